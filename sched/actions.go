@@ -1,0 +1,128 @@
+package sched
+
+import "errors"
+
+// Orders that the core refuses. Each says that the policy did not look at the view first, or that a limit holds.
+var (
+	ErrNotRunnable = errors.New("sched: the task is blocked, done or given up")
+	ErrNoSlot      = errors.New("sched: the machine has no free slot")
+	ErrAttempts    = errors.New("sched: the task has as many attempts as the limit allows")
+	ErrCloneBudget = errors.New("sched: the clone budget is spent")
+	ErrRetries     = errors.New("sched: the task has failed more often than the job allows")
+	ErrFrom        = errors.New("sched: the stage cannot resume, or the fraction is not in [0, 1)")
+	ErrNotAlive    = errors.New("sched: the attempt is not running")
+)
+
+// Actions are the orders of a policy. They change the view at once, so no slot can be given away twice.
+type Actions struct{ core *Core }
+
+// Launch starts an attempt of a pending or running task on a machine with a free slot, resuming from the fraction from of the work (0 starts anew).
+func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (AttemptID, error) {
+	c := x.core
+	v := &c.view
+	if err := v.admit(t, m, from); err != nil {
+		return 0, err
+	}
+	task := &v.tasks[t]
+	st := &v.stages[task.Stage]
+	job := &v.jobs[st.Job]
+	clone := task.Live > 0
+	job.Attempts++
+	if clone {
+		job.Clones++
+	} else {
+		v.dequeue(t)
+		task.State = TaskRunning
+		v.running.add(int(t))
+		st.Running++
+		v.runningTasks++
+	}
+	row := c.row()
+	a := &v.attempts[row]
+	*a = Attempt{
+		Task: t, Machine: m, Number: task.Launched, Clone: clone, running: true, Started: v.now,
+		From: from, Progress: from, ProgressAt: v.now, gen: a.gen,
+	}
+	v.link(row)
+	id := attemptID(row, a.gen)
+	c.order(Decision{
+		Kind: Launch, Reason: why, Job: st.Job, Stage: task.Stage, Task: t, Machine: m,
+		Attempt: id, Number: a.Number, From: from,
+	})
+	return id, nil
+}
+
+// admit checks an order to launch against the view and the limits.
+func (v *View) admit(t TaskID, m MachineID, from float64) error {
+	if int(t) >= len(v.tasks) {
+		return ErrNotRunnable
+	}
+	task := &v.tasks[t]
+	st := &v.stages[task.Stage]
+	switch {
+	case task.State != TaskPending && task.State != TaskRunning:
+		return ErrNotRunnable
+	case int(m) >= len(v.machines) || !v.machines[m].Up || v.machines[m].Used == v.machines[m].Slots:
+		return ErrNoSlot
+	case !(from >= 0 && from < 1) || from > 0 && !st.Resumable:
+		return ErrFrom
+	case uint32(task.Failures) > v.jobs[st.Job].Retries:
+		return ErrRetries
+	case v.AttemptRoom(t) == 0:
+		return ErrAttempts
+	case task.Live > 0 && v.CloneRoom() == 0:
+		return ErrCloneBudget
+	}
+	return nil
+}
+
+// row returns a free row of the attempt table. Generations begin at 1, so that no attempt has id 0.
+func (c *Core) row() int32 {
+	if n := len(c.spare); n > 0 {
+		row := c.spare[n-1]
+		c.spare = c.spare[:n-1]
+		return row
+	}
+	c.view.attempts = append(c.view.attempts, Attempt{gen: 1})
+	return int32(len(c.view.attempts) - 1)
+}
+
+// Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress known of the attempt is kept
+// in Task.Saved, and if it is further than what was saved before, its machine time counts as fruitful. The last attempt of a task that has used up
+// its retries cannot be killed.
+func (x *Actions) Kill(a AttemptID, why Reason) error {
+	c := x.core
+	v := &c.view
+	if !v.Alive(a) {
+		return ErrNotAlive
+	}
+	row := a.row()
+	at := v.attempts[row]
+	task := &v.tasks[at.Task]
+	st := &v.stages[task.Stage]
+	if task.Live == 1 && uint32(task.Failures) > v.jobs[st.Job].Retries {
+		return ErrRetries // its last attempt decides over the job
+	}
+	c.kill(row, why)
+	if p := min(at.ProgressAtTime(v.now), maxSaved); st.Resumable && p > task.Saved {
+		task.Saved = p
+		job := &v.jobs[st.Job]
+		job.Fruitless -= v.now - at.Started
+		job.Fruitful += v.now - at.Started
+	}
+	if task.Live == 0 {
+		v.requeue(at.Task)
+	}
+	return nil
+}
+
+// maxSaved keeps a fraction to resume from below 1: an attempt has to finish what is left, however little.
+const maxSaved = 1 - 1.0/(1<<52)
+
+// WakeAt asks to be called at instant t at the latest. Of several requests the earliest holds; it is gone once its instant has come.
+// An instant that is not in the future is ignored.
+func (x *Actions) WakeAt(t Time) {
+	if c := x.core; t > c.view.now && t < c.wake {
+		c.wake = t
+	}
+}

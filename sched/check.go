@@ -1,0 +1,134 @@
+package sched
+
+import "fmt"
+
+// Check recounts everything that the core keeps incrementally and reports the first difference: slots used twice, a task with two results, a
+// task that nobody would ever run, a counter that drifted. It costs time in proportion to all tables and is meant for
+// tests; builds with the tag invariants, and the race detector's, run it after every call of Advance.
+func (c *Core) Check() error {
+	v := &c.view
+	here := make([]uint32, len(v.machines))
+	live := make([]uint16, len(v.tasks))
+	for row := range v.attempts {
+		if a := &v.attempts[row]; a.running {
+			here[a.Machine]++
+			live[a.Task]++
+		}
+	}
+	if err := v.checkMachines(here); err != nil {
+		return err
+	}
+	var sum counts
+	for j := range v.jobs {
+		n, err := v.checkJob(JobID(j), live)
+		if err != nil {
+			return err
+		}
+		sum.add(n)
+	}
+	if got := (counts{v.unfinished, v.pendingTasks, v.runningTasks, v.used}); got != sum {
+		return fmt.Errorf("sched: the cluster's counters are %+v, its rows say %+v", got, sum)
+	}
+	return nil
+}
+
+// counts are what jobs add up to.
+type counts struct{ unfinished, pending, running, live int }
+
+func (n *counts) add(o counts) {
+	n.unfinished += o.unfinished
+	n.pending += o.pending
+	n.running += o.running
+	n.live += o.live
+}
+
+func (v *View) checkMachines(here []uint32) error {
+	slots := 0
+	for i := range v.machines {
+		m := &v.machines[i]
+		if m.Used != here[i] || m.Used > m.Slots || !m.Up && m.Used > 0 {
+			return fmt.Errorf("sched: machine %d (up %v) has %d of %d slots in use, %d attempts run there", i, m.Up, m.Used, m.Slots, here[i])
+		}
+		if free := m.Up && m.Used < m.Slots; v.free.has(i) != free {
+			return fmt.Errorf("sched: machine %d is free: %v, in the set of free ones: %v", i, free, v.free.has(i))
+		}
+		if m.Up {
+			slots += int(m.Slots)
+		}
+	}
+	if slots != v.slots {
+		return fmt.Errorf("sched: %d slots counted, the machines have %d", v.slots, slots)
+	}
+	return nil
+}
+
+func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
+	job := &v.jobs[j]
+	var sum counts
+	closed := uint32(0)
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		n, err := v.checkStage(s, live)
+		if err != nil {
+			return sum, err
+		}
+		if v.stages[s].State == StageClosed {
+			closed++
+		}
+		sum.add(n)
+	}
+	if v.active.has(int(j)) != (job.State == JobActive) {
+		return sum, fmt.Errorf("sched: job %d in state %d is in the set of active ones: %v", j, job.State, v.active.has(int(j)))
+	}
+	if job.State == JobActive {
+		if int(job.Unfinished) != sum.unfinished || int(job.Pending) != sum.pending || int(job.Live) != sum.live || job.StagesLeft != job.Stages-closed {
+			return sum, fmt.Errorf("sched: job %d counts %+v, its stages add up to %+v with %d closed", j, *job, sum, closed)
+		}
+		if sum.pending+sum.running == 0 {
+			return sum, fmt.Errorf("sched: active job %d has nothing that runs or may run", j)
+		}
+		return sum, nil
+	}
+	if sum.pending+sum.running+sum.live > 0 {
+		return sum, fmt.Errorf("sched: job %d in state %d has %+v", j, job.State, sum)
+	}
+	return counts{}, nil
+}
+
+func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
+	st := &v.stages[s]
+	var n counts
+	done := uint32(0)
+	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
+		task := &v.tasks[t]
+		pending, running := task.State == TaskPending, task.State == TaskRunning
+		if task.Live != live[t] || running != (live[t] > 0) {
+			return n, fmt.Errorf("sched: task %d in state %d counts %d attempts, %d run", t, task.State, task.Live, live[t])
+		}
+		if v.pending.has(int(t)) != pending || v.running.has(int(t)) != running {
+			return n, fmt.Errorf("sched: task %d in state %d: pending set %v, running set %v", t, task.State, v.pending.has(int(t)), v.running.has(int(t)))
+		}
+		if (pending || running) && st.State != StageOpen {
+			return n, fmt.Errorf("sched: task %d in state %d of stage %d in state %d", t, task.State, s, st.State)
+		}
+		if task.State < TaskDone {
+			n.unfinished++
+		}
+		if pending {
+			n.pending++
+		}
+		if running {
+			n.running++
+		}
+		if task.State == TaskDone {
+			done++
+		}
+		n.live += int(live[t])
+	}
+	if st.Done != done || int(st.Pending) != n.pending || int(st.Running) != n.running || int(st.Live) != n.live {
+		return n, fmt.Errorf("sched: stage %d counts %+v, its tasks say %+v and %d done", s, *st, n, done)
+	}
+	if v.waiting.has(int(s)) != (n.pending > 0) {
+		return n, fmt.Errorf("sched: stage %d with %d pending tasks is in the set of waiting ones: %v", s, n.pending, v.waiting.has(int(s)))
+	}
+	return n, nil
+}

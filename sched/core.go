@@ -1,0 +1,170 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Core is the scheduling state machine. It is not safe for concurrent use; drivers own it.
+type Core struct {
+	view   View
+	policy Policy
+	act    Actions
+	out    []Decision
+	ended  []int32 // attempts that ended in this call of Advance; their rows stay readable until the next
+	spare  []int32 // rows free for new attempts, last in first out
+	wake   Time    // the pending Wake, Never if none
+	told   Time    // the Wake that the driver knows
+}
+
+// New returns a core without jobs and machines.
+func New(p Policy, l Limits) *Core {
+	c := &Core{policy: p, wake: Never, told: Never}
+	c.view.limits = l
+	c.act.core = c
+	return c
+}
+
+// View returns what the core knows. It changes with every call of Advance.
+func (c *Core) View() *View { return &c.view }
+
+// AddMachine makes a machine known. It can be used after the fact MachineJoined. It must have at least one slot.
+func (c *Core) AddMachine(site SiteID, slots int) (MachineID, error) {
+	if slots < 1 || slots > 1<<20 {
+		return 0, fmt.Errorf("sched: a machine has between 1 and %d slots, not %d", 1<<20, slots)
+	}
+	v := &c.view
+	v.machines = append(v.machines, Machine{Site: site, Slots: uint32(slots), first: -1})
+	v.free.grow(len(v.machines))
+	return MachineID(len(v.machines) - 1), nil
+}
+
+// Submit makes a job known. It may start after the fact JobArrived. The spec is not kept.
+func (c *Core) Submit(spec *JobSpec) (JobID, error) {
+	if err := spec.Validate(); err != nil {
+		return 0, fmt.Errorf("sched: %w", err)
+	}
+	v := &c.view
+	id := JobID(len(v.jobs))
+	job := Job{
+		Retries: uint32(spec.Retries), Priority: spec.Priority, MinShare: uint32(spec.MinShare), Weight: spec.Weight,
+		Deadline: spec.Deadline, FirstStage: StageID(len(v.stages)), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
+	}
+	if job.Weight == 0 {
+		job.Weight = 1
+	}
+	if job.Deadline == 0 {
+		job.Deadline = Never
+	}
+	for i := range spec.Stages {
+		st := &spec.Stages[i]
+		need := st.Need
+		if need == 0 {
+			need = st.Tasks
+		}
+		stage := StageID(len(v.stages))
+		v.stages = append(v.stages, Stage{
+			Job: id, First: TaskID(len(v.tasks)), Tasks: uint32(st.Tasks), Need: uint32(need), Index: uint16(i),
+			Resumable: st.Resumable, Mean: st.Mean, SD: st.SD,
+		})
+		v.tasks = slices.Grow(v.tasks, st.Tasks)
+		for range st.Tasks {
+			v.tasks = append(v.tasks, Task{Stage: stage, first: -1})
+		}
+		job.Tasks += uint32(st.Tasks)
+	}
+	job.Unfinished = job.Tasks
+	v.jobs = append(v.jobs, job)
+	v.active.grow(len(v.jobs))
+	v.waiting.grow(len(v.stages))
+	v.pending.grow(len(v.tasks))
+	v.running.grow(len(v.tasks))
+	v.addEdges(job.FirstStage, spec)
+	return id, nil
+}
+
+// Advance moves the core to instant now and applies what has happened since the last call: facts between the two instants,
+// in any order (the slice is sorted in place). It then asks the policy once, and returns what is to be done, in order. The
+// slice is the core's and valid until the next call.
+//
+// Facts about attempts that have ended are ignored, so are second reports of the same thing. An error means that the driver
+// reported something that cannot be: an id that was never given out, or an instant out of range. The core is
+// unchanged then.
+func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
+	if now < c.view.now {
+		return nil, fmt.Errorf("sched: time goes back from %d to %d", c.view.now, now)
+	}
+	for i := range facts {
+		if err := c.checkFact(&facts[i], now); err != nil {
+			return nil, err
+		}
+	}
+	sortFacts(facts)
+	c.out = c.out[:0]
+	c.recycle()
+	for i := range facts {
+		c.view.now = facts[i].At
+		c.apply(&facts[i])
+	}
+	c.view.now = now
+	if c.wake <= now {
+		c.wake, c.told = Never, Never
+		c.observe(Event{Kind: TimerFired})
+	}
+	c.policy.Decide(&c.view, &c.act)
+	if c.wake != c.told {
+		c.told = c.wake
+		c.out = append(c.out, Decision{At: c.wake, Kind: Wake})
+	}
+	if checking {
+		if err := c.Check(); err != nil {
+			panic(err)
+		}
+	}
+	return c.out, nil
+}
+
+func (c *Core) checkFact(f *Event, now Time) error {
+	v := &c.view
+	ok := true
+	switch f.Kind {
+	case MachineJoined, MachineLost:
+		ok = int(f.Machine) < len(v.machines)
+	case AttemptDone, AttemptFailed:
+		ok = f.Attempt.Row() < len(v.attempts)
+	case AttemptProgress:
+		ok = f.Attempt.Row() < len(v.attempts) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
+	case JobArrived, JobCancelled:
+		ok = int(f.Job) < len(v.jobs)
+	case TimerFired:
+	default:
+		ok = false
+	}
+	if !ok {
+		return fmt.Errorf("sched: no such fact: %+v", *f)
+	}
+	if f.At < v.now || f.At > now {
+		return fmt.Errorf("sched: fact at %d is outside %d to %d: %+v", f.At, v.now, now, *f)
+	}
+	return nil
+}
+
+// recycle frees the rows of attempts that ended in the last call.
+func (c *Core) recycle() {
+	for _, row := range c.ended {
+		c.view.attempts[row].gen++
+		c.spare = append(c.spare, row)
+	}
+	c.ended = c.ended[:0]
+}
+
+func (c *Core) observe(ev Event) {
+	ev.At = c.view.now
+	c.policy.Observe(&c.view, &ev)
+}
+
+func (c *Core) order(d Decision) {
+	d.At = c.view.now
+	c.out = append(c.out, d)
+}

@@ -1,0 +1,87 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// EventKind says what happened. The order of the constants is the canonical order of simultaneous facts: what ended
+// is known before what was lost, and both before what is newly asked for.
+type EventKind uint8
+
+// Facts, which drivers report. The fields of [Event] that each needs are in brackets.
+const (
+	MachineJoined   EventKind = iota // [Machine] a machine has become usable, for the first time or again
+	AttemptDone                      // [Attempt] the attempt finished its task's work
+	AttemptFailed                    // [Attempt] the attempt ended without result
+	AttemptProgress                  // [Attempt, Progress, Rate] the attempt has come this far
+	MachineLost                      // [Machine] the machine and everything on it is gone
+	JobArrived                       // [Job] a submitted job may start
+	JobCancelled                     // [Job] the job is not wanted any more
+	TimerFired                       // the instant of the last Wake has come; the core tells this from the clock, drivers need not report it
+)
+
+// Consequences of facts, which only policies see. The core fills in every id that applies.
+const (
+	AttemptLost EventKind = iota + 32 // the core ended the attempt: a sibling won, its machine is lost, its stage or job is over
+	TaskReady                         // one task waits for an attempt: its last input is there, or its only attempt ended without result
+	StageReady                        // every task of the stage that has no input of its own to wait for waits for an attempt
+	StageDone                         // the stage has as many finished tasks as it needs
+	JobDone                           // every stage is done
+	JobFailed                         // a task has failed more often than the job allows
+)
+
+var eventNames = map[EventKind]string{
+	MachineJoined: "machine-joined", AttemptDone: "attempt-done", AttemptFailed: "attempt-failed",
+	AttemptProgress: "attempt-progress", MachineLost: "machine-lost", JobArrived: "job-arrived",
+	JobCancelled: "job-cancelled", TimerFired: "timer-fired",
+	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
+	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
+}
+
+// String returns the kind's name in lower case with hyphens.
+func (k EventKind) String() string {
+	if s, ok := eventNames[k]; ok {
+		return s
+	}
+	return fmt.Sprintf("event-%d", uint8(k))
+}
+
+// Event is something that has happened. It is flat and holds no pointer, so that it can be compared, recorded and replayed.
+type Event struct {
+	At       Time
+	Kind     EventKind
+	Job      JobID
+	Stage    StageID
+	Task     TaskID
+	Machine  MachineID
+	Attempt  AttemptID
+	Progress float64 // AttemptProgress: fraction of the task's work done, in [0, 1]
+	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
+}
+
+// compare puts facts into canonical order: instant, kind, ids.
+func (e *Event) compare(o *Event) int {
+	if c := cmp.Compare(e.At, o.At); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(e.Kind, o.Kind); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(e.Attempt.row(), o.Attempt.row()); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(e.Job, o.Job); c != 0 {
+		return c
+	}
+	return cmp.Compare(e.Machine, o.Machine)
+}
+
+// sortFacts sorts in place by insertion: batches are short and nearly always in order already. It is stable.
+func sortFacts(facts []Event) {
+	for i := 1; i < len(facts); i++ {
+		for j := i; j > 0 && facts[j].compare(&facts[j-1]) < 0; j-- {
+			facts[j], facts[j-1] = facts[j-1], facts[j]
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package sched
+
+import "fmt"
+
+// apply changes the tables by one fact, tells the policy, and follows the consequences. Facts that are late or told twice change nothing.
+func (c *Core) apply(f *Event) {
+	v := &c.view
+	switch f.Kind {
+	case MachineJoined:
+		if m := &v.machines[f.Machine]; !m.Up {
+			m.Up = true
+			v.slots += int(m.Slots)
+			v.free.add(int(f.Machine))
+			c.observe(Event{Kind: MachineJoined, Machine: f.Machine})
+		}
+	case MachineLost:
+		if v.machines[f.Machine].Up {
+			c.loseMachine(f.Machine)
+		}
+	case AttemptDone:
+		if v.Alive(f.Attempt) {
+			c.finish(f.Attempt.row())
+		}
+	case AttemptFailed:
+		if v.Alive(f.Attempt) {
+			c.fail(f.Attempt.row())
+		}
+	case AttemptProgress:
+		if v.Alive(f.Attempt) {
+			a := &v.attempts[f.Attempt.row()]
+			a.Progress, a.Rate, a.ProgressAt = f.Progress, f.Rate, v.now
+			ev := c.about(f.Attempt.row(), AttemptProgress)
+			ev.Progress, ev.Rate = f.Progress, f.Rate
+			c.observe(ev)
+		}
+	case JobArrived:
+		if v.jobs[f.Job].State == JobSubmitted {
+			c.arrive(f.Job)
+		}
+	case JobCancelled:
+		if v.jobs[f.Job].State <= JobActive {
+			if v.jobs[f.Job].State == JobSubmitted {
+				v.jobs[f.Job].Arrived = v.now
+			}
+			c.closeJob(f.Job, JobStopped, JobCancelled)
+		}
+	case TimerFired: // told from the clock in Advance
+	}
+}
+
+// about fills an event with everything that is known of an attempt.
+func (c *Core) about(row int32, kind EventKind) Event {
+	a := &c.view.attempts[row]
+	stage := c.view.tasks[a.Task].Stage
+	return Event{
+		Kind: kind, Job: c.view.stages[stage].Job, Stage: stage, Task: a.Task, Machine: a.Machine,
+		Attempt: attemptID(row, a.gen),
+	}
+}
+
+func (c *Core) arrive(j JobID) {
+	v := &c.view
+	job := &v.jobs[j]
+	job.State, job.Arrived = JobActive, v.now
+	v.active.add(int(j))
+	v.unfinished += int(job.Unfinished)
+	c.observe(Event{Kind: JobArrived, Job: j})
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		if v.stages[s].blocked == 0 && v.stages[s].State == StageBlocked {
+			c.openStage(s)
+		}
+	}
+}
+
+// openStage lets the tasks of a stage run as far as nothing else is in front of them.
+func (c *Core) openStage(s StageID) {
+	v := &c.view
+	st := &v.stages[s]
+	st.State = StageOpen
+	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
+		if v.tasks[t].blocked == 0 {
+			v.enqueue(t)
+		}
+	}
+	c.observe(Event{Kind: StageReady, Job: st.Job, Stage: s})
+	if st.Need == 0 {
+		c.closeStage(s)
+	}
+}
+
+// finish makes the attempt the winner of its task. Its siblings are lost.
+func (c *Core) finish(row int32) {
+	v := &c.view
+	a := &v.attempts[row]
+	t := a.Task
+	s := v.tasks[t].Stage
+	st, job := &v.stages[s], &v.jobs[v.stages[s].Job]
+	st.measure(v.now-a.Started, a.From)
+	c.end(row, true)
+	v.settle(t, TaskDone)
+	st.Done++
+	ev := c.about(row, AttemptDone)
+	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.Machine, Attempt: ev.Attempt, Number: a.Number})
+	c.observe(ev)
+	c.loseAttempts(t, SiblingWon)
+	if job.State != JobActive {
+		panic(fmt.Sprintf("sched: task %d finished in job %d, which is in state %d", t, ev.Job, job.State))
+	}
+	c.release(s, t)
+	if st.Done == st.Need {
+		c.closeStage(s)
+	}
+}
+
+// fail ends an attempt without result. The task waits again unless another attempt of it runs; past its retries the job fails.
+func (c *Core) fail(row int32) {
+	v := &c.view
+	t := v.attempts[row].Task
+	ev := c.about(row, AttemptFailed)
+	c.end(row, false)
+	v.tasks[t].Failures++
+	v.jobs[ev.Job].Failures++
+	c.observe(ev)
+	c.orphan(t)
+}
+
+// orphan deals with a task that may have lost its last attempt to a fact.
+func (c *Core) orphan(t TaskID) {
+	v := &c.view
+	task := &v.tasks[t]
+	if task.Live > 0 || task.State != TaskRunning {
+		return
+	}
+	j := v.stages[task.Stage].Job
+	if uint32(task.Failures) > v.jobs[j].Retries {
+		c.closeJob(j, JobBroken, JobFailed)
+		return
+	}
+	v.requeue(t)
+	c.observe(Event{Kind: TaskReady, Job: j, Stage: task.Stage, Task: t})
+}
+
+// loseMachine ends everything on a machine. A lost attempt does not count as a failure of its task.
+func (c *Core) loseMachine(m MachineID) {
+	v := &c.view
+	mc := &v.machines[m]
+	mc.Up = false
+	v.slots -= int(mc.Slots)
+	v.free.remove(int(m))
+	for mc.first >= 0 {
+		row := mc.first
+		t := v.attempts[row].Task
+		c.kill(row, MachineGone)
+		c.observe(c.about(row, AttemptLost))
+		c.orphan(t)
+	}
+	c.observe(Event{Kind: MachineLost, Machine: m})
+}
+
+// loseAttempts ends all attempts of a task.
+func (c *Core) loseAttempts(t TaskID, why Reason) {
+	for row := c.view.tasks[t].first; row >= 0; row = c.view.tasks[t].first {
+		c.kill(row, why)
+		c.observe(c.about(row, AttemptLost))
+	}
+}
+
+// kill ends an attempt and orders the driver to do so.
+func (c *Core) kill(row int32, why Reason) {
+	ev := c.about(row, 0)
+	c.end(row, false)
+	c.order(Decision{
+		Kind: Kill, Reason: why, Job: ev.Job, Stage: ev.Stage, Task: ev.Task, Machine: ev.Machine,
+		Attempt: ev.Attempt, Number: c.view.attempts[row].Number,
+	})
+}
+
+// end takes an attempt out of the tables and accounts for its time. Its row stays readable until the next call of Advance.
+func (c *Core) end(row int32, useful bool) {
+	v := &c.view
+	v.unlink(row)
+	a := &v.attempts[row]
+	job := &v.jobs[v.stages[v.tasks[a.Task].Stage].Job]
+	if spent := v.now - a.Started; useful {
+		job.Fruitful += spent
+	} else {
+		job.Fruitless += spent
+	}
+	c.ended = append(c.ended, row)
+}
+
+// closeStage ends a stage that has all it needs, and lets those go on that waited for it.
+func (c *Core) closeStage(s StageID) {
+	v := &c.view
+	st := &v.stages[s]
+	st.State = StageClosed
+	if st.Done < st.Tasks {
+		c.skipRest(s)
+	}
+	c.observe(Event{Kind: StageDone, Job: st.Job, Stage: s})
+	job := &v.jobs[st.Job]
+	job.StagesLeft--
+	c.lowerBarriers(s)
+	if job.StagesLeft == 0 && job.State == JobActive {
+		c.closeJob(st.Job, JobSucceeded, JobDone)
+	}
+}
+
+// skipRest gives up the tasks that a stage does not need any more.
+func (c *Core) skipRest(s StageID) {
+	v := &c.view
+	st := &v.stages[s]
+	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
+		if v.tasks[t].State < TaskDone {
+			c.loseAttempts(t, StageOver)
+			v.settle(t, TaskSkipped)
+			c.release(s, t)
+		}
+	}
+}
+
+// closeJob ends a job in whatever state it is.
+func (c *Core) closeJob(j JobID, state JobState, kind EventKind) {
+	v := &c.view
+	job := &v.jobs[j]
+	wasActive := job.State == JobActive
+	job.State, job.Closed = state, v.now
+	if wasActive {
+		v.active.remove(int(j))
+		if state != JobSucceeded {
+			c.abandon(job)
+		}
+	}
+	c.order(Decision{Kind: Close, Job: j, Reason: JobOver})
+	c.observe(Event{Kind: kind, Job: j})
+}
+
+// abandon gives up every task of a job that failed or was cancelled.
+func (c *Core) abandon(job *Job) {
+	v := &c.view
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		st := &v.stages[s]
+		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
+			if v.tasks[t].State < TaskDone {
+				c.loseAttempts(t, JobOver)
+				v.settle(t, TaskSkipped)
+			}
+		}
+		st.State = StageClosed
+	}
+}

@@ -1,0 +1,105 @@
+package sched
+
+// edge is an outgoing edge of a stage.
+type edge struct {
+	to   StageID
+	kind EdgeKind
+	base uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
+}
+
+// addEdges stores the edges of a new job whose first stage is base, in order of the stage they leave, and counts what each stage and task waits for.
+func (v *View) addEdges(base StageID, spec *JobSpec) {
+	for i := range spec.Stages {
+		st := &v.stages[base+StageID(i)]
+		st.edgeFirst = uint32(len(v.edges))
+		for k := range spec.Edges {
+			e := &spec.Edges[k]
+			if e.From != i {
+				continue
+			}
+			to := base + StageID(e.To)
+			v.edges = append(v.edges, edge{to: to, kind: e.Kind, base: uint32(len(v.heads))})
+			switch e.Kind {
+			case Barrier:
+				v.stages[to].blocked++
+			case Pointwise:
+				for t := range v.stages[to].Tasks {
+					v.tasks[v.stages[to].First+TaskID(t)].blocked++
+				}
+			case PerTask:
+				v.addPairs(st, &v.stages[to], e.Pairs)
+			}
+		}
+		st.edgeCount = uint32(len(v.edges)) - st.edgeFirst
+	}
+}
+
+// addPairs stores task-level edges as a compressed sparse row: heads has a start per task of the earlier stage and one end, tails the tasks that wait.
+func (v *View) addPairs(from, to *Stage, pairs [][2]uint32) {
+	head := len(v.heads)
+	for range from.Tasks + 1 {
+		v.heads = append(v.heads, 0)
+	}
+	count := v.heads[head:]
+	for _, p := range pairs {
+		count[p[0]]++
+	}
+	sum := uint32(len(v.tails))
+	for i := range count {
+		count[i], sum = sum, sum+count[i]
+	}
+	for range pairs {
+		v.tails = append(v.tails, 0)
+	}
+	next := append([]uint32(nil), count...)
+	for _, p := range pairs {
+		t := to.First + TaskID(p[1])
+		v.tails[next[p[0]]] = t
+		next[p[0]]++
+		v.tasks[t].blocked++
+	}
+}
+
+// release tells the tasks that wait for task t of stage s that it is done or not needed.
+func (c *Core) release(s StageID, t TaskID) {
+	v := &c.view
+	st := &v.stages[s]
+	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
+		e := v.edges[k]
+		switch e.kind {
+		case Barrier:
+		case Pointwise:
+			c.unblock(v.stages[e.to].First + (t - st.First))
+		case PerTask:
+			i := e.base + uint32(t-st.First)
+			for _, next := range v.tails[v.heads[i]:v.heads[i+1]] {
+				c.unblock(next)
+			}
+		}
+	}
+}
+
+func (c *Core) unblock(t TaskID) {
+	v := &c.view
+	task := &v.tasks[t]
+	task.blocked--
+	st := &v.stages[task.Stage]
+	if task.blocked == 0 && task.State == TaskBlocked && st.State == StageOpen {
+		v.enqueue(t)
+		c.observe(Event{Kind: TaskReady, Job: st.Job, Stage: task.Stage, Task: t})
+	}
+}
+
+// lowerBarriers opens the stages that waited for s alone.
+func (c *Core) lowerBarriers(s StageID) {
+	v := &c.view
+	st := &v.stages[s]
+	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
+		if e := v.edges[k]; e.kind == Barrier {
+			next := &v.stages[e.to]
+			if next.blocked--; next.blocked == 0 && next.State == StageBlocked {
+				c.openStage(e.to)
+			}
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build invariants || race
+
+package sched
+
+// checking makes every call of Advance end with Check.
+const checking = true

@@ -1,0 +1,185 @@
+package sched
+
+import "math"
+
+// Ids are indexes of the core's tables, given out in ascending order and never reused, except an AttemptID: its row is recycled.
+type (
+	JobID     uint32
+	StageID   uint32
+	TaskID    uint32
+	MachineID uint32
+	SiteID    uint32
+)
+
+// AttemptID is a row of the attempt table and the row's generation, so that a late fact about an attempt
+// that is gone is recognised although its row is in use again. The zero value is no attempt.
+type AttemptID uint64
+
+func attemptID(row int32, gen uint32) AttemptID { return AttemptID(gen)<<32 | AttemptID(uint32(row)) }
+func (a AttemptID) row() int32                  { return int32(uint32(a)) }
+func (a AttemptID) gen() uint32                 { return uint32(a >> 32) }
+
+// Row returns the attempt's row: a small integer that no other running attempt has, for tables kept by row.
+func (a AttemptID) Row() int { return int(uint32(a)) }
+
+// JobState, StageState and TaskState order the lives of jobs, stages and tasks; larger is later.
+type (
+	JobState   uint8
+	StageState uint8
+	TaskState  uint8
+)
+
+// States.
+const (
+	JobSubmitted JobState = iota // known, may not start yet
+	JobActive
+	JobSucceeded
+	JobBroken  // failed
+	JobStopped // cancelled
+
+	StageBlocked StageState = 0 // waits for another stage
+	StageOpen    StageState = 1 // its tasks may run
+	StageClosed  StageState = 2 // done
+
+	TaskBlocked TaskState = 0 // waits for a stage or task
+	TaskPending TaskState = 1 // may run, no attempt running
+	TaskRunning TaskState = 2 // at least one attempt running
+	TaskDone    TaskState = 3
+	TaskSkipped TaskState = 4 // not needed any more
+)
+
+// Job is the row of a job.
+type Job struct {
+	State      JobState
+	Retries    uint32 // failures of one task that are forgiven
+	Priority   int32
+	MinShare   uint32
+	Weight     float64
+	Arrived    Time // valid once active
+	Closed     Time // valid once over
+	Deadline   Time // Never if there is none
+	FirstStage StageID
+	Stages     uint32
+	StagesLeft uint32
+	Tasks      uint32 // of all stages
+	Unfinished uint32 // tasks neither done nor skipped
+	Pending    uint32 // tasks that wait for an attempt
+	Live       uint32 // attempts running now
+	Attempts   uint32 // attempts launched so far
+	Clones     uint32 // of these, launched while another attempt of the task was running
+	Failures   uint32 // attempts that failed
+	Fruitful   Time   // machine time of winners, and of preempted attempts whose progress was kept
+	Fruitless  Time   // machine time of all other attempts that have ended
+}
+
+// Stage is the row of a stage.
+type Stage struct {
+	Job       JobID
+	First     TaskID // tasks are First .. First+Tasks-1
+	Tasks     uint32
+	Need      uint32 // finished tasks that make the stage done
+	Done      uint32
+	Pending   uint32 // tasks that wait for an attempt
+	Running   uint32 // tasks with an attempt running
+	Live      uint32 // attempts running
+	State     StageState
+	Resumable bool
+	Index     uint16 // in the job, from 0
+	blocked   uint32 // barriers in front of the stage
+	edgeFirst uint32 // its outgoing edges are edges[edgeFirst : edgeFirst+edgeCount]
+	edgeCount uint32
+	Mean, SD  Time // known beforehand, else 0
+	count     float64
+	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)
+}
+
+// Unfinished returns the number of tasks that the stage still needs.
+func (s *Stage) Unfinished() uint32 { return s.Need - min(s.Done, s.Need) }
+
+// Estimate returns the mean and standard deviation of the duration of one attempt, in seconds: those known beforehand, or else those of the
+// attempts that have won in this stage. ok is false while there is neither.
+func (s *Stage) Estimate() (mean, sd float64, ok bool) {
+	if s.Mean > 0 {
+		return s.Mean.Seconds(), s.SD.Seconds(), true
+	}
+	return s.Measured()
+}
+
+// Measured returns the mean and sample standard deviation, in seconds, of the durations of the attempts that have won; an attempt
+// that resumed counts as the whole task would have taken. ok is false while none has.
+func (s *Stage) Measured() (mean, sd float64, ok bool) {
+	if s.count == 0 {
+		return 0, 0, false
+	}
+	if s.count > 1 {
+		sd = math.Sqrt(s.m2 / (s.count - 1))
+	}
+	return s.mean, sd, true
+}
+
+func (s *Stage) measure(d Time, from float64) {
+	x := d.Seconds() / (1 - from)
+	s.count++
+	delta := x - s.mean
+	s.mean += delta / s.count
+	s.m2 += delta * (x - s.mean)
+}
+
+// Task is the row of a task.
+type Task struct {
+	Stage    StageID
+	State    TaskState
+	Live     uint16  // attempts running
+	Failures uint16  // attempts that failed
+	Launched uint32  // attempts launched so far
+	Saved    float64 // furthest progress of an attempt that was preempted; a Resume may go on from it
+	first    int32   // row of its first running attempt, -1 if none
+	blocked  uint32  // single tasks it still waits for
+}
+
+// Attempt is the row of an attempt. It can be read until the call of Advance after the one in which the attempt ended.
+type Attempt struct {
+	Task       TaskID
+	Machine    MachineID
+	Number     uint32 // attempts of the task launched before this one
+	Clone      bool   // launched while another attempt of the task was running
+	running    bool
+	Started    Time
+	From       float64 // fraction of the work it began with
+	Progress   float64 // fraction of the task's work done at ProgressAt, as last reported; From before the first report
+	ProgressAt Time
+	Rate       float64 // fraction per second since ProgressAt if the driver told, else 0
+	gen        uint32
+	nextOfTask int32 // rows, -1 at the end
+	nextHere   int32 // on the same machine
+	prevHere   int32
+}
+
+// ProgressAtTime returns the fraction of the task's work done at now: exact where the driver told the rate, else as last reported.
+func (a *Attempt) ProgressAtTime(now Time) float64 {
+	if a.Rate == 0 {
+		return a.Progress
+	}
+	return min(1, a.Progress+a.Rate*(now-a.ProgressAt).Seconds())
+}
+
+// Remaining estimates the time that the attempt still needs from its progress so far: t_rem = age (1-phi)/(phi-From). ok is false before there is progress to judge by.
+func (a *Attempt) Remaining(now Time) (rem Time, ok bool) {
+	if a.Rate > 0 {
+		return FromSeconds((1 - a.ProgressAtTime(now)) / a.Rate), true
+	}
+	if a.Progress <= a.From || a.ProgressAt <= a.Started {
+		return 0, false
+	}
+	rate := (a.Progress - a.From) / (a.ProgressAt - a.Started).Seconds()
+	return max(0, FromSeconds((1-a.Progress)/rate)-(now-a.ProgressAt)), true
+}
+
+// Machine is the row of a machine.
+type Machine struct {
+	Site  SiteID
+	Slots uint32
+	Used  uint32
+	Up    bool
+	first int32 // row of one attempt running here, -1 if none
+}

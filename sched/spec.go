@@ -1,0 +1,134 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+)
+
+// JobSpec describes a job to [Core.Submit]. The zero value of a field is its ordinary default.
+type JobSpec struct {
+	Priority int32   // higher goes first where a policy looks at it
+	Weight   float64 // share of the job where a policy shares; 0 means 1
+	MinShare int     // slots below which a fair policy treats the job as needy
+	Deadline Time    // instant by which the job should be done; 0 for none
+	Retries  int     // failures of one task that are forgiven; one more fails the job
+	Stages   []StageSpec
+	Edges    []Edge
+}
+
+// StageSpec describes a stage: tasks of one kind.
+type StageSpec struct {
+	Tasks     int  // number of tasks; 0 is done as soon as it may start
+	Need      int  // tasks that must finish for the stage to be done; 0 means all
+	Mean, SD  Time // E and sigma of one attempt's duration if known beforehand, else 0
+	Resumable bool // attempts can go on from a fraction of the work (From)
+}
+
+// EdgeKind says which tasks of the later stage wait for which of the earlier.
+type EdgeKind uint8
+
+// Kinds of edges.
+const (
+	Barrier   EdgeKind = iota // every task waits until the earlier stage is done
+	Pointwise                 // task i waits for task i; both stages have as many tasks
+	PerTask                   // Pairs lists who waits for whom
+)
+
+// Edge makes tasks of stage To wait for tasks of stage From; both are indexes into JobSpec.Stages.
+type Edge struct {
+	From, To int
+	Kind     EdgeKind
+	Pairs    [][2]uint32 // PerTask: task indexes (of From, of To)
+}
+
+// maxTasks bounds the tasks of one job so that ids cannot overflow silently.
+const maxTasks = math.MaxInt32
+
+// Validate reports the first thing about the job that makes no sense, naming the field.
+func (s *JobSpec) Validate() error {
+	if len(s.Stages) == 0 {
+		return fmt.Errorf("stages: a job needs at least one")
+	}
+	if s.Weight < 0 || math.IsNaN(s.Weight) || math.IsInf(s.Weight, 0) {
+		return fmt.Errorf("weight: %v is not a finite number of at least 0", s.Weight)
+	}
+	if s.MinShare < 0 || s.Retries < 0 || s.Deadline < 0 {
+		return fmt.Errorf("min_share, retries and deadline must not be negative")
+	}
+	total := 0
+	for i := range s.Stages {
+		st := &s.Stages[i]
+		if st.Tasks < 0 || st.Tasks > maxTasks-total {
+			return fmt.Errorf("stages[%d].tasks: %d is not between 0 and %d in all", i, st.Tasks, maxTasks)
+		}
+		total += st.Tasks
+		if st.Need < 0 || st.Need > st.Tasks {
+			return fmt.Errorf("stages[%d].need: %d is not between 0 and the %d tasks", i, st.Need, st.Tasks)
+		}
+		if st.Mean < 0 || st.SD < 0 {
+			return fmt.Errorf("stages[%d]: mean and sd must not be negative", i)
+		}
+	}
+	for i := range s.Edges {
+		if err := s.validateEdge(&s.Edges[i]); err != nil {
+			return fmt.Errorf("edges[%d]: %w", i, err)
+		}
+	}
+	return s.validateAcyclic()
+}
+
+func (s *JobSpec) validateEdge(e *Edge) error {
+	n := len(s.Stages)
+	if e.From < 0 || e.From >= n || e.To < 0 || e.To >= n {
+		return fmt.Errorf("%d -> %d: stages are numbered 0 to %d", e.From, e.To, n-1)
+	}
+	from, to := s.Stages[e.From].Tasks, s.Stages[e.To].Tasks
+	switch e.Kind {
+	case Barrier:
+	case Pointwise:
+		if from != to {
+			return fmt.Errorf("%d -> %d: a pointwise edge joins stages of equal size, not %d and %d tasks", e.From, e.To, from, to)
+		}
+	case PerTask:
+		for _, p := range e.Pairs {
+			if int64(p[0]) >= int64(from) || int64(p[1]) >= int64(to) {
+				return fmt.Errorf("%d -> %d: pair %v is outside %d and %d tasks", e.From, e.To, p, from, to)
+			}
+		}
+	default:
+		return fmt.Errorf("%d -> %d: unknown kind %d", e.From, e.To, e.Kind)
+	}
+	return nil
+}
+
+// validateAcyclic peels off stages without waiting inputs (Kahn 1962). Edges between stages are enough: a task-level edge inside
+// one stage, or back to an earlier one, is refused even where the tasks themselves would make no cycle.
+func (s *JobSpec) validateAcyclic() error {
+	waits := make([]int, len(s.Stages))
+	for i := range s.Edges {
+		waits[s.Edges[i].To]++
+	}
+	var ready []int
+	for i, w := range waits {
+		if w == 0 {
+			ready = append(ready, i)
+		}
+	}
+	for n := 0; n < len(ready); n++ {
+		for i := range s.Edges {
+			if e := &s.Edges[i]; e.From == ready[n] {
+				if waits[e.To]--; waits[e.To] == 0 {
+					ready = append(ready, e.To)
+				}
+			}
+		}
+	}
+	if len(ready) != len(s.Stages) {
+		for i, w := range waits {
+			if w > 0 {
+				return fmt.Errorf("edges: stage %d waits for itself", i)
+			}
+		}
+	}
+	return nil
+}

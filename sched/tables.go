@@ -1,0 +1,111 @@
+package sched
+
+// The changes of the tables that several rules share. Counters and sets are changed here and nowhere else.
+
+// maxLive bounds the attempts of one task running at once, so that the counter in its row cannot overflow.
+const maxLive = 1 << 15
+
+// enqueue makes a blocked task wait for an attempt.
+func (v *View) enqueue(t TaskID) {
+	task := &v.tasks[t]
+	st := &v.stages[task.Stage]
+	task.State = TaskPending
+	v.pending.add(int(t))
+	if st.Pending++; st.Pending == 1 {
+		v.waiting.add(int(task.Stage))
+	}
+	v.jobs[st.Job].Pending++
+	v.pendingTasks++
+}
+
+// dequeue takes a pending task out of the waiting ones; the caller gives it its new state.
+func (v *View) dequeue(t TaskID) {
+	task := &v.tasks[t]
+	st := &v.stages[task.Stage]
+	v.pending.remove(int(t))
+	if st.Pending--; st.Pending == 0 {
+		v.waiting.remove(int(task.Stage))
+	}
+	v.jobs[st.Job].Pending--
+	v.pendingTasks--
+}
+
+// stopRunning takes a task without attempts out of the running ones; the caller gives it its new state.
+func (v *View) stopRunning(t TaskID) {
+	v.running.remove(int(t))
+	v.stages[v.tasks[t].Stage].Running--
+	v.runningTasks--
+}
+
+// requeue makes a task whose last attempt has ended wait again.
+func (v *View) requeue(t TaskID) {
+	v.stopRunning(t)
+	v.enqueue(t)
+}
+
+// settle gives a task its last state. Siblings of a winner may still be running; they do not count as running tasks.
+func (v *View) settle(t TaskID, state TaskState) {
+	task := &v.tasks[t]
+	switch task.State {
+	case TaskPending:
+		v.dequeue(t)
+	case TaskRunning:
+		v.stopRunning(t)
+	}
+	task.State = state
+	v.jobs[v.stages[task.Stage].Job].Unfinished--
+	v.unfinished--
+}
+
+// link puts a new attempt into the lists of its task and machine and counts it.
+func (v *View) link(row int32) {
+	a := &v.attempts[row]
+	task, m := &v.tasks[a.Task], &v.machines[a.Machine]
+	st := &v.stages[task.Stage]
+	a.nextOfTask, task.first = task.first, row
+	a.nextHere, a.prevHere = m.first, -1
+	if m.first >= 0 {
+		v.attempts[m.first].prevHere = row
+	}
+	m.first = row
+	task.Live++
+	task.Launched++
+	st.Live++
+	v.jobs[st.Job].Live++
+	v.used++
+	if m.Used++; m.Used == m.Slots {
+		v.free.remove(int(a.Machine))
+	}
+}
+
+// unlink reverses link.
+func (v *View) unlink(row int32) {
+	a := &v.attempts[row]
+	task, m := &v.tasks[a.Task], &v.machines[a.Machine]
+	st := &v.stages[task.Stage]
+	a.running = false
+	if task.first == row {
+		task.first = a.nextOfTask
+	} else {
+		p := task.first
+		for v.attempts[p].nextOfTask != row {
+			p = v.attempts[p].nextOfTask
+		}
+		v.attempts[p].nextOfTask = a.nextOfTask
+	}
+	if a.prevHere >= 0 {
+		v.attempts[a.prevHere].nextHere = a.nextHere
+	} else {
+		m.first = a.nextHere
+	}
+	if a.nextHere >= 0 {
+		v.attempts[a.nextHere].prevHere = a.prevHere
+	}
+	task.Live--
+	st.Live--
+	v.jobs[st.Job].Live--
+	v.used--
+	if m.Used--; m.Up {
+		v.free.add(int(a.Machine))
+	}
+}

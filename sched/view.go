@@ -1,0 +1,158 @@
+package sched
+
+// View is what the core knows, for policies and drivers to read. Rows are returned by value. Every question is answered in a time
+// that does not depend on the size of the cluster.
+type View struct {
+	now      Time
+	limits   Limits
+	jobs     []Job
+	stages   []Stage
+	tasks    []Task
+	attempts []Attempt
+	machines []Machine
+	edges    []edge
+	heads    []uint32
+	tails    []TaskID
+
+	active  idSet // jobs that have arrived and are not over
+	waiting idSet // stages with pending tasks
+	pending idSet // tasks that wait for an attempt
+	running idSet // tasks with an attempt running
+	free    idSet // machines with a free slot
+
+	slots, used  int // of machines that are up
+	unfinished   int // tasks of active jobs that are neither done nor skipped
+	pendingTasks int
+	runningTasks int
+}
+
+// Now returns the instant of the fact being observed, or of the call of Advance.
+func (v *View) Now() Time { return v.now }
+
+// Jobs, Stages, Tasks and Machines return how many there are; ids run from 0. AttemptRows bounds AttemptID.Row.
+func (v *View) Jobs() int        { return len(v.jobs) }
+func (v *View) Stages() int      { return len(v.stages) }
+func (v *View) Tasks() int       { return len(v.tasks) }
+func (v *View) Machines() int    { return len(v.machines) }
+func (v *View) AttemptRows() int { return len(v.attempts) }
+
+// Job returns the row of a job.
+func (v *View) Job(j JobID) Job { return v.jobs[j] }
+
+// Stage returns the row of a stage.
+func (v *View) Stage(s StageID) Stage { return v.stages[s] }
+
+// Task returns the row of a task.
+func (v *View) Task(t TaskID) Task { return v.tasks[t] }
+
+// Machine returns the row of a machine.
+func (v *View) Machine(m MachineID) Machine { return v.machines[m] }
+
+// Attempt returns the row of an attempt that runs, or that ended in this call of Advance.
+func (v *View) Attempt(a AttemptID) Attempt { return v.attempts[a.row()] }
+
+// JobOf returns the job of a task.
+func (v *View) JobOf(t TaskID) JobID { return v.stages[v.tasks[t].Stage].Job }
+
+// Alive tells whether the attempt is running.
+func (v *View) Alive(a AttemptID) bool {
+	row := a.Row()
+	return row < len(v.attempts) && v.attempts[row].gen == a.gen() && v.attempts[row].running
+}
+
+// FirstAttempt returns the running attempt of the task that was launched last; 0, false if none runs.
+func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.tasks[t].first) }
+
+// NextAttempt returns the running attempt of the same task that was launched before a.
+func (v *View) NextAttempt(a AttemptID) (AttemptID, bool) {
+	return v.idOf(v.attempts[a.row()].nextOfTask)
+}
+
+func (v *View) idOf(row int32) (AttemptID, bool) {
+	if row < 0 {
+		return 0, false
+	}
+	return attemptID(row, v.attempts[row].gen), true
+}
+
+// ActiveJob returns the first active job with an id of at least from.
+func (v *View) ActiveJob(from JobID) (JobID, bool) {
+	n := v.active.next(int(from))
+	return JobID(n), n >= 0
+}
+
+// WaitingStage returns the first stage with an id of at least from that has pending tasks. Ids ascend with the jobs' order of submission.
+func (v *View) WaitingStage(from StageID) (StageID, bool) {
+	n := v.waiting.next(int(from))
+	return StageID(n), n >= 0
+}
+
+// PendingTask returns the first task of the stage with an id of at least from that waits for an attempt.
+func (v *View) PendingTask(s StageID, from TaskID) (TaskID, bool) {
+	return v.taskIn(&v.pending, s, from)
+}
+
+// RunningTask returns the first task of the stage with an id of at least from that has an attempt running.
+func (v *View) RunningTask(s StageID, from TaskID) (TaskID, bool) {
+	return v.taskIn(&v.running, s, from)
+}
+
+func (v *View) taskIn(set *idSet, s StageID, from TaskID) (TaskID, bool) {
+	st := &v.stages[s]
+	n := set.next(int(max(from, st.First)))
+	return TaskID(n), n >= 0 && n < int(st.First)+int(st.Tasks)
+}
+
+// FreeMachine returns the first machine with an id of at least from that has a free slot.
+func (v *View) FreeMachine(from MachineID) (MachineID, bool) {
+	n := v.free.next(int(from))
+	return MachineID(n), n >= 0
+}
+
+// Slots returns the slots of all machines that are up, FreeSlots those that nothing runs in.
+func (v *View) Slots() int     { return v.slots }
+func (v *View) FreeSlots() int { return v.slots - v.used }
+
+// Live returns the number of attempts running, RunningTasks that of tasks that have one, Pending that of tasks that wait for one.
+func (v *View) Live() int         { return v.used }
+func (v *View) RunningTasks() int { return v.runningTasks }
+func (v *View) Pending() int      { return v.pendingTasks }
+
+// Unfinished returns the number of tasks of active jobs that are neither done nor skipped.
+func (v *View) Unfinished() int { return v.unfinished }
+
+// Clones returns the number of attempts running beyond the first of each task.
+func (v *View) Clones() int { return v.used - v.runningTasks }
+
+// Limits returns the limits that the core enforces.
+func (v *View) Limits() Limits { return v.limits }
+
+// CloneRoom returns how many more clones the clone budget allows now, bounded by the free slots.
+func (v *View) CloneRoom() int {
+	n := v.FreeSlots()
+	if most, ok := v.limits.Clones.allowed(v.unfinished, v.runningTasks); ok {
+		n = min(n, most-v.Clones())
+	}
+	return max(n, 0)
+}
+
+// AttemptRoom returns how many more attempts of the task may run at once, slots and clone budget aside.
+func (v *View) AttemptRoom(t TaskID) int {
+	task := &v.tasks[t]
+	if task.State != TaskPending && task.State != TaskRunning {
+		return 0
+	}
+	if uint32(task.Failures) > v.jobs[v.stages[task.Stage].Job].Retries {
+		return 0
+	}
+	most := maxLive
+	if v.limits.Attempts >= 0 {
+		most = min(most, v.limits.Attempts)
+	}
+	return max(0, most-int(task.Live))
+}
+
+// CanClone tells whether a further attempt of a running task would be accepted on a machine with a free slot.
+func (v *View) CanClone(t TaskID) bool {
+	return v.tasks[t].State == TaskRunning && v.AttemptRoom(t) > 0 && v.CloneRoom() > 0
+}
