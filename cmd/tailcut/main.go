@@ -1,0 +1,72 @@
+// Command tailcut finishes data-parallel batch jobs on time although some of their tasks straggle.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses of every verb.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // the job failed, or a check did not hold
+	exitUsage       = 2 // wrong usage or bad input
+	exitInterrupted = 130
+)
+
+// errFailed ends the process with status 1 after a verb has said itself what failed.
+var errFailed = errors.New("failed")
+
+// failure is an error that ends the process with status 1: the input was good, the work did not succeed.
+type failure struct{ error }
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var failed failure
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "tailcut: interrupted")
+		return exitInterrupted
+	case errors.Is(err, errFailed):
+		return exitFailed
+	case errors.As(err, &failed):
+		fmt.Fprintf(stderr, "tailcut: %v\n", err)
+		return exitFailed
+	default:
+		fmt.Fprintf(stderr, "tailcut: %v\n", err)
+		return exitUsage
+	}
+}
+
+// newRoot assembles the verbs.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tailcut",
+		Short:         "Finish batch jobs on time although some of their tasks straggle",
+		Long:          "Tailcut runs extra attempts of the right tasks, in the right place, at the right moment,\nand keeps exactly one result of each.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetFlagErrorFunc(suggestFlag)
+	root.AddCommand()
+	return root
+}
