@@ -1,0 +1,49 @@
+package live
+
+import (
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Attempt names an attempt to an executor.
+type Attempt struct {
+	ID      sched.AttemptID
+	Stage   int // position in the job
+	Index   int // of the task in its stage
+	Number  int // attempts of the task launched before; unique in the run with Stage and Index, across restarts too
+	Machine sched.MachineID
+	Clone   bool
+	From    float64 // fraction of the work to go on from
+}
+
+// Report is what an executor has to say about an attempt.
+type Report struct {
+	At       time.Time
+	Attempt  sched.AttemptID
+	Kind     sched.EventKind // AttemptDone, AttemptFailed or AttemptProgress
+	Progress float64         // AttemptProgress: fraction of the task's work done
+	Note     string          // AttemptFailed: one line for the user
+	Exit     int             // exit status, or 128 plus the signal
+}
+
+// Executor starts and ends attempts. The loop calls it from one goroutine.
+type Executor interface {
+	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one report, done or failed;
+	// done means that its output is durable and no process of it is left.
+	Start(Attempt)
+	// Kill ends an attempt and drops its output. It does not wait. A report that was on its way may still come.
+	Kill(sched.AttemptID)
+	// Commit makes the output of a finished attempt the result of its task, atomically. It is repeated after a crash, and then
+	// does nothing if it was done.
+	Commit(Attempt) error
+	// Clean drops what attempts have left that were not committed. It is called once, after the commits of an earlier engine
+	// have been repeated and before the first Start.
+	Clean() error
+	// Reports returns the channel of reports. It is never closed.
+	Reports() <-chan Report
+	// Publish makes the results of all tasks the result of the job, after the last Commit. It is repeated after a crash.
+	Publish() error
+	// Close ends whatever still runs and waits for it.
+	Close() error
+}

@@ -1,0 +1,114 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/mapreduce"
+)
+
+// Array is work whose tasks are runs of commands.
+type Array struct {
+	Stages []ArrayStage `json:"stages"`
+}
+
+// ArrayStage is one command, run once per task with the task's index.
+type ArrayStage struct {
+	Name    string   `json:"name"`
+	Tasks   int      `json:"tasks"`
+	Command []string `json:"command"` // {} is the index
+	After   []int    `json:"after,omitempty"`
+	Env     []string `json:"env,omitempty"`  // NAME=value
+	Each    bool     `json:"each,omitempty"` // task i waits only for task i of the stage in After
+}
+
+// Names in the folder of an attempt.
+const (
+	stdoutName = "stdout"
+	stderrName = "stderr"
+	filesName  = "files"
+)
+
+// command replaces {} and tells the task about itself:
+//
+//	TAILCUT_TASK, TAILCUT_TASKS, TAILCUT_STAGE  index, number of tasks, stage name
+//	TAILCUT_ATTEMPT                             attempts of the task before this one
+//	TAILCUT_OUTPUT                              folder for files; becomes part of the result if the attempt wins
+//	TAILCUT_INPUT                               colon-separated folders with results of the stages before
+func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error) {
+	st := &w.Stages[a.Stage]
+	index := strconv.Itoa(a.Index)
+	args := make([]string, len(st.Command))
+	for i, arg := range st.Command {
+		args[i] = strings.ReplaceAll(arg, "{}", index)
+	}
+	var inputs []string
+	for _, s := range st.After {
+		if st.Each {
+			inputs = append(inputs, f.Done(s, a.Index))
+		} else {
+			inputs = append(inputs, f.DoneStage(s))
+		}
+	}
+	files := filepath.Join(dir, filesName)
+	if err := os.Mkdir(files, 0o777); err != nil {
+		return nil, err
+	}
+	return &Command{Args: args, Env: append([]string{
+		"TAILCUT_TASK=" + index,
+		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
+		"TAILCUT_STAGE=" + st.Name,
+		"TAILCUT_ATTEMPT=" + strconv.Itoa(a.Number),
+		"TAILCUT_OUTPUT=" + files,
+		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
+	}, st.Env...)}, nil
+}
+
+// publish links every task's standard output to OUT/part-NNNNN and its files, if it left any, to OUT/part-NNNNN.files. With several stages each has a
+// folder of its own in OUT. It is repeated after a crash.
+func (w *Array) publish(f Folders, out string) error {
+	for s := range w.Stages {
+		dir := out
+		if len(w.Stages) > 1 {
+			dir = filepath.Join(out, w.Stages[s].Name)
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		for i := range w.Stages[s].Tasks {
+			if err := publishTask(f.Done(s, i), filepath.Join(dir, mapreduce.PartName(i))); err != nil {
+				return err
+			}
+		}
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	success, err := os.Create(filepath.Join(out, mapreduce.SuccessName))
+	if err != nil {
+		return err
+	}
+	return errors.Join(success.Sync(), success.Close(), syncDir(out))
+}
+
+func publishTask(done, part string) error {
+	if err := os.Link(filepath.Join(done, stdoutName), part); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("publish: %w", err)
+	}
+	files := filepath.Join(done, filesName)
+	switch entries, err := os.ReadDir(files); {
+	case errors.Is(err, fs.ErrNotExist): // moved before a crash
+		return nil
+	case err != nil:
+		return err
+	case len(entries) == 0:
+		return nil
+	}
+	return os.Rename(files, part+".files")
+}

@@ -1,0 +1,13 @@
+// Package proc runs attempts as processes of this machine.
+//
+// Every attempt is a process group with a folder of its own and writes nowhere else. When an attempt has won, its folder is
+// renamed to its task's: that is the commit. The folders of a run:
+//
+//	journal             what happened
+//	lock                held by the engine
+//	attempts/S-T.N/     of attempt N of task T of stage S, while it may still win
+//	done/S/T/           committed results
+//
+// No process outlives the run: a lost attempt's group is killed; on Linux an attempt dies with the engine, and a guard process kills the descendants
+// that are left, found by a variable in their environment.
+package proc

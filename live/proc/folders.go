@@ -1,0 +1,97 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tailcut/tailcut/live"
+)
+
+// Folders knows where a run keeps what.
+type Folders struct{ Root string }
+
+// Journal returns the path of the run's journal.
+func (f Folders) Journal() string { return filepath.Join(f.Root, "journal") }
+
+// Lock returns the path of the file that the engine holds locked.
+func (f Folders) Lock() string { return filepath.Join(f.Root, "lock") }
+
+// Done returns the folder of a task's committed result.
+func (f Folders) Done(stage, index int) string {
+	return filepath.Join(f.DoneStage(stage), fmt.Sprintf("%05d", index))
+}
+
+// DoneStage returns the folder of a stage's committed results.
+func (f Folders) DoneStage(stage int) string {
+	return filepath.Join(f.Root, "done", fmt.Sprint(stage))
+}
+
+func (f Folders) attempts() string { return filepath.Join(f.Root, "attempts") }
+
+func (f Folders) attempt(a live.Attempt) string {
+	return filepath.Join(f.attempts(), fmt.Sprintf("%d-%05d.%d", a.Stage, a.Index, a.Number))
+}
+
+// create makes the folders of a run with so many stages; those that exist are left alone.
+func (f Folders) create(stages int) error {
+	dirs := []string{f.attempts()}
+	for s := range stages {
+		dirs = append(dirs, f.DoneStage(s))
+	}
+	for _, d := range dirs {
+		if err := os.MkdirAll(d, 0o777); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit renames the attempt's folder to its task's. A task that has a result keeps it.
+func (f Folders) commit(a live.Attempt) error {
+	from, to := f.attempt(a), f.Done(a.Stage, a.Index)
+	if _, err := os.Lstat(to); err == nil {
+		return os.RemoveAll(from)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("the result of stage %d task %d is gone: %w", a.Stage, a.Index, err)
+	}
+	return nil
+}
+
+// clean drops what attempts left that were not committed.
+func (f Folders) clean() error {
+	entries, err := os.ReadDir(f.attempts())
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(f.attempts(), e.Name())))
+	}
+	return err
+}
+
+// Tidy removes everything but the journal, once the results are published.
+func (f Folders) Tidy() error {
+	return errors.Join(os.RemoveAll(f.attempts()), os.RemoveAll(filepath.Join(f.Root, "done")))
+}
+
+// syncDir makes a folder's entries durable.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// syncTree makes all regular files below a folder, and the folders, durable.
+func syncTree(root string) error {
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
+			return err
+		}
+		return syncDir(path) // opening and syncing is the same for files
+	})
+}

@@ -1,0 +1,86 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Job is what a user asks to have run. Exactly one of MapReduce and Array is set.
+type Job struct {
+	Name      string         `json:"name"`
+	MapReduce *mapreduce.Job `json:"mapreduce,omitempty"`
+	Array     *Array         `json:"array,omitempty"`
+	Retries   int            `json:"retries"` // failures of one task that are forgiven
+}
+
+// Plan is a job made ready to run: what the core has to know, and what the executor has to.
+type Plan struct {
+	Spec   sched.JobSpec
+	Stages []string // names
+	Work   *Work
+}
+
+// Plan looks at the input and cuts the job into tasks. Errors are the user's. dir is the working directory of commands, and what relative paths start from.
+func (j *Job) Plan(ctx context.Context, dir string) (*Plan, error) {
+	p := &Plan{Spec: sched.JobSpec{Retries: j.Retries}, Work: &Work{Dir: dir}}
+	if j.Array != nil {
+		if err := j.Array.validate(); err != nil {
+			return nil, err
+		}
+		p.Work.Array = j.Array
+		p.array(j.Array)
+		return p, nil
+	}
+	mr, err := mapreduce.NewPlan(ctx, *j.MapReduce)
+	if err != nil {
+		return nil, err
+	}
+	p.Work.MapReduce = mr
+	for i, s := range mr.Stages {
+		p.Stages = append(p.Stages, s.Name)
+		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: s.Tasks})
+		for _, from := range s.After {
+			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i})
+		}
+	}
+	return p, nil
+}
+
+func (p *Plan) array(a *Array) {
+	for i := range a.Stages {
+		st := &a.Stages[i]
+		p.Stages = append(p.Stages, st.Name)
+		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: st.Tasks})
+		for _, from := range st.After {
+			e := sched.Edge{From: from, To: i}
+			if st.Each {
+				e.Kind = sched.Pointwise
+			}
+			p.Spec.Edges = append(p.Spec.Edges, e)
+		}
+	}
+}
+
+// validate checks what the core's JobSpec does not.
+func (w *Array) validate() error {
+	names := map[string]bool{}
+	for i := range w.Stages {
+		st := &w.Stages[i]
+		switch {
+		case st.Name == "" || strings.ContainsAny(st.Name, "/\x00") || strings.HasPrefix(st.Name, "_") || strings.HasPrefix(st.Name, "."):
+			return fmt.Errorf("stages[%d].name: %q cannot name a folder of results", i, st.Name)
+		case names[st.Name]:
+			return fmt.Errorf("stages[%d].name: %q is taken", i, st.Name)
+		case len(st.Command) == 0 || st.Command[0] == "":
+			return fmt.Errorf("stages[%d].command: expected a program and its arguments", i)
+		case st.Tasks < 1:
+			return fmt.Errorf("stages[%d].tasks: %d is not at least 1", i, st.Tasks)
+		}
+		names[st.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tailcut/tailcut/live"
+)
+
+// killer says who ended a process before its time.
+type killer uint8
+
+const (
+	byNobody  killer = iota
+	byEngine         // lost, preempted, or the run is over: nobody waits for a report
+	byTimeout        // reported as a failure
+	byDisturb        // reported as a failure
+)
+
+// process is an attempt and the process group that does it.
+type process struct {
+	attempt live.Attempt
+	dir     string
+	fate    fate
+	ended   chan struct{} // closed when the leader has ended
+
+	mu       sync.Mutex
+	os       *os.Process
+	reaped   bool // the group's number may mean somebody else now
+	by       killer
+	progress *os.File
+	endedAt  time.Time
+}
+
+// start starts the command as the leader of a new process group with the attempt's folder as the place of its output.
+func (p *process) start(cmd *Command, dir string) error {
+	path, err := find(cmd.Args[0], dir)
+	if err != nil {
+		return err
+	}
+	var files []*os.File
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	open := func(f *os.File, err error) error {
+		if err == nil {
+			files = append(files, f)
+		}
+		return err
+	}
+	if err := open(p.stdin(cmd.Stdin)); err != nil {
+		return err
+	}
+	for _, name := range []string{stdoutName, stderrName} {
+		if err := open(os.OpenFile(filepath.Join(p.dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)); err != nil {
+			return err
+		}
+	}
+	r, w, err := os.Pipe()
+	if open(w, err) != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.os, err = os.StartProcess(path, cmd.Args, &os.ProcAttr{
+		Dir: dir, Env: append(os.Environ(), cmd.Env...), Files: files, Sys: attributes(),
+	})
+	if err != nil {
+		r.Close()
+		return err
+	}
+	p.progress = r
+	if p.by != byNobody {
+		p.signal(syscall.SIGKILL)
+	}
+	return nil
+}
+
+// find looks a program up as a shell would that is in dir.
+func find(name, dir string) (string, error) {
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		return filepath.Join(dir, name), nil
+	}
+	return exec.LookPath(name)
+}
+
+// stdin returns a file with the data, or nothing to read.
+func (p *process) stdin(data []byte) (*os.File, error) {
+	if len(data) == 0 {
+		return os.Open(os.DevNull)
+	}
+	path := filepath.Join(p.dir, "stdin")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	return f, errors.Join(err, os.Remove(path))
+}
+
+// wait waits for the leader, ends what is left of its group, and returns the exit status and, if it is not 0, a line about it.
+func (p *process) wait() (exit int, note string) {
+	state, err := waitEnd(p.os)
+	now := time.Now()
+	p.mu.Lock()
+	p.endedAt = now
+	p.signal(syscall.SIGKILL)
+	if state == nil && err == nil {
+		state, err = p.os.Wait()
+	}
+	p.reaped = true
+	p.progress.Close()
+	p.mu.Unlock()
+	close(p.ended)
+	if err != nil {
+		return 1, err.Error()
+	}
+	ws := state.Sys().(syscall.WaitStatus)
+	if state.Success() {
+		return 0, ""
+	}
+	exit = ws.ExitStatus()
+	if ws.Signaled() {
+		exit = 128 + int(ws.Signal())
+	}
+	note = state.String()
+	if line := lastLine(filepath.Join(p.dir, stderrName)); line != "" {
+		note += ": " + line
+	}
+	return exit, note
+}
+
+// at returns when the process ended; now if it never began.
+func (p *process) at() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.endedAt.IsZero() {
+		return time.Now()
+	}
+	return p.endedAt
+}
+
+// kill ends the whole group. The first killer counts, except that the engine always does.
+func (p *process) kill(by killer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.by == byNobody || by == byEngine {
+		p.by = by
+	}
+	p.signal(syscall.SIGKILL)
+}
+
+func (p *process) stop() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.signal(syscall.SIGSTOP) }
+func (p *process) cont() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.signal(syscall.SIGCONT) }
+
+// signal signals the group; p.mu is held. It returns false once there is none.
+func (p *process) signal(s syscall.Signal) bool {
+	return p.os != nil && !p.reaped && syscall.Kill(-p.os.Pid, s) == nil
+}
+
+func (p *process) killer() killer { p.mu.Lock(); defer p.mu.Unlock(); return p.by }
+func (p *process) killed() bool   { return p.killer() == byEngine }
+
+// reportEvery bounds how often progress is passed on.
+const reportEvery = 200 * time.Millisecond
+
+// follow reads lines with fractions from the pipe that the attempt knows as TAILCUT_PROGRESS and passes on what is news.
+func (p *process) follow(tell func(float64)) {
+	lines := bufio.NewScanner(p.progress)
+	var last time.Time
+	for lines.Scan() {
+		x, err := strconv.ParseFloat(strings.TrimSpace(lines.Text()), 64)
+		if err == nil && x >= 0 && x <= 1 && time.Since(last) >= reportEvery {
+			last = time.Now()
+			tell(x)
+		}
+	}
+}
+
+// lastLine returns the last line of a file that is not blank, cut to what fits a terminal.
+func lastLine(path string) string {
+	const tail, most = 4096, 200
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, tail)
+	n, _ := f.ReadAt(b, max(0, info.Size()-tail))
+	b = bytes.TrimSpace(b[:n])
+	b = b[bytes.LastIndexByte(b, '\n')+1:]
+	if len(b) > most {
+		b = b[:most]
+	}
+	return string(bytes.ToValidUTF8(b, []byte("?")))
+}

@@ -1,0 +1,63 @@
+package proc
+
+import (
+	"encoding/json"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/mapreduce"
+)
+
+// Work says what attempts do. It is kept in the journal, so that a run that is taken up does the same. Exactly one field is set.
+type Work struct {
+	Dir       string          `json:"dir"` // working directory of every attempt
+	MapReduce *mapreduce.Plan `json:"mapreduce,omitempty"`
+	Array     *Array          `json:"array,omitempty"`
+}
+
+// Command is a process to start.
+type Command struct {
+	Args  []string
+	Env   []string // besides the engine's own environment
+	Stdin []byte
+}
+
+// self is how the engine starts itself as an attempt of map/reduce work, or as the guard.
+type self []string
+
+// command returns the process of an attempt whose folder is dir.
+func (w *Work) command(s self, f Folders, a live.Attempt, dir string) (*Command, error) {
+	if w.Array != nil {
+		return w.Array.command(f, a, dir)
+	}
+	var upstream []string
+	for _, s := range w.MapReduce.Stages[a.Stage].After {
+		for i := range w.MapReduce.Stages[s].Tasks {
+			upstream = append(upstream, f.Done(s, i))
+		}
+	}
+	spec, err := w.MapReduce.Attempt(a.Stage, a.Index, upstream, dir)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &Command{Args: append(append([]string(nil), s...), "attempt"), Stdin: data}, nil
+}
+
+// publish makes the results of the tasks the result of the job.
+func (w *Work) publish(f Folders, out string) error {
+	if w.Array != nil {
+		return w.Array.publish(f, out)
+	}
+	last := len(w.MapReduce.Stages) - 1
+	var dirs []string
+	for i := range w.MapReduce.Stages[last].Tasks {
+		dirs = append(dirs, f.Done(last, i))
+	}
+	return mapreduce.Publish(dirs, out)
+}
+
+// durable tells whether an attempt of the work makes its own output durable before it ends.
+func (w *Work) durable() bool { return w.MapReduce != nil }

@@ -1,0 +1,131 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// End says how an attempt ended.
+type End string
+
+// Ends of attempts.
+const (
+	Won     End = "won"
+	Lost    End = "lost"    // another attempt of the task finished first
+	Failed  End = "failed"  // ended without result
+	Killed  End = "killed"  // by the policy, or because the job was over
+	Crashed End = "crashed" // was running when the engine died
+	Running End = ""
+)
+
+// Record is the life of one attempt.
+type Record struct {
+	Attempt
+	Task        sched.TaskID
+	Start, Stop sched.Time
+	End         End
+}
+
+// Seconds returns how long the attempt ran.
+func (r *Record) Seconds() float64 { return (r.Stop - r.Start).Seconds() }
+
+// history follows the batches of a run, replayed or live, and keeps what the core forgets: every attempt's life.
+type history struct {
+	records   []Record
+	byID      map[sched.AttemptID]int // of attempts that run
+	live      map[sched.TaskID]int    // attempts that run
+	winner    map[sched.TaskID]int
+	retries   int
+	stageDone []sched.Time // instant of the last commit per stage
+	wake      sched.Time   // the last Wake
+}
+
+func newHistory(stages int) *history {
+	return &history{byID: map[sched.AttemptID]int{}, live: map[sched.TaskID]int{}, winner: map[sched.TaskID]int{}, stageDone: make([]sched.Time, stages)}
+}
+
+// add takes in a batch after the core has. visit sees every record as it ends.
+func (h *history) add(v *sched.View, facts []sched.Event, decisions []sched.Decision, visit func(*Record)) {
+	for i := range facts {
+		if f := &facts[i]; f.Kind == sched.AttemptFailed {
+			h.end(f.Attempt, f.At, Failed, visit)
+		}
+	}
+	for i := range decisions {
+		switch d := &decisions[i]; d.Kind {
+		case sched.Launch:
+			st := v.Stage(d.Stage)
+			a := Attempt{
+				ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
+				Machine: d.Machine, From: d.From, Clone: h.live[d.Task] > 0,
+			}
+			if d.Number > 0 && !a.Clone {
+				h.retries++
+			}
+			h.live[d.Task]++
+			h.byID[d.Attempt] = len(h.records)
+			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Start: d.At, Stop: d.At})
+		case sched.Commit:
+			h.winner[d.Task] = h.byID[d.Attempt]
+			h.stageDone[v.Stage(d.Stage).Index] = d.At
+			h.end(d.Attempt, d.At, Won, visit)
+		case sched.Kill:
+			h.end(d.Attempt, d.At, endBy(d.Reason), visit)
+		case sched.Wake:
+			h.wake = d.At
+		}
+	}
+}
+
+func endBy(r sched.Reason) End {
+	switch r {
+	case sched.SiblingWon, sched.StageOver:
+		return Lost
+	case sched.MachineGone:
+		return Crashed
+	default:
+		return Killed
+	}
+}
+
+func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Record)) {
+	i, ok := h.byID[id]
+	if !ok {
+		return
+	}
+	delete(h.byID, id)
+	r := &h.records[i]
+	r.Stop, r.End = at, how
+	h.live[r.Task]--
+	if visit != nil {
+		visit(r)
+	}
+}
+
+// worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none ran twice as long.
+func (h *history) worst(stages int) (r *Record, ratio float64) {
+	lives := make([][]sched.Time, stages)
+	for i := range h.records {
+		if x := &h.records[i]; x.End == Won {
+			lives[x.Stage] = append(lives[x.Stage], x.Stop-x.Start)
+		}
+	}
+	medians := make([]sched.Time, stages)
+	for s, l := range lives {
+		if len(l) > 0 {
+			slices.SortFunc(l, cmp.Compare[sched.Time])
+			medians[s] = max(1, l[len(l)/2])
+		}
+	}
+	for i := range h.records {
+		x := &h.records[i]
+		if m := medians[x.Stage]; m > 0 && x.End != Crashed {
+			if q := float64(x.Stop-x.Start) / float64(m); q >= 2 && q > ratio {
+				r, ratio = x, q
+			}
+		}
+	}
+	return r, ratio
+}

@@ -1,0 +1,75 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// newCore builds the core of a run with its machines and its job, which is job 0, before the first fact.
+func newCore(h *trace.JournalHeader, p sched.Policy) (*sched.Core, error) {
+	core := sched.New(p, h.Limits)
+	for _, m := range h.Machines {
+		if _, err := core.AddMachine(m.Site, m.Slots); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := core.Submit(&h.Job); err != nil {
+		return nil, err
+	}
+	return core, nil
+}
+
+// DivergedError says where a fresh core decided otherwise than the journal has it.
+type DivergedError struct {
+	Batch     int // position in the journal, from 1
+	At        sched.Time
+	Want, Got []sched.Decision
+}
+
+// Error names the first decision that differs.
+func (e *DivergedError) Error() string {
+	i := 0
+	for i < len(e.Want) && i < len(e.Got) && e.Want[i] == e.Got[i] {
+		i++
+	}
+	at := func(ds []sched.Decision) string {
+		if i >= len(ds) {
+			return "nothing"
+		}
+		d := ds[i]
+		return fmt.Sprintf("%s task %d attempt %d on machine %d (%s)", d.Kind, d.Task, d.Number, d.Machine, d.Reason)
+	}
+	return fmt.Sprintf("batch %d at %s, decision %d: the journal has %s, the replay %s", e.Batch, e.At, i+1, at(e.Want), at(e.Got))
+}
+
+// Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after the last batch. visit, if not
+// nil, sees every batch after the core has. The error is a *DivergedError where a decision differs.
+func Replay(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
+	core, err := newCore(&r.Header, p)
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		b, err := r.Next()
+		if err == io.EOF {
+			return core, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		got, err := core.Advance(b.Now, b.Facts)
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w", n, err)
+		}
+		if !slices.Equal(got, b.Decisions) {
+			return nil, &DivergedError{Batch: n, At: b.Now, Want: slices.Clone(b.Decisions), Got: slices.Clone(got)}
+		}
+		if visit != nil {
+			visit(core, b)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// job is the only job of a run.
+const job sched.JobID = 0
+
+// Run is one job on its way, from its first start to its end, across restarts of the engine.
+type Run struct {
+	Header    *trace.JournalHeader
+	Recovered int // tasks that were done when the run was opened
+
+	core    *sched.Core
+	journal *trace.Journal
+	past    *history
+	exec    Executor
+	watch   Watcher
+	start   time.Time // wall clock at sched.Time 0, with a monotonic reading
+	over    bool
+	notes   map[sched.TaskID]Report // last failure of each task that failed
+	facts   []sched.Event
+}
+
+// Watcher is told what happens, from the loop's goroutine. Any field may be nil.
+type Watcher struct {
+	Ended func(r *Record, last Report) // an attempt has ended; last is the executor's report if it failed
+	Tick  func(v *sched.View)          // every tenth of a second, and after the last batch
+}
+
+// Create begins a run and its journal. The policy must be the one that the header names.
+func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
+	core, err := newCore(h, p)
+	if err != nil {
+		return nil, err
+	}
+	j, err := trace.CreateJournal(path, h)
+	if err != nil {
+		return nil, err
+	}
+	return newRun(h, core, j, newHistory(len(h.Job.Stages))), nil
+}
+
+// Open takes up a run from its journal. A record that was being written when the engine died is cut off; it had not been acted on.
+func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error)) (*Run, error) {
+	reader, err := trace.OpenJournalReader(path)
+	if err != nil {
+		return nil, err
+	}
+	h := &reader.Header
+	p, err := newPolicy(h)
+	if err != nil {
+		return nil, err
+	}
+	past := newHistory(len(h.Job.Stages))
+	core, err := Replay(reader, p, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b.Facts, b.Decisions, nil) })
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot take up the run: %w", path, err)
+	}
+	j, err := trace.ResumeJournal(path, reader.Size())
+	if err != nil {
+		return nil, err
+	}
+	r := newRun(h, core, j, past)
+	r.Recovered = len(past.winner)
+	r.over = core.View().Job(job).State > sched.JobActive
+	return r, nil
+}
+
+func newRun(h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
+	return &Run{Header: h, core: core, journal: j, past: past, notes: map[sched.TaskID]Report{}}
+}
+
+// View returns what the core of the run knows.
+func (r *Run) View() *sched.View { return r.core.View() }
+
+// Loop runs the job to its end and publishes its results. Cancelling ctx ends the attempts and returns ctx's error; the run can be opened again then, as after
+// a crash. Any other error means that the journal or the results could not be written; that, too, can be taken up again.
+func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
+	r.exec, r.watch = exec, watch
+	err := r.loop(ctx)
+	if err == nil && r.State() == sched.JobSucceeded {
+		err = exec.Publish()
+	}
+	return errors.Join(err, exec.Close(), r.journal.Close())
+}
+
+// State tells how the job stands.
+func (r *Run) State() sched.JobState { return r.core.View().Job(job).State }
+
+func (r *Run) loop(ctx context.Context) error {
+	if err := r.recommit(); err != nil {
+		return err
+	}
+	if err := r.exec.Clean(); err != nil || r.over {
+		return err
+	}
+	wake := time.NewTimer(time.Hour)
+	wake.Stop()
+	defer wake.Stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	if err := r.open(wake); err != nil {
+		return err
+	}
+	for !r.over {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			r.tick()
+			continue
+		case rep := <-r.exec.Reports():
+			r.collect(rep)
+		case <-wake.C:
+		}
+		if err := r.step(wake); err != nil {
+			return err
+		}
+	}
+	r.tick()
+	return nil
+}
+
+func (r *Run) tick() {
+	if r.watch.Tick != nil {
+		r.watch.Tick(r.core.View())
+	}
+}
+
+// recommit repeats the commit of every finished task: the engine may have died between a journal record and its execution.
+func (r *Run) recommit() error {
+	for _, i := range r.past.winner {
+		if err := r.exec.Commit(r.past.records[i].Attempt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open gives the core its first facts. In a run that was taken up, the machines were lost at the last instant that the journal knows, with
+// all that ran there; in a new one, that says nothing new.
+func (r *Run) open(wake *time.Timer) error {
+	last := r.core.View().Now()
+	r.start = time.Now()
+	if since := sched.Time(r.start.Sub(r.Header.Started.Local())); since > last {
+		r.start = r.start.Add(-time.Duration(since))
+	} else { // the wall clock was set back: go on just after the last record
+		r.start = r.start.Add(-time.Duration(last + 1))
+	}
+	if r.past.wake > last { // the core asked for it before the engine died
+		wake.Reset(time.Duration(r.past.wake) - time.Since(r.start))
+	}
+	now := r.now()
+	for m := range r.Header.Machines {
+		r.facts = append(r.facts,
+			sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)},
+			sched.Event{At: now, Kind: sched.MachineJoined, Machine: sched.MachineID(m)})
+	}
+	r.facts = append(r.facts, sched.Event{At: now, Kind: sched.JobArrived, Job: job})
+	return r.advance(now, wake)
+}
+
+func (r *Run) now() sched.Time { return max(r.core.View().Now(), sched.Time(time.Since(r.start))) }
+
+// collect makes a report a fact.
+func (r *Run) collect(rep Report) {
+	v := r.core.View()
+	if !v.Alive(rep.Attempt) {
+		return
+	}
+	if rep.Kind == sched.AttemptFailed {
+		r.notes[v.Attempt(rep.Attempt).Task] = rep
+	}
+	r.facts = append(r.facts, sched.Event{
+		At: sched.Time(rep.At.Sub(r.start)), Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress,
+	})
+}
+
+// step takes in whatever else has been reported by now, so that a busy engine works in batches, and advances the core.
+func (r *Run) step(wake *time.Timer) error {
+	for more := true; more; {
+		select {
+		case rep := <-r.exec.Reports():
+			r.collect(rep)
+		default:
+			more = false
+		}
+	}
+	now := r.now()
+	for i := range r.facts {
+		r.facts[i].At = min(max(r.facts[i].At, r.core.View().Now()), now)
+	}
+	return r.advance(now, wake)
+}
+
+// advance is the heart: facts, decisions, journal, deeds, in this order.
+func (r *Run) advance(now sched.Time, wake *time.Timer) error {
+	decisions, err := r.core.Advance(now, r.facts)
+	if err != nil {
+		return err
+	}
+	if len(r.facts) == 0 && len(decisions) == 0 {
+		return nil
+	}
+	if err := r.journal.Append(now, r.facts, decisions, mustSync(r.facts, decisions)); err != nil {
+		return err
+	}
+	r.past.add(r.core.View(), r.facts, decisions, r.ended)
+	r.facts = r.facts[:0]
+	return r.carryOut(decisions, wake)
+}
+
+// mustSync tells whether a batch changes anything outside the core. Progress reports alone do not.
+func mustSync(facts []sched.Event, decisions []sched.Decision) bool {
+	for i := range facts {
+		if facts[i].Kind != sched.AttemptProgress {
+			return true
+		}
+	}
+	for i := range decisions {
+		if decisions[i].Kind != sched.Wake {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Run) ended(rec *Record) {
+	if r.watch.Ended != nil {
+		r.watch.Ended(rec, r.notes[rec.Task])
+	}
+}
+
+func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
+	for i := range decisions {
+		switch d := &decisions[i]; d.Kind {
+		case sched.Launch:
+			if i, ok := r.past.byID[d.Attempt]; ok { // not if it was ended at once
+				r.exec.Start(r.past.records[i].Attempt)
+			}
+		case sched.Kill:
+			r.exec.Kill(d.Attempt)
+		case sched.Commit:
+			if err := r.exec.Commit(r.past.records[r.past.winner[d.Task]].Attempt); err != nil {
+				return err
+			}
+		case sched.Close:
+			r.over = true
+		case sched.Wake:
+			wake.Reset(time.Duration(d.At) - time.Since(r.start))
+		}
+	}
+	return nil
+}

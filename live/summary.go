@@ -1,0 +1,83 @@
+package live
+
+import (
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Summary is what a run came to.
+type Summary struct {
+	State         string // succeeded, failed or cancelled
+	Flow          sched.Time
+	Tasks         int
+	Attempts      int
+	Clones        int
+	Retries       int        // attempts begun because the ones before had ended without result
+	Fruitful      sched.Time // machine time of winners
+	Fruitless     sched.Time // machine time of all others
+	Recovered     int        // tasks done before the engine was last started
+	Stages        []StageSummary
+	Straggler     *Record // the attempt slowest in proportion to its stage's median winner, nil if none took twice as long
+	StragglerOver float64 // how many times that median it took
+	Failure       *Report // the failure that failed the job
+	FailedTask    *Record // one attempt of that task
+}
+
+// StageSummary is the part of one stage.
+type StageSummary struct {
+	Name     string
+	Tasks    int
+	Attempts int
+	Seconds  float64 // from its first launch to its last commit
+}
+
+// Summary sums up the run as it stands.
+func (r *Run) Summary() *Summary {
+	v := r.core.View()
+	row := v.Job(job)
+	s := &Summary{
+		State: "cancelled", Flow: row.Closed - row.Arrived, Tasks: int(row.Tasks), Attempts: int(row.Attempts), Clones: int(row.Clones),
+		Retries: r.past.retries, Fruitful: row.Fruitful, Fruitless: row.Fruitless, Recovered: r.Recovered,
+	}
+	switch row.State {
+	case sched.JobSucceeded:
+		s.State = "succeeded"
+	case sched.JobBroken:
+		s.State = "failed"
+		r.blame(s)
+	default:
+		s.Flow = v.Now() - row.Arrived
+	}
+	s.Straggler, s.StragglerOver = r.past.worst(len(r.Header.Stages))
+	s.Stages = make([]StageSummary, len(r.Header.Stages))
+	first := make([]sched.Time, len(s.Stages))
+	for i := range s.Stages {
+		s.Stages[i] = StageSummary{Name: r.Header.Stages[i], Tasks: r.Header.Job.Stages[i].Tasks}
+	}
+	for i := range r.past.records {
+		rec := &r.past.records[i]
+		if s.Stages[rec.Stage].Attempts++; s.Stages[rec.Stage].Attempts == 1 {
+			first[rec.Stage] = rec.Start
+		}
+	}
+	for i, done := range r.past.stageDone {
+		if done > first[i] {
+			s.Stages[i].Seconds = (done - first[i]).Seconds()
+		}
+	}
+	return s
+}
+
+// blame finds the task that failed too often.
+func (r *Run) blame(s *Summary) {
+	v := r.core.View()
+	for i := range r.past.records {
+		rec := &r.past.records[i]
+		if uint32(v.Task(rec.Task).Failures) > v.Job(job).Retries {
+			s.FailedTask = rec
+			if rep, ok := r.notes[rec.Task]; ok {
+				s.Failure = &rep
+			}
+			return
+		}
+	}
+}

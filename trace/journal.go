@@ -1,0 +1,234 @@
+package trace
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// A journal is the memory of a live run: a header that says what runs, then one record per call of sched.Core.Advance
+// with the facts it was given and the decisions it made. A record is appended and synced before its decisions are carried
+// out, so whatever happened in the world is in the file, and a restart that replays the file knows all of it.
+//
+// On disk: the 8 bytes of journalMagic, then records. A record is
+//
+//	length uint32 | CRC-32C of the length uint32 | CRC-32C of the payload uint32 | payload
+//
+// in little-endian order. The first payload is the header as JSON, the others are batches (see journal_batch.go). The length has its own
+// checksum so that a damaged length is told apart from a record that was being written when the power went.
+
+// JournalSchema names the format. A reader refuses others.
+const JournalSchema = "tailcut.journal/v1"
+
+const (
+	journalMagic    = "tailcut\n"
+	frameSize       = 12
+	maxRecord       = 1 << 30
+	headerTornBytes = frameSize - 1
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrCorrupt is wrapped by the errors of a journal that is damaged before its end.
+var ErrCorrupt = errors.New("the journal is damaged")
+
+// JournalHeader says what a run is: enough to rebuild its core and its executor.
+type JournalHeader struct {
+	Schema   string           `json:"schema"`
+	Version  string           `json:"version"` // of the tool that wrote it
+	Run      string           `json:"run"`     // unique name of the run
+	Started  time.Time        `json:"started"` // wall clock at sched.Time 0
+	Policy   string           `json:"policy"`  // canonical specification
+	Seed     uint64           `json:"seed"`
+	Limits   sched.Limits     `json:"limits"`
+	Machines []JournalMachine `json:"machines"`
+	Job      sched.JobSpec    `json:"job"`
+	Stages   []string         `json:"stages"`  // names, in the order of Job.Stages
+	Command  json.RawMessage  `json:"command"` // what was asked for; a run is resumed only by the same
+	Work     json.RawMessage  `json:"work"`    // what the executor needs to run an attempt
+}
+
+// JournalMachine is a machine of the run; ids are positions.
+type JournalMachine struct {
+	Name  string       `json:"name"`
+	Site  sched.SiteID `json:"site"`
+	Slots int          `json:"slots"`
+}
+
+// Journal is a journal open for appending. It is not safe for concurrent use.
+type Journal struct {
+	file *os.File
+	buf  []byte
+}
+
+// CreateJournal makes a new journal. The file must not exist.
+func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
+	h.Schema = JournalSchema
+	payload, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %s: %w", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
+	j.buf = append(j.buf, payload...)
+	if err := j.write(len(journalMagic), true); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may lose it and all after it.
+func (j *Journal) Append(now sched.Time, facts []sched.Event, decisions []sched.Decision, sync bool) error {
+	j.buf = append(j.buf[:0], make([]byte, frameSize)...)
+	j.buf = appendBatch(j.buf, now, facts, decisions)
+	return j.write(0, sync)
+}
+
+// write fills in the frame that begins at start of the buffer and writes the buffer.
+func (j *Journal) write(start int, sync bool) error {
+	frame, payload := j.buf[start:start+frameSize], j.buf[start+frameSize:]
+	if len(payload) > maxRecord {
+		return fmt.Errorf("trace: %s: a record of %d bytes is over the limit", j.file.Name(), len(payload))
+	}
+	binary.LittleEndian.PutUint32(frame, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[:4], castagnoli))
+	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(payload, castagnoli))
+	if _, err := j.file.Write(j.buf); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	if sync {
+		if err := syncData(j.file); err != nil {
+			return fmt.Errorf("trace: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close closes the file after syncing it.
+func (j *Journal) Close() error {
+	return errors.Join(j.file.Sync(), j.file.Close())
+}
+
+// JournalReader reads a journal from its beginning.
+type JournalReader struct {
+	Header JournalHeader
+	data   []byte
+	pos    int
+	path   string
+	batch  Batch
+}
+
+// Batch is the record of one call of sched.Core.Advance.
+type Batch struct {
+	Now       sched.Time
+	Facts     []sched.Event
+	Decisions []sched.Decision
+}
+
+// OpenJournalReader reads the file and its header.
+func OpenJournalReader(path string) (*JournalReader, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return newJournalReader(path, data)
+}
+
+func newJournalReader(path string, data []byte) (*JournalReader, error) {
+	r := &JournalReader{data: data, path: path}
+	if len(data) < len(journalMagic) || string(data[:len(journalMagic)]) != journalMagic {
+		return nil, fmt.Errorf("trace: %s: not a journal: it does not begin with %q", path, journalMagic)
+	}
+	r.pos = len(journalMagic)
+	payload, err := r.frame()
+	if err == io.EOF {
+		return nil, fmt.Errorf("trace: %s: the journal has no header: %w", path, ErrCorrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(payload, &r.Header); err != nil {
+		return nil, fmt.Errorf("trace: %s: header: %w", path, err)
+	}
+	if r.Header.Schema != JournalSchema {
+		return nil, fmt.Errorf("trace: %s: schema is %q, expected %q", path, r.Header.Schema, JournalSchema)
+	}
+	return r, nil
+}
+
+// Next returns the next batch, valid until the call after, or io.EOF at the end. A record that was being written when the writer died counts as the end: see Size.
+func (r *JournalReader) Next() (*Batch, error) {
+	payload, err := r.frame()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.batch.decode(payload); err != nil {
+		return nil, fmt.Errorf("trace: %s: record before byte %d: %w: %w", r.path, r.pos, err, ErrCorrupt)
+	}
+	return &r.batch, nil
+}
+
+// Size returns the length of what has been read, in bytes: after io.EOF, where the next record belongs.
+func (r *JournalReader) Size() int64 { return int64(r.pos) }
+
+// Torn tells, after io.EOF, whether bytes of an unfinished record follow.
+func (r *JournalReader) Torn() bool { return r.pos < len(r.data) }
+
+// frame returns the next payload. A record that the file ends in the middle of, and zeros that a file system left where data had not arrived, are
+// the end. Anything else that does not check is damage.
+func (r *JournalReader) frame() ([]byte, error) {
+	rest := r.data[r.pos:]
+	if len(rest) <= headerTornBytes || allZero(rest) {
+		return nil, io.EOF
+	}
+	n := binary.LittleEndian.Uint32(rest)
+	if crc32.Checksum(rest[:4], castagnoli) != binary.LittleEndian.Uint32(rest[4:]) || n > maxRecord {
+		return nil, fmt.Errorf("trace: %s: bad length of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
+	}
+	end := frameSize + int(n)
+	if end > len(rest) {
+		return nil, io.EOF
+	}
+	payload := rest[frameSize:end]
+	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(rest[8:]) {
+		if end == len(rest) || allZero(rest[end:]) {
+			return nil, io.EOF
+		}
+		return nil, fmt.Errorf("trace: %s: bad checksum of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
+	}
+	r.pos += end
+	return payload, nil
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ResumeJournal opens a journal for appending after size bytes, as JournalReader.Size tells, and cuts off what follows.
+func ResumeJournal(path string, size int64) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	if err := errors.Join(f.Truncate(size), f.Sync()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return &Journal{file: f}, nil
+}
