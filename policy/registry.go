@@ -11,6 +11,7 @@ import (
 // registry lists every policy; a new one is one line here.
 var registry = []*Entry{
 	&fifoEntry,
+	&srewEntry,
 }
 
 // presets are names for parameter settings of a policy.
