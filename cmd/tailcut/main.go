@@ -67,6 +67,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(suggestFlag)
-	root.AddCommand()
+	root.AddCommand(newRun(), newReplay(), newAttempt(), newGuard())
 	return root
 }

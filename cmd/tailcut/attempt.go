@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/mapreduce"
+)
+
+// newAttempt is the verb with which the engine starts itself as an attempt of map/reduce work. The spec comes on standard input, progress goes to descriptor 3.
+func newAttempt() *cobra.Command {
+	return &cobra.Command{
+		Use: "attempt", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			data, err := io.ReadAll(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			spec, err := mapreduce.DecodeSpec(data)
+			if err != nil {
+				return err
+			}
+			progress := os.NewFile(3, "progress")
+			spec.Progress = func(x float64) { fmt.Fprintf(progress, "%.4f\n", x) }
+			spec.Stderr = cmd.ErrOrStderr()
+			if _, err := mapreduce.Run(cmd.Context(), spec); err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+}
+
+// newGuard is the verb of the process that kills what an engine leaves behind.
+func newGuard() *cobra.Command {
+	return &cobra.Command{
+		Use: "guard TAG", Hidden: true, Args: cobra.ExactArgs(1),
+		Run: func(cmd *cobra.Command, args []string) { proc.Guard(args[0], cmd.InOrStdin()) },
+	}
+}

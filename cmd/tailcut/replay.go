@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// replayResult is the result of a replay for programs.
+type replayResult struct {
+	Schema    string `json:"schema"`
+	Policy    string `json:"policy"`
+	Batches   int    `json:"batches"`
+	Facts     int    `json:"facts"`
+	Decisions int    `json:"decisions"`
+	Equal     bool   `json:"equal"`
+	Torn      bool   `json:"torn"` // bytes of an unfinished record follow the last whole one
+}
+
+func newReplay() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "replay JOURNAL", Short: "Feed a run's journal to a fresh core and check that every decision is the same", Args: cobra.ExactArgs(1),
+		Long:    "Feed the facts of a run's journal to a fresh core under the same policy and compare every decision.\nJOURNAL is the file, or the output folder of the run.\n\nExit status: 0 all equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
+		Example: "  tailcut replay counts/_tailcut/journal\n  tailcut replay counts",
+	}
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path := args[0]
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = proc.Folders{Root: filepath.Join(path, privateDir)}.Journal()
+		}
+		r, err := trace.OpenJournalReader(path)
+		if err != nil {
+			return damaged(err)
+		}
+		p, err := policy.New(r.Header.Policy, r.Header.Seed)
+		if err != nil {
+			return err
+		}
+		res := replayResult{Schema: "tailcut.replay/v1", Policy: r.Header.Policy, Equal: true}
+		_, err = live.Replay(r, p, func(_ *sched.Core, b *trace.Batch) {
+			res.Batches++
+			res.Facts += len(b.Facts)
+			res.Decisions += len(b.Decisions)
+		})
+		if err != nil {
+			return failure{err}
+		}
+		res.Torn = r.Torn()
+		w := cmd.OutOrStdout()
+		switch format.value {
+		case "json":
+			return json.NewEncoder(w).Encode(res)
+		case "csv":
+			fmt.Fprintf(w, "policy,batches,facts,decisions,equal,torn\n%q,%d,%d,%d,%v,%v\n", res.Policy, res.Batches, res.Facts, res.Decisions, res.Equal, res.Torn)
+			return nil
+		}
+		fmt.Fprintf(w, "%s: %d batches, %d facts, %d decisions, all as in the journal\n", res.Policy, res.Batches, res.Facts, res.Decisions)
+		if res.Torn {
+			fmt.Fprintln(w, "an unfinished record follows; it was never acted on")
+		}
+		return nil
+	}
+	return cmd
+}
+
+// damaged makes a broken journal a failure rather than the user's mistake.
+func damaged(err error) error {
+	if errors.Is(err, trace.ErrCorrupt) {
+		return failure{err}
+	}
+	return err
+}

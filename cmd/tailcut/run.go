@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// privateDir is the folder in the output folder that holds a run's journal and unfinished work. Readers of the output skip names that begin with "_".
+const privateDir = "_tailcut"
+
+// request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
+type request struct {
+	Job    proc.Job     `json:"job"`
+	Policy string       `json:"policy"`
+	Slots  int          `json:"slots"`
+	Seed   uint64       `json:"seed"`
+	Limits sched.Limits `json:"limits"`
+}
+
+// engine is one call of the verb run.
+type engine struct {
+	request
+	out     string // absolute
+	folders proc.Folders
+	force   bool
+	dryRun  bool
+	timeout time.Duration
+	disturb proc.Disturb
+	joblog  string
+	format  *choice
+	cmd     *cobra.Command
+}
+
+// start runs the job, or takes up the run that the output folder holds.
+func (e *engine) start(ctx context.Context) error {
+	canonical, err := policy.Canonical(e.Policy)
+	if err != nil {
+		return err
+	}
+	e.Policy = canonical
+	if e.dryRun {
+		return e.preview(ctx)
+	}
+	if err := e.claim(); err != nil {
+		return err
+	}
+	lock, err := proc.LockRun(e.folders)
+	if err != nil {
+		return failure{err}
+	}
+	defer lock.Close()
+	run, err := e.open(ctx)
+	if err != nil {
+		return err
+	}
+	return e.drive(ctx, run)
+}
+
+// claim checks the output folder and makes the private one. A finished result is never overwritten without --force.
+func (e *engine) claim() error {
+	if e.force {
+		if err := e.clear(); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(filepath.Join(e.out, mapreduce.SuccessName)); err == nil {
+		return fmt.Errorf("%s: holds a finished result; use --force to replace it, or another --output", e.out)
+	}
+	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
+		entries, err := os.ReadDir(e.out)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", e.out)
+		}
+	}
+	return os.MkdirAll(e.folders.Root, 0o777)
+}
+
+// clear removes an earlier result, but nothing else: the folder has to look like one.
+func (e *engine) clear() error {
+	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := proc.LockRun(e.folders)
+	if err != nil {
+		return failure{err}
+	}
+	defer lock.Close()
+	return os.RemoveAll(e.out)
+}
+
+// open creates the run, or opens the one that is there.
+func (e *engine) open(ctx context.Context) (*live.Run, error) {
+	asked, err := json.Marshal(&e.request)
+	if err != nil {
+		return nil, err
+	}
+	path := e.folders.Journal()
+	if _, err := os.Stat(path); err == nil {
+		return e.resume(path, asked)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := e.Job.Plan(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	work, err := json.Marshal(plan.Work)
+	if err != nil {
+		return nil, err
+	}
+	p, err := policy.New(e.Policy, e.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return live.Create(path, &trace.JournalHeader{
+		Version: version(), Run: newRunName(), Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits,
+		Machines: []trace.JournalMachine{{Name: "local", Slots: e.Slots}},
+		Job:      plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
+	}, p)
+}
+
+func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
+	run, err := live.Open(path, func(h *trace.JournalHeader) (sched.Policy, error) {
+		if !bytes.Equal(h.Command, asked) {
+			return nil, fmt.Errorf("%s: holds an unfinished run of another command; repeat that one, or use --force, or another --output", e.out)
+		}
+		return policy.New(h.Policy, h.Seed)
+	})
+	if errors.Is(err, trace.ErrCorrupt) {
+		return nil, failure{err}
+	}
+	return run, err
+}
+
+// drive lets the run go to its end and reports.
+func (e *engine) drive(ctx context.Context, run *live.Run) error {
+	var work proc.Work
+	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
+		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	executor, err := proc.New(proc.Config{
+		Folders: e.folders, Out: e.out, Work: &work, Stages: len(run.Header.Stages), Run: run.Header.Run,
+		Self: []string{self}, Timeout: e.timeout, Disturb: e.disturb,
+	})
+	if err != nil {
+		return failure{err}
+	}
+	log, err := openJoblog(e.joblog, &work, run.Header)
+	if err != nil {
+		return err
+	}
+	screen := newScreen(e.cmd.ErrOrStderr(), run)
+	err = run.Loop(ctx, executor, live.Watcher{
+		Tick: screen.tick,
+		Ended: func(r *live.Record, last live.Report) {
+			screen.ended(r, last)
+			log.ended(r, last)
+		},
+	})
+	screen.close()
+	if err := errors.Join(err, log.close()); err != nil && ctx.Err() == nil {
+		return failure{err}
+	}
+	if run.State() == sched.JobSucceeded {
+		if err := e.folders.Tidy(); err != nil {
+			return failure{err}
+		}
+	}
+	return e.report(ctx, run)
+}
+
+// report prints the result and tells main how the run ended.
+func (e *engine) report(ctx context.Context, run *live.Run) error {
+	s := run.Summary()
+	if err := printSummary(e.cmd.OutOrStdout(), e.format.value, s, run.Header); err != nil {
+		return failure{err}
+	}
+	switch {
+	case s.State == "succeeded":
+		return nil
+	case s.State == "failed":
+		return failure{errors.New(blame(s))}
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return errFailed
+}
+
+// preview prints what would run.
+func (e *engine) preview(ctx context.Context) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	plan, err := e.Job.Plan(ctx, dir)
+	if err != nil {
+		return err
+	}
+	p, err := policy.New(e.Policy, e.Seed)
+	if err != nil {
+		return err
+	}
+	return printPreview(e.cmd.OutOrStdout(), e.format.value, plan, p, &e.request)
+}
+
+// version names the build.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+func newRunName() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func defaultSlots() int { return runtime.NumCPU() }

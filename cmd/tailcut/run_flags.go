@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+)
+
+const runLong = `Run a job on this machine, with clones for the tasks that straggle, and exactly one result per task.
+
+  tailcut run wordcount|wordmean|sort INPUT...       built-in operators over files or folders
+  tailcut run grep PATTERN INPUT...
+  tailcut run --mapper CMD [--reducer CMD] INPUT...  commands in the manner of Hadoop Streaming
+  tailcut run --tasks N -- CMD ARG...                an array job; {} is the index, also in TAILCUT_TASK
+  tailcut run -f job.yaml                            the same, declared in a file; several stages
+
+Results are OUT/part-00000 and so on; OUT/_SUCCESS is written last. If the engine or the machine dies, the same
+command again goes on where it stopped.
+
+Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted (the same command goes on).`
+
+const runExample = `  tailcut run wordcount ~/src --output counts
+  tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
+  tailcut run --tasks 100 --policy spark -- ./render.sh {}
+  tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
+
+// runFlags are the flags of run as given.
+type runFlags struct {
+	file, output, mapper, reducer, combiner string
+	tasks, slots, reducers, retries         int
+	splitSize                               size
+	policy, slot, maxAttempts, cloneBudget  string
+	seed                                    uint64
+	timeout                                 time.Duration
+	disturb, joblog                         string
+	force, dryRun                           bool
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run [OPERATOR] INPUT... | run --tasks N -- CMD ARG... | run -f job.yaml", Short: "Run a job now, with clones for the tasks that straggle",
+		Long: runLong, Example: runExample,
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "job `file` in YAML")
+	fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results")
+	fl.StringVar(&f.mapper, "mapper", "", "shell `command` that maps lines to key<TAB>value lines")
+	fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
+	fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
+	fl.IntVar(&f.tasks, "tasks", 0, "run the command after -- this many times")
+	fl.IntVar(&f.slots, "slots", defaultSlots(), "attempts that run at once")
+	fl.IntVar(&f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
+	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
+	fl.IntVar(&f.retries, "retries", 3, "failures of one task that are forgiven")
+	fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
+	fl.StringVar(&f.policy, "policy", "fifo", "scheduling `policy`, see 'tailcut policies'")
+	fl.StringVar(&f.slot, "slot", "200ms", "length of a slot, for policies that decide by slots")
+	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
+	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
+	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`")
+	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
+	fl.BoolVar(&f.force, "force", false, "replace what the output folder holds of an earlier run")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print stages, tasks and what the policy would launch first, and run nothing")
+	format := addFormat(cmd)
+	completePolicies(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, timeout: f.timeout, joblog: f.joblog}
+		if err := f.fill(e, args); err != nil {
+			return err
+		}
+		return e.start(cmd.Context())
+	}
+	return cmd
+}
+
+// completePolicies completes --policy with the registry's names.
+func completePolicies(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+}
+
+// fill turns flags and arguments into a request.
+func (f *runFlags) fill(e *engine, args []string) error {
+	if f.slots < 1 || f.slots > 1<<16 {
+		return fmt.Errorf("--slots: %d is not between 1 and %d", f.slots, 1<<16)
+	}
+	if f.retries < 0 || f.timeout < 0 {
+		return fmt.Errorf("--retries and --timeout must not be negative")
+	}
+	limits, err := parseLimits(f.maxAttempts, f.cloneBudget)
+	if err != nil {
+		return err
+	}
+	spec, err := withSlot(f.policy, f.slot)
+	if err != nil {
+		return err
+	}
+	if f.disturb != "" {
+		if e.disturb, err = proc.ParseDisturb(f.disturb); err != nil {
+			return err
+		}
+		e.disturb.Seed = f.seed
+	}
+	if e.out, err = filepath.Abs(f.output); err != nil {
+		return err
+	}
+	e.folders = proc.Folders{Root: filepath.Join(e.out, privateDir)}
+	e.request = request{Policy: spec, Slots: f.slots, Seed: f.seed, Limits: limits}
+	if f.file != "" {
+		return f.fromFile(e, args)
+	}
+	job, err := f.job(args)
+	if err != nil {
+		return err
+	}
+	job.Retries = f.retries
+	e.Job = *job
+	return nil
+}
+
+// fromFile makes the request that a job file declares.
+func (f *runFlags) fromFile(*engine, []string) error { return fmt.Errorf("job files are not read yet") }
+
+// job makes a job of flags and arguments.
+func (f *runFlags) job(args []string) (*proc.Job, error) {
+	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
+	switch {
+	case f.tasks != 0 && streaming:
+		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
+	case f.tasks < 0:
+		return nil, fmt.Errorf("--tasks: %d is not at least 1", f.tasks)
+	case f.tasks > 0:
+		if len(args) == 0 {
+			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
+		}
+		return &proc.Job{Name: filepath.Base(args[0]), Array: &proc.Array{Stages: []proc.ArrayStage{{
+			Name: "tasks", Tasks: f.tasks, Command: slices.Clone(args),
+		}}}}, nil
+	}
+	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
+	reducers := f.reducers
+	if streaming {
+		if f.mapper == "" {
+			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")
+		}
+		if f.reducer == "" {
+			reducers = 0
+		}
+	} else {
+		if len(args) == 0 {
+			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
+		}
+		op = mapreduce.Operator{Name: args[0]}
+		args = args[1:]
+		if op.Name == "grep" && len(args) > 0 {
+			op.Pattern, args = args[0], args[1:]
+		}
+	}
+	return &proc.Job{Name: op.Name, MapReduce: &mapreduce.Job{
+		Operator: op, Inputs: slices.Clone(args), SplitSize: int64(f.splitSize), Reducers: reducers,
+	}}, nil
+}
+
+// parseLimits reads --max-attempts and --clone-budget.
+func parseLimits(attempts, budget string) (sched.Limits, error) {
+	l := sched.DefaultLimits()
+	var n int
+	switch _, err := fmt.Sscanf(attempts, "%d", &n); {
+	case attempts == "none":
+		l.Attempts = sched.Unlimited
+	case err != nil || n < 1 || fmt.Sprint(n) != attempts:
+		return l, fmt.Errorf("--max-attempts: %q is not a number of at least 1 or none", attempts)
+	default:
+		l.Attempts = n
+	}
+	switch _, err := fmt.Sscanf(budget, "%d", &n); {
+	case budget == "default":
+	case budget == "none":
+		l.Clones = sched.CloneBudget{Floor: sched.Unlimited}
+	case err != nil || n < 0 || fmt.Sprint(n) != budget:
+		return l, fmt.Errorf("--clone-budget: %q is not a number of at least 0, none or default", budget)
+	default:
+		l.Clones = sched.CloneBudget{Floor: n}
+	}
+	return l, nil
+}
+
+// withSlot gives a policy that has a parameter slot the slot of the flag, unless the specification names one.
+func withSlot(spec, slot string) (string, error) {
+	e, err := policy.Find(spec)
+	if err != nil || slot == "" {
+		return spec, err
+	}
+	for i := range e.Params {
+		if e.Params[i].Name == "slot" && !strings.Contains(spec, "slot=") {
+			sep := ":"
+			if strings.Contains(spec, ":") {
+				sep = ","
+			}
+			return spec + sep + "slot=" + slot, nil
+		}
+	}
+	return spec, nil
+}

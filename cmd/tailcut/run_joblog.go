@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// joblog appends a line per attempt to a file, in the columns of GNU parallel's --joblog. Seq is the task's number from 1; attempts that were killed have signal 9.
+// Send and Receive are 0: nothing is transferred.
+type joblog struct {
+	file *os.File
+	w    *bufio.Writer
+	work *proc.Work
+	h    *trace.JournalHeader
+	err  error
+}
+
+func openJoblog(path string, work *proc.Work, h *trace.JournalHeader) (*joblog, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	l := &joblog{file: f, w: bufio.NewWriter(f), work: work, h: h}
+	if info, err := f.Stat(); err == nil && info.Size() == 0 {
+		_, l.err = l.w.WriteString("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n")
+	}
+	return l, nil
+}
+
+// ended writes the line of an attempt.
+func (l *joblog) ended(r *live.Record, last live.Report) {
+	if l == nil {
+		return
+	}
+	seq := r.Index + 1
+	for s := range r.Stage {
+		seq += l.h.Job.Stages[s].Tasks
+	}
+	exit, signal := 0, 0
+	switch {
+	case r.End == live.Failed && last.Exit > 128:
+		exit, signal = last.Exit, last.Exit-128
+	case r.End == live.Failed:
+		exit = last.Exit
+	case r.End != live.Won:
+		exit, signal = -1, 9
+	}
+	start := float64(l.h.Started.Add(time.Duration(r.Start)).UnixNano()) / 1e9
+	_, err := fmt.Fprintf(l.w, "%d\t:\t%.3f\t%10.3f\t0\t0\t%d\t%d\t%s\n", seq, start, r.Seconds(), exit, signal, l.command(r))
+	l.err = errors.Join(l.err, err, l.w.Flush())
+}
+
+func (l *joblog) command(r *live.Record) string {
+	if a := l.work.Array; a != nil {
+		return strings.ReplaceAll(strings.Join(a.Stages[r.Stage].Command, " "), "{}", fmt.Sprint(r.Index))
+	}
+	return fmt.Sprintf("%s %s %d", l.work.MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
+}
+
+func (l *joblog) close() error {
+	if l == nil {
+		return nil
+	}
+	return errors.Join(l.err, l.w.Flush(), l.file.Close())
+}

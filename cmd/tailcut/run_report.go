@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// runResult is the result of a run for programs.
+type runResult struct {
+	Schema           string     `json:"schema"`
+	State            string     `json:"state"`
+	Policy           string     `json:"policy"`
+	FlowSeconds      float64    `json:"flow_seconds"`
+	Tasks            int        `json:"tasks"`
+	Attempts         int        `json:"attempts"`
+	Clones           int        `json:"clones"`
+	Retries          int        `json:"retries"`
+	FruitfulSeconds  float64    `json:"fruitful_seconds"`
+	FruitlessSeconds float64    `json:"fruitless_seconds"`
+	RecoveredTasks   int        `json:"recovered_tasks"`
+	Stages           []runStage `json:"stages"`
+}
+
+type runStage struct {
+	Name     string  `json:"name"`
+	Tasks    int     `json:"tasks"`
+	Attempts int     `json:"attempts"`
+	Seconds  float64 `json:"seconds"`
+}
+
+func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader) error {
+	switch format {
+	case "json":
+		return printSummaryJSON(w, s, h)
+	case "csv":
+		return printSummaryCSV(w, s)
+	}
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = text.FormatLower
+	t.AppendHeader(table.Row{"stage", "tasks", "attempts", "seconds"})
+	var configs []table.ColumnConfig
+	for n := 2; n <= 4; n++ {
+		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
+	for _, st := range s.Stages {
+		t.AppendRow(table.Row{st.Name, st.Tasks, st.Attempts, fmt.Sprintf("%.2f", st.Seconds)})
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "\n%s in %.2f s under %s: %d tasks, %d attempts, %d clones, %d retries\n",
+		s.State, s.Flow.Seconds(), h.Policy, s.Tasks, s.Attempts, s.Clones, s.Retries)
+	fmt.Fprintf(w, "machine time: %.2f s fruitful, %.2f s fruitless\n", s.Fruitful.Seconds(), s.Fruitless.Seconds())
+	if s.Recovered > 0 {
+		fmt.Fprintf(w, "recovered: %d tasks were done before the engine was last started\n", s.Recovered)
+	}
+	if r := s.Straggler; r != nil {
+		fmt.Fprintf(w, "worst straggler: %s attempt %d took %.2f s, %.1f times the median; it %s\n",
+			taskName(h.Stages, r), r.Number, r.Seconds(), s.StragglerOver, fate(r.End))
+	}
+	return nil
+}
+
+// fate says what became of an attempt.
+func fate(e live.End) string {
+	switch e {
+	case live.Won:
+		return "finished first and won"
+	case live.Lost:
+		return "lost to another attempt"
+	case live.Failed:
+		return "failed"
+	default:
+		return "was killed"
+	}
+}
+
+func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader) error {
+	r := runResult{
+		Schema: "tailcut.run/v1", State: s.State, Policy: h.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
+		Retries: s.Retries, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
+	}
+	for _, st := range s.Stages {
+		r.Stages = append(r.Stages, runStage(st))
+	}
+	return json.NewEncoder(w).Encode(r)
+}
+
+func printSummaryCSV(w io.Writer, s *live.Summary) error {
+	fmt.Fprintln(w, "stage,tasks,attempts,seconds")
+	for _, st := range s.Stages {
+		fmt.Fprintf(w, "%s,%d,%d,%s\n", st.Name, st.Tasks, st.Attempts, strconv.FormatFloat(st.Seconds, 'f', -1, 64))
+	}
+	return nil
+}
+
+// blame says in one line why a job failed.
+func blame(s *live.Summary) string {
+	if s.FailedTask == nil {
+		return "the job failed"
+	}
+	line := fmt.Sprintf("the job failed: %s failed too often", taskName(stageNames(s), s.FailedTask))
+	if s.Failure != nil {
+		line += "; the last time: " + s.Failure.Note
+	}
+	return line
+}
+
+func stageNames(s *live.Summary) []string {
+	var names []string
+	for _, st := range s.Stages {
+		names = append(names, st.Name)
+	}
+	return names
+}
+
+// previewResult is what --dry-run prints for programs.
+type previewResult struct {
+	Schema string         `json:"schema"`
+	Policy string         `json:"policy"`
+	Slots  int            `json:"slots"`
+	Stages []previewStage `json:"stages"`
+	Launch []string       `json:"launch"`
+}
+
+type previewStage struct {
+	Name  string `json:"name"`
+	Tasks int    `json:"tasks"`
+}
+
+// printPreview asks the policy what it would launch first, and prints it and the plan.
+func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, req *request) error {
+	core := sched.New(p, req.Limits)
+	if _, err := core.AddMachine(0, req.Slots); err != nil {
+		return err
+	}
+	if _, err := core.Submit(&plan.Spec); err != nil {
+		return err
+	}
+	decisions, err := core.Advance(0, []sched.Event{{Kind: sched.MachineJoined}, {Kind: sched.JobArrived}})
+	if err != nil {
+		return err
+	}
+	r := previewResult{Schema: "tailcut.preview/v1", Policy: req.Policy, Slots: req.Slots}
+	for i, name := range plan.Stages {
+		r.Stages = append(r.Stages, previewStage{name, plan.Spec.Stages[i].Tasks})
+	}
+	for i := range decisions {
+		if d := &decisions[i]; d.Kind == sched.Launch {
+			st := core.View().Stage(d.Stage)
+			r.Launch = append(r.Launch, fmt.Sprintf("%s task %d attempt %d", plan.Stages[st.Index], d.Task-st.First, d.Number))
+		}
+	}
+	if format == "json" {
+		return json.NewEncoder(w).Encode(r)
+	}
+	fmt.Fprintf(w, "%s on %d slots would run:\n", r.Policy, r.Slots)
+	for _, st := range r.Stages {
+		fmt.Fprintf(w, "  %-10s %d tasks\n", st.Name, st.Tasks)
+	}
+	fmt.Fprintf(w, "and launch first: %s\n", strings.Join(r.Launch, ", "))
+	return nil
+}
