@@ -113,7 +113,7 @@ func (a *arguments) read(field string, depth int) error {
 		inner, ok := strings.CutPrefix(value, "(")
 		inner, closed := strings.CutSuffix(inner, ")")
 		if !ok || !closed {
-			return fmt.Errorf("law: %s of %s must be a %s in parentheses, got %q", key, a.family.name, kind, value)
+			return fmt.Errorf("law: %s: %s must be a %s in parentheses, got %q", a.family.name, key, kind, value)
 		}
 		var err error
 		if kind == "list" {
