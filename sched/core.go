@@ -132,9 +132,9 @@ func (c *Core) checkFact(f *Event, now Time) error {
 	case MachineJoined, MachineLost:
 		ok = int(f.Machine) < len(v.machines)
 	case AttemptDone, AttemptFailed:
-		ok = f.Attempt.Row() < len(v.attempts)
+		ok = v.issued(f.Attempt)
 	case AttemptProgress:
-		ok = f.Attempt.Row() < len(v.attempts) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
+		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
 	case JobArrived, JobCancelled:
 		ok = int(f.Job) < len(v.jobs)
 	case TimerFired:

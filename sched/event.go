@@ -3,6 +3,7 @@ package sched
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // EventKind says what happened. The order of the constants is the canonical order of simultaneous facts: what ended
@@ -60,7 +61,7 @@ type Event struct {
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
 }
 
-// compare puts facts into canonical order: instant, kind, ids.
+// compare puts facts into canonical order: instant, kind, ids, and of two reports about one attempt the further one last, so that it stands.
 func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.At, o.At); c != 0 {
 		return c
@@ -74,11 +75,22 @@ func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.Job, o.Job); c != 0 {
 		return c
 	}
-	return cmp.Compare(e.Machine, o.Machine)
+	if c := cmp.Compare(e.Machine, o.Machine); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(e.Progress, o.Progress); c != 0 {
+		return c
+	}
+	return cmp.Compare(e.Rate, o.Rate)
 }
 
-// sortFacts sorts in place by insertion: batches are short and nearly always in order already. It is stable.
+// sortFacts sorts in place and allocates nothing. Batches are short and nearly always in order already, so short ones are sorted by insertion; a
+// long one, as when a whole cluster reports in one instant, must not cost the square of its length. It is stable.
 func sortFacts(facts []Event) {
+	if len(facts) > 32 {
+		slices.SortStableFunc(facts, func(a, b Event) int { return a.compare(&b) })
+		return
+	}
 	for i := 1; i < len(facts); i++ {
 		for j := i; j > 0 && facts[j].compare(&facts[j-1]) < 0; j-- {
 			facts[j], facts[j-1] = facts[j-1], facts[j]

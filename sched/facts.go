@@ -145,7 +145,7 @@ func (c *Core) loseMachine(m MachineID) {
 	v := &c.view
 	mc := &v.machines[m]
 	mc.Up = false
-	v.slots -= int(mc.Slots)
+	v.slots -= int(mc.Slots - mc.Used) // the slots in use go one by one with their attempts
 	v.free.remove(int(m))
 	for mc.first >= 0 {
 		row := mc.first

@@ -41,19 +41,32 @@ type Edge struct {
 	Pairs    [][2]uint32 // PerTask: task indexes (of From, of To)
 }
 
-// maxTasks bounds the tasks of one job so that ids cannot overflow silently.
-const maxTasks = math.MaxInt32
+// Bounds of a job, so that nothing in its rows can overflow silently.
+const (
+	maxTasks   = math.MaxInt32      // of all stages
+	maxStages  = math.MaxUint16 + 1 // Stage.Index
+	maxRetries = math.MaxUint16 - 1 // Task.Failures counts one more
+)
 
 // Validate reports the first thing about the job that makes no sense, naming the field.
 func (s *JobSpec) Validate() error {
 	if len(s.Stages) == 0 {
 		return fmt.Errorf("stages: a job needs at least one")
 	}
+	if len(s.Stages) > maxStages {
+		return fmt.Errorf("stages: %d are more than %d", len(s.Stages), maxStages)
+	}
 	if s.Weight < 0 || math.IsNaN(s.Weight) || math.IsInf(s.Weight, 0) {
 		return fmt.Errorf("weight: %v is not a finite number of at least 0", s.Weight)
 	}
-	if s.MinShare < 0 || s.Retries < 0 || s.Deadline < 0 {
-		return fmt.Errorf("min_share, retries and deadline must not be negative")
+	if s.MinShare < 0 || s.MinShare > maxTasks {
+		return fmt.Errorf("min_share: %d is not between 0 and %d", s.MinShare, maxTasks)
+	}
+	if s.Retries < 0 || s.Retries > maxRetries {
+		return fmt.Errorf("retries: %d is not between 0 and %d", s.Retries, maxRetries)
+	}
+	if s.Deadline < 0 {
+		return fmt.Errorf("deadline: %v is before the run begins", s.Deadline)
 	}
 	total := 0
 	for i := range s.Stages {

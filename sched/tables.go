@@ -107,5 +107,7 @@ func (v *View) unlink(row int32) {
 	v.used--
 	if m.Used--; m.Up {
 		v.free.add(int(a.Machine))
+	} else {
+		v.slots--
 	}
 }

@@ -60,6 +60,12 @@ func (v *View) Alive(a AttemptID) bool {
 	return row < len(v.attempts) && v.attempts[row].gen == a.gen() && v.attempts[row].running
 }
 
+// issued tells whether the attempt can have been launched: its row exists and its generation is not one of the future.
+func (v *View) issued(a AttemptID) bool {
+	row := a.Row()
+	return row < len(v.attempts) && a.gen() > 0 && a.gen() <= v.attempts[row].gen
+}
+
 // FirstAttempt returns the running attempt of the task that was launched last; 0, false if none runs.
 func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.tasks[t].first) }
 

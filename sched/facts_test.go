@@ -1,0 +1,273 @@
+package sched
+
+import (
+	"testing"
+)
+
+// Facts: what each does, and what late, double and contradictory ones must not do.
+
+func TestFirstFinisherWins(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 3)
+	j := w.arrive(tasks(2))
+	a, b, c := w.launch(0, 0), w.launch(0, 0), w.launch(0, 0)
+	w.seen = nil
+	want(t, "decisions", w.at(5, done(b)), "commit 0#1, kill 0#2 sibling-won, kill 0#0 sibling-won")
+	w.told("attempt-done 0#1, attempt-lost 0#2, attempt-lost 0#0")
+	want(t, "decisions to late facts", w.at(6, done(a), failed(c), done(b), progress(a, 1, 0)), "")
+	w.told("")
+	if job := w.View().Job(j); job.Fruitful != 5 || job.Fruitless != 10 || job.Attempts != 3 || job.Clones != 2 || job.Failures != 0 {
+		t.Errorf("job is %+v", job)
+	}
+}
+
+func TestFactToldTwiceInOneBatchCountsOnce(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		facts   func(a AttemptID) []Event
+		want    string
+		states  string
+		observe string
+	}{
+		{"done and done", func(a AttemptID) []Event { return []Event{done(a), done(a)} }, "commit 0#0", "DP", "attempt-done 0#0"},
+		{"failed and failed", func(a AttemptID) []Event { return []Event{failed(a), failed(a)} }, "", "PP", "attempt-failed 0#0, task-ready 0"},
+		{"failed and done", func(a AttemptID) []Event { return []Event{failed(a), done(a)} }, "commit 0#0", "DP", "attempt-done 0#0"},
+		{"done and machine lost", func(a AttemptID) []Event { return []Event{lostMachine(0), done(a)} }, "commit 0#0", "DP", "attempt-done 0#0, machine-lost 0"},
+		{"lost twice", func(AttemptID) []Event { return []Event{lostMachine(0), lostMachine(0)} }, "kill 0#0 machine-gone", "PP",
+			"attempt-lost 0#0, task-ready 0, machine-lost 0"},
+		{"arrived again", func(AttemptID) []Event { return []Event{{Kind: JobArrived}, {Kind: JobArrived}} }, "", "RP", ""},
+		{"joined again", func(AttemptID) []Event { return []Event{joined(0), joined(0)} }, "", "RP", ""},
+		{"a timer nobody set", func(AttemptID) []Event { return []Event{{Kind: TimerFired}} }, "", "RP", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, DefaultLimits(), 1)
+			spec := tasks(2)
+			spec.Retries = 5
+			w.arrive(spec)
+			a := w.launch(0, 0)
+			w.seen = nil
+			want(t, "decisions", w.at(1, c.facts(a)...), c.want)
+			w.wantStates(c.states)
+			w.told(c.observe)
+		})
+	}
+}
+
+func TestFactOfAnEarlierGenerationIsLate(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 1)
+	w.arrive(tasks(3))
+	a := w.launch(0, 0)
+	w.at(1, done(a))
+	b := w.launch(1, 0)
+	if a.Row() != b.Row() || a == b {
+		t.Fatalf("attempts %x and %x: want one row, two generations", a, b)
+	}
+	want(t, "decisions to the late fact", w.at(2, done(a)), "")
+	w.wantStates("DRP")
+}
+
+func TestEndedAttemptStaysReadableUntilTheNextCall(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 1)
+	w.arrive(tasks(2))
+	a := w.launch(0, 0)
+	w.next = func(act *Actions) {
+		if got := w.View().Attempt(a); w.View().Alive(a) || got.Task != 0 || got.Number != 0 {
+			t.Errorf("in Decide the ended attempt reads %+v", got)
+		}
+		b, err := act.Launch(1, 0, 0, Original) // its slot is free at once
+		if err != nil || b.Row() == a.Row() {
+			t.Errorf("launched %x beside %x: %v", b, a, err)
+		}
+	}
+	w.at(1, done(a))
+	if got := w.View().Attempt(a); got.Task != 0 {
+		t.Errorf("after the call it reads %+v", got)
+	}
+}
+
+func TestLostMachineIsNobodysFailure(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 2, 1)
+	j := w.arrive(tasks(2)) // no retries
+	w.launch(0, 0)
+	w.launch(1, 0)
+	clone := w.launch(1, 1)
+	w.seen = nil
+	want(t, "decisions", w.at(3, lostMachine(0)), "kill 1#0 machine-gone, kill 0#0 machine-gone")
+	w.told("attempt-lost 1#0, attempt-lost 0#0, task-ready 0, machine-lost 0")
+	w.wantStates("PR")
+	if job := w.View().Job(j); job.Failures != 0 || job.Fruitless != 6 {
+		t.Errorf("job is %+v", job)
+	}
+	if w.View().Slots() != 1 || w.View().FreeSlots() != 0 {
+		t.Errorf("%d slots, %d free", w.View().Slots(), w.View().FreeSlots())
+	}
+	w.at(4, joined(0), done(clone))
+	w.wantStates("PD")
+	want(t, "decisions", w.at(5, done(w.launch(0, 0))), "commit 0#1, close 0")
+}
+
+// A job closes in the middle of the loop over a lost machine's attempts: its other attempts there are gone before the
+// loop comes to them, and those of another job are not.
+func TestJobClosesInsideLostMachine(t *testing.T) {
+	w := newWorld(t, NoLimits(), 5, 1)
+	broken, other := w.arrive(tasks(3)), w.arrive(tasks(1))
+	w.launch(2, 0)
+	w.launch(3, 0)
+	w.launch(0, 0)
+	w.launch(1, 1)
+	w.launch(2, 0)
+	a := w.launch(0, 0)
+	w.at(1, failed(a)) // uses up the budget of task 0; its first attempt runs on
+	want(t, "decisions", w.at(2, lostMachine(0)),
+		"kill 2#1 machine-gone, kill 0#0 machine-gone, kill 1#0 job-over, kill 2#0 job-over, close 0, kill 3#0 machine-gone")
+	w.wantStates("SSSP")
+	if s := w.View().Job(broken).State; s != JobBroken {
+		t.Errorf("job is in state %d", s)
+	}
+	if s := w.View().Job(other).State; s != JobActive {
+		t.Errorf("the other job is in state %d", s)
+	}
+}
+
+func TestMachineThatNeverJoined(t *testing.T) {
+	w := newWorld(t, DefaultLimits())
+	if _, err := w.AddMachine(3, 2); err != nil {
+		t.Fatal(err)
+	}
+	w.at(1, lostMachine(0))
+	w.told("")
+	if w.View().Slots() != 0 {
+		t.Errorf("%d slots of a machine that is not up", w.View().Slots())
+	}
+	if m, ok := w.View().FreeMachine(0); ok {
+		t.Errorf("machine %d is free before it joined", m)
+	}
+	w.at(2, joined(0))
+	if m, ok := w.View().FreeMachine(0); !ok || w.View().Machine(m).Site != 3 {
+		t.Error("the machine joined and is not free")
+	}
+}
+
+func TestFailureBudget(t *testing.T) {
+	t.Run("forgives as many failures as the job says", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		spec := tasks(1)
+		spec.Retries = 2
+		j := w.arrive(spec)
+		for i := range 2 {
+			want(t, "decisions", w.at(Time(i), failed(w.launch(0, 0))), "")
+			w.wantStates("P")
+		}
+		w.seen = nil
+		want(t, "decisions", w.at(5, failed(w.launch(0, 0))), "close 0")
+		w.told("attempt-failed 0#2, job-failed 0")
+		w.wantStates("S")
+		if job := w.View().Job(j); job.State != JobBroken || job.Failures != 3 || job.Closed != 5 {
+			t.Errorf("job is %+v", job)
+		}
+	})
+	t.Run("waits for a clone that still runs, and the clone may win", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 2)
+		j := w.arrive(tasks(1))
+		a, clone := w.launch(0, 0), w.launch(0, 0)
+		want(t, "decisions", w.at(1, failed(a)), "")
+		w.refuse(ErrRetries, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Retry); return err })
+		w.refuse(ErrRetries, func(act *Actions) error { return act.Kill(clone, Replaced) })
+		if w.View().CanClone(0) {
+			t.Error("an exhausted task can be cloned")
+		}
+		want(t, "decisions", w.at(2, done(clone)), "commit 0#1, close 0")
+		if s := w.View().Job(j).State; s != JobSucceeded {
+			t.Errorf("job is in state %d", s)
+		}
+	})
+	t.Run("fails when the last clone ends", func(t *testing.T) {
+		for name, last := range map[string]func(AttemptID) Event{
+			"by failure":       failed,
+			"with its machine": func(AttemptID) Event { return lostMachine(1) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t, DefaultLimits(), 1, 1)
+				j := w.arrive(tasks(2))
+				a, clone := w.launch(0, 0), w.launch(0, 1)
+				w.at(1, failed(a))
+				w.at(2, last(clone))
+				w.wantStates("SS")
+				if s := w.View().Job(j).State; s != JobBroken {
+					t.Errorf("job is in state %d", s)
+				}
+			})
+		}
+	})
+	t.Run("is per task", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		spec := tasks(3)
+		spec.Retries = 1
+		w.arrive(spec)
+		for i := range 3 {
+			want(t, "decisions", w.at(Time(i), failed(w.launch(TaskID(i), 0))), "")
+		}
+		w.wantStates("PPP")
+	})
+	t.Run("holds for the largest number that a job may ask for", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		spec := tasks(1)
+		spec.Retries = maxRetries
+		w.arrive(spec)
+		for range maxRetries {
+			w.at(1, failed(w.launch(0, 0)))
+		}
+		w.wantStates("P")
+		w.at(2, failed(w.launch(0, 0)))
+		w.wantStates("S")
+	})
+}
+
+func TestCancel(t *testing.T) {
+	t.Run("before arrival", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		spec := tasks(1)
+		j, err := w.Submit(&spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "decisions", w.at(4, cancelled(j)), "close 0")
+		want(t, "decisions to a late arrival", w.at(5, Event{Kind: JobArrived, Job: j}, cancelled(j)), "")
+		w.told("job-cancelled 0")
+		if job := w.View().Job(j); job.State != JobStopped || job.Arrived != 4 || job.Closed != 4 {
+			t.Errorf("job is %+v", job)
+		}
+	})
+	t.Run("with the arrival", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		spec := tasks(1)
+		j, err := w.Submit(&spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.at(1, cancelled(j), Event{Kind: JobArrived, Job: j})
+		w.told("job-arrived 0, stage-ready 0, job-cancelled 0")
+		w.wantStates("S")
+	})
+	t.Run("while it runs", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 3)
+		j := w.arrive(JobSpec{Stages: []StageSpec{{Tasks: 3}, {Tasks: 1}}, Edges: []Edge{{From: 0, To: 1}}})
+		a := w.launch(0, 0)
+		w.launch(1, 0)
+		w.launch(1, 0)
+		w.at(1, done(a))
+		want(t, "decisions", w.at(2, cancelled(j)), "kill 1#1 job-over, kill 1#0 job-over, close 0")
+		w.wantStates("DSSS") // what is done stays done
+		if v := w.View(); v.Unfinished() != 0 || v.Live() != 0 || v.Pending() != 0 {
+			t.Errorf("%d unfinished, %d live, %d pending", v.Unfinished(), v.Live(), v.Pending())
+		}
+	})
+	t.Run("after its end", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		j := w.arrive(tasks(1))
+		w.at(1, done(w.launch(0, 0)))
+		want(t, "decisions", w.at(2, cancelled(j)), "")
+		if s := w.View().Job(j).State; s != JobSucceeded {
+			t.Errorf("job is in state %d", s)
+		}
+	})
+}
