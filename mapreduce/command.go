@@ -1,0 +1,128 @@
+package mapreduce
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	stderrTail = 2 << 10                // bytes of a command's standard error that its failure quotes
+	waitDelay  = 500 * time.Millisecond // for standard error, held open by what a command left behind
+)
+
+// command runs a script through sh -c. Feed writes its standard input while read consumes its standard output; a
+// command that exits with status 0 need not have read all, so feed never fails for a reader that went away.
+func (a *attempt) command(role, script string, feed func(io.Writer) error, read func(io.Reader) error) error {
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	stderr := &tail{also: a.spec.Stderr}
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.Stderr = stderr
+	cmd.WaitDelay = waitDelay
+	stdin, stdout, err := startPiped(cmd)
+	if err != nil {
+		return fmt.Errorf("mapreduce: %s %q: %w", role, script, err)
+	}
+	closePipes := func() {
+		stdin.Close()
+		stdout.Close()
+	}
+	defer closePipes()
+	// Children of the shell may outlive it and hold the pipes: whoever waits on them is woken by closing our ends.
+	defer context.AfterFunc(ctx, closePipes)()
+
+	fed := make(chan error, 1)
+	go func() {
+		err := write(stdin, feed)
+		if err != nil {
+			cancel()
+		}
+		fed <- err
+	}()
+	readErr := read(stdout)
+	if readErr != nil {
+		cancel()
+	}
+	exitErr := cmd.Wait()
+	if errors.Is(exitErr, exec.ErrWaitDelay) {
+		exitErr = nil
+	}
+	stdin.Close() // the feeder may be stuck on a reader that the command left behind
+	feedErr := <-fed
+	if exitErr != nil {
+		exitErr = fmt.Errorf("mapreduce: %s %q: %w: %s", role, script, exitErr, stderr)
+	}
+	return cmp.Or(context.Cause(a.ctx), feedErr, readErr, exitErr)
+}
+
+// startPiped starts a command and returns our ends of its standard input and output.
+func startPiped(cmd *exec.Cmd) (stdin, stdout *os.File, err error) {
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		inRead.Close()
+		inWrite.Close()
+		return nil, nil, err
+	}
+	cmd.Stdin, cmd.Stdout = inRead, outWrite
+	err = cmd.Start()
+	inRead.Close()
+	outWrite.Close()
+	if err != nil {
+		inWrite.Close()
+		outRead.Close()
+		return nil, nil, err
+	}
+	return inWrite, outRead, nil
+}
+
+// write has feed fill a pipe and closes it. That nobody reads the pipe any more is no error.
+func write(pipe *os.File, feed func(io.Writer) error) error {
+	w := bufio.NewWriterSize(pipe, 64<<10)
+	err := feed(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	pipe.Close()
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// tail keeps the end of what is written to it and passes everything on.
+type tail struct {
+	also io.Writer // may be nil
+	text []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p[max(0, len(p)-stderrTail):]...)
+	t.text = t.text[max(0, len(t.text)-stderrTail):]
+	if t.also == nil {
+		return len(p), nil
+	}
+	return t.also.Write(p)
+}
+
+// String returns the text on one line.
+func (t *tail) String() string {
+	text := strings.ToValidUTF8(string(bytes.TrimSpace(t.text)), "\uFFFD")
+	if text == "" {
+		return "nothing on standard error"
+	}
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " | ")
+}

@@ -1,0 +1,114 @@
+package mapreduce
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// ErrInputChanged marks an attempt that failed because a file no longer has the size or the modification time it
+// had when the job was planned. Running the attempt again cannot help.
+var ErrInputChanged = errors.New("input changed since the job was planned")
+
+// Path is the name of a file. In JSON it is a string, or {"base64":"..."} when it is no valid UTF-8, which a file
+// name may be and a JSON string may not.
+type Path string
+
+// MarshalJSON implements json.Marshaler.
+func (p Path) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(p)) {
+		return json.Marshal(string(p))
+	}
+	return json.Marshal(rawPath{Base64: []byte(p)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Path) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		var raw rawPath
+		if err := json.Unmarshal(data, &raw); err != nil {
+			return err
+		}
+		*p = Path(raw.Base64)
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(p))
+}
+
+type rawPath struct {
+	Base64 []byte `json:"base64"`
+}
+
+// File is a regular file of the input as it was when it was listed.
+type File struct {
+	Path    Path  `json:"path"`               // absolute
+	Size    int64 `json:"size_bytes"`         // at the time of listing
+	ModTime int64 `json:"mod_time_unix_nano"` // at the time of listing, nanoseconds since 1970
+}
+
+// ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each
+// folder's entries in byte order of their names. A path that is itself a symbolic link is followed; links inside
+// folders, sockets, pipes and devices are passed over, as find -H -type f does. A path given twice counts twice.
+// It is an error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder.
+func ListInputs(paths []string) ([]File, error) {
+	var files []File
+	for _, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("mapreduce: input %s: %w", path, err)
+		}
+		info, err := os.Stat(abs)
+		if err != nil {
+			return nil, fmt.Errorf("mapreduce: input: %w", err)
+		}
+		switch {
+		case info.IsDir():
+			files, err = appendFolder(files, abs)
+		case info.Mode().IsRegular():
+			files, err = appendFile(files, abs)
+		default:
+			err = fmt.Errorf("mapreduce: input %s: neither a regular file nor a folder", path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func appendFolder(files []File, folder string) ([]File, error) {
+	entries, err := os.ReadDir(folder) // sorted by name
+	if err != nil {
+		return nil, fmt.Errorf("mapreduce: input: %w", err)
+	}
+	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name())
+		switch {
+		case entry.IsDir():
+			files, err = appendFolder(files, path)
+		case entry.Type().IsRegular():
+			files, err = appendFile(files, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// appendFile opens the file only to learn now, and not in a hundred attempts, that it cannot be read.
+func appendFile(files []File, path string) ([]File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("mapreduce: input: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("mapreduce: input: %w", err)
+	}
+	return append(files, File{Path: Path(path), Size: info.Size(), ModTime: info.ModTime().UnixNano()}), nil
+}

@@ -1,0 +1,198 @@
+package mapreduce
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+const (
+	chunkSize = 256 << 10 // what one read of the input asks for
+	overread  = 4 << 10   // how far a read looks past the end of its range for the end of the last line
+
+	// maxRecord bounds a line, a word, a key and a value, so that broken input costs an error and not the machine.
+	maxRecord = 1 << 30
+)
+
+// splitReader reads the lines of a split.
+//
+// Let S(x) be the first line start at or after x: S(0) = 0, and S(x) for x > 0 follows the first "\n" at or after
+// x-1, or is the end of the file. A range [a, b) owns the bytes [S(a), S(b)), so ranges that tile a file own each
+// of its lines once. Where no line starts in the range, both ends fall together.
+type splitReader struct {
+	ctx   context.Context
+	split Split // the ranges not yet opened
+	buf   []byte
+
+	file     *os.File // open while a range is being read
+	cur      Range
+	pos      int64 // the next byte to read
+	skipping bool  // S(a) is not found yet
+}
+
+func newSplitReader(ctx context.Context, split Split) *splitReader {
+	return &splitReader{ctx: ctx, split: split, buf: make([]byte, chunkSize+1)}
+}
+
+// next returns the next piece of the split's lines, valid until the next call, and io.EOF after the last. A piece
+// may end inside a line, but the last line of every file ends with "\n", written or not.
+func (r *splitReader) next() ([]byte, error) {
+	for {
+		if err := context.Cause(r.ctx); err != nil {
+			return nil, err
+		}
+		if r.file == nil {
+			if len(r.split) == 0 {
+				return nil, io.EOF
+			}
+			if err := r.open(); err != nil {
+				return nil, err
+			}
+		}
+		data, done, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			if err := r.finish(); err != nil {
+				return nil, err
+			}
+		}
+		if len(data) > 0 {
+			return data, nil
+		}
+	}
+}
+
+func (r *splitReader) open() error {
+	r.cur, r.split = r.split[0], r.split[1:]
+	f, err := os.Open(string(r.cur.Path))
+	if err != nil {
+		return fmt.Errorf("mapreduce: input: %w", err)
+	}
+	r.file = f
+	r.pos, r.skipping = r.cur.Offset, false
+	if r.pos > 0 {
+		r.pos, r.skipping = r.pos-1, true
+	}
+	return r.unchanged()
+}
+
+// finish checks once more, for a change while the range was read, and closes the file.
+func (r *splitReader) finish() error {
+	return cmp.Or(r.unchanged(), r.close())
+}
+
+func (r *splitReader) close() error {
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file = nil
+	if err != nil {
+		return fmt.Errorf("mapreduce: input: %w", err)
+	}
+	return nil
+}
+
+func (r *splitReader) unchanged() error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return fmt.Errorf("mapreduce: input: %w", err)
+	}
+	if info.Size() != r.cur.Size {
+		return fmt.Errorf("mapreduce: %s: %w: %d bytes were %d", r.cur.Path, ErrInputChanged, info.Size(), r.cur.Size)
+	}
+	if info.ModTime().UnixNano() != r.cur.ModTime {
+		return fmt.Errorf("mapreduce: %s: %w: written to again", r.cur.Path, ErrInputChanged)
+	}
+	return nil
+}
+
+// read returns the next bytes of the current range and whether they are its last.
+func (r *splitReader) read() (data []byte, done bool, err error) {
+	end := r.cur.Offset + r.cur.Length
+	want := int64(chunkSize)
+	switch {
+	case r.skipping:
+		want = min(want, end-1-r.pos) // a line that starts at end or later is another range's
+		if want <= 0 {
+			return nil, true, nil
+		}
+	case r.pos < end:
+		want = min(want, end-r.pos+overread)
+	}
+	want = min(want, r.cur.Size-r.pos)
+	n, err := r.file.ReadAt(r.buf[:want], r.pos)
+	if int64(n) < want {
+		if err == io.EOF {
+			err = ErrInputChanged
+		}
+		return nil, false, fmt.Errorf("mapreduce: %s: read at byte %d: %w", r.cur.Path, r.pos, err)
+	}
+	data = r.buf[:n]
+	start := r.pos
+	r.pos += int64(n)
+	if r.skipping {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			return nil, false, nil
+		}
+		r.skipping = false
+		data = data[i+1:]
+		start += int64(i) + 1
+	}
+	if r.pos >= end { // the first "\n" at or after end-1 is the end of what this range owns
+		from := max(0, end-1-start)
+		if i := bytes.IndexByte(data[from:], '\n'); i >= 0 {
+			return data[:from+int64(i)+1], true, nil
+		}
+	}
+	if r.pos == r.cur.Size { // a line without its "\n": the buffer has room for one
+		return append(data, '\n'), true, nil
+	}
+	return data, false, nil
+}
+
+// lineCutter turns pieces into lines.
+type lineCutter struct {
+	carry []byte // the beginning of a line whose end has not come yet
+	limit int    // of a line, in bytes
+}
+
+// cut calls line for each line that ends in the piece, without its "\n". The slice is valid during the call only.
+func (c *lineCutter) cut(piece []byte, line func([]byte) error) error {
+	for {
+		i := bytes.IndexByte(piece, '\n')
+		if len(c.carry)+max(i, 0) > c.limit || i < 0 && len(c.carry)+len(piece) > c.limit {
+			return tooLong("a line", c.limit)
+		}
+		if i < 0 {
+			c.carry = append(c.carry, piece...)
+			return nil
+		}
+		text := piece[:i]
+		if len(c.carry) > 0 {
+			c.carry = append(c.carry, text...)
+			text = c.carry
+		}
+		piece = piece[i+1:]
+		err := line(text)
+		c.carry = c.carry[:0]
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var errTooLong = errors.New("too long")
+
+func tooLong(what string, limit int) error {
+	return fmt.Errorf("%s is %w: more than %d bytes", what, errTooLong, limit)
+}
+
+func countLines(text []byte) int64 { return int64(bytes.Count(text, []byte{'\n'})) }

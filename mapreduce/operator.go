@@ -1,0 +1,106 @@
+package mapreduce
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Operator names what a job does, with its arguments. Fields that the named operator does not use must be empty.
+type Operator struct {
+	Name     string `json:"name"`               // wordcount, wordmean, grep, sort or streaming
+	Pattern  string `json:"pattern,omitempty"`  // grep: a regular expression of Go's package regexp
+	Mapper   string `json:"mapper,omitempty"`   // streaming: for sh -c
+	Combiner string `json:"combiner,omitempty"` // streaming, optional: for sh -c; see streaming.go
+	Reducer  string `json:"reducer,omitempty"`  // streaming: for sh -c; without one the mappers' output is the result
+}
+
+// operator is a built-in: the stages of its jobs and the work of its attempts.
+type operator struct {
+	check  func(op Operator) error // may be nil
+	stages func(op Operator, reducers int) []shape
+	run    map[Kind]func(*attempt) error
+}
+
+// shape is a stage as its operator sees it.
+type shape struct {
+	kind     Kind
+	tasks    int // perSplit: one for each split
+	segments int // that a task writes, one for each task of the next stage; 0: a part
+}
+
+const perSplit = -1
+
+func operators() map[string]operator {
+	return map[string]operator{
+		"wordcount": wordcount(),
+		"wordmean":  wordmean(),
+		"grep":      grep(),
+		"sort":      sortLines(),
+		"streaming": streaming(),
+	}
+}
+
+// lookup returns the operator's built-in, or an error that says what is wrong with its name or its arguments.
+func (op Operator) lookup() (operator, error) {
+	all := operators()
+	def, ok := all[op.Name]
+	if !ok {
+		return operator{}, fmt.Errorf("operator %q: there are %s",
+			op.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	}
+	for _, arg := range []struct{ of, name, text string }{
+		{"grep", "pattern", op.Pattern},
+		{"streaming", "mapper", op.Mapper},
+		{"streaming", "combiner", op.Combiner},
+		{"streaming", "reducer", op.Reducer},
+	} {
+		if arg.of != op.Name && arg.text != "" {
+			return operator{}, fmt.Errorf("%s takes no %s", op.Name, arg.name)
+		}
+		if !utf8.ValidString(arg.text) {
+			return operator{}, fmt.Errorf("%s: the %s is not valid UTF-8", op.Name, arg.name)
+		}
+	}
+	if def.check == nil {
+		return def, nil
+	}
+	return def, def.check(op)
+}
+
+// shape returns the stage of a kind in a job of one reducer, if there is one.
+func (d operator) shape(op Operator, kind Kind) (shape, bool) {
+	for _, s := range d.stages(op, 1) {
+		if s.kind == kind {
+			return s, true
+		}
+	}
+	return shape{}, false
+}
+
+// mapReduce is the shape of most jobs.
+func mapReduce(_ Operator, reducers int) []shape {
+	return []shape{
+		{kind: KindMap, tasks: perSplit, segments: reducers},
+		{kind: KindReduce, tasks: reducers},
+	}
+}
+
+// writeCounts writes "key\tcount" lines.
+func (a *attempt) writeCounts(in stream) error {
+	return a.part(func(w io.Writer) error {
+		var line []byte
+		return each(in, func(key, value []byte) error {
+			n, err := decodeCount(value)
+			if err != nil {
+				return err
+			}
+			line = fmt.Appendf(append(line[:0], key...), "\t%d\n", n)
+			_, err = w.Write(line)
+			return err
+		})
+	})
+}

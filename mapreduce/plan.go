@@ -1,0 +1,205 @@
+package mapreduce
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// planSchema names the form of a plan in JSON.
+const planSchema = "tailcut.plan/v1"
+
+// Job is what a user asks for.
+type Job struct {
+	Operator    Operator
+	Inputs      []string // files or folders: see ListInputs
+	SplitSize   int64    // bytes; 0: DefaultSplitSize
+	Reducers    int      // at least 1, save for a streaming job without a reducer; wordmean uses one always
+	MemoryLimit int64    // bytes an attempt buffers; 0: DefaultMemoryLimit
+}
+
+// Plan is a job cut into stages and tasks. It is a function of the job and the files, and survives a trip through JSON
+// unchanged, so that an engine that restarts from its journal works on the same splits. Treat it as read-only.
+type Plan struct {
+	Schema      string      `json:"schema"`
+	Operator    Operator    `json:"operator"`
+	Reducers    int         `json:"reducers"`
+	MemoryLimit int64       `json:"memory_limit_bytes"`
+	InputFiles  int         `json:"input_files"`
+	InputBytes  int64       `json:"input_bytes"`
+	Boundaries  []Key       `json:"boundaries,omitempty"` // ascending; sort's partition i ends below the i-th
+	Stages      []StagePlan `json:"stages"`               // in topological order; the last one's parts are the result
+}
+
+// StagePlan is a stage of a plan. All tasks of the stages in After must be committed before one of its own can start.
+type StagePlan struct {
+	Name     string  `json:"name"` // unique in the plan
+	Kind     Kind    `json:"kind"`
+	After    []int   `json:"after,omitempty"`  // indices in Plan.Stages: none, or one
+	Tasks    int     `json:"tasks"`            // may be 0: the stage is done at once
+	Segments int     `json:"segments"`         // written by each task, one for each task of the next stage; 0: a part
+	Splits   []Split `json:"splits,omitempty"` // one for each task, in a stage that reads the input
+}
+
+// NewPlan lists and splits the job's input and, for sort, samples it. Its errors are the user's: a path that cannot be
+// read, an argument that makes no sense.
+func NewPlan(ctx context.Context, job Job) (*Plan, error) {
+	op, err := job.check()
+	if err != nil {
+		return nil, fmt.Errorf("mapreduce: %w", err)
+	}
+	files, err := ListInputs(job.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		Schema:      planSchema,
+		Operator:    job.Operator,
+		Reducers:    job.Reducers,
+		MemoryLimit: job.MemoryLimit,
+		InputFiles:  len(files),
+	}
+	for _, f := range files {
+		p.InputBytes += f.Size
+	}
+	if p.MemoryLimit == 0 {
+		p.MemoryLimit = DefaultMemoryLimit
+	}
+	size := job.SplitSize
+	if size == 0 {
+		size = DefaultSplitSize
+	}
+	p.Stages = stagePlans(op.stages(job.Operator, job.Reducers), CutSplits(files, size))
+	if job.Operator.Name == "sort" {
+		if p.Boundaries, err = sampleBoundaries(ctx, files, job.Reducers); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (j Job) check() (operator, error) {
+	op, err := j.Operator.lookup()
+	switch {
+	case err != nil:
+		return op, err
+	case len(j.Inputs) == 0:
+		return op, fmt.Errorf("%s: there is no input", j.Operator.Name)
+	case j.SplitSize < 0:
+		return op, fmt.Errorf("split size: %d is negative", j.SplitSize)
+	case j.MemoryLimit < 0:
+		return op, fmt.Errorf("memory limit: %d is negative", j.MemoryLimit)
+	}
+	return op, checkReducers(op, j.Operator, j.Reducers)
+}
+
+// checkReducers bounds the number of reducers; a job without a reduce stage needs none.
+func checkReducers(op operator, args Operator, n int) error {
+	least := 1
+	if _, ok := op.shape(args, KindReduce); !ok {
+		least = 0
+	}
+	if n < least || n > maxPartitions {
+		return fmt.Errorf("reducers: %d is not in %d..%d", n, least, maxPartitions)
+	}
+	return nil
+}
+
+// stagePlans chains the stages: each reads the one before, the first reads the splits.
+func stagePlans(shapes []shape, splits []Split) []StagePlan {
+	stages := make([]StagePlan, len(shapes))
+	for i, s := range shapes {
+		stages[i] = StagePlan{Name: string(s.kind), Kind: s.kind, Tasks: s.tasks, Segments: s.segments}
+		if s.tasks == perSplit {
+			stages[i].Tasks, stages[i].Splits = len(splits), splits
+		}
+		if i > 0 {
+			stages[i].After = []int{i - 1}
+		}
+	}
+	return stages
+}
+
+// DecodePlan reads a Plan from JSON and validates it.
+func DecodePlan(data []byte) (*Plan, error) {
+	p := new(Plan)
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("mapreduce: plan: %w", err)
+	}
+	if err := p.validate(); err != nil {
+		return nil, fmt.Errorf("mapreduce: plan: %w", err)
+	}
+	return p, nil
+}
+
+func (p *Plan) validate() error {
+	if p.Schema != planSchema {
+		return fmt.Errorf("schema: %q is not %q", p.Schema, planSchema)
+	}
+	op, err := p.Operator.lookup()
+	if err != nil {
+		return err
+	}
+	if err := checkReducers(op, p.Operator, p.Reducers); err != nil {
+		return err
+	}
+	if p.MemoryLimit < 0 {
+		return fmt.Errorf("memory_limit_bytes: %d is negative", p.MemoryLimit)
+	}
+	if len(p.Stages) == 0 {
+		return fmt.Errorf("stages: there is none")
+	}
+	splits := p.Stages[0].Splits
+	for i, split := range splits {
+		if err := split.validate(); err != nil {
+			return fmt.Errorf("split %d: %w", i, err)
+		}
+	}
+	if !slices.EqualFunc(p.Stages, stagePlans(op.stages(p.Operator, p.Reducers), splits), sameStage) {
+		return fmt.Errorf("stages: they are not those of %s with %d reducers", p.Operator.Name, p.Reducers)
+	}
+	return validateBoundaries(p.Boundaries, p.Stages[0].Segments)
+}
+
+// sameStage compares all but the splits themselves.
+func sameStage(a, b StagePlan) bool {
+	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.After, b.After) && a.Tasks == b.Tasks &&
+		a.Segments == b.Segments && len(a.Splits) == len(b.Splits)
+}
+
+// Attempt returns the spec of an attempt of a task. Upstream is the folders that the tasks of the stage in After
+// committed, in task order; dir is the attempt's own folder. Both are used where the attempt runs. All attempts of a
+// task differ in dir only.
+func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*AttemptSpec, error) {
+	if stage < 0 || stage >= len(p.Stages) {
+		return nil, fmt.Errorf("mapreduce: plan: stage %d is not in 0..%d", stage, len(p.Stages)-1)
+	}
+	s := &p.Stages[stage]
+	if task < 0 || task >= s.Tasks {
+		return nil, fmt.Errorf("mapreduce: plan: task %d of stage %s is not in 0..%d", task, s.Name, s.Tasks-1)
+	}
+	want := 0
+	for _, up := range s.After {
+		want += p.Stages[up].Tasks
+	}
+	if len(upstream) != want {
+		return nil, fmt.Errorf("mapreduce: plan: stage %s reads %d committed folders, not %d", s.Name, want, len(upstream))
+	}
+	spec := &AttemptSpec{
+		Operator:    p.Operator,
+		Kind:        s.Kind,
+		Task:        task,
+		Upstream:    upstream,
+		Segments:    s.Segments,
+		Dir:         dir,
+		MemoryLimit: p.MemoryLimit,
+	}
+	if s.Splits != nil {
+		spec.Split = s.Splits[task]
+		spec.Boundaries = p.Boundaries
+	} else {
+		spec.Partition = task
+	}
+	return spec, spec.Validate()
+}

@@ -1,0 +1,185 @@
+package mapreduce
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+)
+
+const (
+	partitionSize = 4 // bytes of the partition's number in front of a sorter's keys, big-endian
+	refSize       = 32
+)
+
+// sorter collects records and returns them in the order of (partition, key), equal keys in the order in which they
+// were added. It holds about limit bytes in memory and spills sorted runs beyond. Within, a key is
+// the partition's number followed by the key, so that one byte order serves for both.
+type sorter struct {
+	a     *attempt
+	limit int
+	sum   bool // values are counts, and equal keys are summed up when runs are merged
+
+	arena []byte // key and value of one record after the other
+	refs  []ref
+	runs  []string
+}
+
+// ref is a record in the arena. Prefix holds the first bytes of the key proper: most comparisons end there and
+// touch no arena.
+type ref struct {
+	prefix    uint64
+	partition uint32
+	keyLen    uint32 // with the partition's number
+	valueLen  uint32
+	off       int // ascending in order of addition, hence the last key of every sort
+}
+
+func (a *attempt) newSorter(limit int64, sum bool) *sorter {
+	return &sorter{a: a, limit: int(min(limit, 1<<40)), sum: sum}
+}
+
+func (s *sorter) add(partition int, key, value []byte) error {
+	if len(s.refs) > 0 && len(s.arena)+refSize*len(s.refs)+len(key)+len(value) >= s.limit {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	off := len(s.arena)
+	s.arena = binary.BigEndian.AppendUint32(s.arena, uint32(partition))
+	s.arena = append(s.arena, key...)
+	s.arena = append(s.arena, value...)
+	s.refs = append(s.refs, ref{
+		prefix:    keyPrefix(key),
+		partition: uint32(partition),
+		keyLen:    uint32(partitionSize + len(key)),
+		valueLen:  uint32(len(value)),
+		off:       off,
+	})
+	return nil
+}
+
+// keyPrefix returns a number that orders keys as their first eight bytes do; a shorter key is filled up with zeros.
+func keyPrefix(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+func (s *sorter) key(r *ref) []byte { return s.arena[r.off : r.off+int(r.keyLen)] }
+
+func (s *sorter) sort() {
+	slices.SortFunc(s.refs, func(a, b ref) int {
+		if a.partition != b.partition {
+			return cmp.Compare(a.partition, b.partition)
+		}
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.off, b.off)
+	})
+}
+
+func (s *sorter) flush() error {
+	s.sort()
+	path, err := s.a.spill(s.memory())
+	if err != nil {
+		return err
+	}
+	s.runs = append(s.runs, path)
+	s.arena, s.refs = s.arena[:0], s.refs[:0]
+	return nil
+}
+
+// memory returns the sorted records in memory.
+func (s *sorter) memory() stream {
+	var in stream = &memoryStream{s: s}
+	if s.sum {
+		in = newAdder(in)
+	}
+	return in
+}
+
+// sorted ends the collection and returns its records, keys with the partition's number in front.
+func (s *sorter) sorted() (stream, error) {
+	if len(s.runs) == 0 {
+		s.sort()
+		return s.memory(), nil
+	}
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
+	s.arena, s.refs = nil, nil
+	return s.a.merge(s.runs, nil, s.sum)
+}
+
+type memoryStream struct {
+	s    *sorter
+	done int
+}
+
+func (m *memoryStream) next() (key, value []byte, err error) {
+	if m.done == len(m.s.refs) {
+		return nil, nil, io.EOF
+	}
+	r := &m.s.refs[m.done]
+	m.done++
+	key = m.s.key(r)
+	value = m.s.arena[r.off+int(r.keyLen):][:r.valueLen]
+	return key, value, nil
+}
+
+func (m *memoryStream) close() error { return nil }
+
+// writeSegments ends the collection and writes the attempt's segments, those of empty partitions too, so that a
+// segment that is missing is an error.
+func (s *sorter) writeSegments() error {
+	in, err := s.sorted()
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	at := &cursor{stream: in}
+	at.advance()
+	for partition := range s.a.spec.Segments {
+		if err := s.a.writeSegment(at, partition); err != nil {
+			return err
+		}
+	}
+	if at.err == nil {
+		panic(fmt.Sprintf("mapreduce: partition %d of %d", binary.BigEndian.Uint32(at.key), s.a.spec.Segments))
+	}
+	return nil
+}
+
+// writeSegment writes the records of one partition, which in stands at.
+func (a *attempt) writeSegment(in *cursor, partition int) error {
+	w, err := newSegmentWriter(a.ctx, segmentPath(a.spec.Dir, partition))
+	if err != nil {
+		return err
+	}
+	defer w.abandon()
+	for in.err == nil && binary.BigEndian.Uint32(in.key) == uint32(partition) {
+		key := in.key[partitionSize:]
+		if err := w.add(key, in.value); err != nil {
+			return err
+		}
+		a.counters.OutputBytes += int64(len(key) + len(in.value))
+		in.advance()
+	}
+	if in.err != nil && in.err != io.EOF {
+		return in.err
+	}
+	a.counters.OutputRecords += int64(w.records)
+	return w.finish(true)
+}
+
+func (s *sorter) empty() bool { return len(s.refs) == 0 && len(s.runs) == 0 }

@@ -1,0 +1,161 @@
+package mapreduce
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// streaming runs commands in the manner of Hadoop Streaming, each through sh -c.
+//
+// A mapper reads the lines of its split on standard input (the last line of a file ends with "\n" even where the file
+// does not; nothing else is changed) and writes records, one a line: the key up to the first tab, the value after
+// it. A line without a tab is a key with an empty value. Records go to the partition that the key's hash names.
+//
+// A reducer reads "key\tvalue" lines, the tab always present as in Hadoop, sorted by the bytes of the key; values
+// of a key come in the order of map tasks and, within one, in the order in which the mapper wrote them. What it
+// writes to standard output is the part, untouched. Without a reducer what each mapper writes is a part, untouched.
+//
+// A combiner, if given, stands between: one for each map attempt that has any output, fed like a reducer with all
+// of it, whose output is parsed like a mapper's. It is run once, always, so it may do what a reducer may.
+//
+// Mappers and reducers run even when they have nothing to read. An exit status other than 0 fails the attempt.
+func streaming() operator {
+	return operator{
+		check: func(op Operator) error {
+			if op.Mapper == "" {
+				return errors.New("streaming: there is no mapper")
+			}
+			if op.Combiner != "" && op.Reducer == "" {
+				return errors.New("streaming: there is a combiner and no reducer")
+			}
+			return nil
+		},
+		stages: func(op Operator, reducers int) []shape {
+			if op.Reducer == "" {
+				return []shape{{kind: KindMap, tasks: perSplit}}
+			}
+			return mapReduce(op, reducers)
+		},
+		run: map[Kind]func(*attempt) error{
+			KindMap:    streamingMap,
+			KindReduce: streamingReduce,
+		},
+	}
+}
+
+func streamingMap(a *attempt) error {
+	op := a.spec.Operator
+	feed := func(w io.Writer) error {
+		return a.pieces(func(piece []byte) error {
+			_, err := w.Write(piece)
+			return err
+		})
+	}
+	if op.Reducer == "" {
+		return a.part(func(w io.Writer) error {
+			return a.command("mapper", op.Mapper, feed, copyTo(w))
+		})
+	}
+	if op.Combiner != "" {
+		return streamingCombine(a, feed)
+	}
+	out := a.newSorter(a.spec.memoryLimit(), false)
+	if err := a.command("mapper", op.Mapper, feed, out.collect); err != nil {
+		return err
+	}
+	return out.writeSegments()
+}
+
+// streamingCombine sorts the mapper's output as a whole, so that one combiner sees every key once and in order, and
+// partitions what comes out of it.
+func streamingCombine(a *attempt, feed func(io.Writer) error) error {
+	op := a.spec.Operator
+	half := a.spec.memoryLimit() / 2
+	mapped := a.newSorter(half, false)
+	err := a.command("mapper", op.Mapper, feed, func(r io.Reader) error {
+		return records(r, func(key, value []byte) error { return mapped.add(0, key, value) })
+	})
+	if err != nil {
+		return err
+	}
+	combined := a.newSorter(half, false)
+	if !mapped.empty() {
+		in, err := mapped.sorted()
+		if err != nil {
+			return err
+		}
+		defer in.close()
+		err = a.command("combiner", op.Combiner, func(w io.Writer) error {
+			return writeRecords(w, in, partitionSize)
+		}, combined.collect)
+		if err != nil {
+			return err
+		}
+	}
+	return combined.writeSegments()
+}
+
+func streamingReduce(a *attempt) error {
+	in, err := a.shuffled(false)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	return a.part(func(w io.Writer) error {
+		return a.command("reducer", a.spec.Operator.Reducer, func(stdin io.Writer) error {
+			return writeRecords(stdin, in, 0)
+		}, copyTo(w))
+	})
+}
+
+// writeRecords writes "key\tvalue" lines, leaving out what the keys begin with.
+func writeRecords(w io.Writer, in stream, skip int) error {
+	var line []byte
+	return each(in, func(key, value []byte) error {
+		line = append(append(line[:0], key[skip:]...), '\t')
+		line = append(append(line, value...), '\n')
+		_, err := w.Write(line)
+		return err
+	})
+}
+
+// collect adds the records that a command writes, each to the partition of its key.
+func (s *sorter) collect(r io.Reader) error {
+	n := s.a.spec.Segments
+	return records(r, func(key, value []byte) error {
+		return s.add(hashPartition(key, n), key, value)
+	})
+}
+
+// records calls fn for each record that a command writes. The slices are valid during the call only.
+func records(r io.Reader, fn func(key, value []byte) error) error {
+	line := func(text []byte) error {
+		key, value, _ := bytes.Cut(text, []byte{'\t'})
+		return fn(key, value)
+	}
+	cutter := lineCutter{limit: maxRecord}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		if cutErr := cutter.cut(buf[:n], line); cutErr != nil {
+			return cutErr
+		}
+		if err == io.EOF {
+			if len(cutter.carry) > 0 { // the last line, without its "\n"
+				return line(cutter.carry)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func copyTo(w io.Writer) func(io.Reader) error {
+	return func(r io.Reader) error {
+		_, err := io.Copy(w, r)
+		return err
+	}
+}

@@ -1,0 +1,25 @@
+package mapreduce
+
+// wordcount counts words: what lies between ASCII white space. Its parts hold "word\tcount" lines, a word in the part
+// that its hash names, in byte order of the words.
+func wordcount() operator {
+	return operator{
+		stages: mapReduce,
+		run: map[Kind]func(*attempt) error{
+			KindMap: func(a *attempt) error {
+				words := a.newTally()
+				if err := a.words(words.count); err != nil {
+					return err
+				}
+				return words.writeSegments()
+			},
+			KindReduce: func(a *attempt) error {
+				in, err := a.shuffled(true)
+				if err != nil {
+					return err
+				}
+				return a.writeCounts(in)
+			},
+		},
+	}
+}
