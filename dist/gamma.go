@@ -57,11 +57,7 @@ func (l Gamma) Quantile(u float64) float64 {
 		return l.InvSurvival(1 - u)
 	}
 	unit := Gamma{Shape: l.Shape, Scale: 1}
-	lg, _ := math.Lgamma(l.Shape + 1)
-	// F(x) <= x^k/Γ(k+1), so this start is never too far right.
-	start := math.Exp((math.Log(u) + lg) / l.Shape)
-	start = max(start, unit.wilsonHilferty(mathext.NormalQuantile(u)))
-	return l.Scale * solve(0, math.MaxFloat64, start, func(x float64) (float64, float64) {
+	return l.Scale * solve(0, math.MaxFloat64, unit.guess(u, mathext.NormalQuantile(u)), func(x float64) (float64, float64) {
 		f := unit.CDF(x)
 		g := math.Log(f / u)
 		return g, x * math.Exp(-g*f/(x*math.Exp(unit.LogPDF(x))))
@@ -80,20 +76,22 @@ func (l Gamma) InvSurvival(q float64) float64 {
 		return l.Quantile(1 - q)
 	}
 	unit := Gamma{Shape: l.Shape, Scale: 1}
-	start := unit.wilsonHilferty(-mathext.NormalQuantile(q))
-	return l.Scale * solve(0, math.MaxFloat64, start, func(x float64) (float64, float64) {
+	return l.Scale * solve(0, math.MaxFloat64, unit.guess(1-q, -mathext.NormalQuantile(q)), func(x float64) (float64, float64) {
 		s := unit.Survival(x)
 		g := math.Log(q / s)
 		return g, x - g*s/math.Exp(unit.LogPDF(x))
 	})
 }
 
-// wilsonHilferty returns the approximate quantile at the normal score z, of the
-// law with scale 1: the cube root of a gamma variable is nearly normal.
-func (l Gamma) wilsonHilferty(z float64) float64 {
+// guess returns about the quantile at u, whose normal score is z, of the law
+// with scale 1: the larger of the Wilson-Hilferty approximation, by which the cube
+// root of a gamma variable is nearly normal, and of the solution of
+// x^k/Γ(k+1) = u, which is exact at 0 and never too far right.
+func (l Gamma) guess(u, z float64) float64 {
 	v := 1 / (9 * l.Shape)
 	t := 1 - v + z*math.Sqrt(v)
-	return l.Shape * t * t * max(t, 0)
+	lg, _ := math.Lgamma(l.Shape + 1)
+	return max(l.Shape*t*t*max(t, 0), math.Exp((math.Log(u)+lg)/l.Shape))
 }
 
 // LogPDF returns (k-1) log(x/θ) - x/θ - log(Γ(k) θ), -Inf for x < 0. At 0 it is

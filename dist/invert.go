@@ -6,10 +6,15 @@ import "math"
 // the float64 numbers, of which there are fewer than 2^64.
 const maxSteps = 8 * 64
 
+// converged is the relative step at which Newton's method is done: the next one
+// would be its square, below the last digit. A smaller bound would wait for the
+// rounding noise of g to fall silent.
+const converged = 1e-10
+
 // solve returns the smallest x in [lo, hi] with g(x) >= 0 for a nondecreasing g,
 // to one unit in the last place where g itself is that exact; hi if there is
 // none. eval returns g(x) and a guess of the root made from x, such as
-// Newton's; a guess that is NaN or outside the bracket is replaced by the middle
+// Newton's, whose error is squared by each step; a guess that is NaN or outside the bracket is replaced by the middle
 // of the bracket, so a step function or a flat one is solved too. start is the
 // first guess.
 func solve(lo, hi, start float64, eval func(x float64) (g, next float64)) float64 {
@@ -30,7 +35,7 @@ func solve(lo, hi, start float64, eval func(x float64) (g, next float64)) float6
 		default:
 			return math.NaN()
 		}
-		if math.Abs(next-x) <= 0x1p-52*math.Abs(x) {
+		if math.Abs(next-x) <= converged*math.Abs(x) {
 			return next
 		}
 		x = next

@@ -160,6 +160,7 @@ func TestFamilies(t *testing.T) {
 		Weibull{Shape: 0.5, Scale: 3}, HyperExp{P: 0.9, Mu1: 2, Mu2: 0.1}, Uniform{Lo: 0.5, Hi: 4},
 		TwoPoint{Lo: 1, Hi: 10, P: 0.125}, TwoPoint{Lo: 0.5, Hi: 10, P: 0.125}, Deterministic{Value: 3},
 		must(NewEmpirical([]float64{0.5, 1, 1, 2})),
+		must(NewAffine(Weibull{Shape: 2, Scale: 1}, 3, 0.5)), must(NewAffine(TwoPoint{Lo: 1, Hi: 10, P: 0.125}, 0.5, 2)),
 	} {
 		residual := must(ResidualLife(l, age))
 		minimum, maximum := Min(l, n), Max(l, n)

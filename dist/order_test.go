@@ -43,6 +43,7 @@ func TestOrderMean(t *testing.T) {
 		// A maximum of maxima is a maximum.
 		{Max(lognormal, 10), 10, 10, 9.7571523003941382},
 		{must(NewAffine(Exponential{Mu: 2}, 3, 1)), 1, 4, 1 + 3*0.125},
+		{must(NewAffine(TwoPoint{Lo: 0, Hi: 1, P: 0.125}, 2, 1)), 2, 3, 1 + 2*(3.0/64-2.0/512)},
 	} {
 		got, bound := OrderMean(test.law, test.k, test.n)
 		if !near(got, test.want, 1e-12) || bound > 1e-9*test.want {
