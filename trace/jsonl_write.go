@@ -1,0 +1,82 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// WriteJSONLines writes a workload in the native format, in order of arrival, with the durations of every task. Reading it back gives the same
+// jobs; they are numbered by their new lines.
+func WriteJSONLines(out io.Writer, w *Workload) error {
+	b := bufio.NewWriterSize(out, 1<<16)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	for j := range w.Jobs {
+		if err := enc.Encode(w.jobLine(j)); err != nil {
+			return fmt.Errorf("trace: %w", err)
+		}
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	return nil
+}
+
+// jobLine is the inverse of reader.addJob.
+func (w *Workload) jobLine(j int) *jobLine {
+	job := &w.Jobs[j]
+	l := &jobLine{
+		Name: w.Names[job.Name], Arrival: job.Arrival.Seconds(), Deadline: job.Deadline.Seconds(), Priority: job.Priority, Weight: job.Weight,
+		MinShare: uint16(job.MinShare), Retries: uint16(job.Retries),
+	}
+	for i, st := range w.StagesOf(j) {
+		s := stageLine{
+			Name: w.stageName(j, i), Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable,
+			Input: st.InputBytes, Durations: secondsList(w.DurationsOf(&st)),
+		}
+		if st.Law >= 0 {
+			s.Law = w.Laws[st.Law].String()
+		}
+		l.Stages = append(l.Stages, s)
+	}
+	for _, e := range w.EdgesOf(j) {
+		to, from := &l.Stages[e.To], l.Stages[e.From].Name
+		switch e.Kind {
+		case sched.Barrier:
+			to.After = append(to.After, from)
+		case sched.Pointwise:
+			to.AfterEach = append(to.AfterEach, from)
+		case sched.PerTask:
+			p := pairsLine{Stage: from, Pairs: [][]uint32{}}
+			for _, pair := range w.Pairs[e.FirstPair : e.FirstPair+e.Pairs] {
+				p.Pairs = append(p.Pairs, []uint32{pair[0], pair[1]})
+			}
+			to.AfterTasks = append(to.AfterTasks, p)
+		}
+	}
+	return l
+}
+
+// stageName returns the name of stage i of job j; stages without one are named by their index where an edge needs it.
+func (w *Workload) stageName(j, i int) string {
+	if name := w.Names[w.StagesOf(j)[i].Name]; name != "" {
+		return name
+	}
+	return fmt.Sprint(i)
+}
+
+// secondsList formats durations as a JSON list.
+func secondsList(d []sched.Time) json.RawMessage {
+	b := append(make([]byte, 0, 2+8*len(d)), '[')
+	for i, x := range d {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendSeconds(b, x)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,176 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// A generator's spec is synth:key=value;key=value. Values may hold commas, as laws do.
+const synthPrefix = "synth:"
+
+// SynthUsage lists the keys of a generator, for help texts.
+const SynthUsage = `synth:jobs=100;tasks=LAW|N;law=LAW;scale=LAW;arrivals=poisson:rate=R|batch|LAW;deadline=SPAN;known=true|false;seed=N`
+
+// generator is a parsed spec.
+type generator struct {
+	jobs     int
+	tasks    dist.Law // tasks of a job, rounded, at least 1
+	law      dist.Law // durations, seconds
+	scale    dist.Law // factor on all durations of a job, nil for 1
+	gap      dist.Law // between arrivals, seconds
+	deadline sched.Time
+	known    bool // mean and deviation of a job's durations are told beforehand
+	seed     uint64
+}
+
+// Purposes of a job's streams. Streams of the stages of a job that is read are numbered from 0.
+const (
+	drawTasks uint64 = iota + 1<<16
+	drawScale
+	drawGap
+	drawDurations
+)
+
+// Synthesize generates a workload of jobs of one stage from a spec such as
+//
+//	synth:jobs=1000;tasks=100;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=2
+//
+// docs/workloads.md lists the keys. Job k depends on the spec, the seed and k alone. A seed in the spec goes before the argument.
+func Synthesize(spec string, seed uint64) (*Workload, error) {
+	g := generator{
+		jobs: 100, tasks: dist.Deterministic{Value: 10}, law: dist.Exponential{Mu: 0.1}, gap: dist.Exponential{Mu: 1}, known: true, seed: seed,
+	}
+	body := strings.TrimPrefix(spec, synthPrefix)
+	for _, pair := range strings.Split(body, ";") {
+		if pair = strings.TrimSpace(pair); pair == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(pair, "=")
+		if err := g.set(strings.TrimSpace(key), strings.TrimSpace(value)); err != nil {
+			return nil, fmt.Errorf("trace: synth: field %s: %w", key, err)
+		}
+	}
+	return g.workload(spec)
+}
+
+func (g *generator) set(key, value string) (err error) {
+	switch key {
+	case "jobs":
+		if g.jobs, err = strconv.Atoi(value); err != nil || g.jobs < 1 || g.jobs > maxTasks {
+			return fmt.Errorf("expected a whole number of at least 1, got %q", value)
+		}
+	case "tasks":
+		g.tasks, err = lawOrNumber(value)
+	case "law":
+		g.law, err = lawOrNumber(value)
+	case "scale":
+		g.scale, err = lawOrNumber(value)
+	case "arrivals":
+		g.gap, err = parseArrivals(value)
+	case "deadline":
+		d, failed := time.ParseDuration(value)
+		if failed != nil || d <= 0 || d > maxInstant {
+			return fmt.Errorf("expected a duration such as 90s, got %q", value)
+		}
+		g.deadline = sched.Time(d)
+	case "known":
+		if g.known, err = strconv.ParseBool(value); err != nil {
+			return fmt.Errorf("expected true or false, got %q", value)
+		}
+	case "seed":
+		if g.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			return fmt.Errorf("expected a whole number of at least 0, got %q", value)
+		}
+	default:
+		return fmt.Errorf("expected one of %s", SynthUsage)
+	}
+	return err
+}
+
+// lawOrNumber reads a law; a plain number stands for the constant.
+func lawOrNumber(s string) (dist.Law, error) {
+	if x, err := strconv.ParseFloat(s, 64); err == nil && x >= 0 && !math.IsInf(x, 0) {
+		return dist.Deterministic{Value: x}, nil
+	}
+	l, err := dist.Parse(s)
+	if err != nil {
+		return nil, fmt.Errorf("expected a number or a law: %w", err)
+	}
+	return l, nil
+}
+
+// parseArrivals reads how jobs arrive: a law of the gaps between them, or its name.
+func parseArrivals(s string) (dist.Law, error) {
+	if s == "batch" {
+		return dist.Deterministic{}, nil
+	}
+	text, poisson := strings.CutPrefix(s, "poisson:rate=")
+	if !poisson {
+		return lawOrNumber(s)
+	}
+	rate, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
+		return nil, fmt.Errorf("expected a positive rate of jobs per second, got %q", text)
+	}
+	return dist.Exponential{Mu: rate}, nil
+}
+
+// workload runs the generator. The first job arrives at 0.
+func (g *generator) workload(name string) (*Workload, error) {
+	w := &Workload{Name: name}
+	newNames(w)
+	now := sched.Time(0)
+	for k := range uint32(g.jobs) {
+		if err := g.job(w, k, now); err != nil {
+			return nil, fmt.Errorf("trace: synth: job %d: %w", k, err)
+		}
+		gap, err := drawSeconds(g.gap, jobStream(g.seed, k, drawGap))
+		if err != nil {
+			return nil, fmt.Errorf("trace: synth: arrival after job %d: %w", k, err)
+		}
+		if now += gap; now > maxInstant {
+			return nil, fmt.Errorf("trace: synth: job %d would arrive after %v", k+1, sched.Time(maxInstant))
+		}
+	}
+	return w, nil
+}
+
+func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
+	n := math.Round(dist.Sample(g.tasks, uniform(jobStream(g.seed, k, drawTasks))))
+	n = max(1, n)
+	if !(n <= float64(maxTasks-len(w.Durations))) {
+		return fmt.Errorf("expected at most %d tasks in all", maxTasks)
+	}
+	scale := 1.0
+	if g.scale != nil {
+		scale = max(0, dist.Sample(g.scale, uniform(jobStream(g.seed, k, drawScale))))
+	}
+	first := len(w.Durations)
+	draws := jobStream(g.seed, k, drawDurations)
+	for range int(n) {
+		d, err := checkSeconds(scale * max(0, dist.Sample(g.law, uniform(draws))))
+		if err != nil {
+			return err
+		}
+		w.Durations = append(w.Durations, d)
+	}
+	st := Stage{FirstTask: uint32(first), Tasks: uint32(n), Law: -1}
+	if g.known {
+		st.Mean, st.SD = moments(w.Durations[first:])
+	}
+	if g.scale == nil {
+		st.Law = 0
+		w.Laws = append(w.Laws[:0], g.law)
+	}
+	w.Jobs = append(w.Jobs, Job{
+		Arrival: arrival, Deadline: g.deadline, Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1,
+	})
+	w.Stages = append(w.Stages, st)
+	return nil
+}

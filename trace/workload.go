@@ -1,0 +1,198 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Workload is a list of jobs with the recorded duration of each of their tasks. Readers may share it; nobody changes it once it is loaded.
+type Workload struct {
+	Name      string       // where it comes from, for messages
+	Jobs      []Job        // by arrival; jobs that arrive together keep the order of their numbers
+	Stages    []Stage      // those of a job are neighbours
+	Edges     []Edge       // likewise
+	Pairs     [][2]uint32  // of the edges of kind sched.PerTask
+	Durations []sched.Time // of every task; those of a stage, and of a job, are neighbours
+	Laws      []dist.Law   // that stages name, in seconds
+	Names     []string     // Names[0] is ""
+	Notes     []string     // what was done to the input that a user may want to know, one line each
+}
+
+// Job is the row of a job.
+type Job struct {
+	Arrival    sched.Time // on the workload's own clock, at least 0
+	Deadline   sched.Time // span after arrival, 0 for none
+	Weight     float64    // 0 means 1
+	Number     uint32     // of its line in the file, or in the generator's output, from 0
+	Name       uint32     // index in Workload.Names
+	Priority   int32      // higher goes first
+	MinShare   uint32     // slots
+	Retries    uint32     // failures of one task that are forgiven
+	FirstStage uint32     // its stages are Stages[FirstStage : FirstStage+Stages]
+	Stages     uint32
+	FirstEdge  uint32 // its edges are Edges[FirstEdge : FirstEdge+Edges]
+	Edges      uint32
+}
+
+// Stage is the row of a stage.
+type Stage struct {
+	FirstTask  uint32     // its durations are Durations[FirstTask : FirstTask+Tasks]
+	Tasks      uint32     // may be 0
+	Need       uint32     // tasks that must finish; 0 means all
+	Law        int32      // index in Workload.Laws of the law that durations follow, -1 if none is stated
+	Name       uint32     // index in Workload.Names
+	Resumable  bool       // attempts can go on from a fraction of the work
+	Mean, SD   sched.Time // of an attempt's duration as far as a scheduler is told beforehand, else 0
+	InputBytes int64      // of all tasks together, 0 if not stated
+}
+
+// Edge makes tasks of stage To wait for tasks of stage From. Both count from the first stage of the job, and From is less than To: the stages of a job are
+// in an order in which they can be run.
+type Edge struct {
+	From, To  uint32
+	Kind      sched.EdgeKind
+	FirstPair uint32 // of a PerTask edge: its pairs are Pairs[FirstPair : FirstPair+Pairs]
+	Pairs     uint32
+}
+
+// Tasks returns the number of tasks of all jobs.
+func (w *Workload) Tasks() int {
+	n := 0
+	for j := range w.Jobs {
+		n += w.TasksOf(j)
+	}
+	return n
+}
+
+// WorkSeconds returns the sum of the recorded durations of all jobs.
+func (w *Workload) WorkSeconds() float64 {
+	var sum float64
+	for j := range w.Jobs {
+		for _, st := range w.StagesOf(j) {
+			for _, d := range w.DurationsOf(&st) {
+				sum += d.Seconds()
+			}
+		}
+	}
+	return sum
+}
+
+// Horizon returns the span from the first arrival to the last.
+func (w *Workload) Horizon() sched.Time {
+	if len(w.Jobs) == 0 {
+		return 0
+	}
+	return w.Jobs[len(w.Jobs)-1].Arrival - w.Jobs[0].Arrival
+}
+
+// StagesOf returns the stages of job j, an index of Jobs.
+func (w *Workload) StagesOf(j int) []Stage {
+	job := &w.Jobs[j]
+	return w.Stages[job.FirstStage : job.FirstStage+job.Stages]
+}
+
+// EdgesOf returns the edges of job j, an index of Jobs.
+func (w *Workload) EdgesOf(j int) []Edge {
+	job := &w.Jobs[j]
+	return w.Edges[job.FirstEdge : job.FirstEdge+job.Edges]
+}
+
+// DurationsOf returns the recorded durations of a stage's tasks.
+func (w *Workload) DurationsOf(st *Stage) []sched.Time {
+	return w.Durations[st.FirstTask : st.FirstTask+st.Tasks]
+}
+
+// TasksOf returns the number of tasks of job j.
+func (w *Workload) TasksOf(j int) int {
+	n := 0
+	for _, st := range w.StagesOf(j) {
+		n += int(st.Tasks)
+	}
+	return n
+}
+
+// Spec describes job j to a core. It overwrites spec and reuses its slices; pairs of edges are shared with the workload.
+func (w *Workload) Spec(j int, spec *sched.JobSpec) {
+	job := &w.Jobs[j]
+	stages, edges := spec.Stages[:0], spec.Edges[:0]
+	for _, st := range w.StagesOf(j) {
+		stages = append(stages, sched.StageSpec{
+			Tasks: int(st.Tasks), Need: int(st.Need), Mean: st.Mean, SD: st.SD, Resumable: st.Resumable,
+		})
+	}
+	for _, e := range w.EdgesOf(j) {
+		edges = append(edges, sched.Edge{
+			From: int(e.From), To: int(e.To), Kind: e.Kind, Pairs: w.Pairs[e.FirstPair : e.FirstPair+e.Pairs],
+		})
+	}
+	*spec = sched.JobSpec{
+		Priority: job.Priority, Weight: job.Weight, MinShare: int(job.MinShare), Retries: int(job.Retries), Stages: stages, Edges: edges,
+	}
+	if job.Deadline > 0 {
+		spec.Deadline = job.Arrival + job.Deadline
+	}
+}
+
+// Skip returns the workload without its first n jobs. It shares everything with w; the jobs keep their numbers.
+func (w *Workload) Skip(n int) *Workload {
+	rest := *w
+	rest.Jobs = w.Jobs[min(max(n, 0), len(w.Jobs)):]
+	return &rest
+}
+
+// names gives out indexes of Workload.Names, the same for equal names.
+type names struct {
+	w     *Workload
+	index map[string]uint32
+}
+
+func newNames(w *Workload) *names {
+	w.Names = append(w.Names[:0], "")
+	return &names{w, map[string]uint32{"": 0}}
+}
+
+func (n *names) add(name string) uint32 {
+	i, known := n.index[name]
+	if !known {
+		i = uint32(len(n.w.Names))
+		n.w.Names = append(n.w.Names, name)
+		n.index[name] = i
+	}
+	return i
+}
+
+// sortByArrival puts jobs into order and notes if they were not.
+func (w *Workload) sortByArrival() {
+	byArrival := func(a, b Job) int { return cmp.Compare(a.Arrival, b.Arrival) }
+	if !slices.IsSortedFunc(w.Jobs, byArrival) {
+		slices.SortStableFunc(w.Jobs, byArrival)
+		w.Notes = append(w.Notes, fmt.Sprintf("%s: the jobs were not in order of arrival and have been sorted", w.Name))
+	}
+}
+
+// maxInstant bounds arrivals and durations, so that sums of a few of them do not overflow: 73 years.
+const maxInstant = math.MaxInt64 / 4
+
+// maxTasks bounds the tasks of a workload, because offsets have 32 bits.
+const maxTasks = math.MaxInt32
+
+// moments returns the mean of durations and their standard deviation as a law: divided by how many there are.
+func moments(d []sched.Time) (mean, sd sched.Time) {
+	if len(d) == 0 {
+		return 0, 0
+	}
+	var sum, squares float64
+	for _, x := range d {
+		sum += float64(x)
+	}
+	m := sum / float64(len(d))
+	for _, x := range d {
+		squares += (float64(x) - m) * (float64(x) - m)
+	}
+	return sched.Time(math.Round(m)), sched.Time(math.Round(math.Sqrt(squares / float64(len(d)))))
+}

@@ -1,0 +1,85 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+func FuzzReadTR(f *testing.F) {
+	f.Add("0.5 2 3 2 4\n7 1 1 1e-3\n")
+	f.Add("# c\n\n9 1 .5 1.\n3 1 0 0")
+	f.Fuzz(func(t *testing.T, text string) { roundTrip(t, text, WriteTR) })
+}
+
+func FuzzReadJSONLines(f *testing.F) {
+	f.Add(mapReduce)
+	f.Add(`{"stages":[{"tasks":5,"law":"exp:mu=1"},{"durations_seconds":[ 1 , 2e0],"need":1,"after":["0"]}]}`)
+	f.Fuzz(func(t *testing.T, text string) { roundTrip(t, text, WriteJSONLines) })
+}
+
+func FuzzSynthesize(f *testing.F) {
+	f.Add("synth:jobs=3;tasks=uniform:lo=1,hi=4;law=pareto:alpha=1.5,xm=10;scale=2;arrivals=poisson:rate=2;deadline=1m;known=false;seed=3")
+	f.Fuzz(func(t *testing.T, spec string) {
+		var g generator
+		for _, pair := range strings.Split(spec, ";") {
+			key, value, _ := strings.Cut(pair, "=")
+			_ = g.set(key, value)
+		}
+	})
+}
+
+// roundTrip reads anything. What is accepted makes jobs that a core takes, and is the same after it was written and read again.
+func roundTrip(t *testing.T, text string, write func(io.Writer, *Workload) error) {
+	w, err := readSmall(text)
+	if err != nil {
+		if line := err.Error(); strings.Contains(line, "\n") || !strings.HasPrefix(line, "trace: fuzz:") {
+			t.Fatalf("an error that is not one line: %q", line)
+		}
+		return
+	}
+	var spec sched.JobSpec
+	var p PathFinder
+	for j := range w.Jobs {
+		w.Spec(j, &spec)
+		if err := spec.Validate(); err != nil {
+			t.Fatalf("job %d: %v", j, err)
+		}
+		if p.Alone(w, j) < 0 {
+			t.Fatalf("job %d takes less than no time", j)
+		}
+	}
+	var out bytes.Buffer
+	if err := write(&out, w); err != nil {
+		return // not every workload fits every format
+	}
+	back, err := readSmall(out.String())
+	if err != nil {
+		t.Fatalf("read again: %v\n%s", err, out.String())
+	}
+	if d := cmp.Diff(inOrder(w), inOrder(back)); d != "" {
+		t.Fatal(d)
+	}
+}
+
+// readSmall reads with a bound on tasks that a fuzzer cannot fill the memory with.
+func readSmall(text string) (*Workload, error) {
+	in := &reader{w: &Workload{Name: "fuzz"}, seed: 1, most: 10_000, lines: bufio.NewReader(strings.NewReader(text))}
+	return in.w, in.read()
+}
+
+// inOrder returns all durations in the order of the jobs.
+func inOrder(w *Workload) (all []sched.Time) {
+	for j := range w.Jobs {
+		for _, st := range w.StagesOf(j) {
+			all = append(all, w.DurationsOf(&st)...)
+		}
+	}
+	return all
+}
