@@ -33,7 +33,11 @@ package policy
 //   - A clone avoids the machines that run its siblings, if it can. The paper's machines have one slot each.
 //   - slot=0 decides at every event, at a cost in proportion to the active jobs.
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/sched"
+)
 
 var srewEntry = Entry{
 	Name:    "srew",
@@ -141,11 +145,26 @@ func srewAllowed(v *sched.View, job *sched.Job, k, clones int) (attempts, cloned
 		cloned = min(k-u, clones)
 		return u + cloned, cloned
 	}
-	k = min(k, clones)
-	if most := v.Limits().Attempts; most >= 0 {
-		k = min(k, most*srewRunning(v, job)-int(job.Live))
-	}
+	k = min(k, clones, srewRoom(v, job))
 	return k, k
+}
+
+// srewRoom returns how many more attempts the running tasks of a job may have together, clone budget aside.
+func srewRoom(v *sched.View, job *sched.Job) int {
+	most := v.Limits().Attempts
+	if job.Failures <= job.Retries { // so no task has used up its retries, and all have the same limit
+		if most < 0 {
+			return math.MaxInt
+		}
+		return most*srewRunning(v, job) - int(job.Live)
+	}
+	room := 0
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+			room += v.AttemptRoom(t)
+		}
+	}
+	return room
 }
 
 // srewRunning returns the number of the job's tasks that have an attempt running.
@@ -171,8 +190,8 @@ func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 				}
 				odd--
 			}
-			for range n {
-				p.launch(v, act, t)
+			for i := range n {
+				p.launch(v, act, t, i > 0)
 			}
 			k -= n
 		}
@@ -184,14 +203,15 @@ func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 func (p *srew) clone(v *sched.View, act *sched.Actions, id sched.JobID, job *sched.Job, k int) {
 	turn := &p.ranks.jobs[id].turn
 	z := srewRunning(v, job)
-	for full := 0; k > 0 && full < z; {
+	full := 0
+	for visits := 0; k > 0 && full < z; visits++ {
 		t := srewNextRunning(v, job, *turn)
 		*turn = t + 1
 		if v.AttemptRoom(t) == 0 {
 			full++
 			continue
 		}
-		p.launch(v, act, t)
+		p.launch(v, act, t, visits >= z)
 		full = 0
 		k--
 	}
@@ -229,8 +249,8 @@ func (p *srew) spillOver(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// launch starts an attempt of the task. The caller has seen to slots and limits, so a refusal is a bug.
-func (p *srew) launch(v *sched.View, act *sched.Actions, t sched.TaskID) {
+// launch starts an attempt of the task; again tells that it started the youngest one in this decision. The caller has seen to slots and limits, so a refusal is a bug.
+func (p *srew) launch(v *sched.View, act *sched.Actions, t sched.TaskID, again bool) {
 	task := v.Task(t)
 	from, why := 0.0, sched.Original
 	switch {
@@ -243,7 +263,7 @@ func (p *srew) launch(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	}
 	if v.Stage(task.Stage).Resumable {
 		if from = task.Saved; p.preempt && task.Live > 0 {
-			from = max(from, min(srewCheckpoint(v, t), srewNearlyDone))
+			from = max(from, min(srewCheckpoint(v, t, again), srewNearlyDone))
 		}
 	}
 	if _, err := act.Launch(t, srewPlace(v, t, &task), from, why); err != nil {
@@ -254,11 +274,11 @@ func (p *srew) launch(v *sched.View, act *sched.Actions, t sched.TaskID) {
 // srewNearlyDone is the largest fraction below 1: an attempt may not begin where nothing is left.
 const srewNearlyDone = 1 - 1.0/(1<<53)
 
-// srewCheckpoint returns the progress of a running task's most advanced attempt.
-func srewCheckpoint(v *sched.View, t sched.TaskID) float64 {
-	id, _ := v.FirstAttempt(t)
-	if a := v.Attempt(id); a.Started == v.Now() {
-		return a.From // the youngest was launched just now, by this rule
+// srewCheckpoint returns the progress of a running task's most advanced attempt. If the youngest began there just now, it need not be looked for.
+func srewCheckpoint(v *sched.View, t sched.TaskID, again bool) float64 {
+	if again {
+		id, _ := v.FirstAttempt(t)
+		return v.Attempt(id).From
 	}
 	_, most := srewFurthest(v, t)
 	return most

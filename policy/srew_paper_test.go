@@ -78,6 +78,7 @@ func TestSREWPaperShares(t *testing.T) {
 		{"one at a time", 0.001, 10, 5, []int{10, 0, 0, 0, 0}, "x=0.005"},
 		{"exactly one", 0.2, 10, 5, []int{10, 0, 0, 0, 0}, "x=1"},
 		{"fewer slots than jobs that share", 0.7, 3, 10, []int{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}, "M < x=7: the first M get one each"},
+		{"a tie that doubles break", 0.1, 3, 12, []int{3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, "x=1.2: 2.5 and 0.5; doubles give 2 and 1"},
 		{"one job", 0.7, 11, 1, []int{11}, "x=0.7, all of M"},
 		{"no slots", 0.7, 0, 3, []int{0, 0, 0}, ""},
 	} {
@@ -123,8 +124,7 @@ func TestSREWSharesOfAnyCluster(t *testing.T) {
 	})
 }
 
-// Errata 5: in doubles some tables come out differently. For beta=0.7, n=10, the remainders of ranks 1 to 7 are equal, which 0.7 x 10 - i + 1 in doubles
-// only happens to respect; with beta=0.1 to 0.9 the number typed must be the one used.
+// Errata 5: beta is the decimal fraction that was typed, not the double nearest to it.
 func TestSREWBetaIsDecimal(t *testing.T) {
 	for _, tc := range []struct {
 		beta float64
