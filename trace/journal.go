@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -68,24 +70,52 @@ type Journal struct {
 	buf  []byte
 }
 
-// CreateJournal makes a new journal. The file must not exist.
+// CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so that a
+// crash leaves a journal or none.
 func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 	h.Schema = JournalSchema
 	payload, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", path, err)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("trace: %s: %w", path, fs.ErrExist)
+	}
+	unborn := path + ".new"
+	f, err := os.OpenFile(unborn, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
 	j.buf = append(j.buf, payload...)
-	if err := j.write(len(journalMagic), true); err != nil {
+	if err = j.write(len(journalMagic), true); err == nil {
+		err = bear(unborn, path)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return j, nil
+}
+
+// bear gives a file its name for good.
+func bear(unborn, path string) error {
+	if err := os.Rename(unborn, path); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	return nil
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may lose it and all after it.
@@ -194,6 +224,9 @@ func (r *JournalReader) frame() ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(rest)
 	if crc32.Checksum(rest[:4], castagnoli) != binary.LittleEndian.Uint32(rest[4:]) || n > maxRecord {
+		if allZero(rest[frameSize:]) {
+			return nil, io.EOF
+		}
 		return nil, fmt.Errorf("trace: %s: bad length of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
 	}
 	end := frameSize + int(n)

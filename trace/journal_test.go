@@ -1,0 +1,414 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// A journal is read back in the tests of this file as an engine would after a crash: all whole batches, then the end or an error.
+
+func drawFact(t *rapid.T, now sched.Time) sched.Event {
+	return sched.Event{
+		At:       now - sched.Time(rapid.Int64Range(0, int64(now)).Draw(t, "ago")),
+		Kind:     sched.EventKind(rapid.Byte().Draw(t, "kind")),
+		Job:      sched.JobID(rapid.Uint32().Draw(t, "job")),
+		Stage:    sched.StageID(rapid.Uint32().Draw(t, "stage")),
+		Task:     sched.TaskID(rapid.Uint32().Draw(t, "task")),
+		Machine:  sched.MachineID(rapid.Uint32().Draw(t, "machine")),
+		Attempt:  sched.AttemptID(rapid.Uint64().Draw(t, "attempt")),
+		Progress: rapid.Float64().Draw(t, "progress"), Rate: rapid.Float64().Draw(t, "rate"),
+	}
+}
+
+func drawDecision(t *rapid.T) sched.Decision {
+	return sched.Decision{
+		At:      sched.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "at")),
+		Kind:    sched.DecisionKind(rapid.Byte().Draw(t, "kind")),
+		Reason:  sched.Reason(rapid.Byte().Draw(t, "reason")),
+		Job:     sched.JobID(rapid.Uint32().Draw(t, "job")),
+		Stage:   sched.StageID(rapid.Uint32().Draw(t, "stage")),
+		Task:    sched.TaskID(rapid.Uint32().Draw(t, "task")),
+		Machine: sched.MachineID(rapid.Uint32().Draw(t, "machine")),
+		Number:  rapid.Uint32().Draw(t, "number"),
+		Attempt: sched.AttemptID(rapid.Uint64().Draw(t, "attempt")),
+		From:    rapid.Float64().Draw(t, "from"),
+	}
+}
+
+func drawBatch(t *rapid.T) Batch {
+	b := Batch{Now: sched.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "now"))}
+	for range rapid.IntRange(0, 4).Draw(t, "facts") {
+		b.Facts = append(b.Facts, drawFact(t, b.Now))
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "decisions") {
+		b.Decisions = append(b.Decisions, drawDecision(t))
+	}
+	return b
+}
+
+// same compares batches; an empty list is as good as none.
+func same(a, b []Batch) string { return cmp.Diff(a, b, cmpopts.EquateEmpty()) }
+
+func header() *JournalHeader {
+	return &JournalHeader{
+		Version: "v0", Run: "cafe", Started: time.Unix(1_800_000_000, 7).UTC(), Policy: "fifo", Seed: 3, Limits: sched.DefaultLimits(),
+		Machines: []JournalMachine{{Name: "local", Slots: 2}},
+		Job:      sched.JobSpec{Retries: 3, Stages: []sched.StageSpec{{Tasks: 2}}}, Stages: []string{"tasks"},
+		Command: []byte(`{"a":"<&>"}`), Work: []byte(`{}`),
+	}
+}
+
+// write makes a journal of the batches and returns its path and its length after the header and after each batch.
+func write(t rapid.TB, dir string, batches []Batch) (path string, ends []int64) {
+	t.Helper()
+	path = filepath.Join(dir, "journal")
+	j, err := CreateJournal(path, header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends = append(ends, size(t, path))
+	appendAll(t, j, batches, func() { ends = append(ends, size(t, path)) })
+	return path, ends
+}
+
+func appendAll(t rapid.TB, j *Journal, batches []Batch, after func()) {
+	t.Helper()
+	for i, b := range batches {
+		if err := j.Append(b.Now, b.Facts, b.Decisions, i%2 == 0); err != nil {
+			t.Fatal(err)
+		}
+		after()
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func size(t rapid.TB, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// read returns the whole batches of a journal, the reader at its end, and what stopped it if that was not the end.
+func read(data []byte) ([]Batch, *JournalReader, error) {
+	r, err := newJournalReader("journal", data)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []Batch
+	for {
+		b, err := r.Next()
+		if err == io.EOF {
+			return all, r, nil
+		}
+		if err != nil {
+			return all, r, err
+		}
+		all = append(all, Batch{Now: b.Now, Facts: append([]sched.Event(nil), b.Facts...), Decisions: append([]sched.Decision(nil), b.Decisions...)})
+	}
+}
+
+// story is a short run: two tasks, one retried, some progress.
+func story() []Batch {
+	return []Batch{
+		{Now: 5, Facts: []sched.Event{{At: 5, Kind: sched.MachineJoined}, {At: 5, Kind: sched.JobArrived}}, Decisions: []sched.Decision{
+			{At: 5, Kind: sched.Launch, Reason: sched.Original, Attempt: 1 << 32}, {At: 5, Kind: sched.Launch, Reason: sched.Original, Task: 1, Attempt: 1<<32 + 1}}},
+		{Now: 700, Facts: []sched.Event{{At: 690, Kind: sched.AttemptProgress, Attempt: 1 << 32, Progress: 0.25}}},
+		{Now: 900, Facts: []sched.Event{{At: 880, Kind: sched.AttemptFailed, Attempt: 1<<32 + 1}}, Decisions: []sched.Decision{
+			{At: 900, Kind: sched.Launch, Reason: sched.Retry, Task: 1, Number: 1, Attempt: 2<<32 + 1}, {At: 5000, Kind: sched.Wake}}},
+		{Now: 5000},
+		{Now: 6000, Facts: []sched.Event{{At: 5999, Kind: sched.AttemptDone, Attempt: 1 << 32}, {At: 6000, Kind: sched.AttemptDone, Attempt: 2<<32 + 1}},
+			Decisions: []sched.Decision{{At: 5999, Kind: sched.Commit, Attempt: 1 << 32}, {At: 6000, Kind: sched.Commit, Task: 1, Number: 1, Attempt: 2<<32 + 1}, {At: 6000, Kind: sched.Close, Reason: sched.JobOver}}},
+	}
+}
+
+// storyBytes is the journal of the story, and where its records end.
+func storyBytes(t testing.TB) (data []byte, ends []int64) {
+	t.Helper()
+	path, ends := write(t, t.TempDir(), story())
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, ends
+}
+
+func TestJournalRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		sub := filepath.Join(dir, time.Duration(n).String())
+		if err := os.Mkdir(sub, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		want := rapid.SliceOfN(rapid.Custom(drawBatch), 0, 5).Draw(t, "batches")
+		path, ends := write(t, sub, want)
+		r, err := OpenJournalReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, r, err := read(r.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := same(want, got); d != "" {
+			t.Fatalf("batches (-written +read):\n%s", d)
+		}
+		if r.Torn() || r.Size() != ends[len(ends)-1] {
+			t.Fatalf("read %d of %d bytes, torn %v", r.Size(), ends[len(ends)-1], r.Torn())
+		}
+		want0 := header()
+		want0.Schema = JournalSchema
+		got0 := r.Header
+		want0.Command, got0.Command = compact(t, want0.Command), compact(t, got0.Command)
+		if d := cmp.Diff(want0, &got0); d != "" {
+			t.Fatalf("header (-written +read):\n%s", d)
+		}
+	})
+}
+
+// compact undoes the escapes that JSON in JSON gets.
+func compact(_ rapid.TB, raw []byte) []byte {
+	return []byte(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(raw)))
+}
+
+// An engine may die with any number of bytes of its last record on disk. What is left is a prefix of what was written,
+// never an error, and Size is where the prefix ends.
+func TestJournalCutAnywhere(t *testing.T) {
+	data, ends := storyBytes(t)
+	for cut := range len(data) {
+		got, r, err := read(data[:cut])
+		if int64(cut) < ends[0] {
+			if err == nil {
+				t.Fatalf("cut at %d, inside the header: no error", cut)
+			}
+			continue
+		}
+		whole := 0
+		for whole+1 < len(ends) && ends[whole+1] <= int64(cut) {
+			whole++
+		}
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if d := same(story()[:whole], got); d != "" {
+			t.Fatalf("cut at %d (-want +got):\n%s", cut, d)
+		}
+		if r.Size() != ends[whole] || r.Torn() != (int64(cut) > ends[whole]) {
+			t.Fatalf("cut at %d: size %d, torn %v, want size %d", cut, r.Size(), r.Torn(), ends[whole])
+		}
+	}
+}
+
+// A file system may show the length of a write and none, or not all, of its data.
+func TestJournalZeroTail(t *testing.T) {
+	data, ends := storyBytes(t)
+	last := ends[len(ends)-2]
+	for _, zeros := range []int{1, frameSize - 1, frameSize, frameSize + 1, 4096} {
+		for cut := last; cut < ends[len(ends)-1]; cut++ {
+			padded := append(bytes.Clone(data[:cut]), make([]byte, zeros)...)
+			got, r, err := read(padded)
+			if err != nil {
+				t.Fatalf("cut at %d and %d zeros: %v", cut, zeros, err)
+			}
+			if d := same(story()[:len(got)], got); d != "" || len(got) < len(story())-1 {
+				t.Fatalf("cut at %d and %d zeros: %d batches\n%s", cut, zeros, len(got), d)
+			}
+			if len(got) == len(story())-1 && (r.Size() != last || !r.Torn()) {
+				t.Fatalf("cut at %d and %d zeros: size %d, torn %v", cut, zeros, r.Size(), r.Torn())
+			}
+		}
+	}
+}
+
+// A damaged byte is reported, or it is in the last record, which then counts as unfinished. It never reads as other facts.
+func TestJournalFlipAnyBit(t *testing.T) {
+	data, ends := storyBytes(t)
+	last := ends[len(ends)-2]
+	for i := range data {
+		for bit := range 8 {
+			flipped := bytes.Clone(data)
+			flipped[i] ^= 1 << bit
+			got, _, err := read(flipped)
+			if err == nil && int64(i) < last {
+				t.Fatalf("byte %d bit %d: not noticed", i, bit)
+			}
+			if err != nil && int64(i) >= int64(len(journalMagic)) && !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("byte %d bit %d: the error does not say that the journal is damaged: %v", i, bit, err)
+			}
+			if d := same(story()[:len(got)], got); d != "" {
+				t.Fatalf("byte %d bit %d reads as something else (-want +got):\n%s", i, bit, d)
+			}
+		}
+	}
+}
+
+func TestJournalErrors(t *testing.T) {
+	good, _ := storyBytes(t)
+	frame := func(payload string) []byte {
+		j := &Journal{buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
+		j.buf = append(j.buf, payload...)
+		f, err := os.Create(filepath.Join(t.TempDir(), "journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		j.file = f
+		if err := j.write(len(journalMagic), false); err != nil {
+			t.Fatal(err)
+		}
+		return j.buf
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":          {nil, "not a journal"},
+		"another file":   {[]byte("#!/bin/sh\necho hello\n"), "not a journal"},
+		"magic alone":    {[]byte(journalMagic), "no header"},
+		"other schema":   {frame(`{"schema":"tailcut.journal/v9"}`), `schema is "tailcut.journal/v9", expected "tailcut.journal/v1"`},
+		"header no JSON": {frame("hello"), "header: invalid character"},
+		"record garbage": {append(bytes.Clone(good), frame("hello")[len(journalMagic):]...), "record before byte"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := read(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A run whose engine dies while it makes the journal leaves none, rather than one that cannot be read: the same command must be able to start anew.
+func TestJournalIsBornWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path+".new", []byte("tailc"), 0o644); err != nil { // as left by a crash
+		t.Fatal(err)
+	}
+	j, err := CreateJournal(path, header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournalReader(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path + ".new"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the unfinished file is still there: %v", err)
+	}
+	if _, err := CreateJournal(path, header()); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a second journal in the same place: %v", err)
+	}
+}
+
+// Taking up a journal cuts off the torn tail, for good, and goes on behind the last whole record.
+func TestJournalResume(t *testing.T) {
+	all := story()
+	_, ends := storyBytes(t)
+	for cut := ends[0]; cut < ends[len(ends)-1]; cut += 3 {
+		path, _ := write(t, t.TempDir(), all)
+		if err := os.Truncate(path, cut); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, r, err := read(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := ResumeJournal(path, r.Size())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := size(t, path); got != r.Size() {
+			t.Fatalf("cut at %d: %d bytes left, want %d", cut, got, r.Size())
+		}
+		appendAll(t, j, all[len(before):], func() {})
+		if data, err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+		after, r, err := read(data)
+		if d := same(all, after); err != nil || r.Torn() || d != "" {
+			t.Fatalf("cut at %d: %v, torn %v (-want +got):\n%s", cut, err, r.Torn(), d)
+		}
+	}
+}
+
+// No file makes the reader panic, and what it accepts it would write again, byte for byte.
+func FuzzJournalReader(f *testing.F) {
+	data, ends := storyBytes(f)
+	f.Add(data)
+	f.Add(data[:ends[2]+5])
+	f.Add(append(bytes.Clone(data), make([]byte, 100)...))
+	f.Add(data[ends[0]:])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, r, err := read(data)
+		if err == nil && (r.Size() > int64(len(data)) || r.Torn() != (r.Size() < int64(len(data)))) {
+			t.Errorf("size %d of %d bytes, torn %v", r.Size(), len(data), r.Torn())
+		}
+		var b Batch // the payload alone: a fuzzer does not guess checksums
+		if b.decode(data) != nil {
+			return
+		}
+		var again Batch
+		if err := again.decode(appendBatch(nil, b.Now, b.Facts, b.Decisions)); err != nil {
+			t.Fatalf("written again it does not decode: %v", err)
+		}
+		if d := cmp.Diff(b, again, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); d != "" {
+			t.Errorf("written again it reads differently:\n%s", d)
+		}
+	})
+}
+
+// A batch of a busy engine: one task ended, the next began.
+func BenchmarkJournalAppend(b *testing.B) {
+	facts := []sched.Event{{At: 1e9, Kind: sched.AttemptDone, Attempt: 5<<32 + 1}}
+	decisions := []sched.Decision{{At: 1e9, Kind: sched.Commit, Task: 800, Attempt: 5<<32 + 1}, {At: 1e9, Kind: sched.Launch, Task: 802, Attempt: 6<<32 + 1}}
+	for name, sync := range map[string]bool{"sync": true, "nosync": false} {
+		b.Run(name, func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "journal")
+			j, err := CreateJournal(path, header())
+			if err != nil {
+				b.Fatal(err)
+			}
+			start := size(b, path)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n++
+				if err := j.Append(1e9, facts, decisions, sync); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				b.Fatal(err)
+			}
+			per := (size(b, path) - start) / int64(n)
+			if per < 50 {
+				b.Fatalf("%d bytes per record: nothing was written", per)
+			}
+			b.ReportMetric(float64(per), "B/record")
+		})
+	}
+}
