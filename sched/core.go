@@ -16,6 +16,7 @@ type Core struct {
 	spare  []int32 // rows free for new attempts, last in first out
 	wake   Time    // the pending Wake, Never if none
 	told   Time    // the Wake that the driver knows
+	seen   Event   // what the policy is being shown; a variable of observe would be allocated each time
 }
 
 // New returns a core without jobs and machines.
@@ -160,8 +161,9 @@ func (c *Core) recycle() {
 }
 
 func (c *Core) observe(ev Event) {
-	ev.At = c.view.now
-	c.policy.Observe(&c.view, &ev)
+	c.seen = ev
+	c.seen.At = c.view.now
+	c.policy.Observe(&c.view, &c.seen)
 }
 
 func (c *Core) order(d Decision) {
