@@ -31,6 +31,7 @@ const privateDir = "_tailcut"
 // request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
 type request struct {
 	Job    proc.Job     `json:"job"`
+	Dir    string       `json:"dir,omitempty"` // working directory of commands
 	Policy string       `json:"policy"`
 	Slots  int          `json:"slots"`
 	Seed   uint64       `json:"seed"`
@@ -98,19 +99,6 @@ func (e *engine) claim() error {
 	return os.MkdirAll(e.folders.Root, 0o777)
 }
 
-// clear removes an earlier result, but nothing else: the folder has to look like one.
-func (e *engine) clear() error {
-	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	lock, err := proc.LockRun(e.folders)
-	if err != nil {
-		return failure{err}
-	}
-	defer lock.Close()
-	return os.RemoveAll(e.out)
-}
-
 // open creates the run, or opens the one that is there.
 func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	asked, err := json.Marshal(&e.request)
@@ -121,12 +109,9 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	if _, err := os.Stat(path); err == nil {
 		return e.resume(path, asked)
 	}
-	dir, err := os.Getwd()
+	plan, err := e.plan(ctx)
 	if err != nil {
-		return nil, err
-	}
-	plan, err := e.Job.Plan(ctx, dir)
-	if err != nil {
+		e.withdraw()
 		return nil, err
 	}
 	work, err := json.Marshal(plan.Work)
@@ -142,6 +127,22 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 		Machines: []trace.JournalMachine{{Name: "local", Slots: e.Slots}},
 		Job:      plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, p)
+}
+
+// plan cuts the job into tasks. Attempts that run no commands work in the root folder.
+func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
+	dir := e.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	return e.Job.Plan(ctx, dir)
+}
+
+// withdraw removes the folders of a run that was not begun, if nothing else is in them.
+func (e *engine) withdraw() {
+	_ = os.Remove(e.folders.Lock())
+	_ = os.Remove(e.folders.Root)
+	_ = os.Remove(e.out)
 }
 
 func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
@@ -217,11 +218,7 @@ func (e *engine) report(ctx context.Context, run *live.Run) error {
 
 // preview prints what would run.
 func (e *engine) preview(ctx context.Context) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	plan, err := e.Job.Plan(ctx, dir)
+	plan, err := e.plan(ctx)
 	if err != nil {
 		return err
 	}

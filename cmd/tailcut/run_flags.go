@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/live/proc"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -43,6 +47,24 @@ type runFlags struct {
 	timeout                                 time.Duration
 	disturb, joblog                         string
 	force, dryRun                           bool
+
+	given  func(name string) bool // on the command line
+	placed map[string]placed      // flags that the job file sets
+}
+
+// placed is a setting in a job file.
+type placed struct {
+	in *proc.JobFile
+	at proc.Setting
+}
+
+// wrong tells whose value is wrong: a flag's, or a job file's.
+func (f *runFlags) wrong(flag string, err error) error {
+	err = errors.New(strings.TrimPrefix(err.Error(), flag+": ")) // packages begin their errors with their own name
+	if p, ok := f.placed[flag]; ok {
+		return p.in.Error(p.at, err)
+	}
+	return fmt.Errorf("--%s: %w", flag, err)
 }
 
 func newRun() *cobra.Command {
@@ -75,8 +97,9 @@ func newRun() *cobra.Command {
 	format := addFormat(cmd)
 	completePolicies(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, timeout: f.timeout, joblog: f.joblog}
-		if err := f.fill(e, args); err != nil {
+		f.given = func(name string) bool { return fl.Lookup(name).Changed }
+		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, joblog: f.joblog}
+		if err := f.request(e, fl, args); err != nil {
 			return err
 		}
 		return e.start(cmd.Context())
@@ -89,25 +112,55 @@ func completePolicies(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
-// fill turns flags and arguments into a request.
-func (f *runFlags) fill(e *engine, args []string) error {
-	if f.slots < 1 || f.slots > 1<<16 {
-		return fmt.Errorf("--slots: %d is not between 1 and %d", f.slots, 1<<16)
+// request makes the request that a job file or the command line describes.
+func (f *runFlags) request(e *engine, fl *pflag.FlagSet, args []string) error {
+	var job *proc.Job
+	var err error
+	if f.file != "" {
+		job, e.Dir, err = f.fromFile(fl, args)
+	} else {
+		job, err = f.job(args)
+		if err == nil {
+			e.Dir, err = os.Getwd()
+		}
 	}
-	if f.retries < 0 || f.timeout < 0 {
-		return fmt.Errorf("--retries and --timeout must not be negative")
-	}
-	limits, err := parseLimits(f.maxAttempts, f.cloneBudget)
 	if err != nil {
 		return err
 	}
-	spec, err := withSlot(f.policy, f.slot)
-	if err != nil {
-		return err
+	job.Retries = f.retries
+	if job.MapReduce != nil {
+		f.shape(job.MapReduce)
+		if job.MapReduce.Operator.Name != "streaming" {
+			e.Dir = "" // nothing depends on it
+		}
+	}
+	e.Job = *job
+	return f.fill(e)
+}
+
+// fill turns the flags into the settings of a request.
+func (f *runFlags) fill(e *engine) (err error) {
+	switch {
+	case f.slots < 1 || f.slots > 1<<16:
+		return f.wrong("slots", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<16, f.slots))
+	case f.retries < 0:
+		return f.wrong("retries", fmt.Errorf("expected a number of at least 0, not %d", f.retries))
+	case f.timeout < 0:
+		return f.wrong("timeout", fmt.Errorf("expected a duration of at least 0, not %v", f.timeout))
+	}
+	e.timeout, e.Slots, e.Seed = f.timeout, f.slots, f.seed
+	if e.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
+		return f.wrong("max-attempts", err)
+	}
+	if e.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {
+		return f.wrong("clone-budget", err)
+	}
+	if e.Policy, err = withSlot(f.policy, f.slot); err != nil {
+		return f.wrong("policy", err)
 	}
 	if f.disturb != "" {
 		if e.disturb, err = proc.ParseDisturb(f.disturb); err != nil {
-			return err
+			return f.wrong("disturb", err)
 		}
 		e.disturb.Seed = f.seed
 	}
@@ -115,21 +168,52 @@ func (f *runFlags) fill(e *engine, args []string) error {
 		return err
 	}
 	e.folders = proc.Folders{Root: filepath.Join(e.out, privateDir)}
-	e.request = request{Policy: spec, Slots: f.slots, Seed: f.seed, Limits: limits}
-	if f.file != "" {
-		return f.fromFile(e, args)
-	}
-	job, err := f.job(args)
-	if err != nil {
-		return err
-	}
-	job.Retries = f.retries
-	e.Job = *job
 	return nil
 }
 
-// fromFile makes the request that a job file declares.
-func (f *runFlags) fromFile(*engine, []string) error { return fmt.Errorf("job files are not read yet") }
+// fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the job and its working directory.
+func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*proc.Job, string, error) {
+	for _, name := range []string{"mapper", "reducer", "combiner", "tasks"} {
+		if f.given(name) {
+			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
+		}
+	}
+	if len(args) > 0 {
+		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
+	}
+	file, err := proc.ReadJobFile(f.file)
+	if err != nil {
+		return nil, "", err
+	}
+	f.placed = map[string]placed{}
+	for _, s := range file.Settings {
+		if f.given(s.Flag) {
+			continue
+		}
+		f.placed[s.Flag] = placed{file, s}
+		err := fl.Lookup(s.Flag).Value.Set(s.Text)
+		if errors.Is(err, strconv.ErrRange) {
+			err = fmt.Errorf("expected a smaller number than %s", s.Text)
+		}
+		if err != nil {
+			return nil, "", f.wrong(s.Flag, err)
+		}
+	}
+	return &file.Job, file.Dir, nil
+}
+
+// shape tells a map/reduce job how to cut its input and its output.
+func (f *runFlags) shape(mr *mapreduce.Job) {
+	mr.SplitSize, mr.Reducers = int64(f.splitSize), f.reducers
+	if mr.Operator.Name == "streaming" && mr.Operator.Reducer == "" {
+		mr.Reducers = 0
+	}
+	for i, path := range mr.Inputs {
+		if abs, err := filepath.Abs(path); err == nil {
+			mr.Inputs[i] = abs
+		}
+	}
+}
 
 // job makes a job of flags and arguments.
 func (f *runFlags) job(args []string) (*proc.Job, error) {
@@ -148,13 +232,9 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 		}}}}, nil
 	}
 	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
-	reducers := f.reducers
 	if streaming {
 		if f.mapper == "" {
 			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")
-		}
-		if f.reducer == "" {
-			reducers = 0
 		}
 	} else {
 		if len(args) == 0 {
@@ -166,33 +246,34 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 			op.Pattern, args = args[0], args[1:]
 		}
 	}
-	return &proc.Job{Name: op.Name, MapReduce: &mapreduce.Job{
-		Operator: op, Inputs: slices.Clone(args), SplitSize: int64(f.splitSize), Reducers: reducers,
-	}}, nil
+	return &proc.Job{Name: op.Name, MapReduce: &mapreduce.Job{Operator: op, Inputs: slices.Clone(args)}}, nil
 }
 
-// parseLimits reads --max-attempts and --clone-budget.
-func parseLimits(attempts, budget string) (sched.Limits, error) {
-	l := sched.DefaultLimits()
-	var n int
-	switch _, err := fmt.Sscanf(attempts, "%d", &n); {
-	case attempts == "none":
-		l.Attempts = sched.Unlimited
-	case err != nil || n < 1 || fmt.Sprint(n) != attempts:
-		return l, fmt.Errorf("--max-attempts: %q is not a number of at least 1 or none", attempts)
-	default:
-		l.Attempts = n
+// parseMaxAttempts reads --max-attempts.
+func parseMaxAttempts(text string) (int, error) {
+	if text == "none" {
+		return sched.Unlimited, nil
 	}
-	switch _, err := fmt.Sscanf(budget, "%d", &n); {
-	case budget == "default":
-	case budget == "none":
-		l.Clones = sched.CloneBudget{Floor: sched.Unlimited}
-	case err != nil || n < 0 || fmt.Sprint(n) != budget:
-		return l, fmt.Errorf("--clone-budget: %q is not a number of at least 0, none or default", budget)
-	default:
-		l.Clones = sched.CloneBudget{Floor: n}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("expected a number of at least 1, or none, not %q", text)
 	}
-	return l, nil
+	return n, nil
+}
+
+// parseCloneBudget reads --clone-budget.
+func parseCloneBudget(text string) (sched.CloneBudget, error) {
+	switch text {
+	case "default":
+		return sched.DefaultLimits().Clones, nil
+	case "none":
+		return sched.NoLimits().Clones, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return sched.CloneBudget{}, fmt.Errorf("expected a number of at least 0, none or default, not %q", text)
+	}
+	return sched.CloneBudget{Floor: n}, nil
 }
 
 // withSlot gives a policy that has a parameter slot the slot of the flag, unless the specification names one.

@@ -46,11 +46,7 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	case "csv":
 		return printSummaryCSV(w, s)
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Format.Header = text.FormatLower
-	t.AppendHeader(table.Row{"stage", "tasks", "attempts", "seconds"})
+	t := newTable("stage", "tasks", "attempts", "seconds")
 	var configs []table.ColumnConfig
 	for n := 2; n <= 4; n++ {
 		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})

@@ -22,7 +22,6 @@ type screen struct {
 	said   time.Time // last plain line
 	begun  time.Time
 	done   []bool
-	show   bool
 }
 
 // plainEvery is the time between two plain lines of a long stage.

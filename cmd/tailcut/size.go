@@ -42,5 +42,5 @@ func (s *size) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a size such as 8MiB", text)
+	return fmt.Errorf("expected a size such as 8MiB, not %q", text)
 }

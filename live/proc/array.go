@@ -22,10 +22,12 @@ type Array struct {
 type ArrayStage struct {
 	Name    string   `json:"name"`
 	Tasks   int      `json:"tasks"`
-	Command []string `json:"command"` // {} is the index
-	After   []int    `json:"after,omitempty"`
-	Env     []string `json:"env,omitempty"`  // NAME=value
-	Each    bool     `json:"each,omitempty"` // task i waits only for task i of the stage in After
+	Command []string `json:"command"`       // {} is the index
+	Env     []string `json:"env,omitempty"` // NAME=value
+
+	// Positions of the stages to wait for: for all their tasks, or task i for task i. The latter have as many tasks.
+	After     []int `json:"after,omitempty"`
+	AfterEach []int `json:"after_each,omitempty"`
 }
 
 // Names in the folder of an attempt.
@@ -40,7 +42,7 @@ const (
 //	TAILCUT_TASK, TAILCUT_TASKS, TAILCUT_STAGE  index, number of tasks, stage name
 //	TAILCUT_ATTEMPT                             attempts of the task before this one
 //	TAILCUT_OUTPUT                              folder for files; becomes part of the result if the attempt wins
-//	TAILCUT_INPUT                               colon-separated folders with results of the stages before
+//	TAILCUT_INPUT                               colon-separated folders with results: of each stage in After, of one task of each in AfterEach
 func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error) {
 	st := &w.Stages[a.Stage]
 	index := strconv.Itoa(a.Index)
@@ -50,11 +52,10 @@ func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error)
 	}
 	var inputs []string
 	for _, s := range st.After {
-		if st.Each {
-			inputs = append(inputs, f.Done(s, a.Index))
-		} else {
-			inputs = append(inputs, f.DoneStage(s))
-		}
+		inputs = append(inputs, f.DoneStage(s))
+	}
+	for _, s := range st.AfterEach {
+		inputs = append(inputs, f.Done(s, a.Index))
 	}
 	files := filepath.Join(dir, filesName)
 	if err := os.Mkdir(files, 0o777); err != nil {
@@ -70,7 +71,12 @@ func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error)
 	}, st.Env...)}, nil
 }
 
-// publish links every task's standard output to OUT/part-NNNNN and its files, if it left any, to OUT/part-NNNNN.files. With several stages each has a
+// sync drops what is not part of an attempt's output, its standard error, and makes the output durable.
+func (w *Array) sync(dir string) error {
+	return errors.Join(os.Remove(filepath.Join(dir, stderrName)), syncTree(dir))
+}
+
+// publish moves every task's standard output to OUT/part-NNNNN and its files, if it left any, to OUT/part-NNNNN.files. With several stages each has a
 // folder of its own in OUT. It is repeated after a crash.
 func (w *Array) publish(f Folders, out string) error {
 	for s := range w.Stages {
@@ -98,7 +104,7 @@ func (w *Array) publish(f Folders, out string) error {
 }
 
 func publishTask(done, part string) error {
-	if err := os.Link(filepath.Join(done, stdoutName), part); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := move(filepath.Join(done, stdoutName), part); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	files := filepath.Join(done, filesName)
@@ -111,4 +117,15 @@ func publishTask(done, part string) error {
 		return nil
 	}
 	return os.Rename(files, part+".files")
+}
+
+// move renames a file that may have been renamed already, before a crash.
+func move(from, to string) error {
+	err := os.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, there := os.Lstat(to); there == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -56,11 +56,10 @@ func (p *Plan) array(a *Array) {
 		p.Stages = append(p.Stages, st.Name)
 		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: st.Tasks})
 		for _, from := range st.After {
-			e := sched.Edge{From: from, To: i}
-			if st.Each {
-				e.Kind = sched.Pointwise
-			}
-			p.Spec.Edges = append(p.Spec.Edges, e)
+			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i})
+		}
+		for _, from := range st.AfterEach {
+			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i, Kind: sched.Pointwise})
 		}
 	}
 }
@@ -71,7 +70,7 @@ func (w *Array) validate() error {
 	for i := range w.Stages {
 		st := &w.Stages[i]
 		switch {
-		case st.Name == "" || strings.ContainsAny(st.Name, "/\x00") || strings.HasPrefix(st.Name, "_") || strings.HasPrefix(st.Name, "."):
+		case !validStageName(st.Name):
 			return fmt.Errorf("stages[%d].name: %q cannot name a folder of results", i, st.Name)
 		case names[st.Name]:
 			return fmt.Errorf("stages[%d].name: %q is taken", i, st.Name)
@@ -83,4 +82,9 @@ func (w *Array) validate() error {
 		names[st.Name] = true
 	}
 	return nil
+}
+
+// validStageName tells whether a stage's name can name a folder of results.
+func validStageName(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "/\x00\n") && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") && len(name) <= 200
 }
