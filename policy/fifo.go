@@ -3,7 +3,7 @@ package policy
 // FIFO: Hadoop's default and Spark's FIFO pools.
 //
 // Each free slot goes to the first job, by (priority, arrival, id), that has a task waiting; later jobs may use what earlier ones
-// cannot (no head-of-line blocking). No clones.
+// cannot (no head-of-line blocking). A larger Job.Priority goes first, as in Hadoop; Spark counts the other way round. No clones.
 
 import "github.com/tailcut/tailcut/sched"
 
@@ -12,23 +12,11 @@ var fifoEntry = Entry{
 	Summary:        "jobs in order of priority and arrival; no clones",
 	Source:         "Hadoop's default scheduler; Spark SchedulingAlgorithm.scala, FIFO",
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &fifo{} },
+	New:            func(Args) sched.Policy { return &plain{jobOrder{kind: byArrival}} },
 }
 
-type fifo struct{}
+// plain is a policy without clones: an order and nothing else.
+type plain struct{ order jobOrder }
 
-func (*fifo) Observe(*sched.View, *sched.Event) {}
-
-func (*fifo) Decide(v *sched.View, act *sched.Actions) {
-	for {
-		m, ok := v.FreeMachine(0)
-		s, waiting := v.WaitingStage(0)
-		if !ok || !waiting {
-			return
-		}
-		t, _ := v.PendingTask(s, 0)
-		if _, err := act.Launch(t, m, 0, sched.Original); err != nil {
-			panic(err)
-		}
-	}
-}
+func (p *plain) Observe(v *sched.View, ev *sched.Event)   { p.order.observe(v, ev) }
+func (p *plain) Decide(v *sched.View, act *sched.Actions) { p.order.fill(v, act) }

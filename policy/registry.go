@@ -10,12 +10,21 @@ import (
 
 // registry lists every policy; a new one is one line here.
 var registry = []*Entry{
+	&fairEntry,
 	&fifoEntry,
+	&forkEntry,
+	&lateEntry,
+	&sparkEntry,
 	&srewEntry,
+	&srptEntry,
 }
 
 // presets are names for parameter settings of a policy.
-var presets = []Preset{}
+var presets = []Preset{
+	{"backup", "fork:p=0.05,r=1", "MapReduce's backup tasks (Dean and Ghemawat, OSDI 2004): one clone of whatever runs when 5 % are left"},
+	{"late-short", "late:min_age=1s", "LATE for tasks that last seconds"},
+	{"spark3", "spark:quantile=0.75,multiplier=1.5", "Spark before 4.0"},
+}
 
 // Entry describes a policy to the registry, to the battery of tests and to the user.
 type Entry struct {

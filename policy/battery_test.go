@@ -1,0 +1,150 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// specs are all policies and presets as they come, and settings that take other ways through the code.
+func specs() []string {
+	return append(Names(),
+		"late:estimate=progress,order=srpt", "late:node_filter=true,min_age=0s,cap=0.5", "late:min_age=1s,slow_task=0.5,order=fair",
+		"spark:quantile=0,multiplier=0,min_runtime=0s", "spark:quantile=0.5,multiplier=1.1,order=fair,interval=1s",
+		"spark:task_threshold=5s,order=srpt",
+		"fork:p=0", "fork:p=1,r=2", "fork:p=0.3,r=2,original=kill,order=fair", "fork:p=0.5,r=0,original=kill,order=srpt",
+		"fork:p=1,r=3,original=kill",
+	)
+}
+
+// limits are those that the battery runs every policy under.
+var limits = []sched.Limits{
+	sched.DefaultLimits(),
+	sched.NoLimits(),
+	{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}}, // no clones: the metamorphic case, everything completes all the same
+	{Attempts: 2, Clones: sched.CloneBudget{Floor: 1}},
+	{Attempts: sched.Unlimited, Clones: sched.CloneBudget{TaskShare: 0.05, RunningShare: 0.2}},
+}
+
+// TestBattery holds every policy to the contract of sched.Policy in messy worlds. That the core refuses no order is part of it: policies
+// panic if it does.
+func TestBattery(t *testing.T) {
+	worlds := 60
+	if testing.Short() {
+		worlds = 15
+	}
+	for _, spec := range specs() {
+		t.Run(spec, func(t *testing.T) {
+			for seed := range uint64(worlds) {
+				l := limits[seed%uint64(len(limits))]
+				first := inspect(t, spec, l, seed)
+				if seed%4 > 0 {
+					continue
+				}
+				if diff := cmp.Diff(first, inspect(t, spec, l, seed)); diff != "" {
+					t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
+				}
+			}
+		})
+	}
+}
+
+// inspect runs a messy world to its end, checks every step, and returns all decisions.
+func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Decision {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%s, seed %d: panic: %v", spec, seed, r)
+		}
+	}()
+	entry, err := Find(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := messy(t, p, l, seed)
+	v := w.core.View()
+	w.seen = func(_ sched.Time, orders []sched.Decision) {
+		if err := w.core.Check(); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+		}
+		if entry.WorkConserving && v.FreeSlots() > 0 && v.Pending() > 0 {
+			t.Fatalf("seed %d at %v: %d slots are free and %d tasks wait", seed, w.now, v.FreeSlots(), v.Pending())
+		}
+		if err := withinLimits(v, l, orders); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+		}
+	}
+	w.run()
+	checkOutcome(t, w, seed)
+	return w.orders
+}
+
+// withinLimits checks the attempts of each task and, where clones were launched, the clone budget, with arithmetic of its own.
+func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error {
+	clones, launched := 0, false
+	for i := range orders {
+		if d := &orders[i]; d.Kind == sched.Launch {
+			n := int(v.Task(d.Task).Live)
+			if l.Attempts >= 0 && n > l.Attempts {
+				return fmt.Errorf("task %d has %d attempts, limit %d", d.Task, n, l.Attempts)
+			}
+			launched = launched || n > 1
+		}
+	}
+	for t := range v.Tasks() {
+		clones += max(0, int(v.Task(sched.TaskID(t)).Live)-1)
+	}
+	b := l.Clones
+	most := max(b.Floor, int(b.TaskShare*float64(v.Unfinished())), int(b.RunningShare*float64(v.RunningTasks())))
+	if launched && b.Floor >= 0 && clones > most {
+		return fmt.Errorf("%d clones run, budget %d", clones, most)
+	}
+	return nil
+}
+
+// checkOutcome checks that what ended well is whole: each task has one result, or its stage needed no more.
+func checkOutcome(t *testing.T, w *world, seed uint64) {
+	t.Helper()
+	v := w.core.View()
+	commits := make(map[sched.TaskID]int)
+	for i := range w.orders {
+		if w.orders[i].Kind == sched.Commit {
+			commits[w.orders[i].Task]++
+		}
+	}
+	for j := range v.Jobs() {
+		job := v.Job(sched.JobID(j))
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && job.State == sched.JobSucceeded; s++ {
+			st := v.Stage(s)
+			if st.Done < st.Need {
+				t.Fatalf("seed %d: job %d is done, its stage %d has %d of %d tasks", seed, j, s, st.Done, st.Need)
+			}
+		}
+	}
+	for task, n := range commits {
+		if n > 1 {
+			t.Fatalf("seed %d: task %d was committed %d times", seed, task, n)
+		}
+	}
+}
+
+// TestWithoutClones checks that Attempts=1 makes a policy about redundancy its base: as many launches as tasks where nothing fails.
+func TestWithoutClones(t *testing.T) {
+	for _, spec := range specs() {
+		w := on(t, spec, sched.Limits{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}})
+		w.machine(0, 4)
+		w.submit(0, &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 40}}})
+		w.fate = func(d *sched.Decision) fate { return fate{lasts: sched.Time(1+d.Task%7) * 20 * sched.Second} }
+		w.run()
+		if got := w.core.View().Job(0); got.Clones > 0 || got.State != sched.JobSucceeded {
+			t.Errorf("%s: %d clones, state %d", spec, got.Clones, got.State)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package policy
+
+// Fair: Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR.
+//
+//	running(x)   Job.Live, attempts and not tasks, so that a job pays for its clones
+//	minShare(x)  Job.MinShare
+//	weight(x)    Job.Weight
+//
+// A job is needy while running < minShare. Needy jobs go first, by running/max(minShare, 1); then the others by running/weight; ties
+// by id. Nothing is preempted. Each job is a pool of its own; pools of several jobs are not modelled.
+
+import "github.com/tailcut/tailcut/sched"
+
+var fairEntry = Entry{
+	Name:           "fair",
+	Summary:        "each job its share by weight, minimum shares first; no clones, no preemption",
+	Source:         "Zaharia et al., UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR",
+	WorkConserving: true,
+	New:            func(Args) sched.Policy { return &plain{jobOrder{kind: byShare}} },
+}
+
+func fairStanding(job *sched.Job) standing {
+	if job.Live < job.MinShare {
+		return standing{class: 0, share: float64(job.Live) / float64(max(job.MinShare, 1))}
+	}
+	return standing{class: 1, share: float64(job.Live) / job.Weight}
+}

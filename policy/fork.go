@@ -1,0 +1,176 @@
+package policy
+
+// Single-fork replication: Wang, Joshi, Wornell, "Efficient Straggler Replication in Large-scale Parallel Computing", arXiv 1503.03128.
+//
+//	n  Stage.Tasks
+//	p  fraction of the tasks that are stragglers
+//	k  round(n (1-p)), an integer; the fork comes when k tasks of the stage are done
+//	r  new attempts per straggler
+//	original=keep  pi_keep(p, r): each remaining task gets r attempts more
+//	original=kill  pi_kill(p, r): its attempt is killed, r+1 new ones start
+//
+// p = 0, and keep with r = 0, are the baseline. With k = 0 the fork is at the start.
+//
+// The paper has no limit of slots. Here clones wait for free slots behind fresh tasks, in the order in which their stages forked, every task its
+// first before any its second; an attempt is killed only when a slot is free for its replacement, so a straggler never waits without one. A task
+// whose first attempt starts after the fork gets r further attempts in either mode. New attempts go to another machine if one is free. What the limit of
+// attempts per task refuses is dropped, what the clone budget refuses waits. In a resumable stage a replacement goes on from where the killed attempt was.
+// Attempts that fail are not made up for, except that a task without any attempt waits for one as ever. A stage that needs only some
+// of its tasks (Need) and has them before k are done does not fork.
+//
+// An event costs O(1), the fork O(remaining tasks).
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var forkEntry = Entry{
+	Name:    "fork",
+	Summary: "when all but a fraction p of a stage's tasks are done, r new attempts of each remaining one",
+	Source:  "Wang, Joshi, Wornell, arXiv 1503.03128, section 2",
+	Params: []Param{
+		{Name: "p", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of a stage's tasks that count as stragglers"},
+		{Name: "r", Kind: Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler; with original=kill one more"},
+		{Name: "original", Kind: Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "what becomes of the straggler's attempt"},
+		orderParam,
+	},
+	WorkConserving: true,
+	New: func(a Args) sched.Policy {
+		return &fork{order: ordered(a), p: a.Float("p"), r: a.Int("r"), kill: a.Choice("original") == "kill"}
+	},
+}
+
+type fork struct {
+	order   jobOrder
+	p       float64
+	r       int
+	kill    bool
+	replace fifoQueue[straggler] // to be killed and started anew
+	clone   fifoQueue[straggler] // to get clones
+}
+
+// straggler is a task after the fork of its stage.
+type straggler struct {
+	task sched.TaskID
+	left int    // clones that it still gets
+	old  uint32 // its attempts with a smaller number are from before the fork
+}
+
+// forkAt returns k. The rounding is the paper's n(1-p) to the nearest integer; cut off, 10 tasks with p = 0.9 would fork at 0.
+func (p *fork) forkAt(st *sched.Stage) uint32 {
+	return uint32(math.Round(float64(st.Tasks) * (1 - p.p)))
+}
+
+// forked tells whether k tasks of the stage are done.
+func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
+
+func (p *fork) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	if ev.Kind != sched.AttemptDone {
+		return
+	}
+	if st := v.Stage(ev.Stage); st.Done == p.forkAt(&st) && st.Done < st.Need {
+		p.fork(v, ev.Stage)
+	}
+}
+
+// fork notes what every running task of the stage gets.
+func (p *fork) fork(v *sched.View, s sched.StageID) {
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		x := straggler{task: t, left: p.r, old: v.Task(t).Launched}
+		if p.kill {
+			p.replace.push(x)
+		} else if p.r > 0 {
+			p.clone.push(x)
+		}
+	}
+}
+
+func (p *fork) Decide(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		st, fresh := v.Stage(v.Task(t).Stage), v.Task(t).Launched == 0
+		p.order.launch(v, act, t, m)
+		if fresh && p.r > 0 && p.forked(&st) {
+			p.clone.push(straggler{task: t, left: p.r})
+		}
+	}
+	p.replaceAll(v, act)
+	p.cloneAll(v, act)
+}
+
+// replaceAll kills stragglers and starts them anew while a slot is free.
+func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
+	for p.replace.len() > 0 && v.FreeSlots() > 0 {
+		x := p.replace.pop()
+		task := v.Task(x.task)
+		if task.State != sched.TaskRunning || uint32(task.Failures) > v.Job(v.JobOf(x.task)).Retries {
+			continue // over, or on its last attempt
+		}
+		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old {
+			p.startAnew(v, act, x.task)
+		}
+		if p.r > 0 {
+			p.clone.push(x)
+		}
+	}
+}
+
+func (p *fork) startAnew(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	m, ok := elsewhere(v, t)
+	for a, runs := v.FirstAttempt(t); runs; a, runs = v.FirstAttempt(t) {
+		if err := act.Kill(a, sched.Replaced); err != nil {
+			panic(fmt.Sprintf("policy: kill attempt %d of task %d: %v", a, t, err))
+		}
+	}
+	if !ok {
+		panic(fmt.Sprintf("policy: no machine for task %d although a slot is free", t))
+	}
+	must(act, t, m, v.Task(t).Saved, sched.Straggling)
+	p.order.touch(v, v.JobOf(t))
+}
+
+// cloneAll starts the clones that stragglers still get while slots and limits allow.
+func (p *fork) cloneAll(v *sched.View, act *sched.Actions) {
+	for p.clone.len() > 0 && v.CloneRoom() > 0 {
+		x := p.clone.pop()
+		if v.Task(x.task).State != sched.TaskRunning || v.AttemptRoom(x.task) == 0 {
+			continue
+		}
+		m, _ := elsewhere(v, x.task)
+		p.order.clone(v, act, x.task, m, sched.Straggling)
+		if x.left--; x.left > 0 {
+			p.clone.push(x)
+		}
+	}
+}
+
+// fifoQueue is a queue that reuses its memory.
+type fifoQueue[T any] struct {
+	items []T
+	head  int // items before it are gone
+}
+
+func (q *fifoQueue[T]) len() int { return len(q.items) - q.head }
+
+func (q *fifoQueue[T]) push(x T) {
+	if len(q.items) == cap(q.items) && q.head >= len(q.items)/2 {
+		q.items = q.items[:copy(q.items, q.items[q.head:])]
+		q.head = 0
+	}
+	q.items = append(q.items, x)
+}
+
+func (q *fifoQueue[T]) pop() T {
+	x := q.items[q.head]
+	if q.head++; q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	}
+	return x
+}

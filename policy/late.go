@@ -1,0 +1,389 @@
+package policy
+
+// LATE, longest approximate time to end: Zaharia, Konwinski, Joseph, Katz, Stoica, "Improving MapReduce Performance in Heterogeneous
+// Environments", OSDI 2008, section 4.
+//
+//	ProgressScore, ProgressRate  phi, and phi/age as of the last report; 1/duration of a winner; the driver's own rate where it tells one
+//	time left                    (1-phi)/ProgressRate
+//	SpeculativeCap               cap, a fraction of all slots; at least one clone unless it is 0
+//	SlowTaskThreshold            slow_task, percentile of the rates of all attempts of the stage that have reported or won
+//	SlowNodeThreshold            slow_node, percentile of the machines' scores; used with node_filter=true
+//	minimum age                  min_age
+//
+//	when a slot is free, no fresh task waits and fewer clones than the cap run:
+//	  of the running tasks with one attempt, of at least min_age, with a rate below SlowTaskThreshold,
+//	  clone the one with the longest time left, on a machine that never ran it and is not slow
+//
+// The percentile is sorted[floor(q n)], so at most a fraction q is below it.
+//
+// An attempt that has never reported (a plain command in the live engine) has no progress rate. estimate=progress never clones it.
+// estimate=age, the default, knows that its rate is below 1/age, for it has not finished, and what has lasted so long may last as long again: it
+// is slow once 1/age is below SlowTaskThreshold and its time left, taken to be its age, is above the mean duration of the stage's
+// winners. Before there is a winner nothing is known. Where progress is reported the two do not differ.
+//
+// The score of a machine is the progress of all attempts that ran and run there. That compares machines only while all are busy alike, so the
+// filter is off by default; with it a choice may look at every slow machine. Deviations: the time left is that of the last report, not of a
+// later instant; a clone may go to a machine that ran the task if the task has tried as many as there are; a task that
+// may never have a second attempt is passed over for good.
+//
+// A report costs O(log attempts of the stage); a choice looks at the slow attempts only.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var lateEntry = Entry{
+	Name:    "late",
+	Summary: "clone the slow task with the longest estimated time left",
+	Source:  "Zaharia et al., OSDI 2008, section 4",
+	Params: []Param{
+		{Name: "cap", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "clones running at once, as a fraction of all slots; at least one unless it is 0"},
+		{Name: "slow_task", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of a stage's attempts, by progress rate, that may count as slow"},
+		{Name: "min_age", Kind: Span, Default: "60s", Help: "younger attempts are never cloned"},
+		{Name: "estimate", Kind: Choice, Default: "age", Choices: []string{"progress", "age"}, Help: "what an attempt without any report is judged by: not at all, or by its age"},
+		{Name: "node_filter", Kind: Bool, Default: "false", Help: "start no clone on a slow machine"},
+		{Name: "slow_node", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of the machines, by score, that may count as slow"},
+		orderParam,
+	},
+	Progress:       true,
+	WorkConserving: true,
+	New:            newLate,
+}
+
+type late struct {
+	order  jobOrder
+	places places
+
+	cap      float64
+	slowTask float64
+	minAge   sched.Time
+	byAge    bool
+	nodes    *machineScores // nil without node filter
+
+	stages   perStage[lateStage]
+	lists    attemptLists
+	young    attemptList              // single attempts below min_age, by start
+	ready    heap[rising[sched.Time]] // stages by the instant from which they have a candidate; 0 for now
+	attempts []lateAttempt            // by row
+
+	found []candidate
+	buf   []int
+}
+
+type lateStage struct {
+	id     sched.StageID
+	rates  percentile            // of attempts that run and have reported, and of winners
+	slow   heap[rising[float64]] // rows of single attempts of min_age that have reported, by rate
+	silent attemptList           // single attempts of min_age that have not, by start
+}
+
+// lateAttempt is what a running attempt has reported.
+type lateAttempt struct {
+	task   sched.TaskID
+	number int32      // of its value in rates plus 1, 0 before the first report
+	rate   float64    // fraction per second
+	end    sched.Time // now + time left
+}
+
+// candidate is a task that may get a clone.
+type candidate struct {
+	left sched.Time
+	task sched.TaskID
+}
+
+func newLate(a Args) sched.Policy {
+	p := &late{
+		order: ordered(a), young: empty, cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
+		byAge: a.Choice("estimate") == "age",
+	}
+	if a.Bool("node_filter") {
+		p.nodes = &machineScores{ranks: percentile{p: a.Float("slow_node")}}
+	}
+	return p
+}
+
+func (p *late) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	p.places.observe(v, ev)
+	if p.nodes != nil {
+		p.nodes.observe(v, ev)
+	}
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		st.id, st.silent = ev.Stage, empty
+		st.rates.p = p.slowTask
+		st.rates.reset()
+		st.slow.clear()
+	case sched.AttemptProgress:
+		p.report(v, ev)
+	case sched.AttemptDone:
+		st := p.stages.of(ev.Stage)
+		x := p.take(st, ev.Attempt)
+		won := 1 / (v.Now() - v.Attempt(ev.Attempt).Started).Seconds()
+		if x.number > 0 {
+			st.rates.set(int(x.number-1), won)
+		} else {
+			st.rates.add(won)
+		}
+		p.schedule(v, st)
+	case sched.AttemptFailed, sched.AttemptLost:
+		st := p.stages.of(ev.Stage)
+		if x := p.take(st, ev.Attempt); x.number > 0 {
+			st.rates.release(int(x.number - 1))
+		}
+		if a, ok := survivor(v, ev.Task); ok {
+			p.single(v, st, a, ev.Task)
+		}
+		p.schedule(v, st)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.ready.drop(int(s))
+			p.stages.close(s)
+		}
+	}
+}
+
+// report takes in how far an attempt has come. A report of no progress, or at the instant of the start, tells nothing.
+func (p *late) report(v *sched.View, ev *sched.Event) {
+	age := (v.Now() - v.Attempt(ev.Attempt).Started).Seconds()
+	rate := ev.Rate
+	if rate == 0 && age > 0 {
+		rate = ev.Progress / age
+	}
+	if rate == 0 {
+		return
+	}
+	st, row := p.stages.of(ev.Stage), ev.Attempt.Row()
+	p.attempts = grown(p.attempts, row)
+	x := &p.attempts[row]
+	x.task, x.rate = ev.Task, rate
+	x.end = later(v.Now(), (1-ev.Progress)/rate)
+	if x.number == 0 {
+		x.number = int32(st.rates.add(rate)) + 1
+	} else {
+		st.rates.set(int(x.number-1), rate)
+	}
+	if p.lists.listOf(ev.Attempt) == &st.silent {
+		p.lists.remove(ev.Attempt)
+		st.slow.set(row, rising[float64]{rate})
+	} else if st.slow.has(row) {
+		st.slow.set(row, rising[float64]{rate})
+	}
+	p.schedule(v, st)
+}
+
+// later returns now and s seconds more.
+func later(now sched.Time, s float64) sched.Time {
+	d := sched.FromSeconds(s)
+	if d > sched.Never-now {
+		return sched.Never
+	}
+	return now + d
+}
+
+// take forgets an attempt and returns what it has reported.
+func (p *late) take(st *lateStage, a sched.AttemptID) (x lateAttempt) {
+	p.lists.remove(a)
+	st.slow.drop(a.Row())
+	if a.Row() < len(p.attempts) {
+		x, p.attempts[a.Row()] = p.attempts[a.Row()], lateAttempt{}
+	}
+	return x
+}
+
+// single makes an attempt, the only one of its task, a possible candidate.
+func (p *late) single(v *sched.View, st *lateStage, a sched.AttemptID, t sched.TaskID) {
+	started := v.Attempt(a).Started
+	switch {
+	case v.Now()-started < p.minAge:
+		p.lists.insertByStart(&p.young, a, t, started)
+	case p.reported(a.Row()):
+		st.slow.set(a.Row(), rising[float64]{p.attempts[a.Row()].rate})
+	default:
+		p.lists.insertByStart(&st.silent, a, t, started)
+	}
+}
+
+func (p *late) reported(row int) bool { return row < len(p.attempts) && p.attempts[row].number > 0 }
+
+// schedule notes from when on the stage has a candidate.
+func (p *late) schedule(v *sched.View, st *lateStage) {
+	at := p.silentFrom(v, st, st.silent.first)
+	if slowest, ok := st.rates.value(); ok && st.slow.len() > 0 && st.slow.topKey().x < slowest {
+		at = 0
+	}
+	if at == sched.Never {
+		p.ready.drop(int(st.id))
+		return
+	}
+	p.ready.set(int(st.id), rising[sched.Time]{at})
+}
+
+// silentFrom returns the instant from which an attempt without reports, -1 for none, is slow.
+func (p *late) silentFrom(v *sched.View, st *lateStage, row int32) sched.Time {
+	if row < 0 || !p.byAge {
+		return sched.Never
+	}
+	stage := v.Stage(st.id)
+	mean, _, won := stage.Measured()
+	slowest, ok := st.rates.value()
+	if !won || !ok {
+		return sched.Never
+	}
+	at := later(p.lists.rows[row].started, max(mean, 1/slowest))
+	return at + min(1, sched.Never-at) // older than that, not as old
+}
+
+func (p *late) Decide(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		a := p.order.launch(v, act, t, m)
+		p.lists.append(&p.young, a, t, v.Now())
+	}
+	p.ripen(v)
+	if !p.room(v) {
+		return // the event that makes room comes back here
+	}
+	next := p.gather(v)
+	for i := 0; i < len(p.found) && p.room(v); i++ {
+		p.clone(v, act, &p.found[i])
+	}
+	if row := p.young.first; row >= 0 {
+		next = min(next, p.ripe(row))
+	}
+	act.WakeAt(next)
+}
+
+// room tells whether a clone may start.
+func (p *late) room(v *sched.View) bool {
+	most := int(p.cap * float64(v.Slots()))
+	if p.cap > 0 {
+		most = max(most, 1)
+	}
+	return v.Clones() < most && v.CloneRoom() > 0
+}
+
+// ripe returns the instant at which an attempt is old enough.
+func (p *late) ripe(row int32) sched.Time {
+	started := p.lists.rows[row].started
+	return started + min(p.minAge, sched.Never-started)
+}
+
+// ripen makes candidates of attempts that have become old enough.
+func (p *late) ripen(v *sched.View) {
+	for row := p.young.first; row >= 0 && p.ripe(row) <= v.Now(); row = p.young.first {
+		l := &p.lists.rows[row]
+		st := p.stages.of(v.Task(l.task).Stage)
+		if p.reported(int(row)) {
+			p.lists.unlink(row)
+			st.slow.set(int(row), rising[float64]{p.attempts[row].rate})
+		} else {
+			p.lists.move(row, &st.silent)
+		}
+		p.schedule(v, st)
+	}
+}
+
+// gather collects the candidates, longest time left first, and returns the instant at which the next one comes if nothing happens.
+func (p *late) gather(v *sched.View) (next sched.Time) {
+	now := v.Now()
+	p.found = p.found[:0]
+	ids, after, more := p.ready.within(rising[sched.Time]{now}, p.buf[:0])
+	next = sched.Never
+	if more {
+		next = after.x
+	}
+	stages := len(ids)
+	for i := range stages {
+		st := p.stages.of(sched.StageID(ids[i]))
+		if slowest, ok := st.rates.value(); ok {
+			ids, _, _ = st.slow.within(rising[float64]{math.Nextafter(slowest, math.Inf(-1))}, ids[:stages])
+			for _, row := range ids[stages:] {
+				p.found = append(p.found, candidate{p.attempts[row].end - now, p.attempts[row].task})
+			}
+		}
+		row := st.silent.first
+		for ; row >= 0 && p.silentFrom(v, st, row) <= now; row = p.lists.rows[row].next {
+			p.found = append(p.found, candidate{now - p.lists.rows[row].started, p.lists.rows[row].task})
+		}
+		next = min(next, p.silentFrom(v, st, row))
+	}
+	p.buf = ids[:0]
+	slices.SortFunc(p.found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
+	})
+	return next
+}
+
+// clone gives a candidate its second attempt if there is a machine for it. One that may have none whatever comes is forgotten.
+func (p *late) clone(v *sched.View, act *sched.Actions, x *candidate) {
+	a, _ := v.FirstAttempt(x.task)
+	st := p.stages.of(v.Task(x.task).Stage)
+	m, ok := p.machine(v, x.task)
+	if v.AttemptRoom(x.task) > 0 {
+		if !ok {
+			return
+		}
+		p.order.clone(v, act, x.task, m, sched.Straggling)
+	}
+	p.lists.remove(a)
+	st.slow.drop(a.Row())
+	p.schedule(v, st)
+}
+
+// machine returns a free machine for a clone of the task that is not slow.
+func (p *late) machine(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
+	m, ok := p.places.unused(v, t, 0)
+	for ok && p.nodes != nil && p.nodes.slow(m) {
+		m, ok = p.places.unused(v, t, m+1)
+	}
+	return m, ok
+}
+
+// machineScores are LATE's node scores: the progress of all attempts that won or run on a machine.
+type machineScores struct {
+	score []float64  // by MachineID
+	ranks percentile // of the scores of machines that are up
+	last  []float64  // by attempt row: the progress that is in the score
+}
+
+func (n *machineScores) observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.MachineJoined:
+		n.score = grown(n.score, int(ev.Machine))
+		n.ranks.set(int(ev.Machine), n.score[ev.Machine])
+	case sched.MachineLost:
+		n.ranks.drop(int(ev.Machine))
+	case sched.AttemptProgress:
+		n.add(v, ev, ev.Progress, ev.Progress)
+	case sched.AttemptDone:
+		n.add(v, ev, 1, 0)
+	case sched.AttemptFailed, sched.AttemptLost:
+		n.add(v, ev, 0, 0)
+	}
+}
+
+// add makes an attempt count for so much on its machine, and keeps what a later call has to replace.
+func (n *machineScores) add(v *sched.View, ev *sched.Event, progress, keep float64) {
+	row := ev.Attempt.Row()
+	n.last = grown(n.last, row)
+	n.score[ev.Machine] += progress - n.last[row]
+	n.last[row] = keep
+	if v.Machine(ev.Machine).Up {
+		n.ranks.set(int(ev.Machine), n.score[ev.Machine])
+	}
+}
+
+// slow tells whether the score of a machine is below the percentile.
+func (n *machineScores) slow(m sched.MachineID) bool {
+	x, ok := n.ranks.value()
+	return ok && n.score[m] < x
+}

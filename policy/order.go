@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// jobOrder says which pending task a free slot gets next: the first pending task of the first stage of the best job that has one.
+// A policy about redundancy takes one as its parameter "order" and only adds clones. Later jobs may use what earlier ones cannot.
+//
+// It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of the job stays.
+// A policy hands it every event, and tells it with touch about orders given behind its back.
+type jobOrder struct {
+	jobs heap[standing]
+	kind orderKind
+	work workload // of srpt
+}
+
+// standing is the place of a job in the order; smaller goes first.
+type standing struct {
+	class   int64
+	share   float64
+	arrived sched.Time
+}
+
+func (a standing) compare(b standing) int {
+	if c := cmp.Compare(a.class, b.class); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.share, b.share); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.arrived, b.arrived)
+}
+
+type orderKind uint8
+
+const (
+	byArrival orderKind = iota // fifo
+	byShare                    // fair
+	byWork                     // srpt
+)
+
+// orderParam is the parameter of all policies that take an order.
+var orderParam = Param{
+	Name: "order", Kind: Choice, Default: "fifo", Choices: []string{"fifo", "fair", "srpt"},
+	Help: "which job gets a free slot first",
+}
+
+// ordered returns the order that the parameters name.
+func ordered(a Args) jobOrder {
+	switch name := a.Choice("order"); name {
+	case "fifo":
+		return jobOrder{kind: byArrival}
+	case "fair":
+		return jobOrder{kind: byShare}
+	case "srpt":
+		return jobOrder{kind: byWork}
+	default:
+		panic(fmt.Sprintf("policy: no order %q", name))
+	}
+}
+
+// observe keeps the order up to date with an event.
+func (o *jobOrder) observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.AttemptProgress:
+		return
+	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
+		if o.kind == byArrival {
+			return // what that changes for the job's pending tasks is told by an event of its own
+		}
+	}
+	if o.kind == byWork {
+		o.work.observe(v, ev)
+	}
+	o.touch(v, ev.Job)
+}
+
+// touch looks at a job again.
+func (o *jobOrder) touch(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	if job.Pending == 0 || job.State != sched.JobActive {
+		o.jobs.drop(int(j))
+		return
+	}
+	if o.kind == byArrival && o.jobs.has(int(j)) {
+		return // its place never changes
+	}
+	o.jobs.set(int(j), o.standing(v, j, &job))
+}
+
+func (o *jobOrder) standing(v *sched.View, j sched.JobID, job *sched.Job) standing {
+	switch o.kind {
+	case byShare:
+		return fairStanding(job)
+	case byWork:
+		return standing{share: o.work.remaining(v, j), arrived: job.Arrived}
+	default:
+		return standing{class: -int64(job.Priority), arrived: job.Arrived}
+	}
+}
+
+// next returns the task that is next and the free machine that it gets; ok is false if there is none of either.
+func (o *jobOrder) next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool) {
+	if o.jobs.len() == 0 {
+		return 0, 0, false
+	}
+	m, ok = v.FreeMachine(0)
+	if !ok {
+		return 0, 0, false
+	}
+	j := sched.JobID(o.jobs.top())
+	s, _ := v.WaitingStage(v.Job(j).FirstStage)
+	t, ok = v.PendingTask(s, 0)
+	if !ok || v.Stage(s).Job != j {
+		panic(fmt.Sprintf("policy: job %d is said to have a pending task, it has not", j))
+	}
+	return t, m, true
+}
+
+// launch starts an attempt of a pending task, from what a preempted attempt has left behind if anything.
+func (o *jobOrder) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
+	task := v.Task(t)
+	why := sched.Original
+	switch {
+	case task.Saved > 0:
+		why = sched.Resume
+	case task.Launched > 0:
+		why = sched.Retry
+	}
+	a := must(act, t, m, task.Saved, why)
+	o.touch(v, v.JobOf(t))
+	return a
+}
+
+// clone starts another attempt of a running task from the beginning.
+func (o *jobOrder) clone(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, why sched.Reason) sched.AttemptID {
+	a := must(act, t, m, 0, why)
+	o.touch(v, v.JobOf(t))
+	return a
+}
+
+// fill gives every free slot to the next task while there is one.
+func (o *jobOrder) fill(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := o.next(v)
+		if !ok {
+			return
+		}
+		o.launch(v, act, t, m)
+	}
+}
+
+// must gives an order that the view allows. That the core refuses it is a bug of the policy.
+func must(act *sched.Actions, t sched.TaskID, m sched.MachineID, from float64, why sched.Reason) sched.AttemptID {
+	a, err := act.Launch(t, m, from, why)
+	if err != nil {
+		panic(fmt.Sprintf("policy: task %d on machine %d from %g (%v): %v", t, m, from, why, err))
+	}
+	return a
+}

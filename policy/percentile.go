@@ -1,0 +1,143 @@
+package policy
+
+import "github.com/tailcut/tailcut/sched"
+
+// median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Half of them are in a heap with the largest on top, the
+// others in one with the smallest on top, which is the median. Values inserted in random order cost O(1) on average, at worst O(log n).
+type median struct {
+	low  []sched.Time // negated, so that both heaps have their smallest on top
+	high []sched.Time
+}
+
+func (m *median) reset() { m.low, m.high = m.low[:0], m.high[:0] }
+
+func (m *median) len() int { return len(m.low) + len(m.high) }
+
+// value returns the median; there must be a value.
+func (m *median) value() sched.Time { return m.high[0] }
+
+func (m *median) add(d sched.Time) {
+	below := len(m.high) > 0 && d < m.high[0]
+	if len(m.high) > len(m.low) { // the lower half is due to grow
+		if !below {
+			d = exchange(m.high, d)
+		}
+		m.low = push(m.low, -d)
+		return
+	}
+	if below {
+		d = -exchange(m.low, -d)
+	}
+	m.high = push(m.high, d)
+}
+
+func push(h []sched.Time, x sched.Time) []sched.Time {
+	h = append(h, x)
+	i := len(h) - 1
+	for i > 0 && x < h[(i-1)/2] {
+		h[i] = h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[i] = x
+	return h
+}
+
+// exchange returns the smallest of h and x and leaves the others in h.
+func exchange(h []sched.Time, x sched.Time) sched.Time {
+	if len(h) == 0 || x <= h[0] {
+		return x
+	}
+	top, i := h[0], 0
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			break
+		}
+		if c+1 < len(h) && h[c+1] < h[c] {
+			c++
+		}
+		if x <= h[c] {
+			break
+		}
+		h[i] = h[c]
+		i = c
+	}
+	h[i] = x
+	return top
+}
+
+// percentile keeps sorted[floor(p n)] of n values that come, change and go; floor(p n) values are not above it. Each value has a number, given by
+// the caller or by add. Every change costs O(log n).
+type percentile struct {
+	p     float64
+	low   heap[falling[float64]] // the floor(p n) smallest
+	high  heap[rising[float64]]  // the others
+	spare []int32                // numbers to give out again
+}
+
+func (q *percentile) len() int { return q.low.len() + q.high.len() }
+
+// value returns the percentile; ok is false without values, and where p is 1 and nothing is above it.
+func (q *percentile) value() (x float64, ok bool) {
+	if q.high.len() == 0 {
+		return 0, false
+	}
+	return q.high.topKey().x, true
+}
+
+// add takes a value in under a number of its own, which it returns.
+func (q *percentile) add(x float64) int {
+	id := q.len()
+	if n := len(q.spare); n > 0 {
+		id = int(q.spare[n-1])
+		q.spare = q.spare[:n-1]
+	}
+	q.set(id, x)
+	return id
+}
+
+// release takes the value with a number that add gave out.
+func (q *percentile) release(id int) {
+	q.drop(id)
+	q.spare = append(q.spare, int32(id))
+}
+
+// set takes a value in, or changes it.
+func (q *percentile) set(id int, x float64) {
+	q.low.drop(id)
+	if q.low.len() > 0 && x < q.low.topKey().x {
+		q.high.drop(id)
+		q.low.set(id, falling[float64]{x})
+	} else {
+		q.high.set(id, rising[float64]{x})
+	}
+	q.balance()
+}
+
+// drop takes a value out if it is there.
+func (q *percentile) drop(id int) {
+	q.low.drop(id)
+	q.high.drop(id)
+	q.balance()
+}
+
+func (q *percentile) balance() {
+	want := int(q.p * float64(q.len()))
+	for q.low.len() < want {
+		id, x := q.high.top(), q.high.topKey().x
+		q.high.drop(id)
+		q.low.set(id, falling[float64]{x})
+	}
+	for q.low.len() > want {
+		id, x := q.low.top(), q.low.topKey().x
+		q.low.drop(id)
+		q.high.set(id, rising[float64]{x})
+	}
+}
+
+// reset empties the structure and keeps its memory.
+func (q *percentile) reset() {
+	q.low.clear()
+	q.high.clear()
+	q.spare = q.spare[:0]
+}

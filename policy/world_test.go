@@ -1,0 +1,291 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// world drives a core in virtual time: it submits jobs, rolls dice for attempts, loses machines and reports facts. How an attempt ends is a pure
+// function of (seed, task, number), so every policy meets the same luck.
+type world struct {
+	tb     testing.TB
+	core   *sched.Core
+	now    sched.Time
+	wake   sched.Time
+	facts  timeline
+	fate   func(d *sched.Decision) fate
+	twice  bool       // report every end twice
+	lag    sched.Time // calls of Advance are late by up to so much
+	orders []sched.Decision
+	seen   func(before sched.Time, d []sched.Decision)
+	batch  []sched.Event
+}
+
+// fate says how an attempt goes.
+type fate struct {
+	lasts   sched.Time
+	fails   bool
+	reports sched.Time // interval of progress reports, 0 for none
+	rate    bool       // tell the rate once, at the start
+}
+
+// timeline is a binary heap of facts by instant and order of insertion.
+type timeline struct {
+	facts []stamped
+	n     int
+}
+
+type stamped struct {
+	ev sched.Event
+	n  int
+}
+
+func (q *timeline) before(i, j int) bool {
+	a, b := &q.facts[i], &q.facts[j]
+	return a.ev.At < b.ev.At || a.ev.At == b.ev.At && a.n < b.n
+}
+
+func (q *timeline) push(ev sched.Event) {
+	q.facts = append(q.facts, stamped{ev, q.n})
+	q.n++
+	for i := len(q.facts) - 1; i > 0 && q.before(i, (i-1)/2); i = (i - 1) / 2 {
+		q.facts[i], q.facts[(i-1)/2] = q.facts[(i-1)/2], q.facts[i]
+	}
+}
+
+func (q *timeline) pop() sched.Event {
+	ev, last := q.facts[0].ev, len(q.facts)-1
+	q.facts[0] = q.facts[last]
+	q.facts = q.facts[:last]
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= last {
+			return ev
+		}
+		if c+1 < last && q.before(c+1, c) {
+			c++
+		}
+		if !q.before(c, i) {
+			return ev
+		}
+		q.facts[i], q.facts[c] = q.facts[c], q.facts[i]
+		i = c
+	}
+}
+
+func newWorld(tb testing.TB, p sched.Policy, l sched.Limits) *world {
+	return &world{tb: tb, core: sched.New(p, l), wake: sched.Never}
+}
+
+// on returns a world under the policy of a specification.
+func on(tb testing.TB, spec string, l sched.Limits) *world {
+	tb.Helper()
+	p, err := New(spec, 1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return newWorld(tb, p, l)
+}
+
+func (w *world) machine(at sched.Time, slots int) sched.MachineID {
+	m, err := w.core.AddMachine(0, slots)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	w.facts.push(sched.Event{At: at, Kind: sched.MachineJoined, Machine: m})
+	return m
+}
+
+func (w *world) submit(at sched.Time, spec *sched.JobSpec) sched.JobID {
+	j, err := w.core.Submit(spec)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	w.facts.push(sched.Event{At: at, Kind: sched.JobArrived, Job: j})
+	return j
+}
+
+// over tells whether every job has ended.
+func (w *world) over() bool {
+	v := w.core.View()
+	for j := range v.Jobs() {
+		if v.Job(sched.JobID(j)).State <= sched.JobActive {
+			return false
+		}
+	}
+	return true
+}
+
+// step advances to the next instant at which something happens; false if nothing will.
+func (w *world) step() bool {
+	next := w.wake
+	if len(w.facts.facts) > 0 {
+		next = min(next, w.facts.facts[0].ev.At)
+	}
+	if next == sched.Never {
+		return false
+	}
+	if w.lag > 0 {
+		next += sched.Time(rand.New(rand.NewPCG(uint64(next), 7)).Int64N(int64(w.lag)))
+	}
+	w.batch = w.batch[:0]
+	for len(w.facts.facts) > 0 && w.facts.facts[0].ev.At <= next {
+		w.batch = append(w.batch, w.facts.pop())
+	}
+	if w.wake <= next {
+		w.wake = sched.Never
+	}
+	before := w.now
+	w.now = next
+	orders, err := w.core.Advance(next, w.batch)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	for i := range orders {
+		w.obey(&orders[i])
+	}
+	w.orders = append(w.orders, orders...)
+	if w.seen != nil {
+		w.seen(before, orders)
+	}
+	return true
+}
+
+func (w *world) obey(d *sched.Decision) {
+	switch d.Kind {
+	case sched.Wake:
+		w.wake = d.At
+	case sched.Launch:
+		f := w.fate(d)
+		f.lasts = sched.Time(float64(f.lasts) * (1 - d.From))
+		end := sched.Event{At: d.At + f.lasts, Kind: sched.AttemptDone, Attempt: d.Attempt}
+		if f.fails {
+			end.Kind = sched.AttemptFailed
+		}
+		if f.rate && f.lasts > 0 {
+			w.facts.push(sched.Event{At: d.At, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: d.From, Rate: (1 - d.From) / f.lasts.Seconds()})
+		}
+		if f.reports > 0 {
+			for at := f.reports; at < f.lasts; at += f.reports {
+				done := d.From + (1-d.From)*float64(at)/float64(f.lasts)
+				w.facts.push(sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: done})
+			}
+		}
+		w.facts.push(end)
+		if w.twice {
+			w.facts.push(end)
+			end.At += sched.Second
+			w.facts.push(end)
+		}
+	}
+}
+
+// run goes on until every job has ended.
+func (w *world) run() {
+	w.tb.Helper()
+	for steps := 0; !w.over(); steps++ {
+		if steps > 200_000 {
+			w.tb.Fatalf("still not over at %v", w.now)
+		}
+		if !w.step() {
+			w.tb.Fatalf("nothing happens after %v and jobs are not over: %d tasks wait, %d attempts run", w.now, w.core.View().Pending(), w.core.View().Live())
+		}
+	}
+}
+
+// messy is a world of several jobs, stages, edges, failures, losses and ties, all decided by the seed.
+func messy(tb testing.TB, p sched.Policy, l sched.Limits, seed uint64) *world {
+	w := newWorld(tb, p, l)
+	r := rand.New(rand.NewPCG(seed, 1))
+	instant := func(n int) sched.Time { return sched.Time(r.IntN(n)) * sched.Second }
+	for i := range 1 + r.IntN(6) {
+		at := sched.Time(0)
+		if i > 0 && r.IntN(3) == 0 {
+			at = instant(30)
+		}
+		m := w.machine(at, 1+r.IntN(3))
+		for lost := instant(60); r.IntN(2) == 0; lost += instant(200) {
+			w.facts.push(sched.Event{At: lost, Kind: sched.MachineLost, Machine: m})
+			lost += instant(20)
+			w.facts.push(sched.Event{At: lost, Kind: sched.MachineJoined, Machine: m})
+		}
+	}
+	for range 1 + r.IntN(5) {
+		j := w.submit(instant(40), messyJob(r))
+		if r.IntN(8) == 0 {
+			w.facts.push(sched.Event{At: instant(100), Kind: sched.JobCancelled, Job: j})
+		}
+	}
+	reports := []sched.Time{0, 0, 3 * sched.Second, 10 * sched.Second}[r.IntN(4)]
+	rate := r.IntN(4) == 0
+	failures := []float64{0, 0, 0.05, 0.3}[r.IntN(4)]
+	w.twice = r.IntN(3) == 0
+	w.lag = []sched.Time{0, 0, 50 * sched.Millisecond, 3 * sched.Second}[r.IntN(4)]
+	whole := r.IntN(2) == 0
+	w.fate = func(d *sched.Decision) fate {
+		r := rand.New(rand.NewPCG(seed, uint64(d.Task)<<20|uint64(d.Number)))
+		f := fate{reports: reports, rate: rate, fails: r.Float64() < failures}
+		s := 10 * math.Exp(r.NormFloat64())
+		switch {
+		case r.IntN(10) == 0:
+			s *= 10
+		case r.IntN(20) == 0:
+			s = 0
+		}
+		if whole {
+			s = math.Ceil(s)
+		}
+		f.lasts = sched.FromSeconds(s)
+		return f
+	}
+	return w
+}
+
+func messyJob(r *rand.Rand) *sched.JobSpec {
+	spec := &sched.JobSpec{
+		Priority: int32(r.IntN(3)) - 1, Weight: []float64{0, 0.5, 1, 3}[r.IntN(4)], MinShare: r.IntN(4), Retries: r.IntN(4),
+		Deadline: sched.Time(r.IntN(3)) * 100 * sched.Second,
+	}
+	for i := range 1 + r.IntN(4) {
+		st := sched.StageSpec{Tasks: r.IntN(30), Resumable: r.IntN(3) == 0}
+		if r.IntN(3) == 0 {
+			st.Need = r.IntN(st.Tasks + 1)
+		}
+		if r.IntN(2) == 0 {
+			st.Mean, st.SD = 15*sched.Second, 20*sched.Second
+		}
+		if i > 0 && r.IntN(4) > 0 {
+			e := sched.Edge{From: r.IntN(i), To: i, Kind: sched.EdgeKind(r.IntN(3))}
+			from := &spec.Stages[e.From]
+			switch e.Kind {
+			case sched.Pointwise:
+				st.Tasks, st.Need = from.Tasks, min(st.Need, from.Tasks)
+			case sched.PerTask:
+				for n := 0; from.Tasks > 0 && st.Tasks > 0 && n < 5; n++ {
+					e.Pairs = append(e.Pairs, [2]uint32{uint32(r.IntN(from.Tasks)), uint32(r.IntN(st.Tasks))})
+				}
+			}
+			spec.Edges = append(spec.Edges, e)
+		}
+		spec.Stages = append(spec.Stages, st)
+	}
+	return spec
+}
+
+// tell prints an order as a scenario shows it, "" for those that it leaves out.
+func tell(d *sched.Decision) string {
+	switch d.Kind {
+	case sched.Wake:
+		return fmt.Sprintf("wake at %v", d.At)
+	case sched.Close:
+		return fmt.Sprintf("%v close job %d", d.At, d.Job)
+	case sched.Commit:
+		return fmt.Sprintf("%v commit task %d attempt %d", d.At, d.Task, d.Number)
+	default:
+		return fmt.Sprintf("%v %v task %d attempt %d on machine %d: %v", d.At, d.Kind, d.Task, d.Number, d.Machine, d.Reason)
+	}
+}
