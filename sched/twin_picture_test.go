@@ -1,0 +1,228 @@
+package sched
+
+import "math"
+
+// picture is everything that a view can be asked, to compare the core's with the twin's.
+type picture struct {
+	Jobs     []Job
+	Stages   []Stage
+	Tasks    []Task
+	Machines []Machine
+	Running  [][]Attempt // per task, the latest first
+	Room     []int       // AttemptRoom per task
+	CanClone []bool
+
+	Active  []JobID
+	Waiting []StageID
+	Pending []TaskID // stage by stage
+	Busy    []TaskID // tasks that run, stage by stage
+	Free    []MachineID
+
+	Slots, FreeSlots, Live, RunningTasks, PendingTasks, Unfinished, Clones, CloneRoom int
+	Measured                                                                          [][2]float64 // mean and deviation of stages, in seconds
+}
+
+// pictureOf asks the core's view, through nothing but its methods.
+func pictureOf(v *View) *picture {
+	p := &picture{
+		Slots: v.Slots(), FreeSlots: v.FreeSlots(), Live: v.Live(), RunningTasks: v.RunningTasks(), PendingTasks: v.Pending(),
+		Unfinished: v.Unfinished(), Clones: v.Clones(), CloneRoom: v.CloneRoom(),
+	}
+	for j := range v.Jobs() {
+		job := v.Job(JobID(j))
+		if job.State != JobActive {
+			job.StagesLeft = 0 // means nothing any more
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		p.Active = append(p.Active, j)
+	}
+	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
+		p.Waiting = append(p.Waiting, s)
+	}
+	for s := range StageID(v.Stages()) {
+		st := v.Stage(s)
+		mean, sd, _ := st.Measured()
+		p.Measured = append(p.Measured, [2]float64{mean, sd})
+		p.Stages = append(p.Stages, st)
+		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+			p.Pending = append(p.Pending, t)
+		}
+		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+			p.Busy = append(p.Busy, t)
+		}
+	}
+	for t := range TaskID(v.Tasks()) {
+		p.Tasks = append(p.Tasks, v.Task(t))
+		p.Room = append(p.Room, v.AttemptRoom(t))
+		p.CanClone = append(p.CanClone, v.CanClone(t))
+		var running []Attempt
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			running = append(running, v.Attempt(a))
+		}
+		p.Running = append(p.Running, running)
+	}
+	for m := range MachineID(v.Machines()) {
+		p.Machines = append(p.Machines, v.Machine(m))
+	}
+	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {
+		p.Free = append(p.Free, m)
+	}
+	return p
+}
+
+// picture counts everything anew.
+func (w *twin) picture() *picture {
+	p := &picture{CloneRoom: w.cloneRoom(), RunningTasks: w.count(TaskRunning), PendingTasks: w.count(TaskPending)}
+	p.Unfinished = w.count(TaskBlocked) + p.PendingTasks + p.RunningTasks
+	for j := range w.jobs {
+		p.Jobs = append(p.Jobs, w.jobRow(JobID(j)))
+		if w.jobs[j].state == JobActive {
+			p.Active = append(p.Active, JobID(j))
+		}
+	}
+	for s := range w.stages {
+		p.Stages = append(p.Stages, w.stageRow(StageID(s)))
+		if p.Stages[s].Pending > 0 {
+			p.Waiting = append(p.Waiting, StageID(s))
+		}
+		p.Measured = append(p.Measured, w.measured(StageID(s)))
+	}
+	for t := range w.tasks {
+		w.pictureTask(p, TaskID(t))
+	}
+	for i, m := range w.machines {
+		used := len(w.live(w.on(MachineID(i))))
+		p.Machines = append(p.Machines, Machine{Site: m.site, Slots: uint32(m.slots), Used: uint32(used), Up: m.up})
+		if m.up {
+			p.Slots += m.slots
+		}
+		if m.up && used < m.slots {
+			p.Free = append(p.Free, MachineID(i))
+		}
+		p.Live += used
+	}
+	p.FreeSlots = p.Slots - p.Live
+	p.Clones = p.Live - p.RunningTasks
+	return p
+}
+
+func (w *twin) pictureTask(p *picture, t TaskID) {
+	row := Task{Stage: w.tasks[t].stage, State: w.state(t), Failures: uint16(w.failures(t)), Saved: w.tasks[t].saved}
+	for _, a := range w.attempts {
+		if a.Task == t {
+			row.Launched++
+		}
+	}
+	var running []Attempt
+	for _, a := range w.live(w.of(t)) {
+		running = append(running, a.Attempt)
+	}
+	row.Live = uint16(len(running))
+	room := 0
+	if (row.State == TaskPending || row.State == TaskRunning) && !w.exhausted(t) {
+		if room = maxLive - len(running); w.limits.Attempts != Unlimited {
+			room = max(0, w.limits.Attempts-len(running))
+		}
+	}
+	p.Tasks = append(p.Tasks, row)
+	p.Running = append(p.Running, running)
+	p.Room = append(p.Room, room)
+	p.CanClone = append(p.CanClone, row.State == TaskRunning && room > 0 && p.CloneRoom > 0)
+	if row.State == TaskPending {
+		p.Pending = append(p.Pending, t)
+	}
+	if row.State == TaskRunning {
+		p.Busy = append(p.Busy, t)
+	}
+}
+
+func (w *twin) jobRow(j JobID) Job {
+	job := w.jobs[j]
+	row := Job{
+		State: job.state, Retries: uint32(job.spec.Retries), Weight: 1, Arrived: job.arrived, Closed: job.closed, Deadline: Never,
+		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)),
+	}
+	for _, s := range w.stages {
+		if s.job == j && !s.closed && job.state == JobActive {
+			row.StagesLeft++
+		}
+	}
+	for t := range w.tasks {
+		if w.jobOf(TaskID(t)) != j {
+			continue
+		}
+		row.Tasks++
+		if s := w.state(TaskID(t)); s < TaskDone {
+			row.Unfinished++
+			if s == TaskPending {
+				row.Pending++
+			}
+		}
+	}
+	for _, a := range w.attempts {
+		switch {
+		case w.jobOf(a.Task) != j:
+			continue
+		case a.ended == Never:
+			row.Live++
+		case a.useful:
+			row.Fruitful += a.ended - a.Started
+		default:
+			row.Fruitless += a.ended - a.Started
+		}
+		row.Attempts++
+		if a.Clone {
+			row.Clones++
+		}
+		if a.failed {
+			row.Failures++
+		}
+	}
+	return row
+}
+
+func (w *twin) stageRow(s StageID) Stage {
+	st := w.stages[s]
+	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Index: uint16(st.index)}
+	switch {
+	case st.closed:
+		row.State = StageClosed
+	case w.open(s):
+		row.State = StageOpen
+	}
+	for k := range st.spec.Tasks {
+		t := st.first + TaskID(k)
+		row.Live += uint32(len(w.live(w.of(t))))
+		switch w.state(t) {
+		case TaskPending:
+			row.Pending++
+		case TaskRunning:
+			row.Running++
+		case TaskDone:
+			row.Done++
+		}
+	}
+	return row
+}
+
+// measured returns mean and sample deviation of the winners' durations, each as of a whole task, in two passes.
+func (w *twin) measured(s StageID) [2]float64 {
+	var x []float64
+	sum := 0.0
+	for _, a := range w.attempts {
+		if w.tasks[a.Task].stage == s && a.useful && a.why == 0 {
+			x = append(x, (a.ended-a.Started).Seconds()/(1-a.From))
+			sum += x[len(x)-1]
+		}
+	}
+	if len(x) == 0 {
+		return [2]float64{}
+	}
+	mean, square := sum/float64(len(x)), 0.0
+	for _, v := range x {
+		square += (v - mean) * (v - mean)
+	}
+	return [2]float64{mean, math.Sqrt(square / float64(max(1, len(x)-1)))}
+}

@@ -1,0 +1,439 @@
+package sched
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// twin is the core once more, as its rules read and with nothing that makes the core fast. It keeps the specs, the history of
+// all attempts, and which jobs, stages and tasks are over; whatever else anybody asks it counts anew from these. It has no
+// sets, no lists through rows, no counters and recycles nothing. The core names the attempts; to the twin a name is just a name.
+type twin struct {
+	limits   Limits
+	now      Time
+	wake     Time // Never if none
+	told     Time // the wake that was ordered last
+	jobs     []*twinJob
+	stages   []*twinStage
+	tasks    []*twinTask
+	machines []*twinMachine
+	attempts []*twinAttempt // all that ever were, in order of launch
+	out      []Decision
+	seen     []Event // in no particular order within one fact
+}
+
+type twinJob struct {
+	spec            *JobSpec
+	first           StageID
+	state           JobState
+	arrived, closed Time
+}
+
+type twinStage struct {
+	job    JobID
+	index  int
+	first  TaskID
+	spec   StageSpec
+	opened bool // StageReady was told
+	closed bool
+}
+
+type twinTask struct {
+	stage StageID
+	index int
+	over  TaskState // TaskDone or TaskSkipped, else 0
+	ready bool      // was told to be ready, alone or with its stage
+	saved float64
+}
+
+type twinMachine struct {
+	site  SiteID
+	slots int
+	up    bool
+}
+
+type twinAttempt struct {
+	Attempt
+	id     AttemptID
+	why    Reason // it ended; 0 while it runs, or if it won or failed
+	ended  Time   // Never while it runs
+	failed bool
+	useful bool
+}
+
+func (w *twin) submit(spec *JobSpec) {
+	j := &twinJob{spec: spec, first: StageID(len(w.stages))}
+	for i, s := range spec.Stages {
+		if s.Need == 0 {
+			s.Need = s.Tasks
+		}
+		w.stages = append(w.stages, &twinStage{job: JobID(len(w.jobs)), index: i, first: TaskID(len(w.tasks)), spec: s})
+		for k := range s.Tasks {
+			w.tasks = append(w.tasks, &twinTask{stage: j.first + StageID(i), index: k})
+		}
+	}
+	w.jobs = append(w.jobs, j)
+}
+
+// Questions.
+
+// live returns the running attempts that are asked for, the latest first.
+func (w *twin) live(which func(*twinAttempt) bool) (all []*twinAttempt) {
+	for _, a := range w.attempts {
+		if a.ended == Never && which(a) {
+			all = append(all, a)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+func (w *twin) of(t TaskID) func(*twinAttempt) bool {
+	return func(a *twinAttempt) bool { return a.Task == t }
+}
+
+func (w *twin) on(m MachineID) func(*twinAttempt) bool {
+	return func(a *twinAttempt) bool { return a.Machine == m }
+}
+
+func (w *twin) find(id AttemptID) *twinAttempt {
+	for _, a := range w.attempts {
+		if a.id == id {
+			return a
+		}
+	}
+	return nil
+}
+
+func (w *twin) failures(t TaskID) (n int) {
+	for _, a := range w.attempts {
+		if a.Task == t && a.failed {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *twin) jobOf(t TaskID) JobID { return w.stages[w.tasks[t].stage].job }
+
+func (w *twin) exhausted(t TaskID) bool { return w.failures(t) > w.jobs[w.jobOf(t)].spec.Retries }
+
+// inputs calls yield for each edge into a stage with the stage that it comes from.
+func (w *twin) inputs(s StageID, yield func(e Edge, from *twinStage)) {
+	j := w.jobs[w.stages[s].job]
+	for _, e := range j.spec.Edges {
+		if e.To == w.stages[s].index {
+			yield(e, w.stages[j.first+StageID(e.From)])
+		}
+	}
+}
+
+func (w *twin) open(s StageID) bool {
+	open := !w.stages[s].closed && w.jobs[w.stages[s].job].state == JobActive
+	w.inputs(s, func(e Edge, from *twinStage) { open = open && (e.Kind != Barrier || from.closed) })
+	return open
+}
+
+func (w *twin) runnable(t TaskID) bool {
+	task := w.tasks[t]
+	ok := task.over == 0 && w.open(task.stage)
+	w.inputs(task.stage, func(e Edge, from *twinStage) {
+		over := func(i int) bool { return w.tasks[int(from.first)+i].over != 0 }
+		switch e.Kind {
+		case Pointwise:
+			ok = ok && over(task.index)
+		case PerTask:
+			for _, p := range e.Pairs {
+				ok = ok && (int(p[1]) != task.index || over(int(p[0])))
+			}
+		}
+	})
+	return ok
+}
+
+func (w *twin) state(t TaskID) TaskState {
+	switch {
+	case w.tasks[t].over != 0:
+		return w.tasks[t].over
+	case len(w.live(w.of(t))) > 0:
+		return TaskRunning
+	case w.runnable(t):
+		return TaskPending
+	}
+	return TaskBlocked
+}
+
+// count counts the tasks of active jobs in a state.
+func (w *twin) count(state TaskState) (n int) {
+	for t := range w.tasks {
+		if w.jobs[w.jobOf(TaskID(t))].state == JobActive && w.state(TaskID(t)) == state {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *twin) cloneRoom() int {
+	all, slots := len(w.live(func(*twinAttempt) bool { return true })), 0
+	for _, m := range w.machines {
+		if m.up {
+			slots += m.slots
+		}
+	}
+	free, running, b := slots-all, w.count(TaskRunning), w.limits.Clones
+	if b.Floor == Unlimited {
+		return free
+	}
+	unfinished := float64(w.count(TaskBlocked) + w.count(TaskPending) + running)
+	most := max(float64(b.Floor), math.Floor(b.TaskShare*unfinished), math.Floor(b.RunningShare*float64(running)))
+	return max(0, min(free, int(most)-(all-running)))
+}
+
+// Facts.
+
+func (w *twin) advance(facts []Event) {
+	w.out, w.seen = nil, nil
+	slices.SortStableFunc(facts, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Attempt.Row(), b.Attempt.Row()),
+			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Progress, b.Progress), cmp.Compare(a.Rate, b.Rate))
+	})
+	for _, f := range facts {
+		w.now = f.At
+		w.apply(f)
+	}
+}
+
+func (w *twin) apply(f Event) {
+	a := w.find(f.Attempt)
+	alive := a != nil && a.ended == Never
+	switch {
+	case f.Kind == MachineJoined && !w.machines[f.Machine].up:
+		w.machines[f.Machine].up = true
+		w.tell(Event{Kind: MachineJoined, Machine: f.Machine})
+	case f.Kind == MachineLost && w.machines[f.Machine].up:
+		w.machines[f.Machine].up = false
+		for here := w.live(w.on(f.Machine)); len(here) > 0; here = w.live(w.on(f.Machine)) {
+			w.end(here[0], MachineGone)
+			w.orphan(here[0].Task)
+		}
+		w.tell(Event{Kind: MachineLost, Machine: f.Machine})
+	case f.Kind == AttemptDone && alive:
+		w.win(a)
+	case f.Kind == AttemptFailed && alive:
+		a.ended, a.failed = w.now, true
+		w.tellOf(a, AttemptFailed)
+		w.orphan(a.Task)
+	case f.Kind == AttemptProgress && alive:
+		a.Progress, a.Rate, a.ProgressAt = f.Progress, f.Rate, w.now
+		w.tellOf(a, AttemptProgress)
+		w.seen[len(w.seen)-1].Progress, w.seen[len(w.seen)-1].Rate = f.Progress, f.Rate
+	case f.Kind == JobArrived && w.jobs[f.Job].state == JobSubmitted:
+		w.jobs[f.Job].state, w.jobs[f.Job].arrived = JobActive, w.now
+		w.tell(Event{Kind: JobArrived, Job: f.Job})
+		w.follow(f.Job)
+	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobActive:
+		w.abandon(f.Job, JobStopped, JobCancelled)
+	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobSubmitted:
+		w.jobs[f.Job].arrived = w.now
+		w.close(f.Job, JobStopped, JobCancelled)
+	}
+}
+
+func (w *twin) win(a *twinAttempt) {
+	s := w.stages[w.tasks[a.Task].stage]
+	a.ended, a.useful = w.now, true
+	w.tasks[a.Task].over = TaskDone
+	w.out = append(w.out, w.decision(a, Commit, 0))
+	w.tellOf(a, AttemptDone)
+	w.endAll(a.Task, SiblingWon)
+	done := 0
+	for _, t := range w.tasks[s.first:][:s.spec.Tasks] {
+		if t.over == TaskDone {
+			done++
+		}
+	}
+	if done == s.spec.Need {
+		w.skip(s, StageOver)
+		w.tell(Event{Kind: StageDone, Job: s.job, Stage: w.tasks[a.Task].stage})
+	}
+	w.follow(s.job)
+}
+
+// follow tells what has become ready in a job, closes stages without tasks, and closes the job when nothing is left.
+func (w *twin) follow(j JobID) {
+	job := w.jobs[j]
+	for t, task := range w.tasks {
+		if w.jobOf(TaskID(t)) == j && w.stages[task.stage].opened && !task.ready && w.runnable(TaskID(t)) {
+			task.ready = true
+			w.tell(Event{Kind: TaskReady, Job: j, Stage: task.stage, Task: TaskID(t)})
+		}
+	}
+	closed := 0
+	for i := 0; i < len(job.spec.Stages); i++ {
+		id := job.first + StageID(i)
+		s := w.stages[id]
+		if s.closed {
+			closed++
+		}
+		if s.opened || !w.open(id) {
+			continue
+		}
+		s.opened = true
+		for k := range s.spec.Tasks {
+			t := s.first + TaskID(k)
+			w.tasks[t].ready = w.runnable(t)
+		}
+		w.tell(Event{Kind: StageReady, Job: j, Stage: id})
+		if s.spec.Tasks == 0 {
+			s.closed = true
+			w.tell(Event{Kind: StageDone, Job: j, Stage: id})
+			i, closed = -1, 0 // from the beginning: it may have held up any other
+		}
+	}
+	if closed == len(job.spec.Stages) {
+		w.close(j, JobSucceeded, JobDone)
+	}
+}
+
+// orphan deals with a task of which an attempt has failed or was lost.
+func (w *twin) orphan(t TaskID) {
+	switch j := w.jobOf(t); {
+	case w.tasks[t].over != 0 || len(w.live(w.of(t))) > 0:
+	case w.exhausted(t):
+		w.abandon(j, JobBroken, JobFailed)
+	default:
+		w.tell(Event{Kind: TaskReady, Job: j, Stage: w.tasks[t].stage, Task: t})
+	}
+}
+
+func (w *twin) abandon(j JobID, state JobState, kind EventKind) {
+	for _, s := range w.stages {
+		if s.job == j {
+			w.skip(s, JobOver)
+		}
+	}
+	w.close(j, state, kind)
+}
+
+// skip closes a stage and gives up what it has not done.
+func (w *twin) skip(s *twinStage, why Reason) {
+	s.closed = true
+	for k := range s.spec.Tasks {
+		if t := s.first + TaskID(k); w.tasks[t].over == 0 {
+			w.endAll(t, why)
+			w.tasks[t].over = TaskSkipped
+		}
+	}
+}
+
+func (w *twin) close(j JobID, state JobState, kind EventKind) {
+	w.jobs[j].state, w.jobs[j].closed = state, w.now
+	w.out = append(w.out, Decision{At: w.now, Kind: Close, Job: j, Reason: JobOver})
+	w.tell(Event{Kind: kind, Job: j})
+}
+
+func (w *twin) endAll(t TaskID, why Reason) {
+	for _, a := range w.live(w.of(t)) {
+		w.end(a, why)
+	}
+}
+
+// end is the core's doing, of which the policy is told.
+func (w *twin) end(a *twinAttempt, why Reason) {
+	a.ended, a.why = w.now, why
+	w.out = append(w.out, w.decision(a, Kill, why))
+	w.tellOf(a, AttemptLost)
+}
+
+func (w *twin) decision(a *twinAttempt, kind DecisionKind, why Reason) Decision {
+	return Decision{At: w.now, Kind: kind, Reason: why, Job: w.jobOf(a.Task), Stage: w.tasks[a.Task].stage,
+		Task: a.Task, Machine: a.Machine, Number: a.Number, Attempt: a.id}
+}
+
+func (w *twin) tell(ev Event) {
+	ev.At = w.now
+	w.seen = append(w.seen, ev)
+}
+
+func (w *twin) tellOf(a *twinAttempt, kind EventKind) {
+	s := w.tasks[a.Task].stage
+	w.tell(Event{Kind: kind, Job: w.stages[s].job, Stage: s, Task: a.Task, Machine: a.Machine, Attempt: a.id})
+}
+
+// Orders.
+
+func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id AttemptID) error {
+	if int(t) >= len(w.tasks) || w.state(t) != TaskPending && w.state(t) != TaskRunning {
+		return ErrNotRunnable
+	}
+	if int(m) >= len(w.machines) || !w.machines[m].up || len(w.live(w.on(m))) == w.machines[m].slots {
+		return ErrNoSlot
+	}
+	if math.IsNaN(from) || from < 0 || from >= 1 || from != 0 && !w.stages[w.tasks[t].stage].spec.Resumable {
+		return ErrFrom
+	}
+	siblings := len(w.live(w.of(t)))
+	switch {
+	case w.exhausted(t):
+		return ErrRetries
+	case w.limits.Attempts != Unlimited && siblings >= w.limits.Attempts:
+		return ErrAttempts
+	case siblings > 0 && w.cloneRoom() == 0:
+		return ErrCloneBudget
+	}
+	before := uint32(0)
+	for _, a := range w.attempts {
+		if a.Task == t {
+			before++
+		}
+	}
+	a := &twinAttempt{id: id, ended: Never, Attempt: Attempt{
+		Task: t, Machine: m, Number: before, Clone: siblings > 0, Started: w.now, From: from, Progress: from, ProgressAt: w.now,
+	}}
+	w.attempts = append(w.attempts, a)
+	d := w.decision(a, Launch, why)
+	d.From = from
+	w.out = append(w.out, d)
+	return nil
+}
+
+func (w *twin) kill(id AttemptID, why Reason) error {
+	a := w.find(id)
+	if a == nil || a.ended != Never {
+		return ErrNotAlive
+	}
+	if w.exhausted(a.Task) && len(w.live(w.of(a.Task))) == 1 {
+		return ErrRetries
+	}
+	a.ended, a.why = w.now, why
+	w.out = append(w.out, w.decision(a, Kill, why))
+	task := w.tasks[a.Task]
+	reached := min(a.Progress+a.Rate*(w.now-a.ProgressAt).Seconds(), math.Nextafter(1, 0))
+	if w.stages[task.stage].spec.Resumable && reached > task.saved {
+		task.saved, a.useful = reached, true
+	}
+	return nil
+}
+
+func (w *twin) wakeAt(t Time) {
+	if t > w.now {
+		w.wake = min(w.wake, t)
+	}
+}
+
+// timer fires before the policy decides; decided orders the next one after.
+func (w *twin) timer(now Time) {
+	w.now = now
+	if w.wake <= now {
+		w.wake, w.told = Never, Never
+		w.tell(Event{Kind: TimerFired})
+	}
+}
+
+func (w *twin) decided() {
+	if w.wake != w.told {
+		w.told = w.wake
+		w.out = append(w.out, Decision{At: w.wake, Kind: Wake})
+	}
+}

@@ -1,0 +1,269 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// TestCoreAgainstTwin drives the core and its naive twin through the same messy world: jobs of every shape, machines that come and go,
+// facts that are late, double or contradict each other, and a policy that orders whatever comes to its mind, legal or not.
+// Both have to give the same decisions, tell the same events, meet the same errors and know the same.
+func TestCoreAgainstTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newChaos(t)
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			w.step()
+		}
+	})
+}
+
+// chaos is the world and its policy.
+type chaos struct {
+	*rapid.T
+	core *Core
+	twin *twin
+	seen []Event
+	ids  map[AttemptID]bool
+}
+
+func newChaos(t *rapid.T) *chaos {
+	l := Limits{
+		Attempts: rapid.SampledFrom([]int{Unlimited, Unlimited, 1, 2, 3}).Draw(t, "attempts"),
+		Clones: CloneBudget{
+			Floor:        rapid.SampledFrom([]int{Unlimited, Unlimited, 0, 1, 3}).Draw(t, "floor"),
+			TaskShare:    rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "share of tasks"),
+			RunningShare: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share of running"),
+		},
+	}
+	w := &chaos{T: t, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}}
+	w.core = New(w, l)
+	w.machine()
+	w.submit()
+	w.advance(0, []Event{{Kind: MachineJoined}, {Kind: JobArrived}})
+	return w
+}
+
+func (w *chaos) oneIn(n int, what string) bool { return rapid.IntRange(1, n).Draw(w.T, what) == 1 }
+
+func (w *chaos) machine() {
+	site, slots := SiteID(len(w.twin.machines)%2), rapid.IntRange(1, 4).Draw(w.T, "slots")
+	if _, err := w.core.AddMachine(site, slots); err != nil {
+		w.Fatal(err)
+	}
+	w.twin.machines = append(w.twin.machines, &twinMachine{site: site, slots: slots})
+}
+
+func (w *chaos) submit() {
+	spec := drawJob(w.T)
+	if _, err := w.core.Submit(spec); err != nil {
+		w.Fatal(err)
+	}
+	w.twin.submit(spec)
+}
+
+func drawJob(t *rapid.T) *JobSpec {
+	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries")}
+	for range rapid.IntRange(1, 4).Draw(t, "stages") {
+		n := rapid.IntRange(0, 4).Draw(t, "tasks")
+		spec.Stages = append(spec.Stages, StageSpec{
+			Tasks: n, Need: rapid.IntRange(0, n).Draw(t, "need"), Resumable: rapid.Bool().Draw(t, "resumable"),
+		})
+	}
+	for to := range spec.Stages {
+		for from := range to {
+			a, b := spec.Stages[from].Tasks, spec.Stages[to].Tasks
+			switch rapid.IntRange(0, 5).Draw(t, "edge") {
+			case 0, 1:
+				spec.Edges = append(spec.Edges, Edge{From: from, To: to})
+			case 2:
+				if a == b {
+					spec.Edges = append(spec.Edges, Edge{From: from, To: to, Kind: Pointwise})
+				}
+			case 3:
+				e := Edge{From: from, To: to, Kind: PerTask}
+				for range rapid.IntRange(0, a*b).Draw(t, "pairs") {
+					e.Pairs = append(e.Pairs, [2]uint32{
+						uint32(rapid.IntRange(0, a-1).Draw(t, "a")), uint32(rapid.IntRange(0, b-1).Draw(t, "b")),
+					})
+				}
+				spec.Edges = append(spec.Edges, e)
+			}
+		}
+	}
+	spec.Edges = rapid.Permutation(spec.Edges).Draw(t, "order of edges")
+	return spec
+}
+
+func (w *chaos) step() {
+	if w.oneIn(8, "new machine") {
+		w.machine()
+	}
+	if w.oneIn(8, "new job") {
+		w.submit()
+	}
+	was := w.twin.now
+	now := was + Time(rapid.IntRange(0, 3).Draw(w.T, "passed"))
+	var facts []Event
+	for range rapid.IntRange(0, 5).Draw(w.T, "facts") {
+		f := w.fact()
+		f.At = was + Time(rapid.IntRange(0, int(now-was)).Draw(w.T, "at"))
+		facts = append(facts, f)
+	}
+	if w.oneIn(20, "impossible") {
+		bad := rapid.SampledFrom([]Event{
+			{At: now + 1, Kind: TimerFired}, {At: was - 1, Kind: TimerFired}, {At: now, Kind: JobFailed},
+			{At: now, Kind: JobArrived, Job: 99}, {At: now, Kind: MachineLost, Machine: 99}, {At: now, Kind: AttemptDone},
+			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)},
+		}).Draw(w.T, "bad")
+		if _, err := w.core.Advance(now, append(slices.Clone(facts), bad)); err == nil {
+			w.Fatalf("%+v was accepted", bad)
+		}
+		w.compare() // and nothing of the batch was applied
+	}
+	w.advance(now, facts)
+}
+
+// fact draws something that a driver might report, true or not.
+func (w *chaos) fact() Event {
+	kind := rapid.SampledFrom([]EventKind{
+		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
+		JobArrived, JobArrived, JobCancelled, MachineJoined, MachineJoined, MachineLost, TimerFired,
+	}).Draw(w.T, "kind")
+	f := Event{Kind: kind}
+	switch kind {
+	case AttemptDone, AttemptFailed, AttemptProgress:
+		if f.Attempt = w.someAttempt(); f.Attempt == 0 {
+			return Event{Kind: TimerFired}
+		}
+		if kind == AttemptProgress {
+			f.Progress = rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1}).Draw(w.T, "progress")
+			f.Rate = rapid.SampledFrom([]float64{0, 1e7, 1e8, 1e9}).Draw(w.T, "rate") // spans are nanoseconds here
+		}
+	case JobArrived, JobCancelled:
+		f.Job = JobID(rapid.IntRange(0, len(w.twin.jobs)-1).Draw(w.T, "job"))
+	case MachineJoined, MachineLost:
+		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
+	}
+	return f
+}
+
+// someAttempt draws an attempt, most often one that runs; 0 if there has been none.
+func (w *chaos) someAttempt() AttemptID {
+	known := w.twin.live(func(*twinAttempt) bool { return true })
+	if len(known) == 0 || w.oneIn(5, "late") {
+		known = w.twin.attempts
+	}
+	if len(known) == 0 {
+		return 0
+	}
+	return rapid.SampledFrom(known).Draw(w.T, "attempt").id
+}
+
+func (w *chaos) advance(now Time, facts []Event) {
+	w.seen = nil
+	w.twin.advance(slices.Clone(facts))
+	w.twin.timer(now)
+	got, err := w.core.Advance(now, facts)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.twin.decided()
+	if d := diff(w.twin.out, got); d != "" {
+		w.Fatalf("decisions (-twin +core):\n%s", d)
+	}
+	if err := w.core.Check(); err != nil {
+		w.Fatal(err)
+	}
+	w.compare()
+}
+
+// Observe keeps what the core tells. That it is the same as the twin's is seen in Decide.
+func (w *chaos) Observe(v *View, ev *Event) {
+	if ev.At != v.Now() || v.FreeSlots() < 0 || v.CloneRoom() < 0 {
+		w.Fatalf("%+v observed at %v with %d free slots", *ev, v.Now(), v.FreeSlots())
+	}
+	w.seen = append(w.seen, *ev)
+}
+
+func (w *chaos) Decide(v *View, act *Actions) {
+	byText := func(a, b Event) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+	slices.SortFunc(w.seen, byText)
+	slices.SortFunc(w.twin.seen, byText)
+	if d := diff(w.twin.seen, w.seen); d != "" {
+		w.Fatalf("events (-twin +core):\n%s", d)
+	}
+	w.compare()
+	for range rapid.IntRange(0, 6).Draw(w.T, "orders") {
+		switch rapid.IntRange(0, 9).Draw(w.T, "order") {
+		case 0, 1, 2:
+			w.launchNext(v, act)
+		case 3, 4:
+			w.cloneSome(v, act)
+		case 5, 6:
+			w.launch(act, TaskID(rapid.IntRange(0, v.Tasks()).Draw(w.T, "task")),
+				MachineID(rapid.IntRange(0, v.Machines()).Draw(w.T, "machine")),
+				rapid.SampledFrom([]float64{0, 0, 0, 0.5, 0.75, 1, -1, math.NaN()}).Draw(w.T, "from"))
+		case 7, 8:
+			w.kill(act)
+		case 9:
+			at := v.Now() + Time(rapid.IntRange(-1, 6).Draw(w.T, "wake"))
+			act.WakeAt(at)
+			w.twin.wakeAt(at)
+		}
+	}
+}
+
+// launchNext does what a sensible policy would, so that jobs get on.
+func (w *chaos) launchNext(v *View, act *Actions) {
+	s, waiting := v.WaitingStage(0)
+	m, free := v.FreeMachine(0)
+	if waiting && free {
+		t, _ := v.PendingTask(s, 0)
+		w.launch(act, t, m, v.Task(t).Saved)
+	}
+}
+
+func (w *chaos) cloneSome(v *View, act *Actions) {
+	m, free := v.FreeMachine(0)
+	if a := w.twin.find(w.someAttempt()); free && a != nil {
+		w.launch(act, a.Task, m, 0)
+	}
+}
+
+func (w *chaos) launch(act *Actions, t TaskID, m MachineID, from float64) {
+	id, err := act.Launch(t, m, from, Original)
+	if want := w.twin.launch(t, m, from, Original, id); err != want {
+		w.Fatalf("launch task %d on machine %d from %v met %v, the twin met %v", t, m, from, err, want)
+	}
+	if err == nil && (id == 0 || w.ids[id]) {
+		w.Fatalf("attempt %x was given out before", id)
+	}
+	w.ids[id] = true
+}
+
+func (w *chaos) kill(act *Actions) {
+	id := w.someAttempt()
+	err := act.Kill(id, Share)
+	if want := w.twin.kill(id, Share); err != want {
+		w.Fatalf("kill %x met %v, the twin met %v", id, err, want)
+	}
+}
+
+// compare asks both everything that can be asked.
+func (w *chaos) compare() {
+	if d := diff(w.twin.picture(), pictureOf(w.core.View())); d != "" {
+		w.Fatalf("at %v they know different things (-twin +core):\n%s", w.twin.now, d)
+	}
+}
+
+// diff compares exported fields; the twin has no others.
+func diff(twin, core any) string {
+	return cmp.Diff(twin, core, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-9, 1e-15), cmpopts.IgnoreUnexported(Stage{}, Task{}, Attempt{}, Machine{}))
+}
