@@ -56,11 +56,15 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 		t.AppendRow(table.Row{st.Name, st.Tasks, st.Attempts, fmt.Sprintf("%.2f", st.Seconds)})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintf(w, "\n%s in %.2f s under %s: %d tasks, %d attempts, %d clones, %d retries\n",
-		s.State, s.Flow.Seconds(), h.Policy, s.Tasks, s.Attempts, s.Clones, s.Retries)
+	retries := count(s.Retries, "retrie")
+	if s.Retries == 1 {
+		retries = "1 retry"
+	}
+	fmt.Fprintf(w, "\n%s in %.2f s under %s: %s, %s, %s, %s\n",
+		s.State, s.Flow.Seconds(), h.Policy, count(s.Tasks, "task"), count(s.Attempts, "attempt"), count(s.Clones, "clone"), retries)
 	fmt.Fprintf(w, "machine time: %.2f s fruitful, %.2f s fruitless\n", s.Fruitful.Seconds(), s.Fruitless.Seconds())
 	if s.Recovered > 0 {
-		fmt.Fprintf(w, "recovered: %d tasks were done before the engine was last started\n", s.Recovered)
+		fmt.Fprintf(w, "recovered: %d of the tasks were done before the engine was last started\n", s.Recovered)
 	}
 	if r := s.Straggler; r != nil {
 		fmt.Fprintf(w, "worst straggler: %s attempt %d took %.2f s, %.1f times the median; it %s\n",

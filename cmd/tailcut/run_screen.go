@@ -4,80 +4,140 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/sched"
 )
 
-// screen shows a run while it goes: a progress line per stage on a terminal, plain lines otherwise.
+// screen shows a run while it goes. On a terminal it keeps one line per stage that is open, drawn over again ten times a second below what is
+// said once: stages that are done, attempts that failed. Elsewhere all is said once. There is no colour in it.
 type screen struct {
 	w      io.Writer
 	run    *live.Run
-	bars   progress.Writer // nil without a terminal
-	stages []*progress.Tracker
-	said   time.Time // last plain line
+	width  func() int // columns of the terminal; nil without one
 	begun  time.Time
-	done   []bool
+	said   time.Time // last plain line
+	stages []stageScreen
+	open   []string // what was drawn last
+	drawn  int      // lines of it, to be drawn over
 }
 
-// plainEvery is the time between two plain lines of a long stage.
-const plainEvery = 10 * time.Second
+// stageScreen is what the screen remembers of a stage.
+type stageScreen struct {
+	begun time.Time // when it was first seen at work
+	base  uint32    // tasks that were done when the engine was started
+	over  bool      // has been told
+}
+
+const (
+	plainEvery = 10 * time.Second // between two plain lines of a long stage
+	mostLines  = 12               // of stages that are open
+	barWidth   = 24
+	nameWidth  = 20 // longer names of stages are cut
+)
 
 func newScreen(w io.Writer, run *live.Run) *screen {
-	names := run.Header.Stages
-	s := &screen{w: w, run: run, done: make([]bool, len(names)), begun: time.Now(), said: time.Now()}
+	now := time.Now()
+	s := &screen{w: w, run: run, begun: now, said: now, stages: make([]stageScreen, len(run.Header.Stages))}
+	v := run.View()
+	for i := range s.stages {
+		st := v.Stage(sched.StageID(i))
+		s.stages[i] = stageScreen{base: st.Done, over: st.State == sched.StageClosed}
+	}
 	if run.Recovered > 0 {
-		fmt.Fprintf(w, "going on with an earlier run: %d of %d tasks are done\n", run.Recovered, run.View().Job(0).Tasks)
+		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done\n", run.Recovered, count(int(v.Job(0).Tasks), "task"))
 	}
-	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return s
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		s.width = func() int {
+			if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+				return columns
+			}
+			return 80
+		}
 	}
-	s.bars = progress.NewWriter()
-	s.bars.SetOutputWriter(w)
-	s.bars.SetAutoStop(false)
-	s.bars.SetTrackerLength(30)
-	s.bars.SetMessageLength(44)
-	s.bars.SetUpdateFrequency(100 * time.Millisecond)
-	s.bars.Style().Visibility.ETA = true
-	s.bars.Style().Visibility.Speed = true
-	for i, name := range names {
-		t := &progress.Tracker{Message: name, Total: int64(run.Header.Job.Stages[i].Tasks), DeferStart: true}
-		s.stages = append(s.stages, t)
-		s.bars.AppendTracker(t)
-	}
-	go s.bars.Render()
 	return s
 }
 
 // tick brings the screen up to date.
 func (s *screen) tick(v *sched.View) {
+	var said, open []string
+	waiting, more := 0, 0
 	for i, name := range s.run.Header.Stages {
 		st := v.Stage(sched.StageID(i))
-		finished := st.State == sched.StageClosed
-		clones := st.Live - min(st.Live, st.Running)
-		switch {
-		case s.bars != nil:
-			s.stages[i].UpdateMessage(fmt.Sprintf("%-8s %d running, %d clones", name, st.Live, clones))
-			s.stages[i].SetValue(int64(st.Done))
-			if finished && !s.done[i] {
-				s.stages[i].MarkAsDone()
-			}
-		case finished && !s.done[i]:
-			s.line("%s: %d tasks done", name, st.Done)
-		case !finished && st.Live > 0 && time.Since(s.said) >= plainEvery:
-			s.line("%s: %d of %d done, %d running, %d clones", name, st.Done, st.Tasks, st.Live, clones)
+		mine := &s.stages[i]
+		if mine.begun.IsZero() && st.Live > 0 {
+			mine.begun = time.Now()
 		}
-		s.done[i] = s.done[i] || finished
+		switch {
+		case mine.over:
+		case st.State == sched.StageClosed:
+			mine.over = true
+			said = append(said, s.stamp(closedLine(name, &st)))
+		case st.Live == 0 && st.Done == 0:
+			waiting++
+		case len(open) == mostLines:
+			more++
+		default:
+			open = append(open, stageLine(name, &st, mine.base, time.Since(mine.begun)))
+		}
+	}
+	if s.width == nil {
+		s.plain(v, said)
+		return
+	}
+	if more > 0 {
+		open = append(open, fmt.Sprintf("and %s more", count(more, "stage")))
+	}
+	if waiting > 0 && len(open) > 0 {
+		open = append(open, fmt.Sprintf("%s to come", count(waiting, "stage")))
+	}
+	s.open = open
+	s.draw(said, open)
+}
+
+// plain says what is said once, and every now and then how the open stages stand.
+func (s *screen) plain(v *sched.View, said []string) {
+	if len(said) == 0 && time.Since(s.said) >= plainEvery {
+		for i, name := range s.run.Header.Stages {
+			if st := v.Stage(sched.StageID(i)); st.State == sched.StageOpen && st.Live > 0 {
+				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", name, st.Done, st.Tasks, st.Running, count(clonesOf(&st), "clone"))))
+			}
+		}
+	}
+	if len(said) > 0 {
+		s.said = time.Now()
+		fmt.Fprintln(s.w, strings.Join(said, "\n"))
 	}
 }
 
-func (s *screen) line(format string, args ...any) {
-	s.said = time.Now()
-	fmt.Fprintf(s.w, "%6.1fs  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, args...))
+// draw writes lines that stay and below them lines that are drawn over the next time, in one piece so that nothing flickers.
+func (s *screen) draw(stay, open []string) {
+	var b strings.Builder
+	if s.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
+	}
+	b.WriteString("\r\x1b[J") // clear all below
+	for _, line := range stay {
+		b.WriteString(line + "\n")
+	}
+	width := s.width()
+	for _, line := range open { // a line that wraps could not be counted
+		if r := []rune(line); len(r) >= width {
+			line = string(r[:width-1])
+		}
+		b.WriteString(line + "\n")
+	}
+	s.drawn = len(open)
+	_, _ = io.WriteString(s.w, b.String())
+}
+
+// stamp puts the time since the engine was started before a line.
+func (s *screen) stamp(line string) string {
+	return fmt.Sprintf("%6.1fs  %s", time.Since(s.begun).Seconds(), line)
 }
 
 // ended tells of attempts that failed.
@@ -85,23 +145,69 @@ func (s *screen) ended(r *live.Record, last live.Report) {
 	if r.End != live.Failed {
 		return
 	}
-	text := fmt.Sprintf("%s attempt %d failed: %s", taskName(s.run.Header.Stages, r), r.Number, last.Note)
-	if s.bars != nil {
-		s.bars.Log(text)
+	line := s.stamp(fmt.Sprintf("%s attempt %d failed: %s", taskName(s.run.Header.Stages, r), r.Number, last.Note))
+	if s.width != nil {
+		s.draw([]string{line}, s.open)
 		return
 	}
-	s.line("%s", text)
+	fmt.Fprintln(s.w, line)
 }
 
+// close takes away what was drawn last: the summary says the same.
 func (s *screen) close() {
-	if s.bars == nil {
-		return
+	if s.width != nil {
+		s.draw(nil, nil)
 	}
-	time.Sleep(150 * time.Millisecond) // one more frame with the final counts
-	s.bars.Stop()
-	for s.bars.IsRenderInProgress() {
-		time.Sleep(5 * time.Millisecond)
+}
+
+// closedLine tells the end of a stage.
+func closedLine(name string, st *sched.Stage) string {
+	if st.Done < st.Need {
+		return fmt.Sprintf("%s: given up with %d of %s done", name, st.Done, count(int(st.Tasks), "task"))
 	}
+	return fmt.Sprintf("%s: %s done", name, count(int(st.Done), "task"))
+}
+
+// stageLine shows an open stage: base tasks of it were done before the time that has elapsed.
+func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration) string {
+	if r := []rune(name); len(r) > nameWidth {
+		name = string(r[:nameWidth-1]) + "~"
+	}
+	filled := barWidth
+	if st.Tasks > 0 {
+		filled = int(uint64(st.Done) * barWidth / uint64(st.Tasks))
+	}
+	line := fmt.Sprintf("%-8s [%s%s] %d/%d done, %d running, %s", name, strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled),
+		st.Done, st.Tasks, st.Running, count(clonesOf(st), "clone"))
+	if st.Done > base && elapsed > 0 {
+		perSecond := float64(st.Done-base) / elapsed.Seconds()
+		left := time.Duration(float64(st.Need-min(st.Need, st.Done)) / perSecond * float64(time.Second))
+		line += fmt.Sprintf(", %s, ETA %s", rate(perSecond), left.Round(time.Second))
+	}
+	return line
+}
+
+// clonesOf returns how many attempts run beside the first of their tasks.
+func clonesOf(st *sched.Stage) int { return int(st.Live - min(st.Live, st.Running)) }
+
+// rate prints tasks per second, or per minute or hour where that is more than a fraction.
+func rate(perSecond float64) string {
+	switch {
+	case perSecond >= 1:
+		return fmt.Sprintf("%.1f/s", perSecond)
+	case perSecond >= 1.0/60:
+		return fmt.Sprintf("%.1f/min", perSecond*60)
+	default:
+		return fmt.Sprintf("%.1f/h", perSecond*3600)
+	}
+}
+
+// count prints a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // taskName names a task for people.

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+func TestStageLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		stage   sched.Stage
+		base    uint32
+		elapsed time.Duration
+		want    string
+	}{
+		"begun": {
+			sched.Stage{Tasks: 60, Need: 60, Live: 2, Running: 2}, 0, time.Second,
+			"map      [........................] 0/60 done, 2 running, 0 clones",
+		},
+		"half, with a clone": {
+			sched.Stage{Tasks: 60, Need: 60, Done: 30, Live: 3, Running: 2}, 0, 10 * time.Second,
+			"map      [############............] 30/60 done, 2 running, 1 clone, 3.0/s, ETA 10s",
+		},
+		// What an earlier engine did says nothing about the speed of this one: 6 tasks in a minute, 24 are left.
+		"taken up": {
+			sched.Stage{Tasks: 60, Need: 60, Done: 36, Live: 3, Running: 3}, 30, time.Minute,
+			"map      [##############..........] 36/60 done, 3 running, 0 clones, 6.0/min, ETA 4m0s",
+		},
+		"slow": {
+			sched.Stage{Tasks: 4, Need: 4, Done: 1, Live: 3, Running: 3}, 0, 2 * time.Hour,
+			"map      [######..................] 1/4 done, 3 running, 0 clones, 0.5/h, ETA 6h0m0s",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := stageLine("map", &c.stage, c.base, c.elapsed); got != c.want {
+				t.Errorf("\n got %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestClosedLine(t *testing.T) {
+	for want, st := range map[string]sched.Stage{
+		"map: 1 task done":                     {Tasks: 1, Need: 1, Done: 1},
+		"map: 3 tasks done":                    {Tasks: 3, Need: 3, Done: 3},
+		"map: given up with 1 of 3 tasks done": {Tasks: 3, Need: 3, Done: 1},
+	} {
+		if got := closedLine("map", &st); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
