@@ -299,25 +299,11 @@ func srewFurthest(v *sched.View, t sched.TaskID) (best sched.AttemptID, most flo
 // srewCrowd is the number of attempts from which on it does not matter any more if two of them share a machine.
 const srewCrowd = 8
 
-// srewPlace returns the first machine with a free slot that runs no attempt of the task yet, or else the first with a free slot.
+// srewPlace returns the machine for the next attempt of a task; there must be a free slot.
 func srewPlace(v *sched.View, t sched.TaskID, task *sched.Task) sched.MachineID {
-	first, _ := v.FreeMachine(0)
-	if task.Live == 0 || task.Live >= srewCrowd {
-		return first
+	m, _ := v.FreeMachine(0)
+	if task.Live > 0 && task.Live < srewCrowd {
+		m, _ = elsewhere(v, t)
 	}
-	for m, ok := first, true; ok; m, ok = v.FreeMachine(m + 1) {
-		if v.Machine(m).Used == 0 || !srewRunsOn(v, t, m) {
-			return m
-		}
-	}
-	return first
-}
-
-func srewRunsOn(v *sched.View, t sched.TaskID, m sched.MachineID) bool {
-	for id, ok := v.FirstAttempt(t); ok; id, ok = v.NextAttempt(id) {
-		if v.Attempt(id).Machine == m {
-			return true
-		}
-	}
-	return false
+	return m
 }

@@ -133,6 +133,23 @@ func TestSREWPlacesClonesApart(t *testing.T) {
 	}
 }
 
+// The last attempt of a task without retries left decides over its job and cannot be preempted; others go in its place.
+func TestSREWKeepsTheLastChance(t *testing.T) {
+	w := srewOn(t, "srew:beta=0.5,preempt=true", sched.NoLimits(), 4)
+	big := w.submit(0, flat(3, 100*sched.Second, 0)) // 2 1 1
+	w.advance(0)
+	w.end(sched.Second, sched.AttemptFailed, 0) // one of two; no retries
+	w.advance(sched.Second)
+	w.submit(5*sched.Second, flat(1, sched.Second, 0))
+	w.advance(5 * sched.Second)
+	if diff := cmp.Diff([]int{1, 0, 0}, w.live(big)); diff != "" {
+		t.Errorf("attempts (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 3}, w.held()); diff != "" {
+		t.Errorf("slots held (-want +got)\n%s", diff)
+	}
+}
+
 func TestSREWParameters(t *testing.T) {
 	for _, bad := range []string{"beta=0", "beta=1.1", "beta=-1", "lambda=-1", "lambda=NaN", "slot=-5s", "slot=5", "preempt=1", "gamma=1"} {
 		if _, err := New("srew:"+bad, 1); err == nil {
