@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -69,7 +70,7 @@ func newPolicies() *cobra.Command {
 		}
 		e, err := policy.Find(args[0])
 		if err != nil {
-			return err
+			return errors.New(strings.TrimPrefix(err.Error(), "policy: "))
 		}
 		if format.value == "json" {
 			return json.NewEncoder(w).Encode(&policiesResult{

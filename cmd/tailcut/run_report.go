@@ -112,10 +112,10 @@ func blame(s *live.Summary) string {
 		return "the job failed"
 	}
 	line := fmt.Sprintf("the job failed: %s failed too often", taskName(stageNames(s), s.FailedTask))
-	if s.Failure != nil {
-		line += "; the last time: " + s.Failure.Note
+	if s.Failure == nil { // the journal does not keep what an attempt said
+		return line + ", before this start; use --force to run it anew"
 	}
-	return line
+	return line + "; the last time: " + s.Failure.Note
 }
 
 func stageNames(s *live.Summary) []string {

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be tailcut: for scripts, by its name, and for the engine, which starts itself as an attempt or as the
+// guard by whatever name it finds itself under.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "attempt" || os.Args[1] == "guard") {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"tailcut": main})
+}
+
+// The scripts in testdata/script are the tool's tests: a story each, of commands and what they print.
+//
+//	status N COMMAND ARG...     run the command and expect its exit status
+//	jsonfile FILE PATH REGEXP   the value at PATH, as in stages.0.name, matches; FILE may be stdout
+//	damage FILE truncate N      cut N bytes off the end
+//	damage FILE flip N          change the byte N before the end
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("LC_ALL", "C")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": scriptStatus, "jsonfile": scriptJSON, "damage": scriptDamage,
+		},
+	})
+}
+
+func scriptStatus(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND ARG...")
+	}
+	status := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		status = exit.ExitCode()
+	}
+	if fmt.Sprint(status) != args[0] {
+		ts.Fatalf("exit status %d, expected %s", status, args[0])
+	}
+}
+
+func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: jsonfile FILE PATH REGEXP")
+	}
+	var v any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &v); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	for _, key := range strings.Split(args[1], ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			var ok bool
+			if v, ok = x[key]; !ok {
+				ts.Fatalf("%s: %s: there is no %q", args[0], args[1], key)
+			}
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(key, &i); err != nil || i < 0 || i >= len(x) {
+				ts.Fatalf("%s: %s: there is no item %q", args[0], args[1], key)
+			}
+			v = x[i]
+		default:
+			ts.Fatalf("%s: %s: there is nothing below %q", args[0], args[1], key)
+		}
+	}
+	text, err := json.Marshal(v)
+	ts.Check(err)
+	if regexp.MustCompile("^("+args[2]+")$").Match(text) == neg {
+		ts.Fatalf("%s: %s is %s", args[0], args[1], text)
+	}
+}
+
+func scriptDamage(ts *testscript.TestScript, _ bool, args []string) {
+	n := 0
+	if len(args) != 3 {
+		ts.Fatalf("usage: damage FILE truncate|flip N")
+	}
+	_, err := fmt.Sscan(args[2], &n)
+	ts.Check(err)
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	switch args[1] {
+	case "truncate":
+		data = data[:len(data)-n]
+	case "flip":
+		data[len(data)-n] ^= 0x40
+	default:
+		ts.Fatalf("unknown damage %q", args[1])
+	}
+	ts.Check(os.WriteFile(path, data, 0o666))
+}
