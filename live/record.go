@@ -35,7 +35,6 @@ func (r *Record) Seconds() float64 { return (r.Stop - r.Start).Seconds() }
 type history struct {
 	records   []Record
 	byID      map[sched.AttemptID]int // of attempts that run
-	live      map[sched.TaskID]int    // attempts that run
 	winner    map[sched.TaskID]int
 	retries   int
 	stageDone []sched.Time // instant of the last commit per stage
@@ -43,28 +42,22 @@ type history struct {
 }
 
 func newHistory(stages int) *history {
-	return &history{byID: map[sched.AttemptID]int{}, live: map[sched.TaskID]int{}, winner: map[sched.TaskID]int{}, stageDone: make([]sched.Time, stages)}
+	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, stageDone: make([]sched.Time, stages)}
 }
 
 // add takes in a batch after the core has. visit sees every record as it ends.
 func (h *history) add(v *sched.View, facts []sched.Event, decisions []sched.Decision, visit func(*Record)) {
-	for i := range facts {
-		if f := &facts[i]; f.Kind == sched.AttemptFailed {
-			h.end(f.Attempt, f.At, Failed, visit)
-		}
-	}
 	for i := range decisions {
 		switch d := &decisions[i]; d.Kind {
 		case sched.Launch:
 			st := v.Stage(d.Stage)
 			a := Attempt{
 				ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
-				Machine: d.Machine, From: d.From, Clone: h.live[d.Task] > 0,
+				Machine: d.Machine, From: d.From, Clone: v.Attempt(d.Attempt).Clone,
 			}
 			if d.Number > 0 && !a.Clone {
 				h.retries++
 			}
-			h.live[d.Task]++
 			h.byID[d.Attempt] = len(h.records)
 			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Start: d.At, Stop: d.At})
 		case sched.Commit:
@@ -75,6 +68,11 @@ func (h *history) add(v *sched.View, facts []sched.Event, decisions []sched.Deci
 			h.end(d.Attempt, d.At, endBy(d.Reason), visit)
 		case sched.Wake:
 			h.wake = d.At
+		}
+	}
+	for i := range facts { // what failed although the core ended it otherwise is not among those that run any more
+		if f := &facts[i]; f.Kind == sched.AttemptFailed {
+			h.end(f.Attempt, f.At, Failed, visit)
 		}
 	}
 }
@@ -98,7 +96,6 @@ func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Re
 	delete(h.byID, id)
 	r := &h.records[i]
 	r.Stop, r.End = at, how
-	h.live[r.Task]--
 	if visit != nil {
 		visit(r)
 	}

@@ -194,21 +194,22 @@ func (r *Run) step(wake *time.Timer) error {
 			more = false
 		}
 	}
-	now := r.now()
+	now, last := r.now(), r.core.View().Now()
+	if len(r.facts) == 0 && (r.past.wake <= last || r.past.wake > now) {
+		return nil // the report was about an attempt that is gone
+	}
 	for i := range r.facts {
-		r.facts[i].At = min(max(r.facts[i].At, r.core.View().Now()), now)
+		r.facts[i].At = min(max(r.facts[i].At, last), now)
 	}
 	return r.advance(now, wake)
 }
 
-// advance is the heart: facts, decisions, journal, deeds, in this order.
+// advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in the journal, too:
+// the policy was asked, and may decide otherwise later because of it.
 func (r *Run) advance(now sched.Time, wake *time.Timer) error {
 	decisions, err := r.core.Advance(now, r.facts)
 	if err != nil {
 		return err
-	}
-	if len(r.facts) == 0 && len(decisions) == 0 {
-		return nil
 	}
 	if err := r.journal.Append(now, r.facts, decisions, mustSync(r.facts, decisions)); err != nil {
 		return err

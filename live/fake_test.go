@@ -1,0 +1,315 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// place names an attempt on disk, as folders do.
+type place struct{ Stage, Index, Number int }
+
+func placeOf(a Attempt) place { return place{a.Stage, a.Index, a.Number} }
+
+// disk is what a run has left behind; it survives the engine.
+type disk struct {
+	mu       sync.Mutex     // of attempts: the other fields are the loop's
+	attempts map[place]bool // true once the attempt's output is complete
+	done     map[[2]int]place
+	started  map[place]bool
+	result   map[[2]int]place // published
+}
+
+func newDisk() *disk {
+	return &disk{attempts: map[place]bool{}, done: map[[2]int]place{}, started: map[place]bool{}}
+}
+
+// complete lets the output of an attempt be whole.
+func (d *disk) complete(p place) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attempts[p] = true
+}
+
+// fate says how an attempt goes.
+type fate struct {
+	takes    time.Duration
+	fails    bool
+	progress []float64     // reported at even steps
+	late     time.Duration // between the end and the report
+	silent   bool          // the report is lost
+	twice    bool          // the report comes twice
+}
+
+// fake is an executor whose attempts are goroutines that sleep. Virtual time makes them exact.
+type fake struct {
+	t       *testing.T
+	disk    *disk
+	fate    func(Attempt) fate
+	hook    func(deed string, a place) // before every call of the loop, nil for none
+	reports chan Report
+	ended   chan struct{} // closed when no attempt may go on
+	kills   map[sched.AttemptID]chan struct{}
+	log     []string
+}
+
+func newFake(t *testing.T, d *disk, f func(Attempt) fate) *fake {
+	return &fake{
+		t: t, disk: d, fate: f, reports: make(chan Report, 1000), ended: make(chan struct{}), kills: map[sched.AttemptID]chan struct{}{},
+	}
+}
+
+func (f *fake) do(deed string, p place) {
+	if f.hook != nil {
+		f.hook(deed, p)
+	}
+	f.log = append(f.log, fmt.Sprintf("%s %d/%d#%d", deed, p.Stage, p.Index, p.Number))
+}
+
+func (f *fake) Start(a Attempt) {
+	p := placeOf(a)
+	f.do("start", p)
+	if f.disk.started[p] {
+		f.t.Errorf("attempt %v is started a second time", p)
+	}
+	if winner, ok := f.disk.done[[2]int{a.Stage, a.Index}]; ok {
+		f.t.Errorf("attempt %v is started although %v is committed", p, winner)
+	}
+	f.disk.started[p] = true
+	kill := make(chan struct{})
+	f.kills[a.ID] = kill
+	go f.live(a, f.fate(a), kill)
+}
+
+// live is the life of an attempt.
+func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
+	steps := len(life.progress) + 1
+	for i := range steps {
+		select {
+		case <-time.After(life.takes / time.Duration(steps)):
+		case <-kill:
+			return
+		case <-f.ended:
+			return
+		}
+		if i < len(life.progress) {
+			f.reports <- Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptProgress, Progress: life.progress[i]}
+		}
+	}
+	rep := Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptDone}
+	if life.fails {
+		rep.Kind, rep.Exit, rep.Note = sched.AttemptFailed, 1, fmt.Sprintf("attempt %d broke", a.Number)
+	}
+	if !life.fails {
+		f.disk.complete(placeOf(a))
+	}
+	select {
+	case <-time.After(life.late):
+	case <-f.ended:
+		return
+	}
+	if life.silent {
+		return
+	}
+	f.reports <- rep
+	if life.twice {
+		f.reports <- rep
+	}
+}
+
+func (f *fake) Kill(id sched.AttemptID) {
+	f.do("kill", place{})
+	if kill, ok := f.kills[id]; ok {
+		delete(f.kills, id)
+		close(kill)
+	}
+}
+
+func (f *fake) Commit(a Attempt) error {
+	p, task := placeOf(a), [2]int{a.Stage, a.Index}
+	f.do("commit", p)
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if _, ok := f.disk.done[task]; ok {
+		delete(f.disk.attempts, p)
+		return nil
+	}
+	if !f.disk.attempts[p] {
+		return fmt.Errorf("the output of %v is not there", p)
+	}
+	delete(f.disk.attempts, p)
+	f.disk.done[task] = p
+	return nil
+}
+
+func (f *fake) Clean() error {
+	f.do("clean", place{})
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	clear(f.disk.attempts)
+	return nil
+}
+
+func (f *fake) Reports() <-chan Report {
+	if f.hook != nil {
+		f.hook("reports", place{})
+	}
+	return f.reports
+}
+
+func (f *fake) Publish() error {
+	f.do("publish", place{})
+	f.disk.result = map[[2]int]place{}
+	for task, p := range f.disk.done {
+		f.disk.result[task] = p
+	}
+	return nil
+}
+
+func (f *fake) Close() error {
+	f.die()
+	return nil
+}
+
+// die ends all attempts at once, as the death of the engine does.
+func (f *fake) die() {
+	select {
+	case <-f.ended:
+	default:
+		close(f.ended)
+	}
+}
+
+// nervous launches waiting tasks and clones every one that has run for patience. What it launches first depends on how often
+// it was asked and on how many timers have fired, so that a replay that is not exact shows.
+type nervous struct {
+	patience      sched.Time
+	asked, timers int
+}
+
+func (p *nervous) Observe(_ *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.TimerFired {
+		p.timers++
+	}
+}
+
+func (p *nervous) Decide(v *sched.View, act *sched.Actions) {
+	p.asked++
+	for v.FreeSlots() > 0 && v.Pending() > 0 {
+		s, _ := v.WaitingStage(0)
+		t, ok := v.PendingTask(s, 0)
+		if next, more := v.PendingTask(s, t+1); more && (p.asked+p.timers)%2 == 0 {
+			t = next
+		}
+		m, free := v.FreeMachine(0)
+		if !ok || !free {
+			return
+		}
+		if _, err := act.Launch(t, m, 0, sched.Original); err != nil {
+			return // its last attempt decides
+		}
+	}
+	for s := range v.Stages() {
+		p.clone(v, act, sched.StageID(s))
+	}
+}
+
+func (p *nervous) clone(v *sched.View, act *sched.Actions, s sched.StageID) {
+	for t, ok := v.RunningTask(s, 0); ok && v.FreeSlots() > 0; t, ok = v.RunningTask(s, t+1) {
+		newest, _ := v.FirstAttempt(t)
+		due := v.Attempt(newest).Started + p.patience
+		if due > v.Now() {
+			act.WakeAt(due)
+		} else if m, free := v.FreeMachine(0); free && v.CanClone(t) {
+			_, _ = act.Launch(t, m, 0, sched.Straggling)
+		}
+	}
+}
+
+// header describes a run of stages with so many tasks, a barrier between each two, on machines of two slots.
+func header(machines, retries int, stages ...int) *trace.JournalHeader {
+	h := &trace.JournalHeader{Run: "test", Started: time.Now(), Policy: "nervous", Limits: sched.DefaultLimits(), Job: sched.JobSpec{Retries: retries}}
+	for range machines {
+		h.Machines = append(h.Machines, trace.JournalMachine{Slots: 2})
+	}
+	for i, n := range stages {
+		h.Stages = append(h.Stages, fmt.Sprintf("stage%d", i))
+		h.Job.Stages = append(h.Job.Stages, sched.StageSpec{Tasks: n})
+		if i > 0 {
+			h.Job.Edges = append(h.Job.Edges, sched.Edge{From: i - 1, To: i})
+		}
+	}
+	return h
+}
+
+// memory returns a folder on a file system in memory if there is one: these tests are about order, not about the disk.
+func memory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "tailcut")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func journalPath(t *testing.T) string { return filepath.Join(memory(t), "journal") }
+
+// create begins a run under the nervous policy.
+func create(t *testing.T, path string, h *trace.JournalHeader, patience time.Duration) *Run {
+	t.Helper()
+	r, err := Create(path, h, &nervous{patience: sched.Time(patience)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func reopen(t *testing.T, path string, patience time.Duration) *Run {
+	t.Helper()
+	r, err := Open(path, func(*trace.JournalHeader) (sched.Policy, error) { return &nervous{patience: sched.Time(patience)}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// batches reads a journal to its end and returns copies.
+func batches(t *testing.T, path string) []trace.Batch {
+	t.Helper()
+	r, err := trace.OpenJournalReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []trace.Batch
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, trace.Batch{Now: b.Now, Facts: append([]sched.Event(nil), b.Facts...), Decisions: append([]sched.Decision(nil), b.Decisions...)})
+	}
+}
+
+// mustReplay checks that a fresh core decides as the journal says.
+func mustReplay(t *testing.T, path string, patience time.Duration) {
+	t.Helper()
+	r, err := trace.OpenJournalReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Replay(r, &nervous{patience: sched.Time(patience)}, nil); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+}
