@@ -95,7 +95,9 @@ func damaged(t *testing.T) map[string][]byte {
 }
 
 // interesting says which bytes of a large segment are worth damaging: all headers, and some of the rest.
-func interesting(i, n int) bool { return n < 1000 || i < 100 || i > n-100 || i%509 == 0 || i%frameSize < 80 }
+func interesting(i, n int) bool {
+	return n < 1000 || i < 100 || i > n-100 || i%509 == 0 || i%frameSize < 80
+}
 
 func TestSegmentFlippedBit(t *testing.T) {
 	for name, data := range damaged(t) {

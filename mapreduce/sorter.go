@@ -6,59 +6,69 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 )
 
 const (
 	partitionSize = 4 // bytes of the partition's number in front of a sorter's keys, big-endian
-	refSize       = 32
+	lengthsSize   = 8 // bytes of the lengths in front of a record in the arena
+	refSize       = 16
 )
 
 // sorter collects records and returns them in the order of (partition, key), equal keys in the order in which they
-// were added. It holds about limit bytes in memory and spills sorted runs beyond. Within, a key is
-// the partition's number followed by the key, so that one byte order serves for both.
+// were added. It fills about limit bytes of memory (of which as much again may be idle, while buffers grow) and
+// spills sorted runs beyond. Within, a key is the partition's number followed by the key, so that one byte order
+// serves for both.
 type sorter struct {
 	a     *attempt
 	limit int
 	sum   bool // values are counts, and equal keys are summed up when runs are merged
+	shift int  // bits that a partition's number needs
 
-	arena []byte // key and value of one record after the other
+	arena []byte // records one after the other: key length and value length in four bytes each, key, value
 	refs  []ref
 	runs  []string
 }
 
-// ref is a record in the arena. Prefix holds the first bytes of the key proper: most comparisons end there and
-// touch no arena.
+// ref is a record in the arena. Most comparisons end at the prefix and touch no arena.
 type ref struct {
-	prefix    uint64
-	partition uint32
-	keyLen    uint32 // with the partition's number
-	valueLen  uint32
-	off       int // ascending in order of addition, hence the last key of every sort
+	prefix uint64 // the partition's number in the uppermost bits, then the first bits of the key
+	off    int    // ascending in order of addition, hence the last key of every sort
 }
 
 func (a *attempt) newSorter(limit int64, sum bool) *sorter {
-	return &sorter{a: a, limit: int(min(limit, 1<<40)), sum: sum}
+	return &sorter{a: a, limit: int(min(limit, 1<<40)), sum: sum, shift: bits.Len(uint(max(a.spec.Segments, 1) - 1))}
 }
 
 func (s *sorter) add(partition int, key, value []byte) error {
-	if len(s.refs) > 0 && len(s.arena)+refSize*len(s.refs)+len(key)+len(value) >= s.limit {
+	size := lengthsSize + partitionSize + len(key) + len(value)
+	if len(s.refs) > 0 && len(s.arena)+refSize*len(s.refs)+size >= s.limit {
 		if err := s.flush(); err != nil {
 			return err
 		}
 	}
 	off := len(s.arena)
+	s.arena = double(s.arena, size)
+	s.arena = binary.LittleEndian.AppendUint32(s.arena, uint32(partitionSize+len(key)))
+	s.arena = binary.LittleEndian.AppendUint32(s.arena, uint32(len(value)))
 	s.arena = binary.BigEndian.AppendUint32(s.arena, uint32(partition))
 	s.arena = append(s.arena, key...)
 	s.arena = append(s.arena, value...)
-	s.refs = append(s.refs, ref{
-		prefix:    keyPrefix(key),
-		partition: uint32(partition),
-		keyLen:    uint32(partitionSize + len(key)),
-		valueLen:  uint32(len(value)),
-		off:       off,
+	s.refs = append(double(s.refs, 1), ref{
+		prefix: uint64(partition)<<(64-s.shift) | keyPrefix(key)>>s.shift,
+		off:    off,
 	})
 	return nil
+}
+
+// double makes room for n more elements by at least doubling: append alone grows large slices by a quarter, and so
+// copies them several times over.
+func double[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, cap(s)))
 }
 
 // keyPrefix returns a number that orders keys as their first eight bytes do; a shorter key is filled up with zeros.
@@ -71,17 +81,22 @@ func keyPrefix(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-func (s *sorter) key(r *ref) []byte { return s.arena[r.off : r.off+int(r.keyLen)] }
+// record returns what lies at an offset of the arena.
+func (s *sorter) record(off int) (key, value []byte) {
+	body := s.arena[off+lengthsSize:]
+	keyLen := binary.LittleEndian.Uint32(s.arena[off:])
+	valueLen := binary.LittleEndian.Uint32(s.arena[off+4:])
+	return body[:keyLen], body[keyLen:][:valueLen]
+}
 
 func (s *sorter) sort() {
 	slices.SortFunc(s.refs, func(a, b ref) int {
-		if a.partition != b.partition {
-			return cmp.Compare(a.partition, b.partition)
-		}
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
-		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
+		x, _ := s.record(a.off)
+		y, _ := s.record(b.off)
+		if c := bytes.Compare(x, y); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.off, b.off)
@@ -130,10 +145,8 @@ func (m *memoryStream) next() (key, value []byte, err error) {
 	if m.done == len(m.s.refs) {
 		return nil, nil, io.EOF
 	}
-	r := &m.s.refs[m.done]
+	key, value = m.s.record(m.s.refs[m.done].off)
 	m.done++
-	key = m.s.key(r)
-	value = m.s.arena[r.off+int(r.keyLen):][:r.valueLen]
 	return key, value, nil
 }
 

@@ -2,31 +2,33 @@ package mapreduce
 
 import (
 	"encoding/binary"
-	"hash/maphash"
+	"math"
+	"math/bits"
+	"math/rand/v2"
 )
 
 // tally counts byte strings. It is a table with open addressing whose keys lie one after the other in an arena: a
 // string that was seen before costs no allocation, and the memory in use is known exactly. A full table goes to the
-// sorter, which sums up what was counted in several fillings. Its hash is seeded anew each time, which nobody can
-// notice: the order of its slots never reaches the output.
+// sorter, which sums up what was counted in several fillings. The hash is seeded anew each time, so that no input can
+// be made to collide; nobody can notice, for the order of slots never reaches the output.
 type tally struct {
 	sorter *sorter
 	limit  int // bytes
-	seed   maphash.Seed
+	seed   uint64
 	slots  []tallySlot // a power of two of them
 	used   int
 	arena  []byte
 }
 
 type tallySlot struct {
+	prefix uint64 // the first eight bytes of the key; a key that is no longer is not looked up in the arena
 	count  uint64 // 0: the slot is free
-	off    int    // of the key in the arena
-	hash   uint32 // its upper half: the lower bits chose the slot
+	off    uint32 // of the key in the arena
 	keyLen uint32
 }
 
 const (
-	tallySlots    = 1 << 10 // at first
+	tallySlots    = 1 << 12 // at first
 	tallySlotSize = 24
 )
 
@@ -35,29 +37,29 @@ func (a *attempt) newTally() *tally {
 	half := a.spec.memoryLimit() / 2
 	return &tally{
 		sorter: a.newSorter(half, true),
-		limit:  int(min(half, 1<<40)),
-		seed:   maphash.MakeSeed(),
+		limit:  int(min(half, math.MaxUint32-maxRecord)), // offsets fit, though the last key crosses the limit
+		seed:   rand.Uint64(),
 		slots:  make([]tallySlot, tallySlots),
 	}
 }
 
 // count adds one to a key's count.
 func (t *tally) count(key []byte) error {
-	hash := maphash.Bytes(t.seed, key)
+	prefix := shortPrefix(key)
 	mask := uint64(len(t.slots) - 1)
-	upper := uint32(hash >> 32)
-	i := hash & mask
+	i := t.hash(prefix, key) & mask
 	for ; t.slots[i].count > 0; i = (i + 1) & mask {
 		slot := &t.slots[i]
-		if slot.hash == upper && int(slot.keyLen) == len(key) && string(t.key(slot)) == string(key) {
+		if slot.prefix == prefix && int(slot.keyLen) == len(key) &&
+			(len(key) <= 8 || string(t.key(slot)) == string(key)) {
 			slot.count++
 			return nil
 		}
 	}
-	t.slots[i] = tallySlot{count: 1, off: len(t.arena), hash: upper, keyLen: uint32(len(key))}
-	t.arena = append(t.arena, key...)
+	t.slots[i] = tallySlot{prefix: prefix, count: 1, off: uint32(len(t.arena)), keyLen: uint32(len(key))}
+	t.arena = append(double(t.arena, len(key)), key...)
 	t.used++
-	if len(t.arena)+tallySlotSize*2*t.used >= t.limit {
+	if len(t.arena)+2*tallySlotSize*t.used >= t.limit {
 		return t.drain()
 	}
 	if 2*t.used > len(t.slots) {
@@ -66,7 +68,37 @@ func (t *tally) count(key []byte) error {
 	return nil
 }
 
-func (t *tally) key(slot *tallySlot) []byte { return t.arena[slot.off : slot.off+int(slot.keyLen)] }
+// shortPrefix packs the first eight bytes of a key into a number, a shorter key with zeros behind.
+func shortPrefix(key []byte) uint64 {
+	n := len(key)
+	switch {
+	case n >= 8:
+		return binary.LittleEndian.Uint64(key)
+	case n >= 4: // two halves that overlap where they agree
+		return uint64(binary.LittleEndian.Uint32(key)) | uint64(binary.LittleEndian.Uint32(key[n-4:]))<<(8*(n-4))
+	case n > 0:
+		return uint64(key[0]) | uint64(key[n/2])<<(8*(n/2)) | uint64(key[n-1])<<(8*(n-1))
+	}
+	return 0
+}
+
+// hash folds a key eight bytes at a time.
+func (t *tally) hash(prefix uint64, key []byte) uint64 {
+	h := fold(prefix^t.seed, uint64(len(key)))
+	for len(key) > 8 {
+		key = key[8:]
+		h = fold(h^shortPrefix(key), t.seed)
+	}
+	return h
+}
+
+// fold mixes all bits of a into all bits of the result, differently for each salt.
+func fold(a, salt uint64) uint64 {
+	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, salt^0xe7037ed1a0b428db)
+	return hi ^ lo
+}
+
+func (t *tally) key(slot *tallySlot) []byte { return t.arena[slot.off:][:slot.keyLen] }
 
 func (t *tally) grow() {
 	old := t.slots
@@ -76,7 +108,7 @@ func (t *tally) grow() {
 		if slot.count == 0 {
 			continue
 		}
-		i := maphash.Bytes(t.seed, t.key(&slot)) & mask
+		i := t.hash(slot.prefix, t.key(&slot)) & mask
 		for t.slots[i].count > 0 {
 			i = (i + 1) & mask
 		}
@@ -84,7 +116,7 @@ func (t *tally) grow() {
 	}
 }
 
-// drain hands all counts to the sorter, in the order of the arena's keys only by chance, and empties the table.
+// drain hands all counts to the sorter and empties the table.
 func (t *tally) drain() error {
 	var value [binary.MaxVarintLen64]byte
 	for i := range t.slots {
