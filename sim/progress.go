@@ -1,0 +1,60 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Progress says what a policy is told of the progress of attempts. Progress is measured in time: an attempt that has run for a third of its duration
+// has done a third of what it was launched for. The zero value tells nothing.
+type Progress struct {
+	Exact bool       // at the launch, together with the rate: a policy knows when an attempt will end
+	Every sched.Time // without a rate, each time this span has passed since the launch; 0 for never
+	Noise float64    // standard deviation of the relative error of the remaining time that follows from a report
+}
+
+// ParseProgress reads none, exact, or the span between reports.
+func ParseProgress(spec string) (Progress, error) {
+	switch spec {
+	case "none":
+		return Progress{}, nil
+	case "exact":
+		return Progress{Exact: true}, nil
+	}
+	d, err := time.ParseDuration(strings.TrimSpace(spec))
+	if err != nil || d < time.Microsecond {
+		return Progress{}, fmt.Errorf("sim: progress: expected none, exact or the span between reports such as 10s, got %q", spec)
+	}
+	return Progress{Every: sched.Time(d)}, nil
+}
+
+// leastError bounds 1+e from below: an estimate of the remaining time is never less than a hundredth of it, so that it stays positive.
+const leastError = 0.01
+
+// misjudged returns the remaining time, in seconds, as a report of an attempt has it: the truth times 1+e with e ~ N(0, Noise²).
+func (s *simulator) misjudged(remaining sched.Time, r *running) float64 {
+	truth := remaining.Seconds()
+	if s.o.Progress.Noise == 0 {
+		return truth
+	}
+	e := s.o.Progress.Noise * normal(draw(s.o.Seed, forNoise, r.job, r.task, r.number<<16+r.reports))
+	return truth * max(leastError, 1+e)
+}
+
+// report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that who
+// extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant.
+func (s *simulator) report(r *running) sched.Event {
+	left := s.misjudged(r.end-s.now, r)
+	r.reports++
+	age := (s.now - r.start).Seconds()
+	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: (age + left*r.from) / (age + left)}
+}
+
+// forecast returns the fact that tells a policy at the launch when an attempt will end.
+func (s *simulator) forecast(r *running) sched.Event {
+	left := s.misjudged(r.end-r.start, r)
+	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: r.from, Rate: (1 - r.from) / left}
+}

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Result is what became of a run.
+type Result struct {
+	Jobs   []JobResult // in the workload's order
+	Begin  sched.Time  // the first arrival
+	End    sched.Time  // the instant at which the last job was over
+	Slots  int         // of the whole cluster
+	Events int64       // facts told to the core, and wakes
+}
+
+// JobResult is what became of a job.
+type JobResult struct {
+	Number     uint32 // in the workload
+	Tasks      uint32
+	Attempts   uint32
+	Clones     uint32 // attempts launched while another of the same task was running
+	Failed     bool
+	Arrival    sched.Time
+	Completion sched.Time
+	Deadline   sched.Time // instant, sched.Never if there is none
+	Alone      sched.Time // what the job would have taken with a slot for every task, no clones, and durations as recorded, at the run's speed
+	Fruitful   sched.Time // machine time of attempts whose work counted
+	Fruitless  sched.Time // machine time of the others
+}
+
+// result reads the core's tables once all jobs are over.
+func (s *simulator) result() *Result {
+	v := s.core.View()
+	res := &Result{Jobs: make([]JobResult, len(s.w.Jobs)), Begin: s.begin, Slots: s.o.Machines * s.o.Slots, Events: s.events}
+	var path trace.PathFinder
+	for j := range s.w.Jobs {
+		row := v.Job(sched.JobID(j))
+		res.Jobs[j] = JobResult{
+			Number: s.w.Jobs[j].Number, Tasks: row.Tasks, Attempts: row.Attempts, Clones: row.Clones, Failed: row.State != sched.JobSucceeded,
+			Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(path.Alone(s.w, j), 1/s.o.Speed),
+			Fruitful: row.Fruitful, Fruitless: row.Fruitless,
+		}
+		res.End = max(res.End, row.Closed)
+	}
+	return res
+}
+
+// Stats are the numbers that sum a run up. Times are in seconds.
+type Stats struct {
+	MeanFlow, MedianFlow, P90Flow, P99Flow, MaxFlow float64
+
+	MeanSlowdown        float64 // flow time divided by JobResult.Alone, over jobs that take any time
+	Makespan            float64 // from the first arrival to the end of the last job
+	Attempts, Clones    int
+	Fruitful, Fruitless float64
+	Utilisation         float64 // machine time divided by slots times makespan; machines under repair count as idle
+	Deadlines           int     // jobs that have one
+	DeadlinesMet        int
+}
+
+// Stats sums a run up.
+func (r *Result) Stats() Stats {
+	var st Stats
+	flows := make([]float64, len(r.Jobs))
+	slowed := 0
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		flow := (j.Completion - j.Arrival).Seconds()
+		flows[i] = flow
+		st.MeanFlow += flow
+		if j.Alone > 0 {
+			st.MeanSlowdown += flow / j.Alone.Seconds()
+			slowed++
+		}
+		st.Attempts += int(j.Attempts)
+		st.Clones += int(j.Clones)
+		st.Fruitful += j.Fruitful.Seconds()
+		st.Fruitless += j.Fruitless.Seconds()
+		if j.Deadline < sched.Never {
+			st.Deadlines++
+			if j.Completion <= j.Deadline && !j.Failed {
+				st.DeadlinesMet++
+			}
+		}
+	}
+	st.MeanFlow /= float64(max(1, len(flows)))
+	st.MeanSlowdown /= float64(max(1, slowed))
+	slices.Sort(flows)
+	st.MedianFlow, st.P90Flow, st.P99Flow, st.MaxFlow = quantile(flows, 0.5), quantile(flows, 0.9), quantile(flows, 0.99), quantile(flows, 1)
+	if st.Makespan = (r.End - r.Begin).Seconds(); st.Makespan > 0 {
+		st.Utilisation = (st.Fruitful + st.Fruitless) / (float64(r.Slots) * st.Makespan)
+	}
+	return st
+}
+
+// quantile interpolates linearly between the sorted values around (n-1)q, as NumPy and R (type 7) do; 0 if there are none.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	x := q * float64(len(sorted)-1)
+	i := min(int(x), len(sorted)-1)
+	below, above := sorted[i], sorted[min(i+1, len(sorted)-1)]
+	return below + (x-float64(i))*(above-below)
+}

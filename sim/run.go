@@ -1,0 +1,318 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Options are everything about a run but the workload and the policy.
+type Options struct {
+	Machines    int
+	Slots       int          // per machine; 0 means 1
+	Limits      sched.Limits // as they are: the zero value allows no attempt
+	Model       Model        // how long attempts last; nil means Resample
+	Faults      Faults
+	Progress    Progress
+	Speed       float64    // of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
+	LaunchDelay sched.Time // that an attempt holds its slot before it begins
+	Seed        uint64
+	Check       bool            // check the core's invariants after every step; slow
+	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
+}
+
+// Run replays a workload under a policy on machines that are all there when the first job arrives, and returns when the last job is over. It fails if the policy
+// leaves jobs unfinished for ever, or if ctx is cancelled.
+//
+// A policy has a state of its own: each run needs a new one.
+func Run(ctx context.Context, w *trace.Workload, p sched.Policy, o Options) (*Result, error) {
+	s, err := newSimulator(w, p, o)
+	if err != nil {
+		return nil, err
+	}
+	for s.closed < len(w.Jobs) {
+		if s.steps%256 == 0 {
+			if err := s.pause(ctx); err != nil {
+				return nil, err
+			}
+		}
+		s.steps++
+		if err := s.step(); err != nil {
+			return nil, err
+		}
+	}
+	return s.result(), nil
+}
+
+// simulator is one run.
+type simulator struct {
+	w       *trace.Workload
+	o       Options
+	core    *sched.Core
+	service Service
+	faults  *faultPlan // nil if machines do not fail
+
+	begin, now sched.Time
+	wake       sched.Time // that the core has asked for
+	arrived    int        // jobs submitted so far; the core's ids are indexes of w.Jobs
+	closed     int        // jobs that are over
+	ticked     int        // tasks told to Tick
+	done       int        // tasks finished
+	steps      int64
+	events     int64
+	idle       int // steps since something happened that was not the policy's own doing
+
+	ends    queue     // by row of the core's attempt table: the attempt's next report or its end
+	rows    []running // likewise; kept only if attempts report as they go
+	stages  []stage   // by the core's StageID
+	facts   []sched.Event
+	told    []sched.Event // forecasts for the next step, which follows at the same instant
+	back    []sched.MachineID
+	gone    []sched.MachineID
+	reports []sched.Event
+	attempt Attempt // handed to the service
+	spec    sched.JobSpec
+}
+
+// running is what the simulator knows about an attempt.
+type running struct {
+	id         sched.AttemptID
+	start, end sched.Time
+	from       float64
+	job, task  uint32 // number of the job, and index of the task in it: what luck depends on
+	number     uint32
+	reports    uint32
+}
+
+// stage finds what was recorded for a stage of the core.
+type stage struct {
+	first    sched.TaskID // of the stage
+	offset   uint32       // index in the job of the stage's first task
+	recorded uint32       // index in the workload's Durations of the stage's first task
+	tasks    uint32
+	job      uint32 // number
+	law      int32
+}
+
+func newSimulator(w *trace.Workload, p sched.Policy, o Options) (*simulator, error) {
+	o.Slots = max(o.Slots, 1)
+	if o.Speed == 0 {
+		o.Speed = 1
+	}
+	switch {
+	case len(w.Jobs) == 0:
+		return nil, errors.New("sim: expected a workload of at least one job")
+	case o.Machines < 1:
+		return nil, fmt.Errorf("sim: expected at least one machine, got %d", o.Machines)
+	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
+		return nil, fmt.Errorf("sim: expected a positive speed, got %v", o.Speed)
+	case o.LaunchDelay < 0 || !(o.Progress.Noise >= 0):
+		return nil, errors.New("sim: expected a launch delay and noise of at least 0")
+	}
+	o.Progress.Every = min(o.Progress.Every, sched.Never/4) // so that a sum with it does not overflow
+	if o.Model == nil {
+		o.Model = Resample
+	}
+	service, err := o.Model(w, o.Machines, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulator{w: w, o: o, core: sched.New(p, o.Limits), service: service, begin: w.Jobs[0].Arrival, wake: sched.Never}
+	s.now = s.begin
+	s.faults = newFaultPlan(o.Faults, o.Machines, s.begin, o.Seed)
+	for range o.Machines {
+		m, err := s.core.AddMachine(0, o.Slots)
+		if err != nil {
+			return nil, err
+		}
+		s.back = append(s.back, m)
+	}
+	return s, nil
+}
+
+// step moves to the next instant at which anything happens, tells the core, and does what it says.
+func (s *simulator) step() error {
+	t := s.next()
+	if t == sched.Never {
+		return s.stalled()
+	}
+	moved := t > s.now
+	s.now = t
+	if t >= s.wake {
+		s.wake = sched.Never
+		s.events++
+	}
+	if err := s.collect(); err != nil {
+		return err
+	}
+	s.events += int64(len(s.facts))
+	outside := len(s.facts) > len(s.told) || moved && s.ends.size() > 0
+	s.told = s.told[:0]
+	if s.idle++; outside {
+		s.idle = 0
+	} else if s.idle > maxIdle {
+		return s.stalled()
+	}
+	decisions, err := s.core.Advance(t, s.facts)
+	if err != nil {
+		return err
+	}
+	for i := range decisions {
+		s.carryOut(&decisions[i])
+	}
+	if s.o.Check {
+		return s.core.Check()
+	}
+	return nil
+}
+
+// maxIdle bounds the steps in which a policy may keep itself busy while nothing else happens.
+const maxIdle = 1_000_000
+
+// next returns the next instant at which something happens.
+func (s *simulator) next() sched.Time {
+	if len(s.told) > 0 || len(s.back) > 0 {
+		return s.now
+	}
+	t := min(s.ends.next(), s.wake)
+	if s.arrived < len(s.w.Jobs) {
+		t = min(t, s.w.Jobs[s.arrived].Arrival)
+	}
+	if s.faults != nil {
+		t = min(t, s.faults.next.next())
+	}
+	return t
+}
+
+// collect gathers all facts of the present instant, in the core's canonical order as far as that is cheap, and submits the jobs that arrive.
+func (s *simulator) collect() error {
+	s.facts, s.reports = s.facts[:0], s.reports[:0]
+	if s.faults != nil {
+		s.back, s.gone = s.faults.due(s.now, s.back, s.gone[:0])
+	}
+	for _, m := range s.back {
+		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.MachineJoined, Machine: m})
+	}
+	s.back = s.back[:0]
+	for s.ends.next() == s.now {
+		id := sched.AttemptID(s.ends.pop())
+		if s.o.Progress.Every > 0 && s.rows[id.Row()].end > s.now {
+			r := &s.rows[id.Row()]
+			s.reports = append(s.reports, s.report(r))
+			s.ends.push(uint64(id), min(r.end, s.now+s.o.Progress.Every))
+			continue
+		}
+		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id})
+		s.done++
+	}
+	s.facts = append(s.facts, s.told...)
+	s.facts = append(s.facts, s.reports...)
+	for _, m := range s.gone {
+		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.MachineLost, Machine: m})
+	}
+	for s.arrived < len(s.w.Jobs) && s.w.Jobs[s.arrived].Arrival == s.now {
+		if err := s.submit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// submit makes the next job known to the core and reports its arrival.
+func (s *simulator) submit() error {
+	j := s.arrived
+	s.w.Spec(j, &s.spec)
+	for i := range s.spec.Stages {
+		st := &s.spec.Stages[i]
+		st.Mean, st.SD = scaled(st.Mean, 1/s.o.Speed), scaled(st.SD, 1/s.o.Speed)
+	}
+	first := sched.TaskID(s.core.View().Tasks())
+	id, err := s.core.Submit(&s.spec)
+	if err != nil {
+		return fmt.Errorf("sim: job %d: %w", s.w.Jobs[j].Number, err)
+	}
+	offset := uint32(0)
+	for _, st := range s.w.StagesOf(j) {
+		s.stages = append(s.stages, stage{
+			first: first + sched.TaskID(offset), offset: offset, recorded: st.FirstTask, tasks: st.Tasks, job: s.w.Jobs[j].Number, law: st.Law,
+		})
+		offset += st.Tasks
+	}
+	s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.JobArrived, Job: id})
+	s.arrived++
+	return nil
+}
+
+// carryOut does what the core has decided.
+func (s *simulator) carryOut(d *sched.Decision) {
+	switch d.Kind {
+	case sched.Launch:
+		s.launch(d)
+	case sched.Kill:
+		s.ends.remove(uint32(d.Attempt.Row()))
+	case sched.Wake:
+		s.wake = d.At
+	case sched.Close:
+		s.closed++
+	case sched.Commit: // results are of no interest here
+	}
+}
+
+// launch rolls the dice for an attempt and schedules its end, or its first report.
+func (s *simulator) launch(d *sched.Decision) {
+	st := &s.stages[d.Stage]
+	index := uint32(d.Task - st.first)
+	a := &s.attempt
+	*a = Attempt{
+		Seed: s.o.Seed, Job: st.job, Task: st.offset + index, Number: d.Number, Machine: d.Machine, At: s.now - s.begin,
+		Index: int(index), Recorded: s.w.Durations[st.recorded : st.recorded+st.tasks], Law: s.law(st), Share: (1 - d.From) / s.o.Speed,
+	}
+	r := running{id: d.Attempt, start: s.now, end: sched.Never, from: d.From, job: a.Job, task: a.Task, number: a.Number}
+	if span := s.service.Duration(a); span < sched.Never-s.now-s.o.LaunchDelay {
+		r.end = s.now + s.o.LaunchDelay + span
+	}
+	due := r.end
+	row := d.Attempt.Row()
+	s.ends.grow(row + 1)
+	if every := s.o.Progress.Every; every > 0 {
+		for len(s.rows) <= row {
+			s.rows = append(s.rows, running{})
+		}
+		s.rows[row] = r
+		due = min(due, s.now+every)
+	}
+	if due < sched.Never {
+		s.ends.push(uint64(d.Attempt), due)
+	}
+	if s.o.Progress.Exact && r.end > s.now {
+		s.told = append(s.told, s.forecast(&r))
+	}
+}
+
+func (s *simulator) law(st *stage) dist.Law {
+	if st.law < 0 {
+		return nil
+	}
+	return s.w.Laws[st.law]
+}
+
+// pause looks up from the work now and then.
+func (s *simulator) pause(ctx context.Context) error {
+	if s.o.Tick != nil {
+		s.o.Tick(s.done - s.ticked)
+		s.ticked = s.done
+	}
+	return context.Cause(ctx)
+}
+
+// stalled says why a run cannot end.
+func (s *simulator) stalled() error {
+	v := s.core.View()
+	return fmt.Errorf("sim: the run is stuck at %v: nothing more will happen, but %d jobs are unfinished, %d tasks wait and %d attempts, which never end, run on %d slots",
+		s.now, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())
+}

@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// ServiceUsage lists the specs that [ParseService] reads.
+const ServiceUsage = "resample, recorded, law, sx[:slowdown=LAW], machine[:slowdown=LAW,keep=SPAN], or a law such as pareto:alpha=1.5,xm=10"
+
+// Dolly is the law of slowdowns "Dolly(1,12)" in thousandths: fitted by Gardner et al. (ToN 2017) to those of Facebook's Hadoop cluster
+// in Ananthanarayanan et al. (NSDI 2013). Mean 4.691.
+const Dolly = "empirical:values=(1x230 2x140 3x90 4x30 5x80 6x100 7x40 8x140 9x120 10x21 11x7 12x2)"
+
+// Defaults of the model machine: one machine in ten runs at a fifth of its speed, for ten minutes on average.
+const (
+	defaultMachineSlowdown = "twopoint:lo=1,hi=5,p=0.1"
+	defaultKeep            = 10 * time.Minute
+)
+
+// ParseService returns the model that a spec names. Laws within a spec are put in parentheses; the slowdown "dolly" is [Dolly].
+func ParseService(spec string) (Model, error) {
+	name, rest, _ := strings.Cut(spec, ":")
+	switch name {
+	case "resample", "recorded", "law":
+		if rest != "" {
+			return nil, fmt.Errorf("sim: service %s has no parameters, got %q", name, rest)
+		}
+		if name == "law" {
+			return StatedLaw, nil
+		}
+		return Resample, nil
+	case "sx":
+		law, _, err := slowdownParams(rest, Dolly, false)
+		if err != nil {
+			return nil, fmt.Errorf("sim: service sx: %w", err)
+		}
+		return SizeTimesSlowdown(law), nil
+	case "machine":
+		law, keep, err := slowdownParams(rest, defaultMachineSlowdown, true)
+		if err != nil {
+			return nil, fmt.Errorf("sim: service machine: %w", err)
+		}
+		return MachineSlowdown(law, keep), nil
+	}
+	law, err := dist.Parse(spec)
+	if err != nil {
+		if strings.Contains(err.Error(), "unknown name") {
+			return nil, fmt.Errorf("sim: unknown service %q; valid: %s", spec, ServiceUsage)
+		}
+		return nil, fmt.Errorf("sim: service: %w", err)
+	}
+	return OneLaw(law), nil
+}
+
+// slowdownParams reads slowdown=LAW and, where it is allowed, keep=SPAN.
+func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sched.Time, err error) {
+	keep = sched.Time(defaultKeep)
+	for rest != "" {
+		var key, value string
+		key, rest, _ = strings.Cut(rest, "=")
+		value, rest = cutParam(rest)
+		switch {
+		case key == "slowdown":
+			slowdown = strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")
+			if slowdown == "dolly" {
+				slowdown = Dolly
+			}
+		case key == "keep" && withKeep:
+			d, err := time.ParseDuration(value)
+			if err != nil || d < time.Millisecond {
+				return nil, 0, fmt.Errorf("keep: expected a duration of at least 1ms, got %q", value)
+			}
+			keep = sched.Time(d)
+		default:
+			return nil, 0, fmt.Errorf("unknown parameter %q; valid: %s", key, ServiceUsage)
+		}
+	}
+	law, err = dist.Parse(slowdown)
+	if err != nil {
+		return nil, 0, fmt.Errorf("slowdown: expected dolly or a law in parentheses: %w", err)
+	}
+	return law, keep, nil
+}
+
+// cutParam cuts a value off at the first comma outside parentheses.
+func cutParam(s string) (value, rest string) {
+	open := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			open++
+		case ')':
+			open--
+		case ',':
+			if open == 0 {
+				return s[:i], s[i+1:]
+			}
+		}
+	}
+	return s, ""
+}

@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// greedy is a policy for tests: first come, first served. With clones it uses idle slots for second attempts, lowest task first.
+type greedy struct{ clones bool }
+
+func (greedy) Observe(*sched.View, *sched.Event) {}
+
+func (g greedy) Decide(v *sched.View, act *sched.Actions) {
+	for {
+		m, free := v.FreeMachine(0)
+		s, waiting := v.WaitingStage(0)
+		if !free || !waiting {
+			break
+		}
+		t, _ := v.PendingTask(s, 0)
+		must(act.Launch(t, m, 0, sched.Original))
+	}
+	if g.clones {
+		g.clone(v, act)
+	}
+}
+
+func (greedy) clone(v *sched.View, act *sched.Actions) {
+	for s := range sched.StageID(v.Stages()) {
+		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+			m, free := v.FreeMachine(0)
+			if !free || v.CloneRoom() == 0 {
+				return
+			}
+			if v.CanClone(t) && v.Task(t).Live == 1 {
+				must(act.Launch(t, m, 0, sched.Cloning))
+			}
+		}
+	}
+}
+
+func must(_ sched.AttemptID, err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func load(t testing.TB, text string) *trace.Workload {
+	t.Helper()
+	w, err := trace.Read(strings.NewReader(text), "test", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func synth(t testing.TB, spec string) *trace.Workload {
+	t.Helper()
+	w, err := trace.Synthesize(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func model(t testing.TB, spec string) Model {
+	t.Helper()
+	m, err := ParseService(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func simulate(t testing.TB, w *trace.Workload, p sched.Policy, o Options) *Result {
+	t.Helper()
+	if o.Limits == (sched.Limits{}) {
+		o.Limits = sched.DefaultLimits()
+	}
+	r, err := Run(context.Background(), w, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// drawWorkload makes small messy workloads: several stages, every kind of edge, durations of zero, ties in arrivals and durations.
+func drawWorkload(t *rapid.T) *trace.Workload {
+	var text bytes.Buffer
+	arrival := 0
+	for range rapid.IntRange(1, 8).Draw(t, "jobs") {
+		arrival += rapid.IntRange(0, 3).Draw(t, "gap")
+		fmt.Fprintf(&text, `{"arrival_seconds":%d,"deadline_seconds":6,"stages":[`, arrival)
+		n := rapid.IntRange(1, 4).Draw(t, "tasks")
+		for s := range rapid.IntRange(1, 3).Draw(t, "stages") {
+			tasks := rapid.SliceOfN(rapid.IntRange(0, 4), n, n).Draw(t, "durations")
+			list := strings.ReplaceAll(fmt.Sprint(tasks), " ", ",")
+			edge := ""
+			if s > 0 {
+				from := rapid.IntRange(0, s-1).Draw(t, "from")
+				edge = []string{
+					"", fmt.Sprintf(`,"after":["%d"]`, from), fmt.Sprintf(`,"after_each":["%d"]`, from),
+					fmt.Sprintf(`,"after_tasks":[{"stage":"%d","pairs":[[0,%d]]}]`, from, n-1),
+				}[rapid.IntRange(0, 3).Draw(t, "edge")]
+				fmt.Fprint(&text, ",")
+			}
+			fmt.Fprintf(&text, `{"durations_seconds":%s,"need":%d,"resumable":true%s}`, list, rapid.IntRange(0, n).Draw(t, "need"), edge)
+		}
+		fmt.Fprintln(&text, "]}")
+	}
+	w, err := trace.Read(&text, "drawn", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestEverythingCompletes runs messy worlds with every kind of service, progress and faults, and the core's invariants checked after each step.
+func TestEverythingCompletes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorkload(t)
+		m, err := ParseService(rapid.SampledFrom([]string{"resample", "sx", "machine:keep=1s", "det:value=0", "exp:mean=2"}).Draw(t, "service"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{
+			Machines: rapid.IntRange(1, 4).Draw(t, "machines"), Slots: rapid.IntRange(1, 2).Draw(t, "slots"), Model: m, Check: true,
+			Limits: sched.DefaultLimits(), Seed: rapid.Uint64().Draw(t, "seed"),
+			Speed: rapid.SampledFrom([]float64{1, 2}).Draw(t, "speed"), LaunchDelay: rapid.SampledFrom([]sched.Time{0, sched.Second}).Draw(t, "delay"),
+		}
+		if rapid.Bool().Draw(t, "faults") {
+			o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}
+		}
+		o.Progress = rapid.SampledFrom([]Progress{{}, {Exact: true, Noise: 0.3}, {Every: sched.Second / 2, Noise: 0.3}}).Draw(t, "progress")
+		r, err := Run(context.Background(), w, greedy{clones: rapid.Bool().Draw(t, "clones")}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range r.Jobs {
+			if j.Failed || j.Completion < j.Arrival {
+				t.Fatalf("job %+v", j)
+			}
+		}
+	})
+}
+
+func TestStuckRunIsAnError(t *testing.T) {
+	for name, p := range map[string]sched.Policy{"lazy": lazy{}, "busy": lazy{wake: true}} {
+		_, err := Run(context.Background(), load(t, "0 1 1 1\n"), p, Options{Machines: 1})
+		if err == nil || !strings.HasPrefix(err.Error(), "sim: the run is stuck at") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// lazy gives no order.
+type lazy struct{ wake bool }
+
+func (lazy) Observe(*sched.View, *sched.Event) {}
+
+func (l lazy) Decide(v *sched.View, act *sched.Actions) {
+	if l.wake {
+		act.WakeAt(v.Now() + 1)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Run(ctx, synth(t, "synth:jobs=1000"), greedy{}, Options{Machines: 10, Limits: sched.DefaultLimits()})
+	if err != context.Canceled {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
