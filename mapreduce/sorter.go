@@ -91,8 +91,11 @@ func (s *sorter) record(off int) (key, value []byte) {
 
 func (s *sorter) sort() {
 	slices.SortFunc(s.refs, func(a, b ref) int {
-		if a.prefix != b.prefix {
-			return cmp.Compare(a.prefix, b.prefix)
+		if a.prefix < b.prefix {
+			return -1
+		}
+		if a.prefix > b.prefix {
+			return 1
 		}
 		x, _ := s.record(a.off)
 		y, _ := s.record(b.off)

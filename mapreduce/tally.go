@@ -18,6 +18,7 @@ type tally struct {
 	slots  []tallySlot // a power of two of them
 	used   int
 	arena  []byte
+	drains int // how often the table was emptied into the sorter
 }
 
 type tallySlot struct {
@@ -28,7 +29,7 @@ type tallySlot struct {
 }
 
 const (
-	tallySlots    = 1 << 12 // at first
+	tallySlots    = 1 << 14 // at first
 	tallySlotSize = 24
 )
 
@@ -133,6 +134,7 @@ func (t *tally) drain() error {
 		*slot = tallySlot{}
 	}
 	t.used, t.arena = 0, t.arena[:0]
+	t.drains++
 	return nil
 }
 
@@ -142,6 +144,7 @@ func (t *tally) writeSegments() error {
 		return err
 	}
 	t.slots, t.arena = nil, nil
+	t.sorter.sum = t.drains > 1 // a single filling has no key twice
 	return t.sorter.writeSegments()
 }
 
