@@ -180,6 +180,21 @@ func TestFailureBudget(t *testing.T) {
 			t.Errorf("job is in state %d", s)
 		}
 	})
+	t.Run("lets the policy choose among clones as long as one is left", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 3)
+		w.arrive(tasks(1))
+		a, one, two := w.launch(0, 0), w.launch(0, 0), w.launch(0, 0)
+		w.at(1, failed(a))
+		w.order(func(act *Actions) {
+			if err := act.Kill(one, Replaced); err != nil {
+				t.Error(err)
+			}
+			if err := act.Kill(two, Replaced); err != ErrRetries {
+				t.Errorf("killing the last met %v", err)
+			}
+		})
+		w.wantStates("R")
+	})
 	t.Run("fails when the last clone ends", func(t *testing.T) {
 		for name, last := range map[string]func(AttemptID) Event{
 			"by failure":       failed,

@@ -1,0 +1,114 @@
+package lint
+
+import (
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows says which packages of the module may import which. "->" reads "may import"; what is not said is forbidden.
+//
+// It is a statement of policy. DO NOT CHANGE IT TO MAKE A BUILD PASS: a new arrow is a decision (docs/decisions). No policy knows a
+// driver, no driver knows another, the planner knows neither scheduler nor simulator, and the core knows nobody.
+// Tests may import what they like of the module, as far as Go lets them.
+const arrows = `
+	dist       ->
+	sched      ->
+	mapreduce  ->
+	plan       -> dist
+	policy     -> sched dist plan
+	trace      -> sched dist
+	sim        -> sched dist trace
+	overlap    -> dist
+	live       -> sched trace
+	live/proc  -> live sched mapreduce
+	live/kube  -> live sched mapreduce
+	report     -> trace
+	cmd/*      -> *
+	internal/* ->
+`
+
+// outsiders says who alone may import certain modules of others; the rest is free to all but the pure packages.
+const outsiders = `
+	k8s.io               -> live/kube
+	sigs.k8s.io          -> live/kube
+	github.com/spf13     -> cmd/*
+	gonum.org/v1/gonum   -> dist plan overlap
+`
+
+func TestArrows(t *testing.T) { everywhere(t, checkArrows) }
+
+func checkArrows(f *file) (found []string) {
+	mine, known := rules(arrows)[class(f.dir())]
+	if !known {
+		return []string{f.found(f.Package, "package %s has no line in internal/lint's arrows; say there what it may import", f.dir())}
+	}
+	for _, imp := range f.Imports {
+		target, _ := strconv.Unquote(imp.Path.Value)
+		own, ours := strings.CutPrefix(target, module+"/")
+		if ours && !f.test() && !slices.Contains(mine, own) && !slices.Contains(mine, "*") {
+			found = append(found, f.found(imp.Pos(), "%s may import %v, not %s; turn the arrow round or move the code", f.dir(), mine, own))
+		}
+		if strings.Contains(strings.Split(target, "/")[0], ".") && !ours {
+			found = append(found, checkOutsider(f, imp.Pos(), target)...)
+		}
+	}
+	return found
+}
+
+// checkOutsider looks at the import of somebody else's module.
+func checkOutsider(f *file, at token.Pos, target string) []string {
+	for prefix, who := range rules(outsiders) {
+		if target != prefix && !strings.HasPrefix(target, prefix+"/") {
+			continue
+		}
+		if !slices.Contains(who, class(f.dir())) {
+			return []string{f.found(at, "%s belongs to %v; %s has to do without", prefix, who, f.dir())}
+		}
+		return nil
+	}
+	if slices.Contains(pure, f.dir()) && !f.test() {
+		return []string{f.found(at, "%s is pure and imports nothing but the standard library and what internal/lint's outsiders allow, not %s", f.dir(), target)}
+	}
+	return nil
+}
+
+// class is a package as the rules name it: packages under cmd and internal share a line.
+func class(dir string) string {
+	if top, _, under := strings.Cut(dir, "/"); under && (top == "cmd" || top == "internal") {
+		return top + "/*"
+	}
+	return dir
+}
+
+// rules reads lines of the form "a -> b c".
+func rules(text string) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(text) {
+		if from, to, ok := strings.Cut(line, "->"); ok {
+			all[strings.TrimSpace(from)] = strings.Fields(to)
+		}
+	}
+	return all
+}
+
+func TestArrowsFindsWhatIsWrong(t *testing.T) {
+	for _, c := range []struct{ name, imports, want string }{
+		{"sched/x.go", `"fmt"`, ""},
+		{"sched/x.go", `"github.com/tailcut/tailcut/dist"`, "x.go:2: sched may import [], not dist"},
+		{"sched/x_test.go", `"github.com/tailcut/tailcut/dist"`, ""},
+		{"policy/x.go", `"github.com/tailcut/tailcut/sched"`, ""},
+		{"policy/x.go", `"github.com/tailcut/tailcut/sim"`, "not sim"},
+		{"cmd/tailcut/x.go", `"github.com/tailcut/tailcut/sim"`, ""},
+		{"util/x.go", `"fmt"`, "package util has no line"},
+		{"live/kube/x.go", `"k8s.io/api/batch/v1"`, ""},
+		{"live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [live/kube]"},
+		{"live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [live/kube]"},
+		{"sched/x.go", `"example.org/clever"`, "sched is pure"},
+		{"sched/x_test.go", `"pgregory.net/rapid"`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) { sample(t, checkArrows, c.name, "package x\nimport "+c.imports, c.want) })
+	}
+}
