@@ -3,10 +3,10 @@ package sched
 import "testing"
 
 // greedy is the least policy that finishes jobs: the first waiting task goes to the first free machine.
-type greedy struct{ clones bool }
+type greedy struct{}
 
 func (greedy) Observe(*View, *Event) {}
-func (g greedy) Decide(v *View, act *Actions) {
+func (greedy) Decide(v *View, act *Actions) {
 	for {
 		m, ok := v.FreeMachine(0)
 		s, waiting := v.WaitingStage(0)
