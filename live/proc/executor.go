@@ -183,10 +183,7 @@ func (e *Executor) attend(p *process) {
 
 // sync makes the attempt's output durable.
 func (e *Executor) sync(p *process) error {
-	if e.cfg.Work.durable() {
-		return syncDir(filepath.Dir(p.dir))
-	}
-	return errors.Join(syncTree(p.dir), syncDir(filepath.Dir(p.dir)))
+	return errors.Join(e.cfg.Work.sync(p.dir), syncDir(filepath.Dir(p.dir)))
 }
 
 // finish reports the end of an attempt that was not ended by the engine, and drops the folder of one without result.

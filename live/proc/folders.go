@@ -86,12 +86,26 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncTree makes all regular files below a folder, and the folders, durable.
+// syncTree makes all regular files below a folder, and the folders, durable. What is empty needs nothing but its name in the folder above.
 func syncTree(root string) error {
-	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
+	entries, err := os.ReadDir(root)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(root, e.Name())
+		switch info, err := e.Info(); {
+		case err != nil:
 			return err
+		case e.IsDir():
+			if err := syncTree(path); err != nil {
+				return err
+			}
+		case e.Type().IsRegular() && info.Size() > 0:
+			if err := syncDir(path); err != nil { // opening and syncing is the same for files
+				return err
+			}
 		}
-		return syncDir(path) // opening and syncing is the same for files
-	})
+	}
+	return syncDir(root)
 }

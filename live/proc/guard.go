@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 )
 
@@ -21,6 +22,11 @@ func startGuard(self []string, tag string) (*guard, error) {
 	args := append(append([]string(nil), self[1:]...), "guard", tag)
 	g := &guard{cmd: exec.Command(self[0], args...)}
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a signal to the engine's group must not reach it
+	for _, kv := range os.Environ() {                      // an engine may itself be an attempt of a run: its end must not take the guard along
+		if !strings.HasPrefix(kv, runVariable+"=") {
+			g.cmd.Env = append(g.cmd.Env, kv)
+		}
+	}
 	var err error
 	if g.pipe, err = g.cmd.StdinPipe(); err != nil {
 		return nil, err

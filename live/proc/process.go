@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,7 +75,7 @@ func (p *process) start(cmd *Command, dir string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.os, err = os.StartProcess(path, cmd.Args, &os.ProcAttr{
-		Dir: dir, Env: append(os.Environ(), cmd.Env...), Files: files, Sys: attributes(),
+		Dir: dir, Env: override(os.Environ(), cmd.Env), Files: files, Sys: attributes(),
 	})
 	if err != nil {
 		r.Close()
@@ -85,6 +86,22 @@ func (p *process) start(cmd *Command, dir string) error {
 		p.signal(syscall.SIGKILL)
 	}
 	return nil
+}
+
+// override returns an environment in which every name is set once, the last of all settings. Who looks a name up may see the first of several.
+func override(base, more []string) []string {
+	all := append(base, more...)
+	seen := make(map[string]bool, len(all))
+	kept := len(all)
+	for i := len(all) - 1; i >= 0; i-- {
+		name, _, _ := strings.Cut(all[i], "=")
+		if !seen[name] {
+			seen[name] = true
+			kept--
+			all[kept] = all[i]
+		}
+	}
+	return all[kept:]
 }
 
 // find looks a program up as a shell would that is in dir.
@@ -185,6 +202,7 @@ func (p *process) follow(tell func(float64)) {
 			tell(x)
 		}
 	}
+	_, _ = io.Copy(io.Discard, p.progress) // whatever it is, the attempt must be able to write it
 }
 
 // lastLine returns the last line of a file that is not blank, cut to what fits a terminal.

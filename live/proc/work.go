@@ -59,5 +59,10 @@ func (w *Work) publish(f Folders, out string) error {
 	return mapreduce.Publish(dirs, out)
 }
 
-// durable tells whether an attempt of the work makes its own output durable before it ends.
-func (w *Work) durable() bool { return w.MapReduce != nil }
+// sync makes the output of an attempt that has ended well durable, in its folder.
+func (w *Work) sync(dir string) error {
+	if w.Array != nil {
+		return w.Array.sync(dir)
+	}
+	return nil // a map/reduce attempt has done so itself
+}
