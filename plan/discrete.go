@@ -1,0 +1,110 @@
+package plan
+
+import "github.com/tailcut/tailcut/dist"
+
+// discrete are the forks of a law that is all atoms, rule B of exact resampling: n values drawn from the law, the fork at
+// their k-th smallest v_j, every task equal to v_j finished. With G_j = P(X <= v_j), of the n tasks
+//
+//	s' ~ Bin(n, 1-G_j) are still running once v_j has passed, and, given s',
+//	e  ~ Bin(n-s', P(X = v_j)/G_j) of the others are equal to v_j,
+//
+// and the k-th smallest is v_j if and only if e > s-s' >= 0.
+type discrete struct {
+	atoms []dist.Atom
+	tasks int
+}
+
+func (d *discrete) len() int           { return len(d.atoms) }
+func (d *discrete) time(i int) float64 { return d.atoms[i].Value }
+
+func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []float64)) {
+	a := d.atoms[i]
+	above := binomial(d.tasks, a.Survival, a.CDF, negligible, nil)
+	share, rest := a.Mass/a.CDF, 0.0
+	if i > 0 {
+		rest = d.atoms[i-1].CDF / a.CDF
+	}
+	var buffer, weights []float64
+	for x := above.lo; x <= min(above.hi(), hi); x++ {
+		equal := binomial(d.tasks-x, share, rest, negligible, buffer)
+		buffer = equal.pmf
+		if x+equal.hi()-1 < lo {
+			continue
+		}
+		equal.tail()
+		weight := above.pmf[x-above.lo]
+		// equal.pmf[δ-equal.lo] is now P(e > δ), and 1 for every δ below equal.lo.
+		weights = weights[:0]
+		for range equal.lo {
+			weights = append(weights, weight)
+		}
+		for _, p := range equal.pmf[:len(equal.pmf)-1] {
+			weights = append(weights, weight*p)
+		}
+		visit(x, weights)
+	}
+}
+
+// residuals merges the steps of what is left of an original, at v_m - v_i, with those of a fresh attempt, at v_m.
+func (d *discrete) residuals(i int, step func(width, old, fresh float64)) {
+	t, left := d.atoms[i].Value, d.atoms[i].Survival
+	if left <= 0 {
+		return
+	}
+	old, fresh := 1.0, 1.0
+	y, m, f := 0.0, i+1, 0
+	for m < len(d.atoms) {
+		ends, freshEnds := d.atoms[m].Value-t, d.atoms[f].Value
+		next := min(ends, freshEnds)
+		if next > y {
+			step(next-y, old, fresh)
+			y = next
+		}
+		if ends <= next {
+			old = d.atoms[m].Survival / left
+			m++
+		}
+		if freshEnds <= next {
+			fresh = d.atoms[f].Survival
+			f++
+		}
+	}
+}
+
+func (d *discrete) lives(step func(width, fresh float64)) {
+	fresh, y := 1.0, 0.0
+	for _, a := range d.atoms {
+		if a.Value > y {
+			step(a.Value-y, fresh)
+			y = a.Value
+		}
+		fresh = a.Survival
+	}
+}
+
+// orders sums E[X_{k:n}] = v_1 + Σ (v_{j+1}-v_j) P(Bin(n, G_j) < k): within the band of the binomial term by term, and
+// beyond it, where the probability is 1, by a running sum.
+func (d *discrete) orders() []float64 {
+	out := make([]float64, d.tasks+1)
+	beyond := make([]float64, d.tasks+2)
+	var buffer []float64
+	for i, a := range d.atoms[:len(d.atoms)-1] {
+		gap := d.atoms[i+1].Value - a.Value
+		upTo := binomial(d.tasks, a.CDF, a.Survival, negligible, buffer)
+		buffer = upTo.pmf
+		var below float64
+		for x, p := range upTo.pmf {
+			below += p
+			if k := upTo.lo + x + 1; k <= d.tasks {
+				out[k] += gap * below
+			}
+		}
+		beyond[min(upTo.hi()+2, d.tasks+1)] += gap
+	}
+	sum := d.atoms[0].Value
+	for k := 1; k <= d.tasks; k++ {
+		sum += beyond[k]
+		out[k] += sum
+	}
+	return out
+}

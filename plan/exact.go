@@ -1,0 +1,316 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+)
+
+// forks are the times at which a job may fork and what follows, of a law that is all atoms or of a continuous one.
+//
+// The integrals of the finite-n theory all have one shape. Given that the fork is at the i-th time t and leaves s'
+// tasks unfinished, their residuals are independent, and
+//
+//	E[T | i, s'] = t + ∫ 1-(1-S(y))^s' dy    with S(y) = old(y) fresh(y)^r (keep) or fresh(y)^(r+1) (kill)
+//	E[residuals | i, s'] = s' ∫ S(y) dy
+//
+// where old is the survival of what is left of an original and fresh that of a new attempt. A law of atoms makes the
+// integrals finite sums and the fork a finite choice; a continuous one is given nodes and weights of quadrature.
+type forks interface {
+	// len is the number of fork times.
+	len() int
+	// time is the i-th fork time t, seconds.
+	time(i int) float64
+	// weigh tells which policies fork at the i-th time: for every number s' of tasks then unfinished, weights[δ] is the
+	// probability, under the policy with s = s'+δ stragglers, that it forks then and leaves s'. It keeps to lo <= s <= hi.
+	// The weights are the caller's until it returns.
+	weigh(i, lo, hi int, visit func(unfinished int, weights []float64))
+	// residuals lists the steps of y from 0 on: width, old(y), fresh(y).
+	residuals(i int, step func(width, old, fresh float64))
+	// lives lists the steps of y from 0 on for fresh attempts alone: width, fresh(y).
+	lives(step func(width, fresh float64))
+	// orders returns E[X_{k:n}] for k = 1..n, at index k; index 0 is the start of the job, 0.
+	orders() []float64
+}
+
+// Exact evaluates the finite-n expectations without asymptotics and without dice.
+//
+// For a law of atoms, such as a sample, it is exact resampling: n values drawn from the law, a fork at the k-th
+// smallest, tasks equal to it finished. All is a finite sum, good to about 1e-12 relative. For a continuous law it is
+// quadrature over the time of the fork and over the residual, good to about 1e-9 relative where the law's density is smooth
+// on its support; where the mean of the latency barely exists the error grows.
+//
+// An Exact does not change after its making; any number of goroutines may use it.
+type Exact struct {
+	law    dist.Law
+	tasks  int
+	forks  forks
+	orders []float64 // [k] E[X_{k:n}]
+	upTo   []float64 // [k] E[X_{1:n}] + … + E[X_{k:n}]
+}
+
+// NewExact returns the evaluator of a job of that many tasks whose attempts last as l says, in seconds. It is an error
+// if l has negative values, or is neither continuous nor all atoms.
+func NewExact(l dist.Law, tasks int) (*Exact, error) {
+	if err := check(l, tasks); err != nil {
+		return nil, err
+	}
+	e := &Exact{law: l, tasks: tasks}
+	if atoms := dist.Atoms(l); atoms != nil {
+		e.forks = &discrete{atoms: atoms, tasks: tasks}
+		e.order()
+		return e, nil
+	}
+	if d, ok := l.(dist.Density); !ok || math.IsNaN(d.LogPDF(l.Quantile(0.5))) {
+		return nil, fmt.Errorf("plan: %s has both atoms and a density; evaluate it by simulation", l)
+	}
+	e.forks = newContinuous(l, tasks)
+	e.order()
+	return e, nil
+}
+
+// order fills the means of the order statistics and their sums.
+func (e *Exact) order() {
+	e.orders = e.forks.orders()
+	e.upTo = make([]float64, len(e.orders))
+	for k := 1; k < len(e.orders); k++ {
+		e.upTo[k] = e.upTo[k-1] + e.orders[k]
+	}
+}
+
+// Tasks returns n.
+func (e *Exact) Tasks() int { return e.tasks }
+
+// Law returns the law of one attempt.
+func (e *Exact) Law() dist.Law { return e.law }
+
+// Evaluate returns E[T] and E[C] of one policy, exactly.
+func (e *Exact) Evaluate(p Policy) (Outcome, error) {
+	if err := p.Validate(e.tasks); err != nil {
+		return Outcome{}, err
+	}
+	if p.Baseline() {
+		return e.baseline(), nil
+	}
+	r := e.newRange(p.Stragglers, p.Stragglers, p.Clones, p.Clones, p.Original == Keep, p.Original == Kill)
+	part := r.run(0, e.forks.len(), 1)
+	return r.outcome(part, p), nil
+}
+
+// baseline is E[X_{n:n}] and E[X].
+func (e *Exact) baseline() Outcome {
+	return Outcome{Latency: e.orders[e.tasks], Cost: e.law.Mean()}
+}
+
+// span is a rectangle of the grid, with what all its forks share.
+type span struct {
+	e            *Exact
+	sLo, sHi     int // stragglers, 1..n
+	rLo, rHi     int // clones
+	keep, kill   bool
+	fresh        [][]float64 // [r-rLo][s-1] the mean of the largest of s minima of r+1 fresh attempts, s = 1..sHi
+	freshMean    []float64   // [r-rLo] the mean of the minimum of r+1
+	finite       []bool      // [r-rLo] whether that mean exists
+	freshFrom    int         // the least s of fresh
+	anyKeep      bool        // some r of the span has a keep policy that is not the baseline
+	keepFrom     int         // the least such r
+	insideLo, up int         // the part of sLo..sHi that forks after the start: up < n
+}
+
+// newRange prepares the policies s in [sLo, sHi] and r in [rLo, rHi].
+func (e *Exact) newRange(sLo, sHi, rLo, rHi int, keep, kill bool) *span {
+	r := &span{e: e, sLo: sLo, sHi: sHi, rLo: rLo, rHi: rHi, keep: keep, kill: kill}
+	r.insideLo, r.up = sLo, min(sHi, e.tasks-1)
+	r.keepFrom = max(1, rLo)
+	r.anyKeep = keep && r.keepFrom <= rHi
+	for c := rLo; c <= rHi; c++ {
+		r.finite = append(r.finite, !math.IsInf(dist.Min(e.law, c+1).Mean(), 1))
+	}
+	if kill || sHi == e.tasks {
+		r.prepareFresh()
+	}
+	return r
+}
+
+// prepareFresh fills the table of fresh attempts, which depends on no fork.
+func (r *span) prepareFresh() {
+	r.freshFrom = 1
+	if !r.kill {
+		r.freshFrom = r.e.tasks // only a fork at the start asks
+	}
+	sums := make([]maxima, r.rHi-r.rLo+1)
+	r.freshMean = make([]float64, len(sums))
+	for c := range sums {
+		sums[c].reset(r.freshFrom, r.sHi)
+	}
+	r.e.forks.lives(func(width, fresh float64) {
+		S := math.Pow(fresh, float64(r.rLo+1))
+		for c := range sums {
+			sums[c].add(width, S)
+			r.freshMean[c] += width * S
+			S *= fresh
+		}
+	})
+	for c := range sums {
+		table := make([]float64, r.sHi-r.freshFrom+1)
+		for i := range table {
+			table[i] = sums[c].at(r.freshFrom + i)
+		}
+		r.fresh = append(r.fresh, table)
+	}
+}
+
+// sums are Σ over forks of weight times something, by stragglers s.
+type sums struct {
+	norm []float64 // 1
+	keep []pair    // by clones from keepFrom, then by s
+	kill []pair    // by clones from rLo, then by s
+}
+
+// pair holds the largest residual and the sum of the residuals.
+type pair struct{ largest, sum float64 }
+
+// run sums over the forks from, from+stride, … below to. Forks may be dealt to several runs and the runs added.
+func (r *span) run(from, to, stride int) *sums {
+	width := max(0, r.up-r.insideLo+1)
+	out := &sums{norm: make([]float64, width)}
+	if r.anyKeep {
+		out.keep = make([]pair, width*(r.rHi-r.keepFrom+1))
+	}
+	if r.kill {
+		out.kill = make([]pair, width*(r.rHi-r.rLo+1))
+	}
+	if width == 0 {
+		return out
+	}
+	old := newResiduals(r)
+	for i := from; i < to; i += stride {
+		r.add(i, out, old)
+	}
+	return out
+}
+
+// add adds one fork.
+func (r *span) add(i int, out *sums, old *residuals) {
+	old.clear()
+	r.e.forks.weigh(i, r.insideLo, r.up, old.note)
+	if len(old.rows) == 0 {
+		return
+	}
+	if r.anyKeep {
+		old.fill(i)
+	}
+	width := len(out.norm)
+	for _, row := range old.rows {
+		weights := old.weights[row.from:row.to]
+		at := row.unfinished + row.skip - r.insideLo
+		for d, w := range weights {
+			out.norm[at+d] += w
+		}
+		n := float64(row.unfinished)
+		for c := range old.sums {
+			largest, mean := old.sums[c].at(row.unfinished), n*old.mean[c]
+			into := out.keep[c*width+at:]
+			for d, w := range weights {
+				into[d].largest += w * largest
+				into[d].sum += w * mean
+			}
+		}
+		if !r.kill {
+			continue
+		}
+		for c := range r.fresh {
+			largest := 0.0
+			if row.unfinished >= r.freshFrom {
+				largest = r.fresh[c][row.unfinished-r.freshFrom]
+			}
+			mean := n * r.freshMean[c]
+			into := out.kill[c*width+at:]
+			for d, w := range weights {
+				into[d].largest += w * largest
+				into[d].sum += w * mean
+			}
+		}
+	}
+}
+
+// residuals is what add needs of one fork: the rows of weights, and the sums over the residuals of kept originals.
+type residuals struct {
+	span    *span
+	rows    []row
+	weights []float64
+	sums    []maxima  // by clones from keepFrom
+	mean    []float64 // ∫S, by clones from keepFrom
+}
+
+// row is a run of weights for a number of unfinished tasks: weights[from:to] are those of s = unfinished+skip and up.
+type row struct{ unfinished, skip, from, to int }
+
+func newResiduals(r *span) *residuals {
+	size := 0
+	if r.anyKeep {
+		size = r.rHi - r.keepFrom + 1
+	}
+	return &residuals{span: r, sums: make([]maxima, size), mean: make([]float64, size)}
+}
+
+func (x *residuals) clear() { x.rows, x.weights = x.rows[:0], x.weights[:0] }
+
+// note keeps the weights of the policies of the span.
+func (x *residuals) note(unfinished int, weights []float64) {
+	skip := max(0, x.span.insideLo-unfinished)
+	end := min(len(weights), x.span.up-unfinished+1)
+	if skip >= end {
+		return
+	}
+	from := len(x.weights)
+	x.weights = append(x.weights, weights[skip:end]...)
+	x.rows = append(x.rows, row{unfinished, skip, from, len(x.weights)})
+}
+
+// fill sums over the steps of the residual at the i-th fork.
+func (x *residuals) fill(i int) {
+	lo, hi := x.rows[0].unfinished, x.rows[0].unfinished
+	for _, row := range x.rows {
+		lo, hi = min(lo, row.unfinished), max(hi, row.unfinished)
+	}
+	for c := range x.sums {
+		x.sums[c].reset(lo, hi)
+		x.mean[c] = 0
+	}
+	first := float64(x.span.keepFrom)
+	x.span.e.forks.residuals(i, func(width, old, fresh float64) {
+		S := old * fresh
+		if first > 1 {
+			S = old * math.Pow(fresh, first)
+		}
+		for c := range x.sums {
+			x.sums[c].add(width, S)
+			x.mean[c] += width * S
+			S *= fresh
+		}
+	})
+}
+
+// outcome turns the sums of all forks into E[T] and E[C] of a policy of the span that is not the baseline.
+func (r *span) outcome(all *sums, p Policy) Outcome {
+	n, s, c := r.e.tasks, p.Stragglers, p.Clones-r.rLo
+	if !r.finite[c] {
+		return Outcome{Latency: math.Inf(1), Cost: math.Inf(1)}
+	}
+	share := float64(p.Clones+1) / float64(n)
+	if s == n { // the fork is at the start: keep and kill are the same
+		return Outcome{Latency: r.fresh[c][n-r.freshFrom], Cost: float64(p.Clones+1) * r.freshMean[c]}
+	}
+	at, width := s-r.insideLo, len(all.norm)
+	var x pair
+	if p.Original == Keep {
+		x = all.keep[(p.Clones-r.keepFrom)*width+at]
+	} else {
+		x = all.kill[c*width+at]
+	}
+	fork := r.e.orders[n-s]
+	first := (r.e.upTo[n-s] + float64(s)*fork) / float64(n)
+	return Outcome{Latency: fork + x.largest/all.norm[at], Cost: first + share*x.sum/all.norm[at]}
+}
