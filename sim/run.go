@@ -310,9 +310,12 @@ func (s *simulator) pause(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+// ErrStuck is wrapped by the error of a run that cannot end because the policy leaves jobs unfinished for ever.
+var ErrStuck = errors.New("sim: the run is stuck")
+
 // stalled says why a run cannot end.
 func (s *simulator) stalled() error {
 	v := s.core.View()
-	return fmt.Errorf("sim: the run is stuck at %v: nothing more will happen, but %d jobs are unfinished, %d tasks wait and %d attempts, which never end, run on %d slots",
-		s.now, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())
+	return fmt.Errorf("%w at %v: nothing more will happen, but %d jobs are unfinished, %d tasks wait and %d attempts, which never end, run on %d slots",
+		ErrStuck, s.now, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())
 }
