@@ -36,7 +36,7 @@ var strangers = []struct {
 	why  string
 }{
 	{regexp.MustCompile(`(^|[^\w./~-])/(work/(main|shared)|root)\b`), "a path of somebody's machine; make it relative, or an argument"},
-	{regexp.MustCompile(`GOPROXY=http|(index|extra-index)-url[ =]http|--registry[ =]http`), "the address of a registry; leave it to the environment"},
+	{regexp.MustCompile(`GO[P]ROXY=http|(index|extra-index)-url[ =]http|--registry[ =]http`), "the address of a registry; leave it to the environment"},
 }
 
 func TestNoStrangersInTrackedFiles(t *testing.T) {
