@@ -70,7 +70,7 @@ func (f *runFlags) wrong(flag string, err error) error {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run [OPERATOR] INPUT... | run --tasks N -- CMD ARG... | run -f job.yaml", Short: "Run a job now, with clones for the tasks that straggle",
+		Use: "run [OPERATOR] [INPUT...] [-- CMD ARG...]", Short: "Run a job now, with clones for the tasks that straggle",
 		Long: runLong, Example: runExample,
 	}
 	fl := cmd.Flags()
@@ -95,7 +95,7 @@ func newRun() *cobra.Command {
 	fl.BoolVar(&f.force, "force", false, "replace what the output folder holds of an earlier run")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print stages, tasks and what the policy would launch first, and run nothing")
 	format := addFormat(cmd)
-	completePolicies(cmd)
+	completeRun(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f.given = func(name string) bool { return fl.Lookup(name).Changed }
 		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, joblog: f.joblog}
@@ -107,9 +107,17 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// completePolicies completes --policy with the registry's names.
-func completePolicies(cmd *cobra.Command) {
+// completeRun completes operators, names of policies, and paths of the right kind.
+func completeRun(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return []string{"grep", "sort", "wordcount", "wordmean"}, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
+	_ = cmd.MarkFlagDirname("output")
 }
 
 // request makes the request that a job file or the command line describes.

@@ -36,8 +36,10 @@ type stageScreen struct {
 const (
 	plainEvery = 10 * time.Second // between two plain lines of a long stage
 	mostLines  = 12               // of stages that are open
-	barWidth   = 24
-	nameWidth  = 20 // longer names of stages are cut
+	nameWidth  = 20               // longer names of stages are cut
+
+	mostBar, leastBar = 24, 5 // columns of a bar
+	besideBar         = 76    // columns of a line without its bar, mostly
 )
 
 func newScreen(w io.Writer, run *live.Run) *screen {
@@ -65,7 +67,10 @@ func newScreen(w io.Writer, run *live.Run) *screen {
 // tick brings the screen up to date.
 func (s *screen) tick(v *sched.View) {
 	var said, open []string
-	waiting, more := 0, 0
+	waiting, more, bar := 0, 0, mostBar
+	if s.width != nil {
+		bar = min(mostBar, max(leastBar, s.width()-besideBar))
+	}
 	for i, name := range s.run.Header.Stages {
 		st := v.Stage(sched.StageID(i))
 		mine := &s.stages[i]
@@ -82,7 +87,7 @@ func (s *screen) tick(v *sched.View) {
 		case len(open) == mostLines:
 			more++
 		default:
-			open = append(open, stageLine(name, &st, mine.base, time.Since(mine.begun)))
+			open = append(open, stageLine(name, &st, mine.base, time.Since(mine.begun), bar))
 		}
 	}
 	if s.width == nil {
@@ -168,16 +173,16 @@ func closedLine(name string, st *sched.Stage) string {
 	return fmt.Sprintf("%s: %s done", name, count(int(st.Done), "task"))
 }
 
-// stageLine shows an open stage: base tasks of it were done before the time that has elapsed.
-func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration) string {
+// stageLine shows an open stage with a bar of so many columns: base tasks of it were done before the time that has elapsed.
+func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration, bar int) string {
 	if r := []rune(name); len(r) > nameWidth {
 		name = string(r[:nameWidth-1]) + "~"
 	}
-	filled := barWidth
+	filled := bar
 	if st.Tasks > 0 {
-		filled = int(uint64(st.Done) * barWidth / uint64(st.Tasks))
+		filled = int(uint64(st.Done) * uint64(bar) / uint64(st.Tasks))
 	}
-	line := fmt.Sprintf("%-8s [%s%s] %d/%d done, %d running, %s", name, strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled),
+	line := fmt.Sprintf("%-8s [%s%s] %d/%d done, %d running, %s", name, strings.Repeat("#", filled), strings.Repeat(".", bar-filled),
 		st.Done, st.Tasks, st.Running, count(clonesOf(st), "clone"))
 	if st.Done > base && elapsed > 0 {
 		perSecond := float64(st.Done-base) / elapsed.Seconds()

@@ -33,7 +33,7 @@ func TestStageLine(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := stageLine("map", &c.stage, c.base, c.elapsed); got != c.want {
+			if got := stageLine("map", &c.stage, c.base, c.elapsed, mostBar); got != c.want {
 				t.Errorf("\n got %q\nwant %q", got, c.want)
 			}
 		})
