@@ -211,6 +211,7 @@ func (e *engine) report(ctx context.Context, run *live.Run) error {
 	case s.State == "failed":
 		return failure{errors.New(blame(s))}
 	case ctx.Err() != nil:
+		fmt.Fprintln(e.cmd.ErrOrStderr(), "the same command goes on where this one stopped")
 		return ctx.Err()
 	}
 	return errFailed

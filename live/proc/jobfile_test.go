@@ -15,7 +15,7 @@ import (
 
 func parseJob(t *testing.T, text string) *JobFile {
 	t.Helper()
-	f, err := ParseJobFile("job.yaml", "/work", []byte(text))
+	f, err := ParseJobFile("job.yaml", "/jobs", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestJobFileForms(t *testing.T) {
 	}{
 		"operator": {
 			"operator: wordcount\ninput: [a, /b/c]\n",
-			Job{Name: "job", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{"/work/a", "/b/c"}}},
+			Job{Name: "job", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{"/jobs/a", "/b/c"}}},
 		},
 		"one input": {
 			"operator: sort\ninput: ../logs\n",
@@ -37,12 +37,12 @@ func TestJobFileForms(t *testing.T) {
 		},
 		"grep": {
 			"name: find it\noperator: grep\npattern: 'a+'\ninput: x\n",
-			Job{Name: "find it", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "grep", Pattern: "a+"}, Inputs: []string{"/work/x"}}},
+			Job{Name: "find it", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "grep", Pattern: "a+"}, Inputs: []string{"/jobs/x"}}},
 		},
 		"streaming": {
 			"mapper: cut -f2\nreducer: uniq -c\ncombiner: cat\ninput: x\n",
 			Job{Name: "job", MapReduce: &mapreduce.Job{
-				Operator: mapreduce.Operator{Name: "streaming", Mapper: "cut -f2", Reducer: "uniq -c", Combiner: "cat"}, Inputs: []string{"/work/x"},
+				Operator: mapreduce.Operator{Name: "streaming", Mapper: "cut -f2", Reducer: "uniq -c", Combiner: "cat"}, Inputs: []string{"/jobs/x"},
 			}},
 		},
 		"stages": {
@@ -103,7 +103,7 @@ reducers: 4
 	}
 	want := []string{
 		"3 --policy=srew:beta=0.5", "4 --slots=2", "5 --retries=0", "6 --timeout=10m", "7 --max-attempts=none", "8 --clone-budget=default",
-		"9 --output=/work/out", "10 --seed=18446744073709551615", "11 --disturb=slow=0.1,factor=8", "12 --slot=100ms", "13 --split-size=8MiB", "14 --reducers=4",
+		"9 --output=/jobs/out", "10 --seed=18446744073709551615", "11 --disturb=slow=0.1,factor=8", "12 --slot=100ms", "13 --split-size=8MiB", "14 --reducers=4",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -191,7 +191,7 @@ func TestJobFileMistakes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseJobFile("job.yaml", "/work", []byte(c.text))
+			_, err := ParseJobFile("job.yaml", "/jobs", []byte(c.text))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -248,7 +248,7 @@ func FuzzParseJobFile(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		job, err := ParseJobFile("job.yaml", "/work", data)
+		job, err := ParseJobFile("job.yaml", "/jobs", data)
 		if err != nil {
 			var field *FieldError
 			if !errors.As(err, &field) || field.Line < 1 || strings.ContainsAny(err.Error(), "\n\r") {
