@@ -37,6 +37,9 @@ const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --tasks 100 --policy spark -- ./render.sh {}
   tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
 
+// arrayStage is the stage of an array job that is given by flags.
+const arrayStage = "tasks"
+
 // runFlags are the flags of run as given.
 type runFlags struct {
 	file, output, mapper, reducer, combiner string
@@ -85,7 +88,7 @@ func newRun() *cobra.Command {
 	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
 	fl.IntVar(&f.retries, "retries", 3, "failures of one task that are forgiven")
 	fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
-	fl.StringVar(&f.policy, "policy", "fifo", "scheduling `policy`, see 'tailcut policies'")
+	fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
 	fl.StringVar(&f.slot, "slot", "200ms", "length of a slot, for policies that decide by slots")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
@@ -166,6 +169,9 @@ func (f *runFlags) fill(e *engine) (err error) {
 	if e.Policy, err = withSlot(f.policy, f.slot); err != nil {
 		return f.wrong("policy", err)
 	}
+	if e.Policy, err = policy.WithDefault(e.Policy, "min_age", liveAge); err != nil {
+		return f.wrong("policy", err)
+	}
 	if f.disturb != "" {
 		if e.disturb, err = proc.ParseDisturb(f.disturb); err != nil {
 			return f.wrong("disturb", err)
@@ -236,7 +242,7 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
 		}
 		return &proc.Job{Name: filepath.Base(args[0]), Array: &proc.Array{Stages: []proc.ArrayStage{{
-			Name: "tasks", Tasks: f.tasks, Command: slices.Clone(args),
+			Name: arrayStage, Tasks: f.tasks, Command: slices.Clone(args),
 		}}}}, nil
 	}
 	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
@@ -284,20 +290,15 @@ func parseCloneBudget(text string) (sched.CloneBudget, error) {
 	return sched.CloneBudget{Floor: n}, nil
 }
 
-// withSlot gives a policy that has a parameter slot the slot of the flag, unless the specification names one.
+// withSlot gives a policy that decides by slots the slot of the flag, unless the specification names one.
 func withSlot(spec, slot string) (string, error) {
-	e, err := policy.Find(spec)
-	if err != nil || slot == "" {
+	if slot == "" {
+		_, err := policy.Find(spec)
 		return spec, err
 	}
-	for i := range e.Params {
-		if e.Params[i].Name == "slot" && !strings.Contains(spec, "slot=") {
-			sep := ":"
-			if strings.Contains(spec, ":") {
-				sep = ","
-			}
-			return spec + sep + "slot=" + slot, nil
-		}
-	}
-	return spec, nil
+	return policy.WithDefault(spec, "slot", slot)
 }
+
+// liveAge is the age below which attempts are not cloned in a live run, for policies whose published default is a minute: tasks here last
+// seconds rather than minutes.
+const liveAge = "1s"

@@ -160,7 +160,7 @@ func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, r
 	for i := range decisions {
 		if d := &decisions[i]; d.Kind == sched.Launch {
 			st := core.View().Stage(d.Stage)
-			r.Launch = append(r.Launch, fmt.Sprintf("%s task %d attempt %d", plan.Stages[st.Index], d.Task-st.First, d.Number))
+			r.Launch = append(r.Launch, fmt.Sprintf("%s attempt %d", nameTask(plan.Stages[st.Index], int(d.Task-st.First)), d.Number))
 		}
 	}
 	if format == "json" {

@@ -217,5 +217,13 @@ func count(n int, thing string) string {
 
 // taskName names a task for people.
 func taskName(stages []string, r *live.Record) string {
-	return fmt.Sprintf("%s task %d", stages[r.Stage], r.Index)
+	return nameTask(stages[r.Stage], r.Index)
+}
+
+// nameTask names a task by its stage, unless that is only called what every task is.
+func nameTask(stage string, index int) string {
+	if stage == arrayStage {
+		return fmt.Sprintf("task %d", index)
+	}
+	return fmt.Sprintf("%s task %d", stage, index)
 }
