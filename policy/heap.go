@@ -27,6 +27,9 @@ func (h *heap[K]) top() int { return int(h.nodes[0].id) }
 // topKey returns the key of the first id; there must be one.
 func (h *heap[K]) topKey() K { return h.nodes[0].key }
 
+// key returns the key of an id, which must be there.
+func (h *heap[K]) key(id int) K { return h.nodes[h.place[id]-1].key }
+
 // set puts an id in, or changes its key.
 func (h *heap[K]) set(id int, k K) {
 	for id >= len(h.place) {

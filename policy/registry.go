@@ -13,6 +13,8 @@ var registry = []*Entry{
 	&fairEntry,
 	&fifoEntry,
 	&forkEntry,
+	&hadoopEntry,
+	&hadoop2Entry,
 	&lateEntry,
 	&sparkEntry,
 	&srewEntry,
@@ -21,7 +23,7 @@ var registry = []*Entry{
 
 // presets are names for parameter settings of a policy.
 var presets = []Preset{
-	{"backup", "fork:p=0.05,r=1", "MapReduce's backup tasks (Dean and Ghemawat, OSDI 2004): one clone of whatever runs when 5 % are left"},
+	{"backup", "fork:p=0.05", "MapReduce's backup tasks (Dean and Ghemawat, OSDI 2004): one clone of whatever runs when 5 % are left"},
 	{"late-short", "late:min_age=1s", "LATE for tasks that last seconds"},
 	{"spark3", "spark:quantile=0.75,multiplier=1.5", "Spark before 4.0"},
 }

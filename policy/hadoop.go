@@ -1,0 +1,164 @@
+package policy
+
+// Hadoop's original speculation, the rule of 0.2: Hadoop up to 0.20, JobInProgress.findSpeculativeTask and TaskInProgress.hasSpeculativeTask; described in
+// section 2.1 of the paper on LATE (Zaharia et al., OSDI 2008).
+//
+//	SPECULATIVE_GAP   gap: how far, in progress, a task is behind the average of its kind
+//	SPECULATIVE_LAG   lag: younger attempts are never cloned
+//	kind              the stage
+//	progress          of a task: that of its most advanced attempt, 1 if it is done, 0 if it waits
+//
+//	when a slot is free, no fresh task waits, and a task has one attempt, of at least lag:
+//	  clone it if average progress of all tasks of the stage - its own >= gap
+//
+// Known defect, kept: a task above 1-gap can never qualify, however long it has been there.
+//
+// Readings. All tasks so far behind are equally slow: they are taken in order of their stages and their numbers, where Hadoop prefers local data. A clone goes
+// to a machine that never ran the task, unless it has tried as many as there are. The fresh tasks of all jobs go before all clones; Hadoop went job by job.
+// Slots ask at every heartbeat of their machines, which is a multiple of heartbeat here, and when they become free.
+//
+// A stage is looked at only at a heartbeat at which it may have a slow task. An event costs O(log stages), a look O(running tasks of the stage). Where the driver
+// tells rates, progress at the heartbeat is what follows from them, and a look says how long there can be no slow task if nothing happens.
+
+import (
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var hadoopEntry = Entry{
+	Name:    "hadoop",
+	Summary: "clone what is 0.2 in progress behind the average of its stage",
+	Source:  "Hadoop 0.20, TaskInProgress.hasSpeculativeTask; Zaharia et al., OSDI 2008, section 2.1",
+	Params: []Param{
+		{Name: "gap", Kind: Float, Default: "0.2", Min: 0, Max: 1, Help: "progress behind the average that is too much"},
+		{Name: "lag", Kind: Span, Default: "60s", Help: "younger attempts are never cloned"},
+		{Name: "heartbeat", Kind: Span, Default: "3s", Min: 0.001, Max: 86400, Help: "time between looks"},
+		orderParam,
+	},
+	Progress:       true,
+	WorkConserving: true,
+	New: func(a Args) sched.Policy {
+		return &hadoop{order: ordered(a), gap: a.Float("gap"), lag: a.Span("lag"), heartbeat: a.Span("heartbeat")}
+	},
+}
+
+type hadoop struct {
+	order  jobOrder
+	places places
+
+	gap            float64
+	lag, heartbeat sched.Time
+
+	due   heap[rising[sched.Time]] // stages by the heartbeat at which they may have a slow task
+	ready []int                    // scratch of Decide
+	slow  []sched.TaskID           // scratch of look
+}
+
+func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	p.places.observe(v, ev)
+	switch ev.Kind {
+	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+		p.lookAt(ev.Stage, v.Now())
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.due.drop(int(s))
+		}
+	}
+}
+
+// lookAt makes the stage due at the first heartbeat from an instant on, unless it is due before.
+func (p *hadoop) lookAt(s sched.StageID, at sched.Time) {
+	if at > sched.Never-p.heartbeat {
+		return
+	}
+	at = (at + p.heartbeat - 1) / p.heartbeat * p.heartbeat
+	if !p.due.has(int(s)) || at < p.due.key(int(s)).x {
+		p.due.set(int(s), rising[sched.Time]{at})
+	}
+}
+
+func (p *hadoop) Decide(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		p.order.launch(v, act, t, m)
+		p.lookAt(v.Task(t).Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
+	}
+	if v.Pending() > 0 || v.CloneRoom() == 0 {
+		return // the event that makes room comes back here
+	}
+	p.ready, _, _ = p.due.within(rising[sched.Time]{v.Now()}, p.ready[:0])
+	slices.Sort(p.ready)
+	for _, s := range p.ready {
+		if v.CloneRoom() == 0 {
+			return
+		}
+		p.due.drop(s)
+		if next := p.look(v, sched.StageID(s)); next < sched.Never {
+			p.lookAt(sched.StageID(s), next)
+		}
+		p.clone(v, act, sched.StageID(s))
+	}
+	if p.due.len() > 0 {
+		act.WakeAt(p.due.topKey().x)
+	}
+}
+
+// look finds the slow tasks of a stage, and returns from when on it may have others if nothing happens.
+func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
+	now, st := v.Now(), v.Stage(s)
+	sum, speed := float64(st.Done), 0.0
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		done, rate := furthest(v, t)
+		sum += done
+		speed += rate
+	}
+	average := sum / float64(st.Tasks)
+	speed /= float64(st.Tasks)
+	p.slow = p.slow[:0]
+	next = sched.Never
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		if v.Task(t).Live != 1 || v.AttemptRoom(t) == 0 {
+			continue
+		}
+		a, _ := v.FirstAttempt(t)
+		at := v.Attempt(a)
+		old := at.Started + min(p.lag, sched.Never-at.Started)
+		missing := p.gap - (average - at.ProgressAtTime(now))
+		switch {
+		case missing <= 0 && old <= now:
+			p.slow = append(p.slow, t)
+		case missing <= 0:
+			next = min(next, old)
+		case speed > 0: // its own progress does not shrink, the average grows by no more than speed
+			next = min(next, max(old, later(now, missing/speed), now+1))
+		}
+	}
+	return next
+}
+
+// furthest returns the progress of a running task's most advanced attempt, and the largest rate of its attempts.
+func furthest(v *sched.View, t sched.TaskID) (done, rate float64) {
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		at := v.Attempt(a)
+		done, rate = max(done, at.ProgressAtTime(v.Now())), max(rate, at.Rate)
+	}
+	return done, rate
+}
+
+// clone gives the slow tasks found in a stage their second attempt as far as slots and limits go. For the others it asks again.
+func (p *hadoop) clone(v *sched.View, act *sched.Actions, s sched.StageID) {
+	for _, t := range p.slow {
+		if v.CloneRoom() > 0 {
+			if m, ok := p.places.unused(v, t, 0); ok {
+				p.order.clone(v, act, t, m, sched.Straggling)
+				continue
+			}
+		}
+		p.lookAt(s, v.Now()+1)
+	}
+}

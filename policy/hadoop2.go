@@ -1,0 +1,367 @@
+package policy
+
+// Hadoop MRv2's speculation: Apache Hadoop 2 and 3, DefaultSpeculator, StartEndTimesBase, LegacyTaskRuntimeEstimator, SimpleExponentialTaskRuntimeEstimator.
+//
+//	each job scans every retry (1 s), and next only after rest (15 s) where a scan has asked for an attempt. In a scan, of each kind of tasks
+//	  that has no request open, nothing waiting, and max(1, 5 %) of its tasks done:
+//	    end  = start + estimated runtime of the attempt     new = estimated runtime of another one
+//	    of the tasks with one attempt and now <= end, now + new < end: ask for an attempt of the one with the largest end,
+//	    if fewer than max(min_allowed, total_cap x tasks, running_cap x tasks running) have two attempts
+//
+//	kind                a stage
+//	speculative-cap-*   total_cap, running_cap; minimum-allowed-tasks: min_allowed
+//	retry-after-*       retry, rest
+//	legacy              age/max(progress, 0.0001) as of the last report; another one: the mean of the tasks done
+//	simple-exponential  age + (1 - progress)/rate as of the last report, the rate smoothed with 1-exp(-dt/T), T = smooth (at the report after the first skip, at
+//	                    least the attempt's age); another one: m + min(m/4, sd/2), m = mean + 1.96 sd/sqrt(n), and 0 while n < 2
+//	silence             an attempt that has not reported for longer than 9 s counts as having reported the same progress again
+//
+// The quirk that everybody meets is kept: the slow-task threshold (mean + 1 sd) is computed but compared with nothing; only its other condition, 5 % done,
+// counts. So is the other one, that a task without any progress counts as 10,000 times as old.
+//
+// Readings. An attempt has no estimate before its first report, nor with simple-exponential before skip reports: the first version of the estimator and its
+// documentation say so; Hadoop 3.4 takes such an attempt for one that will never end. Silence is looked at by scans that could ask for an
+// attempt. The check for stagnation beside it, whose sense is reversed in the code, is left out. What a resumed attempt has found done does not
+// count as its progress. Where the driver tells rates the estimate is what follows from them, and nobody is silent.
+// Requests are served in order when no fresh task waits; one whose task is over is forgotten.
+//
+// The value of an attempt, end - now - new, falls with time, so that of a stage only the largest end matters, and a scan that finds nothing need not be repeated
+// until something happens. An event costs O(log tasks running), a scan O(1) and what it finds silent.
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var hadoop2Entry = Entry{
+	Name:    "hadoop2",
+	Summary: "of each stage, clone the task that would gain most, one at a time, within caps",
+	Source:  "Apache Hadoop 3, mapreduce.v2.app.speculate.DefaultSpeculator",
+	Params: []Param{
+		{Name: "estimator", Kind: Choice, Default: "legacy", Choices: []string{"legacy", "simple-exponential"}, Help: "how the runtime of an attempt is estimated"},
+		{Name: "retry", Kind: Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between the scans of a job"},
+		{Name: "rest", Kind: Span, Default: "15s", Min: 0.001, Max: 86400, Help: "the same after a scan that has asked for an attempt"},
+		{Name: "min_allowed", Kind: Int, Default: "10", Min: 0, Max: 1e9, Help: "tasks of a stage with two attempts that are always allowed"},
+		{Name: "total_cap", Kind: Float, Default: "0.01", Min: 0, Max: 1, Help: "the same, as a fraction of the stage's tasks"},
+		{Name: "running_cap", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "the same, as a fraction of its running tasks"},
+		{Name: "smooth", Kind: Span, Default: "60s", Min: 0.001, Max: 1e6, Help: "simple-exponential: time constant T"},
+		{Name: "skip", Kind: Int, Default: "24", Min: 0, Max: 1e6, Help: "simple-exponential: reports before there is an estimate"},
+		orderParam,
+	},
+	Progress:       true,
+	WorkConserving: true,
+	New:            newHadoop2,
+}
+
+const (
+	hadoopSilence  = 9 * sched.Second // MAX_WAITTING_TIME_FOR_HEARTBEAT
+	hadoopCrawl    = 0.0001           // least progress that the legacy estimator divides by
+	hadoopSlowest  = 1e-7             // least rate, per second, that the other one does
+	hadoopFinished = 0.05             // MINIMUM_COMPLETE_PROPORTION_TO_SPECULATE
+)
+
+type hadoop2 struct {
+	order  jobOrder
+	places places
+
+	smoothed             bool
+	retry, rest          sched.Time
+	minAllowed           int
+	totalCap, runningCap float64
+	smooth               sched.Time
+	skip                 int
+	stages               perStage[hadoopStage]
+	jobs                 []hadoopJob              // by JobID
+	due                  heap[rising[sched.Time]] // stages by the scan that may find something
+	asked                fifoQueue[sched.TaskID]  // requests for attempts
+	lists                attemptLists
+	attempts             []hadoopAttempt // by row
+}
+
+// hadoopJob says when a job scans: at from, and every retry after it.
+type hadoopJob struct{ from, asked sched.Time }
+
+type hadoopStage struct {
+	id    sched.StageID
+	asked bool            // a request is open
+	ends  heap[latestEnd] // single attempts with an estimate, by row
+	quiet attemptList     // single attempts, by last report, real or not, which their links have for a start
+}
+
+// hadoopAttempt is what is known of a running attempt.
+type hadoopAttempt struct {
+	end      sched.Time // estimated, 0 for none
+	reported sched.Time // last report, real or not
+	known    bool       // the driver has told its rate
+	progress float64    // of its own, in [0, 1]: what it has done of what it was launched for
+	rate     float64    // smoothed, per second
+	constant sched.Time // T
+	reports  int
+}
+
+// latestEnd sorts attempts by estimated end, the last one first, then by task.
+type latestEnd struct {
+	end  sched.Time
+	task sched.TaskID
+}
+
+func (a latestEnd) compare(b latestEnd) int {
+	return cmp.Or(cmp.Compare(b.end, a.end), cmp.Compare(a.task, b.task))
+}
+
+func newHadoop2(a Args) sched.Policy {
+	return &hadoop2{
+		order: ordered(a), smoothed: a.Choice("estimator") == "simple-exponential", retry: a.Span("retry"), rest: a.Span("rest"),
+		minAllowed: a.Int("min_allowed"), totalCap: a.Float("total_cap"), runningCap: a.Float("running_cap"),
+		smooth: a.Span("smooth"), skip: a.Int("skip"),
+	}
+}
+
+func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	p.places.observe(v, ev)
+	switch ev.Kind {
+	case sched.JobArrived:
+		p.jobs = grown(p.jobs, int(ev.Job))
+		p.jobs[ev.Job] = hadoopJob{from: v.Now()}
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		st.id, st.asked, st.quiet = ev.Stage, false, empty
+		st.ends.clear()
+	case sched.TaskReady:
+		p.schedule(v, p.stages.of(ev.Stage), v.Now())
+	case sched.AttemptProgress:
+		p.report(v, ev)
+	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+		st := p.stages.of(ev.Stage)
+		p.forget(st, ev.Attempt)
+		if row := ev.Attempt.Row(); row < len(p.attempts) {
+			p.attempts[row] = hadoopAttempt{}
+		}
+		if a, ok := survivor(v, ev.Task); ok {
+			p.single(st, a, ev.Task)
+		}
+		p.schedule(v, st, v.Now())
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.due.drop(int(s))
+			p.stages.close(s)
+		}
+	}
+}
+
+// single makes an attempt, which has become the only one of its task, a candidate.
+func (p *hadoop2) single(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
+	x := &p.attempts[a.Row()]
+	if x.end > 0 {
+		st.ends.set(a.Row(), latestEnd{x.end, t})
+	}
+	if !x.known {
+		p.lists.insertByStart(&st.quiet, a, t, x.reported)
+	}
+}
+
+// update takes notice that a candidate has reported, really or not, just now.
+func (p *hadoop2) update(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
+	p.forget(st, a)
+	x := &p.attempts[a.Row()]
+	if x.end > 0 {
+		st.ends.set(a.Row(), latestEnd{x.end, t})
+	}
+	if !x.known {
+		p.lists.append(&st.quiet, a, t, x.reported)
+	}
+}
+
+// forget makes an attempt no candidate.
+func (p *hadoop2) forget(st *hadoopStage, a sched.AttemptID) {
+	p.lists.remove(a)
+	st.ends.drop(a.Row())
+}
+
+func (p *hadoop2) report(v *sched.View, ev *sched.Event) {
+	at, st, x := v.Attempt(ev.Attempt), p.stages.of(ev.Stage), &p.attempts[ev.Attempt.Row()]
+	candidate := p.lists.listOf(ev.Attempt) != nil || st.ends.has(ev.Attempt.Row())
+	if x.known = ev.Rate > 0; x.known {
+		x.end = later(v.Now(), (1-ev.Progress)/ev.Rate)
+	} else {
+		p.estimate(x, at.Started, v.Now(), max(0, (ev.Progress-at.From)/(1-at.From)))
+	}
+	if candidate {
+		p.update(st, ev.Attempt, ev.Task)
+		p.schedule(v, st, v.Now())
+	}
+}
+
+// estimate takes in a report of progress.
+func (p *hadoop2) estimate(x *hadoopAttempt, started, now sched.Time, progress float64) {
+	dt := now - x.reported
+	if p.smoothed && dt > 0 {
+		if x.reports++; x.reports == 1 {
+			x.rate, x.constant = progress/dt.Seconds(), p.smooth
+		}
+		if x.reports == p.skip+1 {
+			x.constant = max(x.constant, now-started)
+		}
+		if x.reports > 1 {
+			factor := -math.Expm1(-float64(dt) / float64(x.constant))
+			x.rate += factor * ((progress-x.progress)/dt.Seconds() - x.rate)
+		}
+	}
+	x.reported, x.progress = now, progress
+	switch {
+	case !p.smoothed && now > started:
+		x.end = later(started, (now-started).Seconds()/max(hadoopCrawl, progress))
+	case p.smoothed && x.reports > p.skip:
+		x.end = later(now, (1-progress)/max(hadoopSlowest, x.rate))
+	}
+}
+
+// schedule notes the job's first scan, from an instant on, that may find something in the stage.
+func (p *hadoop2) schedule(v *sched.View, st *hadoopStage, from sched.Time) {
+	if p.open(v, st) {
+		at := sched.Never
+		if st.ends.len() > 0 && p.gains(v, st, from) {
+			at = from
+		} else if row := st.quiet.first; row >= 0 {
+			at = max(from, p.lists.rows[row].started+hadoopSilence+1)
+		}
+		if at < sched.Never {
+			p.due.set(int(st.id), rising[sched.Time]{p.scan(v.Stage(st.id).Job, at)})
+			return
+		}
+	}
+	p.due.drop(int(st.id))
+}
+
+// scan returns the instant of the job's first scan from an instant on.
+func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
+	from := p.jobs[j].from
+	if at <= from {
+		return from
+	}
+	return from + (at-from+p.retry-1)/p.retry*p.retry
+}
+
+// open tells whether a scan could ask for an attempt in the stage if a task were slow.
+func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
+	stage := v.Stage(st.id)
+	done := float64(stage.Done)
+	if st.asked || stage.Pending > 0 || done < 1 || done/float64(stage.Tasks) < hadoopFinished {
+		return false
+	}
+	allowed := max(p.minAllowed, int(max(p.totalCap*float64(stage.Tasks), p.runningCap*float64(stage.Running))))
+	return int(stage.Live-stage.Running) < allowed
+}
+
+// gains tells whether the attempt of the stage with the largest end would end later than another one started at an instant.
+func (p *hadoop2) gains(v *sched.View, st *hadoopStage, at sched.Time) bool {
+	return later(at, p.anew(v, st)) < st.ends.topKey().end
+}
+
+// anew returns the estimated runtime of another attempt in a stage that has tasks done, in seconds.
+func (p *hadoop2) anew(v *sched.View, st *hadoopStage) float64 {
+	stage := v.Stage(st.id)
+	mean, sd, _ := stage.Measured()
+	n := float64(stage.Done)
+	switch {
+	case !p.smoothed:
+		return mean
+	case n < 2:
+		return 0
+	default:
+		sd *= math.Sqrt((n - 1) / n) // Hadoop's is that of the population
+		m := mean + 1.96*sd/math.Sqrt(n)
+		return m + min(m/4, sd/2)
+	}
+}
+
+func (p *hadoop2) Decide(v *sched.View, act *sched.Actions) {
+	p.start(v, act)
+	for p.due.len() > 0 && p.due.topKey().x <= v.Now() {
+		p.look(v, p.stages.of(sched.StageID(p.due.top())))
+	}
+	p.serve(v, act)
+	if p.due.len() > 0 {
+		act.WakeAt(p.due.topKey().x)
+	}
+}
+
+// start gives free slots to fresh tasks.
+func (p *hadoop2) start(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		a := p.order.launch(v, act, t, m)
+		p.started(a, v.Now())
+		st := p.stages.of(v.Task(t).Stage)
+		p.lists.append(&st.quiet, a, t, v.Now())
+		p.schedule(v, st, v.Now())
+	}
+}
+
+// look is the part of a scan that concerns one stage. The job rests after a scan in which one of its stages has asked.
+func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
+	now, job := v.Now(), &p.jobs[v.Stage(st.id).Job]
+	if now < job.from && now != job.asked {
+		p.schedule(v, st, now+1)
+		return
+	}
+	for p.open(v, st) && st.ends.len() > 0 && p.gains(v, st, now) {
+		t := st.ends.topKey().task
+		a, _ := v.FirstAttempt(t)
+		if v.AttemptRoom(t) == 0 {
+			p.forget(st, a) // it may have no second attempt whatever comes
+			continue
+		}
+		p.asked.push(t)
+		st.asked = true
+		*job = hadoopJob{from: now + p.rest, asked: now}
+	}
+	p.hear(v, st)
+	p.schedule(v, st, now+1)
+}
+
+// hear makes attempts that have been silent for too long report the same again.
+func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
+	for row := st.quiet.first; row >= 0 && v.Now()-p.lists.rows[row].started > hadoopSilence; row = st.quiet.first {
+		l := p.lists.rows[row]
+		x := &p.attempts[row]
+		p.estimate(x, v.Attempt(l.id).Started, v.Now(), x.progress)
+		p.update(st, l.id, l.task)
+	}
+}
+
+// serve starts the attempts that were asked for as far as slots and limits go. A request for which there is no machine waits.
+func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
+	for n := p.asked.len(); n > 0 && v.Pending() == 0 && v.CloneRoom() > 0; n-- {
+		t := p.asked.pop()
+		task := v.Task(t)
+		if v.Stage(task.Stage).State != sched.StageOpen {
+			continue
+		}
+		if task.State == sched.TaskRunning && task.Live == 1 && v.AttemptRoom(t) > 0 {
+			m, ok := p.places.unused(v, t, 0)
+			if !ok {
+				p.asked.push(t)
+				continue
+			}
+			first, _ := v.FirstAttempt(t)
+			p.forget(p.stages.of(task.Stage), first)
+			p.started(p.order.clone(v, act, t, m, sched.Straggling), v.Now())
+		}
+		st := p.stages.of(task.Stage)
+		st.asked = false
+		p.schedule(v, st, v.Now()+1)
+	}
+}
+
+// started takes notice of a new attempt.
+func (p *hadoop2) started(a sched.AttemptID, now sched.Time) {
+	p.attempts = grown(p.attempts, a.Row())
+	p.attempts[a.Row()] = hadoopAttempt{reported: now}
+}
