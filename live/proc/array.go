@@ -33,7 +33,6 @@ type ArrayStage struct {
 // Names in the folder of an attempt.
 const (
 	stdoutName = "stdout"
-	stderrName = "stderr"
 	filesName  = "files"
 )
 
@@ -69,11 +68,6 @@ func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error)
 		"TAILCUT_OUTPUT=" + files,
 		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
 	}, st.Env...)}, nil
-}
-
-// sync drops what is not part of an attempt's output, its standard error, and makes the output durable.
-func (w *Array) sync(dir string) error {
-	return errors.Join(os.Remove(filepath.Join(dir, stderrName)), syncTree(dir))
 }
 
 // publish moves every task's standard output to OUT/part-NNNNN and its files, if it left any, to OUT/part-NNNNN.files. With several stages each has a

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,12 +32,15 @@ type Executor struct {
 	cfg     Config
 	tag     string // TAILCUT_RUN of this engine's processes
 	reports chan live.Report
-	starts  chan *process
+	room    chan struct{} // to make an attempt's folder: as many at once as there are cores
+	forks   chan func()   // for the spawner
 	guard   *guard
-	workers sync.WaitGroup // one per process, and the spawner
+	workers sync.WaitGroup // one per attempt
 
-	mu    sync.Mutex
-	procs map[sched.AttemptID]*process
+	mu     sync.Mutex
+	paths  map[string]string // of programs that were looked up
+	procs  map[sched.AttemptID]*process
+	stderr []*os.File // empty files without name, for the standard error of attempts to come
 }
 
 var _ live.Executor = (*Executor)(nil)
@@ -47,14 +52,13 @@ func New(cfg Config) (*Executor, error) {
 	}
 	sweep(cfg.Run + "/")
 	e := &Executor{
-		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{},
-		reports: make(chan live.Report, 1024), starts: make(chan *process, 1024),
+		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
+		reports: make(chan live.Report, 1024), room: make(chan struct{}, runtime.NumCPU()), forks: make(chan func()),
 	}
 	var err error
 	if e.guard, err = startGuard(cfg.Self, e.tag); err != nil {
 		return nil, err
 	}
-	e.workers.Add(1)
 	go e.spawner()
 	return e, nil
 }
@@ -62,13 +66,14 @@ func New(cfg Config) (*Executor, error) {
 // Reports returns the channel of reports.
 func (e *Executor) Reports() <-chan live.Report { return e.reports }
 
-// Start hands the attempt to the spawner.
+// Start lets the attempt begin its life.
 func (e *Executor) Start(a live.Attempt) {
 	p := &process{attempt: a, dir: e.cfg.Folders.attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{})}
 	e.mu.Lock()
 	e.procs[a.ID] = p
 	e.mu.Unlock()
-	e.starts <- p
+	e.workers.Add(1)
+	go e.attend(p)
 }
 
 // Kill ends an attempt. Its folder is removed once nothing of it runs.
@@ -97,44 +102,38 @@ func (e *Executor) Close() error {
 		p.kill(byEngine)
 	}
 	e.mu.Unlock()
-	close(e.starts)
 	done := make(chan struct{})
 	go func() { e.workers.Wait(); close(done) }()
 	for {
 		select {
 		case <-e.reports: // nobody else listens any more
 		case <-done:
+			close(e.forks)
 			sweep(e.tag)
+			for _, f := range e.stderr {
+				f.Close()
+			}
 			return e.guard.close()
 		}
 	}
 }
 
-// spawner starts processes, all on one thread: on Linux a child is told of the death of the thread that made it.
+// spawner forks, always on the same thread: on Linux a child is told of the death of the thread that made it.
 func (e *Executor) spawner() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer e.workers.Done()
-	for p := range e.starts {
-		if p.killed() {
-			e.forget(p)
-			continue
-		}
-		if err := e.spawn(p); err != nil {
-			e.workers.Add(1)
-			go func() {
-				defer e.workers.Done()
-				e.finish(p, 127, err.Error())
-			}()
-			continue
-		}
-		e.workers.Add(1)
-		go e.attend(p)
+	for fork := range e.forks {
+		fork()
 	}
 }
 
 // spawn makes the attempt's folder and starts its process.
-func (e *Executor) spawn(p *process) (err error) {
+func (e *Executor) spawn(p *process) error {
+	e.room <- struct{}{}
+	defer func() { <-e.room }()
+	if p.killed() {
+		return errKilled
+	}
 	if err := os.Mkdir(p.dir, 0o777); err != nil {
 		return err
 	}
@@ -143,12 +142,83 @@ func (e *Executor) spawn(p *process) (err error) {
 		return err
 	}
 	cmd.Env = append(cmd.Env, runVariable+"="+e.tag, "TAILCUT_PROGRESS=/dev/fd/3")
-	return p.start(cmd, e.cfg.Work.Dir)
+	path, err := e.find(cmd.Args[0])
+	if err != nil {
+		return err
+	}
+	if p.stderr, err = e.takeStderr(); err != nil {
+		return err
+	}
+	return p.start(path, cmd, e.cfg.Work.Dir, e.onSpawner)
 }
 
-// attend follows a process to its end.
+// errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
+var errKilled = errors.New("killed")
+
+// onSpawner has the spawner call fork and waits for it.
+func (e *Executor) onSpawner(fork func()) {
+	done := make(chan struct{})
+	e.forks <- func() { fork(); close(done) }
+	<-done
+}
+
+// find looks a program up as a shell would that is in the working directory: once.
+func (e *Executor) find(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(e.cfg.Work.Dir, name)
+		}
+		return name, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if path, ok := e.paths[name]; ok {
+		return path, nil
+	}
+	path, err := exec.LookPath(name)
+	if err == nil {
+		e.paths[name] = path
+	}
+	return path, err
+}
+
+// takeStderr returns an empty file without name. Making one per attempt would cost as much as the rest of an attempt's folder.
+func (e *Executor) takeStderr() (*os.File, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.stderr); n > 0 {
+		f := e.stderr[n-1]
+		e.stderr = e.stderr[:n-1]
+		return f, nil
+	}
+	f, err := os.OpenFile(filepath.Join(e.cfg.Folders.attempts(), "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+// giveStderr takes the file back from an attempt. One that was killed may have left somebody who still writes to it.
+func (e *Executor) giveStderr(p *process, clean bool) {
+	if p.stderr == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !clean || p.stderr.Truncate(0) != nil {
+		p.stderr.Close()
+		return
+	}
+	e.stderr = append(e.stderr, p.stderr)
+}
+
+// attend follows an attempt from its beginning to its end.
 func (e *Executor) attend(p *process) {
 	defer e.workers.Done()
+	if err := e.spawn(p); err != nil {
+		e.finish(p, 127, err.Error())
+		return
+	}
 	if e.cfg.Timeout > 0 {
 		t := time.AfterFunc(e.cfg.Timeout, func() { p.kill(byTimeout) })
 		defer t.Stop()
@@ -195,6 +265,7 @@ func (e *Executor) finish(p *process, exit int, note string) {
 	if exit != 0 || p.killer() == byEngine {
 		_ = os.RemoveAll(p.dir) // what is left is dropped when the run ends
 	}
+	e.giveStderr(p, exit == 0)
 	byUs := e.forget(p)
 	if !byUs {
 		e.report(rep)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,6 +31,7 @@ type process struct {
 	attempt live.Attempt
 	dir     string
 	fate    fate
+	stderr  *os.File      // what the attempt writes to standard error; the executor's
 	ended   chan struct{} // closed when the leader has ended
 
 	mu       sync.Mutex
@@ -42,49 +42,37 @@ type process struct {
 	endedAt  time.Time
 }
 
-// start starts the command as the leader of a new process group with the attempt's folder as the place of its output.
-func (p *process) start(cmd *Command, dir string) error {
-	path, err := find(cmd.Args[0], dir)
+// start starts the program at path as the leader of a new process group with the attempt's folder as the place of its output. The
+// process is made inside fork.
+func (p *process) start(path string, cmd *Command, dir string, fork func(func())) error {
+	in, err := p.stdin(cmd.Stdin)
 	if err != nil {
 		return err
 	}
-	var files []*os.File
-	defer func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}()
-	open := func(f *os.File, err error) error {
-		if err == nil {
-			files = append(files, f)
-		}
+	defer in.Close()
+	out, err := os.OpenFile(filepath.Join(p.dir, stdoutName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
 		return err
 	}
-	if err := open(p.stdin(cmd.Stdin)); err != nil {
-		return err
-	}
-	for _, name := range []string{stdoutName, stderrName} {
-		if err := open(os.OpenFile(filepath.Join(p.dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)); err != nil {
-			return err
-		}
-	}
+	defer out.Close()
 	r, w, err := os.Pipe()
-	if open(w, err) != nil {
+	if err != nil {
 		return err
 	}
+	defer w.Close()
+	attr := &os.ProcAttr{Dir: dir, Env: override(os.Environ(), cmd.Env), Files: []*os.File{in, out, p.stderr, w}, Sys: attributes()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.os, err = os.StartProcess(path, cmd.Args, &os.ProcAttr{
-		Dir: dir, Env: override(os.Environ(), cmd.Env), Files: files, Sys: attributes(),
-	})
+	if p.by == byEngine {
+		err = errKilled
+	} else {
+		fork(func() { p.os, err = os.StartProcess(path, cmd.Args, attr) })
+	}
 	if err != nil {
 		r.Close()
 		return err
 	}
 	p.progress = r
-	if p.by != byNobody {
-		p.signal(syscall.SIGKILL)
-	}
 	return nil
 }
 
@@ -102,14 +90,6 @@ func override(base, more []string) []string {
 		}
 	}
 	return all[kept:]
-}
-
-// find looks a program up as a shell would that is in dir.
-func find(name, dir string) (string, error) {
-	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		return filepath.Join(dir, name), nil
-	}
-	return exec.LookPath(name)
 }
 
 // stdin returns a file with the data, or nothing to read.
@@ -151,7 +131,7 @@ func (p *process) wait() (exit int, note string) {
 		exit = 128 + int(ws.Signal())
 	}
 	note = state.String()
-	if line := lastLine(filepath.Join(p.dir, stderrName)); line != "" {
+	if line := lastLine(p.stderr); line != "" {
 		note += ": " + line
 	}
 	return exit, note
@@ -206,13 +186,8 @@ func (p *process) follow(tell func(float64)) {
 }
 
 // lastLine returns the last line of a file that is not blank, cut to what fits a terminal.
-func lastLine(path string) string {
+func lastLine(f *os.File) string {
 	const tail, most = 4096, 200
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return ""

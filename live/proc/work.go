@@ -62,7 +62,7 @@ func (w *Work) publish(f Folders, out string) error {
 // sync makes the output of an attempt that has ended well durable, in its folder.
 func (w *Work) sync(dir string) error {
 	if w.Array != nil {
-		return w.Array.sync(dir)
+		return syncTree(dir)
 	}
 	return nil // a map/reduce attempt has done so itself
 }
