@@ -144,7 +144,7 @@ func runTwoStages(tb testing.TB, kind EdgeKind) {
 // attempts end at random, as here, and 1.0 where they end in the order of their launch: the difference is cache misses.
 func TestCostDoesNotGrowWithTheCluster(t *testing.T) {
 	if checking || testing.Short() {
-		t.Skip("Check looks at the whole cluster")
+		t.Skip("an audit is most of the cost")
 	}
 	small, large := newMill(t, 1_000), newMill(t, 100_000)
 	best := func(m *mill) time.Duration {
@@ -168,9 +168,6 @@ func TestCostDoesNotGrowWithTheCluster(t *testing.T) {
 // Everything that can happen to attempts and machines allocates nothing once the tables have grown: clones and their end, failures,
 // progress, preemption and resumption, machines lost and joined, timers.
 func TestMessyStateAllocatesNothing(t *testing.T) {
-	if checking {
-		t.Skip("Check allocates")
-	}
 	m := newMill(t, 64)
 	c := &messy{mill: m}
 	c.policy = c

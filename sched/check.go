@@ -1,14 +1,16 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Check recounts everything that the core keeps incrementally and reports the first difference: slots used twice, a task with two results, a
 // task that nobody would ever run, a counter that drifted. It costs time in proportion to all tables and is meant for
-// tests; builds with the tag invariants, and the race detector's, run it after every call of Advance.
+// tests; builds with the tag invariants, and the race detector's, run it as often as audit says.
 func (c *Core) Check() error {
 	v := &c.view
-	here := make([]uint32, len(v.machines))
-	live := make([]uint16, len(v.tasks))
+	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))
 	for row := range v.attempts {
 		if a := &v.attempts[row]; a.running {
 			here[a.Machine]++
@@ -30,6 +32,30 @@ func (c *Core) Check() error {
 		return fmt.Errorf("sched: the cluster's counters are %+v, its rows say %+v", got, sum)
 	}
 	return nil
+}
+
+// zeros returns n zeros in a buffer that is used again.
+func zeros[T uint16 | uint32](buf *[]T, n int) []T {
+	*buf = slices.Grow((*buf)[:0], n)[:n]
+	clear(*buf)
+	return *buf
+}
+
+// auditedRows is how many rows audit looks at per call, on average.
+const auditedRows = 256
+
+// audit panics if Check finds anything. Small worlds, as tests make them, are checked at every call; large ones once in
+// so many calls that a call costs the same however large they are.
+func (c *Core) audit() {
+	v := &c.view
+	size := len(v.jobs) + len(v.stages) + len(v.tasks) + len(v.attempts) + len(v.machines)
+	if c.unaudited += auditedRows; c.unaudited < size {
+		return
+	}
+	c.unaudited = 0
+	if err := c.Check(); err != nil {
+		panic(err)
+	}
 }
 
 // counts are what jobs add up to.

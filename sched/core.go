@@ -17,6 +17,10 @@ type Core struct {
 	wake   Time    // the pending Wake, Never if none
 	told   Time    // the Wake that the driver knows
 	seen   Event   // what the policy is being shown; a variable of observe would be allocated each time
+
+	here      []uint32 // buffers of Check
+	live      []uint16
+	unaudited int // rows that audit has saved up since its last Check
 }
 
 // New returns a core without jobs and machines.
@@ -119,9 +123,7 @@ func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 		c.out = append(c.out, Decision{At: c.wake, Kind: Wake})
 	}
 	if checking {
-		if err := c.Check(); err != nil {
-			panic(err)
-		}
+		c.audit()
 	}
 	return c.out, nil
 }

@@ -2,5 +2,5 @@
 
 package sched
 
-// checking makes every call of Advance end with Check.
+// checking makes calls of Advance end with an audit.
 const checking = true
