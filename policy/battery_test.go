@@ -32,7 +32,7 @@ var limits = []sched.Limits{
 // TestBattery holds every policy to the contract of sched.Policy in messy worlds. That the core refuses no order is part of it: policies
 // panic if it does.
 func TestBattery(t *testing.T) {
-	worlds := 60
+	worlds, clones := 60, 0
 	if testing.Short() {
 		worlds = 15
 	}
@@ -41,6 +41,7 @@ func TestBattery(t *testing.T) {
 			for seed := range uint64(worlds) {
 				l := limits[seed%uint64(len(limits))]
 				first := inspect(t, spec, l, seed)
+				clones += countClones(first)
 				if seed%4 > 0 {
 					continue
 				}
@@ -50,6 +51,18 @@ func TestBattery(t *testing.T) {
 			}
 		})
 	}
+	if clones < 20*worlds {
+		t.Errorf("only %d clones in all: the worlds test nothing", clones)
+	}
+}
+
+func countClones(orders []sched.Decision) (n int) {
+	for i := range orders {
+		if r := orders[i].Reason; orders[i].Kind == sched.Launch && (r == sched.Straggling || r == sched.Cloning) {
+			n++
+		}
+	}
+	return n
 }
 
 // inspect runs a messy world to its end, checks every step, and returns all decisions.

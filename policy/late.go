@@ -240,15 +240,7 @@ func (p *late) silentFrom(v *sched.View, st *lateStage, row int32) sched.Time {
 }
 
 func (p *late) Decide(v *sched.View, act *sched.Actions) {
-	for {
-		t, m, ok := p.order.next(v)
-		if !ok {
-			break
-		}
-		a := p.order.launch(v, act, t, m)
-		p.lists.append(&p.young, a, t, v.Now())
-	}
-	p.ripen(v)
+	p.start(v, act)
 	if !p.room(v) {
 		return // the event that makes room comes back here
 	}
@@ -260,6 +252,19 @@ func (p *late) Decide(v *sched.View, act *sched.Actions) {
 		next = min(next, p.ripe(row))
 	}
 	act.WakeAt(next)
+}
+
+// start gives free slots to fresh tasks, and takes notice of who has become old enough.
+func (p *late) start(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		a := p.order.launch(v, act, t, m)
+		p.lists.append(&p.young, a, t, v.Now())
+	}
+	p.ripen(v)
 }
 
 // room tells whether a clone may start.

@@ -81,7 +81,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 	p.places.observe(v, ev)
 	switch ev.Kind {
 	case sched.MachineJoined:
-		p.largest = max(p.largest, v.Machine(ev.Machine).Slots)
+		p.grow(v, v.Machine(ev.Machine).Slots)
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
 		st.id, st.watched = ev.Stage, empty
@@ -115,6 +115,21 @@ func survivor(v *sched.View, t sched.TaskID) (sched.AttemptID, bool) {
 		return 0, false
 	}
 	return v.FirstAttempt(t)
+}
+
+// grow takes notice of a machine; one larger than all before lets task_threshold hold for more stages.
+func (p *spark) grow(v *sched.View, slots uint32) {
+	if slots <= p.largest {
+		return
+	}
+	p.largest = slots
+	for s, i := range p.stages.index {
+		if i > 0 && p.threshold > 0 {
+			st := p.stages.of(sched.StageID(s))
+			p.judge(v, st)
+			p.schedule(v, st)
+		}
+	}
 }
 
 // judge says from which runtime on an attempt of the stage is too slow.
@@ -163,7 +178,7 @@ func (p *spark) Decide(v *sched.View, act *sched.Actions) {
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
 	st := p.stages.of(v.Task(t).Stage)
-	p.lists.append(&st.watched, a, t, v.Now())
+	p.lists.insertByStart(&st.watched, a, t, v.Now())
 	if st.watched.first == st.watched.last {
 		p.schedule(v, st)
 	}

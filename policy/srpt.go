@@ -6,7 +6,8 @@ package policy
 //
 // A task counts in full until it is done. The mean is the one known beforehand (Stage.Mean); else that of the stage's finished
 // attempts; else that of all finished attempts of the job; else one second, so that among jobs of which nothing is known the one with
-// the fewest tasks goes first. Ties by arrival, then id. Deviation: Schrage's rule preempts, here only free slots are given away.
+// the fewest tasks goes first. (A job that has been measured is then compared with jobs that have not; where it matters, give means.)
+// Ties by arrival, then id. Deviation: Schrage's rule preempts, here only free slots are given away.
 
 import (
 	"math"

@@ -36,14 +36,14 @@ func (l *attemptLists) append(to *attemptList, a sched.AttemptID, t sched.TaskID
 	l.insert(to, row, to.last)
 }
 
-// insertByStart adds an attempt that is in no list behind those that started no later. It goes through the list from its end; policies do
-// it only for what is left of a pair after one of the two ended without result.
+// insertByStart adds an attempt that is in no list to one that is sorted by start, then task. It searches from the end of the list, where a new
+// attempt belongs; what is left of a pair after one of the two ended without result may belong anywhere.
 func (l *attemptLists) insertByStart(to *attemptList, a sched.AttemptID, t sched.TaskID, started sched.Time) {
 	row := int32(a.Row())
 	l.rows = grown(l.rows, int(row))
 	l.rows[row] = link{id: a, task: t, started: started}
 	after := to.last
-	for after >= 0 && l.rows[after].started > started {
+	for after >= 0 && (l.rows[after].started > started || l.rows[after].started == started && l.rows[after].task > t) {
 		after = l.rows[after].prev
 	}
 	l.insert(to, row, after)

@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/cockroachdb/datadriven" // declares -rewrite for all golden files of the package
+	"github.com/google/go-cmp/cmp"
+)
+
+const docsFile = "../docs/policies.md"
+
+// TestDocs checks that docs/policies.md says what the registry says; -rewrite writes it.
+func TestDocs(t *testing.T) {
+	want := docs()
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/policies.md is out of date, run go test ./policy -run TestDocs -rewrite (-want +file):\n%s", diff)
+	}
+}
+
+func docs() string {
+	var b strings.Builder
+	b.WriteString(`# Policies
+
+<!-- Written by go test ./policy -run TestDocs -rewrite from the registry in policy/registry.go. Do not edit. -->
+
+A policy is named NAME or NAME:param=value,param=value wherever the tool takes one, as in ` + "`--policy spark:quantile=0.75,order=fair`" + `.
+The file of the same name in ` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates. Limits on attempts per task and
+on clones in the cluster hold under every policy.
+
+| policy | in short |
+|---|---|
+`)
+	for _, e := range Entries() {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", e.Name, e.Name, e.Summary)
+	}
+	for _, e := range Entries() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\nSource: %s.%s\n", e.Name, capital(e.Summary), e.Source, traits(e))
+		if len(e.Params) == 0 {
+			b.WriteString("\nNo parameters.\n")
+			continue
+		}
+		b.WriteString("\n| parameter | default | values | meaning |\n|---|---|---|---|\n")
+		for i := range e.Params {
+			p := &e.Params[i]
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, p.Default, values(p), p.Help)
+		}
+	}
+	b.WriteString("\n## Presets\n\nParameters given beside a preset override it: `spark3:multiplier=2`.\n\n| preset | stands for | |\n|---|---|---|\n")
+	for _, p := range Presets() {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", p.Name, p.Spec, p.Summary)
+	}
+	return b.String()
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func traits(e *Entry) string {
+	s := ""
+	if e.Progress {
+		s += " Looks at reported progress."
+	}
+	if !e.WorkConserving {
+		s += " May leave slots free while tasks wait."
+	}
+	return s
+}
+
+func values(p *Param) string {
+	switch p.Kind {
+	case Bool:
+		return "true, false"
+	case Choice:
+		return strings.Join(p.Choices, ", ")
+	default:
+		return p.expects()
+	}
+}

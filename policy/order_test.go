@@ -1,0 +1,213 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// naiveOrder is the twin of jobOrder: it looks at every job, stage and finished attempt for each free slot.
+type naiveOrder struct {
+	less func(v *sched.View, a, b sched.JobID) bool
+	done map[sched.JobID]int
+}
+
+func (n *naiveOrder) Observe(_ *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.AttemptDone {
+		n.done[ev.Job]++
+	}
+}
+
+func (n *naiveOrder) Decide(v *sched.View, act *sched.Actions) {
+	for {
+		m, ok := v.FreeMachine(0)
+		best := sched.JobID(0)
+		found := false
+		for j, active := v.ActiveJob(0); active; j, active = v.ActiveJob(j + 1) {
+			if v.Job(j).Pending > 0 && (!found || n.less(v, j, best)) {
+				best, found = j, true
+			}
+		}
+		if !ok || !found {
+			return
+		}
+		s := v.Job(best).FirstStage
+		for v.Stage(s).Pending == 0 {
+			s++
+		}
+		t := v.Stage(s).First
+		for v.Task(t).State != sched.TaskPending {
+			t++
+		}
+		why := sched.Original
+		if v.Task(t).Launched > 0 {
+			why = sched.Retry
+		}
+		must(act, t, m, 0, why)
+	}
+}
+
+func earlier(v *sched.View, a, b sched.JobID) bool {
+	x, y := v.Job(a).Arrived, v.Job(b).Arrived
+	return x < y || x == y && a < b
+}
+
+// naiveFair is the order of digest section 2, literally.
+func naiveFair(v *sched.View, a, b sched.JobID) bool {
+	x, y := v.Job(a), v.Job(b)
+	needyX, needyY := x.Live < x.MinShare, y.Live < y.MinShare
+	rx, ry := float64(x.Live)/x.Weight, float64(y.Live)/y.Weight
+	switch {
+	case needyX != needyY:
+		return needyX
+	case needyX:
+		rx, ry = float64(x.Live)/float64(max(x.MinShare, 1)), float64(y.Live)/float64(max(y.MinShare, 1))
+	}
+	return rx < ry || rx == ry && a < b
+}
+
+func (n *naiveOrder) work(v *sched.View, j sched.JobID) float64 {
+	job := v.Job(j)
+	known, unknown := 0.0, 0.0
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		if mean, _, ok := st.Estimate(); ok {
+			known += float64(st.Unfinished()) * micros(mean)
+		} else {
+			unknown += float64(st.Unfinished())
+		}
+	}
+	mean := 1.0
+	if n.done[j] > 0 {
+		mean = job.Fruitful.Seconds() / float64(n.done[j])
+	}
+	return known + unknown*micros(mean)
+}
+
+// TestOrderTwin runs messy worlds under each order and under its twin: the same decisions.
+func TestOrderTwin(t *testing.T) {
+	for _, name := range []string{"fifo", "fair", "srpt"} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(150) {
+				twin := &naiveOrder{done: map[sched.JobID]int{}}
+				twin.less = map[string]func(v *sched.View, a, b sched.JobID) bool{
+					"fifo": func(v *sched.View, a, b sched.JobID) bool {
+						x, y := v.Job(a).Priority, v.Job(b).Priority
+						return x > y || x == y && earlier(v, a, b)
+					},
+					"fair": naiveFair,
+					"srpt": func(v *sched.View, a, b sched.JobID) bool {
+						x, y := twin.work(v, a), twin.work(v, b)
+						return x < y || x == y && earlier(v, a, b)
+					},
+				}[name]
+				fast, err := New(name, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := messy(t, fast, sched.NoLimits(), seed)
+				w.run()
+				naive := messy(t, twin, sched.NoLimits(), seed)
+				naive.run()
+				if diff := cmp.Diff(naive.orders, w.orders); diff != "" {
+					t.Fatalf("seed %d (-naive +fast):\n%s", seed, diff)
+				}
+			}
+		})
+	}
+}
+
+// launches returns the tasks in the order in which they got attempts.
+func (w *world) launches() (tasks []sched.TaskID) {
+	for i := range w.orders {
+		if w.orders[i].Kind == sched.Launch {
+			tasks = append(tasks, w.orders[i].Task)
+		}
+	}
+	return tasks
+}
+
+// clones returns the clones as "instant task number machine".
+func (w *world) clones() (all []string) {
+	for i := range w.orders {
+		if d := &w.orders[i]; d.Kind == sched.Launch && d.Reason == sched.Straggling {
+			all = append(all, fmt.Sprintf("%v t%d #%d m%d", d.At, d.Task, d.Number, d.Machine))
+		}
+	}
+	return all
+}
+
+// lasts gives task t the duration originals[t], or the last one, and every later attempt that of clones.
+func lasts(clones sched.Time, originals ...sched.Time) func(*sched.Decision) fate {
+	return func(d *sched.Decision) fate {
+		if d.Number > 0 {
+			return fate{lasts: clones}
+		}
+		return fate{lasts: originals[min(int(d.Task), len(originals)-1)]}
+	}
+}
+
+func tasks(n int) *sched.JobSpec { return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n}}} }
+
+// TestOrders has golden examples of digest sections 1, 2 and 5 on one slot: tasks 0-1, 2-3 and 4-6 belong to jobs 0, 1 and 2.
+func TestOrders(t *testing.T) {
+	s := sched.Second
+	cases := []struct {
+		name, policy string
+		slots        int
+		jobs         [3]*sched.JobSpec
+		arrive       [3]sched.Time
+		want         []sched.TaskID
+	}{
+		{"priority before arrival, arrival before id", "fifo", 1,
+			[3]*sched.JobSpec{tasks(2), tasks(2), {Priority: 1, Stages: []sched.StageSpec{{Tasks: 3}}}},
+			[3]sched.Time{1, 0, 2}, []sched.TaskID{4, 5, 6, 2, 3, 0, 1}},
+		{"one each in turn, ties by id", "fair", 3, [3]*sched.JobSpec{tasks(2), tasks(2), tasks(3)},
+			[3]sched.Time{}, []sched.TaskID{0, 2, 4, 1, 3, 5, 6}},
+		{"twice the weight, twice the slots", "fair", 3,
+			[3]*sched.JobSpec{tasks(2), {Weight: 2, Stages: []sched.StageSpec{{Tasks: 2}}}, tasks(3)},
+			[3]sched.Time{0, 0, 100 * s}, []sched.TaskID{0, 2, 3, 1, 4, 5, 6}},
+		{"below its minimum share first", "fair", 4,
+			[3]*sched.JobSpec{tasks(2), tasks(2), {MinShare: 2, Stages: []sched.StageSpec{{Tasks: 3}}}},
+			[3]sched.Time{}, []sched.TaskID{4, 5, 0, 2, 6, 1, 3}},
+		{"least remaining work first: 2 x 9, 2 x 5, 3 x 1", "srpt", 1,
+			[3]*sched.JobSpec{known(2, 9*s), known(2, 5*s), known(3, s)}, [3]sched.Time{}, []sched.TaskID{4, 5, 6, 2, 3, 0, 1}},
+		{"nothing known: fewest tasks first, a second each, until the job has a measure", "srpt", 1, [3]*sched.JobSpec{tasks(2), tasks(2), tasks(3)},
+			[3]sched.Time{1, 0, 0}, []sched.TaskID{2, 0, 4, 3, 1, 5, 6}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := on(t, c.policy, sched.DefaultLimits())
+			w.machine(2, c.slots)
+			for i, spec := range c.jobs {
+				w.submit(c.arrive[i], spec)
+			}
+			w.fate = func(d *sched.Decision) fate { return fate{lasts: 10 * s} }
+			w.run()
+			if diff := cmp.Diff(c.want, w.launches()); diff != "" {
+				t.Errorf("launched (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func known(n int, mean sched.Time) *sched.JobSpec {
+	return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n, Mean: mean}}}
+}
+
+// TestSRPTMeasures checks the fallback of srpt.go: the second stage has no mean of its own, the job's finished attempts stand in.
+func TestSRPTMeasures(t *testing.T) {
+	w := on(t, "srpt", sched.DefaultLimits())
+	w.machine(0, 1)
+	two := &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 1}, {Tasks: 2}}, Edges: []sched.Edge{{From: 0, To: 1}}}
+	w.submit(0, two)                       // 3 tasks of 1 s as far as is known, then 2 of 10 s
+	w.submit(0, known(1, 15*sched.Second)) // goes before them then
+	w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
+	w.run()
+	if diff := cmp.Diff([]sched.TaskID{0, 3, 1, 2}, w.launches()); diff != "" {
+		t.Errorf("launched (-want +got):\n%s", diff)
+	}
+}

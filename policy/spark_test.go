@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// pollingSpark is the twin of spark: at every multiple of the interval it looks at every running task and sorts all finished durations, as
+// TaskSetManager.checkSpeculatableTasks does. It shares the order of jobs and the choice of machines, which have tests of their own.
+type pollingSpark struct {
+	spark
+	next      sched.Time // check
+	durations map[sched.StageID][]sched.Time
+	marks     []sched.AttemptID
+}
+
+func (p *pollingSpark) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	p.places.observe(v, ev)
+	switch ev.Kind {
+	case sched.MachineJoined:
+		p.largest = max(p.largest, v.Machine(ev.Machine).Slots)
+	case sched.AttemptDone:
+		p.durations[ev.Stage] = append(p.durations[ev.Stage], v.Now()-v.Attempt(ev.Attempt).Started)
+	}
+	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool { return !v.Alive(a) })
+}
+
+func (p *pollingSpark) Decide(v *sched.View, act *sched.Actions) {
+	p.order.fill(v, act)
+	if now := v.Now(); now >= p.next || now%p.interval == 0 {
+		for s := range sched.StageID(v.Stages()) {
+			p.check(v, s)
+		}
+		p.next = (now/p.interval + 1) * p.interval
+	}
+	act.WakeAt(p.next)
+	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool {
+		if v.CloneRoom() == 0 {
+			return false
+		}
+		t := v.Attempt(a).Task
+		if v.AttemptRoom(t) == 0 {
+			return true
+		}
+		m, ok := p.places.unused(v, t, 0)
+		if ok {
+			p.order.clone(v, act, t, m, sched.Straggling)
+		}
+		return ok
+	})
+}
+
+func (p *pollingSpark) check(v *sched.View, s sched.StageID) {
+	st := v.Stage(s)
+	finished := p.durations[s]
+	limit := math.Inf(1)
+	if need := max(int(math.Floor(p.quantile*float64(st.Tasks))), 1); st.Tasks > 1 && len(finished) >= need {
+		sorted := slices.Sorted(slices.Values(finished))
+		limit = max(p.multiplier*float64(sorted[len(sorted)/2]), float64(p.minRuntime))
+	} else if p.threshold > 0 && st.Tasks <= p.largest {
+		limit = float64(max(p.threshold, p.minRuntime))
+	}
+	var found []sched.AttemptID
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		a, _ := v.FirstAttempt(t)
+		if v.Task(t).Live == 1 && !slices.Contains(p.marks, a) && float64(v.Now()-v.Attempt(a).Started) > limit {
+			found = append(found, a)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b sched.AttemptID) int {
+		return int(v.Attempt(a).Started - v.Attempt(b).Started)
+	})
+	p.marks = append(p.marks, found...)
+}
+
+// TestSparkTwin compares the decisions, instants included, with those of polling. Wakes differ, of course. Given-up tasks (no retry left) are
+// found again by the twin at every check, and given up again.
+func TestSparkTwin(t *testing.T) {
+	clones := 0
+	for _, spec := range []string{
+		"spark", "spark:quantile=0.5,multiplier=1.2,order=fair", "spark:quantile=0.1,multiplier=0.5,interval=7s,min_runtime=3s",
+		"spark:quantile=1,task_threshold=4s", "spark:quantile=0,multiplier=0,interval=2s,order=srpt",
+	} {
+		for seed := range uint64(40) {
+			fast, err := New(spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, _ := New(spec, 1)
+			naive := &pollingSpark{spark: *other.(*spark), durations: map[sched.StageID][]sched.Time{}}
+			l := limits[seed%uint64(len(limits))]
+			w, twin := messy(t, fast, l, seed), messy(t, naive, l, seed)
+			w.lag, twin.lag = 0, 0 // a late call is late for whoever was woken
+			w.run()
+			twin.run()
+			if diff := cmp.Diff(withoutWakes(twin.orders), withoutWakes(w.orders)); diff != "" {
+				t.Fatalf("%s, seed %d (-polling +spark):\n%s", spec, seed, diff)
+			}
+			clones += len(w.clones())
+		}
+	}
+	if clones < 250 {
+		t.Errorf("only %d clones were compared", clones)
+	}
+}
+
+func withoutWakes(orders []sched.Decision) []sched.Decision {
+	return slices.DeleteFunc(slices.Clone(orders), func(d sched.Decision) bool { return d.Kind == sched.Wake })
+}
+
+// machines adds n machines of one slot.
+func (w *world) machines(n int) {
+	for range n {
+		w.machine(0, 1)
+	}
+}
+
+// TestSparkThreshold has hand-worked examples of digest section 15. Ten tasks run at once; the first nine last 1 s to 9 s unless said
+// otherwise, task 9 lasts 100 s; clones last 1 s.
+func TestSparkThreshold(t *testing.T) {
+	s := sched.Second
+	steps := []sched.Time{1 * s, 2 * s, 3 * s, 4 * s, 5 * s, 6 * s, 7 * s, 8 * s, 9 * s, 100 * s}
+	ms := func(n int) sched.Time { return sched.Time(n) * sched.Millisecond }
+	cases := []struct {
+		name, policy string
+		lasts        []sched.Time
+		want         []string
+	}{
+		// nine finished at 9 s, median 5 s, threshold 15 s; strictly longer: seen at the check of 15.1 s
+		{"Spark 4", "spark", steps, []string{"15.1s t9 #1 m0"}},
+		// seven finished at 7 s, median 4 s, threshold 6 s: tasks 7 to 9 have run 7 s, oldest first; the machines of tasks 0, 1, 2 are free
+		{"Spark 3", "spark3", steps, []string{"7s t7 #1 m0", "7s t8 #1 m1", "7s t9 #1 m2"}},
+		// eight finished at 8 s: the upper of the middle two, 5 s, threshold 8 s; 9 s for task 8 comes before... at 8.1 s both 8 and 9 are above
+		{"upper median", "spark:quantile=0.8,multiplier=1.6", steps, []string{"8.1s t8 #1 m0", "8.1s t9 #1 m1"}},
+		{"a longer interval", "spark:interval=10s", steps, []string{"20s t9 #1 m0"}},
+		{"min_runtime", "spark:min_runtime=30s", steps, []string{"30.1s t9 #1 m0"}},
+		// threshold max(3 x 10 ms, 100 ms): above it at 100 ms + 1 ns, seen at 200 ms
+		{"short tasks", "spark", []sched.Time{ms(10), ms(10), ms(10), ms(10), ms(10), ms(10), ms(10), ms(10), ms(10), 100 * s},
+			[]string{"200ms t9 #1 m0"}},
+		{"quantile not reached", "spark:quantile=1", steps, nil},
+		{"task_threshold is for stages that fit one machine", "spark:quantile=1,task_threshold=2s", steps, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := on(t, c.policy, sched.NoLimits())
+			w.machines(10)
+			w.submit(0, tasks(10))
+			w.fate = lasts(s, c.lasts...)
+			w.run()
+			if diff := cmp.Diff(c.want, w.clones()); diff != "" {
+				t.Errorf("clones (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSparkSingleTask: one task is never judged by the median, only by task_threshold.
+func TestSparkSingleTask(t *testing.T) {
+	for policy, want := range map[string][]string{
+		"spark:quantile=0,multiplier=0":                  nil,
+		"spark:task_threshold=2s":                        {"2.1s t0 #1 m1"},
+		"spark:task_threshold=2s,order=fair,interval=3s": {"3s t0 #1 m1"},
+	} {
+		w := on(t, policy, sched.NoLimits())
+		w.machines(2)
+		w.submit(0, tasks(1))
+		w.fate = lasts(sched.Second, 10*sched.Second)
+		w.run()
+		if diff := cmp.Diff(want, w.clones()); diff != "" {
+			t.Errorf("%s: clones (-want +got):\n%s", policy, diff)
+		}
+	}
+}
+
+// TestSparkHosts: the clone waits for a machine that never ran the task, however long another slot of its own machine is free, unless there is
+// no other machine.
+func TestSparkHosts(t *testing.T) {
+	for _, c := range []struct {
+		machines int
+		want     []string
+	}{
+		// machine 0 runs tasks 0 and 1, machine 1 tasks 2 and 3. Task 1 is marked at 3.1 s; slots are free on machine 0 from 1 s, on machine 1
+		// from 50 s, when the other job is done.
+		{2, []string{"50s t1 #1 m1"}},
+		{1, []string{"3.1s t1 #1 m0"}},
+	} {
+		w := on(t, "spark:quantile=0.5", sched.NoLimits())
+		for range c.machines {
+			w.machine(0, 2)
+		}
+		w.submit(0, tasks(2))
+		if c.machines == 2 {
+			w.submit(0, tasks(2))
+		}
+		s := sched.Second
+		w.fate = lasts(s, s, 100*s, 50*s, 51*s)
+		w.run()
+		if diff := cmp.Diff(c.want, w.clones()[:1]); diff != "" {
+			t.Errorf("%d machines: clones (-want +got):\n%s", c.machines, diff)
+		}
+	}
+}
+
+// TestSparkAtMostTwo: a task has two attempts at most, and the survivor of two is judged anew.
+func TestSparkAtMostTwo(t *testing.T) {
+	w := on(t, "spark:quantile=0.5", sched.NoLimits())
+	w.machines(5)
+	w.submit(0, &sched.JobSpec{Retries: 9, Stages: []sched.StageSpec{{Tasks: 2}}})
+	w.fate = func(d *sched.Decision) fate {
+		if d.Task == 0 {
+			return fate{lasts: sched.Second}
+		}
+		return fate{lasts: []sched.Time{100 * sched.Second, 2 * sched.Second}[min(d.Number, 1)], fails: d.Number > 0}
+	}
+	w.run()
+	// marked at 3.1 s; the clone fails 2 s later, the original is above the threshold still: at the same instant, on the next machine
+	want := []string{"3.1s t1 #1 m0", "5.1s t1 #2 m2", "7.1s t1 #3 m3", "9.1s t1 #4 m4"}
+	if diff := cmp.Diff(want, w.clones()[:4]); diff != "" {
+		t.Errorf("clones (-want +got):\n%s", diff)
+	}
+	for i, when := range w.clones()[4:] { // every machine has tried the task: any will do
+		if want := fmt.Sprintf("%gs t1 #%d m0", 11.1+2*float64(i), i+5); when != want {
+			t.Errorf("clone %d: %s, want %s", i+5, when, want)
+		}
+	}
+}
