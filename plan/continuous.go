@@ -84,24 +84,24 @@ func (c *continuous) weigh(i, lo, hi int, visit func(unfinished int, weights []f
 	}
 }
 
-func (c *continuous) residuals(i int, step func(width, old, fresh float64)) {
+func (c *continuous) residuals(i int, step func(y, width, old, fresh float64)) {
 	c.residualsAt(c.nodes[i], step)
 }
 
 // residualsAt lists the steps after a fork at any time.
-func (c *continuous) residualsAt(n node, step func(width, old, fresh float64)) {
+func (c *continuous) residualsAt(n node, step func(y, width, old, fresh float64)) {
 	inner := c.inner
 	if !math.IsInf(c.highest, 1) {
 		inner = c.steps(c.highest - n.t)
 	}
 	for _, p := range inner {
-		step(p.width, c.law.Survival(n.t+p.y)/n.q, p.fresh)
+		step(p.y, p.width, c.law.Survival(n.t+p.y)/n.q, p.fresh)
 	}
 }
 
-func (c *continuous) lives(step func(width, fresh float64)) {
+func (c *continuous) lives(step func(y, width, fresh float64)) {
 	for _, p := range c.inner {
-		step(p.width, p.fresh)
+		step(p.y, p.width, p.fresh)
 	}
 }
 

@@ -46,7 +46,7 @@ func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []flo
 }
 
 // residuals merges the steps of what is left of an original, at v_m - v_i, with those of a fresh attempt, at v_m.
-func (d *discrete) residuals(i int, step func(width, old, fresh float64)) {
+func (d *discrete) residuals(i int, step func(y, width, old, fresh float64)) {
 	t, left := d.atoms[i].Value, d.atoms[i].Survival
 	if left <= 0 {
 		return
@@ -57,7 +57,7 @@ func (d *discrete) residuals(i int, step func(width, old, fresh float64)) {
 		ends, freshEnds := d.atoms[m].Value-t, d.atoms[f].Value
 		next := min(ends, freshEnds)
 		if next > y {
-			step(next-y, old, fresh)
+			step(y+(next-y)/2, next-y, old, fresh)
 			y = next
 		}
 		if ends <= next {
@@ -71,11 +71,11 @@ func (d *discrete) residuals(i int, step func(width, old, fresh float64)) {
 	}
 }
 
-func (d *discrete) lives(step func(width, fresh float64)) {
+func (d *discrete) lives(step func(y, width, fresh float64)) {
 	fresh, y := 1.0, 0.0
 	for _, a := range d.atoms {
 		if a.Value > y {
-			step(a.Value-y, fresh)
+			step(y+(a.Value-y)/2, a.Value-y, fresh)
 			y = a.Value
 		}
 		fresh = a.Survival

@@ -26,10 +26,10 @@ type forks interface {
 	// probability, under the policy with s = s'+δ stragglers, that it forks then and leaves s'. It keeps to lo <= s <= hi.
 	// The weights are the caller's until it returns.
 	weigh(i, lo, hi int, visit func(unfinished int, weights []float64))
-	// residuals lists the steps of y from 0 on: width, old(y), fresh(y).
-	residuals(i int, step func(width, old, fresh float64))
-	// lives lists the steps of y from 0 on for fresh attempts alone: width, fresh(y).
-	lives(step func(width, fresh float64))
+	// residuals lists the steps of y from 0 on: its middle, its width, old(y), fresh(y).
+	residuals(i int, step func(y, width, old, fresh float64))
+	// lives lists the steps of y from 0 on for fresh attempts alone: middle, width, fresh(y).
+	lives(step func(y, width, fresh float64))
 	// orders returns E[X_{k:n}] for k = 1..n, at index k; index 0 is the start of the job, 0.
 	orders() []float64
 }
@@ -144,7 +144,7 @@ func (r *span) prepareFresh() {
 	for c := range sums {
 		sums[c].reset(r.freshFrom, r.sHi)
 	}
-	r.e.forks.lives(func(width, fresh float64) {
+	r.e.forks.lives(func(_, width, fresh float64) {
 		S := math.Pow(fresh, float64(r.rLo+1))
 		for c := range sums {
 			sums[c].add(width, S)
@@ -280,7 +280,7 @@ func (x *residuals) fill(i int) {
 		x.mean[c] = 0
 	}
 	first := float64(x.span.keepFrom)
-	x.span.e.forks.residuals(i, func(width, old, fresh float64) {
+	x.span.e.forks.residuals(i, func(_, width, old, fresh float64) {
 		S := old * fresh
 		if first > 1 {
 			S = old * math.Pow(fresh, first)

@@ -12,18 +12,24 @@ type Grid struct {
 const blocks = 64
 
 // Block is a part of a grid, made by [Sweep.Block].
-type Block struct{ sums *sums }
+type Block struct {
+	number int
+	sums   *sums
+}
 
-// Sweep is a grid about to be evaluated. Its blocks are independent: evaluate them in any order and on as many
-// goroutines as there are cores, and hand all of them to Grid.
+// Sweep is a grid about to be evaluated. Its blocks are independent: evaluate them on as many goroutines as there are cores,
+// and add them in order, from one.
 type Sweep struct {
 	span      *span
 	maxClones int
+	all       *sums
+	added     int
 }
 
 // Sweep prepares the grid of all policies with at most maxClones clones.
 func (e *Exact) Sweep(maxClones int) *Sweep {
-	return &Sweep{e.newRange(1, e.tasks, 0, maxClones, true, true), maxClones}
+	r := e.newRange(1, e.tasks, 0, maxClones, true, true)
+	return &Sweep{span: r, maxClones: maxClones, all: r.run(0, 0, 1)}
 }
 
 // Blocks returns the number of blocks.
@@ -32,29 +38,33 @@ func (s *Sweep) Blocks() int { return blocks }
 // Block evaluates the i-th block, 0 <= i < Blocks().
 func (s *Sweep) Block(i int) Block {
 	// Every blocks-th fork, so that blocks cost the same: early forks have longer residuals.
-	return Block{s.span.run(i, s.span.e.forks.len(), blocks)}
+	return Block{i, s.span.run(i, s.span.e.forks.len(), blocks)}
 }
 
-// Grid adds the blocks, which must be all of them and in order.
-func (s *Sweep) Grid(parts []Block) *Grid {
-	if len(parts) != blocks {
+// Add adds a block. It panics unless that is the next.
+func (s *Sweep) Add(b Block) {
+	if b.number != s.added {
+		panic("plan: blocks of a grid are added in order")
+	}
+	s.all.plus(b.sums)
+	s.added++
+}
+
+// Grid returns the grid. It panics unless all blocks have been added.
+func (s *Sweep) Grid() *Grid {
+	if s.added != blocks {
 		panic("plan: a grid wants all its blocks")
 	}
-	all := s.span.run(0, 0, 1)
-	for _, part := range parts {
-		all.plus(part.sums)
-	}
-	return &Grid{s.span, s.maxClones, all}
+	return &Grid{s.span, s.maxClones, s.all}
 }
 
 // Grid evaluates every policy with at most maxClones clones.
 func (e *Exact) Grid(maxClones int) *Grid {
 	s := e.Sweep(maxClones)
-	parts := make([]Block, s.Blocks())
-	for i := range parts {
-		parts[i] = s.Block(i)
+	for i := range blocks {
+		s.Add(s.Block(i))
 	}
-	return s.Grid(parts)
+	return s.Grid()
 }
 
 // Evaluate returns a policy of the grid; an error if it is none.

@@ -119,7 +119,7 @@ func compareAtoms(atoms []dist.Atom, tasks, stragglers int) sides {
 		fork++
 	}
 	left := atoms[fork].Survival / share
-	d.residuals(fork, func(_, old, fresh float64) { seen.compare(left*old, fresh, tie) })
+	d.residuals(fork, func(_, _, old, fresh float64) { seen.compare(left*old, fresh, tie) })
 	if left == 0 {
 		return 1
 	}

@@ -24,6 +24,7 @@ func (e *Exact) Within(p Policy, t float64) (float64, error) {
 
 // occasion is a fork that may happen: when, how many tasks it leaves, and how probable it is.
 type occasion struct {
+	fork       int     // its number
 	at         float64 // seconds
 	alive      float64 // P(X > at)
 	unfinished int
@@ -48,7 +49,7 @@ func (e *Exact) occasions(p Policy) *occasions {
 		alive := e.law.Survival(at)
 		e.forks.weigh(i, p.Stragglers, p.Stragglers, func(unfinished int, weights []float64) {
 			if delta := p.Stragglers - unfinished; delta >= 0 && delta < len(weights) {
-				o.all = append(o.all, occasion{at, alive, unfinished, weights[delta]})
+				o.all = append(o.all, occasion{i, at, alive, unfinished, weights[delta]})
 				o.norm += weights[delta]
 			}
 		})

@@ -244,17 +244,22 @@ func (a *forkAnswer) reevaluate(by plan.Evaluator) {
 	_ = group.Wait()
 }
 
-// sweep evaluates the exact grid.
+// sweep evaluates the exact grid on all cores. A block of many tasks is large, so no more than one per core is held.
 func sweep(e *plan.Exact, maxClones int) []plan.Choice {
 	s := e.Sweep(maxClones)
-	parts := make([]plan.Block, s.Blocks())
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range parts {
-		group.Go(func() error { parts[i] = s.Block(i); return nil })
+	parts := make([]plan.Block, min(s.Blocks(), runtime.GOMAXPROCS(0)))
+	for first := 0; first < s.Blocks(); first += len(parts) {
+		some := parts[:min(len(parts), s.Blocks()-first)]
+		var group errgroup.Group
+		for i := range some {
+			group.Go(func() error { some[i] = s.Block(first + i); return nil })
+		}
+		_ = group.Wait()
+		for _, b := range some {
+			s.Add(b)
+		}
 	}
-	_ = group.Wait()
-	return plan.EvaluateAll(s.Grid(parts), plan.Policies(e.Tasks(), maxClones))
+	return plan.EvaluateAll(s.Grid(), plan.Policies(e.Tasks(), maxClones))
 }
 
 // evaluateAll evaluates the policies one by one, in parts.

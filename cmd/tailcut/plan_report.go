@@ -61,6 +61,7 @@ type forkOutcome struct {
 	LatencyError seconds  `json:"latency_standard_error_seconds,omitempty"`
 	CostError    seconds  `json:"cost_standard_error_seconds,omitempty"`
 	Quantile     *seconds `json:"latency_quantile_seconds,omitempty"`
+	Deviation    *seconds `json:"latency_deviation_seconds,omitempty"` // standard deviation; of the policy that was asked for
 }
 
 type forkPolicy struct {
@@ -107,6 +108,10 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 	}
 	if a.evaluated != nil {
 		p := a.policy(*a.evaluated, true)
+		if v, err := a.exact.LatencyVariance(a.evaluated.Policy); err == nil {
+			d := seconds(math.Sqrt(v))
+			p.Deviation = &d
+		}
 		r.Evaluated = &p
 	}
 	for _, c := range a.advice.Frontier {

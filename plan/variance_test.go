@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tailcut/tailcut/dist"
+)
+
+func TestVarianceAgainstEnumeration(t *testing.T) {
+	samples := []float64{1, 2.5, 2.5, 7}
+	e := exact(t, sample(t, samples...), 3)
+	for p := range allPolicies(3, 1) {
+		all := outcomes(samples, 3, p)
+		var mean, want float64
+		for _, x := range all {
+			mean += x / float64(len(all))
+		}
+		for _, x := range all {
+			want += (x - mean) * (x - mean) / float64(len(all))
+		}
+		if got, err := e.LatencyVariance(p); err != nil || !near(got, want, 1e-9) {
+			t.Errorf("%+v: %v, want %v (%v)", p, got, want, err)
+		}
+	}
+}
+
+// Of an exponential law, and of a killed shifted one, fork and maximum are sums of independent gaps:
+// Var T = Σ_{s<i<=n} 1/(iμ)² + Σ_{i<=s} 1/(i(r+1)μ)².
+func TestVarianceOfExponentials(t *testing.T) {
+	const n = 50
+	for _, c := range []struct {
+		l    dist.Law
+		mode Original
+	}{{dist.Exponential{Mu: 2}, Keep}, {dist.Exponential{Mu: 2}, Kill}, {dist.ShiftedExp{Delta: 3, Mu: 2}, Kill}} {
+		e := exact(t, c.l, n)
+		for _, s := range []int{1, 5, 20, 49, 50} {
+			for r := 1; r <= 3; r++ {
+				var want float64
+				for i := 1; i <= n; i++ {
+					rate := 2 * float64(i)
+					if i <= s {
+						rate *= float64(r + 1)
+					}
+					want += 1 / (rate * rate)
+				}
+				if got, err := e.LatencyVariance(Policy{s, r, c.mode}); err != nil || !near(got, want, 1e-8) {
+					t.Errorf("%s s=%d r=%d %v: %v, want %v (%v)", c.l, s, r, c.mode, got, want, err)
+				}
+			}
+		}
+	}
+	heavy := exact(t, dist.Pareto{Alpha: 0.8, Xm: 1}, n)
+	for _, p := range []Policy{{}, {5, 1, Keep}, {1, 2, Kill}} {
+		if got, err := heavy.LatencyVariance(p); err != nil || !math.IsInf(got, 1) {
+			t.Errorf("%+v of a tail without variance: %v, %v", p, got, err)
+		}
+	}
+}
