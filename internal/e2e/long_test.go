@@ -1,0 +1,15 @@
+//go:build linux && long
+
+package e2e
+
+import "time"
+
+// How large the jobs are, how often the engine dies, and within what time of its start.
+const (
+	deaths    = 10
+	window    = 300 * time.Millisecond
+	splitSize = "12KiB"
+	tasks     = 150
+)
+
+func policies(registered []string) []string { return registered }

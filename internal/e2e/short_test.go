@@ -1,0 +1,21 @@
+//go:build linux && !long
+
+package e2e
+
+import (
+	"slices"
+	"time"
+)
+
+// How large the jobs are, how often the engine dies, and within what time of its start.
+const (
+	deaths    = 3
+	window    = 400 * time.Millisecond
+	splitSize = "128KiB"
+	tasks     = 40
+)
+
+// policies names those under which the tests run: one without clones, and those that exist of two with.
+func policies(registered []string) []string {
+	return slices.DeleteFunc([]string{"fifo", "spark", "srew"}, func(n string) bool { return !slices.Contains(registered, n) })
+}
