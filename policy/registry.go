@@ -10,12 +10,14 @@ import (
 
 // registry lists every policy; a new one is one line here.
 var registry = []*Entry{
+	&dollyEntry,
 	&fairEntry,
 	&fifoEntry,
 	&forkEntry,
 	&hadoopEntry,
 	&hadoop2Entry,
 	&lateEntry,
+	&mantriEntry,
 	&sparkEntry,
 	&srewEntry,
 	&srptEntry,
@@ -24,7 +26,9 @@ var registry = []*Entry{
 // presets are names for parameter settings of a policy.
 var presets = []Preset{
 	{"backup", "fork:p=0.05", "MapReduce's backup tasks (Dean and Ghemawat, OSDI 2004): one clone of whatever runs when 5 % are left"},
+	{"dolly-shed", "dolly:budget=1,threshold=1,formula=shed", "Dolly as Shed compares with it: attempts by the chance of a straggler alone, give p"},
 	{"late-short", "late:min_age=1s", "LATE for tasks that last seconds"},
+	{"mantri-dup", "mantri:idle=delta,restart=false", "Mantri's duplicates alone, as in Xu et al., TPDS 2017"},
 	{"spark3", "spark:quantile=0.75,multiplier=1.5", "Spark before 4.0"},
 }
 

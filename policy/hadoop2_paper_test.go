@@ -1,0 +1,159 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestHadoop2 has hand-worked examples of digest section 14. Twenty tasks on 21 machines, most of which last 10 s, report every 3 s.
+func TestHadoop2(t *testing.T) {
+	s := sched.Second
+	twenty, pair := []*sched.JobSpec{tasks(20)}, []*sched.JobSpec{tasks(2)}
+	most := func(last ...sched.Time) []sched.Time { return repeat(10*s, 20-len(last), last...) }
+	tellAll(t, []story{
+		{name: "one slow task", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100 * s), again: 10 * s, reports: 3 * s,
+			want: []string{"10s t19 #1 m0"}},
+		{name: "the same by rates", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100 * s), again: 10 * s, rate: true,
+			want: []string{"10s t19 #1 m0"}},
+		{name: "largest gain first, then a rest of 15 s", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100*s, 200*s), again: 10 * s,
+			reports: 3 * s, want: []string{"10s t19 #1 m0", "25s t18 #1 m0"}},
+		{name: "equal gains, in order", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100*s, 100*s), again: 10 * s,
+			rate: true, want: []string{"10s t18 #1 m0", "25s t19 #1 m0"}},
+		// the clone ends at 60 s; the mean is (18 x 10 + 50)/19 = 12.1 s then, 60 + 12.1 < 100
+		{name: "cap", policy: "hadoop2:min_allowed=1,total_cap=0,running_cap=0", machines: 21, jobs: twenty, lasts: most(100*s, 200*s), again: 50 * s,
+			reports: 3 * s, want: []string{"10s t19 #1 m0", "1m0s t18 #1 m0"}},
+		{name: "a cap of nothing", policy: "hadoop2:min_allowed=0,total_cap=0,running_cap=0", machines: 21, jobs: twenty, lasts: most(100*s, 200*s),
+			again: 50 * s, reports: 3 * s},
+		// 19 < 10 + 10
+		{name: "too late", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(19 * s), again: s, reports: 3 * s},
+		// at 10 s it has been silent for more than 9 s: 10 s / 0.0001, which the next scan finds
+		{name: "silence", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100 * s), again: 10 * s, want: []string{"11s t19 #1 m0"}},
+		{name: "no slot, no clone", policy: "hadoop2", machines: 1, jobs: twenty, lasts: most(100 * s), again: 10 * s, reports: 3 * s},
+		// one of 40 is less than 5 %, two are not
+		{name: "5 % done", policy: "hadoop2:min_allowed=1,total_cap=0,running_cap=0", machines: 41, jobs: []*sched.JobSpec{tasks(40)},
+			lasts: []sched.Time{5 * s, 20 * s, 1000 * s}, again: 1000 * s, reports: 3 * s, want: []string{"20s t2 #1 m0"}},
+		// 12 < 10 + 10; but with one task done the other estimator expects a new attempt to take no time
+		{name: "legacy, a single sample", policy: "hadoop2", machines: 3, jobs: pair, lasts: []sched.Time{10 * s, 12 * s}, again: s, reports: 3 * s},
+		{name: "simple-exponential, a single sample", policy: "hadoop2:estimator=simple-exponential,skip=2", machines: 3, jobs: pair,
+			lasts: []sched.Time{10 * s, 12 * s}, again: s, reports: 3 * s, want: []string{"10s t1 #1 m0"}},
+		// at the 25th report, real or not: 3, 6, ..., 75 s
+		{name: "simple-exponential, 24 reports skipped", policy: "hadoop2:estimator=simple-exponential", machines: 21, jobs: twenty, lasts: most(300 * s),
+			again: 10 * s, reports: 3 * s, want: []string{"1m15s t19 #1 m0"}},
+	})
+}
+
+// TestSimpleExponential follows SimpleExponentialSmoothing by hand: 10 % at 10 s, nothing more at 20 s and 40 s.
+func TestSimpleExponential(t *testing.T) {
+	p := &hadoop2{smoothed: true, smooth: 15 * sched.Second, skip: 1}
+	x := &hadoopAttempt{}
+	s := sched.Second
+	p.estimate(x, 0, 10*s, 0.1)
+	if x.rate != 0.01 || x.end != 0 {
+		t.Errorf("after one report: rate %v, end %v; want 0.01 and none yet", x.rate, x.end)
+	}
+	p.estimate(x, 0, 20*s, 0.1) // T = max(15 s, 20 s) from here on
+	rate := 0.01 * math.Exp(-0.5)
+	if math.Abs(x.rate-rate) > 1e-15 || math.Abs(x.end.Seconds()-(20+0.9/rate)) > 1e-6 {
+		t.Errorf("after two reports: rate %v, end %v; want %v and %v", x.rate, x.end, rate, 20+0.9/rate)
+	}
+	p.estimate(x, 0, 40*s, 0.1)
+	if rate *= math.Exp(-1); math.Abs(x.rate-rate) > 1e-15 {
+		t.Errorf("after three reports: rate %v, want %v", x.rate, rate)
+	}
+}
+
+// scanningHadoop2 is the twin of hadoop2: it scans as DefaultSpeculator does, every task of every job each time. It shares the estimates and
+// how requests are served.
+type scanningHadoop2 struct {
+	hadoop2
+	next map[sched.JobID]sched.Time
+}
+
+func (p *scanningHadoop2) Decide(v *sched.View, act *sched.Actions) {
+	p.start(v, act)
+	first := sched.Never
+	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		if _, known := p.next[j]; !known {
+			p.next[j] = v.Job(j).Arrived
+		}
+		if p.next[j] <= v.Now() {
+			p.next[j] = v.Now() + p.retry
+			if p.scanJob(v, j) {
+				p.next[j] = v.Now() + p.rest
+			}
+		}
+		first = min(first, p.next[j])
+	}
+	p.serve(v, act)
+	act.WakeAt(first)
+}
+
+func (p *scanningHadoop2) scanJob(v *sched.View, j sched.JobID) (asked bool) {
+	job := v.Job(j)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if v.Stage(s).State != sched.StageOpen || v.Stage(s).Tasks == 0 {
+			continue
+		}
+		st := p.stages.of(s)
+		if !p.open(v, st) {
+			continue
+		}
+		best, value := sched.TaskID(0), sched.Time(0)
+		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+			a, _ := v.FirstAttempt(t)
+			x := &p.attempts[a.Row()]
+			if v.Task(t).Live > 1 || x.end < v.Now() || v.AttemptRoom(t) == 0 {
+				continue
+			}
+			if x := x.end - later(v.Now(), p.anew(v, st)); x > value {
+				best, value = t, x
+			}
+		}
+		if value > 0 {
+			p.asked.push(best)
+			st.asked, asked = true, true
+		}
+		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+			a, _ := v.FirstAttempt(t)
+			if x := &p.attempts[a.Row()]; v.Task(t).Live == 1 && !x.known && v.Now()-x.reported > 9*sched.Second {
+				p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
+				p.update(st, a, t)
+			}
+		}
+	}
+	return asked
+}
+
+// TestHadoop2Twin compares the decisions, instants included, with those of scanning everything.
+func TestHadoop2Twin(t *testing.T) {
+	clones := 0
+	for _, spec := range []string{
+		"hadoop2", "hadoop2:rest=1s,order=fair", "hadoop2:retry=700ms,rest=4s,min_allowed=2,order=srpt",
+		"hadoop2:estimator=simple-exponential,skip=2,smooth=10s", "hadoop2:estimator=simple-exponential,skip=0,rest=2s,total_cap=0.5",
+	} {
+		for seed := range uint64(80) {
+			fast, err := New(spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, _ := New(spec, 1)
+			l := limits[seed%uint64(len(limits))]
+			naive := &scanningHadoop2{hadoop2: *other.(*hadoop2), next: map[sched.JobID]sched.Time{}}
+			w, twin := messy(t, fast, l, seed), messy(t, naive, l, seed)
+			w.lag, twin.lag = 0, 0 // a late call is late for whoever was woken
+			w.run()
+			twin.run()
+			if diff := cmp.Diff(withoutWakes(twin.orders), withoutWakes(w.orders)); diff != "" {
+				t.Fatalf("%s, seed %d (-scanning +hadoop2):\n%s", spec, seed, diff)
+			}
+			clones += len(w.clones())
+		}
+	}
+	if clones < 500 {
+		t.Errorf("only %d clones were compared", clones)
+	}
+}

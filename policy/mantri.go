@@ -1,0 +1,278 @@
+package policy
+
+// Mantri: Ananthanarayanan, Kandula, Greenberg, Stoica, Lu, Saha, Harris, "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, section 5.1.
+//
+//	t_rem     time left of a task: that of its quickest attempt by the linear estimate, as of its last report
+//	t_new     duration of another attempt: those of the stage's winners
+//	c         attempts of the task that run
+//	Delta     period
+//	delta     delta: chance that a duplicate saves slots
+//	gamma     restarts: how often a task may be killed and started anew
+//	rho       rho
+//	limit 3   copies
+//
+//	for a free slot whose next fresh task is of a stage, and as long as one of these holds there, the task with the largest t_rem first:
+//	  t_rem > E[t_new] + Delta                          kill the task's only attempt and start it anew (restart=true)
+//	  P(t_rem > t_new (c+1)/c) > delta                  duplicate it
+//	then the fresh task. When no fresh task waits:
+//	  idle=rho    E[t_rem - t_new] > rho Delta          duplicate
+//	  idle=delta  the rule with delta                   duplicate
+//	a task gets no further duplicate while one is younger than Delta; once it is not, only the two attempts with the smallest t_rem are kept
+//
+// Xu et al. (TPDS 2017) compare with the rule with delta alone, whether tasks wait or not: preset mantri-dup.
+//
+// Readings. The chance is taken over the winners: t_rem c/(c+1) is above more than a fraction delta of them. The last rule of the paper's figure has the
+// difference the other way round, which cannot be meant. An attempt of which nothing is known counts as the slowest; a task of which nothing is known is never a
+// straggler, nor is any before the stage has a winner. Without input sizes fresh tasks go in order of their numbers. When no fresh task waits, the stage
+// with the largest t_rem - t_new goes first. Placement in the network and the protection of outputs are other parts of Mantri.
+//
+// Every rule compares the instant at which a task would end with now plus a threshold of its stage, so an order of the stage's tasks by that instant answers all.
+// An event costs O(log tasks of the stage + log stages).
+
+import (
+	"fmt"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var mantriEntry = Entry{
+	Name:    "mantri",
+	Summary: "restart or duplicate outliers when that saves time and slots",
+	Source:  "Ananthanarayanan et al., OSDI 2010, section 5.1",
+	Params: []Param{
+		{Name: "delta", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "chance of saving slots above which a task is duplicated"},
+		{Name: "period", Kind: Span, Default: "10s", Min: 0, Max: 1e6, Help: "Delta, the time between reports"},
+		{Name: "rho", Kind: Float, Default: "3", Min: 0, Max: 1e6, Help: "periods that a duplicate must gain when no task waits"},
+		{Name: "idle", Kind: Choice, Default: "rho", Choices: []string{"rho", "delta"}, Help: "which rule holds when no task waits"},
+		{Name: "restart", Kind: Bool, Default: "true", Help: "kill and restart outliers while tasks wait"},
+		{Name: "restarts", Kind: Int, Default: "3", Min: 0, Max: 255, Help: "restarts of one task"},
+		{Name: "copies", Kind: Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once"},
+		orderParam,
+	},
+	Progress:       true,
+	WorkConserving: true,
+	New:            newMantri,
+}
+
+type mantri struct {
+	order jobOrder
+
+	delta, rho     float64
+	period         sched.Time
+	idleRho, kills bool
+	restarts       uint8
+	copies         uint16
+
+	ends   endTimes
+	stages perStage[mantriStage]
+	late   heap[falling[sched.Time]] // stages by the instant until which a task of theirs is late in the sense of the rule for idle slots
+	lists  attemptLists
+	young  attemptList // duplicates younger than Delta, by start
+	spent  []uint8     // by task: restarts
+}
+
+type mantriStage struct {
+	id   sched.StageID
+	news percentile // durations of winners, seconds
+	// Tasks that may be duplicated, by their numbers in the stage: with one attempt that may be restarted, with one that may not, with more.
+	fresh, tired, several heap[falling[sched.Time]]
+}
+
+func newMantri(a Args) sched.Policy {
+	return &mantri{
+		order: ordered(a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
+		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")), young: empty,
+	}
+}
+
+func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	p.ends.observe(v, ev)
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		st.id, st.news.p = ev.Stage, p.delta
+		st.news.reset()
+		st.fresh.clear()
+		st.tired.clear()
+		st.several.clear()
+	case sched.AttemptDone:
+		a, st := v.Attempt(ev.Attempt), p.stages.of(ev.Stage)
+		st.news.add((v.Now() - a.Started).Seconds() / (1 - a.From))
+		p.lists.remove(ev.Attempt)
+		p.place(v, st, ev.Task)
+	case sched.AttemptProgress:
+		p.place(v, p.stages.of(ev.Stage), ev.Task)
+	case sched.AttemptFailed, sched.AttemptLost:
+		p.lists.remove(ev.Attempt)
+		p.place(v, p.stages.of(ev.Stage), ev.Task)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.late.drop(int(s))
+			p.stages.close(s)
+		}
+	}
+}
+
+// place puts a task where it belongs now: into one of its stage's orders or, if it may not be duplicated, into none.
+func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
+	task := v.Task(t)
+	id := int(t - v.Stage(st.id).First)
+	st.fresh.drop(id)
+	st.tired.drop(id)
+	st.several.drop(id)
+	end, ok := p.ends.task(v, t)
+	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
+		switch key := (falling[sched.Time]{end}); {
+		case task.Live > 1:
+			if a, _ := v.FirstAttempt(t); p.lists.listOf(a) == nil {
+				st.several.set(id, key)
+			}
+		case p.kills && p.restarted(t) < p.restarts:
+			st.fresh.set(id, key)
+		default:
+			st.tired.set(id, key)
+		}
+	}
+	p.rank(v, st)
+}
+
+func (p *mantri) restarted(t sched.TaskID) uint8 {
+	if int(t) < len(p.spent) {
+		return p.spent[t]
+	}
+	return 0
+}
+
+// rank notes until when a task of the stage is late enough for an idle slot.
+func (p *mantri) rank(v *sched.View, st *mantriStage) {
+	until, _ := p.latest(v, st, p.idleRho)
+	if until <= v.Now() {
+		p.late.drop(int(st.id))
+		return
+	}
+	p.late.set(int(st.id), falling[sched.Time]{until})
+}
+
+// latest returns the task that a rule for duplicates, that with rho or that with delta, prefers, and the instant until which the rule holds for it; 0 for none.
+func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched.Time, t sched.TaskID) {
+	stage := v.Stage(st.id)
+	mean, _, ok := stage.Measured()
+	saving, some := st.news.value()
+	if !ok || !some && !byRho {
+		return 0, 0
+	}
+	end := sched.Time(0)
+	for _, h := range [...]*heap[falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
+		if h.len() == 0 || h.topKey().x <= end {
+			continue
+		}
+		task := stage.First + sched.TaskID(h.top())
+		limit := mean + p.rho*p.period.Seconds()
+		if c := float64(v.Task(task).Live); !byRho {
+			limit = saving * (c + 1) / c
+		}
+		if x := h.topKey().x - min(sched.FromSeconds(limit), h.topKey().x); x > v.Now() {
+			until, t, end = x, task, h.topKey().x
+		}
+	}
+	return until, t
+}
+
+func (p *mantri) Decide(v *sched.View, act *sched.Actions) {
+	p.prune(v, act)
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		if st := p.stages.of(v.Task(t).Stage); !p.restart(v, act, st) && !p.duplicate(v, act, st, false) {
+			p.order.launch(v, act, t, m)
+		}
+	}
+	for v.Pending() == 0 && p.late.len() > 0 && v.CloneRoom() > 0 {
+		if st := p.stages.of(sched.StageID(p.late.top())); !p.duplicate(v, act, st, p.idleRho) {
+			p.rank(v, st)
+		}
+	}
+	if row := p.young.first; row >= 0 {
+		act.WakeAt(p.grown(row))
+	}
+}
+
+// grown returns the instant at which a duplicate is old enough.
+func (p *mantri) grown(row int32) sched.Time {
+	return p.lists.rows[row].started + min(p.period, sched.Never-p.lists.rows[row].started)
+}
+
+// prune keeps the two quickest attempts of tasks whose last duplicate has become old enough.
+func (p *mantri) prune(v *sched.View, act *sched.Actions) {
+	for row := p.young.first; row >= 0 && p.grown(row) <= v.Now(); row = p.young.first {
+		t := p.lists.rows[row].task
+		p.lists.unlink(row)
+		for v.Task(t).Live > 2 {
+			a := p.slowest(v, t)
+			p.lists.remove(a)
+			p.ends.forget(a)
+			kill(act, a, sched.Replaced)
+		}
+		p.order.touch(v, v.JobOf(t))
+		p.place(v, p.stages.of(v.Task(t).Stage), t)
+	}
+}
+
+// slowest returns the attempt of a task that would end last, the youngest of equals.
+func (p *mantri) slowest(v *sched.View, t sched.TaskID) (slowest sched.AttemptID) {
+	last := sched.Time(-1)
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		end, known := p.ends.of(a)
+		if !known {
+			end = sched.Never
+		}
+		if end > last {
+			slowest, last = a, end
+		}
+	}
+	return slowest
+}
+
+// restart kills the only attempt of the stage's latest task and starts it anew in a free slot if that ends more than Delta earlier.
+func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) bool {
+	stage := v.Stage(st.id)
+	mean, _, ok := stage.Measured()
+	if !ok || st.fresh.len() == 0 || st.fresh.topKey().x <= later(later(v.Now(), mean), p.period.Seconds()) {
+		return false
+	}
+	t := stage.First + sched.TaskID(st.fresh.top())
+	m, _ := elsewhere(v, t)
+	a, _ := v.FirstAttempt(t)
+	p.ends.forget(a)
+	p.lists.remove(a)
+	kill(act, a, sched.Replaced)
+	must(act, t, m, v.Task(t).Saved, sched.Straggling)
+	p.spent = grown(p.spent, int(t))
+	p.spent[t]++
+	p.order.touch(v, stage.Job)
+	p.place(v, st, t)
+	return true
+}
+
+// duplicate starts another attempt of the stage's latest task if a rule says so, that with rho or that with delta.
+func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, byRho bool) bool {
+	until, t := p.latest(v, st, byRho)
+	if until <= v.Now() || v.CloneRoom() == 0 {
+		return false
+	}
+	m, _ := elsewhere(v, t)
+	a := p.order.clone(v, act, t, m, sched.Straggling)
+	p.lists.append(&p.young, a, t, v.Now())
+	p.place(v, st, t)
+	return true
+}
+
+// kill gives an order that the view allows.
+func kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
+	if err := act.Kill(a, why); err != nil {
+		panic(fmt.Sprintf("policy: kill attempt %d (%v): %v", a, why, err))
+	}
+}

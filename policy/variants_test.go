@@ -1,0 +1,35 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// variants are settings of policies, beside those of specs, that take other ways through the code.
+var variants = []string{
+	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
+	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
+	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
+	"mantri:period=0s,rho=0,delta=0", "mantri:period=2s,rho=0.5,restarts=1,order=fair", "mantri-dup:delta=0.1,copies=2,order=srpt",
+}
+
+// TestVariants holds the variants to the contract that the battery holds every policy to.
+func TestVariants(t *testing.T) {
+	for _, spec := range variants {
+		t.Run(spec, func(t *testing.T) {
+			clones := 0
+			for seed := range uint64(40) {
+				l := limits[seed%uint64(len(limits))]
+				first := inspect(t, spec, l, seed)
+				clones += countClones(first)
+				if seed%4 == 0 {
+					if diff := cmp.Diff(first, inspect(t, spec, l, seed)); diff != "" {
+						t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
+					}
+				}
+			}
+			t.Logf("%d clones", clones)
+		})
+	}
+}
