@@ -36,6 +36,14 @@ func listSchedule(w *trace.Workload, machines int) (completions []sched.Time) {
 	return completions
 }
 
+// skipIfChecked leaves a long run to builds in which it takes seconds.
+func skipIfChecked(t *testing.T) {
+	t.Helper()
+	if Checked {
+		t.Skip("the core checks itself after every step in this build")
+	}
+}
+
 func completions(r *Result) (all []sched.Time) {
 	for i := range r.Jobs {
 		all = append(all, r.Jobs[i].Completion)
@@ -68,6 +76,7 @@ func TestFIFOIsListScheduling(t *testing.T) {
 }
 
 func TestFIFOIsListSchedulingOnGoogle2011(t *testing.T) {
+	skipIfChecked(t)
 	dir := os.Getenv("TAILCUT_TRACES")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "traces")
@@ -222,6 +231,7 @@ func TestCommonRandomNumbers(t *testing.T) {
 // TestMMc compares the mean time in an M/M/c queue with Erlang's formula (C(c, a)/(c mu - lambda) + 1/mu). The tolerance is four standard
 // errors over independent runs.
 func TestMMc(t *testing.T) {
+	skipIfChecked(t)
 	for _, c := range []struct {
 		machines int
 		want     float64 // for lambda = 0.7 c and mu = 1
