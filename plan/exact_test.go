@@ -338,3 +338,22 @@ func TestNewExactRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Corollary 1: of a Pareto law E[T] grows as n^(1/(α(r+1))) for either mode, so that a hundred times the tasks, at the same p,
+// take 100^(1/(α(r+1))) times as long but for the fork, which stays.
+func TestCorollary1(t *testing.T) {
+	l := dist.Pareto{Alpha: 2, Xm: 2}
+	for r := 1; r <= 3; r++ {
+		for _, mode := range []Original{Keep, Kill} {
+			var after [2]float64
+			for i, n := range []int{300, 30000} {
+				e := exact(t, l, n)
+				after[i] = evaluate(t, e, Policy{n / 10, r, mode}).Latency - e.orders[n-n/10]
+			}
+			growth := math.Log(after[1]/after[0]) / math.Log(100)
+			if want := 1 / (2 * float64(r+1)); math.Abs(growth-want) > 0.06 {
+				t.Errorf("r=%d %v: exponent %.3f, want about %.3f", r, mode, growth, want)
+			}
+		}
+	}
+}

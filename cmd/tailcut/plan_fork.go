@@ -188,12 +188,18 @@ func (a *forkAnswer) search() error {
 	}
 	var choices []plan.Choice
 	dice := f.method.value == "bootstrap" || f.method.value == "simulate"
+	var onlyTradeOff []plan.Choice
 	if f.method.value == "exact" || dice {
-		choices = sweep(a.exact, f.maxClones)
+		if choices, onlyTradeOff, err = a.grid(); err != nil {
+			return err
+		}
 	} else {
-		choices = evaluateAll(by, slices.Collect(plan.Policies(a.tasks, f.maxClones)))
+		choices = evaluateAll(by, slices.Collect(plan.Policies(a.tasks, f.maxClones)), 256)
 	}
 	a.advice = plan.Optimise(choices, a.tasks, f.lambda)
+	if onlyTradeOff != nil {
+		a.advice.Frontier = plan.Optimise(onlyTradeOff, a.tasks, f.lambda).Frontier
+	}
 	a.best = plan.Best(choices, 3)
 	a.single = plan.Best(slices.DeleteFunc(slices.Clone(choices), func(c plan.Choice) bool {
 		return !c.Baseline() && (c.Clones != 1 || c.Original != plan.Keep || c.Stragglers == a.tasks)
@@ -214,6 +220,28 @@ func (a *forkAnswer) search() error {
 	}
 	a.lemma = a.lemma1()
 	return nil
+}
+
+// A sample with more than exhaustive distinct values is searched rounded to so many as take some seconds.
+const (
+	exhaustive = 5000
+	roundedTo  = 1500
+)
+
+// grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and exactly the few of which
+// one is the optimum; then all are returned as well, for the trade-off.
+func (a *forkAnswer) grid() (choices, rounded []plan.Choice, err error) {
+	sample, ok := a.law.(*dist.Empirical)
+	if !ok || sample.Distinct() <= exhaustive {
+		return sweep(a.exact, a.flags.maxClones), nil, nil
+	}
+	e, err := plan.NewExact(plan.Rounded(sample, roundedTo), a.tasks)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.rounded = true
+	rounded = sweep(e, a.flags.maxClones)
+	return evaluateAll(a.exact, plan.Shortlist(rounded, a.tasks, a.flags.lambda), 1), rounded, nil
 }
 
 // reevaluate replaces the figures of the picks by those of a method.
@@ -262,9 +290,8 @@ func sweep(e *plan.Exact, maxClones int) []plan.Choice {
 	return plan.EvaluateAll(s.Grid(), plan.Policies(e.Tasks(), maxClones))
 }
 
-// evaluateAll evaluates the policies one by one, in parts.
-func evaluateAll(by plan.Evaluator, policies []plan.Policy) []plan.Choice {
-	const part = 256
+// evaluateAll evaluates policies one by one, so many at a time.
+func evaluateAll(by plan.Evaluator, policies []plan.Policy, part int) []plan.Choice {
 	parts := make([][]plan.Choice, (len(policies)+part-1)/part)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))

@@ -26,6 +26,7 @@ type forkAnswer struct {
 	best      []plan.Choice // within the budget, one for each number of clones and mode
 	single    []plan.Choice // the best with one clone beside the original, if any
 	evaluated *plan.Choice
+	rounded   bool // whether the search, and the trade-off, is of rounded durations
 	lemma     plan.Verdict
 }
 
@@ -47,6 +48,7 @@ type forkResult struct {
 	Tasks            int          `json:"tasks"`
 	Samples          int          `json:"samples"`
 	Method           string       `json:"method"`
+	Search           string       `json:"search"` // exhaustive, or rounded: then the frontier is of rounded durations
 	Baseline         forkOutcome  `json:"baseline"`
 	Evaluated        *forkPolicy  `json:"evaluated,omitempty"`
 	LatencySensitive forkPolicy   `json:"latency_sensitive"`
@@ -98,13 +100,16 @@ func (a *forkAnswer) policy(c plan.Choice, withQuantile bool) forkPolicy {
 
 func (a *forkAnswer) printJSON(out io.Writer) error {
 	r := forkResult{
-		Schema: "tailcut.plan.fork/v1", Tasks: a.tasks, Samples: a.samples, Method: a.flags.method.value,
+		Schema: "tailcut.plan.fork/v1", Tasks: a.tasks, Samples: a.samples, Method: a.flags.method.value, Search: "exhaustive",
 		Baseline:         a.outcome(a.advice.Baseline, true),
 		LatencySensitive: a.policy(a.advice.LatencySensitive, true),
 		CostSensitive: costPolicy{
 			forkPolicy: a.policy(a.advice.CostSensitive, true), Lambda: a.flags.lambda, Objective: seconds(a.advice.Objective),
 		},
 		Lemma1: a.lemma.String(),
+	}
+	if a.rounded {
+		r.Search = "rounded"
 	}
 	if a.evaluated != nil {
 		p := a.policy(*a.evaluated, true)
@@ -149,7 +154,11 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		from = fmt.Sprintf("resampled from %s: median %s, mean %s, longest %s", count(a.samples, "duration"),
 			span(a.law.Quantile(0.5)), span(a.law.Mean()), span(a.law.Quantile(1)))
 	}
-	fmt.Fprintf(out, "%s, %s\nmethod: %s\n\n", count(a.tasks, "task"), from, a.flags.method.value)
+	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", count(a.tasks, "task"), from, a.flags.method.value)
+	if a.rounded {
+		fmt.Fprintf(out, "searched with the durations rounded to %d values; the figures are of all of them\n", roundedTo)
+	}
+	fmt.Fprintln(out)
 	header := []any{"policy", "latency", "saves", "machine time", "saves"}
 	if a.flags.quantile > 0 {
 		header = append(header, fmt.Sprintf("%g%% done by", 100*a.flags.quantile))

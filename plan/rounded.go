@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/dist"
+)
+
+// Rounded returns a sample of at most most >= 3 distinct values that is close to l: its largest values as they are, to a third
+// of the number, since the latency hangs on them, and the others in groups of equal size, each replaced by its mean, so that the
+// mean stays. A grid costs the square of the number of distinct values; [Shortlist] tells what is then worth evaluating exactly.
+func Rounded(l *dist.Empirical, most int) *dist.Empirical {
+	if l.Distinct() <= most {
+		return l
+	}
+	kept := most / 3
+	grouped := l.Distinct() - kept
+	_, _, upTo := l.Value(grouped - 1)
+	var values []float64
+	var counts []int
+	var sum float64
+	size, done := 0, 0
+	for i := range l.Distinct() {
+		v, count, _ := l.Value(i)
+		sum += v * float64(count)
+		size += count
+		done += count
+		full := done*(most-kept) >= upTo*(len(values)+1)
+		if i >= grouped-1 || full {
+			values = append(values, sum/float64(size))
+			counts = append(counts, size)
+			sum, size = 0, 0
+		}
+	}
+	rounded, err := dist.NewEmpiricalCounts(values, counts)
+	if err != nil { // means that rounding made equal: the values differ by no more than that
+		return l
+	}
+	return rounded
+}
+
+// Shortlist returns, in the order of [Policies], the baseline and the policies of which one is the optimum if the choices
+// are nearly right: the few best of (20), and those of (19) with a budget a little smaller or as it is, of any kind and of
+// each number of clones and mode.
+func Shortlist(choices []Choice, tasks int, lambda float64) []Policy {
+	list := []Policy{{}}
+	few := func(figure func(Choice) float64) {
+		sorted := slices.Clone(choices)
+		slices.SortStableFunc(sorted, func(a, b Choice) int { return compare(figure(a), figure(b)) })
+		for _, c := range sorted[:min(2, len(sorted))] {
+			if !c.Baseline() && !math.IsInf(figure(c), 1) {
+				list = append(list, c.Policy)
+			}
+		}
+	}
+	few(func(c Choice) float64 { return Objective(c.Outcome, tasks, lambda) })
+	for _, spare := range []float64{0, 1e-5, 1e-3} {
+		budget := choices[0].Cost * (1 - spare)
+		few(func(c Choice) float64 {
+			if c.Cost <= budget {
+				return c.Latency
+			}
+			return math.Inf(1)
+		})
+		within := slices.DeleteFunc(slices.Clone(choices[1:]), func(c Choice) bool { return c.Cost > budget })
+		for _, c := range Best(append(choices[:1:1], within...), len(within)) {
+			list = append(list, c.Policy)
+		}
+	}
+	slices.SortFunc(list, func(a, b Policy) int {
+		if a.before(b) {
+			return -1
+		}
+		if b.before(a) {
+			return 1
+		}
+		return 0
+	})
+	return slices.Compact(list)
+}
