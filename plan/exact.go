@@ -93,7 +93,7 @@ func (e *Exact) Evaluate(p Policy) (Outcome, error) {
 	if p.Baseline() {
 		return e.baseline(), nil
 	}
-	r := e.newRange(p.Stragglers, p.Stragglers, p.Clones, p.Clones, p.Original == Keep, p.Original == Kill)
+	r := e.newSpan(p.Stragglers, p.Stragglers, p.Clones, p.Clones, p.Original == Keep, p.Original == Kill)
 	part := r.run(0, e.forks.len(), 1)
 	return r.outcome(part, p), nil
 }
@@ -105,57 +105,57 @@ func (e *Exact) baseline() Outcome {
 
 // span is a rectangle of the grid, with what all its forks share.
 type span struct {
-	e            *Exact
-	sLo, sHi     int // stragglers, 1..n
-	rLo, rHi     int // clones
-	keep, kill   bool
-	fresh        [][]float64 // [r-rLo][s-1] the mean of the largest of s minima of r+1 fresh attempts, s = 1..sHi
-	freshMean    []float64   // [r-rLo] the mean of the minimum of r+1
-	finite       []bool      // [r-rLo] whether that mean exists
-	freshFrom    int         // the least s of fresh
-	anyKeep      bool        // some r of the span has a keep policy that is not the baseline
-	keepFrom     int         // the least such r
-	insideLo, up int         // the part of sLo..sHi that forks after the start: up < n
+	e         *Exact
+	rLo, rHi  int         // clones
+	forkLo    int         // the stragglers of the span that fork after the start, s < n:
+	forkHi    int         // forkLo..forkHi, empty if forkLo > forkHi
+	keepFrom  int         // the least r with a keep policy that is not the baseline
+	keeps     int         // the number of such r, 0 if the span has none that keep
+	kill      bool        // whether it has policies that kill
+	fresh     [][]float64 // [r-rLo][s-freshFrom] the mean of the largest of s minima of r+1 fresh attempts
+	freshFrom int
+	freshMean []float64 // [r-rLo] the mean of the minimum of r+1
+	finite    []bool    // [r-rLo] whether that mean exists; if not, neither do latency and cost
 }
 
-// newRange prepares the policies s in [sLo, sHi] and r in [rLo, rHi].
-func (e *Exact) newRange(sLo, sHi, rLo, rHi int, keep, kill bool) *span {
-	r := &span{e: e, sLo: sLo, sHi: sHi, rLo: rLo, rHi: rHi, keep: keep, kill: kill}
-	r.insideLo, r.up = sLo, min(sHi, e.tasks-1)
-	r.keepFrom = max(1, rLo)
-	r.anyKeep = keep && r.keepFrom <= rHi
+// newSpan prepares the policies s in [sLo, sHi] and r in [rLo, rHi] that keep, that kill, or both.
+func (e *Exact) newSpan(sLo, sHi, rLo, rHi int, keep, kill bool) *span {
+	r := &span{e: e, rLo: rLo, rHi: rHi, kill: kill, forkLo: sLo, forkHi: min(sHi, e.tasks-1), keepFrom: max(1, rLo)}
+	if keep {
+		r.keeps = max(0, rHi-r.keepFrom+1)
+	}
 	for c := rLo; c <= rHi; c++ {
 		r.finite = append(r.finite, !math.IsInf(dist.Min(e.law, c+1).Mean(), 1))
 	}
-	if kill || sHi == e.tasks {
-		r.prepareFresh()
+	switch {
+	case kill:
+		r.prepareFresh(1, sHi)
+	case sHi == e.tasks: // only a fork at the start asks
+		r.prepareFresh(sHi, sHi)
 	}
 	return r
 }
 
-// prepareFresh fills the table of fresh attempts, which depends on no fork.
-func (r *span) prepareFresh() {
-	r.freshFrom = 1
-	if !r.kill {
-		r.freshFrom = r.e.tasks // only a fork at the start asks
-	}
-	sums := make([]maxima, r.rHi-r.rLo+1)
-	r.freshMean = make([]float64, len(sums))
-	for c := range sums {
-		sums[c].reset(r.freshFrom, r.sHi)
+// prepareFresh fills the table of fresh attempts, which depends on no fork, for s from sLo to sHi.
+func (r *span) prepareFresh(sLo, sHi int) {
+	r.freshFrom = sLo
+	all := make([]maxima, r.rHi-r.rLo+1)
+	r.freshMean = make([]float64, len(all))
+	for c := range all {
+		all[c].reset(sLo, sHi)
 	}
 	r.e.forks.lives(func(_, width, fresh float64) {
 		S := math.Pow(fresh, float64(r.rLo+1))
-		for c := range sums {
-			sums[c].add(width, S)
+		for c := range all {
+			all[c].add(width, S)
 			r.freshMean[c] += width * S
 			S *= fresh
 		}
 	})
-	for c := range sums {
-		table := make([]float64, r.sHi-r.freshFrom+1)
+	for c := range all {
+		table := make([]float64, sHi-sLo+1)
 		for i := range table {
-			table[i] = sums[c].at(r.freshFrom + i)
+			table[i] = all[c].at(sLo + i)
 		}
 		r.fresh = append(r.fresh, table)
 	}
@@ -173,18 +173,15 @@ type pair struct{ largest, sum float64 }
 
 // run sums over the forks from, from+stride, … below to. Forks may be dealt to several runs and the runs added.
 func (r *span) run(from, to, stride int) *sums {
-	width := max(0, r.up-r.insideLo+1)
-	out := &sums{norm: make([]float64, width)}
-	if r.anyKeep {
-		out.keep = make([]pair, width*(r.rHi-r.keepFrom+1))
-	}
+	width := max(0, r.forkHi-r.forkLo+1)
+	out := &sums{norm: make([]float64, width), keep: make([]pair, width*r.keeps)}
 	if r.kill {
 		out.kill = make([]pair, width*(r.rHi-r.rLo+1))
 	}
 	if width == 0 {
 		return out
 	}
-	old := newResiduals(r)
+	old := &residuals{span: r, sums: make([]maxima, r.keeps), mean: make([]float64, r.keeps)}
 	for i := from; i < to; i += stride {
 		r.add(i, out, old)
 	}
@@ -194,17 +191,17 @@ func (r *span) run(from, to, stride int) *sums {
 // add adds one fork.
 func (r *span) add(i int, out *sums, old *residuals) {
 	old.clear()
-	r.e.forks.weigh(i, r.insideLo, r.up, old.note)
+	r.e.forks.weigh(i, r.forkLo, r.forkHi, old.note)
 	if len(old.rows) == 0 {
 		return
 	}
-	if r.anyKeep {
+	if r.keeps > 0 {
 		old.fill(i)
 	}
 	width := len(out.norm)
 	for _, row := range old.rows {
 		weights := old.weights[row.from:row.to]
-		at := row.unfinished + row.skip - r.insideLo
+		at := row.unfinished + row.skip - r.forkLo
 		for d, w := range weights {
 			out.norm[at+d] += w
 		}
@@ -217,15 +214,11 @@ func (r *span) add(i int, out *sums, old *residuals) {
 				into[d].sum += w * mean
 			}
 		}
-		if !r.kill {
-			continue
-		}
-		for c := range r.fresh {
-			largest := 0.0
+		for c := range len(out.kill) / width {
+			largest, mean := 0.0, n*r.freshMean[c]
 			if row.unfinished >= r.freshFrom {
 				largest = r.fresh[c][row.unfinished-r.freshFrom]
 			}
-			mean := n * r.freshMean[c]
 			into := out.kill[c*width+at:]
 			for d, w := range weights {
 				into[d].largest += w * largest
@@ -247,20 +240,12 @@ type residuals struct {
 // row is a run of weights for a number of unfinished tasks: weights[from:to] are those of s = unfinished+skip and up.
 type row struct{ unfinished, skip, from, to int }
 
-func newResiduals(r *span) *residuals {
-	size := 0
-	if r.anyKeep {
-		size = r.rHi - r.keepFrom + 1
-	}
-	return &residuals{span: r, sums: make([]maxima, size), mean: make([]float64, size)}
-}
-
 func (x *residuals) clear() { x.rows, x.weights = x.rows[:0], x.weights[:0] }
 
 // note keeps the weights of the policies of the span.
 func (x *residuals) note(unfinished int, weights []float64) {
-	skip := max(0, x.span.insideLo-unfinished)
-	end := min(len(weights), x.span.up-unfinished+1)
+	skip := max(0, x.span.forkLo-unfinished)
+	end := min(len(weights), x.span.forkHi-unfinished+1)
 	if skip >= end {
 		return
 	}
@@ -303,7 +288,7 @@ func (r *span) outcome(all *sums, p Policy) Outcome {
 	if s == n { // the fork is at the start: keep and kill are the same
 		return Outcome{Latency: r.fresh[c][n-r.freshFrom], Cost: float64(p.Clones+1) * r.freshMean[c]}
 	}
-	at, width := s-r.insideLo, len(all.norm)
+	at, width := s-r.forkLo, len(all.norm)
 	var x pair
 	if p.Original == Keep {
 		x = all.keep[(p.Clones-r.keepFrom)*width+at]

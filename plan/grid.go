@@ -28,7 +28,7 @@ type Sweep struct {
 
 // Sweep prepares the grid of all policies with at most maxClones clones.
 func (e *Exact) Sweep(maxClones int) *Sweep {
-	r := e.newRange(1, e.tasks, 0, maxClones, true, true)
+	r := e.newSpan(1, e.tasks, 0, maxClones, true, true)
 	return &Sweep{span: r, maxClones: maxClones, all: r.run(0, 0, 1)}
 }
 

@@ -78,12 +78,12 @@ func compareSample(e *dist.Empirical, tasks, stragglers int) sides {
 	d := e.Distinct()
 	old, fresh := fork+1, 0 // the next value to pass on either side
 	for x := 0.0; ; {
-		for old < d && at(e, old)-q <= x {
+		for old < d && valueOf(e, old)-q <= x {
 			_, _, upTo := e.Value(old)
 			left = size - int64(upTo)
 			old++
 		}
-		for fresh < d && at(e, fresh) <= x {
+		for fresh < d && valueOf(e, fresh) <= x {
 			_, _, upTo := e.Value(fresh)
 			right = size - int64(upTo)
 			fresh++
@@ -97,14 +97,14 @@ func compareSample(e *dist.Empirical, tasks, stragglers int) sides {
 		if fresh == d {
 			return seen
 		}
-		x = at(e, fresh)
+		x = valueOf(e, fresh)
 		if old < d {
-			x = min(x, at(e, old)-q)
+			x = min(x, valueOf(e, old)-q)
 		}
 	}
 }
 
-func at(e *dist.Empirical, i int) float64 {
+func valueOf(e *dist.Empirical, i int) float64 {
 	v, _, _ := e.Value(i)
 	return v
 }
