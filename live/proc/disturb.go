@@ -63,28 +63,26 @@ func (d Disturb) fate(a live.Attempt) fate {
 	return f
 }
 
-// awake is how long a slowed attempt runs between two stops.
+// awake is how long a slowed attempt runs between two stops, if the engine is not late.
 const awake = 4 * time.Millisecond
 
-// slow stops and continues a process group so that it computes factor times longer, until it ends.
+// slow stops and continues a process group so that it computes factor times longer, until it ends. A stop lasts in proportion to how long the group really
+// ran before it: on a busy machine the engine is late to stop it.
 func (p *process) slow(factor float64) {
-	asleep := time.Duration(float64(awake) * (factor - 1))
-	for {
-		select {
-		case <-p.ended:
-			return
-		case <-time.After(awake):
-		}
-		if !p.stop() {
+	for began := time.Now(); p.rest(awake) && p.stop(); began = time.Now() {
+		ran := time.Since(began)
+		if !p.rest(time.Duration(float64(ran)*(factor-1))) || !p.cont() {
 			return
 		}
-		select {
-		case <-p.ended:
-			return
-		case <-time.After(asleep):
-		}
-		if !p.cont() {
-			return
-		}
+	}
+}
+
+// rest waits; false means that the process has ended meanwhile.
+func (p *process) rest(d time.Duration) bool {
+	select {
+	case <-p.ended:
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
