@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -81,10 +82,10 @@ func (w *Array) publish(f Folders, out string) error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
-		for i := range w.Stages[s].Tasks {
-			if err := publishTask(f.Done(s, i), filepath.Join(dir, mapreduce.PartName(i))); err != nil {
-				return err
-			}
+		if err := sideBySide(w.Stages[s].Tasks, func(i int) error {
+			return publishTask(f.Done(s, i), filepath.Join(dir, mapreduce.PartName(i)))
+		}); err != nil {
+			return err
 		}
 		if err := syncDir(dir); err != nil {
 			return err
@@ -102,15 +103,14 @@ func publishTask(done, part string) error {
 		return fmt.Errorf("publish: %w", err)
 	}
 	files := filepath.Join(done, filesName)
-	switch entries, err := os.ReadDir(files); {
-	case errors.Is(err, fs.ErrNotExist): // moved before a crash
+	switch err := syscall.Rmdir(files); err {
+	case nil, syscall.ENOENT: // it was empty, or moved before a crash
 		return nil
-	case err != nil:
-		return err
-	case len(entries) == 0:
-		return nil
+	case syscall.ENOTEMPTY, syscall.EEXIST:
+		return os.Rename(files, part+".files")
+	default:
+		return fmt.Errorf("publish: %s: %w", files, err)
 	}
-	return os.Rename(files, part+".files")
 }
 
 // move renames a file that may have been renamed already, before a crash.

@@ -253,7 +253,12 @@ func (e *Executor) attend(p *process) {
 
 // sync makes the attempt's output durable.
 func (e *Executor) sync(p *process) error {
-	return errors.Join(e.cfg.Work.sync(p.dir), syncDir(filepath.Dir(p.dir)))
+	return sideBySide(2, func(i int) error { // one flush of the disk may do for both
+		if i == 0 {
+			return syncDir(filepath.Dir(p.dir))
+		}
+		return e.cfg.Work.sync(p.dir)
+	})
 }
 
 // finish reports the end of an attempt that was not ended by the engine, and drops the folder of one without result.

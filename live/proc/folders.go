@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tailcut/tailcut/live"
 )
@@ -74,7 +77,29 @@ func (f Folders) clean() error {
 
 // Tidy removes everything but the journal, once the results are published.
 func (f Folders) Tidy() error {
-	return errors.Join(os.RemoveAll(f.attempts()), os.RemoveAll(filepath.Join(f.Root, "done")))
+	results, err := filepath.Glob(filepath.Join(f.Root, "done", "*", "*"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		sideBySide(len(results), func(i int) error { return os.RemoveAll(results[i]) }),
+		os.RemoveAll(f.attempts()), os.RemoveAll(filepath.Join(f.Root, "done")))
+}
+
+// sideBySide calls do for 0 to n-1, as many at once as there are cores, though two at least, and returns the errors.
+func sideBySide(n int, do func(int) error) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, min(n, max(2, runtime.NumCPU())))
+	for w := range errs {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+				errs[w] = do(i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 // syncDir makes a folder's entries durable.
