@@ -10,7 +10,7 @@ const (
 	Launch DecisionKind = iota // [Job Stage Task Machine Attempt Number From Reason] start an attempt
 	Kill                       // [Job Stage Task Machine Attempt Number Reason] end an attempt; its slot is free already
 	Commit                     // [Job Stage Task Machine Attempt Number] make this attempt's output the task's result
-	Close                      // [Job Reason] the job is over; JobRow.State says how
+	Close                      // [Job Reason] the job is over; Job.State says how
 	Wake                       // [At] call Advance at this instant at the latest; replaces the Wake before
 )
 

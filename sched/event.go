@@ -7,7 +7,8 @@ import (
 )
 
 // EventKind says what happened. The order of the constants is the canonical order of simultaneous facts: what ended
-// is known before what was lost, and both before what is newly asked for.
+// is known before what was lost, and both before what is newly asked for. A machine that is lost and joins again needs two
+// instants: at one instant it joins first.
 type EventKind uint8
 
 // Facts, which drivers report. The fields of [Event] that each needs are in brackets.

@@ -4,6 +4,8 @@ package sched
 const Unlimited = -1
 
 // Limits bounds the redundancy that any policy may create. The core enforces it; policies ask View.CanClone first.
+//
+// The zero value allows no attempts at all; begin with DefaultLimits or NoLimits.
 type Limits struct {
 	Attempts int         // attempts of one task running at once; Unlimited for no bound
 	Clones   CloneBudget // clones running at once in the whole cluster

@@ -6,6 +6,7 @@ package sched
 //	Decide, once per call of Advance, after its last Observe
 //
 // A policy keeps what it needs to answer in O(log n) per event, allocates nothing once warm, and depends on nothing but these calls and its parameters.
+// While an attempt's end is being observed its task may still stand as running without an attempt: what becomes of it is the next consequence.
 // Its own orders are not observed: the view holds them as soon as they are given.
 type Policy interface {
 	Observe(v *View, ev *Event)
