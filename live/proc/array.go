@@ -31,7 +31,7 @@ type ArrayStage struct {
 	AfterEach []int `json:"after_each,omitempty"`
 }
 
-// Names in the folder of an attempt.
+// Names in the folder of a result.
 const (
 	stdoutName = "stdout"
 	filesName  = "files"
@@ -57,18 +57,33 @@ func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error)
 	for _, s := range st.AfterEach {
 		inputs = append(inputs, f.Done(s, a.Index))
 	}
-	files := filepath.Join(dir, filesName)
-	if err := os.Mkdir(files, 0o777); err != nil {
-		return nil, err
-	}
 	return &Command{Args: args, Env: append([]string{
 		"TAILCUT_TASK=" + index,
 		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
 		"TAILCUT_STAGE=" + st.Name,
 		"TAILCUT_ATTEMPT=" + strconv.Itoa(a.Number),
-		"TAILCUT_OUTPUT=" + files,
+		"TAILCUT_OUTPUT=" + dir,
 		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
 	}, st.Env...)}, nil
+}
+
+// assemble makes the folder in which an attempt left files the folder of a result. Where there are none, as with most, no folder is made for them.
+func (w *Array) assemble(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) { // the attempt removed it
+		return os.Mkdir(dir, 0o777)
+	}
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	whole := dir + ".whole"
+	if err := os.Mkdir(whole, 0o777); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, filepath.Join(whole, filesName)); err != nil {
+		return err
+	}
+	return os.Rename(whole, dir)
 }
 
 // publish moves every task's standard output to OUT/part-NNNNN and its files, if it left any, to OUT/part-NNNNN.files. With several stages each has a

@@ -6,7 +6,8 @@
 //	journal             what happened
 //	lock                held by the engine
 //	attempts/S-T.N/     of attempt N of task T of stage S, while it may still win
-//	done/S/T/           committed results
+//	attempts/S-T.N.stdout
+//	done/S/T/           committed results: stdout, and in files what an array task left in its folder
 //
 // No process outlives the run: a lost attempt's group is killed; on Linux an attempt dies with the engine, and a guard process kills the descendants
 // that are left, found by a variable in their environment.

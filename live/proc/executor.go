@@ -244,15 +244,18 @@ func (e *Executor) attend(p *process) {
 		exit, note = 1, "failed on purpose (--disturb)"
 	}
 	if exit == 0 {
-		if err := e.sync(p); err != nil {
+		if err := e.complete(p); err != nil {
 			exit, note = 1, err.Error()
 		}
 	}
 	e.finish(p, exit, note)
 }
 
-// sync makes the attempt's output durable.
-func (e *Executor) sync(p *process) error {
+// complete makes the attempt's output a result, and durable.
+func (e *Executor) complete(p *process) error {
+	if err := e.cfg.Work.assemble(p.dir); err != nil {
+		return err
+	}
 	return sideBySide(2, func(i int) error { // one flush of the disk may do for both
 		if i == 0 {
 			return syncDir(filepath.Dir(p.dir))
@@ -268,7 +271,7 @@ func (e *Executor) finish(p *process, exit int, note string) {
 		rep.Kind, rep.Note = sched.AttemptFailed, note
 	}
 	if exit != 0 || p.killer() == byEngine {
-		_ = os.RemoveAll(p.dir) // what is left is dropped when the run ends
+		_, _ = os.Remove(stdoutOf(p.dir)), os.RemoveAll(p.dir) // what is left is dropped when the run ends
 	}
 	e.giveStderr(p, exit == 0)
 	byUs := e.forget(p)

@@ -222,7 +222,7 @@ func pidIn(t *testing.T, path string) (pid int) {
 
 // inFiles is a path in the output folder of a running attempt.
 func (r *rig) inFiles(a live.Attempt, name string) string {
-	return filepath.Join(r.f.attempt(a), filesName, name)
+	return filepath.Join(r.f.attempt(a), name)
 }
 
 func TestExecutorEnds(t *testing.T) {
@@ -388,7 +388,7 @@ func TestExecutorEnvironment(t *testing.T) {
 		if got := slurp(t, filepath.Join(r.f.attempt(a), stdoutName)); got != want {
 			t.Errorf("attempt %d printed %q, want %q", a.Number, got, want)
 		}
-		if _, err := os.Stat(r.inFiles(a, "file")); err != nil {
+		if _, err := os.Stat(filepath.Join(r.f.attempt(a), filesName, "file")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -413,6 +413,30 @@ func TestCommitFirstWins(t *testing.T) {
 	}
 	if err := r.Commit(live.Attempt{Index: 2}); err == nil || !strings.Contains(err.Error(), "stage 0 task 2") {
 		t.Errorf("a commit of nothing: %v", err)
+	}
+}
+
+// What an attempt does to its own output folder is its own business.
+func TestExecutorOutputFolder(t *testing.T) {
+	for script, want := range map[string]string{
+		`true`:                           "stdout",
+		`echo x >$TAILCUT_OUTPUT/stdout`: "files files/stdout stdout",
+		`mkdir -p $TAILCUT_OUTPUT/a/b; ln -s /nowhere $TAILCUT_OUTPUT/c`: "files files/a files/a/b files/c stdout",
+		`rm -r $TAILCUT_OUTPUT`: "stdout",
+		`rm -r $TAILCUT_OUTPUT; mkdir $TAILCUT_OUTPUT; touch $TAILCUT_OUTPUT/.x`: "files files/.x stdout",
+	} {
+		r := newRig(t, nil, script+"; echo printed")
+		r.commit(r.win(0, 0, 0))
+		var got []string
+		err := filepath.WalkDir(r.f.Done(0, 0), func(path string, _ os.DirEntry, err error) error {
+			if rel, _ := filepath.Rel(r.f.Done(0, 0), path); rel != "." {
+				got = append(got, rel)
+			}
+			return err
+		})
+		if err != nil || strings.Join(got, " ") != want || r.stdout(0, 0) != "printed\n" {
+			t.Errorf("%s left %v, %v; want %s", script, got, err, want)
+		}
 	}
 }
 

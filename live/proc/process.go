@@ -50,7 +50,7 @@ func (p *process) start(path string, cmd *Command, dir string, fork func(func())
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(filepath.Join(p.dir, stdoutName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	out, err := os.OpenFile(stdoutOf(p.dir), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package proc
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -59,10 +61,23 @@ func (w *Work) publish(f Folders, out string) error {
 	return mapreduce.Publish(dirs, out)
 }
 
-// sync makes the output of an attempt that has ended well durable, in its folder.
+// assemble makes the folder of an attempt that has ended well the folder of a result.
+func (w *Work) assemble(dir string) error {
+	if w.Array != nil {
+		if err := w.Array.assemble(dir); err != nil {
+			return err
+		}
+	}
+	return os.Rename(stdoutOf(dir), filepath.Join(dir, stdoutName))
+}
+
+// stdoutOf is where the standard output of an attempt goes, beside its folder, which is the attempt's own.
+func stdoutOf(dir string) string { return dir + "." + stdoutName }
+
+// sync makes a result durable, in its folder.
 func (w *Work) sync(dir string) error {
 	if w.Array != nil {
 		return syncTree(dir)
 	}
-	return nil // a map/reduce attempt has done so itself
+	return nil // a map/reduce attempt has done so itself; its standard output is not part of the result
 }
