@@ -123,6 +123,13 @@ func (o *jobOrder) next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bo
 
 // launch starts an attempt of a pending task, from what a preempted attempt has left behind if anything.
 func (o *jobOrder) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
+	a := begin(v, act, t, m)
+	o.touch(v, v.JobOf(t))
+	return a
+}
+
+// begin is launch for policies that have an order of their own.
+func begin(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
 	task := v.Task(t)
 	why := sched.Original
 	switch {
@@ -131,9 +138,7 @@ func (o *jobOrder) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m s
 	case task.Launched > 0:
 		why = sched.Retry
 	}
-	a := must(act, t, m, task.Saved, why)
-	o.touch(v, v.JobOf(t))
-	return a
+	return must(act, t, m, task.Saved, why)
 }
 
 // clone starts another attempt of a running task from the beginning.

@@ -18,6 +18,7 @@ var registry = []*Entry{
 	&hadoop2Entry,
 	&lateEntry,
 	&mantriEntry,
+	&sewEntry,
 	&sparkEntry,
 	&srewEntry,
 	&srptEntry,
