@@ -13,6 +13,7 @@ var registry = []*Entry{
 	&dollyEntry,
 	&fairEntry,
 	&fifoEntry,
+	&flinkEntry,
 	&forkEntry,
 	&hadoopEntry,
 	&hadoop2Entry,

@@ -1,0 +1,206 @@
+package policy
+
+// Flink's speculative execution: Apache Flink 1.16 and later, ExecutionTimeBasedSlowTaskDetector and SpeculativeScheduler.
+//
+//	every interval, per stage of n tasks of which at least ratio n are done:
+//	  k = round(n ratio); T = the (k/2+1)th smallest duration of the winners, 0 if k = 0
+//	  a running task whose only attempt is of at least lower_bound and of at least multiplier T is slow
+//	a slow task gets a second attempt when no fresh task waits, on a machine that is not blocked; its machine is blocked for block
+//
+//	ratio        slow-task-detector.execution-time.baseline-ratio, 0.75
+//	multiplier   slow-task-detector.execution-time.baseline-multiplier, 1.5
+//	lower_bound  slow-task-detector.execution-time.baseline-lower-bound, 1 min
+//	interval     slow-task-detector.check-interval, 1 s
+//	block        execution.batch.speculative.block-slow-node-duration, 1 min
+//
+// T is called the median of the first n ratio tasks; as the code has it, they are the shortest, not the first to end, so that T falls as short ones end late.
+//
+// Flink weighs durations with input bytes, which are not known here. Its limit of concurrent executions is two, its default. Deviations. A blocked machine
+// takes no clones; Flink keeps fresh tasks from it too. A clone goes to another machine than the task's own unless there is none. The clock of checks starts at 0.
+//
+// As in spark.go nobody polls: a stage keeps its running single attempts in order of start, so the oldest says at which check the next one is slow.
+// An event costs O(log tasks of the stage + log stages).
+
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var flinkEntry = Entry{
+	Name:    "flink",
+	Summary: "clone what runs longer than a multiple of the lower median of its stage, and at least a minute",
+	Source:  "Apache Flink 1.16, ExecutionTimeBasedSlowTaskDetector.java, slow-task-detector.*",
+	Params: []Param{
+		{Name: "ratio", Kind: Float, Default: "0.75", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
+		{Name: "multiplier", Kind: Float, Default: "1.5", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
+		{Name: "lower_bound", Kind: Span, Default: "60s", Help: "younger attempts are never cloned"},
+		{Name: "interval", Kind: Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between checks"},
+		{Name: "block", Kind: Span, Default: "60s", Max: 1e6, Help: "time for which the machine of a slow task gets no clones"},
+		orderParam,
+	},
+	WorkConserving: true,
+	New: func(a Args) sched.Policy {
+		return &flink{
+			order: ordered(a), slow: empty, ratio: a.Float("ratio"), multiplier: a.Float("multiplier"), lowerBound: a.Span("lower_bound"),
+			interval: a.Span("interval"), block: a.Span("block"),
+		}
+	},
+}
+
+type flink struct {
+	order jobOrder
+
+	ratio, multiplier           float64
+	lowerBound, interval, block sched.Time
+
+	stages  perStage[flinkStage]
+	lists   attemptLists
+	slow    attemptList              // in the order in which they were found
+	due     heap[rising[sched.Time]] // stages by the check that will find their oldest attempt slow
+	blocked []sched.Time             // by MachineID: until when
+}
+
+type flinkStage struct {
+	id      sched.StageID
+	first   int          // k
+	lowest  []sched.Time // the k/2+1 smallest durations of winners, negated: the largest, T, on top
+	watched attemptList  // running single attempts that have not been found slow, by start
+}
+
+func (p *flink) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		st.id, st.watched, st.lowest = ev.Stage, empty, st.lowest[:0]
+		st.first = int(math.Floor(float64(v.Stage(ev.Stage).Tasks)*p.ratio + 0.5)) // Java's Math.round
+	case sched.AttemptDone:
+		p.lists.remove(ev.Attempt)
+		st := p.stages.of(ev.Stage)
+		st.add(v.Now() - v.Attempt(ev.Attempt).Started)
+		p.schedule(v, st)
+	case sched.AttemptFailed, sched.AttemptLost:
+		p.lists.remove(ev.Attempt)
+		st := p.stages.of(ev.Stage)
+		if a, ok := survivor(v, ev.Task); ok {
+			p.lists.insertByStart(&st.watched, a, ev.Task, v.Attempt(a).Started)
+		}
+		p.schedule(v, st)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.due.drop(int(s))
+			p.stages.close(s)
+		}
+	}
+}
+
+// add takes in the duration of a winner.
+func (st *flinkStage) add(d sched.Time) {
+	switch {
+	case st.first == 0:
+	case len(st.lowest) < st.first/2+1:
+		st.lowest = push(st.lowest, -d)
+	default:
+		exchange(st.lowest, -d)
+	}
+}
+
+// baseline returns the age from which on an attempt of the stage is slow; Never while too few tasks are done.
+func (p *flink) baseline(v *sched.View, st *flinkStage) sched.Time {
+	stage := v.Stage(st.id)
+	switch {
+	case float64(stage.Done)/float64(stage.Tasks) < p.ratio:
+		return sched.Never
+	case st.first == 0:
+		return p.lowerBound
+	case len(st.lowest) < st.first/2+1:
+		return sched.Never // k was rounded up: one more has to end
+	}
+	x := p.multiplier * float64(-st.lowest[0])
+	if x >= math.MaxInt64 {
+		return sched.Never
+	}
+	return max(p.lowerBound, sched.Time(x))
+}
+
+// schedule notes the first check, now or later, that finds the oldest attempt of the stage slow.
+func (p *flink) schedule(v *sched.View, st *flinkStage) {
+	limit := p.baseline(v, st)
+	if st.watched.first < 0 || limit >= sched.Never-p.interval-p.lists.rows[st.watched.first].started {
+		p.due.drop(int(st.id))
+		return
+	}
+	at := max(p.lists.rows[st.watched.first].started+limit, v.Now())
+	p.due.set(int(st.id), rising[sched.Time]{(at + p.interval - 1) / p.interval * p.interval})
+}
+
+func (p *flink) Decide(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			break
+		}
+		st := p.stages.of(v.Task(t).Stage)
+		p.lists.insertByStart(&st.watched, p.order.launch(v, act, t, m), t, v.Now())
+		if st.watched.first == st.watched.last {
+			p.schedule(v, st)
+		}
+	}
+	p.check(v)
+	p.clone(v, act)
+	if p.due.len() > 0 {
+		act.WakeAt(p.due.topKey().x)
+	}
+}
+
+// check does the checks that are due.
+func (p *flink) check(v *sched.View) {
+	now := v.Now()
+	for p.due.len() > 0 && p.due.topKey().x <= now {
+		st := p.stages.of(sched.StageID(p.due.top()))
+		limit := p.baseline(v, st)
+		for row := st.watched.first; row >= 0 && now-p.lists.rows[row].started >= limit; row = st.watched.first {
+			m := v.Attempt(p.lists.rows[row].id).Machine
+			p.blocked = grown(p.blocked, int(m))
+			p.blocked[m] = now + min(p.block, sched.Never-now)
+			p.lists.move(row, &p.slow)
+		}
+		p.schedule(v, st)
+	}
+}
+
+// clone gives slow tasks their second attempt as far as slots and limits go. A task without a machine to go to waits; one that may have no second attempt
+// whatever comes is forgotten.
+func (p *flink) clone(v *sched.View, act *sched.Actions) {
+	for row := p.slow.first; row >= 0 && v.CloneRoom() > 0; {
+		l := p.lists.rows[row]
+		if v.AttemptRoom(l.task) == 0 {
+			p.lists.unlink(row)
+		} else if m, ok := p.machine(v, act, l.task); ok {
+			p.lists.unlink(row)
+			p.order.clone(v, act, l.task, m, sched.Straggling)
+		}
+		row = l.next
+	}
+}
+
+// machine returns a free machine that is not blocked, on which the task does not run if there is a choice. If all free machines are blocked it asks to be
+// called when the first of them is not.
+func (p *flink) machine(v *sched.View, act *sched.Actions, t sched.TaskID) (best sched.MachineID, found bool) {
+	until := sched.Never
+	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {
+		switch {
+		case int(m) < len(p.blocked) && p.blocked[m] > v.Now():
+			until = min(until, p.blocked[m])
+		case !runsOn(v, t, m):
+			return m, true
+		case !found:
+			best, found = m, true
+		}
+	}
+	if !found {
+		act.WakeAt(until)
+	}
+	return best, found
+}
