@@ -1,0 +1,152 @@
+package overlap
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// The paper's example in Section 2.1: completions 2, 4 and 6; the backlog is empty at 2.5, and the shuffle station then works at rate
+// 1/3 until 4.
+func TestWorkedExample(t *testing.T) {
+	q := newQueue(byArrival, false)
+	var p pool
+	for i, j := range []Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}} {
+		q.admit(p.get(j, int64(i)))
+	}
+	type span struct{ Until, Rate float64 } // rate of the shuffle station
+	var got []span
+	var out done
+	clock := 0.0
+	for !q.class.empty() {
+		dt, _ := q.advance(math.Inf(1), &out)
+		clock += dt
+		rate := q.class.drainRate // what the walk left to jobs with backlog when the span began
+		if q.class.ready.len() == 0 && clock > 2.5 {
+			rate = 1 - rate
+		}
+		if dt > 0 {
+			got = append(got, span{clock, rate})
+		}
+	}
+	want := []span{{1, 1}, {2, 1}, {2.5, 1}, {4, 1.0 / 3}, {6, 1}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("rates of the shuffle station (-want +got):\n%s", diff)
+	}
+}
+
+func TestCompletions(t *testing.T) {
+	inf := []Job{{Map: 0, Shuffle: 4}, {Map: 4, Shuffle: 0}, {Map: 0, Shuffle: 1}, {Map: 1, Shuffle: 0}}
+	for _, c := range []struct {
+		name, policy string
+		jobs         []Job
+		want         []float64
+	}{
+		{"Section 2.1", "fcfs", []Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}, []float64{2, 4, 6}},
+		// By hand: J1 is drained from 7 to 11; of J2's data 3/10 flow per second, half the station is theirs until 11.
+		{"Section 2.2", "klps:k=1", []Job{{Map: 7, Shuffle: 11}}, []float64{11}},
+		{"nothing to do", "maxsrpt", []Job{{Arrival: 3}}, []float64{3}},
+		{"no shuffle work", "fcfs", []Job{{Map: 2}, {Arrival: 1, Map: 1}}, []float64{2, 3}},
+		{"no map work", "fcfs", []Job{{Shuffle: 2}, {Arrival: 1, Shuffle: 1}}, []float64{2, 3}},
+		{"ratios all infinite", "splitsrpt", inf, []float64{5, 5, 1, 1}},
+		{"ratios all infinite, literal", "splitsrpt:conserving=false", inf, []float64{5, 5, 1, 1}},
+		{"equal jobs in order", "maxsrpt", []Job{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{1, 2}},
+		{"equal jobs share", "wps", []Job{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{2, 2}},
+		{"weights", "wps", []Job{{Map: 3, Shuffle: 3, Weight: 3}, {Map: 2, Shuffle: 2}}, []float64{4, 5}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := completions(mustParse(t, c.policy), c.jobs)
+			if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func total(times []float64) (sum float64) {
+	for _, t := range times {
+		sum += t
+	}
+	return sum
+}
+
+// Corollary 4: half the jobs are (a-e, 1), half (1, a). MaxSRPT serves the first half first, which takes
+// (a-e)(h(h+1)/2+h^2) + a h(h+1)/2 in total; pairs take (1+a)h^2 + a h. The ratio goes to 2a/(1+a).
+func TestCorollary4(t *testing.T) {
+	const n, h = 100_000, 50_000
+	for _, a := range []float64{1.5, 2, 4, 16} {
+		e := 1e-4 * a
+		jobs := slices.Repeat([]Job{{Map: a - e, Shuffle: 1}}, h)
+		jobs = append(jobs, slices.Repeat([]Job{{Map: 1, Shuffle: a}}, h)...)
+		got := total(completions(Policy{Kind: MaxSRPT}, jobs))
+		near(t, "total", got, (a-e)*(h*(h+1)/2+h*h)+a*h*(h+1)/2, 1e-9)
+		near(t, "ratio", got/((1+a)*h*h+a*h), 2*a/(1+a), 2e-4)
+	}
+}
+
+// Corollary 6: n-1 jobs (b, 1) and one of (n-1, (n-1)b). SplitSRPT serves the one beside the others, which takes (1+b)(n-1)(n/2+1) in
+// total; one after the other they take b(n-1)(n/2+2). The ratio goes to 1+1/b.
+func TestCorollary6(t *testing.T) {
+	const n = 100_000
+	for _, b := range []float64{1.5, 2, 4, 16} {
+		jobs := slices.Repeat([]Job{{Map: b, Shuffle: 1}}, n-1)
+		jobs = append(jobs, Job{Map: n - 1, Shuffle: (n - 1) * b})
+		got := total(completions(Policy{Kind: SplitSRPT}, jobs))
+		near(t, "total", got, (1+b)*(n-1)*(n/2+1), 1e-9)
+		near(t, "ratio", got/(b*(n-1)*(n/2+2)), 1+1/b, 1e-4)
+	}
+}
+
+// near compares within a relative tolerance.
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance*want {
+		t.Errorf("%s: got %v, want %v within %v", what, got, want, tolerance)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for spec, want := range map[string]string{
+		"fcfs": "fcfs", "maxsrpt:conserving=false": "maxsrpt:conserving=false", "splitsrpt:conserving=true": "splitsrpt",
+		"klps": "klps:k=100", "klps:k=7": "klps:k=7", "wps": "wps",
+		"srpt":                  `unknown policy "srpt"; valid: fcfs, maxsrpt, splitsrpt, klps, wps`,
+		"klps:k=0":              `policy klps: k: expected an integer of 1 or more, not "0"`,
+		"fcfs:k=1":              `policy fcfs has no parameter "k"`,
+		"maxsrpt:conserving=no": `policy maxsrpt: conserving: expected true or false, not "no"`,
+	} {
+		p, err := Parse(spec)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = p.String()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+}
+
+// Quantiles are exact while they are few, and then within the error that is stated.
+func TestQuantiles(t *testing.T) {
+	for _, n := range []int{1, 2, 100, exactValues, exactValues + 1, 200_000} {
+		var q Quantiles
+		values := make([]float64, 0, n)
+		for j := range Synthetic(int64(n), 1, 1) {
+			q.Add(j.Map)
+			values = append(values, j.Map)
+		}
+		slices.Sort(values)
+		for _, p := range []float64{0, 0.001, 0.5, 0.99, 1} {
+			want := values[max(0, int(math.Ceil(p*float64(n)))-1)]
+			tolerance := 0.0
+			if n > exactValues {
+				tolerance = QuantileError
+			}
+			near(t, "quantile", q.At(p), want, tolerance)
+		}
+	}
+}

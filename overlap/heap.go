@@ -1,0 +1,108 @@
+package overlap
+
+// slot numbers the heaps that a job can be in at once, and says where the job keeps its place in each.
+type slot int
+
+const (
+	slotMap   slot = iota // jobs with map work
+	slotReady             // jobs with shuffle work that is available
+	slotOther
+)
+
+// heap is a binary heap of jobs, least key first, ties by the job's tie and index. It knows every job's place, so that a job can change
+// its key and leave from the middle in O(log n).
+type heap struct {
+	entries []entry
+	slot    slot
+}
+
+// entry keeps the key beside the job: most comparisons then touch nothing else.
+type entry struct {
+	key float64
+	job *job
+}
+
+func (a *entry) before(b *entry) bool {
+	return a.key < b.key || a.key == b.key && tied(a.job, b.job)
+}
+
+// tied says whether a goes before b when their keys are equal. The index orders by arrival too: jobs arrive in order.
+func tied(a, b *job) bool {
+	return a.tie < b.tie || a.tie == b.tie && a.index < b.index
+}
+
+func (h *heap) len() int { return len(h.entries) }
+
+func (h *heap) has(j *job) bool { return j.pos[h.slot] >= 0 }
+
+// top returns the first job, nil when there is none.
+func (h *heap) top() *job {
+	if len(h.entries) == 0 {
+		return nil
+	}
+	return h.entries[0].job
+}
+
+func (h *heap) push(j *job, key float64) {
+	h.entries = append(h.entries, entry{})
+	h.up(len(h.entries)-1, entry{key, j})
+}
+
+// lower gives a job a key that is not above its old one.
+func (h *heap) lower(j *job, key float64) { h.up(int(j.pos[h.slot]), entry{key, j}) }
+
+func (h *heap) pop() { h.removeAt(0) }
+
+func (h *heap) remove(j *job) { h.removeAt(int(j.pos[h.slot])) }
+
+func (h *heap) removeAt(i int) {
+	last := len(h.entries) - 1
+	h.entries[i].job.pos[h.slot] = -1
+	e := h.entries[last]
+	h.entries = h.entries[:last]
+	switch {
+	case i == last:
+	case i > 0 && e.before(&h.entries[(i-1)/2]):
+		h.up(i, e)
+	default:
+		h.down(i, e)
+	}
+}
+
+// up places e at i or above.
+func (h *heap) up(i int, e entry) {
+	s := h.entries
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !e.before(&s[parent]) {
+			break
+		}
+		s[i] = s[parent]
+		s[i].job.pos[h.slot] = int32(i)
+		i = parent
+	}
+	s[i] = e
+	e.job.pos[h.slot] = int32(i)
+}
+
+// down places e at i or below.
+func (h *heap) down(i int, e entry) {
+	s := h.entries
+	for {
+		child := 2*i + 1
+		if child >= len(s) {
+			break
+		}
+		if child+1 < len(s) && s[child+1].before(&s[child]) {
+			child++
+		}
+		if !s[child].before(&e) {
+			break
+		}
+		s[i] = s[child]
+		s[i].job.pos[h.slot] = int32(i)
+		i = child
+	}
+	s[i] = e
+	e.job.pos[h.slot] = int32(i)
+}

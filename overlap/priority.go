@@ -1,0 +1,121 @@
+package overlap
+
+import "math"
+
+// Source: the paper's Section 4, Algorithm 1 (MaxSRPT) and Algorithm 2 (SplitSRPT), and "First Come First Serve" of Section 5.1.
+//
+//	x_i, y_i, x_i(t), y_i(t)   job.Map, job.Shuffle, job.x, job.y
+//	S1, S2                     split.class[0], split.class[1]
+//	beta(t)                    split.imbalance
+//	mu_1, mu_2                 small, large in split.share
+//
+// The algorithms' boxes leave capacity unused that Section 5 must have used to get its means: MaxSRPT's shuffle station serves the first
+// job alone, and SplitSRPT's classes keep what they cannot use. Both are unstable at load 0.75 in the paper's own workload. Here the
+// rest goes to the next jobs in the order, and to the other class; the literal forms are there for the theorems.
+
+// engine is a policy at work. It keeps no clock: times are from now.
+type engine interface {
+	admit(j *job)
+	// advance serves the present jobs for at most limit seconds, up to and including their next event, and returns for how long.
+	// It returns false when there was no event within the limit.
+	advance(limit float64, out *done) (dt float64, ok bool)
+}
+
+// done collects the jobs that an event completed.
+type done struct{ jobs []*job }
+
+func (d *done) add(j *job) { d.jobs = append(d.jobs, j) }
+
+// queue serves one class with all that there is: FCFS and MaxSRPT, which differ in the order.
+type queue struct{ class class }
+
+func newQueue(o order, literal bool) *queue {
+	q := &queue{newClass(o)}
+	q.class.literal = literal
+	q.class.mapRate = 1
+	return q
+}
+
+func (q *queue) admit(j *job) { q.class.admit(j) }
+
+func (q *queue) advance(limit float64, out *done) (float64, bool) {
+	c := &q.class
+	if c.empty() {
+		return limit, false
+	}
+	c.walk(1)
+	c.plan()
+	fires := c.due <= limit
+	dt := min(c.due, limit)
+	c.advance(dt, fires, out)
+	return dt, fires
+}
+
+// split is SplitSRPT: jobs with x >= y in one class, the others in the other.
+type split struct {
+	class     [2]class
+	literal   bool
+	imbalance heap // of all present jobs: the least of max(x/y, y/x), of original sizes
+}
+
+func newSplit(literal bool) *split {
+	return &split{class: [2]class{newClass(byMap), newClass(byShuffle)}, literal: literal, imbalance: heap{slot: slotOther}}
+}
+
+func (s *split) admit(j *job) {
+	s.imbalance.push(j, imbalance(j.Job))
+	if j.Map >= j.Shuffle {
+		s.class[0].admit(j)
+		return
+	}
+	s.class[1].admit(j)
+}
+
+// imbalance is max(x/y, y/x); infinite only when one of them is 0.
+func imbalance(j Job) float64 {
+	low, high := min(j.Map, j.Shuffle), max(j.Map, j.Shuffle)
+	if low == 0 {
+		return math.Inf(1)
+	}
+	return min(high/low, math.MaxFloat64)
+}
+
+// share sets the rates of both classes.
+func (s *split) share() {
+	s1, s2 := &s.class[0], &s.class[1]
+	beta := s.imbalance.entries[0].key
+	small := 1 / (1 + beta)
+	large := 1 - small
+	s1.mapRate, s2.mapRate = large, small
+	if s.literal {
+		s1.walk(small)
+		s2.walk(large)
+		return
+	}
+	if s2.mapping.len() == 0 {
+		s1.mapRate = 1
+	} else if s1.mapping.len() == 0 {
+		s2.mapRate = 1
+	}
+	demand1, demand2 := s1.demand(), s2.demand()
+	s1.walk(small + max(0, large-demand2))
+	s2.walk(large + max(0, small-demand1))
+}
+
+func (s *split) advance(limit float64, out *done) (float64, bool) {
+	if s.imbalance.len() == 0 {
+		return limit, false
+	}
+	s.share()
+	s1, s2 := &s.class[0], &s.class[1]
+	s1.plan()
+	s2.plan()
+	dt := min(s1.due, s2.due, limit)
+	before := len(out.jobs)
+	s1.advance(dt, s1.due <= dt, out)
+	s2.advance(dt, s2.due <= dt, out)
+	for _, j := range out.jobs[before:] {
+		s.imbalance.remove(j)
+	}
+	return dt, min(s1.due, s2.due) <= limit
+}

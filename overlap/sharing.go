@@ -1,0 +1,259 @@
+package overlap
+
+import "math"
+
+// Source: the paper's Section 5.1, k-Limited Processor Sharing at the map station and Processor Sharing at the shuffle station, and
+// Weighted Processor Sharing at both.
+//
+//	k           sharing.limit: jobs that share the map station; others wait in order of arrival. 0 stands for no limit
+//	x_i, y_i    job.Map, job.Shuffle
+//
+// The paper does not say how the shuffle station is shared among jobs whose data come in slowly. Here shares are max-min: a job without
+// backlog takes at most what its map work sets free, and the rest is shared by the others.
+//
+// Jobs that are served alike are kept in virtual time, so that an event moves two numbers and no job. Of a job with weight w (1 under
+// k-LPS), dV = dt/mapWeight is the map work and dW = level*dt the shuffle work that it gets per unit of weight. A present job is
+//
+//	waiting   beyond k
+//	flowing   mapped, no backlog: takes w*ratio/mapWeight, which is at most w*level
+//	stocked   mapped, with backlog: takes w*level
+//	draining  map work done: takes w*level
+//
+// Map ends are in a heap by V, ends of draining jobs in a heap by W, flowing jobs in a heap by ratio, since the largest is the first that
+// the level no longer covers. Only ends of backlogs, where V and W meet, need a scan of the stocked jobs.
+
+// stocked is a mapped job with backlog, which per unit of weight is ratio*(V-atV) - (W-atW), and rest - (W-atW) when the map work is done.
+type stocked struct {
+	ratio, atV, atW float64
+	rest            float64 // shuffle work per unit of weight when the backlog began
+	job             *job
+}
+
+type sharing struct {
+	limit    int
+	weighted bool
+
+	waiting  ring
+	mapping  heap // by the V where the map work ends
+	flowing  heap // by -ratio
+	draining heap // by the W where the shuffle work ends
+	stocked  []stocked
+
+	v, w         float64
+	mapWeight    float64 // of flowing and stocked jobs
+	flowWork     float64 // sum of w*ratio of flowing jobs
+	sharedWeight float64 // of stocked and draining jobs
+	shared       int     // number of stocked and draining jobs
+	level        float64 // shuffle rate per unit of weight
+}
+
+func newSharing(limit int, weighted bool) *sharing {
+	return &sharing{
+		limit: limit, weighted: weighted,
+		mapping: heap{slot: slotMap}, flowing: heap{slot: slotOther}, draining: heap{slot: slotReady},
+	}
+}
+
+// slack is the relative difference of rates that counts as rounding error: a job on the level neither gains nor loses backlog.
+const slack = 1e-12
+
+func (s *sharing) weight(j *job) float64 {
+	if s.weighted && j.Weight > 0 {
+		return j.Weight
+	}
+	return 1
+}
+
+func (s *sharing) admit(j *job) {
+	switch {
+	case j.x == 0:
+		s.draining.push(j, s.w+j.y/s.weight(j))
+		s.share(s.weight(j))
+	case s.limit > 0 && s.mapping.len() >= s.limit:
+		s.waiting.push(j)
+	default:
+		s.start(j)
+	}
+}
+
+// start gives a job its share of the map station.
+func (s *sharing) start(j *job) {
+	w := s.weight(j)
+	j.endV = s.v + j.x/w
+	s.mapping.push(j, j.endV)
+	s.mapWeight += w
+	if w*j.ratio > s.mapWeight { // sets free more than the whole station takes; and would swamp the sum
+		s.stockUp(j, j.y/w)
+		return
+	}
+	s.flow(j)
+}
+
+func (s *sharing) flow(j *job) {
+	s.flowing.push(j, -j.ratio)
+	s.flowWork += s.weight(j) * j.ratio
+}
+
+func (s *sharing) unflow(j *job) {
+	s.flowing.remove(j)
+	s.flowWork -= s.weight(j) * j.ratio
+	if s.flowing.len() == 0 {
+		s.flowWork = 0
+	}
+}
+
+// stockUp starts a backlog.
+func (s *sharing) stockUp(j *job, rest float64) {
+	j.stock = int32(len(s.stocked))
+	s.stocked = append(s.stocked, stocked{j.ratio, s.v, s.w, rest, j})
+	s.share(s.weight(j))
+}
+
+func (s *sharing) unstock(j *job) {
+	last := len(s.stocked) - 1
+	s.stocked[j.stock] = s.stocked[last]
+	s.stocked[j.stock].job.stock = j.stock
+	s.stocked = s.stocked[:last]
+}
+
+// share and unshare count a job into and out of those that the level serves.
+func (s *sharing) share(w float64) {
+	s.shared++
+	s.sharedWeight += w
+}
+
+func (s *sharing) unshare(w float64) {
+	s.shared--
+	s.sharedWeight -= w
+	if s.shared == 0 { // nobody's time: start anew, before the numbers grow and lose digits
+		s.sharedWeight, s.w = 0, 0
+	}
+}
+
+// settle finds the level. A flowing job that the level does not cover starts a backlog, which lifts the level but not over it.
+func (s *sharing) settle() {
+	for {
+		used, most := 0.0, 0.0
+		if s.flowing.len() > 0 {
+			used, most = s.flowWork/s.mapWeight, -s.flowing.entries[0].key/s.mapWeight
+		}
+		covered := used <= 1+slack
+		if s.shared > 0 {
+			s.level = max(0, 1-used) / s.sharedWeight
+			covered = most <= s.level*(1+slack)
+		}
+		if covered || s.flowing.len() == 0 {
+			return
+		}
+		j := s.flowing.top()
+		s.unflow(j)
+		s.stockUp(j, j.ratio*max(0, j.endV-s.v))
+	}
+}
+
+// emptied finds the stocked job whose backlog ends first, and in how many seconds.
+func (s *sharing) emptied() (j *job, in float64) {
+	in = math.Inf(1)
+	reach := s.level * s.mapWeight * (1 - slack)
+	for i := range s.stocked {
+		b := &s.stocked[i]
+		if b.ratio >= reach {
+			continue
+		}
+		left := max(0, b.ratio*(s.v-b.atV)-(s.w-b.atW))
+		if t := left / (s.level - b.ratio/s.mapWeight); t < in || t == in && b.job.index < j.index {
+			j, in = b.job, t
+		}
+	}
+	return j, in
+}
+
+func (s *sharing) advance(limit float64, out *done) (float64, bool) {
+	if s.mapping.len()+s.draining.len() == 0 {
+		return limit, false
+	}
+	s.settle()
+	mapIn, drainIn := math.Inf(1), math.Inf(1)
+	if s.mapping.len() > 0 {
+		mapIn = max(0, (s.mapping.entries[0].key-s.v)*s.mapWeight)
+	}
+	if s.draining.len() > 0 {
+		drainIn = max(0, (s.draining.entries[0].key-s.w)/s.level)
+	}
+	empty, emptyIn := s.emptied()
+	dt := min(mapIn, drainIn, emptyIn, limit)
+	if s.mapping.len() > 0 {
+		s.v += dt / s.mapWeight
+	}
+	if s.shared > 0 {
+		s.w += dt * s.level
+	}
+	switch dt {
+	case mapIn:
+		s.v = s.mapping.entries[0].key
+		s.mapped(out)
+	case drainIn:
+		j := s.draining.top()
+		s.w = s.draining.entries[0].key
+		s.draining.pop()
+		s.unshare(s.weight(j))
+		out.add(j)
+	case emptyIn:
+		s.unstock(empty)
+		s.unshare(s.weight(empty))
+		s.flow(empty)
+	default:
+		return dt, false
+	}
+	return dt, true
+}
+
+// mapped ends the map work of the first job, and lets the next one in.
+func (s *sharing) mapped(out *done) {
+	j := s.mapping.top()
+	w := s.weight(j)
+	s.mapping.pop()
+	s.mapWeight -= w
+	if s.flowing.has(j) {
+		s.unflow(j)
+		out.add(j)
+	} else {
+		b := s.stocked[j.stock]
+		left := b.rest - (s.w - b.atW)
+		s.unstock(j)
+		if left*w <= crumb*j.Shuffle {
+			s.unshare(w)
+			out.add(j)
+		} else {
+			s.draining.push(j, s.w+left)
+		}
+	}
+	if s.mapping.len() == 0 {
+		s.mapWeight, s.v = 0, 0
+	}
+	if s.waiting.len() > 0 {
+		s.start(s.waiting.pop())
+	}
+}
+
+// ring is a queue of jobs, first in, first out.
+type ring struct {
+	jobs  []*job
+	first int
+}
+
+func (r *ring) len() int { return len(r.jobs) - r.first }
+
+func (r *ring) push(j *job) {
+	if r.first > len(r.jobs)/2 { // reuse what has been popped, at a constant cost per job
+		r.jobs = r.jobs[:copy(r.jobs, r.jobs[r.first:])]
+		r.first = 0
+	}
+	r.jobs = append(r.jobs, j)
+}
+
+func (r *ring) pop() *job {
+	j := r.jobs[r.first]
+	r.first++
+	return j
+}

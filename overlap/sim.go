@@ -1,0 +1,91 @@
+package overlap
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Sim simulates one policy. Give it the jobs with [Sim.Arrive] in order of arrival, then call [Sim.Drain].
+type Sim struct {
+	engine  engine
+	clock   float64
+	arrived int64
+	present int
+	pool    pool
+	out     done
+	done    func(Completion)
+}
+
+// New returns an empty system. It calls done for every completed job, in order of completion, jobs that complete together in order of
+// their index.
+func New(p Policy, done func(Completion)) *Sim {
+	return &Sim{engine: p.engine(), clock: math.Inf(-1), done: done}
+}
+
+// Run simulates all jobs, which come in order of arrival, and calls done as [New] does.
+func Run(p Policy, jobs iter.Seq[Job], done func(Completion)) {
+	s := New(p, done)
+	for j := range jobs {
+		s.Arrive(j)
+	}
+	s.Drain()
+}
+
+// Present is the number of jobs that have arrived and are not done.
+func (s *Sim) Present() int { return s.present }
+
+// Arrive moves the clock to the arrival of a valid job, completing what is done by then, and admits it. Jobs of one arrival time are
+// ranked by the order in which they come. A job that arrives before its predecessor is a bug of the caller, and panics.
+func (s *Sim) Arrive(j Job) {
+	if !(j.Arrival >= s.clock) && s.arrived > 0 {
+		panic(fmt.Sprintf("overlap: job %d arrives at %v, the clock is at %v", s.arrived, j.Arrival, s.clock))
+	}
+	s.until(j.Arrival)
+	s.clock = j.Arrival
+	index := s.arrived
+	s.arrived++
+	if j.Map == 0 && j.Shuffle == 0 {
+		s.done(Completion{Job: j, Index: index, Time: s.clock})
+		return
+	}
+	s.present++
+	s.engine.admit(s.pool.get(j, index))
+}
+
+// Drain serves all jobs that are present to their end.
+func (s *Sim) Drain() { s.until(math.Inf(1)) }
+
+// until handles all events up to and including the given time.
+func (s *Sim) until(t float64) {
+	for s.present > 0 {
+		dt, ok := s.engine.advance(max(0, t-s.clock), &s.out)
+		if math.IsInf(dt, 1) {
+			panic(fmt.Sprintf("overlap: %d jobs are present at %v and none is served", s.present, s.clock))
+		}
+		s.clock += dt
+		if len(s.out.jobs) > 0 {
+			s.complete()
+		}
+		if !ok {
+			return
+		}
+	}
+}
+
+// complete reports the jobs that the last event completed, and recycles them.
+func (s *Sim) complete() {
+	jobs := s.out.jobs
+	for i, j := range jobs { // hardly ever more than two: insert in order of index
+		for ; i > 0 && jobs[i-1].index > j.index; i-- {
+			jobs[i] = jobs[i-1]
+		}
+		jobs[i] = j
+	}
+	for _, j := range jobs {
+		s.done(Completion{Job: j.Job, Index: j.index, Time: s.clock})
+		s.pool.put(j)
+	}
+	s.present -= len(jobs)
+	s.out.jobs = jobs[:0]
+}

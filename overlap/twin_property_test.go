@@ -1,0 +1,95 @@
+package overlap
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// battery has every policy, with the parameters that change what it does.
+var battery = []string{
+	"fcfs", "maxsrpt", "maxsrpt:conserving=false", "splitsrpt", "splitsrpt:conserving=false",
+	"klps", "klps:k=1", "klps:k=2", "klps:k=3", "wps",
+}
+
+func completions(p Policy, jobs []Job) []float64 {
+	out := make([]float64, len(jobs))
+	Run(p, slices.Values(jobs), func(c Completion) { out[c.Index] = c.Time })
+	return out
+}
+
+// dyadic draws jobs of few sizes and arrival times, so that ties of every sort abound. Where a tie decides who is next, sums have to be
+// exact in binary, or the last bit decides: SRPTs get ratios that keep all rates powers of two.
+func dyadic(kind Kind) func(*rapid.T) []Job {
+	sizes := rapid.SampledFrom([]float64{0, 0, 0.125, 0.25, 0.5, 0.75, 1, 1, 1.5, 2, 3, 4, 7, 1.0 / (1 << 30)})
+	times := rapid.SampledFrom([]float64{0, 0, 0, 0.25, 0.5, 1, 1, 1.5, 2, 4, 8})
+	shuffle := func(t *rapid.T, x float64) float64 { return sizes.Draw(t, "shuffle") }
+	if ratios := map[Kind][]float64{MaxSRPT: {0, 0.5, 1, 1, 2, 1 << 30}, SplitSRPT: {0, 1, 1}}[kind]; ratios != nil {
+		sizes = rapid.SampledFrom([]float64{0, 0.125, 0.25, 0.5, 0.75, 1, 1, 1.5, 2, 3})
+		shuffle = func(t *rapid.T, x float64) float64 {
+			if x == 0 {
+				return sizes.Draw(t, "shuffle")
+			}
+			return x * rapid.SampledFrom(ratios).Draw(t, "ratio")
+		}
+	}
+	return func(t *rapid.T) []Job {
+		jobs := make([]Job, rapid.IntRange(1, 9).Draw(t, "jobs"))
+		clock := 0.0
+		for i := range jobs {
+			clock += times.Draw(t, "gap")
+			x := sizes.Draw(t, "map")
+			jobs[i] = Job{Arrival: clock, Map: x, Shuffle: shuffle(t, x)}
+		}
+		return jobs
+	}
+}
+
+// realJobs draws jobs without ties whose sizes and ratios go over many orders of magnitude.
+func realJobs(t *rapid.T) []Job {
+	jobs := make([]Job, rapid.IntRange(1, 14).Draw(t, "jobs"))
+	clock := 0.0
+	for i := range jobs {
+		clock += rapid.Float64Range(0, 2).Draw(t, "gap")
+		x := math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log map"))
+		jobs[i] = Job{Arrival: clock, Map: x, Shuffle: x * math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log ratio"))}
+	}
+	return jobs
+}
+
+func TestTwin(t *testing.T) {
+	for _, spec := range battery {
+		p := mustParse(t, spec)
+		for name, world := range map[string]func(*rapid.T) []Job{"dyadic": dyadic(p.Kind), "real": realJobs} {
+			t.Run(fmt.Sprintf("%s/%s", spec, name), rapid.MakeCheck(func(t *rapid.T) {
+				jobs := world(t)
+				if p.Kind == WPS && rapid.Bool().Draw(t, "weighted") {
+					for i := range jobs {
+						jobs[i].Weight = rapid.SampledFrom([]float64{0, 0.5, 1, 2, 8}).Draw(t, "weight")
+					}
+				}
+				compare(t, jobs, completions(p, jobs), runTwin(p, jobs))
+			}))
+		}
+	}
+}
+
+func compare(t *rapid.T, jobs []Job, got, want []float64) {
+	for i := range jobs {
+		if math.Abs(got[i]-want[i]) > 1e-9*max(1, want[i]) {
+			t.Fatalf("job %d of %v:\n got %v\nwant %v", i, jobs, got, want)
+		}
+	}
+}
+
+func mustParse(t testing.TB, spec string) Policy {
+	t.Helper()
+	p, err := Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
