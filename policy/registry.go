@@ -11,6 +11,7 @@ import (
 // registry lists every policy; a new one is one line here.
 var registry = []*Entry{
 	&dollyEntry,
+	&eseEntry,
 	&fairEntry,
 	&fifoEntry,
 	&flinkEntry,
@@ -19,6 +20,7 @@ var registry = []*Entry{
 	&hadoop2Entry,
 	&lateEntry,
 	&mantriEntry,
+	&scaEntry,
 	&sewEntry,
 	&sparkEntry,
 	&srewEntry,

@@ -52,7 +52,7 @@ var srewEntry = Entry{
 	},
 	New: func(a Args) sched.Policy {
 		return &srew{
-			beta: toRatio(a.Float("beta")), slot: a.Span("slot"), preempt: a.Bool("preempt"), spill: a.Bool("spill"),
+			beta: toRatio(a.Float("beta")), slotClock: slotClock{slot: a.Span("slot")}, preempt: a.Bool("preempt"), spill: a.Bool("spill"),
 			ranks: srewRanks{lambda: a.Float("lambda")},
 		}
 	},
@@ -60,11 +60,10 @@ var srewEntry = Entry{
 
 type srew struct {
 	beta    ratio
-	slot    sched.Time // 0: every instant is a boundary
 	preempt bool
 	spill   bool
 
-	due     sched.Time // the next boundary while a job is active, else 0
+	slotClock
 	ranks   srewRanks
 	victims []srewVictim // scratch of evict
 }
@@ -72,7 +71,7 @@ type srew struct {
 func (p *srew) Observe(v *sched.View, ev *sched.Event) { p.ranks.observe(v, ev) }
 
 func (p *srew) Decide(v *sched.View, act *sched.Actions) {
-	if !p.atBoundary(v, act) {
+	if !p.begins(v, act) {
 		return
 	}
 	if v.FreeSlots() == 0 && !p.preempt {
@@ -87,26 +86,6 @@ func (p *srew) Decide(v *sched.View, act *sched.Actions) {
 	if p.spill {
 		p.spillOver(v, act)
 	}
-}
-
-// atBoundary tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for the boundary that it missed.
-func (p *srew) atBoundary(v *sched.View, act *sched.Actions) bool {
-	now := v.Now()
-	switch {
-	case v.Unfinished() == 0: // no job is active
-		p.due = 0
-		return false
-	case p.slot == 0:
-		return true
-	case p.due == 0:
-		p.due = (now + p.slot - 1) / p.slot * p.slot
-	}
-	begins := now >= p.due
-	if begins {
-		p.due = (now/p.slot + 1) * p.slot
-	}
-	act.WakeAt(p.due)
-	return begins
 }
 
 // serve brings jobs up to their shares, by rank, while slots are free.

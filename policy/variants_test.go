@@ -11,6 +11,8 @@ var variants = []string{
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
+	"sca:slot=0s", "sca:slot=1s,gamma=0,copies=3",
+	"ese:slot=0s,eta=10", "ese:slot=1s,sigma=0.2,xi=0",
 	"sew:strict=true", "sew:maps=1,lambda=0", "sew:maps=0.1,strict=true",
 	"flink:lower_bound=0s,multiplier=0.5,order=fair", "flink:ratio=0,lower_bound=5s,block=0s,interval=3s,order=srpt",
 	"mantri:period=0s,rho=0,delta=0", "mantri:period=2s,rho=0.5,restarts=1,order=fair", "mantri-dup:delta=0.1,copies=2,order=srpt",

@@ -1,0 +1,195 @@
+package policy
+
+// ESE, enhanced speculative execution, for heavy load: Xu and Lau, "Optimization for Speculative Execution in a MapReduce-like Cluster", INFOCOM 2015.
+//
+//	N, chi, m_j, E_j  as in sca.go
+//	t_rem             time left of an attempt by the linear estimate, as of its last report
+//	E[x], sigma       mean of a task's stage; sigma, 0 for the one that the law of the stage asks for
+//	eta, xi           eta, xi
+//
+//	in each slot of time:
+//	  1  running tasks with one attempt and t_rem > sigma E[x] get a second, largest t_rem first
+//	  2  waiting tasks of stages that have begun get one each, those of the job with the smallest remaining workload first
+//	  3  stages of chi in order of m_j E_j: a small one, m_j < eta N/|chi| and E_j < xi times the mean task, gets the number of attempts that is best for it alone,
+//	     as in SCA, if there are slots for all of them; the others get one each
+//
+// sigma* makes a duplicate worth its machine time: the root of w = 2 E[min(w, x)] with w = sigma E[x]. It is 1 + 1/sqrt 2 for a Pareto law of index 2.
+//
+// Readings beside those of sca.go. The mean task is that of all that have finished so far; before one has, every stage is short enough. A stage of
+// which the mean is not known has no duplicates.
+//
+// A slot of time costs O(w log w + d log d) for w stages with waiting tasks and d tasks that are late, and what it launches.
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var eseEntry = Entry{
+	Name:    "ese",
+	Summary: "duplicate what has much longer to go than a mean task, then start small jobs with clones",
+	Source:  "Xu and Lau, INFOCOM 2015: ESE",
+	Params: []Param{
+		{Name: "sigma", Kind: Float, Default: "0", Min: 0, Max: 1e6, Help: "mean durations left beyond which a task gets a duplicate; 0 for the best by the stage's law"},
+		{Name: "eta", Kind: Float, Default: "0.1", Min: 0, Max: 1e6, Help: "a small stage has fewer tasks than this fraction of the free slots per waiting stage"},
+		{Name: "xi", Kind: Float, Default: "1", Min: 0, Max: 1e6, Help: "and a mean duration below this multiple of the mean task"},
+		{Name: "gamma", Kind: Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
+		{Name: "copies", Kind: Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task of a small stage"},
+		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	},
+	Progress: true,
+	New: func(a Args) sched.Policy {
+		return &ese{
+			slotClock: slotClock{slot: a.Span("slot")}, sigma: a.Float("sigma"), eta: a.Float("eta"), xi: a.Float("xi"),
+			gamma: a.Float("gamma"), copies: a.Int("copies"),
+		}
+	},
+}
+
+type ese struct {
+	slotClock
+	sigma, eta, xi, gamma float64
+	copies                int
+
+	ends   endTimes
+	stages perStage[eseStage]
+	late   heap[falling[sched.Time]] // stages by the instant until which a task of theirs has more than sigma E[x] left
+	sum    float64                   // of the durations of all winners, seconds
+	count  float64
+
+	begun, fresh waves       // of this decision
+	found        []candidate // of this decision: tasks that are late
+	buf          []int
+}
+
+type eseStage struct {
+	id   sched.StageID
+	ends heap[falling[sched.Time]] // tasks with one attempt, by their numbers in the stage
+}
+
+func (p *ese) Observe(v *sched.View, ev *sched.Event) {
+	p.ends.observe(v, ev)
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		st.id = ev.Stage
+		st.ends.clear()
+	case sched.AttemptDone:
+		a := v.Attempt(ev.Attempt)
+		p.sum += (v.Now() - a.Started).Seconds() / (1 - a.From)
+		p.count++
+		p.place(v, p.stages.of(ev.Stage), ev.Task)
+	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
+		p.place(v, p.stages.of(ev.Stage), ev.Task)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.late.drop(int(s))
+			p.stages.close(s)
+		}
+	}
+}
+
+// place puts a task in the order of its stage if it may get a duplicate.
+func (p *ese) place(v *sched.View, st *eseStage, t sched.TaskID) {
+	id := int(t - v.Stage(st.id).First)
+	if end, ok := p.ends.task(v, t); ok && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 {
+		st.ends.set(id, falling[sched.Time]{end})
+	} else {
+		st.ends.drop(id)
+	}
+	p.rank(v, st)
+}
+
+// rank notes until when a task of the stage is late.
+func (p *ese) rank(v *sched.View, st *eseStage) {
+	if limit := p.limit(v, st); st.ends.len() > 0 && st.ends.topKey().x > limit {
+		p.late.set(int(st.id), falling[sched.Time]{st.ends.topKey().x - limit})
+	} else {
+		p.late.drop(int(st.id))
+	}
+}
+
+// limit returns the time left beyond which a task of the stage is late.
+func (p *ese) limit(v *sched.View, st *eseStage) sched.Time {
+	stage := v.Stage(st.id)
+	mean, sd, ok := stage.Estimate()
+	switch {
+	case !ok:
+		return sched.Never
+	case p.sigma > 0:
+		return sched.FromSeconds(p.sigma * mean)
+	default:
+		return sched.FromSeconds(fitPareto(mean, sd).stragglerAge() * mean)
+	}
+}
+
+func (p *ese) Decide(v *sched.View, act *sched.Actions) {
+	if !p.begins(v, act) || v.FreeSlots() == 0 {
+		return
+	}
+	p.duplicate(v, act)
+	if v.Pending() == 0 {
+		return
+	}
+	p.begun, p.fresh = gather(v, p.begun[:0], p.fresh[:0])
+	for i := range p.begun {
+		p.begun[i].start(v, act)
+	}
+	small := p.eta * float64(v.FreeSlots()) / float64(len(p.fresh))
+	for i := range p.fresh {
+		x := &p.fresh[i]
+		c := 1
+		if float64(x.tasks) < small && (p.count == 0 || x.work/float64(x.tasks) < p.xi*p.sum/p.count) {
+			c = p.best(x, v.FreeSlots())
+		}
+		x.start(v, act)
+		for x.copies < c && x.tasks <= v.CloneRoom() && p.roomy(v, x) {
+			x.again(v, act)
+		}
+	}
+}
+
+// roomy tells whether the limits allow the tasks of a stage that has just started another attempt.
+func (p *ese) roomy(v *sched.View, x *wave) bool {
+	t, ok := v.RunningTask(x.stage, 0)
+	return ok && v.AttemptRoom(t) > 0
+}
+
+// best returns the number of attempts of each task that is best for a stage which has so many slots.
+func (p *ese) best(x *wave, slots int) int {
+	c := 1
+	for c < p.copies && (c+1)*x.tasks <= slots && x.law.cost(c+1, x.tasks, p.gamma) < x.law.cost(c, x.tasks, p.gamma) {
+		c++
+	}
+	return c
+}
+
+// duplicate gives late tasks their second attempt.
+func (p *ese) duplicate(v *sched.View, act *sched.Actions) {
+	now := v.Now()
+	p.found = p.found[:0]
+	ids, _, _ := p.late.within(falling[sched.Time]{now + 1}, p.buf[:0])
+	stages := len(ids)
+	for _, s := range ids[:stages] {
+		st := p.stages.of(sched.StageID(s))
+		ids, _, _ = st.ends.within(falling[sched.Time]{now + p.limit(v, st) + 1}, ids[:stages])
+		for _, n := range ids[stages:] {
+			t := v.Stage(st.id).First + sched.TaskID(n)
+			p.found = append(p.found, candidate{st.ends.key(n).x - now, t})
+		}
+	}
+	p.buf = ids[:0]
+	slices.SortFunc(p.found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
+	})
+	for _, x := range p.found {
+		if v.CloneRoom() == 0 {
+			return
+		}
+		m, _ := elsewhere(v, x.task)
+		must(act, x.task, m, 0, sched.Straggling)
+		p.place(v, p.stages.of(v.Task(x.task).Stage), x.task)
+	}
+}

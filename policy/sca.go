@@ -1,0 +1,177 @@
+package policy
+
+// SCA, the smart cloning algorithm: Xu and Lau, "Optimization for Speculative Execution in a MapReduce-like Cluster", INFOCOM 2015; "Task-Cloning Algorithms in a MapReduce
+// Cluster with Competitive Performance Bounds" and IEEE TPDS 28(2), 2017.
+//
+//	N         View.FreeSlots
+//	chi       stages of which no task has been launched
+//	m_j, E_j  tasks of such a stage that wait, Stage.Estimate
+//	f(c)      mean duration of m tasks at once with c attempts each
+//	gamma, r  gamma, copies
+//
+//	in each slot of time:
+//	  waiting tasks of stages that have begun get one attempt each, those of the job with the smallest remaining workload first
+//	  if there are fewer tasks in chi than free slots:
+//	    minimise the sum over chi of f(c_j) + gamma m_j c_j E[shortest of c_j], c_j <= r and sum m_j c_j <= N; each task of j gets c_j attempts
+//	  otherwise one attempt each, stages of chi in order of m_j E_j
+//
+// Readings. A job of the paper is a stage: what waits for another stage is optimised when its turn comes. The minimum is sought by steps, another
+// attempt for all tasks of the stage where that lowers the objective most per slot, while it does and slots and limits allow; the paper solves the dual with gradient steps and rounds.
+// The law of durations is the Pareto law with the mean and standard deviation of the stage (pareto.go), where the paper has the empirical one. A stage of which these are not known
+// (a live run without hints) counts with 1 s and is not cloned. Running tasks are never cloned later.
+//
+// A slot of time costs O(w log w + attempts launched) for w stages with waiting tasks.
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var scaEntry = Entry{
+	Name:    "sca",
+	Summary: "clone all tasks of a stage from its start, as many times as lowers flow time and cost most",
+	Source:  "Xu and Lau, INFOCOM 2015; IEEE TPDS 28(2), 2017",
+	Params: []Param{
+		{Name: "gamma", Kind: Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
+		{Name: "copies", Kind: Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task"},
+		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	},
+	New: func(a Args) sched.Policy {
+		return &sca{slotClock: slotClock{slot: a.Span("slot")}, gamma: a.Float("gamma"), copies: a.Int("copies")}
+	},
+}
+
+type sca struct {
+	slotClock
+	gamma  float64
+	copies int
+
+	begun waves                  // of this decision: stages that have begun
+	fresh waves                  // and those that have not
+	gains heap[falling[float64]] // indexes in fresh by what one attempt more saves per slot
+}
+
+// waves are stages with tasks that wait.
+type waves []wave
+
+type wave struct {
+	stage  sched.StageID
+	tasks  int
+	work   float64 // by which they are ordered
+	law    pareto
+	copies int
+}
+
+func (a wave) compare(b wave) int {
+	return cmp.Or(cmp.Compare(a.work, b.work), cmp.Compare(a.stage, b.stage))
+}
+
+func (p *sca) Observe(*sched.View, *sched.Event) {}
+
+func (p *sca) Decide(v *sched.View, act *sched.Actions) {
+	if !p.begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
+		return
+	}
+	p.begun, p.fresh = gather(v, p.begun[:0], p.fresh[:0])
+	for i := range p.begun {
+		p.begun[i].start(v, act)
+	}
+	total := 0
+	for i := range p.fresh {
+		total += p.fresh[i].tasks
+	}
+	free := v.FreeSlots()
+	for i := range p.fresh {
+		p.fresh[i].start(v, act)
+	}
+	if total < free {
+		p.ascend(v, act)
+	}
+}
+
+// gather sorts the stages with waiting tasks: those that have begun by the remaining work of their jobs, the others by their own.
+func gather(v *sched.View, begun, fresh waves) (waves, waves) {
+	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
+		st := v.Stage(s)
+		mean, sd, known := st.Estimate()
+		if !known {
+			mean, sd = srewPrior, 0
+		}
+		x := wave{stage: s, tasks: int(st.Pending), law: fitPareto(mean, sd), copies: 1}
+		if first, _ := v.PendingTask(s, 0); st.Running+st.Done > 0 || v.Task(first).Launched > 0 {
+			x.work = remainingWork(v, st.Job)
+			begun = append(begun, x)
+		} else {
+			x.work = float64(x.tasks) * mean
+			fresh = append(fresh, x)
+		}
+	}
+	slices.SortFunc(begun, wave.compare)
+	slices.SortFunc(fresh, wave.compare)
+	return begun, fresh
+}
+
+// remainingWork returns the sum of unfinished tasks times mean duration over the stages of a job.
+func remainingWork(v *sched.View, j sched.JobID) (work float64) {
+	job := v.Job(j)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		mean, _, ok := st.Estimate()
+		if !ok {
+			mean = srewPrior
+		}
+		work += float64(st.Unfinished()) * mean
+	}
+	return work
+}
+
+// start gives the tasks of the stage that wait one attempt each as far as slots go.
+func (x *wave) start(v *sched.View, act *sched.Actions) {
+	for t, ok := v.PendingTask(x.stage, 0); ok; t, ok = v.PendingTask(x.stage, t+1) {
+		m, free := v.FreeMachine(0)
+		if !free {
+			return
+		}
+		begin(v, act, t, m)
+	}
+}
+
+// again gives the tasks of a stage that has just started another attempt each.
+func (x *wave) again(v *sched.View, act *sched.Actions) {
+	for t, ok := v.RunningTask(x.stage, 0); ok; t, ok = v.RunningTask(x.stage, t+1) {
+		m, _ := elsewhere(v, t)
+		must(act, t, m, 0, sched.Cloning)
+	}
+	x.copies++
+}
+
+// ascend gives stages that have just started more attempts while that lowers the objective.
+func (p *sca) ascend(v *sched.View, act *sched.Actions) {
+	p.gains.clear()
+	for i := range p.fresh {
+		p.weigh(v, i)
+	}
+	for p.gains.len() > 0 {
+		i := p.gains.top()
+		if p.fresh[i].tasks > v.CloneRoom() {
+			p.gains.drop(i)
+			continue
+		}
+		p.fresh[i].again(v, act)
+		p.weigh(v, i)
+	}
+}
+
+// weigh notes what another attempt for each task of the stage saves per slot, if it saves anything and may be.
+func (p *sca) weigh(v *sched.View, i int) {
+	x := &p.fresh[i]
+	t, _ := v.RunningTask(x.stage, 0)
+	gain := (x.law.cost(x.copies, x.tasks, p.gamma) - x.law.cost(x.copies+1, x.tasks, p.gamma)) / float64(x.tasks)
+	if x.copies >= p.copies || v.AttemptRoom(t) == 0 || gain <= 0 {
+		p.gains.drop(i)
+		return
+	}
+	p.gains.set(i, falling[float64]{gain})
+}

@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestPareto: moments of the fitted law, and the formulas of digest section 20. The mean maximum of n Pareto(2, 2) is in errata.md, section 1, row 9.
+func TestPareto(t *testing.T) {
+	for _, c := range [][2]float64{{10, 1}, {10, 10}, {1246.7, 4000}} {
+		p := fitPareto(c[0], c[1])
+		near(t, "mean", p.mu*p.alpha/(p.alpha-1), c[0], 1e-9*c[0])
+		near(t, "sd", p.mu/(p.alpha-1)*math.Sqrt(p.alpha/(p.alpha-2)), c[1], 1e-9*c[1])
+		near(t, "one task", p.longest(3, 1), p.shortest(3), 1e-9*c[0])
+	}
+	p := pareto{2, 2}
+	near(t, "shortest of 1", p.shortest(1), 4, 1e-12)
+	near(t, "shortest of 2", p.shortest(2), 8.0/3, 1e-12)
+	near(t, "longest of 100", p.longest(1, 100), 35.493, 5e-4)
+	near(t, "longest of 400", p.longest(1, 400), 70.920, 5e-4)
+	near(t, "longest of 1000", p.longest(1, 1000), 112.114, 5e-4)
+	certain := fitPareto(7, 0)
+	near(t, "always 7 s", certain.longest(2, 50)+certain.shortest(2), 14, 0)
+}
+
+// TestStragglerAge: digest section 21, 1 + sqrt(2)/2 for alpha = 2. Otherwise by the definition, with E[min(w, x)] as the integral of the survival.
+func TestStragglerAge(t *testing.T) {
+	near(t, "alpha = 2", pareto{2, 1}.stragglerAge(), 1+math.Sqrt2/2, 1e-10)
+	near(t, "always the same", fitPareto(5, 0).stragglerAge(), 2, 0)
+	for _, alpha := range []float64{1.5, 2.5, 3, 10, 100} {
+		w, mu := pareto{alpha, 1}.stragglerAge(), (alpha-1)/alpha
+		const steps = 200_000
+		sum := mu
+		for i := range steps {
+			sum += math.Pow(mu/(mu+(w-mu)*(float64(i)+0.5)/steps), alpha) * (w - mu) / steps
+		}
+		near(t, "w", w, 2*sum, 1e-6)
+	}
+}
+
+// spread returns a job of n tasks with a Pareto law of index 3: a mean of 10 s, mu = 20/3 s.
+func spread(n int) *sched.JobSpec {
+	return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n, Mean: 10 * sched.Second, SD: sched.FromSeconds(10 / math.Sqrt(3))}}}
+}
+
+// launched returns the attempts that each task had in all.
+func (w *world) launched() (all []uint32) {
+	v := w.core.View()
+	for t := range v.Tasks() {
+		all = append(all, v.Task(sched.TaskID(t)).Launched)
+	}
+	return all
+}
+
+// TestSCA has hand-worked examples of digest section 20. For one task f(c) = 20/3 x 3c/(3c-1): 10, 8, 7.5, 7.27, 7.14, 7.06, 7 s; the objective is
+// f(c) (1 + gamma c): at gamma = 0.01 10.1, 8.16, 7.73, 7.56, 7.5, 7.48, 7.49, so six attempts are best, at gamma = 0.1 11, 9.6, 9.75, so two are.
+func TestSCA(t *testing.T) {
+	s := sched.Second
+	cases := []struct {
+		story
+		want []uint32
+	}{
+		{story{name: "alone", policy: "sca", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{6}},
+		{story{name: "dear machines", policy: "sca:gamma=0.1", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{2}},
+		{story{name: "r", policy: "sca:copies=3", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{3}},
+		{story{name: "slots", policy: "sca", machines: 4, jobs: []*sched.JobSpec{spread(1)}}, []uint32{4}},
+		{story{name: "all tasks alike", policy: "sca", machines: 5, jobs: []*sched.JobSpec{spread(2)}}, []uint32{2, 2}},
+		{story{name: "as many tasks as slots", policy: "sca", machines: 3, jobs: []*sched.JobSpec{spread(3)}}, []uint32{1, 1, 1}},
+		// the first clone of the single task saves 1.94 a slot; then each of its further ones less than what the pair's first saves: with x = 1/(3c), f(c) = 20/3 x
+		// 2 / ((1-x) (2-x)): 12 and 9.09 s, (12 - 9.09 + 0.02 (10 - 2 x 8))/2 = 1.39; 0.435 for the single task's second, which does not fit any more
+		{story{name: "the largest gain per slot", policy: "sca", machines: 6, jobs: []*sched.JobSpec{spread(2), spread(1)}}, []uint32{2, 2, 2}},
+		{story{name: "nothing known, no clones", policy: "sca", machines: 20, jobs: []*sched.JobSpec{tasks(2)}}, []uint32{1, 1}},
+		{story{name: "no spread, no clones", policy: "sca", machines: 20, jobs: []*sched.JobSpec{known(2, 10*s)}}, []uint32{1, 1}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			c.lasts, c.again = []sched.Time{10 * s}, 10*s
+			if diff := cmp.Diff(c.want, c.run(t).launched()); diff != "" {
+				t.Errorf("attempts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSCAOrder: more tasks than slots. Stages that have begun go first, then the smallest workload. Job 0 is 4 tasks, job 1 is 3, which start at 0; job 2
+// arrives with one task at 5 s.
+func TestSCAOrder(t *testing.T) {
+	w := on(t, "sca", sched.NoLimits())
+	w.machines(2)
+	w.submit(0, spread(4))
+	w.submit(0, spread(3))
+	w.submit(5*sched.Second, spread(1))
+	w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
+	w.run()
+	if diff := cmp.Diff([]sched.TaskID{4, 5, 6, 7, 0, 1, 2, 3}, w.launches()); diff != "" {
+		t.Errorf("launched (-want +got):\n%s", diff)
+	}
+}
+
+// TestESE has hand-worked examples of digest section 21. A stage of mean 10 s that does not vary: sigma* = 2, so a task is late while it has more than 20 s left.
+func TestESE(t *testing.T) {
+	s := sched.Second
+	tellAll(t, []story{
+		{name: "late at once", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 26 * s}, again: 10 * s, rate: true,
+			want: []string{"5s t1 #1 m2"}},
+		{name: "not late at the next slot", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 25 * s}, again: 10 * s, rate: true},
+		{name: "sigma", policy: "ese:sigma=1", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 16 * s}, again: 10 * s, rate: true,
+			want: []string{"5s t1 #1 m2"}},
+		{name: "largest t_rem first, before waiting tasks", policy: "ese:slot=10s", machines: 3, jobs: []*sched.JobSpec{known(4, 10*s)},
+			lasts: []sched.Time{10 * s, 45 * s, 50 * s, 10 * s}, again: 10 * s, rate: true, want: []string{"10s t2 #1 m0", "20s t1 #1 m0"}},
+		{name: "two attempts at most", policy: "ese:slot=0s", machines: 9, jobs: []*sched.JobSpec{known(1, 10*s)}, lasts: []sched.Time{100 * s}, again: 90 * s, rate: true,
+			want: []string{"0s t0 #1 m1"}},
+		{name: "no reports", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 100 * s}, again: 10 * s},
+	})
+}
+
+// TestESESmall: a small stage gets the attempts that are best for it alone, six as in TestSCA: fewer than 0.1 x 20/1 = 2 tasks. Two stages, and it
+// is not small: 0.1 x 20/2 = 1. For two tasks the objective is 8.104 with five attempts and 8.108 with six.
+func TestESESmall(t *testing.T) {
+	cases := []struct {
+		story
+		want []uint32
+	}{
+		{story{name: "small", policy: "ese", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{6}},
+		{story{name: "not so small", policy: "ese", machines: 20, jobs: []*sched.JobSpec{spread(2)}}, []uint32{1, 1}},
+		{story{name: "eta", policy: "ese:eta=0.2", machines: 20, jobs: []*sched.JobSpec{spread(2)}}, []uint32{5, 5}},
+		{story{name: "two of them", policy: "ese", machines: 20, jobs: []*sched.JobSpec{spread(1), spread(1)}}, []uint32{1, 1}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			c.lasts, c.again = []sched.Time{10 * sched.Second}, 10*sched.Second
+			if diff := cmp.Diff(c.want, c.run(t).launched()); diff != "" {
+				t.Errorf("attempts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
