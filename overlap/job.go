@@ -7,10 +7,10 @@ import (
 
 // Job is what arrives: in the paper's symbols, r, x and y.
 type Job struct {
-	Arrival float64 // r, seconds, finite
-	Map     float64 // x, seconds of the map station, finite, 0 or more
-	Shuffle float64 // y, seconds of the shuffle station, finite, 0 or more
-	Weight  float64 // share under [WPS], positive and finite; 0 stands for 1
+	Arrival float64 // r, seconds, at most 1e100 from 0
+	Map     float64 // x, seconds of the map station, 0 or from 1e-100 to 1e100
+	Shuffle float64 // y, seconds of the shuffle station, 0 or from 1e-100 to 1e100
+	Weight  float64 // share under [WPS], from 1e-6 to 1e6; 0 stands for 1
 }
 
 // Alone is max(x, y): the seconds that a job takes in an empty system.
@@ -19,19 +19,17 @@ func (j Job) Alone() float64 { return max(j.Map, j.Shuffle) }
 // Validate returns an error that starts with the field's name when a field is out of its range.
 func (j Job) Validate() error {
 	switch {
-	case !finite(j.Arrival):
-		return fmt.Errorf("arrival: %v is not a finite number of seconds", j.Arrival)
-	case !finite(j.Map) || j.Map < 0:
-		return fmt.Errorf("map: %v is not a size of 0 or more", j.Map)
-	case !finite(j.Shuffle) || j.Shuffle < 0:
-		return fmt.Errorf("shuffle: %v is not a size of 0 or more", j.Shuffle)
-	case !finite(j.Weight) || j.Weight < 0:
-		return fmt.Errorf("weight: %v is not a positive number", j.Weight)
+	case !(math.Abs(j.Arrival) <= 1e100):
+		return fmt.Errorf("arrival: expected seconds up to 1e100, not %v", j.Arrival)
+	case j.Map != 0 && !(j.Map >= 1e-100 && j.Map <= 1e100):
+		return fmt.Errorf("map: expected 0 or a size from 1e-100 to 1e100, not %v", j.Map)
+	case j.Shuffle != 0 && !(j.Shuffle >= 1e-100 && j.Shuffle <= 1e100):
+		return fmt.Errorf("shuffle: expected 0 or a size from 1e-100 to 1e100, not %v", j.Shuffle)
+	case j.Weight != 0 && !(j.Weight >= 1e-6 && j.Weight <= 1e6):
+		return fmt.Errorf("weight: expected 0 or a weight from 1e-6 to 1e6, not %v", j.Weight)
 	}
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Completion says when a job was done.
 type Completion struct {
@@ -98,9 +96,6 @@ func (p *pool) get(of Job, index int64) *job {
 	j.ratio = 0
 	if of.Map > 0 {
 		j.ratio = of.Shuffle / of.Map
-	}
-	if math.IsInf(j.ratio, 1) { // the map work is not even rounding error
-		j.x, j.ratio = 0, 0
 	}
 	j.pos = [3]int32{-1, -1, -1}
 	return j

@@ -77,7 +77,7 @@ func imbalance(j Job) float64 {
 	if low == 0 {
 		return math.Inf(1)
 	}
-	return min(high/low, math.MaxFloat64)
+	return high / low
 }
 
 // share sets the rates of both classes.

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/overlap"
+)
+
+// overlapFlags is what the user asked of the verb overlap.
+type overlapFlags struct {
+	policies  []string
+	synthetic string
+	jobs      float64
+	load      float64
+	seed      uint64
+	warmup    float64
+	speed     float64
+	batch     bool
+	sort      bool
+	jobsOut   string
+	fairness  string
+}
+
+const lowerBound = "lower-bound"
+
+func newOverlap() *cobra.Command {
+	var f overlapFlags
+	cmd := &cobra.Command{
+		Use: "overlap [JOBS.csv]", Short: "Simulate jobs whose map and shuffle phases overlap", Args: cobra.MaximumNArgs(1),
+		Long: "Simulate jobs whose map and shuffle phases overlap, as a fluid, and compare policies with the lower bound of any policy.\n" +
+			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - is standard input. A column weight\n" +
+			"counts under wps. Other columns are ignored.\n\n" +
+			"Policies: fcfs, maxsrpt, splitsrpt (both with :conserving=false), klps:k=100, wps, lower-bound.\n\n" +
+			"Exit status: 0 done, 2 wrong usage or bad input.",
+		Example: "  tailcut overlap jobs.csv --policy maxsrpt,splitsrpt,klps:k=100\n" +
+			"  tailcut overlap --synthetic lognormal --jobs 1e6 --load 0.9 --policy maxsrpt --format json",
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.policies, "policy", []string{"maxsrpt", "splitsrpt", "klps"}, "policies to simulate")
+	flags.StringVar(&f.synthetic, "synthetic", "", "draw the jobs: lognormal")
+	flags.Float64Var(&f.jobs, "jobs", 1e6, "number of jobs to draw")
+	flags.Float64Var(&f.load, "load", 0.75, "load of both stations by the jobs that are drawn")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the draws")
+	flags.Float64Var(&f.warmup, "warmup", 0, "fraction of the jobs, the first to arrive, that does not count; 0.1 when jobs are drawn")
+	flags.Float64Var(&f.speed, "speed", 1, "speed of both stations")
+	flags.BoolVar(&f.batch, "batch", false, "let all jobs arrive at 0")
+	flags.BoolVar(&f.sort, "sort", false, "accept arrivals in any order")
+	flags.StringVar(&f.jobsOut, "jobs-out", "", "write every job's completion to this file, as CSV")
+	flags.StringVar(&f.fairness, "fairness", "", "write the mean slowdown by size to this file, as CSV")
+	format := addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.synthetic != "" && !flags.Changed("warmup") {
+			f.warmup = 0.1
+		}
+		if err := f.check(args); err != nil {
+			return err
+		}
+		s, err := newOverlapStudy(&f, cmd, args)
+		if err != nil {
+			return err
+		}
+		if err := s.run(cmd.Context()); err != nil {
+			return err
+		}
+		return s.print(cmd.OutOrStdout(), format.value)
+	}
+	return cmd
+}
+
+// check finds mistakes in the flags.
+func (f *overlapFlags) check(args []string) error {
+	switch {
+	case (f.synthetic == "") == (len(args) == 0):
+		return errors.New("expected either JOBS.csv or --synthetic lognormal")
+	case f.synthetic != "" && f.synthetic != "lognormal":
+		return fmt.Errorf("--synthetic: expected lognormal, not %q", f.synthetic)
+	case !(f.jobs >= 1 && f.jobs <= 1e12) || f.jobs != math.Trunc(f.jobs):
+		return fmt.Errorf("--jobs: expected a whole number from 1 to 1e12, not %v", f.jobs)
+	case !(f.load > 0 && f.load <= 1e6):
+		return fmt.Errorf("--load: expected a number above 0, up to 1e6, not %v", f.load)
+	case !(f.warmup >= 0 && f.warmup < 1):
+		return fmt.Errorf("--warmup: expected a fraction from 0 to below 1, not %v", f.warmup)
+	case !(f.speed >= 1e-6 && f.speed <= 1e6):
+		return fmt.Errorf("--speed: expected a number from 1e-6 to 1e6, not %v", f.speed)
+	case len(f.policies) == 0:
+		return errors.New("--policy: expected a policy")
+	}
+	return nil
+}
+
+// overlapStudy runs several policies and the lower bound over one stream of jobs.
+type overlapStudy struct {
+	flags  *overlapFlags
+	jobs   iter.Seq[overlap.Job]
+	n      int64
+	rows   []int64 // of jobs by their order of arrival, when the file was sorted
+	lines  []*overlapLine
+	bound  *overlap.Bound
+	jobLog *completionsFile
+}
+
+// overlapLine is a policy in the study; sim is nil for the lower bound.
+type overlapLine struct {
+	name    string
+	sim     *overlap.Sim
+	summary overlap.Summary
+	fair    overlap.Fairness
+	spent   time.Duration
+}
+
+func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overlapStudy, error) {
+	s := &overlapStudy{flags: f}
+	for _, spec := range f.policies {
+		line := &overlapLine{name: strings.TrimSpace(spec)}
+		s.lines = append(s.lines, line)
+		if line.name == lowerBound {
+			continue
+		}
+		p, err := overlap.Parse(line.name)
+		if err != nil {
+			return nil, fmt.Errorf("--policy: %w", err)
+		}
+		line.sim = overlap.New(p, func(c overlap.Completion) { s.completed(line, c) })
+	}
+	if f.synthetic != "" {
+		s.n = int64(f.jobs)
+		s.jobs = overlap.Synthetic(s.n, f.load, f.seed)
+	} else {
+		jobs, rows, err := readOverlapJobs(cmd.InOrStdin(), args[0], f.sort, f.batch)
+		if err != nil {
+			return nil, err
+		}
+		s.n, s.jobs, s.rows = int64(len(jobs)), slices.Values(jobs), rows
+	}
+	skip := int64(f.warmup * float64(s.n))
+	for _, l := range s.lines {
+		l.summary.Skip, l.fair.Skip = skip, skip
+	}
+	s.bound = overlap.NewBound(skip)
+	var err error
+	s.jobLog, err = newCompletionsFile(f.jobsOut)
+	return s, err
+}
+
+func (s *overlapStudy) completed(l *overlapLine, c overlap.Completion) {
+	l.summary.Add(c)
+	if s.flags.fairness != "" {
+		l.fair.Add(c, c.Job.Alone()*s.flags.speed)
+	}
+	if s.jobLog != nil {
+		row := c.Index
+		if s.rows != nil {
+			row = s.rows[row]
+		}
+		s.jobLog.write(l.name, row, c)
+	}
+}
+
+// run feeds the jobs in blocks, so that all policies see one stream, which is never held whole, and the time of each can be told.
+func (s *overlapStudy) run(ctx context.Context) error {
+	block := make([]overlap.Job, 0, 1<<13)
+	for j := range s.jobs {
+		j.Map /= s.flags.speed
+		j.Shuffle /= s.flags.speed
+		if s.flags.batch {
+			j.Arrival = 0
+		}
+		if block = append(block, j); len(block) == cap(block) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s.feed(block)
+			block = block[:0]
+		}
+	}
+	s.feed(block)
+	for _, l := range s.lines {
+		if l.sim != nil {
+			start := time.Now()
+			l.sim.Drain()
+			l.spent += time.Since(start)
+		}
+	}
+	s.bound.Drain()
+	if err := s.jobLog.close(); err != nil {
+		return err
+	}
+	return s.writeFairness()
+}
+
+func (s *overlapStudy) feed(block []overlap.Job) {
+	for _, l := range s.lines {
+		if l.sim == nil {
+			continue
+		}
+		start := time.Now()
+		for _, j := range block {
+			l.sim.Arrive(j)
+		}
+		l.spent += time.Since(start)
+	}
+	for _, j := range block {
+		s.bound.Arrive(j)
+	}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/tailcut/tailcut/overlap"
+)
+
+// overlapResult is the study for programs. Numbers that a line does not have are null.
+type overlapResult struct {
+	Schema     string          `json:"schema"`
+	Jobs       int64           `json:"jobs"`
+	Results    []overlapFigure `json:"results"`
+	LowerBound *float64        `json:"lower_bound_mean_flow_seconds"`
+}
+
+type overlapFigure struct {
+	Policy        string   `json:"policy"`
+	MeanFlow      *float64 `json:"mean_flow_seconds"`
+	MedianFlow    *float64 `json:"median_flow_seconds"`
+	P99Flow       *float64 `json:"p99_flow_seconds"`
+	MeanSlowdown  *float64 `json:"mean_slowdown"`
+	MaxFlow       *float64 `json:"max_flow_seconds"`
+	Relative      *float64 `json:"relative_to_lower_bound"`
+	JobsPerSecond *float64 `json:"jobs_per_second"`
+}
+
+// figure makes a number that is not finite null.
+func figure(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func (s *overlapStudy) result() *overlapResult {
+	bound := s.bound.Mean()
+	r := &overlapResult{Schema: "tailcut.overlap/v1", Jobs: s.n, LowerBound: figure(bound)}
+	for _, l := range s.lines {
+		if l.sim == nil {
+			r.Results = append(r.Results, overlapFigure{Policy: l.name, MeanFlow: figure(bound), Relative: figure(bound / bound)})
+			continue
+		}
+		r.Results = append(r.Results, overlapFigure{
+			Policy: l.name, MeanFlow: figure(l.summary.MeanFlow()), MedianFlow: figure(l.summary.FlowQuantile(0.5)),
+			P99Flow: figure(l.summary.FlowQuantile(0.99)), MeanSlowdown: figure(l.summary.MeanSlowdown()),
+			MaxFlow: figure(l.summary.MaxFlow()), Relative: figure(l.summary.MeanFlow() / bound),
+			JobsPerSecond: figure(float64(s.n) / l.spent.Seconds()),
+		})
+	}
+	return r
+}
+
+func (s *overlapStudy) print(w io.Writer, format string) error {
+	r := s.result()
+	switch format {
+	case "json":
+		return json.NewEncoder(w).Encode(r)
+	case "csv":
+		return r.printCSV(w)
+	}
+	t := newTable("policy", "mean flow s", "median s", "p99 s", "max s", "mean slowdown", "of lower bound")
+	for _, f := range r.Results {
+		t.AppendRow(table.Row{f.Policy, short(f.MeanFlow), short(f.MedianFlow), short(f.P99Flow), short(f.MaxFlow), short(f.MeanSlowdown), short(f.Relative)})
+	}
+	fmt.Fprintln(w, t.Render())
+	_, err := fmt.Fprintf(w, "\n%d jobs; no policy has a mean flow time below %s s\n", r.Jobs, short(r.LowerBound))
+	return err
+}
+
+// short prints a number for people.
+func short(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*v, 'g', 5, 64)
+}
+
+func (r *overlapResult) printCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{
+		"policy", "mean_flow_seconds", "median_flow_seconds", "p99_flow_seconds", "mean_slowdown", "max_flow_seconds",
+		"relative_to_lower_bound", "jobs_per_second", "lower_bound_mean_flow_seconds",
+	}}
+	for _, f := range r.Results {
+		row := []string{f.Policy}
+		for _, v := range []*float64{f.MeanFlow, f.MedianFlow, f.P99Flow, f.MeanSlowdown, f.MaxFlow, f.Relative, f.JobsPerSecond, r.LowerBound} {
+			text := ""
+			if v != nil {
+				text = plain(*v)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return out.WriteAll(rows)
+}
+
+// completionsFile has a line for every job and policy, in order of completion. Its first error is kept until close.
+type completionsFile struct {
+	file   *os.File
+	buffer *bufio.Writer
+	line   []byte
+}
+
+// newCompletionsFile creates the file; nil for "".
+func newCompletionsFile(path string) (*completionsFile, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("--jobs-out: %w", err)
+	}
+	f := &completionsFile{file: file, buffer: bufio.NewWriterSize(file, 1<<16)}
+	_, _ = f.buffer.WriteString("policy,job,arrival,completion\n")
+	return f, nil
+}
+
+func (f *completionsFile) write(policy string, job int64, c overlap.Completion) {
+	b := append(append(f.line[:0], policy...), ',')
+	b = append(strconv.AppendInt(b, job, 10), ',')
+	b = append(strconv.AppendFloat(b, c.Job.Arrival, 'g', 15, 64), ',')
+	f.line = append(strconv.AppendFloat(b, c.Time, 'g', 15, 64), '\n')
+	_, _ = f.buffer.Write(f.line)
+}
+
+func (f *completionsFile) close() error {
+	if f == nil {
+		return nil
+	}
+	if err := cmp.Or(f.buffer.Flush(), f.file.Close()); err != nil {
+		return fmt.Errorf("--jobs-out: %w", err)
+	}
+	return nil
+}
+
+// writeFairness writes the mean slowdown of every policy in every bucket of sizes; empty without jobs.
+func (s *overlapStudy) writeFairness() error {
+	if s.flags.fairness == "" {
+		return nil
+	}
+	file, err := os.Create(s.flags.fairness)
+	if err != nil {
+		return fmt.Errorf("--fairness: %w", err)
+	}
+	out := csv.NewWriter(file)
+	_ = out.Write([]string{"policy", "size_from", "size_to", "jobs", "mean_slowdown"})
+	for _, l := range s.lines {
+		for i := 0; l.sim != nil && i < overlap.FairnessBuckets; i++ {
+			jobs, slowdown := l.fair.Bucket(i)
+			text := ""
+			if jobs > 0 {
+				text = plain(slowdown)
+			}
+			from := float64(i) * overlap.FairnessWidth
+			_ = out.Write([]string{l.name, plain(from), plain(from + overlap.FairnessWidth), strconv.FormatInt(jobs, 10), text})
+		}
+	}
+	out.Flush()
+	if err := cmp.Or(out.Error(), file.Close()); err != nil {
+		return fmt.Errorf("--fairness: %w", err)
+	}
+	return nil
+}
