@@ -112,7 +112,7 @@ func (c *class) plan() {
 	c.due = math.Inf(1)
 	m, d := c.mapping.top(), c.ready.top()
 	if m != nil {
-		c.due, c.event = m.x/c.mapRate, mapEnds
+		c.due, c.event = over(m.x, c.mapRate), mapEnds
 	}
 	if d == nil || c.drainRate == 0 {
 		return
@@ -124,9 +124,30 @@ func (c *class) plan() {
 			rate -= c.mapRate * m.ratio
 		}
 	}
-	if rate > 0 && left/rate <= c.due {
-		c.due, c.event = left/rate, drainEnds
+	if rate > 0 {
+		if in := over(left, rate); in <= c.due {
+			c.due, c.event = in, drainEnds
+		}
 	}
+}
+
+// over is work/rate; most rates are 1, and a division is what costs most here.
+func over(work, rate float64) float64 {
+	if rate == 1 {
+		return work
+	}
+	return work / rate
+}
+
+// alone serves the class with all that there is, as [engine] does.
+func (c *class) alone(limit float64, out *done) (float64, bool) {
+	c.mapRate = 1
+	c.walk(1)
+	c.plan()
+	fires := c.due <= limit
+	dt := min(c.due, limit)
+	c.advance(dt, fires, out)
+	return dt, fires
 }
 
 // advance serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out.

@@ -42,9 +42,11 @@ type Completion struct {
 func (c Completion) Flow() float64 { return max(0, c.Time-c.Job.Arrival) }
 
 // Slowdown is the flow time in multiples of [Job.Alone]; 1 for a job without work.
-func (c Completion) Slowdown() float64 {
-	if alone := c.Job.Alone(); alone > 0 {
-		return c.Flow() / alone
+func (c Completion) Slowdown() float64 { return slowdown(c.Flow(), c.Job) }
+
+func slowdown(flow float64, j Job) float64 {
+	if alone := j.Alone(); alone > 0 {
+		return flow / alone
 	}
 	return 1
 }
@@ -68,7 +70,7 @@ type job struct {
 }
 
 // through is the shuffle work that remains when all that is mapped is shuffled.
-func (j *job) through() float64 { return j.Shuffle * (j.x / j.Map) }
+func (j *job) through() float64 { return j.ratio * j.x }
 
 // backlog is b = y(t) - y x(t)/x, the shuffle work that is available now. What is below a crumb may be negative.
 func (j *job) backlog() float64 {

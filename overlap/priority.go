@@ -32,23 +32,16 @@ type queue struct{ class class }
 func newQueue(o order, literal bool) *queue {
 	q := &queue{newClass(o)}
 	q.class.literal = literal
-	q.class.mapRate = 1
 	return q
 }
 
 func (q *queue) admit(j *job) { q.class.admit(j) }
 
 func (q *queue) advance(limit float64, out *done) (float64, bool) {
-	c := &q.class
-	if c.empty() {
+	if q.class.empty() {
 		return limit, false
 	}
-	c.walk(1)
-	c.plan()
-	fires := c.due <= limit
-	dt := min(c.due, limit)
-	c.advance(dt, fires, out)
-	return dt, fires
+	return q.class.alone(limit, out)
 }
 
 // split is SplitSRPT: jobs with x >= y in one class, the others in the other.
@@ -102,20 +95,28 @@ func (s *split) share() {
 	s2.walk(large + max(0, small-demand1))
 }
 
-func (s *split) advance(limit float64, out *done) (float64, bool) {
-	if s.imbalance.len() == 0 {
-		return limit, false
-	}
-	s.share()
+func (s *split) advance(limit float64, out *done) (dt float64, ok bool) {
 	s1, s2 := &s.class[0], &s.class[1]
-	s1.plan()
-	s2.plan()
-	dt := min(s1.due, s2.due, limit)
 	before := len(out.jobs)
-	s1.advance(dt, s1.due <= dt, out)
-	s2.advance(dt, s2.due <= dt, out)
+	switch {
+	case s.imbalance.len() == 0:
+		return limit, false
+	case s2.empty() && !s.literal:
+		dt, ok = s1.alone(limit, out)
+	case s1.empty() && !s.literal:
+		dt, ok = s2.alone(limit, out)
+	default:
+		s.share()
+		s1.plan()
+		s2.plan()
+		dt = min(s1.due, s2.due)
+		ok = dt <= limit
+		dt = min(dt, limit)
+		s1.advance(dt, s1.due <= dt, out)
+		s2.advance(dt, s2.due <= dt, out)
+	}
 	for _, j := range out.jobs[before:] {
 		s.imbalance.remove(j)
 	}
-	return dt, min(s1.due, s2.due) <= limit
+	return dt, ok
 }

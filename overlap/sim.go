@@ -1,9 +1,11 @@
 package overlap
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 )
 
 // Sim simulates one policy. Give it the jobs with [Sim.Arrive] in order of arrival, then call [Sim.Drain].
@@ -76,11 +78,8 @@ func (s *Sim) until(t float64) {
 // complete reports the jobs that the last event completed, and recycles them.
 func (s *Sim) complete() {
 	jobs := s.out.jobs
-	for i, j := range jobs { // hardly ever more than two: insert in order of index
-		for ; i > 0 && jobs[i-1].index > j.index; i-- {
-			jobs[i] = jobs[i-1]
-		}
-		jobs[i] = j
+	if len(jobs) > 1 { // two classes, at most
+		slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.index, b.index) })
 	}
 	for _, j := range jobs {
 		s.done(Completion{Job: j.Job, Index: j.index, Time: s.clock})

@@ -19,7 +19,7 @@ func (s *Summary) Add(c Completion) {
 	flow := c.Flow()
 	s.jobs++
 	s.flow += flow
-	s.slowdown += c.Slowdown()
+	s.slowdown += slowdown(flow, c.Job)
 	s.longest = max(s.longest, flow)
 	s.flows.Add(flow)
 }
