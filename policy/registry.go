@@ -18,6 +18,8 @@ var registry = []*Entry{
 	&forkEntry,
 	&hadoopEntry,
 	&hadoop2Entry,
+	&intermediateEntry,
+	&lapsEntry,
 	&lateEntry,
 	&mantriEntry,
 	&scaEntry,
@@ -25,6 +27,7 @@ var registry = []*Entry{
 	&sparkEntry,
 	&srewEntry,
 	&srptEntry,
+	&wlapsEntry,
 }
 
 // presets are names for parameter settings of a policy.

@@ -1,0 +1,40 @@
+package policy
+
+// LAPS, latest arrival processor sharing: Edmonds and Pruhs, "Scalably Scheduling Processes with Arbitrary Speedup Curves", SODA 2009.
+//
+//	n(t)   active jobs
+//	beta   beta
+//
+//	the ceil(beta n(t)) jobs that arrived last share all slots equally; beta = 1 is equipartition
+//
+// Readings, as split.go has them: shares are of slots and whole, by largest remainder, set anew in each slot of time; a share is no larger than the tasks
+// that can run, and what the latest jobs cannot use goes to those before them. Deviation: nothing is preempted.
+
+import (
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var lapsEntry = Entry{
+	Name:    "laps",
+	Summary: "the jobs that arrived last share the slots; no clones, no preemption",
+	Source:  "Edmonds and Pruhs, SODA 2009: LAPS(beta)",
+	Params: []Param{
+		{Name: "beta", Kind: Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
+		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	},
+	New: func(a Args) sched.Policy {
+		return &splitter{slotClock: slotClock{slot: a.Span("slot")}, weigh: laps(toRatio(a.Float("beta")))}
+	},
+}
+
+func laps(beta ratio) func(*sched.View, []part) {
+	return func(_ *sched.View, jobs []part) {
+		slices.SortFunc(jobs, laterPart)
+		n := (beta.num*uint64(len(jobs)) + beta.den - 1) / beta.den
+		for i := range jobs[:n] {
+			jobs[i].weight = 1
+		}
+	}
+}
