@@ -46,8 +46,8 @@ func TestCompletions(t *testing.T) {
 		want         []float64
 	}{
 		{"Section 2.1", "fcfs", []Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}, []float64{2, 4, 6}},
-		// By hand: J1 is drained from 7 to 11; of J2's data 3/10 flow per second, half the station is theirs until 11.
-		{"Section 2.2", "klps:k=1", []Job{{Map: 7, Shuffle: 11}}, []float64{11}},
+		// FIFO map and PS shuffle, by hand: J1 has 4 left at 7, gets what J2 leaves, 7/10, and ends at 7+40/7.
+		{"Section 2.2", "klps:k=1", []Job{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}, []float64{89.0 / 7, 17, 28}},
 		{"nothing to do", "maxsrpt", []Job{{Arrival: 3}}, []float64{3}},
 		{"no shuffle work", "fcfs", []Job{{Map: 2}, {Arrival: 1, Map: 1}}, []float64{2, 3}},
 		{"no map work", "fcfs", []Job{{Shuffle: 2}, {Arrival: 1, Shuffle: 1}}, []float64{2, 3}},

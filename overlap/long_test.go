@@ -4,7 +4,7 @@ package overlap
 
 import "testing"
 
-// Section 5.3 at its size. Sampling error of one seed is about twice that of the mean over four seeds, 0.2 to 0.9 %.
+// Section 5.3 at its size; run with -tags long -timeout 30m. Sampling error of one seed is about twice that of the mean over four seeds, 0.2 to 0.9 %.
 func TestMeansLong(t *testing.T) { compareMeans(t, 50_000_000, 0.03, 0.02) }
 
 // Figure 9: every bucket with at least 1,000 jobs has a lower mean slowdown under both SRPTs than under k-LPS.
