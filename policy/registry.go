@@ -10,6 +10,7 @@ import (
 
 // registry lists every policy; a new one is one line here.
 var registry = []*Entry{
+	&capacityEntry,
 	&dollyEntry,
 	&eseEntry,
 	&fairEntry,

@@ -156,7 +156,8 @@ func (h *endHeap) pop() end {
 // BenchmarkAdvance is the share of core and policy, and of a minimal driver, in the simulation of 200,000 tasks on 11,000 machines: ns per event
 // (fact or timer).
 func BenchmarkAdvance(b *testing.B) {
-	for _, spec := range []string{"fifo", "fair", "srpt", "spark", "spark:order=fair", "late", "fork", "fork:original=kill"} {
+	for _, spec := range []string{"fifo", "fair", "srpt", "spark", "spark:order=fair", "late", "fork", "fork:original=kill",
+		"hadoop", "hadoop2", "flink", "mantri", "mantri-dup", "dolly", "sew", "sca", "ese", "laps", "wlaps", "intermediate-srpt", "capacity"} {
 		b.Run(spec, func(b *testing.B) {
 			events, clones := 0, 0
 			for b.Loop() {

@@ -16,6 +16,7 @@ var variants = []string{
 	"sew:strict=true", "sew:maps=1,lambda=0", "sew:maps=0.1,strict=true",
 	"flink:lower_bound=0s,multiplier=0.5,order=fair", "flink:ratio=0,lower_bound=5s,block=0s,interval=3s,order=srpt",
 	"laps:slot=0s,beta=0.1", "laps:beta=1,slot=1s", "wlaps:slot=0s,beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=0s",
+	"capacity:queues=3,first=0,cap=0.6", "capacity:queues=1,user_limit=0.3",
 	"mantri:period=0s,rho=0,delta=0", "mantri:period=2s,rho=0.5,restarts=1,order=fair", "mantri-dup:delta=0.1,copies=2,order=srpt",
 }
 
