@@ -10,7 +10,7 @@ type Job struct {
 	Arrival float64 // r, seconds, at most 1e100 from 0
 	Map     float64 // x, seconds of the map station, 0 or from 1e-100 to 1e100
 	Shuffle float64 // y, seconds of the shuffle station, 0 or from 1e-100 to 1e100
-	Weight  float64 // share under [WPS], from 1e-6 to 1e6; 0 stands for 1
+	Weight  float64 // share under [WPS], from 0.001 to 1000; 0 stands for 1
 }
 
 // Alone is max(x, y): the seconds that a job takes in an empty system.
@@ -25,8 +25,8 @@ func (j Job) Validate() error {
 		return fmt.Errorf("map: expected 0 or a size from 1e-100 to 1e100, not %v", j.Map)
 	case j.Shuffle != 0 && !(j.Shuffle >= 1e-100 && j.Shuffle <= 1e100):
 		return fmt.Errorf("shuffle: expected 0 or a size from 1e-100 to 1e100, not %v", j.Shuffle)
-	case j.Weight != 0 && !(j.Weight >= 1e-6 && j.Weight <= 1e6):
-		return fmt.Errorf("weight: expected 0 or a weight from 1e-6 to 1e6, not %v", j.Weight)
+	case j.Weight != 0 && !(j.Weight >= 1e-3 && j.Weight <= 1e3):
+		return fmt.Errorf("weight: expected 0 or a weight from 0.001 to 1000, not %v", j.Weight)
 	}
 	return nil
 }

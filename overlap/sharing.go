@@ -40,9 +40,9 @@ type sharing struct {
 	stocked  []stocked
 
 	v, w         float64
-	mapWeight    float64 // of flowing and stocked jobs
-	flowWork     float64 // sum of w*ratio of flowing jobs
-	sharedWeight float64 // of stocked and draining jobs
+	mapWeight    sum     // of flowing and stocked jobs
+	flowWork     sum     // of w*ratio of flowing jobs
+	sharedWeight sum     // of stocked and draining jobs
 	shared       int     // number of stocked and draining jobs
 	level        float64 // shuffle rate per unit of weight
 }
@@ -81,8 +81,8 @@ func (s *sharing) start(j *job) {
 	w := s.weight(j)
 	j.endV = s.v + j.x/w
 	s.mapping.push(j, j.endV)
-	s.mapWeight += w
-	if w*j.ratio > s.mapWeight { // sets free more than the whole station takes; and would swamp the sum
+	s.mapWeight.add(w)
+	if w*j.ratio > s.mapWeight.value() { // sets free more than the whole station takes; and would swamp the sum
 		s.stockUp(j, j.y/w)
 		return
 	}
@@ -91,14 +91,14 @@ func (s *sharing) start(j *job) {
 
 func (s *sharing) flow(j *job) {
 	s.flowing.push(j, -j.ratio)
-	s.flowWork += s.weight(j) * j.ratio
+	s.flowWork.add(s.weight(j) * j.ratio)
 }
 
 func (s *sharing) unflow(j *job) {
 	s.flowing.remove(j)
-	s.flowWork -= s.weight(j) * j.ratio
+	s.flowWork.add(-s.weight(j) * j.ratio)
 	if s.flowing.len() == 0 {
-		s.flowWork = 0
+		s.flowWork = sum{}
 	}
 }
 
@@ -119,14 +119,14 @@ func (s *sharing) unstock(j *job) {
 // share and unshare count a job into and out of those that the level serves.
 func (s *sharing) share(w float64) {
 	s.shared++
-	s.sharedWeight += w
+	s.sharedWeight.add(w)
 }
 
 func (s *sharing) unshare(w float64) {
 	s.shared--
-	s.sharedWeight -= w
+	s.sharedWeight.add(-w)
 	if s.shared == 0 { // nobody's time: start anew, before the numbers grow and lose digits
-		s.sharedWeight, s.w = 0, 0
+		s.sharedWeight, s.w = sum{}, 0
 	}
 }
 
@@ -135,11 +135,12 @@ func (s *sharing) settle() {
 	for {
 		used, most := 0.0, 0.0
 		if s.flowing.len() > 0 {
-			used, most = s.flowWork/s.mapWeight, -s.flowing.entries[0].key/s.mapWeight
+			weight := s.mapWeight.value()
+			used, most = s.flowWork.value()/weight, -s.flowing.entries[0].key/weight
 		}
 		covered := used <= 1+slack
 		if s.shared > 0 {
-			s.level = max(0, 1-used) / s.sharedWeight
+			s.level = max(0, 1-used) / s.sharedWeight.value()
 			covered = most <= s.level*(1+slack)
 		}
 		if covered || s.flowing.len() == 0 {
@@ -154,14 +155,15 @@ func (s *sharing) settle() {
 // emptied finds the stocked job whose backlog ends first, and in how many seconds.
 func (s *sharing) emptied() (j *job, in float64) {
 	in = math.Inf(1)
-	reach := s.level * s.mapWeight * (1 - slack)
+	weight := s.mapWeight.value()
+	reach := s.level * weight * (1 - slack)
 	for i := range s.stocked {
 		b := &s.stocked[i]
 		if b.ratio >= reach {
 			continue
 		}
 		left := max(0, b.ratio*(s.v-b.atV)-(s.w-b.atW))
-		if t := left / (s.level - b.ratio/s.mapWeight); t < in || t == in && b.job.index < j.index {
+		if t := left / (s.level - b.ratio/weight); t < in || t == in && b.job.index < j.index {
 			j, in = b.job, t
 		}
 	}
@@ -175,7 +177,7 @@ func (s *sharing) advance(limit float64, out *done) (float64, bool) {
 	s.settle()
 	mapIn, drainIn := math.Inf(1), math.Inf(1)
 	if s.mapping.len() > 0 {
-		mapIn = max(0, (s.mapping.entries[0].key-s.v)*s.mapWeight)
+		mapIn = max(0, (s.mapping.entries[0].key-s.v)*s.mapWeight.value())
 	}
 	if s.draining.len() > 0 {
 		drainIn = max(0, (s.draining.entries[0].key-s.w)/s.level)
@@ -183,7 +185,7 @@ func (s *sharing) advance(limit float64, out *done) (float64, bool) {
 	empty, emptyIn := s.emptied()
 	dt := min(mapIn, drainIn, emptyIn, limit)
 	if s.mapping.len() > 0 {
-		s.v += dt / s.mapWeight
+		s.v += dt / s.mapWeight.value()
 	}
 	if s.shared > 0 {
 		s.w += dt * s.level
@@ -213,7 +215,7 @@ func (s *sharing) mapped(out *done) {
 	j := s.mapping.top()
 	w := s.weight(j)
 	s.mapping.pop()
-	s.mapWeight -= w
+	s.mapWeight.add(-w)
 	if s.flowing.has(j) {
 		s.unflow(j)
 		out.add(j)
@@ -229,12 +231,24 @@ func (s *sharing) mapped(out *done) {
 		}
 	}
 	if s.mapping.len() == 0 {
-		s.mapWeight, s.v = 0, 0
+		s.mapWeight, s.v = sum{}, 0
 	}
 	if s.waiting.len() > 0 {
 		s.start(s.waiting.pop())
 	}
 }
+
+// sum adds and takes away without losing the small to the large: low has what high has rounded off.
+type sum struct{ high, low float64 }
+
+func (s *sum) add(v float64) {
+	t := s.high + v
+	d := t - s.high
+	s.low += (s.high - (t - d)) + (v - d)
+	s.high = t
+}
+
+func (s *sum) value() float64 { return s.high + s.low }
 
 // ring is a queue of jobs, first in, first out.
 type ring struct {

@@ -93,3 +93,37 @@ func mustParse(t testing.TB, spec string) Policy {
 	}
 	return p
 }
+
+// No valid input is too much: whatever the sizes, every job is done, and not before it could be.
+func TestExtremes(t *testing.T) {
+	sizes := rapid.SampledFrom([]float64{0, 1e-100, 1e-30, 1e-9, 0.1, 1, 3, 1e9, 1e30, 1e100})
+	times := rapid.SampledFrom([]float64{0, 0, 1e-9, 0.3, 1, 1e9})
+	weights := rapid.SampledFrom([]float64{0, 1e-3, 0.1, 1, 1e3})
+	for _, spec := range battery {
+		p := mustParse(t, spec)
+		t.Run(spec, rapid.MakeCheck(func(t *rapid.T) {
+			jobs := make([]Job, rapid.IntRange(1, 12).Draw(t, "jobs"))
+			clock := -1e6
+			for i := range jobs {
+				clock += times.Draw(t, "gap")
+				jobs[i] = Job{Arrival: clock, Map: sizes.Draw(t, "map"), Shuffle: sizes.Draw(t, "shuffle"), Weight: weights.Draw(t, "weight")}
+				if err := jobs[i].Validate(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			done := make([]bool, len(jobs))
+			Run(p, slices.Values(jobs), func(c Completion) {
+				if done[c.Index] {
+					t.Fatalf("job %d is done twice", c.Index)
+				}
+				done[c.Index] = true
+				if early := c.Job.Arrival + c.Job.Alone() - c.Time; !(early <= 1e-9*max(1e6, math.Abs(c.Time))) {
+					t.Fatalf("job %d of %v is done at %v", c.Index, jobs, c.Time)
+				}
+			})
+			if slices.Contains(done, false) {
+				t.Fatalf("jobs are left over: %v", done)
+			}
+		}))
+	}
+}

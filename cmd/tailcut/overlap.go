@@ -37,8 +37,8 @@ func newOverlap() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "overlap [JOBS.csv]", Short: "Simulate jobs whose map and shuffle phases overlap", Args: cobra.MaximumNArgs(1),
 		Long: "Simulate jobs whose map and shuffle phases overlap, as a fluid, and compare policies with the lower bound of any policy.\n" +
-			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - is standard input. A column weight\n" +
-			"counts under wps. Other columns are ignored.\n\n" +
+			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - is standard input. A column weight,\n" +
+			"from 0.001 to 1000, counts under wps. Other columns are ignored.\n\n" +
 			"Policies: fcfs, maxsrpt, splitsrpt (both with :conserving=false), klps:k=100, wps, lower-bound.\n\n" +
 			"Exit status: 0 done, 2 wrong usage or bad input.",
 		Example: "  tailcut overlap jobs.csv --policy maxsrpt,splitsrpt,klps:k=100\n" +
