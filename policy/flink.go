@@ -170,17 +170,18 @@ func (p *flink) check(v *sched.View) {
 	}
 }
 
-// clone gives slow tasks their second attempt as far as slots and limits go. A task without a machine to go to waits; one that may have no second attempt
-// whatever comes is forgotten.
+// clone gives slow tasks their second attempt as far as slots and limits go. One that may have no second attempt whatever comes is forgotten.
 func (p *flink) clone(v *sched.View, act *sched.Actions) {
 	for row := p.slow.first; row >= 0 && v.CloneRoom() > 0; {
 		l := p.lists.rows[row]
-		if v.AttemptRoom(l.task) == 0 {
-			p.lists.unlink(row)
-		} else if m, ok := p.machine(v, act, l.task); ok {
-			p.lists.unlink(row)
+		if v.AttemptRoom(l.task) > 0 {
+			m, ok := p.machine(v, act, l.task)
+			if !ok {
+				return // what is blocked is blocked for all
+			}
 			p.order.clone(v, act, l.task, m, sched.Straggling)
 		}
+		p.lists.unlink(row)
 		row = l.next
 	}
 }
