@@ -17,6 +17,7 @@ var registry = []*Entry{
 	&fifoEntry,
 	&flinkEntry,
 	&forkEntry,
+	&grassEntry,
 	&hadoopEntry,
 	&hadoop2Entry,
 	&intermediateEntry,

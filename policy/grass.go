@@ -1,0 +1,321 @@
+package policy
+
+// GRASS: Ananthanarayanan, Hung, Ren, Stoica, Wierman, Yu, "GRASS: Trimming Stragglers in Approximation Analytics", NSDI 2014, sections 3 and 4.
+//
+//	deadline-bound  a job with Job.Deadline, until that has passed; left is the time until then
+//	error-bound     every other job: of each stage Stage.Need tasks must be done
+//	t_rem           time left of a task: that of its quickest attempt by the linear estimate, as of its last report
+//	t_new           duration of another attempt: the mean of its stage
+//	c               attempts of the task that run, at most copies
+//	saving          c t_rem - (c+1) t_new
+//
+//	a free slot goes to a job as in fair.go, if it has a use for it:
+//	  mode=gs, deadline    of tasks that wait, and running ones with t_new < t_rem, if t_new <= left: the smallest t_new
+//	  mode=ras, deadline   of running tasks with saving > 0 and t_new <= left the largest saving; else of those that wait with t_new <= left the smallest t_new
+//	  mode=gs, error       of needed tasks that wait (t_rem = t_new), and running ones with t_new < t_rem: the largest t_rem
+//	  mode=ras, error      of needed running tasks with saving > 0 the largest saving; else of those that wait the largest t_new
+//	  mode=grass           ras, and gs for the last two waves
+//
+// Needed are as many tasks as the stage still has to finish, those with the smallest min(t_rem, t_new): running ones by t_rem, then those that wait.
+//
+// Readings. The last two waves have begun when unfinished tasks are no more than waves times the attempts that the job has with the slot on offer or, for a deadline, when
+// left is no more than waves times the mean t_new of its unfinished tasks; the paper learns this point from samples. Equal t_new: first what waits.
+// A task whose t_new is above left is of no use in the paper, but a job here ends when all is done: such tasks wait until no other of the job
+// has a use for a slot, and get no duplicates. So do tasks of stages of which nothing is known. With Need for all tasks and no deadline this is the form that Xu et al. (TPDS
+// 2017) compare with.
+//
+// An event costs O(log tasks of the stage + log jobs + stages of the job), and O(running tasks of the stage) more where not all tasks are needed.
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var grassEntry = Entry{
+	Name:    "grass",
+	Summary: "fair shares; duplicates that save resources first, greedy ones for the last waves; knows deadlines and partial results",
+	Source:  "Ananthanarayanan et al., NSDI 2014, sections 3 and 4",
+	Params: []Param{
+		{Name: "mode", Kind: Choice, Default: "grass", Choices: []string{"grass", "gs", "ras"}, Help: "which rule picks a job's next attempt"},
+		{Name: "waves", Kind: Float, Default: "2", Min: 0, Max: 1e6, Help: "length of the last stretch, in which grass is greedy"},
+		{Name: "copies", Kind: Int, Default: "3", Min: 1, Max: 8, Help: "attempts of one task running at once"},
+	},
+	Progress: true,
+	New: func(a Args) sched.Policy {
+		mode := a.Choice("mode")
+		return &grass{gs: mode == "gs", ras: mode == "ras", waves: a.Float("waves"), copies: uint16(a.Int("copies"))}
+	},
+}
+
+type grass struct {
+	gs, ras bool // neither: switch
+	waves   float64
+	copies  uint16
+
+	ends     endTimes
+	stages   perStage[grassStage]
+	waiting  heap[standing]           // jobs with tasks that wait
+	running  heap[standing]           // other jobs with a use for a slot, when they were last looked at
+	switches heap[rising[sched.Time]] // jobs with a deadline by the instant from which another rule holds
+	sorted   []sched.Time             // scratch of needed
+}
+
+// grassStage has the tasks that may get another attempt by their estimated ends: late[c-1] those with c attempts.
+type grassStage struct{ late [7]heap[falling[sched.Time]] }
+
+// use is what a job would do with a slot.
+type use struct {
+	task  sched.TaskID
+	clone bool
+	rank  int     // uses of a larger rank go before all others
+	value float64 // then larger values
+}
+
+func (a use) better(b use) bool {
+	return a.rank > b.rank || a.rank == b.rank && a.value > b.value
+}
+
+func (p *grass) Observe(v *sched.View, ev *sched.Event) {
+	p.ends.observe(v, ev)
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		for c := range st.late {
+			st.late[c].clear()
+		}
+	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+		p.place(v, ev.Task)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.stages.close(s)
+		}
+	case sched.MachineJoined, sched.MachineLost, sched.TimerFired:
+		return
+	}
+	p.touch(v, ev.Job)
+}
+
+// place puts a task in the order of its stage to which it belongs now.
+func (p *grass) place(v *sched.View, t sched.TaskID) {
+	task := v.Task(t)
+	st := p.stages.of(task.Stage)
+	id := int(t - v.Stage(task.Stage).First)
+	for c := range st.late {
+		st.late[c].drop(id)
+	}
+	end, ok := p.ends.task(v, t)
+	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
+		st.late[task.Live-1].set(id, falling[sched.Time]{end})
+	}
+}
+
+// touch looks at a job again.
+func (p *grass) touch(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	p.waiting.drop(int(j))
+	p.running.drop(int(j))
+	p.switches.drop(int(j))
+	if job.State != sched.JobActive {
+		return
+	}
+	if job.Pending > 0 {
+		p.waiting.set(int(j), fairStanding(&job))
+	} else if _, ok := p.choose(v, j, true); ok {
+		p.running.set(int(j), fairStanding(&job))
+	}
+	if bound(v, &job) {
+		at := job.Deadline // from then on it is error-bound
+		if x := at - sched.FromSeconds(p.waves*p.wave(v, &job)); x > v.Now() && !p.gs && !p.ras {
+			at = x
+		}
+		p.switches.set(int(j), rising[sched.Time]{at})
+	}
+}
+
+// bound tells whether the job has a deadline that has not passed.
+func bound(v *sched.View, job *sched.Job) bool {
+	return job.Deadline > v.Now() && job.Deadline < sched.Never
+}
+
+// wave returns the mean t_new of the unfinished tasks of the open stages of a job, in seconds.
+func (p *grass) wave(v *sched.View, job *sched.Job) float64 {
+	sum, n := 0.0, 0.0
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		if mean, _, ok := st.Estimate(); ok && st.State == sched.StageOpen {
+			sum += float64(st.Unfinished()) * mean
+			n += float64(st.Unfinished())
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+// greedy tells which of the two rules the job follows.
+func (p *grass) greedy(v *sched.View, job *sched.Job) bool {
+	switch {
+	case p.gs || p.ras:
+		return p.gs
+	case bound(v, job):
+		return (job.Deadline - v.Now()).Seconds() <= p.waves*p.wave(v, job)
+	}
+	left := uint32(0)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		left += st.Unfinished()
+	}
+	return float64(left) <= p.waves*float64(job.Live+1)
+}
+
+// choose returns what the job would do with a free slot; clones tells whether it may clone.
+func (p *grass) choose(v *sched.View, j sched.JobID, clones bool) (best use, ok bool) {
+	job := v.Job(j)
+	greedy := p.greedy(v, &job)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		if st.State != sched.StageOpen {
+			continue
+		}
+		mean, _, known := st.Estimate()
+		limit := p.needed(v, s, &st)
+		if t, waits := v.PendingTask(s, 0); waits && st.Running < st.Unfinished() {
+			x := p.fresh(v, &job, t, mean, known, greedy)
+			if !ok || x.better(best) {
+				best, ok = x, true
+			}
+		}
+		if !clones || !known {
+			continue
+		}
+		for c := range p.stages.of(s).late {
+			x, some := p.another(v, &job, s, c, mean, limit, greedy)
+			if some && (!ok || x.better(best)) {
+				best, ok = x, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// Ranks of uses: what cannot be in time, tasks that wait when saving goes first, and all others.
+const (
+	useless = iota
+	second
+	useful
+)
+
+// fresh rates the first attempt of a task that waits.
+func (p *grass) fresh(v *sched.View, job *sched.Job, t sched.TaskID, mean float64, known, greedy bool) use {
+	x := use{task: t, rank: second, value: mean}
+	if greedy {
+		x.rank = useful
+	}
+	if bound(v, job) {
+		x.value = -mean
+		if mean > (job.Deadline - v.Now()).Seconds() {
+			x.rank = useless
+		}
+	}
+	if !known {
+		x.rank, x.value = useless, 0
+	}
+	return x
+}
+
+// another rates one more attempt of the stage's task with c+1 attempts that ends last, not after limit.
+func (p *grass) another(v *sched.View, job *sched.Job, s sched.StageID, c int, mean float64, limit sched.Time, greedy bool) (x use, ok bool) {
+	h := &p.stages.of(s).late[c]
+	n, end := -1, sched.Time(0)
+	if limit == sched.Never {
+		if h.len() > 0 {
+			n, end = h.top(), h.topKey().x
+		}
+	} else { // not all tasks are needed
+		for i := range h.nodes {
+			if node := &h.nodes[i]; node.key.x <= limit && (node.key.x > end || node.key.x == end && int(node.id) < n) {
+				n, end = int(node.id), node.key.x
+			}
+		}
+	}
+	if n < 0 {
+		return use{}, false
+	}
+	rem, copies := (end - v.Now()).Seconds(), float64(c+1)
+	x = use{task: v.Stage(s).First + sched.TaskID(n), clone: true, rank: useful, value: rem}
+	deadline := bound(v, job)
+	if !greedy {
+		x.value = copies*rem - (copies+1)*mean
+		ok = x.value > 0
+	} else {
+		ok = rem > mean
+		if deadline {
+			x.value = -mean
+		}
+	}
+	return x, ok && (!deadline || mean <= (job.Deadline-v.Now()).Seconds())
+}
+
+// needed returns the latest end of the running tasks that the stage needs, Never if it needs all of them. One of which nothing is known counts as the last.
+func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Time {
+	n := int(st.Unfinished())
+	if int(st.Running) <= n {
+		return sched.Never
+	}
+	p.sorted = p.sorted[:0]
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		end, known := p.ends.task(v, t)
+		if !known {
+			end = sched.Never - 1
+		}
+		p.sorted = append(p.sorted, end)
+	}
+	slices.Sort(p.sorted)
+	if n == 0 {
+		return 0
+	}
+	return p.sorted[n-1]
+}
+
+func (p *grass) Decide(v *sched.View, act *sched.Actions) {
+	for p.switches.len() > 0 && p.switches.topKey().x <= v.Now() {
+		p.touch(v, sched.JobID(p.switches.top()))
+	}
+	for v.FreeSlots() > 0 {
+		clones := v.CloneRoom() > 0
+		from := &p.waiting
+		if clones && p.running.len() > 0 && (p.waiting.len() == 0 || p.before()) {
+			from = &p.running
+		}
+		if from.len() == 0 {
+			break
+		}
+		j := sched.JobID(from.top())
+		x, ok := p.choose(v, j, clones)
+		if !ok {
+			from.drop(int(j)) // until something happens to it
+			continue
+		}
+		if x.clone {
+			m, _ := elsewhere(v, x.task)
+			must(act, x.task, m, 0, sched.Straggling)
+		} else {
+			m, _ := v.FreeMachine(0)
+			begin(v, act, x.task, m)
+		}
+		p.place(v, x.task)
+		p.touch(v, j)
+	}
+	if p.switches.len() > 0 {
+		act.WakeAt(p.switches.topKey().x)
+	}
+}
+
+// before tells whether the first job in running goes before the first in waiting.
+func (p *grass) before() bool {
+	c := p.running.topKey().compare(p.waiting.topKey())
+	return cmp.Or(c, cmp.Compare(p.running.top(), p.waiting.top())) < 0
+}

@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestGRASSDeadlines is the golden example of digest section 18: two slots; at 1 s T1 runs with t_rem = 5 and t_new = 2, T2 is done, T3 to T8 have t_new = 1
+// and T9 has 3. Of nine tasks so many are done in time. grass goes by ras while more than two waves of (2 + 6 x 1 + 3)/8 = 1.375 s are left, then by gs.
+func TestGRASSDeadlines(t *testing.T) {
+	s := sched.Second
+	cases := []struct {
+		policy   string
+		deadline sched.Time
+		want     int
+	}{
+		{"grass:mode=gs", 6 * s, 7}, {"grass:mode=ras", 6 * s, 8}, {"grass", 6 * s, 8},
+		{"grass:mode=gs", 3 * s, 3}, {"grass:mode=ras", 3 * s, 2}, {"grass", 3 * s, 3},
+	}
+	for _, c := range cases {
+		w := on(t, c.policy, sched.NoLimits())
+		w.machines(2)
+		w.submit(0, &sched.JobSpec{
+			Deadline: c.deadline,
+			Stages:   []sched.StageSpec{{Tasks: 1, Mean: 2 * s}, {Tasks: 1, Mean: s}, {Tasks: 6, Mean: s}, {Tasks: 1, Mean: 3 * s}},
+			Edges:    []sched.Edge{{From: 1, To: 2}, {From: 1, To: 3}},
+		})
+		w.fate = func(d *sched.Decision) fate {
+			f := fate{rate: true, lasts: w.core.View().Stage(d.Stage).Mean}
+			if d.Task == 0 && d.Number == 0 {
+				f.lasts = 6 * s
+			}
+			return f
+		}
+		w.run()
+		got := 0
+		for i := range w.orders {
+			if d := &w.orders[i]; d.Kind == sched.Commit && d.At <= c.deadline {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s, deadline %v: %d of 9 in time, want %d", c.policy, c.deadline, got, c.want)
+		}
+	}
+}
+
+// TestGRASS has hand-worked examples of the rules for error-bound jobs, by rates. Tasks have a mean of 10 s.
+func TestGRASS(t *testing.T) {
+	s := sched.Second
+	job := func(n, need int) []*sched.JobSpec {
+		return []*sched.JobSpec{{Stages: []sched.StageSpec{{Tasks: n, Need: need, Mean: 10 * s}}}}
+	}
+	stories := []struct {
+		story
+		want []string
+	}{
+		// at 10 s: t_rem of task 1 is 15 s, above t_new, so gs duplicates it before it starts task 2; 15 - 2 x 10 saves nothing
+		{story{name: "gs", policy: "grass:mode=gs", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
+		{story{name: "ras", policy: "grass:mode=ras", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
+		{story{name: "ras saves", policy: "grass:mode=ras", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 31 * s, 10 * s}, again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
+		// two tasks are left at 10 s, no more than 2 x 2: greedy. With waves = 0.9 they are more than 0.9 x 2
+		{story{name: "last waves", policy: "grass", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
+		{story{name: "before the last wave", policy: "grass:waves=0.9", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
+		// ends at 100 s; clones would end 60 s after their starts. Gs goes on to the third copy, as 60 > 10; ras asks for 2 x 60 > 3 x 10, which holds too
+		{story{name: "three copies at most", policy: "grass:mode=gs", machines: 9, jobs: job(1, 0), lasts: []sched.Time{100 * s}, again: 60 * s},
+			[]string{"0s t0 #0", "0s t0 #1", "0s t0 #2"}},
+		// one of three is needed: it starts alone, and is not late
+		{story{name: "no more tasks than are needed", policy: "grass", machines: 3, jobs: job(3, 1), lasts: []sched.Time{10 * s}, again: 10 * s},
+			[]string{"0s t0 #0"}},
+		{story{name: "but the needed ones are duplicated", policy: "grass", machines: 3, jobs: job(3, 1), lasts: []sched.Time{15 * s}, again: 12 * s},
+			[]string{"0s t0 #0", "0s t0 #1", "0s t0 #2"}},
+		{story{name: "limits", policy: "grass", limits: &sched.Limits{Attempts: 2, Clones: sched.CloneBudget{Floor: 9}}, machines: 9, jobs: job(1, 0),
+			lasts: []sched.Time{100 * s}, again: 60 * s}, []string{"0s t0 #0", "0s t0 #1"}},
+	}
+	for _, c := range stories {
+		t.Run(c.name, func(t *testing.T) {
+			c.rate = true
+			if diff := cmp.Diff(c.want, c.run(t).started()); diff != "" {
+				t.Errorf("launches (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestGRASSShares: between jobs as in fair.go, whether a job has fresh tasks or only duplicates to start. Job 0 duplicates its only task, which is
+// late, up to its share of four slots; job 1, which has more tasks than slots, has the other half.
+func TestGRASSShares(t *testing.T) {
+	s := sched.Second
+	w := on(t, "grass", sched.NoLimits())
+	w.machines(4)
+	w.submit(0, known(1, 10*s))
+	w.submit(0, known(9, 10*s))
+	w.fate = func(d *sched.Decision) fate {
+		if d.Task == 0 {
+			return fate{lasts: 100 * s, rate: true}
+		}
+		return fate{lasts: 10 * s, rate: true}
+	}
+	for w.now < 10*s && w.step() {
+	}
+	if diff := cmp.Diff([]uint32{2, 2}, w.live()); diff != "" {
+		t.Errorf("running (-want +got):\n%s", diff)
+	}
+}
