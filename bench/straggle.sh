@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # What do clones gain? An array job of CPU-bound tasks, some of whose first attempts are slowed on purpose, under fifo and under policies that clone.
 #
-#   bench/straggle.sh [REPETITIONS]     (default 5; TASKS=40 SECONDS_EACH=0.4 SLOTS=2 DISTURB=slow=0.1,factor=8 POLICIES="fifo spark ...")
+#   bench/straggle.sh [REPETITIONS]     (default 5; KIND=cpu TASKS=40 SECONDS_EACH=0.4 SLOTS=2 DISTURB=slow=0.1,factor=8 POLICIES="fifo spark ...")
+#
+# KIND=cpu: tasks compute. KIND=wait: tasks wait a millisecond again and again; being stopped slows them as much, but other load on the machine
+# hardly does.
 #
 # Each repetition has a seed of its own, and within it every policy meets the same slow attempts. Policies take turns. Ratios are taken within
 # a repetition (fifo's flow time over the policy's, above 1 is better), and told as median, least and most.
@@ -13,21 +16,24 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/tailcut" ./cmd/tailcut
 
-# Turns of an empty shell loop in so many seconds, from the quickest of five tries.
-loop='i=0; while [ $i -lt $N ]; do i=$((i+1)); done'
-turns=$(for _ in 1 2 3 4 5; do
-	begun=$EPOCHREALTIME
-	N=200000 sh -c "$loop"
-	awk -v a="$begun" -v b="$EPOCHREALTIME" -v s="$each" 'BEGIN { printf "%d\n", 200000 * s / (b - a) }'
+case ${KIND:=cpu} in
+cpu) task=(sh -c 'i=0; while [ $i -lt $N ]; do i=$((i+1)); done') ;;
+wait) task=(perl -e 'select undef, undef, undef, 0.001 for 1 .. $ENV{N}') ;;
+esac
+turns=$(for _ in 1 2 3 4 5; do # of the task's loop in so many seconds, from the quickest of five tries
+	begun=$EPOCHREALTIME n=200000
+	[ "$KIND" = cpu ] || n=200
+	N=$n "${task[@]}"
+	awk -v a="$begun" -v b="$EPOCHREALTIME" -v s="$each" -v n=$n 'BEGIN { printf "%d\n", n * s / (b - a) }'
 done | sort -n | tail -n1)
-printf '%d tasks of %s s (%d turns), %d slots, --disturb %s\n\n' "$tasks" "$each" "$turns" "$slots" "$disturb"
+printf '%d %s tasks of %s s (%d turns), %d slots, --disturb %s\n\n' "$tasks" "$KIND" "$each" "$turns" "$slots" "$disturb"
 
 field() { grep -o "\"$1\":[0-9.e+-]*" | head -n1 | cut -d: -f2; }
 printf '%-4s %-12s %8s %8s %7s %9s %10s   load\n' seed policy flow_s attempts clones fruitful fruitless
 for ((seed = 1; seed <= repetitions; seed++)); do
 	for p in "${policies[@]}"; do
 		json=$(N=$turns "$tmp/tailcut" run --tasks "$tasks" --slots "$slots" --policy "$p" --seed "$seed" --disturb "$disturb" --format json \
-			--output "$tmp/out-$seed-$p" -- sh -c "$loop" 2>/dev/null)
+			--output "$tmp/out-$seed-$p" -- "${task[@]}" 2>/dev/null)
 		flow=$(field flow_seconds <<<"$json")
 		printf '%-4s %-12s %8.2f %8d %7d %9.2f %10.2f   %s\n' "$seed" "$p" "$flow" "$(field attempts <<<"$json")" "$(field clones <<<"$json")" \
 			"$(field fruitful_seconds <<<"$json")" "$(field fruitless_seconds <<<"$json")" "$(cut -d' ' -f1 /proc/loadavg)" | tee -a "$tmp/rows"
