@@ -89,7 +89,7 @@ func newRun() *cobra.Command {
 	fl.IntVar(&f.retries, "retries", 3, "failures of one task that are forgiven")
 	fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
 	fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
-	fl.StringVar(&f.slot, "slot", "200ms", "length of a slot, for policies that decide by slots")
+	fl.StringVar(&f.slot, "slot", "0s", "length of a slot, for policies that decide by slots; 0s decides whenever something has happened")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
