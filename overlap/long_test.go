@@ -22,3 +22,9 @@ func TestFairnessLong(t *testing.T) {
 		}
 	}
 }
+
+// Theorems 3 and 5 against every order of six jobs, and every pair of orders of four.
+func TestTheoremsLong(t *testing.T) {
+	t.Run("one order", func(t *testing.T) { checkTheorems(t, 6, false) })
+	t.Run("two orders", func(t *testing.T) { checkTheorems(t, 4, true) })
+}

@@ -71,7 +71,7 @@ func TestTwin(t *testing.T) {
 						jobs[i].Weight = rapid.SampledFrom([]float64{0, 0.5, 1, 2, 8}).Draw(t, "weight")
 					}
 				}
-				compare(t, jobs, completions(p, jobs), runTwin(p, jobs))
+				compare(t, jobs, completions(p, jobs), runTwin(&twin{policy: p}, jobs))
 			}))
 		}
 	}

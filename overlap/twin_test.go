@@ -9,9 +9,10 @@ import (
 // twin simulates by definition. At every event it looks at every job, sorts them, and gives out capacity along the order or by
 // filling water; nothing is kept from one event to the next but what remains of each job.
 type twin struct {
-	policy Policy
-	jobs   []*twinJob
-	clock  float64
+	policy         Policy
+	maps, shuffles []int // the orders to serve in instead, by index
+	jobs           []*twinJob
+	clock          float64
 }
 
 type twinJob struct {
@@ -40,8 +41,7 @@ func (j *twinJob) released() float64 {
 	return j.mapRate * (j.Shuffle / j.Map)
 }
 
-func runTwin(p Policy, jobs []Job) []float64 {
-	t := &twin{policy: p}
+func runTwin(t *twin, jobs []Job) []float64 {
 	for i, j := range jobs {
 		t.jobs = append(t.jobs, &twinJob{Job: j, index: i, x: j.Map, y: j.Shuffle})
 	}
@@ -127,6 +127,11 @@ func (t *twin) rates(present []*twinJob) {
 	for _, j := range present {
 		j.mapRate, j.take = 0, 0
 	}
+	if t.maps != nil {
+		giveMap(ranked(present, t.maps), 1)
+		giveShuffle(ranked(present, t.shuffles), 1)
+		return
+	}
 	switch t.policy.Kind {
 	case FCFS, MaxSRPT:
 		sorted := t.sorted(present, t.policy.Kind)
@@ -149,6 +154,12 @@ func (t *twin) sorted(jobs []*twinJob, k Kind) []*twinJob {
 			return cmp.Or(cmp.Compare(max(a.x, a.y), max(b.x, b.y)), cmp.Compare(a.index, b.index))
 		}
 		return cmp.Compare(a.index, b.index)
+	})
+}
+
+func ranked(jobs []*twinJob, order []int) []*twinJob {
+	return slices.SortedFunc(slices.Values(jobs), func(a, b *twinJob) int {
+		return cmp.Compare(slices.Index(order, a.index), slices.Index(order, b.index))
 	})
 }
 
