@@ -41,22 +41,37 @@ const (
 //
 //	synth:jobs=1000;tasks=100;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=2
 //
-// docs/workloads.md lists the keys. Job k depends on the spec, the seed and k alone. A seed in the spec goes before the argument.
+// or, by the spec synth:google and its keys, one of [GoogleJobs]. docs/workloads.md lists the keys. Job k depends on the spec, the seed and k alone, but for
+// the arrivals of synth:google. A seed in the spec goes before the argument.
 func Synthesize(spec string, seed uint64) (*Workload, error) {
+	if body, google := strings.CutPrefix(spec, googlePrefix); google && (body == "" || body[0] == ';') {
+		g, err := parseGoogleJobs(body, seed)
+		if err != nil {
+			return nil, err
+		}
+		return g.Workload(spec)
+	}
 	g := generator{
 		jobs: 100, tasks: dist.Deterministic{Value: 10}, law: dist.Exponential{Mu: 0.1}, gap: dist.Exponential{Mu: 1}, known: true, seed: seed,
 	}
-	body := strings.TrimPrefix(spec, synthPrefix)
+	if err := eachPair(strings.TrimPrefix(spec, synthPrefix), g.set); err != nil {
+		return nil, err
+	}
+	return g.workload(spec)
+}
+
+// eachPair hands the pairs key=value of a spec to set.
+func eachPair(body string, set func(key, value string) error) error {
 	for _, pair := range strings.Split(body, ";") {
 		if pair = strings.TrimSpace(pair); pair == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
-		if err := g.set(strings.TrimSpace(key), strings.TrimSpace(value)); err != nil {
-			return nil, fmt.Errorf("trace: synth: field %s: %w", key, err)
+		if err := set(strings.TrimSpace(key), strings.TrimSpace(value)); err != nil {
+			return fmt.Errorf("trace: synth: field %s: %w", key, err)
 		}
 	}
-	return g.workload(spec)
+	return nil
 }
 
 func (g *generator) set(key, value string) (err error) {
