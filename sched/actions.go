@@ -39,15 +39,17 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	}
 	row := c.row()
 	a := &v.attempts[row]
-	*a = Attempt{
-		Task: t, Machine: m, Number: task.Launched, Clone: clone, running: true, Started: v.now,
-		From: from, Progress: from, ProgressAt: v.now, gen: a.gen,
+	*a = attempt{
+		task: t, machine: m, number: task.Launched, gen: a.gen, started: v.now, clone: clone, running: true, advanced: from > 0,
+	}
+	if from > 0 {
+		v.progress[row] = progress{from: from, done: from, at: v.now}
 	}
 	v.link(row)
 	id := attemptID(row, a.gen)
 	c.order(Decision{
 		Kind: Launch, Reason: why, Job: st.Job, Stage: task.Stage, Task: t, Machine: m,
-		Attempt: id, Number: a.Number, From: from,
+		Attempt: id, Number: a.number, From: from,
 	})
 	return id, nil
 }
@@ -83,8 +85,11 @@ func (c *Core) row() int32 {
 		c.spare = c.spare[:n-1]
 		return row
 	}
-	c.view.attempts = append(c.view.attempts, Attempt{gen: 1})
-	return int32(len(c.view.attempts) - 1)
+	v := &c.view
+	v.attempts = append(v.attempts, attempt{gen: 1})
+	v.progress = append(v.progress, progress{})
+	v.here = append(v.here, neighbours{})
+	return int32(len(v.attempts) - 1)
 }
 
 // Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress known of the attempt is kept
@@ -97,7 +102,7 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 		return ErrNotAlive
 	}
 	row := a.row()
-	at := v.attempts[row]
+	at := v.Attempt(a)
 	task := &v.tasks[at.Task]
 	st := &v.stages[task.Stage]
 	if task.Live == 1 && uint32(task.Failures) > v.jobs[st.Job].Retries {

@@ -13,8 +13,8 @@ func (c *Core) Check() error {
 	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))
 	for row := range v.attempts {
 		if a := &v.attempts[row]; a.running {
-			here[a.Machine]++
-			live[a.Task]++
+			here[a.machine]++
+			live[a.task]++
 		}
 	}
 	if err := v.checkMachines(here); err != nil {

@@ -25,10 +25,23 @@ type Core struct {
 
 // New returns a core without jobs and machines.
 func New(p Policy, l Limits) *Core {
-	c := &Core{policy: p, wake: Never, told: Never}
-	c.view.limits = l
-	c.act.core = c
+	c := &Core{}
+	c.Reset(p, l)
 	return c
+}
+
+// Reset makes the core what New returns, in the memory that it has. What View and Advance returned before is no longer valid.
+func (c *Core) Reset(p Policy, l Limits) {
+	v := &c.view
+	*c = Core{
+		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], spare: c.spare[:0], here: c.here, live: c.live,
+		view: View{
+			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], machines: v.machines[:0],
+			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting.emptied(),
+			pending: v.pending.emptied(), running: v.running.emptied(), free: v.free.emptied(),
+		},
+	}
+	c.act.core = c
 }
 
 // View returns what the core knows. It changes with every call of Advance.

@@ -27,9 +27,9 @@ func (c *Core) apply(f *Event) {
 		}
 	case AttemptProgress:
 		if v.Alive(f.Attempt) {
-			a := &v.attempts[f.Attempt.row()]
-			a.Progress, a.Rate, a.ProgressAt = f.Progress, f.Rate, v.now
-			ev := c.about(f.Attempt.row(), AttemptProgress)
+			row := f.Attempt.row()
+			v.advance(row, f)
+			ev := c.about(row, AttemptProgress)
 			ev.Progress, ev.Rate = f.Progress, f.Rate
 			c.observe(ev)
 		}
@@ -51,9 +51,9 @@ func (c *Core) apply(f *Event) {
 // about fills an event with everything that is known of an attempt.
 func (c *Core) about(row int32, kind EventKind) Event {
 	a := &c.view.attempts[row]
-	stage := c.view.tasks[a.Task].Stage
+	stage := c.view.tasks[a.task].Stage
 	return Event{
-		Kind: kind, Job: c.view.stages[stage].Job, Stage: stage, Task: a.Task, Machine: a.Machine,
+		Kind: kind, Job: c.view.stages[stage].Job, Stage: stage, Task: a.task, Machine: a.machine,
 		Attempt: attemptID(row, a.gen),
 	}
 }
@@ -92,15 +92,15 @@ func (c *Core) openStage(s StageID) {
 func (c *Core) finish(row int32) {
 	v := &c.view
 	a := &v.attempts[row]
-	t := a.Task
+	t := a.task
 	s := v.tasks[t].Stage
 	st, job := &v.stages[s], &v.jobs[v.stages[s].Job]
-	st.measure(v.now-a.Started, a.From)
+	st.measure(v.now-a.started, v.from(row))
 	c.end(row, true)
 	v.settle(t, TaskDone)
 	st.Done++
 	ev := c.about(row, AttemptDone)
-	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.Machine, Attempt: ev.Attempt, Number: a.Number})
+	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})
 	c.observe(ev)
 	c.loseAttempts(t, SiblingWon)
 	if job.State != JobActive {
@@ -115,7 +115,7 @@ func (c *Core) finish(row int32) {
 // fail ends an attempt without result. The task waits again unless another attempt of it runs; past its retries the job fails.
 func (c *Core) fail(row int32) {
 	v := &c.view
-	t := v.attempts[row].Task
+	t := v.attempts[row].task
 	ev := c.about(row, AttemptFailed)
 	c.end(row, false)
 	v.tasks[t].Failures++
@@ -149,7 +149,7 @@ func (c *Core) loseMachine(m MachineID) {
 	v.free.remove(int(m))
 	for mc.first >= 0 {
 		row := mc.first
-		t := v.attempts[row].Task
+		t := v.attempts[row].task
 		c.kill(row, MachineGone)
 		c.observe(c.about(row, AttemptLost))
 		c.orphan(t)
@@ -171,7 +171,7 @@ func (c *Core) kill(row int32, why Reason) {
 	c.end(row, false)
 	c.order(Decision{
 		Kind: Kill, Reason: why, Job: ev.Job, Stage: ev.Stage, Task: ev.Task, Machine: ev.Machine,
-		Attempt: ev.Attempt, Number: c.view.attempts[row].Number,
+		Attempt: ev.Attempt, Number: c.view.attempts[row].number,
 	})
 }
 
@@ -180,8 +180,8 @@ func (c *Core) end(row int32, useful bool) {
 	v := &c.view
 	v.unlink(row)
 	a := &v.attempts[row]
-	job := &v.jobs[v.stages[v.tasks[a.Task].Stage].Job]
-	if spent := v.now - a.Started; useful {
+	job := &v.jobs[v.stages[v.tasks[a.task].Stage].Job]
+	if spent := v.now - a.started; useful {
 		job.Fruitful += spent
 	} else {
 		job.Fruitless += spent

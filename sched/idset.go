@@ -19,7 +19,12 @@ func (s *idSet) grow(n int) {
 	for l, size := 0, n; ; l++ {
 		words := (size + 63) / 64
 		if l == len(s.levels) {
-			s.levels = append(s.levels, nil)
+			if l < cap(s.levels) { // a level of an emptied set, or none yet
+				s.levels = s.levels[:l+1]
+				s.levels[l] = s.levels[l][:0]
+			} else {
+				s.levels = append(s.levels, nil)
+			}
 			if l > 0 { // a new top level summarises what is below it
 				s.levels[l] = append(s.levels[l], 0)
 				for i, w := range s.levels[l-1] {
@@ -38,6 +43,9 @@ func (s *idSet) grow(n int) {
 		size = words
 	}
 }
+
+// emptied returns a set without ids that uses the memory of s, which is not to be used any more.
+func (s *idSet) emptied() idSet { return idSet{levels: s.levels[:0]} }
 
 func (s *idSet) has(i int) bool { return s.levels[0][i>>6]&(1<<(i&63)) != 0 }
 

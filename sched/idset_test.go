@@ -24,7 +24,7 @@ func TestIDSetAgainstMap(t *testing.T) {
 			return i
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch what := rapid.SampledFrom([]string{"grow", "add", "add", "remove", "next", "has"}).Draw(t, "what"); {
+			switch what := rapid.SampledFrom([]string{"grow", "add", "add", "remove", "next", "has", "empty"}).Draw(t, "what"); {
 			case n == 0 || what == "grow":
 				n = max(n, size.Draw(t, "size"))
 				s.grow(n)
@@ -43,6 +43,9 @@ func TestIDSetAgainstMap(t *testing.T) {
 				if i := id(); s.has(i) != twin[i] {
 					t.Fatalf("has(%d) = %v", i, s.has(i))
 				}
+			case what == "empty":
+				s, n = s.emptied(), 0
+				clear(twin)
 			case what == "next":
 				i := rapid.IntRange(0, n+64).Draw(t, "from")
 				if got, want := s.next(i), lowest(twin, i); got != want {

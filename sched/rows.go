@@ -137,23 +137,43 @@ type Task struct {
 	blocked  uint32  // single tasks it still waits for
 }
 
-// Attempt is the row of an attempt. It can be read until the call of Advance after the one in which the attempt ended.
+// Attempt is what is known of an attempt. It can be read until the call of Advance after the one in which the attempt ended.
 type Attempt struct {
 	Task       TaskID
 	Machine    MachineID
 	Number     uint32 // attempts of the task launched before this one
 	Clone      bool   // launched while another attempt of the task was running
-	running    bool
 	Started    Time
 	From       float64 // fraction of the work it began with
 	Progress   float64 // fraction of the task's work done at ProgressAt, as last reported; From before the first report
 	ProgressAt Time
 	Rate       float64 // fraction per second since ProgressAt if the driver told, else 0
-	gen        uint32
-	nextOfTask int32 // rows, -1 at the end
-	nextHere   int32 // on the same machine
-	prevHere   int32
 }
+
+// attempt is the row of an attempt. Attempts end in any order, so that in a large cluster each event meets a row that is in no cache: a row
+// is half a cache line, and what few events need is in tables beside it (progress, neighbours).
+type attempt struct {
+	task       TaskID
+	machine    MachineID
+	number     uint32
+	gen        uint32
+	started    Time
+	nextOfTask int32 // row, -1 at the end
+	clone      bool
+	running    bool
+	advanced   bool // it began with some of the work done or has reported: View.progress knows it
+}
+
+// progress is how far an attempt has come, see Attempt.
+type progress struct {
+	from, done float64
+	at         Time
+	rate       float64
+}
+
+// neighbours are the rows of the attempts that stand before and after one in the list of its machine, -1 at the ends. They hold while there are such: the
+// only attempt of a machine has none to look up.
+type neighbours struct{ prev, next int32 }
 
 // ProgressAtTime returns the fraction of the task's work done at now: exact where the driver told the rate, else as last reported.
 func (a *Attempt) ProgressAtTime(now Time) float64 {

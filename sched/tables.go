@@ -60,12 +60,15 @@ func (v *View) settle(t TaskID, state TaskState) {
 // link puts a new attempt into the lists of its task and machine and counts it.
 func (v *View) link(row int32) {
 	a := &v.attempts[row]
-	task, m := &v.tasks[a.Task], &v.machines[a.Machine]
+	task, m := &v.tasks[a.task], &v.machines[a.machine]
 	st := &v.stages[task.Stage]
 	a.nextOfTask, task.first = task.first, row
-	a.nextHere, a.prevHere = m.first, -1
-	if m.first >= 0 {
-		v.attempts[m.first].prevHere = row
+	if m.Used > 0 {
+		v.here[row] = neighbours{-1, m.first}
+		if m.Used == 1 {
+			v.here[m.first].next = -1
+		}
+		v.here[m.first].prev = row
 	}
 	m.first = row
 	task.Live++
@@ -74,14 +77,14 @@ func (v *View) link(row int32) {
 	v.jobs[st.Job].Live++
 	v.used++
 	if m.Used++; m.Used == m.Slots {
-		v.free.remove(int(a.Machine))
+		v.free.remove(int(a.machine))
 	}
 }
 
 // unlink reverses link.
 func (v *View) unlink(row int32) {
 	a := &v.attempts[row]
-	task, m := &v.tasks[a.Task], &v.machines[a.Machine]
+	task, m := &v.tasks[a.task], &v.machines[a.machine]
 	st := &v.stages[task.Stage]
 	a.running = false
 	if task.first == row {
@@ -93,21 +96,45 @@ func (v *View) unlink(row int32) {
 		}
 		v.attempts[p].nextOfTask = a.nextOfTask
 	}
-	if a.prevHere >= 0 {
-		v.attempts[a.prevHere].nextHere = a.nextHere
-	} else {
-		m.first = a.nextHere
-	}
-	if a.nextHere >= 0 {
-		v.attempts[a.nextHere].prevHere = a.prevHere
-	}
+	v.leave(row, m)
 	task.Live--
 	st.Live--
 	v.jobs[st.Job].Live--
 	v.used--
 	if m.Used--; m.Up {
-		v.free.add(int(a.Machine))
+		v.free.add(int(a.machine))
 	} else {
 		v.slots--
 	}
+}
+
+// leave takes an attempt out of the list of its machine.
+func (v *View) leave(row int32, m *Machine) {
+	if m.Used == 1 {
+		m.first = -1
+		return
+	}
+	n := v.here[row]
+	if n.prev >= 0 {
+		v.here[n.prev].next = n.next
+	} else {
+		m.first = n.next
+	}
+	if n.next >= 0 {
+		v.here[n.next].prev = n.prev
+	}
+}
+
+// advance notes how far an attempt has come.
+func (v *View) advance(row int32, f *Event) {
+	v.progress[row] = progress{from: v.from(row), done: f.Progress, at: v.now, rate: f.Rate}
+	v.attempts[row].advanced = true
+}
+
+// from returns the fraction of the work that an attempt began with.
+func (v *View) from(row int32) float64 {
+	if !v.attempts[row].advanced {
+		return 0
+	}
+	return v.progress[row].from
 }

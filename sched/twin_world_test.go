@@ -14,12 +14,16 @@ import (
 
 // TestCoreAgainstTwin drives the core and its naive twin through the same messy world: jobs of every shape, machines that come and go,
 // facts that are late, double or contradict each other, and a policy that orders whatever comes to its mind, legal or not.
-// Both have to give the same decisions, tell the same events, meet the same errors and know the same.
+// Both have to give the same decisions, tell the same events, meet the same errors and know the same. A second world is for
+// what Reset may have left behind.
 func TestCoreAgainstTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newChaos(t)
-		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			w.step()
+		var core Core
+		for range rapid.IntRange(1, 2).Draw(t, "worlds") {
+			w := newChaos(t, &core)
+			for range rapid.IntRange(1, 40).Draw(t, "steps") {
+				w.step()
+			}
 		}
 	})
 }
@@ -33,7 +37,7 @@ type chaos struct {
 	ids  map[AttemptID]bool
 }
 
-func newChaos(t *rapid.T) *chaos {
+func newChaos(t *rapid.T, core *Core) *chaos {
 	l := Limits{
 		Attempts: rapid.SampledFrom([]int{Unlimited, Unlimited, 1, 2, 3}).Draw(t, "attempts"),
 		Clones: CloneBudget{
@@ -42,8 +46,8 @@ func newChaos(t *rapid.T) *chaos {
 			RunningShare: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share of running"),
 		},
 	}
-	w := &chaos{T: t, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}}
-	w.core = New(w, l)
+	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}}
+	w.core.Reset(w, l)
 	w.machine()
 	w.submit()
 	w.advance(0, []Event{{Kind: MachineJoined}, {Kind: JobArrived}})

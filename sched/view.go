@@ -8,7 +8,9 @@ type View struct {
 	jobs     []Job
 	stages   []Stage
 	tasks    []Task
-	attempts []Attempt
+	attempts []attempt
+	progress []progress   // by row of attempts
+	here     []neighbours // likewise
 	machines []Machine
 	edges    []edge
 	heads    []uint32
@@ -48,8 +50,17 @@ func (v *View) Task(t TaskID) Task { return v.tasks[t] }
 // Machine returns the row of a machine.
 func (v *View) Machine(m MachineID) Machine { return v.machines[m] }
 
-// Attempt returns the row of an attempt that runs, or that ended in this call of Advance.
-func (v *View) Attempt(a AttemptID) Attempt { return v.attempts[a.row()] }
+// Attempt returns what is known of an attempt that runs, or that ended in this call of Advance.
+func (v *View) Attempt(id AttemptID) Attempt {
+	row := id.row()
+	a := &v.attempts[row]
+	x := Attempt{Task: a.task, Machine: a.machine, Number: a.number, Clone: a.clone, Started: a.started, ProgressAt: a.started}
+	if a.advanced {
+		p := &v.progress[row]
+		x.From, x.Progress, x.ProgressAt, x.Rate = p.from, p.done, p.at, p.rate
+	}
+	return x
+}
 
 // JobOf returns the job of a task.
 func (v *View) JobOf(t TaskID) JobID { return v.stages[v.tasks[t].Stage].Job }
