@@ -25,7 +25,8 @@ const arrows = `
 	live       -> sched trace
 	live/proc  -> live sched mapreduce
 	live/kube  -> live sched mapreduce
-	report     -> trace
+	report     ->
+	reproduce  -> dist sched policy plan trace sim overlap report
 	cmd/*      -> *
 	internal/* ->
 `
@@ -36,6 +37,7 @@ const outsiders = `
 	sigs.k8s.io          -> live/kube
 	github.com/spf13     -> cmd/*
 	gonum.org/v1/gonum   -> dist plan overlap
+	gonum.org/v1/plot    -> report
 `
 
 func TestArrows(t *testing.T) { everywhere(t, checkArrows) }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/reproduce"
+)
+
+type reproduceFlags struct {
+	format *choice
+	report string
+	traces string
+	quick  bool
+	seed   uint64
+}
+
+func newReproduce() *cobra.Command {
+	f := &reproduceFlags{}
+	var list strings.Builder
+	var names []string
+	for _, e := range reproduce.Experiments {
+		names = append(names, e.Name)
+		fmt.Fprintf(&list, "\n  %-10s %s", e.Name, e.Paper)
+	}
+	cmd := &cobra.Command{
+		Use:   "reproduce PAPER",
+		Short: "Re-create a paper's evaluation, its numbers beside ours",
+		Long: "Re-create the tables and figures of a paper with the policies and the simulator of this program, print the published numbers\n" +
+			"beside the measured ones, and judge each claim. The exit status is 1 if a claim does not hold.\n" + list.String(),
+		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: names,
+		RunE:      func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.format = addFormat(cmd)
+	cmd.Flags().StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
+	cmd.Flags().StringVar(&f.traces, "traces", "", "the folder with real traces (default $TAILCUT_TRACES, then ../shared/traces if it is there)")
+	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer repetitions: a first look")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "of all random draws")
+	return cmd
+}
+
+func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
+	e, _ := reproduce.Find(name) // cobra has refused other names
+	o := reproduce.Options{Quick: f.quick, Seed: f.seed, Traces: tracesFolder(f.traces), Workers: runtime.GOMAXPROCS(0)}
+	o.Progress = newCounter(cmd.ErrOrStderr(), "reproduce "+name)
+	page, err := e.Run(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	if f.report != "" {
+		if err := writeReport(page, f.report); err != nil {
+			return err
+		}
+	}
+	if err := writePage(cmd, page, f.format.value); err != nil {
+		return err
+	}
+	if failed := page.Failed(); len(failed) > 0 {
+		return failure{fmt.Errorf("%s of the paper did not hold", count(len(failed), "claim"))}
+	}
+	return nil
+}
+
+func writePage(cmd *cobra.Command, page *report.Page, format string) error {
+	switch format {
+	case "json":
+		return page.WriteJSON(cmd.OutOrStdout())
+	case "csv":
+		return page.WriteCSV(cmd.OutOrStdout())
+	}
+	return page.WriteText(cmd.OutOrStdout())
+}
+
+// writeReport writes the page's HTML; the file appears whole or not at all.
+func writeReport(page *report.Page, path string) error {
+	var b bytes.Buffer
+	if err := page.WriteHTML(&b); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".tmp", b.Bytes(), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// tracesFolder is where the real traces are: what the user says, else the environment, else beside the repository, else nowhere.
+func tracesFolder(named string) string {
+	for _, path := range []string{named, os.Getenv("TAILCUT_TRACES"), "../shared/traces"} {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() || path == named {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"short":  short,
+	"svg":    inline,
+	"right":  func(t Table, i int) bool { return t.numeric(i) },
+	"failed": func(p *Page) int { return len(p.Failed()) },
+}).Parse(pageHTML))
+
+// WriteHTML writes the page as one file that needs no other: style and plots are inside.
+func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p) }
+
+// inline is the plot as an element of the page: the drawing without the header of a file.
+func inline(p Plot) (template.HTML, error) {
+	var b strings.Builder
+	if err := p.WriteSVG(&b); err != nil {
+		return "", err
+	}
+	_, body, _ := strings.Cut(b.String(), "<svg")
+	return template.HTML("<svg" + body), nil //nolint:gosec // made by WriteSVG, which escapes text
+}

@@ -1,0 +1,120 @@
+// Package report turns a result into something to read: text for a terminal, CSV and JSON for programs, one HTML file with plots
+// that opens without a network.
+//
+// Whoever computes a result describes it once, as a [Page]; the page knows nothing of how it was computed. Numbers stay numbers until
+// they are written, so that CSV and JSON keep every digit where text shows four.
+package report
+
+import "strings"
+
+// Page is one result, from its title down to its verdicts.
+type Page struct {
+	Name     string    `json:"name"` // one word, the file's name without its suffix: "srew"
+	Title    string    `json:"title"`
+	Intro    []string  `json:"intro,omitempty"` // paragraphs
+	Sections []Section `json:"sections"`
+}
+
+// Section is a part of a page: usually one table or figure of a paper.
+type Section struct {
+	Title  string   `json:"title"`
+	Text   []string `json:"text,omitempty"` // paragraphs
+	Tables []Table  `json:"tables,omitempty"`
+	Plots  []Plot   `json:"plots,omitempty"`
+	Claims []Claim  `json:"claims,omitempty"`
+}
+
+// Table is a table of numbers and words.
+type Table struct {
+	Name    string   `json:"name"` // one word, unique in the page: programs find the table by it
+	Caption string   `json:"caption,omitempty"`
+	Columns []string `json:"columns"` // with units: "mean flow (s)"
+	Rows    [][]any  `json:"rows"`    // cells are string, int, float64, bool, or nil where there is nothing to say
+}
+
+// Add appends a row. Its cells are string, int, float64, bool or nil, one a column.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// Plot is a picture with two axes.
+type Plot struct {
+	Name   string   `json:"name"` // one word, unique in the page
+	Title  string   `json:"title,omitempty"`
+	X      string   `json:"x"` // the axes' labels, with units
+	Y      string   `json:"y"`
+	LogX   bool     `json:"log_x,omitempty"` // points that are not positive are left out
+	LogY   bool     `json:"log_y,omitempty"`
+	Series []Series `json:"series"`
+}
+
+// Kind says how a series is drawn.
+type Kind string
+
+// The kinds of series.
+const (
+	Line   Kind = "line"
+	Steps  Kind = "steps"  // constant up to the next x: empirical distributions
+	Points Kind = "points" // not connected
+	Bars   Kind = "bars"   // filled steps: histograms; the last x is the right end of the last bar and its y is not drawn
+)
+
+// Series is one line of a plot.
+type Series struct {
+	Name      string    `json:"name"`
+	Kind      Kind      `json:"kind"`
+	Published bool      `json:"published,omitempty"` // values that a paper printed: drawn dashed and hollow
+	X         []float64 `json:"x"`
+	Y         []float64 `json:"y"`
+	Low       []float64 `json:"low,omitempty"` // the interval at each x, drawn as an error bar; nil if there is none
+	High      []float64 `json:"high,omitempty"`
+}
+
+// Verdict is what became of a claim.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds    Verdict = "holds"
+	Fails    Verdict = "fails"
+	Reported Verdict = "reported" // shown beside the paper's value, but not enforced; the reason belongs into the text
+)
+
+// Claim is a statement that a run can bear out or refute.
+type Claim struct {
+	What      string  `json:"what"`
+	Published string  `json:"published,omitempty"`
+	Measured  string  `json:"measured"`
+	Verdict   Verdict `json:"verdict"`
+}
+
+// Check is a claim that holds if ok.
+func Check(ok bool, what, published, measured string) Claim {
+	c := Claim{What: what, Published: published, Measured: measured, Verdict: Fails}
+	if ok {
+		c.Verdict = Holds
+	}
+	return c
+}
+
+// Failed returns the claims that do not hold, in the page's order.
+func (p *Page) Failed() []Claim {
+	var failed []Claim
+	for _, s := range p.Sections {
+		for _, c := range s.Claims {
+			if c.Verdict == Fails {
+				failed = append(failed, c)
+			}
+		}
+	}
+	return failed
+}
+
+// claims is all claims of the page as a table.
+func (p *Page) claims() Table {
+	t := Table{Name: "claims", Columns: []string{"verdict", "claim", "published", "measured"}}
+	for _, s := range p.Sections {
+		for _, c := range s.Claims {
+			t.Add(strings.ToUpper(string(c.Verdict)), c.What, c.Published, c.Measured)
+		}
+	}
+	return t
+}

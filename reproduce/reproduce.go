@@ -1,0 +1,53 @@
+// Package reproduce re-creates the evaluations of the papers that Tailcut's policies come from, one paper a file.
+//
+// An experiment runs the same core, policies and mathematics that users run, and describes what came out as a page on which the published
+// numbers stand beside the measured ones. What a paper claims is a claim of the page, with a verdict. Nothing is tuned per policy, and a
+// claim that does not hold is shown as such.
+package reproduce
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/tailcut/tailcut/report"
+)
+
+// Options is what a user may choose of any experiment.
+type Options struct {
+	Quick    bool                  // fewer repetitions or jobs; the experiment says in its page what it left out
+	Seed     uint64                // of all random draws
+	Traces   string                // the folder with the real traces, or "": then what needs them is left out, and the page says so
+	Workers  int                   // simulations at once; the result is the same whatever it is
+	Progress func(done, total int) // called from one goroutine at a time while steps end; nil if nobody looks
+}
+
+// Experiment re-creates one paper's evaluation.
+type Experiment struct {
+	Name  string // what a user types
+	Paper string // title, authors, venue
+	Run   func(ctx context.Context, o Options) (*report.Page, error)
+}
+
+// Experiments is all of them, in the order in which they are listed. It does not change.
+var Experiments = []Experiment{}
+
+// Find returns the experiment of that name.
+func Find(name string) (Experiment, bool) {
+	for _, e := range Experiments {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Experiment{}, false
+}
+
+// Trace returns the path of a real trace, or false if it is not there.
+func (o *Options) Trace(parts ...string) (string, bool) {
+	if o.Traces == "" {
+		return "", false
+	}
+	path := filepath.Join(append([]string{o.Traces}, parts...)...)
+	_, err := os.Stat(path)
+	return path, err == nil
+}
