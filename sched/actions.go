@@ -43,7 +43,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 		task: t, machine: m, number: task.Launched, gen: a.gen, started: v.now, clone: clone, running: true, advanced: from > 0,
 	}
 	if from > 0 {
-		v.progress[row] = progress{from: from, done: from, at: v.now}
+		v.progress[row] = headway{from: from, done: from, at: v.now}
 	}
 	v.link(row)
 	id := attemptID(row, a.gen)
@@ -87,7 +87,7 @@ func (c *Core) row() int32 {
 	}
 	v := &c.view
 	v.attempts = append(v.attempts, attempt{gen: 1})
-	v.progress = append(v.progress, progress{})
+	v.progress = append(v.progress, headway{})
 	v.here = append(v.here, neighbours{})
 	return int32(len(v.attempts) - 1)
 }

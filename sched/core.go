@@ -36,7 +36,8 @@ func (c *Core) Reset(p Policy, l Limits) {
 	*c = Core{
 		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], spare: c.spare[:0], here: c.here, live: c.live,
 		view: View{
-			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], machines: v.machines[:0],
+			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
+			here: v.here[:0], machines: v.machines[:0],
 			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting.emptied(),
 			pending: v.pending.emptied(), running: v.running.emptied(), free: v.free.emptied(),
 		},

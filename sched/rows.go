@@ -164,8 +164,8 @@ type attempt struct {
 	advanced   bool // it began with some of the work done or has reported: View.progress knows it
 }
 
-// progress is how far an attempt has come, see Attempt.
-type progress struct {
+// headway is how far an attempt has come, see Attempt.
+type headway struct {
 	from, done float64
 	at         Time
 	rate       float64

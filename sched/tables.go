@@ -127,7 +127,7 @@ func (v *View) leave(row int32, m *Machine) {
 
 // advance notes how far an attempt has come.
 func (v *View) advance(row int32, f *Event) {
-	v.progress[row] = progress{from: v.from(row), done: f.Progress, at: v.now, rate: f.Rate}
+	v.progress[row] = headway{from: v.from(row), done: f.Progress, at: v.now, rate: f.Rate}
 	v.attempts[row].advanced = true
 }
 

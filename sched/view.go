@@ -9,7 +9,7 @@ type View struct {
 	stages   []Stage
 	tasks    []Task
 	attempts []attempt
-	progress []progress   // by row of attempts
+	progress []headway    // by row of attempts
 	here     []neighbours // likewise
 	machines []Machine
 	edges    []edge
