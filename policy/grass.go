@@ -27,7 +27,6 @@ package policy
 // An event costs O(log tasks of the stage + log jobs + stages of the job), and O(running tasks of the stage) more where not all tasks are needed.
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -287,7 +286,7 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 	for v.FreeSlots() > 0 {
 		clones := v.CloneRoom() > 0
 		from := &p.waiting
-		if clones && p.running.len() > 0 && (p.waiting.len() == 0 || p.before()) {
+		if clones && p.running.len() > 0 && (p.waiting.len() == 0 || before(&p.running, &p.waiting)) {
 			from = &p.running
 		}
 		if from.len() == 0 {
@@ -312,10 +311,4 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 	if p.switches.len() > 0 {
 		act.WakeAt(p.switches.topKey().x)
 	}
-}
-
-// before tells whether the first job in running goes before the first in waiting.
-func (p *grass) before() bool {
-	c := p.running.topKey().compare(p.waiting.topKey())
-	return cmp.Or(c, cmp.Compare(p.running.top(), p.waiting.top())) < 0
 }

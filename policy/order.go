@@ -35,6 +35,11 @@ func (a standing) compare(b standing) int {
 	return cmp.Compare(a.arrived, b.arrived)
 }
 
+// before tells whether the first job of a goes before the first of b; neither may be empty.
+func before(a, b *heap[standing]) bool {
+	return cmp.Or(a.topKey().compare(b.topKey()), cmp.Compare(a.top(), b.top())) < 0
+}
+
 type orderKind uint8
 
 const (

@@ -20,6 +20,7 @@ var registry = []*Entry{
 	&grassEntry,
 	&hadoopEntry,
 	&hadoop2Entry,
+	&hopperEntry,
 	&intermediateEntry,
 	&lapsEntry,
 	&lateEntry,

@@ -1,0 +1,369 @@
+package policy
+
+// Hopper: Ren, Ananthanarayanan, Wierman, Yu, "Hopper: Decentralized Speculation-aware Cluster Scheduling at Scale", SIGCOMM 2015, sections 3 and 4: the centralized form.
+//
+//	S, N      View.Slots, active jobs
+//	T_j       unfinished tasks of the job's current phase: its open stages
+//	beta      tail index of durations, fitted to what has ended; 1 to 2
+//	alpha_j   work of the next phase, the first stage that is blocked, by that of the current one, in tasks x mean duration; 1 without a next phase
+//	V_j       virtual size, max(2/beta, 1) T_j sqrt(alpha_j): the slots that the job has a use for, its clones included
+//	epsilon   epsilon: how much less than S/N slots a job may get
+//
+//	sum of V > S   jobs in order of the larger V of the current and the next phase get V_j slots each, while there are slots
+//	otherwise      S V_j / sum of V, in whole numbers by largest remainder
+//	fairness       nobody gets less than (1-epsilon) S/N, or V_j where that is less; the rest is divided as above
+//
+// A job starts its waiting tasks in its slots. In those that are left it duplicates the running task with the most time left, if that is more than a new attempt is
+// expected to take. What it does not use stays free: it is reserved for the stragglers to come.
+//
+// Readings. V_j is rounded up, so that each job that is served can run. The paper's alpha is of the data to be shuffled, which no workload here tells: alpha=work
+// takes the whole work of the next phase for it, alpha=one leaves it out. The minimum is bounded by V_j, or else small jobs would hold slots that they have no use for. The paper
+// runs any speculation in the slots of a job; here it is GRASS's greedy rule. Slots are divided anew when a job comes or goes, a stage begins or ends, machines come or
+// go, or the unfinished tasks of a job have halved. Nothing is preempted: jobs above their slots keep what they have, and free slots go by the same order.
+//
+// beta is the estimate of maximum likelihood over the stages that have ended, each with the shortest of its durations as its scale, of tasks with a single attempt; a stage
+// counts less with each that ends after it, a third after a thousand.
+//
+// An event costs O(log jobs + log tasks of the stage + stages of the job), a division O(jobs log jobs + stages of active jobs).
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var hopperEntry = Entry{
+	Name:    "hopper",
+	Summary: "each job gets the slots that it and its stragglers' clones will need, small jobs first; reserved slots stay free",
+	Source:  "Ren et al., SIGCOMM 2015, sections 3 and 4",
+	Params: []Param{
+		{Name: "epsilon", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of its fair share that a job may lack; 1 for no fairness"},
+		{Name: "beta", Kind: Float, Default: "0", Min: 0, Max: 2, Help: "tail index of durations; 0 learns it"},
+		{Name: "prior", Kind: Float, Default: "1.5", Min: 1, Max: 2, Help: "the same until there is something to learn from"},
+		{Name: "alpha", Kind: Choice, Default: "work", Choices: []string{"work", "one"}, Help: "whether the work of a job's next stage counts"},
+		{Name: "copies", Kind: Int, Default: "2", Min: 1, Max: 1000, Help: "attempts of one task running at once"},
+	},
+	Progress: true,
+	New: func(a Args) sched.Policy {
+		return &hopper{
+			epsilon: a.Float("epsilon"), beta: a.Float("beta"), byWork: a.Choice("alpha") == "work", copies: a.Int("copies"),
+			tail: tailIndex{prior: a.Float("prior")},
+		}
+	},
+}
+
+type hopper struct {
+	epsilon, beta float64 // beta is 0 where it is learnt
+	byWork        bool
+	copies        int
+
+	ends   endTimes
+	stages perStage[hopperStage]
+	tail   tailIndex
+	stale  bool        // the slots are to be divided anew
+	jobs   []hopperJob // by JobID
+	shares []hopperShare
+	waits  heap[standing] // jobs below their shares with tasks that wait
+	idles  heap[standing] // other jobs below their shares, with a task to duplicate when they were last looked at
+}
+
+// hopperStage has the tasks that may get another attempt, by their estimated ends, and the durations of winners without clones.
+type hopperStage struct {
+	late heap[falling[sched.Time]]
+	won  logs
+}
+
+// hopperJob is what a job got when the slots were divided last.
+type hopperJob struct {
+	share int
+	order float64 // by which it is served
+	half  int     // unfinished tasks at which the slots are divided again
+}
+
+// hopperShare is a job while the slots are divided.
+type hopperShare struct {
+	job     sched.JobID
+	arrived sched.Time
+	order   float64
+	size    float64 // V
+	share   int
+}
+
+func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
+	p.ends.observe(v, ev)
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost:
+		p.stale = true
+		return
+	case sched.TimerFired:
+		return
+	case sched.JobArrived:
+		p.jobs = grown(p.jobs, int(ev.Job))
+		p.stale = true
+	case sched.StageReady:
+		st := p.stages.open(ev.Stage)
+		st.late.clear()
+		st.won = logs{}
+		p.stale = true
+	case sched.AttemptDone:
+		st := p.stages.of(ev.Stage)
+		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
+			st.won.add((v.Now() - a.Started).Seconds())
+		}
+		p.place(v, ev.Task)
+		if unfinished, _ := hopperPhase(v, ev.Job); unfinished <= p.jobs[ev.Job].half {
+			p.stale = true
+		}
+	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
+		p.place(v, ev.Task)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		p.stale = true
+		if ev.Kind == sched.StageDone {
+			p.tail.add(&p.stages.of(ev.Stage).won)
+		}
+		for s, last := closed(v, ev); s < last; s++ {
+			p.stages.close(s)
+		}
+	}
+	p.touch(v, ev.Job)
+}
+
+// place puts a task in the order of its stage if it may get another attempt.
+func (p *hopper) place(v *sched.View, t sched.TaskID) {
+	task := v.Task(t)
+	st := p.stages.of(task.Stage)
+	id := int(t - v.Stage(task.Stage).First)
+	end, ok := p.ends.task(v, t)
+	if ok && task.State == sched.TaskRunning && int(task.Live) < p.copies && v.AttemptRoom(t) > 0 {
+		st.late.set(id, falling[sched.Time]{end})
+	} else {
+		st.late.drop(id)
+	}
+}
+
+// touch looks again at whether a job has a use for a slot.
+func (p *hopper) touch(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	p.waits.drop(int(j))
+	p.idles.drop(int(j))
+	if job.State != sched.JobActive || int(job.Live) >= p.jobs[j].share {
+		return
+	}
+	at := standing{share: p.jobs[j].order, arrived: job.Arrived}
+	if job.Pending > 0 {
+		p.waits.set(int(j), at)
+	} else if p.latest(v, &job).found {
+		p.idles.set(int(j), at)
+	}
+}
+
+// hopperLate is the task of a job that has the most time left.
+type hopperLate struct {
+	task  sched.TaskID
+	end   sched.Time
+	found bool
+}
+
+// latest returns the task that a job would duplicate.
+func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		mean, _, known := st.Estimate()
+		if st.State != sched.StageOpen || !known {
+			continue
+		}
+		h := &p.stages.of(s).late
+		if h.len() > 0 && h.topKey().x > max(x.end, later(v.Now(), mean)) {
+			x = hopperLate{st.First + sched.TaskID(h.top()), h.topKey().x, true}
+		}
+	}
+	return x
+}
+
+// hopperPhase returns the unfinished tasks of a job's open stages, and their work in seconds.
+func hopperPhase(v *sched.View, j sched.JobID) (tasks int, work float64) {
+	job := v.Job(j)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if st := v.Stage(s); st.State == sched.StageOpen {
+			n, w := hopperWork(&st)
+			tasks += n
+			work += w
+		}
+	}
+	return tasks, work
+}
+
+func hopperWork(st *sched.Stage) (tasks int, work float64) {
+	mean, _, ok := st.Estimate()
+	if !ok {
+		mean = srewPrior
+	}
+	return int(st.Unfinished()), float64(st.Unfinished()) * mean
+}
+
+// sizes returns V of a job's current phase, and the larger V of this and the next.
+func (p *hopper) sizes(v *sched.View, j sched.JobID) (size, order float64) {
+	tasks, work := hopperPhase(v, j)
+	beta := p.beta
+	if beta == 0 {
+		beta = p.tail.index()
+	}
+	factor := max(2/beta, 1)
+	job := v.Job(j)
+	var next [2]struct { // the first two stages that are blocked
+		tasks int
+		work  float64
+	}
+	n := 0
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && n < len(next); s++ {
+		if st := v.Stage(s); st.State == sched.StageBlocked && st.Unfinished() > 0 {
+			next[n].tasks, next[n].work = hopperWork(&st)
+			n++
+		}
+	}
+	size = factor * float64(tasks) * p.alpha(work, next[0].work)
+	return size, max(size, factor*float64(next[0].tasks)*p.alpha(next[0].work, next[1].work))
+}
+
+// alpha returns sqrt(alpha_j) of a phase with some work before one with some other.
+func (p *hopper) alpha(work, next float64) float64 {
+	if !p.byWork || work == 0 || next == 0 {
+		return 1
+	}
+	return math.Sqrt(next / work)
+}
+
+// divide gives each active job its slots.
+func (p *hopper) divide(v *sched.View) {
+	p.shares = p.shares[:0]
+	total := 0.0
+	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		size, order := p.sizes(v, j)
+		p.shares = append(p.shares, hopperShare{job: j, arrived: v.Job(j).Arrived, order: order, size: size})
+		total += size
+	}
+	slices.SortFunc(p.shares, func(a, b hopperShare) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.job, b.job))
+	})
+	if total > float64(v.Slots()) {
+		hopperBySize(p.shares, v.Slots(), p.epsilon)
+	} else {
+		hopperInProportion(p.shares, v.Slots(), total)
+	}
+	for i := range p.shares {
+		x := &p.shares[i]
+		tasks, _ := hopperPhase(v, x.job)
+		p.jobs[x.job] = hopperJob{share: x.share, order: x.order, half: tasks / 2}
+		p.touch(v, x.job)
+	}
+}
+
+// hopperBySize gives every job its minimum, and then V in order of size while there are slots.
+func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
+	least := int((1 - epsilon) * float64(slots) / float64(len(jobs)))
+	left := slots
+	for i := range jobs {
+		x := &jobs[i]
+		x.share = min(least, int(math.Ceil(x.size)))
+		left -= x.share
+	}
+	for i := range jobs {
+		x := &jobs[i]
+		more := min(left, int(math.Ceil(x.size))-x.share)
+		x.share += more
+		left -= more
+	}
+}
+
+// hopperInProportion gives every job its part of the slots, by largest remainder, ties to the one that is served first.
+func hopperInProportion(jobs []hopperShare, slots int, total float64) {
+	left := slots
+	for i := range jobs {
+		x := &jobs[i]
+		x.size *= float64(slots) / total // now its part
+		x.share = int(x.size)
+		left -= x.share
+	}
+	byRemainder := func(a, b hopperShare) int {
+		return cmp.Or(cmp.Compare(b.size-float64(b.share), a.size-float64(a.share)), cmp.Compare(a.order, b.order),
+			cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.job, b.job))
+	}
+	slices.SortFunc(jobs, byRemainder)
+	for i := range jobs[:min(max(left, 0), len(jobs))] {
+		jobs[i].share++
+	}
+}
+
+func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
+	if p.stale && v.Unfinished() > 0 {
+		p.stale = false
+		p.divide(v)
+	}
+	for v.FreeSlots() > 0 {
+		if p.idles.len() > 0 && v.CloneRoom() > 0 && (p.waits.len() == 0 || before(&p.idles, &p.waits)) {
+			p.duplicate(v, act, sched.JobID(p.idles.top()))
+			continue
+		}
+		if p.waits.len() == 0 {
+			return
+		}
+		j := sched.JobID(p.waits.top())
+		t, _ := firstPending(v, j)
+		m, _ := v.FreeMachine(0)
+		begin(v, act, t, m)
+		p.place(v, t)
+		p.touch(v, j)
+	}
+}
+
+// duplicate gives the job's latest task another attempt if it is still late.
+func (p *hopper) duplicate(v *sched.View, act *sched.Actions, j sched.JobID) {
+	job := v.Job(j)
+	x := p.latest(v, &job)
+	if !x.found {
+		p.idles.drop(int(j)) // until something happens to it
+		return
+	}
+	m, _ := elsewhere(v, x.task)
+	must(act, x.task, m, 0, sched.Straggling)
+	p.place(v, x.task)
+	p.touch(v, j)
+}
+
+// logs sums up durations of one stage for the tail index.
+type logs struct {
+	n, sum, least float64 // sum of logarithms; least is the smallest duration
+}
+
+func (l *logs) add(seconds float64) {
+	if seconds <= 0 {
+		return
+	}
+	if l.n == 0 || seconds < l.least {
+		l.least = seconds
+	}
+	l.n++
+	l.sum += math.Log(seconds)
+}
+
+// tailIndex estimates the index of a Pareto law of which every stage has a scale of its own: n-1 by the sum of ln(duration/shortest), over all stages.
+type tailIndex struct{ prior, n, sum float64 }
+
+func (x *tailIndex) add(l *logs) {
+	if l.n < 2 {
+		return
+	}
+	const fade = 1 - 1.0/1000
+	x.n = x.n*fade + l.n - 1
+	x.sum = x.sum*fade + max(0, l.sum-l.n*math.Log(l.least))
+}
+
+// index returns the tail index, at least 1 and at most 2.
+func (x *tailIndex) index() float64 {
+	if x.n == 0 {
+		return x.prior
+	}
+	return min(max(x.n/x.sum, 1), 2)
+}
