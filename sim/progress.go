@@ -35,7 +35,7 @@ func ParseProgress(spec string) (Progress, error) {
 const leastError = 0.01
 
 // misjudged returns the remaining time, in seconds, as a report of an attempt has it: the truth times 1+e with e ~ N(0, Noise²).
-func (s *simulator) misjudged(remaining sched.Time, r *running) float64 {
+func (s *Simulator) misjudged(remaining sched.Time, r *running) float64 {
 	truth := remaining.Seconds()
 	if s.o.Progress.Noise == 0 {
 		return truth
@@ -46,7 +46,7 @@ func (s *simulator) misjudged(remaining sched.Time, r *running) float64 {
 
 // report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that who
 // extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant.
-func (s *simulator) report(r *running) sched.Event {
+func (s *Simulator) report(r *running) sched.Event {
 	left := s.misjudged(r.end-s.now, r)
 	r.reports++
 	age := (s.now - r.start).Seconds()
@@ -54,7 +54,7 @@ func (s *simulator) report(r *running) sched.Event {
 }
 
 // forecast returns the fact that tells a policy at the launch when an attempt will end.
-func (s *simulator) forecast(r *running) sched.Event {
+func (s *Simulator) forecast(r *running) sched.Event {
 	left := s.misjudged(r.end-r.start, r)
 	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: r.from, Rate: (1 - r.from) / left}
 }

@@ -36,6 +36,9 @@ func (q *queue) grow(n int) {
 	}
 }
 
+// emptied returns an empty queue that uses the memory of q, which is not to be used any more.
+func (q *queue) emptied() queue { return queue{heap: q.heap[:0], at: q.at[:0]} }
+
 // size returns the number of entries.
 func (q *queue) size() int { return max(0, len(q.heap)-root) }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
-	"github.com/tailcut/tailcut/trace"
 )
 
 // Result is what became of a run.
@@ -32,15 +31,14 @@ type JobResult struct {
 }
 
 // result reads the core's tables once all jobs are over.
-func (s *simulator) result() *Result {
+func (s *Simulator) result() *Result {
 	v := s.core.View()
-	res := &Result{Jobs: make([]JobResult, len(s.w.Jobs)), Begin: s.begin, Slots: s.o.Machines * s.o.Slots, Events: s.events}
-	var path trace.PathFinder
+	res := &Result{Jobs: make([]JobResult, len(s.w.Jobs)), Begin: s.start, Slots: s.o.Machines * s.o.Slots, Events: s.events}
 	for j := range s.w.Jobs {
 		row := v.Job(sched.JobID(j))
 		res.Jobs[j] = JobResult{
 			Number: s.w.Jobs[j].Number, Tasks: row.Tasks, Attempts: row.Attempts, Clones: row.Clones, Failed: row.State != sched.JobSucceeded,
-			Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(path.Alone(s.w, j), 1/s.o.Speed),
+			Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(s.path.Alone(s.w, j), 1/s.o.Speed),
 			Fruitful: row.Fruitful, Fruitless: row.Fruitless,
 		}
 		res.End = max(res.End, row.Closed)

@@ -31,8 +31,12 @@ type Options struct {
 //
 // A policy has a state of its own: each run needs a new one.
 func Run(ctx context.Context, w *trace.Workload, p sched.Policy, o Options) (*Result, error) {
-	s, err := newSimulator(w, p, o)
-	if err != nil {
+	return new(Simulator).Run(ctx, w, p, o)
+}
+
+// Run is the function [Run] in the memory of the runs before. The result is the caller's.
+func (s *Simulator) Run(ctx context.Context, w *trace.Workload, p sched.Policy, o Options) (*Result, error) {
+	if err := s.begin(w, p, o); err != nil {
 		return nil, err
 	}
 	for s.closed < len(w.Jobs) {
@@ -49,15 +53,16 @@ func Run(ctx context.Context, w *trace.Workload, p sched.Policy, o Options) (*Re
 	return s.result(), nil
 }
 
-// simulator is one run.
-type simulator struct {
+// Simulator runs one workload after the other and keeps its tables in between: growing them takes a good part of a short run. The zero value is ready. It
+// is not safe for concurrent use.
+type Simulator struct {
 	w       *trace.Workload
 	o       Options
-	core    *sched.Core
+	core    sched.Core
 	service Service
 	faults  *faultPlan // nil if machines do not fail
 
-	begin, now sched.Time
+	start, now sched.Time // of the first arrival, and of the step
 	wake       sched.Time // that the core has asked for
 	arrived    int        // jobs submitted so far; the core's ids are indexes of w.Jobs
 	closed     int        // jobs that are over
@@ -77,6 +82,7 @@ type simulator struct {
 	reports []sched.Event
 	attempt Attempt // handed to the service
 	spec    sched.JobSpec
+	path    trace.PathFinder
 }
 
 // running is what the simulator knows about an attempt.
@@ -99,20 +105,21 @@ type stage struct {
 	law      int32
 }
 
-func newSimulator(w *trace.Workload, p sched.Policy, o Options) (*simulator, error) {
+// begin makes everything ready for a run.
+func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	o.Slots = max(o.Slots, 1)
 	if o.Speed == 0 {
 		o.Speed = 1
 	}
 	switch {
 	case len(w.Jobs) == 0:
-		return nil, errors.New("sim: expected a workload of at least one job")
+		return errors.New("sim: expected a workload of at least one job")
 	case o.Machines < 1:
-		return nil, fmt.Errorf("sim: expected at least one machine, got %d", o.Machines)
+		return fmt.Errorf("sim: expected at least one machine, got %d", o.Machines)
 	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
-		return nil, fmt.Errorf("sim: expected a positive speed, got %v", o.Speed)
+		return fmt.Errorf("sim: expected a positive speed, got %v", o.Speed)
 	case o.LaunchDelay < 0 || !(o.Progress.Noise >= 0):
-		return nil, errors.New("sim: expected a launch delay and noise of at least 0")
+		return errors.New("sim: expected a launch delay and noise of at least 0")
 	}
 	o.Progress.Every = min(o.Progress.Every, sched.Never/4) // so that a sum with it does not overflow
 	if o.Model == nil {
@@ -120,23 +127,27 @@ func newSimulator(w *trace.Workload, p sched.Policy, o Options) (*simulator, err
 	}
 	service, err := o.Model(w, o.Machines, o.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &simulator{w: w, o: o, core: sched.New(p, o.Limits), service: service, begin: w.Jobs[0].Arrival, wake: sched.Never}
-	s.now = s.begin
-	s.faults = newFaultPlan(o.Faults, o.Machines, s.begin, o.Seed)
+	start := w.Jobs[0].Arrival
+	*s = Simulator{
+		w: w, o: o, core: s.core, service: service, faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
+		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
+		reports: s.reports[:0], spec: s.spec, path: s.path,
+	}
+	s.core.Reset(p, o.Limits)
 	for range o.Machines {
 		m, err := s.core.AddMachine(0, o.Slots)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.back = append(s.back, m)
 	}
-	return s, nil
+	return nil
 }
 
 // step moves to the next instant at which anything happens, tells the core, and does what it says.
-func (s *simulator) step() error {
+func (s *Simulator) step() error {
 	t := s.next()
 	if t == sched.Never {
 		return s.stalled()
@@ -175,7 +186,7 @@ func (s *simulator) step() error {
 const maxIdle = 1_000_000
 
 // next returns the next instant at which something happens.
-func (s *simulator) next() sched.Time {
+func (s *Simulator) next() sched.Time {
 	if len(s.told) > 0 || len(s.back) > 0 {
 		return s.now
 	}
@@ -190,7 +201,7 @@ func (s *simulator) next() sched.Time {
 }
 
 // collect gathers all facts of the present instant, in the core's canonical order as far as that is cheap, and submits the jobs that arrive.
-func (s *simulator) collect() error {
+func (s *Simulator) collect() error {
 	s.facts, s.reports = s.facts[:0], s.reports[:0]
 	if s.faults != nil {
 		s.back, s.gone = s.faults.due(s.now, s.back, s.gone[:0])
@@ -224,7 +235,7 @@ func (s *simulator) collect() error {
 }
 
 // submit makes the next job known to the core and reports its arrival.
-func (s *simulator) submit() error {
+func (s *Simulator) submit() error {
 	j := s.arrived
 	s.w.Spec(j, &s.spec)
 	for i := range s.spec.Stages {
@@ -249,7 +260,7 @@ func (s *simulator) submit() error {
 }
 
 // carryOut does what the core has decided.
-func (s *simulator) carryOut(d *sched.Decision) {
+func (s *Simulator) carryOut(d *sched.Decision) {
 	switch d.Kind {
 	case sched.Launch:
 		s.launch(d)
@@ -264,12 +275,12 @@ func (s *simulator) carryOut(d *sched.Decision) {
 }
 
 // launch rolls the dice for an attempt and schedules its end, or its first report.
-func (s *simulator) launch(d *sched.Decision) {
+func (s *Simulator) launch(d *sched.Decision) {
 	st := &s.stages[d.Stage]
 	index := uint32(d.Task - st.first)
 	a := &s.attempt
 	*a = Attempt{
-		Seed: s.o.Seed, Job: st.job, Task: st.offset + index, Number: d.Number, Machine: d.Machine, At: s.now - s.begin,
+		Seed: s.o.Seed, Job: st.job, Task: st.offset + index, Number: d.Number, Machine: d.Machine, At: s.now - s.start,
 		Index: int(index), Recorded: s.w.Durations[st.recorded : st.recorded+st.tasks], Law: s.law(st), Share: (1 - d.From) / s.o.Speed,
 	}
 	r := running{id: d.Attempt, start: s.now, end: sched.Never, from: d.From, job: a.Job, task: a.Task, number: a.Number}
@@ -294,7 +305,7 @@ func (s *simulator) launch(d *sched.Decision) {
 	}
 }
 
-func (s *simulator) law(st *stage) dist.Law {
+func (s *Simulator) law(st *stage) dist.Law {
 	if st.law < 0 {
 		return nil
 	}
@@ -302,7 +313,7 @@ func (s *simulator) law(st *stage) dist.Law {
 }
 
 // pause looks up from the work now and then.
-func (s *simulator) pause(ctx context.Context) error {
+func (s *Simulator) pause(ctx context.Context) error {
 	if s.o.Tick != nil {
 		s.o.Tick(s.done - s.ticked)
 		s.ticked = s.done
@@ -314,7 +325,7 @@ func (s *simulator) pause(ctx context.Context) error {
 var ErrStuck = errors.New("sim: the run is stuck")
 
 // stalled says why a run cannot end.
-func (s *simulator) stalled() error {
+func (s *Simulator) stalled() error {
 	v := s.core.View()
 	return fmt.Errorf("%w at %v: nothing more will happen, but %d jobs are unfinished, %d tasks wait and %d attempts, which never end, run on %d slots",
 		ErrStuck, s.now, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())

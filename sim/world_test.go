@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/tailcut/tailcut/sched"
@@ -123,24 +124,28 @@ func drawWorkload(t *rapid.T) *trace.Workload {
 	return w
 }
 
-// TestEverythingCompletes runs messy worlds with every kind of service, progress and faults, and the core's invariants checked after each step.
+// drawOptions makes a cluster with every kind of service, progress and faults, and the core's invariants checked after each step.
+func drawOptions(t *rapid.T) Options {
+	spec := rapid.SampledFrom([]string{"resample", "sx", "machine:keep=1s", "det:value=0", "exp:mean=2"})
+	m, err := ParseService(spec.Draw(t, "service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Machines: rapid.IntRange(1, 4).Draw(t, "machines"), Slots: rapid.IntRange(1, 2).Draw(t, "slots"), Model: m, Check: true,
+		Limits: sched.DefaultLimits(), Seed: rapid.Uint64().Draw(t, "seed"),
+		Speed: rapid.SampledFrom([]float64{1, 2}).Draw(t, "speed"), LaunchDelay: rapid.SampledFrom([]sched.Time{0, sched.Second}).Draw(t, "delay"),
+	}
+	if rapid.Bool().Draw(t, "faults") {
+		o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}
+	}
+	o.Progress = rapid.SampledFrom([]Progress{{}, {Exact: true, Noise: 0.3}, {Every: sched.Second / 2, Noise: 0.3}}).Draw(t, "progress")
+	return o
+}
+
 func TestEverythingCompletes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := drawWorkload(t)
-		m, err := ParseService(rapid.SampledFrom([]string{"resample", "sx", "machine:keep=1s", "det:value=0", "exp:mean=2"}).Draw(t, "service"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := Options{
-			Machines: rapid.IntRange(1, 4).Draw(t, "machines"), Slots: rapid.IntRange(1, 2).Draw(t, "slots"), Model: m, Check: true,
-			Limits: sched.DefaultLimits(), Seed: rapid.Uint64().Draw(t, "seed"),
-			Speed: rapid.SampledFrom([]float64{1, 2}).Draw(t, "speed"), LaunchDelay: rapid.SampledFrom([]sched.Time{0, sched.Second}).Draw(t, "delay"),
-		}
-		if rapid.Bool().Draw(t, "faults") {
-			o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}
-		}
-		o.Progress = rapid.SampledFrom([]Progress{{}, {Exact: true, Noise: 0.3}, {Every: sched.Second / 2, Noise: 0.3}}).Draw(t, "progress")
-		r, err := Run(context.Background(), w, greedy{clones: rapid.Bool().Draw(t, "clones")}, o)
+		r, err := Run(context.Background(), drawWorkload(t), greedy{clones: rapid.Bool().Draw(t, "clones")}, drawOptions(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,6 +153,37 @@ func TestEverythingCompletes(t *testing.T) {
 			if j.Failed || j.Completion < j.Arrival {
 				t.Fatalf("job %+v", j)
 			}
+		}
+	})
+}
+
+// TestSimulatorForgets: a run in the memory of other runs, one of them broken off, is the run that it is in fresh memory.
+func TestSimulatorForgets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s Simulator
+		for range rapid.IntRange(1, 3).Draw(t, "runs before") {
+			ctx, cancel := context.WithCancel(context.Background())
+			o := drawOptions(t)
+			if rapid.Bool().Draw(t, "broken off") {
+				o.Tick = func(int) { cancel() }
+			}
+			_, err := s.Run(ctx, drawWorkload(t), greedy{clones: true}, o)
+			if err != nil && ctx.Err() == nil {
+				t.Fatal(err)
+			}
+			cancel()
+		}
+		w, o := drawWorkload(t), drawOptions(t)
+		again, err := s.Run(context.Background(), w, greedy{clones: true}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := Run(context.Background(), w, greedy{clones: true}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(fresh, again); d != "" {
+			t.Fatal(d)
 		}
 	})
 }
