@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Experiment runs several policies over one workload, each as often as asked for. Run k meets the same luck under every policy and other luck than the other
+// runs, so that the differences between policies, run by run, vary less than their results do.
+type Experiment struct {
+	Workload *trace.Workload
+	Policies []Candidate
+	Runs     int     // of each policy; 0 means 1
+	Options  Options // of every run, but for the seed, which is RunSeed(Options.Seed, run). Tick is called by several goroutines at once
+
+	// Done is shown every run as it is done, with what became of each job: one call at a time, in order of policy and run whoever was faster. Both are the
+	// caller's to keep. An error ends the experiment. May be nil.
+	Done func(c *Cell, jobs []JobResult) error
+}
+
+// Candidate is a policy of an experiment.
+type Candidate struct {
+	Name  string
+	New   func(seed uint64) (sched.Policy, error) // called for each run, by several goroutines at once
+	Exact bool                                    // is told at each launch when the attempt will end, whatever the others are told
+}
+
+// Cell is one run of one policy.
+type Cell struct {
+	Policy int // index of Experiment.Policies
+	Run    int // from 0
+	Stats
+	Events int64         // see Result
+	Wall   time.Duration // that the run took; the only thing here that is not the same each time
+}
+
+// Comparison is what came out of an experiment.
+type Comparison struct {
+	Cells []Cell // by policy, then run
+	Runs  int    // of each policy
+}
+
+// Run runs everything on as many goroutines as there are processors. The result does not depend on how many these are. It fails with the error of the first run
+// that failed, in order, or if ctx is cancelled.
+func (e *Experiment) Run(ctx context.Context) (*Comparison, error) {
+	runs := max(e.Runs, 1)
+	x := &Comparison{Cells: make([]Cell, len(e.Policies)*runs), Runs: runs}
+	workers := runtime.GOMAXPROCS(0)
+	simulators := make([]Simulator, workers)
+	d := delivery{done: e.Done, waiting: map[int]*Result{}, cells: x.Cells}
+	err := each(ctx, len(x.Cells), workers, func(worker, i int) error {
+		c := &x.Cells[i]
+		c.Policy, c.Run = i/runs, i%runs
+		res, err := e.cell(ctx, &simulators[worker], c)
+		if err != nil {
+			return err
+		}
+		return d.add(i, res)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// cell does one run.
+func (e *Experiment) cell(ctx context.Context, s *Simulator, c *Cell) (*Result, error) {
+	begin := time.Now()
+	who := &e.Policies[c.Policy]
+	o := e.Options
+	o.Seed = RunSeed(o.Seed, c.Run)
+	o.Progress.Exact = o.Progress.Exact || who.Exact
+	p, err := who.New(o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.Run(ctx, e.Workload, p, o)
+	if errors.Is(err, ErrStuck) {
+		return nil, fmt.Errorf("%s: %w", who.Name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Stats, c.Events, c.Wall = res.Stats(), res.Events, time.Since(begin)
+	return res, nil
+}
+
+// delivery hands results on in order. One that is ready before an earlier one is kept until then.
+type delivery struct {
+	done  func(*Cell, []JobResult) error
+	cells []Cell
+
+	mu      sync.Mutex
+	next    int
+	waiting map[int]*Result
+}
+
+func (d *delivery) add(i int, res *Result) error {
+	if d.done == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting[i] = res
+	for res := d.waiting[d.next]; res != nil; res = d.waiting[d.next] {
+		delete(d.waiting, d.next)
+		if err := d.done(&d.cells[d.next], res.Jobs); err != nil {
+			return err
+		}
+		d.next++
+	}
+	return nil
+}
+
+// Estimate is a mean over runs, and half the width of its 95 % interval: NaN if there was one run only.
+type Estimate struct{ Mean, Half float64 }
+
+// EstimateOf returns the mean of independent measurements and its interval, Student's.
+func EstimateOf(x []float64) Estimate {
+	mean, half := dist.MeanInterval(x, 0.95)
+	return Estimate{mean, half}
+}
+
+// Of returns the runs of a policy.
+func (x *Comparison) Of(policy int) []Cell { return x.Cells[policy*x.Runs:][:x.Runs] }
+
+// Mean estimates a policy's mean of what a run shows.
+func (x *Comparison) Mean(policy int, of func(*Cell) float64) Estimate {
+	all := make([]float64, x.Runs)
+	for k := range all {
+		all[k] = of(&x.Of(policy)[k])
+	}
+	return EstimateOf(all)
+}
+
+// Difference estimates by how much more a policy shows than a reference does, from the differences between runs that met the same luck.
+func (x *Comparison) Difference(policy, reference int, of func(*Cell) float64) Estimate {
+	all := make([]float64, x.Runs)
+	for k := range all {
+		all[k] = of(&x.Of(policy)[k]) - of(&x.Of(reference)[k])
+	}
+	return EstimateOf(all)
+}
+
+// MeanFlow is what experiments compare most: the mean flow time of a run in seconds.
+func MeanFlow(c *Cell) float64 { return c.MeanFlow }
