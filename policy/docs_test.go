@@ -48,6 +48,9 @@ on clones in the cluster hold under every policy.
 	}
 	for _, e := range Entries() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\nSource: %s.%s\n", e.Name, capital(e.Summary), e.Source, traits(e))
+		if e.Note != "" {
+			fmt.Fprintf(&b, "\n%s\n", e.Note)
+		}
 		if len(e.Params) == 0 {
 			b.WriteString("\nNo parameters.\n")
 			continue

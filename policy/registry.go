@@ -47,6 +47,7 @@ type Entry struct {
 	Name           string // lower case
 	Summary        string // one line for the user
 	Source         string // paper and section, or the public code it follows
+	Note           string // what users should know beyond that, a paragraph in Markdown; may be empty
 	Params         []Param
 	Progress       bool // decides by reported progress, so that a simulator has to report it
 	WorkConserving bool // leaves no slot free while a task waits
