@@ -15,7 +15,10 @@ const (
 func (o order) key(j *job) float64 {
 	switch o {
 	case byMax:
-		return max(j.x, j.y)
+		if j.x > j.y { // max() would look for NaN
+			return j.x
+		}
+		return j.y
 	case byMap:
 		j.tie = j.y
 		return j.x
@@ -25,23 +28,25 @@ func (o order) key(j *job) float64 {
 	return float64(j.index)
 }
 
-// class is a set of jobs in one order and the capacity that it is given. Its map rate goes to the first job with map work. Its shuffle
-// rate walks the order, each job taking what it can. At most two jobs can take any:
-//
-//	flowing  the job being mapped, when it has no backlog: takes what its map work sets free, p*ratio
-//	draining the first job with shuffle work available: takes all that is left
+// class is a set of jobs in one order and the capacity that it is given. Its map rate goes to the first job with map work, m. Its shuffle
+// rate walks the order, each job taking what it can. At most two jobs can take any: m, when it flows, takes what its map work sets free,
+// mapRate*ratio, and d, the first job with shuffle work available, takes all that is left.
 //
 // So only two keys change from one event to the next, both downwards, and never past each other, since the one before falls faster.
-// A flowing job that cannot take all that it sets free, because capacity is short or a draining job comes before it, starts a backlog.
+// When capacity is short or d comes before m, m does not flow: it starts a backlog, and may be d itself.
 type class struct {
 	order   order
 	literal bool // what the flowing job leaves is lost
 
-	mapping heap // jobs with map work; the first is served
+	mapping heap // jobs with map work
 	ready   heap // jobs with shuffle work available: a backlog, or no map work at all
 
-	mapRate   float64 // p, of the first of mapping
-	drainRate float64 // of the first of ready
+	// Of the heaps as they are. They change with the class's own events, when [class.choose] sets them anew.
+	m, d    *job // their first jobs, nil when there is none
+	flowing bool // m exists, and is not in ready: its y is ratio*x
+
+	mapRate   float64 // of m
+	drainRate float64 // of d
 	due       float64 // seconds until the next event of this class
 	event     event
 }
@@ -49,91 +54,146 @@ type class struct {
 type event int
 
 const (
-	mapEnds event = iota
-	drainEnds
+	mapEnds   event = iota // m has no map work
+	drainEnds              // d has no backlog
 )
 
 func newClass(o order) class {
 	return class{order: o, mapping: heap{slot: slotMap}, ready: heap{slot: slotReady}}
 }
 
-func (c *class) empty() bool { return c.mapping.len() == 0 && c.ready.len() == 0 }
+func (c *class) empty() bool { return c.m == nil && c.d == nil }
 
 func (c *class) admit(j *job) {
 	if j.x > 0 {
 		c.mapping.push(j, c.order.key(j))
-		return
+	} else {
+		c.ready.push(j, c.order.key(j))
 	}
-	c.ready.push(j, c.order.key(j))
+	c.choose()
+}
+
+// choose finds m and d. When d comes first nothing is left for m, which stocks up.
+func (c *class) choose() {
+	c.m, c.d = c.mapping.top(), c.ready.top()
+	c.flowing = c.m != nil && !c.ready.has(c.m)
+	if c.flowing && c.m.ratio > 0 && c.d != nil && !c.mapFirst() {
+		c.stockUp()
+	}
+}
+
+// mapFirst says whether m comes before d.
+func (c *class) mapFirst() bool { return c.mapping.entries[0].before(&c.ready.entries[0]) }
+
+// stockUp starts a backlog of m.
+func (c *class) stockUp() {
+	c.ready.push(c.m, c.mapping.entries[0].key)
+	c.flowing = false
+	c.d = c.ready.top()
+}
+
+// pass serves a job that has just arrived with all that there is, as [engine] says. What a map-heavy job leaves of the shuffle station
+// goes to the first with available work, and the time that a shuffle-heavy job needs only the shuffle station goes to the first with
+// map work, which then starts a backlog or adds to it.
+func (c *class) pass(j Job, limit float64) bool {
+	key := j.Alone()
+	if !(key < limit) {
+		return false
+	}
+	if c.order == byArrival {
+		return c.empty()
+	}
+	m, d := c.m, c.d
+	if m != nil && key >= c.mapping.entries[0].key || d != nil && key >= c.ready.entries[0].key {
+		return false
+	}
+	if spare := j.Map - j.Shuffle; spare >= 0 {
+		return d == nil || c.literal || c.passDrain(d, spare)
+	}
+	return m == nil || c.passMap(m, j.Shuffle-j.Map)
+}
+
+// passDrain gives d, the first with available shuffle work, a part of it that does not empty its backlog.
+func (c *class) passDrain(d *job, work float64) bool {
+	if !(d.backlog()-work > crumb*d.Shuffle) {
+		return false
+	}
+	d.y -= work
+	key := c.order.key(d)
+	c.ready.entries[0].key = key // stays first: it only fell
+	if c.mapping.has(d) {
+		c.mapping.lower(d, key)
+	}
+	return true
+}
+
+// passMap gives m, the first with map work, a part of it that does not end it, and none of the shuffle station.
+func (c *class) passMap(m *job, work float64) bool {
+	if !(m.x-work > crumb*m.Map) {
+		return false
+	}
+	m.x -= work
+	key := c.order.key(m)
+	c.mapping.entries[0].key = key // stays first: it only fell
+	switch {
+	case !c.flowing:
+		c.ready.lower(m, key)
+	case m.ratio > 0:
+		c.stockUp()
+	}
+	return true
 }
 
 // demand is the shuffle rate that the class can use at most.
 func (c *class) demand() float64 {
-	if c.ready.len() > 0 {
+	if c.d != nil {
 		return math.Inf(1)
 	}
-	if m := c.mapping.top(); m != nil {
-		return c.mapRate * m.ratio
+	if c.m != nil {
+		return c.mapRate * c.m.ratio
 	}
 	return 0
 }
 
-// walk gives out a shuffle rate along the order.
+// walk gives out a shuffle rate along the order, and finds the next event.
 func (c *class) walk(rate float64) {
+	m := c.m
 	c.drainRate = rate
-	m := c.mapping.top()
-	if m == nil || c.ready.has(m) {
-		return
-	}
-	released := c.mapRate * m.ratio
-	if !c.mapFirst() {
-		if released > 0 {
-			c.ready.push(m, c.order.key(m))
+	if c.flowing {
+		switch released := c.mapRate * m.ratio; {
+		case released > rate:
+			c.stockUp()
+		case c.literal && c.d != nil && c.mapFirst():
+			c.drainRate = 0
+		default:
+			c.drainRate = rate - released
 		}
-		return
 	}
-	switch {
-	case released > rate:
-		c.ready.push(m, c.order.key(m))
-	case c.literal:
-		c.drainRate = 0
-	default:
-		c.drainRate = rate - released
-	}
-}
-
-// mapFirst says whether the job being mapped comes before all jobs with available shuffle work.
-func (c *class) mapFirst() bool {
-	return c.ready.len() == 0 || c.mapping.entries[0].before(&c.ready.entries[0])
-}
-
-// plan finds the next event of the class.
-func (c *class) plan() {
 	c.due = math.Inf(1)
-	m, d := c.mapping.top(), c.ready.top()
 	if m != nil {
-		c.due, c.event = over(m.x, c.mapRate), mapEnds
+		c.due, c.event = over(m.x, crumb*m.Map, c.mapRate), mapEnds
 	}
-	if d == nil || c.drainRate == 0 {
+	d := c.d
+	if d == nil {
 		return
 	}
-	left, rate := d.y, c.drainRate
-	if d.x > 0 {
-		left = max(0, d.backlog())
-		if d == m {
-			rate -= c.mapRate * m.ratio
-		}
+	falls := c.drainRate
+	if d == m {
+		falls -= c.mapRate * m.ratio
 	}
-	if rate > 0 {
-		if in := over(left, rate); in <= c.due {
+	if falls > 0 {
+		if in := over(d.backlog(), crumb*d.Shuffle, falls); in <= c.due {
 			c.due, c.event = in, drainEnds
 		}
 	}
 }
 
-// over is work/rate; most rates are 1, and a division is what costs most here.
-func over(work, rate float64) float64 {
-	if rate == 1 {
+// over is the time that work takes at a rate, 0 when it is no more than a crumb. Most rates are 1, and a division costs much.
+func over(work, crumb, rate float64) float64 {
+	switch {
+	case work <= crumb:
+		return 0
+	case rate == 1:
 		return work
 	}
 	return work / rate
@@ -143,72 +203,87 @@ func over(work, rate float64) float64 {
 func (c *class) alone(limit float64, out *done) (float64, bool) {
 	c.mapRate = 1
 	c.walk(1)
-	c.plan()
-	fires := c.due <= limit
-	dt := min(c.due, limit)
-	c.advance(dt, fires, out)
-	return dt, fires
+	if c.due <= limit {
+		dt := c.due
+		c.serve(dt, true, out)
+		return dt, true
+	}
+	c.serve(limit, false, out)
+	return limit, false
 }
 
-// advance serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out.
-func (c *class) advance(dt float64, fires bool, out *done) {
-	m, d := c.mapping.top(), c.ready.top()
+// serve serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out.
+func (c *class) serve(dt float64, fires bool, out *done) {
+	m, d := c.m, c.d
 	if m != nil {
-		c.work(m, dt, fires && c.event == mapEnds)
+		m.x -= c.mapRate * dt
+		if c.flowing {
+			m.y = m.ratio * m.x
+		}
 	}
 	if d != nil {
-		c.drain(m, d, dt, fires && c.event == drainEnds, out)
+		d.y -= c.drainRate * dt
+	}
+	c.rekey(m, d)
+	if !fires {
+		return
+	}
+	if c.event == mapEnds {
+		c.mapEnded(out)
+	} else {
+		c.drainEnded(out)
+	}
+	c.choose()
+}
+
+// rekey gives m and d the keys of what remains of them. Both stay first where they are, as they only fell; and say so before one of them
+// moves up among those that the other leads.
+func (c *class) rekey(m, d *job) {
+	if d == nil {
+		if m != nil {
+			c.mapping.entries[0].key = c.order.key(m)
+		}
+		return
+	}
+	key := c.order.key(d)
+	c.ready.entries[0].key = key
+	if m != nil && m != d {
+		key := c.order.key(m)
+		c.mapping.entries[0].key = key
+		if !c.flowing && c.ready.has(m) {
+			c.ready.lower(m, key)
+		}
 	}
 	switch {
-	case m == nil:
-	case m.x == 0 && m.y <= crumb*m.Shuffle:
-		if c.ready.has(m) {
-			c.ready.remove(m)
-		}
+	case m == d:
+		c.mapping.entries[0].key = key
+	case c.mapping.has(d):
+		c.mapping.lower(d, key)
+	}
+}
+
+func (c *class) mapEnded(out *done) {
+	m := c.m
+	c.mapping.pop()
+	m.x = 0
+	switch {
+	case c.flowing:
 		out.add(m)
-	case m == d && m.x > 0:
-		c.mapping.lower(m, c.order.key(m))
-	case m != d && c.ready.has(m):
+	case m.y <= crumb*m.Shuffle:
+		c.ready.remove(m)
+		out.add(m)
+	default:
 		c.ready.lower(m, c.order.key(m))
 	}
 }
 
-// work serves m, the first job with map work.
-func (c *class) work(m *job, dt float64, ends bool) {
-	m.x -= c.mapRate * dt
-	if ends || m.x <= crumb*m.Map {
-		m.x = 0
-	}
-	if !c.ready.has(m) {
-		m.y = m.through()
-	}
-	if m.x == 0 {
-		c.mapping.pop()
+func (c *class) drainEnded(out *done) {
+	d := c.d
+	c.ready.pop()
+	if !c.mapping.has(d) {
+		out.add(d)
 		return
 	}
-	c.mapping.entries[0].key = c.order.key(m) // stays first: it only fell
-}
-
-// drain serves d, the first job with available shuffle work. m is the job being mapped, perhaps the same.
-func (c *class) drain(m, d *job, dt float64, ends bool, out *done) {
-	d.y -= c.drainRate * dt
-	shrinks := d != m || c.drainRate > c.mapRate*m.ratio
-	switch {
-	case ends, shrinks && d.backlog() <= crumb*d.Shuffle:
-		c.ready.pop()
-		d.y = 0
-		if d.x > 0 {
-			d.y = d.through()
-			if d != m {
-				c.mapping.lower(d, c.order.key(d))
-			}
-		} else if d != m { // m is added when all is said about it
-			out.add(d)
-		}
-	default:
-		c.ready.entries[0].key = c.order.key(d) // stays first: it only fell
-		if d != m && d.x > 0 {
-			c.mapping.lower(d, c.order.key(d))
-		}
-	}
+	d.y = d.ratio * d.x
+	c.mapping.lower(d, c.order.key(d))
 }

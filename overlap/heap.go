@@ -33,7 +33,7 @@ func tied(a, b *job) bool {
 
 func (h *heap) len() int { return len(h.entries) }
 
-func (h *heap) has(j *job) bool { return j.pos[h.slot] >= 0 }
+func (h *heap) has(j *job) bool { return j.pos[h.slot&3] >= 0 }
 
 // top returns the first job, nil when there is none.
 func (h *heap) top() *job {
@@ -49,15 +49,15 @@ func (h *heap) push(j *job, key float64) {
 }
 
 // lower gives a job a key that is not above its old one.
-func (h *heap) lower(j *job, key float64) { h.up(int(j.pos[h.slot]), entry{key, j}) }
+func (h *heap) lower(j *job, key float64) { h.up(int(j.pos[h.slot&3]), entry{key, j}) }
 
 func (h *heap) pop() { h.removeAt(0) }
 
-func (h *heap) remove(j *job) { h.removeAt(int(j.pos[h.slot])) }
+func (h *heap) remove(j *job) { h.removeAt(int(j.pos[h.slot&3])) }
 
 func (h *heap) removeAt(i int) {
 	last := len(h.entries) - 1
-	h.entries[i].job.pos[h.slot] = -1
+	h.entries[i].job.pos[h.slot&3] = -1
 	e := h.entries[last]
 	h.entries = h.entries[:last]
 	switch {
@@ -78,11 +78,11 @@ func (h *heap) up(i int, e entry) {
 			break
 		}
 		s[i] = s[parent]
-		s[i].job.pos[h.slot] = int32(i)
+		s[i].job.pos[h.slot&3] = int32(i)
 		i = parent
 	}
 	s[i] = e
-	e.job.pos[h.slot] = int32(i)
+	e.job.pos[h.slot&3] = int32(i)
 }
 
 // down places e at i or below.
@@ -100,9 +100,9 @@ func (h *heap) down(i int, e entry) {
 			break
 		}
 		s[i] = s[child]
-		s[i].job.pos[h.slot] = int32(i)
+		s[i].job.pos[h.slot&3] = int32(i)
 		i = child
 	}
 	s[i] = e
-	e.job.pos[h.slot] = int32(i)
+	e.job.pos[h.slot&3] = int32(i)
 }

@@ -64,21 +64,13 @@ type job struct {
 	ratio float64 // Shuffle/Map: shuffle work that a unit of map work sets free; 0 without map work
 	tie   float64 // breaks ties of keys, before the index
 
-	pos   [3]int32 // place in the heap of each slot, -1 when it is not in there
+	pos   [4]int32 // place in the heap of each slot, -1 when it is not in there
 	endV  float64  // virtual time at the end of its map work, see sharing
 	stock int32    // place among the stocked jobs, see sharing
 }
 
-// through is the shuffle work that remains when all that is mapped is shuffled.
-func (j *job) through() float64 { return j.ratio * j.x }
-
 // backlog is b = y(t) - y x(t)/x, the shuffle work that is available now. What is below a crumb may be negative.
-func (j *job) backlog() float64 {
-	if j.x == 0 {
-		return j.y
-	}
-	return j.y - j.through()
-}
+func (j *job) backlog() float64 { return j.y - j.ratio*j.x }
 
 // pool recycles jobs; it grows to the longest queue.
 type pool struct{ free []*job }
@@ -99,7 +91,7 @@ func (p *pool) get(of Job, index int64) *job {
 	if of.Map > 0 {
 		j.ratio = of.Shuffle / of.Map
 	}
-	j.pos = [3]int32{-1, -1, -1}
+	j.pos = [4]int32{-1, -1, -1, -1}
 	return j
 }
 

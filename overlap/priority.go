@@ -7,7 +7,7 @@ import "math"
 //	x_i, y_i, x_i(t), y_i(t)   job.Map, job.Shuffle, job.x, job.y
 //	S1, S2                     split.class[0], split.class[1]
 //	beta(t)                    split.imbalance
-//	mu_1, mu_2                 small, large in split.share
+//	mu_1, mu_2                 split.small, and large in split.share
 //
 // The algorithms' boxes leave capacity unused that Section 5 must have used to get its means: MaxSRPT's shuffle station serves the first
 // job alone, and SplitSRPT's classes keep what they cannot use. Both are unstable at load 0.75 in the paper's own workload. Here the
@@ -16,6 +16,10 @@ import "math"
 // engine is a policy at work. It keeps no clock: times are from now.
 type engine interface {
 	admit(j *job)
+	// pass serves a job that has just arrived to its end, and the others meanwhile, if it goes before all others and nothing else
+	// happens up to then and within the limit. Otherwise it changes nothing and returns false. Under an SRPT this is what most jobs
+	// meet, and they never see a heap.
+	pass(j Job, limit float64) bool
 	// advance serves the present jobs for at most limit seconds, up to and including their next event, and returns for how long.
 	// It returns false when there was no event within the limit.
 	advance(limit float64, out *done) (dt float64, ok bool)
@@ -37,6 +41,8 @@ func newQueue(o order, literal bool) *queue {
 
 func (q *queue) admit(j *job) { q.class.admit(j) }
 
+func (q *queue) pass(j Job, limit float64) bool { return q.class.pass(j, limit) }
+
 func (q *queue) advance(limit float64, out *done) (float64, bool) {
 	if q.class.empty() {
 		return limit, false
@@ -48,7 +54,9 @@ func (q *queue) advance(limit float64, out *done) (float64, bool) {
 type split struct {
 	class     [2]class
 	literal   bool
-	imbalance heap // of all present jobs: the least of max(x/y, y/x), of original sizes
+	beta      float64
+	small     float64 // mu_1 for this beta; mu_2 is 1-mu_1
+	imbalance heap    // of all present jobs: the least of max(x/y, y/x), of original sizes
 }
 
 func newSplit(literal bool) *split {
@@ -64,6 +72,14 @@ func (s *split) admit(j *job) {
 	s.class[1].admit(j)
 }
 
+func (s *split) pass(j Job, limit float64) bool {
+	own, other := &s.class[0], &s.class[1]
+	if j.Map < j.Shuffle {
+		own, other = other, own
+	}
+	return other.empty() && !s.literal && own.pass(j, limit)
+}
+
 // imbalance is max(x/y, y/x); infinite only when one of them is 0.
 func imbalance(j Job) float64 {
 	low, high := min(j.Map, j.Shuffle), max(j.Map, j.Shuffle)
@@ -76,18 +92,19 @@ func imbalance(j Job) float64 {
 // share sets the rates of both classes.
 func (s *split) share() {
 	s1, s2 := &s.class[0], &s.class[1]
-	beta := s.imbalance.entries[0].key
-	small := 1 / (1 + beta)
-	large := 1 - small
+	if beta := s.imbalance.entries[0].key; beta != s.beta {
+		s.beta, s.small = beta, 1/(1+beta)
+	}
+	small, large := s.small, 1-s.small
 	s1.mapRate, s2.mapRate = large, small
 	if s.literal {
 		s1.walk(small)
 		s2.walk(large)
 		return
 	}
-	if s2.mapping.len() == 0 {
+	if s2.m == nil {
 		s1.mapRate = 1
-	} else if s1.mapping.len() == 0 {
+	} else if s1.m == nil {
 		s2.mapRate = 1
 	}
 	demand1, demand2 := s1.demand(), s2.demand()
@@ -107,13 +124,11 @@ func (s *split) advance(limit float64, out *done) (dt float64, ok bool) {
 		dt, ok = s2.alone(limit, out)
 	default:
 		s.share()
-		s1.plan()
-		s2.plan()
 		dt = min(s1.due, s2.due)
 		ok = dt <= limit
 		dt = min(dt, limit)
-		s1.advance(dt, s1.due <= dt, out)
-		s2.advance(dt, s2.due <= dt, out)
+		s1.serve(dt, s1.due <= dt, out)
+		s2.serve(dt, s2.due <= dt, out)
 	}
 	for _, j := range out.jobs[before:] {
 		s.imbalance.remove(j)

@@ -170,6 +170,9 @@ func (s *sharing) emptied() (j *job, in float64) {
 	return j, in
 }
 
+// pass knows nobody who goes before others.
+func (s *sharing) pass(Job, float64) bool { return false }
+
 func (s *sharing) advance(limit float64, out *done) (float64, bool) {
 	if s.mapping.len()+s.draining.len() == 0 {
 		return limit, false

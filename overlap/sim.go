@@ -14,6 +14,8 @@ type Sim struct {
 	clock   float64
 	arrived int64
 	present int
+	last    Job  // the last to arrive
+	pending bool // whether last has yet to be admitted
 	pool    pool
 	out     done
 	done    func(Completion)
@@ -45,14 +47,13 @@ func (s *Sim) Arrive(j Job) {
 	}
 	s.until(j.Arrival)
 	s.clock = j.Arrival
-	index := s.arrived
 	s.arrived++
 	if j.Map == 0 && j.Shuffle == 0 {
-		s.done(Completion{Job: j, Index: index, Time: s.clock})
+		s.done(Completion{Job: j, Index: s.arrived - 1, Time: s.clock})
 		return
 	}
 	s.present++
-	s.engine.admit(s.pool.get(j, index))
+	s.last, s.pending = j, true
 }
 
 // Drain serves all jobs that are present to their end.
@@ -60,6 +61,17 @@ func (s *Sim) Drain() { s.until(math.Inf(1)) }
 
 // until handles all events up to and including the given time.
 func (s *Sim) until(t float64) {
+	if s.pending {
+		s.pending = false
+		index := s.arrived - 1
+		if s.engine.pass(s.last, t-s.clock) {
+			s.clock += s.last.Alone()
+			s.present--
+			s.done(Completion{Job: s.last, Index: index, Time: s.clock})
+		} else {
+			s.engine.admit(s.pool.get(s.last, index))
+		}
+	}
 	for s.present > 0 {
 		dt, ok := s.engine.advance(max(0, t-s.clock), &s.out)
 		if math.IsInf(dt, 1) {
