@@ -37,9 +37,10 @@ func NewClosedForm(l dist.Law, tasks int) (*ClosedForm, error) {
 }
 
 // Evaluate returns (10) and (11), or (14) and (15).
-func (f *ClosedForm) Evaluate(p Policy) (Outcome, error) {
+func (f *ClosedForm) Evaluate(r Rule) (Outcome, error) {
 	e := f.theorem.exact
-	if err := p.Validate(e.tasks); err != nil {
+	p, err := single(r, e.tasks)
+	if err != nil {
 		return Outcome{}, err
 	}
 	if p.Baseline() || p.Stragglers == e.tasks {

@@ -124,40 +124,46 @@ func (c *continuous) steps(end float64) []point {
 			out = append(out, point{y, width, c.law.Survival(y)})
 		}
 	}
-	between := func(a, b float64) {
-		half := (b - a) / 2
-		for i := -77; i <= 77; i++ {
-			u := float64(i) * lifeStep
-			g := math.Pi / 2 * math.Sinh(u)
-			sech := 1 / math.Cosh(g)
-			// from whichever end is nearer, so that y-a keeps its digits
-			y := a + half*math.Exp(g)*sech
-			if g > 0 {
-				y = b - half*math.Exp(-g)*sech
-			}
-			add(y, half*math.Pi/2*math.Cosh(u)*sech*sech*lifeStep)
-		}
-	}
 	if corner > 0 {
-		between(0, min(corner, end))
+		between(0, min(corner, end), add)
 	}
 	switch {
 	case end <= corner:
 	case !math.IsInf(end, 1):
-		between(corner, end)
+		between(corner, end, add)
 	default:
-		scale := c.law.Quantile(0.5) - corner
-		if !(scale > 0) {
-			scale = 1
-		}
-		for i := -89; ; i++ {
-			u := float64(i) * lifeStep
-			y := scale * math.Exp(math.Pi/2*math.Sinh(u))
-			if y > tailStart || c.law.Survival(corner+y) == 0 {
-				break
-			}
-			add(corner+y, y*math.Pi/2*math.Cosh(u)*lifeStep)
-		}
+		beyond(corner, c.law.Quantile(0.5)-corner, c.law.Survival, add)
 	}
 	return out
+}
+
+// between lists the nodes of an integral from a to b of something smooth inside.
+func between(a, b float64, add func(y, width float64)) {
+	half := (b - a) / 2
+	for i := -77; i <= 77; i++ {
+		u := float64(i) * lifeStep
+		g := math.Pi / 2 * math.Sinh(u)
+		sech := 1 / math.Cosh(g)
+		// from whichever end is nearer, so that y-a keeps its digits
+		y := a + half*math.Exp(g)*sech
+		if g > 0 {
+			y = b - half*math.Exp(-g)*sech
+		}
+		add(y, half*math.Pi/2*math.Cosh(u)*sech*sech*lifeStep)
+	}
+}
+
+// beyond lists the nodes of an integral from a on of something smooth that ends with alive and varies over about scale.
+func beyond(a, scale float64, alive func(y float64) float64, add func(y, width float64)) {
+	if !(scale > 0) {
+		scale = 1
+	}
+	for i := -89; ; i++ {
+		u := float64(i) * lifeStep
+		y := scale * math.Exp(math.Pi/2*math.Sinh(u))
+		if y > tailStart || alive(a+y) == 0 {
+			return
+		}
+		add(a+y, y*math.Pi/2*math.Cosh(u)*lifeStep)
+	}
 }

@@ -19,10 +19,13 @@
 //
 // # Methods
 //
-// An [Evaluator] turns a policy into an [Outcome]. [Exact] is the finite-n truth; [Theorem1],
+// An [Evaluator] turns a [Rule] into an [Outcome]. [Exact] is the finite-n truth; [Theorem1],
 // [ClosedForm] and [Bootstrap] are what the paper prints, as it prints them or corrected;
 // [Simulate] rolls the dice. [Exact.Grid] evaluates every policy at once, and [Optimise]
-// picks from a grid.
+// picks from a grid. [Assess] adds deviations and a quantile, exact where that is possible.
+//
+// Beside the single fork there are other rules: several [Forks], a [Timeout], and what systems do: [Spark],
+// [Flink], [Hadoop], [Backup]. Whether a figure is exact the [Assessment] says.
 //
 // # What it is not
 //

@@ -30,6 +30,11 @@ type forks interface {
 	residuals(i int, step func(y, width, old, fresh float64))
 	// lives lists the steps of y from 0 on for fresh attempts alone: middle, width, fresh(y).
 	lives(step func(y, width, fresh float64))
+	// before returns mean and variance of a duration given that it is less than the i-th fork time.
+	before(i int) spread
+	// done returns E[b] and E[b²] of the number b of durations less than the i-th fork time, given that s = stragglers forks
+	// there and leaves so many tasks unfinished.
+	done(i, unfinished, stragglers int) (first, second float64)
 	// orders returns E[X_{k:n}] for k = 1..n, at index k; index 0 is the start of the job, 0.
 	orders() []float64
 }
@@ -85,9 +90,16 @@ func (e *Exact) Tasks() int { return e.tasks }
 // Law returns the law of one attempt.
 func (e *Exact) Law() dist.Law { return e.law }
 
-// Evaluate returns E[T] and E[C] of one policy, exactly.
-func (e *Exact) Evaluate(p Policy) (Outcome, error) {
-	if err := p.Validate(e.tasks); err != nil {
+// Evaluate returns E[T] and E[C] of a [Policy], of [Backup] and of a [Timeout], exactly; of other rules the error is [ErrMethod].
+func (e *Exact) Evaluate(rule Rule) (Outcome, error) {
+	if t, ok := rule.(Timeout); ok {
+		if err := t.Validate(e.tasks); err != nil {
+			return Outcome{}, err
+		}
+		return t.schedule(e.law).outcome(e.tasks), nil
+	}
+	p, err := single(rule, e.tasks)
+	if err != nil {
 		return Outcome{}, err
 	}
 	if p.Baseline() {

@@ -9,7 +9,7 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-func evaluate(t testing.TB, e Evaluator, p Policy) Outcome {
+func evaluate(t testing.TB, e Evaluator, p Rule) Outcome {
 	t.Helper()
 	o, err := e.Evaluate(p)
 	if err != nil {

@@ -67,9 +67,13 @@ func (e *Exact) Grid(maxClones int) *Grid {
 	return s.Grid()
 }
 
-// Evaluate returns a policy of the grid; an error if it is none.
-func (g *Grid) Evaluate(p Policy) (Outcome, error) {
+// Evaluate returns a policy of the grid, and evaluates other rules as [Exact] does.
+func (g *Grid) Evaluate(r Rule) (Outcome, error) {
 	e := g.span.e
+	p, ok := r.(Policy)
+	if !ok {
+		return e.Evaluate(r)
+	}
 	if err := p.Validate(e.tasks); err != nil {
 		return Outcome{}, err
 	}

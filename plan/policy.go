@@ -50,6 +50,13 @@ func (p Policy) Validate(tasks int) error {
 	return nil
 }
 
+// play forks once.
+func (p Policy) play(j *job) {
+	if !p.Baseline() {
+		j.fork(j.doneAt(len(j.end)-p.Stragglers), p.Clones, p.Original)
+	}
+}
+
 // before is the order of ties: smaller s, then smaller r, then keep.
 func (p Policy) before(q Policy) bool {
 	switch {
@@ -67,12 +74,6 @@ type Outcome struct {
 	Cost    float64 // E[C], machine seconds per task: (4), the killed original's time included
 	// LatencyError and CostError are standard errors of Monte-Carlo methods, in the same units; 0 otherwise.
 	LatencyError, CostError float64
-}
-
-// Evaluator evaluates the policies of one job by one method. Evaluate returns an error if the
-// policy is none of the job's, or if the method has nothing to say about it.
-type Evaluator interface {
-	Evaluate(p Policy) (Outcome, error)
 }
 
 // check is what every constructor demands of its job: durations that are not negative, of at least one task.

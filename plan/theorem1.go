@@ -27,13 +27,20 @@ func NewTheorem1(l dist.Law, tasks int) (*Theorem1, error) {
 	return &Theorem1{e}, nil
 }
 
-// Evaluate returns (5) and (6).
-func (t *Theorem1) Evaluate(p Policy) (Outcome, error) {
+// Evaluate returns (5) and (6), and of [Forks] the same after each fork.
+func (t *Theorem1) Evaluate(r Rule) (Outcome, error) {
 	e := t.exact
-	if err := p.Validate(e.tasks); err != nil || p.Baseline() || p.Stragglers == e.tasks {
-		if err != nil {
+	if f, ok := r.(Forks); ok {
+		if err := f.Validate(e.tasks); err != nil {
 			return Outcome{}, err
 		}
+		return f.limit(e), nil
+	}
+	p, err := single(r, e.tasks)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if p.Baseline() || p.Stragglers == e.tasks {
 		return e.Evaluate(p)
 	}
 	if math.IsInf(dist.Min(e.law, p.Clones+1).Mean(), 1) {

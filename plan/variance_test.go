@@ -11,16 +11,35 @@ func TestVarianceAgainstEnumeration(t *testing.T) {
 	samples := []float64{1, 2.5, 2.5, 7}
 	e := exact(t, sample(t, samples...), 3)
 	for p := range allPolicies(3, 1) {
-		all := outcomes(samples, 3, p)
-		var mean, want float64
-		for _, x := range all {
-			mean += x / float64(len(all))
+		latencies, costs := outcomes(samples, 3, p)
+		if got, err := e.LatencyVariance(p); err != nil || !near(got, variance(latencies), 1e-9) {
+			t.Errorf("%+v: latency %v, want %v (%v)", p, got, variance(latencies), err)
 		}
-		for _, x := range all {
-			want += (x - mean) * (x - mean) / float64(len(all))
+		if got, err := e.CostVariance(p); err != nil || !near(got, variance(costs), 1e-9) {
+			t.Errorf("%+v: cost %v, want %v (%v)", p, got, variance(costs), err)
 		}
-		if got, err := e.LatencyVariance(p); err != nil || !near(got, want, 1e-9) {
-			t.Errorf("%+v: %v, want %v (%v)", p, got, want, err)
+	}
+}
+
+func variance(values []float64) float64 {
+	var mean, squares float64
+	for _, x := range values {
+		mean += x / float64(len(values))
+	}
+	for _, x := range values {
+		squares += (x - mean) * (x - mean) / float64(len(values))
+	}
+	return squares
+}
+
+// Of an exponential law min(X, t) and what follows make n C a sum of s+… independent gaps again: with all attempts exponential the machine
+// time of a kept or killed job is that of n attempts in sequence, whatever the fork, so that Var C = 1/(n μ²).
+func TestCostVarianceOfExponentials(t *testing.T) {
+	const n = 40
+	e := exact(t, dist.Exponential{Mu: 2}, n)
+	for _, p := range []Policy{{1, 1, Keep}, {7, 3, Keep}, {20, 2, Kill}, {39, 1, Keep}, {40, 2, Keep}, {}} {
+		if got, err := e.CostVariance(p); err != nil || !near(got, 1/(4.0*n), 1e-7) {
+			t.Errorf("%+v: %v, want %v (%v)", p, got, 1/(4.0*n), err)
 		}
 	}
 }

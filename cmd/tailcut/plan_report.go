@@ -186,8 +186,10 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		row(what, c.Outcome, quantile)
 	}
 	choice("what you have now: no clones", a.advice.Baseline)
-	if spark, err := plan.Spark4().Simulate(a.law, a.tasks, sparkRounds(a.tasks), a.flags.seed); err == nil {
-		row("Spark 4's defaults, simulated", spark, "")
+	if m, err := plan.NewSimulate(a.law, a.tasks, sparkRounds(a.tasks), a.flags.seed); err == nil {
+		if spark, err := m.Evaluate(plan.Spark4()); err == nil {
+			row("Spark 4's defaults, simulated", spark, "")
+		}
 	}
 	if a.evaluated != nil {
 		choice("yours: "+words(a.evaluated.Policy, a.tasks), *a.evaluated)
