@@ -86,8 +86,7 @@ func (p *pool) get(of Job, index int64) *job {
 	}
 	j := p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
-	j.Job, j.index, j.x, j.y, j.tie = of, index, of.Map, of.Shuffle, 0
-	j.ratio = 0
+	j.Job, j.index, j.x, j.y, j.tie, j.ratio = of, index, of.Map, of.Shuffle, 0, 0
 	if of.Map > 0 {
 		j.ratio = of.Shuffle / of.Map
 	}

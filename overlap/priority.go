@@ -107,9 +107,17 @@ func (s *split) share() {
 	} else if s1.m == nil {
 		s2.mapRate = 1
 	}
-	demand1, demand2 := s1.demand(), s2.demand()
-	s1.walk(small + max(0, large-demand2))
-	s2.walk(large + max(0, small-demand1))
+	rate1, rate2 := small+spare(large, s2.demand()), large+spare(small, s1.demand())
+	s1.walk(rate1)
+	s2.walk(rate2)
+}
+
+// spare is what a demand leaves of a capacity. (The built-in max would cost more, as it looks for NaN.)
+func spare(capacity, demand float64) float64 {
+	if demand >= capacity {
+		return 0
+	}
+	return capacity - demand
 }
 
 func (s *split) advance(limit float64, out *done) (dt float64, ok bool) {
@@ -124,9 +132,13 @@ func (s *split) advance(limit float64, out *done) (dt float64, ok bool) {
 		dt, ok = s2.alone(limit, out)
 	default:
 		s.share()
-		dt = min(s1.due, s2.due)
-		ok = dt <= limit
-		dt = min(dt, limit)
+		dt = limit
+		if s1.due <= dt {
+			dt, ok = s1.due, true
+		}
+		if s2.due <= dt {
+			dt, ok = s2.due, true
+		}
 		s1.serve(dt, s1.due <= dt, out)
 		s2.serve(dt, s2.due <= dt, out)
 	}

@@ -73,8 +73,12 @@ func (s *Sim) until(t float64) {
 		}
 	}
 	for s.present > 0 {
-		dt, ok := s.engine.advance(max(0, t-s.clock), &s.out)
-		if math.IsInf(dt, 1) {
+		limit := t - s.clock
+		if limit < 0 { // by rounding
+			limit = 0
+		}
+		dt, ok := s.engine.advance(limit, &s.out)
+		if dt > math.MaxFloat64 {
 			panic(fmt.Sprintf("overlap: %d jobs are present at %v and none is served", s.present, s.clock))
 		}
 		s.clock += dt
