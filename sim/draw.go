@@ -17,6 +17,7 @@ const (
 	forUp       purpose = 5 // how long a machine works: machine, spell
 	forRepair   purpose = 6 // how long it takes to repair: machine, spell
 	forRun      purpose = 7 // the seed of a run: run
+	forCapacity purpose = 8 // what a machine does in a slot: machine, slot
 )
 
 // draw returns 64 random bits that depend on what they are for and on nothing else.

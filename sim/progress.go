@@ -34,27 +34,31 @@ func ParseProgress(spec string) (Progress, error) {
 // leastError bounds 1+e from below: an estimate of the remaining time is never less than a hundredth of it, so that it stays positive.
 const leastError = 0.01
 
-// misjudged returns the remaining time, in seconds, as a report of an attempt has it: the truth times 1+e with e ~ N(0, Noise²).
-func (s *Simulator) misjudged(remaining sched.Time, r *running) float64 {
-	truth := remaining.Seconds()
+// misjudged returns a factor on the remaining time, or work, of an attempt as a report has it: 1+e with e ~ N(0, Noise²).
+func (s *Simulator) misjudged(r *running) float64 {
 	if s.o.Progress.Noise == 0 {
-		return truth
+		return 1
 	}
 	e := s.o.Progress.Noise * normal(draw(s.o.Seed, forNoise, r.job, r.task, r.number<<16+r.reports))
-	return truth * max(leastError, 1+e)
+	return max(leastError, 1+e)
 }
 
 // report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that who
-// extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant.
+// extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under checkpointing nobody can
+// know that time, and p is what is done.
 func (s *Simulator) report(r *running) sched.Event {
-	left := s.misjudged(r.end-s.now, r)
+	wrong := s.misjudged(r)
 	r.reports++
-	age := (s.now - r.start).Seconds()
-	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: (age + left*r.from) / (age + left)}
+	age, left := (s.now - r.start).Seconds(), (r.end-s.now).Seconds()*wrong
+	ev := sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: (age + left*r.from) / (age + left)}
+	if s.shared != nil {
+		ev.Progress = max(0, 1-(1-s.progressOf(r))*wrong)
+	}
+	return ev
 }
 
-// forecast returns the fact that tells a policy at the launch when an attempt will end.
-func (s *Simulator) forecast(r *running) sched.Event {
-	left := s.misjudged(r.end-r.start, r)
-	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: r.from, Rate: (1 - r.from) / left}
+// forecast returns the fact that tells a policy when an attempt that has come so far will end.
+func (s *Simulator) forecast(r *running, sofar float64) sched.Event {
+	left := (r.end - s.now).Seconds() * s.misjudged(r)
+	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: sofar, Rate: (1 - sofar) / left}
 }

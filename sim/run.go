@@ -60,7 +60,10 @@ type Simulator struct {
 	o       Options
 	core    sched.Core
 	service Service
-	faults  *faultPlan // nil if machines do not fail
+	shared  *machineCapacity       // the service if attempts of a task share their progress, else nil
+	crews   map[sched.TaskID]*crew // of tasks that are not done, if they do
+	changed []*crew                // to be planned anew
+	faults  *faultPlan             // nil if machines do not fail
 
 	start, now sched.Time // of the first arrival, and of the step
 	wake       sched.Time // that the core has asked for
@@ -73,7 +76,7 @@ type Simulator struct {
 	idle       int // steps since something happened that was not the policy's own doing
 
 	ends    queue     // by row of the core's attempt table: the attempt's next report or its end
-	rows    []running // likewise; kept only if attempts report as they go
+	rows    []running // likewise; kept only if attempts report as they go or share their progress
 	stages  []stage   // by the core's StageID
 	facts   []sched.Event
 	told    []sched.Event // forecasts for the next step, which follows at the same instant
@@ -129,13 +132,24 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	if err != nil {
 		return err
 	}
+	shared, ok := service.(*machineCapacity)
+	switch {
+	case !ok || !shared.checkpoint:
+		shared = nil
+	case o.LaunchDelay > 0:
+		return errors.New("sim: under checkpointing there is no launch delay")
+	}
 	start := w.Jobs[0].Arrival
 	*s = Simulator{
-		w: w, o: o, core: s.core, service: service, faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
+		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
+		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
 		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path,
 	}
 	s.core.Reset(p, o.Limits)
+	if clear(s.crews); shared != nil && s.crews == nil {
+		s.crews = map[sched.TaskID]*crew{}
+	}
 	for range o.Machines {
 		m, err := s.core.AddMachine(0, o.Slots)
 		if err != nil {
@@ -176,6 +190,7 @@ func (s *Simulator) step() error {
 	for i := range decisions {
 		s.carryOut(&decisions[i])
 	}
+	s.plan()
 	if s.o.Check {
 		return s.core.Check()
 	}
@@ -215,8 +230,11 @@ func (s *Simulator) collect() error {
 		if s.o.Progress.Every > 0 && s.rows[id.Row()].end > s.now {
 			r := &s.rows[id.Row()]
 			s.reports = append(s.reports, s.report(r))
-			s.ends.push(uint64(id), min(r.end, s.now+s.o.Progress.Every))
+			s.schedule(r)
 			continue
+		}
+		if s.shared != nil {
+			delete(s.crews, s.core.View().Attempt(id).Task)
 		}
 		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id})
 		s.done++
@@ -266,6 +284,9 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 		s.launch(d)
 	case sched.Kill:
 		s.ends.remove(uint32(d.Attempt.Row()))
+		if s.shared != nil {
+			s.leave(d)
+		}
 	case sched.Wake:
 		s.wake = d.At
 	case sched.Close:
@@ -284,24 +305,40 @@ func (s *Simulator) launch(d *sched.Decision) {
 		Index: int(index), Recorded: s.w.Durations[st.recorded : st.recorded+st.tasks], Law: s.law(st), Share: (1 - d.From) / s.o.Speed,
 	}
 	r := running{id: d.Attempt, start: s.now, end: sched.Never, from: d.From, job: a.Job, task: a.Task, number: a.Number}
+	s.ends.grow(d.Attempt.Row() + 1)
+	if s.shared != nil {
+		s.join(d, &r, a)
+		return
+	}
 	if span := s.service.Duration(a); span < sched.Never-s.now-s.o.LaunchDelay {
 		r.end = s.now + s.o.LaunchDelay + span
 	}
+	if s.o.Progress.Every > 0 {
+		s.keep(&r)
+	}
+	s.schedule(&r)
+	if s.o.Progress.Exact && r.end > s.now {
+		s.told = append(s.told, s.forecast(&r, r.from))
+	}
+}
+
+// keep remembers what is known about an attempt.
+func (s *Simulator) keep(r *running) {
+	row := r.id.Row()
+	for len(s.rows) <= row {
+		s.rows = append(s.rows, running{})
+	}
+	s.rows[row] = *r
+}
+
+// schedule puts an attempt's next report, or its end, into the queue.
+func (s *Simulator) schedule(r *running) {
 	due := r.end
-	row := d.Attempt.Row()
-	s.ends.grow(row + 1)
 	if every := s.o.Progress.Every; every > 0 {
-		for len(s.rows) <= row {
-			s.rows = append(s.rows, running{})
-		}
-		s.rows[row] = r
-		due = min(due, s.now+every)
+		due = min(due, s.now+every-(s.now-r.start)%every)
 	}
 	if due < sched.Never {
-		s.ends.push(uint64(d.Attempt), due)
-	}
-	if s.o.Progress.Exact && r.end > s.now {
-		s.told = append(s.told, s.forecast(&r))
+		s.ends.push(uint64(r.id), due)
 	}
 }
 

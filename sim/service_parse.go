@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,7 +12,8 @@ import (
 )
 
 // ServiceUsage lists the specs that [ParseService] reads.
-const ServiceUsage = "resample, recorded, law, sx[:slowdown=LAW], machine[:slowdown=LAW,keep=SPAN], or a law such as pareto:alpha=1.5,xm=10"
+const ServiceUsage = "resample, recorded, law, sx[:slowdown=LAW], machine[:slowdown=LAW,keep=SPAN], " +
+	"capacity:law=LAW[,slot=SPAN][,checkpoint=true], or a law such as pareto:alpha=1.5,xm=10"
 
 // Dolly is the law of slowdowns "Dolly(1,12)" in thousandths: fitted by Gardner et al. (ToN 2017) to those of Facebook's Hadoop cluster
 // in Ananthanarayanan et al. (NSDI 2013). Mean 4.691.
@@ -21,6 +24,9 @@ const (
 	defaultMachineSlowdown = "twopoint:lo=1,hi=5,p=0.1"
 	defaultKeep            = 10 * time.Minute
 )
+
+// defaultSlot is that of the model capacity, and of the paper's evaluation.
+const defaultSlot = 5 * time.Second
 
 // ParseService returns the model that a spec names. Laws within a spec are put in parentheses; the slowdown "dolly" is [Dolly].
 func ParseService(spec string) (Model, error) {
@@ -46,6 +52,12 @@ func ParseService(spec string) (Model, error) {
 			return nil, fmt.Errorf("sim: service machine: %w", err)
 		}
 		return MachineSlowdown(law, keep), nil
+	case "capacity":
+		c, err := ParseCapacity(rest)
+		if err != nil {
+			return nil, fmt.Errorf("sim: service capacity: %s", strings.TrimPrefix(err.Error(), "sim: "))
+		}
+		return c.Model, nil
 	}
 	law, err := dist.Parse(spec)
 	if err != nil {
@@ -85,6 +97,39 @@ func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sc
 		return nil, 0, fmt.Errorf("slowdown: expected dolly or a law in parentheses: %w", err)
 	}
 	return law, keep, nil
+}
+
+// ParseCapacity reads law=LAW[,slot=SPAN][,checkpoint=true].
+func ParseCapacity(spec string) (c *Capacity, err error) {
+	var law dist.Law
+	slot, checkpoint := sched.Time(defaultSlot), false
+	for rest := spec; rest != ""; {
+		var key, value string
+		key, rest, _ = strings.Cut(rest, "=")
+		value, rest = cutParam(rest)
+		switch key {
+		case "law":
+			if law, err = dist.Parse(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")); err != nil {
+				return nil, fmt.Errorf("sim: law: expected a law in parentheses: %w", err)
+			}
+		case "slot":
+			d, err := time.ParseDuration(value)
+			if err != nil || d < time.Millisecond {
+				return nil, fmt.Errorf("sim: slot: expected a duration of at least 1ms, got %q", value)
+			}
+			slot = sched.Time(d)
+		case "checkpoint":
+			if checkpoint, err = strconv.ParseBool(value); err != nil {
+				return nil, fmt.Errorf("sim: checkpoint: expected true or false, got %q", value)
+			}
+		default:
+			return nil, fmt.Errorf("sim: unknown parameter %q; valid: %s", key, ServiceUsage)
+		}
+	}
+	if law == nil {
+		return nil, errors.New("sim: expected law=LAW, such as capacity:law=(uniform:lo=0,hi=2)")
+	}
+	return NewCapacity(law, slot, checkpoint)
 }
 
 // cutParam cuts a value off at the first comma outside parentheses.

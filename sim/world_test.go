@@ -126,8 +126,11 @@ func drawWorkload(t *rapid.T) *trace.Workload {
 
 // drawOptions makes a cluster with every kind of service, progress and faults, and the core's invariants checked after each step.
 func drawOptions(t *rapid.T) Options {
-	spec := rapid.SampledFrom([]string{"resample", "sx", "machine:keep=1s", "det:value=0", "exp:mean=2"})
-	m, err := ParseService(spec.Draw(t, "service"))
+	const shared = "capacity:law=(twopoint:lo=0.2,hi=2,p=0.5),slot=500ms,checkpoint=true"
+	spec := rapid.SampledFrom([]string{
+		"resample", "sx", "machine:keep=1s", "det:value=0", "exp:mean=2", "capacity:law=(uniform:lo=0,hi=2),slot=1s", shared,
+	}).Draw(t, "service")
+	m, err := ParseService(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,6 +138,9 @@ func drawOptions(t *rapid.T) Options {
 		Machines: rapid.IntRange(1, 4).Draw(t, "machines"), Slots: rapid.IntRange(1, 2).Draw(t, "slots"), Model: m, Check: true,
 		Limits: sched.DefaultLimits(), Seed: rapid.Uint64().Draw(t, "seed"),
 		Speed: rapid.SampledFrom([]float64{1, 2}).Draw(t, "speed"), LaunchDelay: rapid.SampledFrom([]sched.Time{0, sched.Second}).Draw(t, "delay"),
+	}
+	if spec == shared {
+		o.LaunchDelay = 0
 	}
 	if rapid.Bool().Draw(t, "faults") {
 		o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}
