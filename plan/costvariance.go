@@ -60,10 +60,10 @@ type spread struct{ mean, variance float64 }
 func (e *Exact) rest(p Policy, fork int) spread {
 	each := func(step func(y, width, S float64)) {
 		if p.Original == Kill {
-			e.forks.lives(func(y, width, fresh float64) { step(y, width, math.Pow(fresh, float64(p.Clones+1))) })
+			e.forks.lives(func(y, width, fresh float64) { step(y, width, power(fresh, p.Clones+1)) })
 		} else {
 			e.forks.residuals(fork, func(y, width, old, fresh float64) {
-				step(y, width, old*math.Pow(fresh, float64(p.Clones)))
+				step(y, width, old*power(fresh, p.Clones))
 			})
 		}
 	}

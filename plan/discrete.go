@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/tailcut/tailcut/dist"
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+)
 
 // discrete are the forks of a law that is all atoms, rule B of exact resampling: n values drawn from the law, the fork at
 // their k-th smallest v_j, every task equal to v_j finished. With G_j = P(X <= v_j), of the n tasks
@@ -19,6 +23,9 @@ func (d *discrete) time(i int) float64 { return d.atoms[i].Value }
 
 func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []float64)) {
 	a := d.atoms[i]
+	if n := float64(d.tasks); n*a.Survival-reach(n*a.Survival*a.CDF) > float64(hi) {
+		return // too many are left
+	}
 	above := binomial(d.tasks, a.Survival, a.CDF, negligible, nil)
 	share, rest := a.Mass/a.CDF, 0.0
 	if i > 0 {
@@ -26,6 +33,9 @@ func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []flo
 	}
 	var buffer, weights []float64
 	for x := above.lo; x <= min(above.hi(), hi); x++ {
+		if m := float64(d.tasks-x) * share; float64(x)+m+reach(m*rest) < float64(lo) {
+			continue // too few are
+		}
 		equal := binomial(d.tasks-x, share, rest, negligible, buffer)
 		buffer = equal.pmf
 		if x+equal.hi()-1 < lo {
@@ -44,6 +54,10 @@ func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []flo
 		visit(x, weights)
 	}
 }
+
+// reach is how far from its mean a binomial number of that variance comes with a probability of 1e-20 or more: by Bernstein's inequality
+// P(|X-μ| > t) <= 2 exp(-t²/(2(σ²+t/3))).
+func reach(variance float64) float64 { return 32 + 10*math.Sqrt(variance) }
 
 // residuals merges the steps of what is left of an original, at v_m - v_i, with those of a fresh attempt, at v_m.
 func (d *discrete) residuals(i int, step func(y, width, old, fresh float64)) {

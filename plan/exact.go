@@ -157,7 +157,7 @@ func (r *span) prepareFresh(sLo, sHi int) {
 		all[c].reset(sLo, sHi)
 	}
 	r.e.forks.lives(func(_, width, fresh float64) {
-		S := math.Pow(fresh, float64(r.rLo+1))
+		S := power(fresh, r.rLo+1)
 		for c := range all {
 			all[c].add(width, S)
 			r.freshMean[c] += width * S
@@ -276,12 +276,8 @@ func (x *residuals) fill(i int) {
 		x.sums[c].reset(lo, hi)
 		x.mean[c] = 0
 	}
-	first := float64(x.span.keepFrom)
 	x.span.e.forks.residuals(i, func(_, width, old, fresh float64) {
-		S := old * fresh
-		if first > 1 {
-			S = old * math.Pow(fresh, first)
-		}
+		S := old * power(fresh, x.span.keepFrom)
 		for c := range x.sums {
 			x.sums[c].add(width, S)
 			x.mean[c] += width * S

@@ -3,10 +3,12 @@ package plan
 import "math"
 
 const (
-	// small is how small s·S must be for the binomial series of 1-(1-S)^s to be cut after seriesTerms: (1/32)^8/9! is
+	// small is how small s·S must be for the binomial series of 1-(1-S)^s to be cut after seriesTerms: (1/8)^10/11! is
 	// below the rounding of the first term.
-	small       = 1.0 / 32
-	seriesTerms = 8
+	small       = 1.0 / 8
+	seriesTerms = 10
+	// multiplied is the largest s for which (1-S)^s is formed by squaring, whose error grows with s: 4e-13 in all.
+	multiplied = 4096
 	// gone is -log of a power (1-S)^s that is nothing beside 1.
 	gone = 45.0
 	// Powers are summed for every s, or for every h-th with h = s/perStride and interpolated by the polynomial through
@@ -24,8 +26,9 @@ const (
 // sums Σ g S^i, whose digits the subtraction from 1 would lose; and only in between is it a multiplication per s, or per
 // stride of s.
 type maxima struct {
-	lo, hi int // the band of s
+	lo, hi int // the band of s, lo a multiple of stride
 	stride int
+	first  int // lo/stride
 	total  float64
 	series [seriesTerms]float64 // Σ g S^(i+1) of the small S
 	powers []float64            // Σ g (1-S)^(lo+i·stride) of the rest
@@ -33,9 +36,10 @@ type maxima struct {
 
 // reset empties the sums, for s from lo to hi.
 func (m *maxima) reset(lo, hi int) {
-	m.lo, m.hi, m.total, m.series = lo, hi, 0, [seriesTerms]float64{}
 	m.stride = max(1, min(lo/perStride, (hi-lo)/window))
-	size := (hi-lo+m.stride-1)/m.stride + 1
+	m.first = lo / m.stride
+	m.lo, m.hi, m.total, m.series = m.first*m.stride, hi, 0, [seriesTerms]float64{}
+	size := (hi-m.lo+m.stride-1)/m.stride + 1
 	if cap(m.powers) < size {
 		m.powers = make([]float64, size)
 	}
@@ -60,8 +64,11 @@ func (m *maxima) add(g, S float64) {
 		a, b = a*S2, b*S2
 		s[4] += a
 		s[5] += b
-		s[6] += a * S2
-		s[7] += b * S2
+		a, b = a*S2, b*S2
+		s[6] += a
+		s[7] += b
+		s[8] += a * S2
+		s[9] += b * S2
 		return
 	}
 	m.total += g
@@ -74,12 +81,8 @@ func (m *maxima) add(g, S float64) {
 		}
 		return
 	}
-	log := math.Log1p(-S)
-	p0 := g * math.Exp(float64(m.lo)*log)
-	q := 1 - S
-	if m.stride > 1 {
-		q = math.Exp(float64(m.stride) * log)
-	}
+	p0, q := m.start(S)
+	p0 *= g
 	q2 := q * q
 	p1, p2, p3, q4 := p0*q, p0*q2, p0*q*q2, q2*q2
 	acc := m.powers
@@ -97,27 +100,53 @@ func (m *maxima) add(g, S float64) {
 	}
 }
 
+// start returns (1-S)^lo and (1-S)^stride, for S < 1.
+func (m *maxima) start(S float64) (first, stride float64) {
+	if m.hi > multiplied {
+		log := math.Log1p(-S)
+		return math.Exp(float64(m.lo) * log), math.Exp(float64(m.stride) * log)
+	}
+	q := 1 - S
+	lost := (1 - q) - S // of q to rounding
+	stride = power(q, m.stride)
+	return power(stride, m.first) * (1 + float64(m.lo)*lost/q), stride * (1 + float64(m.stride)*lost/q)
+}
+
+// power returns x^n for n >= 0.
+func power(x float64, n int) float64 {
+	result := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			result *= x
+		}
+		x *= x
+	}
+	return result
+}
+
 // at returns the sum for s, which must be of the band.
 func (m *maxima) at(s int) float64 {
 	// C(s,1) M1 - C(s,2) M2 + … = s (M1 - (s-1)/2 (M2 - (s-2)/3 (M3 - …)))
 	var sum float64
 	for i := seriesTerms - 1; i >= 0; i-- {
-		sum = float64(s-i) / float64(i+1) * (m.series[i] - sum)
+		sum = float64(s-i) * reciprocal[i] * (m.series[i] - sum)
 	}
-	return m.total - m.power(s) + sum
+	return m.total - m.rest(s) + sum
 }
 
-// power returns Σ g (1-S)^s of the steps that are not in the series.
-func (m *maxima) power(s int) float64 {
+var reciprocal = [seriesTerms]float64{1, 1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7, 1. / 8, 1. / 9, 1. / 10}
+
+// rest returns Σ g (1-S)^s of the steps that are not in the series.
+func (m *maxima) rest(s int) float64 {
 	i := (s - m.lo) / m.stride
 	rest := (s - m.lo) % m.stride
 	if rest == 0 {
 		return m.powers[i]
 	}
-	first := max(0, min(i-window/2+1, len(m.powers)-window))
-	x := float64(i-first) + float64(rest)/float64(m.stride)
+	from := max(0, min(i-window/2+1, len(m.powers)-window))
+	x := float64(i-from) + float64(rest)/float64(m.stride)
 	var sum, norm float64 // the barycentric formula
-	for j, p := range m.powers[first : first+window] {
+	for j, p := range m.powers[from : from+window] {
 		w := barycentric[j] / (x - float64(j))
 		sum += w * p
 		norm += w

@@ -71,9 +71,9 @@ func (o *occasions) within(p Policy, t float64) float64 {
 			last = x.at
 			fresh := o.law.Survival(t - x.at + slack)
 			if p.Original == Kill {
-				S = math.Pow(fresh, float64(p.Clones+1))
+				S = power(fresh, p.Clones+1)
 			} else {
-				S = min(1, beyond/x.alive) * math.Pow(fresh, float64(p.Clones))
+				S = min(1, beyond/x.alive) * power(fresh, p.Clones)
 			}
 		}
 		if x.unfinished == 0 {

@@ -67,7 +67,7 @@ func (s *schedule) survival(z float64) float64 {
 	st := s.stage(z)
 	S := st.reach
 	for _, g := range st.groups {
-		S *= math.Pow(s.law.Survival(z-g.start), float64(g.count))
+		S *= power(s.law.Survival(z-g.start), g.count)
 	}
 	return S
 }

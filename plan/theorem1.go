@@ -93,9 +93,9 @@ func (t *Theorem1) residual(p Policy) (largest, mean float64) {
 
 // steps lists the steps of (7): width and P(Y > y).
 func (t *Theorem1) steps(p Policy, step func(width, S float64)) {
-	e, r := t.exact, float64(p.Clones)
+	e := t.exact
 	if p.Original == Kill || p.Stragglers == e.tasks {
-		e.forks.lives(func(_, width, fresh float64) { step(width, math.Pow(fresh, r+1)) })
+		e.forks.lives(func(_, width, fresh float64) { step(width, power(fresh, p.Clones+1)) })
 		return
 	}
 	share := float64(p.Stragglers) / float64(e.tasks)
@@ -107,9 +107,9 @@ func (t *Theorem1) steps(p Policy, step func(width, S float64)) {
 			i++
 		}
 		left := f.atoms[i].Survival / share // 1 unless there are ties
-		f.residuals(i, func(_, width, old, fresh float64) { step(width, left*old*math.Pow(fresh, r)) })
+		f.residuals(i, func(_, width, old, fresh float64) { step(width, left*old*power(fresh, p.Clones)) })
 	case *continuous:
 		n := node{t: e.law.InvSurvival(share), u: 1 - share, q: share}
-		f.residualsAt(n, func(_, width, old, fresh float64) { step(width, old*math.Pow(fresh, r)) })
+		f.residualsAt(n, func(_, width, old, fresh float64) { step(width, old*power(fresh, p.Clones)) })
 	}
 }

@@ -38,11 +38,11 @@ func (e *Exact) LatencyVariance(p Policy) (float64, error) {
 		sum.reset(lo, hi)
 		if p.Original == Kill {
 			e.forks.lives(func(y, width, fresh float64) {
-				sum.add(2*(t+y)*width, math.Pow(fresh, float64(p.Clones+1)))
+				sum.add(2*(t+y)*width, power(fresh, p.Clones+1))
 			})
 		} else {
 			e.forks.residuals(fork, func(y, width, old, fresh float64) {
-				sum.add(2*(t+y)*width, old*math.Pow(fresh, float64(p.Clones)))
+				sum.add(2*(t+y)*width, old*power(fresh, p.Clones))
 			})
 		}
 		for _, x := range rows {
