@@ -23,6 +23,8 @@ type engine interface {
 	// advance serves the present jobs for at most limit seconds, up to and including their next event, and returns for how long.
 	// It returns false when there was no event within the limit.
 	advance(limit float64, out *done) (dt float64, ok bool)
+	// each calls f with every present job and what remains of it.
+	each(f func(j *job, x, y float64))
 }
 
 // done collects the jobs that an event completed.
