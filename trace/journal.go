@@ -172,10 +172,11 @@ func OpenJournalReader(path string) (*JournalReader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	return newJournalReader(path, data)
+	return NewJournalReader(path, data)
 }
 
-func newJournalReader(path string, data []byte) (*JournalReader, error) {
+// NewJournalReader reads the header of the journal data, which errors call path.
+func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 	r := &JournalReader{data: data, path: path}
 	if len(data) < len(journalMagic) || string(data[:len(journalMagic)]) != journalMagic {
 		return nil, fmt.Errorf("trace: %s: not a journal: it does not begin with %q", path, journalMagic)

@@ -108,7 +108,7 @@ func size(t rapid.TB, path string) int64 {
 
 // read returns the whole batches of a journal, the reader at its end, and what stopped it if that was not the end.
 func read(data []byte) ([]Batch, *JournalReader, error) {
-	r, err := newJournalReader("journal", data)
+	r, err := NewJournalReader("journal", data)
 	if err != nil {
 		return nil, nil, err
 	}

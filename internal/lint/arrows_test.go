@@ -20,6 +20,7 @@ const arrows = `
 	plan       -> dist
 	policy     -> sched dist plan
 	trace      -> sched dist
+	trace/history -> trace sched
 	sim        -> sched dist trace
 	overlap    -> dist
 	live       -> sched trace

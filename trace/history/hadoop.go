@@ -1,0 +1,115 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// hadoop holds what the logs of Hadoop have in common: ids, and that an attempt's start and end are told apart.
+//
+// Job is the job's id, Stage is map, reduce, setup or cleanup, Task and Number come from the attempt's id. Attempts that end without having started are
+// passed over, and so is what is said of an attempt after its end: that its output was lost with its machine.
+type hadoop struct {
+	names   names
+	running map[string]hadoopStart // by attempt id
+	latest  sched.Time
+	name    []byte // scratch
+	a       Attempt
+}
+
+type hadoopStart struct {
+	stage       string
+	start       sched.Time
+	host        string
+	speculative bool
+}
+
+func newHadoop() hadoop {
+	return hadoop{names: names{}, running: map[string]hadoopStart{}}
+}
+
+// hadoopID is an attempt's id taken apart: attempt_200904211745_0002_m_000021_0.
+type hadoopID struct {
+	job          []byte // 200904211745_0002
+	task, number int
+}
+
+func parseHadoopID(id []byte) (p hadoopID, ok bool) {
+	rest, ok := bytes.CutPrefix(id, []byte("attempt_"))
+	if !ok || bytes.Count(rest, []byte{'_'}) != 4 {
+		return p, false
+	}
+	end := bytes.IndexByte(rest, '_')
+	end += 1 + bytes.IndexByte(rest[end+1:], '_')
+	parts := bytes.Split(rest[end+1:], []byte{'_'})
+	var err, err2 error
+	p.job = rest[:end]
+	p.task, err = strconv.Atoi(string(parts[1]))
+	p.number, err2 = strconv.Atoi(string(parts[2]))
+	return p, err == nil && err2 == nil && p.task >= 0 && p.number >= 0
+}
+
+// hadoopStages maps the task types of all versions to the names of stages.
+var hadoopStages = map[string]string{
+	"MAP": "map", "REDUCE": "reduce", "SETUP": "setup", "CLEANUP": "cleanup",
+	"JOB_SETUP": "setup", "JOB_CLEANUP": "cleanup", "TASK_CLEANUP": "cleanup",
+}
+
+// hadoopOutcomes maps the states of all versions.
+var hadoopOutcomes = map[string]Outcome{
+	"SUCCESS": Succeeded, "SUCCEEDED": Succeeded, "FAILED": Failed, "KILLED": Killed,
+}
+
+func (h *hadoop) started(id []byte, s hadoopStart) {
+	h.latest = max(h.latest, s.start)
+	h.running[string(id)] = s
+}
+
+// ended tells of an attempt whose id has been checked.
+func (h *hadoop) ended(id []byte, end sched.Time, outcome Outcome, host []byte, input, shuffled int64, emit emit) error {
+	h.latest = max(h.latest, end)
+	s, known := h.running[string(id)]
+	if !known {
+		return nil
+	}
+	delete(h.running, string(id))
+	if len(host) > 0 {
+		s.host = h.host(host)
+	}
+	return h.tell(id, s, end, outcome, input, shuffled, emit)
+}
+
+func (h *hadoop) tell(id []byte, s hadoopStart, end sched.Time, outcome Outcome, input, shuffled int64, emit emit) error {
+	p, _ := parseHadoopID(id)
+	h.name = append(append(h.name[:0], "job_"...), p.job...)
+	h.a = Attempt{
+		Job: h.names.keep(h.name), Stage: s.stage, Task: p.task, Number: p.number, Start: s.start, Duration: span(s.start, end),
+		Outcome: outcome, Speculative: s.speculative, Host: s.host, InputBytes: max(0, input), ShuffleBytes: max(0, shuffled),
+	}
+	return emit(&h.a)
+}
+
+// host takes a machine's name out of /rack/name, and undoes the escapes of old logs.
+func (h *hadoop) host(text []byte) string {
+	text = text[bytes.LastIndexByte(text, '/')+1:]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		return h.names.keep([]byte(strings.ReplaceAll(string(text), `\`, "")))
+	}
+	return h.names.keep(text)
+}
+
+// finish tells of what still ran when the log ended.
+func (h *hadoop) finish(emit emit) error {
+	for _, id := range slices.SortedFunc(maps.Keys(h.running), cmp.Compare) {
+		if err := h.tell([]byte(id), h.running[id], h.latest, Running, 0, 0, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

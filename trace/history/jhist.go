@@ -1,0 +1,202 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Hadoop's job history file (.jhist) since 0.23: the line Avro-Json, the schema, then one event a line. An attempt is two events, such as
+// MAP_ATTEMPT_STARTED and MAP_ATTEMPT_FINISHED.
+
+type jhist struct {
+	hadoop
+	in *lines
+	c  cursor
+}
+
+func newJhist() *jhist { return &jhist{hadoop: newHadoop()} }
+
+// jhistEvent is what an event of an attempt says.
+type jhistEvent struct {
+	id, kind, host  []byte
+	start, finish   int64
+	input, shuffled int64
+	speculative     bool
+}
+
+func (j *jhist) read(in *lines, emit emit) error {
+	j.in = in
+	for {
+		line, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || in.number <= 2 {
+			continue // the first is Avro-Json, the second the schema
+		}
+		if err := j.line(line, emit); err != nil {
+			return err
+		}
+	}
+}
+
+func (j *jhist) line(line []byte, emit emit) error {
+	if line[0] != '{' || line[len(line)-1] != '}' {
+		return j.in.expected("", "a JSON object on one line", line)
+	}
+	c := &j.c
+	c.reset(line)
+	c.enter('{')
+	var kind []byte
+	var e jhistEvent
+	for key, more := c.key(); more; key, more = c.key() {
+		switch {
+		case string(key) == "type":
+			kind = c.str()
+		case string(key) == "event" && bytes.Contains(kind, []byte("_ATTEMPT_")):
+			c.enter('{')
+			for _, more := c.key(); more; _, more = c.key() { // the record's name
+				j.attempt(&e)
+			}
+		default:
+			c.skip()
+		}
+	}
+	if c.err != nil {
+		return c.wrong(j.in)
+	}
+	if what := string(kind); strings.Contains(what, "_ATTEMPT_") {
+		return j.told(what[strings.LastIndexByte(what, '_')+1:], &e, emit)
+	}
+	return nil
+}
+
+// told handles an event of an attempt, which is STARTED, FINISHED, FAILED or KILLED.
+func (j *jhist) told(what string, e *jhistEvent, emit emit) error {
+	if _, ok := parseHadoopID(e.id); !ok {
+		return j.in.expected("attemptId", "an id such as attempt_1526555215992_0001_m_000000_0", e.id)
+	}
+	field, ms := "finishTime", e.finish
+	if what == "STARTED" {
+		field, ms = "startTime", e.start
+	}
+	at, ok := millis(ms)
+	if !ok {
+		return j.in.wrong(field, fmt.Errorf("expected milliseconds since 1970, got %d", ms))
+	}
+	var outcome Outcome
+	switch what {
+	case "STARTED":
+		stage, ok := hadoopStages[string(e.kind)]
+		if !ok {
+			return j.in.expected("taskType", "MAP, REDUCE, JOB_SETUP or JOB_CLEANUP", e.kind)
+		}
+		j.started(e.id, hadoopStart{stage: stage, start: at, host: j.host(e.host), speculative: e.speculative})
+		return nil
+	case "FINISHED":
+	case "FAILED":
+		outcome = Failed
+	case "KILLED":
+		outcome = Killed
+	default:
+		return nil
+	}
+	return j.ended(e.id, at, outcome, e.host, e.input, e.shuffled, emit)
+}
+
+// attempt reads the record of an event.
+func (j *jhist) attempt(e *jhistEvent) {
+	c := &j.c
+	c.enter('{')
+	for key, more := c.key(); more; key, more = c.key() {
+		switch string(key) {
+		case "attemptId":
+			e.id = j.text()
+		case "taskType":
+			e.kind = j.text()
+		case "startTime":
+			e.start = c.int()
+		case "finishTime":
+			e.finish = c.int()
+		case "hostname", "trackerName":
+			e.host = j.text()
+		case "avataar":
+			e.speculative = string(j.text()) == "SPECULATIVE"
+		case "counters":
+			j.counters(e)
+		default:
+			c.skip()
+		}
+	}
+}
+
+// text reads a text or a union of null and text, which Avro writes as {"string":"..."}.
+func (j *jhist) text() (s []byte) {
+	c := &j.c
+	if c.space() != '{' {
+		return c.str()
+	}
+	c.enter('{')
+	for _, more := c.key(); more; _, more = c.key() {
+		s = c.str()
+	}
+	return s
+}
+
+// counters looks for the bytes that the attempt read.
+func (j *jhist) counters(e *jhistEvent) {
+	c := &j.c
+	if c.space() != '{' {
+		c.skip()
+		return
+	}
+	c.enter('{')
+	for key, more := c.key(); more; key, more = c.key() {
+		if string(key) != "groups" {
+			c.skip()
+			continue
+		}
+		for c.enter('['); c.item(']'); {
+			c.enter('{')
+			for key, more := c.key(); more; key, more = c.key() {
+				if string(key) != "counts" {
+					c.skip()
+					continue
+				}
+				for c.enter('['); c.item(']'); {
+					j.counter(e)
+				}
+			}
+		}
+	}
+}
+
+func (j *jhist) counter(e *jhistEvent) {
+	c := &j.c
+	var name []byte
+	var value int64
+	c.enter('{')
+	for key, more := c.key(); more; key, more = c.key() {
+		switch string(key) {
+		case "name":
+			name = c.str()
+		case "value":
+			value = c.int()
+		default:
+			c.skip()
+		}
+	}
+	switch string(name) {
+	case "HDFS_BYTES_READ":
+		e.input = value
+	case "REDUCE_SHUFFLE_BYTES":
+		e.shuffled = value
+	}
+}

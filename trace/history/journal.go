@@ -1,0 +1,136 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// journal reads the journal of a run of Tailcut. Job is the run's name and Stage the stage's. An attempt that was launched while another of its task ran is speculative.
+type journal struct {
+	header  *trace.JournalHeader
+	running map[sched.AttemptID]sched.Decision // the launch
+	beside  map[sched.AttemptID]bool           // launched as clones
+	tasks   map[sched.TaskID]int               // attempts that run
+	latest  sched.Time
+	a       Attempt
+}
+
+func (j *journal) read(in *lines, emit emit) error {
+	data, err := io.ReadAll(in.in)
+	if err != nil {
+		return in.wrong("", unreadable(err))
+	}
+	r, err := trace.NewJournalReader(in.name, data)
+	if err != nil {
+		return err
+	}
+	j.header = &r.Header
+	j.running, j.beside, j.tasks = map[sched.AttemptID]sched.Decision{}, map[sched.AttemptID]bool{}, map[sched.TaskID]int{}
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := j.batch(b, emit); err != nil {
+			return err
+		}
+	}
+}
+
+// batch applies facts, then decisions, as the core did.
+func (j *journal) batch(b *trace.Batch, emit emit) error {
+	j.latest = max(j.latest, b.Now)
+	for _, f := range b.Facts {
+		var err error
+		switch f.Kind {
+		case sched.AttemptDone:
+			err = j.ended(f.Attempt, f.At, Succeeded, emit)
+		case sched.AttemptFailed:
+			err = j.ended(f.Attempt, f.At, Failed, emit)
+		case sched.MachineLost:
+			for _, id := range slices.SortedFunc(maps.Keys(j.running), cmp.Compare) {
+				if err == nil && j.running[id].Machine == f.Machine {
+					err = j.ended(id, f.At, Killed, emit)
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, d := range b.Decisions {
+		switch d.Kind {
+		case sched.Launch:
+			j.running[d.Attempt] = d
+			if j.tasks[d.Task] > 0 {
+				j.beside[d.Attempt] = true
+			}
+			j.tasks[d.Task]++
+		case sched.Kill:
+			if err := j.ended(d.Attempt, d.At, Killed, emit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ended tells of an attempt. Facts about attempts that are gone are ignored, as the core does.
+func (j *journal) ended(id sched.AttemptID, at sched.Time, outcome Outcome, emit emit) error {
+	d, known := j.running[id]
+	if !known {
+		return nil
+	}
+	delete(j.running, id)
+	j.tasks[d.Task]--
+	j.a = Attempt{
+		Job: j.header.Run, Stage: j.stage(int(d.Stage)), Task: j.task(d), Number: int(d.Number),
+		Start: j.instant(d.At), Duration: span(d.At, at), Outcome: outcome, Speculative: j.beside[id],
+	}
+	delete(j.beside, id)
+	if m := int(d.Machine); m < len(j.header.Machines) {
+		j.a.Host = j.header.Machines[m].Name
+	}
+	return emit(&j.a)
+}
+
+func (j *journal) stage(i int) string {
+	if i < len(j.header.Stages) {
+		return j.header.Stages[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// task returns the number of a task within its stage: the core numbers the tasks of a job through.
+func (j *journal) task(d sched.Decision) int {
+	t := int(d.Task)
+	for s := range min(int(d.Stage), len(j.header.Job.Stages)) {
+		t -= j.header.Job.Stages[s].Tasks
+	}
+	return t
+}
+
+// instant turns an instant of the run into one since 1970.
+func (j *journal) instant(at sched.Time) sched.Time {
+	return sched.Time(j.header.Started.UnixNano()) + at
+}
+
+// finish tells of what ran when the journal ends.
+func (j *journal) finish(emit emit) error {
+	for _, id := range slices.SortedFunc(maps.Keys(j.running), cmp.Compare) {
+		if err := j.ended(id, j.latest, Running, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package history
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// A run of two stages: a clone that wins, a machine that is lost, and an attempt that runs when the engine dies.
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "_tailcut", "journal")
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	header := trace.JournalHeader{
+		Run: "r1", Started: time.Unix(1000, 0), Machines: []trace.JournalMachine{{Name: "m0"}, {Name: "m1"}}, Stages: []string{"map", "reduce"},
+		Job: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 2}, {Tasks: 1}}},
+	}
+	j, err := trace.CreateJournal(path, &header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(at sched.Time, stage, task, machine, number, attempt int) sched.Decision {
+		return sched.Decision{Kind: sched.Launch, At: at, Stage: sched.StageID(stage), Task: sched.TaskID(task), Machine: sched.MachineID(machine),
+			Number: uint32(number), Attempt: sched.AttemptID(attempt)}
+	}
+	for _, b := range []trace.Batch{
+		{Now: 0, Decisions: []sched.Decision{launch(0, 0, 0, 0, 0, 1), launch(0, 0, 1, 1, 0, 2)}},
+		{Now: 3 * s, Decisions: []sched.Decision{launch(3*s, 0, 0, 1, 1, 3)}},
+		{Now: 4 * s, Facts: []sched.Event{{Kind: sched.AttemptDone, At: 4 * s, Attempt: 3}, {Kind: sched.AttemptFailed, At: 4 * s, Attempt: 2}},
+			Decisions: []sched.Decision{{Kind: sched.Kill, At: 4 * s, Attempt: 1}, launch(4*s, 0, 1, 1, 1, 4)}},
+		{Now: 5 * s, Facts: []sched.Event{{Kind: sched.MachineLost, At: 5 * s, Machine: 1}}, Decisions: []sched.Decision{launch(5*s, 0, 1, 0, 2, 5)}},
+		{Now: 7 * s, Facts: []sched.Event{{Kind: sched.AttemptDone, At: 7 * s, Attempt: 5}}, Decisions: []sched.Decision{launch(7*s, 1, 2, 0, 0, 6)}},
+		{Now: 9 * s},
+	} {
+		if err := j.Append(b.Now, b.Facts, b.Decisions, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(filepath.Dir(filepath.Dir(path)), nil, "") // the output folder of the run
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var got []Attempt
+	for a, err := range l.Attempts() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, *a)
+	}
+	want := []Attempt{
+		{Job: "r1", Stage: "map", Number: 1, Start: 1003 * s, Duration: s, Speculative: true, Host: "m1"},
+		{Job: "r1", Stage: "map", Task: 1, Start: 1000 * s, Duration: 4 * s, Outcome: Failed, Host: "m1"},
+		{Job: "r1", Stage: "map", Start: 1000 * s, Duration: 4 * s, Outcome: Killed, Host: "m0"},
+		{Job: "r1", Stage: "map", Task: 1, Number: 1, Start: 1004 * s, Duration: s, Outcome: Killed, Host: "m1"},
+		{Job: "r1", Stage: "map", Task: 1, Number: 2, Start: 1005 * s, Duration: 2 * s, Host: "m0"},
+		{Job: "r1", Stage: "reduce", Start: 1007 * s, Duration: 2 * s, Outcome: Running, Host: "m0"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,92 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// lines reads a text line by line, and words complaints about the current one.
+type lines struct {
+	name   string
+	in     *bufio.Reader
+	long   []byte // a line longer than the buffer of in
+	number int    // of the current line, from 1
+}
+
+// maxLine bounds a line, so that a file that is no log does not fill the memory. Query plans in Spark logs have megabytes.
+const maxLine = 1 << 30
+
+// next returns the next line without its end, valid until the call after; io.EOF after the last.
+func (l *lines) next() ([]byte, error) {
+	part, err := l.in.ReadSlice('\n')
+	if len(part) == 0 && errors.Is(err, io.EOF) {
+		return nil, io.EOF
+	}
+	l.number++
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.long = append(l.long[:0], part...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			part, err = l.in.ReadSlice('\n')
+			l.long = append(l.long, part...)
+			if len(l.long) > maxLine {
+				return nil, l.wrong("", fmt.Errorf("expected lines of at most %d bytes", maxLine))
+			}
+		}
+		part = l.long
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, l.wrong("", unreadable(err))
+	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(part, []byte{'\n'}), []byte{'\r'}), nil
+}
+
+// unreadable words an error of the file below.
+func unreadable(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("expected more compressed data, found the end of the file")
+	}
+	return err
+}
+
+// wrong says what is wrong with a field of the current line; field may be empty.
+func (l *lines) wrong(field string, err error) error {
+	if field == "" {
+		return fmt.Errorf("%s:%d: %w", l.name, l.number, err)
+	}
+	return fmt.Errorf("%s:%d: field %s: %w", l.name, l.number, field, err)
+}
+
+// expected says what was expected in a field of the current line, and what was found.
+func (l *lines) expected(field, what string, got []byte) error {
+	return l.wrong(field, fmt.Errorf("expected %s, got %q", what, abridged(got)))
+}
+
+// abridged shortens text for a message.
+func abridged(s []byte) string {
+	if len(s) > 40 {
+		return string(s[:40]) + "..."
+	}
+	return string(s)
+}
+
+// names keeps one copy of each name, so that a name that comes again costs no memory.
+type names map[string]string
+
+func (n names) keep(b []byte) string {
+	if s, known := n[string(b)]; known {
+		return s
+	}
+	s := string(b)
+	n[s] = s
+	return s
+}
+
+// millis turns milliseconds into a time; false if they are out of range.
+func millis(ms int64) (sched.Time, bool) {
+	return sched.Time(ms) * sched.Millisecond, ms >= 0 && ms <= int64(maxInstant/sched.Millisecond)
+}

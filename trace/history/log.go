@@ -1,0 +1,176 @@
+package history
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Log is a log that has been recognised. Close it after use.
+type Log struct {
+	Name   string // as it was asked for
+	Format string // what it is, in words
+
+	reader reader
+	first  *lines   // of the first file, which is open
+	rest   []string // files that belong to the same log
+	closer func()
+}
+
+// reader reads the files of one log, one after the other.
+type reader interface {
+	read(in *lines, emit emit) error
+	finish(emit emit) error // tells of what is only known at the end
+}
+
+// emit takes an attempt, which the caller may change afterwards. Its errors end the reading.
+type emit func(*Attempt) error
+
+// errEnough ends the reading without a complaint.
+var errEnough = errors.New("enough")
+
+// Open opens a log and tells its format from its beginning. path is a file, "-" for stdin, a folder with a rolling Spark log (eventlog_v2_...), or
+// the output folder of a run of Tailcut. With a column, a name or a number from 1, the log is a CSV that has durations in seconds there.
+func Open(path string, stdin io.Reader, column string) (*Log, error) {
+	l := &Log{Name: path}
+	if path == "-" {
+		l.Name = "stdin"
+		return l, l.open(io.NopCloser(stdin), column)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if info.IsDir() {
+		files, err := folder(path)
+		if err != nil {
+			return nil, err
+		}
+		path, l.rest = files[0], files[1:]
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if err := l.open(f, column); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// plain drops the name of the system call from an error.
+func plain(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
+// open unpacks the first file and looks at its beginning.
+func (l *Log) open(r io.ReadCloser, column string) error {
+	name := l.Name
+	if f, ok := r.(*os.File); ok {
+		name = f.Name()
+	}
+	in, done, err := decompress(r)
+	if err != nil {
+		return fmt.Errorf("%s:1: %w", name, unreadable(err))
+	}
+	l.closer = func() { done(); r.Close() }
+	l.first = &lines{name: name, in: bufio.NewReaderSize(in, 1<<18)}
+	head, err := l.first.in.Peek(1 << 16)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s:1: %w", name, unreadable(err))
+	}
+	if column != "" {
+		l.Format, l.reader = "column of a CSV", &csvColumn{column: column}
+		return nil
+	}
+	for _, f := range formats {
+		if f.recognise(head) {
+			if f.refused != "" {
+				return fmt.Errorf("%s:1: %s", name, f.refused)
+			}
+			l.Format, l.reader = f.name, f.reader()
+			return nil
+		}
+	}
+	return fmt.Errorf("%s:1: expected a log of tasks, found none that is known", name)
+}
+
+// Close releases the files.
+func (l *Log) Close() {
+	if l.closer != nil {
+		l.closer()
+		l.closer = nil
+	}
+}
+
+// Attempts streams the attempts of the log, once. An attempt is valid until the next; after an error there is no more.
+func (l *Log) Attempts() iter.Seq2[*Attempt, error] {
+	return func(yield func(*Attempt, error) bool) {
+		emit := func(a *Attempt) error {
+			if !yield(a, nil) {
+				return errEnough
+			}
+			return nil
+		}
+		err := l.reader.read(l.first, emit)
+		for _, path := range l.rest {
+			if err == nil {
+				err = l.readFile(path, emit)
+			}
+		}
+		if err == nil {
+			err = l.reader.finish(emit)
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}
+
+// readFile reads one of the later files of a log.
+func (l *Log) readFile(path string, emit emit) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return plain(err)
+	}
+	defer f.Close()
+	in, done, err := decompress(f)
+	if err != nil {
+		return fmt.Errorf("%s:1: %w", path, unreadable(err))
+	}
+	defer done()
+	return l.reader.read(&lines{name: path, in: bufio.NewReaderSize(in, 1<<18)}, emit)
+}
+
+// folder returns the files of a log that is a folder, in the order in which they were written.
+func folder(path string) ([]string, error) {
+	journal := filepath.Join(path, "_tailcut", "journal")
+	if _, err := os.Stat(journal); err == nil {
+		return []string{journal}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	var rolled []rolledFile
+	for _, e := range entries {
+		if n, compact, ok := rolledNumber(e.Name()); ok {
+			rolled = append(rolled, rolledFile{filepath.Join(path, e.Name()), n, compact})
+		}
+	}
+	if len(rolled) == 0 {
+		return nil, fmt.Errorf("%s: expected a file, a rolling Spark log with files events_N_..., or the output folder of a run; "+
+			"found a folder with neither", strings.TrimSuffix(path, "/"))
+	}
+	return inOrder(rolled), nil
+}

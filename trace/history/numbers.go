@@ -1,0 +1,120 @@
+package history
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// numbers reads one duration in seconds per line; what follows a # is a comment, and blank lines are nothing. Tasks are numbered from 0.
+type numbers struct{ a Attempt }
+
+func (n *numbers) read(in *lines, emit emit) error {
+	for {
+		line, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		text, _, _ := bytes.Cut(line, []byte{'#'})
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		if n.a.Duration, err = seconds(text); err != nil {
+			if bytes.IndexByte(text, ',') >= 0 {
+				err = fmt.Errorf("%w; of a CSV name the column", err)
+			}
+			return in.wrong("", err)
+		}
+		if err := emit(&n.a); err != nil {
+			return err
+		}
+		n.a.Task++
+	}
+}
+
+func (n *numbers) finish(emit) error { return nil }
+
+// seconds reads a duration.
+func seconds(text []byte) (sched.Time, error) {
+	x, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+		return 0, fmt.Errorf("expected a duration in seconds, a finite number of at least 0, got %q", abridged(text))
+	}
+	t := sched.FromSeconds(x)
+	if t > maxInstant {
+		return 0, fmt.Errorf("expected a duration of at most %.0f seconds, got %q", maxInstant.Seconds(), abridged(text))
+	}
+	return t, nil
+}
+
+// csvColumn reads a column of a CSV, by its name in the first line or by its number from 1; in the latter case the first line may be a header or not.
+type csvColumn struct {
+	column string
+	a      Attempt
+}
+
+func (c *csvColumn) read(in *lines, emit emit) error {
+	r := csv.NewReader(in.in)
+	r.Comment = '#'
+	r.TrimLeadingSpace = true
+	r.ReuseRecord = true
+	index := -1
+	if n, err := strconv.Atoi(c.column); err == nil {
+		if n < 1 {
+			return fmt.Errorf("columns count from 1, got %d", n)
+		}
+		index = n - 1
+	}
+	for first := true; ; first = false {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var bad *csv.ParseError
+		switch {
+		case errors.As(err, &bad):
+			in.number = bad.Line
+			return in.wrong("", bad.Err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", in.name, unreadable(err))
+		}
+		in.number, _ = r.FieldPos(0)
+		if index < 0 { // the header
+			if index = slices.Index(record, c.column); index < 0 {
+				return in.wrong("", fmt.Errorf("no column %q; there are: %s", c.column, oneLine(strings.Join(record, ", "))))
+			}
+			continue
+		}
+		if index >= len(record) {
+			return in.wrong("", fmt.Errorf("no column %d; there are %d", index+1, len(record)))
+		}
+		c.a.Duration, err = seconds([]byte(strings.TrimSpace(record[index])))
+		if err != nil && first {
+			continue // a header
+		}
+		if err != nil {
+			in.number, _ = r.FieldPos(index)
+			return fmt.Errorf("%s:%d: column %s: %w", in.name, in.number, c.column, err)
+		}
+		if err := emit(&c.a); err != nil {
+			return err
+		}
+		c.a.Task++
+	}
+}
+
+// oneLine keeps a message on one line.
+func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
+
+func (c *csvColumn) finish(emit) error { return nil }

@@ -1,0 +1,213 @@
+package history
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// What kubectl get pods -o json prints: a list of pods, or one. A pod is an attempt from the start of its first container to the end of its last.
+// Kubernetes keeps whole seconds.
+//
+// Job is the name of the Job, else of whatever owns the pod, else the pod's. Task is the completion index of an indexed Job, otherwise every pod is a task by itself,
+// numbered from 0. A pod that was deleted or evicted while it ran was killed; how long a pod ran that still runs is counted until the
+// last instant in the list.
+
+type pods struct {
+	names   names
+	count   map[string]int  // pods by job
+	index   map[podTask]int // attempts by job and completion index
+	running []Attempt
+	latest  sched.Time
+	a       Attempt
+}
+
+type podTask struct {
+	job   string
+	index int
+}
+
+func newPods() *pods {
+	return &pods{names: names{}, count: map[string]int{}, index: map[podTask]int{}}
+}
+
+// pod is what is read of a pod.
+type pod struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name        string            `json:"name"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+		Deleted     string            `json:"deletionTimestamp"`
+		Owners      []struct {
+			Name string `json:"name"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		Node string `json:"nodeName"`
+	} `json:"spec"`
+	Status struct {
+		Phase      string         `json:"phase"`
+		Reason     string         `json:"reason"`
+		Containers []podContainer `json:"containerStatuses"`
+	} `json:"status"`
+}
+
+type podContainer struct {
+	State struct {
+		Running *struct {
+			Started string `json:"startedAt"`
+		} `json:"running"`
+		Terminated *struct {
+			Started  string `json:"startedAt"`
+			Finished string `json:"finishedAt"`
+		} `json:"terminated"`
+	} `json:"state"`
+}
+
+func (p *pods) read(in *lines, emit emit) error {
+	s := newJSONStream(in)
+	for {
+		more, err := s.open('{')
+		if err != nil || !more {
+			return err
+		}
+		var single pod // filled in if the object is a pod and no list
+		for {
+			key, more, err := s.key()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			switch key {
+			case "items":
+				err = s.list(key, func() error {
+					var one pod
+					if err := s.decode(key, &one); err != nil {
+						return err
+					}
+					return p.pod(s, &one, emit)
+				})
+			case "kind":
+				err = s.decode(key, &single.Kind)
+			case "metadata":
+				err = s.decode(key, &single.Metadata)
+			case "spec":
+				err = s.decode(key, &single.Spec)
+			case "status":
+				err = s.decode(key, &single.Status)
+			default:
+				var ignored any
+				err = s.decode(key, &ignored)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if single.Kind == "Pod" {
+			if err := p.pod(s, &single, emit); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// pod tells of a pod that has started.
+func (p *pods) pod(s *jsonStream, d *pod, emit emit) error {
+	if d.Kind != "" && d.Kind != "Pod" {
+		s.in.number = 1 + s.c.at(s.d.InputOffset())
+		return s.in.expected("items.kind", "Pod", []byte(d.Kind))
+	}
+	var start, end sched.Time
+	running := false
+	instant := func(text string) (sched.Time, error) {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil || at.Year() < 1970 || at.Year() >= 2043 {
+			s.in.number = 1 + s.c.at(s.d.InputOffset())
+			return 0, s.in.expected("items.status.containerStatuses", "a date such as 2024-05-06T07:08:09Z", []byte(text))
+		}
+		t := sched.Time(at.UnixNano())
+		p.latest = max(p.latest, t)
+		return t, nil
+	}
+	for _, c := range d.Status.Containers {
+		var started string
+		switch {
+		case c.State.Running != nil:
+			running, started = true, c.State.Running.Started
+		case c.State.Terminated != nil && c.State.Terminated.Started != "":
+			started = c.State.Terminated.Started
+			t, err := instant(c.State.Terminated.Finished)
+			if err != nil {
+				return err
+			}
+			end = max(end, t)
+		default:
+			continue
+		}
+		t, err := instant(started)
+		if err != nil {
+			return err
+		}
+		if start == 0 || t < start {
+			start = t
+		}
+	}
+	if start == 0 {
+		return nil // it waits
+	}
+	p.a = Attempt{Job: p.job(d), Start: start, Duration: span(start, end), Host: p.names.keep([]byte(d.Spec.Node))}
+	p.number(d)
+	switch {
+	case running:
+		p.a.Outcome = Running
+		p.running = append(p.running, p.a)
+		return nil
+	case d.Status.Phase == "Succeeded":
+	case d.Metadata.Deleted != "" || d.Status.Reason == "Evicted" || d.Status.Reason == "Preempting":
+		p.a.Outcome = Killed
+	default:
+		p.a.Outcome = Failed
+	}
+	return emit(&p.a)
+}
+
+// job returns whose pod it is.
+func (p *pods) job(d *pod) string {
+	for _, label := range []string{"batch.kubernetes.io/job-name", "job-name"} {
+		if name := d.Metadata.Labels[label]; name != "" {
+			return p.names.keep([]byte(name))
+		}
+	}
+	if len(d.Metadata.Owners) > 0 {
+		return p.names.keep([]byte(d.Metadata.Owners[0].Name))
+	}
+	return d.Metadata.Name
+}
+
+// number fills in the numbers of task and attempt.
+func (p *pods) number(d *pod) {
+	if i, err := strconv.Atoi(d.Metadata.Annotations["batch.kubernetes.io/job-completion-index"]); err == nil && i >= 0 {
+		key := podTask{p.a.Job, i}
+		p.a.Task, p.a.Number = i, p.index[key]
+		p.index[key]++
+		return
+	}
+	p.a.Task = p.count[p.a.Job]
+	p.count[p.a.Job]++
+}
+
+// finish tells of what still ran.
+func (p *pods) finish(emit emit) error {
+	for i := range p.running {
+		a := &p.running[i]
+		a.Duration = span(a.Start, p.latest)
+		if err := emit(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Rumen's job trace: JSON objects one after the other, a job each, with the lists mapTasks, reduceTasks and otherTasks of tasks with their attempts.
+// Times are milliseconds since 1970, -1 if unknown. An attempt that ended and has one of its times missing lasted 0 if it
+// failed or was killed, and is passed over if it succeeded.
+
+type rumen struct{ hadoop }
+
+func newRumen() *rumen { return &rumen{newHadoop()} }
+
+type rumenTask struct {
+	Kind     string         `json:"taskType"`
+	Attempts []rumenAttempt `json:"attempts"`
+}
+
+type rumenAttempt struct {
+	ID       string `json:"attemptID"`
+	Host     string `json:"hostName"`
+	Result   string `json:"result"`
+	Start    int64  `json:"startTime"`
+	Finish   int64  `json:"finishTime"`
+	Input    int64  `json:"hdfsBytesRead"`
+	Shuffled int64  `json:"reduceShuffleBytes"`
+}
+
+func (r *rumen) read(in *lines, emit emit) error {
+	s := newJSONStream(in)
+	for {
+		if more, err := s.open('{'); err != nil || !more {
+			return err
+		}
+		for {
+			key, more, err := s.key()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			switch key {
+			case "mapTasks", "reduceTasks", "otherTasks":
+				err = s.list(key, func() error { return r.task(s, key, emit) })
+			default:
+				var ignored any
+				err = s.decode(key, &ignored)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// task reads a task.
+func (r *rumen) task(s *jsonStream, list string, emit emit) error {
+	var t rumenTask
+	if err := s.decode(list, &t); err != nil {
+		return err
+	}
+	s.in.number = 1 + s.c.at(s.d.InputOffset())
+	stage, ok := hadoopStages[t.Kind]
+	if !ok {
+		return s.in.expected(list+".taskType", "MAP, REDUCE, SETUP or CLEANUP", []byte(t.Kind))
+	}
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		outcome, known := hadoopOutcomes[a.Result]
+		switch {
+		case a.Result == "":
+			continue // it has not ended
+		case !known:
+			return s.in.expected(list+".attempts.result", "SUCCESS, FAILED or KILLED", []byte(a.Result))
+		}
+		id := []byte(a.ID)
+		if _, ok := parseHadoopID(id); !ok {
+			return s.in.expected(list+".attempts.attemptID", "an id such as attempt_200904211745_0002_m_000021_0", id)
+		}
+		start, end, err := r.times(a)
+		if err != nil {
+			return s.in.wrong(list+".attempts", err)
+		}
+		if start == 0 && outcome == Succeeded {
+			continue
+		}
+		from := hadoopStart{stage: stage, start: start, host: r.host([]byte(a.Host))}
+		if err := r.tell(id, from, end, outcome, a.Input, a.Shuffled, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// times returns when an attempt started and ended, both 0 unless both are known.
+func (r *rumen) times(a *rumenAttempt) (start, end sched.Time, err error) {
+	if a.Start <= 0 || a.Finish <= 0 {
+		return 0, 0, nil
+	}
+	start, ok := millis(a.Start)
+	end, also := millis(a.Finish)
+	if !ok || !also {
+		return 0, 0, fmt.Errorf("expected milliseconds since 1970, got %d and %d", a.Start, a.Finish)
+	}
+	return start, end, nil
+}

@@ -1,0 +1,91 @@
+package history
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Stage is what a log says about the tasks of one stage.
+type Stage struct {
+	Job, Stage, StageName string
+
+	Succeeded []Observation // attempts that succeeded
+	Censored  []float64     // seconds that attempts had run when they were killed, or when the log ended
+	Failed    int           // attempts
+	Tasks     int           // different tasks that were seen
+}
+
+// Observation is an attempt that succeeded.
+type Observation struct {
+	Seconds float64
+	Bytes   int64 // read, from storage and from earlier stages; 0 if the log does not say
+	Host    int32 // index into the hosts of [Stages]
+}
+
+// Seconds returns the durations of the attempts that succeeded, in seconds.
+func (s *Stage) Seconds() []float64 {
+	values := make([]float64, len(s.Succeeded))
+	for i, o := range s.Succeeded {
+		values[i] = o.Seconds
+	}
+	return values
+}
+
+// Title names the stage for people: job, stage, and what it is called.
+func (s *Stage) Title() string {
+	switch {
+	case s.Job == "" && s.Stage == "":
+		return "all tasks"
+	case s.Stage == "":
+		return "job " + s.Job
+	case s.Job == "":
+		return "stage " + s.Stage
+	}
+	return fmt.Sprintf("job %s, stage %s", s.Job, s.Stage)
+}
+
+// Stages sorts attempts into stages, in the order in which these come first. Empty job and stage take all; otherwise a stage is taken if its job is the
+// one, and its id or its name the other.
+func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*Stage, hosts []string, err error) {
+	type id struct{ job, stage string }
+	type task struct {
+		stage  *Stage
+		number int
+	}
+	byID := map[id]*Stage{}
+	tasks := map[task]struct{}{}
+	numbers := map[string]int32{}
+	for a, err := range attempts {
+		if err != nil {
+			return nil, nil, err
+		}
+		if job != "" && a.Job != job || stage != "" && a.Stage != stage && a.StageName != stage {
+			continue
+		}
+		st := byID[id{a.Job, a.Stage}]
+		if st == nil {
+			st = &Stage{Job: a.Job, Stage: a.Stage, StageName: a.StageName}
+			byID[id{a.Job, a.Stage}] = st
+			stages = append(stages, st)
+		}
+		if _, seen := tasks[task{st, a.Task}]; !seen {
+			tasks[task{st, a.Task}] = struct{}{}
+			st.Tasks++
+		}
+		switch a.Outcome {
+		case Succeeded:
+			host, known := numbers[a.Host]
+			if !known {
+				host = int32(len(hosts))
+				hosts = append(hosts, a.Host)
+				numbers[a.Host] = host
+			}
+			st.Succeeded = append(st.Succeeded, Observation{a.Duration.Seconds(), a.InputBytes + a.ShuffleBytes, host})
+		case Failed:
+			st.Failed++
+		default:
+			st.Censored = append(st.Censored, a.Duration.Seconds())
+		}
+	}
+	return stages, hosts, nil
+}
