@@ -190,7 +190,7 @@ func (in *reader) addDurations(s *stageLine, stage int, law int32) (string, erro
 	if err := in.room(*s.Tasks); err != nil {
 		return "tasks", err
 	}
-	draws := jobStream(in.seed, in.line, uint64(stage))
+	draws := jobStream(in.set.Seed, in.line, uint64(stage))
 	for range *s.Tasks {
 		d, err := drawSeconds(w.Laws[law], draws)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/tailcut/tailcut/sched"
 )
@@ -33,9 +34,10 @@ func (w *Workload) jobLine(j int) *jobLine {
 		Name: w.Names[job.Name], Arrival: job.Arrival.Seconds(), Deadline: job.Deadline.Seconds(), Priority: job.Priority, Weight: job.Weight,
 		MinShare: uint16(job.MinShare), Retries: uint16(job.Retries),
 	}
+	stageNames := w.stageNames(j)
 	for i, st := range w.StagesOf(j) {
 		s := stageLine{
-			Name: w.stageName(j, i), Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable,
+			Name: stageNames[i], Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable,
 			Input: st.InputBytes, Durations: secondsList(w.DurationsOf(&st)),
 		}
 		if st.Law >= 0 {
@@ -61,12 +63,22 @@ func (w *Workload) jobLine(j int) *jobLine {
 	return l
 }
 
-// stageName returns the name of stage i of job j; stages without one are named by their index where an edge needs it.
-func (w *Workload) stageName(j, i int) string {
-	if name := w.Names[w.StagesOf(j)[i].Name]; name != "" {
-		return name
+// stageNames returns the names of the stages of job j. A stage without a name is called by its index; one whose name another has too gets its index behind it.
+func (w *Workload) stageNames(j int) []string {
+	stages := w.StagesOf(j)
+	all := make([]string, len(stages))
+	taken := make(map[string]bool, len(stages))
+	for i, st := range stages {
+		name := w.Names[st.Name]
+		if name == "" {
+			name = strconv.Itoa(i)
+		}
+		for taken[name] {
+			name += "#" + strconv.Itoa(i)
+		}
+		all[i], taken[name] = name, true
 	}
-	return fmt.Sprint(i)
+	return all
 }
 
 // secondsList formats durations as a JSON list.

@@ -6,34 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// Load returns the workload that a user names on the command line: a file, "-" for stdin, or the spec of a generator, "synth:...". Durations that are stated
-// as a law are drawn, the same for the same seed.
-func Load(arg string, stdin io.Reader, seed uint64) (*Workload, error) {
-	switch {
-	case arg == "-":
-		return Read(stdin, "stdin", seed)
-	case strings.HasPrefix(arg, synthPrefix):
-		return Synthesize(arg, seed)
-	}
-	f, err := os.Open(arg)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
-	}
-	defer f.Close()
-	return Read(f, arg, seed)
-}
-
-// Read reads a workload in any of the formats of this package. Compression (gzip, zstd) and format (.tr lines, JSON lines) are told by the
-// content. An error is one line that names the line, counted from 1, the field, and what was expected there.
-func Read(r io.Reader, name string, seed uint64) (*Workload, error) {
-	in := &reader{w: &Workload{Name: name}, seed: seed, most: maxTasks}
+// Read reads a workload in any of the formats of docs/workloads.md. Compression (gzip, zstd) and format are told by the content. An error is one line that
+// names the line, counted from 1, the field, and what was expected there.
+func (m *Importer) Read(r io.Reader, name string) (*Workload, error) {
+	in := newReader(name, maxTasks, m.withDefaults())
 	plain, done, err := decompress(r)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
@@ -70,47 +52,51 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 	return b, func() {}, nil
 }
 
-// reader reads one stream into a workload, line by line.
+// reader reads one stream into a workload.
 type reader struct {
 	w     *Workload
+	set   Importer // without zero values
 	lines *bufio.Reader
 	long  []byte // a line longer than the buffer of lines
 	line  uint32 // number of the current line, from 0
-	seed  uint64
-	most  int // tasks in all
+	most  int    // tasks in all
 	names *names
 	laws  map[string]int32 // index in w.Laws by spec
 }
 
-// read takes the format from the first line that holds something. Lines that are blank or begin with # are skipped, and counted.
+func newReader(name string, most int, set Importer) *reader {
+	w := &Workload{Name: name}
+	return &reader{w: w, set: set, most: most, names: newNames(w)}
+}
+
+// read takes the format from the beginning.
 func (in *reader) read() error {
-	in.names = newNames(in.w)
-	parse := (*reader).trLine
-	for first := true; ; in.line++ {
-		text, err := in.next()
-		if errors.Is(err, io.EOF) {
-			break
+	head, err := in.lines.Peek(sampleSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("trace: %s: %w", in.w.Name, err)
+	}
+	if s := newSample(head); s != nil {
+		f := formatOf(s)
+		if f == nil {
+			return fmt.Errorf("trace: %s: expected one of the formats %s; it begins with %q", in.w.Name, formatNames(), abridged(s.line))
 		}
-		if err != nil {
-			return in.wrong("", err)
-		}
-		text = strings.TrimSpace(text)
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		if first && text[0] == '{' {
-			parse = (*reader).jsonLine
-		}
-		first = false
-		if err := parse(in, text); err != nil {
+		if err := f.read(in); err != nil {
 			return err
 		}
 	}
 	if len(in.w.Jobs) == 0 {
-		return fmt.Errorf("trace: %s: expected at least one job, found none", in.w.Name)
+		return fmt.Errorf("trace: %s: expected at least one job, found none%s", in.w.Name, in.noJobs())
 	}
 	in.w.sortByArrival()
 	return nil
+}
+
+// noJobs says why there may be none.
+func (in *reader) noJobs() string {
+	if len(in.w.Notes) == 0 {
+		return ""
+	}
+	return "; " + strings.TrimPrefix(in.w.Notes[len(in.w.Notes)-1], in.w.Name+": ")
 }
 
 // next returns the next line, io.EOF after the last.

@@ -16,7 +16,7 @@ const SynthGoogleUsage = `synth:google;jobs=4000;window=28h32m47s;reduce=0;seed=
 const googlePrefix = synthPrefix + "google"
 
 // GoogleJobs generates jobs like those of the 28-hour extract of the Google cluster trace of 2011 on which SREW was evaluated (Xu et al., IEEE TPDS
-// 2017, Section 6). The extract is not public; what is printed of it is the window (102,767 s), 123.8 tasks per job, and durations of 13.5 to
+// 2017, Section 5). The extract is not public; what is printed of it is the window (102,767 s), 123.8 tasks per job, and durations of 13.5 to
 // 22,919.3 s with mean 1,246.7 s. The generator is fitted to that and to the printed distribution of flow times; no theory stands behind it:
 //
 //	(ln m, ln E) bivariate normal, means 2.93 and 4.75, deviations 2 and 1.5, correlation 0.56

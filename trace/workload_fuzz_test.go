@@ -70,7 +70,8 @@ func roundTrip(t *testing.T, text string, write func(io.Writer, *Workload) error
 
 // readSmall reads with a bound on tasks that a fuzzer cannot fill the memory with.
 func readSmall(text string) (*Workload, error) {
-	in := &reader{w: &Workload{Name: "fuzz"}, seed: 1, most: 10_000, lines: bufio.NewReader(strings.NewReader(text))}
+	in := newReader("fuzz", 10_000, (&Importer{Seed: 1}).withDefaults())
+	in.lines = bufio.NewReaderSize(strings.NewReader(text), sampleSize)
 	return in.w, in.read()
 }
 
@@ -82,4 +83,38 @@ func inOrder(w *Workload) (all []sched.Time) {
 		}
 	}
 	return all
+}
+
+// One target per format: what is accepted makes jobs that a core takes, and comes back from JSON lines as it was.
+
+func FuzzReadRumen(f *testing.F)            { fuzzFormat(f, "rumen") }
+func FuzzReadAlibaba2017(f *testing.F)      { fuzzFormat(f, "alibaba-v2017") }
+func FuzzReadAlibaba2018(f *testing.F)      { fuzzFormat(f, "alibaba-v2018") }
+func FuzzReadGoogleTaskEvents(f *testing.F) { fuzzFormat(f, "google-task-events") }
+func FuzzReadGoogleJobEvents(f *testing.F)  { fuzzFormat(f, "google-job-events") }
+func FuzzReadGoogleTextEvents(f *testing.F) { fuzzFormat(f, "google-text-events") }
+func FuzzReadSWIM(f *testing.F)             { fuzzFormat(f, "swim") }
+func FuzzReadCoflow(f *testing.F)           { fuzzFormat(f, "coflow") }
+func FuzzReadTPCH(f *testing.F)             { fuzzFormat(f, "tpch") }
+func FuzzReadCSV(f *testing.F)              { fuzzFormat(f, "csv") }
+
+// fuzzFormat begins with the small files of a format.
+func fuzzFormat(f *testing.F, name string) {
+	for _, c := range importCases {
+		if c.name == name {
+			f.Add(c.text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) { roundTrip(t, text, WriteJSONLines) })
+}
+
+func FuzzImporterSet(f *testing.F) {
+	f.Add("incomplete=keep;instances=exp:mu=2;split=128MiB;reduce-rate=1kB;task-start=3s;executors=7")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "hist:") {
+			return
+		}
+		var m Importer
+		_ = m.Set(text)
+	})
 }
