@@ -161,7 +161,7 @@ func (p *flink) check(v *sched.View) {
 		st := p.stages.of(sched.StageID(p.due.top()))
 		limit := p.baseline(v, st)
 		for row := st.watched.first; row >= 0 && now-p.lists.rows[row].started >= limit; row = st.watched.first {
-			m := v.Attempt(p.lists.rows[row].id).Machine
+			m := v.Attempt(v.AttemptIn(int(row))).Machine
 			p.blocked = grown(p.blocked, int(m))
 			p.blocked[m] = now + min(p.block, sched.Never-now)
 			p.lists.move(row, &p.slow)

@@ -29,7 +29,6 @@ package policy
 // until something happens. An event costs O(log tasks running), a scan O(1) and what it finds silent.
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/tailcut/tailcut/sched"
@@ -85,9 +84,10 @@ type hadoopJob struct{ from, asked sched.Time }
 
 type hadoopStage struct {
 	id    sched.StageID
-	asked bool            // a request is open
-	ends  heap[latestEnd] // single attempts with an estimate, by row
-	quiet attemptList     // single attempts, by last report, real or not, which their links have for a start
+	first sched.TaskID              // the stage's; indexes of tasks count from it
+	asked bool                      // a request is open
+	ends  heap[falling[sched.Time]] // tasks, by index, whose single attempt has an estimate, by its end
+	quiet attemptList               // single attempts, by last report, real or not, which their links have for a start
 }
 
 // hadoopAttempt is what is known of a running attempt.
@@ -99,16 +99,6 @@ type hadoopAttempt struct {
 	rate     float64    // smoothed, per second
 	constant sched.Time // T
 	reports  int
-}
-
-// latestEnd sorts attempts by estimated end, the last one first, then by task.
-type latestEnd struct {
-	end  sched.Time
-	task sched.TaskID
-}
-
-func (a latestEnd) compare(b latestEnd) int {
-	return cmp.Or(cmp.Compare(b.end, a.end), cmp.Compare(a.task, b.task))
 }
 
 func newHadoop2(a Args) sched.Policy {
@@ -128,7 +118,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 		p.jobs[ev.Job] = hadoopJob{from: v.Now()}
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
-		st.id, st.asked, st.quiet = ev.Stage, false, empty
+		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, empty
 		st.ends.clear()
 	case sched.TaskReady:
 		p.schedule(v, p.stages.of(ev.Stage), v.Now())
@@ -136,7 +126,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 		p.report(v, ev)
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		st := p.stages.of(ev.Stage)
-		p.forget(st, ev.Attempt)
+		p.forget(st, ev.Attempt, ev.Task)
 		if row := ev.Attempt.Row(); row < len(p.attempts) {
 			p.attempts[row] = hadoopAttempt{}
 		}
@@ -156,7 +146,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 func (p *hadoop2) single(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 	x := &p.attempts[a.Row()]
 	if x.end > 0 {
-		st.ends.set(a.Row(), latestEnd{x.end, t})
+		st.ends.set(int(t-st.first), falling[sched.Time]{x.end})
 	}
 	if !x.known {
 		p.lists.insertByStart(&st.quiet, a, t, x.reported)
@@ -165,10 +155,10 @@ func (p *hadoop2) single(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 
 // update takes notice that a candidate has reported, really or not, just now.
 func (p *hadoop2) update(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
-	p.forget(st, a)
+	p.forget(st, a, t)
 	x := &p.attempts[a.Row()]
 	if x.end > 0 {
-		st.ends.set(a.Row(), latestEnd{x.end, t})
+		st.ends.set(int(t-st.first), falling[sched.Time]{x.end})
 	}
 	if !x.known {
 		p.lists.append(&st.quiet, a, t, x.reported)
@@ -176,14 +166,14 @@ func (p *hadoop2) update(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 }
 
 // forget makes an attempt no candidate.
-func (p *hadoop2) forget(st *hadoopStage, a sched.AttemptID) {
+func (p *hadoop2) forget(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 	p.lists.remove(a)
-	st.ends.drop(a.Row())
+	st.ends.drop(int(t - st.first))
 }
 
 func (p *hadoop2) report(v *sched.View, ev *sched.Event) {
 	at, st, x := v.Attempt(ev.Attempt), p.stages.of(ev.Stage), &p.attempts[ev.Attempt.Row()]
-	candidate := p.lists.listOf(ev.Attempt) != nil || st.ends.has(ev.Attempt.Row())
+	candidate := p.lists.listOf(ev.Attempt) != nil || st.ends.has(int(ev.Task-st.first))
 	if x.known = ev.Rate > 0; x.known {
 		x.end = later(v.Now(), (1-ev.Progress)/ev.Rate)
 	} else {
@@ -258,7 +248,7 @@ func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
 
 // gains tells whether the attempt of the stage with the largest end would end later than another one started at an instant.
 func (p *hadoop2) gains(v *sched.View, st *hadoopStage, at sched.Time) bool {
-	return later(at, p.anew(v, st)) < st.ends.topKey().end
+	return later(at, p.anew(v, st)) < st.ends.topKey().x
 }
 
 // anew returns the estimated runtime of another attempt in a stage that has tasks done, in seconds.
@@ -312,10 +302,10 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 		return
 	}
 	for p.open(v, st) && st.ends.len() > 0 && p.gains(v, st, now) {
-		t := st.ends.topKey().task
+		t := st.first + sched.TaskID(st.ends.top())
 		a, _ := v.FirstAttempt(t)
 		if v.AttemptRoom(t) == 0 {
-			p.forget(st, a) // it may have no second attempt whatever comes
+			p.forget(st, a, t) // it may have no second attempt whatever comes
 			continue
 		}
 		p.asked.push(t)
@@ -329,10 +319,9 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 // hear makes attempts that have been silent for too long report the same again.
 func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
 	for row := st.quiet.first; row >= 0 && v.Now()-p.lists.rows[row].started > hadoopSilence; row = st.quiet.first {
-		l := p.lists.rows[row]
-		x := &p.attempts[row]
-		p.estimate(x, v.Attempt(l.id).Started, v.Now(), x.progress)
-		p.update(st, l.id, l.task)
+		a, x := v.AttemptIn(int(row)), &p.attempts[row]
+		p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
+		p.update(st, a, p.lists.rows[row].task)
 	}
 }
 
@@ -351,7 +340,7 @@ func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
 				continue
 			}
 			first, _ := v.FirstAttempt(t)
-			p.forget(p.stages.of(task.Stage), first)
+			p.forget(p.stages.of(task.Stage), first, t)
 			p.started(p.order.clone(v, act, t, m, sched.Straggling), v.Now())
 		}
 		st := p.stages.of(task.Stage)

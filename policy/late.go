@@ -76,14 +76,16 @@ type late struct {
 
 type lateStage struct {
 	id     sched.StageID
+	first  sched.TaskID          // the stage's; indexes of tasks count from it
 	rates  percentile            // of attempts that run and have reported, and of winners
-	slow   heap[rising[float64]] // rows of single attempts of min_age that have reported, by rate
+	slow   heap[rising[float64]] // tasks, by index, with a single attempt, of min_age, that has reported, by its rate
 	silent attemptList           // single attempts of min_age that have not, by start
 }
 
+func (st *lateStage) index(t sched.TaskID) int { return int(t - st.first) }
+
 // lateAttempt is what a running attempt has reported.
 type lateAttempt struct {
-	task   sched.TaskID
 	number int32      // of its value in rates plus 1, 0 before the first report
 	rate   float64    // fraction per second
 	end    sched.Time // now + time left
@@ -115,7 +117,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
-		st.id, st.silent = ev.Stage, empty
+		st.id, st.first, st.silent = ev.Stage, v.Stage(ev.Stage).First, empty
 		st.rates.p = p.slowTask
 		st.rates.reset()
 		st.slow.clear()
@@ -123,7 +125,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 		p.report(v, ev)
 	case sched.AttemptDone:
 		st := p.stages.of(ev.Stage)
-		x := p.take(st, ev.Attempt)
+		x := p.take(st, ev.Attempt, ev.Task)
 		won := 1 / (v.Now() - v.Attempt(ev.Attempt).Started).Seconds()
 		if x.number > 0 {
 			st.rates.set(int(x.number-1), won)
@@ -133,7 +135,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost:
 		st := p.stages.of(ev.Stage)
-		if x := p.take(st, ev.Attempt); x.number > 0 {
+		if x := p.take(st, ev.Attempt, ev.Task); x.number > 0 {
 			st.rates.release(int(x.number - 1))
 		}
 		if a, ok := survivor(v, ev.Task); ok {
@@ -161,7 +163,7 @@ func (p *late) report(v *sched.View, ev *sched.Event) {
 	st, row := p.stages.of(ev.Stage), ev.Attempt.Row()
 	p.attempts = grown(p.attempts, row)
 	x := &p.attempts[row]
-	x.task, x.rate = ev.Task, rate
+	x.rate = rate
 	x.end = later(v.Now(), (1-ev.Progress)/rate)
 	if x.number == 0 {
 		x.number = int32(st.rates.add(rate)) + 1
@@ -170,9 +172,9 @@ func (p *late) report(v *sched.View, ev *sched.Event) {
 	}
 	if p.lists.listOf(ev.Attempt) == &st.silent {
 		p.lists.remove(ev.Attempt)
-		st.slow.set(row, rising[float64]{rate})
-	} else if st.slow.has(row) {
-		st.slow.set(row, rising[float64]{rate})
+		st.slow.set(st.index(ev.Task), rising[float64]{rate})
+	} else if st.slow.has(st.index(ev.Task)) {
+		st.slow.set(st.index(ev.Task), rising[float64]{rate})
 	}
 	p.schedule(v, st)
 }
@@ -187,9 +189,9 @@ func later(now sched.Time, s float64) sched.Time {
 }
 
 // take forgets an attempt and returns what it has reported.
-func (p *late) take(st *lateStage, a sched.AttemptID) (x lateAttempt) {
+func (p *late) take(st *lateStage, a sched.AttemptID, t sched.TaskID) (x lateAttempt) {
 	p.lists.remove(a)
-	st.slow.drop(a.Row())
+	st.slow.drop(st.index(t))
 	if a.Row() < len(p.attempts) {
 		x, p.attempts[a.Row()] = p.attempts[a.Row()], lateAttempt{}
 	}
@@ -203,7 +205,7 @@ func (p *late) single(v *sched.View, st *lateStage, a sched.AttemptID, t sched.T
 	case v.Now()-started < p.minAge:
 		p.lists.insertByStart(&p.young, a, t, started)
 	case p.reported(a.Row()):
-		st.slow.set(a.Row(), rising[float64]{p.attempts[a.Row()].rate})
+		st.slow.set(st.index(t), rising[float64]{p.attempts[a.Row()].rate})
 	default:
 		p.lists.insertByStart(&st.silent, a, t, started)
 	}
@@ -289,7 +291,7 @@ func (p *late) ripen(v *sched.View) {
 		st := p.stages.of(v.Task(l.task).Stage)
 		if p.reported(int(row)) {
 			p.lists.unlink(row)
-			st.slow.set(int(row), rising[float64]{p.attempts[row].rate})
+			st.slow.set(st.index(l.task), rising[float64]{p.attempts[row].rate})
 		} else {
 			p.lists.move(row, &st.silent)
 		}
@@ -311,8 +313,10 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 		st := p.stages.of(sched.StageID(ids[i]))
 		if slowest, ok := st.rates.value(); ok {
 			ids, _, _ = st.slow.within(rising[float64]{math.Nextafter(slowest, math.Inf(-1))}, ids[:stages])
-			for _, row := range ids[stages:] {
-				p.found = append(p.found, candidate{p.attempts[row].end - now, p.attempts[row].task})
+			for _, i := range ids[stages:] {
+				t := st.first + sched.TaskID(i)
+				a, _ := v.FirstAttempt(t)
+				p.found = append(p.found, candidate{p.attempts[a.Row()].end - now, t})
 			}
 		}
 		row := st.silent.first
@@ -340,7 +344,7 @@ func (p *late) clone(v *sched.View, act *sched.Actions, x *candidate) {
 		p.order.clone(v, act, x.task, m, sched.Straggling)
 	}
 	p.lists.remove(a)
-	st.slow.drop(a.Row())
+	st.slow.drop(st.index(x.task))
 	p.schedule(v, st)
 }
 

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"math/bits"
+
+	"github.com/tailcut/tailcut/sched"
+)
 
 // median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Half of them are in a heap with the largest on top, the
 // others in one with the smallest on top, which is the median. Values inserted in random order cost O(1) on average, at worst O(log n).
@@ -9,7 +13,31 @@ type median struct {
 	high []sched.Time
 }
 
-func (m *median) reset() { m.low, m.high = m.low[:0], m.high[:0] }
+// reset empties the structure and makes room for n values, in memory of its own or else of the arena.
+func (m *median) reset(n int, from *arena) {
+	if cap(m.low)+cap(m.high) < n {
+		mem := from.take(n)
+		m.low, m.high = mem[:0:len(mem)/2], mem[len(mem)/2:]
+	}
+	m.low, m.high = m.low[:0], m.high[:0]
+}
+
+// arena gives out memory in pieces, so that thousands of small stages do not allocate one by one. Nothing is given back.
+type arena struct{ rest []sched.Time }
+
+// arenaBlock is what an arena allocates at least at once, in values.
+const arenaBlock = 1 << 13
+
+// take returns room for at least n values, a power of two of them: who comes back for more, again and again, has wasted no more than he has.
+func (a *arena) take(n int) []sched.Time {
+	size := 1 << bits.Len(uint(max(n, 1)-1))
+	if size > len(a.rest) {
+		a.rest = make([]sched.Time, max(size, arenaBlock))
+	}
+	mem := a.rest[:size:size]
+	a.rest = a.rest[size:]
+	return mem
+}
 
 func (m *median) len() int { return len(m.low) + len(m.high) }
 

@@ -55,6 +55,7 @@ type spark struct {
 	interval, minRuntime, threshold sched.Time
 
 	stages  perStage[sparkStage]
+	arena   arena
 	lists   attemptLists
 	marked  attemptList              // in the order in which they were marked
 	due     heap[rising[sched.Time]] // stages by the check that will mark their oldest attempt
@@ -85,8 +86,9 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
 		st.id, st.watched = ev.Stage, empty
-		st.need = max(1, int(p.quantile*float64(v.Stage(ev.Stage).Tasks)))
-		st.durations.reset()
+		tasks := int(v.Stage(ev.Stage).Tasks)
+		st.need = max(1, int(p.quantile*float64(tasks)))
+		st.durations.reset(tasks, &p.arena)
 		p.judge(v, st)
 	case sched.AttemptDone:
 		p.lists.remove(ev.Attempt)

@@ -5,10 +5,14 @@ import "github.com/tailcut/tailcut/sched"
 // perStage keeps what a policy knows of each open stage. The memory of a closed stage goes to the next one, so a T has a reset that keeps
 // its buffers; pointers to a T stay valid while its stage is open.
 type perStage[T any] struct {
-	index []int32 // by StageID: index in all plus 1, 0 where there is nothing
-	all   []*T
-	spare []int32
+	index  []int32 // by StageID: number of its T plus 1, 0 where there is nothing
+	blocks [][]T   // of stageBlock each: number n is blocks[n/stageBlock][n%stageBlock]
+	made   int32
+	spare  []int32
 }
+
+// stageBlock is how many stages get their memory at once.
+const stageBlock int32 = 64
 
 // open returns the memory of a stage that is new, with whatever its last owner left in it.
 func (p *perStage[T]) open(s sched.StageID) *T {
@@ -16,15 +20,21 @@ func (p *perStage[T]) open(s sched.StageID) *T {
 	if n := len(p.spare); n > 0 {
 		p.index[s] = p.spare[n-1]
 		p.spare = p.spare[:n-1]
-	} else {
-		p.all = append(p.all, new(T))
-		p.index[s] = int32(len(p.all))
+		return p.of(s)
 	}
-	return p.all[p.index[s]-1]
+	if p.made%stageBlock == 0 {
+		p.blocks = append(p.blocks, make([]T, stageBlock))
+	}
+	p.made++
+	p.index[s] = p.made
+	return p.of(s)
 }
 
 // of returns the memory of an open stage.
-func (p *perStage[T]) of(s sched.StageID) *T { return p.all[p.index[s]-1] }
+func (p *perStage[T]) of(s sched.StageID) *T {
+	n := p.index[s] - 1
+	return &p.blocks[n/stageBlock][n%stageBlock]
+}
 
 // close gives back the memory of a stage if it has some.
 func (p *perStage[T]) close(s sched.StageID) {

@@ -7,12 +7,13 @@ import "github.com/tailcut/tailcut/sched"
 // first that can be late.
 type attemptLists struct{ rows []link }
 
+// link is half a cache line.
 type link struct {
 	list       *attemptList // nil for none
-	prev, next int32        // rows, -1 at the ends
-	id         sched.AttemptID
-	task       sched.TaskID
 	started    sched.Time
+	prev, next int32 // rows, -1 at the ends
+	gen        uint32
+	task       sched.TaskID
 }
 
 // attemptList is one of the lists. Its zero value is not ready: empty says what an empty one is.
@@ -22,7 +23,7 @@ var empty = attemptList{first: -1, last: -1}
 
 // listOf returns the list that the attempt is in, nil for none.
 func (l *attemptLists) listOf(a sched.AttemptID) *attemptList {
-	if row := a.Row(); row < len(l.rows) && l.rows[row].id == a {
+	if row := a.Row(); row < len(l.rows) && l.rows[row].gen == a.Generation() {
 		return l.rows[row].list
 	}
 	return nil
@@ -32,7 +33,7 @@ func (l *attemptLists) listOf(a sched.AttemptID) *attemptList {
 func (l *attemptLists) append(to *attemptList, a sched.AttemptID, t sched.TaskID, started sched.Time) {
 	row := int32(a.Row())
 	l.rows = grown(l.rows, int(row))
-	l.rows[row] = link{id: a, task: t, started: started}
+	l.rows[row] = link{gen: a.Generation(), task: t, started: started}
 	l.insert(to, row, to.last)
 }
 
@@ -41,7 +42,7 @@ func (l *attemptLists) append(to *attemptList, a sched.AttemptID, t sched.TaskID
 func (l *attemptLists) insertByStart(to *attemptList, a sched.AttemptID, t sched.TaskID, started sched.Time) {
 	row := int32(a.Row())
 	l.rows = grown(l.rows, int(row))
-	l.rows[row] = link{id: a, task: t, started: started}
+	l.rows[row] = link{gen: a.Generation(), task: t, started: started}
 	after := to.last
 	for after >= 0 && (l.rows[after].started > started || l.rows[after].started == started && l.rows[after].task > t) {
 		after = l.rows[after].prev

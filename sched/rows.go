@@ -22,6 +22,9 @@ func (a AttemptID) gen() uint32                 { return uint32(a >> 32) }
 // Row returns the attempt's row: a small integer that no other running attempt has, for tables kept by row.
 func (a AttemptID) Row() int { return int(uint32(a)) }
 
+// Generation tells the attempt from those that had its row before and after it; the first of a row is 1.
+func (a AttemptID) Generation() uint32 { return a.gen() }
+
 // JobState, StageState and TaskState order the lives of jobs, stages and tasks; larger is later.
 type (
 	JobState   uint8
@@ -48,47 +51,47 @@ const (
 	TaskSkipped TaskState = 4 // not needed any more
 )
 
-// Job is the row of a job.
+// Job is the row of a job. What every event changes stands together at the end.
 type Job struct {
-	State      JobState
 	Retries    uint32 // failures of one task that are forgiven
 	Priority   int32
 	MinShare   uint32
-	Weight     float64
-	Arrived    Time // valid once active
-	Closed     Time // valid once over
-	Deadline   Time // Never if there is none
 	FirstStage StageID
 	Stages     uint32
-	StagesLeft uint32
 	Tasks      uint32 // of all stages
+	Weight     float64
+	Arrived    Time   // valid once active
+	Closed     Time   // valid once over
+	Deadline   Time   // Never if there is none
+	Fruitless  Time   // machine time of attempts that have ended and are not fruitful
+	Fruitful   Time   // machine time of winners, and of preempted attempts whose progress was kept
+	Clones     uint32 // attempts launched while another attempt of the task was running
+	Failures   uint32 // attempts that failed
+	StagesLeft uint32
+	Attempts   uint32 // attempts launched so far
 	Unfinished uint32 // tasks neither done nor skipped
 	Pending    uint32 // tasks that wait for an attempt
 	Live       uint32 // attempts running now
-	Attempts   uint32 // attempts launched so far
-	Clones     uint32 // of these, launched while another attempt of the task was running
-	Failures   uint32 // attempts that failed
-	Fruitful   Time   // machine time of winners, and of preempted attempts whose progress was kept
-	Fruitless  Time   // machine time of all other attempts that have ended
+	State      JobState
 }
 
-// Stage is the row of a stage.
+// Stage is the row of a stage. What every event changes stands together at the end.
 type Stage struct {
+	Tasks     uint32
+	blocked   uint32 // barriers in front of the stage
+	Mean, SD  Time   // known beforehand, else 0
 	Job       JobID
 	First     TaskID // tasks are First .. First+Tasks-1
-	Tasks     uint32
+	edgeFirst uint32 // its outgoing edges are edges[edgeFirst : edgeFirst+edgeCount]
+	edgeCount uint32
 	Need      uint32 // finished tasks that make the stage done
 	Done      uint32
 	Pending   uint32 // tasks that wait for an attempt
 	Running   uint32 // tasks with an attempt running
 	Live      uint32 // attempts running
+	Index     uint16 // in the job, from 0
 	State     StageState
 	Resumable bool
-	Index     uint16 // in the job, from 0
-	blocked   uint32 // barriers in front of the stage
-	edgeFirst uint32 // its outgoing edges are edges[edgeFirst : edgeFirst+edgeCount]
-	edgeCount uint32
-	Mean, SD  Time // known beforehand, else 0
 	count     float64
 	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)
 }

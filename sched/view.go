@@ -65,6 +65,9 @@ func (v *View) Attempt(id AttemptID) Attempt {
 // JobOf returns the job of a task.
 func (v *View) JobOf(t TaskID) JobID { return v.stages[v.tasks[t].Stage].Job }
 
+// AttemptIn returns the attempt in a row: the one that runs there, or that ended in this call of Advance.
+func (v *View) AttemptIn(row int) AttemptID { return attemptID(int32(row), v.attempts[row].gen) }
+
 // Alive tells whether the attempt is running.
 func (v *View) Alive(a AttemptID) bool {
 	row := a.Row()
