@@ -108,6 +108,7 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 		st.news.add((v.Now() - a.Started).Seconds() / (1 - a.From))
 		p.lists.remove(ev.Attempt)
 		p.place(v, st, ev.Task)
+		p.rank(v, st)
 	case sched.AttemptProgress:
 		p.place(v, p.stages.of(ev.Stage), ev.Task)
 	case sched.AttemptFailed, sched.AttemptLost:
@@ -125,23 +126,32 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	task := v.Task(t)
 	id := int(t - v.Stage(st.id).First)
-	st.fresh.drop(id)
-	st.tired.drop(id)
-	st.several.drop(id)
+	var to *heap[falling[sched.Time]]
 	end, ok := p.ends.task(v, t)
 	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
-		switch key := (falling[sched.Time]{end}); {
+		switch {
 		case task.Live > 1:
 			if a, _ := v.FirstAttempt(t); p.lists.listOf(a) == nil {
-				st.several.set(id, key)
+				to = &st.several
 			}
 		case p.kills && p.restarted(t) < p.restarts:
-			st.fresh.set(id, key)
+			to = &st.fresh
 		default:
-			st.tired.set(id, key)
+			to = &st.tired
 		}
 	}
-	p.rank(v, st)
+	known := to != nil
+	for _, h := range [...]*heap[falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
+		if h == to {
+			h.set(id, falling[sched.Time]{end})
+		} else if h.has(id) {
+			h.drop(id)
+			known = true
+		}
+	}
+	if known {
+		p.rank(v, st)
+	}
 }
 
 func (p *mantri) restarted(t sched.TaskID) uint8 {

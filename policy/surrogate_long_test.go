@@ -1,0 +1,127 @@
+//go:build long && unix
+
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// The surrogate of the 28 hours of Google's cluster on which Xu et al. (TPDS 2017) compare: 4,000 jobs with about 450,000 tasks on 11,000 machines, a load of 0.55.
+
+func surrogate(tb testing.TB, jobs int) *trace.Workload {
+	tb.Helper()
+	w, err := trace.Synthesize(fmt.Sprintf("synth:google;jobs=%d", jobs), 1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+// price is what a run takes. Time is the processor's: other programs do not count.
+type price struct {
+	seconds float64
+	events  int64
+	mallocs uint64
+	clones  int
+}
+
+func run(tb testing.TB, w *trace.Workload, machines int, spec string, l sched.Limits) price {
+	tb.Helper()
+	p, err := policy.New(spec, 1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e, _ := policy.Find(spec)
+	o := sim.Options{Machines: machines, Limits: l, Seed: 1, Progress: sim.Progress{Exact: e.Progress}}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := processorTime(tb)
+	res, err := sim.Run(context.Background(), w, p, o)
+	took := processorTime(tb) - start
+	if err != nil {
+		tb.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	st := res.Stats()
+	if len(res.Jobs) != len(w.Jobs) || st.Attempts < w.Tasks() || res.Events < int64(w.Tasks()) {
+		tb.Fatalf("%s: %d jobs, %d attempts, %d events: the work was not done", spec, len(res.Jobs), st.Attempts, res.Events)
+	}
+	return price{took.Seconds(), res.Events, after.Mallocs - before.Mallocs, st.Clones}
+}
+
+func processorTime(tb testing.TB) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// settings are the limits under which time is measured: those that users have, and none, as in the paper.
+var settings = []struct {
+	name string
+	sched.Limits
+}{{"default", sched.DefaultLimits()}, {"none", sched.NoLimits()}}
+
+// TestSurrogateSpeed holds every policy to its time for the whole surrogate on one core.
+func TestSurrogateSpeed(t *testing.T) {
+	w := surrogate(t, 4000)
+	for _, s := range settings {
+		for _, e := range policy.Entries() {
+			t.Run("limits="+s.name+"/"+e.Name, func(t *testing.T) {
+				most := 30.0
+				if slices.Contains([]string{"srew", "mantri", "dolly", "grass"}, e.Name) {
+					most = 5
+				}
+				x := run(t, w, 11_000, e.Name, s.Limits)
+				t.Logf("| %s | %s | %.2f s | %.2f M/s | %.4f | %d |", e.Name, s.name, x.seconds, float64(x.events)/x.seconds/1e6,
+					float64(x.mallocs)/float64(x.events), x.clones)
+				if x.seconds > most {
+					t.Errorf("%.1f s, at most %v s wanted", x.seconds, most)
+				}
+				if perEvent := float64(x.mallocs) / float64(x.events); perEvent > 0.05 {
+					t.Errorf("%.3f allocations per event", perEvent)
+				}
+			})
+		}
+	}
+}
+
+// TestSurrogateGrowth: twice the machines and twice the jobs in the same time take at most 2.3 times as long. The better of three measurements counts.
+func TestSurrogateGrowth(t *testing.T) {
+	one, two := surrogate(t, 4000), surrogate(t, 8000)
+	for _, e := range policy.Entries() {
+		t.Run(e.Name, func(t *testing.T) {
+			var ratios []string
+			best := 0.0
+			for range 3 {
+				a, b := run(t, one, 11_000, e.Name, sched.DefaultLimits()), run(t, two, 22_000, e.Name, sched.DefaultLimits())
+				ratio := b.seconds / a.seconds
+				ratios = append(ratios, fmt.Sprintf("%.2f", ratio))
+				if best == 0 || ratio < best {
+					best = ratio
+				}
+				if best <= 2.3 {
+					break
+				}
+			}
+			t.Logf("%s: %s times as long", e.Name, strings.Join(ratios, ", "))
+			if best > 2.3 {
+				t.Errorf("%.2f times as long, at most 2.3 wanted", best)
+			}
+		})
+	}
+}
