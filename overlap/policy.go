@@ -2,6 +2,7 @@ package overlap
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,9 @@ var kindNames = [...]string{"fcfs", "maxsrpt", "splitsrpt", "klps", "wps"}
 
 // String returns the name in policy specs.
 func (k Kind) String() string { return kindNames[k] }
+
+// Names lists the policies, as [Parse] knows them.
+func Names() []string { return slices.Clone(kindNames[:]) }
 
 // Policy is a policy with its parameters.
 type Policy struct {

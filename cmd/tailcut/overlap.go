@@ -21,6 +21,8 @@ type overlapFlags struct {
 	synthetic string
 	jobs      float64
 	load      float64
+	loadGiven bool
+	ratio     choice
 	seed      uint64
 	warmup    float64
 	speed     float64
@@ -28,9 +30,13 @@ type overlapFlags struct {
 	sort      bool
 	jobsOut   string
 	fairness  string
+	report    string
 }
 
-const lowerBound = "lower-bound"
+const (
+	lowerBound = "lower-bound"
+	cubeRoot   = "cube-root"
+)
 
 func newOverlap() *cobra.Command {
 	var f overlapFlags
@@ -38,17 +44,21 @@ func newOverlap() *cobra.Command {
 		Use: "overlap [JOBS.csv]", Short: "Simulate jobs whose map and shuffle phases overlap", Args: cobra.MaximumNArgs(1),
 		Long: "Simulate jobs whose map and shuffle phases overlap, as a fluid, and compare policies with the lower bound of any policy.\n" +
 			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - is standard input. A column weight,\n" +
-			"from 0.001 to 1000, counts under wps. Other columns are ignored.\n\n" +
+			"from 0.001 to 1000, counts under wps. Other columns are ignored. A workload of SWIM, with map input and shuffle in bytes, is read\n" +
+			"as well, at a --load. Both may be compressed with gzip.\n\n" +
 			"Policies: fcfs, maxsrpt, splitsrpt (both with :conserving=false), klps:k=100, wps, lower-bound.\n\n" +
 			"Exit status: 0 done, 2 wrong usage or bad input.",
 		Example: "  tailcut overlap jobs.csv --policy maxsrpt,splitsrpt,klps:k=100\n" +
-			"  tailcut overlap --synthetic lognormal --jobs 1e6 --load 0.9 --policy maxsrpt --format json",
+			"  tailcut overlap --synthetic lognormal --jobs 1e6 --load 0.9 --policy maxsrpt --format json\n" +
+			"  tailcut overlap FB-2010_samples_24_times_1hr_0.tsv.gz --load 0.7 --ratio cube-root",
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.policies, "policy", []string{"maxsrpt", "splitsrpt", "klps"}, "policies to simulate")
 	flags.StringVar(&f.synthetic, "synthetic", "", "draw the jobs: lognormal")
 	flags.Float64Var(&f.jobs, "jobs", 1e6, "number of jobs to draw")
-	flags.Float64Var(&f.load, "load", 0.75, "load of both stations by the jobs that are drawn")
+	flags.Float64Var(&f.load, "load", 0.75, "load of both stations, by drawn jobs or by scaling sizes; sizes in a CSV file are scaled only if this is given")
+	f.ratio = choice{value: "original", valid: []string{"original", cubeRoot}}
+	flags.Var(&f.ratio, "ratio", "with --load and a file, keep each job's ratio of shuffle to map size or take its cube root")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the draws")
 	flags.Float64Var(&f.warmup, "warmup", 0, "fraction of the jobs, the first to arrive, that does not count; 0.1 when jobs are drawn")
 	flags.Float64Var(&f.speed, "speed", 1, "speed of both stations")
@@ -56,11 +66,14 @@ func newOverlap() *cobra.Command {
 	flags.BoolVar(&f.sort, "sort", false, "accept arrivals in any order")
 	flags.StringVar(&f.jobsOut, "jobs-out", "", "write every job's completion to this file, as CSV")
 	flags.StringVar(&f.fairness, "fairness", "", "write the mean slowdown by size to this file, as CSV")
+	flags.StringVar(&f.report, "report", "", "write a page with a plot of the mean slowdown by size to this HTML file")
+	completeOverlap(cmd, &f)
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.synthetic != "" && !flags.Changed("warmup") {
 			f.warmup = 0.1
 		}
+		f.loadGiven = flags.Changed("load")
 		if err := f.check(args); err != nil {
 			return err
 		}
@@ -70,6 +83,11 @@ func newOverlap() *cobra.Command {
 		}
 		if err := s.run(cmd.Context()); err != nil {
 			return err
+		}
+		if f.report != "" {
+			if err := writeReport(s.page(), f.report); err != nil {
+				return fmt.Errorf("--report: %w", err)
+			}
 		}
 		return s.print(cmd.OutOrStdout(), format.value)
 	}
@@ -87,6 +105,12 @@ func (f *overlapFlags) check(args []string) error {
 		return fmt.Errorf("--jobs: expected a whole number from 1 to 1e12, not %v", f.jobs)
 	case !(f.load > 0 && f.load <= 1e6):
 		return fmt.Errorf("--load: expected a number above 0, up to 1e6, not %v", f.load)
+	case f.ratio.value == cubeRoot && f.synthetic != "":
+		return errors.New("--ratio: expected a file of jobs, not --synthetic")
+	case f.ratio.value == cubeRoot && !f.loadGiven:
+		return errors.New("--ratio: expected --load as well, as ratios are between sizes of equal load")
+	case f.loadGiven && f.batch:
+		return errors.New("--load: expected no --batch: what arrives at once has no load")
 	case !(f.warmup >= 0 && f.warmup < 1):
 		return fmt.Errorf("--warmup: expected a fraction from 0 to below 1, not %v", f.warmup)
 	case !(f.speed >= 1e-6 && f.speed <= 1e6):
@@ -135,7 +159,7 @@ func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overl
 		s.n = int64(f.jobs)
 		s.jobs = overlap.Synthetic(s.n, f.load, f.seed)
 	} else {
-		jobs, rows, err := readOverlapJobs(cmd.InOrStdin(), args[0], f.sort, f.batch)
+		jobs, rows, err := readOverlapJobs(cmd.InOrStdin(), args[0], f)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +177,7 @@ func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overl
 
 func (s *overlapStudy) completed(l *overlapLine, c overlap.Completion) {
 	l.summary.Add(c)
-	if s.flags.fairness != "" {
+	if s.flags.fairness != "" || s.flags.report != "" {
 		l.fair.Add(c, c.Job.Alone()*s.flags.speed)
 	}
 	if s.jobLog != nil {

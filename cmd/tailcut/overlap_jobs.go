@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,10 +14,11 @@ import (
 	"strings"
 
 	"github.com/tailcut/tailcut/overlap"
+	"github.com/tailcut/tailcut/reproduce"
 )
 
 // readOverlapJobs reads a file of jobs, "-" for standard input. When it sorts, rows has each job's place in the file, from 0.
-func readOverlapJobs(stdin io.Reader, path string, sort, batch bool) (jobs []overlap.Job, rows []int64, err error) {
+func readOverlapJobs(stdin io.Reader, path string, f *overlapFlags) (jobs []overlap.Job, rows []int64, err error) {
 	r, name := stdin, "standard input"
 	if path != "-" {
 		file, err := os.Open(path)
@@ -25,7 +28,63 @@ func readOverlapJobs(stdin io.Reader, path string, sort, batch bool) (jobs []ove
 		defer file.Close()
 		r, name = file, path
 	}
-	in := csv.NewReader(bufio.NewReaderSize(r, 1<<16))
+	plain, err := unzipped(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if hasTabs(plain) {
+		jobs, err = reproduce.FluidJobs(plain, name)
+		if err == nil {
+			err = f.scale(jobs, f.load)
+		}
+		return jobs, nil, err
+	}
+	jobs, rows, err = readOverlapCSV(plain, name, f.sort, f.batch)
+	if err == nil && f.loadGiven {
+		err = f.scale(jobs, f.load)
+	}
+	return jobs, rows, err
+}
+
+// unzipped reads what may be compressed with gzip.
+func unzipped(r io.Reader) (*bufio.Reader, error) {
+	plain := bufio.NewReaderSize(r, 1<<16)
+	if magic, _ := plain.Peek(2); string(magic) != "\x1f\x8b" {
+		return plain, nil
+	}
+	unzip, err := gzip.NewReader(plain)
+	return bufio.NewReaderSize(unzip, 1<<16), err
+}
+
+// hasTabs says whether the first line does: a trace with sizes in bytes, and not a CSV file.
+func hasTabs(r *bufio.Reader) bool {
+	head, _ := r.Peek(1 << 12)
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.ContainsRune(line, '\t')
+}
+
+// scale gives the jobs a load, with the ratios that the user asked for.
+func (f *overlapFlags) scale(jobs []overlap.Job, load float64) error {
+	if f.ratio.value == cubeRoot {
+		if err := overlap.ScaleToLoad(jobs, load); err != nil {
+			return fmt.Errorf("--load: %w", err)
+		}
+		overlap.CubeRootRatios(jobs)
+	}
+	if err := overlap.ScaleToLoad(jobs, load); err != nil {
+		return fmt.Errorf("--load: %w", err)
+	}
+	for i, j := range jobs {
+		if err := j.Validate(); err != nil {
+			return fmt.Errorf("--load: job %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// readOverlapCSV reads the columns of [overlapNames].
+func readOverlapCSV(r io.Reader, name string, sort, batch bool) (jobs []overlap.Job, rows []int64, err error) {
+	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	columns, err := overlapHeader(in, name)
 	if err != nil {
