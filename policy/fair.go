@@ -16,7 +16,7 @@ var fairEntry = Entry{
 	Summary:        "each job its share by weight, minimum shares first; no clones, no preemption",
 	Source:         "Zaharia et al., UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR",
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &plain{jobOrder{kind: byShare}} },
+	New:            func(Args) sched.Policy { return &plain{jobOrder{ranking: ranking{kind: byShare}}} },
 }
 
 func fairStanding(job *sched.Job) standing {

@@ -12,7 +12,7 @@ var fifoEntry = Entry{
 	Summary:        "jobs in order of priority and arrival; no clones",
 	Source:         "Hadoop's default scheduler; Spark SchedulingAlgorithm.scala, FIFO",
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &plain{jobOrder{kind: byArrival}} },
+	New:            func(Args) sched.Policy { return &plain{jobOrder{ranking: ranking{kind: byArrival}}} },
 }
 
 // plain is a policy without clones: an order and nothing else.

@@ -9,7 +9,7 @@ package policy
 //	c               attempts of the task that run, at most copies
 //	saving          c t_rem - (c+1) t_new
 //
-//	a free slot goes to a job as in fair.go, if it has a use for it:
+//	a free slot goes to a job by order, as in fair.go unless said otherwise, if it has a use for it:
 //	  mode=gs, deadline    of tasks that wait, and running ones with t_new < t_rem, if t_new <= left: the smallest t_new
 //	  mode=ras, deadline   of running tasks with saving > 0 and t_new <= left the largest saving; else of those that wait with t_new <= left the smallest t_new
 //	  mode=gs, error       of needed tasks that wait (t_rem = t_new), and running ones with t_new < t_rem: the largest t_rem
@@ -34,21 +34,24 @@ import (
 
 var grassEntry = Entry{
 	Name:    "grass",
-	Summary: "fair shares; duplicates that save resources first, greedy ones for the last waves; knows deadlines and partial results",
+	Summary: "duplicates that save resources first, greedy ones for the last waves; knows deadlines and partial results",
 	Source:  "Ananthanarayanan et al., NSDI 2014, sections 3 and 4",
 	Params: []Param{
 		{Name: "mode", Kind: Choice, Default: "grass", Choices: []string{"grass", "gs", "ras"}, Help: "which rule picks a job's next attempt"},
 		{Name: "waves", Kind: Float, Default: "2", Min: 0, Max: 1e6, Help: "length of the last stretch, in which grass is greedy"},
 		{Name: "copies", Kind: Int, Default: "3", Min: 1, Max: 8, Help: "attempts of one task running at once"},
+		orderBy("fair"),
 	},
 	Progress: true,
 	New: func(a Args) sched.Policy {
 		mode := a.Choice("mode")
-		return &grass{gs: mode == "gs", ras: mode == "ras", waves: a.Float("waves"), copies: uint16(a.Int("copies"))}
+		return &grass{order: ranked(a), gs: mode == "gs", ras: mode == "ras", waves: a.Float("waves"), copies: uint16(a.Int("copies"))}
 	},
 }
 
 type grass struct {
+	order ranking
+
 	gs, ras bool // neither: switch
 	waves   float64
 	copies  uint16
@@ -77,6 +80,7 @@ func (a use) better(b use) bool {
 }
 
 func (p *grass) Observe(v *sched.View, ev *sched.Event) {
+	p.order.learn(v, ev)
 	p.ends.observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
@@ -120,9 +124,9 @@ func (p *grass) touch(v *sched.View, j sched.JobID) {
 		return
 	}
 	if job.Pending > 0 {
-		p.waiting.set(int(j), fairStanding(&job))
+		p.waiting.set(int(j), p.order.standing(v, j, &job))
 	} else if _, ok := p.choose(v, j, true); ok {
-		p.running.set(int(j), fairStanding(&job))
+		p.running.set(int(j), p.order.standing(v, j, &job))
 	}
 	if bound(v, &job) {
 		at := job.Deadline // from then on it is error-bound

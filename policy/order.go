@@ -13,7 +13,12 @@ import (
 // It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of the job stays.
 // A policy hands it every event, and tells it with touch about orders given behind its back.
 type jobOrder struct {
+	ranking
 	jobs heap[standing]
+}
+
+// ranking says where jobs stand in an order.
+type ranking struct {
 	kind orderKind
 	work workload // of srpt
 }
@@ -48,21 +53,28 @@ const (
 	byWork                     // srpt
 )
 
-// orderParam is the parameter of all policies that take an order.
-var orderParam = Param{
-	Name: "order", Kind: Choice, Default: "fifo", Choices: []string{"fifo", "fair", "srpt"},
-	Help: "which job gets a free slot first",
+// orderParam is the parameter of all policies that take an order, except that some have another default.
+var orderParam = orderBy("fifo")
+
+func orderBy(name string) Param {
+	return Param{
+		Name: "order", Kind: Choice, Default: name, Choices: []string{"fifo", "fair", "srpt"},
+		Help: "which job gets a free slot first",
+	}
 }
 
 // ordered returns the order that the parameters name.
-func ordered(a Args) jobOrder {
+func ordered(a Args) jobOrder { return jobOrder{ranking: ranked(a)} }
+
+// ranked is ordered for policies that keep jobs in heaps of their own.
+func ranked(a Args) ranking {
 	switch name := a.Choice("order"); name {
 	case "fifo":
-		return jobOrder{kind: byArrival}
+		return ranking{kind: byArrival}
 	case "fair":
-		return jobOrder{kind: byShare}
+		return ranking{kind: byShare}
 	case "srpt":
-		return jobOrder{kind: byWork}
+		return ranking{kind: byWork}
 	default:
 		panic(fmt.Sprintf("policy: no order %q", name))
 	}
@@ -78,9 +90,7 @@ func (o *jobOrder) observe(v *sched.View, ev *sched.Event) {
 			return // what that changes for the job's pending tasks is told by an event of its own
 		}
 	}
-	if o.kind == byWork {
-		o.work.observe(v, ev)
-	}
+	o.learn(v, ev)
 	o.touch(v, ev.Job)
 }
 
@@ -97,12 +107,19 @@ func (o *jobOrder) touch(v *sched.View, j sched.JobID) {
 	o.jobs.set(int(j), o.standing(v, j, &job))
 }
 
-func (o *jobOrder) standing(v *sched.View, j sched.JobID, job *sched.Job) standing {
-	switch o.kind {
+// learn takes note of an event. It may change where its job stands, and of no other.
+func (r *ranking) learn(v *sched.View, ev *sched.Event) {
+	if r.kind == byWork {
+		r.work.observe(v, ev)
+	}
+}
+
+func (r *ranking) standing(v *sched.View, j sched.JobID, job *sched.Job) standing {
+	switch r.kind {
 	case byShare:
 		return fairStanding(job)
 	case byWork:
-		return standing{share: o.work.remaining(v, j), arrived: job.Arrived}
+		return standing{share: r.work.remaining(v, j), arrived: job.Arrived}
 	default:
 		return standing{class: -int64(job.Priority), arrived: job.Arrived}
 	}

@@ -152,7 +152,11 @@ func lasts(clones sched.Time, originals ...sched.Time) func(*sched.Decision) fat
 
 func tasks(n int) *sched.JobSpec { return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n}}} }
 
-// TestOrders has golden examples of digest sections 1, 2 and 5 on one slot: tasks 0-1, 2-3 and 4-6 belong to jobs 0, 1 and 2.
+// redundant are the policies about redundancy only, which take the order of jobs as a parameter.
+var redundant = []string{"dolly", "flink", "fork", "grass", "hadoop", "hadoop2", "late", "mantri", "spark", "backup", "mantri-dup"}
+
+// TestOrders has golden examples of digest sections 1, 2 and 5 on one slot: tasks 0-1, 2-3 and 4-6 belong to jobs 0, 1 and 2. Without clones, policies
+// about redundancy launch in the order that is asked for.
 func TestOrders(t *testing.T) {
 	s := sched.Second
 	cases := []struct {
@@ -180,15 +184,21 @@ func TestOrders(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			w := on(t, c.policy, sched.DefaultLimits())
-			w.machine(2, c.slots)
-			for i, spec := range c.jobs {
-				w.submit(c.arrive[i], spec)
+			specs := []string{c.policy}
+			for _, name := range redundant {
+				specs = append(specs, name+":order="+c.policy)
 			}
-			w.fate = func(d *sched.Decision) fate { return fate{lasts: 10 * s} }
-			w.run()
-			if diff := cmp.Diff(c.want, w.launches()); diff != "" {
-				t.Errorf("launched (-want +got):\n%s", diff)
+			for _, spec := range specs {
+				w := on(t, spec, sched.Limits{Attempts: 1})
+				w.machine(2, c.slots)
+				for i, spec := range c.jobs {
+					w.submit(c.arrive[i], spec)
+				}
+				w.fate = func(d *sched.Decision) fate { return fate{lasts: 10 * s} }
+				w.run()
+				if diff := cmp.Diff(c.want, w.launches()); diff != "" {
+					t.Errorf("%s launched (-want +got):\n%s", spec, diff)
+				}
 			}
 		})
 	}

@@ -20,7 +20,7 @@ var srptEntry = Entry{
 	Summary:        "the job with the least remaining work first; no clones, no preemption",
 	Source:         "Schrage 1968; greedy on many slots",
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &plain{jobOrder{kind: byWork}} },
+	New:            func(Args) sched.Policy { return &plain{jobOrder{ranking: ranking{kind: byWork}}} },
 }
 
 // workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds, so that the sums

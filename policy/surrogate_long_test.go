@@ -5,9 +5,9 @@ package policy_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -100,27 +100,20 @@ func TestSurrogateSpeed(t *testing.T) {
 	}
 }
 
-// TestSurrogateGrowth: twice the machines and twice the jobs in the same time take at most 2.3 times as long. The better of three measurements counts.
+// TestSurrogateGrowth: twice the machines and twice the jobs in the same time take at most 2.3 times as long. The best of up to five measurements of each counts,
+// for whatever else the machine does only makes them worse.
 func TestSurrogateGrowth(t *testing.T) {
 	one, two := surrogate(t, 4000), surrogate(t, 8000)
 	for _, e := range policy.Entries() {
 		t.Run(e.Name, func(t *testing.T) {
-			var ratios []string
-			best := 0.0
-			for range 3 {
-				a, b := run(t, one, 11_000, e.Name, sched.DefaultLimits()), run(t, two, 22_000, e.Name, sched.DefaultLimits())
-				ratio := b.seconds / a.seconds
-				ratios = append(ratios, fmt.Sprintf("%.2f", ratio))
-				if best == 0 || ratio < best {
-					best = ratio
-				}
-				if best <= 2.3 {
-					break
-				}
+			a, b := math.Inf(1), math.Inf(1)
+			for n := 0; n < 5 && !(b <= 2.3*a); n++ {
+				a = min(a, run(t, one, 11_000, e.Name, sched.DefaultLimits()).seconds)
+				b = min(b, run(t, two, 22_000, e.Name, sched.DefaultLimits()).seconds)
 			}
-			t.Logf("%s: %s times as long", e.Name, strings.Join(ratios, ", "))
-			if best > 2.3 {
-				t.Errorf("%.2f times as long, at most 2.3 wanted", best)
+			t.Logf("| %s | %.2f s | %.2f s | %.2f |", e.Name, a, b, b/a)
+			if b > 2.3*a {
+				t.Errorf("%.2f times as long, at most 2.3 wanted", b/a)
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 // variants are settings of policies, beside those of specs, that take other ways through the code.
 var variants = []string{
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
-	"grass:mode=gs", "grass:mode=ras,copies=2", "grass:waves=0.5,copies=8",
+	"grass:mode=gs", "grass:mode=ras,copies=2", "grass:waves=0.5,copies=8", "grass:order=fifo", "grass:order=srpt",
 	"hopper:epsilon=1,alpha=one", "hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
