@@ -40,17 +40,17 @@ func newPlanFork() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fork [FILE|-]", Short: "Find when to clone the last tasks of a job, and how often", Args: cobra.MaximumNArgs(1),
 		Long: "Find the single-fork policy for a job: when all but S of its tasks are done, start R clones of each that is left,\n" +
-			"beside its original (keep) or in its place with one more (kill). FILE has the durations of the tasks of a past run, one\n" +
-			"number of seconds per line, or a column of a CSV with --csv-column, or a job of a .tr workload with --job.",
+			"beside its original (keep) or in its place with one more (kill). FILE tells how long the tasks of a past run took: one\n" +
+			"number of seconds per line, a CSV, a .tr workload, or a log of Spark, Hadoop, GNU parallel, Nextflow, Slurm, Kubernetes or Tailcut.",
 		Example: "  tailcut plan fork durations.txt\n" +
-			"  tailcut plan fork --csv-column seconds tasks.csv --quantile 0.99\n" +
+			"  tailcut plan fork --column seconds tasks.csv --quantile 0.99\n" +
+			"  tailcut plan fork application_1472176676028_407508_1.zstd --stage 23\n" +
 			"  tailcut plan fork --law pareto:alpha=2,xm=2 --tasks 400 --stragglers 40 --clones 1 --original keep",
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
 	flags.IntVar(&f.tasks, "tasks", 0, "tasks of the job to plan (default the number of durations)")
-	flags.StringVar(&f.from.column, "csv-column", "", "FILE is a CSV: name of the column, or its number from 1")
-	flags.IntVar(&f.from.job, "job", -1, "FILE is a .tr workload: number of the job, from 0")
+	f.from.addFlags(cmd)
 	flags.IntVar(&f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
 	flags.IntVar(&f.clones, "clones", 0, "... with this many clones of each")
 	flags.Var(&f.original, "original", "... and keeps or kills its original")
@@ -69,17 +69,14 @@ func newPlanFork() *cobra.Command {
 		if flags.Changed("quantile") && !(f.quantile > 0 && f.quantile < 1) {
 			return fmt.Errorf("--quantile must be between 0 and 1, got %g", f.quantile)
 		}
-		if f.from.job < -1 {
-			return fmt.Errorf("--job counts from 0, got %d", f.from.job)
-		}
-		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), args)
+		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 	}
 	return cmd
 }
 
 // run reads, plans and prints.
-func (f *forkFlags) run(stdin io.Reader, out io.Writer, args []string) error {
-	l, samples, err := f.read(stdin, args)
+func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) error {
+	l, samples, err := f.read(stdin, notes, args)
 	if err != nil {
 		return err
 	}
@@ -103,7 +100,7 @@ func (f *forkFlags) run(stdin io.Reader, out io.Writer, args []string) error {
 }
 
 // read returns the law of a duration, and the number of samples that it was made of, 0 if none.
-func (f *forkFlags) read(stdin io.Reader, args []string) (dist.Law, int, error) {
+func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.Law, int, error) {
 	switch {
 	case f.law != "" && len(args) > 0:
 		return nil, 0, fmt.Errorf("give FILE or --law, not both")
@@ -120,7 +117,7 @@ func (f *forkFlags) read(stdin io.Reader, args []string) (dist.Law, int, error) 
 		return l, 0, nil
 	}
 	f.from.path = args[0]
-	values, err := f.from.read(stdin)
+	values, err := f.from.read(stdin, notes)
 	if err != nil {
 		return nil, 0, err
 	}

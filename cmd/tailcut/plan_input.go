@@ -1,163 +1,115 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/trace"
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/trace/history"
 )
 
-// durationsFrom says where durations come from: a file, "-" for standard input, and what to take from it.
+// durationsFrom says where durations come from: a log of any format that package history knows, and what to take from it.
 type durationsFrom struct {
-	path   string
-	column string // of a CSV: its name or its number from 1; "" is one number per line
-	job    int    // of a workload: the number of the job from 0; -1 is the only one
+	path   string // a file, a folder, or "-" for standard input
+	column string // of a CSV: its name or its number from 1
+	job    string // "" is all
+	stage  string // its id or its name, "" is all
 }
 
-// read returns the durations, in seconds. An error is one line that names file, line and what was expected.
-func (d durationsFrom) read(stdin io.Reader) ([]float64, error) {
-	if d.job >= 0 || strings.HasSuffix(strings.TrimSuffix(d.path, ".gz"), ".tr") {
-		return d.readJob(stdin)
-	}
-	in, name := stdin, "stdin"
-	if d.path != "-" {
-		f, err := os.Open(d.path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in, name = f, d.path
-	}
-	var values []float64
-	var err error
-	if d.column != "" {
-		values, err = readColumn(in, name, d.column)
-	} else {
-		values, err = readNumbers(in, name)
-	}
-	if err == nil && len(values) == 0 {
-		err = fmt.Errorf("%s: no durations in it", name)
-	}
-	return values, err
+// addFlags adds the flags that choose what to take.
+func (d *durationsFrom) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&d.column, "column", "", "FILE is a CSV: name of the column with durations in seconds, or its number from 1")
+	flags.StringVar(&d.job, "job", "", "job to take from FILE: its id, of a workload its number from 0")
+	flags.StringVar(&d.stage, "stage", "", "stage to take from FILE: its id or its name")
 }
 
-// readNumbers reads one duration per line; what follows a # is a comment, and blank lines are nothing.
-func readNumbers(r io.Reader, name string) ([]float64, error) {
-	var values []float64
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	number := 0
-	for lines.Scan() {
-		number++
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-		v, err := parseSeconds(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
-		}
-		values = append(values, v)
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s:%d: expected one duration per line, got a line of more than 1 MiB", name, number+1)
-	}
-	return values, lines.Err()
-}
-
-// parseSeconds reads a duration in seconds.
-func parseSeconds(text string) (float64, error) {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-		if len(text) > 40 {
-			text = text[:40] + "..."
-		}
-		return 0, fmt.Errorf("expected a duration in seconds, a finite number of at least 0, got %q", text)
-	}
-	return v, nil
-}
-
-// readColumn reads a column of a CSV, by its name in the first line or by its number from 1; in the latter case the
-// first line may be a header or not.
-func readColumn(r io.Reader, name, column string) ([]float64, error) {
-	in := csv.NewReader(r)
-	in.Comment = '#'
-	in.TrimLeadingSpace = true
-	in.ReuseRecord = true
-	index := -1
-	if n, err := strconv.Atoi(column); err == nil {
-		if n < 1 {
-			return nil, fmt.Errorf("--csv-column counts from 1, got %d", n)
-		}
-		index = n - 1
-	}
-	var values []float64
-	for first := true; ; first = false {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return values, nil
-		}
-		var bad *csv.ParseError
-		switch {
-		case errors.As(err, &bad):
-			return nil, fmt.Errorf("%s:%d: %w", name, bad.Line, bad.Err)
-		case err != nil:
-			return nil, err
-		}
-		if index < 0 { // the header
-			if index = slices.Index(record, column); index < 0 {
-				return nil, fmt.Errorf("%s:1: no column %q; there are: %s", name, column, strings.Join(record, ", "))
-			}
-			continue
-		}
-		if index >= len(record) {
-			line, _ := in.FieldPos(0)
-			return nil, fmt.Errorf("%s:%d: no column %d; there are %d", name, line, index+1, len(record))
-		}
-		v, err := parseSeconds(strings.TrimSpace(record[index]))
-		if err != nil && first {
-			continue // a header
-		}
-		if err != nil {
-			line, _ := in.FieldPos(index)
-			return nil, fmt.Errorf("%s:%d: column %s: %w", name, line, column, err)
-		}
-		values = append(values, v)
-	}
-}
-
-// readJob reads the task durations of one job of a workload.
-func (d durationsFrom) readJob(stdin io.Reader) ([]float64, error) {
-	w, err := trace.Load(d.path, stdin, 0)
+// read returns the durations of the attempts of one stage that succeeded, in seconds, and tells on notes what it left out. An error
+// is one line that names file, line and what was expected.
+func (d durationsFrom) read(stdin io.Reader, notes io.Writer) ([]float64, error) {
+	stages, _, err := d.stages(stdin)
 	if err != nil {
 		return nil, err
 	}
-	if d.job < 0 && len(w.Jobs) > 1 {
-		return nil, fmt.Errorf("%s: there are %d jobs in it; choose one with --job, counted from 0", d.path, len(w.Jobs))
+	st, err := d.choose(stages)
+	if err != nil {
+		return nil, err
 	}
-	for i := range w.Jobs {
-		job := &w.Jobs[i]
-		if d.job >= 0 && job.Number != uint32(d.job) {
-			continue
-		}
-		var values []float64
-		for _, st := range w.Stages[job.FirstStage : job.FirstStage+job.Stages] {
-			for _, v := range w.Durations[st.FirstTask : st.FirstTask+st.Tasks] {
-				values = append(values, v.Seconds())
-			}
-		}
-		if len(values) == 0 {
-			return nil, fmt.Errorf("%s: job %d has no tasks", d.path, job.Number)
-		}
-		return values, nil
+	if n := len(st.Censored); n > 0 {
+		fmt.Fprintf(notes, "tailcut: %s: left out %s killed or still running when the log ended: the tail is longer than what is planned with\n",
+			d.name(), count(n, "attempt"))
 	}
-	return nil, fmt.Errorf("%s: no job %d in it", d.path, d.job)
+	return st.Seconds(), nil
+}
+
+// stages reads the log.
+func (d durationsFrom) stages(stdin io.Reader) ([]*history.Stage, []string, error) {
+	log, err := history.Open(d.path, stdin, d.column)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	return history.Stages(log.Attempts(), d.job, d.stage)
+}
+
+func (d durationsFrom) name() string {
+	if d.path == "-" {
+		return "stdin"
+	}
+	return d.path
+}
+
+// choose returns the only stage with attempts that succeeded.
+func (d durationsFrom) choose(stages []*history.Stage) (*history.Stage, error) {
+	found := len(stages)
+	stages = slices.DeleteFunc(slices.Clone(stages), func(s *history.Stage) bool { return len(s.Succeeded) == 0 })
+	switch {
+	case len(stages) == 1:
+		return stages[0], nil
+	case len(stages) > 1:
+		return nil, d.ambiguous(stages)
+	case found > 0:
+		return nil, fmt.Errorf("%s: no attempt in it succeeded", d.name())
+	case d.job != "" && d.stage != "":
+		return nil, fmt.Errorf("%s: no stage %q of job %q in it", d.name(), d.stage, d.job)
+	case d.job != "":
+		return nil, fmt.Errorf("%s: no job %q in it", d.name(), d.job)
+	case d.stage != "":
+		return nil, fmt.Errorf("%s: no stage %q in it", d.name(), d.stage)
+	}
+	return nil, fmt.Errorf("%s: no durations in it", d.name())
+}
+
+// ambiguous asks for a choice among stages, and names the largest.
+func (d durationsFrom) ambiguous(stages []*history.Stage) error {
+	jobs, names := map[string]bool{}, map[string]bool{}
+	for _, s := range stages {
+		jobs[s.Job], names[s.Stage] = true, true
+	}
+	what, how := "stages", "--stage"
+	switch {
+	case len(names) == 1:
+		what, how = "jobs", "--job"
+	case len(names) < len(stages):
+		how = "--job and --stage"
+	}
+	slices.SortStableFunc(stages, func(a, b *history.Stage) int { return cmp.Compare(b.Tasks, a.Tasks) })
+	var list []string
+	for _, s := range stages[:min(len(stages), 5)] {
+		id := map[string]string{"--stage": s.Stage, "--job": s.Job}[how]
+		if id == "" {
+			id = s.Title()
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", id, count(s.Tasks, "task")))
+	}
+	more := ""
+	if len(stages) > len(list) {
+		more = fmt.Sprintf(" and %d more", len(stages)-len(list))
+	}
+	return fmt.Errorf("%s: there are %d %s in it; choose one with %s: %s%s; 'tailcut plan explain' ranks them",
+		d.name(), len(stages), what, how, strings.Join(list, ", "), more)
 }

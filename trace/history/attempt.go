@@ -20,6 +20,16 @@ type Attempt struct {
 	Host         string
 	InputBytes   int64 // read from storage; 0 if the log does not say
 	ShuffleBytes int64 // read from tasks of earlier stages; 0 if the log does not say
+
+	written float64 // seconds as the log has them, where these may be finer or longer than Duration
+}
+
+// Seconds returns the duration in seconds. Of plain numbers it is what is written there, which may be finer than a nanosecond.
+func (a *Attempt) Seconds() float64 {
+	if a.written != 0 {
+		return a.written
+	}
+	return a.Duration.Seconds()
 }
 
 // Outcome says how an attempt ended.

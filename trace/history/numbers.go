@@ -30,7 +30,7 @@ func (n *numbers) read(in *lines, emit emit) error {
 		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
-		if n.a.Duration, err = seconds(text); err != nil {
+		if err := n.a.seconds(text); err != nil {
 			if bytes.IndexByte(text, ',') >= 0 {
 				err = fmt.Errorf("%w; of a CSV name the column", err)
 			}
@@ -45,17 +45,14 @@ func (n *numbers) read(in *lines, emit emit) error {
 
 func (n *numbers) finish(emit) error { return nil }
 
-// seconds reads a duration.
-func seconds(text []byte) (sched.Time, error) {
+// seconds reads a duration. Durations beyond the range of Duration keep their value in seconds.
+func (a *Attempt) seconds(text []byte) error {
 	x, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-		return 0, fmt.Errorf("expected a duration in seconds, a finite number of at least 0, got %q", abridged(text))
+		return fmt.Errorf("expected a duration in seconds, a finite number of at least 0, got %q", abridged(text))
 	}
-	t := sched.FromSeconds(x)
-	if t > maxInstant {
-		return 0, fmt.Errorf("expected a duration of at most %.0f seconds, got %q", maxInstant.Seconds(), abridged(text))
-	}
-	return t, nil
+	a.written, a.Duration = x, min(sched.FromSeconds(x), maxInstant)
+	return nil
 }
 
 // csvColumn reads a column of a CSV, by its name in the first line or by its number from 1; in the latter case the first line may be a header or not.
@@ -99,7 +96,7 @@ func (c *csvColumn) read(in *lines, emit emit) error {
 		if index >= len(record) {
 			return in.wrong("", fmt.Errorf("no column %d; there are %d", index+1, len(record)))
 		}
-		c.a.Duration, err = seconds([]byte(strings.TrimSpace(record[index])))
+		err = c.a.seconds([]byte(strings.TrimSpace(record[index])))
 		if err != nil && first {
 			continue // a header
 		}

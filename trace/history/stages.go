@@ -80,11 +80,11 @@ func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*S
 				hosts = append(hosts, a.Host)
 				numbers[a.Host] = host
 			}
-			st.Succeeded = append(st.Succeeded, Observation{a.Duration.Seconds(), a.InputBytes + a.ShuffleBytes, host})
+			st.Succeeded = append(st.Succeeded, Observation{a.Seconds(), a.InputBytes + a.ShuffleBytes, host})
 		case Failed:
 			st.Failed++
 		default:
-			st.Censored = append(st.Censored, a.Duration.Seconds())
+			st.Censored = append(st.Censored, a.Seconds())
 		}
 	}
 	return stages, hosts, nil
