@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TestStudentQuantile compares with the table in Student's tradition (two-sided 95 %: 12.706, 4.303, 2.262, 1.962) and with gonum's law.
+// TestStudentQuantile compares with the table in Student's tradition (two-sided 95 %: 12.706, 4.303, 2.262, 1.962)
+// and with gonum's law.
 func TestStudentQuantile(t *testing.T) {
 	for nu, want := range map[float64]float64{1: 12.7062047362, 2: 4.30265272975, 9: 2.26215716285, 999: 1.96234146110} {
 		if got := studentQuantile(nu, 0.025); math.Abs(got-want) > 1e-9*want {
@@ -42,8 +43,8 @@ func TestMeanInterval(t *testing.T) {
 	}
 }
 
-// TestMeanIntervalCovers counts how often the interval of four normal measurements has the true mean in it. With a normal quantile in place of Student's
-// it would be in 85 % of them.
+// TestMeanIntervalCovers counts how often the interval of four normal measurements has the true mean in it. With a
+// normal quantile in place of Student's it would be in 85 % of them.
 func TestMeanIntervalCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 20_000

@@ -8,15 +8,17 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// LowerBound returns a mean flow time in seconds that no policy can beat on a workload and cluster, whatever it knows beforehand, however many clones it makes and
-// however lucky it is; with a [Capacity] model and jobs that all arrive at once, in the mean over luck. It is 0 where nothing is known.
+// LowerBound returns a mean flow time in seconds that no policy can beat on a workload and cluster, whatever it knows
+// beforehand, however many clones it makes and however lucky it is; with a [Capacity] model and jobs that all arrive
+// at once, in the mean over luck. It is 0 where nothing is known.
 //
-// It is the larger of two bounds, which are (8) and (17) of the paper on SREW (Xu et al., IEEE TPDS 2017) for jobs that arrive when they like. First, no job ends
-// before its longest chain of tasks could, were each to last as short as its service allows. Second, the slots are no better than one machine as fast as
-// all of them, on which SRPT is optimal (Schrage 1968), and each task costs machine time at least as long.
+// It is the larger of two bounds, which are (8) and (17) of the paper on SREW (Xu et al., IEEE TPDS 2017) for jobs
+// that arrive when they like. First, no job ends before its longest chain of tasks could, were each to last as short
+// as its service allows. Second, the slots are no better than one machine as fast as all of them, on which SRPT is
+// optimal (Schrage 1968), and each task costs machine time at least as long.
 //
-// The shortest time of a task is often far below its mean: under the model resample it is the shortest of its stage. So the bound is good for
-// saying how much is left to gain at most, not how much is.
+// The shortest time of a task is often far below its mean: under the model resample it is the shortest of its stage.
+// So the bound is good for saying how much is left to gain at most, not how much is.
 func LowerBound(w *trace.Workload, o Options) (float64, error) {
 	if o.Model == nil {
 		o.Model = Resample
@@ -98,8 +100,9 @@ func (s *machineSlowdown) least(a *Attempt, to []sched.Time) {
 
 func (c *machineCapacity) least(a *Attempt, to []sched.Time) { stretch(a.Recorded, 1/c.Peak(), to) }
 
-// whole is the model capacity in the mean over luck, if all jobs arrive at once: together the slots do as much work as slots of unit speed, and SRPT is the best
-// order however fast they happen to be. With later arrivals the mean says nothing, for what is done in lucky slots cannot be stored.
+// whole is the model capacity in the mean over luck, if all jobs arrive at once: together the slots do as much work
+// as slots of unit speed, and SRPT is the best order however fast they happen to be. With later arrivals the mean
+// says nothing, for what is done in lucky slots cannot be stored.
 type whole struct{ *machineCapacity }
 
 func (whole) least(a *Attempt, to []sched.Time) { copy(to, a.Recorded) }

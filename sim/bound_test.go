@@ -21,7 +21,8 @@ func lowerBound(t testing.TB, w *trace.Workload, o Options) float64 {
 	return b
 }
 
-// TestBatchBounds: (8), (17) and (18) on two jobs by hand. Job A has 4 maps of 2 s and no reduces, job B 2 maps of 1 s and a reduce of 3 s: works 8 and 5.
+// TestBatchBounds: (8), (17) and (18) on two jobs by hand. Job A has 4 maps of 2 s and no reduces, job B 2 maps of 1
+// s and a reduce of 3 s: works 8 and 5.
 func TestBatchBounds(t *testing.T) {
 	jobs := []BatchJob{{Maps: 4, MapMean: 2, ReduceMean: 99}, {Maps: 2, MapMean: 1, Reduces: 1, ReduceMean: 3}}
 	if got := PathBound(jobs, 2); got != 2./2+4./2 {
@@ -116,8 +117,9 @@ func TestSRPTAgainstTwin(t *testing.T) {
 	})
 }
 
-// TestNoRunBeatsTheBound: whatever happens in a messy world, the mean flow time is no less than the bound, luck or no luck. With the model capacity and jobs that
-// come at once the bound holds in the mean only; the jobs of these worlds mostly do not.
+// TestNoRunBeatsTheBound: whatever happens in a messy world, the mean flow time is no less than the bound, luck or no
+// luck. With the model capacity and jobs that come at once the bound holds in the mean only; the jobs of these worlds
+// mostly do not.
 func TestNoRunBeatsTheBound(t *testing.T) {
 	tight := 0.0
 	rapid.Check(t, func(t *rapid.T) {

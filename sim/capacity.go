@@ -9,14 +9,16 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Capacity is the machine model that the paper on SREW analyses (Xu et al., IEEE TPDS 2017, Section 2): time is slotted, and in slot t machine i does X_i(t) of
-// the work that a machine of unit speed does in a slot. The X are independent, of one law, with mean 1 and a finite peak.
+// Capacity is the machine model that the paper on SREW analyses (Xu et al., IEEE TPDS 2017, Section 2): time is
+// slotted, and in slot t machine i does X_i(t) of the work that a machine of unit speed does in a slot. The X are
+// independent, of one law, with mean 1 and a finite peak.
 //
-// The work p of a task is its recorded duration. An attempt ends with the slot in which the sum of its machine's X reaches p, (1). Its mean time is p plus
-// about (1+sigma²)/2 slots, because (2) leaves out what the last slot does beyond p; its variance is about (p + 1/2) sigma², p in slots.
+// The work p of a task is its recorded duration. An attempt ends with the slot in which the sum of its machine's X
+// reaches p, (1). Its mean time is p plus about (1+sigma²)/2 slots, because (2) leaves out what the last slot does
+// beyond p; its variance is about (p + 1/2) sigma², p in slots.
 //
-// Slots begin with the run. An attempt that starts inside of one gets what its machine does in the rest of it. Attempts side by side on one machine are
-// equally fast.
+// Slots begin with the run. An attempt that starts inside of one gets what its machine does in the rest of it.
+// Attempts side by side on one machine are equally fast.
 type Capacity struct {
 	law        dist.Law
 	scale      float64 // of the law's values, to make their mean 1
@@ -24,11 +26,12 @@ type Capacity struct {
 	checkpoint bool
 }
 
-// NewCapacity returns the model with slots of a given length. The values of the law are divided by their mean; it is an error unless they are finite, at least
-// 0 and not all 0.
+// NewCapacity returns the model with slots of a given length. The values of the law are divided by their mean; it is
+// an error unless they are finite, at least 0 and not all 0.
 //
-// With checkpoint, attempts of a task that run together are all as far as the best of them at the end of each slot: the task advances by the maximum of their X, (6)
-// and (7). Where stages are resumable it keeps that when its attempts are preempted.
+// With checkpoint, attempts of a task that run together are all as far as the best of them at the end of each slot:
+// the task advances by the maximum of their X, (6) and (7). Where stages are resumable it keeps that when its
+// attempts are preempted.
 func NewCapacity(law dist.Law, slot sched.Time, checkpoint bool) (*Capacity, error) {
 	lo, hi := law.Quantile(0), law.InvSurvival(0)
 	switch mean := law.Mean(); {
@@ -47,8 +50,8 @@ func (c *Capacity) Peak() float64 { return c.law.InvSurvival(0) * c.scale }
 // Variance returns sigma², that of what a machine does in a slot.
 func (c *Capacity) Variance() float64 { return c.law.Variance() * c.scale * c.scale }
 
-// Omega returns omega(d) of (26), the mean of the most that any of d machines does in a slot: how fast a task with d attempts advances under checkpointing.
-// It is 0 for d = 0, 1 for d = 1, concave, and at most the peak.
+// Omega returns omega(d) of (26), the mean of the most that any of d machines does in a slot: how fast a task with d
+// attempts advances under checkpointing. It is 0 for d = 0, 1 for d = 1, concave, and at most the peak.
 func (c *Capacity) Omega(d int) float64 {
 	if d < 1 {
 		return 0
@@ -62,7 +65,8 @@ func (c *Capacity) Model(_ *trace.Workload, _ int, seed uint64) (Service, error)
 	return &machineCapacity{Capacity: c, seed: seed}, nil
 }
 
-// machineCapacity is the service of one run. Instants are counted from the run's begin, work in nanoseconds of a machine with unit speed.
+// machineCapacity is the service of one run. Instants are counted from the run's begin, work in nanoseconds of a
+// machine with unit speed.
 type machineCapacity struct {
 	*Capacity
 	seed uint64

@@ -20,9 +20,9 @@ func capacity(t testing.TB, spec string) *machineCapacity {
 	return &machineCapacity{Capacity: c, seed: 11}
 }
 
-// TestCapacityMoments: Section 2.1 of the paper. The mean time is p by (3); in truth the last slot does more than is left, which adds (1+sigma²)/2 on average
-// where sums can take any value (the mean overshoot of renewal theory), nothing where they hit p, and makes it e^(p/2) for U(0, 2) and p <= 2.
-// The variance is (p + 1/2) sigma² + O(1).
+// TestCapacityMoments: Section 2.1 of the paper. The mean time is p by (3); in truth the last slot does more than is
+// left, which adds (1+sigma²)/2 on average where sums can take any value (the mean overshoot of renewal theory),
+// nothing where they hit p, and makes it e^(p/2) for U(0, 2) and p <= 2. The variance is (p + 1/2) sigma² + O(1).
 func TestCapacityMoments(t *testing.T) {
 	const n = 8_000
 	for _, c := range []struct {
@@ -62,8 +62,8 @@ func TestCapacityMoments(t *testing.T) {
 	}
 }
 
-// TestCapacityIsTheMachines: what a machine does in a slot is neither the attempt's doing nor that of other machines and attempts; one that begins later finds
-// the slots that are left, one that begins inside of a slot the rest of it.
+// TestCapacityIsTheMachines: what a machine does in a slot is neither the attempt's doing nor that of other machines
+// and attempts; one that begins later finds the slots that are left, one that begins inside of a slot the rest of it.
 func TestCapacityIsTheMachines(t *testing.T) {
 	s := capacity(t, "law=(uniform:lo=0,hi=2),slot=10s")
 	recorded := []sched.Time{100 * sched.Second}
@@ -147,7 +147,8 @@ func TestCapacityErrors(t *testing.T) {
 	}
 }
 
-// script is a policy with one task: at given slots of a second it launches attempts on the next machines, or kills the oldest.
+// script is a policy with one task: at given slots of a second it launches attempts on the next machines, or kills
+// the oldest.
 type script struct {
 	t      *testing.T
 	orders map[int]int // by second: attempts to launch, -1 to kill one, -2 to kill all
@@ -177,8 +178,8 @@ func (p *script) Decide(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// TestCheckpointing compares with (6) and (7) written out: in each slot the task advances by the maximum over the machines that work on it, also when attempts join,
-// leave, and when all are preempted for a while.
+// TestCheckpointing compares with (6) and (7) written out: in each slot the task advances by the maximum over the
+// machines that work on it, also when attempts join, leave, and when all are preempted for a while.
 func TestCheckpointing(t *testing.T) {
 	w := load(t, `{"stages":[{"durations_seconds":[40],"resumable":true}]}`)
 	rapid.Check(t, func(r *rapid.T) {

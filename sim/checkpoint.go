@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Under checkpointing the attempts of a task end together, when what all of them did adds up to the task. So their end is not fixed at the launch: it is
-// planned anew whenever an attempt joins or leaves.
+// Under checkpointing the attempts of a task end together, when what all of them did adds up to the task. So their
+// end is not fixed at the launch: it is planned anew whenever an attempt joins or leaves.
 
 // crew is a task: all that work on it share one state. It outlives its attempts until the task is done.
 type crew struct {
@@ -34,7 +34,8 @@ func (w *crew) fraction() float64 {
 	return w.done / w.work
 }
 
-// join lets a new attempt work on its task: from the others' state, from that which the task had when its last attempt was preempted, or from nothing.
+// join lets a new attempt work on its task: from the others' state, from that which the task had when its last
+// attempt was preempted, or from nothing.
 func (s *Simulator) join(d *sched.Decision, r *running, a *Attempt) {
 	w := s.crews[d.Task]
 	if w == nil {

@@ -13,16 +13,17 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Experiment runs several policies over one workload, each as often as asked for. Run k meets the same luck under every policy and other luck than the other
-// runs, so that the differences between policies, run by run, vary less than their results do.
+// Experiment runs several policies over one workload, each as often as asked for. Run k meets the same luck under
+// every policy and other luck than the other runs, so that the differences between policies, run by run, vary less
+// than their results do.
 type Experiment struct {
 	Workload *trace.Workload
 	Policies []Candidate
 	Runs     int     // of each policy; 0 means 1
 	Options  Options // of every run, but for the seed, which is RunSeed(Options.Seed, run). Tick is called by several goroutines at once
 
-	// Done is shown every run as it is done, with what became of each job: one call at a time, in order of policy and run whoever was faster. Both are the
-	// caller's to keep. An error ends the experiment. May be nil.
+	// Done is shown every run as it is done, with what became of each job: one call at a time, in order of policy and
+	// run whoever was faster. Both are the caller's to keep. An error ends the experiment. May be nil.
 	Done func(c *Cell, jobs []JobResult) error
 }
 
@@ -48,8 +49,8 @@ type Comparison struct {
 	Runs  int    // of each policy
 }
 
-// Run runs everything on as many goroutines as there are processors. The result does not depend on how many these are. It fails with the error of the first run
-// that failed, in order, or if ctx is cancelled.
+// Run runs everything on as many goroutines as there are processors. The result does not depend on how many these
+// are. It fails with the error of the first run that failed, in order, or if ctx is cancelled.
 func (e *Experiment) Run(ctx context.Context) (*Comparison, error) {
 	runs := max(e.Runs, 1)
 	x := &Comparison{Cells: make([]Cell, len(e.Policies)*runs), Runs: runs}
@@ -141,7 +142,8 @@ func (x *Comparison) Mean(policy int, of func(*Cell) float64) Estimate {
 	return EstimateOf(all)
 }
 
-// Difference estimates by how much more a policy shows than a reference does, from the differences between runs that met the same luck.
+// Difference estimates by how much more a policy shows than a reference does, from the differences between runs that
+// met the same luck.
 func (x *Comparison) Difference(policy, reference int, of func(*Cell) float64) Estimate {
 	all := make([]float64, x.Runs)
 	for k := range all {

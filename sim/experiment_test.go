@@ -67,8 +67,8 @@ func TestExperimentOnAnyNumberOfProcessors(t *testing.T) {
 	}
 }
 
-// TestPairedDifferences: the mean of the differences is the difference of the means, and with common random numbers its interval is narrower than that of
-// independent runs would be, the root of the sum of squares.
+// TestPairedDifferences: the mean of the differences is the difference of the means, and with common random numbers
+// its interval is narrower than that of independent runs would be, the root of the sum of squares.
 func TestPairedDifferences(t *testing.T) {
 	e := experiment(t)
 	e.Runs = 20

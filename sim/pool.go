@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do(0) to do(n-1) on as many goroutines as there are processors and returns when they are done. Indexes begin in order; after an error, or once ctx
-// is cancelled, no more begin. The error returned is that of the lowest index, which does not depend on who was faster.
+// Each calls do(0) to do(n-1) on as many goroutines as there are processors and returns when they are done. Indexes
+// begin in order; after an error, or once ctx is cancelled, no more begin. The error returned is that of the lowest
+// index, which does not depend on who was faster.
 func Each(ctx context.Context, n int, do func(i int) error) error {
 	return each(ctx, n, runtime.GOMAXPROCS(0), func(_, i int) error { return do(i) })
 }

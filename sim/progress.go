@@ -8,8 +8,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Progress says what a policy is told of the progress of attempts. Progress is measured in time: an attempt that has run for a third of its duration
-// has done a third of what it was launched for. The zero value tells nothing.
+// Progress says what a policy is told of the progress of attempts. Progress is measured in time: an attempt that has
+// run for a third of its duration has done a third of what it was launched for. The zero value tells nothing.
 type Progress struct {
 	Exact bool       // at the launch, together with the rate: a policy knows when an attempt will end
 	Every sched.Time // without a rate, each time this span has passed since the launch; 0 for never
@@ -31,10 +31,12 @@ func ParseProgress(spec string) (Progress, error) {
 	return Progress{Every: sched.Time(d)}, nil
 }
 
-// leastError bounds 1+e from below: an estimate of the remaining time is never less than a hundredth of it, so that it stays positive.
+// leastError bounds 1+e from below: an estimate of the remaining time is never less than a hundredth of it, so that
+// it stays positive.
 const leastError = 0.01
 
-// misjudged returns a factor on the remaining time, or work, of an attempt as a report has it: 1+e with e ~ N(0, Noise²).
+// misjudged returns a factor on the remaining time, or work, of an attempt as a report has it: 1+e with e ~ N(0,
+// Noise²).
 func (s *Simulator) misjudged(r *running) float64 {
 	if s.o.Progress.Noise == 0 {
 		return 1
@@ -43,9 +45,9 @@ func (s *Simulator) misjudged(r *running) float64 {
 	return max(leastError, 1+e)
 }
 
-// report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that who
-// extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under checkpointing nobody can
-// know that time, and p is what is done.
+// report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that
+// who extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under
+// checkpointing nobody can know that time, and p is what is done.
 func (s *Simulator) report(r *running) sched.Event {
 	wrong := s.misjudged(r)
 	r.reports++

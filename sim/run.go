@@ -26,8 +26,8 @@ type Options struct {
 	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
 }
 
-// Run replays a workload under a policy on machines that are all there when the first job arrives, and returns when the last job is over. It fails if the policy
-// leaves jobs unfinished for ever, or if ctx is cancelled.
+// Run replays a workload under a policy on machines that are all there when the first job arrives, and returns when
+// the last job is over. It fails if the policy leaves jobs unfinished for ever, or if ctx is cancelled.
 //
 // A policy has a state of its own: each run needs a new one.
 func Run(ctx context.Context, w *trace.Workload, p sched.Policy, o Options) (*Result, error) {
@@ -53,8 +53,8 @@ func (s *Simulator) Run(ctx context.Context, w *trace.Workload, p sched.Policy, 
 	return s.result(), nil
 }
 
-// Simulator runs one workload after the other and keeps its tables in between: growing them takes a good part of a short run. The zero value is ready. It
-// is not safe for concurrent use.
+// Simulator runs one workload after the other and keeps its tables in between: growing them takes a good part of a
+// short run. The zero value is ready. It is not safe for concurrent use.
 type Simulator struct {
 	w       *trace.Workload
 	o       Options
@@ -215,7 +215,8 @@ func (s *Simulator) next() sched.Time {
 	return t
 }
 
-// collect gathers all facts of the present instant, in the core's canonical order as far as that is cheap, and submits the jobs that arrive.
+// collect gathers all facts of the present instant, in the core's canonical order as far as that is cheap, and
+// submits the jobs that arrive.
 func (s *Simulator) collect() error {
 	s.facts, s.reports = s.facts[:0], s.reports[:0]
 	if s.faults != nil {

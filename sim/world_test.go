@@ -14,7 +14,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// greedy is a policy for tests: first come, first served. With clones it uses idle slots for second attempts, lowest task first.
+// greedy is a policy for tests: first come, first served. With clones it uses idle slots for second attempts, lowest
+// task first.
 type greedy struct{ clones bool }
 
 func (greedy) Observe(*sched.View, *sched.Event) {}
@@ -93,7 +94,8 @@ func simulate(t testing.TB, w *trace.Workload, p sched.Policy, o Options) *Resul
 	return r
 }
 
-// drawWorkload makes small messy workloads: several stages, every kind of edge, durations of zero, ties in arrivals and durations.
+// drawWorkload makes small messy workloads: several stages, every kind of edge, durations of zero, ties in arrivals
+// and durations.
 func drawWorkload(t *rapid.T) *trace.Workload {
 	var text bytes.Buffer
 	arrival := 0
@@ -124,7 +126,8 @@ func drawWorkload(t *rapid.T) *trace.Workload {
 	return w
 }
 
-// drawOptions makes a cluster with every kind of service, progress and faults, and the core's invariants checked after each step.
+// drawOptions makes a cluster with every kind of service, progress and faults, and the core's invariants checked
+// after each step.
 func drawOptions(t *rapid.T) Options {
 	const shared = "capacity:law=(twopoint:lo=0.2,hi=2,p=0.5),slot=500ms,checkpoint=true"
 	spec := rapid.SampledFrom([]string{
@@ -163,7 +166,8 @@ func TestEverythingCompletes(t *testing.T) {
 	})
 }
 
-// TestSimulatorForgets: a run in the memory of other runs, one of them broken off, is the run that it is in fresh memory.
+// TestSimulatorForgets: a run in the memory of other runs, one of them broken off, is the run that it is in fresh
+// memory.
 func TestSimulatorForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Simulator

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -25,13 +22,15 @@ const simulateLong = `Replay a workload on a simulated cluster, under one policy
 WORKLOAD is a file of jobs (.tr lines or JSON lines, plain or compressed), - for stdin, or a generator:
   ` + trace.SynthUsage + `
 
-Policies meet the same luck: attempt 2 of task 7 of job 12 lasts as long under each of them.
+Policies meet the same luck: attempt 2 of task 7 of job 12 lasts as long under each of them. Runs are spread over all cores; the result does not
+depend on how many there are.
 
 Exit status: 0 success, 1 a policy left jobs unfinished, 2 wrong usage or bad input, 130 interrupted.`
 
 const simulateExample = `  tailcut simulate jobs.tr.gz --machines 11000 --policy fifo,spark,srew:beta=0.7
   tailcut simulate 'synth:jobs=200;tasks=100;law=pareto:alpha=1.5,xm=10' --machines 1000 --policy fifo,late --runs 10
-  tailcut simulate jobs.tr --machines 500 --policy srew --failures mtbf=24h,mttr=10m --service machine --format json`
+  tailcut simulate jobs.tr --machines 500 --policy srew --failures mtbf=24h,mttr=10m --service machine --format json
+  tailcut simulate jobs.tr --machines 500 --policy srew:beta=0.7 --speed-factor '1+2*beta+eps' --let beta=0.7,eps=0.1`
 
 // simulateFlags are the flags of simulate as given.
 type simulateFlags struct {
@@ -39,13 +38,14 @@ type simulateFlags struct {
 	policies, slot, service     string
 	runs, skip                  int
 	seed                        uint64
-	speed, noise                float64
+	speed                       string
+	let                         []string
+	noise                       float64
 	maxAttempts, cloneBudget    string
 	failures, progress, jobsOut string
 	launchDelay                 time.Duration
 	options                     sim.Options // what the flags say, but for the seed and the progress that a policy needs
 	workload                    *trace.Workload
-	finished                    atomic.Int64 // tasks, of all runs
 	stdin                       io.Reader
 	stdout, stderr              io.Writer
 }
@@ -64,7 +64,8 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
 	fl.IntVar(&f.runs, "runs", 1, "runs of each policy, with other luck each")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all luck")
-	fl.Float64Var(&f.speed, "speed-factor", 1, "divide all durations by this")
+	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
+	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
 	fl.StringVar(&f.failures, "failures", "none", "machines fail and are repaired, both after exponential times: `mtbf=24h,mttr=10m`")
@@ -77,15 +78,20 @@ func newSimulate() *cobra.Command {
 	completeList(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f.stdin, f.stdout, f.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-		specs, err := f.settle(args[0])
+		policies, err := f.settle(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		runs, err := f.simulate(cmd.Context(), specs)
+		bound, err := sim.LowerBound(f.workload, f.options)
 		if err != nil {
 			return err
 		}
-		return printSimulation(f.stdout, format.value, f, runs)
+		result, err := f.simulate(cmd.Context(), policies)
+		if err != nil {
+			return err
+		}
+		s := simulation{simulateFlags: f, Comparison: result, policies: policies, bound: bound}
+		return s.print(f.stdout, format.value)
 	}
 	return cmd
 }
@@ -100,7 +106,7 @@ func completeList(cmd *cobra.Command) {
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
-	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{"auto", "none", "exact"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -113,8 +119,8 @@ func wrongFlag(flag string, err error) error {
 	return fmt.Errorf("--%s: %s", flag, text)
 }
 
-// settle checks the flags, loads the workload and returns the policies' specifications as the core gets them.
-func (f *simulateFlags) settle(workload string) (specs []string, err error) {
+// settle checks the flags, loads the workload and returns the policies.
+func (f *simulateFlags) settle(ctx context.Context, workload string) (policies []sim.Candidate, err error) {
 	switch {
 	case f.machines < 1 || f.machines > 1<<24:
 		return nil, wrongFlag("machines", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<24, f.machines))
@@ -122,15 +128,16 @@ func (f *simulateFlags) settle(workload string) (specs []string, err error) {
 		return nil, wrongFlag("slots-per-machine", fmt.Errorf("expected a number between 1 and %d, and at most %d slots in all, not %d", 1<<16, 1<<30, f.slots))
 	case f.runs < 1 || f.runs > 1<<20:
 		return nil, wrongFlag("runs", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<20, f.runs))
-	case !(f.speed > 0) || math.IsInf(f.speed, 0):
-		return nil, wrongFlag("speed-factor", fmt.Errorf("expected a positive number, not %v", f.speed))
 	case !(f.noise >= 0) || math.IsInf(f.noise, 0):
 		return nil, wrongFlag("progress-noise", fmt.Errorf("expected a number of at least 0, not %v", f.noise))
 	case f.launchDelay < 0:
 		return nil, wrongFlag("launch-delay", fmt.Errorf("expected a duration of at least 0, not %v", f.launchDelay))
 	}
 	o := &f.options
-	o.Machines, o.Slots, o.Speed, o.LaunchDelay = f.machines, f.slots, f.speed, sched.Time(f.launchDelay)
+	o.Machines, o.Slots, o.LaunchDelay, o.Seed = f.machines, f.slots, sched.Time(f.launchDelay), f.seed
+	if o.Speed, err = f.speedFactor(); err != nil {
+		return nil, err
+	}
 	if o.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
 		return nil, wrongFlag("max-attempts", err)
 	}
@@ -150,103 +157,93 @@ func (f *simulateFlags) settle(workload string) (specs []string, err error) {
 	}
 	o.Progress.Noise = f.noise
 	for _, given := range policy.SplitList(f.policies) {
-		spec, err := withSlot(given, f.slot)
-		if err == nil {
-			_, err = policy.New(spec, f.seed)
-		}
+		c, err := f.candidate(given)
 		if err != nil {
 			return nil, wrongFlag("policy", err)
 		}
-		specs = append(specs, spec)
+		policies = append(policies, c)
 	}
-	return specs, f.load(workload)
+	return policies, f.load(ctx, workload)
 }
 
-// load reads the workload and tells what was done to it.
-func (f *simulateFlags) load(workload string) error {
-	w, err := trace.Load(workload, f.stdin, f.seed)
+// speedFactor computes --speed-factor.
+func (f *simulateFlags) speedFactor() (float64, error) {
+	names, err := parseNames(f.let)
 	if err != nil {
-		return err
+		return 0, wrongFlag("let", err)
 	}
-	for _, note := range w.Notes {
-		fmt.Fprintf(f.stderr, "tailcut: %s\n", note)
+	speed, err := evaluate(f.speed, names)
+	if err == nil && (!(speed > 0) || math.IsInf(speed, 0)) {
+		err = fmt.Errorf("expected a positive number, not %v", speed)
 	}
-	if f.skip < 0 || f.skip >= len(w.Jobs) {
-		return wrongFlag("skip", fmt.Errorf("expected between 0 and %d of the %d jobs, not %d", len(w.Jobs)-1, len(w.Jobs), f.skip))
+	if err != nil {
+		return 0, wrongFlag("speed-factor", err)
 	}
-	f.workload = w.Skip(f.skip)
-	return nil
+	return speed, nil
 }
 
-// simulated is one run of one policy.
-type simulated struct {
-	policy string // as the user wrote it
-	run    int
-	stats  sim.Stats
-	events int64
-	wall   time.Duration
+// candidate returns a policy as the experiment needs it. It is called what the user calls it.
+func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
+	spec, err := withSlot(given, f.slot)
+	if err != nil {
+		return sim.Candidate{}, err
+	}
+	e, err := policy.Find(spec)
+	if err != nil {
+		return sim.Candidate{}, err
+	}
+	return sim.Candidate{
+		Name: given, Exact: f.progress == "auto" && e.Progress,
+		New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) },
+	}, nil
 }
 
-// simulate runs every policy as often as asked for, on all cores. The order of what it returns and writes does not depend on who was faster.
-func (f *simulateFlags) simulate(ctx context.Context, specs []string) ([]simulated, error) {
-	names := policy.SplitList(f.policies)
-	all := make([]simulated, len(specs)*f.runs)
-	out, err := newJobsFile(f.jobsOut, len(all))
+// load reads the workload and tells what was done to it. Reading cannot be broken off, so an interrupted one is left
+// to itself.
+func (f *simulateFlags) load(ctx context.Context, workload string) error {
+	type loaded struct {
+		w   *trace.Workload
+		err error
+	}
+	ready := make(chan loaded, 1)
+	go func() {
+		w, err := trace.Load(workload, f.stdin, f.seed)
+		ready <- loaded{w, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case l := <-ready:
+		if l.err != nil {
+			return l.err
+		}
+		for _, note := range l.w.Notes {
+			fmt.Fprintf(f.stderr, "tailcut: %s\n", note)
+		}
+		if f.skip < 0 || f.skip >= len(l.w.Jobs) {
+			return wrongFlag("skip", fmt.Errorf("expected between 0 and %d of the %d jobs, not %d", len(l.w.Jobs)-1, len(l.w.Jobs), f.skip))
+		}
+		f.workload = l.w.Skip(f.skip)
+		return nil
+	}
+}
+
+// simulate runs every policy as often as asked for.
+func (f *simulateFlags) simulate(ctx context.Context, policies []sim.Candidate) (*sim.Comparison, error) {
+	e := sim.Experiment{Workload: f.workload, Policies: policies, Runs: f.runs, Options: f.options}
+	out, err := newJobsFile(f.jobsOut)
 	if err != nil {
 		return nil, err
 	}
-	stop := f.showProgress(len(all) * f.workload.Tasks())
-	err = sim.Each(ctx, len(all), func(i int) error {
-		k, run := i/f.runs, i%f.runs
-		o := f.options
-		o.Seed = sim.RunSeed(f.seed, run)
-		o.Tick = func(tasks int) { f.finished.Add(int64(tasks)) }
-		if e, err := policy.Find(specs[k]); err == nil && f.progress == "auto" {
-			o.Progress.Exact = e.Progress
-		}
-		p, err := policy.New(specs[k], o.Seed)
-		if err != nil {
-			return err
-		}
-		start := time.Now()
-		res, err := sim.Run(ctx, f.workload, p, o)
-		if errors.Is(err, sim.ErrStuck) {
-			return failure{fmt.Errorf("%s: %w", names[k], err)}
-		}
-		if err != nil {
-			return err
-		}
-		all[i] = simulated{policy: names[k], run: run, stats: res.Stats(), events: res.Events, wall: time.Since(start)}
-		return out.add(i, &all[i], res.Jobs)
-	})
+	if out != nil {
+		e.Done = func(c *sim.Cell, jobs []sim.JobResult) error { return out.add(policies[c.Policy].Name, c.Run, jobs) }
+	}
+	tick, stop := showProgress(f.stderr, len(policies)*f.runs*f.workload.Tasks())
+	e.Options.Tick = tick
+	result, err := e.Run(ctx)
 	stop()
-	if closed := out.close(); err == nil {
-		err = closed
+	if errors.Is(err, sim.ErrStuck) {
+		err = failure{err}
 	}
-	return all, err
-}
-
-// showProgress draws how far the runs are while they last, if somebody watches.
-func (f *simulateFlags) showProgress(tasks int) (stop func()) {
-	file, ok := f.stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
-		return func() {}
-	}
-	done, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(time.Second / 4)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				n := f.finished.Load()
-				fmt.Fprintf(file, "\r\x1b[K%s of %s tasks, %.0f %%", humanCount(float64(n)), humanCount(float64(tasks)), 100*float64(n)/float64(tasks))
-			case <-done:
-				fmt.Fprint(file, "\r\x1b[K")
-				return
-			}
-		}
-	}()
-	return func() { close(done); <-gone }
+	return result, out.close(err)
 }

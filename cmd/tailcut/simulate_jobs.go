@@ -3,87 +3,74 @@ package main
 import (
 	"bufio"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
-	"sync"
 
 	"github.com/tailcut/tailcut/sim"
 )
 
-// jobsFile is the CSV of --jobs-out. Runs end in any order and are written in theirs; a run that has to wait for an earlier one is kept. The zero value writes nothing.
+// jobsFile is the CSV of --jobs-out. It gets its name when it is complete: an experiment that was broken off leaves
+// an older file as it was.
 type jobsFile struct {
-	mu      sync.Mutex
-	file    *os.File
-	buffer  *bufio.Writer
-	csv     *csv.Writer
-	next    int // index of the run to be written next
-	pending []pendingJobs
+	path, part string // equal if the file cannot be renamed, such as a pipe
+	file       *os.File
+	buffer     *bufio.Writer
+	csv        *csv.Writer
 }
 
-type pendingJobs struct {
-	run  *simulated
-	jobs []sim.JobResult
-}
-
-// newJobsFile creates the file for a number of runs; "" is none.
-func newJobsFile(path string, runs int) (*jobsFile, error) {
+// newJobsFile creates the file; "" is none.
+func newJobsFile(path string) (*jobsFile, error) {
 	if path == "" {
-		return &jobsFile{}, nil
+		return nil, nil
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("--jobs-out: %w", err)
+	f := &jobsFile{path: path, part: path + ".part"}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		f.part = path
 	}
-	f := &jobsFile{file: file, buffer: bufio.NewWriterSize(file, 1<<16), pending: make([]pendingJobs, runs)}
+	var err error
+	if f.file, err = os.Create(f.part); err != nil {
+		return nil, wrongFlag("jobs-out", err)
+	}
+	f.buffer = bufio.NewWriterSize(f.file, 1<<16)
 	f.csv = csv.NewWriter(f.buffer)
 	return f, f.csv.Write([]string{
 		"policy", "run", "job", "arrival_seconds", "completion_seconds", "tasks", "attempts", "fruitful_seconds", "fruitless_seconds",
 	})
 }
 
-// add takes the jobs of run i, and writes what is next.
-func (f *jobsFile) add(i int, run *simulated, jobs []sim.JobResult) error {
-	if f.file == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.pending[i] = pendingJobs{run, jobs}
-	for ; f.next < len(f.pending) && f.pending[f.next].run != nil; f.next++ {
-		p := &f.pending[f.next]
-		for k := range p.jobs {
-			if err := f.write(p.run, &p.jobs[k]); err != nil {
-				return err
-			}
+// add writes the jobs of a run.
+func (f *jobsFile) add(policy string, run int, jobs []sim.JobResult) error {
+	for k := range jobs {
+		j := &jobs[k]
+		err := f.csv.Write([]string{
+			policy, strconv.Itoa(run), strconv.FormatUint(uint64(j.Number), 10), plain(j.Arrival.Seconds()), plain(j.Completion.Seconds()),
+			strconv.FormatUint(uint64(j.Tasks), 10), strconv.FormatUint(uint64(j.Attempts), 10), plain(j.Fruitful.Seconds()), plain(j.Fruitless.Seconds()),
+		})
+		if err != nil {
+			return wrongFlag("jobs-out", err)
 		}
-		p.jobs = nil
 	}
 	return nil
 }
 
-func (f *jobsFile) write(run *simulated, j *sim.JobResult) error {
-	err := f.csv.Write([]string{
-		run.policy, strconv.Itoa(run.run), strconv.FormatUint(uint64(j.Number), 10), plain(j.Arrival.Seconds()), plain(j.Completion.Seconds()),
-		strconv.FormatUint(uint64(j.Tasks), 10), strconv.FormatUint(uint64(j.Attempts), 10), plain(j.Fruitful.Seconds()), plain(j.Fruitless.Seconds()),
-	})
-	if err != nil {
-		return fmt.Errorf("--jobs-out: %w", err)
-	}
-	return nil
-}
-
-func (f *jobsFile) close() error {
-	if f.file == nil {
-		return nil
+// close ends the file: complete unless the work on it failed.
+func (f *jobsFile) close(failed error) error {
+	if f == nil {
+		return failed
 	}
 	f.csv.Flush()
-	err := f.csv.Error()
-	if flushed := f.buffer.Flush(); err == nil {
-		err = flushed
+	err := errors.Join(f.csv.Error(), f.buffer.Flush(), f.file.Close())
+	switch {
+	case f.part == f.path:
+	case failed == nil && err == nil:
+		err = os.Rename(f.part, f.path)
+	default:
+		_ = os.Remove(f.part)
 	}
-	if closed := f.file.Close(); err == nil {
-		err = closed
+	if failed != nil {
+		return failed
 	}
 	if err != nil {
 		return fmt.Errorf("--jobs-out: %w", err)

@@ -21,6 +21,9 @@ type simulateResult struct {
 	Workload simulateWorkload `json:"workload"`
 	Cluster  simulateCluster  `json:"cluster"`
 	Results  []simulateRun    `json:"results"`
+
+	Summary    []simulateSummary `json:"summary"`
+	LowerBound float64           `json:"lower_bound_mean_flow_seconds"` // 0 if nothing is known
 }
 
 type simulateWorkload struct {
@@ -56,55 +59,118 @@ type simulateRun struct {
 	EventsPerSecond   float64  `json:"events_per_second"`
 }
 
-func (s *simulated) result() simulateRun {
-	st := &s.stats
-	r := simulateRun{
-		Policy: s.policy, Run: s.run, MeanFlowSeconds: st.MeanFlow, MedianFlowSeconds: st.MedianFlow, P90FlowSeconds: st.P90Flow,
-		P99FlowSeconds: st.P99Flow, MaxFlowSeconds: st.MaxFlow, MeanSlowdown: st.MeanSlowdown, MakespanSeconds: st.Makespan,
-		Attempts: st.Attempts, Clones: st.Clones, FruitfulSeconds: st.Fruitful, FruitlessSeconds: st.Fruitless,
-		UtilisationRatio: st.Utilisation, Events: s.events, WallSeconds: s.wall.Seconds(),
-		EventsPerSecond: float64(s.events) / max(s.wall.Seconds(), 1e-9),
+// simulateSummary is a policy over its runs. An interval is the half of its width; null where there is one run only,
+// and in differences of the first policy.
+type simulateSummary struct {
+	Policy            string   `json:"policy"`
+	Runs              int      `json:"runs"`
+	MeanFlowSeconds   float64  `json:"mean_flow_seconds"`
+	MeanFlowCI95      *float64 `json:"mean_flow_ci95_seconds"`
+	DifferenceSeconds *float64 `json:"difference_seconds"`
+	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
+	DifferenceRatio   *float64 `json:"difference_ratio"` // of the first policy's mean flow time
+	MedianFlowSeconds float64  `json:"median_flow_seconds"`
+	P99FlowSeconds    float64  `json:"p99_flow_seconds"`
+	FruitlessSeconds  float64  `json:"fruitless_seconds"`
+	UtilisationRatio  float64  `json:"utilisation_ratio"`
+	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"`
+}
+
+// simulation is what there is to report.
+type simulation struct {
+	*simulateFlags
+	*sim.Comparison
+	policies []sim.Candidate
+	bound    float64
+}
+
+func (s *simulation) result(c *sim.Cell) simulateRun {
+	return simulateRun{
+		Policy: s.policies[c.Policy].Name, Run: c.Run, MeanFlowSeconds: c.MeanFlow, MedianFlowSeconds: c.MedianFlow, P90FlowSeconds: c.P90Flow,
+		P99FlowSeconds: c.P99Flow, MaxFlowSeconds: c.MaxFlow, MeanSlowdown: c.MeanSlowdown, MakespanSeconds: c.Makespan,
+		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
+		UtilisationRatio: c.Utilisation, DeadlineMetRatio: number(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
+		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
 	}
-	if st.Deadlines > 0 {
-		met := float64(st.DeadlinesMet) / float64(st.Deadlines)
-		r.DeadlineMetRatio = &met
+}
+
+// deadlinesMet returns the share of deadlines that were met, NaN if no job has one.
+func deadlinesMet(c *sim.Cell) float64 { return float64(c.DeadlinesMet) / float64(c.Deadlines) }
+
+// number returns a value for JSON, nil for NaN.
+func number(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+func (s *simulation) summary(policy int) simulateSummary {
+	mean := func(of func(*sim.Cell) float64) float64 { return s.Mean(policy, of).Mean }
+	flow := s.Mean(policy, sim.MeanFlow)
+	r := simulateSummary{
+		Policy: s.policies[policy].Name, Runs: s.Runs, MeanFlowSeconds: flow.Mean, MeanFlowCI95: number(flow.Half),
+		MedianFlowSeconds: mean(func(c *sim.Cell) float64 { return c.MedianFlow }),
+		P99FlowSeconds:    mean(func(c *sim.Cell) float64 { return c.P99Flow }),
+		FruitlessSeconds:  mean(func(c *sim.Cell) float64 { return c.Fruitless }),
+		UtilisationRatio:  mean(func(c *sim.Cell) float64 { return c.Utilisation }),
+		DeadlineMetRatio:  number(mean(deadlinesMet)),
+	}
+	if policy > 0 {
+		d := s.Difference(policy, 0, sim.MeanFlow)
+		r.DifferenceSeconds, r.DifferenceCI95 = number(d.Mean), number(d.Half)
+		if first := s.Mean(0, sim.MeanFlow).Mean; first > 0 {
+			r.DifferenceRatio = number(d.Mean / first)
+		}
 	}
 	return r
 }
 
-func printSimulation(w io.Writer, format string, f *simulateFlags, runs []simulated) error {
+// print writes the report. Only once it is complete is anything written.
+func (s *simulation) print(w io.Writer, format string) error {
 	switch format {
 	case "json":
-		r := simulateResult{
-			Schema: "tailcut.simulate/v1",
-			Workload: simulateWorkload{
-				Jobs: len(f.workload.Jobs), Tasks: f.workload.Tasks(), WorkSeconds: f.workload.WorkSeconds(), HorizonSeconds: f.workload.Horizon().Seconds(),
-			},
-			Cluster: simulateCluster{Machines: f.machines, Slots: f.machines * f.slots},
-		}
-		for i := range runs {
-			r.Results = append(r.Results, runs[i].result())
-		}
-		return json.NewEncoder(w).Encode(&r)
+		return s.printJSON(w)
 	case "csv":
-		return printSimulationCSV(w, runs)
+		return s.printCSV(w)
 	}
-	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", count(len(f.workload.Jobs), "job"), count(f.workload.Tasks(), "task"),
-		humanSeconds(f.workload.WorkSeconds()), humanSeconds(f.workload.Horizon().Seconds()), count(f.machines*f.slots, "slot"))
-	fmt.Fprintln(w, simulationTable(f.runs, runs).Render())
-	if f.runs > 1 {
-		fmt.Fprintf(w, "\nMeans of %d runs; ± is the 95 %% interval of the mean flow time.\n", f.runs)
+	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", count(len(s.workload.Jobs), "job"), count(s.workload.Tasks(), "task"),
+		humanSeconds(s.workload.WorkSeconds()), humanSeconds(s.workload.Horizon().Seconds()), count(s.machines*s.slots, "slot"))
+	fmt.Fprintln(w, s.table().Render())
+	fmt.Fprintln(w)
+	if s.bound > 0 {
+		fmt.Fprintf(w, "No policy can have a mean flow time below %s.\n", humanSeconds(s.bound))
+	}
+	if s.Runs > 1 {
+		fmt.Fprintf(w, "Means of %d runs; ± is the 95 %% interval, of a difference that of the runs' differences.\n", s.Runs)
 	}
 	return nil
 }
 
-func printSimulationCSV(w io.Writer, runs []simulated) error {
+func (s *simulation) printJSON(w io.Writer) error {
+	r := simulateResult{
+		Schema: "tailcut.simulate/v1",
+		Workload: simulateWorkload{
+			Jobs: len(s.workload.Jobs), Tasks: s.workload.Tasks(), WorkSeconds: s.workload.WorkSeconds(), HorizonSeconds: s.workload.Horizon().Seconds(),
+		},
+		Cluster: simulateCluster{Machines: s.machines, Slots: s.machines * s.slots}, LowerBound: s.bound,
+	}
+	for i := range s.Cells {
+		r.Results = append(r.Results, s.result(&s.Cells[i]))
+	}
+	for k := range s.policies {
+		r.Summary = append(r.Summary, s.summary(k))
+	}
+	return json.NewEncoder(w).Encode(&r)
+}
+
+func (s *simulation) printCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"policy", "run", "mean_flow_seconds", "median_flow_seconds", "p90_flow_seconds", "p99_flow_seconds", "max_flow_seconds",
 		"mean_slowdown", "makespan_seconds", "attempts", "clones", "fruitful_seconds", "fruitless_seconds", "utilisation_ratio", "deadline_met_ratio",
 		"events", "wall_seconds", "events_per_second"})
-	for i := range runs {
-		r := runs[i].result()
+	for i := range s.Cells {
+		r := s.result(&s.Cells[i])
 		met := ""
 		if r.DeadlineMetRatio != nil {
 			met = plain(*r.DeadlineMetRatio)
@@ -121,11 +187,14 @@ func printSimulationCSV(w io.Writer, runs []simulated) error {
 // plain formats a number so that it reads back as the same.
 func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// simulationTable has a row per policy, with means over its runs.
-func simulationTable(runs int, all []simulated) table.Writer {
-	header := []any{"policy", "mean flow", "median", "p90", "p99", "max", "slowdown", "makespan", "clones", "fruitless", "used", "events/s"}
-	deadlines := all[0].stats.Deadlines > 0
-	if deadlines {
+// table has a row per policy, with means over its runs.
+func (s *simulation) table() table.Writer {
+	header := []any{"policy", "mean flow"}
+	if len(s.policies) > 1 {
+		header = append(header, "vs first")
+	}
+	header = append(header, "median", "p90", "p99", "max", "slowdown", "makespan", "clones", "fruitless", "used")
+	if s.Cells[0].Deadlines > 0 {
 		header = append(header, "deadlines met")
 	}
 	t := newTable(header...)
@@ -134,46 +203,49 @@ func simulationTable(runs int, all []simulated) table.Writer {
 		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	for i := 0; i < len(all); i += runs {
-		t.AppendRow(simulationRow(all[i:i+runs], deadlines))
+	for k := range s.policies {
+		t.AppendRow(s.row(k))
 	}
 	return t
 }
 
-func simulationRow(runs []simulated, deadlines bool) table.Row {
-	mean := func(of func(*simulated) float64) float64 {
-		sum := 0.0
-		for i := range runs {
-			sum += of(&runs[i])
-		}
-		return sum / float64(len(runs))
+func (s *simulation) row(policy int) table.Row {
+	mean := func(of func(*sim.Cell) float64) float64 { return s.Mean(policy, of).Mean }
+	span := func(of func(*sim.Cell) float64) string { return humanSeconds(mean(of)) }
+	flow := s.Mean(policy, sim.MeanFlow)
+	row := table.Row{s.policies[policy].Name, humanSeconds(flow.Mean)}
+	if s.Runs > 1 {
+		row[1] = humanSeconds(flow.Mean) + " ± " + humanSeconds(flow.Half)
 	}
-	span := func(of func(*sim.Stats) float64) string {
-		return humanSeconds(mean(func(s *simulated) float64 { return of(&s.stats) }))
+	if len(s.policies) > 1 {
+		row = append(row, s.versus(policy))
 	}
-	flow := span(func(s *sim.Stats) float64 { return s.MeanFlow })
-	if n := float64(len(runs)); n > 1 {
-		m := mean(func(s *simulated) float64 { return s.stats.MeanFlow })
-		v := mean(func(s *simulated) float64 { return (s.stats.MeanFlow - m) * (s.stats.MeanFlow - m) })
-		flow += " ± " + humanSeconds(1.96*math.Sqrt(v/(n-1)))
-	}
-	fruitless := mean(func(s *simulated) float64 {
-		return s.stats.Fruitless / max(s.stats.Fruitful+s.stats.Fruitless, 1e-9)
-	})
-	row := table.Row{
-		runs[0].policy, flow,
-		span(func(s *sim.Stats) float64 { return s.MedianFlow }), span(func(s *sim.Stats) float64 { return s.P90Flow }),
-		span(func(s *sim.Stats) float64 { return s.P99Flow }), span(func(s *sim.Stats) float64 { return s.MaxFlow }),
-		fmt.Sprintf("%.2f", mean(func(s *simulated) float64 { return s.stats.MeanSlowdown })),
-		span(func(s *sim.Stats) float64 { return s.Makespan }),
-		humanCount(mean(func(s *simulated) float64 { return float64(s.stats.Clones) })), percent(fruitless),
-		percent(mean(func(s *simulated) float64 { return s.stats.Utilisation })),
-		humanCount(mean(func(s *simulated) float64 { return float64(s.events) / max(s.wall.Seconds(), 1e-9) })),
-	}
-	if deadlines {
-		row = append(row, percent(mean(func(s *simulated) float64 { return float64(s.stats.DeadlinesMet) / float64(s.stats.Deadlines) })))
+	row = append(row,
+		span(func(c *sim.Cell) float64 { return c.MedianFlow }), span(func(c *sim.Cell) float64 { return c.P90Flow }),
+		span(func(c *sim.Cell) float64 { return c.P99Flow }), span(func(c *sim.Cell) float64 { return c.MaxFlow }),
+		fmt.Sprintf("%.2f", mean(func(c *sim.Cell) float64 { return c.MeanSlowdown })),
+		span(func(c *sim.Cell) float64 { return c.Makespan }),
+		humanCount(mean(func(c *sim.Cell) float64 { return float64(c.Clones) })),
+		percent(mean(func(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) })),
+		percent(mean(func(c *sim.Cell) float64 { return c.Utilisation })),
+	)
+	if s.Cells[0].Deadlines > 0 {
+		row = append(row, percent(mean(deadlinesMet)))
 	}
 	return row
+}
+
+// versus says by how much a policy's mean flow time differs from the first one's.
+func (s *simulation) versus(policy int) string {
+	first := s.Mean(0, sim.MeanFlow).Mean
+	if policy == 0 || first == 0 {
+		return ""
+	}
+	d := s.Difference(policy, 0, sim.MeanFlow)
+	if s.Runs == 1 {
+		return fmt.Sprintf("%+.1f %%", 100*d.Mean/first)
+	}
+	return fmt.Sprintf("%+.1f ± %.1f %%", 100*d.Mean/first, 100*d.Half/first)
 }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// showProgress draws a bar while an experiment lasts, if somebody watches: the share of all tasks of all runs that
+// are finished, and how long the rest may take. It returns what to call with tasks that have finished, from any
+// goroutine, and what to call at the end, which wipes the bar off.
+func showProgress(w io.Writer, tasks int) (tick func(tasks int), stop func()) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil, func() {}
+	}
+	return drawProgress(f, tasks)
+}
+
+func drawProgress(w io.Writer, tasks int) (tick func(tasks int), stop func()) {
+	bar := &progress.Tracker{Message: "simulating", Total: int64(tasks), AutoStopDisabled: true}
+	p := progress.NewWriter()
+	p.SetOutputWriter(w)
+	p.SetUpdateFrequency(time.Second / 5)
+	p.SetTrackerLength(30)
+	p.SetStyle(progress.StyleBlocks)
+	style := p.Style()
+	style.Options.Separator = " "
+	style.Options.PercentFormat = "%3.0f %%"
+	style.Options.ETAString = "left"
+	style.Options.TimeInProgressPrecision = time.Second
+	style.Visibility.ETA = true
+	bar.Units.Formatter = func(n int64) string { return humanCount(float64(n)) + " tasks" }
+	p.AppendTracker(bar)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		p.Render()
+	}()
+	return func(n int) { bar.Increment(int64(n)) }, func() {
+		bar.MarkAsDone()
+		for { // Stop does nothing before Render has begun
+			p.Stop()
+			select {
+			case <-gone:
+				fmt.Fprint(w, text.CursorUp.Sprint(), text.EraseLine.Sprint()) // the line that says that it is done
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+}
