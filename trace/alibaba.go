@@ -16,6 +16,8 @@ import (
 // the instances are its tasks. The tables have no durations of instances, only the span from a row's start to its end. Each instance lasts that long unless
 // [Importer.Instances] says otherwise; so by default no task straggles, and the work is an upper bound.
 //
+// Most rows start together with the rows that they depend on, and wait. Their span counts from the end of the last of these, unless waits are kept.
+//
 // A job arrives when its first row starts. Rows of a job need not be neighbours.
 
 // batchRow is a row that has been read.
@@ -141,11 +143,16 @@ func (b *batch) job(rows []batchRow) error {
 		row := &rows[i]
 		place[i] = uint32(at)
 		job.Arrival = min(job.Arrival, sched.Time(row.start)*sched.Second)
-		if err := b.stage(row, uint64(at)); err != nil {
-			return err
-		}
+		open := row.start
 		for _, from := range b.needsOf(rows, int(i)) {
+			open = max(open, rows[from].end)
 			w.Edges = append(w.Edges, Edge{From: place[from], To: uint32(at), Kind: sched.Barrier})
+		}
+		if in.set.KeepWaits {
+			open = row.start
+		}
+		if err := b.stage(row, min(open, row.end), uint64(at)); err != nil {
+			return err
 		}
 	}
 	job.Edges = uint32(len(w.Edges)) - job.FirstEdge
@@ -172,15 +179,15 @@ func (b *batch) needsOf(rows []batchRow, i int) (found []uint32) {
 	return found
 }
 
-// stage appends the instances of a row.
-func (b *batch) stage(row *batchRow, number uint64) error {
+// stage appends the instances of a row, which last from the given second to its end.
+func (b *batch) stage(row *batchRow, open uint32, number uint64) error {
 	in, w := b.in, b.in.w
 	in.line = row.line
 	if err := in.room(int(row.instances)); err != nil {
 		return in.wrong("instances", err)
 	}
 	first := len(w.Durations)
-	longest := sched.Time(row.end-row.start) * sched.Second
+	longest := sched.Time(row.end-open) * sched.Second
 	for range row.instances {
 		w.Durations = append(w.Durations, longest)
 	}

@@ -21,23 +21,23 @@ type Importer struct {
 	Seed uint64 // of what is drawn
 	// Incomplete keeps jobs of which some tasks did not finish, without these tasks. Otherwise such jobs are left out.
 	Incomplete bool
-	// WholeReduces lets a reduce task of a Rumen trace last as long as its attempt, which began while maps still ran and waited for them. Otherwise it
-	// lasts from the end of the last map.
-	WholeReduces bool
+	// KeepWaits counts as duration the time in which a task that had been started waited for others: reduces of a Rumen trace for maps, tasks of an
+	// Alibaba trace for those that they depend on. Otherwise a duration begins when the last of them has ended.
+	KeepWaits bool
 	// Instances is the law, up to scale, of the durations of a task's instances in an Alibaba trace, which tells only how long all together took: draws
 	// are scaled so that the longest lasts so long. nil lets every instance last so long.
 	Instances   dist.Law
-	Split       int64      // bytes of input of a map task of a SWIM trace
-	ReduceSplit int64      // bytes of shuffle of a reduce task of a SWIM trace
-	MapRate     int64      // bytes per second that a map task of a SWIM trace takes in
-	ReduceRate  int64      // bytes per second that a reduce task of a SWIM trace takes in and puts out
+	Split       int64      // bytes of a map task of a SWIM trace
+	ReduceSplit int64      // bytes of a reduce task of a SWIM trace
+	MapRate     int64      // bytes per second of a map task of a SWIM trace
+	ReduceRate  int64      // bytes per second of a reduce task of a SWIM trace
 	TaskStart   sched.Time // that a task of a SWIM trace lasts in addition
 	PortRate    int64      // bytes per second that a rack of a coflow trace receives
 	Executors   int        // of the run to take from a TPC-H trace
 }
 
 // ImportUsage lists the keys of [Importer.Set] with their defaults, for help texts.
-const ImportUsage = `incomplete=drop|keep;reduces=behind-maps|whole;instances=makespan|LAW|hist:FILE;split=64MiB;reduce-split=64MiB;` +
+const ImportUsage = `incomplete=drop|keep;waits=cut|keep;instances=makespan|LAW|hist:FILE;split=64MiB;reduce-split=64MiB;` +
 	`map-rate=10MiB;reduce-rate=10MiB;task-start=1s;port-rate=125MB;executors=20`
 
 // Load returns the workload that a user names on the command line, with defaults for what its format leaves open. See [Importer.Load].
@@ -85,8 +85,8 @@ func (m *Importer) set(key, value string) (err error) {
 	switch key {
 	case "incomplete":
 		m.Incomplete, err = oneOf(value, "keep", "drop")
-	case "reduces":
-		m.WholeReduces, err = oneOf(value, "whole", "behind-maps")
+	case "waits":
+		m.KeepWaits, err = oneOf(value, "keep", "cut")
 	case "instances":
 		m.Instances, err = instancesLaw(value)
 	case "split":

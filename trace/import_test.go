@@ -57,7 +57,7 @@ const alibaba2017Text = `task_create_time, task_end_time, job_id, task_id,number
 30,29,9,1,1,Terminated,50,0.1
 `
 
-const alibaba2018Text = `R3_1_2,1,j_1,,Terminated,20,25,100,0.3
+const alibaba2018Text = `R3_1_2,1,j_1,,Terminated,17,25,100,0.3
 M1,2,j_1,,Terminated,10,18,100,0.3
 task_Nzg3,1,j_1,,Terminated,11,12,100,0.3
 M2_Stg4,1,j_1,,Terminated,12,20,100,0.3
@@ -105,23 +105,26 @@ var importCases = []struct {
 	// The reduce began at 7 s, but the last map ended at 9.5 s.
 	{"rumen", rumenText, Importer{}, "job_1@0: map[2.5 2] reduce[2.5]<map\n" +
 		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
-	{"rumen", rumenText, Importer{Incomplete: true, WholeReduces: true}, "job_2@0: map[1]\njob_1@1: map[2.5 2] reduce[5]<map\n" +
+	{"rumen", rumenText, Importer{Incomplete: true, KeepWaits: true}, "job_2@0: map[1]\njob_1@1: map[2.5 2] reduce[5]<map\n" +
 		"f: 1 jobs did not finish as a whole and lack 1 tasks\nf: the jobs were not in order of arrival and have been sorted\n"},
 	{"alibaba-v2017", alibaba2017Text, Importer{}, "3@10: 4[5 5] 5[8]\n" +
 		"f: left out 2 jobs of which 2 tasks did not finish (incomplete=keep keeps what did)\n"},
 	{"alibaba-v2017", alibaba2017Text, Importer{Incomplete: true}, "3@10: 4[5 5] 5[8]\n8@20: 1[1]\n" +
 		"f: 2 jobs did not finish as a whole and lack 2 tasks\n"},
+	// R3 started at 17 s, and waited for M2 until 20 s.
 	{"alibaba-v2018", alibaba2018Text, Importer{}, "j_1@10: M1[8 8] M2_Stg4[8] R3_1_2[5]<M1<M2_Stg4 task_Nzg3[1]\n" +
 		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
 	{"alibaba-v2018", alibaba2018Text, Importer{Incomplete: true, Instances: dist.Deterministic{Value: 3}},
 		"j_2@5: M1[1 1 1] J4_1_7[3]<M1\nj_1@10: M1[8 8] M2_Stg4[8] R3_1_2[5]<M1<M2_Stg4 task_Nzg3[1]\n" +
 			"f: 1 jobs did not finish as a whole and lack 1 tasks\nf: 1 dependencies on tasks that are not there were ignored\n" +
 			"f: the jobs were not in order of arrival and have been sorted\n"},
+	{"alibaba-v2018", alibaba2018Text, Importer{KeepWaits: true}, "j_1@10: M1[8 8] M2_Stg4[8] R3_1_2[8]<M1<M2_Stg4 task_Nzg3[1]\n" +
+		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
 	// 64 MiB at 10 MiB/s and a second; the rest of 150 MB; 100 bytes of shuffle.
 	{"swim", swimText, Importer{}, "job0@49: map[7.4 7.4 2.505114746] reduce[1.000009537]<map\njob1@101: map[2]\n" +
-		"job2@101.5: map[7.4] reduce[13.8 1.000000191]<map\n"},
+		"job2@101.5: map[7.4 1.000000095] reduce[7.4 1.000000095]<map\n"},
 	{"swim", swimText, Importer{Split: 100e6, MapRate: 1e6, TaskStart: 5 * sched.Second, ReduceSplit: 1 << 40, ReduceRate: 1 << 40},
-		"job0@49: map[105 55] reduce[5]<map\njob1@101: map[15.48576]\njob2@101.5: map[72.108864] reduce[5.00012207]<map\n"},
+		"job0@49: map[105 55] reduce[5]<map\njob1@101: map[15.48576]\njob2@101.5: map[72.108865] reduce[5.000061035]<map\n"},
 	{"coflow", coflowText, Importer{}, "1@0: shuffle[1]\n2@10.833: shuffle[0.388 0]\n"},
 	{"tpch", tpchText, Importer{}, "q3-2g@0: 2[3] 0[1.5 0.5 0.25]<2 1[2]<0\n"},
 	{"tpch", tpchText, Importer{Executors: 45}, "q3-2g@0: 2[3] 0[0.009]<2 1[2]<0\n"},
@@ -234,9 +237,9 @@ func TestImportErrors(t *testing.T) {
 
 func TestImporterSet(t *testing.T) {
 	var m Importer
-	err := m.Set("incomplete=keep; reduces=whole;instances=exp:mu=2;split=128MiB;reduce-split=1GB;map-rate=5e6;reduce-rate=1kB;task-start=3s;port-rate=1B;executors=7")
+	err := m.Set("incomplete=keep; waits=keep;instances=exp:mu=2;split=128MiB;reduce-split=1GB;map-rate=5e6;reduce-rate=1kB;task-start=3s;port-rate=1B;executors=7")
 	want := Importer{
-		Incomplete: true, WholeReduces: true, Instances: dist.Exponential{Mu: 2}, Split: 128 << 20, ReduceSplit: 1e9, MapRate: 5e6, ReduceRate: 1000,
+		Incomplete: true, KeepWaits: true, Instances: dist.Exponential{Mu: 2}, Split: 128 << 20, ReduceSplit: 1e9, MapRate: 5e6, ReduceRate: 1000,
 		TaskStart: 3 * sched.Second, PortRate: 1, Executors: 7,
 	}
 	if d := cmp.Diff(want, m); d != "" || err != nil {

@@ -14,7 +14,7 @@ import (
 // named here are ignored.
 //
 // A job becomes a map stage and a reduce stage that waits for all maps. A task lasts as its first successful attempt did. Hadoop starts reduces while maps
-// still run, so that part of a reduce attempt is waiting for maps; a reduce lasts from the end of the job's last map, unless whole attempts are asked for.
+// still run, so that part of a reduce attempt is waiting for maps; a reduce lasts from the end of the job's last map, unless waits are kept.
 // The workload's clock starts with the first job.
 
 type rumenJob struct {
@@ -96,7 +96,7 @@ func (in *reader) rumenJob(job *rumenJob, number uint32) (unfinished int, err er
 	if err != nil {
 		return 0, err
 	}
-	if in.set.WholeReduces {
+	if in.set.KeepWaits {
 		mapsEnd = 0
 	}
 	if _, err := in.rumenStage("reduce", job.ReduceTasks, mapsEnd); err != nil {

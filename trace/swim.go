@@ -12,10 +12,10 @@ import (
 // Workloads of SWIM, the statistical workload injector for MapReduce (Chen, Ganapathi, Griffith, Katz, MASCOTS 2011): tab-separated, one job a line: id, submit time
 // (s), gap to the job before (s), map input, shuffle and reduce output (bytes).
 //
-// There are no tasks and no durations in it; both are made from bytes. Maps take [Importer.Split] bytes of input each, the last one the rest, and at least one map
-// is there. Reduces, if anything is shuffled, take [Importer.ReduceSplit] bytes of shuffle each. A task lasts Importer.TaskStart plus its bytes divided
-// by its rate; to a reduce's bytes counts its share of the output, and to a map's if the job has no reduces. So tasks of a stage are equal but for
-// the last.
+// There are no tasks and no durations in it; both are made from bytes. What a stage handles is the larger of what it takes in and what it puts out: map input and
+// shuffle, shuffle and output, or map input and output if there is no shuffle and so no reduce stage. It has a task for every Split bytes of that,
+// one at least; the last takes the rest. A task lasts TaskStart plus its bytes divided by the rate. So tasks of a stage are equal but for the last. The
+// settings are those of [Importer].
 
 var swimColumns = []string{"job", "submit time", "gap", "map input bytes", "shuffle bytes", "reduce output bytes"}
 
@@ -51,15 +51,15 @@ func (in *reader) swimLine(text string) error {
 		Arrival: arrival, Number: in.line, Name: in.names.add(strings.Clone(fields[0])),
 		FirstStage: uint32(len(w.Stages)), Stages: 1, FirstEdge: uint32(len(w.Edges)),
 	}
-	maps := input
+	mapped := shuffle
 	if shuffle == 0 {
-		maps += output
+		mapped = output
 	}
-	if err := in.swimStage("map", input, maps, in.set.Split, in.set.MapRate); err != nil {
+	if err := in.swimStage("map", input, mapped, in.set.Split, in.set.MapRate); err != nil {
 		return in.wrong("4 (map input bytes)", err)
 	}
 	if shuffle > 0 {
-		if err := in.swimStage("reduce", shuffle, shuffle+output, in.set.ReduceSplit, in.set.ReduceRate); err != nil {
+		if err := in.swimStage("reduce", shuffle, output, in.set.ReduceSplit, in.set.ReduceRate); err != nil {
 			return in.wrong("5 (shuffle bytes)", err)
 		}
 		w.Edges = append(w.Edges, Edge{From: 0, To: 1, Kind: sched.Barrier})
@@ -69,8 +69,9 @@ func (in *reader) swimLine(text string) error {
 	return nil
 }
 
-// swimStage appends a stage that takes in size bytes, split bytes a task, and handles as much as load bytes together.
-func (in *reader) swimStage(name string, size, load, split, rate int64) error {
+// swimStage appends a stage that takes in and puts out so many bytes.
+func (in *reader) swimStage(name string, taken, put, split, rate int64) error {
+	size := max(taken, put)
 	n := max(1, (size+split-1)/split)
 	if n > maxTasks {
 		return errors.New("expected fewer tasks; the size of a split is too small")
@@ -81,17 +82,13 @@ func (in *reader) swimStage(name string, size, load, split, rate int64) error {
 	w := in.w
 	first := len(w.Durations)
 	for left := size; len(w.Durations)-first < int(n); left -= split {
-		share := 1.0
-		if size > 0 {
-			share = float64(min(left, split)) / float64(size)
-		}
-		d, err := checkSeconds(share * float64(load) / float64(rate))
+		d, err := checkSeconds(float64(min(left, split)) / float64(rate))
 		if err != nil {
 			return err
 		}
 		w.Durations = append(w.Durations, d+in.set.TaskStart)
 	}
 	w.addStage(first, int(n), in.names.add(name))
-	w.Stages[len(w.Stages)-1].InputBytes = size
+	w.Stages[len(w.Stages)-1].InputBytes = taken
 	return nil
 }

@@ -2,8 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -252,31 +250,4 @@ func TestAlone(t *testing.T) {
 			t.Errorf("%s: %v s, want %v", c.name, got, c.seconds)
 		}
 	}
-}
-
-// TestGoogle2011 compares with the statistics that the traces' own page states for the file.
-func TestGoogle2011(t *testing.T) {
-	w, err := Load(google(t), nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(w.Jobs) != 7000 || w.Tasks() != 258010 || len(w.Notes) != 0 {
-		t.Errorf("%d jobs, %d tasks, notes %v; want 7000, 258010, none", len(w.Jobs), w.Tasks(), w.Notes)
-	}
-	if h := w.WorkSeconds() / 3600; h < 107655 || h > 107665 {
-		t.Errorf("%v slot-hours, want 107660", h)
-	}
-}
-
-// google returns the path of a real trace, and skips the test where there is none.
-func google(t testing.TB) string {
-	dir := os.Getenv("TAILCUT_TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "traces")
-	}
-	path := filepath.Join(dir, "google-2011", "GOOG_subtrace.first7000.tr.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no trace at %s; set TAILCUT_TRACES", path)
-	}
-	return path
 }

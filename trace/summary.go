@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Summary says what a workload is like.
+type Summary struct {
+	Jobs, Stages, Tasks, Edges int
+	Deadlines                  int     // jobs that have one
+	InputBytes                 int64   // of all stages that state it
+	WorkSeconds                float64 // sum of all durations
+	FirstArrivalSeconds        float64
+	LastArrivalSeconds         float64
+	TasksPerJob                Spread
+	StagesPerJob               Spread
+	TaskSeconds                Spread
+	GapSeconds                 Spread // between arrivals; of nothing if there is one job
+	// Straggling is the longest duration of a stage divided by the median, over the stages of at least StragglingTasks tasks whose median is above 0.
+	Straggling Spread
+}
+
+// StragglingTasks is how many tasks a stage needs to count for [Summary.Straggling].
+const StragglingTasks = 10
+
+// Spread describes a sample. All but N are 0 for an empty one. The quantile p is the smallest value that at least a fraction p of the sample does not exceed.
+type Spread struct {
+	N                             int
+	Mean, Min, P50, P90, P99, Max float64
+}
+
+// Summarize describes a workload. It needs eight bytes per task for the time being.
+func Summarize(w *Workload) Summary {
+	s := Summary{Jobs: len(w.Jobs), Tasks: w.Tasks(), WorkSeconds: w.WorkSeconds()}
+	if s.Jobs == 0 {
+		return s
+	}
+	s.FirstArrivalSeconds, s.LastArrivalSeconds = w.Jobs[0].Arrival.Seconds(), w.Jobs[s.Jobs-1].Arrival.Seconds()
+	tasks, stages, gaps := make([]float64, s.Jobs), make([]float64, s.Jobs), make([]float64, s.Jobs-1)
+	all := make([]sched.Time, 0, s.Tasks)
+	var ratios []float64
+	var scratch []sched.Time
+	for j := range w.Jobs {
+		job := &w.Jobs[j]
+		if j > 0 {
+			gaps[j-1] = (job.Arrival - w.Jobs[j-1].Arrival).Seconds()
+		}
+		if job.Deadline > 0 {
+			s.Deadlines++
+		}
+		tasks[j], stages[j] = float64(w.TasksOf(j)), float64(job.Stages)
+		s.Stages += int(job.Stages)
+		s.Edges += int(job.Edges)
+		for _, st := range w.StagesOf(j) {
+			all = append(all, w.DurationsOf(&st)...)
+			s.InputBytes += min(st.InputBytes, math.MaxInt64-s.InputBytes)
+			scratch = append(scratch[:0], w.DurationsOf(&st)...)
+			if ratio, ok := straggling(scratch); ok {
+				ratios = append(ratios, ratio)
+			}
+		}
+	}
+	s.TasksPerJob, s.StagesPerJob, s.GapSeconds, s.Straggling = spread(tasks), spread(stages), spread(gaps), spread(ratios)
+	s.TaskSeconds = spreadOfTimes(all)
+	return s
+}
+
+// Load returns the work that arrives per second and slot, on so many slots: 1 is all that they can do. It is infinite if all jobs arrive at once.
+func (s *Summary) Load(slots int) float64 {
+	return s.WorkSeconds / (s.LastArrivalSeconds - s.FirstArrivalSeconds) / float64(slots)
+}
+
+// straggling returns longest/median of a stage, if it counts. It sorts d.
+func straggling(d []sched.Time) (float64, bool) {
+	n := len(d)
+	if n < StragglingTasks {
+		return 0, false
+	}
+	slices.Sort(d)
+	median := (d[(n-1)/2].Seconds() + d[n/2].Seconds()) / 2
+	return d[n-1].Seconds() / median, median > 0
+}
+
+// spread describes a sample, which it sorts.
+func spread(x []float64) Spread {
+	n := len(x)
+	if n == 0 {
+		return Spread{}
+	}
+	slices.Sort(x)
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	at := func(p float64) float64 { return x[rank(p, n)] }
+	return Spread{N: n, Mean: sum / float64(n), Min: x[0], P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: x[n-1]}
+}
+
+// spreadOfTimes is spread for durations, which it sorts.
+func spreadOfTimes(d []sched.Time) Spread {
+	n := len(d)
+	if n == 0 {
+		return Spread{}
+	}
+	slices.Sort(d)
+	sum := 0.0
+	for _, v := range d {
+		sum += v.Seconds()
+	}
+	at := func(p float64) float64 { return d[rank(p, n)].Seconds() }
+	return Spread{N: n, Mean: sum / float64(n), Min: d[0].Seconds(), P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: d[n-1].Seconds()}
+}
+
+// rank is the index of a quantile among n sorted values.
+func rank(p float64, n int) int { return max(0, int(math.Ceil(p*float64(n)-1e-9))-1) }
