@@ -65,14 +65,9 @@ func countClones(orders []sched.Decision) (n int) {
 	return n
 }
 
-// inspect runs a messy world to its end, checks every step, and returns all decisions.
+// inspect runs a messy world to its end under a policy of the registry, checks every step, and returns all decisions.
 func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
-	defer func() {
-		if r := recover(); r != nil {
-			t.Fatalf("%s, seed %d: panic: %v", spec, seed, r)
-		}
-	}()
 	entry, err := Find(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +76,17 @@ func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Dec
 	if err != nil {
 		t.Fatal(err)
 	}
+	return inspectNew(t, entry, p, l, seed)
+}
+
+// inspectNew is inspect for any policy.
+func inspectNew(t *testing.T, entry *Entry, p sched.Policy, l sched.Limits, seed uint64) []sched.Decision {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%s, seed %d: panic: %v", entry.Name, seed, r)
+		}
+	}()
 	w := messy(t, p, l, seed)
 	v := w.core.View()
 	w.seen = func(_ sched.Time, orders []sched.Decision) {

@@ -11,6 +11,7 @@ import (
 // story is a hand-worked example: jobs on machines of one slot, and every attempt but the first of its task, in order, as world.clones prints it.
 type story struct {
 	name, policy string
+	entry        *Entry // instead of policy, for one that the registry does not have
 	machines     int
 	limits       *sched.Limits // nil for none
 	jobs         []*sched.JobSpec
@@ -27,7 +28,12 @@ func (s *story) run(t *testing.T) *world {
 	if s.limits != nil {
 		l = *s.limits
 	}
-	w := on(t, s.policy, l)
+	var w *world
+	if s.entry != nil {
+		w = newWorld(t, s.entry.build(nil), l)
+	} else {
+		w = on(t, s.policy, l)
+	}
 	w.machines(s.machines)
 	for _, spec := range s.jobs {
 		w.submit(0, spec)

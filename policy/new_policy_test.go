@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+const newPolicyPage = "../docs/new-policy.md"
+
+// TestNewPolicyPage: the code of docs/new-policy.md is that of the files it names, which this package compiles; -rewrite copies it there. The policy has less than 60 lines.
+func TestNewPolicyPage(t *testing.T) {
+	page, err := os.ReadFile(newPolicyPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	block := regexp.MustCompile("(?s)<!-- (policy/[a-z_]+\\.go) -->\n```go\n.*?```\n")
+	want := block.ReplaceAllFunc(page, func(old []byte) []byte {
+		name := string(block.FindSubmatch(old)[1])
+		code, err := os.ReadFile("../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(code, []byte("\n")); n >= 60 {
+			t.Errorf("%s has %d lines, less than 60 wanted", name, n)
+		}
+		files++
+		return []byte("<!-- " + name + " -->\n```go\n" + string(code) + "```\n")
+	})
+	if files != 2 {
+		t.Errorf("the page shows %d files, 2 wanted: the policy and its test", files)
+	}
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		if err := os.WriteFile(newPolicyPage, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(want), string(page)); diff != "" {
+		t.Errorf("docs/new-policy.md is out of date, run go test ./policy -run TestNewPolicyPage -rewrite (-want +file):\n%s", diff)
+	}
+}
+
+// TestNewPolicyBattery holds the page's example to what every policy is held to.
+func TestNewPolicyBattery(t *testing.T) {
+	clones := 0
+	for _, after := range []string{"60s", "5s", "0s"} {
+		for seed := range uint64(40) {
+			l := limits[seed%uint64(len(limits))]
+			first := inspectNew(t, &patienceEntry, patienceEntry.build(map[string]string{"after": after}), l, seed)
+			clones += countClones(first)
+			if diff := cmp.Diff(first, inspectNew(t, &patienceEntry, patienceEntry.build(map[string]string{"after": after}), l, seed)); diff != "" {
+				t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
+			}
+		}
+	}
+	if clones < 100 {
+		t.Errorf("only %d clones in all: the worlds test nothing", clones)
+	}
+}
+
+// build makes a policy that the registry does not have, with its defaults but for the parameters given.
+func (e *Entry) build(params map[string]string) sched.Policy {
+	args := Args{entry: e, text: map[string]string{}}
+	for i := range e.Params {
+		args.text[e.Params[i].Name] = e.Params[i].Default
+	}
+	for name, value := range params {
+		args.text[name] = value
+	}
+	return e.New(args)
+}
