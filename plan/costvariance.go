@@ -70,7 +70,7 @@ func (e *Exact) rest(p Policy, fork int) spread {
 	var x spread
 	each(func(_, width, S float64) { x.mean += width * S })
 	x.variance = x.mean * x.mean
-	each(func(y, width, S float64) { x.variance += 2 * (y - x.mean) * width * S })
+	each(func(y, width, S float64) { x.variance += 2 * (y - x.mean) * (width * S) })
 	return x
 }
 

@@ -32,18 +32,14 @@ type occasion struct {
 }
 
 type occasions struct {
-	law  dist.Law
+	e    *Exact
 	all  []occasion
 	norm float64
-	ulps float64
 }
 
 // occasions lists the forks of a policy.
 func (e *Exact) occasions(p Policy) *occasions {
-	o := &occasions{law: e.law}
-	if _, ok := e.forks.(*discrete); ok {
-		o.ulps = 4 // a residual ends at a sum of two atoms, and the difference back may miss by the rounding of both
-	}
+	o := &occasions{e: e}
 	for i := range e.forks.len() {
 		at := e.forks.time(i)
 		alive := e.law.Survival(at)
@@ -59,22 +55,14 @@ func (e *Exact) occasions(p Policy) *occasions {
 
 // within returns P(T <= t) under the policy of the occasions.
 func (o *occasions) within(p Policy, t float64) float64 {
-	slack := o.ulps * (math.Nextafter(t, math.Inf(1)) - t)
-	beyond := o.law.Survival(t)
 	var done float64
 	last, S := math.Inf(-1), 0.0
 	for _, x := range o.all {
 		if x.at > t {
 			continue
 		}
-		if x.at != last && x.alive > 0 {
-			last = x.at
-			fresh := o.law.Survival(t - x.at + slack)
-			if p.Original == Kill {
-				S = power(fresh, p.Clones+1)
-			} else {
-				S = min(1, beyond/x.alive) * power(fresh, p.Clones)
-			}
+		if x.at != last {
+			last, S = x.at, o.e.remains(p, x.at, x.alive, t)
 		}
 		if x.unfinished == 0 {
 			done += x.weight
@@ -83,6 +71,27 @@ func (o *occasions) within(p Policy, t float64) float64 {
 		}
 	}
 	return min(1, done/o.norm)
+}
+
+// remains returns the probability that a straggler of a fork, after which the law has the survival alive, is not done by t; 1 if
+// the fork is later.
+func (e *Exact) remains(p Policy, fork, alive, t float64) float64 {
+	if fork > t {
+		return 1
+	}
+	rest := t - fork
+	if _, ok := e.forks.(*discrete); ok {
+		// a residual ends at a sum of two atoms, and the difference back may miss by the rounding of both
+		rest += 4 * (math.Nextafter(t, math.Inf(1)) - t)
+	}
+	fresh := e.law.Survival(rest)
+	switch {
+	case p.Original == Kill:
+		return power(fresh, p.Clones+1)
+	case alive <= 0:
+		return 0
+	}
+	return min(1, e.law.Survival(t)/alive) * power(fresh, p.Clones)
 }
 
 // LatencyQuantile returns the least t with P(T <= t) >= u, seconds, for 0 < u < 1, with the error of [Exact.Within].

@@ -147,8 +147,8 @@ func (s *schedule) variances(tasks int, o Outcome) (latency, cost float64) {
 	// E[(T-μ)²] = μ² + ∫ 2 (z-μ) P(T > z) dz, and the same of the machine time W of a task with dW = m dz
 	latency, cost = o.Latency*o.Latency, o.Cost*o.Cost
 	s.steps(func(z, width, S, copies float64) {
-		latency += 2 * (z - o.Latency) * width * largest(S, tasks)
-		cost += 2 * (s.machineTime(z) - o.Cost) * width * copies * S
+		latency += 2 * (z - o.Latency) * (width * largest(S, tasks))
+		cost += 2 * (s.machineTime(z) - o.Cost) * (width * copies * S)
 	})
 	return max(0, latency), max(0, cost) / float64(tasks)
 }

@@ -21,6 +21,16 @@ func TestVarianceAgainstEnumeration(t *testing.T) {
 	}
 }
 
+// Far out in a power tail, where a moment's integrand is the product of what overflows and what underflows.
+func TestCostVarianceOfPareto(t *testing.T) {
+	for _, r := range []Rule{Policy{50, 1, Keep}, Policy{50, 1, Kill}, Policy{3, 2, Keep}, Timeout{After: 5, Clones: 1, Times: 1}} {
+		a, err := exact(t, dist.Pareto{Alpha: 2, Xm: 2}, 100).Assess(r, 0)
+		if err != nil || !(a.CostDeviation > 0.05 && a.CostDeviation < 0.5) {
+			t.Errorf("%+v: %+v (%v)", r, a, err)
+		}
+	}
+}
+
 func variance(values []float64) float64 {
 	var mean, squares float64
 	for _, x := range values {

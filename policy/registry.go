@@ -103,6 +103,9 @@ func Find(spec string) (*Entry, error) {
 	return e, err
 }
 
+// Parse returns the entry that a specification names and its checked parameters, or the error that New would return.
+func Parse(spec string) (*Entry, Args, error) { return parse(spec) }
+
 // Canonical returns the specification with the parameters that differ from their defaults, in the order in which the policy declares them.
 func Canonical(spec string) (string, error) {
 	e, args, err := parse(spec)

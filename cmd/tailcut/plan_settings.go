@@ -33,22 +33,18 @@ func shortest(x float64, good func(float64) bool) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// settings says how other systems are told to do the same, or that they cannot be: best is the policy to express, single the
-// best that clones once and keeps the original, if any.
-func settings(best plan.Choice, single []plan.Choice, tasks int) []string {
+// settings says how other systems are told to do what is recommended, or the nearest that they can.
+func (a *forkAnswer) settings() []string {
+	best, tasks := a.best[0], a.tasks
 	var lines []string
-	spark := best
 	switch {
-	case best.Original == plan.Keep && best.Clones == 1 && best.Stragglers < tasks:
-	case len(single) == 1:
-		lines = append(lines, fmt.Sprintf("Spark clones once, keeps the original, and not before a task is done; the best of that kind (latency %s):", span(single[0].Latency)))
-		spark = single[0]
-	default:
+	case a.single == nil:
 		lines = append(lines, "Spark clones once, keeps the original, and not before a task is done: no such policy is within the budget.")
-		spark.Stragglers = 0
-	}
-	if spark.Stragglers > 0 {
-		lines = append(lines, sparkSettings(spark.Policy, tasks))
+	case best.Policy == a.single.Policy:
+		lines = append(lines, sparkSettings(best.Policy, tasks))
+	default:
+		lines = append(lines, fmt.Sprintf("Spark clones once, keeps the original, and not before a task is done; the best of that kind (latency %s):",
+			span(a.single.Latency)), sparkSettings(a.single.Policy, tasks))
 	}
 	if best.Original == plan.Keep && best.Stragglers < tasks {
 		lines = append(lines, fmt.Sprintf("Flink: execution.batch.speculative.enabled=true, execution.batch.speculative.max-concurrent-executions=%d,\n"+
@@ -58,7 +54,9 @@ func settings(best plan.Choice, single []plan.Choice, tasks int) []string {
 	} else {
 		lines = append(lines, "Flink keeps the original and waits for some task to be done: it cannot do this.")
 	}
-	return append(lines, "Hadoop clones by estimated progress, one clone at a time, not by the share of tasks done: it cannot do this.")
+	return append(lines, fmt.Sprintf("Hadoop chooses by estimated progress, one clone at a time; the nearest (latency %s, simulated):\n"+
+		"  mapreduce.job.speculative.minimum-allowed-tasks=%d, mapreduce.job.speculative.retry-after-speculate=1000",
+		span(a.hadoopLatency), a.hadoop.MinAllowed))
 }
 
 func sparkSettings(p plan.Policy, tasks int) string {

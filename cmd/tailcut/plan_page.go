@@ -1,0 +1,199 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/report"
+)
+
+// page is the answer with its pictures.
+func (a *forkAnswer) page() *report.Page {
+	p := &report.Page{Name: "plan-fork", Title: "When to clone the last tasks of a job"}
+	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", count(a.tasks, "task"), a.source(), a.flags.method.value)}
+	if best := a.best[0]; best.Baseline() {
+		p.Intro = append(p.Intro, "Do not replicate: no policy is faster than what you have without costing more machine time.")
+	} else {
+		base := a.advice.Baseline
+		p.Intro = append(p.Intro, fmt.Sprintf("Recommended: %s. Latency %s instead of %s, machine time %s instead of %s.", words(best.Policy, a.tasks),
+			span(best.Latency), span(base.Latency), span(best.Cost*float64(a.tasks)), span(base.Cost*float64(a.tasks))))
+	}
+	p.Sections = append(p.Sections, a.answerSection(), a.durationSection(), a.curveSection(), a.frontierSection())
+	return p
+}
+
+// source says what durations are drawn from.
+func (a *forkAnswer) source() string {
+	if a.samples == 0 {
+		return "drawn from " + a.law.String()
+	}
+	return fmt.Sprintf("resampled from %s: median %s, mean %s, longest %s", count(a.samples, "duration"),
+		span(a.law.Quantile(0.5)), span(a.law.Mean()), span(a.law.Quantile(1)))
+}
+
+// answerSection is the table of the terminal, its settings and its confidence.
+func (a *forkAnswer) answerSection() report.Section {
+	s := report.Section{Title: "What to do"}
+	t := report.Table{Name: "policies", Columns: []string{"what", "latency (s)", "± (s)", "machine time (s)", "policy"}}
+	add := func(what string, o plan.Outcome, spec string) {
+		var margin any
+		if o.LatencyError > 0 {
+			margin = 1.96 * o.LatencyError
+		}
+		t.Add(what, o.Latency, margin, o.Cost*float64(a.tasks), spec)
+	}
+	add("what you have now", a.advice.Baseline.Outcome, "")
+	for _, c := range a.compared {
+		add(c.words, c.Outcome, c.spec)
+	}
+	for i, c := range a.best[:len(a.best)-1] {
+		add([]string{"best", "second", "third"}[i]+": "+words(c.Policy, a.tasks), c.Outcome, forkSpec(c.Policy, a.tasks))
+	}
+	if c := a.advice.CostSensitive; !c.Baseline() {
+		add(fmt.Sprintf("least latency + %g machine time: %s", a.flags.lambda, words(c.Policy, a.tasks)), c.Outcome, forkSpec(c.Policy, a.tasks))
+	}
+	s.Tables = append(s.Tables, t)
+	if !a.best[0].Baseline() {
+		s.Text = a.settings()
+	}
+	if c := a.confidence; c != nil {
+		s.Text = append(s.Text, a.confidenceWords())
+	}
+	return s
+}
+
+// durationSection draws the histogram and the tail.
+func (a *forkAnswer) durationSection() report.Section {
+	s := report.Section{Title: "The durations"}
+	tail := report.Plot{Name: "tail", Title: "Tail: a straight line is a power law", X: "duration (s)", Y: "share that is longer", LogX: true, LogY: true}
+	sample, ok := a.law.(*dist.Empirical)
+	if !ok {
+		var x, y []float64
+		for q := 1.0; q > 1e-6; q /= 1.3 {
+			x, y = append(x, a.law.InvSurvival(q)), append(y, q)
+		}
+		tail.Series = []report.Series{{Name: a.law.String(), Kind: report.Line, X: x, Y: y}}
+		s.Plots = append(s.Plots, tail)
+		return s
+	}
+	edges, shares := histogram(sample)
+	s.Plots = append(s.Plots, report.Plot{Name: "histogram", Title: "Histogram", X: "duration (s)", Y: "share of the tasks",
+		Series: []report.Series{{Name: "durations", Kind: report.Bars, X: edges, Y: shares}}})
+	x, y := tailSteps(sample)
+	tail.Series = []report.Series{{Name: "durations", Kind: report.Steps, X: x, Y: y}}
+	s.Plots = append(s.Plots, tail)
+	return s
+}
+
+// mostPoints is how many points of a curve are drawn.
+const mostPoints = 400
+
+// tailSteps are the steps of the survival, thinned out but for the last.
+func tailSteps(l *dist.Empirical) (x, y []float64) {
+	every := max(1, l.Distinct()/mostPoints)
+	for i := range l.Distinct() {
+		v, _, upTo := l.Value(i)
+		if left := l.Size() - upTo; left > 0 && (i%every == 0 || left <= 50) {
+			x, y = append(x, v), append(y, float64(left)/float64(l.Size()))
+		}
+	}
+	return x, y
+}
+
+// histogram returns edges and shares of bins of equal width (Freedman and Diaconis 1981), at most 80. The share of the last edge is 0.
+func histogram(l *dist.Empirical) (edges, shares []float64) {
+	lo, hi := l.Quantile(0), l.Quantile(1)
+	width := 2 * (l.Quantile(0.75) - l.Quantile(0.25)) / math.Cbrt(float64(l.Size()))
+	bins := 80
+	switch {
+	case hi == lo:
+		return []float64{lo, math.Nextafter(lo, math.Inf(1)) + 1}, []float64{1, 0}
+	case width > 0:
+		bins = int(min(max(math.Ceil((hi-lo)/width), 5), 80))
+	}
+	shares = make([]float64, bins+1)
+	for i := range bins + 1 {
+		edges = append(edges, lo+(hi-lo)*float64(i)/float64(bins))
+	}
+	for i := range l.Distinct() {
+		v, n, _ := l.Value(i)
+		bin := min(int(float64(bins)*(v-lo)/(hi-lo)), bins-1)
+		shares[bin] += float64(n) / float64(l.Size())
+	}
+	return edges, shares
+}
+
+// curveSection draws latency and machine time against the share of stragglers, as Figures 3 to 10 of the paper do.
+func (a *forkAnswer) curveSection() report.Section {
+	s := report.Section{Title: "Latency and machine time", Text: []string{
+		"Against the share p of the tasks that still run at the fork, for each number of clones r. The dashed line is what you have now."}}
+	for _, mode := range []plan.Original{plan.Keep, plan.Kill} {
+		latency := report.Plot{Name: "latency_" + mode.String(), Title: "Latency, " + mode.String(), X: "p", Y: "latency (s)"}
+		cost := report.Plot{Name: "cost_" + mode.String(), Title: "Machine time per task, " + mode.String(), X: "p", Y: "machine time per task (s)"}
+		both := report.Plot{Name: "tradeoff_" + mode.String(), Title: "Trade-off, " + mode.String(), X: "machine time per task (s)", Y: "latency (s)"}
+		base := a.advice.Baseline
+		flat := func(name string, y float64) report.Series {
+			return report.Series{Name: name, Kind: report.Line, Published: true, X: []float64{0, 1}, Y: []float64{y, y}}
+		}
+		latency.Series = append(latency.Series, flat("now", base.Latency))
+		cost.Series = append(cost.Series, flat("now", base.Cost))
+		both.Series = append(both.Series, report.Series{Name: "now", Kind: report.Points, X: []float64{base.Cost}, Y: []float64{base.Latency}})
+		for r := range a.flags.maxClones + 1 {
+			if r == 0 && mode == plan.Keep {
+				continue
+			}
+			p, t, c := a.curve(r, mode)
+			name := "r = " + strconv.Itoa(r)
+			latency.Series = append(latency.Series, report.Series{Name: name, Kind: report.Line, X: p, Y: t})
+			cost.Series = append(cost.Series, report.Series{Name: name, Kind: report.Line, X: p, Y: c})
+			both.Series = append(both.Series, report.Series{Name: name, Kind: report.Line, X: c, Y: t})
+		}
+		s.Plots = append(s.Plots, latency, cost, both)
+	}
+	return s
+}
+
+// curve returns p, latency and cost of the policies of a kind that have finite figures, thinned out.
+func (a *forkAnswer) curve(clones int, mode plan.Original) (p, latency, cost []float64) {
+	every := max(1, a.tasks/mostPoints)
+	for _, c := range a.choices {
+		if c.Clones == clones && c.Original == mode && c.Stragglers > 0 && !math.IsInf(c.Latency, 1) &&
+			(c.Stragglers%every == 0 || c.Stragglers <= 20) {
+			p = append(p, float64(c.Stragglers)/float64(a.tasks))
+			latency, cost = append(latency, c.Latency), append(cost, c.Cost)
+		}
+	}
+	return p, latency, cost
+}
+
+// frontierSection draws the policies that no other beats in both.
+func (a *forkAnswer) frontierSection() report.Section {
+	s := report.Section{Title: "The trade-off", Text: []string{"Policies that no other beats in both latency and machine time, and what the others give."}}
+	var x, y []float64
+	every := max(1, len(a.advice.Frontier)/mostPoints)
+	for i, c := range a.advice.Frontier {
+		if i%every == 0 || i == len(a.advice.Frontier)-1 {
+			x, y = append(x, c.Cost*float64(a.tasks)), append(y, c.Latency)
+		}
+	}
+	plot := report.Plot{Name: "frontier", Title: "Frontier", X: "machine time (s)", Y: "latency (s)",
+		Series: []report.Series{{Name: "frontier", Kind: report.Line, X: x, Y: y}}}
+	point := func(name string, o plan.Outcome) {
+		if !math.IsInf(o.Latency, 1) {
+			plot.Series = append(plot.Series, report.Series{Name: name, Kind: report.Points,
+				X: []float64{o.Cost * float64(a.tasks)}, Y: []float64{o.Latency}})
+		}
+	}
+	point("now", a.advice.Baseline.Outcome)
+	for _, c := range a.compared {
+		point(c.words, c.Outcome)
+	}
+	if !a.best[0].Baseline() {
+		point("recommended", a.best[0].Outcome)
+	}
+	s.Plots = append(s.Plots, plot)
+	return s
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy"
+)
+
+// comparable are the policies that the planner can evaluate, by their names in the registry.
+const comparable = "spark, spark3, flink, hadoop2, backup, fork, timeout"
+
+// parseRule reads a rule of --compare: a policy as --policy of run and simulate takes it, several forks joined by +, or a time-out.
+func parseRule(spec string, tasks int) (plan.Rule, error) {
+	var rule plan.Rule
+	var err error
+	switch name, rest, _ := strings.Cut(spec, ":"); {
+	case name == "timeout":
+		rule, err = parseTimeout(rest)
+	case strings.Contains(spec, "+"):
+		rule, err = parseForks(spec, tasks)
+	default:
+		rule, err = parsePolicy(spec, tasks)
+	}
+	if err == nil {
+		err = rule.Validate(tasks)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--compare %s: %w", spec, err)
+	}
+	return rule, nil
+}
+
+func parsePolicy(spec string, tasks int) (plan.Rule, error) {
+	entry, args, err := policy.Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	switch entry.Name {
+	case "fork":
+		p := plan.Policy{Stragglers: tasks - int(math.Round(float64(tasks)*(1-args.Float("p")))), Clones: args.Int("r")}
+		if args.Choice("original") == "kill" {
+			p.Original = plan.Kill
+		}
+		return p, nil
+	case "spark":
+		if args.Span("task_threshold") > 0 {
+			return nil, fmt.Errorf("the planner does not evaluate task_threshold; try it with 'tailcut simulate'")
+		}
+		return plan.Spark{Quantile: args.Float("quantile"), Multiplier: args.Float("multiplier"),
+			Interval: args.Span("interval").Seconds(), MinRuntime: args.Span("min_runtime").Seconds()}, nil
+	case "flink":
+		r := plan.FlinkDefaults()
+		r.Ratio, r.Multiplier = args.Float("ratio"), args.Float("multiplier")
+		r.LowerBound, r.Interval = args.Span("lower_bound").Seconds(), args.Span("interval").Seconds()
+		return r, nil
+	case "hadoop2":
+		if args.Choice("estimator") != "legacy" {
+			return nil, fmt.Errorf("the planner evaluates the estimator legacy only; try others with 'tailcut simulate'")
+		}
+		return plan.Hadoop{Retry: args.Span("retry").Seconds(), Rest: args.Span("rest").Seconds(), MinAllowed: args.Int("min_allowed"),
+			TotalCap: args.Float("total_cap"), RunningCap: args.Float("running_cap")}, nil
+	}
+	return nil, fmt.Errorf("the planner evaluates %s; try others with 'tailcut simulate'", comparable)
+}
+
+// parseForks reads fork:p=0.2,r=1+fork:p=0.05,r=2.
+func parseForks(spec string, tasks int) (plan.Rule, error) {
+	var forks plan.Forks
+	for part := range strings.SplitSeq(spec, "+") {
+		r, err := parsePolicy(part, tasks)
+		if err != nil {
+			return nil, err
+		}
+		p, ok := r.(plan.Policy)
+		if !ok {
+			return nil, fmt.Errorf("only forks are joined by +, got %s", part)
+		}
+		forks = append(forks, p)
+	}
+	return forks, nil
+}
+
+// parseTimeout reads after=30s,r=1,original=keep,times=1.
+func parseTimeout(text string) (plan.Rule, error) {
+	t := plan.Timeout{Clones: 1, Times: 1}
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		var err error
+		switch key {
+		case "after":
+			var d time.Duration
+			d, err = time.ParseDuration(value)
+			t.After = d.Seconds()
+		case "r":
+			t.Clones, err = strconv.Atoi(value)
+		case "times":
+			t.Times, err = strconv.Atoi(value)
+		case "original":
+			switch value {
+			case "keep":
+			case "kill":
+				t.Original = plan.Kill
+			default:
+				err = fmt.Errorf("not keep or kill")
+			}
+		default:
+			return nil, fmt.Errorf("timeout has no parameter %q; valid: after=30s, r=1, original=keep, times=1", part)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is not what timeout takes, such as after=30s, r=1, original=keep, times=1", part)
+		}
+	}
+	return t, nil
+}
+
+// ruleWords names a rule for people.
+func ruleWords(spec string, r plan.Rule, tasks int) string {
+	switch r := r.(type) {
+	case plan.Policy:
+		return words(r, tasks)
+	case plan.Timeout:
+		what := fmt.Sprintf("+%s", count(r.Clones, "clone"))
+		if r.Original == plan.Kill {
+			what = "restart"
+			if r.Clones > 0 {
+				what = fmt.Sprintf("restart, %s", count(r.Clones+1, "attempt"))
+			}
+		}
+		if r.Times > 1 {
+			return fmt.Sprintf("every %s, %d times: %s", span(r.After), r.Times, what)
+		}
+		return fmt.Sprintf("after %s: %s", span(r.After), what)
+	}
+	return spec
+}

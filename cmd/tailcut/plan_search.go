@@ -1,0 +1,316 @@
+package main
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy"
+)
+
+// forkAnswer is what 'tailcut plan fork' found.
+type forkAnswer struct {
+	flags         *forkFlags
+	law           dist.Law
+	samples       int // 0 of a law
+	tasks         int
+	exact         *plan.Exact
+	coarse        *plan.Exact // of the rounded durations, if they were searched
+	choices       []plan.Choice
+	advice        plan.Advice
+	best          []plan.Choice // within the budget, the recommended first, one for each number of clones and mode; the last is the baseline
+	single        *plan.Choice  // the best with one clone beside the original, if any
+	evaluated     *plan.Choice
+	compared      []comparison
+	hadoop        plan.Hadoop // the settings that come near the recommendation, if there is one
+	hadoopLatency float64
+	confidence    *plan.Confidence
+	lemma         plan.Verdict
+}
+
+// comparison is another rule and what it does.
+type comparison struct {
+	spec, words string
+	rule        plan.Rule
+	plan.Assessment
+}
+
+// search fills the answer: it evaluates the grid of policies on all cores and picks from it. Dice cannot find an optimum whose
+// runners-up are within 1e-6 of it, so the methods that roll them evaluate the exact method's picks.
+func (a *forkAnswer) search() error {
+	f := a.flags
+	var err error
+	if a.exact, err = plan.NewExact(a.law, a.tasks); err != nil {
+		return err
+	}
+	by, err := f.evaluator(a.law, a.tasks, a.exact)
+	if err != nil {
+		return err
+	}
+	dice := f.method.value == "bootstrap" || f.method.value == "simulate"
+	var choices, onlyTradeOff []plan.Choice
+	if f.method.value == "exact" || dice {
+		if choices, onlyTradeOff, err = a.grid(); err != nil {
+			return err
+		}
+	} else {
+		choices = evaluateAll(by, slices.Collect(plan.Policies(a.tasks, f.maxClones)), 256)
+	}
+	a.advice = plan.Optimise(choices, a.tasks, f.lambda)
+	a.choices = choices
+	if onlyTradeOff != nil {
+		a.advice.Frontier = plan.Optimise(onlyTradeOff, a.tasks, f.lambda).Frontier
+		a.choices = onlyTradeOff
+	}
+	if err := a.pick(choices, onlyTradeOff); err != nil {
+		return err
+	}
+	if dice {
+		a.reevaluate(by)
+	}
+	if f.given {
+		p := plan.Policy{Stragglers: f.stragglers, Clones: f.clones}
+		if f.original.value == "kill" {
+			p.Original = plan.Kill
+		}
+		o, err := by.Evaluate(p)
+		if err != nil {
+			return err
+		}
+		a.evaluated = &plan.Choice{Policy: p, Outcome: o}
+	}
+	a.lemma = a.lemma1()
+	if err := a.assess(); err != nil {
+		return err
+	}
+	if f.confidence && !a.best[0].Baseline() {
+		return a.resample()
+	}
+	return nil
+}
+
+// pick fills the best three, and the best that systems can express which clone once and keep the original: by mean, or with --quantile
+// by the quantile. Of a large sample the quantiles are searched rounded too.
+func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
+	var ranked []plan.Choice // all kinds, the best first
+	if a.flags.quantile > 0 {
+		e, from := a.exact, choices
+		if rounded != nil {
+			e, from = a.coarse, rounded
+		}
+		timed, err := e.Deadline(from, a.flags.quantile)
+		if err != nil {
+			return err
+		}
+		for _, t := range timed {
+			ranked = append(ranked, t.Choice)
+		}
+		if rounded != nil {
+			var policies []plan.Policy
+			for _, c := range ranked {
+				policies = append(policies, c.Policy)
+			}
+			ranked = evaluateAll(a.exact, policies, 1)
+		}
+		if i := slices.IndexFunc(ranked, plan.Choice.Baseline); i > 0 {
+			ranked = ranked[:i]
+		} else {
+			ranked = nil
+		}
+	} else {
+		ranked = plan.Best(choices, len(choices))
+	}
+	a.best = append(slices.Clone(ranked[:min(3, len(ranked))]), a.advice.Baseline)
+	if i := slices.IndexFunc(ranked, func(c plan.Choice) bool {
+		return c.Clones == 1 && c.Original == plan.Keep && c.Stragglers < a.tasks
+	}); i >= 0 {
+		a.single = &ranked[i]
+	}
+	return nil
+}
+
+// assess evaluates the rules of systems and those of --compare: exactly where that is possible, the others on the same simulated jobs.
+func (a *forkAnswer) assess() error {
+	f := a.flags
+	specs := []string{"spark"}
+	if f.compare != "" {
+		specs = append(specs, policy.SplitList(f.compare)...)
+	}
+	for _, spec := range specs {
+		r, err := parseRule(spec, a.tasks)
+		if err != nil {
+			return err
+		}
+		what := ruleWords(spec, r, a.tasks)
+		if spec == "spark" {
+			what = "Spark 4's defaults"
+		}
+		a.compared = append(a.compared, comparison{spec: spec, words: what, rule: r})
+	}
+	if s := a.best[0].Stragglers; s > 0 {
+		a.hadoop = plan.HadoopDefaults()
+		a.hadoop.Rest, a.hadoop.MinAllowed = 1, s
+		a.compared = append(a.compared, comparison{rule: a.hadoop})
+	}
+	m, err := plan.NewSimulate(a.law, a.tasks, simulatedJobs(a.tasks), f.seed)
+	if err != nil {
+		return err
+	}
+	var played []plan.Rule
+	var at []int
+	for i := range a.compared {
+		c := &a.compared[i]
+		c.Assessment, err = a.exact.Assess(c.rule, f.quantile)
+		switch {
+		case errors.Is(err, plan.ErrMethod):
+			played, at = append(played, c.rule), append(at, i)
+		case err != nil:
+			return err
+		}
+	}
+	all, err := m.AssessAll(played, f.quantile)
+	if err != nil {
+		return err
+	}
+	for i, x := range all {
+		a.compared[at[i]].Assessment = x
+	}
+	if last := len(a.compared) - 1; a.compared[last].spec == "" {
+		a.hadoopLatency = a.compared[last].Latency
+		a.compared = a.compared[:last]
+	}
+	return nil
+}
+
+// simulatedJobs is how often a rule is played that is not exact: enough for two digits.
+func simulatedJobs(tasks int) int { return min(2000, max(100, 200_000/tasks)) }
+
+// resamples is how often --confidence resamples the durations.
+const resamples = 200
+
+// resample fills the confidence of the recommendation.
+func (a *forkAnswer) resample() error {
+	sample := a.law.(*dist.Empirical)
+	gains := make([]plan.Gain, resamples)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range gains {
+		group.Go(func() (err error) {
+			gains[i], err = plan.Resampled(sample, a.tasks, a.best[0].Policy, a.flags.seed, uint64(i))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	c := plan.NewConfidence(gains, 0.95)
+	a.confidence = &c
+	return nil
+}
+
+// A sample with more than exhaustive distinct values is searched rounded to so many as take some seconds.
+const (
+	exhaustive = 5000
+	roundedTo  = 1500
+)
+
+// grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and exactly the few of which
+// one is the optimum; then all are returned as well, for the trade-off.
+func (a *forkAnswer) grid() (choices, rounded []plan.Choice, err error) {
+	sample, ok := a.law.(*dist.Empirical)
+	if !ok || sample.Distinct() <= exhaustive {
+		return sweep(a.exact, a.flags.maxClones), nil, nil
+	}
+	if a.coarse, err = plan.NewExact(plan.Rounded(sample, roundedTo), a.tasks); err != nil {
+		return nil, nil, err
+	}
+	rounded = sweep(a.coarse, a.flags.maxClones)
+	return evaluateAll(a.exact, plan.Shortlist(rounded, a.tasks, a.flags.lambda), 1), rounded, nil
+}
+
+// reevaluate replaces the figures of the picks by those of a method.
+func (a *forkAnswer) reevaluate(by plan.Evaluator) {
+	fresh := func(cs []plan.Choice) {
+		for i := range cs {
+			if o, err := by.Evaluate(cs[i].Policy); err == nil {
+				cs[i].Outcome = o
+			}
+		}
+	}
+	one := func(c *plan.Choice) {
+		cs := []plan.Choice{*c}
+		fresh(cs)
+		*c = cs[0]
+	}
+	one(&a.advice.Baseline)
+	one(&a.advice.LatencySensitive)
+	one(&a.advice.CostSensitive)
+	a.advice.Objective = plan.Objective(a.advice.CostSensitive.Outcome, a.tasks, a.flags.lambda)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, cs := range [][]plan.Choice{a.best, a.advice.Frontier} {
+		for i := range cs {
+			group.Go(func() error { one(&cs[i]); return nil })
+		}
+	}
+	if a.single != nil {
+		group.Go(func() error { one(a.single); return nil })
+	}
+	_ = group.Wait()
+}
+
+// sweep evaluates the exact grid on all cores. A block of many tasks is large, so no more than one per core is held.
+func sweep(e *plan.Exact, maxClones int) []plan.Choice {
+	s := e.Sweep(maxClones)
+	parts := make([]plan.Block, min(s.Blocks(), runtime.GOMAXPROCS(0)))
+	for first := 0; first < s.Blocks(); first += len(parts) {
+		some := parts[:min(len(parts), s.Blocks()-first)]
+		var group errgroup.Group
+		for i := range some {
+			group.Go(func() error { some[i] = s.Block(first + i); return nil })
+		}
+		_ = group.Wait()
+		for _, b := range some {
+			s.Add(b)
+		}
+	}
+	return plan.EvaluateAll(s.Grid(), plan.Policies(e.Tasks(), maxClones))
+}
+
+// evaluateAll evaluates policies one by one, so many at a time.
+func evaluateAll(by plan.Evaluator, policies []plan.Policy, part int) []plan.Choice {
+	parts := make([][]plan.Choice, (len(policies)+part-1)/part)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range parts {
+		group.Go(func() error {
+			some := policies[i*part : min(len(policies), (i+1)*part)]
+			parts[i] = plan.EvaluateAll(by, slices.Values(some))
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return slices.Concat(parts...)
+}
+
+// lemma1 tests the fork of the policy that was asked for, otherwise of the recommended one, and if that is the baseline of all
+// forks: what they agree on.
+func (a *forkAnswer) lemma1() plan.Verdict {
+	switch s := a.best[0].Stragglers; {
+	case a.evaluated != nil && a.evaluated.Stragglers > 0:
+		return plan.Lemma1(a.law, a.tasks, a.evaluated.Stragglers)
+	case s > 0:
+		return plan.Lemma1(a.law, a.tasks, s)
+	}
+	common := plan.Lemma1(a.law, a.tasks, 1)
+	for i := 1; i < 20 && common != plan.Inconclusive; i++ {
+		if s := a.tasks * i / 20; s > 1 && plan.Lemma1(a.law, a.tasks, s) != common {
+			return plan.Inconclusive
+		}
+	}
+	return common
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/plan"
+)
+
+// printTable prints the answer for people.
+func (a *forkAnswer) printTable(out io.Writer) error {
+	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", count(a.tasks, "task"), a.source(), a.flags.method.value)
+	if a.coarse != nil {
+		fmt.Fprintf(out, "searched with the durations rounded to %d values; the figures are of all of them\n", roundedTo)
+	}
+	fmt.Fprintln(out)
+	header := []any{"policy", "latency", "saves", "machine time", "saves"}
+	if a.flags.quantile > 0 {
+		header = append(header, fmt.Sprintf("%g%% done by", 100*a.flags.quantile))
+	}
+	t := newTable(header...)
+	var right []table.ColumnConfig
+	for n := 2; n <= len(header); n++ {
+		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	base := a.advice.Baseline
+	row := func(what string, o plan.Outcome, quantile string) {
+		cells := table.Row{what, span(o.Latency) + margin(o.Latency, o.LatencyError), saving(base.Latency, o.Latency),
+			span(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
+		if a.flags.quantile > 0 {
+			cells = append(cells, quantile)
+		}
+		t.AppendRow(cells)
+	}
+	choice := func(what string, c plan.Choice) {
+		quantile := ""
+		if q := a.outcome(c, true).Quantile; q != nil {
+			quantile = span(float64(*q))
+		}
+		row(what, c.Outcome, quantile)
+	}
+	choice("what you have now: no clones", base)
+	for _, c := range a.compared {
+		what := c.words
+		if !c.Exact {
+			what += ", simulated"
+		}
+		row(what, c.Outcome, span(c.Quantile))
+	}
+	if a.evaluated != nil {
+		choice("yours: "+words(a.evaluated.Policy, a.tasks), *a.evaluated)
+	}
+	for i, c := range a.best[:len(a.best)-1] {
+		choice([]string{"best: ", "second: ", "third: "}[i]+words(c.Policy, a.tasks), c)
+	}
+	if c := a.advice.CostSensitive; !c.Baseline() {
+		choice(fmt.Sprintf("least latency + %g machine time: ", a.flags.lambda)+words(c.Policy, a.tasks), c)
+	}
+	fmt.Fprintf(out, "%s\n\n", t.Render())
+	a.printAdvice(out)
+	return nil
+}
+
+// printAdvice says what to do.
+func (a *forkAnswer) printAdvice(out io.Writer) {
+	best := a.best[0]
+	if best.Baseline() {
+		fmt.Fprintln(out, "Do not replicate: no policy is faster than what you have without costing more machine time.")
+	} else {
+		if a.confidence != nil {
+			fmt.Fprintf(out, "%s\n\n", a.confidenceWords())
+		}
+		fmt.Fprintf(out, "tailcut --policy %s\n", forkSpec(best.Policy, a.tasks))
+		for _, line := range a.settings() {
+			fmt.Fprintln(out, line)
+		}
+	}
+	if n := len(a.advice.Frontier); n > 1 {
+		first, last := a.advice.Frontier[0], a.advice.Frontier[n-1]
+		fmt.Fprintf(out, "%d policies trade latency for machine time, from %s at %s to %s at %s; --format csv lists them.\n", n,
+			span(first.Latency), span(first.Cost*float64(a.tasks)), span(last.Latency), span(last.Cost*float64(a.tasks)))
+	}
+	if a.lemma != plan.Inconclusive && best.Stragglers < a.tasks {
+		fmt.Fprintf(out, "Keep or kill at this fork, by Lemma 1: %s.\n", a.lemma)
+	}
+}
+
+// confidenceWords says how sure the recommendation is.
+func (a *forkAnswer) confidenceWords() string {
+	c := a.confidence
+	return fmt.Sprintf("On %g%% of %d resamples of your durations the best policy beats what you have now by %.1f%% to %.1f%% of the latency,\n"+
+		"and saves %.1f%% to %.1f%% of the machine time. It is faster on %.3g%% of them, and needs no more machine time on %.3g%%.",
+		100*c.Level, c.Resamples, 100*c.Low.Latency, 100*c.High.Latency, 100*c.Low.Cost, 100*c.High.Cost, 100*c.Faster, 100*c.Cheaper)
+}
+
+// margin is the half width of an interval of 95 %.
+func margin(x, standardError float64) string {
+	if standardError == 0 || math.IsInf(x, 0) {
+		return ""
+	}
+	return fmt.Sprintf(" ±%.2g", 1.96*standardError)
+}
+
+// words says a policy in words.
+func words(p plan.Policy, tasks int) string {
+	if p.Baseline() {
+		return "no clones"
+	}
+	if p.Stragglers == tasks {
+		return fmt.Sprintf("all from the start: +%s", count(p.Clones, "clone"))
+	}
+	at := fmt.Sprintf("last %d (%.3g%%)", p.Stragglers, 100*float64(p.Stragglers)/float64(tasks))
+	if p.Original == plan.Kill {
+		return fmt.Sprintf("%s: restart, %s", at, count(p.Clones+1, "attempt"))
+	}
+	return fmt.Sprintf("%s: +%s", at, count(p.Clones, "clone"))
+}
+
+// saving is the share saved, in percent.
+func saving(before, after float64) string {
+	switch {
+	case math.IsInf(before, 1) && !math.IsInf(after, 1):
+		return "all"
+	case !(before > 0) || math.IsInf(after, 1):
+		return "-"
+	case math.Abs(before-after) < 5e-4*before:
+		return "0%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*(before-after)/before)
+}
+
+// span formats seconds for people.
+func span(s float64) string {
+	switch {
+	case math.IsInf(s, 1):
+		return "unbounded"
+	case s >= 1e5:
+		return fmt.Sprintf("%.4gh", s/3600)
+	case s >= 1000:
+		return fmt.Sprintf("%.0fs", s)
+	}
+	return fmt.Sprintf("%.4gs", s)
+}
