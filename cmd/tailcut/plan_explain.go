@@ -1,0 +1,204 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/trace/history"
+)
+
+// What has to hold for replication to be worth it. docs/history.md says these numbers.
+const (
+	explainTasks   = 10   // fewer say too little about a tail
+	explainSaving  = 0.05 // share of the latency: less is a light tail
+	explainR2      = 0.5  // more is data skew
+	explainSlow    = 2.0  // times the median is slow
+	explainSlowMin = 3    // so many slow tasks at least, ...
+	explainOnHost  = 0.8  // ... and this share of them on one host, make it the host's fault ...
+	explainOfHost  = 0.5  // ... unless it ran more than this share of all tasks
+)
+
+// A stage is planned with its durations rounded to explainValues values and at most explainMost tasks, so that its cost is bounded.
+const (
+	explainValues = 250
+	explainMost   = 5000
+)
+
+// explainFlags are the flags of 'tailcut plan explain'.
+type explainFlags struct {
+	from      durationsFrom
+	maxClones int
+	top       int
+	format    *choice
+}
+
+func newPlanExplain() *cobra.Command {
+	f := &explainFlags{}
+	cmd := &cobra.Command{
+		Use: "explain LOG", Short: "Rank the stages of a log by what clones of stragglers would save", Args: cobra.ExactArgs(1),
+		Long: "Go over a whole log, plan each stage from its own tasks as 'tailcut plan fork' does, and rank the stages by the time that clones\n" +
+			"would save for no more machine time. Of the others it says why clones would not help: too few tasks, a light tail, long tasks\n" +
+			"that had more data to read, or one slow machine.",
+		Example: "  tailcut plan explain application_1472176676028_407508_1.zstd\n" +
+			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
+			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -",
+	}
+	f.from.addFlags(cmd)
+	cmd.Flags().IntVar(&f.maxClones, "max-clones", 4, "most clones of a task to consider")
+	cmd.Flags().IntVar(&f.top, "top", 20, "stages to show in the table, 0 for all; csv and json have all")
+	f.format = addFormat(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case f.maxClones < 1 || f.maxClones > maxPlanClones:
+			return fmt.Errorf("--max-clones must be from 1 to %d, got %d", maxPlanClones, f.maxClones)
+		case f.top < 0:
+			return fmt.Errorf("--top must be at least 0, got %d", f.top)
+		}
+		f.from.path = args[0]
+		return f.run(cmd.InOrStdin(), cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+func (f *explainFlags) run(stdin io.Reader, out io.Writer) error {
+	stages, hosts, err := f.from.stages(stdin)
+	if err != nil {
+		return err
+	}
+	if len(stages) == 0 {
+		_, err := f.from.choose(nil)
+		return err
+	}
+	all := make([]*explained, len(stages))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, st := range stages {
+		group.Go(func() (err error) {
+			all[i], err = explain(st, hosts, f.maxClones)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("%s: %w", f.from.name(), err)
+	}
+	slices.SortStableFunc(all, byWorth)
+	switch f.format.value {
+	case "json":
+		return printExplainedJSON(out, f.from.name(), all)
+	case "csv":
+		return printExplainedCSV(out, all)
+	}
+	return f.printTable(out, all)
+}
+
+// explained is what is known of a stage.
+type explained struct {
+	*history.Stage
+	median, longest float64 // seconds; 0 if nothing succeeded
+	verdict         verdict
+	why             string // in words, of what speaks against replication
+
+	planned bool // the rest is known
+	now     plan.Choice
+	best    plan.Choice
+	skew    history.Skew
+	hasSkew bool
+}
+
+// verdict is what an explanation comes to.
+type verdict string
+
+const (
+	worthIt   verdict = "replicate"
+	tooFew    verdict = "few-tasks"
+	lightTail verdict = "light-tail"
+	dataSkew  verdict = "skew"
+	slowHost  verdict = "host"
+)
+
+// explain plans one stage and looks for what else makes its tasks slow.
+func explain(st *history.Stage, hosts []string, maxClones int) (*explained, error) {
+	e := &explained{Stage: st, verdict: worthIt}
+	if len(st.Succeeded) == 0 {
+		e.verdict, e.why = tooFew, "no attempt succeeded"
+		return e, nil
+	}
+	sample, err := dist.NewEmpirical(st.Seconds())
+	if err != nil {
+		return nil, err
+	}
+	e.median, e.longest = sample.Quantile(0.5), sample.Quantile(1)
+	if n := len(st.Succeeded); n < explainTasks {
+		e.verdict, e.why = tooFew, fmt.Sprintf("%s: too few to tell a tail, fewer than %d", count(n, "task"), explainTasks)
+		return e, nil
+	}
+	if err := e.plan(sample, maxClones); err != nil {
+		return nil, err
+	}
+	e.skew, e.hasSkew = st.Skew()
+	host, slow := st.SlowHost(explainSlow * e.median)
+	switch saved := e.saved() / e.now.Latency; {
+	case slow && host.Slow >= explainSlowMin && float64(host.Slow) >= explainOnHost*float64(host.Of) && host.Share <= explainOfHost:
+		e.verdict, e.why = slowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, hosts[host.Host])
+	case slow && e.hasSkew && e.skew.R2 >= explainR2:
+		e.verdict, e.why = dataSkew, fmt.Sprintf("data skew: bytes read explain %.0f%% of the variance, rank correlation %.2f", 100*e.skew.R2, e.skew.Rank)
+	case !(saved >= explainSaving):
+		e.verdict, e.why = lightTail, fmt.Sprintf("light tail: %.3g times the median; clones save %.1f%% for no more machine time",
+			e.longest/e.median, 100*max(0, saved))
+	}
+	return e, nil
+}
+
+// plan finds the policy of least latency that needs no more machine time than none.
+func (e *explained) plan(sample *dist.Empirical, maxClones int) error {
+	tasks := min(e.Tasks, explainMost)
+	var law dist.Law = sample
+	if sample.Distinct() > explainValues {
+		law = plan.Rounded(sample, explainValues)
+	}
+	exact, err := plan.NewExact(law, tasks)
+	if err != nil {
+		return err
+	}
+	advice := plan.Optimise(plan.EvaluateAll(exact.Grid(maxClones), plan.Policies(tasks, maxClones)), tasks, 0)
+	e.planned, e.now, e.best = true, advice.Baseline, advice.LatencySensitive
+	return nil
+}
+
+// saved returns the time that the best policy saves, in seconds.
+func (e *explained) saved() float64 { return e.now.Latency - e.best.Latency }
+
+// policy returns the best policy, in numbers of the stage's own tasks.
+func (e *explained) policy() plan.Policy {
+	p := e.best.Policy
+	if e.Tasks > explainMost {
+		p.Stragglers = int(int64(p.Stragglers) * int64(e.Tasks) / explainMost)
+	}
+	return p
+}
+
+// savedMachine returns the machine time that it saves, in seconds, of all tasks.
+func (e *explained) savedMachine() float64 {
+	return max(0, e.now.Cost-e.best.Cost) * float64(e.Tasks)
+}
+
+// byWorth puts first what is worth replicating, by the time saved, then the rest by the longest task: where a cure of another kind may help most.
+func byWorth(a, b *explained) int {
+	worth := func(e *explained) (int, float64) {
+		if e.verdict == worthIt {
+			return 0, e.saved()
+		}
+		return 1, e.longest
+	}
+	groupA, sizeA := worth(a)
+	groupB, sizeB := worth(b)
+	return cmp.Or(cmp.Compare(groupA, groupB), cmp.Compare(sizeB, sizeA))
+}

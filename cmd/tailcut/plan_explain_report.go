@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// explainResult is the answer for programs.
+type explainResult struct {
+	Schema       string         `json:"schema"`
+	Log          string         `json:"log"`
+	Saved        float64        `json:"latency_saved_seconds"` // of all stages that are worth it
+	SavedMachine float64        `json:"machine_saved_seconds"`
+	Stages       []explainStage `json:"stages"` // best first
+}
+
+type explainStage struct {
+	Job          string   `json:"job"`
+	Stage        string   `json:"stage"`
+	Name         string   `json:"name"`
+	Tasks        int      `json:"tasks"`
+	Succeeded    int      `json:"attempts_succeeded"`
+	Failed       int      `json:"attempts_failed"`
+	Censored     int      `json:"attempts_censored"` // killed, or still running at the end of the log
+	Median       float64  `json:"median_seconds"`
+	Longest      float64  `json:"longest_seconds"`
+	Verdict      verdict  `json:"verdict"`
+	Reason       string   `json:"reason"`                    // "" where replication is worth it
+	Latency      *float64 `json:"latency_seconds,omitempty"` // without clones; this and the rest only where the stage was planned
+	Saved        *float64 `json:"latency_saved_seconds,omitempty"`
+	SavedMachine *float64 `json:"machine_saved_seconds,omitempty"`
+	Policy       string   `json:"policy,omitempty"`
+	R2           *float64 `json:"input_r2_ratio,omitempty"` // only where the log tells the bytes
+	Rank         *float64 `json:"input_rank_correlation_ratio,omitempty"`
+}
+
+func (e *explained) result() explainStage {
+	r := explainStage{
+		Job: e.Job, Stage: e.Stage.Stage, Name: e.StageName, Tasks: e.Tasks, Succeeded: len(e.Succeeded), Failed: e.Failed, Censored: len(e.Censored),
+		Median: e.median, Longest: e.longest, Verdict: e.verdict, Reason: e.why,
+	}
+	if e.planned {
+		saved, machine := e.saved(), e.savedMachine()
+		r.Latency, r.Saved, r.SavedMachine = &e.now.Latency, &saved, &machine
+		r.Policy = forkSpec(e.policy(), e.Tasks)
+	}
+	if e.hasSkew {
+		r.R2, r.Rank = &e.skew.R2, &e.skew.Rank
+	}
+	return r
+}
+
+// totals adds up what the stages save that are worth it.
+func totals(all []*explained) (worth int, saved, machine float64) {
+	for _, e := range all {
+		if e.verdict == worthIt {
+			worth++
+			saved += e.saved()
+			machine += e.savedMachine()
+		}
+	}
+	return worth, saved, machine
+}
+
+func printExplainedJSON(out io.Writer, log string, all []*explained) error {
+	r := explainResult{Schema: "tailcut.plan.explain/v1", Log: log}
+	_, r.Saved, r.SavedMachine = totals(all)
+	for _, e := range all {
+		r.Stages = append(r.Stages, e.result())
+	}
+	return json.NewEncoder(out).Encode(&r)
+}
+
+func printExplainedCSV(out io.Writer, all []*explained) error {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"job", "stage", "name", "tasks", "attempts_succeeded", "attempts_failed", "attempts_censored", "median_seconds", "longest_seconds",
+		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason"})
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	optional := func(x *float64) string {
+		if x == nil {
+			return ""
+		}
+		return number(*x)
+	}
+	for _, e := range all {
+		r := e.result()
+		_ = w.Write([]string{r.Job, r.Stage, r.Name, strconv.Itoa(r.Tasks), strconv.Itoa(r.Succeeded), strconv.Itoa(r.Failed), strconv.Itoa(r.Censored),
+			number(r.Median), number(r.Longest), string(r.Verdict), optional(r.Latency), optional(r.Saved), optional(r.SavedMachine), r.Policy,
+			optional(r.R2), optional(r.Rank), r.Reason})
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// printTable prints the answer for people: what to clone, then where clones would not help.
+func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
+	worth, saved, machine := totals(all)
+	shown := all
+	if f.top > 0 {
+		shown = all[:min(f.top, len(all))]
+	}
+	t := newTable("job", "stage", "tasks", "median", "longest", "saves", "of", "machine time", "what to do")
+	var right []table.ColumnConfig
+	for _, n := range []int{3, 4, 5, 6, 7, 8} {
+		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	for _, e := range shown {
+		stage := e.Stage.Stage
+		if e.StageName != "" {
+			stage = text.Trim(stage+" "+e.StageName, 32)
+		}
+		row := table.Row{e.Job, stage, e.Tasks, span(e.median), span(e.longest), "", "", "", e.why}
+		if e.verdict == worthIt {
+			row[5], row[6], row[7] = span(e.saved()), span(e.now.Latency), span(e.savedMachine())
+			row[8] = words(e.policy(), e.Tasks)
+		}
+		t.AppendRow(row)
+	}
+	fmt.Fprintf(out, "%s\n\n", t.Render())
+	if len(shown) < len(all) {
+		fmt.Fprintf(out, "%s more; --top 0 shows all.\n", count(len(all)-len(shown), "stage"))
+	}
+	if worth == 0 {
+		fmt.Fprintf(out, "Clones would not help any of %s.\n", count(len(all), "stage"))
+		return nil
+	}
+	fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
+		worth, count(len(all), "stage"), span(saved), span(machine))
+	return nil
+}
