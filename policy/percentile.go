@@ -2,24 +2,73 @@ package policy
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tailcut/tailcut/sched"
 )
 
-// median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Half of them are in a heap with the largest on top, the
-// others in one with the smallest on top, which is the median. Values inserted in random order cost O(1) on average, at worst O(log n).
+// median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Until it is asked for the first time they are just collected; then
+// half of them are in a heap with the largest on top, the others in one with the smallest on top, which is the median. Values that come in random order
+// cost O(1) on average, at worst O(log n).
 type median struct {
-	low  []sched.Time // negated, so that both heaps have their smallest on top
-	high []sched.Time
+	all       []sched.Time // room for all values; low is at its beginning, high begins in the middle
+	low, high int32        // sizes. Values of low are negated, so that both heaps have their smallest on top
+	parted    bool         // into heaps; until then the values are all[:low] as they came
 }
 
 // reset empties the structure and makes room for n values, in memory of its own or else of the arena.
 func (m *median) reset(n int, from *arena) {
-	if cap(m.low)+cap(m.high) < n {
-		mem := from.take(n)
-		m.low, m.high = mem[:0:len(mem)/2], mem[len(mem)/2:]
+	if len(m.all) < n {
+		m.all = from.take(n)
 	}
-	m.low, m.high = m.low[:0], m.high[:0]
+	m.low, m.high, m.parted = 0, 0, false
+}
+
+func (m *median) len() int { return int(m.low + m.high) }
+
+// add takes in a value; there must be room.
+func (m *median) add(d sched.Time) {
+	if !m.parted {
+		m.all[m.low] = d
+		m.low++
+		return
+	}
+	middle := len(m.all) / 2
+	low, high := m.all[:m.low:middle], m.all[middle:middle+int(m.high)]
+	below := m.high > 0 && d < high[0]
+	if m.high > m.low { // the lower half is due to grow
+		if !below {
+			d = exchange(high, d)
+		}
+		m.low = int32(len(push(low, -d)))
+		return
+	}
+	if below {
+		d = -exchange(low, -d)
+	}
+	m.high = int32(len(push(high, d)))
+}
+
+// value returns the median; there must be a value.
+func (m *median) value() sched.Time {
+	if !m.parted {
+		m.part()
+	}
+	return m.all[len(m.all)/2]
+}
+
+// part makes two heaps of what was collected; sorted values are a heap.
+func (m *median) part() {
+	values := m.all[:m.low]
+	slices.Sort(values)
+	half := len(values) / 2
+	m.low, m.high, m.parted = int32(half), int32(len(values)-half), true
+	copy(m.all[len(m.all)/2:], values[half:])
+	low := values[:half]
+	slices.Reverse(low)
+	for i := range low {
+		low[i] = -low[i]
+	}
 }
 
 // arena gives out memory in pieces, so that thousands of small stages do not allocate one by one. Nothing is given back.
@@ -37,26 +86,6 @@ func (a *arena) take(n int) []sched.Time {
 	mem := a.rest[:size:size]
 	a.rest = a.rest[size:]
 	return mem
-}
-
-func (m *median) len() int { return len(m.low) + len(m.high) }
-
-// value returns the median; there must be a value.
-func (m *median) value() sched.Time { return m.high[0] }
-
-func (m *median) add(d sched.Time) {
-	below := len(m.high) > 0 && d < m.high[0]
-	if len(m.high) > len(m.low) { // the lower half is due to grow
-		if !below {
-			d = exchange(m.high, d)
-		}
-		m.low = push(m.low, -d)
-		return
-	}
-	if below {
-		d = -exchange(m.low, -d)
-	}
-	m.high = push(m.high, d)
 }
 
 func push(h []sched.Time, x sched.Time) []sched.Time {

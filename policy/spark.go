@@ -64,7 +64,7 @@ type spark struct {
 
 type sparkStage struct {
 	id        sched.StageID
-	need      int // finished tasks before anything is judged
+	need      int32 // finished tasks before anything is judged
 	durations median
 	watched   attemptList // running single attempts that are not marked, by start
 	limit     sched.Time  // runtime that is too long, Never while none is
@@ -87,7 +87,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.open(ev.Stage)
 		st.id, st.watched = ev.Stage, empty
 		tasks := int(v.Stage(ev.Stage).Tasks)
-		st.need = max(1, int(p.quantile*float64(tasks)))
+		st.need = max(1, int32(p.quantile*float64(tasks)))
 		st.durations.reset(tasks, &p.arena)
 		p.judge(v, st)
 	case sched.AttemptDone:
@@ -139,7 +139,7 @@ func (p *spark) judge(v *sched.View, st *sparkStage) {
 	tasks := v.Stage(st.id).Tasks
 	st.limit = sched.Never
 	switch {
-	case tasks > 1 && st.durations.len() >= st.need:
+	case tasks > 1 && st.durations.len() >= int(st.need):
 		if x := p.multiplier * float64(st.durations.value()); x < math.MaxInt64 {
 			st.limit = max(sched.Time(x), p.minRuntime)
 		}
