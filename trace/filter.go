@@ -17,22 +17,45 @@ type Filter struct {
 	Load     float64    // factor on the load: gaps between the arrivals of what is left are divided by it; 0 means 1
 }
 
-// Apply returns what is left of a workload. It shares everything but the rows of jobs with w, which keep their numbers, and says in a note how many are
-// left if some are not. It is an error if none is, or if a field is out of range.
-func (f *Filter) Apply(w *Workload) (*Workload, error) {
+// FilterError says which field of a [Filter] has a value that it cannot have.
+type FilterError struct {
+	Field   string // as the flag is called: skip, min-tasks, from, to, scale-load
+	Problem error  // what was expected
+}
+
+// Error names field and problem.
+func (e *FilterError) Error() string { return "trace: " + e.Field + ": " + e.Problem.Error() }
+
+// Unwrap returns the problem.
+func (e *FilterError) Unwrap() error { return e.Problem }
+
+// check returns a FilterError, or nil.
+func (f *Filter) check(jobs int) error {
+	wrong := func(field, format string, args ...any) error { return &FilterError{field, fmt.Errorf(format, args...)} }
 	switch {
-	case f.Skip < 0:
-		return nil, fmt.Errorf("trace: skip: expected at least 0 jobs, got %d", f.Skip)
+	case f.Skip < 0 || f.Skip >= jobs:
+		return wrong("skip", "expected between 0 and %d of the %d jobs, not %d", jobs-1, jobs, f.Skip)
 	case f.MinTasks < 0:
-		return nil, fmt.Errorf("trace: min-tasks: expected at least 0, got %d", f.MinTasks)
-	case f.From < 0 || f.To < 0 || f.To > 0 && f.To <= f.From:
-		return nil, fmt.Errorf("trace: from, to: expected instants of at least 0, the second behind the first, got %v and %v s", f.From.Seconds(), f.To.Seconds())
+		return wrong("min-tasks", "expected at least 0, not %d", f.MinTasks)
+	case f.From < 0:
+		return wrong("from", "expected an instant of at least 0 s, not %v s", f.From.Seconds())
+	case f.To < 0 || f.To > 0 && f.To <= f.From:
+		return wrong("to", "expected an instant after --from, not %v s", f.To.Seconds())
 	case !(f.Load >= 0) || math.IsInf(f.Load, 0):
-		return nil, fmt.Errorf("trace: scale-load: expected a positive number, got %v", f.Load)
+		return wrong("scale-load", "expected a positive number, not %v", f.Load)
+	}
+	return nil
+}
+
+// Apply returns what is left of a workload. It shares everything but the rows of jobs with w, which keep their numbers, and says in a note how many are
+// left if some are not. It is an error if none is, and a [FilterError] if a field is out of range.
+func (f *Filter) Apply(w *Workload) (*Workload, error) {
+	if err := f.check(len(w.Jobs)); err != nil {
+		return nil, err
 	}
 	left := *w
-	left.Jobs = make([]Job, 0, len(w.Jobs)-min(f.Skip, len(w.Jobs)))
-	for j := min(f.Skip, len(w.Jobs)); j < len(w.Jobs); j++ {
+	left.Jobs = make([]Job, 0, len(w.Jobs)-f.Skip)
+	for j := f.Skip; j < len(w.Jobs); j++ {
 		if f.keeps(w, j) {
 			left.Jobs = append(left.Jobs, w.Jobs[j])
 		}
@@ -67,7 +90,8 @@ func (w *Workload) scaleLoad(factor float64) error {
 	for j := range w.Jobs {
 		after := math.Round(float64(w.Jobs[j].Arrival-first) / factor)
 		if after > float64(maxInstant-first) {
-			return fmt.Errorf("trace: scale-load: expected a larger number than %v, job %d would arrive after %.0f s", factor, w.Jobs[j].Number, sched.Time(maxInstant).Seconds())
+			return &FilterError{"scale-load", fmt.Errorf("expected a larger number than %v, job %d would arrive after %.0f s",
+				factor, w.Jobs[j].Number, sched.Time(maxInstant).Seconds())}
 		}
 		w.Jobs[j].Arrival = first + sched.Time(after)
 	}

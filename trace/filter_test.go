@@ -69,11 +69,12 @@ func TestFilterErrors(t *testing.T) {
 		f    Filter
 		want string
 	}{
-		{Filter{Skip: -1}, "trace: skip: expected at least 0 jobs, got -1"},
-		{Filter{Skip: 2}, "trace: test: none of the 2 jobs is left by the filters"},
-		{Filter{MinTasks: -1}, "trace: min-tasks: expected at least 0, got -1"},
-		{Filter{From: 9, To: 9}, "trace: from, to: expected instants of at least 0"},
-		{Filter{Load: -1}, "trace: scale-load: expected a positive number, got -1"},
+		{Filter{Skip: -1}, "trace: skip: expected between 0 and 1 of the 2 jobs, not -1"},
+		{Filter{Skip: 2}, "trace: skip: expected between 0 and 1 of the 2 jobs, not 2"},
+		{Filter{MinTasks: 2}, "trace: test: none of the 2 jobs is left by the filters"},
+		{Filter{MinTasks: -1}, "trace: min-tasks: expected at least 0, not -1"},
+		{Filter{From: 9, To: 9}, "trace: to: expected an instant after --from, not 9e-09 s"},
+		{Filter{Load: -1}, "trace: scale-load: expected a positive number, not -1"},
 		{Filter{Load: 1e-12}, "trace: scale-load: expected a larger number than 1e-12, job 1 would arrive after 2305843009 s"},
 	} {
 		if _, err := c.f.Apply(w); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -138,13 +138,6 @@ func (w *Workload) Spec(j int, spec *sched.JobSpec) {
 	}
 }
 
-// Skip returns the workload without its first n jobs. It shares everything with w; the jobs keep their numbers.
-func (w *Workload) Skip(n int) *Workload {
-	rest := *w
-	rest.Jobs = w.Jobs[min(max(n, 0), len(w.Jobs)):]
-	return &rest
-}
-
 // names gives out indexes of Workload.Names, the same for equal names.
 type names struct {
 	w     *Workload

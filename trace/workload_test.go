@@ -141,8 +141,9 @@ func TestSortedByArrival(t *testing.T) {
 	if h := w.Horizon(); h != 2*sched.Second {
 		t.Errorf("horizon %v, want 2s", h)
 	}
-	if rest := w.Skip(1); rest.Tasks() != 2 || rest.WorkSeconds() != 4 || rest.Jobs[0].Number != 0 {
-		t.Errorf("without the first job: %+v", rest)
+	rest, err := (&Filter{Skip: 1}).Apply(w)
+	if err != nil || rest.Tasks() != 2 || rest.WorkSeconds() != 4 || rest.Jobs[0].Number != 0 {
+		t.Errorf("without the first job: %+v (%v)", rest, err)
 	}
 }
 

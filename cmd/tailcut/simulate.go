@@ -19,8 +19,7 @@ import (
 
 const simulateLong = `Replay a workload on a simulated cluster, under one policy or several, and compare.
 
-WORKLOAD is a file of jobs (.tr lines or JSON lines, plain or compressed), - for stdin, or a generator:
-  ` + trace.SynthUsage + `
+WORKLOAD is ` + workloadUsage + `
 
 Policies meet the same luck: attempt 2 of task 7 of job 12 lasts as long under each of them. Runs are spread over all cores; the result does not
 depend on how many there are.
@@ -36,7 +35,7 @@ const simulateExample = `  tailcut simulate jobs.tr.gz --machines 11000 --policy
 type simulateFlags struct {
 	machines, slots             int
 	policies, slot, service     string
-	runs, skip                  int
+	runs                        int
 	seed                        uint64
 	speed                       string
 	let                         []string
@@ -45,6 +44,7 @@ type simulateFlags struct {
 	failures, progress, jobsOut string
 	launchDelay                 time.Duration
 	options                     sim.Options // what the flags say, but for the seed and the progress that a policy needs
+	input                       *workloadFlags
 	workload                    *trace.Workload
 	stdin                       io.Reader
 	stdout, stderr              io.Writer
@@ -72,8 +72,8 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.progress, "progress", "auto", "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, or auto: exact for policies that decide by it")
 	fl.Float64Var(&f.noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
 	fl.DurationVar(&f.launchDelay, "launch-delay", 0, "time that an attempt holds its slot before it begins")
-	fl.IntVar(&f.skip, "skip", 0, "leave out the first `N` jobs")
 	fl.StringVar(&f.jobsOut, "jobs-out", "", "write what became of each job to `file`, as CSV")
+	f.input = addWorkloadFlags(cmd)
 	format := addFormat(cmd)
 	completeList(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -113,7 +113,7 @@ func completeList(cmd *cobra.Command) {
 // wrongFlag says whose value is wrong; packages begin their errors with their own name, which helps no user.
 func wrongFlag(flag string, err error) error {
 	text := err.Error()
-	for _, prefix := range []string{"sim: ", "policy: ", flag + ": ", "service: "} {
+	for _, prefix := range []string{"sim: ", "policy: ", "trace: ", flag + ": ", "service: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return fmt.Errorf("--%s: %s", flag, text)
@@ -163,7 +163,8 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		}
 		policies = append(policies, c)
 	}
-	return policies, f.load(ctx, workload)
+	f.workload, err = f.input.load(ctx, workload, f.stdin, f.stderr, f.seed)
+	return policies, err
 }
 
 // speedFactor computes --speed-factor.
@@ -196,36 +197,6 @@ func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
 		Name: given, Exact: f.progress == "auto" && e.Progress,
 		New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) },
 	}, nil
-}
-
-// load reads the workload and tells what was done to it. Reading cannot be broken off, so an interrupted one is left
-// to itself.
-func (f *simulateFlags) load(ctx context.Context, workload string) error {
-	type loaded struct {
-		w   *trace.Workload
-		err error
-	}
-	ready := make(chan loaded, 1)
-	go func() {
-		w, err := trace.Load(workload, f.stdin, f.seed)
-		ready <- loaded{w, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case l := <-ready:
-		if l.err != nil {
-			return l.err
-		}
-		for _, note := range l.w.Notes {
-			fmt.Fprintf(f.stderr, "tailcut: %s\n", note)
-		}
-		if f.skip < 0 || f.skip >= len(l.w.Jobs) {
-			return wrongFlag("skip", fmt.Errorf("expected between 0 and %d of the %d jobs, not %d", len(l.w.Jobs)-1, len(l.w.Jobs), f.skip))
-		}
-		f.workload = l.w.Skip(f.skip)
-		return nil
-	}
 }
 
 // simulate runs every policy as often as asked for.
