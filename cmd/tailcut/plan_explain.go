@@ -137,7 +137,7 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 	}
 	e.median, e.longest = sample.Quantile(0.5), sample.Quantile(1)
 	if n := len(st.Succeeded); n < explainTasks {
-		e.verdict, e.why = tooFew, fmt.Sprintf("%s: too few to tell a tail, fewer than %d", count(n, "task"), explainTasks)
+		e.verdict, e.why = tooFew, fmt.Sprintf("too few tasks: %d succeeded, and %d are needed to tell a tail", n, explainTasks)
 		return e, nil
 	}
 	if err := e.plan(sample, maxClones); err != nil {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -424,6 +425,40 @@ func FuzzOpen(f *testing.F) {
 			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Running || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 {
 				t.Errorf("out of range: %+v", a)
 			}
+		}
+	})
+}
+
+// FuzzReaders hands text to each reader without asking whether it is of its format.
+func FuzzReaders(f *testing.F) {
+	var kinds []format
+	for _, k := range formats {
+		if k.refused == "" {
+			kinds = append(kinds, k)
+		}
+	}
+	for i, k := range kinds {
+		for _, text := range []string{sparkLog, jhistLog, oldLogText, rumenLog, parallelLog, nextflowLog, nextflowRaw, sacctParsable, sacctFixed, podList,
+			googleLog, googleBlanks} {
+			if k.recognise([]byte(text)) {
+				f.Add(byte(i), text)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind byte, text string) {
+		r := kinds[int(kind)%len(kinds)].reader()
+		check := func(a *Attempt) error {
+			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Running || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 || a.Task < 0 {
+				t.Errorf("out of range: %+v", *a)
+			}
+			return nil
+		}
+		err := r.read(&lines{name: "log", in: bufio.NewReader(strings.NewReader(text))}, check)
+		if err == nil {
+			err = r.finish(check)
+		}
+		if err != nil && strings.ContainsAny(err.Error(), "\n\r") {
+			t.Errorf("more than a line: %q", err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -21,6 +22,8 @@ type parallel struct {
 
 func newParallel() *parallel { return &parallel{names: names{}, attempts: map[int]int{}} }
 
+var parallelColumns = []string{"Seq", "Host", "Starttime", "JobRuntime", "Send", "Receive", "Exitval", "Signal", "Command"}
+
 // The columns.
 const (
 	parallelSeq = iota
@@ -35,7 +38,7 @@ const (
 )
 
 func (p *parallel) read(in *lines, emit emit) error {
-	t := table{in: in}
+	t := table{in: in, columns: parallelColumns}
 	for {
 		line, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -44,11 +47,8 @@ func (p *parallel) read(in *lines, emit emit) error {
 		if err != nil {
 			return err
 		}
-		if len(line) == 0 || string(line[:min(4, len(line))]) == "Seq\t" {
-			if t.columns == nil {
-				t.header(appendSplit(nil, line, "\t"))
-			}
-			continue // appended logs repeat the header
+		if len(line) == 0 || bytes.HasPrefix(line, []byte("Seq\t")) {
+			continue // logs that were appended to one another repeat the header
 		}
 		t.row = appendSplit(t.row[:0], line, "\t")
 		if len(t.row) <= parallelCommand {
