@@ -124,6 +124,7 @@ func (c *class) passDrain(d *job, work float64) bool {
 	if c.mapping.has(d) {
 		c.mapping.lower(d, key)
 	}
+	c.choose() // d may come before m now, which was not served
 	return true
 }
 
@@ -138,6 +139,7 @@ func (c *class) passMap(m *job, work float64) bool {
 	switch {
 	case !c.flowing:
 		c.ready.lower(m, key)
+		c.d = c.ready.top() // m may come before d now
 	case m.ratio > 0:
 		c.stockUp()
 	}
@@ -212,28 +214,36 @@ func (c *class) alone(limit float64, out *done) (float64, bool) {
 	return limit, false
 }
 
-// serve serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out.
+// serve serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out. What ends together
+// may be a crumb apart; its turn may not come again soon, so it ends now.
 func (c *class) serve(dt float64, fires bool, out *done) {
 	m, d := c.m, c.d
+	mapped, drained := false, false
 	if m != nil {
 		m.x -= c.mapRate * dt
+		if mapped = fires && c.event == mapEnds || m.x <= crumb*m.Map; mapped {
+			m.x = 0
+		}
 		if c.flowing {
 			m.y = m.ratio * m.x
 		}
 	}
 	if d != nil {
 		d.y -= c.drainRate * dt
+		if drained = fires && c.event == drainEnds || d != m && d.backlog() <= crumb*d.Shuffle; drained {
+			d.y = d.ratio * d.x
+		}
 	}
 	c.rekey(m, d)
-	if !fires {
-		return
+	if drained {
+		c.drainEnded(d, out)
 	}
-	if c.event == mapEnds {
-		c.mapEnded(out)
-	} else {
-		c.drainEnded(out)
+	if mapped {
+		c.mapEnded(m, out)
 	}
-	c.choose()
+	if mapped || drained {
+		c.choose()
+	}
 }
 
 // rekey gives m and d the keys of what remains of them. Both stay first where they are, as they only fell; and say so before one of them
@@ -262,28 +272,20 @@ func (c *class) rekey(m, d *job) {
 	}
 }
 
-func (c *class) mapEnded(out *done) {
-	m := c.m
-	c.mapping.pop()
-	m.x = 0
+func (c *class) mapEnded(m *job, out *done) {
+	c.mapping.remove(m)
 	switch {
-	case c.flowing:
+	case !c.ready.has(m):
 		out.add(m)
 	case m.y <= crumb*m.Shuffle:
 		c.ready.remove(m)
 		out.add(m)
-	default:
-		c.ready.lower(m, c.order.key(m))
 	}
 }
 
-func (c *class) drainEnded(out *done) {
-	d := c.d
-	c.ready.pop()
+func (c *class) drainEnded(d *job, out *done) {
+	c.ready.remove(d)
 	if !c.mapping.has(d) {
 		out.add(d)
-		return
 	}
-	d.y = d.ratio * d.x
-	c.mapping.lower(d, c.order.key(d))
 }

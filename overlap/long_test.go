@@ -28,3 +28,11 @@ func TestTheoremsLong(t *testing.T) {
 	t.Run("one order", func(t *testing.T) { checkTheorems(t, 6, false) })
 	t.Run("two orders", func(t *testing.T) { checkTheorems(t, 4, true) })
 }
+
+func TestTwinOnLongRunsLong(t *testing.T) {
+	for seed := range uint64(5) {
+		for _, load := range []float64{0.3, 0.5, 0.75, 0.95, 1.05, 1.5} {
+			compareLongRun(t, load, seed)
+		}
+	}
+}
