@@ -55,6 +55,9 @@ func subjects() []subject {
 		{name: "deterministic", law: Deterministic{Value: 3}, atomic: true},
 		{name: "twopoint", law: TwoPoint{Lo: 1, Hi: 10, P: 0.125}, atomic: true},
 		{name: "empirical", law: sample, atomic: true},
+		{name: "weighted", law: must(NewWeighted([]float64{0.5, 2, 3, 8}, []float64{1, 0.25, 3, 0.1})), atomic: true},
+		{name: "residual weighted", law: must(ResidualLife(must(NewWeighted([]float64{0.5, 2, 3, 8}, []float64{1, 0.25, 3, 0.1})), 1)), atomic: true},
+		{name: "kaplan-meier", law: killed(), atomic: true},
 		{name: "affine", law: must(NewAffine(Weibull{Shape: 2, Scale: 1}, 3, 0.5)), fuzz: ulps},
 		{name: "truncated body", law: must(Truncate(lognormal, 1, 9)), slack: 1e-13},
 		{name: "truncated tail", law: must(Truncate(lognormal, 60, 100)), slack: 1e-13},
@@ -74,6 +77,15 @@ func subjects() []subject {
 		{name: "max pareto", law: Max(pareto, 1000), slack: 1e-13},
 		{name: "max empirical", law: Max(sample, 3), atomic: true},
 	}
+}
+
+// killed is the estimate from a sample that ends censored.
+func killed() Law {
+	p, err := KaplanMeier([]Observation{{1, false}, {2, true}, {3, false}, {5, true}})
+	if err != nil {
+		panic(err)
+	}
+	return p.Efron()
 }
 
 func battery(t *testing.T, test func(t *testing.T, s subject)) {

@@ -34,6 +34,13 @@
 // NaN is NaN. A moment that diverges is +Inf; the variance is +Inf whenever the
 // second moment is, even if the mean diverges as well.
 //
+// # From samples to laws
+//
+// [Fit] and [FitAll] fit laws by maximum likelihood, and [Fitted.Test] says how well;
+// [Hill] and [TailIndex] look at the tail; [KaplanMeier] estimates a law from
+// durations of which some were cut off, such as those of killed attempts. [Attraction] and
+// [Norming] say what maxima tend to.
+//
 // # What it is not
 //
 // It is not a general library of statistics: a law is here because a duration

@@ -10,7 +10,7 @@ type family struct {
 	name  string
 	about string
 	// forms are the alternative sets of parameters, each in canonical order. A
-	// parameter is a number unless it says =law, =int or =list.
+	// parameter is a number unless it says =law, =int, =list or =weights.
 	forms [][]string
 	// indexed parameters are followed by 1, 2, 3 and so on, each set complete.
 	indexed bool
@@ -81,6 +81,9 @@ var families = []family{
 	{name: "weibull", about: "Weibull with a shape and a scale; heavier than exponential for shapes below 1",
 		forms: [][]string{{"shape", "scale"}},
 		build: func(a *arguments) (Law, error) { return Weibull{a.num("shape"), a.num("scale")}, nil }},
+	{name: "weighted", about: "one of the values with its own weight; 2x0.5 is the value 2 with weight 0.5",
+		forms: [][]string{{"values=weights"}},
+		build: func(a *arguments) (Law, error) { return a.weights, nil }},
 }
 
 // parameter splits a parameter of a form into its key and its kind.
@@ -144,7 +147,7 @@ func Usage() string {
 				switch kind {
 				case "law":
 					params = append(params, key+"=(LAW)")
-				case "list":
+				case "list", "weights":
 					params = append(params, key+"=(V V …)")
 				default:
 					params = append(params, key+"=…")

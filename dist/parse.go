@@ -92,6 +92,7 @@ type arguments struct {
 	numbers map[string]float64
 	parts   map[string]Law
 	list    *Empirical
+	weights *Weighted
 }
 
 // read reads one key=value.
@@ -109,16 +110,20 @@ func (a *arguments) read(field string, depth int) error {
 		return fmt.Errorf("law: parameter %q of %s is given twice", key, a.family.name)
 	}
 	a.given = append(a.given, key)
-	if kind == "law" || kind == "list" {
+	if kind == "law" || kind == "list" || kind == "weights" {
 		inner, ok := strings.CutPrefix(value, "(")
 		inner, closed := strings.CutSuffix(inner, ")")
 		if !ok || !closed {
-			return fmt.Errorf("law: %s: %s must be a %s in parentheses, got %q", a.family.name, key, kind, value)
+			return fmt.Errorf("law: %s: %s must be a %s in parentheses, got %q", a.family.name, key,
+				map[string]string{"law": "law", "list": "list", "weights": "list"}[kind], value)
 		}
 		var err error
-		if kind == "list" {
+		switch kind {
+		case "list":
 			a.list, err = parseSample(inner)
-		} else {
+		case "weights":
+			a.weights, err = parseWeights(inner)
+		default:
 			a.parts[key], err = parse(inner, depth+1)
 		}
 		return err

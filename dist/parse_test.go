@@ -64,7 +64,7 @@ func TestParseErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"pareto:alpa=2,xm=2": `law: unknown parameter "alpa" of pareto; valid: alpha, xm`,
 		"parto:alpha=2": `law: unknown name "parto"; valid: affine, det, empirical, exp, gamma, hyperexp, lognormal, ` +
-			`max, min, mixture, pareto, residual, shiftedexp, truncated, twopoint, uniform, weibull`,
+			`max, min, mixture, pareto, residual, shiftedexp, truncated, twopoint, uniform, weibull, weighted`,
 		"pareto:alpha=2":                       `law: pareto wants alpha and xm; got alpha`,
 		"pareto":                               `law: pareto wants alpha and xm; got nothing`,
 		"exp:mu=1,mean=1":                      `law: exp wants mu, or mean; got mu, mean`,

@@ -351,9 +351,18 @@ func TestCorollary1(t *testing.T) {
 				after[i] = evaluate(t, e, Policy{n / 10, r, mode}).Latency - e.orders[n-n/10]
 			}
 			growth := math.Log(after[1]/after[0]) / math.Log(100)
-			if want := 1 / (2 * float64(r+1)); math.Abs(growth-want) > 0.06 {
-				t.Errorf("r=%d %v: exponent %.3f, want about %.3f", r, mode, growth, want)
+			want := 1 / (2 * float64(r+1))
+			if math.Abs(growth-want) > 0.06 || Growth(l, r) != want {
+				t.Errorf("r=%d %v: exponent %.3f, by the domain %.3f, want about %.3f", r, mode, growth, Growth(l, r), want)
 			}
 		}
+	}
+	for spec, want := range map[string]float64{"exp:mu=1": 0, "uniform:lo=1,hi=2": 0, "pareto:alpha=0.4,xm=1": math.Inf(1)} {
+		if g := Growth(law(t, spec), 1); g != want {
+			t.Errorf("%s grows with exponent %v, want %v", spec, g, want)
+		}
+	}
+	if g := Growth(sample(t, 1, 2), 1); !math.IsNaN(g) {
+		t.Errorf("a sample grows with exponent %v", g)
 	}
 }

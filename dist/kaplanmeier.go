@@ -1,0 +1,168 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Observation is a duration that was measured, in seconds, or, if Censored, one that was cut off: the attempt was
+// killed at Value, and all that is known is that it would have lasted longer.
+type Observation struct {
+	Value    float64
+	Censored bool
+}
+
+// Complete returns observations of which none is censored.
+func Complete(values []float64) []Observation {
+	out := make([]Observation, len(values))
+	for i, v := range values {
+		out[i].Value = v
+	}
+	return out
+}
+
+// ProductLimit is the estimate of Kaplan and Meier ("Nonparametric estimation from incomplete observations", JASA 53,
+// 1958) of a law from observations of which some are censored independently of what they would have been:
+//
+//	S(x) = Π (1 - d_i/n_i)   over the values x_i <= x, d_i of which ended at x_i and n_i were still observed just before
+//
+// Killing an attempt because its clone won censors it so. Killing it because it was slow does not.
+//
+// If the largest observation is censored, S does not fall to 0: nothing was seen of the rest, the Defect. No treatment of it is
+// right. [ProductLimit.Efron] is the least law that agrees with what was seen, and [ProductLimit.Extended] one that
+// follows a tail of the caller's.
+type ProductLimit struct {
+	values   []float64 // where it falls, increasing
+	survival []float64 // from there on
+	variance []float64 // Σ d/(n(n-d)), Greenwood's
+	last     float64   // the largest observation
+}
+
+// KaplanMeier returns the estimate. It is an error if no observation is complete, or one is not finite.
+func KaplanMeier(observations []Observation) (*ProductLimit, error) {
+	sorted, err := sortObservations(observations)
+	if err != nil {
+		return nil, err
+	}
+	p := &ProductLimit{last: sorted[len(sorted)-1].Value}
+	S, variance := 1.0, 0.0
+	for i := 0; i < len(sorted); {
+		j, ended := i, 0
+		for ; j < len(sorted) && sorted[j].Value == sorted[i].Value; j++ {
+			if !sorted[j].Censored {
+				ended++
+			}
+		}
+		if at := len(sorted) - i; ended > 0 {
+			S *= float64(at-ended) / float64(at)
+			variance += float64(ended) / float64(at) / float64(at-ended)
+			p.values, p.survival = append(p.values, sorted[i].Value), append(p.survival, S)
+			p.variance = append(p.variance, variance)
+		}
+		i = j
+	}
+	return p, nil
+}
+
+// sortObservations returns them by value.
+func sortObservations(observations []Observation) ([]Observation, error) {
+	complete := false
+	for _, x := range observations {
+		if math.IsNaN(x.Value) || math.IsInf(x.Value, 0) {
+			return nil, fmt.Errorf("law: observations must be finite numbers, got %s", number(x.Value))
+		}
+		complete = complete || !x.Censored
+	}
+	if !complete {
+		return nil, fmt.Errorf("law: of %d observations none is complete", len(observations))
+	}
+	sorted := slices.Clone(observations)
+	slices.SortStableFunc(sorted, func(a, b Observation) int {
+		switch {
+		case a.Value < b.Value:
+			return -1
+		case a.Value > b.Value:
+			return 1
+		}
+		return 0
+	})
+	return sorted, nil
+}
+
+// Survival returns the estimate of P(X > x) and its standard error (Greenwood 1926). Beyond the largest observation, if
+// that is censored, the estimate is an upper bound.
+func (p *ProductLimit) Survival(x float64) (estimate, standardError float64) {
+	i := sort.Search(len(p.values), func(i int) bool { return p.values[i] > x })
+	if i == 0 {
+		return 1, 0
+	}
+	S := p.survival[i-1]
+	if S == 0 {
+		return 0, 0
+	}
+	return S, S * math.Sqrt(p.variance[i-1])
+}
+
+// Defect returns the probability of which nothing was seen but that it lies beyond the largest observation; 0 if that is complete.
+func (p *ProductLimit) Defect() float64 { return p.survival[len(p.survival)-1] }
+
+// Last returns the largest observation, seconds.
+func (p *ProductLimit) Last() float64 { return p.last }
+
+// Efron returns the estimate with its defect put on the largest observation (Efron 1967). It understates: of all laws that agree with
+// what was seen, none is smaller.
+func (p *ProductLimit) Efron() *Weighted {
+	values, weights := p.steps()
+	if d := p.Defect(); d > 0 {
+		if last := len(values) - 1; values[last] == p.last {
+			weights[last] += d
+		} else {
+			values, weights = append(values, p.last), append(weights, d)
+		}
+	}
+	return mustWeighted(values, weights)
+}
+
+// Extended returns the estimate with its defect spread over the quantiles of tail beyond the largest observation: a law that
+// was fitted to the same observations, say. points >= 1 is on how many values; each stands for the middle of an equal share. It is an error if
+// tail cannot be that long.
+func (p *ProductLimit) Extended(tail Law, points int) (*Weighted, error) {
+	values, weights := p.steps()
+	d := p.Defect()
+	if d == 0 {
+		return mustWeighted(values, weights), nil
+	}
+	rest := tail.Survival(p.last)
+	if !(rest > 0) || points < 1 {
+		return nil, fmt.Errorf("law: %s is never longer than the largest observation %s", tail, number(p.last))
+	}
+	for i := range points {
+		v := tail.InvSurvival(rest * (1 - (float64(i)+0.5)/float64(points)))
+		if v <= values[len(values)-1] { // atoms, or neighbours that rounding made equal
+			weights[len(weights)-1] += d / float64(points)
+			continue
+		}
+		values, weights = append(values, v), append(weights, d/float64(points))
+	}
+	return NewWeighted(values, weights)
+}
+
+// steps are the values and what the survival falls by there.
+func (p *ProductLimit) steps() (values, weights []float64) {
+	above := 1.0
+	for _, S := range p.survival {
+		weights = append(weights, above-S)
+		above = S
+	}
+	return slices.Clone(p.values), weights
+}
+
+func mustWeighted(values, weights []float64) *Weighted {
+	l, err := NewWeighted(values, weights)
+	if err != nil {
+		panic("dist: an estimate is a law: " + err.Error())
+	}
+	return l
+}
