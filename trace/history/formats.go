@@ -18,9 +18,7 @@ type format struct {
 var formats = []format{
 	{name: "journal of Tailcut", recognise: begins("tailcut\n"), reader: func() reader { return &journal{} }},
 	{name: "Spark event log", recognise: matches(`^\s*\{\s*"Event"\s*:`), reader: func() reader { return newSpark() }},
-	{name: "Hadoop job history", recognise: begins("Avro-Json\n", "Avro-Json\r\n"), reader: func() reader { return newJhist() }},
-	{name: "Hadoop job history", recognise: begins("Avro-Binary", "Obj\x01"),
-		refused: "expected a job history in JSON, found binary Avro; set mapreduce.jobhistory.jhist.format to json"},
+	{name: "Hadoop job history", recognise: begins("Avro-Json", "Avro-Binary"), reader: func() reader { return newJhist() }},
 	{name: "Hadoop 0.20 job log", recognise: begins("Meta VERSION=", "Job JOBID=", "!!FILE="), reader: func() reader { return newOldLog() }},
 	{name: "Rumen trace", recognise: matches(`^\s*\{[^\[]*"jobID"\s*:`), reader: func() reader { return newRumen() }},
 	{name: "pods of Kubernetes", recognise: matches(`^\s*\{[^\[]*"apiVersion"\s*:`), reader: func() reader { return newPods() }},

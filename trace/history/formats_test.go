@@ -145,6 +145,10 @@ func TestFormats(t *testing.T) {
 			{Job: "job_1_0002", Stage: "map", Task: 3, Number: 1, Start: 4 * s, Duration: 1500e6, Speculative: true, Host: "h2", InputBytes: 268},
 			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 4600e6, Outcome: Killed, Host: "h1"},
 		}},
+		{"binary jhist", binaryJhist, "", "Hadoop job history", []Attempt{
+			{Job: "job_1_0002", Stage: "map", Task: 3, Number: 1, Start: 4 * s, Duration: 1500e6, Speculative: true, Host: "h2", InputBytes: 268},
+			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 4600e6, Outcome: Killed, Host: "h1"},
+		}},
 		{"old log", oldLogText, "", "Hadoop 0.20 job log", []Attempt{
 			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 1500e6, Outcome: Failed, Host: "h1.example.org"},
 			{Job: "job_1_0002", Stage: "reduce", Start: s, Duration: 3 * s, Host: "h2", ShuffleBytes: 77},
@@ -221,7 +225,10 @@ func TestErrors(t *testing.T) {
 		{"spark, another line", sparkLog + "hello\n", "", `stdin:12: expected a JSON object on one line, got "hello"`},
 		{"jhist, cut short", cut(jhistLog, 20), "", `stdin:8: expected a JSON object on one line`},
 		{"jhist, an id", strings.Replace(jhistLog, "attempt_1_0002_m_000003_0", "attempt_x", 1), "", `stdin:5: field attemptId: expected an id such as`},
-		{"binary jhist", "Avro-Binary\n", "", `stdin:1: expected a job history in JSON, found binary Avro; set mapreduce.jobhistory.jhist.format to json`},
+		{"binary jhist, no schema", "Avro-Binary\n\n", "", `stdin:2: expected an Avro schema in JSON`},
+		{"binary jhist, cut short", cut(binaryJhist, 9), "", `stdin:3: event 5: expected more Avro, found the end of the file`},
+		{"binary jhist, damaged", strings.Replace(binaryJhist, "attempt_1_0002_m_000003_0", "attempt_1_0002_x_00000x_0", 1), "",
+			`stdin:3: field attemptId: expected an id such as attempt_1526555215992_0001_m_000000_0, got "attempt_1_0002_x_00000x_0" (event 2)`},
 		{"old log, cut short", cut(oldLogText, 60), "", `stdin:8: expected a closing " of the last value`},
 		{"old log, a time", strings.Replace(oldLogText, `"2500"`, `"soon"`, 1), "", `stdin:6: field FINISH_TIME: expected milliseconds since 1970, got "soon"`},
 		{"rumen, cut short", cut(rumenLog, 40), "", `stdin:5: expected more JSON, found the end of the file`},
@@ -407,7 +414,7 @@ func TestStages(t *testing.T) {
 
 // No reader panics, every error is one line, and what is read is in range, whatever the bytes.
 func FuzzOpen(f *testing.F) {
-	for _, text := range []string{sparkLog, jhistLog, oldLogText, rumenLog, parallelLog, nextflowLog, nextflowRaw, sacctParsable, sacctFixed, podList,
+	for _, text := range []string{sparkLog, jhistLog, binaryJhist, oldLogText, rumenLog, parallelLog, nextflowLog, nextflowRaw, sacctParsable, sacctFixed, podList,
 		googleLog, googleBlanks, "1\n2\n", "0 2 1.5 1 2\n", "tailcut\n", "{}", `{"arrival_seconds":0,"stages":[{"durations_seconds":[1]}]}`, "",
 		"LZ4Block\x22", "\x82SNAPPY\x00", "!!FILE=x!!\n", "Avro-Json\n{}\n{\"type\":\"MAP_ATTEMPT_FAILED\",\"event\":{\"x\":{}}}", "JobID|State|Start|End\n1|COMPLETED|x|y\n"} {
 		f.Add(text, "")
@@ -438,7 +445,7 @@ func FuzzReaders(f *testing.F) {
 		}
 	}
 	for i, k := range kinds {
-		for _, text := range []string{sparkLog, jhistLog, oldLogText, rumenLog, parallelLog, nextflowLog, nextflowRaw, sacctParsable, sacctFixed, podList,
+		for _, text := range []string{sparkLog, jhistLog, binaryJhist, oldLogText, rumenLog, parallelLog, nextflowLog, nextflowRaw, sacctParsable, sacctFixed, podList,
 			googleLog, googleBlanks} {
 			if k.recognise([]byte(text)) {
 				f.Add(byte(i), text)

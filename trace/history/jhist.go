@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Hadoop's job history file (.jhist) since 0.23: the line Avro-Json, the schema, then one event a line. An attempt is two events, such as
-// MAP_ATTEMPT_STARTED and MAP_ATTEMPT_FINISHED.
+// Hadoop's job history file (.jhist) since 0.23: the line Avro-Json, the schema, then one event a line; or the line Avro-Binary, the schema, then
+// events in Avro's binary encoding, as Hadoop 3 writes unless told otherwise. An attempt is two events, such as MAP_ATTEMPT_STARTED and
+// MAP_ATTEMPT_FINISHED.
 
 type jhist struct {
 	hadoop
@@ -29,6 +30,7 @@ type jhistEvent struct {
 
 func (j *jhist) read(in *lines, emit emit) error {
 	j.in = in
+	binary := false
 	for {
 		line, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -37,12 +39,36 @@ func (j *jhist) read(in *lines, emit emit) error {
 		if err != nil {
 			return err
 		}
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || in.number <= 2 {
-			continue // the first is Avro-Json, the second the schema
+		switch line = bytes.TrimSpace(line); {
+		case in.number == 1:
+			binary = string(line) == "Avro-Binary"
+		case in.number == 2 && binary:
+			return j.binary(line, emit)
+		case in.number > 2 && len(line) > 0:
+			if err := j.line(line, emit); err != nil {
+				return err
+			}
 		}
-		if err := j.line(line, emit); err != nil {
-			return err
+	}
+}
+
+// binary reads the events behind the schema, which begin on the third line.
+func (j *jhist) binary(schema []byte, emit emit) error {
+	a, err := newAvro(j.in.in, schema)
+	if err != nil {
+		return j.in.wrong("", err)
+	}
+	j.in.number = 3
+	for n := 1; ; n++ {
+		event, err := a.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return j.in.wrong("", fmt.Errorf("event %d: %w", n, unreadable(err)))
+		}
+		if err := j.line(event, emit); err != nil {
+			return fmt.Errorf("%w (event %d)", err, n)
 		}
 	}
 }
@@ -130,7 +156,7 @@ func (j *jhist) attempt(e *jhistEvent) {
 		case "avataar":
 			e.speculative = string(j.text()) == "SPECULATIVE"
 		case "counters":
-			j.counters(e)
+			j.counters(e, false)
 		default:
 			c.skip()
 		}
@@ -150,8 +176,8 @@ func (j *jhist) text() (s []byte) {
 	return s
 }
 
-// counters looks for the bytes that the attempt read.
-func (j *jhist) counters(e *jhistEvent) {
+// counters looks for the bytes that the attempt read. In a union the counters are below the name of their type.
+func (j *jhist) counters(e *jhistEvent, inUnion bool) {
 	c := &j.c
 	if c.space() != '{' {
 		c.skip()
@@ -159,6 +185,10 @@ func (j *jhist) counters(e *jhistEvent) {
 	}
 	c.enter('{')
 	for key, more := c.key(); more; key, more = c.key() {
+		if !inUnion && bytes.HasSuffix(key, []byte("JhCounters")) {
+			j.counters(e, true)
+			continue
+		}
 		if string(key) != "groups" {
 			c.skip()
 			continue

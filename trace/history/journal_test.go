@@ -39,7 +39,7 @@ func TestJournal(t *testing.T) {
 		{Now: 7 * s, Facts: []sched.Event{{Kind: sched.AttemptDone, At: 7 * s, Attempt: 5}}, Decisions: []sched.Decision{launch(7*s, 1, 2, 0, 0, 6)}},
 		{Now: 9 * s},
 	} {
-		if err := j.Append(b.Now, b.Facts, b.Decisions, false); err != nil {
+		if err := j.Append(&b, false); err != nil {
 			t.Fatal(err)
 		}
 	}
