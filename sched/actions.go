@@ -6,6 +6,7 @@ import "errors"
 var (
 	ErrNotRunnable = errors.New("sched: the task is blocked, done or given up")
 	ErrNoSlot      = errors.New("sched: the machine has no free slot")
+	ErrClass       = errors.New("sched: the machine's slots are of another class than the task needs")
 	ErrAttempts    = errors.New("sched: the task has as many attempts as the limit allows")
 	ErrCloneBudget = errors.New("sched: the clone budget is spent")
 	ErrRetries     = errors.New("sched: the task has failed more often than the job allows")
@@ -35,7 +36,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 		task.State = TaskRunning
 		v.running.add(int(t))
 		st.Running++
-		v.runningTasks++
+		v.runningTasks[st.Class]++
 	}
 	row := c.row()
 	a := &v.attempts[row]
@@ -66,13 +67,15 @@ func (v *View) admit(t TaskID, m MachineID, from float64) error {
 		return ErrNotRunnable
 	case int(m) >= len(v.machines) || !v.machines[m].Up || v.machines[m].Used == v.machines[m].Slots:
 		return ErrNoSlot
+	case v.machines[m].Class != st.Class:
+		return ErrClass
 	case !(from >= 0 && from < 1) || from > 0 && !st.Resumable:
 		return ErrFrom
 	case uint32(task.Failures) > v.jobs[st.Job].Retries:
 		return ErrRetries
 	case v.AttemptRoom(t) == 0:
 		return ErrAttempts
-	case task.Live > 0 && v.CloneRoom() == 0:
+	case task.Live > 0 && v.budgetRoom() <= 0:
 		return ErrCloneBudget
 	}
 	return nil

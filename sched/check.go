@@ -13,6 +13,9 @@ func (c *Core) Check() error {
 	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))
 	for row := range v.attempts {
 		if a := &v.attempts[row]; a.running {
+			if class := v.stages[v.tasks[a.task].Stage].Class; class != v.machines[a.machine].Class {
+				return fmt.Errorf("sched: task %d needs a slot of class %d, one of class %d has it", a.task, class, v.machines[a.machine].Class)
+			}
 			here[a.machine]++
 			live[a.task]++
 		}
@@ -28,8 +31,15 @@ func (c *Core) Check() error {
 		}
 		sum.add(n)
 	}
-	if got := (counts{v.unfinished, v.pendingTasks, v.runningTasks, v.used}); got != sum {
-		return fmt.Errorf("sched: the cluster's counters are %+v, its rows say %+v", got, sum)
+	var pending, running [Classes]int
+	for s := range v.stages {
+		st := &v.stages[s]
+		pending[st.Class] += int(st.Pending)
+		running[st.Class] += int(st.Running)
+	}
+	if v.unfinished != sum.unfinished || v.pendingTasks != pending || v.runningTasks != running || total(&v.used) != sum.live {
+		return fmt.Errorf("sched: the cluster's counters are %d unfinished, %d pending, %d running, %d live, its rows say %+v",
+			v.unfinished, v.pendingTasks, v.runningTasks, v.used, sum)
 	}
 	return nil
 }
@@ -69,21 +79,22 @@ func (n *counts) add(o counts) {
 }
 
 func (v *View) checkMachines(here []uint32) error {
-	slots := 0
+	var slots, used [Classes]int
 	for i := range v.machines {
 		m := &v.machines[i]
 		if m.Used != here[i] || m.Used > m.Slots || !m.Up && m.Used > 0 {
 			return fmt.Errorf("sched: machine %d (up %v) has %d of %d slots in use, %d attempts run there", i, m.Up, m.Used, m.Slots, here[i])
 		}
-		if free := m.Up && m.Used < m.Slots; v.free.has(i) != free {
-			return fmt.Errorf("sched: machine %d is free: %v, in the set of free ones: %v", i, free, v.free.has(i))
+		if free := m.Up && m.Used < m.Slots; v.free[m.Class].has(i) != free {
+			return fmt.Errorf("sched: machine %d is free: %v, in the set of free ones: %v", i, free, v.free[m.Class].has(i))
 		}
 		if m.Up {
-			slots += int(m.Slots)
+			slots[m.Class] += int(m.Slots)
 		}
+		used[m.Class] += int(m.Used)
 	}
-	if slots != v.slots {
-		return fmt.Errorf("sched: %d slots counted, the machines have %d", v.slots, slots)
+	if slots != v.slots || used != v.used {
+		return fmt.Errorf("sched: %d slots counted and %d of them in use, the machines have %d and %d", v.slots, v.used, slots, used)
 	}
 	return nil
 }
@@ -153,8 +164,8 @@ func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
 	if st.Done != done || int(st.Pending) != n.pending || int(st.Running) != n.running || int(st.Live) != n.live {
 		return n, fmt.Errorf("sched: stage %d counts %+v, its tasks say %+v and %d done", s, *st, n, done)
 	}
-	if v.waiting.has(int(s)) != (n.pending > 0) {
-		return n, fmt.Errorf("sched: stage %d with %d pending tasks is in the set of waiting ones: %v", s, n.pending, v.waiting.has(int(s)))
+	if v.waiting[st.Class].has(int(s)) != (n.pending > 0) {
+		return n, fmt.Errorf("sched: stage %d with %d pending tasks is in the set of waiting ones: %v", s, n.pending, v.waiting[st.Class].has(int(s)))
 	}
 	return n, nil
 }

@@ -14,10 +14,10 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 	}{
 		{"nothing", func(*View) {}, ""},
 		{"a slot used twice", func(v *View) { v.machines[0].Used++ }, "machine 0"},
-		{"a machine that is full and free", func(v *View) { v.free.add(1) }, "machine 1 is free: false"},
-		{"a free machine that nobody sees", func(v *View) { v.free.remove(0) }, "machine 0 is free: true"},
+		{"a machine that is full and free", func(v *View) { v.free[0].add(1) }, "machine 1 is free: false"},
+		{"a free machine that nobody sees", func(v *View) { v.free[0].remove(0) }, "machine 0 is free: true"},
 		{"an attempt on a lost machine", func(v *View) { v.machines[1].Up = false }, "machine 1 (up false)"},
-		{"slots miscounted", func(v *View) { v.slots++ }, "slots counted"},
+		{"slots miscounted", func(v *View) { v.slots[0]++ }, "slots counted"},
 		{"a task that runs unseen", func(v *View) { v.running.remove(0) }, "task 0"},
 		{"a task that waits unseen", func(v *View) { v.pending.remove(2) }, "task 2"},
 		{"a task that nobody would ever run", func(v *View) { v.tasks[2].State = TaskBlocked; v.pending.remove(2) }, "stage 0 counts"},
@@ -25,11 +25,13 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		{"an attempt too many", func(v *View) { v.tasks[0].Live++ }, "task 0"},
 		{"a result too many", func(v *View) { v.stages[0].Done++ }, "stage 0 counts"},
 		{"a task of a blocked stage that waits", func(v *View) { v.stages[0].State = StageBlocked }, "of stage 0 in state 0"},
-		{"a stage that waits unseen", func(v *View) { v.waiting.remove(0) }, "stage 0 with 1 pending"},
+		{"a stage that waits unseen", func(v *View) { v.waiting[0].remove(0) }, "stage 0 with 1 pending"},
 		{"a job that is active unseen", func(v *View) { v.active.remove(0) }, "job 0"},
 		{"a job miscounted", func(v *View) { v.jobs[0].Unfinished-- }, "job 0 counts"},
 		{"a job over with work left", func(v *View) { v.jobs[0].State = JobBroken; v.active.remove(0) }, "job 0 in state 3"},
-		{"the cluster miscounted", func(v *View) { v.pendingTasks++ }, "the cluster's counters"},
+		{"the cluster miscounted", func(v *View) { v.pendingTasks[0]++ }, "the cluster's counters"},
+		{"counted for another class", func(v *View) { v.pendingTasks[0]--; v.pendingTasks[1]++ }, "the cluster's counters"},
+		{"a slot of the wrong class", func(v *View) { v.machines[0].Class = 1 }, "needs a slot of class 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, NoLimits(), 2, 1)
@@ -61,7 +63,7 @@ func TestAuditComesRound(t *testing.T) {
 		w := newWorld(t, NoLimits(), 1)
 		w.arrive(tasks(n))
 		w.unaudited = 0
-		w.view.pendingTasks++
+		w.view.pendingTasks[0]++
 		calls := 0
 		for found := false; !found; calls++ {
 			func() {

@@ -38,9 +38,12 @@ func (c *Core) Reset(p Policy, l Limits) {
 		view: View{
 			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
 			here: v.here[:0], machines: v.machines[:0],
-			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting.emptied(),
-			pending: v.pending.emptied(), running: v.running.emptied(), free: v.free.emptied(),
+			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting,
+			pending: v.pending.emptied(), running: v.running.emptied(), free: v.free,
 		},
+	}
+	for k := range Classes {
+		v.waiting[k], v.free[k] = v.waiting[k].emptied(), v.free[k].emptied()
 	}
 	c.act.core = c
 }
@@ -50,12 +53,22 @@ func (c *Core) View() *View { return &c.view }
 
 // AddMachine makes a machine known. It can be used after the fact MachineJoined. It must have at least one slot.
 func (c *Core) AddMachine(site SiteID, slots int) (MachineID, error) {
+	return c.AddMachineOf(0, site, slots)
+}
+
+// AddMachineOf is AddMachine for slots of a class. A machine with slots of several classes is known once for each, under ids of their own: what befalls
+// the machine is reported of them all.
+func (c *Core) AddMachineOf(class Class, site SiteID, slots int) (MachineID, error) {
+	if class >= Classes {
+		return 0, fmt.Errorf("sched: slots are of class 0 to %d, not %d", Classes-1, class)
+	}
 	if slots < 1 || slots > 1<<20 {
 		return 0, fmt.Errorf("sched: a machine has between 1 and %d slots, not %d", 1<<20, slots)
 	}
 	v := &c.view
-	v.machines = append(v.machines, Machine{Site: site, Slots: uint32(slots), first: -1})
-	v.free.grow(len(v.machines))
+	v.machines = append(v.machines, Machine{Site: site, Slots: uint32(slots), Class: class, first: -1})
+	v.free[class].grow(len(v.machines))
+	v.know(class)
 	return MachineID(len(v.machines) - 1), nil
 }
 
@@ -85,8 +98,10 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 		stage := StageID(len(v.stages))
 		v.stages = append(v.stages, Stage{
 			Job: id, First: TaskID(len(v.tasks)), Tasks: uint32(st.Tasks), Need: uint32(need), Index: uint16(i),
-			Resumable: st.Resumable, Mean: st.Mean, SD: st.SD,
+			Resumable: st.Resumable, Mean: st.Mean, SD: st.SD, Class: st.Class,
 		})
+		v.waiting[st.Class].grow(len(v.stages))
+		v.know(st.Class)
 		v.tasks = slices.Grow(v.tasks, st.Tasks)
 		for range st.Tasks {
 			v.tasks = append(v.tasks, Task{Stage: stage, first: -1})
@@ -96,7 +111,6 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	job.Unfinished = job.Tasks
 	v.jobs = append(v.jobs, job)
 	v.active.grow(len(v.jobs))
-	v.waiting.grow(len(v.stages))
 	v.pending.grow(len(v.tasks))
 	v.running.grow(len(v.tasks))
 	v.addEdges(job.FirstStage, spec)

@@ -9,8 +9,8 @@ func (c *Core) apply(f *Event) {
 	case MachineJoined:
 		if m := &v.machines[f.Machine]; !m.Up {
 			m.Up = true
-			v.slots += int(m.Slots)
-			v.free.add(int(f.Machine))
+			v.slots[m.Class] += int(m.Slots)
+			v.free[m.Class].add(int(f.Machine))
 			c.observe(Event{Kind: MachineJoined, Machine: f.Machine})
 		}
 	case MachineLost:
@@ -145,8 +145,8 @@ func (c *Core) loseMachine(m MachineID) {
 	v := &c.view
 	mc := &v.machines[m]
 	mc.Up = false
-	v.slots -= int(mc.Slots - mc.Used) // the slots in use go one by one with their attempts
-	v.free.remove(int(m))
+	v.slots[mc.Class] -= int(mc.Slots - mc.Used) // the slots in use go one by one with their attempts
+	v.free[mc.Class].remove(int(m))
 	for mc.first >= 0 {
 		row := mc.first
 		t := v.attempts[row].task

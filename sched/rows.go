@@ -92,6 +92,7 @@ type Stage struct {
 	Index     uint16 // in the job, from 0
 	State     StageState
 	Resumable bool
+	Class     Class // of the slots that its tasks need
 	count     float64
 	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)
 }
@@ -198,11 +199,12 @@ func (a *Attempt) Remaining(now Time) (rem Time, ok bool) {
 	return max(0, FromSeconds((1-a.Progress)/rate)-(now-a.ProgressAt)), true
 }
 
-// Machine is the row of a machine.
+// Machine is the row of a machine, or of its slots of one class.
 type Machine struct {
 	Site  SiteID
 	Slots uint32
 	Used  uint32
+	Class Class // of its slots
 	Up    bool
 	first int32 // row of one attempt running here, -1 if none
 }

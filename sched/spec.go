@@ -18,10 +18,11 @@ type JobSpec struct {
 
 // StageSpec describes a stage: tasks of one kind.
 type StageSpec struct {
-	Tasks     int  // number of tasks; 0 is done as soon as it may start
-	Need      int  // tasks that must finish for the stage to be done; 0 means all
-	Mean, SD  Time // E and sigma of one attempt's duration if known beforehand, else 0
-	Resumable bool // attempts can go on from a fraction of the work (From)
+	Tasks     int   // number of tasks; 0 is done as soon as it may start
+	Need      int   // tasks that must finish for the stage to be done; 0 means all
+	Class     Class // of the slots that its tasks need
+	Mean, SD  Time  // E and sigma of one attempt's duration if known beforehand, else 0
+	Resumable bool  // attempts can go on from a fraction of the work (From)
 }
 
 // EdgeKind says which tasks of the later stage wait for which of the earlier.
@@ -77,6 +78,9 @@ func (s *JobSpec) Validate() error {
 		total += st.Tasks
 		if st.Need < 0 || st.Need > st.Tasks {
 			return fmt.Errorf("stages[%d].need: %d is not between 0 and the %d tasks", i, st.Need, st.Tasks)
+		}
+		if st.Class >= Classes {
+			return fmt.Errorf("stages[%d].class: %d is not between 0 and %d", i, st.Class, Classes-1)
 		}
 		if st.Mean < 0 || st.SD < 0 {
 			return fmt.Errorf("stages[%d]: mean and sd must not be negative", i)

@@ -12,10 +12,10 @@ func (v *View) enqueue(t TaskID) {
 	task.State = TaskPending
 	v.pending.add(int(t))
 	if st.Pending++; st.Pending == 1 {
-		v.waiting.add(int(task.Stage))
+		v.waiting[st.Class].add(int(task.Stage))
 	}
 	v.jobs[st.Job].Pending++
-	v.pendingTasks++
+	v.pendingTasks[st.Class]++
 }
 
 // dequeue takes a pending task out of the waiting ones; the caller gives it its new state.
@@ -24,17 +24,18 @@ func (v *View) dequeue(t TaskID) {
 	st := &v.stages[task.Stage]
 	v.pending.remove(int(t))
 	if st.Pending--; st.Pending == 0 {
-		v.waiting.remove(int(task.Stage))
+		v.waiting[st.Class].remove(int(task.Stage))
 	}
 	v.jobs[st.Job].Pending--
-	v.pendingTasks--
+	v.pendingTasks[st.Class]--
 }
 
 // stopRunning takes a task without attempts out of the running ones; the caller gives it its new state.
 func (v *View) stopRunning(t TaskID) {
 	v.running.remove(int(t))
-	v.stages[v.tasks[t].Stage].Running--
-	v.runningTasks--
+	st := &v.stages[v.tasks[t].Stage]
+	st.Running--
+	v.runningTasks[st.Class]--
 }
 
 // requeue makes a task whose last attempt has ended wait again.
@@ -75,9 +76,9 @@ func (v *View) link(row int32) {
 	task.Launched++
 	st.Live++
 	v.jobs[st.Job].Live++
-	v.used++
+	v.used[m.Class]++
 	if m.Used++; m.Used == m.Slots {
-		v.free.remove(int(a.machine))
+		v.free[m.Class].remove(int(a.machine))
 	}
 }
 
@@ -100,11 +101,11 @@ func (v *View) unlink(row int32) {
 	task.Live--
 	st.Live--
 	v.jobs[st.Job].Live--
-	v.used--
+	v.used[m.Class]--
 	if m.Used--; m.Up {
-		v.free.add(int(a.machine))
+		v.free[m.Class].add(int(a.machine))
 	} else {
-		v.slots--
+		v.slots[m.Class]--
 	}
 }
 

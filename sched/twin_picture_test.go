@@ -72,29 +72,32 @@ func pictureOf(v *View) *picture {
 	return p
 }
 
-// picture counts everything anew.
-func (w *twin) picture() *picture {
-	p := &picture{CloneRoom: w.cloneRoom(), RunningTasks: w.count(TaskRunning), PendingTasks: w.count(TaskPending)}
-	p.Unfinished = w.count(TaskBlocked) + p.PendingTasks + p.RunningTasks
+// picture counts everything anew, for one who sees so much.
+func (w *twin) picture(sees sight) *picture {
+	p := &picture{CloneRoom: w.cloneRoom(sees), RunningTasks: w.count(TaskRunning, sees), PendingTasks: w.count(TaskPending, sees)}
+	p.Unfinished = w.count(TaskBlocked, everything) + w.count(TaskPending, everything) + w.count(TaskRunning, everything)
 	for j := range w.jobs {
-		p.Jobs = append(p.Jobs, w.jobRow(JobID(j)))
+		p.Jobs = append(p.Jobs, w.jobRow(JobID(j), sees))
 		if w.jobs[j].state == JobActive {
 			p.Active = append(p.Active, JobID(j))
 		}
 	}
 	for s := range w.stages {
-		p.Stages = append(p.Stages, w.stageRow(StageID(s)))
+		p.Stages = append(p.Stages, w.stageRow(StageID(s), sees))
 		if p.Stages[s].Pending > 0 {
 			p.Waiting = append(p.Waiting, StageID(s))
 		}
 		p.Measured = append(p.Measured, w.measured(StageID(s)))
 	}
 	for t := range w.tasks {
-		w.pictureTask(p, TaskID(t))
+		w.pictureTask(p, TaskID(t), sees)
 	}
 	for i, m := range w.machines {
 		used := len(w.live(w.on(MachineID(i))))
-		p.Machines = append(p.Machines, Machine{Site: m.site, Slots: uint32(m.slots), Used: uint32(used), Up: m.up})
+		p.Machines = append(p.Machines, Machine{Site: m.site, Class: m.class, Slots: uint32(m.slots), Used: uint32(used), Up: m.up})
+		if !sees(m.class) {
+			continue
+		}
 		if m.up {
 			p.Slots += m.slots
 		}
@@ -108,7 +111,7 @@ func (w *twin) picture() *picture {
 	return p
 }
 
-func (w *twin) pictureTask(p *picture, t TaskID) {
+func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 	row := Task{Stage: w.tasks[t].stage, State: w.state(t), Failures: uint16(w.failures(t)), Saved: w.tasks[t].saved}
 	for _, a := range w.attempts {
 		if a.Task == t {
@@ -130,6 +133,9 @@ func (w *twin) pictureTask(p *picture, t TaskID) {
 	p.Running = append(p.Running, running)
 	p.Room = append(p.Room, room)
 	p.CanClone = append(p.CanClone, row.State == TaskRunning && room > 0 && p.CloneRoom > 0)
+	if !sees(w.stages[row.Stage].spec.Class) {
+		return
+	}
 	if row.State == TaskPending {
 		p.Pending = append(p.Pending, t)
 	}
@@ -138,7 +144,7 @@ func (w *twin) pictureTask(p *picture, t TaskID) {
 	}
 }
 
-func (w *twin) jobRow(j JobID) Job {
+func (w *twin) jobRow(j JobID, sees sight) Job {
 	job := w.jobs[j]
 	row := Job{
 		State: job.state, Retries: uint32(job.spec.Retries), Weight: 1, Arrived: job.arrived, Closed: job.closed, Deadline: Never,
@@ -156,7 +162,7 @@ func (w *twin) jobRow(j JobID) Job {
 		row.Tasks++
 		if s := w.state(TaskID(t)); s < TaskDone {
 			row.Unfinished++
-			if s == TaskPending {
+			if s == TaskPending && sees(w.stages[w.tasks[t].stage].spec.Class) {
 				row.Pending++
 			}
 		}
@@ -166,7 +172,9 @@ func (w *twin) jobRow(j JobID) Job {
 		case w.jobOf(a.Task) != j:
 			continue
 		case a.ended == Never:
-			row.Live++
+			if sees(w.stages[w.tasks[a.Task].stage].spec.Class) {
+				row.Live++
+			}
 		case a.useful:
 			row.Fruitful += a.ended - a.Started
 		default:
@@ -183,9 +191,9 @@ func (w *twin) jobRow(j JobID) Job {
 	return row
 }
 
-func (w *twin) stageRow(s StageID) Stage {
+func (w *twin) stageRow(s StageID, sees sight) Stage {
 	st := w.stages[s]
-	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Index: uint16(st.index)}
+	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Class: st.spec.Class, Index: uint16(st.index)}
 	switch {
 	case st.closed:
 		row.State = StageClosed
@@ -203,6 +211,9 @@ func (w *twin) stageRow(s StageID) Stage {
 		case TaskDone:
 			row.Done++
 		}
+	}
+	if !sees(st.spec.Class) {
+		row.Live, row.Pending, row.Running = 0, 0, 0
 	}
 	return row
 }

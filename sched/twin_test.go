@@ -49,6 +49,7 @@ type twinTask struct {
 
 type twinMachine struct {
 	site  SiteID
+	class Class
 	slots int
 	up    bool
 }
@@ -164,9 +165,12 @@ func (w *twin) state(t TaskID) TaskState {
 	return TaskBlocked
 }
 
-// count counts the tasks of active jobs in a state.
-func (w *twin) count(state TaskState) (n int) {
-	for t := range w.tasks {
+// count counts the tasks of active jobs in a state that are asked for.
+func (w *twin) count(state TaskState, sees sight) (n int) {
+	for t, task := range w.tasks {
+		if !sees(w.stages[task.stage].spec.Class) {
+			continue
+		}
 		if w.jobs[w.jobOf(TaskID(t))].state == JobActive && w.state(TaskID(t)) == state {
 			n++
 		}
@@ -174,18 +178,27 @@ func (w *twin) count(state TaskState) (n int) {
 	return n
 }
 
-func (w *twin) cloneRoom() int {
-	all, slots := len(w.live(func(*twinAttempt) bool { return true })), 0
-	for _, m := range w.machines {
-		if m.up {
-			slots += m.slots
+// sight tells whose slots and tasks one sees.
+type sight func(Class) bool
+
+func everything(Class) bool { return true }
+
+func only(class Class) sight { return func(c Class) bool { return c == class } }
+
+// cloneRoom knows the free slots that one sees, and one budget for all.
+func (w *twin) cloneRoom(sees sight) int {
+	free := 0
+	for i, m := range w.machines {
+		if m.up && sees(m.class) {
+			free += m.slots - len(w.live(w.on(MachineID(i))))
 		}
 	}
-	free, running, b := slots-all, w.count(TaskRunning), w.limits.Clones
+	b := w.limits.Clones
 	if b.Floor == Unlimited {
 		return free
 	}
-	unfinished := float64(w.count(TaskBlocked) + w.count(TaskPending) + running)
+	all, running := len(w.live(func(*twinAttempt) bool { return true })), w.count(TaskRunning, everything)
+	unfinished := float64(w.count(TaskBlocked, everything) + w.count(TaskPending, everything) + running)
 	most := max(float64(b.Floor), math.Floor(b.TaskShare*unfinished), math.Floor(b.RunningShare*float64(running)))
 	return max(0, min(free, int(most)-(all-running)))
 }
@@ -370,6 +383,9 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 	if int(m) >= len(w.machines) || !w.machines[m].up || len(w.live(w.on(m))) == w.machines[m].slots {
 		return ErrNoSlot
 	}
+	if w.machines[m].class != w.stages[w.tasks[t].stage].spec.Class {
+		return ErrClass
+	}
 	if math.IsNaN(from) || from < 0 || from >= 1 || from != 0 && !w.stages[w.tasks[t].stage].spec.Resumable {
 		return ErrFrom
 	}
@@ -379,7 +395,7 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 		return ErrRetries
 	case w.limits.Attempts != Unlimited && siblings >= w.limits.Attempts:
 		return ErrAttempts
-	case siblings > 0 && w.cloneRoom() == 0:
+	case siblings > 0 && w.cloneRoom(everything) == 0:
 		return ErrCloneBudget
 	}
 	before := uint32(0)

@@ -35,6 +35,8 @@ type chaos struct {
 	twin *twin
 	seen []Event
 	ids  map[AttemptID]bool
+
+	classes int // of slots
 }
 
 func newChaos(t *rapid.T, core *Core) *chaos {
@@ -46,7 +48,7 @@ func newChaos(t *rapid.T, core *Core) *chaos {
 			RunningShare: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share of running"),
 		},
 	}
-	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}}
+	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
 	w.core.Reset(w, l)
 	w.machine()
 	w.submit()
@@ -58,26 +60,28 @@ func (w *chaos) oneIn(n int, what string) bool { return rapid.IntRange(1, n).Dra
 
 func (w *chaos) machine() {
 	site, slots := SiteID(len(w.twin.machines)%2), rapid.IntRange(1, 4).Draw(w.T, "slots")
-	if _, err := w.core.AddMachine(site, slots); err != nil {
+	class := Class(rapid.IntRange(0, w.classes-1).Draw(w.T, "class"))
+	if _, err := w.core.AddMachineOf(class, site, slots); err != nil {
 		w.Fatal(err)
 	}
-	w.twin.machines = append(w.twin.machines, &twinMachine{site: site, slots: slots})
+	w.twin.machines = append(w.twin.machines, &twinMachine{site: site, class: class, slots: slots})
 }
 
 func (w *chaos) submit() {
-	spec := drawJob(w.T)
+	spec := drawJob(w.T, w.classes)
 	if _, err := w.core.Submit(spec); err != nil {
 		w.Fatal(err)
 	}
 	w.twin.submit(spec)
 }
 
-func drawJob(t *rapid.T) *JobSpec {
+func drawJob(t *rapid.T, classes int) *JobSpec {
 	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries")}
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
 		n := rapid.IntRange(0, 4).Draw(t, "tasks")
 		spec.Stages = append(spec.Stages, StageSpec{
 			Tasks: n, Need: rapid.IntRange(0, n).Draw(t, "need"), Resumable: rapid.Bool().Draw(t, "resumable"),
+			Class: Class(rapid.IntRange(0, classes-1).Draw(t, "class")),
 		})
 	}
 	for to := range spec.Stages {
@@ -228,6 +232,9 @@ func (w *chaos) Decide(v *View, act *Actions) {
 func (w *chaos) launchNext(v *View, act *Actions) {
 	s, waiting := v.WaitingStage(0)
 	m, free := v.FreeMachine(0)
+	for waiting && free && v.Machine(m).Class != v.Stage(s).Class {
+		m, free = v.FreeMachine(m + 1)
+	}
 	if waiting && free {
 		t, _ := v.PendingTask(s, 0)
 		w.launch(act, t, m, v.Task(t).Saved)
@@ -262,8 +269,18 @@ func (w *chaos) kill(act *Actions) {
 
 // compare asks both everything that can be asked.
 func (w *chaos) compare() {
-	if d := diff(w.twin.picture(), pictureOf(w.core.View())); d != "" {
+	v := w.core.View()
+	if d := diff(w.twin.picture(everything), pictureOf(v)); d != "" {
 		w.Fatalf("at %v they know different things (-twin +core):\n%s", w.twin.now, d)
+	}
+	if w.classes > 1 && w.oneIn(4, "by class") { // what a policy under PerClass sees
+		for class := range Class(w.classes) {
+			v.narrow(class)
+			if d := diff(w.twin.picture(only(class)), pictureOf(v)); d != "" {
+				w.Fatalf("at %v they know different things of class %d (-twin +core):\n%s", w.twin.now, class, d)
+			}
+		}
+		v.widen()
 	}
 }
 

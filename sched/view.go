@@ -1,7 +1,10 @@
 package sched
 
+import "math"
+
 // View is what the core knows, for policies and drivers to read. Rows are returned by value. Every question is answered in a time
-// that does not depend on the size of the cluster.
+// that does not depend on the size of the cluster. A policy under [PerClass] sees the slots of its class and the tasks that need them; otherwise the
+// view is of all classes.
 type View struct {
 	now      Time
 	limits   Limits
@@ -16,16 +19,21 @@ type View struct {
 	heads    []uint32
 	tails    []TaskID
 
-	active  idSet // jobs that have arrived and are not over
-	waiting idSet // stages with pending tasks
-	pending idSet // tasks that wait for an attempt
-	running idSet // tasks with an attempt running
-	free    idSet // machines with a free slot
+	active  idSet          // jobs that have arrived and are not over
+	pending idSet          // tasks that wait for an attempt
+	running idSet          // tasks with an attempt running
+	waiting [Classes]idSet // stages with pending tasks
+	free    [Classes]idSet // machines with a free slot
 
-	slots, used  int // of machines that are up
-	unfinished   int // tasks of active jobs that are neither done nor skipped
-	pendingTasks int
-	runningTasks int
+	unfinished   int          // tasks of active jobs that are neither done nor skipped
+	slots, used  [Classes]int // of machines that are up
+	pendingTasks [Classes]int
+	runningTasks [Classes]int
+
+	class Class // whose slots and tasks the reader sees,
+	whole bool  // or he sees those of all classes
+	part  bool  // or he sees less than there is
+	mixed bool  // there is more than class 0
 }
 
 // Now returns the instant of the fact being observed, or of the call of Advance.
@@ -39,10 +47,20 @@ func (v *View) Machines() int    { return len(v.machines) }
 func (v *View) AttemptRows() int { return len(v.attempts) }
 
 // Job returns the row of a job.
-func (v *View) Job(j JobID) Job { return v.jobs[j] }
+func (v *View) Job(j JobID) Job {
+	if v.part {
+		return v.narrowJob(j)
+	}
+	return v.jobs[j]
+}
 
 // Stage returns the row of a stage.
-func (v *View) Stage(s StageID) Stage { return v.stages[s] }
+func (v *View) Stage(s StageID) Stage {
+	if !v.sees(v.stages[s].Class) {
+		return v.narrowStage(s)
+	}
+	return v.stages[s]
+}
 
 // Task returns the row of a task.
 func (v *View) Task(t TaskID) Task { return v.tasks[t] }
@@ -103,7 +121,7 @@ func (v *View) ActiveJob(from JobID) (JobID, bool) {
 
 // WaitingStage returns the first stage with an id of at least from that has pending tasks. Ids ascend with the jobs' order of submission.
 func (v *View) WaitingStage(from StageID) (StageID, bool) {
-	n := v.waiting.next(int(from))
+	n := v.next(&v.waiting, int(from))
 	return StageID(n), n >= 0
 }
 
@@ -119,41 +137,50 @@ func (v *View) RunningTask(s StageID, from TaskID) (TaskID, bool) {
 
 func (v *View) taskIn(set *idSet, s StageID, from TaskID) (TaskID, bool) {
 	st := &v.stages[s]
+	if !v.sees(st.Class) {
+		return 0, false
+	}
 	n := set.next(int(max(from, st.First)))
 	return TaskID(n), n >= 0 && n < int(st.First)+int(st.Tasks)
 }
 
 // FreeMachine returns the first machine with an id of at least from that has a free slot.
 func (v *View) FreeMachine(from MachineID) (MachineID, bool) {
-	n := v.free.next(int(from))
+	n := v.next(&v.free, int(from))
 	return MachineID(n), n >= 0
 }
 
 // Slots returns the slots of all machines that are up, FreeSlots those that nothing runs in.
-func (v *View) Slots() int     { return v.slots }
-func (v *View) FreeSlots() int { return v.slots - v.used }
+func (v *View) Slots() int     { return v.sum(&v.slots) }
+func (v *View) FreeSlots() int { return v.Slots() - v.Live() }
 
 // Live returns the number of attempts running, RunningTasks that of tasks that have one, Pending that of tasks that wait for one.
-func (v *View) Live() int         { return v.used }
-func (v *View) RunningTasks() int { return v.runningTasks }
-func (v *View) Pending() int      { return v.pendingTasks }
+func (v *View) Live() int         { return v.sum(&v.used) }
+func (v *View) RunningTasks() int { return v.sum(&v.runningTasks) }
+func (v *View) Pending() int      { return v.sum(&v.pendingTasks) }
 
 // Unfinished returns the number of tasks of active jobs that are neither done nor skipped.
 func (v *View) Unfinished() int { return v.unfinished }
 
 // Clones returns the number of attempts running beyond the first of each task.
-func (v *View) Clones() int { return v.used - v.runningTasks }
+func (v *View) Clones() int { return v.Live() - v.RunningTasks() }
 
 // Limits returns the limits that the core enforces.
 func (v *View) Limits() Limits { return v.limits }
 
 // CloneRoom returns how many more clones the clone budget allows now, bounded by the free slots.
 func (v *View) CloneRoom() int {
-	n := v.FreeSlots()
-	if most, ok := v.limits.Clones.allowed(v.unfinished, v.runningTasks); ok {
-		n = min(n, most-v.Clones())
+	return max(0, min(v.FreeSlots(), v.budgetRoom()))
+}
+
+// budgetRoom returns how many more clones the budget, which is that of all classes together, allows now.
+func (v *View) budgetRoom() int {
+	running := total(&v.runningTasks)
+	most, ok := v.limits.Clones.allowed(v.unfinished, running)
+	if !ok {
+		return math.MaxInt
 	}
-	return max(n, 0)
+	return most - (total(&v.used) - running)
 }
 
 // AttemptRoom returns how many more attempts of the task may run at once, slots and clone budget aside.

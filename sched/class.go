@@ -1,0 +1,126 @@
+package sched
+
+// Class says what kind of slots a stage needs and a machine has, such as map slots and shuffle slots. Without classes all is of class 0.
+type Class uint8
+
+// Classes bounds the classes of a cluster: a class is below it.
+const Classes = 4
+
+// PerClass makes one policy of several: the one at index k is asked about the slots of class k and sees nothing else, as if they and the tasks that need
+// them were all there is. So a policy that knows nothing of classes serves a cluster that has them. It is told what happens to jobs, and what
+// happens to its own tasks and machines; rows of jobs and stages count as pending, running or live what is of its class. What is known of sizes
+// (Unfinished, Done, Estimate) and the clone budget are of all classes. Each of the policies must be a value of its own.
+func PerClass(policies ...Policy) Policy {
+	p := &perClass{policies: policies, others: make([]Onlooker, len(policies))}
+	for k, q := range policies {
+		p.others[k], _ = q.(Onlooker)
+	}
+	return p
+}
+
+// Onlooker is a policy that, under PerClass, wants to know what happens to the tasks and machines of the other classes too.
+type Onlooker interface {
+	Policy
+	Overhear(v *View, ev *Event)
+}
+
+type perClass struct {
+	policies []Policy
+	others   []Onlooker // by class; nil where the policy is none
+}
+
+func (p *perClass) Observe(v *View, ev *Event) {
+	class, one := v.classOf(ev)
+	for k, q := range p.policies {
+		v.narrow(Class(k))
+		if !one || class == Class(k) {
+			q.Observe(v, ev)
+		} else if o := p.others[k]; o != nil {
+			o.Overhear(v, ev)
+		}
+	}
+	v.widen()
+}
+
+func (p *perClass) Decide(v *View, act *Actions) {
+	for k, q := range p.policies {
+		v.narrow(Class(k))
+		q.Decide(v, act)
+	}
+	v.widen()
+}
+
+// classOf returns the class that an event concerns; one is false if it concerns all.
+func (v *View) classOf(ev *Event) (class Class, one bool) {
+	switch ev.Kind {
+	case MachineJoined, MachineLost:
+		return v.machines[ev.Machine].Class, true
+	case JobArrived, JobCancelled, JobDone, JobFailed, TimerFired:
+		return 0, false
+	default:
+		return v.stages[ev.Stage].Class, true
+	}
+}
+
+// know takes notice of a class in use.
+func (v *View) know(class Class) {
+	if class > 0 {
+		v.mixed, v.whole = true, true
+	}
+}
+
+func (v *View) narrow(class Class) { v.class, v.whole, v.part = class, false, v.mixed || class > 0 }
+func (v *View) widen()             { v.class, v.whole, v.part = 0, v.mixed, false }
+
+// sees tells whether the reader sees tasks of a class.
+func (v *View) sees(class Class) bool { return v.whole || class == v.class }
+
+// narrowJob returns the row of a job with the tasks and attempts that the reader sees.
+func (v *View) narrowJob(j JobID) Job {
+	job := v.jobs[j]
+	job.Pending, job.Live = 0, 0
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		if st := &v.stages[s]; st.Class == v.class {
+			job.Pending += st.Pending
+			job.Live += st.Live
+		}
+	}
+	return job
+}
+
+// narrowStage returns the row of a stage whose tasks the reader does not see.
+func (v *View) narrowStage(s StageID) Stage {
+	st := v.stages[s]
+	st.Pending, st.Running, st.Live = 0, 0, 0
+	return st
+}
+
+// sum returns the number of what the reader sees.
+func (v *View) sum(n *[Classes]int) int {
+	if v.whole {
+		return total(n)
+	}
+	return n[v.class]
+}
+
+func total(n *[Classes]int) int {
+	sum := 0
+	for _, x := range n {
+		sum += x
+	}
+	return sum
+}
+
+// next returns the smallest member, of at least i, of the sets that the reader sees, or -1.
+func (v *View) next(sets *[Classes]idSet, i int) int {
+	if !v.whole {
+		return sets[v.class].next(i)
+	}
+	first := -1
+	for k := range sets {
+		if n := sets[k].next(i); n >= 0 && (first < 0 || n < first) {
+			first = n
+		}
+	}
+	return first
+}
