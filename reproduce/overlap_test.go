@@ -1,0 +1,56 @@
+package reproduce
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tailcut/tailcut/overlap"
+	"github.com/tailcut/tailcut/report"
+)
+
+// What the paper says of single instances holds: Figures 2 to 4, Corollaries 4 and 6.
+func TestOverlapInstances(t *testing.T) {
+	p := report.Page{Sections: []report.Section{progressSection(), hadoopSection(), worstCaseSection()}}
+	for _, c := range p.Failed() {
+		t.Errorf("%s: published %s, measured %s", c.What, c.Published, c.Measured)
+	}
+	if got := tandemRun(fcfs, []overlap.Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}); !near(got, 3, 5, 8) {
+		t.Errorf("ordinary tandem queue, Figure 3: completions %v, want 3, 5, 8", got)
+	}
+}
+
+// The month has the paper's 110 jobs an hour on average and 300 in the busiest hour, up to the luck of a Poisson process.
+func TestSurrogateMonth(t *testing.T) {
+	jobs := surrogateMonth(1).jobs
+	var hours [29 * 24]float64
+	before := 0.0
+	for _, j := range jobs {
+		if j.Arrival < before {
+			t.Fatalf("a job arrives at %v, after %v", j.Arrival, before)
+		}
+		before = j.Arrival
+		hours[int(j.Arrival/3600)]++
+	}
+	peak := 0.0
+	for _, n := range hours {
+		peak = max(peak, n)
+	}
+	if mean := float64(len(jobs)) / float64(len(hours)); math.Abs(mean-110) > 2 || math.Abs(peak-300) > 60 {
+		t.Errorf("%v jobs an hour and up to %v, want 110 and 300", mean, peak)
+	}
+}
+
+// Figure 7 at its highest load, on the surrogate: both SRPTs far below k-LPS; SplitSRPT better with the sizes as they are, MaxSRPT with balanced ones.
+func TestSurrogateMonthAtHighLoad(t *testing.T) {
+	d := surrogateMonth(1)
+	last := len(dayLoads) - 1
+	for ratio := range dayRatios {
+		if err := d.run(ratio, last); err != nil {
+			t.Fatal(err)
+		}
+		klps, most, parts := d.relative(ratio, last, 0), d.relative(ratio, last, 1), d.relative(ratio, last, 2)
+		if most < 1 || parts < 1 || max(most, parts) > klps/2 || (parts < most) != (ratio == 0) {
+			t.Errorf("%s ratios: relative E[T] %.3f under MaxSRPT, %.3f under SplitSRPT, %.3f under k-LPS", dayRatios[ratio], most, parts, klps)
+		}
+	}
+}
