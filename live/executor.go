@@ -25,18 +25,21 @@ type Report struct {
 	Progress float64         // AttemptProgress: fraction of the task's work done
 	Note     string          // AttemptFailed: one line for the user
 	Exit     int             // exit status, or 128 plus the signal
+
+	// AttemptDone: the whole output, if it is small enough for the journal to keep. Nil means that the executor keeps it.
+	Output []byte
 }
 
 // Executor starts and ends attempts. The loop calls it from one goroutine.
 type Executor interface {
 	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one report, done or failed;
-	// done means that its output is durable and no process of it is left.
+	// done means that its output is durable, or in the report, and no process of it is left.
 	Start(Attempt)
 	// Kill ends an attempt and drops its output. It does not wait. A report that was on its way may still come.
 	Kill(sched.AttemptID)
 	// Commit makes the output of a finished attempt the result of its task, atomically. It is repeated after a crash, and then
-	// does nothing if it was done.
-	Commit(Attempt) error
+	// does nothing if it was done. output is that of the report of its end, which the journal has kept; nil if it had none.
+	Commit(a Attempt, output []byte) error
 	// Clean drops what attempts have left that were not committed. It is called once, after the commits of an earlier engine
 	// have been repeated and before the first Start.
 	Clean() error

@@ -17,6 +17,14 @@ import (
 // place names an attempt on disk, as folders do.
 type place struct{ Stage, Index, Number int }
 
+// outputOf is what an attempt writes; the first of all writes nothing.
+func outputOf(p place) []byte {
+	if p == (place{}) {
+		return []byte{}
+	}
+	return fmt.Append(nil, p)
+}
+
 func placeOf(a Attempt) place { return place{a.Stage, a.Index, a.Number} }
 
 // disk is what a run has left behind; it survives the engine.
@@ -24,12 +32,21 @@ type disk struct {
 	mu       sync.Mutex     // of attempts: the other fields are the loop's
 	attempts map[place]bool // true once the attempt's output is complete
 	done     map[[2]int]place
+	memory   map[[2]int]bool // of done, what only the journal and the engine have
 	started  map[place]bool
 	result   map[[2]int]place // published
 }
 
 func newDisk() *disk {
-	return &disk{attempts: map[place]bool{}, done: map[[2]int]place{}, started: map[place]bool{}}
+	return &disk{attempts: map[place]bool{}, done: map[[2]int]place{}, memory: map[[2]int]bool{}, started: map[place]bool{}}
+}
+
+// forget is what the death of an engine does to what it had in memory.
+func (d *disk) forget() {
+	for task := range d.memory {
+		delete(d.done, task)
+	}
+	clear(d.memory)
 }
 
 // complete lets the output of an attempt be whole.
@@ -47,6 +64,7 @@ type fate struct {
 	late     time.Duration // between the end and the report
 	silent   bool          // the report is lost
 	twice    bool          // the report comes twice
+	inline   bool          // the output is in the report and nowhere else
 }
 
 // fake is an executor whose attempts are goroutines that sleep. Virtual time makes them exact.
@@ -108,7 +126,11 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 	if life.fails {
 		rep.Kind, rep.Exit, rep.Note = sched.AttemptFailed, 1, fmt.Sprintf("attempt %d broke", a.Number)
 	}
-	if !life.fails {
+	switch {
+	case life.fails:
+	case life.inline:
+		rep.Output = outputOf(placeOf(a))
+	default:
 		f.disk.complete(placeOf(a))
 	}
 	select {
@@ -133,11 +155,18 @@ func (f *fake) Kill(id sched.AttemptID) {
 	}
 }
 
-func (f *fake) Commit(a Attempt) error {
+func (f *fake) Commit(a Attempt, output []byte) error {
 	p, task := placeOf(a), [2]int{a.Stage, a.Index}
 	f.do("commit", p)
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
+	if output != nil {
+		if string(output) != string(outputOf(p)) {
+			return fmt.Errorf("the output of %v is %q", p, output)
+		}
+		f.disk.done[task], f.disk.memory[task] = p, true
+		return nil
+	}
 	if _, ok := f.disk.done[task]; ok {
 		delete(f.disk.attempts, p)
 		return nil
@@ -298,7 +327,7 @@ func batches(t *testing.T, path string) []trace.Batch {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, trace.Batch{Now: b.Now, Facts: append([]sched.Event(nil), b.Facts...), Decisions: append([]sched.Decision(nil), b.Decisions...)})
+		all = append(all, trace.Batch{Now: b.Now, Facts: append([]sched.Event(nil), b.Facts...), Decisions: append([]sched.Decision(nil), b.Decisions...), Outputs: append([]trace.Output(nil), b.Outputs...)})
 	}
 }
 

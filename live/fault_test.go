@@ -55,6 +55,7 @@ func (s *storm) fate(a Attempt) fate {
 	f.fails = r.IntN(7) == 0
 	f.silent = a.Number == 0 && r.IntN(12) == 0
 	f.twice = r.IntN(6) == 0
+	f.inline = r.IntN(2) == 0
 	if r.IntN(4) == 0 {
 		f.late = time.Duration(r.IntN(30)) * time.Millisecond
 	}
@@ -127,6 +128,7 @@ func (s *storm) live() (over bool) {
 	} else {
 		r = reopen(s.t, s.path, s.patience)
 	}
+	s.disk.forget()
 	exec := newFake(s.t, s.disk, s.fate)
 	exec.hook = s.strike
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -176,6 +178,10 @@ func (s *storm) check() {
 	t := s.t
 	winners := map[[2]int]place{}
 	for _, b := range batches(t, s.path) {
+		outputs := map[sched.AttemptID]bool{}
+		for _, o := range b.Outputs {
+			outputs[o.Attempt] = true
+		}
 		for _, d := range b.Decisions {
 			p := who(d)
 			task := [2]int{p.Stage, p.Index}
@@ -190,7 +196,14 @@ func (s *storm) check() {
 					t.Errorf("task %v was committed twice", task)
 				}
 				winners[task] = p
+				if want := s.fate(Attempt{Stage: p.Stage, Index: p.Index, Number: p.Number}).inline; outputs[d.Attempt] != want {
+					t.Errorf("the output of %v is in the journal: %v, want %v", p, outputs[d.Attempt], want)
+				}
+				delete(outputs, d.Attempt)
 			}
+		}
+		if len(outputs) > 0 {
+			t.Errorf("the journal has outputs of attempts that did not win: %v", outputs)
 		}
 	}
 	for task, p := range s.disk.done {

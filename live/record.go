@@ -1,10 +1,12 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // End says how an attempt ended.
@@ -36,19 +38,23 @@ type history struct {
 	records   []Record
 	byID      map[sched.AttemptID]int // of attempts that run
 	winner    map[sched.TaskID]int
+	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
 	retries   int
 	stageDone []sched.Time // instant of the last commit per stage
 	wake      sched.Time   // the last Wake
 }
 
 func newHistory(stages int) *history {
-	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, stageDone: make([]sched.Time, stages)}
+	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, outputs: map[sched.AttemptID][]byte{}, stageDone: make([]sched.Time, stages)}
 }
 
 // add takes in a batch after the core has. visit sees every record as it ends.
-func (h *history) add(v *sched.View, facts []sched.Event, decisions []sched.Decision, visit func(*Record)) {
-	for i := range decisions {
-		switch d := &decisions[i]; d.Kind {
+func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
+	for i := range b.Outputs {
+		h.outputs[b.Outputs[i].Attempt] = bytes.Clone(b.Outputs[i].Data) // the reader's, or the executor's
+	}
+	for i := range b.Decisions {
+		switch d := &b.Decisions[i]; d.Kind {
 		case sched.Launch:
 			st := v.Stage(d.Stage)
 			a := Attempt{
@@ -70,8 +76,8 @@ func (h *history) add(v *sched.View, facts []sched.Event, decisions []sched.Deci
 			h.wake = d.At
 		}
 	}
-	for i := range facts { // what failed although the core ended it otherwise is not among those that run any more
-		if f := &facts[i]; f.Kind == sched.AttemptFailed {
+	for i := range b.Facts { // what failed although the core ended it otherwise is not among those that run any more
+		if f := &b.Facts[i]; f.Kind == sched.AttemptFailed {
 			h.end(f.Attempt, f.At, Failed, visit)
 		}
 	}
@@ -99,6 +105,13 @@ func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Re
 	if visit != nil {
 		visit(r)
 	}
+}
+
+// takeOutput returns the output of a winner that the journal has, and forgets it; nil if the executor has it.
+func (h *history) takeOutput(id sched.AttemptID) []byte {
+	out := h.outputs[id]
+	delete(h.outputs, id)
+	return out
 }
 
 // worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none ran twice as long.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -26,7 +27,7 @@ type Run struct {
 	start   time.Time // wall clock at sched.Time 0, with a monotonic reading
 	over    bool
 	notes   map[sched.TaskID]Report // last failure of each task that failed
-	facts   []sched.Event
+	batch   trace.Batch             // facts since the last call of the core, and the outputs of attempts that are done
 }
 
 // Watcher is told what happens, from the loop's goroutine. Any field may be nil.
@@ -60,7 +61,7 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 		return nil, err
 	}
 	past := newHistory(len(h.Job.Stages))
-	core, err := Replay(reader, p, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b.Facts, b.Decisions, nil) })
+	core, err := Replay(reader, p, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b, nil) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot take up the run: %w", path, err)
 	}
@@ -138,7 +139,8 @@ func (r *Run) tick() {
 // recommit repeats the commit of every finished task: the engine may have died between a journal record and its execution.
 func (r *Run) recommit() error {
 	for _, i := range r.past.winner {
-		if err := r.exec.Commit(r.past.records[i].Attempt); err != nil {
+		a := r.past.records[i].Attempt
+		if err := r.exec.Commit(a, r.past.takeOutput(a.ID)); err != nil {
 			return err
 		}
 	}
@@ -160,11 +162,11 @@ func (r *Run) open(wake *time.Timer) error {
 	}
 	now := r.now()
 	for m := range r.Header.Machines {
-		r.facts = append(r.facts,
+		r.batch.Facts = append(r.batch.Facts,
 			sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)},
 			sched.Event{At: now, Kind: sched.MachineJoined, Machine: sched.MachineID(m)})
 	}
-	r.facts = append(r.facts, sched.Event{At: now, Kind: sched.JobArrived, Job: job})
+	r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobArrived, Job: job})
 	return r.advance(now, wake)
 }
 
@@ -179,7 +181,10 @@ func (r *Run) collect(rep Report) {
 	if rep.Kind == sched.AttemptFailed {
 		r.notes[v.Attempt(rep.Attempt).Task] = rep
 	}
-	r.facts = append(r.facts, sched.Event{
+	if rep.Kind == sched.AttemptDone && rep.Output != nil {
+		r.batch.Outputs = append(r.batch.Outputs, trace.Output{Attempt: rep.Attempt, Data: rep.Output})
+	}
+	r.batch.Facts = append(r.batch.Facts, sched.Event{
 		At: sched.Time(rep.At.Sub(r.start)), Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress,
 	})
 }
@@ -195,11 +200,11 @@ func (r *Run) step(wake *time.Timer) error {
 		}
 	}
 	now, last := r.now(), r.core.View().Now()
-	if len(r.facts) == 0 && (r.past.wake <= last || r.past.wake > now) {
+	if len(r.batch.Facts) == 0 && (r.past.wake <= last || r.past.wake > now) {
 		return nil // the report was about an attempt that is gone
 	}
-	for i := range r.facts {
-		r.facts[i].At = min(max(r.facts[i].At, last), now)
+	for i := range r.batch.Facts {
+		r.batch.Facts[i].At = min(max(r.batch.Facts[i].At, last), now)
 	}
 	return r.advance(now, wake)
 }
@@ -207,16 +212,25 @@ func (r *Run) step(wake *time.Timer) error {
 // advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in the journal, too:
 // the policy was asked, and may decide otherwise later because of it.
 func (r *Run) advance(now sched.Time, wake *time.Timer) error {
-	decisions, err := r.core.Advance(now, r.facts)
+	decisions, err := r.core.Advance(now, r.batch.Facts)
 	if err != nil {
 		return err
 	}
-	if err := r.journal.Append(now, r.facts, decisions, mustSync(r.facts, decisions)); err != nil {
+	b := &r.batch
+	b.Now, b.Decisions = now, decisions
+	b.Outputs = slices.DeleteFunc(b.Outputs, func(o trace.Output) bool { return !commits(decisions, o.Attempt) })
+	if err := r.journal.Append(b, mustSync(b.Facts, decisions)); err != nil {
 		return err
 	}
-	r.past.add(r.core.View(), r.facts, decisions, r.ended)
-	r.facts = r.facts[:0]
+	r.past.add(r.core.View(), b, r.ended)
+	clear(b.Outputs)
+	b.Facts, b.Outputs = b.Facts[:0], b.Outputs[:0]
 	return r.carryOut(decisions, wake)
+}
+
+// commits tells whether an attempt has won. The output of one that ended just after another of its task is of no use.
+func commits(decisions []sched.Decision, id sched.AttemptID) bool {
+	return slices.ContainsFunc(decisions, func(d sched.Decision) bool { return d.Kind == sched.Commit && d.Attempt == id })
 }
 
 // mustSync tells whether a batch changes anything outside the core. Progress reports alone do not.
@@ -250,7 +264,8 @@ func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
 		case sched.Kill:
 			r.exec.Kill(d.Attempt)
 		case sched.Commit:
-			if err := r.exec.Commit(r.past.records[r.past.winner[d.Task]].Attempt); err != nil {
+			a := r.past.records[r.past.winner[d.Task]].Attempt
+			if err := r.exec.Commit(a, r.past.takeOutput(a.ID)); err != nil {
 				return err
 			}
 		case sched.Close:

@@ -16,8 +16,9 @@ import (
 )
 
 // A journal is the memory of a live run: a header that says what runs, then one record per call of sched.Core.Advance
-// with the facts it was given and the decisions it made. A record is appended and synced before its decisions are carried
-// out, so whatever happened in the world is in the file, and a restart that replays the file knows all of it.
+// with the facts it was given, the decisions it made, and the outputs of the attempts that won, where they are small. A
+// record is appended and synced before its decisions are carried out, so whatever happened in the world is in the file, and a
+// restart that replays the file knows all of it.
 //
 // On disk: the 8 bytes of journalMagic, then records. A record is
 //
@@ -26,8 +27,8 @@ import (
 // in little-endian order. The first payload is the header as JSON, the others are batches (see journal_batch.go). The length has its own
 // checksum so that a damaged length is told apart from a record that was being written when the power went.
 
-// JournalSchema names the format. A reader refuses others.
-const JournalSchema = "tailcut.journal/v1"
+// JournalSchema names the format. A reader refuses others. In v1 there were no outputs.
+const JournalSchema = "tailcut.journal/v2"
 
 const (
 	journalMagic    = "tailcut\n"
@@ -119,9 +120,9 @@ func syncFolder(path string) error {
 }
 
 // Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may lose it and all after it.
-func (j *Journal) Append(now sched.Time, facts []sched.Event, decisions []sched.Decision, sync bool) error {
+func (j *Journal) Append(b *Batch, sync bool) error {
 	j.buf = append(j.buf[:0], make([]byte, frameSize)...)
-	j.buf = appendBatch(j.buf, now, facts, decisions)
+	j.buf = appendBatch(j.buf, b)
 	return j.write(0, sync)
 }
 
@@ -164,6 +165,13 @@ type Batch struct {
 	Now       sched.Time
 	Facts     []sched.Event
 	Decisions []sched.Decision
+	Outputs   []Output
+}
+
+// Output is what an attempt wrote, for a Commit among the decisions of the same batch.
+type Output struct {
+	Attempt sched.AttemptID
+	Data    []byte // never nil
 }
 
 // OpenJournalReader reads the file and its header.
@@ -193,7 +201,8 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 		return nil, fmt.Errorf("trace: %s: header: %w", path, err)
 	}
 	if r.Header.Schema != JournalSchema {
-		return nil, fmt.Errorf("trace: %s: schema is %q, expected %q", path, r.Header.Schema, JournalSchema)
+		return nil, fmt.Errorf("trace: %s: schema is %q, expected %q: another version of tailcut (%s) wrote it",
+			path, r.Header.Schema, JournalSchema, r.Header.Version)
 	}
 	return r, nil
 }

@@ -8,32 +8,39 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// A batch on disk: now, number of facts, facts, number of decisions, decisions. Integers are unsigned varints; instants of facts are told as how long
-// before now they are; fractions are 8 bytes, their bits. Every field of every fact and decision is written: a field
-// that does not apply is a zero byte.
+// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs. Integers are unsigned
+// varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits; an output is its
+// attempt, its length and its bytes. Every field of every fact and decision is written: a field that does not apply is a zero byte.
 
 var errBatch = errors.New("the record does not decode")
 
-func appendBatch(b []byte, now sched.Time, facts []sched.Event, decisions []sched.Decision) []byte {
-	b = binary.AppendUvarint(b, uint64(now))
-	b = binary.AppendUvarint(b, uint64(len(facts)))
-	for i := range facts {
-		f := &facts[i]
+func appendBatch(b []byte, x *Batch) []byte {
+	b = binary.AppendUvarint(b, uint64(x.Now))
+	b = binary.AppendUvarint(b, uint64(len(x.Facts)))
+	for i := range x.Facts {
+		f := &x.Facts[i]
 		b = append(b, byte(f.Kind))
-		b = binary.AppendUvarint(b, uint64(now-f.At))
-		for _, x := range [...]uint64{uint64(f.Job), uint64(f.Stage), uint64(f.Task), uint64(f.Machine), uint64(f.Attempt)} {
-			b = binary.AppendUvarint(b, x)
+		b = binary.AppendUvarint(b, uint64(x.Now-f.At))
+		for _, n := range [...]uint64{uint64(f.Job), uint64(f.Stage), uint64(f.Task), uint64(f.Machine), uint64(f.Attempt)} {
+			b = binary.AppendUvarint(b, n)
 		}
 		b = appendFraction(appendFraction(b, f.Progress), f.Rate)
 	}
-	b = binary.AppendUvarint(b, uint64(len(decisions)))
-	for i := range decisions {
-		d := &decisions[i]
+	b = binary.AppendUvarint(b, uint64(len(x.Decisions)))
+	for i := range x.Decisions {
+		d := &x.Decisions[i]
 		b = append(b, byte(d.Kind), byte(d.Reason))
-		for _, x := range [...]uint64{uint64(d.At), uint64(d.Job), uint64(d.Stage), uint64(d.Task), uint64(d.Machine), uint64(d.Number), uint64(d.Attempt)} {
-			b = binary.AppendUvarint(b, x)
+		for _, n := range [...]uint64{uint64(d.At), uint64(d.Job), uint64(d.Stage), uint64(d.Task), uint64(d.Machine), uint64(d.Number), uint64(d.Attempt)} {
+			b = binary.AppendUvarint(b, n)
 		}
 		b = appendFraction(b, d.From)
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.Outputs)))
+	for i := range x.Outputs {
+		o := &x.Outputs[i]
+		b = binary.AppendUvarint(b, uint64(o.Attempt))
+		b = binary.AppendUvarint(b, uint64(len(o.Data)))
+		b = append(b, o.Data...)
 	}
 	return b
 }
@@ -42,7 +49,7 @@ func appendFraction(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 }
 
-// decode reads a payload into the batch, reusing its slices.
+// decode reads a payload into the batch, reusing its slices. The data of outputs are parts of the payload.
 func (b *Batch) decode(p []byte) error {
 	d := decoder{p: p}
 	b.Now = sched.Time(d.uint(math.MaxInt64))
@@ -65,6 +72,11 @@ func (b *Batch) decode(p []byte) error {
 		x.Attempt = sched.AttemptID(d.uint(math.MaxUint64))
 		x.From = d.fraction()
 		b.Decisions = append(b.Decisions, x)
+	}
+	b.Outputs = b.Outputs[:0]
+	for n := d.uint(uint64(len(p))); n > 0 && !d.bad; n-- {
+		id := sched.AttemptID(d.uint(math.MaxUint64))
+		b.Outputs = append(b.Outputs, Output{Attempt: id, Data: d.bytes(d.uint(uint64(len(p))))})
 	}
 	if d.bad || len(d.p) > 0 {
 		return errBatch
@@ -95,6 +107,20 @@ func (d *decoder) uint(most uint64) uint64 {
 		return 0
 	}
 	d.p = d.p[n:]
+	return x
+}
+
+// bytes takes n bytes; they are never nil.
+func (d *decoder) bytes(n uint64) []byte {
+	if uint64(len(d.p)) < n {
+		d.bad, d.p = true, nil
+		return []byte{}
+	}
+	x := d.p[:n:n]
+	d.p = d.p[n:]
+	if x == nil {
+		x = []byte{}
+	}
 	return x
 }
 

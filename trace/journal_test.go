@@ -56,6 +56,10 @@ func drawBatch(t *rapid.T) Batch {
 	for range rapid.IntRange(0, 4).Draw(t, "decisions") {
 		b.Decisions = append(b.Decisions, drawDecision(t))
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "outputs") {
+		data := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "output")
+		b.Outputs = append(b.Outputs, Output{Attempt: sched.AttemptID(rapid.Uint64().Draw(t, "of")), Data: data})
+	}
 	return b
 }
 
@@ -87,7 +91,7 @@ func write(t rapid.TB, dir string, batches []Batch) (path string, ends []int64) 
 func appendAll(t rapid.TB, j *Journal, batches []Batch, after func()) {
 	t.Helper()
 	for i, b := range batches {
-		if err := j.Append(b.Now, b.Facts, b.Decisions, i%2 == 0); err != nil {
+		if err := j.Append(&b, i%2 == 0); err != nil {
 			t.Fatal(err)
 		}
 		after()
@@ -121,7 +125,7 @@ func read(data []byte) ([]Batch, *JournalReader, error) {
 		if err != nil {
 			return all, r, err
 		}
-		all = append(all, Batch{Now: b.Now, Facts: append([]sched.Event(nil), b.Facts...), Decisions: append([]sched.Decision(nil), b.Decisions...)})
+		all = append(all, Batch{Now: b.Now, Facts: append([]sched.Event(nil), b.Facts...), Decisions: append([]sched.Decision(nil), b.Decisions...), Outputs: append([]Output(nil), b.Outputs...)})
 	}
 }
 
@@ -135,7 +139,8 @@ func story() []Batch {
 			{At: 900, Kind: sched.Launch, Reason: sched.Retry, Task: 1, Number: 1, Attempt: 2<<32 + 1}, {At: 5000, Kind: sched.Wake}}},
 		{Now: 5000},
 		{Now: 6000, Facts: []sched.Event{{At: 5999, Kind: sched.AttemptDone, Attempt: 1 << 32}, {At: 6000, Kind: sched.AttemptDone, Attempt: 2<<32 + 1}},
-			Decisions: []sched.Decision{{At: 5999, Kind: sched.Commit, Attempt: 1 << 32}, {At: 6000, Kind: sched.Commit, Task: 1, Number: 1, Attempt: 2<<32 + 1}, {At: 6000, Kind: sched.Close, Reason: sched.JobOver}}},
+			Decisions: []sched.Decision{{At: 5999, Kind: sched.Commit, Attempt: 1 << 32}, {At: 6000, Kind: sched.Commit, Task: 1, Number: 1, Attempt: 2<<32 + 1}, {At: 6000, Kind: sched.Close, Reason: sched.JobOver}},
+			Outputs:   []Output{{Attempt: 1 << 32, Data: []byte("out\x00\n")}, {Attempt: 2<<32 + 1, Data: []byte{}}}},
 	}
 }
 
@@ -281,10 +286,13 @@ func TestJournalErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":          {nil, "not a journal"},
-		"another file":   {[]byte("#!/bin/sh\necho hello\n"), "not a journal"},
-		"magic alone":    {[]byte(journalMagic), "no header"},
-		"other schema":   {frame(`{"schema":"tailcut.journal/v9"}`), `schema is "tailcut.journal/v9", expected "tailcut.journal/v1"`},
+		"empty":        {nil, "not a journal"},
+		"another file": {[]byte("#!/bin/sh\necho hello\n"), "not a journal"},
+		"magic alone":  {[]byte(journalMagic), "no header"},
+		"other schema": {
+			frame(`{"schema":"tailcut.journal/v1","version":"v0.1"}`),
+			`schema is "tailcut.journal/v1", expected "tailcut.journal/v2": another version of tailcut (v0.1) wrote it`,
+		},
 		"header no JSON": {frame("hello"), "header: invalid character"},
 		"record garbage": {append(bytes.Clone(good), frame("hello")[len(journalMagic):]...), "record before byte"},
 	} {
@@ -372,7 +380,7 @@ func FuzzJournalReader(f *testing.F) {
 			return
 		}
 		var again Batch
-		if err := again.decode(appendBatch(nil, b.Now, b.Facts, b.Decisions)); err != nil {
+		if err := again.decode(appendBatch(nil, &b)); err != nil {
 			t.Fatalf("written again it does not decode: %v", err)
 		}
 		if d := cmp.Diff(b, again, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); d != "" {
@@ -383,8 +391,7 @@ func FuzzJournalReader(f *testing.F) {
 
 // A batch of a busy engine: one task ended, the next began.
 func BenchmarkJournalAppend(b *testing.B) {
-	facts := []sched.Event{{At: 1e9, Kind: sched.AttemptDone, Attempt: 5<<32 + 1}}
-	decisions := []sched.Decision{{At: 1e9, Kind: sched.Commit, Task: 800, Attempt: 5<<32 + 1}, {At: 1e9, Kind: sched.Launch, Task: 802, Attempt: 6<<32 + 1}}
+	batch := Batch{Now: 1e9, Facts: []sched.Event{{At: 1e9, Kind: sched.AttemptDone, Attempt: 5<<32 + 1}}, Decisions: []sched.Decision{{At: 1e9, Kind: sched.Commit, Task: 800, Attempt: 5<<32 + 1}, {At: 1e9, Kind: sched.Launch, Task: 802, Attempt: 6<<32 + 1}}, Outputs: []Output{{Attempt: 5<<32 + 1, Data: []byte("1234567890\n")}}}
 	for name, sync := range map[string]bool{"sync": true, "nosync": false} {
 		b.Run(name, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "journal")
@@ -397,7 +404,7 @@ func BenchmarkJournalAppend(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				n++
-				if err := j.Append(1e9, facts, decisions, sync); err != nil {
+				if err := j.Append(&batch, sync); err != nil {
 					b.Fatal(err)
 				}
 			}

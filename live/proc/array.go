@@ -86,9 +86,19 @@ func (w *Array) assemble(dir string) error {
 	return os.Rename(whole, dir)
 }
 
-// publish moves every task's standard output to OUT/part-NNNNN and its files, if it left any, to OUT/part-NNNNN.files. With several stages each has a
-// folder of its own in OUT. It is repeated after a crash.
-func (w *Array) publish(f Folders, out string) error {
+// results are standard outputs of tasks, by stage and index.
+type results map[int]map[int][]byte
+
+func (r results) add(stage, index int, output []byte) {
+	if r[stage] == nil {
+		r[stage] = map[int][]byte{}
+	}
+	r[stage][index] = output
+}
+
+// publish moves every task's standard output to OUT/part-NNNNN, or writes it there if the journal has kept it, and its files, if it left any, to
+// OUT/part-NNNNN.files. With several stages each has a folder of its own in OUT. It is repeated after a crash.
+func (w *Array) publish(f Folders, kept results, out string) error {
 	for s := range w.Stages {
 		dir := out
 		if len(w.Stages) > 1 {
@@ -98,8 +108,15 @@ func (w *Array) publish(f Folders, out string) error {
 			return err
 		}
 		if err := sideBySide(w.Stages[s].Tasks, func(i int) error {
-			return publishTask(f.Done(s, i), filepath.Join(dir, mapreduce.PartName(i)))
+			part := filepath.Join(dir, mapreduce.PartName(i))
+			if output, ok := kept[s][i]; ok {
+				return os.WriteFile(part, output, 0o666)
+			}
+			return publishTask(f.Done(s, i), part)
 		}); err != nil {
+			return err
+		}
+		if err := syncKept(dir, kept[s]); err != nil {
 			return err
 		}
 		if err := syncDir(dir); err != nil {
@@ -111,6 +128,20 @@ func (w *Array) publish(f Folders, out string) error {
 		return err
 	}
 	return errors.Join(success.Sync(), success.Close(), syncDir(out))
+}
+
+// syncKept makes durable what was written from the journal.
+func syncKept(dir string, kept map[int][]byte) error {
+	var names []string
+	for i, output := range kept {
+		if len(output) > 0 {
+			names = append(names, mapreduce.PartName(i))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return syncAll(dir, names)
 }
 
 func publishTask(done, part string) error {

@@ -37,10 +37,15 @@ type Executor struct {
 	guard   *guard
 	workers sync.WaitGroup // one per attempt
 
-	mu     sync.Mutex
-	paths  map[string]string // of programs that were looked up
-	procs  map[sched.AttemptID]*process
-	stderr []*os.File // empty files without name, for the standard error of attempts to come
+	spares spares
+	inline []bool   // by stage: small outputs go into the journal
+	kept   results  // outputs that the journal has, of tasks that are done
+	null   *os.File // nothing to read
+
+	mu    sync.Mutex
+	paths map[string]string // of programs that were looked up
+	procs map[sched.AttemptID]*process
+	left  int // bytes of output that may still go into the journal
 }
 
 var _ live.Executor = (*Executor)(nil)
@@ -53,9 +58,13 @@ func New(cfg Config) (*Executor, error) {
 	sweep(cfg.Run + "/")
 	e := &Executor{
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
+		kept: results{}, inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
 		reports: make(chan live.Report, 1024), room: make(chan struct{}, runtime.NumCPU()), forks: make(chan func()),
 	}
 	var err error
+	if e.null, err = os.Open(os.DevNull); err != nil {
+		return nil, err
+	}
 	if e.guard, err = startGuard(cfg.Self, e.tag); err != nil {
 		return nil, err
 	}
@@ -86,14 +95,20 @@ func (e *Executor) Kill(id sched.AttemptID) {
 	}
 }
 
-// Commit renames the attempt's folder to its task's.
-func (e *Executor) Commit(a live.Attempt) error { return e.cfg.Folders.commit(a) }
+// Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
+func (e *Executor) Commit(a live.Attempt, output []byte) error {
+	if output == nil {
+		return e.cfg.Folders.commit(a)
+	}
+	e.kept.add(a.Stage, a.Index, output)
+	return nil
+}
 
 // Clean drops the folders of attempts that did not win.
 func (e *Executor) Clean() error { return e.cfg.Folders.clean() }
 
 // Publish makes the results visible in the output folder.
-func (e *Executor) Publish() error { return e.cfg.Work.publish(e.cfg.Folders, e.cfg.Out) }
+func (e *Executor) Publish() error { return e.cfg.Work.publish(e.cfg.Folders, e.kept, e.cfg.Out) }
 
 // Close ends what runs and waits for it.
 func (e *Executor) Close() error {
@@ -110,9 +125,8 @@ func (e *Executor) Close() error {
 		case <-done:
 			close(e.forks)
 			sweep(e.tag)
-			for _, f := range e.stderr {
-				f.Close()
-			}
+			e.spares.close()
+			e.null.Close()
 			return e.guard.close()
 		}
 	}
@@ -134,7 +148,8 @@ func (e *Executor) spawn(p *process) error {
 	if p.killed() {
 		return errKilled
 	}
-	if err := os.Mkdir(p.dir, 0o777); err != nil {
+	var err error
+	if p.folder, err = e.spares.takeFolder(p.dir); err != nil {
 		return err
 	}
 	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir)
@@ -146,10 +161,13 @@ func (e *Executor) spawn(p *process) error {
 	if err != nil {
 		return err
 	}
-	if p.stderr, err = e.takeStderr(); err != nil {
+	if p.stderr, err = e.spares.takeErr(); err != nil {
 		return err
 	}
-	return p.start(path, cmd, e.cfg.Work.Dir, e.onSpawner)
+	if p.stdout, err = e.spares.takeOut(); err != nil {
+		return err
+	}
+	return p.start(path, cmd, e.cfg.Work.Dir, e.null, e.onSpawner)
 }
 
 // errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
@@ -182,41 +200,11 @@ func (e *Executor) find(name string) (string, error) {
 	return path, err
 }
 
-// takeStderr returns an empty file without name. Making one per attempt would cost as much as the rest of an attempt's folder.
-func (e *Executor) takeStderr() (*os.File, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if n := len(e.stderr); n > 0 {
-		f := e.stderr[n-1]
-		e.stderr = e.stderr[:n-1]
-		return f, nil
-	}
-	f, err := os.OpenFile(filepath.Join(e.cfg.Folders.attempts(), "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	return f, os.Remove(f.Name())
-}
-
-// giveStderr takes the file back from an attempt. One that was killed may have left somebody who still writes to it.
-func (e *Executor) giveStderr(p *process, clean bool) {
-	if p.stderr == nil {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !clean || p.stderr.Truncate(0) != nil {
-		p.stderr.Close()
-		return
-	}
-	e.stderr = append(e.stderr, p.stderr)
-}
-
 // attend follows an attempt from its beginning to its end.
 func (e *Executor) attend(p *process) {
 	defer e.workers.Done()
 	if err := e.spawn(p); err != nil {
-		e.finish(p, 127, err.Error())
+		e.finish(p, 127, err.Error(), nil)
 		return
 	}
 	if e.cfg.Timeout > 0 {
@@ -243,20 +231,33 @@ func (e *Executor) attend(p *process) {
 	if exit == 0 && p.fate.fails {
 		exit, note = 1, "failed on purpose (--disturb)"
 	}
+	var output []byte
 	if exit == 0 {
-		if err := e.complete(p); err != nil {
+		var err error
+		if output, err = e.complete(p); err != nil {
 			exit, note = 1, err.Error()
 		}
 	}
-	e.finish(p, exit, note)
+	e.finish(p, exit, note, output)
 }
 
-// complete makes the attempt's output a result, and durable.
-func (e *Executor) complete(p *process) error {
-	if err := e.cfg.Work.assemble(p.dir); err != nil {
-		return err
+const (
+	inlineMost  = 4 << 10  // bytes of an output that goes into the journal; a file takes as much anyway
+	inlineTotal = 64 << 20 // bytes of all such outputs, which the engine holds in memory
+)
+
+// complete makes the attempt's output a result, and durable, unless it is so small that the journal can keep it: then it is
+// returned.
+func (e *Executor) complete(p *process) ([]byte, error) {
+	if e.inline[p.attempt.Stage] {
+		if output, err := e.small(p); output != nil || err != nil {
+			return output, err
+		}
 	}
-	return sideBySide(2, func(i int) error { // one flush of the disk may do for both
+	if err := e.cfg.Work.assemble(p.dir, p.stdout.path); err != nil {
+		return nil, err
+	}
+	return nil, sideBySide(2, func(i int) error { // one flush of the disk may do for both
 		if i == 0 {
 			return syncDir(filepath.Dir(p.dir))
 		}
@@ -264,20 +265,53 @@ func (e *Executor) complete(p *process) error {
 	})
 }
 
+// small returns the attempt's output if it left no files and wrote little; else nil.
+func (e *Executor) small(p *process) ([]byte, error) {
+	if !p.clean {
+		if empty, err := p.folder.empty(); err != nil || !empty {
+			return nil, err
+		}
+	}
+	output, err := p.stdout.read(inlineMost)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.left < len(output) {
+		return nil, nil
+	}
+	e.left -= len(output)
+	return output, nil
+}
+
 // finish reports the end of an attempt that was not ended by the engine, and drops the folder of one without result.
-func (e *Executor) finish(p *process, exit int, note string) {
-	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit}
+func (e *Executor) finish(p *process, exit int, note string, output []byte) {
+	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note = sched.AttemptFailed, note
 	}
-	if exit != 0 || p.killer() == byEngine {
-		_, _ = os.Remove(stdoutOf(p.dir)), os.RemoveAll(p.dir) // what is left is dropped when the run ends
+	lost := exit != 0 || p.killer() == byEngine
+	if lost {
+		p.folder.drop()
 	}
-	e.giveStderr(p, exit == 0)
-	byUs := e.forget(p)
-	if !byUs {
+	if byUs := e.forget(p); !byUs {
 		e.report(rep)
 	}
+	switch { // the next attempt need not wait for this
+	case lost:
+		e.spares.giveOut(p.stdout)
+	case output != nil:
+		e.spares.giveFolder(p.folder, p.clean)
+		e.spares.giveOut(p.stdout)
+	case e.cfg.Work.keepsStdout():
+		p.folder.handle.Close()
+		p.stdout.handle.Close()
+	default:
+		p.folder.handle.Close()
+		e.spares.giveOut(p.stdout)
+	}
+	e.spares.giveErr(p.stderr, exit == 0)
 }
 
 // forget takes the attempt off the list and tells whether the engine killed it.

@@ -65,6 +65,7 @@ type rig struct {
 	f      Folders
 	out    string
 	next   sched.AttemptID
+	output map[sched.AttemptID][]byte // what the journal would keep
 	closed bool
 }
 
@@ -99,7 +100,7 @@ func newRigOf(t *testing.T, change func(*Config), work *Work, stages int) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{Executor: e, t: t, f: cfg.Folders, out: out}
+	r := &rig{Executor: e, t: t, f: cfg.Folders, out: out, output: map[sched.AttemptID][]byte{}}
 	t.Cleanup(func() { r.close() })
 	return r
 }
@@ -127,6 +128,9 @@ func (r *rig) report() live.Report {
 	r.t.Helper()
 	select {
 	case rep := <-r.Reports():
+		if rep.Output != nil {
+			r.output[rep.Attempt] = rep.Output
+		}
 		return rep
 	case <-time.After(patience):
 		r.t.Fatal("no report")
@@ -166,7 +170,7 @@ func (r *rig) win(stage, index, number int) live.Attempt {
 
 func (r *rig) commit(a live.Attempt) {
 	r.t.Helper()
-	if err := r.Commit(a); err != nil {
+	if err := r.Commit(a, r.output[a.ID]); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -174,6 +178,9 @@ func (r *rig) commit(a live.Attempt) {
 // stdout returns the standard output of a committed task.
 func (r *rig) stdout(stage, index int) string {
 	r.t.Helper()
+	if out, ok := r.kept[stage][index]; ok {
+		return string(out)
+	}
 	return slurp(r.t, filepath.Join(r.f.Done(stage, index), stdoutName))
 }
 
@@ -242,7 +249,7 @@ func TestExecutorEnds(t *testing.T) {
 		"closes its outputs": {"exec >&- 2>&-; exit 4", 4, "exit status 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, nil, c.script)
+			r := newRig(t, nil, c.script, "true")
 			a, rep := r.run(0, 1, 0)
 			if rep.Exit != c.exit || rep.Note != c.note || (rep.Kind == sched.AttemptDone) != (c.exit == 0) {
 				t.Errorf("report %+v, want exit %d and note %q", rep, c.exit, c.note)
@@ -323,8 +330,8 @@ func TestExecutorKillAtOnce(t *testing.T) {
 		t.Errorf("report %+v", rep)
 	}
 	eventually(t, "no attempt in the folder", patience, func() bool {
-		entries, err := os.ReadDir(r.f.attempts())
-		return err == nil && len(entries) == 1
+		left, err := filepath.Glob(filepath.Join(r.f.attempts(), "0-*"))
+		return err == nil && len(left) == 0
 	})
 }
 
@@ -400,7 +407,7 @@ func TestExecutorEnvironment(t *testing.T) {
 }
 
 func TestCommitFirstWins(t *testing.T) {
-	r := newRig(t, nil, `echo attempt $TAILCUT_ATTEMPT`)
+	r := newRig(t, nil, `echo attempt $TAILCUT_ATTEMPT`, `true`)
 	zero, one := r.win(0, 0, 0), r.win(0, 0, 1)
 	r.commit(one)
 	r.commit(zero)
@@ -408,10 +415,10 @@ func TestCommitFirstWins(t *testing.T) {
 	if got := r.stdout(0, 0); got != "attempt 1\n" {
 		t.Errorf("the result is of %q", got)
 	}
-	if entries, err := os.ReadDir(r.f.attempts()); err != nil || len(entries) != 0 {
-		t.Errorf("left in attempts: %v, %v", entries, err)
+	if left, err := filepath.Glob(filepath.Join(r.f.attempts(), "0-*")); err != nil || len(left) != 0 {
+		t.Errorf("left in attempts: %v, %v", left, err)
 	}
-	if err := r.Commit(live.Attempt{Index: 2}); err == nil || !strings.Contains(err.Error(), "stage 0 task 2") {
+	if err := r.Commit(live.Attempt{Index: 2}, nil); err == nil || !strings.Contains(err.Error(), "stage 0 task 2") {
 		t.Errorf("a commit of nothing: %v", err)
 	}
 }
@@ -425,7 +432,7 @@ func TestExecutorOutputFolder(t *testing.T) {
 		`rm -r $TAILCUT_OUTPUT`: "stdout",
 		`rm -r $TAILCUT_OUTPUT; mkdir $TAILCUT_OUTPUT; touch $TAILCUT_OUTPUT/.x`: "files files/.x stdout",
 	} {
-		r := newRig(t, nil, script+"; echo printed")
+		r := newRig(t, nil, script+"; echo printed", "true")
 		r.commit(r.win(0, 0, 0))
 		var got []string
 		err := filepath.WalkDir(r.f.Done(0, 0), func(path string, _ os.DirEntry, err error) error {
@@ -442,7 +449,7 @@ func TestExecutorOutputFolder(t *testing.T) {
 
 // Clean drops what did not win, and nothing else.
 func TestClean(t *testing.T) {
-	r := newRig(t, nil, `echo $TAILCUT_TASK`)
+	r := newRig(t, nil, `echo $TAILCUT_TASK`, `true`)
 	r.commit(r.win(0, 0, 0))
 	r.win(0, 1, 0)
 	if err := r.Clean(); err != nil {
@@ -458,20 +465,28 @@ func TestClean(t *testing.T) {
 
 // Publish may be cut short anywhere and repeated; _SUCCESS is there only when all is.
 func TestPublishRepeats(t *testing.T) {
-	for cut := range 8 {
-		r := newRig(t, nil, `echo out $TAILCUT_TASK; if [ $TAILCUT_TASK = 1 ]; then echo file >$TAILCUT_OUTPUT/x; fi`)
+	big := strings.Repeat("x", inlineMost)
+	for cut := range 5 {
+		r := newRig(t, nil, `case $TAILCUT_TASK in 0) echo small;; 1) echo file >$TAILCUT_OUTPUT/x;; 2) printf %04096d 0 | tr 0 x; echo;; esac`)
 		for i := range 3 {
 			r.commit(r.win(0, i, 0))
 		}
-		// As a crash after so many renames leaves it.
-		for i, step := range [][2]string{
-			{filepath.Join(r.f.Done(0, 0), stdoutName), "part-00000"}, {filepath.Join(r.f.Done(0, 1), stdoutName), "part-00001"},
-			{filepath.Join(r.f.Done(0, 1), filesName), "part-00001.files"}, {filepath.Join(r.f.Done(0, 2), stdoutName), "part-00002"},
-		} {
-			if i < cut {
-				if err := os.Rename(step[0], filepath.Join(r.out, step[1])); err != nil {
-					t.Fatal(err)
-				}
+		// As a crash after so many steps leaves it: a part that is written may lack its data.
+		steps := []func() error{
+			func() error { return os.WriteFile(filepath.Join(r.out, "part-00000"), []byte("sm"), 0o666) },
+			func() error {
+				return os.Rename(filepath.Join(r.f.Done(0, 1), stdoutName), filepath.Join(r.out, "part-00001"))
+			},
+			func() error {
+				return os.Rename(filepath.Join(r.f.Done(0, 1), filesName), filepath.Join(r.out, "part-00001.files"))
+			},
+			func() error {
+				return os.Rename(filepath.Join(r.f.Done(0, 2), stdoutName), filepath.Join(r.out, "part-00002"))
+			},
+		}
+		for _, step := range steps[:cut] {
+			if err := step(); err != nil {
+				t.Fatal(err)
 			}
 		}
 		for range 2 {
@@ -479,8 +494,8 @@ func TestPublishRepeats(t *testing.T) {
 				t.Fatalf("cut after %d: %v", cut, err)
 			}
 		}
-		for i := range 3 {
-			if got := slurp(t, filepath.Join(r.out, mapreduce.PartName(i))); got != fmt.Sprintf("out %d\n", i) {
+		for i, want := range []string{"small\n", "", big + "\n"} {
+			if got := slurp(t, filepath.Join(r.out, mapreduce.PartName(i))); got != want {
 				t.Errorf("part %d is %q", i, got)
 			}
 		}

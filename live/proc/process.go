@@ -31,7 +31,9 @@ type process struct {
 	attempt live.Attempt
 	dir     string
 	fate    fate
-	stderr  *os.File      // what the attempt writes to standard error; the executor's
+	folder  *folder       // at dir
+	stdout  *outFile      // what the attempt writes to standard output
+	stderr  *os.File      // and to standard error
 	ended   chan struct{} // closed when the leader has ended
 
 	mu       sync.Mutex
@@ -40,17 +42,21 @@ type process struct {
 	by       killer
 	progress *os.File
 	endedAt  time.Time
+	clean    bool // after the end: nothing of the attempt is left, and its folder is as it was given
 }
 
 // start starts the program at path as the leader of a new process group with the attempt's folder as the place of its output. The
 // process is made inside fork.
-func (p *process) start(path string, cmd *Command, dir string, fork func(func())) error {
-	in, err := p.stdin(cmd.Stdin)
-	if err != nil {
-		return err
+func (p *process) start(path string, cmd *Command, dir string, null *os.File, fork func(func())) error {
+	in := null
+	if len(cmd.Stdin) > 0 {
+		var err error
+		if in, err = p.stdin(cmd.Stdin); err != nil {
+			return err
+		}
+		defer in.Close()
 	}
-	defer in.Close()
-	out, err := os.OpenFile(stdoutOf(p.dir), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	out, err := os.OpenFile(p.stdout.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
@@ -92,11 +98,8 @@ func override(base, more []string) []string {
 	return all[kept:]
 }
 
-// stdin returns a file with the data, or nothing to read.
+// stdin returns a file with the data.
 func (p *process) stdin(data []byte) (*os.File, error) {
-	if len(data) == 0 {
-		return os.Open(os.DevNull)
-	}
 	path := filepath.Join(p.dir, "stdin")
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		return nil, err
@@ -116,6 +119,7 @@ func (p *process) wait() (exit int, note string) {
 		state, err = p.os.Wait()
 	}
 	p.reaped = true
+	p.clean = hungUp(p.progress) && p.folder.untouched()
 	p.progress.Close()
 	p.mu.Unlock()
 	close(p.ended)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -49,9 +50,9 @@ func (w *Work) command(s self, f Folders, a live.Attempt, dir string) (*Command,
 }
 
 // publish makes the results of the tasks the result of the job.
-func (w *Work) publish(f Folders, out string) error {
+func (w *Work) publish(f Folders, kept results, out string) error {
 	if w.Array != nil {
-		return w.Array.publish(f, out)
+		return w.Array.publish(f, kept, out)
 	}
 	last := len(w.MapReduce.Stages) - 1
 	var dirs []string
@@ -62,22 +63,37 @@ func (w *Work) publish(f Folders, out string) error {
 }
 
 // assemble makes the folder of an attempt that has ended well the folder of a result.
-func (w *Work) assemble(dir string) error {
-	if w.Array != nil {
-		if err := w.Array.assemble(dir); err != nil {
-			return err
-		}
+func (w *Work) assemble(dir, stdout string) error {
+	if w.Array == nil {
+		return nil
 	}
-	return os.Rename(stdoutOf(dir), filepath.Join(dir, stdoutName))
+	if err := w.Array.assemble(dir); err != nil {
+		return err
+	}
+	return os.Rename(stdout, filepath.Join(dir, stdoutName))
 }
 
-// stdoutOf is where the standard output of an attempt goes, beside its folder, which is the attempt's own.
-func stdoutOf(dir string) string { return dir + "." + stdoutName }
+// keepsStdout tells whether what an attempt writes to standard output is part of its result.
+func (w *Work) keepsStdout() bool { return w.Array != nil }
+
+// inline tells for each stage whether the journal may keep its results: if no attempt looks for them in a folder.
+func (w *Work) inline(stages int) []bool {
+	may := make([]bool, stages)
+	if w.Array == nil {
+		return may
+	}
+	for s := range may {
+		may[s] = !slices.ContainsFunc(w.Array.Stages, func(st ArrayStage) bool {
+			return slices.Contains(st.After, s) || slices.Contains(st.AfterEach, s)
+		})
+	}
+	return may
+}
 
 // sync makes a result durable, in its folder.
 func (w *Work) sync(dir string) error {
 	if w.Array != nil {
 		return syncTree(dir)
 	}
-	return nil // a map/reduce attempt has done so itself; its standard output is not part of the result
+	return nil // a map/reduce attempt has done so itself
 }

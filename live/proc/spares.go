@@ -1,0 +1,223 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Making files and removing them again costs a file system more than a small process costs the rest of the system: ext4
+// passes over inodes that were freed within the last seconds, one by one. So what an attempt leaves as it was given goes to
+// the next one: its folder, under the name of the new attempt, and the file of its standard output, emptied. Whether it is
+// as it was, and nobody else has hold of it, is asked of the kernel. What is in doubt is removed.
+
+// spares has folders and files for attempts to come.
+type spares struct {
+	root string // folder of all attempts
+
+	mu      sync.Mutex
+	made    int // files for standard output
+	folders []*folder
+	outs    []*outFile
+	errs    []*os.File // empty files without name, for standard error
+}
+
+// folder is the folder of an attempt.
+type folder struct {
+	path   string
+	handle *os.File // open for reading
+	given  state    // as it was given to the attempt
+}
+
+// outFile is where the standard output of an attempt goes.
+type outFile struct {
+	path   string
+	handle *os.File // open for reading, so that whoever has it open for writing is somebody else
+	mode   fs.FileMode
+}
+
+// pop takes the last of a list, if there is one.
+func pop[T any](s *spares, list *[]T) (x T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(*list); n > 0 {
+		x, ok = (*list)[n-1], true
+		*list = (*list)[:n-1]
+	}
+	return x, ok
+}
+
+func push[T any](s *spares, list *[]T, x T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*list = append(*list, x)
+}
+
+// takeFolder returns an empty folder with that name.
+func (s *spares) takeFolder(path string) (*folder, error) {
+	f, ok := pop(s, &s.folders)
+	if ok { // under the new name, which nobody knows, it must still be empty
+		if ok = os.Rename(f.path, path) == nil && f.stillEmpty(); !ok {
+			f.handle.Close()
+			_ = os.RemoveAll(path)
+		}
+	}
+	if !ok {
+		if err := os.Mkdir(path, 0o777); err != nil {
+			return nil, err
+		}
+		handle, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		f = &folder{handle: handle}
+	}
+	f.path = path
+	return f, f.note()
+}
+
+// giveFolder takes back a folder, if the attempt is known to have left it as it was, and removes it otherwise.
+func (s *spares) giveFolder(f *folder, clean bool) {
+	if !clean {
+		f.drop()
+		return
+	}
+	push(s, &s.folders, f)
+}
+
+// drop removes the folder and all in it. What resists is dropped when the run ends.
+func (f *folder) drop() {
+	if f != nil {
+		f.handle.Close()
+		_ = os.RemoveAll(f.path)
+	}
+}
+
+// empty tells whether nothing is in the folder; what is no longer there is empty, too.
+func (f *folder) empty() (bool, error) {
+	d, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer d.Close()
+	return holdsNothing(d)
+}
+
+// stillEmpty tells the same of a folder that is open.
+func (f *folder) stillEmpty() bool {
+	if _, err := f.handle.Seek(0, io.SeekStart); err != nil {
+		return false
+	}
+	empty, err := holdsNothing(f.handle)
+	return empty && err == nil
+}
+
+func holdsNothing(d *os.File) (bool, error) {
+	_, err := d.Readdirnames(1)
+	if err == io.EOF {
+		return true, nil
+	}
+	return false, err
+}
+
+// takeOut returns an empty file.
+func (s *spares) takeOut() (*outFile, error) {
+	if o, ok := pop(s, &s.outs); ok {
+		return o, nil
+	}
+	s.mu.Lock()
+	s.made++
+	path := filepath.Join(s.root, fmt.Sprintf("stdout.%d", s.made))
+	s.mu.Unlock()
+	handle, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	info, err := handle.Stat()
+	if err != nil {
+		return nil, errors.Join(err, handle.Close())
+	}
+	return &outFile{path: path, handle: handle, mode: info.Mode()}, nil
+}
+
+// giveOut takes back a file, unless somebody may still write to it.
+func (s *spares) giveOut(o *outFile) {
+	if o == nil {
+		return
+	}
+	info, err := o.handle.Stat()
+	ok := err == nil && info.Mode() == o.mode && nobodyWrites(o.handle)
+	if ok && info.Size() > 0 {
+		ok = os.Truncate(o.path, 0) == nil
+	}
+	if !ok {
+		_, _ = o.handle.Close(), os.Remove(o.path) // what is left is dropped when the run ends
+		return
+	}
+	push(s, &s.outs, o)
+}
+
+// read returns what is in the file, if it is at most so many bytes; else nil.
+func (o *outFile) read(most int64) ([]byte, error) {
+	info, err := o.handle.Stat()
+	if err != nil || info.Size() > most {
+		return nil, err
+	}
+	b := make([]byte, info.Size())
+	n, err := o.handle.ReadAt(b, 0)
+	if err == io.EOF { // somebody has cut it meanwhile
+		err = nil
+	}
+	return b[:n], err
+}
+
+// takeErr returns an empty file without name.
+func (s *spares) takeErr() (*os.File, error) {
+	if f, ok := pop(s, &s.errs); ok {
+		return f, nil
+	}
+	s.mu.Lock() // the name is taken for a moment
+	defer s.mu.Unlock()
+	f, err := os.OpenFile(filepath.Join(s.root, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+// giveErr takes the file back from an attempt that ended by itself. One that was killed may have left somebody who still
+// writes to it.
+func (s *spares) giveErr(f *os.File, clean bool) {
+	if f == nil {
+		return
+	}
+	info, err := f.Stat()
+	if clean = clean && err == nil; clean && info.Size() > 0 {
+		clean = f.Truncate(0) == nil
+	}
+	if !clean {
+		f.Close()
+		return
+	}
+	push(s, &s.errs, f)
+}
+
+// close lets go of everything. The files themselves are dropped with the attempts' folder.
+func (s *spares) close() {
+	for _, f := range s.folders {
+		f.handle.Close()
+	}
+	for _, o := range s.outs {
+		o.handle.Close()
+	}
+	for _, f := range s.errs {
+		f.Close()
+	}
+}
