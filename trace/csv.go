@@ -131,15 +131,20 @@ func (r *csvReader) moments() {
 	}
 }
 
-// WriteCSV writes a workload as a table of tasks. Edges and what else is said of jobs and stages is lost; see [Workload.Losses].
+// WriteCSV writes a workload as a table of tasks. A job whose name an earlier one has gets its number behind it. Edges and what else is said of jobs and stages is lost; see [Workload.Lost].
 func WriteCSV(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	rows := csv.NewWriter(b)
 	if err := rows.Write(csvHeader); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	row := make([]string, len(csvHeader))
+	row, taken := make([]string, len(csvHeader)), make(map[string]bool, len(w.Jobs))
 	for j := range w.Jobs {
+		row[0] = w.jobName(j)
+		for taken[row[0]] {
+			row[0] += "#" + strconv.FormatUint(uint64(w.Jobs[j].Number), 10)
+		}
+		taken[row[0]] = true
 		if err := w.writeRows(rows, row, j); err != nil {
 			return fmt.Errorf("trace: %w", err)
 		}
@@ -151,10 +156,10 @@ func WriteCSV(out io.Writer, w *Workload) error {
 	return nil
 }
 
-// writeRows writes the tasks of job j; row is scratch.
+// writeRows writes the tasks of job j, whose name is in row already.
 func (w *Workload) writeRows(rows *csv.Writer, row []string, j int) error {
 	job := &w.Jobs[j]
-	row[0], row[1] = w.jobName(j), seconds(job.Arrival)
+	row[1] = seconds(job.Arrival)
 	names := w.stageNames(j)
 	for i, st := range w.StagesOf(j) {
 		row[2] = names[i]

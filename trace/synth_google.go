@@ -77,8 +77,8 @@ func (g *GoogleJobs) set(key, value string) (err error) {
 // Workload runs the generator. It fails only where there would be more tasks than a workload holds.
 func (g GoogleJobs) Workload(name string) (*Workload, error) {
 	w := &Workload{Name: name, Jobs: make([]Job, 0, g.Jobs), Stages: make([]Stage, 0, g.Jobs)}
-	names := newNames(w)
-	mapName, reduceName := names.add("map"), names.add("reduce")
+	const mapName, reduceName = 1, 2
+	w.Names = []string{"", mapName: "map", reduceName: "reduce"}
 	arrivals := g.arrivals()
 	for k := range uint32(g.Jobs) {
 		tasks, mean := g.size(k)
@@ -93,8 +93,9 @@ func (g GoogleJobs) Workload(name string) (*Workload, error) {
 		}
 		job := Job{Arrival: arrivals[k], Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1, FirstEdge: uint32(len(w.Edges))}
 		reduces := int(g.Reduce * float64(tasks))
-		w.addStage(first, tasks-reduces, mapName)
+		w.addStage(first, tasks-reduces, 0)
 		if reduces > 0 {
+			w.Stages[len(w.Stages)-1].Name = mapName
 			w.addStage(first+tasks-reduces, reduces, reduceName)
 			w.Edges = append(w.Edges, Edge{From: 0, To: 1, Kind: sched.Barrier})
 			job.Stages, job.Edges = 2, 1

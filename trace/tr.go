@@ -80,25 +80,26 @@ func nextField(rest *string) string {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// WriteTR writes a workload as .tr lines, in order of arrival. It is an error if a job is more than one stage of recorded durations: several stages,
-// priorities, weights and deadlines need JSON lines.
+// WriteTR writes a workload as .tr lines, in order of arrival. A job of several stages becomes one bag of tasks, and a job without tasks is not written. What
+// else the format has no place for is lost too; [Workload.Lost] tells beforehand.
 func WriteTR(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	var line []byte
 	for j := range w.Jobs {
-		job := &w.Jobs[j]
-		if reason := beyondTR(w, j); reason != "" {
-			return fmt.Errorf("trace: job %d has %s, which a .tr line cannot hold; write JSON lines", job.Number, reason)
+		d := w.durationsOfJob(j)
+		if len(d) == 0 {
+			continue
 		}
-		st := &w.StagesOf(j)[0]
-		d := w.DurationsOf(st)
-		mean := st.Mean
+		mean := sched.Time(0)
+		if stages := w.StagesOf(j); len(stages) == 1 {
+			mean = stages[0].Mean
+		}
 		if mean == 0 {
 			mean, _ = moments(d)
 		}
-		line = appendSeconds(line[:0], job.Arrival)
+		line = appendSeconds(line[:0], w.Jobs[j].Arrival)
 		line = append(line, ' ')
-		line = strconv.AppendInt(line, int64(st.Tasks), 10)
+		line = strconv.AppendInt(line, int64(len(d)), 10)
 		line = append(line, ' ')
 		line = appendSeconds(line, mean)
 		for _, x := range d {
@@ -116,22 +117,12 @@ func WriteTR(out io.Writer, w *Workload) error {
 	return nil
 }
 
-// beyondTR names the first property of a job that the format has no place for, "" if there is none.
-func beyondTR(w *Workload, j int) string {
-	job, stages := &w.Jobs[j], w.StagesOf(j)
-	switch {
-	case len(stages) != 1:
-		return fmt.Sprintf("%d stages", len(stages))
-	case stages[0].Tasks == 0:
-		return "no tasks"
-	case stages[0].Need != 0 && stages[0].Need != stages[0].Tasks:
-		return "tasks that are not needed"
-	case job.Deadline != 0:
-		return "a deadline"
-	case job.Priority != 0 || job.Weight != 0 && job.Weight != 1 || job.MinShare != 0:
-		return "a priority or share"
-	case job.Retries != 0 || stages[0].Resumable:
-		return "retries or resumable tasks"
+// durationsOfJob returns the durations of all tasks of job j, which are neighbours.
+func (w *Workload) durationsOfJob(j int) []sched.Time {
+	stages := w.StagesOf(j)
+	if len(stages) == 0 {
+		return nil
 	}
-	return ""
+	first, last := stages[0], stages[len(stages)-1]
+	return w.Durations[first.FirstTask : last.FirstTask+last.Tasks]
 }

@@ -57,7 +57,7 @@ func roundTrip(t *testing.T, text string, write func(io.Writer, *Workload) error
 	}
 	var out bytes.Buffer
 	if err := write(&out, w); err != nil {
-		return // not every workload fits every format
+		t.Fatal(err)
 	}
 	back, err := readSmall(out.String())
 	if err != nil {

@@ -67,6 +67,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(suggestFlag)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newOverlap(), newReproduce(), newPolicies(), newAttempt(), newGuard())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newAttempt(), newGuard())
 	return root
 }

@@ -1,0 +1,79 @@
+package trace
+
+import "fmt"
+
+// Formats in which workloads are written.
+const (
+	TR        = "tr"    // one stage per job: [WriteTR]
+	JSONLines = "jsonl" // everything: [WriteJSONLines]
+	CSV       = "csv"   // a row per task: [WriteCSV]
+)
+
+// Lost tells what of a workload a format has no place for, each with how many jobs have it; nothing for [JSONLines].
+func (w *Workload) Lost(format string) []string {
+	if format == JSONLines {
+		return nil
+	}
+	var count [len(losses)]int
+	for j := range w.Jobs {
+		for k := range losses {
+			if l := &losses[k]; (l.only == "" || l.only == format) && l.has(w, j) {
+				count[k]++
+			}
+		}
+	}
+	var lost []string
+	for k, n := range count {
+		if n > 0 {
+			lost = append(lost, fmt.Sprintf("%s (%d of %d jobs)", losses[k].what, n, len(w.Jobs)))
+		}
+	}
+	return lost
+}
+
+// losses are the properties of jobs that some format does not keep. only is the format that loses it; "" stands for all but JSON lines.
+var losses = [...]struct {
+	what string
+	only string
+	has  func(w *Workload, j int) bool
+}{
+	{"the stages", TR, func(w *Workload, j int) bool { return w.Jobs[j].Stages != 1 }},
+	{"what waits for what", "", func(w *Workload, j int) bool { return w.Jobs[j].Edges > 0 }},
+	{"jobs or stages without tasks", "", func(w *Workload, j int) bool { return anyStage(w, j, func(st *Stage) bool { return st.Tasks == 0 }) }},
+	{"deadlines", "", func(w *Workload, j int) bool { return w.Jobs[j].Deadline != 0 }},
+	{"priorities, weights, shares or retries", "", func(w *Workload, j int) bool {
+		job := &w.Jobs[j]
+		return job.Priority != 0 || job.Weight != 0 && job.Weight != 1 || job.MinShare != 0 || job.Retries != 0
+	}},
+	{"that some tasks suffice, or can be resumed", "", func(w *Workload, j int) bool {
+		return anyStage(w, j, func(st *Stage) bool { return st.Need != 0 && st.Need != st.Tasks || st.Resumable })
+	}},
+	{"names of jobs", TR, func(w *Workload, j int) bool { return w.Jobs[j].Name != 0 }},
+	{"sizes of input", "", func(w *Workload, j int) bool {
+		return anyStage(w, j, func(st *Stage) bool { return st.InputBytes != 0 })
+	}},
+	{"laws of durations", "", func(w *Workload, j int) bool { return anyStage(w, j, func(st *Stage) bool { return st.Law >= 0 }) }},
+	{"the mean duration that schedulers are told", CSV, func(w *Workload, j int) bool {
+		return anyStage(w, j, func(st *Stage) bool {
+			mean, _ := moments(w.DurationsOf(st))
+			return st.Mean != mean
+		})
+	}},
+	{"that schedulers know nothing of durations, or another deviation", "", func(w *Workload, j int) bool {
+		return anyStage(w, j, func(st *Stage) bool {
+			_, sd := moments(w.DurationsOf(st))
+			return st.SD != sd || st.Mean == 0 && sd > 0
+		})
+	}},
+}
+
+// anyStage reports whether a stage of job j has a property.
+func anyStage(w *Workload, j int, has func(*Stage) bool) bool {
+	stages := w.StagesOf(j)
+	for i := range stages {
+		if has(&stages[i]) {
+			return true
+		}
+	}
+	return false
+}
