@@ -31,7 +31,7 @@ func LowerBound(w *trace.Workload, o Options) (float64, error) {
 		return 0, err
 	}
 	l, ok := service.(limited)
-	if !ok || o.Progress.Noise > 0 && resumes(w) { // a report may claim work that was not done, and an attempt then resume from there
+	if !ok || o.Progress.Noise > 0 && resumes(w) { // a report may claim work that was not done, and an attempt resume there
 		return 0, nil
 	}
 	least := shortest(w, l, &o)

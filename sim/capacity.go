@@ -33,10 +33,11 @@ type Capacity struct {
 // the task advances by the maximum of their X, (6) and (7). Where stages are resumable it keeps that when its
 // attempts are preempted.
 func NewCapacity(law dist.Law, slot sched.Time, checkpoint bool) (*Capacity, error) {
-	lo, hi := law.Quantile(0), law.InvSurvival(0)
-	switch mean := law.Mean(); {
-	case !(lo >= 0) || math.IsInf(hi, 1) || !(mean > 0):
-		return nil, fmt.Errorf("sim: a capacity is at least 0, has a peak and a positive mean; %s is between %v and %v with mean %v", law, lo, hi, mean)
+	lo, hi, mean := law.Quantile(0), law.InvSurvival(0), law.Mean()
+	switch {
+	case !(lo >= 0) || math.IsInf(hi, 1) || !(mean > 0) || math.IsInf(1/mean, 1):
+		return nil, fmt.Errorf("sim: a capacity is at least 0, has a peak and a positive mean; %s is between %v and %v with mean %v",
+			law, lo, hi, mean)
 	case slot < 1:
 		return nil, fmt.Errorf("sim: expected a positive slot, got %v", slot)
 	default:

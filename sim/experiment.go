@@ -19,8 +19,11 @@ import (
 type Experiment struct {
 	Workload *trace.Workload
 	Policies []Candidate
-	Runs     int     // of each policy; 0 means 1
-	Options  Options // of every run, but for the seed, which is RunSeed(Options.Seed, run). Tick is called by several goroutines at once
+	Runs     int // of each policy; 0 means 1
+
+	// Options are those of every run, but for the seed, which is RunSeed(Options.Seed, run). Tick is called by several
+	// goroutines at once.
+	Options Options
 
 	// Done is shown every run as it is done, with what became of each job: one call at a time, in order of policy and
 	// run whoever was faster. Both are the caller's to keep. An error ends the experiment. May be nil.
@@ -31,7 +34,7 @@ type Experiment struct {
 type Candidate struct {
 	Name  string
 	New   func(seed uint64) (sched.Policy, error) // called for each run, by several goroutines at once
-	Exact bool                                    // is told at each launch when the attempt will end, whatever the others are told
+	Exact bool                                    // is told at each launch when the attempt will end, others or not
 }
 
 // Cell is one run of one policy.

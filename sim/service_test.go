@@ -144,6 +144,7 @@ func TestParseFaultsAndProgress(t *testing.T) {
 func FuzzParseService(f *testing.F) {
 	f.Add("machine:slowdown=(twopoint:lo=1,hi=5,p=0.1),keep=10m")
 	f.Add("sx:slowdown=dolly")
+	f.Add("capacity:law=(uniform:lo=0,hi=2),slot=5s,checkpoint=true")
 	f.Fuzz(func(t *testing.T, spec string) {
 		if _, err := ParseService(spec); err != nil && !strings.HasPrefix(err.Error(), "sim: ") {
 			t.Errorf("%q", err)

@@ -12,7 +12,7 @@ import (
 func evaluate(text string, names map[string]float64) (float64, error) {
 	x := &expression{rest: text, names: names}
 	v := x.sum()
-	if x.err == nil && x.peek() != 0 {
+	if x.skip(); x.rest != "" {
 		x.fail("an operator")
 	}
 	if x.err != nil {
@@ -31,14 +31,8 @@ type expression struct {
 
 const maxExpressionDepth = 100
 
-// peek returns the next character that is no blank, 0 at the end.
-func (x *expression) peek() byte {
-	x.rest = strings.TrimLeft(x.rest, " \t")
-	if x.rest == "" || x.err != nil {
-		return 0
-	}
-	return x.rest[0]
-}
+// skip leaves out blanks.
+func (x *expression) skip() { x.rest = strings.TrimLeft(x.rest, " \t") }
 
 func (x *expression) fail(want string) {
 	if x.err != nil {
@@ -51,12 +45,13 @@ func (x *expression) fail(want string) {
 	x.err = fmt.Errorf("expected %s, not %s", want, found)
 }
 
-// operator takes the next character if it is one of some.
+// operator takes the next character if it is one of some, and returns it; else 0.
 func (x *expression) operator(of string) byte {
-	c := x.peek()
-	if c == 0 || strings.IndexByte(of, c) < 0 {
+	x.skip()
+	if x.err != nil || x.rest == "" || strings.IndexByte(of, x.rest[0]) < 0 {
 		return 0
 	}
+	c := x.rest[0]
 	x.rest = x.rest[1:]
 	return c
 }
@@ -104,26 +99,24 @@ func (x *expression) operand() float64 {
 		}
 		return v
 	}
-	c := x.peek()
-	end := len(x.rest)
-	if i := strings.IndexFunc(x.rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' }); i >= 0 {
-		end = i
-	}
-	word := x.rest[:end]
+	after := strings.TrimLeftFunc(x.rest, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '_'
+	})
+	word := strings.TrimSuffix(x.rest, after)
 	switch v, err := strconv.ParseFloat(word, 64); {
-	case c >= '0' && c <= '9' || c == '.':
+	case word != "" && (word[0] >= '0' && word[0] <= '9' || word[0] == '.'):
 		if err != nil {
 			x.fail("a number")
 			return 0
 		}
-		x.rest = x.rest[end:]
+		x.rest = after
 		return v
 	case isName(word):
 		v, known := x.names[word]
 		if !known && x.err == nil {
 			x.err = fmt.Errorf("nothing is known of %s; say --let %s=NUMBER", word, word)
 		}
-		x.rest = x.rest[end:]
+		x.rest = after
 		return v
 	}
 	x.fail("a number, a name or a (")

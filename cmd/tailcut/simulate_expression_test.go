@@ -53,7 +53,7 @@ func TestParseNames(t *testing.T) {
 }
 
 func FuzzEvaluate(f *testing.F) {
-	for _, seed := range []string{"1+2*beta+eps", "((1))/-2", "1e5", "a.b", "0x1p-2", "((", "-", "é+1"} {
+	for _, seed := range []string{"1+2*beta+eps", "((1))/-2", "1e5", "a.b", "0x1p-2", "((", "-", "é+1", "0\x00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
