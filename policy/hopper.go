@@ -19,7 +19,7 @@ package policy
 // Readings. V_j is rounded up, so that each job that is served can run. The paper's alpha is of the data to be shuffled, which no workload here tells: alpha=work
 // takes the whole work of the next phase for it, alpha=one leaves it out. The minimum is bounded by V_j, or else small jobs would hold slots that they have no use for. The paper
 // runs any speculation in the slots of a job; here it is GRASS's greedy rule. Slots are divided anew when a job comes or goes, a stage begins or ends, machines come or
-// go, or the unfinished tasks of a job have halved. Nothing is preempted: jobs above their slots keep what they have, and free slots go by the same order.
+// go, or, if there are too few, the unfinished tasks of a job have halved. Nothing is preempted: jobs above their slots keep what they have, and free slots go by the same order.
 //
 // beta is the estimate of maximum likelihood over the stages that have ended, each with the shortest of its durations as its scale, of tasks with a single attempt; a stage
 // counts less with each that ends after it, a third after a thousand.
@@ -79,7 +79,7 @@ type hopperStage struct {
 type hopperJob struct {
 	share int
 	order float64 // by which it is served
-	half  int     // unfinished tasks at which the slots are divided again
+	half  int     // unfinished tasks of the phase at which the slots are divided again; -1 where there are enough for all
 }
 
 // hopperShare is a job while the slots are divided.
@@ -247,15 +247,20 @@ func (p *hopper) divide(v *sched.View) {
 	slices.SortFunc(p.shares, func(a, b hopperShare) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.job, b.job))
 	})
-	if total > float64(v.Slots()) {
+	scarce := total > float64(v.Slots())
+	if scarce {
 		hopperBySize(p.shares, v.Slots(), p.epsilon)
 	} else {
 		hopperInProportion(p.shares, v.Slots(), total)
 	}
 	for i := range p.shares {
 		x := &p.shares[i]
-		tasks, _ := hopperPhase(v, x.job)
-		p.jobs[x.job] = hopperJob{share: x.share, order: x.order, half: tasks / 2}
+		job := hopperJob{share: x.share, order: x.order, half: -1}
+		if scarce {
+			tasks, _ := hopperPhase(v, x.job)
+			job.half = tasks / 2
+		}
+		p.jobs[x.job] = job
 		p.touch(v, x.job)
 	}
 }

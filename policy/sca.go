@@ -100,7 +100,7 @@ func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 			mean, sd = srewPrior, 0
 		}
 		x := wave{stage: s, tasks: int(st.Pending), law: fitPareto(mean, sd), copies: 1}
-		if first, _ := v.PendingTask(s, 0); st.Running+st.Done > 0 || v.Task(first).Launched > 0 {
+		if hasBegun(v, s, &st) {
 			x.work = remainingWork(v, st.Job)
 			begun = append(begun, x)
 		} else {
@@ -111,6 +111,22 @@ func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 	slices.SortFunc(begun, wave.compare)
 	slices.SortFunc(fresh, wave.compare)
 	return begun, fresh
+}
+
+// hasBegun tells whether a task of a stage has ever been launched. All that were may have lost their attempts and wait again.
+func hasBegun(v *sched.View, s sched.StageID, st *sched.Stage) bool {
+	if st.Running+st.Done > 0 {
+		return true
+	}
+	if v.Job(st.Job).Attempts == 0 {
+		return false // as nearly always, and nothing is looked through
+	}
+	for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+		if v.Task(t).Launched > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // remainingWork returns the sum of unfinished tasks times mean duration over the stages of a job.

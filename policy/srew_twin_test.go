@@ -326,7 +326,8 @@ func drawSrewPair(t *rapid.T, preempt bool, l sched.Limits) *srewPair {
 // srewPair is two cores that are told the same.
 type srewPair struct {
 	a, b   *sched.Core
-	wake   sched.Time
+	loose  bool // the twin may ask to be woken when it likes, and both are called in time
+	wakes  [2]sched.Time
 	queued []sched.JobID // submitted, not arrived
 	facts  []sched.Event
 
@@ -334,7 +335,7 @@ type srewPair struct {
 }
 
 func newSrewPair(t *rapid.T, p, twin sched.Policy, l sched.Limits) *srewPair {
-	x := &srewPair{a: sched.New(p, l), b: sched.New(twin, l), wake: sched.Never}
+	x := &srewPair{a: sched.New(p, l), b: sched.New(twin, l), wakes: [2]sched.Time{sched.Never, sched.Never}}
 	for range rapid.IntRange(1, 6).Draw(t, "machines") {
 		slots := rapid.IntRange(1, 4).Draw(t, "slots")
 		m, _ := x.a.AddMachine(0, slots)
@@ -382,11 +383,18 @@ func drawJob(t *rapid.T) *sched.JobSpec {
 func (x *srewPair) advance(t *rapid.T) {
 	v := x.a.View()
 	now := v.Now() + sched.Time(rapid.IntRange(0, 30).Draw(t, "tenths"))*sched.Second/10
-	if rapid.Bool().Draw(t, "punctual") {
-		now = min(now, x.wake)
+	if rapid.Bool().Draw(t, "punctual") || x.loose {
+		now = min(now, x.wakes[0], x.wakes[1])
 	}
-	for range rapid.IntRange(0, 3).Draw(t, "facts") {
+	most := 3
+	if x.loose {
+		most = 8
+	}
+	for range rapid.IntRange(0, most).Draw(t, "facts") {
 		ev := sched.Event{Kind: sched.EventKind(rapid.IntRange(0, int(sched.JobCancelled)).Draw(t, "kind"))}
+		if x.loose && rapid.IntRange(0, 2).Draw(t, "report") > 0 {
+			ev.Kind = sched.AttemptProgress
+		}
 		switch ev.Kind {
 		case sched.MachineJoined, sched.MachineLost:
 			ev.Machine = sched.MachineID(rapid.IntRange(0, v.Machines()-1).Draw(t, "machine"))
@@ -408,7 +416,7 @@ func (x *srewPair) advance(t *rapid.T) {
 			ev.Attempt = id
 			if ev.Kind == sched.AttemptProgress {
 				ev.Progress = rapid.Float64Range(0, 1).Draw(t, "progress")
-				ev.Rate = rapid.SampledFrom([]float64{0, 0.1}).Draw(t, "rate")
+				ev.Rate = rapid.SampledFrom([]float64{0, 0.1, 0.3}).Draw(t, "rate")
 			}
 		}
 		x.facts = append(x.facts, ev)
@@ -435,9 +443,6 @@ func (x *srewPair) tell(t *rapid.T, now sched.Time) {
 	for i := range x.facts {
 		x.facts[i].At = now
 	}
-	if x.wake <= now {
-		x.wake = sched.Never
-	}
 	got, err := x.a.Advance(now, slices.Clone(x.facts))
 	if err != nil {
 		t.Fatal(err)
@@ -446,6 +451,8 @@ func (x *srewPair) tell(t *rapid.T, now sched.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	want = x.note(1, now, want)
+	got = x.note(0, now, got)
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Fatalf("at %v (-twin +policy)\n%s", now, diff)
 	}
@@ -455,17 +462,31 @@ func (x *srewPair) tell(t *rapid.T, now sched.Time) {
 	x.facts = x.facts[:0]
 	for i := range got {
 		switch d := &got[i]; {
-		case d.Kind == sched.Wake:
-			x.wake = d.At
 		case d.Kind == sched.Launch:
 			x.launched++
-			if d.Reason == sched.Cloning {
+			if d.Reason == sched.Cloning || d.Reason == sched.Straggling {
 				x.cloned++
 			}
 		case d.Kind == sched.Kill && d.Reason == sched.Share:
 			x.preempted++
 		}
 	}
+}
+
+// note takes note of when a core wants to be called, and returns its orders, without that if the pair is loose.
+func (x *srewPair) note(side int, now sched.Time, orders []sched.Decision) []sched.Decision {
+	if x.wakes[side] <= now {
+		x.wakes[side] = sched.Never
+	}
+	for i := range orders {
+		if orders[i].Kind == sched.Wake {
+			x.wakes[side] = orders[i].At
+		}
+	}
+	if !x.loose {
+		return orders
+	}
+	return slices.DeleteFunc(append([]sched.Decision{}, orders...), func(d sched.Decision) bool { return d.Kind == sched.Wake })
 }
 
 // finish brings all machines and jobs in and lets everything run to its end.
@@ -483,7 +504,7 @@ func (x *srewPair) finish(t *rapid.T) {
 		if v.Unfinished() == 0 {
 			return
 		}
-		now = min(x.wake, now+sched.Second)
+		now = min(x.wakes[0], x.wakes[1], now+sched.Second)
 		for task := range sched.TaskID(v.Tasks()) {
 			if id, ok := v.FirstAttempt(task); ok {
 				x.facts = append(x.facts, sched.Event{Kind: sched.AttemptDone, Attempt: id})

@@ -1,0 +1,187 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+	"pgregory.net/rapid"
+)
+
+// mantriTwin has the rules at the top of mantri.go, each evaluated for every task whenever there is something to decide.
+type mantriTwin struct {
+	naive
+	delta, rho float64
+	period     sched.Time
+	byRho      bool
+	restarts   int
+	copies     int
+
+	young []mantriClone // duplicates, in the order of their start
+	tries map[sched.TaskID]int
+}
+
+type mantriClone struct {
+	attempt sched.AttemptID
+	task    sched.TaskID
+	started sched.Time
+}
+
+// mantriChoice is a task that a rule holds for, and until when.
+type mantriChoice struct {
+	task       sched.TaskID
+	end, until sched.Time
+	class      int
+}
+
+func TestMantriTwin(t *testing.T) {
+	checkTwins(t, func(t *rapid.T) (string, sched.Policy) {
+		fair, byRho := rapid.Bool().Draw(t, "fair"), rapid.Bool().Draw(t, "rho")
+		delta := rapid.SampledFrom([]float64{0, 0.25, 0.5, 1}).Draw(t, "delta")
+		period := sched.Time(rapid.IntRange(0, 3).Draw(t, "period")) * sched.Second
+		rho := rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(t, "rho")
+		restarts, copies := rapid.IntRange(0, 2).Draw(t, "restarts"), rapid.IntRange(1, 3).Draw(t, "copies")
+		spec := fmt.Sprintf("mantri:delta=%g,period=%v,rho=%g,restarts=%d,copies=%d", delta, period, rho, restarts, copies)
+		if !byRho {
+			spec += ",idle=delta"
+		}
+		if fair {
+			spec += ",order=fair"
+		}
+		if rapid.Bool().Draw(t, "no restarts") {
+			spec += ",restart=false"
+			restarts = 0
+		}
+		return spec, &mantriTwin{
+			naive: newNaive(fair), delta: delta, rho: rho, period: period, byRho: byRho, restarts: restarts, copies: copies, tries: map[sched.TaskID]int{},
+		}
+	})
+}
+
+func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
+	p.prune(v, act)
+	for {
+		t, ok := p.next(v)
+		if !ok {
+			break
+		}
+		s := v.Task(t).Stage
+		if x, ok := p.outlier(v, s); ok {
+			free, apart := p.free(v, x)
+			kill(act, p.attempts(v, x)[0], sched.Replaced)
+			must(act, x, append(apart, free...)[0], v.Task(x).Saved, sched.Straggling)
+			p.tries[x]++
+		} else if x, ok := p.best(v, s, false); ok && v.CloneRoom() > 0 {
+			p.duplicate(v, act, x.task)
+		} else {
+			p.start(v, act, t)
+		}
+	}
+	for v.Pending() == 0 && v.CloneRoom() > 0 {
+		var first mantriChoice
+		for _, s := range p.stages(v) {
+			if x, ok := p.best(v, s, p.byRho); ok && x.until > first.until {
+				first = x
+			}
+		}
+		if first.until == 0 {
+			break
+		}
+		p.duplicate(v, act, first.task)
+	}
+	p.forget(v)
+	if len(p.young) > 0 {
+		act.WakeAt(p.young[0].started + p.period)
+	}
+}
+
+// forget drops duplicates that have ended.
+func (p *mantriTwin) forget(v *sched.View) {
+	p.young = slices.DeleteFunc(p.young, func(x mantriClone) bool { return !v.Alive(x.attempt) })
+}
+
+func (p *mantriTwin) prune(v *sched.View, act *sched.Actions) {
+	for p.forget(v); len(p.young) > 0 && p.young[0].started+p.period <= v.Now(); p.forget(v) {
+		t := p.young[0].task
+		p.young = p.young[1:]
+		for v.Task(t).Live > 2 {
+			kill(act, slices.MaxFunc(p.attempts(v, t), func(a, b sched.AttemptID) int { // the first of equals is the youngest
+				return cmp.Compare(p.endOf(a), p.endOf(b))
+			}), sched.Replaced)
+		}
+	}
+}
+
+func (p *mantriTwin) endOf(a sched.AttemptID) sched.Time {
+	if end, ok := p.ends[a]; ok {
+		return end
+	}
+	return sched.Never
+}
+
+func (p *mantriTwin) duplicate(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	p.young = append(p.young, mantriClone{p.clone(v, act, t, sched.Straggling), t, v.Now()})
+}
+
+// may tells whether a task may get another attempt.
+func (p *mantriTwin) may(v *sched.View, t sched.TaskID) bool {
+	p.forget(v)
+	return int(v.Task(t).Live) < p.copies && v.AttemptRoom(t) > 0 && !slices.ContainsFunc(p.young, func(x mantriClone) bool { return x.task == t })
+}
+
+// outlier returns the task of a stage that is killed and started anew: t_rem > E[t_new] + Delta, the largest t_rem first.
+func (p *mantriTwin) outlier(v *sched.View, s sched.StageID) (best sched.TaskID, ok bool) {
+	st := v.Stage(s)
+	mean, _, some := st.Measured()
+	latest := sched.Time(0)
+	for _, t := range p.running(v, s) {
+		end, known := p.end(v, t)
+		if known && some && v.Task(t).Live == 1 && p.may(v, t) && p.tries[t] < p.restarts && end > latest {
+			best, latest = t, end
+		}
+	}
+	return best, latest > v.Now()+sched.FromSeconds(mean)+p.period
+}
+
+// best returns the task of a stage that is duplicated by one of the two rules, the largest t_rem first.
+func (p *mantriTwin) best(v *sched.View, s sched.StageID, byRho bool) (best mantriChoice, ok bool) {
+	st := v.Stage(s)
+	mean, _, some := st.Measured()
+	for _, t := range p.running(v, s) {
+		end, known := p.end(v, t)
+		if !known || !some || !p.may(v, t) {
+			continue
+		}
+		x := mantriChoice{task: t, end: end, class: 2}
+		c := float64(v.Task(t).Live)
+		if c == 1 {
+			x.class = 1
+			if p.tries[t] < p.restarts {
+				x.class = 0
+			}
+		}
+		if byRho {
+			x.until = end - sched.FromSeconds(mean+p.rho*p.period.Seconds())
+		} else {
+			below, n := 0, len(p.won[s])
+			limits := []sched.Time{}
+			for _, d := range p.won[s] {
+				limits = append(limits, sched.FromSeconds(d.Seconds()*(c+1)/c))
+				if limits[len(limits)-1] < end-v.Now() {
+					below++
+				}
+			}
+			if float64(below) <= p.delta*float64(n) {
+				continue
+			}
+			slices.Sort(limits)
+			x.until = end - limits[int(p.delta*float64(n))]
+		}
+		if x.until > v.Now() && (!ok || x.end > best.end || x.end == best.end && x.class < best.class) {
+			best, ok = x, true
+		}
+	}
+	return best, ok
+}
