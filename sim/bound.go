@@ -45,8 +45,7 @@ func LowerBound(w *trace.Workload, o Options) (float64, error) {
 		path += finder.Alone(least, j).Seconds()
 		works[j] = needed(work, j)
 	}
-	slots := float64(o.Machines * max(o.Slots, 1))
-	return max(path, srpt(w.Jobs, works, slots)) / float64(len(w.Jobs)), nil
+	return max(path, srpt(w.Jobs, works, float64(o.slots()))) / float64(len(w.Jobs)), nil
 }
 
 // limited is a service that knows how short an attempt can be.

@@ -46,7 +46,7 @@ func (s *Simulator) join(d *sched.Decision, r *running, a *Attempt) {
 	if len(w.attempts) == 0 && d.From == 0 {
 		w.done = 0
 	}
-	w.attempts, w.machines = append(w.attempts, d.Attempt), append(w.machines, d.Machine)
+	w.attempts, w.machines = append(w.attempts, d.Attempt), append(w.machines, s.machine(d.Machine))
 	s.keep(r)
 	s.change(w)
 }

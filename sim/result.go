@@ -33,7 +33,7 @@ type JobResult struct {
 // result reads the core's tables once all jobs are over.
 func (s *Simulator) result() *Result {
 	v := s.core.View()
-	res := &Result{Jobs: make([]JobResult, len(s.w.Jobs)), Begin: s.start, Slots: s.o.Machines * s.o.Slots, Events: s.events}
+	res := &Result{Jobs: make([]JobResult, len(s.w.Jobs)), Begin: s.start, Slots: s.o.slots(), Events: s.events}
 	for j := range s.w.Jobs {
 		row := v.Job(sched.JobID(j))
 		res.Jobs[j] = JobResult{

@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Machines    int
 	Slots       int          // per machine; 0 means 1
+	More        []int        // slots per machine of class 1, 2 and so on, for workloads with classes; Slots are of class 0
 	Limits      sched.Limits // as they are: the zero value allows no attempt
 	Model       Model        // how long attempts last; nil means Resample
 	Faults      Faults
@@ -150,14 +151,7 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	if clear(s.crews); shared != nil && s.crews == nil {
 		s.crews = map[sched.TaskID]*crew{}
 	}
-	for range o.Machines {
-		m, err := s.core.AddMachine(0, o.Slots)
-		if err != nil {
-			return err
-		}
-		s.back = append(s.back, m)
-	}
-	return nil
+	return s.addMachines()
 }
 
 // step moves to the next instant at which anything happens, tells the core, and does what it says.
@@ -222,9 +216,7 @@ func (s *Simulator) collect() error {
 	if s.faults != nil {
 		s.back, s.gone = s.faults.due(s.now, s.back, s.gone[:0])
 	}
-	for _, m := range s.back {
-		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.MachineJoined, Machine: m})
-	}
+	s.tell(sched.MachineJoined, s.back)
 	s.back = s.back[:0]
 	for s.ends.next() == s.now {
 		id := sched.AttemptID(s.ends.pop())
@@ -242,9 +234,7 @@ func (s *Simulator) collect() error {
 	}
 	s.facts = append(s.facts, s.told...)
 	s.facts = append(s.facts, s.reports...)
-	for _, m := range s.gone {
-		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.MachineLost, Machine: m})
-	}
+	s.tell(sched.MachineLost, s.gone)
 	for s.arrived < len(s.w.Jobs) && s.w.Jobs[s.arrived].Arrival == s.now {
 		if err := s.submit(); err != nil {
 			return err
@@ -302,7 +292,7 @@ func (s *Simulator) launch(d *sched.Decision) {
 	index := uint32(d.Task - st.first)
 	a := &s.attempt
 	*a = Attempt{
-		Seed: s.o.Seed, Job: st.job, Task: st.offset + index, Number: d.Number, Machine: d.Machine, At: s.now - s.start,
+		Seed: s.o.Seed, Job: st.job, Task: st.offset + index, Number: d.Number, Machine: s.machine(d.Machine), At: s.now - s.start,
 		Index: int(index), Recorded: s.w.Durations[st.recorded : st.recorded+st.tasks], Law: s.law(st), Share: (1 - d.From) / s.o.Speed,
 	}
 	r := running{id: d.Attempt, start: s.now, end: sched.Never, from: d.From, job: a.Job, task: a.Task, number: a.Number}

@@ -36,6 +36,7 @@ type stageLine struct {
 	SD         float64         `json:"sd_seconds,omitempty"`
 	Law        string          `json:"law,omitempty"`
 	Resumable  bool            `json:"resumable,omitempty"`
+	Class      string          `json:"class,omitempty"`
 	Input      int64           `json:"input_bytes,omitempty"`
 	After      []string        `json:"after,omitempty"`
 	AfterEach  []string        `json:"after_each,omitempty"`
@@ -150,6 +151,9 @@ func (in *reader) addStage(l *jobLine, i int) error {
 	}
 	if s.Input < 0 {
 		return in.wrong(field("input_bytes"), fmt.Errorf("expected at least 0, got %d", s.Input))
+	}
+	if st.Class, err = in.class(s.Class); err != nil {
+		return in.wrong(field("class"), err)
 	}
 	if s.Law != "" {
 		if st.Law, err = in.law(s.Law); err != nil {

@@ -40,6 +40,9 @@ func (w *Workload) jobLine(j int) *jobLine {
 			Name: stageNames[i], Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable,
 			Input: st.InputBytes, Durations: secondsList(w.DurationsOf(&st)),
 		}
+		if len(w.Classes) > 0 {
+			s.Class = w.Classes[st.Class]
+		}
 		if st.Law >= 0 {
 			s.Law = w.Laws[st.Law].String()
 		}

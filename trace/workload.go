@@ -20,6 +20,7 @@ type Workload struct {
 	Durations []sched.Time // of every task; those of a stage, and of a job, are neighbours
 	Laws      []dist.Law   // that stages name, in seconds
 	Names     []string     // Names[0] is ""
+	Classes   []string     // names of the classes of slots that stages need; empty if none names one
 	Notes     []string     // what was done to the input that a user may want to know, one line each
 }
 
@@ -41,14 +42,15 @@ type Job struct {
 
 // Stage is the row of a stage.
 type Stage struct {
-	FirstTask  uint32     // its durations are Durations[FirstTask : FirstTask+Tasks]
-	Tasks      uint32     // may be 0
-	Need       uint32     // tasks that must finish; 0 means all
-	Law        int32      // index in Workload.Laws of the law that durations follow, -1 if none is stated
-	Name       uint32     // index in Workload.Names
-	Resumable  bool       // attempts can go on from a fraction of the work
-	Mean, SD   sched.Time // of an attempt's duration as far as a scheduler is told beforehand, else 0
-	InputBytes int64      // of all tasks together, 0 if not stated
+	FirstTask  uint32      // its durations are Durations[FirstTask : FirstTask+Tasks]
+	Tasks      uint32      // may be 0
+	Need       uint32      // tasks that must finish; 0 means all
+	Law        int32       // index in Workload.Laws of the law that durations follow, -1 if none is stated
+	Name       uint32      // index in Workload.Names
+	Resumable  bool        // attempts can go on from a fraction of the work
+	Class      sched.Class // index in Workload.Classes, 0 if that is empty
+	Mean, SD   sched.Time  // of an attempt's duration as far as a scheduler is told beforehand, else 0
+	InputBytes int64       // of all tasks together, 0 if not stated
 }
 
 // Edge makes tasks of stage To wait for tasks of stage From. Both count from the first stage of the job, and From is less than To: the stages of a job are
@@ -122,7 +124,7 @@ func (w *Workload) Spec(j int, spec *sched.JobSpec) {
 	stages, edges := spec.Stages[:0], spec.Edges[:0]
 	for _, st := range w.StagesOf(j) {
 		stages = append(stages, sched.StageSpec{
-			Tasks: int(st.Tasks), Need: int(st.Need), Mean: st.Mean, SD: st.SD, Resumable: st.Resumable,
+			Tasks: int(st.Tasks), Need: int(st.Need), Mean: st.Mean, SD: st.SD, Resumable: st.Resumable, Class: st.Class,
 		})
 	}
 	for _, e := range w.EdgesOf(j) {

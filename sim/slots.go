@@ -1,0 +1,44 @@
+package sim
+
+import "github.com/tailcut/tailcut/sched"
+
+// A machine with slots of several classes has an id in the core for each: machine m of M has m for its slots of class 0, M+m for those of class 1, and so
+// on. The rest of the simulator knows the machine by the first.
+
+// slots returns the slots of the whole cluster, of all classes together.
+func (o *Options) slots() int {
+	each := max(o.Slots, 1)
+	for _, n := range o.More {
+		each += n
+	}
+	return o.Machines * each
+}
+
+// addMachines makes the machines known to the core and has them join.
+func (s *Simulator) addMachines() error {
+	for class, slots := range append([]int{s.o.Slots}, s.o.More...) {
+		for range s.o.Machines {
+			if _, err := s.core.AddMachineOf(sched.Class(class), 0, slots); err != nil {
+				return err
+			}
+		}
+	}
+	for m := range s.o.Machines {
+		s.back = append(s.back, sched.MachineID(m))
+	}
+	return nil
+}
+
+// tell appends what has happened to machines, and so to their slots of every class.
+func (s *Simulator) tell(kind sched.EventKind, machines []sched.MachineID) {
+	for class := range len(s.o.More) + 1 {
+		for _, m := range machines {
+			s.facts = append(s.facts, sched.Event{At: s.now, Kind: kind, Machine: m + sched.MachineID(class*s.o.Machines)})
+		}
+	}
+}
+
+// machine returns the machine that an id of the core's belongs to.
+func (s *Simulator) machine(id sched.MachineID) sched.MachineID {
+	return id % sched.MachineID(s.o.Machines)
+}
