@@ -38,6 +38,7 @@ type process struct {
 
 	mu       sync.Mutex
 	os       *os.Process
+	pidfd    int  // descriptor of the leader, -1 where there is none
 	reaped   bool // the group's number may mean somebody else now
 	by       killer
 	progress *os.File
@@ -66,7 +67,8 @@ func (p *process) start(path string, cmd *Command, dir string, null *os.File, fo
 		return err
 	}
 	defer w.Close()
-	attr := &os.ProcAttr{Dir: dir, Env: override(os.Environ(), cmd.Env), Files: []*os.File{in, out, p.stderr, w}, Sys: attributes()}
+	p.pidfd = -1
+	attr := &os.ProcAttr{Dir: dir, Env: override(os.Environ(), cmd.Env), Files: []*os.File{in, out, p.stderr, w}, Sys: attributes(&p.pidfd)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.by == byEngine {
@@ -110,7 +112,7 @@ func (p *process) stdin(data []byte) (*os.File, error) {
 
 // wait waits for the leader, ends what is left of its group, and returns the exit status and, if it is not 0, a line about it.
 func (p *process) wait() (exit int, note string) {
-	state, err := waitEnd(p.os)
+	state, err := waitEnd(p.os, p.pidfd)
 	now := time.Now()
 	p.mu.Lock()
 	p.endedAt = now

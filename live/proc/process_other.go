@@ -8,7 +8,7 @@ import (
 )
 
 // attributes makes the child the leader of a group. Only Linux lets it die with the engine.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func attributes(*int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // waitEnd waits until the process has ended, and returns how.
-func waitEnd(p *os.Process) (*os.ProcessState, error) { return p.Wait() }
+func waitEnd(p *os.Process, _ int) (*os.ProcessState, error) { return p.Wait() }
