@@ -344,6 +344,9 @@ func newSrewPair(t *rapid.T, p, twin sched.Policy, l sched.Limits) *srewPair {
 	}
 	for range rapid.IntRange(1, 6).Draw(t, "jobs") {
 		spec := drawJob(t)
+		if rapid.IntRange(0, 2).Draw(t, "bound") == 0 {
+			spec.Deadline = sched.Time(rapid.IntRange(1, 300).Draw(t, "deadline")) * sched.Second / 10
+		}
 		j, err := x.a.Submit(spec)
 		if err != nil {
 			t.Fatal(err)
