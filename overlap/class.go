@@ -221,8 +221,8 @@ func (c *class) serve(dt float64, fires bool, out *done) {
 	mapped, drained := false, false
 	if m != nil {
 		m.x -= c.mapRate * dt
-		if mapped = fires && c.event == mapEnds || m.x <= crumb*m.Map; mapped {
-			m.x = 0
+		if fires && c.event == mapEnds || m.x <= crumb*m.Map {
+			mapped, m.x = true, 0
 		}
 		if c.flowing {
 			m.y = m.ratio * m.x
@@ -230,8 +230,8 @@ func (c *class) serve(dt float64, fires bool, out *done) {
 	}
 	if d != nil {
 		d.y -= c.drainRate * dt
-		if drained = fires && c.event == drainEnds || d != m && d.backlog() <= crumb*d.Shuffle; drained {
-			d.y = d.ratio * d.x
+		if fires && c.event == drainEnds || d != m && d.backlog() <= crumb*d.Shuffle {
+			drained, d.y = true, d.ratio*d.x
 		}
 	}
 	c.rekey(m, d)

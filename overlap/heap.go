@@ -1,7 +1,7 @@
 package overlap
 
 // slot numbers the heaps that a job can be in at once, and says where the job keeps its place in each.
-type slot int
+type slot uint8
 
 const (
 	slotMap   slot = iota // jobs with map work
@@ -62,7 +62,7 @@ func (h *heap) removeAt(i int) {
 	h.entries = h.entries[:last]
 	switch {
 	case i == last:
-	case i > 0 && e.before(&h.entries[(i-1)/2]):
+	case i > 0 && e.before(&h.entries[uint(i-1)/2]):
 		h.up(i, e)
 	default:
 		h.down(i, e)
@@ -71,23 +71,23 @@ func (h *heap) removeAt(i int) {
 
 // up places e at i or above.
 func (h *heap) up(i int, e entry) {
-	s := h.entries
+	s, slot := h.entries, h.slot&3
 	for i > 0 {
-		parent := (i - 1) / 2
+		parent := int(uint(i-1) / 2)
 		if !e.before(&s[parent]) {
 			break
 		}
 		s[i] = s[parent]
-		s[i].job.pos[h.slot&3] = int32(i)
+		s[i].job.pos[slot] = int32(i)
 		i = parent
 	}
 	s[i] = e
-	e.job.pos[h.slot&3] = int32(i)
+	e.job.pos[slot] = int32(i)
 }
 
 // down places e at i or below.
 func (h *heap) down(i int, e entry) {
-	s := h.entries
+	s, slot := h.entries, h.slot&3
 	for {
 		child := 2*i + 1
 		if child >= len(s) {
@@ -100,9 +100,9 @@ func (h *heap) down(i int, e entry) {
 			break
 		}
 		s[i] = s[child]
-		s[i].job.pos[h.slot&3] = int32(i)
+		s[i].job.pos[slot] = int32(i)
 		i = child
 	}
 	s[i] = e
-	e.job.pos[h.slot&3] = int32(i)
+	e.job.pos[slot] = int32(i)
 }
