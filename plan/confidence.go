@@ -7,11 +7,11 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Resample returns a sample of the same size drawn from a sample with replacement: what might as well have been measured. The same
-// seed and number give the same.
-func Resample(l *dist.Empirical, seed, number uint64) *dist.Empirical {
+// Resample returns a sample of that size drawn from a sample with replacement: what might as well have been measured, if the size is that of
+// the sample. The same seed and number give the same.
+func Resample(l *dist.Empirical, size int, seed, number uint64) *dist.Empirical {
 	key := scatter(seed) ^ scatter(number+1)
-	values := make([]float64, l.Size())
+	values := make([]float64, size)
 	for i := range values {
 		values[i] = dist.Sample(l, uniform(key, 0, i))
 	}
@@ -22,12 +22,13 @@ func Resample(l *dist.Empirical, seed, number uint64) *dist.Empirical {
 	return again
 }
 
-// Gain is what a policy saves of the baseline, as a share of it: 0.25 is a quarter less, and negative is more.
+// Gain is what a policy saves of what is done now, as a share of it: 0.25 is a quarter less, and negative is more.
 type Gain struct{ Latency, Cost float64 }
 
-// Resampled returns what a policy would save if the durations were the resample of that number.
-func Resampled(l *dist.Empirical, tasks int, p Policy, seed, number uint64) (Gain, error) {
-	e, err := NewExact(Resample(l, seed, number), tasks)
+// Resampled returns what a policy would save if the durations were the resample of that size and number. What is done now, Policy{} for nothing, must be
+// a rule that [Exact] evaluates.
+func Resampled(l *dist.Empirical, size, tasks int, now Rule, p Policy, seed, number uint64) (Gain, error) {
+	e, err := NewExact(Resample(l, size, seed, number), tasks)
 	if err != nil {
 		return Gain{}, err
 	}
@@ -35,7 +36,10 @@ func Resampled(l *dist.Empirical, tasks int, p Policy, seed, number uint64) (Gai
 	if err != nil {
 		return Gain{}, err
 	}
-	base := e.baseline()
+	base, err := e.Evaluate(now)
+	if err != nil {
+		return Gain{}, err
+	}
 	return Gain{saved(base.Latency, with.Latency), saved(base.Cost, with.Cost)}, nil
 }
 
@@ -53,7 +57,7 @@ func saved(before, after float64) float64 {
 type Confidence struct {
 	Level     float64 // the share of the resamples that the intervals hold, such as 0.95
 	Resamples int
-	// Low and High bound what is saved on that share of the resamples, as shares of the baseline.
+	// Low and High bound what is saved on that share of the resamples, as shares of what is done now.
 	Low, High Gain
 	// Faster and Cheaper are the shares of resamples on which the policy has less latency, and no more cost.
 	Faster, Cheaper float64

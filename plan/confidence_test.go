@@ -33,7 +33,7 @@ func TestConfidenceHoldsTheTruth(t *testing.T) {
 		}
 		var gains []Gain
 		for number := range 40 {
-			g, err := Resampled(sample(t, values...), 10, p, uint64(round), uint64(number))
+			g, err := Resampled(sample(t, values...), 100, 10, Policy{}, p, uint64(round), uint64(number))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestConfidenceHoldsTheTruth(t *testing.T) {
 
 func TestResample(t *testing.T) {
 	l := sample(t, 1, 2, 3, 4, 5, 6, 7, 8)
-	a, b, c := Resample(l, 1, 1), Resample(l, 1, 1), Resample(l, 1, 2)
+	a, b, c := Resample(l, 8, 1, 1), Resample(l, 8, 1, 1), Resample(l, 8, 1, 2)
 	if a.String() != b.String() || a.String() == c.String() || a.Size() != 8 {
 		t.Errorf("%s, again %s, another %s", a, b, c)
 	}
@@ -61,7 +61,7 @@ func BenchmarkResampled(b *testing.B) {
 	l := heavy(b, 1000)
 	var number uint64
 	for b.Loop() {
-		g, err := Resampled(l, 1000, Policy{Stragglers: 80, Clones: 2}, 1, number)
+		g, err := Resampled(l, 1000, 1000, Policy{}, Policy{Stragglers: 80, Clones: 2}, 1, number)
 		if err != nil || !(g.Latency > 0) {
 			b.Fatal("no gain", g, err)
 		}

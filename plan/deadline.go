@@ -15,19 +15,19 @@ type Timed struct {
 }
 
 // Deadline returns the policies by which a job meets the earliest deadline with probability u: of the choices that cost no more
-// than the first, the baseline, the one of least u-quantile of the latency for each number of clones and mode, soonest first; the
-// baseline too. Ties go as in [Optimise]. The quantiles are those of [Exact.LatencyQuantile]. It wants 0 < u < 1.
+// than the budget, machine seconds per task, the one of least u-quantile of the latency for each number of clones and mode, soonest
+// first. Ties go as in [Optimise]. The quantiles are those of [Exact.LatencyQuantile]. It wants 0 < u < 1.
 //
 // A quantile is a search by bisection, and there are thousands of policies. So one policy of each kind, that of least mean, sets a time,
 // one pass over the forks tells P(T < that time) of all others, and only the one that beats it most is searched, until none
 // does.
-func (e *Exact) Deadline(choices []Choice, u float64) ([]Timed, error) {
+func (e *Exact) Deadline(choices []Choice, budget, u float64) ([]Timed, error) {
 	if !(u > 0 && u < 1) {
 		return nil, fmt.Errorf("plan: a quantile is between 0 and 1, got %g", u)
 	}
 	d := &deadline{e: e, u: u}
 	for _, c := range choices {
-		if c.Cost <= choices[0].Cost*(1+tie) && !math.IsInf(c.Latency, 1) || c.Policy == choices[0].Policy {
+		if c.Cost <= budget*(1+tie) {
 			d.enter(c)
 		}
 	}

@@ -19,7 +19,7 @@ func TestDeadlineAgainstAll(t *testing.T) {
 		l := law(t, c.spec)
 		e := exact(t, l, c.tasks)
 		choices := EvaluateAll(e, Policies(c.tasks, 2))
-		got, err := e.Deadline(choices, c.u)
+		got, err := e.Deadline(choices, choices[0].Cost, c.u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func BenchmarkDeadline(b *testing.B) {
 	e := exact(b, heavy(b, 1000), 1000)
 	choices := EvaluateAll(e.Grid(4), Policies(1000, 4))
 	for b.Loop() {
-		best, err := e.Deadline(choices, 0.99)
+		best, err := e.Deadline(choices, choices[0].Cost, 0.99)
 		if err != nil || best[0].Baseline() {
 			b.Fatal("a heavy tail wants clones", err)
 		}

@@ -85,9 +85,9 @@ func Objective(o Outcome, tasks int, lambda float64) float64 {
 	return o.Latency + lambda*float64(tasks)*o.Cost
 }
 
-// Best returns the choices of least E[T] within the budget of (19) that are faster than the baseline, at most so many, best
-// first. They differ in more than the number of stragglers: there is one for each number of clones and mode.
-func Best(choices []Choice, most int) []Choice {
+// Best returns the choices of least E[T] that are faster than what is done now and cost no more, at most so many, best first. They
+// differ in more than the number of stragglers: there is one for each number of clones and mode. With now the baseline it is (19).
+func Best(choices []Choice, now Outcome, most int) []Choice {
 	type kind struct {
 		clones   int
 		original Original
@@ -96,7 +96,7 @@ func Best(choices []Choice, most int) []Choice {
 	var kinds []kind
 	for _, c := range choices {
 		k := kind{c.Clones, c.Original}
-		if c.Baseline() || c.Cost > choices[0].Cost*(1+tie) || !(c.Latency < choices[0].Latency*(1-tie)) {
+		if c.Baseline() || c.Cost > now.Cost*(1+tie) || !(c.Latency < now.Latency*(1-tie)) {
 			continue
 		}
 		if groups[k] == nil {

@@ -42,8 +42,8 @@ func Rounded(l *dist.Empirical, most int) *dist.Empirical {
 
 // Shortlist returns, in the order of [Policies], the baseline and the policies of which one is the optimum if the choices
 // are nearly right: the few best of (20), and those of (19) with a budget a little smaller or as it is, of any kind and of
-// each number of clones and mode.
-func Shortlist(choices []Choice, tasks int, lambda float64) []Policy {
+// each number of clones and mode. The budget is the cost of the baseline, and that of each of the others.
+func Shortlist(choices []Choice, tasks int, lambda float64, others ...Outcome) []Policy {
 	list := []Policy{{}}
 	few := func(figure func(Choice) float64) {
 		sorted := slices.Clone(choices)
@@ -55,8 +55,11 @@ func Shortlist(choices []Choice, tasks int, lambda float64) []Policy {
 		}
 	}
 	few(func(c Choice) float64 { return Objective(c.Outcome, tasks, lambda) })
-	for _, spare := range []float64{0, 1e-5, 1e-3} {
-		budget := choices[0].Cost * (1 - spare)
+	var budgets []float64
+	for _, now := range append(others, choices[0].Outcome) {
+		budgets = append(budgets, now.Cost, now.Cost*(1-1e-5), now.Cost*(1-1e-3))
+	}
+	for _, budget := range budgets {
 		few(func(c Choice) float64 {
 			if c.Cost <= budget {
 				return c.Latency
@@ -64,7 +67,7 @@ func Shortlist(choices []Choice, tasks int, lambda float64) []Policy {
 			return math.Inf(1)
 		})
 		within := slices.DeleteFunc(slices.Clone(choices[1:]), func(c Choice) bool { return c.Cost > budget })
-		for _, c := range Best(append(choices[:1:1], within...), len(within)) {
+		for _, c := range Best(within, choices[0].Outcome, len(within)) {
 			list = append(list, c.Policy)
 		}
 	}

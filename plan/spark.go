@@ -20,6 +20,18 @@ func Spark4() Spark { return Spark{Quantile: 0.9, Multiplier: 3, Interval: 0.1, 
 // Spark3 returns the defaults before Spark 4.
 func Spark3() Spark { return Spark{Quantile: 0.75, Multiplier: 1.5, Interval: 0.1, MinRuntime: 0.1} }
 
+// SparkThresholds returns settings that clone by age alone, which a fork at a number of tasks cannot express: half of the tasks done, and
+// multipliers from 1.2 to 8.
+func SparkThresholds() []Spark {
+	var all []Spark
+	for _, multiplier := range []float64{1.2, 1.5, 2, 2.5, 3, 4, 6, 8} {
+		r := Spark4()
+		r.Quantile, r.Multiplier = 0.5, multiplier
+		all = append(all, r)
+	}
+	return all
+}
+
 // Validate returns an error unless the settings are in Spark's range.
 func (r Spark) Validate(int) error {
 	switch {

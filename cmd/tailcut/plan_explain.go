@@ -131,7 +131,7 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 		e.verdict, e.why = tooFew, "no attempt succeeded"
 		return e, nil
 	}
-	sample, err := dist.NewEmpirical(st.Seconds())
+	sample, err := lawOf(st)
 	if err != nil {
 		return nil, err
 	}

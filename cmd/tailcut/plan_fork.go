@@ -26,6 +26,7 @@ type forkFlags struct {
 	method     choice
 	rounds     int
 	seed       uint64
+	now        string
 	compare    string
 	confidence bool
 	report     string
@@ -42,7 +43,7 @@ func newPlanFork() *cobra.Command {
 		Long: "Find the single-fork policy for a job: when all but S of its tasks are done, start R clones of each that is left,\n" +
 			"beside its original (keep) or in its place with one more (kill). FILE tells how long the tasks of a past run took: one\n" +
 			"number of seconds per line, a CSV, a .tr workload, or a log of Spark, Hadoop, GNU parallel, Nextflow, Slurm, Kubernetes or Tailcut.\n\n" +
-			"--compare adds what other rules would do: spark, spark3, flink, hadoop2 and backup with their parameters as in\n" +
+			"--compare adds what other rules would do, and --now says which you have: spark, spark3, flink, hadoop2 and backup with their parameters as in\n" +
 			"'tailcut policies', a time-out such as timeout:after=30s,r=1,original=kill,times=3, or several forks joined by +.",
 		Example: "  tailcut plan fork durations.txt\n" +
 			"  tailcut plan fork --column seconds tasks.csv --quantile 0.99\n" +
@@ -63,6 +64,7 @@ func newPlanFork() *cobra.Command {
 	flags.Var(&f.method, "method", "how to evaluate policies")
 	flags.IntVar(&f.rounds, "rounds", 1000, "repetitions of the methods bootstrap and simulate")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all that is simulated or resampled")
+	flags.StringVar(&f.now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")
 	flags.StringVar(&f.compare, "compare", "", "other rules to evaluate, separated by commas, such as spark3,hadoop2")
 	flags.BoolVar(&f.confidence, "confidence", false, "tell how sure the recommendation is, by resampling the durations")
 	flags.StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
@@ -87,9 +89,6 @@ func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) er
 		return err
 	}
 	a := &forkAnswer{flags: f, law: l, samples: samples, tasks: f.tasks}
-	if f.tasks == 0 {
-		a.tasks = samples
-	}
 	if err := f.check(a.tasks); err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) er
 	return a.printTable(out)
 }
 
-// read returns the law of a duration, and the number of samples that it was made of, 0 if none.
+// read returns the law of a duration, and the number of samples that it was made of, 0 if none. It sets the tasks if they are not given.
 func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.Law, int, error) {
 	switch {
 	case f.law != "" && len(args) > 0:
@@ -128,15 +127,22 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 		return l, 0, nil
 	}
 	f.from.path = args[0]
-	values, err := f.from.read(stdin, notes)
+	st, err := f.from.read(stdin)
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := dist.NewEmpirical(values)
+	if n := len(st.Censored); n > 0 && f.confidence {
+		return nil, 0, fmt.Errorf("--confidence resamples durations, and %s of %s did not end", count(n, "attempt"), st.Title())
+	}
+	l, err := lawOf(st)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", f.from.path, err)
 	}
-	return l, len(values), nil
+	f.from.note(st, l, notes)
+	if f.tasks == 0 {
+		f.tasks = len(st.Seconds())
+	}
+	return l, len(st.Seconds()) + len(st.Censored), nil
 }
 
 // Limits of what is planned exactly within a minute or so.

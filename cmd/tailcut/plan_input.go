@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/trace/history"
 )
 
@@ -28,22 +30,52 @@ func (d *durationsFrom) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&d.stage, "stage", "", "stage to take from FILE: its id or its name")
 }
 
-// read returns the durations of the attempts of one stage that succeeded, in seconds, and tells on notes what it left out. An error
-// is one line that names file, line and what was expected.
-func (d durationsFrom) read(stdin io.Reader, notes io.Writer) ([]float64, error) {
+// read returns the one stage that is asked for. An error is one line that names file, line and what was expected.
+func (d durationsFrom) read(stdin io.Reader) (*history.Stage, error) {
 	stages, _, err := d.stages(stdin)
 	if err != nil {
 		return nil, err
 	}
-	st, err := d.choose(stages)
+	return d.choose(stages)
+}
+
+// note tells what was done about attempts that did not end.
+func (d durationsFrom) note(st *history.Stage, law *dist.Empirical, notes io.Writer) {
+	n := len(st.Censored)
+	if n == 0 {
+		return
+	}
+	fmt.Fprintf(notes, "tailcut: %s: %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier\n",
+		d.name(), count(n, "attempt"))
+	if longest := slices.Max(st.Censored); longest >= law.Quantile(1) {
+		fmt.Fprintf(notes, "tailcut: %s: the longest, %s, is one of them: the true tail is longer than what is planned with\n", d.name(), span(longest))
+	}
+}
+
+// censoredParts is into how many parts an observation is cut when weights become counts.
+const censoredParts = 1000
+
+// lawOf returns the law of one attempt's duration: the attempts of a stage that succeeded, and if others were cut off the estimate of Kaplan and Meier from
+// all, with the rest of its mass on the longest. Its weights are then rounded to a thousandth of an observation.
+func lawOf(st *history.Stage) (*dist.Empirical, error) {
+	if len(st.Censored) == 0 {
+		return dist.NewEmpirical(st.Seconds())
+	}
+	observations := dist.Complete(st.Seconds())
+	for _, v := range st.Censored {
+		observations = append(observations, dist.Observation{Value: v, Censored: true})
+	}
+	estimate, err := dist.KaplanMeier(observations)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(st.Censored); n > 0 {
-		fmt.Fprintf(notes, "tailcut: %s: left out %s killed or still running when the log ended: the tail is longer than what is planned with\n",
-			d.name(), count(n, "attempt"))
+	parts := float64(min(censoredParts*len(observations), 1<<30))
+	var values []float64
+	var counts []int
+	for _, a := range dist.Atoms(estimate.Efron()) {
+		values, counts = append(values, a.Value), append(counts, max(1, int(math.Round(a.Mass*parts))))
 	}
-	return st.Seconds(), nil
+	return dist.NewEmpiricalCounts(values, counts)
 }
 
 // stages reads the log.

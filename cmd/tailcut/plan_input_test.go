@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/trace/history"
 )
 
 // Whatever the text, what is read can be planned with, and an error is one line.
@@ -19,20 +19,16 @@ func FuzzReadDurations(f *testing.F) {
 		f.Add(seed, "b", "")
 	}
 	f.Fuzz(func(t *testing.T, text, column, job string) {
-		values, err := durationsFrom{path: "-", column: column, job: job}.read(strings.NewReader(text), io.Discard)
+		st, err := durationsFrom{path: "-", column: column, job: job}.read(strings.NewReader(text))
 		if err != nil {
 			if strings.ContainsRune(err.Error(), '\n') && !strings.ContainsAny(column, "\n\r") {
 				t.Errorf("more than a line: %q", err)
 			}
 			return
 		}
-		if len(values) == 0 {
-			t.Error("no durations, and no error")
-		}
-		for _, v := range values {
-			if !(v >= 0) || math.IsInf(v, 1) {
-				t.Errorf("%v is no duration", v)
-			}
+		l, err := lawOf(st)
+		if err != nil || !(l.Quantile(0) >= 0) || math.IsInf(l.Quantile(1), 1) {
+			t.Errorf("%v, %v: no law of durations", l, err)
 		}
 	})
 }
@@ -41,9 +37,27 @@ func FuzzReadDurations(f *testing.F) {
 func TestDurationsKeepTheirDigits(t *testing.T) {
 	text := "0.0012345678912345\n1e300\n5e-324\n"
 	for _, d := range []durationsFrom{{path: "-"}, {path: "-", column: "1"}} {
-		values, err := d.read(strings.NewReader(text), io.Discard)
-		if err != nil || !slices.Equal(values, []float64{0.0012345678912345, 1e300, 5e-324}) {
-			t.Error(values, err)
+		st, err := d.read(strings.NewReader(text))
+		if err != nil || !slices.Equal(st.Seconds(), []float64{0.0012345678912345, 1e300, 5e-324}) {
+			t.Error(st, err)
+		}
+	}
+}
+
+// Durations 1, 2 and 4, and attempts cut off at 2 and 5. Of the five, 1 ended: S = 4/5. Of the four left, 2 ended: 3/5. Cut off at 2 counts as longer, so
+// of two left 4 ended: 3/10, which falls on the longest, 5.
+func TestCensored(t *testing.T) {
+	st := &history.Stage{Censored: []float64{5, 2}}
+	for _, v := range []float64{4, 1, 2} {
+		st.Succeeded = append(st.Succeeded, history.Observation{Seconds: v})
+	}
+	l, err := lawOf(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x, want := range map[float64]float64{0.5: 1, 1: 0.8, 3: 0.6, 4: 0.3, 5: 0} {
+		if got := l.Survival(x); math.Abs(got-want) > 1e-3 {
+			t.Errorf("S(%v) = %v, expected %v", x, got, want)
 		}
 	}
 }

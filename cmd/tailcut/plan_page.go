@@ -15,9 +15,9 @@ func (a *forkAnswer) page() *report.Page {
 	p := &report.Page{Name: "plan-fork", Title: "When to clone the last tasks of a job"}
 	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", count(a.tasks, "task"), a.source(), a.flags.method.value)}
 	if best := a.best[0]; best.Baseline() {
-		p.Intro = append(p.Intro, "Do not replicate: no policy is faster than what you have without costing more machine time.")
+		p.Intro = append(p.Intro, a.refusal())
 	} else {
-		base := a.advice.Baseline
+		base := a.now
 		p.Intro = append(p.Intro, fmt.Sprintf("Recommended: %s. Latency %s instead of %s, machine time %s instead of %s.", words(best.Policy, a.tasks),
 			span(best.Latency), span(base.Latency), span(best.Cost*float64(a.tasks)), span(base.Cost*float64(a.tasks))))
 	}
@@ -45,7 +45,7 @@ func (a *forkAnswer) answerSection() report.Section {
 		}
 		t.Add(what, o.Latency, margin, o.Cost*float64(a.tasks), spec)
 	}
-	add("what you have now", a.advice.Baseline.Outcome, "")
+	add("what you have now: "+a.now.words, a.now.Outcome, a.now.spec)
 	for _, c := range a.compared {
 		add(c.words, c.Outcome, c.spec)
 	}
@@ -56,7 +56,7 @@ func (a *forkAnswer) answerSection() report.Section {
 		add(fmt.Sprintf("least latency + %g machine time: %s", a.flags.lambda, words(c.Policy, a.tasks)), c.Outcome, forkSpec(c.Policy, a.tasks))
 	}
 	s.Tables = append(s.Tables, t)
-	if !a.best[0].Baseline() {
+	if !a.best[0].Baseline() || a.spark != nil {
 		s.Text = a.settings()
 	}
 	if c := a.confidence; c != nil {
@@ -129,7 +129,7 @@ func histogram(l *dist.Empirical) (edges, shares []float64) {
 // curveSection draws latency and machine time against the share of stragglers, as Figures 3 to 10 of the paper do.
 func (a *forkAnswer) curveSection() report.Section {
 	s := report.Section{Title: "Latency and machine time", Text: []string{
-		"Against the share p of the tasks that still run at the fork, for each number of clones r. The dashed line is what you have now."}}
+		"Against the share p of the tasks that still run at the fork, for each number of clones r. The dashed line is without clones."}}
 	for _, mode := range []plan.Original{plan.Keep, plan.Kill} {
 		latency := report.Plot{Name: "latency_" + mode.String(), Title: "Latency, " + mode.String(), X: "p", Y: "latency (s)"}
 		cost := report.Plot{Name: "cost_" + mode.String(), Title: "Machine time per task, " + mode.String(), X: "p", Y: "machine time per task (s)"}
@@ -138,9 +138,9 @@ func (a *forkAnswer) curveSection() report.Section {
 		flat := func(name string, y float64) report.Series {
 			return report.Series{Name: name, Kind: report.Line, Published: true, X: []float64{0, 1}, Y: []float64{y, y}}
 		}
-		latency.Series = append(latency.Series, flat("now", base.Latency))
-		cost.Series = append(cost.Series, flat("now", base.Cost))
-		both.Series = append(both.Series, report.Series{Name: "now", Kind: report.Points, X: []float64{base.Cost}, Y: []float64{base.Latency}})
+		latency.Series = append(latency.Series, flat("no clones", base.Latency))
+		cost.Series = append(cost.Series, flat("no clones", base.Cost))
+		both.Series = append(both.Series, report.Series{Name: "no clones", Kind: report.Points, X: []float64{base.Cost}, Y: []float64{base.Latency}})
 		for r := range a.flags.maxClones + 1 {
 			if r == 0 && mode == plan.Keep {
 				continue
@@ -187,7 +187,7 @@ func (a *forkAnswer) frontierSection() report.Section {
 				X: []float64{o.Cost * float64(a.tasks)}, Y: []float64{o.Latency}})
 		}
 	}
-	point("now", a.advice.Baseline.Outcome)
+	point("now", a.now.Outcome)
 	for _, c := range a.compared {
 		point(c.words, c.Outcome)
 	}

@@ -34,7 +34,9 @@ type forkResult struct {
 	LatencySensitive forkPolicy   `json:"latency_sensitive"`
 	CostSensitive    costPolicy   `json:"cost_sensitive"`
 	Deadline         *timedPolicy `json:"deadline_sensitive,omitempty"` // with --quantile
+	Now              *forkRule    `json:"now,omitempty"`                // with --now
 	Compared         []forkRule   `json:"compared"`
+	Recommended      forkPolicy   `json:"recommended"` // of what beats what is done now, the best by mean or with --quantile by that
 	Confidence       *forkSure    `json:"confidence,omitempty"`
 	Frontier         []forkPolicy `json:"frontier"`
 	Lemma1           string       `json:"lemma1"`
@@ -133,6 +135,11 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 	if a.flags.quantile > 0 {
 		r.Deadline = &timedPolicy{a.policy(a.best[0], true), a.flags.quantile}
 	}
+	if a.flags.now != "" {
+		r.Now = &forkRule{a.now.spec, assessed(a.now.Assessment), a.now.Exact}
+	}
+	r.Recommended = a.policy(a.best[0], true)
+	r.Compared = []forkRule{}
 	for _, c := range a.compared {
 		r.Compared = append(r.Compared, forkRule{c.spec, assessed(c.Assessment), c.Exact})
 	}

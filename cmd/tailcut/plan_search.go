@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -19,14 +20,17 @@ type forkAnswer struct {
 	samples       int // 0 of a law
 	tasks         int
 	exact         *plan.Exact
+	simulate      *plan.Simulate
 	coarse        *plan.Exact // of the rounded durations, if they were searched
 	choices       []plan.Choice
 	advice        plan.Advice
 	best          []plan.Choice // within the budget, the recommended first, one for each number of clones and mode; the last is the baseline
 	single        *plan.Choice  // the best with one clone beside the original, if any
 	evaluated     *plan.Choice
+	now           comparison // what is done now; no clones unless --now says something else
 	compared      []comparison
-	hadoop        plan.Hadoop // the settings that come near the recommendation, if there is one
+	spark         *sparkChoice // what Spark is told, if it can do better than what is done now
+	hadoop        plan.Hadoop  // the settings that come near the recommendation, if there is one
 	hadoopLatency float64
 	confidence    *plan.Confidence
 	lemma         plan.Verdict
@@ -51,6 +55,18 @@ func (a *forkAnswer) search() error {
 	if err != nil {
 		return err
 	}
+	if a.simulate, err = plan.NewSimulate(a.law, a.tasks, simulatedJobs(a.tasks), f.seed); err != nil {
+		return err
+	}
+	a.now = comparison{words: "no clones", rule: plan.Policy{}}
+	if f.now != "" {
+		if a.now, err = a.comparison("--now", f.now); err != nil {
+			return err
+		}
+		if a.now.Assessment, err = plan.Assess(a.exact, a.simulate, a.now.rule, f.quantile); err != nil {
+			return err
+		}
+	}
 	dice := f.method.value == "bootstrap" || f.method.value == "simulate"
 	var choices, onlyTradeOff []plan.Choice
 	if f.method.value == "exact" || dice {
@@ -61,6 +77,9 @@ func (a *forkAnswer) search() error {
 		choices = evaluateAll(by, slices.Collect(plan.Policies(a.tasks, f.maxClones)), 256)
 	}
 	a.advice = plan.Optimise(choices, a.tasks, f.lambda)
+	if f.now == "" {
+		a.now.Outcome = a.advice.Baseline.Outcome
+	}
 	a.choices = choices
 	if onlyTradeOff != nil {
 		a.advice.Frontier = plan.Optimise(onlyTradeOff, a.tasks, f.lambda).Frontier
@@ -102,12 +121,19 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 		if rounded != nil {
 			e, from = a.coarse, rounded
 		}
-		timed, err := e.Deadline(from, a.flags.quantile)
+		timed, err := e.Deadline(from, a.now.Cost, a.flags.quantile)
 		if err != nil {
 			return err
 		}
+		if a.now.rule == plan.Rule(plan.Policy{}) {
+			if a.now.Quantile, err = e.LatencyQuantile(plan.Policy{}, a.flags.quantile); err != nil {
+				return err
+			}
+		}
 		for _, t := range timed {
-			ranked = append(ranked, t.Choice)
+			if !t.Baseline() && t.Quantile < a.now.Quantile*(1-1e-9) {
+				ranked = append(ranked, t.Choice)
+			}
 		}
 		if rounded != nil {
 			var policies []plan.Policy
@@ -116,13 +142,8 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 			}
 			ranked = evaluateAll(a.exact, policies, 1)
 		}
-		if i := slices.IndexFunc(ranked, plan.Choice.Baseline); i > 0 {
-			ranked = ranked[:i]
-		} else {
-			ranked = nil
-		}
 	} else {
-		ranked = plan.Best(choices, len(choices))
+		ranked = plan.Best(choices, a.now.Outcome, len(choices))
 	}
 	a.best = append(slices.Clone(ranked[:min(3, len(ranked))]), a.advice.Baseline)
 	if i := slices.IndexFunc(ranked, func(c plan.Choice) bool {
@@ -137,53 +158,99 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 func (a *forkAnswer) assess() error {
 	f := a.flags
 	specs := []string{"spark"}
+	if f.now == "spark" {
+		specs = nil
+	}
 	if f.compare != "" {
 		specs = append(specs, policy.SplitList(f.compare)...)
 	}
 	for _, spec := range specs {
-		r, err := parseRule(spec, a.tasks)
+		c, err := a.comparison("--compare", spec)
 		if err != nil {
 			return err
 		}
-		what := ruleWords(spec, r, a.tasks)
-		if spec == "spark" {
-			what = "Spark 4's defaults"
-		}
-		a.compared = append(a.compared, comparison{spec: spec, words: what, rule: r})
+		a.compared = append(a.compared, c)
 	}
-	if s := a.best[0].Stragglers; s > 0 {
-		a.hadoop = plan.HadoopDefaults()
-		a.hadoop.Rest, a.hadoop.MinAllowed = 1, s
-		a.compared = append(a.compared, comparison{rule: a.hadoop})
-	}
-	m, err := plan.NewSimulate(a.law, a.tasks, simulatedJobs(a.tasks), f.seed)
-	if err != nil {
-		return err
-	}
-	var played []plan.Rule
-	var at []int
+	// All that is simulated meets the same luck, so that small differences show.
+	var rules []plan.Rule
+	var into []*plan.Assessment
+	play := func(r plan.Rule, to *plan.Assessment) { rules, into = append(rules, r), append(into, to) }
 	for i := range a.compared {
 		c := &a.compared[i]
-		c.Assessment, err = a.exact.Assess(c.rule, f.quantile)
-		switch {
-		case errors.Is(err, plan.ErrMethod):
-			played, at = append(played, c.rule), append(at, i)
-		case err != nil:
+		var err error
+		if c.Assessment, err = a.exact.Assess(c.rule, f.quantile); errors.Is(err, plan.ErrMethod) {
+			play(c.rule, &c.Assessment)
+		} else if err != nil {
 			return err
 		}
 	}
-	all, err := m.AssessAll(played, f.quantile)
+	var hadoop, now, single plan.Assessment
+	thresholds := plan.SparkThresholds()
+	sparks := make([]plan.Assessment, len(thresholds))
+	if s := a.best[0].Stragglers; s > 0 {
+		a.hadoop = plan.HadoopDefaults()
+		a.hadoop.Rest, a.hadoop.MinAllowed = 1, s
+		play(a.hadoop, &hadoop)
+	}
+	play(a.now.rule, &now)
+	if a.single != nil {
+		play(a.single.Policy, &single)
+	}
+	for i, r := range thresholds {
+		play(r, &sparks[i])
+	}
+	all, err := a.simulate.AssessAll(rules, f.quantile)
 	if err != nil {
 		return err
 	}
 	for i, x := range all {
-		a.compared[at[i]].Assessment = x
+		*into[i] = x
 	}
-	if last := len(a.compared) - 1; a.compared[last].spec == "" {
-		a.hadoopLatency = a.compared[last].Latency
-		a.compared = a.compared[:last]
-	}
+	a.hadoopLatency = hadoop.Latency
+	a.pickSpark(now, single, thresholds, sparks)
 	return nil
+}
+
+// pickSpark chooses the settings for Spark: of those that need no more machine time than what is done now the soonest, on average or with
+// --quantile by that. They are the best single fork, which was found exactly, or clone by age.
+func (a *forkAnswer) pickSpark(now, single plan.Assessment, thresholds []plan.Spark, played []plan.Assessment) {
+	figure := func(x plan.Assessment) float64 {
+		if a.flags.quantile > 0 {
+			return x.Quantile
+		}
+		return x.Latency
+	}
+	lowest := figure(now)
+	if a.single != nil {
+		lowest = figure(single)
+		a.spark = &sparkChoice{a.single.Latency, quantileFor(a.tasks-a.single.Stragglers, a.tasks), 1}
+	}
+	for i, x := range played {
+		if x.Cost <= now.Cost && figure(x) < lowest*(1-1e-9) {
+			lowest = figure(x)
+			a.spark = &sparkChoice{x.Latency, fmt.Sprint(thresholds[i].Quantile), thresholds[i].Multiplier}
+		}
+	}
+}
+
+// sparkChoice is what Spark is told.
+type sparkChoice struct {
+	latency    float64
+	quantile   string
+	multiplier float64
+}
+
+// comparison reads a rule of a flag.
+func (a *forkAnswer) comparison(flag, spec string) (comparison, error) {
+	r, err := parseRule(spec, a.tasks)
+	if err != nil {
+		return comparison{}, fmt.Errorf("%s %s: %w", flag, spec, err)
+	}
+	what := ruleWords(spec, r, a.tasks)
+	if spec == "spark" {
+		what = "Spark 4's defaults"
+	}
+	return comparison{spec: spec, words: what, rule: r}, nil
 }
 
 // simulatedJobs is how often a rule is played that is not exact: enough for two digits.
@@ -200,11 +267,13 @@ func (a *forkAnswer) resample() error {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range gains {
 		group.Go(func() (err error) {
-			gains[i], err = plan.Resampled(sample, a.tasks, a.best[0].Policy, a.flags.seed, uint64(i))
+			gains[i], err = plan.Resampled(sample, a.samples, a.tasks, a.now.rule, a.best[0].Policy, a.flags.seed, uint64(i))
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); errors.Is(err, plan.ErrMethod) {
+		return fmt.Errorf("--confidence with --now %s: that rule has to be simulated, which is too slow to do for each resample", a.flags.now)
+	} else if err != nil {
 		return err
 	}
 	c := plan.NewConfidence(gains, 0.95)
@@ -229,7 +298,11 @@ func (a *forkAnswer) grid() (choices, rounded []plan.Choice, err error) {
 		return nil, nil, err
 	}
 	rounded = sweep(a.coarse, a.flags.maxClones)
-	return evaluateAll(a.exact, plan.Shortlist(rounded, a.tasks, a.flags.lambda), 1), rounded, nil
+	var others []plan.Outcome
+	if a.flags.now != "" {
+		others = append(others, a.now.Outcome)
+	}
+	return evaluateAll(a.exact, plan.Shortlist(rounded, a.tasks, a.flags.lambda, others...), 1), rounded, nil
 }
 
 // reevaluate replaces the figures of the picks by those of a method.

@@ -38,13 +38,16 @@ func (a *forkAnswer) settings() []string {
 	best, tasks := a.best[0], a.tasks
 	var lines []string
 	switch {
-	case a.single == nil:
-		lines = append(lines, "Spark clones once, keeps the original, and not before a task is done: no such policy is within the budget.")
-	case best.Policy == a.single.Policy:
-		lines = append(lines, sparkSettings(best.Policy, tasks))
+	case a.spark == nil:
+		lines = append(lines, "Spark clones once, keeps the original, and not before a task is done: it cannot do better than what you have.")
+	case a.single != nil && best.Policy == a.single.Policy && a.spark.multiplier == 1:
+		lines = append(lines, a.spark.settings())
 	default:
 		lines = append(lines, fmt.Sprintf("Spark clones once, keeps the original, and not before a task is done; the best of that kind (latency %s):",
-			span(a.single.Latency)), sparkSettings(a.single.Policy, tasks))
+			span(a.spark.latency)), a.spark.settings())
+	}
+	if best.Baseline() {
+		return lines
 	}
 	if best.Original == plan.Keep && best.Stragglers < tasks {
 		lines = append(lines, fmt.Sprintf("Flink: execution.batch.speculative.enabled=true, execution.batch.speculative.max-concurrent-executions=%d,\n"+
@@ -59,7 +62,7 @@ func (a *forkAnswer) settings() []string {
 		span(a.hadoopLatency), a.hadoop.MinAllowed))
 }
 
-func sparkSettings(p plan.Policy, tasks int) string {
-	return fmt.Sprintf("Spark: spark.speculation=true, spark.speculation.quantile=%s, spark.speculation.multiplier=1,\n"+
-		"  spark.speculation.efficiency.enabled=false", quantileFor(tasks-p.Stragglers, tasks))
+func (s *sparkChoice) settings() string {
+	return fmt.Sprintf("Spark: spark.speculation=true, spark.speculation.quantile=%s, spark.speculation.multiplier=%g,\n"+
+		"  spark.speculation.efficiency.enabled=false", s.quantile, s.multiplier)
 }

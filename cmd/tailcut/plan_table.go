@@ -28,7 +28,7 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	base := a.advice.Baseline
+	base := a.now.Outcome
 	row := func(what string, o plan.Outcome, quantile string) {
 		cells := table.Row{what, span(o.Latency) + margin(o.Latency, o.LatencyError), saving(base.Latency, o.Latency),
 			span(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
@@ -44,13 +44,20 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		}
 		row(what, c.Outcome, quantile)
 	}
-	choice("what you have now: no clones", base)
-	for _, c := range a.compared {
-		what := c.words
+	compared := func(what string, c comparison) {
 		if !c.Exact {
 			what += ", simulated"
 		}
 		row(what, c.Outcome, span(c.Quantile))
+	}
+	if a.flags.now == "" {
+		choice("what you have now: no clones", a.advice.Baseline)
+	} else {
+		compared("what you have now: "+a.now.words, a.now)
+		choice("no clones", a.advice.Baseline)
+	}
+	for _, c := range a.compared {
+		compared(c.words, c)
 	}
 	if a.evaluated != nil {
 		choice("yours: "+words(a.evaluated.Policy, a.tasks), *a.evaluated)
@@ -70,12 +77,14 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 func (a *forkAnswer) printAdvice(out io.Writer) {
 	best := a.best[0]
 	if best.Baseline() {
-		fmt.Fprintln(out, "Do not replicate: no policy is faster than what you have without costing more machine time.")
+		fmt.Fprintln(out, a.refusal())
 	} else {
 		if a.confidence != nil {
 			fmt.Fprintf(out, "%s\n\n", a.confidenceWords())
 		}
 		fmt.Fprintf(out, "tailcut --policy %s\n", forkSpec(best.Policy, a.tasks))
+	}
+	if !best.Baseline() || a.spark != nil {
 		for _, line := range a.settings() {
 			fmt.Fprintln(out, line)
 		}
@@ -88,6 +97,14 @@ func (a *forkAnswer) printAdvice(out io.Writer) {
 	if a.lemma != plan.Inconclusive && best.Stragglers < a.tasks {
 		fmt.Fprintf(out, "Keep or kill at this fork, by Lemma 1: %s.\n", a.lemma)
 	}
+}
+
+// refusal says that there is no better policy.
+func (a *forkAnswer) refusal() string {
+	if a.flags.now == "" {
+		return "Do not replicate: no policy is faster than what you have without costing more machine time."
+	}
+	return "Keep what you have: no fork at a number of tasks is faster without costing more machine time."
 }
 
 // confidenceWords says how sure the recommendation is.
