@@ -17,7 +17,7 @@ package policy
 //	then the fresh task. When no fresh task waits:
 //	  idle=rho    E[t_rem - t_new] > rho Delta          duplicate
 //	  idle=delta  the rule with delta                   duplicate
-//	a task gets no further duplicate while one is younger than Delta; once it is not, only the two attempts with the smallest t_rem are kept
+//	a task gets no further duplicate, nor is it restarted, while one is younger than Delta; once it is not, only the two attempts with the smallest t_rem are kept
 //
 // Xu et al. (TPDS 2017) compare with the rule with delta alone, whether tasks wait or not: preset mantri-dup.
 //
@@ -128,12 +128,11 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	id := int(t - v.Stage(st.id).First)
 	var to *heap[falling[sched.Time]]
 	end, ok := p.ends.task(v, t)
-	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
+	newest, _ := v.FirstAttempt(t)
+	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 && p.lists.listOf(newest) == nil {
 		switch {
 		case task.Live > 1:
-			if a, _ := v.FirstAttempt(t); p.lists.listOf(a) == nil {
-				to = &st.several
-			}
+			to = &st.several
 		case p.kills && p.restarted(t) < p.restarts:
 			to = &st.fresh
 		default:
