@@ -23,6 +23,7 @@ var formats = []format{
 	{"rumen", isRumen, (*reader).rumen},
 	{"tpch", isTPCH, func(in *reader) error { return in.eachLine(in.tpchLine) }},
 	{"jsonl", func(s *sample) bool { return s.line[0] == '{' }, func(in *reader) error { return in.eachLine(in.jsonLine) }},
+	{"csv", isCSV, (*reader).csvTable},
 	{"alibaba-v2017", isAlibaba2017, (*reader).alibaba2017},
 	{"alibaba-v2018", isAlibaba2018, (*reader).alibaba2018},
 	{"google-task-events", isGoogleTaskEvents, (*reader).googleTaskEvents},
@@ -30,7 +31,6 @@ var formats = []format{
 	{"google-text-events", isGoogleTextEvents, (*reader).googleTextEvents},
 	{"swim", isSWIM, func(in *reader) error { return in.eachLine(in.swimLine) }},
 	{"coflow", isCoflow, func(in *reader) error { return in.eachLine(in.coflowLine) }},
-	{"csv", isCSV, (*reader).csvTable},
 	{"tr", func(s *sample) bool { _, err := parseSeconds(s.text[0]); return err == nil }, func(in *reader) error { return in.eachLine(in.trLine) }},
 }
 

@@ -141,6 +141,7 @@ var importCases = []struct {
 	{"google-text-events", "1  77 1 5  0  280 0 9 0.063 0.006 0.000 0\n2  77 1 5  1  280 0 9 0.063 0.006 0.000 0\n9  77 1 5  4  280 0 9 0 0 0 0\n", Importer{},
 		"77@1: 0[7]\n"},
 	{"csv", csvText, Importer{}, "b@0: 0[1]\na@1.5: map[2 3] reduce[4]\nf: the jobs were not in order of arrival and have been sorted\n"},
+	{"csv", "a,b,c,job,stage,arrival_seconds,duration_seconds,d,e\n1,2,3,x,map,0,1,4,5\n", Importer{}, "x@0: map[1]\n"},
 	{"jsonl", `{"name":"jobID","stages":[{"durations_seconds":[1]}]}`, Importer{}, "jobID@0: 0[1]\n"},
 	{"tr", "# twelve fields\n0 9 1 1 1 1 1 1 1 1 1 1\n", Importer{}, "1@0: 0[1 1 1 1 1 1 1 1 1]\n"},
 }
@@ -196,7 +197,7 @@ func TestInstancesFollowTheLaw(t *testing.T) {
 
 func TestImportErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"value,count\n1,2\n", `trace: f: expected one of the formats rumen, tpch, jsonl, alibaba-v2017, alibaba-v2018, `},
+		{"value,count\n1,2\n", `trace: f: expected one of the formats rumen, tpch, jsonl, csv, alibaba-v2017, alibaba-v2018, `},
 		{"%PDF-1.4\n", `trace: f: expected one of the formats `},
 		{`{"jobID":"j","outcome":"SUCCESS"}`, "trace: f:1: field submitTime: job j: expected milliseconds since 1970"},
 		{"{\"jobID\":\"j\",\n\"submitTime\":\"x\"}", "trace: f:2: field submitTime: expected a whole number in range, got string"},
