@@ -300,6 +300,11 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 		x, ok := p.choose(v, j, clones)
 		if !ok {
 			from.drop(int(j)) // until something happens to it
+			if job := v.Job(j); !clones { // nor has it a use for its waiting tasks, but for a clone it may have
+				if _, ok := p.choose(v, j, true); ok {
+					p.running.set(int(j), p.order.standing(v, j, &job))
+				}
+			}
 			continue
 		}
 		if x.clone {
