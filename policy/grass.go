@@ -191,7 +191,7 @@ func (p *grass) choose(v *sched.View, j sched.JobID, clones bool) (best use, ok 
 				best, ok = x, true
 			}
 		}
-		if !clones || !known {
+		if !clones || !known || st.Running == 0 {
 			continue
 		}
 		for c := range p.stages.of(s).late {
@@ -299,7 +299,7 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 		j := sched.JobID(from.top())
 		x, ok := p.choose(v, j, clones)
 		if !ok {
-			from.drop(int(j)) // until something happens to it
+			from.drop(int(j))             // until something happens to it
 			if job := v.Job(j); !clones { // nor has it a use for its waiting tasks, but for a clone it may have
 				if _, ok := p.choose(v, j, true); ok {
 					p.running.set(int(j), p.order.standing(v, j, &job))
