@@ -53,7 +53,7 @@ func newPlanFork() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
-	flags.IntVar(&f.tasks, "tasks", 0, "tasks of the job to plan (default the number of durations)")
+	flags.IntVar(&f.tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
 	f.from.addFlags(cmd)
 	flags.IntVar(&f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
 	flags.IntVar(&f.clones, "clones", 0, "... with this many clones of each")
@@ -140,9 +140,9 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	}
 	f.from.note(st, l, notes)
 	if f.tasks == 0 {
-		f.tasks = len(st.Seconds())
+		f.tasks = st.Tasks
 	}
-	return l, len(st.Seconds()) + len(st.Censored), nil
+	return l, len(st.Succeeded) + len(st.Censored), nil
 }
 
 // Limits of what is planned exactly within a minute or so.

@@ -41,8 +41,8 @@ type avroField struct {
 // Limits of a value, far above what Hadoop writes.
 const (
 	avroDepth  = 64
-	avroValues = 1 << 22
-	avroBytes  = 1 << 28
+	avroValues = 1 << 20
+	avroBytes  = 1 << 26
 )
 
 var errAvro = errors.New("expected Avro as the schema says, found something else")
