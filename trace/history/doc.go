@@ -8,7 +8,7 @@
 //	for a, err := range log.Attempts() { ... }
 //
 // Memory is what the attempts need that are running at the same time, not the size of the log; Google task events and retried tasks also
-// cost a row per task. An error is one line that names file, line, field and what was expected there.
+// cost a row per task, and journals and workloads are held whole. An error is one line that names file, line, field and what was expected there.
 //
 // What may have made tasks slow is asked of [Stage.Skew] and [Stage.SlowHost]. The package knows no policies. Workloads to simulate are read by package trace.
 package history
