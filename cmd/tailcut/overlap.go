@@ -138,7 +138,8 @@ type overlapLine struct {
 	sim     *overlap.Sim
 	summary overlap.Summary
 	fair    overlap.Fairness
-	spent   time.Duration
+	done    []overlap.Completion // of the present block, so that spent is without what is made of them
+	spent   time.Duration        // of a processor
 }
 
 func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overlapStudy, error) {
@@ -153,7 +154,7 @@ func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overl
 		if err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
 		}
-		line.sim = overlap.New(p, func(c overlap.Completion) { s.completed(line, c) })
+		line.sim = overlap.New(p, func(c overlap.Completion) { line.done = append(line.done, c) })
 	}
 	if f.synthetic != "" {
 		s.n = int64(f.jobs)
@@ -175,18 +176,23 @@ func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overl
 	return s, err
 }
 
-func (s *overlapStudy) completed(l *overlapLine, c overlap.Completion) {
-	l.summary.Add(c)
-	if s.flags.fairness != "" || s.flags.report != "" {
-		l.fair.Add(c, c.Job.Alone()*s.flags.speed)
-	}
-	if s.jobLog != nil {
-		row := c.Index
-		if s.rows != nil {
-			row = s.rows[row]
+// completed counts and forgets the completions of a block.
+func (s *overlapStudy) completed(l *overlapLine) {
+	fair := s.flags.fairness != "" || s.flags.report != ""
+	for _, c := range l.done {
+		l.summary.Add(c)
+		if fair {
+			l.fair.Add(c, c.Job.Alone()*s.flags.speed)
 		}
-		s.jobLog.write(l.name, row, c)
+		if s.jobLog != nil {
+			row := c.Index
+			if s.rows != nil {
+				row = s.rows[row]
+			}
+			s.jobLog.write(l.name, row, c)
+		}
 	}
+	l.done = l.done[:0]
 }
 
 // run feeds the jobs in blocks, so that all policies see one stream, which is never held whole, and the time of each can be told.
@@ -209,9 +215,10 @@ func (s *overlapStudy) run(ctx context.Context) error {
 	s.feed(block)
 	for _, l := range s.lines {
 		if l.sim != nil {
-			start := time.Now()
+			start := cpuTime()
 			l.sim.Drain()
-			l.spent += time.Since(start)
+			l.spent += cpuTime() - start
+			s.completed(l)
 		}
 	}
 	s.bound.Drain()
@@ -226,11 +233,12 @@ func (s *overlapStudy) feed(block []overlap.Job) {
 		if l.sim == nil {
 			continue
 		}
-		start := time.Now()
+		start := cpuTime()
 		for _, j := range block {
 			l.sim.Arrive(j)
 		}
-		l.spent += time.Since(start)
+		l.spent += cpuTime() - start
+		s.completed(l)
 	}
 	for _, j := range block {
 		s.bound.Arrive(j)
