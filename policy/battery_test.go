@@ -65,6 +65,76 @@ func countClones(orders []sched.Decision) (n int) {
 	return n
 }
 
+// TestBatteryOfClasses is the battery where there are two classes of slots: every policy of the registry serves them, each class on its own.
+func TestBatteryOfClasses(t *testing.T) {
+	worlds := 30
+	if testing.Short() {
+		worlds = 8
+	}
+	for _, spec := range append(specs(), "fifo/fair", "late/srew", "maxsrpt:size=first", "splitsrpt:size=history") {
+		t.Run(spec, func(t *testing.T) {
+			for seed := range uint64(worlds) {
+				l := limits[seed%uint64(len(limits))]
+				first := inspectClasses(t, spec, l, seed)
+				if seed%4 > 0 {
+					continue
+				}
+				if diff := cmp.Diff(first, inspectClasses(t, spec, l, seed)); diff != "" {
+					t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
+				}
+			}
+		})
+	}
+}
+
+// inspectClasses is inspect with two classes of slots. A policy that claims so leaves no slot free while a task of the slot's class waits.
+func inspectClasses(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Decision {
+	t.Helper()
+	p, err := NewPerClass(spec, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%s, seed %d: panic: %v", spec, seed, r)
+		}
+	}()
+	conserving := true
+	specs, _ := splitClasses(spec, 2)
+	for _, s := range specs {
+		e, _ := Find(s)
+		conserving = conserving && e.WorkConserving
+	}
+	w := messyOf(t, 2, p, l, seed)
+	v := w.core.View()
+	w.seen = func(_ sched.Time, orders []sched.Decision) {
+		if err := w.core.Check(); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+		}
+		if err := withinLimits(v, l, orders); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+		}
+		if m, s, idle := idle(v); conserving && idle {
+			t.Fatalf("seed %d at %v: machine %d has a free slot, and a task of stage %d waits for one", seed, w.now, m, s)
+		}
+	}
+	w.run()
+	checkOutcome(t, w, seed)
+	return w.orders
+}
+
+// idle looks for a free slot and a task that waits for one of its class.
+func idle(v *sched.View) (sched.MachineID, sched.StageID, bool) {
+	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {
+		for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
+			if v.Stage(s).Class == v.Machine(m).Class {
+				return m, s, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
 // inspect runs a messy world to its end under a policy of the registry, checks every step, and returns all decisions.
 func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()

@@ -20,3 +20,10 @@ type plain struct{ order jobOrder }
 
 func (p *plain) Observe(v *sched.View, ev *sched.Event)   { p.order.observe(v, ev) }
 func (p *plain) Decide(v *sched.View, act *sched.Actions) { p.order.fill(v, act) }
+
+// Overhear takes notice of work that another class of slots has done for a job.
+func (p *plain) Overhear(v *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.AttemptDone {
+		p.order.observe(v, ev)
+	}
+}

@@ -171,7 +171,7 @@ func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		mean, _, known := st.Estimate()
-		if st.State != sched.StageOpen || !known {
+		if st.State != sched.StageOpen || !known || !v.Visible(s) {
 			continue
 		}
 		h := &p.stages.of(s).late
@@ -186,7 +186,7 @@ func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
 func hopperPhase(v *sched.View, j sched.JobID) (tasks int, work float64) {
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-		if st := v.Stage(s); st.State == sched.StageOpen {
+		if st := v.Stage(s); st.State == sched.StageOpen && v.Visible(s) {
 			n, w := hopperWork(&st)
 			tasks += n
 			work += w

@@ -23,6 +23,8 @@ type world struct {
 	orders []sched.Decision
 	seen   func(before sched.Time, d []sched.Decision)
 	batch  []sched.Event
+
+	classes int // of slots; machines and stages of a job have them in turn
 }
 
 // fate says how an attempt goes.
@@ -92,7 +94,7 @@ func on(tb testing.TB, spec string, l sched.Limits) *world {
 }
 
 func (w *world) machine(at sched.Time, slots int) sched.MachineID {
-	m, err := w.core.AddMachine(0, slots)
+	m, err := w.core.AddMachineOf(sched.Class(w.core.View().Machines()%max(1, w.classes)), 0, slots)
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -101,6 +103,9 @@ func (w *world) machine(at sched.Time, slots int) sched.MachineID {
 }
 
 func (w *world) submit(at sched.Time, spec *sched.JobSpec) sched.JobID {
+	for i := range spec.Stages {
+		spec.Stages[i].Class = sched.Class(i % max(1, w.classes))
+	}
 	j, err := w.core.Submit(spec)
 	if err != nil {
 		w.tb.Fatal(err)
@@ -199,16 +204,22 @@ func (w *world) run() {
 
 // messy is a world of several jobs, stages, edges, failures, losses and ties, all decided by the seed.
 func messy(tb testing.TB, p sched.Policy, l sched.Limits, seed uint64) *world {
+	return messyOf(tb, 1, p, l, seed)
+}
+
+// messyOf is messy with so many classes of slots.
+func messyOf(tb testing.TB, classes int, p sched.Policy, l sched.Limits, seed uint64) *world {
 	w := newWorld(tb, p, l)
+	w.classes = classes
 	r := rand.New(rand.NewPCG(seed, 1))
 	instant := func(n int) sched.Time { return sched.Time(r.IntN(n)) * sched.Second }
-	for i := range 1 + r.IntN(6) {
+	for i := range classes + r.IntN(6) {
 		at := sched.Time(0)
 		if i > 0 && r.IntN(3) == 0 {
 			at = instant(30)
 		}
 		m := w.machine(at, 1+r.IntN(3))
-		for lost := instant(60); r.IntN(2) == 0; lost += instant(200) {
+		for lost := instant(60); r.IntN(2) == 0 && (classes == 1 || i >= classes); lost += instant(200) {
 			w.facts.push(sched.Event{At: lost, Kind: sched.MachineLost, Machine: m})
 			lost += instant(20)
 			w.facts.push(sched.Event{At: lost, Kind: sched.MachineJoined, Machine: m})

@@ -62,6 +62,9 @@ func (v *View) Stage(s StageID) Stage {
 	return v.stages[s]
 }
 
+// Visible tells whether the tasks of a stage are the reader's to serve: all are, except under PerClass those of other classes.
+func (v *View) Visible(s StageID) bool { return v.sees(v.stages[s].Class) }
+
 // Task returns the row of a task.
 func (v *View) Task(t TaskID) Task { return v.tasks[t] }
 

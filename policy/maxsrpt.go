@@ -1,0 +1,74 @@
+package policy
+
+// MaxSRPT: Lin, Zhang, Wierman, Tan, "Joint Optimization of Overlapping Phases in MapReduce", IFIP Performance 2013, Algorithm 1, with tasks in place of a fluid.
+//
+//	x_i(t), y_i(t)  remaining map and shuffle size: see stations
+//	L_i(t)          max(x_i(t), y_i(t))
+//
+//	a free slot of either class goes to the job with the least L that has a task of that class waiting
+//
+// The map station serves the job with the least L that has map work, as in the box. The shuffle station walks the jobs by increasing L: a job whose
+// shuffle tasks wait for their maps leaves the slots to the next (the work-conserving reading; in the box the first job alone is
+// served, which is unstable). Ties by arrival, then id. Deviation: tasks are not preempted, so a job of smaller L waits for slots to become free.
+//
+// The policy needs a cluster with two classes of slots, and jobs whose shuffle tasks wait for their map tasks one by one. Without classes a job is
+// map work alone, and the policy is SRPT. An event costs O(stages of the job + log jobs); a change of machines O(jobs).
+
+import "github.com/tailcut/tailcut/sched"
+
+var maxsrptEntry = Entry{
+	Name:           "maxsrpt",
+	Summary:        "map and shuffle slots to the job whose larger remaining phase is smallest; no clones",
+	Source:         "Lin et al., IFIP Performance 2013, Algorithm 1",
+	Note:           overlapNote,
+	Params:         []Param{sizeParam},
+	WorkConserving: true,
+	New:            func(a Args) sched.Policy { return &maxsrpt{stations: stations{rule: sizedBy(a)}} },
+}
+
+type maxsrpt struct {
+	stations stations
+	jobs     heap[rank] // with tasks that wait for a slot of this class
+	moved    bool       // the slots of a station have changed, and so all sizes
+}
+
+func (p *maxsrpt) Observe(v *sched.View, ev *sched.Event) {
+	p.stations.observe(v, ev)
+	if about(ev) {
+		p.touch(v, ev.Job)
+	} else if ev.Kind != sched.AttemptProgress && ev.Kind != sched.TimerFired {
+		p.moved = true
+	}
+}
+
+// Overhear takes in what happens at the other station, which the order depends on as much.
+func (p *maxsrpt) Overhear(v *sched.View, ev *sched.Event) { p.Observe(v, ev) }
+
+// touch looks at a job again.
+func (p *maxsrpt) touch(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	if job.Pending == 0 || job.State != sched.JobActive {
+		p.jobs.drop(int(j))
+		return
+	}
+	left, _ := p.stations.of(v, &job)
+	p.jobs.set(int(j), rank{first: max(left.x, left.y), arrived: job.Arrived})
+}
+
+func (p *maxsrpt) Decide(v *sched.View, act *sched.Actions) {
+	if p.moved {
+		p.moved = false
+		for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+			p.touch(v, j)
+		}
+	}
+	for p.jobs.len() > 0 && v.FreeSlots() > 0 {
+		j := sched.JobID(p.jobs.top())
+		t, _ := firstPending(v, j)
+		m, _ := v.FreeMachine(0)
+		begin(v, act, t, m)
+		if v.Job(j).Pending == 0 {
+			p.jobs.drop(int(j))
+		}
+	}
+}

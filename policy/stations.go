@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"cmp"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// stations knows the remaining sizes of jobs at the two stations of the overlapping tandem queue: map work is that of stages that need slots of class 0,
+// shuffle work that of all others. A size is the work left divided by the slots of the station: seconds of the whole station. Work left is
+// unfinished tasks x mean duration, where the mean is, by the parameter size (Section 4.3 of the paper),
+//
+//	known    Stage.Mean; else as first
+//	first    that of the stage's finished tasks; before there is one, that of all finished tasks of the station when the job arrived, else 1 s
+//	history  on the line through (tasks, work) of the stages of the same station that were done when the job arrived, by least squares; while it is not
+//	         determined, or not positive there, the mean of finished tasks of the station, else 1 s
+//
+// What a job is told from others' fate it is told at its arrival, so that an event changes the sizes of one job.
+type stations struct {
+	rule  sizeRule
+	slots [2]float64 // of machines that are up
+	prior []float64  // by StageID: seconds per task as judged at the arrival
+	done  [2]spent   // finished tasks
+	line  [2]line    // finished stages
+}
+
+type sizeRule uint8
+
+const (
+	sizeKnown sizeRule = iota
+	sizeFirst
+	sizeHistory
+)
+
+var sizeParam = Param{
+	Name: "size", Kind: Choice, Default: "known", Choices: []string{"known", "first", "history"},
+	Help: "what a job's size is judged by: means known beforehand, its first finished tasks, or a line through jobs that are done",
+}
+
+const overlapNote = "For clusters with map slots and shuffle slots, and jobs whose shuffle tasks follow their map tasks one by one; " +
+	"[overlap.md](overlap.md#with-real-tasks) shows both. Without classes of slots all work counts as map work."
+
+func sizedBy(a Args) sizeRule {
+	switch a.Choice("size") {
+	case "first":
+		return sizeFirst
+	case "history":
+		return sizeHistory
+	default:
+		return sizeKnown
+	}
+}
+
+// sizes are a job's at the two stations, in seconds: x at the map station, y at the shuffle station.
+type sizes struct{ x, y float64 }
+
+// imbalance returns max(x/y, y/x), +Inf if one of them is 0 and 1 if both are.
+func (s sizes) imbalance() float64 {
+	if s.x == s.y {
+		return 1
+	}
+	return max(s.x, s.y) / min(s.x, s.y)
+}
+
+type spent struct{ tasks, seconds float64 }
+
+func (s spent) mean() float64 {
+	if s.tasks == 0 || s.seconds == 0 {
+		return 1
+	}
+	return s.seconds / s.tasks
+}
+
+// observe takes in an event of either station.
+func (p *stations) observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.MachineJoined:
+		m := v.Machine(ev.Machine)
+		p.slots[station(m.Class)] += float64(m.Slots)
+	case sched.MachineLost:
+		m := v.Machine(ev.Machine)
+		p.slots[station(m.Class)] -= float64(m.Slots)
+	case sched.JobArrived:
+		job := v.Job(ev.Job)
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			p.prior = grown(p.prior, int(s))
+			st := v.Stage(s)
+			at := station(st.Class)
+			p.prior[s] = p.done[at].mean()
+			if work, ok := p.line[at].at(float64(st.Tasks)); ok && p.rule == sizeHistory && work > 0 {
+				p.prior[s] = work / float64(st.Tasks)
+			}
+		}
+	case sched.AttemptDone:
+		a := v.Attempt(ev.Attempt)
+		d := &p.done[station(v.Stage(ev.Stage).Class)]
+		d.tasks++
+		d.seconds += (v.Now() - a.Started).Seconds() / (1 - a.From)
+	case sched.StageDone:
+		st := v.Stage(ev.Stage)
+		if mean, _, ok := st.Measured(); ok {
+			p.line[station(st.Class)].add(float64(st.Tasks), mean*float64(st.Tasks))
+		}
+	}
+}
+
+func station(class sched.Class) int { return int(min(class, 1)) }
+
+// of returns the sizes of a job: what is left, and what there was in the beginning as far as is known now.
+func (p *stations) of(v *sched.View, job *sched.Job) (left, original sizes) {
+	var now, all [2]float64
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		mean, at := p.mean(&st, s), station(st.Class)
+		now[at] += float64(st.Unfinished()) * mean
+		all[at] += float64(st.Need) * mean
+	}
+	for k := range now {
+		if p.slots[k] > 0 {
+			now[k] /= p.slots[k]
+			all[k] /= p.slots[k]
+		}
+	}
+	return sizes{now[0], now[1]}, sizes{all[0], all[1]}
+}
+
+// mean returns the duration of a task, in seconds.
+func (p *stations) mean(st *sched.Stage, s sched.StageID) float64 {
+	if p.rule == sizeHistory {
+		return p.prior[s]
+	}
+	if p.rule == sizeKnown && st.Mean > 0 {
+		return st.Mean.Seconds()
+	}
+	if mean, _, ok := st.Measured(); ok {
+		return mean
+	}
+	return p.prior[s]
+}
+
+// line is a least-squares line through points that only become more.
+type line struct{ n, x, y, xx, xy float64 } // means, and sums of products of deviations from them (Welford 1962)
+
+func (l *line) add(x, y float64) {
+	l.n++
+	dx := x - l.x
+	l.x += dx / l.n
+	l.y += (y - l.y) / l.n
+	l.xx += dx * (x - l.x)
+	l.xy += dx * (y - l.y)
+}
+
+// at returns the value at x; ok is false while the points do not determine the line.
+func (l *line) at(x float64) (y float64, ok bool) {
+	if l.xx == 0 {
+		return 0, false
+	}
+	return l.y + l.xy/l.xx*(x-l.x), true
+}
+
+// rank is the place of a job at a station; smaller goes first.
+type rank struct {
+	first, second float64
+	arrived       sched.Time
+}
+
+func (a rank) compare(b rank) int {
+	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second), cmp.Compare(a.arrived, b.arrived))
+}
+
+// about tells whether an event may change what is left of a job, or what of it waits.
+func about(ev *sched.Event) bool {
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.AttemptProgress:
+		return false
+	}
+	return true
+}
