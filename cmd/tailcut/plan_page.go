@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/plan"
@@ -84,8 +86,78 @@ func (a *forkAnswer) durationSection() report.Section {
 		Series: []report.Series{{Name: "durations", Kind: report.Bars, X: edges, Y: shares}}})
 	x, y := tailSteps(sample)
 	tail.Series = []report.Series{{Name: "durations", Kind: report.Steps, X: x, Y: y}}
+	if sample.Size() != a.samples { // an estimate from attempts of which some did not end, which is no sample
+		s.Plots = append(s.Plots, tail)
+		return s
+	}
+	values := valuesOf(sample)
+	if fits := dist.FitAll(dist.Complete(values)); len(fits) > 0 {
+		s.Tables = append(s.Tables, a.fitTable(fits, values))
+		var fx, fy []float64
+		for q := 1.0; q > 0.5/float64(len(values)); q /= 1.2 {
+			fx, fy = append(fx, fits[0].Law.InvSurvival(q)), append(fy, q)
+		}
+		family, _, _ := strings.Cut(fits[0].Law.String(), ":")
+		tail.Series = append(tail.Series, report.Series{Name: family + ", fitted", Kind: report.Line, X: fx, Y: fy})
+	}
 	s.Plots = append(s.Plots, tail)
+	if hill, ok := hillPlot(values); ok {
+		s.Plots = append(s.Plots, hill)
+	}
 	return s
+}
+
+// valuesOf lists the values of a sample, repeats included.
+func valuesOf(l *dist.Empirical) []float64 {
+	values := make([]float64, 0, l.Size())
+	for i := range l.Distinct() {
+		v, n, _ := l.Value(i)
+		for range n {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// fitTable lists fitted laws, with probabilities where the sample is small enough to fit it some hundred times.
+func (a *forkAnswer) fitTable(fits []dist.Fitted, values []float64) report.Table {
+	t := report.Table{Name: "fits", Caption: "Laws fitted by maximum likelihood, the likeliest first. P is the probability that a sample of the fitted law " +
+		"is as far from its own fit, by the distances of Kolmogorov and Smirnov (D) and of Anderson and Darling (A²); below 0.05 the law is refuted. " +
+		"The plan needs none of them: it resamples the durations.",
+		Columns: []string{"law", "AIC", "D", "P of D", "A²", "P of A²"}}
+	const rounds, smallEnough = 59, 2000
+	source := rand.New(rand.NewPCG(a.flags.seed, 1))
+	for _, f := range fits {
+		if len(values) > smallEnough {
+			t.Add(f.Law.String(), f.AIC, dist.KolmogorovSmirnov(values, f.Law), nil, nil, nil)
+			continue
+		}
+		g := f.Test(values, rounds, func() float64 { return (float64(source.Uint64()>>12) + 0.5) / (1 << 52) })
+		t.Add(f.Law.String(), f.AIC, g.KolmogorovSmirnov, g.KolmogorovSmirnovP, g.AndersonDarling, g.AndersonDarlingP)
+	}
+	return t
+}
+
+// hillPlot is the estimate of the tail index for every size of the tail.
+func hillPlot(values []float64) (report.Plot, bool) {
+	var s report.Series
+	points := dist.Hill(values)
+	next := 5
+	for _, h := range points {
+		if h.Tail >= next && h.Tail <= len(values)/2 {
+			s.X, s.Y = append(s.X, float64(h.Tail)), append(s.Y, h.Alpha)
+			s.Low, s.High = append(s.Low, h.Low), append(s.High, h.High)
+			next = h.Tail + 1 + h.Tail/15
+		}
+	}
+	s.Name, s.Kind = "tail index α", report.Points
+	p := report.Plot{Name: "hill", Title: "Hill plot: level where the tail is a power law", X: "values in the tail", Y: "tail index α", LogX: true,
+		Series: []report.Series{s}}
+	if best, _, err := dist.TailIndex(values); err == nil {
+		p.Series = append(p.Series, report.Series{Name: fmt.Sprintf("nearest power law: %.2f", best.Alpha), Kind: report.Line,
+			X: []float64{5, float64(best.Tail)}, Y: []float64{best.Alpha, best.Alpha}})
+	}
+	return p, len(s.X) > 0
 }
 
 // mostPoints is how many points of a curve are drawn.
