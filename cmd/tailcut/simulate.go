@@ -33,7 +33,9 @@ const simulateExample = `  tailcut simulate jobs.tr.gz --machines 11000 --policy
 
 // simulateFlags are the flags of simulate as given.
 type simulateFlags struct {
-	machines, slots             int
+	machines                    int
+	slotsText                   string
+	slots                       slotsPerMachine
 	policies, slot, service     string
 	runs                        int
 	seed                        uint64
@@ -58,8 +60,8 @@ func newSimulate() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.IntVar(&f.machines, "machines", 0, "`number` of machines; required")
-	fl.IntVar(&f.slots, "slots-per-machine", 1, "attempts that a machine runs at once")
-	fl.StringVar(&f.policies, "policy", "fifo", "`policies` to compare, separated by commas; see 'tailcut policies'")
+	fl.StringVar(&f.slotsText, "slots-per-machine", "1", "attempts that a machine runs at once: a `number`, or one for each class of slots such as map=2,shuffle=2")
+	fl.StringVar(&f.policies, "policy", "fifo", "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair is one for each class of slots")
 	fl.StringVar(&f.slot, "slot", "", "length of a slot, for policies that decide by slots (default: the policy's, 5s)")
 	fl.StringVar(&f.service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
 	fl.IntVar(&f.runs, "runs", 1, "runs of each policy, with other luck each")
@@ -124,8 +126,6 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	switch {
 	case f.machines < 1 || f.machines > 1<<24:
 		return nil, wrongFlag("machines", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<24, f.machines))
-	case f.slots < 1 || f.slots > 1<<16 || f.slots > 1<<30/f.machines:
-		return nil, wrongFlag("slots-per-machine", fmt.Errorf("expected a number between 1 and %d, and at most %d slots in all, not %d", 1<<16, 1<<30, f.slots))
 	case f.runs < 1 || f.runs > 1<<20:
 		return nil, wrongFlag("runs", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<20, f.runs))
 	case !(f.noise >= 0) || math.IsInf(f.noise, 0):
@@ -133,8 +133,11 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	case f.launchDelay < 0:
 		return nil, wrongFlag("launch-delay", fmt.Errorf("expected a duration of at least 0, not %v", f.launchDelay))
 	}
+	if f.slots, err = parseSlots(f.slotsText, f.machines); err != nil {
+		return nil, wrongFlag("slots-per-machine", err)
+	}
 	o := &f.options
-	o.Machines, o.Slots, o.LaunchDelay, o.Seed = f.machines, f.slots, sched.Time(f.launchDelay), f.seed
+	o.Machines, o.Slots, o.More, o.LaunchDelay, o.Seed = f.machines, f.slots.each[0], f.slots.each[1:], sched.Time(f.launchDelay), f.seed
 	if o.Speed, err = f.speedFactor(); err != nil {
 		return nil, err
 	}
@@ -163,8 +166,13 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		}
 		policies = append(policies, c)
 	}
-	f.workload, err = f.input.load(ctx, workload, f.stdin, f.stderr, f.seed)
-	return policies, err
+	if f.workload, err = f.input.load(ctx, workload, f.stdin, f.stderr, f.seed); err != nil {
+		return nil, err
+	}
+	if err := f.workload.SetClasses(f.slots.classes); err != nil {
+		return nil, wrongFlag("slots-per-machine", err)
+	}
+	return policies, nil
 }
 
 // speedFactor computes --speed-factor.
@@ -185,17 +193,18 @@ func (f *simulateFlags) speedFactor() (float64, error) {
 
 // candidate returns a policy as the experiment needs it. It is called what the user calls it.
 func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
-	spec, err := withSlot(given, f.slot)
+	spec, err := withSlots(given, f.slot)
 	if err != nil {
 		return sim.Candidate{}, err
 	}
-	e, err := policy.Find(spec)
+	classes := len(f.slots.each)
+	progress, err := policy.ProgressPerClass(spec, classes)
 	if err != nil {
 		return sim.Candidate{}, err
 	}
 	return sim.Candidate{
-		Name: given, Exact: f.progress == "auto" && e.Progress,
-		New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) },
+		Name: given, Exact: f.progress == "auto" && progress,
+		New: func(seed uint64) (sched.Policy, error) { return policy.NewPerClass(spec, seed, classes) },
 	}, nil
 }
 

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// slotsPerMachine is the flag of that name: a number, or a number for each class of slots.
+type slotsPerMachine struct {
+	classes []string // names; empty for a number
+	each    []int    // by class, at least one
+}
+
+// parseSlots reads N or NAME=N,NAME=N for so many machines.
+func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
+	left := 1 << 30 / machines
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, named := strings.Cut(part, "=")
+		if !named {
+			name, number = "", part
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > 1<<16 || n > left {
+			return s, fmt.Errorf("expected a number between 1 and %d, and at most %d slots in all, or one for each class such as map=2,shuffle=2, not %q",
+				1<<16, 1<<30, text)
+		}
+		left -= n
+		switch {
+		case named && name == "" || len(s.each) > 0 && (!named || len(s.classes) == 0):
+			return s, fmt.Errorf("expected a number or NAME=NUMBER,NAME=NUMBER, not %q", text)
+		case slices.Contains(s.classes, name):
+			return s, fmt.Errorf("expected each class once, %q is there twice", name)
+		case len(s.each) == sched.Classes:
+			return s, fmt.Errorf("expected at most %d classes of slots", sched.Classes)
+		case named:
+			s.classes = append(s.classes, name)
+		}
+		s.each = append(s.each, n)
+	}
+	return s, nil
+}
+
+// all returns the slots of a machine.
+func (s *slotsPerMachine) all() (n int) {
+	for _, each := range s.each {
+		n += each
+	}
+	return n
+}
+
+// withSlots is withSlot for one policy or one for each class, with "/" between them.
+func withSlots(spec, slot string) (string, error) {
+	specs := strings.Split(spec, "/")
+	for k := range specs {
+		var err error
+		if specs[k], err = withSlot(specs[k], slot); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(specs, "/"), nil
+}
