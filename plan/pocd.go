@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+)
+
+// AtRisk is the PoCD below which a job is said to be at risk.
+const AtRisk = 0.9
+
+// Work is what is left of a job that has a deadline, new or running (Alamro, Xu, Lan and Subramaniam, "Shed: Optimal Dynamic
+// Cloning to Meet Application Deadlines in Cloud", Section IV).
+//
+//	symbol   here
+//	N        Tasks
+//	T, tmin  Law: its survival takes the place of (tmin/t)^β
+//	D, τ     Deadline, Elapsed
+//	φ        Progress
+//	r        clones, so that a task has r+1 attempts
+//	R        PoCD
+//
+// All methods are pure, allocate nothing and take constant time, but for a law whose survival does not.
+type Work struct {
+	Tasks    int      // that are not done; 0 is a job that is
+	Law      dist.Law // of what one attempt takes for a whole task, in seconds, not nil
+	Deadline float64  // seconds from the job's start
+	Elapsed  float64  // seconds since the job's start, 0 for a new one
+	Progress float64  // from 0 to 1: how far the least advanced task is by its most advanced attempt
+	// Launch is how many seconds later than an original a clone gets to its first byte (Section V). It then begins where the
+	// most advanced attempt will be, which is taken to go on with the speed Progress/Elapsed. A clone that would find
+	// nothing to do is none.
+	Launch float64
+}
+
+// Validate returns an error that names the first field out of range.
+func (w Work) Validate() error {
+	for _, f := range []struct {
+		name     string
+		value    float64
+		positive bool
+	}{
+		{"deadline", w.Deadline, true}, {"elapsed time", w.Elapsed, false}, {"launch time", w.Launch, false},
+	} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) || f.positive && f.value == 0 {
+			return fmt.Errorf("plan: the %s of a job is a number of seconds, and not negative, got %g", f.name, f.value)
+		}
+	}
+	switch {
+	case w.Tasks < 0:
+		return fmt.Errorf("plan: a job has no fewer than 0 tasks, got %d", w.Tasks)
+	case w.Law == nil:
+		return fmt.Errorf("plan: a job wants a law of its tasks' durations")
+	case !(w.Progress >= 0 && w.Progress <= 1):
+		return fmt.Errorf("plan: the progress of a job is from 0 to 1, got %g", w.Progress)
+	}
+	return nil
+}
+
+// PoCD returns the probability that the job is done by its deadline if each of its tasks has r clones beside its original:
+// Theorems 1 and 2,
+//
+//	R = (1 - S((D-τ)/(1-φ))^(r+1))^N
+//
+// with S the survival of Law, and for a clone that has to be launched S((D-τ-L)/(1-φ')), φ' being the progress at τ+L. It
+// is 0 when there is no time left, or so little that no attempt can make it. As in the paper the original counts as a
+// fresh attempt too, and all tasks are as far as the least advanced one, so this is a cautious figure.
+func (w Work) PoCD(clones int) float64 { return math.Exp(w.odds().log(clones)) }
+
+// Miss returns 1-PoCD, with full relative accuracy where it is small.
+func (w Work) Miss(clones int) float64 { return -math.Expm1(w.odds().log(clones)) }
+
+// LogPoCD returns the natural logarithm of PoCD, -Inf where that is 0.
+func (w Work) LogPoCD(clones int) float64 { return w.odds().log(clones) }
+
+// Hopeless says that no number of clones gives the job a chance to meet its deadline.
+func (w Work) Hopeless() bool { return w.odds().hopeless() }
+
+// odds are what the PoCD of a job depends on.
+type odds struct {
+	tasks    float64
+	original float64 // the logarithm of the probability that an original is late
+	clone    float64 // ... that a clone is
+}
+
+func (w Work) odds() odds {
+	o := odds{tasks: float64(w.Tasks)}
+	o.original, o.clone = w.late(w.Deadline - w.Elapsed)
+	return o
+}
+
+// late returns the logarithms of the probabilities that an original and that a clone take longer than a time from now.
+func (w Work) late(left float64) (original, clone float64) {
+	if !(left > 0) {
+		return 0, 0
+	}
+	rest := 1 - min(max(w.Progress, 0), 1)
+	if rest == 0 {
+		return math.Inf(-1), math.Inf(-1)
+	}
+	original = logSurvival(w.Law, left/rest)
+	if w.Launch <= 0 {
+		return original, original
+	}
+	if w.Elapsed > 0 {
+		rest -= w.Launch * w.Progress / w.Elapsed
+	}
+	if rest <= 0 || left <= w.Launch {
+		return original, 0
+	}
+	return original, logSurvival(w.Law, (left-w.Launch)/rest)
+}
+
+// logSurvival returns log P(X > x), read from whichever of survival and CDF has the digits.
+func logSurvival(l dist.Law, x float64) float64 {
+	s := l.Survival(x)
+	if s > 0.5 {
+		return math.Log1p(-l.CDF(x))
+	}
+	return math.Log(s)
+}
+
+// log returns the logarithm of PoCD.
+func (o odds) log(clones int) float64 {
+	if o.tasks == 0 {
+		return 0
+	}
+	late := o.original
+	if clones > 0 {
+		late += float64(clones) * o.clone
+	}
+	return o.tasks * logComplement(late)
+}
+
+// hopeless says that PoCD is 0 whatever the clones.
+func (o odds) hopeless() bool { return o.tasks > 0 && o.original == 0 && o.clone == 0 }
+
+// logComplement returns log(1-exp(x)) for x <= 0 (Mächler, "Accurately computing log(1-exp(-|a|))", 2012).
+func logComplement(x float64) float64 {
+	if x > -math.Ln2 {
+		return math.Log(-math.Expm1(x))
+	}
+	return math.Log1p(-math.Exp(x))
+}
