@@ -151,3 +151,21 @@ func TestSVGRefusesNothing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"}, {0, 5124, "0 1000 2000 3000 4000 5000"}, {3.2, 3.31, "3.20 3.22 3.24 3.26 3.28 3.30"},
+		{-3, 4, "-3 -2 -1 0 1 2 3 4"}, {0.05, 0.95, "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9"},
+	} {
+		var got []string
+		for _, tick := range ticks(c.low, c.high) {
+			got = append(got, tick.Label)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%v to %v: -want +got:\n%s", c.low, c.high, diff)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -80,6 +81,7 @@ func (p *Plot) axes(pl *plot.Plot) {
 	pl.Title.TextStyle.Font, pl.Title.Padding = sans(10), 2*vg.Millimeter
 	for _, a := range []*plot.Axis{&pl.X, &pl.Y} {
 		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(9), sans(8)
+		a.Tick.Marker = plot.TickerFunc(ticks)
 	}
 	if p.LogX {
 		pl.X.Scale, pl.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
@@ -90,6 +92,22 @@ func (p *Plot) axes(pl *plot.Plot) {
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{225}, color.Gray{225}
 	pl.Add(grid)
+}
+
+// ticks puts five to ten labels at multiples of 1, 2 or 5 times a power of ten. gonum's own are three or four.
+func ticks(low, high float64) (all []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
+	for _, times := range []float64{5, 2} {
+		if (high-low)/(step*times) >= 5 {
+			step *= times
+			break
+		}
+	}
+	digits := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-12); i++ {
+		all = append(all, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'f', digits, 64)})
+	}
+	return all
 }
 
 // points is what of a series can be drawn, with the bounds of its intervals.
