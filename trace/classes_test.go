@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,9 @@ func TestClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(1, 0)
+	if lost := w.Lost(CSV); !slices.Contains(lost, "classes of slots (1 of 1 jobs)") {
+		t.Errorf("CSV loses %v", lost)
+	}
 	var out bytes.Buffer
 	if err := WriteJSONLines(&out, w); err != nil {
 		t.Fatal(err)
@@ -45,8 +49,12 @@ func TestClasses(t *testing.T) {
 }
 
 func TestWrongClasses(t *testing.T) {
-	stage := func(class string) string { return `{"name":"` + class + `","class":"` + class + `","durations_seconds":[1]}` }
-	job := func(stages ...string) string { return `{"arrival_seconds":0,"stages":[` + strings.Join(stages, ",") + `]}` }
+	stage := func(class string) string {
+		return `{"name":"` + class + `","class":"` + class + `","durations_seconds":[1]}`
+	}
+	job := func(stages ...string) string {
+		return `{"arrival_seconds":0,"stages":[` + strings.Join(stages, ",") + `]}`
+	}
 	read := func(text string) *Workload {
 		var set Importer
 		w, err := set.Read(strings.NewReader(text), "x")

@@ -48,6 +48,7 @@ var losses = [...]struct {
 	{"that some tasks suffice, or can be resumed", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *Stage) bool { return st.Need != 0 && st.Need != st.Tasks || st.Resumable })
 	}},
+	{"classes of slots", "", func(w *Workload, _ int) bool { return len(w.Classes) > 0 }},
 	{"names of jobs", TR, func(w *Workload, j int) bool { return w.Jobs[j].Name != 0 }},
 	{"sizes of input", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *Stage) bool { return st.InputBytes != 0 })
