@@ -21,6 +21,7 @@ func TestNewConfidence(t *testing.T) {
 
 // The interval of 95 % holds the truth about as often where the job is small beside the sample.
 func TestConfidenceHoldsTheTruth(t *testing.T) {
+	t.Parallel()
 	l := dist.Exponential{Mu: 1}
 	p := Policy{Stragglers: 2, Clones: 1}
 	truth := exact(t, l, 10)

@@ -8,6 +8,7 @@ import (
 
 // The deadline's optimum against the quantile of every policy.
 func TestDeadlineAgainstAll(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		spec  string
 		tasks int

@@ -37,6 +37,7 @@ func harmonic(n int) float64 {
 
 // The closed forms of errata section 1 hold for every n.
 func TestExactShiftedExp(t *testing.T) {
+	t.Parallel()
 	for _, l := range []dist.ShiftedExp{{Delta: 1, Mu: 1}, {Delta: 5, Mu: 1}, {Delta: 0.2, Mu: 3}} {
 		for _, n := range []int{2, 10, 100, 400} {
 			e := exact(t, l, n)
@@ -240,6 +241,7 @@ func TestInfinite(t *testing.T) {
 
 // Exact against the literal play of the definition, within five standard errors.
 func TestExactAgainstSimulation(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		spec  string
 		tasks int

@@ -20,6 +20,7 @@ func heavy(t testing.TB, size int) *dist.Empirical {
 
 // The grid is the same as its policies one by one.
 func TestGridAgainstSingle(t *testing.T) {
+	t.Parallel()
 	for _, l := range []dist.Law{heavy(t, 60), law(t, "pareto:alpha=1.3,xm=1"), sample(t, 1, 1, 1, 2, 2, 9, 9, 9, 9, 50)} {
 		e := exact(t, l, 60)
 		g := e.Grid(3)

@@ -73,6 +73,7 @@ func outcomes(samples []float64, n int, p Policy) (latencies, costs []float64) {
 
 // Of a continuous law, against the literal play.
 func TestWithinAgainstSimulation(t *testing.T) {
+	t.Parallel()
 	l := law(t, "pareto:alpha=2,xm=2")
 	e := exact(t, l, 50)
 	const jobs = 20000

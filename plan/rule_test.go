@@ -29,6 +29,7 @@ func checkAssessment(t *testing.T, what string, x, y Assessment) {
 
 // Every law and every rule that is exact, against the play.
 func TestAssess(t *testing.T) {
+	t.Parallel()
 	const n = 25
 	for _, spec := range []string{
 		"pareto:alpha=5,xm=2", "weibull:shape=0.6,scale=2", "lognormal:mu=1,sigma=0.7", "uniform:lo=1,hi=3", "exp:mu=1", "shiftedexp:delta=1,mu=1",
