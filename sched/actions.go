@@ -12,6 +12,7 @@ var (
 	ErrRetries     = errors.New("sched: the task has failed more often than the job allows")
 	ErrFrom        = errors.New("sched: the stage cannot resume, or the fraction is not in [0, 1)")
 	ErrNotAlive    = errors.New("sched: the attempt is not running")
+	ErrNotActive   = errors.New("sched: the job has not arrived or is over")
 )
 
 // Actions are the orders of a policy. They change the view at once, so no slot can be given away twice.
@@ -121,6 +122,17 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	if task.Live == 0 {
 		v.requeue(at.Task)
 	}
+	return nil
+}
+
+// Cancel gives a job up. It holds when Decide returns: then the job's attempts are killed, its end is observed like that of a job that was cancelled from
+// outside, and the policy is asked once more, for there may be slots to give away.
+func (x *Actions) Cancel(j JobID) error {
+	c := x.core
+	if int(j) >= len(c.view.jobs) || c.view.jobs[j].State != JobActive {
+		return ErrNotActive
+	}
+	c.given = append(c.given, j)
 	return nil
 }
 

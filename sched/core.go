@@ -13,6 +13,7 @@ type Core struct {
 	act    Actions
 	out    []Decision
 	ended  []int32 // attempts that ended in this call of Advance; their rows stay readable until the next
+	given  []JobID // jobs that the policy has given up in this call of Decide
 	spare  []int32 // rows free for new attempts, last in first out
 	wake   Time    // the pending Wake, Never if none
 	told   Time    // the Wake that the driver knows
@@ -34,7 +35,7 @@ func New(p Policy, l Limits) *Core {
 func (c *Core) Reset(p Policy, l Limits) {
 	v := &c.view
 	*c = Core{
-		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], spare: c.spare[:0], here: c.here, live: c.live,
+		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live,
 		view: View{
 			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
 			here: v.here[:0], machines: v.machines[:0],
@@ -146,6 +147,10 @@ func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 		c.observe(Event{Kind: TimerFired})
 	}
 	c.policy.Decide(&c.view, &c.act)
+	for len(c.given) > 0 {
+		c.giveUp()
+		c.policy.Decide(&c.view, &c.act)
+	}
 	if c.wake != c.told {
 		c.told = c.wake
 		c.out = append(c.out, Decision{At: c.wake, Kind: Wake})
@@ -179,6 +184,16 @@ func (c *Core) checkFact(f *Event, now Time) error {
 		return fmt.Errorf("sched: fact at %d is outside %d to %d: %+v", f.At, v.now, now, *f)
 	}
 	return nil
+}
+
+// giveUp ends the jobs that the policy has cancelled.
+func (c *Core) giveUp() {
+	for _, j := range c.given {
+		if c.view.jobs[j].State == JobActive {
+			c.closeJob(j, JobStopped, JobCancelled)
+		}
+	}
+	c.given = c.given[:0]
 }
 
 // recycle frees the rows of attempts that ended in the last call.

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"testing"
 )
 
@@ -275,6 +276,30 @@ func TestCancel(t *testing.T) {
 		if v := w.View(); v.Unfinished() != 0 || v.Live() != 0 || v.Pending() != 0 {
 			t.Errorf("%d unfinished, %d live, %d pending", v.Unfinished(), v.Live(), v.Pending())
 		}
+	})
+	t.Run("by the policy", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 1)
+		j := w.arrive(tasks(2))
+		w.launch(0, 0)
+		w.seen = nil
+		want(t, "decisions", w.order(func(act *Actions) {
+			if err := errors.Join(act.Cancel(j), act.Cancel(j)); err != nil {
+				t.Fatal(err)
+			}
+			if v := w.View(); v.Live() != 1 || v.Job(j).State != JobActive {
+				t.Errorf("job is in state %d before Decide has returned", v.Job(j).State)
+			}
+			w.next = func(act *Actions) { // asked again
+				if v := w.View(); v.FreeSlots() != 1 || act.Cancel(j) != ErrNotActive || act.Cancel(9) != ErrNotActive {
+					t.Errorf("job is in state %d, %d slots are free", v.Job(j).State, v.FreeSlots())
+				}
+			}
+		}), "kill 0#0 job-over, close 0")
+		w.told("attempt-lost 0#0, job-cancelled 0")
+		if w.next != nil {
+			t.Error("the policy was not asked again")
+		}
+		w.wantStates("SS")
 	})
 	t.Run("after its end", func(t *testing.T) {
 		w := newWorld(t, DefaultLimits(), 1)

@@ -19,6 +19,7 @@ type twin struct {
 	tasks    []*twinTask
 	machines []*twinMachine
 	attempts []*twinAttempt // all that ever were, in order of launch
+	given    []JobID        // cancelled by the policy
 	out      []Decision
 	seen     []Event // in no particular order within one fact
 }
@@ -430,6 +431,24 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 		task.saved, a.useful = reached, true
 	}
 	return nil
+}
+
+func (w *twin) cancel(j JobID) error {
+	if int(j) >= len(w.jobs) || w.jobs[j].state != JobActive {
+		return ErrNotActive
+	}
+	w.given = append(w.given, j)
+	return nil
+}
+
+// giveUp does between two calls of Decide what the first has asked for.
+func (w *twin) giveUp() {
+	for _, j := range w.given {
+		if w.jobs[j].state == JobActive {
+			w.abandon(j, JobStopped, JobCancelled)
+		}
+	}
+	w.given = nil
 }
 
 func (w *twin) wakeAt(t Time) {

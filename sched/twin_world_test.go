@@ -202,6 +202,7 @@ func (w *chaos) Observe(v *View, ev *Event) {
 
 func (w *chaos) Decide(v *View, act *Actions) {
 	byText := func(a, b Event) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+	w.twin.giveUp()
 	slices.SortFunc(w.seen, byText)
 	slices.SortFunc(w.twin.seen, byText)
 	if d := diff(w.twin.seen, w.seen); d != "" {
@@ -209,7 +210,7 @@ func (w *chaos) Decide(v *View, act *Actions) {
 	}
 	w.compare()
 	for range rapid.IntRange(0, 6).Draw(w.T, "orders") {
-		switch rapid.IntRange(0, 9).Draw(w.T, "order") {
+		switch rapid.IntRange(0, 10).Draw(w.T, "order") {
 		case 0, 1, 2:
 			w.launchNext(v, act)
 		case 3, 4:
@@ -224,6 +225,8 @@ func (w *chaos) Decide(v *View, act *Actions) {
 			at := v.Now() + Time(rapid.IntRange(-1, 6).Draw(w.T, "wake"))
 			act.WakeAt(at)
 			w.twin.wakeAt(at)
+		case 10:
+			w.cancel(act, JobID(rapid.IntRange(0, v.Jobs()).Draw(w.T, "job")))
 		}
 	}
 }
@@ -264,6 +267,13 @@ func (w *chaos) kill(act *Actions) {
 	err := act.Kill(id, Share)
 	if want := w.twin.kill(id, Share); err != want {
 		w.Fatalf("kill %x met %v, the twin met %v", id, err, want)
+	}
+}
+
+func (w *chaos) cancel(act *Actions, j JobID) {
+	err := act.Cancel(j)
+	if want := w.twin.cancel(j); err != want {
+		w.Fatalf("cancel job %d met %v, the twin met %v", j, err, want)
 	}
 }
 
