@@ -74,7 +74,7 @@ func (m *mill) step(tb testing.TB, machine int) {
 }
 
 // BenchmarkAdvance measures one call with one fact in the steady state: an attempt is done, its task is committed, the next one is launched.
-// Attempts end at random, so large clusters pay for cache misses: 2.6 times from 1,000 machines to 100,000.
+// Attempts end at random, so large clusters pay for cache misses: two to three times from 1,000 machines to 100,000.
 func BenchmarkAdvance(b *testing.B) {
 	for _, machines := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("machines=%d", machines), func(b *testing.B) {
