@@ -10,8 +10,8 @@ import (
 // AtRisk is the PoCD below which a job is said to be at risk.
 const AtRisk = 0.9
 
-// Work is what is left of a job that has a deadline, new or running (Alamro, Xu, Lan and Subramaniam, "Shed: Optimal Dynamic
-// Cloning to Meet Application Deadlines in Cloud", Section IV).
+// Work is what is left of a job that has a deadline, new or running (Alamro, Xu, Lan and Subramaniam, "Shed: Optimal
+// Dynamic Cloning to Meet Application Deadlines in Cloud", Section IV).
 //
 //	symbol   here
 //	N        Tasks
@@ -28,9 +28,9 @@ type Work struct {
 	Deadline float64  // seconds from the job's start
 	Elapsed  float64  // seconds since the job's start, 0 for a new one
 	Progress float64  // from 0 to 1: how far the least advanced task is by its most advanced attempt
-	// Launch is how many seconds later than an original a clone gets to its first byte (Section V). It then begins where the
-	// most advanced attempt will be, which is taken to go on with the speed Progress/Elapsed. A clone that would find
-	// nothing to do is none.
+	// Launch is how many seconds later than an original a clone gets to its first byte (Section V). It then begins
+	// where the most advanced attempt will be, which is taken to go on with the speed Progress/Elapsed. A clone that
+	// would find nothing to do is none.
 	Launch float64
 }
 
@@ -58,14 +58,14 @@ func (w Work) Validate() error {
 	return nil
 }
 
-// PoCD returns the probability that the job is done by its deadline if each of its tasks has r clones beside its original:
-// Theorems 1 and 2,
+// PoCD returns the probability that the job is done by its deadline if each of its tasks has r clones beside its
+// original: Theorems 1 and 2,
 //
 //	R = (1 - S((D-τ)/(1-φ))^(r+1))^N
 //
-// with S the survival of Law, and for a clone that has to be launched S((D-τ-L)/(1-φ')), φ' being the progress at τ+L. It
-// is 0 when there is no time left, or so little that no attempt can make it. As in the paper the original counts as a
-// fresh attempt too, and all tasks are as far as the least advanced one, so this is a cautious figure.
+// with S the survival of Law, and for a clone that has to be launched S((D-τ-L)/(1-φ')), φ' being the progress at τ+L.
+// It is 0 when there is no time left, or so little that no attempt can make it. As in the paper the original counts as
+// a fresh attempt too, and all tasks are as far as the least advanced one, so this is a cautious figure.
 func (w Work) PoCD(clones int) float64 { return math.Exp(w.odds().log(clones)) }
 
 // Miss returns 1-PoCD, with full relative accuracy where it is small.

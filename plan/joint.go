@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+)
+
+// Pool is what jobs with deadlines share.
+type Pool struct {
+	Slots       int     // m >= 0
+	Lambda      float64 // λ, the share of the slots that originals, clones and masters may take together, 0 < λ <= 1
+	MaxAttempts int     // of a task, original included; 0 is no bound
+	MasterSlots int     // that each job holds beside those of its tasks; 1 in the paper
+}
+
+// Validate returns an error that names the first field out of range.
+func (p Pool) Validate() error {
+	switch {
+	case p.Slots < 0 || p.Slots > math.MaxInt32:
+		return fmt.Errorf("plan: a pool has from 0 to %d slots, got %d", math.MaxInt32, p.Slots)
+	case !(p.Lambda > 0 && p.Lambda <= 1):
+		return fmt.Errorf("plan: lambda is a share of the slots, more than 0 and at most 1, got %g", p.Lambda)
+	case p.MaxAttempts < 0:
+		return fmt.Errorf("plan: the attempts of a task are at least 1, or 0 for no bound, got %d", p.MaxAttempts)
+	case p.MasterSlots < 0:
+		return fmt.Errorf("plan: the slots of a job's master must not be negative, got %d", p.MasterSlots)
+	}
+	return nil
+}
+
+// capacity returns ⌊λm⌋, where rounding does not cost a slot.
+func (p Pool) capacity() int { return int(math.Floor(p.Lambda*float64(p.Slots) + 1e-9)) }
+
+// Queued stands for the clones of a job that has to wait, because its originals do not fit.
+const Queued = -1
+
+// Allocation is an answer of [Joint].
+type Allocation struct {
+	Clones []int // of each task of each job, or Queued; the Joint's, until it is asked again
+	Used   int   // slots: of originals, clones and masters
+	// Gap is by how much the sum of utilities may be short of the largest possible, as far as is known; 0 is a proof
+	// that it is not, but for rounding.
+	Gap float64
+}
+
+// Joint divides slots among jobs with deadlines: it maximises ΣU(R_j(r_j)) subject to Σ(N_j(r_j+1)+master) <= λm (Shed,
+// equations 10 to 13). Its zero value is ready; one that is used again allocates nothing.
+//
+// For α = ∞ it is the paper's Algorithm 1: raise the smallest PoCD while a clone of each of its job's tasks fits, with
+// a heap, O(Σr log J). That is lexicographically max-min, but for ties of unequal jobs. Two things are added to the
+// box: a job that no clone can help gets none, for otherwise one hopeless job takes all; and a job that misses its
+// deadline with a probability below 1e-15 gets no more.
+//
+// For finite α the paper has no algorithm, and its rule is far from the largest ΣR: R_j is not concave in r where N is
+// large, it is S-shaped. Here clones are added by gain per slot along the concave hull of U(R_j), which solves the
+// linear relaxation and so bounds the optimum. What is left is a small knapsack: the choices that no better allocation
+// can contain, by that bound, are dropped, and dynamic programming over slots settles the rest. The answer is exact
+// unless that takes more than some two million steps; then the jobs whose choices are nearest to a tie are settled, and
+// [Allocation.Gap] says how much may be missing.
+type Joint struct {
+	claims []claim
+	clones []int
+	queue  claimHeap
+	core   core
+}
+
+// claim is a job that has its originals.
+type claim struct {
+	odds
+	job    int // its place among the jobs
+	slots  int // that one clone of each task takes
+	most   int // clones
+	clones int
+	next   int     // clones after the next step along the hull
+	rate   float64 // what that step adds to the utility per slot; 0 if there is none
+	hull   int     // clones where the linear relaxation ends
+}
+
+// certain is the miss below which a job gets no more clones.
+const certain = 1e-15
+
+// Optimise divides the slots of a pool among the jobs, which must be valid, as the pool and the utility must. They are
+// in the order of their arrival, with those that run first: originals are placed in that order, and where those of one
+// do not fit, it and all after it wait, until they are asked about again. A job that would not fit an empty pool does
+// not hold up others.
+func (j *Joint) Optimise(pool Pool, u Utility, jobs []Work) Allocation {
+	left := j.admit(pool, jobs)
+	a := Allocation{Used: pool.capacity() - left}
+	if u == UtilityMaxMin {
+		j.raiseSmallest(left)
+	} else {
+		a.Gap = j.climb(u, left)
+	}
+	for _, c := range j.claims {
+		j.clones[c.job] = c.clones
+		a.Used += c.clones * c.slots
+	}
+	a.Clones = j.clones
+	return a
+}
+
+// admit places the originals and returns the slots that are left.
+func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
+	j.claims, j.clones = j.claims[:0], j.clones[:0]
+	left = pool.capacity()
+	whole, waiting := left, false
+	for i, w := range jobs {
+		need := w.Tasks
+		if w.Tasks > 0 {
+			need += pool.MasterSlots
+		}
+		if need > left || waiting {
+			waiting = waiting || need <= whole
+			j.clones = append(j.clones, Queued)
+			continue
+		}
+		left -= need
+		j.clones = append(j.clones, 0)
+		if w.Tasks > 0 {
+			j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks})
+		}
+	}
+	for i := range j.claims {
+		c := &j.claims[i]
+		c.most = min(left/c.slots, c.enough())
+		if pool.MaxAttempts > 0 {
+			c.most = min(c.most, pool.MaxAttempts-1)
+		}
+	}
+	return left
+}
+
+// enough returns the clones with which a job is certain to meet its deadline, 0 if clones are no help.
+func (o odds) enough() int {
+	missing := math.Log(certain/o.tasks) - o.original
+	if o.clone == 0 || missing >= 0 {
+		return 0
+	}
+	return int(min(max(math.Ceil(missing/o.clone), 1), math.MaxInt32))
+}
+
+// raiseSmallest is Algorithm 1. PoCDs are compared by their logarithms, which differ where both are nearly 0 or nearly
+// 1.
+func (j *Joint) raiseSmallest(left int) {
+	j.queue.reset()
+	for i := range j.claims {
+		if c := &j.claims[i]; c.most > 0 {
+			j.queue.push(int32(i), -c.log(0))
+		}
+	}
+	for !j.queue.empty() {
+		c := &j.claims[j.queue.top()]
+		if c.clones == c.most || c.slots > left {
+			j.queue.pop()
+			continue
+		}
+		c.clones++
+		left -= c.slots
+		j.queue.replace(-c.log(c.clones))
+	}
+}
