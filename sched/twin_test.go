@@ -18,6 +18,7 @@ type twin struct {
 	stages   []*twinStage
 	tasks    []*twinTask
 	machines []*twinMachine
+	sites    int            // of the network, 0 if there is none
 	attempts []*twinAttempt // all that ever were, in order of launch
 	given    []JobID        // cancelled by the policy
 	out      []Decision

@@ -9,10 +9,11 @@ import (
 )
 
 // Progress says what a policy is told of the progress of attempts. Progress is measured in time: an attempt that has
-// run for a third of its duration has done a third of what it was launched for. The zero value tells nothing.
+// run for a third of its duration has done a third of what it was launched for. While it is being launched (Options.LaunchDelay) it does and
+// tells nothing. The zero value tells nothing.
 type Progress struct {
-	Exact bool       // at the launch, together with the rate: a policy knows when an attempt will end
-	Every sched.Time // without a rate, each time this span has passed since the launch; 0 for never
+	Exact bool       // when the attempt begins, together with the rate: a policy knows when it will end
+	Every sched.Time // without a rate, each time this span has passed since the beginning; 0 for never
 	Noise float64    // standard deviation of the relative error of the remaining time that follows from a report
 }
 
@@ -45,13 +46,21 @@ func (s *Simulator) misjudged(r *running) float64 {
 	return max(leastError, 1+e)
 }
 
+// word returns what an attempt has to say now.
+func (s *Simulator) word(r *running) sched.Event {
+	if s.o.Progress.Exact && s.now == r.start+s.o.LaunchDelay {
+		return s.forecast(r, r.from)
+	}
+	return s.report(r)
+}
+
 // report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that
 // who extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under
 // checkpointing nobody can know that time, and p is what is done.
 func (s *Simulator) report(r *running) sched.Event {
 	wrong := s.misjudged(r)
 	r.reports++
-	age, left := (s.now - r.start).Seconds(), (r.end-s.now).Seconds()*wrong
+	age, left := (s.now - r.start - s.o.LaunchDelay).Seconds(), (r.end-s.now).Seconds()*wrong
 	ev := sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: (age + left*r.from) / (age + left)}
 	if s.shared != nil {
 		ev.Progress = max(0, 1-(1-s.progressOf(r))*wrong)

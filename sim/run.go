@@ -220,9 +220,9 @@ func (s *Simulator) collect() error {
 	s.back = s.back[:0]
 	for s.ends.next() == s.now {
 		id := sched.AttemptID(s.ends.pop())
-		if s.o.Progress.Every > 0 && s.rows[id.Row()].end > s.now {
+		if s.keeps() && s.rows[id.Row()].end > s.now {
 			r := &s.rows[id.Row()]
-			s.reports = append(s.reports, s.report(r))
+			s.reports = append(s.reports, s.word(r))
 			s.schedule(r)
 			continue
 		}
@@ -304,13 +304,18 @@ func (s *Simulator) launch(d *sched.Decision) {
 	if span := s.service.Duration(a); span < sched.Never-s.now-s.o.LaunchDelay {
 		r.end = s.now + s.o.LaunchDelay + span
 	}
-	if s.o.Progress.Every > 0 {
+	if s.keeps() {
 		s.keep(&r)
 	}
 	s.schedule(&r)
-	if s.o.Progress.Exact && r.end > s.now {
+	if s.o.Progress.Exact && s.o.LaunchDelay == 0 && r.end > s.now {
 		s.told = append(s.told, s.forecast(&r, r.from))
 	}
+}
+
+// keeps tells whether attempts have something to say before they end, so that they have to be remembered.
+func (s *Simulator) keeps() bool {
+	return s.o.Progress.Every > 0 || s.o.Progress.Exact && s.o.LaunchDelay > 0
 }
 
 // keep remembers what is known about an attempt.
@@ -322,11 +327,14 @@ func (s *Simulator) keep(r *running) {
 	s.rows[row] = *r
 }
 
-// schedule puts an attempt's next report, or its end, into the queue.
+// schedule puts what comes next of an attempt into the queue: that it begins, if that is told, its next report, or its end.
 func (s *Simulator) schedule(r *running) {
-	due := r.end
-	if every := s.o.Progress.Every; every > 0 {
-		due = min(due, s.now+every-(s.now-r.start)%every)
+	due, begun := r.end, r.start+s.o.LaunchDelay
+	if s.o.Progress.Exact && s.now < begun {
+		due = min(due, begun)
+	} else if every := s.o.Progress.Every; every > 0 {
+		now := max(s.now, begun)
+		due = min(due, now+every-(now-begun)%every)
 	}
 	if due < sched.Never {
 		s.ends.push(uint64(r.id), due)

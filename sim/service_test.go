@@ -1,9 +1,12 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/sched"
@@ -177,15 +180,17 @@ func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		p        Progress
+		launch   sched.Time
 		at, left []sched.Time
 	}{
-		{"none", Progress{}, nil, nil},
-		{"exact", Progress{Exact: true}, []sched.Time{0}, []sched.Time{10 * sched.Second}},
-		{"every 4 s", Progress{Every: 4 * sched.Second}, []sched.Time{4 * sched.Second, 8 * sched.Second}, []sched.Time{6 * sched.Second, 2 * sched.Second}},
-		{"a report at the end is not sent", Progress{Every: 5 * sched.Second}, []sched.Time{5 * sched.Second}, []sched.Time{5 * sched.Second}},
+		{"none", Progress{}, 0, nil, nil},
+		{"exact", Progress{Exact: true}, 0, []sched.Time{0}, []sched.Time{10 * sched.Second}},
+		{"every 4 s", Progress{Every: 4 * sched.Second}, 0, []sched.Time{4 * sched.Second, 8 * sched.Second}, []sched.Time{6 * sched.Second, 2 * sched.Second}},
+		{"a report at the end is not sent", Progress{Every: 5 * sched.Second}, 0, []sched.Time{5 * sched.Second}, []sched.Time{5 * sched.Second}},
+		{"exact, two seconds to launch", Progress{Exact: true}, 2 * sched.Second, []sched.Time{2 * sched.Second}, []sched.Time{10 * sched.Second}},
 	} {
 		p := &watcher{}
-		simulate(t, w, p, Options{Machines: 1, Progress: c.p})
+		simulate(t, w, p, Options{Machines: 1, Progress: c.p, LaunchDelay: c.launch})
 		if len(p.at) != len(c.at) {
 			t.Errorf("%s: reports at %v, want %v", c.name, p.at, c.at)
 			continue
@@ -195,6 +200,41 @@ func TestProgress(t *testing.T) {
 				t.Errorf("%s: at %v %v are left, want %v at %v", c.name, p.at[i], p.left[i], c.left[i], c.at[i])
 			}
 		}
+	}
+}
+
+// TestProgressAfterLaunch: what is done is reported as it is. An attempt that takes 2 s to launch and 10 s to do what is left of a half has done 0.5 + 0.05 t
+// of the task t seconds after it began.
+func TestProgressAfterLaunch(t *testing.T) {
+	w := load(t, `{"stages":[{"durations_seconds":[20],"resumable":true}]}`)
+	for name, p := range map[string]Progress{
+		"every 4 s":           {Every: 4 * sched.Second},
+		"exact and every 4 s": {Exact: true, Every: 4 * sched.Second},
+	} {
+		halfway := &fromHalf{}
+		res := simulate(t, w, halfway, Options{Machines: 1, Progress: p, LaunchDelay: 2 * sched.Second})
+		want := []string{"6s 0.70", "10s 0.90"}
+		if p.Exact {
+			want = []string{"2s 0.50", "6s 0.70", "10s 0.90"}
+		}
+		if d := cmp.Diff(want, halfway.told); d != "" || res.End != 12*sched.Second {
+			t.Errorf("%s: end %v (-want +got)\n%s", name, res.End, d)
+		}
+	}
+}
+
+// fromHalf starts the task from half its work, as a clone that continues another attempt does, and records what it is told.
+type fromHalf struct{ told []string }
+
+func (p *fromHalf) Observe(_ *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.AttemptProgress {
+		p.told = append(p.told, fmt.Sprintf("%v %.2f", ev.At, ev.Progress))
+	}
+}
+
+func (*fromHalf) Decide(v *sched.View, act *sched.Actions) {
+	if v.Task(0).State == sched.TaskPending {
+		must(act.Launch(0, 0, 0.5, sched.Resume))
 	}
 }
 

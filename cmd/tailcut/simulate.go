@@ -45,6 +45,7 @@ type simulateFlags struct {
 	maxAttempts, cloneBudget    string
 	failures, progress, jobsOut string
 	launchDelay                 time.Duration
+	deadlineSlack               float64
 	options                     sim.Options // what the flags say, but for the seed and the progress that a policy needs
 	input                       *workloadFlags
 	workload                    *trace.Workload
@@ -74,6 +75,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.progress, "progress", "auto", "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, or auto: exact for policies that decide by it")
 	fl.Float64Var(&f.noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
 	fl.DurationVar(&f.launchDelay, "launch-delay", 0, "time that an attempt holds its slot before it begins")
+	fl.Float64Var(&f.deadlineSlack, "deadline-slack", 0, "jobs without a deadline get `X` times what they would take alone, with durations as recorded (0: none)")
 	fl.StringVar(&f.jobsOut, "jobs-out", "", "write what became of each job to `file`, as CSV")
 	f.input = addWorkloadFlags(cmd)
 	format := addFormat(cmd)
@@ -171,6 +173,11 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	}
 	if err := f.workload.SetClasses(f.slots.classes); err != nil {
 		return nil, wrongFlag("slots-per-machine", err)
+	}
+	if f.deadlineSlack != 0 {
+		if err := f.workload.SetDeadlines(f.deadlineSlack); err != nil {
+			return nil, wrongFlag("deadline-slack", err)
+		}
 	}
 	return policies, nil
 }
