@@ -27,6 +27,11 @@
 // Beside the single fork there are other rules: several [Forks], a [Timeout], and what systems do: [Spark],
 // [Flink], [Hadoop], [Backup]. Whether a figure is exact the [Assessment] says.
 //
+// # Deadlines
+//
+// For jobs that have to be done by a time a [Work] tells the probability that one is (PoCD), [ChainPoCD] that of a job of
+// several stages, [Joint] divides slots among many, and [Chronos] weighs three ways to use clones against their price.
+//
 // # What it is not
 //
 // It knows no cluster, no slots, no scheduler and no file formats, and it is pure: no clock,

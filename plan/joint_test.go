@@ -111,7 +111,7 @@ func slotsOf(jobs []Work, clones []int, master int) (used int) {
 }
 
 func TestJointAgainstEnumeration(t *testing.T) {
-	instances := 400
+	const instances = 200
 	for _, u := range utilities {
 		t.Run(u.String(), func(t *testing.T) {
 			var joint Joint
