@@ -53,10 +53,21 @@ type attempt struct {
 	temps    int    // temporary files made so far
 }
 
-// pieces calls fn for each piece of the split, as splitReader.next returns them.
-func (a *attempt) pieces(fn func([]byte) error) error {
-	a.meter.total = a.spec.Split.Bytes()
-	r := newSplitReader(a.ctx, a.spec.Split)
+// pieces calls fn for each piece of the split, as splitReader.next returns them, or of what is left of it behind the
+// work that the attempt goes on from. Strides end at the ends of pieces; into is where fn's records gather, nil for an
+// operator that cannot resume.
+func (a *attempt) pieces(into collector, fn func([]byte) error) error {
+	split, stride := a.spec.Split, a.strides(into)
+	a.meter.total = split.Bytes()
+	if stride != nil {
+		a.meter.report = nil // progress is what was saved
+	}
+	var start int64
+	if from := a.spec.Resume; from != nil {
+		start = from.Offset
+		split = split.from(start)
+	}
+	r := newSplitReader(a.ctx, split)
 	defer r.close()
 	for {
 		piece, err := r.next()
@@ -66,6 +77,7 @@ func (a *attempt) pieces(fn func([]byte) error) error {
 		if err != nil {
 			return err
 		}
+		piece, due := stride.due(r, piece)
 		if err := fn(piece); errors.Is(err, errTooLong) {
 			return fmt.Errorf("mapreduce: %s: %w", r.cur.Path, err)
 		} else if err != nil {
@@ -74,19 +86,24 @@ func (a *attempt) pieces(fn func([]byte) error) error {
 		a.counters.InputBytes += int64(len(piece))
 		a.counters.InputRecords += countLines(piece)
 		a.meter.add(int64(len(piece)))
+		if due {
+			if err := stride.end(start + r.offset()); err != nil {
+				return err
+			}
+		}
 	}
 }
 
 // lines calls fn for each line of the split, without its "\n". The slice is valid during the call only.
-func (a *attempt) lines(fn func([]byte) error) error {
+func (a *attempt) lines(into collector, fn func([]byte) error) error {
 	cutter := lineCutter{limit: maxRecord}
-	return a.pieces(func(piece []byte) error { return cutter.cut(piece, fn) })
+	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 
 // words calls fn for each word of the split. The slice is valid during the call only.
-func (a *attempt) words(fn func([]byte) error) error {
+func (a *attempt) words(into collector, fn func([]byte) error) error {
 	cutter := wordCutter{limit: maxRecord}
-	return a.pieces(func(piece []byte) error { return cutter.cut(piece, fn) })
+	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 
 // shuffled returns the attempt's partition of all upstream folders. With sum set, values are counts and those of

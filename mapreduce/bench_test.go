@@ -85,7 +85,7 @@ func BenchmarkCountWords(b *testing.B) {
 	split := CutSplits(files, DefaultSplitSize)[0]
 	a := &attempt{ctx: b.Context(), spec: &AttemptSpec{Split: split, Segments: 1}, meter: &meter{}}
 	words := a.newTally()
-	if err := a.words(words.count); err != nil { // all words seen
+	if err := a.words(words, words.count); err != nil { // all words seen
 		b.Fatal(err)
 	}
 	b.SetBytes(split.Bytes())
@@ -93,7 +93,7 @@ func BenchmarkCountWords(b *testing.B) {
 	before := words.used
 	perCPU(b, split.Bytes())
 	for b.Loop() {
-		if err := a.words(words.count); err != nil {
+		if err := a.words(words, words.count); err != nil {
 			b.Fatal(err)
 		}
 	}

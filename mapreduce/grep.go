@@ -23,7 +23,7 @@ func grep() operator {
 		},
 		stages: func(_ Operator, reducers int) []shape {
 			return []shape{
-				{kind: KindMap, tasks: perSplit, segments: reducers},
+				{kind: KindMap, tasks: perSplit, segments: reducers, resumes: true},
 				{kind: KindReduce, tasks: reducers, segments: 1},
 				{kind: KindSort, tasks: 1},
 			}
@@ -53,7 +53,7 @@ func grepMap(a *attempt) error {
 		return err
 	}
 	matches := a.newTally()
-	err = a.lines(func(line []byte) error {
+	err = a.lines(matches, func(line []byte) error {
 		for _, m := range re.FindAllIndex(line, -1) {
 			if err := matches.count(line[m[0]:m[1]]); err != nil {
 				return err

@@ -30,6 +30,7 @@ type splitReader struct {
 
 	file     *os.File // open while a range is being read
 	cur      Range
+	before   int64 // bytes of the split in front of cur
 	pos      int64 // the next byte to read
 	skipping bool  // S(a) is not found yet
 }
@@ -69,6 +70,7 @@ func (r *splitReader) next() ([]byte, error) {
 }
 
 func (r *splitReader) open() error {
+	r.before += r.cur.Length
 	r.cur, r.split = r.split[0], r.split[1:]
 	f, err := os.Open(string(r.cur.Path))
 	if err != nil {
@@ -80,6 +82,17 @@ func (r *splitReader) open() error {
 		r.pos, r.skipping = r.pos-1, true
 	}
 	return r.unchanged()
+}
+
+// unread takes back the last n bytes of the piece that next has just returned; what is left of it ends with "\n".
+func (r *splitReader) unread(n int) { r.pos -= int64(n) }
+
+// offset returns how many bytes of the split precede the next line, right behind a piece that ends with "\n".
+func (r *splitReader) offset() int64 {
+	if r.file == nil {
+		return r.before + r.cur.Length
+	}
+	return r.before + r.pos - r.cur.Offset
 }
 
 // finish checks once more, for a change while the range was read, and closes the file.

@@ -164,9 +164,18 @@ func decodeCount(value []byte) (uint64, error) {
 	return n, nil
 }
 
-// merge returns the records of the segments in order. When there are more than fanIn, neighbours are merged into
-// temporary segments first, which keeps equal keys in the order of paths. With sum set equal keys are summed up.
+// merge returns the records of the segments in order. With sum set equal keys are summed up.
 func (a *attempt) merge(paths []string, m *meter, sum bool) (stream, error) {
+	paths, err := a.narrow(paths, m, sum)
+	if err != nil {
+		return nil, err
+	}
+	return a.openMerged(paths, m, sum)
+}
+
+// narrow returns at most fanIn segments with the records of all. Where there are more, neighbours are merged into
+// temporary segments, which keeps equal keys in the order of paths.
+func (a *attempt) narrow(paths []string, m *meter, sum bool) ([]string, error) {
 	for len(paths) > fanIn {
 		var merged []string
 		for group := range slices.Chunk(paths, fanIn) {
@@ -178,7 +187,7 @@ func (a *attempt) merge(paths []string, m *meter, sum bool) (stream, error) {
 		}
 		paths = merged
 	}
-	return a.openMerged(paths, m, sum)
+	return paths, nil
 }
 
 func (a *attempt) mergeOnce(group []string, m *meter, sum bool) (string, error) {

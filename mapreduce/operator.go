@@ -28,8 +28,9 @@ type operator struct {
 // shape is a stage as its operator sees it.
 type shape struct {
 	kind     Kind
-	tasks    int // perSplit: one for each split
-	segments int // that a task writes, one for each task of the next stage; 0: a part
+	tasks    int  // perSplit: one for each split
+	segments int  // that a task writes, one for each task of the next stage; 0: a part
+	resumes  bool // an attempt can go on from another's strides
 }
 
 const perSplit = -1
@@ -84,7 +85,7 @@ func (d operator) shape(op Operator, kind Kind) (shape, bool) {
 // mapReduce is the shape of most jobs.
 func mapReduce(_ Operator, reducers int) []shape {
 	return []shape{
-		{kind: KindMap, tasks: perSplit, segments: reducers},
+		{kind: KindMap, tasks: perSplit, segments: reducers, resumes: true},
 		{kind: KindReduce, tasks: reducers},
 	}
 }

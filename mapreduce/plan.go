@@ -168,9 +168,19 @@ func sameStage(a, b StagePlan) bool {
 		a.Segments == b.Segments && len(a.Splits) == len(b.Splits)
 }
 
+// Resumes tells whether attempts of a stage can save what they have mapped and go on from what others have saved.
+func (p *Plan) Resumes(stage int) bool {
+	op, err := p.Operator.lookup()
+	if err != nil {
+		return false
+	}
+	s, ok := op.shape(p.Operator, p.Stages[stage].Kind)
+	return ok && s.resumes
+}
+
 // Attempt returns the spec of an attempt of a task. Upstream is the folders that the tasks of the stage in After
 // committed, in task order; dir is the attempt's own folder. Both are used where the attempt runs. All attempts of a
-// task differ in dir only.
+// task differ in dir only, unless the caller has one resume.
 func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*AttemptSpec, error) {
 	if stage < 0 || stage >= len(p.Stages) {
 		return nil, fmt.Errorf("mapreduce: plan: stage %d is not in 0..%d", stage, len(p.Stages)-1)

@@ -11,7 +11,7 @@ func sortLines() operator {
 		run: map[Kind]func(*attempt) error{
 			KindMap: func(a *attempt) error {
 				s := a.newSorter(a.spec.memoryLimit(), false)
-				err := a.lines(func(line []byte) error {
+				err := a.lines(s, func(line []byte) error {
 					return s.add(rangePartition(line, a.spec.Boundaries), line, nil)
 				})
 				if err != nil {

@@ -26,9 +26,10 @@ type sorter struct {
 	sum   bool // values are counts, and equal keys are summed up when runs are merged
 	shift int  // bits that a partition's number needs
 
-	arena []byte // records one after the other: key length and value length in four bytes each, key, value
-	refs  []ref
-	runs  []string
+	arena   []byte // records one after the other: key length and value length in four bytes each, key, value
+	refs    []ref
+	spilled []string // files of sorted runs
+	saved   int      // how many of them hold the strides that were saved
 }
 
 // ref is a record in the arena. Most comparisons end at the prefix and touch no arena.
@@ -112,7 +113,7 @@ func (s *sorter) flush() error {
 	if err != nil {
 		return err
 	}
-	s.runs = append(s.runs, path)
+	s.spilled = append(s.spilled, path)
 	s.arena, s.refs = s.arena[:0], s.refs[:0]
 	return nil
 }
@@ -128,7 +129,7 @@ func (s *sorter) memory() stream {
 
 // sorted ends the collection and returns its records, keys with the partition's number in front.
 func (s *sorter) sorted() (stream, error) {
-	if len(s.runs) == 0 {
+	if len(s.spilled) == 0 {
 		s.sort()
 		return s.memory(), nil
 	}
@@ -136,7 +137,7 @@ func (s *sorter) sorted() (stream, error) {
 		return nil, err
 	}
 	s.arena, s.refs = nil, nil
-	return s.a.merge(s.runs, nil, s.sum)
+	return s.a.merge(s.spilled, nil, s.sum)
 }
 
 type memoryStream struct {
@@ -198,4 +199,4 @@ func (a *attempt) writeSegment(in *cursor, partition int) error {
 	return w.finish(true)
 }
 
-func (s *sorter) empty() bool { return len(s.refs) == 0 && len(s.runs) == 0 }
+func (s *sorter) empty() bool { return len(s.refs) == 0 && len(s.spilled) == 0 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 )
 
 // DefaultMemoryLimit is what an attempt buffers, in bytes, when its spec does not say.
@@ -38,9 +39,17 @@ type AttemptSpec struct {
 	Dir         string   `json:"dir"`                  // the attempt's own folder
 	MemoryLimit int64    `json:"memory_limit_bytes,omitempty"`
 
+	// Map attempts of operators that can resume: what to go on from, nil for nothing, and how long a stride should take at
+	// least (longer where saving is dear); 0 saves nothing.
+	Resume    *Resume       `json:"resume,omitempty"`
+	SaveEvery time.Duration `json:"save_every_nanoseconds,omitempty"`
+
 	// Progress, when set, hears which fraction of its input, in [0, 1] and never falling, the attempt has read:
 	// about every MiB or 100 ms, whichever comes first, from one goroutine at a time, and 1 once all is done.
 	Progress func(fraction float64) `json:"-"`
+	// Saved, when set, hears at the end of each stride where in the split it ends, in (0, Split.Bytes()), and which
+	// fraction of the split that is. An attempt that saves tells nothing else of its progress.
+	Saved func(offset int64, fraction float64) `json:"-"`
 	// Stderr, when set, receives what the commands of a streaming attempt write to standard error.
 	Stderr io.Writer `json:"-"`
 }
@@ -48,7 +57,8 @@ type AttemptSpec struct {
 // Key is a key in a spec or a plan; in JSON it is base64, for keys need not be UTF-8.
 type Key = []byte
 
-// Counters is what an attempt did. All but Spilled are a function of the task.
+// Counters is what an attempt did. All but Spilled are a function of the task and,
+// for the input, of where it was taken up.
 type Counters struct {
 	InputBytes     int64 `json:"input_bytes"`     // of lines, or of keys and values
 	InputRecords   int64 `json:"input_records"`   // lines, or records of the shuffle
@@ -107,7 +117,26 @@ func (s *AttemptSpec) validate() error {
 	if err := s.Split.validate(); err != nil {
 		return fmt.Errorf("split: %w", err)
 	}
+	if err := s.validateResume(stage.resumes); err != nil {
+		return err
+	}
 	return validateBoundaries(s.Boundaries, s.Segments)
+}
+
+func (s *AttemptSpec) validateResume(resumes bool) error {
+	switch from := s.Resume; {
+	case s.SaveEvery < 0:
+		return fmt.Errorf("save_every_nanoseconds: %d is negative", s.SaveEvery)
+	case !resumes && (from != nil || s.SaveEvery > 0):
+		return fmt.Errorf("resume: attempts of %s %s cannot", s.Operator.Name, s.Kind)
+	case from == nil:
+		return nil
+	case from.Offset < 1 || from.Offset >= s.Split.Bytes():
+		return fmt.Errorf("resume: offset %d is not inside a split of %d bytes", from.Offset, s.Split.Bytes())
+	case len(from.Runs) == 0:
+		return fmt.Errorf("resume: there are no runs of what was mapped before")
+	}
+	return nil
 }
 
 func validateBoundaries(boundaries []Key, partitions int) error {
@@ -129,4 +158,7 @@ func (s *AttemptSpec) memoryLimit() int64 {
 	return s.MemoryLimit
 }
 
-func (s *AttemptSpec) tempDir() string { return filepath.Join(s.Dir, "tmp") }
+// tempName is the folder of temporary files in an attempt's folder.
+const tempName = "tmp"
+
+func (s *AttemptSpec) tempDir() string { return filepath.Join(s.Dir, tempName) }

@@ -45,7 +45,7 @@ func TestUnreadable(t *testing.T) {
 		}
 		_, errs[0] = ListInputs([]string{dir + "/open"})
 		_, errs[1] = ListInputs([]string{folder})
-		errs[2] = (&attempt{ctx: t.Context(), spec: spec, meter: &meter{}}).pieces(nil)
+		errs[2] = (&attempt{ctx: t.Context(), spec: spec, meter: &meter{}}).pieces(nil, nil)
 		done <- nil
 	}()
 	if err := <-done; err != nil {

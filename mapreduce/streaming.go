@@ -19,6 +19,8 @@ import (
 // A combiner, if given, stands between: one for each map attempt that has any output, fed like a reducer with all
 // of it, whose output is parsed like a mapper's. It is run once, always, so it may do what a reducer may.
 //
+// A mapper sees its whole split: what it does with a line may depend on the lines before, so its attempts cannot resume.
+//
 // Mappers and reducers run even when they have nothing to read. An exit status other than 0 fails the attempt.
 func streaming() operator {
 	return operator{
@@ -35,7 +37,10 @@ func streaming() operator {
 			if op.Reducer == "" {
 				return []shape{{kind: KindMap, tasks: perSplit}}
 			}
-			return mapReduce(op, reducers)
+			return []shape{
+				{kind: KindMap, tasks: perSplit, segments: reducers},
+				{kind: KindReduce, tasks: reducers},
+			}
 		},
 		run: map[Kind]func(*attempt) error{
 			KindMap:    streamingMap,
@@ -47,7 +52,7 @@ func streaming() operator {
 func streamingMap(a *attempt) error {
 	op := a.spec.Operator
 	feed := func(w io.Writer) error {
-		return a.pieces(func(piece []byte) error {
+		return a.pieces(nil, func(piece []byte) error {
 			_, err := w.Write(piece)
 			return err
 		})

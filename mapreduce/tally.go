@@ -144,7 +144,7 @@ func (t *tally) writeSegments() error {
 		return err
 	}
 	t.slots, t.arena = nil, nil
-	t.sorter.sum = t.drains > 1 // a single filling has no key twice
+	t.sorter.sum = t.drains > 1 || len(t.sorter.spilled) > 0 // a single filling has no key twice
 	return t.sorter.writeSegments()
 }
 

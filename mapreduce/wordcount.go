@@ -8,7 +8,7 @@ func wordcount() operator {
 		run: map[Kind]func(*attempt) error{
 			KindMap: func(a *attempt) error {
 				words := a.newTally()
-				if err := a.words(words.count); err != nil {
+				if err := a.words(words, words.count); err != nil {
 					return err
 				}
 				return words.writeSegments()

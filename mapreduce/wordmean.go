@@ -26,25 +26,41 @@ const (
 )
 
 func wordmeanMap(a *attempt) error {
-	var count, length uint64
-	err := a.words(func(word []byte) error {
-		count++
-		length += uint64(len(word))
+	m := &means{sorter: a.newSorter(a.spec.memoryLimit(), true)}
+	err := a.words(m, func(word []byte) error {
+		m.count++
+		m.length += uint64(len(word))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s := a.newSorter(a.spec.memoryLimit(), true)
-	if count > 0 {
-		if err := s.add(0, []byte(wordmeanCount), binary.AppendUvarint(nil, count)); err != nil {
-			return err
-		}
-		if err := s.add(0, []byte(wordmeanLength), binary.AppendUvarint(nil, length)); err != nil {
-			return err
-		}
+	if err := m.drain(); err != nil {
+		return err
 	}
-	return s.writeSegments()
+	return m.sorter.writeSegments()
+}
+
+// means counts words and their bytes.
+type means struct {
+	sorter        *sorter
+	count, length uint64
+}
+
+func (m *means) runs() *sorter { return m.sorter }
+
+func (m *means) drain() error {
+	if m.count == 0 {
+		return nil
+	}
+	if err := m.sorter.add(0, []byte(wordmeanCount), binary.AppendUvarint(nil, m.count)); err != nil {
+		return err
+	}
+	if err := m.sorter.add(0, []byte(wordmeanLength), binary.AppendUvarint(nil, m.length)); err != nil {
+		return err
+	}
+	m.count, m.length = 0, 0
+	return nil
 }
 
 func wordmeanReduce(a *attempt) error {

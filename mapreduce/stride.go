@@ -1,0 +1,138 @@
+package mapreduce
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A map attempt of most operators works in strides: stretches of its split that end where a line begins. At the end of
+// each it leaves all that the stride came to in a file of its own, a sorted run of (partition, key) such as a
+// sorter spills, and says so. From there on another attempt of the task can go on: it takes the runs as
+// if it had spilled them itself and maps the rest of the split only. In the end an attempt merges its strides' runs, inherited
+// and own, into the segments that it would have written in one go, byte for byte: counts of equal keys are summed up, and
+// equal lines are equal. So it does not matter where strides end, and they may end when it is time.
+
+// saveShare bounds what saving costs: after a save that took d, an attempt maps for at least saveShare*d.
+const saveShare = 40
+
+// Resume is the work of earlier attempts of the same task that a map attempt goes on from.
+type Resume struct {
+	Offset int64    `json:"offset_bytes"` // in the split, as Saved was told: where the last of the strides ends
+	Runs   []string `json:"runs"`         // files of the strides before, in order, as SavedPath named them or linked elsewhere
+}
+
+// SavedPath returns the file with what came of the stride that begins at an offset of the split, in the folder of the
+// attempt that mapped it. It is whole once Saved has been told of the stride's end and is not changed from then on; it is
+// removed when the attempt ends.
+func SavedPath(dir string, begin int64) string {
+	return filepath.Join(dir, tempName, fmt.Sprintf("saved-%d", begin))
+}
+
+// collector is where the records of a map attempt gather.
+type collector interface {
+	drain() error // into the sorter
+	runs() *sorter
+}
+
+// strides ends strides of a split when it is time to.
+type strides struct {
+	a     *attempt
+	into  collector
+	begin int64         // of the stride, in the split
+	total int64         // bytes of the split
+	since time.Time     // the last save, or the start
+	wait  time.Duration // from then on
+}
+
+// strides begins the first stride of an attempt and takes in what it inherits. It returns nil if none are wanted.
+func (a *attempt) strides(into collector) *strides {
+	if from := a.spec.Resume; from != nil {
+		s := into.runs()
+		s.spilled = append(s.spilled, from.Runs...)
+		s.saved = len(s.spilled)
+	}
+	if a.spec.SaveEvery == 0 || into == nil {
+		return nil
+	}
+	s := &strides{a: a, into: into, total: a.spec.Split.Bytes(), since: time.Now(), wait: a.spec.SaveEvery}
+	if from := a.spec.Resume; from != nil {
+		s.begin = from.Offset
+	}
+	return s
+}
+
+// due cuts the piece that the reader has just returned behind its last line, if the stride should end there.
+func (s *strides) due(r *splitReader, piece []byte) ([]byte, bool) {
+	if s == nil || time.Since(s.since) < s.wait {
+		return piece, false
+	}
+	i := bytes.LastIndexByte(piece, '\n')
+	if i < 0 {
+		return piece, false
+	}
+	r.unread(len(piece) - i - 1)
+	return piece[:i+1], true
+}
+
+// end saves the stride that ends at an offset of the split. The split's end ends no stride: the attempt is done there.
+func (s *strides) end(offset int64) error {
+	if offset <= s.begin || offset >= s.total {
+		return nil
+	}
+	began := time.Now()
+	if err := s.into.drain(); err != nil {
+		return err
+	}
+	if err := s.into.runs().save(SavedPath(s.a.spec.Dir, s.begin)); err != nil {
+		return err
+	}
+	s.begin, s.since = offset, time.Now()
+	s.wait = max(s.a.spec.SaveEvery, saveShare*s.since.Sub(began))
+	if s.a.spec.Saved != nil {
+		s.a.spec.Saved(offset, float64(offset)/float64(s.total))
+	}
+	return nil
+}
+
+// save makes all records that were added since the last save one run, in a file of that name.
+func (s *sorter) save(path string) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	fresh, err := s.a.narrow(s.spilled[s.saved:], nil, s.sum)
+	if err != nil {
+		return err
+	}
+	run := fresh[0]
+	if len(fresh) > 1 {
+		if run, err = s.a.mergeOnce(fresh, nil, s.sum); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(run, path); err != nil {
+		return fmt.Errorf("mapreduce: save: %w", err)
+	}
+	s.spilled = append(s.spilled[:s.saved], path)
+	s.saved = len(s.spilled)
+	return nil
+}
+
+func (s *sorter) drain() error  { return nil }
+func (s *sorter) runs() *sorter { return s }
+
+func (t *tally) runs() *sorter { return t.sorter }
+
+// from returns what is left of the split behind its first bytes.
+func (s Split) from(offset int64) Split {
+	for i, r := range s {
+		if offset < r.Length {
+			r.Offset, r.Length = r.Offset+offset, r.Length-offset
+			return append(Split{r}, s[i+1:]...)
+		}
+		offset -= r.Length
+	}
+	return nil
+}
