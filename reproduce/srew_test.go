@@ -1,0 +1,154 @@
+package reproduce
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+)
+
+// The whole experiment on few jobs: every table and figure is there and can be drawn, and the same seed gives the same bytes.
+func TestSREWPage(t *testing.T) {
+	scale := srewScale{
+		jobs: 40, window: 4 * 3600 * sched.Second, table: 2, sweep: 2, other: 2, luck: 2, others: []int{20},
+		betas: []float64{0.3, 0.7, 1}, lambdas: []float64{0, 1}, machines: []int{6000, 7000, 10_000, 11_000}, slots: []int{5, 60},
+	}
+	var pages [2]bytes.Buffer
+	for i := range pages {
+		page, err := scale.run(context.Background(), Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := page.WriteHTML(&pages[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
+		t.Error("two runs with one seed differ")
+	}
+	for _, want := range []string{"Table 3", "figure2a", "figure2b", "figure3a", "figure3b", "figure4a", "figure4b", "figure5a", "figure5b", "jobs20"} {
+		if !strings.Contains(pages[0].String(), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
+// Without traces the page says what is missing and runs nothing.
+func TestSREWWithoutTraces(t *testing.T) {
+	r, err := newSREWReality(&srewFull, &Options{Traces: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.sections(); len(r.steps()) != 0 || len(s) != 1 || !strings.Contains(s[0].Text[0], "Left out") {
+		t.Errorf("%d steps, sections %v", len(r.steps()), s)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for name, c := range map[string]struct {
+		mean, half float64
+		want       report.Verdict
+	}{
+		"agrees":              {0.1, 0.01, report.Holds},
+		"agrees at the bound": {0.03, 0.01, report.Holds},
+		"below":               {-0.1, 0.01, report.Fails},
+		"above":               {0.4, 0.01, report.Fails},
+		"reaches it":          {0.4, 0.2, report.Reported},
+		"one run":             {0.4, math.NaN(), report.Reported},
+	} {
+		if got := judge(sim.Estimate{Mean: c.mean, Half: c.half}, 0.03, 0.3, "", "", "").Verdict; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// fixed is a series of given mean flow times in seconds, by policy and run.
+func fixed(flows ...[]float64) *series {
+	s := newSeries(1, 1, 1, len(flows[0]), make([]string, len(flows)), nil)
+	for p := range flows {
+		for k, f := range flows[p] {
+			s.Of(p)[k].MeanFlow = f
+		}
+	}
+	return s
+}
+
+// The published Table 3 bears out the claims on it; with the rows of SREW and Mantri exchanged two fail.
+func TestReductionClaims(t *testing.T) {
+	published := fixed([]float64{741, 743}, []float64{810, 812}, []float64{827, 829}, []float64{837, 839}, []float64{859, 861})
+	for _, c := range reductionClaims(published, "") {
+		if c.Verdict != report.Holds {
+			t.Errorf("published: %s: %s, %s", c.What, c.Measured, c.Verdict)
+		}
+	}
+	exchanged := fixed([]float64{859, 861}, []float64{810, 812}, []float64{827, 829}, []float64{837, 839}, []float64{741, 743})
+	for i, c := range reductionClaims(exchanged, "") {
+		if c.Verdict != report.Fails {
+			t.Errorf("exchanged, claim %d: %s: %s, %s", i, c.What, c.Measured, c.Verdict)
+		}
+	}
+}
+
+func TestBetaClaim(t *testing.T) {
+	betas := []float64{0.1, 0.5, 0.7, 0.9, 1}
+	for name, c := range map[string]struct {
+		flows []float64
+		want  report.Verdict
+	}{
+		"as published":          {[]float64{900, 600, 500, 505, 510}, report.Holds},
+		"minimum inside":        {[]float64{900, 600, 550, 500, 600}, report.Holds},
+		"plateau up to 1":       {[]float64{900, 600, 510, 505, 500}, report.Holds},
+		"falls to the last one": {[]float64{900, 800, 700, 600, 500}, report.Fails},
+		"rises from the first":  {[]float64{500, 600, 700, 800, 900}, report.Fails},
+	} {
+		var runs [][]float64
+		for _, f := range c.flows {
+			runs = append(runs, []float64{f - 1, f + 1})
+		}
+		if got := betaClaim("", betas, fixed(runs...)); got.Verdict != c.want {
+			t.Errorf("%s: %s, %s, want %s", name, got.Measured, got.Verdict, c.want)
+		}
+	}
+}
+
+func TestMachinesClaims(t *testing.T) {
+	machines := []int{5000, 6000, 7000, 10_000, 11_000}
+	gains := func(means ...float64) (all []sim.Estimate) {
+		for _, m := range means {
+			all = append(all, sim.Estimate{Mean: m, Half: 1})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		gains []sim.Estimate
+		want  [2]report.Verdict
+	}{
+		"as published":     {gains(200, 190, 80, 10), [2]report.Verdict{report.Holds, report.Holds}},
+		"a straight line":  {gains(100, 100, 100, 100), [2]report.Verdict{report.Holds, report.Fails}},
+		"rises at the end": {gains(200, 190, 80, -20), [2]report.Verdict{report.Fails, report.Holds}},
+	} {
+		for i, got := range machinesClaims(machines, c.gains) {
+			if got.Verdict != c.want[i] {
+				t.Errorf("%s: %s: %s, want %s", name, got.What, got.Verdict, c.want[i])
+			}
+		}
+	}
+}
+
+// A flow time that is one of the grid's counts as within it.
+func TestFlowShares(t *testing.T) {
+	var jobs []sim.JobResult
+	for _, seconds := range []float64{1, 300, 300.1, 1500, 1e6} {
+		jobs = append(jobs, sim.JobResult{Arrival: 7 * sched.Second, Completion: 7*sched.Second + sched.FromSeconds(seconds)})
+	}
+	s := newSeries(1, 1, 1, 1, []string{""}, nil)
+	s.shares[0][0] = flowShares(jobs)
+	if at300, at1500 := s.share(0, 300).Mean, s.share(0, 1500).Mean; at300 != 0.4 || at1500 != 0.8 {
+		t.Errorf("%v within 300 s and %v within 1500 s, want 0.4 and 0.8", at300, at1500)
+	}
+}
