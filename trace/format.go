@@ -22,6 +22,7 @@ type format struct {
 var formats = []format{
 	{"rumen", isRumen, (*reader).rumen},
 	{"tpch", isTPCH, func(in *reader) error { return in.eachLine(in.tpchLine) }},
+	{"wfcommons", isWfCommons, (*reader).wfCommons},
 	{"jsonl", func(s *sample) bool { return s.line[0] == '{' }, func(in *reader) error { return in.eachLine(in.jsonLine) }},
 	{"csv", isCSV, (*reader).csvTable},
 	{"alibaba-v2017", isAlibaba2017, (*reader).alibaba2017},

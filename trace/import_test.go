@@ -126,6 +126,7 @@ var importCases = []struct {
 	{"swim", swimText, Importer{Split: 100e6, MapRate: 1e6, TaskStart: 5 * sched.Second, ReduceSplit: 1 << 40, ReduceRate: 1 << 40},
 		"job0@49: map[105 55] reduce[5]<map\njob1@101: map[15.48576]\njob2@101.5: map[72.108865] reduce[5.000061035]<map\n"},
 	{"coflow", coflowText, Importer{}, "1@0: shuffle[1]\n2@10.833: shuffle[0.388 0]\n"},
+	{"wfcommons", wfText, Importer{}, "w@0: prep[1.5 2] merge[3]<prep\nw@0: prep[1.5 2] merge[3]<prep\n"},
 	{"tpch", tpchText, Importer{}, "q3-2g@0: 2[3] 0[1.5 0.5 0.25]<2 1[2]<0\n"},
 	{"tpch", tpchText, Importer{Executors: 45}, "q3-2g@0: 2[3] 0[0.009]<2 1[2]<0\n"},
 	// Of job 7 task 0 was evicted, of job 9 task 0 killed; job 1 ran before the trace.
@@ -197,7 +198,7 @@ func TestInstancesFollowTheLaw(t *testing.T) {
 
 func TestImportErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"value,count\n1,2\n", `trace: f: expected one of the formats rumen, tpch, jsonl, csv, alibaba-v2017, alibaba-v2018, `},
+		{"value,count\n1,2\n", `trace: f: expected one of the formats rumen, tpch, wfcommons, jsonl, csv, alibaba-v2017, alibaba-v2018, `},
 		{"%PDF-1.4\n", `trace: f: expected one of the formats `},
 		{`{"jobID":"j","outcome":"SUCCESS"}`, "trace: f:1: field submitTime: job j: expected milliseconds since 1970"},
 		{"{\"jobID\":\"j\",\n\"submitTime\":\"x\"}", "trace: f:2: field submitTime: expected a whole number in range, got string"},

@@ -38,8 +38,9 @@ type stageLine struct {
 	Resumable  bool            `json:"resumable,omitempty"`
 	Class      string          `json:"class,omitempty"`
 	Input      int64           `json:"input_bytes,omitempty"`
-	After      []string        `json:"after,omitempty"`
-	AfterEach  []string        `json:"after_each,omitempty"`
+	Inputs     [][]siteLine    `json:"inputs,omitempty"`
+	After      []afterLine     `json:"after,omitempty"`
+	AfterEach  []afterLine     `json:"after_each,omitempty"`
 	AfterTasks []pairsLine     `json:"after_tasks,omitempty"`
 	Durations  json.RawMessage `json:"durations_seconds,omitempty"`
 }
@@ -47,6 +48,7 @@ type stageLine struct {
 type pairsLine struct {
 	Stage string     `json:"stage"`
 	Pairs [][]uint32 `json:"pairs"`
+	Bytes []int64    `json:"bytes,omitempty"`
 }
 
 // jsonLine reads one job.
@@ -169,6 +171,9 @@ func (in *reader) addStage(l *jobLine, i int) error {
 	}
 	st.Need = uint32(s.Need)
 	w.Stages = append(w.Stages, st)
+	if err := in.inputs(s.Inputs); err != nil {
+		return in.wrong(field("inputs"), err)
+	}
 	return in.addEdges(l, i)
 }
 
@@ -249,7 +254,7 @@ func (in *reader) law(spec string) (int32, error) {
 // addEdges appends the edges to stage i of a job. They come from earlier stages only, so no stage can wait for itself.
 func (in *reader) addEdges(l *jobLine, i int) error {
 	w, s := in.w, &l.Stages[i]
-	add := func(field, name string, kind sched.EdgeKind, pairs [][]uint32) error {
+	add := func(field, name string, kind sched.EdgeKind, pairs [][]uint32, bytes []int64) error {
 		field = fmt.Sprintf("stages[%d].%s", i, field)
 		from := slices.IndexFunc(l.Stages[:i], func(o stageLine) bool { return o.Name == name })
 		if from < 0 {
@@ -263,20 +268,27 @@ func (in *reader) addEdges(l *jobLine, i int) error {
 			w.Pairs = append(w.Pairs, [2]uint32{p[0], p[1]})
 		}
 		w.Edges = append(w.Edges, e)
+		each, of := int(w.Stages[len(w.Stages)-1-i+from].Tasks), "tasks of that stage"
+		if kind == sched.PerTask {
+			each, of = len(pairs), "pairs"
+		}
+		if err := in.bytes(bytes, each, of); err != nil {
+			return in.wrong(field, err)
+		}
 		return nil
 	}
-	for _, name := range s.After {
-		if err := add("after", name, sched.Barrier, nil); err != nil {
+	for _, a := range s.After {
+		if err := add("after", a.Stage, sched.Barrier, nil, a.Bytes); err != nil {
 			return err
 		}
 	}
-	for _, name := range s.AfterEach {
-		if err := add("after_each", name, sched.Pointwise, nil); err != nil {
+	for _, a := range s.AfterEach {
+		if err := add("after_each", a.Stage, sched.Pointwise, nil, a.Bytes); err != nil {
 			return err
 		}
 	}
 	for _, p := range s.AfterTasks {
-		if err := add("after_tasks", p.Stage, sched.PerTask, p.Pairs); err != nil {
+		if err := add("after_tasks", p.Stage, sched.PerTask, p.Pairs, p.Bytes); err != nil {
 			return err
 		}
 	}

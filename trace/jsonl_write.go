@@ -40,6 +40,13 @@ func (w *Workload) jobLine(j int) *jobLine {
 			Name: stageNames[i], Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable,
 			Input: st.InputBytes, Durations: secondsList(w.DurationsOf(&st)),
 		}
+		for _, in := range w.InputsOf(&st) {
+			list := make([]siteLine, 0, in.Sources)
+			for _, x := range w.SourcesOf(in) {
+				list = append(list, siteLine{w.Sites[x.Site], x.Bytes})
+			}
+			s.Inputs = append(s.Inputs, list)
+		}
 		if len(w.Classes) > 0 {
 			s.Class = w.Classes[st.Class]
 		}
@@ -52,11 +59,11 @@ func (w *Workload) jobLine(j int) *jobLine {
 		to, from := &l.Stages[e.To], l.Stages[e.From].Name
 		switch e.Kind {
 		case sched.Barrier:
-			to.After = append(to.After, from)
+			to.After = append(to.After, afterLine{from, w.BytesOf(&e)})
 		case sched.Pointwise:
-			to.AfterEach = append(to.AfterEach, from)
+			to.AfterEach = append(to.AfterEach, afterLine{from, w.BytesOf(&e)})
 		case sched.PerTask:
-			p := pairsLine{Stage: from, Pairs: [][]uint32{}}
+			p := pairsLine{Stage: from, Pairs: [][]uint32{}, Bytes: w.BytesOf(&e)}
 			for _, pair := range w.Pairs[e.FirstPair : e.FirstPair+e.Pairs] {
 				p.Pairs = append(p.Pairs, []uint32{pair[0], pair[1]})
 			}

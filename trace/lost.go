@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Formats in which workloads are written.
 const (
@@ -52,6 +55,9 @@ var losses = [...]struct {
 	{"names of jobs", TR, func(w *Workload, j int) bool { return w.Jobs[j].Name != 0 }},
 	{"sizes of input", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *Stage) bool { return st.InputBytes != 0 })
+	}},
+	{"what tasks read where", "", func(w *Workload, j int) bool {
+		return anyStage(w, j, func(st *Stage) bool { return st.Inputs > 0 }) || slices.ContainsFunc(w.EdgesOf(j), func(e Edge) bool { return e.Bytes > 0 })
 	}},
 	{"laws of durations", "", func(w *Workload, j int) bool { return anyStage(w, j, func(st *Stage) bool { return st.Law >= 0 }) }},
 	{"the mean duration that schedulers are told", CSV, func(w *Workload, j int) bool {

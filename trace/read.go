@@ -61,7 +61,8 @@ type reader struct {
 	line  uint32 // number of the current line, from 0
 	most  int    // tasks in all
 	names *names
-	laws  map[string]int32 // index in w.Laws by spec
+	laws  map[string]int32  // index in w.Laws by spec
+	sites map[string]uint32 // index in w.Sites by name
 }
 
 func newReader(name string, most int, set Importer) *reader {

@@ -21,6 +21,10 @@ type Workload struct {
 	Laws      []dist.Law   // that stages name, in seconds
 	Names     []string     // Names[0] is ""
 	Classes   []string     // names of the classes of slots that stages need; empty if none names one
+	Inputs    []Input      // of stages; those of a stage are neighbours
+	Sources   []Source     // of inputs, likewise
+	Sites     []string     // that sources name; Sites[0] is "", where the workload does not say
+	Bytes     []int64      // that edges carry
 	Notes     []string     // what was done to the input that a user may want to know, one line each
 }
 
@@ -51,6 +55,8 @@ type Stage struct {
 	Class      sched.Class // index in Workload.Classes, 0 if that is empty
 	Mean, SD   sched.Time  // of an attempt's duration as far as a scheduler is told beforehand, else 0
 	InputBytes int64       // of all tasks together, 0 if not stated
+	FirstInput uint32      // what its tasks read is Inputs[FirstInput : FirstInput+Inputs], see InputsOf
+	Inputs     uint32
 }
 
 // Edge makes tasks of stage To wait for tasks of stage From. Both count from the first stage of the job, and From is less than To: the stages of a job are
@@ -60,6 +66,9 @@ type Edge struct {
 	Kind      sched.EdgeKind
 	FirstPair uint32 // of a PerTask edge: its pairs are Pairs[FirstPair : FirstPair+Pairs]
 	Pairs     uint32
+
+	FirstBytes uint32 // what its tasks read is Bytes[FirstBytes : FirstBytes+Bytes], see BytesOf
+	Bytes      uint32
 }
 
 // Tasks returns the number of tasks of all jobs.

@@ -21,8 +21,14 @@ func FuzzReadTR(f *testing.F) {
 func FuzzReadJSONLines(f *testing.F) {
 	f.Add(mapReduce)
 	f.Add(`{"stages":[{"tasks":5,"law":"exp:mu=1"},{"durations_seconds":[ 1 , 2e0],"need":1,"after":["0"]}]}`)
+	f.Add(moved)
 	f.Fuzz(func(t *testing.T, text string) { roundTrip(t, text, WriteJSONLines) })
 }
+
+// moved is a job with data at sites.
+const moved = `{"stages":[{"durations_seconds":[1,2],"inputs":[[{"site":"b","bytes":3},{"bytes":4}]]},` +
+	`{"durations_seconds":[1,2],"inputs":[[{"site":"a","bytes":1}],[]],"after_each":[{"stage":"0","bytes":[7]}]},` +
+	`{"durations_seconds":[1],"after":["0",{"stage":"1","bytes":[1,2]}],"after_tasks":[{"stage":"0","pairs":[[1,0],[0,0]],"bytes":[5,6]}]}]}`
 
 func FuzzSynthesize(f *testing.F) {
 	f.Add("synth:jobs=3;tasks=uniform:lo=1,hi=4;law=pareto:alpha=1.5,xm=10;scale=2;arrivals=poisson:rate=2;deadline=1m;known=false;seed=3")
@@ -66,6 +72,31 @@ func roundTrip(t *testing.T, text string, write func(io.Writer, *Workload) error
 	if d := cmp.Diff(inOrder(w), inOrder(back)); d != "" {
 		t.Fatal(d)
 	}
+	if d := cmp.Diff(specs(w), specs(back)); d != "" {
+		t.Fatal(d)
+	}
+}
+
+// specs returns what tasks read in all jobs; sites, which the workloads may number differently, are put in order of name.
+func specs(w *Workload) (all []sched.JobSpec) {
+	for j := range w.Jobs {
+		var spec sched.JobSpec
+		w.Spec(j, &spec)
+		w.Data(j, &spec, func(site uint32) sched.SiteID {
+			n := sched.SiteID(0)
+			for _, name := range w.Sites {
+				if name < w.Sites[site] {
+					n++
+				}
+			}
+			return n
+		})
+		if err := spec.Validate(); err != nil {
+			panic(err)
+		}
+		all = append(all, sched.JobSpec{Stages: spec.Stages, Edges: spec.Edges})
+	}
+	return all
 }
 
 // readSmall reads with a bound on tasks that a fuzzer cannot fill the memory with.
@@ -96,6 +127,7 @@ func FuzzReadGoogleTextEvents(f *testing.F) { fuzzFormat(f, "google-text-events"
 func FuzzReadSWIM(f *testing.F)             { fuzzFormat(f, "swim") }
 func FuzzReadCoflow(f *testing.F)           { fuzzFormat(f, "coflow") }
 func FuzzReadTPCH(f *testing.F)             { fuzzFormat(f, "tpch") }
+func FuzzReadWfCommons(f *testing.F)        { fuzzFormat(f, "wfcommons") }
 func FuzzReadCSV(f *testing.F)              { fuzzFormat(f, "csv") }
 
 // fuzzFormat begins with the small files of a format.

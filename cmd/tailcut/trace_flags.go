@@ -24,7 +24,7 @@ type workloadFlags struct {
 
 // workloadUsage says what a workload may be, for help texts.
 const workloadUsage = `a file of jobs, - for stdin, or a generator. Files are .tr lines, JSON lines, a CSV of
-tasks, or public traces: Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011; plain or compressed with gzip or
+tasks, or public traces: Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons; plain or compressed with gzip or
 zstd, told by the content. Generators are
   ` + trace.SynthUsage + `
   ` + trace.SynthGoogleUsage
