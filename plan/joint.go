@@ -28,8 +28,8 @@ func (p Pool) Validate() error {
 	return nil
 }
 
-// capacity returns ⌊λm⌋, where rounding does not cost a slot.
-func (p Pool) capacity() int { return int(math.Floor(p.Lambda*float64(p.Slots) + 1e-9)) }
+// Usable returns ⌊λm⌋, where rounding does not cost a slot.
+func (p Pool) Usable() int { return int(math.Floor(p.Lambda*float64(p.Slots) + 1e-9)) }
 
 // Queued stands for the clones of a job that has to wait, because its originals do not fit.
 const Queued = -1
@@ -85,7 +85,7 @@ const certain = 1e-15
 // not hold up others.
 func (j *Joint) Optimise(pool Pool, u Utility, jobs []Work) Allocation {
 	left := j.admit(pool, jobs)
-	a := Allocation{Used: pool.capacity() - left}
+	a := Allocation{Used: pool.Usable() - left}
 	if u == UtilityMaxMin {
 		j.raiseSmallest(left)
 	} else {
@@ -102,7 +102,7 @@ func (j *Joint) Optimise(pool Pool, u Utility, jobs []Work) Allocation {
 // admit places the originals and returns the slots that are left.
 func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 	j.claims, j.clones = j.claims[:0], j.clones[:0]
-	left = pool.capacity()
+	left = pool.Usable()
 	whole, waiting := left, false
 	for i, w := range jobs {
 		need := w.Tasks

@@ -9,6 +9,6 @@ func newPlan() *cobra.Command {
 		Long: "Say when to replicate the stragglers of a job, how often, and what it costs, from the durations of its tasks.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPlanFork(), newPlanExplain())
+	cmd.AddCommand(newPlanFork(), newPlanDeadline(), newPlanExplain())
 	return cmd
 }

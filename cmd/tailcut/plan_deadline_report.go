@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/plan"
+)
+
+// deadlineResult is the answer for programs.
+type deadlineResult struct {
+	Schema   string           `json:"schema"`
+	Capacity int              `json:"capacity"`
+	Used     int              `json:"used"`
+	Jobs     []deadlineFigure `json:"jobs"`
+	Total    float64          `json:"total_pocd"` // of how many jobs can be expected to meet their deadlines
+	Min      float64          `json:"min_pocd"`
+	Gap      float64          `json:"utility_gap,omitempty"` // by how much the sum of utilities may be short of the largest
+}
+
+type deadlineFigure struct {
+	Name     string  `json:"name"`
+	Clones   int     `json:"clones"`            // of each task
+	Attempts int     `json:"attempts_per_task"` // 0 of a job that waits
+	PoCD     float64 `json:"pocd"`              // 0 of a job that waits
+	Without  float64 `json:"pocd_without_clones"`
+	AtRisk   bool    `json:"at_risk"`
+	Queued   bool    `json:"queued,omitempty"` // there are not enough slots for its originals
+}
+
+// deadlineAnswer is what people are told beside.
+type deadlineAnswer struct {
+	deadlineResult
+	jobs   []deadlineJob
+	usable int // slots
+}
+
+func newDeadlineAnswer(pool plan.Pool, jobs []deadlineJob, a plan.Allocation) *deadlineAnswer {
+	r := deadlineResult{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: a.Used, Min: 1, Gap: a.Gap}
+	for i, j := range jobs {
+		f := deadlineFigure{Name: j.name, Without: j.PoCD(0), Queued: a.Clones[i] == plan.Queued}
+		if !f.Queued {
+			f.Clones, f.Attempts, f.PoCD = a.Clones[i], a.Clones[i]+1, j.PoCD(a.Clones[i])
+		}
+		f.AtRisk = f.PoCD < plan.AtRisk
+		r.Jobs = append(r.Jobs, f)
+		r.Total += f.PoCD
+		r.Min = min(r.Min, f.PoCD)
+	}
+	return &deadlineAnswer{r, jobs, pool.Usable()}
+}
+
+func (a *deadlineAnswer) printJSON(out io.Writer) error {
+	return json.NewEncoder(out).Encode(&a.deadlineResult)
+}
+
+func (a *deadlineAnswer) printCSV(out io.Writer) error {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued"})
+	for _, f := range a.Jobs {
+		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
+			strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued)})
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// printTable prints the answer for people.
+func (a *deadlineAnswer) printTable(out io.Writer) error {
+	t := newTable("job", "tasks", "time left", "in time without clones", "attempts of each task", "in time", "")
+	var right []table.ColumnConfig
+	for n := 2; n <= 6; n++ {
+		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	for i, f := range a.Jobs {
+		j := a.jobs[i]
+		row := table.Row{text.Trim(f.Name, 32), j.Tasks, span(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), a.remark(i)}
+		if f.Queued {
+			row[4], row[5] = "-", "-"
+		}
+		t.AppendRow(row)
+	}
+	before := 0.0
+	for _, f := range a.Jobs {
+		if !f.Queued {
+			before += f.Without
+		}
+	}
+	fmt.Fprintf(out, "%s\n\n%d of %s used. ", t.Render(), a.Used, count(a.usable, "slot"))
+	_, err := fmt.Fprintf(out, "Of %s %.2f can be expected to meet their deadlines, without clones %.2f.\n", count(len(a.Jobs), "job"), a.Total, before)
+	if err == nil && a.Gap > 0 {
+		_, err = fmt.Fprintf(out, "A better division is not ruled out, but gains no more than %.2g in utility.\n", a.Gap)
+	}
+	return err
+}
+
+// remark says what is the matter with a job.
+func (a *deadlineAnswer) remark(i int) string {
+	f, j := a.Jobs[i], a.jobs[i]
+	switch {
+	case j.Elapsed >= j.Deadline:
+		return "past its deadline"
+	case j.Hopeless():
+		return "hopeless: no attempt can be so fast"
+	case f.Queued && j.Tasks > a.usable:
+		return fmt.Sprintf("waits: its originals need %s", count(j.Tasks, "slot"))
+	case f.Queued:
+		return "waits for slots"
+	case f.AtRisk:
+		return "at risk"
+	}
+	return ""
+}
+
+// chance is a probability for people, rounded towards doubt.
+func chance(p float64) string {
+	switch {
+	case p == 0:
+		return "0%"
+	case p < 0.001:
+		return "<0.1%"
+	case p > 0.9999:
+		return ">99.99%"
+	case p > 0.99:
+		return fmt.Sprintf("%.2f%%", math.Floor(1e4*p)/100)
+	}
+	return fmt.Sprintf("%.1f%%", 100*p)
+}
