@@ -16,7 +16,7 @@ func WithDefault(spec, param, value string) (string, error) {
 			rest += "," + set
 		}
 	}
-	for _, kv := range strings.Split(rest, ",") {
+	for _, kv := range splitOutside(rest) {
 		if key, _, _ := strings.Cut(kv, "="); key == param {
 			return spec, nil
 		}

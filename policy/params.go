@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -21,6 +22,7 @@ const (
 	Span               // a duration such as 100ms or 5s, at least Min and at most Max seconds
 	Bool               // true or false
 	Choice             // one of Choices
+	Law                // a law of dist in parentheses, such as (pareto:alpha=1.5,xm=10), or nothing
 )
 
 // Param declares a parameter of a policy.
@@ -43,6 +45,10 @@ func (p *Param) check(text string) error {
 		}
 		if err != nil || !(x >= p.Min && x <= hi) {
 			return fmt.Errorf("%s=%s is not %s", p.Name, text, p.expects())
+		}
+	case Law:
+		if _, err := p.law(text); err != nil {
+			return fmt.Errorf("%s=%s is not %s: %w", p.Name, text, p.expects(), err)
 		}
 	case Bool:
 		if text != "true" && text != "false" {
@@ -70,7 +76,18 @@ func (p *Param) number(text string) (float64, error) {
 	}
 }
 
+// law returns the value of a Law, nil if there is none.
+func (p *Param) law(text string) (dist.Law, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return dist.Parse(strings.TrimSuffix(strings.TrimPrefix(text, "("), ")"))
+}
+
 func (p *Param) expects() string {
+	if p.Kind == Law {
+		return "a law of seconds such as (pareto:alpha=1.5,xm=10)"
+	}
 	what := map[Kind]string{Float: "a number", Int: "a whole number", Span: "a duration such as 100ms or 5s"}[p.Kind]
 	unit := ""
 	if p.Kind == Span {
@@ -110,6 +127,9 @@ func (a Args) Bool(name string) bool { a.param(name, Bool); return a.text[name] 
 
 // Choice returns a parameter of kind Choice.
 func (a Args) Choice(name string) string { a.param(name, Choice); return a.text[name] }
+
+// Law returns a parameter of kind Law, nil if it is not given.
+func (a Args) Law(name string) dist.Law { l, _ := a.param(name, Law).law(a.text[name]); return l }
 
 func (a Args) param(name string, k Kind) *Param {
 	p := a.entry.param(name)

@@ -28,6 +28,7 @@ var registry = []*Entry{
 	&maxsrptEntry,
 	&scaEntry,
 	&sewEntry,
+	&shedEntry,
 	&sparkEntry,
 	&splitsrptEntry,
 	&srewEntry,
@@ -131,7 +132,7 @@ func Canonical(spec string) (string, error) {
 // "fifo,srew:beta=0.7,lambda=1,late" has three.
 func SplitList(list string) []string {
 	var specs []string
-	for _, part := range strings.Split(list, ",") {
+	for _, part := range splitOutside(list) {
 		name, _, hasParam := strings.Cut(part, "=")
 		if hasParam && !strings.Contains(name, ":") && len(specs) > 0 {
 			specs[len(specs)-1] += "," + part
@@ -140,6 +141,25 @@ func SplitList(list string) []string {
 		specs = append(specs, part)
 	}
 	return specs
+}
+
+// splitOutside splits at commas that stand outside of parentheses.
+func splitOutside(s string) (parts []string) {
+	open, from := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			open++
+		case ')':
+			open--
+		case ',':
+			if open == 0 {
+				parts = append(parts, s[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(parts, s[from:])
 }
 
 // parse resolves presets, finds the entry and checks the parameters. Parameters given beside a preset override the preset's.
@@ -165,7 +185,7 @@ func parse(spec string) (*Entry, Args, error) {
 	if !hasParams || rest == "" {
 		return e, args, nil
 	}
-	for _, kv := range strings.Split(rest, ",") {
+	for _, kv := range splitOutside(rest) {
 		key, value, ok := strings.Cut(kv, "=")
 		p := e.param(key)
 		if !ok || p == nil {

@@ -26,6 +26,7 @@ func TestNewErrors(t *testing.T) {
 		{"not a choice", "fork:original=maim", "fork: original=maim is not one of keep, kill"},
 		{"not an order", "late:order=lifo", "late: order=lifo is not one of fifo, fair, srpt"},
 		{"not a bool", "late:node_filter=yes", "late: node_filter=yes is not true or false"},
+		{"not a law", "shed:law=(cauchy:x=1),launch=1s", "shed: law=(cauchy:x=1) is not a law of seconds such as (pareto:alpha=1.5,xm=10): "},
 		{"preset, wrong override", "spark3:quantile=2", "spark: quantile=2 is not a number between 0 and 1"},
 	}
 	for _, c := range cases {
@@ -59,9 +60,10 @@ func TestCanonical(t *testing.T) {
 		"spark3":                           "spark:quantile=0.75,multiplier=1.5",
 		"spark3:multiplier=2":              "spark:quantile=0.75,multiplier=2",
 		"spark3:quantile=0.9,multiplier=3": "spark",
-		"backup:order=fair":                "fork:p=0.05,order=fair",
-		"fork:p=0.1,r=1,original=kill":     "fork:original=kill",
-		"late-short:order=srpt,cap=0.2":    "late:cap=0.2,min_age=1s,order=srpt",
+		"shed:launch=1s,law=(pareto:alpha=2,xm=1)": "shed:law=(pareto:alpha=2,xm=1),launch=1s",
+		"backup:order=fair":                        "fork:p=0.05,order=fair",
+		"fork:p=0.1,r=1,original=kill":             "fork:original=kill",
+		"late-short:order=srpt,cap=0.2":            "late:cap=0.2,min_age=1s,order=srpt",
 	} {
 		if got, err := Canonical(spec); got != want || err != nil {
 			t.Errorf("Canonical(%q) = %q, %v; want %q", spec, got, err, want)
@@ -78,8 +80,9 @@ func TestSplitList(t *testing.T) {
 		"fifo,srew:beta=0.7,lambda=1,late":  {"fifo", "srew:beta=0.7,lambda=1", "late"},
 		"spark:quantile=0.5,fork:p=0.1,r=2": {"spark:quantile=0.5", "fork:p=0.1,r=2"},
 		"p=1":                               {"p=1"},
-		"fifo,":                             {"fifo", ""},
-		"spark3,multiplier=2,fifo":          {"spark3,multiplier=2", "fifo"},
+		"shed:law=(pareto:alpha=2,xm=1),launch=1s,fifo": {"shed:law=(pareto:alpha=2,xm=1),launch=1s", "fifo"},
+		"fifo,":                    {"fifo", ""},
+		"spark3,multiplier=2,fifo": {"spark3,multiplier=2", "fifo"},
 	} {
 		if diff := cmp.Diff(want, SplitList(list)); diff != "" {
 			t.Errorf("SplitList(%q) (-want +got):\n%s", list, diff)

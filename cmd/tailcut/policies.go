@@ -145,6 +145,7 @@ func newTable(header ...any) table.Writer {
 // kindNames are the kinds of parameters for programs.
 var kindNames = map[policy.Kind]string{
 	policy.Float: "number", policy.Int: "integer", policy.Span: "duration", policy.Bool: "boolean", policy.Choice: "choice",
+	policy.Law: "law",
 }
 
 // paramBounds returns the least and the largest value; nil where there is no bound.
@@ -166,6 +167,8 @@ func paramRange(p *policy.Param) string {
 		return "true, false"
 	case policy.Choice:
 		return strings.Join(p.Choices, ", ")
+	case policy.Law:
+		return "a law in parentheses"
 	case policy.Span:
 		unit = "s"
 	}

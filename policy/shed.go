@@ -1,0 +1,336 @@
+package policy
+
+// Shed: Alamro, Xu, Lan, Subramaniam, "Shed: Optimal Dynamic Cloning to Meet Application Deadlines in Cloud".
+//
+//	N, D, tau  tasks, deadline, time since the arrival      phi  Attempt.Progress
+//	r          clones of each task                          R    plan.Work.PoCD, Theorems 1 and 2
+//	m, lambda  View.Slots, share                            L    launch
+//
+//	when a job arrives:
+//	  jobs past their deadlines are killed
+//	  r of all jobs: plan.Joint, Algorithm 1 for utility=maxmin, sum of r+1 attempts a task and the masters' slots <= lambda m
+//	  of each task the most advanced attempt goes on, the others are killed, and r clones start where it will be when they get to work (14, 15)
+//
+// Readings. Job here is a stage that may run: later stages are optimised when they may start, with the deadline of their job. N is of
+// tasks that are not done, phi of the slowest of them. A clone that would find nothing left to do is not launched. When the originals of a new job do not
+// fit, it and all after it wait until they do; originals go before clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than
+// there are slots is served as slots become free, without clones, and so is under late=demote what is past its deadline. Jobs without a
+// deadline get no clones. Masters are not attempts: their slots stay free. What limits on attempts and clones refuse is not launched.
+//
+// when=departures optimises when a stage ends as well, when=reports also at reports of progress, every so often. Clones are made anew each time.
+//
+// A call that optimises costs O(attempts + clones log jobs), others O(stages with waiting tasks).
+
+import (
+	"fmt"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/sched"
+)
+
+var shedEntry = Entry{
+	Name:    "shed",
+	Summary: "divide all slots among clones so that jobs meet their deadlines, anew when a job arrives",
+	Source:  "Alamro, Xu, Lan, Subramaniam: Shed",
+	Note: "Jobs need deadlines, and clones need room: `--clone-budget none`, and `--max-attempts` no less than `max_attempts`. Clones go on where an attempt has come to " +
+		"in stages that are `resumable`; in others they start anew. See [deadlines](deadlines.md).",
+	Params: []Param{
+		{Name: "utility", Kind: Choice, Default: "maxmin", Choices: []string{"maxmin", "sum", "log"}, Help: "of PoCD, whose sum is maximised; maxmin is the paper's"},
+		{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task, r+1"},
+		{Name: "lambda", Kind: Float, Default: "1", Min: 0.001, Max: 1, Help: "share of the slots that may be used"},
+		{Name: "master_slots", Kind: Int, Default: "1", Min: 0, Max: 1000, Help: "slots that are kept free for each running job's master"},
+		lawParam,
+		launchParam,
+		{Name: "late", Kind: Choice, Default: "kill", Choices: []string{"kill", "demote"}, Help: "what becomes of jobs past their deadlines"},
+		{Name: "when", Kind: Choice, Default: "arrivals", Choices: []string{"arrivals", "departures", "reports"}, Help: "when clones are divided anew"},
+		{Name: "interval", Kind: Span, Default: "60s", Min: 0.001, Max: 86400, Help: "when=reports: least time between two divisions that reports cause"},
+	},
+	Progress: true,
+	New:      newShed,
+}
+
+type shed struct {
+	resuming
+	utility             plan.Utility
+	pool                plan.Pool
+	law                 dist.Law // nil to fit one
+	demote              bool
+	onEnds, onReports   bool
+	interval            sched.Time
+	due                 bool // optimise in the next call of Decide
+	ended               bool // since the last call something has ended, so that what waits may fit
+	last                sched.Time
+	stages              perStage[shedStage]
+	open                []sched.StageID // stages that may run, in the order in which they became ready
+	joint               plan.Joint
+	works               []plan.Work
+	order               []*shedStage // stages of works
+	waits, lowly, lowUp int          // stages that wait for their originals to fit; of the others, tasks that wait and attempts that run
+}
+
+// shedStage is a stage that may run.
+type shedStage struct {
+	id     sched.StageID
+	rank   shedRank
+	clones int // of each task, r
+	law    lawOfStage
+}
+
+type shedRank uint8
+
+const (
+	shedWaits shedRank = iota // until its originals fit
+	shedRuns
+	shedLow // without clones, in slots that nobody else needs: late, or wider than the cluster
+)
+
+func newShed(a Args) sched.Policy {
+	u, err := plan.ParseUtility(a.Choice("utility"))
+	if err != nil {
+		panic(fmt.Sprintf("policy: shed offers a utility that is none: %v", err))
+	}
+	return &shed{
+		resuming: resuming{a.Span("launch")}, utility: u, law: a.Law("law"),
+		pool:   plan.Pool{Lambda: a.Float("lambda"), MaxAttempts: a.Int("max_attempts"), MasterSlots: a.Int("master_slots")},
+		demote: a.Choice("late") == "demote", onEnds: a.Choice("when") != "arrivals", onReports: a.Choice("when") == "reports",
+		interval: a.Span("interval"),
+	}
+}
+
+func (p *shed) Observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.StageReady:
+		if v.Visible(ev.Stage) {
+			st := p.stages.open(ev.Stage)
+			*st = shedStage{id: ev.Stage}
+			p.open = append(p.open, ev.Stage)
+			p.due = true
+		}
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.stages.close(s)
+		}
+		p.ended = true
+		p.due = p.due || p.onEnds
+	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
+		p.ended = true
+	case sched.MachineJoined, sched.MachineLost:
+		p.due = true
+	case sched.AttemptProgress:
+		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval
+	}
+}
+
+func (p *shed) Decide(v *sched.View, act *sched.Actions) {
+	if !p.due && p.ended && p.waits > 0 {
+		p.due = v.Live() == 0 || p.fits(v)
+	}
+	p.ended = false
+	if p.due {
+		if !p.demote && p.killLate(v, act) {
+			return // Decide is called again
+		}
+		p.optimise(v, act)
+	}
+	if !p.start(v, act, shedRuns) && v.Clones() > 0 {
+		p.optimise(v, act)
+	}
+	if p.waits == 0 {
+		p.start(v, act, shedLow)
+	}
+}
+
+// killLate gives up the jobs that are past their deadlines, and tells whether there are any.
+func (p *shed) killLate(v *sched.View, act *sched.Actions) (found bool) {
+	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		if v.Job(j).Deadline <= v.Now() {
+			if err := act.Cancel(j); err != nil {
+				panic(fmt.Sprintf("policy: cancel job %d: %v", j, err))
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// optimise divides the slots anew and brings all tasks to the number of clones that follows.
+func (p *shed) optimise(v *sched.View, act *sched.Actions) {
+	p.due, p.last = false, v.Now()
+	p.rank(v)
+	p.works, p.order, p.waits = p.works[:0], p.order[:0], 0
+	for _, rank := range []shedRank{shedRuns, shedWaits} {
+		for _, s := range p.open {
+			if st := p.stages.of(s); st.rank == rank {
+				p.order = append(p.order, st)
+				p.works = append(p.works, p.work(v, st))
+			}
+		}
+	}
+	pool := p.pool
+	pool.Slots = max(0, v.Slots()-p.lowUp)
+	if l := v.Limits().Attempts; l > 0 {
+		pool.MaxAttempts = min(pool.MaxAttempts, l)
+	}
+	if p.lowly > 0 {
+		pool.Slots -= min(p.lowly, p.spare(pool))
+	}
+	for i, r := range p.joint.Optimise(pool, p.utility, p.works).Clones {
+		st := p.order[i]
+		if st.clones = max(0, r); r != plan.Queued {
+			st.rank = shedRuns
+		} else if st.rank == shedWaits {
+			p.waits++
+		}
+	}
+	for _, s := range p.open {
+		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+			best, _ := p.foremost(v, t)
+			killAllBut(v, act, t, best, sched.Replaced)
+		}
+	}
+	p.start(v, act, shedRuns)
+	if p.waits == 0 {
+		p.start(v, act, shedLow)
+	}
+	for _, st := range p.order {
+		for t, ok := v.RunningTask(st.id, 0); ok && st.clones > 0; t, ok = v.RunningTask(st.id, t+1) {
+			p.clone(v, act, t, st.clones)
+		}
+	}
+}
+
+// rank forgets stages that are over and finds those that can only be served in slots that are left.
+func (p *shed) rank(v *sched.View) {
+	open := p.open[:0]
+	p.lowly, p.lowUp = 0, 0
+	whole := int(p.pool.Lambda*float64(v.Slots()) + 1e-9)
+	for _, s := range p.open {
+		stage := v.Stage(s)
+		if stage.State != sched.StageOpen {
+			continue
+		}
+		open = append(open, s)
+		st := p.stages.of(s)
+		if st.rank == shedLow && stage.Live == 0 {
+			st.rank = shedWaits
+		}
+		wide := st.rank == shedWaits && p.need(v, s) > whole
+		if st.rank == shedLow || wide || v.Job(stage.Job).Deadline <= v.Now() {
+			st.rank, st.clones = shedLow, 0
+			p.lowly += int(stage.Pending)
+			p.lowUp += int(stage.Running)
+		}
+	}
+	p.open = open
+}
+
+// work describes a stage to the optimiser.
+func (p *shed) work(v *sched.View, st *shedStage) plan.Work {
+	stage := v.Stage(st.id)
+	job := v.Job(stage.Job)
+	w := plan.Work{Tasks: int(stage.Pending + stage.Running), Law: st.law.of(p.law, &stage)}
+	if job.Deadline == sched.Never || w.Law == nil {
+		w.Law, w.Deadline = certainly, 1
+		return w
+	}
+	w.Deadline, w.Elapsed = (job.Deadline - job.Arrived).Seconds(), (v.Now() - job.Arrived).Seconds()
+	if stage.Pending > 0 {
+		return w
+	}
+	w.Progress = lastProgress
+	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
+		_, a := p.foremost(v, t)
+		w.Progress = min(w.Progress, p.progress(&a, v.Now()))
+	}
+	if w.Progress > 0 && stage.Resumable {
+		w.Launch = p.launch.Seconds()
+	}
+	return w
+}
+
+// certainly is the law of what needs no clones; lastProgress is that of a task that is not done although it should be.
+var certainly dist.Law = dist.Exponential{Mu: 700}
+
+const lastProgress = 1 - 1e-9
+
+// need returns the slots that the originals and the master of a stage take.
+func (p *shed) need(v *sched.View, s sched.StageID) int {
+	st := v.Stage(s)
+	if st.Pending+st.Running == 0 {
+		return 0
+	}
+	return int(st.Pending+st.Running) + p.pool.MasterSlots
+}
+
+// spare returns the slots of a pool that no original of the stages in order needs.
+func (p *shed) spare(pool plan.Pool) int {
+	left := int(pool.Lambda*float64(pool.Slots) + 1e-9)
+	for i := range p.works {
+		need := p.works[i].Tasks
+		if need > 0 {
+			need += pool.MasterSlots
+		}
+		if need > left {
+			return 0
+		}
+		left -= need
+	}
+	return left
+}
+
+// fits tells whether the originals of the first stage that waits fit now.
+func (p *shed) fits(v *sched.View) bool {
+	left := int(p.pool.Lambda*float64(v.Slots()) + 1e-9)
+	first := -1
+	for _, s := range p.open {
+		stage := v.Stage(s)
+		if stage.State != sched.StageOpen {
+			continue
+		}
+		switch p.stages.of(s).rank {
+		case shedRuns:
+			left -= p.need(v, s)
+		case shedLow:
+			left -= int(stage.Running)
+		case shedWaits:
+			if first < 0 {
+				first = p.need(v, s)
+			}
+		}
+	}
+	return first >= 0 && first <= left
+}
+
+// start gives free slots to the waiting tasks of stages of a rank, and tells whether all of them have one.
+func (p *shed) start(v *sched.View, act *sched.Actions, rank shedRank) bool {
+	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
+		if p.stages.of(s).rank != rank {
+			continue
+		}
+		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+			m, free := v.FreeMachine(0)
+			if !free {
+				return false
+			}
+			begin(v, act, t, m)
+		}
+	}
+	return true
+}
+
+// clone launches clones of a running task where its most advanced attempt will be, as far as there is room.
+func (p *shed) clone(v *sched.View, act *sched.Actions, t sched.TaskID, clones int) {
+	_, a := p.foremost(v, t)
+	from, ok := p.from(v, &a)
+	if !ok {
+		return
+	}
+	for range clones {
+		if v.CloneRoom() == 0 || v.AttemptRoom(t) == 0 {
+			return
+		}
+		m, _ := elsewhere(v, t)
+		must(act, t, m, from, sched.Deadline)
+	}
+}

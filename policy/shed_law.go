@@ -1,0 +1,36 @@
+package policy
+
+import (
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// lawParam is the parameter of policies that reckon with a law of durations.
+var lawParam = Param{Name: "law", Kind: Law, Help: "of one attempt's duration; none: Pareto's with the stage's mean and standard deviation"}
+
+// lawOfStage is what a policy knows of the durations of a stage's attempts. Pareto's laws that match two moments have tail indexes above 2; who knows of heavier
+// tails has to say so.
+type lawOfStage struct {
+	mean, sd float64 // that fitted has
+	fitted   dist.Law
+}
+
+// of returns the law that is given, or else one that fits what is known of the stage; nil if nothing is.
+func (l *lawOfStage) of(given dist.Law, st *sched.Stage) dist.Law {
+	if given != nil {
+		return given
+	}
+	mean, sd, ok := st.Estimate()
+	switch {
+	case !ok || mean <= 0:
+		return nil
+	case l.fitted != nil && mean == l.mean && sd == l.sd:
+	case sd <= 0:
+		l.fitted = dist.Deterministic{Value: mean}
+	default:
+		f := fitPareto(mean, sd)
+		l.fitted = dist.Pareto{Alpha: f.alpha, Xm: f.mu}
+	}
+	l.mean, l.sd = mean, sd
+	return l.fitted
+}

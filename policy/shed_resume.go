@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// launchParam is the parameter of policies that know how long an attempt takes to get to work.
+var launchParam = Param{Name: "launch", Kind: Span, Default: "0s", Min: 0, Max: 86400, Help: "time that an attempt takes to launch, L"}
+
+// resuming knows how far attempts have come, and where a clone goes on that takes some time to launch.
+type resuming struct{ launch sched.Time }
+
+// begun tells whether an attempt has shown that it works.
+func begun(a *sched.Attempt) bool { return a.Rate > 0 || a.Progress > a.From }
+
+// speed returns the fraction of the task that an attempt does in a second, 0 as long as it has not begun. It counts from the end of its launch.
+func (r resuming) speed(a *sched.Attempt) float64 {
+	if a.Rate > 0 {
+		return a.Rate
+	}
+	if worked := (a.ProgressAt - a.Started - r.launch).Seconds(); worked > 0 {
+		return (a.Progress - a.From) / worked
+	}
+	return 0
+}
+
+// progress returns how far an attempt will have come at an instant, as far as one can tell now.
+func (r resuming) progress(a *sched.Attempt, at sched.Time) float64 {
+	return max(0, min(1, a.Progress+r.speed(a)*(at-a.ProgressAt).Seconds()))
+}
+
+// foremost returns the attempt of a running task that has come furthest. One that has not begun comes after those that have, whatever it
+// was launched from; of equals the oldest.
+func (r resuming) foremost(v *sched.View, t sched.TaskID) (best sched.AttemptID, row sched.Attempt) {
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		at := v.Attempt(a)
+		if best == 0 || r.compare(&at, &row, v.Now()) > 0 {
+			best, row = a, at
+		}
+	}
+	return best, row
+}
+
+func (r resuming) compare(a, b *sched.Attempt, now sched.Time) int {
+	if x, y := begun(a), begun(b); x != y {
+		if x {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(r.progress(a, now), r.progress(b, now)), cmp.Compare(b.Number, a.Number))
+}
+
+// from returns the fraction from which a clone of an attempt goes on that is launched now, equations (14) and (15) of Shed: what the attempt will have done when the clone
+// gets to work. ok is false if nothing will be left. Attempts that cannot resume go on from 0.
+func (r resuming) from(v *sched.View, a *sched.Attempt) (from float64, ok bool) {
+	from = r.progress(a, v.Now()+r.launch)
+	if from >= 1 {
+		return 0, false
+	}
+	if !v.Stage(v.Task(a.Task).Stage).Resumable {
+		from = 0
+	}
+	return from, true
+}
+
+// killAllBut kills the attempts of a running task but one.
+func killAllBut(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID, why sched.Reason) {
+	for a, ok := v.FirstAttempt(t); ok; {
+		next, more := v.NextAttempt(a)
+		if a != best {
+			mustKill(act, a, why)
+		}
+		a, ok = next, more
+	}
+}
+
+// mustKill gives an order that the view allows. That the core refuses it is a bug of the policy.
+func mustKill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
+	if err := act.Kill(a, why); err != nil {
+		panic(fmt.Sprintf("policy: kill attempt %x (%v): %v", a, why, err))
+	}
+}
