@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# What do clones gain? An array job of CPU-bound tasks, some of whose first attempts are slowed on purpose, under fifo and under policies that clone.
+# What do clones gain? An array job, some of whose attempts are slowed on purpose, under fifo and under policies that clone.
 #
-#   bench/straggle.sh [REPETITIONS]     (default 5; KIND=cpu TASKS=40 SECONDS_EACH=0.4 SLOTS=2 DISTURB=slow=0.1,factor=8 POLICIES="fifo spark ...")
+#   bench/straggle.sh [REPETITIONS]     (default 5; KIND=wait TASKS=40 SECONDS_EACH=1 SLOTS=20 DISTURB=slow=0.1,factor=8 POLICIES="fifo spark ...")
 #
-# KIND=cpu: tasks compute. KIND=wait: tasks wait a millisecond again and again; being stopped slows them as much, but other load on the machine
-# hardly does.
+# KIND=wait: tasks wait a millisecond again and again, so that more can run at once than there are cores; being stopped slows them as much as if they
+# computed, and other load on the machine hardly does. KIND=cpu: tasks compute; then SLOTS should be the number of cores.
 #
 # Each repetition has a seed of its own, and within it every policy meets the same slow attempts. Policies take turns. Ratios are taken within
 # a repetition (fifo's flow time over the policy's, above 1 is better), and told as median, least and most.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-repetitions=${1:-5} tasks=${TASKS:-40} each=${SECONDS_EACH:-0.4} slots=${SLOTS:-2} disturb=${DISTURB:-slow=0.1,factor=8}
+repetitions=${1:-5} tasks=${TASKS:-40} each=${SECONDS_EACH:-1} slots=${SLOTS:-20} disturb=${DISTURB:-slow=0.1,factor=8}
 read -ra policies <<<"${POLICIES:-fifo spark late-short srew fork}"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/tailcut" ./cmd/tailcut
 
-case ${KIND:=cpu} in
+case ${KIND:=wait} in
 cpu) task=(sh -c 'i=0; while [ $i -lt $N ]; do i=$((i+1)); done') ;;
 wait) task=(perl -e 'select undef, undef, undef, 0.001 for 1 .. $ENV{N}') ;;
 esac
