@@ -49,7 +49,7 @@ var srewFull = srewScale{
 
 // srewQuick has the same load in a quarter of the time.
 var srewQuick = srewScale{
-	jobs: 1000, window: 102_767 * sched.Second / 4, table: 4, sweep: 2, luck: 3, real: 0,
+	jobs: 1000, window: 102_767 * sched.Second / 4, table: 4, sweep: 3, luck: 3, real: 0,
 	betas: []float64{0.1, 0.3, 0.5, 0.7, 0.9, 1}, lambdas: []float64{0, 1, 6}, machines: []int{5000, 7000, 10_000, 13_000}, slots: []int{5, 20, 60},
 }
 

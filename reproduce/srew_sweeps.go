@@ -88,7 +88,7 @@ func (s *srewSweeps) betaSection() report.Section {
 	plot := report.Plot{Name: "figure2a", X: "β", Y: "mean flow time (s)"}
 	table := report.Table{Name: "figure2a", Caption: "Mean flow time (s)", Columns: []string{"β"}}
 	for _, b := range s.scale.betas {
-		table.Add(b)
+		table.Add(fmt.Sprint(b))
 	}
 	for k, x := range s.extracts {
 		name := fmt.Sprintf("extract %d", k+1)
@@ -141,7 +141,7 @@ func (s *srewSweeps) lambdaSection() report.Section {
 			runs = append(runs, x.Of(p)[i].MeanFlow)
 		}
 		deviations[p] = deviation(runs)
-		row := []any{l, e.Mean, e.Half, deviations[p], slices.Min(runs), slices.Max(runs), nil, nil}
+		row := []any{fmt.Sprint(l), e.Mean, e.Half, deviations[p], slices.Min(runs), slices.Max(runs), nil, nil}
 		if p > 0 {
 			row[6], row[7] = d.Mean, d.Half
 		}
@@ -178,18 +178,50 @@ func deviation(x []float64) float64 {
 	return math.Sqrt(squares / float64(len(x)-1))
 }
 
+// levelled estimates a sweep's points, from the runs of each that met the same workloads. What the workloads differ by at all points alike is taken out of the
+// intervals (Cousineau 2005, with Morey's correction of 2008), for what a sweep shows is the difference between its points.
+func levelled(points [][]sim.Cell) (all []sim.Estimate) {
+	level := make([]float64, len(points[0])) // of each workload
+	mean := 0.0
+	for _, cells := range points {
+		for k := range cells {
+			level[k] += cells[k].MeanFlow / float64(len(points))
+			mean += cells[k].MeanFlow / float64(len(points)*len(cells))
+		}
+	}
+	correction := math.Sqrt(float64(len(points)) / float64(len(points)-1))
+	for _, cells := range points {
+		rest := make([]float64, len(cells))
+		for k := range cells {
+			rest[k] = cells[k].MeanFlow - level[k] + mean
+		}
+		e := sim.EstimateOf(rest)
+		e.Half *= correction
+		all = append(all, e)
+	}
+	return all
+}
+
+const levelledText = "%d workloads, the same for each point. Intervals are about the differences between points: what workloads differ by at all points is taken out."
+
 func (s *srewSweeps) machinesSection() report.Section {
-	xs := numbers(s.scale.machines)
-	mean := func(i int) sim.Estimate { return s.machines[i].Mean(0, sim.MeanFlow) }
+	var points [][]sim.Cell
+	for _, x := range s.machines {
+		points = append(points, x.Of(0))
+	}
+	flows := levelled(points)
 	table := report.Table{Name: "figure3a", Columns: []string{"machines", "mean flow (s)", "±"}}
 	for i, m := range s.scale.machines {
-		table.Add(m, mean(i).Mean, mean(i).Half)
+		table.Add(m, flows[i].Mean, flows[i].Half)
 	}
 	return report.Section{
 		Title:  "Figure 3(a): the number of machines",
-		Text:   []string{fmt.Sprintf("%d workloads, the same for each point; the error bars are theirs, while the differences between points are paired.", s.scale.sweep)},
+		Text:   []string{fmt.Sprintf(levelledText, s.scale.sweep)},
 		Tables: []report.Table{table},
-		Plots:  []report.Plot{{Name: "figure3a", X: "machines", Y: "mean flow time (s)", Series: []report.Series{errorBars("SREW+C(0.7)", xs, mean)}}},
+		Plots: []report.Plot{{
+			Name: "figure3a", X: "machines", Y: "mean flow time (s)",
+			Series: []report.Series{errorBars("SREW+C(0.7)", numbers(s.scale.machines), func(i int) sim.Estimate { return flows[i] })},
+		}},
 		Claims: machinesClaims(s.scale.machines, s.gains()),
 	}
 }
@@ -232,24 +264,25 @@ func machinesClaims(machines []int, gains []sim.Estimate) []report.Claim {
 
 func (s *srewSweeps) slotSection() report.Section {
 	x, last := s.slots, len(s.scale.slots)-1
-	mean := func(i int) sim.Estimate { return x.Mean(i, sim.MeanFlow) }
-	table := report.Table{Name: "figure3b", Columns: []string{"slot (s)", "mean flow (s)", "±", "more than the first", "±"}}
+	var points [][]sim.Cell
+	for p := range x.policies {
+		points = append(points, x.Of(p))
+	}
+	flows := levelled(points)
+	table := report.Table{Name: "figure3b", Columns: []string{"slot (s)", "mean flow (s)", "±"}}
 	for i, t := range s.scale.slots {
-		d := x.Difference(i, 0, sim.MeanFlow)
-		row := []any{t, mean(i).Mean, mean(i).Half, nil, nil}
-		if i > 0 {
-			row[3], row[4] = d.Mean, d.Half
-		}
-		table.Add(row...)
+		table.Add(t, flows[i].Mean, flows[i].Half)
 	}
 	rise := x.Difference(last, 0, sim.MeanFlow)
 	return report.Section{
 		Title:  "Figure 3(b): the length of a slot",
+		Text:   []string{fmt.Sprintf(levelledText, s.scale.sweep)},
 		Tables: []report.Table{table},
 		Plots: []report.Plot{{
-			Name: "figure3b", X: "slot (s)", Y: "mean flow time (s)", Series: []report.Series{errorBars("SREW+C(0.7)", numbers(s.scale.slots), mean)},
+			Name: "figure3b", X: "slot (s)", Y: "mean flow time (s)",
+			Series: []report.Series{errorBars("SREW+C(0.7)", numbers(s.scale.slots), func(i int) sim.Estimate { return flows[i] })},
 		}},
 		Claims: []report.Claim{judge(rise, 0, math.Inf(1), fmt.Sprintf("the mean flow time increases with the length of a slot, from %d to %d s", s.scale.slots[0], s.scale.slots[last]),
-			"increases", "by "+wholeSeconds(rise))},
+			"increases", fmt.Sprintf("by %.0f ± %.0f s", rise.Mean, rise.Half))},
 	}
 }

@@ -88,7 +88,10 @@ func flowTable(name, caption string, s *series, rows []srewRow) report.Table {
 	}}
 	for i, r := range rows {
 		flow := s.Mean(i, sim.MeanFlow)
-		cells := []any{r.name, absent(r.printed), flow.Mean, flow.Half, nil, nil, nil}
+		cells := []any{r.name, nil, flow.Mean, flow.Half, nil, nil, nil}
+		if r.printed > 0 {
+			cells[1] = int(r.printed)
+		}
 		if i != rowSREW {
 			less := s.reduction(rowSREW, i)
 			if r.printed > 0 {

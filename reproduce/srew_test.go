@@ -140,6 +140,16 @@ func TestMachinesClaims(t *testing.T) {
 	}
 }
 
+// What workloads differ by is not in a sweep's intervals; with two points what is left is the interval of the halved difference, times Morey's correction.
+func TestLevelled(t *testing.T) {
+	s := fixed([]float64{110, 1011, 5012}, []float64{100, 1000, 5000})
+	got := levelled([][]sim.Cell{s.Of(0), s.Of(1)})
+	d := s.Difference(0, 1, sim.MeanFlow)
+	if math.Abs(got[0].Mean-got[1].Mean-d.Mean) > 1e-9 || math.Abs(got[0].Half-d.Half/math.Sqrt2) > 1e-9 || math.Abs(got[1].Half-d.Half/math.Sqrt2) > 1e-9 {
+		t.Errorf("%v, difference %v", got, d)
+	}
+}
+
 // A flow time that is one of the grid's counts as within it.
 func TestFlowShares(t *testing.T) {
 	var jobs []sim.JobResult
