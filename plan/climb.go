@@ -1,5 +1,7 @@
 package plan
 
+import "math"
+
 // climb adds clones for a utility with α < ∞, and returns by how much the sum of utilities may be short.
 func (j *Joint) climb(u Utility, left int) (gap float64) {
 	j.queue.reset()
@@ -68,6 +70,12 @@ func (c *claim) step(u Utility, most int) {
 			return
 		}
 	}
+}
+
+// concave says that U(R) is concave in r from a number of clones on. With x = q^(r+1) and b = 1-α it is (1-x)^(bN)/b,
+// whose second derivative has the sign of bNx-1.
+func (c *claim) concave(u Utility, clones int) bool {
+	return float64(1-u)*c.tasks*math.Exp(c.original+float64(clones)*c.clone) <= 1
 }
 
 // claimHeap holds claims, that with the largest key on top, of equals the first.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// coreSteps bounds the work of a core: about two milliseconds.
-const coreSteps = 1 << 21
+// coreSteps bounds the work of a core: one or two milliseconds.
+const coreSteps = 1 << 20
 
 // core settles the knapsack that the linear relaxation leaves: a multiple-choice knapsack of the jobs and choices that
 // may differ from the relaxation in a better allocation (after Pisinger, "A minimal algorithm for the multiple-choice
@@ -60,6 +60,7 @@ func (k *core) list(claims []claim, u Utility, price, gap float64) {
 		c := &claims[i]
 		hull := c.log(c.hull)
 		o := open{claim: i, from: len(k.options), regret: -1}
+		before := 0.0
 		for r := range c.most + 1 {
 			gain := 0.0
 			if at := c.log(r); r < c.hull {
@@ -68,7 +69,12 @@ func (k *core) list(claims []claim, u Utility, price, gap float64) {
 				gain = u.gain(hull, at)
 			}
 			regret := price*float64((r-c.hull)*c.slots) - gain
+			falls := regret >= before
+			before = regret
 			if r != c.hull && regret > gap*(1+1e-9) {
+				if r > c.hull && falls && c.concave(u, r) {
+					break // and is worse from here on
+				}
 				continue
 			}
 			if r != c.hull && (o.regret < 0 || regret < o.regret) {

@@ -55,7 +55,7 @@ type Allocation struct {
 // large, it is S-shaped. Here clones are added by gain per slot along the concave hull of U(R_j), which solves the
 // linear relaxation and so bounds the optimum. What is left is a small knapsack: the choices that no better allocation
 // can contain, by that bound, are dropped, and dynamic programming over slots settles the rest. The answer is exact
-// unless that takes more than some two million steps; then the jobs whose choices are nearest to a tie are settled, and
+// unless that takes more than some million steps; then the jobs whose choices are nearest to a tie are settled, and
 // [Allocation.Gap] says how much may be missing.
 type Joint struct {
 	claims []claim

@@ -168,6 +168,76 @@ func TestJointGapIsABound(t *testing.T) {
 	}
 }
 
+// What is proven of a thousand jobs: docs/plan-deadline.md has the figures.
+func TestJointGapOfThousandJobs(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		tasks    func(*rand.Rand) int
+		deadline func(*rand.Rand) float64
+	}{
+		{"1 to 80 tasks", func(r *rand.Rand) int { return 1 + r.IntN(80) }, func(r *rand.Rand) float64 { return 120 * (1 + 6*r.Float64()) }},
+		{"tight deadlines", func(r *rand.Rand) int { return 1 + r.IntN(120) }, func(r *rand.Rand) float64 { return 120 * (1 + r.Float64()) }},
+		{"1 to 1,000 tasks, mostly few", func(r *rand.Rand) int { return int(math.Exp(6.9 * r.Float64())) },
+			func(r *rand.Rand) float64 { return 120 * (1 + 6*r.Float64()) }},
+		{"three classes", func(r *rand.Rand) int { return []int{5, 10, 20}[r.IntN(3)] },
+			func(r *rand.Rand) float64 { return []float64{460, 500, 560}[r.IntN(3)] }},
+		{"nearly alike", func(r *rand.Rand) int { return 47 + r.IntN(7) }, func(*rand.Rand) float64 { return 500 }},
+	} {
+		for _, u := range []Utility{UtilitySum, UtilityLog} {
+			const instances = 10
+			proven, worst := 0, 0.0
+			for seed := range instances {
+				rng := rand.New(rand.NewPCG(uint64(seed), 9))
+				jobs := make([]Work, 1000)
+				for i := range jobs {
+					jobs[i] = Work{Tasks: c.tasks(rng), Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: c.deadline(rng)}
+				}
+				slots := base(jobs, 1)
+				pool := Pool{Slots: slots + int(float64(slots)*(0.2+1.5*rng.Float64())), Lambda: 1, MaxAttempts: 5, MasterSlots: 1}
+				gap := new(Joint).Optimise(pool, u, jobs).Gap / float64(len(jobs))
+				if gap == 0 {
+					proven++
+				}
+				worst = max(worst, gap)
+			}
+			t.Logf("%s, %v: proven optimal %d of %d, otherwise short by at most %.2g per job", c.name, u, proven, instances, worst)
+			if worst > 0.01 {
+				t.Errorf("%s, %v: a gap of %.2g per job", c.name, u, worst)
+			}
+		}
+	}
+}
+
+// Algorithm 1 is for the worst job: of the number of jobs in time it leaves much.
+func TestMaxMinIsNotTheSum(t *testing.T) {
+	var joint Joint
+	var ratios []float64
+	for seed := range 1500 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 8))
+		jobs := drawJobs(rng, 6)
+		pool := Pool{Slots: base(jobs, 0) + rng.IntN(20*len(jobs)), Lambda: 1, MaxAttempts: 5}
+		expected := func(u Utility) (sum float64) {
+			for i, r := range joint.Optimise(pool, u, jobs).Clones {
+				sum += jobs[i].PoCD(r)
+			}
+			return sum
+		}
+		if best := expected(UtilitySum); best > 1e-6 {
+			ratios = append(ratios, expected(UtilityMaxMin)/best)
+		}
+	}
+	slices.Sort(ratios)
+	var sum float64
+	for _, r := range ratios {
+		sum += r
+	}
+	mean := sum / float64(len(ratios))
+	t.Logf("of the largest sum max-min has %.3f on average, %.3f in the worst twentieth", mean, ratios[len(ratios)/20])
+	if ratios[len(ratios)-1] > 1+1e-9 || !(mean > 0.5 && mean < 0.99) {
+		t.Errorf("mean %.3f, largest %.3f", mean, ratios[len(ratios)-1])
+	}
+}
+
 // One hopeless job takes nothing, and neither does one past its deadline.
 func TestJointLeavesHopelessJobs(t *testing.T) {
 	law := dist.Pareto{Alpha: 1.5, Xm: 120}
