@@ -11,6 +11,9 @@ import (
 // registry lists every policy; a new one is one line here.
 var registry = []*Entry{
 	&capacityEntry,
+	&chronosCloneEntry,
+	&chronosRestartEntry,
+	&chronosResumeEntry,
 	&dollyEntry,
 	&eseEntry,
 	&fairEntry,

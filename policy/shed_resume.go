@@ -54,6 +54,36 @@ func (r resuming) compare(a, b *sched.Attempt, now sched.Time) int {
 	return cmp.Or(cmp.Compare(r.progress(a, now), r.progress(b, now)), cmp.Compare(b.Number, a.Number))
 }
 
+// first returns the attempt of a running task that will be done first by its speed; what has not begun comes last.
+func (r resuming) first(v *sched.View, t sched.TaskID) (best sched.AttemptID) {
+	var row sched.Attempt
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		at := v.Attempt(a)
+		if best == 0 || r.sooner(&at, &row) {
+			best, row = a, at
+		}
+	}
+	return best
+}
+
+func (r resuming) sooner(a, b *sched.Attempt) bool {
+	x, knownX := r.end(a)
+	y, knownY := r.end(b)
+	if knownX != knownY {
+		return knownX
+	}
+	return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.Number, b.Number)) < 0
+}
+
+// end returns the instant at which an attempt will be done if it goes on with its speed; ok is false before it has begun.
+func (r resuming) end(a *sched.Attempt) (at sched.Time, ok bool) {
+	speed := r.speed(a)
+	if speed <= 0 {
+		return 0, false
+	}
+	return later(a.ProgressAt, (1-a.Progress)/speed), true
+}
+
 // from returns the fraction from which a clone of an attempt goes on that is launched now, equations (14) and (15) of Shed: what the attempt will have done when the clone
 // gets to work. ok is false if nothing will be left. Attempts that cannot resume go on from 0.
 func (r resuming) from(v *sched.View, a *sched.Attempt) (from float64, ok bool) {
@@ -76,6 +106,11 @@ func killAllBut(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.At
 		}
 		a, ok = next, more
 	}
+}
+
+// mayKill tells whether the only attempt of a running task may be killed: not the last one that its job forgives.
+func mayKill(v *sched.View, t sched.TaskID) bool {
+	return uint32(v.Task(t).Failures) <= v.Job(v.JobOf(t)).Retries
 }
 
 // mustKill gives an order that the view allows. That the core refuses it is a bug of the policy.

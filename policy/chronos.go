@@ -1,0 +1,211 @@
+package policy
+
+// Chronos: Xu, Alamro, Lan, Subramaniam, "Chronos: A Unifying Optimization Framework for Speculative Execution of Deadline-critical MapReduce Jobs", ICDCS 2018.
+//
+//	D                  time from when a stage may start to the deadline of its job
+//	tau_est, tau_kill  detect D, kill D after that
+//	r                  clones: the number of clones with the largest net utility lg(R - floor) - price E[machine time], plan.Chronos
+//
+//	chronos-clone    r+1 attempts of each task at once
+//	chronos-restart  at tau_est, r attempts from the beginning beside each straggler
+//	chronos-resume   at tau_est, each straggler is killed, and r+1 attempts go on from where it was
+//	at tau_kill, of each task only the attempt that will be done first goes on
+//
+// A straggler is an attempt that at tau_est is seen to end after the deadline, by its speed since the end of its launch. The paper reckons from the first report
+// instead, for the same reason.
+//
+// Readings. A stage is a job here. For r the progress of a straggler at tau_est is taken to be detect, that of an attempt that takes until the deadline. What has not
+// begun is no straggler. What has been done by the time of the kill is kept, so nothing is extrapolated. A clone for which there is no slot, or that a
+// limit refuses, is left out; waiting tasks go first. Jobs without a deadline, or of whose durations nothing is known, get no clones.
+//
+// An event costs O(log jobs), tau_est and tau_kill O(attempts of the stage).
+
+import (
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/sched"
+)
+
+var (
+	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "r clones of every task from the start")
+	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "r fresh clones of what is seen to miss its deadline")
+	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "r+1 attempts that go on from what is seen to miss its deadline, instead of it")
+)
+
+func chronosEntry(strategy plan.Strategy, summary string) Entry {
+	return Entry{
+		Name:    "chronos-" + strategy.String(),
+		Summary: summary,
+		Source:  "Xu, Alamro, Lan, Subramaniam, ICDCS 2018",
+		Note:    "Jobs need deadlines, and clones need room: `--clone-budget none`. See [deadlines](deadlines.md).",
+		Params: []Param{
+			{Name: "detect", Kind: Float, Default: "0.3", Min: 0, Max: 0.999, Help: "tau_est, as a fraction of the time to the deadline"},
+			{Name: "kill", Kind: Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, likewise; not before tau_est"},
+			{Name: "clones", Kind: Int, Default: "-1", Min: -1, Max: 1000, Help: "r; -1 chooses it by net utility"},
+			{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "most attempts of a task, r+1, to choose from"},
+			{Name: "price", Kind: Float, Default: "0.0001", Min: 0, Max: 1e9, Help: "of a second of machine time, in the net utility"},
+			{Name: "floor", Kind: Float, Default: "0", Min: 0, Max: 1, Help: "PoCD that is worth nothing, in the net utility"},
+			lawParam,
+			launchParam,
+			orderParam,
+		},
+		Progress:       true,
+		WorkConserving: true,
+		New:            func(a Args) sched.Policy { return newChronos(strategy, a) },
+	}
+}
+
+type chronos struct {
+	resuming
+	order        jobOrder
+	strategy     plan.Strategy
+	detect, kill float64
+	clones, most int // clones is -1 where it is chosen
+	price, floor float64
+	law          dist.Law
+	stages       perStage[chronosStage]
+	due          heap[rising[sched.Time]] // stages by tau_est or tau_kill, whichever is next
+}
+
+type chronosStage struct {
+	clones    int // r
+	killAt    sched.Time
+	fits      lawOfStage
+	detecting bool // tau_est is to come
+}
+
+func newChronos(strategy plan.Strategy, a Args) sched.Policy {
+	p := &chronos{
+		resuming: resuming{a.Span("launch")}, strategy: strategy, order: ordered(a), detect: a.Float("detect"), clones: a.Int("clones"), most: a.Int("max_attempts") - 1,
+		price: a.Float("price"), floor: a.Float("floor"), law: a.Law("law"),
+	}
+	p.kill = max(a.Float("kill"), p.detect)
+	return p
+}
+
+func (p *chronos) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	switch ev.Kind {
+	case sched.StageReady:
+		if v.Visible(ev.Stage) {
+			p.ready(v, ev.Stage)
+		}
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.stages.close(s)
+			p.due.drop(int(s))
+		}
+	}
+}
+
+// ready chooses r for a stage that may start.
+func (p *chronos) ready(v *sched.View, s sched.StageID) {
+	st := p.stages.open(s)
+	*st = chronosStage{}
+	stage := v.Stage(s)
+	deadline := v.Job(stage.Job).Deadline
+	left := (deadline - v.Now()).Seconds()
+	if deadline == sched.Never || left <= 0 || stage.Tasks == 0 {
+		return
+	}
+	if st.clones = p.clones; st.clones < 0 {
+		law := st.fits.of(p.law, &stage)
+		if law == nil {
+			return
+		}
+		c := plan.Chronos{
+			Tasks: int(stage.Tasks), Law: law, Deadline: left, Detect: p.detect * left, Kill: p.kill * left, Progress: p.detect,
+		}
+		st.clones, _ = c.Best(p.strategy, p.most, p.floor, p.price)
+	}
+	st.killAt = later(v.Now(), p.kill*left)
+	if st.detecting = p.strategy != plan.ChronosClone; st.detecting {
+		p.due.set(int(s), rising[sched.Time]{later(v.Now(), p.detect*left)})
+	} else {
+		p.due.set(int(s), rising[sched.Time]{st.killAt})
+	}
+}
+
+func (p *chronos) Decide(v *sched.View, act *sched.Actions) {
+	p.start(v, act)
+	for p.due.len() > 0 && p.due.topKey().x <= v.Now() {
+		s := sched.StageID(p.due.top())
+		if st := p.stages.of(s); st.detecting {
+			st.detecting = false
+			p.due.set(int(s), rising[sched.Time]{st.killAt})
+			p.speculate(v, act, s, st.clones)
+		} else {
+			p.due.drop(int(s))
+			p.settle(v, act, s)
+		}
+	}
+	p.start(v, act)
+	if p.due.len() > 0 {
+		act.WakeAt(p.due.topKey().x)
+	}
+}
+
+// start gives free slots to waiting tasks, and under clone their clones with them.
+func (p *chronos) start(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := p.order.next(v)
+		if !ok {
+			return
+		}
+		fresh := v.Task(t).Launched == 0
+		p.order.launch(v, act, t, m)
+		if p.strategy == plan.ChronosClone && fresh {
+			p.more(v, act, t, p.stages.of(v.Task(t).Stage).clones, 0, sched.Cloning)
+		}
+	}
+}
+
+// more launches further attempts of a running task as far as there is room that no waiting task needs.
+func (p *chronos) more(v *sched.View, act *sched.Actions, t sched.TaskID, n int, from float64, why sched.Reason) {
+	for ; n > 0 && v.CloneRoom() > v.Pending() && v.AttemptRoom(t) > 0; n-- {
+		m, _ := elsewhere(v, t)
+		must(act, t, m, from, why)
+	}
+}
+
+// speculate does what is done at tau_est.
+func (p *chronos) speculate(v *sched.View, act *sched.Actions, s sched.StageID, clones int) {
+	deadline := v.Job(v.Stage(s).Job).Deadline
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		a, row := p.foremost(v, t)
+		end, known := p.end(&row)
+		if !known || end <= deadline {
+			continue
+		}
+		if p.strategy == plan.ChronosRestart {
+			p.more(v, act, t, clones, 0, sched.Straggling)
+			continue
+		}
+		if v.Task(t).Live > 1 || !mayKill(v, t) {
+			continue
+		}
+		p.replace(v, act, a)
+		p.order.touch(v, v.Stage(s).Job)
+		p.more(v, act, t, clones, v.Task(t).Saved, sched.Straggling)
+	}
+}
+
+// replace kills the only attempt of a task and launches another that goes on from it, on another machine if one is free.
+func (r resuming) replace(v *sched.View, act *sched.Actions, a sched.AttemptID) {
+	row := v.Attempt(a)
+	m, free := elsewhere(v, row.Task)
+	mustKill(act, a, sched.Replaced)
+	if !free {
+		m = row.Machine
+	}
+	must(act, row.Task, m, v.Task(row.Task).Saved, sched.Straggling)
+}
+
+// settle does what is done at tau_kill.
+func (p *chronos) settle(v *sched.View, act *sched.Actions, s sched.StageID) {
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		if v.Task(t).Live > 1 {
+			killAllBut(v, act, t, p.first(v, t), sched.Replaced)
+		}
+	}
+}
