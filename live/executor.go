@@ -14,7 +14,10 @@ type Attempt struct {
 	Number  int // attempts of the task launched before; unique in the run with Stage and Index, across restarts too
 	Machine sched.MachineID
 	Clone   bool
-	From    float64 // fraction of the work to go on from
+
+	// What to go on from: what attempt number Source of the task had saved when it said that it was that far. 0 is the beginning.
+	From   float64
+	Source int
 }
 
 // Report is what an executor has to say about an attempt.
@@ -22,7 +25,7 @@ type Report struct {
 	At       time.Time
 	Attempt  sched.AttemptID
 	Kind     sched.EventKind // AttemptDone, AttemptFailed or AttemptProgress
-	Progress float64         // AttemptProgress: fraction of the task's work done
+	Progress float64         // AttemptProgress: fraction of the task's work done; in a resumable stage, of what is saved for others to go on from
 	Note     string          // AttemptFailed: one line for the user
 	Exit     int             // exit status, or 128 plus the signal
 

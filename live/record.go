@@ -38,6 +38,7 @@ type history struct {
 	records   []Record
 	byID      map[sched.AttemptID]int // of attempts that run
 	winner    map[sched.TaskID]int
+	points    points
 	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
 	retries   int
 	stageDone []sched.Time // instant of the last commit per stage
@@ -45,7 +46,7 @@ type history struct {
 }
 
 func newHistory(stages int) *history {
-	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, outputs: map[sched.AttemptID][]byte{}, stageDone: make([]sched.Time, stages)}
+	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, points: points{}, outputs: map[sched.AttemptID][]byte{}, stageDone: make([]sched.Time, stages)}
 }
 
 // add takes in a batch after the core has. visit sees every record as it ends.
@@ -53,13 +54,17 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 	for i := range b.Outputs {
 		h.outputs[b.Outputs[i].Attempt] = bytes.Clone(b.Outputs[i].Data) // the reader's, or the executor's
 	}
+	h.know(v, b.Facts)
 	for i := range b.Decisions {
 		switch d := &b.Decisions[i]; d.Kind {
 		case sched.Launch:
 			st := v.Stage(d.Stage)
 			a := Attempt{
 				ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
-				Machine: d.Machine, From: d.From, Clone: v.Attempt(d.Attempt).Clone,
+				Machine: d.Machine, Clone: v.Attempt(d.Attempt).Clone,
+			}
+			if p := h.points.before(d.Task, d.From); p != nil {
+				a.From, a.Source = p.progress, p.number
 			}
 			if d.Number > 0 && !a.Clone {
 				h.retries++
@@ -68,6 +73,7 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Start: d.At, Stop: d.At})
 		case sched.Commit:
 			h.winner[d.Task] = h.byID[d.Attempt]
+			delete(h.points, d.Task)
 			h.stageDone[v.Stage(d.Stage).Index] = d.At
 			h.end(d.Attempt, d.At, Won, visit)
 		case sched.Kill:

@@ -11,6 +11,7 @@ type Summary struct {
 	Tasks         int
 	Attempts      int
 	Clones        int
+	Resumed       int        // attempts that went on from what another had saved
 	Retries       int        // attempts begun because the ones before had ended without result
 	Fruitful      sched.Time // machine time of winners
 	Fruitless     sched.Time // machine time of all others
@@ -55,6 +56,9 @@ func (r *Run) Summary() *Summary {
 	}
 	for i := range r.past.records {
 		rec := &r.past.records[i]
+		if rec.From > 0 {
+			s.Resumed++
+		}
 		if s.Stages[rec.Stage].Attempts++; s.Stages[rec.Stage].Attempts == 1 {
 			first[rec.Stage] = rec.Start
 		}

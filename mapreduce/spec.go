@@ -40,7 +40,7 @@ type AttemptSpec struct {
 	MemoryLimit int64    `json:"memory_limit_bytes,omitempty"`
 
 	// Map attempts of operators that can resume: what to go on from, nil for nothing, and how long a stride should take at
-	// least (longer where saving is dear); 0 saves nothing.
+	// least (longer where saving is dear); 0 saves nothing, a negative time saves as often as can be.
 	Resume    *Resume       `json:"resume,omitempty"`
 	SaveEvery time.Duration `json:"save_every_nanoseconds,omitempty"`
 
@@ -125,9 +125,7 @@ func (s *AttemptSpec) validate() error {
 
 func (s *AttemptSpec) validateResume(resumes bool) error {
 	switch from := s.Resume; {
-	case s.SaveEvery < 0:
-		return fmt.Errorf("save_every_nanoseconds: %d is negative", s.SaveEvery)
-	case !resumes && (from != nil || s.SaveEvery > 0):
+	case !resumes && (from != nil || s.SaveEvery != 0):
 		return fmt.Errorf("resume: attempts of %s %s cannot", s.Operator.Name, s.Kind)
 	case from == nil:
 		return nil

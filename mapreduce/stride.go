@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -15,8 +16,9 @@ import (
 // and own, into the segments that it would have written in one go, byte for byte: counts of equal keys are summed up, and
 // equal lines are equal. So it does not matter where strides end, and they may end when it is time.
 
-// saveShare bounds what saving costs: after a save that took d, an attempt maps for at least saveShare*d.
-const saveShare = 40
+// saveShare bounds what saving costs: after a save an attempt maps for at least saveShare times as long. Both are measured in the
+// time of the processor, so that an attempt that is stopped, or gets little of it, saves as often in its work as any other.
+const saveShare = 20
 
 // Resume is the work of earlier attempts of the same task that a map attempt goes on from.
 type Resume struct {
@@ -44,7 +46,7 @@ type strides struct {
 	begin int64         // of the stride, in the split
 	total int64         // bytes of the split
 	since time.Time     // the last save, or the start
-	wait  time.Duration // from then on
+	until time.Duration // processor time before which there is no other
 }
 
 // strides begins the first stride of an attempt and takes in what it inherits. It returns nil if none are wanted.
@@ -57,7 +59,7 @@ func (a *attempt) strides(into collector) *strides {
 	if a.spec.SaveEvery == 0 || into == nil {
 		return nil
 	}
-	s := &strides{a: a, into: into, total: a.spec.Split.Bytes(), since: time.Now(), wait: a.spec.SaveEvery}
+	s := &strides{a: a, into: into, total: a.spec.Split.Bytes(), since: time.Now()}
 	if from := a.spec.Resume; from != nil {
 		s.begin = from.Offset
 	}
@@ -66,7 +68,11 @@ func (a *attempt) strides(into collector) *strides {
 
 // due cuts the piece that the reader has just returned behind its last line, if the stride should end there.
 func (s *strides) due(r *splitReader, piece []byte) ([]byte, bool) {
-	if s == nil || time.Since(s.since) < s.wait {
+	if s == nil {
+		return piece, false
+	}
+	every := s.a.spec.SaveEvery
+	if every > 0 && (time.Since(s.since) < every || processorTime() < s.until) {
 		return piece, false
 	}
 	i := bytes.LastIndexByte(piece, '\n')
@@ -82,19 +88,28 @@ func (s *strides) end(offset int64) error {
 	if offset <= s.begin || offset >= s.total {
 		return nil
 	}
-	began := time.Now()
+	began := processorTime()
 	if err := s.into.drain(); err != nil {
 		return err
 	}
 	if err := s.into.runs().save(SavedPath(s.a.spec.Dir, s.begin)); err != nil {
 		return err
 	}
-	s.begin, s.since = offset, time.Now()
-	s.wait = max(s.a.spec.SaveEvery, saveShare*s.since.Sub(began))
+	ended := processorTime()
+	s.begin, s.since, s.until = offset, time.Now(), ended+saveShare*(ended-began)
 	if s.a.spec.Saved != nil {
 		s.a.spec.Saved(offset, float64(offset)/float64(s.total))
 	}
 	return nil
+}
+
+// processorTime returns what the process has used.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // save makes all records that were added since the last save one run, in a file of that name.

@@ -25,7 +25,7 @@ func cutShort(t *rapid.T, spec AttemptSpec, from saved, saves int, dir string) (
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	enough := errors.New("enough")
-	spec.Dir, spec.SaveEvery = dir, 1
+	spec.Dir, spec.SaveEvery = dir, -1
 	if from.offset > 0 {
 		spec.Resume = &Resume{Offset: from.offset, Runs: from.runs}
 	}

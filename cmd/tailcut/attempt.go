@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ func newAttempt() *cobra.Command {
 			}
 			progress := os.NewFile(3, "progress")
 			spec.Progress = func(x float64) { fmt.Fprintf(progress, "%.4f\n", x) }
+			spec.Saved = func(offset int64, x float64) { fmt.Fprintln(progress, strconv.FormatFloat(x, 'g', -1, 64), offset) }
 			spec.Stderr = cmd.ErrOrStderr()
 			if _, err := mapreduce.Run(cmd.Context(), spec); err != nil {
 				return failure{err}

@@ -25,6 +25,7 @@ type runResult struct {
 	Tasks            int        `json:"tasks"`
 	Attempts         int        `json:"attempts"`
 	Clones           int        `json:"clones"`
+	Resumed          int        `json:"resumed"` // attempts that went on from what another had saved
 	Retries          int        `json:"retries"`
 	FruitfulSeconds  float64    `json:"fruitful_seconds"`
 	FruitlessSeconds float64    `json:"fruitless_seconds"`
@@ -63,6 +64,9 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	fmt.Fprintf(w, "\n%s in %.2f s under %s: %s, %s, %s, %s\n",
 		s.State, s.Flow.Seconds(), h.Policy, count(s.Tasks, "task"), count(s.Attempts, "attempt"), count(s.Clones, "clone"), retries)
 	fmt.Fprintf(w, "machine time: %.2f s fruitful, %.2f s fruitless\n", s.Fruitful.Seconds(), s.Fruitless.Seconds())
+	if s.Resumed > 0 {
+		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", count(s.Resumed, "attempt"))
+	}
 	if s.Recovered > 0 {
 		fmt.Fprintf(w, "recovered: %d of the tasks were done before the engine was last started\n", s.Recovered)
 	}
@@ -90,7 +94,7 @@ func fate(e live.End) string {
 func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader) error {
 	r := runResult{
 		Schema: "tailcut.run/v1", State: s.State, Policy: h.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
-		Retries: s.Retries, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
+		Resumed: s.Resumed, Retries: s.Retries, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
 	}
 	for _, st := range s.Stages {
 		r.Stages = append(r.Stages, runStage(st))

@@ -47,18 +47,19 @@ const mark = "TAILCUT_E2E"
 
 // story is one run of the tool to its end through many deaths.
 type story struct {
-	t    *testing.T
-	name string
-	draw *rand.Rand
-	out  string
-	late bool // an engine died after the result was published and before it had tidied up
+	t      *testing.T
+	name   string
+	draw   *rand.Rand
+	out    string
+	window time.Duration // within which an engine dies
+	late   bool          // an engine died after the result was published and before it had tidied up
 }
 
 func newStory(t *testing.T) *story {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, t.Name())
 	return &story{
-		t: t, name: fmt.Sprintf("%x-%d", h.Sum64(), os.Getpid()), draw: rand.New(rand.NewPCG(h.Sum64(), 1)), out: filepath.Join(t.TempDir(), "out"),
+		t: t, name: fmt.Sprintf("%x-%d", h.Sum64(), os.Getpid()), draw: rand.New(rand.NewPCG(h.Sum64(), 1)), out: filepath.Join(t.TempDir(), "out"), window: window,
 	}
 }
 
@@ -76,7 +77,7 @@ func (s *story) run(deaths int, args ...string) {
 		}
 		var deadly *time.Timer
 		if i < deaths {
-			deadly = time.AfterFunc(time.Duration(s.draw.Int64N(int64(window))), func() { _ = cmd.Process.Kill() })
+			deadly = time.AfterFunc(time.Duration(s.draw.Int64N(int64(s.window))), func() { _ = cmd.Process.Kill() })
 		}
 		err := cmd.Wait()
 		if deadly != nil {

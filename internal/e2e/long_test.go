@@ -10,6 +10,7 @@ const (
 	window    = 300 * time.Millisecond
 	splitSize = "12KiB"
 	tasks     = 150
+	seeds     = 60
 )
 
 func policies(registered []string) []string { return registered }

@@ -13,6 +13,7 @@ const (
 	window    = 400 * time.Millisecond
 	splitSize = "128KiB"
 	tasks     = 40
+	seeds     = 3
 )
 
 // policies names those under which the tests run: one without clones, and those that exist of two with.

@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ type ArrayStage struct {
 	Command []string `json:"command"`       // {} is the index
 	Env     []string `json:"env,omitempty"` // NAME=value
 
+	// The command follows the protocol by which another attempt can go on from what one has saved.
+	Resumable bool `json:"resumable,omitempty"`
+
 	// Positions of the stages to wait for: for all their tasks, or task i for task i. The latter have as many tasks.
 	After     []int `json:"after,omitempty"`
 	AfterEach []int `json:"after_each,omitempty"`
@@ -43,7 +47,8 @@ const (
 //	TAILCUT_ATTEMPT                             attempts of the task before this one
 //	TAILCUT_OUTPUT                              folder for files; becomes part of the result if the attempt wins
 //	TAILCUT_INPUT                               colon-separated folders with results: of each stage in After, of one task of each in AfterEach
-func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error) {
+//	TAILCUT_RESUME_OFFSET                       in a resumable stage: where to go on; the segments before are in TAILCUT_OUTPUT
+func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*Command, error) {
 	st := &w.Stages[a.Stage]
 	index := strconv.Itoa(a.Index)
 	args := make([]string, len(st.Command))
@@ -57,14 +62,55 @@ func (w *Array) command(f Folders, a live.Attempt, dir string) (*Command, error)
 	for _, s := range st.AfterEach {
 		inputs = append(inputs, f.Done(s, a.Index))
 	}
-	return &Command{Args: args, Env: append([]string{
+	env := []string{
 		"TAILCUT_TASK=" + index,
 		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
 		"TAILCUT_STAGE=" + st.Name,
 		"TAILCUT_ATTEMPT=" + strconv.Itoa(a.Number),
 		"TAILCUT_OUTPUT=" + dir,
 		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
-	}, st.Env...)}, nil
+	}
+	if st.Resumable {
+		env = append(env, "TAILCUT_RESUME_OFFSET="+strconv.FormatInt(from.offset(), 10))
+		if err := inherit(dir, from); err != nil {
+			return nil, err
+		}
+	}
+	return &Command{Args: args, Env: append(env, st.Env...)}, nil
+}
+
+// gather puts the segments in an attempt's folder, in the order of their offsets, in front of what it wrote to standard output.
+func gather(dir, stdout string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	names := segments(entries)
+	if len(names) == 0 {
+		return nil
+	}
+	whole := dir + ".stdout"
+	out, err := os.OpenFile(whole, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		err = errors.Join(err, appendFile(out, path), os.Remove(path))
+	}
+	if err = errors.Join(err, appendFile(out, stdout), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(whole, stdout)
+}
+
+func appendFile(out *os.File, path string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, in.Close())
 }
 
 // assemble makes the folder in which an attempt left files the folder of a result. Where there are none, as with most, no folder is made for them.

@@ -38,9 +38,12 @@ type Executor struct {
 	workers sync.WaitGroup // one per attempt
 
 	spares spares
+	saves  saves
 	inline []bool   // by stage: small outputs go into the journal
 	kept   results  // outputs that the journal has, of tasks that are done
 	null   *os.File // nothing to read
+
+	resumable []bool // by stage: attempts can go on from what others have saved
 
 	mu    sync.Mutex
 	paths map[string]string // of programs that were looked up
@@ -58,7 +61,8 @@ func New(cfg Config) (*Executor, error) {
 	sweep(cfg.Run + "/")
 	e := &Executor{
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		kept: results{}, inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
+		kept: results{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
 		reports: make(chan live.Report, 1024), room: make(chan struct{}, runtime.NumCPU()), forks: make(chan func()),
 	}
 	var err error
@@ -97,6 +101,11 @@ func (e *Executor) Kill(id sched.AttemptID) {
 
 // Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
 func (e *Executor) Commit(a live.Attempt, output []byte) error {
+	if e.saves.drop(a.Stage, a.Index) {
+		if err := os.RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
+			return err
+		}
+	}
 	if output == nil {
 		return e.cfg.Folders.commit(a)
 	}
@@ -152,7 +161,8 @@ func (e *Executor) spawn(p *process) error {
 	if p.folder, err = e.spares.takeFolder(p.dir); err != nil {
 		return err
 	}
-	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir)
+	p.last = e.saves.find(p.attempt)
+	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir, p.last)
 	if err != nil {
 		return err
 	}
@@ -218,9 +228,10 @@ func (e *Executor) attend(p *process) {
 		t := time.AfterFunc(p.fate.after, func() { p.kill(byDisturb) })
 		defer t.Stop()
 	}
-	go p.follow(func(x float64) {
-		e.report(live.Report{At: time.Now(), Attempt: p.attempt.ID, Kind: sched.AttemptProgress, Progress: x})
-	})
+	if e.resumable[p.attempt.Stage] && p.attempt.Number > 0 {
+		e.tell(p, p.last.progress()) // not always what the policy asked for
+	}
+	go p.follow(e.listener(p))
 	exit, note := p.wait()
 	switch p.killer() {
 	case byTimeout:
@@ -254,7 +265,7 @@ func (e *Executor) complete(p *process) ([]byte, error) {
 			return output, err
 		}
 	}
-	if err := e.cfg.Work.assemble(p.dir, p.stdout.path); err != nil {
+	if err := e.cfg.Work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
 		return nil, err
 	}
 	return nil, sideBySide(2, func(i int) error { // one flush of the disk may do for both

@@ -32,6 +32,13 @@ func (f Folders) DoneStage(stage int) string {
 	return filepath.Join(f.Root, "done", fmt.Sprint(stage))
 }
 
+// saved returns the folder of what attempts of a task have saved for others to go on from.
+func (f Folders) saved(stage, index int) string {
+	return filepath.Join(f.allSaved(), fmt.Sprintf("%d-%05d", stage, index))
+}
+
+func (f Folders) allSaved() string { return filepath.Join(f.Root, "saved") }
+
 func (f Folders) attempts() string { return filepath.Join(f.Root, "attempts") }
 
 func (f Folders) attempt(a live.Attempt) string {
@@ -66,9 +73,10 @@ func (f Folders) commit(a live.Attempt) error {
 	return nil
 }
 
-// clean drops what attempts left that were not committed.
+// clean drops what attempts left that were not committed, and what they saved: it was not synced.
 func (f Folders) clean() error {
 	entries, err := os.ReadDir(f.attempts())
+	err = errors.Join(err, os.RemoveAll(f.allSaved()))
 	for _, e := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.attempts(), e.Name())))
 	}
@@ -83,7 +91,7 @@ func (f Folders) Tidy() error {
 	}
 	return errors.Join(
 		sideBySide(len(results), func(i int) error { return os.RemoveAll(results[i]) }),
-		os.RemoveAll(f.attempts()), os.RemoveAll(filepath.Join(f.Root, "done")))
+		os.RemoveAll(f.attempts()), os.RemoveAll(f.allSaved()), os.RemoveAll(filepath.Join(f.Root, "done")))
 }
 
 // sideBySide calls do for 0 to n-1, as many at once as there are cores, though two at least, and returns the errors.

@@ -42,7 +42,7 @@ func (j *Job) Plan(ctx context.Context, dir string) (*Plan, error) {
 	p.Work.MapReduce = mr
 	for i, s := range mr.Stages {
 		p.Stages = append(p.Stages, s.Name)
-		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: s.Tasks})
+		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: s.Tasks, Resumable: mr.Resumes(i)})
 		for _, from := range s.After {
 			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i})
 		}
@@ -54,7 +54,7 @@ func (p *Plan) array(a *Array) {
 	for i := range a.Stages {
 		st := &a.Stages[i]
 		p.Stages = append(p.Stages, st.Name)
-		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: st.Tasks})
+		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: st.Tasks, Resumable: st.Resumable})
 		for _, from := range st.After {
 			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i})
 		}

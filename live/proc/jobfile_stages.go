@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var stageFields = []string{"name", "tasks", "command", "after", "after_each", "env"}
+var stageFields = []string{"name", "tasks", "command", "after", "after_each", "env", "resumable"}
 
 // maxArrayTasks bounds the tasks of a stage, so that a slip of the pen does not fill the memory.
 const maxArrayTasks = 10_000_000
@@ -80,7 +80,10 @@ func (p *jobParser) stage(item field, fields fieldList, st *ArrayStage) (err err
 	if st.Command, err = p.command(fields.get("command")); err != nil {
 		return err
 	}
-	st.Env, err = p.env(fields.get("env"))
+	if st.Env, err = p.env(fields.get("env")); err != nil {
+		return err
+	}
+	st.Resumable, err = p.yesNo(fields.get("resumable"))
 	return err
 }
 
@@ -110,6 +113,18 @@ func (p *jobParser) command(f field) ([]string, error) {
 		args = append(args, arg)
 	}
 	return args, nil
+}
+
+// yesNo reads true or false; a field that is not given is false.
+func (p *jobParser) yesNo(f field) (bool, error) {
+	if !f.given() {
+		return false, nil
+	}
+	text, err := p.text(f)
+	if err == nil && text != "true" && text != "false" {
+		err = p.expected(f, "true or false, not %s", quote(text))
+	}
+	return text == "true", err
 }
 
 // env reads the variables of a stage as NAME=value, in the order of the file.

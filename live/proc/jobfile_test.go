@@ -162,7 +162,7 @@ func TestJobFileMistakes(t *testing.T) {
 		"stages is mapping":   {"stages: {name: a}\n", "1: field stages: expected a list of stages, not a mapping"},
 		"no stages":           {"stages: []\n", "1: field stages: expected a list of stages, not an empty one"},
 		"stage is text":       {"stages:\n- a\n", `2: field stages[0]: expected a mapping, as in name: value, not "a"`},
-		"stage unknown field": {"stages:\n- name: a\n  comand: x\n", "3: field stages[0].comand: expected one of the fields name, tasks, command, after, after_each, env"},
+		"stage unknown field": {"stages:\n- name: a\n  comand: x\n", "3: field stages[0].comand: expected one of the fields name, tasks, command, after, after_each, env, resumable"},
 		"stage without name":  {"stages:\n- command: x\n", "2: field stages[0]: expected a field name"},
 		"stage no command":    {"stages:\n- name: x\n", "2: field stages[0]: expected a field command"},
 		"stage name":          {"stages:\n- {name: a/b, command: x}\n", `2: field stages[0].name: expected a name without / that begins with neither . nor _, not "a/b"`},

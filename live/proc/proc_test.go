@@ -45,6 +45,7 @@ func attempt() int {
 		if spec, err = mapreduce.DecodeSpec(data); err == nil {
 			progress := os.NewFile(3, "progress")
 			spec.Progress = func(x float64) { fmt.Fprintln(progress, x) }
+			spec.Saved = func(offset int64, x float64) { fmt.Fprintln(progress, x, offset) }
 			_, err = mapreduce.Run(context.Background(), spec)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +28,7 @@ const (
 // process is an attempt and the process group that does it.
 type process struct {
 	attempt live.Attempt
+	last    *stride // that it has saved, or goes on from; of whoever starts it, then of whoever listens to it
 	dir     string
 	fate    fate
 	folder  *folder       // at dir
@@ -174,19 +174,11 @@ func (p *process) signal(s syscall.Signal) bool {
 func (p *process) killer() killer { p.mu.Lock(); defer p.mu.Unlock(); return p.by }
 func (p *process) killed() bool   { return p.killer() == byEngine }
 
-// reportEvery bounds how often progress is passed on.
-const reportEvery = 200 * time.Millisecond
-
-// follow reads lines with fractions from the pipe that the attempt knows as TAILCUT_PROGRESS and passes on what is news.
-func (p *process) follow(tell func(float64)) {
+// follow reads lines from the pipe that the attempt knows as TAILCUT_PROGRESS.
+func (p *process) follow(listen func(line string)) {
 	lines := bufio.NewScanner(p.progress)
-	var last time.Time
 	for lines.Scan() {
-		x, err := strconv.ParseFloat(strings.TrimSpace(lines.Text()), 64)
-		if err == nil && x >= 0 && x <= 1 && time.Since(last) >= reportEvery {
-			last = time.Now()
-			tell(x)
-		}
+		listen(lines.Text())
 	}
 	_, _ = io.Copy(io.Discard, p.progress) // whatever it is, the attempt must be able to write it
 }

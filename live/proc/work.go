@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -27,10 +28,13 @@ type Command struct {
 // self is how the engine starts itself as an attempt of map/reduce work, or as the guard.
 type self []string
 
-// command returns the process of an attempt whose folder is dir.
-func (w *Work) command(s self, f Folders, a live.Attempt, dir string) (*Command, error) {
+// saveEvery is how long a map attempt works at least between two points from which another can go on.
+const saveEvery = 200 * time.Millisecond
+
+// command returns the process of an attempt whose folder is dir, and which goes on behind the stride from.
+func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stride) (*Command, error) {
 	if w.Array != nil {
-		return w.Array.command(f, a, dir)
+		return w.Array.command(f, a, dir, from)
 	}
 	var upstream []string
 	for _, s := range w.MapReduce.Stages[a.Stage].After {
@@ -41,6 +45,15 @@ func (w *Work) command(s self, f Folders, a live.Attempt, dir string) (*Command,
 	spec, err := w.MapReduce.Attempt(a.Stage, a.Index, upstream, dir)
 	if err != nil {
 		return nil, err
+	}
+	if w.MapReduce.Resumes(a.Stage) {
+		spec.SaveEvery = saveEvery
+	}
+	if from != nil {
+		spec.Resume = &mapreduce.Resume{Offset: from.end}
+		for _, s := range from.chain() {
+			spec.Resume.Runs = append(spec.Resume.Runs, s.path)
+		}
 	}
 	data, err := json.Marshal(spec)
 	if err != nil {
@@ -63,14 +76,40 @@ func (w *Work) publish(f Folders, kept results, out string) error {
 }
 
 // assemble makes the folder of an attempt that has ended well the folder of a result.
-func (w *Work) assemble(dir, stdout string) error {
+func (w *Work) assemble(stage int, dir, stdout string) error {
 	if w.Array == nil {
 		return nil
+	}
+	if w.Array.Stages[stage].Resumable {
+		if err := gather(dir, stdout); err != nil {
+			return err
+		}
 	}
 	if err := w.Array.assemble(dir); err != nil {
 		return err
 	}
 	return os.Rename(stdout, filepath.Join(dir, stdoutName))
+}
+
+// resumable tells for each stage whether its attempts can go on from what others have saved.
+func (w *Work) resumable(stages int) []bool {
+	can := make([]bool, stages)
+	for s := range can {
+		if w.Array != nil {
+			can[s] = w.Array.Stages[s].Resumable
+		} else {
+			can[s] = w.MapReduce.Resumes(s)
+		}
+	}
+	return can
+}
+
+// saved returns the file with what came of an attempt's stride that begins at an offset.
+func (w *Work) saved(dir string, begin int64) string {
+	if w.Array != nil {
+		return segmentPath(dir, begin)
+	}
+	return mapreduce.SavedPath(dir, begin)
 }
 
 // keepsStdout tells whether what an attempt writes to standard output is part of its result.

@@ -1,0 +1,36 @@
+package kube
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// ManagedBy is the spec.managedBy of the Jobs that the controller reconciles.
+const ManagedBy = "tailcut.dev/controller"
+
+// Annotations of Jobs.
+const (
+	PolicyAnnotation      = "tailcut.dev/policy"       // as --policy takes it; the controller's default without
+	MaxAttemptsAnnotation = "tailcut.dev/max-attempts" // attempts of an index at once
+	DeadlineAnnotation    = "tailcut.dev/deadline"     // what policies aim at: a duration from the start, or an instant (RFC 3339)
+	DryRunAnnotation      = "tailcut.dev/dry-run"      // "true": decide about clones and start none
+)
+
+// Labels and annotations of pods.
+const (
+	AttemptLabel       = "tailcut.dev/attempt"  // attempts of the index made before this one
+	KindLabel          = "tailcut.dev/kind"     // original or clone
+	LostLabel          = "tailcut.dev/lost"     // why the controller ended the attempt; the pod counts for nothing
+	ProgressAnnotation = "tailcut.dev/progress" // set by the task: fraction of its work done
+)
+
+// Values of KindLabel.
+const (
+	original = "original"
+	clone    = "clone"
+)
+
+const (
+	finalizer  = batchv1.JobTrackingFinalizer
+	indexLabel = batchv1.JobCompletionIndexAnnotation // Kubernetes uses the same key for label and annotation
+	failsKey   = batchv1.JobIndexFailureCountAnnotation
+)

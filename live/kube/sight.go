@@ -1,0 +1,131 @@
+package kube
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// phase is how an attempt stands, as far as its pod shows.
+type phase uint8
+
+const (
+	waiting   phase = iota // its containers have not started: to be scheduled, an image to be pulled
+	running                // its containers have started
+	succeeded              // ended with a result
+	failed                 // ended without result; the Job API counts a failure
+	gone                   // ended without result, and nobody is to blame
+)
+
+// ref names an attempt of a Job.
+type ref struct{ index, number int }
+
+// sight is what a pod shows of an attempt. It depends on the pod alone, so it does not matter which of its changes were seen on the way.
+type sight struct {
+	ref
+	phase    phase
+	live     bool // its containers run, or may come to run
+	leaving  bool // it is being deleted
+	clone    bool
+	node     string
+	begun    time.Time // zero if that is not known
+	ended    time.Time // likewise
+	progress float64   // in [0, 1]
+}
+
+// sightOf translates a pod. ok is false for a pod that no attempt of the Job can have.
+func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
+	index, err := strconv.ParseUint(pod.Annotations[indexLabel], 10, 31)
+	if err != nil || int32(index) >= *job.Spec.Completions {
+		return s, false
+	}
+	number, err := strconv.ParseUint(pod.Labels[AttemptLabel], 10, 31)
+	if err != nil {
+		return s, false
+	}
+	s = sight{
+		ref: ref{int(index), int(number)}, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
+		leaving: pod.DeletionTimestamp != nil, progress: progressOf(pod),
+	}
+	s.begun, s.ended = lifetime(pod)
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		s.phase = succeeded
+	case pod.Labels[LostLabel] != "":
+		s.phase = gone
+	case podFailed(job, pod):
+		s.phase = failed
+		if verdictOn(job, pod).action == ignore {
+			s.phase = gone
+		}
+	case pod.Status.Phase == corev1.PodRunning:
+		s.phase = running
+	}
+	return s, true
+}
+
+// terminal tells whether no container of the pod runs or will. A pod that is deleted before it has a node never gets further.
+func terminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
+}
+
+// podFailed tells whether the Job API takes the pod as failed. Unless spec.podReplacementPolicy says to wait for its end, one that is being deleted is.
+func podFailed(job *batchv1.Job, pod *corev1.Pod) bool {
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		return false
+	case terminal(pod):
+		return true
+	default:
+		return pod.DeletionTimestamp != nil && !replacesFailedOnly(job)
+	}
+}
+
+// replacesFailedOnly tells whether an index gets a new pod only when the old one has ended.
+func replacesFailedOnly(job *batchv1.Job) bool {
+	p := job.Spec.PodReplacementPolicy
+	return p != nil && *p == batchv1.Failed || job.Spec.PodFailurePolicy != nil
+}
+
+// lifetime returns when the first container started and the last one ended, to the second; the pod's own marks stand in for what the kubelet did not tell.
+func lifetime(pod *corev1.Pod) (begun, ended time.Time) {
+	for i := range pod.Status.ContainerStatuses {
+		state := &pod.Status.ContainerStatuses[i].State
+		switch {
+		case state.Running != nil:
+			begun = earlier(begun, state.Running.StartedAt)
+		case state.Terminated != nil:
+			begun = earlier(begun, state.Terminated.StartedAt)
+			if state.Terminated.FinishedAt.After(ended) {
+				ended = state.Terminated.FinishedAt.Time
+			}
+		}
+	}
+	if begun.IsZero() && pod.Status.StartTime != nil && pod.Status.Phase != corev1.PodPending {
+		begun = pod.Status.StartTime.Time
+	}
+	if ended.IsZero() && pod.DeletionTimestamp != nil {
+		ended = pod.DeletionTimestamp.Time // in the future while its grace period runs
+	}
+	return begun, ended
+}
+
+func earlier(t time.Time, u metav1.Time) time.Time {
+	if t.IsZero() || u.Time.Before(t) {
+		return u.Time
+	}
+	return t
+}
+
+// progressOf reads the task's own report. What is no fraction says nothing: a task must not be able to stop the controller.
+func progressOf(pod *corev1.Pod) float64 {
+	x, err := strconv.ParseFloat(pod.Annotations[ProgressAnnotation], 64)
+	if err != nil || math.IsNaN(x) {
+		return 0
+	}
+	return min(max(x, 0), 1)
+}
