@@ -20,6 +20,9 @@ import (
 // The shortest time of a task is often far below its mean: under the model resample it is the shortest of its stage.
 // So the bound is good for saying how much is left to gain at most, not how much is.
 func LowerBound(w *trace.Workload, o Options) (float64, error) {
+	if o.Cluster != nil {
+		return 0, nil
+	}
 	if o.Model == nil {
 		o.Model = Resample
 	}

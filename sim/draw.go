@@ -18,6 +18,14 @@ const (
 	forRepair   purpose = 6 // how long it takes to repair: machine, spell
 	forRun      purpose = 7 // the seed of a run: run
 	forCapacity purpose = 8 // what a machine does in a slot: machine, slot
+
+	forSite     purpose = 16 // how much slower an attempt is than its machine: job, task, attempt number
+	forSpeed    purpose = 17 // how fast a machine is: machine
+	forPlace    purpose = 18 // at which site the input of a job is, if it does not say: job
+	forBusy     purpose = 19 // how much of a site is busy for a while: site, while
+	forWhile    purpose = 20 // how long that while is: site, while
+	forOccupied purpose = 21 // which machines are busy first: machine
+	forPlane    purpose = 22 // where a site of a generated cluster is: site, attempt to place it
 )
 
 // draw returns 64 random bits that depend on what they are for and on nothing else.

@@ -18,6 +18,7 @@ type Options struct {
 	More        []int        // slots per machine of class 1, 2 and so on, for workloads with classes; Slots are of class 0
 	Limits      sched.Limits // as they are: the zero value allows no attempt
 	Model       Model        // how long attempts last; nil means Resample
+	Cluster     *Cluster     // of several sites, which have Machines and Slots of their own; nil if there are no sites
 	Faults      Faults
 	Progress    Progress
 	Speed       float64    // of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
@@ -65,6 +66,7 @@ type Simulator struct {
 	crews   map[sched.TaskID]*crew // of tasks that are not done, if they do
 	changed []*crew                // to be planned anew
 	faults  *faultPlan             // nil if machines do not fail
+	geo     *geo                   // nil if there are no sites
 
 	start, now sched.Time // of the first arrival, and of the step
 	wake       sched.Time // that the core has asked for
@@ -115,6 +117,10 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	if o.Speed == 0 {
 		o.Speed = 1
 	}
+	sites, err := newGeo(w, &o)
+	if err != nil {
+		return err
+	}
 	switch {
 	case len(w.Jobs) == 0:
 		return errors.New("sim: expected a workload of at least one job")
@@ -137,6 +143,8 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	switch {
 	case !ok || !shared.checkpoint:
 		shared = nil
+	case o.Cluster != nil:
+		return errors.New("sim: under checkpointing there are no sites")
 	case o.LaunchDelay > 0:
 		return errors.New("sim: under checkpointing there is no launch delay")
 	}
@@ -145,7 +153,7 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
 		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
 		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
-		reports: s.reports[:0], spec: s.spec, path: s.path,
+		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
 	}
 	s.core.Reset(p, o.Limits)
 	if clear(s.crews); shared != nil && s.crews == nil {
@@ -251,6 +259,9 @@ func (s *Simulator) submit() error {
 		st := &s.spec.Stages[i]
 		st.Mean, st.SD = scaled(st.Mean, 1/s.o.Speed), scaled(st.SD, 1/s.o.Speed)
 	}
+	if s.geo != nil {
+		s.geo.place(s.w, j, &s.spec, s.o.Seed)
+	}
 	first := sched.TaskID(s.core.View().Tasks())
 	id, err := s.core.Submit(&s.spec)
 	if err != nil {
@@ -301,7 +312,11 @@ func (s *Simulator) launch(d *sched.Decision) {
 		s.join(d, &r, a)
 		return
 	}
-	if span := s.service.Duration(a); span < sched.Never-s.now-s.o.LaunchDelay {
+	span := s.service.Duration(a)
+	if s.geo != nil {
+		span = s.geo.span(s.core.View(), d, a, span)
+	}
+	if span < sched.Never-s.now-s.o.LaunchDelay {
 		r.end = s.now + s.o.LaunchDelay + span
 	}
 	if s.keeps() {

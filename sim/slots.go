@@ -7,6 +7,9 @@ import "github.com/tailcut/tailcut/sched"
 
 // slots returns the slots of the whole cluster, of all classes together.
 func (o *Options) slots() int {
+	if o.Cluster != nil {
+		return o.Cluster.Slots()
+	}
 	each := max(o.Slots, 1)
 	for _, n := range o.More {
 		each += n
@@ -16,6 +19,9 @@ func (o *Options) slots() int {
 
 // addMachines makes the machines known to the core and has them join.
 func (s *Simulator) addMachines() error {
+	if s.geo != nil {
+		return s.addSites()
+	}
 	for class, slots := range append([]int{s.o.Slots}, s.o.More...) {
 		for range s.o.Machines {
 			if _, err := s.core.AddMachineOf(sched.Class(class), 0, slots); err != nil {

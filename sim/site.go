@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"errors"
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Intrinsic is the model of a task that takes as long as recorded however often it is tried: what differs between attempts is
+// the cluster's doing.
+func Intrinsic(*trace.Workload, int, uint64) (Service, error) { return intrinsic{}, nil }
+
+type intrinsic struct{}
+
+func (intrinsic) Duration(a *Attempt) sched.Time { return scaled(a.size(), a.Share) }
+
+// geo is the sites of one run.
+type geo struct {
+	*Cluster
+	at      []sched.SiteID // by index of the workload's Sites
+	speed   []float64      // by machine; 0 if it has not been drawn yet, a mere cache
+	data    bool           // the workload says what tasks read
+	sources []sched.Source // scratch
+}
+
+// newGeo returns the sites of a run and completes its options by what they say; nil if there are none.
+func newGeo(w *trace.Workload, o *Options) (*geo, error) {
+	c := o.Cluster
+	if c == nil {
+		return nil, nil
+	}
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if len(o.More) > 0 {
+		return nil, errors.New("sim: a cluster of sites has slots of one class")
+	}
+	at, err := c.Locate(w)
+	if err != nil {
+		return nil, err
+	}
+	o.Machines = c.Machines()
+	if o.Model == nil {
+		o.Model = Intrinsic
+	}
+	return &geo{Cluster: c, at: at, speed: make([]float64, o.Machines), data: w.HasData()}, nil
+}
+
+// addSites makes the sites and their machines known to the core and has the machines join.
+func (s *Simulator) addSites() error {
+	if err := s.core.Connect(s.geo.Network); err != nil {
+		return err
+	}
+	for i := range s.geo.Sites {
+		site := &s.geo.Sites[i]
+		for range site.Machines {
+			m, err := s.core.AddMachine(sched.SiteID(i), site.Slots)
+			if err != nil {
+				return err
+			}
+			s.back = append(s.back, m)
+		}
+	}
+	return nil
+}
+
+// place says at which sites the inputs of a job are. Those of which the workload does not say it are all at one site, each equally likely.
+func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) {
+	if !g.data {
+		return
+	}
+	anywhere := sched.SiteID(below(draw(seed, forPlace, w.Jobs[j].Number, 0, 0), len(g.Sites)))
+	w.Data(j, spec, func(site uint32) sched.SiteID {
+		if site == 0 {
+			return anywhere
+		}
+		return g.at[site]
+	})
+}
+
+// span returns how long an attempt takes that would take span on a machine of unit speed.
+func (g *geo) span(v *sched.View, d *sched.Decision, a *Attempt, span sched.Time) sched.Time {
+	site := v.Machine(d.Machine).Site
+	span = g.compute(site, a, span)
+	if fetch := g.fetch(v, d.Task, site); span < sched.Never-fetch {
+		return span + fetch
+	}
+	return sched.Never
+}
+
+// compute returns how long an attempt works once it has what it reads.
+func (g *geo) compute(site sched.SiteID, a *Attempt, span sched.Time) sched.Time {
+	v := &g.speed[a.Machine]
+	if *v == 0 {
+		*v = g.Sites[site].Speed.Quantile(uniform(draw(a.Seed, forSpeed, uint32(a.Machine), 0, 0)))
+	}
+	factor := 1 / *v
+	if law := g.Sites[site].Slowdown; law != nil {
+		factor *= max(0, dist.Sample(law, uniform(draw(a.Seed, forSite, a.Job, a.Task, a.Number))))
+	}
+	if span == sched.Never || math.IsNaN(factor) {
+		return sched.Never
+	}
+	return scaled(span, factor)
+}
+
+// fetch returns how long it takes to fetch what a task reads, from all its sources at once, if nobody else uses the links.
+func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sched.Time) {
+	g.sources = v.AppendSources(g.sources[:0], t)
+	for _, s := range g.sources {
+		longest = max(longest, g.Network.Fetch(s.Site, to, s.Bytes))
+	}
+	return longest
+}
