@@ -80,6 +80,7 @@ func (n *counts) add(o counts) {
 
 func (v *View) checkMachines(here []uint32) error {
 	var slots, used [Classes]int
+	sites := make([]site, len(v.sites))
 	for i := range v.machines {
 		m := &v.machines[i]
 		if m.Used != here[i] || m.Used > m.Slots || !m.Up && m.Used > 0 {
@@ -90,8 +91,15 @@ func (v *View) checkMachines(here []uint32) error {
 		}
 		if m.Up {
 			slots[m.Class] += int(m.Slots)
+			sites[m.Site].slots[m.Class] += int(m.Slots)
 		}
 		used[m.Class] += int(m.Used)
+		sites[m.Site].used[m.Class] += int(m.Used)
+	}
+	for s := range sites {
+		if at := &v.sites[s]; at.slots != sites[s].slots || at.used != sites[s].used {
+			return fmt.Errorf("sched: site %d has %d slots, %d in use, its machines have %d and %d", s, at.slots, at.used, sites[s].slots, sites[s].used)
+		}
 	}
 	if slots != v.slots || used != v.used {
 		return fmt.Errorf("sched: %d slots counted and %d of them in use, the machines have %d and %d", v.slots, v.used, slots, used)

@@ -38,7 +38,8 @@ func (c *Core) Reset(p Policy, l Limits) {
 		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live,
 		view: View{
 			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
-			here: v.here[:0], machines: v.machines[:0],
+			here: v.here[:0], machines: v.machines[:0], sites: v.sites[:0], runs: v.runs[:0],
+			reads: v.reads[:0], lists: v.lists[:0], sources: v.sources[:0], bytes: v.bytes[:0],
 			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting,
 			pending: v.pending.emptied(), running: v.running.emptied(), free: v.free,
 		},
@@ -67,6 +68,10 @@ func (c *Core) AddMachineOf(class Class, site SiteID, slots int) (MachineID, err
 		return 0, fmt.Errorf("sched: a machine has between 1 and %d slots, not %d", 1<<20, slots)
 	}
 	v := &c.view
+	if v.network != nil && int(site) >= v.network.Sites() || site >= maxSites {
+		return 0, fmt.Errorf("sched: there is no site %d", site)
+	}
+	v.settleIn(MachineID(len(v.machines)), site)
 	v.machines = append(v.machines, Machine{Site: site, Slots: uint32(slots), Class: class, first: -1})
 	v.free[class].grow(len(v.machines))
 	v.know(class)
@@ -79,6 +84,9 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 		return 0, fmt.Errorf("sched: %w", err)
 	}
 	v := &c.view
+	if err := v.reach(spec); err != nil {
+		return 0, fmt.Errorf("sched: %w", err)
+	}
 	id := JobID(len(v.jobs))
 	job := Job{
 		Retries: uint32(spec.Retries), Priority: spec.Priority, MinShare: uint32(spec.MinShare), Weight: spec.Weight,
@@ -115,6 +123,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	v.pending.grow(len(v.tasks))
 	v.running.grow(len(v.tasks))
 	v.addEdges(job.FirstStage, spec)
+	v.addReads(job.FirstStage, spec)
 	return id, nil
 }
 

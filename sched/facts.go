@@ -10,6 +10,7 @@ func (c *Core) apply(f *Event) {
 		if m := &v.machines[f.Machine]; !m.Up {
 			m.Up = true
 			v.slots[m.Class] += int(m.Slots)
+			v.sites[m.Site].slots[m.Class] += int(m.Slots)
 			v.free[m.Class].add(int(f.Machine))
 			c.observe(Event{Kind: MachineJoined, Machine: f.Machine})
 		}
@@ -99,6 +100,10 @@ func (c *Core) finish(row int32) {
 	c.end(row, true)
 	v.settle(t, TaskDone)
 	st.Done++
+	at := v.machines[a.machine].Site
+	if v.tasks[t].site = uint16(at); st.feeds {
+		v.produce(s, t, at)
+	}
 	ev := c.about(row, AttemptDone)
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})
 	c.observe(ev)
@@ -145,7 +150,9 @@ func (c *Core) loseMachine(m MachineID) {
 	v := &c.view
 	mc := &v.machines[m]
 	mc.Up = false
-	v.slots[mc.Class] -= int(mc.Slots - mc.Used) // the slots in use go one by one with their attempts
+	idle := int(mc.Slots - mc.Used) // the slots in use go one by one with their attempts
+	v.slots[mc.Class] -= idle
+	v.sites[mc.Site].slots[mc.Class] -= idle
 	v.free[mc.Class].remove(int(m))
 	for mc.first >= 0 {
 		row := mc.first

@@ -2,9 +2,10 @@ package sched
 
 // edge is an outgoing edge of a stage.
 type edge struct {
-	to   StageID
-	kind EdgeKind
-	base uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
+	to    StageID
+	bytes int32 // index in View.bytes of what is read of the results, one number per task of the earlier stage or per pair in order of tails; -1 for nothing
+	kind  EdgeKind
+	base  uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
 }
 
 // addEdges stores the edges of a new job whose first stage is base, in order of the stage they leave, and counts what each stage and task waits for.
@@ -18,7 +19,7 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 				continue
 			}
 			to := base + StageID(e.To)
-			v.edges = append(v.edges, edge{to: to, kind: e.Kind, base: uint32(len(v.heads))})
+			v.edges = append(v.edges, edge{to: to, bytes: v.addBytes(e, st), kind: e.Kind, base: uint32(len(v.heads))})
 			switch e.Kind {
 			case Barrier:
 				v.stages[to].blocked++
@@ -27,7 +28,7 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 					v.tasks[v.stages[to].First+TaskID(t)].blocked++
 				}
 			case PerTask:
-				v.addPairs(st, &v.stages[to], e.Pairs)
+				v.addPairs(st, &v.stages[to], e)
 			}
 		}
 		st.edgeCount = uint32(len(v.edges)) - st.edgeFirst
@@ -35,7 +36,8 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 }
 
 // addPairs stores task-level edges as a compressed sparse row: heads has a start per task of the earlier stage and one end, tails the tasks that wait.
-func (v *View) addPairs(from, to *Stage, pairs [][2]uint32) {
+func (v *View) addPairs(from, to *Stage, e *Edge) {
+	pairs := e.Pairs
 	head := len(v.heads)
 	for range from.Tasks + 1 {
 		v.heads = append(v.heads, 0)
@@ -52,11 +54,35 @@ func (v *View) addPairs(from, to *Stage, pairs [][2]uint32) {
 		v.tails = append(v.tails, 0)
 	}
 	next := append([]uint32(nil), count...)
-	for _, p := range pairs {
+	bytes := int64(len(v.bytes)) - int64(sum) // of the first tail, if the edge has any
+	for k, p := range pairs {
 		t := to.First + TaskID(p[1])
 		v.tails[next[p[0]]] = t
+		if len(e.Bytes) > 1 {
+			v.bytes[bytes+int64(next[p[0]])] = e.Bytes[k]
+		}
 		next[p[0]]++
 		v.tasks[t].blocked++
+	}
+}
+
+// addBytes stores what is read of the results of tasks of stage from over an edge, and returns where. Those of pairs are put into order later.
+func (v *View) addBytes(e *Edge, from *Stage) int32 {
+	n := int(from.Tasks)
+	if e.Kind == PerTask {
+		n = len(e.Pairs)
+	}
+	switch first := int32(len(v.bytes)); len(e.Bytes) {
+	case 0:
+		return -1
+	case n:
+		v.bytes = append(v.bytes, e.Bytes...)
+		return first
+	default:
+		for range n {
+			v.bytes = append(v.bytes, e.Bytes[0])
+		}
+		return first
 	}
 }
 

@@ -93,6 +93,8 @@ type Stage struct {
 	State     StageState
 	Resumable bool
 	Class     Class // of the slots that its tasks need
+	Reads     bool  // its tasks read data that is at sites, see View.AppendSources
+	feeds     bool  // other tasks read its tasks' results
 	count     float64
 	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)
 }
@@ -135,6 +137,7 @@ type Task struct {
 	State    TaskState
 	Live     uint16  // attempts running
 	Failures uint16  // attempts that failed
+	site     uint16  // of the attempt that won
 	Launched uint32  // attempts launched so far
 	Saved    float64 // furthest progress of an attempt that was preempted; a Resume may go on from it
 	first    int32   // row of its first running attempt, -1 if none

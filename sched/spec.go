@@ -23,6 +23,9 @@ type StageSpec struct {
 	Class     Class // of the slots that its tasks need
 	Mean, SD  Time  // E and sigma of one attempt's duration if known beforehand, else 0
 	Resumable bool  // attempts can go on from a fraction of the work (From)
+
+	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of what every task reads, or none.
+	Inputs [][]Source
 }
 
 // EdgeKind says which tasks of the later stage wait for which of the earlier.
@@ -40,6 +43,10 @@ type Edge struct {
 	From, To int
 	Kind     EdgeKind
 	Pairs    [][2]uint32 // PerTask: task indexes (of From, of To)
+
+	// Bytes are what each task of To that waits for a task of From reads of its result, which is at the site where it was made: one number for each
+	// task of From, or pair of a PerTask edge, or a single one for all, or none if tasks only wait.
+	Bytes []int64
 }
 
 // Bounds of a job, so that nothing in its rows can overflow silently.
@@ -85,6 +92,9 @@ func (s *JobSpec) Validate() error {
 		if st.Mean < 0 || st.SD < 0 {
 			return fmt.Errorf("stages[%d]: mean and sd must not be negative", i)
 		}
+		if err := s.validateInputs(i); err != nil {
+			return err
+		}
 	}
 	for i := range s.Edges {
 		if err := s.validateEdge(&s.Edges[i]); err != nil {
@@ -115,7 +125,7 @@ func (s *JobSpec) validateEdge(e *Edge) error {
 	default:
 		return fmt.Errorf("%d -> %d: unknown kind %d", e.From, e.To, e.Kind)
 	}
-	return nil
+	return e.validateBytes(from)
 }
 
 // validateAcyclic peels off stages without waiting inputs (Kahn 1962). Edges between stages are enough: a task-level edge inside

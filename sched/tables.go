@@ -77,6 +77,7 @@ func (v *View) link(row int32) {
 	st.Live++
 	v.jobs[st.Job].Live++
 	v.used[m.Class]++
+	v.sites[m.Site].used[m.Class]++
 	if m.Used++; m.Used == m.Slots {
 		v.free[m.Class].remove(int(a.machine))
 	}
@@ -102,10 +103,13 @@ func (v *View) unlink(row int32) {
 	st.Live--
 	v.jobs[st.Job].Live--
 	v.used[m.Class]--
+	at := &v.sites[m.Site]
+	at.used[m.Class]--
 	if m.Used--; m.Up {
 		v.free[m.Class].add(int(a.machine))
 	} else {
 		v.slots[m.Class]--
+		at.slots[m.Class]--
 	}
 }
 

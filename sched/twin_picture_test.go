@@ -18,8 +18,18 @@ type picture struct {
 	Busy    []TaskID // tasks that run, stage by stage
 	Free    []MachineID
 
+	Results [][]SiteID // where the result of a task is, if it is done
+	Sources [][]Source // per task
+	At      []atSite   // per site
+
 	Slots, FreeSlots, Live, RunningTasks, PendingTasks, Unfinished, Clones, CloneRoom int
 	Measured                                                                          [][2]float64 // mean and deviation of stages, in seconds
+}
+
+// atSite is what is known of a site.
+type atSite struct {
+	Slots, FreeSlots int
+	Free             []MachineID
 }
 
 // pictureOf asks the core's view, through nothing but its methods.
@@ -62,6 +72,19 @@ func pictureOf(v *View) *picture {
 			running = append(running, v.Attempt(a))
 		}
 		p.Running = append(p.Running, running)
+		p.Sources = append(p.Sources, v.AppendSources(nil, t))
+		var result []SiteID
+		if s, ok := v.ResultAt(t); ok {
+			result = append(result, s)
+		}
+		p.Results = append(p.Results, result)
+	}
+	for s := range SiteID(v.Sites()) {
+		at := atSite{Slots: v.SlotsAt(s), FreeSlots: v.FreeSlotsAt(s)}
+		for m, ok := v.FreeMachineAt(s, 0); ok; m, ok = v.FreeMachineAt(s, m+1) {
+			at.Free = append(at.Free, m)
+		}
+		p.At = append(p.At, at)
 	}
 	for m := range MachineID(v.Machines()) {
 		p.Machines = append(p.Machines, v.Machine(m))
@@ -94,15 +117,22 @@ func (w *twin) picture(sees sight) *picture {
 	}
 	for i, m := range w.machines {
 		used := len(w.live(w.on(MachineID(i))))
+		for len(p.At) <= int(m.site) || len(p.At) < w.sites {
+			p.At = append(p.At, atSite{})
+		}
 		p.Machines = append(p.Machines, Machine{Site: m.site, Class: m.class, Slots: uint32(m.slots), Used: uint32(used), Up: m.up})
 		if !sees(m.class) {
 			continue
 		}
 		if m.up {
 			p.Slots += m.slots
+			p.At[m.site].Slots += m.slots
+			p.At[m.site].FreeSlots += m.slots
 		}
+		p.At[m.site].FreeSlots -= used
 		if m.up && used < m.slots {
 			p.Free = append(p.Free, MachineID(i))
+			p.At[m.site].Free = append(p.At[m.site].Free, MachineID(i))
 		}
 		p.Live += used
 	}
@@ -131,6 +161,12 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 	}
 	p.Tasks = append(p.Tasks, row)
 	p.Running = append(p.Running, running)
+	p.Sources = append(p.Sources, w.sources(t))
+	var result []SiteID
+	if at, ok := w.resultAt(t); ok {
+		result = append(result, at)
+	}
+	p.Results = append(p.Results, result)
 	p.Room = append(p.Room, room)
 	p.CanClone = append(p.CanClone, row.State == TaskRunning && room > 0 && p.CloneRoom > 0)
 	if !sees(w.stages[row.Stage].spec.Class) {
@@ -194,6 +230,8 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 func (w *twin) stageRow(s StageID, sees sight) Stage {
 	st := w.stages[s]
 	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Class: st.spec.Class, Index: uint16(st.index)}
+	row.Reads = len(st.spec.Inputs) > 0
+	w.inputs(s, func(e Edge, _ *twinStage) { row.Reads = row.Reads || len(e.Bytes) > 0 })
 	switch {
 	case st.closed:
 		row.State = StageClosed
@@ -216,6 +254,56 @@ func (w *twin) stageRow(s StageID, sees sight) Stage {
 		row.Live, row.Pending, row.Running = 0, 0, 0
 	}
 	return row
+}
+
+// resultAt returns where the result of a task is; ok is false if there is none.
+func (w *twin) resultAt(t TaskID) (at SiteID, ok bool) {
+	for _, a := range w.attempts {
+		if a.Task == t && w.tasks[t].over == TaskDone && a.useful && a.why == 0 && !a.failed {
+			return w.machines[a.Machine].site, true
+		}
+	}
+	return 0, false
+}
+
+// sources adds up what a task reads at each site.
+func (w *twin) sources(t TaskID) (all []Source) {
+	task := w.tasks[t]
+	spec := w.stages[task.stage].spec
+	at := map[SiteID]int64{}
+	for k, list := range spec.Inputs {
+		if len(spec.Inputs) == 1 || k == task.index {
+			for _, x := range list {
+				at[x.Site] += x.Bytes
+			}
+		}
+	}
+	w.inputs(task.stage, func(e Edge, from *twinStage) {
+		read := func(i, n int) {
+			if site, ok := w.resultAt(from.first + TaskID(i)); ok && len(e.Bytes) > 0 {
+				at[site] += e.Bytes[min(n, len(e.Bytes)-1)]
+			}
+		}
+		for i := range from.spec.Tasks {
+			if e.Kind == Barrier || e.Kind == Pointwise && i == task.index {
+				read(i, i)
+			}
+		}
+		for n, p := range e.Pairs {
+			if int(p[1]) == task.index {
+				read(int(p[0]), n)
+			}
+		}
+	})
+	for s := range SiteID(maxSites) {
+		if at[s] > 0 {
+			all = append(all, Source{s, at[s]})
+		}
+		if delete(at, s); len(at) == 0 {
+			break
+		}
+	}
+	return all
 }
 
 // measured returns mean and sample deviation of the winners' durations, each as of a whole task, in two passes.

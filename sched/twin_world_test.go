@@ -50,6 +50,11 @@ func newChaos(t *rapid.T, core *Core) *chaos {
 	}
 	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
 	w.core.Reset(w, l)
+	if w.twin.sites = rapid.IntRange(0, 4).Draw(t, "sites"); w.twin.sites > 0 {
+		if err := w.core.Connect(network(w.twin.sites)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.machine()
 	w.submit()
 	w.advance(0, []Event{{Kind: MachineJoined}, {Kind: JobArrived}})
@@ -59,7 +64,7 @@ func newChaos(t *rapid.T, core *Core) *chaos {
 func (w *chaos) oneIn(n int, what string) bool { return rapid.IntRange(1, n).Draw(w.T, what) == 1 }
 
 func (w *chaos) machine() {
-	site, slots := SiteID(len(w.twin.machines)%2), rapid.IntRange(1, 4).Draw(w.T, "slots")
+	site, slots := SiteID(rapid.IntRange(0, w.lastSite()).Draw(w.T, "site")), rapid.IntRange(1, 4).Draw(w.T, "slots")
 	class := Class(rapid.IntRange(0, w.classes-1).Draw(w.T, "class"))
 	if _, err := w.core.AddMachineOf(class, site, slots); err != nil {
 		w.Fatal(err)
@@ -67,21 +72,41 @@ func (w *chaos) machine() {
 	w.twin.machines = append(w.twin.machines, &twinMachine{site: site, class: class, slots: slots})
 }
 
+// lastSite returns the largest site there may be.
+func (w *chaos) lastSite() int {
+	if w.twin.sites == 0 {
+		return 2
+	}
+	return w.twin.sites - 1
+}
+
+// network returns one in which all links are alike.
+func network(sites int) *Network {
+	n := &Network{Names: make([]string, sites), Bandwidth: make([]float64, sites*sites)}
+	for i := range n.Bandwidth {
+		n.Bandwidth[i] = 1
+	}
+	return n
+}
+
 func (w *chaos) submit() {
-	spec := drawJob(w.T, w.classes)
+	spec := drawJob(w.T, w.classes, w.lastSite())
 	if _, err := w.core.Submit(spec); err != nil {
 		w.Fatal(err)
 	}
 	w.twin.submit(spec)
 }
 
-func drawJob(t *rapid.T, classes int) *JobSpec {
+func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
+	amounts := func(n int) []int64 {
+		return rapid.SliceOfN(rapid.Int64Range(0, 3), n, n).Draw(t, "bytes")
+	}
 	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries")}
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
 		n := rapid.IntRange(0, 4).Draw(t, "tasks")
 		spec.Stages = append(spec.Stages, StageSpec{
 			Tasks: n, Need: rapid.IntRange(0, n).Draw(t, "need"), Resumable: rapid.Bool().Draw(t, "resumable"),
-			Class: Class(rapid.IntRange(0, classes-1).Draw(t, "class")),
+			Class: Class(rapid.IntRange(0, classes-1).Draw(t, "class")), Inputs: drawInputs(t, n, lastSite),
 		})
 	}
 	for to := range spec.Stages {
@@ -105,8 +130,26 @@ func drawJob(t *rapid.T, classes int) *JobSpec {
 			}
 		}
 	}
+	for i := range spec.Edges {
+		e := &spec.Edges[i]
+		each := spec.Stages[e.From].Tasks
+		if e.Kind == PerTask {
+			each = len(e.Pairs)
+		}
+		if n := rapid.SampledFrom([]int{0, 0, 1, each}).Draw(t, "amounts"); n > 0 {
+			e.Bytes = amounts(n)
+		}
+	}
 	spec.Edges = rapid.Permutation(spec.Edges).Draw(t, "order of edges")
 	return spec
+}
+
+func drawInputs(t *rapid.T, tasks, lastSite int) [][]Source {
+	source := rapid.Custom(func(t *rapid.T) Source {
+		return Source{SiteID(rapid.IntRange(0, lastSite).Draw(t, "site")), rapid.Int64Range(0, 3).Draw(t, "bytes")}
+	})
+	n := rapid.SampledFrom([]int{0, 0, 1, tasks}).Draw(t, "lists")
+	return rapid.SliceOfN(rapid.SliceOfN(source, 0, 3), n, n).Draw(t, "inputs")
 }
 
 func (w *chaos) step() {

@@ -18,6 +18,14 @@ type View struct {
 	edges    []edge
 	heads    []uint32
 	tails    []TaskID
+	bytes    []int64 // that tasks read of each other, see edge.bytes
+
+	network *Network
+	sites   []site
+	runs    []run
+	reads   []reads // by StageID, of stages whose tasks read; may end before the last stage
+	lists   []sources
+	sources []Source
 
 	active  idSet          // jobs that have arrived and are not over
 	pending idSet          // tasks that wait for an attempt

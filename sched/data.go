@@ -1,0 +1,261 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+)
+
+// Source is data at a site that a task reads.
+type Source struct {
+	Site  SiteID
+	Bytes int64
+}
+
+// reads is what the tasks of a stage read, site by site. Lists of sources grow as the tasks before finish, in room that was made for them at Submit.
+type reads struct {
+	shared sources // what every task of the stage reads
+	own    int32   // lists[own+i] is what task i alone reads beside that; -1 if there is nothing of the kind
+}
+
+// sources is the list View.sources[base : base+n], in ascending order of sites, each site once, bytes positive. It has room for most.
+type sources struct{ base, n, most uint32 }
+
+// addReads stores where the inputs of a new job are, and makes room for the results that its tasks will read of each other. Jobs that say nothing of
+// bytes cost nothing.
+func (v *View) addReads(base StageID, spec *JobSpec) {
+	for i := range spec.Stages {
+		if !spec.reads(i) {
+			continue
+		}
+		for len(v.reads) <= int(base)+i {
+			v.reads = append(v.reads, reads{own: -1})
+		}
+		st, in := &spec.Stages[i], &v.reads[int(base)+i]
+		v.stages[int(base)+i].Reads = true
+		var own []int // origins of what each task alone reads
+		shared := 0
+		if len(st.Inputs) == 1 {
+			shared = len(st.Inputs[0])
+		}
+		if spec.readsOfItsOwn(i) {
+			own = make([]int, st.Tasks)
+			for k, list := range st.Inputs {
+				if len(st.Inputs) > 1 {
+					own[k] = len(list)
+				}
+			}
+		}
+		for k := range spec.Edges {
+			if e := &spec.Edges[k]; e.To == i && len(e.Bytes) > 0 {
+				v.stages[int(base)+e.From].feeds = true
+				if e.Kind == Barrier {
+					shared += spec.Stages[e.From].Tasks
+				} else {
+					e.count(own)
+				}
+			}
+		}
+		in.shared = v.room(shared)
+		if in.own = -1; len(own) > 0 {
+			in.own = int32(len(v.lists))
+			for _, n := range own {
+				v.lists = append(v.lists, v.room(n))
+			}
+		}
+		v.addInputs(in, st)
+	}
+}
+
+// reads tells whether tasks of stage i read anything that is somewhere.
+func (s *JobSpec) reads(i int) bool {
+	if len(s.Stages[i].Inputs) > 0 {
+		return true
+	}
+	for k := range s.Edges {
+		if s.Edges[k].To == i && len(s.Edges[k].Bytes) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// readsOfItsOwn tells whether a task of stage i may read what others of the stage do not.
+func (s *JobSpec) readsOfItsOwn(i int) bool {
+	if len(s.Stages[i].Inputs) > 1 {
+		return true
+	}
+	for k := range s.Edges {
+		if e := &s.Edges[k]; e.To == i && len(e.Bytes) > 0 && e.Kind != Barrier {
+			return true
+		}
+	}
+	return false
+}
+
+// count adds to each task of the later stage how many tasks of the earlier one it reads from.
+func (e *Edge) count(own []int) {
+	if e.Kind == Pointwise {
+		for i := range own {
+			own[i]++
+		}
+	}
+	for _, p := range e.Pairs {
+		own[p[1]]++
+	}
+}
+
+// room makes room for sources of n origins: there are no more sites than these, or than the network has.
+func (v *View) room(n int) sources {
+	if v.network != nil {
+		n = min(n, v.network.Sites())
+	}
+	l := sources{base: uint32(len(v.sources)), most: uint32(n)}
+	for range n {
+		v.sources = append(v.sources, Source{})
+	}
+	return l
+}
+
+func (v *View) addInputs(in *reads, st *StageSpec) {
+	if len(st.Inputs) == 1 {
+		for _, x := range st.Inputs[0] {
+			v.put(&in.shared, x.Site, x.Bytes)
+		}
+		return
+	}
+	for i, list := range st.Inputs {
+		for _, x := range list {
+			v.put(&v.lists[int(in.own)+i], x.Site, x.Bytes)
+		}
+	}
+}
+
+// put adds bytes at a site to a list of sources.
+func (v *View) put(l *sources, s SiteID, bytes int64) {
+	if bytes == 0 {
+		return
+	}
+	all := v.sources[l.base : l.base+l.most]
+	i := l.n
+	for i > 0 && all[i-1].Site >= s {
+		i--
+	}
+	if i < l.n && all[i].Site == s {
+		all[i].Bytes = plus(all[i].Bytes, bytes)
+		return
+	}
+	copy(all[i+1:l.n+1], all[i:l.n])
+	all[i] = Source{s, bytes}
+	l.n++
+}
+
+// plus adds numbers of at least 0; what is beyond the range stays at its end.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// produce puts the result of task t of stage s, which is at a site from now on, into the sources of those who read it.
+func (v *View) produce(s StageID, t TaskID, at SiteID) {
+	st := &v.stages[s]
+	i := uint32(t - st.First)
+	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
+		e := &v.edges[k]
+		if e.bytes < 0 {
+			continue
+		}
+		to := &v.reads[e.to]
+		switch bytes := v.bytes[e.bytes:]; e.kind {
+		case Barrier:
+			v.put(&to.shared, at, bytes[i])
+		case Pointwise:
+			v.put(&v.lists[uint32(to.own)+i], at, bytes[i])
+		case PerTask:
+			heads := v.heads[e.base:]
+			for n := heads[i]; n < heads[i+1]; n++ {
+				reader := uint32(v.tails[n] - v.stages[e.to].First)
+				v.put(&v.lists[uint32(to.own)+reader], at, bytes[n-heads[0]])
+			}
+		}
+	}
+}
+
+// AppendSources appends where the data is that a task reads: its inputs, and the results so far of the tasks that it waits for. They are complete once
+// the task is pending. Sites ascend, each is there once, with the bytes of all that the task reads there, which are positive; a task that reads nothing,
+// or nobody said what, has no sources. It allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
+func (v *View) AppendSources(buf []Source, t TaskID) []Source {
+	s := v.tasks[t].Stage
+	st := &v.stages[s]
+	if !st.Reads {
+		return buf
+	}
+	in := &v.reads[s]
+	a := v.sources[in.shared.base : in.shared.base+in.shared.n]
+	if in.own < 0 {
+		return append(buf, a...)
+	}
+	l := v.lists[in.own+int32(t-st.First)]
+	b := v.sources[l.base : l.base+l.n]
+	for len(a) > 0 && len(b) > 0 {
+		switch x, y := a[0], b[0]; {
+		case x.Site < y.Site:
+			buf, a = append(buf, x), a[1:]
+		case y.Site < x.Site:
+			buf, b = append(buf, y), b[1:]
+		default:
+			buf, a, b = append(buf, Source{x.Site, plus(x.Bytes, y.Bytes)}), a[1:], b[1:]
+		}
+	}
+	return append(append(buf, a...), b...)
+}
+
+func (s *JobSpec) validateInputs(i int) error {
+	st := &s.Stages[i]
+	if n := len(st.Inputs); n > 1 && n != st.Tasks {
+		return fmt.Errorf("stages[%d].inputs: %d lists are neither one for all nor one for each of %d tasks", i, n, st.Tasks)
+	}
+	for k, list := range st.Inputs {
+		for _, x := range list {
+			if x.Bytes < 0 || x.Site >= maxSites {
+				return fmt.Errorf("stages[%d].inputs[%d]: %d bytes at site %d: bytes are at least 0, sites below %d", i, k, x.Bytes, x.Site, maxSites)
+			}
+		}
+	}
+	return nil
+}
+
+// validateBytes checks an edge whose stages and pairs make sense.
+func (e *Edge) validateBytes(from int) error {
+	each, of := from, "tasks"
+	if e.Kind == PerTask {
+		each, of = len(e.Pairs), "pairs"
+	}
+	if n := len(e.Bytes); n > 1 && n != each {
+		return fmt.Errorf("%d -> %d: %d numbers of bytes are neither one for all nor one for each of %d %s", e.From, e.To, n, each, of)
+	}
+	for _, b := range e.Bytes {
+		if b < 0 {
+			return fmt.Errorf("%d -> %d: a task cannot read %d bytes", e.From, e.To, b)
+		}
+	}
+	return nil
+}
+
+// reach checks that inputs are at sites of the network, if there is one.
+func (v *View) reach(spec *JobSpec) error {
+	if v.network == nil {
+		return nil
+	}
+	for i := range spec.Stages {
+		for k, list := range spec.Stages[i].Inputs {
+			for _, x := range list {
+				if int(x.Site) >= v.network.Sites() {
+					return fmt.Errorf("stages[%d].inputs[%d]: there is no site %d, they are numbered 0 to %d", i, k, x.Site, v.network.Sites()-1)
+				}
+			}
+		}
+	}
+	return nil
+}
