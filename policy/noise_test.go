@@ -14,7 +14,7 @@ import (
 // TestNoise: policies know of progress what is reported and nothing else. Those that say they decide by it decide otherwise when reports are wrong, or missing; all
 // others do the same whatever is reported.
 func TestNoise(t *testing.T) {
-	w, err := trace.Synthesize("synth:jobs=30;tasks=40;law=pareto:alpha=1.5,xm=60;arrivals=poisson:rate=0.01;deadline=3m", 1)
+	w, err := trace.Synthesize("synth:jobs=30;tasks=40;law=pareto:alpha=1.5,xm=60;arrivals=poisson:rate=0.01;deadline=280s", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
