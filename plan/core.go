@@ -16,7 +16,6 @@ type core struct {
 	claims  []open
 	best    []float64 // by slots: the largest gain over the hull
 	picks   []int32   // by claim and slots: the option that gives it
-	steps   int       // 0 is coreSteps; tests take less
 }
 
 // option is a number of clones of a claim.
@@ -31,16 +30,18 @@ type open struct {
 	claim    int
 	from, to int     // its options, by clones
 	regret   float64 // what the best option beside the hull costs the relaxation
+	more     bool    // that option has more clones than the hull
+	rank     int     // by regret, among the claims whose best option is on the same side
 	spare    int     // slots between the option of fewest clones and the hull
 	span     int     // ... and that of most clones
 }
 
 // settle improves on what the claims have, which is short of the bound by gap, and returns by how much it is then. The
 // relaxation has ended at the claims' hull with slots left, which it would sell at a price.
-func (k *core) settle(claims []claim, u Utility, left int, price, gap float64) float64 {
+func (k *core) settle(claims []claim, u Utility, left int, price, gap float64, steps int) float64 {
 	bound := float64(left) * price
 	k.list(claims, u, price, gap)
-	n, unit, capacity := k.cut(claims, left)
+	n, unit, capacity := k.cut(claims, left, cmp.Or(steps, coreSteps))
 	whole := n == len(k.claims)
 	k.claims = k.claims[:n]
 	if gained := k.solve(unit, capacity); gained > bound-gap {
@@ -78,7 +79,10 @@ func (k *core) list(claims []claim, u Utility, price, gap float64) {
 				continue
 			}
 			if r != c.hull && (o.regret < 0 || regret < o.regret) {
-				o.regret = max(0, regret)
+				o.regret, o.more = regret, r > c.hull
+				if regret < gap*1e-9 { // a tie, but for rounding, which would sort claims by slots
+					o.regret = 0
+				}
 			}
 			k.options = append(k.options, option{clones: r, gain: gain})
 		}
@@ -93,16 +97,10 @@ func (k *core) list(claims []claim, u Utility, price, gap float64) {
 	}
 }
 
-// cut says how many claims, the most doubtful first, can be settled with the steps there are; and the unit and the
+// cut says how many claims can be settled with the steps there are; and the unit and the
 // number of the slots to share.
-func (k *core) cut(claims []claim, left int) (n, unit, capacity int) {
-	slices.SortFunc(k.claims, func(a, b open) int {
-		return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.claim, b.claim))
-	})
-	steps := k.steps
-	if steps == 0 {
-		steps = coreSteps
-	}
+func (k *core) cut(claims []claim, left, steps int) (n, unit, capacity int) {
+	k.order()
 	unit, capacity = 1, 0
 	options, spare, span, common := 0, left, 0, 0
 	for i, o := range k.claims {
@@ -123,6 +121,26 @@ func (k *core) cut(claims []claim, left int) (n, unit, capacity int) {
 		}
 	}
 	return n, unit, capacity
+}
+
+// order puts the most doubtful claims first, by turns one that may take slots and one that may give some: only together
+// can they fill what is left.
+func (k *core) order() {
+	slices.SortFunc(k.claims, func(a, b open) int {
+		return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.claim, b.claim))
+	})
+	takers, givers := 0, 0
+	for i := range k.claims {
+		side := &givers
+		if k.claims[i].more {
+			side = &takers
+		}
+		k.claims[i].rank = *side
+		*side++
+	}
+	slices.SortFunc(k.claims, func(a, b open) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.regret, b.regret), cmp.Compare(a.claim, b.claim))
+	})
 }
 
 // divisor returns the greatest common divisor.

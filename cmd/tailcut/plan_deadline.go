@@ -60,6 +60,9 @@ func newPlanDeadline() *cobra.Command {
 // maxCapacity is the most slots of a cluster that are planned with.
 const maxCapacity = 100_000_000
 
+// deadlineSteps bound the search for a proof to some tenths of a second, and its memory to 128 MiB.
+const deadlineSteps = 1 << 26
+
 func (f *deadlineFlags) run(stdin io.Reader, out io.Writer, path string) error {
 	utility, err := plan.ParseUtility(f.utility)
 	switch {
@@ -84,7 +87,8 @@ func (f *deadlineFlags) run(stdin io.Reader, out io.Writer, path string) error {
 	for i, j := range jobs {
 		works[i] = j.Work
 	}
-	a := newDeadlineAnswer(pool, jobs, new(plan.Joint).Optimise(pool, utility, works))
+	joint := plan.Joint{Steps: deadlineSteps}
+	a := newDeadlineAnswer(pool, jobs, joint.Optimise(pool, utility, works))
 	switch f.format.value {
 	case "json":
 		return a.printJSON(out)
