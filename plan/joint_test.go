@@ -325,6 +325,47 @@ func TestJointIsAFunction(t *testing.T) {
 	})
 }
 
+// Whatever the jobs, what is given fits, and no clone makes a job worse.
+func TestJointNeverOverfills(t *testing.T) {
+	sample, err := dist.NewEmpirical([]float64{0, 1, 5, 5, 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laws := []dist.Law{
+		sample, dist.Deterministic{Value: 10}, dist.Pareto{Alpha: 0.3, Xm: 1e-3}, dist.Pareto{Alpha: 30, Xm: 9.99}, dist.Uniform{Lo: 0, Hi: 10},
+		dist.Exponential{Mu: 1e-6},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		jobs := make([]Work, rapid.IntRange(0, 12).Draw(t, "jobs"))
+		for i := range jobs {
+			jobs[i] = Work{
+				Tasks: rapid.SampledFrom([]int{0, 1, 2, 7, 1000, 1_000_000}).Draw(t, "tasks"), Law: rapid.SampledFrom(laws).Draw(t, "law"),
+				Deadline: rapid.SampledFrom([]float64{1e-9, 5, 10, 11, 1e9}).Draw(t, "deadline"),
+				Elapsed:  rapid.SampledFrom([]float64{0, 1, 4, 10}).Draw(t, "elapsed"),
+				Progress: rapid.SampledFrom([]float64{0, 0.5, 0.999, 1}).Draw(t, "progress"),
+				Launch:   rapid.SampledFrom([]float64{0, 1, 20}).Draw(t, "launch"),
+			}
+		}
+		pool := Pool{
+			Slots: rapid.SampledFrom([]int{0, 1, 10, 50, 3000, 2_500_000}).Draw(t, "slots"), Lambda: rapid.Float64Range(0.1, 1).Draw(t, "lambda"),
+			MaxAttempts: rapid.IntRange(0, 6).Draw(t, "attempts"), MasterSlots: rapid.IntRange(0, 1).Draw(t, "master"),
+		}
+		u := rapid.SampledFrom(append([]Utility{0.999999, 30, maxAlpha}, utilities...)).Draw(t, "utility")
+		a := new(Joint).Optimise(pool, u, jobs)
+		if a.Used != slotsOf(jobs, a.Clones, pool.MasterSlots) || a.Used > pool.Usable() || !(a.Gap >= 0) {
+			t.Fatalf("%d slots used of %d, by clones %v, gap %g", a.Used, pool.Usable(), a.Clones, a.Gap)
+		}
+		for i, r := range a.Clones {
+			if r == Queued {
+				continue
+			}
+			if p := jobs[i].PoCD(r); pool.MaxAttempts > 0 && r >= pool.MaxAttempts || !(p >= jobs[i].PoCD(0) && p <= 1) {
+				t.Fatalf("job %d: %d clones with PoCD %g, %g without", i, r, p, jobs[i].PoCD(0))
+			}
+		}
+	})
+}
+
 // crowd are 1,000 jobs that would take 100,000 slots and more.
 func crowd() ([]Work, Pool) {
 	rng := rand.New(rand.NewPCG(3, 3))
