@@ -29,11 +29,14 @@ Exit status: 0 success, 1 a policy left jobs unfinished, 2 wrong usage or bad in
 const simulateExample = `  tailcut simulate jobs.tr.gz --machines 11000 --policy fifo,spark,srew:beta=0.7
   tailcut simulate 'synth:jobs=200;tasks=100;law=pareto:alpha=1.5,xm=10' --machines 1000 --policy fifo,late --runs 10
   tailcut simulate jobs.tr --machines 500 --policy srew --failures mtbf=24h,mttr=10m --service machine --format json
-  tailcut simulate jobs.tr --machines 500 --policy srew:beta=0.7 --speed-factor '1+2*beta+eps' --let beta=0.7,eps=0.1`
+  tailcut simulate jobs.tr --machines 500 --policy srew:beta=0.7 --speed-factor '1+2*beta+eps' --let beta=0.7,eps=0.1
+  tailcut simulate montage.json --cluster cluster.yaml --policy fifo,fair`
 
 // simulateFlags are the flags of simulate as given.
 type simulateFlags struct {
 	machines                    int
+	clusterText                 string
+	cluster                     *sim.Cluster // nil if --cluster is not given
 	slotsText                   string
 	slots                       slotsPerMachine
 	policies, slot, service     string
@@ -46,6 +49,7 @@ type simulateFlags struct {
 	failures, progress, jobsOut string
 	launchDelay                 time.Duration
 	deadlineSlack               float64
+	serviceGiven                func() bool // --service is
 	options                     sim.Options // what the flags say, but for the seed and the progress that a policy needs
 	input                       *workloadFlags
 	workload                    *trace.Workload
@@ -56,11 +60,11 @@ type simulateFlags struct {
 func newSimulate() *cobra.Command {
 	f := &simulateFlags{}
 	cmd := &cobra.Command{
-		Use: "simulate WORKLOAD --machines M", Short: "Replay a workload on a simulated cluster and compare policies",
+		Use: "simulate WORKLOAD (--machines M | --cluster CLUSTER)", Short: "Replay a workload on a simulated cluster and compare policies",
 		Long: simulateLong, Example: simulateExample, Args: cobra.ExactArgs(1),
 	}
 	fl := cmd.Flags()
-	fl.IntVar(&f.machines, "machines", 0, "`number` of machines; required")
+	fl.IntVar(&f.machines, "machines", 0, "`number` of machines; required unless a --cluster says it")
 	fl.StringVar(&f.slotsText, "slots-per-machine", "1", "attempts that a machine runs at once: a `number`, or one for each class of slots such as map=2,shuffle=2")
 	fl.StringVar(&f.policies, "policy", "fifo", "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair is one for each class of slots")
 	fl.StringVar(&f.slot, "slot", "", "length of a slot, for policies that decide by slots (default: the policy's, 5s)")
@@ -80,6 +84,7 @@ func newSimulate() *cobra.Command {
 	f.input = addWorkloadFlags(cmd)
 	format := addFormat(cmd)
 	completeList(cmd)
+	addClusterFlag(cmd, f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f.stdin, f.stdout, f.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		policies, err := f.settle(cmd.Context(), args[0])
@@ -125,6 +130,9 @@ func wrongFlag(flag string, err error) error {
 
 // settle checks the flags, loads the workload and returns the policies.
 func (f *simulateFlags) settle(ctx context.Context, workload string) (policies []sim.Candidate, err error) {
+	if err := f.settleCluster(); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.machines < 1 || f.machines > 1<<24:
 		return nil, wrongFlag("machines", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<24, f.machines))
@@ -155,6 +163,9 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	if o.Model, err = sim.ParseService(f.service); err != nil {
 		return nil, wrongFlag("service", err)
 	}
+	if f.cluster != nil && !f.serviceGiven() {
+		o.Model = sim.Intrinsic
+	}
 	if f.progress != "auto" {
 		if o.Progress, err = sim.ParseProgress(f.progress); err != nil {
 			return nil, wrongFlag("progress", err)
@@ -170,6 +181,11 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	}
 	if f.workload, err = f.input.load(ctx, workload, f.stdin, f.stderr, f.seed); err != nil {
 		return nil, err
+	}
+	if f.cluster != nil {
+		if _, err := f.cluster.Locate(f.workload); err != nil {
+			return nil, wrongFlag("cluster", err)
+		}
 	}
 	if err := f.workload.SetClasses(f.slots.classes); err != nil {
 		return nil, wrongFlag("slots-per-machine", err)

@@ -135,7 +135,7 @@ func (s *simulation) print(w io.Writer, format string) error {
 		return s.printCSV(w)
 	}
 	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", count(len(s.workload.Jobs), "job"), count(s.workload.Tasks(), "task"),
-		humanSeconds(s.workload.WorkSeconds()), humanSeconds(s.workload.Horizon().Seconds()), count(s.machines*s.slots.all(), "slot"))
+		humanSeconds(s.workload.WorkSeconds()), humanSeconds(s.workload.Horizon().Seconds()), count(s.totalSlots(), "slot"))
 	fmt.Fprintln(w, s.table().Render())
 	fmt.Fprintln(w)
 	if s.bound > 0 {
@@ -153,7 +153,7 @@ func (s *simulation) printJSON(w io.Writer) error {
 		Workload: simulateWorkload{
 			Jobs: len(s.workload.Jobs), Tasks: s.workload.Tasks(), WorkSeconds: s.workload.WorkSeconds(), HorizonSeconds: s.workload.Horizon().Seconds(),
 		},
-		Cluster: simulateCluster{Machines: s.machines, Slots: s.machines * s.slots.all()}, LowerBound: s.bound,
+		Cluster: simulateCluster{Machines: s.machines, Slots: s.totalSlots()}, LowerBound: s.bound,
 	}
 	for i := range s.Cells {
 		r.Results = append(r.Results, s.result(&s.Cells[i]))
