@@ -1,15 +1,28 @@
 package sim
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
 
 // queue orders what is going to happen: at most one instant per key, a small integer such as an attempt's row. The earliest comes first and of
-// equal ones the smallest key, so that the order is total.
+// equal ones the smallest key, so that the order is total. No instant is pushed that is before the last one popped.
 //
-// It is a 4-ary heap with an index: shallower than a binary one, and the index takes an attempt out when it is killed instead of leaving a stale
-// entry behind. The root is at place 3, so that four siblings begin at a multiple of four and share one cache line; places 0 to 2 are not used.
+// It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 1990): an entry is in the bucket of the highest bit in which its instant differs from
+// the last one popped, and when the lowest bucket's turn comes its entries move to lower ones. So an entry moves at most once per bit, about eight times with
+// 100,000 of them, and each time from one end of an array to that of another. A heap of that size is as deep, but waits for memory at each level.
+// An index takes an attempt out when it is killed instead of leaving a stale entry behind.
 type queue struct {
-	heap []entry
-	at   []int32 // by key: its place in heap, 0 if it is not there
+	buckets [64][]entry // 0: at the instant last; b: bit b-1 is the highest that differs
+	filled  uint64      // a bit per bucket that is not empty
+	at      []place     // by key
+	last    sched.Time  // popped
+	least   sched.Time  // the earliest instant, if it is known
+	known   bool
+	sorted  bool // bucket 0 is, the smallest key at its end
 }
 
 // entry is 16 bytes. The upper half of id is the caller's: what it needs to know when the instant comes, without looking elsewhere.
@@ -18,107 +31,121 @@ type entry struct {
 	id   uint64 // key in the lower half
 }
 
-const root = 3
+// place is where a key's entry is.
+type place struct {
+	bucket uint32 // and 1; 0 if there is none
+	index  uint32
+}
 
 func (e entry) key() uint32 { return uint32(e.id) }
 
-func (e entry) before(o entry) bool {
-	return e.time < o.time || e.time == o.time && e.key() < o.key()
-}
-
 // grow makes room for keys less than n.
 func (q *queue) grow(n int) {
-	for len(q.heap) < root {
-		q.heap = append(q.heap, entry{})
-	}
 	for len(q.at) < n {
-		q.at = append(q.at, 0)
+		q.at = append(q.at, place{})
 	}
 }
 
 // emptied returns an empty queue that uses the memory of q, which is not to be used any more.
-func (q *queue) emptied() queue { return queue{heap: q.heap[:0], at: q.at[:0]} }
+func (q *queue) emptied() queue {
+	e := queue{buckets: q.buckets, at: q.at[:0]}
+	for b := range e.buckets {
+		e.buckets[b] = e.buckets[b][:0]
+	}
+	return e
+}
 
-// size returns the number of entries.
-func (q *queue) size() int { return max(0, len(q.heap)-root) }
+// empty tells whether there is no entry.
+func (q *queue) empty() bool { return q.filled == 0 }
 
 // next returns the earliest instant, sched.Never if the queue is empty.
 func (q *queue) next() sched.Time {
-	if len(q.heap) <= root {
-		return sched.Never
+	if !q.known {
+		q.known, q.least = true, sched.Never
+		if !q.empty() {
+			for _, e := range q.buckets[bits.TrailingZeros64(q.filled)] {
+				q.least = min(q.least, e.time)
+			}
+		}
 	}
-	return q.heap[root].time
+	return q.least
 }
 
-// pop removes the first entry and returns its id.
+// pop removes the first entry and returns its id. There must be one.
 func (q *queue) pop() uint64 {
-	e := q.heap[root]
-	q.remove(e.key())
+	if q.filled&1 == 0 {
+		q.advance(q.next())
+	}
+	now := q.buckets[0]
+	if !q.sorted {
+		q.sorted = true
+		slices.SortFunc(now, func(a, b entry) int { return cmp.Compare(b.key(), a.key()) })
+		for i, e := range now {
+			q.at[e.key()].index = uint32(i)
+		}
+	}
+	e := now[len(now)-1]
+	q.at[e.key()] = place{}
+	q.shorten(0)
 	return e.id
+}
+
+// advance makes the earliest instant the last one popped, and moves its bucket's entries to where they belong then.
+func (q *queue) advance(t sched.Time) {
+	b := bits.TrailingZeros64(q.filled)
+	from := q.buckets[b]
+	q.buckets[b] = from[:0]
+	q.filled &^= 1 << b
+	q.last = t
+	for _, e := range from {
+		q.put(e)
+	}
 }
 
 // push adds an entry whose key is not in the queue.
 func (q *queue) push(id uint64, t sched.Time) {
-	q.heap = append(q.heap, entry{})
-	q.up(len(q.heap)-1, entry{t, id})
+	if t < q.least {
+		q.least = t
+	}
+	q.put(entry{t, id})
+}
+
+// put adds an entry to its bucket.
+func (q *queue) put(e entry) {
+	b := bits.Len64(uint64(e.time ^ q.last))
+	if b == 0 {
+		q.sorted = q.filled&1 == 0
+	}
+	q.at[e.key()] = place{uint32(b + 1), uint32(len(q.buckets[b]))}
+	q.buckets[b] = append(q.buckets[b], e)
+	q.filled |= 1 << b
 }
 
 // remove takes a key out if it is in the queue.
 func (q *queue) remove(key uint32) {
-	i := int(q.at[key])
-	if i == 0 {
+	p := q.at[key]
+	if p.bucket == 0 {
 		return
 	}
-	q.at[key] = 0
-	end := len(q.heap) - 1
-	last := q.heap[end]
-	q.heap = q.heap[:end]
-	if i == end {
-		return
+	q.at[key] = place{}
+	b := p.bucket - 1
+	in := q.buckets[b]
+	if in[p.index].time == q.least {
+		q.known = false
 	}
-	if i > root && last.before(q.heap[i/4+2]) {
-		q.up(i, last)
-	} else {
-		q.down(i, last)
+	if end := len(in) - 1; int(p.index) < end {
+		in[p.index] = in[end]
+		q.at[in[end].key()].index = p.index
+		q.sorted = q.sorted && b > 0
 	}
+	q.shorten(b)
 }
 
-// up puts e at place i or, after moving later ones down, nearer to the root.
-func (q *queue) up(i int, e entry) {
-	for i > root {
-		parent := i/4 + 2
-		if !e.before(q.heap[parent]) {
-			break
-		}
-		q.place(i, q.heap[parent])
-		i = parent
+// shorten takes the last entry off a bucket.
+func (q *queue) shorten(b uint32) {
+	n := len(q.buckets[b]) - 1
+	if q.buckets[b] = q.buckets[b][:n]; n == 0 {
+		q.filled &^= 1 << b
+		q.known = q.known && b > 0
 	}
-	q.place(i, e)
-}
-
-// down puts e at place i or, after moving earlier ones up, further from the root.
-func (q *queue) down(i int, e entry) {
-	for {
-		first := 4 * (i - 2)
-		if first >= len(q.heap) {
-			break
-		}
-		least, earliest := first, q.heap[first]
-		for child, c := range q.heap[first+1 : min(first+4, len(q.heap))] {
-			if c.before(earliest) {
-				least, earliest = first+1+child, c
-			}
-		}
-		if !earliest.before(e) {
-			break
-		}
-		q.place(i, earliest)
-		i = least
-	}
-	q.place(i, e)
-}
-
-func (q *queue) place(i int, e entry) {
-	q.heap[i] = e
-	q.at[e.key()] = int32(i)
 }

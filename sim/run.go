@@ -178,7 +178,7 @@ func (s *Simulator) step() error {
 		return err
 	}
 	s.events += int64(len(s.facts))
-	outside := len(s.facts) > len(s.told) || moved && s.ends.size() > 0
+	outside := len(s.facts) > len(s.told) || moved && !s.ends.empty()
 	s.told = s.told[:0]
 	if s.idle++; outside {
 		s.idle = 0
