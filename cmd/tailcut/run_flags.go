@@ -49,7 +49,7 @@ type runFlags struct {
 	seed                                    uint64
 	timeout                                 time.Duration
 	disturb, joblog                         string
-	force, dryRun                           bool
+	force, dryRun, resumable                bool
 
 	given  func(name string) bool // on the command line
 	placed map[string]placed      // flags that the job file sets
@@ -83,6 +83,7 @@ func newRun() *cobra.Command {
 	fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
 	fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
 	fl.IntVar(&f.tasks, "tasks", 0, "run the command after -- this many times")
+	fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
 	fl.IntVar(&f.slots, "slots", defaultSlots(), "attempts that run at once")
 	fl.IntVar(&f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
 	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
@@ -187,7 +188,7 @@ func (f *runFlags) fill(e *engine) (err error) {
 
 // fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the job and its working directory.
 func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*proc.Job, string, error) {
-	for _, name := range []string{"mapper", "reducer", "combiner", "tasks"} {
+	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
 		if f.given(name) {
 			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
 		}
@@ -235,6 +236,8 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 	switch {
 	case f.tasks != 0 && streaming:
 		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
+	case f.resumable && f.tasks == 0:
+		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
 	case f.tasks < 0:
 		return nil, fmt.Errorf("--tasks: %d is not at least 1", f.tasks)
 	case f.tasks > 0:
@@ -242,7 +245,7 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
 		}
 		return &proc.Job{Name: filepath.Base(args[0]), Array: &proc.Array{Stages: []proc.ArrayStage{{
-			Name: arrayStage, Tasks: f.tasks, Command: slices.Clone(args),
+			Name: arrayStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
 		}}}}, nil
 	}
 	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}

@@ -2,8 +2,6 @@ package kube
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -31,19 +29,18 @@ type settings struct {
 // finds, and each launch takes up the pod that an earlier controller made of it.
 type run struct {
 	settings
-	core     *sched.Core
-	open     bool             // the core has had its first facts, and the past is over
-	tasks    []int            // index of each task of the core
-	task     []sched.TaskID   // by index
-	indexes  []history        // by index
-	byID     map[sched.AttemptID]*attempt
-	up       []bool           // by machine: the seat may be used
-	wake     sched.Time       // as the core asked last
-	sights   map[ref]*sight   // of this step
-	over     indexSet         // of this step
-	facts    []sched.Event
-	won      []*attempt       // since the run's user looked last
-	launched []*attempt       // clones, likewise
+	core    *sched.Core
+	open    bool           // the core has had its first facts, and the past is over
+	tasks   []int          // index of each task of the core
+	task    []sched.TaskID // by index
+	indexes []history      // by index
+	byID    map[sched.AttemptID]*attempt
+	up      []bool         // by machine: the seat may be used
+	wake    sched.Time     // as the core asked last
+	sights  map[ref]*sight // of this step
+	over    indexSet       // of this step
+	facts   []sched.Event
+	won     []*attempt // since the run's user looked last
 }
 
 // history is what happened to an index.
@@ -66,6 +63,10 @@ type attempt struct {
 	told    float64 // progress
 }
 
+func (a *attempt) compare(b ref) int {
+	return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.number, b.number))
+}
+
 // maxForgiven keeps the core from ending the job for failures: the Job's own limits do that.
 const maxForgiven = math.MaxUint16 - 1
 
@@ -79,14 +80,14 @@ func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, er
 		settings: s, core: sched.New(p, limits), task: make([]sched.TaskID, s.completions), indexes: make([]history, s.completions),
 		byID: map[sched.AttemptID]*attempt{}, wake: sched.Never,
 	}
-	told := make(indexSet, s.completions)
+	shown := make(indexSet, s.completions)
 	for i := range sights {
 		if sights[i].phase == succeeded {
-			told[sights[i].index] = true
+			shown[sights[i].index] = true
 		}
 	}
 	for i := range s.completions {
-		if !over.has(i) || told[i] {
+		if !over.has(i) || shown[i] {
 			r.task[i] = sched.TaskID(len(r.tasks))
 			r.tasks = append(r.tasks, i)
 		}
@@ -106,40 +107,38 @@ func (r *run) now() sched.Time                { return r.core.View().Now() }
 func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) error {
 	r.over = over
 	r.look(sights)
-	until := max(r.now(), r.instant(now))
+	at := sched.Time(0)
 	if !r.open {
 		r.facts = append(r.facts, sched.Event{Kind: sched.JobArrived})
-		if err := r.seat(seats, 0); err != nil {
-			return err
-		}
-		if err := r.advance(0); err != nil {
-			return err
-		}
 	} else {
-		if err := r.seat(seats, until); err != nil {
+		at = max(r.now(), r.instant(now))
+	}
+	if err := r.seat(seats, at); err != nil {
+		return err
+	}
+	if len(r.facts) > 0 {
+		if err := r.advance(at); err != nil {
 			return err
-		}
-		if len(r.facts) > 0 {
-			if err := r.advance(until); err != nil {
-				return err
-			}
 		}
 	}
 	for {
-		at := r.collect(until)
-		if len(r.facts) == 0 && r.wake > until {
-			break
-		}
-		if r.wake < at { // only in the past: wakes come in between
-			r.release()
+		until := max(r.now(), r.instant(now))
+		at, due := r.due(until)
+		switch {
+		case r.wake <= at && r.wake <= until:
 			at = max(r.wake, r.now())
+		case len(due) == 0:
+			r.open = true
+			return nil
+		default:
+			for _, a := range due {
+				r.tell(a, at)
+			}
 		}
 		if err := r.advance(at); err != nil {
 			return err
 		}
 	}
-	r.open = true
-	return nil
 }
 
 // look notes the sights, and pods that it meets for the first time.
@@ -149,7 +148,7 @@ func (r *run) look(sights []sight) {
 		s := &sights[i]
 		r.sights[s.ref] = s
 		h := &r.indexes[s.index]
-		at, known := slices.BinarySearchFunc(h.attempts, s.number, func(a *attempt, n int) int { return cmp.Compare(a.number, n) })
+		at, known := slices.BinarySearchFunc(h.attempts, s.ref, (*attempt).compare)
 		if !known {
 			h.attempts = slices.Insert(h.attempts, at, &attempt{ref: s.ref, clone: s.clone})
 		}
@@ -188,79 +187,77 @@ func (r *run) seat(seats int, at sched.Time) error {
 	return nil
 }
 
-// collect gathers the facts of the first instant at which there are any, none after until. What is seen happens now, except
-// in a run's first step, where it has happened when the pods say.
-func (r *run) collect(until sched.Time) sched.Time {
-	first := sched.Never
-	live := slices.SortedFunc(maps.Values(r.byID), func(a, b *attempt) int {
-		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.number, b.number))
-	})
-	var due []*attempt
-	for _, a := range live {
-		at, news := r.news(a, until)
-		if !news || at > first {
+// due returns the attempts about which there is something to tell, and when it was: the first such instant, in order of index and number. Pods tell
+// their times to the second, and late; for the core nothing happens before what it knows already, nor after until.
+func (r *run) due(until sched.Time) (at sched.Time, due []*attempt) {
+	at = sched.Never
+	for _, a := range r.byID {
+		t, news := r.news(a)
+		if !news {
 			continue
 		}
-		if at < first {
-			first, due = at, due[:0]
+		if t = max(r.now(), min(t, until)); t < at {
+			at, due = t, due[:0]
 		}
-		due = append(due, a)
+		if t == at {
+			due = append(due, a)
+		}
 	}
-	for _, a := range due {
-		r.tell(a, first)
-	}
-	return min(first, until)
+	slices.SortFunc(due, func(a, b *attempt) int { return a.compare(b.ref) })
+	return at, due
 }
 
-// news tells whether there is something about an attempt that the core does not know, and since when.
-func (r *run) news(a *attempt, until sched.Time) (at sched.Time, any bool) {
+// news tells whether there is something about an attempt that the core does not know, and when it was; sched.Never if only now is known.
+func (r *run) news(a *attempt) (at sched.Time, any bool) {
 	s := r.sights[a.ref]
 	switch {
-	case s == nil && !a.seen && !r.over.has(a.index):
-		return 0, false
-	case s == nil || s.phase == succeeded || s.phase == failed || s.phase == gone:
-		if s != nil && !s.ended.IsZero() && !r.open {
-			return min(max(r.instant(s.ended), r.now()), until), true
+	case s == nil:
+		return sched.Never, a.seen || r.over.has(a.index)
+	case !a.begun && !s.begun.IsZero():
+		return r.instant(s.begun), true
+	case s.phase == succeeded || s.phase == failed || s.phase == gone:
+		if s.ended.IsZero() {
+			return sched.Never, true
 		}
-		return until, true
-	case r.over.has(a.index), s.progress > a.told:
-		return until, true
-	case s.phase == running && !a.begun:
-		if !s.begun.IsZero() && !r.open {
-			return min(max(r.instant(s.begun), r.now()), until), true
-		}
-		return until, true
+		return r.instant(s.ended), true
 	}
-	return 0, false
+	return sched.Never, r.over.has(a.index) || s.progress > a.told
 }
 
-// tell makes the news about an attempt a fact.
+// tell makes the news about an attempt facts.
 func (r *run) tell(a *attempt, at sched.Time) {
 	s := r.sights[a.ref]
-	h := &r.indexes[a.index]
-	about := func(kind sched.EventKind) {
-		r.facts = append(r.facts, sched.Event{At: at, Kind: kind, Attempt: a.id})
-	}
 	switch {
-	case s != nil && s.phase == succeeded, r.over.has(a.index) && (s == nil || s.phase != succeeded):
-		a.spent = s != nil && s.phase == succeeded
-		about(sched.AttemptDone) // of an index that is over without this attempt, too: there is nothing left to do
-	case s != nil && s.phase == failed && h.failures < maxForgiven:
+	case s != nil && !a.begun && !s.begun.IsZero():
+		a.begun = true
+		r.begin(a, at)
+	case s != nil && s.phase == succeeded:
 		a.spent = true
-		h.failures++
-		about(sched.AttemptFailed)
+		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
+	case r.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
+		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
+	case s != nil && s.phase == failed && r.indexes[a.index].failures < maxForgiven:
+		a.spent = true
+		r.indexes[a.index].failures++
+		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptFailed, Attempt: a.id})
+		r.untie(a)
 	case s == nil || s.phase == failed || s.phase == gone:
 		a.spent = true
 		r.leaveSeat(a, at)
-	case s.phase == running && !a.begun:
-		a.begun = true
-		if task := r.core.View().Task(r.task[a.index]); task.Live == 1 && !h.late {
-			h.late = true
-			r.leaveSeat(a, at) // and the policy launches it again, as of now: what it waited for a node is nobody's slowness
-		}
-	case s.progress > a.told:
+	default:
 		a.told = s.progress
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptProgress, Attempt: a.id, Progress: s.progress})
+	}
+}
+
+// begin says that an attempt's containers have started. What it waited for a node and an image is nobody's slowness, so if it is its
+// task's only one, it leaves its seat, and the policy launches it again as of now. Once for an index: the policy might
+// take another task instead each time.
+func (r *run) begin(a *attempt, at sched.Time) {
+	v, h := r.core.View(), &r.indexes[a.index]
+	if !h.late && v.Task(r.task[a.index]).Live == 1 && at-v.Attempt(a.id).Started >= sched.Second {
+		h.late = true
+		r.leaveSeat(a, at)
 	}
 }
 
@@ -272,6 +269,7 @@ func (r *run) leaveSeat(a *attempt, at sched.Time) {
 	r.untie(a)
 }
 
+// untie leaves a pod without an attempt of the core that it is.
 func (r *run) untie(a *attempt) {
 	delete(r.byID, a.id)
 	a.id = 0
@@ -314,4 +312,70 @@ func (r *run) advance(at sched.Time) error {
 		}
 	}
 	return nil
+}
+
+// launch ties an attempt of the core to a pod of its task that nothing stands for, or else to one that is to be made.
+func (r *run) launch(d *sched.Decision) {
+	index := r.tasks[d.Task]
+	h := &r.indexes[index]
+	at := slices.IndexFunc(h.attempts, func(a *attempt) bool {
+		return a.id == 0 && !a.spent && !a.dropped && (r.sights[a.ref] != nil || !a.seen)
+	})
+	if at < 0 {
+		at = len(h.attempts)
+		number := 0
+		if at > 0 {
+			number = h.attempts[at-1].number + 1
+		}
+		h.attempts = append(h.attempts, &attempt{ref: ref{index, number}})
+	}
+	a := h.attempts[at]
+	a.id, a.machine = d.Attempt, d.Machine
+	r.byID[a.id] = a
+	if !a.seen {
+		a.clone = r.core.View().Attempt(d.Attempt).Clone
+	}
+}
+
+// gaveUp tells whether the policy has given up the Job.
+func (r *run) gaveUp() bool { return r.core.View().Job(0).State == sched.JobStopped }
+
+// missing returns the attempts that should have a pod and never had one: originals first, by index.
+func (r *run) missing() []*attempt {
+	var all []*attempt
+	for _, a := range r.byID {
+		if !a.seen && !r.over.has(a.index) {
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, func(a, b *attempt) int {
+		if a.clone != b.clone {
+			return map[bool]int{true: 1, false: -1}[a.clone]
+		}
+		return a.compare(b.ref)
+	})
+	return all
+}
+
+// surplus returns the attempts whose pods should end. A pod that nothing stands for, of an index that is not over, may go on while there is a
+// seat for it: the policy is likely to take it up.
+func (r *run) surplus(seats int) []*attempt {
+	var all, idle []*attempt
+	for key, s := range r.sights {
+		h := &r.indexes[key.index]
+		at, _ := slices.BinarySearchFunc(h.attempts, key, (*attempt).compare)
+		a := h.attempts[at]
+		switch {
+		case !s.live || s.leaving:
+		case r.over.has(a.index), a.dropped, a.spent:
+			all = append(all, a)
+		case a.id == 0:
+			idle = append(idle, a)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *attempt) int { return a.compare(b.ref) })
+	room := max(0, seats-r.core.View().Live())
+	all = append(all, idle[min(room, len(idle)):]...)
+	slices.SortFunc(all, func(a, b *attempt) int { return a.compare(b.ref) })
+	return all
 }

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // phase is how an attempt stands, as far as its pod shows.
@@ -108,8 +109,8 @@ func lifetime(pod *corev1.Pod) (begun, ended time.Time) {
 	if begun.IsZero() && pod.Status.StartTime != nil && pod.Status.Phase != corev1.PodPending {
 		begun = pod.Status.StartTime.Time
 	}
-	if ended.IsZero() && pod.DeletionTimestamp != nil {
-		ended = pod.DeletionTimestamp.Time // in the future while its grace period runs
+	if ended.IsZero() && pod.DeletionTimestamp != nil { // which is when its grace period is over
+		ended = pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
 	}
 	return begun, ended
 }

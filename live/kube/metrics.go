@@ -1,0 +1,40 @@
+package kube
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// What the controller tells Prometheus, beside what controller-runtime does. An attempt that ended while no controller ran is counted by the next one.
+var (
+	attemptsStarted = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tailcut_attempts_started_total", Help: "Pods made.",
+	}, []string{"kind"})
+	attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tailcut_attempts_total", Help: "Pods that have ended by themselves.",
+	}, []string{"kind", "outcome"})
+	attemptSeconds = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tailcut_attempt_seconds_total", Help: "Time for which containers ran; useful that of pods that succeeded.",
+	}, []string{"useful"})
+	jobFlow = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "tailcut_job_flow_seconds", Help: "Time from a Job's creation to its end.", Buckets: prometheus.ExponentialBuckets(1, 2, 18),
+	}, []string{"result"})
+	deadlines = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tailcut_deadline_total", Help: "Jobs with tailcut.dev/deadline that have ended.",
+	}, []string{"result"})
+)
+
+func init() {
+	metrics.Registry.MustRegister(attemptsStarted, attempts, attemptSeconds, jobFlow, deadlines)
+}
+
+func kindOf(isClone bool) string {
+	if isClone {
+		return clone
+	}
+	return original
+}

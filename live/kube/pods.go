@@ -1,0 +1,154 @@
+package kube
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// podName is a function of the Job and the attempt, so that an attempt cannot be made twice: the second time its name exists. It looks like the names
+// of Kubernetes' own controller, the Job's, the index and five characters.
+func podName(job *batchv1.Job, r ref) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s/%d/%d", job.UID, r.index, r.number)
+	const letters = "bcdfghjklmnpqrstvwxz2456789" // those of Kubernetes: no words
+	sum, end := h.Sum64(), fmt.Sprintf("-%d-", r.index)
+	for range 5 {
+		end += string(letters[sum%uint64(len(letters))])
+		sum /= uint64(len(letters))
+	}
+	return job.Name[:min(len(job.Name), 63-len(end))] + end
+}
+
+// podFor makes the pod of an attempt as Kubernetes' own controller would, and adds what says which attempt it is. Of earlier attempts of the index it
+// keeps away if the scheduler finds another node.
+func podFor(job *batchv1.Job, a *attempt, earlier []sight, failures int, cloneClass string) *corev1.Pod {
+	t := job.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
+	pod.Name, pod.GenerateName, pod.Namespace = podName(job, a.ref), "", job.Namespace
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	if !slices.Contains(pod.Finalizers, finalizer) {
+		pod.Finalizers = append(pod.Finalizers, finalizer)
+	}
+	index, kind := strconv.Itoa(a.index), original
+	if a.clone {
+		kind = clone
+		if cloneClass != "" {
+			pod.Spec.PriorityClassName, pod.Spec.Priority = cloneClass, nil
+		}
+	}
+	pod.Labels = with(pod.Labels, indexLabel, index, AttemptLabel, strconv.Itoa(a.number), KindLabel, kind)
+	pod.Annotations = with(pod.Annotations, indexLabel, index)
+	if job.Spec.BackoffLimitPerIndex != nil {
+		pod.Annotations[failsKey] = strconv.Itoa(failures)
+	}
+	pod.Spec.Hostname = fmt.Sprintf("%s-%d", job.Name, a.index)
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			setEnv(&containers[i], a)
+		}
+	}
+	avoid(&pod.Spec, earlier)
+	return pod
+}
+
+func with(m map[string]string, pairs ...string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return m
+}
+
+// setEnv tells a container which task it is. What the user has set himself stands.
+func setEnv(c *corev1.Container, a *attempt) {
+	for _, v := range []corev1.EnvVar{
+		{Name: "JOB_COMPLETION_INDEX", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+			FieldPath: "metadata.labels['" + indexLabel + "']",
+		}}},
+		{Name: "TAILCUT_TASK", Value: strconv.Itoa(a.index)},
+		{Name: "TAILCUT_ATTEMPT", Value: strconv.Itoa(a.number)},
+	} {
+		if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == v.Name }) {
+			c.Env = append(c.Env, v)
+		}
+	}
+}
+
+// avoid prefers other nodes than those of earlier attempts. It never requires: a cluster of one node has clones too.
+func avoid(spec *corev1.PodSpec, earlier []sight) {
+	var elsewhere []corev1.NodeSelectorRequirement
+	for _, s := range earlier {
+		r := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{s.node}}
+		if s.node != "" && !slices.ContainsFunc(elsewhere, func(o corev1.NodeSelectorRequirement) bool { return o.Values[0] == s.node }) {
+			elsewhere = append(elsewhere, r)
+		}
+	}
+	if len(elsewhere) == 0 {
+		return
+	}
+	if spec.Affinity == nil {
+		spec.Affinity = &corev1.Affinity{}
+	}
+	if spec.Affinity.NodeAffinity == nil {
+		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	preferred := &spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: elsewhere}})
+}
+
+// failuresOf returns how often the index of a pod had failed before it.
+func failuresOf(p *corev1.Pod) int {
+	n, _ := strconv.ParseUint(p.Annotations[failsKey], 10, 31) // without, none
+	return int(n)
+}
+
+// inherited returns how often an index has failed, as its pods remember.
+func inherited(job *batchv1.Job, pods []*corev1.Pod, index int) int {
+	n := 0
+	for _, p := range pods {
+		if s, ok := sightOf(job, p); ok && s.index == index {
+			failures := failuresOf(p)
+			if s.phase == failed {
+				failures++
+			}
+			n = max(n, failures)
+		}
+	}
+	return n
+}
+
+// Bounds of the wait after a failure, those of Kubernetes' own controller.
+const (
+	firstBackoff = 10 * time.Second
+	lastBackoff  = 10 * time.Minute
+)
+
+// notBefore returns when an index that has failed may have its next attempt: 10 s after the first failure, and twice as long after each other.
+func notBefore(sights []sight, index int) time.Time {
+	var last *time.Time
+	failures := 0
+	for i := range sights {
+		s := &sights[i]
+		if s.index != index || s.phase != failed {
+			continue
+		}
+		failures++
+		if last == nil || s.ended.After(*last) {
+			last = ptr.To(s.ended)
+		}
+	}
+	if last == nil {
+		return time.Time{}
+	}
+	return last.Add(min(firstBackoff<<min(failures-1, 10), lastBackoff))
+}

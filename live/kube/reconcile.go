@@ -1,0 +1,409 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// reconciler makes Jobs and their pods what they should be. All it keeps it could compute anew from the API server.
+type reconciler struct {
+	client    client.Client
+	events    events.EventRecorder
+	newPolicy func(spec string) (sched.Policy, error)
+	policy    string // of Jobs that name none
+	class     string // priority class of clones
+	clones    *cloneGate
+	now       func() time.Time
+
+	mu   sync.Mutex
+	jobs map[types.NamespacedName]*state
+}
+
+// state is what is kept of a Job. One call of Reconcile at a time has it.
+type state struct {
+	uid    types.UID
+	run    *run
+	unseen map[ref]time.Time // pods that were made and have not come by the watch, and when
+	wrong  string            // annotation that was complained about
+}
+
+// unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
+const unseenFor = 10 * time.Second
+
+// parallelRequests bounds the requests for one Job at a time.
+const parallelRequests = 16
+
+// ownerIndex is the name of the cache's index of pods by the name of their Job.
+const ownerIndex = "job"
+
+// Reconcile brings one Job forward. Whatever it could not do, it does when it is called again.
+func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	job := &batchv1.Job{}
+	if err := c.client.Get(ctx, req.NamespacedName, job); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	pods, strangers, err := c.podsOf(ctx, req.NamespacedName, job.UID)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if job.UID == "" || ptr.Deref(job.Spec.ManagedBy, "") == ManagedBy {
+		if err := c.releaseAll(ctx, strangers); err != nil { // of a Job that is gone
+			return reconcile.Result{}, err
+		}
+	}
+	if job.UID == "" || ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy {
+		c.forget(req.NamespacedName)
+		return reconcile.Result{}, nil
+	}
+	wait, err := c.job(ctx, job.DeepCopy(), pods)
+	if apierrors.IsConflict(err) { // what was seen is older than what is there: the watch brings it
+		return reconcile.Result{RequeueAfter: 50 * time.Millisecond}, nil
+	}
+	return reconcile.Result{RequeueAfter: wait}, err
+}
+
+// podsOf returns the pods of a Job and those of other Jobs that had its name.
+func (c *reconciler) podsOf(ctx context.Context, name types.NamespacedName, uid types.UID) (own, strangers []*corev1.Pod, err error) {
+	list := &corev1.PodList{}
+	if err := c.client.List(ctx, list, client.InNamespace(name.Namespace), client.MatchingFields{ownerIndex: name.Name}); err != nil {
+		return nil, nil, err
+	}
+	for i := range list.Items {
+		p := &list.Items[i]
+		if owner := metav1.GetControllerOf(p); owner != nil && owner.UID == uid {
+			own = append(own, p)
+		} else {
+			strangers = append(strangers, p)
+		}
+	}
+	slices.SortFunc(own, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return own, strangers, nil
+}
+
+// job brings a Job of ours forward and returns when to come back, 0 for when something happens.
+func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (time.Duration, error) {
+	name := client.ObjectKeyFromObject(job)
+	if job.DeletionTimestamp != nil || finished(job) {
+		c.forget(name)
+		return 0, errors.Join(c.end(ctx, live(pods), "job-over"), c.releaseAll(ctx, pods))
+	}
+	if ptr.Deref(job.Spec.CompletionMode, "") != batchv1.IndexedCompletion || job.Spec.Completions == nil {
+		c.complain(job, "completionMode", "UnsupportedJob", "tailcut.dev/controller reconciles Jobs with completionMode: Indexed only")
+		return 0, nil
+	}
+	s := c.state(name, job.UID)
+	now := c.now()
+	sights := s.look(job, pods, now)
+	t, err := tallyOf(job, pods, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
+	if err != nil {
+		return 0, fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
+	}
+	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
+		before := job.Status
+		job.Status = t.status
+		if err := c.client.Status().Update(ctx, job); err != nil {
+			return 0, err
+		}
+		c.announce(job, &before)
+	}
+	if err := c.releaseAll(ctx, t.release); err != nil {
+		return 0, err
+	}
+	switch {
+	case t.ended && t.success:
+		return c.waitUnseen(s), c.end(ctx, live(pods), "sibling-won")
+	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
+		return c.waitUnseen(s), c.delete(ctx, live(pods))
+	case suspended(job):
+		s.run = nil
+		c.clones.drop(job.UID)
+		return c.waitUnseen(s), c.end(ctx, live(pods), "suspended")
+	}
+	return c.drive(ctx, job, s, t, pods, sights, now)
+}
+
+// waitUnseen is when to look again for pods that were made and did not come by the watch.
+func (c *reconciler) waitUnseen(s *state) time.Duration {
+	if len(s.unseen) > 0 {
+		return unseenFor
+	}
+	return 0
+}
+
+// drive asks the policy and carries out what it wants.
+func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, pods []*corev1.Pod, sights []sight, now time.Time) (time.Duration, error) {
+	want, err := c.settingsOf(job)
+	if err != nil {
+		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
+		return 0, nil
+	}
+	if s.run == nil || s.run.settings != want {
+		p, err := c.newPolicy(want.policy)
+		if err != nil {
+			c.complain(job, err.Error(), "InvalidAnnotation", PolicyAnnotation+": "+err.Error())
+			return 0, nil
+		}
+		if s.run, err = newRun(want, p, t.over(), sights); err != nil {
+			return 0, err
+		}
+	}
+	s.wrong = ""
+	seats := int(ptr.Deref(job.Spec.Parallelism, 1))
+	if err := s.run.step(now, sights, t.over(), seats); err != nil {
+		s.run = nil // and the next one is made from what there is
+		return 0, err
+	}
+	for _, a := range s.run.won {
+		if a.clone {
+			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWon", "Commit", "attempt %d of index %d, a clone, finished first", a.number, a.index)
+		}
+	}
+	s.run.won = nil
+	if s.run.gaveUp() {
+		return time.Millisecond, nil
+	}
+	if err := c.end(ctx, s.podsOf(job, pods, s.run.surplus(seats)), "not-needed"); err != nil {
+		return 0, err
+	}
+	wait, err := c.create(ctx, job, s, pods, sights, now)
+	if err != nil {
+		return 0, err
+	}
+	if s.run.wake != sched.Never {
+		wait = sooner(wait, s.run.start.Add(time.Duration(s.run.wake)).Sub(now))
+	}
+	if at := deadlineOf(job, &job.Status); at != nil {
+		wait = sooner(wait, at.Sub(now))
+	}
+	return sooner(wait, c.waitUnseen(s)), nil
+}
+
+// sooner returns the shorter of two waits, of which 0 is none.
+func sooner(wait, other time.Duration) time.Duration {
+	if other = max(other, 0); wait == 0 || other > 0 && other < wait {
+		return other
+	}
+	return wait
+}
+
+// create makes the pods that are missing, and returns when others may be made.
+func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) (wait time.Duration, err error) {
+	dry := job.Annotations[DryRunAnnotation] == "true"
+	missing := s.run.missing()
+	clones := 0
+	for i := range sights {
+		if sights[i].clone && sights[i].live {
+			clones++
+		}
+	}
+	c.clones.hold(job.UID, clones)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelRequests)
+	var made []*attempt
+	for _, a := range missing {
+		if _, wait := s.unseen[a.ref]; wait {
+			continue
+		}
+		if at := notBefore(sights, a.index); at.After(now) {
+			wait = sooner(wait, at.Sub(now))
+			continue
+		}
+		if a.clone {
+			if dry {
+				c.dryClone(job, s, a)
+				continue
+			}
+			if !c.clones.take(job.UID, now) {
+				wait = sooner(wait, cloneRetry)
+				continue
+			}
+		}
+		var earlier []sight
+		for i := range sights {
+			if sights[i].index == a.index {
+				earlier = append(earlier, sights[i])
+			}
+		}
+		failures := 0
+		if job.Spec.BackoffLimitPerIndex != nil {
+			failures = inherited(job, pods, a.index)
+		}
+		pod := podFor(job, a, earlier, failures, c.class)
+		s.unseen[a.ref] = now
+		made = append(made, a)
+		group.Go(func() error {
+			err := c.client.Create(ctx, pod)
+			if apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+				return nil
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		for _, a := range made { // those that do exist are known by their names the next time
+			delete(s.unseen, a.ref)
+		}
+		c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating: %v", err)
+		return 0, err
+	}
+	for _, a := range made {
+		attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
+		if a.clone {
+			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of index %d, a clone, under %s", a.number, a.index, s.run.policy)
+		}
+	}
+	return wait, nil
+}
+
+// dryClone tells once of a clone that is not made.
+func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
+	if a.told >= 0 {
+		a.told = -1
+		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of index %d, a clone", s.run.policy, a.number, a.index)
+	}
+}
+
+// settingsOf reads a Job's annotations. The error names the one that is wrong.
+func (c *reconciler) settingsOf(job *batchv1.Job) (settings, error) {
+	s := settings{
+		policy: cmp.Or(job.Annotations[PolicyAnnotation], c.policy), completions: int(*job.Spec.Completions), start: job.Status.StartTime.Time,
+	}
+	if text := job.Annotations[MaxAttemptsAnnotation]; text != "" {
+		n, err := strconv.ParseUint(text, 10, 15)
+		if err != nil || n == 0 {
+			return s, fmt.Errorf("%s: %q is not a number from 1 to 32767", MaxAttemptsAnnotation, text)
+		}
+		s.attempts = int(n)
+	}
+	switch text := job.Annotations[DeadlineAnnotation]; {
+	case text != "":
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			d, err := time.ParseDuration(text)
+			if err != nil || d <= 0 {
+				return s, fmt.Errorf("%s: %q is neither a duration such as 10m nor an instant such as 2030-01-31T18:00:00Z", DeadlineAnnotation, text)
+			}
+			at = s.start.Add(d)
+		}
+		s.deadline = at
+	case job.Spec.ActiveDeadlineSeconds != nil:
+		s.deadline = s.start.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second)
+	}
+	return s, nil
+}
+
+// complain tells once what keeps a Job from running.
+func (c *reconciler) complain(job *batchv1.Job, what, reason, message string) {
+	s := c.state(client.ObjectKeyFromObject(job), job.UID)
+	if s.wrong != what {
+		s.wrong = what
+		c.events.Eventf(job, nil, corev1.EventTypeWarning, reason, "Reconcile", "%s", message)
+	}
+}
+
+// announce tells of conditions that have come to hold, in the words of Kubernetes' own controller.
+func (c *reconciler) announce(job *batchv1.Job, before *batchv1.JobStatus) {
+	for _, k := range []struct {
+		kind               batchv1.JobConditionType
+		event, reason, say string
+	}{
+		{batchv1.JobComplete, corev1.EventTypeNormal, "Completed", "Job completed"},
+		{batchv1.JobSuspended, corev1.EventTypeNormal, "Suspended", "Job suspended"},
+		{batchv1.JobFailed, corev1.EventTypeWarning, "", ""},
+	} {
+		holds := conditionOf(&job.Status, k.kind)
+		if holds != nil && conditionOf(before, k.kind) == nil {
+			c.events.Eventf(job, nil, k.event, cmp.Or(k.reason, holds.Reason), "Reconcile", "%s", cmp.Or(k.say, holds.Message))
+		}
+	}
+	if conditionOf(before, batchv1.JobSuspended) != nil && conditionOf(&job.Status, batchv1.JobSuspended) == nil {
+		c.events.Eventf(job, nil, corev1.EventTypeNormal, "Resumed", "Reconcile", "Job resumed")
+	}
+	if finished(job) {
+		observeJob(job)
+	}
+}
+
+// state returns what is kept of a Job. Another one of the same name has nothing to do with it.
+func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.jobs[name]
+	if s == nil || s.uid != uid {
+		s = &state{uid: uid, unseen: map[ref]time.Time{}}
+		c.jobs[name] = s
+	}
+	return s
+}
+
+func (c *reconciler) forget(name types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.jobs[name]; s != nil {
+		c.clones.drop(s.uid)
+		delete(c.jobs, name)
+	}
+}
+
+// look translates the pods, and crosses off those that the watch has brought.
+func (s *state) look(job *batchv1.Job, pods []*corev1.Pod, now time.Time) []sight {
+	var sights []sight
+	for _, p := range pods {
+		if x, ok := sightOf(job, p); ok {
+			sights = append(sights, x)
+			delete(s.unseen, x.ref)
+		}
+	}
+	for r, made := range s.unseen {
+		if now.Sub(made) >= unseenFor {
+			delete(s.unseen, r)
+		}
+	}
+	return sights
+}
+
+// podsOf returns the pods of attempts.
+func (s *state) podsOf(job *batchv1.Job, pods []*corev1.Pod, attempts []*attempt) []*corev1.Pod {
+	var some []*corev1.Pod
+	for _, p := range pods {
+		x, ok := sightOf(job, p)
+		if ok && slices.ContainsFunc(attempts, func(a *attempt) bool { return a.ref == x.ref }) {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+func live(pods []*corev1.Pod) []*corev1.Pod {
+	var some []*corev1.Pod
+	for _, p := range pods {
+		if !terminal(p) && p.DeletionTimestamp == nil {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+func finished(job *batchv1.Job) bool {
+	return conditionOf(&job.Status, batchv1.JobComplete) != nil || conditionOf(&job.Status, batchv1.JobFailed) != nil
+}

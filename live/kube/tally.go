@@ -1,0 +1,277 @@
+package kube
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+)
+
+// tally is what a Job's pods and its status so far add up to.
+//
+// Nothing may be counted twice, nor be missed, whenever the controller dies. Pods have a finalizer, so that none goes before it is counted. The UID of a pod
+// that failed goes into status.uncountedTerminatedPods; once that is written its finalizer is removed; and when it has none, its
+// UID is taken off the list and status.failed grows, in one write. An index that succeeded is counted by status.completedIndexes itself.
+type tally struct {
+	status    batchv1.JobStatus // what is to be written
+	completed indexSet
+	failed    indexSet
+	release   []*corev1.Pod // whose finalizers may go when the status is written
+	ended     bool          // status holds why the Job ends, SuccessCriteriaMet or FailureTarget
+	success   bool          // and it is the former
+}
+
+// reasonGivenUp is why a Job fails that its policy has given up, as some do with what cannot meet its deadline.
+const reasonGivenUp = "GivenUpByPolicy"
+
+// over returns the indexes that need no more attempts.
+func (t *tally) over() indexSet { return t.completed.or(t.failed) }
+
+// tallyOf counts. unseen is the number of pods that were made and are not among pods yet; gaveUp says that the policy has given up the Job.
+func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now time.Time) (*tally, error) {
+	t := &tally{status: *job.Status.DeepCopy()}
+	st := &t.status
+	var err error
+	n := int(*job.Spec.Completions)
+	if t.completed, err = parseIndexes(st.CompletedIndexes, n); err != nil {
+		return nil, err
+	}
+	if t.failed, err = parseIndexes(ptr.Deref(st.FailedIndexes, ""), n); err != nil {
+		return nil, err
+	}
+	t.drain(pods)
+	failJobMessage := t.count(job, pods)
+	st.CompletedIndexes, st.Succeeded = t.completed.String(), int32(t.completed.count())
+	if job.Spec.BackoffLimitPerIndex != nil {
+		st.FailedIndexes = ptr.To(t.failed.String())
+	}
+	t.present(pods)
+	if st.StartTime == nil && !suspended(job) {
+		st.StartTime = ptr.To(metav1.NewTime(now))
+	}
+	t.judge(job, pods, failJobMessage, now)
+	if !t.ended && gaveUp {
+		t.fail(reasonGivenUp, "the policy sees no way to meet the deadline", now)
+	}
+	if !t.ended {
+		t.suspension(job, now)
+	} else if st.Active == 0 && *st.Terminating == 0 && unseen == 0 && len(st.UncountedTerminatedPods.Failed) == 0 {
+		t.finish(now)
+	}
+	return t, nil
+}
+
+// drain counts the pods on the list whose finalizers are gone.
+func (t *tally) drain(pods []*corev1.Pod) {
+	st := &t.status
+	if st.UncountedTerminatedPods == nil {
+		st.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+	held := sets.New[types.UID]()
+	for _, p := range pods {
+		if hasFinalizer(p) {
+			held.Insert(p.UID)
+		}
+	}
+	list := &st.UncountedTerminatedPods.Failed
+	before := len(*list)
+	*list = slices.DeleteFunc(*list, func(uid types.UID) bool { return !held.Has(uid) })
+	st.Failed += int32(before - len(*list))
+}
+
+// count puts on the list what has ended since, and returns why the Job has failed if a pod says so.
+func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage string) {
+	for _, p := range pods { // first, because a pod that fails when its index is done is no failure
+		if s, ok := sightOf(job, p); ok && s.phase == succeeded && hasFinalizer(p) {
+			t.completed[s.index] = true
+			t.failed[s.index] = false
+			t.release = append(t.release, p)
+		}
+	}
+	newest := map[int]int{}
+	for _, p := range pods {
+		if s, ok := sightOf(job, p); ok {
+			newest[s.index] = max(newest[s.index], s.number)
+		}
+	}
+	list := &t.status.UncountedTerminatedPods.Failed
+	for _, p := range pods {
+		s, ok := sightOf(job, p)
+		switch {
+		case !hasFinalizer(p) || s.phase == succeeded:
+			continue
+		case !ok:
+			t.release = append(t.release, p)
+			continue
+		case s.phase != failed && s.phase != gone:
+			continue
+		}
+		v := verdictOn(job, p)
+		counts := s.phase == failed && !t.completed[s.index]
+		if counts && v.action == failJob && failJobMessage == "" {
+			failJobMessage = v.message
+		}
+		if counts && !slices.Contains(*list, p.UID) {
+			*list = append(*list, p.UID)
+		}
+		if counts && job.Spec.BackoffLimitPerIndex != nil {
+			if v.action == failIndex || failuresOf(p) >= int(*job.Spec.BackoffLimitPerIndex) {
+				t.failed[s.index] = true
+			} else if newest[s.index] == s.number {
+				continue // its successor inherits the number of failures
+			}
+		}
+		t.release = append(t.release, p)
+	}
+	return failJobMessage
+}
+
+// present counts the pods that run.
+func (t *tally) present(pods []*corev1.Pod) {
+	st := &t.status
+	st.Active, st.Ready, st.Terminating = 0, ptr.To[int32](0), ptr.To[int32](0)
+	for _, p := range pods {
+		switch {
+		case terminal(p):
+		case p.DeletionTimestamp != nil:
+			*st.Terminating++
+		default:
+			st.Active++
+			if isReady(p) {
+				*st.Ready++
+			}
+		}
+	}
+}
+
+// judge decides whether the Job ends, in the order in which Kubernetes' own controller does.
+func (t *tally) judge(job *batchv1.Job, pods []*corev1.Pod, failJobMessage string, now time.Time) {
+	st := &t.status
+	failures := int(st.Failed) + len(st.UncountedTerminatedPods.Failed)
+	failedIndexes, n := t.failed.count(), int(*job.Spec.Completions)
+	successMessage, success := successMatch(job, t.completed)
+	switch {
+	case conditionOf(st, batchv1.JobSuccessCriteriaMet) != nil:
+		t.ended, t.success = true, true
+	case conditionOf(st, batchv1.JobFailureTarget) != nil:
+		t.ended = true
+	case failJobMessage != "":
+		t.fail(batchv1.JobReasonPodFailurePolicy, failJobMessage, now)
+	case failures > int(*job.Spec.BackoffLimit) || restarts(job, pods) > int(*job.Spec.BackoffLimit):
+		t.fail(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit", now)
+	case deadlineOf(job, st) != nil && !now.Before(*deadlineOf(job, st)):
+		t.fail(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline", now)
+	case job.Spec.MaxFailedIndexes != nil && failedIndexes > int(*job.Spec.MaxFailedIndexes):
+		t.fail(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes", now)
+	case failedIndexes > 0 && failedIndexes+t.completed.count() >= n:
+		t.fail(batchv1.JobReasonFailedIndexes, "Job has failed indexes", now)
+	case success:
+		t.succeed(batchv1.JobReasonSuccessPolicy, successMessage, now)
+	case t.completed.count() >= n:
+		t.succeed(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods", now)
+	}
+}
+
+func (t *tally) fail(reason, message string, now time.Time) {
+	t.ended = true
+	setCondition(&t.status, batchv1.JobFailureTarget, corev1.ConditionTrue, reason, message, now)
+}
+
+func (t *tally) succeed(reason, message string, now time.Time) {
+	t.ended, t.success = true, true
+	setCondition(&t.status, batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, reason, message, now)
+}
+
+// finish says that the Job has ended, for the reason for which it had to.
+func (t *tally) finish(now time.Time) {
+	st := &t.status
+	if !t.success {
+		c := conditionOf(st, batchv1.JobFailureTarget)
+		setCondition(st, batchv1.JobFailed, corev1.ConditionTrue, c.Reason, c.Message, now)
+		return
+	}
+	c := conditionOf(st, batchv1.JobSuccessCriteriaMet)
+	setCondition(st, batchv1.JobComplete, corev1.ConditionTrue, c.Reason, c.Message, now)
+	if st.CompletionTime == nil {
+		st.CompletionTime = ptr.To(metav1.NewTime(now))
+	}
+}
+
+// suspension keeps the condition Suspended true to the spec. A Job that goes on starts anew as far as its deadlines are concerned.
+func (t *tally) suspension(job *batchv1.Job, now time.Time) {
+	st := &t.status
+	was := conditionOf(st, batchv1.JobSuspended) != nil
+	switch {
+	case suspended(job) && !was:
+		setCondition(st, batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended", now)
+	case !suspended(job) && was:
+		setCondition(st, batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed", now)
+		st.StartTime = ptr.To(metav1.NewTime(now))
+	}
+	if suspended(job) {
+		st.StartTime = nil
+	}
+}
+
+func suspended(job *batchv1.Job) bool { return ptr.Deref(job.Spec.Suspend, false) }
+
+// deadlineOf returns the instant of spec.activeDeadlineSeconds, nil without.
+func deadlineOf(job *batchv1.Job, st *batchv1.JobStatus) *time.Time {
+	if job.Spec.ActiveDeadlineSeconds == nil || st.StartTime == nil || suspended(job) {
+		return nil
+	}
+	return ptr.To(st.StartTime.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second))
+}
+
+// restarts counts what the kubelet started again, which is a failure too where spec.template.spec.restartPolicy lets it.
+func restarts(job *batchv1.Job, pods []*corev1.Pod) int {
+	if job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return 0
+	}
+	n := 0
+	for _, p := range pods {
+		if p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
+			for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+				for i := range statuses {
+					n += int(statuses[i].RestartCount)
+				}
+			}
+		}
+	}
+	return n
+}
+
+func isReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func hasFinalizer(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, finalizer) }
+
+// conditionOf returns a condition that holds, or nil.
+func conditionOf(st *batchv1.JobStatus, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range st.Conditions {
+		if c := &st.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+func setCondition(st *batchv1.JobStatus, kind batchv1.JobConditionType, value corev1.ConditionStatus, reason, message string, now time.Time) {
+	at := metav1.NewTime(now)
+	c := batchv1.JobCondition{Type: kind, Status: value, Reason: reason, Message: message, LastProbeTime: at, LastTransitionTime: at}
+	for i := range st.Conditions {
+		if st.Conditions[i].Type == kind {
+			st.Conditions[i] = c
+			return
+		}
+	}
+	st.Conditions = append(st.Conditions, c)
+}
