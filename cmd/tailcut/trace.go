@@ -97,6 +97,7 @@ lines to stdout.
 SPEC is one of
   ` + trace.SynthUsage + `
   ` + trace.SynthGoogleUsage + `
+  ` + trace.MontageUsage + `
 where the first word may be left out. Verbs that take a workload take a SPEC in its place; a file is for other programs, and for keeping.`,
 		Example: `  tailcut trace synth 'synth:jobs=1000;tasks=100;law=pareto:alpha=1.5,xm=10' jobs.jsonl.gz
   tailcut trace synth 'google;jobs=4000;seed=7' google-7.tr.zst`,

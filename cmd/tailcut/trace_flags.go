@@ -27,7 +27,8 @@ const workloadUsage = `a file of jobs, - for stdin, or a generator. Files are .t
 tasks, or public traces: Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons; plain or compressed with gzip or
 zstd, told by the content. Generators are
   ` + trace.SynthUsage + `
-  ` + trace.SynthGoogleUsage
+  ` + trace.SynthGoogleUsage + `
+  ` + trace.MontageUsage
 
 // addWorkloadFlags adds the flags to a verb.
 func addWorkloadFlags(cmd *cobra.Command) *workloadFlags {
