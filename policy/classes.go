@@ -26,16 +26,16 @@ func NewPerClass(spec string, seed uint64, classes int) (sched.Policy, error) {
 	return sched.PerClass(all...), nil
 }
 
-// ProgressPerClass tells whether one of the policies that NewPerClass would build decides by reported progress, or returns its error.
+// ProgressPerClass tells whether one of the policies that NewPerClass would build uses progress, see UsesProgress, or returns its error.
 func ProgressPerClass(spec string, classes int) (bool, error) {
 	specs, err := splitClasses(spec, max(1, classes))
 	progress := false
 	for _, s := range specs {
-		e, err := Find(s)
+		uses, err := UsesProgress(s)
 		if err != nil {
 			return false, err
 		}
-		progress = progress || e.Progress
+		progress = progress || uses
 	}
 	return progress, err
 }

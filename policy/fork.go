@@ -38,6 +38,7 @@ var forkEntry = Entry{
 		orderParam,
 	},
 	WorkConserving: true,
+	progressIf:     func(a Args) bool { return a.Choice("original") == "kill" },
 	New: func(a Args) sched.Policy {
 		return &fork{order: ordered(a), p: a.Float("p"), r: a.Int("r"), kill: a.Choice("original") == "kill"}
 	},

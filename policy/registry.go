@@ -55,9 +55,11 @@ type Entry struct {
 	Source         string // paper and section, or the public code it follows
 	Note           string // what users should know beyond that, a paragraph in Markdown; may be empty
 	Params         []Param
-	Progress       bool // decides by reported progress, so that a simulator has to report it
+	Progress       bool // decides by reported progress, so that a simulator has to report it; see UsesProgress
 	WorkConserving bool // leaves no slot free while a task waits
 	New            func(Args) sched.Policy
+
+	progressIf func(Args) bool // tells with which parameters it uses progress though Progress is false; may be nil
 }
 
 // Preset is another name for a policy with parameters.

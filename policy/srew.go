@@ -47,9 +47,10 @@ var srewEntry = Entry{
 		{Name: "beta", Kind: Float, Default: "0.7", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
 		{Name: "lambda", Kind: Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},
 		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
-		{Name: "preempt", Kind: Bool, Default: "false", Help: "jobs above their share lose attempts"},
+		{Name: "preempt", Kind: Bool, Default: "false", Help: "jobs above their share lose attempts; stages that can resume keep their progress"},
 		{Name: "spill", Kind: Bool, Default: "true", Help: "slots that limits keep from clones go to waiting tasks of any job"},
 	},
+	progressIf: func(a Args) bool { return a.Bool("preempt") },
 	New: func(a Args) sched.Policy {
 		return &srew{
 			beta: toRatio(a.Float("beta")), slotClock: slotClock{slot: a.Span("slot")}, preempt: a.Bool("preempt"), spill: a.Bool("spill"),

@@ -43,8 +43,11 @@ func run(tb testing.TB, w *trace.Workload, machines int, spec string, l sched.Li
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e, _ := policy.Find(spec)
-	o := sim.Options{Machines: machines, Limits: l, Seed: 1, Progress: sim.Progress{Exact: e.Progress}}
+	progress, err := policy.UsesProgress(spec)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o := sim.Options{Machines: machines, Limits: l, Seed: 1, Progress: sim.Progress{Exact: progress}}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

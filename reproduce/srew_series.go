@@ -55,12 +55,12 @@ func (s *series) run(ctx context.Context, k int) error {
 	}
 	e := sim.Experiment{Workload: w, Runs: s.runs, Options: sim.Options{Machines: s.machines, Limits: sched.NoLimits(), Seed: seed}}
 	for _, spec := range s.policies {
-		entry, err := policy.Find(spec)
+		progress, err := policy.UsesProgress(spec)
 		if err != nil {
 			return err
 		}
 		e.Policies = append(e.Policies, sim.Candidate{
-			Name: spec, Exact: entry.Progress, New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) },
+			Name: spec, Exact: progress, New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) },
 		})
 	}
 	e.Done = func(c *sim.Cell, jobs []sim.JobResult) error {

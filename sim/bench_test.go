@@ -43,14 +43,14 @@ func measure(tb testing.TB, w *trace.Workload, machines int, spec string) usage 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	entry, err := policy.Find(spec)
+	progress, err := policy.UsesProgress(spec)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	o := sim.Options{Machines: machines, Limits: sched.DefaultLimits(), Seed: 1, Progress: sim.Progress{Exact: entry.Progress}}
+	o := sim.Options{Machines: machines, Limits: sched.DefaultLimits(), Seed: 1, Progress: sim.Progress{Exact: progress}}
 	start := processorTime(tb)
 	res, err := sim.Run(context.Background(), w, p, o)
 	took := processorTime(tb) - start
