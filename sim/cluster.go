@@ -20,6 +20,7 @@ type Cluster struct {
 	Name    string // where it comes from, for messages
 	Sites   []Site
 	Network *sched.Network // names are those of Sites; nil only before it is complete
+	Shared  bool           // fetches at the same time share what links and sites carry, by max-min fairness; otherwise each has its links to itself
 }
 
 // Site is machines that are equally good on average and have each other's data at hand.
@@ -28,6 +29,7 @@ type Site struct {
 	Machines int
 	Slots    int      // per machine
 	Speed    Speed    // of its machines
+	Up, Down float64  // bytes per second that leave and enter it, if fetches share; 0 for no bound
 	Slowdown dist.Law // of its attempts, each draws its own; nil for none
 }
 
@@ -113,6 +115,9 @@ func (c *Cluster) validate() error {
 		s := &c.Sites[i]
 		if s.Machines < 1 || s.Slots < 1 {
 			return fmt.Errorf("sim: site %s: expected machines and slots, got %d with %d each", s.Name, s.Machines, s.Slots)
+		}
+		if !(s.Up >= 0 && s.Down >= 0) {
+			return fmt.Errorf("sim: site %s: expected bounds of at least 0, got %v and %v", s.Name, s.Up, s.Down)
 		}
 		if _, err := s.Speed.validate(); err != nil {
 			return fmt.Errorf("sim: site %s: speed: %w", s.Name, err)

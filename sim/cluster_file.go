@@ -62,6 +62,7 @@ func ReadCluster(file string, data []byte) (*Cluster, error) {
 type clusterReader struct {
 	c     *Cluster
 	index map[string]int // of sites
+	bound clusterField   // the last field up or down, if there is one
 }
 
 func (r *clusterReader) readSites(f clusterField) error {
@@ -91,6 +92,13 @@ func (r *clusterReader) readSites(f clusterField) error {
 }
 
 func (r *clusterReader) readSite(f clusterField, site *Site) error {
+	bound := func(to *float64) func(clusterField) error {
+		return func(f clusterField) (err error) {
+			r.bound = f
+			*to, err = readRate(f)
+			return err
+		}
+	}
 	err := f.fields(map[string]func(clusterField) error{
 		"name": func(f clusterField) (err error) {
 			if site.Name, err = f.text(); err == nil && site.Name == "" {
@@ -101,6 +109,8 @@ func (r *clusterReader) readSite(f clusterField, site *Site) error {
 		"machines": func(f clusterField) error { return f.count(maxMachines, &site.Machines) },
 		"slots":    func(f clusterField) error { return f.count(maxSlots, &site.Slots) },
 		"speed":    func(f clusterField) error { return readSpeed(f, &site.Speed) },
+		"up":       bound(&site.Up),
+		"down":     bound(&site.Down),
 		"slowdown": func(f clusterField) (err error) {
 			site.Slowdown, err = readSlowdown(f)
 			return err

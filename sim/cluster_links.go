@@ -31,10 +31,14 @@ func (r *clusterReader) readLinks(f, sites clusterField) error {
 			"bandwidth": func(f clusterField) (err error) { all.bandwidth, err = readRate(f); return err },
 			"latency":   func(f clusterField) (err error) { all.latency, err = readSpan(f); return err },
 			"between":   func(f clusterField) error { between = f; return nil },
+			"shared":    func(f clusterField) error { return readBool(f, &r.c.Shared) },
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if r.bound.node != nil && !r.c.Shared {
+		return r.bound.expected("links.shared: true beside it; otherwise nothing is shared")
 	}
 	for i := range n.Bandwidth {
 		n.Bandwidth[i], n.Latency[i] = all.bandwidth, all.latency
@@ -107,6 +111,15 @@ func (r *clusterReader) set(from, to int, l link) {
 	if l.latency >= 0 {
 		r.c.Network.Latency[i] = l.latency
 	}
+}
+
+func readBool(f clusterField, to *bool) error {
+	text, err := f.text()
+	if err == nil && text != "true" && text != "false" {
+		err = f.expected("true or false, got %s", quoted(text))
+	}
+	*to = text == "true"
+	return err
 }
 
 // site reads the name of a site.

@@ -83,6 +83,8 @@ func TestClusterErrors(t *testing.T) {
 		{"[edge1, edge2]", "[edge1]", `c.yaml:16: field links.between[0].sites: expected two sites, got 1`},
 		{"from: dc", "from: edge1", `c.yaml:17: field links.between[1]: expected two different sites, got "edge1" twice`},
 		{"from: dc, ", "", `c.yaml:17: field links.between[1]: expected the fields from and to, or sites: [A, B] for both directions`},
+		{"slots: 2", "up: 3MB/s", `c.yaml:5: field sites[0].up: expected links.shared: true beside it`},
+		{"latency: 20ms", "shared: yes", `c.yaml:14: field links.shared: expected true or false, got "yes"`},
 		{"links:", "linx:", `c.yaml:12: field linx: expected one of the fields links, sites`},
 		{"sites:\n", "sites: {}\nx:\n", `c.yaml:3: field x: expected one of the fields links, sites`},
 		{clusterText, "sites: []", `c.yaml:1: field sites: expected between 1 and 4096 sites, got 0`},

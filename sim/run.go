@@ -193,6 +193,9 @@ func (s *Simulator) step() error {
 		s.carryOut(&decisions[i])
 	}
 	s.plan()
+	if wan := s.wan(); wan != nil {
+		wan.settle()
+	}
 	if s.o.Check {
 		return s.core.Check()
 	}
@@ -214,6 +217,9 @@ func (s *Simulator) next() sched.Time {
 	if s.faults != nil {
 		t = min(t, s.faults.next.next())
 	}
+	if wan := s.wan(); wan != nil {
+		t = min(t, wan.next)
+	}
 	return t
 }
 
@@ -224,13 +230,18 @@ func (s *Simulator) collect() error {
 	if s.faults != nil {
 		s.back, s.gone = s.faults.due(s.now, s.back, s.gone[:0])
 	}
+	if wan := s.wan(); wan != nil {
+		wan.advance(s.now, s.fetched)
+	}
 	s.tell(sched.MachineJoined, s.back)
 	s.back = s.back[:0]
 	for s.ends.next() == s.now {
 		id := sched.AttemptID(s.ends.pop())
 		if s.keeps() && s.rows[id.Row()].end > s.now {
 			r := &s.rows[id.Row()]
-			s.reports = append(s.reports, s.word(r))
+			if !s.fetching(r) { // it has done nothing yet
+				s.reports = append(s.reports, s.word(r))
+			}
 			s.schedule(r)
 			continue
 		}
@@ -286,6 +297,9 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 		s.launch(d)
 	case sched.Kill:
 		s.ends.remove(uint32(d.Attempt.Row()))
+		if wan := s.wan(); wan != nil {
+			wan.cancel(uint32(d.Attempt.Row()))
+		}
 		if s.shared != nil {
 			s.leave(d)
 		}
@@ -314,7 +328,7 @@ func (s *Simulator) launch(d *sched.Decision) {
 	}
 	span := s.service.Duration(a)
 	if s.geo != nil {
-		span = s.geo.span(s.core.View(), d, a, span)
+		span = s.geo.span(s.core.View(), d, &r, a, span)
 	}
 	if span < sched.Never-s.now-s.o.LaunchDelay {
 		r.end = s.now + s.o.LaunchDelay + span
@@ -323,7 +337,7 @@ func (s *Simulator) launch(d *sched.Decision) {
 		s.keep(&r)
 	}
 	s.schedule(&r)
-	if s.o.Progress.Exact && s.o.LaunchDelay == 0 && r.end > s.now {
+	if s.o.Progress.Exact && s.o.LaunchDelay == 0 && r.end > s.now && !s.fetching(&r) {
 		s.told = append(s.told, s.forecast(&r, r.from))
 	}
 }

@@ -24,6 +24,7 @@ type geo struct {
 	speed   []float64      // by machine; 0 if it has not been drawn yet, a mere cache
 	data    bool           // the workload says what tasks read
 	sources []sched.Source // scratch
+	wan     *transfers     // nil if fetches share nothing
 }
 
 // newGeo returns the sites of a run and completes its options by what they say; nil if there are none.
@@ -46,7 +47,11 @@ func newGeo(w *trace.Workload, o *Options) (*geo, error) {
 	if o.Model == nil {
 		o.Model = Intrinsic
 	}
-	return &geo{Cluster: c, at: at, speed: make([]float64, o.Machines), data: w.HasData()}, nil
+	g := &geo{Cluster: c, at: at, speed: make([]float64, o.Machines), data: w.HasData()}
+	if c.Shared && g.data {
+		g.wan = newTransfers(c)
+	}
+	return g, nil
 }
 
 // addSites makes the sites and their machines known to the core and has the machines join.
@@ -81,10 +86,18 @@ func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) 
 	})
 }
 
-// span returns how long an attempt takes that would take span on a machine of unit speed.
-func (g *geo) span(v *sched.View, d *sched.Decision, a *Attempt, span sched.Time) sched.Time {
+// span returns how long an attempt takes that would take span on a machine of unit speed: Never while nobody knows because it fetches over links that
+// are shared.
+func (g *geo) span(v *sched.View, d *sched.Decision, r *running, a *Attempt, span sched.Time) sched.Time {
 	site := v.Machine(d.Machine).Site
 	span = g.compute(site, a, span)
+	if g.wan != nil {
+		g.sources = v.AppendSources(g.sources[:0], d.Task)
+		if g.wan.begin(r, g.sources, site, span) {
+			return sched.Never
+		}
+		return span
+	}
 	if fetch := g.fetch(v, d.Task, site); span < sched.Never-fetch {
 		return span + fetch
 	}
@@ -114,4 +127,35 @@ func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sch
 		longest = max(longest, g.Network.Fetch(s.Site, to, s.Bytes))
 	}
 	return longest
+}
+
+// wan returns the links that fetches share, nil if they do not.
+func (s *Simulator) wan() *transfers {
+	if s.geo == nil {
+		return nil
+	}
+	return s.geo.wan
+}
+
+// fetching tells whether an attempt waits for data over links that are shared.
+func (s *Simulator) fetching(r *running) bool {
+	wan := s.wan()
+	return wan != nil && wan.waiting[uint32(r.id.Row())] != nil
+}
+
+// fetched schedules the end of an attempt that has all it reads.
+func (s *Simulator) fetched(a *arrival) {
+	r := &a.running
+	if a.span < sched.Never-a.ready-s.o.LaunchDelay {
+		r.end = a.ready + s.o.LaunchDelay + a.span
+	}
+	s.ends.remove(uint32(r.id.Row()))
+	if s.keeps() {
+		r.reports = s.rows[r.id.Row()].reports
+		s.keep(r)
+	}
+	s.schedule(r)
+	if s.o.Progress.Exact && r.end > s.now && r.end < sched.Never {
+		s.told = append(s.told, s.forecast(r, r.from))
+	}
 }
