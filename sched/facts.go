@@ -52,9 +52,8 @@ func (c *Core) apply(f *Event) {
 // about fills an event with everything that is known of an attempt.
 func (c *Core) about(row int32, kind EventKind) Event {
 	a := &c.view.attempts[row]
-	stage := c.view.tasks[a.task].Stage
 	return Event{
-		Kind: kind, Job: c.view.stages[stage].Job, Stage: stage, Task: a.task, Machine: a.machine,
+		Kind: kind, Job: c.view.stages[a.stage].Job, Stage: a.stage, Task: a.task, Machine: a.machine,
 		Attempt: attemptID(row, a.gen),
 	}
 }
@@ -93,8 +92,7 @@ func (c *Core) openStage(s StageID) {
 func (c *Core) finish(row int32) {
 	v := &c.view
 	a := &v.attempts[row]
-	t := a.task
-	s := v.tasks[t].Stage
+	t, s := a.task, a.stage
 	st, job := &v.stages[s], &v.jobs[v.stages[s].Job]
 	st.measure(v.now-a.started, v.from(row))
 	c.end(row, true)
@@ -187,7 +185,7 @@ func (c *Core) end(row int32, useful bool) {
 	v := &c.view
 	v.unlink(row)
 	a := &v.attempts[row]
-	job := &v.jobs[v.stages[v.tasks[a.task].Stage].Job]
+	job := &v.jobs[v.stages[a.stage].Job]
 	if spent := v.now - a.started; useful {
 		job.Fruitful += spent
 	} else {

@@ -159,16 +159,18 @@ type Attempt struct {
 
 // attempt is the row of an attempt. Attempts end in any order, so that in a large cluster each event meets a row that is in no cache: a row
 // is half a cache line, and what few events need is in tables beside it (progress, neighbours).
+//
+// The stage is the task's: the rows of both are then fetched at once, instead of one after the other.
 type attempt struct {
-	task       TaskID
-	machine    MachineID
-	number     uint32
-	gen        uint32
-	started    Time
-	nextOfTask int32 // row, -1 at the end
-	clone      bool
-	running    bool
-	advanced   bool // it began with some of the work done or has reported: View.progress knows it
+	task     TaskID
+	stage    StageID
+	machine  MachineID
+	number   uint32
+	started  Time
+	gen      uint32
+	clone    bool // View.here knows the attempt of the task that was launched before
+	running  bool
+	advanced bool // it began with some of the work done or has reported: View.progress knows it
 }
 
 // headway is how far an attempt has come, see Attempt.
@@ -178,9 +180,9 @@ type headway struct {
 	rate       float64
 }
 
-// neighbours are the rows of the attempts that stand before and after one in the list of its machine, -1 at the ends. They hold while there are such: the
-// only attempt of a machine has none to look up.
-type neighbours struct{ prev, next int32 }
+// neighbours are the rows of the attempts that stand before and after one in the list of its machine, -1 at the ends, and after it in that of its task. They
+// hold while there are such: the only attempt of a machine has none to look up, and only a clone one of its task.
+type neighbours struct{ prev, next, older int32 }
 
 // ProgressAtTime returns the fraction of the task's work done at now: exact where the driver told the rate, else as last reported.
 func (a *Attempt) ProgressAtTime(now Time) float64 {

@@ -62,10 +62,13 @@ func (v *View) settle(t TaskID, state TaskState) {
 func (v *View) link(row int32) {
 	a := &v.attempts[row]
 	task, m := &v.tasks[a.task], &v.machines[a.machine]
-	st := &v.stages[task.Stage]
-	a.nextOfTask, task.first = task.first, row
+	st := &v.stages[a.stage]
+	if a.clone {
+		v.here[row].older = task.first
+	}
+	task.first = row
 	if m.Used > 0 {
-		v.here[row] = neighbours{-1, m.first}
+		v.here[row].prev, v.here[row].next = -1, m.first
 		if m.Used == 1 {
 			v.here[m.first].next = -1
 		}
@@ -87,16 +90,16 @@ func (v *View) link(row int32) {
 func (v *View) unlink(row int32) {
 	a := &v.attempts[row]
 	task, m := &v.tasks[a.task], &v.machines[a.machine]
-	st := &v.stages[task.Stage]
+	st := &v.stages[a.stage]
 	a.running = false
 	if task.first == row {
-		task.first = a.nextOfTask
+		task.first = v.older(row)
 	} else {
 		p := task.first
-		for v.attempts[p].nextOfTask != row {
-			p = v.attempts[p].nextOfTask
+		for v.older(p) != row {
+			p = v.older(p)
 		}
-		v.attempts[p].nextOfTask = a.nextOfTask
+		v.here[p].older = v.older(row)
 	}
 	v.leave(row, m)
 	task.Live--
@@ -111,6 +114,14 @@ func (v *View) unlink(row int32) {
 		v.slots[m.Class]--
 		at.slots[m.Class]--
 	}
+}
+
+// older returns the row of the running attempt of the same task that was launched before the one in a row, -1 if there is none.
+func (v *View) older(row int32) int32 {
+	if !v.attempts[row].clone {
+		return -1
+	}
+	return v.here[row].older
 }
 
 // leave takes an attempt out of the list of its machine.

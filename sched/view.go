@@ -114,7 +114,7 @@ func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.tasks[
 
 // NextAttempt returns the running attempt of the same task that was launched before a.
 func (v *View) NextAttempt(a AttemptID) (AttemptID, bool) {
-	return v.idOf(v.attempts[a.row()].nextOfTask)
+	return v.idOf(v.older(a.row()))
 }
 
 func (v *View) idOf(row int32) (AttemptID, bool) {
