@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -33,11 +34,16 @@ func LoadCluster(arg string, seed uint64) (*Cluster, error) {
 
 // ReadCluster reads a cluster file. docs/cluster.md describes it.
 func ReadCluster(file string, data []byte) (*Cluster, error) {
+	return readCluster(file, data, openFile)
+}
+
+// readCluster opens the files that a cluster file names by open.
+func readCluster(file string, data []byte, open func(path string) (io.ReadCloser, error)) (*Cluster, error) {
 	doc, err := clusterDocument(file, data)
 	if err != nil {
 		return nil, err
 	}
-	r := clusterReader{c: &Cluster{Name: file}, index: map[string]int{}}
+	r := clusterReader{c: &Cluster{Name: file}, index: map[string]int{}, open: open}
 	var sites, links clusterField
 	err = doc.fields(map[string]func(clusterField) error{
 		"sites": func(f clusterField) error { sites = f; return nil },
@@ -63,6 +69,9 @@ type clusterReader struct {
 	c     *Cluster
 	index map[string]int // of sites
 	bound clusterField   // the last field up or down, if there is one
+
+	open     func(path string) (io.ReadCloser, error)
+	measured []measurement // by link; zero where nothing was measured
 }
 
 func (r *clusterReader) readSites(f clusterField) error {

@@ -25,12 +25,14 @@ type link struct {
 func (r *clusterReader) readLinks(f, sites clusterField) error {
 	n := newNetwork(r.c.Sites)
 	r.c.Network = n
+	r.measured = make([]measurement, len(n.Bandwidth))
 	all, between := link{0, 0}, clusterField{}
 	if f.node != nil {
 		err := f.fields(map[string]func(clusterField) error{
 			"bandwidth": func(f clusterField) (err error) { all.bandwidth, err = readRate(f); return err },
 			"latency":   func(f clusterField) (err error) { all.latency, err = readSpan(f); return err },
 			"between":   func(f clusterField) error { between = f; return nil },
+			"measured":  r.readTables,
 			"shared":    func(f clusterField) error { return readBool(f, &r.c.Shared) },
 		})
 		if err != nil {
@@ -43,6 +45,7 @@ func (r *clusterReader) readLinks(f, sites clusterField) error {
 	for i := range n.Bandwidth {
 		n.Bandwidth[i], n.Latency[i] = all.bandwidth, all.latency
 	}
+	r.useMeasured()
 	if between.node != nil {
 		items, err := between.items()
 		if err != nil {
@@ -55,6 +58,20 @@ func (r *clusterReader) readLinks(f, sites clusterField) error {
 		}
 	}
 	return r.reachable(sites)
+}
+
+// readTables reads files of measured links. What the first of them has measured counts.
+func (r *clusterReader) readTables(f clusterField) error {
+	items, err := f.items()
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if err := r.readMeasured(item); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readLink reads what is said of one link, or of both directions between two sites.

@@ -25,7 +25,7 @@ type clusterField struct {
 
 // expected makes the error about a field: file, line, field, and what was expected.
 func (f clusterField) expected(format string, args ...any) error {
-	text := "expected " + fmt.Sprintf(format, args...)
+	text := "expected " + strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
 	line := 1
 	if f.node != nil {
 		line = max(1, f.node.Line)
@@ -38,7 +38,7 @@ func (f clusterField) expected(format string, args ...any) error {
 
 // wrong makes an error that says what was expected one about a field.
 func (f clusterField) wrong(err error) error {
-	return f.expected("%s", strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "expected "))
+	return f.expected("%s", strings.TrimPrefix(err.Error(), "expected "))
 }
 
 // at returns a value of this one: an item or a field.
@@ -80,7 +80,7 @@ func clusterDocument(file string, data []byte) (clusterField, error) {
 			n, _ := strconv.Atoi(m[1])
 			whole.node = &yaml.Node{Line: n}
 		}
-		return whole, whole.expected("YAML: %s", strings.ReplaceAll(text, "\n", " "))
+		return whole, whole.expected("YAML: %s", text)
 	}
 	whole.node = &next
 	return whole, whole.expected("one cluster, but a second document begins here")
