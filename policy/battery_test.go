@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"runtime/debug"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -152,12 +153,17 @@ func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Dec
 // inspectNew is inspect for any policy.
 func inspectNew(t *testing.T, entry *Entry, p sched.Policy, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
+	return inspectIn(t, entry, messy(t, p, l, seed), l, seed)
+}
+
+// inspectIn runs a world to its end and checks every step.
+func inspectIn(t *testing.T, entry *Entry, w *world, l sched.Limits, seed uint64) []sched.Decision {
+	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
-			t.Fatalf("%s, seed %d: panic: %v", entry.Name, seed, r)
+			t.Fatalf("%s, seed %d: panic: %v\n%s", entry.Name, seed, r, debug.Stack())
 		}
 	}()
-	w := messy(t, p, l, seed)
 	v := w.core.View()
 	w.seen = func(_ sched.Time, orders []sched.Decision) {
 		if err := w.core.Check(); err != nil {

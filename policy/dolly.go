@@ -45,6 +45,7 @@ var dollyEntry = Entry{
 		{Name: "slow", Kind: Float, Default: "1.5", Min: 1, Max: 1e6, Help: "multiple of the median from which on a task straggles"},
 		{Name: "formula", Kind: Choice, Default: "job", Choices: []string{"job", "shed"}, Help: "whether the number of attempts depends on the size of the job"},
 		orderParam,
+		sitesParam("any", "flutter", "iridium"),
 	},
 	WorkConserving: true,
 	New:            newDolly,
@@ -69,7 +70,7 @@ type dollyStage struct{ durations []sched.Time }
 
 func newDolly(a Args) sched.Policy {
 	return &dolly{
-		order: ordered(a), epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
+		order: sited(ordered(a), a), epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
 		p: a.Float("p"), slow: a.Float("slow"), shed: a.Choice("formula") == "shed", seen: stragglers{prior: a.Float("prior")},
 	}
 }
@@ -83,6 +84,8 @@ func dollyCopies(eps, p, n float64) int {
 	straggle := -math.Expm1(math.Log1p(-eps) / n) // 1-(1-eps)^(1/n), of one task
 	return max(1, int(math.Ceil(min(math.Log(straggle)/math.Log(p), math.MaxInt32)-1e-9)))
 }
+
+func (p *dolly) watching() *siteWatch { return p.order.watching() }
 
 func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
@@ -136,17 +139,20 @@ func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
 	p.admit(v)
 	for _, j := range p.arrived {
 		for c := int(p.copies[j]); c > 0 && v.Job(j).Pending > 0 && v.FreeSlots() > 0; {
-			t, _ := firstPending(v, j)
-			p.launch(v, act, t, c)
+			t, m, ok := p.order.nextOf(v, j)
+			if !ok {
+				break
+			}
+			p.launch(v, act, t, m, c)
 		}
 	}
 	p.arrived = p.arrived[:0]
 	for {
-		t, _, ok := p.order.next(v)
+		t, m, ok := p.order.next(v)
 		if !ok {
 			return
 		}
-		p.launch(v, act, t, int(p.copies[v.JobOf(t)]))
+		p.launch(v, act, t, m, int(p.copies[v.JobOf(t)]))
 	}
 }
 
@@ -192,21 +198,17 @@ func (p *dolly) admit(v *sched.View) {
 	}
 }
 
-// launch starts a task: with c attempts if it is its first time and there is room for all, else with one.
-func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, c int) {
-	if v.Task(t).Launched > 0 || c > v.FreeSlots() || c > v.AttemptRoom(t) {
+// launch starts a task on a machine: with c attempts if it is its first time and there is room for all, else with one.
+func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, c int) {
+	if v.Task(t).Launched > 0 || c > p.order.roomBeside(v, m) || c > v.AttemptRoom(t) {
 		c = 1
-	}
-	m, ok := v.FreeMachine(0)
-	if !ok {
-		return
 	}
 	p.order.launch(v, act, t, m)
 	if c-1 > v.CloneRoom() {
 		return
 	}
 	for range c - 1 {
-		m, _ := elsewhere(v, t)
+		m, _ := p.order.elsewhere(v, t)
 		p.order.clone(v, act, t, m, sched.Cloning)
 	}
 }

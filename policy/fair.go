@@ -15,8 +15,9 @@ var fairEntry = Entry{
 	Name:           "fair",
 	Summary:        "each job its share by weight, minimum shares first; no clones, no preemption",
 	Source:         "Zaharia et al., UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR",
+	Params:         []Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &plain{jobOrder{ranking: ranking{kind: byShare}}} },
+	New:            func(a Args) sched.Policy { return &plain{sited(jobOrder{ranking: ranking{kind: byShare}}, a)} },
 }
 
 func fairStanding(job *sched.Job) standing {

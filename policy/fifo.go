@@ -11,12 +11,15 @@ var fifoEntry = Entry{
 	Name:           "fifo",
 	Summary:        "jobs in order of priority and arrival; no clones",
 	Source:         "Hadoop's default scheduler; Spark SchedulingAlgorithm.scala, FIFO",
+	Params:         []Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &plain{jobOrder{ranking: ranking{kind: byArrival}}} },
+	New:            func(a Args) sched.Policy { return &plain{sited(jobOrder{ranking: ranking{kind: byArrival}}, a)} },
 }
 
 // plain is a policy without clones: an order and nothing else.
 type plain struct{ order jobOrder }
+
+func (p *plain) watching() *siteWatch { return p.order.watching() }
 
 func (p *plain) Observe(v *sched.View, ev *sched.Event)   { p.order.observe(v, ev) }
 func (p *plain) Decide(v *sched.View, act *sched.Actions) { p.order.fill(v, act) }

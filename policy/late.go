@@ -48,6 +48,8 @@ var lateEntry = Entry{
 		{Name: "node_filter", Kind: Bool, Default: "false", Help: "start no clone on a slow machine"},
 		{Name: "slow_node", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of the machines, by score, that may count as slow"},
 		orderParam,
+		sitesParam("any", "delay"),
+		waitParam,
 	},
 	Progress:       true,
 	WorkConserving: true,
@@ -99,7 +101,7 @@ type candidate struct {
 
 func newLate(a Args) sched.Policy {
 	p := &late{
-		order: ordered(a), young: empty, cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
+		order: sited(ordered(a), a), young: empty, cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
 		byAge: a.Choice("estimate") == "age",
 	}
 	if a.Bool("node_filter") {
@@ -266,6 +268,7 @@ func (p *late) start(v *sched.View, act *sched.Actions) {
 		a := p.order.launch(v, act, t, m)
 		p.lists.append(&p.young, a, t, v.Now())
 	}
+	p.order.settle(act)
 	p.ripen(v)
 }
 

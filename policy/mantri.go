@@ -55,6 +55,7 @@ against 10m47s of fifo, and with order=srpt on 11,000 slots 10m29s against 10m47
 		{Name: "restarts", Kind: Int, Default: "3", Min: 0, Max: 255, Help: "restarts of one task"},
 		{Name: "copies", Kind: Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once"},
 		orderParam,
+		sitesParam("any", "flutter", "iridium"),
 	},
 	Progress:       true,
 	WorkConserving: true,
@@ -87,10 +88,12 @@ type mantriStage struct {
 
 func newMantri(a Args) sched.Policy {
 	return &mantri{
-		order: ordered(a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
+		order: sited(ordered(a), a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
 		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")), young: empty,
 	}
 }
+
+func (p *mantri) watching() *siteWatch { return p.order.watching() }
 
 func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
@@ -207,8 +210,12 @@ func (p *mantri) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	for v.Pending() == 0 && p.late.len() > 0 && v.CloneRoom() > 0 {
-		if st := p.stages.of(sched.StageID(p.late.top())); !p.duplicate(v, act, st, p.idleRho) {
-			p.rank(v, st)
+		st := p.stages.of(sched.StageID(p.late.top()))
+		if p.duplicate(v, act, st, p.idleRho) {
+			continue
+		}
+		if p.rank(v, st); p.order.siting != nil {
+			p.late.drop(int(st.id)) // the site has no room: at the next report of the stage there may be
 		}
 	}
 	if row := p.young.first; row >= 0 {
@@ -260,7 +267,10 @@ func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) boo
 		return false
 	}
 	t := stage.First + sched.TaskID(st.fresh.top())
-	m, _ := elsewhere(v, t)
+	m, ok := p.order.elsewhere(v, t)
+	if !ok {
+		return false
+	}
 	a, _ := v.FirstAttempt(t)
 	p.ends.forget(a)
 	p.lists.remove(a)
@@ -279,7 +289,10 @@ func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, b
 	if until <= v.Now() || v.CloneRoom() == 0 {
 		return false
 	}
-	m, _ := elsewhere(v, t)
+	m, ok := p.order.elsewhere(v, t)
+	if !ok {
+		return false
+	}
 	a := p.order.clone(v, act, t, m, sched.Straggling)
 	p.lists.append(&p.young, a, t, v.Now())
 	p.place(v, st, t)

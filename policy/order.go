@@ -14,7 +14,8 @@ import (
 // A policy hands it every event, and tells it with touch about orders given behind its back.
 type jobOrder struct {
 	ranking
-	jobs heap[standing]
+	jobs   heap[standing]
+	siting *siting // nil where a task starts at the first free slot
 }
 
 // ranking says where jobs stand in an order.
@@ -82,6 +83,9 @@ func ranked(a Args) ranking {
 
 // observe keeps the order up to date with an event.
 func (o *jobOrder) observe(v *sched.View, ev *sched.Event) {
+	if o.siting != nil {
+		o.siting.observe(v, ev)
+	}
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.AttemptProgress:
 		return
@@ -127,6 +131,9 @@ func (r *ranking) standing(v *sched.View, j sched.JobID, job *sched.Job) standin
 
 // next returns the task that is next and the free machine that it gets; ok is false if there is none of either.
 func (o *jobOrder) next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool) {
+	if o.siting != nil {
+		return o.nextSited(v)
+	}
 	if o.jobs.len() == 0 {
 		return 0, 0, false
 	}
@@ -175,6 +182,7 @@ func (o *jobOrder) fill(v *sched.View, act *sched.Actions) {
 	for {
 		t, m, ok := o.next(v)
 		if !ok {
+			o.settle(act)
 			return
 		}
 		o.launch(v, act, t, m)

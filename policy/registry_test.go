@@ -13,7 +13,7 @@ func TestNewErrors(t *testing.T) {
 		{"unknown policy", "sparc", `unknown policy "sparc"; valid: backup, `},
 		{"empty", "", `unknown policy ""`},
 		{"unknown parameter", "spark:quantil=0.9", `spark has no parameter "quantil=0.9"; valid: quantile=0.9, multiplier=3`},
-		{"no parameters at all", "fifo:x=1", `fifo has no parameter "x=1"; valid: none`},
+		{"no parameters at all", "fifo:x=1", `fifo has no parameter "x=1"; valid: sites=any, wait=3s`},
 		{"no value", "spark:quantile", `spark has no parameter "quantile"`},
 		{"not a number", "spark:quantile=much", "spark: quantile=much is not a number between 0 and 1"},
 		{"above the range", "spark:quantile=1.01", "spark: quantile=1.01 is not a number between 0 and 1"},

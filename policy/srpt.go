@@ -19,8 +19,9 @@ var srptEntry = Entry{
 	Name:           "srpt",
 	Summary:        "the job with the least remaining work first; no clones, no preemption",
 	Source:         "Schrage 1968; greedy on many slots",
+	Params:         []Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,
-	New:            func(Args) sched.Policy { return &plain{jobOrder{ranking: ranking{kind: byWork}}} },
+	New:            func(a Args) sched.Policy { return &plain{sited(jobOrder{ranking: ranking{kind: byWork}}, a)} },
 }
 
 // workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds, so that the sums

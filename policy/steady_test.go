@@ -20,6 +20,11 @@ type steady struct {
 }
 
 func newSteady(tb testing.TB, spec string, machines, jobs, tasks int) *steady {
+	return newSteadySites(tb, spec, machines, jobs, tasks, 0)
+}
+
+// newSteadySites has machines at several sites if there are any; then tasks of first stages read there, and those of second ones what the first have made.
+func newSteadySites(tb testing.TB, spec string, machines, jobs, tasks, sites int) *steady {
 	p, err := New(spec, 1)
 	if err != nil {
 		tb.Fatal(err)
@@ -28,18 +33,26 @@ func newSteady(tb testing.TB, spec string, machines, jobs, tasks int) *steady {
 	s := &steady{core: sched.New(p, sched.DefaultLimits()), wake: sched.Never, reports: e.Progress}
 	s.ends.items = make([]end, 0, 4*machines+16)
 	s.facts = make([]sched.Event, 0, 2*machines+jobs)
-	for range machines {
-		m, err := s.core.AddMachine(0, 1)
+	w := world{tb: tb, core: s.core}
+	if sites > 0 {
+		w.connect(sites)
+	}
+	for i := range machines {
+		m, err := s.core.AddMachine(sched.SiteID(i*sites/machines), 1)
 		if err != nil {
 			tb.Fatal(err)
 		}
 		s.facts = append(s.facts, sched.Event{Kind: sched.MachineJoined, Machine: m})
 	}
 	for range jobs {
-		j, err := s.core.Submit(&sched.JobSpec{
+		job := sched.JobSpec{
 			Stages: []sched.StageSpec{{Tasks: tasks - tasks/4, Mean: 25 * sched.Second}, {Tasks: tasks / 4, Mean: 25 * sched.Second}},
 			Edges:  []sched.Edge{{From: 0, To: 1}},
-		})
+		}
+		if sites > 0 {
+			w.scatter(&job)
+		}
+		j, err := s.core.Submit(&job)
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -25,6 +25,7 @@ type world struct {
 	batch  []sched.Event
 
 	classes int // of slots; machines and stages of a job have them in turn
+	sites   int // connected, see connect; machines have them in turn, tasks read data there
 }
 
 // fate says how an attempt goes.
@@ -94,7 +95,8 @@ func on(tb testing.TB, spec string, l sched.Limits) *world {
 }
 
 func (w *world) machine(at sched.Time, slots int) sched.MachineID {
-	m, err := w.core.AddMachineOf(sched.Class(w.core.View().Machines()%max(1, w.classes)), 0, slots)
+	n := w.core.View().Machines()
+	m, err := w.core.AddMachineOf(sched.Class(n%max(1, w.classes)), sched.SiteID(n%max(1, w.sites)), slots)
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -105,6 +107,9 @@ func (w *world) machine(at sched.Time, slots int) sched.MachineID {
 func (w *world) submit(at sched.Time, spec *sched.JobSpec) sched.JobID {
 	for i := range spec.Stages {
 		spec.Stages[i].Class = sched.Class(i % max(1, w.classes))
+	}
+	if w.sites > 0 {
+		w.scatter(spec)
 	}
 	j, err := w.core.Submit(spec)
 	if err != nil {
@@ -211,6 +216,51 @@ func messy(tb testing.TB, p sched.Policy, l sched.Limits, seed uint64) *world {
 func messyOf(tb testing.TB, classes int, p sched.Policy, l sched.Limits, seed uint64) *world {
 	w := newWorld(tb, p, l)
 	w.classes = classes
+	return w.mess(classes, seed)
+}
+
+// messySites is messy with several sites.
+func messySites(tb testing.TB, p sched.Policy, l sched.Limits, seed uint64) *world {
+	w := newWorld(tb, p, l)
+	w.connect(2 + int(seed%3))
+	return w.mess(1, seed)
+}
+
+// connect makes sites with links of 1 to 16 MB/s.
+func (w *world) connect(sites int) {
+	w.sites = sites
+	n := &sched.Network{Names: make([]string, sites), Bandwidth: make([]float64, sites*sites)}
+	for i := range n.Bandwidth {
+		n.Bandwidth[i] = float64(int(1e6) << (i * 7 % 5))
+	}
+	if err := w.core.Connect(n); err != nil {
+		w.tb.Fatal(err)
+	}
+}
+
+// scatter lets the tasks of a job read: those of each second stage from sites, each on its own or all the same, and others what they wait for.
+func (w *world) scatter(spec *sched.JobSpec) {
+	for i := range spec.Stages {
+		st := &spec.Stages[i]
+		switch i % 3 {
+		case 0:
+			for t := range st.Tasks {
+				st.Inputs = append(st.Inputs, []sched.Source{{Site: sched.SiteID((t + i) % w.sites), Bytes: int64(1+t%4) * 5e6}})
+			}
+		case 1:
+			st.Inputs = [][]sched.Source{{{Site: 0, Bytes: 3e7}, {Site: sched.SiteID(w.sites - 1), Bytes: 4e7}}}
+		}
+		if st.Tasks == 0 {
+			st.Inputs = nil
+		}
+	}
+	for i := range spec.Edges {
+		spec.Edges[i].Bytes = []int64{int64(1+i) * 2e6}
+	}
+}
+
+// mess fills a world with machines, jobs and luck.
+func (w *world) mess(classes int, seed uint64) *world {
 	r := rand.New(rand.NewPCG(seed, 1))
 	instant := func(n int) sched.Time { return sched.Time(r.IntN(n)) * sched.Second }
 	for i := range classes + r.IntN(6) {

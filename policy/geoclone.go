@@ -1,0 +1,328 @@
+package policy
+
+// GeoClone: Wang, Qian, Jiao, Li, Lu, "GeoClone: Online Task Replication and Scheduling for Geo-Distributed Analytics under Uncertainties", section III.
+//
+//	t             the beginning of a slot of time (slot)
+//	eps           epsilon
+//	N(t)          active jobs
+//	M_k           View.SlotsAt, or with slots=free View.FreeSlotsAt
+//	varpi_j       Job.Live
+//	S_j, sigma_j  tasks of the job that wait, or with tasks=unfinished also those that run, and their number
+//	p_l           Stage.Estimate, in seconds
+//	s_k, d_lk     what the profiler knows of site k, and the time of fetching, see sitewatch.go
+//	e_lk          p_l s_k + d_lk
+//	e_l(x)        expected time of the best of the task's attempts: exact, see geoclone_best.go
+//	u             attempts running, with those of this instant, over all slots; alpha = 1/((1+eps) u)
+//
+//	step 1, which jobs and how many attempts at most:
+//	  the ceil(eps N) jobs with the fewest unfinished tasks; h = ceil(sum of M_k / (eps N)) slots each, c = h - varpi_j of them to be given out now
+//	  c >= sigma_j: floor(c/sigma_j) attempts for each task of S_j; else one for c tasks drawn at random
+//	step 2, where:
+//	  the jobs in the order of their progress, in rounds; a round offers one slot to each task of S_j, after the first round those with the largest e_l(x) first
+//	  a task that has its number of attempts, or e_l(x) <= p_l/alpha, is done with; else it gets the free slot with the smallest E[e_lk]
+//
+// Readings, each with a switch. first: line 1 of step 2 sorts "in ascending order of progress", the text wants the most advanced first; more finished stages is more progress, then fewer tasks left in the
+// open ones. slots: M_k is "available slots" in step 1's input list and total elsewhere; as c subtracts what the job occupies, it is total.
+// tasks: start times are set once, so tasks that run get no more. round: a visit gives one slot, or with round=quota all that the task may have.
+// copies bounds the attempts of a task; the paper has no such bound, and where slots are plenty (u < 1/(1+eps), and nothing is quicker than p) the threshold
+// never holds, so that chosen tasks get attempts until all slots of their jobs' shares are used. Sites alike: the one with more free slots, then the first.
+//
+// A decision costs O(jobs log jobs + slots given x (sites + values of the laws)); a slot that goes to where the task's last one went does not look at other sites.
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+var geocloneEntry = Entry{
+	Name:    "geoclone",
+	Summary: "clone the tasks of the jobs nearest their end at the sites where they are expected to be quickest",
+	Source:  "Wang et al., GeoClone, section III",
+	Params: append([]Param{
+		{Name: "epsilon", Kind: Float, Default: "0.8", Min: 1e-3, Max: 1, Help: "fraction of the jobs that are served; also slackens the threshold of expected time"},
+		{Name: "slot", Kind: Span, Default: "5s", Help: "time between decisions; 0s decides whenever something happens"},
+		{Name: "first", Kind: Choice, Default: "advanced", Choices: []string{"advanced", "printed"}, Help: "jobs served first: the most advanced, or the least, as printed"},
+		{Name: "slots", Kind: Choice, Default: "total", Choices: []string{"total", "free"}, Help: "slots that jobs share"},
+		{Name: "tasks", Kind: Choice, Default: "fresh", Choices: []string{"fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, or also those that run"},
+		{Name: "round", Kind: Choice, Default: "slot", Choices: []string{"slot", "quota"}, Help: "what a task is offered in a round"},
+		{Name: "copies", Kind: Int, Default: "0", Min: 0, Max: 65535, Help: "attempts of a task at most; 0 for no bound"},
+	}, watchParams...),
+	New: newGeoclone,
+}
+
+type geoclone struct {
+	epsilon                         float64
+	printed, free, unfinished, full bool
+	copies                          int32
+	seed                            uint64
+
+	clock slotClock
+	watch *siteWatch
+
+	jobs    []geoJob
+	open    []geoTask // of chosen jobs
+	room    []int32   // free slots by site
+	left    int       // free slots
+	races   races
+	fetch   fetchTimes
+	sources []sched.Source
+}
+
+// geoJob is a job and its tasks open[from:to].
+type geoJob struct {
+	id         sched.JobID
+	unfinished uint32
+	arrived    sched.Time
+	live       uint32
+	behind     uint32 // stages that are not done
+	remains    uint32 // tasks of the open stages that are not done
+	from, to   int32
+}
+
+// geoTask is a task that may get attempts.
+type geoTask struct {
+	id    sched.TaskID
+	quota int32
+	p     float64
+	race  race
+	best  int32 // site with the smallest expected time among those with room, -1 before there is one
+	tied  bool  // with another
+}
+
+func newGeoclone(a Args) sched.Policy {
+	return &geoclone{
+		epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
+		unfinished: a.Choice("tasks") == "unfinished", full: a.Choice("round") == "quota", copies: int32(a.Int("copies")), seed: a.Seed(),
+		clock: slotClock{slot: a.Span("slot")}, watch: newSiteWatch(a),
+	}
+}
+
+func (p *geoclone) watching() *siteWatch { return p.watch }
+
+func (p *geoclone) Observe(v *sched.View, ev *sched.Event) { p.watch.observe(v, ev) }
+
+func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
+	if !p.clock.begins(v, act) || v.FreeSlots() == 0 {
+		return
+	}
+	p.choose(v)
+	if len(p.jobs) == 0 {
+		return
+	}
+	p.watch.refresh(v)
+	p.look(v)
+	p.races.empty()
+	p.estimate(v)
+	p.arrange()
+	p.place(v, act)
+}
+
+// choose finds the jobs with the fewest unfinished tasks: ceil(eps N) of them.
+func (p *geoclone) choose(v *sched.View) {
+	p.jobs = p.jobs[:0]
+	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		job := v.Job(j)
+		p.jobs = append(p.jobs, geoJob{id: j, unfinished: job.Unfinished, arrived: job.Arrived, live: job.Live})
+	}
+	slices.SortFunc(p.jobs, func(a, b geoJob) int {
+		return cmp.Or(cmp.Compare(a.unfinished, b.unfinished), cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.id, b.id))
+	})
+}
+
+// look counts the free slots of each site.
+func (p *geoclone) look(v *sched.View) {
+	p.room = resized(p.room, v.Sites())
+	p.left = 0
+	for k := range p.room {
+		p.room[k] = int32(v.FreeSlotsAt(sched.SiteID(k)))
+		p.left += int(p.room[k])
+	}
+}
+
+// estimate is step 1: it cuts the jobs to those chosen that have something to start, and says how many attempts their tasks may get.
+func (p *geoclone) estimate(v *sched.View) {
+	n := p.epsilon * float64(len(p.jobs))
+	slots := v.Slots()
+	if p.free {
+		slots = v.FreeSlots()
+	}
+	share := int(math.Ceil(float64(slots)/n - 1e-9))
+	kept := p.jobs[:0]
+	p.open = p.open[:0]
+	for _, job := range p.jobs[:min(len(p.jobs), int(math.Ceil(n-1e-9)))] {
+		job.from = int32(len(p.open))
+		p.gather(v, &job)
+		c := max(share-int(job.live), 0)
+		if sigma := len(p.open) - int(job.from); sigma > c {
+			p.draw(v, job.from, c)
+		} else if sigma > 0 {
+			p.grant(job.from, int32(c/sigma))
+		}
+		if job.to = int32(len(p.open)); job.to > job.from {
+			kept = append(kept, job)
+		}
+	}
+	p.jobs = kept
+}
+
+// gather appends the tasks of S_j to the open ones, and notes how far the job is.
+func (p *geoclone) gather(v *sched.View, job *geoJob) {
+	row := v.Job(job.id)
+	job.behind = row.StagesLeft
+	for s := row.FirstStage; s < row.FirstStage+sched.StageID(row.Stages); s++ {
+		st := v.Stage(s)
+		if st.Pending+st.Running == 0 || !v.Visible(s) {
+			continue
+		}
+		job.remains += st.Unfinished()
+		mean, _, ok := st.Estimate()
+		if !ok || mean <= 0 {
+			mean = 1 // the scale of time matters only beside that of fetching
+		}
+		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+			p.open = append(p.open, geoTask{id: t, p: mean, best: -1})
+		}
+		for t, ok := v.RunningTask(s, 0); ok && p.unfinished; t, ok = v.RunningTask(s, t+1) {
+			p.open = append(p.open, geoTask{id: t, p: mean, best: -1})
+			p.rejoin(v, &p.open[len(p.open)-1])
+		}
+	}
+}
+
+// rejoin puts the attempts that a task has into its race.
+func (p *geoclone) rejoin(v *sched.View, x *geoTask) {
+	p.sources = v.AppendSources(p.sources[:0], x.id)
+	fetch := p.fetch.to(v, p.sources)
+	for a, ok := v.FirstAttempt(x.id); ok; a, ok = v.NextAttempt(a) {
+		k := v.Machine(v.Attempt(a).Machine).Site
+		x.race = p.races.join(x.race, p.watch.laws[k].stair, x.p, fetch[k])
+	}
+}
+
+// grant allows each task from an index on so many attempts.
+func (p *geoclone) grant(from, quota int32) {
+	for i := range p.open[from:] {
+		p.open[int(from)+i].quota = quota
+	}
+}
+
+// draw keeps c of the open tasks from an index on, drawn at random, and allows them one attempt.
+func (p *geoclone) draw(v *sched.View, from int32, c int) {
+	tasks := p.open[from:]
+	r := rand.PCG{}
+	r.Seed(p.seed, uint64(v.Now()))
+	for i := range c {
+		k := i + int(r.Uint64()%uint64(len(tasks)-i)) // the bias is below 1e-9
+		tasks[i], tasks[k] = tasks[k], tasks[i]
+	}
+	p.open = p.open[:int(from)+c]
+	p.grant(from, 1)
+}
+
+// arrange puts the chosen jobs into the order in which they are served.
+func (p *geoclone) arrange() {
+	slices.SortFunc(p.jobs, func(a, b geoJob) int {
+		c := cmp.Or(cmp.Compare(a.behind, b.behind), cmp.Compare(a.remains, b.remains))
+		if p.printed {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.id, b.id))
+	})
+}
+
+// place is step 2.
+func (p *geoclone) place(v *sched.View, act *sched.Actions) {
+	for round := 0; len(p.jobs) > 0; round++ {
+		kept := p.jobs[:0]
+		for _, job := range p.jobs {
+			tasks := p.open[job.from:job.to]
+			if round > 0 {
+				slices.SortFunc(tasks, func(a, b geoTask) int {
+					return cmp.Or(cmp.Compare(b.race.expected, a.race.expected), cmp.Compare(a.id, b.id))
+				})
+			}
+			if job.to = job.from + p.visit(v, act, tasks); job.to > job.from {
+				kept = append(kept, job)
+			}
+			if p.left == 0 {
+				return
+			}
+		}
+		p.jobs = kept
+	}
+}
+
+// visit offers a round's slots to the tasks of a job, moves those that are still open to the front, and returns how many these are.
+func (p *geoclone) visit(v *sched.View, act *sched.Actions, tasks []geoTask) (open int32) {
+	for i := range tasks {
+		x := &tasks[i]
+		goes := p.launch(v, act, x)
+		for p.full && goes {
+			goes = p.launch(v, act, x)
+		}
+		if p.left == 0 {
+			return open
+		}
+		if goes {
+			tasks[open] = *x
+			open++
+		}
+	}
+	return open
+}
+
+// launch gives a task a slot unless it is done with, which it tells.
+func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes bool) {
+	task := v.Task(x.id)
+	limit := x.p * (1 + p.epsilon) * float64(v.Live()) / float64(v.Slots())
+	switch {
+	case x.quota == 0 || p.left == 0 || p.copies > 0 && int32(task.Live) >= p.copies:
+		return false
+	case x.race.n > 0 && x.race.expected <= limit:
+		return false
+	case v.AttemptRoom(x.id) == 0 || task.Live > 0 && v.CloneRoom() == 0:
+		return false
+	}
+	if x.best < 0 || x.tied || p.room[x.best] == 0 {
+		p.search(v, x)
+	}
+	m, _ := v.FreeMachineAt(sched.SiteID(x.best), 0)
+	if task.Live == 0 {
+		begin(v, act, x.id, m)
+	} else {
+		must(act, x.id, m, 0, sched.Cloning)
+	}
+	p.sources = v.AppendSources(p.sources[:0], x.id)
+	x.race = p.races.join(x.race, p.watch.laws[x.best].stair, x.p, p.fetch.to(v, p.sources)[x.best])
+	x.quota--
+	p.room[x.best]--
+	p.left--
+	return true
+}
+
+// search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up within a decision, so the answer stands until
+// that site is full, or, where it is tied with another, until the next slot.
+func (p *geoclone) search(v *sched.View, x *geoTask) {
+	p.sources = v.AppendSources(p.sources[:0], x.id)
+	fetch := p.fetch.to(v, p.sources)
+	best, least, tied := -1, math.Inf(1), false
+	for k, room := range p.room {
+		if room == 0 {
+			continue
+		}
+		e := x.p*p.watch.laws[k].mean + fetch[k]
+		switch {
+		case best < 0 || e < least:
+			best, least, tied = k, e, false
+		case e == least:
+			if tied = true; room > p.room[best] {
+				best = k
+			}
+		}
+	}
+	x.best, x.tied = int32(best), tied
+}

@@ -1,0 +1,294 @@
+package policy
+
+// What is known of sites: the profiler of Wang et al., "GeoClone", section V-A, which every policy that chooses between sites uses.
+//
+//	s_k     how many times the intrinsic time of its task an attempt at site k takes, once its data is there
+//	d_k     fetching: what View.Network says of latency and bandwidth
+//	p       intrinsic time: Stage.Estimate
+//
+// An attempt that won took e = p s_k + d_k, which gives s_k. One that lost is an observation too: of an s_k larger than what its age tells. To leave those out
+// would make a law of winners, which under cloning are quicker than attempts are. So the law of a site is a life table (Cutler and Ederer, J. Chronic Diseases 8,
+// 1958): in each bin, those that ended there over those that came so far, where one lost in the bin counts half. Bins are 15 % wide.
+//
+// Old observations fade: each counts half as much when memory has passed. A site's prior, worth weight observations, is the law of all sites together; the prior of that is the
+// parameter prior. What an attempt reports at its end is reportBytes: site, duration, time of fetching.
+
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// The bins of slowdowns: bin 0 is what is below leastSlowdown, the last what is above binRatio^bins times that.
+const (
+	slowdownBins  = 42
+	leastSlowdown = 0.25
+	binRatio      = 1.15
+)
+
+// reportBytes is the size of an attempt's report: site and stage (4 bytes each), duration and time of fetching (8 each).
+const reportBytes = 24
+
+// watchParams are the parameters of policies that learn how slow sites are.
+var watchParams = []Param{
+	{Name: "truth", Kind: Bool, Default: "false", Help: "know the sites' laws if the driver tells them, instead of learning"},
+	{Name: "memory", Kind: Span, Default: "1h", Min: 1e-3, Max: 1e9, Help: "time after which what was learned counts half"},
+	{Name: "prior", Kind: Law, Default: "(pareto:alpha=1.5,xm=1)", Help: "slowdowns until there is something to learn from"},
+	{Name: "weight", Kind: Float, Default: "5", Min: 1e-3, Max: 1e6, Help: "observations that a site's prior is worth"},
+}
+
+// siteWatch learns how slow sites are.
+type siteWatch struct {
+	truth  bool
+	memory float64 // seconds
+	weight float64
+	told   func(sched.SiteID) (values, chances []float64) // nil unless the driver tells
+
+	prior tally // of the law of all sites together
+	all   tally
+	sites []tally
+	laws  []siteLaw
+	one   float64    // weight of an observation made now; that of older ones is smaller
+	since sched.Time // when it was 1
+
+	reports int64
+	sources []sched.Source
+	fetch   fetchTimes
+}
+
+// tally is how many observations there are in each bin, by weight.
+type tally struct{ ended, lost, sum [slowdownBins]float64 }
+
+// siteLaw is what a site's tally says, brought up to date when it is asked for.
+type siteLaw struct {
+	known bool
+	until sched.Time // when what it is made of has faded enough to look again
+	mean  float64
+	stair
+}
+
+func newSiteWatch(a Args) *siteWatch {
+	w := &siteWatch{truth: a.Bool("truth"), memory: a.Span("memory").Seconds(), weight: a.Float("weight"), one: 1}
+	law := a.Law("prior")
+	if law == nil {
+		law = dist.Deterministic{Value: 1}
+	}
+	below := 0.0
+	for b := range w.prior.ended {
+		upTo := law.CDF(binEnd(b))
+		if b == slowdownBins-1 {
+			upTo = 1
+		}
+		w.prior.ended[b] = upTo - below
+		w.prior.sum[b] = (upTo - below) * binEnd(b) / math.Sqrt(binRatio)
+		below = upTo
+	}
+	return w
+}
+
+func binEnd(b int) float64 { return leastSlowdown * math.Pow(binRatio, float64(b)) }
+
+func binOf(s float64) int {
+	if s <= leastSlowdown {
+		return 0
+	}
+	return min(int(math.Log(s/leastSlowdown)/math.Log(binRatio))+1, slowdownBins-1)
+}
+
+// Tell gives a policy the laws of the sites' slowdowns, for its parameter truth=true: a simulator knows them, and who wants to know what learning costs compares.
+// law returns, for a site, values in ascending order and their probabilities. It has no effect on policies that do not learn, or that are to learn.
+func Tell(p sched.Policy, law func(sched.SiteID) (values, chances []float64)) {
+	if x, ok := p.(interface{ watching() *siteWatch }); ok && x.watching() != nil {
+		x.watching().told = law
+	}
+}
+
+// ReportBytes returns how many bytes a policy's profiler has received of attempts' ends so far; 0 if it has none.
+func ReportBytes(p sched.Policy) int64 {
+	if x, ok := p.(interface{ watching() *siteWatch }); ok && x.watching() != nil {
+		return x.watching().reports * reportBytes
+	}
+	return 0
+}
+
+// observe learns from attempts that end.
+func (w *siteWatch) observe(v *sched.View, ev *sched.Event) {
+	won := ev.Kind == sched.AttemptDone
+	if !won && ev.Kind != sched.AttemptLost {
+		return
+	}
+	a, site := v.Attempt(ev.Attempt), v.Machine(ev.Machine).Site
+	stage := v.Stage(ev.Stage)
+	p, _, ok := stage.Estimate()
+	if !ok || p <= 0 {
+		return
+	}
+	w.reports++
+	w.sources = v.AppendSources(w.sources[:0], ev.Task)
+	d := w.fetch.to(v, w.sources)[site]
+	s := ((v.Now() - a.Started).Seconds() - d) / (p * (1 - a.From))
+	if s <= 0 {
+		return // lost while it was fetching, or the time of fetching is not what is thought
+	}
+	w.age(v.Now())
+	w.sites, w.laws = grown(w.sites, int(site)), grown(w.laws, int(site))
+	w.laws[site].known = false
+	w.all.add(s, w.one, won)
+	w.sites[site].add(s, w.one, won)
+}
+
+// age lets older observations count less. Instead of theirs the weight of new ones changes, until numbers become too large.
+func (w *siteWatch) age(now sched.Time) {
+	w.one = math.Exp2((now - w.since).Seconds() / w.memory)
+	if w.one < 1e12 {
+		return
+	}
+	w.all.fade(1 / w.one)
+	for k := range w.sites {
+		w.sites[k].fade(1 / w.one)
+	}
+	w.since, w.one = now, 1
+}
+
+func (t *tally) add(s, weight float64, won bool) {
+	b := binOf(s)
+	if !won {
+		t.lost[b] += weight
+		return
+	}
+	t.ended[b] += weight
+	t.sum[b] += weight * s
+}
+
+func (t *tally) fade(by float64) {
+	for b := range t.ended {
+		t.ended[b] *= by
+		t.lost[b] *= by
+		t.sum[b] *= by
+	}
+}
+
+// refresh brings the laws of all sites up to date, for a policy that is about to ask for them.
+func (w *siteWatch) refresh(v *sched.View) {
+	w.sites, w.laws = grown(w.sites, v.Sites()-1), grown(w.laws, v.Sites()-1)
+	w.age(v.Now())
+	var pool, blank [slowdownBins]float64
+	stale := true
+	for k := range w.laws {
+		l := &w.laws[k]
+		if l.known && v.Now() < l.until {
+			continue
+		}
+		l.known, l.until = true, later(v.Now(), w.memory/16)
+		l.value, l.tail = l.value[:0], l.tail[:0]
+		if w.truth && w.told != nil {
+			w.believe(sched.SiteID(k), l)
+			continue
+		}
+		if stale {
+			pool, stale = w.all.table(&w.prior.ended, w.weight*w.one, &blank), false
+		}
+		w.learn(&w.sites[k], &pool, l)
+	}
+}
+
+func (w *siteWatch) believe(k sched.SiteID, l *siteLaw) {
+	values, chances := w.told(k)
+	above := 1.0
+	for i, x := range values {
+		above = max(0, above-chances[i])
+		if i == len(values)-1 {
+			above = 0
+		}
+		l.value, l.tail = append(l.value, x), append(l.tail, above)
+	}
+	l.mean = l.stair.mean()
+}
+
+// learn makes the law of a site of its tally and that of all sites, whose table is the prior.
+func (w *siteWatch) learn(t *tally, pool *[slowdownBins]float64, l *siteLaw) {
+	var at [slowdownBins]float64
+	chances := t.table(pool, w.weight*w.one, &at)
+	above := 1.0
+	for b, c := range chances {
+		if c < 1e-9 {
+			continue
+		}
+		weight, sum := t.ended[b], t.sum[b]
+		if prior := w.weight * w.one * pool[b]; prior > 0 {
+			n := w.all.ended[b] + w.prior.ended[b]*w.weight*w.one
+			weight, sum = weight+prior, sum+prior*(w.all.sum[b]+w.prior.sum[b]*w.weight*w.one)/n
+		}
+		above = max(0, above-c)
+		l.value, l.tail = append(l.value, sum/weight), append(l.tail, above)
+	}
+	l.tail[len(l.tail)-1] = 0
+	l.mean = l.stair.mean()
+}
+
+// table returns the chance of each bin: a life table of the tally and so many observations of the prior.
+func (t *tally) table(prior *[slowdownBins]float64, weight float64, chances *[slowdownBins]float64) [slowdownBins]float64 {
+	came, before := 0.0, 0.0
+	for b := range chances {
+		came += t.ended[b] + t.lost[b]
+		before += prior[b]
+	}
+	left := 1.0
+	for b := range chances {
+		ends := t.ended[b] + weight*prior[b]
+		chances[b] = 0
+		if risk := came - t.lost[b]/2 + weight*before; ends > 0 && risk > 0 {
+			chances[b] = left * min(1, ends/risk)
+		}
+		left -= chances[b]
+		came -= t.ended[b] + t.lost[b]
+		before -= prior[b]
+	}
+	return *chances
+}
+
+// fetchTimes finds how long it takes to fetch what a task reads, to every site, and keeps the last answer: tasks of a stage often read the same.
+type fetchTimes struct {
+	of      []sched.Source
+	seconds []float64 // by site
+}
+
+// to returns the time of fetching, in seconds, for each site: that of the slowest source, for they are fetched from at once. The answer stands until the next call.
+func (f *fetchTimes) to(v *sched.View, sources []sched.Source) []float64 {
+	n := v.Network()
+	if len(f.seconds) == v.Sites() && same(f.of, sources) {
+		return f.seconds
+	}
+	f.of = append(f.of[:0], sources...)
+	f.seconds = resized(f.seconds, v.Sites())
+	if n == nil {
+		return f.seconds
+	}
+	for _, x := range sources {
+		row := int(x.Site) * n.Sites()
+		for k := range f.seconds {
+			if sched.SiteID(k) == x.Site {
+				continue
+			}
+			d := float64(x.Bytes) / n.Bandwidth[row+k]
+			if n.Latency != nil {
+				d += n.Latency[row+k].Seconds()
+			}
+			f.seconds[k] = max(f.seconds[k], d)
+		}
+	}
+	return f.seconds
+}
+
+func same(a, b []sched.Source) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// enumerate looks at every answer of a problem: the least cost of the dearest unit, the least sum under that, and the least sum at all; +Inf without answer.
+func enumerate(x *transport) (dearest, sumUnder, sum float64) {
+	room := append([]int32(nil), x.room...)
+	dearest, sumUnder, sum = math.Inf(1), math.Inf(1), math.Inf(1)
+	var place func(g int, left int32, worst, total float64)
+	place = func(g int, left int32, worst, total float64) {
+		for g < len(x.supply) && left == 0 {
+			if g++; g < len(x.supply) {
+				left = x.supply[g]
+			}
+		}
+		if g == len(x.supply) {
+			if worst < dearest || worst == dearest && total < sumUnder {
+				dearest, sumUnder = worst, total
+			}
+			sum = min(sum, total)
+			return
+		}
+		for k := range room {
+			if c := x.costs[g*x.sites+k]; room[k] > 0 && !math.IsInf(c, 1) {
+				room[k]--
+				place(g, left-1, max(worst, c), total+c)
+				room[k]++
+			}
+		}
+	}
+	place(0, x.supply[0], 0, 0)
+	return dearest, sumUnder, sum
+}
+
+// total returns the sum and the dearest unit of the answer, and whether it is one.
+func (x *transport) total(t *rapid.T) (sum, dearest float64) {
+	at := make([]int32, x.sites)
+	for g := range x.supply {
+		n := int32(0)
+		for k := range at {
+			m := x.sent[g*x.sites+k]
+			if m < 0 {
+				t.Fatalf("%d units sent", m)
+			}
+			if m > 0 {
+				sum += float64(m) * x.costs[g*x.sites+k]
+				dearest = max(dearest, x.costs[g*x.sites+k])
+			}
+			n, at[k] = n+m, at[k]+m
+		}
+		if n != x.supply[g] {
+			t.Fatalf("group %d: %d of %d units are sent", g, n, x.supply[g])
+		}
+	}
+	for k := range at {
+		if at[k] > x.room[k] {
+			t.Fatalf("site %d: %d units in room for %d", k, at[k], x.room[k])
+		}
+	}
+	return sum, dearest
+}
+
+// TestTransportAgainstEnumeration checks both objectives on small problems with many ties, and some where groups may not go everywhere.
+func TestTransportAgainstEnumeration(t *testing.T) {
+	var x transport
+	crowded := 0
+	rapid.Check(t, func(t *rapid.T) {
+		sites, groups := rapid.IntRange(1, 4).Draw(t, "sites"), rapid.IntRange(1, 3).Draw(t, "groups")
+		x.reset(sites)
+		need := int32(0)
+		for range groups {
+			n := int32(rapid.IntRange(1, 3).Draw(t, "supply"))
+			need += n
+			for k, costs := 0, x.group(n); k < sites; k++ {
+				costs[k] = float64(rapid.IntRange(0, 9).Draw(t, "cost"))
+				if rapid.IntRange(0, 9).Draw(t, "barred") == 0 {
+					costs[k] = math.Inf(1)
+				}
+			}
+		}
+		for k := range x.room {
+			x.room[k] = int32(rapid.IntRange(0, 4).Draw(t, "room"))
+			need -= x.room[k]
+		}
+		x.room[0] += max(0, need)
+		dearest, sumUnder, sum := enumerate(&x)
+		got := x.solve()
+		if got != dearest {
+			t.Fatalf("dearest %v, want %v: %+v", got, dearest, x)
+		}
+		if math.IsInf(dearest, 1) {
+			return
+		}
+		if s, d := x.total(t); math.Abs(s-sumUnder) > 1e-9 || d != dearest {
+			t.Fatalf("sum %v and dearest %v, want %v and %v: %+v", s, d, sumUnder, dearest, x)
+		}
+		if math.IsNaN(x.cheapest()) {
+			crowded++
+		}
+		x.send(false, math.Inf(1))
+		if s, _ := x.total(t); math.Abs(s-sum) > 1e-9 {
+			t.Fatalf("sum %v, want %v: %+v", s, sum, x)
+		}
+	})
+	if crowded < 20 {
+		t.Errorf("only %d problems where cheapest sites are full", crowded)
+	}
+}
+
+// BenchmarkTransport sends 400 groups of tasks, 2,000 in all, to 100 sites of which few have much room.
+func BenchmarkTransport(b *testing.B) {
+	var x transport
+	for b.Loop() {
+		x.reset(100)
+		for g := range 400 {
+			for k, costs := 0, x.group(5); k < 100; k++ {
+				costs[k] = float64((g*31+k*17)%97) + float64(k)
+			}
+		}
+		for k := range x.room {
+			x.room[k] = int32(40 - k%30)
+		}
+		if d := x.solve(); math.IsInf(d, 1) || d == 0 {
+			b.Fatal("no answer")
+		}
+	}
+}
