@@ -71,6 +71,19 @@ func (r *Run) Summary() *Summary {
 	return s
 }
 
+// Durations returns for each stage how long the attempts that won ran; one that went on from what another had saved counts as the whole
+// task would have taken.
+func (r *Run) Durations() [][]sched.Time {
+	all := make([][]sched.Time, len(r.Header.Stages))
+	for i := range r.past.records {
+		if rec := &r.past.records[i]; rec.End == Won {
+			whole := float64(rec.Stop-rec.Start) / (1 - rec.From)
+			all[rec.Stage] = append(all[rec.Stage], sched.Time(whole))
+		}
+	}
+	return all
+}
+
 // blame finds the task that failed too often.
 func (r *Run) blame(s *Summary) {
 	v := r.core.View()

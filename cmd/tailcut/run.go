@@ -36,6 +36,9 @@ type request struct {
 	Slots  int          `json:"slots"`
 	Seed   uint64       `json:"seed"`
 	Limits sched.Limits `json:"limits"`
+
+	Deadline string `json:"deadline,omitempty"` // as given
+	Law      string `json:"law,omitempty"`      // of an attempt's duration
 }
 
 // engine is one call of the verb run.
@@ -48,6 +51,8 @@ type engine struct {
 	timeout time.Duration
 	disturb proc.Disturb
 	joblog  string
+	history string // file of the durations in earlier runs, "" for none
+	strict  bool   // a missed deadline is a failure
 	format  *choice
 	cmd     *cobra.Command
 }
@@ -135,7 +140,41 @@ func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
 	if dir == "" {
 		dir = "/"
 	}
-	return e.Job.Plan(ctx, dir)
+	p, err := e.Job.Plan(ctx, dir)
+	if err != nil || e.Deadline == "" {
+		return p, err
+	}
+	if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
+		return nil, fmt.Errorf("--deadline: %w", err)
+	}
+	if e.history == "" || e.Law != "" {
+		return p, nil
+	}
+	past, err := readHistory(e.history)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range p.Stages {
+		st := &p.Spec.Stages[i]
+		st.Mean, st.SD = past.estimate(name)
+	}
+	return p, nil
+}
+
+// remember adds the run to what is kept of its name. The job has succeeded whatever becomes of that.
+func (e *engine) remember(run *live.Run) {
+	if e.history == "" {
+		return
+	}
+	past, err := readHistory(e.history)
+	if err == nil {
+		past.Schema, past.Job = historySchema, e.Job.Name
+		past.add(run.Header.Stages, run.Durations())
+		err = writeHistory(e.history, past)
+	}
+	if err != nil {
+		fmt.Fprintf(e.cmd.ErrOrStderr(), "tailcut: the durations are not kept for later deadlines: %v\n", err)
+	}
 }
 
 // withdraw removes the folders of a run that was not begun, if nothing else is in them.
@@ -179,7 +218,11 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	if err != nil {
 		return err
 	}
-	screen := newScreen(e.cmd.ErrOrStderr(), run)
+	out, err := newOutlook(run, e.Law)
+	if err != nil {
+		return err
+	}
+	screen := newScreen(e.cmd.ErrOrStderr(), run, out)
 	err = run.Loop(ctx, executor, live.Watcher{
 		Tick: screen.tick,
 		Ended: func(r *live.Record, last live.Report) {
@@ -195,17 +238,20 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 		if err := e.folders.Tidy(); err != nil {
 			return failure{err}
 		}
+		e.remember(run)
 	}
-	return e.report(ctx, run)
+	return e.report(ctx, run, deadlineOf(run, screen.first))
 }
 
 // report prints the result and tells main how the run ended.
-func (e *engine) report(ctx context.Context, run *live.Run) error {
+func (e *engine) report(ctx context.Context, run *live.Run, d *deadlineOutcome) error {
 	s := run.Summary()
-	if err := printSummary(e.cmd.OutOrStdout(), e.format.value, s, run.Header); err != nil {
+	if err := printSummary(e.cmd.OutOrStdout(), e.format.value, s, run.Header, d); err != nil {
 		return failure{err}
 	}
 	switch {
+	case e.strict && d != nil && !d.Met && d.over > 0:
+		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.over.Seconds())}
 	case s.State == "succeeded":
 		return nil
 	case s.State == "failed":

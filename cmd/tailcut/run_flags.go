@@ -35,6 +35,7 @@ Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interr
 const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
   tailcut run --tasks 100 --policy spark -- ./render.sh {}
+  tailcut run sort big/ --deadline 10m --policy shed --clone-budget none --name nightly
   tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
 
 // arrayStage is the stage of an array job that is given by flags.
@@ -49,7 +50,8 @@ type runFlags struct {
 	seed                                    uint64
 	timeout                                 time.Duration
 	disturb, joblog                         string
-	force, dryRun, resumable                bool
+	deadline, law, name, history            string
+	force, dryRun, resumable, strict        bool
 
 	given  func(name string) bool // on the command line
 	placed map[string]placed      // flags that the job file sets
@@ -93,6 +95,11 @@ func newRun() *cobra.Command {
 	fl.StringVar(&f.slot, "slot", "0s", "length of a slot, for policies that decide by slots; 0s decides whenever something has happened")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
+	fl.StringVar(&f.deadline, "deadline", "", "`time` by which the job should be done: 10m after the start, or an instant such as 2026-11-30T18:00:00Z")
+	fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, to reckon with for --deadline (without: durations of earlier runs of the same --name)")
+	fl.BoolVar(&f.strict, "fail-on-deadline", false, "exit with 1 if the deadline is missed")
+	fl.StringVar(&f.name, "name", "", "`name` under which durations are kept for later deadlines")
+	fl.StringVar(&f.history, "history", "", "`folder` where they are kept, or none (without: in the user's state folder)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
 	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`")
 	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
@@ -102,7 +109,7 @@ func newRun() *cobra.Command {
 	completeRun(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f.given = func(name string) bool { return fl.Lookup(name).Changed }
-		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, joblog: f.joblog}
+		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, joblog: f.joblog, strict: f.strict}
 		if err := f.request(e, fl, args); err != nil {
 			return err
 		}
@@ -122,6 +129,7 @@ func completeRun(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
 	_ = cmd.MarkFlagDirname("output")
+	_ = cmd.MarkFlagDirname("history")
 }
 
 // request makes the request that a job file or the command line describes.
@@ -138,6 +146,12 @@ func (f *runFlags) request(e *engine, fl *pflag.FlagSet, args []string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if f.name != "" {
+		job.Name = f.name
+	}
+	if f.name != "" || f.file != "" {
+		e.history = f.historyOf(job.Name)
 	}
 	job.Retries = f.retries
 	if job.MapReduce != nil {
@@ -173,6 +187,9 @@ func (f *runFlags) fill(e *engine) (err error) {
 	if e.Policy, err = policy.WithDefault(e.Policy, "min_age", liveAge); err != nil {
 		return f.wrong("policy", err)
 	}
+	if err := f.fillDeadline(e); err != nil {
+		return err
+	}
 	if f.disturb != "" {
 		if e.disturb, err = proc.ParseDisturb(f.disturb); err != nil {
 			return f.wrong("disturb", err)
@@ -184,6 +201,39 @@ func (f *runFlags) fill(e *engine) (err error) {
 	}
 	e.folders = proc.Folders{Root: filepath.Join(e.out, privateDir)}
 	return nil
+}
+
+// fillDeadline sets what has to do with deadlines.
+func (f *runFlags) fillDeadline(e *engine) (err error) {
+	if e.Policy, err = livePolicy(e.Policy); err != nil {
+		return f.wrong("policy", err)
+	}
+	if e.Policy, err = withLaw(e.Policy, f.law); err != nil {
+		return f.wrong("law", err)
+	}
+	e.Deadline, e.Law = f.deadline, f.law
+	if f.deadline == "" {
+		if f.strict {
+			return fmt.Errorf("--fail-on-deadline needs a --deadline")
+		}
+		return nil
+	}
+	if _, err := deadlineAt(f.deadline, time.Time{}); err != nil {
+		return f.wrong("deadline", err)
+	}
+	return nil
+}
+
+// historyOf returns the file of a name's history; "" if none is kept.
+func (f *runFlags) historyOf(name string) string {
+	folder := f.history
+	if folder == "" {
+		folder = historyFolder()
+	}
+	if folder == "" || folder == noHistory {
+		return ""
+	}
+	return historyPath(folder, name)
 }
 
 // fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the job and its working directory.

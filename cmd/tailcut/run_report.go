@@ -31,6 +31,7 @@ type runResult struct {
 	FruitlessSeconds float64    `json:"fruitless_seconds"`
 	RecoveredTasks   int        `json:"recovered_tasks"`
 	Stages           []runStage `json:"stages"`
+	*deadlineOutcome
 }
 
 type runStage struct {
@@ -40,10 +41,10 @@ type runStage struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader) error {
+func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome) error {
 	switch format {
 	case "json":
-		return printSummaryJSON(w, s, h)
+		return printSummaryJSON(w, s, h, d)
 	case "csv":
 		return printSummaryCSV(w, s)
 	}
@@ -64,6 +65,9 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	fmt.Fprintf(w, "\n%s in %.2f s under %s: %s, %s, %s, %s\n",
 		s.State, s.Flow.Seconds(), h.Policy, count(s.Tasks, "task"), count(s.Attempts, "attempt"), count(s.Clones, "clone"), retries)
 	fmt.Fprintf(w, "machine time: %.2f s fruitful, %.2f s fruitless\n", s.Fruitful.Seconds(), s.Fruitless.Seconds())
+	if d != nil {
+		fmt.Fprintln(w, d)
+	}
 	if s.Resumed > 0 {
 		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", count(s.Resumed, "attempt"))
 	}
@@ -91,10 +95,11 @@ func fate(e live.End) string {
 	}
 }
 
-func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader) error {
+func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome) error {
 	r := runResult{
 		Schema: "tailcut.run/v1", State: s.State, Policy: h.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
 		Resumed: s.Resumed, Retries: s.Retries, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
+		deadlineOutcome: d,
 	}
 	for _, st := range s.Stages {
 		r.Stages = append(r.Stages, runStage(st))

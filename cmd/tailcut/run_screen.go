@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -24,6 +25,12 @@ type screen struct {
 	stages []stageScreen
 	open   []string // what was drawn last
 	drawn  int      // lines of it, to be drawn over
+
+	outlook *outlook
+	looked  time.Time // when the chance to meet the deadline was last reckoned
+	chance  float64   // of meeting the deadline
+	first   *float64  // the chance when it was first known
+	warned  bool      // has been told that the deadline is at risk
 }
 
 // stageScreen is what the screen remembers of a stage.
@@ -35,6 +42,7 @@ type stageScreen struct {
 
 const (
 	plainEvery = 10 * time.Second // between two plain lines of a long stage
+	lookEvery  = time.Second      // between two reckonings of the chance to meet the deadline
 	mostLines  = 12               // of stages that are open
 	nameWidth  = 20               // longer names of stages are cut
 
@@ -42,9 +50,9 @@ const (
 	besideBar         = 76    // columns of a line without its bar, mostly
 )
 
-func newScreen(w io.Writer, run *live.Run) *screen {
+func newScreen(w io.Writer, run *live.Run, out *outlook) *screen {
 	now := time.Now()
-	s := &screen{w: w, run: run, begun: now, said: now, stages: make([]stageScreen, len(run.Header.Stages))}
+	s := &screen{w: w, run: run, begun: now, said: now, outlook: out, stages: make([]stageScreen, len(run.Header.Stages))}
 	v := run.View()
 	for i := range s.stages {
 		st := v.Stage(sched.StageID(i))
@@ -90,9 +98,15 @@ func (s *screen) tick(v *sched.View) {
 			open = append(open, stageLine(name, &st, mine.base, time.Since(mine.begun), bar))
 		}
 	}
+	if line := s.look(v); line != "" {
+		said = append(said, s.stamp(line))
+	}
 	if s.width == nil {
 		s.plain(v, said)
 		return
+	}
+	if s.first != nil && len(open) > 0 {
+		open = append(open, s.deadlineLine(v))
 	}
 	if more > 0 {
 		open = append(open, fmt.Sprintf("and %s more", count(more, "stage")))
@@ -104,6 +118,40 @@ func (s *screen) tick(v *sched.View) {
 	s.draw(said, open)
 }
 
+// look reckons the chance to meet the deadline every now and then. It returns what is said once: that the deadline is at risk, as soon as it is.
+func (s *screen) look(v *sched.View) string {
+	if s.outlook.deadline == 0 || time.Since(s.looked) < lookEvery || s.run.State() != sched.JobActive {
+		return ""
+	}
+	s.looked = time.Now()
+	p, ok := s.outlook.pocd(v)
+	if !ok {
+		return ""
+	}
+	s.chance = p
+	if s.first == nil {
+		s.first = &p
+	}
+	if s.warned || p >= plan.AtRisk {
+		return ""
+	}
+	s.warned = true
+	return s.deadlineLine(v)
+}
+
+// deadlineLine tells how long it is to the deadline, and the chance to meet it.
+func (s *screen) deadlineLine(v *sched.View) string {
+	left := time.Duration(s.outlook.deadline - v.Now()).Round(100 * time.Millisecond)
+	if left <= 0 {
+		return fmt.Sprintf("deadline %v ago", -left)
+	}
+	line := fmt.Sprintf("deadline in %v, the chance to meet it is %s", left, chance(s.chance))
+	if s.chance < plan.AtRisk {
+		line += ": at risk"
+	}
+	return line
+}
+
 // plain says what is said once, and every now and then how the open stages stand.
 func (s *screen) plain(v *sched.View, said []string) {
 	if len(said) == 0 && time.Since(s.said) >= plainEvery {
@@ -111,6 +159,9 @@ func (s *screen) plain(v *sched.View, said []string) {
 			if st := v.Stage(sched.StageID(i)); st.State == sched.StageOpen && st.Live > 0 {
 				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", name, st.Done, st.Tasks, st.Running, count(clonesOf(&st), "clone"))))
 			}
+		}
+		if s.first != nil && len(said) > 0 {
+			said = append(said, s.stamp(s.deadlineLine(v)))
 		}
 	}
 	if len(said) > 0 {

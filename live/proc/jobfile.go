@@ -128,6 +128,8 @@ var jobFields = []struct {
 	{name: "max_attempts", check: (*jobParser).bound},
 	{name: "clone_budget", check: (*jobParser).bound},
 	{name: "seed", check: (*jobParser).whole},
+	{name: "deadline", check: (*jobParser).text},
+	{name: "law", check: (*jobParser).text},
 	{name: "disturb", check: (*jobParser).text},
 }
 

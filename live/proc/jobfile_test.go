@@ -116,7 +116,7 @@ reducers: 4
 // Every mistake is one line with the file, the line and the field.
 func TestJobFileMistakes(t *testing.T) {
 	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, reducers, stages, output, policy, slot, slots, retries, timeout, " +
-		"max_attempts, clone_budget, seed, disturb"
+		"max_attempts, clone_budget, seed, deadline, law, disturb"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":               {"", "1: expected a job, but the file is empty"},
