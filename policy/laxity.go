@@ -1,0 +1,322 @@
+package policy
+
+// Laxity: Tailcut's own policy for deadlines. docs/deadlines.md explains it. The symbols are those of Shed (shed.go).
+//
+//	waiting tasks get slots in the order of their jobs' deadlines, and before any clone
+//	when a task reports:
+//	  of its attempts that work, the one that will be done first goes on; the others are killed
+//	  late: it will be done after the deadline. Clones, as many as make the chance that all are late at most epsilon
+//	  slow: it needs longer than nu, so that another attempt is likely to save more time than it takes to find out. One clone, or where no
+//	        slot is free for it, another attempt instead of it
+//	  else: what has not begun is killed too
+//	a job that not even an attempt of the shortest duration could save is given up (late=kill), or goes behind all others
+//
+// An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y, and another attempt c + rho X. So nu = rho x with
+// E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall 1970); attempts that are judged good stay so, for x rises as rho falls.
+// In a stage that cannot resume, rho is 1 for others.
+//
+// Clones go on where their source will be (Shed, equations 14 and 15). A machine on which an attempt was given up is avoided for a while,
+// since slowness often is the machine's.
+//
+// A report costs O(attempts of the task + log jobs) and what it takes to find a machine that is not avoided.
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+var laxityEntry = Entry{
+	Name:    "laxity",
+	Summary: "earliest deadline first; replace slow attempts by ones that go on from them, clone what would be late",
+	Source:  "Tailcut",
+	Note: "Made for deadlines at high load, where cloning in advance has no room. Jobs need deadlines and reports of progress, and stages should be `resumable`. Give it " +
+		"room: `--clone-budget none`. See [deadlines](deadlines.md).",
+	Params: []Param{
+		lawParam,
+		launchParam,
+		{Name: "judge", Kind: Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports"},
+		{Name: "epsilon", Kind: Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
+		{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
+		{Name: "avoid", Kind: Span, Default: "5m", Min: 0, Max: 86400, Help: "how long to avoid a machine on which an attempt was slow"},
+		{Name: "late", Kind: Choice, Default: "kill", Choices: []string{"kill", "demote"}, Help: "what becomes of jobs that are lost"},
+	},
+	Progress:       true,
+	WorkConserving: true,
+	New:            newLaxity,
+}
+
+type laxity struct {
+	resuming
+	law       dist.Law
+	cost      float64 // c, seconds
+	epsilon   float64
+	most      int
+	avoid     sched.Time
+	demote    bool
+	waiting   heap[rising[sched.Time]] // jobs with waiting tasks, by deadline
+	deadlines heap[rising[sched.Time]] // jobs that may still meet theirs
+	stages    perStage[laxityStage]
+	told      fifoQueue[sched.AttemptID] // attempts that have reported since the last decision
+	again     fifoQueue[sched.TaskID]    // late tasks for whose clones there was no slot
+	avoided   []sched.Time               // by machine: until when
+}
+
+type laxityStage struct {
+	fits lawOfStage
+	nu   reservation
+}
+
+func newLaxity(a Args) sched.Policy {
+	return &laxity{
+		resuming: resuming{a.Span("launch")}, law: a.Law("law"), cost: (a.Span("launch") + a.Span("judge")).Seconds(),
+		epsilon: a.Float("epsilon"), most: a.Int("max_attempts"), avoid: a.Span("avoid"), demote: a.Choice("late") == "demote",
+	}
+}
+
+func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.TimerFired:
+		return
+	case sched.AttemptProgress:
+		p.told.push(ev.Attempt)
+		return
+	case sched.JobArrived:
+		if d := v.Job(ev.Job).Deadline; d < sched.Never {
+			p.deadlines.set(int(ev.Job), rising[sched.Time]{d})
+		}
+	case sched.StageReady:
+		if v.Visible(ev.Stage) {
+			*p.stages.open(ev.Stage) = laxityStage{}
+		}
+	case sched.JobDone:
+		p.deadlines.drop(int(ev.Job))
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		for s, last := closed(v, ev); s < last; s++ {
+			p.stages.close(s)
+		}
+		if ev.Kind != sched.StageDone {
+			p.deadlines.drop(int(ev.Job))
+		}
+	}
+	p.touch(v, ev.Job)
+}
+
+// touch looks at the place of a job among those with waiting tasks.
+func (p *laxity) touch(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	switch {
+	case job.Pending == 0 || job.State != sched.JobActive:
+		p.waiting.drop(int(j))
+	case p.deadlines.has(int(j)):
+		p.waiting.set(int(j), rising[sched.Time]{job.Deadline})
+	default:
+		p.waiting.set(int(j), rising[sched.Time]{sched.Never}) // it has none, or is lost
+	}
+}
+
+func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
+	for p.deadlines.len() > 0 && p.deadlines.topKey().x <= v.Now() {
+		p.lose(v, act, sched.JobID(p.deadlines.top()))
+	}
+	p.start(v, act)
+	for p.told.len() > 0 {
+		if a := p.told.pop(); v.Alive(a) {
+			p.judge(v, act, v.Attempt(a).Task)
+		}
+	}
+	for n := p.again.len(); n > 0 && v.CloneRoom() > v.Pending(); n-- {
+		if t := p.again.pop(); v.Task(t).State == sched.TaskRunning {
+			p.judge(v, act, t)
+		}
+	}
+	p.start(v, act)
+	if p.deadlines.len() > 0 {
+		act.WakeAt(p.deadlines.topKey().x)
+	}
+}
+
+// lose gives up a job that cannot meet its deadline, or lets all others go first.
+func (p *laxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) {
+	p.deadlines.drop(int(j))
+	if p.demote {
+		p.touch(v, j)
+		return
+	}
+	if err := act.Cancel(j); err != nil {
+		panic(fmt.Sprintf("policy: cancel job %d: %v", j, err))
+	}
+	p.waiting.drop(int(j))
+}
+
+// start gives free slots to waiting tasks, those of lost jobs and of jobs without a deadline last.
+func (p *laxity) start(v *sched.View, act *sched.Actions) {
+	for p.waiting.len() > 0 && v.FreeSlots() > 0 {
+		j := sched.JobID(p.waiting.top())
+		s, _ := v.WaitingStage(v.Job(j).FirstStage)
+		t, _ := v.PendingTask(s, 0)
+		if law := p.lawOf(v, s); law != nil && p.deadlines.has(int(j)) {
+			least := (1 - v.Task(t).Saved) * law.Quantile(0)
+			if later(v.Now()+p.launch, least) > v.Job(j).Deadline {
+				p.lose(v, act, j)
+				continue
+			}
+		}
+		begin(v, act, t, p.machine(v, t))
+		p.touch(v, j)
+	}
+}
+
+func (p *laxity) lawOf(v *sched.View, s sched.StageID) dist.Law {
+	stage := v.Stage(s)
+	return p.stages.of(s).fits.of(p.law, &stage)
+}
+
+// judge decides what becomes of the attempts of a running task.
+func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	best := p.first(v, t)
+	row := v.Attempt(best)
+	end, known := p.end(&row)
+	s := v.Task(t).Stage
+	law := p.lawOf(v, s)
+	if !known || law == nil {
+		return
+	}
+	fresh := p.killWorse(v, act, t, best)
+	from, more := p.from(v, &row)
+	rest := 1 - from
+	left := (end - v.Now()).Seconds()
+	j := v.JobOf(t)
+	want := 0
+	if late := p.deadlines.has(int(j)) && end > v.Job(j).Deadline; late && more {
+		time := (v.Job(j).Deadline - v.Now() - p.launch).Seconds()
+		if want = p.clones(law, time/rest); want == 0 && fresh == 0 {
+			p.lose(v, act, j)
+			return
+		}
+	} else if more && left > rest*p.stages.of(s).nu.of(law, p.cost/rest) {
+		want = 1
+	}
+	if want == 0 {
+		killAllBut(v, act, t, best, sched.Replaced)
+		return
+	}
+	for fresh < want && v.CloneRoom() > v.Pending() && v.AttemptRoom(t) > 0 {
+		must(act, t, p.machine(v, t), from, sched.Straggling)
+		fresh++
+	}
+	if fresh > 0 {
+		return
+	}
+	if rest = 1 - p.kept(v, t, &row); left > rest*p.stages.of(s).nu.of(law, p.cost/rest) && mayKill(v, t) {
+		p.shun(v, row.Machine)
+		mustKill(act, best, sched.Replaced)
+		must(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+	} else if v.AttemptRoom(t) > 0 {
+		p.again.push(t)
+	}
+}
+
+// kept returns how much of the task is not done again if its attempt is killed.
+func (p *laxity) kept(v *sched.View, t sched.TaskID, a *sched.Attempt) float64 {
+	if !v.Stage(v.Task(t).Stage).Resumable {
+		return 0
+	}
+	return min(max(v.Task(t).Saved, a.ProgressAtTime(v.Now())), lastProgress)
+}
+
+// clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late: 0 if no number will do.
+func (p *laxity) clones(law dist.Law, time float64) int {
+	late := law.Survival(time)
+	switch {
+	case late >= 1:
+		return 0
+	case late <= p.epsilon || p.most <= 2:
+		return 1
+	}
+	return int(min(float64(p.most-1), math.Ceil(math.Log(p.epsilon)/math.Log(late))))
+}
+
+// killWorse kills the attempts that have begun and will be done after the best, and counts those that have not begun.
+func (p *laxity) killWorse(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID) (fresh int) {
+	for a, ok := v.FirstAttempt(t); ok; {
+		next, more := v.NextAttempt(a)
+		if row := v.Attempt(a); a != best && begun(&row) {
+			p.shun(v, row.Machine)
+			mustKill(act, a, sched.Replaced)
+		} else if a != best {
+			fresh++
+		}
+		a, ok = next, more
+	}
+	return fresh
+}
+
+func (p *laxity) shun(v *sched.View, m sched.MachineID) {
+	p.avoided = grown(p.avoided, int(m))
+	p.avoided[m] = v.Now() + p.avoid
+}
+
+// machine returns a free machine for an attempt of a task, of which there must be one: not where the task runs, and not one that is avoided, if there is a
+// choice; else the one that was slow longest ago.
+func (p *laxity) machine(v *sched.View, t sched.TaskID) sched.MachineID {
+	best, found := v.FreeMachine(0)
+	until := sched.Never
+	for m, ok := best, found; ok; m, ok = v.FreeMachine(m + 1) {
+		u := sched.Time(0)
+		if int(m) < len(p.avoided) {
+			u = p.avoided[m]
+		}
+		if u <= v.Now() {
+			u = 0
+		}
+		if u < until && !runsOn(v, t, m) {
+			best, until = m, u
+			if u == 0 {
+				break
+			}
+		}
+	}
+	return best
+}
+
+// reservation is the function x(c) with E[(x-X)^+] = c for a law, as a table. E[(x-X)^+] is the integral of the CDF up to x.
+type reservation struct {
+	law  dist.Law
+	x, g [reservationPoints]float64
+}
+
+const reservationPoints = 64
+
+// of returns x(c).
+func (r *reservation) of(law dist.Law, c float64) float64 {
+	if r.law != law {
+		r.fill(law)
+	}
+	const last = reservationPoints - 1
+	if c >= r.g[last] {
+		return r.x[last] + (c-r.g[last])/law.CDF(r.x[last])
+	}
+	lo, hi := 0, last // g[lo] <= c < g[hi]
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; r.g[mid] <= c {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return r.x[lo] + (r.x[hi]-r.x[lo])*(c-r.g[lo])/(r.g[hi]-r.g[lo])
+}
+
+// fill integrates the CDF by trapezoids between quantiles, up to that of 0.984.
+func (r *reservation) fill(law dist.Law) {
+	r.law = law
+	for i := range r.x {
+		r.x[i] = law.Quantile(float64(i) / reservationPoints)
+		if i > 0 {
+			r.g[i] = r.g[i-1] + (r.x[i]-r.x[i-1])*(float64(i)-0.5)/reservationPoints
+		}
+	}
+}

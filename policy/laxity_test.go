@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestReservation: E[(x-X)^+] of Pareto(120, 1.5) is x - 120 - 240 (1-sqrt(120/x)) from 120 on; x(c) is its inverse, and 120+c would be that of a law without spread.
+func TestReservation(t *testing.T) {
+	var r reservation
+	for _, c := range []float64{0.1, 1, 5, 15, 60, 300, 2000} {
+		x := r.of(dist.Pareto{Alpha: 1.5, Xm: 120}, c)
+		if got := x - 120 - 240*(1-math.Sqrt(120/x)); math.Abs(got-c) > 0.03*c+0.05 {
+			t.Errorf("c = %v: x = %v saves %v", c, x, got)
+		}
+		if x := r.of(dist.Deterministic{Value: 120}, c); math.Abs(x-120-c) > 1e-9 {
+			t.Errorf("c = %v: x = %v, want %v", c, x, 120+c)
+		}
+	}
+}
+
+// TestReservationRises: the less is left to do, the dearer is another attempt, so what was judged good stays so.
+func TestReservationRises(t *testing.T) {
+	var r reservation
+	before := 0.0
+	for rest := 1.0; rest > 0.01; rest -= 0.01 {
+		x := r.of(dist.Pareto{Alpha: 1.5, Xm: 120}, 15/rest)
+		if x < before {
+			t.Fatalf("with %v left x is %v, before it was %v", rest, x, before)
+		}
+		before = x
+	}
+}
+
+// TestLaxity has hand-worked runs under Pareto(120, 1.5) and c = 15 s: a whole task is slow beyond 176 s. Rates are known at the launch. The original of task 0 lasts
+// as the case says, other originals 100 s and all other attempts 100 s.
+func TestLaxity(t *testing.T) {
+	s := sched.Second
+	for _, c := range []struct {
+		name     string
+		slots, n int
+		deadline sched.Time
+		lasts    sched.Time
+		want     []string
+	}{
+		{"170 s are good", 3, 1, 1000 * s, 170 * s, []string{"0s launch t0 #0 from 0.00", "2m50s close 0"}},
+		{"200 s are slow, and a slot is free: a clone", 3, 1, 1000 * s, 200 * s, []string{
+			"0s launch t0 #0 from 0.00", "0s launch t0 #1 from 0.00", "0s kill t0 #0", "1m40s close 0",
+		}},
+		{"no slot is free: another attempt instead", 2, 2, 1000 * s, 200 * s, []string{
+			"0s launch t0 #0 from 0.00", "0s launch t1 #0 from 0.00", "0s kill t0 #0", "0s launch t0 #1 from 0.00", "1m40s close 0",
+		}},
+		{"170 s are late: all clones that are allowed", 9, 1, 160 * s, 170 * s, []string{
+			"0s launch t0 #0 from 0.00", "0s launch t0 #1 from 0.00", "0s launch t0 #2 from 0.00", "0s launch t0 #3 from 0.00", "0s launch t0 #4 from 0.00",
+			"0s kill t0 #4", "0s kill t0 #3", "0s kill t0 #2", "0s kill t0 #0", "1m40s close 0",
+		}},
+		{"nothing can be done by 110 s: given up at once", 9, 2, 110 * s, 90 * s, []string{"0s close 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := on(t, "laxity:judge=15s,"+shedLaw, sched.NoLimits())
+			w.machines(c.slots)
+			w.submit(0, due(c.n, c.deadline))
+			next := lasts(100*s, c.lasts, 100*s)
+			w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
+			w.run()
+			if diff := cmp.Diff(c.want, w.orderLines(0)); diff != "" {
+				t.Errorf("orders (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLaxityOrder: the earliest deadline first, then those without one, in order of arrival.
+func TestLaxityOrder(t *testing.T) {
+	s := sched.Second
+	w := on(t, "laxity", sched.NoLimits())
+	w.machines(1)
+	for _, deadline := range []sched.Time{0, 500 * s, 400 * s, 0} {
+		w.submit(0, due(1, deadline))
+	}
+	w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * s} }
+	w.run()
+	var got []sched.TaskID
+	for _, d := range w.orders {
+		if d.Kind == sched.Launch {
+			got = append(got, d.Task)
+		}
+	}
+	if diff := cmp.Diff([]sched.TaskID{2, 1, 0, 3}, got); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
+// TestLaxityLate: a job past its deadline is killed at that instant, or goes behind all others.
+func TestLaxityLate(t *testing.T) {
+	s := sched.Second
+	for spec, want := range map[string][]string{
+		"laxity":             {"0s launch t0 #0 from 0.00", "1m40s kill t0 #0", "1m40s close 0", "1m40s launch t2 #0 from 0.00", "5m0s close 1"},
+		"laxity:late=demote": {"0s launch t0 #0 from 0.00", "3m20s launch t2 #0 from 0.00", "6m40s close 1", "6m40s launch t1 #0 from 0.00", "10m0s close 0"},
+	} {
+		w := on(t, spec, sched.NoLimits())
+		w.machines(1)
+		w.submit(0, due(2, 100*s))
+		w.submit(0, due(1, 1000*s))
+		w.fate = func(*sched.Decision) fate { return fate{lasts: 200 * s} }
+		w.run()
+		if diff := cmp.Diff(want, w.orderLines(0)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", spec, diff)
+		}
+	}
+}
+
+// TestLaxityAvoids: a machine on which an attempt was slow is not taken as long as there is another.
+func TestLaxityAvoids(t *testing.T) {
+	s := sched.Second
+	w := on(t, "laxity:judge=15s,avoid=5m,"+shedLaw, sched.NoLimits())
+	w.machines(2)
+	for i := range 3 {
+		w.submit(sched.Time(i)*200*s, due(1, 10_000*s))
+	}
+	next := lasts(100*s, 500*s, 100*s, 100*s) // on machine 0, then 1; at 200 s machine 0 is avoided, at 400 s no more
+	w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
+	w.run()
+	var got []sched.MachineID
+	for _, d := range w.orders {
+		if d.Kind == sched.Launch {
+			got = append(got, d.Machine)
+		}
+	}
+	if diff := cmp.Diff([]sched.MachineID{0, 1, 1, 0}, got); diff != "" {
+		t.Errorf("machines (-want +got):\n%s", diff)
+	}
+}
