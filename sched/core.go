@@ -17,7 +17,8 @@ type Core struct {
 	spare  []int32 // rows free for new attempts, last in first out
 	wake   Time    // the pending Wake, Never if none
 	told   Time    // the Wake that the driver knows
-	seen   Event   // what the policy is being shown; a variable of observe would be allocated each time
+	sorter sorter
+	seen   Event // what the policy is being shown; a variable of observe would be allocated each time
 
 	here      []uint32 // buffers of Check
 	live      []uint16
@@ -35,7 +36,7 @@ func New(p Policy, l Limits) *Core {
 func (c *Core) Reset(p Policy, l Limits) {
 	v := &c.view
 	*c = Core{
-		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live,
+		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live, sorter: c.sorter,
 		view: View{
 			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
 			here: v.here[:0], machines: v.machines[:0], sites: v.sites[:0], runs: v.runs[:0],
@@ -143,7 +144,7 @@ func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 			return nil, err
 		}
 	}
-	sortFacts(facts)
+	c.sorter.sort(facts)
 	c.out = c.out[:0]
 	c.recycle()
 	for i := range facts {

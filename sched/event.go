@@ -3,7 +3,6 @@ package sched
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // EventKind says what happened. The order of the constants is the canonical order of simultaneous facts: what ended
@@ -83,18 +82,4 @@ func (e *Event) compare(o *Event) int {
 		return c
 	}
 	return cmp.Compare(e.Rate, o.Rate)
-}
-
-// sortFacts sorts in place and allocates nothing. Batches are short and nearly always in order already, so short ones are sorted by insertion; a
-// long one, as when a whole cluster reports in one instant, must not cost the square of its length. It is stable.
-func sortFacts(facts []Event) {
-	if len(facts) > 32 {
-		slices.SortStableFunc(facts, func(a, b Event) int { return a.compare(&b) })
-		return
-	}
-	for i := 1; i < len(facts); i++ {
-		for j := i; j > 0 && facts[j].compare(&facts[j-1]) < 0; j-- {
-			facts[j], facts[j-1] = facts[j-1], facts[j]
-		}
-	}
 }
