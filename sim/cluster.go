@@ -31,6 +31,7 @@ type Site struct {
 	Speed    Speed    // of its machines
 	Up, Down float64  // bytes per second that leave and enter it, if fetches share; 0 for no bound
 	Slowdown dist.Law // of its attempts, each draws its own; nil for none
+	Busy     Busy     // with work that is not ours
 }
 
 // Speed is the law of the speeds of a site's machines: normal, given that it is between Min and Max. A machine draws once.
@@ -118,6 +119,9 @@ func (c *Cluster) validate() error {
 		}
 		if !(s.Up >= 0 && s.Down >= 0) {
 			return fmt.Errorf("sim: site %s: expected bounds of at least 0, got %v and %v", s.Name, s.Up, s.Down)
+		}
+		if err := s.Busy.validate(); err != nil {
+			return fmt.Errorf("sim: site %s: busy: %w", s.Name, err)
 		}
 		if _, err := s.Speed.validate(); err != nil {
 			return fmt.Errorf("sim: site %s: speed: %w", s.Name, err)

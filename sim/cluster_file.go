@@ -120,6 +120,7 @@ func (r *clusterReader) readSite(f clusterField, site *Site) error {
 		"speed":    func(f clusterField) error { return readSpeed(f, &site.Speed) },
 		"up":       bound(&site.Up),
 		"down":     bound(&site.Down),
+		"busy":     func(f clusterField) error { return readBusy(f, &site.Busy) },
 		"slowdown": func(f clusterField) (err error) {
 			site.Slowdown, err = readSlowdown(f)
 			return err
@@ -191,6 +192,37 @@ func parseSlowdown(text string) (dist.Law, error) {
 		return nil, fmt.Errorf("expected a law of factors of at least 0, %s begins at %v", law, lo)
 	}
 	return law, nil
+}
+
+// readBusy reads how much of a site does other work.
+func readBusy(f clusterField, to *Busy) error {
+	to.Keep = sched.Time(defaultKeep)
+	err := f.fields(map[string]func(clusterField) error{
+		"level": func(f clusterField) error {
+			text, err := f.text()
+			if err != nil {
+				return err
+			}
+			var x float64
+			if f.number(true, &x) == nil {
+				to.Level = dist.Deterministic{Value: x}
+			} else if to.Level, err = dist.Parse(text); err != nil {
+				return f.expected("a number or a law of the part that is busy: %v", err)
+			}
+			return nil
+		},
+		"keep": func(f clusterField) (err error) { to.Keep, err = readSpan(f); return err },
+	})
+	if err != nil {
+		return err
+	}
+	if to.Level == nil {
+		return f.expected("a field level, the part of the machines that is busy")
+	}
+	if err := to.validate(); err != nil {
+		return f.wrong(err)
+	}
+	return nil
 }
 
 // readSpan reads a duration of at least 0.

@@ -178,7 +178,11 @@ func (s *Simulator) step() error {
 		return err
 	}
 	s.events += int64(len(s.facts))
-	outside := len(s.facts) > len(s.told) || moved && !s.ends.empty()
+	own := len(s.told)
+	if busy := s.busy(); busy != nil {
+		own += busy.facts
+	}
+	outside := len(s.facts) > own || moved && !s.ends.empty()
 	s.told = s.told[:0]
 	if s.idle++; outside {
 		s.idle = 0
@@ -220,6 +224,9 @@ func (s *Simulator) next() sched.Time {
 	if wan := s.wan(); wan != nil {
 		t = min(t, wan.next)
 	}
+	if busy := s.busy(); busy != nil {
+		t = min(t, busy.next.next())
+	}
 	return t
 }
 
@@ -232,6 +239,10 @@ func (s *Simulator) collect() error {
 	}
 	if wan := s.wan(); wan != nil {
 		wan.advance(s.now, s.fetched)
+	}
+	busy := s.busy()
+	if busy != nil {
+		s.back, s.gone = busy.due(s.now, s.core.View(), s.back, s.gone[:0])
 	}
 	s.tell(sched.MachineJoined, s.back)
 	s.back = s.back[:0]
@@ -247,6 +258,9 @@ func (s *Simulator) collect() error {
 		}
 		if s.shared != nil {
 			delete(s.crews, s.core.View().Attempt(id).Task)
+		}
+		if busy != nil {
+			s.gone = busy.release(s.core.View().Attempt(id).Machine, s.core.View(), s.gone)
 		}
 		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id})
 		s.done++

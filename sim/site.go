@@ -25,6 +25,7 @@ type geo struct {
 	data    bool           // the workload says what tasks read
 	sources []sched.Source // scratch
 	wan     *transfers     // nil if fetches share nothing
+	busy    *occupancy     // nil if no site is ever busy
 }
 
 // newGeo returns the sites of a run and completes its options by what they say; nil if there are none.
@@ -51,6 +52,12 @@ func newGeo(w *trace.Workload, o *Options) (*geo, error) {
 	if c.Shared && g.data {
 		g.wan = newTransfers(c)
 	}
+	if len(w.Jobs) > 0 {
+		g.busy = newOccupancy(c.Sites, o.Seed, w.Jobs[0].Arrival)
+	}
+	if g.busy != nil && o.Faults.MTBF > 0 {
+		return nil, errors.New("sim: machines of a cluster that are busy with other work do not fail")
+	}
 	return g, nil
 }
 
@@ -66,7 +73,9 @@ func (s *Simulator) addSites() error {
 			if err != nil {
 				return err
 			}
-			s.back = append(s.back, m)
+			if busy := s.geo.busy; busy == nil || busy.state[m] == ours {
+				s.back = append(s.back, m)
+			}
 		}
 	}
 	return nil
@@ -127,6 +136,14 @@ func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sch
 		longest = max(longest, g.Network.Fetch(s.Site, to, s.Bytes))
 	}
 	return longest
+}
+
+// busy returns what other work the sites do, nil if none.
+func (s *Simulator) busy() *occupancy {
+	if s.geo == nil {
+		return nil
+	}
+	return s.geo.busy
 }
 
 // wan returns the links that fetches share, nil if they do not.
