@@ -19,7 +19,7 @@ import (
 // Measured links between cloud regions, from two public tables, told by their headers. Sites are called as regions are, cloud:region. Of several measurements of a link the mean counts.
 //
 //   - Skyplane's throughput.csv (Jain et al., NSDI 2023): 64 connections between large machines; rows of which both ends are in the tier PREMIUM, what was received, in bits
-//     per second. No latency.
+//     per second. No latency. Google's regions stand there with a zone, which is left out.
 //   - results.csv of intercloud-throughput: one connection between small machines. The column bitrate_Bps holds the bytes of ten seconds; avgrtt, in milliseconds, is the latency of a fetch,
 //     which is asked for and then answered.
 
@@ -41,7 +41,7 @@ var measuredTables = []measured{
 		[]string{"src_region", "src_tier", "dst_region", "dst_tier", "throughput_received"},
 		func(get func(string) string) (measurement, bool, error) {
 			bits, err := measuredNumber("throughput_received", get)
-			return measurement{get("src_region"), get("dst_region"), bits / 8, 0}, get("src_tier") == "PREMIUM" && get("dst_tier") == "PREMIUM", err
+			return measurement{withoutZone(get("src_region")), withoutZone(get("dst_region")), bits / 8, 0}, get("src_tier") == "PREMIUM" && get("dst_tier") == "PREMIUM", err
 		},
 	},
 	{
@@ -54,6 +54,14 @@ var measuredTables = []measured{
 			return measurement{from, to, bytes / 10, rtt / 1000}, true, errors.Join(err, wrong)
 		},
 	},
+}
+
+// withoutZone returns the region of a zone of Google's, such as gcp:europe-west6-a; other regions are as they are.
+func withoutZone(region string) string {
+	if n := len(region) - 2; strings.HasPrefix(region, "gcp:") && n > 0 && region[n] == '-' && region[n+1] >= 'a' {
+		return region[:n]
+	}
+	return region
 }
 
 func measuredNumber(column string, get func(string) string) (float64, error) {

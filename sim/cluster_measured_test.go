@@ -13,7 +13,7 @@ import (
 )
 
 const skyText = "src_region,src_tier,dst_region,dst_tier,throughput_received\n" +
-	"aws:a,PREMIUM,gcp:b,PREMIUM,800\naws:a,PREMIUM,gcp:b,PREMIUM,1600\naws:a,STANDARD,gcp:b,PREMIUM,8\ngcp:b,PREMIUM,aws:a,PREMIUM,80\n"
+	"aws:a,PREMIUM,gcp:b-c,PREMIUM,800\naws:a,PREMIUM,gcp:b,PREMIUM,1600\naws:a,STANDARD,gcp:b,PREMIUM,8\ngcp:b,PREMIUM,aws:a,PREMIUM,80\n"
 
 const cloudText = "timestamp,from_cloud,from_region,to_cloud,to_region,bitrate_Bps,avgrtt\nx,AWS,a,GCP,b,5000,20\nx,AWS,a,GCP,c,7000,40\n"
 
