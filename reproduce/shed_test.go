@@ -1,0 +1,68 @@
+package reproduce
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tailcut/tailcut/sim"
+)
+
+// TestMostInTime has bounds worked by hand, on one slot with tasks of 10 s.
+func TestMostInTime(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		jobs []shedJob // that arrive together
+		want float64
+	}{
+		{"all fit", []shedJob{{1, 10}, {2, 30}}, 1},
+		{"one of two", []shedJob{{1, 10}, {1, 10}}, 0.5},
+		{"one and a half", []shedJob{{1, 15}, {1, 15}}, 0.75},
+		{"small ones rather than a large one", []shedJob{{3, 30}, {1, 30}, {1, 30}, {1, 30}}, 0.75},
+		{"no time at all", []shedJob{{1, 0.001}}, 0},
+	} {
+		if got := mostInTime(shedArrivals(c.jobs, 0, 1), 1, 10); math.Abs(got-c.want) > 2e-3 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	w := shedArrivals([]shedJob{{1, 10}, {1, 10}}, 0, 1)
+	w.Jobs[1].Arrival = 10e9 // when the first is done
+	if got := mostInTime(w, 1, 10); got != 1 {
+		t.Errorf("one after the other: %v, want 1", got)
+	}
+}
+
+// TestShedIsolated: Theorem 1 within four standard errors at two points.
+func TestShedIsolated(t *testing.T) {
+	x := shedIsolated{jobs: 4000, seed: 1, points: []isolatedPoint{
+		{beta: 1.5, tasks: 10, clones: 1, deadline: 500}, {beta: 1.3, tasks: 5, clones: 0, deadline: 460},
+	}}
+	for i := range x.points {
+		p := &x.points[i]
+		if err := x.run(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if sd := math.Sqrt(p.reckoned * (1 - p.reckoned) / float64(x.jobs)); math.Abs(p.measured-p.reckoned) > 4*sd {
+			t.Errorf("%+v", *p)
+		}
+	}
+}
+
+// TestShedOrder: in the paper's cluster Shed meets more deadlines of jobs of 10 tasks than Hadoop, and Hadoop more than nobody; at twice what the slots can do without clones
+// laxity still meets most, which no other does.
+func TestShedOrder(t *testing.T) {
+	r := shedRun{model: pureModel(1.5), slots: shedSlots, seed: 1, progress: exactly, workload: shedArrivals(alike(shedJobs, 10, 500), shedGap, 1)}
+	met, err := r.met(t.Context(), []string{"fifo", "hadoop2", "shed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(met[0] < met[1] && met[1] < met[2] && met[2] >= 0.95) {
+		t.Errorf("fifo, hadoop2 and shed meet %v", met)
+	}
+	r.progress, r.workload = sim.Progress{Every: reportGap}, shedArrivals(alike(loadJobs, 10, 500), 10*360/shedSlots/2, 1)
+	if met, err = r.met(t.Context(), []string{"chronos-resume", "shed", "laxity"}); err != nil {
+		t.Fatal(err)
+	}
+	if met[2] < 0.9 || met[0] > met[2] || met[1] > met[2] {
+		t.Errorf("chronos-resume, shed and laxity meet %v", met)
+	}
+}
