@@ -18,7 +18,7 @@ import (
 
 // saveShare bounds what saving costs: after a save an attempt maps for at least saveShare times as long. Both are measured in the
 // time of the processor, so that an attempt that is stopped, or gets little of it, saves as often in its work as any other.
-const saveShare = 20
+const saveShare = 50
 
 // Resume is the work of earlier attempts of the same task that a map attempt goes on from.
 type Resume struct {
