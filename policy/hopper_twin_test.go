@@ -1,0 +1,206 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+	"pgregory.net/rapid"
+)
+
+// hopperTwin has the rules at the top of hopper.go, with everything counted anew for each slot that is given away. The tail index is the policy's, which has tests of its
+// own. What lasts from one division of the slots to the next is what each job got.
+type hopperTwin struct {
+	naive
+	epsilon, beta float64
+	byWork        bool
+	copies        int
+
+	tail   tailIndex
+	single map[sched.StageID]*logs // durations of winners without clones
+	stale  bool
+	share  map[sched.JobID]int
+	order  map[sched.JobID]float64
+	half   map[sched.JobID]int // unfinished tasks at which the slots are divided anew, where they are scarce
+}
+
+func TestHopperTwin(t *testing.T) {
+	checkTwins(t, func(t *rapid.T) (string, sched.Policy) {
+		x := &hopperTwin{
+			naive:   newNaive(false),
+			epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "epsilon"),
+			beta:    rapid.SampledFrom([]float64{0, 1, 1.3, 2}).Draw(t, "beta"),
+			byWork:  rapid.Bool().Draw(t, "alpha"),
+			copies:  rapid.IntRange(1, 3).Draw(t, "copies"),
+			tail:    tailIndex{prior: rapid.SampledFrom([]float64{1, 1.5}).Draw(t, "prior")},
+			single:  map[sched.StageID]*logs{}, share: map[sched.JobID]int{}, order: map[sched.JobID]float64{}, half: map[sched.JobID]int{},
+		}
+		alpha := "one"
+		if x.byWork {
+			alpha = "work"
+		}
+		return fmt.Sprintf("hopper:epsilon=%g,beta=%g,prior=%g,alpha=%s,copies=%d", x.epsilon, x.beta, x.tail.prior, alpha, x.copies), x
+	})
+}
+
+func (p *hopperTwin) Observe(v *sched.View, ev *sched.Event) {
+	p.naive.Observe(v, ev)
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.JobArrived, sched.StageReady, sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		p.stale = true
+		if won := p.single[ev.Stage]; ev.Kind == sched.StageDone && won != nil {
+			p.tail.add(won)
+		}
+	case sched.AttemptDone:
+		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
+			if p.single[ev.Stage] == nil {
+				p.single[ev.Stage] = &logs{}
+			}
+			p.single[ev.Stage].add((v.Now() - a.Started).Seconds())
+		}
+		half, scarce := p.half[ev.Job]
+		if phase := p.phases(v, ev.Job)[0]; scarce && phase.tasks <= half {
+			p.stale = true
+		}
+	}
+}
+
+type hopperPhaseTwin struct {
+	tasks int
+	work  float64
+}
+
+// phases returns the current phase of a job and the two after it: its open stages, and the first of those that are blocked.
+func (p *hopperTwin) phases(v *sched.View, j sched.JobID) [3]hopperPhaseTwin {
+	var x [3]hopperPhaseTwin
+	job, next := v.Job(j), 1
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		n := int(st.Tasks) - int(st.Done)
+		if st.Need < st.Tasks {
+			n = max(0, int(st.Need)-int(st.Done))
+		}
+		mean, _, ok := st.Estimate()
+		if !ok {
+			mean = srewPrior
+		}
+		switch {
+		case st.State == sched.StageOpen:
+			x[0].tasks += n
+			x[0].work += float64(n) * mean
+		case st.State == sched.StageBlocked && n > 0 && next < len(x):
+			x[next] = hopperPhaseTwin{n, float64(n) * mean}
+			next++
+		}
+	}
+	return x
+}
+
+// divide gives every active job its slots.
+func (p *hopperTwin) divide(v *sched.View) {
+	clear(p.share)
+	clear(p.half)
+	clear(p.order)
+	jobs := p.jobs(v)
+	size, total := map[sched.JobID]float64{}, 0.0
+	for _, j := range jobs { // ids are in order of arrival
+		beta := p.beta
+		if beta == 0 {
+			beta = p.tail.index()
+		}
+		x := p.phases(v, j)
+		virtual := func(k int) float64 {
+			alpha := 1.0
+			if p.byWork && x[k].work > 0 && x[k+1].work > 0 {
+				alpha = x[k+1].work / x[k].work
+			}
+			return max(2/beta, 1) * float64(x[k].tasks) * math.Sqrt(alpha)
+		}
+		size[j], p.order[j] = virtual(0), max(virtual(0), virtual(1))
+		total += size[j]
+	}
+	slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.compare(v, a, b) })
+	slots := float64(v.Slots())
+	if total > slots {
+		least, left := int((1-p.epsilon)*slots/float64(len(jobs))), v.Slots()
+		for _, j := range jobs {
+			p.share[j] = min(least, int(math.Ceil(size[j])))
+			left -= p.share[j]
+			p.half[j] = p.phases(v, j)[0].tasks / 2
+		}
+		for _, j := range jobs {
+			for ; left > 0 && float64(p.share[j]) < size[j]; left-- {
+				p.share[j]++
+			}
+		}
+		return
+	}
+	left, rest := v.Slots(), map[sched.JobID]float64{}
+	for _, j := range jobs {
+		exact := size[j] * (slots / total)
+		p.share[j] = int(exact)
+		rest[j] = exact - float64(p.share[j])
+		left -= p.share[j]
+	}
+	slices.SortStableFunc(jobs, func(a, b sched.JobID) int { return cmp.Compare(rest[b], rest[a]) })
+	for _, j := range jobs[:left] {
+		p.share[j]++
+	}
+}
+
+// compare says who is served first.
+func (p *hopperTwin) compare(v *sched.View, a, b sched.JobID) int {
+	return cmp.Or(cmp.Compare(p.order[a], p.order[b]), cmp.Compare(v.Job(a).Arrived, v.Job(b).Arrived), cmp.Compare(a, b))
+}
+
+func (p *hopperTwin) Decide(v *sched.View, act *sched.Actions) {
+	if p.stale && len(p.jobs(v)) > 0 {
+		p.stale = false
+		p.divide(v)
+	}
+	for v.FreeSlots() > 0 {
+		jobs := p.jobs(v)
+		slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.compare(v, a, b) })
+		if !slices.ContainsFunc(jobs, func(j sched.JobID) bool { return p.serve(v, act, j) }) {
+			return
+		}
+	}
+}
+
+// serve gives a job a slot if it is below its share and has a use for one: a task that waits, or else the one with the most time left if that is more than a new
+// attempt is expected to take.
+func (p *hopperTwin) serve(v *sched.View, act *sched.Actions, j sched.JobID) bool {
+	job := v.Job(j)
+	if int(job.Live) >= p.share[j] {
+		return false
+	}
+	for t := range sched.TaskID(v.Tasks()) {
+		if v.JobOf(t) == j && v.Task(t).State == sched.TaskPending {
+			p.start(v, act, t)
+			return true
+		}
+	}
+	var late sched.TaskID
+	latest := sched.Time(0)
+	for _, s := range p.stages(v) {
+		st := v.Stage(s)
+		mean, _, known := st.Estimate()
+		if st.Job != j || !known {
+			continue
+		}
+		for _, t := range p.running(v, s) {
+			end, ok := p.end(v, t)
+			if ok && int(v.Task(t).Live) < p.copies && v.AttemptRoom(t) > 0 && end > max(latest, later(v.Now(), mean)) {
+				late, latest = t, end
+			}
+		}
+	}
+	if latest == 0 || v.CloneRoom() == 0 {
+		return false
+	}
+	p.clone(v, act, late, sched.Straggling)
+	return true
+}
