@@ -51,19 +51,26 @@ func TestExperimentIsRuns(t *testing.T) {
 	}
 }
 
+// TestExperimentOnAnyNumberOfProcessors is under the race detector also the test that runs share nothing that changes, whatever the service.
 func TestExperimentOnAnyNumberOfProcessors(t *testing.T) {
-	run := func() *Comparison {
-		x, err := experiment(t).Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, service := range []string{
+		"resample", "law", "sx", "machine:keep=1m", "capacity:law=(uniform:lo=0,hi=2)", "capacity:law=(twopoint:lo=0.2,hi=2,p=0.5),checkpoint=true",
+	} {
+		e := experiment(t)
+		e.Runs, e.Options.Model = 3, model(t, service)
+		e.Options.Faults = Faults{MTBF: 200 * sched.Second, MTTR: 20 * sched.Second}
+		run := func(processors int) *Comparison {
+			runtime.GOMAXPROCS(processors)
+			x, err := e.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
 		}
-		return x
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(7))
-	many := run()
-	runtime.GOMAXPROCS(1)
-	if d := cmp.Diff(many, run(), cmpopts.IgnoreFields(Cell{}, "Wall")); d != "" {
-		t.Error(d)
+		if d := cmp.Diff(run(7), run(1), cmpopts.IgnoreFields(Cell{}, "Wall")); d != "" {
+			t.Errorf("%s: %s", service, d)
+		}
 	}
 }
 
