@@ -44,6 +44,9 @@ var house = sync.OnceValues(func() (files []*file, err error) {
 		if hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != ".."; d.IsDir() && (hidden || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != root {
+			return filepath.SkipDir // a module of its own
+		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil
 		}

@@ -38,3 +38,43 @@ func kindOf(isClone bool) string {
 	}
 	return original
 }
+
+// observePod counts an attempt that has ended by itself.
+func observePod(p *corev1.Pod) {
+	if p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		return
+	}
+	success := p.Status.Phase == corev1.PodSucceeded
+	outcome, useful := "failed", "false"
+	if success {
+		outcome, useful = "succeeded", "true"
+	}
+	attempts.WithLabelValues(kindOf(p.Labels[KindLabel] == clone), outcome).Inc()
+	if begun, ended := lifetime(p); !begun.IsZero() && ended.After(begun) {
+		attemptSeconds.WithLabelValues(useful).Add(ended.Sub(begun).Seconds())
+	}
+}
+
+// observeLost counts the time of an attempt that is ended.
+func observeLost(p *corev1.Pod, now time.Time) {
+	attempts.WithLabelValues(kindOf(p.Labels[KindLabel] == clone), "lost").Inc()
+	if begun, _ := lifetime(p); !begun.IsZero() && now.After(begun) {
+		attemptSeconds.WithLabelValues("false").Add(now.Sub(begun).Seconds())
+	}
+}
+
+// observeJob counts a Job that has just ended.
+func observeJob(job *batchv1.Job, now time.Time) {
+	result := "failed"
+	if conditionOf(&job.Status, batchv1.JobComplete) != nil {
+		result = "succeeded"
+	}
+	jobFlow.WithLabelValues(result).Observe(now.Sub(job.CreationTimestamp.Time).Seconds())
+	if at, err := aimOf(job); err == nil && !at.IsZero() {
+		met := "missed"
+		if result == "succeeded" && !now.After(at) {
+			met = "met"
+		}
+		deadlines.WithLabelValues(met).Inc()
+	}
+}

@@ -295,21 +295,29 @@ func (c *reconciler) settingsOf(job *batchv1.Job) (settings, error) {
 		}
 		s.attempts = int(n)
 	}
-	switch text := job.Annotations[DeadlineAnnotation]; {
-	case text != "":
-		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			d, err := time.ParseDuration(text)
-			if err != nil || d <= 0 {
-				return s, fmt.Errorf("%s: %q is neither a duration such as 10m nor an instant such as 2030-01-31T18:00:00Z", DeadlineAnnotation, text)
-			}
-			at = s.start.Add(d)
+	var err error
+	s.deadline, err = aimOf(job)
+	return s, err
+}
+
+// aimOf returns the instant that policies aim at, the zero time for none. The Job must have started.
+func aimOf(job *batchv1.Job) (time.Time, error) {
+	start := job.Status.StartTime.Time
+	text := job.Annotations[DeadlineAnnotation]
+	if text == "" {
+		if job.Spec.ActiveDeadlineSeconds != nil {
+			return start.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second), nil
 		}
-		s.deadline = at
-	case job.Spec.ActiveDeadlineSeconds != nil:
-		s.deadline = s.start.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second)
+		return time.Time{}, nil
 	}
-	return s, nil
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return time.Time{}, fmt.Errorf("%s: %q is neither a duration such as 10m nor an instant such as 2030-01-31T18:00:00Z", DeadlineAnnotation, text)
+	}
+	return start.Add(d), nil
 }
 
 // complain tells once what keeps a Job from running.
@@ -339,8 +347,8 @@ func (c *reconciler) announce(job *batchv1.Job, before *batchv1.JobStatus) {
 	if conditionOf(before, batchv1.JobSuspended) != nil && conditionOf(&job.Status, batchv1.JobSuspended) == nil {
 		c.events.Eventf(job, nil, corev1.EventTypeNormal, "Resumed", "Reconcile", "Job resumed")
 	}
-	if finished(job) {
-		observeJob(job)
+	if finished(job) && job.Status.StartTime != nil {
+		observeJob(job, c.now())
 	}
 }
 

@@ -21,12 +21,17 @@ func (c *reconciler) end(ctx context.Context, pods []*corev1.Pod, why string) er
 		if err := c.patch(ctx, p, patch(p)); err != nil {
 			return err
 		}
+		if p.Labels[LostLabel] == "" {
+			observeLost(p, c.now())
+		}
 		return c.deleteOne(ctx, p)
 	})
 }
 
 // delete ends attempts that count.
-func (c *reconciler) delete(ctx context.Context, pods []*corev1.Pod) error { return each(ctx, pods, c.deleteOne) }
+func (c *reconciler) delete(ctx context.Context, pods []*corev1.Pod) error {
+	return each(ctx, pods, c.deleteOne)
+}
 
 // deleteOne lets the pod have its grace period. Another pod of the same name is not deleted.
 func (c *reconciler) deleteOne(ctx context.Context, p *corev1.Pod) error {

@@ -1,0 +1,98 @@
+// Command tailcut-controller runs Kubernetes Jobs whose spec.managedBy is tailcut.dev/controller: ordinary Jobs, with clones of their stragglers.
+//
+// It is a program of its own because tailcut starts itself once per attempt, and what Kubernetes' libraries do when a
+// program starts would be paid for each time (docs/decisions).
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/live/kube"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+)
+
+//go:embed manifests.yaml
+var manifests string
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main without the process: tests call it. The status is 0 when the controller was asked to stop, 2 for wrong usage, 1 for everything else.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	started := false
+	cmd := newCommand(&started)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(stderr, "tailcut-controller: %v\n", err)
+		if started {
+			return 1
+		}
+		return 2
+	}
+	return 0
+}
+
+func newCommand(started *bool) *cobra.Command {
+	o := kube.Options{}
+	print, image := false, ""
+	cmd := &cobra.Command{
+		Use: "tailcut-controller", Short: "Run Kubernetes Jobs with clones of their stragglers", Args: cobra.NoArgs,
+		Long: "Reconcile every batch/v1 Job with completionMode Indexed whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
+			"the Job stays as it is; its annotation " + kube.PolicyAnnotation + " names the policy.",
+		Example: "  tailcut-controller --kubeconfig ~/.kube/config --policy spark\n" +
+			"  tailcut-controller --print-manifests --image registry.example.org/tailcut-controller:1 | kubectl apply -f -",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the cluster (default: $KUBECONFIG, ~/.kube/config, or the cluster around the process)")
+	f.StringVar(&o.Namespace, "namespace", "", "reconcile the Jobs of this namespace only")
+	f.Float32Var(&o.QPS, "kube-api-qps", 100, "requests per second to the API server")
+	f.IntVar(&o.Burst, "kube-api-burst", 200, "requests at once to the API server after a pause")
+	f.StringVar(&o.Policy, "policy", "spark", "policy of Jobs that name none; 'tailcut policies' lists them")
+	f.IntVar(&o.MaxClones, "max-clones", 100, "clones at once, of all Jobs together")
+	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "how fast clones are started, of all Jobs together")
+	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
+	f.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "where Prometheus finds /metrics; 0 for nowhere")
+	f.StringVar(&o.ProbeAddress, "probe-address", ":8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
+	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "where to hold the lease, if there is more than one controller")
+	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller, and end")
+	f.StringVar(&image, "image", "tailcut-controller:latest", "image in the manifests")
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if print {
+			_, err := io.WriteString(cmd.OutOrStdout(), strings.ReplaceAll(manifests, "IMAGE", image))
+			return err
+		}
+		o.NewPolicy = func(spec string) (sched.Policy, error) {
+			p, err := policy.New(spec, 0)
+			if err != nil {
+				return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "policy: "))
+			}
+			return p, nil
+		}
+		if _, err := o.NewPolicy(o.Policy); err != nil {
+			return fmt.Errorf("--policy: %w", err)
+		}
+		if o.MaxClones < 0 || !(o.ClonesPerSecond > 0) {
+			return fmt.Errorf("--max-clones must not be negative, and --clones-per-second must be above 0")
+		}
+		o.Log = slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
+		*started = true
+		return kube.Run(cmd.Context(), o)
+	}
+	return cmd
+}

@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Options say how a controller works.
+type Options struct {
+	Kubeconfig string // file; "" for the environment's, or else the cluster that the process runs in
+	Namespace  string // whose Jobs are reconciled; "" for all
+	QPS        float32
+	Burst      int
+
+	Policy          string // of Jobs without PolicyAnnotation
+	NewPolicy       func(spec string) (sched.Policy, error)
+	MaxClones       int     // at once, of all Jobs
+	ClonesPerSecond float64 // of all Jobs
+	ClonePriority   string  // priority class of clones; "" for that of the Job
+
+	MetricsAddress string // host:port; "0" for none
+	ProbeAddress   string // likewise
+	LeaderElection string // namespace of the lease; "" for a controller that is alone
+	Log            *slog.Logger
+}
+
+// workers is how many Jobs are reconciled at once.
+const workers = 8
+
+// Run reconciles Jobs until ctx is cancelled or the lease is lost. The error says what could not be reached.
+func Run(ctx context.Context, o Options) error {
+	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
+	config, err := restConfig(&o)
+	if err != nil {
+		return err
+	}
+	ours, err := labels.NewRequirement(AttemptLabel, selection.Exists, nil)
+	if err != nil {
+		return err
+	}
+	scheme := runtime.NewScheme()
+	if err := clientscheme.AddToScheme(scheme); err != nil {
+		return err
+	}
+	caches := cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: labels.NewSelector().Add(*ours)}}}
+	if o.Namespace != "" {
+		caches.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
+	}
+	m, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Cache: caches, Metrics: server.Options{BindAddress: o.MetricsAddress}, HealthProbeBindAddress: o.ProbeAddress,
+		LeaderElection: o.LeaderElection != "", LeaderElectionNamespace: o.LeaderElection, LeaderElectionID: "tailcut-controller",
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.AddHealthzCheck("alive", healthz.Ping); err != nil {
+		return err
+	}
+	if err := m.AddReadyzCheck("alive", healthz.Ping); err != nil {
+		return err
+	}
+	if err := m.GetFieldIndexer().IndexField(ctx, &corev1.Pod{}, ownerIndex, jobName); err != nil {
+		return err
+	}
+	c := &reconciler{
+		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, policy: o.Policy, class: o.ClonePriority,
+		clones: newCloneGate(o.MaxClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
+	}
+	err = ctrl.NewControllerManagedBy(m).For(&batchv1.Job{}).Owns(&corev1.Pod{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c)
+	if err != nil {
+		return err
+	}
+	return m.Start(ctx)
+}
+
+// jobName is the cache's index of pods by the name of their Job.
+func jobName(o client.Object) []string {
+	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "Job" {
+		return []string{owner.Name}
+	}
+	return nil
+}
+
+func restConfig(o *Options) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.Kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Burst, config.UserAgent = o.QPS, o.Burst, "tailcut-controller"
+	return config, nil
+}
