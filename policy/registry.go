@@ -19,12 +19,15 @@ var registry = []*Entry{
 	&fairEntry,
 	&fifoEntry,
 	&flinkEntry,
+	&flutterEntry,
 	&forkEntry,
+	&geocloneEntry,
 	&grassEntry,
 	&hadoopEntry,
 	&hadoop2Entry,
 	&hopperEntry,
 	&intermediateEntry,
+	&iridiumEntry,
 	&lapsEntry,
 	&lateEntry,
 	&laxityEntry,
@@ -44,8 +47,12 @@ var registry = []*Entry{
 var presets = []Preset{
 	{"backup", "fork:p=0.05", "MapReduce's backup tasks (Dean and Ghemawat, OSDI 2004): one clone of whatever runs when 5 % are left"},
 	{"dolly-shed", "dolly:budget=1,threshold=1,formula=shed", "Dolly as Shed compares with it: attempts by the chance of a straggler alone, give p"},
+	{"flutter+dolly", "dolly:order=fair,sites=flutter", "Flutter's sites, and Dolly's clones inside them, as GeoClone compares with it"},
+	{"flutter+mantri", "mantri:order=fair,sites=flutter", "Flutter's sites, and Mantri's duplicates inside them, as GeoClone compares with it"},
 	{"late-short", "late:min_age=1s", "LATE for tasks that last seconds"},
 	{"mantri-dup", "mantri:idle=delta,restart=false", "Mantri's duplicates alone, as in Xu et al., TPDS 2017"},
+	{"spark-geo", "fair:sites=delay", "Spark between sites: fair shares and delay scheduling, no clones"},
+	{"spark-geo+late", "late:order=fair,sites=delay", "the same with LATE's clones"},
 	{"spark3", "spark:quantile=0.75,multiplier=1.5", "Spark before 4.0"},
 }
 
