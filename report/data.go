@@ -44,6 +44,8 @@ func writePoints(out *csv.Writer, section, plot string, s Series) {
 		if s.Low != nil {
 			_ = out.Write([]string{section, plot, row, "low", exact(s.Low[i])})
 			_ = out.Write([]string{section, plot, row, "high", exact(s.High[i])})
+		} else if s.Kind == Spans {
+			_ = out.Write([]string{section, plot, row, "end", exact(s.High[i])})
 		}
 	}
 }

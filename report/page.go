@@ -54,6 +54,7 @@ const (
 	Line   Kind = "line"
 	Steps  Kind = "steps"  // constant up to the next x: empirical distributions
 	Points Kind = "points" // not connected
+	Spans  Kind = "spans"  // horizontal lines at y from x to High: who did something when; finite numbers on linear axes
 	Bars   Kind = "bars"   // filled steps: histograms; the last x is the right end of the last bar and its y is not drawn
 )
 

@@ -142,6 +142,9 @@ func (p *Plot) points(s Series) (ps points) {
 
 // add draws a series and says how many points it has. The round counts how often the palette was used up: dashes tell those apart.
 func (p *Plot) add(pl *plot.Plot, legend *plot.Legend, s Series, c color.RGBA, round int) (int, error) {
+	if s.Kind == Spans {
+		return p.addSpans(pl, legend, s, c), nil
+	}
 	ps := p.points(s)
 	if len(ps.XYs) == 0 {
 		return 0, nil
