@@ -30,7 +30,7 @@ type Experiment struct {
 }
 
 // Experiments is all of them, in the order in which they are listed. It does not change.
-var Experiments = []Experiment{overlapPaper, forkPaper, srewPaper, shedPaper}
+var Experiments = []Experiment{overlapPaper, forkPaper, srewPaper, shedPaper, geoclonePaper}
 
 // Find returns the experiment of that name.
 func Find(name string) (Experiment, bool) {

@@ -1,0 +1,51 @@
+package reproduce
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tailcut/tailcut/sim"
+)
+
+// The whole experiment on few jobs: every figure is there and can be drawn, and the same seed gives the same bytes.
+func TestGeoclonePage(t *testing.T) {
+	scale := geoScale{
+		runs: 2, sweep: 1, window: 60, lambdas: []float64{0.05, 0.1}, skews: []float64{0, 1}, size: 4, sites: []int{5, 10}, loads: []float64{0.1}, epsilons: []float64{0.5, 0.9},
+		testbed: 1, clouds: 1,
+	}
+	scale.lambdas = append(scale.lambdas, 0.15)
+	var pages [2]bytes.Buffer
+	for i := range pages {
+		page, err := scale.run(context.Background(), Options{Seed: 1, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := page.WriteHTML(&pages[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
+		t.Error("two runs with one seed differ")
+	}
+	for _, want := range []string{"figure4", "figure6-facebook", "figure6-hpc", "figure7-light", "figure8", "figure9", "figure10", "figure11", "figure12", "learning", "Left out"} {
+		if !strings.Contains(pages[0].String(), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
+// TestSiteAtoms checks the law that policies are told: it sums to 1, and its mean is that of slowdown over speed.
+func TestSiteAtoms(t *testing.T) {
+	s := sim.Site{Slowdown: dollySlowdown(), Speed: sim.Steady(0.5)}
+	values, chances := siteAtoms(&s)
+	sum, mean := 0.0, 0.0
+	for i, x := range values {
+		sum, mean = sum+chances[i], mean+chances[i]*x
+	}
+	if len(values) != 12 || math.Abs(sum-1) > 1e-12 || math.Abs(mean-2*4.691) > 1e-9 {
+		t.Errorf("%d values, sum %v, mean %v", len(values), sum, mean)
+	}
+}
