@@ -11,6 +11,8 @@ const (
 	splitSize = "12KiB"
 	tasks     = 150
 	seeds     = 60
+
+	leastResumed = 30 // of attempts that must go on in the middle
 )
 
 func policies(registered []string) []string { return registered }

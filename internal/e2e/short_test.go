@@ -14,6 +14,8 @@ const (
 	splitSize = "128KiB"
 	tasks     = 40
 	seeds     = 3
+
+	leastResumed = 0 // of attempts that must go on in the middle: none, three stories may all be lucky
 )
 
 // policies names those under which the tests run: one without clones, and those that exist of two with.
