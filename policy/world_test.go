@@ -14,6 +14,7 @@ import (
 type world struct {
 	tb     testing.TB
 	core   *sched.Core
+	policy sched.Policy
 	now    sched.Time
 	wake   sched.Time
 	facts  timeline
@@ -81,7 +82,7 @@ func (q *timeline) pop() sched.Event {
 }
 
 func newWorld(tb testing.TB, p sched.Policy, l sched.Limits) *world {
-	return &world{tb: tb, core: sched.New(p, l), wake: sched.Never}
+	return &world{tb: tb, core: sched.New(p, l), policy: p, wake: sched.Never}
 }
 
 // on returns a world under the policy of a specification.

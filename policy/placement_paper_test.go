@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestFlutterBottleneck checks that Flutter gives up the shortest time for one task where that lets the slowest end sooner (section 29 of the digest: lexicographic min-max). Task 0 reads 20 MB at site 0 and 18 MB at
+// site 1, so it takes 18 s at site 0 and 20 s at site 1; task 1 reads 30 MB at site 0 alone. Each would rather have the one slot at site 0.
+func TestFlutterBottleneck(t *testing.T) {
+	w := geoWorld(t, "flutter:prior=(det:value=1)", []int{1, 1}, []float64{10, 10})
+	spec := tasksOf(2)
+	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 20e6}, {Site: 1, Bytes: 18e6}}, {{Site: 0, Bytes: 30e6}}}
+	w.submit(0, spec)
+	w.step()
+	if got := fmt.Sprint(w.startsAt(0)); got != "[0@1 1@0]" {
+		t.Errorf("starts %v, want task 1 at site 0", got)
+	}
+}
+
+// TestFlutterWaits checks that where slots are few the tasks that read most go first.
+func TestFlutterWaits(t *testing.T) {
+	w := geoWorld(t, "flutter", []int{1, 1}, []float64{10, 10})
+	spec := tasksOf(4)
+	for _, mb := range []int64{1, 9, 3, 7} {
+		spec.Stages[0].Inputs = append(spec.Stages[0].Inputs, []sched.Source{{Site: 0, Bytes: mb * 1e6}})
+	}
+	w.submit(0, spec)
+	w.step()
+	if got := fmt.Sprint(w.startsAt(0)); got != "[1@0 3@1]" {
+		t.Errorf("starts %v, want the tasks that read 9 and 7 MB", got)
+	}
+}
+
+// TestIridiumShares checks the problem of Pu et al. where it can be solved by hand: sites 0 and 1 with 30 and 10 MB read by all tasks alike, links of 1 MB/s. (1-r) 30 = z and r 10 = z at site 0, and the same at site 1
+// the other way round: r_0 = 3/4. Eight tasks: 6 and 2.
+func TestIridiumShares(t *testing.T) {
+	w := geoWorld(t, "iridium", []int{8, 8}, []float64{10, 10})
+	spec := tasksOf(8)
+	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 30e6}, {Site: 1, Bytes: 10e6}}}
+	w.submit(0, spec)
+	w.step()
+	at := map[byte]int{}
+	for _, x := range w.startsAt(0) {
+		at[x[len(x)-1]]++
+	}
+	if at['0'] != 6 || at['1'] != 2 {
+		t.Errorf("%d and %d tasks, want 6 and 2", at['0'], at['1'])
+	}
+}
+
+// TestIridiumOptimum checks bisection against all ways to share 12 parts: none has a smaller z, and the shares that the bounds allow have that z at most.
+func TestIridiumOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const parts = 12
+		n := rapid.IntRange(2, 4).Draw(t, "sites")
+		p := &iridium{}
+		total := 0.0
+		for range n {
+			p.up = append(p.up, float64(rapid.IntRange(1, 9).Draw(t, "up")))
+			p.down = append(p.down, float64(rapid.IntRange(1, 9).Draw(t, "down")))
+			p.data = append(p.data, float64(rapid.IntRange(0, 9).Draw(t, "data")))
+			p.room = append(p.room, parts)
+			total += p.data[len(p.data)-1]
+		}
+		z := p.solve(parts, total)
+		best := math.Inf(1)
+		var share func(k, left int, worst float64)
+		share = func(k, left int, worst float64) {
+			if k == n {
+				if left == 0 {
+					best = min(best, worst)
+				}
+				return
+			}
+			for m := 0; m <= left; m++ {
+				r := float64(m) / parts
+				share(k+1, left-m, max(worst, (1-r)*p.data[k]/p.up[k], r*(total-p.data[k])/p.down[k]))
+			}
+		}
+		share(0, parts, 0)
+		if z > best*(1+1e-8)+1e-12 {
+			t.Fatalf("z = %v, but shares of %d parts have %v: %+v", z, parts, best, p)
+		}
+		least, most := 0.0, 0.0
+		for k := range p.lo {
+			least, most = least+p.lo[k], most+p.hi[k]
+			for _, r := range []float64{p.lo[k], p.hi[k]} {
+				if p.data[k] > 0 && (1-r)*p.data[k] > z*p.up[k]*(1+1e-6)+1e-9 || r*(total-p.data[k]) > z*p.down[k]*(1+1e-6)+1e-9 {
+					t.Fatalf("share %v of site %d breaks its bound at z = %v: %+v", r, k, z, p)
+				}
+			}
+		}
+		if least > 1+1e-9 || most < 1-1e-9 {
+			t.Fatalf("shares between %v and %v cannot add up to 1: %+v", least, most, p)
+		}
+	})
+}
+
+// TestDelayWaits checks delay scheduling (Zaharia et al., EuroSys 2010): tasks at home at site 0 wait 3 s for its one slot before they go to site 1, each anew after a local start.
+func TestDelayWaits(t *testing.T) {
+	w := geoWorld(t, "spark-geo", []int{1, 3}, []float64{2, 20})
+	spec := tasksOf(4)
+	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 1e6}}}
+	w.submit(0, spec)
+	w.run()
+	if got := fmt.Sprint(w.startsAt(0), w.startsAt(2*sched.Second), w.startsAt(4*sched.Second), w.startsAt(6*sched.Second)); got != "[0@0] [1@0] [2@0] [3@0]" {
+		t.Errorf("starts %v, want all at home, for the slot is free again within 3 s", got)
+	}
+	w = geoWorld(t, "spark-geo", []int{1, 3}, []float64{50, 20})
+	w.submit(0, spec)
+	w.run()
+	if got := fmt.Sprint(w.startsAt(0), w.startsAt(3*sched.Second), w.startsAt(6*sched.Second)); got != "[0@0] [1@1 2@1 3@1] []" {
+		t.Errorf("starts %v, want the rest elsewhere after 3 s: the level stays ANY", got)
+	}
+}
+
+// TestInsideSites checks that redundancy stays inside the site that Flutter chose: every clone of a task is at the site of its original, and no task of a job is left behind.
+func TestInsideSites(t *testing.T) {
+	for _, spec := range []string{"flutter+mantri:period=1s,rho=0", "flutter+dolly:budget=1,threshold=1,p=0.4"} {
+		clones := 0
+		for seed := range uint64(30) {
+			p, err := New(spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := messySites(t, p, sched.NoLimits(), seed)
+			v := w.core.View()
+			w.seen = func(_ sched.Time, orders []sched.Decision) {
+				for i := range orders {
+					d := &orders[i]
+					if d.Kind != sched.Launch || d.Reason == sched.Original {
+						continue
+					}
+					for a, ok := v.FirstAttempt(d.Task); ok; a, ok = v.NextAttempt(a) {
+						if clones++; v.Machine(v.Attempt(a).Machine).Site != v.Machine(d.Machine).Site {
+							t.Fatalf("%s, seed %d: task %d runs at two sites", spec, seed, d.Task)
+						}
+					}
+				}
+			}
+			w.run()
+		}
+		if clones < 50 {
+			t.Errorf("%s: only %d clones were looked at", spec, clones)
+		}
+	}
+}
