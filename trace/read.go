@@ -41,15 +41,26 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return z, func() { _ = z.Close() }, nil
+		return whole{z}, func() { _ = z.Close() }, nil
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, nil, err
 		}
-		return z, z.Close, nil
+		return whole{z}, z.Close, nil
 	}
 	return b, func() {}, nil
+}
+
+// whole is a decompressed stream that says so if the compressed one was cut short.
+type whole struct{ plain io.Reader }
+
+func (w whole) Read(p []byte) (int, error) {
+	n, err := w.plain.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the compressed data end too early: the file was cut short")
+	}
+	return n, err
 }
 
 // reader reads one stream into a workload.

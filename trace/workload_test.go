@@ -124,6 +124,12 @@ func TestCompressedByContent(t *testing.T) {
 			t.Errorf("%s: %d tasks, %v s", name, w.Tasks(), w.WorkSeconds())
 		}
 	}
+	for name, text := range map[string]string{"gzip": g.String(), "zstd": z.String()} {
+		_, err := Read(strings.NewReader(text[:len(text)-5]), "cut", 1)
+		if err == nil || !strings.Contains(err.Error(), "trace: cut: ") || !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("%s, cut short: %v", name, err)
+		}
+	}
 }
 
 func TestSortedByArrival(t *testing.T) {

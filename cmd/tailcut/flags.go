@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,23 +10,48 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// suggestFlag names the nearest flag when an unknown one was given.
-func suggestFlag(cmd *cobra.Command, err error) error {
-	text := err.Error()
-	_, name, found := strings.Cut(text, "unknown flag: --")
-	if !found {
-		return fmt.Errorf("%s (see 'tailcut %s --help')", text, cmd.Name())
+// unknownVerb refuses arguments of a command that only has commands below it, and names the nearest of these.
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q for %q; did you mean %s?", args[0], cmd.CommandPath(), strings.Join(near, " or "))
+	}
+	return fmt.Errorf("unknown command %q for %q (see '%s --help')", args[0], cmd.CommandPath(), cmd.CommandPath())
+}
+
+// flagError names the nearest flag when an unknown one was given, and what is expected of a flag whose value is wrong.
+func flagError(cmd *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) {
+		expected := map[string]string{
+			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "duration": "a duration such as 90s or 10m",
+		}[wrong.GetFlag().Value.Type()]
+		if expected == "" {
+			return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, errors.Unwrap(wrong))
+		}
+		return fmt.Errorf("--%s: expected %s, not %q", wrong.GetFlag().Name, expected, wrong.GetValue())
+	}
+	text := err.Error()
+	if _, name, found := strings.Cut(text, "unknown flag: --"); found {
+		if near := nearestFlag(cmd, name); near != "" {
+			return fmt.Errorf("%s; did you mean --%s?", text, near)
+		}
+	}
+	return fmt.Errorf("%s (see '%s --help')", text, cmd.CommandPath())
+}
+
+// nearestFlag returns the flag that is most like a name, "" if none is within two letters of it.
+func nearestFlag(cmd *cobra.Command, name string) string {
 	best, distance := "", 3
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if d := editDistance(name, f.Name); d < distance {
 			best, distance = f.Name, d
 		}
 	})
-	if best == "" {
-		return fmt.Errorf("%s (see 'tailcut %s --help')", text, cmd.Name())
-	}
-	return fmt.Errorf("%s; did you mean --%s?", text, best)
+	return best
 }
 
 // editDistance is Levenshtein's.
@@ -58,7 +84,7 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.valid, "|") }
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.valid, s) {
-		return fmt.Errorf("%q is not one of %s", s, strings.Join(c.valid, ", "))
+		return fmt.Errorf("expected one of %s, not %q", strings.Join(c.valid, ", "), s)
 	}
 	c.value = s
 	return nil

@@ -63,10 +63,12 @@ func newRoot() *cobra.Command {
 		Use:           "tailcut",
 		Short:         "Finish batch jobs on time although some of their tasks straggle",
 		Long:          "Tailcut runs extra attempts of the right tasks, in the right place, at the right moment,\nand keeps exactly one result of each.",
+		Args:          unknownVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(suggestFlag)
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newAttempt(), newGuard())
 	return root
 }

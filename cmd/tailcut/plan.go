@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 // newPlan is the verb that turns durations into decisions.
 func newPlan() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan", Short: "Say when to replicate stragglers, from your own task durations", Args: cobra.NoArgs,
+		Use: "plan", Short: "Say when to replicate stragglers, from your own task durations", Args: unknownVerb,
 		Long: "Say when to replicate the stragglers of a job, how often, and what it costs, from the durations of its tasks.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

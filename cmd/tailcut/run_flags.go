@@ -288,8 +288,8 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
 	case f.resumable && f.tasks == 0:
 		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
-	case f.tasks < 0:
-		return nil, fmt.Errorf("--tasks: %d is not at least 1", f.tasks)
+	case f.given("tasks") && f.tasks < 1:
+		return nil, fmt.Errorf("--tasks: expected a number of at least 1, not %d", f.tasks)
 	case f.tasks > 0:
 		if len(args) == 0 {
 			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")

@@ -12,7 +12,7 @@ import (
 // newTrace is the verb about workloads as files.
 func newTrace() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "trace", Short: "Inspect, convert and synthesise workloads", Args: cobra.NoArgs,
+		Use: "trace", Short: "Inspect, convert and synthesise workloads", Args: unknownVerb,
 		Long: "Inspect, convert and synthesise workloads: what they are like, in which format they are kept, and how to make one.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
