@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -108,11 +109,11 @@ func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *d
 }
 
 func printSummaryCSV(w io.Writer, s *live.Summary) error {
-	fmt.Fprintln(w, "stage,tasks,attempts,seconds")
+	rows := [][]string{{"stage", "tasks", "attempts", "seconds"}}
 	for _, st := range s.Stages {
-		fmt.Fprintf(w, "%s,%d,%d,%s\n", st.Name, st.Tasks, st.Attempts, strconv.FormatFloat(st.Seconds, 'f', -1, 64))
+		rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Attempts), strconv.FormatFloat(st.Seconds, 'f', -1, 64)})
 	}
-	return nil
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // blame says in one line why a job failed.
@@ -145,8 +146,9 @@ type previewResult struct {
 }
 
 type previewStage struct {
-	Name  string `json:"name"`
-	Tasks int    `json:"tasks"`
+	Name   string `json:"name"`
+	Tasks  int    `json:"tasks"`
+	Launch int    `json:"launch"` // attempts of it that would be launched first
 }
 
 // printPreview asks the policy what it would launch first, and prints it and the plan.
@@ -162,18 +164,26 @@ func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, r
 	if err != nil {
 		return err
 	}
-	r := previewResult{Schema: "tailcut.preview/v1", Policy: req.Policy, Slots: req.Slots}
+	r := previewResult{Schema: "tailcut.preview/v1", Policy: req.Policy, Slots: req.Slots, Launch: []string{}}
 	for i, name := range plan.Stages {
-		r.Stages = append(r.Stages, previewStage{name, plan.Spec.Stages[i].Tasks})
+		r.Stages = append(r.Stages, previewStage{Name: name, Tasks: plan.Spec.Stages[i].Tasks})
 	}
 	for i := range decisions {
 		if d := &decisions[i]; d.Kind == sched.Launch {
 			st := core.View().Stage(d.Stage)
+			r.Stages[st.Index].Launch++
 			r.Launch = append(r.Launch, fmt.Sprintf("%s attempt %d", nameTask(plan.Stages[st.Index], int(d.Task-st.First)), d.Number))
 		}
 	}
-	if format == "json" {
+	switch format {
+	case "json":
 		return json.NewEncoder(w).Encode(r)
+	case "csv":
+		rows := [][]string{{"stage", "tasks", "launch"}}
+		for _, st := range r.Stages {
+			rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Launch)})
+		}
+		return csv.NewWriter(w).WriteAll(rows)
 	}
 	fmt.Fprintf(w, "%s on %d slots would run:\n", r.Policy, r.Slots)
 	for _, st := range r.Stages {
