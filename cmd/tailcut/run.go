@@ -90,6 +90,10 @@ func (e *engine) claim() error {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(e.out, mapreduce.SuccessName)); err == nil {
+		if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: its folder %s is gone, which says what belongs to it; "+
+				"remove the result yourself, or name another --output", e.out, privateDir)
+		}
 		return fmt.Errorf("%s: holds a finished result; use --force to replace it, or another --output", e.out)
 	}
 	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
