@@ -22,6 +22,25 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q (see '%s --help')", args[0], cmd.CommandPath(), cmd.CommandPath())
 }
 
+// tellUsage adds to the errors about too few or too many arguments, of a command and all below it, what was expected.
+func tellUsage(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil && !cmd.HasSubCommands() {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			switch {
+			case err == nil:
+				return nil
+			case len(cmd.ValidArgs) > 0:
+				return fmt.Errorf("expected '%s' with one of %s", cmd.UseLine(), strings.Join(cmd.ValidArgs, ", "))
+			}
+			return fmt.Errorf("expected '%s'; %w", cmd.UseLine(), err)
+		}
+	}
+	for _, below := range cmd.Commands() {
+		tellUsage(below)
+	}
+}
+
 // flagError names the nearest flag when an unknown one was given, and what is expected of a flag whose value is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError

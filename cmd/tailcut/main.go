@@ -70,5 +70,6 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newAttempt(), newGuard())
+	tellUsage(root)
 	return root
 }

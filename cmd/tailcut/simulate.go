@@ -134,6 +134,8 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		return nil, err
 	}
 	switch {
+	case f.machines == 0:
+		return nil, errors.New("expected --machines of at least 1, or a --cluster with machines of its own")
 	case f.machines < 1 || f.machines > 1<<24:
 		return nil, wrongFlag("machines", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<24, f.machines))
 	case f.runs < 1 || f.runs > 1<<20:
