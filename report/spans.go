@@ -41,7 +41,7 @@ func (s *spanLines) Thumbnail(c *draw.Canvas) {
 
 // addSpans draws a series of spans and says how many there are.
 func (p *Plot) addSpans(pl *plot.Plot, legend *plot.Legend, s Series, c color.RGBA) int {
-	lines := &spanLines{LineStyle: draw.LineStyle{Color: c, Width: vg.Points(1.2)}}
+	lines := &spanLines{LineStyle: draw.LineStyle{Color: c, Width: vg.Points(1)}}
 	for i := range s.X {
 		lines.from = append(lines.from, plotter.XY{X: s.X[i], Y: s.Y[i]})
 		lines.to = append(lines.to, s.High[i])

@@ -114,7 +114,7 @@ func (c *geoClouds) addTo(page *report.Page) (*report.Page, error) {
 
 // geoSpan is an attempt that has ended.
 type geoSpan struct {
-	task       sched.TaskID
+	y          float64 // its task, and a little above that the further attempts of the task
 	site       sched.SiteID
 	start, end float64
 	won        bool
@@ -130,12 +130,13 @@ type watched struct {
 func (w *watched) Observe(v *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.AttemptDone || ev.Kind == sched.AttemptLost {
 		a := v.Attempt(ev.Attempt)
-		w.spans = append(w.spans, geoSpan{ev.Task, v.Machine(ev.Machine).Site, a.Started.Seconds(), v.Now().Seconds(), ev.Kind == sched.AttemptDone})
+		y := float64(ev.Task) + 0.22*float64(min(a.Number, 3))
+		w.spans = append(w.spans, geoSpan{y, v.Machine(ev.Machine).Site, a.Started.Seconds(), v.Now().Seconds(), ev.Kind == sched.AttemptDone})
 	}
 	w.Policy.Observe(v, ev)
 }
 
-// picture draws the attempts of the first run of a policy: a line each, at the height of its task, in the colour of its site.
+// picture draws the attempts of the first run of a policy: a line each, at the height of its task or a little above, in the colour of its site.
 func (g *geoRun) picture(p int) (report.Plot, error) {
 	plot := report.Plot{Name: "attempts-" + strings.Split(g.specs[p], ":")[0], Title: geoRows[p].name + ": " + g.name, X: "time (s)", Y: "task"}
 	w, err := g.workload()
@@ -160,7 +161,7 @@ func (g *geoRun) picture(p int) (report.Plot, error) {
 		s := report.Series{Name: c.Sites[k].Name, Kind: report.Spans}
 		for _, a := range log.spans {
 			if a.site == sched.SiteID(k) {
-				s.X, s.Y, s.High = append(s.X, a.start), append(s.Y, float64(a.task)), append(s.High, a.end)
+				s.X, s.Y, s.High = append(s.X, a.start), append(s.Y, a.y), append(s.High, a.end)
 			}
 		}
 		if len(s.X) > 0 {
@@ -169,7 +170,7 @@ func (g *geoRun) picture(p int) (report.Plot, error) {
 	}
 	for _, a := range log.spans {
 		if a.won {
-			wins.X, wins.Y = append(wins.X, a.end), append(wins.Y, float64(a.task))
+			wins.X, wins.Y = append(wins.X, a.end), append(wins.Y, a.y)
 		}
 	}
 	plot.Series = append(plot.Series, wins)
