@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,8 +44,9 @@ type reconciler struct {
 type state struct {
 	uid    types.UID
 	run    *run
-	unseen map[ref]time.Time // pods that were made and have not come by the watch, and when
-	wrong  string            // annotation that was complained about
+	unseen map[ref]time.Time   // pods that were made and have not come by the watch, and when
+	wrong  string              // annotation that was complained about
+	free   sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -126,7 +128,7 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 		}
 		c.announce(job, &before)
 	}
-	if err := c.releaseAll(ctx, t.release); err != nil {
+	if err := c.release(ctx, s, t.release); err != nil {
 		return 0, err
 	}
 	switch {
@@ -358,7 +360,7 @@ func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
 	defer c.mu.Unlock()
 	s := c.jobs[name]
 	if s == nil || s.uid != uid {
-		s = &state{uid: uid, unseen: map[ref]time.Time{}}
+		s = &state{uid: uid, unseen: map[ref]time.Time{}, free: sets.New[types.UID]()}
 		c.jobs[name] = s
 	}
 	return s

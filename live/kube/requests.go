@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,17 +39,33 @@ func (c *reconciler) deleteOne(ctx context.Context, p *corev1.Pod) error {
 	return forgive(c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID}))
 }
 
-// releaseAll removes the finalizers of pods that are counted.
+// release removes the finalizers of pods that have been counted, once.
+func (c *reconciler) release(ctx context.Context, s *state, counted []*corev1.Pod) error {
+	still := sets.New[types.UID]()
+	var bound []*corev1.Pod
+	for _, p := range counted {
+		if still.Insert(p.UID); !s.free.Has(p.UID) {
+			bound = append(bound, p)
+		}
+	}
+	s.free = s.free.Intersection(still)
+	if err := c.releaseAll(ctx, bound); err != nil {
+		return err
+	}
+	for _, p := range bound {
+		s.free.Insert(p.UID)
+		observePod(p)
+	}
+	return nil
+}
+
+// releaseAll removes finalizers.
 func (c *reconciler) releaseAll(ctx context.Context, pods []*corev1.Pod) error {
 	return each(ctx, pods, func(ctx context.Context, p *corev1.Pod) error {
 		if !hasFinalizer(p) {
 			return nil
 		}
-		if err := c.patch(ctx, p, fmt.Sprintf(`{"metadata":{"uid":%q,"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, finalizer)); err != nil {
-			return err
-		}
-		observePod(p)
-		return nil
+		return c.patch(ctx, p, fmt.Sprintf(`{"metadata":{"uid":%q,"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, finalizer))
 	})
 }
 

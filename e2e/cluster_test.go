@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// cluster is the Kubernetes that the script run has started.
+type cluster struct {
+	t        *testing.T
+	bin, dir string
+}
+
+func newCluster(t *testing.T) *cluster {
+	c := &cluster{t, os.Getenv("TAILCUT_E2E_BIN"), os.Getenv("TAILCUT_E2E_RUN")}
+	if c.bin == "" || c.dir == "" {
+		t.Skip("no cluster; e2e/run starts one")
+	}
+	return c
+}
+
+func (c *cluster) kubeconfig() string { return filepath.Join(c.dir, "pki", "admin.kubeconfig") }
+
+// kubectl runs kubectl with what it is to read, and returns its output.
+func (c *cluster) kubectl(stdin string, args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(c.bin, "kubectl"), append([]string{"--kubeconfig", c.kubeconfig()}, args...)...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out), err
+}
+
+func (c *cluster) must(stdin string, args ...string) string {
+	c.t.Helper()
+	out, err := c.kubectl(stdin, args...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out
+}
+
+func (c *cluster) get(what any, args ...string) {
+	c.t.Helper()
+	if err := json.Unmarshal([]byte(c.must("", append([]string{"get", "-o", "json"}, args...)...)), what); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) job(name string) *batchv1.Job {
+	job := &batchv1.Job{}
+	c.get(job, "job", name)
+	return job
+}
+
+func (c *cluster) pods(selector string) []corev1.Pod {
+	list := &corev1.PodList{}
+	c.get(list, "pods", "-l", selector)
+	return list.Items
+}
+
+// controller runs tailcut-controller until stop is called, which kills it.
+func (c *cluster) controller() (stop func()) {
+	log, err := os.OpenFile(filepath.Join(c.dir, "log", "tailcut-controller.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "tailcut-controller"), "--kubeconfig", c.kubeconfig(), "--metrics-address", "0", "--probe-address", "0")
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	return func() {
+		cancel()
+		_ = cmd.Wait() // killed
+		log.Close()
+	}
+}
+
+// wait lets kubectl wait for a condition of a Job.
+func (c *cluster) wait(job, condition string, most time.Duration) {
+	c.t.Helper()
+	c.must("", "wait", "--for=condition="+condition, "--timeout="+most.String(), "job/"+job)
+}

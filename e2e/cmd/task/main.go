@@ -1,0 +1,73 @@
+// Task is the work of the tests' pods: it takes the time of its first argument, many times as long on the node that its second names (the third says
+// how many), and reports its progress in its pod's annotation tailcut.dev/progress.
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+func main() {
+	if err := work(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "task:", err)
+		os.Exit(1)
+	}
+}
+
+func work(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("usage: task DURATION SLOW-NODE TIMES")
+	}
+	total, err := time.ParseDuration(args[0])
+	if err != nil {
+		return err
+	}
+	times, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	if os.Getenv("NODE_NAME") == args[1] {
+		total *= time.Duration(times)
+	}
+	report := reporter()
+	start := time.Now()
+	for done := time.Duration(0); done < total; done = time.Since(start) {
+		report(done.Seconds() / total.Seconds())
+		time.Sleep(min(time.Second, total-done))
+	}
+	return nil
+}
+
+// reporter returns what tells the API server how far the task is. That it cannot be told does not stop the work.
+func reporter() func(float64) {
+	const account = "/var/run/secrets/kubernetes.io/serviceaccount/"
+	token, err := os.ReadFile(account + "token")
+	authority, err2 := os.ReadFile(account + "ca.crt")
+	if err != nil || err2 != nil {
+		return func(float64) {}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(authority)
+	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	url := "https://" + net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")) +
+		"/api/v1/namespaces/" + os.Getenv("POD_NAMESPACE") + "/pods/" + os.Getenv("POD_NAME")
+	return func(progress float64) {
+		body := fmt.Appendf(nil, `{"metadata":{"annotations":{"tailcut.dev/progress":"%.3f"}}}`, progress)
+		request, err := http.NewRequest(http.MethodPatch, url, bytes.NewReader(body))
+		if err != nil {
+			return
+		}
+		request.Header.Set("Authorization", "Bearer "+string(token))
+		request.Header.Set("Content-Type", "application/merge-patch+json")
+		if response, err := client.Do(request); err == nil {
+			response.Body.Close()
+		}
+	}
+}
