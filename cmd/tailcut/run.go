@@ -259,7 +259,7 @@ func (e *engine) report(ctx context.Context, run *live.Run, d *deadlineOutcome) 
 	case s.State == "succeeded":
 		return nil
 	case s.State == "failed":
-		return failure{errors.New(blame(s))}
+		return failure{errors.New(blame(s, e.folders))}
 	case ctx.Err() != nil:
 		fmt.Fprintln(e.cmd.ErrOrStderr(), "the same command goes on where this one stopped")
 		return ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -116,16 +117,22 @@ func printSummaryCSV(w io.Writer, s *live.Summary) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// blame says in one line why a job failed.
-func blame(s *live.Summary) string {
+// blame says in one line why a job failed, and where there is more about it.
+func blame(s *live.Summary, folders proc.Folders) string {
 	if s.FailedTask == nil {
 		return "the job failed"
 	}
 	line := fmt.Sprintf("the job failed: %s failed too often", taskName(stageNames(s), s.FailedTask))
 	if s.Failure == nil { // the journal does not keep what an attempt said
-		return line + ", before this start; use --force to run it anew"
+		line += ", before this start; use --force to run it anew"
+	} else {
+		line += "; the last time: " + s.Failure.Note
 	}
-	return line + "; the last time: " + s.Failure.Note
+	path := folders.Stderr(s.FailedTask.Stage, s.FailedTask.Index)
+	if _, err := os.Stat(path); err == nil {
+		line += "; its standard error is in " + path
+	}
+	return line
 }
 
 func stageNames(s *live.Summary) []string {

@@ -303,6 +303,9 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 		rep.Kind, rep.Note = sched.AttemptFailed, note
 	}
 	lost := exit != 0 || p.killer() == byEngine
+	if exit != 0 && p.killer() != byEngine {
+		e.keepStderr(p)
+	}
 	if lost {
 		p.folder.drop()
 	}

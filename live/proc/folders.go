@@ -91,7 +91,7 @@ func (f Folders) Tidy() error {
 	}
 	return errors.Join(
 		sideBySide(len(results), func(i int) error { return os.RemoveAll(results[i]) }),
-		os.RemoveAll(f.attempts()), os.RemoveAll(f.allSaved()), os.RemoveAll(filepath.Join(f.Root, "done")))
+		os.RemoveAll(f.attempts()), os.RemoveAll(f.allSaved()), os.RemoveAll(f.allStderr()), os.RemoveAll(filepath.Join(f.Root, "done")))
 }
 
 // sideBySide calls do for 0 to n-1, as many at once as there are cores, though two at least, and returns the errors.

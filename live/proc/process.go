@@ -185,14 +185,8 @@ func (p *process) follow(listen func(line string)) {
 
 // lastLine returns the last line of a file that is not blank, cut to what fits a terminal.
 func lastLine(f *os.File) string {
-	const tail, most = 4096, 200
-	info, err := f.Stat()
-	if err != nil {
-		return ""
-	}
-	b := make([]byte, tail)
-	n, _ := f.ReadAt(b, max(0, info.Size()-tail))
-	b = bytes.TrimSpace(b[:n])
+	const most = 200
+	b := bytes.TrimSpace(tail(f, 4096))
 	b = b[bytes.LastIndexByte(b, '\n')+1:]
 	if len(b) > most {
 		b = b[:most]
