@@ -67,6 +67,8 @@ type ese struct {
 type eseStage struct {
 	id   sched.StageID
 	ends heap[falling[sched.Time]] // tasks with one attempt, by their numbers in the stage
+	law  pareto                    // for which age is its stragglerAge: a search, and the law of a stage seldom changes
+	age  float64
 }
 
 func (p *ese) Observe(v *sched.View, ev *sched.Event) {
@@ -121,7 +123,10 @@ func (p *ese) limit(v *sched.View, st *eseStage) sched.Time {
 	case p.sigma > 0:
 		return sched.FromSeconds(p.sigma * mean)
 	default:
-		return sched.FromSeconds(fitPareto(mean, sd).stragglerAge() * mean)
+		if law := fitPareto(mean, sd); law != st.law {
+			st.law, st.age = law, law.stragglerAge()
+		}
+		return sched.FromSeconds(st.age * mean)
 	}
 }
 
