@@ -128,7 +128,7 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 		fmt.Fprintf(out, "%s more; --top 0 shows all.\n", count(len(all)-len(shown), "stage"))
 	}
 	if worth == 0 {
-		fmt.Fprintf(out, "Clones would not help any of %s.\n", count(len(all), "stage"))
+		fmt.Fprintf(out, "Clones would help none of %s.\n", count(len(all), "stage"))
 		return nil
 	}
 	fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
