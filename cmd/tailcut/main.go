@@ -60,9 +60,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // newRoot assembles the verbs.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "tailcut",
-		Short:         "Finish batch jobs on time although some of their tasks straggle",
-		Long:          "Tailcut runs extra attempts of the right tasks, in the right place, at the right moment,\nand keeps exactly one result of each.",
+		Use:   "tailcut",
+		Short: "Finish batch jobs on time although some of their tasks straggle",
+		Long:  "Tailcut runs extra attempts of the right tasks, in the right place, at the right moment,\nand keeps exactly one result of each.",
+		Example: `  tailcut run wordcount src/ --output counts
+  tailcut plan fork durations.txt
+  tailcut simulate 'synth:jobs=50;tasks=100' --machines 500 --policy fifo,spark,srew`,
 		Args:          unknownVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,

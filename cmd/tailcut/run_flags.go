@@ -99,7 +99,7 @@ func newRun() *cobra.Command {
 	fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, to reckon with for --deadline (without: durations of earlier runs of the same --name)")
 	fl.BoolVar(&f.strict, "fail-on-deadline", false, "exit with 1 if the deadline is missed")
 	fl.StringVar(&f.name, "name", "", "`name` under which durations are kept for later deadlines")
-	fl.StringVar(&f.history, "history", "", "`folder` where they are kept, or none (without: in the user's state folder)")
+	fl.StringVar(&f.history, "history", "", "`folder` where durations are kept under --name, or none (without: in the user's state folder)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
 	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`")
 	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")

@@ -14,6 +14,9 @@ func newTrace() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trace", Short: "Inspect, convert and synthesise workloads", Args: unknownVerb,
 		Long: "Inspect, convert and synthesise workloads: what they are like, in which format they are kept, and how to make one.",
+		Example: `  tailcut trace info jobs.tr.gz
+  tailcut trace convert batch_task.csv.gz jobs.jsonl.zst
+  tailcut trace synth 'synth:jobs=1000;tasks=100' jobs.jsonl.gz`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newTraceInfo(), newTraceConvert(), newTraceSynth())
