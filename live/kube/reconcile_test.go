@@ -1,0 +1,214 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// bench is a reconciler and an API server without validation, whose time the test sets and whose requests fail when it says.
+type bench struct {
+	*reconciler
+	t     *testing.T
+	api   client.Client
+	clock time.Time
+	left  int // requests that succeed before all fail, as if the controller was killed; negative for never
+}
+
+func newBench(t *testing.T, job *batchv1.Job) *bench {
+	b := &bench{t: t, clock: epoch, left: -1}
+	b.api = fake.NewClientBuilder().WithScheme(clientscheme.Scheme).WithObjects(job).WithStatusSubresource(&batchv1.Job{}).
+		WithIndex(&corev1.Pod{}, ownerIndex, jobName).Build()
+	b.restart()
+	return b
+}
+
+// restart is a new controller.
+func (b *bench) restart() {
+	dead := fmt.Errorf("the controller is dead")
+	alive := func() error {
+		if b.left == 0 {
+			return dead
+		}
+		b.left--
+		return nil
+	}
+	killable := interceptor.NewClient(b.api.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if err := alive(); err != nil {
+				return err
+			}
+			return c.Create(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := alive(); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			if err := alive(); err != nil {
+				return err
+			}
+			return c.Patch(ctx, o, p, opts...)
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			if err := alive(); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Update(ctx, o, opts...)
+		},
+	})
+	b.reconciler = &reconciler{
+		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec string) (sched.Policy, error) { return policy.New(spec, 1) }, policy: "spark", clones: newCloneGate(100, 100),
+		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{},
+	}
+}
+
+func (b *bench) reconcile() error {
+	_, err := b.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}})
+	return err
+}
+
+func (b *bench) pods() []corev1.Pod {
+	list := &corev1.PodList{}
+	if err := b.api.List(context.Background(), list); err != nil {
+		b.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (b *bench) job() *batchv1.Job {
+	job := &batchv1.Job{}
+	if err := b.api.Get(context.Background(), client.ObjectKey{Namespace: "ns", Name: "job"}, job); err != nil {
+		b.t.Fatal(err)
+	}
+	return job
+}
+
+// finishPod lets a pod end.
+func (b *bench) finishPod(p *corev1.Pod, phase corev1.PodPhase) {
+	p.Status.Phase = phase
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		StartedAt: metav1.Time{Time: b.clock.Add(-time.Second)}, FinishedAt: metav1.Time{Time: b.clock},
+	}}}}
+	if err := b.api.Status().Update(context.Background(), p); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// However many of its requests succeed before the controller dies, each time, the Job completes, every index once, a failure is counted once, and
+// no pod keeps its finalizer.
+func TestKilledAfterEachRequest(t *testing.T) {
+	for requests := 1; requests <= 5; requests++ {
+		t.Run(fmt.Sprint(requests), func(t *testing.T) {
+			job := testJob(3)
+			b := newBench(t, job)
+			failedOnce := false
+			for round := 0; ; round++ {
+				if round == 200 {
+					t.Fatalf("not complete: %+v", b.job().Status)
+				}
+				b.left = requests
+				for b.reconcile() == nil && b.left > 0 && round%2 == 0 {
+					b.left-- // a quiet controller dies too
+				}
+				b.clock = b.clock.Add(20 * time.Second)
+				b.restart()
+				if st := b.job().Status; conditionOf(&st, batchv1.JobComplete) != nil {
+					break
+				}
+				if pods := b.pods(); round%3 == 2 && len(pods) > 0 {
+					for i := range pods {
+						if p := &pods[i]; p.Status.Phase == "" {
+							phase := corev1.PodSucceeded
+							if !failedOnce {
+								phase, failedOnce = corev1.PodFailed, true
+							}
+							b.finishPod(p, phase)
+							break
+						}
+					}
+				}
+			}
+			b.left = -1
+			if err := b.reconcile(); err != nil {
+				t.Fatal(err)
+			}
+			st := b.job().Status
+			if st.CompletedIndexes != "0-2" || st.Succeeded != 3 || st.Failed != 1 {
+				t.Errorf("completed %s, succeeded %d, failed %d", st.CompletedIndexes, st.Succeeded, st.Failed)
+			}
+			for _, p := range b.pods() {
+				if hasFinalizer(&p) {
+					t.Errorf("%s keeps its finalizer", p.Name)
+				}
+			}
+		})
+	}
+}
+
+// A policy that there is not is told of once, and no pod is made before it is corrected.
+func TestWrongAnnotation(t *testing.T) {
+	job := testJob(2)
+	job.Annotations = map[string]string{PolicyAnnotation: "sparc"}
+	b := newBench(t, job)
+	told := events.NewFakeRecorder(10)
+	b.events = told
+	for range 3 {
+		if err := b.reconcile(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(told.Events) != 1 || len(b.pods()) != 0 {
+		t.Fatalf("%d events, %d pods", len(told.Events), len(b.pods()))
+	}
+	fixed := b.job()
+	fixed.Annotations[PolicyAnnotation] = "late"
+	if err := b.api.Update(context.Background(), fixed); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.reconcile(); err != nil || len(b.pods()) != 2 {
+		t.Fatalf("%v, %d pods", err, len(b.pods()))
+	}
+}
+
+// A pod is what Kubernetes' own controller would have made, and says which attempt it is.
+func TestPod(t *testing.T) {
+	job := testJob(2)
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "TAILCUT_TASK", Value: "mine"}}}}
+	a := &attempt{ref: ref{1, 2}, clone: true}
+	p := podFor(job, a, []sight{{node: "slow"}, {node: "slow"}, {node: ""}, {node: "other"}}, 0, "low")
+	terms := p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	if len(terms) != 1 || len(terms[0].Preference.MatchFields) != 2 || p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		t.Errorf("affinity %+v", p.Spec.Affinity)
+	}
+	env := p.Spec.Containers[0].Env
+	if len(env) != 3 || env[0].Value != "mine" || env[1].Name != "JOB_COMPLETION_INDEX" || env[2].Value != "2" {
+		t.Errorf("env %+v", env)
+	}
+	if p.Spec.Hostname != "job-1" || p.Labels[indexLabel] != "1" || p.Annotations[indexLabel] != "1" || p.Labels[KindLabel] != clone ||
+		p.Spec.PriorityClassName != "low" || !hasFinalizer(p) || !metav1.IsControlledBy(p, job) {
+		t.Errorf("%+v", p)
+	}
+	other := *a
+	other.number++
+	if p.Name == podName(job, other.ref) || p.Name != podName(job, a.ref) || len(p.Name) != len("job-1-12345") {
+		t.Errorf("names %s, %s", p.Name, podName(job, other.ref))
+	}
+}
