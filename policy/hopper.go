@@ -113,8 +113,10 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 			st.won.add((v.Now() - a.Started).Seconds())
 		}
 		p.place(v, ev.Task)
-		if unfinished, _ := hopperPhase(v, ev.Job); unfinished <= p.jobs[ev.Job].half {
-			p.stale = true
+		if half := p.jobs[ev.Job].half; half >= 0 {
+			if unfinished, _ := hopperPhase(v, ev.Job); unfinished <= half {
+				p.stale = true
+			}
 		}
 	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, ev.Task)
@@ -244,9 +246,6 @@ func (p *hopper) divide(v *sched.View) {
 		p.shares = append(p.shares, hopperShare{job: j, arrived: v.Job(j).Arrived, order: order, size: size})
 		total += size
 	}
-	slices.SortFunc(p.shares, func(a, b hopperShare) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.job, b.job))
-	})
 	scarce := total > float64(v.Slots())
 	if scarce {
 		hopperBySize(p.shares, v.Slots(), p.epsilon)
@@ -255,18 +254,30 @@ func (p *hopper) divide(v *sched.View) {
 	}
 	for i := range p.shares {
 		x := &p.shares[i]
-		job := hopperJob{share: x.share, order: x.order, half: -1}
+		job := &p.jobs[x.job]
+		job.half = -1
 		if scarce {
 			tasks, _ := hopperPhase(v, x.job)
 			job.half = tasks / 2
 		}
-		p.jobs[x.job] = job
-		p.touch(v, x.job)
+		if job.share != x.share || job.order != x.order {
+			job.share, job.order = x.share, x.order
+			p.touch(v, x.job)
+		}
 	}
+}
+
+// compare says who is served first.
+func (x *hopperShare) compare(y *hopperShare) int {
+	if c := cmp.Compare(x.order, y.order); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(x.arrived, y.arrived), cmp.Compare(x.job, y.job))
 }
 
 // hopperBySize gives every job its minimum, and then V in order of size while there are slots.
 func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
+	slices.SortFunc(jobs, func(a, b hopperShare) int { return a.compare(&b) })
 	least := int((1 - epsilon) * float64(slots) / float64(len(jobs)))
 	left := slots
 	for i := range jobs {
@@ -282,8 +293,11 @@ func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
 	}
 }
 
-// hopperInProportion gives every job its part of the slots, by largest remainder, ties to the one that is served first.
+// hopperInProportion gives every job its part of the slots, by largest remainder, ties to the one that is served first; nothing if no job has a use for any.
 func hopperInProportion(jobs []hopperShare, slots int, total float64) {
+	if total == 0 {
+		return
+	}
 	left := slots
 	for i := range jobs {
 		x := &jobs[i]
@@ -291,12 +305,16 @@ func hopperInProportion(jobs []hopperShare, slots int, total float64) {
 		x.share = int(x.size)
 		left -= x.share
 	}
-	byRemainder := func(a, b hopperShare) int {
-		return cmp.Or(cmp.Compare(b.size-float64(b.share), a.size-float64(a.share)), cmp.Compare(a.order, b.order),
-			cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.job, b.job))
+	if left <= 0 {
+		return
 	}
-	slices.SortFunc(jobs, byRemainder)
-	for i := range jobs[:min(max(left, 0), len(jobs))] {
+	slices.SortFunc(jobs, func(a, b hopperShare) int {
+		if c := cmp.Compare(b.size-float64(b.share), a.size-float64(a.share)); c != 0 {
+			return c
+		}
+		return a.compare(&b)
+	})
+	for i := range jobs[:min(left, len(jobs))] {
 		jobs[i].share++
 	}
 }

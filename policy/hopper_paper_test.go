@@ -50,6 +50,16 @@ func TestHopperShares(t *testing.T) {
 	}
 }
 
+// TestHopperWithoutWork: of jobs of which no phase has a task for slots of this class nobody gets any, and the division is one all the same.
+func TestHopperWithoutWork(t *testing.T) {
+	for _, slots := range []int{0, 3} {
+		jobs := []hopperShare{{job: 0}, {job: 1}}
+		if hopperInProportion(jobs, slots, 0); jobs[0].share != 0 || jobs[1].share != 0 {
+			t.Errorf("%d slots: shares %d and %d, want none", slots, jobs[0].share, jobs[1].share)
+		}
+	}
+}
+
 // hopperShares returns the slots of jobs that arrive together.
 func hopperShares(t *testing.T, spec string, slots int, jobs []*sched.JobSpec) (shares []int) {
 	p, err := New(spec, 1)
