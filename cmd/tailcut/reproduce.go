@@ -81,6 +81,9 @@ func writePage(cmd *cobra.Command, page *report.Page, format string) error {
 
 // writeReport writes the page's HTML; the file appears whole or not at all.
 func writeReport(page *report.Page, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("--report: %s is a folder; name a file", path)
+	}
 	var b bytes.Buffer
 	if err := page.WriteHTML(&b); err != nil {
 		return err
