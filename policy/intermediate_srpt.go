@@ -24,7 +24,7 @@ var intermediateEntry = Entry{
 		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
 	New: func(a Args) sched.Policy {
-		p := &intermediate{splitter: splitter{slotClock: slotClock{slot: a.Span("slot")}}}
+		p := &intermediate{splitter: splitter{slotClock: slotClock{slot: a.Span("slot")}, prefix: true}}
 		p.weigh = p.least
 		return p
 	},

@@ -25,7 +25,7 @@ var lapsEntry = Entry{
 		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
 	New: func(a Args) sched.Policy {
-		return &splitter{slotClock: slotClock{slot: a.Span("slot")}, weigh: laps(toRatio(a.Float("beta")))}
+		return &splitter{slotClock: slotClock{slot: a.Span("slot")}, weigh: laps(toRatio(a.Float("beta"))), prefix: true}
 	},
 }
 

@@ -12,12 +12,16 @@ import (
 // preempted and nothing cloned, so a job above its share keeps what it has until it ends, and slots that no share claims go to whoever has a task, in
 // the same order.
 //
-// A slot of time costs O(n log n) for n active jobs.
+// If there are slots for all tasks that wait, and the jobs with weights are the first, shares decide nothing: all start, in the jobs' order.
+//
+// A slot of time costs O(n log n) for n active jobs, or n jobs with tasks that wait where there are slots for all of these.
 type splitter struct {
 	slotClock
 	weigh func(v *sched.View, jobs []part) // sorts the jobs, first served first, and gives them weights
-	jobs  []part                           // of this decision
-	order []int32                          // scratch of divide: indexes of jobs
+	// Jobs with weights come first, and the order of two jobs depends on no other.
+	prefix bool
+	jobs   []part  // of this decision
+	order  []int32 // scratch of divide: indexes of jobs
 }
 
 // part is the share of a job.
@@ -43,16 +47,20 @@ func (p *splitter) Decide(v *sched.View, act *sched.Actions) {
 	if !p.begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
 		return
 	}
+	all := p.prefix && v.Pending() <= v.FreeSlots()
 	p.jobs = p.jobs[:0]
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
-		job := v.Job(j)
-		p.jobs = append(p.jobs, part{job: j, arrived: job.Arrived, demand: int(job.Pending + job.Live)})
+		if job := v.Job(j); job.Pending > 0 || !all {
+			p.jobs = append(p.jobs, part{job: j, arrived: job.Arrived, demand: int(job.Pending + job.Live)})
+		}
 	}
 	p.weigh(v, p.jobs)
-	p.divide(v.Slots())
-	for i := range p.jobs {
-		x := &p.jobs[i]
-		p.start(v, act, x.job, x.share-int(v.Job(x.job).Live))
+	if !all {
+		p.divide(v.Slots())
+		for i := range p.jobs {
+			x := &p.jobs[i]
+			p.start(v, act, x.job, x.share-int(v.Job(x.job).Live))
+		}
 	}
 	for i := 0; i < len(p.jobs) && v.FreeSlots() > 0; i++ {
 		p.start(v, act, p.jobs[i].job, v.FreeSlots())
