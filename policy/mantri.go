@@ -130,9 +130,13 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	task := v.Task(t)
 	id := int(t - v.Stage(st.id).First)
 	var to *heap[falling[sched.Time]]
-	end, ok := p.ends.task(v, t)
-	newest, _ := v.FirstAttempt(t)
-	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 && p.lists.listOf(newest) == nil {
+	end, ok := sched.Time(0), false
+	if task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
+		if newest, _ := v.FirstAttempt(t); p.lists.listOf(newest) == nil {
+			end, ok = p.ends.task(v, t)
+		}
+	}
+	if ok {
 		switch {
 		case task.Live > 1:
 			to = &st.several
