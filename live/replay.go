@@ -41,6 +41,9 @@ func (e *DivergedError) Error() string {
 			return "nothing"
 		}
 		d := ds[i]
+		if d.Kind == sched.Pace {
+			return fmt.Sprintf("%s %v", d.Kind, d.Speed)
+		}
 		return fmt.Sprintf("%s task %d attempt %d on machine %d (%s)", d.Kind, d.Task, d.Number, d.Machine, d.Reason)
 	}
 	return fmt.Sprintf("batch %d at %s, decision %d: the journal has %s, the replay %s", e.Batch, e.At, i+1, at(e.Want), at(e.Got))

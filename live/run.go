@@ -36,8 +36,14 @@ type Watcher struct {
 	Tick  func(v *sched.View)          // every tenth of a second, and after the last batch
 }
 
-// Create begins a run and its journal. The policy must be the one that the header names.
+// ErrPaces is the error of a policy that sets the speed of the machines: processes cannot be made faster.
+var ErrPaces = errors.New("the policy sets the speed of the machines, which a simulation can do and a live run cannot")
+
+// Create begins a run and its journal. The policy must be the one that the header names. It is an error if it sets the speed of the machines.
 func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
+	if sched.Paces(p) {
+		return nil, ErrPaces
+	}
 	core, err := newCore(h, p)
 	if err != nil {
 		return nil, err
@@ -59,6 +65,9 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 	p, err := newPolicy(h)
 	if err != nil {
 		return nil, err
+	}
+	if sched.Paces(p) {
+		return nil, ErrPaces
 	}
 	past := newHistory(len(h.Job.Stages))
 	core, err := Replay(reader, p, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b, nil) })
@@ -272,6 +281,8 @@ func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
 			r.over = true
 		case sched.Wake:
 			wake.Reset(time.Duration(d.At) - time.Since(r.start))
+		case sched.Pace:
+			return ErrPaces // no such policy is let in
 		}
 	}
 	return nil

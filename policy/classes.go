@@ -8,7 +8,8 @@ import (
 )
 
 // NewPerClass builds a policy for a cluster with so many classes of slots: from one specification, of which each class gets a policy of its own, or from
-// one for each class, in their order, with "/" between them, such as fifo/fair. Without classes (0 or 1) it is New.
+// one for each class, in their order, with "/" between them, such as fifo/fair. Without classes (0 or 1) it is New. A policy that sets the speed of the machines,
+// which is one for all classes, is an error then.
 func NewPerClass(spec string, seed uint64, classes int) (sched.Policy, error) {
 	specs, err := splitClasses(spec, max(1, classes))
 	if err != nil {
@@ -18,6 +19,9 @@ func NewPerClass(spec string, seed uint64, classes int) (sched.Policy, error) {
 	for k, s := range specs {
 		if all[k], err = New(s, seed); err != nil {
 			return nil, err
+		}
+		if len(specs) > 1 && sched.Paces(all[k]) {
+			return nil, fmt.Errorf("policy: %s sets the speed of all machines and cannot serve one of several classes of slots", s)
 		}
 	}
 	if len(all) == 1 {

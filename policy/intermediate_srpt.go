@@ -38,7 +38,7 @@ type intermediate struct {
 func (p *intermediate) Observe(v *sched.View, ev *sched.Event) { p.work.observe(v, ev) }
 
 // least gives a weight to the jobs with the least remaining work, as many as there are slots at most.
-func (p *intermediate) least(v *sched.View, jobs []part) {
+func (p *intermediate) least(v *sched.View, jobs []part) float64 {
 	for i := range jobs {
 		jobs[i].key = p.work.remaining(v, jobs[i].job)
 	}
@@ -46,4 +46,5 @@ func (p *intermediate) least(v *sched.View, jobs []part) {
 	for i := range jobs[:min(len(jobs), v.Slots())] {
 		jobs[i].weight = 1
 	}
+	return float64(len(jobs))
 }

@@ -29,12 +29,13 @@ var lapsEntry = Entry{
 	},
 }
 
-func laps(beta ratio) func(*sched.View, []part) {
-	return func(_ *sched.View, jobs []part) {
+func laps(beta ratio) func(*sched.View, []part) float64 {
+	return func(_ *sched.View, jobs []part) float64 {
 		slices.SortFunc(jobs, laterPart)
 		n := (beta.num*uint64(len(jobs)) + beta.den - 1) / beta.den
 		for i := range jobs[:n] {
 			jobs[i].weight = 1
 		}
+		return float64(len(jobs))
 	}
 }

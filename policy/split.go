@@ -2,6 +2,8 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -17,11 +19,13 @@ import (
 // A slot of time costs O(n log n) for n active jobs, or n jobs with tasks that wait where there are slots for all of these.
 type splitter struct {
 	slotClock
-	weigh func(v *sched.View, jobs []part) // sorts the jobs, first served first, and gives them weights
+	weigh func(v *sched.View, jobs []part) float64 // sorts the jobs, first served first, gives them weights, and returns what all together weigh
 	// Jobs with weights come first, and the order of two jobs depends on no other.
 	prefix bool
 	jobs   []part  // of this decision
 	order  []int32 // scratch of divide: indexes of jobs
+
+	energy int // exponent of the power of speed, if the policy sets the speed, which depends on all jobs: without prefix; else 0
 }
 
 // part is the share of a job.
@@ -44,7 +48,11 @@ func laterPart(a, b part) int { return earlierPart(b, a) }
 func (p *splitter) Observe(*sched.View, *sched.Event) {}
 
 func (p *splitter) Decide(v *sched.View, act *sched.Actions) {
-	if !p.begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
+	if !p.begins(v, act) {
+		return
+	}
+	settled := v.FreeSlots() == 0 || v.Pending() == 0
+	if settled && !p.Paces() {
 		return
 	}
 	all := p.prefix && v.Pending() <= v.FreeSlots()
@@ -54,7 +62,13 @@ func (p *splitter) Decide(v *sched.View, act *sched.Actions) {
 			p.jobs = append(p.jobs, part{job: j, arrived: job.Arrived, demand: int(job.Pending + job.Live)})
 		}
 	}
-	p.weigh(v, p.jobs)
+	weight := p.weigh(v, p.jobs)
+	if p.Paces() && v.Slots() > 0 {
+		p.pace(act, weight, v.Slots())
+	}
+	if settled {
+		return
+	}
 	if !all {
 		p.divide(v.Slots())
 		for i := range p.jobs {
@@ -64,6 +78,17 @@ func (p *splitter) Decide(v *sched.View, act *sched.Actions) {
 	}
 	for i := 0; i < len(p.jobs) && v.FreeSlots() > 0; i++ {
 		p.start(v, act, p.jobs[i].job, v.FreeSlots())
+	}
+}
+
+// Paces tells whether the policy sets the speed of the machines.
+func (p *splitter) Paces() bool { return p.energy > 0 }
+
+// pace sets the speed of each slot such that the power of the speed of all is the weight: (slots x speed)^energy = weight.
+func (p *splitter) pace(act *sched.Actions, weight float64, slots int) {
+	speed := math.Pow(weight, 1/float64(p.energy)) / float64(slots)
+	if err := act.Pace(min(max(speed, math.SmallestNonzeroFloat64), math.MaxFloat64)); err != nil {
+		panic(fmt.Sprintf("policy: speed %v for the weight %v: %v", speed, weight, err))
 	}
 }
 

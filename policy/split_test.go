@@ -37,9 +37,9 @@ type intermediateTwin struct {
 
 func (p *intermediateTwin) Observe(v *sched.View, ev *sched.Event) { p.work.observe(v, ev) }
 
-func (p *intermediateTwin) least(v *sched.View, jobs []part) {
+func (p *intermediateTwin) least(v *sched.View, jobs []part) float64 {
 	x := intermediate{work: p.work}
-	x.least(v, jobs)
+	return x.least(v, jobs)
 }
 
 // TestSplitTwin: what starts does not depend on whether the shares are computed where there are slots for all.

@@ -10,7 +10,16 @@ package policy
 //	from the latest arrival on, jobs share the slots in proportion to their weights until these sum to beta W; the last one counts with the part that fits
 //
 // Readings beside those of laps.go: the age is that at the beginning of the slot of time. While W is 0, at the arrival of the first jobs, all weights are
-// Job.Weight. WLAPS+E (Fox, Im, Moseley, SODA 2013) divides the slots alike and sets the speed of the machines, which no driver offers.
+// Job.Weight.
+//
+// WLAPS+E (energy > 0; Fox, Im, Moseley, "Energy Efficient Scheduling of Parallelizable Jobs", SODA 2013) divides the slots alike, and lets them run at the
+// total speed whose power is the alive weight:
+//
+//	M      slots of machines that are up, busy or not
+//	f      View.Pace, (M f)^energy = W
+//
+// The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the beginning of the slot of time. So with power=1,slot=0s
+// the equation holds at every instant; with ages it holds when the policy decides.
 
 import (
 	"math"
@@ -22,19 +31,25 @@ import (
 var wlapsEntry = Entry{
 	Name:    "wlaps",
 	Summary: "the jobs that arrived last share the slots by age; no clones, no preemption",
-	Source:  "Gupta et al., SPAA 2010: WLAPS",
+	Source:  "Gupta et al., SPAA 2010: WLAPS; Fox, Im, Moseley, SODA 2013: WLAPS+E",
+	Note: "With `energy` it sets the speed of all machines: M slots run at the factor f of their ordinary speed with (M f)^energy equal to the weight of all active jobs, as of the last " +
+		"decision. For a weight that changes with arrivals and ends alone, give `power=1,slot=0s`. Only `tailcut simulate` can do that, without sites, classes of slots, a launch " +
+		"delay, and the services `machine` and `capacity`.",
 	Params: []Param{
 		{Name: "beta", Kind: Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the weight that shares the slots"},
 		{Name: "power", Kind: Float, Default: "2", Min: 1, Max: 16, Help: "norm of the flow time that is to be small"},
+		{Name: "energy", Kind: Int, Default: "0", Max: 16, Help: "WLAPS+E, simulated only: the power of a speed s is s to this; 0 leaves the speed alone"},
 		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
 	New: func(a Args) sched.Policy {
-		return &splitter{slotClock: slotClock{slot: a.Span("slot")}, weigh: wlaps(a.Float("beta"), a.Float("power"))}
+		return &splitter{
+			slotClock: slotClock{slot: a.Span("slot")}, weigh: wlaps(a.Float("beta"), a.Float("power")), energy: a.Int("energy"),
+		}
 	},
 }
 
-func wlaps(beta, power float64) func(*sched.View, []part) {
-	return func(v *sched.View, jobs []part) {
+func wlaps(beta, power float64) func(*sched.View, []part) float64 {
+	return func(v *sched.View, jobs []part) float64 {
 		slices.SortFunc(jobs, laterPart)
 		sum := 0.0
 		for i := range jobs {
@@ -53,5 +68,6 @@ func wlaps(beta, power float64) func(*sched.View, []part) {
 			jobs[i].weight = min(jobs[i].weight, left)
 			left -= jobs[i].weight
 		}
+		return sum
 	}
 }

@@ -343,6 +343,8 @@ func tell(d *sched.Decision) string {
 	switch d.Kind {
 	case sched.Wake:
 		return fmt.Sprintf("wake at %v", d.At)
+	case sched.Pace:
+		return fmt.Sprintf("%v pace %v", d.At, d.Speed)
 	case sched.Close:
 		return fmt.Sprintf("%v close job %d", d.At, d.Job)
 	case sched.Commit:

@@ -13,6 +13,7 @@ var (
 	ErrFrom        = errors.New("sched: the stage cannot resume, or the fraction is not in [0, 1)")
 	ErrNotAlive    = errors.New("sched: the attempt is not running")
 	ErrNotActive   = errors.New("sched: the job has not arrived or is over")
+	ErrPace        = errors.New("sched: the speed is not positive and finite, or the policy does not say that it sets it")
 )
 
 // Actions are the orders of a policy. They change the view at once, so no slot can be given away twice.

@@ -23,6 +23,8 @@ type Core struct {
 	here      []uint32 // buffers of Check
 	live      []uint16
 	unaudited int // rows that audit has saved up since its last Check
+
+	paces bool // the policy may order Pace
 }
 
 // New returns a core without jobs and machines.
@@ -36,9 +38,9 @@ func New(p Policy, l Limits) *Core {
 func (c *Core) Reset(p Policy, l Limits) {
 	v := &c.view
 	*c = Core{
-		policy: p, wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live, sorter: c.sorter,
+		policy: p, paces: Paces(p), wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live, sorter: c.sorter,
 		view: View{
-			limits: l, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
+			limits: l, pace: 1, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
 			here: v.here[:0], machines: v.machines[:0], sites: v.sites[:0], runs: v.runs[:0],
 			reads: v.reads[:0], lists: v.lists[:0], sources: v.sources[:0], bytes: v.bytes[:0],
 			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting,

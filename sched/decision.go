@@ -12,9 +12,10 @@ const (
 	Commit                     // [Job Stage Task Machine Attempt Number] make this attempt's output the task's result
 	Close                      // [Job Reason] the job is over; Job.State says how
 	Wake                       // [At] call Advance at this instant at the latest; replaces the Wake before
+	Pace                       // [Speed] all machines run at this factor of their ordinary speed from now on; only of a policy that [Paces]
 )
 
-var decisionNames = [...]string{"launch", "kill", "commit", "close", "wake"}
+var decisionNames = [...]string{"launch", "kill", "commit", "close", "wake", "pace"}
 
 // String returns the order in lower case.
 func (k DecisionKind) String() string {
@@ -70,4 +71,5 @@ type Decision struct {
 	Number  uint32 // attempts of the task launched before this one
 	Attempt AttemptID
 	From    float64 // fraction of the task's work that a Launch goes on from; 0 starts it anew
+	Speed   float64 // of a Pace: factor on the ordinary speed of all machines, positive and finite
 }

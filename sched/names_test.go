@@ -17,7 +17,7 @@ func TestNames(t *testing.T) {
 		name      func(i int) string
 		values    []int
 	}{
-		{"decision.go", "DecisionKind", func(i int) string { return DecisionKind(i).String() }, span(Launch, Wake)},
+		{"decision.go", "DecisionKind", func(i int) string { return DecisionKind(i).String() }, span(Launch, Pace)},
 		{"decision.go", "Reason", func(i int) string { return Reason(i).String() }, span(Unexplained, MachineGone)},
 		{"event.go", "EventKind", func(i int) string { return EventKind(i).String() },
 			append(span(MachineJoined, TimerFired), span(AttemptLost, JobFailed)...)},

@@ -23,6 +23,7 @@ type picture struct {
 	At      []atSite   // per site
 
 	Slots, FreeSlots, Live, RunningTasks, PendingTasks, Unfinished, Clones, CloneRoom int
+	Pace                                                                              float64
 	Measured                                                                          [][2]float64 // mean and deviation of stages, in seconds
 }
 
@@ -36,7 +37,7 @@ type atSite struct {
 func pictureOf(v *View) *picture {
 	p := &picture{
 		Slots: v.Slots(), FreeSlots: v.FreeSlots(), Live: v.Live(), RunningTasks: v.RunningTasks(), PendingTasks: v.Pending(),
-		Unfinished: v.Unfinished(), Clones: v.Clones(), CloneRoom: v.CloneRoom(),
+		Pace: v.Pace(), Unfinished: v.Unfinished(), Clones: v.Clones(), CloneRoom: v.CloneRoom(),
 	}
 	for j := range v.Jobs() {
 		job := v.Job(JobID(j))
@@ -97,7 +98,7 @@ func pictureOf(v *View) *picture {
 
 // picture counts everything anew, for one who sees so much.
 func (w *twin) picture(sees sight) *picture {
-	p := &picture{CloneRoom: w.cloneRoom(sees), RunningTasks: w.count(TaskRunning, sees), PendingTasks: w.count(TaskPending, sees)}
+	p := &picture{Pace: w.speed(), CloneRoom: w.cloneRoom(sees), RunningTasks: w.count(TaskRunning, sees), PendingTasks: w.count(TaskPending, sees)}
 	p.Unfinished = w.count(TaskBlocked, everything) + w.count(TaskPending, everything) + w.count(TaskRunning, everything)
 	for j := range w.jobs {
 		p.Jobs = append(p.Jobs, w.jobRow(JobID(j), sees))

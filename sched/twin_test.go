@@ -14,6 +14,7 @@ type twin struct {
 	now      Time
 	wake     Time // Never if none
 	told     Time // the wake that was ordered last
+	paces    bool // the policy says that it sets the speed
 	jobs     []*twinJob
 	stages   []*twinStage
 	tasks    []*twinTask
@@ -21,6 +22,7 @@ type twin struct {
 	sites    int            // of the network, 0 if there is none
 	attempts []*twinAttempt // all that ever were, in order of launch
 	given    []JobID        // cancelled by the policy
+	paced    []float64      // speeds that it ordered
 	out      []Decision
 	seen     []Event // in no particular order within one fact
 }
@@ -432,6 +434,25 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 		task.saved, a.useful = reached, true
 	}
 	return nil
+}
+
+func (w *twin) pace(speed float64) error {
+	if !w.paces || math.IsNaN(speed) || math.IsInf(speed, 0) || speed <= 0 {
+		return ErrPace
+	}
+	if speed != w.speed() {
+		w.paced = append(w.paced, speed)
+		w.out = append(w.out, Decision{At: w.now, Kind: Pace, Speed: speed})
+	}
+	return nil
+}
+
+// speed is what was ordered last.
+func (w *twin) speed() float64 {
+	if len(w.paced) == 0 {
+		return 1
+	}
+	return w.paced[len(w.paced)-1]
 }
 
 func (w *twin) cancel(j JobID) error {

@@ -48,7 +48,7 @@ func newChaos(t *rapid.T, core *Core) *chaos {
 			RunningShare: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share of running"),
 		},
 	}
-	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
+	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never, paces: rapid.Bool().Draw(t, "paces")}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
 	w.core.Reset(w, l)
 	if w.twin.sites = rapid.IntRange(0, 4).Draw(t, "sites"); w.twin.sites > 0 {
 		if err := w.core.Connect(network(w.twin.sites)); err != nil {
@@ -253,7 +253,7 @@ func (w *chaos) Decide(v *View, act *Actions) {
 	}
 	w.compare()
 	for range rapid.IntRange(0, 6).Draw(w.T, "orders") {
-		switch rapid.IntRange(0, 10).Draw(w.T, "order") {
+		switch rapid.IntRange(0, 11).Draw(w.T, "order") {
 		case 0, 1, 2:
 			w.launchNext(v, act)
 		case 3, 4:
@@ -270,6 +270,8 @@ func (w *chaos) Decide(v *View, act *Actions) {
 			w.twin.wakeAt(at)
 		case 10:
 			w.cancel(act, JobID(rapid.IntRange(0, v.Jobs()).Draw(w.T, "job")))
+		case 11:
+			w.pace(act, rapid.SampledFrom([]float64{0.5, 1, 1, 2, 0, -1, math.Inf(1), math.NaN()}).Draw(w.T, "speed"))
 		}
 	}
 }
@@ -317,6 +319,16 @@ func (w *chaos) cancel(act *Actions, j JobID) {
 	err := act.Cancel(j)
 	if want := w.twin.cancel(j); err != want {
 		w.Fatalf("cancel job %d met %v, the twin met %v", j, err, want)
+	}
+}
+
+// Paces makes it a Pacer in half of the worlds.
+func (w *chaos) Paces() bool { return w.twin.paces }
+
+func (w *chaos) pace(act *Actions, speed float64) {
+	err := act.Pace(speed)
+	if want := w.twin.pace(speed); err != want {
+		w.Fatalf("speed %v met %v, the twin met %v", speed, err, want)
 	}
 }
 

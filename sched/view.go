@@ -7,6 +7,7 @@ import "math"
 // view is of all classes.
 type View struct {
 	now      Time
+	pace     float64 // see Pace
 	limits   Limits
 	jobs     []Job
 	stages   []Stage
@@ -46,6 +47,9 @@ type View struct {
 
 // Now returns the instant of the fact being observed, or of the call of Advance.
 func (v *View) Now() Time { return v.now }
+
+// Pace returns the factor of their ordinary speed at which all machines run: 1 until the policy orders otherwise.
+func (v *View) Pace() float64 { return v.pace }
 
 // Jobs, Stages, Tasks and Machines return how many there are; ids run from 0. AttemptRows bounds AttemptID.Row.
 func (v *View) Jobs() int        { return len(v.jobs) }

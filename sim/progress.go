@@ -56,11 +56,15 @@ func (s *Simulator) word(r *running) sched.Event {
 
 // report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that
 // who extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under
-// checkpointing nobody can know that time, and p is what is done.
+// checkpointing nobody can know that time, and p is what is done. Where the policy sets the speed, age and remaining time are those at ordinary speed.
 func (s *Simulator) report(r *running) sched.Event {
 	wrong := s.misjudged(r)
 	r.reports++
-	age, left := (s.now - r.start - s.o.LaunchDelay).Seconds(), (r.end-s.now).Seconds()*wrong
+	age, left := (s.now - r.start - s.o.LaunchDelay).Seconds(), (r.end - s.now).Seconds()
+	if s.paced {
+		age, left = s.worked(r)
+	}
+	left *= wrong
 	ev := sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: (age + left*r.from) / (age + left)}
 	if s.shared != nil {
 		ev.Progress = max(0, 1-(1-s.progressOf(r))*wrong)

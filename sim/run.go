@@ -67,6 +67,9 @@ type Simulator struct {
 	changed []*crew                // to be planned anew
 	faults  *faultPlan             // nil if machines do not fail
 	geo     *geo                   // nil if there are no sites
+	paced   bool                   // the policy sets the speed of the machines
+	speed   float64                // that it has set last, 1 before
+	efforts []effort               // by row of the core's attempt table, if it does
 
 	start, now sched.Time // of the first arrival, and of the step
 	wake       sched.Time // that the core has asked for
@@ -148,12 +151,19 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	case o.LaunchDelay > 0:
 		return errors.New("sim: under checkpointing there is no launch delay")
 	}
+	paced := sched.Paces(p)
+	if paced {
+		if err := canPace(&o, service); err != nil {
+			return err
+		}
+	}
 	start := w.Jobs[0].Arrival
 	*s = Simulator{
 		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
 		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
 		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
+		paced: paced, speed: 1, efforts: s.efforts[:0],
 	}
 	s.core.Reset(p, o.Limits)
 	if clear(s.crews); shared != nil && s.crews == nil {
@@ -319,6 +329,8 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 		}
 	case sched.Wake:
 		s.wake = d.At
+	case sched.Pace:
+		s.pace(d.Speed)
 	case sched.Close:
 		s.closed++
 	case sched.Commit: // results are of no interest here
@@ -344,7 +356,9 @@ func (s *Simulator) launch(d *sched.Decision) {
 	if s.geo != nil {
 		span = s.geo.span(s.core.View(), d, &r, a, span)
 	}
-	if span < sched.Never-s.now-s.o.LaunchDelay {
+	if s.paced {
+		r.end = s.exert(d.Attempt, span)
+	} else if span < sched.Never-s.now-s.o.LaunchDelay {
 		r.end = s.now + s.o.LaunchDelay + span
 	}
 	if s.keeps() {
@@ -356,9 +370,9 @@ func (s *Simulator) launch(d *sched.Decision) {
 	}
 }
 
-// keeps tells whether attempts have something to say before they end, so that they have to be remembered.
+// keeps tells whether attempts have something to say before they end, or may end otherwise than planned, so that they have to be remembered.
 func (s *Simulator) keeps() bool {
-	return s.o.Progress.Every > 0 || s.o.Progress.Exact && s.o.LaunchDelay > 0
+	return s.paced || s.o.Progress.Every > 0 || s.o.Progress.Exact && s.o.LaunchDelay > 0
 }
 
 // keep remembers what is known about an attempt.

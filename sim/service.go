@@ -11,7 +11,8 @@ import (
 
 // Service says how long attempts last. What it answers is a function of the attempt, so that it does not matter which attempts were asked about before.
 type Service interface {
-	// Duration returns how long the attempt takes, sched.Never if it never ends.
+	// Duration returns how long the attempt takes, sched.Never if it never ends. Where a policy sets the speed of the machines, that is at their
+	// ordinary speed.
 	Duration(a *Attempt) sched.Time
 }
 

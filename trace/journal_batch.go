@@ -11,6 +11,7 @@ import (
 // A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs. Integers are unsigned
 // varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits; an output is its
 // attempt, its length and its bytes. Every field of every fact and decision is written: a field that does not apply is a zero byte.
+// The speed is there for a Pace only.
 
 var errBatch = errors.New("the record does not decode")
 
@@ -34,6 +35,9 @@ func appendBatch(b []byte, x *Batch) []byte {
 			b = binary.AppendUvarint(b, n)
 		}
 		b = appendFraction(b, d.From)
+		if d.Kind == sched.Pace {
+			b = appendFraction(b, d.Speed)
+		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.Outputs)))
 	for i := range x.Outputs {
@@ -71,6 +75,9 @@ func (b *Batch) decode(p []byte) error {
 		x.Machine, x.Number = sched.MachineID(d.uint(math.MaxUint32)), uint32(d.uint(math.MaxUint32))
 		x.Attempt = sched.AttemptID(d.uint(math.MaxUint64))
 		x.From = d.fraction()
+		if x.Kind == sched.Pace {
+			x.Speed = d.fraction()
+		}
 		b.Decisions = append(b.Decisions, x)
 	}
 	b.Outputs = b.Outputs[:0]

@@ -34,7 +34,7 @@ func drawFact(t *rapid.T, now sched.Time) sched.Event {
 }
 
 func drawDecision(t *rapid.T) sched.Decision {
-	return sched.Decision{
+	d := sched.Decision{
 		At:      sched.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "at")),
 		Kind:    sched.DecisionKind(rapid.Byte().Draw(t, "kind")),
 		Reason:  sched.Reason(rapid.Byte().Draw(t, "reason")),
@@ -46,6 +46,10 @@ func drawDecision(t *rapid.T) sched.Decision {
 		Attempt: sched.AttemptID(rapid.Uint64().Draw(t, "attempt")),
 		From:    rapid.Float64().Draw(t, "from"),
 	}
+	if rapid.IntRange(0, 3).Draw(t, "pace") == 0 {
+		d.Kind, d.Speed = sched.Pace, rapid.Float64().Draw(t, "speed")
+	}
+	return d
 }
 
 func drawBatch(t *rapid.T) Batch {

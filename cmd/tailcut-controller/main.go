@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/kube"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -81,6 +82,9 @@ func newCommand(started *bool) *cobra.Command {
 			p, err := policy.New(spec, 0)
 			if err != nil {
 				return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "policy: "))
+			}
+			if sched.Paces(p) {
+				return nil, live.ErrPaces
 			}
 			return p, nil
 		}

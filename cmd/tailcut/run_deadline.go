@@ -32,8 +32,15 @@ func deadlineAt(text string, start time.Time) (sched.Time, error) {
 }
 
 // livePolicy fits a policy that plans for deadlines to a single job on this machine, whose only arrival is its start: it plans anew as progress
-// is reported. The job has no master beside its tasks, and is not given up when it is late.
+// is reported. The job has no master beside its tasks, and is not given up when it is late. One that sets the speed of machines cannot be had.
 func livePolicy(spec string) (string, error) {
+	p, err := policy.New(spec, 0)
+	if err == nil && sched.Paces(p) {
+		err = live.ErrPaces
+	}
+	if err != nil {
+		return spec, err
+	}
 	e, err := policy.Find(spec)
 	if err != nil || !slices.ContainsFunc(e.Params, func(p policy.Param) bool { return p.Name == "late" }) {
 		return spec, err

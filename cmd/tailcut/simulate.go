@@ -50,6 +50,7 @@ type simulateFlags struct {
 	launchDelay                 time.Duration
 	deadlineSlack               float64
 	serviceGiven                func() bool // --service is
+	paces                       bool        // one of the policies sets the speed of the machines, so that no bound is known
 	options                     sim.Options // what the flags say, but for the seed and the progress that a policy needs
 	input                       *workloadFlags
 	workload                    *trace.Workload
@@ -91,9 +92,11 @@ func newSimulate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		bound, err := sim.LowerBound(f.workload, f.options)
-		if err != nil {
-			return err
+		bound := 0.0
+		if !f.paces {
+			if bound, err = sim.LowerBound(f.workload, f.options); err != nil {
+				return err
+			}
 		}
 		result, err := f.simulate(cmd.Context(), policies)
 		if err != nil {
@@ -227,6 +230,11 @@ func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
 	if err != nil {
 		return sim.Candidate{}, err
 	}
+	p, err := policy.NewPerClass(spec, 0, classes)
+	if err != nil {
+		return sim.Candidate{}, err
+	}
+	f.paces = f.paces || sched.Paces(p)
 	return sim.Candidate{
 		Name: given, Exact: f.progress == "auto" && progress,
 		New: func(seed uint64) (sched.Policy, error) { return policy.NewPerClass(spec, seed, classes) },

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -309,6 +310,8 @@ func (r *run) advance(at sched.Time) error {
 			r.wake = d.At
 		case sched.Close:
 			r.wake = sched.Never
+		case sched.Pace:
+			return errors.New("kube: the policy sets the speed of the machines") // Options.NewPolicy should not have made it
 		}
 	}
 	return nil
