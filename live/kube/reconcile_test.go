@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +28,8 @@ type bench struct {
 	t     *testing.T
 	api   client.Client
 	clock time.Time
-	left  int // requests that succeed before all fail, as if the controller was killed; negative for never
+	mu    sync.Mutex // requests of one reconciliation run side by side
+	left  int        // requests that succeed before all fail, as if the controller was killed; negative for never
 }
 
 func newBench(t *testing.T, job *batchv1.Job) *bench {
@@ -42,6 +44,8 @@ func newBench(t *testing.T, job *batchv1.Job) *bench {
 func (b *bench) restart() {
 	dead := fmt.Errorf("the controller is dead")
 	alive := func() error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
 		if b.left == 0 {
 			return dead
 		}
