@@ -72,7 +72,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newAttempt(), newGuard())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newAttempt(), newGuard())
 	tellUsage(root)
 	return root
 }
