@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,15 +81,7 @@ func FitAll(observations []Observation) []Fitted {
 			out = append(out, fitted)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Fitted) int {
-		switch {
-		case a.AIC < b.AIC:
-			return -1
-		case a.AIC > b.AIC:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b Fitted) int { return cmp.Compare(a.AIC, b.AIC) })
 	return out
 }
 

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -79,15 +80,7 @@ func sortObservations(observations []Observation) ([]Observation, error) {
 		return nil, fmt.Errorf("law: of %d observations none is complete", len(observations))
 	}
 	sorted := slices.Clone(observations)
-	slices.SortStableFunc(sorted, func(a, b Observation) int {
-		switch {
-		case a.Value < b.Value:
-			return -1
-		case a.Value > b.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(sorted, func(a, b Observation) int { return cmp.Compare(a.Value, b.Value) })
 	return sorted, nil
 }
 

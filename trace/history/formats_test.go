@@ -135,6 +135,7 @@ func TestFormats(t *testing.T) {
 		name, text, column, format string
 		want                       []Attempt
 	}{
+		{"spark, a blank line", `{"Event":"SparkListenerLogStart"}` + "\n \t\n", "", "Spark event log", nil},
 		{"spark", sparkLog, "", "Spark event log", []Attempt{
 			{Job: "4", Stage: "7", StageName: "sort at Main.scala:3", Start: 2 * s, Duration: 1500e6, Host: "h1", InputBytes: 1000, ShuffleBytes: 34},
 			{Job: "4", Stage: "7", StageName: "sort at Main.scala:3", Task: 1, Number: 1, Start: 4 * s, Duration: s, Speculative: true, Host: "h1"},

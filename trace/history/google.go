@@ -3,8 +3,6 @@ package history
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -66,21 +64,12 @@ const (
 )
 
 func (g *google) read(in *lines, emit emit) error {
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
+	return in.each(func(line []byte) error {
+		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
-			continue
-		}
-		if err := g.line(in, line, emit); err != nil {
-			return err
-		}
-	}
+		return g.line(in, line, emit)
+	})
 }
 
 func (g *google) line(in *lines, line []byte, emit emit) error {

@@ -31,25 +31,17 @@ type jhistEvent struct {
 func (j *jhist) read(in *lines, emit emit) error {
 	j.in = in
 	binary := false
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return in.each(func(line []byte) error {
 		switch line = bytes.TrimSpace(line); {
 		case in.number == 1:
 			binary = string(line) == "Avro-Binary"
 		case in.number == 2 && binary:
 			return j.binary(line, emit)
 		case in.number > 2 && len(line) > 0:
-			if err := j.line(line, emit); err != nil {
-				return err
-			}
+			return j.line(line, emit)
 		}
-	}
+		return nil
+	})
 }
 
 // binary reads the events behind the schema, which begin on the third line.

@@ -40,19 +40,30 @@ func (s *jsonStream) close() error {
 	return s.wrong("", err)
 }
 
-// key takes a key of an object; false at its end, whose bracket is then taken.
-func (s *jsonStream) key() (string, bool, error) {
-	if !s.d.More() {
-		return "", false, s.close()
+// fields takes the rest of an object and its bracket, and calls visit for each key to take the value.
+func (s *jsonStream) fields(visit func(key string) error) error {
+	for s.d.More() {
+		t, err := s.d.Token()
+		if err != nil {
+			return s.wrong("", err)
+		}
+		key, _ := t.(string)
+		if err := visit(key); err != nil {
+			return err
+		}
 	}
-	t, err := s.d.Token()
-	name, _ := t.(string)
-	return name, err == nil, s.wrong("", err)
+	return s.close()
 }
 
 // decode takes a value, which belongs to a field.
 func (s *jsonStream) decode(field string, v any) error {
 	return s.wrong(field, s.d.Decode(v))
+}
+
+// skip takes a value that does not matter.
+func (s *jsonStream) skip(field string) error {
+	var ignored json.RawMessage
+	return s.decode(field, &ignored)
 }
 
 // list takes a list, or null, and calls visit for each item to decode it.

@@ -45,6 +45,22 @@ func (l *lines) next() ([]byte, error) {
 	return bytes.TrimSuffix(bytes.TrimSuffix(part, []byte{'\n'}), []byte{'\r'}), nil
 }
 
+// each calls do with one line after the other, which is valid until do returns, and ends with the first error.
+func (l *lines) each(do func(line []byte) error) error {
+	for {
+		line, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = do(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // unreadable words an error of the file below.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {

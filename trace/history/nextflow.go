@@ -2,8 +2,6 @@ package history
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -40,31 +38,19 @@ func nextflowHead(head []byte) bool {
 func (n *nextflow) read(in *lines, emit emit) error {
 	t := &n.t
 	t.in = in
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return in.each(func(line []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
-			continue
+			return nil
 		}
 		if t.columns == nil {
 			t.header(appendSplit(nil, line, "\t"))
-			if err := n.header(); err != nil {
-				return err
-			}
-			continue
+			return n.header()
 		}
 		if err := t.split(line, "\t"); err != nil {
 			return err
 		}
-		if err := n.line(emit); err != nil {
-			return err
-		}
-	}
+		return n.line(emit)
+	})
 }
 
 func (n *nextflow) header() error {

@@ -18,17 +18,10 @@ import (
 type numbers struct{ a Attempt }
 
 func (n *numbers) read(in *lines, emit emit) error {
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return in.each(func(line []byte) error {
 		text, _, _ := bytes.Cut(line, []byte{'#'})
 		if text = bytes.TrimSpace(text); len(text) == 0 {
-			continue
+			return nil
 		}
 		if err := n.a.seconds(text); err != nil {
 			if bytes.IndexByte(text, ',') >= 0 {
@@ -40,7 +33,8 @@ func (n *numbers) read(in *lines, emit emit) error {
 			return err
 		}
 		n.a.Task++
-	}
+		return nil
+	})
 }
 
 func (n *numbers) finish(emit) error { return nil }

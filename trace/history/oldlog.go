@@ -29,26 +29,17 @@ func newOldLog() *oldLog { return &oldLog{hadoop: newHadoop(), value: map[string
 func (o *oldLog) read(in *lines, emit emit) error {
 	o.in = in
 	configuration := false
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return in.each(func(line []byte) error {
 		line = bytes.TrimLeft(line, " \f")
 		if name, separator := bytes.CutPrefix(line, []byte("!!FILE=")); separator {
 			configuration = bytes.HasSuffix(name, []byte(".xml!!"))
-			continue
+			return nil
 		}
 		if configuration || len(line) == 0 {
-			continue
+			return nil
 		}
-		if err := o.record(line, emit); err != nil {
-			return err
-		}
-	}
+		return o.record(line, emit)
+	})
 }
 
 // record reads a record that begins with line.

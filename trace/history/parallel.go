@@ -2,8 +2,6 @@ package history
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"math"
 	"strconv"
 
@@ -39,25 +37,16 @@ const (
 
 func (p *parallel) read(in *lines, emit emit) error {
 	t := table{in: in, columns: parallelColumns}
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return in.each(func(line []byte) error {
 		if len(line) == 0 || bytes.HasPrefix(line, []byte("Seq\t")) {
-			continue // logs that were appended to one another repeat the header
+			return nil // logs that were appended to one another repeat the header
 		}
 		t.row = appendSplit(t.row[:0], line, "\t")
 		if len(t.row) <= parallelCommand {
 			return in.expected("", "9 columns, the last the command", line)
 		}
-		if err := p.line(&t, emit); err != nil {
-			return err
-		}
-	}
+		return p.line(&t, emit)
+	})
 }
 
 func (p *parallel) line(t *table, emit emit) error {

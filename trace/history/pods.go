@@ -74,17 +74,10 @@ func (p *pods) read(in *lines, emit emit) error {
 			return err
 		}
 		var single pod // filled in if the object is a pod and no list
-		for {
-			key, more, err := s.key()
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
+		err = s.fields(func(key string) error {
 			switch key {
 			case "items":
-				err = s.list(key, func() error {
+				return s.list(key, func() error {
 					var one pod
 					if err := s.decode(key, &one); err != nil {
 						return err
@@ -92,20 +85,18 @@ func (p *pods) read(in *lines, emit emit) error {
 					return p.pod(s, &one, emit)
 				})
 			case "kind":
-				err = s.decode(key, &single.Kind)
+				return s.decode(key, &single.Kind)
 			case "metadata":
-				err = s.decode(key, &single.Metadata)
+				return s.decode(key, &single.Metadata)
 			case "spec":
-				err = s.decode(key, &single.Spec)
+				return s.decode(key, &single.Spec)
 			case "status":
-				err = s.decode(key, &single.Status)
-			default:
-				var ignored any
-				err = s.decode(key, &ignored)
+				return s.decode(key, &single.Status)
 			}
-			if err != nil {
-				return err
-			}
+			return s.skip(key)
+		})
+		if err != nil {
+			return err
 		}
 		if single.Kind == "Pod" {
 			if err := p.pod(s, &single, emit); err != nil {

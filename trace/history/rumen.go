@@ -35,24 +35,15 @@ func (r *rumen) read(in *lines, emit emit) error {
 		if more, err := s.open('{'); err != nil || !more {
 			return err
 		}
-		for {
-			key, more, err := s.key()
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
+		err := s.fields(func(key string) error {
 			switch key {
 			case "mapTasks", "reduceTasks", "otherTasks":
-				err = s.list(key, func() error { return r.task(s, key, emit) })
-			default:
-				var ignored any
-				err = s.decode(key, &ignored)
+				return s.list(key, func() error { return r.task(s, key, emit) })
 			}
-			if err != nil {
-				return err
-			}
+			return s.skip(key)
+		})
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -2,8 +2,6 @@ package history
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -50,33 +48,24 @@ func (s *sacct) read(in *lines, emit emit) error {
 	t := &s.t
 	t.in = in
 	var head []byte
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return in.each(func(line []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
-			continue
+			return nil
 		}
 		switch {
 		case t.columns == nil && head == nil && bytes.IndexByte(line, '|') >= 0:
 			s.by = "|"
 			t.header(appendSplit(nil, line, s.by))
-			err = s.header()
+			return s.header()
 		case t.columns == nil && head == nil:
 			head = bytes.Clone(line)
 		case t.columns == nil:
-			err = s.widths(head, line)
+			return s.widths(head, line)
 		default:
-			err = s.row(line, emit)
+			return s.row(line, emit)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
 
 // widths takes the columns of fixed width from the line of dashes below their names.

@@ -3,9 +3,7 @@ package history
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -62,26 +60,16 @@ func newSpark() *spark {
 
 func (s *spark) read(in *lines, emit emit) error {
 	s.in = in
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
+	return in.each(func(line []byte) error {
+		if line = bytes.TrimRight(line, " \t"); len(line) == 0 {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			continue
-		}
-		if err := s.line(line, emit); err != nil {
-			return err
-		}
-	}
+		return s.line(line, emit)
+	})
 }
 
 // line reads an event. Lines that are cut short are found even where their event does not matter.
 func (s *spark) line(line []byte, emit emit) error {
-	line = bytes.TrimRight(line, " \t")
 	if line[0] != '{' || line[len(line)-1] != '}' {
 		return s.in.expected("", "a JSON object on one line", line)
 	}
