@@ -67,7 +67,7 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 		start = from.Offset
 		split = split.from(start)
 	}
-	r := newSplitReader(a.ctx, split)
+	r := newSplitReader(a.ctx, filesOr(a.spec.Files), split)
 	defer r.close()
 	for {
 		piece, err := r.next()

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 const (
@@ -25,18 +24,19 @@ const (
 // of its lines once. Where no line starts in the range, both ends fall together.
 type splitReader struct {
 	ctx   context.Context
+	files Files
 	split Split // the ranges not yet opened
 	buf   []byte
 
-	file     *os.File // open while a range is being read
+	file     Input // open while a range is being read
 	cur      Range
 	before   int64 // bytes of the split in front of cur
 	pos      int64 // the next byte to read
 	skipping bool  // S(a) is not found yet
 }
 
-func newSplitReader(ctx context.Context, split Split) *splitReader {
-	return &splitReader{ctx: ctx, split: split, buf: make([]byte, chunkSize+1)}
+func newSplitReader(ctx context.Context, files Files, split Split) *splitReader {
+	return &splitReader{ctx: ctx, files: files, split: split, buf: make([]byte, chunkSize+1)}
 }
 
 // next returns the next piece of the split's lines, valid until the next call, and io.EOF after the last. A piece
@@ -72,7 +72,7 @@ func (r *splitReader) next() ([]byte, error) {
 func (r *splitReader) open() error {
 	r.before += r.cur.Length
 	r.cur, r.split = r.split[0], r.split[1:]
-	f, err := os.Open(string(r.cur.Path))
+	f, err := r.files.Open(r.ctx, r.cur.File)
 	if err != nil {
 		return fmt.Errorf("mapreduce: input: %w", err)
 	}
@@ -113,15 +113,8 @@ func (r *splitReader) close() error {
 }
 
 func (r *splitReader) unchanged() error {
-	info, err := r.file.Stat()
-	if err != nil {
+	if err := r.file.Unchanged(); err != nil {
 		return fmt.Errorf("mapreduce: input: %w", err)
-	}
-	if info.Size() != r.cur.Size {
-		return fmt.Errorf("mapreduce: %s: %w: %d bytes were %d", r.cur.Path, ErrInputChanged, info.Size(), r.cur.Size)
-	}
-	if info.ModTime().UnixNano() != r.cur.ModTime {
-		return fmt.Errorf("mapreduce: %s: %w: written to again", r.cur.Path, ErrInputChanged)
 	}
 	return nil
 }

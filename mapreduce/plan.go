@@ -13,7 +13,8 @@ const planSchema = "tailcut.plan/v1"
 // Job is what a user asks for.
 type Job struct {
 	Operator    Operator
-	Inputs      []string // files or folders: see ListInputs
+	Inputs      []string // files or folders: see ListInputs, or what Files can list
+	Files       Files    `json:"-"` // nil: LocalFiles
 	SplitSize   int64    // bytes; 0: DefaultSplitSize
 	Reducers    int      // at least 1, save for a streaming job without a reducer; wordmean uses one always
 	MemoryLimit int64    // bytes an attempt buffers; 0: DefaultMemoryLimit
@@ -49,9 +50,14 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mapreduce: %w", err)
 	}
-	files, err := ListInputs(job.Inputs)
-	if err != nil {
-		return nil, err
+	in := filesOr(job.Files)
+	var files []File
+	for _, path := range job.Inputs {
+		listed, err := in.List(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, listed...)
 	}
 	p := &Plan{
 		Schema:      planSchema,
@@ -72,7 +78,7 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	}
 	p.Stages = stagePlans(op.stages(job.Operator, job.Reducers), CutSplits(files, size))
 	if job.Operator.Name == "sort" {
-		if p.Boundaries, err = sampleBoundaries(ctx, files, job.Reducers); err != nil {
+		if p.Boundaries, err = sampleBoundaries(ctx, in, files, job.Reducers); err != nil {
 			return nil, err
 		}
 	}

@@ -18,7 +18,7 @@ const (
 // sampleBoundaries returns boundaries of at most n ranges of about equal numbers of lines. It reads the beginning of
 // each of up to sampleWindows equal stretches of the input, so the same input gives the same boundaries. There
 // are fewer than n-1 where the sample has too few different lines; the last partitions are empty then.
-func sampleBoundaries(ctx context.Context, files []File, n int) ([]Key, error) {
+func sampleBoundaries(ctx context.Context, in Files, files []File, n int) ([]Key, error) {
 	if n == 1 {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ func sampleBoundaries(ctx context.Context, files []File, n int) ([]Key, error) {
 	var sample []Key
 	for _, stretch := range CutSplits(files, max(1, (total+sampleWindows-1)/sampleWindows)) {
 		var err error
-		if sample, err = sampleSplit(ctx, sample, stretch.head(sampleWindow)); err != nil {
+		if sample, err = sampleSplit(ctx, in, sample, stretch.head(sampleWindow)); err != nil {
 			return nil, err
 		}
 	}
@@ -47,8 +47,8 @@ func sampleBoundaries(ctx context.Context, files []File, n int) ([]Key, error) {
 
 // sampleSplit appends the beginnings of the split's lines. It reads little more than the split's bytes, however
 // long the last line is.
-func sampleSplit(ctx context.Context, sample []Key, split Split) ([]Key, error) {
-	r := newSplitReader(ctx, split)
+func sampleSplit(ctx context.Context, in Files, sample []Key, split Split) ([]Key, error) {
+	r := newSplitReader(ctx, in, split)
 	defer r.close()
 	cutter := lineCutter{limit: maxRecord}
 	lines, bytesLeft := sampleLines, split.Bytes()

@@ -44,6 +44,8 @@ type AttemptSpec struct {
 	Resume    *Resume       `json:"resume,omitempty"`
 	SaveEvery time.Duration `json:"save_every_nanoseconds,omitempty"`
 
+	Files Files `json:"-"` // where the split is; nil: LocalFiles
+
 	// Progress, when set, hears which fraction of its input, in [0, 1] and never falling, the attempt has read:
 	// about every MiB or 100 ms, whichever comes first, from one goroutine at a time, and 1 once all is done.
 	Progress func(fraction float64) `json:"-"`

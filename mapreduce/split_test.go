@@ -21,7 +21,7 @@ import (
 // readSplit returns the lines of a split, each with its "\n".
 func readSplit(t testing.TB, split Split) []string {
 	t.Helper()
-	r := newSplitReader(t.Context(), split)
+	r := newSplitReader(t.Context(), LocalFiles{}, split)
 	defer r.close()
 	var text []byte
 	for {
@@ -275,7 +275,7 @@ func TestInputChanged(t *testing.T) {
 func TestChangeWhileRead(t *testing.T) {
 	for _, size := range []int64{0, 10, 3 * chunkSize, 5 * chunkSize} {
 		path := filepath.Join(makeInput(t, map[string]string{"f": strings.Repeat("0123456\n", chunkSize/2)}), "f")
-		r := newSplitReader(t.Context(), CutSplits(list(t, path), 1<<40)[0])
+		r := newSplitReader(t.Context(), LocalFiles{}, CutSplits(list(t, path), 1<<40)[0])
 		defer r.close()
 		if _, err := r.next(); err != nil {
 			t.Fatal(err)
@@ -296,7 +296,7 @@ func TestChangeWhileRead(t *testing.T) {
 func TestSplitReaderStops(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": strings.Repeat("x", 2*chunkSize)})
 	ctx, cancel := context.WithCancel(t.Context())
-	r := newSplitReader(ctx, CutSplits(list(t, dir), 1<<40)[0])
+	r := newSplitReader(ctx, LocalFiles{}, CutSplits(list(t, dir), 1<<40)[0])
 	defer r.close()
 	if _, err := r.next(); err != nil {
 		t.Fatal(err)
