@@ -24,7 +24,7 @@ type Attempt struct {
 type Report struct {
 	At       time.Time
 	Attempt  sched.AttemptID
-	Kind     sched.EventKind // AttemptDone, AttemptFailed or AttemptProgress
+	Kind     sched.EventKind // AttemptDone, AttemptFailed, AttemptProgress, or MachineLost: the attempt is gone, and it is not to blame
 	Progress float64         // AttemptProgress: fraction of the task's work done; in a resumable stage, of what is saved for others to go on from
 	Note     string          // AttemptFailed: one line for the user
 	Exit     int             // exit status, or 128 plus the signal
@@ -35,8 +35,9 @@ type Report struct {
 
 // Executor starts and ends attempts. The loop calls it from one goroutine.
 type Executor interface {
-	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one report, done or failed;
-	// done means that its output is durable, or in the report, and no process of it is left.
+	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one report, done, failed, or lost
+	// with its machine; done means that its output is durable, or in the report, and nothing of it runs any more. A machine that is lost takes with it all
+	// that runs there, and can be used again at once.
 	Start(Attempt)
 	// Kill ends an attempt and drops its output. It does not wait. A report that was on its way may still come.
 	Kill(sched.AttemptID)

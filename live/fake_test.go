@@ -60,6 +60,7 @@ func (d *disk) complete(p place) {
 type fate struct {
 	takes    time.Duration
 	fails    bool
+	lost     bool          // with its machine, when it should have ended
 	progress []float64     // reported at even steps
 	late     time.Duration // between the end and the report
 	silent   bool          // the report is lost
@@ -126,8 +127,11 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 	if life.fails {
 		rep.Kind, rep.Exit, rep.Note = sched.AttemptFailed, 1, fmt.Sprintf("attempt %d broke", a.Number)
 	}
+	if life.lost {
+		rep = Report{At: rep.At, Attempt: a.ID, Kind: sched.MachineLost}
+	}
 	switch {
-	case life.fails:
+	case life.fails, life.lost:
 	case life.inline:
 		rep.Output = outputOf(placeOf(a))
 	default:

@@ -62,6 +62,7 @@ func (s *storm) fate(a Attempt) fate {
 	for i := range r.IntN(4) {
 		f.progress = append(f.progress, float64(i+1)/5)
 	}
+	f.lost = r.IntN(15) == 0
 	return f
 }
 

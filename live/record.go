@@ -18,7 +18,7 @@ const (
 	Lost    End = "lost"    // another attempt of the task finished first
 	Failed  End = "failed"  // ended without result
 	Killed  End = "killed"  // by the policy, or because the job was over
-	Crashed End = "crashed" // was running when the engine died
+	Crashed End = "crashed" // was running when the engine died, or when its machine was lost
 	Running End = ""
 )
 

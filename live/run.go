@@ -187,6 +187,11 @@ func (r *Run) collect(rep Report) {
 	if !v.Alive(rep.Attempt) {
 		return
 	}
+	at := sched.Time(rep.At.Sub(r.start))
+	if rep.Kind == sched.MachineLost {
+		r.batch.Facts = append(r.batch.Facts, sched.Event{At: at, Kind: sched.MachineLost, Machine: v.Attempt(rep.Attempt).Machine})
+		return
+	}
 	if rep.Kind == sched.AttemptFailed {
 		r.notes[v.Attempt(rep.Attempt).Task] = rep
 	}
@@ -194,7 +199,7 @@ func (r *Run) collect(rep Report) {
 		r.batch.Outputs = append(r.batch.Outputs, trace.Output{Attempt: rep.Attempt, Data: rep.Output})
 	}
 	r.batch.Facts = append(r.batch.Facts, sched.Event{
-		At: sched.Time(rep.At.Sub(r.start)), Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress,
+		At: at, Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress,
 	})
 }
 
@@ -215,7 +220,21 @@ func (r *Run) step(wake *time.Timer) error {
 	for i := range r.batch.Facts {
 		r.batch.Facts[i].At = min(max(r.batch.Facts[i].At, last), now)
 	}
-	return r.advance(now, wake)
+	return r.advance(r.rejoin(now), wake)
+}
+
+// rejoin lets machines that were lost be used again, an instant later, and returns that instant.
+func (r *Run) rejoin(now sched.Time) sched.Time {
+	lost := r.batch.Facts
+	for i := range lost {
+		if lost[i].Kind == sched.MachineLost {
+			r.batch.Facts = append(r.batch.Facts, sched.Event{At: now + 1, Kind: sched.MachineJoined, Machine: lost[i].Machine})
+		}
+	}
+	if len(r.batch.Facts) > len(lost) {
+		now++
+	}
+	return now
 }
 
 // advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in the journal, too:

@@ -77,6 +77,18 @@ func TestRunInOrder(t *testing.T) {
 	})
 }
 
+// A task loses its machine three times. That is no failure, of which this job forgives none; the task waits again, and the machine is used again at once.
+func TestRunLosesMachine(t *testing.T) {
+	story(t, func(t *testing.T, path string) {
+		exec := newFake(t, newDisk(), func(a Attempt) fate { return fate{takes: 10 * ms, lost: a.Index == 1 && a.Number < 3} })
+		s := finish(t, create(t, path, header(2, 0, 3), never), exec)
+		if s.State != "succeeded" || s.Attempts != 6 || s.Flow != sched.Time(40*ms) {
+			t.Errorf("summary: %+v\n%v", s, exec.log)
+		}
+		mustReplay(t, path, never)
+	})
+}
+
 // One task straggles twentyfold; its clone wins, and the summary says so.
 func TestRunStraggler(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
