@@ -13,11 +13,14 @@ package policy
 //	when a job arrives: if c > 1, B + c n <= beta C and U + c n <= tau C, it is cloned: all its tasks get c attempts each, together; B += c n
 //	otherwise its tasks get one attempt each, and it is never tried again
 //
+// whole=stage tries each stage by itself when the first of its tasks waits: n is Stage.Tasks, and c, B and U are of the stage. In a job of many stages one after
+// the other the price of the whole job would be in the books while a part of it runs. The preset flutter+dolly has this.
+//
 // formula=shed is the literal form in Alamro et al. ("Shed"), ceil(ln(1-(1-eps)^(1/p)) / ln p) whatever the size of the job: preset dolly-shed, which has
 // no budget but the slots.
 //
-// Readings. Jobs that arrive together are tried in order of their size. The price is c n, not (c-1) n, and a task's part of it is given back when
-// its first attempt ends. Later stages of a cloned job have the same c; a task of theirs gets all its attempts at once or, where slots or limits do not
+// Readings. Jobs that arrive together are tried in order of their size, and so are stages. The price is c n, not (c-1) n, and a task's part of it is given back when
+// its first attempt ends. Later stages of a cloned job have the same c; a task that waits for others gets all its attempts at once or, where slots or limits do not
 // allow that, one. So does one whose attempts have all been lost. The limits on attempts bound c, and a job that the clone budget has no room for is not
 // cloned. p is learnt from the last 1,000 stages that are over, from their tasks with a single attempt, so that clones do not hide the stragglers; before that it
 // is prior. Delay assignment, for intermediate data, and the speculation under jobs that are not cloned are left out.
@@ -43,6 +46,7 @@ var dollyEntry = Entry{
 		{Name: "p", Kind: Float, Default: "0", Min: 0, Max: 0.999999, Help: "probability that a task straggles; 0 learns it"},
 		{Name: "prior", Kind: Float, Default: "0.1", Min: 0, Max: 0.999999, Help: "the same until there is something to learn from"},
 		{Name: "slow", Kind: Float, Default: "1.5", Min: 1, Max: 1e6, Help: "multiple of the median from which on a task straggles"},
+		{Name: "whole", Kind: Choice, Default: "job", Choices: []string{"job", "stage"}, Help: "what is cloned as a whole or not at all"},
 		{Name: "formula", Kind: Choice, Default: "job", Choices: []string{"job", "shed"}, Help: "whether the number of attempts depends on the size of the job"},
 		orderParam,
 		sitesParam("any", "flutter", "iridium"),
@@ -56,22 +60,32 @@ type dolly struct {
 
 	epsilon, budget, threshold float64
 	p, slow                    float64 // p is 0 where it is learnt
-	shed                       bool
+	shed, stagewise            bool
 
-	arrived []sched.JobID // in this call of Advance
-	copies  []int32       // by JobID: c of a cloned job, else 0
-	spent   int           // B
+	arrived []dollyUnit // in this call of Advance
+	copies  []int32     // by StageID: c if it is cloned, else 0
+	spent   int         // B
 	seen    stragglers
 	stages  perStage[dollyStage]
 }
 
+// dollyUnit is what is cloned as a whole: the stages first to last-1 of a job.
+type dollyUnit struct {
+	job         sched.JobID
+	first, last sched.StageID
+	tasks       uint32
+}
+
 // dollyStage has the durations of winners that had no clone.
-type dollyStage struct{ durations []sched.Time }
+type dollyStage struct {
+	durations []sched.Time
+	tried     bool // whether it is to be cloned has been decided, or will be in this call
+}
 
 func newDolly(a Args) sched.Policy {
 	return &dolly{
 		order: sited(ordered(a), a), epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
-		p: a.Float("p"), slow: a.Float("slow"), shed: a.Choice("formula") == "shed", seen: stragglers{prior: a.Float("prior")},
+		p: a.Float("p"), slow: a.Float("slow"), shed: a.Choice("formula") == "shed", stagewise: a.Choice("whole") == "stage", seen: stragglers{prior: a.Float("prior")},
 	}
 }
 
@@ -91,13 +105,20 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
-		p.copies = grown(p.copies, int(ev.Job))
-		p.arrived = append(p.arrived, ev.Job)
+		job := v.Job(ev.Job)
+		u := dollyUnit{ev.Job, job.FirstStage, job.FirstStage + sched.StageID(job.Stages), job.Tasks}
+		p.copies = grown(p.copies, int(u.last))
+		if !p.stagewise {
+			p.arrived = append(p.arrived, u)
+		}
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
-		st.durations = st.durations[:0]
+		st.durations, st.tried = st.durations[:0], false
+		p.try(v, ev.Stage)
+	case sched.TaskReady:
+		p.try(v, ev.Stage)
 	case sched.AttemptDone:
-		p.spent -= int(p.copies[ev.Job])
+		p.spent -= int(p.copies[ev.Stage])
 		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
 			st := p.stages.of(ev.Stage)
 			st.durations = append(st.durations, v.Now()-a.Started)
@@ -105,45 +126,47 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageDone:
 		p.seen.add(p.stages.of(ev.Stage).durations, p.slow)
 		p.stages.close(ev.Stage)
-		st := v.Stage(ev.Stage)
-		p.spent -= int(st.Tasks-st.Done) * int(p.copies[st.Job]) // of tasks that the stage does not need
+		p.repay(v, ev.Stage) // of tasks that the stage does not need
 	case sched.JobFailed, sched.JobCancelled:
 		p.giveUp(v, ev.Job)
 	}
 }
 
-// giveUp gives back what is left of the price of a job that has ended early.
-func (p *dolly) giveUp(v *sched.View, j sched.JobID) {
-	if int(j) >= len(p.copies) {
-		return // it never arrived
+// try has it decided whether a stage is cloned, once one of its tasks waits.
+func (p *dolly) try(v *sched.View, s sched.StageID) {
+	row := v.Stage(s)
+	if st := p.stages.of(s); p.stagewise && !st.tried && row.Pending > 0 {
+		st.tried = true
+		p.arrived = append(p.arrived, dollyUnit{row.Job, s, s + 1, row.Tasks})
 	}
-	job := v.Job(j)
-	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-		p.stages.close(s)
-	}
-	p.spent -= p.unpaid(v, &job) * int(p.copies[j])
-	p.copies[j] = 0
 }
 
-// unpaid counts the tasks of a job, over or not, for which the price has not been given back: those of stages that were not done.
-func (p *dolly) unpaid(v *sched.View, job *sched.Job) (n int) {
+// repay gives back what is left of the price of a stage.
+func (p *dolly) repay(v *sched.View, s sched.StageID) {
+	st := v.Stage(s)
+	p.spent -= int(st.Tasks-st.Done) * int(p.copies[s])
+	p.copies[s] = 0
+}
+
+// giveUp gives back what is left of the price of a job that has ended early.
+func (p *dolly) giveUp(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-		if st := v.Stage(s); st.Done < st.Need {
-			n += int(st.Tasks - st.Done)
+		if p.stages.close(s); int(s) < len(p.copies) { // else it never arrived
+			p.repay(v, s)
 		}
 	}
-	return n
 }
 
 func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
 	p.admit(v)
-	for _, j := range p.arrived {
-		for c := int(p.copies[j]); c > 0 && v.Job(j).Pending > 0 && v.FreeSlots() > 0; {
-			t, m, ok := p.order.nextOf(v, j)
+	for _, u := range p.arrived {
+		for p.copies[u.first] > 0 && p.pending(v, u) > 0 && v.FreeSlots() > 0 {
+			t, m, ok := p.order.nextOf(v, u.job)
 			if !ok {
 				break
 			}
-			p.launch(v, act, t, m, c)
+			p.launch(v, act, t, m)
 		}
 	}
 	p.arrived = p.arrived[:0]
@@ -152,8 +175,16 @@ func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
 		if !ok {
 			return
 		}
-		p.launch(v, act, t, m, int(p.copies[v.JobOf(t)]))
+		p.launch(v, act, t, m)
 	}
+}
+
+// pending counts the tasks that wait in what is cloned as a whole.
+func (p *dolly) pending(v *sched.View, u dollyUnit) uint32 {
+	if p.stagewise {
+		return v.Stage(u.first).Pending
+	}
+	return v.Job(u.job).Pending
 }
 
 // firstPending returns the job's first task that waits.
@@ -165,32 +196,33 @@ func firstPending(v *sched.View, j sched.JobID) (sched.TaskID, bool) {
 	return v.PendingTask(s, 0)
 }
 
-// admit decides which of the jobs that have arrived are cloned, small ones first.
+// admit decides which of the jobs or stages that have come are cloned, small ones first.
 func (p *dolly) admit(v *sched.View) {
-	slices.SortFunc(p.arrived, func(a, b sched.JobID) int {
-		return cmp.Or(cmp.Compare(v.Job(a).Tasks, v.Job(b).Tasks), cmp.Compare(a, b))
+	slices.SortFunc(p.arrived, func(a, b dollyUnit) int {
+		return cmp.Or(cmp.Compare(a.tasks, b.tasks), cmp.Compare(a.first, b.first))
 	})
 	chance := p.p
 	if chance == 0 {
 		chance = p.seen.share()
 	}
 	slots, used, room := float64(v.Slots()), v.Live(), v.CloneRoom()
-	for _, j := range p.arrived {
-		job := v.Job(j)
-		if job.State != sched.JobActive || job.Pending == 0 {
+	for _, u := range p.arrived {
+		if v.Job(u.job).State != sched.JobActive || p.pending(v, u) == 0 {
 			continue
 		}
-		n := float64(job.Tasks)
+		n := float64(u.tasks)
 		if p.shed {
 			n = chance
 		}
 		c := dollyCopies(p.epsilon, chance, n)
-		if t, _ := firstPending(v, j); c > v.AttemptRoom(t) {
+		if t, _ := firstPending(v, u.job); c > v.AttemptRoom(t) {
 			c = v.AttemptRoom(t)
 		}
-		price, clones := c*int(job.Tasks), (c-1)*int(job.Pending)
+		price, clones := c*int(u.tasks), (c-1)*int(p.pending(v, u))
 		if c > 1 && clones <= room && float64(p.spent+price) <= p.budget*slots && float64(used+price) <= p.threshold*slots {
-			p.copies[j] = int32(c)
+			for s := u.first; s < u.last; s++ {
+				p.copies[s] = int32(c)
+			}
 			p.spent += price
 			used += price
 			room -= clones
@@ -199,7 +231,8 @@ func (p *dolly) admit(v *sched.View) {
 }
 
 // launch starts a task on a machine: with c attempts if it is its first time and there is room for all, else with one.
-func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, c int) {
+func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) {
+	c := int(p.copies[v.Task(t).Stage])
 	if v.Task(t).Launched > 0 || c > p.order.roomBeside(v, m) || c > v.AttemptRoom(t) {
 		c = 1
 	}

@@ -116,21 +116,51 @@ func TestDolly(t *testing.T) {
 
 // TestDollyBudget: whatever happens to jobs, the budget is whole again when they are over.
 func TestDollyBudget(t *testing.T) {
-	most := 0
-	for seed := range uint64(200) {
-		p, err := New("dolly:budget=1,threshold=1,p=0.3", 1)
-		if err != nil {
-			t.Fatal(err)
+	for _, spec := range []string{"dolly:budget=1,threshold=1,p=0.3", "dolly:budget=1,threshold=1,p=0.3,whole=stage"} {
+		most := 0
+		for seed := range uint64(200) {
+			p, err := New(spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := messy(t, p, sched.NoLimits(), seed)
+			w.seen = func(sched.Time, []sched.Decision) { most = max(most, p.(*dolly).spent) }
+			w.run()
+			if left := p.(*dolly).spent; left != 0 {
+				t.Fatalf("%s, seed %d: %d left in the books", spec, seed, left)
+			}
 		}
-		w := messy(t, p, sched.NoLimits(), seed)
-		w.seen = func(sched.Time, []sched.Decision) { most = max(most, p.(*dolly).spent) }
-		w.run()
-		if left := p.(*dolly).spent; left != 0 {
-			t.Fatalf("seed %d: %d left in the books", seed, left)
+		if most == 0 {
+			t.Errorf("%s: nothing was ever cloned", spec)
 		}
 	}
-	if most == 0 {
-		t.Error("nothing was ever cloned")
+}
+
+// TestDollyByStage: a job of 10 tasks, of one, and of 3 that each wait for one of the first 10, with p = 0.1 on 200 slots. As a whole it has the price 3 x 14 = 42 > 0.05 x 200, and nothing is cloned. Stage by stage, the first has
+// the price 3 x 10 and is not; the second 2 x 1; the third, which is tried when its first task waits, 2 x 3.
+func TestDollyByStage(t *testing.T) {
+	for spec, want := range map[string]string{"dolly:p=0.1": "1x10 1x1 1x3", "dolly:p=0.1,whole=stage": "1x10 2x1 2x3", "dolly:p=0.1,whole=stage,budget=0.2": "3x10 2x1 2x3"} {
+		w := on(t, spec, sched.NoLimits())
+		w.machines(200)
+		w.submit(0, &sched.JobSpec{
+			Stages: []sched.StageSpec{{Tasks: 10}, {Tasks: 1}, {Tasks: 3}},
+			Edges:  []sched.Edge{{From: 0, To: 1}, {From: 0, To: 2, Kind: sched.PerTask, Pairs: [][2]uint32{{0, 0}, {1, 1}, {2, 2}}}},
+		})
+		w.fate = func(d *sched.Decision) fate { return fate{lasts: sched.Time(10+d.Task) * sched.Second} }
+		w.run()
+		v, got := w.core.View(), ""
+		for s := range sched.StageID(3) {
+			st := v.Stage(s)
+			got += fmt.Sprintf(" %dx%d", v.Task(st.First).Launched, st.Tasks)
+			for task := st.First; task < st.First+sched.TaskID(st.Tasks); task++ {
+				if v.Task(task).Launched != v.Task(st.First).Launched {
+					t.Errorf("%s: tasks of stage %d have %d and %d attempts", spec, s, v.Task(st.First).Launched, v.Task(task).Launched)
+				}
+			}
+		}
+		if got != " "+want {
+			t.Errorf("%s: attempts%s, want %s", spec, got, want)
+		}
 	}
 }
 
