@@ -10,9 +10,9 @@ const (
 	window    = 300 * time.Millisecond
 	splitSize = "12KiB"
 	tasks     = 150
-	seeds     = 60
+	seeds     = 40
 
-	leastResumed = 30 // of attempts that must go on in the middle
+	leastResumed = 5 // of attempts that must go on in the middle
 )
 
 func policies(registered []string) []string { return registered }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -103,30 +104,33 @@ func TestResumeThroughDeaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := 0
-	for seed := range seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			s := newStory(t)
-			stop := make(chan struct{})
-			if seed%3 > 0 { // in one story of three only engines die
-				go s.hunt(uint64(seed), stop)
-			}
-			s.window = 3 * time.Second
-			s.run(seed%2, "run", "wordcount", input, "--policy", "srew:preempt=true,slot=600ms", "--slots", "3", "--split-size", "2MiB", "--retries", "1000",
-				"--disturb", "slow=0.4,factor=80", "--seed", strconv.Itoa(seed))
-			close(stop)
-			s.check()
-			got, err := os.ReadFile(filepath.Join(s.out, "part-00000"))
-			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d bytes of counts, %v; want %d that are the same", len(got), err, len(want))
-			}
-			from := s.resumed()
-			total += len(from)
-			t.Logf("resumed at %s", strings.Trim(fmt.Sprintf("%.2f", from), "[]"))
-		})
-	}
-	if total < leastResumed { // when what happens is left to chance; see TestOnlyResumedFinish
-		t.Errorf("%d attempts in %d stories went on in the middle, expected %d at least", total, seeds, leastResumed)
+	var total atomic.Int64
+	t.Run("seed", func(t *testing.T) { // returns when all are done
+		for seed := range seeds {
+			t.Run(strconv.Itoa(seed), func(t *testing.T) {
+				t.Parallel()
+				s := newStory(t)
+				stop := make(chan struct{})
+				if seed%3 > 0 { // in one story of three only engines die
+					go s.hunt(uint64(seed), stop)
+				}
+				s.window = 3 * time.Second
+				s.run(seed%2, "run", "wordcount", input, "--policy", "srew:preempt=true,slot=600ms", "--slots", "3", "--split-size", "2MiB",
+					"--retries", "1000", "--disturb", "slow=0.4,factor=80", "--seed", strconv.Itoa(seed))
+				close(stop)
+				s.check()
+				got, err := os.ReadFile(filepath.Join(s.out, "part-00000"))
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%d bytes of counts, %v; want %d that are the same", len(got), err, len(want))
+				}
+				from := s.resumed()
+				total.Add(int64(len(from)))
+				t.Logf("resumed at %s", strings.Trim(fmt.Sprintf("%.2f", from), "[]"))
+			})
+		}
+	})
+	if total.Load() < leastResumed { // when what happens is left to chance; see TestOnlyResumedFinish
+		t.Errorf("%d attempts in %d stories went on in the middle, expected %d at least", total.Load(), seeds, leastResumed)
 	}
 }
 
