@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -31,9 +30,9 @@ type Config struct {
 type Executor struct {
 	cfg     Config
 	tag     string // TAILCUT_RUN of this engine's processes
+	env     environment
 	reports chan live.Report
-	room    chan struct{} // to make an attempt's folder: as many at once as there are cores
-	forks   chan func()   // for the spawner
+	keeper  *keeper
 	guard   *guard
 	workers sync.WaitGroup // one per attempt
 
@@ -45,8 +44,9 @@ type Executor struct {
 
 	resumable []bool // by stage: attempts can go on from what others have saved
 
+	paths map[string]string // of programs that were looked up; the keeper's
+
 	mu    sync.Mutex
-	paths map[string]string // of programs that were looked up
 	procs map[sched.AttemptID]*process
 	left  int // bytes of output that may still go into the journal
 }
@@ -63,8 +63,9 @@ func New(cfg Config) (*Executor, error) {
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
 		kept: results{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
 		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
-		reports: make(chan live.Report, 1024), room: make(chan struct{}, runtime.NumCPU()), forks: make(chan func()),
+		reports: make(chan live.Report, 1024),
 	}
+	e.env = newEnvironment(os.Environ())
 	var err error
 	if e.null, err = os.Open(os.DevNull); err != nil {
 		return nil, err
@@ -72,7 +73,9 @@ func New(cfg Config) (*Executor, error) {
 	if e.guard, err = startGuard(cfg.Self, e.tag); err != nil {
 		return nil, err
 	}
-	go e.spawner()
+	if e.keeper, err = newKeeper(e.ended); err != nil {
+		return nil, errors.Join(err, e.guard.close())
+	}
 	return e, nil
 }
 
@@ -86,7 +89,7 @@ func (e *Executor) Start(a live.Attempt) {
 	e.procs[a.ID] = p
 	e.mu.Unlock()
 	e.workers.Add(1)
-	go e.attend(p)
+	e.keeper.order(func() { e.begin(p) })
 }
 
 // Kill ends an attempt. Its folder is removed once nothing of it runs.
@@ -132,7 +135,7 @@ func (e *Executor) Close() error {
 		select {
 		case <-e.reports: // nobody else listens any more
 		case <-done:
-			close(e.forks)
+			e.keeper.stop()
 			sweep(e.tag)
 			e.spares.close()
 			e.null.Close()
@@ -141,19 +144,8 @@ func (e *Executor) Close() error {
 	}
 }
 
-// spawner forks, always on the same thread: on Linux a child is told of the death of the thread that made it.
-func (e *Executor) spawner() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	for fork := range e.forks {
-		fork()
-	}
-}
-
 // spawn makes the attempt's folder and starts its process.
 func (e *Executor) spawn(p *process) error {
-	e.room <- struct{}{}
-	defer func() { <-e.room }()
 	if p.killed() {
 		return errKilled
 	}
@@ -166,7 +158,7 @@ func (e *Executor) spawn(p *process) error {
 	if err != nil {
 		return err
 	}
-	cmd.Env = append(cmd.Env, runVariable+"="+e.tag, "TAILCUT_PROGRESS=/dev/fd/3")
+	env := e.env.with(append(cmd.Env, runVariable+"="+e.tag, "TAILCUT_PROGRESS=/dev/fd/3"))
 	path, err := e.find(cmd.Args[0])
 	if err != nil {
 		return err
@@ -177,18 +169,11 @@ func (e *Executor) spawn(p *process) error {
 	if p.stdout, err = e.spares.takeOut(); err != nil {
 		return err
 	}
-	return p.start(path, cmd, e.cfg.Work.Dir, e.null, e.onSpawner)
+	return p.start(path, cmd.Args, env, cmd.Stdin, e.cfg.Work.Dir, e.null)
 }
 
 // errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
 var errKilled = errors.New("killed")
-
-// onSpawner has the spawner call fork and waits for it.
-func (e *Executor) onSpawner(fork func()) {
-	done := make(chan struct{})
-	e.forks <- func() { fork(); close(done) }
-	<-done
-}
 
 // find looks a program up as a shell would that is in the working directory: once.
 func (e *Executor) find(name string) (string, error) {
@@ -198,8 +183,6 @@ func (e *Executor) find(name string) (string, error) {
 		}
 		return name, nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if path, ok := e.paths[name]; ok {
 		return path, nil
 	}
@@ -210,29 +193,31 @@ func (e *Executor) find(name string) (string, error) {
 	return path, err
 }
 
-// attend follows an attempt from its beginning to its end.
-func (e *Executor) attend(p *process) {
-	defer e.workers.Done()
+// begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
+func (e *Executor) begin(p *process) {
 	if err := e.spawn(p); err != nil {
 		e.finish(p, 127, err.Error(), nil)
 		return
 	}
 	if e.cfg.Timeout > 0 {
-		t := time.AfterFunc(e.cfg.Timeout, func() { p.kill(byTimeout) })
-		defer t.Stop()
+		p.timers = append(p.timers, time.AfterFunc(e.cfg.Timeout, func() { p.kill(byTimeout) }))
 	}
 	if p.fate.factor > 1 {
 		go p.slow(p.fate.factor)
 	}
 	if p.fate.fails {
-		t := time.AfterFunc(p.fate.after, func() { p.kill(byDisturb) })
-		defer t.Stop()
+		p.timers = append(p.timers, time.AfterFunc(p.fate.after, func() { p.kill(byDisturb) }))
 	}
 	if e.resumable[p.attempt.Stage] && p.attempt.Number > 0 {
 		e.tell(p, p.last.progress()) // not always what the policy asked for
 	}
-	go p.follow(e.listener(p))
-	exit, note := p.wait()
+	p.listen = e.listener(p)
+	e.keeper.keep(p)
+}
+
+// ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
+func (e *Executor) ended(p *process) {
+	exit, note := p.reap()
 	switch p.killer() {
 	case byTimeout:
 		exit, note = 137, fmt.Sprintf("timed out after %v", e.cfg.Timeout)
@@ -242,14 +227,20 @@ func (e *Executor) attend(p *process) {
 	if exit == 0 && p.fate.fails {
 		exit, note = 1, "failed on purpose (--disturb)"
 	}
-	var output []byte
-	if exit == 0 {
-		var err error
-		if output, err = e.complete(p); err != nil {
+	if exit != 0 {
+		go e.finish(p, exit, note, nil)
+		return
+	}
+	if output := e.small(p); output != nil {
+		e.finish(p, 0, "", output)
+		return
+	}
+	go func() {
+		if err := e.complete(p); err != nil {
 			exit, note = 1, err.Error()
 		}
-	}
-	e.finish(p, exit, note, output)
+		e.finish(p, exit, note, nil)
+	}()
 }
 
 const (
@@ -257,18 +248,12 @@ const (
 	inlineTotal = 64 << 20 // bytes of all such outputs, which the engine holds in memory
 )
 
-// complete makes the attempt's output a result, and durable, unless it is so small that the journal can keep it: then it is
-// returned.
-func (e *Executor) complete(p *process) ([]byte, error) {
-	if e.inline[p.attempt.Stage] {
-		if output, err := e.small(p); output != nil || err != nil {
-			return output, err
-		}
-	}
+// complete makes the attempt's output a result, and durable.
+func (e *Executor) complete(p *process) error {
 	if err := e.cfg.Work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
-		return nil, err
+		return err
 	}
-	return nil, sideBySide(2, func(i int) error { // one flush of the disk may do for both
+	return sideBySide(2, func(i int) error { // one flush of the disk may do for both
 		if i == 0 {
 			return syncDir(filepath.Dir(p.dir))
 		}
@@ -276,28 +261,24 @@ func (e *Executor) complete(p *process) ([]byte, error) {
 	})
 }
 
-// small returns the attempt's output if it left no files and wrote little; else nil.
-func (e *Executor) small(p *process) ([]byte, error) {
-	if !p.clean {
-		if empty, err := p.folder.empty(); err != nil || !empty {
-			return nil, err
-		}
+// small returns the attempt's output if it left no files and wrote so little that the journal can keep it; else nil.
+func (e *Executor) small(p *process) []byte {
+	if !e.inline[p.attempt.Stage] || !p.clean && !p.folder.empty() {
+		return nil
 	}
-	output, err := p.stdout.read(inlineMost)
-	if err != nil {
-		return nil, err
-	}
+	output := p.stdout.read(inlineMost)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.left < len(output) {
-		return nil, nil
+		return nil
 	}
 	e.left -= len(output)
-	return output, nil
+	return output
 }
 
 // finish reports the end of an attempt that was not ended by the engine, and drops the folder of one without result.
 func (e *Executor) finish(p *process, exit int, note string, output []byte) {
+	defer e.workers.Done()
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note = sched.AttemptFailed, note

@@ -1,13 +1,11 @@
 package proc
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,76 +26,69 @@ const (
 // process is an attempt and the process group that does it.
 type process struct {
 	attempt live.Attempt
-	last    *stride // that it has saved, or goes on from; of whoever starts it, then of whoever listens to it
+	last    *stride // that it has saved, or goes on from; the keeper's
 	dir     string
 	fate    fate
 	folder  *folder       // at dir
 	stdout  *outFile      // what the attempt writes to standard output
 	stderr  *os.File      // and to standard error
 	ended   chan struct{} // closed when the leader has ended
+	timers  []*time.Timer // that kill it
+	listen  func(line string)
+	line    []byte // the beginning of a line from the progress pipe
 
-	mu       sync.Mutex
-	os       *os.Process
-	pidfd    int  // descriptor of the leader, -1 where there is none
-	reaped   bool // the group's number may mean somebody else now
-	by       killer
-	progress *os.File
-	endedAt  time.Time
-	clean    bool // after the end: nothing of the attempt is left, and its folder is as it was given
+	how      *ending // of the leader, if it is known
+	pidfd    int     // descriptor of the leader, -1 where there is none
+	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
+	clean    bool    // after the end: nothing of the attempt is left, and its folder is as it was given
+
+	mu      sync.Mutex
+	pid     int  // of the leader; 0 before it has begun
+	reaped  bool // the group's number may mean somebody else now
+	by      killer
+	endedAt time.Time
 }
 
 // start starts the program at path as the leader of a new process group with the attempt's folder as the place of its output. The
-// process is made inside fork.
-func (p *process) start(path string, cmd *Command, dir string, null *os.File, fork func(func())) error {
-	in := null
-	if len(cmd.Stdin) > 0 {
-		var err error
-		if in, err = p.stdin(cmd.Stdin); err != nil {
+// system's own calls do here: package os would have each descriptor polled, and a second one made of the process.
+func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File) error {
+	in := int(null.Fd())
+	if len(stdin) > 0 {
+		f, err := p.stdin(stdin)
+		if err != nil {
 			return err
 		}
-		defer in.Close()
+		defer f.Close()
+		in = int(f.Fd())
 	}
-	out, err := os.OpenFile(p.stdout.path, os.O_WRONLY|os.O_APPEND, 0)
+	out, err := syscall.Open(p.stdout.path, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: p.stdout.path, Err: err}
+	}
+	defer syscall.Close(out)
+	r, w, err := newPipe()
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	r, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer w.Close()
+	defer syscall.Close(w)
 	p.pidfd = -1
-	attr := &os.ProcAttr{Dir: dir, Env: override(os.Environ(), cmd.Env), Files: []*os.File{in, out, p.stderr, w}, Sys: attributes(&p.pidfd)}
+	attr := &syscall.ProcAttr{
+		Dir: dir, Env: env, Files: []uintptr{uintptr(in), uintptr(out), p.stderr.Fd(), uintptr(w)}, Sys: attributes(&p.pidfd),
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	pid := 0
 	if p.by == byEngine {
 		err = errKilled
-	} else {
-		fork(func() { p.os, err = os.StartProcess(path, cmd.Args, attr) })
+	} else if pid, err = syscall.ForkExec(path, args, attr); err != nil {
+		err = &os.PathError{Op: "fork/exec", Path: path, Err: err}
 	}
 	if err != nil {
-		r.Close()
+		r.close()
 		return err
 	}
-	p.progress = r
+	p.pid, p.progress = pid, r
 	return nil
-}
-
-// override returns an environment in which every name is set once, the last of all settings. Who looks a name up may see the first of several.
-func override(base, more []string) []string {
-	all := append(base, more...)
-	seen := make(map[string]bool, len(all))
-	kept := len(all)
-	for i := len(all) - 1; i >= 0; i-- {
-		name, _, _ := strings.Cut(all[i], "=")
-		if !seen[name] {
-			seen[name] = true
-			kept--
-			all[kept] = all[i]
-		}
-	}
-	return all[kept:]
 }
 
 // stdin returns a file with the data.
@@ -110,37 +101,57 @@ func (p *process) stdin(data []byte) (*os.File, error) {
 	return f, errors.Join(err, os.Remove(path))
 }
 
-// wait waits for the leader, ends what is left of its group, and returns the exit status and, if it is not 0, a line about it.
-func (p *process) wait() (exit int, note string) {
-	state, err := waitEnd(p.os, p.pidfd)
+// reap ends what is left of the group of a leader that has ended, and returns its exit status and, if that is not 0, a line about it.
+// On Linux the leader is a zombie up to here, so that the group's number is not somebody else's.
+func (p *process) reap() (exit int, note string) {
 	now := time.Now()
 	p.mu.Lock()
 	p.endedAt = now
 	p.signal(syscall.SIGKILL)
-	if state == nil && err == nil {
-		state, err = p.os.Wait()
+	if p.how == nil {
+		p.how = waitFor(p.pid)
 	}
 	p.reaped = true
-	p.clean = hungUp(p.progress) && p.folder.untouched()
-	p.progress.Close()
 	p.mu.Unlock()
+	p.clean = p.progress.hungUp() && p.folder.untouched()
+	p.progress.close()
 	close(p.ended)
-	if err != nil {
-		return 1, err.Error()
+	for _, t := range p.timers {
+		t.Stop()
 	}
-	ws := state.Sys().(syscall.WaitStatus)
-	if state.Success() {
+	switch ws := p.how.status; {
+	case p.how.err != nil:
+		return 1, p.how.err.Error()
+	case ws.Signaled():
+		exit, note = 128+int(ws.Signal()), "signal: "+ws.Signal().String()
+		if ws.CoreDump() {
+			note += " (core dumped)"
+		}
+	case ws.ExitStatus() != 0:
+		exit, note = ws.ExitStatus(), fmt.Sprintf("exit status %d", ws.ExitStatus())
+	default:
 		return 0, ""
 	}
-	exit = ws.ExitStatus()
-	if ws.Signaled() {
-		exit = 128 + int(ws.Signal())
-	}
-	note = state.String()
 	if line := lastLine(p.stderr); line != "" {
 		note += ": " + line
 	}
 	return exit, note
+}
+
+// ending is how a process has ended.
+type ending struct {
+	status syscall.WaitStatus
+	err    error
+}
+
+// waitFor waits until a child has ended, and takes it off the system's list.
+func waitFor(pid int) *ending {
+	for {
+		var e ending
+		if _, e.err = syscall.Wait4(pid, &e.status, 0, nil); e.err != syscall.EINTR {
+			return &e
+		}
+	}
 }
 
 // at returns when the process ended; now if it never began.
@@ -168,19 +179,27 @@ func (p *process) cont() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.signa
 
 // signal signals the group; p.mu is held. It returns false once there is none.
 func (p *process) signal(s syscall.Signal) bool {
-	return p.os != nil && !p.reaped && syscall.Kill(-p.os.Pid, s) == nil
+	return p.pid != 0 && !p.reaped && syscall.Kill(-p.pid, s) == nil
 }
 
 func (p *process) killer() killer { p.mu.Lock(); defer p.mu.Unlock(); return p.by }
 func (p *process) killed() bool   { return p.killer() == byEngine }
 
-// follow reads lines from the pipe that the attempt knows as TAILCUT_PROGRESS.
-func (p *process) follow(listen func(line string)) {
-	lines := bufio.NewScanner(p.progress)
-	for lines.Scan() {
-		listen(lines.Text())
+// longestLine is how many bytes of a line from the progress pipe are looked at.
+const longestLine = 1 << 10
+
+// hear takes in what was read from the pipe that the attempt knows as TAILCUT_PROGRESS. Whatever it is, the attempt must be able to write it.
+func (p *process) hear(data []byte) {
+	for {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			p.line = append(p.line, data[:min(len(data), longestLine-len(p.line))]...)
+			return
+		}
+		p.line = append(p.line, data[:min(i, longestLine-len(p.line))]...)
+		p.listen(string(p.line))
+		p.line, data = p.line[:0], data[i+1:]
 	}
-	_, _ = io.Copy(io.Discard, p.progress) // whatever it is, the attempt must be able to write it
 }
 
 // lastLine returns the last line of a file that is not blank, cut to what fits a terminal.

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -12,35 +11,38 @@ func attributes(pidfd *int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: pidfd}
 }
 
-// waitEnd waits until the process has ended and leaves it a zombie, so that its group's number stays taken. It waits with all
-// else that the runtime polls, if the kernel gave a descriptor: a thread for each attempt that only waits would be handed
-// over to others, and back, with each small task.
-func waitEnd(p *os.Process, pidfd int) (*os.ProcessState, error) {
-	if pidfd < 0 || !polled(p.Pid, pidfd) {
-		for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
-		}
+// ended tells whether a child has ended, without waiting, and leaves it a zombie.
+func ended(pid int) bool { return waited(pid, unix.WNOHANG) }
+
+// awaitEnd waits until a child has ended, and leaves it a zombie.
+func awaitEnd(pid int) {
+	for !waited(pid, 0) {
 	}
-	return nil, nil
 }
 
-// polled waits for the end of a process by its descriptor, which it closes, and tells whether that worked.
-func polled(pid, pidfd int) bool {
-	err := unix.SetNonblock(pidfd, true) // for the runtime to poll it
-	f := os.NewFile(uintptr(pidfd), "process")
-	defer f.Close()
-	if err != nil {
-		return false
-	}
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return false
-	}
-	return conn.Read(func(uintptr) bool { return ended(pid) }) == nil
-}
-
-// ended tells whether a child has ended, without waiting.
-func ended(pid int) bool {
+func waited(pid, options int) bool {
 	var info unix.Siginfo // Signo stays 0 if there is nothing to tell
-	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|options, nil)
 	return err != nil && err != unix.EINTR || info.Signo != 0
+}
+
+// pipe is the end of a pipe to read from.
+type pipe int
+
+// newPipe makes a pipe whose ends no child inherits unasked. Reading from it does not wait.
+func newPipe() (r pipe, w int, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return 0, 0, err
+	}
+	return pipe(p[0]), p[1], unix.SetNonblock(p[0], true)
+}
+
+func (r pipe) close() { unix.Close(int(r)) }
+
+// hungUp tells whether nobody has the writing end any more.
+func (r pipe) hungUp() bool {
+	p := []unix.PollFd{{Fd: int32(r), Events: unix.POLLIN}}
+	_, err := unix.Poll(p, 0)
+	return err == nil && p[0].Revents&unix.POLLHUP != 0
 }

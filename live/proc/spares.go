@@ -98,13 +98,10 @@ func (f *folder) drop() {
 }
 
 // empty tells whether nothing is in the folder; what is no longer there is empty, too.
-func (f *folder) empty() (bool, error) {
+func (f *folder) empty() bool {
 	d, err := os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
 	if err != nil {
-		return false, err
+		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer d.Close()
 	return holdsNothing(d)
@@ -115,16 +112,12 @@ func (f *folder) stillEmpty() bool {
 	if _, err := f.handle.Seek(0, io.SeekStart); err != nil {
 		return false
 	}
-	empty, err := holdsNothing(f.handle)
-	return empty && err == nil
+	return holdsNothing(f.handle)
 }
 
-func holdsNothing(d *os.File) (bool, error) {
+func holdsNothing(d *os.File) bool {
 	_, err := d.Readdirnames(1)
-	if err == io.EOF {
-		return true, nil
-	}
-	return false, err
+	return err == io.EOF
 }
 
 // takeOut returns an empty file.
@@ -164,18 +157,18 @@ func (s *spares) giveOut(o *outFile) {
 	push(s, &s.outs, o)
 }
 
-// read returns what is in the file, if it is at most so many bytes; else nil.
-func (o *outFile) read(most int64) ([]byte, error) {
+// read returns what is in the file, if it is at most so many bytes and can be read; else nil.
+func (o *outFile) read(most int64) []byte {
 	info, err := o.handle.Stat()
 	if err != nil || info.Size() > most {
-		return nil, err
+		return nil
 	}
 	b := make([]byte, info.Size())
 	n, err := o.handle.ReadAt(b, 0)
-	if err == io.EOF { // somebody has cut it meanwhile
-		err = nil
+	if err != nil && err != io.EOF { // at the end, somebody has cut it meanwhile
+		return nil
 	}
-	return b[:n], err
+	return b[:n]
 }
 
 // takeErr returns an empty file without name.

@@ -36,21 +36,6 @@ func nobodyWrites(f *os.File) bool {
 	return err == nil
 }
 
-// hungUp tells whether nobody has the writing end of a pipe any more.
-func hungUp(pipe *os.File) bool {
-	conn, err := pipe.SyscallConn()
-	if err != nil {
-		return false
-	}
-	var hup bool
-	err = conn.Control(func(fd uintptr) {
-		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		_, err := unix.Poll(p, 0)
-		hup = err == nil && p[0].Revents&unix.POLLHUP != 0
-	})
-	return hup && err == nil
-}
-
 // syncAll makes files in a folder durable: with the file system they are on, in one go.
 func syncAll(dir string, _ []string) error {
 	d, err := os.Open(dir)

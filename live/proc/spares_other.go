@@ -15,7 +15,6 @@ func (f *folder) note() error { return nil }
 
 func (f *folder) untouched() bool { return false }
 func nobodyWrites(*os.File) bool  { return false }
-func hungUp(*os.File) bool        { return false }
 
 // syncAll makes files in a folder durable.
 func syncAll(dir string, names []string) error {

@@ -1,0 +1,138 @@
+package proc
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// keeper starts processes and waits for them, on one thread. It is always the same thread, because a child is told of the death of the
+// thread that made it; and it waits for everything at once, because a goroutine for each child and a thread for each wait, woken in turn,
+// would cost a small task as much as its process.
+type keeper struct {
+	ended func(*process)
+	poll  int              // the epoll descriptor
+	bell  int              // an event descriptor that tells of orders
+	leads map[int]*process // by the descriptor of the leader
+	pipes map[int]*process // by that of the progress pipe
+	buf   [4 << 10]byte
+
+	mu     sync.Mutex
+	orders []func()
+	over   bool
+}
+
+// newKeeper begins to keep. ended is called on the keeper's thread for each process whose leader has ended, and is a zombie.
+func newKeeper(ended func(*process)) (*keeper, error) {
+	k := &keeper{ended: ended, leads: map[int]*process{}, pipes: map[int]*process{}}
+	var err error
+	if k.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, err
+	}
+	if k.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		unix.Close(k.poll)
+		return nil, err
+	}
+	if err = k.listen(k.bell, unix.EPOLLIN); err != nil {
+		k.close()
+		return nil, err
+	}
+	go k.run()
+	return k, nil
+}
+
+// order has the keeper's thread call do, soon.
+func (k *keeper) order(do func()) {
+	k.mu.Lock()
+	k.orders = append(k.orders, do)
+	first := len(k.orders) == 1
+	k.mu.Unlock()
+	if first {
+		_, _ = unix.Write(k.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // fails only if it rings already
+	}
+}
+
+// stop ends the keeper once all that was ordered before is done. Nothing may be left to keep.
+func (k *keeper) stop() { k.order(func() { k.over = true }) }
+
+// keep follows a process to its end; on the keeper's thread.
+func (k *keeper) keep(p *process) {
+	if k.listen(int(p.progress), unix.EPOLLIN|unix.EPOLLET) == nil { // only edges: that all writers are gone is no news
+		k.pipes[int(p.progress)] = p
+	}
+	if p.pidfd >= 0 && k.listen(p.pidfd, unix.EPOLLIN) == nil {
+		k.leads[p.pidfd] = p
+		return
+	}
+	go func() { // before Linux 5.3
+		awaitEnd(p.pid)
+		k.order(func() { k.end(p) })
+	}()
+}
+
+func (k *keeper) listen(fd int, events uint32) error {
+	return unix.EpollCtl(k.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
+}
+
+func (k *keeper) run() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer k.close()
+	var events [64]unix.EpollEvent
+	for !k.over {
+		n, err := unix.EpollWait(k.poll, events[:], -1)
+		if err != nil && err != unix.EINTR {
+			panic(fmt.Sprintf("epoll_wait: %v", err))
+		}
+		for i := range max(n, 0) { // a descriptor may have been closed, and given anew, since it was put on this list
+			fd := int(events[i].Fd)
+			if fd == k.bell {
+				k.obey()
+			} else if p := k.leads[fd]; p != nil && ended(p.pid) {
+				k.end(p)
+			} else if p := k.pipes[fd]; p != nil && events[i].Events&unix.EPOLLIN != 0 {
+				k.hear(fd, p)
+			}
+		}
+	}
+}
+
+// obey carries out the orders.
+func (k *keeper) obey() {
+	_, _ = unix.Read(k.bell, k.buf[:8])
+	k.mu.Lock()
+	orders := k.orders
+	k.orders = nil
+	k.mu.Unlock()
+	for _, do := range orders {
+		do()
+	}
+}
+
+// end lets go of a process and tells of its end.
+func (k *keeper) end(p *process) {
+	delete(k.pipes, int(p.progress))
+	if p.pidfd >= 0 {
+		delete(k.leads, p.pidfd)
+		unix.Close(p.pidfd)
+	}
+	k.ended(p)
+}
+
+// hear reads a bit from a progress pipe. If there may be more, it will be told of again, after the others.
+func (k *keeper) hear(fd int, p *process) {
+	n, err := unix.Read(fd, k.buf[:])
+	if n > 0 {
+		p.hear(k.buf[:n])
+	}
+	if n == len(k.buf) || err == unix.EINTR {
+		_ = unix.EpollCtl(k.poll, unix.EPOLL_CTL_MOD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
+	}
+}
+
+func (k *keeper) close() {
+	unix.Close(k.bell)
+	unix.Close(k.poll)
+}
