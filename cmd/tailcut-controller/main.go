@@ -52,7 +52,7 @@ func newCommand(started *bool) *cobra.Command {
 	print, image := false, ""
 	cmd := &cobra.Command{
 		Use: "tailcut-controller", Short: "Run Kubernetes Jobs with clones of their stragglers", Args: cobra.NoArgs,
-		Long: "Reconcile every batch/v1 Job with completionMode Indexed whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
+		Long: "Reconcile every batch/v1 Job whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
 			"the Job stays as it is; its annotation " + kube.PolicyAnnotation + " names the policy.",
 		Example: "  tailcut-controller --kubeconfig ~/.kube/config --policy spark\n" +
 			"  tailcut-controller --print-manifests --image registry.example.org/tailcut-controller:1 | kubectl apply -f -",

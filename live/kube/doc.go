@@ -1,4 +1,4 @@
-// Package kube runs batch/v1 Jobs of a Kubernetes cluster under Tailcut's core and policies: it is the controller of every Indexed Job whose
+// Package kube runs batch/v1 Jobs of a Kubernetes cluster under Tailcut's core and policies: it is the controller of every Job whose
 // spec.managedBy is tailcut.dev/controller. An attempt is a pod.
 //
 // Each Job has a core of its own (run.go), whose machines are seats: as many as spec.parallelism allows pods at once. The facts that the core gets are

@@ -10,14 +10,15 @@ const ManagedBy = "tailcut.dev/controller"
 // Annotations of Jobs.
 const (
 	PolicyAnnotation      = "tailcut.dev/policy"       // as --policy takes it; the controller's default without
-	MaxAttemptsAnnotation = "tailcut.dev/max-attempts" // attempts of an index at once
+	MaxAttemptsAnnotation = "tailcut.dev/max-attempts" // attempts of a task at once
 	DeadlineAnnotation    = "tailcut.dev/deadline"     // what policies aim at: a duration from the start, or an instant (RFC 3339)
 	DryRunAnnotation      = "tailcut.dev/dry-run"      // "true": decide about clones and start none
 )
 
 // Labels and annotations of pods.
 const (
-	AttemptLabel       = "tailcut.dev/attempt"  // attempts of the index made before this one
+	AttemptLabel       = "tailcut.dev/attempt"  // attempts of the task made before this one
+	TaskLabel          = "tailcut.dev/task"     // task of a pod without completion index
 	KindLabel          = "tailcut.dev/kind"     // original or clone
 	LostLabel          = "tailcut.dev/lost"     // why the controller ended the attempt; the pod counts for nothing
 	ProgressAnnotation = "tailcut.dev/progress" // set by the task: fraction of its work done

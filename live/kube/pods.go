@@ -14,13 +14,16 @@ import (
 )
 
 // podName is a function of the Job and the attempt, so that an attempt cannot be made twice: the second time its name exists. It looks like the names
-// of Kubernetes' own controller, the Job's, the index and five characters.
+// of Kubernetes' own controller: the Job's, the index and five characters. Without an index there are ten, as the pods of the whole Job must differ by them.
 func podName(job *batchv1.Job, r ref) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d/%d", job.UID, r.index, r.number)
 	const letters = "bcdfghjklmnpqrstvwxz2456789" // those of Kubernetes: no words
-	sum, end := h.Sum64(), fmt.Sprintf("-%d-", r.index)
-	for range 5 {
+	sum, end, characters := h.Sum64(), "-", 10
+	if isIndexed(job) {
+		end, characters = fmt.Sprintf("-%d-", r.index), 5
+	}
+	for range characters {
 		end += string(letters[sum%uint64(len(letters))])
 		sum /= uint64(len(letters))
 	}
@@ -37,22 +40,27 @@ func podFor(job *batchv1.Job, a *attempt, earlier []sight, failures int, cloneCl
 	if !slices.Contains(pod.Finalizers, finalizer) {
 		pod.Finalizers = append(pod.Finalizers, finalizer)
 	}
-	index, kind := strconv.Itoa(a.index), original
+	task, kind := strconv.Itoa(a.index), original
 	if a.clone {
 		kind = clone
 		if cloneClass != "" {
 			pod.Spec.PriorityClassName, pod.Spec.Priority = cloneClass, nil
 		}
 	}
-	pod.Labels = with(pod.Labels, indexLabel, index, AttemptLabel, strconv.Itoa(a.number), KindLabel, kind)
-	pod.Annotations = with(pod.Annotations, indexLabel, index)
+	pod.Labels = with(pod.Labels, AttemptLabel, strconv.Itoa(a.number), KindLabel, kind)
+	if isIndexed(job) {
+		pod.Labels[indexLabel] = task
+		pod.Annotations = with(pod.Annotations, indexLabel, task)
+		pod.Spec.Hostname = fmt.Sprintf("%s-%d", job.Name, a.index)
+	} else {
+		pod.Labels[TaskLabel] = task
+	}
 	if job.Spec.BackoffLimitPerIndex != nil {
 		pod.Annotations[failsKey] = strconv.Itoa(failures)
 	}
-	pod.Spec.Hostname = fmt.Sprintf("%s-%d", job.Name, a.index)
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
-			setEnv(&containers[i], a)
+			setEnv(&containers[i], job, a)
 		}
 	}
 	avoid(&pod.Spec, earlier)
@@ -70,14 +78,15 @@ func with(m map[string]string, pairs ...string) map[string]string {
 }
 
 // setEnv tells a container which task it is. What the user has set himself stands.
-func setEnv(c *corev1.Container, a *attempt) {
-	for _, v := range []corev1.EnvVar{
-		{Name: "JOB_COMPLETION_INDEX", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+func setEnv(c *corev1.Container, job *batchv1.Job, a *attempt) {
+	var vars []corev1.EnvVar
+	if isIndexed(job) {
+		vars = append(vars, corev1.EnvVar{Name: "JOB_COMPLETION_INDEX", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
 			FieldPath: "metadata.labels['" + indexLabel + "']",
-		}}},
-		{Name: "TAILCUT_TASK", Value: strconv.Itoa(a.index)},
-		{Name: "TAILCUT_ATTEMPT", Value: strconv.Itoa(a.number)},
-	} {
+		}}})
+	}
+	vars = append(vars, corev1.EnvVar{Name: "TAILCUT_TASK", Value: strconv.Itoa(a.index)}, corev1.EnvVar{Name: "TAILCUT_ATTEMPT", Value: strconv.Itoa(a.number)})
+	for _, v := range vars {
 		if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == v.Name }) {
 			c.Env = append(c.Env, v)
 		}

@@ -47,6 +47,7 @@ type state struct {
 	unseen map[ref]time.Time   // pods that were made and have not come by the watch, and when
 	wrong  string              // annotation that was complained about
 	free   sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
+	spared indexSet            // interchangeable tasks that are over
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -109,10 +110,6 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 		c.forget(name)
 		return 0, errors.Join(c.end(ctx, live(pods), "job-over"), c.releaseAll(ctx, pods))
 	}
-	if ptr.Deref(job.Spec.CompletionMode, "") != batchv1.IndexedCompletion || job.Spec.Completions == nil {
-		c.complain(job, "completionMode", "UnsupportedJob", "tailcut.dev/controller reconciles Jobs with completionMode: Indexed only")
-		return 0, nil
-	}
 	s := c.state(name, job.UID)
 	now := c.now()
 	sights := s.look(job, pods, now)
@@ -140,6 +137,9 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 		s.run = nil
 		c.clones.drop(job.UID)
 		return c.waitUnseen(s), c.end(ctx, live(pods), "suspended")
+	case isQueue(job) && t.successes() > 0: // who shares a queue ends by himself
+		s.run = nil
+		return c.waitUnseen(s), nil
 	}
 	return c.drive(ctx, job, s, t, pods, sights, now)
 }
@@ -159,30 +159,34 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
 		return 0, nil
 	}
+	over := s.over(job, t)
 	if s.run == nil || s.run.settings != want {
 		p, err := c.newPolicy(want.policy)
 		if err != nil {
 			c.complain(job, err.Error(), "InvalidAnnotation", PolicyAnnotation+": "+err.Error())
 			return 0, nil
 		}
-		if s.run, err = newRun(want, p, t.over(), sights); err != nil {
+		if s.run, err = newRun(want, p, over, sights); err != nil {
 			return 0, err
 		}
 	}
 	s.wrong = ""
 	seats := int(ptr.Deref(job.Spec.Parallelism, 1))
-	if err := s.run.step(now, sights, t.over(), seats); err != nil {
+	if err := s.run.step(now, sights, over, seats); err != nil {
 		s.run = nil // and the next one is made from what there is
 		return 0, err
 	}
 	for _, a := range s.run.won {
 		if a.clone {
-			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWon", "Commit", "attempt %d of index %d, a clone, finished first", a.number, a.index)
+			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWon", "Commit", "attempt %d of %s, a clone, finished first", a.number, nameOfTask(job, a.index))
 		}
 	}
 	s.run.won = nil
 	if s.run.gaveUp() {
 		return time.Millisecond, nil
+	}
+	if err := c.end(ctx, strays(job, pods), "no-such-task"); err != nil {
+		return 0, err
 	}
 	if err := c.end(ctx, s.podsOf(job, pods, s.run.surplus(seats)), "not-needed"); err != nil {
 		return 0, err
@@ -271,7 +275,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 	for _, a := range made {
 		attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
 		if a.clone {
-			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of index %d, a clone, under %s", a.number, a.index, s.run.policy)
+			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
 		}
 	}
 	return wait, nil
@@ -281,14 +285,14 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
 	if a.told >= 0 {
 		a.told = -1
-		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of index %d, a clone", s.run.policy, a.number, a.index)
+		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
 	}
 }
 
 // settingsOf reads a Job's annotations. The error names the one that is wrong.
 func (c *reconciler) settingsOf(job *batchv1.Job) (settings, error) {
 	s := settings{
-		policy: cmp.Or(job.Annotations[PolicyAnnotation], c.policy), completions: int(*job.Spec.Completions), start: job.Status.StartTime.Time,
+		policy: cmp.Or(job.Annotations[PolicyAnnotation], c.policy), completions: tasksOf(job), start: job.Status.StartTime.Time,
 	}
 	if text := job.Annotations[MaxAttemptsAnnotation]; text != "" {
 		n, err := strconv.ParseUint(text, 10, 15)
@@ -296,6 +300,9 @@ func (c *reconciler) settingsOf(job *batchv1.Job) (settings, error) {
 			return s, fmt.Errorf("%s: %q is not a number from 1 to 32767", MaxAttemptsAnnotation, text)
 		}
 		s.attempts = int(n)
+	}
+	if isQueue(job) {
+		s.attempts = 1
 	}
 	var err error
 	s.deadline, err = aimOf(job)
@@ -402,6 +409,14 @@ func (s *state) podsOf(job *batchv1.Job, pods []*corev1.Pod, attempts []*attempt
 		}
 	}
 	return some
+}
+
+// strays returns the pods of tasks that a Job had before it was made smaller.
+func strays(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(live(pods), func(p *corev1.Pod) bool {
+		_, ok := taskOf(job, p)
+		return ok
+	})
 }
 
 func live(pods []*corev1.Pod) []*corev1.Pod {

@@ -40,8 +40,8 @@ type sight struct {
 
 // sightOf translates a pod. ok is false for a pod that no attempt of the Job can have.
 func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
-	index, err := strconv.ParseUint(pod.Annotations[indexLabel], 10, 31)
-	if err != nil || int32(index) >= *job.Spec.Completions {
+	task, ok := taskOf(job, pod)
+	if !ok {
 		return s, false
 	}
 	number, err := strconv.ParseUint(pod.Labels[AttemptLabel], 10, 31)
@@ -49,15 +49,15 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 		return s, false
 	}
 	s = sight{
-		ref: ref{int(index), int(number)}, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
+		ref: ref{task, int(number)}, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
 		leaving: pod.DeletionTimestamp != nil, progress: progressOf(pod),
 	}
 	s.begun, s.ended = lifetime(pod)
 	switch {
+	case pod.Labels[LostLabel] != "": // even if it then exits with 0, as some do when they are told to end
+		s.phase = gone
 	case pod.Status.Phase == corev1.PodSucceeded:
 		s.phase = succeeded
-	case pod.Labels[LostLabel] != "":
-		s.phase = gone
 	case podFailed(job, pod):
 		s.phase = failed
 		if verdictOn(job, pod).action == ignore {

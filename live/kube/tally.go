@@ -16,10 +16,11 @@ import (
 //
 // Nothing may be counted twice, nor be missed, whenever the controller dies. Pods have a finalizer, so that none goes before it is counted. The UID of a pod
 // that failed goes into status.uncountedTerminatedPods; once that is written its finalizer is removed; and when it has none, its
-// UID is taken off the list and status.failed grows, in one write. An index that succeeded is counted by status.completedIndexes itself.
+// UID is taken off the list and status.failed grows, in one write. An index that succeeded is counted by status.completedIndexes itself; an interchangeable
+// task as a failure is, up to spec.completions.
 type tally struct {
 	status    batchv1.JobStatus // what is to be written
-	completed indexSet
+	completed indexSet          // of interchangeable tasks: those of which a pod that succeeded is there
 	failed    indexSet
 	release   []*corev1.Pod // whose finalizers may go when the status is written
 	ended     bool          // status holds why the Job ends, SuccessCriteriaMet or FailureTarget
@@ -29,15 +30,17 @@ type tally struct {
 // reasonGivenUp is why a Job fails that its policy has given up, as some do with what cannot meet its deadline.
 const reasonGivenUp = "GivenUpByPolicy"
 
-// over returns the indexes that need no more attempts.
-func (t *tally) over() indexSet { return t.completed.or(t.failed) }
+// successes returns how many pods without index have succeeded.
+func (t *tally) successes() int {
+	return int(t.status.Succeeded) + len(t.status.UncountedTerminatedPods.Succeeded)
+}
 
 // tallyOf counts. unseen is the number of pods that were made and are not among pods yet; gaveUp says that the policy has given up the Job.
 func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now time.Time) (*tally, error) {
 	t := &tally{status: *job.Status.DeepCopy()}
 	st := &t.status
 	var err error
-	n := int(*job.Spec.Completions)
+	n := tasksOf(job)
 	if t.completed, err = parseIndexes(st.CompletedIndexes, n); err != nil {
 		return nil, err
 	}
@@ -46,7 +49,9 @@ func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now 
 	}
 	t.drain(pods)
 	failJobMessage := t.count(job, pods)
-	st.CompletedIndexes, st.Succeeded = t.completed.String(), int32(t.completed.count())
+	if isIndexed(job) {
+		st.CompletedIndexes, st.Succeeded = t.completed.String(), int32(t.completed.count())
+	}
 	if job.Spec.BackoffLimitPerIndex != nil {
 		st.FailedIndexes = ptr.To(t.failed.String())
 	}
@@ -54,13 +59,14 @@ func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now 
 	if st.StartTime == nil && !suspended(job) {
 		st.StartTime = ptr.To(metav1.NewTime(now))
 	}
-	t.judge(job, pods, failJobMessage, now)
+	t.judge(job, pods, failJobMessage, unseen, now)
 	if !t.ended && gaveUp {
 		t.fail(reasonGivenUp, "the policy sees no way to meet the deadline", now)
 	}
 	if !t.ended {
 		t.suspension(job, now)
-	} else if st.Active == 0 && *st.Terminating == 0 && unseen == 0 && len(st.UncountedTerminatedPods.Failed) == 0 {
+	} else if st.Active == 0 && *st.Terminating == 0 && unseen == 0 &&
+		len(st.UncountedTerminatedPods.Failed) == 0 && len(st.UncountedTerminatedPods.Succeeded) == 0 {
 		t.finish(now)
 	}
 	return t, nil
@@ -78,20 +84,23 @@ func (t *tally) drain(pods []*corev1.Pod) {
 			held.Insert(p.UID)
 		}
 	}
-	list := &st.UncountedTerminatedPods.Failed
-	before := len(*list)
-	*list = slices.DeleteFunc(*list, func(uid types.UID) bool { return !held.Has(uid) })
-	st.Failed += int32(before - len(*list))
+	list := st.UncountedTerminatedPods
+	for _, l := range []struct {
+		uids  *[]types.UID
+		count *int32
+	}{{&list.Failed, &st.Failed}, {&list.Succeeded, &st.Succeeded}} {
+		before := len(*l.uids)
+		*l.uids = slices.DeleteFunc(*l.uids, func(uid types.UID) bool { return !held.Has(uid) })
+		*l.count += int32(before - len(*l.uids))
+	}
 }
 
 // count puts on the list what has ended since, and returns why the Job has failed if a pod says so.
 func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage string) {
-	for _, p := range pods { // first, because a pod that fails when its index is done is no failure
-		if s, ok := sightOf(job, p); ok && s.phase == succeeded && hasFinalizer(p) {
-			t.completed[s.index] = true
-			t.failed[s.index] = false
-			t.release = append(t.release, p)
-		}
+	if isIndexed(job) {
+		t.countIndexes(job, pods) // first, because a pod that fails when its index is done is no failure
+	} else {
+		t.countSuccesses(job, pods)
 	}
 	newest := map[int]int{}
 	for _, p := range pods {
@@ -103,7 +112,7 @@ func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage stri
 	for _, p := range pods {
 		s, ok := sightOf(job, p)
 		switch {
-		case !hasFinalizer(p) || s.phase == succeeded:
+		case !hasFinalizer(p) || p.Status.Phase == corev1.PodSucceeded && (ok || !isIndexed(job)):
 			continue
 		case !ok:
 			t.release = append(t.release, p)
@@ -131,6 +140,48 @@ func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage stri
 	return failJobMessage
 }
 
+func (t *tally) countIndexes(job *batchv1.Job, pods []*corev1.Pod) {
+	for _, p := range pods {
+		if s, ok := sightOf(job, p); ok && s.phase == succeeded && hasFinalizer(p) {
+			t.completed[s.index] = true
+			t.failed[s.index] = false
+			t.release = append(t.release, p)
+		}
+	}
+}
+
+// countSuccesses puts pods without index that have succeeded on the list. What is beyond spec.completions counts for nothing.
+func (t *tally) countSuccesses(job *batchv1.Job, pods []*corev1.Pod) {
+	list := &t.status.UncountedTerminatedPods.Succeeded
+	for _, p := range pods {
+		if p.Status.Phase != corev1.PodSucceeded || p.Labels[LostLabel] != "" {
+			continue
+		}
+		if task, ok := taskOf(job, p); ok {
+			t.completed[task] = true
+		}
+		if !hasFinalizer(p) {
+			continue
+		}
+		if !slices.Contains(*list, p.UID) && (isQueue(job) || t.successes() < tasksOf(job)) {
+			*list = append(*list, p.UID)
+		}
+		t.release = append(t.release, p)
+	}
+}
+
+// done tells whether enough has succeeded. Who shares a queue is done when all have ended and one has found it empty.
+func (t *tally) done(job *batchv1.Job, unseen int) bool {
+	switch {
+	case isIndexed(job):
+		return t.completed.count() >= tasksOf(job)
+	case isQueue(job):
+		return t.successes() > 0 && t.status.Active == 0 && unseen == 0
+	default:
+		return t.successes() >= tasksOf(job)
+	}
+}
+
 // present counts the pods that run.
 func (t *tally) present(pods []*corev1.Pod) {
 	st := &t.status
@@ -150,10 +201,10 @@ func (t *tally) present(pods []*corev1.Pod) {
 }
 
 // judge decides whether the Job ends, in the order in which Kubernetes' own controller does.
-func (t *tally) judge(job *batchv1.Job, pods []*corev1.Pod, failJobMessage string, now time.Time) {
+func (t *tally) judge(job *batchv1.Job, pods []*corev1.Pod, failJobMessage string, unseen int, now time.Time) {
 	st := &t.status
 	failures := int(st.Failed) + len(st.UncountedTerminatedPods.Failed)
-	failedIndexes, n := t.failed.count(), int(*job.Spec.Completions)
+	failedIndexes, n := t.failed.count(), tasksOf(job)
 	successMessage, success := successMatch(job, t.completed)
 	switch {
 	case conditionOf(st, batchv1.JobSuccessCriteriaMet) != nil:
@@ -172,7 +223,7 @@ func (t *tally) judge(job *batchv1.Job, pods []*corev1.Pod, failJobMessage strin
 		t.fail(batchv1.JobReasonFailedIndexes, "Job has failed indexes", now)
 	case success:
 		t.succeed(batchv1.JobReasonSuccessPolicy, successMessage, now)
-	case t.completed.count() >= n:
+	case t.done(job, unseen):
 		t.succeed(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods", now)
 	}
 }

@@ -37,6 +37,17 @@ func testPod(index, number int, phase corev1.PodPhase, edits ...func(*corev1.Pod
 	return p
 }
 
+// interchangeable makes a Job one whose tasks have no index.
+func interchangeable(job *batchv1.Job) {
+	job.Spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
+}
+
+// unindexed makes a pod one of such a Job.
+func unindexed(p *corev1.Pod) {
+	p.Labels[TaskLabel] = p.Annotations[indexLabel]
+	delete(p.Annotations, indexLabel)
+}
+
 func released(p *corev1.Pod) { p.Finalizers = nil }
 func deleted(p *corev1.Pod)  { p.DeletionTimestamp = &metav1.Time{Time: epoch} }
 func ended(p *corev1.Pod)    { p.Labels[LostLabel] = "sibling-won" }
@@ -50,7 +61,7 @@ func hadFailed(n int) func(*corev1.Pod) {
 }
 
 // What the Job API says of pods, case by case. The columns are: completed and failed indexes, pods active and terminating, failures counted and on the list,
-// finalizers to remove, and why the Job ends.
+// finalizers to remove, of a Job without indexes successes counted and on the list, and why the Job ends.
 func TestTally(t *testing.T) {
 	run, ok, bad, wait := corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending
 	policy := func(j *batchv1.Job) {
@@ -62,6 +73,7 @@ func TestTally(t *testing.T) {
 	perIndex := func(j *batchv1.Job) {
 		j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](100)
 	}
+	queue := func(j *batchv1.Job) { interchangeable(j); j.Spec.Completions = nil }
 	for _, c := range []struct {
 		name string
 		edit func(*batchv1.Job)
@@ -103,6 +115,21 @@ func TestTally(t *testing.T) {
 			j.Spec.ActiveDeadlineSeconds = ptr.To[int64](60)
 			j.Status.StartTime = &metav1.Time{Time: epoch.Add(-time.Minute)}
 		}, []*corev1.Pod{testPod(0, 0, run)}, "[|] 1+0 0/0 0 DeadlineExceeded"},
+		{"no index: a success goes on the list", interchangeable, []*corev1.Pod{testPod(1, 0, ok, unindexed), testPod(0, 0, run, unindexed)}, "[|] 1+0 0/0 1 +0/1"},
+		{"no index: any three will do", interchangeable, []*corev1.Pod{testPod(0, 0, ok, unindexed), testPod(0, 1, ok, unindexed), testPod(1, 0, ok, unindexed),
+			testPod(2, 0, run, unindexed)}, "[|] 1+0 0/0 3 +0/3CompletionsReached"},
+		{"no index: a fourth is too many", interchangeable, []*corev1.Pod{testPod(0, 0, ok, unindexed), testPod(0, 1, ok, unindexed), testPod(1, 0, ok, unindexed),
+			testPod(2, 0, ok, unindexed)}, "[|] 0+0 0/0 4 +0/3CompletionsReached"},
+		{"no index: counted when the finalizers are gone", func(j *batchv1.Job) {
+			interchangeable(j)
+			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"uid-0-0", "uid-1-0", "gone"}}
+		}, []*corev1.Pod{testPod(0, 0, ok, unindexed, released), testPod(1, 0, ok, unindexed, released)}, "[|] 0+0 0/0 0 +3/0CompletionsReached!"},
+		{"no index: what was ended is no success", interchangeable, []*corev1.Pod{testPod(0, 0, ok, unindexed, ended, released)}, "[|] 0+0 0/0 0 "},
+		{"no index: a clone that fails beside success", interchangeable, []*corev1.Pod{testPod(0, 0, ok, unindexed), testPod(0, 1, bad, unindexed)}, "[|] 0+0 0/0 2 +0/1"},
+		{"a queue is not done while one works", queue, []*corev1.Pod{testPod(0, 0, ok, unindexed), testPod(1, 0, run, unindexed)}, "[|] 1+0 0/0 1 +0/1"},
+		{"nor while one ends", queue, []*corev1.Pod{testPod(0, 0, ok, unindexed), testPod(1, 0, run, unindexed, deleted, ended, released)}, "[|] 0+1 0/0 1 +0/1CompletionsReached"},
+		{"a queue is done", queue, []*corev1.Pod{testPod(0, 0, ok, unindexed), testPod(9, 0, ok, unindexed)}, "[|] 0+0 0/0 2 +0/2CompletionsReached"},
+		{"a queue whose workers all failed is not done", queue, []*corev1.Pod{testPod(0, 0, bad, unindexed)}, "[|] 0+0 0/1 1 "},
 		{"a pod of nobody", nil, []*corev1.Pod{testPod(7, 0, run)}, "[|] 1+0 0/0 1 "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,6 +147,9 @@ func TestTally(t *testing.T) {
 				if condition := conditionOf(st, kind); condition != nil {
 					why = condition.Reason
 				}
+			}
+			if !isIndexed(job) && int(st.Succeeded)+len(st.UncountedTerminatedPods.Succeeded) > 0 {
+				why = fmt.Sprintf("+%d/%d%s", st.Succeeded, len(st.UncountedTerminatedPods.Succeeded), why)
 			}
 			if conditionOf(st, batchv1.JobComplete) != nil || conditionOf(st, batchv1.JobFailed) != nil {
 				why += "!"
