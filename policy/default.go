@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tailcut/tailcut/dist"
+)
 
 // WithDefault returns the specification with one more parameter, if the policy has a parameter of that name and neither the
 // specification nor the preset that it names sets it. A driver uses it where the published default is of another scale than its tasks.
@@ -25,4 +29,33 @@ func WithDefault(spec, param, value string) (string, error) {
 		return spec + "," + param + "=" + value, nil
 	}
 	return spec + ":" + param + "=" + value, nil
+}
+
+// ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is its start: it
+// plans anew every 2 s of progress. The job has no master beside its tasks, and is not given up when it is late. What the
+// specification itself says stands.
+func ForOneJob(spec string) (string, error) {
+	e, err := Find(spec)
+	if err != nil || e.param("late") == nil {
+		return spec, err
+	}
+	for _, p := range [][2]string{{"master_slots", "0"}, {"late", "demote"}, {"when", "reports"}, {"interval", "2s"}} {
+		if spec, err = WithDefault(spec, p[0], p[1]); err != nil {
+			return "", err
+		}
+	}
+	return spec, nil
+}
+
+// WithLaw tells a policy that reckons with a law of durations which, unless its specification says so; "" changes nothing. The error
+// says what is wrong with the law.
+func WithLaw(spec, law string) (string, error) {
+	if law == "" {
+		return spec, nil
+	}
+	l, err := dist.Parse(law)
+	if err != nil {
+		return "", err
+	}
+	return WithDefault(spec, "law", "("+l.String()+")")
 }

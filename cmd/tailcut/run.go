@@ -222,7 +222,7 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutlook(run, e.Law)
+	out, err := policy.NewOutlook(e.Law)
 	if err != nil {
 		return err
 	}

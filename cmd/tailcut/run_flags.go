@@ -208,7 +208,7 @@ func (f *runFlags) fillDeadline(e *engine) (err error) {
 	if e.Policy, err = livePolicy(e.Policy); err != nil {
 		return f.wrong("policy", err)
 	}
-	if e.Policy, err = withLaw(e.Policy, f.law); err != nil {
+	if e.Policy, err = policy.WithLaw(e.Policy, f.law); err != nil {
 		return f.wrong("law", err)
 	}
 	e.Deadline, e.Law = f.deadline, f.law

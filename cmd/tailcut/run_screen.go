@@ -11,6 +11,7 @@ import (
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -26,7 +27,7 @@ type screen struct {
 	open   []string // what was drawn last
 	drawn  int      // lines of it, to be drawn over
 
-	outlook *outlook
+	outlook *policy.Outlook
 	looked  time.Time // when the chance to meet the deadline was last reckoned
 	chance  float64   // of meeting the deadline
 	first   *float64  // the chance when it was first known
@@ -50,7 +51,7 @@ const (
 	besideBar         = 76    // columns of a line without its bar, mostly
 )
 
-func newScreen(w io.Writer, run *live.Run, out *outlook) *screen {
+func newScreen(w io.Writer, run *live.Run, out *policy.Outlook) *screen {
 	now := time.Now()
 	s := &screen{w: w, run: run, begun: now, said: now, outlook: out, stages: make([]stageScreen, len(run.Header.Stages))}
 	v := run.View()
@@ -120,11 +121,11 @@ func (s *screen) tick(v *sched.View) {
 
 // look reckons the chance to meet the deadline every now and then. It returns what is said once: that the deadline is at risk, as soon as it is.
 func (s *screen) look(v *sched.View) string {
-	if s.outlook.deadline == 0 || time.Since(s.looked) < lookEvery || s.run.State() != sched.JobActive {
+	if v.Job(0).Deadline == sched.Never || time.Since(s.looked) < lookEvery || s.run.State() != sched.JobActive {
 		return ""
 	}
 	s.looked = time.Now()
-	p, ok := s.outlook.pocd(v)
+	p, ok := s.outlook.PoCD(v)
 	if !ok {
 		return ""
 	}
@@ -141,7 +142,7 @@ func (s *screen) look(v *sched.View) string {
 
 // deadlineLine tells how long it is to the deadline, and the chance to meet it.
 func (s *screen) deadlineLine(v *sched.View) string {
-	left := time.Duration(s.outlook.deadline - v.Now()).Round(100 * time.Millisecond)
+	left := time.Duration(v.Job(0).Deadline - v.Now()).Round(100 * time.Millisecond)
 	if left <= 0 {
 		return fmt.Sprintf("deadline %v ago", -left)
 	}
