@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -72,27 +72,70 @@ func (c *cluster) pods(selector string) []corev1.Pod {
 	return list.Items
 }
 
-// controller runs tailcut-controller until stop is called, which kills it.
-func (c *cluster) controller() (stop func()) {
-	log, err := os.OpenFile(filepath.Join(c.dir, "log", "tailcut-controller.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+// wait lets kubectl wait for a condition of a Job.
+func (c *cluster) wait(job, condition string, most time.Duration) {
+	c.t.Helper()
+	c.must("", "wait", "--for=condition="+condition, "--timeout="+most.String(), "job/"+job)
+}
+
+// eventually tries until something holds.
+func (c *cluster) eventually(most time.Duration, what string, holds func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(most); !holds(); time.Sleep(500 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("after %v still not %s", most, what)
+		}
+	}
+}
+
+// controller runs tailcut-controller until stop is called, which kills it. What the test is to see of it is in the log.
+func (c *cluster) controller(flags ...string) (stop func()) {
+	c.t.Helper()
+	log, err := os.OpenFile(c.log(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "tailcut-controller"), "--kubeconfig", c.kubeconfig(), "--metrics-address", "0", "--probe-address", "0")
+	cmd := exec.Command(filepath.Join(c.bin, "tailcut-controller"), append([]string{
+		"--kubeconfig", c.kubeconfig(), "--metrics-address", "0", "--probe-address", "0",
+	}, flags...)...)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
 	return func() {
-		cancel()
+		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // killed
 		log.Close()
 	}
 }
 
-// wait lets kubectl wait for a condition of a Job.
-func (c *cluster) wait(job, condition string, most time.Duration) {
+func (c *cluster) log() string {
+	return filepath.Join(c.dir, "log", "tailcut-controller-"+c.t.Name()+".log")
+}
+
+// valid checks that the API server has taken every status and pod that the controllers of this test have written.
+func (c *cluster) valid() {
 	c.t.Helper()
-	c.must("", "wait", "--for=condition="+condition, "--timeout="+most.String(), "job/"+job)
+	log, err := os.ReadFile(c.log())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for line := range bytes.Lines(log) {
+		for _, bad := range []string{"is invalid", "forbidden", "panic", "DATA RACE"} {
+			if bytes.Contains(line, []byte(bad)) {
+				c.t.Errorf("the controller says: %s", line)
+			}
+		}
+	}
+}
+
+// kill kills a server of the cluster, or cuts the power of a node; start brings it back.
+func (c *cluster) kill(server string)  { c.t.Helper(); c.script("kill", server) }
+func (c *cluster) start(server string) { c.t.Helper(); c.script("start", server) }
+
+func (c *cluster) script(args ...string) {
+	c.t.Helper()
+	if out, err := exec.Command("./cluster", append([]string{c.dir}, args...)...).CombinedOutput(); err != nil {
+		c.t.Fatalf("cluster %s: %v: %s", strings.Join(args, " "), err, out)
+	}
 }

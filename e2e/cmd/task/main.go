@@ -1,12 +1,15 @@
 // Task is the work of the tests' pods: it takes the time of its first argument, many times as long on the node that its second names (the third says
-// how many), and reports its progress in its pod's annotation tailcut.dev/progress.
+// how many), and reports its progress in its pod's annotation tailcut.dev/progress. Its output is its pod's name, in a file of /out that
+// has its index for a name: of several attempts the first to finish leaves it.
 package main
 
 import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -15,10 +18,27 @@ import (
 )
 
 func main() {
-	if err := work(os.Args[1:]); err != nil {
+	err := work(os.Args[1:])
+	if err == nil {
+		err = commit("/out", os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("POD_NAME"))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "task:", err)
 		os.Exit(1)
 	}
+}
+
+// commit links a file that is complete to the name of the output. Where the name exists, another attempt was faster.
+func commit(dir, index, pod string) error {
+	own := dir + "/" + pod
+	if err := os.WriteFile(own, []byte(pod), 0o644); err != nil {
+		return err
+	}
+	defer os.Remove(own)
+	if err := os.Link(own, dir+"/"+index); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 func work(args []string) error {
