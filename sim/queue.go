@@ -23,7 +23,14 @@ type queue struct {
 	least   sched.Time  // the earliest instant, if it is known
 	known   bool
 	sorted  bool // bucket 0 is, the smallest key at its end
+
+	ahead   []sched.AttemptID // ids that the last pop has brought into sight
+	horizon sched.Time        // end of what has been in sight
 }
+
+// sight is how many of the entries that are popped next are in sight at most: enough that the processor may fetch what belongs to them all at once, and few enough
+// that its caches keep it until then.
+const sight = 64
 
 // entry is 16 bytes. The upper half of id is the caller's: what it needs to know when the instant comes, without looking elsewhere.
 type entry struct {
@@ -48,7 +55,7 @@ func (q *queue) grow(n int) {
 
 // emptied returns an empty queue that uses the memory of q, which is not to be used any more.
 func (q *queue) emptied() queue {
-	e := queue{buckets: q.buckets, at: q.at[:0]}
+	e := queue{buckets: q.buckets, at: q.at[:0], ahead: q.ahead[:0]}
 	for b := range e.buckets {
 		e.buckets[b] = e.buckets[b][:0]
 	}
@@ -73,6 +80,7 @@ func (q *queue) next() sched.Time {
 
 // pop removes the first entry and returns its id. There must be one.
 func (q *queue) pop() uint64 {
+	q.ahead = q.ahead[:0]
 	if q.filled&1 == 0 {
 		q.advance(q.next())
 	}
@@ -96,6 +104,12 @@ func (q *queue) advance(t sched.Time) {
 	from := q.buckets[b]
 	q.buckets[b] = from[:0]
 	q.filled &^= 1 << b
+	if len(from) <= sight && t > q.horizon {
+		q.horizon = t | (1<<b - 1)
+		for _, e := range from {
+			q.ahead = append(q.ahead, sched.AttemptID(e.id))
+		}
+	}
 	q.last = t
 	for _, e := range from {
 		q.put(e)

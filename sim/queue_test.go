@@ -57,3 +57,36 @@ func TestQueueAgainstSortedTwin(t *testing.T) {
 		})
 	})
 }
+
+// TestQueueSight pushes everything first: then entries come into sight once, in small groups, and before they are popped; all but the first ones of large buckets.
+func TestQueueSight(t *testing.T) {
+	const n = 5_000
+	var q queue
+	q.grow(n)
+	for i := range uint32(n) {
+		q.push(uint64(i), sched.Time(draw(1, forService, i, 0, 0)>>30))
+	}
+	seen, groups, missed := map[sched.AttemptID]bool{}, 0, 0
+	for range n {
+		id := sched.AttemptID(q.pop())
+		for _, a := range q.ahead {
+			if seen[a] {
+				t.Fatalf("%d came into sight twice", a)
+			}
+			seen[a] = true
+		}
+		if len(q.ahead) > 0 {
+			groups++
+		}
+		if len(q.ahead) > sight {
+			t.Fatalf("%d in sight at once", len(q.ahead))
+		}
+		if !seen[id] {
+			missed++
+			seen[id] = true
+		}
+	}
+	if groups > n/8 || missed > n/20 {
+		t.Errorf("%d groups for %d entries, %d were never in sight", groups, n, missed)
+	}
+}

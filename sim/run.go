@@ -89,6 +89,7 @@ type Simulator struct {
 	back    []sched.MachineID
 	gone    []sched.MachineID
 	reports []sched.Event
+	warmed  uint32  // of no meaning, see View.Warm
 	attempt Attempt // handed to the service
 	spec    sched.JobSpec
 	path    trace.PathFinder
@@ -258,6 +259,7 @@ func (s *Simulator) collect() error {
 	s.back = s.back[:0]
 	for s.ends.next() == s.now {
 		id := sched.AttemptID(s.ends.pop())
+		s.warmed += s.core.View().Warm(s.ends.ahead)
 		if s.keeps() && s.rows[id.Row()].end > s.now {
 			r := &s.rows[id.Row()]
 			if !s.fetching(r) { // it has done nothing yet
