@@ -94,7 +94,7 @@ func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 		for s, last := closed(v, ev); s < last; s++ {
 			p.stages.close(s)
 		}
-	case sched.MachineJoined, sched.MachineLost, sched.TimerFired:
+	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.DataFetched:
 		return
 	}
 	p.touch(v, ev.Job)

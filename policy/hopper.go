@@ -97,7 +97,7 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 	case sched.MachineJoined, sched.MachineLost:
 		p.stale = true
 		return
-	case sched.TimerFired:
+	case sched.TimerFired, sched.DataFetched:
 		return
 	case sched.JobArrived:
 		p.jobs = grown(p.jobs, int(ev.Job))

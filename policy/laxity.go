@@ -78,7 +78,7 @@ func newLaxity(a Args) sched.Policy {
 
 func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.TimerFired:
+	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.DataFetched:
 		return
 	case sched.AttemptProgress:
 		p.told.push(ev.Attempt)

@@ -36,7 +36,7 @@ func (p *maxsrpt) Observe(v *sched.View, ev *sched.Event) {
 	p.stations.observe(v, ev)
 	if about(ev) {
 		p.touch(v, ev.Job)
-	} else if ev.Kind != sched.AttemptProgress && ev.Kind != sched.TimerFired {
+	} else if ev.Kind == sched.MachineJoined || ev.Kind == sched.MachineLost {
 		p.moved = true
 	}
 }

@@ -417,6 +417,9 @@ func (x *srewPair) advance(t *rapid.T) {
 				continue
 			}
 			ev.Attempt = id
+			if ev.Kind == sched.DataFetched {
+				ev.Bytes = 1
+			}
 			if ev.Kind == sched.AttemptProgress {
 				ev.Progress = rapid.Float64Range(0, 1).Draw(t, "progress")
 				ev.Rate = rapid.SampledFrom([]float64{0, 0.1, 0.3}).Draw(t, "rate")

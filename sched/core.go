@@ -179,6 +179,8 @@ func (c *Core) checkFact(f *Event, now Time) error {
 	switch f.Kind {
 	case MachineJoined, MachineLost:
 		ok = int(f.Machine) < len(v.machines)
+	case DataFetched:
+		ok = int(f.Machine) < len(v.machines) && int(f.Site) < len(v.sites) && f.Bytes > 0 && f.Span >= 0 && (f.Attempt == 0 || v.issued(f.Attempt))
 	case AttemptDone, AttemptFailed:
 		ok = v.issued(f.Attempt)
 	case AttemptProgress:

@@ -13,6 +13,7 @@ type EventKind uint8
 // Facts, which drivers report. The fields of [Event] that each needs are in brackets.
 const (
 	MachineJoined   EventKind = iota // [Machine] a machine has become usable, for the first time or again
+	DataFetched                      // [Machine, Site, Bytes, Span, Attempt if it still runs or has run] so many bytes have come to the machine from another site
 	AttemptDone                      // [Attempt] the attempt finished its task's work
 	AttemptFailed                    // [Attempt] the attempt ended without result
 	AttemptProgress                  // [Attempt, Progress, Rate] the attempt has come this far
@@ -33,7 +34,7 @@ const (
 )
 
 var eventNames = map[EventKind]string{
-	MachineJoined: "machine-joined", AttemptDone: "attempt-done", AttemptFailed: "attempt-failed",
+	MachineJoined: "machine-joined", DataFetched: "data-fetched", AttemptDone: "attempt-done", AttemptFailed: "attempt-failed",
 	AttemptProgress: "attempt-progress", MachineLost: "machine-lost", JobArrived: "job-arrived",
 	JobCancelled: "job-cancelled", TimerFired: "timer-fired",
 	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
@@ -56,9 +57,12 @@ type Event struct {
 	Stage    StageID
 	Task     TaskID
 	Machine  MachineID
+	Site     SiteID // DataFetched: where the data was
 	Attempt  AttemptID
 	Progress float64 // AttemptProgress: fraction of the task's work done, in [0, 1]
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
+	Bytes    int64   // DataFetched: positive
+	Span     Time    // DataFetched: from the request to the last byte, latency included
 }
 
 // compare puts facts into canonical order: instant, kind, ids, and of two reports about one attempt the further one last, so that it stands.
@@ -81,5 +85,8 @@ func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.Progress, o.Progress); c != 0 {
 		return c
 	}
-	return cmp.Compare(e.Rate, o.Rate)
+	if c := cmp.Compare(e.Rate, o.Rate); c != 0 || e.Kind != DataFetched {
+		return c
+	}
+	return cmp.Or(cmp.Compare(e.Site, o.Site), cmp.Compare(e.Bytes, o.Bytes), cmp.Compare(e.Span, o.Span))
 }

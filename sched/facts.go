@@ -2,7 +2,8 @@ package sched
 
 import "fmt"
 
-// apply changes the tables by one fact, tells the policy, and follows the consequences. Facts that are late or told twice change nothing.
+// apply changes the tables by one fact, tells the policy, and follows the consequences. Facts that are late or told twice change nothing;
+// what has been fetched is told also of attempts that are gone, for it says something about links.
 func (c *Core) apply(f *Event) {
 	v := &c.view
 	switch f.Kind {
@@ -18,6 +19,13 @@ func (c *Core) apply(f *Event) {
 		if v.machines[f.Machine].Up {
 			c.loseMachine(f.Machine)
 		}
+	case DataFetched:
+		ev := *f
+		if v.Alive(f.Attempt) {
+			a := &v.attempts[f.Attempt.row()]
+			ev.Job, ev.Stage, ev.Task = v.stages[a.stage].Job, a.stage, a.task
+		}
+		c.observe(ev)
 	case AttemptDone:
 		if v.Alive(f.Attempt) {
 			c.finish(f.Attempt.row())

@@ -53,6 +53,21 @@ func TestFactToldTwiceInOneBatchCountsOnce(t *testing.T) {
 	}
 }
 
+// What was fetched is told as it was reported, with the task while the attempt runs; links are as fast whatever becomes of the attempt.
+func TestFetchIsToldOfAttemptsThatAreGone(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 2)
+	w.arrive(tasks(2))
+	a := w.launch(1, 0)
+	fetched := Event{Kind: DataFetched, Attempt: a, Site: 0, Bytes: 10, Span: 3}
+	w.seen = nil
+	w.at(5, done(a), fetched)
+	w.at(6, fetched)
+	w.told("data-fetched 10 bytes in 3 of 1, attempt-done 1#0, data-fetched 10 bytes in 3 of 0")
+	if _, err := w.Advance(7, []Event{{At: 7, Kind: DataFetched, Bytes: 1, Machine: 1}}); err == nil {
+		t.Error("a machine that is not there fetched")
+	}
+}
+
 func TestFactOfAnEarlierGenerationIsLate(t *testing.T) {
 	w := newWorld(t, DefaultLimits(), 1)
 	w.arrive(tasks(3))

@@ -213,7 +213,8 @@ func (w *twin) advance(facts []Event) {
 	w.out, w.seen = nil, nil
 	slices.SortStableFunc(facts, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Attempt.Row(), b.Attempt.Row()),
-			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Progress, b.Progress), cmp.Compare(a.Rate, b.Rate))
+			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Progress, b.Progress), cmp.Compare(a.Rate, b.Rate),
+			cmp.Compare(a.Site, b.Site), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Span, b.Span))
 	})
 	for _, f := range facts {
 		w.now = f.At
@@ -245,6 +246,11 @@ func (w *twin) apply(f Event) {
 		a.Progress, a.Rate, a.ProgressAt = f.Progress, f.Rate, w.now
 		w.tellOf(a, AttemptProgress)
 		w.seen[len(w.seen)-1].Progress, w.seen[len(w.seen)-1].Rate = f.Progress, f.Rate
+	case f.Kind == DataFetched:
+		if alive {
+			f.Task, f.Stage, f.Job = a.Task, w.tasks[a.Task].stage, w.jobOf(a.Task)
+		}
+		w.tell(f)
 	case f.Kind == JobArrived && w.jobs[f.Job].state == JobSubmitted:
 		w.jobs[f.Job].state, w.jobs[f.Job].arrived = JobActive, w.now
 		w.tell(Event{Kind: JobArrived, Job: f.Job})

@@ -171,7 +171,9 @@ func (w *chaos) step() {
 		bad := rapid.SampledFrom([]Event{
 			{At: now + 1, Kind: TimerFired}, {At: was - 1, Kind: TimerFired}, {At: now, Kind: JobFailed},
 			{At: now, Kind: JobArrived, Job: 99}, {At: now, Kind: MachineLost, Machine: 99}, {At: now, Kind: AttemptDone},
-			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)},
+			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)}, {At: now, Kind: DataFetched}, {At: now, Kind: DataFetched, Bytes: 1, Site: 99},
+			{At: now, Kind: DataFetched, Bytes: 1, Machine: 99}, {At: now, Kind: DataFetched, Bytes: 1, Attempt: attemptID(999, 1)},
+			{At: now, Kind: DataFetched, Bytes: 1, Span: -1},
 		}).Draw(w.T, "bad")
 		if _, err := w.core.Advance(now, append(slices.Clone(facts), bad)); err == nil {
 			w.Fatalf("%+v was accepted", bad)
@@ -185,7 +187,7 @@ func (w *chaos) step() {
 func (w *chaos) fact() Event {
 	kind := rapid.SampledFrom([]EventKind{
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
-		JobArrived, JobArrived, JobCancelled, MachineJoined, MachineJoined, MachineLost, TimerFired,
+		JobArrived, JobArrived, JobCancelled, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
 	}).Draw(w.T, "kind")
 	f := Event{Kind: kind}
 	switch kind {
@@ -199,6 +201,11 @@ func (w *chaos) fact() Event {
 		}
 	case JobArrived, JobCancelled:
 		f.Job = JobID(rapid.IntRange(0, len(w.twin.jobs)-1).Draw(w.T, "job"))
+	case DataFetched:
+		f.Attempt = w.someAttempt()
+		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
+		f.Site = SiteID(rapid.IntRange(0, w.core.View().Sites()-1).Draw(w.T, "site"))
+		f.Bytes, f.Span = rapid.Int64Range(1, 3).Draw(w.T, "bytes"), Time(rapid.IntRange(0, 3).Draw(w.T, "span"))
 	case MachineJoined, MachineLost:
 		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
 	}

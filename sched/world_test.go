@@ -49,6 +49,8 @@ func (w *world) line(ev *Event) string {
 	switch ev.Kind {
 	case AttemptDone, AttemptFailed, AttemptLost, AttemptProgress:
 		return fmt.Sprintf("%v %d#%d", ev.Kind, ev.Task, w.View().Attempt(ev.Attempt).Number)
+	case DataFetched:
+		return fmt.Sprintf("%v %d bytes in %d of %d", ev.Kind, ev.Bytes, ev.Span, ev.Task)
 	case TaskReady:
 		return fmt.Sprintf("%v %d", ev.Kind, ev.Task)
 	case StageReady, StageDone:

@@ -190,6 +190,9 @@ func (s *Simulator) step() error {
 	}
 	s.events += int64(len(s.facts))
 	own := len(s.told)
+	if s.geo != nil {
+		own += s.geo.late
+	}
 	if busy := s.busy(); busy != nil {
 		own += busy.facts
 	}
@@ -245,11 +248,14 @@ func (s *Simulator) next() sched.Time {
 // submits the jobs that arrive.
 func (s *Simulator) collect() error {
 	s.facts, s.reports = s.facts[:0], s.reports[:0]
+	if s.geo != nil {
+		s.geo.late = len(s.geo.fetched)
+	}
 	if s.faults != nil {
 		s.back, s.gone = s.faults.due(s.now, s.back, s.gone[:0])
 	}
 	if wan := s.wan(); wan != nil {
-		wan.advance(s.now, s.fetched)
+		wan.advance(s.now, s.came, s.fetched)
 	}
 	busy := s.busy()
 	if busy != nil {
@@ -274,8 +280,15 @@ func (s *Simulator) collect() error {
 		if busy != nil {
 			s.gone = busy.release(s.core.View().Attempt(id).Machine, s.core.View(), s.gone)
 		}
+		if s.geo != nil {
+			s.geo.tellFetched(s.core.View(), id, s.now, s.o.LaunchDelay)
+		}
 		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id})
 		s.done++
+	}
+	if s.geo != nil {
+		s.facts = append(s.facts, s.geo.fetched...)
+		s.geo.fetched = s.geo.fetched[:0]
 	}
 	s.facts = append(s.facts, s.told...)
 	s.facts = append(s.facts, s.reports...)
@@ -323,6 +336,9 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 		s.launch(d)
 	case sched.Kill:
 		s.ends.remove(uint32(d.Attempt.Row()))
+		if s.geo != nil {
+			s.geo.tellFetched(s.core.View(), d.Attempt, s.now, s.o.LaunchDelay)
+		}
 		if wan := s.wan(); wan != nil {
 			wan.cancel(uint32(d.Attempt.Row()))
 		}

@@ -25,6 +25,8 @@ type geo struct {
 	data    bool           // the workload says what tasks read
 	sources []sched.Source // scratch
 	wan     *transfers     // nil if fetches share nothing
+	fetched []sched.Event  // to tell the core
+	late    int            // facts of the present step about what attempts had fetched that were killed before it
 	busy    *occupancy     // nil if no site is ever busy
 }
 
@@ -138,6 +140,29 @@ func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sch
 	return longest
 }
 
+// tellFetched notes what an attempt that ends now has fetched, where links are not shared; delay is that before it began. A fetch is told when its attempt ends, so that it
+// takes no step of its own.
+func (g *geo) tellFetched(v *sched.View, id sched.AttemptID, now, delay sched.Time) {
+	if !g.data || g.wan != nil {
+		return
+	}
+	a := v.Attempt(id)
+	to := v.Machine(a.Machine).Site
+	g.sources = v.AppendSources(g.sources[:0], a.Task)
+	for _, s := range g.sources {
+		if s.Site == to {
+			continue
+		}
+		if span := g.Network.Fetch(s.Site, to, s.Bytes); span <= now-a.Started-delay {
+			g.tell(now, id, a.Machine, s, span)
+		}
+	}
+}
+
+func (g *geo) tell(now sched.Time, id sched.AttemptID, m sched.MachineID, s sched.Source, span sched.Time) {
+	g.fetched = append(g.fetched, sched.Event{At: now, Kind: sched.DataFetched, Machine: m, Site: s.Site, Attempt: id, Bytes: s.Bytes, Span: span})
+}
+
 // busy returns what other work the sites do, nil if none.
 func (s *Simulator) busy() *occupancy {
 	if s.geo == nil {
@@ -158,6 +183,11 @@ func (s *Simulator) wan() *transfers {
 func (s *Simulator) fetching(r *running) bool {
 	wan := s.wan()
 	return wan != nil && wan.waiting[uint32(r.id.Row())] != nil
+}
+
+// came tells of a fetch over links that are shared. Its last byte is there after the latency.
+func (s *Simulator) came(a *arrival, src sched.Source, span sched.Time) {
+	s.geo.tell(s.now, a.id, s.core.View().Attempt(a.id).Machine, src, span)
 }
 
 // fetched schedules the end of an attempt that has all it reads.

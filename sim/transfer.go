@@ -41,7 +41,7 @@ func (x *transfers) begin(r *running, sources []sched.Source, to sched.SiteID, s
 			continue
 		}
 		s := x.stream(src.Site, to)
-		f := fetch{s.served + float64(src.Bytes), row}
+		f := fetch{s.served + float64(src.Bytes), src.Bytes, row}
 		i, _ := slices.BinarySearchFunc(s.fetches, f, compareFetches)
 		s.fetches = slices.Insert(s.fetches, i, f)
 		a.fetches++
@@ -88,8 +88,8 @@ func (x *transfers) cancel(row uint32) {
 	x.changed = true
 }
 
-// advance moves to an instant that is not after next, and calls there for each attempt whose last fetch is complete.
-func (x *transfers) advance(now sched.Time, there func(*arrival)) {
+// advance moves to an instant that is not after next, calls came for each fetch that is complete, and there for each attempt of which it is the last.
+func (x *transfers) advance(now sched.Time, came func(*arrival, sched.Source, sched.Time), there func(*arrival)) {
 	elapsed := (now - x.now).Seconds()
 	x.now = now
 	for _, s := range x.streams {
@@ -101,6 +101,7 @@ func (x *transfers) advance(now sched.Time, there func(*arrival)) {
 			a := x.waiting[f.row]
 			_, latency := x.Network.Link(s.from, s.to)
 			a.ready = max(a.ready, now+latency)
+			came(a, sched.Source{Site: s.from, Bytes: f.bytes}, now+latency-a.start)
 			if a.fetches--; a.fetches == 0 {
 				delete(x.waiting, f.row)
 				there(a)

@@ -18,7 +18,8 @@ type stream struct {
 // fetch is a transfer of an attempt from one source.
 type fetch struct {
 	until float64 // stream.served when it is complete
-	row   uint32  // of the attempt
+	bytes int64
+	row   uint32 // of the attempt
 }
 
 // maxMin shares what links and sites carry among streams such that nobody's rate can be raised without lowering that of one who has no more: all rates rise

@@ -27,8 +27,8 @@ import (
 // in little-endian order. The first payload is the header as JSON, the others are batches (see journal_batch.go). The length has its own
 // checksum so that a damaged length is told apart from a record that was being written when the power went.
 
-// JournalSchema names the format. A reader refuses others. In v1 there were no outputs.
-const JournalSchema = "tailcut.journal/v2"
+// JournalSchema names the format. A reader refuses others. In v1 there were no outputs, in v2 no sites.
+const JournalSchema = "tailcut.journal/v3"
 
 const (
 	journalMagic    = "tailcut\n"

@@ -21,7 +21,7 @@ import (
 // A journal is read back in the tests of this file as an engine would after a crash: all whole batches, then the end or an error.
 
 func drawFact(t *rapid.T, now sched.Time) sched.Event {
-	return sched.Event{
+	f := sched.Event{
 		At:       now - sched.Time(rapid.Int64Range(0, int64(now)).Draw(t, "ago")),
 		Kind:     sched.EventKind(rapid.Byte().Draw(t, "kind")),
 		Job:      sched.JobID(rapid.Uint32().Draw(t, "job")),
@@ -31,6 +31,11 @@ func drawFact(t *rapid.T, now sched.Time) sched.Event {
 		Attempt:  sched.AttemptID(rapid.Uint64().Draw(t, "attempt")),
 		Progress: rapid.Float64().Draw(t, "progress"), Rate: rapid.Float64().Draw(t, "rate"),
 	}
+	if f.Kind == sched.DataFetched || rapid.IntRange(0, 3).Draw(t, "fetched") == 0 {
+		f.Kind, f.Site = sched.DataFetched, sched.SiteID(rapid.Uint32().Draw(t, "site"))
+		f.Bytes, f.Span = rapid.Int64Range(0, math.MaxInt64).Draw(t, "bytes"), sched.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "span"))
+	}
+	return f
 }
 
 func drawDecision(t *rapid.T) sched.Decision {
@@ -294,8 +299,8 @@ func TestJournalErrors(t *testing.T) {
 		"another file": {[]byte("#!/bin/sh\necho hello\n"), "not a journal"},
 		"magic alone":  {[]byte(journalMagic), "no header"},
 		"other schema": {
-			frame(`{"schema":"tailcut.journal/v1","version":"v0.1"}`),
-			`schema is "tailcut.journal/v1", expected "tailcut.journal/v2": another version of tailcut (v0.1) wrote it`,
+			frame(`{"schema":"tailcut.journal/v2","version":"v0.1"}`),
+			`schema is "tailcut.journal/v2", expected "tailcut.journal/v3": another version of tailcut (v0.1) wrote it`,
 		},
 		"header no JSON": {frame("hello"), "header: invalid character"},
 		"record garbage": {append(bytes.Clone(good), frame("hello")[len(journalMagic):]...), "record before byte"},
