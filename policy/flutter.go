@@ -4,7 +4,7 @@ package policy
 //
 //	i, j     tasks of a job that have become runnable together, sites
 //	f_j      View.FreeSlotsAt
-//	t_ij     time of fetching from all sources at once + p E[s_j], see sitewatch.go
+//	t_ij     time of fetching from all sources at once + p E[s_j], see linkwatch.go and sitewatch.go
 //
 //	lexicographic min-max of t_ij x_ij: each task at one site, no more tasks at a site than slots are free there
 //
@@ -84,7 +84,7 @@ func (p *flutter) pose(v *sched.View) {
 		}
 		stage := v.Stage(first.stage)
 		mean, _, _ := stage.Estimate() // 0 where nothing is known: then fetching alone counts
-		fetch := p.fetch.to(v, b.of(first))
+		fetch := p.watch.links.fetch(&p.fetch, v, b.of(first))
 		for k, costs := 0, x.group(int32(to-from)); k < x.sites; k++ {
 			costs[k] = mean*p.watch.laws[k].mean + fetch[k]
 		}

@@ -9,7 +9,7 @@ package policy
 //	varpi_j       Job.Live
 //	S_j, sigma_j  tasks of the job that wait, or with tasks=unfinished also those that run, and their number
 //	p_l           Stage.Estimate, in seconds
-//	s_k, d_lk     what the profiler knows of site k, and the time of fetching, see sitewatch.go
+//	s_k, d_lk     what the profiler knows of site k, and the time of fetching, see sitewatch.go and linkwatch.go
 //	e_lk          p_l s_k + d_lk
 //	e_l(x)        expected time of the best of the task's attempts: exact, see geoclone_best.go
 //	u             attempts running, with those of this instant, over all slots; alpha = 1/((1+eps) u)
@@ -196,7 +196,7 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 // rejoin puts the attempts that a task has into its race.
 func (p *geoclone) rejoin(v *sched.View, x *geoTask) {
 	p.sources = v.AppendSources(p.sources[:0], x.id)
-	fetch := p.fetch.to(v, p.sources)
+	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)
 	for a, ok := v.FirstAttempt(x.id); ok; a, ok = v.NextAttempt(a) {
 		k := v.Machine(v.Attempt(a).Machine).Site
 		x.race = p.races.join(x.race, p.watch.laws[k].stair, x.p, fetch[k])
@@ -297,7 +297,7 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 		must(act, x.id, m, 0, sched.Cloning)
 	}
 	p.sources = v.AppendSources(p.sources[:0], x.id)
-	x.race = p.races.join(x.race, p.watch.laws[x.best].stair, x.p, p.fetch.to(v, p.sources)[x.best])
+	x.race = p.races.join(x.race, p.watch.laws[x.best].stair, x.p, p.watch.links.fetch(&p.fetch, v, p.sources)[x.best])
 	x.quota--
 	p.room[x.best]--
 	p.left--
@@ -308,7 +308,7 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 // that site is full, or, where it is tied with another, until the next slot.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
 	p.sources = v.AppendSources(p.sources[:0], x.id)
-	fetch := p.fetch.to(v, p.sources)
+	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)
 	best, least, tied := -1, math.Inf(1), false
 	for k, room := range p.room {
 		if room == 0 {

@@ -131,7 +131,7 @@ func TestAdvancedFirst(t *testing.T) {
 
 // TestBestSite checks line 13 of step 2: the free slot with the smallest E[e]. 8 MB at site 0 take 8 s to fetch; site 1 is known by now to be three times as slow as site 0 and 2.
 func TestBestSite(t *testing.T) {
-	w := geoWorld(t, "geoclone:epsilon=1,copies=1,weight=0.01,prior=(det:value=1)", []int{2, 2, 2}, []float64{10, 30, 10})
+	w := geoWorld(t, "geoclone:epsilon=1,copies=1,weight=0.01,bandwidth=1e6,prior=(det:value=1)", []int{2, 2, 2}, []float64{10, 30, 10})
 	w.submit(0, tasksOf(6))
 	spec := tasksOf(5)
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 8e6}}}

@@ -3,7 +3,7 @@ package policy
 // Iridium: Pu, Ananthanarayanan, Bodik, Kandula, Akella, Bahl, Stoica, "Low Latency Geo-distributed Data Analytics", SIGCOMM 2015, section 3.
 //
 //	S_i       bytes at site i that the waiting tasks of a stage read, S their sum
-//	U_i, D_i  uplink and downlink: means of View.Network's bandwidths from and to other sites
+//	U_i, D_i  uplink and downlink: bandwidth of what has left and entered the site so far, see linkwatch.go
 //	r_i       share of the tasks that start at site i
 //
 //	min z: (1-r_i) S_i <= z U_i, r_i (S-S_i) <= z D_i, sum of r = 1, r >= 0
@@ -26,14 +26,15 @@ var iridiumEntry = Entry{
 	Name:           "iridium",
 	Summary:        "shares of a stage's tasks at sites so that the slowest link is done first; no clones",
 	Source:         "Pu et al., SIGCOMM 2015, section 3",
-	Params:         []Param{orderBy("fair")},
+	Params:         append([]Param{orderBy("fair")}, linkParams...),
 	WorkConserving: true,
 	New: func(a Args) sched.Policy {
-		return &plain{jobOrder{ranking: ranked(a), siting: &siting{by: &iridium{}, stays: true}}}
+		return &plain{jobOrder{ranking: ranked(a), siting: &siting{by: newIridium(newLinkWatch(a)), stays: true}}}
 	},
 }
 
 type iridium struct {
+	watch    linkWatch
 	batch    batch
 	up, down []float64 // by site, bytes per second
 	data     []float64 // S_i
@@ -49,8 +50,16 @@ type remainder struct {
 	lost float64
 }
 
-func (p *iridium) observe(v *sched.View, ev *sched.Event) { p.batch.observe(v, ev) }
-func (p *iridium) wake() sched.Time                       { return sched.Never }
+func newIridium(w linkWatch) *iridium { return &iridium{watch: w} }
+
+func (p *iridium) observe(v *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.DataFetched {
+		p.watch.observe(v, ev)
+	}
+	p.batch.observe(v, ev)
+}
+
+func (p *iridium) wake() sched.Time { return sched.Never }
 
 func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement {
 	p.links(v)
@@ -71,24 +80,14 @@ func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement
 	return to
 }
 
-// links finds the mean bandwidths of the sites.
+// links finds the bandwidths of the sites.
 func (p *iridium) links(v *sched.View) {
-	if len(p.up) == v.Sites() {
+	if p.watch.truth && len(p.up) == v.Sites() {
 		return
 	}
 	p.up, p.down = resized(p.up, v.Sites()), resized(p.down, v.Sites())
-	n := v.Network()
 	for k := range p.up {
-		if p.up[k], p.down[k] = math.Inf(1), math.Inf(1); n == nil || n.Sites() == 1 {
-			continue
-		}
-		p.up[k], p.down[k] = 0, 0
-		for l := range p.up {
-			if l != k {
-				p.up[k] += n.Bandwidth[k*n.Sites()+l] / float64(n.Sites()-1)
-				p.down[k] += n.Bandwidth[l*n.Sites()+k] / float64(n.Sites()-1)
-			}
-		}
+		p.up[k], p.down[k] = p.watch.ends(v, k)
 	}
 }
 

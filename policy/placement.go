@@ -53,7 +53,7 @@ func sited(o jobOrder, a Args) jobOrder {
 	case "flutter":
 		o.siting = &siting{by: newFlutter(newSiteWatch(defaults(watchParams))), stays: true}
 	case "iridium":
-		o.siting = &siting{by: &iridium{}, stays: true}
+		o.siting = &siting{by: newIridium(newLinkWatch(defaults(linkParams))), stays: true}
 	}
 	return o
 }

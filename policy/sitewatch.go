@@ -3,7 +3,7 @@ package policy
 // What is known of sites: the profiler of Wang et al., "GeoClone", section V-A, which every policy that chooses between sites uses.
 //
 //	s_k     how many times the intrinsic time of its task an attempt at site k takes, once its data is there
-//	d_k     fetching: what View.Network says of latency and bandwidth
+//	d_k     fetching: as the attempt has reported it, else as linkwatch.go expects it
 //	p       intrinsic time: Stage.Estimate
 //
 // An attempt that won took e = p s_k + d_k, which gives s_k. One that lost is an observation too: of an s_k larger than what its age tells. To leave those out
@@ -13,7 +13,7 @@ package policy
 // mean for three attempts of the twelve-point table of section II on machines of one speed.
 //
 // Old observations fade: each counts half as much when memory has passed. A site's prior, worth weight observations, is the law of all sites together; the prior of that is the
-// parameter prior. What an attempt reports at its end is reportBytes: site, duration, time of fetching.
+// parameter prior. What an attempt reports at its end is reportBytes: site, stage, duration.
 
 import (
 	"math"
@@ -29,21 +29,17 @@ const (
 	binRatio      = 1.15
 )
 
-// reportBytes is the size of an attempt's report: site and stage (4 bytes each), duration and time of fetching (8 each).
-const reportBytes = 24
+// reportBytes is the size of an attempt's report: site and stage (4 bytes each), and duration (8).
+const reportBytes = 16
 
-// watchParams are the parameters of policies that learn how slow sites are.
-var watchParams = []Param{
-	{Name: "truth", Kind: Bool, Default: "false", Help: "know the sites' laws if the driver tells them, instead of learning"},
-	{Name: "memory", Kind: Span, Default: "1h", Min: 1e-3, Max: 1e9, Help: "time after which what was learned counts half"},
+// watchParams are the parameters of policies that learn how slow sites and how fast links are.
+var watchParams = append([]Param{
 	{Name: "prior", Kind: Law, Default: "(pareto:alpha=1.5,xm=1)", Help: "slowdowns until there is something to learn from"},
-	{Name: "weight", Kind: Float, Default: "5", Min: 1e-3, Max: 1e6, Help: "observations that a site's prior is worth"},
-}
+}, linkParams...)
 
 // siteWatch learns how slow sites are.
 type siteWatch struct {
 	truth  bool
-	memory float64 // seconds
 	weight float64
 	told   func(sched.SiteID) (values, chances []float64) // nil unless the driver tells
 
@@ -51,12 +47,19 @@ type siteWatch struct {
 	all   tally
 	sites []tally
 	laws  []siteLaw
-	one   float64    // weight of an observation made now; that of older ones is smaller
-	since sched.Time // when it was 1
+	fading
 
+	links   linkWatch
+	came    []delivery // by row of the attempt
 	reports int64
 	sources []sched.Source
-	fetch   fetchTimes
+}
+
+// delivery is what an attempt has fetched so far.
+type delivery struct {
+	id      sched.AttemptID
+	sources int
+	seconds float64 // that the slowest of them took
 }
 
 // tally is how many observations there are in each bin, by weight.
@@ -71,7 +74,9 @@ type siteLaw struct {
 }
 
 func newSiteWatch(a Args) *siteWatch {
-	w := &siteWatch{truth: a.Bool("truth"), memory: a.Span("memory").Seconds(), weight: a.Float("weight"), one: 1}
+	w := &siteWatch{
+		truth: a.Bool("truth"), weight: a.Float("weight"), fading: fading{memory: a.Span("memory").Seconds(), one: 1}, links: newLinkWatch(a),
+	}
 	law := a.Law("prior")
 	if law == nil {
 		law = dist.Deterministic{Value: 1}
@@ -106,16 +111,22 @@ func Tell(p sched.Policy, law func(sched.SiteID) (values, chances []float64)) {
 	}
 }
 
-// ReportBytes returns how many bytes a policy's profiler has received of attempts' ends so far; 0 if it has none.
+// ReportBytes returns how many bytes a policy's profiler has received of attempts' ends and fetches so far; 0 if it has none.
 func ReportBytes(p sched.Policy) int64 {
 	if x, ok := p.(interface{ watching() *siteWatch }); ok && x.watching() != nil {
-		return x.watching().reports * reportBytes
+		w := x.watching()
+		return w.reports*reportBytes + w.links.seen*fetchBytes
 	}
 	return 0
 }
 
-// observe learns from attempts that end.
+// observe learns from what attempts have fetched, and from those that end.
 func (w *siteWatch) observe(v *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.DataFetched {
+		w.links.observe(v, ev)
+		w.note(ev)
+		return
+	}
 	won := ev.Kind == sched.AttemptDone
 	if !won && ev.Kind != sched.AttemptLost {
 		return
@@ -127,9 +138,7 @@ func (w *siteWatch) observe(v *sched.View, ev *sched.Event) {
 		return
 	}
 	w.reports++
-	w.sources = v.AppendSources(w.sources[:0], ev.Task)
-	d := w.fetch.to(v, w.sources)[site]
-	s := ((v.Now() - a.Started).Seconds() - d) / (p * (1 - a.From))
+	s := ((v.Now() - a.Started).Seconds() - w.fetched(v, ev, site)) / (p * (1 - a.From))
 	if s <= 0 {
 		return // lost while it was fetching, or the time of fetching is not what is thought
 	}
@@ -140,17 +149,48 @@ func (w *siteWatch) observe(v *sched.View, ev *sched.Event) {
 	w.sites[site].add(s, w.one, won)
 }
 
-// age lets older observations count less. Instead of theirs the weight of new ones changes, until numbers become too large.
-func (w *siteWatch) age(now sched.Time) {
-	w.one = math.Exp2((now - w.since).Seconds() / w.memory)
-	if w.one < 1e12 {
+// note remembers what an attempt has fetched, for when it ends.
+func (w *siteWatch) note(ev *sched.Event) {
+	if ev.Attempt == 0 {
 		return
 	}
-	w.all.fade(1 / w.one)
-	for k := range w.sites {
-		w.sites[k].fade(1 / w.one)
+	row := ev.Attempt.Row()
+	w.came = grown(w.came, row)
+	x := &w.came[row]
+	if x.id != ev.Attempt {
+		*x = delivery{id: ev.Attempt}
 	}
-	w.since, w.one = now, 1
+	x.sources++
+	x.seconds = max(x.seconds, ev.Span.Seconds())
+}
+
+// fetched returns how long an attempt that ends has been fetching, in seconds: as it has said of all its sources, or else as is to be expected.
+func (w *siteWatch) fetched(v *sched.View, ev *sched.Event, site sched.SiteID) float64 {
+	w.sources = v.AppendSources(w.sources[:0], ev.Task)
+	far := 0
+	for i := range w.sources {
+		if w.sources[i].Site != site {
+			far++
+		}
+	}
+	if far == 0 {
+		return 0
+	}
+	if row := ev.Attempt.Row(); row < len(w.came) && w.came[row].id == ev.Attempt && w.came[row].sources >= far {
+		return w.came[row].seconds
+	}
+	return w.links.fetchTo(v, w.sources, site)
+}
+
+func (w *siteWatch) age(now sched.Time) {
+	by := w.now(now)
+	if by == 1 {
+		return
+	}
+	w.all.fade(by)
+	for k := range w.sites {
+		w.sites[k].fade(by)
+	}
 }
 
 func (t *tally) add(s, weight float64, won bool) {
@@ -248,49 +288,4 @@ func (t *tally) table(prior *[slowdownBins]float64, weight float64, chances *[sl
 		before -= prior[b]
 	}
 	return *chances
-}
-
-// fetchTimes finds how long it takes to fetch what a task reads, to every site, and keeps the last answer: tasks of a stage often read the same.
-type fetchTimes struct {
-	of      []sched.Source
-	seconds []float64 // by site
-}
-
-// to returns the time of fetching, in seconds, for each site: that of the slowest source, for they are fetched from at once. The answer stands until the next call.
-func (f *fetchTimes) to(v *sched.View, sources []sched.Source) []float64 {
-	n := v.Network()
-	if len(f.seconds) == v.Sites() && same(f.of, sources) {
-		return f.seconds
-	}
-	f.of = append(f.of[:0], sources...)
-	f.seconds = resized(f.seconds, v.Sites())
-	if n == nil {
-		return f.seconds
-	}
-	for _, x := range sources {
-		row := int(x.Site) * n.Sites()
-		for k := range f.seconds {
-			if sched.SiteID(k) == x.Site {
-				continue
-			}
-			d := float64(x.Bytes) / n.Bandwidth[row+k]
-			if n.Latency != nil {
-				d += n.Latency[row+k].Seconds()
-			}
-			f.seconds[k] = max(f.seconds[k], d)
-		}
-	}
-	return f.seconds
-}
-
-func same(a, b []sched.Source) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

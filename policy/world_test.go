@@ -186,11 +186,25 @@ func (w *world) obey(d *sched.Decision) {
 				w.facts.push(sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: done})
 			}
 		}
+		if w.sites > 0 {
+			w.fetch(d, f.lasts/2)
+		}
 		w.facts.push(end)
 		if w.twice {
 			w.facts.push(end)
 			end.At += sched.Second
 			w.facts.push(end)
+		}
+	}
+}
+
+// fetch reports that an attempt has fetched what it reads, as fast as links are but for a span at most. Of each seventh attempt nothing is said.
+func (w *world) fetch(d *sched.Decision, most sched.Time) {
+	v := w.core.View()
+	to := v.Machine(d.Machine).Site
+	for _, x := range v.AppendSources(nil, d.Task) {
+		if span := min(most, v.Network().Fetch(x.Site, to, x.Bytes)); x.Site != to && d.Attempt%7 > 0 {
+			w.facts.push(sched.Event{At: d.At + span, Kind: sched.DataFetched, Attempt: d.Attempt, Machine: d.Machine, Site: x.Site, Bytes: x.Bytes, Span: span})
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package reproduce
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/policy"
@@ -184,7 +182,7 @@ func (g *geoRun) one(ctx context.Context, p, k int) error {
 	if err != nil {
 		return err
 	}
-	policy.Tell(x, func(s sched.SiteID) (values, chances []float64) { return siteAtoms(&c.Sites[s]) })
+	policy.Tell(x, c.Law)
 	exact, err := policy.UsesProgress(g.specs[p])
 	if err != nil {
 		return err
@@ -235,28 +233,4 @@ func (g *geoRun) reductions(p, than int) []float64 {
 		all[j] = 1 - ours/theirs
 	}
 	return all
-}
-
-// siteAtoms is the law of a site's attempts, for policies that are told the truth: slowdown over speed, the speeds by eight quantiles.
-func siteAtoms(s *sim.Site) (values, chances []float64) {
-	const quantiles = 8
-	slowdowns := []dist.Atom{{Value: 1, Mass: 1}}
-	if s.Slowdown != nil {
-		slowdowns = dist.Atoms(s.Slowdown)
-	}
-	var all []dist.Atom
-	for _, a := range slowdowns {
-		for q := range quantiles {
-			all = append(all, dist.Atom{Value: a.Value / s.Speed.Quantile((float64(q)+0.5)/quantiles), Mass: a.Mass / quantiles})
-		}
-	}
-	slices.SortFunc(all, func(a, b dist.Atom) int { return cmp.Compare(a.Value, b.Value) })
-	for _, a := range all {
-		if n := len(values); n > 0 && values[n-1] == a.Value {
-			chances[n-1] += a.Mass
-			continue
-		}
-		values, chances = append(values, a.Value), append(chances, a.Mass)
-	}
-	return values, chances
 }

@@ -3,11 +3,8 @@ package reproduce
 import (
 	"bytes"
 	"context"
-	"math"
 	"strings"
 	"testing"
-
-	"github.com/tailcut/tailcut/sim"
 )
 
 // The whole experiment on few jobs: every figure is there and can be drawn, and the same seed gives the same bytes.
@@ -34,18 +31,5 @@ func TestGeoclonePage(t *testing.T) {
 		if !strings.Contains(pages[0].String(), want) {
 			t.Errorf("the page has no %s", want)
 		}
-	}
-}
-
-// TestSiteAtoms checks the law that policies are told: it sums to 1, and its mean is that of slowdown over speed.
-func TestSiteAtoms(t *testing.T) {
-	s := sim.Site{Slowdown: dollySlowdown(), Speed: sim.Steady(0.5)}
-	values, chances := siteAtoms(&s)
-	sum, mean := 0.0, 0.0
-	for i, x := range values {
-		sum, mean = sum+chances[i], mean+chances[i]*x
-	}
-	if len(values) != 12 || math.Abs(sum-1) > 1e-12 || math.Abs(mean-2*4.691) > 1e-9 {
-		t.Errorf("%d values, sum %v, mean %v", len(values), sum, mean)
 	}
 }

@@ -237,7 +237,13 @@ func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
 	f.paces = f.paces || sched.Paces(p)
 	return sim.Candidate{
 		Name: given, Exact: f.progress == "auto" && progress,
-		New: func(seed uint64) (sched.Policy, error) { return policy.NewPerClass(spec, seed, classes) },
+		New: func(seed uint64) (sched.Policy, error) {
+			p, err := policy.NewPerClass(spec, seed, classes)
+			if err == nil && f.cluster != nil {
+				policy.Tell(p, f.cluster.Law) // for truth=true
+			}
+			return p, err
+		},
 	}, nil
 }
 
