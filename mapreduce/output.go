@@ -60,6 +60,7 @@ func syncDir(dir string) error {
 
 func partPath(dir string) string { return filepath.Join(dir, "part") }
 
-func segmentPath(dir string, partition int) string {
-	return filepath.Join(dir, fmt.Sprintf("seg-%05d", partition))
-}
+// SegmentName returns the name of the file with a partition in the folder of a map attempt.
+func SegmentName(partition int) string { return fmt.Sprintf("seg-%05d", partition) }
+
+func segmentPath(dir string, partition int) string { return filepath.Join(dir, SegmentName(partition)) }

@@ -41,20 +41,37 @@ const (
 	filesName  = "files"
 )
 
-// command replaces {} and tells the task about itself:
+// Command returns the process of an attempt of a task: it replaces {} and tells the task about itself, where the results are that it reads, and where it
+// may leave files:
 //
 //	TAILCUT_TASK, TAILCUT_TASKS, TAILCUT_STAGE  index, number of tasks, stage name
 //	TAILCUT_ATTEMPT                             attempts of the task before this one
 //	TAILCUT_OUTPUT                              folder for files; becomes part of the result if the attempt wins
 //	TAILCUT_INPUT                               colon-separated folders with results: of each stage in After, of one task of each in AfterEach
 //	TAILCUT_RESUME_OFFSET                       in a resumable stage: where to go on; the segments before are in TAILCUT_OUTPUT
-func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*Command, error) {
-	st := &w.Stages[a.Stage]
-	index := strconv.Itoa(a.Index)
+//
+// The last is not its business.
+func (w *Array) Command(stage, index, number int, inputs []string, dir string) *Command {
+	st := &w.Stages[stage]
+	task := strconv.Itoa(index)
 	args := make([]string, len(st.Command))
 	for i, arg := range st.Command {
-		args[i] = strings.ReplaceAll(arg, "{}", index)
+		args[i] = strings.ReplaceAll(arg, "{}", task)
 	}
+	env := []string{
+		"TAILCUT_TASK=" + task,
+		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
+		"TAILCUT_STAGE=" + st.Name,
+		"TAILCUT_ATTEMPT=" + strconv.Itoa(number),
+		"TAILCUT_OUTPUT=" + dir,
+		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
+	}
+	return &Command{Args: args, Env: append(env, st.Env...)}
+}
+
+// command returns the process of an attempt of this run, which goes on behind the stride from.
+func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*Command, error) {
+	st := &w.Stages[a.Stage]
 	var inputs []string
 	for _, s := range st.After {
 		inputs = append(inputs, f.DoneStage(s))
@@ -62,21 +79,14 @@ func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*C
 	for _, s := range st.AfterEach {
 		inputs = append(inputs, f.Done(s, a.Index))
 	}
-	env := []string{
-		"TAILCUT_TASK=" + index,
-		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
-		"TAILCUT_STAGE=" + st.Name,
-		"TAILCUT_ATTEMPT=" + strconv.Itoa(a.Number),
-		"TAILCUT_OUTPUT=" + dir,
-		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
-	}
+	cmd := w.Command(a.Stage, a.Index, a.Number, inputs, dir)
 	if st.Resumable {
-		env = append(env, "TAILCUT_RESUME_OFFSET="+strconv.FormatInt(from.offset(), 10))
+		cmd.Env = append([]string{"TAILCUT_RESUME_OFFSET=" + strconv.FormatInt(from.offset(), 10)}, cmd.Env...)
 		if err := inherit(dir, from); err != nil {
 			return nil, err
 		}
 	}
-	return &Command{Args: args, Env: append(env, st.Env...)}, nil
+	return cmd, nil
 }
 
 // gather puts the segments in an attempt's folder, in the order of their offsets, in front of what it wrote to standard output.

@@ -24,8 +24,11 @@ func (f Folders) Lock() string { return filepath.Join(f.Root, "lock") }
 
 // Done returns the folder of a task's committed result.
 func (f Folders) Done(stage, index int) string {
-	return filepath.Join(f.DoneStage(stage), fmt.Sprintf("%05d", index))
+	return filepath.Join(f.DoneStage(stage), TaskName(index))
 }
+
+// TaskName returns the name of a task's folder in that of its stage's results.
+func TaskName(index int) string { return fmt.Sprintf("%05d", index) }
 
 // DoneStage returns the folder of a stage's committed results.
 func (f Folders) DoneStage(stage int) string {

@@ -1,0 +1,149 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+)
+
+// Program is what a program offers to an engine. Errors are the user's unless they are a Failure.
+type Program interface {
+	// Plan cuts the job of a request into tasks.
+	Plan(context.Context, *Request) (*proc.Plan, error)
+	// Check finds out whether a run may have the output of a request, and with force makes room for it.
+	Check(context.Context, *Request, *Check) error
+	// Open takes up a run, whose attempts the executor starts and ends.
+	Open(context.Context, *Request, *Open) (live.Executor, error)
+	// Tidy removes what a run that has succeeded needs no more.
+	Tidy(context.Context, *Request, *Open) error
+}
+
+// Serve answers an engine until it says no more. It closes the executor then, if the engine has not.
+func Serve(ctx context.Context, p Program, in io.Reader, out io.Writer) error {
+	s := &server{ctx: ctx, program: p, out: out}
+	calls := json.NewDecoder(in)
+	for {
+		var c call
+		err := calls.Decode(&c)
+		if err == io.EOF {
+			return s.close()
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("remote: a call: %w", err), s.close())
+		}
+		if err := s.say(s.answer(&c)); err != nil { // the engine is gone
+			return s.close()
+		}
+	}
+}
+
+type server struct {
+	ctx     context.Context
+	program Program
+	request *Request
+	open    *Open
+	exec    live.Executor
+	over    chan struct{} // closed when reports are not wanted any more
+
+	mu  sync.Mutex // of out
+	out io.Writer
+}
+
+func (s *server) say(a *answer) error {
+	line, err := encode(a)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err = s.out.Write(line)
+	return err
+}
+
+func (s *server) answer(c *call) *answer {
+	a := &answer{}
+	if err := s.do(c, a); err != nil {
+		var failed Failure
+		a.Error, a.Failed = err.Error(), errors.As(err, &failed)
+	}
+	return a
+}
+
+func (s *server) do(c *call, a *answer) (err error) {
+	switch {
+	case c.Do == "request" && c.Request != nil:
+		s.request = c.Request
+		return nil
+	case s.request == nil:
+		return fmt.Errorf("remote: call %q before any request", c.Do)
+	case c.Do == "plan":
+		a.Plan, err = s.program.Plan(s.ctx, s.request)
+		return err
+	case c.Do == "check" && c.Check != nil:
+		return s.program.Check(s.ctx, s.request, c.Check)
+	case c.Do == "open" && c.Open != nil && c.Open.Work != nil && s.exec == nil:
+		s.open = c.Open
+		if s.exec, err = s.program.Open(s.ctx, s.request, c.Open); err != nil {
+			return err
+		}
+		s.over = make(chan struct{})
+		go s.report(s.exec.Reports(), s.over)
+		return nil
+	case c.Do == "tidy" && s.open != nil:
+		return s.program.Tidy(s.ctx, s.request, s.open)
+	case s.exec == nil:
+		return fmt.Errorf("remote: call %q before a run is open", c.Do)
+	}
+	return Fail(s.execute(c))
+}
+
+// execute carries out a call of the executor.
+func (s *server) execute(c *call) error {
+	switch {
+	case c.Do == "start" && c.Attempt != nil:
+		s.exec.Start(*c.Attempt)
+		return nil
+	case c.Do == "kill" && c.Kill != nil:
+		s.exec.Kill(*c.Kill)
+		return nil
+	case c.Do == "commit" && c.Attempt != nil:
+		return s.exec.Commit(*c.Attempt, nil)
+	case c.Do == "clean":
+		return s.exec.Clean()
+	case c.Do == "publish":
+		return s.exec.Publish()
+	case c.Do == "close":
+		return s.close()
+	}
+	return fmt.Errorf("remote: there is no call %q of this form", c.Do)
+}
+
+// report passes on what the executor reports.
+func (s *server) report(from <-chan live.Report, over <-chan struct{}) {
+	for {
+		select {
+		case r := <-from:
+			if s.say(&answer{Report: &r}) != nil {
+				return
+			}
+		case <-over:
+			return
+		}
+	}
+}
+
+func (s *server) close() error {
+	if s.exec == nil {
+		return nil
+	}
+	close(s.over)
+	exec := s.exec
+	s.exec = nil
+	return exec.Close()
+}
