@@ -46,7 +46,7 @@ func (v *View) addReads(base StageID, spec *JobSpec) {
 			}
 		}
 		for k := range spec.Edges {
-			if e := &spec.Edges[k]; e.To == i && len(e.Bytes) > 0 {
+			if e := &spec.Edges[k]; e.To == i && e.carries() {
 				v.stages[int(base)+e.From].feeds = true
 				if e.Kind == Barrier {
 					shared += spec.Stages[e.From].Tasks
@@ -72,7 +72,7 @@ func (s *JobSpec) reads(i int) bool {
 		return true
 	}
 	for k := range s.Edges {
-		if s.Edges[k].To == i && len(s.Edges[k].Bytes) > 0 {
+		if s.Edges[k].To == i && s.Edges[k].carries() {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func (s *JobSpec) readsOfItsOwn(i int) bool {
 		return true
 	}
 	for k := range s.Edges {
-		if e := &s.Edges[k]; e.To == i && len(e.Bytes) > 0 && e.Kind != Barrier {
+		if e := &s.Edges[k]; e.To == i && e.carries() && e.Kind != Barrier {
 			return true
 		}
 	}
@@ -157,26 +157,31 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// produce puts the result of task t of stage s, which is at a site from now on, into the sources of those who read it.
-func (v *View) produce(s StageID, t TaskID, at SiteID) {
+// produce puts the result of task t of stage s, which is at a site from now on, into the sources of those who read it. Over edges that are measured, each reads so many bytes.
+func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 	st := &v.stages[s]
 	i := uint32(t - st.First)
 	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
 		e := &v.edges[k]
-		if e.bytes < 0 {
+		if e.bytes < 0 && !e.measured {
 			continue
 		}
-		to := &v.reads[e.to]
-		switch bytes := v.bytes[e.bytes:]; e.kind {
+		bytes := func(k uint32) int64 {
+			if e.measured {
+				return measured
+			}
+			return v.bytes[uint32(e.bytes)+k]
+		}
+		switch to := &v.reads[e.to]; e.kind {
 		case Barrier:
-			v.put(&to.shared, at, bytes[i])
+			v.put(&to.shared, at, bytes(i))
 		case Pointwise:
-			v.put(&v.lists[uint32(to.own)+i], at, bytes[i])
+			v.put(&v.lists[uint32(to.own)+i], at, bytes(i))
 		case PerTask:
 			heads := v.heads[e.base:]
 			for n := heads[i]; n < heads[i+1]; n++ {
 				reader := uint32(v.tails[n] - v.stages[e.to].First)
-				v.put(&v.lists[uint32(to.own)+reader], at, bytes[n-heads[0]])
+				v.put(&v.lists[uint32(to.own)+reader], at, bytes(n-heads[0]))
 			}
 		}
 	}
@@ -234,6 +239,9 @@ func (e *Edge) validateBytes(from int) error {
 	}
 	if n := len(e.Bytes); n > 1 && n != each {
 		return fmt.Errorf("%d -> %d: %d numbers of bytes are neither one for all nor one for each of %d %s", e.From, e.To, n, each, of)
+	}
+	if e.Measured && len(e.Bytes) > 0 {
+		return fmt.Errorf("%d -> %d: what is measured has no numbers of bytes beforehand, not %d", e.From, e.To, len(e.Bytes))
 	}
 	for _, b := range e.Bytes {
 		if b < 0 {

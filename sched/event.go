@@ -14,7 +14,7 @@ type EventKind uint8
 const (
 	MachineJoined   EventKind = iota // [Machine] a machine has become usable, for the first time or again
 	DataFetched                      // [Machine, Site, Bytes, Span, Attempt if it still runs or has run] so many bytes have come to the machine from another site
-	AttemptDone                      // [Attempt] the attempt finished its task's work
+	AttemptDone                      // [Attempt, Bytes] the attempt finished its task's work; Bytes matter where an edge is Measured
 	AttemptFailed                    // [Attempt] the attempt ended without result
 	AttemptProgress                  // [Attempt, Progress, Rate] the attempt has come this far
 	MachineLost                      // [Machine] the machine and everything on it is gone
@@ -61,7 +61,7 @@ type Event struct {
 	Attempt  AttemptID
 	Progress float64 // AttemptProgress: fraction of the task's work done, in [0, 1]
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
-	Bytes    int64   // DataFetched: positive
+	Bytes    int64   // DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it
 	Span     Time    // DataFetched: from the request to the last byte, latency included
 }
 
@@ -85,7 +85,7 @@ func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.Progress, o.Progress); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(e.Rate, o.Rate); c != 0 || e.Kind != DataFetched {
+	if c := cmp.Compare(e.Rate, o.Rate); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(e.Site, o.Site), cmp.Compare(e.Bytes, o.Bytes), cmp.Compare(e.Span, o.Span))

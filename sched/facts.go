@@ -28,7 +28,7 @@ func (c *Core) apply(f *Event) {
 		c.observe(ev)
 	case AttemptDone:
 		if v.Alive(f.Attempt) {
-			c.finish(f.Attempt.row())
+			c.finish(f.Attempt.row(), f.Bytes)
 		}
 	case AttemptFailed:
 		if v.Alive(f.Attempt) {
@@ -96,8 +96,8 @@ func (c *Core) openStage(s StageID) {
 	}
 }
 
-// finish makes the attempt the winner of its task. Its siblings are lost.
-func (c *Core) finish(row int32) {
+// finish makes the attempt the winner of its task. Its siblings are lost. Bytes are what each reader reads of its result over edges that are measured.
+func (c *Core) finish(row int32, bytes int64) {
 	v := &c.view
 	a := &v.attempts[row]
 	t, s := a.task, a.stage
@@ -108,7 +108,7 @@ func (c *Core) finish(row int32) {
 	st.Done++
 	at := v.machines[a.machine].Site
 	if v.tasks[t].site = uint16(at); st.feeds {
-		v.produce(s, t, at)
+		v.produce(s, t, at, bytes)
 	}
 	ev := c.about(row, AttemptDone)
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})

@@ -5,7 +5,9 @@ type edge struct {
 	to    StageID
 	bytes int32 // index in View.bytes of what is read of the results, one number per task of the earlier stage or per pair in order of tails; -1 for nothing
 	kind  EdgeKind
-	base  uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
+
+	measured bool   // what is read of a result is known when it is there
+	base     uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
 }
 
 // addEdges stores the edges of a new job whose first stage is base, in order of the stage they leave, and counts what each stage and task waits for.
@@ -19,7 +21,7 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 				continue
 			}
 			to := base + StageID(e.To)
-			v.edges = append(v.edges, edge{to: to, bytes: v.addBytes(e, st), kind: e.Kind, base: uint32(len(v.heads))})
+			v.edges = append(v.edges, edge{to: to, bytes: v.addBytes(e, st), kind: e.Kind, measured: e.Measured, base: uint32(len(v.heads))})
 			switch e.Kind {
 			case Barrier:
 				v.stages[to].blocked++

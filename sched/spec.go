@@ -47,7 +47,13 @@ type Edge struct {
 	// Bytes are what each task of To that waits for a task of From reads of its result, which is at the site where it was made: one number for each
 	// task of From, or pair of a PerTask edge, or a single one for all, or none if tasks only wait.
 	Bytes []int64
+
+	// Measured says that this is not known beforehand: the fact AttemptDone tells how many bytes each reads of the result. Bytes are not given then.
+	Measured bool
 }
+
+// carries tells whether tasks of the later stage read results of the earlier one.
+func (e *Edge) carries() bool { return len(e.Bytes) > 0 || e.Measured }
 
 // Bounds of a job, so that nothing in its rows can overflow silently.
 const (

@@ -232,7 +232,7 @@ func (w *twin) stageRow(s StageID, sees sight) Stage {
 	st := w.stages[s]
 	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Class: st.spec.Class, Index: uint16(st.index)}
 	row.Reads = len(st.spec.Inputs) > 0
-	w.inputs(s, func(e Edge, _ *twinStage) { row.Reads = row.Reads || len(e.Bytes) > 0 })
+	w.inputs(s, func(e Edge, _ *twinStage) { row.Reads = row.Reads || len(e.Bytes) > 0 || e.Measured })
 	switch {
 	case st.closed:
 		row.State = StageClosed
@@ -281,7 +281,11 @@ func (w *twin) sources(t TaskID) (all []Source) {
 	}
 	w.inputs(task.stage, func(e Edge, from *twinStage) {
 		read := func(i, n int) {
-			if site, ok := w.resultAt(from.first + TaskID(i)); ok && len(e.Bytes) > 0 {
+			site, ok := w.resultAt(from.first + TaskID(i))
+			switch {
+			case ok && e.Measured:
+				at[site] += w.tasks[from.first+TaskID(i)].result
+			case ok && len(e.Bytes) > 0:
 				at[site] += e.Bytes[min(n, len(e.Bytes)-1)]
 			}
 		}

@@ -49,6 +49,8 @@ type twinTask struct {
 	over  TaskState // TaskDone or TaskSkipped, else 0
 	ready bool      // was told to be ready, alone or with its stage
 	saved float64
+
+	result int64 // bytes of it that each reader reads
 }
 
 type twinMachine struct {
@@ -237,6 +239,7 @@ func (w *twin) apply(f Event) {
 		}
 		w.tell(Event{Kind: MachineLost, Machine: f.Machine})
 	case f.Kind == AttemptDone && alive:
+		w.tasks[a.Task].result = f.Bytes
 		w.win(a)
 	case f.Kind == AttemptFailed && alive:
 		a.ended, a.failed = w.now, true

@@ -138,6 +138,8 @@ func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
 		}
 		if n := rapid.SampledFrom([]int{0, 0, 1, each}).Draw(t, "amounts"); n > 0 {
 			e.Bytes = amounts(n)
+		} else {
+			e.Measured = rapid.Bool().Draw(t, "measured")
 		}
 	}
 	spec.Edges = rapid.Permutation(spec.Edges).Draw(t, "order of edges")
@@ -194,6 +196,9 @@ func (w *chaos) fact() Event {
 	case AttemptDone, AttemptFailed, AttemptProgress:
 		if f.Attempt = w.someAttempt(); f.Attempt == 0 {
 			return Event{Kind: TimerFired}
+		}
+		if kind == AttemptDone {
+			f.Bytes = rapid.Int64Range(0, 3).Draw(w.T, "result")
 		}
 		if kind == AttemptProgress {
 			f.Progress = rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1}).Draw(w.T, "progress")

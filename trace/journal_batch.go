@@ -11,7 +11,7 @@ import (
 // A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs. Integers are unsigned
 // varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits; an output is its
 // attempt, its length and its bytes. Every field of every fact and decision is written: a field that does not apply is a zero byte.
-// The speed is there for a Pace only; site, bytes and span are there for a DataFetched only.
+// The speed is there for a Pace only; bytes are there for an AttemptDone and a DataFetched only, site and span for the latter.
 
 var errBatch = errors.New("the record does not decode")
 
@@ -27,9 +27,10 @@ func appendBatch(b []byte, x *Batch) []byte {
 		}
 		b = appendFraction(appendFraction(b, f.Progress), f.Rate)
 		if f.Kind == sched.DataFetched {
-			for _, n := range [...]uint64{uint64(f.Site), uint64(f.Bytes), uint64(f.Span)} {
-				b = binary.AppendUvarint(b, n)
-			}
+			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(f.Site)), uint64(f.Span))
+		}
+		if f.Kind == sched.DataFetched || f.Kind == sched.AttemptDone {
+			b = binary.AppendUvarint(b, uint64(f.Bytes))
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.Decisions)))
@@ -71,7 +72,10 @@ func (b *Batch) decode(p []byte) error {
 		f.Attempt = sched.AttemptID(d.uint(math.MaxUint64))
 		f.Progress, f.Rate = d.fraction(), d.fraction()
 		if f.Kind == sched.DataFetched {
-			f.Site, f.Bytes, f.Span = sched.SiteID(d.uint(math.MaxUint32)), int64(d.uint(math.MaxInt64)), sched.Time(d.uint(math.MaxInt64))
+			f.Site, f.Span = sched.SiteID(d.uint(math.MaxUint32)), sched.Time(d.uint(math.MaxInt64))
+		}
+		if f.Kind == sched.DataFetched || f.Kind == sched.AttemptDone {
+			f.Bytes = int64(d.uint(math.MaxInt64))
 		}
 		b.Facts = append(b.Facts, f)
 	}

@@ -35,6 +35,9 @@ func drawFact(t *rapid.T, now sched.Time) sched.Event {
 		f.Kind, f.Site = sched.DataFetched, sched.SiteID(rapid.Uint32().Draw(t, "site"))
 		f.Bytes, f.Span = rapid.Int64Range(0, math.MaxInt64).Draw(t, "bytes"), sched.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "span"))
 	}
+	if f.Kind == sched.AttemptDone {
+		f.Bytes = rapid.Int64Range(0, math.MaxInt64).Draw(t, "result")
+	}
 	return f
 }
 
