@@ -160,7 +160,7 @@ func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
 	}
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]
-		st.Mean, st.SD = past.estimate(name)
+		st.Mean, st.SD = past.Estimate(name)
 	}
 	return p, nil
 }
@@ -172,8 +172,7 @@ func (e *engine) remember(run *live.Run) {
 	}
 	past, err := readHistory(e.history)
 	if err == nil {
-		past.Schema, past.Job = historySchema, e.Job.Name
-		past.add(run.Header.Stages, run.Durations())
+		past.Add(e.Job.Name, "", run.Header.Stages, run.Durations())
 		err = writeHistory(e.history, past)
 	}
 	if err != nil {

@@ -1,0 +1,83 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+func TestPastKeepsTheLastRuns(t *testing.T) {
+	past := &Past{}
+	for run := range pastRuns + 3 {
+		many := make([]sched.Time, 2*pastTasks+1)
+		for i := range many {
+			many[len(many)-1-i] = sched.Time(i) * sched.Second
+		}
+		for range 2 { // the second time changes nothing
+			past.Add("job", fmt.Sprint(run), []string{"one", "many", "none"}, [][]sched.Time{{sched.Time(run) * sched.Second}, many, nil})
+		}
+	}
+	text, err := json.Marshal(past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if past, err = ParsePast(text); err != nil {
+		t.Fatal(err)
+	}
+	if len(past.Runs) != pastRuns || len(past.Runs[0].Stages[1].Durations) != pastTasks {
+		t.Errorf("%d runs, %d durations", len(past.Runs), len(past.Runs[0].Stages[1].Durations))
+	}
+	for stage, want := range map[string]string{
+		"one":  "7.5 3.02765035", // 3 to 12: variance 82.5/9
+		"none": "0 0", "other": "0 0",
+	} {
+		mean, sd := past.Estimate(stage)
+		if got := fmt.Sprintf("%.9g %.9g", mean.Seconds(), sd.Seconds()); got != want {
+			t.Errorf("%s: %s, want %s", stage, got, want)
+		}
+	}
+	if mean, _ := past.Estimate("many"); mean < 999*sched.Second || mean > 1001*sched.Second { // ranks are even: the mean of 0 to 2000 is 1000
+		t.Errorf("many: mean %v", mean)
+	}
+}
+
+func TestPastKey(t *testing.T) {
+	for _, c := range []struct {
+		of   Named
+		want string
+	}{
+		{Named{Namespace: "ns", Name: "report"}, "history.ns.job.report"},
+		{Named{Namespace: "ns", Name: "report-20260131"}, "history.ns.job.report"},
+		{Named{Namespace: "ns", Name: "report-2026-01-31"}, "history.ns.job.report"},
+		{Named{Namespace: "ns", Name: "report-v2"}, "history.ns.job.report-v2"},
+		{Named{Namespace: "ns", Name: "report-x7k2p", GenerateName: "report-"}, "history.ns.job.report"},
+		{Named{Namespace: "ns", Name: "nightly-29123456", OwnerKind: "CronJob", OwnerName: "nightly"}, "history.ns.cronjob.nightly"},
+		{Named{Namespace: "ns", Name: "j", OwnerKind: "JobSet", OwnerName: strings.Repeat("a-", 130)}, "history.ns.jobset." + strings.Repeat("a-", 117) + "a"},
+	} {
+		if got := PastKey(c.of); got != c.want || len(got) > 253 {
+			t.Errorf("%+v: %s, want %s", c.of, got, c.want)
+		}
+	}
+}
+
+func FuzzParsePast(f *testing.F) {
+	f.Add([]byte(`{"schema":"tailcut.history/v1","runs":[{"stages":[{"name":"map","durations_seconds":[1,2.5]}]}]}`))
+	f.Add([]byte(`{"schema":"tailcut.history/v2"}`))
+	f.Add([]byte(`{"schema":"tailcut.history/v1","runs":[{"stages":[{"name":"map","durations_seconds":[1e300]}]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		past, err := ParsePast(data)
+		if err != nil {
+			return
+		}
+		for _, r := range past.Runs {
+			for _, st := range r.Stages {
+				if mean, sd := past.Estimate(st.Name); mean < 0 || sd < 0 {
+					t.Errorf("mean %v, standard deviation %v", mean, sd)
+				}
+			}
+		}
+	})
+}
