@@ -19,6 +19,7 @@ import (
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/kube"
+	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -69,6 +70,7 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
 	f.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "where Prometheus finds /metrics; 0 for nowhere")
 	f.StringVar(&o.ProbeAddress, "probe-address", ":8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
+	f.StringVar(&o.History, "history-namespace", "", "where to keep how long pods ran, for later Jobs of the same owner or name, in a ConfigMap for each (default: nowhere)")
 	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "where to hold the lease, if there is more than one controller")
 	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller, and end")
 	f.StringVar(&image, "image", "tailcut-controller:latest", "image in the manifests")
@@ -78,19 +80,10 @@ func newCommand(started *bool) *cobra.Command {
 			_, err := io.WriteString(cmd.OutOrStdout(), strings.ReplaceAll(manifests, "IMAGE", image))
 			return err
 		}
-		o.NewPolicy = func(spec string) (sched.Policy, error) {
-			p, err := policy.New(spec, 0)
-			if err != nil {
-				return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "policy: "))
-			}
-			if sched.Paces(p) {
-				return nil, live.ErrPaces
-			}
-			return p, nil
-		}
-		if _, err := o.NewPolicy(o.Policy); err != nil {
+		if _, err := policyOf(o.Policy); err != nil {
 			return fmt.Errorf("--policy: %w", err)
 		}
+		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
 		if o.MaxClones < 0 || !(o.ClonesPerSecond > 0) {
 			return fmt.Errorf("--max-clones must not be negative, and --clones-per-second must be above 0")
 		}
@@ -99,4 +92,43 @@ func newCommand(started *bool) *cobra.Command {
 		return kube.Run(cmd.Context(), o)
 	}
 	return cmd
+}
+
+// policyOf makes the policy of one Job.
+func policyOf(spec string) (sched.Policy, error) {
+	spec, err := policy.ForOneJob(spec)
+	if err != nil {
+		return nil, plain(err)
+	}
+	p, err := policy.New(spec, 0)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if sched.Paces(p) {
+		return nil, live.ErrPaces
+	}
+	return p, nil
+}
+
+func plain(err error) error { return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "policy: ")) }
+
+// newPolicy is kube.Options.NewPolicy.
+func newPolicy(spec, law string) (sched.Policy, error) {
+	if _, err := policyOf(spec); err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.PolicyAnnotation, err)
+	}
+	spec, err := policy.WithLaw(spec, law)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.LawAnnotation, err)
+	}
+	return policyOf(spec)
+}
+
+// chance is kube.Options.Chance.
+func chance(v *sched.View, law string) (float64, bool) {
+	out, err := policy.NewOutlook(law)
+	if err != nil {
+		return 0, false
+	}
+	return out.PoCD(v)
 }

@@ -15,6 +15,7 @@ func TestUsage(t *testing.T) {
 		{"help", "--help", "kubectl apply", "", 0},
 		{"no such policy", "--policy sparc", "", "--policy: unknown policy", 2},
 		{"no live policy", "--policy wlaps:energy=3", "", "--policy: the policy sets the speed of the machines", 2},
+		{"wrong parameter", "--policy shed:law=pareto", "", "--policy: ", 2},
 		{"no such flag", "--polcy x", "", "unknown flag", 2},
 		{"no speed", "--clones-per-second 0", "", "above 0", 2},
 		{"no cluster", "--kubeconfig testdata/none", "", "testdata/none", 1},

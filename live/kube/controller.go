@@ -33,11 +33,14 @@ type Options struct {
 	QPS        float32
 	Burst      int
 
-	Policy          string // of Jobs without PolicyAnnotation
-	NewPolicy       func(spec string) (sched.Policy, error)
-	MaxClones       int     // at once, of all Jobs
-	ClonesPerSecond float64 // of all Jobs
-	ClonePriority   string  // priority class of clones; "" for that of the Job
+	Policy          string                                               // of Jobs without PolicyAnnotation
+	NewPolicy       func(spec, law string) (sched.Policy, error)         // the error names the annotation that is wrong
+	Chance          func(v *sched.View, law string) (p float64, ok bool) // to meet the deadline; ok is false if it cannot be told
+	AtRisk          float64                                              // chance below which it is said so
+	History         string                                               // namespace in which durations are kept for later Jobs; "" for none
+	MaxClones       int                                                  // at once, of all Jobs
+	ClonesPerSecond float64                                              // of all Jobs
+	ClonePriority   string                                               // priority class of clones; "" for that of the Job
 
 	MetricsAddress string // host:port; "0" for none
 	ProbeAddress   string // likewise
@@ -71,6 +74,7 @@ func Run(ctx context.Context, o Options) error {
 		Scheme: scheme, Cache: caches, Metrics: server.Options{BindAddress: o.MetricsAddress}, HealthProbeBindAddress: o.ProbeAddress,
 		LeaderElection: o.LeaderElection != "", LeaderElectionNamespace: o.LeaderElection, LeaderElectionID: "tailcut-controller",
 		LeaderElectionReleaseOnCancel: true,
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}}, // or it would list them
 	})
 	if err != nil {
 		return err
@@ -85,7 +89,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	c := &reconciler{
-		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, policy: o.Policy, class: o.ClonePriority,
+		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History,
+		policy: o.Policy, class: o.ClonePriority,
 		clones: newCloneGate(o.MaxClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
 	}
 	err = ctrl.NewControllerManagedBy(m).For(&batchv1.Job{}).Owns(&corev1.Pod{}).

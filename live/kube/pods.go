@@ -58,6 +58,9 @@ func podFor(job *batchv1.Job, a *attempt, earlier []sight, failures int, cloneCl
 	if job.Spec.BackoffLimitPerIndex != nil {
 		pod.Annotations[failsKey] = strconv.Itoa(failures)
 	}
+	if a.offset > 0 {
+		pod.Annotations = with(pod.Annotations, resumeAnnotation, strconv.FormatInt(a.offset, 10))
+	}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			setEnv(&containers[i], job, a)
@@ -85,7 +88,11 @@ func setEnv(c *corev1.Container, job *batchv1.Job, a *attempt) {
 			FieldPath: "metadata.labels['" + indexLabel + "']",
 		}}})
 	}
-	vars = append(vars, corev1.EnvVar{Name: "TAILCUT_TASK", Value: strconv.Itoa(a.index)}, corev1.EnvVar{Name: "TAILCUT_ATTEMPT", Value: strconv.Itoa(a.number)})
+	vars = append(vars, corev1.EnvVar{Name: "TAILCUT_TASK", Value: strconv.Itoa(a.index)},
+		corev1.EnvVar{Name: "TAILCUT_ATTEMPT", Value: strconv.Itoa(a.number)}, corev1.EnvVar{Name: "TAILCUT_POD", Value: podName(job, a.ref)})
+	if job.Annotations[ResumableAnnotation] == "true" {
+		vars = append(vars, corev1.EnvVar{Name: "TAILCUT_RESUME_OFFSET", Value: strconv.FormatInt(a.offset, 10)})
+	}
 	for _, v := range vars {
 		if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == v.Name }) {
 			c.Env = append(c.Env, v)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -30,7 +30,10 @@ import (
 type reconciler struct {
 	client    client.Client
 	events    events.EventRecorder
-	newPolicy func(spec string) (sched.Policy, error)
+	newPolicy func(spec, law string) (sched.Policy, error)
+	chance    func(v *sched.View, law string) (p float64, ok bool)
+	atRisk    float64
+	past      string // namespace where histories are kept; "" for none
 	policy    string // of Jobs that name none
 	class     string // priority class of clones
 	clones    *cloneGate
@@ -48,6 +51,8 @@ type state struct {
 	wrong  string              // annotation that was complained about
 	free   sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
 	spared indexSet            // interchangeable tasks that are over
+	past   *live.Past          // of earlier runs; nil as long as it was not asked for
+	warned bool                // of the deadline that is at risk
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -108,7 +113,7 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	name := client.ObjectKeyFromObject(job)
 	if job.DeletionTimestamp != nil || finished(job) {
 		c.forget(name)
-		return 0, errors.Join(c.end(ctx, live(pods), "job-over"), c.releaseAll(ctx, pods))
+		return 0, errors.Join(c.end(ctx, alive(pods), "job-over"), c.releaseAll(ctx, pods))
 	}
 	s := c.state(name, job.UID)
 	now := c.now()
@@ -118,6 +123,11 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 		return 0, fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
 	}
 	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
+		if conditionOf(&t.status, batchv1.JobComplete) != nil {
+			if err := c.remember(ctx, job, pods); err != nil {
+				return 0, err
+			}
+		}
 		before := job.Status
 		job.Status = t.status
 		if err := c.client.Status().Update(ctx, job); err != nil {
@@ -130,13 +140,13 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	}
 	switch {
 	case t.ended && t.success:
-		return c.waitUnseen(s), c.end(ctx, live(pods), "sibling-won")
+		return c.waitUnseen(s), c.end(ctx, alive(pods), "sibling-won")
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
-		return c.waitUnseen(s), c.delete(ctx, live(pods))
+		return c.waitUnseen(s), c.delete(ctx, alive(pods))
 	case suspended(job):
 		s.run = nil
 		c.clones.drop(job.UID)
-		return c.waitUnseen(s), c.end(ctx, live(pods), "suspended")
+		return c.waitUnseen(s), c.end(ctx, alive(pods), "suspended")
 	case isQueue(job) && t.successes() > 0: // who shares a queue ends by himself
 		s.run = nil
 		return c.waitUnseen(s), nil
@@ -154,16 +164,16 @@ func (c *reconciler) waitUnseen(s *state) time.Duration {
 
 // drive asks the policy and carries out what it wants.
 func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, pods []*corev1.Pod, sights []sight, now time.Time) (time.Duration, error) {
-	want, err := c.settingsOf(job)
+	want, err := c.settingsOf(ctx, job, s)
 	if err != nil {
 		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
 		return 0, nil
 	}
 	over := s.over(job, t)
 	if s.run == nil || s.run.settings != want {
-		p, err := c.newPolicy(want.policy)
+		p, err := c.newPolicy(want.policy, want.law)
 		if err != nil {
-			c.complain(job, err.Error(), "InvalidAnnotation", PolicyAnnotation+": "+err.Error())
+			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
 			return 0, nil
 		}
 		if s.run, err = newRun(want, p, over, sights); err != nil {
@@ -201,6 +211,7 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	if at := deadlineOf(job, &job.Status); at != nil {
 		wait = sooner(wait, at.Sub(now))
 	}
+	wait = sooner(wait, c.watchDeadline(job, s, now))
 	return sooner(wait, c.waitUnseen(s)), nil
 }
 
@@ -289,46 +300,6 @@ func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
 	}
 }
 
-// settingsOf reads a Job's annotations. The error names the one that is wrong.
-func (c *reconciler) settingsOf(job *batchv1.Job) (settings, error) {
-	s := settings{
-		policy: cmp.Or(job.Annotations[PolicyAnnotation], c.policy), completions: tasksOf(job), start: job.Status.StartTime.Time,
-	}
-	if text := job.Annotations[MaxAttemptsAnnotation]; text != "" {
-		n, err := strconv.ParseUint(text, 10, 15)
-		if err != nil || n == 0 {
-			return s, fmt.Errorf("%s: %q is not a number from 1 to 32767", MaxAttemptsAnnotation, text)
-		}
-		s.attempts = int(n)
-	}
-	if isQueue(job) {
-		s.attempts = 1
-	}
-	var err error
-	s.deadline, err = aimOf(job)
-	return s, err
-}
-
-// aimOf returns the instant that policies aim at, the zero time for none. The Job must have started.
-func aimOf(job *batchv1.Job) (time.Time, error) {
-	start := job.Status.StartTime.Time
-	text := job.Annotations[DeadlineAnnotation]
-	if text == "" {
-		if job.Spec.ActiveDeadlineSeconds != nil {
-			return start.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second), nil
-		}
-		return time.Time{}, nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return time.Time{}, fmt.Errorf("%s: %q is neither a duration such as 10m nor an instant such as 2030-01-31T18:00:00Z", DeadlineAnnotation, text)
-	}
-	return start.Add(d), nil
-}
-
 // complain tells once what keeps a Job from running.
 func (c *reconciler) complain(job *batchv1.Job, what, reason, message string) {
 	s := c.state(client.ObjectKeyFromObject(job), job.UID)
@@ -413,13 +384,13 @@ func (s *state) podsOf(job *batchv1.Job, pods []*corev1.Pod, attempts []*attempt
 
 // strays returns the pods of tasks that a Job had before it was made smaller.
 func strays(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
-	return slices.DeleteFunc(live(pods), func(p *corev1.Pod) bool {
+	return slices.DeleteFunc(alive(pods), func(p *corev1.Pod) bool {
 		_, ok := taskOf(job, p)
 		return ok
 	})
 }
 
-func live(pods []*corev1.Pod) []*corev1.Pod {
+func alive(pods []*corev1.Pod) []*corev1.Pod {
 	var some []*corev1.Pod
 	for _, p := range pods {
 		if !terminal(p) && p.DeletionTimestamp == nil {

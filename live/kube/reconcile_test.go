@@ -29,6 +29,7 @@ type bench struct {
 	api   client.Client
 	clock time.Time
 	mu    sync.Mutex // requests of one reconciliation run side by side
+	odds  float64    // to meet the deadline; 0 if not known
 	left  int        // requests that succeed before all fail, as if the controller was killed; negative for never
 }
 
@@ -86,7 +87,7 @@ func (b *bench) restart() {
 		},
 	})
 	b.reconciler = &reconciler{
-		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec string) (sched.Policy, error) { return policy.New(spec, 1) }, policy: "spark", clones: newCloneGate(100, 100),
+		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec, _ string) (sched.Policy, error) { return policy.New(spec, 1) }, chance: func(*sched.View, string) (float64, bool) { return b.odds, b.odds > 0 }, atRisk: 0.9, past: "ours", policy: "spark", clones: newCloneGate(100, 100),
 		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{},
 	}
 }
@@ -159,7 +160,7 @@ func TestPod(t *testing.T) {
 		t.Errorf("affinity %+v", p.Spec.Affinity)
 	}
 	env := p.Spec.Containers[0].Env
-	if len(env) != 3 || env[0].Value != "mine" || env[1].Name != "JOB_COMPLETION_INDEX" || env[2].Value != "2" {
+	if len(env) != 4 || env[0].Value != "mine" || env[1].Name != "JOB_COMPLETION_INDEX" || env[2].Value != "2" {
 		t.Errorf("env %+v", env)
 	}
 	if p.Spec.Hostname != "job-1" || p.Labels[indexLabel] != "1" || p.Annotations[indexLabel] != "1" || p.Labels[KindLabel] != clone ||

@@ -14,7 +14,11 @@ import (
 type settings struct {
 	policy      string
 	completions int
-	attempts    int // of an index at once; 0 for the default
+	law         string     // of durations; "" for what is known
+	mean, sd    sched.Time // of durations in earlier runs; 0 if there are none
+	attempts    int        // of a task at once; 0 for the default
+	clones      int        // of the Job at once; 0 for the default, sched.Unlimited for no bound
+	resumable   bool
 	deadline    time.Time
 	start       time.Time // of the Job: the instant 0 of the core
 }
@@ -62,6 +66,7 @@ type attempt struct {
 	spent   bool    // its end was told to the core
 	dropped bool    // the core or the policy has ended it
 	told    float64 // progress
+	offset  int64   // that it goes on from
 }
 
 func (a *attempt) compare(b ref) int {
@@ -76,6 +81,9 @@ func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, er
 	limits := sched.DefaultLimits()
 	if s.attempts > 0 {
 		limits.Attempts = s.attempts
+	}
+	if s.clones != 0 {
+		limits.Clones = sched.CloneBudget{Floor: s.clones}
 	}
 	r := &run{
 		settings: s, core: sched.New(p, limits), task: make([]sched.TaskID, s.completions), indexes: make([]history, s.completions),
@@ -93,7 +101,7 @@ func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, er
 			r.tasks = append(r.tasks, i)
 		}
 	}
-	spec := sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: len(r.tasks)}}}
+	spec := sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: len(r.tasks), Mean: s.mean, SD: s.sd, Resumable: s.resumable}}}
 	if !s.deadline.IsZero() {
 		spec.Deadline = max(1, r.instant(s.deadline))
 	}
@@ -222,7 +230,7 @@ func (r *run) news(a *attempt) (at sched.Time, any bool) {
 		}
 		return r.instant(s.ended), true
 	}
-	return sched.Never, r.over.has(a.index) || s.progress > a.told
+	return sched.Never, r.over.has(a.index) || s.progress > a.told && (!r.resumable || s.offset > 0)
 }
 
 // tell makes the news about an attempt facts.
@@ -336,8 +344,26 @@ func (r *run) launch(d *sched.Decision) {
 	a.id, a.machine = d.Attempt, d.Machine
 	r.byID[a.id] = a
 	if !a.seen {
-		a.clone = r.core.View().Attempt(d.Attempt).Clone
+		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, r.saved(index, d.From)
 	}
+}
+
+// saved returns the furthest offset that attempts of a task have reported at or before a fraction of its work, 0 if there is none. An attempt that
+// went on from an offset and failed casts doubt on what there was before it.
+func (r *run) saved(task int, from float64) int64 {
+	doubt := -1
+	for key, s := range r.sights {
+		if key.index == task && s.resumed && s.phase == failed {
+			doubt = max(doubt, key.number)
+		}
+	}
+	best, offset := 0.0, int64(0)
+	for key, s := range r.sights {
+		if key.index == task && key.number > doubt && s.offset > 0 && s.progress <= from && s.progress > best {
+			best, offset = s.progress, s.offset
+		}
+	}
+	return offset
 }
 
 // gaveUp tells whether the policy has given up the Job.

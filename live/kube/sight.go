@@ -3,6 +3,7 @@ package kube
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,6 +37,8 @@ type sight struct {
 	begun    time.Time // zero if that is not known
 	ended    time.Time // likewise
 	progress float64   // in [0, 1]
+	offset   int64     // that the progress can be gone on from; 0 if it cannot
+	resumed  bool      // it went on from another's
 }
 
 // sightOf translates a pod. ok is false for a pod that no attempt of the Job can have.
@@ -50,8 +53,9 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 	}
 	s = sight{
 		ref: ref{task, int(number)}, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
-		leaving: pod.DeletionTimestamp != nil, progress: progressOf(pod),
+		leaving: pod.DeletionTimestamp != nil, resumed: pod.Annotations[resumeAnnotation] != "",
 	}
+	s.progress, s.offset = progressOf(pod)
 	s.begun, s.ended = lifetime(pod)
 	switch {
 	case pod.Labels[LostLabel] != "": // even if it then exits with 0, as some do when they are told to end
@@ -122,11 +126,15 @@ func earlier(t time.Time, u metav1.Time) time.Time {
 	return t
 }
 
-// progressOf reads the task's own report. What is no fraction says nothing: a task must not be able to stop the controller.
-func progressOf(pod *corev1.Pod) float64 {
-	x, err := strconv.ParseFloat(pod.Annotations[ProgressAnnotation], 64)
+// progressOf reads the task's own report. What is no fraction or offset says nothing: a task must not be able to stop the controller.
+func progressOf(pod *corev1.Pod) (progress float64, offset int64) {
+	fraction, rest, _ := strings.Cut(strings.TrimSpace(pod.Annotations[ProgressAnnotation]), " ")
+	x, err := strconv.ParseFloat(fraction, 64)
 	if err != nil || math.IsNaN(x) {
-		return 0
+		return 0, 0
 	}
-	return min(max(x, 0), 1)
+	if n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64); err == nil && x > 0 && x < 1 {
+		offset = max(n, 0)
+	}
+	return min(max(x, 0), 1), offset
 }
