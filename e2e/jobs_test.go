@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // work is an Indexed Job of tasks of 3 s, of which those on the third node take longer.
@@ -109,24 +110,53 @@ func (c *cluster) whole(w work) {
 	}
 }
 
+// timeline logs how a Job's pods went, for whoever has to find out why it took so long.
+func (c *cluster) timeline(job string) {
+	c.t.Helper()
+	began := c.job(job).CreationTimestamp.Time
+	since := func(at *metav1.Time) string {
+		if at.IsZero() {
+			return "-"
+		}
+		return at.Sub(began).String()
+	}
+	var b strings.Builder
+	for _, p := range c.pods("job-name=" + job) {
+		var began, ended *metav1.Time
+		for _, s := range p.Status.ContainerStatuses {
+			if s.State.Running != nil {
+				began = &s.State.Running.StartedAt
+			}
+			if s.State.Terminated != nil {
+				began, ended = &s.State.Terminated.StartedAt, &s.State.Terminated.FinishedAt
+			}
+		}
+		fmt.Fprintf(&b, "%-3s %-8s %s %-10s made %4s, began %4s, ended %4s, %s %s\n", p.Annotations["batch.kubernetes.io/job-completion-index"],
+			p.Labels["tailcut.dev/kind"], p.Labels["tailcut.dev/attempt"], p.Spec.NodeName, since(&p.CreationTimestamp), since(began), since(ended),
+			p.Status.Phase, p.Labels["tailcut.dev/lost"])
+	}
+	c.t.Logf("%s:\n%s", job, b.String())
+}
+
 // started tells how many clones the events of a Job speak of.
 func (c *cluster) started(job string) int {
 	out := c.must("", "get", "events", "--field-selector", "involvedObject.name="+job+",reason=CloneStarted", "-o", "name")
 	return strings.Count(out, "\n")
 }
 
-// One of three nodes is so slow that its tasks would take two minutes, and the controller is killed on the way. kubectl sees an ordinary Job; what the slow
+// One of three nodes is so slow that its tasks would take three minutes, and the controller is killed on the way. kubectl sees an ordinary Job; what the slow
 // node has is cloned, and the clones win.
 func TestClones(t *testing.T) {
 	c := newCluster(t)
 	c.must(reporters, "apply", "-f", "-")
-	w := work{name: "clones", tasks: 15, parallelism: 9, policy: "spark", slow: 40}
+	w := work{name: "clones", tasks: 15, parallelism: 9, policy: "spark:quantile=0.5,multiplier=2", slow: 60}
 	stop := c.controller()
 	c.begin(w)
 	c.eventually(5*time.Minute, "half done", func() bool { return int(c.job(w.name).Status.Succeeded) > w.tasks/2 })
 	stop()
 	defer c.controller()()
 	c.wait(w.name, "complete", 10*time.Minute)
+	c.timeline(w.name)
 	if won := c.pods("job-name=clones,tailcut.dev/kind=clone"); len(won) == 0 {
 		t.Error("no pod is labelled as a clone that has won")
 	}
