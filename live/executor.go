@@ -29,6 +29,9 @@ type Report struct {
 	Note     string          // AttemptFailed: one line for the user
 	Exit     int             // exit status, or 128 plus the signal
 
+	// AttemptDone, where edges of the job are measured: what each of its readers will read of the output.
+	Bytes int64
+
 	// AttemptDone: the whole output, if it is small enough for the journal to keep. Nil means that the executor keeps it.
 	Output []byte
 }

@@ -123,7 +123,7 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 			f.reports <- Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptProgress, Progress: life.progress[i]}
 		}
 	}
-	rep := Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptDone}
+	rep := Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptDone, Bytes: 500}
 	if life.fails {
 		rep.Kind, rep.Exit, rep.Note = sched.AttemptFailed, 1, fmt.Sprintf("attempt %d broke", a.Number)
 	}
@@ -281,6 +281,24 @@ func header(machines, retries int, stages ...int) *trace.JournalHeader {
 		}
 	}
 	return h
+}
+
+// apart puts each machine of a run at a site of its own, with 100 kB/s and 3 ms of latency between them. The tasks of the first stage read 1000 bytes at the first site, and of each result
+// 500 bytes are read.
+func apart(h *trace.JournalHeader) {
+	n := len(h.Machines)
+	h.Network = &sched.Network{Bandwidth: make([]float64, n*n), Latency: make([]sched.Time, n*n)}
+	for i := range h.Machines {
+		h.Machines[i].Site = sched.SiteID(i)
+		h.Network.Names = append(h.Network.Names, fmt.Sprintf("site%d", i))
+	}
+	for i := range n * n {
+		h.Network.Bandwidth[i], h.Network.Latency[i] = 1e5, 3*sched.Millisecond
+	}
+	h.Job.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 1000}}}
+	for i := range h.Job.Edges {
+		h.Job.Edges[i].Measured = true
+	}
 }
 
 // memory returns a folder on a file system in memory if there is one: these tests are about order, not about the disk.

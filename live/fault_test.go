@@ -125,7 +125,11 @@ func (s *storm) ended(*Record, Report) {
 func (s *storm) live() (over bool) {
 	var r *Run
 	if s.lives++; s.lives == 1 {
-		r = create(s.t, s.path, header(2, s.retries, stormStages...), s.patience)
+		h := header(2, s.retries, stormStages...)
+		if s.seed%3 == 0 {
+			apart(h)
+		}
+		r = create(s.t, s.path, h, s.patience)
 	} else {
 		r = reopen(s.t, s.path, s.patience)
 	}

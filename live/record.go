@@ -42,6 +42,7 @@ type history struct {
 	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
 	retries   int
 	stageDone []sched.Time // instant of the last commit per stage
+	fetched   []int64      // bytes that have come to each site
 	wake      sched.Time   // the last Wake
 }
 
@@ -55,6 +56,7 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 		h.outputs[b.Outputs[i].Attempt] = bytes.Clone(b.Outputs[i].Data) // the reader's, or the executor's
 	}
 	h.know(v, b.Facts)
+	h.tally(v, b.Facts)
 	for i := range b.Decisions {
 		switch d := &b.Decisions[i]; d.Kind {
 		case sched.Launch:

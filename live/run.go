@@ -27,7 +27,8 @@ type Run struct {
 	start   time.Time // wall clock at sched.Time 0, with a monotonic reading
 	over    bool
 	notes   map[sched.TaskID]Report // last failure of each task that failed
-	batch   trace.Batch             // facts since the last call of the core, and the outputs of attempts that are done
+	fetches fetches
+	batch   trace.Batch // facts since the last call of the core, and the outputs of attempts that are done
 }
 
 // Watcher is told what happens, from the loop's goroutine. Any field may be nil.
@@ -85,7 +86,7 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 }
 
 func newRun(h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
-	return &Run{Header: h, core: core, journal: j, past: past, notes: map[sched.TaskID]Report{}}
+	return &Run{Header: h, core: core, journal: j, past: past, notes: map[sched.TaskID]Report{}, fetches: newFetches()}
 }
 
 // View returns what the core of the run knows.
@@ -130,6 +131,7 @@ func (r *Run) loop(ctx context.Context) error {
 		case rep := <-r.exec.Reports():
 			r.collect(rep)
 		case <-wake.C:
+		case <-r.fetches.timer.C:
 		}
 		if err := r.step(wake); err != nil {
 			return err
@@ -199,7 +201,7 @@ func (r *Run) collect(rep Report) {
 		r.batch.Outputs = append(r.batch.Outputs, trace.Output{Attempt: rep.Attempt, Data: rep.Output})
 	}
 	r.batch.Facts = append(r.batch.Facts, sched.Event{
-		At: at, Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress,
+		At: at, Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress, Bytes: rep.Bytes,
 	})
 }
 
@@ -214,8 +216,10 @@ func (r *Run) step(wake *time.Timer) error {
 		}
 	}
 	now, last := r.now(), r.core.View().Now()
+	r.deliver(now)
 	if len(r.batch.Facts) == 0 && (r.past.wake <= last || r.past.wake > now) {
-		return nil // the report was about an attempt that is gone
+		r.startReady() // the report was about an attempt that is gone, or the timer fired too soon
+		return nil
 	}
 	for i := range r.batch.Facts {
 		r.batch.Facts[i].At = min(max(r.batch.Facts[i].At, last), now)
@@ -261,10 +265,10 @@ func commits(decisions []sched.Decision, id sched.AttemptID) bool {
 	return slices.ContainsFunc(decisions, func(d sched.Decision) bool { return d.Kind == sched.Commit && d.Attempt == id })
 }
 
-// mustSync tells whether a batch changes anything outside the core. Progress reports alone do not.
+// mustSync tells whether a batch changes anything outside the core. Reports of progress and of what was fetched alone do not.
 func mustSync(facts []sched.Event, decisions []sched.Decision) bool {
 	for i := range facts {
-		if facts[i].Kind != sched.AttemptProgress {
+		if k := facts[i].Kind; k != sched.AttemptProgress && k != sched.DataFetched {
 			return true
 		}
 	}
@@ -287,10 +291,10 @@ func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
 		switch d := &decisions[i]; d.Kind {
 		case sched.Launch:
 			if i, ok := r.past.byID[d.Attempt]; ok { // not if it was ended at once
-				r.exec.Start(r.past.records[i].Attempt)
+				r.launch(r.past.records[i].Attempt, d.Task, d.At)
 			}
 		case sched.Kill:
-			r.exec.Kill(d.Attempt)
+			r.kill(d.Attempt)
 		case sched.Commit:
 			a := r.past.records[r.past.winner[d.Task]].Attempt
 			if err := r.exec.Commit(a, r.past.takeOutput(a.ID)); err != nil {
@@ -304,5 +308,6 @@ func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
 			return ErrPaces // no such policy is let in
 		}
 	}
+	r.startReady()
 	return nil
 }

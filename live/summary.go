@@ -17,10 +17,11 @@ type Summary struct {
 	Fruitless     sched.Time // machine time of all others
 	Recovered     int        // tasks done before the engine was last started
 	Stages        []StageSummary
-	Straggler     *Record // the attempt slowest in proportion to its stage's median winner, nil if none took twice as long
-	StragglerOver float64 // how many times that median it took
-	Failure       *Report // the failure that failed the job
-	FailedTask    *Record // one attempt of that task
+	Sites         []SiteSummary // empty unless the run has sites
+	Straggler     *Record       // the attempt slowest in proportion to its stage's median winner, nil if none took twice as long
+	StragglerOver float64       // how many times that median it took
+	Failure       *Report       // the failure that failed the job
+	FailedTask    *Record       // one attempt of that task
 }
 
 // StageSummary is the part of one stage.
@@ -29,6 +30,15 @@ type StageSummary struct {
 	Tasks    int
 	Attempts int
 	Seconds  float64 // from its first launch to its last commit
+}
+
+// SiteSummary is the part of one site.
+type SiteSummary struct {
+	Name    string
+	Slots   int
+	Tasks   int     // whose winners ran there
+	Seconds float64 // of slots that attempts held, winners or not
+	Bytes   int64   // that came from other sites
 }
 
 // Summary sums up the run as it stands.
@@ -63,6 +73,7 @@ func (r *Run) Summary() *Summary {
 			first[rec.Stage] = rec.Start
 		}
 	}
+	s.Sites = r.sites()
 	for i, done := range r.past.stageDone {
 		if done > first[i] {
 			s.Stages[i].Seconds = (done - first[i]).Seconds()
@@ -97,4 +108,31 @@ func (r *Run) blame(s *Summary) {
 			return
 		}
 	}
+}
+
+// sites sums up what was done where.
+func (r *Run) sites() []SiteSummary {
+	h := r.Header
+	if h.Network == nil {
+		return nil
+	}
+	all := make([]SiteSummary, h.Network.Sites())
+	for i := range all {
+		all[i].Name = h.Network.Names[i]
+		if i < len(r.past.fetched) {
+			all[i].Bytes = r.past.fetched[i]
+		}
+	}
+	for _, m := range h.Machines {
+		all[m.Site].Slots += m.Slots
+	}
+	for i := range r.past.records {
+		rec := &r.past.records[i]
+		site := &all[h.Machines[rec.Machine].Site]
+		site.Seconds += rec.Seconds()
+		if rec.End == Won {
+			site.Tasks++
+		}
+	}
+	return all
 }

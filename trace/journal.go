@@ -52,6 +52,7 @@ type JournalHeader struct {
 	Seed     uint64           `json:"seed"`
 	Limits   sched.Limits     `json:"limits"`
 	Machines []JournalMachine `json:"machines"`
+	Network  *sched.Network   `json:"network,omitempty"` // of the sites of Machines; nil if there are none
 	Job      sched.JobSpec    `json:"job"`
 	Stages   []string         `json:"stages"`  // names, in the order of Job.Stages
 	Command  json.RawMessage  `json:"command"` // what was asked for; a run is resumed only by the same
