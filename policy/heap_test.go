@@ -60,7 +60,7 @@ func compareHeap(t *rapid.T, h *heap[rising[int]], twin map[int]int, bound int) 
 // TestMedianTwin compares the running median with sorted[floor(n/2)], from whichever value on it is asked for, in memory that had another use before.
 func TestMedianTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var mem arena
+		var mem arena[sched.Time]
 		var m median
 		for range 3 {
 			durations := rapid.SliceOfN(rapid.Int64Range(0, 20), 1, 60).Draw(t, "durations")

@@ -17,7 +17,7 @@ type median struct {
 }
 
 // reset empties the structure and makes room for n values, in memory of its own or else of the arena.
-func (m *median) reset(n int, from *arena) {
+func (m *median) reset(n int, from *arena[sched.Time]) {
 	if len(m.all) < n {
 		m.all = from.take(n)
 	}
@@ -72,16 +72,16 @@ func (m *median) part() {
 }
 
 // arena gives out memory in pieces, so that thousands of small stages do not allocate one by one. Nothing is given back.
-type arena struct{ rest []sched.Time }
+type arena[T any] struct{ rest []T }
 
 // arenaBlock is what an arena allocates at least at once, in values.
 const arenaBlock = 1 << 13
 
 // take returns room for at least n values, a power of two of them: who comes back for more, again and again, has wasted no more than he has.
-func (a *arena) take(n int) []sched.Time {
+func (a *arena[T]) take(n int) []T {
 	size := 1 << bits.Len(uint(max(n, 1)-1))
 	if size > len(a.rest) {
-		a.rest = make([]sched.Time, max(size, arenaBlock))
+		a.rest = make([]T, max(size, arenaBlock))
 	}
 	mem := a.rest[:size:size]
 	a.rest = a.rest[size:]

@@ -55,8 +55,9 @@ type spark struct {
 	interval, minRuntime, threshold sched.Time
 
 	stages  perStage[sparkStage]
-	arena   arena
-	lists   attemptLists
+	values  arena[sched.Time]
+	ids     arena[sched.AttemptID]
+	lists   attemptLists             // threads marked
 	marked  attemptList              // in the order in which they were marked
 	due     heap[rising[sched.Time]] // stages by the check that will mark their oldest attempt
 	largest uint32                   // slots of the largest machine that has joined
@@ -66,8 +67,8 @@ type sparkStage struct {
 	id        sched.StageID
 	need      int32 // finished tasks before anything is judged
 	durations median
-	watched   attemptList // running single attempts that are not marked, by start
-	limit     sched.Time  // runtime that is too long, Never while none is
+	watched   oldest     // running single attempts that are not marked
+	limit     sched.Time // runtime that is too long, Never while none is
 }
 
 func newSpark(a Args) sched.Policy {
@@ -85,22 +86,23 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		p.grow(v, v.Machine(ev.Machine).Slots)
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
-		st.id, st.watched = ev.Stage, empty
+		st.id = ev.Stage
 		tasks := int(v.Stage(ev.Stage).Tasks)
 		st.need = max(1, int32(p.quantile*float64(tasks)))
-		st.durations.reset(tasks, &p.arena)
+		st.durations.reset(tasks, &p.values)
+		st.watched.reset(tasks, &p.ids)
 		p.judge(v, st)
 	case sched.AttemptDone:
-		p.lists.remove(ev.Attempt)
 		st := p.stages.of(ev.Stage)
-		st.durations.add(v.Now() - v.Attempt(ev.Attempt).Started)
+		p.forget(v, st, ev.Attempt)
+		st.durations.add(v.Now() - v.Started(ev.Attempt))
 		p.judge(v, st)
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost:
-		p.lists.remove(ev.Attempt)
 		st := p.stages.of(ev.Stage)
+		p.forget(v, st, ev.Attempt)
 		if a, ok := survivor(v, ev.Task); ok {
-			p.lists.insertByStart(&st.watched, a, ev.Task, v.Attempt(a).Started)
+			st.watched.add(v, a)
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
@@ -108,6 +110,14 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 			p.due.drop(int(s))
 			p.stages.close(s)
 		}
+	}
+}
+
+// forget takes notice that an attempt has ended.
+func (p *spark) forget(v *sched.View, st *sparkStage, a sched.AttemptID) {
+	st.watched.ended(v, a)
+	if p.marked != empty {
+		p.lists.remove(a)
 	}
 }
 
@@ -150,11 +160,12 @@ func (p *spark) judge(v *sched.View, st *sparkStage) {
 
 // schedule notes the first check, now or later, that finds the oldest attempt of the stage too slow.
 func (p *spark) schedule(v *sched.View, st *sparkStage) {
-	if st.watched.first < 0 || st.limit == sched.Never {
+	first, ok := st.watched.first()
+	if !ok || st.limit == sched.Never {
 		p.due.drop(int(st.id))
 		return
 	}
-	started := p.lists.rows[st.watched.first].started
+	started := v.Started(first)
 	if st.limit >= sched.Never-started-p.interval {
 		p.due.drop(int(st.id))
 		return
@@ -180,8 +191,8 @@ func (p *spark) Decide(v *sched.View, act *sched.Actions) {
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
 	st := p.stages.of(v.Task(t).Stage)
-	p.lists.insertByStart(&st.watched, a, t, v.Now())
-	if st.watched.first == st.watched.last {
+	st.watched.add(v, a)
+	if first, _ := st.watched.first(); first == a {
 		p.schedule(v, st)
 	}
 }
@@ -191,8 +202,9 @@ func (p *spark) mark(v *sched.View) {
 	now := v.Now()
 	for p.due.len() > 0 && p.due.topKey().x <= now {
 		st := p.stages.of(sched.StageID(p.due.top()))
-		for row := st.watched.first; row >= 0 && now-p.lists.rows[row].started > st.limit; row = st.watched.first {
-			p.lists.move(row, &p.marked)
+		for a, ok := st.watched.first(); ok && now-v.Started(a) > st.limit; a, ok = st.watched.first() {
+			st.watched.pass(v)
+			p.lists.append(&p.marked, a, v.TaskOf(a), v.Started(a))
 		}
 		p.schedule(v, st)
 	}

@@ -95,6 +95,10 @@ func (v *View) Attempt(id AttemptID) Attempt {
 	return x
 }
 
+// Started returns when an attempt was launched that Attempt knows, TaskOf its task.
+func (v *View) Started(a AttemptID) Time  { return v.attempts[a.row()].started }
+func (v *View) TaskOf(a AttemptID) TaskID { return v.attempts[a.row()].task }
+
 // Warm reads the rows of attempts that are to end soon, so that they are in the processor's caches by then. In a large cluster an event waits for memory twice:
 // for the row of its attempt, and then for those of the task and the machine. A group of attempts waits as often as one (group prefetching: Chen, Ailamaki, Gibbons and
 // Mowry, "Improving Hash Join Performance through Prefetching", ICDE 2004). The number returned means nothing; a compiler may leave out what nobody asks for.

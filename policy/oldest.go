@@ -1,0 +1,74 @@
+package policy
+
+import "github.com/tailcut/tailcut/sched"
+
+// oldest keeps attempts by start, then task, and knows the first that still runs. It is for those who ask of nothing but that one. An attempt that ends
+// stays where it is until its turn comes to be the first: in a large cluster to take it out at once is to visit its neighbours, which are in no cache.
+//
+// A task has at most one attempt in it at a time.
+type oldest struct {
+	all  []sched.AttemptID // all[next:] are left, all[next] runs; of those behind it some may have ended
+	next int32
+}
+
+// reset empties the structure and makes room for the attempts of n tasks, in memory of its own or else of the arena. There is some to spare, so that retries find it
+// full, and those that have ended are taken out, only now and then.
+func (o *oldest) reset(n int, from *arena[sched.AttemptID]) {
+	if n += n/4 + 1; cap(o.all) < n {
+		o.all = from.take(n)
+	}
+	o.all, o.next = o.all[:0], 0
+}
+
+// first returns the attempt that started first of those that run.
+func (o *oldest) first() (a sched.AttemptID, ok bool) {
+	if int(o.next) == len(o.all) {
+		return 0, false
+	}
+	return o.all[o.next], true
+}
+
+// pass takes the first attempt out; there must be one.
+func (o *oldest) pass(v *sched.View) {
+	for o.next++; int(o.next) < len(o.all) && !v.Alive(o.all[o.next]); {
+		o.next++
+	}
+}
+
+// ended takes notice that an attempt has ended, whether it was in the structure or not.
+func (o *oldest) ended(v *sched.View, a sched.AttemptID) {
+	if first, ok := o.first(); ok && first == a {
+		o.pass(v)
+	}
+}
+
+// add takes in an attempt. It searches from the end, where a new one belongs; what is left of a pair after one of the two ended without result
+// may belong anywhere.
+func (o *oldest) add(v *sched.View, a sched.AttemptID) {
+	for last := len(o.all) - 1; last > int(o.next) && !v.Alive(o.all[last]); last-- {
+		o.all = o.all[:last]
+	}
+	if len(o.all) == cap(o.all) {
+		o.compact(v)
+	}
+	o.all = append(o.all, a)
+	started, task := v.Started(a), v.TaskOf(a)
+	for i := len(o.all) - 1; i > int(o.next); i-- {
+		b := o.all[i-1]
+		if at := v.Started(b); v.Alive(b) && (at < started || at == started && v.TaskOf(b) < task) {
+			break
+		}
+		o.all[i-1], o.all[i] = a, b
+	}
+}
+
+// compact takes out all that have ended.
+func (o *oldest) compact(v *sched.View) {
+	left := o.all[:0]
+	for _, a := range o.all[o.next:] {
+		if v.Alive(a) {
+			left = append(left, a)
+		}
+	}
+	o.all, o.next = left, 0
+}

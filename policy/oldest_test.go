@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// cloneOldest clones whatever single attempt has run longest, once for each, and compares it every time with that which a search finds.
+type cloneOldest struct {
+	tb      testing.TB
+	order   jobOrder
+	kept    oldest
+	twin    map[sched.AttemptID]bool
+	ids     arena[sched.AttemptID]
+	clones  int
+	returns int // of attempts whose sibling ended without result
+}
+
+func (p *cloneOldest) Observe(v *sched.View, ev *sched.Event) {
+	p.order.observe(v, ev)
+	switch ev.Kind {
+	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+		delete(p.twin, ev.Attempt)
+		p.kept.ended(v, ev.Attempt)
+		if a, ok := survivor(v, ev.Task); ok && ev.Kind != sched.AttemptDone {
+			p.add(v, a)
+			p.returns++
+		}
+	}
+}
+
+func (p *cloneOldest) add(v *sched.View, a sched.AttemptID) {
+	p.twin[a] = true
+	p.kept.add(v, a)
+}
+
+func (p *cloneOldest) Decide(v *sched.View, act *sched.Actions) {
+	for t, m, ok := p.order.next(v); ok; t, m, ok = p.order.next(v) {
+		p.add(v, p.order.launch(v, act, t, m))
+	}
+	for {
+		p.compare(v)
+		a, ok := p.kept.first()
+		if !ok || !v.CanClone(v.TaskOf(a)) {
+			return
+		}
+		p.kept.pass(v)
+		delete(p.twin, a)
+		m, _ := v.FreeMachine(0)
+		p.order.clone(v, act, v.TaskOf(a), m, sched.Straggling)
+		p.clones++
+	}
+}
+
+func (p *cloneOldest) compare(v *sched.View) {
+	var want sched.AttemptID
+	for a := range p.twin {
+		x, y := v.Attempt(a), v.Attempt(want)
+		if want == 0 || x.Started < y.Started || x.Started == y.Started && x.Task < y.Task {
+			want = a
+		}
+	}
+	if got, ok := p.kept.first(); got != want || ok != (want != 0) {
+		p.tb.Fatalf("at %v the oldest is %d, want %d", v.Now(), got, want)
+	}
+}
+
+func TestOldestAgainstSearch(t *testing.T) {
+	clones, returns := 0, 0
+	for seed := range uint64(200) {
+		p := &cloneOldest{tb: t, twin: map[sched.AttemptID]bool{}}
+		p.kept.reset(4, &p.ids)
+		messy(t, p, sched.DefaultLimits(), seed).run()
+		clones, returns = clones+p.clones, returns+p.returns
+	}
+	if clones < 700 || returns < 100 {
+		t.Errorf("only %d clones, %d survivors", clones, returns)
+	}
+}
