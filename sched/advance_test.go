@@ -24,6 +24,7 @@ func TestAdvanceRefusesWhatCannotBe(t *testing.T) {
 		{"unknown machine lost", 9, Event{At: 9, Kind: MachineLost, Machine: 1}},
 		{"unknown job arrived", 9, Event{At: 9, Kind: JobArrived, Job: 1}},
 		{"unknown job cancelled", 9, Event{At: 9, Kind: JobCancelled, Job: 1}},
+		{"unknown job retried", 9, Event{At: 9, Kind: JobRetried, Job: 1}},
 		{"no attempt", 9, Event{At: 9, Kind: AttemptDone}},
 		{"unknown row", 9, Event{At: 9, Kind: AttemptDone, Attempt: attemptID(1, 1)}},
 		{"a row that cannot be", 9, Event{At: 9, Kind: AttemptFailed, Attempt: math.MaxUint64}},

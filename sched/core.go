@@ -185,7 +185,7 @@ func (c *Core) checkFact(f *Event, now Time) error {
 		ok = v.issued(f.Attempt) && f.Bytes >= 0
 	case AttemptProgress:
 		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
-	case JobArrived, JobCancelled:
+	case JobArrived, JobCancelled, JobRetried:
 		ok = int(f.Job) < len(v.jobs)
 	case TimerFired:
 	default:

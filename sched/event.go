@@ -21,6 +21,7 @@ const (
 	JobArrived                       // [Job] a submitted job may start
 	JobCancelled                     // [Job] the job is not wanted any more
 	TimerFired                       // the instant of the last Wake has come; the core tells this from the clock, drivers need not report it
+	JobRetried                       // [Job] a job that has failed may go on: what is done stays done, failures are forgiven; policies see it arrive again
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
@@ -36,7 +37,7 @@ const (
 var eventNames = map[EventKind]string{
 	MachineJoined: "machine-joined", DataFetched: "data-fetched", AttemptDone: "attempt-done", AttemptFailed: "attempt-failed",
 	AttemptProgress: "attempt-progress", MachineLost: "machine-lost", JobArrived: "job-arrived",
-	JobCancelled: "job-cancelled", TimerFired: "timer-fired",
+	JobCancelled: "job-cancelled", TimerFired: "timer-fired", JobRetried: "job-retried",
 	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
 }

@@ -53,6 +53,10 @@ func (c *Core) apply(f *Event) {
 			}
 			c.closeJob(f.Job, JobStopped, JobCancelled)
 		}
+	case JobRetried:
+		if v.jobs[f.Job].State == JobBroken {
+			c.retry(f.Job)
+		}
 	case TimerFired: // told from the clock in Advance
 	}
 }
@@ -69,9 +73,17 @@ func (c *Core) about(row int32, kind EventKind) Event {
 func (c *Core) arrive(j JobID) {
 	v := &c.view
 	job := &v.jobs[j]
-	job.State, job.Arrived = JobActive, v.now
-	v.active.add(int(j))
+	job.Arrived = v.now
 	v.unfinished += int(job.Unfinished)
+	c.begin(j)
+}
+
+// begin makes a job active and opens the stages that wait for no other.
+func (c *Core) begin(j JobID) {
+	v := &c.view
+	job := &v.jobs[j]
+	job.State = JobActive
+	v.active.add(int(j))
 	c.observe(Event{Kind: JobArrived, Job: j})
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		if v.stages[s].blocked == 0 && v.stages[s].State == StageBlocked {
@@ -86,7 +98,7 @@ func (c *Core) openStage(s StageID) {
 	st := &v.stages[s]
 	st.State = StageOpen
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		if v.tasks[t].blocked == 0 {
+		if task := &v.tasks[t]; task.blocked == 0 && task.State == TaskBlocked {
 			v.enqueue(t)
 		}
 	}
@@ -261,4 +273,26 @@ func (c *Core) abandon(job *Job) {
 		}
 		st.State = StageClosed
 	}
+}
+
+// retry takes back what abandon has done to a job, and forgives the failures of the tasks that were given up. They begin as if the job had just arrived,
+// though what has finished of it is finished.
+func (c *Core) retry(j JobID) {
+	v := &c.view
+	job := &v.jobs[j]
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		st := &v.stages[s]
+		if st.blocked == 0 && st.Done == st.Need {
+			continue // it was closed before: an open stage lacks something
+		}
+		st.State = StageBlocked
+		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
+			if task := &v.tasks[t]; task.State == TaskSkipped {
+				task.State, task.Failures = TaskBlocked, 0
+				job.Unfinished++
+				v.unfinished++
+			}
+		}
+	}
+	c.begin(j)
 }

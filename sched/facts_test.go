@@ -121,6 +121,37 @@ func TestLostMachineIsNobodysFailure(t *testing.T) {
 	want(t, "decisions", w.at(5, done(w.launch(0, 0))), "commit 0#1, close 0")
 }
 
+// A job that has failed goes on with what it lacks: a task that is done stays done and keeps those open that waited for it alone, what was given up
+// waits again, and failures are forgiven. Policies see it arrive a second time.
+func TestFailedJobIsRetried(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 3)
+	j := w.arrive(JobSpec{
+		Stages: []StageSpec{{Tasks: 3}, {Tasks: 3}, {Tasks: 1}},
+		Edges:  []Edge{{From: 0, To: 1, Kind: Pointwise}, {From: 1, To: 2}},
+	})
+	want(t, "decisions", w.at(1, done(w.launch(0, 0))), "commit 0#0")
+	lost := w.launch(3, 0)
+	want(t, "decisions", w.at(2, failed(w.launch(1, 0))), "kill 3#0 job-over, close 0")
+	want(t, "decisions of what is over", w.at(3, done(lost), Event{Kind: JobArrived, Job: j}), "")
+	w.seen = nil
+	w.at(5, Event{Kind: JobRetried, Job: j})
+	w.told("job-arrived 0, stage-ready 0, stage-ready 1")
+	w.wantStates("DPPPBBB")
+	if job := w.View().Job(j); job.State != JobActive || job.Arrived != 0 || job.Unfinished != 6 || job.Failures != 1 || w.View().Task(1).Failures != 0 {
+		t.Errorf("job is %+v, its task 1 %+v", job, w.View().Task(1))
+	}
+	w.seen = nil
+	want(t, "decisions when told again", w.at(6, Event{Kind: JobRetried, Job: j}), "")
+	w.told("")
+	want(t, "decisions", w.at(7, done(w.launch(1, 0)), done(w.launch(2, 0)), done(w.launch(3, 0))), "commit 1#1, commit 2#0, commit 3#1")
+	want(t, "decisions", w.at(8, done(w.launch(4, 0)), done(w.launch(5, 0))), "commit 5#0, commit 4#0")
+	want(t, "decisions", w.at(9, done(w.launch(6, 0))), "commit 6#0, close 0")
+	want(t, "decisions once it has succeeded", w.at(10, Event{Kind: JobRetried, Job: j}), "")
+	if job := w.View().Job(j); job.State != JobSucceeded || job.Closed != 9 {
+		t.Errorf("job is %+v", job)
+	}
+}
+
 // A job closes in the middle of the loop over a lost machine's attempts: its other attempts there are gone before the
 // loop comes to them, and those of another job are not.
 func TestJobClosesInsideLostMachine(t *testing.T) {

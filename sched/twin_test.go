@@ -41,6 +41,7 @@ type twinStage struct {
 	spec   StageSpec
 	opened bool // StageReady was told
 	closed bool
+	gaveUp bool // it was closed only because the job failed or was cancelled
 }
 
 type twinTask struct {
@@ -67,6 +68,8 @@ type twinAttempt struct {
 	ended  Time   // Never while it runs
 	failed bool
 	useful bool
+
+	forgiven bool // it failed before the job was retried
 }
 
 func (w *twin) submit(spec *JobSpec) {
@@ -115,7 +118,7 @@ func (w *twin) find(id AttemptID) *twinAttempt {
 
 func (w *twin) failures(t TaskID) (n int) {
 	for _, a := range w.attempts {
-		if a.Task == t && a.failed {
+		if a.Task == t && a.failed && !a.forgiven {
 			n++
 		}
 	}
@@ -263,7 +266,29 @@ func (w *twin) apply(f Event) {
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobSubmitted:
 		w.jobs[f.Job].arrived = w.now
 		w.close(f.Job, JobStopped, JobCancelled)
+	case f.Kind == JobRetried && w.jobs[f.Job].state == JobBroken:
+		w.retry(f.Job)
 	}
+}
+
+// retry opens anew what was given up of a job that has failed.
+func (w *twin) retry(j JobID) {
+	for _, s := range w.stages {
+		if s.job == j && s.gaveUp {
+			s.opened, s.closed, s.gaveUp = false, false, false
+		}
+	}
+	for t, task := range w.tasks {
+		if s := w.stages[task.stage]; s.job == j && !s.closed && task.over == TaskSkipped {
+			task.over, task.ready = 0, false
+			for _, a := range w.attempts {
+				a.forgiven = a.forgiven || a.Task == TaskID(t)
+			}
+		}
+	}
+	w.jobs[j].state = JobActive
+	w.tell(Event{Kind: JobArrived, Job: j})
+	w.follow(j)
 }
 
 func (w *twin) win(a *twinAttempt) {
@@ -336,6 +361,7 @@ func (w *twin) orphan(t TaskID) {
 func (w *twin) abandon(j JobID, state JobState, kind EventKind) {
 	for _, s := range w.stages {
 		if s.job == j {
+			s.gaveUp = !s.closed
 			w.skip(s, JobOver)
 		}
 	}

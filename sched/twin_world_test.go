@@ -189,7 +189,7 @@ func (w *chaos) step() {
 func (w *chaos) fact() Event {
 	kind := rapid.SampledFrom([]EventKind{
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
-		JobArrived, JobArrived, JobCancelled, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
+		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
 	}).Draw(w.T, "kind")
 	f := Event{Kind: kind}
 	switch kind {
@@ -204,7 +204,7 @@ func (w *chaos) fact() Event {
 			f.Progress = rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1}).Draw(w.T, "progress")
 			f.Rate = rapid.SampledFrom([]float64{0, 1e7, 1e8, 1e9}).Draw(w.T, "rate") // spans are nanoseconds here
 		}
-	case JobArrived, JobCancelled:
+	case JobArrived, JobCancelled, JobRetried:
 		f.Job = JobID(rapid.IntRange(0, len(w.twin.jobs)-1).Draw(w.T, "job"))
 	case DataFetched:
 		f.Attempt = w.someAttempt()
