@@ -33,7 +33,7 @@ var limits = []sched.Limits{
 // TestBattery holds every policy to the contract of sched.Policy in messy worlds. That the core refuses no order is part of it: policies
 // panic if it does.
 func TestBattery(t *testing.T) {
-	worlds, clones := 60, 0
+	worlds, clones, retried := 60, 0, 0
 	if testing.Short() {
 		worlds = 15
 	}
@@ -43,6 +43,7 @@ func TestBattery(t *testing.T) {
 				l := limits[seed%uint64(len(limits))]
 				first := inspect(t, spec, l, seed)
 				clones += countClones(first)
+				retried += countRetried(first)
 				if seed%4 > 0 {
 					continue
 				}
@@ -52,9 +53,23 @@ func TestBattery(t *testing.T) {
 			}
 		})
 	}
-	if clones < 20*worlds {
-		t.Errorf("only %d clones in all: the worlds test nothing", clones)
+	if clones < 20*worlds || retried < worlds {
+		t.Errorf("only %d clones and %d retried jobs in all: the worlds test nothing", clones, retried)
 	}
+}
+
+// countRetried counts how often a job was closed after the first time.
+func countRetried(orders []sched.Decision) (n int) {
+	closed := map[sched.JobID]bool{}
+	for i := range orders {
+		if d := &orders[i]; d.Kind == sched.Close {
+			if closed[d.Job] {
+				n++
+			}
+			closed[d.Job] = true
+		}
+	}
+	return n
 }
 
 func countClones(orders []sched.Decision) (n int) {
@@ -110,6 +125,7 @@ func inspectClasses(t *testing.T, spec string, l sched.Limits, seed uint64) []sc
 		conserving = conserving && e.WorkConserving
 	}
 	w := messyOf(t, 2, p, l, seed)
+	w.again = int(seed % 3)
 	v := w.core.View()
 	w.seen = func(_ sched.Time, orders []sched.Decision) {
 		if err := w.core.Check(); err != nil {
@@ -156,7 +172,9 @@ func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Dec
 // inspectNew is inspect for any policy.
 func inspectNew(t *testing.T, entry *Entry, p sched.Policy, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
-	return inspectIn(t, entry, messy(t, p, l, seed), l, seed)
+	w := messy(t, p, l, seed)
+	w.again = int(seed % 3)
+	return inspectIn(t, entry, w, l, seed)
 }
 
 // inspectIn runs a world to its end and checks every step.

@@ -87,8 +87,9 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.open(ev.Stage)
 		st.id = ev.Stage
-		tasks := int(v.Stage(ev.Stage).Tasks)
-		st.need = max(1, int32(p.quantile*float64(tasks)))
+		stage := v.Stage(ev.Stage)
+		tasks := int(stage.Tasks)
+		st.need = max(1, int32(p.quantile*float64(tasks))-int32(stage.Done)) // some are done if the job was retried
 		st.durations.reset(tasks, &p.values)
 		st.watched.reset(tasks, &p.ids)
 		p.judge(v, st)

@@ -25,6 +25,9 @@ type world struct {
 	seen   func(before sched.Time, d []sched.Decision)
 	batch  []sched.Event
 
+	again   int                 // how often a job that has failed is retried
+	retried map[sched.JobID]int // how often it was
+
 	classes int // of slots; machines and stages of a job have them in turn
 	sites   int // connected, see connect; machines have them in turn, tasks read data there
 }
@@ -82,7 +85,7 @@ func (q *timeline) pop() sched.Event {
 }
 
 func newWorld(tb testing.TB, p sched.Policy, l sched.Limits) *world {
-	return &world{tb: tb, core: sched.New(p, l), policy: p, wake: sched.Never}
+	return &world{tb: tb, core: sched.New(p, l), policy: p, wake: sched.Never, retried: map[sched.JobID]int{}}
 }
 
 // on returns a world under the policy of a specification.
@@ -120,11 +123,11 @@ func (w *world) submit(at sched.Time, spec *sched.JobSpec) sched.JobID {
 	return j
 }
 
-// over tells whether every job has ended.
+// over tells whether every job has ended for good.
 func (w *world) over() bool {
 	v := w.core.View()
-	for j := range v.Jobs() {
-		if v.Job(sched.JobID(j)).State <= sched.JobActive {
+	for j := range sched.JobID(v.Jobs()) {
+		if state := v.Job(j).State; state <= sched.JobActive || state == sched.JobBroken && w.retried[j] < w.again {
 			return false
 		}
 	}
@@ -150,6 +153,11 @@ func (w *world) step() bool {
 	if w.wake <= next {
 		w.wake = sched.Never
 	}
+	for i := range w.batch {
+		if f := &w.batch[i]; f.Kind == sched.JobRetried {
+			w.retried[f.Job]++
+		}
+	}
 	before := w.now
 	w.now = next
 	orders, err := w.core.Advance(next, w.batch)
@@ -170,6 +178,10 @@ func (w *world) obey(d *sched.Decision) {
 	switch d.Kind {
 	case sched.Wake:
 		w.wake = d.At
+	case sched.Close:
+		if w.core.View().Job(d.Job).State == sched.JobBroken && w.retried[d.Job] < w.again {
+			w.facts.push(sched.Event{At: d.At + 7*sched.Second, Kind: sched.JobRetried, Job: d.Job})
+		}
 	case sched.Launch:
 		f := w.fate(d)
 		f.lasts = sched.Time(float64(f.lasts) * (1 - d.From))
