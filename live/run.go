@@ -17,7 +17,8 @@ const job sched.JobID = 0
 // Run is one job on its way, from its first start to its end, across restarts of the engine.
 type Run struct {
 	Header    *trace.JournalHeader
-	Recovered int // tasks that were done when the run was opened
+	Recovered int  // tasks that were done when the run was opened
+	Retried   bool // the job had failed when the run was opened, and is tried again
 
 	core    *sched.Core
 	journal *trace.Journal
@@ -56,7 +57,7 @@ func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 	return newRun(h, core, j, newHistory(len(h.Job.Stages))), nil
 }
 
-// Open takes up a run from its journal. A record that was being written when the engine died is cut off; it had not been acted on.
+// Open takes up a run from its journal. If its job has failed, it keeps the tasks that are done and forgives the others their failures. A record that was being written when the engine died is cut off; it had not been acted on.
 func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error)) (*Run, error) {
 	reader, err := trace.OpenJournalReader(path)
 	if err != nil {
@@ -81,7 +82,8 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 	}
 	r := newRun(h, core, j, past)
 	r.Recovered = len(past.winner)
-	r.over = core.View().Job(job).State > sched.JobActive
+	r.Retried = r.State() == sched.JobBroken
+	r.over = r.State() > sched.JobActive && !r.Retried
 	return r, nil
 }
 
@@ -178,6 +180,9 @@ func (r *Run) open(wake *time.Timer) error {
 			sched.Event{At: now, Kind: sched.MachineJoined, Machine: sched.MachineID(m)})
 	}
 	r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobArrived, Job: job})
+	if r.Retried {
+		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobRetried, Job: job})
+	}
 	return r.advance(now, wake)
 }
 

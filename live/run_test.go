@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -133,23 +134,44 @@ func TestRunRetries(t *testing.T) {
 	})
 }
 
-// A task that fails once too often fails the job: nothing is published, now or when the run is opened again.
+// A task that fails once too often fails the job, and nothing is published. Opened again, what is done stays done and the task may fail as often again; once the
+// cause is gone the job succeeds. All that is one journal.
 func TestRunFails(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
 		d := newDisk()
-		always := func(a Attempt) fate { return fate{takes: 10 * ms, fails: a.Index == 1} }
+		always := func(a Attempt) fate {
+			if a.Index == 1 {
+				return fate{takes: 15 * ms, fails: true}
+			}
+			return fate{takes: 10 * ms}
+		}
 		exec := newFake(t, d, always)
 		s := finish(t, create(t, path, header(1, 1, 3), never), exec)
 		if s.State != "failed" || s.FailedTask == nil || s.FailedTask.Index != 1 || s.Failure == nil || s.Failure.Note != "attempt 1 broke" {
 			t.Errorf("summary: %+v, task %+v, failure %+v", s, s.FailedTask, s.Failure)
 		}
+		time.Sleep(time.Second)
 		again := newFake(t, d, always)
-		if s := finish(t, reopen(t, path, never), again); s.State != "failed" || s.FailedTask == nil {
+		r := reopen(t, path, never)
+		if !r.Retried || r.Recovered != 2 {
+			t.Errorf("opened again: retried %v, %d recovered", r.Retried, r.Recovered)
+		}
+		if s := finish(t, r, again); s.State != "failed" || s.Failure == nil || s.Failure.Note != "attempt 3 broke" {
 			t.Errorf("opened again: %+v", s)
 		}
-		if d.result != nil || strings.Contains(strings.Join(again.log, " "), "start") {
-			t.Errorf("published %v; opened again it did %v", d.result, again.log)
+		slices.Sort(again.log[:2])
+		want := []string{"commit 0/0#0", "commit 0/2#0", "clean 0/0#0", "start 0/1#2", "start 0/1#3"}
+		if diff := cmp.Diff(want, again.log); diff != "" || d.result != nil {
+			t.Errorf("published %v; opened again it did (-want +got):\n%s", d.result, diff)
 		}
+		cured := newFake(t, d, alike(10*ms))
+		if s := finish(t, reopen(t, path, never), cured); s.State != "succeeded" || s.Attempts != 7 || s.Recovered != 2 || s.Failure != nil || len(d.result) != 3 {
+			t.Errorf("cured: %+v, %d published", s, len(d.result))
+		}
+		if r := reopen(t, path, never); r.Retried || r.State() != sched.JobSucceeded {
+			t.Errorf("after its success: retried %v, state %v", r.Retried, r.State())
+		}
+		mustReplay(t, path, never)
 	})
 }
 

@@ -27,8 +27,8 @@ const runLong = `Run a job on this machine, with clones for the tasks that strag
   tailcut run --tasks N -- CMD ARG...                an array job; {} is the index, also in TAILCUT_TASK
   tailcut run -f job.yaml                            the same, declared in a file; several stages
 
-Results are OUT/part-00000 and so on; OUT/_SUCCESS is written last. If the engine or the machine dies, the same
-command again goes on where it stopped.
+Results are OUT/part-00000 and so on; OUT/_SUCCESS is written last. If the engine or the machine dies, or the job
+fails, the same command again goes on with the tasks that are not done.
 
 Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted (the same command goes on).`
 

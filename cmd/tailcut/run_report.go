@@ -124,7 +124,7 @@ func blame(s *live.Summary, folders proc.Folders) string {
 	}
 	line := fmt.Sprintf("the job failed: %s failed too often", taskName(stageNames(s), s.FailedTask))
 	if s.Failure == nil { // the journal does not keep what an attempt said
-		line += ", before this start; use --force to run it anew"
+		line += ", before this start"
 	} else {
 		line += "; the last time: " + s.Failure.Note
 	}
@@ -132,7 +132,7 @@ func blame(s *live.Summary, folders proc.Folders) string {
 	if _, err := os.Stat(path); err == nil {
 		line += "; its standard error is in " + path
 	}
-	return line
+	return line + "; fix the cause and run the same command again: finished tasks are kept"
 }
 
 func stageNames(s *live.Summary) []string {

@@ -57,10 +57,13 @@ func newScreen(w io.Writer, run *live.Run, out *policy.Outlook) *screen {
 	v := run.View()
 	for i := range s.stages {
 		st := v.Stage(sched.StageID(i))
-		s.stages[i] = stageScreen{base: st.Done, over: st.State == sched.StageClosed}
+		s.stages[i] = stageScreen{base: st.Done, over: st.State == sched.StageClosed && st.Done >= st.Need}
 	}
-	if run.Recovered > 0 {
-		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done\n", run.Recovered, count(int(v.Job(0).Tasks), "task"))
+	switch tasks := count(int(v.Job(0).Tasks), "task"); {
+	case run.Retried:
+		fmt.Fprintf(w, "trying again a run that failed: %d of %s are done, the failures of the others are forgiven\n", run.Recovered, tasks)
+	case run.Recovered > 0:
+		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done\n", run.Recovered, tasks)
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		s.width = func() int {
