@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
 # What do clones gain? An array job, some of whose attempts are slowed on purpose, under fifo and under policies that clone.
 #
-#   bench/straggle.sh [REPETITIONS]     (default 5; KIND=wait TASKS=40 SECONDS_EACH=1 SLOTS=20 DISTURB=slow=0.1,factor=8 POLICIES="fifo spark ...")
+#   bench/straggle.sh [REPETITIONS [FIRST]]     (default 5 from 1; KIND=wait TASKS=40 SECONDS_EACH=1 SLOTS=20 DISTURB=slow=0.1,factor=8
+#                                                POLICIES="fifo spark ..." ROWS=FILE)
 #
 # KIND=wait: tasks wait a millisecond again and again, so that more can run at once than there are cores; being stopped slows them as much as if they
 # computed, and other load on the machine hardly does. KIND=cpu: tasks compute; then SLOTS should be the number of cores.
 #
 # Each repetition has a seed of its own, and within it every policy meets the same slow attempts. Policies take turns. Ratios are taken within
-# a repetition (fifo's flow time over the policy's, above 1 is better), and told as median, least and most.
+# a repetition (fifo's flow time over the policy's, above 1 is better), and told as median, least and most. Seeds count from FIRST, and what earlier
+# calls have put in ROWS is summed up, too, so that a long series can be taken in pieces.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-repetitions=${1:-5} tasks=${TASKS:-40} each=${SECONDS_EACH:-1} slots=${SLOTS:-20} disturb=${DISTURB:-slow=0.1,factor=8}
+repetitions=${1:-5} first=${2:-1} tasks=${TASKS:-40} each=${SECONDS_EACH:-1} slots=${SLOTS:-20} disturb=${DISTURB:-slow=0.1,factor=8}
 read -ra policies <<<"${POLICIES:-fifo spark late-short srew fork}"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+rows=${ROWS:-$tmp/rows}
 go build -o "$tmp/tailcut" ./cmd/tailcut
 
 case ${KIND:=wait} in
@@ -30,19 +33,19 @@ printf '%d %s tasks of %s s (%d turns), %d slots, --disturb %s\n\n' "$tasks" "$K
 
 field() { grep -o "\"$1\":[0-9.e+-]*" | head -n1 | cut -d: -f2; }
 printf '%-4s %-12s %8s %8s %7s %9s %10s   load\n' seed policy flow_s attempts clones fruitful fruitless
-for ((seed = 1; seed <= repetitions; seed++)); do
+for ((seed = first; seed < first + repetitions; seed++)); do
 	for p in "${policies[@]}"; do
 		json=$(N=$turns "$tmp/tailcut" run --tasks "$tasks" --slots "$slots" --policy "$p" --seed "$seed" --disturb "$disturb" --format json \
 			--output "$tmp/out-$seed-$p" -- "${task[@]}" 2>/dev/null)
 		flow=$(field flow_seconds <<<"$json")
 		printf '%-4s %-12s %8.2f %8d %7d %9.2f %10.2f   %s\n' "$seed" "$p" "$flow" "$(field attempts <<<"$json")" "$(field clones <<<"$json")" \
-			"$(field fruitful_seconds <<<"$json")" "$(field fruitless_seconds <<<"$json")" "$(cut -d' ' -f1 /proc/loadavg)" | tee -a "$tmp/rows"
+			"$(field fruitful_seconds <<<"$json")" "$(field fruitless_seconds <<<"$json")" "$(cut -d' ' -f1 /proc/loadavg)" | tee -a "$rows"
 	done
 done
 
 printf '\n%-12s %10s   %s\n' policy 'median s' 'fifo / policy: median (least to most)'
 for p in "${policies[@]}"; do
-	awk -v p="$p" '$2 == "fifo" { base[$1] = $3 } $2 == p { t[$1] = $3 } END { for (s in t) print t[s], (s in base ? base[s] / t[s] : 0) }' "$tmp/rows" >"$tmp/p"
+	awk -v p="$p" '$2 == "fifo" { base[$1] = $3 } $2 == p { t[$1] = $3 } END { for (s in t) print t[s], (s in base ? base[s] / t[s] : 0) }' "$rows" >"$tmp/p"
 	printf '%-12s %10s   %s\n' "$p" "$(cut -d' ' -f1 "$tmp/p" | sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }')" \
 		"$(cut -d' ' -f2 "$tmp/p" | sort -n | awk '{ x[NR] = $1 } END { printf "%.2f (%.2f to %.2f)", x[int((NR + 1) / 2)], x[1], x[NR] }')"
 done
