@@ -30,9 +30,9 @@ func podName(job *batchv1.Job, r ref) string {
 	return job.Name[:min(len(job.Name), 63-len(end))] + end
 }
 
-// podFor makes the pod of an attempt as Kubernetes' own controller would, and adds what says which attempt it is. Of earlier attempts of the index it
-// keeps away if the scheduler finds another node.
-func podFor(job *batchv1.Job, a *attempt, earlier []sight, failures int, cloneClass string) *corev1.Pod {
+// podFor makes the pod of an attempt as Kubernetes' own controller would, and adds what says which attempt it is. It keeps away
+// from the nodes of earlier attempts of the index, and from slow ones, if the scheduler finds another.
+func podFor(job *batchv1.Job, a *attempt, earlier []sight, slow []string, failures int, cloneClass string) *corev1.Pod {
 	t := job.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
 	pod.Name, pod.GenerateName, pod.Namespace = podName(job, a.ref), "", job.Namespace
@@ -66,7 +66,12 @@ func podFor(job *batchv1.Job, a *attempt, earlier []sight, failures int, cloneCl
 			setEnv(&containers[i], job, a)
 		}
 	}
-	avoid(&pod.Spec, earlier)
+	var tried []string
+	for i := range earlier {
+		tried = append(tried, earlier[i].node)
+	}
+	avoid(&pod.Spec, tried)
+	avoid(&pod.Spec, slow)
 	return pod
 }
 
@@ -100,12 +105,12 @@ func setEnv(c *corev1.Container, job *batchv1.Job, a *attempt) {
 	}
 }
 
-// avoid prefers other nodes than those of earlier attempts. It never requires: a cluster of one node has clones too.
-func avoid(spec *corev1.PodSpec, earlier []sight) {
+// avoid prefers other nodes. It never requires: a cluster of one node has clones too.
+func avoid(spec *corev1.PodSpec, nodes []string) {
 	var elsewhere []corev1.NodeSelectorRequirement
-	for _, s := range earlier {
-		r := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{s.node}}
-		if s.node != "" && !slices.ContainsFunc(elsewhere, func(o corev1.NodeSelectorRequirement) bool { return o.Values[0] == s.node }) {
+	for _, node := range nodes {
+		r := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}}
+		if node != "" && !slices.ContainsFunc(elsewhere, func(o corev1.NodeSelectorRequirement) bool { return o.Values[0] == node }) {
 			elsewhere = append(elsewhere, r)
 		}
 	}

@@ -237,6 +237,10 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelRequests)
 	var made []*attempt
+	var slow []string
+	if len(missing) > 0 {
+		slow = s.run.slowNodes()
+	}
 	for _, a := range missing {
 		if _, wait := s.unseen[a.ref]; wait {
 			continue
@@ -265,7 +269,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 		if job.Spec.BackoffLimitPerIndex != nil {
 			failures = inherited(job, pods, a.index)
 		}
-		pod := podFor(job, a, earlier, failures, c.class)
+		pod := podFor(job, a, earlier, slow, failures, c.class)
 		s.unseen[a.ref] = now
 		made = append(made, a)
 		group.Go(func() error {

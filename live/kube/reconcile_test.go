@@ -154,9 +154,9 @@ func TestPod(t *testing.T) {
 	job := testJob(2)
 	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "TAILCUT_TASK", Value: "mine"}}}}
 	a := &attempt{ref: ref{1, 2}, clone: true}
-	p := podFor(job, a, []sight{{node: "slow"}, {node: "slow"}, {node: ""}, {node: "other"}}, 0, "low")
+	p := podFor(job, a, []sight{{node: "slow"}, {node: "slow"}, {node: ""}, {node: "other"}}, []string{"sluggish"}, 0, "low")
 	terms := p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	if len(terms) != 1 || len(terms[0].Preference.MatchFields) != 2 || p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+	if len(terms) != 2 || len(terms[0].Preference.MatchFields) != 2 || len(terms[1].Preference.MatchFields) != 1 || p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		t.Errorf("affinity %+v", p.Spec.Affinity)
 	}
 	env := p.Spec.Containers[0].Env

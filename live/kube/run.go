@@ -65,6 +65,8 @@ type attempt struct {
 	begun   bool    // the core knows that its containers have started
 	spent   bool    // its end was told to the core
 	dropped bool    // the core or the policy has ended it
+	won     bool    // its result is the task's
+	node    string  // "" before it has one
 	told    float64 // progress
 	offset  int64   // that it goes on from
 }
@@ -161,7 +163,7 @@ func (r *run) look(sights []sight) {
 		if !known {
 			h.attempts = slices.Insert(h.attempts, at, &attempt{ref: s.ref, clone: s.clone})
 		}
-		h.attempts[at].seen = true
+		h.attempts[at].seen, h.attempts[at].node = true, s.node
 	}
 }
 
@@ -310,7 +312,8 @@ func (r *run) advance(at sched.Time) error {
 		case sched.Commit:
 			if a := r.byID[d.Attempt]; a != nil {
 				r.untie(a)
-				if r.open && a.spent {
+				a.won = a.spent
+				if r.open && a.won {
 					r.won = append(r.won, a)
 				}
 			}
