@@ -114,16 +114,26 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 		return ErrRetries // its last attempt decides over the job
 	}
 	c.kill(row, why)
-	if p := min(at.ProgressAtTime(v.now), maxSaved); st.Resumable && p > task.Saved {
-		task.Saved = p
-		job := &v.jobs[st.Job]
-		job.Fruitless -= v.now - at.Started
-		job.Fruitful += v.now - at.Started
-	}
+	c.keep(&at)
 	if task.Live == 0 {
 		v.requeue(at.Task)
 	}
 	return nil
+}
+
+// keep notes how far an attempt had come that has just ended without result, if others can go on from there.
+func (c *Core) keep(at *Attempt) {
+	v := &c.view
+	task := &v.tasks[at.Task]
+	st := &v.stages[task.Stage]
+	p := min(at.ProgressAtTime(v.now), maxSaved)
+	if !st.Resumable || p <= task.Saved {
+		return
+	}
+	task.Saved = p
+	job := &v.jobs[st.Job]
+	job.Fruitless -= v.now - at.Started
+	job.Fruitful += v.now - at.Started
 }
 
 // Cancel gives a job up. It holds when Decide returns: then the job's attempts are killed, its end is observed like that of a job that was cancelled from

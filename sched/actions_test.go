@@ -161,6 +161,26 @@ func TestPreemptedAttemptResumes(t *testing.T) {
 	}
 }
 
+// An attempt that fails has saved its work all the same: it is time well spent, and its successor goes on from there.
+func TestFailureKeepsProgress(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 1)
+	spec := tasks(1)
+	spec.Retries, spec.Stages[0].Resumable = 2, true
+	j := w.arrive(spec)
+	a := w.launch(0, 0)
+	w.at(2*Second, progress(a, 0.5, 0))
+	w.at(3*Second, failed(a))
+	if s := w.View().Task(0).Saved; s != 0.5 {
+		t.Errorf("saved %v, want 0.5", s)
+	}
+	b := w.launchFrom(0, 0, 0.5)
+	w.at(4*Second, failed(b)) // no further than a was
+	w.at(6*Second, done(w.launchFrom(0, 0, w.View().Task(0).Saved)))
+	if job := w.View().Job(j); job.Fruitful != 5*Second || job.Fruitless != Second {
+		t.Errorf("fruitful %v, fruitless %v", job.Fruitful, job.Fruitless)
+	}
+}
+
 func TestKillKeepsNothingWhereTheStageCannotResume(t *testing.T) {
 	w := newWorld(t, DefaultLimits(), 1)
 	j := w.arrive(tasks(1))

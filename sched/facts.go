@@ -135,12 +135,15 @@ func (c *Core) finish(row int32, bytes int64) {
 	}
 }
 
-// fail ends an attempt without result. The task waits again unless another attempt of it runs; past its retries the job fails.
+// fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it runs; past its retries the job
+// fails.
 func (c *Core) fail(row int32) {
 	v := &c.view
 	t := v.attempts[row].task
 	ev := c.about(row, AttemptFailed)
+	at := v.Attempt(ev.Attempt)
 	c.end(row, false)
+	c.keep(&at)
 	v.tasks[t].Failures++
 	v.jobs[ev.Job].Failures++
 	c.observe(ev)

@@ -139,7 +139,7 @@ type Task struct {
 	Failures uint16  // attempts that failed
 	site     uint16  // of the attempt that won
 	Launched uint32  // attempts launched so far
-	Saved    float64 // furthest progress of an attempt that was preempted; a Resume may go on from it
+	Saved    float64 // furthest progress of an attempt that was preempted or failed; a Resume may go on from it
 	first    int32   // row of its first running attempt, -1 if none
 	blocked  uint32  // single tasks it still waits for
 }

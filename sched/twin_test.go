@@ -67,7 +67,7 @@ type twinAttempt struct {
 	why    Reason // it ended; 0 while it runs, or if it won or failed
 	ended  Time   // Never while it runs
 	failed bool
-	useful bool
+	useful bool // it won, or saved more than was saved before
 
 	forgiven bool // it failed before the job was retried
 }
@@ -246,6 +246,7 @@ func (w *twin) apply(f Event) {
 		w.win(a)
 	case f.Kind == AttemptFailed && alive:
 		a.ended, a.failed = w.now, true
+		w.keep(a)
 		w.tellOf(a, AttemptFailed)
 		w.orphan(a.Task)
 	case f.Kind == AttemptProgress && alive:
@@ -463,12 +464,16 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 	}
 	a.ended, a.why = w.now, why
 	w.out = append(w.out, w.decision(a, Kill, why))
+	w.keep(a)
+	return nil
+}
+
+func (w *twin) keep(a *twinAttempt) {
 	task := w.tasks[a.Task]
 	reached := min(a.Progress+a.Rate*(w.now-a.ProgressAt).Seconds(), math.Nextafter(1, 0))
 	if w.stages[task.stage].spec.Resumable && reached > task.saved {
 		task.saved, a.useful = reached, true
 	}
-	return nil
 }
 
 func (w *twin) pace(speed float64) error {
