@@ -28,8 +28,8 @@ func (p points) before(t sched.TaskID, from float64) (best *point) {
 	return best
 }
 
-// know takes in the facts of a batch. A machine takes what was saved on it along, and an attempt that went on from a point and failed
-// casts doubt on all that was saved of its task, which is forgotten: a successor might run into the same damage.
+// know takes in the facts of a batch. A machine takes what was saved on it along. The last attempt that a task may have begins at the beginning,
+// lest something in what was saved let all of them fail.
 func (h *history) know(v *sched.View, facts []sched.Event) {
 	for i := range facts {
 		f := &facts[i]
@@ -50,7 +50,7 @@ func (h *history) know(v *sched.View, facts []sched.Event) {
 				h.points[r.Task] = append(h.points[r.Task], point{progress: f.Progress, number: r.Number, machine: r.Machine})
 			}
 		case sched.AttemptFailed:
-			if r.From > 0 {
+			if uint32(v.Task(r.Task).Failures) >= v.Job(job).Retries {
 				delete(h.points, r.Task)
 			}
 		}

@@ -67,9 +67,15 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 		start = from.Offset
 		split = split.from(start)
 	}
+	book, err := a.spec.openAccount()
+	if err != nil {
+		return err
+	}
+	defer book.close()
 	r := newSplitReader(a.ctx, filesOr(a.spec.Files), split)
 	defer r.close()
 	for {
+		at := start + r.offset()
 		piece, err := r.next()
 		if err == io.EOF {
 			return nil
@@ -78,6 +84,9 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 			return err
 		}
 		piece, due := stride.due(r, piece)
+		if err := book.add(at, len(piece)); err != nil {
+			return err
+		}
 		if err := fn(piece); errors.Is(err, errTooLong) {
 			return fmt.Errorf("mapreduce: %s: %w", r.cur.Path, err)
 		} else if err != nil {

@@ -39,6 +39,8 @@ type AttemptSpec struct {
 	Dir         string   `json:"dir"`                  // the attempt's own folder
 	MemoryLimit int64    `json:"memory_limit_bytes,omitempty"`
 
+	Account string `json:"account,omitempty"` // a file to which map attempts append what they map: see ReadAccount
+
 	// Map attempts of operators that can resume: what to go on from, nil for nothing, and how long a stride should take at
 	// least (longer where saving is dear); 0 saves nothing, a negative time saves as often as can be.
 	Resume    *Resume       `json:"resume,omitempty"`

@@ -16,9 +16,13 @@ import (
 // and own, into the segments that it would have written in one go, byte for byte: counts of equal keys are summed up, and
 // equal lines are equal. So it does not matter where strides end, and they may end when it is time.
 
-// saveShare bounds what saving costs: after a save an attempt maps for at least saveShare times as long. Both are measured in the
-// time of the processor, so that an attempt that is stopped, or gets little of it, saves as often in its work as any other.
-const saveShare = 50
+// What saving costs is bounded. After a save that took so much of the processor's time, there is none before saveShare times as long is over, by the
+// clock, and before the attempt has used workShare times as much. An attempt that runs at full speed gives a fiftieth of its time for saving. One that is
+// stopped ever so often, or gets little of the processor, gives up to a tenth of what it gets: it is likely to be the one that another goes on from.
+const (
+	saveShare = 50
+	workShare = 10
+)
 
 // Resume is the work of earlier attempts of the same task that a map attempt goes on from.
 type Resume struct {
@@ -35,6 +39,7 @@ func SavedPath(dir string, begin int64) string {
 
 // collector is where the records of a map attempt gather.
 type collector interface {
+	ripen() error // does what is no loss, for there is less to do in the end
 	drain() error // into the sorter
 	runs() *sorter
 }
@@ -46,6 +51,7 @@ type strides struct {
 	begin int64         // of the stride, in the split
 	total int64         // bytes of the split
 	since time.Time     // the last save, or the start
+	rest  time.Duration // time after it before which there is no other
 	until time.Duration // processor time before which there is no other
 }
 
@@ -72,7 +78,7 @@ func (s *strides) due(r *splitReader, piece []byte) ([]byte, bool) {
 		return piece, false
 	}
 	every := s.a.spec.SaveEvery
-	if every > 0 && (time.Since(s.since) < every || processorTime() < s.until) {
+	if every > 0 && (time.Since(s.since) < max(every, s.rest) || processorTime() < s.until) {
 		return piece, false
 	}
 	i := bytes.LastIndexByte(piece, '\n')
@@ -88,6 +94,9 @@ func (s *strides) end(offset int64) error {
 	if offset <= s.begin || offset >= s.total {
 		return nil
 	}
+	if err := s.into.ripen(); err != nil {
+		return err
+	}
 	began := processorTime()
 	if err := s.into.drain(); err != nil {
 		return err
@@ -96,7 +105,7 @@ func (s *strides) end(offset int64) error {
 		return err
 	}
 	ended := processorTime()
-	s.begin, s.since, s.until = offset, time.Now(), ended+saveShare*(ended-began)
+	s.begin, s.since, s.rest, s.until = offset, time.Now(), saveShare*(ended-began), ended+workShare*(ended-began)
 	if s.a.spec.Saved != nil {
 		s.a.spec.Saved(offset, float64(offset)/float64(s.total))
 	}
@@ -114,8 +123,10 @@ func processorTime() time.Duration {
 
 // save makes all records that were added since the last save one run, in a file of that name.
 func (s *sorter) save(path string) error {
-	if err := s.flush(); err != nil {
-		return err
+	if len(s.refs) > 0 || s.saved == len(s.spilled) {
+		if err := s.flush(); err != nil {
+			return err
+		}
 	}
 	fresh, err := s.a.narrow(s.spilled[s.saved:], nil, s.sum)
 	if err != nil {
@@ -135,9 +146,12 @@ func (s *sorter) save(path string) error {
 	return nil
 }
 
+// ripen spills: to merge runs that are sorted takes no longer than to sort all in the end.
+func (s *sorter) ripen() error  { return s.flush() }
 func (s *sorter) drain() error  { return nil }
 func (s *sorter) runs() *sorter { return s }
 
+func (t *tally) ripen() error  { return nil }
 func (t *tally) runs() *sorter { return t.sorter }
 
 // from returns what is left of the split behind its first bytes.

@@ -116,6 +116,9 @@ func checkChain(t *rapid.T, plan *Plan, task int, dir string) {
 	}
 	var have saved
 	total := int64(0)
+	book := *spec
+	book.Account = dir + ".account"
+	spec = &book
 	for number := 0; ; number++ {
 		own := fmt.Sprintf("%s.%d", dir, number)
 		next, counters, done := cutShort(t, *spec, have, rapid.IntRange(0, 3).Draw(t, "saves"), own)
@@ -127,6 +130,17 @@ func checkChain(t *rapid.T, plan *Plan, task int, dir string) {
 			break
 		}
 		have = next
+	}
+	account, err := ReadAccount(spec.Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounted := int64(0)
+	for _, m := range account {
+		accounted += m.Bytes
+	}
+	if accounted != total {
+		t.Errorf("the account has %d bytes, the attempts counted %d", accounted, total)
 	}
 	// An attempt that ends at a save has read nothing behind it, so here nothing is mapped twice.
 	if total != whole.InputBytes {

@@ -49,6 +49,8 @@ type means struct {
 
 func (m *means) runs() *sorter { return m.sorter }
 
+func (m *means) ripen() error { return nil }
+
 func (m *means) drain() error {
 	if m.count == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -25,15 +26,18 @@ type replayResult struct {
 	Decisions int    `json:"decisions"`
 	Equal     bool   `json:"equal"`
 	Torn      bool   `json:"torn"` // bytes of an unfinished record follow the last whole one
+
+	Attempts []replayAttempt `json:"attempts,omitempty"` // if asked for
 }
 
 func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay JOURNAL", Short: "Feed a run's journal to a fresh core and check that every decision is the same", Args: cobra.ExactArgs(1),
-		Long:    "Feed the facts of a run's journal to a fresh core under the same policy and compare every decision.\nJOURNAL is the file, or the output folder of the run.\n\nExit status: 0 all equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
-		Example: "  tailcut replay counts/_tailcut/journal\n  tailcut replay counts",
+		Long:    "Feed the facts of a run's journal to a fresh core under the same policy and compare every decision.\nWith --attempts also tell every attempt's life: where it began, how it ended, and how much of the input it mapped.\nJOURNAL is the file, or the output folder of the run.\n\nExit status: 0 all equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
+		Example: "  tailcut replay counts\n  tailcut replay counts --attempts\n  tailcut replay counts/_tailcut/journal --format json",
 	}
 	format := addFormat(cmd)
+	attempts := cmd.Flags().Bool("attempts", false, "list the attempts, in the order of their starts")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := args[0]
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -48,7 +52,7 @@ func newReplay() *cobra.Command {
 			return err
 		}
 		res := replayResult{Schema: "tailcut.replay/v1", Policy: r.Header.Policy, Equal: true}
-		_, err = live.Replay(r, p, func(_ *sched.Core, b *trace.Batch) {
+		lives, err := live.Lives(r, p, func(_ *sched.Core, b *trace.Batch) {
 			res.Batches++
 			res.Facts += len(b.Facts)
 			res.Decisions += len(b.Decisions)
@@ -57,21 +61,34 @@ func newReplay() *cobra.Command {
 			return failure{err}
 		}
 		res.Torn = r.Torn()
-		w := cmd.OutOrStdout()
-		switch format.value {
-		case "json":
-			return json.NewEncoder(w).Encode(res)
-		case "csv":
-			fmt.Fprintf(w, "policy,batches,facts,decisions,equal,torn\n%q,%d,%d,%d,%v,%v\n", res.Policy, res.Batches, res.Facts, res.Decisions, res.Equal, res.Torn)
-			return nil
+		if *attempts {
+			if res.Attempts, err = attemptsOf(lives, &r.Header, path); err != nil {
+				return failure{err}
+			}
 		}
-		fmt.Fprintf(w, "%s: %d batches, %d facts, %d decisions, all as in the journal\n", res.Policy, res.Batches, res.Facts, res.Decisions)
-		if res.Torn {
-			fmt.Fprintln(w, "an unfinished record follows; it was never acted on")
-		}
-		return nil
+		return res.print(cmd.OutOrStdout(), format.value, *attempts)
 	}
 	return cmd
+}
+
+func (res *replayResult) print(w io.Writer, format string, attempts bool) error {
+	switch {
+	case format == "json":
+		return json.NewEncoder(w).Encode(res)
+	case format == "csv" && attempts:
+		return printAttemptsCSV(w, res.Attempts)
+	case format == "csv":
+		fmt.Fprintf(w, "policy,batches,facts,decisions,equal,torn\n%q,%d,%d,%d,%v,%v\n", res.Policy, res.Batches, res.Facts, res.Decisions, res.Equal, res.Torn)
+		return nil
+	case attempts:
+		printAttempts(w, res.Attempts)
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%s: %d batches, %d facts, %d decisions, all as in the journal\n", res.Policy, res.Batches, res.Facts, res.Decisions)
+	if res.Torn {
+		fmt.Fprintln(w, "an unfinished record follows; it was never acted on")
+	}
+	return nil
 }
 
 // damaged makes a broken journal a failure rather than the user's mistake.

@@ -243,13 +243,17 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 		}
 		e.remember(run)
 	}
-	return e.report(ctx, run, deadlineOf(run, screen.first))
+	m, err := mappedBy(&work, e.folders)
+	if err != nil {
+		return failure{err}
+	}
+	return e.report(ctx, run, deadlineOf(run, screen.first), m)
 }
 
 // report prints the result and tells main how the run ended.
-func (e *engine) report(ctx context.Context, run *live.Run, d *deadlineOutcome) error {
+func (e *engine) report(ctx context.Context, run *live.Run, d *deadlineOutcome, m *mapped) error {
 	s := run.Summary()
-	if err := printSummary(e.cmd.OutOrStdout(), e.format.value, s, run.Header, d); err != nil {
+	if err := printSummary(e.cmd.OutOrStdout(), e.format.value, s, run.Header, d, m); err != nil {
 		return failure{err}
 	}
 	switch {

@@ -37,7 +37,7 @@ func (e *engine) clear() error {
 			return failure{err}
 		}
 	}
-	if err := errors.Join(e.folders.Tidy(), os.RemoveAll(e.folders.Journal())); err != nil {
+	if err := errors.Join(e.folders.Tidy(), os.RemoveAll(e.folders.Account()), os.RemoveAll(e.folders.Journal())); err != nil {
 		return failure{err}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -34,6 +35,26 @@ type runResult struct {
 	RecoveredTasks   int        `json:"recovered_tasks"`
 	Stages           []runStage `json:"stages"`
 	*deadlineOutcome
+	*mapped
+}
+
+// mapped is how much of its input a map/reduce job has mapped, by all attempts of all engines.
+type mapped struct {
+	Input  int64 `json:"input_bytes"`
+	Mapped int64 `json:"mapped_bytes"` // of lines with their ends, so a byte more for a file whose last line has none
+}
+
+// mappedBy reads the account of a run. It is nil for commands.
+func mappedBy(work *proc.Work, folders proc.Folders) (*mapped, error) {
+	if work.MapReduce == nil {
+		return nil, nil
+	}
+	account, err := mapreduce.ReadAccount(folders.Account())
+	m := &mapped{Input: work.MapReduce.InputBytes}
+	for i := range account {
+		m.Mapped += account[i].Bytes
+	}
+	return m, err
 }
 
 type runStage struct {
@@ -43,10 +64,10 @@ type runStage struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome) error {
+func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome, m *mapped) error {
 	switch format {
 	case "json":
-		return printSummaryJSON(w, s, h, d)
+		return printSummaryJSON(w, s, h, d, m)
 	case "csv":
 		return printSummaryCSV(w, s)
 	}
@@ -73,6 +94,9 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	if s.Resumed > 0 {
 		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", count(s.Resumed, "attempt"))
 	}
+	if m != nil && s.Attempts > s.Tasks {
+		fmt.Fprintf(w, "mapped: %.2f times the input\n", float64(m.Mapped)/float64(max(1, m.Input)))
+	}
 	if s.Recovered > 0 {
 		fmt.Fprintf(w, "recovered: %d of the tasks were done before the engine was last started\n", s.Recovered)
 	}
@@ -97,11 +121,11 @@ func fate(e live.End) string {
 	}
 }
 
-func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome) error {
+func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome, m *mapped) error {
 	r := runResult{
 		Schema: "tailcut.run/v1", State: s.State, Policy: h.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
 		Resumed: s.Resumed, Retries: s.Retries, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
-		deadlineOutcome: d,
+		deadlineOutcome: d, mapped: m,
 	}
 	for _, st := range s.Stages {
 		r.Stages = append(r.Stages, runStage(st))

@@ -10,6 +10,7 @@ const (
 	window    = 300 * time.Millisecond
 	splitSize = "12KiB"
 	tasks     = 150
+	accounts  = 60 // stories about what is mapped twice
 	seeds     = 40
 
 	leastResumed = 5 // of attempts that must go on in the middle

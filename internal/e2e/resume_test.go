@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -38,10 +39,10 @@ func prose(t *testing.T, size int) string {
 	return dir
 }
 
-// hunt kills attempts of the story at random until it is told to stop: originals, clones, whatever is found.
-func (s *story) hunt(seed uint64, stop <-chan struct{}) {
+// hunt kills so many attempts of the story at random, unless it is told to stop: originals, clones, whatever is found.
+func (s *story) hunt(seed uint64, most int, stop <-chan struct{}) {
 	draw := rand.New(rand.NewPCG(seed, 2))
-	for {
+	for most > 0 {
 		select {
 		case <-stop:
 			return
@@ -54,6 +55,7 @@ func (s *story) hunt(seed uint64, stop <-chan struct{}) {
 			if bytes.Contains(env, []byte(mark+"="+s.name)) && bytes.HasSuffix(args, []byte("\x00attempt\x00")) {
 				pid, _ := strconv.Atoi(filepath.Base(paths[i]))
 				_ = syscall.Kill(pid, syscall.SIGKILL)
+				most--
 				break
 			}
 		}
@@ -112,7 +114,7 @@ func TestResumeThroughDeaths(t *testing.T) {
 				s := newStory(t)
 				stop := make(chan struct{})
 				if seed%3 > 0 { // in one story of three only engines die
-					go s.hunt(uint64(seed), stop)
+					go s.hunt(uint64(seed), math.MaxInt, stop)
 				}
 				s.window = 3 * time.Second
 				s.run(seed%2, "run", "wordcount", input, "--policy", "srew:preempt=true,slot=600ms", "--slots", "3", "--split-size", "2MiB",

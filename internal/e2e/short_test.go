@@ -13,6 +13,7 @@ const (
 	window    = 400 * time.Millisecond
 	splitSize = "128KiB"
 	tasks     = 40
+	accounts  = 1 // stories about what is mapped twice
 	seeds     = 3
 
 	leastResumed = 0 // of attempts that must go on in the middle: none, three stories may all be lucky

@@ -22,6 +22,9 @@ func (f Folders) Journal() string { return filepath.Join(f.Root, "journal") }
 // Lock returns the path of the file that the engine holds locked.
 func (f Folders) Lock() string { return filepath.Join(f.Root, "lock") }
 
+// Account returns the file in which map attempts write down what they map.
+func (f Folders) Account() string { return filepath.Join(f.Root, "mapped") }
+
 // Done returns the folder of a task's committed result.
 func (f Folders) Done(stage, index int) string {
 	return filepath.Join(f.DoneStage(stage), TaskName(index))
@@ -45,8 +48,11 @@ func (f Folders) allSaved() string { return filepath.Join(f.Root, "saved") }
 func (f Folders) attempts() string { return filepath.Join(f.Root, "attempts") }
 
 func (f Folders) attempt(a live.Attempt) string {
-	return filepath.Join(f.attempts(), fmt.Sprintf("%d-%05d.%d", a.Stage, a.Index, a.Number))
+	return filepath.Join(f.attempts(), AttemptName(a))
 }
+
+// AttemptName returns the name of an attempt's folder, by which the account knows it.
+func AttemptName(a live.Attempt) string { return fmt.Sprintf("%d-%05d.%d", a.Stage, a.Index, a.Number) }
 
 // create makes the folders of a run with so many stages; those that exist are left alone.
 func (f Folders) create(stages int) error {

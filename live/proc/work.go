@@ -46,6 +46,7 @@ func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stri
 	if err != nil {
 		return nil, err
 	}
+	spec.Account = f.Account()
 	if w.MapReduce.Resumes(a.Stage) {
 		spec.SaveEvery = saveEvery
 	}
