@@ -142,7 +142,7 @@ func (p *mantriTwin) outlier(v *sched.View, s sched.StageID) (best sched.TaskID,
 			best, latest = t, end
 		}
 	}
-	return best, latest > v.Now()+sched.FromSeconds(mean)+p.period
+	return best, latest-v.Now()-p.period > sched.FromSeconds(mean) // which may be as long as a time can be
 }
 
 // best returns the task of a stage that is duplicated by one of the two rules, the largest t_rem first.

@@ -43,10 +43,13 @@ func (n *naiveOrder) Decide(v *sched.View, act *sched.Actions) {
 			t++
 		}
 		why := sched.Original
-		if v.Task(t).Launched > 0 {
+		switch {
+		case v.Task(t).Saved > 0:
+			why = sched.Resume
+		case v.Task(t).Launched > 0:
 			why = sched.Retry
 		}
-		must(act, t, m, 0, why)
+		must(act, t, m, v.Task(t).Saved, why)
 	}
 }
 
