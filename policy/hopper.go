@@ -145,19 +145,25 @@ func (p *hopper) place(v *sched.View, t sched.TaskID) {
 	}
 }
 
-// touch looks again at whether a job has a use for a slot.
+// touch looks again at whether a job has a use for a slot. Most events change nothing about that, and then the heaps stay as they are.
 func (p *hopper) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
-	p.waits.drop(int(j))
-	p.idles.drop(int(j))
 	if job.State != sched.JobActive || int(job.Live) >= p.jobs[j].share {
+		p.waits.drop(int(j))
+		p.idles.drop(int(j))
 		return
 	}
 	at := standing{share: p.jobs[j].order, arrived: job.Arrived}
-	if job.Pending > 0 {
+	switch {
+	case job.Pending > 0:
+		p.idles.drop(int(j))
 		p.waits.set(int(j), at)
-	} else if p.latest(v, &job).found {
+	case p.latest(v, &job).found:
+		p.waits.drop(int(j))
 		p.idles.set(int(j), at)
+	default:
+		p.waits.drop(int(j))
+		p.idles.drop(int(j))
 	}
 }
 
@@ -308,14 +314,47 @@ func hopperInProportion(jobs []hopperShare, slots int, total float64) {
 	if left <= 0 {
 		return
 	}
-	slices.SortFunc(jobs, func(a, b hopperShare) int {
-		if c := cmp.Compare(b.size-float64(b.share), a.size-float64(a.share)); c != 0 {
-			return c
-		}
-		return a.compare(&b)
-	})
-	for i := range jobs[:min(left, len(jobs))] {
+	left = min(left, len(jobs))
+	hopperSelect(jobs, left)
+	for i := range jobs[:left] {
 		jobs[i].share++
+	}
+}
+
+// remainder compares by what is missing from the parts of jobs, the largest first.
+func (x *hopperShare) remainder(y *hopperShare) int {
+	if c := cmp.Compare(y.size-float64(y.share), x.size-float64(x.share)); c != 0 {
+		return c
+	}
+	return x.compare(y)
+}
+
+// hopperSelect moves the n jobs with the largest remainders to the front, in any order, without sorting (quickselect: Hoare, CACM 1961).
+func hopperSelect(jobs []hopperShare, n int) {
+	for n > 0 && n < len(jobs) {
+		pivot := jobs[len(jobs)/2]
+		i, j := 0, len(jobs)-1
+		for i <= j {
+			for jobs[i].remainder(&pivot) < 0 {
+				i++
+			}
+			for pivot.remainder(&jobs[j]) < 0 {
+				j--
+			}
+			if i <= j {
+				jobs[i], jobs[j] = jobs[j], jobs[i]
+				i++
+				j--
+			}
+		}
+		switch { // jobs[:j+1] do not go after the pivot, jobs[i:] not before it, and between them is at most the pivot itself
+		case n <= j:
+			jobs = jobs[:j+1]
+		case n > i:
+			jobs, n = jobs[i:], n-i
+		default:
+			return
+		}
 	}
 }
 
