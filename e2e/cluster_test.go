@@ -91,18 +91,25 @@ func (c *cluster) eventually(most time.Duration, what string, holds func() bool)
 // controller runs tailcut-controller until stop is called, which kills it. What the test is to see of it is in the log.
 func (c *cluster) controller(flags ...string) (stop func()) {
 	c.t.Helper()
+	_, stop = c.controllerAt("0", flags...)
+	return stop
+}
+
+// controllerAt is controller with an address for its metrics.
+func (c *cluster) controllerAt(metrics string, flags ...string) (pid int, stop func()) {
+	c.t.Helper()
 	log, err := os.OpenFile(c.log(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	cmd := exec.Command(filepath.Join(c.bin, "tailcut-controller"), append([]string{
-		"--kubeconfig", c.kubeconfig(), "--metrics-address", "0", "--probe-address", "0",
+		"--kubeconfig", c.kubeconfig(), "--metrics-address", metrics, "--probe-address", "0",
 	}, flags...)...)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	return func() {
+	return cmd.Process.Pid, func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // killed
 		log.Close()

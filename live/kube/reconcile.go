@@ -239,7 +239,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 	var made []*attempt
 	var slow []string
 	if len(missing) > 0 {
-		slow = s.run.slowNodes()
+		slow = s.run.slowNodes(now)
 	}
 	for _, a := range missing {
 		if _, wait := s.unseen[a.ref]; wait {

@@ -3,10 +3,11 @@ package kube
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
-// Each index is the nodes of its attempts, of which the last one has won.
-func TestSlowNodes(t *testing.T) {
+// Each index is the nodes of its attempts, of which the last one has won, after 10 s.
+func TestOvertakenNodes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		indexes [][]string
@@ -20,16 +21,56 @@ func TestSlowNodes(t *testing.T) {
 		{"never on a node", [][]string{{"", "b"}, {"", "b"}}, nil},
 		{"the worst first", [][]string{{"b", "c"}, {"b", "c"}, {"a", "c"}, {"a", "c"}, {"d", "a", "c"}}, []string{"a", "b"}},
 	} {
-		r := &run{}
-		for i, nodes := range c.indexes {
-			var all []*attempt
-			for k, node := range nodes {
-				last := k == len(nodes)-1
-				all = append(all, &attempt{ref: ref{i, k}, node: node, seen: true, won: last, dropped: !last})
-			}
-			r.indexes = append(r.indexes, history{attempts: all})
+		if got := settled(c.indexes).slowNodes(epoch); !slices.Equal(got, c.want) {
+			t.Errorf("%s: slow are %v, want %v", c.name, got, c.want)
 		}
-		if got := r.slowNodes(); !slices.Equal(got, c.want) {
+	}
+}
+
+func settled(indexes [][]string) *run {
+	r := &run{sights: map[ref]*sight{}}
+	for i, nodes := range indexes {
+		var all []*attempt
+		for k, node := range nodes {
+			last := k == len(nodes)-1
+			all = append(all, &attempt{ref: ref{i, k}, node: node, seen: true, won: last, dropped: !last})
+			if last {
+				r.sights[ref{i, k}] = &sight{phase: succeeded, node: node, begun: epoch, ended: epoch.Add(10 * time.Second)}
+			}
+		}
+		r.indexes = append(r.indexes, history{attempts: all})
+	}
+	return r
+}
+
+// Attempts of 10 s have succeeded on node b. Those that run since the start are late after 22 s.
+func TestLateNodes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		done  int
+		age   time.Duration
+		olds  []string // nodes of attempts of that age
+		young []string // and of some that have just begun
+		want  []string
+	}{
+		{"late", 3, 23 * time.Second, []string{"a", "a"}, []string{"a", "a"}, []string{"a"}},
+		{"not yet", 3, 22 * time.Second, []string{"a", "a"}, nil, nil},
+		{"too little known", 2, time.Hour, []string{"a", "a"}, nil, nil},
+		{"one", 3, time.Hour, []string{"a", "b"}, nil, nil},
+		{"the lesser part", 3, time.Hour, []string{"a", "a"}, []string{"a", "a", "a"}, nil},
+	} {
+		r := settled(slices.Repeat([][]string{{"b"}}, c.done))
+		now := epoch.Add(c.age)
+		for k, node := range append(slices.Clone(c.olds), c.young...) {
+			begun := epoch
+			if k >= len(c.olds) {
+				begun = now
+			}
+			a := &attempt{ref: ref{len(r.indexes), 0}, node: node, seen: true}
+			r.indexes = append(r.indexes, history{attempts: []*attempt{a}})
+			r.sights[a.ref] = &sight{phase: running, node: node, begun: begun}
+		}
+		if got := r.slowNodes(now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: slow are %v, want %v", c.name, got, c.want)
 		}
 	}
