@@ -31,6 +31,9 @@ type PastStage struct {
 	Durations []float64 `json:"durations_seconds"` // of winners, ascending
 }
 
+// PastFile is the name of the JSON form among the data of a cluster's object.
+const PastFile = "history.json"
+
 const (
 	pastSchema = "tailcut.history/v1"
 	pastRuns   = 10   // kept

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +15,7 @@ import (
 // forkFlags are the flags of 'tailcut plan fork'.
 type forkFlags struct {
 	from       durationsFrom
+	cluster    clusterFrom
 	law        string
 	tasks      int
 	stragglers int
@@ -48,6 +50,7 @@ func newPlanFork() *cobra.Command {
 		Example: "  tailcut plan fork durations.txt\n" +
 			"  tailcut plan fork --column seconds tasks.csv --quantile 0.99\n" +
 			"  tailcut plan fork application_1472176676028_407508_1.zstd --stage 23\n" +
+			"  tailcut plan fork --kubernetes job/report-20260131\n" +
 			"  tailcut plan fork durations.txt --compare spark3,hadoop2,timeout:after=30s --confidence --report plan.html\n" +
 			"  tailcut plan fork --law pareto:alpha=2,xm=2 --tasks 400 --stragglers 40 --clones 1 --original keep",
 	}
@@ -55,6 +58,7 @@ func newPlanFork() *cobra.Command {
 	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
 	flags.IntVar(&f.tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
 	f.from.addFlags(cmd)
+	f.cluster.addFlags(cmd)
 	flags.IntVar(&f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
 	flags.IntVar(&f.clones, "clones", 0, "... with this many clones of each")
 	flags.Var(&f.original, "original", "... and keeps or kills its original")
@@ -114,8 +118,10 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	switch {
 	case f.law != "" && len(args) > 0:
 		return nil, 0, fmt.Errorf("give FILE or --law, not both")
-	case f.law == "" && len(args) == 0:
-		return nil, 0, fmt.Errorf("give a FILE of durations, - for standard input, or --law (see 'tailcut plan fork --help')")
+	case f.cluster.object != "" && (f.law != "" || len(args) > 0):
+		return nil, 0, fmt.Errorf("give --kubernetes, or FILE, or --law")
+	case f.law == "" && f.cluster.object == "" && len(args) == 0:
+		return nil, 0, fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes, or --law (see 'tailcut plan fork --help')")
 	case f.law != "":
 		if f.tasks == 0 {
 			return nil, 0, fmt.Errorf("--law wants --tasks, the number of tasks of the job")
@@ -126,7 +132,15 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 		}
 		return l, 0, nil
 	}
-	f.from.path = args[0]
+	if f.cluster.object != "" {
+		text, err := f.cluster.durations(notes)
+		if err != nil {
+			return nil, 0, err
+		}
+		f.from.path, f.from.title, stdin = "-", f.cluster.object, bytes.NewReader(text)
+	} else {
+		f.from.path = args[0]
+	}
 	st, err := f.from.read(stdin)
 	if err != nil {
 		return nil, 0, err
@@ -136,7 +150,7 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	}
 	l, err := lawOf(st)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", f.from.path, err)
+		return nil, 0, fmt.Errorf("%s: %w", f.from.name(), err)
 	}
 	f.from.note(st, l, notes)
 	if f.tasks == 0 {

@@ -17,6 +17,7 @@ import (
 // durationsFrom says where durations come from: a log of any format that package history knows, and what to take from it.
 type durationsFrom struct {
 	path   string // a file, a folder, or "-" for standard input
+	title  string // what to call it instead of path; "" for that
 	column string // of a CSV: its name or its number from 1
 	job    string // "" is all
 	stage  string // its id or its name, "" is all
@@ -89,7 +90,10 @@ func (d durationsFrom) stages(stdin io.Reader) ([]*history.Stage, []string, erro
 }
 
 func (d durationsFrom) name() string {
-	if d.path == "-" {
+	switch {
+	case d.title != "":
+		return d.title
+	case d.path == "-":
 		return "stdin"
 	}
 	return d.path

@@ -18,10 +18,8 @@ import (
 // How long the pods of a Job ran is kept for the next Job of the same owner or name, in a ConfigMap for each, since Jobs and pods are
 // removed. The ConfigMaps are in the controller's namespace: so it needs no right to anybody else's.
 
-const (
-	pastData  = "history.json" // key of the ConfigMap's data
-	pastStage = "tasks"        // name of the only stage of a Job
-)
+// pastStage is the name of the only stage of a Job.
+const pastStage = "tasks"
 
 func pastKey(job *batchv1.Job) string {
 	n := live.Named{Namespace: job.Namespace, Name: job.Name, GenerateName: job.GenerateName}
@@ -57,7 +55,7 @@ func (c *reconciler) readPast(ctx context.Context, job *batchv1.Job) (*live.Past
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := live.ParsePast([]byte(m.Data[pastData]))
+	past, err := live.ParsePast([]byte(m.Data[live.PastFile]))
 	if err != nil { // somebody has written into it: begin anew
 		log.FromContext(ctx).Error(err, "durations of earlier runs are dropped", "configmap", m.Name)
 		past = &live.Past{}
@@ -95,7 +93,7 @@ func (c *reconciler) writePast(ctx context.Context, m *corev1.ConfigMap, past *l
 	if err != nil {
 		return err
 	}
-	m.Data = map[string]string{pastData: string(text)}
+	m.Data = map[string]string{live.PastFile: string(text)}
 	if m.ResourceVersion == "" {
 		return c.client.Create(ctx, m)
 	}

@@ -28,7 +28,7 @@ func (b *bench) kept() *live.Past {
 	if err := b.api.Get(context.Background(), client.ObjectKey{Namespace: "ours", Name: "history.ns.cronjob.nightly"}, m); err != nil {
 		b.t.Fatal(err)
 	}
-	past, err := live.ParsePast([]byte(m.Data[pastData]))
+	past, err := live.ParsePast([]byte(m.Data[live.PastFile]))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestPast(t *testing.T) {
 	if st := run.core.View().Stage(0); st.Mean != sched.Second || st.SD != 0 {
 		t.Errorf("mean %v, standard deviation %v", st.Mean, st.SD)
 	}
-	damaged := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ours", Name: "history.ns.cronjob.nightly"}, Data: map[string]string{pastData: "{"}}
+	damaged := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ours", Name: "history.ns.cronjob.nightly"}, Data: map[string]string{live.PastFile: "{"}}
 	if err := b.api.Update(context.Background(), damaged); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ type format struct {
 // formats are tried in this order. The last takes what no other does.
 var formats = []format{
 	{name: "journal of Tailcut", recognise: begins("tailcut\n"), reader: func() reader { return &journal{} }},
+	{name: "history of Tailcut", recognise: matches(`^\s*\{\s*"schema"\s*:\s*"tailcut\.history/v1"`), reader: func() reader { return past{} }},
 	{name: "Spark event log", recognise: matches(`^\s*\{\s*"Event"\s*:`), reader: func() reader { return newSpark() }},
 	{name: "Hadoop job history", recognise: begins("Avro-Json", "Avro-Binary"), reader: func() reader { return newJhist() }},
 	{name: "Hadoop 0.20 job log", recognise: begins("Meta VERSION=", "Job JOBID=", "!!FILE="), reader: func() reader { return newOldLog() }},

@@ -1,0 +1,45 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// What Tailcut keeps of the runs of one name: a file of tailcut run, or what the controller of Kubernetes Jobs puts into a ConfigMap. Job is
+// the name, Stage the stage's, Task the rank of a duration among those of its run, and Number that of the run, from 0. Only winners are kept.
+
+type past struct{}
+
+func (past) read(in *lines, emit emit) error {
+	s := newJSONStream(in)
+	var d struct {
+		Job  string `json:"job"`
+		Runs []struct {
+			Stages []struct {
+				Name      string    `json:"name"`
+				Durations []float64 `json:"durations_seconds"`
+			} `json:"stages"`
+		} `json:"runs"`
+	}
+	if err := s.decode("", &d); err != nil {
+		return err
+	}
+	for i, r := range d.Runs {
+		for j, st := range r.Stages {
+			for k, seconds := range st.Durations {
+				if !(seconds >= 0 && seconds <= 1e9) {
+					in.number = 1 + s.c.at(s.d.InputOffset())
+					return in.expected(fmt.Sprintf("runs[%d].stages[%d].durations_seconds[%d]", i, j, k), "seconds", fmt.Append(nil, seconds))
+				}
+				a := Attempt{Job: d.Job, Stage: st.Name, Task: k, Number: i, Duration: sched.FromSeconds(seconds)}
+				if err := emit(&a); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (past) finish(emit) error { return nil }
