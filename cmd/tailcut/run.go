@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/live/remote"
 	"github.com/tailcut/tailcut/mapreduce"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -39,12 +41,16 @@ type request struct {
 
 	Deadline string `json:"deadline,omitempty"` // as given
 	Law      string `json:"law,omitempty"`      // of an attempt's duration
+
+	// Of runs whose attempts or data are not on this machine.
+	On     string `json:"on,omitempty"`
+	Output string `json:"output,omitempty"` // URL
 }
 
 // engine is one call of the verb run.
 type engine struct {
 	request
-	out     string // absolute
+	out     string // absolute path, or URL
 	folders proc.Folders
 	force   bool
 	dryRun  bool
@@ -55,6 +61,7 @@ type engine struct {
 	strict  bool   // a missed deadline is a failure
 	format  *choice
 	cmd     *cobra.Command
+	cloud   *cloud // nil: attempts are processes, between files of this machine
 }
 
 // start runs the job, or takes up the run that the output folder holds.
@@ -64,6 +71,9 @@ func (e *engine) start(ctx context.Context) error {
 		return err
 	}
 	e.Policy = canonical
+	if e.cloud != nil {
+		return e.startCloud(ctx)
+	}
 	if e.dryRun {
 		return e.preview(ctx)
 	}
@@ -133,18 +143,14 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	}
 	return live.Create(path, &trace.JournalHeader{
 		Version: version(), Run: newRunName(), Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits,
-		Machines: []trace.JournalMachine{{Name: "local", Slots: e.Slots}},
+		Machines: e.machines(),
 		Job:      plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, p)
 }
 
-// plan cuts the job into tasks. Attempts that run no commands work in the root folder.
+// plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the root folder.
 func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
-	dir := e.Dir
-	if dir == "" {
-		dir = "/"
-	}
-	p, err := e.Job.Plan(ctx, dir)
+	p, err := e.cut(ctx)
 	if err != nil || e.Deadline == "" {
 		return p, err
 	}
@@ -163,6 +169,15 @@ func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
 		st.Mean, st.SD = past.Estimate(name)
 	}
 	return p, nil
+}
+
+// cut cuts the job into tasks where its input can be read.
+func (e *engine) cut(ctx context.Context) (*proc.Plan, error) {
+	if e.cloud != nil {
+		p, err := e.cloud.Plan()
+		return p, theirs(err)
+	}
+	return e.Job.Plan(ctx, cmp.Or(e.Dir, "/"))
 }
 
 // remember adds the run to what is kept of its name. The job has succeeded whatever becomes of that.
@@ -206,16 +221,9 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
 		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
 	}
-	self, err := os.Executable()
+	executor, err := e.executor(run, &work)
 	if err != nil {
 		return err
-	}
-	executor, err := proc.New(proc.Config{
-		Folders: e.folders, Out: e.out, Work: &work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Self: []string{self}, Timeout: e.timeout, Disturb: e.disturb,
-	})
-	if err != nil {
-		return failure{err}
 	}
 	log, err := openJoblog(e.joblog, &work, run.Header)
 	if err != nil {
@@ -238,7 +246,7 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 		return failure{err}
 	}
 	if run.State() == sched.JobSucceeded {
-		if err := e.folders.Tidy(); err != nil {
+		if err := e.tidy(); err != nil {
 			return failure{err}
 		}
 		e.remember(run)
@@ -248,6 +256,33 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 		return failure{err}
 	}
 	return e.report(ctx, run, deadlineOf(run, screen.first), m)
+}
+
+// executor returns what starts the attempts of a run.
+func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error) {
+	if e.cloud != nil {
+		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work}))
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	executor, err := proc.New(proc.Config{
+		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
+		Self: []string{self}, Timeout: e.timeout, Disturb: e.disturb,
+	})
+	if err != nil {
+		return nil, failure{err}
+	}
+	return executor, nil
+}
+
+// tidy removes what a run that has succeeded needs no more.
+func (e *engine) tidy() error {
+	if e.cloud != nil {
+		return e.cloud.Tidy()
+	}
+	return e.folders.Tidy()
 }
 
 // report prints the result and tells main how the run ended.

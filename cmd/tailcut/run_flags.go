@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/live/remote"
 	"github.com/tailcut/tailcut/mapreduce"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -52,6 +53,9 @@ type runFlags struct {
 	disturb, joblog                         string
 	deadline, law, name, history            string
 	force, dryRun, resumable, strict        bool
+	on                                      *choice
+	image, namespace, kubeconfig            string
+	podTemplate                             string
 
 	given  func(name string) bool // on the command line
 	placed map[string]placed      // flags that the job file sets
@@ -80,7 +84,7 @@ func newRun() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "job `file` in YAML")
-	fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results")
+	fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results, or a URL such as s3://bucket/prefix")
 	fl.StringVar(&f.mapper, "mapper", "", "shell `command` that maps lines to key<TAB>value lines")
 	fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
 	fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
@@ -103,6 +107,12 @@ func newRun() *cobra.Command {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
 	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`")
 	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
+	f.on = &choice{value: remote.Local, valid: []string{remote.Local, remote.Kubernetes}}
+	fl.Var(f.on, "on", "where attempts run: as processes of this machine, or as pods")
+	fl.StringVar(&f.image, "image", "", "`image` of the pods (without: tailcut-cloud:latest)")
+	fl.StringVar(&f.podTemplate, "pod-template", "", "`file` with a Pod in YAML that the pods are made from: resources, volumes, credentials")
+	fl.StringVar(&f.namespace, "namespace", "", "`namespace` of the pods (without: that of the kubeconfig)")
+	fl.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says how to reach the cluster (without: as kubectl finds it)")
 	fl.BoolVar(&f.force, "force", false, "replace what the output folder holds of an earlier run")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print stages, tasks and what the policy would launch first, and run nothing")
 	format := addFormat(cmd)
@@ -127,7 +137,10 @@ func completeRun(cmd *cobra.Command) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{remote.Local, remote.Kubernetes}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("pod-template", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("kubeconfig")
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.MarkFlagDirname("history")
 }
@@ -200,7 +213,7 @@ func (f *runFlags) fill(e *engine) (err error) {
 		return err
 	}
 	e.folders = proc.Folders{Root: filepath.Join(e.out, privateDir)}
-	return nil
+	return f.fillCloud(e)
 }
 
 // fillDeadline sets what has to do with deadlines.
@@ -274,7 +287,7 @@ func (f *runFlags) shape(mr *mapreduce.Job) {
 		mr.Reducers = 0
 	}
 	for i, path := range mr.Inputs {
-		if abs, err := filepath.Abs(path); err == nil {
+		if abs, err := filepath.Abs(path); err == nil && !isURL(path) {
 			mr.Inputs[i] = abs
 		}
 	}

@@ -20,6 +20,15 @@ const noHistory = "none"
 
 // historyFolder is where histories are if --history names no folder; "" if the system does not say.
 func historyFolder() string {
+	state := stateFolder()
+	if state == "" {
+		return ""
+	}
+	return filepath.Join(state, "history")
+}
+
+// stateFolder is where what outlives a run is kept; "" if the system does not say.
+func stateFolder() string {
 	state := os.Getenv("XDG_STATE_HOME")
 	if state == "" {
 		home, err := os.UserHomeDir()
@@ -28,7 +37,7 @@ func historyFolder() string {
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(state, "tailcut", "history")
+	return filepath.Join(state, "tailcut")
 }
 
 // historyPath returns the file of a name in a folder.

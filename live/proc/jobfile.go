@@ -272,10 +272,10 @@ func (p *jobParser) checkOperator(form field, fields fieldList, op *mapreduce.Op
 	return nil
 }
 
-// path reads a path; a relative one starts from the file's folder.
+// path reads a path; a relative one starts from the file's folder. A URL is one already.
 func (p *jobParser) path(f field) (string, error) {
 	path, err := p.text(f)
-	if err != nil || filepath.IsAbs(path) {
+	if err != nil || filepath.IsAbs(path) || strings.Contains(path, "://") {
 		return path, err
 	}
 	return filepath.Join(p.dir, path), nil

@@ -30,7 +30,7 @@ type Pods struct {
 	Kubeconfig string `json:"kubeconfig,omitempty"` // "": as kubectl finds it
 	Namespace  string `json:"namespace,omitempty"`  // "": that of the kubeconfig's context
 	Image      string `json:"image,omitempty"`      // of the attempts' container
-	Template   string `json:"template,omitempty"`   // file with a Pod or a PodTemplate, "" for none
+	Template   string `json:"template,omitempty"`   // file with a Pod, "" for none
 }
 
 // Check asks whether a run may have its output.
@@ -57,10 +57,11 @@ type call struct {
 
 // answer is what the program says: the answer to the oldest call without one, or a report.
 type answer struct {
-	Report *live.Report `json:"report,omitempty"`
-	Plan   *proc.Plan   `json:"plan,omitempty"`
-	Error  string       `json:"error,omitempty"`
-	Failed bool         `json:"failed,omitempty"` // the error is not the user's
+	Report  *live.Report `json:"report,omitempty"`
+	Plan    *proc.Plan   `json:"plan,omitempty"`
+	Claimed bool         `json:"claimed,omitempty"` // to check
+	Error   string       `json:"error,omitempty"`
+	Failed  bool         `json:"failed,omitempty"` // the error is not the user's
 }
 
 // Failure is an error that is not the user's: something did not work.

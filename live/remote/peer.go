@@ -153,10 +153,10 @@ func (p *Peer) Plan() (*proc.Plan, error) {
 	return a.Plan, nil
 }
 
-// Check finds out whether a run may have the output.
-func (p *Peer) Check(c Check) error {
-	_, err := p.call(&call{Do: "check", Check: &c})
-	return err
+// Check finds out whether a run may have the output, and whether it has it already.
+func (p *Peer) Check(c Check) (claimed bool, err error) {
+	a, err := p.call(&call{Do: "check", Check: &c})
+	return err == nil && a.Claimed, err
 }
 
 // Open takes up a run.

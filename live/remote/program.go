@@ -16,8 +16,8 @@ import (
 type Program interface {
 	// Plan cuts the job of a request into tasks.
 	Plan(context.Context, *Request) (*proc.Plan, error)
-	// Check finds out whether a run may have the output of a request, and with force makes room for it.
-	Check(context.Context, *Request, *Check) error
+	// Check finds out whether a run may have the output of a request, and whether it has it already. With force it makes room.
+	Check(context.Context, *Request, *Check) (claimed bool, err error)
 	// Open takes up a run, whose attempts the executor starts and ends.
 	Open(context.Context, *Request, *Open) (live.Executor, error)
 	// Tidy removes what a run that has succeeded needs no more.
@@ -86,7 +86,8 @@ func (s *server) do(c *call, a *answer) (err error) {
 		a.Plan, err = s.program.Plan(s.ctx, s.request)
 		return err
 	case c.Do == "check" && c.Check != nil:
-		return s.program.Check(s.ctx, s.request, c.Check)
+		a.Claimed, err = s.program.Check(s.ctx, s.request, c.Check)
+		return err
 	case c.Do == "open" && c.Open != nil && c.Open.Work != nil && s.exec == nil:
 		s.open = c.Open
 		if s.exec, err = s.program.Open(s.ctx, s.request, c.Open); err != nil {

@@ -35,11 +35,14 @@ func (f *fake) Plan(_ context.Context, r *Request) (*proc.Plan, error) {
 	return &proc.Plan{Spec: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 3}}}, Stages: []string{"x"}, Work: &proc.Work{Dir: r.Dir}}, nil
 }
 
-func (f *fake) Check(_ context.Context, _ *Request, c *Check) error {
-	if c.Force {
-		return Fail(errors.New("the store is down"))
+func (f *fake) Check(_ context.Context, _ *Request, c *Check) (bool, error) {
+	switch {
+	case c.Force:
+		return false, Fail(errors.New("the store is down"))
+	case c.Run == "":
+		return false, errors.New("it is taken")
 	}
-	return errors.New("it is taken")
+	return true, nil
 }
 
 func (f *fake) Open(_ context.Context, _ *Request, o *Open) (live.Executor, error) {
@@ -95,10 +98,13 @@ func TestCalls(t *testing.T) {
 		t.Error("clean before open:", err)
 	}
 	var failed Failure
-	if err := p.Check(Check{}); err == nil || err.Error() != "it is taken" || errors.As(err, &failed) {
+	if claimed, err := p.Check(Check{Run: "r"}); err != nil || !claimed {
+		t.Error("check of its own:", claimed, err)
+	}
+	if _, err := p.Check(Check{}); err == nil || err.Error() != "it is taken" || errors.As(err, &failed) {
 		t.Error("check:", err)
 	}
-	if err := p.Check(Check{Force: true}); err == nil || err.Error() != "the store is down" || !errors.As(err, &failed) {
+	if _, err := p.Check(Check{Force: true}); err == nil || err.Error() != "the store is down" || !errors.As(err, &failed) {
 		t.Error("check with force:", err)
 	}
 	if err := p.Open(Open{Run: "r", Work: plan.Work}); err != nil {

@@ -68,39 +68,39 @@ type Claim struct {
 
 const claimSchema = "tailcut.claim/v1"
 
-// Check finds out whether a run may use the output: one that has begun already if its claim is there, a new one, with an empty name, if nothing is. With force
+// Check finds out whether a run may use the output: one whose claim is there already, or any if nothing is there. Run is "" for a new one. With force
 // what an earlier run left is removed first, and nothing else. Its errors are the user's.
-func (o *Output) Check(ctx context.Context, run string, force bool) error {
+func (o *Output) Check(ctx context.Context, run string, force bool) (claimed bool, err error) {
 	claim, err := o.readClaim(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if claim != nil && force {
-		return o.clear(ctx, claim)
+		return false, o.clear(ctx, claim)
 	}
 	name := o.place.tell()
 	_, missing, err := o.buckets.read(ctx, o.success())
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case !missing && claim == nil:
-		return fmt.Errorf("%s: holds a finished result, and nothing says what belongs to it; remove it yourself, or name another --output", name)
+		return false, fmt.Errorf("%s: holds a finished result, and nothing says what belongs to it; remove it yourself, or name another --output", name)
 	case !missing:
-		return fmt.Errorf("%s: holds a finished result; use --force to replace it, or another --output", name)
+		return false, fmt.Errorf("%s: holds a finished result; use --force to replace it, or another --output", name)
 	case claim != nil && run != claim.Run:
-		return fmt.Errorf("%s: holds a run that was begun on %s at %s and has its journal there; repeat the command there, or use --force, or another --output",
+		return false, fmt.Errorf("%s: holds a run that was begun on %s at %s and has its journal there; repeat the command there, or use --force, or another --output",
 			name, claim.Host, claim.Started.Format(time.DateTime))
-	case claim != nil || run != "":
-		return nil
+	case claim != nil:
+		return true, nil
 	}
 	found, err := o.buckets.list(ctx, o.place)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", name)
+		return false, fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", name)
 	}
-	return nil
+	return false, nil
 }
 
 func (o *Output) readClaim(ctx context.Context) (*Claim, error) {

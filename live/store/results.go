@@ -226,3 +226,6 @@ func (r *Results) publishTask(ctx context.Context, stage, index int, to place) (
 
 // Tidy removes what a run that has succeeded needs no more.
 func (r *Results) Tidy() error { return r.out.Tidy(context.Background(), r.run) }
+
+// URL returns the output's name.
+func (r *Results) URL() string { return r.out.URL() }

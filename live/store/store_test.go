@@ -276,11 +276,11 @@ func TestArray(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if err := out.Check(t.Context(), "", false); err == nil || !strings.Contains(err.Error(), "finished result") {
+	if _, err := out.Check(t.Context(), "", false); err == nil || !strings.Contains(err.Error(), "finished result") {
 		t.Error("a result is there:", err)
 	}
 	write(t, filepath.Join(dir, "out/all/mine"), "mine")
-	if err := out.Check(t.Context(), "", true); err != nil {
+	if _, err := out.Check(t.Context(), "", true); err != nil {
 		t.Fatal(err)
 	}
 	left, err := b.list(t.Context(), out.place)
@@ -306,21 +306,29 @@ func TestClaim(t *testing.T) {
 		}
 	}
 	ctx := context.Background()
-	expect("an empty output", out.Check(ctx, "", false), "")
+	check := func(what string, o *Output, run string, force, mine bool, want string) {
+		t.Helper()
+		claimed, err := o.Check(ctx, run, force)
+		if expect(what, err, want); claimed != mine {
+			t.Errorf("%s: it is the run's: %v, want %v", what, claimed, mine)
+		}
+	}
+	check("an empty output", out, "", false, false, "")
+	check("an empty output of a run that was there", out, "a", false, false, "")
 	expect("the first to begin", out.Begin(ctx, "a", w), "")
 	expect("begun again", out.Begin(ctx, "a", w), "")
 	expect("a second run", out.Begin(ctx, "b", w), "has become another run's")
-	expect("looked at by its own", out.Check(ctx, "a", false), "")
-	expect("looked at from elsewhere", out.Check(ctx, "", false), "has its journal there")
-	expect("forced", out.Check(ctx, "", true), "")
+	check("looked at by its own", out, "a", false, true, "")
+	check("looked at from elsewhere", out, "", false, false, "has its journal there")
+	check("forced", out, "", true, false, "")
 	expect("begun anew", out.Begin(ctx, "b", w), "")
 	foreign, err := OpenOutput(&b, url+"/foreign")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "foreign/x"), "x")
-	expect("somebody else's", foreign.Check(ctx, "", false), "is not empty")
-	expect("somebody else's, forced", foreign.Check(ctx, "", true), "is not empty")
+	check("somebody else's", foreign, "", false, false, "is not empty")
+	check("somebody else's, forced", foreign, "", true, false, "is not empty")
 	if _, err := OpenOutput(&b, "s3://bucket"); err == nil {
 		t.Error("a whole bucket can be an output")
 	}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/pods"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/live/remote"
+	"github.com/tailcut/tailcut/live/store"
+)
+
+// program does what an engine says. It implements remote.Program.
+type program struct {
+	buckets store.Buckets
+	log     io.Writer
+}
+
+// Plan cuts the job into tasks. No attempt can go on from another's strides: those would have to be in the store.
+func (p *program) Plan(ctx context.Context, r *remote.Request) (*proc.Plan, error) {
+	job := r.Job
+	if mr := job.MapReduce; mr != nil {
+		mr.Files = store.Files{Buckets: &p.buckets}
+		for _, input := range mr.Inputs {
+			if r.On == remote.Kubernetes && !store.IsURL(input) {
+				return nil, fmt.Errorf("%s: expected a URL that pods can reach, such as s3://bucket/prefix", input)
+			}
+		}
+	}
+	if job.Array != nil {
+		for i := range job.Array.Stages {
+			if st := &job.Array.Stages[i]; st.Resumable {
+				return nil, fmt.Errorf("stage %s: resumable tasks need attempts that are processes of one machine, with a local --output", st.Name)
+			}
+		}
+	}
+	plan, err := job.Plan(ctx, r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for i := range plan.Spec.Stages {
+		plan.Spec.Stages[i].Resumable = false
+	}
+	return plan, nil
+}
+
+// Check implements remote.Program.
+func (p *program) Check(ctx context.Context, r *remote.Request, c *remote.Check) (bool, error) {
+	out, err := store.OpenOutput(&p.buckets, r.Output)
+	if err != nil {
+		return false, err
+	}
+	return out.Check(ctx, c.Run, c.Force)
+}
+
+// Open takes up a run. Whatever is wrong with the cluster's settings is told before the output is touched.
+func (p *program) Open(ctx context.Context, r *remote.Request, o *remote.Open) (live.Executor, error) {
+	out, err := store.OpenOutput(&p.buckets, r.Output)
+	if err != nil {
+		return nil, err
+	}
+	if r.On == remote.Kubernetes {
+		return p.pods(ctx, out, r, o)
+	}
+	results, err := store.NewResults(ctx, out, o.Run, o.Work)
+	if err != nil {
+		return nil, remote.Fail(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, remote.Fail(err)
+	}
+	return store.NewLocal(results, []string{self, "attempt", "--attended"}, r.Timeout), nil
+}
+
+func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request, o *remote.Open) (live.Executor, error) {
+	cfg := pods.Config{Run: o.Run, Image: r.Pods.Image, Timeout: r.Timeout, Log: p.log}
+	var err error
+	if cfg.Client, cfg.Namespace, err = pods.Connect(r.Pods.Kubeconfig, r.Pods.Namespace); err != nil {
+		return nil, err
+	}
+	if cfg.Template, err = pods.ReadTemplate(r.Pods.Template); err != nil {
+		return nil, err
+	}
+	results, err := store.NewResults(ctx, out, o.Run, o.Work)
+	if err != nil {
+		return nil, remote.Fail(err)
+	}
+	e, err := pods.New(results, cfg)
+	return e, remote.Fail(err)
+}
+
+// Tidy implements remote.Program.
+func (p *program) Tidy(ctx context.Context, r *remote.Request, o *remote.Open) error {
+	out, err := store.OpenOutput(&p.buckets, r.Output)
+	if err != nil {
+		return err
+	}
+	return remote.Fail(out.Tidy(ctx, o.Run))
+}
