@@ -20,7 +20,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-const runLong = `Run a job on this machine, with clones for the tasks that straggle, and exactly one result per task.
+const runLong = `Run a job, on this machine or on Kubernetes, with clones for the tasks that straggle, and exactly one result per task.
 
   tailcut run wordcount|wordmean|sort INPUT...       built-in operators over files or folders
   tailcut run grep PATTERN INPUT...
@@ -36,6 +36,7 @@ Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interr
 const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
   tailcut run --tasks 100 --policy spark -- ./render.sh {}
+  tailcut run wordcount s3://bucket/logs --output s3://bucket/counts --on kubernetes --slots 40 --pod-template pod.yaml
   tailcut run sort big/ --deadline 10m --policy shed --clone-budget none --name nightly
   tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
 
