@@ -43,9 +43,10 @@ for ((seed = first; seed < first + repetitions; seed++)); do
 	done
 done
 
+median='{ x[NR] = $1 } END { m = (x[int((NR + 1) / 2)] + x[int((NR + 2) / 2)]) / 2;'
 printf '\n%-12s %10s   %s\n' policy 'median s' 'fifo / policy: median (least to most)'
 for p in "${policies[@]}"; do
 	awk -v p="$p" '$2 == "fifo" { base[$1] = $3 } $2 == p { t[$1] = $3 } END { for (s in t) print t[s], (s in base ? base[s] / t[s] : 0) }' "$rows" >"$tmp/p"
-	printf '%-12s %10s   %s\n' "$p" "$(cut -d' ' -f1 "$tmp/p" | sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }')" \
-		"$(cut -d' ' -f2 "$tmp/p" | sort -n | awk '{ x[NR] = $1 } END { printf "%.2f (%.2f to %.2f)", x[int((NR + 1) / 2)], x[1], x[NR] }')"
+	printf '%-12s %10s   %s\n' "$p" "$(cut -d' ' -f1 "$tmp/p" | sort -n | awk "$median"' printf "%.2f", m }')" \
+		"$(cut -d' ' -f2 "$tmp/p" | sort -n | awk "$median"' printf "%.2f (%.2f to %.2f)", m, x[1], x[NR] }')"
 done
