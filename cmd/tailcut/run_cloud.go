@@ -101,7 +101,11 @@ func (e *engine) startCloud(ctx context.Context) (err error) {
 	if err := e.cloud.start(e); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.cloud.Hangup()) }()
+	defer func() {
+		if end := e.cloud.Hangup(); err == nil && end != nil {
+			err = failure{fmt.Errorf("%s: %w", cloudProgram, end)}
+		}
+	}()
 	if e.dryRun {
 		return e.preview(ctx)
 	}

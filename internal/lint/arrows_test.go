@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/token"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,23 @@ func rules(text string) map[string][]string {
 		}
 	}
 	return all
+}
+
+// The tool starts itself for every attempt. What it links is paid for each time.
+func TestToolLinksNoClouds(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/tailcut")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "gocloud.dev", "github.com/aws/"} {
+			if strings.HasPrefix(name, heavy) {
+				t.Errorf("cmd/tailcut links %s; that is for cmd/tailcut-cloud", name)
+			}
+		}
+	}
 }
 
 func TestArrowsFindsWhatIsWrong(t *testing.T) {

@@ -78,8 +78,9 @@ type task struct {
 }
 
 const (
-	requests  = 16               // at once
-	lookAgain = 10 * time.Second // at each pod, for what only time tells
+	requests       = 16 // at once
+	requestTimeout = 30 * time.Second
+	lookAgain      = 10 * time.Second // at each pod, for what only time tells
 )
 
 // New begins to watch the pods of a run.
@@ -139,11 +140,11 @@ func (e *Executor) make(a live.Attempt, name string, before []string) error {
 		return err
 	}
 	pod := e.podFor(a, append([]string{"attempt", e.URL()}, t.Args()...), before)
-	err = e.insist(func() error {
+	err = e.insist(func(ctx context.Context) error {
 		if !e.wanted(name) {
 			return nil
 		}
-		_, err := e.cfg.Client.CoreV1().Pods(e.cfg.Namespace).Create(e.ctx, pod, metav1.CreateOptions{})
+		_, err := e.cfg.Client.CoreV1().Pods(e.cfg.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) { // by a request whose answer was lost
 			return nil
 		}
@@ -164,11 +165,14 @@ func (e *Executor) wanted(name string) bool {
 	return e.pods[name] != nil
 }
 
-// insist asks the API server for something until it answers for good.
-func (e *Executor) insist(ask func() error) error {
+// insist asks the API server for something until it answers for good, or the executor is closed. A request that is on its way then is waited for: the pod
+// that it makes has to be deleted.
+func (e *Executor) insist(ask func(context.Context) error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
 		e.room <- struct{}{}
-		err := ask()
+		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+		err := ask(ctx)
+		cancel()
 		<-e.room
 		if err == nil || final(err) || e.ctx.Err() != nil {
 			return err
@@ -207,8 +211,8 @@ func (e *Executor) Kill(id sched.AttemptID) {
 
 // remove deletes a pod. One that is there although it should not be goes with the run's others in the end.
 func (e *Executor) remove(name string) {
-	_ = e.insist(func() error {
-		err := e.cfg.Client.CoreV1().Pods(e.cfg.Namespace).Delete(e.ctx, name, metav1.DeleteOptions{})
+	_ = e.insist(func(ctx context.Context) error {
+		err := e.cfg.Client.CoreV1().Pods(e.cfg.Namespace).Delete(ctx, name, metav1.DeleteOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
