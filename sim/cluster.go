@@ -32,6 +32,7 @@ type Site struct {
 	Up, Down float64  // bytes per second that leave and enter it, if fetches share; 0 for no bound
 	Slowdown dist.Law // of its attempts, each draws its own; nil for none
 	Busy     Busy     // with work that is not ours
+	Line     int      // of the cluster file where it is described; 0 if there is none
 }
 
 // Speed is the law of the speeds of a site's machines: normal, given that it is between Min and Max. A machine draws once.

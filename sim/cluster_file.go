@@ -84,7 +84,7 @@ func (r *clusterReader) readSites(f clusterField) error {
 	}
 	machines := 0
 	for _, item := range items {
-		site := Site{Slots: 1, Speed: Steady(1)}
+		site := Site{Slots: 1, Speed: Steady(1), Line: item.node.Line}
 		if err := r.readSite(item, &site); err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func readRate(f clusterField) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	rate, err := parseRate(text)
+	rate, err := ParseRate(text)
 	if err != nil {
 		return 0, f.wrong(err)
 	}

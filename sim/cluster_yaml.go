@@ -179,8 +179,8 @@ var rateUnits = map[string]float64{
 	"B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "KiB/s": 1 << 10, "MiB/s": 1 << 20, "GiB/s": 1 << 30,
 }
 
-// parseRate reads a bandwidth such as 50Mbit/s and returns it in bytes per second.
-func parseRate(text string) (float64, error) {
+// ParseRate reads a bandwidth such as 50Mbit/s and returns it in bytes per second.
+func ParseRate(text string) (float64, error) {
 	digits := strings.TrimRight(text, "bitsBkKMGT/")
 	x, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	unit, known := rateUnits[text[len(digits):]]

@@ -115,16 +115,28 @@ func (g *geo) span(v *sched.View, d *sched.Decision, r *running, a *Attempt, spa
 	return sched.Never
 }
 
+// SpeedOf returns the speed of a machine at a site, as the seed draws it.
+func (c *Cluster) SpeedOf(k sched.SiteID, m sched.MachineID, seed uint64) float64 {
+	return c.Sites[k].Speed.Quantile(uniform(draw(seed, forSpeed, uint32(m), 0, 0)))
+}
+
+// SlowdownOf returns the slowdown of an attempt at a site, as the seed draws it for the number of the job, the task's index in it, and the attempt's number. It is no number or at
+// least 0.
+func (c *Cluster) SlowdownOf(k sched.SiteID, seed uint64, job, task, number uint32) float64 {
+	law := c.Sites[k].Slowdown
+	if law == nil {
+		return 1
+	}
+	return max(0, dist.Sample(law, uniform(draw(seed, forSite, job, task, number))))
+}
+
 // compute returns how long an attempt works once it has what it reads.
 func (g *geo) compute(site sched.SiteID, a *Attempt, span sched.Time) sched.Time {
 	v := &g.speed[a.Machine]
 	if *v == 0 {
-		*v = g.Sites[site].Speed.Quantile(uniform(draw(a.Seed, forSpeed, uint32(a.Machine), 0, 0)))
+		*v = g.SpeedOf(site, a.Machine, a.Seed)
 	}
-	factor := 1 / *v
-	if law := g.Sites[site].Slowdown; law != nil {
-		factor *= max(0, dist.Sample(law, uniform(draw(a.Seed, forSite, a.Job, a.Task, a.Number))))
-	}
+	factor := 1 / *v * g.SlowdownOf(site, a.Seed, a.Job, a.Task, a.Number)
 	if span == sched.Never || math.IsNaN(factor) {
 		return sched.Never
 	}

@@ -45,6 +45,8 @@ type request struct {
 	// Of runs whose attempts or data are not on this machine.
 	On     string `json:"on,omitempty"`
 	Output string `json:"output,omitempty"` // URL
+
+	Sites *siteRequest `json:"sites,omitempty"` // nil where there is one place
 }
 
 // engine is one call of the verb run.
@@ -56,6 +58,7 @@ type engine struct {
 	dryRun  bool
 	timeout time.Duration
 	disturb proc.Disturb
+	sites   *runSites // nil where there is one place
 	joblog  string
 	history string // file of the durations in earlier runs, "" for none
 	strict  bool   // a missed deadline is a failure
@@ -143,15 +146,18 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	}
 	return live.Create(path, &trace.JournalHeader{
 		Version: version(), Run: newRunName(), Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits,
-		Machines: e.machines(),
-		Job:      plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
+		Machines: e.machines(), Network: e.sites.network(),
+		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, p)
 }
 
 // plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the root folder.
 func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
 	p, err := e.cut(ctx)
-	if err != nil || e.Deadline == "" {
+	if err != nil {
+		return nil, err
+	}
+	if err := e.sites.place(p, e.Seed); err != nil || e.Deadline == "" {
 		return p, err
 	}
 	if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
@@ -269,7 +275,7 @@ func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error)
 	}
 	executor, err := proc.New(proc.Config{
 		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Self: []string{self}, Timeout: e.timeout, Disturb: e.disturb,
+		Self: []string{self}, Timeout: e.timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
 	})
 	if err != nil {
 		return nil, failure{err}
@@ -315,7 +321,7 @@ func (e *engine) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return printPreview(e.cmd.OutOrStdout(), e.format.value, plan, p, &e.request)
+	return printPreview(e.cmd.OutOrStdout(), e.format.value, plan, p, e)
 }
 
 // version names the build.

@@ -41,6 +41,8 @@ func (f *runFlags) fillCloud(e *engine) error {
 		return nil
 	case f.disturb != "":
 		return f.wrong("disturb", errors.New("slows processes between files of this machine, and no others"))
+	case e.sites != nil:
+		return errors.New("--site and --cluster are about processes between files of this machine, and no others")
 	}
 	e.On, e.Output = f.on.value, f.output
 	if e.On == remote.Kubernetes {
@@ -167,7 +169,7 @@ func (e *engine) settle() error {
 // machines are what the core thinks it has: pods are lost one by one, so each slot is a machine of its own.
 func (e *engine) machines() []trace.JournalMachine {
 	if e.On != remote.Kubernetes {
-		return []trace.JournalMachine{{Name: "local", Slots: e.Slots}}
+		return e.sites.machines(e.Slots)
 	}
 	seats := make([]trace.JournalMachine, e.Slots)
 	for i := range seats {

@@ -38,6 +38,7 @@ const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --tasks 100 --policy spark -- ./render.sh {}
   tailcut run wordcount s3://bucket/logs --output s3://bucket/counts --on kubernetes --slots 40 --pod-template pod.yaml
   tailcut run sort big/ --deadline 10m --policy shed --clone-budget none --name nightly
+  tailcut run wordcount logs/ --site edge=2,speed=0.5,bandwidth=20Mbit/s --site dc=4 --data edge=logs/edge --policy geoclone
   tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
 
 // arrayStage is the stage of an array job that is given by flags.
@@ -53,6 +54,8 @@ type runFlags struct {
 	timeout                                 time.Duration
 	disturb, joblog                         string
 	deadline, law, name, history            string
+	sites, data                             []string
+	cluster                                 string
 	force, dryRun, resumable, strict        bool
 	on                                      *choice
 	image, namespace, kubeconfig            string
@@ -92,6 +95,7 @@ func newRun() *cobra.Command {
 	fl.IntVar(&f.tasks, "tasks", 0, "run the command after -- this many times")
 	fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
 	fl.IntVar(&f.slots, "slots", defaultSlots(), "attempts that run at once")
+	addSiteFlags(cmd, &f)
 	fl.IntVar(&f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
 	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
 	fl.IntVar(&f.retries, "retries", 3, "failures of one task that are forgiven")
@@ -189,6 +193,9 @@ func (f *runFlags) fill(e *engine) (err error) {
 		return f.wrong("timeout", fmt.Errorf("expected a duration of at least 0, not %v", f.timeout))
 	}
 	e.timeout, e.Slots, e.Seed = f.timeout, f.slots, f.seed
+	if err := f.fillSites(e); err != nil {
+		return err
+	}
 	if e.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
 		return f.wrong("max-attempts", err)
 	}

@@ -34,6 +34,7 @@ type runResult struct {
 	FruitlessSeconds float64    `json:"fruitless_seconds"`
 	RecoveredTasks   int        `json:"recovered_tasks"`
 	Stages           []runStage `json:"stages"`
+	Sites            []runSite  `json:"sites,omitempty"`
 	*deadlineOutcome
 	*mapped
 }
@@ -64,6 +65,14 @@ type runStage struct {
 	Seconds  float64 `json:"seconds"`
 }
 
+type runSite struct {
+	Name    string  `json:"name"`
+	Slots   int     `json:"slots"`
+	Tasks   int     `json:"tasks"` // whose winners ran there
+	Seconds float64 `json:"busy_seconds"`
+	Bytes   int64   `json:"fetched_bytes"` // from other sites
+}
+
 func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome, m *mapped) error {
 	switch format {
 	case "json":
@@ -81,6 +90,9 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 		t.AppendRow(table.Row{st.Name, st.Tasks, st.Attempts, fmt.Sprintf("%.2f", st.Seconds)})
 	}
 	fmt.Fprintln(w, t.Render())
+	if len(s.Sites) > 0 {
+		fmt.Fprintf(w, "\n%s\n", siteTable(s.Sites))
+	}
 	retries := count(s.Retries, "retrie")
 	if s.Retries == 1 {
 		retries = "1 retry"
@@ -129,6 +141,9 @@ func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *d
 	}
 	for _, st := range s.Stages {
 		r.Stages = append(r.Stages, runStage(st))
+	}
+	for _, site := range s.Sites {
+		r.Sites = append(r.Sites, runSite(site))
 	}
 	return json.NewEncoder(w).Encode(r)
 }
@@ -183,15 +198,16 @@ type previewStage struct {
 }
 
 // printPreview asks the policy what it would launch first, and prints it and the plan.
-func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, req *request) error {
+func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, req *engine) error {
 	core := sched.New(p, req.Limits)
-	if _, err := core.AddMachine(0, req.Slots); err != nil {
+	facts, err := req.sites.build(core, req.Slots)
+	if err != nil {
 		return err
 	}
 	if _, err := core.Submit(&plan.Spec); err != nil {
 		return err
 	}
-	decisions, err := core.Advance(0, []sched.Event{{Kind: sched.MachineJoined}, {Kind: sched.JobArrived}})
+	decisions, err := core.Advance(0, append(facts, sched.Event{Kind: sched.JobArrived}))
 	if err != nil {
 		return err
 	}
@@ -203,7 +219,7 @@ func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, r
 		if d := &decisions[i]; d.Kind == sched.Launch {
 			st := core.View().Stage(d.Stage)
 			r.Stages[st.Index].Launch++
-			r.Launch = append(r.Launch, fmt.Sprintf("%s attempt %d", nameTask(plan.Stages[st.Index], int(d.Task-st.First)), d.Number))
+			r.Launch = append(r.Launch, fmt.Sprintf("%s attempt %d%s", nameTask(plan.Stages[st.Index], int(d.Task-st.First)), d.Number, req.sites.where(d.Machine)))
 		}
 	}
 	switch format {

@@ -24,6 +24,11 @@ type Config struct {
 	Self    []string      // command that is this program; "attempt" and "guard" are appended
 	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
 	Disturb Disturb
+
+	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all places are alike.
+	Slower func(live.Attempt) float64
+	// Measure has the reports of attempts that are done say how much is read of their results.
+	Measure bool
 }
 
 // Executor runs attempts as processes. It implements live.Executor.
@@ -85,6 +90,9 @@ func (e *Executor) Reports() <-chan live.Report { return e.reports }
 // Start lets the attempt begin its life.
 func (e *Executor) Start(a live.Attempt) {
 	p := &process{attempt: a, dir: e.cfg.Folders.attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{})}
+	if e.cfg.Slower != nil {
+		p.fate.factor *= e.cfg.Slower(a)
+	}
 	e.mu.Lock()
 	e.procs[a.ID] = p
 	e.mu.Unlock()
@@ -282,6 +290,8 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note = sched.AttemptFailed, note
+	} else if e.cfg.Measure {
+		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
 	}
 	lost := exit != 0 || p.killer() == byEngine
 	if exit != 0 && p.killer() != byEngine {

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+)
+
+// siteRequest is what a user says of sites.
+type siteRequest struct {
+	Sites   []string `json:"sites,omitempty"`
+	Cluster string   `json:"cluster,omitempty"` // the argument,
+	Text    string   `json:"text,omitempty"`    // and what is in the file
+	Data    []string `json:"data,omitempty"`
+}
+
+func addSiteFlags(cmd *cobra.Command, f *runFlags) {
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.sites, "site", nil, "a site of so many slots, `NAME=SLOTS[,speed=F][,bandwidth=RATE]`, whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
+	fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
+	fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeated. Splits of which it does not say it are spread over the sites")
+	cmd.MarkFlagsMutuallyExclusive("site", "cluster")
+	_ = cmd.MarkFlagFilename("cluster", "yaml", "yml")
+}
+
+// fillSites settles the sites of a run, if it has any. Their slots are those of the run.
+func (f *runFlags) fillSites(e *engine) (err error) {
+	if len(f.sites) == 0 && f.cluster == "" {
+		if len(f.data) > 0 {
+			return errors.New("--data: there are no sites; name them with --site or --cluster")
+		}
+		return nil
+	}
+	if _, inFile := f.placed["slots"]; inFile || f.given("slots") {
+		return f.wrong("slots", errors.New("the slots are those of the sites; give no others beside --site and --cluster"))
+	}
+	r := &siteRequest{Sites: f.sites, Cluster: f.cluster, Data: slices.Clone(f.data)}
+	e.sites = &runSites{}
+	if f.cluster != "" {
+		r.Text, e.sites.Cluster, err = loadRunCluster(f.cluster, f.seed)
+	} else {
+		e.sites.Cluster, err = parseSites(f.sites)
+	}
+	if err != nil {
+		return err
+	}
+	if e.Slots = e.sites.Slots(); e.Slots > 1<<16 {
+		return fmt.Errorf("%s: expected at most %d slots in all, got %d", e.sites.Name, 1<<16, e.Slots)
+	}
+	if e.Job.MapReduce == nil && len(f.data) > 0 {
+		return errors.New("--data: it is not known what the tasks of an array job read")
+	}
+	for i, text := range r.Data {
+		d, err := e.sites.parseData(text)
+		if err != nil {
+			return fmt.Errorf("--data: %w", err)
+		}
+		e.sites.data = append(e.sites.data, d)
+		r.Data[i] = e.sites.Sites[d.site].Name + "=" + d.path
+	}
+	e.request.Sites = r
+	return nil
+}
+
+// parseSites makes a cluster of sites that are given one by one.
+func parseSites(all []string) (*sim.Cluster, error) {
+	c := &sim.Cluster{Name: "--site"}
+	rates := make([]float64, len(all))
+	for i, text := range all {
+		site := sim.Site{Machines: 1, Speed: sim.Steady(1)}
+		rates[i] = unbounded
+		if err := parseSite(text, &site, &rates[i]); err != nil {
+			return nil, fmt.Errorf("--site %s: %w", text, err)
+		}
+		if slices.ContainsFunc(c.Sites, func(s sim.Site) bool { return s.Name == site.Name }) {
+			return nil, fmt.Errorf("--site %s: expected a name of its own, %s is there twice", text, site.Name)
+		}
+		c.Sites = append(c.Sites, site)
+	}
+	c.Network = &sched.Network{}
+	for _, from := range rates {
+		for _, to := range rates {
+			c.Network.Bandwidth = append(c.Network.Bandwidth, min(from, to))
+		}
+	}
+	for i := range c.Sites {
+		c.Network.Names = append(c.Network.Names, c.Sites[i].Name)
+	}
+	return c, nil
+}
+
+// unbounded is the bandwidth of a link that nobody bounds, in bytes per second: a number, because the journal's header is JSON.
+const unbounded = math.MaxFloat64
+
+// parseSite reads NAME=SLOTS[,speed=F][,bandwidth=RATE].
+func parseSite(text string, site *sim.Site, rate *float64) (err error) {
+	parts := strings.Split(text, ",")
+	name, slots, ok := strings.Cut(parts[0], "=")
+	if !ok || name == "" {
+		return fmt.Errorf("expected NAME=SLOTS, as in edge=2,speed=0.5,bandwidth=20Mbit/s, got %q", parts[0])
+	}
+	site.Name = name
+	if site.Slots, err = strconv.Atoi(slots); err != nil || site.Slots < 1 || site.Slots > 1<<16 {
+		return fmt.Errorf("expected a number of slots between 1 and %d, got %q", 1<<16, slots)
+	}
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "speed":
+			v, err := strconv.ParseFloat(value, 64)
+			if err != nil || !(v >= leastSpeed && v <= 1) {
+				return fmt.Errorf("speed: expected a fraction of this machine's speed between %v and 1, got %q", leastSpeed, value)
+			}
+			site.Speed = sim.Steady(v)
+		case "bandwidth":
+			if *rate, err = sim.ParseRate(value); err != nil {
+				return fmt.Errorf("bandwidth: %w", err)
+			}
+		default:
+			return fmt.Errorf("unknown key %q; valid: speed, bandwidth", key)
+		}
+	}
+	return nil
+}
+
+// leastSpeed bounds how slow a site can be made.
+const leastSpeed = 0.001
+
+// loadRunCluster reads a cluster that a live run can be like, and returns the text of its file, too.
+func loadRunCluster(arg string, seed uint64) (string, *sim.Cluster, error) {
+	c, err := sim.LoadCluster(arg, seed)
+	if err != nil {
+		return "", nil, fmt.Errorf("--cluster: %s", strings.TrimPrefix(err.Error(), "sim: "))
+	}
+	text, err := os.ReadFile(arg)
+	if err != nil && !strings.HasPrefix(arg, "synth:") {
+		return "", nil, err
+	}
+	if c.Shared {
+		return "", nil, fmt.Errorf("--cluster: %s: field links.shared: expected false or nothing: in a live run each fetch has its link to itself", c.Name)
+	}
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		at := fmt.Sprintf("--cluster: %s:%d: field sites[%d]", c.Name, s.Line, i)
+		switch {
+		case s.Busy.Level != nil:
+			return "", nil, fmt.Errorf("%s.busy: expected nothing: a live run has no other work", at)
+		case s.Speed.SD == 0 && s.Speed.Mean > 1:
+			return "", nil, fmt.Errorf("%s.speed: expected at most 1, got %v: a live run makes no machine faster", at, s.Speed.Mean)
+		}
+	}
+	for i, b := range c.Network.Bandwidth {
+		c.Network.Bandwidth[i] = min(b, unbounded)
+	}
+	return string(text), c, nil
+}
+
+// parseData reads SITE=PATH.
+func (r *runSites) parseData(text string) (siteData, error) {
+	name, path, _ := strings.Cut(text, "=")
+	k := slices.IndexFunc(r.Sites, func(s sim.Site) bool { return s.Name == name })
+	if k < 0 || path == "" {
+		return siteData{}, fmt.Errorf("expected SITE=PATH with the name of a site, got %q", text)
+	}
+	abs, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(abs)
+	}
+	return siteData{sched.SiteID(k), abs}, err
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// runSites is the sites of a run. All are this machine: what is emulated is that some are slow and that data takes time between them. Nil stands for a run in one
+// place.
+type runSites struct {
+	*sim.Cluster
+	data []siteData
+}
+
+// siteData is input at a site: a file, or all below a folder.
+type siteData struct {
+	site sched.SiteID
+	path string // absolute
+}
+
+// machines returns the machines of the run, one after the other as the sites have them.
+func (r *runSites) machines(slots int) (all []trace.JournalMachine) {
+	if r == nil {
+		return []trace.JournalMachine{{Name: "local", Slots: slots}}
+	}
+	for k := range r.Sites {
+		s := &r.Sites[k]
+		for i := range s.Machines {
+			name := s.Name
+			if s.Machines > 1 {
+				name += "/" + strconv.Itoa(i)
+			}
+			all = append(all, trace.JournalMachine{Name: name, Site: sched.SiteID(k), Slots: s.Slots})
+		}
+	}
+	return all
+}
+
+func (r *runSites) network() *sched.Network {
+	if r == nil {
+		return nil
+	}
+	return r.Network
+}
+
+// build gives a core the machines of the run, and returns the facts that they are there.
+func (r *runSites) build(core *sched.Core, slots int) (facts []sched.Event, err error) {
+	if r != nil {
+		if err := core.Connect(r.Network); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range r.machines(slots) {
+		id, err := core.AddMachine(m.Site, m.Slots)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, sched.Event{Kind: sched.MachineJoined, Machine: id})
+	}
+	return facts, nil
+}
+
+// where says at which site a machine is, for a list of launches.
+func (r *runSites) where(m sched.MachineID) string {
+	if r == nil {
+		return ""
+	}
+	return " at " + r.Sites[r.machines(0)[m].Site].Name
+}
+
+// place says where the input of a job is, and that what tasks read of each other is known when it is there.
+func (r *runSites) place(p *proc.Plan, seed uint64) error {
+	if r == nil {
+		return nil
+	}
+	for i := range p.Spec.Edges {
+		p.Spec.Edges[i].Measured = true
+	}
+	mr := p.Work.MapReduce
+	if mr == nil {
+		return nil
+	}
+	inputs := make([][]sched.Source, len(mr.Stages[0].Splits))
+	found := make([]bool, len(r.data))
+	for i, split := range mr.Stages[0].Splits {
+		drawn := sched.SiteID(rand.New(rand.NewPCG(seed, uint64(i))).IntN(len(r.Sites)))
+		for _, part := range split {
+			at := drawn
+			if d := r.dataOf(string(part.File.Path)); d >= 0 {
+				at, found[d] = r.data[d].site, true
+			}
+			inputs[i] = append(inputs[i], sched.Source{Site: at, Bytes: part.Length})
+		}
+	}
+	for d, ok := range found {
+		if !ok {
+			return fmt.Errorf("--data %s=%s: no input of the job is there", r.Sites[r.data[d].site].Name, r.data[d].path)
+		}
+	}
+	p.Spec.Stages[0].Inputs = inputs
+	return nil
+}
+
+// dataOf returns the index of the data that a file is part of: of several that of the longest path; -1 for none.
+func (r *runSites) dataOf(file string) int {
+	best := -1
+	for i, d := range r.data {
+		inside := file == d.path || strings.HasPrefix(file, strings.TrimSuffix(d.path, string(filepath.Separator))+string(filepath.Separator))
+		if inside && (best < 0 || len(d.path) > len(r.data[best].path)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// slower returns how many times longer attempts compute where they are: their slowdown over the speed of their machine, as a simulation of the same cluster draws them; at least 1.
+func (r *runSites) slower(h *trace.JournalHeader) func(live.Attempt) float64 {
+	if r == nil {
+		return nil
+	}
+	return func(a live.Attempt) float64 {
+		site, task := h.Machines[a.Machine].Site, a.Index
+		for _, st := range h.Job.Stages[:a.Stage] {
+			task += st.Tasks
+		}
+		factor := r.SlowdownOf(site, h.Seed, 0, uint32(task), uint32(a.Number)) / r.SpeedOf(site, a.Machine, h.Seed)
+		if math.IsNaN(factor) {
+			return 1
+		}
+		return min(max(factor, 1), 1/leastSpeed)
+	}
+}
+
+// siteTable is a line for each site.
+func siteTable(sites []live.SiteSummary) string {
+	t := newTable("site", "slots", "tasks", "busy seconds", "fetched")
+	var configs []table.ColumnConfig
+	for n := 2; n <= 5; n++ {
+		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
+	for _, s := range sites {
+		t.AppendRow(table.Row{s.Name, s.Slots, s.Tasks, fmt.Sprintf("%.2f", s.Seconds), amount(s.Bytes)})
+	}
+	return t.Render()
+}
+
+// amount prints a number of bytes for people.
+func amount(bytes int64) string {
+	x, unit := float64(bytes), 0
+	for x >= 999.5 && unit < 4 {
+		x, unit = x/1000, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	return fmt.Sprintf("%.1f %s", x, [...]string{"", "kB", "MB", "GB", "TB"}[unit])
+}

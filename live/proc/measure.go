@@ -1,0 +1,29 @@
+package proc
+
+import (
+	"io/fs"
+	"path/filepath"
+)
+
+// readOf returns how many bytes each task that reads the result in a folder reads of it: a reduce attempt a segment, about as much as the others; a command all.
+func (w *Work) readOf(stage int, dir string) int64 {
+	bytes := sizeOf(dir)
+	if w.MapReduce != nil {
+		bytes /= int64(max(1, w.MapReduce.Stages[stage].Segments))
+	}
+	return bytes
+}
+
+// sizeOf adds up the files below a folder. What cannot be looked at counts as nothing: the number is for placing tasks well, not for reading them.
+func sizeOf(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
