@@ -87,6 +87,9 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 		if err := book.add(at, len(piece)); err != nil {
 			return err
 		}
+		if err := a.pace(len(piece)); err != nil {
+			return err
+		}
 		if err := fn(piece); errors.Is(err, errTooLong) {
 			return fmt.Errorf("mapreduce: %s: %w", r.cur.Path, err)
 		} else if err != nil {

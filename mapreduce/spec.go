@@ -39,7 +39,8 @@ type AttemptSpec struct {
 	Dir         string   `json:"dir"`                  // the attempt's own folder
 	MemoryLimit int64    `json:"memory_limit_bytes,omitempty"`
 
-	Account string `json:"account,omitempty"` // a file to which map attempts append what they map: see ReadAccount
+	Account string  `json:"account,omitempty"`               // a file to which map attempts append what they map: see ReadAccount
+	Pace    float64 `json:"pace_bytes_per_second,omitempty"` // at which map attempts read at most, for experiments; 0: as fast as they can
 
 	// Map attempts of operators that can resume: what to go on from, nil for nothing, and how long a stride should take at
 	// least (longer where saving is dear); 0 saves nothing, a negative time saves as often as can be.
@@ -110,6 +111,8 @@ func (s *AttemptSpec) validate() error {
 		return fmt.Errorf("dir: the attempt has no folder")
 	case s.MemoryLimit < 0:
 		return fmt.Errorf("memory_limit_bytes: %d is negative", s.MemoryLimit)
+	case !(s.Pace >= 0):
+		return fmt.Errorf("pace_bytes_per_second: %v is not at least 0", s.Pace)
 	case (s.Segments > 0) != (stage.segments > 0):
 		return fmt.Errorf("segments: %d are not for an attempt of %s %s", s.Segments, s.Operator.Name, s.Kind)
 	}

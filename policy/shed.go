@@ -36,7 +36,8 @@ var shedEntry = Entry{
 	Note: "Jobs need deadlines, and clones need room: `--clone-budget none`, and `--max-attempts` no less than `max_attempts`. Clones go on where an attempt has come to " +
 		"in stages that are `resumable`; in others they start anew. See [deadlines](deadlines.md).",
 	Params: []Param{
-		{Name: "utility", Kind: Choice, Default: "maxmin", Choices: []string{"maxmin", "sum", "log"}, Help: "of PoCD, whose sum is maximised; maxmin is the paper's"},
+		{Name: "utility", Kind: Choice, Default: "maxmin", Choices: []string{"maxmin", "sum", "log", "alpha"}, Help: "of PoCD, whose sum is maximised; maxmin is the paper's"},
+		{Name: "alpha", Kind: Float, Default: "2", Min: 0, Max: 100, Help: "utility=alpha: how fair it is, from sum (0) over log (1) to nearly maxmin"},
 		{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task, r+1"},
 		{Name: "lambda", Kind: Float, Default: "1", Min: 0.001, Max: 1, Help: "share of the slots that may be used"},
 		{Name: "master_slots", Kind: Int, Default: "1", Min: 0, Max: 1000, Help: "slots that are kept free for each running job's master"},
@@ -86,9 +87,12 @@ const (
 )
 
 func newShed(a Args) sched.Policy {
-	u, err := plan.ParseUtility(a.Choice("utility"))
-	if err != nil {
-		panic(fmt.Sprintf("policy: shed offers a utility that is none: %v", err))
+	u := plan.Utility(a.Float("alpha"))
+	if name := a.Choice("utility"); name != "alpha" {
+		var err error
+		if u, err = plan.ParseUtility(name); err != nil {
+			panic(fmt.Sprintf("policy: shed offers a utility that is none: %v", err))
+		}
 	}
 	return &shed{
 		resuming: resuming{a.Span("launch")}, utility: u, law: a.Law("law"),

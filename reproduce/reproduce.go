@@ -19,6 +19,7 @@ type Options struct {
 	Seed     uint64                // of all random draws
 	Traces   string                // the folder with the real traces, or "": then what needs them is left out, and the page says so
 	Workers  int                   // simulations at once; the result is the same whatever it is
+	Self     []string              // the command that is this program, to run real jobs with
 	Progress func(done, total int) // called from one goroutine at a time while steps end; nil if nobody looks
 }
 
@@ -27,6 +28,7 @@ type Experiment struct {
 	Name  string // what a user types
 	Paper string // title, authors, venue
 	Run   func(ctx context.Context, o Options) (*report.Page, error)
+	Real  func(ctx context.Context, o *Options) (*report.Page, error) // the same at small scale with real jobs on this machine; nil if there is no such thing
 }
 
 // Experiments is all of them, in the order in which they are listed. It does not change.

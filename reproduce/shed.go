@@ -16,6 +16,7 @@ var shedPaper = Experiment{
 	Name:  "shed",
 	Paper: "Alamro, Xu, Lan, Subramaniam: Shed: Optimal Dynamic Cloning to Meet Application Deadlines in Cloud",
 	Run:   runShed,
+	Real:  runShedReal,
 }
 
 // The paper's cluster and jobs, and what it does not print.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -18,6 +19,7 @@ type reproduceFlags struct {
 	report string
 	traces string
 	quick  bool
+	real   bool
 	seed   uint64
 }
 
@@ -34,7 +36,7 @@ func newReproduce() *cobra.Command {
 		Short: "Re-create a paper's evaluation, its numbers beside ours",
 		Long: "Re-create the tables and figures of a paper with the policies and the simulator of this program, print the published numbers\n" +
 			"beside the measured ones, and judge each claim. The exit status is 1 if a claim does not hold.\n" + list.String(),
-		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html",
+		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html\n  tailcut reproduce shed --real",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
 		RunE:      func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -43,6 +45,7 @@ func newReproduce() *cobra.Command {
 	cmd.Flags().StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
 	cmd.Flags().StringVar(&f.traces, "traces", "", "the folder with real traces (default $TAILCUT_TRACES, then ../shared/traces if it is there)")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer repetitions: a first look")
+	cmd.Flags().BoolVar(&f.real, "real", false, "run real jobs on this machine instead, at small scale (shed)")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "of all random draws")
 	return cmd
 }
@@ -51,7 +54,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	e, _ := reproduce.Find(name) // cobra has refused other names
 	o := reproduce.Options{Quick: f.quick, Seed: f.seed, Traces: tracesFolder(f.traces), Workers: runtime.GOMAXPROCS(0)}
 	o.Progress = newCounter(cmd.ErrOrStderr(), "reproduce "+name)
-	page, err := e.Run(cmd.Context(), o)
+	page, err := f.page(cmd.Context(), e, o)
 	if err != nil {
 		return err
 	}
@@ -67,6 +70,22 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return failure{fmt.Errorf("%s of the paper did not hold", count(len(failed), "claim"))}
 	}
 	return nil
+}
+
+// page runs the experiment, simulated or real.
+func (f *reproduceFlags) page(ctx context.Context, e reproduce.Experiment, o reproduce.Options) (*report.Page, error) {
+	if !f.real {
+		return e.Run(ctx, o)
+	}
+	if e.Real == nil {
+		return nil, fmt.Errorf("--real: %s has no experiment with real jobs; shed has", e.Name)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	o.Self = []string{self}
+	return e.Real(ctx, &o)
 }
 
 func writePage(cmd *cobra.Command, page *report.Page, format string) error {

@@ -110,7 +110,7 @@ func newRun() *cobra.Command {
 	fl.StringVar(&f.name, "name", "", "`name` under which durations are kept for later deadlines")
 	fl.StringVar(&f.history, "history", "", "`folder` where durations are kept under --name, or none (without: in the user's state folder)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
-	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`")
+	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`; pace=4e6 bounds the bytes per second that a map attempt reads")
 	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
 	f.on = &choice{value: remote.Local, valid: []string{remote.Local, remote.Kubernetes}}
 	fl.Var(f.on, "on", "where attempts run: as processes of this machine, or as pods")

@@ -16,10 +16,11 @@ type Disturb struct {
 	Slow   float64 // probability of a slow attempt
 	Factor float64 // how many times longer a slow attempt computes
 	Fail   float64 // probability of an attempt that fails
+	Pace   float64 // bytes per second that map attempts read at most; 0 for as many as they can
 	Seed   uint64
 }
 
-// ParseDisturb reads slow=0.1,factor=8,fail=0.02. What is not named is slow=0, factor=8, fail=0.
+// ParseDisturb reads slow=0.1,factor=8,fail=0.02,pace=4e6. What is not named is slow=0, factor=8, fail=0, and no pace.
 func ParseDisturb(s string) (Disturb, error) {
 	d := Disturb{Factor: 8}
 	for _, kv := range strings.Split(s, ",") {
@@ -32,11 +33,13 @@ func ParseDisturb(s string) (Disturb, error) {
 			field = &d.Fail
 		case "factor":
 			field, most = &d.Factor, 1000
+		case "pace":
+			field, most = &d.Pace, 1e12
 		default:
-			return d, fmt.Errorf("disturb: unknown key %q; valid: slow, factor, fail", key)
+			return d, fmt.Errorf("disturb: unknown key %q; valid: slow, factor, fail, pace", key)
 		}
-		if err != nil || !(x >= 0 && x <= most) || key == "factor" && x < 1 {
-			return d, fmt.Errorf("disturb: %s is out of range; slow and fail are probabilities, factor is between 1 and 1000", kv)
+		if err != nil || !(x >= 0 && x <= most) || (key == "factor" || key == "pace") && x < 1 {
+			return d, fmt.Errorf("disturb: %s is out of range; slow and fail are probabilities, factor is between 1 and 1000, pace is in bytes per second", kv)
 		}
 		*field = x
 	}

@@ -162,7 +162,7 @@ func (e *Executor) spawn(p *process) error {
 		return err
 	}
 	p.last = e.saves.find(p.attempt)
-	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir, p.last)
+	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
 	if err != nil {
 		return err
 	}

@@ -598,7 +598,7 @@ func TestDisturbFails(t *testing.T) {
 
 func TestParseDisturb(t *testing.T) {
 	for text, want := range map[string]string{
-		"slow=0.1,factor=3,fail=0.02": "{0.1 3 0.02 0}", "slow=1": "{1 8 0 0}", "fail=0": "{0 8 0 0}",
+		"slow=0.1,factor=3,fail=0.02": "{0.1 3 0.02 0 0}", "slow=1": "{1 8 0 0 0}", "fail=0": "{0 8 0 0 0}", "pace=4e6": "{0 8 0 4e+06 0}", "pace=0": "out of range",
 		"": "unknown key", "slow": "out of range", "slow=2": "out of range", "slow=NaN": "out of range", "factor=0.5": "out of range",
 		"factor=inf": "out of range", "fast=1": "unknown key", "fail=-0.1": "out of range", "slow=0.1,": "unknown key",
 	} {

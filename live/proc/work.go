@@ -31,8 +31,8 @@ type self []string
 // saveEvery is how long a map attempt works at least between two points from which another can go on.
 const saveEvery = 200 * time.Millisecond
 
-// command returns the process of an attempt whose folder is dir, and which goes on behind the stride from.
-func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stride) (*Command, error) {
+// command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts read at a pace, 0 for none.
+func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*Command, error) {
 	if w.Array != nil {
 		return w.Array.command(f, a, dir, from)
 	}
@@ -46,7 +46,7 @@ func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stri
 	if err != nil {
 		return nil, err
 	}
-	spec.Account = f.Account()
+	spec.Account, spec.Pace = f.Account(), pace
 	if w.MapReduce.Resumes(a.Stage) {
 		spec.SaveEvery = saveEvery
 	}
