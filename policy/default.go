@@ -32,14 +32,18 @@ func WithDefault(spec, param, value string) (string, error) {
 }
 
 // ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is its start: it
-// plans anew every 2 s of progress. The job has no master beside its tasks, and is not given up when it is late. What the
-// specification itself says stands.
-func ForOneJob(spec string) (string, error) {
+// plans anew at reports of progress, every so often; never if that is "". The job has no master beside its tasks, and is not given up when
+// it is late. What the specification itself says stands.
+func ForOneJob(spec, interval string) (string, error) {
 	e, err := Find(spec)
 	if err != nil || e.param("late") == nil {
 		return spec, err
 	}
-	for _, p := range [][2]string{{"master_slots", "0"}, {"late", "demote"}, {"when", "reports"}, {"interval", "2s"}} {
+	params := [][2]string{{"master_slots", "0"}, {"late", "demote"}}
+	if interval != "" {
+		params = append(params, [2]string{"when", "reports"}, [2]string{"interval", interval})
+	}
+	for _, p := range params {
 		if spec, err = WithDefault(spec, p[0], p[1]); err != nil {
 			return "", err
 		}

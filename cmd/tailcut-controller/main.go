@@ -80,7 +80,7 @@ func newCommand(started *bool) *cobra.Command {
 			_, err := io.WriteString(cmd.OutOrStdout(), strings.ReplaceAll(manifests, "IMAGE", image))
 			return err
 		}
-		if _, err := policyOf(o.Policy); err != nil {
+		if _, err := policyOf(o.Policy, true); err != nil {
 			return fmt.Errorf("--policy: %w", err)
 		}
 		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
@@ -94,9 +94,14 @@ func newCommand(started *bool) *cobra.Command {
 	return cmd
 }
 
-// policyOf makes the policy of one Job.
-func policyOf(spec string) (sched.Policy, error) {
-	spec, err := policy.ForOneJob(spec)
+// policyOf makes the policy of one Job. To plan anew for a deadline is to begin clones anew: pods take seconds for that, and lose what they have done
+// unless they can go on where another is.
+func policyOf(spec string, resumable bool) (sched.Policy, error) {
+	interval := ""
+	if resumable {
+		interval = "30s"
+	}
+	spec, err := policy.ForOneJob(spec, interval)
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -113,15 +118,15 @@ func policyOf(spec string) (sched.Policy, error) {
 func plain(err error) error { return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "policy: ")) }
 
 // newPolicy is kube.Options.NewPolicy.
-func newPolicy(spec, law string) (sched.Policy, error) {
-	if _, err := policyOf(spec); err != nil {
+func newPolicy(spec, law string, resumable bool) (sched.Policy, error) {
+	if _, err := policyOf(spec, resumable); err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.PolicyAnnotation, err)
 	}
 	spec, err := policy.WithLaw(spec, law)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.LawAnnotation, err)
 	}
-	return policyOf(spec)
+	return policyOf(spec, resumable)
 }
 
 // chance is kube.Options.Chance.

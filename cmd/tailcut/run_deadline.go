@@ -36,7 +36,7 @@ func livePolicy(spec string) (string, error) {
 	if err != nil {
 		return spec, err
 	}
-	return policy.ForOneJob(spec)
+	return policy.ForOneJob(spec, "2s")
 }
 
 // deadlineOutcome is what came of a deadline.

@@ -33,14 +33,14 @@ type Options struct {
 	QPS        float32
 	Burst      int
 
-	Policy          string                                               // of Jobs without PolicyAnnotation
-	NewPolicy       func(spec, law string) (sched.Policy, error)         // the error names the annotation that is wrong
-	Chance          func(v *sched.View, law string) (p float64, ok bool) // to meet the deadline; ok is false if it cannot be told
-	AtRisk          float64                                              // chance below which it is said so
-	History         string                                               // namespace in which durations are kept for later Jobs; "" for none
-	MaxClones       int                                                  // at once, of all Jobs
-	ClonesPerSecond float64                                              // of all Jobs
-	ClonePriority   string                                               // priority class of clones; "" for that of the Job
+	Policy          string                                                       // of Jobs without PolicyAnnotation
+	NewPolicy       func(spec, law string, resumable bool) (sched.Policy, error) // the error names the annotation that is wrong
+	Chance          func(v *sched.View, law string) (p float64, ok bool)         // to meet the deadline; ok is false if it cannot be told
+	AtRisk          float64                                                      // chance below which it is said so
+	History         string                                                       // namespace in which durations are kept for later Jobs; "" for none
+	MaxClones       int                                                          // at once, of all Jobs
+	ClonesPerSecond float64                                                      // of all Jobs
+	ClonePriority   string                                                       // priority class of clones; "" for that of the Job
 
 	MetricsAddress string // host:port; "0" for none
 	ProbeAddress   string // likewise

@@ -30,7 +30,7 @@ import (
 type reconciler struct {
 	client    client.Client
 	events    events.EventRecorder
-	newPolicy func(spec, law string) (sched.Policy, error)
+	newPolicy func(spec, law string, resumable bool) (sched.Policy, error)
 	chance    func(v *sched.View, law string) (p float64, ok bool)
 	atRisk    float64
 	past      string // namespace where histories are kept; "" for none
@@ -171,7 +171,7 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	}
 	over := s.over(job, t)
 	if s.run == nil || s.run.settings != want {
-		p, err := c.newPolicy(want.policy, want.law)
+		p, err := c.newPolicy(want.policy, want.law, want.resumable)
 		if err != nil {
 			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
 			return 0, nil
