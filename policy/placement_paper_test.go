@@ -54,18 +54,23 @@ func TestIridiumShares(t *testing.T) {
 	}
 }
 
-// TestIridiumOptimum checks bisection against all ways to share 12 parts: none has a smaller z, and the shares that the bounds allow have that z at most.
+// TestIridiumOptimum checks bisection against all ways to share 12 tasks among sites with so many free slots: none has a smaller z, the shares that the bounds allow have that z at most, and rounded they are
+// 12 tasks in the slots that there are, each site within a task of its bounds where these allow it.
 func TestIridiumOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const parts = 12
 		n := rapid.IntRange(2, 4).Draw(t, "sites")
 		p := &iridium{}
-		total := 0.0
-		for range n {
+		total, free := 0.0, 0
+		for k := range n {
 			p.up = append(p.up, float64(rapid.IntRange(1, 9).Draw(t, "up")))
 			p.down = append(p.down, float64(rapid.IntRange(1, 9).Draw(t, "down")))
 			p.data = append(p.data, float64(rapid.IntRange(0, 9).Draw(t, "data")))
-			p.room = append(p.room, parts)
+			slots := rapid.IntRange(0, parts).Draw(t, "slots")
+			if free += slots; k == n-1 {
+				slots += max(0, parts-free)
+			}
+			p.room = append(p.room, float64(slots))
 			total += p.data[len(p.data)-1]
 		}
 		z := p.solve(parts, total)
@@ -78,7 +83,7 @@ func TestIridiumOptimum(t *testing.T) {
 				}
 				return
 			}
-			for m := 0; m <= left; m++ {
+			for m := 0; m <= min(left, int(p.room[k])); m++ {
 				r := float64(m) / parts
 				share(k+1, left-m, max(worst, (1-r)*p.data[k]/p.up[k], r*(total-p.data[k])/p.down[k]))
 			}
@@ -98,6 +103,17 @@ func TestIridiumOptimum(t *testing.T) {
 		}
 		if least > 1+1e-9 || most < 1-1e-9 {
 			t.Fatalf("shares between %v and %v cannot add up to 1: %+v", least, most, p)
+		}
+		p.round(parts)
+		given := 0
+		for _, x := range p.shares {
+			given += x.n
+			if float64(x.n) > p.room[x.site] || float64(x.n) < parts*p.lo[x.site]-1-1e-6 || float64(x.n) > parts*p.hi[x.site]+1+1e-6 {
+				t.Fatalf("%d tasks at site %d: %+v", x.n, x.site, p)
+			}
+		}
+		if given != parts {
+			t.Fatalf("%d tasks given out: %+v", given, p)
 		}
 	})
 }
