@@ -28,17 +28,16 @@ func newGeoFigures(s *geoScale, o *Options) *geoFigures {
 		specs = append(specs, r.spec)
 	}
 	for m, mix := range mixNames {
-		for _, l := range s.lambdas {
-			f.mixes[m] = append(f.mixes[m], waxman(o, fmt.Sprintf("%s, %g jobs/s", mix, l), mix, s.size, 1, l, s.window, s.runs, specs))
+		for _, l := range s.lambdas[m] {
+			f.mixes[m] = append(f.mixes[m], waxman(o, fmt.Sprintf("%s, %g jobs/s", mix, l), mix, s.size, 1, l, s.windows[m], s.runs, specs))
 		}
 	}
 	const middle = 0.07
 	for _, a := range s.skews {
-		f.skews = append(f.skews, waxman(o, fmt.Sprintf("skew %g", a), "facebook", s.size, a, middle, s.window, s.sweep, specs))
+		f.skews = append(f.skews, waxman(o, fmt.Sprintf("skew %g", a), "facebook", s.size, a, middle, s.window, s.runs, specs))
 	}
 	for _, n := range s.sites {
-		window := min(s.window, 60_000/float64(n)) // the same work per slot; fewer seconds of it where it is much
-		f.sites = append(f.sites, waxman(o, fmt.Sprintf("%d sites", n), "facebook", n, 1, middle*float64(n)/100, window, s.sweep, specs))
+		f.sites = append(f.sites, waxman(o, fmt.Sprintf("%d sites", n), "facebook", n, 1, middle*float64(n)/100, s.window, s.runs, specs)) // the same work per slot
 	}
 	var high []string
 	for _, e := range s.epsilons {
@@ -46,9 +45,9 @@ func newGeoFigures(s *geoScale, o *Options) *geoFigures {
 	}
 	high = append(high, geoRows[rowGeoMantri].spec, geoRows[rowFlutter].spec)
 	for _, l := range s.loads {
-		f.loads = append(f.loads, waxman(o, fmt.Sprintf("%g jobs/s", l), "facebook", s.size, 1, l, s.window/2, s.sweep, high))
+		f.loads = append(f.loads, waxman(o, fmt.Sprintf("%g jobs/s", l), "facebook", s.size, 1, l, s.busy, s.runs, high))
 	}
-	f.truths = waxman(o, "the price of learning", "facebook", s.size, 1, middle, s.window, s.sweep,
+	f.truths = waxman(o, "the price of learning", "facebook", s.size, 1, middle, s.window, s.runs,
 		[]string{"geoclone", "geoclone:truth=true", "geoclone:copies=4", "geoclone:truth=true,copies=4", "flutter", "flutter:truth=true"})
 	return f
 }
@@ -68,20 +67,21 @@ func (f *geoFigures) sections() []report.Section {
 
 func (f *geoFigures) skewGrid() []float64 { return f.geoScale.skews }
 
-// load returns the index of light (0), moderate (1) or high (2) load.
-func (f *geoFigures) load(which int) int { return []int{0, 2, len(f.lambdas) - 1}[which] }
-
 var loadNames = []string{"light", "moderate", "high"}
 
 func (f *geoFigures) overall(mix int) report.Section {
-	name := []string{"figure6-facebook", "figure6-hpc"}[mix]
-	t := flowTimes(name, "λ (jobs/s)", f.lambdas, f.mixes[mix])
+	name := "figure6-" + mixNames[mix]
+	grid, runs := f.lambdas[mix], f.mixes[mix]
 	sec := report.Section{
-		Title: []string{"Figure 6: mean flow time, Facebook-like jobs", "Figure 6: mean flow time, HPC-like jobs"}[mix], Tables: []report.Table{t},
-		Plots: []report.Plot{flowPlot(name, "λ (jobs/s)", f.lambdas, f.mixes[mix])},
+		Title: []string{"Figure 6: mean flow time, Facebook-like jobs", "Figure 6: mean flow time, HPC-like jobs"}[mix], Tables: []report.Table{flowTimes(name, "λ (jobs/s)", grid, runs)},
+		Plots: []report.Plot{flowPlot(name, "λ (jobs/s)", grid, runs)},
+	}
+	if mix == 1 {
+		sec.Text = []string{"These jobs have 4.8 times as many tasks, so at 0.07 jobs per second they need all slots without a single clone, and at the paper's highest rate, 0.15, more than twice as many as there are: a mean flow time " +
+			"would only say for how long jobs arrived. So 0.07 is moderate load here and the end."}
 	}
 	for which := range 2 {
-		sec.Claims = append(sec.Claims, orderClaims(mixNames[mix]+", "+loadNames[which]+" load", f.mixes[mix][f.load(which)])...)
+		sec.Claims = append(sec.Claims, orderClaims(mixNames[mix]+", "+loadNames[which]+" load", runs[f.load(mix, which)])...)
 	}
 	return sec
 }
@@ -94,9 +94,9 @@ func flowTimes(name, x string, grid []float64, runs []*geoRun) report.Table {
 			less := g.reduction(p, rowFlutter)
 			flow := g.mean(p, meanFlowOf)
 			row := []any{nil, geoRows[p].name, flow.Mean, flow.Half, 100 * less.Mean, 100 * less.Half,
-				g.mean(p, func(c *geoCell) float64 { return meanOf(c.attempts) }).Mean,
+				g.mean(p, perTask).Mean,
 				100 * g.mean(p, func(c *geoCell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) }).Mean,
-				100 * g.mean(p, func(c *geoCell) float64 { return c.Utilisation }).Mean}
+				100 * g.mean(p, func(c *geoCell) float64 { return c.used }).Mean}
 			if p == 0 {
 				row[0] = grid[i]
 			}
@@ -104,13 +104,6 @@ func flowTimes(name, x string, grid []float64, runs []*geoRun) report.Table {
 		}
 	}
 	return t
-}
-
-func meanOf(x []float64) (mean float64) {
-	for _, y := range x {
-		mean += y / float64(len(x))
-	}
-	return mean
 }
 
 func flowPlot(name, x string, grid []float64, runs []*geoRun) report.Plot {
@@ -121,15 +114,21 @@ func flowPlot(name, x string, grid []float64, runs []*geoRun) report.Plot {
 	return plot
 }
 
-// orderClaims are the order of the policies, and GeoClone's gain, in one world. The order of two is that of their means over the runs, which met the same luck.
+// orderClaims are the order of the policies, and GeoClone's gain, in one world. The order of two is that of their means over the runs, which met the same luck. The paper
+// claims nothing of the row with four attempts, so that is reported.
 func orderClaims(where string, g *geoRun) (claims []report.Claim) {
 	pair := func(less, more int) report.Claim {
-		return judge(g.reduction(less, more), 0, math.Inf(1), where+": "+geoRows[less].name+" is quicker than "+geoRows[more].name, "quicker",
-			"by "+percent(g.reduction(less, more)))
+		return judge(g.reduction(less, more), math.SmallestNonzeroFloat64, 1, where+": "+geoRows[less].name+" is quicker than "+geoRows[more].name, "quicker", "by "+percent(g.reduction(less, more)))
 	}
 	for _, geo := range []int{rowGeoclone, rowGeocloneFour} {
-		claims = append(claims, pair(geo, rowGeoDolly), pair(geo, rowGeoMantri),
-			judge(g.reduction(geo, rowFlutter), 0.4, 1, where+": "+geoRows[geo].name+" lowers Flutter's mean flow time by 40 % or more", "40 to 65 %", percent(g.reduction(geo, rowFlutter))))
+		own := []report.Claim{pair(geo, rowGeoDolly), pair(geo, rowGeoMantri),
+			judge(g.reduction(geo, rowFlutter), 0.4, 1, where+": "+geoRows[geo].name+" lowers Flutter's mean flow time by 40 % or more", "40 to 65 %", percent(g.reduction(geo, rowFlutter)))}
+		for i := range own {
+			if geo == rowGeocloneFour {
+				own[i].Verdict = report.Reported
+			}
+		}
+		claims = append(claims, own...)
 	}
 	return append(claims, pair(rowGeoDolly, rowFlutter), pair(rowGeoMantri, rowFlutter), judge(g.reduction(rowFlutter, rowIridium), -0.05, 1,
 		where+": Flutter is quicker than Iridium, or as quick within 5 %", "quicker or equal", "by "+percent(g.reduction(rowFlutter, rowIridium))))
@@ -147,7 +146,7 @@ func (f *geoFigures) distribution() report.Section {
 	t := report.Table{Name: "figure7", Columns: []string{"load", "policy", "published: 70 % of the jobs exceed", "70 % of the jobs exceed", "median", "jobs that gain nothing (%)"}}
 	for which, name := range loadNames {
 		plot := report.Plot{Name: "figure7-" + name, Title: name + " load", X: "reduction", Y: "share of jobs"}
-		g := f.mixes[0][f.load(which)]
+		g := f.mixes[0][f.load(0, which)]
 		for p := range rowFlutter {
 			all := g.reductions(p, rowFlutter)
 			slices.Sort(all)
@@ -165,10 +164,10 @@ func (f *geoFigures) distribution() report.Section {
 		sec.Plots = append(sec.Plots, plot)
 	}
 	sec.Tables = []report.Table{t}
-	light, high := f.mixes[0][f.load(0)].reduction(rowGeoDolly, rowFlutter), f.mixes[0][f.load(2)].reduction(rowGeoDolly, rowFlutter)
+	light, high := f.mixes[0][f.load(0, 0)].reduction(rowGeoDolly, rowFlutter), f.mixes[0][f.load(0, 2)].reduction(rowGeoDolly, rowFlutter)
 	gain := make([]float64, f.runs)
 	for k := range gain {
-		of := func(which, p int) float64 { return f.mixes[0][f.load(which)].cells[p][k].MeanFlow }
+		of := func(which, p int) float64 { return f.mixes[0][f.load(0, which)].cells[p][k].MeanFlow }
 		gain[k] = (1 - of(2, rowGeoDolly)/of(2, rowFlutter)) - 0.5*(1-of(0, rowGeoDolly)/of(0, rowFlutter))
 	}
 	sec.Claims = []report.Claim{judge(sim.EstimateOf(gain), math.Inf(-1), 0, "Dolly's benefit collapses: at high load it is less than half of that at light load", "collapses",
@@ -176,29 +175,41 @@ func (f *geoFigures) distribution() report.Section {
 	return sec
 }
 
-// publishedReplicas are the 75th percentiles of Figure 8 that the text prints, by load and row.
-var publishedReplicas = [3][4]float64{{4, 4, 0, 2}, {}, {0, 0, 3, 0}}
+// publishedReplicas are the 75th percentiles of Figure 8 that the text prints, by load and row; publishedUse what it says of the share of slots.
+var (
+	publishedReplicas = [3][4]float64{{4, 0, 0, 2}, {}, {0, 0, 3, 0}}
+	publishedUse      = [3][4]string{{"37 % in 90 % of the time", "", "often above 50 %", ""}, {}, {}}
+)
 
 func (f *geoFigures) replicas() report.Section {
 	sec := report.Section{
 		Title: "Figure 8: attempts per task",
-		Text:  []string{"Quartiles over jobs of the attempts per task, the original and its clones, all runs together; a task that Mantri kills and starts anew counts once. The printed rule gives many more attempts than the paper's figure has, which is reported and not enforced; what is enforced is the reading with four."},
+		Text: []string{
+			"Over tasks, of all runs together, those that end in the second half of the window. An attempt races if it runs when the first of its task ends; GeoClone and Dolly start all attempts of a task together, Mantri gives up " +
+				"attempts that are late and starts others, so that more are launched than race.",
+			"GeoClone's count of four does not come out of its printed rule here. Step 1 gives each task of a job at most M/(ε N σ) attempts, of M slots for N jobs with σ tasks that wait each, and step 2 takes nothing " +
+				"away while slots are idle. For four attempts there would have to be 30,000/(4 · 0.8) = 9,400 waiting tasks at once, where at light load there are some hundreds; the count falls as load rises. " +
+				"Other readings (slots that are free, ε from 0.4 to 0.99, a task's slots all in one round, the order as printed) give between 55 and 134 in single runs at light load. The paper's own numbers say that its light load is heavier: " +
+				"Dolly often uses more than half of the slots there. So this count is reported and not judged.",
+		},
 	}
-	t := report.Table{Name: "figure8", Columns: []string{"load", "policy", "published: 75 %", "25 %", "50 %", "75 %"}}
+	t := report.Table{Name: "figure8", Columns: []string{"load", "policy", "published: 75 %", "racing: 25 %", "50 %", "75 %", "launched: 75 %", "published: slots used", "in 90 % of the time at most (%)"}}
 	for which, name := range loadNames {
-		g := f.mixes[0][f.load(which)]
+		g := f.mixes[0][f.load(0, which)]
 		for p := range rowFlutter {
-			var all []float64
+			var racing, launched tallied
 			for k := range g.runs {
-				all = append(all, g.cells[p][k].attempts...)
+				racing.merge(g.cells[p][k].racing)
+				launched.merge(g.cells[p][k].launched)
 			}
-			slices.Sort(all)
-			at := func(q float64) float64 { return all[int(q*float64(len(all)-1))] }
-			t.Add(name, geoRows[p].name, absent(publishedReplicas[which][p]), at(0.25), at(0.5), at(0.75))
+			upper := racing.quantile(0.75)
+			t.Add(name, geoRows[p].name, absent(publishedReplicas[which][p]), racing.quantile(0.25), racing.quantile(0.5), upper, launched.quantile(0.75),
+				publishedUse[which][p], 100*g.mean(p, func(c *geoCell) float64 { return c.most }).Mean)
 			if want := publishedReplicas[which][p]; want > 0 {
-				c := report.Check(math.Abs(at(0.75)-want) <= 2, fmt.Sprintf("%s load: attempts per task of %s, 75th percentile, within 2", name, geoRows[p].name), fmt.Sprint(want), fmt.Sprintf("%.1f", at(0.75)))
-				if p == rowGeoclone || p == rowGeoDolly {
-					c.Verdict = report.Reported // the printed rule, see the text; and Dolly's budget, of which the paper says nothing
+				c := report.Check(math.Abs(upper-want) <= 2, fmt.Sprintf("%s load: attempts per task of %s, 75th percentile, within 2", name, geoRows[p].name), fmt.Sprint(want),
+					fmt.Sprintf("%g racing, %g launched", upper, launched.quantile(0.75)))
+				if p == rowGeoclone {
+					c.Measured, c.Verdict = c.Measured+", see the text", report.Reported
 				}
 				sec.Claims = append(sec.Claims, c)
 			}
@@ -230,7 +241,7 @@ func (f *geoFigures) sweep(name, title, x string, grid []float64, runs []*geoRun
 }
 
 func (f *geoFigures) busy() report.Section {
-	t := report.Table{Name: "figure11", Columns: []string{"λ (jobs/s)", "best ε", "published ε", "GeoClone (s)", "±", "Mantri (s)", "±", "Flutter (s)", "±"}}
+	t := report.Table{Name: "figure11", Columns: []string{"λ (jobs/s)", "best ε", "published ε", "GeoClone (s)", "±", "Mantri (s)", "±", "Flutter (s)", "±", "slots used by GeoClone (%)", "by Flutter (%)"}}
 	published := []string{"0.6", "0.6", "0.8", "0.8", "0.9"}
 	sec := report.Section{
 		Title: "Figures 11 and 13: high utilisation",
@@ -245,7 +256,8 @@ func (f *geoFigures) busy() report.Section {
 			}
 		}
 		ours, mantri, flutter := g.mean(best, meanFlowOf), g.mean(n, meanFlowOf), g.mean(n+1, meanFlowOf)
-		t.Add(f.geoScale.loads[i], f.epsilons[best], published[min(i, len(published)-1)], ours.Mean, ours.Half, mantri.Mean, mantri.Half, flutter.Mean, flutter.Half)
+		t.Add(f.geoScale.loads[i], f.epsilons[best], published[min(i, len(published)-1)], ours.Mean, ours.Half, mantri.Mean, mantri.Half, flutter.Mean, flutter.Half,
+			100*g.mean(best, func(c *geoCell) float64 { return c.used }).Mean, 100*g.mean(n+1, func(c *geoCell) float64 { return c.used }).Mean)
 		c := judge(g.reduction(best, n), -0.05, 1, fmt.Sprintf("λ = %g: GeoClone is quicker than Mantri, or as quick within 5 %%", f.geoScale.loads[i]), "better or similar", "by "+percent(g.reduction(best, n)))
 		c.Verdict = report.Reported
 		sec.Claims = append(sec.Claims, c)
@@ -259,7 +271,7 @@ func (f *geoFigures) overhead() report.Section {
 	for i, g := range f.sites {
 		bytes := g.mean(rowGeoclone, func(c *geoCell) float64 { return c.bytes }).Mean
 		rate := g.mean(rowGeoclone, func(c *geoCell) float64 { return c.bytes / c.Makespan }).Mean
-		tasks := g.mean(rowGeoclone, func(c *geoCell) float64 { return c.bytes / (float64(c.Attempts - c.Clones)) }).Mean
+		tasks := g.mean(rowGeoclone, func(c *geoCell) float64 { return c.bytes / float64(c.tasks) }).Mean
 		t.Add(f.geoScale.sites[i], bytes/1e6, rate/1e3, tasks)
 	}
 	price := report.Table{Name: "learning", Columns: []string{"policy", "learns (s)", "±", "knows the truth (s)", "±", "learning costs (%)", "±"}}
@@ -269,8 +281,8 @@ func (f *geoFigures) overhead() report.Section {
 	}
 	return report.Section{
 		Title: "Figure 12: what the profiler hears, and what learning costs",
-		Text: []string{"Each attempt that ends is reported in 24 bytes: site, stage, duration, time of fetching. One fetch of a projection is 8.3 MB. Below: GeoClone and Flutter with what they learned, and told the simulator's laws of the sites; " +
-			"negative costs mean that what was learned is better than the law, which says nothing of the speed of single machines."},
+		Text: []string{"Each attempt that ends is reported in 16 bytes: site, stage, duration; and each fetch from another site in 24: both sites, bytes, duration. One fetch of a projection is 8.3 MB. Below: GeoClone and Flutter with what they " +
+			"learned, and told the simulator's laws of the sites and the bandwidths of the links."},
 		Tables: []report.Table{t, price},
 	}
 }

@@ -10,10 +10,9 @@ import (
 // The whole experiment on few jobs: every figure is there and can be drawn, and the same seed gives the same bytes.
 func TestGeoclonePage(t *testing.T) {
 	scale := geoScale{
-		runs: 2, sweep: 1, window: 60, lambdas: []float64{0.05, 0.1}, skews: []float64{0, 1}, size: 4, sites: []int{5, 10}, loads: []float64{0.1}, epsilons: []float64{0.5, 0.9},
-		testbed: 1, clouds: 1,
+		runs: 2, windows: [2]float64{60, 60}, lambdas: [2][]float64{{0.05, 0.1, 0.15}, {0.05, 0.1}}, window: 60, skews: []float64{0, 1}, size: 4, sites: []int{5, 10},
+		busy: 60, loads: []float64{0.1}, epsilons: []float64{0.5, 0.9}, testbed: 1, clouds: 1,
 	}
-	scale.lambdas = append(scale.lambdas, 0.15)
 	var pages [2]bytes.Buffer
 	for i := range pages {
 		page, err := scale.run(context.Background(), Options{Seed: 1, Workers: 2})

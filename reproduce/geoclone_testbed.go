@@ -64,7 +64,7 @@ func (g *geoRun) testbedSection() report.Section {
 			}
 			return 100 * n / float64(len(c.flows))
 		})
-		t.Add(r.name, r.mean, flow.Mean, flow.Half, r.within, within.Mean, within.Half, g.mean(p, func(c *geoCell) float64 { return meanOf(c.attempts) }).Mean)
+		t.Add(r.name, r.mean, flow.Mean, flow.Half, r.within, within.Mean, within.Half, g.mean(p, perTask).Mean)
 	}
 	claim := func(less, more int) report.Claim {
 		return judge(g.reduction(less, more), 0, math.Inf(1), "testbed: "+testbedRows[less].name+" is quicker than "+testbedRows[more].name,
