@@ -1,7 +1,10 @@
 package mapreduce
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -152,5 +155,42 @@ func BenchmarkPlan(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.SetBytes(plan.InputBytes)
+	}
+}
+
+// BenchmarkSaving measures what it costs that another attempt could go on: map attempts on a split of 64 MiB that save nothing, and ones that save as a run has them do.
+func BenchmarkSaving(b *testing.B) {
+	words := rand.New(rand.NewPCG(1, 1))
+	var text bytes.Buffer
+	for text.Len() < 64<<20 {
+		fmt.Fprintf(&text, "w%d%c", words.IntN(20_000), " \n"[words.IntN(12)/11])
+	}
+	path := filepath.Join(b.TempDir(), "text")
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	for _, op := range []string{"wordcount", "wordmean", "sort"} {
+		plan, err := NewPlan(b.Context(), Job{Operator: Operator{Name: op}, Inputs: []string{path}, Reducers: 1, SplitSize: 128 << 20})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, every := range []time.Duration{0, 200 * time.Millisecond} {
+			b.Run(fmt.Sprintf("%s/every=%v", op, every), func(b *testing.B) {
+				perCPU(b, int64(text.Len()))
+				saves := 0
+				for range b.N {
+					spec, err := plan.Attempt(0, 0, nil, b.TempDir())
+					if err != nil {
+						b.Fatal(err)
+					}
+					spec.SaveEvery = every
+					spec.Saved = func(int64, float64) { saves++ }
+					if _, err := Run(b.Context(), spec); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(saves)/float64(b.N), "saves")
+			})
+		}
 	}
 }
