@@ -54,7 +54,7 @@ const (
 	realSplit  = 4 << 20 // bytes of a task
 	realPace   = 4e6     // bytes per second
 	realSlack  = 2.5     // the deadline, in times of the undisturbed job
-	realSlow   = "slow=0.2,factor=10"
+	realSlow   = "slow=0.2,factor=6"
 	realRepeat = 5
 )
 

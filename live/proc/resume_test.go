@@ -237,3 +237,33 @@ func TestCommandResumes(t *testing.T) {
 		t.Errorf("the other file is %q, %v", note, err)
 	}
 }
+
+// What an attempt says to have saved after its task is done comes too late: nothing appears in a folder that is being removed.
+func TestSavedTooLate(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "run")
+	if err := os.WriteFile(from, []byte("work"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := saves{tasks: map[[2]int]map[place]*stride{}}
+	a := live.Attempt{Index: 3}
+	early, late := &stride{fraction: 0.25, path: filepath.Join(dir, "saved", "0.0")}, &stride{fraction: 0.5, path: filepath.Join(dir, "saved", "10.0")}
+	if !s.add(a, early, from) || s.find(live.Attempt{Index: 3, From: 0.25}) != early {
+		t.Error("what was saved in time is not kept")
+	}
+	if !s.drop(0, 3) {
+		t.Error("there was nothing to drop")
+	}
+	if err := os.RemoveAll(filepath.Dir(early.path)); err != nil {
+		t.Fatal(err)
+	}
+	if s.add(a, late, from) || s.find(live.Attempt{Index: 3, From: 0.5}) != nil {
+		t.Error("what was saved too late is kept")
+	}
+	if _, err := os.Stat(filepath.Dir(late.path)); err == nil {
+		t.Error("the folder is there again")
+	}
+	if s.drop(0, 4) {
+		t.Error("a task that has saved nothing had something to drop")
+	}
+}

@@ -59,9 +59,9 @@ type place struct {
 	fraction float64
 }
 
-// saves are the strides of tasks that are not done, by stage and index.
+// saves are the strides of tasks, by stage and index; nil for a task that is done, of which nothing is kept any more.
 type saves struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // also held while a stride is linked, so that nothing comes into the folder of a task that is done
 	tasks map[[2]int]map[place]*stride
 }
 
@@ -75,24 +75,38 @@ func (s *saves) find(a live.Attempt) *stride {
 	return s.tasks[[2]int{a.Stage, a.Index}][place{a.Source, a.From}]
 }
 
-func (s *saves) add(a live.Attempt, x *stride) {
+// add links what came of a stride to its path and keeps it, unless the task is done or that cannot be.
+func (s *saves) add(a live.Attempt, x *stride, from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	task := [2]int{a.Stage, a.Index}
-	if s.tasks[task] == nil {
-		s.tasks[task] = map[place]*stride{}
+	all, known := s.tasks[task]
+	if known && all == nil {
+		return false
 	}
-	s.tasks[task][place{a.Number, x.fraction}] = x
+	err := os.MkdirAll(filepath.Dir(x.path), 0o777)
+	if err == nil {
+		err = os.Link(from, x.path)
+	}
+	if err != nil {
+		return false
+	}
+	if all == nil {
+		all = map[place]*stride{}
+		s.tasks[task] = all
+	}
+	all[place{a.Number, x.fraction}] = x
+	return true
 }
 
-// drop forgets a task and tells whether there was anything.
+// drop forgets a task that is done and tells whether there was anything.
 func (s *saves) drop(stage, index int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	task := [2]int{stage, index}
-	_, ok := s.tasks[task]
-	delete(s.tasks, task)
-	return ok
+	all := s.tasks[task]
+	s.tasks[task] = nil
+	return all != nil
 }
 
 // save keeps the stride that an attempt has just ended at an offset. It returns nil if that makes no sense or cannot be done; then the attempt's
@@ -103,16 +117,12 @@ func (e *Executor) save(p *process, fraction float64, offset int64) *stride {
 	}
 	begin := p.last.offset()
 	to := filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), fmt.Sprintf("%d.%d", begin, p.attempt.Number))
-	err := os.MkdirAll(filepath.Dir(to), 0o777)
-	if err == nil {
-		err = os.Link(e.cfg.Work.saved(p.dir, begin), to)
-	}
-	if err != nil {
+	next := &stride{before: p.last, begin: begin, end: offset, fraction: fraction, path: to}
+	if !e.saves.add(p.attempt, next, e.cfg.Work.saved(p.dir, begin)) {
 		return nil
 	}
-	p.last = &stride{before: p.last, begin: begin, end: offset, fraction: fraction, path: to}
-	e.saves.add(p.attempt, p.last)
-	return p.last
+	p.last = next
+	return next
 }
 
 // Reports of progress are passed on at most this often; those of strides are rarer anyway, unless somebody overdoes it.
