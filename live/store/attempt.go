@@ -154,7 +154,8 @@ func (a *Attempt) array(ctx context.Context, w *proc.Work, dir string) error {
 	defer stdout.Close()
 	task := w.Array.Command(a.Stage, a.Index, a.Number, inputs, files)
 	cmd := exec.CommandContext(ctx, task.Args[0], task.Args[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.Dir, append(os.Environ(), task.Env...), stdout, a.Stderr
+	said := &lastLine{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.Dir, append(os.Environ(), task.Env...), stdout, io.MultiWriter(a.Stderr, said)
 	cmd.Env = append(cmd.Env, "TAILCUT_PROGRESS=/dev/fd/3")
 	tell, told, err := os.Pipe()
 	if err != nil {
@@ -165,7 +166,7 @@ func (a *Attempt) array(ctx context.Context, w *proc.Work, dir string) error {
 	err = cmd.Run()
 	told.Close()
 	if err != nil {
-		return fmt.Errorf("%s: %w", task.Args[0], err)
+		return fmt.Errorf("%s: %w: %s", task.Args[0], err, said)
 	}
 	return stdout.Close()
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,5 +207,5 @@ func (w *lastLine) Write(p []byte) (int, error) {
 
 func (w *lastLine) String() string {
 	text := strings.TrimRight(strings.ToValidUTF8(string(w.text), "\uFFFD"), "\n")
-	return text[strings.LastIndex(text, "\n")+1:]
+	return cmp.Or(text[strings.LastIndex(text, "\n")+1:], "nothing on standard error")
 }
