@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 // What kubectl get pods -o json prints: a list of pods, or one. A pod is an attempt from the start of its first container to the end of its last.
 // Kubernetes keeps whole seconds.
 //
-// Job is the name of the Job, else of whatever owns the pod, else the pod's. Task is the completion index of an indexed Job, otherwise every pod is a task by itself,
-// numbered from 0. A pod that was deleted or evicted while it ran was killed; how long a pod ran that still runs is counted until the
+// Job is the name of the Job, else of whatever owns the pod, else the pod's. Task is the completion index of an indexed Job, or what Tailcut's controller
+// says, otherwise every pod is a task by itself, numbered from 0. A pod that was deleted or evicted while it ran was killed; how long a pod ran that still runs is counted until the
 // last instant in the list.
 
 type pods struct {
@@ -181,7 +182,8 @@ func (p *pods) job(d *pod) string {
 
 // number fills in the numbers of task and attempt.
 func (p *pods) number(d *pod) {
-	if i, err := strconv.Atoi(d.Metadata.Annotations["batch.kubernetes.io/job-completion-index"]); err == nil && i >= 0 {
+	task := cmp.Or(d.Metadata.Annotations["batch.kubernetes.io/job-completion-index"], d.Metadata.Labels["tailcut.dev/task"])
+	if i, err := strconv.Atoi(task); err == nil && i >= 0 {
 		key := podTask{p.a.Job, i}
 		p.a.Task, p.a.Number = i, p.index[key]
 		p.index[key]++
