@@ -108,6 +108,7 @@ func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage stri
 			newest[s.index] = max(newest[s.index], s.number)
 		}
 	}
+	decided := conditionOf(&t.status, batchv1.JobFailureTarget) != nil
 	list := &t.status.UncountedTerminatedPods.Failed
 	for _, p := range pods {
 		s, ok := sightOf(job, p)
@@ -121,14 +122,14 @@ func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage stri
 			continue
 		}
 		v := verdictOn(job, p)
-		counts := s.phase == failed && !t.completed[s.index]
+		counts := s.phase == failed && !t.completed[s.index] && !t.failed[s.index] // else it is decided without this one
 		if counts && v.action == failJob && failJobMessage == "" {
 			failJobMessage = v.message
 		}
 		if counts && !slices.Contains(*list, p.UID) {
 			*list = append(*list, p.UID)
 		}
-		if counts && job.Spec.BackoffLimitPerIndex != nil {
+		if counts && job.Spec.BackoffLimitPerIndex != nil && !decided { // what is ended because the Job has failed says nothing of its index
 			if v.action == failIndex || failuresOf(p) >= int(*job.Spec.BackoffLimitPerIndex) {
 				t.failed[s.index] = true
 			} else if newest[s.index] == s.number {

@@ -105,6 +105,16 @@ func TestTally(t *testing.T) {
 		{"the index may fail once", perIndex, []*corev1.Pod{testPod(0, 0, bad)}, "[|] 0+0 0/1 0 "},
 		{"its successor knows", perIndex, []*corev1.Pod{testPod(0, 0, bad), testPod(0, 1, run, hadFailed(1))}, "[|] 1+0 0/1 1 "},
 		{"and not twice", perIndex, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1))}, "[|0] 0+0 0/1 1 "},
+		{"nor for its clone", perIndex, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1)), testPod(0, 2, bad, hadFailed(1))}, "[|0] 0+0 0/1 2 "},
+		{"counted before its index failed", func(j *batchv1.Job) {
+			perIndex(j)
+			j.Status.FailedIndexes = ptr.To("0")
+			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"uid-0-1"}}
+		}, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1))}, "[|0] 0+0 0/1 1 "},
+		{"ended because the Job has failed", func(j *batchv1.Job) {
+			perIndex(j)
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "Test"}}
+		}, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1)), testPod(1, 0, bad)}, "[|] 0+0 0/2 2 Test"},
 		{"some indexes failed", perIndex, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1)), testPod(1, 0, ok), testPod(2, 0, ok)}, "[1,2|0] 0+0 0/1 3 FailedIndexes"},
 		{"too many indexes failed", func(j *batchv1.Job) { perIndex(j); j.Spec.MaxFailedIndexes = ptr.To[int32](0) },
 			[]*corev1.Pod{testPod(0, 1, bad, hadFailed(1))}, "[|0] 0+0 0/1 1 MaxFailedIndexesExceeded"},
