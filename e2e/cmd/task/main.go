@@ -1,6 +1,6 @@
 // Task is the work of the tests' pods: it takes the time of its first argument, many times as long on the node that its second names (the third says
 // how many), and reports its progress in its pod's annotation tailcut.dev/progress. Its output is its pod's name, in a file of /out that
-// has its index for a name: of several attempts the first to finish leaves it.
+// has its index for a name: of several attempts the first to finish leaves it. With the first argument exit it ends as the others say.
 package main
 
 import (
@@ -18,6 +18,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "exit" {
+		os.Exit(exit(os.Args[2:]))
+	}
 	err := work(os.Args[1:])
 	if err == nil {
 		err = commit("/out", os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("POD_NAME"))
