@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -16,40 +17,42 @@ const (
 	mostSlow  = 16
 )
 
-// strikes are what speaks against a node.
-type strikes struct {
+// record is what is known of a node.
+type record struct {
 	running, late int // attempts that run, and those of them that have run for too long
-	overtaken     int // attempts that a younger one on another node was faster than
-	won           int
+	bad, good     int // attempts that took too long or were overtaken by a younger one on another node, and those that won in time
 }
 
-func (s *strikes) slow() bool {
-	return s.late >= leastLate && 2*s.late >= s.running || s.overtaken >= leastLate && s.overtaken > s.won
+func (r *record) slow() bool {
+	return r.late >= leastLate && 2*r.late >= r.running || r.late+r.bad >= leastLate && r.late+r.bad > r.good
 }
 
 // slowNodes returns the nodes that pods should rather not go to, at most mostSlow, which bounds the size of pods: the worst first.
 func (r *run) slowNodes(now time.Time) []string {
 	limit := r.tooLong()
-	nodes := map[string]*strikes{}
-	at := func(node string) *strikes {
-		if nodes[node] == nil {
-			nodes[node] = &strikes{}
-		}
-		return nodes[node]
-	}
+	nodes := map[string]*record{}
 	for i := range r.indexes {
-		var winner *attempt
+		winner := ""
 		for _, a := range slices.Backward(r.indexes[i].attempts) { // the younger come first
+			if a.node == "" {
+				continue
+			}
+			n := nodes[a.node]
+			if n == nil {
+				n = &record{}
+				nodes[a.node] = n
+			}
 			s := r.sights[a.ref]
 			switch {
-			case a.node == "":
+			case a.won && s != nil && took(s) > limit:
+				winner = a.node
+				n.bad++
 			case a.won:
-				winner = a
-				at(a.node).won++
-			case winner != nil && a.dropped && a.node != winner.node:
-				at(a.node).overtaken++
+				winner = a.node
+				n.good++
+			case winner != "" && a.dropped && a.node != winner:
+				n.bad++
 			case s != nil && s.phase == running && !s.begun.IsZero():
-				n := at(a.node)
 				n.running++
 				if now.Sub(s.begun) > limit {
 					n.late++
@@ -64,22 +67,30 @@ func (r *run) slowNodes(now time.Time) []string {
 		}
 	}
 	slices.SortFunc(slow, func(a, b string) int {
-		return cmp.Or(cmp.Compare(nodes[b].late+nodes[b].overtaken, nodes[a].late+nodes[a].overtaken), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(nodes[b].late+nodes[b].bad, nodes[a].late+nodes[a].bad), cmp.Compare(a, b))
 	})
 	return slow[:min(len(slow), mostSlow)]
 }
 
 // tooLong is twice the median of what attempts that succeeded took, and the two seconds that times to the second may be wrong by.
 func (r *run) tooLong() time.Duration {
-	var took []time.Duration
+	var all []time.Duration
 	for _, s := range r.sights {
-		if s.phase == succeeded && !s.begun.IsZero() && !s.ended.IsZero() {
-			took = append(took, s.ended.Sub(s.begun))
+		if d := took(s); d > 0 {
+			all = append(all, d)
 		}
 	}
-	if len(took) < leastDone {
-		return 1<<63 - 1
+	if len(all) < leastDone {
+		return math.MaxInt64
 	}
-	slices.Sort(took)
-	return 2*took[len(took)/2] + 2*time.Second
+	slices.Sort(all)
+	return 2*all[len(all)/2] + 2*time.Second
+}
+
+// took is for how long an attempt ran that has succeeded, 0 if that is not known.
+func took(s *sight) time.Duration {
+	if s.phase != succeeded || s.begun.IsZero() || s.ended.IsZero() {
+		return 0
+	}
+	return s.ended.Sub(s.begun)
 }

@@ -43,6 +43,21 @@ func settled(indexes [][]string) *run {
 	return r
 }
 
+// A node that is done with its long attempts is no better than one that has them still.
+func TestLongNodes(t *testing.T) {
+	r := settled([][]string{{"a"}, {"a"}, {"a"}, {"b"}, {"b"}, {"b"}, {"b"}})
+	for i := 3; i < 5; i++ {
+		r.sights[ref{i, 0}].ended = epoch.Add(23 * time.Second)
+	}
+	if got := r.slowNodes(epoch); len(got) > 0 {
+		t.Errorf("slow are %v; half of the attempts were in time", got)
+	}
+	r.sights[ref{5, 0}].ended = epoch.Add(23 * time.Second)
+	if got := r.slowNodes(epoch); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("slow are %v, want b", got)
+	}
+}
+
 // Attempts of 10 s have succeeded on node b. Those that run since the start are late after 22 s.
 func TestLateNodes(t *testing.T) {
 	for _, c := range []struct {
@@ -57,7 +72,7 @@ func TestLateNodes(t *testing.T) {
 		{"not yet", 3, 22 * time.Second, []string{"a", "a"}, nil, nil},
 		{"too little known", 2, time.Hour, []string{"a", "a"}, nil, nil},
 		{"one", 3, time.Hour, []string{"a", "b"}, nil, nil},
-		{"the lesser part", 3, time.Hour, []string{"a", "a"}, []string{"a", "a", "a"}, nil},
+		{"the lesser part", 3, time.Hour, []string{"b", "b"}, []string{"b", "b", "b"}, nil},
 	} {
 		r := settled(slices.Repeat([][]string{{"b"}}, c.done))
 		now := epoch.Add(c.age)
