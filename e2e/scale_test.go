@@ -92,7 +92,10 @@ status:
 `, i, i)
 	}
 	c.must(nodes.String(), "create", "-f", "-")
-	c.must("", "wait", "--for=condition=Ready", "--timeout=5m", "node", "-l", "type=kwok")
+	c.eventually(5*time.Minute, "a node without a taint for each", func() bool {
+		taints := c.must("", "get", "nodes", "-l", "type=kwok", "-o", `jsonpath={range .items[*]}{.spec.taints[0].key}{"\n"}{end}`)
+		return strings.Count(taints, "\n") == simulatedNodes && strings.TrimSpace(taints) == ""
+	})
 }
 
 func simulatedJob(name string, tasks int, policy string) string {
