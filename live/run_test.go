@@ -81,7 +81,12 @@ func TestRunInOrder(t *testing.T) {
 // A task loses its machine three times. That is no failure, of which this job forgives none; the task waits again, and the machine is used again at once.
 func TestRunLosesMachine(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
-		exec := newFake(t, newDisk(), func(a Attempt) fate { return fate{takes: 10 * ms, lost: a.Index == 1 && a.Number < 3} })
+		exec := newFake(t, newDisk(), func(a Attempt) fate {
+			if a.Index == 1 {
+				return fate{takes: 10 * ms, lost: a.Number < 3}
+			}
+			return fate{takes: 3 * ms} // the others are over when the machine is lost
+		})
 		s := finish(t, create(t, path, header(2, 0, 3), never), exec)
 		if s.State != "succeeded" || s.Attempts != 6 || s.Flow != sched.Time(40*ms) {
 			t.Errorf("summary: %+v\n%v", s, exec.log)
