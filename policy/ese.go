@@ -80,8 +80,10 @@ func (p *ese) Observe(v *sched.View, ev *sched.Event) {
 		st.ends.clear()
 	case sched.AttemptDone:
 		a := v.Attempt(ev.Attempt)
-		p.sum += (v.Now() - a.Started).Seconds() / (1 - a.From)
-		p.count++
+		if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+			p.sum += d
+			p.count++
+		}
 		p.place(v, p.stages.of(ev.Stage), ev.Task)
 	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, p.stages.of(ev.Stage), ev.Task)

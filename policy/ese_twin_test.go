@@ -41,8 +41,10 @@ func (p *eseTwin) Observe(v *sched.View, ev *sched.Event) {
 	p.naive.Observe(v, ev)
 	if ev.Kind == sched.AttemptDone {
 		a := v.Attempt(ev.Attempt)
-		p.total += (v.Now() - a.Started).Seconds() / (1 - a.From)
-		p.count++
+		if 1-a.From >= 1./64 {
+			p.total += (v.Now() - a.Started).Seconds() / (1 - a.From)
+			p.count++
+		}
 	}
 }
 

@@ -3,7 +3,8 @@ package policy
 // LATE, longest approximate time to end: Zaharia, Konwinski, Joseph, Katz, Stoica, "Improving MapReduce Performance in Heterogeneous
 // Environments", OSDI 2008, section 4.
 //
-//	ProgressScore, ProgressRate  phi, and phi/age as of the last report; 1/duration of a winner; the driver's own rate where it tells one
+//	ProgressScore, ProgressRate  phi, and phi/age as of the last report; 1/duration of a winner; the driver's own rate where it tells one.
+//	                             An attempt that resumed at From counts what it did itself: (phi-From)/age, (1-From)/duration
 //	time left                    (1-phi)/ProgressRate
 //	SpeculativeCap               cap, a fraction of all slots; at least one clone unless it is 0
 //	SlowTaskThreshold            slow_task, percentile of the rates of all attempts of the stage that have reported or won
@@ -128,7 +129,8 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone:
 		st := p.stages.of(ev.Stage)
 		x := p.take(st, ev.Attempt, ev.Task)
-		won := 1 / (v.Now() - v.Attempt(ev.Attempt).Started).Seconds()
+		a := v.Attempt(ev.Attempt)
+		won := (1 - a.From) / (v.Now() - a.Started).Seconds()
 		if x.number > 0 {
 			st.rates.set(int(x.number-1), won)
 		} else {
@@ -154,12 +156,12 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 
 // report takes in how far an attempt has come. A report of no progress, or at the instant of the start, tells nothing.
 func (p *late) report(v *sched.View, ev *sched.Event) {
-	age := (v.Now() - v.Attempt(ev.Attempt).Started).Seconds()
-	rate := ev.Rate
+	a := v.Attempt(ev.Attempt)
+	age, rate := (v.Now() - a.Started).Seconds(), ev.Rate
 	if rate == 0 && age > 0 {
-		rate = ev.Progress / age
+		rate = (ev.Progress - a.From) / age
 	}
-	if rate == 0 {
+	if rate <= 0 {
 		return
 	}
 	st, row := p.stages.of(ev.Stage), ev.Attempt.Row()

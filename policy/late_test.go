@@ -25,14 +25,14 @@ func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptProgress:
 		rate := ev.Rate
 		if age := (v.Now() - v.Attempt(a).Started).Seconds(); rate == 0 && age > 0 {
-			rate = ev.Progress / age
+			rate = (ev.Progress - v.Attempt(a).From) / age
 		}
 		if rate > 0 {
 			p.reports[a] = lateAttempt{rate: rate, end: later(v.Now(), (1-ev.Progress)/rate)}
 		}
 	case sched.AttemptDone:
 		delete(p.reports, a)
-		p.won[ev.Stage] = append(p.won[ev.Stage], 1/(v.Now()-v.Attempt(a).Started).Seconds())
+		p.won[ev.Stage] = append(p.won[ev.Stage], (1-v.Attempt(a).From)/(v.Now()-v.Attempt(a).Started).Seconds())
 	case sched.AttemptFailed, sched.AttemptLost:
 		delete(p.reports, a)
 	}

@@ -108,7 +108,9 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 		st.several.clear()
 	case sched.AttemptDone:
 		a, st := v.Attempt(ev.Attempt), p.stages.of(ev.Stage)
-		st.news.add((v.Now() - a.Started).Seconds() / (1 - a.From))
+		if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+			st.news.add(d)
+		}
 		p.lists.remove(ev.Attempt)
 		p.place(v, st, ev.Task)
 		p.rank(v, st)

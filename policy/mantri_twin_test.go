@@ -19,7 +19,8 @@ type mantriTwin struct {
 	restarts   int
 	copies     int
 
-	young []mantriClone // duplicates, in the order of their start
+	whole map[sched.StageID][]float64 // seconds that whole tasks take, by the winners
+	young []mantriClone               // duplicates, in the order of their start
 	tries map[sched.TaskID]int
 }
 
@@ -56,8 +57,18 @@ func TestMantriTwin(t *testing.T) {
 		}
 		return spec, &mantriTwin{
 			naive: newNaive(fair), delta: delta, rho: rho, period: period, byRho: byRho, restarts: restarts, copies: copies, tries: map[sched.TaskID]int{},
+			whole: map[sched.StageID][]float64{},
 		}
 	})
+}
+
+func (p *mantriTwin) Observe(v *sched.View, ev *sched.Event) {
+	p.naive.Observe(v, ev)
+	if ev.Kind == sched.AttemptDone {
+		if left := 1 - v.Attempt(ev.Attempt).From; left >= 1./64 {
+			p.whole[ev.Stage] = append(p.whole[ev.Stage], (v.Now()-v.Attempt(ev.Attempt).Started).Seconds()/left)
+		}
+	}
 }
 
 func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
@@ -165,10 +176,10 @@ func (p *mantriTwin) best(v *sched.View, s sched.StageID, byRho bool) (best mant
 		if byRho {
 			x.until = end - sched.FromSeconds(mean+p.rho*p.period.Seconds())
 		} else {
-			below, n := 0, len(p.won[s])
+			below, n := 0, len(p.whole[s])
 			limits := []sched.Time{}
-			for _, d := range p.won[s] {
-				limits = append(limits, sched.FromSeconds(d.Seconds()*(c+1)/c))
+			for _, d := range p.whole[s] {
+				limits = append(limits, sched.FromSeconds(d*(c+1)/c))
 				if limits[len(limits)-1] < end-v.Now() {
 					below++
 				}

@@ -52,8 +52,10 @@ func (r *srewRanks) observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptDone:
 		a := v.Attempt(ev.Attempt)
-		r.sum += (ev.At - a.Started).Seconds() / (1 - a.From)
-		r.count++
+		if d, ok := sched.Whole(ev.At-a.Started, a.From); ok {
+			r.sum += d
+			r.count++
+		}
 		r.mark(v, ev.Job)
 	case sched.JobArrived, sched.JobDone, sched.JobFailed, sched.JobCancelled:
 		r.mark(v, ev.Job)

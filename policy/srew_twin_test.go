@@ -28,8 +28,10 @@ type srewTwin struct {
 func (p *srewTwin) Observe(v *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.AttemptDone {
 		a := v.Attempt(ev.Attempt)
-		p.sum += (v.Now() - a.Started).Seconds() / (1 - a.From)
-		p.won++
+		if 1-a.From >= 1./64 {
+			p.sum += (v.Now() - a.Started).Seconds() / (1 - a.From)
+			p.won++
+		}
 	}
 }
 

@@ -93,9 +93,11 @@ func (p *stations) observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.AttemptDone:
 		a := v.Attempt(ev.Attempt)
-		d := &p.done[station(v.Stage(ev.Stage).Class)]
-		d.tasks++
-		d.seconds += (v.Now() - a.Started).Seconds() / (1 - a.From)
+		if x, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+			d := &p.done[station(v.Stage(ev.Stage).Class)]
+			d.tasks++
+			d.seconds += x
+		}
 	case sched.StageDone:
 		st := v.Stage(ev.Stage)
 		if mean, _, ok := st.Measured(); ok {

@@ -111,8 +111,14 @@ func (s *Stage) Estimate() (mean, sd float64, ok bool) {
 	return s.Measured()
 }
 
+// Whole returns the seconds that a whole task takes the way an attempt took d for what follows the fraction from of it. ok is false if that is less than a 64th
+// of the task: the attempt has then hardly done more than begin, which multiplied would say that tasks last for ages.
+func Whole(d Time, from float64) (seconds float64, ok bool) {
+	return d.Seconds() / (1 - from), 1-from >= 1./64
+}
+
 // Measured returns the mean and sample standard deviation, in seconds, of the durations of the attempts that have won; an attempt
-// that resumed counts as the whole task would have taken. ok is false while none has.
+// that resumed counts as the whole task would have taken, if it says something of that; see Whole. ok is false while none has.
 func (s *Stage) Measured() (mean, sd float64, ok bool) {
 	if s.count == 0 {
 		return 0, 0, false
@@ -124,7 +130,10 @@ func (s *Stage) Measured() (mean, sd float64, ok bool) {
 }
 
 func (s *Stage) measure(d Time, from float64) {
-	x := d.Seconds() / (1 - from)
+	x, ok := Whole(d, from)
+	if !ok {
+		return
+	}
 	s.count++
 	delta := x - s.mean
 	s.mean += delta / s.count
@@ -151,7 +160,7 @@ type Attempt struct {
 	Number     uint32 // attempts of the task launched before this one
 	Clone      bool   // launched while another attempt of the task was running
 	Started    Time
-	From       float64 // fraction of the work it began with
+	From       float64 // fraction of the work it began with: what it was to go on from, or less if it has reported less
 	Progress   float64 // fraction of the task's work done at ProgressAt, as last reported; From before the first report
 	ProgressAt Time
 	Rate       float64 // fraction per second since ProgressAt if the driver told, else 0

@@ -141,9 +141,9 @@ func (v *View) leave(row int32, m *Machine) {
 	}
 }
 
-// advance notes how far an attempt has come.
+// advance notes how far an attempt has come. One that has done less than it was to go on from found nothing there and began where it is.
 func (v *View) advance(row int32, f *Event) {
-	v.progress[row] = headway{from: v.from(row), done: f.Progress, at: v.now, rate: f.Rate}
+	v.progress[row] = headway{from: min(v.from(row), f.Progress), done: f.Progress, at: v.now, rate: f.Rate}
 	v.attempts[row].advanced = true
 }
 

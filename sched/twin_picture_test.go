@@ -316,7 +316,7 @@ func (w *twin) measured(s StageID) [2]float64 {
 	var x []float64
 	sum := 0.0
 	for _, a := range w.attempts {
-		if w.tasks[a.Task].stage == s && a.useful && a.why == 0 && !a.failed {
+		if w.tasks[a.Task].stage == s && 1-a.From >= 1./64 && a.useful && a.why == 0 && !a.failed {
 			x = append(x, (a.ended-a.Started).Seconds()/(1-a.From))
 			sum += x[len(x)-1]
 		}

@@ -250,7 +250,7 @@ func (w *twin) apply(f Event) {
 		w.tellOf(a, AttemptFailed)
 		w.orphan(a.Task)
 	case f.Kind == AttemptProgress && alive:
-		a.Progress, a.Rate, a.ProgressAt = f.Progress, f.Rate, w.now
+		a.From, a.Progress, a.Rate, a.ProgressAt = min(a.From, f.Progress), f.Progress, f.Rate, w.now
 		w.tellOf(a, AttemptProgress)
 		w.seen[len(w.seen)-1].Progress, w.seen[len(w.seen)-1].Rate = f.Progress, f.Rate
 	case f.Kind == DataFetched:
