@@ -171,7 +171,10 @@ func (s *story) halfway(engine int) (saved, resumed []int) {
 			case f.Kind == sched.MachineLost:
 				engine-- // each engine begins with it
 				saved, resumed = nil, nil
-			case !ok || f.Kind != sched.AttemptProgress || f.Progress == 0: // clones say so before they have done anything
+			case !ok || f.Kind != sched.AttemptProgress:
+			case f.Progress == 0: // clones say so before they have done anything, and those that were to go on but found nothing saved
+				d.From = 0
+				launched[f.Attempt] = d
 			case d.From == 0:
 				saved = append(saved, int(d.Number))
 			default:
@@ -201,7 +204,7 @@ func TestOnlyResumedFinish(t *testing.T) {
 		}
 	}
 	for engine = 1; engine <= 3; engine++ {
-		cmd := exec.Command(tailcut, "run", "--output", s.out, "--tasks", "1", "--resumable", "--slots", "2", "--policy", "srew:preempt=true",
+		cmd := exec.Command(tailcut, "run", "--output", s.out, "--tasks", "1", "--resumable", "--slots", "2", "--retries", "9", "--policy", "srew:preempt=true",
 			"--", "sh", "-c", relayTask)
 		cmd.Env = append(os.Environ(), mark+"="+s.name, "PIDS="+pids)
 		var said bytes.Buffer
