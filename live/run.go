@@ -126,7 +126,7 @@ func (r *Run) loop(ctx context.Context) error {
 	for !r.over {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return errors.Join(r.leave(wake), ctx.Err())
 		case <-tick.C:
 			r.tick()
 			continue
@@ -182,6 +182,15 @@ func (r *Run) open(wake *time.Timer) error {
 	r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobArrived, Job: job})
 	if r.Retried {
 		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobRetried, Job: job})
+	}
+	return r.advance(now, wake)
+}
+
+// leave gives the machines up, so that the journal knows until when attempts ran.
+func (r *Run) leave(wake *time.Timer) error {
+	now := r.now()
+	for m := range r.Header.Machines {
+		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
 	}
 	return r.advance(now, wake)
 }

@@ -88,8 +88,9 @@ func (r *Run) Durations() [][]sched.Time {
 	all := make([][]sched.Time, len(r.Header.Stages))
 	for i := range r.past.records {
 		if rec := &r.past.records[i]; rec.End == Won {
-			whole := float64(rec.Stop-rec.Start) / (1 - rec.From)
-			all[rec.Stage] = append(all[rec.Stage], sched.Time(whole))
+			if whole, ok := sched.Whole(rec.Stop-rec.Start, rec.From); ok {
+				all[rec.Stage] = append(all[rec.Stage], sched.FromSeconds(whole))
+			}
 		}
 	}
 	return all

@@ -30,7 +30,9 @@ func (a *attempt) command(role, script string, feed func(io.Writer) error, read 
 	cmd.Stderr = stderr
 	cmd.WaitDelay = waitDelay
 	stdin, stdout, err := startPiped(cmd)
-	if err != nil {
+	if cause := context.Cause(a.ctx); err != nil && cause != nil {
+		return cause // it is why nothing was started
+	} else if err != nil {
 		return fmt.Errorf("mapreduce: %s %q: %w", role, script, err)
 	}
 	closePipes := func() {
