@@ -66,7 +66,9 @@ func Run(ctx context.Context, o Options) error {
 	if err := clientscheme.AddToScheme(scheme); err != nil {
 		return err
 	}
-	caches := cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: labels.NewSelector().Add(*ours)}}}
+	caches := cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
+		Label: labels.NewSelector().Add(*ours), Transform: cache.TransformStripManagedFields(), // which nobody reads, and which are much of a pod
+	}}}
 	if o.Namespace != "" {
 		caches.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
 	}
