@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,6 +87,18 @@ func (c *cluster) eventually(most time.Duration, what string, holds func() bool)
 			c.t.Fatalf("after %v still not %s", most, what)
 		}
 	}
+}
+
+// answers waits for a server.
+func (c *cluster) answers(address string) {
+	c.t.Helper()
+	c.eventually(time.Minute, "a server at "+address, func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
 }
 
 // controller runs tailcut-controller until stop is called, which kills it. What the test is to see of it is in the log.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,13 +45,7 @@ func (c *cluster) storeServer() string {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	c.eventually(time.Minute, "a server at port 7070", func() bool {
-		conn, err := net.Dial("tcp", "127.0.0.1:7070")
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
+	c.answers("127.0.0.1:7070")
 	return filepath.Join(dir, "data")
 }
 

@@ -12,7 +12,8 @@ import (
 var rounds = flag.Int("rounds", 1, "how often TestSlowNode runs each Job")
 
 // One of three nodes takes ten times as long for everything. Under each policy the Job completes sooner than under Kubernetes' own controller, by the
-// median of the rounds, and every index has succeeded. The parameters are for tasks of seconds; the defaults are for minutes.
+// median of the rounds, and every index has succeeded. The parameters are for tasks of seconds; the defaults are for minutes. Fifo has no clones: it
+// tells what the rest comes to, as keeping away from the slow node.
 func TestSlowNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
@@ -20,7 +21,7 @@ func TestSlowNode(t *testing.T) {
 	c := newCluster(t)
 	c.must(reporters, "apply", "-f", "-")
 	defer c.controller()()
-	policies := []string{"", "spark:quantile=0.5,multiplier=1.5", "late:min_age=5s,cap=0.3", "srew:slot=1s"}
+	policies := []string{"", "fifo", "spark:quantile=0.5,multiplier=1.5", "late:min_age=5s,cap=0.3", "srew:slot=1s"}
 	flows := make([][]float64, len(policies))
 	for round := range *rounds {
 		for k := range policies {
@@ -44,7 +45,7 @@ func TestSlowNode(t *testing.T) {
 			ratios = append(ratios, flows[k][round]/flows[0][round])
 		}
 		t.Logf("%s | %s | %s", policy, spread(flows[k], "%.1f"), spread(ratios, "%.2f"))
-		if slices.Sort(ratios); policy != "" && ratios[len(ratios)/2] >= 1 {
+		if slices.Sort(ratios); k > 1 && ratios[len(ratios)/2] >= 1 {
 			t.Errorf("under %s the Job takes no less time than under Kubernetes' own controller", policy)
 		}
 	}
