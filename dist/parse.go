@@ -34,13 +34,11 @@ func parse(s string, depth int) (Law, error) {
 	}
 	f := &families[i]
 	a := arguments{family: f, numbers: map[string]float64{}, parts: map[string]Law{}}
-	fields, err := splitFields(rest)
-	if err != nil {
-		return nil, fmt.Errorf("law: %s: %w", f.name, err)
-	}
-	for _, field := range fields {
-		if err := a.read(field, depth); err != nil {
-			return nil, err
+	if strings.TrimSpace(rest) != "" {
+		for _, field := range Fields(rest) {
+			if err := a.read(field, depth); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := a.complete(); err != nil {
@@ -56,33 +54,23 @@ func parse(s string, depth int) (Law, error) {
 	return l, nil
 }
 
-// splitFields splits at the commas outside parentheses.
-func splitFields(s string) ([]string, error) {
-	if strings.TrimSpace(s) == "" {
-		return nil, nil
-	}
-	var out []string
+// Fields splits a text at the commas outside parentheses: KEY=VALUE,KEY=(VALUE,VALUE) has two fields.
+func Fields(s string) (fields []string) {
 	open, start := 0, 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch s[i] {
 		case '(':
 			open++
 		case ')':
 			open--
-			if open < 0 {
-				return nil, fmt.Errorf("a ) without its (")
-			}
 		case ',':
 			if open == 0 {
-				out = append(out, s[start:i])
+				fields = append(fields, s[start:i])
 				start = i + 1
 			}
 		}
 	}
-	if open > 0 {
-		return nil, fmt.Errorf("a ( without its )")
-	}
-	return append(out, s[start:]), nil
+	return append(fields, s[start:])
 }
 
 // arguments are the parameters given to a family, read and complete.

@@ -79,7 +79,7 @@ func TestParseErrors(t *testing.T) {
 		"uniform:lo=2,hi=1":                    `law: hi of uniform must be greater than lo=2, got 1`,
 		"min:n=0,of=(exp:mu=1)":                `law: n of min must be a whole number from 1 to 1073741824, got "0"`,
 		"min:n=2,of=exp":                       `law: min: of must be a law in parentheses, got "exp"`,
-		"min:n=2,of=(exp:mu=1":                 `law: min: a ( without its )`,
+		"min:n=2,of=(exp:mu=1":                 `law: min: of must be a law in parentheses, got "(exp:mu=1"`,
 		"min:n=2,of=(exp:my=1)":                `law: unknown parameter "my" of exp; valid: mu, mean`,
 		"mixture:w1=1,of2=(exp:mu=1)":          `law: mixture wants w and of, numbered from 1 without gaps; got w1, of2`,
 		"mixture:w01=1":                        `law: unknown parameter "w01" of mixture; valid: w1, of1, …`,

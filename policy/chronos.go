@@ -91,10 +91,8 @@ func (p *chronos) Observe(v *sched.View, ev *sched.Event) {
 			p.ready(v, ev.Stage)
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.stages.close(s)
-			p.due.drop(int(s))
-		}
+		p.stages.end(v, ev)
+		p.due.end(v, ev)
 	}
 }
 
@@ -140,9 +138,7 @@ func (p *chronos) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	p.start(v, act)
-	if p.due.len() > 0 {
-		act.WakeAt(p.due.topKey().x)
-	}
+	wakeFor(act, &p.due)
 }
 
 // start gives free slots to waiting tasks, and under clone their clones with them.

@@ -27,3 +27,10 @@ func (c *slotClock) begins(v *sched.View, act *sched.Actions) bool {
 	act.WakeAt(c.due)
 	return begins
 }
+
+// wakeFor asks to be called when the first of what is due is due.
+func wakeFor(act *sched.Actions, due *heap[rising[sched.Time]]) {
+	if due.len() > 0 {
+		act.WakeAt(due.topKey().x)
+	}
+}

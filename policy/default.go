@@ -20,7 +20,7 @@ func WithDefault(spec, param, value string) (string, error) {
 			rest += "," + set
 		}
 	}
-	for _, kv := range splitOutside(rest) {
+	for _, kv := range dist.Fields(rest) {
 		if key, _, _ := strings.Cut(kv, "="); key == param {
 			return spec, nil
 		}

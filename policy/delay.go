@@ -51,9 +51,7 @@ func (p *delay) observe(v *sched.View, ev *sched.Event) {
 	case sched.TaskReady:
 		p.enqueue(v, p.stages.of(ev.Stage), ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.stages.close(s)
-		}
+		p.stages.end(v, ev)
 	}
 }
 

@@ -88,10 +88,8 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.due.drop(int(s))
-			p.stages.close(s)
-		}
+		p.due.end(v, ev)
+		p.stages.end(v, ev)
 	}
 }
 
@@ -149,9 +147,7 @@ func (p *flink) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.check(v)
 	p.clone(v, act)
-	if p.due.len() > 0 {
-		act.WakeAt(p.due.topKey().x)
-	}
+	wakeFor(act, &p.due)
 }
 
 // check does the checks that are due.

@@ -91,9 +91,7 @@ func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.stages.close(s)
-		}
+		p.stages.end(v, ev)
 	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.DataFetched:
 		return
 	}
@@ -317,7 +315,5 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 		p.place(v, x.task)
 		p.touch(v, j)
 	}
-	if p.switches.len() > 0 {
-		act.WakeAt(p.switches.topKey().x)
-	}
+	wakeFor(act, &p.switches)
 }

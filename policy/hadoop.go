@@ -62,9 +62,7 @@ func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lookAt(ev.Stage, v.Now())
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.due.drop(int(s))
-		}
+		p.due.end(v, ev)
 	}
 }
 
@@ -103,9 +101,7 @@ func (p *hadoop) Decide(v *sched.View, act *sched.Actions) {
 		}
 		p.clone(v, act, sched.StageID(s))
 	}
-	if p.due.len() > 0 {
-		act.WakeAt(p.due.topKey().x)
-	}
+	wakeFor(act, &p.due)
 }
 
 // look finds the slow tasks of a stage, and returns from when on it may have others if nothing happens.

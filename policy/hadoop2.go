@@ -135,10 +135,8 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 		}
 		p.schedule(v, st, v.Now())
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.due.drop(int(s))
-			p.stages.close(s)
-		}
+		p.due.end(v, ev)
+		p.stages.end(v, ev)
 	}
 }
 
@@ -274,9 +272,7 @@ func (p *hadoop2) Decide(v *sched.View, act *sched.Actions) {
 		p.look(v, p.stages.of(sched.StageID(p.due.top())))
 	}
 	p.serve(v, act)
-	if p.due.len() > 0 {
-		act.WakeAt(p.due.topKey().x)
-	}
+	wakeFor(act, &p.due)
 }
 
 // start gives free slots to fresh tasks.

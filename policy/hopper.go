@@ -125,9 +125,7 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 		if ev.Kind == sched.StageDone {
 			p.tail.add(&p.stages.of(ev.Stage).won)
 		}
-		for s, last := closed(v, ev); s < last; s++ {
-			p.stages.close(s)
-		}
+		p.stages.end(v, ev)
 	}
 	p.touch(v, ev.Job)
 }

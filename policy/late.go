@@ -147,10 +147,8 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.ready.drop(int(s))
-			p.stages.close(s)
-		}
+		p.ready.end(v, ev)
+		p.stages.end(v, ev)
 	}
 }
 

@@ -94,9 +94,7 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobDone:
 		p.deadlines.drop(int(ev.Job))
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.stages.close(s)
-		}
+		p.stages.end(v, ev)
 		if ev.Kind != sched.StageDone {
 			p.deadlines.drop(int(ev.Job))
 		}
@@ -133,9 +131,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	p.start(v, act)
-	if p.deadlines.len() > 0 {
-		act.WakeAt(p.deadlines.topKey().x)
-	}
+	wakeFor(act, &p.deadlines)
 }
 
 // lose gives up a job that cannot meet its deadline, or lets all others go first.

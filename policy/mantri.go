@@ -120,10 +120,8 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 		p.lists.remove(ev.Attempt)
 		p.place(v, p.stages.of(ev.Stage), ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.late.drop(int(s))
-			p.stages.close(s)
-		}
+		p.late.end(v, ev)
+		p.stages.end(v, ev)
 	}
 }
 

@@ -29,15 +29,12 @@ var maxsrptEntry = Entry{
 type maxsrpt struct {
 	stations stations
 	jobs     heap[rank] // with tasks that wait for a slot of this class
-	moved    bool       // the slots of a station have changed, and so all sizes
 }
 
 func (p *maxsrpt) Observe(v *sched.View, ev *sched.Event) {
 	p.stations.observe(v, ev)
 	if about(ev) {
 		p.touch(v, ev.Job)
-	} else if ev.Kind == sched.MachineJoined || ev.Kind == sched.MachineLost {
-		p.moved = true
 	}
 }
 
@@ -56,8 +53,8 @@ func (p *maxsrpt) touch(v *sched.View, j sched.JobID) {
 }
 
 func (p *maxsrpt) Decide(v *sched.View, act *sched.Actions) {
-	if p.moved {
-		p.moved = false
+	if p.stations.moved {
+		p.stations.moved = false
 		for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 			p.touch(v, j)
 		}

@@ -202,9 +202,7 @@ func (b *batch) observe(v *sched.View, ev *sched.Event) {
 	case sched.TaskReady:
 		b.enqueue(v, b.waiting.of(ev.Stage), ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			b.waiting.close(s)
-		}
+		b.waiting.end(v, ev)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -145,7 +146,7 @@ func Canonical(spec string) (string, error) {
 // "fifo,srew:beta=0.7,lambda=1,late" has three.
 func SplitList(list string) []string {
 	var specs []string
-	for _, part := range splitOutside(list) {
+	for _, part := range dist.Fields(list) {
 		name, _, hasParam := strings.Cut(part, "=")
 		if hasParam && !strings.Contains(name, ":") && len(specs) > 0 {
 			specs[len(specs)-1] += "," + part
@@ -154,25 +155,6 @@ func SplitList(list string) []string {
 		specs = append(specs, part)
 	}
 	return specs
-}
-
-// splitOutside splits at commas that stand outside of parentheses.
-func splitOutside(s string) (parts []string) {
-	open, from := 0, 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			open++
-		case ')':
-			open--
-		case ',':
-			if open == 0 {
-				parts = append(parts, s[from:i])
-				from = i + 1
-			}
-		}
-	}
-	return append(parts, s[from:])
 }
 
 // parse resolves presets, finds the entry and checks the parameters. Parameters given beside a preset override the preset's.
@@ -198,7 +180,7 @@ func parse(spec string) (*Entry, Args, error) {
 	if !hasParams || rest == "" {
 		return e, args, nil
 	}
-	for _, kv := range splitOutside(rest) {
+	for _, kv := range dist.Fields(rest) {
 		key, value, ok := strings.Cut(kv, "=")
 		p := e.param(key)
 		if !ok || p == nil {

@@ -112,9 +112,7 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 			p.due = true
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.stages.close(s)
-		}
+		p.stages.end(v, ev)
 		p.ended = true
 		p.due = p.due || p.onEnds
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:

@@ -107,10 +107,8 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		for s, last := closed(v, ev); s < last; s++ {
-			p.due.drop(int(s))
-			p.stages.close(s)
-		}
+		p.due.end(v, ev)
+		p.stages.end(v, ev)
 	}
 }
 
@@ -185,9 +183,7 @@ func (p *spark) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.mark(v)
 	p.clone(v, act)
-	if p.due.len() > 0 {
-		act.WakeAt(p.due.topKey().x)
-	}
+	wakeFor(act, &p.due)
 }
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {

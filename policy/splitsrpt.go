@@ -40,7 +40,6 @@ type splitsrpt struct {
 	live     [2]int                // attempts of S1, S2 that run in such slots
 	balance  heap[rising[float64]] // active jobs by max(x/y, y/x)
 	shuffle  bool                  // this is the shuffle station
-	moved    bool                  // the slots of a station have changed, and so all sizes
 }
 
 // splitJob is what a job has added to live.
@@ -58,8 +57,6 @@ func (p *splitsrpt) Overhear(v *sched.View, ev *sched.Event) {
 	p.stations.observe(v, ev)
 	if about(ev) {
 		p.touch(v, ev.Job)
-	} else if ev.Kind == sched.MachineJoined || ev.Kind == sched.MachineLost {
-		p.moved = true
 	}
 }
 
@@ -88,8 +85,8 @@ func (p *splitsrpt) touch(v *sched.View, j sched.JobID) {
 }
 
 func (p *splitsrpt) Decide(v *sched.View, act *sched.Actions) {
-	if p.moved {
-		p.moved = false
+	if p.stations.moved {
+		p.stations.moved = false
 		for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 			p.touch(v, j)
 		}

@@ -44,6 +44,20 @@ func (p *perStage[T]) close(s sched.StageID) {
 	}
 }
 
+// end gives back the memory of the stages that an event ends.
+func (p *perStage[T]) end(v *sched.View, ev *sched.Event) {
+	for s, last := closed(v, ev); s < last; s++ {
+		p.close(s)
+	}
+}
+
+// end takes the stages that an event ends out of a heap of stages.
+func (h *heap[K]) end(v *sched.View, ev *sched.Event) {
+	for s, last := closed(v, ev); s < last; s++ {
+		h.drop(int(s))
+	}
+}
+
 // closed returns the stages first to last-1 that an event ends.
 func closed(v *sched.View, ev *sched.Event) (first, last sched.StageID) {
 	switch ev.Kind {

@@ -22,6 +22,7 @@ type stations struct {
 	prior []float64  // by StageID: seconds per task as judged at the arrival
 	done  [2]spent   // finished tasks
 	line  [2]line    // finished stages
+	moved bool       // slots have changed, and so all sizes
 }
 
 type sizeRule uint8
@@ -77,9 +78,11 @@ func (p *stations) observe(v *sched.View, ev *sched.Event) {
 	case sched.MachineJoined:
 		m := v.Machine(ev.Machine)
 		p.slots[station(m.Class)] += float64(m.Slots)
+		p.moved = true
 	case sched.MachineLost:
 		m := v.Machine(ev.Machine)
 		p.slots[station(m.Class)] -= float64(m.Slots)
+		p.moved = true
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {

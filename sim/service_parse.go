@@ -72,11 +72,10 @@ func ParseService(spec string) (Model, error) {
 // slowdownParams reads slowdown=LAW and, where it is allowed, keep=SPAN.
 func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sched.Time, err error) {
 	keep = sched.Time(defaultKeep)
-	for rest != "" {
-		var key, value string
-		key, rest, _ = strings.Cut(rest, "=")
-		value, rest = cutParam(rest)
+	for _, field := range dist.Fields(rest) {
+		key, value, _ := strings.Cut(field, "=")
 		switch {
+		case field == "": // no parameter
 		case key == "slowdown":
 			slowdown = strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")
 			if slowdown == "dolly" {
@@ -103,11 +102,10 @@ func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sc
 func ParseCapacity(spec string) (c *Capacity, err error) {
 	var law dist.Law
 	slot, checkpoint := sched.Time(defaultSlot), false
-	for rest := spec; rest != ""; {
-		var key, value string
-		key, rest, _ = strings.Cut(rest, "=")
-		value, rest = cutParam(rest)
+	for _, field := range dist.Fields(spec) {
+		key, value, _ := strings.Cut(field, "=")
 		switch key {
+		case "": // no parameter
 		case "law":
 			if law, err = dist.Parse(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")); err != nil {
 				return nil, fmt.Errorf("sim: law: expected a law in parentheses: %w", err)
@@ -130,22 +128,4 @@ func ParseCapacity(spec string) (c *Capacity, err error) {
 		return nil, errors.New("sim: expected law=LAW, such as capacity:law=(uniform:lo=0,hi=2)")
 	}
 	return NewCapacity(law, slot, checkpoint)
-}
-
-// cutParam cuts a value off at the first comma outside parentheses.
-func cutParam(s string) (value, rest string) {
-	open := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			open++
-		case ')':
-			open--
-		case ',':
-			if open == 0 {
-				return s[:i], s[i+1:]
-			}
-		}
-	}
-	return s, ""
 }
