@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -63,8 +64,8 @@ func Summarize(w *Workload) Summary {
 			}
 		}
 	}
-	s.TasksPerJob, s.StagesPerJob, s.GapSeconds, s.Straggling = spread(tasks), spread(stages), spread(gaps), spread(ratios)
-	s.TaskSeconds = spreadOfTimes(all)
+	s.TasksPerJob, s.StagesPerJob, s.GapSeconds, s.Straggling = spread(tasks, itself), spread(stages, itself), spread(gaps, itself), spread(ratios, itself)
+	s.TaskSeconds = spread(all, sched.Time.Seconds)
 	return s
 }
 
@@ -84,8 +85,8 @@ func straggling(d []sched.Time) (float64, bool) {
 	return d[n-1].Seconds() / median, median > 0
 }
 
-// spread describes a sample, which it sorts.
-func spread(x []float64) Spread {
+// spread describes a sample, which it sorts, in the unit of value.
+func spread[T cmp.Ordered](x []T, value func(T) float64) Spread {
 	n := len(x)
 	if n == 0 {
 		return Spread{}
@@ -93,26 +94,13 @@ func spread(x []float64) Spread {
 	slices.Sort(x)
 	sum := 0.0
 	for _, v := range x {
-		sum += v
+		sum += value(v)
 	}
-	at := func(p float64) float64 { return x[rank(p, n)] }
-	return Spread{N: n, Mean: sum / float64(n), Min: x[0], P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: x[n-1]}
+	at := func(p float64) float64 { return value(x[rank(p, n)]) }
+	return Spread{N: n, Mean: sum / float64(n), Min: value(x[0]), P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: value(x[n-1])}
 }
 
-// spreadOfTimes is spread for durations, which it sorts.
-func spreadOfTimes(d []sched.Time) Spread {
-	n := len(d)
-	if n == 0 {
-		return Spread{}
-	}
-	slices.Sort(d)
-	sum := 0.0
-	for _, v := range d {
-		sum += v.Seconds()
-	}
-	at := func(p float64) float64 { return d[rank(p, n)].Seconds() }
-	return Spread{N: n, Mean: sum / float64(n), Min: d[0].Seconds(), P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: d[n-1].Seconds()}
-}
+func itself(x float64) float64 { return x }
 
 // rank is the index of a quantile among n sorted values.
 func rank(p float64, n int) int { return max(0, int(math.Ceil(p*float64(n)-1e-9))-1) }
