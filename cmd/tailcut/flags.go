@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -115,4 +116,22 @@ func addFormat(cmd *cobra.Command) *choice {
 	cmd.Flags().Var(c, "format", "how to print results")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(c.valid, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// printer is what can be printed in each format of --format; printTable is for people.
+type printer interface {
+	printJSON(io.Writer) error
+	printCSV(io.Writer) error
+	printTable(io.Writer) error
+}
+
+// print prints in the format that was chosen.
+func (c *choice) print(w io.Writer, p printer) error {
+	switch c.value {
+	case "json":
+		return p.printJSON(w)
+	case "csv":
+		return p.printCSV(w)
+	}
+	return p.printTable(w)
 }

@@ -89,13 +89,7 @@ func (f *deadlineFlags) run(stdin io.Reader, out io.Writer, path string) error {
 	}
 	joint := plan.Joint{Steps: deadlineSteps}
 	a := newDeadlineAnswer(pool, jobs, joint.Optimise(pool, utility, works))
-	switch f.format.value {
-	case "json":
-		return a.printJSON(out)
-	case "csv":
-		return a.printCSV(out)
-	}
-	return a.printTable(out)
+	return f.format.print(out, a)
 }
 
 // openDeadlineJobs reads a file of jobs, "-" for standard input.

@@ -75,11 +75,7 @@ func (a *deadlineAnswer) printCSV(out io.Writer) error {
 // printTable prints the answer for people.
 func (a *deadlineAnswer) printTable(out io.Writer) error {
 	t := newTable("job", "tasks", "time left", "in time without clones", "attempts of each task", "in time", "")
-	var right []table.ColumnConfig
-	for n := 2; n <= 6; n++ {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
+	alignRight(t, 2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
 		row := table.Row{text.Trim(f.Name, 32), j.Tasks, span(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), a.remark(i)}

@@ -106,11 +106,7 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 		shown = all[:min(f.top, len(all))]
 	}
 	t := newTable("job", "stage", "tasks", "median", "longest", "saves", "of", "machine time", "what to do")
-	var right []table.ColumnConfig
-	for _, n := range []int{3, 4, 5, 6, 7, 8} {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
+	alignRight(t, 3, 8)
 	for _, e := range shown {
 		stage := e.Stage.Stage
 		if e.StageName != "" {

@@ -104,13 +104,7 @@ func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) er
 			return err
 		}
 	}
-	switch f.format.value {
-	case "json":
-		return a.printJSON(out)
-	case "csv":
-		return a.printCSV(out)
-	}
-	return a.printTable(out)
+	return f.format.print(out, a)
 }
 
 // read returns the law of a duration, and the number of samples that it was made of, 0 if none. It sets the tasks if they are not given.

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tailcut/tailcut/plan"
 )
@@ -23,11 +22,7 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		header = append(header, fmt.Sprintf("%g%% done by", 100*a.flags.quantile))
 	}
 	t := newTable(header...)
-	var right []table.ColumnConfig
-	for n := 2; n <= len(header); n++ {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
+	alignRight(t, 2, len(header))
 	base := a.now.Outcome
 	row := func(what string, o plan.Outcome, quantile string) {
 		cells := table.Row{what, span(o.Latency) + margin(o.Latency, o.LatencyError), saving(base.Latency, o.Latency),

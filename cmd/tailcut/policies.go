@@ -142,6 +142,15 @@ func newTable(header ...any) table.Writer {
 	return t
 }
 
+// alignRight aligns columns of numbers, counted from 1.
+func alignRight(t table.Writer, first, last int) {
+	var right []table.ColumnConfig
+	for n := first; n <= last; n++ {
+		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+}
+
 // kindNames are the kinds of parameters for programs.
 var kindNames = map[policy.Kind]string{
 	policy.Float: "number", policy.Int: "integer", policy.Span: "duration", policy.Bool: "boolean", policy.Choice: "choice",

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
@@ -81,11 +80,7 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 		return printSummaryCSV(w, s)
 	}
 	t := newTable("stage", "tasks", "attempts", "seconds")
-	var configs []table.ColumnConfig
-	for n := 2; n <= 4; n++ {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+	alignRight(t, 2, 4)
 	for _, st := range s.Stages {
 		t.AppendRow(table.Row{st.Name, st.Tasks, st.Attempts, fmt.Sprintf("%.2f", st.Seconds)})
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
@@ -147,11 +146,7 @@ func (r *runSites) slower(h *trace.JournalHeader) func(live.Attempt) float64 {
 // siteTable is a line for each site.
 func siteTable(sites []live.SiteSummary) string {
 	t := newTable("site", "slots", "tasks", "busy seconds", "fetched")
-	var configs []table.ColumnConfig
-	for n := 2; n <= 5; n++ {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+	alignRight(t, 2, 5)
 	for _, s := range sites {
 		t.AppendRow(table.Row{s.Name, s.Slots, s.Tasks, fmt.Sprintf("%.2f", s.Seconds), amount(s.Bytes)})
 	}

@@ -102,8 +102,8 @@ func newSimulate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s := simulation{simulateFlags: f, Comparison: result, policies: policies, bound: bound}
-		return s.print(f.stdout, format.value)
+		s := &simulation{simulateFlags: f, Comparison: result, policies: policies, bound: bound}
+		return format.print(f.stdout, s)
 	}
 	return cmd
 }

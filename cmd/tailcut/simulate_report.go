@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tailcut/tailcut/sim"
 )
@@ -126,14 +125,8 @@ func (s *simulation) summary(policy int) simulateSummary {
 	return r
 }
 
-// print writes the report. Only once it is complete is anything written.
-func (s *simulation) print(w io.Writer, format string) error {
-	switch format {
-	case "json":
-		return s.printJSON(w)
-	case "csv":
-		return s.printCSV(w)
-	}
+// printTable prints the report for people.
+func (s *simulation) printTable(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", count(len(s.workload.Jobs), "job"), count(s.workload.Tasks(), "task"),
 		humanSeconds(s.workload.WorkSeconds()), humanSeconds(s.workload.Horizon().Seconds()), count(s.totalSlots(), "slot"))
 	fmt.Fprintln(w, s.table().Render())
@@ -198,11 +191,7 @@ func (s *simulation) table() table.Writer {
 		header = append(header, "deadlines met")
 	}
 	t := newTable(header...)
-	var right []table.ColumnConfig
-	for n := 2; n <= len(header); n++ {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
+	alignRight(t, 2, len(header))
 	for k := range s.policies {
 		t.AppendRow(s.row(k))
 	}

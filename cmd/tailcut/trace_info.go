@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tailcut/tailcut/trace"
 )
@@ -151,15 +150,6 @@ func traceSpreads(all []traceInfo) table.Writer {
 		}
 	}
 	return t
-}
-
-// alignRight aligns columns of numbers, counted from 1.
-func alignRight(t table.Writer, first, last int) {
-	var right []table.ColumnConfig
-	for n := first; n <= last; n++ {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
 }
 
 // printTraceCSV has a row per workload.
