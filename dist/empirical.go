@@ -43,7 +43,7 @@ func NewEmpirical(samples []float64) (*Empirical, error) {
 // values[i]; the values must be finite and strictly increasing. It copies both.
 func NewEmpiricalCounts(values []float64, counts []int) (*Empirical, error) {
 	if len(values) == 0 || len(values) != len(counts) {
-		return nil, fmt.Errorf("law: empirical wants at least one value and a count for each, got %d values and %d counts",
+		return nil, fmt.Errorf("empirical wants at least one value and a count for each, got %d values and %d counts",
 			len(values), len(counts))
 	}
 	l := &Empirical{values: slices.Clone(values), upTo: make([]int, len(counts))}
@@ -51,11 +51,11 @@ func NewEmpiricalCounts(values []float64, counts []int) (*Empirical, error) {
 	for i, v := range values {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, fmt.Errorf("law: values of empirical must be finite numbers, got %s", number(v))
+			return nil, fmt.Errorf("values of empirical must be finite numbers, got %s", number(v))
 		case i > 0 && v <= values[i-1]:
-			return nil, fmt.Errorf("law: values of empirical must increase, got %s after %s", number(v), number(values[i-1]))
+			return nil, fmt.Errorf("values of empirical must increase, got %s after %s", number(v), number(values[i-1]))
 		case counts[i] < 1 || counts[i] > math.MaxInt32-total:
-			return nil, fmt.Errorf("law: counts of empirical must be at least 1 and sum to less than 2^31, got %d", counts[i])
+			return nil, fmt.Errorf("counts of empirical must be at least 1 and sum to less than 2^31, got %d", counts[i])
 		}
 		total += counts[i]
 		l.upTo[i] = total

@@ -47,7 +47,7 @@ var fitFamilies = []fitFamily{
 func Fit(family string, observations []Observation) (Fitted, error) {
 	i := slices.IndexFunc(fitFamilies, func(f fitFamily) bool { return f.name == family })
 	if i < 0 {
-		return Fitted{}, fmt.Errorf("law: %q cannot be fitted; valid: exp, gamma, lognormal, pareto, shiftedexp, weibull", family)
+		return Fitted{}, fmt.Errorf("%q cannot be fitted; valid: exp, gamma, lognormal, pareto, shiftedexp, weibull", family)
 	}
 	f := &fitFamilies[i]
 	sorted, err := sortObservations(observations)
@@ -55,11 +55,11 @@ func Fit(family string, observations []Observation) (Fitted, error) {
 		return Fitted{}, err
 	}
 	if v := sorted[0].Value; v < 0 || v == 0 && f.positive {
-		return Fitted{}, fmt.Errorf("law: %s wants positive observations, got %s", family, number(v))
+		return Fitted{}, fmt.Errorf("%s wants positive observations, got %s", family, number(v))
 	}
 	values := completeOf(sorted)
 	if values[0] == values[len(values)-1] {
-		return Fitted{}, fmt.Errorf("law: a fit wants two complete observations that differ, got %d of %s", len(values), number(values[0]))
+		return Fitted{}, fmt.Errorf("a fit wants two complete observations that differ, got %d of %s", len(values), number(values[0]))
 	}
 	l, err := f.fit(sorted)
 	if err == nil {
@@ -230,7 +230,7 @@ func climb(observations []Observation, a, b float64, law func(a, b float64) Law)
 	for range 2 {
 		result, err := optimize.Minimize(problem, at, &optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-13, Relative: 1e-15, Iterations: 60}}, &optimize.NelderMead{})
 		if err != nil || math.IsInf(result.F, 1) {
-			return nil, fmt.Errorf("law: the likelihood of %s has no maximum that can be found", law(a, b))
+			return nil, fmt.Errorf("the likelihood of %s has no maximum that can be found", law(a, b))
 		}
 		at = result.X
 	}

@@ -72,12 +72,12 @@ func sortObservations(observations []Observation) ([]Observation, error) {
 	complete := false
 	for _, x := range observations {
 		if math.IsNaN(x.Value) || math.IsInf(x.Value, 0) {
-			return nil, fmt.Errorf("law: observations must be finite numbers, got %s", number(x.Value))
+			return nil, fmt.Errorf("observations must be finite numbers, got %s", number(x.Value))
 		}
 		complete = complete || !x.Censored
 	}
 	if !complete {
-		return nil, fmt.Errorf("law: of %d observations none is complete", len(observations))
+		return nil, fmt.Errorf("of %d observations none is complete", len(observations))
 	}
 	sorted := slices.Clone(observations)
 	slices.SortStableFunc(sorted, func(a, b Observation) int { return cmp.Compare(a.Value, b.Value) })
@@ -129,7 +129,7 @@ func (p *ProductLimit) Extended(tail Law, points int) (*Weighted, error) {
 	}
 	rest := tail.Survival(p.last)
 	if !(rest > 0) || points < 1 {
-		return nil, fmt.Errorf("law: %s is never longer than the largest observation %s", tail, number(p.last))
+		return nil, fmt.Errorf("%s is never longer than the largest observation %s", tail, number(p.last))
 	}
 	for i := range points {
 		v := tail.InvSurvival(rest * (1 - (float64(i)+0.5)/float64(points)))

@@ -144,7 +144,7 @@ func probability(key string, v float64) domain {
 func check(name string, rules ...domain) error {
 	for _, d := range rules {
 		if !d.ok {
-			return fmt.Errorf("law: %s of %s must be %s, got %s", d.key, name, d.want, number(d.value))
+			return fmt.Errorf("%s of %s must be %s, got %s", d.key, name, d.want, number(d.value))
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ type Mixture struct {
 // least one, each positive and finite.
 func NewMixture(weights []float64, laws []Law) (Law, error) {
 	if len(weights) == 0 || len(weights) != len(laws) {
-		return nil, fmt.Errorf("law: mixture wants at least one law and a weight for each, got %d laws and %d weights",
+		return nil, fmt.Errorf("mixture wants at least one law and a weight for each, got %d laws and %d weights",
 			len(laws), len(weights))
 	}
 	var sum float64
@@ -40,7 +40,7 @@ func NewMixture(weights []float64, laws []Law) (Law, error) {
 		for i := range m.weights {
 			m.weights[i] /= sum
 			if m.weights[i] == 0 {
-				return nil, fmt.Errorf("law: weight %s of mixture vanishes beside the sum %s", number(weights[i]), number(sum))
+				return nil, fmt.Errorf("weight %s of mixture vanishes beside the sum %s", number(weights[i]), number(sum))
 			}
 		}
 	}

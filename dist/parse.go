@@ -18,19 +18,19 @@ const (
 // pareto:alpha=2,xm=2. Times are in seconds. A parameter that is itself a law is
 // put in parentheses: max:n=3,of=(exp:mu=1). [Usage] lists the names.
 //
-// An error is one line that says what was expected; unknown names and parameters
-// list the valid ones. Parse of a law's String is an equal law.
+// An error is one line that says what was expected; for an unknown name or parameter,
+// which is near or which are valid. Parse of a law's String is an equal law.
 func Parse(s string) (Law, error) { return parse(s, 0) }
 
 func parse(s string, depth int) (Law, error) {
 	if depth > maxNesting {
-		return nil, fmt.Errorf("law: more than %d laws within each other", maxNesting)
+		return nil, fmt.Errorf("more than %d laws within each other", maxNesting)
 	}
 	name, rest, _ := strings.Cut(s, ":")
 	name = strings.TrimSpace(name)
 	i, found := slices.BinarySearchFunc(families, name, func(f family, name string) int { return strings.Compare(f.name, name) })
 	if !found {
-		return nil, fmt.Errorf("law: unknown name %q; valid: %s", name, strings.Join(Names(), ", "))
+		return nil, Unknown("law", name, Names())
 	}
 	f := &families[i]
 	a := arguments{family: f, numbers: map[string]float64{}, parts: map[string]Law{}}
@@ -54,25 +54,6 @@ func parse(s string, depth int) (Law, error) {
 	return l, nil
 }
 
-// Fields splits a text at the commas outside parentheses: KEY=VALUE,KEY=(VALUE,VALUE) has two fields.
-func Fields(s string) (fields []string) {
-	open, start := 0, 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			open++
-		case ')':
-			open--
-		case ',':
-			if open == 0 {
-				fields = append(fields, s[start:i])
-				start = i + 1
-			}
-		}
-	}
-	return append(fields, s[start:])
-}
-
 // arguments are the parameters given to a family, read and complete.
 type arguments struct {
 	family  *family
@@ -88,21 +69,21 @@ func (a *arguments) read(field string, depth int) error {
 	key, value, found := strings.Cut(field, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	if !found {
-		return fmt.Errorf("law: %s wants key=value, got %q; valid keys: %s", a.family.name, field, a.family.listing())
+		return fmt.Errorf("%s wants key=value, got %q; valid keys: %s", a.family.name, field, a.family.listing())
 	}
 	kind := a.family.kind(a.base(key))
 	switch {
 	case kind == "":
-		return fmt.Errorf("law: unknown parameter %q of %s; valid: %s", key, a.family.name, a.family.listing())
+		return fmt.Errorf("%s: %w", a.family.name, UnknownAmong("parameter", key, a.family.keys(), "valid: "+a.family.listing()))
 	case a.has(key):
-		return fmt.Errorf("law: parameter %q of %s is given twice", key, a.family.name)
+		return fmt.Errorf("parameter %q of %s is given twice", key, a.family.name)
 	}
 	a.given = append(a.given, key)
 	if kind == "law" || kind == "list" || kind == "weights" {
 		inner, ok := strings.CutPrefix(value, "(")
 		inner, closed := strings.CutSuffix(inner, ")")
 		if !ok || !closed {
-			return fmt.Errorf("law: %s: %s must be a %s in parentheses, got %q", a.family.name, key,
+			return fmt.Errorf("%s: %s must be a %s in parentheses, got %q", a.family.name, key,
 				map[string]string{"law": "law", "list": "list", "weights": "list"}[kind], value)
 		}
 		var err error
@@ -118,10 +99,10 @@ func (a *arguments) read(field string, depth int) error {
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("law: %s of %s must be a finite number, got %q", key, a.family.name, value)
+		return fmt.Errorf("%s of %s must be a finite number, got %q", key, a.family.name, value)
 	}
 	if kind == "int" && !(v == math.Trunc(v) && v >= 1 && v <= maxCopies) {
-		return fmt.Errorf("law: %s of %s must be a whole number from 1 to %d, got %q", key, a.family.name, maxCopies, value)
+		return fmt.Errorf("%s of %s must be a whole number from 1 to %d, got %q", key, a.family.name, maxCopies, value)
 	}
 	a.numbers[key] = v
 	return nil
@@ -178,7 +159,7 @@ func (a *arguments) complete() error {
 	if got == "" {
 		got = "nothing"
 	}
-	return fmt.Errorf("law: %s wants %s; got %s", a.family.name, want, got)
+	return fmt.Errorf("%s wants %s; got %s", a.family.name, want, got)
 }
 
 // listing returns the valid keys for an error.
@@ -241,7 +222,7 @@ func parseSample(s string) (*Empirical, error) {
 			g.count, err = strconv.Atoi(times)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("law: values of empirical must be numbers like 2.5, or 2.5x3 for three of them, got %q", field)
+			return nil, fmt.Errorf("values of empirical must be numbers like 2.5, or 2.5x3 for three of them, got %q", field)
 		}
 		groups = append(groups, g)
 	}
@@ -257,7 +238,7 @@ func parseSample(s string) (*Empirical, error) {
 	var counts []int
 	for i, g := range groups {
 		if g.count < 1 || g.count > maxCopies {
-			return nil, fmt.Errorf("law: counts of empirical must be from 1 to %d, got %d", maxCopies, g.count)
+			return nil, fmt.Errorf("counts of empirical must be from 1 to %d, got %d", maxCopies, g.count)
 		}
 		if i > 0 && g.value == groups[i-1].value {
 			counts[len(counts)-1] += g.count

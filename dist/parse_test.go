@@ -62,33 +62,34 @@ func TestParseCanonical(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for spec, want := range map[string]string{
-		"pareto:alpa=2,xm=2": `law: unknown parameter "alpa" of pareto; valid: alpha, xm`,
-		"parto:alpha=2": `law: unknown name "parto"; valid: affine, det, empirical, exp, gamma, hyperexp, lognormal, ` +
+		"pareto:alpa=2,xm=2": `pareto: unknown parameter "alpa"; did you mean alpha?`,
+		"parto:alpha=2":      `unknown law "parto"; did you mean pareto?`,
+		"normal:mu=2": `unknown law "normal"; valid: affine, det, empirical, exp, gamma, hyperexp, lognormal, ` +
 			`max, min, mixture, pareto, residual, shiftedexp, truncated, twopoint, uniform, weibull, weighted`,
-		"pareto:alpha=2":                       `law: pareto wants alpha and xm; got alpha`,
-		"pareto":                               `law: pareto wants alpha and xm; got nothing`,
-		"exp:mu=1,mean=1":                      `law: exp wants mu, or mean; got mu, mean`,
-		"exp:mean=0":                           `law: mean of exp must be a positive finite number, got 0`,
-		"exp:mu=1,mu=2":                        `law: parameter "mu" of exp is given twice`,
-		"exp:mu":                               `law: exp wants key=value, got "mu"; valid keys: mu, mean`,
-		"exp:mu=fast":                          `law: mu of exp must be a finite number, got "fast"`,
-		"exp:mu=NaN":                           `law: mu of exp must be a finite number, got "NaN"`,
-		"exp:mu=1e999":                         `law: mu of exp must be a finite number, got "1e999"`,
-		"pareto:alpha=-1,xm=2":                 `law: alpha of pareto must be a positive finite number, got -1`,
-		"twopoint:lo=1,hi=2,p=1.5":             `law: p of twopoint must be a probability in [0, 1], got 1.5`,
-		"uniform:lo=2,hi=1":                    `law: hi of uniform must be greater than lo=2, got 1`,
-		"min:n=0,of=(exp:mu=1)":                `law: n of min must be a whole number from 1 to 1073741824, got "0"`,
-		"min:n=2,of=exp":                       `law: min: of must be a law in parentheses, got "exp"`,
-		"min:n=2,of=(exp:mu=1":                 `law: min: of must be a law in parentheses, got "(exp:mu=1"`,
-		"min:n=2,of=(exp:my=1)":                `law: unknown parameter "my" of exp; valid: mu, mean`,
-		"mixture:w1=1,of2=(exp:mu=1)":          `law: mixture wants w and of, numbered from 1 without gaps; got w1, of2`,
-		"mixture:w01=1":                        `law: unknown parameter "w01" of mixture; valid: w1, of1, …`,
-		"empirical:values=()":                  `law: empirical wants at least one value and a count for each, got 0 values and 0 counts`,
-		"empirical:values=(1 y)":               `law: values of empirical must be numbers like 2.5, or 2.5x3 for three of them, got "y"`,
-		"empirical:values=(1x0)":               `law: counts of empirical must be from 1 to 1073741824, got 0`,
-		"residual:age=3,of=(det:value=2)":      `law: residual: det:value=2 never lasts longer than age=3`,
-		"truncated:lo=3,hi=4,of=(det:value=2)": `law: truncated: det:value=2 has no mass in [3, 4]`,
-		strings.Repeat("min:n=2,of=(", 20) + "exp:mu=1" + strings.Repeat(")", 20): `law: more than 16 laws within each other`,
+		"pareto:alpha=2":                       `pareto wants alpha and xm; got alpha`,
+		"pareto":                               `pareto wants alpha and xm; got nothing`,
+		"exp:mu=1,mean=1":                      `exp wants mu, or mean; got mu, mean`,
+		"exp:mean=0":                           `mean of exp must be a positive finite number, got 0`,
+		"exp:mu=1,mu=2":                        `parameter "mu" of exp is given twice`,
+		"exp:mu":                               `exp wants key=value, got "mu"; valid keys: mu, mean`,
+		"exp:mu=fast":                          `mu of exp must be a finite number, got "fast"`,
+		"exp:mu=NaN":                           `mu of exp must be a finite number, got "NaN"`,
+		"exp:mu=1e999":                         `mu of exp must be a finite number, got "1e999"`,
+		"pareto:alpha=-1,xm=2":                 `alpha of pareto must be a positive finite number, got -1`,
+		"twopoint:lo=1,hi=2,p=1.5":             `p of twopoint must be a probability in [0, 1], got 1.5`,
+		"uniform:lo=2,hi=1":                    `hi of uniform must be greater than lo=2, got 1`,
+		"min:n=0,of=(exp:mu=1)":                `n of min must be a whole number from 1 to 1073741824, got "0"`,
+		"min:n=2,of=exp":                       `min: of must be a law in parentheses, got "exp"`,
+		"min:n=2,of=(exp:mu=1":                 `min: of must be a law in parentheses, got "(exp:mu=1"`,
+		"min:n=2,of=(exp:my=1)":                `exp: unknown parameter "my"; did you mean mu?`,
+		"mixture:w1=1,of2=(exp:mu=1)":          `mixture wants w and of, numbered from 1 without gaps; got w1, of2`,
+		"mixture:w01=1":                        `mixture: unknown parameter "w01"; valid: w1, of1, …`,
+		"empirical:values=()":                  `empirical wants at least one value and a count for each, got 0 values and 0 counts`,
+		"empirical:values=(1 y)":               `values of empirical must be numbers like 2.5, or 2.5x3 for three of them, got "y"`,
+		"empirical:values=(1x0)":               `counts of empirical must be from 1 to 1073741824, got 0`,
+		"residual:age=3,of=(det:value=2)":      `residual: det:value=2 never lasts longer than age=3`,
+		"truncated:lo=3,hi=4,of=(det:value=2)": `truncated: det:value=2 has no mass in [3, 4]`,
+		strings.Repeat("min:n=2,of=(", 20) + "exp:mu=1" + strings.Repeat(")", 20): `more than 16 laws within each other`,
 	} {
 		l, err := Parse(spec)
 		if err == nil {
@@ -123,7 +124,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		l, err := Parse(s)
 		if err != nil {
-			if text := err.Error(); strings.Contains(text, "\n") || !strings.HasPrefix(text, "law: ") {
+			if text := err.Error(); strings.Contains(text, "\n") || !strings.HasPrefix(text, "") {
 				t.Errorf("Parse(%q): error %q is not one line of the package", s, text)
 			}
 			return

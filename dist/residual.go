@@ -26,7 +26,7 @@ type Residual struct {
 // empirical of empirical.
 func ResidualLife(l Law, age float64) (Law, error) {
 	if !(age >= 0) || math.IsInf(age, 1) {
-		return nil, fmt.Errorf("law: age of residual must be a finite number >= 0, got %s", number(age))
+		return nil, fmt.Errorf("age of residual must be a finite number >= 0, got %s", number(age))
 	}
 	if age >= l.Quantile(1) {
 		return nil, outlived(l, age)
@@ -45,7 +45,7 @@ func ResidualLife(l Law, age float64) (Law, error) {
 }
 
 func outlived(l Law, age float64) error {
-	return fmt.Errorf("law: residual: %s never lasts longer than age=%s", l, number(age))
+	return fmt.Errorf("residual: %s never lasts longer than age=%s", l, number(age))
 }
 
 // CDF returns (F(t+y)-F(t))/S(t), 0 for y <= 0.

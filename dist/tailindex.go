@@ -58,7 +58,7 @@ func TailIndex(values []float64) (best HillPoint, distance float64, err error) {
 		}
 	}
 	if math.IsInf(distance, 1) {
-		return best, distance, fmt.Errorf("law: a tail index wants more than %d positive values that differ, got %d values", least, len(values))
+		return best, distance, fmt.Errorf("a tail index wants more than %d positive values that differ, got %d values", least, len(values))
 	}
 	return best, distance, nil
 }

@@ -19,7 +19,7 @@ type Truncated struct {
 // truncation of an empirical law is empirical.
 func Truncate(l Law, lo, hi float64) (Law, error) {
 	if !(lo < hi) || math.IsInf(lo, 0) {
-		return nil, fmt.Errorf("law: truncated wants lo < hi, got lo=%s and hi=%s", number(lo), number(hi))
+		return nil, fmt.Errorf("truncated wants lo < hi, got lo=%s and hi=%s", number(lo), number(hi))
 	}
 	if e, ok := l.(*Empirical); ok {
 		if t := e.truncated(lo, hi); t != nil {
@@ -36,7 +36,7 @@ func Truncate(l Law, lo, hi float64) (Law, error) {
 }
 
 func outOfReach(l Law, lo, hi float64) error {
-	return fmt.Errorf("law: truncated: %s has no mass in [%s, %s]", l, number(lo), number(hi))
+	return fmt.Errorf("truncated: %s has no mass in [%s, %s]", l, number(lo), number(hi))
 }
 
 // CDF returns (F(x)-F(lo))/(F(hi)-F(lo)) within the bounds.

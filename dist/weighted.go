@@ -21,7 +21,7 @@ type Weighted struct {
 // positive and finite. It copies both.
 func NewWeighted(values, weights []float64) (*Weighted, error) {
 	if len(values) == 0 || len(values) != len(weights) {
-		return nil, fmt.Errorf("law: weighted wants at least one value and a weight for each, got %d values and %d weights",
+		return nil, fmt.Errorf("weighted wants at least one value and a weight for each, got %d values and %d weights",
 			len(values), len(weights))
 	}
 	l := &Weighted{
@@ -32,16 +32,16 @@ func NewWeighted(values, weights []float64) (*Weighted, error) {
 	for i, v := range values {
 		switch w := weights[i]; {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, fmt.Errorf("law: values of weighted must be finite numbers, got %s", number(v))
+			return nil, fmt.Errorf("values of weighted must be finite numbers, got %s", number(v))
 		case i > 0 && v <= values[i-1]:
-			return nil, fmt.Errorf("law: values of weighted must increase, got %s after %s", number(v), number(values[i-1]))
+			return nil, fmt.Errorf("values of weighted must increase, got %s after %s", number(v), number(values[i-1]))
 		case !(w > 0) || math.IsInf(w, 1):
-			return nil, fmt.Errorf("law: weights of weighted must be positive finite numbers, got %s", number(w))
+			return nil, fmt.Errorf("weights of weighted must be positive finite numbers, got %s", number(w))
 		}
 		total += weights[i]
 	}
 	if math.IsInf(total, 1) {
-		return nil, fmt.Errorf("law: weights of weighted must have a finite sum")
+		return nil, fmt.Errorf("weights of weighted must have a finite sum")
 	}
 	var below, above float64
 	last := len(values) - 1
@@ -140,7 +140,7 @@ func parseWeights(s string) (*Weighted, error) {
 			w, err = strconv.ParseFloat(weight, 64)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("law: values of weighted must be numbers like 2.5, or 2.5x0.3 with a weight, got %q", field)
+			return nil, fmt.Errorf("values of weighted must be numbers like 2.5, or 2.5x0.3 with a weight, got %q", field)
 		}
 		values, weights = append(values, v), append(weights, w)
 	}

@@ -31,7 +31,7 @@ func (s *AttemptSpec) openAccount() (*account, error) {
 	}
 	f, err := os.OpenFile(s.Account, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: account: %w", err)
+		return nil, fmt.Errorf("account: %w", err)
 	}
 	return &account{file: f, name: filepath.Base(s.Dir)}, nil
 }
@@ -41,7 +41,7 @@ func (a *account) add(offset int64, length int) error {
 		return nil
 	}
 	if _, err := fmt.Fprintf(a.file, "%s %d %d\n", a.name, offset, length); err != nil {
-		return fmt.Errorf("mapreduce: account: %w", err)
+		return fmt.Errorf("account: %w", err)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func ReadAccount(path string) ([]Mapped, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: account: %w", err)
+		return nil, fmt.Errorf("account: %w", err)
 	}
 	defer f.Close()
 	var all []Mapped
@@ -77,7 +77,7 @@ func ReadAccount(path string) ([]Mapped, error) {
 		var offset, length int64
 		name, rest, _ := strings.Cut(lines.Text(), " ")
 		if _, err := fmt.Sscanf(rest, "%d %d", &offset, &length); err != nil || offset < 0 || length < 0 {
-			return nil, fmt.Errorf("mapreduce: account: %s:%d: expected an attempt, an offset and a length, got %q", path, n, lines.Text())
+			return nil, fmt.Errorf("account: %s:%d: expected an attempt, an offset and a length, got %q", path, n, lines.Text())
 		}
 		i, ok := at[name]
 		if !ok {

@@ -26,14 +26,14 @@ func Run(ctx context.Context, spec *AttemptSpec) (Counters, error) {
 		return Counters{}, err
 	}
 	if err := os.MkdirAll(spec.Dir, 0o777); err != nil {
-		return Counters{}, fmt.Errorf("mapreduce: attempt folder: %w", err)
+		return Counters{}, fmt.Errorf("attempt folder: %w", err)
 	}
 	a := &attempt{ctx: ctx, spec: spec, meter: &meter{report: spec.Progress}}
 	if err := op.run[spec.Kind](a); err != nil {
 		return a.counters, err
 	}
 	if err := os.RemoveAll(spec.tempDir()); err != nil {
-		return a.counters, fmt.Errorf("mapreduce: attempt folder: %w", err)
+		return a.counters, fmt.Errorf("attempt folder: %w", err)
 	}
 	if err := syncDir(spec.Dir); err != nil {
 		return a.counters, err
@@ -91,7 +91,7 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 			return err
 		}
 		if err := fn(piece); errors.Is(err, errTooLong) {
-			return fmt.Errorf("mapreduce: %s: %w", r.cur.Path, err)
+			return fmt.Errorf("%s: %w", r.cur.Path, err)
 		} else if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (a *attempt) shuffled(sum bool) (stream, error) {
 		paths[i] = segmentPath(dir, a.spec.Partition)
 		info, err := os.Stat(paths[i])
 		if err != nil {
-			return nil, fmt.Errorf("mapreduce: segment: %w", err)
+			return nil, fmt.Errorf("segment: %w", err)
 		}
 		a.meter.total += info.Size()
 	}
@@ -175,7 +175,7 @@ func (a *attempt) part(fill func(w io.Writer) error) error {
 func (a *attempt) temp() (string, error) {
 	if a.temps == 0 {
 		if err := os.MkdirAll(a.spec.tempDir(), 0o777); err != nil {
-			return "", fmt.Errorf("mapreduce: temporary folder: %w", err)
+			return "", fmt.Errorf("temporary folder: %w", err)
 		}
 	}
 	a.temps++
@@ -218,7 +218,7 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	}
 	n, err := w.out.Write(p)
 	if err != nil {
-		err = fmt.Errorf("mapreduce: output: %w", err)
+		err = fmt.Errorf("output: %w", err)
 	}
 	return n, err
 }

@@ -33,7 +33,7 @@ func (a *attempt) command(role, script string, feed func(io.Writer) error, read 
 	if cause := context.Cause(a.ctx); err != nil && cause != nil {
 		return cause // it is why nothing was started
 	} else if err != nil {
-		return fmt.Errorf("mapreduce: %s %q: %w", role, script, err)
+		return fmt.Errorf("%s %q: %w", role, script, err)
 	}
 	closePipes := func() {
 		stdin.Close()
@@ -62,7 +62,7 @@ func (a *attempt) command(role, script string, feed func(io.Writer) error, read 
 	stdin.Close() // the feeder may be stuck on a reader that the command left behind
 	feedErr := <-fed
 	if exitErr != nil {
-		exitErr = fmt.Errorf("mapreduce: %s %q: %w: %s", role, script, exitErr, stderr)
+		exitErr = fmt.Errorf("%s %q: %w: %s", role, script, exitErr, stderr)
 	}
 	return cmp.Or(context.Cause(a.ctx), feedErr, readErr, exitErr)
 }

@@ -97,7 +97,7 @@ func grepSort(a *attempt) error {
 		var line []byte
 		return each(in, func(ranked, _ []byte) error {
 			if len(ranked) < 8 {
-				return fmt.Errorf("mapreduce: %w: a key of %d bytes holds no count", ErrCorrupt, len(ranked))
+				return fmt.Errorf("%w: a key of %d bytes holds no count", ErrCorrupt, len(ranked))
 			}
 			line = fmt.Appendf(line[:0], "%d\t%s\n", ^binary.BigEndian.Uint64(ranked), ranked[8:])
 			_, err := w.Write(line)

@@ -58,11 +58,11 @@ func ListInputs(paths []string) ([]File, error) {
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err != nil {
-			return nil, fmt.Errorf("mapreduce: input %s: %w", path, err)
+			return nil, fmt.Errorf("input %s: %w", path, err)
 		}
 		info, err := os.Stat(abs)
 		if err != nil {
-			return nil, fmt.Errorf("mapreduce: input: %w", err)
+			return nil, fmt.Errorf("input: %w", err)
 		}
 		switch {
 		case info.IsDir():
@@ -70,7 +70,7 @@ func ListInputs(paths []string) ([]File, error) {
 		case info.Mode().IsRegular():
 			files, err = appendFile(files, abs)
 		default:
-			err = fmt.Errorf("mapreduce: input %s: neither a regular file nor a folder", path)
+			err = fmt.Errorf("input %s: neither a regular file nor a folder", path)
 		}
 		if err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func ListInputs(paths []string) ([]File, error) {
 func appendFolder(files []File, folder string) ([]File, error) {
 	entries, err := os.ReadDir(folder) // sorted by name
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: input: %w", err)
+		return nil, fmt.Errorf("input: %w", err)
 	}
 	for _, entry := range entries {
 		path := filepath.Join(folder, entry.Name())
@@ -103,12 +103,12 @@ func appendFolder(files []File, folder string) ([]File, error) {
 func appendFile(files []File, path string) ([]File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: input: %w", err)
+		return nil, fmt.Errorf("input: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: input: %w", err)
+		return nil, fmt.Errorf("input: %w", err)
 	}
 	return append(files, File{Path: Path(path), Size: info.Size(), ModTime: info.ModTime().UnixNano()}), nil
 }

@@ -74,7 +74,7 @@ func (r *splitReader) open() error {
 	r.cur, r.split = r.split[0], r.split[1:]
 	f, err := r.files.Open(r.ctx, r.cur.File)
 	if err != nil {
-		return fmt.Errorf("mapreduce: input: %w", err)
+		return fmt.Errorf("input: %w", err)
 	}
 	r.file = f
 	r.pos, r.skipping = r.cur.Offset, false
@@ -107,14 +107,14 @@ func (r *splitReader) close() error {
 	err := r.file.Close()
 	r.file = nil
 	if err != nil {
-		return fmt.Errorf("mapreduce: input: %w", err)
+		return fmt.Errorf("input: %w", err)
 	}
 	return nil
 }
 
 func (r *splitReader) unchanged() error {
 	if err := r.file.Unchanged(); err != nil {
-		return fmt.Errorf("mapreduce: input: %w", err)
+		return fmt.Errorf("input: %w", err)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (r *splitReader) read() (data []byte, done bool, err error) {
 		if err == io.EOF {
 			err = ErrInputChanged
 		}
-		return nil, false, fmt.Errorf("mapreduce: %s: read at byte %d: %w", r.cur.Path, r.pos, err)
+		return nil, false, fmt.Errorf("%s: read at byte %d: %w", r.cur.Path, r.pos, err)
 	}
 	data = r.buf[:n]
 	start := r.pos

@@ -159,7 +159,7 @@ func (s *adder) close() error { return s.in.close() }
 func decodeCount(value []byte) (uint64, error) {
 	n, size := binary.Uvarint(value)
 	if size <= 0 || size != len(value) {
-		return 0, fmt.Errorf("mapreduce: %w: a value of %d bytes is no count", ErrCorrupt, len(value))
+		return 0, fmt.Errorf("%w: a value of %d bytes is no count", ErrCorrupt, len(value))
 	}
 	return n, nil
 }
@@ -203,7 +203,7 @@ func (a *attempt) mergeOnce(group []string, m *meter, sum bool) (string, error) 
 	for _, p := range group {
 		if a.isTemp(p) {
 			if err := os.Remove(p); err != nil {
-				return "", fmt.Errorf("mapreduce: merge: %w", err)
+				return "", fmt.Errorf("merge: %w", err)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ type output struct {
 func createOutput(path string) (*output, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: output: %w", err)
+		return nil, fmt.Errorf("output: %w", err)
 	}
 	return &output{Writer: bufio.NewWriterSize(f, 64<<10), path: path, file: f}, nil
 }
@@ -33,7 +33,7 @@ func (o *output) finish(durable bool) error {
 	err = cmp.Or(err, o.file.Close())
 	o.file = nil
 	if err != nil {
-		return fmt.Errorf("mapreduce: output: %w", err)
+		return fmt.Errorf("output: %w", err)
 	}
 	return nil
 }
@@ -50,10 +50,10 @@ func (o *output) abandon() {
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("mapreduce: folder: %w", err)
+		return fmt.Errorf("folder: %w", err)
 	}
 	if err := cmp.Or(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("mapreduce: folder: %w", err)
+		return fmt.Errorf("folder: %w", err)
 	}
 	return nil
 }

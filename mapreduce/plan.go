@@ -48,7 +48,7 @@ type StagePlan struct {
 func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	op, err := job.check()
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: %w", err)
+		return nil, err
 	}
 	in := filesOr(job.Files)
 	var files []File
@@ -131,10 +131,10 @@ func stagePlans(shapes []shape, splits []Split) []StagePlan {
 func DecodePlan(data []byte) (*Plan, error) {
 	p := new(Plan)
 	if err := json.Unmarshal(data, p); err != nil {
-		return nil, fmt.Errorf("mapreduce: plan: %w", err)
+		return nil, fmt.Errorf("plan: %w", err)
 	}
 	if err := p.validate(); err != nil {
-		return nil, fmt.Errorf("mapreduce: plan: %w", err)
+		return nil, fmt.Errorf("plan: %w", err)
 	}
 	return p, nil
 }
@@ -189,18 +189,18 @@ func (p *Plan) Resumes(stage int) bool {
 // task differ in dir only, unless the caller has one resume.
 func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*AttemptSpec, error) {
 	if stage < 0 || stage >= len(p.Stages) {
-		return nil, fmt.Errorf("mapreduce: plan: stage %d is not in 0..%d", stage, len(p.Stages)-1)
+		return nil, fmt.Errorf("plan: stage %d is not in 0..%d", stage, len(p.Stages)-1)
 	}
 	s := &p.Stages[stage]
 	if task < 0 || task >= s.Tasks {
-		return nil, fmt.Errorf("mapreduce: plan: task %d of stage %s is not in 0..%d", task, s.Name, s.Tasks-1)
+		return nil, fmt.Errorf("plan: task %d of stage %s is not in 0..%d", task, s.Name, s.Tasks-1)
 	}
 	want := 0
 	for _, up := range s.After {
 		want += p.Stages[up].Tasks
 	}
 	if len(upstream) != want {
-		return nil, fmt.Errorf("mapreduce: plan: stage %s reads %d committed folders, not %d", s.Name, want, len(upstream))
+		return nil, fmt.Errorf("plan: stage %s reads %d committed folders, not %d", s.Name, want, len(upstream))
 	}
 	spec := &AttemptSpec{
 		Operator:    p.Operator,

@@ -26,7 +26,7 @@ func PartName(i int) string { return fmt.Sprintf("part-%05d", i) }
 // replaced (_SUCCESS is taken away before); a part beyond the last is an error, for it would be read as part of the result.
 func Publish(dirs []string, out string) error {
 	if err := publish(dirs, out); err != nil {
-		return fmt.Errorf("mapreduce: publish: %w", err)
+		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
 }

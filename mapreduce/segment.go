@@ -62,7 +62,7 @@ func newSegmentWriter(ctx context.Context, path string) (*segmentWriter, error) 
 
 func (w *segmentWriter) add(key, value []byte) error {
 	if len(key) > maxRecord || len(value) > maxRecord {
-		return fmt.Errorf("mapreduce: %s: a record is longer than %d bytes", w.out.path, maxRecord)
+		return fmt.Errorf("%s: a record is longer than %d bytes", w.out.path, maxRecord)
 	}
 	w.frame = binary.AppendUvarint(w.frame, uint64(len(key)))
 	w.frame = binary.AppendUvarint(w.frame, uint64(len(value)))
@@ -132,12 +132,12 @@ type segmentReader struct {
 func openSegment(ctx context.Context, path string, m *meter) (*segmentReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("mapreduce: segment: %w", err)
+		return nil, fmt.Errorf("segment: %w", err)
 	}
 	info, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("mapreduce: segment: %w", err)
+		return nil, fmt.Errorf("segment: %w", err)
 	}
 	r, err := newSegmentReader(ctx, bufio.NewReaderSize(f, frameSize/2), info.Size(), path)
 	if err != nil {
@@ -161,7 +161,7 @@ func newSegmentReader(ctx context.Context, in io.Reader, size int64, name string
 }
 
 func (r *segmentReader) corrupt(what string) error {
-	return fmt.Errorf("mapreduce: %s: %w: %s before byte %d", r.name, ErrCorrupt, what, r.size-r.left)
+	return fmt.Errorf("%s: %w: %s before byte %d", r.name, ErrCorrupt, what, r.size-r.left)
 }
 
 // read appends n bytes of the file to buf. It asks for no memory that the file does not fill.
@@ -178,7 +178,7 @@ func (r *segmentReader) read(buf []byte, n int64) ([]byte, error) {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return buf, r.corrupt("torn")
 		}
-		return buf, fmt.Errorf("mapreduce: segment %s: %w", r.name, err)
+		return buf, fmt.Errorf("segment %s: %w", r.name, err)
 	}
 	r.left -= n
 	return buf, nil

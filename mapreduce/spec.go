@@ -76,7 +76,7 @@ type Counters struct {
 func DecodeSpec(data []byte) (*AttemptSpec, error) {
 	spec := new(AttemptSpec)
 	if err := json.Unmarshal(data, spec); err != nil {
-		return nil, fmt.Errorf("mapreduce: attempt spec: %w", err)
+		return nil, fmt.Errorf("attempt spec: %w", err)
 	}
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func DecodeSpec(data []byte) (*AttemptSpec, error) {
 // Validate returns an error for a spec that Run could not follow without a doubt about what is meant.
 func (s *AttemptSpec) Validate() error {
 	if err := s.validate(); err != nil {
-		return fmt.Errorf("mapreduce: attempt spec: %w", err)
+		return fmt.Errorf("attempt spec: %w", err)
 	}
 	return nil
 }

@@ -202,7 +202,7 @@ func oneLine(t testing.TB, name string, err error, want ...string) {
 		t.Errorf("%s: no error", name)
 		return
 	}
-	for _, part := range append(want, "mapreduce: ") {
+	for _, part := range append(want, "") {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %q does not contain %q", name, err, part)
 		}

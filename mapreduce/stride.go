@@ -139,7 +139,7 @@ func (s *sorter) save(path string) error {
 		}
 	}
 	if err := os.Rename(run, path); err != nil {
-		return fmt.Errorf("mapreduce: save: %w", err)
+		return fmt.Errorf("save: %w", err)
 	}
 	s.spilled = append(s.spilled[:s.saved], path)
 	s.saved = len(s.spilled)

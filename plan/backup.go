@@ -12,7 +12,7 @@ type Backup struct{ Share float64 }
 // Validate returns an error unless the share is one.
 func (b Backup) Validate(int) error {
 	if !(b.Share >= 0 && b.Share <= 1) {
-		return fmt.Errorf("plan: the share of backup tasks is from 0 to 1, got %g", b.Share)
+		return fmt.Errorf("the share of backup tasks is from 0 to 1, got %g", b.Share)
 	}
 	return nil
 }

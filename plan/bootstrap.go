@@ -26,7 +26,7 @@ func NewBootstrap(sample *dist.Empirical, tasks, rounds int, seed uint64) (*Boot
 		return nil, err
 	}
 	if rounds < 2 {
-		return nil, fmt.Errorf("plan: a standard error wants at least 2 repetitions, got %d", rounds)
+		return nil, fmt.Errorf("a standard error wants at least 2 repetitions, got %d", rounds)
 	}
 	return &Bootstrap{t, sample, rounds, seed}, nil
 }

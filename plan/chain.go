@@ -19,7 +19,7 @@ const chainSteps = 2048
 // its digits where it is small.
 func ChainPoCD(stages []Work, clones []int) (pocd, within float64, err error) {
 	if len(stages) == 0 || len(stages) != len(clones) {
-		return 0, 0, fmt.Errorf("plan: a chain wants a number of clones for each of its stages, got %d stages and %d numbers",
+		return 0, 0, fmt.Errorf("a chain wants a number of clones for each of its stages, got %d stages and %d numbers",
 			len(stages), len(clones))
 	}
 	left := stages[0].Deadline - stages[0].Elapsed

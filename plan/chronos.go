@@ -38,17 +38,17 @@ func (s Strategy) String() string { return [...]string{"clone", "restart", "resu
 func (c Chronos) Validate() error {
 	switch {
 	case c.Tasks < 1:
-		return fmt.Errorf("plan: a job has at least 1 task, got %d", c.Tasks)
+		return fmt.Errorf("a job has at least 1 task, got %d", c.Tasks)
 	case c.Law == nil:
-		return fmt.Errorf("plan: a job wants a law of its tasks' durations")
+		return fmt.Errorf("a job wants a law of its tasks' durations")
 	case !(c.Deadline > 0) || math.IsInf(c.Deadline, 1):
-		return fmt.Errorf("plan: a deadline is a positive number of seconds, got %g", c.Deadline)
+		return fmt.Errorf("a deadline is a positive number of seconds, got %g", c.Deadline)
 	case !(c.Detect >= 0 && c.Detect < c.Deadline):
-		return fmt.Errorf("plan: stragglers are detected before the deadline, got %g s", c.Detect)
+		return fmt.Errorf("stragglers are detected before the deadline, got %g s", c.Detect)
 	case !(c.Kill >= c.Detect) || math.IsInf(c.Kill, 1):
-		return fmt.Errorf("plan: attempts are killed after stragglers are detected, got %g s", c.Kill)
+		return fmt.Errorf("attempts are killed after stragglers are detected, got %g s", c.Kill)
 	case !(c.Progress >= 0 && c.Progress < 1):
-		return fmt.Errorf("plan: the progress of a straggler is from 0 to less than 1, got %g", c.Progress)
+		return fmt.Errorf("the progress of a straggler is from 0 to less than 1, got %g", c.Progress)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func NewClosedForm(l dist.Law, tasks int) (*ClosedForm, error) {
 	switch l.(type) {
 	case dist.ShiftedExp, dist.Pareto:
 	default:
-		return nil, fmt.Errorf("plan: there are closed forms for the laws shiftedexp and pareto only, got %s", l)
+		return nil, fmt.Errorf("there are closed forms for the laws shiftedexp and pareto only, got %s", l)
 	}
 	t, err := NewTheorem1(l, tasks)
 	if err != nil {
@@ -61,7 +61,7 @@ func shiftedExpForm(l dist.ShiftedExp, tasks int, p Policy) (Outcome, error) {
 		return Outcome{Latency: 2*l.Delta + last, Cost: l.Delta + 1/l.Mu + share*(r+1)*l.Delta}, nil
 	}
 	if s < math.Exp(l.Mu*l.Delta) {
-		return Outcome{}, fmt.Errorf("plan: (10) holds from %.0f stragglers on, got %d", math.Ceil(math.Exp(l.Mu*l.Delta)), p.Stragglers)
+		return Outcome{}, fmt.Errorf("(10) holds from %.0f stragglers on, got %d", math.Ceil(math.Exp(l.Mu*l.Delta)), p.Stragglers)
 	}
 	return Outcome{
 		Latency: (2*r+1)/(r+1)*l.Delta + last,

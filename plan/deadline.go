@@ -23,7 +23,7 @@ type Timed struct {
 // does.
 func (e *Exact) Deadline(choices []Choice, budget, u float64) ([]Timed, error) {
 	if !(u > 0 && u < 1) {
-		return nil, fmt.Errorf("plan: a quantile is between 0 and 1, got %g", u)
+		return nil, fmt.Errorf("a quantile is between 0 and 1, got %g", u)
 	}
 	d := &deadline{e: e, u: u}
 	for _, c := range choices {

@@ -68,7 +68,7 @@ func NewExact(l dist.Law, tasks int) (*Exact, error) {
 		return e, nil
 	}
 	if d, ok := l.(dist.Density); !ok || math.IsNaN(d.LogPDF(l.Quantile(0.5))) {
-		return nil, fmt.Errorf("plan: %s has both atoms and a density; evaluate it by simulation", l)
+		return nil, fmt.Errorf("%s has both atoms and a density; evaluate it by simulation", l)
 	}
 	e.forks = newContinuous(l, tasks)
 	e.order()

@@ -16,14 +16,14 @@ const MaxForks = 3
 // Validate returns an error unless there are 1 to MaxForks forks of the job, with decreasing stragglers.
 func (f Forks) Validate(tasks int) error {
 	if len(f) < 1 || len(f) > MaxForks {
-		return fmt.Errorf("plan: a job forks from 1 to %d times, got %d", MaxForks, len(f))
+		return fmt.Errorf("a job forks from 1 to %d times, got %d", MaxForks, len(f))
 	}
 	for i, p := range f {
 		if err := p.Validate(tasks); err != nil {
 			return err
 		}
 		if i > 0 && p.Stragglers >= f[i-1].Stragglers {
-			return fmt.Errorf("plan: stragglers must decrease from fork to fork, got %d after %d", p.Stragglers, f[i-1].Stragglers)
+			return fmt.Errorf("stragglers must decrease from fork to fork, got %d after %d", p.Stragglers, f[i-1].Stragglers)
 		}
 	}
 	return nil

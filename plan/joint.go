@@ -17,13 +17,13 @@ type Pool struct {
 func (p Pool) Validate() error {
 	switch {
 	case p.Slots < 0 || p.Slots > math.MaxInt32:
-		return fmt.Errorf("plan: a pool has from 0 to %d slots, got %d", math.MaxInt32, p.Slots)
+		return fmt.Errorf("a pool has from 0 to %d slots, got %d", math.MaxInt32, p.Slots)
 	case !(p.Lambda > 0 && p.Lambda <= 1):
-		return fmt.Errorf("plan: lambda is a share of the slots, more than 0 and at most 1, got %g", p.Lambda)
+		return fmt.Errorf("lambda is a share of the slots, more than 0 and at most 1, got %g", p.Lambda)
 	case p.MaxAttempts < 0:
-		return fmt.Errorf("plan: the attempts of a task are at least 1, or 0 for no bound, got %d", p.MaxAttempts)
+		return fmt.Errorf("the attempts of a task are at least 1, or 0 for no bound, got %d", p.MaxAttempts)
 	case p.MasterSlots < 0:
-		return fmt.Errorf("plan: the slots of a job's master must not be negative, got %d", p.MasterSlots)
+		return fmt.Errorf("the slots of a job's master must not be negative, got %d", p.MasterSlots)
 	}
 	return nil
 }

@@ -44,16 +44,16 @@ func (w Work) Validate() error {
 		{"deadline", w.Deadline, true}, {"elapsed time", w.Elapsed, false}, {"launch time", w.Launch, false},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) || f.positive && f.value == 0 {
-			return fmt.Errorf("plan: the %s of a job is a number of seconds, and not negative, got %g", f.name, f.value)
+			return fmt.Errorf("the %s of a job is a number of seconds, and not negative, got %g", f.name, f.value)
 		}
 	}
 	switch {
 	case w.Tasks < 0:
-		return fmt.Errorf("plan: a job has no fewer than 0 tasks, got %d", w.Tasks)
+		return fmt.Errorf("a job has no fewer than 0 tasks, got %d", w.Tasks)
 	case w.Law == nil:
-		return fmt.Errorf("plan: a job wants a law of its tasks' durations")
+		return fmt.Errorf("a job wants a law of its tasks' durations")
 	case !(w.Progress >= 0 && w.Progress <= 1):
-		return fmt.Errorf("plan: the progress of a job is from 0 to 1, got %g", w.Progress)
+		return fmt.Errorf("the progress of a job is from 0 to 1, got %g", w.Progress)
 	}
 	return nil
 }

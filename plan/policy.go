@@ -41,11 +41,11 @@ func (p Policy) Baseline() bool {
 func (p Policy) Validate(tasks int) error {
 	switch {
 	case p.Stragglers < 0 || p.Stragglers > tasks:
-		return fmt.Errorf("plan: stragglers must be from 0 to the %d tasks, got %d", tasks, p.Stragglers)
+		return fmt.Errorf("stragglers must be from 0 to the %d tasks, got %d", tasks, p.Stragglers)
 	case p.Clones < 0:
-		return fmt.Errorf("plan: clones must not be negative, got %d", p.Clones)
+		return fmt.Errorf("clones must not be negative, got %d", p.Clones)
 	case p.Original > Kill:
-		return fmt.Errorf("plan: original must be keep or kill, got %d", p.Original)
+		return fmt.Errorf("original must be keep or kill, got %d", p.Original)
 	}
 	return nil
 }
@@ -79,10 +79,10 @@ type Outcome struct {
 // check is what every constructor demands of its job: durations that are not negative, of at least one task.
 func check(l dist.Law, tasks int) error {
 	if tasks < 1 || tasks > math.MaxInt32 {
-		return fmt.Errorf("plan: a job has at least one task and fewer than 2^31, got %d", tasks)
+		return fmt.Errorf("a job has at least one task and fewer than 2^31, got %d", tasks)
 	}
 	if lowest := l.Quantile(0); !(lowest >= 0) {
-		return fmt.Errorf("plan: a duration is not negative, %s starts at %g", l, lowest)
+		return fmt.Errorf("a duration is not negative, %s starts at %g", l, lowest)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (e *Exact) remains(p Policy, fork, alive, t float64) float64 {
 // LatencyQuantile returns the least t with P(T <= t) >= u, seconds, for 0 < u < 1, with the error of [Exact.Within].
 func (e *Exact) LatencyQuantile(p Policy, u float64) (float64, error) {
 	if !(u > 0 && u < 1) {
-		return 0, fmt.Errorf("plan: a quantile is between 0 and 1, got %g", u)
+		return 0, fmt.Errorf("a quantile is between 0 and 1, got %g", u)
 	}
 	if err := p.Validate(e.tasks); err != nil {
 		return 0, err

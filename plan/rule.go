@@ -112,12 +112,12 @@ func single(r Rule, tasks int) (Policy, error) {
 	case Backup:
 		return r.policy(tasks), nil
 	}
-	return Policy{}, fmt.Errorf("plan: %T: %w", r, ErrMethod)
+	return Policy{}, fmt.Errorf("%T: %w", r, ErrMethod)
 }
 
 func checkQuantile(u float64) error {
 	if !(u >= 0 && u < 1) {
-		return fmt.Errorf("plan: a quantile is between 0 and 1, got %g", u)
+		return fmt.Errorf("a quantile is between 0 and 1, got %g", u)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func NewSimulate(l dist.Law, tasks, jobs int, seed uint64) (*Simulate, error) {
 		return nil, err
 	}
 	if jobs < 2 {
-		return nil, fmt.Errorf("plan: a standard error wants at least 2 repetitions, got %d", jobs)
+		return nil, fmt.Errorf("a standard error wants at least 2 repetitions, got %d", jobs)
 	}
 	return &Simulate{l, tasks, jobs, seed}, nil
 }

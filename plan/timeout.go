@@ -24,13 +24,13 @@ const maxTimes = 100
 func (t Timeout) Validate(int) error {
 	switch {
 	case !(t.After > 0 && t.After < 1e300):
-		return fmt.Errorf("plan: a time-out is after a positive number of seconds, got %g", t.After)
+		return fmt.Errorf("a time-out is after a positive number of seconds, got %g", t.After)
 	case t.Clones < 0:
-		return fmt.Errorf("plan: clones must not be negative, got %d", t.Clones)
+		return fmt.Errorf("clones must not be negative, got %d", t.Clones)
 	case t.Original > Kill:
-		return fmt.Errorf("plan: original must be keep or kill, got %d", t.Original)
+		return fmt.Errorf("original must be keep or kill, got %d", t.Original)
 	case t.Times < 1 || t.Times > maxTimes:
-		return fmt.Errorf("plan: a task has from 1 to %d time-outs, got %d", maxTimes, t.Times)
+		return fmt.Errorf("a task has from 1 to %d time-outs, got %d", maxTimes, t.Times)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func ParseUtility(s string) (Utility, error) {
 			return Utility(a), nil
 		}
 	}
-	return 0, fmt.Errorf("plan: a utility is maxmin, sum, log, or alpha=A with A from 0 to %d, got %q", maxAlpha, s)
+	return 0, fmt.Errorf("a utility is maxmin, sum, log, or alpha=A with A from 0 to %d, got %q", maxAlpha, s)
 }
 
 // maxAlpha is the largest α that is computed with; beyond it only the worst job counts, as in maxmin.

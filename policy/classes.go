@@ -21,7 +21,7 @@ func NewPerClass(spec string, seed uint64, classes int) (sched.Policy, error) {
 			return nil, err
 		}
 		if len(specs) > 1 && sched.Paces(all[k]) {
-			return nil, fmt.Errorf("policy: %s sets the speed of all machines and cannot serve one of several classes of slots", s)
+			return nil, fmt.Errorf("%s sets the speed of all machines and cannot serve one of several classes of slots", s)
 		}
 	}
 	if len(all) == 1 {
@@ -52,7 +52,7 @@ func splitClasses(spec string, classes int) ([]string, error) {
 		}
 	}
 	if len(specs) != classes {
-		return nil, fmt.Errorf("policy: %q: expected one policy, or one for each of %d classes of slots, got %d", spec, classes, len(specs))
+		return nil, fmt.Errorf("%q: expected one policy, or one for each of %d classes of slots, got %d", spec, classes, len(specs))
 	}
 	return specs, nil
 }

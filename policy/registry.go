@@ -104,7 +104,7 @@ func Names() []string {
 }
 
 // New builds a policy from its specification, NAME or NAME:param=value,param=value. Random choices of the policy depend on seed alone. The error of a wrong
-// specification is one line that lists what is valid.
+// specification is one line that says what is valid.
 func New(spec string, seed uint64) (sched.Policy, error) {
 	e, args, err := parse(spec)
 	if err != nil {
@@ -170,7 +170,7 @@ func parse(spec string) (*Entry, Args, error) {
 	}
 	i := slices.IndexFunc(registry, func(e *Entry) bool { return e.Name == name })
 	if i < 0 {
-		return nil, Args{}, fmt.Errorf("policy: unknown policy %q; valid: %s", name, strings.Join(Names(), ", "))
+		return nil, Args{}, dist.UnknownAmong("policy", name, Names(), "'tailcut policies' lists all")
 	}
 	e := registry[i]
 	args := Args{entry: e, text: map[string]string{}}
@@ -183,11 +183,14 @@ func parse(spec string) (*Entry, Args, error) {
 	for _, kv := range dist.Fields(rest) {
 		key, value, ok := strings.Cut(kv, "=")
 		p := e.param(key)
-		if !ok || p == nil {
-			return nil, Args{}, fmt.Errorf("policy: %s has no parameter %q; valid: %s", e.Name, kv, e.paramList())
+		switch {
+		case p == nil:
+			return nil, Args{}, fmt.Errorf("%s: %w", e.Name, e.unknown(key))
+		case !ok:
+			return nil, Args{}, fmt.Errorf("%s: expected %s=VALUE, got %q", e.Name, key, kv)
 		}
 		if err := p.check(value); err != nil {
-			return nil, Args{}, fmt.Errorf("policy: %s: %w", e.Name, err)
+			return nil, Args{}, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		args.text[key] = value
 	}
@@ -203,13 +206,15 @@ func (e *Entry) param(name string) *Param {
 	return nil
 }
 
-func (e *Entry) paramList() string {
+// unknown is the error that there is no such parameter.
+func (e *Entry) unknown(key string) error {
 	if len(e.Params) == 0 {
-		return "none"
+		return fmt.Errorf("unknown parameter %q; there is none", key)
 	}
-	var all []string
+	var names, all []string
 	for i := range e.Params {
+		names = append(names, e.Params[i].Name)
 		all = append(all, e.Params[i].Name+"="+e.Params[i].Default)
 	}
-	return strings.Join(all, ", ")
+	return dist.UnknownAmong("parameter", key, names, "valid: "+strings.Join(all, ", "))
 }

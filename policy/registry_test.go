@@ -10,11 +10,11 @@ import (
 
 func TestNewErrors(t *testing.T) {
 	cases := []struct{ name, spec, want string }{
-		{"unknown policy", "sparc", `unknown policy "sparc"; valid: backup, `},
+		{"unknown policy", "sparc", `unknown policy "sparc"; did you mean spark?`},
 		{"empty", "", `unknown policy ""`},
-		{"unknown parameter", "spark:quantil=0.9", `spark has no parameter "quantil=0.9"; valid: quantile=0.9, multiplier=3`},
-		{"no parameters at all", "fifo:x=1", `fifo has no parameter "x=1"; valid: sites=any, wait=3s`},
-		{"no value", "spark:quantile", `spark has no parameter "quantile"`},
+		{"unknown parameter", "spark:quantil=0.9", `spark: unknown parameter "quantil"; did you mean quantile?`},
+		{"no parameters at all", "fifo:x=1", `fifo: unknown parameter "x"; valid: sites=any, wait=3s`},
+		{"no value", "spark:quantile", `spark: expected quantile=VALUE, got "quantile"`},
 		{"not a number", "spark:quantile=much", "spark: quantile=much is not a number between 0 and 1"},
 		{"above the range", "spark:quantile=1.01", "spark: quantile=1.01 is not a number between 0 and 1"},
 		{"below the range", "fork:p=-0.1", "fork: p=-0.1 is not a number between 0 and 1"},

@@ -29,12 +29,12 @@ func FluidJobs(r io.Reader, name string) ([]overlap.Job, error) {
 			case 1:
 				jobs[i].Shuffle = float64(stage.InputBytes)
 			default:
-				return nil, fmt.Errorf("trace: %s: job %d: expected a map and a reduce stage, got %d stages", name, i, j.Stages)
+				return nil, fmt.Errorf("%s: job %d: expected a map and a reduce stage, got %d stages", name, i, j.Stages)
 			}
 		}
 	}
 	if !stated {
-		return nil, fmt.Errorf("trace: %s: expected a workload with map input and shuffle bytes", name)
+		return nil, fmt.Errorf("%s: expected a workload with map input and shuffle bytes", name)
 	}
 	return jobs, nil
 }

@@ -144,10 +144,10 @@ func (x *shedReal) call(ctx context.Context, j *smallJob, flags ...string) (r sm
 	cmd.Stderr = &stderr
 	said, err := cmd.Output()
 	if err != nil {
-		return r, nil, fmt.Errorf("reproduce: %s: %w: %s", j.operator, err, bytes.TrimSpace(stderr.Bytes()))
+		return r, nil, fmt.Errorf("%s: %w: %s", j.operator, err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	if err := json.Unmarshal(said, &r); err != nil {
-		return r, nil, fmt.Errorf("reproduce: %s: %w", j.operator, err)
+		return r, nil, fmt.Errorf("%s: %w", j.operator, err)
 	}
 	result, err = os.ReadFile(filepath.Join(out, "part-00000"))
 	return r, result, err

@@ -36,10 +36,10 @@ func NewCapacity(law dist.Law, slot sched.Time, checkpoint bool) (*Capacity, err
 	lo, hi, mean := law.Quantile(0), law.InvSurvival(0), law.Mean()
 	switch {
 	case !(lo >= 0) || math.IsInf(hi, 1) || !(mean > 0) || math.IsInf(1/mean, 1):
-		return nil, fmt.Errorf("sim: a capacity is at least 0, has a peak and a positive mean; %s is between %v and %v with mean %v",
+		return nil, fmt.Errorf("a capacity is at least 0, has a peak and a positive mean; %s is between %v and %v with mean %v",
 			law, lo, hi, mean)
 	case slot < 1:
-		return nil, fmt.Errorf("sim: expected a positive slot, got %v", slot)
+		return nil, fmt.Errorf("expected a positive slot, got %v", slot)
 	default:
 		return &Capacity{law: law, scale: 1 / mean, slot: slot, checkpoint: checkpoint}, nil
 	}

@@ -125,14 +125,14 @@ func TestOmega(t *testing.T) {
 
 func TestCapacityErrors(t *testing.T) {
 	for spec, want := range map[string]string{
-		"":                              "sim: expected law=LAW",
-		"law=exp:mean=1":                "sim: a capacity is at least 0, has a peak and a positive mean; exp:mu=1 is between 0 and +Inf",
-		"law=(uniform:lo=-1,hi=3)":      "sim: a capacity is at least 0",
-		"law=det:value=0":               "sim: a capacity is at least 0",
-		"law=(uniform:lo=0,hi=2),slot=": "sim: slot: expected a duration of at least 1ms",
-		"law=det:value=1,checkpoint=5":  "sim: checkpoint: expected true or false",
-		"law=nope":                      "sim: law: expected a law in parentheses: law: unknown name",
-		"size=3":                        `sim: unknown parameter "size"`,
+		"":                              "expected law=LAW",
+		"law=exp:mean=1":                "a capacity is at least 0, has a peak and a positive mean; exp:mu=1 is between 0 and +Inf",
+		"law=(uniform:lo=-1,hi=3)":      "a capacity is at least 0",
+		"law=det:value=0":               "a capacity is at least 0",
+		"law=(uniform:lo=0,hi=2),slot=": "slot: expected a duration of at least 1ms",
+		"law=det:value=1,checkpoint=5":  "checkpoint: expected true or false",
+		"law=nope":                      "law: expected a law in parentheses: unknown law",
+		"size=3":                        `unknown parameter "size"`,
 	} {
 		if _, err := ParseCapacity(spec); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q:\n got %v\nwant %s", spec, err, want)

@@ -98,7 +98,7 @@ func (c *Cluster) Locate(w *trace.Workload) ([]sched.SiteID, error) {
 		}
 		s, known := index[name]
 		if !known {
-			return nil, fmt.Errorf("sim: %s: a job reads input at site %q, which %s does not have", w.Name, name, c.Name)
+			return nil, fmt.Errorf("%s: a job reads input at site %q, which %s does not have", w.Name, name, c.Name)
 		}
 		at[i] = s
 	}
@@ -108,24 +108,24 @@ func (c *Cluster) Locate(w *trace.Workload) ([]sched.SiteID, error) {
 // validate is for clusters that were put together by a program; readers say more about where a mistake is.
 func (c *Cluster) validate() error {
 	if c.Network == nil || c.Network.Sites() != len(c.Sites) {
-		return errors.New("sim: expected a cluster with a network of its sites")
+		return errors.New("expected a cluster with a network of its sites")
 	}
 	if err := c.Network.Validate(); err != nil {
-		return fmt.Errorf("sim: %w", err)
+		return err
 	}
 	for i := range c.Sites {
 		s := &c.Sites[i]
 		if s.Machines < 1 || s.Slots < 1 {
-			return fmt.Errorf("sim: site %s: expected machines and slots, got %d with %d each", s.Name, s.Machines, s.Slots)
+			return fmt.Errorf("site %s: expected machines and slots, got %d with %d each", s.Name, s.Machines, s.Slots)
 		}
 		if !(s.Up >= 0 && s.Down >= 0) {
-			return fmt.Errorf("sim: site %s: expected bounds of at least 0, got %v and %v", s.Name, s.Up, s.Down)
+			return fmt.Errorf("site %s: expected bounds of at least 0, got %v and %v", s.Name, s.Up, s.Down)
 		}
 		if err := s.Busy.validate(); err != nil {
-			return fmt.Errorf("sim: site %s: busy: %w", s.Name, err)
+			return fmt.Errorf("site %s: busy: %w", s.Name, err)
 		}
 		if _, err := s.Speed.validate(); err != nil {
-			return fmt.Errorf("sim: site %s: speed: %w", s.Name, err)
+			return fmt.Errorf("site %s: speed: %w", s.Name, err)
 		}
 	}
 	return nil

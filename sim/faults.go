@@ -25,16 +25,16 @@ func ParseFaults(spec string) (Faults, error) {
 		key, value, _ := strings.Cut(pair, "=")
 		into := map[string]*sched.Time{"mtbf": &f.MTBF, "mttr": &f.MTTR}[key]
 		if into == nil {
-			return f, fmt.Errorf("sim: failures: unknown parameter %q; expected mtbf=SPAN,mttr=SPAN", key)
+			return f, fmt.Errorf("unknown parameter %q; expected mtbf=SPAN,mttr=SPAN", key)
 		}
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return f, fmt.Errorf("sim: failures: %s: expected a positive duration such as 24h, got %q", key, value)
+			return f, fmt.Errorf("%s: expected a positive duration such as 24h, got %q", key, value)
 		}
 		*into = sched.Time(d)
 	}
 	if f.MTBF == 0 || f.MTTR == 0 {
-		return f, fmt.Errorf("sim: failures: expected mtbf=SPAN,mttr=SPAN, got %q", spec)
+		return f, fmt.Errorf("expected mtbf=SPAN,mttr=SPAN, got %q", spec)
 	}
 	return f, nil
 }

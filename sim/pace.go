@@ -74,7 +74,7 @@ func canPace(o *Options, service Service) error {
 	if what == "" {
 		return nil
 	}
-	return errors.New("sim: a policy that sets the speed of the machines cannot run " + what)
+	return errors.New("a policy that sets the speed of the machines cannot run " + what)
 }
 
 // exert notes the work of a new attempt and returns when it ends at the present speed.

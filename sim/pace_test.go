@@ -174,7 +174,7 @@ func TestPaceRefused(t *testing.T) {
 	} {
 		o.Machines, o.Limits = 1, sched.DefaultLimits()
 		_, err := Run(t.Context(), w, &restless{}, o)
-		if err == nil || !strings.HasPrefix(err.Error(), "sim: a policy that sets the speed of the machines cannot run "+want) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasPrefix(err.Error(), "a policy that sets the speed of the machines cannot run "+want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

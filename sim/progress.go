@@ -27,7 +27,7 @@ func ParseProgress(spec string) (Progress, error) {
 	}
 	d, err := time.ParseDuration(strings.TrimSpace(spec))
 	if err != nil || d < time.Microsecond {
-		return Progress{}, fmt.Errorf("sim: progress: expected none, exact or the span between reports such as 10s, got %q", spec)
+		return Progress{}, fmt.Errorf("expected none, exact or the span between reports such as 10s, got %q", spec)
 	}
 	return Progress{Every: sched.Time(d)}, nil
 }

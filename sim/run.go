@@ -127,13 +127,13 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	}
 	switch {
 	case len(w.Jobs) == 0:
-		return errors.New("sim: expected a workload of at least one job")
+		return errors.New("expected a workload of at least one job")
 	case o.Machines < 1:
-		return fmt.Errorf("sim: expected at least one machine, got %d", o.Machines)
+		return fmt.Errorf("expected at least one machine, got %d", o.Machines)
 	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
-		return fmt.Errorf("sim: expected a positive speed, got %v", o.Speed)
+		return fmt.Errorf("expected a positive speed, got %v", o.Speed)
 	case o.LaunchDelay < 0 || !(o.Progress.Noise >= 0):
-		return errors.New("sim: expected a launch delay and noise of at least 0")
+		return errors.New("expected a launch delay and noise of at least 0")
 	}
 	o.Progress.Every = min(o.Progress.Every, sched.Never/4) // so that a sum with it does not overflow
 	if o.Model == nil {
@@ -148,9 +148,9 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	case !ok || !shared.checkpoint:
 		shared = nil
 	case o.Cluster != nil:
-		return errors.New("sim: under checkpointing there are no sites")
+		return errors.New("under checkpointing there are no sites")
 	case o.LaunchDelay > 0:
-		return errors.New("sim: under checkpointing there is no launch delay")
+		return errors.New("under checkpointing there is no launch delay")
 	}
 	paced := sched.Paces(p)
 	if paced {
@@ -315,7 +315,7 @@ func (s *Simulator) submit() error {
 	first := sched.TaskID(s.core.View().Tasks())
 	id, err := s.core.Submit(&s.spec)
 	if err != nil {
-		return fmt.Errorf("sim: job %d: %w", s.w.Jobs[j].Number, err)
+		return fmt.Errorf("job %d: %w", s.w.Jobs[j].Number, err)
 	}
 	offset := uint32(0)
 	for _, st := range s.w.StagesOf(j) {
@@ -433,7 +433,7 @@ func (s *Simulator) pause(ctx context.Context) error {
 }
 
 // ErrStuck is wrapped by the error of a run that cannot end because the policy leaves jobs unfinished for ever.
-var ErrStuck = errors.New("sim: the run is stuck")
+var ErrStuck = errors.New("the run is stuck")
 
 // stalled says why a run cannot end.
 func (s *Simulator) stalled() error {

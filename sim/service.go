@@ -57,7 +57,7 @@ func StatedLaw(w *trace.Workload, _ int, _ uint64) (Service, error) {
 	for j := range w.Jobs {
 		for i, st := range w.StagesOf(j) {
 			if st.Law < 0 {
-				return nil, fmt.Errorf("sim: service law: job %d states no law for stage %d; name one, such as --service exp:mean=10", w.Jobs[j].Number, i)
+				return nil, fmt.Errorf("service law: job %d states no law for stage %d; name one, such as --service exp:mean=10", w.Jobs[j].Number, i)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func ParseService(spec string) (Model, error) {
 	switch name {
 	case "resample", "recorded", "law":
 		if rest != "" {
-			return nil, fmt.Errorf("sim: service %s has no parameters, got %q", name, rest)
+			return nil, fmt.Errorf("%s has no parameters, got %q", name, rest)
 		}
 		if name == "law" {
 			return StatedLaw, nil
@@ -43,28 +44,30 @@ func ParseService(spec string) (Model, error) {
 	case "sx":
 		law, _, err := slowdownParams(rest, Dolly, false)
 		if err != nil {
-			return nil, fmt.Errorf("sim: service sx: %w", err)
+			return nil, fmt.Errorf("sx: %w", err)
 		}
 		return SizeTimesSlowdown(law), nil
 	case "machine":
 		law, keep, err := slowdownParams(rest, defaultMachineSlowdown, true)
 		if err != nil {
-			return nil, fmt.Errorf("sim: service machine: %w", err)
+			return nil, fmt.Errorf("machine: %w", err)
 		}
 		return MachineSlowdown(law, keep), nil
 	case "capacity":
 		c, err := ParseCapacity(rest)
 		if err != nil {
-			return nil, fmt.Errorf("sim: service capacity: %s", strings.TrimPrefix(err.Error(), "sim: "))
+			return nil, fmt.Errorf("capacity: %w", err)
 		}
 		return c.Model, nil
 	}
+	laws := dist.Names()
+	if !slices.Contains(laws, strings.TrimSpace(name)) {
+		valid := append([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, laws...)
+		return nil, dist.UnknownAmong("service", name, valid, "valid: "+ServiceUsage)
+	}
 	law, err := dist.Parse(spec)
 	if err != nil {
-		if strings.Contains(err.Error(), "unknown name") {
-			return nil, fmt.Errorf("sim: unknown service %q; valid: %s", spec, ServiceUsage)
-		}
-		return nil, fmt.Errorf("sim: service: %w", err)
+		return nil, err
 	}
 	return OneLaw(law), nil
 }
@@ -108,24 +111,24 @@ func ParseCapacity(spec string) (c *Capacity, err error) {
 		case "": // no parameter
 		case "law":
 			if law, err = dist.Parse(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")); err != nil {
-				return nil, fmt.Errorf("sim: law: expected a law in parentheses: %w", err)
+				return nil, fmt.Errorf("law: expected a law in parentheses: %w", err)
 			}
 		case "slot":
 			d, err := time.ParseDuration(value)
 			if err != nil || d < time.Millisecond {
-				return nil, fmt.Errorf("sim: slot: expected a duration of at least 1ms, got %q", value)
+				return nil, fmt.Errorf("slot: expected a duration of at least 1ms, got %q", value)
 			}
 			slot = sched.Time(d)
 		case "checkpoint":
 			if checkpoint, err = strconv.ParseBool(value); err != nil {
-				return nil, fmt.Errorf("sim: checkpoint: expected true or false, got %q", value)
+				return nil, fmt.Errorf("checkpoint: expected true or false, got %q", value)
 			}
 		default:
-			return nil, fmt.Errorf("sim: unknown parameter %q; valid: %s", key, ServiceUsage)
+			return nil, fmt.Errorf("unknown parameter %q; valid: %s", key, ServiceUsage)
 		}
 	}
 	if law == nil {
-		return nil, errors.New("sim: expected law=LAW, such as capacity:law=(uniform:lo=0,hi=2)")
+		return nil, errors.New("expected law=LAW, such as capacity:law=(uniform:lo=0,hi=2)")
 	}
 	return NewCapacity(law, slot, checkpoint)
 }

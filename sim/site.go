@@ -40,7 +40,7 @@ func newGeo(w *trace.Workload, o *Options) (*geo, error) {
 		return nil, err
 	}
 	if len(o.More) > 0 {
-		return nil, errors.New("sim: a cluster of sites has slots of one class")
+		return nil, errors.New("a cluster of sites has slots of one class")
 	}
 	at, err := c.Locate(w)
 	if err != nil {
@@ -58,7 +58,7 @@ func newGeo(w *trace.Workload, o *Options) (*geo, error) {
 		g.busy = newOccupancy(c.Sites, o.Seed, w.Jobs[0].Arrival)
 	}
 	if g.busy != nil && o.Faults.MTBF > 0 {
-		return nil, errors.New("sim: machines of a cluster that are busy with other work do not fail")
+		return nil, errors.New("machines of a cluster that are busy with other work do not fail")
 	}
 	return g, nil
 }

@@ -106,10 +106,10 @@ func TestClusterOptionsThatMakeNoSense(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{w, Options{Cluster: twoSites()}, `sim: test: a job reads input at site "c", which two does not have`},
-		{plain, Options{Cluster: bad}, "sim: site b: expected machines and slots, got 0 with 1 each"},
-		{plain, Options{Cluster: twoSites(), More: []int{1}}, "sim: a cluster of sites has slots of one class"},
-		{plain, Options{Cluster: &Cluster{}}, "sim: expected a cluster with a network of its sites"},
+		{w, Options{Cluster: twoSites()}, `test: a job reads input at site "c", which two does not have`},
+		{plain, Options{Cluster: bad}, "site b: expected machines and slots, got 0 with 1 each"},
+		{plain, Options{Cluster: twoSites(), More: []int{1}}, "a cluster of sites has slots of one class"},
+		{plain, Options{Cluster: &Cluster{}}, "expected a cluster with a network of its sites"},
 	} {
 		if _, err := Run(context.Background(), c.w, greedy{}, c.o); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)

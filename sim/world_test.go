@@ -201,7 +201,7 @@ func TestSimulatorForgets(t *testing.T) {
 func TestStuckRunIsAnError(t *testing.T) {
 	for name, p := range map[string]sched.Policy{"lazy": lazy{}, "busy": lazy{wake: true}} {
 		_, err := Run(context.Background(), load(t, "0 1 1 1\n"), p, Options{Machines: 1})
-		if err == nil || !strings.HasPrefix(err.Error(), "sim: the run is stuck at") {
+		if err == nil || !strings.HasPrefix(err.Error(), "the run is stuck at") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

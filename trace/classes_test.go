@@ -65,7 +65,7 @@ func TestWrongClasses(t *testing.T) {
 	}
 	var set Importer
 	_, err := set.Read(strings.NewReader(job(stage("a"), stage("b"), stage("c"), stage("d"), stage("e"))), "x")
-	if want := `trace: x:1: field stages[4].class: expected at most 4 classes of slots, "e" is one more`; err == nil || err.Error() != want {
+	if want := `x:1: field stages[4].class: expected at most 4 classes of slots, "e" is one more`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	plain := `{"name":"p","durations_seconds":[1]}`

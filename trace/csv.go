@@ -136,7 +136,7 @@ func WriteCSV(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	rows := csv.NewWriter(b)
 	if err := rows.Write(csvHeader); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	row, taken := make([]string, len(csvHeader)), make(map[string]bool, len(w.Jobs))
 	for j := range w.Jobs {
@@ -146,12 +146,12 @@ func WriteCSV(out io.Writer, w *Workload) error {
 		}
 		taken[row[0]] = true
 		if err := w.writeRows(rows, row, j); err != nil {
-			return fmt.Errorf("trace: %w", err)
+			return err
 		}
 	}
 	rows.Flush()
 	if err := errors.Join(rows.Error(), b.Flush()); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	return nil
 }

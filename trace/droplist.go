@@ -24,7 +24,7 @@ type DropList struct {
 func LoadDropList(path string) (*DropList, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	return ReadDropList(f, path)
@@ -34,7 +34,7 @@ func LoadDropList(path string) (*DropList, error) {
 func ReadDropList(r io.Reader, name string) (*DropList, error) {
 	plain, done, err := decompress(r)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer done()
 	rows := csv.NewReader(plain)
@@ -43,11 +43,11 @@ func ReadDropList(r io.Reader, name string) (*DropList, error) {
 	d := &DropList{numbers: map[uint32]bool{}, names: map[string]bool{}}
 	head, err := rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s:1: expected a header with a column line or job", name)
+		return nil, fmt.Errorf("%s:1: expected a header with a column line or job", name)
 	}
 	line, job, end := slices.Index(head, "line"), slices.Index(head, "job"), slices.Index(head, "end_event")
 	if line < 0 && job < 0 {
-		return nil, fmt.Errorf("trace: %s:1: expected a column line or job, there are %s", name, abridged(strings.Join(head, ", ")))
+		return nil, fmt.Errorf("%s:1: expected a column line or job, there are %s", name, abridged(strings.Join(head, ", ")))
 	}
 	for {
 		row, err := rows.Read()
@@ -56,10 +56,10 @@ func ReadDropList(r io.Reader, name string) (*DropList, error) {
 		}
 		var bad *csv.ParseError
 		if errors.As(err, &bad) {
-			return nil, fmt.Errorf("trace: %s:%d: %w", name, bad.Line, bad.Err)
+			return nil, fmt.Errorf("%s:%d: %w", name, bad.Line, bad.Err)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("trace: %s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if end >= 0 && (row[end] == "" || row[end] == "FINISH") {
 			continue
@@ -71,7 +71,7 @@ func ReadDropList(r io.Reader, name string) (*DropList, error) {
 		n, err := strconv.ParseUint(row[line], 10, 32)
 		if err != nil || n == 0 {
 			at, _ := rows.FieldPos(line)
-			return nil, fmt.Errorf("trace: %s:%d: field line: expected a whole number of at least 1, got %q", name, at, abridged(row[line]))
+			return nil, fmt.Errorf("%s:%d: field line: expected a whole number of at least 1, got %q", name, at, abridged(row[line]))
 		}
 		d.numbers[uint32(n-1)] = true
 	}

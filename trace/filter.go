@@ -24,7 +24,7 @@ type FilterError struct {
 }
 
 // Error names field and problem.
-func (e *FilterError) Error() string { return "trace: " + e.Field + ": " + e.Problem.Error() }
+func (e *FilterError) Error() string { return e.Field + ": " + e.Problem.Error() }
 
 // Unwrap returns the problem.
 func (e *FilterError) Unwrap() error { return e.Problem }
@@ -61,7 +61,7 @@ func (f *Filter) Apply(w *Workload) (*Workload, error) {
 		}
 	}
 	if len(left.Jobs) == 0 {
-		return nil, fmt.Errorf("trace: %s: none of the %d jobs is left by the filters", w.Name, len(w.Jobs))
+		return nil, fmt.Errorf("%s: none of the %d jobs is left by the filters", w.Name, len(w.Jobs))
 	}
 	if len(left.Jobs) < len(w.Jobs) {
 		left.Notes = append(slices.Clone(w.Notes), fmt.Sprintf("%s: kept %d of %d jobs", w.Name, len(left.Jobs), len(w.Jobs)))

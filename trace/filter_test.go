@@ -69,25 +69,25 @@ func TestFilterErrors(t *testing.T) {
 		f    Filter
 		want string
 	}{
-		{Filter{Skip: -1}, "trace: skip: expected between 0 and 1 of the 2 jobs, not -1"},
-		{Filter{Skip: 2}, "trace: skip: expected between 0 and 1 of the 2 jobs, not 2"},
-		{Filter{MinTasks: 2}, "trace: test: none of the 2 jobs is left by the filters"},
-		{Filter{MinTasks: -1}, "trace: min-tasks: expected at least 0, not -1"},
-		{Filter{From: 9, To: 9}, "trace: to: expected an instant after --from, not 9e-09 s"},
-		{Filter{Load: -1}, "trace: scale-load: expected a positive number, not -1"},
-		{Filter{Load: 1e-12}, "trace: scale-load: expected a larger number than 1e-12, job 1 would arrive after 2305843009 s"},
+		{Filter{Skip: -1}, "skip: expected between 0 and 1 of the 2 jobs, not -1"},
+		{Filter{Skip: 2}, "skip: expected between 0 and 1 of the 2 jobs, not 2"},
+		{Filter{MinTasks: 2}, "test: none of the 2 jobs is left by the filters"},
+		{Filter{MinTasks: -1}, "min-tasks: expected at least 0, not -1"},
+		{Filter{From: 9, To: 9}, "to: expected an instant after --from, not 9e-09 s"},
+		{Filter{Load: -1}, "scale-load: expected a positive number, not -1"},
+		{Filter{Load: 1e-12}, "scale-load: expected a larger number than 1e-12, job 1 would arrive after 2305843009 s"},
 	} {
 		if _, err := c.f.Apply(w); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v:\n got %v\nwant %s", c.f, err, c.want)
 		}
 	}
 	for text, want := range map[string]string{
-		"":                "trace: drop:1: expected a header with a column line or job",
-		"x,y\n1,2\n":      "trace: drop:1: expected a column line or job, there are x, y",
-		"line\n1\n0\n":    `trace: drop:3: field line: expected a whole number of at least 1, got "0"`,
-		"line,job\n1\n":   "trace: drop:2: wrong number of fields",
-		"line\n\"x\"y\n1": "trace: drop:2: extraneous or missing",
-		"line,job\nx,1\n": `trace: drop:2: field line: expected a whole number of at least 1, got "x"`,
+		"":                "drop:1: expected a header with a column line or job",
+		"x,y\n1,2\n":      "drop:1: expected a column line or job, there are x, y",
+		"line\n1\n0\n":    `drop:3: field line: expected a whole number of at least 1, got "0"`,
+		"line,job\n1\n":   "drop:2: wrong number of fields",
+		"line\n\"x\"y\n1": "drop:2: extraneous or missing",
+		"line,job\nx,1\n": `drop:2: field line: expected a whole number of at least 1, got "x"`,
 	} {
 		if _, err := ReadDropList(strings.NewReader(text), "drop"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
@@ -122,7 +122,7 @@ func FuzzReadDropList(f *testing.F) {
 	f.Add("line,arrival_s,tasks,job_id,scheduling_class,end_event,schedule_to_end_s\n3,1.0,1,6384304252,2,KILL,43975.1\n")
 	f.Add("# c\njob\n\"a,b\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := ReadDropList(strings.NewReader(text), "fuzz"); err != nil && !strings.HasPrefix(err.Error(), "trace: fuzz:") {
+		if _, err := ReadDropList(strings.NewReader(text), "fuzz"); err != nil && !strings.HasPrefix(err.Error(), "fuzz:") {
 			t.Fatalf("an error of another form: %v", err)
 		}
 	})

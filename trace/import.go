@@ -61,7 +61,7 @@ func (m *Importer) Load(arg string, stdin io.Reader) (*Workload, error) {
 	}
 	f, err := os.Open(arg)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	return m.Read(f, arg)

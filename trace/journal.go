@@ -78,15 +78,15 @@ func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 	h.Schema = JournalSchema
 	payload, err := json.Marshal(h)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("trace: %s: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	unborn := path + ".new"
 	f, err := os.OpenFile(unborn, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
 	j.buf = append(j.buf, payload...)
@@ -103,10 +103,10 @@ func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 // bear gives a file its name for good.
 func bear(unborn, path string) error {
 	if err := os.Rename(unborn, path); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	if err := syncFolder(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	return nil
 }
@@ -131,17 +131,17 @@ func (j *Journal) Append(b *Batch, sync bool) error {
 func (j *Journal) write(start int, sync bool) error {
 	frame, payload := j.buf[start:start+frameSize], j.buf[start+frameSize:]
 	if len(payload) > maxRecord {
-		return fmt.Errorf("trace: %s: a record of %d bytes is over the limit", j.file.Name(), len(payload))
+		return fmt.Errorf("%s: a record of %d bytes is over the limit", j.file.Name(), len(payload))
 	}
 	binary.LittleEndian.PutUint32(frame, uint32(len(payload)))
 	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[:4], castagnoli))
 	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(payload, castagnoli))
 	if _, err := j.file.Write(j.buf); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	if sync {
 		if err := syncData(j.file); err != nil {
-			return fmt.Errorf("trace: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ type Output struct {
 func OpenJournalReader(path string) (*JournalReader, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	return NewJournalReader(path, data)
 }
@@ -188,21 +188,21 @@ func OpenJournalReader(path string) (*JournalReader, error) {
 func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 	r := &JournalReader{data: data, path: path}
 	if len(data) < len(journalMagic) || string(data[:len(journalMagic)]) != journalMagic {
-		return nil, fmt.Errorf("trace: %s: not a journal: it does not begin with %q", path, journalMagic)
+		return nil, fmt.Errorf("%s: not a journal: it does not begin with %q", path, journalMagic)
 	}
 	r.pos = len(journalMagic)
 	payload, err := r.frame()
 	if err == io.EOF {
-		return nil, fmt.Errorf("trace: %s: the journal has no header: %w", path, ErrCorrupt)
+		return nil, fmt.Errorf("%s: the journal has no header: %w", path, ErrCorrupt)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(payload, &r.Header); err != nil {
-		return nil, fmt.Errorf("trace: %s: header: %w", path, err)
+		return nil, fmt.Errorf("%s: header: %w", path, err)
 	}
 	if r.Header.Schema != JournalSchema {
-		return nil, fmt.Errorf("trace: %s: schema is %q, expected %q: another version of tailcut (%s) wrote it",
+		return nil, fmt.Errorf("%s: schema is %q, expected %q: another version of tailcut (%s) wrote it",
 			path, r.Header.Schema, JournalSchema, r.Header.Version)
 	}
 	return r, nil
@@ -215,7 +215,7 @@ func (r *JournalReader) Next() (*Batch, error) {
 		return nil, err
 	}
 	if err := r.batch.decode(payload); err != nil {
-		return nil, fmt.Errorf("trace: %s: record before byte %d: %w: %w", r.path, r.pos, err, ErrCorrupt)
+		return nil, fmt.Errorf("%s: record before byte %d: %w: %w", r.path, r.pos, err, ErrCorrupt)
 	}
 	return &r.batch, nil
 }
@@ -238,7 +238,7 @@ func (r *JournalReader) frame() ([]byte, error) {
 		if allZero(rest[frameSize:]) {
 			return nil, io.EOF
 		}
-		return nil, fmt.Errorf("trace: %s: bad length of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
+		return nil, fmt.Errorf("%s: bad length of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
 	}
 	end := frameSize + int(n)
 	if end > len(rest) {
@@ -249,7 +249,7 @@ func (r *JournalReader) frame() ([]byte, error) {
 		if end == len(rest) || allZero(rest[end:]) {
 			return nil, io.EOF
 		}
-		return nil, fmt.Errorf("trace: %s: bad checksum of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
+		return nil, fmt.Errorf("%s: bad checksum of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
 	}
 	r.pos += end
 	return payload, nil
@@ -268,11 +268,11 @@ func allZero(b []byte) bool {
 func ResumeJournal(path string, size int64) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	if err := errors.Join(f.Truncate(size), f.Sync()); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	return &Journal{file: f}, nil
 }

@@ -3,7 +3,6 @@ package trace
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -18,11 +17,11 @@ func WriteJSONLines(out io.Writer, w *Workload) error {
 	enc.SetEscapeHTML(false)
 	for j := range w.Jobs {
 		if err := enc.Encode(w.jobLine(j)); err != nil {
-			return fmt.Errorf("trace: %w", err)
+			return err
 		}
 	}
 	if err := b.Flush(); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	return nil
 }

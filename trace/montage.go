@@ -128,7 +128,7 @@ func (g *MontageJobs) Workload(name string) (*Workload, error) {
 		b := montage{w: w, names: names, scale: g.Scale, times: jobStream(g.Seed, k, drawMontageTimes)}
 		n := g.size(k)
 		if n > maxTasks-len(w.Durations) {
-			return nil, fmt.Errorf("trace: synth: expected at most %d tasks in all", maxTasks)
+			return nil, fmt.Errorf("synth: expected at most %d tasks in all", maxTasks)
 		}
 		job := Job{Arrival: now, Number: k, FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges))}
 		if n < leastMontage {
@@ -140,10 +140,10 @@ func (g *MontageJobs) Workload(name string) (*Workload, error) {
 		w.Jobs = append(w.Jobs, job)
 		span, err := drawSeconds(gap, jobStream(g.Seed, k, drawGap))
 		if now += span; err != nil || now > maxInstant {
-			return nil, fmt.Errorf("trace: synth: job %d would arrive after %v", k+1, sched.Time(maxInstant))
+			return nil, fmt.Errorf("synth: job %d would arrive after %v", k+1, sched.Time(maxInstant))
 		}
 		if b.err != nil {
-			return nil, fmt.Errorf("trace: synth: job %d: %w", k, b.err)
+			return nil, fmt.Errorf("synth: job %d: %w", k, b.err)
 		}
 	}
 	return w, nil

@@ -138,13 +138,13 @@ func TestMontageArrivalsAndScale(t *testing.T) {
 
 func TestMontageErrors(t *testing.T) {
 	for spec, want := range map[string]string{
-		"synth:montage;mix=google": `trace: synth: field mix: expected facebook or hpc, got "google"`,
-		"synth:montage;rate=0":     `trace: synth: field rate: expected a positive number, got "0"`,
-		"synth:montage;jobs=x":     `trace: synth: field jobs: expected a whole number of at least 1, got "x"`,
-		"synth:montage;tasks=0":    `trace: synth: field tasks: expected a whole number between 1 and`,
-		"synth:montage;scale=inf":  `trace: synth: field scale: expected a positive number`,
-		"synth:montage;x=1":        `trace: synth: field x: expected one of synth:montage;jobs=100`,
-		"synth:montage;scale=1e30": `trace: synth: job 0: `,
+		"synth:montage;mix=google": `synth: field mix: expected facebook or hpc, got "google"`,
+		"synth:montage;rate=0":     `synth: field rate: expected a positive number, got "0"`,
+		"synth:montage;jobs=x":     `synth: field jobs: expected a whole number of at least 1, got "x"`,
+		"synth:montage;tasks=0":    `synth: field tasks: expected a whole number between 1 and`,
+		"synth:montage;scale=inf":  `synth: field scale: expected a positive number`,
+		"synth:montage;x=1":        `synth: field x: expected one of synth:montage;jobs=100`,
+		"synth:montage;scale=1e30": `synth: job 0: `,
 	} {
 		if _, err := Load(spec, nil, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s gives %v, want %s", spec, err, want)

@@ -18,7 +18,7 @@ func (m *Importer) Read(r io.Reader, name string) (*Workload, error) {
 	in := newReader(name, maxTasks, m.withDefaults())
 	plain, done, err := decompress(r)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer done()
 	in.lines = bufio.NewReaderSize(plain, 1<<18)
@@ -85,19 +85,19 @@ func newReader(name string, most int, set Importer) *reader {
 func (in *reader) read() error {
 	head, err := in.lines.Peek(sampleSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("trace: %s: %w", in.w.Name, err)
+		return fmt.Errorf("%s: %w", in.w.Name, err)
 	}
 	if s := newSample(head); s != nil {
 		f := formatOf(s)
 		if f == nil {
-			return fmt.Errorf("trace: %s: expected one of the formats %s; it begins with %q", in.w.Name, formatNames(), abridged(s.line))
+			return fmt.Errorf("%s: expected one of the formats %s; it begins with %q", in.w.Name, formatNames(), abridged(s.line))
 		}
 		if err := f.read(in); err != nil {
 			return err
 		}
 	}
 	if len(in.w.Jobs) == 0 {
-		return fmt.Errorf("trace: %s: expected at least one job, found none%s", in.w.Name, in.noJobs())
+		return fmt.Errorf("%s: expected at least one job, found none%s", in.w.Name, in.noJobs())
 	}
 	in.w.sortByArrival()
 	return nil
@@ -140,9 +140,9 @@ const maxLine = 1 << 30
 // wrong says what is wrong with a field of the current line; field may be empty.
 func (in *reader) wrong(field string, err error) error {
 	if field == "" {
-		return fmt.Errorf("trace: %s:%d: %w", in.w.Name, in.line+1, err)
+		return fmt.Errorf("%s:%d: %w", in.w.Name, in.line+1, err)
 	}
-	return fmt.Errorf("trace: %s:%d: field %s: %w", in.w.Name, in.line+1, field, err)
+	return fmt.Errorf("%s:%d: field %s: %w", in.w.Name, in.line+1, field, err)
 }
 
 // room refuses more tasks than a workload can hold.

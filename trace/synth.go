@@ -75,7 +75,7 @@ func eachPair(body string, set func(key, value string) error) error {
 		}
 		key, value, _ := strings.Cut(pair, "=")
 		if err := set(strings.TrimSpace(key), strings.TrimSpace(value)); err != nil {
-			return fmt.Errorf("trace: synth: field %s: %w", key, err)
+			return fmt.Errorf("synth: field %s: %w", key, err)
 		}
 	}
 	return nil
@@ -150,14 +150,14 @@ func (g *generator) workload(name string) (*Workload, error) {
 	now := sched.Time(0)
 	for k := range uint32(g.jobs) {
 		if err := g.job(w, k, now); err != nil {
-			return nil, fmt.Errorf("trace: synth: job %d: %w", k, err)
+			return nil, fmt.Errorf("synth: job %d: %w", k, err)
 		}
 		gap, err := drawSeconds(g.gap, jobStream(g.seed, k, drawGap))
 		if err != nil {
-			return nil, fmt.Errorf("trace: synth: arrival after job %d: %w", k, err)
+			return nil, fmt.Errorf("synth: arrival after job %d: %w", k, err)
 		}
 		if now += gap; now > maxInstant {
-			return nil, fmt.Errorf("trace: synth: job %d would arrive after %v", k+1, sched.Time(maxInstant))
+			return nil, fmt.Errorf("synth: job %d would arrive after %v", k+1, sched.Time(maxInstant))
 		}
 	}
 	return w, nil

@@ -83,7 +83,7 @@ func (g GoogleJobs) Workload(name string) (*Workload, error) {
 	for k := range uint32(g.Jobs) {
 		tasks, mean := g.size(k)
 		if tasks > maxTasks-len(w.Durations) {
-			return nil, fmt.Errorf("trace: synth: job %d: expected at most %d tasks in all", k, maxTasks)
+			return nil, fmt.Errorf("synth: job %d: expected at most %d tasks in all", k, maxTasks)
 		}
 		first := len(w.Durations)
 		draws := jobStream(g.Seed, k, drawDurations)

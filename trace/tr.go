@@ -108,11 +108,11 @@ func WriteTR(out io.Writer, w *Workload) error {
 		}
 		line = append(line, '\n')
 		if _, err := b.Write(line); err != nil {
-			return fmt.Errorf("trace: %w", err)
+			return err
 		}
 	}
 	if err := b.Flush(); err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return err
 	}
 	return nil
 }

@@ -108,19 +108,19 @@ func TestWfInstances(t *testing.T) {
 func TestWfCommonsErrors(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{`"parents": [], "inputFiles": ["raw"]`, `"parents": ["c"], "inputFiles": ["raw"]`,
-			"trace: f:6: field workflow.specification.tasks[0].parents: expected no circle"},
+			"f:6: field workflow.specification.tasks[0].parents: expected no circle"},
 		{`"inputFiles": ["raw"]`, `"inputFiles": ["raw", "gone"]`,
-			`trace: f:6: field workflow.specification.tasks[0].inputFiles[1]: expected a file whose size is in workflow.specification.files, got "gone"`},
+			`f:6: field workflow.specification.tasks[0].inputFiles[1]: expected a file whose size is in workflow.specification.files, got "gone"`},
 		{`{"id": "conf", "sizeInBytes": 7}`, `{"id": "conf"}`,
-			`trace: f:12: field workflow.specification.files[4].sizeInBytes: expected the size of file "conf"`},
-		{`"sizeInBytes": 5`, `"sizeInBytes": -5`, `trace: f:12: field workflow.specification.files[3].sizeInBytes: expected the size of file "z"`},
-		{`"sizeInBytes": 5`, `"sizeInBytes": "big"`, `trace: f:12: field workflow.specification.files.sizeInBytes: expected a whole number in range, got string`},
-		{`"parents": ["b", "a"]`, `"parents": ["b"]`, `trace: f:7: field workflow.specification.tasks[1].inputFiles[0]: expected task "a", which writes the file, among the parents`},
-		{`"parents": ["b", "a"]`, `"parents": ["b", "q"]`, `trace: f:7: field workflow.specification.tasks[1].parents[1]: expected the id of a task, got "q"`},
-		{`{"id": "b", "runtimeInSeconds": 2}`, `{"id": "b"}`, `trace: f:17: field workflow.execution.tasks[1].runtimeInSeconds: expected how long task "b" ran`},
-		{`{"id": "b", "runtimeInSeconds": 2}`, `{"id": "b", "runtimeInSeconds": -2}`, `trace: f:17: field workflow.execution.tasks[1].runtimeInSeconds: `},
-		{`"name": "prep_ID2", "id": "b"`, `"name": "prep_ID2", "id": "a"`, `trace: f:8: field workflow.specification.tasks[2].id: expected an id of its own`},
-		{`"files": [`, `"files": [,`, `trace: f:10: expected a JSON object: `},
+			`f:12: field workflow.specification.files[4].sizeInBytes: expected the size of file "conf"`},
+		{`"sizeInBytes": 5`, `"sizeInBytes": -5`, `f:12: field workflow.specification.files[3].sizeInBytes: expected the size of file "z"`},
+		{`"sizeInBytes": 5`, `"sizeInBytes": "big"`, `f:12: field workflow.specification.files.sizeInBytes: expected a whole number in range, got string`},
+		{`"parents": ["b", "a"]`, `"parents": ["b"]`, `f:7: field workflow.specification.tasks[1].inputFiles[0]: expected task "a", which writes the file, among the parents`},
+		{`"parents": ["b", "a"]`, `"parents": ["b", "q"]`, `f:7: field workflow.specification.tasks[1].parents[1]: expected the id of a task, got "q"`},
+		{`{"id": "b", "runtimeInSeconds": 2}`, `{"id": "b"}`, `f:17: field workflow.execution.tasks[1].runtimeInSeconds: expected how long task "b" ran`},
+		{`{"id": "b", "runtimeInSeconds": 2}`, `{"id": "b", "runtimeInSeconds": -2}`, `f:17: field workflow.execution.tasks[1].runtimeInSeconds: `},
+		{`"name": "prep_ID2", "id": "b"`, `"name": "prep_ID2", "id": "a"`, `f:8: field workflow.specification.tasks[2].id: expected an id of its own`},
+		{`"files": [`, `"files": [,`, `f:10: expected a JSON object: `},
 	} {
 		text := strings.Replace(wfOne, c.from, c.to, 1)
 		if text == wfOne {
@@ -190,12 +190,12 @@ func TestDataComesBack(t *testing.T) {
 
 func TestDataErrors(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{`"bytes":4`, `"bytes":-4`, "trace: f:1: field stages[0].inputs: [0][1]: expected at least 0 bytes, got -4"},
-		{`[[{"site":"a","bytes":1}],[]]`, `[[],[],[]]`, "trace: f:1: field stages[1].inputs: expected a list for each of the 2 tasks, or one for all, got 3"},
-		{`"bytes":[7]`, `"bytes":[7,8,9]`, "trace: f:1: field stages[1].after_each: bytes: expected a number for each of the 2 tasks of that stage, or one for all, got 3"},
-		{`"bytes":[1,2]`, `"bytes":[1,-2]`, "trace: f:1: field stages[2].after: bytes[1]: expected at least 0, got -2"},
-		{`"after":["0",`, `"after":[0,`, `trace: f:1: expected a JSON object: after, after_each: expected the name of a stage or {"stage":NAME,"bytes":[...]}, got 0`},
-		{`"site":"b"`, `"place":"b"`, "trace: f:1: field place: expected a field of docs/workloads.md"},
+		{`"bytes":4`, `"bytes":-4`, "f:1: field stages[0].inputs: [0][1]: expected at least 0 bytes, got -4"},
+		{`[[{"site":"a","bytes":1}],[]]`, `[[],[],[]]`, "f:1: field stages[1].inputs: expected a list for each of the 2 tasks, or one for all, got 3"},
+		{`"bytes":[7]`, `"bytes":[7,8,9]`, "f:1: field stages[1].after_each: bytes: expected a number for each of the 2 tasks of that stage, or one for all, got 3"},
+		{`"bytes":[1,2]`, `"bytes":[1,-2]`, "f:1: field stages[2].after: bytes[1]: expected at least 0, got -2"},
+		{`"after":["0",`, `"after":[0,`, `f:1: expected a JSON object: after, after_each: expected the name of a stage or {"stage":NAME,"bytes":[...]}, got 0`},
+		{`"site":"b"`, `"place":"b"`, "f:1: field place: expected a field of docs/workloads.md"},
 	} {
 		text := strings.Replace(moved, c.from, c.to, 1)
 		if text == moved {

@@ -45,7 +45,7 @@ func FuzzSynthesize(f *testing.F) {
 func roundTrip(t *testing.T, text string, write func(io.Writer, *Workload) error) {
 	w, err := readSmall(text)
 	if err != nil {
-		if line := err.Error(); strings.Contains(line, "\n") || !strings.HasPrefix(line, "trace: fuzz:") {
+		if line := err.Error(); strings.Contains(line, "\n") || !strings.HasPrefix(line, "fuzz:") {
 			t.Fatalf("an error that is not one line: %q", line)
 		}
 		return

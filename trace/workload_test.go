@@ -126,7 +126,7 @@ func TestCompressedByContent(t *testing.T) {
 	}
 	for name, text := range map[string]string{"gzip": g.String(), "zstd": z.String()} {
 		_, err := Read(strings.NewReader(text[:len(text)-5]), "cut", 1)
-		if err == nil || !strings.Contains(err.Error(), "trace: cut: ") || !strings.Contains(err.Error(), "cut short") {
+		if err == nil || !strings.Contains(err.Error(), "cut: ") || !strings.Contains(err.Error(), "cut short") {
 			t.Errorf("%s, cut short: %v", name, err)
 		}
 	}
@@ -152,30 +152,30 @@ func TestSortedByArrival(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "trace: f: expected at least one job, found none"},
-		{"0 1 1 1\nx 1 1 1", `trace: f:2: field 1 (arrival): expected a number of seconds, got "x"`},
-		{"0 0 1", `trace: f:1: field 2 (tasks): expected a whole number of at least 1, got "0"`},
-		{"0 2.5 1 1", `trace: f:1: field 2 (tasks): expected a whole number of at least 1, got "2.5"`},
-		{"0 2 1 1", `trace: f:1: field 5: expected 2 durations as field 2 says, found 1`},
-		{"0 1 1 1 9", `trace: f:1: field 5: expected the end of the line after 1 durations, got "9"`},
-		{"0 1 1 -1", `trace: f:1: field 4 (duration): expected between 0 and 2305843009 seconds, got -1`},
-		{"0 1 1 NaN", `trace: f:1: field 4 (duration): expected between 0 and 2305843009 seconds, got NaN`},
-		{"0 1 1e300 1", `trace: f:1: field 3 (mean duration): expected between 0 and 2305843009 seconds, got 1e+300`},
-		{"{", "trace: f:1: expected a JSON object: the line ends too early"},
-		{`{"stages":[]}`, "trace: f:1: field stages: expected between 1 and 65535 stages, got 0"},
-		{`{"stages":[{"durations_seconds":[1]}]} 1`, "trace: f:1: expected one JSON object on the line, found more behind it"},
-		{`{"stages":[{"durations_seconds":[1],"x":1}]}`, "trace: f:1: field x: expected a field of docs/workloads.md, this one is unknown"},
-		{`{"stages":[{"tasks":"3"}]}`, "trace: f:1: field stages.tasks: expected a whole number in range, got string"},
-		{`{"stages":[{"tasks":3}]}`, "trace: f:1: field stages[0].durations_seconds: expected a list of durations, or a law and a number of tasks"},
-		{`{"stages":[{"durations_seconds":[1,null]}]}`, `trace: f:1: field stages[0].durations_seconds: [1]: expected a number of seconds, got "null"`},
-		{`{"stages":[{"durations_seconds":[1,2],"tasks":3}]}`, "trace: f:1: field stages[0].tasks: expected 2, the number of durations, got 3"},
-		{`{"stages":[{"durations_seconds":[1],"after":["a"]}]}`, `trace: f:1: field stages[0].after: expected the name of a stage further left, got "a"`},
+		{"", "f: expected at least one job, found none"},
+		{"0 1 1 1\nx 1 1 1", `f:2: field 1 (arrival): expected a number of seconds, got "x"`},
+		{"0 0 1", `f:1: field 2 (tasks): expected a whole number of at least 1, got "0"`},
+		{"0 2.5 1 1", `f:1: field 2 (tasks): expected a whole number of at least 1, got "2.5"`},
+		{"0 2 1 1", `f:1: field 5: expected 2 durations as field 2 says, found 1`},
+		{"0 1 1 1 9", `f:1: field 5: expected the end of the line after 1 durations, got "9"`},
+		{"0 1 1 -1", `f:1: field 4 (duration): expected between 0 and 2305843009 seconds, got -1`},
+		{"0 1 1 NaN", `f:1: field 4 (duration): expected between 0 and 2305843009 seconds, got NaN`},
+		{"0 1 1e300 1", `f:1: field 3 (mean duration): expected between 0 and 2305843009 seconds, got 1e+300`},
+		{"{", "f:1: expected a JSON object: the line ends too early"},
+		{`{"stages":[]}`, "f:1: field stages: expected between 1 and 65535 stages, got 0"},
+		{`{"stages":[{"durations_seconds":[1]}]} 1`, "f:1: expected one JSON object on the line, found more behind it"},
+		{`{"stages":[{"durations_seconds":[1],"x":1}]}`, "f:1: field x: expected a field of docs/workloads.md, this one is unknown"},
+		{`{"stages":[{"tasks":"3"}]}`, "f:1: field stages.tasks: expected a whole number in range, got string"},
+		{`{"stages":[{"tasks":3}]}`, "f:1: field stages[0].durations_seconds: expected a list of durations, or a law and a number of tasks"},
+		{`{"stages":[{"durations_seconds":[1,null]}]}`, `f:1: field stages[0].durations_seconds: [1]: expected a number of seconds, got "null"`},
+		{`{"stages":[{"durations_seconds":[1,2],"tasks":3}]}`, "f:1: field stages[0].tasks: expected 2, the number of durations, got 3"},
+		{`{"stages":[{"durations_seconds":[1],"after":["a"]}]}`, `f:1: field stages[0].after: expected the name of a stage further left, got "a"`},
 		{`{"stages":[{"name":"a","durations_seconds":[1]},{"name":"a","durations_seconds":[1]}]}`,
-			`trace: f:1: field stages[1].name: expected a name of its own, stage 0 has "a" too`},
+			`f:1: field stages[1].name: expected a name of its own, stage 0 has "a" too`},
 		{`{"stages":[{"durations_seconds":[1]},{"durations_seconds":[1,2],"after_each":["0"]}]}`,
-			"trace: f:1: edges[0]: 0 -> 1: a pointwise edge joins stages of equal size, not 1 and 2 tasks"},
-		{`{"weight":-1,"stages":[{"durations_seconds":[1]}]}`, "trace: f:1: weight: -1 is not a finite number of at least 0"},
-		{`{"stages":[{"law":"nope","tasks":1}]}`, `trace: f:1: field stages[0].law: expected a law: law: unknown name "nope"`},
+			"f:1: edges[0]: 0 -> 1: a pointwise edge joins stages of equal size, not 1 and 2 tasks"},
+		{`{"weight":-1,"stages":[{"durations_seconds":[1]}]}`, "f:1: weight: -1 is not a finite number of at least 0"},
+		{`{"stages":[{"law":"nope","tasks":1}]}`, `f:1: field stages[0].law: expected a law: unknown law "nope"`},
 	} {
 		_, err := Read(strings.NewReader(c.text), "f", 1)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -183,16 +183,16 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"synth:jobs=0":            "trace: synth: field jobs: expected a whole number of at least 1",
-		"synth:job=3":             "trace: synth: field job: expected one of synth:jobs=100;",
-		"synth:law=pareto":        "trace: synth: field law: expected a number or a law: law: pareto wants",
-		"synth:arrivals=poisson":  "trace: synth: field arrivals: expected a number or a law",
-		"synth:deadline=5":        "trace: synth: field deadline: expected a duration such as 90s",
-		"synth:tasks=3000000000":  "trace: synth: job 0: expected at most 2147483647 tasks in all",
-		"synth:arrivals=1e9":      "trace: synth: job 3 would arrive after",
-		"synth:law=1e10;jobs=1":   "trace: synth: job 0: expected between 0 and 2305843009 seconds",
-		"/no/such/file/here.tr":   "trace: open /no/such/file/here.tr: no such file or directory",
-		"synth:jobs=1;law=exp:mu": "trace: synth: field law: expected a number or a law",
+		"synth:jobs=0":            "synth: field jobs: expected a whole number of at least 1",
+		"synth:job=3":             "synth: field job: expected one of synth:jobs=100;",
+		"synth:law=pareto":        "synth: field law: expected a number or a law: pareto wants",
+		"synth:arrivals=poisson":  "synth: field arrivals: expected a number or a law",
+		"synth:deadline=5":        "synth: field deadline: expected a duration such as 90s",
+		"synth:tasks=3000000000":  "synth: job 0: expected at most 2147483647 tasks in all",
+		"synth:arrivals=1e9":      "synth: job 3 would arrive after",
+		"synth:law=1e10;jobs=1":   "synth: job 0: expected between 0 and 2305843009 seconds",
+		"/no/such/file/here.tr":   "open /no/such/file/here.tr: no such file or directory",
+		"synth:jobs=1;law=exp:mu": "synth: field law: expected a number or a law",
 	} {
 		if _, err := Load(spec, nil, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\n got %v\nwant %s", spec, err, want)

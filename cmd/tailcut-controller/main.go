@@ -103,19 +103,17 @@ func policyOf(spec string, resumable bool) (sched.Policy, error) {
 	}
 	spec, err := policy.ForOneJob(spec, interval)
 	if err != nil {
-		return nil, plain(err)
+		return nil, err
 	}
 	p, err := policy.New(spec, 0)
 	if err != nil {
-		return nil, plain(err)
+		return nil, err
 	}
 	if sched.Paces(p) {
 		return nil, live.ErrPaces
 	}
 	return p, nil
 }
-
-func plain(err error) error { return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "policy: ")) }
 
 // newPolicy is kube.Options.NewPolicy.
 func newPolicy(spec, law string, resumable bool) (sched.Policy, error) {

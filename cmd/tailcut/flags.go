@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tailcut/tailcut/dist"
 )
 
 // unknownVerb refuses arguments of a command that only has commands below it, and names the nearest of these.
@@ -56,42 +58,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	text := err.Error()
 	if _, name, found := strings.Cut(text, "unknown flag: --"); found {
-		if near := nearestFlag(cmd, name); near != "" {
+		var flags []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+		if near := dist.Nearest(name, flags); near != "" {
 			return fmt.Errorf("%s; did you mean --%s?", text, near)
 		}
 	}
 	return fmt.Errorf("%s (see '%s --help')", text, cmd.CommandPath())
-}
-
-// nearestFlag returns the flag that is most like a name, "" if none is within two letters of it.
-func nearestFlag(cmd *cobra.Command, name string) string {
-	best, distance := "", 3
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(name, f.Name); d < distance {
-			best, distance = f.Name, d
-		}
-	})
-	return best
-}
-
-// editDistance is Levenshtein's.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // choice is a flag whose value is one of a list.

@@ -240,7 +240,7 @@ func (r *deadlineReader) law(to *dist.Law) error {
 		if spec == "" {
 			sample, err := dist.NewEmpirical(samples)
 			if err != nil {
-				return r.fail("%s", strings.TrimPrefix(err.Error(), "law: "))
+				return r.fail("%v", err)
 			}
 			*to = sample
 			return nil
@@ -248,7 +248,7 @@ func (r *deadlineReader) law(to *dist.Law) error {
 	}
 	l, err := dist.Parse(spec)
 	if err != nil {
-		return r.fail("%s", strings.TrimPrefix(err.Error(), "law: "))
+		return r.fail("%v", err)
 	}
 	if !(l.Quantile(0) >= 0) {
 		return r.fail("expected a law of durations, got %s, which can be negative", l)

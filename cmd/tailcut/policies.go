@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -70,7 +69,7 @@ func newPolicies() *cobra.Command {
 		}
 		e, err := policy.Find(args[0])
 		if err != nil {
-			return errors.New(strings.TrimPrefix(err.Error(), "policy: "))
+			return err
 		}
 		if format.value == "json" {
 			return json.NewEncoder(w).Encode(&policiesResult{

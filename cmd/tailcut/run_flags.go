@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,6 @@ type placed struct {
 
 // wrong tells whose value is wrong: a flag's, or a job file's.
 func (f *runFlags) wrong(flag string, err error) error {
-	err = errors.New(strings.TrimPrefix(err.Error(), flag+": ")) // packages begin their errors with their own name
 	if p, ok := f.placed[flag]; ok {
 		return p.in.Error(p.at, err)
 	}

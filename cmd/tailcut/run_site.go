@@ -140,7 +140,7 @@ const leastSpeed = 0.001
 func loadRunCluster(arg string, seed uint64) (string, *sim.Cluster, error) {
 	c, err := sim.LoadCluster(arg, seed)
 	if err != nil {
-		return "", nil, fmt.Errorf("--cluster: %s", strings.TrimPrefix(err.Error(), "sim: "))
+		return "", nil, fmt.Errorf("--cluster: %w", err)
 	}
 	text, err := os.ReadFile(arg)
 	if err != nil && !strings.HasPrefix(arg, "synth:") {

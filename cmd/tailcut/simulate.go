@@ -122,13 +122,9 @@ func completeList(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{"auto", "none", "exact"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// wrongFlag says whose value is wrong; packages begin their errors with their own name, which helps no user.
+// wrongFlag says whose value is wrong.
 func wrongFlag(flag string, err error) error {
-	text := err.Error()
-	for _, prefix := range []string{"sim: ", "policy: ", "trace: ", flag + ": ", "service: "} {
-		text = strings.TrimPrefix(text, prefix)
-	}
-	return fmt.Errorf("--%s: %s", flag, text)
+	return fmt.Errorf("--%s: %w", flag, err)
 }
 
 // settle checks the flags, loads the workload and returns the policies.

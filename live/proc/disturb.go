@@ -36,10 +36,10 @@ func ParseDisturb(s string) (Disturb, error) {
 		case "pace":
 			field, most = &d.Pace, 1e12
 		default:
-			return d, fmt.Errorf("disturb: unknown key %q; valid: slow, factor, fail, pace", key)
+			return d, fmt.Errorf("unknown key %q; valid: slow, factor, fail, pace", key)
 		}
 		if err != nil || !(x >= 0 && x <= most) || (key == "factor" || key == "pace") && x < 1 {
-			return d, fmt.Errorf("disturb: %s is out of range; slow and fail are probabilities, factor is between 1 and 1000, pace is in bytes per second", kv)
+			return d, fmt.Errorf("%s is out of range; slow and fail are probabilities, factor is between 1 and 1000, pace is in bytes per second", kv)
 		}
 		*field = x
 	}
