@@ -10,8 +10,9 @@ package policy
 //
 //	a free slot goes to the queue with the smallest used/g_q that is below its cap and has a task for it; in the queue to the first job, by arrival
 //
-// Queues are elastic: what one does not use others may, up to their caps, and nothing is taken back by force. Limits are rounded up, so that a queue with a task
-// can always run one; a queue without a guarantee goes last. Trees of queues, shares of users within a queue and preemption are left out.
+// Queues are elastic: what one does not use others may, up to their caps, and nothing is taken back by force. Limits
+// are rounded up, so that a queue with a task can always run one; a queue without a guarantee goes last. Trees of
+// queues, shares of users within a queue and preemption are left out.
 //
 // An event costs O(log jobs + queues), the arrival of a machine O(active jobs).
 

@@ -1,6 +1,7 @@
 package policy
 
-// Chronos: Xu, Alamro, Lan, Subramaniam, "Chronos: A Unifying Optimization Framework for Speculative Execution of Deadline-critical MapReduce Jobs", ICDCS 2018.
+// Chronos: Xu, Alamro, Lan, Subramaniam, "Chronos: A Unifying Optimization Framework for Speculative Execution of
+// Deadline-critical MapReduce Jobs", ICDCS 2018.
 //
 //	D                  time from when a stage may start to the deadline of its job
 //	tau_est, tau_kill  detect D, kill D after that
@@ -11,12 +12,13 @@ package policy
 //	chronos-resume   at tau_est, each straggler is killed, and r+1 attempts go on from where it was
 //	at tau_kill, of each task only the attempt that will be done first goes on
 //
-// A straggler is an attempt that at tau_est is seen to end after the deadline, by its speed since the end of its launch. The paper reckons from the first report
-// instead, for the same reason.
+// A straggler is an attempt that at tau_est is seen to end after the deadline, by its speed since the end of its
+// launch. The paper reckons from the first report instead, for the same reason.
 //
-// Readings. A stage is a job here. For r the progress of a straggler at tau_est is taken to be detect, that of an attempt that takes until the deadline. What has not
-// begun is no straggler. What has been done by the time of the kill is kept, so nothing is extrapolated. A clone for which there is no slot, or that a
-// limit refuses, is left out; waiting tasks go first. Jobs without a deadline, or of whose durations nothing is known, get no clones.
+// Readings. A stage is a job here. For r the progress of a straggler at tau_est is taken to be detect, that of an
+// attempt that takes until the deadline. What has not begun is no straggler. What has been done by the time of the kill
+// is kept, so nothing is extrapolated. A clone for which there is no slot, or that a limit refuses, is left out;
+// waiting tasks go first. Jobs without a deadline, or of whose durations nothing is known, get no clones.
 //
 // An event costs O(log jobs), tau_est and tau_kill O(attempts of the stage).
 
@@ -186,7 +188,8 @@ func (p *chronos) speculate(v *sched.View, act *sched.Actions, s sched.StageID, 
 	}
 }
 
-// replace kills the only attempt of a task and launches another that goes on from it, on another machine if one is free.
+// replace kills the only attempt of a task and launches another that goes on from it, on another machine if one is
+// free.
 func (r resuming) replace(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	row := v.Attempt(a)
 	m, free := elsewhere(v, row.Task)

@@ -7,9 +7,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// NewPerClass builds a policy for a cluster with so many classes of slots: from one specification, of which each class gets a policy of its own, or from
-// one for each class, in their order, with "/" between them, such as fifo/fair. Without classes (0 or 1) it is New. A policy that sets the speed of the machines,
-// which is one for all classes, is an error then.
+// NewPerClass builds a policy for a cluster with so many classes of slots: from one specification, of which each class
+// gets a policy of its own, or from one for each class, in their order, with "/" between them, such as fifo/fair.
+// Without classes (0 or 1) it is New. A policy that sets the speed of the machines, which is one for all classes, is an
+// error then.
 func NewPerClass(spec string, seed uint64, classes int) (sched.Policy, error) {
 	specs, err := splitClasses(spec, max(1, classes))
 	if err != nil {
@@ -30,7 +31,8 @@ func NewPerClass(spec string, seed uint64, classes int) (sched.Policy, error) {
 	return sched.PerClass(all...), nil
 }
 
-// ProgressPerClass tells whether one of the policies that NewPerClass would build uses progress, see UsesProgress, or returns its error.
+// ProgressPerClass tells whether one of the policies that NewPerClass would build uses progress, see UsesProgress, or
+// returns its error.
 func ProgressPerClass(spec string, classes int) (bool, error) {
 	specs, err := splitClasses(spec, max(1, classes))
 	progress := false

@@ -2,13 +2,15 @@ package policy
 
 import "github.com/tailcut/tailcut/sched"
 
-// slotClock divides time into slots for policies that decide at the beginning of each. Slots begin at multiples of their length.
+// slotClock divides time into slots for policies that decide at the beginning of each. Slots begin at multiples of
+// their length.
 type slotClock struct {
 	slot sched.Time // 0: every instant is a boundary
 	due  sched.Time // the next boundary while a job is active, else 0
 }
 
-// begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for the boundary that it missed.
+// begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for the
+// boundary that it missed.
 func (c *slotClock) begins(v *sched.View, act *sched.Actions) bool {
 	now := v.Now()
 	switch {

@@ -6,8 +6,9 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// WithDefault returns the specification with one more parameter, if the policy has a parameter of that name and neither the
-// specification nor the preset that it names sets it. A driver uses it where the published default is of another scale than its tasks.
+// WithDefault returns the specification with one more parameter, if the policy has a parameter of that name and neither
+// the specification nor the preset that it names sets it. A driver uses it where the published default is of another
+// scale than its tasks.
 func WithDefault(spec, param, value string) (string, error) {
 	e, err := Find(spec)
 	if err != nil || e.param(param) == nil {
@@ -31,9 +32,9 @@ func WithDefault(spec, param, value string) (string, error) {
 	return spec + ":" + param + "=" + value, nil
 }
 
-// ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is its start: it
-// plans anew at reports of progress, every so often; never if that is "". The job has no master beside its tasks, and is not given up when
-// it is late. What the specification itself says stands.
+// ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is
+// its start: it plans anew at reports of progress, every so often; never if that is "". The job has no master beside
+// its tasks, and is not given up when it is late. What the specification itself says stands.
 func ForOneJob(spec, interval string) (string, error) {
 	e, err := Find(spec)
 	if err != nil || e.param("late") == nil {
@@ -51,8 +52,8 @@ func ForOneJob(spec, interval string) (string, error) {
 	return spec, nil
 }
 
-// WithLaw tells a policy that reckons with a law of durations which, unless its specification says so; "" changes nothing. The error
-// says what is wrong with the law.
+// WithLaw tells a policy that reckons with a law of durations which, unless its specification says so; "" changes
+// nothing. The error says what is wrong with the law.
 func WithLaw(spec, law string) (string, error) {
 	if law == "" {
 		return spec, nil

@@ -1,12 +1,13 @@
 package policy
 
-// Delay scheduling: Zaharia, Borthakur, Sen Sarma, Elmeleegy, Shenker, Stoica, EuroSys 2010, as Spark's TaskSetManager has it, with a site as the unit of locality and two
-// levels: the site where a task reads most, and any.
+// Delay scheduling: Zaharia, Borthakur, Sen Sarma, Elmeleegy, Shenker, Stoica, EuroSys 2010, as Spark's TaskSetManager
+// has it, with a site as the unit of locality and two levels: the site where a task reads most, and any.
 //
 //	on an offer: while now-timer >= wait and level < ANY: timer += wait, level++
 //	             a pending task at least as local as level starts, the most local first; then level := locality of that task, timer := now
 //
-// Tasks that read nothing are at home everywhere. A task that has waited long enough goes to the site with the most free slots.
+// Tasks that read nothing are at home everywhere. A task that has waited long enough goes to the site with the most
+// free slots.
 //
 // An event costs what it makes pending; a plan costs O(sites where the stage's tasks are at home).
 

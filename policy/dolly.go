@@ -1,6 +1,7 @@
 package policy
 
-// Dolly: Ananthanarayanan, Ghodsi, Shenker, Stoica, "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013, section 3.
+// Dolly: Ananthanarayanan, Ghodsi, Shenker, Stoica, "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013,
+// section 3.
 //
 //	n         Job.Tasks
 //	p         chance that a task straggles: share of recent tasks slower than slow (1.5) times the median of their stage; or a number given
@@ -13,17 +14,20 @@ package policy
 //	when a job arrives: if c > 1, B + c n <= beta C and U + c n <= tau C, it is cloned: all its tasks get c attempts each, together; B += c n
 //	otherwise its tasks get one attempt each, and it is never tried again
 //
-// whole=stage tries each stage by itself when the first of its tasks waits: n is Stage.Tasks, and c, B and U are of the stage. In a job of many stages one after
-// the other the price of the whole job would be in the books while a part of it runs. The preset flutter+dolly has this.
+// whole=stage tries each stage by itself when the first of its tasks waits: n is Stage.Tasks, and c, B and U are of the
+// stage. In a job of many stages one after the other the price of the whole job would be in the books while a part of
+// it runs. The preset flutter+dolly has this.
 //
-// formula=shed is the literal form in Alamro et al. ("Shed"), ceil(ln(1-(1-eps)^(1/p)) / ln p) whatever the size of the job: preset dolly-shed, which has
-// no budget but the slots.
+// formula=shed is the literal form in Alamro et al. ("Shed"), ceil(ln(1-(1-eps)^(1/p)) / ln p) whatever the size of the
+// job: preset dolly-shed, which has no budget but the slots.
 //
-// Readings. Jobs that arrive together are tried in order of their size, and so are stages. The price is c n, not (c-1) n, and a task's part of it is given back when
-// its first attempt ends. Later stages of a cloned job have the same c; a task that waits for others gets all its attempts at once or, where slots or limits do not
-// allow that, one. So does one whose attempts have all been lost. The limits on attempts bound c, and a job that the clone budget has no room for is not
-// cloned. p is learnt from the last 1,000 stages that are over, from their tasks with a single attempt, so that clones do not hide the stragglers; before that it
-// is prior. Delay assignment, for intermediate data, and the speculation under jobs that are not cloned are left out.
+// Readings. Jobs that arrive together are tried in order of their size, and so are stages. The price is c n, not (c-1)
+// n, and a task's part of it is given back when its first attempt ends. Later stages of a cloned job have the same c; a
+// task that waits for others gets all its attempts at once or, where slots or limits do not allow that, one. So does
+// one whose attempts have all been lost. The limits on attempts bound c, and a job that the clone budget has no room
+// for is not cloned. p is learnt from the last 1,000 stages that are over, from their tasks with a single attempt, so
+// that clones do not hide the stragglers; before that it is prior. Delay assignment, for intermediate data, and the
+// speculation under jobs that are not cloned are left out.
 //
 // An event costs O(log jobs), the end of a stage the sorting of its durations.
 
@@ -89,8 +93,9 @@ func newDolly(a Args) sched.Policy {
 	}
 }
 
-// dollyCopies returns the smallest number c of attempts with (1-(1-p^c)^n) <= eps, at least 1. n is a real number for the sake of formula=shed. The ratio of logarithms is lowered
-// a little, so that one which is whole but for rounding is not rounded up.
+// dollyCopies returns the smallest number c of attempts with (1-(1-p^c)^n) <= eps, at least 1. n is a real number for
+// the sake of formula=shed. The ratio of logarithms is lowered a little, so that one which is whole but for rounding is
+// not rounded up.
 func dollyCopies(eps, p, n float64) int {
 	if p <= 0 || n <= 0 {
 		return 1
@@ -255,7 +260,8 @@ type stragglers struct {
 	tasks int
 }
 
-// add takes in the durations of a stage, which it sorts. A duration above slow times the median, the upper one, is a straggler's.
+// add takes in the durations of a stage, which it sorts. A duration above slow times the median, the upper one, is a
+// straggler's.
 func (s *stragglers) add(durations []sched.Time, slow float64) {
 	if len(durations) < 2 {
 		return

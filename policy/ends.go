@@ -2,9 +2,9 @@ package policy
 
 import "github.com/tailcut/tailcut/sched"
 
-// endTimes keeps, for each running attempt that has reported, the instant at which it ends by the linear estimate
-// t_rem = age (1-phi)/phi of its last report, or by the rate that the driver told. Until the next report that instant stands still, so orders
-// by it need no upkeep.
+// endTimes keeps, for each running attempt that has reported, the instant at which it ends by the linear estimate t_rem
+// = age (1-phi)/phi of its last report, or by the rate that the driver told. Until the next report that instant stands
+// still, so orders by it need no upkeep.
 type endTimes struct{ at []sched.Time } // by row, 0 for unknown
 
 func (e *endTimes) observe(v *sched.View, ev *sched.Event) {

@@ -1,6 +1,7 @@
 package policy
 
-// ESE, enhanced speculative execution, for heavy load: Xu and Lau, "Optimization for Speculative Execution in a MapReduce-like Cluster", INFOCOM 2015.
+// ESE, enhanced speculative execution, for heavy load: Xu and Lau, "Optimization for Speculative Execution in a
+// MapReduce-like Cluster", INFOCOM 2015.
 //
 //	N, chi, m_j, E_j  as in sca.go
 //	t_rem             time left of an attempt by the linear estimate, as of its last report
@@ -13,12 +14,14 @@ package policy
 //	  3  stages of chi in order of m_j E_j: a small one, m_j < eta N/|chi| and E_j < xi times the mean task, gets the number of attempts that is best for it alone,
 //	     as in SCA, if there are slots for all of them; the others get one each
 //
-// sigma* makes a duplicate worth its machine time: the root of w = 2 E[min(w, x)] with w = sigma E[x]. It is 1 + 1/sqrt 2 for a Pareto law of index 2.
+// sigma* makes a duplicate worth its machine time: the root of w = 2 E[min(w, x)] with w = sigma E[x]. It is 1 + 1/sqrt
+// 2 for a Pareto law of index 2.
 //
-// Readings beside those of sca.go. The mean task is that of all that have finished so far; before one has, every stage is short enough. A stage of
-// which the mean is not known has no duplicates.
+// Readings beside those of sca.go. The mean task is that of all that have finished so far; before one has, every stage
+// is short enough. A stage of which the mean is not known has no duplicates.
 //
-// A slot of time costs O(w log w + d log d) for w stages with waiting tasks and d tasks that are late, and what it launches.
+// A slot of time costs O(w log w + d log d) for w stages with waiting tasks and d tasks that are late, and what it
+// launches.
 
 import (
 	"cmp"

@@ -1,13 +1,15 @@
 package policy
 
-// Fair: Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR.
+// Fair: Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55; Spark
+// SchedulingAlgorithm.scala, FAIR.
 //
 //	running(x)   Job.Live, attempts and not tasks, so that a job pays for its clones
 //	minShare(x)  Job.MinShare
 //	weight(x)    Job.Weight
 //
-// A job is needy while running < minShare. Needy jobs go first, by running/max(minShare, 1); then the others by running/weight; ties
-// by id. Nothing is preempted. Each job is a pool of its own; pools of several jobs are not modelled.
+// A job is needy while running < minShare. Needy jobs go first, by running/max(minShare, 1); then the others by
+// running/weight; ties by id. Nothing is preempted. Each job is a pool of its own; pools of several jobs are not
+// modelled.
 
 import "github.com/tailcut/tailcut/sched"
 

@@ -2,8 +2,9 @@ package policy
 
 // FIFO: Hadoop's default and Spark's FIFO pools.
 //
-// Each free slot goes to the first job, by (priority, arrival, id), that has a task waiting; later jobs may use what earlier ones
-// cannot (no head-of-line blocking). A larger Job.Priority goes first, as in Hadoop; Spark counts the other way round. No clones.
+// Each free slot goes to the first job, by (priority, arrival, id), that has a task waiting; later jobs may use what
+// earlier ones cannot (no head-of-line blocking). A larger Job.Priority goes first, as in Hadoop; Spark counts the
+// other way round. No clones.
 
 import "github.com/tailcut/tailcut/sched"
 

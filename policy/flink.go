@@ -1,6 +1,7 @@
 package policy
 
-// Flink's speculative execution: Apache Flink 1.16 and later, ExecutionTimeBasedSlowTaskDetector and SpeculativeScheduler.
+// Flink's speculative execution: Apache Flink 1.16 and later, ExecutionTimeBasedSlowTaskDetector and
+// SpeculativeScheduler.
 //
 //	every interval, per stage of n tasks of which at least ratio n are done:
 //	  k = round(n ratio); T = the (k/2+1)th smallest duration of the winners, 0 if k = 0
@@ -13,13 +14,15 @@ package policy
 //	interval     slow-task-detector.check-interval, 1 s
 //	block        execution.batch.speculative.block-slow-node-duration, 1 min
 //
-// T is called the median of the first n ratio tasks; as the code has it, they are the shortest, not the first to end, so that T falls as short ones end late.
+// T is called the median of the first n ratio tasks; as the code has it, they are the shortest, not the first to end,
+// so that T falls as short ones end late.
 //
-// Flink weighs durations with input bytes, which are not known here. Its limit of concurrent executions is two, its default. Deviations. A blocked machine
-// takes no clones; Flink keeps fresh tasks from it too. A clone goes to another machine than the task's own unless there is none. The clock of checks starts at 0.
+// Flink weighs durations with input bytes, which are not known here. Its limit of concurrent executions is two, its
+// default. Deviations. A blocked machine takes no clones; Flink keeps fresh tasks from it too. A clone goes to another
+// machine than the task's own unless there is none. The clock of checks starts at 0.
 //
-// As in spark.go nobody polls: a stage keeps its running single attempts in order of start, so the oldest says at which check the next one is slow.
-// An event costs O(log tasks of the stage + log stages).
+// As in spark.go nobody polls: a stage keeps its running single attempts in order of start, so the oldest says at which
+// check the next one is slow. An event costs O(log tasks of the stage + log stages).
 
 import (
 	"math"
@@ -166,7 +169,8 @@ func (p *flink) check(v *sched.View) {
 	}
 }
 
-// clone gives slow tasks their second attempt as far as slots and limits go. One that may have no second attempt whatever comes is forgotten.
+// clone gives slow tasks their second attempt as far as slots and limits go. One that may have no second attempt
+// whatever comes is forgotten.
 func (p *flink) clone(v *sched.View, act *sched.Actions) {
 	for row := p.slow.first; row >= 0 && v.CloneRoom() > 0; {
 		l := p.lists.rows[row]
@@ -182,8 +186,8 @@ func (p *flink) clone(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// machine returns a free machine that is not blocked, on which the task does not run if there is a choice. If all free machines are blocked it asks to be
-// called when the first of them is not.
+// machine returns a free machine that is not blocked, on which the task does not run if there is a choice. If all free
+// machines are blocked it asks to be called when the first of them is not.
 func (p *flink) machine(v *sched.View, act *sched.Actions, t sched.TaskID) (best sched.MachineID, found bool) {
 	until := sched.Never
 	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {

@@ -1,6 +1,7 @@
 package policy
 
-// Single-fork replication: Wang, Joshi, Wornell, "Efficient Straggler Replication in Large-scale Parallel Computing", arXiv 1503.03128.
+// Single-fork replication: Wang, Joshi, Wornell, "Efficient Straggler Replication in Large-scale Parallel Computing",
+// arXiv 1503.03128.
 //
 //	n  Stage.Tasks
 //	p  fraction of the tasks that are stragglers
@@ -11,12 +12,13 @@ package policy
 //
 // p = 0, and keep with r = 0, are the baseline. With k = 0 the fork is at the start.
 //
-// The paper has no limit of slots. Here clones wait for free slots behind fresh tasks, in the order in which their stages forked, every task its
-// first before any its second; an attempt is killed only when a slot is free for its replacement, so a straggler never waits without one. A task
-// whose first attempt starts after the fork gets r further attempts in either mode. New attempts go to another machine if one is free. What the limit of
-// attempts per task refuses is dropped, what the clone budget refuses waits. In a resumable stage a replacement goes on from where the killed attempt was.
-// Attempts that fail are not made up for, except that a task without any attempt waits for one as ever. A stage that needs only some
-// of its tasks (Need) and has them before k are done does not fork.
+// The paper has no limit of slots. Here clones wait for free slots behind fresh tasks, in the order in which their
+// stages forked, every task its first before any its second; an attempt is killed only when a slot is free for its
+// replacement, so a straggler never waits without one. A task whose first attempt starts after the fork gets r further
+// attempts in either mode. New attempts go to another machine if one is free. What the limit of attempts per task
+// refuses is dropped, what the clone budget refuses waits. In a resumable stage a replacement goes on from where the
+// killed attempt was. Attempts that fail are not made up for, except that a task without any attempt waits for one as
+// ever. A stage that needs only some of its tasks (Need) and has them before k are done does not fork.
 //
 // An event costs O(1), the fork O(remaining tasks).
 
@@ -60,7 +62,8 @@ type straggler struct {
 	old  uint32 // its attempts with a smaller number are from before the fork
 }
 
-// forkAt returns k. The rounding is the paper's n(1-p) to the nearest integer; cut off, 10 tasks with p = 0.9 would fork at 0.
+// forkAt returns k. The rounding is the paper's n(1-p) to the nearest integer; cut off, 10 tasks with p = 0.9 would
+// fork at 0.
 func (p *fork) forkAt(st *sched.Stage) uint32 {
 	return uint32(math.Round(float64(st.Tasks) * (1 - p.p)))
 }

@@ -1,6 +1,7 @@
 package policy
 
-// GeoClone: Wang, Qian, Jiao, Li, Lu, "GeoClone: Online Task Replication and Scheduling for Geo-Distributed Analytics under Uncertainties", section III.
+// GeoClone: Wang, Qian, Jiao, Li, Lu, "GeoClone: Online Task Replication and Scheduling for Geo-Distributed Analytics
+// under Uncertainties", section III.
 //
 //	t             the beginning of a slot of time (slot)
 //	eps           epsilon
@@ -21,13 +22,16 @@ package policy
 //	  the jobs in the order of their progress, in rounds; a round offers one slot to each task of S_j, after the first round those with the largest e_l(x) first
 //	  a task that has its number of attempts, or e_l(x) <= p_l/alpha, is done with; else it gets the free slot with the smallest E[e_lk]
 //
-// Readings, each with a switch. first: line 1 of step 2 sorts "in ascending order of progress", the text wants the most advanced first; more finished stages is more progress, then fewer tasks left in the
-// open ones. slots: M_k is "available slots" in step 1's input list and total elsewhere; as c subtracts what the job occupies, it is total.
-// tasks: start times are set once, so tasks that run get no more. round: a visit gives one slot, or with round=quota all that the task may have.
-// copies bounds the attempts of a task; the paper has no such bound, and where slots are plenty (u < 1/(1+eps), and nothing is quicker than p) the threshold
-// never holds, so that chosen tasks get attempts until all slots of their jobs' shares are used. Sites alike: the one with more free slots, then the first.
+// Readings, each with a switch. first: line 1 of step 2 sorts "in ascending order of progress", the text wants the most
+// advanced first; more finished stages is more progress, then fewer tasks left in the open ones. slots: M_k is
+// "available slots" in step 1's input list and total elsewhere; as c subtracts what the job occupies, it is total.
+// tasks: start times are set once, so tasks that run get no more. round: a visit gives one slot, or with round=quota
+// all that the task may have. copies bounds the attempts of a task; the paper has no such bound, and where slots are
+// plenty (u < 1/(1+eps), and nothing is quicker than p) the threshold never holds, so that chosen tasks get attempts
+// until all slots of their jobs' shares are used. Sites alike: the one with more free slots, then the first.
 //
-// A decision costs O(jobs log jobs + slots given x (sites + values of the laws)); a slot that goes to where the task's last one went does not look at other sites.
+// A decision costs O(jobs log jobs + slots given x (sites + values of the laws)); a slot that goes to where the task's
+// last one went does not look at other sites.
 
 import (
 	"cmp"
@@ -147,7 +151,8 @@ func (p *geoclone) look(v *sched.View) {
 	}
 }
 
-// estimate is step 1: it cuts the jobs to those chosen that have something to start, and says how many attempts their tasks may get.
+// estimate is step 1: it cuts the jobs to those chosen that have something to start, and says how many attempts their
+// tasks may get.
 func (p *geoclone) estimate(v *sched.View) {
 	n := p.epsilon * float64(len(p.jobs))
 	slots := v.Slots()
@@ -260,7 +265,8 @@ func (p *geoclone) place(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// visit offers a round's slots to the tasks of a job, moves those that are still open to the front, and returns how many these are.
+// visit offers a round's slots to the tasks of a job, moves those that are still open to the front, and returns how
+// many these are.
 func (p *geoclone) visit(v *sched.View, act *sched.Actions, tasks []geoTask) (open int32) {
 	for i := range tasks {
 		x := &tasks[i]
@@ -308,8 +314,9 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	return true
 }
 
-// search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up within a decision, so the answer stands until
-// that site is full, or, where it is tied with another, until the next slot.
+// search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
+// within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
+// slot.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
 	p.sources = v.AppendSources(p.sources[:0], x.id)
 	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)

@@ -1,7 +1,7 @@
 package policy
 
-// stair is a discrete law on few values: P(X > y) is tail[i] from value[i] on, up to value[i+1], and 1 before value[0]. Values ascend strictly, tails
-// descend to 0.
+// stair is a discrete law on few values: P(X > y) is tail[i] from value[i] on, up to value[i+1], and 1 before value[0].
+// Values ascend strictly, tails descend to 0.
 type stair struct{ value, tail []float64 }
 
 // mean returns the expectation, the sum of value times probability.
@@ -14,11 +14,13 @@ func (s stair) mean() (sum float64) {
 	return sum
 }
 
-// leastTail is the probability below which a tail counts as 0. What that changes in an expectation is below the rounding of its sum.
+// leastTail is the probability below which a tail counts as 0. What that changes in an expectation is below the
+// rounding of its sum.
 const leastTail = 1e-18
 
-// race is the law of the best of several attempts: P(min > y) is the product of P(X_k > y). It is exact, for it is carried from attempt to attempt
-// as a whole; each costs the number of values on both sides. Races of one arena live until it is emptied.
+// race is the law of the best of several attempts: P(min > y) is the product of P(X_k > y). It is exact, for it is
+// carried from attempt to attempt as a whole; each costs the number of values on both sides. Races of one arena live
+// until it is emptied.
 type race struct {
 	at, n    int32 // arena.value[at : at+n], likewise tail; n is 0 where nobody runs
 	expected float64

@@ -1,6 +1,7 @@
 package policy
 
-// GRASS: Ananthanarayanan, Hung, Ren, Stoica, Wierman, Yu, "GRASS: Trimming Stragglers in Approximation Analytics", NSDI 2014, sections 3 and 4.
+// GRASS: Ananthanarayanan, Hung, Ren, Stoica, Wierman, Yu, "GRASS: Trimming Stragglers in Approximation Analytics",
+// NSDI 2014, sections 3 and 4.
 //
 //	deadline-bound  a job with Job.Deadline, until that has passed; left is the time until then
 //	error-bound     every other job: of each stage Stage.Need tasks must be done
@@ -16,15 +17,18 @@ package policy
 //	  mode=ras, error      of needed running tasks with saving > 0 the largest saving; else of those that wait the largest t_new
 //	  mode=grass           ras, and gs for the last two waves
 //
-// Needed are as many tasks as the stage still has to finish, those with the smallest min(t_rem, t_new): running ones by t_rem, then those that wait.
+// Needed are as many tasks as the stage still has to finish, those with the smallest min(t_rem, t_new): running ones by
+// t_rem, then those that wait.
 //
-// Readings. The last two waves have begun when unfinished tasks are no more than waves times the attempts that the job has with the slot on offer or, for a deadline, when
-// left is no more than waves times the mean t_new of its unfinished tasks; the paper learns this point from samples. Equal t_new: first what waits.
-// A task whose t_new is above left is of no use in the paper, but a job here ends when all is done: such tasks wait until no other of the job
-// has a use for a slot, and get no duplicates. So do tasks of stages of which nothing is known. With Need for all tasks and no deadline this is the form that Xu et al. (TPDS
-// 2017) compare with.
+// Readings. The last two waves have begun when unfinished tasks are no more than waves times the attempts that the job
+// has with the slot on offer or, for a deadline, when left is no more than waves times the mean t_new of its unfinished
+// tasks; the paper learns this point from samples. Equal t_new: first what waits. A task whose t_new is above left is
+// of no use in the paper, but a job here ends when all is done: such tasks wait until no other of the job has a use for
+// a slot, and get no duplicates. So do tasks of stages of which nothing is known. With Need for all tasks and no
+// deadline this is the form that Xu et al. (TPDS 2017) compare with.
 //
-// An event costs O(log tasks of the stage + log jobs + stages of the job), and O(running tasks of the stage) more where not all tasks are needed.
+// An event costs O(log tasks of the stage + log jobs + stages of the job), and O(running tasks of the stage) more where
+// not all tasks are needed.
 
 import (
 	"slices"
@@ -260,7 +264,8 @@ func (p *grass) another(v *sched.View, job *sched.Job, s sched.StageID, c int, m
 	return x, ok && (!deadline || mean <= (job.Deadline-v.Now()).Seconds())
 }
 
-// needed returns the latest end of the running tasks that the stage needs, Never if it needs all of them. One of which nothing is known counts as the last.
+// needed returns the latest end of the running tasks that the stage needs, Never if it needs all of them. One of which
+// nothing is known counts as the last.
 func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Time {
 	n := int(st.Unfinished())
 	if int(st.Running) <= n {

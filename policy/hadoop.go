@@ -1,7 +1,7 @@
 package policy
 
-// Hadoop's original speculation, the rule of 0.2: Hadoop up to 0.20, JobInProgress.findSpeculativeTask and TaskInProgress.hasSpeculativeTask; described in
-// section 2.1 of the paper on LATE (Zaharia et al., OSDI 2008).
+// Hadoop's original speculation, the rule of 0.2: Hadoop up to 0.20, JobInProgress.findSpeculativeTask and
+// TaskInProgress.hasSpeculativeTask; described in section 2.1 of the paper on LATE (Zaharia et al., OSDI 2008).
 //
 //	SPECULATIVE_GAP   gap: how far, in progress, a task is behind the average of its kind
 //	SPECULATIVE_LAG   lag: younger attempts are never cloned
@@ -13,12 +13,14 @@ package policy
 //
 // Known defect, kept: a task above 1-gap can never qualify, however long it has been there.
 //
-// Readings. All tasks so far behind are equally slow: they are taken in order of their stages and their numbers, where Hadoop prefers local data. A clone goes
-// to a machine that never ran the task, unless it has tried as many as there are. The fresh tasks of all jobs go before all clones; Hadoop went job by job.
-// Slots ask at every heartbeat of their machines, which is a multiple of heartbeat here, and when they become free.
+// Readings. All tasks so far behind are equally slow: they are taken in order of their stages and their numbers, where
+// Hadoop prefers local data. A clone goes to a machine that never ran the task, unless it has tried as many as there
+// are. The fresh tasks of all jobs go before all clones; Hadoop went job by job. Slots ask at every heartbeat of their
+// machines, which is a multiple of heartbeat here, and when they become free.
 //
-// A stage is looked at only at a heartbeat at which it may have a slow task. An event costs O(log stages), a look O(running tasks of the stage). Where the driver
-// tells rates, progress at the heartbeat is what follows from them, and a look says how long there can be no slow task if nothing happens.
+// A stage is looked at only at a heartbeat at which it may have a slow task. An event costs O(log stages), a look
+// O(running tasks of the stage). Where the driver tells rates, progress at the heartbeat is what follows from them, and
+// a look says how long there can be no slow task if nothing happens.
 
 import (
 	"slices"
@@ -146,7 +148,8 @@ func furthest(v *sched.View, t sched.TaskID) (done, rate float64) {
 	return done, rate
 }
 
-// clone gives the slow tasks found in a stage their second attempt as far as slots and limits go. For the others it asks again.
+// clone gives the slow tasks found in a stage their second attempt as far as slots and limits go. For the others it
+// asks again.
 func (p *hadoop) clone(v *sched.View, act *sched.Actions, s sched.StageID) {
 	for _, t := range p.slow {
 		if v.CloneRoom() > 0 {

@@ -1,6 +1,7 @@
 package policy
 
-// Hadoop MRv2's speculation: Apache Hadoop 2 and 3, DefaultSpeculator, StartEndTimesBase, LegacyTaskRuntimeEstimator, SimpleExponentialTaskRuntimeEstimator.
+// Hadoop MRv2's speculation: Apache Hadoop 2 and 3, DefaultSpeculator, StartEndTimesBase, LegacyTaskRuntimeEstimator,
+// SimpleExponentialTaskRuntimeEstimator.
 //
 //	each job scans every retry (1 s), and next only after rest (15 s) where a scan has asked for an attempt. In a scan, of each kind of tasks
 //	  that has no request open, nothing waiting, and max(1, 5 %) of its tasks done:
@@ -16,17 +17,20 @@ package policy
 //	                    least the attempt's age); another one: m + min(m/4, sd/2), m = mean + 1.96 sd/sqrt(n), and 0 while n < 2
 //	silence             an attempt that has not reported for longer than 9 s counts as having reported the same progress again
 //
-// The quirk that everybody meets is kept: the slow-task threshold (mean + 1 sd) is computed but compared with nothing; only its other condition, 5 % done,
-// counts. So is the other one, that a task without any progress counts as 10,000 times as old.
+// The quirk that everybody meets is kept: the slow-task threshold (mean + 1 sd) is computed but compared with nothing;
+// only its other condition, 5 % done, counts. So is the other one, that a task without any progress counts as 10,000
+// times as old.
 //
-// Readings. An attempt has no estimate before its first report, nor with simple-exponential before skip reports: the first version of the estimator and its
-// documentation say so; Hadoop 3.4 takes such an attempt for one that will never end. Silence is looked at by scans that could ask for an
-// attempt. The check for stagnation beside it, whose sense is reversed in the code, is left out. What a resumed attempt has found done does not
-// count as its progress. Where the driver tells rates the estimate is what follows from them, and nobody is silent.
-// Requests are served in order when no fresh task waits; one whose task is over is forgotten.
+// Readings. An attempt has no estimate before its first report, nor with simple-exponential before skip reports: the
+// first version of the estimator and its documentation say so; Hadoop 3.4 takes such an attempt for one that will never
+// end. Silence is looked at by scans that could ask for an attempt. The check for stagnation beside it, whose sense is
+// reversed in the code, is left out. What a resumed attempt has found done does not count as its progress. Where the
+// driver tells rates the estimate is what follows from them, and nobody is silent. Requests are served in order when no
+// fresh task waits; one whose task is over is forgotten.
 //
-// The value of an attempt, end - now - new, falls with time, so that of a stage only the largest end matters, and a scan that finds nothing need not be repeated
-// until something happens. An event costs O(log tasks running), a scan O(1) and what it finds silent.
+// The value of an attempt, end - now - new, falls with time, so that of a stage only the largest end matters, and a
+// scan that finds nothing need not be repeated until something happens. An event costs O(log tasks running), a scan
+// O(1) and what it finds silent.
 
 import (
 	"math"
@@ -244,7 +248,8 @@ func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
 	return int(stage.Live-stage.Running) < allowed
 }
 
-// gains tells whether the attempt of the stage with the largest end would end later than another one started at an instant.
+// gains tells whether the attempt of the stage with the largest end would end later than another one started at an
+// instant.
 func (p *hadoop2) gains(v *sched.View, st *hadoopStage, at sched.Time) bool {
 	return later(at, p.anew(v, st)) < st.ends.topKey().x
 }
@@ -321,7 +326,8 @@ func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
 	}
 }
 
-// serve starts the attempts that were asked for as far as slots and limits go. A request for which there is no machine waits.
+// serve starts the attempts that were asked for as far as slots and limits go. A request for which there is no machine
+// waits.
 func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
 	for n := p.asked.len(); n > 0 && v.Pending() == 0 && v.CloneRoom() > 0; n-- {
 		t := p.asked.pop()

@@ -5,8 +5,9 @@ import "cmp"
 // key is what a heap sorts by: compare is negative where it goes before o.
 type key[K any] interface{ compare(o K) int }
 
-// heap is a binary heap of small integers (jobs, stages, rows), each with a key and at most once. Unlike container/heap it knows where
-// an id is, so a key can change, and it allocates only to grow. Equal keys are ordered by id: the order is total.
+// heap is a binary heap of small integers (jobs, stages, rows), each with a key and at most once. Unlike container/heap
+// it knows where an id is, so a key can change, and it allocates only to grow. Equal keys are ordered by id: the order
+// is total.
 type heap[K key[K]] struct {
 	nodes []node[K]
 	place []int32 // by id: its index in nodes plus 1, 0 if it is not there
@@ -66,8 +67,8 @@ func (h *heap[K]) clear() {
 	h.nodes = h.nodes[:0]
 }
 
-// within appends to buf every id whose key does not go after k, in no useful order, and returns the first key that does, if there is one.
-// It costs time in proportion to what it finds.
+// within appends to buf every id whose key does not go after k, in no useful order, and returns the first key that
+// does, if there is one. It costs time in proportion to what it finds.
 func (h *heap[K]) within(k K, buf []int) (ids []int, next K, more bool) {
 	first := len(buf)
 	buf = append(buf, 0)

@@ -1,6 +1,7 @@
 package policy
 
-// Hopper: Ren, Ananthanarayanan, Wierman, Yu, "Hopper: Decentralized Speculation-aware Cluster Scheduling at Scale", SIGCOMM 2015, sections 3 and 4: the centralized form.
+// Hopper: Ren, Ananthanarayanan, Wierman, Yu, "Hopper: Decentralized Speculation-aware Cluster Scheduling at Scale",
+// SIGCOMM 2015, sections 3 and 4: the centralized form.
 //
 //	S, N      View.Slots, active jobs
 //	T_j       unfinished tasks of the job's current phase: its open stages
@@ -13,18 +14,23 @@ package policy
 //	otherwise      S V_j / sum of V, in whole numbers by largest remainder
 //	fairness       nobody gets less than (1-epsilon) S/N, or V_j where that is less; the rest is divided as above
 //
-// A job starts its waiting tasks in its slots. In those that are left it duplicates the running task with the most time left, if that is more than a new attempt is
-// expected to take. What it does not use stays free: it is reserved for the stragglers to come.
+// A job starts its waiting tasks in its slots. In those that are left it duplicates the running task with the most time
+// left, if that is more than a new attempt is expected to take. What it does not use stays free: it is reserved for the
+// stragglers to come.
 //
-// Readings. V_j is rounded up, so that each job that is served can run. The paper's alpha is of the data to be shuffled, which no workload here tells: alpha=work
-// takes the whole work of the next phase for it, alpha=one leaves it out. The minimum is bounded by V_j, or else small jobs would hold slots that they have no use for. The paper
-// runs any speculation in the slots of a job; here it is GRASS's greedy rule. Slots are divided anew when a job comes or goes, a stage begins or ends, machines come or
-// go, or, if there are too few, the unfinished tasks of a job have halved. Nothing is preempted: jobs above their slots keep what they have, and free slots go by the same order.
+// Readings. V_j is rounded up, so that each job that is served can run. The paper's alpha is of the data to be
+// shuffled, which no workload here tells: alpha=work takes the whole work of the next phase for it, alpha=one leaves it
+// out. The minimum is bounded by V_j, or else small jobs would hold slots that they have no use for. The paper runs any
+// speculation in the slots of a job; here it is GRASS's greedy rule. Slots are divided anew when a job comes or goes, a
+// stage begins or ends, machines come or go, or, if there are too few, the unfinished tasks of a job have halved.
+// Nothing is preempted: jobs above their slots keep what they have, and free slots go by the same order.
 //
-// beta is the estimate of maximum likelihood over the stages that have ended, each with the shortest of its durations as its scale, of tasks with a single attempt; a stage
-// counts less with each that ends after it, a third after a thousand.
+// beta is the estimate of maximum likelihood over the stages that have ended, each with the shortest of its durations
+// as its scale, of tasks with a single attempt; a stage counts less with each that ends after it, a third after a
+// thousand.
 //
-// An event costs O(log jobs + log tasks of the stage + stages of the job), a division O(jobs log jobs + stages of active jobs).
+// An event costs O(log jobs + log tasks of the stage + stages of the job), a division O(jobs log jobs + stages of
+// active jobs).
 
 import (
 	"cmp"
@@ -69,7 +75,8 @@ type hopper struct {
 	idles  heap[standing] // other jobs below their shares, with a task to duplicate when they were last looked at
 }
 
-// hopperStage has the tasks that may get another attempt, by their estimated ends, and the durations of winners without clones.
+// hopperStage has the tasks that may get another attempt, by their estimated ends, and the durations of winners without
+// clones.
 type hopperStage struct {
 	late heap[falling[sched.Time]]
 	won  logs
@@ -79,7 +86,8 @@ type hopperStage struct {
 type hopperJob struct {
 	share int
 	order float64 // by which it is served
-	half  int     // unfinished tasks of the phase at which the slots are divided again; -1 where there are enough for all
+	// unfinished tasks of the phase at which the slots are divided again; -1 where there are enough for all
+	half int
 }
 
 // hopperShare is a job while the slots are divided.
@@ -143,7 +151,8 @@ func (p *hopper) place(v *sched.View, t sched.TaskID) {
 	}
 }
 
-// touch looks again at whether a job has a use for a slot. Most events change nothing about that, and then the heaps stay as they are.
+// touch looks again at whether a job has a use for a slot. Most events change nothing about that, and then the heaps
+// stay as they are.
 func (p *hopper) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	if job.State != sched.JobActive || int(job.Live) >= p.jobs[j].share {
@@ -297,7 +306,8 @@ func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
 	}
 }
 
-// hopperInProportion gives every job its part of the slots, by largest remainder, ties to the one that is served first; nothing if no job has a use for any.
+// hopperInProportion gives every job its part of the slots, by largest remainder, ties to the one that is served first;
+// nothing if no job has a use for any.
 func hopperInProportion(jobs []hopperShare, slots int, total float64) {
 	if total == 0 {
 		return
@@ -327,7 +337,8 @@ func (x *hopperShare) remainder(y *hopperShare) int {
 	return x.compare(y)
 }
 
-// hopperSelect moves the n jobs with the largest remainders to the front, in any order, without sorting (quickselect: Hoare, CACM 1961).
+// hopperSelect moves the n jobs with the largest remainders to the front, in any order, without sorting (quickselect:
+// Hoare, CACM 1961).
 func hopperSelect(jobs []hopperShare, n int) {
 	for n > 0 && n < len(jobs) {
 		pivot := jobs[len(jobs)/2]
@@ -345,7 +356,8 @@ func hopperSelect(jobs []hopperShare, n int) {
 				j--
 			}
 		}
-		switch { // jobs[:j+1] do not go after the pivot, jobs[i:] not before it, and between them is at most the pivot itself
+		// jobs[:j+1] do not go after the pivot, jobs[i:] not before it, and between them is at most the pivot itself
+		switch {
 		case n <= j:
 			jobs = jobs[:j+1]
 		case n > i:
@@ -408,7 +420,8 @@ func (l *logs) add(seconds float64) {
 	l.sum += math.Log(seconds)
 }
 
-// tailIndex estimates the index of a Pareto law of which every stage has a scale of its own: n-1 by the sum of ln(duration/shortest), over all stages.
+// tailIndex estimates the index of a Pareto law of which every stage has a scale of its own: n-1 by the sum of
+// ln(duration/shortest), over all stages.
 type tailIndex struct{ prior, n, sum float64 }
 
 func (x *tailIndex) add(l *logs) {

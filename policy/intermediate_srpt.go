@@ -1,13 +1,15 @@
 package policy
 
-// Intermediate-SRPT: Im, Moseley, Pruhs, Torng, "Competitively Scheduling Tasks with Intermediate Parallelizability", SPAA 2014.
+// Intermediate-SRPT: Im, Moseley, Pruhs, Torng, "Competitively Scheduling Tasks with Intermediate Parallelizability",
+// SPAA 2014.
 //
 //	n   active jobs
 //	m   View.Slots
 //
 //	if n >= m, the m jobs with the least remaining work get one slot each; otherwise all get m/n
 //
-// Readings beside those of laps.go: remaining work is that of srpt.go, unfinished tasks times their mean duration; ties by arrival, then id.
+// Readings beside those of laps.go: remaining work is that of srpt.go, unfinished tasks times their mean duration; ties
+// by arrival, then id.
 
 import (
 	"cmp"

@@ -1,6 +1,7 @@
 package policy
 
-// Iridium: Pu, Ananthanarayanan, Bodik, Kandula, Akella, Bahl, Stoica, "Low Latency Geo-distributed Data Analytics", SIGCOMM 2015, section 3.
+// Iridium: Pu, Ananthanarayanan, Bodik, Kandula, Akella, Bahl, Stoica, "Low Latency Geo-distributed Data Analytics",
+// SIGCOMM 2015, section 3.
 //
 //	S_i       bytes at site i that the waiting tasks of a stage read, S their sum
 //	U_i, D_i  uplink and downlink: bandwidth of what has left and entered the site so far, see linkwatch.go
@@ -8,11 +9,13 @@ package policy
 //
 //	min z: (1-r_i) S_i <= z U_i, r_i (S-S_i) <= z D_i, sum of r = 1, r >= 0
 //
-// Solved by bisection: for a z, r_i is between max(0, 1 - z U_i/S_i) and min(1, z D_i/(S-S_i), free_i/n), and there is an answer if the sums of the bounds have 1 between
-// them. Shares are rounded by largest remainder; a site gets the tasks that read most there.
+// Solved by bisection: for a z, r_i is between max(0, 1 - z U_i/S_i) and min(1, z D_i/(S-S_i), free_i/n), and there is
+// an answer if the sums of the bounds have 1 between them. Shares are rounded by largest remainder; a site gets the
+// tasks that read most there.
 //
-// Readings. The original takes slots for granted; the bound by free slots is ours, tasks beyond them wait. A task that reads at a single site starts there if it can: that is where the
-// stages that read a job's input run. Computing times do not matter. Moving data before jobs come is left out: here it comes with the job. Between jobs: order.
+// Readings. The original takes slots for granted; the bound by free slots is ours, tasks beyond them wait. A task that
+// reads at a single site starts there if it can: that is where the stages that read a job's input run. Computing times
+// do not matter. Moving data before jobs come is left out: here it comes with the job. Between jobs: order.
 
 import (
 	"cmp"
@@ -173,7 +176,8 @@ func (p *iridium) feasible(z float64, n int, total float64) bool {
 	return ok && least <= 1+1e-12 && most >= 1-1e-12
 }
 
-// round turns the bounds into numbers of tasks: each site its lower bound and of what is left a part in proportion to the room between its bounds.
+// round turns the bounds into numbers of tasks: each site its lower bound and of what is left a part in proportion to
+// the room between its bounds.
 func (p *iridium) round(n int) {
 	least, width := 0.0, 0.0
 	for k := range p.lo {

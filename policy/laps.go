@@ -1,14 +1,16 @@
 package policy
 
-// LAPS, latest arrival processor sharing: Edmonds and Pruhs, "Scalably Scheduling Processes with Arbitrary Speedup Curves", SODA 2009.
+// LAPS, latest arrival processor sharing: Edmonds and Pruhs, "Scalably Scheduling Processes with Arbitrary Speedup
+// Curves", SODA 2009.
 //
 //	n(t)   active jobs
 //	beta   beta
 //
 //	the ceil(beta n(t)) jobs that arrived last share all slots equally; beta = 1 is equipartition
 //
-// Readings, as split.go has them: shares are of slots and whole, by largest remainder, set anew in each slot of time; a share is no larger than the tasks
-// that can run, and what the latest jobs cannot use goes to those before them. Deviation: nothing is preempted.
+// Readings, as split.go has them: shares are of slots and whole, by largest remainder, set anew in each slot of time; a
+// share is no larger than the tasks that can run, and what the latest jobs cannot use goes to those before them.
+// Deviation: nothing is preempted.
 
 import (
 	"slices"

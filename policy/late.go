@@ -1,7 +1,7 @@
 package policy
 
-// LATE, longest approximate time to end: Zaharia, Konwinski, Joseph, Katz, Stoica, "Improving MapReduce Performance in Heterogeneous
-// Environments", OSDI 2008, section 4.
+// LATE, longest approximate time to end: Zaharia, Konwinski, Joseph, Katz, Stoica, "Improving MapReduce Performance in
+// Heterogeneous Environments", OSDI 2008, section 4.
 //
 //	ProgressScore, ProgressRate  phi, and phi/age as of the last report; 1/duration of a winner; the driver's own rate where it tells one.
 //	                             An attempt that resumed at From counts what it did itself: (phi-From)/age, (1-From)/duration
@@ -17,15 +17,16 @@ package policy
 //
 // The percentile is sorted[floor(q n)], so at most a fraction q is below it.
 //
-// An attempt that has never reported (a plain command in the live engine) has no progress rate. estimate=progress never clones it.
-// estimate=age, the default, knows that its rate is below 1/age, for it has not finished, and what has lasted so long may last as long again: it
-// is slow once 1/age is below SlowTaskThreshold and its time left, taken to be its age, is above the mean duration of the stage's
-// winners. Before there is a winner nothing is known. Where progress is reported the two do not differ.
+// An attempt that has never reported (a plain command in the live engine) has no progress rate. estimate=progress never
+// clones it. estimate=age, the default, knows that its rate is below 1/age, for it has not finished, and what has
+// lasted so long may last as long again: it is slow once 1/age is below SlowTaskThreshold and its time left, taken to
+// be its age, is above the mean duration of the stage's winners. Before there is a winner nothing is known. Where
+// progress is reported the two do not differ.
 //
-// The score of a machine is the progress of all attempts that ran and run there. That compares machines only while all are busy alike, so the
-// filter is off by default; with it a choice may look at every slow machine. Deviations: the time left is that of the last report, not of a
-// later instant; a clone may go to a machine that ran the task if the task has tried as many as there are; a task that
-// may never have a second attempt is passed over for good.
+// The score of a machine is the progress of all attempts that ran and run there. That compares machines only while all
+// are busy alike, so the filter is off by default; with it a choice may look at every slow machine. Deviations: the
+// time left is that of the last report, not of a later instant; a clone may go to a machine that ran the task if the
+// task has tried as many as there are; a task that may never have a second attempt is passed over for good.
 //
 // A report costs O(log attempts of the stage); a choice looks at the slow attempts only.
 
@@ -302,7 +303,8 @@ func (p *late) ripen(v *sched.View) {
 	}
 }
 
-// gather collects the candidates, longest time left first, and returns the instant at which the next one comes if nothing happens.
+// gather collects the candidates, longest time left first, and returns the instant at which the next one comes if
+// nothing happens.
 func (p *late) gather(v *sched.View) (next sched.Time) {
 	now := v.Now()
 	p.found = p.found[:0]
@@ -335,7 +337,8 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 	return next
 }
 
-// clone gives a candidate its second attempt if there is a machine for it. One that may have none whatever comes is forgotten.
+// clone gives a candidate its second attempt if there is a machine for it. One that may have none whatever comes is
+// forgotten.
 func (p *late) clone(v *sched.View, act *sched.Actions, x *candidate) {
 	a, _ := v.FirstAttempt(x.task)
 	st := p.stages.of(v.Task(x.task).Stage)

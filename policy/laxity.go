@@ -11,12 +11,13 @@ package policy
 //	  else: what has not begun is killed too
 //	a job that not even an attempt of the shortest duration could save is given up (late=kill), or goes behind all others
 //
-// An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y, and another attempt c + rho X. So nu = rho x with
-// E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall 1970); attempts that are judged good stay so, for x rises as rho falls.
-// In a stage that cannot resume, rho is 1 for others.
+// An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y,
+// and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
+// 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that cannot resume, rho is 1 for
+// others.
 //
-// Clones go on where their source will be (Shed, equations 14 and 15). A machine on which an attempt was given up is avoided for a while,
-// since slowness often is the machine's.
+// Clones go on where their source will be (Shed, equations 14 and 15). A machine on which an attempt was given up is
+// avoided for a while, since slowness often is the machine's.
 //
 // A report costs O(attempts of the task + log jobs) and what it takes to find a machine that is not avoided.
 
@@ -223,7 +224,8 @@ func (p *laxity) kept(v *sched.View, t sched.TaskID, a *sched.Attempt) float64 {
 	return min(max(v.Task(t).Saved, a.ProgressAtTime(v.Now())), lastProgress)
 }
 
-// clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late: 0 if no number will do.
+// clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late:
+// 0 if no number will do.
 func (p *laxity) clones(law dist.Law, time float64) int {
 	late := law.Survival(time)
 	switch {
@@ -255,8 +257,8 @@ func (p *laxity) shun(v *sched.View, m sched.MachineID) {
 	p.avoided[m] = v.Now() + p.avoid
 }
 
-// machine returns a free machine for an attempt of a task, of which there must be one: not where the task runs, and not one that is avoided, if there is a
-// choice; else the one that was slow longest ago.
+// machine returns a free machine for an attempt of a task, of which there must be one: not where the task runs, and not
+// one that is avoided, if there is a choice; else the one that was slow longest ago.
 func (p *laxity) machine(v *sched.View, t sched.TaskID) sched.MachineID {
 	best, found := v.FreeMachine(0)
 	until := sched.Never
@@ -278,7 +280,8 @@ func (p *laxity) machine(v *sched.View, t sched.TaskID) sched.MachineID {
 	return best
 }
 
-// reservation is the function x(c) with E[(x-X)^+] = c for a law, as a table. E[(x-X)^+] is the integral of the CDF up to x.
+// reservation is the function x(c) with E[(x-X)^+] = c for a law, as a table. E[(x-X)^+] is the integral of the CDF up
+// to x.
 type reservation struct {
 	law  dist.Law
 	x, g [reservationPoints]float64

@@ -1,17 +1,21 @@
 package policy
 
-// What is known of the links between sites: the other half of the profiler of Wang et al., "GeoClone", section V-A, to which tasks report "used bandwidth". Policies that choose between
-// sites use it to say how long a task will fetch what it reads: latency + bytes x pace, from all sources at once.
+// What is known of the links between sites: the other half of the profiler of Wang et al., "GeoClone", section V-A, to
+// which tasks report "used bandwidth". Policies that choose between sites use it to say how long a task will fetch what
+// it reads: latency + bytes x pace, from all sources at once.
 //
 //	pace_kl  seconds per byte from site k to site l: seconds over bytes of what was fetched there, without the latency, which is as View.Network tells
 //
-// The prior of a link is what its ends are like: a_k b_l x the pace of everything. a_k says how much slower things leave site k than they leave others, b_l how much slower they enter
-// site l; so a site behind a slow line is known after the first fetches, from wherever. Each is the ratio of the seconds seen to those expected of bytes and the other ends, as they were
-// thought of at the time: the marginal totals of a model of two factors (Bailey, Proc. Casualty Actuarial Society 50, 1963), kept as fetches come. The prior of both is 1, that
-// of the pace of everything is the parameter bandwidth. A prior is worth weight fetches of mean size. Old observations fade, as those of sites do. A fetch of many bytes tells more
-// than one of few, which may be but a round trip.
+// The prior of a link is what its ends are like: a_k b_l x the pace of everything. a_k says how much slower things
+// leave site k than they leave others, b_l how much slower they enter site l; so a site behind a slow line is known
+// after the first fetches, from wherever. Each is the ratio of the seconds seen to those expected of bytes and the
+// other ends, as they were thought of at the time: the marginal totals of a model of two factors (Bailey, Proc.
+// Casualty Actuarial Society 50, 1963), kept as fetches come. The prior of both is 1, that of the pace of everything is
+// the parameter bandwidth. A prior is worth weight fetches of mean size. Old observations fade, as those of sites do. A
+// fetch of many bytes tells more than one of few, which may be but a round trip.
 //
-// What is learned is the mean pace, not a law: of several sources the slowest is expected to take the largest of the means, which is too little where links vary much.
+// What is learned is the mean pace, not a law: of several sources the slowest is expected to take the largest of the
+// means, which is too little where links vary much.
 
 import (
 	"math"
@@ -187,15 +191,16 @@ func (w *linkWatch) seconds(n *sched.Network, k, l int, bytes int64) (s float64)
 	return s
 }
 
-// fetchTimes is how long it takes to fetch what a task reads, to every site: the last answer, for tasks of a stage often read the same.
+// fetchTimes is how long it takes to fetch what a task reads, to every site: the last answer, for tasks of a stage
+// often read the same.
 type fetchTimes struct {
 	of      []sched.Source
 	edit    uint32    // linkWatch.edit
 	seconds []float64 // by site
 }
 
-// fetch returns the time of fetching, in seconds, for each site: that of the slowest source, for they are fetched from at once. The answer stands until the next call with the
-// same memory.
+// fetch returns the time of fetching, in seconds, for each site: that of the slowest source, for they are fetched from
+// at once. The answer stands until the next call with the same memory.
 func (w *linkWatch) fetch(f *fetchTimes, v *sched.View, sources []sched.Source) []float64 {
 	w.settle(v)
 	if len(f.seconds) == v.Sites() && f.edit == w.edit && same(f.of, sources) {
@@ -262,7 +267,8 @@ func (w *linkWatch) fetchTo(v *sched.View, sources []sched.Source, to sched.Site
 	return longest
 }
 
-// ends returns what leaves and what enters a site in a second, in bytes: as was seen so far, or the means over its links where they are known.
+// ends returns what leaves and what enters a site in a second, in bytes: as was seen so far, or the means over its
+// links where they are known.
 func (w *linkWatch) ends(v *sched.View, k int) (up, down float64) {
 	n := v.Network()
 	if n == nil || n.Sites() == 1 {
@@ -293,7 +299,8 @@ func same(a, b []sched.Source) bool {
 	return true
 }
 
-// fading lets older observations count less. Instead of theirs the weight of new ones changes, until numbers become too large.
+// fading lets older observations count less. Instead of theirs the weight of new ones changes, until numbers become too
+// large.
 type fading struct {
 	memory float64    // seconds after which an observation counts half
 	one    float64    // weight of an observation made now
@@ -301,7 +308,8 @@ type fading struct {
 	at     sched.Time // of the last call of now
 }
 
-// now sets the weight of an observation made now. What was gathered has to be multiplied with the factor that it returns, which is 1 but every forty memories or so.
+// now sets the weight of an observation made now. What was gathered has to be multiplied with the factor that it
+// returns, which is 1 but every forty memories or so.
 func (f *fading) now(t sched.Time) (by float64) {
 	if t == f.at {
 		return 1

@@ -1,6 +1,7 @@
 package policy
 
-// Mantri: Ananthanarayanan, Kandula, Greenberg, Stoica, Lu, Saha, Harris, "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, section 5.1.
+// Mantri: Ananthanarayanan, Kandula, Greenberg, Stoica, Lu, Saha, Harris, "Reining in the Outliers in Map-Reduce
+// Clusters using Mantri", OSDI 2010, section 5.1.
 //
 //	t_rem     time left of a task: that of its quickest attempt by the linear estimate, as of its last report
 //	t_new     duration of another attempt: those of the stage's winners
@@ -21,13 +22,15 @@ package policy
 //
 // Xu et al. (TPDS 2017) compare with the rule with delta alone, whether tasks wait or not: preset mantri-dup.
 //
-// Readings. The chance is taken over the winners: t_rem c/(c+1) is above more than a fraction delta of them. The last rule of the paper's figure has the
-// difference the other way round, which cannot be meant. An attempt of which nothing is known counts as the slowest; a task of which nothing is known is never a
-// straggler, nor is any before the stage has a winner. Without input sizes fresh tasks go in order of their numbers. When no fresh task waits, the stage
-// with the largest t_rem - t_new goes first. Placement in the network and the protection of outputs are other parts of Mantri.
+// Readings. The chance is taken over the winners: t_rem c/(c+1) is above more than a fraction delta of them. The last
+// rule of the paper's figure has the difference the other way round, which cannot be meant. An attempt of which nothing
+// is known counts as the slowest; a task of which nothing is known is never a straggler, nor is any before the stage
+// has a winner. Without input sizes fresh tasks go in order of their numbers. When no fresh task waits, the stage with
+// the largest t_rem - t_new goes first. Placement in the network and the protection of outputs are other parts of
+// Mantri.
 //
-// Every rule compares the instant at which a task would end with now plus a threshold of its stage, so an order of the stage's tasks by that instant answers all.
-// An event costs O(log tasks of the stage + log stages).
+// Every rule compares the instant at which a task would end with now plus a threshold of its stage, so an order of the
+// stage's tasks by that instant answers all. An event costs O(log tasks of the stage + log stages).
 
 import (
 	"fmt"
@@ -73,16 +76,18 @@ type mantri struct {
 
 	ends   endTimes
 	stages perStage[mantriStage]
-	late   heap[falling[sched.Time]] // stages by the instant until which a task of theirs is late in the sense of the rule for idle slots
-	lists  attemptLists
-	young  attemptList // duplicates younger than Delta, by start
-	spent  []uint8     // by task: restarts
+	// stages by the instant until which a task of theirs is late in the sense of the rule for idle slots
+	late  heap[falling[sched.Time]]
+	lists attemptLists
+	young attemptList // duplicates younger than Delta, by start
+	spent []uint8     // by task: restarts
 }
 
 type mantriStage struct {
 	id   sched.StageID
 	news percentile // durations of winners, seconds
-	// Tasks that may be duplicated, by their numbers in the stage: with one attempt that may be restarted, with one that may not, with more.
+	// Tasks that may be duplicated, by their numbers in the stage: with one attempt that may be restarted, with one
+	// that may not, with more.
 	fresh, tired, several heap[falling[sched.Time]]
 }
 
@@ -177,7 +182,8 @@ func (p *mantri) rank(v *sched.View, st *mantriStage) {
 	p.late.set(int(st.id), falling[sched.Time]{until})
 }
 
-// latest returns the task that a rule for duplicates, that with rho or that with delta, prefers, and the instant until which the rule holds for it; 0 for none.
+// latest returns the task that a rule for duplicates, that with rho or that with delta, prefers, and the instant until
+// which the rule holds for it; 0 for none.
 func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched.Time, t sched.TaskID) {
 	stage := v.Stage(st.id)
 	mean, _, ok := stage.Measured()
@@ -263,7 +269,8 @@ func (p *mantri) slowest(v *sched.View, t sched.TaskID) (slowest sched.AttemptID
 	return slowest
 }
 
-// restart kills the only attempt of the stage's latest task and starts it anew in a free slot if that ends more than Delta earlier.
+// restart kills the only attempt of the stage's latest task and starts it anew in a free slot if that ends more than
+// Delta earlier.
 func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) bool {
 	stage := v.Stage(st.id)
 	mean, _, ok := stage.Measured()

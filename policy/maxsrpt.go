@@ -1,18 +1,21 @@
 package policy
 
-// MaxSRPT: Lin, Zhang, Wierman, Tan, "Joint Optimization of Overlapping Phases in MapReduce", IFIP Performance 2013, Algorithm 1, with tasks in place of a fluid.
+// MaxSRPT: Lin, Zhang, Wierman, Tan, "Joint Optimization of Overlapping Phases in MapReduce", IFIP Performance 2013,
+// Algorithm 1, with tasks in place of a fluid.
 //
 //	x_i(t), y_i(t)  remaining map and shuffle size: see stations
 //	L_i(t)          max(x_i(t), y_i(t))
 //
 //	a free slot of either class goes to the job with the least L that has a task of that class waiting
 //
-// The map station serves the job with the least L that has map work, as in the box. The shuffle station walks the jobs by increasing L: a job whose
-// shuffle tasks wait for their maps leaves the slots to the next (the work-conserving reading; in the box the first job alone is
-// served, which is unstable). Ties by arrival, then id. Deviation: tasks are not preempted, so a job of smaller L waits for slots to become free.
+// The map station serves the job with the least L that has map work, as in the box. The shuffle station walks the jobs
+// by increasing L: a job whose shuffle tasks wait for their maps leaves the slots to the next (the work-conserving
+// reading; in the box the first job alone is served, which is unstable). Ties by arrival, then id. Deviation: tasks are
+// not preempted, so a job of smaller L waits for slots to become free.
 //
-// The policy needs a cluster with two classes of slots, and jobs whose shuffle tasks wait for their map tasks one by one. Without classes a job is
-// map work alone, and the policy is SRPT. An event costs O(stages of the job + log jobs); a change of machines O(jobs).
+// The policy needs a cluster with two classes of slots, and jobs whose shuffle tasks wait for their map tasks one by
+// one. Without classes a job is map work alone, and the policy is SRPT. An event costs O(stages of the job + log jobs);
+// a change of machines O(jobs).
 
 import "github.com/tailcut/tailcut/sched"
 

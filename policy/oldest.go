@@ -2,8 +2,9 @@ package policy
 
 import "github.com/tailcut/tailcut/sched"
 
-// oldest keeps attempts by start, then task, and knows the first that still runs. It is for those who ask of nothing but that one. An attempt that ends
-// stays where it is until its turn comes to be the first: in a large cluster to take it out at once is to visit its neighbours, which are in no cache.
+// oldest keeps attempts by start, then task, and knows the first that still runs. It is for those who ask of nothing
+// but that one. An attempt that ends stays where it is until its turn comes to be the first: in a large cluster to take
+// it out at once is to visit its neighbours, which are in no cache.
 //
 // A task has at most one attempt in it at a time.
 type oldest struct {
@@ -11,8 +12,8 @@ type oldest struct {
 	next int32
 }
 
-// reset empties the structure and makes room for the attempts of n tasks, in memory of its own or else of the arena. There is some to spare, so that retries find it
-// full, and those that have ended are taken out, only now and then.
+// reset empties the structure and makes room for the attempts of n tasks, in memory of its own or else of the arena.
+// There is some to spare, so that retries find it full, and those that have ended are taken out, only now and then.
 func (o *oldest) reset(n int, from *arena[sched.AttemptID]) {
 	if n += n/4 + 1; cap(o.all) < n {
 		o.all = from.take(n)
@@ -42,8 +43,8 @@ func (o *oldest) ended(v *sched.View, a sched.AttemptID) {
 	}
 }
 
-// add takes in an attempt. It searches from the end, where a new one belongs; what is left of a pair after one of the two ended without result
-// may belong anywhere.
+// add takes in an attempt. It searches from the end, where a new one belongs; what is left of a pair after one of the
+// two ended without result may belong anywhere.
 func (o *oldest) add(v *sched.View, a sched.AttemptID) {
 	for last := len(o.all) - 1; last > int(o.next) && !v.Alive(o.all[last]); last-- {
 		o.all = o.all[:last]

@@ -7,11 +7,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// jobOrder says which pending task a free slot gets next: the first pending task of the first stage of the best job that has one.
-// A policy about redundancy takes one as its parameter "order" and only adds clones. Later jobs may use what earlier ones cannot.
+// jobOrder says which pending task a free slot gets next: the first pending task of the first stage of the best job
+// that has one. A policy about redundancy takes one as its parameter "order" and only adds clones. Later jobs may use
+// what earlier ones cannot.
 //
-// It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of the job stays.
-// A policy hands it every event, and tells it with touch about orders given behind its back.
+// It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of the
+// job stays. A policy hands it every event, and tells it with touch about orders given behind its back.
 type jobOrder struct {
 	ranking
 	jobs   heap[standing]

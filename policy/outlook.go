@@ -22,10 +22,10 @@ func NewOutlook(law string) (*Outlook, error) {
 	return &Outlook{Law: l}, err
 }
 
-// PoCD returns the probability that the job meets its deadline with the attempts that it has now, by Shed's Theorem 2; ok is false if it has none, and while
-// nothing is known of the durations in some stage. Stages that are open are taken one after the other, as are those to come, without clones.
-// Where a stage has more tasks than there are slots, those beyond are taken to keep all slots busy for their mean. Both are cautious, or
-// nearly right.
+// PoCD returns the probability that the job meets its deadline with the attempts that it has now, by Shed's Theorem 2;
+// ok is false if it has none, and while nothing is known of the durations in some stage. Stages that are open are taken
+// one after the other, as are those to come, without clones. Where a stage has more tasks than there are slots, those
+// beyond are taken to keep all slots busy for their mean. Both are cautious, or nearly right.
 func (o *Outlook) PoCD(v *sched.View) (p float64, ok bool) {
 	var works []plan.Work
 	var clones []int
@@ -67,7 +67,8 @@ func (o *Outlook) PoCD(v *sched.View) (p float64, ok bool) {
 	return p, err == nil
 }
 
-// lawOf returns a law of a stage's durations: the one that is given, or Pareto's with the mean and the standard deviation that are known.
+// lawOf returns a law of a stage's durations: the one that is given, or Pareto's with the mean and the standard
+// deviation that are known.
 func (o *Outlook) lawOf(st *sched.Stage) dist.Law {
 	if o.Law != nil {
 		return o.Law
@@ -83,8 +84,8 @@ func (o *Outlook) lawOf(st *sched.Stage) dist.Law {
 	return dist.Pareto{Alpha: alpha, Xm: mean * (alpha - 1) / alpha}
 }
 
-// leastOf returns how far the least advanced of a stage's running tasks is, by its most advanced attempt, and how many clones the task with
-// the fewest has.
+// leastOf returns how far the least advanced of a stage's running tasks is, by its most advanced attempt, and how many
+// clones the task with the fewest has.
 func leastOf(v *sched.View, s sched.StageID) (progress float64, clones int) {
 	progress, clones = 1, math.MaxInt
 	for t, ok := v.RunningTask(s, v.Stage(s).First); ok; t, ok = v.RunningTask(s, t+1) {

@@ -2,13 +2,16 @@ package policy
 
 import "math"
 
-// pareto is the law of one attempt's duration as SCA and ESE see it: survival (mu/x)^alpha from mu on. The view offers a mean and a standard deviation; the law has
-// these. With a standard deviation of 0 alpha is infinite, every duration is mu, and clones are of no use.
+// pareto is the law of one attempt's duration as SCA and ESE see it: survival (mu/x)^alpha from mu on. The view offers
+// a mean and a standard deviation; the law has these. With a standard deviation of 0 alpha is infinite, every duration
+// is mu, and clones are of no use.
 //
-// The formulas are those of digest section 20: the shortest of c attempts has tail index c alpha, and the longest of m such is mu m! G(1-1/x)/G(m+1-1/x), x = c alpha.
+// The formulas are those of digest section 20: the shortest of c attempts has tail index c alpha, and the longest of m
+// such is mu m! G(1-1/x)/G(m+1-1/x), x = c alpha.
 type pareto struct{ alpha, mu float64 }
 
-// fitPareto returns the law with a mean of more than 0 and a standard deviation. alpha is above 2, for the variance is finite.
+// fitPareto returns the law with a mean of more than 0 and a standard deviation. alpha is above 2, for the variance is
+// finite.
 func fitPareto(mean, sd float64) pareto {
 	if sd <= 0 {
 		return pareto{math.Inf(1), mean}
@@ -43,8 +46,9 @@ func (p pareto) cost(c, m int, gamma float64) float64 {
 	return p.longest(c, m) + gamma*float64(m)*float64(c)*p.shortest(c)
 }
 
-// stragglerAge returns sigma*, in means: how much longer than a mean a task may have left before a duplicate saves machine time. It is the root of w = 2 E[min(w, x)] for a
-// duration x of mean 1: what is left against the time that two attempts take together until the first ends. For alpha = 2 it is 1 + 1/sqrt 2.
+// stragglerAge returns sigma*, in means: how much longer than a mean a task may have left before a duplicate saves
+// machine time. It is the root of w = 2 E[min(w, x)] for a duration x of mean 1: what is left against the time that two
+// attempts take together until the first ends. For alpha = 2 it is 1 + 1/sqrt 2.
 //
 // E[min(w, x)] = mu + mu/(alpha-1) (1-(mu/w)^(alpha-1)) for w >= mu. Where that is flat, w is 2.
 func (p pareto) stragglerAge() float64 {
@@ -52,7 +56,8 @@ func (p pareto) stragglerAge() float64 {
 		return 2
 	}
 	mu := (p.alpha - 1) / p.alpha // of the law with mean 1
-	w := 2.0                      // the right side is concave and at most 2, so iteration from above converges downwards
+	// the right side is concave and at most 2, so iteration from above converges downwards
+	w := 2.0
 	for range 200 {
 		next := 2 * (mu + mu/(p.alpha-1)*-math.Expm1((p.alpha-1)*math.Log(mu/w)))
 		if math.Abs(next-w) < 1e-12 {

@@ -7,9 +7,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Until it is asked for the first time they are just collected; then
-// half of them are in a heap with the largest on top, the others in one with the smallest on top, which is the median. Values that come in random order
-// cost O(1) on average, at worst O(log n).
+// median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Until it is asked for the first
+// time they are just collected; then half of them are in a heap with the largest on top, the others in one with the
+// smallest on top, which is the median. Values that come in random order cost O(1) on average, at worst O(log n).
 type median struct {
 	all       []sched.Time // room for all values; low is at its beginning, high begins in the middle
 	low, high int32        // sizes. Values of low are negated, so that both heaps have their smallest on top
@@ -71,13 +71,15 @@ func (m *median) part() {
 	}
 }
 
-// arena gives out memory in pieces, so that thousands of small stages do not allocate one by one. Nothing is given back.
+// arena gives out memory in pieces, so that thousands of small stages do not allocate one by one. Nothing is given
+// back.
 type arena[T any] struct{ rest []T }
 
 // arenaBlock is what an arena allocates at least at once, in values.
 const arenaBlock = 1 << 13
 
-// take returns room for at least n values, a power of two of them: who comes back for more, again and again, has wasted no more than he has.
+// take returns room for at least n values, a power of two of them: who comes back for more, again and again, has wasted
+// no more than he has.
 func (a *arena[T]) take(n int) []T {
 	size := 1 << bits.Len(uint(max(n, 1)-1))
 	if size > len(a.rest) {
@@ -123,8 +125,8 @@ func exchange(h []sched.Time, x sched.Time) sched.Time {
 	return top
 }
 
-// percentile keeps sorted[floor(p n)] of n values that come, change and go; floor(p n) values are not above it. Each value has a number, given by
-// the caller or by add. Every change costs O(log n).
+// percentile keeps sorted[floor(p n)] of n values that come, change and go; floor(p n) values are not above it. Each
+// value has a number, given by the caller or by add. Every change costs O(log n).
 type percentile struct {
 	p     float64
 	low   heap[falling[float64]] // the floor(p n) smallest

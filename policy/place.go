@@ -73,8 +73,9 @@ func (p *places) forgetStage(st *sched.Stage) {
 	}
 }
 
-// unused returns the first free machine from id from on that has never run an attempt of the task. If there is none, and the task has had as many
-// attempts as machines are up, so that there may be none to wait for (on a single machine, always), any free machine will do.
+// unused returns the first free machine from id from on that has never run an attempt of the task. If there is none,
+// and the task has had as many attempts as machines are up, so that there may be none to wait for (on a single machine,
+// always), any free machine will do.
 func (p *places) unused(v *sched.View, t sched.TaskID, from sched.MachineID) (sched.MachineID, bool) {
 	m, ok := v.FreeMachine(from)
 	for ok && p.ran(v, t, m) {

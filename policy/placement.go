@@ -6,15 +6,18 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// placing chooses the sites at which pending tasks start. A policy that takes an order of jobs takes one of these beside it, as the parameter sites.
+// placing chooses the sites at which pending tasks start. A policy that takes an order of jobs takes one of these
+// beside it, as the parameter sites.
 type placing interface {
 	observe(v *sched.View, ev *sched.Event)
 
-	// plan appends sites for pending tasks of a job, which is the next in the order, and of whose tasks each is there once; nothing where they had better wait. There is a
-	// free slot somewhere. Each place is free when those before it are taken.
+	// plan appends sites for pending tasks of a job, which is the next in the order, and of whose tasks each is there
+	// once; nothing where they had better wait. There is a free slot somewhere. Each place is free when those before it
+	// are taken.
 	plan(v *sched.View, j sched.JobID, to []placement) []placement
 
-	// wake returns the instant at which plan may answer otherwise although nothing happens, sched.Never if there is none.
+	// wake returns the instant at which plan may answer otherwise although nothing happens, sched.Never if there is
+	// none.
 	wake() sched.Time
 }
 
@@ -148,7 +151,8 @@ func (o *jobOrder) settle(act *sched.Actions) {
 	}
 }
 
-// elsewhere returns a free machine for a clone of a running task: one on which it does not run, or else any that is free. Where clones stay, it is at the site of the task's youngest attempt.
+// elsewhere returns a free machine for a clone of a running task: one on which it does not run, or else any that is
+// free. Where clones stay, it is at the site of the task's youngest attempt.
 func (o *jobOrder) elsewhere(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
 	if o.siting == nil || !o.siting.stays {
 		return elsewhere(v, t)

@@ -103,8 +103,8 @@ func Names() []string {
 	return names
 }
 
-// New builds a policy from its specification, NAME or NAME:param=value,param=value. Random choices of the policy depend on seed alone. The error of a wrong
-// specification is one line that says what is valid.
+// New builds a policy from its specification, NAME or NAME:param=value,param=value. Random choices of the policy depend
+// on seed alone. The error of a wrong specification is one line that says what is valid.
 func New(spec string, seed uint64) (sched.Policy, error) {
 	e, args, err := parse(spec)
 	if err != nil {
@@ -123,7 +123,8 @@ func Find(spec string) (*Entry, error) {
 // Parse returns the entry that a specification names and its checked parameters, or the error that New would return.
 func Parse(spec string) (*Entry, Args, error) { return parse(spec) }
 
-// Canonical returns the specification with the parameters that differ from their defaults, in the order in which the policy declares them.
+// Canonical returns the specification with the parameters that differ from their defaults, in the order in which the
+// policy declares them.
 func Canonical(spec string) (string, error) {
 	e, args, err := parse(spec)
 	if err != nil {
@@ -142,8 +143,8 @@ func Canonical(spec string) (string, error) {
 	return e.Name + ":" + strings.Join(set, ","), nil
 }
 
-// SplitList splits a comma-separated list of specifications. A part with "=" and no ":" before it goes on with the parameters of the specification before it:
-// "fifo,srew:beta=0.7,lambda=1,late" has three.
+// SplitList splits a comma-separated list of specifications. A part with "=" and no ":" before it goes on with the
+// parameters of the specification before it: "fifo,srew:beta=0.7,lambda=1,late" has three.
 func SplitList(list string) []string {
 	var specs []string
 	for _, part := range dist.Fields(list) {
@@ -157,7 +158,8 @@ func SplitList(list string) []string {
 	return specs
 }
 
-// parse resolves presets, finds the entry and checks the parameters. Parameters given beside a preset override the preset's.
+// parse resolves presets, finds the entry and checks the parameters. Parameters given beside a preset override the
+// preset's.
 func parse(spec string) (*Entry, Args, error) {
 	name, rest, hasParams := strings.Cut(spec, ":")
 	for _, p := range presets {

@@ -1,7 +1,8 @@
 package policy
 
-// SCA, the smart cloning algorithm: Xu and Lau, "Optimization for Speculative Execution in a MapReduce-like Cluster", INFOCOM 2015; "Task-Cloning Algorithms in a MapReduce
-// Cluster with Competitive Performance Bounds" and IEEE TPDS 28(2), 2017.
+// SCA, the smart cloning algorithm: Xu and Lau, "Optimization for Speculative Execution in a MapReduce-like Cluster",
+// INFOCOM 2015; "Task-Cloning Algorithms in a MapReduce Cluster with Competitive Performance Bounds" and IEEE TPDS
+// 28(2), 2017.
 //
 //	N         View.FreeSlots
 //	chi       stages of which no task has been launched
@@ -15,10 +16,12 @@ package policy
 //	    minimise the sum over chi of f(c_j) + gamma m_j c_j E[shortest of c_j], c_j <= r and sum m_j c_j <= N; each task of j gets c_j attempts
 //	  otherwise one attempt each, stages of chi in order of m_j E_j
 //
-// Readings. A job of the paper is a stage: what waits for another stage is optimised when its turn comes. The minimum is sought by steps, another
-// attempt for all tasks of the stage where that lowers the objective most per slot, while it does and slots and limits allow; the paper solves the dual with gradient steps and rounds.
-// The law of durations is the Pareto law with the mean and standard deviation of the stage (pareto.go), where the paper has the empirical one. A stage of which these are not known
-// (a live run without hints) counts with 1 s and is not cloned. Running tasks are never cloned later.
+// Readings. A job of the paper is a stage: what waits for another stage is optimised when its turn comes. The minimum
+// is sought by steps, another attempt for all tasks of the stage where that lowers the objective most per slot, while
+// it does and slots and limits allow; the paper solves the dual with gradient steps and rounds. The law of durations is
+// the Pareto law with the mean and standard deviation of the stage (pareto.go), where the paper has the empirical one.
+// A stage of which these are not known (a live run without hints) counts with 1 s and is not cloned. Running tasks are
+// never cloned later.
 //
 // A slot of time costs O(w log w + attempts launched) for w stages with waiting tasks.
 
@@ -91,7 +94,8 @@ func (p *sca) Decide(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// gather sorts the stages with waiting tasks: those that have begun by the remaining work of their jobs, the others by their own.
+// gather sorts the stages with waiting tasks: those that have begun by the remaining work of their jobs, the others by
+// their own.
 func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
 		st := v.Stage(s)
@@ -113,7 +117,8 @@ func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 	return begun, fresh
 }
 
-// hasBegun tells whether a task of a stage has ever been launched. All that were may have lost their attempts and wait again.
+// hasBegun tells whether a task of a stage has ever been launched. All that were may have lost their attempts and wait
+// again.
 func hasBegun(v *sched.View, s sched.StageID, st *sched.Stage) bool {
 	if st.Running+st.Done > 0 {
 		return true

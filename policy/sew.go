@@ -11,12 +11,15 @@ package policy
 //	a free slot of a group goes to the job with the smallest Upsilon that has a task of the kind waiting, to clones of running tasks of the kind if there is
 //	none anywhere. Reduces wait until all maps of their job are done. Nothing is preempted.
 //
-// Readings. The box looks for a reduce at the first job in order only, and leaves the slot free as long as its maps run (lines 12 and 13); the proof
-// of Theorem 2 needs every slot busy. The first job that has a reduce waiting is meant; strict=true is the box. Tasks are taken in order where the paper takes random ones,
-// and the tasks that are cloned take turns, starting with the one that has waited longest for a turn. What reduces wait for is what the job's edges say. Groups are counts of
-// slots, not machines, so that machines may come and go; the map group rounds up. Equal workloads by arrival, then id.
+// Readings. The box looks for a reduce at the first job in order only, and leaves the slot free as long as its maps run
+// (lines 12 and 13); the proof of Theorem 2 needs every slot busy. The first job that has a reduce waiting is meant;
+// strict=true is the box. Tasks are taken in order where the paper takes random ones, and the tasks that are cloned
+// take turns, starting with the one that has waited longest for a turn. What reduces wait for is what the job's edges
+// say. Groups are counts of slots, not machines, so that machines may come and go; the map group rounds up. Equal
+// workloads by arrival, then id.
 //
-// The paper's jobs are all there at the start. Here a job takes its place when it arrives. An event costs O(log jobs + stages of the job).
+// The paper's jobs are all there at the start. Here a job takes its place when it arrives. An event costs O(log jobs +
+// stages of the job).
 
 import (
 	"math"
@@ -161,7 +164,8 @@ func sewTask(v *sched.View, j sched.JobID, kind int) sched.TaskID {
 	return t
 }
 
-// clone starts another attempt of the task whose turn it is. Those that have all that the limits allow lose their turns until they lose an attempt.
+// clone starts another attempt of the task whose turn it is. Those that have all that the limits allow lose their turns
+// until they lose an attempt.
 func (p *sew) clone(v *sched.View, act *sched.Actions, g *sewGroup) bool {
 	for row := g.running.first; row >= 0; row = g.running.first {
 		t := p.lists.rows[row].task

@@ -11,13 +11,16 @@ package policy
 //	  r of all jobs: plan.Joint, Algorithm 1 for utility=maxmin, sum of r+1 attempts a task and the masters' slots <= lambda m
 //	  of each task the most advanced attempt goes on, the others are killed, and r clones start where it will be when they get to work (14, 15)
 //
-// Readings. Job here is a stage that may run: later stages are optimised when they may start, with the deadline of their job. N is of
-// tasks that are not done, phi of the slowest of them. A clone that would find nothing left to do is not launched. When the originals of a new job do not
-// fit, it and all after it wait until they do; originals go before clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than
-// there are slots is served as slots become free, without clones, and so is under late=demote what is past its deadline. Jobs without a
-// deadline get no clones. Masters are not attempts: their slots stay free. What limits on attempts and clones refuse is not launched.
+// Readings. Job here is a stage that may run: later stages are optimised when they may start, with the deadline of
+// their job. N is of tasks that are not done, phi of the slowest of them. A clone that would find nothing left to do is
+// not launched. When the originals of a new job do not fit, it and all after it wait until they do; originals go before
+// clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than there are slots
+// is served as slots become free, without clones, and so is under late=demote what is past its deadline. Jobs without a
+// deadline get no clones. Masters are not attempts: their slots stay free. What limits on attempts and clones refuse is
+// not launched.
 //
-// when=departures optimises when a stage ends as well, when=reports also at reports of progress, every so often. Clones are made anew each time.
+// when=departures optimises when a stage ends as well, when=reports also at reports of progress, every so often. Clones
+// are made anew each time.
 //
 // A call that optimises costs O(attempts + clones log jobs), others O(stages with waiting tasks).
 
@@ -53,21 +56,22 @@ var shedEntry = Entry{
 
 type shed struct {
 	resuming
-	utility             plan.Utility
-	pool                plan.Pool
-	law                 dist.Law // nil to fit one
-	demote              bool
-	onEnds, onReports   bool
-	interval            sched.Time
-	due                 bool // optimise in the next call of Decide
-	ended               bool // since the last call something has ended, so that what waits may fit
-	last                sched.Time
-	stages              perStage[shedStage]
-	open                []sched.StageID // stages that may run, in the order in which they became ready
-	joint               plan.Joint
-	works               []plan.Work
-	order               []*shedStage // stages of works
-	waits, lowly, lowUp int          // stages that wait for their originals to fit; of the others, tasks that wait and attempts that run
+	utility           plan.Utility
+	pool              plan.Pool
+	law               dist.Law // nil to fit one
+	demote            bool
+	onEnds, onReports bool
+	interval          sched.Time
+	due               bool // optimise in the next call of Decide
+	ended             bool // since the last call something has ended, so that what waits may fit
+	last              sched.Time
+	stages            perStage[shedStage]
+	open              []sched.StageID // stages that may run, in the order in which they became ready
+	joint             plan.Joint
+	works             []plan.Work
+	order             []*shedStage // stages of works
+	// stages that wait for their originals to fit; of the others, tasks that wait and attempts that run
+	waits, lowly, lowUp int
 }
 
 // shedStage is a stage that may run.

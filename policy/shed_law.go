@@ -8,8 +8,8 @@ import (
 // lawParam is the parameter of policies that reckon with a law of durations.
 var lawParam = Param{Name: "law", Kind: Law, Help: "of one attempt's duration; none: Pareto's with the stage's mean and standard deviation"}
 
-// lawOfStage is what a policy knows of the durations of a stage's attempts. Pareto's laws that match two moments have tail indexes above 2; who knows of heavier
-// tails has to say so.
+// lawOfStage is what a policy knows of the durations of a stage's attempts. Pareto's laws that match two moments have
+// tail indexes above 2; who knows of heavier tails has to say so.
 type lawOfStage struct {
 	mean, sd float64 // that fitted has
 	fitted   dist.Law

@@ -16,7 +16,8 @@ type resuming struct{ launch sched.Time }
 // begun tells whether an attempt has shown that it works.
 func begun(a *sched.Attempt) bool { return a.Rate > 0 || a.Progress > a.From }
 
-// speed returns the fraction of the task that an attempt does in a second, 0 as long as it has not begun. It counts from the end of its launch.
+// speed returns the fraction of the task that an attempt does in a second, 0 as long as it has not begun. It counts
+// from the end of its launch.
 func (r resuming) speed(a *sched.Attempt) float64 {
 	if a.Rate > 0 {
 		return a.Rate
@@ -32,8 +33,8 @@ func (r resuming) progress(a *sched.Attempt, at sched.Time) float64 {
 	return max(0, min(1, a.Progress+r.speed(a)*(at-a.ProgressAt).Seconds()))
 }
 
-// foremost returns the attempt of a running task that has come furthest. One that has not begun comes after those that have, whatever it
-// was launched from; of equals the oldest.
+// foremost returns the attempt of a running task that has come furthest. One that has not begun comes after those that
+// have, whatever it was launched from; of equals the oldest.
 func (r resuming) foremost(v *sched.View, t sched.TaskID) (best sched.AttemptID, row sched.Attempt) {
 	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 		at := v.Attempt(a)
@@ -75,7 +76,8 @@ func (r resuming) sooner(a, b *sched.Attempt) bool {
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.Number, b.Number)) < 0
 }
 
-// end returns the instant at which an attempt will be done if it goes on with its speed; ok is false before it has begun.
+// end returns the instant at which an attempt will be done if it goes on with its speed; ok is false before it has
+// begun.
 func (r resuming) end(a *sched.Attempt) (at sched.Time, ok bool) {
 	speed := r.speed(a)
 	if speed <= 0 {
@@ -84,8 +86,9 @@ func (r resuming) end(a *sched.Attempt) (at sched.Time, ok bool) {
 	return later(a.ProgressAt, (1-a.Progress)/speed), true
 }
 
-// from returns the fraction from which a clone of an attempt goes on that is launched now, equations (14) and (15) of Shed: what the attempt will have done when the clone
-// gets to work. ok is false if nothing will be left. Attempts that cannot resume go on from 0.
+// from returns the fraction from which a clone of an attempt goes on that is launched now, equations (14) and (15) of
+// Shed: what the attempt will have done when the clone gets to work. ok is false if nothing will be left. Attempts that
+// cannot resume go on from 0.
 func (r resuming) from(v *sched.View, a *sched.Attempt) (from float64, ok bool) {
 	from = r.progress(a, v.Now()+r.launch)
 	if from >= 1 {

@@ -1,19 +1,23 @@
 package policy
 
-// What is known of sites: the profiler of Wang et al., "GeoClone", section V-A, which every policy that chooses between sites uses.
+// What is known of sites: the profiler of Wang et al., "GeoClone", section V-A, which every policy that chooses between
+// sites uses.
 //
 //	s_k     how many times the intrinsic time of its task an attempt at site k takes, once its data is there
 //	d_k     fetching: as the attempt has reported it, else as linkwatch.go expects it
 //	p       intrinsic time: Stage.Estimate
 //
-// An attempt that won took e = p s_k + d_k, which gives s_k. One that lost is an observation too: of an s_k larger than what its age tells. To leave those out
-// would make a law of winners, which under cloning are quicker than attempts are. So the law of a site is a life table (Cutler and Ederer, J. Chronic Diseases 8,
-// 1958): in each bin, those that ended there over those that came so far, where one lost in the bin counts half. Bins are 15 % wide. Where a
-// law is concentrated in points and clones race at one site, losers that would have ended with the winner are taken for slower ones, and the law is too slow: by a quarter in the
-// mean for three attempts of the twelve-point table of section II on machines of one speed.
+// An attempt that won took e = p s_k + d_k, which gives s_k. One that lost is an observation too: of an s_k larger than
+// what its age tells. To leave those out would make a law of winners, which under cloning are quicker than attempts
+// are. So the law of a site is a life table (Cutler and Ederer, J. Chronic Diseases 8, 1958): in each bin, those that
+// ended there over those that came so far, where one lost in the bin counts half. Bins are 15 % wide. Where a law is
+// concentrated in points and clones race at one site, losers that would have ended with the winner are taken for slower
+// ones, and the law is too slow: by a quarter in the mean for three attempts of the twelve-point table of section II on
+// machines of one speed.
 //
-// Old observations fade: each counts half as much when memory has passed. A site's prior, worth weight observations, is the law of all sites together; the prior of that is the
-// parameter prior. What an attempt reports at its end is reportBytes: site, stage, duration.
+// Old observations fade: each counts half as much when memory has passed. A site's prior, worth weight observations, is
+// the law of all sites together; the prior of that is the parameter prior. What an attempt reports at its end is
+// reportBytes: site, stage, duration.
 
 import (
 	"math"
@@ -103,15 +107,17 @@ func binOf(s float64) int {
 	return min(int(math.Log(s/leastSlowdown)/math.Log(binRatio))+1, slowdownBins-1)
 }
 
-// Tell gives a policy the laws of the sites' slowdowns, for its parameter truth=true: a simulator knows them, and who wants to know what learning costs compares.
-// law returns, for a site, values in ascending order and their probabilities. It has no effect on policies that do not learn, or that are to learn.
+// Tell gives a policy the laws of the sites' slowdowns, for its parameter truth=true: a simulator knows them, and who
+// wants to know what learning costs compares. law returns, for a site, values in ascending order and their
+// probabilities. It has no effect on policies that do not learn, or that are to learn.
 func Tell(p sched.Policy, law func(sched.SiteID) (values, chances []float64)) {
 	if x, ok := p.(interface{ watching() *siteWatch }); ok && x.watching() != nil {
 		x.watching().told = law
 	}
 }
 
-// ReportBytes returns how many bytes a policy's profiler has received of attempts' ends and fetches so far; 0 if it has none.
+// ReportBytes returns how many bytes a policy's profiler has received of attempts' ends and fetches so far; 0 if it has
+// none.
 func ReportBytes(p sched.Policy) int64 {
 	if x, ok := p.(interface{ watching() *siteWatch }); ok && x.watching() != nil {
 		w := x.watching()
@@ -164,7 +170,8 @@ func (w *siteWatch) note(ev *sched.Event) {
 	x.seconds = max(x.seconds, ev.Span.Seconds())
 }
 
-// fetched returns how long an attempt that ends has been fetching, in seconds: as it has said of all its sources, or else as is to be expected.
+// fetched returns how long an attempt that ends has been fetching, in seconds: as it has said of all its sources, or
+// else as is to be expected.
 func (w *siteWatch) fetched(v *sched.View, ev *sched.Event, site sched.SiteID) float64 {
 	w.sources = v.AppendSources(w.sources[:0], ev.Task)
 	far := 0

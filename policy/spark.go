@@ -1,6 +1,7 @@
 package policy
 
-// Spark's speculative execution: Apache Spark, TaskSetManager.checkSpeculatableTasks and dequeueSpeculativeTask; spark.speculation.*.
+// Spark's speculative execution: Apache Spark, TaskSetManager.checkSpeculatableTasks and dequeueSpeculativeTask;
+// spark.speculation.*.
 //
 //	every interval, per stage of n > 1 tasks, once max(floor(quantile n), 1) tasks are finished:
 //	  th = max(multiplier x median(durations of the winners), min_runtime)
@@ -15,15 +16,17 @@ package policy
 //	                  of no more tasks than the largest machine has slots
 //	median            sorted[floor(n/2)], as Spark's PercentileHeap has it
 //
-// Spark's efficiency check (3.4 and later) judges by records per second and marks a task of which it has no such rate; there are no
-// records here, so every task counts as inefficient. A mark goes when the task gets its second attempt or loses its only one.
+// Spark's efficiency check (3.4 and later) judges by records per second and marks a task of which it has no such rate;
+// there are no records here, so every task counts as inefficient. A mark goes when the task gets its second attempt or
+// loses its only one.
 //
-// Deviations. Fresh tasks of all jobs go before all clones; Spark says so inside a task set only. If a task has tried as many machines
-// as there are, a clone may go to one of these again: on a single machine Spark could never clone. The clock of checks starts at 0.
+// Deviations. Fresh tasks of all jobs go before all clones; Spark says so inside a task set only. If a task has tried
+// as many machines as there are, a clone may go to one of these again: on a single machine Spark could never clone. The
+// clock of checks starts at 0.
 //
-// Nobody polls. A stage keeps its running single attempts in order of start, so the oldest says at which multiple of the interval the next mark can be due;
-// the policy wakes then. The marks are those of a check at every multiple of the interval, which a naive twin in the tests confirms.
-// An event costs O(log finished tasks of the stage + log stages).
+// Nobody polls. A stage keeps its running single attempts in order of start, so the oldest says at which multiple of
+// the interval the next mark can be due; the policy wakes then. The marks are those of a check at every multiple of the
+// interval, which a naive twin in the tests confirms. An event costs O(log finished tasks of the stage + log stages).
 
 import (
 	"math"
@@ -207,8 +210,8 @@ func (p *spark) mark(v *sched.View) {
 	}
 }
 
-// clone gives marked tasks their second attempt as far as slots and limits go. A task without a machine to go to stays marked; one that
-// may have no second attempt whatever comes is forgotten.
+// clone gives marked tasks their second attempt as far as slots and limits go. A task without a machine to go to stays
+// marked; one that may have no second attempt whatever comes is forgotten.
 func (p *spark) clone(v *sched.View, act *sched.Actions) {
 	for row := p.marked.first; row >= 0 && v.CloneRoom() > 0; {
 		l := p.lists.rows[row]

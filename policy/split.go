@@ -9,23 +9,27 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// splitter divides the slots among the active jobs at the beginning of each slot of time, in proportion to weights that a policy gives them, and lets jobs
-// below their shares start waiting tasks. A job gets no more than it has tasks that wait or run; what it cannot use the others share. Nothing is
-// preempted and nothing cloned, so a job above its share keeps what it has until it ends, and slots that no share claims go to whoever has a task, in
-// the same order.
+// splitter divides the slots among the active jobs at the beginning of each slot of time, in proportion to weights that
+// a policy gives them, and lets jobs below their shares start waiting tasks. A job gets no more than it has tasks that
+// wait or run; what it cannot use the others share. Nothing is preempted and nothing cloned, so a job above its share
+// keeps what it has until it ends, and slots that no share claims go to whoever has a task, in the same order.
 //
-// If there are slots for all tasks that wait, and the jobs with weights are the first, shares decide nothing: all start, in the jobs' order.
+// If there are slots for all tasks that wait, and the jobs with weights are the first, shares decide nothing: all
+// start, in the jobs' order.
 //
-// A slot of time costs O(n log n) for n active jobs, or n jobs with tasks that wait where there are slots for all of these.
+// A slot of time costs O(n log n) for n active jobs, or n jobs with tasks that wait where there are slots for all of
+// these.
 type splitter struct {
 	slotClock
-	weigh func(v *sched.View, jobs []part) float64 // sorts the jobs, first served first, gives them weights, and returns what all together weigh
+	// sorts the jobs, first served first, gives them weights, and returns what all together weigh
+	weigh func(v *sched.View, jobs []part) float64
 	// Jobs with weights come first, and the order of two jobs depends on no other.
 	prefix bool
 	jobs   []part  // of this decision
 	order  []int32 // scratch of divide: indexes of jobs
 
-	energy int // exponent of the power of speed, if the policy sets the speed, which depends on all jobs: without prefix; else 0
+	// exponent of the power of speed, if the policy sets the speed, which depends on all jobs: without prefix; else 0
+	energy int
 }
 
 // part is the share of a job.
@@ -84,7 +88,8 @@ func (p *splitter) Decide(v *sched.View, act *sched.Actions) {
 // Paces tells whether the policy sets the speed of the machines.
 func (p *splitter) Paces() bool { return p.energy > 0 }
 
-// pace sets the speed of each slot such that the power of the speed of all is the weight: (slots x speed)^energy = weight.
+// pace sets the speed of each slot such that the power of the speed of all is the weight: (slots x speed)^energy =
+// weight.
 func (p *splitter) pace(act *sched.Actions, weight float64, slots int) {
 	speed := math.Pow(weight, 1/float64(p.energy)) / float64(slots)
 	if err := act.Pace(min(max(speed, math.SmallestNonzeroFloat64), math.MaxFloat64)); err != nil {
@@ -104,8 +109,8 @@ func (p *splitter) start(v *sched.View, act *sched.Actions, j sched.JobID, n int
 	}
 }
 
-// divide sets the shares: the weights' parts of the slots, none above the demand (those that would be give the rest to the others), in whole numbers by
-// largest remainder, ties to the job that is served first.
+// divide sets the shares: the weights' parts of the slots, none above the demand (those that would be give the rest to
+// the others), in whole numbers by largest remainder, ties to the job that is served first.
 func (p *splitter) divide(slots int) {
 	p.order = p.order[:0]
 	weight := 0.0

@@ -1,6 +1,7 @@
 package policy
 
-// SplitSRPT: Lin, Zhang, Wierman, Tan, "Joint Optimization of Overlapping Phases in MapReduce", IFIP Performance 2013, Algorithm 2, with tasks in place of a fluid.
+// SplitSRPT: Lin, Zhang, Wierman, Tan, "Joint Optimization of Overlapping Phases in MapReduce", IFIP Performance 2013,
+// Algorithm 2, with tasks in place of a fluid.
 //
 //	x_i, y_i, x_i(t), y_i(t)  original and remaining map and shuffle size: see stations
 //	S1, S2                    jobs with x_i >= y_i, the others
@@ -9,13 +10,15 @@ package policy
 //	slots  map station: mu2 of them for S1, mu1 for S2; shuffle station: mu1 for S1, mu2 for S2
 //	order  S1 by x_i(t), then y_i(t); S2 by y_i(t), then x_i(t); ties by arrival, then id
 //
-// A free slot goes to the class that is below its share, to S1 if neither or both are, and to the other if the class has no task waiting that needs such a
-// slot (the work-conserving reading: capacity that a class cannot use is the other's). Inside a class a job whose shuffle tasks wait for
-// their maps leaves the slot to the next. The share of S1 is rounded to a whole number of slots, and S2 has the rest. If all ratios
-// are infinite, mu1 is 0. Deviations: tasks are not preempted; where sizes are estimated, so are the original ones, and a
-// job changes its class when what is known of it changes.
+// A free slot goes to the class that is below its share, to S1 if neither or both are, and to the other if the class
+// has no task waiting that needs such a slot (the work-conserving reading: capacity that a class cannot use is the
+// other's). Inside a class a job whose shuffle tasks wait for their maps leaves the slot to the next. The share of S1
+// is rounded to a whole number of slots, and S2 has the rest. If all ratios are infinite, mu1 is 0. Deviations: tasks
+// are not preempted; where sizes are estimated, so are the original ones, and a job changes its class when what is
+// known of it changes.
 //
-// As for maxsrpt, the cluster needs two classes of slots. An event costs O(stages of the job + log jobs); a change of machines O(jobs).
+// As for maxsrpt, the cluster needs two classes of slots. An event costs O(stages of the job + log jobs); a change of
+// machines O(jobs).
 
 import (
 	"math"

@@ -2,11 +2,13 @@ package policy
 
 // SREW+C(beta): smallest remaining effective workload, beta-fraction sharing, plus cloning.
 //
-// Xu, Lau, Yang, de Veciana, Hou, "Mitigating Service Variability in MapReduce Clusters via Task Cloning: A Competitive Analysis", IEEE TPDS 2017, Section 4, Algorithm 2.
+// Xu, Lau, Yang, de Veciana, Hou, "Mitigating Service Variability in MapReduce Clusters via Task Cloning: A Competitive
+// Analysis", IEEE TPDS 2017, Section 4, Algorithm 2.
 //
-// At the beginning of every slot of time, jobs are ranked by their remaining effective workload. The beta-fraction with the least share the machines
-// equally. A job below its share starts its waiting tasks, each with as many attempts as the share gives; with no task waiting it clones its
-// running ones. A job above its share loses attempts (preempt) or keeps them until they end (the form that the paper evaluates).
+// At the beginning of every slot of time, jobs are ranked by their remaining effective workload. The beta-fraction with
+// the least share the machines equally. A job below its share starts its waiting tasks, each with as many attempts as
+// the share gives; with no task waiting it clones its running ones. A job above its share loses attempts (preempt) or
+// keeps them until they end (the form that the paper evaluates).
 //
 //	M            View.Slots: the slots of all machines that are up
 //	psi^s(t), n  the active jobs, srewRanks.order, and their number
@@ -17,19 +19,26 @@ package policy
 //	z_j(t)       Stage.Running summed over the job: tasks with an attempt running (line 14)
 //
 // Readings, where the paper leaves a choice:
-//   - Jobs of equal workload are ranked by arrival, then id, and psi_j(t) counts the ranks from j on. Counting equals, as printed, would give away more than M slots.
+//   - Jobs of equal workload are ranked by arrival, then id, and psi_j(t) counts the ranks from j on. Counting equals,
+//     as printed, would give away more than M slots.
 //   - Shares are integers by largest remainder; see shares.
-//   - All preemption comes before any launch. Of a job's attempts the most redundant go first, the last attempt of a task only when every task is down to one.
-//     The paper takes random ones. A task without attempt waits again, with its progress if its stage is resumable.
-//   - Tasks are taken in order where the paper takes random ones: durations are keyed by task, so no order is luckier. The odd clones of
-//     line 14 go round: they begin with the task after the one that got the last, so that slots of small surplus do not heap them on one task.
-//   - Without preemption the shares and what runs beyond them may exceed M: jobs are served by rank while slots are free.
-//   - With preemption a clone in a resumable stage goes on from the most advanced attempt (Section 2: copies share checkpoints).
+//   - All preemption comes before any launch. Of a job's attempts the most redundant go first, the last attempt of a
+//     task only when every task is down to one. The paper takes random ones. A task without attempt waits again, with
+//     its progress if its stage is resumable.
+//   - Tasks are taken in order where the paper takes random ones: durations are keyed by task, so no order is luckier.
+//     The odd clones of line 14 go round: they begin with the task after the one that got the last, so that slots of
+//     small surplus do not heap them on one task.
+//   - Without preemption the shares and what runs beyond them may exceed M: jobs are served by rank while slots are
+//     free.
+//   - With preemption a clone in a resumable stage goes on from the most advanced attempt (Section 2: copies share
+//     checkpoints).
 //
 // Deviations:
-//   - The core's limits on clones hold. Without limits all slots are in use at every boundary; with them a share may not be usable. Slots that
-//     stay free then go to waiting tasks of any job, by rank (spill), and only as many attempts are preempted as the other jobs can make use of.
-//   - Where E of a stage is unknown, as in live runs, it is that of the attempts that have won so far: in the stage, or else in the whole cluster, or else one second.
+//   - The core's limits on clones hold. Without limits all slots are in use at every boundary; with them a share may
+//     not be usable. Slots that stay free then go to waiting tasks of any job, by rank (spill), and only as many
+//     attempts are preempted as the other jobs can make use of.
+//   - Where E of a stage is unknown, as in live runs, it is that of the attempts that have won so far: in the stage, or
+//     else in the whole cluster, or else one second.
 //   - A clone avoids the machines that run its siblings, if it can. The paper's machines have one slot each.
 //   - slot=0 decides at every event, at a cost in proportion to the active jobs.
 
@@ -113,7 +122,8 @@ func (p *srew) serve(v *sched.View, act *sched.Actions, g *shares) {
 	}
 }
 
-// srewAllowed returns how many of k more attempts the limits let the job have while clones more clones may run, and how many of these are clones.
+// srewAllowed returns how many of k more attempts the limits let the job have while clones more clones may run, and how
+// many of these are clones.
 func srewAllowed(v *sched.View, job *sched.Job, k, clones int) (attempts, cloned int) {
 	if u := int(job.Pending); u > 0 {
 		s, _ := v.WaitingStage(job.FirstStage)
@@ -157,7 +167,8 @@ func srewRunning(v *sched.View, job *sched.Job) int {
 	return n
 }
 
-// start gives k attempts to the job's waiting tasks, floor(k/u) or ceil(k/u) to each, the larger number to the first (line 12).
+// start gives k attempts to the job's waiting tasks, floor(k/u) or ceil(k/u) to each, the larger number to the first
+// (line 12).
 func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sched.Job, k int) {
 	copies, odd := k/int(job.Pending), k%int(job.Pending)
 	for s := job.FirstStage; k > 0; s++ {
@@ -178,8 +189,8 @@ func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 	}
 }
 
-// clone gives k clones to the job's running tasks, floor(k/z) or ceil(k/z) to each, in turn (line 14). Tasks that have all the attempts that the limits
-// allow are passed over.
+// clone gives k clones to the job's running tasks, floor(k/z) or ceil(k/z) to each, in turn (line 14). Tasks that have
+// all the attempts that the limits allow are passed over.
 func (p *srew) clone(v *sched.View, act *sched.Actions, id sched.JobID, job *sched.Job, k int) {
 	turn := &p.ranks.jobs[id].turn
 	z := srewRunning(v, job)
@@ -197,7 +208,8 @@ func (p *srew) clone(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 	}
 }
 
-// srewNextRunning returns the job's first running task with an id of at least from, or else its first running task. It must have one.
+// srewNextRunning returns the job's first running task with an id of at least from, or else its first running task. It
+// must have one.
 func srewNextRunning(v *sched.View, job *sched.Job, from sched.TaskID) sched.TaskID {
 	first := v.Stage(job.FirstStage).First
 	if from < first || from >= first+sched.TaskID(job.Tasks) {
@@ -229,7 +241,8 @@ func (p *srew) spillOver(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// launch starts an attempt of the task; again tells that it started the youngest one in this decision. The caller has seen to slots and limits, so a refusal is a bug.
+// launch starts an attempt of the task; again tells that it started the youngest one in this decision. The caller has
+// seen to slots and limits, so a refusal is a bug.
 func (p *srew) launch(v *sched.View, act *sched.Actions, t sched.TaskID, again bool) {
 	task := v.Task(t)
 	from, why := 0.0, sched.Original
@@ -254,7 +267,8 @@ func (p *srew) launch(v *sched.View, act *sched.Actions, t sched.TaskID, again b
 // srewNearlyDone is the largest fraction below 1: an attempt may not begin where nothing is left.
 const srewNearlyDone = 1 - 1.0/(1<<53)
 
-// srewCheckpoint returns the progress of a running task's most advanced attempt. If the youngest began there just now, it need not be looked for.
+// srewCheckpoint returns the progress of a running task's most advanced attempt. If the youngest began there just now,
+// it need not be looked for.
 func srewCheckpoint(v *sched.View, t sched.TaskID, again bool) float64 {
 	if again {
 		id, _ := v.FirstAttempt(t)

@@ -8,8 +8,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// preemptSurplus ends attempts of jobs above their share (line 7), worst rank first, as many as jobs below theirs can use beyond the free slots. Shares sum to all
-// slots, so without limits on clones that is every attempt above a share, as printed.
+// preemptSurplus ends attempts of jobs above their share (line 7), worst rank first, as many as jobs below theirs can
+// use beyond the free slots. Shares sum to all slots, so without limits on clones that is every attempt above a share,
+// as printed.
 func (p *srew) preemptSurplus(v *sched.View, act *sched.Actions, g *shares) {
 	wanted := p.wanted(v, g) - v.FreeSlots()
 	for i := len(p.ranks.order) - 1; i >= 0 && wanted > 0; i-- {
@@ -20,8 +21,8 @@ func (p *srew) preemptSurplus(v *sched.View, act *sched.Actions, g *shares) {
 	}
 }
 
-// wanted returns how many attempts all jobs together may add before they reach their shares or the limits. Preemption moves the clone budget a little:
-// this is what the limits allow as things are.
+// wanted returns how many attempts all jobs together may add before they reach their shares or the limits. Preemption
+// moves the clone budget a little: this is what the limits allow as things are.
 func (p *srew) wanted(v *sched.View, g *shares) int {
 	sum, clones := 0, srewCloneBudget(v)
 	for i := range p.ranks.order {
@@ -39,7 +40,8 @@ func (p *srew) wanted(v *sched.View, g *shares) int {
 	return sum
 }
 
-// srewCloneBudget returns how many more clones the budget allows if slots are no obstacle, which View.CloneRoom takes them for.
+// srewCloneBudget returns how many more clones the budget allows if slots are no obstacle, which View.CloneRoom takes
+// them for.
 func srewCloneBudget(v *sched.View) int {
 	b := v.Limits().Clones
 	if b.Floor < 0 {
@@ -51,7 +53,8 @@ func srewCloneBudget(v *sched.View) int {
 
 // srewVictim is an attempt that may be preempted.
 type srewVictim struct {
-	spare   int // 0 for the most advanced attempt of a task; its siblings count 1, 2, ... by age, the youngest has the most
+	// 0 for the most advanced attempt of a task; its siblings count 1, 2, ... by age, the youngest has the most
+	spare   int
 	started sched.Time
 	task    sched.TaskID
 	attempt sched.AttemptID
@@ -68,7 +71,8 @@ func (x srewVictim) compare(o srewVictim) int {
 	return cmp.Compare(o.task, x.task) // a task has one attempt of each number
 }
 
-// evict ends n attempts of the job, and returns how many that were: the last attempt of a task without retries left cannot be taken away.
+// evict ends n attempts of the job, and returns how many that were: the last attempt of a task without retries left
+// cannot be taken away.
 func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) int {
 	p.victims = p.victims[:0]
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {

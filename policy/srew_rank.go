@@ -7,18 +7,20 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// srewPrior stands for E of a task while nothing at all has finished, in seconds. Alone it ranks jobs by their number of tasks.
+// srewPrior stands for E of a task while nothing at all has finished, in seconds. Alone it ranks jobs by their number
+// of tasks.
 const srewPrior = 1.0
 
-// srewRanks keeps the active jobs in the order of their remaining effective workload. A fact only marks its job as stale, in O(1);
-// the order is put right when it is asked for, by one merge of the stale jobs into the rest. So a
-// slot with d stale jobs of n costs O(n + d log d), however many facts it brought.
+// srewRanks keeps the active jobs in the order of their remaining effective workload. A fact only marks its job as
+// stale, in O(1); the order is put right when it is asked for, by one merge of the stale jobs into the rest. So a slot
+// with d stale jobs of n costs O(n + d log d), however many facts it brought.
 type srewRanks struct {
 	lambda float64
-	order  []srewKey     // jobs that were active at the last refresh, best first; keys of stale jobs are out of date
-	stale  []sched.JobID // jobs that have arrived, ended or finished a task since then, or are ranked by a guess; each once
-	moved  []srewKey     // scratch of refresh
-	jobs   []srewJob     // by JobID
+	order  []srewKey // jobs that were active at the last refresh, best first; keys of stale jobs are out of date
+	// jobs that have arrived, ended or finished a task since then, or are ranked by a guess; each once
+	stale []sched.JobID
+	moved []srewKey // scratch of refresh
+	jobs  []srewJob // by JobID
 
 	sum   float64 // of the durations of all attempts that have won, seconds per whole task
 	count float64
@@ -119,8 +121,9 @@ func mergeRanks(a, b []srewKey) []srewKey {
 	return a
 }
 
-// workload returns Upsilon_j(t) of equation (25), the sum over stages of unfinished tasks times (E + lambda sigma), in seconds. guess tells that E of a stage is not
-// known yet, so that the mean of everything finished so far stands for it.
+// workload returns Upsilon_j(t) of equation (25), the sum over stages of unfinished tasks times (E + lambda sigma), in
+// seconds. guess tells that E of a stage is not known yet, so that the mean of everything finished so far stands for
+// it.
 func (r *srewRanks) workload(v *sched.View, job *sched.Job) (work float64, guess bool) {
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)

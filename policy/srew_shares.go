@@ -11,8 +11,8 @@ type ratio struct{ num, den uint64 }
 // decimals is the unit in which a ratio is read: nine digits after the point.
 const decimals = 1_000_000_000
 
-// toRatio returns the decimal fraction nearest to x, of nine digits, for 0 < x <= 1. A number that was typed with at most nine digits comes out exactly
-// as typed: 0.7 is 7/10, which no double is.
+// toRatio returns the decimal fraction nearest to x, of nine digits, for 0 < x <= 1. A number that was typed with at
+// most nine digits comes out exactly as typed: 0.7 is 7/10, which no double is.
 func toRatio(x float64) ratio {
 	num := uint64(math.Round(min(max(x, 1.0/decimals), 1) * decimals))
 	a, b := num, uint64(decimals)
@@ -22,9 +22,10 @@ func toRatio(x float64) ratio {
 	return ratio{num / a, decimals / a}
 }
 
-// shares are the slots g_j(t) that Section 4.1 allots to each rank, as integers. Let x = beta n for n jobs. Ranks 1 to floor(x) have the
-// quota M/x each, the next one what is left of M, the others nothing: quota_i = M clamp(x-i+1, 0, 1)/x. The integers are the
-// quotas by largest remainder, ties to the better rank. So they sum to M, never grow with the rank, and differ from the quotas by less than 1.
+// shares are the slots g_j(t) that Section 4.1 allots to each rank, as integers. Let x = beta n for n jobs. Ranks 1 to
+// floor(x) have the quota M/x each, the next one what is left of M, the others nothing: quota_i = M clamp(x-i+1, 0,
+// 1)/x. The integers are the quotas by largest remainder, ties to the better rank. So they sum to M, never grow with
+// the rank, and differ from the quotas by less than 1.
 //
 // Ranks that share a quota share their remainder, hence a few numbers hold the table of any number of jobs.
 type shares struct {

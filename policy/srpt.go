@@ -1,13 +1,15 @@
 package policy
 
-// SRPT: least remaining work first (Schrage, Operations Research 16, 1968), served greedily with the slots of a cluster.
+// SRPT: least remaining work first (Schrage, Operations Research 16, 1968), served greedily with the slots of a
+// cluster.
 //
 //	remaining work  sum over the job's stages of unfinished tasks x mean duration of an attempt
 //
-// A task counts in full until it is done. The mean is the one known beforehand (Stage.Mean); else that of the stage's finished
-// attempts; else that of all finished attempts of the job; else one second, so that among jobs of which nothing is known the one with
-// the fewest tasks goes first. (A job that has been measured is then compared with jobs that have not; where it matters, give means.)
-// Ties by arrival, then id. Deviation: Schrage's rule preempts, here only free slots are given away.
+// A task counts in full until it is done. The mean is the one known beforehand (Stage.Mean); else that of the stage's
+// finished attempts; else that of all finished attempts of the job; else one second, so that among jobs of which
+// nothing is known the one with the fewest tasks goes first. (A job that has been measured is then compared with jobs
+// that have not; where it matters, give means.) Ties by arrival, then id. Deviation: Schrage's rule preempts, here only
+// free slots are given away.
 
 import (
 	"math"
@@ -24,8 +26,8 @@ var srptEntry = Entry{
 	New:            func(a Args) sched.Policy { return &plain{sited(jobOrder{ranking: ranking{kind: byWork}}, a)} },
 }
 
-// workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds, so that the sums
-// are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
+// workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds, so
+// that the sums are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
 type workload struct {
 	jobs   []jobWork   // by JobID
 	stages []stageWork // by StageID

@@ -2,8 +2,8 @@ package policy
 
 import "github.com/tailcut/tailcut/sched"
 
-// perStage keeps what a policy knows of each open stage. The memory of a closed stage goes to the next one, so a T has a reset that keeps
-// its buffers; pointers to a T stay valid while its stage is open.
+// perStage keeps what a policy knows of each open stage. The memory of a closed stage goes to the next one, so a T has
+// a reset that keeps its buffers; pointers to a T stay valid while its stage is open.
 type perStage[T any] struct {
 	index  []int32 // by StageID: number of its T plus 1, 0 where there is nothing
 	blocks [][]T   // of stageBlock each: number n is blocks[n/stageBlock][n%stageBlock]

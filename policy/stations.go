@@ -6,9 +6,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// stations knows the remaining sizes of jobs at the two stations of the overlapping tandem queue: map work is that of stages that need slots of class 0,
-// shuffle work that of all others. A size is the work left divided by the slots of the station: seconds of the whole station. Work left is
-// unfinished tasks x mean duration, where the mean is, by the parameter size (Section 4.3 of the paper),
+// stations knows the remaining sizes of jobs at the two stations of the overlapping tandem queue: map work is that of
+// stages that need slots of class 0, shuffle work that of all others. A size is the work left divided by the slots of
+// the station: seconds of the whole station. Work left is unfinished tasks x mean duration, where the mean is, by the
+// parameter size (Section 4.3 of the paper),
 //
 //	known    Stage.Mean; else as first
 //	first    that of the stage's finished tasks; before there is one, that of all finished tasks of the station when the job arrived, else 1 s

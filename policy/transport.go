@@ -2,16 +2,17 @@ package policy
 
 import "math"
 
-// transport is the problem of sending supplies to sites of limited room: supply[g] units of group g, each at cost(g, k) if it goes to site k, which
-// takes room[k] at most. Units of a group are alike. The room is enough for all.
+// transport is the problem of sending supplies to sites of limited room: supply[g] units of group g, each at cost(g, k)
+// if it goes to site k, which takes room[k] at most. Units of a group are alike. The room is enough for all.
 //
-// It is solved by successive shortest paths: unit by unit, or as many at once as the path takes, each new one pushes others on from sites that are full,
-// along the path that is cheapest (Jonker and Volgenant, Computing 38, 1987, for assignment; here with groups and room). The prices of full sites are the
-// potentials that keep all steps at a length of at least 0, so that Dijkstra's rule finds the path. In the algebra of (max, min) the same paths give the least
+// It is solved by successive shortest paths: unit by unit, or as many at once as the path takes, each new one pushes
+// others on from sites that are full, along the path that is cheapest (Jonker and Volgenant, Computing 38, 1987, for
+// assignment; here with groups and room). The prices of full sites are the potentials that keep all steps at a length
+// of at least 0, so that Dijkstra's rule finds the path. In the algebra of (max, min) the same paths give the least
 // possible cost of the dearest unit.
 //
-// Sites with room are nearest to most units, so that the usual step costs O(sites); one that pushes others costs O(groups x sites) for each full
-// site on its way. The memory of one problem is used for the next.
+// Sites with room are nearest to most units, so that the usual step costs O(sites); one that pushes others costs
+// O(groups x sites) for each full site on its way. The memory of one problem is used for the next.
 type transport struct {
 	sites  int
 	supply []int32
@@ -57,8 +58,9 @@ func (x *transport) group(supply int32) []float64 {
 	return x.costs[n:]
 }
 
-// solve finds the answer with the least cost of the dearest unit and, among those, of the least sum: the first two levels of Flutter's lexicographic
-// problem (Hu, Li and Luo, INFOCOM 2016). It returns that cost, +Inf if costs allow no answer at all.
+// solve finds the answer with the least cost of the dearest unit and, among those, of the least sum: the first two
+// levels of Flutter's lexicographic problem (Hu, Li and Luo, INFOCOM 2016). It returns that cost, +Inf if costs allow
+// no answer at all.
 func (x *transport) solve() (dearest float64) {
 	if dearest = x.cheapest(); !math.IsNaN(dearest) {
 		return dearest
@@ -69,8 +71,8 @@ func (x *transport) solve() (dearest float64) {
 	return dearest
 }
 
-// cheapest sends every unit to its cheapest site if they have the room, in which case no answer is better in any sense; NaN if not. Of sites equally cheap it takes
-// that with the most room left, then the first.
+// cheapest sends every unit to its cheapest site if they have the room, in which case no answer is better in any sense;
+// NaN if not. Of sites equally cheap it takes that with the most room left, then the first.
 func (x *transport) cheapest() (dearest float64) {
 	x.begin()
 	for g, n := range x.supply {
@@ -101,8 +103,8 @@ func (x *transport) begin() {
 	x.left = append(x.left[:0], x.room...)
 }
 
-// send finds the least cost of the dearest unit, or the least sum of costs where no unit may cost more than most. It returns the cost of the
-// dearest unit, +Inf if there is no answer.
+// send finds the least cost of the dearest unit, or the least sum of costs where no unit may cost more than most. It
+// returns the cost of the dearest unit, +Inf if there is no answer.
 func (x *transport) send(byDearest bool, most float64) (dearest float64) {
 	x.begin()
 	for g := range x.supply {
@@ -121,7 +123,8 @@ func (x *transport) send(byDearest bool, most float64) (dearest float64) {
 	return dearest
 }
 
-// path finds the shortest path of a new unit to a site with room, -1 if there is none. Distances to full sites nearer than that are settled.
+// path finds the shortest path of a new unit to a site with room, -1 if there is none. Distances to full sites nearer
+// than that are settled.
 func (x *transport) path(g int32, byDearest bool, most float64) int32 {
 	x.near, x.via, x.seen, x.order = resized(x.near, x.sites), resized(x.via, x.sites), resized(x.seen, x.sites), x.order[:0]
 	for k := range x.near {
@@ -169,7 +172,8 @@ func (x *transport) relax(h, from int32, byDearest bool, most float64) {
 	}
 }
 
-// raise makes places at the full sites that the last path passed by or over dearer, so that the path found becomes one of no length.
+// raise makes places at the full sites that the last path passed by or over dearer, so that the path found becomes one
+// of no length.
 func (x *transport) raise(end int32) {
 	for _, k := range x.order {
 		x.price[k] += x.near[end] - x.near[k]

@@ -2,9 +2,9 @@ package policy
 
 import "github.com/tailcut/tailcut/sched"
 
-// attemptLists are doubly linked lists of running attempts, threaded through one table by row. An attempt is in one list at most, so its
-// memory is bounded by the attempts that run at once. A policy keeps those it watches in order of their start: the oldest is the
-// first that can be late.
+// attemptLists are doubly linked lists of running attempts, threaded through one table by row. An attempt is in one
+// list at most, so its memory is bounded by the attempts that run at once. A policy keeps those it watches in order of
+// their start: the oldest is the first that can be late.
 type attemptLists struct{ rows []link }
 
 // link is half a cache line.
@@ -37,8 +37,9 @@ func (l *attemptLists) append(to *attemptList, a sched.AttemptID, t sched.TaskID
 	l.insert(to, row, to.last)
 }
 
-// insertByStart adds an attempt that is in no list to one that is sorted by start, then task. It searches from the end of the list, where a new
-// attempt belongs; what is left of a pair after one of the two ended without result may belong anywhere.
+// insertByStart adds an attempt that is in no list to one that is sorted by start, then task. It searches from the end
+// of the list, where a new attempt belongs; what is left of a pair after one of the two ended without result may belong
+// anywhere.
 func (l *attemptLists) insertByStart(to *attemptList, a sched.AttemptID, t sched.TaskID, started sched.Time) {
 	row := int32(a.Row())
 	l.rows = grown(l.rows, int(row))

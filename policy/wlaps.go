@@ -1,7 +1,7 @@
 package policy
 
-// WLAPS, weighted latest arrival processor sharing: Gupta, Im, Krishnaswamy, Moseley, Pruhs, "Scheduling Jobs with Varying Parallelizability to Reduce Variance",
-// SPAA 2010, for norms of the flow time.
+// WLAPS, weighted latest arrival processor sharing: Gupta, Im, Krishnaswamy, Moseley, Pruhs, "Scheduling Jobs with
+// Varying Parallelizability to Reduce Variance", SPAA 2010, for norms of the flow time.
 //
 //	w_j    power x age^(power-1) x Job.Weight, so that power = 2 is for the sum of squared flow times
 //	W      sum of w_j over the active jobs
@@ -9,17 +9,18 @@ package policy
 //
 //	from the latest arrival on, jobs share the slots in proportion to their weights until these sum to beta W; the last one counts with the part that fits
 //
-// Readings beside those of laps.go: the age is that at the beginning of the slot of time. While W is 0, at the arrival of the first jobs, all weights are
-// Job.Weight.
+// Readings beside those of laps.go: the age is that at the beginning of the slot of time. While W is 0, at the arrival
+// of the first jobs, all weights are Job.Weight.
 //
-// WLAPS+E (energy > 0; Fox, Im, Moseley, "Energy Efficient Scheduling of Parallelizable Jobs", SODA 2013) divides the slots alike, and lets them run at the
-// total speed whose power is the alive weight:
+// WLAPS+E (energy > 0; Fox, Im, Moseley, "Energy Efficient Scheduling of Parallelizable Jobs", SODA 2013) divides the
+// slots alike, and lets them run at the total speed whose power is the alive weight:
 //
 //	M      slots of machines that are up, busy or not
 //	f      View.Pace, (M f)^energy = W
 //
-// The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the beginning of the slot of time. So with power=1,slot=0s
-// the equation holds at every instant; with ages it holds when the policy decides.
+// The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the beginning of the
+// slot of time. So with power=1,slot=0s the equation holds at every instant; with ages it holds when the policy
+// decides.
 
 import (
 	"math"
