@@ -19,7 +19,8 @@ var (
 // Actions are the orders of a policy. They change the view at once, so no slot can be given away twice.
 type Actions struct{ core *Core }
 
-// Launch starts an attempt of a pending or running task on a machine with a free slot, resuming from the fraction from of the work (0 starts anew).
+// Launch starts an attempt of a pending or running task on a machine with a free slot, resuming from the fraction from
+// of the work (0 starts anew).
 func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (AttemptID, error) {
 	c := x.core
 	v := &c.view
@@ -97,9 +98,9 @@ func (c *Core) row() int32 {
 	return int32(len(v.attempts) - 1)
 }
 
-// Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress known of the attempt is kept
-// in Task.Saved, and if it is further than what was saved before, its machine time counts as fruitful. The last attempt of a task that has used up
-// its retries cannot be killed.
+// Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress
+// known of the attempt is kept in Task.Saved, and if it is further than what was saved before, its machine time counts
+// as fruitful. The last attempt of a task that has used up its retries cannot be killed.
 func (x *Actions) Kill(a AttemptID, why Reason) error {
 	c := x.core
 	v := &c.view
@@ -136,8 +137,9 @@ func (c *Core) keep(at *Attempt) {
 	job.Fruitful += v.now - at.Started
 }
 
-// Cancel gives a job up. It holds when Decide returns: then the job's attempts are killed, its end is observed like that of a job that was cancelled from
-// outside, and the policy is asked once more, for there may be slots to give away.
+// Cancel gives a job up. It holds when Decide returns: then the job's attempts are killed, its end is observed like
+// that of a job that was cancelled from outside, and the policy is asked once more, for there may be slots to give
+// away.
 func (x *Actions) Cancel(j JobID) error {
 	c := x.core
 	if int(j) >= len(c.view.jobs) || c.view.jobs[j].State != JobActive {
@@ -150,8 +152,8 @@ func (x *Actions) Cancel(j JobID) error {
 // maxSaved keeps a fraction to resume from below 1: an attempt has to finish what is left, however little.
 const maxSaved = 1 - 1.0/(1<<52)
 
-// WakeAt asks to be called at instant t at the latest. Of several requests the earliest holds; it is gone once its instant has come.
-// An instant that is not in the future is ignored.
+// WakeAt asks to be called at instant t at the latest. Of several requests the earliest holds; it is gone once its
+// instant has come. An instant that is not in the future is ignored.
 func (x *Actions) WakeAt(t Time) {
 	if c := x.core; t > c.view.now && t < c.wake {
 		c.wake = t

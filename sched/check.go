@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Check recounts everything that the core keeps incrementally and reports the first difference: slots used twice, a task with two results, a
-// task that nobody would ever run, a counter that drifted. It costs time in proportion to all tables and is meant for
-// tests; builds with the tag invariants, and the race detector's, run it as often as audit says.
+// Check recounts everything that the core keeps incrementally and reports the first difference: slots used twice, a
+// task with two results, a task that nobody would ever run, a counter that drifted. It costs time in proportion to all
+// tables and is meant for tests; builds with the tag invariants, and the race detector's, run it as often as audit
+// says.
 func (c *Core) Check() error {
 	v := &c.view
 	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))

@@ -1,15 +1,17 @@
 package sched
 
-// Class says what kind of slots a stage needs and a machine has, such as map slots and shuffle slots. Without classes all is of class 0.
+// Class says what kind of slots a stage needs and a machine has, such as map slots and shuffle slots. Without classes
+// all is of class 0.
 type Class uint8
 
 // Classes bounds the classes of a cluster: a class is below it.
 const Classes = 4
 
-// PerClass makes one policy of several: the one at index k is asked about the slots of class k and sees nothing else, as if they and the tasks that need
-// them were all there is. So a policy that knows nothing of classes serves a cluster that has them. It is told what happens to jobs, and what
-// happens to its own tasks and machines; rows of jobs and stages count as pending, running or live what is of its class. What is known of sizes
-// (Unfinished, Done, Estimate) and the clone budget are of all classes. Each of the policies must be a value of its own.
+// PerClass makes one policy of several: the one at index k is asked about the slots of class k and sees nothing else,
+// as if they and the tasks that need them were all there is. So a policy that knows nothing of classes serves a cluster
+// that has them. It is told what happens to jobs, and what happens to its own tasks and machines; rows of jobs and
+// stages count as pending, running or live what is of its class. What is known of sizes (Unfinished, Done, Estimate)
+// and the clone budget are of all classes. Each of the policies must be a value of its own.
 func PerClass(policies ...Policy) Policy {
 	p := &perClass{policies: policies, others: make([]Onlooker, len(policies))}
 	for k, q := range policies {
@@ -18,7 +20,8 @@ func PerClass(policies ...Policy) Policy {
 	return p
 }
 
-// Onlooker is a policy that, under PerClass, wants to know what happens to the tasks and machines of the other classes too.
+// Onlooker is a policy that, under PerClass, wants to know what happens to the tasks and machines of the other classes
+// too.
 type Onlooker interface {
 	Policy
 	Overhear(v *View, ev *Event)

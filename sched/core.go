@@ -34,7 +34,8 @@ func New(p Policy, l Limits) *Core {
 	return c
 }
 
-// Reset makes the core what New returns, in the memory that it has. What View and Advance returned before is no longer valid.
+// Reset makes the core what New returns, in the memory that it has. What View and Advance returned before is no longer
+// valid.
 func (c *Core) Reset(p Policy, l Limits) {
 	v := &c.view
 	*c = Core{
@@ -61,8 +62,8 @@ func (c *Core) AddMachine(site SiteID, slots int) (MachineID, error) {
 	return c.AddMachineOf(0, site, slots)
 }
 
-// AddMachineOf is AddMachine for slots of a class. A machine with slots of several classes is known once for each, under ids of their own: what befalls
-// the machine is reported of them all.
+// AddMachineOf is AddMachine for slots of a class. A machine with slots of several classes is known once for each,
+// under ids of their own: what befalls the machine is reported of them all.
 func (c *Core) AddMachineOf(class Class, site SiteID, slots int) (MachineID, error) {
 	if class >= Classes {
 		return 0, fmt.Errorf("sched: slots are of class 0 to %d, not %d", Classes-1, class)
@@ -130,12 +131,12 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	return id, nil
 }
 
-// Advance moves the core to instant now and applies what has happened since the last call: facts between the two instants,
-// in any order (the slice is sorted in place). It then asks the policy once, and returns what is to be done, in order. The
-// slice is the core's and valid until the next call.
+// Advance moves the core to instant now and applies what has happened since the last call: facts between the two
+// instants, in any order (the slice is sorted in place). It then asks the policy once, and returns what is to be done,
+// in order. The slice is the core's and valid until the next call.
 //
-// Facts about attempts that have ended are ignored, so are second reports of the same thing. An error means that the driver
-// reported something that cannot be: an id that was never given out, or an instant out of range. The core is
+// Facts about attempts that have ended are ignored, so are second reports of the same thing. An error means that the
+// driver reported something that cannot be: an id that was never given out, or an instant out of range. The core is
 // unchanged then.
 func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 	if now < c.view.now {

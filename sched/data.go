@@ -11,17 +11,19 @@ type Source struct {
 	Bytes int64
 }
 
-// reads is what the tasks of a stage read, site by site. Lists of sources grow as the tasks before finish, in room that was made for them at Submit.
+// reads is what the tasks of a stage read, site by site. Lists of sources grow as the tasks before finish, in room that
+// was made for them at Submit.
 type reads struct {
 	shared sources // what every task of the stage reads
 	own    int32   // lists[own+i] is what task i alone reads beside that; -1 if there is nothing of the kind
 }
 
-// sources is the list View.sources[base : base+n], in ascending order of sites, each site once, bytes positive. It has room for most.
+// sources is the list View.sources[base : base+n], in ascending order of sites, each site once, bytes positive. It has
+// room for most.
 type sources struct{ base, n, most uint32 }
 
-// addReads stores where the inputs of a new job are, and makes room for the results that its tasks will read of each other. Jobs that say nothing of
-// bytes cost nothing.
+// addReads stores where the inputs of a new job are, and makes room for the results that its tasks will read of each
+// other. Jobs that say nothing of bytes cost nothing.
 func (v *View) addReads(base StageID, spec *JobSpec) {
 	for i := range spec.Stages {
 		if !spec.reads(i) {
@@ -157,7 +159,8 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// produce puts the result of task t of stage s, which is at a site from now on, into the sources of those who read it. Over edges that are measured, each reads so many bytes.
+// produce puts the result of task t of stage s, which is at a site from now on, into the sources of those who read it.
+// Over edges that are measured, each reads so many bytes.
 func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 	st := &v.stages[s]
 	i := uint32(t - st.First)
@@ -187,9 +190,10 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 	}
 }
 
-// AppendSources appends where the data is that a task reads: its inputs, and the results so far of the tasks that it waits for. They are complete once
-// the task is pending. Sites ascend, each is there once, with the bytes of all that the task reads there, which are positive; a task that reads nothing,
-// or nobody said what, has no sources. It allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
+// AppendSources appends where the data is that a task reads: its inputs, and the results so far of the tasks that it
+// waits for. They are complete once the task is pending. Sites ascend, each is there once, with the bytes of all that
+// the task reads there, which are positive; a task that reads nothing, or nobody said what, has no sources. It
+// allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
 func (v *View) AppendSources(buf []Source, t TaskID) []Source {
 	s := v.tasks[t].Stage
 	st := &v.stages[s]

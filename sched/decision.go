@@ -8,11 +8,13 @@ type DecisionKind uint8
 // The orders. The fields of [Decision] that each sets are in brackets.
 const (
 	Launch DecisionKind = iota // [Job Stage Task Machine Attempt Number From Reason] start an attempt
-	Kill                       // [Job Stage Task Machine Attempt Number Reason] end an attempt; its slot is free already
-	Commit                     // [Job Stage Task Machine Attempt Number] make this attempt's output the task's result
-	Close                      // [Job Reason] the job is over; Job.State says how
-	Wake                       // [At] call Advance at this instant at the latest; replaces the Wake before
-	Pace                       // [Speed] all machines run at this factor of their ordinary speed from now on; only of a policy that [Paces]
+	// [Job Stage Task Machine Attempt Number Reason] end an attempt; its slot is free already
+	Kill
+	Commit // [Job Stage Task Machine Attempt Number] make this attempt's output the task's result
+	Close  // [Job Reason] the job is over; Job.State says how
+	Wake   // [At] call Advance at this instant at the latest; replaces the Wake before
+	// [Speed] all machines run at this factor of their ordinary speed from now on; only of a policy that [Paces]
+	Pace
 )
 
 var decisionNames = [...]string{"launch", "kill", "commit", "close", "wake", "pace"}

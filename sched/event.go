@@ -5,33 +5,42 @@ import (
 	"fmt"
 )
 
-// EventKind says what happened. The order of the constants is the canonical order of simultaneous facts: what ended
-// is known before what was lost, and both before what is newly asked for. A machine that is lost and joins again needs two
+// EventKind says what happened. The order of the constants is the canonical order of simultaneous facts: what ended is
+// known before what was lost, and both before what is newly asked for. A machine that is lost and joins again needs two
 // instants: at one instant it joins first.
 type EventKind uint8
 
 // Facts, which drivers report. The fields of [Event] that each needs are in brackets.
 const (
-	MachineJoined   EventKind = iota // [Machine] a machine has become usable, for the first time or again
-	DataFetched                      // [Machine, Site, Bytes, Span, Attempt if it still runs or has run] so many bytes have come to the machine from another site
-	AttemptDone                      // [Attempt, Bytes] the attempt finished its task's work; Bytes matter where an edge is Measured
-	AttemptFailed                    // [Attempt] the attempt ended without result
-	AttemptProgress                  // [Attempt, Progress, Rate] the attempt has come this far
-	MachineLost                      // [Machine] the machine and everything on it is gone
-	JobArrived                       // [Job] a submitted job may start
-	JobCancelled                     // [Job] the job is not wanted any more
-	TimerFired                       // the instant of the last Wake has come; the core tells this from the clock, drivers need not report it
-	JobRetried                       // [Job] a job that has failed may go on: what is done stays done, failures are forgiven; policies see it arrive again
+	MachineJoined EventKind = iota // [Machine] a machine has become usable, for the first time or again
+	// [Machine, Site, Bytes, Span, Attempt if it still runs or has run] so many bytes have come to the machine from
+	// another site
+	DataFetched
+	// [Attempt, Bytes] the attempt finished its task's work; Bytes matter where an edge is Measured
+	AttemptDone
+	AttemptFailed   // [Attempt] the attempt ended without result
+	AttemptProgress // [Attempt, Progress, Rate] the attempt has come this far
+	MachineLost     // [Machine] the machine and everything on it is gone
+	JobArrived      // [Job] a submitted job may start
+	JobCancelled    // [Job] the job is not wanted any more
+	// the instant of the last Wake has come; the core tells this from the clock, drivers need not report it
+	TimerFired
+	// [Job] a job that has failed may go on: what is done stays done, failures are forgiven; policies see it arrive
+	// again
+	JobRetried
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
 const (
-	AttemptLost EventKind = iota + 32 // the core ended the attempt: a sibling won, its machine is lost, its stage or job is over
-	TaskReady                         // one task waits for an attempt: its last input is there, or its only attempt ended without result
-	StageReady                        // every task of the stage that has no input of its own to wait for waits for an attempt
-	StageDone                         // the stage has as many finished tasks as it needs
-	JobDone                           // every stage is done
-	JobFailed                         // a task has failed more often than the job allows
+	// the core ended the attempt: a sibling won, its machine is lost, its stage or job is over
+	AttemptLost EventKind = iota + 32
+	// one task waits for an attempt: its last input is there, or its only attempt ended without result
+	TaskReady
+	// every task of the stage that has no input of its own to wait for waits for an attempt
+	StageReady
+	StageDone // the stage has as many finished tasks as it needs
+	JobDone   // every stage is done
+	JobFailed // a task has failed more often than the job allows
 )
 
 var eventNames = map[EventKind]string{
@@ -50,7 +59,8 @@ func (k EventKind) String() string {
 	return fmt.Sprintf("event-%d", uint8(k))
 }
 
-// Event is something that has happened. It is flat and holds no pointer, so that it can be compared, recorded and replayed.
+// Event is something that has happened. It is flat and holds no pointer, so that it can be compared, recorded and
+// replayed.
 type Event struct {
 	At       Time
 	Kind     EventKind
@@ -62,11 +72,13 @@ type Event struct {
 	Attempt  AttemptID
 	Progress float64 // AttemptProgress: fraction of the task's work done, in [0, 1]
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
-	Bytes    int64   // DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it
-	Span     Time    // DataFetched: from the request to the last byte, latency included
+	// DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it
+	Bytes int64
+	Span  Time // DataFetched: from the request to the last byte, latency included
 }
 
-// compare puts facts into canonical order: instant, kind, ids, and of two reports about one attempt the further one last, so that it stands.
+// compare puts facts into canonical order: instant, kind, ids, and of two reports about one attempt the further one
+// last, so that it stands.
 func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.At, o.At); c != 0 {
 		return c

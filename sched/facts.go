@@ -2,8 +2,9 @@ package sched
 
 import "fmt"
 
-// apply changes the tables by one fact, tells the policy, and follows the consequences. Facts that are late or told twice change nothing;
-// what has been fetched is told also of attempts that are gone, for it says something about links.
+// apply changes the tables by one fact, tells the policy, and follows the consequences. Facts that are late or told
+// twice change nothing; what has been fetched is told also of attempts that are gone, for it says something about
+// links.
 func (c *Core) apply(f *Event) {
 	v := &c.view
 	switch f.Kind {
@@ -108,7 +109,8 @@ func (c *Core) openStage(s StageID) {
 	}
 }
 
-// finish makes the attempt the winner of its task. Its siblings are lost. Bytes are what each reader reads of its result over edges that are measured.
+// finish makes the attempt the winner of its task. Its siblings are lost. Bytes are what each reader reads of its
+// result over edges that are measured.
 func (c *Core) finish(row int32, bytes int64) {
 	v := &c.view
 	a := &v.attempts[row]
@@ -135,8 +137,8 @@ func (c *Core) finish(row int32, bytes int64) {
 	}
 }
 
-// fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it runs; past its retries the job
-// fails.
+// fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it
+// runs; past its retries the job fails.
 func (c *Core) fail(row int32) {
 	v := &c.view
 	t := v.attempts[row].task
@@ -203,7 +205,8 @@ func (c *Core) kill(row int32, why Reason) {
 	})
 }
 
-// end takes an attempt out of the tables and accounts for its time. Its row stays readable until the next call of Advance.
+// end takes an attempt out of the tables and accounts for its time. Its row stays readable until the next call of
+// Advance.
 func (c *Core) end(row int32, useful bool) {
 	v := &c.view
 	v.unlink(row)
@@ -278,8 +281,8 @@ func (c *Core) abandon(job *Job) {
 	}
 }
 
-// retry takes back what abandon has done to a job, and forgives the failures of the tasks that were given up. They begin as if the job had just arrived,
-// though what has finished of it is finished.
+// retry takes back what abandon has done to a job, and forgives the failures of the tasks that were given up. They
+// begin as if the job had just arrived, though what has finished of it is finished.
 func (c *Core) retry(j JobID) {
 	v := &c.view
 	job := &v.jobs[j]

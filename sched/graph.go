@@ -2,15 +2,18 @@ package sched
 
 // edge is an outgoing edge of a stage.
 type edge struct {
-	to    StageID
-	bytes int32 // index in View.bytes of what is read of the results, one number per task of the earlier stage or per pair in order of tails; -1 for nothing
+	to StageID
+	// index in View.bytes of what is read of the results, one number per task of the earlier stage or per pair in order
+	// of tails; -1 for nothing
+	bytes int32
 	kind  EdgeKind
 
 	measured bool   // what is read of a result is known when it is there
 	base     uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
 }
 
-// addEdges stores the edges of a new job whose first stage is base, in order of the stage they leave, and counts what each stage and task waits for.
+// addEdges stores the edges of a new job whose first stage is base, in order of the stage they leave, and counts what
+// each stage and task waits for.
 func (v *View) addEdges(base StageID, spec *JobSpec) {
 	for i := range spec.Stages {
 		st := &v.stages[base+StageID(i)]
@@ -37,7 +40,8 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 	}
 }
 
-// addPairs stores task-level edges as a compressed sparse row: heads has a start per task of the earlier stage and one end, tails the tasks that wait.
+// addPairs stores task-level edges as a compressed sparse row: heads has a start per task of the earlier stage and one
+// end, tails the tasks that wait.
 func (v *View) addPairs(from, to *Stage, e *Edge) {
 	pairs := e.Pairs
 	head := len(v.heads)
@@ -68,7 +72,8 @@ func (v *View) addPairs(from, to *Stage, e *Edge) {
 	}
 }
 
-// addBytes stores what is read of the results of tasks of stage from over an edge, and returns where. Those of pairs are put into order later.
+// addBytes stores what is read of the results of tasks of stage from over an edge, and returns where. Those of pairs
+// are put into order later.
 func (v *View) addBytes(e *Edge, from *Stage) int32 {
 	n := int(from.Tasks)
 	if e.Kind == PerTask {

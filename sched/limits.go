@@ -11,15 +11,16 @@ type Limits struct {
 	Clones   CloneBudget // clones running at once in the whole cluster
 }
 
-// CloneBudget allows max(Floor, TaskShare x unfinished tasks of active jobs, RunningShare x tasks running) clones at once; a
-// task with c attempts running accounts for c-1. A Floor of Unlimited lifts the budget.
+// CloneBudget allows max(Floor, TaskShare x unfinished tasks of active jobs, RunningShare x tasks running) clones at
+// once; a task with c attempts running accounts for c-1. A Floor of Unlimited lifts the budget.
 type CloneBudget struct {
 	Floor        int
 	TaskShare    float64
 	RunningShare float64
 }
 
-// DefaultLimits are four attempts per task, and the clone budget of Hadoop's DefaultSpeculator, counted over the whole cluster.
+// DefaultLimits are four attempts per task, and the clone budget of Hadoop's DefaultSpeculator, counted over the whole
+// cluster.
 func DefaultLimits() Limits {
 	return Limits{Attempts: 4, Clones: CloneBudget{Floor: 10, TaskShare: 0.01, RunningShare: 0.1}}
 }

@@ -5,18 +5,21 @@ import (
 	"math"
 )
 
-// Network is the sites of a cluster and the links between them, as far as policies are told: what a site's machines get when they fetch
-// data from another. Within a site data is at hand.
+// Network is the sites of a cluster and the links between them, as far as policies are told: what a site's machines get
+// when they fetch data from another. Within a site data is at hand.
 type Network struct {
-	Names     []string  // by SiteID
-	Bandwidth []float64 // bytes per second from site k to site l at k*len(Names)+l, positive; +Inf for no bound; where k is l it does not matter
-	Latency   []Time    // likewise, until the first byte is there; nil for none
+	Names []string // by SiteID
+	// bytes per second from site k to site l at k*len(Names)+l, positive; +Inf for no bound; where k is l it does not
+	// matter
+	Bandwidth []float64
+	Latency   []Time // likewise, until the first byte is there; nil for none
 }
 
 // Sites returns the number of sites.
 func (n *Network) Sites() int { return len(n.Names) }
 
-// Link returns the bandwidth in bytes per second, and the latency, of fetching from one site to another: +Inf and 0 within a site.
+// Link returns the bandwidth in bytes per second, and the latency, of fetching from one site to another: +Inf and 0
+// within a site.
 func (n *Network) Link(from, to SiteID) (bandwidth float64, latency Time) {
 	if from == to {
 		return math.Inf(1), 0
@@ -28,8 +31,8 @@ func (n *Network) Link(from, to SiteID) (bandwidth float64, latency Time) {
 	return n.Bandwidth[i], latency
 }
 
-// Fetch returns how long it takes to fetch so many bytes over a link that nobody else uses: latency + bytes/bandwidth, nothing within a site or for no
-// bytes. [Never] stands for what is beyond the range of Time.
+// Fetch returns how long it takes to fetch so many bytes over a link that nobody else uses: latency + bytes/bandwidth,
+// nothing within a site or for no bytes. [Never] stands for what is beyond the range of Time.
 func (n *Network) Fetch(from, to SiteID, bytes int64) Time {
 	if from == to || bytes == 0 {
 		return 0
@@ -66,8 +69,9 @@ func (n *Network) Validate() error {
 	return nil
 }
 
-// Connect tells the core, and through it policies, the sites and links of the cluster. It comes before anything is added. The network
-// is shared, not copied: nobody changes it from here on. A core that is not connected has the sites of its machines, and knows of no links.
+// Connect tells the core, and through it policies, the sites and links of the cluster. It comes before anything is
+// added. The network is shared, not copied: nobody changes it from here on. A core that is not connected has the sites
+// of its machines, and knows of no links.
 func (c *Core) Connect(n *Network) error {
 	if err := n.Validate(); err != nil {
 		return fmt.Errorf("sched: %w", err)

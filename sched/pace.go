@@ -2,8 +2,8 @@ package sched
 
 import "math"
 
-// Pacer is a policy that may set the speed of the machines. A driver that cannot do that refuses it before the first fact, and so do
-// drivers where the speed would have no clear meaning.
+// Pacer is a policy that may set the speed of the machines. A driver that cannot do that refuses it before the first
+// fact, and so do drivers where the speed would have no clear meaning.
 type Pacer interface {
 	Policy
 	Paces() bool // the answer does not change
@@ -15,9 +15,9 @@ func Paces(p Policy) bool {
 	return ok && q.Paces()
 }
 
-// Pace lets all machines, also those that join later, run at a factor of their ordinary speed from now on. The factor is positive and finite, and only
-// a policy that Paces may set it. What was reported of the rates of attempts does not change with it: that is for the driver to report anew. To order
-// the speed at which they run already does nothing.
+// Pace lets all machines, also those that join later, run at a factor of their ordinary speed from now on. The factor
+// is positive and finite, and only a policy that Paces may set it. What was reported of the rates of attempts does not
+// change with it: that is for the driver to report anew. To order the speed at which they run already does nothing.
 func (x *Actions) Pace(speed float64) error {
 	c := x.core
 	switch {

@@ -2,7 +2,8 @@ package sched
 
 import "math"
 
-// Ids are indexes of the core's tables, given out in ascending order and never reused, except an AttemptID: its row is recycled.
+// Ids are indexes of the core's tables, given out in ascending order and never reused, except an AttemptID: its row is
+// recycled.
 type (
 	JobID     uint32
 	StageID   uint32
@@ -102,8 +103,8 @@ type Stage struct {
 // Unfinished returns the number of tasks that the stage still needs.
 func (s *Stage) Unfinished() uint32 { return s.Need - min(s.Done, s.Need) }
 
-// Estimate returns the mean and standard deviation of the duration of one attempt, in seconds: those known beforehand, or else those of the
-// attempts that have won in this stage. ok is false while there is neither.
+// Estimate returns the mean and standard deviation of the duration of one attempt, in seconds: those known beforehand,
+// or else those of the attempts that have won in this stage. ok is false while there is neither.
 func (s *Stage) Estimate() (mean, sd float64, ok bool) {
 	if s.Mean > 0 {
 		return s.Mean.Seconds(), s.SD.Seconds(), true
@@ -111,14 +112,16 @@ func (s *Stage) Estimate() (mean, sd float64, ok bool) {
 	return s.Measured()
 }
 
-// Whole returns the seconds that a whole task takes the way an attempt took d for what follows the fraction from of it. ok is false if that is less than a 64th
-// of the task: the attempt has then hardly done more than begin, which multiplied would say that tasks last for ages.
+// Whole returns the seconds that a whole task takes the way an attempt took d for what follows the fraction from of it.
+// ok is false if that is less than a 64th of the task: the attempt has then hardly done more than begin, which
+// multiplied would say that tasks last for ages.
 func Whole(d Time, from float64) (seconds float64, ok bool) {
 	return d.Seconds() / (1 - from), 1-from >= 1./64
 }
 
-// Measured returns the mean and sample standard deviation, in seconds, of the durations of the attempts that have won; an attempt
-// that resumed counts as the whole task would have taken, if it says something of that; see Whole. ok is false while none has.
+// Measured returns the mean and sample standard deviation, in seconds, of the durations of the attempts that have won;
+// an attempt that resumed counts as the whole task would have taken, if it says something of that; see Whole. ok is
+// false while none has.
 func (s *Stage) Measured() (mean, sd float64, ok bool) {
 	if s.count == 0 {
 		return 0, 0, false
@@ -153,7 +156,8 @@ type Task struct {
 	blocked  uint32  // single tasks it still waits for
 }
 
-// Attempt is what is known of an attempt. It can be read until the call of Advance after the one in which the attempt ended.
+// Attempt is what is known of an attempt. It can be read until the call of Advance after the one in which the attempt
+// ended.
 type Attempt struct {
 	Task       TaskID
 	Machine    MachineID
@@ -166,8 +170,8 @@ type Attempt struct {
 	Rate       float64 // fraction per second since ProgressAt if the driver told, else 0
 }
 
-// attempt is the row of an attempt. Attempts end in any order, so that in a large cluster each event meets a row that is in no cache: a row
-// is half a cache line, and what few events need is in tables beside it (progress, neighbours).
+// attempt is the row of an attempt. Attempts end in any order, so that in a large cluster each event meets a row that
+// is in no cache: a row is half a cache line, and what few events need is in tables beside it (progress, neighbours).
 //
 // The stage is the task's: the rows of both are then fetched at once, instead of one after the other.
 type attempt struct {
@@ -189,11 +193,13 @@ type headway struct {
 	rate       float64
 }
 
-// neighbours are the rows of the attempts that stand before and after one in the list of its machine, -1 at the ends, and after it in that of its task. They
-// hold while there are such: the only attempt of a machine has none to look up, and only a clone one of its task.
+// neighbours are the rows of the attempts that stand before and after one in the list of its machine, -1 at the ends,
+// and after it in that of its task. They hold while there are such: the only attempt of a machine has none to look up,
+// and only a clone one of its task.
 type neighbours struct{ prev, next, older int32 }
 
-// ProgressAtTime returns the fraction of the task's work done at now: exact where the driver told the rate, else as last reported.
+// ProgressAtTime returns the fraction of the task's work done at now: exact where the driver told the rate, else as
+// last reported.
 func (a *Attempt) ProgressAtTime(now Time) float64 {
 	if a.Rate == 0 {
 		return a.Progress
@@ -201,7 +207,8 @@ func (a *Attempt) ProgressAtTime(now Time) float64 {
 	return min(1, a.Progress+a.Rate*(now-a.ProgressAt).Seconds())
 }
 
-// Remaining estimates the time that the attempt still needs from its progress so far: t_rem = age (1-phi)/(phi-From). ok is false before there is progress to judge by.
+// Remaining estimates the time that the attempt still needs from its progress so far: t_rem = age (1-phi)/(phi-From).
+// ok is false before there is progress to judge by.
 func (a *Attempt) Remaining(now Time) (rem Time, ok bool) {
 	if a.Rate > 0 {
 		return FromSeconds((1 - a.ProgressAtTime(now)) / a.Rate), true

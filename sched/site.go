@@ -6,8 +6,9 @@ type site struct {
 	first, last int32        // indexes of View.runs, -1 if it has no machine
 }
 
-// run is machines of one site with neighbouring ids. Who adds machines site by site makes one run per site, so that the one set of free machines
-// answers for each site too, and launching and ending attempts costs no more than where there are no sites.
+// run is machines of one site with neighbouring ids. Who adds machines site by site makes one run per site, so that the
+// one set of free machines answers for each site too, and launching and ending attempts costs no more than where there
+// are no sites.
 type run struct {
 	first, end MachineID // machines first .. end-1
 	next       int32     // of the same site, -1 at the end
@@ -38,18 +39,21 @@ func (v *View) settleIn(m MachineID, s SiteID) {
 	at.last = i
 }
 
-// Sites returns how many sites there are; ids run from 0. They are those of the network if the core is connected, else those that machines name.
+// Sites returns how many sites there are; ids run from 0. They are those of the network if the core is connected, else
+// those that machines name.
 func (v *View) Sites() int { return len(v.sites) }
 
-// Network returns the sites and links of the cluster, nil if the core is not connected. It is shared and not to be changed.
+// Network returns the sites and links of the cluster, nil if the core is not connected. It is shared and not to be
+// changed.
 func (v *View) Network() *Network { return v.network }
 
 // SlotsAt returns the slots of the machines at a site that are up, FreeSlotsAt those that nothing runs in.
 func (v *View) SlotsAt(s SiteID) int     { return v.sum(&v.sites[s].slots) }
 func (v *View) FreeSlotsAt(s SiteID) int { return v.sum(&v.sites[s].slots) - v.sum(&v.sites[s].used) }
 
-// FreeMachineAt returns the first machine of a site with an id of at least from that has a free slot. It is as fast as FreeMachine where the machines of
-// the site were added one after the other, and takes a step for each interruption otherwise. Ask FreeSlotsAt first.
+// FreeMachineAt returns the first machine of a site with an id of at least from that has a free slot. It is as fast as
+// FreeMachine where the machines of the site were added one after the other, and takes a step for each interruption
+// otherwise. Ask FreeSlotsAt first.
 func (v *View) FreeMachineAt(s SiteID, from MachineID) (MachineID, bool) {
 	for i := v.sites[s].first; i >= 0; i = v.runs[i].next {
 		r := &v.runs[i]
@@ -67,7 +71,8 @@ func (v *View) FreeMachineAt(s SiteID, from MachineID) (MachineID, bool) {
 	return 0, false
 }
 
-// ResultAt returns the site where a task's result is: that of the attempt that won. ok is false unless the task is done.
+// ResultAt returns the site where a task's result is: that of the attempt that won. ok is false unless the task is
+// done.
 func (v *View) ResultAt(t TaskID) (s SiteID, ok bool) {
 	task := &v.tasks[t]
 	return SiteID(task.site), task.State == TaskDone

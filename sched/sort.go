@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// sorter puts facts into canonical order, in place and stably. It allocates nothing once its tables have grown to the longest batch.
+// sorter puts facts into canonical order, in place and stably. It allocates nothing once its tables have grown to the
+// longest batch.
 //
-// Batches are short and nearly always in order already, so short ones are sorted by insertion. A long one, as when a whole cluster reports in one
-// instant, must not cost the square of its length. Its facts differ in kind and one id: small integers that are sorted instead of events.
+// Batches are short and nearly always in order already, so short ones are sorted by insertion. A long one, as when a
+// whole cluster reports in one instant, must not cost the square of its length. Its facts differ in kind and one id:
+// small integers that are sorted instead of events.
 type sorter struct {
 	keys  []uint64 // kind, id and index, from the highest bit
 	facts []Event  // before they were sorted
@@ -36,8 +38,8 @@ func (s *sorter) sort(facts []Event) {
 	slices.SortStableFunc(facts, func(a, b Event) int { return a.compare(&b) })
 }
 
-// sortByID sorts by kind and the id that is not 0. Facts whose order is the same keep theirs, so that a stable sort can follow where this was not enough:
-// where there are several instants, ids or reports of one attempt.
+// sortByID sorts by kind and the id that is not 0. Facts whose order is the same keep theirs, so that a stable sort can
+// follow where this was not enough: where there are several instants, ids or reports of one attempt.
 func (s *sorter) sortByID(facts []Event) {
 	s.keys, s.facts = s.keys[:0], append(s.facts[:0], facts...)
 	for i := range facts {

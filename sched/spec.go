@@ -24,7 +24,8 @@ type StageSpec struct {
 	Mean, SD  Time  // E and sigma of one attempt's duration if known beforehand, else 0
 	Resumable bool  // attempts can go on from a fraction of the work (From)
 
-	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of what every task reads, or none.
+	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of
+	// what every task reads, or none.
 	Inputs [][]Source
 }
 
@@ -44,11 +45,13 @@ type Edge struct {
 	Kind     EdgeKind
 	Pairs    [][2]uint32 // PerTask: task indexes (of From, of To)
 
-	// Bytes are what each task of To that waits for a task of From reads of its result, which is at the site where it was made: one number for each
-	// task of From, or pair of a PerTask edge, or a single one for all, or none if tasks only wait.
+	// Bytes are what each task of To that waits for a task of From reads of its result, which is at the site where it
+	// was made: one number for each task of From, or pair of a PerTask edge, or a single one for all, or none if tasks
+	// only wait.
 	Bytes []int64
 
-	// Measured says that this is not known beforehand: the fact AttemptDone tells how many bytes each reads of the result. Bytes are not given then.
+	// Measured says that this is not known beforehand: the fact AttemptDone tells how many bytes each reads of the
+	// result. Bytes are not given then.
 	Measured bool
 }
 
@@ -134,8 +137,8 @@ func (s *JobSpec) validateEdge(e *Edge) error {
 	return e.validateBytes(from)
 }
 
-// validateAcyclic peels off stages without waiting inputs (Kahn 1962). Edges between stages are enough: a task-level edge inside
-// one stage, or back to an earlier one, is refused even where the tasks themselves would make no cycle.
+// validateAcyclic peels off stages without waiting inputs (Kahn 1962). Edges between stages are enough: a task-level
+// edge inside one stage, or back to an earlier one, is refused even where the tasks themselves would make no cycle.
 func (s *JobSpec) validateAcyclic() error {
 	if len(s.Edges) == 0 {
 		return nil // most jobs of a large workload, and for them nothing is allocated

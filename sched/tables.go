@@ -116,7 +116,8 @@ func (v *View) unlink(row int32) {
 	}
 }
 
-// older returns the row of the running attempt of the same task that was launched before the one in a row, -1 if there is none.
+// older returns the row of the running attempt of the same task that was launched before the one in a row, -1 if there
+// is none.
 func (v *View) older(row int32) int32 {
 	if !v.attempts[row].clone {
 		return -1
@@ -141,7 +142,8 @@ func (v *View) leave(row int32, m *Machine) {
 	}
 }
 
-// advance notes how far an attempt has come. One that has done less than it was to go on from found nothing there and began where it is.
+// advance notes how far an attempt has come. One that has done less than it was to go on from found nothing there and
+// began where it is.
 func (v *View) advance(row int32, f *Event) {
 	v.progress[row] = headway{from: min(v.from(row), f.Progress), done: f.Progress, at: v.now, rate: f.Rate}
 	v.attempts[row].advanced = true

@@ -2,9 +2,9 @@ package sched
 
 import "math"
 
-// View is what the core knows, for policies and drivers to read. Rows are returned by value. Every question is answered in a time
-// that does not depend on the size of the cluster. A policy under [PerClass] sees the slots of its class and the tasks that need them; otherwise the
-// view is of all classes.
+// View is what the core knows, for policies and drivers to read. Rows are returned by value. Every question is answered
+// in a time that does not depend on the size of the cluster. A policy under [PerClass] sees the slots of its class and
+// the tasks that need them; otherwise the view is of all classes.
 type View struct {
 	now      Time
 	pace     float64 // see Pace
@@ -74,7 +74,8 @@ func (v *View) Stage(s StageID) Stage {
 	return v.stages[s]
 }
 
-// Visible tells whether the tasks of a stage are the reader's to serve: all are, except under PerClass those of other classes.
+// Visible tells whether the tasks of a stage are the reader's to serve: all are, except under PerClass those of other
+// classes.
 func (v *View) Visible(s StageID) bool { return v.sees(v.stages[s].Class) }
 
 // Task returns the row of a task.
@@ -99,9 +100,11 @@ func (v *View) Attempt(id AttemptID) Attempt {
 func (v *View) Started(a AttemptID) Time  { return v.attempts[a.row()].started }
 func (v *View) TaskOf(a AttemptID) TaskID { return v.attempts[a.row()].task }
 
-// Warm reads the rows of attempts that are to end soon, so that they are in the processor's caches by then. In a large cluster an event waits for memory twice:
-// for the row of its attempt, and then for those of the task and the machine. A group of attempts waits as often as one (group prefetching: Chen, Ailamaki, Gibbons and
-// Mowry, "Improving Hash Join Performance through Prefetching", ICDE 2004). The number returned means nothing; a compiler may leave out what nobody asks for.
+// Warm reads the rows of attempts that are to end soon, so that they are in the processor's caches by then. In a large
+// cluster an event waits for memory twice: for the row of its attempt, and then for those of the task and the machine.
+// A group of attempts waits as often as one (group prefetching: Chen, Ailamaki, Gibbons and Mowry, "Improving Hash Join
+// Performance through Prefetching", ICDE 2004). The number returned means nothing; a compiler may leave out what nobody
+// asks for.
 func (v *View) Warm(group []AttemptID) (sum uint32) {
 	for _, id := range group {
 		sum += v.attempts[id.row()].gen
@@ -152,7 +155,8 @@ func (v *View) ActiveJob(from JobID) (JobID, bool) {
 	return JobID(n), n >= 0
 }
 
-// WaitingStage returns the first stage with an id of at least from that has pending tasks. Ids ascend with the jobs' order of submission.
+// WaitingStage returns the first stage with an id of at least from that has pending tasks. Ids ascend with the jobs'
+// order of submission.
 func (v *View) WaitingStage(from StageID) (StageID, bool) {
 	n := v.next(&v.waiting, int(from))
 	return StageID(n), n >= 0
@@ -187,7 +191,8 @@ func (v *View) FreeMachine(from MachineID) (MachineID, bool) {
 func (v *View) Slots() int     { return v.sum(&v.slots) }
 func (v *View) FreeSlots() int { return v.Slots() - v.Live() }
 
-// Live returns the number of attempts running, RunningTasks that of tasks that have one, Pending that of tasks that wait for one.
+// Live returns the number of attempts running, RunningTasks that of tasks that have one, Pending that of tasks that
+// wait for one.
 func (v *View) Live() int         { return v.sum(&v.used) }
 func (v *View) RunningTasks() int { return v.sum(&v.runningTasks) }
 func (v *View) Pending() int      { return v.sum(&v.pendingTasks) }
