@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Backup is the backup tasks of MapReduce (Dean and Ghemawat, OSDI 2004, section 3.6): when no more than the share Share of the tasks
-// still runs, each of them gets one clone. The paper says "close to completion"; 0.05 is a reading.
+// Backup is the backup tasks of MapReduce (Dean and Ghemawat, OSDI 2004, section 3.6): when no more than the share
+// Share of the tasks still runs, each of them gets one clone. The paper says "close to completion"; 0.05 is a reading.
 type Backup struct{ Share float64 }
 
 // Validate returns an error unless the share is one.

@@ -8,10 +8,11 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Bootstrap is Algorithm 1 of the paper, literally: the fork at the k-th smallest of n values drawn from the sample, and
-// the residuals drawn from the fixed law (7) of a fork at F⁻¹(1-p), whatever the fork that was drawn. For that reason it does
-// not agree with itself at the edge: keeping the original without clones is not the baseline there, and on small heavy-tailed
-// samples its cost is off by -2..+16 % and its latency by up to +52 %. Here that policy is the baseline by definition.
+// Bootstrap is Algorithm 1 of the paper, literally: the fork at the k-th smallest of n values drawn from the sample,
+// and the residuals drawn from the fixed law (7) of a fork at F⁻¹(1-p), whatever the fork that was drawn. For that
+// reason it does not agree with itself at the edge: keeping the original without clones is not the baseline there, and
+// on small heavy-tailed samples its cost is off by -2..+16 % and its latency by up to +52 %. Here that policy is the
+// baseline by definition.
 type Bootstrap struct {
 	theorem *Theorem1
 	sample  *dist.Empirical

@@ -7,8 +7,8 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Resample returns a sample of that size drawn from a sample with replacement: what might as well have been measured, if the size is that of
-// the sample. The same seed and number give the same.
+// Resample returns a sample of that size drawn from a sample with replacement: what might as well have been measured,
+// if the size is that of the sample. The same seed and number give the same.
 func Resample(l *dist.Empirical, size int, seed, number uint64) *dist.Empirical {
 	key := scatter(seed) ^ scatter(number+1)
 	values := make([]float64, size)
@@ -25,8 +25,8 @@ func Resample(l *dist.Empirical, size int, seed, number uint64) *dist.Empirical 
 // Gain is what a policy saves of what is done now, as a share of it: 0.25 is a quarter less, and negative is more.
 type Gain struct{ Latency, Cost float64 }
 
-// Resampled returns what a policy would save if the durations were the resample of that size and number. What is done now, Policy{} for nothing, must be
-// a rule that [Exact] evaluates.
+// Resampled returns what a policy would save if the durations were the resample of that size and number. What is done
+// now, Policy{} for nothing, must be a rule that [Exact] evaluates.
 func Resampled(l *dist.Empirical, size, tasks int, now Rule, p Policy, seed, number uint64) (Gain, error) {
 	e, err := NewExact(Resample(l, size, seed, number), tasks)
 	if err != nil {
@@ -50,10 +50,11 @@ func saved(before, after float64) float64 {
 	return (before - after) / before
 }
 
-// Confidence says how a policy fares on resamples of the durations: the bootstrap's percentile intervals (Efron 1979). They say how much the
-// answer hangs on the durations that happened to be measured, and nothing of a future whose law is another. They hold the truth less often than
-// on their share of samples where the latency hangs on the largest durations, since no resample has a longer task than the sample: of a
-// job of 10 tasks, planned from 200 exponential durations, about as often as they should; of one of as many tasks as durations on some 60 %.
+// Confidence says how a policy fares on resamples of the durations: the bootstrap's percentile intervals (Efron 1979).
+// They say how much the answer hangs on the durations that happened to be measured, and nothing of a future whose law
+// is another. They hold the truth less often than on their share of samples where the latency hangs on the largest
+// durations, since no resample has a longer task than the sample: of a job of 10 tasks, planned from 200 exponential
+// durations, about as often as they should; of one of as many tasks as durations on some 60 %.
 type Confidence struct {
 	Level     float64 // the share of the resamples that the intervals hold, such as 0.95
 	Resamples int

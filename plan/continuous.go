@@ -9,8 +9,8 @@ import (
 // continuous are the forks of a law with a density: nodes of a quadrature over T1 = X_{k:n}, one set for every k.
 //
 // With u = F(t), the density of F(T1) is n P(Bin(n-1, 1-u) = s) for s = n-k. The nodes are equidistant in a variable x
-// with dw/dx as wide as that density is in w = log(u/(1-u)): about 2 cosh(w/2)/√n in the middle, and about 1 at the ends,
-// where t may grow as a power of 1-u. The trapezoid rule is then exact but for exp(-2π²σ²/h²), h being the step.
+// with dw/dx as wide as that density is in w = log(u/(1-u)): about 2 cosh(w/2)/√n in the middle, and about 1 at the
+// ends, where t may grow as a power of 1-u. The trapezoid rule is then exact but for exp(-2π²σ²/h²), h being the step.
 type continuous struct {
 	law     dist.Law
 	tasks   int
@@ -114,8 +114,8 @@ func (c *continuous) orders() []float64 {
 	return out
 }
 
-// steps are the nodes of an integral over y from 0 to end of something that has a corner at the lower end of the support:
-// double exponential substitutions (Takahasi and Mori 1974) on either side of it.
+// steps are the nodes of an integral over y from 0 to end of something that has a corner at the lower end of the
+// support: double exponential substitutions (Takahasi and Mori 1974) on either side of it.
 func (c *continuous) steps(end float64) []point {
 	corner := c.law.Quantile(0)
 	var out []point

@@ -6,11 +6,11 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// CostVariance returns Var[C] of a policy, machine seconds squared, +Inf if E[C²] diverges. It is as exact as Evaluate; of a
-// continuous law to about 1e-7.
+// CostVariance returns Var[C] of a policy, machine seconds squared, +Inf if E[C²] diverges. It is as exact as Evaluate;
+// of a continuous law to about 1e-7.
 //
-// Given a fork at t with s' tasks unfinished, b done before t and the rest done at t, n C is a sum of independent things: b
-// durations below t, n-b times t, and s' residuals Y that cost r+1 each. So it has
+// Given a fork at t with s' tasks unfinished, b done before t and the rest done at t, n C is a sum of independent
+// things: b durations below t, n-b times t, and s' residuals Y that cost r+1 each. So it has
 //
 //	mean      b E[X | X < t] + (n-b) t + (r+1) s' E[Y]
 //	variance  b Var[X | X < t] + (r+1)² s' Var[Y]
@@ -90,8 +90,8 @@ func (d *discrete) before(i int) spread {
 	return x
 }
 
-// done returns E[b] and E[b²] of the tasks done before the i-th atom given that it is the fork and that so many are unfinished
-// after it: b = n-s'-e with e ~ Bin(n-s', P(X = v_i)/G_i) given e > s-s'.
+// done returns E[b] and E[b²] of the tasks done before the i-th atom given that it is the fork and that so many are
+// unfinished after it: b = n-s'-e with e ~ Bin(n-s', P(X = v_i)/G_i) given e > s-s'.
 func (d *discrete) done(i, unfinished, stragglers int) (first, second float64) {
 	a := d.atoms[i]
 	rest := 0.0

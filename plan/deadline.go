@@ -14,13 +14,14 @@ type Timed struct {
 	Quantile float64 // seconds
 }
 
-// Deadline returns the policies by which a job meets the earliest deadline with probability u: of the choices that cost no more
-// than the budget, machine seconds per task, the one of least u-quantile of the latency for each number of clones and mode, soonest
-// first. Ties go as in [Optimise]. The quantiles are those of [Exact.LatencyQuantile]. It wants 0 < u < 1.
+// Deadline returns the policies by which a job meets the earliest deadline with probability u: of the choices that cost
+// no more than the budget, machine seconds per task, the one of least u-quantile of the latency for each number of
+// clones and mode, soonest first. Ties go as in [Optimise]. The quantiles are those of [Exact.LatencyQuantile]. It
+// wants 0 < u < 1.
 //
-// A quantile is a search by bisection, and there are thousands of policies. So one policy of each kind, that of least mean, sets a time,
-// one pass over the forks tells P(T < that time) of all others, and only the one that beats it most is searched, until none
-// does.
+// A quantile is a search by bisection, and there are thousands of policies. So one policy of each kind, that of least
+// mean, sets a time, one pass over the forks tells P(T < that time) of all others, and only the one that beats it most
+// is searched, until none does.
 func (e *Exact) Deadline(choices []Choice, budget, u float64) ([]Timed, error) {
 	if !(u > 0 && u < 1) {
 		return nil, fmt.Errorf("a quantile is between 0 and 1, got %g", u)
@@ -109,7 +110,8 @@ func (d *deadline) search(k *kind, c Choice) (err error) {
 	return err
 }
 
-// likeliest returns the choice that is likeliest to be done by the time of the last measure, if with probability u at least.
+// likeliest returns the choice that is likeliest to be done by the time of the last measure, if with probability u at
+// least.
 func (d *deadline) likeliest(k *kind) (best Choice, found bool) {
 	highest := d.u
 	for _, c := range k.all {
@@ -120,8 +122,8 @@ func (d *deadline) likeliest(k *kind) (best Choice, found bool) {
 	return best, found
 }
 
-// measure fills the probabilities that a job is done by a time, for all policies of several kinds in one pass over the forks. The time is
-// the best quantile of the kind, scaled.
+// measure fills the probabilities that a job is done by a time, for all policies of several kinds in one pass over the
+// forks. The time is the best quantile of the kind, scaled.
 func (d *deadline) measure(kinds []*kind, scale float64) {
 	e := d.e
 	lo, hi := e.tasks, 0

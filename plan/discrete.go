@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// discrete are the forks of a law that is all atoms, rule B of exact resampling: n values drawn from the law, the fork at
-// their k-th smallest v_j, every task equal to v_j finished. With G_j = P(X <= v_j), of the n tasks
+// discrete are the forks of a law that is all atoms, rule B of exact resampling: n values drawn from the law, the fork
+// at their k-th smallest v_j, every task equal to v_j finished. With G_j = P(X <= v_j), of the n tasks
 //
 //	s' ~ Bin(n, 1-G_j) are still running once v_j has passed, and, given s',
 //	e  ~ Bin(n-s', P(X = v_j)/G_j) of the others are equal to v_j,
@@ -55,8 +55,8 @@ func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []flo
 	}
 }
 
-// reach is how far from its mean a binomial number of that variance comes with a probability of 1e-20 or more: by Bernstein's inequality
-// P(|X-μ| > t) <= 2 exp(-t²/(2(σ²+t/3))).
+// reach is how far from its mean a binomial number of that variance comes with a probability of 1e-20 or more: by
+// Bernstein's inequality P(|X-μ| > t) <= 2 exp(-t²/(2(σ²+t/3))).
 func reach(variance float64) float64 { return 32 + 10*math.Sqrt(variance) }
 
 // residuals merges the steps of what is left of an original, at v_m - v_i, with those of a fresh attempt, at v_m.

@@ -29,8 +29,9 @@
 //
 // # Deadlines
 //
-// For jobs that have to be done by a time a [Work] tells the probability that one is (PoCD), [ChainPoCD] that of a job of
-// several stages, [Joint] divides slots among many, and [Chronos] weighs three ways to use clones against their price.
+// For jobs that have to be done by a time a [Work] tells the probability that one is (PoCD), [ChainPoCD] that of a job
+// of several stages, [Joint] divides slots among many, and [Chronos] weighs three ways to use clones against their
+// price.
 //
 // # What it is not
 //

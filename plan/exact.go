@@ -23,8 +23,8 @@ type forks interface {
 	// time is the i-th fork time t, seconds.
 	time(i int) float64
 	// weigh tells which policies fork at the i-th time: for every number s' of tasks then unfinished, weights[δ] is the
-	// probability, under the policy with s = s'+δ stragglers, that it forks then and leaves s'. It keeps to lo <= s <= hi.
-	// The weights are the caller's until it returns.
+	// probability, under the policy with s = s'+δ stragglers, that it forks then and leaves s'. It keeps to lo <= s <=
+	// hi. The weights are the caller's until it returns.
 	weigh(i, lo, hi int, visit func(unfinished int, weights []float64))
 	// residuals lists the steps of y from 0 on: its middle, its width, old(y), fresh(y).
 	residuals(i int, step func(y, width, old, fresh float64))
@@ -32,8 +32,8 @@ type forks interface {
 	lives(step func(y, width, fresh float64))
 	// before returns mean and variance of a duration given that it is less than the i-th fork time.
 	before(i int) spread
-	// done returns E[b] and E[b²] of the number b of durations less than the i-th fork time, given that s = stragglers forks
-	// there and leaves so many tasks unfinished.
+	// done returns E[b] and E[b²] of the number b of durations less than the i-th fork time, given that s = stragglers
+	// forks there and leaves so many tasks unfinished.
 	done(i, unfinished, stragglers int) (first, second float64)
 	// orders returns E[X_{k:n}] for k = 1..n, at index k; index 0 is the start of the job, 0.
 	orders() []float64
@@ -43,8 +43,8 @@ type forks interface {
 //
 // For a law of atoms, such as a sample, it is exact resampling: n values drawn from the law, a fork at the k-th
 // smallest, tasks equal to it finished. All is a finite sum, good to about 1e-12 relative. For a continuous law it is
-// quadrature over the time of the fork and over the residual, good to about 1e-9 relative where the law's density is smooth
-// on its support; where the mean of the latency barely exists the error grows.
+// quadrature over the time of the fork and over the residual, good to about 1e-9 relative where the law's density is
+// smooth on its support; where the mean of the latency barely exists the error grows.
 //
 // An Exact does not change after its making; any number of goroutines may use it.
 type Exact struct {
@@ -90,7 +90,8 @@ func (e *Exact) Tasks() int { return e.tasks }
 // Law returns the law of one attempt.
 func (e *Exact) Law() dist.Law { return e.law }
 
-// Evaluate returns E[T] and E[C] of a [Policy], of [Backup] and of a [Timeout], exactly; of other rules the error is [ErrMethod].
+// Evaluate returns E[T] and E[C] of a [Policy], of [Backup] and of a [Timeout], exactly; of other rules the error is
+// [ErrMethod].
 func (e *Exact) Evaluate(rule Rule) (Outcome, error) {
 	if t, ok := rule.(Timeout); ok {
 		if err := t.Validate(e.tasks); err != nil {

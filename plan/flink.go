@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Flink is what Apache Flink's speculation does (slow-task-detector.*, ExecutionTimeBasedSlowTaskDetector): once the share Ratio of
-// the tasks is done, a task that has run for Multiplier times the lower median of the first of them, and for LowerBound, gets clones up to
-// Executions attempts. Since all tasks are of one age that is one fork.
+// Flink is what Apache Flink's speculation does (slow-task-detector.*, ExecutionTimeBasedSlowTaskDetector): once the
+// share Ratio of the tasks is done, a task that has run for Multiplier times the lower median of the first of them, and
+// for LowerBound, gets clones up to Executions attempts. Since all tasks are of one age that is one fork.
 type Flink struct {
 	Ratio, Multiplier    float64
 	LowerBound, Interval float64 // seconds

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Forks is a multi-fork policy (Wang, "Computing with unreliable resources", MIT 2014, section 6.4): up to three single forks one
-// after the other, with fewer and fewer stragglers. Each is applied to what then still runs: a task keeps all its attempts and gets so
-// many clones, or all are killed and one more than so many start.
+// Forks is a multi-fork policy (Wang, "Computing with unreliable resources", MIT 2014, section 6.4): up to three single
+// forks one after the other, with fewer and fewer stragglers. Each is applied to what then still runs: a task keeps all
+// its attempts and gets so many clones, or all are killed and one more than so many start.
 type Forks []Policy
 
 // MaxForks is the most forks of a job.
@@ -37,8 +37,8 @@ func (f Forks) play(j *job) {
 	}
 }
 
-// limit is the limit of many tasks, which all survive a fork at the same time τ with P(not done at τ) = p: Theorem 1 with several
-// forks. With Y what is left at the last, the latency is τ + E[max of p n of Y].
+// limit is the limit of many tasks, which all survive a fork at the same time τ with P(not done at τ) = p: Theorem 1
+// with several forks. With Y what is left at the last, the latency is τ + E[max of p n of Y].
 func (f Forks) limit(e *Exact) Outcome {
 	s := newSchedule(e.law)
 	n := float64(e.tasks)

@@ -7,8 +7,8 @@ type Grid struct {
 	all       *sums
 }
 
-// blocks is into how many parts the forks of a grid are cut, whatever the number of cores: the sums are then added in the
-// same order everywhere and come out the same to the last bit.
+// blocks is into how many parts the forks of a grid are cut, whatever the number of cores: the sums are then added in
+// the same order everywhere and come out the same to the last bit.
 const blocks = 64
 
 // Block is a part of a grid, made by [Sweep.Block].
@@ -17,8 +17,8 @@ type Block struct {
 	sums   *sums
 }
 
-// Sweep is a grid about to be evaluated. Its blocks are independent: evaluate them on as many goroutines as there are cores,
-// and add them in order, from one.
+// Sweep is a grid about to be evaluated. Its blocks are independent: evaluate them on as many goroutines as there are
+// cores, and add them in order, from one.
 type Sweep struct {
 	span      *span
 	maxClones int

@@ -6,8 +6,9 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Growth returns the g with which the latency of a job grows as n^g when it forks at a fixed share of its tasks, each straggler then having
-// clones+1 attempts, new or old: Corollary 1, by the domain of attraction of the minimum of that many attempts.
+// Growth returns the g with which the latency of a job grows as n^g when it forks at a fixed share of its tasks, each
+// straggler then having clones+1 attempts, new or old: Corollary 1, by the domain of attraction of the minimum of that
+// many attempts.
 //
 //	tail x^-α        1/(α(clones+1)), and +Inf, as the latency itself, if α(clones+1) <= 1
 //	lighter tails    0: slower than any power, as log n of an exponential tail; not at all if there is a longest duration

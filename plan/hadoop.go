@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Hadoop is what Apache Hadoop's DefaultSpeculator does with its default estimator (mapreduce.job.speculative.*): every Retry seconds,
-// and only after Rest where a scan has cloned, it clones the one task that would be done latest, if a clone is expected earlier and the number of
-// cloned tasks is below a limit. A clone is expected to last as the mean of the tasks done. Progress is linear here, so
-// the estimate of a task's end is right, from the first scan on.
+// Hadoop is what Apache Hadoop's DefaultSpeculator does with its default estimator (mapreduce.job.speculative.*): every
+// Retry seconds, and only after Rest where a scan has cloned, it clones the one task that would be done latest, if a
+// clone is expected earlier and the number of cloned tasks is below a limit. A clone is expected to last as the mean of
+// the tasks done. Progress is linear here, so the estimate of a task's end is right, from the first scan on.
 type Hadoop struct {
 	Retry, Rest          float64 // seconds, > 0
 	MinAllowed           int     // cloned tasks that are always allowed

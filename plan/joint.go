@@ -58,7 +58,8 @@ type Allocation struct {
 // unless that takes more than some million steps; then the jobs whose choices are nearest to a tie are settled, and
 // [Allocation.Gap] says how much may be missing.
 type Joint struct {
-	// Steps bounds the dynamic programme; 0 is 2²⁰, one or two milliseconds. It takes up to two bytes of memory for each.
+	// Steps bounds the dynamic programme; 0 is 2²⁰, one or two milliseconds. It takes up to two bytes of memory for
+	// each.
 	Steps  int
 	claims []claim
 	clones []int

@@ -44,10 +44,10 @@ func (s *sides) compare(left, right, tolerance float64) {
 //	P(X > x+Q)/p >= P(X > x) for all x >= 0: killing gives lower latency and cost     (8)
 //	the reverse for all x >= 0: keeping does
 //
-// Of a sample it compares the integers n·#(> x+Q) and s·#(> x) at every step, so that equality is equality. No law
-// with a largest value can be certified "kill": just below that value the left side is 0. So of samples the answer is keep or inconclusive
-// unless Q = 0, even where killing clearly wins: then compare outcomes. Of a law that is no sample it compares
-// at 2,000 quantiles with a tolerance of 1e-10, which is evidence and no proof. It wants 1 <= s <= n.
+// Of a sample it compares the integers n·#(> x+Q) and s·#(> x) at every step, so that equality is equality. No law with
+// a largest value can be certified "kill": just below that value the left side is 0. So of samples the answer is keep
+// or inconclusive unless Q = 0, even where killing clearly wins: then compare outcomes. Of a law that is no sample it
+// compares at 2,000 quantiles with a tolerance of 1e-10, which is evidence and no proof. It wants 1 <= s <= n.
 func Lemma1(l dist.Law, tasks, stragglers int) Verdict {
 	if stragglers >= tasks {
 		return Equal // the fork is at the start, and there is nothing to kill

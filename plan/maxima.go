@@ -22,8 +22,8 @@ const (
 // residual there, the mean of the largest of s residuals.
 //
 // Three things make the whole grid cheap. Where S is so large that none of the powers is left, a step costs one
-// addition; where it is so small that the binomial series converges at once, a step adds to the seriesTerms power
-// sums Σ g S^i, whose digits the subtraction from 1 would lose; and only in between is it a multiplication per s, or per
+// addition; where it is so small that the binomial series converges at once, a step adds to the seriesTerms power sums
+// Σ g S^i, whose digits the subtraction from 1 would lose; and only in between is it a multiplication per s, or per
 // stride of s.
 type maxima struct {
 	lo, hi int // the band of s, lo a multiple of stride

@@ -85,8 +85,9 @@ func Objective(o Outcome, tasks int, lambda float64) float64 {
 	return o.Latency + lambda*float64(tasks)*o.Cost
 }
 
-// Best returns the choices of least E[T] that are faster than what is done now and cost no more, at most so many, best first. They
-// differ in more than the number of stragglers: there is one for each number of clones and mode. With now the baseline it is (19).
+// Best returns the choices of least E[T] that are faster than what is done now and cost no more, at most so many, best
+// first. They differ in more than the number of stragglers: there is one for each number of clones and mode. With now
+// the baseline it is (19).
 func Best(choices []Choice, now Outcome, most int) []Choice {
 	type kind struct {
 		clones   int

@@ -11,8 +11,8 @@ import (
 // job is one job being played. Its tasks are numbered by the rank of their originals' durations, which changes nothing,
 // the tasks being exchangeable, and saves looking for those that still run.
 //
-// The duration of an attempt is a function of seed, job, attempt number and task, so that rules are compared on the same luck
-// and a clone more shifts nobody else's.
+// The duration of an attempt is a function of seed, job, attempt number and task, so that rules are compared on the
+// same luck and a clone more shifts nobody else's.
 type job struct {
 	law    dist.Law
 	key    uint64    // of seed and job

@@ -65,8 +65,8 @@ func (w Work) Validate() error {
 //
 // with S the survival of Law, and for a clone that has to be launched S((D-τ-L)/(1-φ')), φ' being the progress at τ+L.
 // It is 0 when there is no time left, or so little that no attempt can make it. As in the paper all tasks count as no
-// further than the least advanced one, which is cautious, and the original as a fresh attempt for what it has left, which
-// underrates one that has been fast so far and overrates one that has been slow.
+// further than the least advanced one, which is cautious, and the original as a fresh attempt for what it has left,
+// which underrates one that has been fast so far and overrates one that has been slow.
 func (w Work) PoCD(clones int) float64 { return math.Exp(w.odds().log(clones)) }
 
 // Miss returns 1-PoCD, with full relative accuracy where it is small.

@@ -7,8 +7,9 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Within returns P(T <= t): the probability that a job under the policy is done by t, seconds. Of a law of atoms it is as
-// exact as Evaluate. Of a continuous one the quadrature over the fork meets a corner at t, and the error is about 1e-4.
+// Within returns P(T <= t): the probability that a job under the policy is done by t, seconds. Of a law of atoms it is
+// as exact as Evaluate. Of a continuous one the quadrature over the fork meets a corner at t, and the error is about
+// 1e-4.
 func (e *Exact) Within(p Policy, t float64) (float64, error) {
 	if err := p.Validate(e.tasks); err != nil {
 		return 0, err
@@ -73,8 +74,8 @@ func (o *occasions) within(p Policy, t float64) float64 {
 	return min(1, done/o.norm)
 }
 
-// remains returns the probability that a straggler of a fork, after which the law has the survival alive, is not done by t; 1 if
-// the fork is later.
+// remains returns the probability that a straggler of a fork, after which the law has the survival alive, is not done
+// by t; 1 if the fork is later.
 func (e *Exact) remains(p Policy, fork, alive, t float64) float64 {
 	if fork > t {
 		return 1

@@ -7,9 +7,10 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Rounded returns a sample of at most most >= 3 distinct values that is close to l: its largest values as they are, to a third
-// of the number, since the latency hangs on them, and the others in groups of equal size, each replaced by its mean, so that the
-// mean stays. A grid costs the square of the number of distinct values; [Shortlist] tells what is then worth evaluating exactly.
+// Rounded returns a sample of at most most >= 3 distinct values that is close to l: its largest values as they are, to
+// a third of the number, since the latency hangs on them, and the others in groups of equal size, each replaced by its
+// mean, so that the mean stays. A grid costs the square of the number of distinct values; [Shortlist] tells what is
+// then worth evaluating exactly.
 func Rounded(l *dist.Empirical, most int) *dist.Empirical {
 	if l.Distinct() <= most {
 		return l
@@ -40,9 +41,9 @@ func Rounded(l *dist.Empirical, most int) *dist.Empirical {
 	return rounded
 }
 
-// Shortlist returns, in the order of [Policies], the baseline and the policies of which one is the optimum if the choices
-// are nearly right: the few best of (20), and those of (19) with a budget a little smaller or as it is, of any kind and of
-// each number of clones and mode. The budget is the cost of the baseline, and that of each of the others.
+// Shortlist returns, in the order of [Policies], the baseline and the policies of which one is the optimum if the
+// choices are nearly right: the few best of (20), and those of (19) with a budget a little smaller or as it is, of any
+// kind and of each number of clones and mode. The budget is the cost of the baseline, and that of each of the others.
 func Shortlist(choices []Choice, tasks int, lambda float64, others ...Outcome) []Policy {
 	list := []Policy{{}}
 	few := func(figure func(Choice) float64) {

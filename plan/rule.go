@@ -6,8 +6,9 @@ import (
 	"math"
 )
 
-// Rule is what is done about the stragglers of a job whose n tasks all start at time 0, there being machines enough. The
-// rules are those of this package: [Policy], [Forks], [Timeout], and what systems do, [Spark], [Flink], [Hadoop] and [Backup].
+// Rule is what is done about the stragglers of a job whose n tasks all start at time 0, there being machines enough.
+// The rules are those of this package: [Policy], [Forks], [Timeout], and what systems do, [Spark], [Flink], [Hadoop]
+// and [Backup].
 type Rule interface {
 	// Validate returns an error unless the rule is one for a job with that many tasks.
 	Validate(tasks int) error
@@ -15,8 +16,8 @@ type Rule interface {
 	play(j *job)
 }
 
-// Evaluator evaluates the rules of one job by one method. Evaluate returns an error if the rule is none for the job, and one
-// that is [ErrMethod] if the method has nothing to say about such rules.
+// Evaluator evaluates the rules of one job by one method. Evaluate returns an error if the rule is none for the job,
+// and one that is [ErrMethod] if the method has nothing to say about such rules.
 type Evaluator interface {
 	Evaluate(r Rule) (Outcome, error)
 }
@@ -27,10 +28,11 @@ var ErrMethod = errors.New("the method does not evaluate such a rule")
 // Assessment is what a rule does to a job in full.
 type Assessment struct {
 	Outcome
-	// LatencyDeviation and CostDeviation are the standard deviations of T, seconds, and of C, machine seconds per task; +Inf if
-	// the variance diverges.
+	// LatencyDeviation and CostDeviation are the standard deviations of T, seconds, and of C, machine seconds per task;
+	// +Inf if the variance diverges.
 	LatencyDeviation, CostDeviation float64
-	// Quantile is the least t, seconds, by which the job is done with the probability that was asked for; NaN if none was.
+	// Quantile is the least t, seconds, by which the job is done with the probability that was asked for; NaN if none
+	// was.
 	Quantile float64
 	// QuantileLow and QuantileHigh hold the quantile with a confidence of 95 %; both are Quantile if it is exact.
 	QuantileLow, QuantileHigh float64
@@ -51,8 +53,8 @@ func (o Outcome) CostInterval() (low, high float64) {
 	return o.Cost - z95*o.CostError, o.Cost + z95*o.CostError
 }
 
-// Assess assesses a rule by exact if that knows how, and otherwise by simulation. The probability u of the quantile is between
-// 0 and 1, or 0 for none.
+// Assess assesses a rule by exact if that knows how, and otherwise by simulation. The probability u of the quantile is
+// between 0 and 1, or 0 for none.
 func Assess(exact *Exact, simulate *Simulate, r Rule, u float64) (Assessment, error) {
 	a, err := exact.Assess(r, u)
 	if errors.Is(err, ErrMethod) {

@@ -13,7 +13,8 @@ import (
 //	S(z)  the probability that a task is not done at z
 //	m(z)  the number of its attempts that then run
 //
-// by E[T] = ∫ 1-(1-S)^n dz and E[C] = ∫ m S dz. It is exact for a time-out, and it is the limit of many tasks for forks.
+// by E[T] = ∫ 1-(1-S)^n dz and E[C] = ∫ m S dz. It is exact for a time-out, and it is the limit of many tasks for
+// forks.
 type schedule struct {
 	law    dist.Law
 	stages []stage
@@ -21,8 +22,9 @@ type schedule struct {
 
 // stage is the time between two instants.
 type stage struct {
-	from   float64
-	reach  float64 // the probability that a task is not done at from, divided by the survivals there of the attempts that go on
+	from float64
+	// the probability that a task is not done at from, divided by the survivals there of the attempts that go on
+	reach  float64
 	groups []group
 	copies float64
 }
@@ -72,8 +74,8 @@ func (s *schedule) survival(z float64) float64 {
 	return S
 }
 
-// corners lists where S is not smooth: the instants, and where the law's support ends for attempts started at any of them; of a
-// law of atoms where it has one.
+// corners lists where S is not smooth: the instants, and where the law's support ends for attempts started at any of
+// them; of a law of atoms where it has one.
 func (s *schedule) corners() []float64 {
 	shape := []float64{s.law.Quantile(0)}
 	if highest := s.law.InvSurvival(0); !math.IsInf(highest, 1) {

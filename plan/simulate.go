@@ -8,8 +8,8 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Simulate evaluates a rule by playing it: n durations, and fresh ones for what the rule starts. It knows nothing of the other
-// methods' formulas, takes any law and any rule, and tells its standard errors. All rules meet the same luck.
+// Simulate evaluates a rule by playing it: n durations, and fresh ones for what the rule starts. It knows nothing of
+// the other methods' formulas, takes any law and any rule, and tells its standard errors. All rules meet the same luck.
 type Simulate struct {
 	law   dist.Law
 	tasks int
@@ -81,8 +81,8 @@ func (m *Simulate) AssessAll(rules []Rule, u float64) ([]Assessment, error) {
 	return all, nil
 }
 
-// sampleQuantile returns the quantile of a sample of at least 2, and the order statistics that hold that of its law with a
-// confidence of 95 %, by the normal approximation of the binomial law; NaN of an empty one.
+// sampleQuantile returns the quantile of a sample of at least 2, and the order statistics that hold that of its law
+// with a confidence of 95 %, by the normal approximation of the binomial law; NaN of an empty one.
 func sampleQuantile(times []float64, u float64) (at, low, high float64) {
 	if len(times) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()

@@ -5,10 +5,11 @@ import (
 	"math"
 )
 
-// Spark is what Apache Spark's speculation does (spark.speculation.*, TaskSetManager): once the share Quantile of the tasks is done, a
-// task that has run longer than Multiplier times the median of those done, and than MinRuntime, gets one clone. Since all tasks are of
-// one age, that is a fork with one clone and a late start: at the first check that finds both conditions fulfilled. Its
-// judgement of efficiency by records read is left out; every task counts as inefficient.
+// Spark is what Apache Spark's speculation does (spark.speculation.*, TaskSetManager): once the share Quantile of the
+// tasks is done, a task that has run longer than Multiplier times the median of those done, and than MinRuntime, gets
+// one clone. Since all tasks are of one age, that is a fork with one clone and a late start: at the first check that
+// finds both conditions fulfilled. Its judgement of efficiency by records read is left out; every task counts as
+// inefficient.
 type Spark struct {
 	Quantile, Multiplier float64
 	Interval, MinRuntime float64 // seconds
@@ -20,8 +21,8 @@ func Spark4() Spark { return Spark{Quantile: 0.9, Multiplier: 3, Interval: 0.1, 
 // Spark3 returns the defaults before Spark 4.
 func Spark3() Spark { return Spark{Quantile: 0.75, Multiplier: 1.5, Interval: 0.1, MinRuntime: 0.1} }
 
-// SparkThresholds returns settings that clone by age alone, which a fork at a number of tasks cannot express: half of the tasks done, and
-// multipliers from 1.2 to 8.
+// SparkThresholds returns settings that clone by age alone, which a fork at a number of tasks cannot express: half of
+// the tasks done, and multipliers from 1.2 to 8.
 func SparkThresholds() []Spark {
 	var all []Spark
 	for _, multiplier := range []float64{1.2, 1.5, 2, 2.5, 3, 4, 6, 8} {
@@ -47,8 +48,9 @@ func (r Spark) Validate(int) error {
 
 func (r Spark) play(j *job) { j.fork(r.at(j.sorted), 1, Keep) }
 
-// at returns the moment at which all running tasks are cloned, +Inf if never: the first check t with enough tasks done and
-// t > multiplier × the median of those done, which is sorted[done/2] as Spark has it. The median only moves when a task is done.
+// at returns the moment at which all running tasks are cloned, +Inf if never: the first check t with enough tasks done
+// and t > multiplier × the median of those done, which is sorted[done/2] as Spark has it. The median only moves when a
+// task is done.
 func (r Spark) at(sorted []float64) float64 {
 	n := len(sorted)
 	for done := max(1, int(r.Quantile*float64(n))); done < n; done++ {

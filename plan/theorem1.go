@@ -13,9 +13,9 @@ import (
 //	E[C] = ∫_0^{1-p} F⁻¹(h) dh + p F⁻¹(1-p) + (r+1) p E[Y]           (6)
 //	P(Y > y) = Fb(y)^(r+1) (kill) or Fb(y)^r Fb(y+F⁻¹(1-p))/p (keep)  (7)
 //
-// with p = s/n. It is within 2.4 % of the truth at n = 100 and 0.25 % at 1000 for the laws of the paper, mostly above it.
-// Of a sample with ties, Y of a kept original has an atom at 0. The baseline and a fork at the start, where (5) and (6)
-// jump, are exact.
+// with p = s/n. It is within 2.4 % of the truth at n = 100 and 0.25 % at 1000 for the laws of the paper, mostly above
+// it. Of a sample with ties, Y of a kept original has an atom at 0. The baseline and a fork at the start, where (5) and
+// (6) jump, are exact.
 type Theorem1 struct{ exact *Exact }
 
 // NewTheorem1 returns the evaluator of a job, with the errors of [NewExact].

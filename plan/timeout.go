@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Timeout gives a task clones when it has run for a time, whatever the others do. It needs no knowledge of the job, so it is what a
-// client that waits for an answer can do, and its tasks are independent, so that all about it is exact.
+// Timeout gives a task clones when it has run for a time, whatever the others do. It needs no knowledge of the job, so
+// it is what a client that waits for an answer can do, and its tasks are independent, so that all about it is exact.
 //
 // With Original Kill and no Clones it relaunches: a task that is not done in After is killed and started anew.
 type Timeout struct {

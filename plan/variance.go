@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// LatencyVariance returns Var[T] of a policy, seconds squared, +Inf if E[T²] diverges. It is as exact as Evaluate. About the
-// mean μ, and given a fork at t that leaves s' tasks,
+// LatencyVariance returns Var[T] of a policy, seconds squared, +Inf if E[T²] diverges. It is as exact as Evaluate.
+// About the mean μ, and given a fork at t that leaves s' tasks,
 //
 //	E[(T-μ)²] = (t-μ)² + ∫ 2 (t-μ+y) (1-(1-S(y))^s') dy
 func (e *Exact) LatencyVariance(p Policy) (float64, error) {
