@@ -2,11 +2,12 @@ package dist
 
 import "math"
 
-// Domain is what the maximum of many copies of a law, shifted and scaled, tends to (Fisher, Tippett, Gnedenko; Lemma 3 of
-// the single-fork paper).
+// Domain is what the maximum of many copies of a law, shifted and scaled, tends to (Fisher, Tippett, Gnedenko; Lemma 3
+// of the single-fork paper).
 type Domain uint8
 
-// The domains of attraction. A law with atoms at its upper end, such as a sample, is in none: never use the limits on samples.
+// The domains of attraction. A law with atoms at its upper end, such as a sample, is in none: never use the limits on
+// samples.
 const (
 	NoDomain        Domain = iota
 	Gumbel                 // exp(-exp(-x)): tails lighter than any power
@@ -19,8 +20,9 @@ func (d Domain) String() string {
 	return [...]string{"none", "gumbel", "frechet", "reversed-weibull"}[d]
 }
 
-// Attraction returns the domain of attraction of l and the index α of the Fréchet and reversed Weibull limits, 0 of the others.
-// The domain of a law made of others is worked out from theirs; it is NoDomain where there is none, and for laws that it does not know.
+// Attraction returns the domain of attraction of l and the index α of the Fréchet and reversed Weibull limits, 0 of the
+// others. The domain of a law made of others is worked out from theirs; it is NoDomain where there is none, and for
+// laws that it does not know.
 func Attraction(l Law) (Domain, float64) {
 	switch l := l.(type) {
 	case Exponential, ShiftedExp, Gamma, Weibull, Lognormal, HyperExp:
@@ -46,7 +48,8 @@ func Attraction(l Law) (Domain, float64) {
 	return NoDomain, 0
 }
 
-// attractionBelow is that of a law given that it is at most hi: a density that is positive there makes the survival fall linearly.
+// attractionBelow is that of a law given that it is at most hi: a density that is positive there makes the survival
+// fall linearly.
 func attractionBelow(c conditional) (Domain, float64) {
 	if math.IsInf(c.hi, 1) || c.sh == 0 {
 		return Attraction(c.of)
@@ -57,7 +60,8 @@ func attractionBelow(c conditional) (Domain, float64) {
 	return NoDomain, 0
 }
 
-// attractionOf is that of the part with the heaviest tail: the largest end, and of parts that have none the least power.
+// attractionOf is that of the part with the heaviest tail: the largest end, and of parts that have none the least
+// power.
 func attractionOf(m *Mixture) (domain Domain, index float64) {
 	end := m.InvSurvival(0)
 	for _, part := range m.of {
@@ -75,8 +79,8 @@ func attractionOf(m *Mixture) (domain Domain, index float64) {
 	return domain, index
 }
 
-// Norming returns the constants a > 0 and b, both in the unit of l, with which (max of n - b)/a tends to the limit of l's domain as n grows
-// (Lemma 3):
+// Norming returns the constants a > 0 and b, both in the unit of l, with which (max of n - b)/a tends to the limit of
+// l's domain as n grows (Lemma 3):
 //
 //	Fréchet           b = 0,            a = F⁻¹(1-1/n)
 //	Gumbel            b = F⁻¹(1-1/n),   a = E[X-b | X > b]

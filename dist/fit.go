@@ -38,12 +38,12 @@ var fitFamilies = []fitFamily{
 	{"weibull", 2, true, false, fitWeibull},
 }
 
-// Fit returns the law of a family that is likeliest to give the observations, which are durations >= 0, some of them censored. The
-// families are exp, gamma, lognormal, pareto, shiftedexp and weibull. It is an error if there are fewer than two complete observations that
-// differ, or one is 0 or negative where the family has none such.
+// Fit returns the law of a family that is likeliest to give the observations, which are durations >= 0, some of them
+// censored. The families are exp, gamma, lognormal, pareto, shiftedexp and weibull. It is an error if there are fewer
+// than two complete observations that differ, or one is 0 or negative where the family has none such.
 //
-// The estimates are closed forms, or the roots of one equation to 1e-10; of censored gamma and lognormal laws, whose likelihood is climbed, to
-// about 1e-6.
+// The estimates are closed forms, or the roots of one equation to 1e-10; of censored gamma and lognormal laws, whose
+// likelihood is climbed, to about 1e-6.
 func Fit(family string, observations []Observation) (Fitted, error) {
 	i := slices.IndexFunc(fitFamilies, func(f fitFamily) bool { return f.name == family })
 	if i < 0 {
@@ -214,7 +214,8 @@ func fitGamma(observations []Observation) (Law, error) {
 	})
 }
 
-// climb maximises the likelihood from a start by the simplex of Nelder and Mead, twice, since the first may end in a fold.
+// climb maximises the likelihood from a start by the simplex of Nelder and Mead, twice, since the first may end in a
+// fold.
 func climb(observations []Observation, a, b float64, law func(a, b float64) Law) (Law, error) {
 	problem := optimize.Problem{Func: func(x []float64) float64 {
 		l := law(x[0], x[1])

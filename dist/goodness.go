@@ -16,8 +16,9 @@ func KolmogorovSmirnov(values []float64, l Law) float64 {
 	return d
 }
 
-// AndersonDarling returns A² of a sample and a continuous law, which weighs the tails more than the distance of Kolmogorov and Smirnov does
-// ("A test of goodness of fit", JASA 49, 1954); +Inf if a value is outside the support or at its end. The values need no order.
+// AndersonDarling returns A² of a sample and a continuous law, which weighs the tails more than the distance of
+// Kolmogorov and Smirnov does ("A test of goodness of fit", JASA 49, 1954); +Inf if a value is outside the support or
+// at its end. The values need no order.
 //
 //	A² = -n - Σ (2i-1)/n (log F(x_i) + log S(x_{n+1-i}))
 func AndersonDarling(values []float64, l Law) float64 {
@@ -34,14 +35,15 @@ func AndersonDarling(values []float64, l Law) float64 {
 // Goodness is how well a fitted law fits the sample that it was fitted to.
 type Goodness struct {
 	KolmogorovSmirnov, AndersonDarling float64
-	// The probabilities that a sample of the fitted law, fitted anew, is as far from its fit or farther. A small one refutes the law; a large one
-	// does not prove it.
+	// The probabilities that a sample of the fitted law, fitted anew, is as far from its fit or farther. A small one
+	// refutes the law; a large one does not prove it.
 	KolmogorovSmirnovP, AndersonDarlingP float64
 }
 
-// Test returns how well the law fits complete values. A law that was fitted to a sample is nearer to it than the law that the sample
-// is from, and tables for known laws are then wrong; so the probabilities are those of the parametric bootstrap: rounds >= 1 samples are drawn from the
-// fitted law, with uniform numbers in (0, 1) from next, and fitted themselves. Their error is about 1/(2√rounds).
+// Test returns how well the law fits complete values. A law that was fitted to a sample is nearer to it than the law
+// that the sample is from, and tables for known laws are then wrong; so the probabilities are those of the parametric
+// bootstrap: rounds >= 1 samples are drawn from the fitted law, with uniform numbers in (0, 1) from next, and fitted
+// themselves. Their error is about 1/(2√rounds).
 //
 // Shifted exponential and Pareto laws begin at the least value, which is left out of A².
 func (f Fitted) Test(values []float64, rounds int, next func() float64) Goodness {

@@ -31,9 +31,9 @@ func Complete(values []float64) []Observation {
 //
 // Killing an attempt because its clone won censors it so. Killing it because it was slow does not.
 //
-// If the largest observation is censored, S does not fall to 0: nothing was seen of the rest, the Defect. No treatment of it is
-// right. [ProductLimit.Efron] is the least law that agrees with what was seen, and [ProductLimit.Extended] one that
-// follows a tail of the caller's.
+// If the largest observation is censored, S does not fall to 0: nothing was seen of the rest, the Defect. No treatment
+// of it is right. [ProductLimit.Efron] is the least law that agrees with what was seen, and [ProductLimit.Extended] one
+// that follows a tail of the caller's.
 type ProductLimit struct {
 	values   []float64 // where it falls, increasing
 	survival []float64 // from there on
@@ -98,14 +98,15 @@ func (p *ProductLimit) Survival(x float64) (estimate, standardError float64) {
 	return S, S * math.Sqrt(p.variance[i-1])
 }
 
-// Defect returns the probability of which nothing was seen but that it lies beyond the largest observation; 0 if that is complete.
+// Defect returns the probability of which nothing was seen but that it lies beyond the largest observation; 0 if that
+// is complete.
 func (p *ProductLimit) Defect() float64 { return p.survival[len(p.survival)-1] }
 
 // Last returns the largest observation, seconds.
 func (p *ProductLimit) Last() float64 { return p.last }
 
-// Efron returns the estimate with its defect put on the largest observation (Efron 1967). It understates: of all laws that agree with
-// what was seen, none is smaller.
+// Efron returns the estimate with its defect put on the largest observation (Efron 1967). It understates: of all laws
+// that agree with what was seen, none is smaller.
 func (p *ProductLimit) Efron() *Weighted {
 	values, weights := p.steps()
 	if d := p.Defect(); d > 0 {
@@ -118,9 +119,9 @@ func (p *ProductLimit) Efron() *Weighted {
 	return mustWeighted(values, weights)
 }
 
-// Extended returns the estimate with its defect spread over the quantiles of tail beyond the largest observation: a law that
-// was fitted to the same observations, say. points >= 1 is on how many values; each stands for the middle of an equal share. It is an error if
-// tail cannot be that long.
+// Extended returns the estimate with its defect spread over the quantiles of tail beyond the largest observation: a law
+// that was fitted to the same observations, say. points >= 1 is on how many values; each stands for the middle of an
+// equal share. It is an error if tail cannot be that long.
 func (p *ProductLimit) Extended(tail Law, points int) (*Weighted, error) {
 	values, weights := p.steps()
 	d := p.Defect()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fields splits a text at the commas outside parentheses: "key=value,key=(value,value)" has two fields. Like [strings.Split] it
-// returns at least one, which may be empty.
+// Fields splits a text at the commas outside parentheses: "key=value,key=(value,value)" has two fields. Like
+// [strings.Split] it returns at least one, which may be empty.
 func Fields(s string) (fields []string) {
 	open, start := 0, 0
 	for i := range len(s) {
@@ -27,12 +27,14 @@ func Fields(s string) (fields []string) {
 	return append(fields, s[start:])
 }
 
-// Unknown returns the error that there is no such name of a kind of things: the nearest name if one is near, else the valid ones.
+// Unknown returns the error that there is no such name of a kind of things: the nearest name if one is near, else the
+// valid ones.
 func Unknown(kind, name string, valid []string) error {
 	return UnknownAmong(kind, name, valid, "valid: "+strings.Join(valid, ", "))
 }
 
-// UnknownAmong is [Unknown] for names that are too many for a line, or need more words: where none is near, it says what it is told.
+// UnknownAmong is [Unknown] for names that are too many for a line, or need more words: where none is near, it says
+// what it is told.
 func UnknownAmong(kind, name string, valid []string, otherwise string) error {
 	if near := Nearest(name, valid); near != "" {
 		return fmt.Errorf("unknown %s %q; did you mean %s?", kind, name, near)
@@ -40,8 +42,8 @@ func UnknownAmong(kind, name string, valid []string, otherwise string) error {
 	return fmt.Errorf("unknown %s %q; %s", kind, name, otherwise)
 }
 
-// Nearest returns the first of the valid names that are most like name, "" if none is: more than two letters, or half of the name,
-// would have to change.
+// Nearest returns the first of the valid names that are most like name, "" if none is: more than two letters, or half
+// of the name, would have to change.
 func Nearest(name string, valid []string) string {
 	best, distance := "", min(3, len(name)/2+1)
 	for _, v := range valid {

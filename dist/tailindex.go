@@ -14,13 +14,15 @@ type HillPoint struct {
 	Low, High float64 // α holds there with a confidence of 95 %, if the tail is a power law from the threshold on
 }
 
-// Hill returns the estimates of the tail index ("A simple general approach to inference about the tail of a distribution", Annals of
-// Statistics 3, 1975) for every size of the tail, in increasing order: the data of a Hill plot. With X_(1) >= X_(2) >= ...
+// Hill returns the estimates of the tail index ("A simple general approach to inference about the tail of a
+// distribution", Annals of Statistics 3, 1975) for every size of the tail, in increasing order: the data of a Hill
+// plot. With X_(1) >= X_(2) >= ...
 //
 //	1/α_k = (1/k) Σ_{i<=k} log(X_(i)/X_(k+1))
 //
-// Where the plot is level it tells the index; where it is not, there is no power law. The intervals are α(1 ± 1.96/√k). Thresholds
-// that are not positive, and tails that are all equal to theirs, are left out. Values need no order; they must be finite.
+// Where the plot is level it tells the index; where it is not, there is no power law. The intervals are α(1 ± 1.96/√k).
+// Thresholds that are not positive, and tails that are all equal to theirs, are left out. Values need no order; they
+// must be finite.
 func Hill(values []float64) []HillPoint {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
@@ -42,10 +44,10 @@ func Hill(values []float64) []HillPoint {
 	return out
 }
 
-// TailIndex returns the point of the Hill plot whose power law is nearest to the values beyond its threshold in the sense of Kolmogorov
-// and Smirnov (Clauset, Shalizi and Newman, "Power-law distributions in empirical data", SIAM Review 51, 2009), of those
-// with a tail of at least 10 values, and that distance. It is an error if there is none. That an index is returned does not mean
-// that the tail is a power law.
+// TailIndex returns the point of the Hill plot whose power law is nearest to the values beyond its threshold in the
+// sense of Kolmogorov and Smirnov (Clauset, Shalizi and Newman, "Power-law distributions in empirical data", SIAM
+// Review 51, 2009), of those with a tail of at least 10 values, and that distance. It is an error if there is none.
+// That an index is returned does not mean that the tail is a power law.
 func TailIndex(values []float64) (best HillPoint, distance float64, err error) {
 	const least = 10
 	sorted := slices.Clone(values)
