@@ -9,8 +9,9 @@ import (
 )
 
 // LowerBound returns a mean flow time in seconds that no policy can beat on a workload and cluster, whatever it knows
-// beforehand, however many clones it makes and however lucky it is; with a [Capacity] model and jobs that all arrive
-// at once, in the mean over luck. It is 0 where nothing is known. Policies that set the speed of the machines are not meant.
+// beforehand, however many clones it makes and however lucky it is; with a [Capacity] model and jobs that all arrive at
+// once, in the mean over luck. It is 0 where nothing is known. Policies that set the speed of the machines are not
+// meant.
 //
 // It is the larger of two bounds, which are (8) and (17) of the paper on SREW (Xu et al., IEEE TPDS 2017) for jobs
 // that arrive when they like. First, no job ends before its longest chain of tasks could, were each to last as short
@@ -34,7 +35,8 @@ func LowerBound(w *trace.Workload, o Options) (float64, error) {
 		return 0, err
 	}
 	l, ok := service.(limited)
-	if !ok || o.Progress.Noise > 0 && resumes(w) { // a report may claim work that was not done, and an attempt resume there
+	// a report may claim work that was not done, and an attempt resume there
+	if !ok || o.Progress.Noise > 0 && resumes(w) {
 		return 0, nil
 	}
 	least := shortest(w, l, &o)

@@ -10,17 +10,21 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Cluster is a world of several sites, after GeoClone (Wang et al., Section 3): an attempt of a task that takes p on a machine of unit speed takes
+// Cluster is a world of several sites, after GeoClone (Wang et al., Section 3): an attempt of a task that takes p on a
+// machine of unit speed takes
 //
 //	e = p s/v + d
 //
-// on a machine of speed v, where s is its slowdown, drawn for each attempt from the law of the site, and d the time to fetch what it reads, from all sources at once.
-// It is read from a file ([ReadCluster]) or generated ([Waxman]). Nobody changes it once it is used.
+// on a machine of speed v, where s is its slowdown, drawn for each attempt from the law of the site, and d the time to
+// fetch what it reads, from all sources at once. It is read from a file ([ReadCluster]) or generated ([Waxman]). Nobody
+// changes it once it is used.
 type Cluster struct {
 	Name    string // where it comes from, for messages
 	Sites   []Site
 	Network *sched.Network // names are those of Sites; nil only before it is complete
-	Shared  bool           // fetches at the same time share what links and sites carry, by max-min fairness; otherwise each has its links to itself
+	// fetches at the same time share what links and sites carry, by max-min fairness; otherwise each has its links to
+	// itself
+	Shared bool
 }
 
 // Site is machines that are equally good on average and have each other's data at hand.
@@ -35,7 +39,8 @@ type Site struct {
 	Line     int      // of the cluster file where it is described; 0 if there is none
 }
 
-// Speed is the law of the speeds of a site's machines: normal, given that it is between Min and Max. A machine draws once.
+// Speed is the law of the speeds of a site's machines: normal, given that it is between Min and Max. A machine draws
+// once.
 type Speed struct{ Mean, SD, Min, Max float64 }
 
 // Steady is the law of machines that are all so fast.
@@ -85,7 +90,8 @@ func (c *Cluster) Slots() (n int) {
 	return n
 }
 
-// Locate returns the site that each of the workload's Sites is, by name. That of index 0, which is no site, means nothing. It is an error if a job reads input at a site that the cluster does not have.
+// Locate returns the site that each of the workload's Sites is, by name. That of index 0, which is no site, means
+// nothing. It is an error if a job reads input at a site that the cluster does not have.
 func (c *Cluster) Locate(w *trace.Workload) ([]sched.SiteID, error) {
 	index := make(map[string]sched.SiteID, len(c.Sites))
 	for i := range c.Sites {

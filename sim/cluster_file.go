@@ -19,8 +19,8 @@ const (
 	maxSlots    = 1 << 16 // of a machine
 )
 
-// LoadCluster returns the cluster that a user names on the command line: a file, or the spec of a generator, "synth:...". Errors are one line that
-// names the file, the line and the field.
+// LoadCluster returns the cluster that a user names on the command line: a file, or the spec of a generator,
+// "synth:...". Errors are one line that names the file, the line and the field.
 func LoadCluster(arg string, seed uint64) (*Cluster, error) {
 	if strings.HasPrefix(arg, synthCluster) {
 		return parseWaxman(arg, seed)

@@ -16,12 +16,14 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Measured links between cloud regions, from two public tables, told by their headers. Sites are called as regions are, cloud:region. Of several measurements of a link the mean counts.
+// Measured links between cloud regions, from two public tables, told by their headers. Sites are called as regions are,
+// cloud:region. Of several measurements of a link the mean counts.
 //
-//   - Skyplane's throughput.csv (Jain et al., NSDI 2023): 64 connections between large machines; rows of which both ends are in the tier PREMIUM, what was received, in bits
-//     per second. No latency. Google's regions stand there with a zone, which is left out.
-//   - results.csv of intercloud-throughput: one connection between small machines. The column bitrate_Bps holds the bytes of ten seconds; avgrtt, in milliseconds, is the latency of a fetch,
-//     which is asked for and then answered.
+//   - Skyplane's throughput.csv (Jain et al., NSDI 2023): 64 connections between large machines; rows of which both
+//     ends are in the tier PREMIUM, what was received, in bits per second. No latency. Google's regions stand there
+//     with a zone, which is left out.
+//   - results.csv of intercloud-throughput: one connection between small machines. The column bitrate_Bps holds the
+//     bytes of ten seconds; avgrtt, in milliseconds, is the latency of a fetch, which is asked for and then answered.
 
 // measured is the table of one file.
 type measured struct {

@@ -11,14 +11,15 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Waxman generates the world of GeoClone's simulations (Wang et al., Section 6): sites on a plane, as the topology generator BRITE places those of a
-// Waxman graph, with slots by Zipf's law. What the paper leaves open is a reading:
+// Waxman generates the world of GeoClone's simulations (Wang et al., Section 6): sites on a plane, as the topology
+// generator BRITE places those of a Waxman graph, with slots by Zipf's law. What the paper leaves open is a reading:
 //
-//   - Points are uniform on a grid of 1000 x 1000, no two the same. Of the graph only distances matter, so its links are not made: the bandwidth between sites at
-//     distance d is 50 - 35 d/(1000 sqrt 2) Mbit/s, and there is no latency.
+//   - Points are uniform on a grid of 1000 x 1000, no two the same. Of the graph only distances matter, so its links
+//     are not made: the bandwidth between sites at distance d is 50 - 35 d/(1000 sqrt 2) Mbit/s, and there is no
+//     latency.
 //   - Site k has slots in proportion to k^-Skew, rounded by largest remainder, at least one. A machine has one slot.
-//   - Speeds are normal in [0.2, 3]. Large sites are faster and steadier: the mean rises from 0.6 at the smallest to 1 at the largest, the coefficient of variation falls
-//     from 0.3 to 0.1, both linear in the logarithm of the slots.
+//   - Speeds are normal in [0.2, 3]. Large sites are faster and steadier: the mean rises from 0.6 at the smallest to 1
+//     at the largest, the coefficient of variation falls from 0.3 to 0.1, both linear in the logarithm of the slots.
 type Waxman struct {
 	Sites    int
 	Slots    int     // in all, at least one per site
@@ -161,7 +162,8 @@ func zipf(sites, slots int, skew float64) []int {
 		share[i] = max(1, int(weight[i]))
 		left -= share[i]
 	}
-	remainder := func(i int) float64 { return weight[i] - float64(share[i]) } // negative for what was raised to one slot
+	// negative for what was raised to one slot
+	remainder := func(i int) float64 { return weight[i] - float64(share[i]) }
 	slices.SortStableFunc(rest, func(a, b int) int {
 		return cmp.Compare(remainder(b), remainder(a))
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Faults says how machines fail: each on its own, after an exponentially distributed time of work, for an exponentially distributed time of repair. The zero
-// value is machines that never fail.
+// Faults says how machines fail: each on its own, after an exponentially distributed time of work, for an exponentially
+// distributed time of repair. The zero value is machines that never fail.
 type Faults struct {
 	MTBF sched.Time // mean time of work
 	MTTR sched.Time // mean time of repair

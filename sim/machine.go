@@ -8,9 +8,9 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// MachineSlowdown is the model of correlated slowdowns: a machine keeps its slowdown for an exponentially distributed while with the given
-// mean, then draws another. All attempts on the machine suffer alike, and one that outlives the while goes on at the new pace. The size of a
-// task is its recorded duration.
+// MachineSlowdown is the model of correlated slowdowns: a machine keeps its slowdown for an exponentially distributed
+// while with the given mean, then draws another. All attempts on the machine suffer alike, and one that outlives the
+// while goes on at the new pace. The size of a task is its recorded duration.
 func MachineSlowdown(slowdown dist.Law, keep sched.Time) Model {
 	return func(_ *trace.Workload, machines int, seed uint64) (Service, error) {
 		s := &machineSlowdown{law: slowdown, keep: float64(keep), seed: seed, spells: make([]spell, machines)}
@@ -35,7 +35,8 @@ type spell struct {
 	end    float64 // nanoseconds since the run began
 }
 
-// start returns spell number n of a machine, which begins at an instant. It follows from the seed, the machine and the lengths of the spells before.
+// start returns spell number n of a machine, which begins at an instant. It follows from the seed, the machine and the
+// lengths of the spells before.
 func (s *machineSlowdown) start(machine, n uint32, at float64) spell {
 	return spell{
 		number: n,

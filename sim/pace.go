@@ -7,9 +7,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Under a policy that sets the speed of the machines, what a service says is how long an attempt takes at their ordinary speed: its work. Its end is
-// planned anew at each change. The end is rounded once, from the work that is left then, to whole nanoseconds, and no rounding of an earlier plan
-// goes into it; the work itself is kept with an error below 2^-52 of what was done between two changes.
+// Under a policy that sets the speed of the machines, what a service says is how long an attempt takes at their
+// ordinary speed: its work. Its end is planned anew at each change. The end is rounded once, from the work that is left
+// then, to whole nanoseconds, and no rounding of an earlier plan goes into it; the work itself is kept with an error
+// below 2^-52 of what was done between two changes.
 
 // effort is the work of an attempt, in nanoseconds of a machine at ordinary speed.
 type effort struct {

@@ -9,8 +9,8 @@ import (
 )
 
 // Progress says what a policy is told of the progress of attempts. Progress is measured in time: an attempt that has
-// run for a third of its duration has done a third of what it was launched for. While it is being launched (Options.LaunchDelay) it does and
-// tells nothing. The zero value tells nothing.
+// run for a third of its duration has done a third of what it was launched for. While it is being launched
+// (Options.LaunchDelay) it does and tells nothing. The zero value tells nothing.
 type Progress struct {
 	Exact bool       // when the attempt begins, together with the rate: a policy knows when it will end
 	Every sched.Time // without a rate, each time this span has passed since the beginning; 0 for never
@@ -56,7 +56,8 @@ func (s *Simulator) word(r *running) sched.Event {
 
 // report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that
 // who extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under
-// checkpointing nobody can know that time, and p is what is done. Where the policy sets the speed, age and remaining time are those at ordinary speed.
+// checkpointing nobody can know that time, and p is what is done. Where the policy sets the speed, age and remaining
+// time are those at ordinary speed.
 func (s *Simulator) report(r *running) sched.Event {
 	wrong := s.misjudged(r)
 	r.reports++

@@ -8,13 +8,15 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// queue orders what is going to happen: at most one instant per key, a small integer such as an attempt's row. The earliest comes first and of
-// equal ones the smallest key, so that the order is total. No instant is pushed that is before the last one popped.
+// queue orders what is going to happen: at most one instant per key, a small integer such as an attempt's row. The
+// earliest comes first and of equal ones the smallest key, so that the order is total. No instant is pushed that is
+// before the last one popped.
 //
-// It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 1990): an entry is in the bucket of the highest bit in which its instant differs from
-// the last one popped, and when the lowest bucket's turn comes its entries move to lower ones. So an entry moves at most once per bit, about eight times with
-// 100,000 of them, and each time from one end of an array to that of another. A heap of that size is as deep, but waits for memory at each level.
-// An index takes an attempt out when it is killed instead of leaving a stale entry behind.
+// It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 1990): an entry is in the bucket of the highest bit in
+// which its instant differs from the last one popped, and when the lowest bucket's turn comes its entries move to lower
+// ones. So an entry moves at most once per bit, about eight times with 100,000 of them, and each time from one end of
+// an array to that of another. A heap of that size is as deep, but waits for memory at each level. An index takes an
+// attempt out when it is killed instead of leaving a stale entry behind.
 type queue struct {
 	buckets [64][]entry // 0: at the instant last; b: bit b-1 is the highest that differs
 	filled  uint64      // a bit per bucket that is not empty
@@ -28,11 +30,12 @@ type queue struct {
 	horizon sched.Time        // end of what has been in sight
 }
 
-// sight is how many of the entries that are popped next are in sight at most: enough that the processor may fetch what belongs to them all at once, and few enough
-// that its caches keep it until then.
+// sight is how many of the entries that are popped next are in sight at most: enough that the processor may fetch what
+// belongs to them all at once, and few enough that its caches keep it until then.
 const sight = 64
 
-// entry is 16 bytes. The upper half of id is the caller's: what it needs to know when the instant comes, without looking elsewhere.
+// entry is 16 bytes. The upper half of id is the caller's: what it needs to know when the instant comes, without
+// looking elsewhere.
 type entry struct {
 	time sched.Time
 	id   uint64 // key in the lower half

@@ -25,9 +25,11 @@ type JobResult struct {
 	Arrival    sched.Time
 	Completion sched.Time
 	Deadline   sched.Time // instant, sched.Never if there is none
-	Alone      sched.Time // what the job would have taken with a slot for every task, no clones, and durations as recorded, at the run's speed
-	Fruitful   sched.Time // machine time of attempts whose work counted
-	Fruitless  sched.Time // machine time of the others
+	// what the job would have taken with a slot for every task, no clones, and durations as recorded, at the run's
+	// speed
+	Alone     sched.Time
+	Fruitful  sched.Time // machine time of attempts whose work counted
+	Fruitless sched.Time // machine time of the others
 }
 
 // result reads the core's tables once all jobs are over.
@@ -94,7 +96,8 @@ func (r *Result) Stats() Stats {
 	return st
 }
 
-// quantile interpolates linearly between the sorted values around (n-1)q, as NumPy and R (type 7) do; 0 if there are none.
+// quantile interpolates linearly between the sorted values around (n-1)q, as NumPy and R (type 7) do; 0 if there are
+// none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -13,15 +13,17 @@ import (
 
 // Options are everything about a run but the workload and the policy.
 type Options struct {
-	Machines    int
-	Slots       int          // per machine; 0 means 1
-	More        []int        // slots per machine of class 1, 2 and so on, for workloads with classes; Slots are of class 0
-	Limits      sched.Limits // as they are: the zero value allows no attempt
-	Model       Model        // how long attempts last; nil means Resample
-	Cluster     *Cluster     // of several sites, which have Machines and Slots of their own; nil if there are no sites
-	Faults      Faults
-	Progress    Progress
-	Speed       float64    // of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
+	Machines int
+	Slots    int // per machine; 0 means 1
+	// slots per machine of class 1, 2 and so on, for workloads with classes; Slots are of class 0
+	More     []int
+	Limits   sched.Limits // as they are: the zero value allows no attempt
+	Model    Model        // how long attempts last; nil means Resample
+	Cluster  *Cluster     // of several sites, which have Machines and Slots of their own; nil if there are no sites
+	Faults   Faults
+	Progress Progress
+	// of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
+	Speed       float64
 	LaunchDelay sched.Time // that an attempt holds its slot before it begins
 	Seed        uint64
 	Check       bool            // check the core's invariants after every step; slow
@@ -388,7 +390,8 @@ func (s *Simulator) launch(d *sched.Decision) {
 	}
 }
 
-// keeps tells whether attempts have something to say before they end, or may end otherwise than planned, so that they have to be remembered.
+// keeps tells whether attempts have something to say before they end, or may end otherwise than planned, so that they
+// have to be remembered.
 func (s *Simulator) keeps() bool {
 	return s.paced || s.o.Progress.Every > 0 || s.o.Progress.Exact && s.o.LaunchDelay > 0
 }
@@ -402,7 +405,8 @@ func (s *Simulator) keep(r *running) {
 	s.rows[row] = *r
 }
 
-// schedule puts what comes next of an attempt into the queue: that it begins, if that is told, its next report, or its end.
+// schedule puts what comes next of an attempt into the queue: that it begins, if that is told, its next report, or its
+// end.
 func (s *Simulator) schedule(r *running) {
 	due, begun := r.end, r.start+s.o.LaunchDelay
 	if s.o.Progress.Exact && s.now < begun {

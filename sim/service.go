@@ -9,10 +9,11 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Service says how long attempts last. What it answers is a function of the attempt, so that it does not matter which attempts were asked about before.
+// Service says how long attempts last. What it answers is a function of the attempt, so that it does not matter which
+// attempts were asked about before.
 type Service interface {
-	// Duration returns how long the attempt takes, sched.Never if it never ends. Where a policy sets the speed of the machines, that is at their
-	// ordinary speed.
+	// Duration returns how long the attempt takes, sched.Never if it never ends. Where a policy sets the speed of the
+	// machines, that is at their ordinary speed.
 	Duration(a *Attempt) sched.Time
 }
 
@@ -36,11 +37,12 @@ func (a *Attempt) bits() uint64 { return draw(a.Seed, forService, a.Job, a.Task,
 // size returns the recorded duration of the attempt's task.
 func (a *Attempt) size() sched.Time { return a.Recorded[a.Index] }
 
-// A Model makes the service of one run from the workload and the number of machines. It fails if the workload lacks what the service needs.
+// A Model makes the service of one run from the workload and the number of machines. It fails if the workload lacks
+// what the service needs.
 type Model func(w *trace.Workload, machines int, seed uint64) (Service, error)
 
-// Resample is the model of the paper on SREW: the first attempt of a task lasts as recorded, every further one as long as a task of the same
-// stage that is drawn uniformly, with replacement.
+// Resample is the model of the paper on SREW: the first attempt of a task lasts as recorded, every further one as long
+// as a task of the same stage that is drawn uniformly, with replacement.
 func Resample(*trace.Workload, int, uint64) (Service, error) { return resample{}, nil }
 
 type resample struct{}
@@ -81,8 +83,9 @@ func (o oneLaw) Duration(a *Attempt) sched.Time {
 	return seconds(dist.Sample(o.law, uniform(a.bits())) * a.Share)
 }
 
-// SizeTimesSlowdown is the S&X model (Gardner, Harchol-Balter, Scheller-Wolf and Van Houdt, IEEE/ACM ToN 2017): a task has a size, here its recorded
-// duration, that all its attempts share, and each attempt, the first as well, meets a slowdown of its own.
+// SizeTimesSlowdown is the S&X model (Gardner, Harchol-Balter, Scheller-Wolf and Van Houdt, IEEE/ACM ToN 2017): a task
+// has a size, here its recorded duration, that all its attempts share, and each attempt, the first as well, meets a
+// slowdown of its own.
 func SizeTimesSlowdown(slowdown dist.Law) Model {
 	return func(*trace.Workload, int, uint64) (Service, error) { return sizeTimesSlowdown{slowdown}, nil }
 }

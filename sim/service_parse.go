@@ -16,8 +16,8 @@ import (
 const ServiceUsage = "resample, recorded, law, sx[:slowdown=LAW], machine[:slowdown=LAW,keep=SPAN], " +
 	"capacity:law=LAW[,slot=SPAN][,checkpoint=true], or a law such as pareto:alpha=1.5,xm=10"
 
-// Dolly is the law of slowdowns "Dolly(1,12)" in thousandths: fitted by Gardner et al. (ToN 2017) to those of Facebook's Hadoop cluster
-// in Ananthanarayanan et al. (NSDI 2013). Mean 4.691.
+// Dolly is the law of slowdowns "Dolly(1,12)" in thousandths: fitted by Gardner et al. (ToN 2017) to those of
+// Facebook's Hadoop cluster in Ananthanarayanan et al. (NSDI 2013). Mean 4.691.
 const Dolly = "empirical:values=(1x230 2x140 3x90 4x30 5x80 6x100 7x40 8x140 9x120 10x21 11x7 12x2)"
 
 // Defaults of the model machine: one machine in ten runs at a fifth of its speed, for ten minutes on average.
@@ -29,7 +29,8 @@ const (
 // defaultSlot is that of the model capacity, and of the paper's evaluation.
 const defaultSlot = 5 * time.Second
 
-// ParseService returns the model that a spec names. Laws within a spec are put in parentheses; the slowdown "dolly" is [Dolly].
+// ParseService returns the model that a spec names. Laws within a spec are put in parentheses; the slowdown "dolly" is
+// [Dolly].
 func ParseService(spec string) (Model, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	switch name {

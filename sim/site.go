@@ -9,8 +9,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Intrinsic is the model of a task that takes as long as recorded however often it is tried: what differs between attempts is
-// the cluster's doing.
+// Intrinsic is the model of a task that takes as long as recorded however often it is tried: what differs between
+// attempts is the cluster's doing.
 func Intrinsic(*trace.Workload, int, uint64) (Service, error) { return intrinsic{}, nil }
 
 type intrinsic struct{}
@@ -83,7 +83,8 @@ func (s *Simulator) addSites() error {
 	return nil
 }
 
-// place says at which sites the inputs of a job are. Those of which the workload does not say it are all at one site, each equally likely.
+// place says at which sites the inputs of a job are. Those of which the workload does not say it are all at one site,
+// each equally likely.
 func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) {
 	if !g.data {
 		return
@@ -97,8 +98,8 @@ func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) 
 	})
 }
 
-// span returns how long an attempt takes that would take span on a machine of unit speed: Never while nobody knows because it fetches over links that
-// are shared.
+// span returns how long an attempt takes that would take span on a machine of unit speed: Never while nobody knows
+// because it fetches over links that are shared.
 func (g *geo) span(v *sched.View, d *sched.Decision, r *running, a *Attempt, span sched.Time) sched.Time {
 	site := v.Machine(d.Machine).Site
 	span = g.compute(site, a, span)
@@ -120,8 +121,8 @@ func (c *Cluster) SpeedOf(k sched.SiteID, m sched.MachineID, seed uint64) float6
 	return c.Sites[k].Speed.Quantile(uniform(draw(seed, forSpeed, uint32(m), 0, 0)))
 }
 
-// SlowdownOf returns the slowdown of an attempt at a site, as the seed draws it for the number of the job, the task's index in it, and the attempt's number. It is no number or at
-// least 0.
+// SlowdownOf returns the slowdown of an attempt at a site, as the seed draws it for the number of the job, the task's
+// index in it, and the attempt's number. It is no number or at least 0.
 func (c *Cluster) SlowdownOf(k sched.SiteID, seed uint64, job, task, number uint32) float64 {
 	law := c.Sites[k].Slowdown
 	if law == nil {
@@ -143,7 +144,8 @@ func (g *geo) compute(site sched.SiteID, a *Attempt, span sched.Time) sched.Time
 	return scaled(span, factor)
 }
 
-// fetch returns how long it takes to fetch what a task reads, from all its sources at once, if nobody else uses the links.
+// fetch returns how long it takes to fetch what a task reads, from all its sources at once, if nobody else uses the
+// links.
 func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sched.Time) {
 	g.sources = v.AppendSources(g.sources[:0], t)
 	for _, s := range g.sources {
@@ -152,8 +154,8 @@ func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sch
 	return longest
 }
 
-// tellFetched notes what an attempt that ends now has fetched, where links are not shared; delay is that before it began. A fetch is told when its attempt ends, so that it
-// takes no step of its own.
+// tellFetched notes what an attempt that ends now has fetched, where links are not shared; delay is that before it
+// began. A fetch is told when its attempt ends, so that it takes no step of its own.
 func (g *geo) tellFetched(v *sched.View, id sched.AttemptID, now, delay sched.Time) {
 	if !g.data || g.wan != nil {
 		return

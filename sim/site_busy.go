@@ -7,8 +7,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Busy says which part of a site's machines does work that is not ours, for a while each. A machine that is taken is lost to policies as long; our attempts
-// are not disturbed: a machine on which one runs is taken when the last of them has ended, if it is still wanted then.
+// Busy says which part of a site's machines does work that is not ours, for a while each. A machine that is taken is
+// lost to policies as long; our attempts are not disturbed: a machine on which one runs is taken when the last of them
+// has ended, if it is still wanted then.
 type Busy struct {
 	Level dist.Law   // part of the machines, what is below 0 counts as 0; drawn anew for each while; nil for none
 	Keep  sched.Time // mean of the while, which is exponential
@@ -21,7 +22,8 @@ func (b *Busy) validate() error {
 	return nil
 }
 
-// occupancy is what becomes of Busy in one run. Which machines are taken first is drawn once, so that a higher level takes those of a lower one and more.
+// occupancy is what becomes of Busy in one run. Which machines are taken first is drawn once, so that a higher level
+// takes those of a lower one and more.
 type occupancy struct {
 	sites []Site
 	seed  uint64
@@ -105,8 +107,8 @@ func (o *occupancy) due(now sched.Time, v *sched.View, back, gone []sched.Machin
 	return back, gone
 }
 
-// release takes a machine that is wanted and of which the last attempt ends. One that is idle for another reason, a kill or two ends at one instant, is ours until
-// its next end or while.
+// release takes a machine that is wanted and of which the last attempt ends. One that is idle for another reason, a
+// kill or two ends at one instant, is ours until its next end or while.
 func (o *occupancy) release(m sched.MachineID, v *sched.View, gone []sched.MachineID) []sched.MachineID {
 	if o.state[m] == wanted && v.Machine(m).Used == 1 {
 		o.state[m] = taken

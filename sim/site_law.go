@@ -8,8 +8,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Law returns the law of how many times its intrinsic time an attempt at a site takes, once its data is there: slowdown over speed. It is for policies that are told the truth instead of
-// learning it. Values ascend. A law of speeds counts as its eight quantiles at odd sixteenths, and a law of slowdowns that has no atoms as 64 quantiles likewise.
+// Law returns the law of how many times its intrinsic time an attempt at a site takes, once its data is there: slowdown
+// over speed. It is for policies that are told the truth instead of learning it. Values ascend. A law of speeds counts
+// as its eight quantiles at odd sixteenths, and a law of slowdowns that has no atoms as 64 quantiles likewise.
 func (c *Cluster) Law(k sched.SiteID) (values, chances []float64) {
 	const quantiles = 8
 	s := &c.Sites[k]

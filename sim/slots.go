@@ -2,8 +2,8 @@ package sim
 
 import "github.com/tailcut/tailcut/sched"
 
-// A machine with slots of several classes has an id in the core for each: machine m of M has m for its slots of class 0, M+m for those of class 1, and so
-// on. The rest of the simulator knows the machine by the first.
+// A machine with slots of several classes has an id in the core for each: machine m of M has m for its slots of class
+// 0, M+m for those of class 1, and so on. The rest of the simulator knows the machine by the first.
 
 // slots returns the slots of the whole cluster, of all classes together.
 func (o *Options) slots() int {

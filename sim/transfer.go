@@ -32,7 +32,8 @@ func newTransfers(c *Cluster) *transfers {
 	return &transfers{Cluster: c, next: sched.Never, waiting: map[uint32]*arrival{}}
 }
 
-// begin starts the fetches of an attempt that goes on for span when they are complete. It returns false if there is nothing to fetch from other sites.
+// begin starts the fetches of an attempt that goes on for span when they are complete. It returns false if there is
+// nothing to fetch from other sites.
 func (x *transfers) begin(r *running, sources []sched.Source, to sched.SiteID, span sched.Time) bool {
 	a := &arrival{running: *r, ready: x.now, span: span}
 	row := uint32(r.id.Row())
@@ -88,7 +89,8 @@ func (x *transfers) cancel(row uint32) {
 	x.changed = true
 }
 
-// advance moves to an instant that is not after next, calls came for each fetch that is complete, and there for each attempt of which it is the last.
+// advance moves to an instant that is not after next, calls came for each fetch that is complete, and there for each
+// attempt of which it is the last.
 func (x *transfers) advance(now sched.Time, came func(*arrival, sched.Source, sched.Time), there func(*arrival)) {
 	elapsed := (now - x.now).Seconds()
 	x.now = now

@@ -22,9 +22,10 @@ type fetch struct {
 	row   uint32 // of the attempt
 }
 
-// maxMin shares what links and sites carry among streams such that nobody's rate can be raised without lowering that of one who has no more: all rates rise
-// alike until a link or site is full, whose streams keep theirs while the others' rise on (progressive filling, Bertsekas and Gallager, Data Networks, 6.5.2). Each round
-// fills something, so there are no more rounds than streams.
+// maxMin shares what links and sites carry among streams such that nobody's rate can be raised without lowering that of
+// one who has no more: all rates rise alike until a link or site is full, whose streams keep theirs while the others'
+// rise on (progressive filling, Bertsekas and Gallager, Data Networks, 6.5.2). Each round fills something, so there are
+// no more rounds than streams.
 type maxMin struct {
 	up, down   []float64 // left to share, by site
 	out, in    []int     // fetches whose rate is not settled, by site
