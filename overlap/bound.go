@@ -1,8 +1,8 @@
 package overlap
 
-// Bound computes the lower bound of the paper's Section 5.1 on the total flow time of any policy. Two single servers under SRPT, one with
-// the map sizes and one with the shuffle sizes, are each at least as fast; in every period the slower one counts. A period begins when
-// an arrival finds both servers empty.
+// Bound computes the lower bound of the paper's Section 5.1 on the total flow time of any policy. Two single servers
+// under SRPT, one with the map sizes and one with the shuffle sizes, are each at least as fast; in every period the
+// slower one counts. A period begins when an arrival finds both servers empty.
 type Bound struct {
 	servers [2]server
 	clock   float64
@@ -47,7 +47,8 @@ func (b *Bound) Drain() {
 	b.close()
 }
 
-// Mean is the bound on the mean flow time in seconds of the jobs that count, of the periods that are over; 0 when none counts.
+// Mean is the bound on the mean flow time in seconds of the jobs that count, of the periods that are over; 0 when none
+// counts.
 func (b *Bound) Mean() float64 {
 	if b.counted == 0 {
 		return 0

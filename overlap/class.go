@@ -28,12 +28,13 @@ func (o order) key(j *job) float64 {
 	return float64(j.index)
 }
 
-// class is a set of jobs in one order and the capacity that it is given. Its map rate goes to the first job with map work, m. Its shuffle
-// rate walks the order, each job taking what it can. At most two jobs can take any: m, when it flows, takes what its map work sets free,
-// mapRate*ratio, and d, the first job with shuffle work available, takes all that is left.
+// class is a set of jobs in one order and the capacity that it is given. Its map rate goes to the first job with map
+// work, m. Its shuffle rate walks the order, each job taking what it can. At most two jobs can take any: m, when it
+// flows, takes what its map work sets free, mapRate*ratio, and d, the first job with shuffle work available, takes all
+// that is left.
 //
-// So only two keys change from one event to the next, both downwards, and never past each other, since the one before falls faster.
-// When capacity is short or d comes before m, m does not flow: it starts a backlog, and may be d itself.
+// So only two keys change from one event to the next, both downwards, and never past each other, since the one before
+// falls faster. When capacity is short or d comes before m, m does not flow: it starts a backlog, and may be d itself.
 type class struct {
 	order   order
 	literal bool // what the flowing job leaves is lost
@@ -92,9 +93,9 @@ func (c *class) stockUp() {
 	c.d = c.ready.top()
 }
 
-// pass serves a job that has just arrived with all that there is, as [engine] says. What a map-heavy job leaves of the shuffle station
-// goes to the first with available work, and the time that a shuffle-heavy job needs only the shuffle station goes to the first with
-// map work, which then starts a backlog or adds to it.
+// pass serves a job that has just arrived with all that there is, as [engine] says. What a map-heavy job leaves of the
+// shuffle station goes to the first with available work, and the time that a shuffle-heavy job needs only the shuffle
+// station goes to the first with map work, which then starts a backlog or adds to it.
 func (c *class) pass(j Job, limit float64) bool {
 	key := j.Alone()
 	if !(key < limit) {
@@ -190,7 +191,8 @@ func (c *class) walk(rate float64) {
 	}
 }
 
-// over is the time that work takes at a rate, 0 when it is no more than a crumb. Most rates are 1, and a division costs much.
+// over is the time that work takes at a rate, 0 when it is no more than a crumb. Most rates are 1, and a division costs
+// much.
 func over(work, crumb, rate float64) float64 {
 	switch {
 	case work <= crumb:
@@ -214,8 +216,8 @@ func (c *class) alone(limit float64, out *done) (float64, bool) {
 	return limit, false
 }
 
-// serve serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out. What ends together
-// may be a crumb apart; its turn may not come again soon, so it ends now.
+// serve serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out.
+// What ends together may be a crumb apart; its turn may not come again soon, so it ends now.
 func (c *class) serve(dt float64, fires bool, out *done) {
 	m, d := c.m, c.d
 	mapped, drained := false, false
@@ -246,8 +248,8 @@ func (c *class) serve(dt float64, fires bool, out *done) {
 	}
 }
 
-// rekey gives m and d the keys of what remains of them. Both stay first where they are, as they only fell; and say so before one of them
-// moves up among those that the other leads.
+// rekey gives m and d the keys of what remains of them. Both stay first where they are, as they only fell; and say so
+// before one of them moves up among those that the other leads.
 func (c *class) rekey(m, d *job) {
 	if d == nil {
 		if m != nil {

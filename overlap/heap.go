@@ -9,8 +9,8 @@ const (
 	slotOther
 )
 
-// heap is a binary heap of jobs, least key first, ties by the job's tie and index. It knows every job's place, so that a job can change
-// its key and leave from the middle in O(log n).
+// heap is a binary heap of jobs, least key first, ties by the job's tie and index. It knows every job's place, so that
+// a job can change its key and leave from the middle in O(log n).
 type heap struct {
 	entries []entry
 	slot    slot

@@ -51,8 +51,8 @@ func slowdown(flow float64, j Job) float64 {
 	return 1
 }
 
-// crumb is the fraction of an original size below which a remainder is rounding error and counts as nothing. Without it a leftover of
-// 1e-16 can lose its turn and hold up a job that is done by a whole other job.
+// crumb is the fraction of an original size below which a remainder is rounding error and counts as nothing. Without it
+// a leftover of 1e-16 can lose its turn and hold up a job that is done by a whole other job.
 const crumb = 1e-12
 
 // job is a present job. It lives in a pool and is recycled when it is done.

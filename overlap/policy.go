@@ -34,7 +34,8 @@ type Policy struct {
 	K       int  // KLPS: jobs at the map station at once, 1 or more
 }
 
-// Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps or wps, and after a colon conserving=true|false for the SRPTs and k=N for klps.
+// Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps or wps, and after a colon conserving=true|false for the SRPTs and
+// k=N for klps.
 func Parse(spec string) (Policy, error) {
 	name, params, has := strings.Cut(spec, ":")
 	p := Policy{Kind: -1}

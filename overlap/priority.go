@@ -2,26 +2,28 @@ package overlap
 
 import "math"
 
-// Source: the paper's Section 4, Algorithm 1 (MaxSRPT) and Algorithm 2 (SplitSRPT), and "First Come First Serve" of Section 5.1.
+// Source: the paper's Section 4, Algorithm 1 (MaxSRPT) and Algorithm 2 (SplitSRPT), and "First Come First Serve" of
+// Section 5.1.
 //
 //	x_i, y_i, x_i(t), y_i(t)   job.Map, job.Shuffle, job.x, job.y
 //	S1, S2                     split.class[0], split.class[1]
 //	beta(t)                    split.imbalance
 //	mu_1, mu_2                 split.small, and large in split.share
 //
-// The algorithms' boxes leave capacity unused that Section 5 must have used to get its means: MaxSRPT's shuffle station serves the first
-// job alone, and SplitSRPT's classes keep what they cannot use. Both are unstable at load 0.75 in the paper's own workload. Here the
-// rest goes to the next jobs in the order, and to the other class; the literal forms are there for the theorems.
+// The algorithms' boxes leave capacity unused that Section 5 must have used to get its means: MaxSRPT's shuffle station
+// serves the first job alone, and SplitSRPT's classes keep what they cannot use. Both are unstable at load 0.75 in the
+// paper's own workload. Here the rest goes to the next jobs in the order, and to the other class; the literal forms are
+// there for the theorems.
 
 // engine is a policy at work. It keeps no clock: times are from now.
 type engine interface {
 	admit(j *job)
-	// pass serves a job that has just arrived to its end, and the others meanwhile, if it goes before all others and nothing else
-	// happens up to then and within the limit. Otherwise it changes nothing and returns false. Under an SRPT this is what most jobs
-	// meet, and they never see a heap.
+	// pass serves a job that has just arrived to its end, and the others meanwhile, if it goes before all others and
+	// nothing else happens up to then and within the limit. Otherwise it changes nothing and returns false. Under an
+	// SRPT this is what most jobs meet, and they never see a heap.
 	pass(j Job, limit float64) bool
-	// advance serves the present jobs for at most limit seconds, up to and including their next event, and returns for how long.
-	// It returns false when there was no event within the limit.
+	// advance serves the present jobs for at most limit seconds, up to and including their next event, and returns for
+	// how long. It returns false when there was no event within the limit.
 	advance(limit float64, out *done) (dt float64, ok bool)
 	// each calls f with every present job and what remains of it.
 	each(f func(j *job, x, y float64))

@@ -13,8 +13,9 @@ const (
 	octaveBits  = 10      // an octave of values has 2^10 buckets of equal width
 )
 
-// Quantiles collects values of 0 or more and tells their quantiles: exactly while they are few, and then from counts in buckets whose
-// width is a fixed fraction of the value. Memory does not grow with the number of values. The zero value is empty.
+// Quantiles collects values of 0 or more and tells their quantiles: exactly while they are few, and then from counts in
+// buckets whose width is a fixed fraction of the value. Memory does not grow with the number of values. The zero value
+// is empty.
 type Quantiles struct {
 	n       int64
 	exact   []float64
@@ -48,8 +49,8 @@ func (q *Quantiles) count(v float64) {
 	octave[place&(1<<octaveBits-1)]++
 }
 
-// At returns the least value v so that a fraction p in [0, 1] of the values is at most v; NaN without values. Beyond the exact part it is the
-// middle of v's bucket.
+// At returns the least value v so that a fraction p in [0, 1] of the values is at most v; NaN without values. Beyond
+// the exact part it is the middle of v's bucket.
 func (q *Quantiles) At(p float64) float64 {
 	if q.n == 0 {
 		return math.NaN()

@@ -2,27 +2,30 @@ package overlap
 
 import "math"
 
-// Source: the paper's Section 5.1, k-Limited Processor Sharing at the map station and Processor Sharing at the shuffle station, and
-// Weighted Processor Sharing at both.
+// Source: the paper's Section 5.1, k-Limited Processor Sharing at the map station and Processor Sharing at the shuffle
+// station, and Weighted Processor Sharing at both.
 //
 //	k           sharing.limit: jobs that share the map station; others wait in order of arrival. 0 stands for no limit
 //	x_i, y_i    job.Map, job.Shuffle
 //
-// The paper does not say how the shuffle station is shared among jobs whose data come in slowly. Here shares are max-min: a job without
-// backlog takes at most what its map work sets free, and the rest is shared by the others.
+// The paper does not say how the shuffle station is shared among jobs whose data come in slowly. Here shares are
+// max-min: a job without backlog takes at most what its map work sets free, and the rest is shared by the others.
 //
-// Jobs that are served alike are kept in virtual time, so that an event moves two numbers and no job. Of a job with weight w (1 under
-// k-LPS), dV = dt/mapWeight is the map work and dW = level*dt the shuffle work that it gets per unit of weight. A present job is
+// Jobs that are served alike are kept in virtual time, so that an event moves two numbers and no job. Of a job with
+// weight w (1 under k-LPS), dV = dt/mapWeight is the map work and dW = level*dt the shuffle work that it gets per unit
+// of weight. A present job is
 //
 //	waiting   beyond k
 //	flowing   mapped, no backlog: takes w*ratio/mapWeight, which is at most w*level
 //	stocked   mapped, with backlog: takes w*level
 //	draining  map work done: takes w*level
 //
-// Map ends are in a heap by V, ends of draining jobs in a heap by W, flowing jobs in a heap by ratio, since the largest is the first that
-// the level no longer covers. Only ends of backlogs, where V and W meet, need a scan of the stocked jobs.
+// Map ends are in a heap by V, ends of draining jobs in a heap by W, flowing jobs in a heap by ratio, since the largest
+// is the first that the level no longer covers. Only ends of backlogs, where V and W meet, need a scan of the stocked
+// jobs.
 
-// stocked is a mapped job with backlog, which per unit of weight is ratio*(V-atV) - (W-atW), and rest - (W-atW) when the map work is done.
+// stocked is a mapped job with backlog, which per unit of weight is ratio*(V-atV) - (W-atW), and rest - (W-atW) when
+// the map work is done.
 type stocked struct {
 	ratio, atV, atW float64
 	rest            float64 // shuffle work per unit of weight when the backlog began
@@ -54,7 +57,8 @@ func newSharing(limit int, weighted bool) *sharing {
 	}
 }
 
-// slack is the relative difference of rates that counts as rounding error: a job on the level neither gains nor loses backlog.
+// slack is the relative difference of rates that counts as rounding error: a job on the level neither gains nor loses
+// backlog.
 const slack = 1e-12
 
 func (s *sharing) weight(j *job) float64 {
@@ -130,7 +134,8 @@ func (s *sharing) unshare(w float64) {
 	}
 }
 
-// settle finds the level. A flowing job that the level does not cover starts a backlog, which lifts the level but not over it.
+// settle finds the level. A flowing job that the level does not cover starts a backlog, which lifts the level but not
+// over it.
 func (s *sharing) settle() {
 	for {
 		used, most := 0.0, 0.0

@@ -21,8 +21,8 @@ type Sim struct {
 	done    func(Completion)
 }
 
-// New returns an empty system. It calls done for every completed job, in order of completion, jobs that complete together in order of
-// their index.
+// New returns an empty system. It calls done for every completed job, in order of completion, jobs that complete
+// together in order of their index.
 func New(p Policy, done func(Completion)) *Sim {
 	return &Sim{engine: p.engine(), clock: math.Inf(-1), done: done}
 }
@@ -39,8 +39,9 @@ func Run(p Policy, jobs iter.Seq[Job], done func(Completion)) {
 // Present is the number of jobs that have arrived and are not done.
 func (s *Sim) Present() int { return s.present }
 
-// Arrive moves the clock to the arrival of a valid job, completing what is done by then, and admits it. Jobs of one arrival time are
-// ranked by the order in which they come. A job that arrives before its predecessor is a bug of the caller, and panics.
+// Arrive moves the clock to the arrival of a valid job, completing what is done by then, and admits it. Jobs of one
+// arrival time are ranked by the order in which they come. A job that arrives before its predecessor is a bug of the
+// caller, and panics.
 func (s *Sim) Arrive(j Job) {
 	if !(j.Arrival >= s.clock) && s.arrived > 0 {
 		panic(fmt.Sprintf("overlap: job %d arrives at %v, the clock is at %v", s.arrived, j.Arrival, s.clock))

@@ -1,6 +1,7 @@
 package overlap
 
-// Summary collects the flow times of one policy in constant memory. Its zero value counts all jobs; Skip is set before the first job.
+// Summary collects the flow times of one policy in constant memory. Its zero value counts all jobs; Skip is set before
+// the first job.
 type Summary struct {
 	Skip int64 // jobs that do not count, the first to arrive: the warm-up
 
@@ -43,7 +44,8 @@ const (
 	FairnessWidth   = 0.25 // of max(x, y), in seconds of a station
 )
 
-// Fairness is the slowdown by size: the paper's Figure 9. Jobs of size [FairnessBuckets]*[FairnessWidth] or more are left out.
+// Fairness is the slowdown by size: the paper's Figure 9. Jobs of size [FairnessBuckets]*[FairnessWidth] or more are
+// left out.
 type Fairness struct {
 	Skip int64 // as in [Summary]
 

@@ -15,9 +15,10 @@ const (
 	drawRatios
 )
 
-// Synthetic yields the workload of the paper's Section 5.3: n jobs in a Poisson process of the given rate, which is the load of both
-// stations as both mean sizes are 1. Map sizes are lognormal with mean 1 and standard deviation 3.65, and shuffle sizes are the map size
-// times a lognormal ratio with mean 1 and standard deviation 3.28. The jobs are a function of load, seed and nothing else.
+// Synthetic yields the workload of the paper's Section 5.3: n jobs in a Poisson process of the given rate, which is the
+// load of both stations as both mean sizes are 1. Map sizes are lognormal with mean 1 and standard deviation 3.65, and
+// shuffle sizes are the map size times a lognormal ratio with mean 1 and standard deviation 3.28. The jobs are a
+// function of load, seed and nothing else.
 func Synthetic(n int64, load float64, seed uint64) iter.Seq[Job] {
 	maps, ratios := lognormal(3.65), lognormal(3.28)
 	return func(yield func(Job) bool) {
