@@ -12,11 +12,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// What the batch tables of both Alibaba traces share. A row is what Alibaba calls a task: a number of instances that do the same. Here it is a stage, and
-// the instances are its tasks. The tables have no durations of instances, only the span from a row's start to its end. Each instance lasts that long unless
-// [Importer.Instances] says otherwise; so by default no task straggles, and the work is an upper bound.
+// What the batch tables of both Alibaba traces share. A row is what Alibaba calls a task: a number of instances that do
+// the same. Here it is a stage, and the instances are its tasks. The tables have no durations of instances, only the
+// span from a row's start to its end. Each instance lasts that long unless [Importer.Instances] says otherwise; so by
+// default no task straggles, and the work is an upper bound.
 //
-// Most rows start together with the rows that they depend on, and wait. Their span counts from the end of the last of these, unless waits are kept.
+// Most rows start together with the rows that they depend on, and wait. Their span counts from the end of the last of
+// these, unless waits are kept.
 //
 // A job arrives when its first row starts. Rows of a job need not be neighbours.
 
@@ -46,8 +48,8 @@ type batch struct {
 
 func newBatch(in *reader) *batch { return &batch{in: in, jobs: map[string]uint32{}} }
 
-// add keeps a row: how many instances, when they started and ended, as the table has it. Only a row of status Terminated has finished. One
-// without instances or without a start and a later end has not, whatever its status.
+// add keeps a row: how many instances, when they started and ended, as the table has it. Only a row of status
+// Terminated has finished. One without instances or without a start and a later end has not, whatever its status.
 func (b *batch) add(row batchRow, job, instances, status, start, end string) error {
 	row.line = b.in.line
 	k, known := b.jobs[job]

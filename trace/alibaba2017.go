@@ -2,8 +2,8 @@ package trace
 
 import "strings"
 
-// The table batch_task of Alibaba's cluster-trace-v2017: comma-separated, with or without the header line that some copies have. Its rows name no dependencies,
-// so all stages of a job are ready when it arrives.
+// The table batch_task of Alibaba's cluster-trace-v2017: comma-separated, with or without the header line that some
+// copies have. Its rows name no dependencies, so all stages of a job are ready when it arrives.
 
 var alibaba2017Columns = []string{
 	"task_create_time", "task_end_time", "job_id", "task_id", "number_of_instances", "status", "cpus_requested", "memory_requested",

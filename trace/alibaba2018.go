@@ -7,9 +7,9 @@ import (
 
 // The table batch_task of Alibaba's cluster-trace-v2018: comma-separated, no header.
 //
-// Dependencies are in the task's name: R3_1_2 is task 3 of its job and waits for tasks 1 and 2; the letters in front tell the operator. A last part Stg1
-// is no dependency. A name of another form, such as task_Nzg3, has none. A dependency on a task that the table does not have, or that did not
-// finish, is ignored, and a note says so.
+// Dependencies are in the task's name: R3_1_2 is task 3 of its job and waits for tasks 1 and 2; the letters in front
+// tell the operator. A last part Stg1 is no dependency. A name of another form, such as task_Nzg3, has none. A
+// dependency on a task that the table does not have, or that did not finish, is ignored, and a note says so.
 
 var alibaba2018Columns = []string{
 	"task_name", "instance_num", "job_name", "task_type", "status", "start_time", "end_time", "plan_cpu", "plan_mem",
@@ -31,7 +31,8 @@ func (in *reader) alibaba2018() error {
 	return b.jobsOf()
 }
 
-// dependencies returns the number in a task's name, 0 if it has none, and appends the numbers of the tasks that it waits for.
+// dependencies returns the number in a task's name, 0 if it has none, and appends the numbers of the tasks that it
+// waits for.
 func dependencies(name string, needs []uint32) (id uint32, _ []uint32) {
 	first, rest, _ := strings.Cut(name, "_")
 	digits := strings.TrimLeft(first, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")

@@ -27,8 +27,8 @@ func (in *reader) class(name string) (sched.Class, error) {
 	return sched.Class(k), nil
 }
 
-// SetClasses numbers the classes of slots as a cluster does that has those named, in their order; none is a cluster that knows no
-// classes. It fails if a stage needs a class that the cluster does not have.
+// SetClasses numbers the classes of slots as a cluster does that has those named, in their order; none is a cluster
+// that knows no classes. It fails if a stage needs a class that the cluster does not have.
 func (w *Workload) SetClasses(names []string) error {
 	if slices.Equal(names, w.Classes) {
 		return nil

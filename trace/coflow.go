@@ -9,11 +9,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The text format of coflow-benchmark (Chowdhury et al., SIGCOMM 2014). The first line is the number of racks and of coflows; then comes a coflow a line, blank-separated: id,
-// arrival (ms), number of mappers, the rack of each, number of reducers, rack:megabytes for each.
+// The text format of coflow-benchmark (Chowdhury et al., SIGCOMM 2014). The first line is the number of racks and of
+// coflows; then comes a coflow a line, blank-separated: id, arrival (ms), number of mappers, the rack of each, number
+// of reducers, rack:megabytes for each.
 //
-// A coflow becomes a job of one stage with a task per reducer, which lasts as long as its megabytes (10^6 bytes) take at [Importer.PortRate]: the transfer alone, with
-// the rack's port to itself. Mappers and racks are not kept.
+// A coflow becomes a job of one stage with a task per reducer, which lasts as long as its megabytes (10^6 bytes) take
+// at [Importer.PortRate]: the transfer alone, with the rack's port to itself. Mappers and racks are not kept.
 
 func isCoflow(s *sample) bool {
 	return len(s.text) == 2 && integers(s.text, 0, 1)

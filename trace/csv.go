@@ -13,11 +13,11 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// A table of tasks, one row each, under a header line. It is the format that a spreadsheet or a query gives, and what is left of a workload in it: arrivals,
-// stages and durations, without what joins stages.
+// A table of tasks, one row each, under a header line. It is the format that a spreadsheet or a query gives, and what
+// is left of a workload in it: arrivals, stages and durations, without what joins stages.
 //
-// The columns job, arrival_seconds and duration_seconds have to be there, in any order; stage may. Others are ignored. Rows of a job are neighbours, and so are those
-// of a stage. The stages of a job do not wait for each other.
+// The columns job, arrival_seconds and duration_seconds have to be there, in any order; stage may. Others are ignored.
+// Rows of a job are neighbours, and so are those of a stage. The stages of a job do not wait for each other.
 
 // csvHeader is what is written. A job without a name is called by its number.
 var csvHeader = []string{"job", "arrival_seconds", "stage", "task", "duration_seconds"}
@@ -131,7 +131,8 @@ func (r *csvReader) moments() {
 	}
 }
 
-// WriteCSV writes a workload as a table of tasks. A job whose name an earlier one has gets its number behind it. Edges and what else is said of jobs and stages is lost; see [Workload.Lost].
+// WriteCSV writes a workload as a table of tasks. A job whose name an earlier one has gets its number behind it. Edges
+// and what else is said of jobs and stages is lost; see [Workload.Lost].
 func WriteCSV(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	rows := csv.NewWriter(b)

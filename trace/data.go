@@ -22,7 +22,8 @@ type Input struct{ First, Sources uint32 }
 // HasData tells whether the workload says of any task how many bytes it reads, or where.
 func (w *Workload) HasData() bool { return len(w.Inputs)+len(w.Bytes) > 0 }
 
-// InputsOf returns the lists of what a stage's tasks read that is there before the job: one for each task, one for all, or none.
+// InputsOf returns the lists of what a stage's tasks read that is there before the job: one for each task, one for all,
+// or none.
 func (w *Workload) InputsOf(st *Stage) []Input {
 	return w.Inputs[st.FirstInput : st.FirstInput+st.Inputs]
 }
@@ -33,8 +34,8 @@ func (w *Workload) SourcesOf(in Input) []Source { return w.Sources[in.First : in
 // BytesOf returns what tasks read over an edge, see [sched.Edge].
 func (w *Workload) BytesOf(e *Edge) []int64 { return w.Bytes[e.FirstBytes : e.FirstBytes+e.Bytes] }
 
-// Data completes the spec of job j, as Spec has made it, by what its tasks read. at returns the site of a cluster that stands for an index of
-// Workload.Sites. It shares bytes of edges with the workload and reuses the lists of inputs.
+// Data completes the spec of job j, as Spec has made it, by what its tasks read. at returns the site of a cluster that
+// stands for an index of Workload.Sites. It shares bytes of edges with the workload and reuses the lists of inputs.
 func (w *Workload) Data(j int, spec *sched.JobSpec, at func(site uint32) sched.SiteID) {
 	for i, st := range w.StagesOf(j) {
 		lists := spec.Stages[i].Inputs[:0]

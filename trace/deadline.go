@@ -7,8 +7,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// SetDeadlines gives each job that has no deadline one: slack, which is positive, times what the job would take alone with the durations as recorded
-// ([PathFinder.Alone]) after its arrival. A job that would take no time gets none.
+// SetDeadlines gives each job that has no deadline one: slack, which is positive, times what the job would take alone
+// with the durations as recorded ([PathFinder.Alone]) after its arrival. A job that would take no time gets none.
 func (w *Workload) SetDeadlines(slack float64) error {
 	if !(slack > 0) || math.IsInf(slack, 0) {
 		return fmt.Errorf("expected a positive number, not %v", slack)

@@ -11,10 +11,12 @@ import (
 	"strings"
 )
 
-// DropList names jobs to leave out, for example because they were killed and their last durations run only up to the kill.
+// DropList names jobs to leave out, for example because they were killed and their last durations run only up to the
+// kill.
 //
-// It is read from a CSV file beside the workload, with a header. The column line holds the line of a job in the workload's file, from 1; or the column job its
-// name. If there is a column end_event, the rows that say FINISH or nothing there are not dropped; without it all are. Other columns are ignored.
+// It is read from a CSV file beside the workload, with a header. The column line holds the line of a job in the
+// workload's file, from 1; or the column job its name. If there is a column end_event, the rows that say FINISH or
+// nothing there are not dropped; without it all are. Other columns are ignored.
 type DropList struct {
 	numbers map[uint32]bool
 	names   map[string]bool

@@ -47,8 +47,9 @@ func (f *Filter) check(jobs int) error {
 	return nil
 }
 
-// Apply returns what is left of a workload. It shares everything but the rows of jobs with w, which keep their numbers, and says in a note how many are
-// left if some are not. It is an error if none is, and a [FilterError] if a field is out of range.
+// Apply returns what is left of a workload. It shares everything but the rows of jobs with w, which keep their numbers,
+// and says in a note how many are left if some are not. It is an error if none is, and a [FilterError] if a field is
+// out of range.
 func (f *Filter) Apply(w *Workload) (*Workload, error) {
 	if err := f.check(len(w.Jobs)); err != nil {
 		return nil, err

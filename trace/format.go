@@ -98,7 +98,8 @@ func (s *sample) hasKey(key string) bool {
 	return found && bytes.HasPrefix(bytes.TrimLeft(behind, " \t"), []byte(":"))
 }
 
-// eachLine hands every line that holds something to parse. Lines that are blank or begin with # are skipped, and counted.
+// eachLine hands every line that holds something to parse. Lines that are blank or begin with # are skipped, and
+// counted.
 func (in *reader) eachLine(parse func(string) error) error {
 	for ; ; in.line++ {
 		text, err := in.next()
@@ -117,7 +118,8 @@ func (in *reader) eachLine(parse func(string) error) error {
 	}
 }
 
-// eachRow hands every row of a table of comma-separated fields to parse, trimmed, as many as columns names. They are valid until it returns.
+// eachRow hands every row of a table of comma-separated fields to parse, trimmed, as many as columns names. They are
+// valid until it returns.
 func (in *reader) eachRow(columns []string, parse func(row []string) error) error {
 	rows := csv.NewReader(in.lines)
 	before := in.line

@@ -11,16 +11,19 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Event tables of the Google cluster trace of 2011 (Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format + schema"). Parts of a table may follow
-// one another in one stream; events must be in order of time. Three tables are known:
+// Event tables of the Google cluster trace of 2011 (Reiss, Wilkes, Hellerstein, "Google cluster-usage traces: format +
+// schema"). Parts of a table may follow one another in one stream; events must be in order of time. Three tables are
+// known:
 //
 //   - task_events: 13 comma-separated columns, times in microseconds
 //   - job_events: 8 comma-separated columns; a job counts as one task, a note says so
-//   - task_events as 12 blank-separated columns without the column "missing info", times in seconds: a re-encoding that circulates
+//   - task_events as 12 blank-separated columns without the column "missing info", times in seconds: a re-encoding that
+//     circulates
 //
-// A task lasts from its SCHEDULE to its FINISH. One that was evicted, failed or killed in between and finished later is left out, as are tasks whose SCHEDULE is
-// not in the table or lies before the trace. A job arrives with its first event. It is incomplete if a task was killed or lost, or had not finished when
-// the table ends. Constraints, priorities and resources are not kept.
+// A task lasts from its SCHEDULE to its FINISH. One that was evicted, failed or killed in between and finished later is
+// left out, as are tasks whose SCHEDULE is not in the table or lies before the trace. A job arrives with its first
+// event. It is incomplete if a task was killed or lost, or had not finished when the table ends. Constraints,
+// priorities and resources are not kept.
 
 // Kinds of events.
 const (

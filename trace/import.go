@@ -15,17 +15,19 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Importer reads workloads. Its fields say what public traces leave open; zero values stand for the defaults that [ImportUsage] lists. The
-// package's own formats need none of it but the seed.
+// Importer reads workloads. Its fields say what public traces leave open; zero values stand for the defaults that
+// [ImportUsage] lists. The package's own formats need none of it but the seed.
 type Importer struct {
 	Seed uint64 // of what is drawn
 	// Incomplete keeps jobs of which some tasks did not finish, without these tasks. Otherwise such jobs are left out.
 	Incomplete bool
-	// KeepWaits counts as duration the time in which a task that had been started waited for others: reduces of a Rumen trace for maps, tasks of an
-	// Alibaba trace for those that they depend on. Otherwise a duration begins when the last of them has ended.
+	// KeepWaits counts as duration the time in which a task that had been started waited for others: reduces of a Rumen
+	// trace for maps, tasks of an Alibaba trace for those that they depend on. Otherwise a duration begins when the
+	// last of them has ended.
 	KeepWaits bool
-	// Instances is the law, up to scale, of the durations of a task's instances in an Alibaba trace, which tells only how long all together took: draws
-	// are scaled so that the longest lasts so long. nil lets every instance last so long.
+	// Instances is the law, up to scale, of the durations of a task's instances in an Alibaba trace, which tells only
+	// how long all together took: draws are scaled so that the longest lasts so long. nil lets every instance last so
+	// long.
 	Instances   dist.Law
 	Split       int64      // bytes of a map task of a SWIM trace
 	ReduceSplit int64      // bytes of a reduce task of a SWIM trace
@@ -40,7 +42,8 @@ type Importer struct {
 const ImportUsage = `incomplete=drop|keep;waits=cut|keep;instances=makespan|LAW|hist:FILE;split=64MiB;reduce-split=64MiB;` +
 	`map-rate=10MiB;reduce-rate=10MiB;task-start=1s;port-rate=125MB;executors=20`
 
-// Load returns the workload that a user names on the command line, with defaults for what its format leaves open. See [Importer.Load].
+// Load returns the workload that a user names on the command line, with defaults for what its format leaves open. See
+// [Importer.Load].
 func Load(arg string, stdin io.Reader, seed uint64) (*Workload, error) {
 	return (&Importer{Seed: seed}).Load(arg, stdin)
 }
@@ -50,8 +53,8 @@ func Read(r io.Reader, name string, seed uint64) (*Workload, error) {
 	return (&Importer{Seed: seed}).Read(r, name)
 }
 
-// Load returns the workload that a user names on the command line: a file, "-" for stdin, or the spec of a generator, "synth:...". Durations that are stated
-// as a law are drawn, the same for the same seed.
+// Load returns the workload that a user names on the command line: a file, "-" for stdin, or the spec of a generator,
+// "synth:...". Durations that are stated as a law are drawn, the same for the same seed.
 func (m *Importer) Load(arg string, stdin io.Reader) (*Workload, error) {
 	switch {
 	case arg == "-":
@@ -148,7 +151,8 @@ func instancesLaw(value string) (dist.Law, error) {
 	return l, nil
 }
 
-// readHistogram reads lines value,count under a header, values increasing. Large counts are scaled down to what dist takes; values whose count rounds to 0 are left out.
+// readHistogram reads lines value,count under a header, values increasing. Large counts are scaled down to what dist
+// takes; values whose count rounds to 0 are left out.
 func readHistogram(r io.Reader) (dist.Law, error) {
 	plain, done, err := decompress(r)
 	if err != nil {

@@ -17,15 +17,16 @@ import (
 
 // A journal is the memory of a live run: a header that says what runs, then one record per call of sched.Core.Advance
 // with the facts it was given, the decisions it made, and the outputs of the attempts that won, where they are small. A
-// record is appended and synced before its decisions are carried out, so whatever happened in the world is in the file, and a
-// restart that replays the file knows all of it.
+// record is appended and synced before its decisions are carried out, so whatever happened in the world is in the file,
+// and a restart that replays the file knows all of it.
 //
 // On disk: the 8 bytes of journalMagic, then records. A record is
 //
 //	length uint32 | CRC-32C of the length uint32 | CRC-32C of the payload uint32 | payload
 //
-// in little-endian order. The first payload is the header as JSON, the others are batches (see journal_batch.go). The length has its own
-// checksum so that a damaged length is told apart from a record that was being written when the power went.
+// in little-endian order. The first payload is the header as JSON, the others are batches (see journal_batch.go). The
+// length has its own checksum so that a damaged length is told apart from a record that was being written when the
+// power went.
 
 // JournalSchema names the format. A reader refuses others. In v1 there were no outputs, in v2 no sites.
 const JournalSchema = "tailcut.journal/v3"
@@ -72,8 +73,8 @@ type Journal struct {
 	buf  []byte
 }
 
-// CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so that a
-// crash leaves a journal or none.
+// CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so
+// that a crash leaves a journal or none.
 func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 	h.Schema = JournalSchema
 	payload, err := json.Marshal(h)
@@ -120,7 +121,8 @@ func syncFolder(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may lose it and all after it.
+// Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may
+// lose it and all after it.
 func (j *Journal) Append(b *Batch, sync bool) error {
 	j.buf = append(j.buf[:0], make([]byte, frameSize)...)
 	j.buf = appendBatch(j.buf, b)
@@ -208,7 +210,8 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 	return r, nil
 }
 
-// Next returns the next batch, valid until the call after, or io.EOF at the end. A record that was being written when the writer died counts as the end: see Size.
+// Next returns the next batch, valid until the call after, or io.EOF at the end. A record that was being written when
+// the writer died counts as the end: see Size.
 func (r *JournalReader) Next() (*Batch, error) {
 	payload, err := r.frame()
 	if err != nil {
@@ -226,8 +229,8 @@ func (r *JournalReader) Size() int64 { return int64(r.pos) }
 // Torn tells, after io.EOF, whether bytes of an unfinished record follow.
 func (r *JournalReader) Torn() bool { return r.pos < len(r.data) }
 
-// frame returns the next payload. A record that the file ends in the middle of, and zeros that a file system left where data had not arrived, are
-// the end. Anything else that does not check is damage.
+// frame returns the next payload. A record that the file ends in the middle of, and zeros that a file system left where
+// data had not arrived, are the end. Anything else that does not check is damage.
 func (r *JournalReader) frame() ([]byte, error) {
 	rest := r.data[r.pos:]
 	if len(rest) <= headerTornBytes || allZero(rest) {

@@ -8,10 +8,11 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs. Integers are unsigned
-// varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits; an output is its
-// attempt, its length and its bytes. Every field of every fact and decision is written: a field that does not apply is a zero byte.
-// The speed is there for a Pace only; bytes are there for an AttemptDone and a DataFetched only, site and span for the latter.
+// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs. Integers
+// are unsigned varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits;
+// an output is its attempt, its length and its bytes. Every field of every fact and decision is written: a field that
+// does not apply is a zero byte. The speed is there for a Pace only; bytes are there for an AttemptDone and a
+// DataFetched only, site and span for the latter.
 
 var errBatch = errors.New("the record does not decode")
 
@@ -103,7 +104,8 @@ func (b *Batch) decode(p []byte) error {
 	return nil
 }
 
-// decoder takes values off a payload; bad is set once one is missing or out of range, and everything after reads as zero.
+// decoder takes values off a payload; bad is set once one is missing or out of range, and everything after reads as
+// zero.
 type decoder struct {
 	p   []byte
 	bad bool

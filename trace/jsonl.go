@@ -177,7 +177,8 @@ func (in *reader) addStage(l *jobLine, i int) error {
 	return in.addEdges(l, i)
 }
 
-// addDurations appends the durations of a stage, those that are listed or draws of its law. An error comes with the name of the field.
+// addDurations appends the durations of a stage, those that are listed or draws of its law. An error comes with the
+// name of the field.
 func (in *reader) addDurations(s *stageLine, stage int, law int32) (string, error) {
 	w := in.w
 	first := len(w.Durations)
@@ -295,7 +296,8 @@ func (in *reader) addEdges(l *jobLine, i int) error {
 	return nil
 }
 
-// jobStream returns the random numbers of one job for one purpose. They depend on nothing else, so that a job is the same whatever jobs surround it.
+// jobStream returns the random numbers of one job for one purpose. They depend on nothing else, so that a job is the
+// same whatever jobs surround it.
 func jobStream(seed uint64, job uint32, purpose uint64) *rand.PCG {
 	return rand.NewPCG(seed, uint64(job)<<32|purpose)
 }

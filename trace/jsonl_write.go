@@ -9,8 +9,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// WriteJSONLines writes a workload in the native format, in order of arrival, with the durations of every task. Reading it back gives the same
-// jobs; they are numbered by their new lines.
+// WriteJSONLines writes a workload in the native format, in order of arrival, with the durations of every task. Reading
+// it back gives the same jobs; they are numbered by their new lines.
 func WriteJSONLines(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	enc := json.NewEncoder(b)
@@ -72,7 +72,8 @@ func (w *Workload) jobLine(j int) *jobLine {
 	return l
 }
 
-// stageNames returns the names of the stages of job j. A stage without a name is called by its index; one whose name another has too gets its index behind it.
+// stageNames returns the names of the stages of job j. A stage without a name is called by its index; one whose name
+// another has too gets its index behind it.
 func (w *Workload) stageNames(j int) []string {
 	stages := w.StagesOf(j)
 	all := make([]string, len(stages))

@@ -34,7 +34,8 @@ func (w *Workload) Lost(format string) []string {
 	return lost
 }
 
-// losses are the properties of jobs that some format does not keep. only is the format that loses it; "" stands for all but JSON lines.
+// losses are the properties of jobs that some format does not keep. only is the format that loses it; "" stands for all
+// but JSON lines.
 var losses = [...]struct {
 	what string
 	only string

@@ -10,13 +10,15 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// MontageJobs generates jobs with the shape of Montage, which assembles pictures of the sky, as the generator of synthetic Pegasus workflows has it (Bharathi et al.,
-// WORKS 2008): the workload of GeoClone's simulations (Wang et al., Section 6). P projections are compared pairwise in D tasks, and corrected by what that tells:
+// MontageJobs generates jobs with the shape of Montage, which assembles pictures of the sky, as the generator of
+// synthetic Pegasus workflows has it (Bharathi et al., WORKS 2008): the workload of GeoClone's simulations (Wang et
+// al., Section 6). P projections are compared pairwise in D tasks, and corrected by what that tells:
 //
 //	mProject P -> mDiffFit D -> mConcatFit -> mBgModel -> mBackground P -> mImgTbl -> mAdd -> mShrink -> mJPEG
 //
-// with n = 2P + D + 6 tasks. A pair of projections is compared at most once. A background task reads its projection too, and mAdd the corrected images; this edge
-// adds data and no order. Jobs of less than 15 tasks have no room for the shape: n-1 projections go into one task, a reading.
+// with n = 2P + D + 6 tasks. A pair of projections is compared at most once. A background task reads its projection
+// too, and mAdd the corrected images; this edge adds data and no order. Jobs of less than 15 tasks have no room for the
+// shape: n-1 projections go into one task, a reading.
 type MontageJobs struct {
 	Jobs  int
 	Mix   string  // of sizes: "facebook" or "hpc", see [MontageMixes]; "" if all are of Tasks
@@ -31,8 +33,9 @@ const MontageUsage = `synth:montage;jobs=100;mix=facebook|hpc;tasks=N;rate=0.02;
 
 const montagePrefix = "synth:montage"
 
-// MontageMixes are the sizes of jobs in GeoClone's two mixes: 89, 8 and 3 % of the jobs have up to 150, up to 500, and more tasks, 90 on average, like those of Facebook; 47 and
-// 53 % have 150 to 500 and more, 430 on average, like those of high-performance computing. How sizes are spread within a range is chosen such that the means come out.
+// MontageMixes are the sizes of jobs in GeoClone's two mixes: 89, 8 and 3 % of the jobs have up to 150, up to 500, and
+// more tasks, 90 on average, like those of Facebook; 47 and 53 % have 150 to 500 and more, 430 on average, like those
+// of high-performance computing. How sizes are spread within a range is chosen such that the means come out.
 var MontageMixes = map[string][]SizeRange{
 	"facebook": {{0.89, 1, 150, true}, {0.08, 150, 500, true}, {0.03, 501, 2830, true}},
 	"hpc":      {{0.47, 150, 500, false}, {0.53, 501, 545, false}},
@@ -165,7 +168,8 @@ func (g *MontageJobs) size(k uint32) int {
 	panic("trace: a mix without sizes")
 }
 
-// montageShape returns how many projections and comparisons a job of n tasks has: about a sixth of n-6 are projections, more if these do not make enough pairs.
+// montageShape returns how many projections and comparisons a job of n tasks has: about a sixth of n-6 are projections,
+// more if these do not make enough pairs.
 func montageShape(n int) (projections, comparisons int) {
 	r := n - 6
 	p := int(math.Round(float64(r) / 6))
@@ -197,7 +201,8 @@ func (b *montage) tasks(name string, n int, mean, variance float64) {
 	b.w.addStage(first, n, b.names.add(name))
 }
 
-// after makes the last stage, number to of the job, wait for another as a whole, or task by task, and read of its results.
+// after makes the last stage, number to of the job, wait for another as a whole, or task by task, and read of its
+// results.
 func (b *montage) after(from, to uint32, kind sched.EdgeKind, bytes ...int64) {
 	b.w.Edges = append(b.w.Edges, Edge{From: from, To: to, Kind: kind})
 	b.w.addBytes(bytes...)

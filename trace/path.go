@@ -14,8 +14,8 @@ type PathFinder struct {
 	sorted []sched.Time
 }
 
-// Alone returns the time that job j takes with a slot for every task, no clones, and every task lasting as recorded: the longest chain of tasks, where a stage of
-// which Need tasks suffice ends with the Need-th.
+// Alone returns the time that job j takes with a slot for every task, no clones, and every task lasting as recorded:
+// the longest chain of tasks, where a stage of which Need tasks suffice ends with the Need-th.
 func (p *PathFinder) Alone(w *Workload, j int) sched.Time {
 	stages, edges := w.StagesOf(j), w.EdgesOf(j)
 	if len(stages) == 1 {

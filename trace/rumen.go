@@ -10,12 +10,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Job traces of Rumen, the history tool of Hadoop MapReduce: JSON objects one after another, one per job, times in milliseconds since 1970. Fields that are not
-// named here are ignored.
+// Job traces of Rumen, the history tool of Hadoop MapReduce: JSON objects one after another, one per job, times in
+// milliseconds since 1970. Fields that are not named here are ignored.
 //
-// A job becomes a map stage and a reduce stage that waits for all maps. A task lasts as its first successful attempt did. Hadoop starts reduces while maps
-// still run, so that part of a reduce attempt is waiting for maps; a reduce lasts from the end of the job's last map, unless waits are kept.
-// The workload's clock starts with the first job.
+// A job becomes a map stage and a reduce stage that waits for all maps. A task lasts as its first successful attempt
+// did. Hadoop starts reduces while maps still run, so that part of a reduce attempt is waiting for maps; a reduce lasts
+// from the end of the job's last map, unless waits are kept. The workload's clock starts with the first job.
 
 type rumenJob struct {
 	ID          string      `json:"jobID"`
@@ -114,7 +114,8 @@ func (in *reader) rumenJob(job *rumenJob, number uint32) (unfinished int, err er
 	return unfinished, nil
 }
 
-// rumenStage appends a stage of what finished, if anything did. Work counts from the instant open at the earliest. It returns when the last task finished.
+// rumenStage appends a stage of what finished, if anything did. Work counts from the instant open at the earliest. It
+// returns when the last task finished.
 func (in *reader) rumenStage(name string, tasks []rumenTask, open int64) (last int64, err error) {
 	w := in.w
 	first := len(w.Durations)

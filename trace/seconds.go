@@ -7,8 +7,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// parseSeconds reads a number of seconds, at least 0, to the nearest nanosecond. Plain decimals of at most nine digits on either side of
-// the point, which is nearly all there is, are read exactly and without floating point.
+// parseSeconds reads a number of seconds, at least 0, to the nearest nanosecond. Plain decimals of at most nine digits
+// on either side of the point, which is nearly all there is, are read exactly and without floating point.
 func parseSeconds(s string) (sched.Time, error) {
 	var whole, fraction, scale int64 = 0, 0, 1e9
 	i := 0

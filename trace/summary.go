@@ -20,14 +20,16 @@ type Summary struct {
 	StagesPerJob               Spread
 	TaskSeconds                Spread
 	GapSeconds                 Spread // between arrivals; of nothing if there is one job
-	// Straggling is the longest duration of a stage divided by the median, over the stages of at least StragglingTasks tasks whose median is above 0.
+	// Straggling is the longest duration of a stage divided by the median, over the stages of at least StragglingTasks
+	// tasks whose median is above 0.
 	Straggling Spread
 }
 
 // StragglingTasks is how many tasks a stage needs to count for [Summary.Straggling].
 const StragglingTasks = 10
 
-// Spread describes a sample. All but N are 0 for an empty one. The quantile p is the smallest value that at least a fraction p of the sample does not exceed.
+// Spread describes a sample. All but N are 0 for an empty one. The quantile p is the smallest value that at least a
+// fraction p of the sample does not exceed.
 type Spread struct {
 	N                             int
 	Mean, Min, P50, P90, P99, Max float64
@@ -69,7 +71,8 @@ func Summarize(w *Workload) Summary {
 	return s
 }
 
-// Load returns the work that arrives per second and slot, on so many slots: 1 is all that they can do. It is infinite if all jobs arrive at once.
+// Load returns the work that arrives per second and slot, on so many slots: 1 is all that they can do. It is infinite
+// if all jobs arrive at once.
 func (s *Summary) Load(slots int) float64 {
 	return s.WorkSeconds / (s.LastArrivalSeconds - s.FirstArrivalSeconds) / float64(slots)
 }

@@ -9,13 +9,15 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Workloads of SWIM, the statistical workload injector for MapReduce (Chen, Ganapathi, Griffith, Katz, MASCOTS 2011): tab-separated, one job a line: id, submit time
-// (s), gap to the job before (s), map input, shuffle and reduce output (bytes).
+// Workloads of SWIM, the statistical workload injector for MapReduce (Chen, Ganapathi, Griffith, Katz, MASCOTS 2011):
+// tab-separated, one job a line: id, submit time (s), gap to the job before (s), map input, shuffle and reduce output
+// (bytes).
 //
-// There are no tasks and no durations in it; both are made from bytes. What a stage handles is the larger of what it takes in and what it puts out: map input and
-// shuffle, shuffle and output, or map input and output if there is no shuffle and so no reduce stage. It has a task for every Split bytes of that,
-// one at least; the last takes the rest. A task lasts TaskStart plus its bytes divided by the rate. So tasks of a stage are equal but for the last. The
-// settings are those of [Importer].
+// There are no tasks and no durations in it; both are made from bytes. What a stage handles is the larger of what it
+// takes in and what it puts out: map input and shuffle, shuffle and output, or map input and output if there is no
+// shuffle and so no reduce stage. It has a task for every Split bytes of that, one at least; the last takes the rest. A
+// task lasts TaskStart plus its bytes divided by the rate. So tasks of a stage are equal but for the last. The settings
+// are those of [Importer].
 
 var swimColumns = []string{"job", "submit time", "gap", "map input bytes", "shuffle bytes", "reduce output bytes"}
 

@@ -15,24 +15,27 @@ const SynthGoogleUsage = `synth:google;jobs=4000;window=28h32m47s;reduce=0;seed=
 
 const googlePrefix = synthPrefix + "google"
 
-// GoogleJobs generates jobs like those of the 28-hour extract of the Google cluster trace of 2011 on which SREW was evaluated (Xu et al., IEEE TPDS
-// 2017, Section 5). The extract is not public; what is printed of it is the window (102,767 s), 123.8 tasks per job, and durations of 13.5 to
-// 22,919.3 s with mean 1,246.7 s. The generator is fitted to that and to the printed distribution of flow times; no theory stands behind it:
+// GoogleJobs generates jobs like those of the 28-hour extract of the Google cluster trace of 2011 on which SREW was
+// evaluated (Xu et al., IEEE TPDS 2017, Section 5). The extract is not public; what is printed of it is the window
+// (102,767 s), 123.8 tasks per job, and durations of 13.5 to 22,919.3 s with mean 1,246.7 s. The generator is fitted to
+// that and to the printed distribution of flow times; no theory stands behind it:
 //
 //	(ln m, ln E) bivariate normal, means 2.93 and 4.75, deviations 2 and 1.5, correlation 0.56
 //	tasks of a job:  m rounded up, at most 5,000
 //	a task's length: E, clipped to [15, 8000] s, times a lognormal of mean 1 and log-deviation 0.4; clipped to [13.5, 22919.3] s
 //
-// The expectations are 122.3 tasks per job and 147,457 s of work per job, hence 1,205 s per task. Four thousand jobs scatter much around them: the work per
-// job has a standard error of 13 %. With infinitely many machines the mean flow time is about 870 s, and 57 % of the jobs take at most 300 s,
-// 87 % at most 1,500 s.
+// The expectations are 122.3 tasks per job and 147,457 s of work per job, hence 1,205 s per task. Four thousand jobs
+// scatter much around them: the work per job has a standard error of 13 %. With infinitely many machines the mean flow
+// time is about 870 s, and 57 % of the jobs take at most 300 s, 87 % at most 1,500 s.
 //
-// Arrivals are a Poisson process given that so many jobs arrive in the window. The durations of job k depend on the seed and k alone, its arrival
-// also on Jobs and Window. The zero value is not valid; see [DefaultGoogleJobs].
+// Arrivals are a Poisson process given that so many jobs arrive in the window. The durations of job k depend on the
+// seed and k alone, its arrival also on Jobs and Window. The zero value is not valid; see [DefaultGoogleJobs].
 type GoogleJobs struct {
 	Jobs   int        // at least 1; on 11,000 machines the load is about Jobs/7,325
 	Window sched.Time // above 0
-	Reduce float64    // share of each job's last tasks, in [0, 1), that form a reduce stage behind the others; a share below one task is none
+	// share of each job's last tasks, in [0, 1), that form a reduce stage behind the others; a share below one task is
+	// none
+	Reduce float64
 	Seed   uint64
 }
 
@@ -114,8 +117,8 @@ func (g GoogleJobs) size(k uint32) (tasks int, mean float64) {
 	return tasks, min(max(math.Exp(4.75+1.5*b), 15), 8000)
 }
 
-// arrivals returns the instants of a Poisson process of which so many fall into the window: sums of exponential gaps, scaled so that the one after the last
-// falls on the window's end.
+// arrivals returns the instants of a Poisson process of which so many fall into the window: sums of exponential gaps,
+// scaled so that the one after the last falls on the window's end.
 func (g GoogleJobs) arrivals() []sched.Time {
 	sums := make([]float64, g.Jobs+1)
 	now := 0.0

@@ -1,7 +1,7 @@
 package trace
 
-// topological returns an order of n things in which each comes behind what it needs, otherwise as given: needs(i) lists what thing i needs. If
-// there is a circle, order is nil and circle is a thing on it.
+// topological returns an order of n things in which each comes behind what it needs, otherwise as given: needs(i) lists
+// what thing i needs. If there is a circle, order is nil and circle is a thing on it.
 func topological(n int, needs func(i int) []uint32) (order []uint32, circle int) {
 	const (
 		waiting = iota

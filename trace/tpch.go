@@ -13,12 +13,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// TPC-H queries measured on Spark for Decima (Mao et al., SIGCOMM 2019), one JSON object a line: query, size, edges (pairs of parent and child stage), and for each stage
-// the durations of its tasks in milliseconds by the number of executors that ran it: first_wave and rest_wave together are all tasks. Fields that are not
-// named here are ignored.
+// TPC-H queries measured on Spark for Decima (Mao et al., SIGCOMM 2019), one JSON object a line: query, size, edges
+// (pairs of parent and child stage), and for each stage the durations of its tasks in milliseconds by the number of
+// executors that ran it: first_wave and rest_wave together are all tasks. Fields that are not named here are ignored.
 //
-// A query becomes a job that arrives at 0, with the run on [Importer.Executors] executors; where a stage has no run on so many, the next lower number counts that
-// has one, then the next higher.
+// A query becomes a job that arrives at 0, with the run on [Importer.Executors] executors; where a stage has no run on
+// so many, the next lower number counts that has one, then the next higher.
 
 type tpchLine struct {
 	Query  int         `json:"query"`

@@ -9,10 +9,11 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The .tr format of the Hawk and Eagle schedulers: one job a line, blank-separated: the arrival, the number n of tasks, the mean of their durations,
-// then n durations; times in seconds. A job is one stage.
+// The .tr format of the Hawk and Eagle schedulers: one job a line, blank-separated: the arrival, the number n of tasks,
+// the mean of their durations, then n durations; times in seconds. A job is one stage.
 //
-// The mean is what a scheduler is told beforehand. The format has no standard deviation; the deviation of the durations on the line takes its place.
+// The mean is what a scheduler is told beforehand. The format has no standard deviation; the deviation of the durations
+// on the line takes its place.
 
 // trLine reads one job.
 func (in *reader) trLine(text string) error {
@@ -80,8 +81,9 @@ func nextField(rest *string) string {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// WriteTR writes a workload as .tr lines, in order of arrival. A job of several stages becomes one bag of tasks, and a job without tasks is not written. What
-// else the format has no place for is lost too; [Workload.Lost] tells beforehand.
+// WriteTR writes a workload as .tr lines, in order of arrival. A job of several stages becomes one bag of tasks, and a
+// job without tasks is not written. What else the format has no place for is lost too; [Workload.Lost] tells
+// beforehand.
 func WriteTR(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	var line []byte

@@ -12,12 +12,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Executions of scientific workflows in WfFormat 1.5 (Coleman et al., "WfCommons", FGCS 2022): a JSON object with the tasks, their parents and the files that
-// they read and write, and how long each task ran. Several may follow one another. Fields that are not named here are ignored.
+// Executions of scientific workflows in WfFormat 1.5 (Coleman et al., "WfCommons", FGCS 2022): a JSON object with the
+// tasks, their parents and the files that they read and write, and how long each task ran. Several may follow one
+// another. Fields that are not named here are ignored.
 //
-// A workflow becomes a job that arrives at 0. Tasks of one kind (the name without a number at its end) and depth (the longest chain of parents) are a stage. An
-// edge carries, for each pair of parent and child, the bytes of the files that one writes and the other reads; what no task writes is input, at a site
-// that the file does not name.
+// A workflow becomes a job that arrives at 0. Tasks of one kind (the name without a number at its end) and depth (the
+// longest chain of parents) are a stage. An edge carries, for each pair of parent and child, the bytes of the files
+// that one writes and the other reads; what no task writes is input, at a site that the file does not name.
 
 type wfDocument struct {
 	Name     string `json:"name"`

@@ -10,7 +10,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Workload is a list of jobs with the recorded duration of each of their tasks. Readers may share it; nobody changes it once it is loaded.
+// Workload is a list of jobs with the recorded duration of each of their tasks. Readers may share it; nobody changes it
+// once it is loaded.
 type Workload struct {
 	Name      string       // where it comes from, for messages
 	Jobs      []Job        // by arrival; jobs that arrive together keep the order of their numbers
@@ -59,8 +60,8 @@ type Stage struct {
 	Inputs     uint32
 }
 
-// Edge makes tasks of stage To wait for tasks of stage From. Both count from the first stage of the job, and From is less than To: the stages of a job are
-// in an order in which they can be run.
+// Edge makes tasks of stage To wait for tasks of stage From. Both count from the first stage of the job, and From is
+// less than To: the stages of a job are in an order in which they can be run.
 type Edge struct {
 	From, To  uint32
 	Kind      sched.EdgeKind
@@ -127,7 +128,8 @@ func (w *Workload) TasksOf(j int) int {
 	return n
 }
 
-// Spec describes job j to a core. It overwrites spec and reuses its slices; pairs of edges are shared with the workload.
+// Spec describes job j to a core. It overwrites spec and reuses its slices; pairs of edges are shared with the
+// workload.
 func (w *Workload) Spec(j int, spec *sched.JobSpec) {
 	job := &w.Jobs[j]
 	stages, edges := spec.Stages[:0], spec.Edges[:0]

@@ -8,13 +8,14 @@ import (
 
 // Attempt is one execution of a task, as its log tells it.
 type Attempt struct {
-	Job, Stage string     // as the log names them; either may be "", and stages are names within a job
-	StageName  string     // what people call the stage, "" if that is its only name
-	Task       int        // number of the task within the stage, as the log counts
-	Number     int        // of the attempt within the task, from 0
-	Start      sched.Time // since 1970 in UTC or since the log's own beginning, whichever the log uses; 0 if it does not say
-	Duration   sched.Time // at least 0; of an attempt that has not ended, how long it was seen to run
-	Outcome    Outcome
+	Job, Stage string // as the log names them; either may be "", and stages are names within a job
+	StageName  string // what people call the stage, "" if that is its only name
+	Task       int    // number of the task within the stage, as the log counts
+	Number     int    // of the attempt within the task, from 0
+	// since 1970 in UTC or since the log's own beginning, whichever the log uses; 0 if it does not say
+	Start    sched.Time
+	Duration sched.Time // at least 0; of an attempt that has not ended, how long it was seen to run
+	Outcome  Outcome
 
 	Speculative  bool // whether the log calls the attempt a clone
 	Host         string
@@ -24,7 +25,8 @@ type Attempt struct {
 	written float64 // seconds as the log has them, where these may be finer or longer than Duration
 }
 
-// Seconds returns the duration in seconds. Of plain numbers it is what is written there, which may be finer than a nanosecond.
+// Seconds returns the duration in seconds. Of plain numbers it is what is written there, which may be finer than a
+// nanosecond.
 func (a *Attempt) Seconds() float64 {
 	if a.written != 0 {
 		return a.written
@@ -35,8 +37,8 @@ func (a *Attempt) Seconds() float64 {
 // Outcome says how an attempt ended.
 type Outcome uint8
 
-// The outcomes. Of an attempt that was killed or still runs, Duration is a lower bound of what it would have needed: a right-censored
-// observation. A failed attempt says little about what a good one needs.
+// The outcomes. Of an attempt that was killed or still runs, Duration is a lower bound of what it would have needed: a
+// right-censored observation. A failed attempt says little about what a good one needs.
 const (
 	Succeeded Outcome = iota
 	Failed
@@ -54,7 +56,8 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome-%d", uint8(o))
 }
 
-// maxInstant bounds instants and durations, so that sums of a few of them do not overflow: 73 years, until 2043 for instants since 1970.
+// maxInstant bounds instants and durations, so that sums of a few of them do not overflow: 73 years, until 2043 for
+// instants since 1970.
 const maxInstant = sched.Never / 4
 
 // span returns the time from start to end, 0 if clocks put the end before the start.

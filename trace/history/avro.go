@@ -13,8 +13,9 @@ import (
 	"strconv"
 )
 
-// avro turns values in Avro's binary encoding into its JSON encoding, as the schema says (Apache Avro 1.11 Specification, "Data Serialization and
-// Deserialization"). Only what the schemas of Hadoop use is there: no logical types, no aliases, no defaults.
+// avro turns values in Avro's binary encoding into its JSON encoding, as the schema says (Apache Avro 1.11
+// Specification, "Data Serialization and Deserialization"). Only what the schemas of Hadoop use is there: no logical
+// types, no aliases, no defaults.
 type avro struct {
 	in     *bufio.Reader
 	root   *avroType
@@ -242,7 +243,8 @@ func (a *avro) union(t *avroType, depth int) error {
 	return err
 }
 
-// items appends a list or a map, which come in blocks: how many, then so many; a negative number is followed by a size in bytes; 0 is the end.
+// items appends a list or a map, which come in blocks: how many, then so many; a negative number is followed by a size
+// in bytes; 0 is the end.
 func (a *avro) items(t *avroType, depth int) error {
 	brackets := "[]"
 	if t.kind == "map" {

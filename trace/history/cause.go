@@ -8,14 +8,16 @@ import (
 
 // Skew says how far the bytes that a task read explain how long it took.
 type Skew struct {
-	// R2 is the share of the variance of the durations that a straight line through the bytes explains, 0 to 1: the square of Pearson's correlation, 0
-	// where the line falls. Long tasks weigh most in it, and it is about these.
+	// R2 is the share of the variance of the durations that a straight line through the bytes explains, 0 to 1: the
+	// square of Pearson's correlation, 0 where the line falls. Long tasks weigh most in it, and it is about these.
 	R2 float64
-	// Rank is Spearman's rank correlation, -1 to 1, with mean ranks for ties. It does not mind the shape of the dependence.
+	// Rank is Spearman's rank correlation, -1 to 1, with mean ranks for ties. It does not mind the shape of the
+	// dependence.
 	Rank float64
 }
 
-// Skew compares bytes and durations of the attempts that succeeded; ok is false if the log does not tell the bytes, or all are equal.
+// Skew compares bytes and durations of the attempts that succeeded; ok is false if the log does not tell the bytes, or
+// all are equal.
 func (s *Stage) Skew() (k Skew, ok bool) {
 	bytes, durations := make([]float64, len(s.Succeeded)), make([]float64, len(s.Succeeded))
 	for i, o := range s.Succeeded {
@@ -76,8 +78,8 @@ type SlowHost struct {
 	Share    float64
 }
 
-// SlowHost looks for the machine that ran most of the attempts longer than limit seconds. Share is its share of all attempts that succeeded; ok is
-// false if none is longer.
+// SlowHost looks for the machine that ran most of the attempts longer than limit seconds. Share is its share of all
+// attempts that succeeded; ok is false if none is longer.
 func (s *Stage) SlowHost(limit float64) (h SlowHost, ok bool) {
 	slow, all := map[int32]int{}, map[int32]int{}
 	for _, o := range s.Succeeded {

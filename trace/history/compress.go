@@ -14,8 +14,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// decompress unpacks what begins like a compressed stream: gzip, zstd, LZ4 and Snappy frames, and the streams of blocks that Spark writes with its codecs lz4
-// (the default until Spark 3) and snappy. done releases what it holds.
+// decompress unpacks what begins like a compressed stream: gzip, zstd, LZ4 and Snappy frames, and the streams of blocks
+// that Spark writes with its codecs lz4 (the default until Spark 3) and snappy. done releases what it holds.
 func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(10)
@@ -94,8 +94,8 @@ func (b *blocks) take(n uint32) ([]byte, error) {
 	return b.packed, err
 }
 
-// lz4BlockMagic begins each block of the Java class LZ4BlockOutputStream: magic, a byte with the method and the level, then the packed length, the plain
-// length and a checksum in little-endian order. The checksum is not looked at.
+// lz4BlockMagic begins each block of the Java class LZ4BlockOutputStream: magic, a byte with the method and the level,
+// then the packed length, the plain length and a checksum in little-endian order. The checksum is not looked at.
 const lz4BlockMagic = "LZ4Block"
 
 func nextLZ4Block(b *blocks) ([]byte, error) {
@@ -122,7 +122,8 @@ func nextLZ4Block(b *blocks) ([]byte, error) {
 	return b.plain[:n], nil
 }
 
-// xerialMagic begins a stream of the Java class SnappyOutputStream. Blocks follow, each behind its length in big-endian order.
+// xerialMagic begins a stream of the Java class SnappyOutputStream. Blocks follow, each behind its length in big-endian
+// order.
 const xerialMagic = "\x82SNAPPY\x00"
 
 func nextXerialBlock(b *blocks) ([]byte, error) {

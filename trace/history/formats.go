@@ -63,7 +63,8 @@ func firstLine(head []byte) (line []byte, whole bool) {
 	}
 }
 
-// commas recognises a table without a header by the number of its columns, which commas part. The first and the third are numbers.
+// commas recognises a table without a header by the number of its columns, which commas part. The first and the third
+// are numbers.
 func commas(n int) func([]byte) bool {
 	return func(head []byte) bool {
 		line, _ := firstLine(head)
@@ -72,7 +73,8 @@ func commas(n int) func([]byte) bool {
 	}
 }
 
-// blanks recognises a table without a header by the number of its columns, which blanks part. The first five are whole numbers.
+// blanks recognises a table without a header by the number of its columns, which blanks part. The first five are whole
+// numbers.
 func blanks(n int) func([]byte) bool {
 	return func(head []byte) bool {
 		line, _ := firstLine(head)

@@ -10,12 +10,14 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Task events of Google's cluster trace of 2011 (clusterdata-2011-2): the table task_events, 13 columns parted by commas with times in microseconds, or the re-encoding
-// with 12 columns parted by blanks, without the column "missing info" and with times in seconds.
+// Task events of Google's cluster trace of 2011 (clusterdata-2011-2): the table task_events, 13 columns parted by
+// commas with times in microseconds, or the re-encoding with 12 columns parted by blanks, without the column "missing
+// info" and with times in seconds.
 //
-// A task is told as one attempt, from its first SCHEDULE to its first FINISH, which is the rule of the single-fork replication paper (Section 6); evictions in between are part of it. A
-// task that does not finish was killed at its last EVICT, KILL or LOST, failed at its last FAIL, or still runs when the log ends. A
-// task that was scheduled before the log begins is passed over.
+// A task is told as one attempt, from its first SCHEDULE to its first FINISH, which is the rule of the single-fork
+// replication paper (Section 6); evictions in between are part of it. A task that does not finish was killed at its
+// last EVICT, KILL or LOST, failed at its last FAIL, or still runs when the log ends. A task that was scheduled before
+// the log begins is passed over.
 
 type google struct {
 	names  names

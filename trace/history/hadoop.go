@@ -13,8 +13,9 @@ import (
 
 // hadoop holds what the logs of Hadoop have in common: ids, and that an attempt's start and end are told apart.
 //
-// Job is the job's id, Stage is map, reduce, setup or cleanup, Task and Number come from the attempt's id. Attempts that end without having started are
-// passed over, and so is what is said of an attempt after its end: that its output was lost with its machine.
+// Job is the job's id, Stage is map, reduce, setup or cleanup, Task and Number come from the attempt's id. Attempts
+// that end without having started are passed over, and so is what is said of an attempt after its end: that its output
+// was lost with its machine.
 type hadoop struct {
 	names   names
 	running map[string]hadoopStart // by attempt id

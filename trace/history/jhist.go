@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Hadoop's job history file (.jhist) since 0.23: the line Avro-Json, the schema, then one event a line; or the line Avro-Binary, the schema, then
-// events in Avro's binary encoding, as Hadoop 3 writes unless told otherwise. An attempt is two events, such as MAP_ATTEMPT_STARTED and
-// MAP_ATTEMPT_FINISHED.
+// Hadoop's job history file (.jhist) since 0.23: the line Avro-Json, the schema, then one event a line; or the line
+// Avro-Binary, the schema, then events in Avro's binary encoding, as Hadoop 3 writes unless told otherwise. An attempt
+// is two events, such as MAP_ATTEMPT_STARTED and MAP_ATTEMPT_FINISHED.
 
 type jhist struct {
 	hadoop

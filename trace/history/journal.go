@@ -12,7 +12,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// journal reads the journal of a run of Tailcut. Job is the run's name and Stage the stage's. An attempt that was launched while another of its task ran is speculative.
+// journal reads the journal of a run of Tailcut. Job is the run's name and Stage the stage's. An attempt that was
+// launched while another of its task ran is speculative.
 type journal struct {
 	header  *trace.JournalHeader
 	running map[sched.AttemptID]sched.Decision // the launch

@@ -9,8 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// cursor walks over one JSON text and takes out what is asked for. It is several times faster than encoding/json, because it looks at what
-// it skips only as far as it must to find its end: brackets have to match in number, and strings to end. Of valid JSON it reads the same values.
+// cursor walks over one JSON text and takes out what is asked for. It is several times faster than encoding/json,
+// because it looks at what it skips only as far as it must to find its end: brackets have to match in number, and
+// strings to end. Of valid JSON it reads the same values.
 //
 // The first error sticks in err: everything after reads as empty.
 //
@@ -70,8 +71,8 @@ func (c *cursor) enter(open byte) {
 	c.first = true
 }
 
-// key takes the next key of an object and the colon behind it. more is false at the end of the object, whose bracket is then taken. The key is valid
-// until the next string is read.
+// key takes the next key of an object and the colon behind it. more is false at the end of the object, whose bracket is
+// then taken. The key is valid until the next string is read.
 func (c *cursor) key() (key []byte, more bool) {
 	if !c.item('}') {
 		return nil, false

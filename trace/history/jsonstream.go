@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// jsonStream walks over JSON documents one after the other whose lists are too long for memory, and knows on which line it is.
+// jsonStream walks over JSON documents one after the other whose lists are too long for memory, and knows on which line
+// it is.
 type jsonStream struct {
 	in *lines
 	d  *json.Decoder

@@ -18,7 +18,8 @@ type lines struct {
 	number int    // of the current line, from 1
 }
 
-// maxLine bounds a line, so that a file that is no log does not fill the memory. Query plans in Spark logs have megabytes.
+// maxLine bounds a line, so that a file that is no log does not fill the memory. Query plans in Spark logs have
+// megabytes.
 const maxLine = 1 << 30
 
 // next returns the next line without its end, valid until the call after; io.EOF after the last.

@@ -34,8 +34,9 @@ type emit func(*Attempt) error
 // errEnough ends the reading without a complaint.
 var errEnough = errors.New("enough")
 
-// Open opens a log and tells its format from its beginning. path is a file, "-" for stdin, a folder with a rolling Spark log (eventlog_v2_...), or
-// the output folder of a run of Tailcut. With a column, a name or a number from 1, the log is a CSV that has durations in seconds there.
+// Open opens a log and tells its format from its beginning. path is a file, "-" for stdin, a folder with a rolling
+// Spark log (eventlog_v2_...), or the output folder of a run of Tailcut. With a column, a name or a number from 1, the
+// log is a CSV that has durations in seconds there.
 func Open(path string, stdin io.Reader, column string) (*Log, error) {
 	l := &Log{Name: path}
 	if path == "-" {

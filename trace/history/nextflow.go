@@ -9,10 +9,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The trace file of Nextflow (-with-trace): columns parted by tabs, of which the user chooses some, in words (1m 2.5s) or raw (milliseconds).
+// The trace file of Nextflow (-with-trace): columns parted by tabs, of which the user chooses some, in words (1m 2.5s)
+// or raw (milliseconds).
 //
-// Stage is the process, or the name without what is in brackets; Task is task_id. The duration is realtime, else complete minus start, else the column duration, which has
-// the wait in the queue in it. Tasks that a resumed run took from its cache count as they ran then.
+// Stage is the process, or the name without what is in brackets; Task is task_id. The duration is realtime, else
+// complete minus start, else the column duration, which has the wait in the queue in it. Tasks that a resumed run took
+// from its cache count as they ran then.
 
 type nextflow struct {
 	names    names

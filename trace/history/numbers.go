@@ -14,7 +14,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// numbers reads one duration in seconds per line; what follows a # is a comment, and blank lines are nothing. Tasks are numbered from 0.
+// numbers reads one duration in seconds per line; what follows a # is a comment, and blank lines are nothing. Tasks are
+// numbered from 0.
 type numbers struct{ a Attempt }
 
 func (n *numbers) read(in *lines, emit emit) error {
@@ -49,7 +50,8 @@ func (a *Attempt) seconds(text []byte) error {
 	return nil
 }
 
-// csvColumn reads a column of a CSV, by its name in the first line or by its number from 1; in the latter case the first line may be a header or not.
+// csvColumn reads a column of a CSV, by its name in the first line or by its number from 1; in the latter case the
+// first line may be a header or not.
 type csvColumn struct {
 	column string
 	a      Attempt

@@ -14,8 +14,9 @@ import (
 //
 //	MapAttempt TASK_TYPE="MAP" TASKID="task_..." TASK_ATTEMPT_ID="attempt_..." START_TIME="1240336762622" .
 //
-// that end with a lone dot. In values a backslash stands before ", =, . and itself, and values may go on over lines (the error of a failed
-// attempt). Rumen concatenates files with lines !!FILE=name!! between; those that hold a job's configuration are passed over.
+// that end with a lone dot. In values a backslash stands before ", =, . and itself, and values may go on over lines
+// (the error of a failed attempt). Rumen concatenates files with lines !!FILE=name!! between; those that hold a job's
+// configuration are passed over.
 
 type oldLog struct {
 	hadoop

@@ -8,9 +8,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The joblog of GNU parallel, which tailcut run --joblog writes as well: columns parted by tabs, Seq, Host, Starttime, JobRuntime, Send, Receive,
-// Exitval, Signal, Command. Task is Seq; further lines of the same Seq are further attempts. Exitval and Signal tell the outcome: an attempt with a signal
-// was killed.
+// The joblog of GNU parallel, which tailcut run --joblog writes as well: columns parted by tabs, Seq, Host, Starttime,
+// JobRuntime, Send, Receive, Exitval, Signal, Command. Task is Seq; further lines of the same Seq are further attempts.
+// Exitval and Signal tell the outcome: an attempt with a signal was killed.
 
 type parallel struct {
 	names    names

@@ -6,8 +6,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// What Tailcut keeps of the runs of one name: a file of tailcut run, or what the controller of Kubernetes Jobs puts into a ConfigMap. Job is
-// the name, Stage the stage's, Task the rank of a duration among those of its run, and Number that of the run, from 0. Only winners are kept.
+// What Tailcut keeps of the runs of one name: a file of tailcut run, or what the controller of Kubernetes Jobs puts
+// into a ConfigMap. Job is the name, Stage the stage's, Task the rank of a duration among those of its run, and Number
+// that of the run, from 0. Only winners are kept.
 
 type past struct{}
 

@@ -8,12 +8,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// What kubectl get pods -o json prints: a list of pods, or one. A pod is an attempt from the start of its first container to the end of its last.
-// Kubernetes keeps whole seconds.
+// What kubectl get pods -o json prints: a list of pods, or one. A pod is an attempt from the start of its first
+// container to the end of its last. Kubernetes keeps whole seconds.
 //
-// Job is the name of the Job, else of whatever owns the pod, else the pod's. Task is the completion index of an indexed Job, or what Tailcut's controller
-// says, otherwise every pod is a task by itself, numbered from 0. A pod that was deleted or evicted while it ran was killed; how long a pod ran that still runs is counted until the
-// last instant in the list.
+// Job is the name of the Job, else of whatever owns the pod, else the pod's. Task is the completion index of an indexed
+// Job, or what Tailcut's controller says, otherwise every pod is a task by itself, numbered from 0. A pod that was
+// deleted or evicted while it ran was killed; how long a pod ran that still runs is counted until the last instant in
+// the list.
 
 type pods struct {
 	names   names

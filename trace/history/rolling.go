@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A rolling event log of Spark is a folder eventlog_v2_APP with files events_1_APP, events_2_APP, ... and an empty appstatus_APP. Compaction replaces
-// the files up to number N by events_N_APP.compact, which lacks the tasks of jobs that had ended.
+// A rolling event log of Spark is a folder eventlog_v2_APP with files events_1_APP, events_2_APP, ... and an empty
+// appstatus_APP. Compaction replaces the files up to number N by events_N_APP.compact, which lacks the tasks of jobs
+// that had ended.
 
 type rolledFile struct {
 	path    string

@@ -6,9 +6,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Rumen's job trace: JSON objects one after the other, a job each, with the lists mapTasks, reduceTasks and otherTasks of tasks with their attempts.
-// Times are milliseconds since 1970, -1 if unknown. An attempt that ended and has one of its times missing lasted 0 if it
-// failed or was killed, and is passed over if it succeeded.
+// Rumen's job trace: JSON objects one after the other, a job each, with the lists mapTasks, reduceTasks and otherTasks
+// of tasks with their attempts. Times are milliseconds since 1970, -1 if unknown. An attempt that ended and has one of
+// its times missing lasted 0 if it failed or was killed, and is passed over if it succeeded.
 
 type rumen struct{ hadoop }
 

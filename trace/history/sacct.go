@@ -9,12 +9,14 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The output of Slurm's sacct: with --parsable2 (or --parsable) columns parted by |, otherwise columns of fixed width under a line of dashes.
-// JobID and State are needed, and one of ElapsedRaw, Elapsed, or Start and End; JobName and NodeList are used.
+// The output of Slurm's sacct: with --parsable2 (or --parsable) columns parted by |, otherwise columns of fixed width
+// under a line of dashes. JobID and State are needed, and one of ElapsedRaw, Elapsed, or Start and End; JobName and
+// NodeList are used.
 //
-// A row is an attempt. Stage is JobName. For element 7 of the array job 123, whose JobID is 123_7, Job is 123 and Task is 7; of a plain job Job is "" and Task its
-// number, so that jobs of one name are one stage; of the step 123.4 Job is 123 and Task is 4. The steps batch, extern and interactive are parts of
-// their job and passed over. Of a requeued job that is listed with --duplicates every row counts.
+// A row is an attempt. Stage is JobName. For element 7 of the array job 123, whose JobID is 123_7, Job is 123 and Task
+// is 7; of a plain job Job is "" and Task its number, so that jobs of one name are one stage; of the step 123.4 Job is
+// 123 and Task is 4. The steps batch, extern and interactive are parts of their job and passed over. Of a requeued job
+// that is listed with --duplicates every row counts.
 
 type sacct struct {
 	names    names
@@ -147,7 +149,8 @@ func (s *sacct) row(line []byte, emit emit) error {
 	return emit(&s.a)
 }
 
-// parseID takes an id apart; task is -1 of one that is wrong. part says that it is a part of a job which is listed itself.
+// parseID takes an id apart; task is -1 of one that is wrong. part says that it is a part of a job which is listed
+// itself.
 func (s *sacct) parseID(id []byte) (job []byte, task int, part bool) {
 	base, step, isStep := bytes.Cut(id, []byte{'.'})
 	number, element, isElement := bytes.Cut(base, []byte{'_'})

@@ -11,14 +11,15 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Apache Spark's event log: one JSON event a line, as JsonProtocol.scala of Spark 1.0 to 4.0 writes it. A job's JobStart names its stages, and each
-// attempt of a task has a TaskStart and a TaskEnd with all that is known of it; other events are passed over.
+// Apache Spark's event log: one JSON event a line, as JsonProtocol.scala of Spark 1.0 to 4.0 writes it. A job's
+// JobStart names its stages, and each attempt of a task has a TaskStart and a TaskEnd with all that is known of it;
+// other events are passed over.
 //
-// Job is the number of the Spark job that first listed the stage. Stage is the stage's id; a stage that is tried again, because its
-// input was lost, is a stage of its own, such as 23.1. Task is the index within the stage.
+// Job is the number of the Spark job that first listed the stage. Stage is the stage's id; a stage that is tried again,
+// because its input was lost, is a stage of its own, such as 23.1. Task is the index within the stage.
 //
-// A task whose result was lost with its executor has a second TaskEnd, with the reason Resubmitted. It is told as a failed attempt, with the
-// duration of the one that succeeded.
+// A task whose result was lost with its executor has a second TaskEnd, with the reason Resubmitted. It is told as a
+// failed attempt, with the duration of the one that succeeded.
 
 // spark reads the files of one application.
 type spark struct {

@@ -44,8 +44,8 @@ func (s *Stage) Title() string {
 	return fmt.Sprintf("job %s, stage %s", s.Job, s.Stage)
 }
 
-// Stages sorts attempts into stages, in the order in which these come first. Empty job and stage take all; otherwise a stage is taken if its job is the
-// one, and its id or its name the other.
+// Stages sorts attempts into stages, in the order in which these come first. Empty job and stage take all; otherwise a
+// stage is taken if its job is the one, and its id or its name the other.
 func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*Stage, hosts []string, err error) {
 	type id struct{ job, stage string }
 	type task struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// workload reads what package trace reads, .tr and JSON lines, as a log: every task of every job once, succeeded. Job is the number of the job from 0; a
-// job of a .tr file is one stage without a name.
+// workload reads what package trace reads, .tr and JSON lines, as a log: every task of every job once, succeeded. Job
+// is the number of the job from 0; a job of a .tr file is one stage without a name.
 type workload struct{ a Attempt }
 
 func (w *workload) read(in *lines, emit emit) error {
