@@ -8,8 +8,9 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes every number of the page in long form, `section,table,row,column,value`: one row a cell of a table, one a coordinate of a
-// plot (the row is the series' name and the point's index), and the claims as a table of that name.
+// WriteCSV writes every number of the page in long form, `section,table,row,column,value`: one row a cell of a table,
+// one a coordinate of a plot (the row is the series' name and the point's index), and the claims as a table of that
+// name.
 func (p *Page) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"section", "table", "row", "column", "value"})
@@ -66,8 +67,8 @@ func exact(cell any) string {
 	}
 }
 
-// WriteJSON writes the page as one object with the schema "tailcut.report/v1". JSON has no infinities: they are the strings "+Inf"
-// and "-Inf", and NaN is null.
+// WriteJSON writes the page as one object with the schema "tailcut.report/v1". JSON has no infinities: they are the
+// strings "+Inf" and "-Inf", and NaN is null.
 func (p *Page) WriteJSON(w io.Writer) error {
 	finite := Page{Name: p.Name, Title: p.Title, Intro: p.Intro, Sections: make([]Section, len(p.Sections))}
 	for i, s := range p.Sections {

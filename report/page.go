@@ -1,8 +1,8 @@
-// Package report turns a result into something to read: text for a terminal, CSV and JSON for programs, one HTML file with plots
-// that opens without a network.
+// Package report turns a result into something to read: text for a terminal, CSV and JSON for programs, one HTML file
+// with plots that opens without a network.
 //
-// Whoever computes a result describes it once, as a [Page]; the page knows nothing of how it was computed. Numbers stay numbers until
-// they are written, so that CSV and JSON keep every digit where text shows four.
+// Whoever computes a result describes it once, as a [Page]; the page knows nothing of how it was computed. Numbers stay
+// numbers until they are written, so that CSV and JSON keep every digit where text shows four.
 package report
 
 import "strings"
@@ -54,8 +54,10 @@ const (
 	Line   Kind = "line"
 	Steps  Kind = "steps"  // constant up to the next x: empirical distributions
 	Points Kind = "points" // not connected
-	Spans  Kind = "spans"  // horizontal lines at y from x to High: who did something when; finite numbers on linear axes
-	Bars   Kind = "bars"   // filled steps: histograms; the last x is the right end of the last bar and its y is not drawn
+	// horizontal lines at y from x to High: who did something when; finite numbers on linear axes
+	Spans Kind = "spans"
+	// filled steps: histograms; the last x is the right end of the last bar and its y is not drawn
+	Bars Kind = "bars"
 )
 
 // Series is one line of a plot.

@@ -28,8 +28,8 @@ var palette = []color.RGBA{
 	{86, 180, 233, 255}, {230, 159, 0, 255}, {0, 0, 0, 255}, {148, 130, 0, 255},
 }
 
-// WriteSVG draws the plot. Points with a coordinate that is no finite number, or not positive on a logarithmic axis, are left out.
-// A plot without a point that can be drawn is an error.
+// WriteSVG draws the plot. Points with a coordinate that is no finite number, or not positive on a logarithmic axis,
+// are left out. A plot without a point that can be drawn is an error.
 func (p *Plot) WriteSVG(w io.Writer) error {
 	pl, legend := plot.New(), plot.NewLegend()
 	p.axes(pl)
@@ -140,7 +140,8 @@ func (p *Plot) points(s Series) (ps points) {
 	return ps
 }
 
-// add draws a series and says how many points it has. The round counts how often the palette was used up: dashes tell those apart.
+// add draws a series and says how many points it has. The round counts how often the palette was used up: dashes tell
+// those apart.
 func (p *Plot) add(pl *plot.Plot, legend *plot.Legend, s Series, c color.RGBA, round int) (int, error) {
 	if s.Kind == Spans {
 		return p.addSpans(pl, legend, s, c), nil
