@@ -8,7 +8,8 @@ import (
 	"github.com/tailcut/tailcut/report"
 )
 
-// Single-fork replication: Wang, Joshi, Wornell. The mathematics is package plan's; what it corrects of the print is said there.
+// Single-fork replication: Wang, Joshi, Wornell. The mathematics is package plan's; what it corrects of the print is
+// said there.
 var forkPaper = Experiment{
 	Name:  "fork",
 	Paper: "Wang, Joshi, Wornell: Efficient Straggler Replication in Large-Scale Parallel Computing, ACM TOMPECS 2019",

@@ -32,8 +32,9 @@ type forkAdvice struct {
 // lambda is λ of the cost-sensitive column of Table 1.
 const lambda = 0.1
 
-// forkJobs returns stand-ins for the paper's jobs, and what there is to say of those that are missing. The original rows of the trace are not public in a
-// usable form; the stand-ins have the quantiles that can be read off Figure 7 and Table 1.
+// forkJobs returns stand-ins for the paper's jobs, and what there is to say of those that are missing. The original
+// rows of the trace are not public in a usable form; the stand-ins have the quantiles that can be read off Figure 7 and
+// Table 1.
 func forkJobs(o *Options) (jobs []*forkJob, notes []string, err error) {
 	row := func(t0, c0, t1, c1, t2, c2 float64, policies ...string) *forkAdvice {
 		return &forkAdvice{plan.Outcome{Latency: t0, Cost: c0}, plan.Outcome{Latency: t1, Cost: c1}, plan.Outcome{Latency: t2, Cost: c2}, [2]string(policies)}
@@ -205,7 +206,8 @@ func (j *forkJob) section() report.Section {
 	}
 }
 
-// claims are what Section 4.2 says of the jobs. They are enforced of the stand-ins; of the real job the paper says nothing, so what it shows is reported.
+// claims are what Section 4.2 says of the jobs. They are enforced of the stand-ins; of the real job the paper says
+// nothing, so what it shows is reported.
 func (j *forkJob) claims() []report.Claim {
 	b := j.advice.Baseline
 	if j.name == "job3" {
@@ -242,7 +244,8 @@ func (j *forkJob) published(say func(*forkAdvice) string) string {
 	return say(j.printed)
 }
 
-// diminishing claims that each further clone gains less latency than the one before, at the best p of each up to a half.
+// diminishing claims that each further clone gains less latency than the one before, at the best p of each up to a
+// half.
 func (j *forkJob) diminishing() report.Claim {
 	best := make([]float64, 4)
 	best[0] = j.advice.Baseline.Latency

@@ -23,8 +23,9 @@ type forkLaw struct {
 	seed             uint64
 	latency, cost    float64 // what the paper prints of the baseline
 	reference        []forkPoint
-	formula          float64 // largest relative error of the closed form that its authors' claim of a good fit allows here
-	formulaNote      string
+	// largest relative error of the closed form that its authors' claim of a good fit allows here
+	formula     float64
+	formulaNote string
 
 	exact    *plan.Exact
 	theorem  *plan.Theorem1
@@ -214,7 +215,8 @@ func (l *forkLaw) asymptote() string {
 	return "Theorem 1, with the mean of the largest residual by quadrature,"
 }
 
-// compare is the table of reference values, with the largest relative differences from them by Theorem 1, and of exact from simulated.
+// compare is the table of reference values, with the largest relative differences from them by Theorem 1, and of exact
+// from simulated.
 func (l *forkLaw) compare() (t report.Table, latency, cost, z float64) {
 	t = report.Table{
 		Name: l.name, Caption: "E[T] (s) and E[C] (s per task). The reference values are of the asymptotic T and the exact C, computed independently.",

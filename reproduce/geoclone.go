@@ -12,7 +12,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// GeoClone: Wang, Qian, Jiao, Li, Lu. The world is package sim's Waxman, the jobs are package trace's Montage; their readings are said there.
+// GeoClone: Wang, Qian, Jiao, Li, Lu. The world is package sim's Waxman, the jobs are package trace's Montage; their
+// readings are said there.
 var geoclonePaper = Experiment{
 	Name:  "geoclone",
 	Paper: "Wang, Qian, Jiao, Li, Lu: GeoClone: Online Task Replication and Scheduling for Geo-Distributed Analytics under Uncertainties",
@@ -38,7 +39,8 @@ const (
 	rowIridium
 )
 
-// montageScale is the factor on Montage's durations at which Flutter's attempts need 45 % of 30,000 slots at 0.15 jobs per second: raw, they need a few percent.
+// montageScale is the factor on Montage's durations at which Flutter's attempts need 45 % of 30,000 slots at 0.15 jobs
+// per second: raw, they need a few percent.
 const montageScale = 19
 
 // geoScale is how much of everything there is. Windows are the seconds in which jobs arrive.
@@ -57,8 +59,9 @@ type geoScale struct {
 	clouds   int          // runs
 }
 
-// load returns the index of a mix's rate that is light (0), moderate (1) or high (2) load. HPC-like jobs are 4.8 times as large, so that the moderate rate is their last:
-// they would need all slots there without a clone, and more than twice as many at the high one.
+// load returns the index of a mix's rate that is light (0), moderate (1) or high (2) load. HPC-like jobs are 4.8 times
+// as large, so that the moderate rate is their last: they would need all slots there without a clone, and more than
+// twice as many at the high one.
 func (s *geoScale) load(mix, which int) int {
 	if which == 0 {
 		return 0
@@ -132,9 +135,10 @@ type geoRun struct {
 // geoCell is what became of a run under a policy.
 type geoCell struct {
 	sim.Stats
-	flows        []float64 // by job, seconds
-	tasks        int
-	used, most   float64 // share of slots in use in the second half of the window, and what 90 % of that time stay below
+	flows []float64 // by job, seconds
+	tasks int
+	// share of slots in use in the second half of the window, and what 90 % of that time stay below
+	used, most   float64
 	launched     tallied // see gauge
 	racing       tallied
 	moved, price float64 // bytes between sites, $
@@ -234,7 +238,8 @@ func meanFlowOf(c *geoCell) float64 { return c.MeanFlow }
 // perTask is the mean number of attempts of a task.
 func perTask(c *geoCell) float64 { return float64(c.Attempts) / float64(c.tasks) }
 
-// reduction estimates by how much the mean flow time under a policy is less than under another, as a fraction of the latter.
+// reduction estimates by how much the mean flow time under a policy is less than under another, as a fraction of the
+// latter.
 func (g *geoRun) reduction(p, than int) sim.Estimate {
 	all := make([]float64, g.runs)
 	for k := range all {

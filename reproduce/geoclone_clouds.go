@@ -18,7 +18,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// geoClouds are real Montage jobs over links measured between cloud regions, each job alone. The paper has nothing of the kind.
+// geoClouds are real Montage jobs over links measured between cloud regions, each job alone. The paper has nothing of
+// the kind.
 type geoClouds struct {
 	runs []*geoRun // by job
 	note string    // why there are none
@@ -88,7 +89,8 @@ func cloudCluster(links string) (*sim.Cluster, error) {
 	return sim.ReadCluster(filepath.Join(filepath.Dir(links), "regions.yaml"), []byte(b.String()))
 }
 
-// egressPrices reads what it costs to move data from one of the regions to another, in $ per GB: columns src, dest, src_tier, dest_tier, cost.
+// egressPrices reads what it costs to move data from one of the regions to another, in $ per GB: columns src, dest,
+// src_tier, dest_tier, cost.
 func egressPrices(path string) ([]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -190,7 +192,8 @@ func (w *watched) Observe(v *sched.View, ev *sched.Event) {
 	w.Policy.Observe(v, ev)
 }
 
-// picture draws the attempts of the first run of a policy: a line each, at the height of its task or a little above, in the colour of its site.
+// picture draws the attempts of the first run of a policy: a line each, at the height of its task or a little above, in
+// the colour of its site.
 func (g *geoRun) picture(p int) (report.Plot, error) {
 	plot := report.Plot{Name: "attempts-" + strings.Split(g.specs[p], ":")[0], Title: geoRows[p].name + ": " + g.name, X: "time (s)", Y: "task"}
 	w, err := g.workload()

@@ -37,7 +37,8 @@ func newGeoFigures(s *geoScale, o *Options) *geoFigures {
 		f.skews = append(f.skews, waxman(o, fmt.Sprintf("skew %g", a), "facebook", s.size, a, middle, s.window, s.runs, specs))
 	}
 	for _, n := range s.sites {
-		f.sites = append(f.sites, waxman(o, fmt.Sprintf("%d sites", n), "facebook", n, 1, middle*float64(n)/100, s.window, s.runs, specs)) // the same work per slot
+		// the same work per slot
+		f.sites = append(f.sites, waxman(o, fmt.Sprintf("%d sites", n), "facebook", n, 1, middle*float64(n)/100, s.window, s.runs, specs))
 	}
 	var high []string
 	for _, e := range s.epsilons {
@@ -114,8 +115,8 @@ func flowPlot(name, x string, grid []float64, runs []*geoRun) report.Plot {
 	return plot
 }
 
-// orderClaims are the order of the policies, and GeoClone's gain, in one world. The order of two is that of their means over the runs, which met the same luck. The paper
-// claims nothing of the row with four attempts, so that is reported.
+// orderClaims are the order of the policies, and GeoClone's gain, in one world. The order of two is that of their means
+// over the runs, which met the same luck. The paper claims nothing of the row with four attempts, so that is reported.
 func orderClaims(where string, g *geoRun) (claims []report.Claim) {
 	pair := func(less, more int) report.Claim {
 		return judge(g.reduction(less, more), math.SmallestNonzeroFloat64, 1, where+": "+geoRows[less].name+" is quicker than "+geoRows[more].name, "quicker", "by "+percent(g.reduction(less, more)))
@@ -175,7 +176,8 @@ func (f *geoFigures) distribution() report.Section {
 	return sec
 }
 
-// publishedReplicas are the 75th percentiles of Figure 8 that the text prints, by load and row; publishedUse what it says of the share of slots.
+// publishedReplicas are the 75th percentiles of Figure 8 that the text prints, by load and row; publishedUse what it
+// says of the share of slots.
 var (
 	publishedReplicas = [3][4]float64{{4, 0, 0, 2}, {}, {0, 0, 3, 0}}
 	publishedUse      = [3][4]string{{"37 % in 90 % of the time", "", "often above 50 %", ""}, {}, {}}

@@ -2,7 +2,8 @@ package reproduce
 
 import "github.com/tailcut/tailcut/sched"
 
-// gauge is a policy that is watched: how many slots are busy and how many attempts its tasks take between two instants, and what its attempts move between sites.
+// gauge is a policy that is watched: how many slots are busy and how many attempts its tasks take between two instants,
+// and what its attempts move between sites.
 type gauge struct {
 	sched.Policy
 	from, to sched.Time
@@ -93,7 +94,8 @@ func (g *gauge) Decide(v *sched.View, act *sched.Actions) {
 	g.last, g.share = v.Now(), float64(v.Live())/float64(v.Slots())
 }
 
-// used returns the mean share of busy slots, and the share that was not exceeded in 90 % of the time, rounded up to percents; 0 if no time passed.
+// used returns the mean share of busy slots, and the share that was not exceeded in 90 % of the time, rounded up to
+// percents; 0 if no time passed.
 func (g *gauge) used() (mean, most float64) {
 	total, below := 0.0, 0.0
 	for _, x := range g.busy {

@@ -24,8 +24,9 @@ var testbedRows = []struct {
 // testbedCores are the cores of the ten machines of Table I; of the six middle ones it says 5 to 10.
 var testbedCores = []int{16, 16, 5, 6, 7, 8, 9, 10, 4, 4}
 
-// newGeoTestbed emulates the ten machines: a site each, a slot a core, 15 to 50 Mbit/s. The paper's jobs are word counts, iterations and page ranks of unknown sizes; here 88 jobs of two stages, three in two minutes, whose
-// tasks take 5 s on average when nothing disturbs them and read 4 MB each; the scaling factor is that of the simulations.
+// newGeoTestbed emulates the ten machines: a site each, a slot a core, 15 to 50 Mbit/s. The paper's jobs are word
+// counts, iterations and page ranks of unknown sizes; here 88 jobs of two stages, three in two minutes, whose tasks
+// take 5 s on average when nothing disturbs them and read 4 MB each; the scaling factor is that of the simulations.
 func newGeoTestbed(s *geoScale, o *Options) *geoRun {
 	var specs []string
 	for _, r := range testbedRows {

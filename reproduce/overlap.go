@@ -9,7 +9,8 @@ import (
 	"github.com/tailcut/tailcut/report"
 )
 
-// Overlapping phases: Lin, Zhang, Wierman, Tan. The fluid model of package overlap is the paper's; its readings are said there.
+// Overlapping phases: Lin, Zhang, Wierman, Tan. The fluid model of package overlap is the paper's; its readings are
+// said there.
 var overlapPaper = Experiment{
 	Name:  "overlap",
 	Paper: "Lin, Zhang, Wierman, Tan: Joint Optimization of Overlapping Phases in MapReduce, IFIP Performance 2013",

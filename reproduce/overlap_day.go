@@ -10,8 +10,8 @@ import (
 	"github.com/tailcut/tailcut/report"
 )
 
-// overlapDay is Figure 7 on one workload: mean response times against load, the capacity scaled, with the workload's own ratios of shuffle to map
-// size and with their cube roots.
+// overlapDay is Figure 7 on one workload: mean response times against load, the capacity scaled, with the workload's
+// own ratios of shuffle to map size and with their cube roots.
 type overlapDay struct {
 	name, title, about string
 	jobs               []overlap.Job

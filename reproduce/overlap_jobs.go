@@ -9,8 +9,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// FluidJobs reads a workload that states bytes, such as SWIM's, as jobs of the fluid model: in order of arrival, with map input and shuffle as
-// sizes, in bytes. [overlap.ScaleToLoad] makes seconds of them.
+// FluidJobs reads a workload that states bytes, such as SWIM's, as jobs of the fluid model: in order of arrival, with
+// map input and shuffle as sizes, in bytes. [overlap.ScaleToLoad] makes seconds of them.
 func FluidJobs(r io.Reader, name string) ([]overlap.Job, error) {
 	const whole = 1 << 50 // tasks do not matter: one a stage
 	w, err := (&trace.Importer{Split: whole, ReduceSplit: whole}).Read(r, name)
@@ -39,8 +39,8 @@ func FluidJobs(r io.Reader, name string) ([]overlap.Job, error) {
 	return jobs, nil
 }
 
-// SlowdownPlot is the paper's Figure 9: mean slowdown against size, a line a policy, of the buckets that hold at least a number of jobs. Policies
-// without such a bucket are left out.
+// SlowdownPlot is the paper's Figure 9: mean slowdown against size, a line a policy, of the buckets that hold at least
+// a number of jobs. Policies without such a bucket are left out.
 func SlowdownPlot(name, title string, policies []string, fair []*overlap.Fairness, atLeast int64) report.Plot {
 	p := report.Plot{Name: name, Title: title, X: "job size, the larger of map and shuffle (s)", Y: "mean slowdown"}
 	for i, f := range fair {

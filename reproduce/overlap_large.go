@@ -104,7 +104,8 @@ func (l *largeJobs) run(ctx context.Context, r *largeRun) error {
 	return err
 }
 
-// interval is half the width of the 95 % interval of the mean flow time, from the batches' means. Flow times are heavy-tailed: it is a hint.
+// interval is half the width of the 95 % interval of the mean flow time, from the batches' means. Flow times are
+// heavy-tailed: it is a hint.
 func (r *largeRun) interval() float64 {
 	mean, square := r.summary.MeanFlow(), 0.0
 	for _, b := range r.batch {
@@ -151,7 +152,8 @@ func (l *largeJobs) tolerance(r *largeRun) float64 {
 	return 0.03
 }
 
-// order is the claim that MaxSRPT is better than SplitSRPT and both than k-LPS. In a quick run the first two are too close to tell.
+// order is the claim that MaxSRPT is better than SplitSRPT and both than k-LPS. In a quick run the first two are too
+// close to tell.
 func (l *largeJobs) order(i int) report.Claim {
 	runs := l.at(i)
 	klps, most, parts := runs[0].summary.MeanFlow(), runs[1].summary.MeanFlow(), runs[2].summary.MeanFlow()

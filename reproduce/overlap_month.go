@@ -9,9 +9,10 @@ import (
 	"github.com/tailcut/tailcut/overlap"
 )
 
-// surrogateMonth stands in for the paper's trace of a Google cluster, which is not public in this form: 29 days with 110 jobs an hour on average.
-// Arrivals are Poisson with a rate for each hour: a daily wave, more on weekdays, and bursts, which are as strong as the peak of 300 jobs an hour
-// asks for. Sizes are those of Section 5.3, which the paper fitted to the trace.
+// surrogateMonth stands in for the paper's trace of a Google cluster, which is not public in this form: 29 days with
+// 110 jobs an hour on average. Arrivals are Poisson with a rate for each hour: a daily wave, more on weekdays, and
+// bursts, which are as strong as the peak of 300 jobs an hour asks for. Sizes are those of Section 5.3, which the paper
+// fitted to the trace.
 func surrogateMonth(seed uint64) *overlapDay {
 	const hours, mean, peak = 29 * 24, 110.0, 300.0
 	luck := rand.New(rand.NewPCG(seed, 0x6d6f6e7468)) // "month"

@@ -11,8 +11,9 @@ import (
 // Figures 2 to 4: how the work of three jobs goes down.
 
 var (
-	fcfs    = overlap.Policy{Kind: overlap.FCFS}
-	fifoPS  = overlap.Policy{Kind: overlap.KLPS, K: 1} // FIFO at the map station, processor sharing at the shuffle station
+	fcfs = overlap.Policy{Kind: overlap.FCFS}
+	// FIFO at the map station, processor sharing at the shuffle station
+	fifoPS  = overlap.Policy{Kind: overlap.KLPS, K: 1}
 	allPS   = overlap.Policy{Kind: overlap.WPS}
 	maxSRPT = overlap.Policy{Kind: overlap.MaxSRPT}
 	split   = overlap.Policy{Kind: overlap.SplitSRPT}
@@ -38,7 +39,8 @@ func progressSection() report.Section {
 	}
 }
 
-// kinks finds when the backlog of the first two jobs of Figure 2 is empty, and how fast the second is shuffled after that.
+// kinks finds when the backlog of the first two jobs of Figure 2 is empty, and how fast the second is shuffled after
+// that.
 func kinks(jobs []overlap.Job) (empty, rate float64) {
 	s := overlap.New(fcfs, func(overlap.Completion) {})
 	for _, j := range jobs {
@@ -109,8 +111,8 @@ func progression(name, title string, p overlap.Policy, jobs []overlap.Job) repor
 	return report.Plot{Name: name, Title: title, X: "time", Y: "work left", Series: series}
 }
 
-// tandemRun is an ordinary tandem queue: FIFO at the map station, and jobs are shuffled under the policy when their map work is done. The
-// second station alone is a station of jobs without map work.
+// tandemRun is an ordinary tandem queue: FIFO at the map station, and jobs are shuffled under the policy when their map
+// work is done. The second station alone is a station of jobs without map work.
 func tandemRun(p overlap.Policy, jobs []overlap.Job) []float64 {
 	shuffles := make([]overlap.Job, len(jobs))
 	clock := 0.0

@@ -38,7 +38,8 @@ func worstCaseSection() report.Section {
 	return s
 }
 
-// corollary4 is half (a-e, 1) and half (1, a): MaxSRPT serves one half and then the other, the alternative a pair at a time.
+// corollary4 is half (a-e, 1) and half (1, a): MaxSRPT serves one half and then the other, the alternative a pair at a
+// time.
 func corollary4(n int, a float64) float64 {
 	h := n / 2
 	jobs := slices.Repeat([]overlap.Job{{Map: a * (1 - 1e-5), Shuffle: 1}}, h)
@@ -50,7 +51,8 @@ func corollary4(n int, a float64) float64 {
 	return totalFlow(maxSRPT, jobs) / totalFlow(fcfs, pairs)
 }
 
-// corollary6 is n-1 jobs (b, 1) and one of (n-1, (n-1)b): SplitSRPT serves the one beside the others, the alternative after them.
+// corollary6 is n-1 jobs (b, 1) and one of (n-1, (n-1)b): SplitSRPT serves the one beside the others, the alternative
+// after them.
 func corollary6(n int, b float64) float64 {
 	jobs := slices.Repeat([]overlap.Job{{Map: b, Shuffle: 1}}, n-1)
 	jobs = append(jobs, overlap.Job{Map: float64(n - 1), Shuffle: float64(n-1) * b})

@@ -1,8 +1,8 @@
 // Package reproduce re-creates the evaluations of the papers that Tailcut's policies come from, one paper a file.
 //
-// An experiment runs the same core, policies and mathematics that users run, and describes what came out as a page on which the published
-// numbers stand beside the measured ones. What a paper claims is a claim of the page, with a verdict. Nothing is tuned per policy, and a
-// claim that does not hold is shown as such.
+// An experiment runs the same core, policies and mathematics that users run, and describes what came out as a page on
+// which the published numbers stand beside the measured ones. What a paper claims is a claim of the page, with a
+// verdict. Nothing is tuned per policy, and a claim that does not hold is shown as such.
 package reproduce
 
 import (
@@ -15,9 +15,10 @@ import (
 
 // Options is what a user may choose of any experiment.
 type Options struct {
-	Quick    bool                  // fewer repetitions or jobs; the experiment says in its page what it left out
-	Seed     uint64                // of all random draws
-	Traces   string                // the folder with the real traces, or "": then what needs them is left out, and the page says so
+	Quick bool   // fewer repetitions or jobs; the experiment says in its page what it left out
+	Seed  uint64 // of all random draws
+	// the folder with the real traces, or "": then what needs them is left out, and the page says so
+	Traces   string
 	Workers  int                   // simulations at once; the result is the same whatever it is
 	Self     []string              // the command that is this program, to run real jobs with
 	Progress func(done, total int) // called from one goroutine at a time while steps end; nil if nobody looks
@@ -28,7 +29,8 @@ type Experiment struct {
 	Name  string // what a user types
 	Paper string // title, authors, venue
 	Run   func(ctx context.Context, o Options) (*report.Page, error)
-	Real  func(ctx context.Context, o *Options) (*report.Page, error) // the same at small scale with real jobs on this machine; nil if there is no such thing
+	// the same at small scale with real jobs on this machine; nil if there is no such thing
+	Real func(ctx context.Context, o *Options) (*report.Page, error)
 }
 
 // Experiments is all of them, in the order in which they are listed. It does not change.

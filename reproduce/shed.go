@@ -11,7 +11,8 @@ import (
 	"github.com/tailcut/tailcut/sim"
 )
 
-// Deadlines by cloning: Alamro, Xu, Lan, Subramaniam, Section VI. The testbed's 121 machines are simulated; the mathematics is package plan's.
+// Deadlines by cloning: Alamro, Xu, Lan, Subramaniam, Section VI. The testbed's 121 machines are simulated; the
+// mathematics is package plan's.
 var shedPaper = Experiment{
 	Name:  "shed",
 	Paper: "Alamro, Xu, Lan, Subramaniam: Shed: Optimal Dynamic Cloning to Meet Application Deadlines in Cloud",

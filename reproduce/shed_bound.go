@@ -8,9 +8,11 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// mostInTime bounds the share of jobs that any scheduler can finish by their deadlines, whatever it knows beforehand and however lucky it is, if a task takes no less machine time than
-// so many seconds. It lets jobs be divided at will: all slots together are one machine as fast as all of them, and a part of a job counts as that part.
-// What such a machine can do in time is a polymatroid, so that the most is had by taking jobs in order of their work, of each as much as still fits.
+// mostInTime bounds the share of jobs that any scheduler can finish by their deadlines, whatever it knows beforehand
+// and however lucky it is, if a task takes no less machine time than so many seconds. It lets jobs be divided at will:
+// all slots together are one machine as fast as all of them, and a part of a job counts as that part. What such a
+// machine can do in time is a polymatroid, so that the most is had by taking jobs in order of their work, of each as
+// much as still fits.
 func mostInTime(w *trace.Workload, slots int, least float64) float64 {
 	jobs := make([]dueWork, len(w.Jobs))
 	for j := range w.Jobs {
@@ -51,7 +53,8 @@ func mostInTime(w *trace.Workload, slots int, least float64) float64 {
 // dueWork is work, in seconds of the one machine, that has to be done between two instants.
 type dueWork struct{ from, until, work float64 }
 
-// feasible tells whether one machine that may interrupt jobs can do them all in time: by the earliest deadline first (Horn 1974). Jobs are in order of arrival.
+// feasible tells whether one machine that may interrupt jobs can do them all in time: by the earliest deadline first
+// (Horn 1974). Jobs are in order of arrival.
 func feasible(jobs []dueWork) bool {
 	const rounding = 1e-9
 	var left dueHeap

@@ -9,7 +9,8 @@ import (
 	"github.com/tailcut/tailcut/sim"
 )
 
-// shedHybrid is Figure 4: 50 jobs of 5 tasks, 30 of 10 and 20 of 20, in random order, with deadlines of 460, 500 and 560 s.
+// shedHybrid is Figure 4: 50 jobs of 5 tasks, 30 of 10 and 20 of 20, in random order, with deadlines of 460, 500 and
+// 560 s.
 type shedHybrid struct {
 	models []shedModel
 	seed   uint64

@@ -19,7 +19,8 @@ type shedJob struct {
 	deadline float64
 }
 
-// shedArrivals returns a workload of such jobs. They arrive as a Poisson process whose luck depends on the seed and nothing else.
+// shedArrivals returns a workload of such jobs. They arrive as a Poisson process whose luck depends on the seed and
+// nothing else.
 func shedArrivals(jobs []shedJob, gap float64, seed uint64) *trace.Workload {
 	w := &trace.Workload{Name: "shed", Names: []string{""}}
 	r := rand.New(rand.NewPCG(seed, 0x5ed))
@@ -65,7 +66,8 @@ func (r *shedRun) under(ctx context.Context, p sched.Policy) (*sim.Result, error
 	})
 }
 
-// spec returns a policy as it is compared: with the law if it reckons with one, and Dolly with p, the share of jobs that are late under Hadoop.
+// spec returns a policy as it is compared: with the law if it reckons with one, and Dolly with p, the share of jobs
+// that are late under Hadoop.
 func (r *shedRun) spec(name string, late float64) string {
 	sep := ":"
 	for _, c := range name {
@@ -93,7 +95,8 @@ func (r *shedRun) spec(name string, late float64) string {
 	return name
 }
 
-// each shows what became of the workload under each policy, by its place in the list. Hadoop's run is the first, for Dolly wants to know it.
+// each shows what became of the workload under each policy, by its place in the list. Hadoop's run is the first, for
+// Dolly wants to know it.
 func (r *shedRun) each(ctx context.Context, policies []string, wrap func(int, sched.Policy) sched.Policy, show func(int, *sim.Result)) error {
 	late := math.NaN()
 	one := func(i int) error {
@@ -144,7 +147,8 @@ func ratioMet(jobs []sim.JobResult) float64 {
 	return float64(n) / float64(len(jobs))
 }
 
-// repetition returns the seed of repetition k of an experiment, the same for all settings of one model, so that these differ in nothing else.
+// repetition returns the seed of repetition k of an experiment, the same for all settings of one model, so that these
+// differ in nothing else.
 func repetition(seed uint64, k int) uint64 { return sim.RunSeed(seed, k) }
 
 // noClones returns the PoCD of a job of n tasks without clones.

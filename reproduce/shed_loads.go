@@ -10,8 +10,8 @@ import (
 	"github.com/tailcut/tailcut/sim"
 )
 
-// shedLoads is no figure of the paper: its mix of jobs, arriving faster. A later system of the same authors reports 98 % of deadlines met at heavy load where Shed
-// meets 68 % and Dolly 40 %.
+// shedLoads is no figure of the paper: its mix of jobs, arriving faster. A later system of the same authors reports 98
+// % of deadlines met at heavy load where Shed meets 68 % and Dolly 40 %.
 type shedLoads struct {
 	models []shedModel
 	seed   uint64

@@ -18,8 +18,9 @@ import (
 	"github.com/tailcut/tailcut/sim"
 )
 
-// shedReal is the paper's testbed at a scale of 1 to 100: real jobs of 5, 10 and 20 map tasks on this machine. Attempts wait for their input most of the time, so that slots
-// are scarce and cores are not, as on a cluster of one slot a machine.
+// shedReal is the paper's testbed at a scale of 1 to 100: real jobs of 5, 10 and 20 map tasks on this machine. Attempts
+// wait for their input most of the time, so that slots are scarce and cores are not, as on a cluster of one slot a
+// machine.
 type shedReal struct {
 	self []string // this program
 	seed uint64

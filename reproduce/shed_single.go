@@ -10,7 +10,8 @@ import (
 	"github.com/tailcut/tailcut/sim"
 )
 
-// shedSingle is Figures 5 and 6: jobs of 10 tasks with a deadline of 500 s, how long they take and how many slots are in use.
+// shedSingle is Figures 5 and 6: jobs of 10 tasks with a deadline of 500 s, how long they take and how many slots are
+// in use.
 type shedSingle struct {
 	model shedModel
 	seed  uint64

@@ -10,8 +10,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Task cloning under SREW+C(beta): Xu, Lau, Yang, de Veciana, Hou, Section 5. The 28-hour extract of the Google trace that it used is not public; trace.GoogleJobs
-// stands for it, and 6,939 real jobs of the same trace stand beside it.
+// Task cloning under SREW+C(beta): Xu, Lau, Yang, de Veciana, Hou, Section 5. The 28-hour extract of the Google trace
+// that it used is not public; trace.GoogleJobs stands for it, and 6,939 real jobs of the same trace stand beside it.
 var srewPaper = Experiment{
 	Name:  "srew",
 	Paper: "Xu et al.: Mitigating Service Variability in MapReduce Clusters via Task Cloning, IEEE TPDS 2017",

@@ -12,7 +12,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// series runs policies on one workload after the other. Its comparison has a run for each run on each workload, so that differences are paired within both.
+// series runs policies on one workload after the other. Its comparison has a run for each run on each workload, so that
+// differences are paired within both.
 type series struct {
 	policies  []string // specifications
 	machines  int

@@ -77,7 +77,8 @@ func (s *series) flows() (means []float64) {
 	return means
 }
 
-// flat is the slope beyond β = 0.7, as a share of the mean slope before it, below which the curve counts as having flattened there.
+// flat is the slope beyond β = 0.7, as a share of the mean slope before it, below which the curve counts as having
+// flattened there.
 const flat = 0.5
 
 func (s *srewSweeps) betaSection() report.Section {
@@ -198,8 +199,9 @@ func deviation(x []float64) float64 {
 	return math.Sqrt(squares / float64(len(x)-1))
 }
 
-// levelled estimates a sweep's points, from the runs of each that met the same workloads. What the workloads differ by at all points alike is taken out of the
-// intervals (Cousineau 2005, with Morey's correction of 2008), for what a sweep shows is the difference between its points.
+// levelled estimates a sweep's points, from the runs of each that met the same workloads. What the workloads differ by
+// at all points alike is taken out of the intervals (Cousineau 2005, with Morey's correction of 2008), for what a sweep
+// shows is the difference between its points.
 func levelled(points [][]sim.Cell) (all []sim.Estimate) {
 	level := make([]float64, len(points[0])) // of each workload
 	mean := 0.0
@@ -246,7 +248,8 @@ func (s *srewSweeps) machinesSection() report.Section {
 	}
 }
 
-// gains returns the seconds by which the mean flow time falls per 1,000 machines between a number of machines and the next.
+// gains returns the seconds by which the mean flow time falls per 1,000 machines between a number of machines and the
+// next.
 func (s *srewSweeps) gains() (gains []sim.Estimate) {
 	for i := 1; i < len(s.machines); i++ {
 		per := make([]float64, s.scale.sweep)
@@ -259,7 +262,8 @@ func (s *srewSweeps) gains() (gains []sim.Estimate) {
 	return gains
 }
 
-// machinesClaims say that the mean flow time falls with the number of machines, steeply below 7,000 and little past 10,000.
+// machinesClaims say that the mean flow time falls with the number of machines, steeply below 7,000 and little past
+// 10,000.
 func machinesClaims(machines []int, gains []sim.Estimate) []report.Claim {
 	var least, steepest, flattest sim.Estimate
 	least.Mean, flattest.Mean = math.Inf(1), math.Inf(-1)

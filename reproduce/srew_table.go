@@ -16,8 +16,9 @@ type srewRow struct {
 	shares     [2]float64 // of jobs done within 300 and 1,500 s, in per cent, as far as the paper prints them
 }
 
-// srewRows begins with SREW and the paper's baselines. What the paper does not state of these is as in the digest of their own papers; jobs go first come, first served. Xu
-// et al. say that their baselines do not preempt, so Mantri, which they describe by its rule with delta alone, must not kill the slowest of three attempts: it has two.
+// srewRows begins with SREW and the paper's baselines. What the paper does not state of these is as in the digest of
+// their own papers; jobs go first come, first served. Xu et al. say that their baselines do not preempt, so Mantri,
+// which they describe by its rule with delta alone, must not kill the slowest of three attempts: it has two.
 var srewRows = []srewRow{
 	{"SREW+C(0.7)", srewSpec, 742, [2]float64{63, 90}},
 	{"SCA", "sca:slot=5s", 811, [2]float64{56, 88}},
