@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// The attempts of a run keep an account of the input that they map, in one file for all: each piece is written down before it is mapped, by one
-// write to the file's end, so that the account has what an attempt mapped that was killed in the middle, or died with its engine. It
-// is not synced, and nothing but reports depends on it. A line is
+// The attempts of a run keep an account of the input that they map, in one file for all: each piece is written down
+// before it is mapped, by one write to the file's end, so that the account has what an attempt mapped that was killed
+// in the middle, or died with its engine. It is not synced, and nothing but reports depends on it. A line is
 //
 //	ATTEMPT OFFSET LENGTH
 //
-// where the attempt is known by the name of its folder, and the piece is so many bytes of lines that begin at that offset of its split.
+// where the attempt is known by the name of its folder, and the piece is so many bytes of lines that begin at that
+// offset of its split.
 
 // account writes down what one attempt maps. A nil account keeps nothing.
 type account struct {
@@ -59,8 +60,8 @@ type Mapped struct {
 	Bytes   int64  // of lines, with their ends
 }
 
-// ReadAccount returns what each attempt of a run mapped, in the order in which they began. An account that is not there is empty. An attempt may have been
-// killed while it mapped its last piece, which counts as mapped.
+// ReadAccount returns what each attempt of a run mapped, in the order in which they began. An account that is not there
+// is empty. An attempt may have been killed while it mapped its last piece, which counts as mapped.
 func ReadAccount(path string) ([]Mapped, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,7 @@
 // # Attempts
 //
 // An attempt writes only below its own directory. What it leaves there, either segments (seg-00000, one for each
-// partition of the next stage) or a part, is on disk when Run returns nil, and is the same bytes whichever attempt
-// of the task wrote it, and wherever it went on from what another had saved: the order of records depends on the plan and
+// partition of the next stage) or a part, is on disk when Run returns nil, and is the same bytes whichever attempt of
+// the task wrote it, and wherever it went on from what another had saved: the order of records depends on the plan and
 // the input only.
 package mapreduce

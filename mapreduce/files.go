@@ -9,8 +9,8 @@ import (
 
 // Files is where input is: the file system of this machine, unless a job and its attempts are given another.
 type Files interface {
-	// List returns the files that a path names, in an order that is a function of their names. What does not exist or cannot be read is an
-	// error that names the path.
+	// List returns the files that a path names, in an order that is a function of their names. What does not exist or
+	// cannot be read is an error that names the path.
 	List(ctx context.Context, path string) ([]File, error)
 	// Open opens a listed file to be read at any offset, from one goroutine.
 	Open(ctx context.Context, f File) (Input, error)
@@ -54,7 +54,8 @@ func (f *localInput) Unchanged() error {
 	return f.listed.Same(info.Size(), info.ModTime().UnixNano())
 }
 
-// Same returns an error about ErrInputChanged unless a file has still the size and the modification time with which it was listed.
+// Same returns an error about ErrInputChanged unless a file has still the size and the modification time with which it
+// was listed.
 func (f *File) Same(size, modTime int64) error {
 	switch {
 	case size != f.Size:

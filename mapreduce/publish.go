@@ -23,7 +23,8 @@ func PartName(i int) string { return fmt.Sprintf("part-%05d", i) }
 //
 // Parts are hard links, or copies where the file system allows no link, and each appears whole under its name. A
 // Publish that was cut short can be repeated, and so can one that was not. A part of that name from elsewhere is
-// replaced (_SUCCESS is taken away before); a part beyond the last is an error, for it would be read as part of the result.
+// replaced (_SUCCESS is taken away before); a part beyond the last is an error, for it would be read as part of the
+// result.
 func Publish(dirs []string, out string) error {
 	if err := publish(dirs, out); err != nil {
 		return fmt.Errorf("publish: %w", err)

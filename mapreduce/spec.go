@@ -39,11 +39,13 @@ type AttemptSpec struct {
 	Dir         string   `json:"dir"`                  // the attempt's own folder
 	MemoryLimit int64    `json:"memory_limit_bytes,omitempty"`
 
-	Account string  `json:"account,omitempty"`               // a file to which map attempts append what they map: see ReadAccount
-	Pace    float64 `json:"pace_bytes_per_second,omitempty"` // at which map attempts read at most, for experiments; 0: as fast as they can
+	// a file to which map attempts append what they map: see ReadAccount
+	Account string `json:"account,omitempty"`
+	// at which map attempts read at most, for experiments; 0: as fast as they can
+	Pace float64 `json:"pace_bytes_per_second,omitempty"`
 
-	// Map attempts of operators that can resume: what to go on from, nil for nothing, and how long a stride should take at
-	// least (longer where saving is dear); 0 saves nothing, a negative time saves as often as can be.
+	// Map attempts of operators that can resume: what to go on from, nil for nothing, and how long a stride should take
+	// at least (longer where saving is dear); 0 saves nothing, a negative time saves as often as can be.
 	Resume    *Resume       `json:"resume,omitempty"`
 	SaveEvery time.Duration `json:"save_every_nanoseconds,omitempty"`
 

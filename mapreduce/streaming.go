@@ -19,7 +19,8 @@ import (
 // A combiner, if given, stands between: one for each map attempt that has any output, fed like a reducer with all
 // of it, whose output is parsed like a mapper's. It is run once, always, so it may do what a reducer may.
 //
-// A mapper sees its whole split: what it does with a line may depend on the lines before, so its attempts cannot resume.
+// A mapper sees its whole split: what it does with a line may depend on the lines before, so its attempts cannot
+// resume.
 //
 // Mappers and reducers run even when they have nothing to read. An exit status other than 0 fails the attempt.
 func streaming() operator {

@@ -10,15 +10,16 @@ import (
 )
 
 // A map attempt of most operators works in strides: stretches of its split that end where a line begins. At the end of
-// each it leaves all that the stride came to in a file of its own, a sorted run of (partition, key) such as a
-// sorter spills, and says so. From there on another attempt of the task can go on: it takes the runs as
-// if it had spilled them itself and maps the rest of the split only. In the end an attempt merges its strides' runs, inherited
-// and own, into the segments that it would have written in one go, byte for byte: counts of equal keys are summed up, and
-// equal lines are equal. So it does not matter where strides end, and they may end when it is time.
+// each it leaves all that the stride came to in a file of its own, a sorted run of (partition, key) such as a sorter
+// spills, and says so. From there on another attempt of the task can go on: it takes the runs as if it had spilled them
+// itself and maps the rest of the split only. In the end an attempt merges its strides' runs, inherited and own, into
+// the segments that it would have written in one go, byte for byte: counts of equal keys are summed up, and equal lines
+// are equal. So it does not matter where strides end, and they may end when it is time.
 
-// What saving costs is bounded. After a save that took so much of the processor's time, there is none before saveShare times as long is over, by the
-// clock, and before the attempt has used workShare times as much. An attempt that runs at full speed gives a fiftieth of its time for saving. One that is
-// stopped ever so often, or gets little of the processor, gives up to a tenth of what it gets: it is likely to be the one that another goes on from.
+// What saving costs is bounded. After a save that took so much of the processor's time, there is none before saveShare
+// times as long is over, by the clock, and before the attempt has used workShare times as much. An attempt that runs at
+// full speed gives a fiftieth of its time for saving. One that is stopped ever so often, or gets little of the
+// processor, gives up to a tenth of what it gets: it is likely to be the one that another goes on from.
 const (
 	saveShare = 50
 	workShare = 10
@@ -26,13 +27,14 @@ const (
 
 // Resume is the work of earlier attempts of the same task that a map attempt goes on from.
 type Resume struct {
-	Offset int64    `json:"offset_bytes"` // in the split, as Saved was told: where the last of the strides ends
-	Runs   []string `json:"runs"`         // files of the strides before, in order, as SavedPath named them or linked elsewhere
+	Offset int64 `json:"offset_bytes"` // in the split, as Saved was told: where the last of the strides ends
+	// files of the strides before, in order, as SavedPath named them or linked elsewhere
+	Runs []string `json:"runs"`
 }
 
 // SavedPath returns the file with what came of the stride that begins at an offset of the split, in the folder of the
-// attempt that mapped it. It is whole once Saved has been told of the stride's end and is not changed from then on; it is
-// removed when the attempt ends.
+// attempt that mapped it. It is whole once Saved has been told of the stride's end and is not changed from then on; it
+// is removed when the attempt ends.
 func SavedPath(dir string, begin int64) string {
 	return filepath.Join(dir, tempName, fmt.Sprintf("saved-%d", begin))
 }
