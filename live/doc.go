@@ -1,9 +1,11 @@
-// Package live runs one job for real: a loop between a sched.Core, the wall clock, a journal and an Executor that starts and ends attempts.
+// Package live runs one job for real: a loop between a sched.Core, the wall clock, a journal and an Executor that
+// starts and ends attempts.
 //
-// The order of things is what makes a run survive anything. Reports of the executor become facts; the core turns them into
-// decisions; both are appended to the journal and synced; only then are the decisions carried out. The first AttemptDone of a task in the journal
-// is therefore the one claim on the task's result, and a restart that replays the journal knows exactly what was claimed. Small
-// outputs are in the same record as the claim. Whatever was running when the engine died counts as lost with its machine.
+// The order of things is what makes a run survive anything. Reports of the executor become facts; the core turns them
+// into decisions; both are appended to the journal and synced; only then are the decisions carried out. The first
+// AttemptDone of a task in the journal is therefore the one claim on the task's result, and a restart that replays the
+// journal knows exactly what was claimed. Small outputs are in the same record as the claim. Whatever was running when
+// the engine died counts as lost with its machine.
 //
 // The package knows neither processes nor pods: executors do.
 package live

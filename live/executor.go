@@ -15,44 +15,52 @@ type Attempt struct {
 	Machine sched.MachineID
 	Clone   bool
 
-	// What to go on from: what attempt number Source of the task had saved when it said that it was that far. 0 is the beginning.
+	// What to go on from: what attempt number Source of the task had saved when it said that it was that far. 0 is the
+	// beginning.
 	From   float64
 	Source int
 }
 
 // Report is what an executor has to say about an attempt.
 type Report struct {
-	At       time.Time
-	Attempt  sched.AttemptID
-	Kind     sched.EventKind // AttemptDone, AttemptFailed, AttemptProgress, or MachineLost: the attempt is gone, and it is not to blame
-	Progress float64         // AttemptProgress: fraction of the task's work done; in a resumable stage, of what is saved for others to go on from
-	Note     string          // AttemptFailed: one line for the user
-	Exit     int             // exit status, or 128 plus the signal
+	At      time.Time
+	Attempt sched.AttemptID
+	// AttemptDone, AttemptFailed, AttemptProgress, or MachineLost: the attempt is gone, and it is not to blame
+	Kind sched.EventKind
+	// AttemptProgress: fraction of the task's work done; in a resumable stage, of what is saved for others to go on
+	// from
+	Progress float64
+	Note     string // AttemptFailed: one line for the user
+	Exit     int    // exit status, or 128 plus the signal
 
 	// AttemptDone, where edges of the job are measured: what each of its readers will read of the output.
 	Bytes int64
 
-	// AttemptDone: the whole output, if it is small enough for the journal to keep. Nil means that the executor keeps it.
+	// AttemptDone: the whole output, if it is small enough for the journal to keep. Nil means that the executor keeps
+	// it.
 	Output []byte
 }
 
 // Executor starts and ends attempts. The loop calls it from one goroutine.
 type Executor interface {
-	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one report, done, failed, or lost
-	// with its machine; done means that its output is durable, or in the report, and nothing of it runs any more. A machine that is lost takes with it all
-	// that runs there, and can be used again at once.
+	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one
+	// report, done, failed, or lost with its machine; done means that its output is durable, or in the report, and
+	// nothing of it runs any more. A machine that is lost takes with it all that runs there, and can be used again at
+	// once.
 	Start(Attempt)
 	// Kill ends an attempt and drops its output. It does not wait. A report that was on its way may still come.
 	Kill(sched.AttemptID)
-	// Commit makes the output of a finished attempt the result of its task, atomically. It is repeated after a crash, and then
-	// does nothing if it was done. output is that of the report of its end, which the journal has kept; nil if it had none.
+	// Commit makes the output of a finished attempt the result of its task, atomically. It is repeated after a crash,
+	// and then does nothing if it was done. output is that of the report of its end, which the journal has kept; nil if
+	// it had none.
 	Commit(a Attempt, output []byte) error
-	// Clean drops what attempts have left that were not committed. It is called once, after the commits of an earlier engine
-	// have been repeated and before the first Start.
+	// Clean drops what attempts have left that were not committed. It is called once, after the commits of an earlier
+	// engine have been repeated and before the first Start.
 	Clean() error
 	// Reports returns the channel of reports. It is never closed.
 	Reports() <-chan Report
-	// Publish makes the results of all tasks the result of the job, after the last Commit. It is repeated after a crash.
+	// Publish makes the results of all tasks the result of the job, after the last Commit. It is repeated after a
+	// crash.
 	Publish() error
 	// Close ends whatever still runs and waits for it.
 	Close() error

@@ -8,9 +8,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Between sites that the network of a run tells of, data takes time: an attempt that reads what is at other sites begins when all of it has come, as long after its launch as the links say,
-// each source over its own link and all at once. The executor knows nothing of it. That the data is really at hand, because all sites are one machine, is why this is
-// called emulated; what a policy sees is the same.
+// Between sites that the network of a run tells of, data takes time: an attempt that reads what is at other sites
+// begins when all of it has come, as long after its launch as the links say, each source over its own link and all at
+// once. The executor knows nothing of it. That the data is really at hand, because all sites are one machine, is why
+// this is called emulated; what a policy sees is the same.
 
 // fetches are what attempts wait for.
 type fetches struct {
@@ -96,7 +97,8 @@ func (r *Run) deliver(now sched.Time) {
 	f.parcels = slices.Delete(f.parcels, 0, n)
 }
 
-// startReady starts the attempts that have all they read and were not killed meanwhile, and sets the timer for those that wait.
+// startReady starts the attempts that have all they read and were not killed meanwhile, and sets the timer for those
+// that wait.
 func (r *Run) startReady() {
 	f := &r.fetches
 	for _, id := range f.ready {

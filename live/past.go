@@ -11,8 +11,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Past is what is kept of the last runs of the jobs of one name, so that the next one can be planned for before its first task is done: of each stage some
-// of its durations.
+// Past is what is kept of the last runs of the jobs of one name, so that the next one can be planned for before its
+// first task is done: of each stage some of its durations.
 type Past struct {
 	Schema string    `json:"schema"`
 	Job    string    `json:"job"`
@@ -83,7 +83,8 @@ func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
 	return sched.Time(math.Round(m * 1e9)), sd
 }
 
-// Add takes in a run of a job: the durations of each stage's winners, which it keeps no hold of. A run whose id is there already is left out.
+// Add takes in a run of a job: the durations of each stage's winners, which it keeps no hold of. A run whose id is
+// there already is left out.
 func (p *Past) Add(job, id string, stages []string, durations [][]sched.Time) {
 	if id != "" && slices.ContainsFunc(p.Runs, func(r PastRun) bool { return r.ID == id }) {
 		return
@@ -113,8 +114,9 @@ type Named struct {
 // counter is what names of jobs end in that are runs of the same: dates and numbers.
 var counter = regexp.MustCompile(`([-.]\d+)+$`)
 
-// PastKey names the past of a cluster's jobs: those of one owner; without owner, those of one generated name; else those whose names are alike but for
-// numbers at the end. It has the form of a DNS subdomain, as names in clusters must have.
+// PastKey names the past of a cluster's jobs: those of one owner; without owner, those of one generated name; else
+// those whose names are alike but for numbers at the end. It has the form of a DNS subdomain, as names in clusters must
+// have.
 func PastKey(n Named) string {
 	kind, name := "job", counter.ReplaceAllString(n.Name, "")
 	switch {

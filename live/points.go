@@ -6,9 +6,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// points are the places at which attempts can go on, by task, in the order of the journal. A policy launches an attempt from any
-// fraction of the work it likes, such as the one that it expects the original to have reached; the attempt begins at the
-// furthest point at or before. Points come from facts alone, so a replay finds the same.
+// points are the places at which attempts can go on, by task, in the order of the journal. A policy launches an attempt
+// from any fraction of the work it likes, such as the one that it expects the original to have reached; the attempt
+// begins at the furthest point at or before. Points come from facts alone, so a replay finds the same.
 type points map[sched.TaskID][]point
 
 // point is progress that an attempt in a resumable stage has reported, and so has saved.
@@ -18,7 +18,8 @@ type point struct {
 	machine  sched.MachineID
 }
 
-// before returns the furthest point of a task at or before a fraction of its work, of equal ones the first; nil if there is none.
+// before returns the furthest point of a task at or before a fraction of its work, of equal ones the first; nil if
+// there is none.
 func (p points) before(t sched.TaskID, from float64) (best *point) {
 	for i := range p[t] {
 		if x := &p[t][i]; x.progress <= from && (best == nil || x.progress > best.progress) {
@@ -28,8 +29,8 @@ func (p points) before(t sched.TaskID, from float64) (best *point) {
 	return best
 }
 
-// know takes in the facts of a batch. A machine takes what was saved on it along. The last attempt that a task may have begins at the beginning,
-// lest something in what was saved let all of them fail.
+// know takes in the facts of a batch. A machine takes what was saved on it along. The last attempt that a task may have
+// begins at the beginning, lest something in what was saved let all of them fail.
 func (h *history) know(v *sched.View, facts []sched.Event) {
 	for i := range facts {
 		f := &facts[i]

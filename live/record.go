@@ -122,7 +122,8 @@ func (h *history) takeOutput(id sched.AttemptID) []byte {
 	return out
 }
 
-// worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none ran twice as long.
+// worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none ran twice as
+// long.
 func (h *history) worst(stages int) (r *Record, ratio float64) {
 	lives := make([][]sched.Time, stages)
 	for i := range h.records {

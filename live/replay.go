@@ -54,7 +54,8 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("batch %d at %s, decision %d: the journal has %s, the replay %s", e.Batch, e.At, i+1, at(e.Want), at(e.Got))
 }
 
-// Lives replays a journal and returns every attempt's life, in the order of their starts. visit and the error are those of Replay.
+// Lives replays a journal and returns every attempt's life, in the order of their starts. visit and the error are those
+// of Replay.
 func Lives(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
 	h := newHistory(len(r.Header.Job.Stages))
 	_, err := Replay(r, p, func(c *sched.Core, b *trace.Batch) {
@@ -66,8 +67,9 @@ func Lives(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trac
 	return h.records, err
 }
 
-// Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after the last batch. visit, if not
-// nil, sees every batch after the core has. The error is a *DivergedError where a decision differs.
+// Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after
+// the last batch. visit, if not nil, sees every batch after the core has. The error is a *DivergedError where a
+// decision differs.
 func Replay(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
 	core, err := newCore(&r.Header, p)
 	if err != nil {

@@ -41,7 +41,8 @@ type Watcher struct {
 // ErrPaces is the error of a policy that sets the speed of the machines: processes cannot be made faster.
 var ErrPaces = errors.New("the policy sets the speed of the machines, which a simulation can do and a live run cannot")
 
-// Create begins a run and its journal. The policy must be the one that the header names. It is an error if it sets the speed of the machines.
+// Create begins a run and its journal. The policy must be the one that the header names. It is an error if it sets the
+// speed of the machines.
 func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 	if sched.Paces(p) {
 		return nil, ErrPaces
@@ -57,7 +58,8 @@ func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 	return newRun(h, core, j, newHistory(len(h.Job.Stages))), nil
 }
 
-// Open takes up a run from its journal. If its job has failed, it keeps the tasks that are done and forgives the others their failures. A record that was being written when the engine died is cut off; it had not been acted on.
+// Open takes up a run from its journal. If its job has failed, it keeps the tasks that are done and forgives the others
+// their failures. A record that was being written when the engine died is cut off; it had not been acted on.
 func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error)) (*Run, error) {
 	reader, err := trace.OpenJournalReader(path)
 	if err != nil {
@@ -94,8 +96,9 @@ func newRun(h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *hi
 // View returns what the core of the run knows.
 func (r *Run) View() *sched.View { return r.core.View() }
 
-// Loop runs the job to its end and publishes its results. Cancelling ctx ends the attempts and returns ctx's error; the run can be opened again then, as after
-// a crash. Any other error means that the journal or the results could not be written; that, too, can be taken up again.
+// Loop runs the job to its end and publishes its results. Cancelling ctx ends the attempts and returns ctx's error; the
+// run can be opened again then, as after a crash. Any other error means that the journal or the results could not be
+// written; that, too, can be taken up again.
 func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 	r.exec, r.watch = exec, watch
 	err := r.loop(ctx)
@@ -149,7 +152,8 @@ func (r *Run) tick() {
 	}
 }
 
-// recommit repeats the commit of every finished task: the engine may have died between a journal record and its execution.
+// recommit repeats the commit of every finished task: the engine may have died between a journal record and its
+// execution.
 func (r *Run) recommit() error {
 	for _, i := range r.past.winner {
 		a := r.past.records[i].Attempt
@@ -160,8 +164,8 @@ func (r *Run) recommit() error {
 	return nil
 }
 
-// open gives the core its first facts. In a run that was taken up, the machines were lost at the last instant that the journal knows, with
-// all that ran there; in a new one, that says nothing new.
+// open gives the core its first facts. In a run that was taken up, the machines were lost at the last instant that the
+// journal knows, with all that ran there; in a new one, that says nothing new.
 func (r *Run) open(wake *time.Timer) error {
 	last := r.core.View().Now()
 	r.start = time.Now()
@@ -255,8 +259,8 @@ func (r *Run) rejoin(now sched.Time) sched.Time {
 	return now
 }
 
-// advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in the journal, too:
-// the policy was asked, and may decide otherwise later because of it.
+// advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in
+// the journal, too: the policy was asked, and may decide otherwise later because of it.
 func (r *Run) advance(now sched.Time, wake *time.Timer) error {
 	decisions, err := r.core.Advance(now, r.batch.Facts)
 	if err != nil {
@@ -279,7 +283,8 @@ func commits(decisions []sched.Decision, id sched.AttemptID) bool {
 	return slices.ContainsFunc(decisions, func(d sched.Decision) bool { return d.Kind == sched.Commit && d.Attempt == id })
 }
 
-// mustSync tells whether a batch changes anything outside the core. Reports of progress and of what was fetched alone do not.
+// mustSync tells whether a batch changes anything outside the core. Reports of progress and of what was fetched alone
+// do not.
 func mustSync(facts []sched.Event, decisions []sched.Decision) bool {
 	for i := range facts {
 		if k := facts[i].Kind; k != sched.AttemptProgress && k != sched.DataFetched {

@@ -6,22 +6,23 @@ import (
 
 // Summary is what a run came to.
 type Summary struct {
-	State         string // succeeded, failed or cancelled
-	Flow          sched.Time
-	Tasks         int
-	Attempts      int
-	Clones        int
-	Resumed       int        // attempts that went on from what another had saved
-	Retries       int        // attempts begun because the ones before had ended without result
-	Fruitful      sched.Time // machine time of winners
-	Fruitless     sched.Time // machine time of all others
-	Recovered     int        // tasks done before the engine was last started
-	Stages        []StageSummary
-	Sites         []SiteSummary // empty unless the run has sites
-	Straggler     *Record       // the attempt slowest in proportion to its stage's median winner, nil if none took twice as long
-	StragglerOver float64       // how many times that median it took
-	Failure       *Report       // the failure that failed the job
-	FailedTask    *Record       // one attempt of that task
+	State     string // succeeded, failed or cancelled
+	Flow      sched.Time
+	Tasks     int
+	Attempts  int
+	Clones    int
+	Resumed   int        // attempts that went on from what another had saved
+	Retries   int        // attempts begun because the ones before had ended without result
+	Fruitful  sched.Time // machine time of winners
+	Fruitless sched.Time // machine time of all others
+	Recovered int        // tasks done before the engine was last started
+	Stages    []StageSummary
+	Sites     []SiteSummary // empty unless the run has sites
+	// the attempt slowest in proportion to its stage's median winner, nil if none took twice as long
+	Straggler     *Record
+	StragglerOver float64 // how many times that median it took
+	Failure       *Report // the failure that failed the job
+	FailedTask    *Record // one attempt of that task
 }
 
 // StageSummary is the part of one stage.
@@ -82,8 +83,8 @@ func (r *Run) Summary() *Summary {
 	return s
 }
 
-// Durations returns for each stage how long the attempts that won ran; one that went on from what another had saved counts as the whole
-// task would have taken.
+// Durations returns for each stage how long the attempts that won ran; one that went on from what another had saved
+// counts as the whole task would have taken.
 func (r *Run) Durations() [][]sched.Time {
 	all := make([][]sched.Time, len(r.Header.Stages))
 	for i := range r.past.records {

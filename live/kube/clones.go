@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// cloneGate bounds the clones of all Jobs together, and how fast they come. A clone that is not let through waits: the core has
-// decided about it, and it is made when there is room, unless its sibling is done by then.
+// cloneGate bounds the clones of all Jobs together, and how fast they come. A clone that is not let through waits: the
+// core has decided about it, and it is made when there is room, unless its sibling is done by then.
 type cloneGate struct {
 	most int
 	rate *rate.Limiter

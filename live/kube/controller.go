@@ -33,14 +33,16 @@ type Options struct {
 	QPS        float32
 	Burst      int
 
-	Policy          string                                                       // of Jobs without PolicyAnnotation
-	NewPolicy       func(spec, law string, resumable bool) (sched.Policy, error) // the error names the annotation that is wrong
-	Chance          func(v *sched.View, law string) (p float64, ok bool)         // to meet the deadline; ok is false if it cannot be told
-	AtRisk          float64                                                      // chance below which it is said so
-	History         string                                                       // namespace in which durations are kept for later Jobs; "" for none
-	MaxClones       int                                                          // at once, of all Jobs
-	ClonesPerSecond float64                                                      // of all Jobs
-	ClonePriority   string                                                       // priority class of clones; "" for that of the Job
+	Policy string // of Jobs without PolicyAnnotation
+	// NewPolicy makes the policy of a Job; its error names the annotation that is wrong.
+	NewPolicy func(spec, law string, resumable bool) (sched.Policy, error)
+	// Chance is that of meeting the deadline; ok is false if it cannot be told.
+	Chance          func(v *sched.View, law string) (p float64, ok bool)
+	AtRisk          float64 // chance below which it is said so
+	History         string  // namespace in which durations are kept for later Jobs; "" for none
+	MaxClones       int     // at once, of all Jobs
+	ClonesPerSecond float64 // of all Jobs
+	ClonePriority   string  // priority class of clones; "" for that of the Job
 
 	MetricsAddress string // host:port; "0" for none
 	ProbeAddress   string // likewise
@@ -67,7 +69,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	caches := cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
-		Label: labels.NewSelector().Add(*ours), Transform: cache.TransformStripManagedFields(), // which nobody reads, and which are much of a pod
+		// which nobody reads, and which are much of a pod
+		Label: labels.NewSelector().Add(*ours), Transform: cache.TransformStripManagedFields(),
 	}}}
 	if o.Namespace != "" {
 		caches.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
@@ -76,7 +79,8 @@ func Run(ctx context.Context, o Options) error {
 		Scheme: scheme, Cache: caches, Metrics: server.Options{BindAddress: o.MetricsAddress}, HealthProbeBindAddress: o.ProbeAddress,
 		LeaderElection: o.LeaderElection != "", LeaderElectionNamespace: o.LeaderElection, LeaderElectionID: "tailcut-controller",
 		LeaderElectionReleaseOnCancel: true,
-		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}}, // or it would list them
+		// or it would list them
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 // indexSet is a set of completion indexes: element i tells whether i is in it.
 type indexSet []bool
 
-// parseIndexes reads the form of status.completedIndexes, such as "1,3-5,7". Indexes of n or more are left out: a Job may have been made smaller.
+// parseIndexes reads the form of status.completedIndexes, such as "1,3-5,7". Indexes of n or more are left out: a Job
+// may have been made smaller.
 func parseIndexes(text string, n int) (indexSet, error) {
 	s := make(indexSet, n)
 	if text == "" {

@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// What the controller tells Prometheus, beside what controller-runtime does. An attempt that ended while no controller ran is counted by the next one.
+// What the controller tells Prometheus, beside what controller-runtime does. An attempt that ended while no controller
+// ran is counted by the next one.
 var (
 	attemptsStarted = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tailcut_attempts_started_total", Help: "Pods made.",

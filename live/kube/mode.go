@@ -8,10 +8,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The tasks of an Indexed Job are its completion indexes. Those of a NonIndexed one are interchangeable: a task is then what holds attempts
-// together, an original and its clones, and any success counts for one. If spec.completions is not set either, the pods share a queue of work that
-// nobody but they knows, as many as spec.parallelism. One that straggles would gain nothing by a clone, which
-// would take another piece of the queue, so there are none; and after the first success there are no new pods.
+// The tasks of an Indexed Job are its completion indexes. Those of a NonIndexed one are interchangeable: a task is then
+// what holds attempts together, an original and its clones, and any success counts for one. If spec.completions is not
+// set either, the pods share a queue of work that nobody but they knows, as many as spec.parallelism. One that
+// straggles would gain nothing by a clone, which would take another piece of the queue, so there are none; and after
+// the first success there are no new pods.
 
 func isIndexed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
@@ -42,9 +43,9 @@ func nameOfTask(job *batchv1.Job, task int) string {
 	return "task " + strconv.Itoa(task)
 }
 
-// over returns the tasks that need no more attempts. Of interchangeable ones these are as many as there are successes: first those whose
-// own pods succeeded, and for what else succeeded, such as both attempts of a task, the last ones. A task that is over stays so, whichever
-// pods are removed since.
+// over returns the tasks that need no more attempts. Of interchangeable ones these are as many as there are successes:
+// first those whose own pods succeeded, and for what else succeeded, such as both attempts of a task, the last ones. A
+// task that is over stays so, whichever pods are removed since.
 func (s *state) over(job *batchv1.Job, t *tally) indexSet {
 	if isIndexed(job) {
 		return t.completed.or(t.failed)

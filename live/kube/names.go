@@ -11,21 +11,25 @@ const ManagedBy = "tailcut.dev/controller"
 const (
 	PolicyAnnotation      = "tailcut.dev/policy"       // as --policy takes it; the controller's default without
 	MaxAttemptsAnnotation = "tailcut.dev/max-attempts" // attempts of a task at once
-	DeadlineAnnotation    = "tailcut.dev/deadline"     // what policies aim at: a duration from the start, or an instant (RFC 3339)
-	LawAnnotation         = "tailcut.dev/law"          // of an attempt's duration in seconds; what is known of earlier runs without
+	// what policies aim at: a duration from the start, or an instant (RFC 3339)
+	DeadlineAnnotation = "tailcut.dev/deadline"
+	// of an attempt's duration in seconds; what is known of earlier runs without
+	LawAnnotation         = "tailcut.dev/law"
 	CloneBudgetAnnotation = "tailcut.dev/clone-budget" // clones of the Job at once, or none for no limit
-	ResumableAnnotation   = "tailcut.dev/resumable"    // "true": attempts can go on from an offset that another one has reported
-	DryRunAnnotation      = "tailcut.dev/dry-run"      // "true": decide about clones and start none
+	// "true": attempts can go on from an offset that another one has reported
+	ResumableAnnotation = "tailcut.dev/resumable"
+	DryRunAnnotation    = "tailcut.dev/dry-run" // "true": decide about clones and start none
 )
 
 // Labels and annotations of pods.
 const (
-	AttemptLabel       = "tailcut.dev/attempt"  // attempts of the task made before this one
-	TaskLabel          = "tailcut.dev/task"     // task of a pod without completion index
-	KindLabel          = "tailcut.dev/kind"     // original or clone
-	LostLabel          = "tailcut.dev/lost"     // why the controller ended the attempt; the pod counts for nothing
-	ProgressAnnotation = "tailcut.dev/progress" // set by the task: fraction of its work done, and the offset reached if it can be gone on from there
-	resumeAnnotation   = "tailcut.dev/resume"   // offset that the attempt goes on from, if not 0
+	AttemptLabel = "tailcut.dev/attempt" // attempts of the task made before this one
+	TaskLabel    = "tailcut.dev/task"    // task of a pod without completion index
+	KindLabel    = "tailcut.dev/kind"    // original or clone
+	LostLabel    = "tailcut.dev/lost"    // why the controller ended the attempt; the pod counts for nothing
+	// set by the task: fraction of its work done, and the offset reached if it can be gone on from there
+	ProgressAnnotation = "tailcut.dev/progress"
+	resumeAnnotation   = "tailcut.dev/resume" // offset that the attempt goes on from, if not 0
 )
 
 // Values of KindLabel.

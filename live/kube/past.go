@@ -15,8 +15,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// How long the pods of a Job ran is kept for the next Job of the same owner or name, in a ConfigMap for each, since Jobs and pods are
-// removed. The ConfigMaps are in the controller's namespace: so it needs no right to anybody else's.
+// How long the pods of a Job ran is kept for the next Job of the same owner or name, in a ConfigMap for each, since
+// Jobs and pods are removed. The ConfigMaps are in the controller's namespace: so it needs no right to anybody else's.
 
 // pastStage is the name of the only stage of a Job.
 const pastStage = "tasks"
@@ -29,7 +29,8 @@ func pastKey(job *batchv1.Job) string {
 	return live.PastKey(n)
 }
 
-// pastOf returns what is kept of earlier runs, read once for a Job. What cannot be read is as if there was nothing: a Job does not wait for it.
+// pastOf returns what is kept of earlier runs, read once for a Job. What cannot be read is as if there was nothing: a
+// Job does not wait for it.
 func (c *reconciler) pastOf(ctx context.Context, job *batchv1.Job, s *state) *live.Past {
 	if s.past == nil {
 		past, _, err := c.readPast(ctx, job)
@@ -63,8 +64,9 @@ func (c *reconciler) readPast(ctx context.Context, job *batchv1.Job) (*live.Past
 	return past, m, nil
 }
 
-// remember keeps how long the pods of a Job ran that is about to be complete. That is not told to the API server before, so a controller that dies in
-// between is followed by one that does it again, which changes nothing. What cannot be kept is lost: the Job has succeeded.
+// remember keeps how long the pods of a Job ran that is about to be complete. That is not told to the API server
+// before, so a controller that dies in between is followed by one that does it again, which changes nothing. What
+// cannot be kept is lost: the Job has succeeded.
 func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	var durations []sched.Time
 	for _, p := range pods {

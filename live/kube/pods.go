@@ -13,8 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// podName is a function of the Job and the attempt, so that an attempt cannot be made twice: the second time its name exists. It looks like the names
-// of Kubernetes' own controller: the Job's, the index and five characters. Without an index there are ten, as the pods of the whole Job must differ by them.
+// podName is a function of the Job and the attempt, so that an attempt cannot be made twice: the second time its name
+// exists. It looks like the names of Kubernetes' own controller: the Job's, the index and five characters. Without an
+// index there are ten, as the pods of the whole Job must differ by them.
 func podName(job *batchv1.Job, r ref) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d/%d", job.UID, r.index, r.number)
@@ -30,8 +31,8 @@ func podName(job *batchv1.Job, r ref) string {
 	return job.Name[:min(len(job.Name), 63-len(end))] + end
 }
 
-// podFor makes the pod of an attempt as Kubernetes' own controller would, and adds what says which attempt it is. It keeps away
-// from the nodes of earlier attempts of the index, and from slow ones, if the scheduler finds another.
+// podFor makes the pod of an attempt as Kubernetes' own controller would, and adds what says which attempt it is. It
+// keeps away from the nodes of earlier attempts of the index, and from slow ones, if the scheduler finds another.
 func podFor(job *batchv1.Job, a *attempt, earlier []sight, slow []string, failures int, cloneClass string) *corev1.Pod {
 	t := job.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
@@ -154,7 +155,8 @@ const (
 	lastBackoff  = 10 * time.Minute
 )
 
-// notBefore returns when an index that has failed may have its next attempt: 10 s after the first failure, and twice as long after each other.
+// notBefore returns when an index that has failed may have its next attempt: 10 s after the first failure, and twice as
+// long after each other.
 func notBefore(sights []sight, index int) time.Time {
 	var last *time.Time
 	failures := 0

@@ -90,8 +90,8 @@ func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{RequeueAfter: wait}, err
 }
 
-// podsOf returns the pods of a Job and those of other Jobs that had its name. They are the cache's: to copy thousands for each change of one would be
-// most of the work. So nobody may change them.
+// podsOf returns the pods of a Job and those of other Jobs that had its name. They are the cache's: to copy thousands
+// for each change of one would be most of the work. So nobody may change them.
 func (c *reconciler) podsOf(ctx context.Context, name types.NamespacedName, uid types.UID) (own, strangers []*corev1.Pod, err error) {
 	list := &corev1.PodList{}
 	if err := c.client.List(ctx, list, client.InNamespace(name.Namespace), client.MatchingFields{ownerIndex: name.Name}, client.UnsafeDisableDeepCopy); err != nil {

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// end ends attempts that are not to count. What says so is on the pod before it is deleted, and its finalizer is gone: if the controller dies
-// in between, the next one sees what was meant.
+// end ends attempts that are not to count. What says so is on the pod before it is deleted, and its finalizer is gone:
+// if the controller dies in between, the next one sees what was meant.
 func (c *reconciler) end(ctx context.Context, pods []*corev1.Pod, why string) error {
 	patch := func(p *corev1.Pod) string {
 		return fmt.Sprintf(`{"metadata":{"uid":%q,"labels":{%q:%q},"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, LostLabel, why, finalizer)

@@ -23,15 +23,15 @@ type settings struct {
 	start       time.Time // of the Job: the instant 0 of the core
 }
 
-// run is a Job's core and the attempts that it decides about. What has been seen of pods goes in by step, which leaves behind which
-// attempts there should be.
+// run is a Job's core and the attempts that it decides about. What has been seen of pods goes in by step, which leaves
+// behind which attempts there should be.
 //
-// The core's machines are seats of one slot. A seat is lost and joins again when its attempt ends and nobody is to blame, which is how the core
-// hears of an attempt that was no failure.
+// The core's machines are seats of one slot. A seat is lost and joins again when its attempt ends and nobody is to
+// blame, which is how the core hears of an attempt that was no failure.
 //
-// Attempts of the core and pods are tied loosely. When the policy launches a task that has a pod which no attempt stands for, the pod becomes the
-// attempt's. That makes a restart of the controller no special case: a new run lives through the past of the pods that it
-// finds, and each launch takes up the pod that an earlier controller made of it.
+// Attempts of the core and pods are tied loosely. When the policy launches a task that has a pod which no attempt
+// stands for, the pod becomes the attempt's. That makes a restart of the controller no special case: a new run lives
+// through the past of the pods that it finds, and each launch takes up the pod that an earlier controller made of it.
 type run struct {
 	settings
 	core    *sched.Core
@@ -78,7 +78,8 @@ func (a *attempt) compare(b ref) int {
 // maxForgiven keeps the core from ending the job for failures: the Job's own limits do that.
 const maxForgiven = math.MaxUint16 - 1
 
-// newRun makes a run of what is left to do. Indexes that are over and have no pod to tell how long it took are not the core's any more.
+// newRun makes a run of what is left to do. Indexes that are over and have no pod to tell how long it took are not the
+// core's any more.
 func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, error) {
 	limits := sched.DefaultLimits()
 	if s.attempts > 0 {
@@ -114,7 +115,8 @@ func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, er
 func (r *run) instant(t time.Time) sched.Time { return sched.Time(t.Sub(r.start)) }
 func (r *run) now() sched.Time                { return r.core.View().Now() }
 
-// step takes in what the pods show, the indexes that are over, and how many pods there may be at once, and asks the policy.
+// step takes in what the pods show, the indexes that are over, and how many pods there may be at once, and asks the
+// policy.
 func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) error {
 	r.over = over
 	r.look(sights)
@@ -198,8 +200,9 @@ func (r *run) seat(seats int, at sched.Time) error {
 	return nil
 }
 
-// due returns the attempts about which there is something to tell, and when it was: the first such instant, in order of index and number. Pods tell
-// their times to the second, and late; for the core nothing happens before what it knows already, nor after until.
+// due returns the attempts about which there is something to tell, and when it was: the first such instant, in order of
+// index and number. Pods tell their times to the second, and late; for the core nothing happens before what it knows
+// already, nor after until.
 func (r *run) due(until sched.Time) (at sched.Time, due []*attempt) {
 	at = sched.Never
 	for _, a := range r.byID {
@@ -218,7 +221,8 @@ func (r *run) due(until sched.Time) (at sched.Time, due []*attempt) {
 	return at, due
 }
 
-// news tells whether there is something about an attempt that the core does not know, and when it was; sched.Never if only now is known.
+// news tells whether there is something about an attempt that the core does not know, and when it was; sched.Never if
+// only now is known.
 func (r *run) news(a *attempt) (at sched.Time, any bool) {
 	s := r.sights[a.ref]
 	switch {
@@ -261,9 +265,9 @@ func (r *run) tell(a *attempt, at sched.Time) {
 	}
 }
 
-// begin says that an attempt's containers have started. What it waited for a node and an image is nobody's slowness, so if it is its
-// task's only one, it leaves its seat, and the policy launches it again as of now. Once for an index: the policy might
-// take another task instead each time.
+// begin says that an attempt's containers have started. What it waited for a node and an image is nobody's slowness, so
+// if it is its task's only one, it leaves its seat, and the policy launches it again as of now. Once for an index: the
+// policy might take another task instead each time.
 func (r *run) begin(a *attempt, at sched.Time) {
 	v, h := r.core.View(), &r.indexes[a.index]
 	if !h.late && v.Task(r.task[a.index]).Live == 1 && at-v.Attempt(a.id).Started >= sched.Second {
@@ -322,7 +326,8 @@ func (r *run) advance(at sched.Time) error {
 		case sched.Close:
 			r.wake = sched.Never
 		case sched.Pace:
-			return errors.New("kube: the policy sets the speed of the machines") // Options.NewPolicy should not have made it
+			// Options.NewPolicy should not have made it
+			return errors.New("kube: the policy sets the speed of the machines")
 		}
 	}
 	return nil
@@ -351,8 +356,8 @@ func (r *run) launch(d *sched.Decision) {
 	}
 }
 
-// saved returns the furthest offset that attempts of a task have reported at or before a fraction of its work, 0 if there is none. An attempt that
-// went on from an offset and failed casts doubt on what there was before it.
+// saved returns the furthest offset that attempts of a task have reported at or before a fraction of its work, 0 if
+// there is none. An attempt that went on from an offset and failed casts doubt on what there was before it.
 func (r *run) saved(task int, from float64) int64 {
 	doubt := -1
 	for key, s := range r.sights {
@@ -389,8 +394,8 @@ func (r *run) missing() []*attempt {
 	return all
 }
 
-// surplus returns the attempts whose pods should end. A pod that nothing stands for, of an index that is not over, may go on while there is a
-// seat for it: the policy is likely to take it up.
+// surplus returns the attempts whose pods should end. A pod that nothing stands for, of an index that is not over, may
+// go on while there is a seat for it: the policy is likely to take it up.
 func (r *run) surplus(seats int) []*attempt {
 	var all, idle []*attempt
 	for key, s := range r.sights {

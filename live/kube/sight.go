@@ -26,7 +26,8 @@ const (
 // ref names an attempt of a Job.
 type ref struct{ index, number int }
 
-// sight is what a pod shows of an attempt. It depends on the pod alone, so it does not matter which of its changes were seen on the way.
+// sight is what a pod shows of an attempt. It depends on the pod alone, so it does not matter which of its changes were
+// seen on the way.
 type sight struct {
 	ref
 	phase    phase
@@ -73,12 +74,14 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 	return s, true
 }
 
-// terminal tells whether no container of the pod runs or will. A pod that is deleted before it has a node never gets further.
+// terminal tells whether no container of the pod runs or will. A pod that is deleted before it has a node never gets
+// further.
 func terminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
 }
 
-// podFailed tells whether the Job API takes the pod as failed. Unless spec.podReplacementPolicy says to wait for its end, one that is being deleted is.
+// podFailed tells whether the Job API takes the pod as failed. Unless spec.podReplacementPolicy says to wait for its
+// end, one that is being deleted is.
 func podFailed(job *batchv1.Job, pod *corev1.Pod) bool {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
@@ -96,7 +99,8 @@ func replacesFailedOnly(job *batchv1.Job) bool {
 	return p != nil && *p == batchv1.Failed || job.Spec.PodFailurePolicy != nil
 }
 
-// lifetime returns when the first container started and the last one ended, to the second; the pod's own marks stand in for what the kubelet did not tell.
+// lifetime returns when the first container started and the last one ended, to the second; the pod's own marks stand in
+// for what the kubelet did not tell.
 func lifetime(pod *corev1.Pod) (begun, ended time.Time) {
 	for i := range pod.Status.ContainerStatuses {
 		state := &pod.Status.ContainerStatuses[i].State
@@ -126,7 +130,8 @@ func earlier(t time.Time, u metav1.Time) time.Time {
 	return t
 }
 
-// progressOf reads the task's own report. What is no fraction or offset says nothing: a task must not be able to stop the controller.
+// progressOf reads the task's own report. What is no fraction or offset says nothing: a task must not be able to stop
+// the controller.
 func progressOf(pod *corev1.Pod) (progress float64, offset int64) {
 	fraction, rest, _ := strings.Cut(strings.TrimSpace(pod.Annotations[ProgressAnnotation]), " ")
 	x, err := strconv.ParseFloat(fraction, 64)

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// A node on which most attempts take too long is likely to be slow for the tasks to come as well, and the scheduler, which sees only that it is
-// empty once its attempts have been ended, would send it these first. So further pods of the same Job prefer other nodes. It is advice, not state: what a
-// controller that starts again cannot see any more, because losers are deleted, it learns anew.
+// A node on which most attempts take too long is likely to be slow for the tasks to come as well, and the scheduler,
+// which sees only that it is empty once its attempts have been ended, would send it these first. So further pods of the
+// same Job prefer other nodes. It is advice, not state: what a controller that starts again cannot see any more,
+// because losers are deleted, it learns anew.
 
 const (
 	leastLate = 2 // attempts of a node that are late, before it is the node's doing: one is bad luck
@@ -20,14 +21,16 @@ const (
 // record is what is known of a node.
 type record struct {
 	running, late int // attempts that run, and those of them that have run for too long
-	bad, good     int // attempts that took too long or were overtaken by a younger one on another node, and those that won in time
+	// attempts that took too long or were overtaken by a younger one on another node, and those that won in time
+	bad, good int
 }
 
 func (r *record) slow() bool {
 	return r.late >= leastLate && 2*r.late >= r.running || r.late+r.bad >= leastLate && r.late+r.bad > r.good
 }
 
-// slowNodes returns the nodes that pods should rather not go to, at most mostSlow, which bounds the size of pods: the worst first.
+// slowNodes returns the nodes that pods should rather not go to, at most mostSlow, which bounds the size of pods: the
+// worst first.
 func (r *run) slowNodes(now time.Time) []string {
 	limit := r.tooLong()
 	nodes := map[string]*record{}
@@ -72,7 +75,8 @@ func (r *run) slowNodes(now time.Time) []string {
 	return slow[:min(len(slow), mostSlow)]
 }
 
-// tooLong is twice the median of what attempts that succeeded took, and the two seconds that times to the second may be wrong by.
+// tooLong is twice the median of what attempts that succeeded took, and the two seconds that times to the second may be
+// wrong by.
 func (r *run) tooLong() time.Duration {
 	var all []time.Duration
 	for _, s := range r.sights {

@@ -14,10 +14,11 @@ import (
 
 // tally is what a Job's pods and its status so far add up to.
 //
-// Nothing may be counted twice, nor be missed, whenever the controller dies. Pods have a finalizer, so that none goes before it is counted. The UID of a pod
-// that failed goes into status.uncountedTerminatedPods; once that is written its finalizer is removed; and when it has none, its
-// UID is taken off the list and status.failed grows, in one write. An index that succeeded is counted by status.completedIndexes itself; an interchangeable
-// task as a failure is, up to spec.completions.
+// Nothing may be counted twice, nor be missed, whenever the controller dies. Pods have a finalizer, so that none goes
+// before it is counted. The UID of a pod that failed goes into status.uncountedTerminatedPods; once that is written its
+// finalizer is removed; and when it has none, its UID is taken off the list and status.failed grows, in one write. An
+// index that succeeded is counted by status.completedIndexes itself; an interchangeable task as a failure is, up to
+// spec.completions.
 type tally struct {
 	status    batchv1.JobStatus // what is to be written
 	completed indexSet          // of interchangeable tasks: those of which a pod that succeeded is there
@@ -35,7 +36,8 @@ func (t *tally) successes() int {
 	return int(t.status.Succeeded) + len(t.status.UncountedTerminatedPods.Succeeded)
 }
 
-// tallyOf counts. unseen is the number of pods that were made and are not among pods yet; gaveUp says that the policy has given up the Job.
+// tallyOf counts. unseen is the number of pods that were made and are not among pods yet; gaveUp says that the policy
+// has given up the Job.
 func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now time.Time) (*tally, error) {
 	t := &tally{status: *job.Status.DeepCopy()}
 	st := &t.status
@@ -122,14 +124,16 @@ func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage stri
 			continue
 		}
 		v := verdictOn(job, p)
-		counts := s.phase == failed && !t.completed[s.index] && !t.failed[s.index] // else it is decided without this one
+		// else it is decided without this one
+		counts := s.phase == failed && !t.completed[s.index] && !t.failed[s.index]
 		if counts && v.action == failJob && failJobMessage == "" {
 			failJobMessage = v.message
 		}
 		if counts && !slices.Contains(*list, p.UID) {
 			*list = append(*list, p.UID)
 		}
-		if counts && job.Spec.BackoffLimitPerIndex != nil && !decided { // what is ended because the Job has failed says nothing of its index
+		// what is ended because the Job has failed says nothing of its index
+		if counts && job.Spec.BackoffLimitPerIndex != nil && !decided {
 			if v.action == failIndex || failuresOf(p) >= int(*job.Spec.BackoffLimitPerIndex) {
 				t.failed[s.index] = true
 			} else if newest[s.index] == s.number {
@@ -151,7 +155,8 @@ func (t *tally) countIndexes(job *batchv1.Job, pods []*corev1.Pod) {
 	}
 }
 
-// countSuccesses puts pods without index that have succeeded on the list. What is beyond spec.completions counts for nothing.
+// countSuccesses puts pods without index that have succeeded on the list. What is beyond spec.completions counts for
+// nothing.
 func (t *tally) countSuccesses(job *batchv1.Job, pods []*corev1.Pod) {
 	list := &t.status.UncountedTerminatedPods.Succeeded
 	for _, p := range pods {
@@ -254,7 +259,8 @@ func (t *tally) finish(now time.Time) {
 	}
 }
 
-// suspension keeps the condition Suspended true to the spec. A Job that goes on starts anew as far as its deadlines are concerned.
+// suspension keeps the condition Suspended true to the spec. A Job that goes on starts anew as far as its deadlines are
+// concerned.
 func (t *tally) suspension(job *batchv1.Job, now time.Time) {
 	st := &t.status
 	was := conditionOf(st, batchv1.JobSuspended) != nil
@@ -280,7 +286,8 @@ func deadlineOf(job *batchv1.Job, st *batchv1.JobStatus) *time.Time {
 	return ptr.To(st.StartTime.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second))
 }
 
-// restarts counts what the kubelet started again, which is a failure too where spec.template.spec.restartPolicy lets it.
+// restarts counts what the kubelet started again, which is a failure too where spec.template.spec.restartPolicy lets
+// it.
 func restarts(job *batchv1.Job, pods []*corev1.Pod) int {
 	if job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return 0

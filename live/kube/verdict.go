@@ -56,7 +56,8 @@ func verdictOn(job *batchv1.Job, pod *corev1.Pod) verdict {
 	return verdict{}
 }
 
-// exitMatch returns the first container that ended as the rule says; containers come before init containers, and success matches nothing.
+// exitMatch returns the first container that ended as the rule says; containers come before init containers, and
+// success matches nothing.
 func exitMatch(pod *corev1.Pod, rule *batchv1.PodFailurePolicyOnExitCodesRequirement) *corev1.ContainerStatus {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range statuses {

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Connect returns a client and the namespace to work in. Without a file it looks where kubectl does, and around the process; without
-// a namespace it is that of the file's context. Errors are the user's.
+// Connect returns a client and the namespace to work in. Without a file it looks where kubectl does, and around the
+// process; without a namespace it is that of the file's context. Errors are the user's.
 func Connect(file, namespace string) (kubernetes.Interface, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file

@@ -165,8 +165,8 @@ func (e *Executor) wanted(name string) bool {
 	return e.pods[name] != nil
 }
 
-// insist asks the API server for something until it answers for good, or the executor is closed. A request that is on its way then is waited for: the pod
-// that it makes has to be deleted.
+// insist asks the API server for something until it answers for good, or the executor is closed. A request that is on
+// its way then is waited for: the pod that it makes has to be deleted.
 func (e *Executor) insist(ask func(context.Context) error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
 		e.room <- struct{}{}
@@ -181,7 +181,8 @@ func (e *Executor) insist(ask func(context.Context) error) error {
 	}
 }
 
-// final tells whether the same request would be answered the same later. A full quota empties, and a namespace's account is made a moment after it.
+// final tells whether the same request would be answered the same later. A full quota empties, and a namespace's
+// account is made a moment after it.
 func final(err error) bool {
 	if apierrors.IsForbidden(err) {
 		return !strings.Contains(err.Error(), "exceeded quota") && !strings.Contains(err.Error(), "serviceaccount")

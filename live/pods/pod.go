@@ -34,8 +34,8 @@ func podName(run string, a live.Attempt) string {
 	return fmt.Sprintf("tailcut-%s-%d-%d-%d", run, a.Stage, a.Index, a.Number)
 }
 
-// podFor makes the pod of an attempt from the template. Its first container is the attempt's; args are for the image's entry point. It keeps away from
-// nodes where the task has been before, if the scheduler finds another.
+// podFor makes the pod of an attempt from the template. Its first container is the attempt's; args are for the image's
+// entry point. It keeps away from nodes where the task has been before, if the scheduler finds another.
 func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev1.Pod {
 	t := e.cfg.Template.DeepCopy()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}

@@ -41,8 +41,8 @@ const (
 	filesName  = "files"
 )
 
-// Command returns the process of an attempt of a task: it replaces {} and tells the task about itself, where the results are that it reads, and where it
-// may leave files:
+// Command returns the process of an attempt of a task: it replaces {} and tells the task about itself, where the
+// results are that it reads, and where it may leave files:
 //
 //	TAILCUT_TASK, TAILCUT_TASKS, TAILCUT_STAGE  index, number of tasks, stage name
 //	TAILCUT_ATTEMPT                             attempts of the task before this one
@@ -89,7 +89,8 @@ func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*C
 	return cmd, nil
 }
 
-// gather puts the segments in an attempt's folder, in the order of their offsets, in front of what it wrote to standard output.
+// gather puts the segments in an attempt's folder, in the order of their offsets, in front of what it wrote to standard
+// output.
 func gather(dir, stdout string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +124,8 @@ func appendFile(out *os.File, path string) error {
 	return errors.Join(err, in.Close())
 }
 
-// assemble makes the folder in which an attempt left files the folder of a result. Where there are none, as with most, no folder is made for them.
+// assemble makes the folder in which an attempt left files the folder of a result. Where there are none, as with most,
+// no folder is made for them.
 func (w *Array) assemble(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) { // the attempt removed it
@@ -152,8 +154,9 @@ func (r results) add(stage, index int, output []byte) {
 	r[stage][index] = output
 }
 
-// publish moves every task's standard output to OUT/part-NNNNN, or writes it there if the journal has kept it, and its files, if it left any, to
-// OUT/part-NNNNN.files. With several stages each has a folder of its own in OUT. It is repeated after a crash.
+// publish moves every task's standard output to OUT/part-NNNNN, or writes it there if the journal has kept it, and its
+// files, if it left any, to OUT/part-NNNNN.files. With several stages each has a folder of its own in OUT. It is
+// repeated after a crash.
 func (w *Array) publish(f Folders, kept results, out string) error {
 	for s := range w.Stages {
 		dir := out

@@ -10,8 +10,8 @@ import (
 	"github.com/tailcut/tailcut/live"
 )
 
-// Disturb makes some attempts stragglers and lets some fail, for trying things out and for tests. Which ones depends on the seed, the task
-// and the attempt's number alone.
+// Disturb makes some attempts stragglers and lets some fail, for trying things out and for tests. Which ones depends on
+// the seed, the task and the attempt's number alone.
 type Disturb struct {
 	Slow   float64 // probability of a slow attempt
 	Factor float64 // how many times longer a slow attempt computes
@@ -69,8 +69,8 @@ func (d Disturb) fate(a live.Attempt) fate {
 // awake is how long a slowed attempt runs between two stops, if the engine is not late.
 const awake = 4 * time.Millisecond
 
-// slow stops and continues a process group so that it computes factor times longer, until it ends. A stop lasts in proportion to how long the group really
-// ran before it: on a busy machine the engine is late to stop it.
+// slow stops and continues a process group so that it computes factor times longer, until it ends. A stop lasts in
+// proportion to how long the group really ran before it: on a busy machine the engine is late to stop it.
 func (p *process) slow(factor float64) {
 	for began := time.Now(); p.rest(awake) && p.stop(); began = time.Now() {
 		ran := time.Since(began)

@@ -14,7 +14,8 @@ func newEnvironment(vars []string) environment {
 	return e
 }
 
-// with returns the environment with more settings. Every name is set once, the last of all settings: who looks a name up may see the first of several.
+// with returns the environment with more settings. Every name is set once, the last of all settings: who looks a name
+// up may see the first of several.
 func (e *environment) with(more []string) []string { return e.set(more, map[string]int{}) }
 
 // set adds settings to a copy of the variables. New names are noted in at.

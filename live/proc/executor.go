@@ -25,7 +25,8 @@ type Config struct {
 	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
 	Disturb Disturb
 
-	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all places are alike.
+	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all
+	// places are alike.
 	Slower func(live.Attempt) float64
 	// Measure has the reports of attempts that are done say how much is read of their results.
 	Measure bool

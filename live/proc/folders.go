@@ -128,7 +128,8 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncTree makes all regular files below a folder, and the folders, durable. What is empty needs nothing but its name in the folder above.
+// syncTree makes all regular files below a folder, and the folders, durable. What is empty needs nothing but its name
+// in the folder above.
 func syncTree(root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil || len(entries) == 0 {

@@ -11,8 +11,8 @@ import (
 // runVariable marks every process of a run in its environment: RUN/ENGINE.
 const runVariable = "TAILCUT_RUN"
 
-// guard is a process that outlives the engine just long enough to kill what the engine left. It waits for the end of a pipe
-// that only the engine holds open.
+// guard is a process that outlives the engine just long enough to kill what the engine left. It waits for the end of a
+// pipe that only the engine holds open.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe io.WriteCloser
@@ -22,7 +22,8 @@ func startGuard(self []string, tag string) (*guard, error) {
 	args := append(append([]string(nil), self[1:]...), "guard", tag)
 	g := &guard{cmd: exec.Command(self[0], args...)}
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a signal to the engine's group must not reach it
-	for _, kv := range os.Environ() {                      // an engine may itself be an attempt of a run: its end must not take the guard along
+	// an engine may itself be an attempt of a run: its end must not take the guard along
+	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, runVariable+"=") {
 			g.cmd.Env = append(g.cmd.Env, kv)
 		}

@@ -24,7 +24,8 @@ type Plan struct {
 	Work   *Work
 }
 
-// Plan looks at the input and cuts the job into tasks. Errors are the user's. dir is the working directory of commands, and what relative paths start from.
+// Plan looks at the input and cuts the job into tasks. Errors are the user's. dir is the working directory of commands,
+// and what relative paths start from.
 func (j *Job) Plan(ctx context.Context, dir string) (*Plan, error) {
 	p := &Plan{Spec: sched.JobSpec{Retries: j.Retries}, Work: &Work{Dir: dir}}
 	if j.Array != nil {

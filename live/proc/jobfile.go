@@ -52,8 +52,8 @@ func (e *FieldError) Error() string {
 // maxJobFile bounds the size of a job file in bytes; a stage takes about a hundred.
 const maxJobFile = 16 << 20
 
-// ReadJobFile reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is used from; those in a
-// pipe start from the working directory.
+// ReadJobFile reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is
+// used from; those in a pipe start from the working directory.
 func ReadJobFile(path string) (*JobFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -76,7 +76,8 @@ func ReadJobFile(path string) (*JobFile, error) {
 	return ParseJobFile(path, dir, data)
 }
 
-// ParseJobFile reads the text of a job file. The error is a *FieldError; file is what it calls the file. Relative paths start from dir.
+// ParseJobFile reads the text of a job file. The error is a *FieldError; file is what it calls the file. Relative paths
+// start from dir.
 func ParseJobFile(file, dir string, data []byte) (*JobFile, error) {
 	p := &jobParser{file: file, dir: dir}
 	f, err := p.parse(data)

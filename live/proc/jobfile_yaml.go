@@ -14,7 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// field is a value in a job file, with the name and the place that mistakes are told with. The zero value is a field that is not there.
+// field is a value in a job file, with the name and the place that mistakes are told with. The zero value is a field
+// that is not there.
 type field struct {
 	name string // last part of path
 	path string // stages[1].after

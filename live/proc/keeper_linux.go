@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeper starts processes and waits for them, on one thread. It is always the same thread, because a child is told of the death of the
-// thread that made it; and it waits for everything at once, because a goroutine for each child and a thread for each wait, woken in turn,
-// would cost a small task as much as its process.
+// keeper starts processes and waits for them, on one thread. It is always the same thread, because a child is told of
+// the death of the thread that made it; and it waits for everything at once, because a goroutine for each child and a
+// thread for each wait, woken in turn, would cost a small task as much as its process.
 type keeper struct {
 	ended func(*process)
 	poll  int              // the epoll descriptor
@@ -24,7 +24,8 @@ type keeper struct {
 	over   bool
 }
 
-// newKeeper begins to keep. ended is called on the keeper's thread for each process whose leader has ended, and is a zombie.
+// newKeeper begins to keep. ended is called on the keeper's thread for each process whose leader has ended, and is a
+// zombie.
 func newKeeper(ended func(*process)) (*keeper, error) {
 	k := &keeper{ended: ended, leads: map[int]*process{}, pipes: map[int]*process{}}
 	var err error

@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 )
 
-// readOf returns how many bytes each task that reads the result in a folder reads of it: a reduce attempt a segment, about as much as the others; a command all.
+// readOf returns how many bytes each task that reads the result in a folder reads of it: a reduce attempt a segment,
+// about as much as the others; a command all.
 func (w *Work) readOf(stage int, dir string) int64 {
 	bytes := sizeOf(dir)
 	if w.MapReduce != nil {
@@ -14,7 +15,8 @@ func (w *Work) readOf(stage int, dir string) int64 {
 	return bytes
 }
 
-// sizeOf adds up the files below a folder. What cannot be looked at counts as nothing: the number is for placing tasks well, not for reading them.
+// sizeOf adds up the files below a folder. What cannot be looked at counts as nothing: the number is for placing tasks
+// well, not for reading them.
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

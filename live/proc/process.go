@@ -49,8 +49,9 @@ type process struct {
 	endedAt time.Time
 }
 
-// start starts the program at path as the leader of a new process group with the attempt's folder as the place of its output. The
-// system's own calls do here: package os would have each descriptor polled, and a second one made of the process.
+// start starts the program at path as the leader of a new process group with the attempt's folder as the place of its
+// output. The system's own calls do here: package os would have each descriptor polled, and a second one made of the
+// process.
 func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File) error {
 	in := int(null.Fd())
 	if len(stdin) > 0 {
@@ -101,8 +102,8 @@ func (p *process) stdin(data []byte) (*os.File, error) {
 	return f, errors.Join(err, os.Remove(path))
 }
 
-// reap ends what is left of the group of a leader that has ended, and returns its exit status and, if that is not 0, a line about it.
-// On Linux the leader is a zombie up to here, so that the group's number is not somebody else's.
+// reap ends what is left of the group of a leader that has ended, and returns its exit status and, if that is not 0, a
+// line about it. On Linux the leader is a zombie up to here, so that the group's number is not somebody else's.
 func (p *process) reap() (exit int, note string) {
 	now := time.Now()
 	p.mu.Lock()
@@ -188,7 +189,8 @@ func (p *process) killed() bool   { return p.killer() == byEngine }
 // longestLine is how many bytes of a line from the progress pipe are looked at.
 const longestLine = 1 << 10
 
-// hear takes in what was read from the pipe that the attempt knows as TAILCUT_PROGRESS. Whatever it is, the attempt must be able to write it.
+// hear takes in what was read from the pipe that the attempt knows as TAILCUT_PROGRESS. Whatever it is, the attempt
+// must be able to write it.
 func (p *process) hear(data []byte) {
 	for {
 		i := bytes.IndexByte(data, '\n')

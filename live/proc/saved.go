@@ -15,11 +15,11 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// An attempt in a resumable stage works in strides. At the end of each it says, in one line to TAILCUT_PROGRESS, which fraction of
-// the work is done and at which offset the stride ends, and what came of it is in a file that it does not touch again. The
-// executor links that file into a folder of the task, and only then tells the loop. So whatever the journal knows to be saved
-// outlives the attempt that made it, and is there for others until the task is done. It need not survive the system: after a restart
-// nothing of it is used.
+// An attempt in a resumable stage works in strides. At the end of each it says, in one line to TAILCUT_PROGRESS, which
+// fraction of the work is done and at which offset the stride ends, and what came of it is in a file that it does not
+// touch again. The executor links that file into a folder of the task, and only then tells the loop. So whatever the
+// journal knows to be saved outlives the attempt that made it, and is there for others until the task is done. It need
+// not survive the system: after a restart nothing of it is used.
 
 // stride is a stretch of a task's work that an attempt has done and saved.
 type stride struct {
@@ -109,8 +109,8 @@ func (s *saves) drop(stage, index int) bool {
 	return all != nil
 }
 
-// save keeps the stride that an attempt has just ended at an offset. It returns nil if that makes no sense or cannot be done; then the attempt's
-// next line may.
+// save keeps the stride that an attempt has just ended at an offset. It returns nil if that makes no sense or cannot be
+// done; then the attempt's next line may.
 func (e *Executor) save(p *process, fraction float64, offset int64) *stride {
 	if offset <= p.last.offset() || fraction <= p.last.progress() || fraction >= 1 {
 		return nil
@@ -131,8 +131,8 @@ const (
 	strideEvery = 50 * time.Millisecond
 )
 
-// listener returns what to do with each line of an attempt's progress. A line is a fraction, and in a resumable stage an offset behind it;
-// there a line without one says nothing that another attempt could use, and is passed over.
+// listener returns what to do with each line of an attempt's progress. A line is a fraction, and in a resumable stage
+// an offset behind it; there a line without one says nothing that another attempt could use, and is passed over.
 func (e *Executor) listener(p *process) func(line string) {
 	resumable, every := e.resumable[p.attempt.Stage], reportEvery
 	if resumable {

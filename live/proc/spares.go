@@ -11,9 +11,9 @@ import (
 )
 
 // Making files and removing them again costs a file system more than a small process costs the rest of the system: ext4
-// passes over inodes that were freed within the last seconds, one by one. So what an attempt leaves as it was given goes to
-// the next one: its folder, under the name of the new attempt, and the file of its standard output, emptied. Whether it is
-// as it was, and nobody else has hold of it, is asked of the kernel. What is in doubt is removed.
+// passes over inodes that were freed within the last seconds, one by one. So what an attempt leaves as it was given
+// goes to the next one: its folder, under the name of the new attempt, and the file of its standard output, emptied.
+// Whether it is as it was, and nobody else has hold of it, is asked of the kernel. What is in doubt is removed.
 
 // spares has folders and files for attempts to come.
 type spares struct {
@@ -185,8 +185,8 @@ func (s *spares) takeErr() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// giveErr takes the file back from an attempt that ended by itself. One that was killed may have left somebody who still
-// writes to it.
+// giveErr takes the file back from an attempt that ended by itself. One that was killed may have left somebody who
+// still writes to it.
 func (s *spares) giveErr(f *os.File, clean bool) {
 	if f == nil {
 		return

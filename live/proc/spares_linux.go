@@ -11,8 +11,9 @@ type state = unix.Stat_t
 
 func (f *folder) note() error { return unix.Fstat(int(f.handle.Fd()), &f.given) }
 
-// untouched tells whether the folder is empty, in its place, and as it was given: who makes, removes or changes anything in
-// it or on it changes ctime. What came and went within one tick of the kernel's clock is not seen, and left nothing.
+// untouched tells whether the folder is empty, in its place, and as it was given: who makes, removes or changes
+// anything in it or on it changes ctime. What came and went within one tick of the kernel's clock is not seen, and left
+// nothing.
 func (f *folder) untouched() bool {
 	var now, there unix.Stat_t
 	was := &f.given

@@ -10,16 +10,17 @@ import (
 // stderrMost is how much of what a failed attempt wrote to standard error is kept, in bytes: its end.
 const stderrMost = 16 << 10
 
-// Stderr returns the file with the end of what the last failed attempt of a task wrote to standard error, which does not exist if that was
-// nothing. It is kept until the job succeeds.
+// Stderr returns the file with the end of what the last failed attempt of a task wrote to standard error, which does
+// not exist if that was nothing. It is kept until the job succeeds.
 func (f Folders) Stderr(stage, index int) string {
 	return filepath.Join(f.allStderr(), fmt.Sprintf("%d-%05d", stage, index))
 }
 
 func (f Folders) allStderr() string { return filepath.Join(f.Root, "stderr") }
 
-// keepStderr replaces what is kept of the task's failure before. Another attempt of the task may fail at the same time, so the file gets its name
-// when it is whole. It helps whoever looks for a cause and is not needed otherwise: if it cannot be written, the job goes on.
+// keepStderr replaces what is kept of the task's failure before. Another attempt of the task may fail at the same time,
+// so the file gets its name when it is whole. It helps whoever looks for a cause and is not needed otherwise: if it
+// cannot be written, the job goes on.
 func (e *Executor) keepStderr(p *process) {
 	a := p.attempt
 	to := e.cfg.Folders.Stderr(a.Stage, a.Index)

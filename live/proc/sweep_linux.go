@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// sweep kills every process whose environment has TAILCUT_RUN beginning with prefix, again and again until none is left: a
-// process may be forking while it is looked for. It gives up after a second: what cannot be killed is in the kernel's hands.
+// sweep kills every process whose environment has TAILCUT_RUN beginning with prefix, again and again until none is
+// left: a process may be forking while it is looked for. It gives up after a second: what cannot be killed is in the
+// kernel's hands.
 func sweep(prefix string) {
 	mark := []byte(runVariable + "=" + prefix)
 	for range 100 {

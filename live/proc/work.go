@@ -11,7 +11,8 @@ import (
 	"github.com/tailcut/tailcut/mapreduce"
 )
 
-// Work says what attempts do. It is kept in the journal, so that a run that is taken up does the same. Exactly one field is set.
+// Work says what attempts do. It is kept in the journal, so that a run that is taken up does the same. Exactly one
+// field is set.
 type Work struct {
 	Dir       string          `json:"dir"` // working directory of every attempt
 	MapReduce *mapreduce.Plan `json:"mapreduce,omitempty"`
@@ -31,7 +32,8 @@ type self []string
 // saveEvery is how long a map attempt works at least between two points from which another can go on.
 const saveEvery = 200 * time.Millisecond
 
-// command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts read at a pace, 0 for none.
+// command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
+// read at a pace, 0 for none.
 func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*Command, error) {
 	if w.Array != nil {
 		return w.Array.command(f, a, dir, from)

@@ -45,7 +45,8 @@ type Open struct {
 	Work *proc.Work `json:"work"`
 }
 
-// call is what the engine says. Do is the name of a method of Program or of live.Executor; at most one other field is set.
+// call is what the engine says. Do is the name of a method of Program or of live.Executor; at most one other field is
+// set.
 type call struct {
 	Do      string           `json:"do"`
 	Request *Request         `json:"request,omitempty"`

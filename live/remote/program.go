@@ -16,7 +16,8 @@ import (
 type Program interface {
 	// Plan cuts the job of a request into tasks.
 	Plan(context.Context, *Request) (*proc.Plan, error)
-	// Check finds out whether a run may have the output of a request, and whether it has it already. With force it makes room.
+	// Check finds out whether a run may have the output of a request, and whether it has it already. With force it
+	// makes room.
 	Check(context.Context, *Request, *Check) (claimed bool, err error)
 	// Open takes up a run, whose attempts the executor starts and ends.
 	Open(context.Context, *Request, *Open) (live.Executor, error)

@@ -68,8 +68,9 @@ func ParseTask(args []string) (t Task, err error) {
 	return t, nil
 }
 
-// Attempt does an attempt's work. It reads the input and the results of earlier stages from their stores, works in a folder of this machine, which must be
-// empty, and puts what came of it into the output. When it returns nil, all of it is there.
+// Attempt does an attempt's work. It reads the input and the results of earlier stages from their stores, works in a
+// folder of this machine, which must be empty, and puts what came of it into the output. When it returns nil, all of it
+// is there.
 type Attempt struct {
 	Task
 	Buckets  *Buckets

@@ -1,12 +1,13 @@
-// Package store keeps a run's input, intermediate and final results in an object store or a shared folder, so that attempts can be anywhere. The
-// stores are those of gocloud.dev/blob: s3:// and what speaks its protocol, and file://. Attempts themselves are somebody else's: pods, or
-// processes of this machine (Local).
+// Package store keeps a run's input, intermediate and final results in an object store or a shared folder, so that
+// attempts can be anywhere. The stores are those of gocloud.dev/blob: s3:// and what speaks its protocol, and file://.
+// Attempts themselves are somebody else's: pods, or processes of this machine (Local).
 //
-// A store cannot rename. So every attempt writes objects below a prefix of its own, and nothing of it is moved. The journal's claim says which attempt
-// has won a task. When all tasks of a stage have a winner, one object names them, the stage's manifest, and whoever reads the
-// stage's results follows it. In the end the last stage's objects are copied to where users look for them, inside the store, and _SUCCESS, which
-// lists them, is written last. An attempt that is cut off, and thought dead, can go on writing for as long as it likes: nobody
-// reads what it writes. The objects of a run, below its output:
+// A store cannot rename. So every attempt writes objects below a prefix of its own, and nothing of it is moved. The
+// journal's claim says which attempt has won a task. When all tasks of a stage have a winner, one object names them,
+// the stage's manifest, and whoever reads the stage's results follows it. In the end the last stage's objects are
+// copied to where users look for them, inside the store, and _SUCCESS, which lists them, is written last. An attempt
+// that is cut off, and thought dead, can go on writing for as long as it likes: nobody reads what it writes. The
+// objects of a run, below its output:
 //
 //	_tailcut/run                     whose output this is: see Claim
 //	_tailcut/RUN/work                what attempts do, as proc.Work

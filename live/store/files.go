@@ -13,7 +13,8 @@ import (
 	"github.com/tailcut/tailcut/mapreduce"
 )
 
-// Files are the objects of stores and the files of this machine, as the input of map/reduce jobs: what has "://" in its path is a URL.
+// Files are the objects of stores and the files of this machine, as the input of map/reduce jobs: what has "://" in its
+// path is a URL.
 type Files struct{ Buckets *Buckets }
 
 var _ mapreduce.Files = Files{}
@@ -21,7 +22,8 @@ var _ mapreduce.Files = Files{}
 // IsURL tells whether a path means an object, or all below a prefix, of a store.
 func IsURL(path string) bool { return strings.Contains(path, "://") }
 
-// List returns the objects that a URL names: the one whose key it is, and those below it. What a run leaves beside its parts is passed over.
+// List returns the objects that a URL names: the one whose key it is, and those below it. What a run leaves beside its
+// parts is passed over.
 func (f Files) List(ctx context.Context, name string) ([]mapreduce.File, error) {
 	if !IsURL(name) {
 		return mapreduce.LocalFiles{}.List(ctx, name)
@@ -71,8 +73,8 @@ const (
 	lastWindow  = 16 << 20
 )
 
-// object reads an object as a stream, for as long as reads follow one another. Every answer of a store is of one version of the object, and it is
-// compared with what was listed.
+// object reads an object as a stream, for as long as reads follow one another. Every answer of a store is of one
+// version of the object, and it is compared with what was listed.
 type object struct {
 	ctx    context.Context
 	bucket *blob.Bucket

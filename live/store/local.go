@@ -18,9 +18,11 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Local is an executor whose attempts are processes of this machine that read from stores and write to one. It implements live.Executor.
+// Local is an executor whose attempts are processes of this machine that read from stores and write to one. It
+// implements live.Executor.
 //
-// The standard input of an attempt is a pipe that nobody writes to. When it closes, the engine is gone, and the attempt ends itself and its group.
+// The standard input of an attempt is a pipe that nobody writes to. When it closes, the engine is gone, and the attempt
+// ends itself and its group.
 type Local struct {
 	*Results
 	command []string // of an attempt; the output's URL and the task follow

@@ -57,7 +57,8 @@ func (o *Output) manifest(run string, stage int) place {
 	return o.of(run).below(fmt.Sprintf("done/%d", stage))
 }
 
-// Claim says in the store whose an output is: of the run whose journal has that name, wherever that is. The first to write it has it.
+// Claim says in the store whose an output is: of the run whose journal has that name, wherever that is. The first to
+// write it has it.
 type Claim struct {
 	Schema  string    `json:"schema"`
 	Run     string    `json:"run"`
@@ -68,8 +69,9 @@ type Claim struct {
 
 const claimSchema = "tailcut.claim/v1"
 
-// Check finds out whether a run may use the output: one whose claim is there already, or any if nothing is there. Run is "" for a new one. With force
-// what an earlier run left is removed first, and nothing else. Its errors are the user's.
+// Check finds out whether a run may use the output: one whose claim is there already, or any if nothing is there. Run
+// is "" for a new one. With force what an earlier run left is removed first, and nothing else. Its errors are the
+// user's.
 func (o *Output) Check(ctx context.Context, run string, force bool) (claimed bool, err error) {
 	claim, err := o.readClaim(ctx)
 	if err != nil {
@@ -118,8 +120,8 @@ func (o *Output) readClaim(ctx context.Context) (*Claim, error) {
 // part matches the keys of results below the folder that they are in.
 var part = regexp.MustCompile(`^part-\d{5,}(\.files/.*)?$`)
 
-// clear removes what a run left: _SUCCESS first and the claim last, so that a clearing that is cut short leaves neither a result that looks whole nor
-// parts that nobody knows.
+// clear removes what a run left: _SUCCESS first and the claim last, so that a clearing that is cut short leaves neither
+// a result that looks whole nor parts that nobody knows.
 func (o *Output) clear(ctx context.Context, c *Claim) error {
 	if err := o.buckets.remove(ctx, o.success()); err != nil {
 		return err
@@ -152,7 +154,8 @@ func (o *Output) clear(ctx context.Context, c *Claim) error {
 	return o.buckets.remove(ctx, o.claim())
 }
 
-// Begin makes the output the run's, and puts there what its attempts are to do. It may be repeated. It is an error if the output is another run's.
+// Begin makes the output the run's, and puts there what its attempts are to do. It may be repeated. It is an error if
+// the output is another run's.
 func (o *Output) Begin(ctx context.Context, run string, w *proc.Work) error {
 	host, err := os.Hostname()
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 // parallel is how many requests of one kind are on their way at once.
 const parallel = 16
 
-// place is an object of a store, or all below a prefix, as a URL names them: s3://BUCKET/KEY?PARAMETERS or file:///PATH. The parameters are those of
-// gocloud.dev, such as region and endpoint.
+// place is an object of a store, or all below a prefix, as a URL names them: s3://BUCKET/KEY?PARAMETERS or
+// file:///PATH. The parameters are those of gocloud.dev, such as region and endpoint.
 type place struct {
 	url url.URL
 	key string // without a slash at its ends; "" is the whole bucket
@@ -127,7 +127,8 @@ func (b *Buckets) read(ctx context.Context, p place) (data []byte, missing bool,
 	return data, false, explain(p, err)
 }
 
-// write makes an object, whole or not at all, and durable. With fresh set it is an error of code FailedPrecondition if there is one already.
+// write makes an object, whole or not at all, and durable. With fresh set it is an error of code FailedPrecondition if
+// there is one already.
 func (b *Buckets) write(ctx context.Context, p place, data io.Reader, fresh bool) error {
 	bucket, err := b.of(ctx, p)
 	if err != nil {

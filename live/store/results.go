@@ -14,7 +14,8 @@ import (
 	"github.com/tailcut/tailcut/mapreduce"
 )
 
-// Results is the half of an executor that has to do with what attempts have left in the store: commits, manifests, publishing.
+// Results is the half of an executor that has to do with what attempts have left in the store: commits, manifests,
+// publishing.
 type Results struct {
 	out    *Output
 	run    string
@@ -59,7 +60,8 @@ func NewResults(ctx context.Context, out *Output, run string, w *proc.Work) (*Re
 
 func nobody(tasks int) []int { return slices.Repeat([]int{-1}, tasks) }
 
-// Commit notes the winner of a task. The claim is in the journal; in the store there is nothing to be done until somebody reads.
+// Commit notes the winner of a task. The claim is in the journal; in the store there is nothing to be done until
+// somebody reads.
 func (r *Results) Commit(a live.Attempt, _ []byte) error {
 	s := &r.stages[a.Stage]
 	s.mu.Lock()
@@ -68,7 +70,8 @@ func (r *Results) Commit(a live.Attempt, _ []byte) error {
 	return nil
 }
 
-// Prepare makes ready what an attempt reads, and says what it has to be told: the manifests of the stages before, and the winners of single tasks.
+// Prepare makes ready what an attempt reads, and says what it has to be told: the manifests of the stages before, and
+// the winners of single tasks.
 func (r *Results) Prepare(ctx context.Context, a live.Attempt) (Task, error) {
 	t := Task{Run: r.run, Stage: a.Stage, Index: a.Index, Number: a.Number}
 	for _, s := range r.after(a.Stage) {
@@ -172,7 +175,8 @@ type partInfo struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Publish copies the winners' objects of the last stage, or of all stages of an array job, to where users look for them, and then writes _SUCCESS.
+// Publish copies the winners' objects of the last stage, or of all stages of an array job, to where users look for
+// them, and then writes _SUCCESS.
 func (r *Results) Publish() error {
 	ctx := context.Background()
 	done := success{Schema: "tailcut.success/v1", Run: r.run}
