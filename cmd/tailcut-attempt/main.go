@@ -1,7 +1,8 @@
-// Command tailcut-attempt runs a task's command in a pod and tells the cluster how far it is: what the command writes to
-// TAILCUT_PROGRESS, as it does under tailcut run, goes to the annotation tailcut.dev/progress of its own pod.
+// Command tailcut-attempt runs a task's command in a pod and tells the cluster how far it is: what the command writes
+// to TAILCUT_PROGRESS, as it does under tailcut run, goes to the annotation tailcut.dev/progress of its own pod.
 //
-// It is small, needs nothing of its image, and copies itself into a volume, so that it gets into images that have neither a shell nor libraries.
+// It is small, needs nothing of its image, and copies itself into a volume, so that it gets into images that have
+// neither a shell nor libraries.
 package main
 
 import (
@@ -26,7 +27,8 @@ const every = 2 * time.Second
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
 
-// run is main without the process. The status is the command's; 2 for wrong usage, 126 if the command cannot be started.
+// run is main without the process. The status is the command's; 2 for wrong usage, 126 if the command cannot be
+// started.
 func run(args []string, stderr io.Writer) int {
 	switch {
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
@@ -53,7 +55,8 @@ func run(args []string, stderr io.Writer) int {
 	return status
 }
 
-// attempt runs the command and reports what it says of its progress. Signals are passed on: in a container the program is the first process.
+// attempt runs the command and reports what it says of its progress. Signals are passed on: in a container the program
+// is the first process.
 func attempt(args []string, pod *pod, stderr io.Writer) (int, error) {
 	reports, write, err := os.Pipe()
 	if err != nil {
@@ -86,7 +89,8 @@ func attempt(args []string, pod *pod, stderr io.Writer) (int, error) {
 	return exit.ExitCode(), nil
 }
 
-// relay reports the last line of progress now and then, until there are no more. The command is never held up, nor failed by a report that is.
+// relay reports the last line of progress now and then, until there are no more. The command is never held up, nor
+// failed by a report that is.
 func relay(lines io.Reader, pod *pod, stderr io.Writer) {
 	latest := make(chan string, 1)
 	go func() {

@@ -1,6 +1,7 @@
-// Command tailcut-cloud is what tailcut run uses when attempts are pods, or data are in an object store. It is started by tailcut, which keeps the journal and
-// decides, and in pods. It is a program of its own because tailcut starts itself once per attempt, and what the libraries of clusters and stores
-// do when a program starts would be paid for each time (docs/decisions).
+// Command tailcut-cloud is what tailcut run uses when attempts are pods, or data are in an object store. It is started
+// by tailcut, which keeps the journal and decides, and in pods. It is a program of its own because tailcut starts
+// itself once per attempt, and what the libraries of clusters and stores do when a program starts would be paid for
+// each time (docs/decisions).
 package main
 
 import (

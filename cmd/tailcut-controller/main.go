@@ -1,4 +1,5 @@
-// Command tailcut-controller runs Kubernetes Jobs whose spec.managedBy is tailcut.dev/controller: ordinary Jobs, with clones of their stragglers.
+// Command tailcut-controller runs Kubernetes Jobs whose spec.managedBy is tailcut.dev/controller: ordinary Jobs, with
+// clones of their stragglers.
 //
 // It is a program of its own because tailcut starts itself once per attempt, and what Kubernetes' libraries do when a
 // program starts would be paid for each time (docs/decisions).
@@ -29,7 +30,8 @@ var manifests string
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main without the process: tests call it. The status is 0 when the controller was asked to stop, 2 for wrong usage, 1 for everything else.
+// run is main without the process: tests call it. The status is 0 when the controller was asked to stop, 2 for wrong
+// usage, 1 for everything else.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -94,8 +96,8 @@ func newCommand(started *bool) *cobra.Command {
 	return cmd
 }
 
-// policyOf makes the policy of one Job. To plan anew for a deadline is to begin clones anew: pods take seconds for that, and lose what they have done
-// unless they can go on where another is.
+// policyOf makes the policy of one Job. To plan anew for a deadline is to begin clones anew: pods take seconds for
+// that, and lose what they have done unless they can go on where another is.
 func policyOf(spec string, resumable bool) (sched.Policy, error) {
 	interval := ""
 	if resumable {

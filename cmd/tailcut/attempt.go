@@ -12,7 +12,8 @@ import (
 	"github.com/tailcut/tailcut/mapreduce"
 )
 
-// newAttempt is the verb with which the engine starts itself as an attempt of map/reduce work. The spec comes on standard input, progress goes to descriptor 3.
+// newAttempt is the verb with which the engine starts itself as an attempt of map/reduce work. The spec comes on
+// standard input, progress goes to descriptor 3.
 func newAttempt() *cobra.Command {
 	return &cobra.Command{
 		Use: "attempt", Hidden: true, Args: cobra.NoArgs,

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// newCounter returns what to call while a long computation goes on: on a terminal it keeps one line with the share that is done and the time
-// that is left, elsewhere it is nil.
+// newCounter returns what to call while a long computation goes on: on a terminal it keeps one line with the share that
+// is done and the time that is left, elsewhere it is nil.
 func newCounter(w io.Writer, what string) func(done, total int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -195,7 +195,8 @@ func (s *overlapStudy) completed(l *overlapLine) {
 	l.done = l.done[:0]
 }
 
-// run feeds the jobs in blocks, so that all policies see one stream, which is never held whole, and the time of each can be told.
+// run feeds the jobs in blocks, so that all policies see one stream, which is never held whole, and the time of each
+// can be told.
 func (s *overlapStudy) run(ctx context.Context) error {
 	block := make([]overlap.Job, 0, 1<<13)
 	for j := range s.jobs {

@@ -17,7 +17,8 @@ import (
 	"github.com/tailcut/tailcut/reproduce"
 )
 
-// readOverlapJobs reads a file of jobs, "-" for standard input. When it sorts, rows has each job's place in the file, from 0.
+// readOverlapJobs reads a file of jobs, "-" for standard input. When it sorts, rows has each job's place in the file,
+// from 0.
 func readOverlapJobs(stdin io.Reader, path string, f *overlapFlags) (jobs []overlap.Job, rows []int64, err error) {
 	r, name := stdin, "standard input"
 	if path != "-" {

@@ -22,7 +22,8 @@ type deadlineResult struct {
 	Jobs     []deadlineFigure `json:"jobs"`
 	Total    float64          `json:"total_pocd"` // of how many jobs can be expected to meet their deadlines
 	Min      float64          `json:"min_pocd"`
-	Gap      float64          `json:"utility_gap,omitempty"` // by how much the sum of utilities may be short of the largest
+	// by how much the sum of utilities may be short of the largest
+	Gap float64 `json:"utility_gap,omitempty"`
 }
 
 type deadlineFigure struct {

@@ -26,7 +26,8 @@ const (
 	explainOfHost  = 0.5  // ... unless it ran more than this share of all tasks
 )
 
-// A stage is planned with its durations rounded to explainValues values and at most explainMost tasks, so that its cost is bounded.
+// A stage is planned with its durations rounded to explainValues values and at most explainMost tasks, so that its cost
+// is bounded.
 const (
 	explainValues = 250
 	explainMost   = 5000
@@ -190,7 +191,8 @@ func (e *explained) savedMachine() float64 {
 	return max(0, e.now.Cost-e.best.Cost) * float64(e.Tasks)
 }
 
-// byWorth puts first what is worth replicating, by the time saved, then the rest by the longest task: where a cure of another kind may help most.
+// byWorth puts first what is worth replicating, by the time saved, then the rest by the longest task: where a cure of
+// another kind may help most.
 func byWorth(a, b *explained) int {
 	worth := func(e *explained) (int, float64) {
 		if e.verdict == worthIt {

@@ -21,18 +21,19 @@ type explainResult struct {
 }
 
 type explainStage struct {
-	Job          string   `json:"job"`
-	Stage        string   `json:"stage"`
-	Name         string   `json:"name"`
-	Tasks        int      `json:"tasks"`
-	Succeeded    int      `json:"attempts_succeeded"`
-	Failed       int      `json:"attempts_failed"`
-	Censored     int      `json:"attempts_censored"` // killed, or still running at the end of the log
-	Median       float64  `json:"median_seconds"`
-	Longest      float64  `json:"longest_seconds"`
-	Verdict      verdict  `json:"verdict"`
-	Reason       string   `json:"reason"`                    // "" where replication is worth it
-	Latency      *float64 `json:"latency_seconds,omitempty"` // without clones; this and the rest only where the stage was planned
+	Job       string  `json:"job"`
+	Stage     string  `json:"stage"`
+	Name      string  `json:"name"`
+	Tasks     int     `json:"tasks"`
+	Succeeded int     `json:"attempts_succeeded"`
+	Failed    int     `json:"attempts_failed"`
+	Censored  int     `json:"attempts_censored"` // killed, or still running at the end of the log
+	Median    float64 `json:"median_seconds"`
+	Longest   float64 `json:"longest_seconds"`
+	Verdict   verdict `json:"verdict"`
+	Reason    string  `json:"reason"` // "" where replication is worth it
+	// without clones; this and the rest only where the stage was planned
+	Latency      *float64 `json:"latency_seconds,omitempty"`
 	Saved        *float64 `json:"latency_saved_seconds,omitempty"`
 	SavedMachine *float64 `json:"machine_saved_seconds,omitempty"`
 	Policy       string   `json:"policy,omitempty"`

@@ -107,7 +107,8 @@ func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) er
 	return f.format.print(out, a)
 }
 
-// read returns the law of a duration, and the number of samples that it was made of, 0 if none. It sets the tasks if they are not given.
+// read returns the law of a duration, and the number of samples that it was made of, 0 if none. It sets the tasks if
+// they are not given.
 func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.Law, int, error) {
 	switch {
 	case f.law != "" && len(args) > 0:

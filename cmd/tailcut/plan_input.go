@@ -14,7 +14,8 @@ import (
 	"github.com/tailcut/tailcut/trace/history"
 )
 
-// durationsFrom says where durations come from: a log of any format that package history knows, and what to take from it.
+// durationsFrom says where durations come from: a log of any format that package history knows, and what to take from
+// it.
 type durationsFrom struct {
 	path   string // a file, a folder, or "-" for standard input
 	title  string // what to call it instead of path; "" for that
@@ -56,8 +57,9 @@ func (d durationsFrom) note(st *history.Stage, law *dist.Empirical, notes io.Wri
 // censoredParts is into how many parts an observation is cut when weights become counts.
 const censoredParts = 1000
 
-// lawOf returns the law of one attempt's duration: the attempts of a stage that succeeded, and if others were cut off the estimate of Kaplan and Meier from
-// all, with the rest of its mass on the longest. Its weights are then rounded to a thousandth of an observation.
+// lawOf returns the law of one attempt's duration: the attempts of a stage that succeeded, and if others were cut off
+// the estimate of Kaplan and Meier from all, with the rest of its mass on the longest. Its weights are then rounded to
+// a thousandth of an observation.
 func lawOf(st *history.Stage) (*dist.Empirical, error) {
 	if len(st.Censored) == 0 {
 		return dist.NewEmpirical(st.Seconds())

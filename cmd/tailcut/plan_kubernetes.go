@@ -14,8 +14,8 @@ import (
 	"github.com/tailcut/tailcut/live"
 )
 
-// clusterFrom says of which Job of a cluster durations are wanted. kubectl gets them, so that Kubernetes' libraries are not needed, and
-// what it takes to reach a cluster is said once.
+// clusterFrom says of which Job of a cluster durations are wanted. kubectl gets them, so that Kubernetes' libraries are
+// not needed, and what it takes to reach a cluster is said once.
 type clusterFrom struct {
 	object    string // job/NAME or cronjob/NAME; "" for none
 	namespace string // "" for kubectl's

@@ -175,7 +175,8 @@ func tailSteps(l *dist.Empirical) (x, y []float64) {
 	return x, y
 }
 
-// histogram returns edges and shares of bins of equal width (Freedman and Diaconis 1981), at most 80. The share of the last edge is 0.
+// histogram returns edges and shares of bins of equal width (Freedman and Diaconis 1981), at most 80. The share of the
+// last edge is 0.
 func histogram(l *dist.Empirical) (edges, shares []float64) {
 	lo, hi := l.Quantile(0), l.Quantile(1)
 	width := 2 * (l.Quantile(0.75) - l.Quantile(0.25)) / math.Cbrt(float64(l.Size()))

@@ -36,10 +36,11 @@ type forkResult struct {
 	Deadline         *timedPolicy `json:"deadline_sensitive,omitempty"` // with --quantile
 	Now              *forkRule    `json:"now,omitempty"`                // with --now
 	Compared         []forkRule   `json:"compared"`
-	Recommended      forkPolicy   `json:"recommended"` // of what beats what is done now, the best by mean or with --quantile by that
-	Confidence       *forkSure    `json:"confidence,omitempty"`
-	Frontier         []forkPolicy `json:"frontier"`
-	Lemma1           string       `json:"lemma1"`
+	// of what beats what is done now, the best by mean or with --quantile by that
+	Recommended forkPolicy   `json:"recommended"`
+	Confidence  *forkSure    `json:"confidence,omitempty"`
+	Frontier    []forkPolicy `json:"frontier"`
+	Lemma1      string       `json:"lemma1"`
 }
 
 type forkOutcome struct {

@@ -14,7 +14,8 @@ import (
 // comparable are the policies that the planner can evaluate, by their names in the registry.
 const comparable = "spark, spark3, flink, hadoop2, backup, fork, timeout"
 
-// parseRule reads a rule of --compare and --now: a policy as --policy of run and simulate takes it, several forks joined by +, or a time-out.
+// parseRule reads a rule of --compare and --now: a policy as --policy of run and simulate takes it, several forks
+// joined by +, or a time-out.
 func parseRule(spec string, tasks int) (plan.Rule, error) {
 	var rule plan.Rule
 	var err error

@@ -16,17 +16,18 @@ import (
 
 // forkAnswer is what 'tailcut plan fork' found.
 type forkAnswer struct {
-	flags         *forkFlags
-	law           dist.Law
-	samples       int // 0 of a law
-	tasks         int
-	exact         *plan.Exact
-	simulate      *plan.Simulate
-	coarse        *plan.Exact // of the rounded durations, if they were searched
-	choices       []plan.Choice
-	advice        plan.Advice
-	best          []plan.Choice // within the budget, the recommended first, one for each number of clones and mode; the last is the baseline
-	single        *plan.Choice  // the best with one clone beside the original, if any
+	flags    *forkFlags
+	law      dist.Law
+	samples  int // 0 of a law
+	tasks    int
+	exact    *plan.Exact
+	simulate *plan.Simulate
+	coarse   *plan.Exact // of the rounded durations, if they were searched
+	choices  []plan.Choice
+	advice   plan.Advice
+	// within the budget, the recommended first, one for each number of clones and mode; the last is the baseline
+	best          []plan.Choice
+	single        *plan.Choice // the best with one clone beside the original, if any
 	evaluated     *plan.Choice
 	now           comparison // what is done now; no clones unless --now says something else
 	compared      []comparison
@@ -44,8 +45,8 @@ type comparison struct {
 	plan.Assessment
 }
 
-// search fills the answer: it evaluates the grid of policies on all cores and picks from it. Dice cannot find an optimum whose
-// runners-up are within 1e-6 of it, so the methods that roll them evaluate the exact method's picks.
+// search fills the answer: it evaluates the grid of policies on all cores and picks from it. Dice cannot find an
+// optimum whose runners-up are within 1e-6 of it, so the methods that roll them evaluate the exact method's picks.
 func (a *forkAnswer) search() error {
 	f := a.flags
 	var err error
@@ -119,8 +120,8 @@ func (a *forkAnswer) search() error {
 // worthwhile is the least share of the latency that a recommendation saves of what is only known from simulation.
 const worthwhile = 0.005
 
-// steady takes most of the dice out of what is done now, if that was simulated: it adds by how much a single fork, which meets the same luck and is known
-// exactly, came out too low (the method of control variates).
+// steady takes most of the dice out of what is done now, if that was simulated: it adds by how much a single fork,
+// which meets the same luck and is known exactly, came out too low (the method of control variates).
 func (a *forkAnswer) steady() error {
 	if a.now.Exact {
 		return nil
@@ -149,8 +150,8 @@ func (a *forkAnswer) bar() (o plan.Outcome, quantile float64) {
 	return o, quantile
 }
 
-// pick fills the best three, and the best that systems can express which clone once and keep the original: by mean, or with --quantile
-// by the quantile. Of a large sample the quantiles are searched rounded too.
+// pick fills the best three, and the best that systems can express which clone once and keep the original: by mean, or
+// with --quantile by the quantile. Of a large sample the quantiles are searched rounded too.
 func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 	var ranked []plan.Choice // all kinds, the best first
 	if a.flags.quantile > 0 {
@@ -193,7 +194,8 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 	return nil
 }
 
-// assess evaluates the rules of systems and those of --compare: exactly where that is possible, the others on the same simulated jobs.
+// assess evaluates the rules of systems and those of --compare: exactly where that is possible, the others on the same
+// simulated jobs.
 func (a *forkAnswer) assess() error {
 	f := a.flags
 	specs := []string{"spark"}
@@ -250,8 +252,8 @@ func (a *forkAnswer) assess() error {
 	return nil
 }
 
-// pickSpark chooses the settings for Spark: of those that need no more machine time than what is done now the soonest, on average or with
-// --quantile by that. They are the best single fork, which was found exactly, or clone by age.
+// pickSpark chooses the settings for Spark: of those that need no more machine time than what is done now the soonest,
+// on average or with --quantile by that. They are the best single fork, which was found exactly, or clone by age.
 func (a *forkAnswer) pickSpark(now, single plan.Assessment, thresholds []plan.Spark, played []plan.Assessment) {
 	figure := func(x plan.Assessment) float64 {
 		if a.flags.quantile > 0 {
@@ -326,8 +328,8 @@ const (
 	roundedTo  = 1500
 )
 
-// grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and exactly the few of which
-// one is the optimum; then all are returned as well, for the trade-off.
+// grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and exactly the few
+// of which one is the optimum; then all are returned as well, for the trade-off.
 func (a *forkAnswer) grid() (choices, rounded []plan.Choice, err error) {
 	sample, ok := a.law.(*dist.Empirical)
 	if !ok || sample.Distinct() <= exhaustive {
@@ -409,8 +411,8 @@ func evaluateAll(by plan.Evaluator, policies []plan.Policy, part int) []plan.Cho
 	return slices.Concat(parts...)
 }
 
-// lemma1 tests the fork of the policy that was asked for, otherwise of the recommended one, and if that is the baseline of all
-// forks: what they agree on.
+// lemma1 tests the fork of the policy that was asked for, otherwise of the recommended one, and if that is the baseline
+// of all forks: what they agree on.
 func (a *forkAnswer) lemma1() plan.Verdict {
 	switch s := a.best[0].Stragglers; {
 	case a.evaluated != nil && a.evaluated.Stragglers > 0:

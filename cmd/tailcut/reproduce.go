@@ -113,7 +113,8 @@ func writeReport(page *report.Page, path string) error {
 	return os.Rename(path+".tmp", path)
 }
 
-// tracesFolder is where the real traces are: what the user says, else the environment, else beside the repository, else nowhere.
+// tracesFolder is where the real traces are: what the user says, else the environment, else beside the repository, else
+// nowhere.
 func tracesFolder(named string) string {
 	for _, path := range []string{named, os.Getenv("TAILCUT_TRACES"), "../shared/traces"} {
 		if path == "" {

@@ -27,7 +27,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// privateDir is the folder in the output folder that holds a run's journal and unfinished work. Readers of the output skip names that begin with "_".
+// privateDir is the folder in the output folder that holds a run's journal and unfinished work. Readers of the output
+// skip names that begin with "_".
 const privateDir = "_tailcut"
 
 // request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
@@ -151,7 +152,8 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	}, p)
 }
 
-// plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the root folder.
+// plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the
+// root folder.
 func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
 	p, err := e.cut(ctx)
 	if err != nil {

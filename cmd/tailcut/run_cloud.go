@@ -16,7 +16,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// cloudProgram starts attempts as pods, and reads from and writes to object stores. Its libraries are not for a program that is started for every attempt.
+// cloudProgram starts attempts as pods, and reads from and writes to object stores. Its libraries are not for a program
+// that is started for every attempt.
 const cloudProgram = "tailcut-cloud"
 
 // defaultPods is how many attempts run at once on Kubernetes, if --slots does not say.
@@ -142,7 +143,8 @@ func (e *engine) startCloud(ctx context.Context) (err error) {
 	return nil
 }
 
-// settle checks the output, and drops a journal that is of no run any more: because of --force, or because the output was removed.
+// settle checks the output, and drops a journal that is of no run any more: because of --force, or because the output
+// was removed.
 func (e *engine) settle() error {
 	path := e.folders.Journal()
 	run := ""

@@ -255,7 +255,8 @@ func (f *runFlags) historyOf(name string) string {
 	return historyPath(folder, name)
 }
 
-// fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the job and its working directory.
+// fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the
+// job and its working directory.
 func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*proc.Job, string, error) {
 	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
 		if f.given(name) {
@@ -371,6 +372,6 @@ func withSlot(spec, slot string) (string, error) {
 	return policy.WithDefault(spec, "slot", slot)
 }
 
-// liveAge is the age below which attempts are not cloned in a live run, for policies whose published default is a minute: tasks here last
-// seconds rather than minutes.
+// liveAge is the age below which attempts are not cloned in a live run, for policies whose published default is a
+// minute: tasks here last seconds rather than minutes.
 const liveAge = "1s"

@@ -14,11 +14,13 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// resultName matches what a run leaves in its output folder, besides _SUCCESS, the private folder, and one folder per stage of several.
+// resultName matches what a run leaves in its output folder, besides _SUCCESS, the private folder, and one folder per
+// stage of several.
 var resultName = regexp.MustCompile(`^(part-\d{5,}(\.files)?|\.part-\d{5,}\.tmp)$`)
 
-// clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it. _SUCCESS goes first and the
-// journal last, so that a clearing that was cut short leaves neither a result that looks whole nor parts that nobody knows.
+// clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it. _SUCCESS
+// goes first and the journal last, so that a clearing that was cut short leaves neither a result that looks whole nor
+// parts that nobody knows.
 func (e *engine) clear() error {
 	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
 		return nil

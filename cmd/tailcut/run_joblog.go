@@ -13,8 +13,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// joblog appends a line per attempt to a file, in the columns of GNU parallel's --joblog. Seq is the task's number from 1; attempts that were killed have signal 9.
-// Send and Receive are 0: nothing is transferred.
+// joblog appends a line per attempt to a file, in the columns of GNU parallel's --joblog. Seq is the task's number from
+// 1; attempts that were killed have signal 9. Send and Receive are 0: nothing is transferred.
 type joblog struct {
 	file *os.File
 	w    *bufio.Writer

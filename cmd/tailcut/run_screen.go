@@ -15,8 +15,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// screen shows a run while it goes. On a terminal it keeps one line per stage that is open, drawn over again ten times a second below what is
-// said once: stages that are done, attempts that failed. Elsewhere all is said once. There is no colour in it.
+// screen shows a run while it goes. On a terminal it keeps one line per stage that is open, drawn over again ten times
+// a second below what is said once: stages that are done, attempts that failed. Elsewhere all is said once. There is no
+// colour in it.
 type screen struct {
 	w      io.Writer
 	run    *live.Run
@@ -122,7 +123,8 @@ func (s *screen) tick(v *sched.View) {
 	s.draw(said, open)
 }
 
-// look reckons the chance to meet the deadline every now and then. It returns what is said once: that the deadline is at risk, as soon as it is.
+// look reckons the chance to meet the deadline every now and then. It returns what is said once: that the deadline is
+// at risk, as soon as it is.
 func (s *screen) look(v *sched.View) string {
 	if v.Job(0).Deadline == sched.Never || time.Since(s.looked) < lookEvery || s.run.State() != sched.JobActive {
 		return ""
@@ -174,7 +176,8 @@ func (s *screen) plain(v *sched.View, said []string) {
 	}
 }
 
-// draw writes lines that stay and below them lines that are drawn over the next time, in one piece so that nothing flickers.
+// draw writes lines that stay and below them lines that are drawn over the next time, in one piece so that nothing
+// flickers.
 func (s *screen) draw(stay, open []string) {
 	var b strings.Builder
 	if s.drawn > 0 {
@@ -228,7 +231,8 @@ func closedLine(name string, st *sched.Stage) string {
 	return fmt.Sprintf("%s: %s done", name, count(int(st.Done), "task"))
 }
 
-// stageLine shows an open stage with a bar of so many columns: base tasks of it were done before the time that has elapsed.
+// stageLine shows an open stage with a bar of so many columns: base tasks of it were done before the time that has
+// elapsed.
 func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration, bar int) string {
 	if r := []rune(name); len(r) > nameWidth {
 		name = string(r[:nameWidth-1]) + "~"

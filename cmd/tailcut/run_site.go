@@ -99,7 +99,8 @@ func parseSites(all []string) (*sim.Cluster, error) {
 	return c, nil
 }
 
-// unbounded is the bandwidth of a link that nobody bounds, in bytes per second: a number, because the journal's header is JSON.
+// unbounded is the bandwidth of a link that nobody bounds, in bytes per second: a number, because the journal's header
+// is JSON.
 const unbounded = math.MaxFloat64
 
 // parseSite reads NAME=SLOTS[,speed=F][,bandwidth=RATE].

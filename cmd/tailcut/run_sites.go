@@ -17,8 +17,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// runSites is the sites of a run. All are this machine: what is emulated is that some are slow and that data takes time between them. Nil stands for a run in one
-// place.
+// runSites is the sites of a run. All are this machine: what is emulated is that some are slow and that data takes time
+// between them. Nil stands for a run in one place.
 type runSites struct {
 	*sim.Cluster
 	data []siteData
@@ -125,7 +125,8 @@ func (r *runSites) dataOf(file string) int {
 	return best
 }
 
-// slower returns how many times longer attempts compute where they are: their slowdown over the speed of their machine, as a simulation of the same cluster draws them; at least 1.
+// slower returns how many times longer attempts compute where they are: their slowdown over the speed of their machine,
+// as a simulation of the same cluster draws them; at least 1.
 func (r *runSites) slower(h *trace.JournalHeader) func(live.Attempt) float64 {
 	if r == nil {
 		return nil

@@ -11,10 +11,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What needs Kubernetes' libraries is in a program of its own, since tailcut starts itself for every attempt (docs/decisions). Its verbs are
-// tailcut's too, as git's are: tailcut becomes the program.
+// What needs Kubernetes' libraries is in a program of its own, since tailcut starts itself for every attempt
+// (docs/decisions). Its verbs are tailcut's too, as git's are: tailcut becomes the program.
 
-// findSibling returns the path of another program of Tailcut: beside this one, or else on PATH. The error says how to get it.
+// findSibling returns the path of another program of Tailcut: beside this one, or else on PATH. The error says how to
+// get it.
 func findSibling(program string) (string, error) {
 	folder := "this program"
 	if self, err := os.Executable(); err == nil {

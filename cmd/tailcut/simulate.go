@@ -50,12 +50,13 @@ type simulateFlags struct {
 	launchDelay                 time.Duration
 	deadlineSlack               float64
 	serviceGiven                func() bool // --service is
-	paces                       bool        // one of the policies sets the speed of the machines, so that no bound is known
-	options                     sim.Options // what the flags say, but for the seed and the progress that a policy needs
-	input                       *workloadFlags
-	workload                    *trace.Workload
-	stdin                       io.Reader
-	stdout, stderr              io.Writer
+	// one of the policies sets the speed of the machines, so that no bound is known
+	paces          bool
+	options        sim.Options // what the flags say, but for the seed and the progress that a policy needs
+	input          *workloadFlags
+	workload       *trace.Workload
+	stdin          io.Reader
+	stdout, stderr io.Writer
 }
 
 func newSimulate() *cobra.Command {

@@ -23,7 +23,8 @@ func addClusterFlag(cmd *cobra.Command, f *simulateFlags) {
 	f.serviceGiven = func() bool { return cmd.Flags().Changed("service") }
 }
 
-// settleCluster reads the cluster, if one is given. Its machines are those of the run; a task takes as long as recorded unless --service says otherwise.
+// settleCluster reads the cluster, if one is given. Its machines are those of the run; a task takes as long as recorded
+// unless --service says otherwise.
 func (f *simulateFlags) settleCluster() error {
 	if f.clusterText == "" {
 		return nil

@@ -52,7 +52,8 @@ func addWorkloadFlags(cmd *cobra.Command) *workloadFlags {
 	return f
 }
 
-// load reads a workload, applies the filters and tells what was done to it on stderr. Reading cannot be broken off, so an interrupted one is left to itself.
+// load reads a workload, applies the filters and tells what was done to it on stderr. Reading cannot be broken off, so
+// an interrupted one is left to itself.
 func (f *workloadFlags) load(ctx context.Context, arg string, stdin io.Reader, stderr io.Writer, seed uint64) (*trace.Workload, error) {
 	m := trace.Importer{Seed: seed}
 	for _, text := range f.imports {

@@ -20,23 +20,24 @@ type traceResult struct {
 }
 
 type traceInfo struct {
-	Workload            string      `json:"workload"`
-	Jobs                int         `json:"jobs"`
-	Stages              int         `json:"stages"`
-	Tasks               int         `json:"tasks"`
-	Edges               int         `json:"edges"`
-	Deadlines           int         `json:"deadlines"` // jobs that have one
-	InputBytes          int64       `json:"input_bytes"`
-	WorkSeconds         float64     `json:"work_seconds"`
-	FirstArrivalSeconds float64     `json:"first_arrival_seconds"`
-	LastArrivalSeconds  float64     `json:"last_arrival_seconds"`
-	Machines            int         `json:"machines,omitempty"`
-	LoadRatio           *float64    `json:"load_ratio,omitempty"` // absent if not asked for, or if all jobs arrive at once
-	TasksPerJob         traceSpread `json:"tasks_per_job"`
-	StagesPerJob        traceSpread `json:"stages_per_job"`
-	TaskSeconds         traceSpread `json:"task_seconds"`
-	GapSeconds          traceSpread `json:"gap_seconds"`
-	StragglingRatio     traceSpread `json:"straggling_ratio"`
+	Workload            string  `json:"workload"`
+	Jobs                int     `json:"jobs"`
+	Stages              int     `json:"stages"`
+	Tasks               int     `json:"tasks"`
+	Edges               int     `json:"edges"`
+	Deadlines           int     `json:"deadlines"` // jobs that have one
+	InputBytes          int64   `json:"input_bytes"`
+	WorkSeconds         float64 `json:"work_seconds"`
+	FirstArrivalSeconds float64 `json:"first_arrival_seconds"`
+	LastArrivalSeconds  float64 `json:"last_arrival_seconds"`
+	Machines            int     `json:"machines,omitempty"`
+	// absent if not asked for, or if all jobs arrive at once
+	LoadRatio       *float64    `json:"load_ratio,omitempty"`
+	TasksPerJob     traceSpread `json:"tasks_per_job"`
+	StagesPerJob    traceSpread `json:"stages_per_job"`
+	TaskSeconds     traceSpread `json:"task_seconds"`
+	GapSeconds      traceSpread `json:"gap_seconds"`
+	StragglingRatio traceSpread `json:"straggling_ratio"`
 }
 
 type traceSpread struct {
@@ -62,7 +63,8 @@ func summaryOf(name string, s trace.Summary, machines int) traceInfo {
 	return i
 }
 
-// traceMeasures are the spreads of a workload with their names for people and for programs, and how people read their values.
+// traceMeasures are the spreads of a workload with their names for people and for programs, and how people read their
+// values.
 var traceMeasures = []struct {
 	name, column string
 	of           func(*traceInfo) traceSpread
