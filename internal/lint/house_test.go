@@ -24,6 +24,7 @@ type file struct {
 	*ast.File
 	fset *token.FileSet
 	name string // from the root, with slashes
+	src  string
 }
 
 func (f *file) dir() string          { return path.Dir(f.name) }
@@ -68,7 +69,7 @@ var house = sync.OnceValues(func() (files []*file, err error) {
 func parse(name, src string) (*file, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
-	return &file{f, fset, name}, err
+	return &file{f, fset, name, src}, err
 }
 
 // everywhere applies a rule to every file.

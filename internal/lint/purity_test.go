@@ -47,7 +47,7 @@ func TestPurity(t *testing.T) {
 		}
 		for _, f := range p.Syntax {
 			name := p.Fset.Position(f.Package).Filename
-			v := &visitor{file: &file{f, p.Fset, strings.TrimPrefix(p.PkgPath, module+"/") + "/" + filepath.Base(name)}, info: p.TypesInfo, pkg: p.Types}
+			v := &visitor{file: &file{File: f, fset: p.Fset, name: strings.TrimPrefix(p.PkgPath, module+"/") + "/" + filepath.Base(name)}, info: p.TypesInfo, pkg: p.Types}
 			for _, s := range v.check() {
 				t.Error(s)
 			}

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // A reader holds a file of 600 lines and a function of 80 in mind, hardly more. A longer one says why it is better
@@ -31,6 +32,32 @@ func checkLength(f *file) (found []string) {
 		}
 		if n := f.line(fn.End()) - f.line(fn.Pos()) + 1; n > funcLines && !excused(fn.Doc) {
 			found = append(found, f.found(fn.Pos(), "%s has %d lines; divide it below %d, or say in its comment: %swhy", fn.Name.Name, n, funcLines, lengthen))
+		}
+	}
+	return found
+}
+
+// Comments are read beside other code, and in narrow windows. Tables and formulas, which begin with a tab, may be wider, and so may what
+// has a URL.
+const (
+	commentColumns = 120
+	tabColumns     = 4
+)
+
+func TestCommentWidth(t *testing.T) { everywhere(t, checkCommentWidth) }
+
+func checkCommentWidth(f *file) (found []string) {
+	if f.test() {
+		return nil
+	}
+	lines := strings.Split(f.src, "\n")
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			line := strings.ReplaceAll(lines[f.line(c.Pos())-1], "\t", strings.Repeat(" ", tabColumns))
+			free := strings.HasPrefix(c.Text, "//\t") || strings.Contains(c.Text, "://")
+			if n := utf8.RuneCountInString(line); n > commentColumns && !free {
+				found = append(found, f.found(c.Pos(), "the comment ends in column %d; break it before %d", n, commentColumns))
+			}
 		}
 	}
 	return found
@@ -182,6 +209,12 @@ func TestShapeFindsWhatIsWrong(t *testing.T) {
 		{"long test", "x_test.go", "package x\n" + long, "", checkLength},
 		{"long file", "x.go", "package x\n" + strings.Repeat("\n", fileLines), "the file has 60", checkLength},
 		{"long file with a reason", "x.go", "//lint:length a table\npackage x\n" + strings.Repeat("\n", fileLines), "", checkLength},
+
+		{"comment", "x.go", "package x\n\n// " + strings.Repeat("x", 117) + "\n", "", checkCommentWidth},
+		{"wide comment", "x.go", "package x\n\n// " + strings.Repeat("ß", 118) + "\n", "x.go:3: the comment ends in column 121", checkCommentWidth},
+		{"wide comment behind code", "x.go", "package x\n\nvar (\n\ty = 1 // " + strings.Repeat("x", 110) + "\n)\n", "column 123", checkCommentWidth},
+		{"wide table", "x.go", "package x\n\n//\t" + strings.Repeat("x", 200) + "\n", "", checkCommentWidth},
+		{"URL", "x.go", "package x\n\n// https://example.org/" + strings.Repeat("x", 200) + "\n", "", checkCommentWidth},
 
 		{"documented", "x.go", "package x\n\n// F does.\nfunc F() {}\n", "", checkDocumentation},
 		{"function", "x.go", "package x\nfunc F() {}\n", "F is exported", checkDocumentation},
