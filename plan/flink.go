@@ -23,13 +23,13 @@ func FlinkDefaults() Flink {
 func (r Flink) Validate(int) error {
 	switch {
 	case !(r.Ratio >= 0 && r.Ratio <= 1):
-		return fmt.Errorf("Flink's ratio is from 0 to 1, got %g", r.Ratio)
+		return fmt.Errorf("the ratio of Flink is from 0 to 1, got %g", r.Ratio)
 	case !(r.Multiplier >= 0):
-		return fmt.Errorf("Flink's multiplier is at least 0, got %g", r.Multiplier)
+		return fmt.Errorf("the multiplier of Flink is at least 0, got %g", r.Multiplier)
 	case !(r.LowerBound >= 0 && r.Interval >= 0):
-		return fmt.Errorf("Flink's times are at least 0, got %g and %g", r.LowerBound, r.Interval)
+		return fmt.Errorf("the times of Flink are at least 0, got %g and %g", r.LowerBound, r.Interval)
 	case r.Executions < 1:
-		return fmt.Errorf("Flink's executions are at least 1, got %d", r.Executions)
+		return fmt.Errorf("the executions of Flink are at least 1, got %d", r.Executions)
 	}
 	return nil
 }

@@ -25,9 +25,9 @@ func HadoopDefaults() Hadoop {
 func (r Hadoop) Validate(int) error {
 	switch {
 	case !(r.Retry > 0 && r.Rest > 0):
-		return fmt.Errorf("Hadoop's times between scans are positive, got %g and %g", r.Retry, r.Rest)
+		return fmt.Errorf("the times between scans of Hadoop are positive, got %g and %g", r.Retry, r.Rest)
 	case r.MinAllowed < 0 || !(r.TotalCap >= 0 && r.RunningCap >= 0):
-		return fmt.Errorf("Hadoop's limits are at least 0, got %d, %g and %g", r.MinAllowed, r.TotalCap, r.RunningCap)
+		return fmt.Errorf("the limits of Hadoop are at least 0, got %d, %g and %g", r.MinAllowed, r.TotalCap, r.RunningCap)
 	}
 	return nil
 }

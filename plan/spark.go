@@ -37,11 +37,11 @@ func SparkThresholds() []Spark {
 func (r Spark) Validate(int) error {
 	switch {
 	case !(r.Quantile >= 0 && r.Quantile <= 1):
-		return fmt.Errorf("Spark's quantile is from 0 to 1, got %g", r.Quantile)
+		return fmt.Errorf("the quantile of Spark is from 0 to 1, got %g", r.Quantile)
 	case !(r.Multiplier >= 0):
-		return fmt.Errorf("Spark's multiplier is at least 0, got %g", r.Multiplier)
+		return fmt.Errorf("the multiplier of Spark is at least 0, got %g", r.Multiplier)
 	case !(r.Interval >= 0 && r.MinRuntime >= 0):
-		return fmt.Errorf("Spark's times are at least 0, got %g and %g", r.Interval, r.MinRuntime)
+		return fmt.Errorf("the times of Spark are at least 0, got %g and %g", r.Interval, r.MinRuntime)
 	}
 	return nil
 }
