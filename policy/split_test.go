@@ -67,7 +67,7 @@ func TestSplitTwin(t *testing.T) {
 		x.finish(r)
 		launched += x.launched
 	})
-	if launched < 500 {
+	if launched < 500 && !testing.Short() {
 		t.Errorf("%d attempts: the worlds are too tame", launched)
 	}
 }

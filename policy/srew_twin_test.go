@@ -302,7 +302,7 @@ func TestSREWTwin(t *testing.T) {
 					x.finish(t)
 					sum.launched, sum.preempted, sum.cloned = sum.launched+x.launched, sum.preempted+x.preempted, sum.cloned+x.cloned
 				})
-				if sum.launched == 0 || sum.cloned == 0 || preempt != (sum.preempted > 0) {
+				if tame := sum.launched == 0 || sum.cloned == 0 || preempt != (sum.preempted > 0); tame && !testing.Short() {
 					t.Errorf("%d launches, %d preemptions, %d clones: the worlds are too tame", sum.launched, sum.preempted, sum.cloned)
 				}
 			})
