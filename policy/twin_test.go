@@ -29,7 +29,7 @@ func checkTwins(t *testing.T, draw func(t *rapid.T) (spec string, twin sched.Pol
 			clones, launched = clones+x.cloned, launched+x.launched
 		})
 	}
-	if clones < 10 { // by chance of the worlds; more than a hundred are usual
+	if clones < 10 && !testing.Short() { // by chance of the worlds; more than a hundred are usual
 		t.Errorf("%d clones of %d attempts: the worlds are too tame", clones, launched)
 	}
 }

@@ -298,7 +298,7 @@ func (w *world) mess(classes int, seed uint64) *world {
 		m := w.machine(at, 1+r.IntN(3))
 		for lost := instant(60); r.IntN(2) == 0 && (classes == 1 || i >= classes); lost += instant(200) {
 			w.facts.push(sched.Event{At: lost, Kind: sched.MachineLost, Machine: m})
-			lost += instant(20)
+			lost += max(sched.Second, instant(20)) // lost and joined at one instant it would be down for good
 			w.facts.push(sched.Event{At: lost, Kind: sched.MachineJoined, Machine: m})
 		}
 	}
