@@ -110,39 +110,41 @@ func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage stri
 			newest[s.index] = max(newest[s.index], s.number)
 		}
 	}
-	decided := conditionOf(&t.status, batchv1.JobFailureTarget) != nil
-	list := &t.status.UncountedTerminatedPods.Failed
+	// then failures say nothing of their indexes, and nobody will succeed them
+	decided := conditionOf(&t.status, batchv1.JobFailureTarget) != nil || conditionOf(&t.status, batchv1.JobSuccessCriteriaMet) != nil
 	for _, p := range pods {
 		s, ok := sightOf(job, p)
-		switch {
-		case !hasFinalizer(p) || p.Status.Phase == corev1.PodSucceeded && (ok || !isIndexed(job)):
-			continue
-		case !ok:
-			t.release = append(t.release, p)
-			continue
-		case s.phase != failed && s.phase != gone:
-			continue
+		if !hasFinalizer(p) || ok && s.phase != failed && s.phase != gone || p.Status.Phase == corev1.PodSucceeded && !isIndexed(job) {
+			continue // released before, not over, or a success
 		}
-		v := verdictOn(job, p)
-		// else it is decided without this one
-		counts := s.phase == failed && !t.completed[s.index] && !t.failed[s.index]
-		if counts && v.action == failJob && failJobMessage == "" {
-			failJobMessage = v.message
-		}
-		if counts && !slices.Contains(*list, p.UID) {
-			*list = append(*list, p.UID)
-		}
-		// what is ended because the Job has failed says nothing of its index
-		if counts && job.Spec.BackoffLimitPerIndex != nil && !decided {
-			if v.action == failIndex || failuresOf(p) >= int(*job.Spec.BackoffLimitPerIndex) {
+		if ok && t.countsAsFailure(&s) {
+			v := verdictOn(job, p)
+			if v.action == failJob && failJobMessage == "" {
+				failJobMessage = v.message
+			}
+			t.listFailure(p.UID)
+			switch {
+			case decided || job.Spec.BackoffLimitPerIndex == nil:
+			case v.action == failIndex || failuresOf(p) >= int(*job.Spec.BackoffLimitPerIndex):
 				t.failed[s.index] = true
-			} else if newest[s.index] == s.number {
+			case newest[s.index] == s.number:
 				continue // its successor inherits the number of failures
 			}
 		}
 		t.release = append(t.release, p)
 	}
 	return failJobMessage
+}
+
+// countsAsFailure tells whether the fate of a task was open when an attempt failed.
+func (t *tally) countsAsFailure(s *sight) bool {
+	return s.phase == failed && !t.completed[s.index] && !t.failed[s.index]
+}
+
+func (t *tally) listFailure(uid types.UID) {
+	if list := &t.status.UncountedTerminatedPods.Failed; !slices.Contains(*list, uid) {
+		*list = append(*list, uid)
+	}
 }
 
 func (t *tally) countIndexes(job *batchv1.Job, pods []*corev1.Pod) {

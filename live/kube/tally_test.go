@@ -121,6 +121,10 @@ func TestTally(t *testing.T) {
 		{"success by policy", func(j *batchv1.Job) {
 			j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0,2"), SucceededCount: ptr.To[int32](1)}}}
 		}, []*corev1.Pod{testPod(2, 0, ok), testPod(0, 0, run)}, "[2|] 1+0 0/0 1 SuccessPolicy"},
+		{"success by policy, nothing follows a failure", func(j *batchv1.Job) {
+			perIndex(j)
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue, Reason: "SuccessPolicy"}}
+		}, []*corev1.Pod{testPod(2, 0, ok), testPod(0, 0, bad)}, "[2|] 0+0 0/1 2 SuccessPolicy"},
 		{"too long", func(j *batchv1.Job) {
 			j.Spec.ActiveDeadlineSeconds = ptr.To[int64](60)
 			j.Status.StartTime = &metav1.Time{Time: epoch.Add(-time.Minute)}
