@@ -171,6 +171,11 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		return 0, nil
 	}
 	over := s.over(job, t)
+	for i := range sights { // a success that the status does not count, or not any more, leaves its task to be done
+		if x := &sights[i]; x.phase == succeeded && !over.has(x.index) {
+			x.phase = gone
+		}
+	}
 	if s.run == nil || s.run.settings != want {
 		p, err := c.newPolicy(want.policy, want.law, want.resumable)
 		if err != nil {

@@ -113,6 +113,37 @@ func (b *bench) job() *batchv1.Job {
 	return job
 }
 
+// edit changes the Job.
+func (b *bench) edit(change func(*batchv1.Job)) {
+	b.t.Helper()
+	job := b.job()
+	change(job)
+	if err := b.api.Update(context.Background(), job); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// settle is long enough for whatever is to follow at once.
+func (b *bench) settle() {
+	b.t.Helper()
+	for range 3 {
+		if err := b.reconcile(); err != nil {
+			b.t.Fatal(err)
+		}
+		b.clock = b.clock.Add(time.Millisecond)
+	}
+}
+
+// live returns the pods that run or will.
+func (b *bench) live() (pods []corev1.Pod) {
+	for _, p := range b.pods() {
+		if !terminal(&p) && p.DeletionTimestamp == nil {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
 // finishPod lets a pod end.
 func (b *bench) finishPod(p *corev1.Pod, phase corev1.PodPhase) {
 	p.Status.Phase = phase

@@ -1,0 +1,66 @@
+package kube
+
+import (
+	"context"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What the Job API promises, seen from outside: with reconciliations, over an API server without validation.
+
+// A success that the status does not count leaves its task to be done again, as with Kubernetes' own controller: an index that a Job lost when it was
+// made smaller, or a pod that lost its finalizer before it succeeded.
+func TestUncountedSuccess(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*batchv1.Job)
+		lose func(*bench)
+	}{
+		{"smaller and larger", func(*batchv1.Job) {}, func(b *bench) {
+			for _, p := range b.live() {
+				if p.Labels[indexLabel] == "2" {
+					b.finishPod(&p, corev1.PodSucceeded)
+				}
+			}
+			b.settle()
+			for _, n := range []int32{2, 3} {
+				b.edit(func(j *batchv1.Job) { j.Spec.Completions = &n })
+				b.settle()
+			}
+		}},
+		{"without finalizer", func(*batchv1.Job) {}, (*bench).succeedUncounted},
+		{"without finalizer or index", interchangeable, (*bench).succeedUncounted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := testJob(3)
+			c.edit(job)
+			b := newBench(t, job)
+			b.settle()
+			c.lose(b)
+			b.settle()
+			b.restart()
+			b.settle()
+			if n := len(b.live()); n != 3 {
+				t.Fatalf("%d pods run", n)
+			}
+			for _, p := range b.live() {
+				b.finishPod(&p, corev1.PodSucceeded)
+			}
+			b.settle()
+			if st := b.job().Status; conditionOf(&st, batchv1.JobComplete) == nil || st.Succeeded != 3 {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
+
+func (b *bench) succeedUncounted() {
+	p := b.live()[0]
+	p.Finalizers = nil
+	if err := b.api.Update(context.Background(), &p); err != nil {
+		b.t.Fatal(err)
+	}
+	b.finishPod(&p, corev1.PodSucceeded)
+}
