@@ -36,7 +36,7 @@ func tellUsage(cmd *cobra.Command) {
 			case len(cmd.ValidArgs) > 0:
 				return fmt.Errorf("expected '%s' with one of %s", cmd.UseLine(), strings.Join(cmd.ValidArgs, ", "))
 			}
-			return fmt.Errorf("expected '%s'; %w", cmd.UseLine(), err)
+			return fmt.Errorf("expected '%s', got %s", cmd.UseLine(), count(len(args), "argument"))
 		}
 	}
 	for _, below := range cmd.Commands() {
@@ -65,6 +65,14 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%s (see '%s --help')", text, cmd.CommandPath())
+}
+
+// exclusive refuses two flags, one of which would be ignored.
+func exclusive(cmd *cobra.Command, a, b string) error {
+	if cmd.Flags().Changed(a) && cmd.Flags().Changed(b) {
+		return fmt.Errorf("--%s and --%s: give one of them", a, b)
+	}
+	return nil
 }
 
 // choice is a flag whose value is one of a list.

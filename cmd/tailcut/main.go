@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -36,9 +38,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &printed{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if out.err != nil {
+		err = failure{out.err}
+	}
 	var failed failure
 	switch {
 	case err == nil:
@@ -49,12 +55,46 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, errFailed):
 		return exitFailed
 	case errors.As(err, &failed):
-		fmt.Fprintf(stderr, "tailcut: %v\n", err)
+		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))
 		return exitFailed
 	default:
-		fmt.Fprintf(stderr, "tailcut: %v\n", err)
+		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))
 		return exitUsage
 	}
+}
+
+// printed is standard output as all verbs share it: it keeps the first error, so that a table that was cut short is a
+// failure although nobody who prints lines of it looks.
+type printed struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, err := p.w.Write(text)
+	if err != nil {
+		p.err = fmt.Errorf("standard output: %w", err)
+	}
+	return n, err
+}
+
+// inWords is an error's text, with what the system says of a file in the words of all others: "FILE: what is wrong",
+// without the name of a call, and once.
+func inWords(err error) string {
+	text := err.Error()
+	var of *fs.PathError
+	if !errors.As(err, &of) {
+		return text
+	}
+	problem := of.Err.Error()
+	if errors.Is(of, syscall.EISDIR) {
+		problem = "expected a file, found a folder"
+	}
+	text = strings.Replace(text, of.Error(), of.Path+": "+problem, 1)
+	return strings.Replace(text, of.Path+": "+of.Path+": ", of.Path+": ", 1)
 }
 
 // newRoot assembles the verbs.

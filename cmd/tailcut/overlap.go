@@ -77,16 +77,22 @@ func newOverlap() *cobra.Command {
 		if err := f.check(args); err != nil {
 			return err
 		}
+		if err := checkOut(args, f.jobsFile(), f.fairnessFile(), reportFile(f.report)); err != nil {
+			return err
+		}
 		s, err := newOverlapStudy(&f, cmd, args)
 		if err != nil {
 			return err
 		}
-		if err := s.run(cmd.Context()); err != nil {
+		if err := s.jobLog.close(s.run(cmd.Context())); err != nil {
+			return err
+		}
+		if err := s.writeFairness(); err != nil {
 			return err
 		}
 		if f.report != "" {
 			if err := writeReport(s.page(), f.report); err != nil {
-				return fmt.Errorf("--report: %w", err)
+				return err
 			}
 		}
 		return s.print(cmd.OutOrStdout(), format.value)
@@ -120,6 +126,9 @@ func (f *overlapFlags) check(args []string) error {
 	}
 	return nil
 }
+
+func (f *overlapFlags) jobsFile() outFile     { return outFile{"--jobs-out", f.jobsOut} }
+func (f *overlapFlags) fairnessFile() outFile { return outFile{"--fairness", f.fairness} }
 
 // overlapStudy runs several policies and the lower bound over one stream of jobs.
 type overlapStudy struct {
@@ -172,7 +181,7 @@ func newOverlapStudy(f *overlapFlags, cmd *cobra.Command, args []string) (*overl
 	}
 	s.bound = overlap.NewBound(skip)
 	var err error
-	s.jobLog, err = newCompletionsFile(f.jobsOut)
+	s.jobLog, err = newCompletionsFile(f.jobsFile())
 	return s, err
 }
 
@@ -223,10 +232,7 @@ func (s *overlapStudy) run(ctx context.Context) error {
 		}
 	}
 	s.bound.Drain()
-	if err := s.jobLog.close(); err != nil {
-		return err
-	}
-	return s.writeFairness()
+	return nil
 }
 
 func (s *overlapStudy) feed(block []overlap.Job) {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -108,23 +105,18 @@ func (r *overlapResult) printCSV(w io.Writer) error {
 
 // completionsFile has a line for every job and policy, in order of completion. Its first error is kept until close.
 type completionsFile struct {
-	file   *os.File
-	buffer *bufio.Writer
-	line   []byte
+	out  *outWriter
+	line []byte
 }
 
-// newCompletionsFile creates the file; nil for "".
-func newCompletionsFile(path string) (*completionsFile, error) {
-	if path == "" {
-		return nil, nil
+// newCompletionsFile begins the file; nil without one.
+func newCompletionsFile(to outFile) (*completionsFile, error) {
+	out, err := to.create()
+	if out == nil {
+		return nil, err
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("--jobs-out: %w", err)
-	}
-	f := &completionsFile{file: file, buffer: bufio.NewWriterSize(file, 1<<16)}
-	_, _ = f.buffer.WriteString("policy,job,arrival,completion\n")
-	return f, nil
+	_, _ = out.WriteString("policy,job,arrival,completion\n")
+	return &completionsFile{out: out}, nil
 }
 
 func (f *completionsFile) write(policy string, job int64, c overlap.Completion) {
@@ -132,27 +124,22 @@ func (f *completionsFile) write(policy string, job int64, c overlap.Completion) 
 	b = append(strconv.AppendInt(b, job, 10), ',')
 	b = append(strconv.AppendFloat(b, c.Job.Arrival, 'g', 15, 64), ',')
 	f.line = append(strconv.AppendFloat(b, c.Time, 'g', 15, 64), '\n')
-	_, _ = f.buffer.Write(f.line)
+	_, _ = f.out.Write(f.line)
 }
 
-func (f *completionsFile) close() error {
+// close ends the file: complete unless the work on it failed.
+func (f *completionsFile) close(failed error) error {
 	if f == nil {
-		return nil
+		return failed
 	}
-	if err := cmp.Or(f.buffer.Flush(), f.file.Close()); err != nil {
-		return fmt.Errorf("--jobs-out: %w", err)
-	}
-	return nil
+	return f.out.close(failed)
 }
 
 // writeFairness writes the mean slowdown of every policy in every bucket of sizes; empty without jobs.
 func (s *overlapStudy) writeFairness() error {
-	if s.flags.fairness == "" {
-		return nil
-	}
-	file, err := os.Create(s.flags.fairness)
-	if err != nil {
-		return fmt.Errorf("--fairness: %w", err)
+	file, err := s.flags.fairnessFile().create()
+	if file == nil {
+		return err
 	}
 	out := csv.NewWriter(file)
 	_ = out.Write([]string{"policy", "size_from", "size_to", "jobs", "mean_slowdown"})
@@ -168,8 +155,5 @@ func (s *overlapStudy) writeFairness() error {
 		}
 	}
 	out.Flush()
-	if err := cmp.Or(out.Error(), file.Close()); err != nil {
-		return fmt.Errorf("--fairness: %w", err)
-	}
-	return nil
+	return file.close(out.Error())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,7 +48,6 @@ func newPlanDeadline() *cobra.Command {
 	flags.StringVar(&f.utility, "utility", "maxmin", "what is best: maxmin (the worst job), sum (the number of jobs in time), log, or alpha=A in between")
 	flags.Var(&f.masterSlots, "master-slots", "slots that each job needs beside those of its tasks")
 	f.format = addFormat(cmd)
-	_ = cmd.MarkFlagRequired("capacity")
 	for flag, values := range map[string][]string{"utility": {"maxmin", "sum", "log", "alpha=2"}, "master-slots": f.masterSlots.valid} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -68,12 +68,14 @@ func (f *deadlineFlags) run(stdin io.Reader, out io.Writer, path string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("--utility: expected maxmin, sum, log, or alpha=A with A from 0 to 100, got %q", f.utility)
+	case f.capacity == 0:
+		return errors.New("--capacity: expected the number of slots of the cluster")
 	case f.capacity < 1 || f.capacity > maxCapacity:
-		return fmt.Errorf("--capacity must be from 1 to %d, got %d", maxCapacity, f.capacity)
+		return fmt.Errorf("--capacity: expected a number from 1 to %d, got %d", maxCapacity, f.capacity)
 	case !(f.lambda > 0 && f.lambda <= 1):
-		return fmt.Errorf("--lambda must be more than 0 and at most 1, got %g", f.lambda)
+		return fmt.Errorf("--lambda: expected a number of more than 0 and at most 1, got %g", f.lambda)
 	case f.maxAttempts < 1:
-		return fmt.Errorf("--max-attempts must be at least 1, got %d", f.maxAttempts)
+		return fmt.Errorf("--max-attempts: expected a number of at least 1, got %d", f.maxAttempts)
 	}
 	jobs, err := openDeadlineJobs(stdin, path)
 	if err != nil {

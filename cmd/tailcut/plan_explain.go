@@ -59,9 +59,9 @@ func newPlanExplain() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case f.maxClones < 1 || f.maxClones > maxPlanClones:
-			return fmt.Errorf("--max-clones must be from 1 to %d, got %d", maxPlanClones, f.maxClones)
+			return fmt.Errorf("--max-clones: expected a number from 1 to %d, got %d", maxPlanClones, f.maxClones)
 		case f.top < 0:
-			return fmt.Errorf("--top must be at least 0, got %d", f.top)
+			return fmt.Errorf("--top: expected a number of at least 0, got %d", f.top)
 		}
 		f.from.path = args[0]
 		return f.run(cmd.InOrStdin(), cmd.OutOrStdout())

@@ -79,7 +79,7 @@ func newPlanFork() *cobra.Command {
 			return fmt.Errorf("--stragglers, --clones and --original go together: give all three, or none")
 		}
 		if flags.Changed("quantile") && !(f.quantile > 0 && f.quantile < 1) {
-			return fmt.Errorf("--quantile must be between 0 and 1, got %g", f.quantile)
+			return fmt.Errorf("--quantile: expected a number between 0 and 1, got %g", f.quantile)
 		}
 		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 	}
@@ -88,6 +88,9 @@ func newPlanFork() *cobra.Command {
 
 // run reads, plans and prints.
 func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) error {
+	if err := checkOut(args, reportFile(f.report)); err != nil {
+		return err
+	}
 	l, samples, err := f.read(stdin, notes, args)
 	if err != nil {
 		return err
@@ -163,19 +166,19 @@ const (
 func (f *forkFlags) check(tasks int) error {
 	switch {
 	case tasks < 1 || tasks > maxPlanTasks:
-		return fmt.Errorf("--tasks must be from 1 to %d, got %d", maxPlanTasks, tasks)
+		return fmt.Errorf("--tasks: expected a number from 1 to %d, got %d", maxPlanTasks, tasks)
 	case f.stragglers < 0 || f.stragglers > tasks:
-		return fmt.Errorf("--stragglers must be from 0 to the %d tasks, got %d", tasks, f.stragglers)
+		return fmt.Errorf("--stragglers: expected a number from 0 to the %d tasks, got %d", tasks, f.stragglers)
 	case f.clones < 0 || f.clones > maxPlanClones:
-		return fmt.Errorf("--clones must be from 0 to %d, got %d", maxPlanClones, f.clones)
+		return fmt.Errorf("--clones: expected a number from 0 to %d, got %d", maxPlanClones, f.clones)
 	case f.maxClones < 0 || f.maxClones > maxPlanClones:
-		return fmt.Errorf("--max-clones must be from 0 to %d, got %d", maxPlanClones, f.maxClones)
+		return fmt.Errorf("--max-clones: expected a number from 0 to %d, got %d", maxPlanClones, f.maxClones)
 	case !(f.lambda >= 0) || math.IsInf(f.lambda, 1):
-		return fmt.Errorf("--lambda must be a finite number of at least 0, got %g", f.lambda)
+		return fmt.Errorf("--lambda: expected a finite number of at least 0, got %g", f.lambda)
 	case f.confidence && f.law != "":
 		return fmt.Errorf("--confidence resamples durations: it wants FILE, not --law")
 	case f.rounds < 2 || f.rounds > 100_000_000:
-		return fmt.Errorf("--rounds must be from 2 to 100000000, got %d", f.rounds)
+		return fmt.Errorf("--rounds: expected a number from 2 to 100000000, got %d", f.rounds)
 	}
 	return nil
 }

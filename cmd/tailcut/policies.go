@@ -137,6 +137,7 @@ func newTable(header ...any) table.Writer {
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = text.FormatDefault
+	t.SuppressTrailingSpaces()
 	t.AppendHeader(header)
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -42,6 +43,9 @@ func newReplay() *cobra.Command {
 		path := args[0]
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			path = proc.Folders{Root: filepath.Join(path, privateDir)}.Journal()
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s: expected the output folder of a run", args[0])
+			}
 		}
 		r, err := trace.OpenJournalReader(path)
 		if err != nil {

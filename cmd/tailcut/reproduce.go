@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -51,6 +50,9 @@ func newReproduce() *cobra.Command {
 }
 
 func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
+	if err := checkOut(nil, reportFile(f.report)); err != nil {
+		return err
+	}
 	e, _ := reproduce.Find(name) // cobra has refused other names
 	o := reproduce.Options{Quick: f.quick, Seed: f.seed, Traces: tracesFolder(f.traces), Workers: runtime.GOMAXPROCS(0)}
 	o.Progress = newCounter(cmd.ErrOrStderr(), "reproduce "+name)
@@ -98,19 +100,16 @@ func writePage(cmd *cobra.Command, page *report.Page, format string) error {
 	return page.WriteText(cmd.OutOrStdout())
 }
 
-// writeReport writes the page's HTML; the file appears whole or not at all.
+// reportFile is the page that --report asks for.
+func reportFile(path string) outFile { return outFile{"--report", path} }
+
+// writeReport writes the page's HTML.
 func writeReport(page *report.Page, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("--report: %s is a folder; name a file", path)
-	}
-	var b bytes.Buffer
-	if err := page.WriteHTML(&b); err != nil {
+	out, err := reportFile(path).create()
+	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".tmp", b.Bytes(), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(path+".tmp", path)
+	return out.close(page.WriteHTML(out))
 }
 
 // tracesFolder is where the real traces are: what the user says, else the environment, else beside the repository, else

@@ -29,7 +29,6 @@ func addSiteFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringArrayVar(&f.sites, "site", nil, "a site of so many slots, `NAME=SLOTS[,speed=F][,bandwidth=RATE]`, whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
 	fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
 	fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeated. Splits of which it does not say it are spread over the sites")
-	cmd.MarkFlagsMutuallyExclusive("site", "cluster")
 	_ = cmd.MarkFlagFilename("cluster", "yaml", "yml")
 }
 
@@ -40,6 +39,9 @@ func (f *runFlags) fillSites(e *engine) (err error) {
 			return errors.New("--data: there are no sites; name them with --site or --cluster")
 		}
 		return nil
+	}
+	if len(f.sites) > 0 && f.cluster != "" {
+		return errors.New("--site and --cluster: give one of them")
 	}
 	if _, inFile := f.placed["slots"]; inFile || f.given("slots") {
 		return f.wrong("slots", errors.New("the slots are those of the sites; give no others beside --site and --cluster"))

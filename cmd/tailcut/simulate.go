@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,12 @@ func newSimulate() *cobra.Command {
 	addClusterFlag(cmd, f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f.stdin, f.stdout, f.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+		if err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster")); err != nil {
+			return err
+		}
+		if err := checkOut([]string{args[0], f.clusterText, f.input.drop}, f.jobsFile()); err != nil {
+			return err
+		}
 		policies, err := f.settle(cmd.Context(), args[0])
 		if err != nil {
 			return err
@@ -244,10 +251,12 @@ func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
 	}, nil
 }
 
+func (f *simulateFlags) jobsFile() outFile { return outFile{"--jobs-out", f.jobsOut} }
+
 // simulate runs every policy as often as asked for.
 func (f *simulateFlags) simulate(ctx context.Context, policies []sim.Candidate) (*sim.Comparison, error) {
 	e := sim.Experiment{Workload: f.workload, Policies: policies, Runs: f.runs, Options: f.options}
-	out, err := newJobsFile(f.jobsOut)
+	out, err := newJobsFile(f.jobsFile())
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,6 @@ func addClusterFlag(cmd *cobra.Command, f *simulateFlags) {
 		}
 		return []string{"synth:waxman"}, cobra.ShellCompDirectiveNoSpace
 	})
-	cmd.MarkFlagsMutuallyExclusive("cluster", "machines")
-	cmd.MarkFlagsMutuallyExclusive("cluster", "slots-per-machine")
 	f.serviceGiven = func() bool { return cmd.Flags().Changed("service") }
 }
 

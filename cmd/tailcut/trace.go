@@ -79,7 +79,7 @@ the rest. Jobs are numbered anew, by their lines.`,
 	out.addFlags(cmd)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of what is drawn")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := out.settle(args[1]); err != nil {
+		if err := out.settle(args[1], args[0], input.drop); err != nil {
 			return err
 		}
 		w, err := input.load(cmd.Context(), args[0], cmd.InOrStdin(), cmd.ErrOrStderr(), seed)

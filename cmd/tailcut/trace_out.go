@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,9 @@ import (
 // traceOut is a file that a workload is written to.
 type traceOut struct {
 	force, lossy bool
-	path         string // "-" for stdout
-	format       string // of package trace
-	compression  string // "", ".gz" or ".zst"
+	file         outFile // its path is "-" for stdout
+	format       string  // of package trace
+	compression  string  // "", ".gz" or ".zst"
 }
 
 func (o *traceOut) addFlags(cmd *cobra.Command) {
@@ -29,9 +30,9 @@ func (o *traceOut) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.lossy, "lossy", false, "write although the format cannot hold everything")
 }
 
-// settle reads from a file's name what is to be written, and refuses one that exists.
-func (o *traceOut) settle(path string) error {
-	o.path, o.format = path, trace.JSONLines
+// settle reads from a file's name what is to be written, and refuses one that exists or that is an input.
+func (o *traceOut) settle(path string, inputs ...string) error {
+	o.file, o.format = outFile{"OUT", path}, trace.JSONLines
 	if path == "-" {
 		return nil
 	}
@@ -56,41 +57,26 @@ func (o *traceOut) settle(path string) error {
 		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return checkOut(inputs, o.file)
 }
 
 // write writes a workload. The file appears when it is complete.
 func (o *traceOut) write(cmd *cobra.Command, w *trace.Workload) error {
 	if lost := w.Lost(o.format); len(lost) > 0 {
-		what := fmt.Sprintf("%s: .%s has no place for %s", o.path, o.format, strings.Join(lost, ", "))
+		what := fmt.Sprintf("%s: .%s has no place for %s", o.file.path, o.format, strings.Join(lost, ", "))
 		if !o.lossy {
 			return fmt.Errorf("%s; write .jsonl, or the rest with --lossy", what)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "tailcut: %s\n", what)
 	}
-	if o.path == "-" {
+	if o.file.path == "-" {
 		return o.encode(cmd.OutOrStdout(), w)
 	}
-	part := fmt.Sprintf("%s.part-%d", o.path, os.Getpid())
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	file, err := o.file.create()
 	if err != nil {
 		return err
 	}
-	err = o.encode(file, w)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil && cmd.Context().Err() == nil {
-		return os.Rename(part, o.path)
-	}
-	_ = os.Remove(part)
-	if err == nil {
-		err = cmd.Context().Err()
-	}
-	return err
+	return file.close(cmp.Or(o.encode(file, w), cmd.Context().Err()))
 }
 
 // encode writes in the format and compression.
