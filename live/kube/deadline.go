@@ -10,17 +10,17 @@ import (
 // lookEvery is how often the chance to meet a deadline is reckoned if nothing happens.
 const lookEvery = 2 * time.Second
 
-// watchDeadline warns once that a Job's deadline is at risk, as soon as it is. It returns when to look again.
-func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) time.Duration {
+// watchDeadline warns once that a Job's deadline is at risk, as soon as it is.
+func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
 	if s.warned || s.run.deadline.IsZero() {
-		return 0
+		return
 	}
 	p, ok := c.chance(s.run.core.View(), s.run.law)
 	if !ok || p >= c.atRisk {
-		return lookEvery
+		s.comeBack(now.Add(lookEvery))
+		return
 	}
 	s.warned = true
 	left := s.run.deadline.Sub(now).Round(time.Second)
 	c.events.Eventf(job, nil, corev1.EventTypeWarning, "DeadlineAtRisk", "Reconcile", "the deadline is in %v, and the chance to meet it is %.0f %%", left, 100*p)
-	return 0
 }

@@ -3,9 +3,11 @@ package kube
 import (
 	"context"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // What the Job API promises, seen from outside: with reconciliations, over an API server without validation.
@@ -63,4 +65,42 @@ func (b *bench) succeedUncounted() {
 		b.t.Fatal(err)
 	}
 	b.finishPod(&p, corev1.PodSucceeded)
+}
+
+// spec.activeDeadlineSeconds holds whatever else keeps the Job: what is to come is asked for anew each time, since an event uses up a visit that was
+// asked for before.
+func TestActiveDeadline(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*batchv1.Job)
+	}{
+		{"running", func(*batchv1.Job) {}},
+		{"wrong annotation", func(j *batchv1.Job) { j.Annotations = map[string]string{PolicyAnnotation: "sparc"} }},
+		{"queue", func(j *batchv1.Job) { interchangeable(j); j.Spec.Completions = nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := testJob(3)
+			job.Spec.ActiveDeadlineSeconds = ptr.To[int64](60)
+			c.edit(job)
+			b := newBench(t, job)
+			b.settle()
+			if pods := b.live(); len(pods) > 0 {
+				b.finishPod(&pods[0], corev1.PodSucceeded)
+			}
+			for b.clock.Sub(epoch) < time.Minute {
+				next, err := b.visit()
+				if err != nil || next.RequeueAfter <= 0 {
+					t.Fatalf("%v later: %v, %v", b.clock.Sub(epoch), next, err)
+				}
+				b.clock = b.clock.Add(next.RequeueAfter)
+			}
+			b.settle()
+			if at := b.clock.Sub(epoch); at > 61*time.Second {
+				t.Error("comes back after", at)
+			}
+			if st := b.job().Status; conditionOf(&st, batchv1.JobFailureTarget) == nil {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
 }

@@ -53,6 +53,7 @@ type state struct {
 	spared indexSet            // interchangeable tasks that are over
 	past   *live.Past          // of earlier runs; nil as long as it was not asked for
 	warned bool                // of the deadline that is at risk
+	next   time.Time           // when to come back if nothing happens; zero for never
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -83,11 +84,14 @@ func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		c.forget(req.NamespacedName)
 		return reconcile.Result{}, nil
 	}
-	wait, err := c.job(ctx, job.DeepCopy(), pods)
+	next, err := c.job(ctx, job.DeepCopy(), pods)
 	if apierrors.IsConflict(err) { // what was seen is older than what is there: the watch brings it
 		return reconcile.Result{RequeueAfter: 50 * time.Millisecond}, nil
 	}
-	return reconcile.Result{RequeueAfter: wait}, err
+	if err != nil || next.IsZero() {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: max(next.Sub(c.now()), time.Millisecond)}, nil
 }
 
 // podsOf returns the pods of a Job and those of other Jobs that had its name. They are the cache's: to copy thousands
@@ -109,66 +113,68 @@ func (c *reconciler) podsOf(ctx context.Context, name types.NamespacedName, uid 
 	return own, strangers, nil
 }
 
-// job brings a Job of ours forward and returns when to come back, 0 for when something happens.
-func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (time.Duration, error) {
+// job brings a Job of ours forward and returns when to come back, the zero time for when something happens.
+func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (next time.Time, err error) {
 	name := client.ObjectKeyFromObject(job)
 	if job.DeletionTimestamp != nil || finished(job) {
 		c.forget(name)
-		return 0, errors.Join(c.end(ctx, alive(pods), "job-over"), c.releaseAll(ctx, pods))
+		return next, errors.Join(c.end(ctx, alive(pods), "job-over"), c.releaseAll(ctx, pods))
 	}
 	s := c.state(name, job.UID)
+	s.next = time.Time{}
+	err = c.proceed(ctx, job, s, pods)
+	return s.next, err
+}
+
+// proceed does what there is to do for a Job that is neither over nor being deleted.
+func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod) error {
 	now := c.now()
 	sights := s.look(job, pods, now)
 	t, err := tallyOf(job, pods, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
 	if err != nil {
-		return 0, fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
+		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
+	}
+	if at := deadlineOf(job, &t.status); at != nil && !t.ended {
+		s.comeBack(*at)
 	}
 	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
 		if conditionOf(&t.status, batchv1.JobComplete) != nil {
 			if err := c.remember(ctx, job, pods); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		before := job.Status
 		job.Status = t.status
 		if err := c.client.Status().Update(ctx, job); err != nil {
-			return 0, err
+			return err
 		}
 		c.announce(job, &before)
 	}
 	if err := c.release(ctx, s, t.release); err != nil {
-		return 0, err
+		return err
 	}
 	switch {
 	case t.ended && t.success:
-		return c.waitUnseen(s), c.end(ctx, alive(pods), "sibling-won")
+		return c.end(ctx, alive(pods), "sibling-won")
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
-		return c.waitUnseen(s), c.delete(ctx, alive(pods))
+		return c.delete(ctx, alive(pods))
 	case suspended(job):
 		s.run = nil
 		c.clones.drop(job.UID)
-		return c.waitUnseen(s), c.end(ctx, alive(pods), "suspended")
+		return c.end(ctx, alive(pods), "suspended")
 	case isQueue(job) && t.successes() > 0: // who shares a queue ends by himself
 		s.run = nil
-		return c.waitUnseen(s), nil
+		return nil
 	}
 	return c.drive(ctx, job, s, t, pods, sights, now)
 }
 
-// waitUnseen is when to look again for pods that were made and did not come by the watch.
-func (c *reconciler) waitUnseen(s *state) time.Duration {
-	if len(s.unseen) > 0 {
-		return unseenFor
-	}
-	return 0
-}
-
 // drive asks the policy and carries out what it wants.
-func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, pods []*corev1.Pod, sights []sight, now time.Time) (time.Duration, error) {
+func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, pods []*corev1.Pod, sights []sight, now time.Time) error {
 	want, err := c.settingsOf(ctx, job, s)
 	if err != nil {
 		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
-		return 0, nil
+		return nil
 	}
 	over := s.over(job, t)
 	for i := range sights { // a success that the status does not count, or not any more, leaves its task to be done
@@ -180,17 +186,17 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		p, err := c.newPolicy(want.policy, want.law, want.resumable)
 		if err != nil {
 			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
-			return 0, nil
+			return nil
 		}
 		if s.run, err = newRun(want, p, over, sights); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	s.wrong = ""
 	seats := int(ptr.Deref(job.Spec.Parallelism, 1))
 	if err := s.run.step(now, sights, over, seats); err != nil {
 		s.run = nil // and the next one is made from what there is
-		return 0, err
+		return err
 	}
 	for _, a := range s.run.won {
 		if a.clone {
@@ -199,38 +205,24 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	}
 	s.run.won = nil
 	if s.run.gaveUp() {
-		return time.Millisecond, nil
+		s.comeBack(now)
+		return nil
 	}
 	if err := c.end(ctx, strays(job, pods), "no-such-task"); err != nil {
-		return 0, err
+		return err
 	}
 	if err := c.end(ctx, s.podsOf(job, pods, s.run.surplus(seats)), "not-needed"); err != nil {
-		return 0, err
-	}
-	wait, err := c.create(ctx, job, s, pods, sights, now)
-	if err != nil {
-		return 0, err
+		return err
 	}
 	if s.run.wake != sched.Never {
-		wait = sooner(wait, s.run.start.Add(time.Duration(s.run.wake)).Sub(now))
+		s.comeBack(s.run.start.Add(time.Duration(s.run.wake)))
 	}
-	if at := deadlineOf(job, &job.Status); at != nil {
-		wait = sooner(wait, at.Sub(now))
-	}
-	wait = sooner(wait, c.watchDeadline(job, s, now))
-	return sooner(wait, c.waitUnseen(s)), nil
+	c.watchDeadline(job, s, now)
+	return c.create(ctx, job, s, pods, sights, now)
 }
 
-// sooner returns the shorter of two waits, of which 0 is none.
-func sooner(wait, other time.Duration) time.Duration {
-	if other = max(other, 0); wait == 0 || other > 0 && other < wait {
-		return other
-	}
-	return wait
-}
-
-// create makes the pods that are missing, and returns when others may be made.
-func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) (wait time.Duration, err error) {
+// create makes the pods that are missing and may be made now.
+func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) error {
 	dry := job.Annotations[DryRunAnnotation] == "true"
 	missing := s.run.missing()
 	clones := 0
@@ -252,7 +244,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 			continue
 		}
 		if at := notBefore(sights, a.index); at.After(now) {
-			wait = sooner(wait, at.Sub(now))
+			s.comeBack(at)
 			continue
 		}
 		if a.clone {
@@ -261,7 +253,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 				continue
 			}
 			if !c.clones.take(job.UID, now) {
-				wait = sooner(wait, cloneRetry)
+				s.comeBack(now.Add(cloneRetry))
 				continue
 			}
 		}
@@ -277,6 +269,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 		}
 		pod := podFor(job, a, earlier, slow, failures, c.class)
 		s.unseen[a.ref] = now
+		s.comeBack(now.Add(unseenFor))
 		made = append(made, a)
 		group.Go(func() error {
 			err := c.client.Create(ctx, pod)
@@ -291,7 +284,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 			delete(s.unseen, a.ref)
 		}
 		c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating: %v", err)
-		return 0, err
+		return err
 	}
 	for _, a := range made {
 		attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
@@ -299,7 +292,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
 		}
 	}
-	return wait, nil
+	return nil
 }
 
 // dryClone tells once of a clone that is not made.
@@ -363,6 +356,14 @@ func (c *reconciler) forget(name types.NamespacedName) {
 	}
 }
 
+// comeBack brings forward when to look at the Job again. Who returns without it forgets what was asked for before: a
+// pending visit is used up by the next event.
+func (s *state) comeBack(at time.Time) {
+	if s.next.IsZero() || at.Before(s.next) {
+		s.next = at
+	}
+}
+
 // look translates the pods, and crosses off those that the watch has brought.
 func (s *state) look(job *batchv1.Job, pods []*corev1.Pod, now time.Time) []sight {
 	var sights []sight
@@ -375,6 +376,8 @@ func (s *state) look(job *batchv1.Job, pods []*corev1.Pod, now time.Time) []sigh
 	for r, made := range s.unseen {
 		if now.Sub(made) >= unseenFor {
 			delete(s.unseen, r)
+		} else {
+			s.comeBack(made.Add(unseenFor))
 		}
 	}
 	return sights

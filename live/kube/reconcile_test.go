@@ -93,8 +93,12 @@ func (b *bench) restart() {
 }
 
 func (b *bench) reconcile() error {
-	_, err := b.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}})
+	_, err := b.visit()
 	return err
+}
+
+func (b *bench) visit() (reconcile.Result, error) {
+	return b.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}})
 }
 
 func (b *bench) pods() []corev1.Pod {
