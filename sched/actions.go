@@ -99,8 +99,8 @@ func (c *Core) row() int32 {
 }
 
 // Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress
-// known of the attempt is kept in Task.Saved, and if it is further than what was saved before, its machine time counts
-// as fruitful. The last attempt of a task that has used up its retries cannot be killed.
+// known of the attempt is kept in Task.Saved, and if it is further than what was saved before and than where it began,
+// its machine time counts as fruitful. The last attempt of a task that has used up its retries cannot be killed.
 func (x *Actions) Kill(a AttemptID, why Reason) error {
 	c := x.core
 	v := &c.view
@@ -122,13 +122,14 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	return nil
 }
 
-// keep notes how far an attempt had come that has just ended without result, if others can go on from there.
+// keep notes how far an attempt had come that has just ended without result, if others can go on from there. What it
+// began with is not its own: a clone from half the work that fails at once has made nothing.
 func (c *Core) keep(at *Attempt) {
 	v := &c.view
 	task := &v.tasks[at.Task]
 	st := &v.stages[task.Stage]
 	p := min(at.ProgressAtTime(v.now), maxSaved)
-	if !st.Resumable || p <= task.Saved {
+	if !st.Resumable || p <= max(task.Saved, at.From) {
 		return
 	}
 	task.Saved = p

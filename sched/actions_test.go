@@ -181,6 +181,36 @@ func TestFailureKeepsProgress(t *testing.T) {
 	}
 }
 
+// What an attempt began with is the work of the one that it goes on from, which still runs: a clone that ends before it has gone further,
+// by itself or by order, has made nothing.
+func TestCloneThatGetsNoFurtherIsFruitless(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 2)
+	spec := tasks(1)
+	spec.Retries, spec.Stages[0].Resumable = 2, true
+	j := w.arrive(spec)
+	a := w.launch(0, 0)
+	w.at(2*Second, progress(a, 0.5, 0))
+	clone := w.launchFrom(0, 0, 0.5)
+	w.at(3*Second, failed(clone))
+	clone = w.launchFrom(0, 0, 0.5)
+	w.next = func(act *Actions) {
+		if err := act.Kill(clone, Share); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.at(5 * Second)
+	if job := w.View().Job(j); w.View().Task(0).Saved != 0 || job.Fruitful != 0 || job.Fruitless != 3*Second {
+		t.Errorf("saved %v, fruitful %v, fruitless %v", w.View().Task(0).Saved, job.Fruitful, job.Fruitless)
+	}
+	clone = w.launchFrom(0, 0, 0.5)
+	w.at(6*Second, progress(clone, 0.75, 0))
+	w.at(7*Second, failed(clone)) // a quarter of the work is its own
+	w.at(8*Second, done(a))
+	if job := w.View().Job(j); w.View().Task(0).Saved != 0.75 || job.Fruitful != 10*Second || job.Fruitless != 3*Second {
+		t.Errorf("saved %v, fruitful %v, fruitless %v", w.View().Task(0).Saved, job.Fruitful, job.Fruitless)
+	}
+}
+
 func TestKillKeepsNothingWhereTheStageCannotResume(t *testing.T) {
 	w := newWorld(t, DefaultLimits(), 1)
 	j := w.arrive(tasks(1))

@@ -67,7 +67,7 @@ type twinAttempt struct {
 	why    Reason // it ended; 0 while it runs, or if it won or failed
 	ended  Time   // Never while it runs
 	failed bool
-	useful bool // it won, or saved more than was saved before
+	useful bool // it won, or saved more than was saved before and than it began with
 
 	forgiven bool // it failed before the job was retried
 }
@@ -471,7 +471,7 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 func (w *twin) keep(a *twinAttempt) {
 	task := w.tasks[a.Task]
 	reached := min(a.Progress+a.Rate*(w.now-a.ProgressAt).Seconds(), math.Nextafter(1, 0))
-	if w.stages[task.stage].spec.Resumable && reached > task.saved {
+	if w.stages[task.stage].spec.Resumable && reached > task.saved && reached > a.From {
 		task.saved, a.useful = reached, true
 	}
 }
