@@ -177,7 +177,10 @@ func (f *runFlags) request(e *engine, fl *pflag.FlagSet, args []string) error {
 		}
 	}
 	e.Job = *job
-	return f.fill(e)
+	if err := f.fill(e); err != nil {
+		return err
+	}
+	return e.checkText()
 }
 
 // fill turns the flags into the settings of a request.
