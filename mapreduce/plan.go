@@ -46,7 +46,7 @@ type StagePlan struct {
 // NewPlan lists and splits the job's input and, for sort, samples it. Its errors are the user's: a path that cannot be
 // read, an argument that makes no sense.
 func NewPlan(ctx context.Context, job Job) (*Plan, error) {
-	op, err := job.check()
+	op, err := job.lookup()
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +76,10 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	if size == 0 {
 		size = DefaultSplitSize
 	}
+	if (p.InputBytes-1)/size >= MaxTasks {
+		return nil, fmt.Errorf("the %d bytes of the input in splits of %d make more than %d map tasks; choose larger splits (--split-size, split_size)",
+			p.InputBytes, size, MaxTasks)
+	}
 	p.Stages = stagePlans(op.stages(job.Operator, job.Reducers), CutSplits(files, size))
 	if job.Operator.Name == "sort" {
 		if p.Boundaries, err = sampleBoundaries(ctx, in, files, job.Reducers); err != nil {
@@ -85,7 +89,13 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	return p, nil
 }
 
-func (j Job) check() (operator, error) {
+// Check returns what is wrong with the job as far as can be told without looking at its input.
+func (j Job) Check() error {
+	_, err := j.lookup()
+	return err
+}
+
+func (j Job) lookup() (operator, error) {
 	op, err := j.Operator.lookup()
 	switch {
 	case err != nil:
@@ -106,8 +116,8 @@ func checkReducers(op operator, args Operator, n int) error {
 	if _, ok := op.shape(args, KindReduce); !ok {
 		least = 0
 	}
-	if n < least || n > maxPartitions {
-		return fmt.Errorf("reducers: %d is not in %d..%d", n, least, maxPartitions)
+	if n < least || n > MaxReducers {
+		return fmt.Errorf("reducers: %d is not in %d..%d", n, least, MaxReducers)
 	}
 	return nil
 }

@@ -12,8 +12,11 @@ import (
 // DefaultMemoryLimit is what an attempt buffers, in bytes, when its spec does not say.
 const DefaultMemoryLimit = 64 << 20
 
-// maxPartitions bounds the number of segments of an attempt, each of which is a file.
-const maxPartitions = 100_000
+// MaxTasks bounds the tasks of a stage, so that a slip of the pen does not fill the memory.
+const MaxTasks = 10_000_000
+
+// MaxReducers bounds the number of segments of an attempt, each of which is a file.
+const MaxReducers = 100_000
 
 // Kind says which work of its operator an attempt does.
 type Kind string
@@ -105,10 +108,10 @@ func (s *AttemptSpec) validate() error {
 		return fmt.Errorf("%s has no attempts of kind %q", s.Operator.Name, s.Kind)
 	case s.Task < 0:
 		return fmt.Errorf("task %d is negative", s.Task)
-	case s.Segments < 0 || s.Segments > maxPartitions:
-		return fmt.Errorf("segments: %d is not in 0..%d", s.Segments, maxPartitions)
-	case s.Partition < 0 || s.Partition >= maxPartitions:
-		return fmt.Errorf("partition: %d is not in 0..%d", s.Partition, maxPartitions-1)
+	case s.Segments < 0 || s.Segments > MaxReducers:
+		return fmt.Errorf("segments: %d is not in 0..%d", s.Segments, MaxReducers)
+	case s.Partition < 0 || s.Partition >= MaxReducers:
+		return fmt.Errorf("partition: %d is not in 0..%d", s.Partition, MaxReducers-1)
 	case s.Dir == "":
 		return fmt.Errorf("dir: the attempt has no folder")
 	case s.MemoryLimit < 0:

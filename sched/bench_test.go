@@ -30,7 +30,7 @@ func newMill(tb testing.TB, machines int) *mill {
 		}
 		m.facts = append(m.facts, Event{Kind: MachineJoined, Machine: MachineID(i)})
 	}
-	if _, err := m.Submit(&JobSpec{Retries: maxRetries, Stages: []StageSpec{{Tasks: millJob, Resumable: true}}}); err != nil {
+	if _, err := m.Submit(&JobSpec{Retries: MaxRetries, Stages: []StageSpec{{Tasks: millJob, Resumable: true}}}); err != nil {
 		tb.Fatal(err)
 	}
 	m.facts = append(m.facts, Event{Kind: JobArrived})

@@ -273,9 +273,9 @@ func TestFailureBudget(t *testing.T) {
 	t.Run("holds for the largest number that a job may ask for", func(t *testing.T) {
 		w := newWorld(t, DefaultLimits(), 1)
 		spec := tasks(1)
-		spec.Retries = maxRetries
+		spec.Retries = MaxRetries
 		w.arrive(spec)
-		for range maxRetries {
+		for range MaxRetries {
 			w.at(1, failed(w.launch(0, 0)))
 		}
 		w.wantStates("P")

@@ -60,9 +60,11 @@ func (e *Edge) carries() bool { return len(e.Bytes) > 0 || e.Measured }
 
 // Bounds of a job, so that nothing in its rows can overflow silently.
 const (
-	maxTasks   = math.MaxInt32      // of all stages
-	maxStages  = math.MaxUint16 + 1 // Stage.Index
-	maxRetries = math.MaxUint16 - 1 // Task.Failures counts one more
+	maxTasks  = math.MaxInt32      // of all stages
+	maxStages = math.MaxUint16 + 1 // Stage.Index
+
+	// MaxRetries bounds JobSpec.Retries: Task.Failures counts one more.
+	MaxRetries = math.MaxUint16 - 1
 )
 
 // Validate reports the first thing about the job that makes no sense, naming the field.
@@ -79,8 +81,8 @@ func (s *JobSpec) Validate() error {
 	if s.MinShare < 0 || s.MinShare > maxTasks {
 		return fmt.Errorf("min_share: %d is not between 0 and %d", s.MinShare, maxTasks)
 	}
-	if s.Retries < 0 || s.Retries > maxRetries {
-		return fmt.Errorf("retries: %d is not between 0 and %d", s.Retries, maxRetries)
+	if s.Retries < 0 || s.Retries > MaxRetries {
+		return fmt.Errorf("retries: %d is not between 0 and %d", s.Retries, MaxRetries)
 	}
 	if s.Deadline < 0 {
 		return fmt.Errorf("deadline: %v is before the run begins", s.Deadline)

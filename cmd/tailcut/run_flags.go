@@ -180,6 +180,9 @@ func (f *runFlags) request(e *engine, fl *pflag.FlagSet, args []string) error {
 	if err := f.fill(e); err != nil {
 		return err
 	}
+	if mr := job.MapReduce; mr != nil && (mr.Operator.Name != "streaming" || mr.Operator.Reducer != "") && (f.reducers < 1 || f.reducers > mapreduce.MaxReducers) {
+		return f.wrong("reducers", fmt.Errorf("expected a number between 1 and %d, not %d", mapreduce.MaxReducers, f.reducers))
+	}
 	return e.checkText()
 }
 
@@ -188,8 +191,8 @@ func (f *runFlags) fill(e *engine) (err error) {
 	switch {
 	case f.slots < 1 || f.slots > 1<<16:
 		return f.wrong("slots", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<16, f.slots))
-	case f.retries < 0:
-		return f.wrong("retries", fmt.Errorf("expected a number of at least 0, not %d", f.retries))
+	case f.retries < 0 || f.retries > sched.MaxRetries:
+		return f.wrong("retries", fmt.Errorf("expected a number between 0 and %d, not %d", sched.MaxRetries, f.retries))
 	case f.timeout < 0:
 		return f.wrong("timeout", fmt.Errorf("expected a duration of at least 0, not %v", f.timeout))
 	}
@@ -311,8 +314,8 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
 	case f.resumable && f.tasks == 0:
 		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
-	case f.given("tasks") && f.tasks < 1:
-		return nil, fmt.Errorf("--tasks: expected a number of at least 1, not %d", f.tasks)
+	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
+		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
 	case f.tasks > 0:
 		if len(args) == 0 {
 			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")

@@ -28,10 +28,10 @@ type Plan struct {
 // and what relative paths start from.
 func (j *Job) Plan(ctx context.Context, dir string) (*Plan, error) {
 	p := &Plan{Spec: sched.JobSpec{Retries: j.Retries}, Work: &Work{Dir: dir}}
+	if err := j.Check(); err != nil {
+		return nil, err
+	}
 	if j.Array != nil {
-		if err := j.Array.validate(); err != nil {
-			return nil, err
-		}
 		p.Work.Array = j.Array
 		p.array(j.Array)
 		return p, nil
@@ -65,9 +65,17 @@ func (p *Plan) array(a *Array) {
 	}
 }
 
+// Check returns what is wrong with the job as far as can be told without looking at its input.
+func (j *Job) Check() error {
+	if j.Array != nil {
+		return j.Array.validate()
+	}
+	return j.MapReduce.Check()
+}
+
 // validate checks what the core's JobSpec does not.
 func (w *Array) validate() error {
-	names := map[string]bool{}
+	names, total := map[string]bool{}, 0
 	for i := range w.Stages {
 		st := &w.Stages[i]
 		switch {
@@ -79,7 +87,10 @@ func (w *Array) validate() error {
 			return fmt.Errorf("stages[%d].command: expected a program and its arguments", i)
 		case st.Tasks < 1:
 			return fmt.Errorf("stages[%d].tasks: %d is not at least 1", i, st.Tasks)
+		case st.Tasks > mapreduce.MaxTasks-total:
+			return fmt.Errorf("stages[%d].tasks: %d are more than %d in all", i, st.Tasks, mapreduce.MaxTasks)
 		}
+		total += st.Tasks
 		names[st.Name] = true
 	}
 	return nil

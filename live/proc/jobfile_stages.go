@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tailcut/tailcut/mapreduce"
 )
 
 var stageFields = []string{"name", "tasks", "command", "after", "after_each", "env", "resumable"}
-
-// maxArrayTasks bounds the tasks of a stage, so that a slip of the pen does not fill the memory.
-const maxArrayTasks = 10_000_000
 
 // array reads the stages of an array job.
 func (p *jobParser) array(stages field) (*Array, error) {
@@ -73,8 +72,8 @@ func (p *jobParser) stage(item field, fields fieldList, st *ArrayStage) (err err
 		if err != nil {
 			return err
 		}
-		if st.Tasks, err = strconv.Atoi(text); err != nil || st.Tasks < 1 || st.Tasks > maxArrayTasks {
-			return p.expected(tasks, "a whole number between 1 and %d, not %s", maxArrayTasks, text)
+		if st.Tasks, err = strconv.Atoi(text); err != nil || st.Tasks < 1 || st.Tasks > mapreduce.MaxTasks {
+			return p.expected(tasks, "a whole number between 1 and %d, not %s", mapreduce.MaxTasks, text)
 		}
 	}
 	if st.Command, err = p.command(fields.get("command")); err != nil {
