@@ -29,9 +29,9 @@ import (
 )
 
 var (
-	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "r clones of every task from the start")
-	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "r fresh clones of what is seen to miss its deadline")
-	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "r+1 attempts that go on from what is seen to miss its deadline, instead of it")
+	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "give every task r clones from the start")
+	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "give what is seen to miss its deadline r fresh clones")
+	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "replace what is seen to miss its deadline by r+1 attempts that go on from it")
 )
 
 func chronosEntry(strategy plan.Strategy, summary string) Entry {

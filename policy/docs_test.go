@@ -36,9 +36,15 @@ func docs() string {
 
 <!-- Written by go test ./policy -run TestDocs -rewrite from the registry in policy/registry.go. Do not edit. -->
 
-A policy is named NAME or NAME:param=value,param=value wherever the tool takes one, as in ` + "`--policy spark:quantile=0.75,order=fair`" + `.
-The file of the same name in ` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates. Limits on attempts per task and
-on clones in the cluster hold under every policy.
+Choose who gets a second attempt: name a policy, or NAME:param=value,param=value, wherever the tool takes one:
+
+    tailcut run sort logs/ --policy late
+    tailcut simulate jobs.jsonl --machines 100 --policy fifo,spark:quantile=0.75,order=fair
+
+Which to begin with is said in [run](run.md#choosing-a-policy), which do best on 6,939 real jobs in the
+[yardstick](yardstick.md), and how a cloning policy is made from your own durations in [plan](plan.md). Limits on
+attempts of a task and on clones in all hold under every policy. The file of the same name in ` + "`policy/`" + ` opens with
+the paper's symbols, the rule, and where it deviates.
 
 | policy | in short |
 |---|---|
@@ -49,7 +55,7 @@ on clones in the cluster hold under every policy.
 	for _, e := range Entries() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\nSource: %s.%s\n", e.Name, capital(e.Summary), e.Source, traits(e))
 		if e.Note != "" {
-			fmt.Fprintf(&b, "\n%s\n", e.Note)
+			fmt.Fprintf(&b, "\n%s\n", broken(e.Note))
 		}
 		if len(e.Params) == 0 {
 			b.WriteString("\nNo parameters.\n")
@@ -64,6 +70,26 @@ on clones in the cluster hold under every policy.
 	b.WriteString("\n## Presets\n\nParameters given beside a preset override it: `spark3:multiplier=2`.\n\n| preset | stands for | |\n|---|---|---|\n")
 	for _, p := range Presets() {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", p.Name, p.Spec, p.Summary)
+	}
+	return b.String()
+}
+
+// broken breaks a paragraph into lines of at most 118 bytes.
+func broken(text string) string {
+	var b strings.Builder
+	line := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == 0:
+		case line+1+len(word) > 118:
+			b.WriteByte('\n')
+			line = 0
+		default:
+			b.WriteByte(' ')
+			line++
+		}
+		b.WriteString(word)
+		line += len(word)
 	}
 	return b.String()
 }

@@ -41,7 +41,7 @@ type siting struct {
 func sitesParam(choices ...string) Param {
 	return Param{
 		Name: "sites", Kind: Choice, Default: choices[0], Choices: choices,
-		Help: "where tasks start: at the first free slot, where their data is if that is soon (delay), or as a policy of that name says, clones at the same site",
+		Help: "where tasks start: any, the first free slot; delay, where their data is, if a slot there is free soon; flutter or iridium, where that policy would, clones at the same site",
 	}
 }
 
