@@ -41,7 +41,7 @@ type Report struct {
 	Output []byte
 }
 
-// Executor starts and ends attempts. The loop calls it from one goroutine.
+// Executor starts and ends attempts. The loop calls it from one goroutine; who made it closes it, after the loop.
 type Executor interface {
 	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one
 	// report, done, failed, or lost with its machine; done means that its output is durable, or in the report, and
@@ -62,6 +62,6 @@ type Executor interface {
 	// Publish makes the results of all tasks the result of the job, after the last Commit. It is repeated after a
 	// crash.
 	Publish() error
-	// Close ends whatever still runs and waits for it.
+	// Close ends whatever still runs and waits for it. Nothing is called after it. An error tells what may still run.
 	Close() error
 }

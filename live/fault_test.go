@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -152,11 +153,10 @@ func (s *storm) live() (over bool) {
 		}
 	}()
 	s.appended = false
-	err := r.Loop(ctx, exec, Watcher{Ended: s.ended})
-	if err != nil && ctx.Err() == nil {
+	if err := errors.Join(r.Loop(ctx, exec, Watcher{Ended: s.ended}), exec.Close()); err != nil {
 		s.t.Fatalf("life %d: %v", s.lives, err)
 	}
-	return err == nil
+	return r.State() > sched.JobActive
 }
 
 // die leaves the world as a dead engine does: attempts end, some of them a little later, and the last record may be torn if none of it was carried out.

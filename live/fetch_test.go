@@ -65,7 +65,7 @@ func TestKilledWhileItFetches(t *testing.T) {
 		r := create(t, path, h, 20*ms) // clones of all, one of them far away
 		ctx, cancel := context.WithTimeout(t.Context(), 50*ms)
 		defer cancel()
-		if err := r.Loop(ctx, exec, Watcher{}); !errors.Is(err, context.DeadlineExceeded) {
+		if err := errors.Join(r.Loop(ctx, exec, Watcher{}), exec.Close()); err != nil {
 			t.Fatal(err)
 		}
 		exec = newFake(t, exec.disk, func(a Attempt) fate { return fate{takes: 100 * ms} })

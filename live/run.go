@@ -96,16 +96,17 @@ func newRun(h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *hi
 // View returns what the core of the run knows.
 func (r *Run) View() *sched.View { return r.core.View() }
 
-// Loop runs the job to its end and publishes its results. Cancelling ctx ends the attempts and returns ctx's error; the
-// run can be opened again then, as after a crash. Any other error means that the journal or the results could not be
-// written; that, too, can be taken up again.
+// Loop runs the job to its end and publishes its results. Cancelling ctx makes it stop before that, which is no error:
+// the job is still active then, and the run can be opened again as after a crash. An error means that the journal or
+// the results could not be written, whatever State says; that, too, can be taken up again. What exec still runs is for
+// the caller to end.
 func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 	r.exec, r.watch = exec, watch
-	err := r.loop(ctx)
+	err := errors.Join(r.loop(ctx), r.journal.Close())
 	if err == nil && r.State() == sched.JobSucceeded {
 		err = exec.Publish()
 	}
-	return errors.Join(err, exec.Close(), r.journal.Close())
+	return err
 }
 
 // State tells how the job stands.
@@ -129,7 +130,7 @@ func (r *Run) loop(ctx context.Context) error {
 	for !r.over {
 		select {
 		case <-ctx.Done():
-			return errors.Join(r.leave(wake), ctx.Err())
+			return r.leave(wake)
 		case <-tick.C:
 			r.tick()
 			continue

@@ -35,6 +35,7 @@ func story(t *testing.T, tell func(t *testing.T, path string)) {
 // finish lets a run go to its end.
 func finish(t *testing.T, r *Run, exec *fake) *Summary {
 	t.Helper()
+	defer exec.Close()
 	if err := r.Loop(t.Context(), exec, Watcher{}); err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +105,7 @@ func TestRunStraggler(t *testing.T) {
 			}
 			return fate{takes: 10 * ms}
 		})
+		defer exec.Close()
 		var ended []string
 		r := create(t, path, header(1, 0, 6), 50*ms)
 		err := r.Loop(t.Context(), exec, Watcher{Ended: func(r *Record, _ Report) {
@@ -188,7 +190,7 @@ func TestRunInterrupted(t *testing.T) {
 		time.AfterFunc(25*ms, cancel)
 		first := newFake(t, d, alike(10*ms))
 		r := create(t, path, header(1, 0, 6), never)
-		if err := r.Loop(ctx, first, Watcher{}); !errors.Is(err, context.Canceled) {
+		if err := errors.Join(r.Loop(ctx, first, Watcher{}), first.Close()); err != nil {
 			t.Fatalf("interrupted, the loop says %v", err)
 		}
 		if s := r.Summary(); s.State != "cancelled" || s.Flow != sched.Time(25*ms) || s.Fruitless != sched.Time(10*ms) || d.result != nil {
@@ -262,7 +264,9 @@ func TestRunWakesAfterResume(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 20*ms)
 				defer cancel()
-				_ = create(t, path, header(1, 0, 1), 50*ms).Loop(ctx, newFake(t, d, slow), Watcher{})
+				first := newFake(t, d, slow)
+				_ = create(t, path, header(1, 0, 1), 50*ms).Loop(ctx, first, Watcher{})
+				first.Close()
 				time.Sleep(away)
 				begun := time.Now()
 				s := finish(t, reopen(t, path, 50*ms), newFake(t, d, slow))
@@ -356,6 +360,48 @@ func TestRunDoubtfulReports(t *testing.T) {
 	}
 }
 
+// broken is an executor that cannot do one thing, just when the run is interrupted.
+type broken struct {
+	*fake
+	deed   string
+	cancel func()
+}
+
+var errBroken = errors.New("broken")
+
+func (b *broken) Commit(a Attempt, output []byte) error {
+	if b.deed == "commit" {
+		b.cancel()
+		return errBroken
+	}
+	return b.fake.Commit(a, output)
+}
+
+func (b *broken) Publish() error {
+	if b.deed == "publish" {
+		b.cancel()
+		return errBroken
+	}
+	return b.fake.Publish()
+}
+
+// That a run is interrupted hides no error: who tidies up after a run without one must not lose results.
+func TestRunInterruptHidesNoError(t *testing.T) {
+	for _, deed := range []string{"commit", "publish"} {
+		t.Run(deed, func(t *testing.T) {
+			story(t, func(t *testing.T, path string) {
+				ctx, cancel := context.WithCancel(t.Context())
+				exec := &broken{newFake(t, newDisk(), alike(10*ms)), deed, cancel}
+				defer exec.Close()
+				r := create(t, path, header(1, 0, 1), never)
+				if err := r.Loop(ctx, exec, Watcher{}); !errors.Is(err, errBroken) {
+					t.Errorf("the loop says %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A journal of another tool, or none, or one whose policy decides otherwise now, is refused.
 func TestOpenRefuses(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
@@ -385,7 +431,9 @@ func TestRunClockSetBack(t *testing.T) {
 		h.Started = time.Now().Add(time.Hour) // as the journal of an hour ahead has it
 		ctx, cancel := context.WithTimeout(t.Context(), 15*ms)
 		defer cancel()
-		_ = create(t, path, h, never).Loop(ctx, newFake(t, d, alike(10*ms)), Watcher{})
+		first := newFake(t, d, alike(10*ms))
+		_ = create(t, path, h, never).Loop(ctx, first, Watcher{})
+		first.Close()
 		s := finish(t, reopen(t, path, never), newFake(t, d, alike(10*ms)))
 		if s.State != "succeeded" || len(d.result) != 4 || s.Flow <= 0 || s.Flow > sched.Time(time.Second) {
 			t.Errorf("summary %+v, %d published", s, len(d.result))

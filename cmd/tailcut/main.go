@@ -49,13 +49,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &failed): // whether it was interrupted or not
+		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))
+		return exitFailed
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "tailcut: interrupted")
 		return exitInterrupted
 	case errors.Is(err, errFailed):
-		return exitFailed
-	case errors.As(err, &failed):
-		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))
 		return exitFailed
 	default:
 		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))

@@ -188,19 +188,17 @@ func (e *engine) cut(ctx context.Context) (*proc.Plan, error) {
 	return e.Job.Plan(ctx, cmp.Or(e.Dir, "/"))
 }
 
-// remember adds the run to what is kept of its name. The job has succeeded whatever becomes of that.
-func (e *engine) remember(run *live.Run) {
+// remember adds the run to what is kept of its name.
+func (e *engine) remember(run *live.Run) error {
 	if e.history == "" {
-		return
+		return nil
 	}
 	past, err := readHistory(e.history)
-	if err == nil {
-		past.Add(e.Job.Name, "", run.Header.Stages, run.Durations())
-		err = writeHistory(e.history, past)
-	}
 	if err != nil {
-		fmt.Fprintf(e.cmd.ErrOrStderr(), "tailcut: the durations are not kept for later deadlines: %v\n", err)
+		return err
 	}
+	past.Add(e.Job.Name, "", run.Header.Stages, run.Durations())
+	return writeHistory(e.history, past)
 }
 
 // withdraw removes the folders of a run that was not begun, if nothing else is in them.
@@ -223,23 +221,39 @@ func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
 	return run, err
 }
 
-// drive lets the run go to its end and reports.
+// drive lets the run go to its end, tidies up, and reports. Only what keeps a job from its results ends it with an
+// error; what goes wrong beside or after that is a warning.
 func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	var work proc.Work
 	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
 		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
 	}
-	executor, err := e.executor(run, &work)
+	first, err := e.loop(ctx, run, &work)
 	if err != nil {
 		return err
 	}
-	log, err := openJoblog(e.joblog, &work, run.Header)
+	if run.State() == sched.JobSucceeded { // and, without an error, published
+		e.warn("the result is whole, but what only the run needed is still there", e.tidy())
+		e.warn("the durations are not kept for later deadlines", e.remember(run))
+	}
+	m, err := mappedBy(&work, e.folders)
+	e.warn("how much was mapped is not known", err)
+	return e.report(ctx, run, deadlineOf(run, first), m)
+}
+
+// loop runs the job while it is shown and logged, and returns the chance to meet the deadline as it was first known.
+func (e *engine) loop(ctx context.Context, run *live.Run, work *proc.Work) (first *float64, err error) {
+	log, err := openJoblog(e.joblog, work, run.Header)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out, err := policy.NewOutlook(e.Law)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	executor, err := e.executor(run, work)
+	if err != nil {
+		return nil, err
 	}
 	screen := newScreen(e.cmd.ErrOrStderr(), run, out)
 	err = run.Loop(ctx, executor, live.Watcher{
@@ -249,21 +263,21 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 			log.ended(r, last)
 		},
 	})
+	ended := executor.Close()
 	screen.close()
-	if err := errors.Join(err, log.close()); err != nil && ctx.Err() == nil {
-		return failure{err}
-	}
-	if run.State() == sched.JobSucceeded {
-		if err := e.tidy(); err != nil {
-			return failure{err}
-		}
-		e.remember(run)
-	}
-	m, err := mappedBy(&work, e.folders)
+	e.warn("not all that was started has ended", ended)
+	e.warn("the log of attempts is not whole", log.close())
 	if err != nil {
-		return failure{err}
+		return nil, failure{err}
 	}
-	return e.report(ctx, run, deadlineOf(run, screen.first), m)
+	return screen.first, nil
+}
+
+// warn tells of an error on which no result depends.
+func (e *engine) warn(what string, err error) {
+	if err != nil {
+		fmt.Fprintf(e.cmd.ErrOrStderr(), "tailcut: warning: %s: %v\n", what, err)
+	}
 }
 
 // executor returns what starts the attempts of a run.

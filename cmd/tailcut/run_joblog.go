@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"errors"
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -20,7 +20,7 @@ type joblog struct {
 	w    *bufio.Writer
 	work *proc.Work
 	h    *trace.JournalHeader
-	err  error
+	err  error // the first
 }
 
 func openJoblog(path string, work *proc.Work, h *trace.JournalHeader) (*joblog, error) {
@@ -40,7 +40,7 @@ func openJoblog(path string, work *proc.Work, h *trace.JournalHeader) (*joblog, 
 
 // ended writes the line of an attempt.
 func (l *joblog) ended(r *live.Record, last live.Report) {
-	if l == nil {
+	if l == nil || l.err != nil {
 		return
 	}
 	seq := r.Index + 1
@@ -57,8 +57,8 @@ func (l *joblog) ended(r *live.Record, last live.Report) {
 		exit, signal = -1, 9
 	}
 	start := float64(l.h.Started.Add(time.Duration(r.Start)).UnixNano()) / 1e9
-	_, err := fmt.Fprintf(l.w, "%d\t:\t%.3f\t%10.3f\t0\t0\t%d\t%d\t%s\n", seq, start, r.Seconds(), exit, signal, l.command(r))
-	l.err = errors.Join(l.err, err, l.w.Flush())
+	fmt.Fprintf(l.w, "%d\t:\t%.3f\t%10.3f\t0\t0\t%d\t%d\t%s\n", seq, start, r.Seconds(), exit, signal, l.command(r))
+	l.err = l.w.Flush() // which remembers what went wrong before
 }
 
 func (l *joblog) command(r *live.Record) string {
@@ -72,5 +72,5 @@ func (l *joblog) close() error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(l.err, l.w.Flush(), l.file.Close())
+	return cmp.Or(l.err, l.w.Flush(), l.file.Close())
 }

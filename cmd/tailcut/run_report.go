@@ -44,17 +44,20 @@ type mapped struct {
 	Mapped int64 `json:"mapped_bytes"` // of lines with their ends, so a byte more for a file whose last line has none
 }
 
-// mappedBy reads the account of a run. It is nil for commands.
+// mappedBy reads the account of a run. It is nil for commands, and with an error.
 func mappedBy(work *proc.Work, folders proc.Folders) (*mapped, error) {
 	if work.MapReduce == nil {
 		return nil, nil
 	}
 	account, err := mapreduce.ReadAccount(folders.Account())
+	if err != nil {
+		return nil, err
+	}
 	m := &mapped{Input: work.MapReduce.InputBytes}
 	for i := range account {
 		m.Mapped += account[i].Bytes
 	}
-	return m, err
+	return m, nil
 }
 
 type runStage struct {

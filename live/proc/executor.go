@@ -80,7 +80,8 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	if e.keeper, err = newKeeper(e.ended); err != nil {
-		return nil, errors.Join(err, e.guard.close())
+		e.guard.close()
+		return nil, err
 	}
 	return e, nil
 }
@@ -148,7 +149,8 @@ func (e *Executor) Close() error {
 			sweep(e.tag)
 			e.spares.close()
 			e.null.Close()
-			return e.guard.close()
+			e.guard.close()
+			return nil
 		}
 	}
 }

@@ -112,3 +112,14 @@ func TestNewEngineSweeps(t *testing.T) {
 		t.Errorf("%d processes are left, %d of another run", marked(run), marked(run+"0"))
 	}
 }
+
+// Somebody may kill the guard. The run has ended well all the same.
+func TestGuardKilled(t *testing.T) {
+	r := newRig(t, nil, "true")
+	r.win(0, 0, 0)
+	if err := r.guard.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the guard", patience, func() bool { return !runs(r.guard.cmd.Process.Pid) })
+	r.close()
+}

@@ -5,6 +5,7 @@ package proc
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -130,7 +131,7 @@ func runRelay(t *testing.T, input string, p sched.Policy, disturb Disturb) (part
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Loop(t.Context(), e, live.Watcher{}); err != nil {
+	if err := errors.Join(run.Loop(t.Context(), e, live.Watcher{}), e.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if s = run.Summary(); s.State != "succeeded" {
