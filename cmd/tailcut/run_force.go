@@ -18,9 +18,9 @@ import (
 // stage of several.
 var resultName = regexp.MustCompile(`^(part-\d{5,}(\.files)?|\.part-\d{5,}\.tmp)$`)
 
-// clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it. _SUCCESS
-// goes first and the journal last, so that a clearing that was cut short leaves neither a result that looks whole nor
-// parts that nobody knows.
+// clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it. What a run
+// that is taken up could publish goes first, then _SUCCESS, and the journal last, so that a clearing that was cut short
+// leaves neither a result that looks whole and is not, nor parts that nobody knows.
 func (e *engine) clear() error {
 	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -34,13 +34,18 @@ func (e *engine) clear() error {
 	if err != nil {
 		return err
 	}
+	if err := e.folders.Tidy(); err != nil {
+		return failure{err}
+	}
 	for _, name := range names {
-		if err := os.RemoveAll(filepath.Join(e.out, name)); err != nil {
+		if err := proc.RemoveAll(filepath.Join(e.out, name)); err != nil {
 			return failure{err}
 		}
 	}
-	if err := errors.Join(e.folders.Tidy(), os.RemoveAll(e.folders.Account()), os.RemoveAll(e.folders.Journal())); err != nil {
-		return failure{err}
+	for _, path := range []string{e.folders.Account(), e.folders.Journal()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failure{err}
+		}
 	}
 	return nil
 }

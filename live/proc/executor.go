@@ -115,7 +115,7 @@ func (e *Executor) Kill(id sched.AttemptID) {
 // Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
 func (e *Executor) Commit(a live.Attempt, output []byte) error {
 	if e.resumable[a.Stage] && e.saves.drop(a.Stage, a.Index) {
-		if err := os.RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
+		if err := RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
 			return err
 		}
 	}

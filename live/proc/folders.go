@@ -72,7 +72,7 @@ func (f Folders) create(stages int) error {
 func (f Folders) commit(a live.Attempt) error {
 	from, to := f.attempt(a), f.Done(a.Stage, a.Index)
 	if _, err := os.Lstat(to); err == nil {
-		return os.RemoveAll(from)
+		return RemoveAll(from)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -85,22 +85,51 @@ func (f Folders) commit(a live.Attempt) error {
 // clean drops what attempts left that were not committed, and what they saved: it was not synced.
 func (f Folders) clean() error {
 	entries, err := os.ReadDir(f.attempts())
-	err = errors.Join(err, os.RemoveAll(f.allSaved()))
+	err = errors.Join(err, RemoveAll(f.allSaved()))
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(f.attempts(), e.Name())))
+		err = errors.Join(err, RemoveAll(filepath.Join(f.attempts(), e.Name())))
 	}
 	return err
 }
 
-// Tidy removes everything but the journal, once the results are published.
+// retired returns the folder of the results of a run that needs them no more.
+func (f Folders) retired() string { return filepath.Join(f.Root, "old") }
+
+// Tidy removes everything but the journal, the lock and the account, once the results are published, or not wanted any
+// more. The committed results are gone all at once, so that a run that is taken up finds none of which a part is
+// missing.
 func (f Folders) Tidy() error {
-	results, err := filepath.Glob(filepath.Join(f.Root, "done", "*", "*"))
-	if err != nil {
+	if err := RemoveAll(f.retired()); err != nil { // of a Tidy that was cut short
 		return err
 	}
-	return errors.Join(
-		sideBySide(len(results), func(i int) error { return os.RemoveAll(results[i]) }),
-		os.RemoveAll(f.attempts()), os.RemoveAll(f.allSaved()), os.RemoveAll(f.allStderr()), os.RemoveAll(filepath.Join(f.Root, "done")))
+	err := os.Rename(filepath.Join(f.Root, "done"), f.retired())
+	if err == nil {
+		err = syncDir(f.Root)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	results, err := f.retiredResults()
+	return errors.Join(err,
+		sideBySide(len(results), func(i int) error { return RemoveAll(results[i]) }),
+		RemoveAll(f.retired()), RemoveAll(f.attempts()), RemoveAll(f.allSaved()), RemoveAll(f.allStderr()))
+}
+
+// retiredResults lists the folders of results that are retired, so that they can be removed side by side.
+func (f Folders) retiredResults() (paths []string, err error) {
+	stages, err := os.ReadDir(f.retired())
+	for _, stage := range stages {
+		dir := filepath.Join(f.retired(), stage.Name())
+		tasks, unread := os.ReadDir(dir)
+		err = errors.Join(err, unread)
+		for _, task := range tasks {
+			paths = append(paths, filepath.Join(dir, task.Name()))
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return paths, err
 }
 
 // sideBySide calls do for 0 to n-1, as many at once as there are cores, though two at least, and returns the errors.

@@ -34,6 +34,12 @@ func TestMain(m *testing.M) {
 		os.Exit(attempt())
 	case "engine":
 		engine(os.Args[2], os.Args[3])
+	case "tidy":
+		if err := (Folders{Root: os.Args[2]}).Tidy(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
