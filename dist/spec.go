@@ -4,6 +4,8 @@ package dist
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -25,6 +27,18 @@ func Fields(s string) (fields []string) {
 		}
 	}
 	return append(fields, s[start:])
+}
+
+// ParseInt reads a whole number as people write it: 1000000 or 1e6.
+func ParseInt(s string) (int, error) {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n, nil
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		return 0, fmt.Errorf("expected a whole number, got %q", s)
+	}
+	return int(x), nil
 }
 
 // Unknown returns the error that there is no such name of a kind of things: the nearest name if one is near, else the

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +17,19 @@ func TestFields(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, Fields(text)); diff != "" {
 			t.Errorf("Fields(%q) (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestParseInt(t *testing.T) {
+	for text, want := range map[string]int{"0": 0, "-7": -7, "1e6": 1_000_000, "2.5e1": 25, "9007199254740992": 1 << 53, "9223372036854775807": math.MaxInt64} {
+		if got, err := ParseInt(text); err != nil || got != want {
+			t.Errorf("ParseInt(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "x", "1.5", "1e-1", "1e300", "inf", "nan", "1e16"} {
+		if n, err := ParseInt(text); err == nil {
+			t.Errorf("ParseInt(%q) = %d; want an error", text, n)
 		}
 	}
 }

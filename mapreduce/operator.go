@@ -45,13 +45,20 @@ func operators() map[string]operator {
 	}
 }
 
+// Operators returns the names of the built-in operators that are asked for by name, sorted. The other, streaming, is
+// asked for by its commands.
+func Operators() []string {
+	all := operators()
+	delete(all, "streaming")
+	return slices.Sorted(maps.Keys(all))
+}
+
 // lookup returns the operator's built-in, or an error that says what is wrong with its name or its arguments.
 func (op Operator) lookup() (operator, error) {
 	all := operators()
 	def, ok := all[op.Name]
 	if !ok {
-		return operator{}, fmt.Errorf("operator %q: there are %s",
-			op.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		return operator{}, fmt.Errorf("operator %q: there are %s", op.Name, strings.Join(Operators(), ", "))
 	}
 	for _, arg := range []struct{ of, name, text string }{
 		{"grep", "pattern", op.Pattern},

@@ -67,7 +67,7 @@ func TestPlanErrors(t *testing.T) {
 		edit func(*Job)
 		want string
 	}{
-		{"operator", func(j *Job) { j.Operator.Name = "wordcuont" }, `"wordcuont": there are grep, sort, streaming, wordcount, wordmean`},
+		{"operator", func(j *Job) { j.Operator.Name = "wordcuont" }, `"wordcuont": there are grep, sort, wordcount, wordmean`},
 		{"argument of another", func(j *Job) { j.Operator.Pattern = "x" }, "wordcount takes no pattern"},
 		{"no pattern", func(j *Job) { j.Operator.Name = "grep" }, "pattern is empty"},
 		{"bad pattern", func(j *Job) { j.Operator = Operator{Name: "grep", Pattern: "a(b"} }, "missing closing )"},

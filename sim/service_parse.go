@@ -76,12 +76,13 @@ func ParseService(spec string) (Model, error) {
 // slowdownParams reads slowdown=LAW and, where it is allowed, keep=SPAN.
 func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sched.Time, err error) {
 	keep = sched.Time(defaultKeep)
+	before := ""
 	for _, field := range dist.Fields(rest) {
 		key, value, _ := strings.Cut(field, "=")
 		switch {
 		case field == "": // no parameter
 		case key == "slowdown":
-			slowdown = strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")
+			slowdown, before = strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"), field
 			if slowdown == "dolly" {
 				slowdown = Dolly
 			}
@@ -92,7 +93,7 @@ func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sc
 			}
 			keep = sched.Time(d)
 		default:
-			return nil, 0, fmt.Errorf("unknown parameter %q; valid: %s", key, ServiceUsage)
+			return nil, 0, unknownParameter(field, before)
 		}
 	}
 	law, err = dist.Parse(slowdown)
@@ -102,15 +103,25 @@ func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sc
 	return law, keep, nil
 }
 
+// unknownParameter is the error about a field that may belong to the law that was given before it, "" if none was.
+func unknownParameter(field, law string) error {
+	key, _, _ := strings.Cut(field, "=")
+	if name, spec, _ := strings.Cut(law, "="); strings.Contains(spec, ":") && spec[0] != '(' {
+		return fmt.Errorf("unknown parameter %q; put a law with commas in parentheses: %s=(%s,%s)", key, name, spec, field)
+	}
+	return fmt.Errorf("unknown parameter %q; valid: %s", key, ServiceUsage)
+}
+
 // ParseCapacity reads law=LAW[,slot=SPAN][,checkpoint=true].
 func ParseCapacity(spec string) (c *Capacity, err error) {
 	var law dist.Law
-	slot, checkpoint := sched.Time(defaultSlot), false
+	slot, checkpoint, before := sched.Time(defaultSlot), false, ""
 	for _, field := range dist.Fields(spec) {
 		key, value, _ := strings.Cut(field, "=")
 		switch key {
 		case "": // no parameter
 		case "law":
+			before = field
 			if law, err = dist.Parse(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")); err != nil {
 				return nil, fmt.Errorf("law: expected a law in parentheses: %w", err)
 			}
@@ -125,7 +136,7 @@ func ParseCapacity(spec string) (c *Capacity, err error) {
 				return nil, fmt.Errorf("checkpoint: expected true or false, got %q", value)
 			}
 		default:
-			return nil, fmt.Errorf("unknown parameter %q; valid: %s", key, ServiceUsage)
+			return nil, unknownParameter(field, before)
 		}
 	}
 	if law == nil {

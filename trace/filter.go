@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tailcut/tailcut/sched"
 )
@@ -38,9 +39,9 @@ func (f *Filter) check(jobs int) error {
 	case f.MinTasks < 0:
 		return wrong("min-tasks", "expected at least 0, not %d", f.MinTasks)
 	case f.From < 0:
-		return wrong("from", "expected an instant of at least 0 s, not %v s", f.From.Seconds())
+		return wrong("from", "expected an instant of at least 0s, not %v", time.Duration(f.From))
 	case f.To < 0 || f.To > 0 && f.To <= f.From:
-		return wrong("to", "expected an instant after --from, not %v s", f.To.Seconds())
+		return wrong("to", "expected an instant after --from, not %v", time.Duration(f.To))
 	case !(f.Load >= 0) || math.IsInf(f.Load, 0):
 		return wrong("scale-load", "expected a positive number, not %v", f.Load)
 	}

@@ -73,7 +73,7 @@ func TestFilterErrors(t *testing.T) {
 		{Filter{Skip: 2}, "skip: expected between 0 and 1 of the 2 jobs, not 2"},
 		{Filter{MinTasks: 2}, "test: none of the 2 jobs is left by the filters"},
 		{Filter{MinTasks: -1}, "min-tasks: expected at least 0, not -1"},
-		{Filter{From: 9, To: 9}, "to: expected an instant after --from, not 9e-09 s"},
+		{Filter{From: 9, To: 9}, "to: expected an instant after --from, not 9ns"},
 		{Filter{Load: -1}, "scale-load: expected a positive number, not -1"},
 		{Filter{Load: 1e-12}, "scale-load: expected a larger number than 1e-12, job 1 would arrive after 2305843009 s"},
 	} {

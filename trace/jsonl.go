@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,17 @@ type pairsLine struct {
 	Bytes []int64    `json:"bytes,omitempty"`
 }
 
+// jsonFields returns the names of all fields.
+func jsonFields() (names []string) {
+	for _, line := range []any{jobLine{}, stageLine{}, siteLine{}, afterLine{}, pairsLine{}} {
+		for i := range reflect.TypeOf(line).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(line).Field(i).Tag.Get("json"), ",")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // jsonLine reads one job.
 func (in *reader) jsonLine(text string) error {
 	var l jobLine
@@ -73,7 +85,11 @@ func (in *reader) wrongJSON(err error) error {
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
 	if name, unknown := strings.CutPrefix(text, "unknown field "); unknown {
-		return in.wrong(strings.Trim(name, `"`), errors.New("expected a field of docs/workloads.md, this one is unknown"))
+		name = strings.Trim(name, `"`)
+		if near := dist.Nearest(name, jsonFields()); near != "" {
+			return in.wrong(name, fmt.Errorf("unknown; did you mean %s?", near))
+		}
+		return in.wrong(name, errors.New("expected a field of docs/workloads.md, this one is unknown"))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		text = "the line ends too early"

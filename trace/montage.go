@@ -86,9 +86,7 @@ func parseMontage(body string, seed uint64) (*MontageJobs, error) {
 func (g *MontageJobs) set(key, value string) (err error) {
 	switch key {
 	case "jobs":
-		if g.Jobs, err = strconv.Atoi(value); err != nil || g.Jobs < 1 || g.Jobs > maxTasks {
-			return fmt.Errorf("expected a whole number of at least 1, got %q", abridged(value))
-		}
+		g.Jobs, err = parseJobs(value)
 	case "mix":
 		if _, known := MontageMixes[value]; !known {
 			return fmt.Errorf("expected facebook or hpc, got %q", abridged(value))
@@ -130,8 +128,8 @@ func (g *MontageJobs) Workload(name string) (*Workload, error) {
 	for k := range uint32(g.Jobs) {
 		b := montage{w: w, names: names, scale: g.Scale, times: jobStream(g.Seed, k, drawMontageTimes)}
 		n := g.size(k)
-		if n > maxTasks-len(w.Durations) {
-			return nil, fmt.Errorf("synth: expected at most %d tasks in all", maxTasks)
+		if n > maxSynthTasks-len(w.Durations) {
+			return nil, errSynthTasks
 		}
 		job := Job{Arrival: now, Number: k, FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges))}
 		if n < leastMontage {

@@ -140,7 +140,7 @@ func TestMontageErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"synth:montage;mix=google": `synth: field mix: expected facebook or hpc, got "google"`,
 		"synth:montage;rate=0":     `synth: field rate: expected a positive number, got "0"`,
-		"synth:montage;jobs=x":     `synth: field jobs: expected a whole number of at least 1, got "x"`,
+		"synth:montage;jobs=x":     `synth: field jobs: expected a whole number from 1 to 50000000, got "x"`,
 		"synth:montage;tasks=0":    `synth: field tasks: expected a whole number between 1 and`,
 		"synth:montage;scale=inf":  `synth: field scale: expected a positive number`,
 		"synth:montage;x=1":        `synth: field x: expected one of synth:montage;jobs=100`,

@@ -22,6 +22,9 @@ func (m *Importer) Read(r io.Reader, name string) (*Workload, error) {
 	}
 	defer done()
 	in.lines = bufio.NewReaderSize(plain, 1<<18)
+	if mark, _ := in.lines.Peek(3); string(mark) == "\ufeff" {
+		_, _ = in.lines.Discard(3)
+	}
 	if err := in.read(); err != nil {
 		return nil, err
 	}

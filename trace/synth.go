@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,12 @@ func Synthesize(spec string, seed uint64) (*Workload, error) {
 		}
 		return g.Workload(spec)
 	}
+	head, _, _ := strings.Cut(strings.TrimPrefix(spec, synthPrefix), ";")
+	if head != "" && !strings.Contains(head, "=") {
+		generators := []string{googlePrefix, montagePrefix}
+		return nil, dist.UnknownAmong("generator", synthPrefix+abridged(head), generators,
+			"there are "+strings.Join(generators, ", ")+" and "+SynthUsage)
+	}
 	g := generator{
 		jobs: 100, tasks: dist.Deterministic{Value: 10}, law: dist.Exponential{Mu: 0.1}, gap: dist.Exponential{Mu: 1}, known: true, seed: seed,
 	}
@@ -68,14 +75,35 @@ func Synthesize(spec string, seed uint64) (*Workload, error) {
 	return g.workload(spec)
 }
 
+// maxSynthTasks bounds what generators make: half a gigabyte. A law of the number of tasks easily asks for more than
+// was meant.
+const maxSynthTasks = 50_000_000
+
+var errSynthTasks = fmt.Errorf("synth: field tasks: expected at most %d tasks in all", maxSynthTasks)
+
+// parseJobs reads how many jobs are to be made, each of at least one task.
+func parseJobs(value string) (int, error) {
+	n, err := dist.ParseInt(value)
+	if err != nil || n < 1 || n > maxSynthTasks {
+		return 0, fmt.Errorf("expected a whole number from 1 to %d, got %q", maxSynthTasks, abridged(value))
+	}
+	return n, nil
+}
+
 // eachPair hands the pairs key=value of a spec to set.
 func eachPair(body string, set func(key, value string) error) error {
+	var seen []string
 	for _, pair := range strings.Split(body, ";") {
 		if pair = strings.TrimSpace(pair); pair == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
-		if err := set(strings.TrimSpace(key), strings.TrimSpace(value)); err != nil {
+		key = strings.TrimSpace(key)
+		if slices.Contains(seen, key) {
+			return fmt.Errorf("synth: field %s is given twice", key)
+		}
+		seen = append(seen, key)
+		if err := set(key, strings.TrimSpace(value)); err != nil {
 			return fmt.Errorf("synth: field %s: %w", key, err)
 		}
 	}
@@ -85,9 +113,7 @@ func eachPair(body string, set func(key, value string) error) error {
 func (g *generator) set(key, value string) (err error) {
 	switch key {
 	case "jobs":
-		if g.jobs, err = strconv.Atoi(value); err != nil || g.jobs < 1 || g.jobs > maxTasks {
-			return fmt.Errorf("expected a whole number of at least 1, got %q", value)
-		}
+		g.jobs, err = parseJobs(value)
 	case "tasks":
 		g.tasks, err = lawOrNumber(value)
 	case "law":
@@ -146,6 +172,12 @@ func parseArrivals(s string) (dist.Law, error) {
 
 // workload runs the generator. The first job arrives at 0.
 func (g *generator) workload(name string) (*Workload, error) {
+	total := 0.0
+	for k := range uint32(g.jobs) {
+		if total += g.tasksOf(k); !(total <= maxSynthTasks) {
+			return nil, errSynthTasks
+		}
+	}
 	w := &Workload{Name: name}
 	newNames(w)
 	now := sched.Time(0)
@@ -164,12 +196,13 @@ func (g *generator) workload(name string) (*Workload, error) {
 	return w, nil
 }
 
+// tasksOf draws the tasks of a job.
+func (g *generator) tasksOf(job uint32) float64 {
+	return max(1, math.Round(dist.Sample(g.tasks, uniform(jobStream(g.seed, job, drawTasks)))))
+}
+
 func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
-	n := math.Round(dist.Sample(g.tasks, uniform(jobStream(g.seed, k, drawTasks))))
-	n = max(1, n)
-	if !(n <= float64(maxTasks-len(w.Durations))) {
-		return fmt.Errorf("expected at most %d tasks in all", maxTasks)
-	}
+	n := g.tasksOf(k)
 	scale := 1.0
 	if g.scale != nil {
 		scale = max(0, dist.Sample(g.scale, uniform(jobStream(g.seed, k, drawScale))))

@@ -54,9 +54,7 @@ func parseGoogleJobs(body string, seed uint64) (GoogleJobs, error) {
 func (g *GoogleJobs) set(key, value string) (err error) {
 	switch key {
 	case "jobs":
-		if g.Jobs, err = strconv.Atoi(value); err != nil || g.Jobs < 1 || g.Jobs > maxTasks {
-			return fmt.Errorf("expected a whole number of at least 1, got %q", value)
-		}
+		g.Jobs, err = parseJobs(value)
 	case "window":
 		d, failed := time.ParseDuration(value)
 		if failed != nil || d <= 0 || d > maxInstant {
@@ -74,7 +72,7 @@ func (g *GoogleJobs) set(key, value string) (err error) {
 	default:
 		return fmt.Errorf("expected one of %s", strings.ReplaceAll(SynthGoogleUsage, synthPrefix, ""))
 	}
-	return nil
+	return err
 }
 
 // Workload runs the generator. It fails only where there would be more tasks than a workload holds.
@@ -85,8 +83,8 @@ func (g GoogleJobs) Workload(name string) (*Workload, error) {
 	arrivals := g.arrivals()
 	for k := range uint32(g.Jobs) {
 		tasks, mean := g.size(k)
-		if tasks > maxTasks-len(w.Durations) {
-			return nil, fmt.Errorf("synth: job %d: expected at most %d tasks in all", k, maxTasks)
+		if tasks > maxSynthTasks-len(w.Durations) {
+			return nil, errSynthTasks
 		}
 		first := len(w.Durations)
 		draws := jobStream(g.Seed, k, drawDurations)

@@ -165,6 +165,7 @@ func TestErrors(t *testing.T) {
 		{`{"stages":[]}`, "f:1: field stages: expected between 1 and 65535 stages, got 0"},
 		{`{"stages":[{"durations_seconds":[1]}]} 1`, "f:1: expected one JSON object on the line, found more behind it"},
 		{`{"stages":[{"durations_seconds":[1],"x":1}]}`, "f:1: field x: expected a field of docs/workloads.md, this one is unknown"},
+		{`{"stages":[{"taks":1}]}`, "f:1: field taks: unknown; did you mean tasks?"},
 		{`{"stages":[{"tasks":"3"}]}`, "f:1: field stages.tasks: expected a whole number in range, got string"},
 		{`{"stages":[{"tasks":3}]}`, "f:1: field stages[0].durations_seconds: expected a list of durations, or a law and a number of tasks"},
 		{`{"stages":[{"durations_seconds":[1,null]}]}`, `f:1: field stages[0].durations_seconds: [1]: expected a number of seconds, got "null"`},
@@ -183,12 +184,14 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"synth:jobs=0":            "synth: field jobs: expected a whole number of at least 1",
+		"synth:jobs=0":            "synth: field jobs: expected a whole number from 1 to 50000000, got \"0\"",
+		"synth:googel;jobs=3":     `unknown generator "synth:googel"; did you mean synth:google?`,
+		"synth:jobs=1;jobs=2":     "synth: field jobs is given twice",
 		"synth:job=3":             "synth: field job: expected one of synth:jobs=100;",
 		"synth:law=pareto":        "synth: field law: expected a number or a law: pareto wants",
 		"synth:arrivals=poisson":  "synth: field arrivals: expected a number or a law",
 		"synth:deadline=5":        "synth: field deadline: expected a duration such as 90s",
-		"synth:tasks=3000000000":  "synth: job 0: expected at most 2147483647 tasks in all",
+		"synth:tasks=3000000000":  "synth: field tasks: expected at most 50000000 tasks in all",
 		"synth:arrivals=1e9":      "synth: job 3 would arrive after",
 		"synth:law=1e10;jobs=1":   "synth: job 0: expected between 0 and 2305843009 seconds",
 		"/no/such/file/here.tr":   "open /no/such/file/here.tr: no such file or directory",

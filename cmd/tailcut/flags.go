@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,23 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%s (see '%s --help')", text, cmd.CommandPath())
+}
+
+// whole is a flag that is a whole number, as people write it: 1000000 or 1e6.
+type whole int
+
+func (n *whole) String() string { return strconv.Itoa(int(*n)) }
+func (n *whole) Type() string   { return "int" }
+func (n *whole) Set(s string) error {
+	value, err := dist.ParseInt(s)
+	*n = whole(value)
+	return err
+}
+
+// wholeVar adds a flag that is a whole number.
+func wholeVar(fl *pflag.FlagSet, to *int, name string, value int, usage string) {
+	*to = value
+	fl.Var((*whole)(to), name, usage)
 }
 
 // exclusive refuses two flags, one of which would be ignored.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,9 +18,10 @@ import (
 type overlapFlags struct {
 	policies  []string
 	synthetic string
-	jobs      float64
+	jobs      int
 	load      float64
 	loadGiven bool
+	jobsGiven bool
 	ratio     choice
 	seed      uint64
 	warmup    float64
@@ -55,7 +55,7 @@ func newOverlap() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.policies, "policy", []string{"maxsrpt", "splitsrpt", "klps"}, "policies to simulate")
 	flags.StringVar(&f.synthetic, "synthetic", "", "draw the jobs: lognormal")
-	flags.Float64Var(&f.jobs, "jobs", 1e6, "number of jobs to draw")
+	wholeVar(flags, &f.jobs, "jobs", 1_000_000, "number of jobs to draw")
 	flags.Float64Var(&f.load, "load", 0.75, "load of both stations, by drawn jobs or by scaling sizes; sizes in a CSV file are scaled only if this is given")
 	f.ratio = choice{value: "original", valid: []string{"original", cubeRoot}}
 	flags.Var(&f.ratio, "ratio", "with --load and a file, keep each job's ratio of shuffle to map size or take its cube root")
@@ -73,7 +73,7 @@ func newOverlap() *cobra.Command {
 		if f.synthetic != "" && !flags.Changed("warmup") {
 			f.warmup = 0.1
 		}
-		f.loadGiven = flags.Changed("load")
+		f.loadGiven, f.jobsGiven = flags.Changed("load"), flags.Changed("jobs")
 		if err := f.check(args); err != nil {
 			return err
 		}
@@ -107,8 +107,10 @@ func (f *overlapFlags) check(args []string) error {
 		return errors.New("expected either JOBS.csv or --synthetic lognormal")
 	case f.synthetic != "" && f.synthetic != "lognormal":
 		return fmt.Errorf("--synthetic: expected lognormal, not %q", f.synthetic)
-	case !(f.jobs >= 1 && f.jobs <= 1e12) || f.jobs != math.Trunc(f.jobs):
-		return fmt.Errorf("--jobs: expected a whole number from 1 to 1e12, not %v", f.jobs)
+	case f.jobs < 1 || f.jobs > 1e12:
+		return fmt.Errorf("--jobs: expected a whole number from 1 to 1e12, not %d", f.jobs)
+	case f.jobsGiven && f.synthetic == "":
+		return errors.New("--jobs: JOBS.csv says how many there are; it is for --synthetic")
 	case !(f.load > 0 && f.load <= 1e6):
 		return fmt.Errorf("--load: expected a number above 0, up to 1e6, not %v", f.load)
 	case f.ratio.value == cubeRoot && f.synthetic != "":

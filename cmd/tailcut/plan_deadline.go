@@ -42,9 +42,9 @@ func newPlanDeadline() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.capacity, "capacity", 0, "slots of the cluster (required)")
+	wholeVar(flags, &f.capacity, "capacity", 0, "slots of the cluster (required)")
 	flags.Float64Var(&f.lambda, "lambda", 1, "share of the slots that may be used")
-	flags.IntVar(&f.maxAttempts, "max-attempts", 5, "most attempts of a task, the original included")
+	wholeVar(flags, &f.maxAttempts, "max-attempts", 5, "most attempts of a task, the original included")
 	flags.StringVar(&f.utility, "utility", "maxmin", "what is best: maxmin (the worst job), sum (the number of jobs in time), log, or alpha=A in between")
 	flags.Var(&f.masterSlots, "master-slots", "slots that each job needs beside those of its tasks")
 	f.format = addFormat(cmd)

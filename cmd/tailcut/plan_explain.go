@@ -53,8 +53,8 @@ func newPlanExplain() *cobra.Command {
 			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -",
 	}
 	f.from.addFlags(cmd)
-	cmd.Flags().IntVar(&f.maxClones, "max-clones", 4, "most clones of a task to consider")
-	cmd.Flags().IntVar(&f.top, "top", 20, "stages to show in the table, 0 for all; csv and json have all")
+	wholeVar(cmd.Flags(), &f.maxClones, "max-clones", 4, "most clones of a task to consider")
+	wholeVar(cmd.Flags(), &f.top, "top", 20, "stages to show in the table, 0 for all; csv and json have all")
 	f.format = addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

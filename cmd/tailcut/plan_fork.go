@@ -56,17 +56,17 @@ func newPlanFork() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
-	flags.IntVar(&f.tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
+	wholeVar(flags, &f.tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
 	f.from.addFlags(cmd)
 	f.cluster.addFlags(cmd)
-	flags.IntVar(&f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
-	flags.IntVar(&f.clones, "clones", 0, "... with this many clones of each")
+	wholeVar(flags, &f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
+	wholeVar(flags, &f.clones, "clones", 0, "... with this many clones of each")
 	flags.Var(&f.original, "original", "... and keeps or kills its original")
-	flags.IntVar(&f.maxClones, "max-clones", 4, "most clones of a task to consider")
+	wholeVar(flags, &f.maxClones, "max-clones", 4, "most clones of a task to consider")
 	flags.Float64Var(&f.lambda, "lambda", 0.1, "price of a machine second in seconds of latency, of the cost-sensitive optimum")
 	flags.Float64Var(&f.quantile, "quantile", 0, "recommend what makes the job done soonest with this probability, such as 0.99, instead of on average")
 	flags.Var(&f.method, "method", "how to evaluate policies")
-	flags.IntVar(&f.rounds, "rounds", 1000, "repetitions of the methods bootstrap and simulate")
+	wholeVar(flags, &f.rounds, "rounds", 1000, "repetitions of the methods bootstrap and simulate")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all that is simulated or resampled")
 	flags.StringVar(&f.now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")
 	flags.StringVar(&f.compare, "compare", "", "other rules to evaluate, separated by commas, such as spark3,hadoop2")
@@ -77,6 +77,9 @@ func newPlanFork() *cobra.Command {
 		f.given = flags.Changed("stragglers") || flags.Changed("clones") || flags.Changed("original")
 		if f.given && !(flags.Changed("stragglers") && flags.Changed("clones") && flags.Changed("original")) {
 			return fmt.Errorf("--stragglers, --clones and --original go together: give all three, or none")
+		}
+		if flags.Changed("tasks") && f.tasks == 0 {
+			return fmt.Errorf("--tasks: expected a number from 1 to %d, got 0", maxPlanTasks)
 		}
 		if flags.Changed("quantile") && !(f.quantile > 0 && f.quantile < 1) {
 			return fmt.Errorf("--quantile: expected a number between 0 and 1, got %g", f.quantile)

@@ -38,7 +38,32 @@ func (d durationsFrom) read(stdin io.Reader) (*history.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.choose(stages)
+	st, err := d.choose(stages)
+	if len(stages) == 0 && d.path != "-" && (d.job != "" || d.stage != "") {
+		err = fmt.Errorf("%w; %s", err, d.instead())
+	}
+	return st, err
+}
+
+// instead tells which stages of the job, or else of the file, there are instead of the one that is not.
+func (d durationsFrom) instead() string {
+	all := durationsFrom{path: d.path, column: d.column}
+	if d.stage != "" {
+		all.job = d.job
+	}
+	stages, _, err := all.stages(nil)
+	if err == nil && len(stages) == 0 {
+		all.job = ""
+		stages, _, err = all.stages(nil)
+	}
+	switch {
+	case err != nil || len(stages) == 0:
+		return "it is empty"
+	case len(stages) == 1 && stages[0].Job == "" && stages[0].Stage == "":
+		return "it does not tell jobs and stages"
+	}
+	what, how := differ(stages)
+	return "its " + what + " are " + largest(stages, how)
 }
 
 // note tells what was done about attempts that did not end.
@@ -124,17 +149,28 @@ func (d durationsFrom) choose(stages []*history.Stage) (*history.Stage, error) {
 
 // ambiguous asks for a choice among stages, and names the largest.
 func (d durationsFrom) ambiguous(stages []*history.Stage) error {
-	jobs, names := map[string]bool{}, map[string]bool{}
+	what, how := differ(stages)
+	return fmt.Errorf("%s: there are %d %s in it; choose one with %s: %s; 'tailcut plan explain' ranks them",
+		d.name(), len(stages), what, how, largest(stages, how))
+}
+
+// differ says what stages are told apart by, and the flags for it.
+func differ(stages []*history.Stage) (what, how string) {
+	names := map[string]bool{}
 	for _, s := range stages {
-		jobs[s.Job], names[s.Stage] = true, true
+		names[s.Stage] = true
 	}
-	what, how := "stages", "--stage"
 	switch {
 	case len(names) == 1:
-		what, how = "jobs", "--job"
+		return "jobs", "--job"
 	case len(names) < len(stages):
-		how = "--job and --stage"
+		return "stages", "--job and --stage"
 	}
+	return "stages", "--stage"
+}
+
+// largest lists the largest of the stages, called as the flags call them.
+func largest(stages []*history.Stage, how string) string {
 	slices.SortStableFunc(stages, func(a, b *history.Stage) int { return cmp.Compare(b.Tasks, a.Tasks) })
 	var list []string
 	for _, s := range stages[:min(len(stages), 5)] {
@@ -148,6 +184,5 @@ func (d durationsFrom) ambiguous(stages []*history.Stage) error {
 	if len(stages) > len(list) {
 		more = fmt.Sprintf(" and %d more", len(stages)-len(list))
 	}
-	return fmt.Errorf("%s: there are %d %s in it; choose one with %s: %s%s; 'tailcut plan explain' ranks them",
-		d.name(), len(stages), what, how, strings.Join(list, ", "), more)
+	return strings.Join(list, ", ") + more
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/live/proc"
 	"github.com/tailcut/tailcut/live/remote"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -135,7 +136,7 @@ func newRun() *cobra.Command {
 func completeRun(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return []string{"grep", "sort", "wordcount", "wordmean"}, cobra.ShellCompDirectiveDefault
+			return mapreduce.Operators(), cobra.ShellCompDirectiveDefault
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -332,6 +333,9 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 	} else {
 		if len(args) == 0 {
 			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
+		}
+		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
+			return nil, dist.Unknown("operator", args[0], valid)
 		}
 		op = mapreduce.Operator{Name: args[0]}
 		args = args[1:]

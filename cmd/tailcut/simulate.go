@@ -40,7 +40,8 @@ type simulateFlags struct {
 	cluster                     *sim.Cluster // nil if --cluster is not given
 	slotsText                   string
 	slots                       slotsPerMachine
-	policies, slot, service     string
+	policies                    []string // lists
+	slot, service               string
 	runs                        int
 	seed                        uint64
 	speed                       string
@@ -67,12 +68,12 @@ func newSimulate() *cobra.Command {
 		Long: simulateLong, Example: simulateExample, Args: cobra.ExactArgs(1),
 	}
 	fl := cmd.Flags()
-	fl.IntVar(&f.machines, "machines", 0, "`number` of machines; required unless a --cluster says it")
+	wholeVar(fl, &f.machines, "machines", 0, "`number` of machines; required unless a --cluster says it")
 	fl.StringVar(&f.slotsText, "slots-per-machine", "1", "attempts that a machine runs at once: a `number`, or one for each class of slots such as map=2,shuffle=2")
-	fl.StringVar(&f.policies, "policy", "fifo", "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair is one for each class of slots")
+	fl.StringArrayVar(&f.policies, "policy", []string{"fifo"}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair is one for each class of slots")
 	fl.StringVar(&f.slot, "slot", "", "length of a slot, for policies that decide by slots (default: the policy's, 5s)")
 	fl.StringVar(&f.service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
-	fl.IntVar(&f.runs, "runs", 1, "runs of each policy, with other luck each")
+	wholeVar(fl, &f.runs, "runs", 1, "runs of each policy, with other luck each")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all luck")
 	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
@@ -152,6 +153,9 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	case f.launchDelay < 0:
 		return nil, wrongFlag("launch-delay", fmt.Errorf("expected a duration of at least 0, not %v", f.launchDelay))
 	}
+	if slot, err := time.ParseDuration(f.slot); f.slot != "" && (err != nil || slot < 0) {
+		return nil, wrongFlag("slot", fmt.Errorf("expected a duration such as 5s, not %q", f.slot))
+	}
 	if f.slots, err = parseSlots(f.slotsText, f.machines); err != nil {
 		return nil, wrongFlag("slots-per-machine", err)
 	}
@@ -181,7 +185,7 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		}
 	}
 	o.Progress.Noise = f.noise
-	for _, given := range policy.SplitList(f.policies) {
+	for _, given := range policy.SplitList(strings.Join(f.policies, ",")) {
 		c, err := f.candidate(given)
 		if err != nil {
 			return nil, wrongFlag("policy", err)
@@ -191,6 +195,7 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	if f.workload, err = f.input.load(ctx, workload, f.stdin, f.stderr, f.seed); err != nil {
 		return nil, err
 	}
+	f.noteFaults()
 	if f.cluster != nil {
 		if _, err := f.cluster.Locate(f.workload); err != nil {
 			return nil, wrongFlag("cluster", err)
@@ -205,6 +210,17 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		}
 	}
 	return policies, nil
+}
+
+// noteFaults tells of machines that fail so often that hardly a task is done before: an attempt of d seconds lives with
+// probability exp(-d/mtbf), so that the simulation may never end.
+func (f *simulateFlags) noteFaults() {
+	const often = 10
+	mean := f.workload.WorkSeconds() / float64(max(1, f.workload.Tasks())) / f.options.Speed
+	if mtbf := f.options.Faults.MTBF.Seconds(); mtbf > 0 && mean > often*mtbf {
+		fmt.Fprintf(f.stderr, "tailcut: --failures: a machine fails %s times, on average, while it works on the mean task, of %s; "+
+			"few attempts will come to an end, and the simulation perhaps never\n", humanCount(mean/mtbf), humanSeconds(mean))
+	}
 }
 
 // speedFactor computes --speed-factor.

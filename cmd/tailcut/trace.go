@@ -39,7 +39,7 @@ and the last job, divided by what the machines can do in that time.`,
 	input := addWorkloadFlags(cmd)
 	var machines int
 	var seed uint64
-	cmd.Flags().IntVar(&machines, "machines", 0, "tell the load on that `number` of machines of one slot each")
+	wholeVar(cmd.Flags(), &machines, "machines", 0, "tell the load on that `number` of machines of one slot each")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of what is drawn")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -35,8 +35,8 @@ func addWorkloadFlags(cmd *cobra.Command) *workloadFlags {
 	f := &workloadFlags{}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.imports, "import", nil, "what public traces leave open, `KEY=VALUE`: "+trace.ImportUsage)
-	fl.IntVar(&f.filter.Skip, "skip", 0, "leave out the first `N` jobs")
-	fl.IntVar(&f.filter.MinTasks, "min-tasks", 0, "leave out jobs of fewer than `N` tasks")
+	wholeVar(fl, &f.filter.Skip, "skip", 0, "leave out the first `N` jobs")
+	wholeVar(fl, &f.filter.MinTasks, "min-tasks", 0, "leave out jobs of fewer than `N` tasks")
 	fl.DurationVar(&f.from, "from", 0, "take jobs that arrive at this `instant` of the workload or later, such as 2h or 1470000s")
 	fl.DurationVar(&f.to, "to", 0, "take jobs that arrive before this `instant`")
 	fl.StringVar(&f.drop, "drop", "", "leave out the jobs that a CSV `file` lists in its column line or job; of rows with an end_event, those that did not FINISH")

@@ -202,6 +202,9 @@ func TestFormats(t *testing.T) {
 		{"tr of nine tasks, whose line has as many fields as a Google event", "5 9 2 1 2 3 1 2 3 1 2 3\n", "", "workload", nil},
 		{"numbers", "# seconds\n\n1.5 # one\n2e-3\r\n", "", "numbers", []Attempt{{Duration: 1500e6}, {Task: 1, Duration: 2e6}}},
 		{"column by name", "task,seconds\na,1\nb,2\n", "seconds", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"semicolons and a mark", "\ufeffseconds;task;note, or so\n1;a;\n2;b;\n", "seconds", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"tabs", "task\tseconds\na\t1\nb\t2\n", "2", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"numbers behind a mark", "\ufeff1\n2\n", "", "numbers", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
 		{"column by number", "a,1\nb,2\n", "2", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -86,12 +86,15 @@ func (l *Log) open(r io.ReadCloser, column string) error {
 	}
 	l.closer = func() { done(); r.Close() }
 	l.first = &lines{name: name, in: bufio.NewReaderSize(in, 1<<18)}
+	if mark, _ := l.first.in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = l.first.in.Discard(3)
+	}
 	head, err := l.first.in.Peek(1 << 16)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s:1: %w", name, unreadable(err))
 	}
 	if column != "" {
-		l.Format, l.reader = "column of a CSV", &csvColumn{column: column}
+		l.Format, l.reader = "column of a CSV", &csvColumn{column: column, comma: separator(head)}
 		return nil
 	}
 	for _, f := range formats {

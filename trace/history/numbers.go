@@ -54,12 +54,13 @@ func (a *Attempt) seconds(text []byte) error {
 // first line may be a header or not.
 type csvColumn struct {
 	column string
+	comma  rune
 	a      Attempt
 }
 
 func (c *csvColumn) read(in *lines, emit emit) error {
 	r := csv.NewReader(in.in)
-	r.Comment = '#'
+	r.Comma, r.Comment = c.comma, '#'
 	r.TrimLeadingSpace = true
 	r.ReuseRecord = true
 	index := -1
@@ -105,6 +106,18 @@ func (c *csvColumn) read(in *lines, emit emit) error {
 		}
 		c.a.Task++
 	}
+}
+
+// separator returns what parts the columns in the first line: what is in it most often, a comma by default.
+func separator(head []byte) rune {
+	line, _ := firstLine(head)
+	best := ','
+	for _, r := range ";\t" {
+		if bytes.Count(line, []byte(string(r))) > bytes.Count(line, []byte(string(best))) {
+			best = r
+		}
+	}
+	return best
 }
 
 // oneLine keeps a message on one line.
