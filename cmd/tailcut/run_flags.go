@@ -102,7 +102,7 @@ func newRun() *cobra.Command {
 	fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
 	fl.StringVar(&f.slot, "slot", "0s", "length of a slot, for policies that decide by slots; 0s decides whenever something has happened")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
-	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
+	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
 	fl.StringVar(&f.deadline, "deadline", "", "`time` by which the job should be done: 10m after the start, or an instant such as 2026-11-30T18:00:00Z")
 	fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, to reckon with for --deadline (without: durations of earlier runs of the same --name)")
 	fl.BoolVar(&f.strict, "fail-on-deadline", false, "exit with 1 if the deadline is missed")

@@ -78,7 +78,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
-	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones that may run at once (`N`, none for no limit, or default: max(10, 1 % of tasks, 10 % of running))")
+	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
 	fl.StringVar(&f.failures, "failures", "none", "machines fail and are repaired, both after exponential times: `mtbf=24h,mttr=10m`")
 	fl.StringVar(&f.progress, "progress", "auto", "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, or auto: exact for policies that decide by it")
 	fl.Float64Var(&f.noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
