@@ -151,23 +151,27 @@ func simulateGoogle(t *testing.T, values []float64, l dist.Law, specs []string) 
 
 const googleIntro = `# Spark's speculation on 77 real jobs, as planned and as shipped
 
-What do the settings gain that ` + "`tailcut plan fork`" + ` recommends for Spark? These are the 77 jobs of the Google trace of 2011 (CC-BY 4.0) with at least 50 tasks, the
-longest of which takes at least 4 times the median. For each job the planner was given the durations of its tasks, and the simulator then ran
-the job %d times under Spark's defaults (since version 4: quantile 0.9, multiplier 3) and under the recommended settings, with other luck than the planner's:
+What do the settings gain that ` + "`tailcut plan fork`" + ` recommends for Spark? These are the 77 jobs of the Google trace of
+2011 (CC-BY 4.0) with at least 50 tasks, the longest of which takes at least 4 times the median. For each job the
+planner was given the durations of its tasks, and the simulator then ran the job %d times under Spark's defaults
+(since version 4: quantile 0.9, multiplier 3) and under the recommended settings, with other luck than the planner's:
 originals and clones drawn from the job's durations, and a machine for every attempt.
 
-- **as plain** are the settings of ` + "`tailcut plan fork`" + `: the fastest that need no more machine time than the job without clones.
-- **as Spark** are those of ` + "`tailcut plan fork --now spark`" + `: the fastest that need no more machine time than Spark's defaults.
-- "saves" is against Spark's defaults, in latency and in machine time; ± is half of the 95 %% interval of the runs' differences. A dash: the planner
-  found nothing better.
+- **as plain** are the settings of ` + "`tailcut plan fork`" + `: the fastest that need no more machine time than the job
+  without clones.
+- **as Spark** are those of ` + "`tailcut plan fork --now spark`" + `: the fastest that need no more machine time than Spark's
+  defaults.
+- "saves" is against Spark's defaults, in latency and in machine time; ± is half of the 95 %% interval of the runs'
+  differences. A dash: the planner found nothing better.
 
-**With no more machine time than Spark's defaults** the planner has better settings for %d of the 77 jobs. In the simulator %d of them are faster beyond doubt
-(the interval is above 0), %d slower beyond doubt; machine time is higher beyond doubt for %d. Over these jobs the latency falls by %.1f %% in the mean, by at most %.1f %%.
-For the other %d jobs it found nothing that saves half a percent of the latency.
+**With no more machine time than Spark's defaults** the planner has better settings for %d of the 77 jobs. In the
+simulator %d of them are faster beyond doubt (the interval is above 0), %d slower beyond doubt; machine time is higher
+beyond doubt for %d. Over these jobs the latency falls by %.1f %% in the mean, by at most %.1f %%. For the other %d jobs
+it found nothing that saves half a percent of the latency.
 
-**With no more machine time than without clones** it has settings for %d jobs: %d of them are faster beyond doubt than under Spark's defaults, %d slower. Where Spark's defaults
-save machine time, some of these spend what is saved, as the table says. On the other jobs it
-found no settings that are faster than no clones for no more machine time.
+**With no more machine time than without clones** it has settings for %d jobs: %d of them are faster beyond doubt than
+under Spark's defaults, %d slower. Where Spark's defaults save machine time, some of these spend what is saved, as the
+table says. On the other jobs it found no settings that are faster than no clones for no more machine time.
 
 `
 
