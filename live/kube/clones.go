@@ -21,6 +21,9 @@ type cloneGate struct {
 // cloneRetry is how long a clone waits at the gate before it knocks again.
 const cloneRetry = 250 * time.Millisecond
 
+// refusedRetry is how long a clone waits whose pod the API server has refused.
+const refusedRetry = 30 * time.Second
+
 // newCloneGate lets through most clones at once, and perSecond of them in a second.
 func newCloneGate(most int, perSecond float64) *cloneGate {
 	return &cloneGate{most: most, rate: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond))), live: map[types.UID]int{}}

@@ -2,12 +2,15 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // What the Job API promises, seen from outside: with reconciliations, over an API server without validation.
@@ -102,5 +105,61 @@ func TestActiveDeadline(t *testing.T) {
 				t.Errorf("%+v", st)
 			}
 		})
+	}
+}
+
+// A clone that the API server refuses is told of and tried again after a while. Nothing else of the Job minds.
+func TestRefusedClone(t *testing.T) {
+	job := testJob(1)
+	job.Annotations = map[string]string{PolicyAnnotation: "srew:slot=0s"}
+	b := newBench(t, job)
+	told := events.NewFakeRecorder(10)
+	b.events = told
+	refusals := 0
+	b.refuse = func(o client.Object) error {
+		if o.GetLabels()[KindLabel] == clone {
+			refusals++
+			return errors.New("no such priority class")
+		}
+		return nil
+	}
+	b.settle()
+	if n := len(b.live()); n != 1 || refusals == 0 || len(told.Events) != refusals {
+		t.Fatalf("%d pods, %d refusals, %d events", n, refusals, len(told.Events))
+	}
+	if text, want := <-told.Events, "Warning FailedCreate Error creating a clone of index 0: no such priority class"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	b.refuse = nil
+	next, err := b.visit()
+	if err != nil || next.RequeueAfter <= 0 {
+		t.Fatal(next, err)
+	}
+	if n := len(b.live()); n != 1 {
+		t.Errorf("%d pods, before it is time", n)
+	}
+	b.clock = b.clock.Add(refusedRetry)
+	b.settle()
+	if n := len(b.live()); n != 1+refusals {
+		t.Errorf("%d pods, %d clones were refused", n, refusals)
+	}
+}
+
+// An original that is refused is an error, which is tried again with growing waits, and clones do not take what it may have been refused for.
+func TestRefusedOriginal(t *testing.T) {
+	b := newBench(t, testJob(3))
+	b.refuse = func(o client.Object) error {
+		if o.GetLabels()[indexLabel] == "1" {
+			return errors.New("over quota")
+		}
+		return nil
+	}
+	if err := b.reconcile(); err == nil {
+		t.Fatal("no error")
+	}
+	b.refuse = nil
+	b.settle()
+	if n := len(b.live()); n != 3 {
+		t.Errorf("%d pods", n)
 	}
 }

@@ -45,7 +45,8 @@ func podFor(job *batchv1.Job, a *attempt, earlier []sight, slow []string, failur
 	if a.clone {
 		kind = clone
 		if cloneClass != "" {
-			pod.Spec.PriorityClassName, pod.Spec.Priority = cloneClass, nil
+			// what follows from the class must not be said, or be the same
+			pod.Spec.PriorityClassName, pod.Spec.Priority, pod.Spec.PreemptionPolicy = cloneClass, nil, nil
 		}
 	}
 	pod.Labels = with(pod.Labels, AttemptLabel, strconv.Itoa(a.number), KindLabel, kind)

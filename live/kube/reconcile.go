@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -219,88 +218,6 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	}
 	c.watchDeadline(job, s, now)
 	return c.create(ctx, job, s, pods, sights, now)
-}
-
-// create makes the pods that are missing and may be made now.
-func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) error {
-	dry := job.Annotations[DryRunAnnotation] == "true"
-	missing := s.run.missing()
-	clones := 0
-	for i := range sights {
-		if sights[i].clone && sights[i].live {
-			clones++
-		}
-	}
-	c.clones.hold(job.UID, clones)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelRequests)
-	var made []*attempt
-	var slow []string
-	if len(missing) > 0 {
-		slow = s.run.slowNodes(now)
-	}
-	for _, a := range missing {
-		if _, wait := s.unseen[a.ref]; wait {
-			continue
-		}
-		if at := notBefore(sights, a.index); at.After(now) {
-			s.comeBack(at)
-			continue
-		}
-		if a.clone {
-			if dry {
-				c.dryClone(job, s, a)
-				continue
-			}
-			if !c.clones.take(job.UID, now) {
-				s.comeBack(now.Add(cloneRetry))
-				continue
-			}
-		}
-		var earlier []sight
-		for i := range sights {
-			if sights[i].index == a.index {
-				earlier = append(earlier, sights[i])
-			}
-		}
-		failures := 0
-		if job.Spec.BackoffLimitPerIndex != nil {
-			failures = inherited(job, pods, a.index)
-		}
-		pod := podFor(job, a, earlier, slow, failures, c.class)
-		s.unseen[a.ref] = now
-		s.comeBack(now.Add(unseenFor))
-		made = append(made, a)
-		group.Go(func() error {
-			err := c.client.Create(ctx, pod)
-			if apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-				return nil
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		for _, a := range made { // those that do exist are known by their names the next time
-			delete(s.unseen, a.ref)
-		}
-		c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating: %v", err)
-		return err
-	}
-	for _, a := range made {
-		attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
-		if a.clone {
-			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
-		}
-	}
-	return nil
-}
-
-// dryClone tells once of a clone that is not made.
-func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
-	if a.told >= 0 {
-		a.told = -1
-		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
-	}
 }
 
 // complain tells once what keeps a Job from running.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -25,12 +26,13 @@ import (
 // bench is a reconciler and an API server without validation, whose time the test sets and whose requests fail when it says.
 type bench struct {
 	*reconciler
-	t     *testing.T
-	api   client.Client
-	clock time.Time
-	mu    sync.Mutex // requests of one reconciliation run side by side
-	odds  float64    // to meet the deadline; 0 if not known
-	left  int        // requests that succeed before all fail, as if the controller was killed; negative for never
+	t      *testing.T
+	api    client.Client
+	clock  time.Time
+	mu     sync.Mutex                // requests of one reconciliation run side by side
+	odds   float64                   // to meet the deadline; 0 if not known
+	refuse func(client.Object) error // says why an object is not created
+	left   int                       // requests that succeed before all fail, as if the controller was killed; negative for never
 }
 
 func newBench(t *testing.T, job *batchv1.Job) *bench {
@@ -63,6 +65,11 @@ func (b *bench) restart() {
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if err := alive(); err != nil {
 				return err
+			}
+			if b.refuse != nil {
+				if err := b.refuse(o); err != nil {
+					return err
+				}
 			}
 			o.SetUID(types.UID("uid of " + o.GetName())) // the fake gives none
 			return c.Create(ctx, o, opts...)
@@ -188,6 +195,7 @@ func TestWrongAnnotation(t *testing.T) {
 func TestPod(t *testing.T) {
 	job := testJob(2)
 	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "TAILCUT_TASK", Value: "mine"}}}}
+	job.Spec.Template.Spec.Priority, job.Spec.Template.Spec.PreemptionPolicy = ptr.To[int32](7), ptr.To(corev1.PreemptLowerPriority)
 	a := &attempt{ref: ref{1, 2}, clone: true}
 	p := podFor(job, a, []sight{{node: "slow"}, {node: "slow"}, {node: ""}, {node: "other"}}, []string{"sluggish"}, 0, "low")
 	terms := p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
@@ -199,7 +207,7 @@ func TestPod(t *testing.T) {
 		t.Errorf("env %+v", env)
 	}
 	if p.Spec.Hostname != "job-1" || p.Labels[indexLabel] != "1" || p.Annotations[indexLabel] != "1" || p.Labels[KindLabel] != clone ||
-		p.Spec.PriorityClassName != "low" || !hasFinalizer(p) || !metav1.IsControlledBy(p, job) {
+		p.Spec.PriorityClassName != "low" || p.Spec.Priority != nil || p.Spec.PreemptionPolicy != nil || !hasFinalizer(p) || !metav1.IsControlledBy(p, job) {
 		t.Errorf("%+v", p)
 	}
 	other := *a

@@ -61,14 +61,15 @@ type attempt struct {
 	id      sched.AttemptID // what stands for it in the core, 0 if nothing does
 	machine sched.MachineID
 	clone   bool
-	seen    bool    // there was a pod
-	begun   bool    // the core knows that its containers have started
-	spent   bool    // its end was told to the core
-	dropped bool    // the core or the policy has ended it
-	won     bool    // its result is the task's
-	node    string  // "" before it has one
-	told    float64 // progress
-	offset  int64   // that it goes on from
+	seen    bool      // there was a pod
+	begun   bool      // the core knows that its containers have started
+	spent   bool      // its end was told to the core
+	dropped bool      // the core or the policy has ended it
+	won     bool      // its result is the task's
+	node    string    // "" before it has one
+	told    float64   // progress
+	offset  int64     // that it goes on from
+	refused time.Time // when the API server did not let a clone be made; zero for never
 }
 
 func (a *attempt) compare(b ref) int {

@@ -1,0 +1,130 @@
+package kube
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// create makes the pods that are missing and may be made now: first those of originals.
+func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) error {
+	clones := 0
+	for i := range sights {
+		if sights[i].clone && sights[i].live {
+			clones++
+		}
+	}
+	c.clones.hold(job.UID, clones)
+	missing := s.run.missing()
+	for _, clones := range []bool{false, true} {
+		var due []*attempt
+		for _, a := range missing {
+			if a.clone == clones && c.mayMake(job, s, a, sights, now) {
+				due = append(due, a)
+			}
+		}
+		if err := c.makePods(ctx, job, s, due, pods, sights, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayMake tells whether an attempt that has no pod may have it now, and sees to it that it is asked again.
+func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []sight, now time.Time) bool {
+	if _, made := s.unseen[a.ref]; made {
+		return false
+	}
+	at := notBefore(sights, a.index)
+	if again := a.refused.Add(refusedRetry); again.After(at) {
+		at = again
+	}
+	switch {
+	case at.After(now):
+		s.comeBack(at)
+		return false
+	case !a.clone:
+		return true
+	case job.Annotations[DryRunAnnotation] == "true":
+		c.dryClone(job, s, a)
+		return false
+	case !c.clones.take(job.UID, now):
+		s.comeBack(now.Add(cloneRetry))
+		return false
+	}
+	return true
+}
+
+// makePods makes the pods of attempts. If one of originals cannot be made, that is an error and the others wait. Clones
+// need not be: one that is refused, by a quota or since its priority class is missing, holds up nothing else.
+func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, due []*attempt, pods []*corev1.Pod, sights []sight, now time.Time) error {
+	if len(due) == 0 {
+		return nil
+	}
+	slow := s.run.slowNodes(now)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelRequests)
+	refused := make([]error, len(due))
+	for i, a := range due {
+		var earlier []sight
+		for i := range sights {
+			if sights[i].index == a.index {
+				earlier = append(earlier, sights[i])
+			}
+		}
+		failures := 0
+		if job.Spec.BackoffLimitPerIndex != nil {
+			failures = inherited(job, pods, a.index)
+		}
+		pod := podFor(job, a, earlier, slow, failures, c.class)
+		s.unseen[a.ref] = now
+		group.Go(func() error {
+			err := c.client.Create(ctx, pod)
+			if err == nil || apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+				return nil
+			}
+			if refused[i] = err; a.clone {
+				return nil
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	if err != nil {
+		c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating: %v", err)
+	}
+	for i, a := range due {
+		c.made(job, s, a, refused[i], now)
+	}
+	return err
+}
+
+// made notes that the pod of an attempt was made, or refused.
+func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error, now time.Time) {
+	if refused != nil {
+		delete(s.unseen, a.ref) // one that does exist is known by its name the next time
+		if a.clone {
+			a.refused = now
+			s.comeBack(now.Add(refusedRetry))
+			c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating a clone of %s: %v", nameOfTask(job, a.index), refused)
+		}
+		return
+	}
+	s.comeBack(now.Add(unseenFor))
+	attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
+	if a.clone {
+		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
+	}
+}
+
+// dryClone tells once of a clone that is not made.
+func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
+	if a.told >= 0 {
+		a.told = -1
+		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
+	}
+}
