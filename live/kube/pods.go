@@ -157,13 +157,13 @@ const (
 )
 
 // notBefore returns when an index that has failed may have its next attempt: 10 s after the first failure, and twice as
-// long after each other.
+// long after each other. Failures that count for nothing count here: who fails at once is not made again at once.
 func notBefore(sights []sight, index int) time.Time {
 	var last *time.Time
 	failures := 0
 	for i := range sights {
 		s := &sights[i]
-		if s.index != index || s.phase != failed {
+		if s.index != index || !s.backsOff {
 			continue
 		}
 		failures++

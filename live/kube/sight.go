@@ -33,6 +33,7 @@ type sight struct {
 	phase    phase
 	live     bool // its containers run, or may come to run
 	leaving  bool // it is being deleted
+	backsOff bool // it ended without result, and not by the controller: its task's next attempt waits
 	clone    bool
 	node     string
 	begun    time.Time // zero if that is not known
@@ -64,8 +65,8 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		s.phase = succeeded
 	case podFailed(job, pod):
-		s.phase = failed
-		if verdictOn(job, pod).action == ignore {
+		s.phase, s.backsOff = failed, true
+		if verdictOn(job, pod).action == ignore || s.clone && disrupted(pod) {
 			s.phase = gone
 		}
 	case pod.Status.Phase == corev1.PodRunning:
@@ -93,6 +94,12 @@ func podFailed(job *batchv1.Job, pod *corev1.Pod) bool {
 	}
 }
 
+// disrupted tells whether the pod was preempted, evicted, or lost with its node. That happens to clones first, whose
+// priority is below all others, and the user, who did not ask for them, does not lose retries by it.
+func disrupted(pod *corev1.Pod) bool {
+	return podCondition(pod, corev1.DisruptionTarget, corev1.ConditionTrue) != nil
+}
+
 // replacesFailedOnly tells whether an index gets a new pod only when the old one has ended.
 func replacesFailedOnly(job *batchv1.Job) bool {
 	p := job.Spec.PodReplacementPolicy
@@ -100,7 +107,7 @@ func replacesFailedOnly(job *batchv1.Job) bool {
 }
 
 // lifetime returns when the first container started and the last one ended, to the second; the pod's own marks stand in
-// for what the kubelet did not tell.
+// for what the kubelet did not tell. Of a pod that is over or being deleted the end is always known.
 func lifetime(pod *corev1.Pod) (begun, ended time.Time) {
 	for i := range pod.Status.ContainerStatuses {
 		state := &pod.Status.ContainerStatuses[i].State
@@ -109,18 +116,49 @@ func lifetime(pod *corev1.Pod) (begun, ended time.Time) {
 			begun = earlier(begun, state.Running.StartedAt)
 		case state.Terminated != nil:
 			begun = earlier(begun, state.Terminated.StartedAt)
-			if state.Terminated.FinishedAt.After(ended) {
-				ended = state.Terminated.FinishedAt.Time
-			}
 		}
 	}
 	if begun.IsZero() && pod.Status.StartTime != nil && pod.Status.Phase != corev1.PodPending {
 		begun = pod.Status.StartTime.Time
 	}
-	if ended.IsZero() && pod.DeletionTimestamp != nil { // which is when its grace period is over
-		ended = pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+	ended = lastFinish(pod.Status.ContainerStatuses)
+	if ended.IsZero() && (terminal(pod) || pod.DeletionTimestamp != nil) {
+		ended = endWithoutContainers(pod)
 	}
 	return begun, ended
+}
+
+func lastFinish(statuses []corev1.ContainerStatus) (last time.Time) {
+	for i := range statuses {
+		if t := statuses[i].State.Terminated; t != nil && t.FinishedAt.After(last) {
+			last = t.FinishedAt.Time
+		}
+	}
+	return last
+}
+
+// endWithoutContainers is when a pod ended whose containers do not tell: an init container failed, the kubelet refused
+// the pod, or its node was lost. After the init containers the order is that of Kubernetes' own controller.
+func endWithoutContainers(pod *corev1.Pod) time.Time {
+	if last := lastFinish(pod.Status.InitContainerStatuses); !last.IsZero() {
+		return last
+	}
+	if c := podCondition(pod, corev1.PodReady, corev1.ConditionFalse); c != nil && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
+	}
+	if pod.DeletionTimestamp != nil { // which is when its grace period is over
+		return pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+	}
+	return pod.CreationTimestamp.Time
+}
+
+func podCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == kind && c.Status == status {
+			return c
+		}
+	}
+	return nil
 }
 
 func earlier(t time.Time, u metav1.Time) time.Time {

@@ -201,7 +201,7 @@ func (t *tally) present(pods []*corev1.Pod) {
 			*st.Terminating++
 		default:
 			st.Active++
-			if isReady(p) {
+			if podCondition(p, corev1.PodReady, corev1.ConditionTrue) != nil {
 				*st.Ready++
 			}
 		}
@@ -305,12 +305,6 @@ func restarts(job *batchv1.Job, pods []*corev1.Pod) int {
 		}
 	}
 	return n
-}
-
-func isReady(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 func hasFinalizer(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, finalizer) }
