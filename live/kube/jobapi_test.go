@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -161,5 +162,26 @@ func TestRefusedOriginal(t *testing.T) {
 	b.settle()
 	if n := len(b.live()); n != 3 {
 		t.Errorf("%d pods", n)
+	}
+}
+
+// Whoever deletes a Job says what becomes of its pods, which kubectl delete --cascade=orphan keeps: they are let go of and run on.
+func TestDeletedJob(t *testing.T) {
+	job := testJob(2)
+	job.Finalizers = []string{metav1.FinalizerOrphanDependents}
+	b := newBench(t, job)
+	b.settle()
+	if err := b.api.Delete(context.Background(), b.job()); err != nil {
+		t.Fatal(err)
+	}
+	b.settle()
+	pods := b.live()
+	if len(pods) != 2 {
+		t.Fatalf("%d pods", len(pods))
+	}
+	for _, p := range pods {
+		if hasFinalizer(&p) || p.Labels[LostLabel] != "" {
+			t.Errorf("%+v", p.ObjectMeta)
+		}
 	}
 }

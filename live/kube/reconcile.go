@@ -115,7 +115,11 @@ func (c *reconciler) podsOf(ctx context.Context, name types.NamespacedName, uid 
 // job brings a Job of ours forward and returns when to come back, the zero time for when something happens.
 func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (next time.Time, err error) {
 	name := client.ObjectKeyFromObject(job)
-	if job.DeletionTimestamp != nil || finished(job) {
+	switch {
+	case job.DeletionTimestamp != nil: // whoever deletes it has said whether the pods are to go too
+		c.forget(name)
+		return next, c.releaseAll(ctx, pods)
+	case finished(job):
 		c.forget(name)
 		return next, errors.Join(c.end(ctx, alive(pods), "job-over"), c.releaseAll(ctx, pods))
 	}
