@@ -2,29 +2,39 @@ package kube
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 )
 
 // create makes the pods that are missing and may be made now: first those of originals.
 func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) error {
-	clones := 0
+	live, clones := 0, 0
 	for i := range sights {
-		if sights[i].clone && sights[i].live {
-			clones++
+		if sights[i].live {
+			live++
+			if sights[i].clone {
+				clones++
+			}
 		}
 	}
 	c.clones.hold(job.UID, clones)
 	missing := s.run.missing()
+	room := len(missing)
+	if replacesFailedOnly(job) { // those that are ending keep their place until they have ended
+		room = min(room, int(ptr.Deref(job.Spec.Parallelism, 1))-live-len(s.unseen))
+	}
 	for _, clones := range []bool{false, true} {
 		var due []*attempt
 		for _, a := range missing {
-			if a.clone == clones && c.mayMake(job, s, a, sights, now) {
+			if room > 0 && a.clone == clones && c.mayMake(job, s, a, sights, now) {
 				due = append(due, a)
+				room--
 			}
 		}
 		if err := c.makePods(ctx, job, s, due, pods, sights, now); err != nil {
@@ -37,6 +47,9 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 // mayMake tells whether an attempt that has no pod may have it now, and sees to it that it is asked again.
 func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []sight, now time.Time) bool {
 	if _, made := s.unseen[a.ref]; made {
+		return false
+	}
+	if replacesFailedOnly(job) && !a.clone && slices.ContainsFunc(sights, func(x sight) bool { return x.index == a.index && x.live && x.leaving }) {
 		return false
 	}
 	at := notBefore(sights, a.index)

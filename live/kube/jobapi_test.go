@@ -185,3 +185,45 @@ func TestDeletedJob(t *testing.T) {
 		}
 	}
 }
+
+// With podReplacementPolicy Failed no index has a second pod, and the Job not more than spec.parallelism, before the first has ended: whoever ends it.
+func TestReplacedWhenEnded(t *testing.T) {
+	suspend := func(yes bool) func(*batchv1.Job) { return func(j *batchv1.Job) { j.Spec.Suspend = &yes } }
+	parallelism := func(n int32) func(*batchv1.Job) { return func(j *batchv1.Job) { j.Spec.Parallelism = &n } }
+	for _, c := range []struct {
+		name       string
+		away, back func(*batchv1.Job)
+	}{
+		{"suspended and resumed", suspend(true), suspend(false)},
+		{"fewer and more at once", parallelism(0), parallelism(2)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := testJob(4)
+			job.Spec.PodReplacementPolicy, job.Spec.Parallelism = ptr.To(batchv1.Failed), ptr.To[int32](2)
+			b := newBench(t, job)
+			b.settle()
+			for _, p := range b.live() {
+				p.Finalizers = append(p.Finalizers, "example.org/slow") // so that the API server keeps it
+				p.Spec.NodeName = "node"
+				if err := b.api.Update(context.Background(), &p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.edit(c.away)
+			b.settle()
+			b.edit(c.back)
+			for ending := 2; ending >= 0; ending-- {
+				b.settle()
+				if n := len(b.live()); n != 2-ending {
+					t.Fatalf("%d pods run while %d end", n, ending)
+				}
+				for _, p := range b.pods() {
+					if p.DeletionTimestamp != nil && !terminal(&p) {
+						b.finishPod(&p, corev1.PodFailed)
+						break
+					}
+				}
+			}
+		})
+	}
+}
