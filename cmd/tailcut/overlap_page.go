@@ -14,7 +14,7 @@ import (
 // page is the study with a plot.
 func (s *overlapStudy) page() *report.Page {
 	r := s.result()
-	t := report.Table{Name: "flow", Columns: []string{"policy", "mean flow (s)", "median (s)", "p99 (s)", "max (s)", "mean slowdown", "of lower bound"}}
+	t := report.Table{Name: "flow", Columns: []string{"policy", "mean flow (s)", "median (s)", "p99 (s)", "max (s)", "mean slowdown", "times the lower bound"}}
 	for _, f := range r.Results {
 		row := []any{f.Policy}
 		for _, v := range []*float64{f.MeanFlow, f.MedianFlow, f.P99Flow, f.MaxFlow, f.MeanSlowdown, f.Relative} {
@@ -28,7 +28,7 @@ func (s *overlapStudy) page() *report.Page {
 	}
 	page := &report.Page{
 		Name: "overlap", Title: "Overlapping map and shuffle", Intro: []string{
-			fmt.Sprintf("%d jobs in the fluid model; no policy has a mean flow time below %s s.", r.Jobs, short(r.LowerBound)),
+			fmt.Sprintf("%d jobs in the fluid model; no policy has a mean flow time below %s.", r.Jobs, orDash(r.LowerBound, humanSeconds)),
 		},
 		Sections: []report.Section{{Title: "Flow times", Tables: []report.Table{t}}},
 	}

@@ -66,21 +66,26 @@ func (s *overlapStudy) print(w io.Writer, format string) error {
 	case "csv":
 		return r.printCSV(w)
 	}
-	t := newTable("policy", "mean flow s", "median s", "p99 s", "max s", "mean slowdown", "of lower bound")
+	t := newTable("policy", "mean flow", "median", "p99", "max", "slowdown", "times the lower bound")
+	alignRight(t, 2, 7)
 	for _, f := range r.Results {
-		t.AppendRow(table.Row{f.Policy, short(f.MeanFlow), short(f.MedianFlow), short(f.P99Flow), short(f.MaxFlow), short(f.MeanSlowdown), short(f.Relative)})
+		t.AppendRow(table.Row{f.Policy, orDash(f.MeanFlow, humanSeconds), orDash(f.MedianFlow, humanSeconds), orDash(f.P99Flow, humanSeconds),
+			orDash(f.MaxFlow, humanSeconds), orDash(f.MeanSlowdown, ratio), orDash(f.Relative, ratio)})
 	}
 	fmt.Fprintln(w, t.Render())
-	_, err := fmt.Fprintf(w, "\n%d jobs; no policy has a mean flow time below %s s\n", r.Jobs, short(r.LowerBound))
+	_, err := fmt.Fprintf(w, "\n%s; no policy has a mean flow time below %s\n", count(int(r.Jobs), "job"), orDash(r.LowerBound, humanSeconds))
 	return err
 }
 
-// short prints a number for people.
-func short(v *float64) string {
+// ratio prints a ratio for people: policies differ in the third digit.
+func ratio(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+
+// orDash prints a number for people, if there is one.
+func orDash(v *float64, how func(float64) string) string {
 	if v == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(*v, 'g', 5, 64)
+	return how(*v)
 }
 
 func (r *overlapResult) printCSV(w io.Writer) error {

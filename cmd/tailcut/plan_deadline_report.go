@@ -79,7 +79,7 @@ func (a *deadlineAnswer) printTable(out io.Writer) error {
 	alignRight(t, 2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
-		row := table.Row{text.Trim(f.Name, 32), j.Tasks, span(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), a.remark(i)}
+		row := table.Row{text.Trim(f.Name, 32), j.Tasks, humanSeconds(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), a.remark(i)}
 		if f.Queued {
 			row[4], row[5] = "-", "-"
 		}
@@ -92,7 +92,7 @@ func (a *deadlineAnswer) printTable(out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "%s\n\n%d of %s used. ", t.Render(), a.Used, count(a.usable, "slot"))
-	_, err := fmt.Fprintf(out, "Of %s %.2f can be expected to meet their deadlines, without clones %.2f.\n", count(len(a.Jobs), "job"), a.Total, before)
+	_, err := fmt.Fprintf(out, "Expected in time: %.2f of %s, without clones %.2f.\n", a.Total, count(len(a.Jobs), "job"), before)
 	if err == nil && a.Gap > 0 {
 		_, err = fmt.Fprintf(out, "A better division is not ruled out, but gains no more than %.2g in utility.\n", a.Gap)
 	}
@@ -121,13 +121,13 @@ func (a *deadlineAnswer) remark(i int) string {
 func chance(p float64) string {
 	switch {
 	case p == 0:
-		return "0%"
+		return "0 %"
 	case p < 0.001:
-		return "<0.1%"
+		return "<0.1 %"
 	case p > 0.9999:
-		return ">99.99%"
+		return ">99.99 %"
 	case p > 0.99:
-		return fmt.Sprintf("%.2f%%", math.Floor(1e4*p)/100)
+		return fmt.Sprintf("%.2f %%", math.Floor(1e4*p)/100)
 	}
-	return fmt.Sprintf("%.1f%%", 100*p)
+	return fmt.Sprintf("%.1f %%", 100*p)
 }

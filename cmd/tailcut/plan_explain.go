@@ -150,9 +150,9 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 	case slow && host.Slow >= explainSlowMin && float64(host.Slow) >= explainOnHost*float64(host.Of) && host.Share <= explainOfHost:
 		e.verdict, e.why = slowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, hosts[host.Host])
 	case slow && e.hasSkew && e.skew.R2 >= explainR2:
-		e.verdict, e.why = dataSkew, fmt.Sprintf("data skew: bytes read explain %.0f%% of the variance, rank correlation %.2f", 100*e.skew.R2, e.skew.Rank)
+		e.verdict, e.why = dataSkew, fmt.Sprintf("data skew: bytes read explain %.0f %% of the variance, rank correlation %.2f", 100*e.skew.R2, e.skew.Rank)
 	case !(saved >= explainSaving):
-		e.verdict, e.why = lightTail, fmt.Sprintf("light tail: %.3g times the median; clones save %.1f%% for no more machine time",
+		e.verdict, e.why = lightTail, fmt.Sprintf("light tail: %.3g times the median; clones save %.1f %% for no more machine time",
 			e.longest/e.median, 100*max(0, saved))
 	}
 	return e, nil

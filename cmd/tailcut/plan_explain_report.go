@@ -106,16 +106,17 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 	if f.top > 0 {
 		shown = all[:min(f.top, len(all))]
 	}
-	t := newTable("job", "stage", "tasks", "median", "longest", "saves", "of", "machine time", "what to do")
+	t := newTable("job", "stage", "tasks", "median", "longest", "time saved", "of", "machine time saved", "what to do")
 	alignRight(t, 3, 8)
+	t.SuppressEmptyColumns() // a list of durations has neither jobs nor stages
 	for _, e := range shown {
 		stage := e.Stage.Stage
 		if e.StageName != "" {
 			stage = text.Trim(stage+" "+e.StageName, 32)
 		}
-		row := table.Row{e.Job, stage, e.Tasks, span(e.median), span(e.longest), "", "", "", e.why}
+		row := table.Row{e.Job, stage, e.Tasks, humanSeconds(e.median), humanSeconds(e.longest), "", "", "", e.why}
 		if e.verdict == worthIt {
-			row[5], row[6], row[7] = span(e.saved()), span(e.now.Latency), span(e.savedMachine())
+			row[5], row[6], row[7] = humanSeconds(e.saved()), humanSeconds(e.now.Latency), humanSeconds(e.savedMachine())
 			row[8] = words(e.policy(), e.Tasks)
 		}
 		t.AppendRow(row)
@@ -129,6 +130,6 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 		return nil
 	}
 	fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
-		worth, count(len(all), "stage"), span(saved), span(machine))
+		worth, count(len(all), "stage"), humanSeconds(saved), humanSeconds(machine))
 	return nil
 }

@@ -195,7 +195,7 @@ func googleTable(rows []googleJob) (text string, faster, slower int) {
 			}
 			return fmt.Sprintf("%s | %s | %s", s, percent(x.saved, x.savedHalf, r.defaults.latency), percent(x.costSaved, x.costMargin, r.defaults.cost))
 		}
-		fmt.Fprintf(&table, "| %d | %d | %s | %s | %s | %s |\n", r.number, r.tasks, span(r.none.latency), span(r.defaults.latency),
+		fmt.Fprintf(&table, "| %d | %d | %s | %s | %s | %s |\n", r.number, r.tasks, humanSeconds(r.none.latency), humanSeconds(r.defaults.latency),
 			cells(r.budgetSettings, r.budget), cells(r.thriftSettings, r.thrift))
 		if r.thriftSettings != "" {
 			settings++

@@ -75,7 +75,7 @@ func (d durationsFrom) note(st *history.Stage, law *dist.Empirical, notes io.Wri
 	fmt.Fprintf(notes, "tailcut: %s: %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier\n",
 		d.name(), count(n, "attempt"))
 	if longest := slices.Max(st.Censored); longest >= law.Quantile(1) {
-		fmt.Fprintf(notes, "tailcut: %s: the longest, %s, is one of them: the true tail is longer than what is planned with\n", d.name(), span(longest))
+		fmt.Fprintf(notes, "tailcut: %s: the longest, %s, is one of them: the true tail is longer than what is planned with\n", d.name(), humanSeconds(longest))
 	}
 }
 

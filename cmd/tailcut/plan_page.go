@@ -21,7 +21,7 @@ func (a *forkAnswer) page() *report.Page {
 	} else {
 		base := a.now
 		p.Intro = append(p.Intro, fmt.Sprintf("Recommended: %s. Latency %s instead of %s, machine time %s instead of %s.", words(best.Policy, a.tasks),
-			span(best.Latency), span(base.Latency), span(best.Cost*float64(a.tasks)), span(base.Cost*float64(a.tasks))))
+			humanSeconds(best.Latency), humanSeconds(base.Latency), humanSeconds(best.Cost*float64(a.tasks)), humanSeconds(base.Cost*float64(a.tasks))))
 	}
 	p.Sections = append(p.Sections, a.answerSection(), a.durationSection(), a.curveSection(), a.frontierSection())
 	return p
@@ -33,7 +33,7 @@ func (a *forkAnswer) source() string {
 		return "drawn from " + a.law.String()
 	}
 	return fmt.Sprintf("resampled from %s: median %s, mean %s, longest %s", count(a.samples, "duration"),
-		span(a.law.Quantile(0.5)), span(a.law.Mean()), span(a.law.Quantile(1)))
+		humanSeconds(a.law.Quantile(0.5)), humanSeconds(a.law.Mean()), humanSeconds(a.law.Quantile(1)))
 }
 
 // answerSection is the table of the terminal, its settings and its confidence.

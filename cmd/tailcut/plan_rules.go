@@ -122,6 +122,7 @@ func ruleWords(spec string, r plan.Rule, tasks int) string {
 	case plan.Policy:
 		return words(r, tasks)
 	case plan.Timeout:
+		after := time.Duration(r.After * 1e9)
 		what := fmt.Sprintf("+%s", count(r.Clones, "clone"))
 		if r.Original == plan.Kill {
 			what = "restart"
@@ -130,9 +131,9 @@ func ruleWords(spec string, r plan.Rule, tasks int) string {
 			}
 		}
 		if r.Times > 1 {
-			return fmt.Sprintf("every %s, %d times: %s", span(r.After), r.Times, what)
+			return fmt.Sprintf("every %v, %d times: %s", after, r.Times, what)
 		}
-		return fmt.Sprintf("after %s: %s", span(r.After), what)
+		return fmt.Sprintf("after %v: %s", after, what)
 	}
 	return spec
 }

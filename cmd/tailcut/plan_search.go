@@ -411,13 +411,17 @@ func evaluateAll(by plan.Evaluator, policies []plan.Policy, part int) []plan.Cho
 	return slices.Concat(parts...)
 }
 
-// lemma1 tests the fork of the policy that was asked for, otherwise of the recommended one, and if that is the baseline
-// of all forks: what they agree on.
+// tested is the policy whose fork Lemma 1 is about: the one that was asked for, otherwise the recommended one.
+func (a *forkAnswer) tested() plan.Policy {
+	if a.evaluated != nil && a.evaluated.Stragglers > 0 {
+		return a.evaluated.Policy
+	}
+	return a.best[0].Policy
+}
+
+// lemma1 tests a fork, and if there is none to test all forks: what they agree on.
 func (a *forkAnswer) lemma1() plan.Verdict {
-	switch s := a.best[0].Stragglers; {
-	case a.evaluated != nil && a.evaluated.Stragglers > 0:
-		return plan.Lemma1(a.law, a.tasks, a.evaluated.Stragglers)
-	case s > 0:
+	if s := a.tested().Stragglers; s > 0 {
 		return plan.Lemma1(a.law, a.tasks, s)
 	}
 	common := plan.Lemma1(a.law, a.tasks, 1)

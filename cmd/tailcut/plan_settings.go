@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tailcut/tailcut/plan"
 )
@@ -39,12 +40,13 @@ func (a *forkAnswer) settings() []string {
 	var lines []string
 	switch {
 	case a.spark == nil:
-		lines = append(lines, "Spark clones once, keeps the original, and not before a task is done: it cannot do better than what you have.")
+		lines = append(lines, "Spark clones once, keeps the original, and not before a task is done: it cannot do better than what you have"+
+			strings.TrimSuffix(a.judged(), ",")+".")
 	case a.single != nil && best.Policy == a.single.Policy && a.spark.multiplier == 1:
 		lines = append(lines, a.spark.settings())
 	default:
 		lines = append(lines, fmt.Sprintf("Spark clones once, keeps the original, and not before a task is done; the best of that kind (latency %s):",
-			span(a.spark.latency)), a.spark.settings())
+			humanSeconds(a.spark.latency)), a.spark.settings())
 	}
 	if best.Baseline() {
 		return lines
@@ -59,7 +61,7 @@ func (a *forkAnswer) settings() []string {
 	}
 	return append(lines, fmt.Sprintf("Hadoop chooses by estimated progress, one clone at a time; the nearest (latency %s, simulated):\n"+
 		"  mapreduce.job.speculative.minimum-allowed-tasks=%d, mapreduce.job.speculative.retry-after-speculate=1000",
-		span(a.hadoopLatency), a.hadoop.MinAllowed))
+		humanSeconds(a.hadoopLatency), a.hadoop.MinAllowed))
 }
 
 func (s *sparkChoice) settings() string {

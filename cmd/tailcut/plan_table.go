@@ -19,14 +19,18 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 	fmt.Fprintln(out)
 	header := []any{"policy", "latency", "saves", "machine time", "saves"}
 	if a.flags.quantile > 0 {
-		header = append(header, fmt.Sprintf("%g%% done by", 100*a.flags.quantile))
+		header = append(header, fmt.Sprintf("%g %% done by", 100*a.flags.quantile))
 	}
 	t := newTable(header...)
 	alignRight(t, 2, len(header))
 	base := a.now.Outcome
 	row := func(what string, o plan.Outcome, quantile string) {
-		cells := table.Row{what, span(o.Latency) + margin(o.Latency, o.LatencyError), saving(base.Latency, o.Latency),
-			span(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
+		latency := humanSeconds(o.Latency)
+		if o.LatencyError > 0 && !math.IsInf(o.Latency, 1) {
+			latency = withMargin(o.Latency, 1.96*o.LatencyError)
+		}
+		cells := table.Row{what, latency, saving(base.Latency, o.Latency),
+			humanSeconds(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
 		if a.flags.quantile > 0 {
 			cells = append(cells, quantile)
 		}
@@ -35,7 +39,7 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 	choice := func(what string, c plan.Choice) {
 		quantile := ""
 		if q := a.outcome(c, true).Quantile; q != nil {
-			quantile = span(float64(*q))
+			quantile = humanSeconds(float64(*q))
 		}
 		row(what, c.Outcome, quantile)
 	}
@@ -43,7 +47,7 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		if !c.Exact {
 			what += ", simulated"
 		}
-		row(what, c.Outcome, span(c.Quantile))
+		row(what, c.Outcome, humanSeconds(c.Quantile))
 	}
 	if a.flags.now == "" {
 		choice("what you have now: no clones", a.advice.Baseline)
@@ -87,35 +91,42 @@ func (a *forkAnswer) printAdvice(out io.Writer) {
 	if n := len(a.advice.Frontier); n > 1 {
 		first, last := a.advice.Frontier[0], a.advice.Frontier[n-1]
 		fmt.Fprintf(out, "%d policies trade latency for machine time, from %s at %s to %s at %s; --format csv lists them.\n", n,
-			span(first.Latency), span(first.Cost*float64(a.tasks)), span(last.Latency), span(last.Cost*float64(a.tasks)))
+			humanSeconds(first.Latency), humanSeconds(first.Cost*float64(a.tasks)), humanSeconds(last.Latency), humanSeconds(last.Cost*float64(a.tasks)))
 	}
-	if a.lemma != plan.Inconclusive && best.Stragglers < a.tasks {
-		fmt.Fprintf(out, "Keep or kill at this fork, by Lemma 1: %s.\n", a.lemma)
+	if fork := a.tested(); !fork.Baseline() && fork.Stragglers < a.tasks {
+		fmt.Fprint(out, lemmaWords[a.lemma])
 	}
+}
+
+// lemmaWords say what is shown of a fork; nothing if it is inconclusive.
+var lemmaWords = map[plan.Verdict]string{
+	plan.PreferKeep: "Keeping the original is better at this fork for any number of clones (Lemma 1 of Wang, Joshi and Wornell).\n",
+	plan.PreferKill: "Killing the original is better at this fork for any number of clones (Lemma 1 of Wang, Joshi and Wornell).\n",
+	plan.Equal:      "Keeping and killing the original are equal at this fork for any number of clones (Lemma 1 of Wang, Joshi and Wornell).\n",
 }
 
 // refusal says that there is no better policy.
 func (a *forkAnswer) refusal() string {
 	if a.flags.now == "" {
-		return "Do not replicate: no policy is faster than what you have without costing more machine time."
+		return "Do not replicate: no policy is faster than what you have" + a.judged() + " without costing more machine time."
 	}
-	return "Keep what you have: no fork at a number of tasks is faster without costing more machine time."
+	return "Keep what you have: no fork at a number of tasks is faster" + a.judged() + " without costing more machine time."
+}
+
+// judged says by what policies are judged, if not by the mean.
+func (a *forkAnswer) judged() string {
+	if a.flags.quantile == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", by the time when the job is done with probability %g %%,", 100*a.flags.quantile)
 }
 
 // confidenceWords says how sure the recommendation is.
 func (a *forkAnswer) confidenceWords() string {
 	c := a.confidence
-	return fmt.Sprintf("On %g%% of %d resamples of your durations the best policy beats what you have now by %.1f%% to %.1f%% of the latency,\n"+
-		"and saves %.1f%% to %.1f%% of the machine time. It is faster on %.3g%% of them, and needs no more machine time on %.3g%%.",
+	return fmt.Sprintf("On %g %% of %d resamples of your durations the best policy beats what you have now by %.1f to %.1f %% of the latency,\n"+
+		"and saves %.1f to %.1f %% of the machine time. It is faster on %.3g %% of them, and needs no more machine time on %.3g %%.",
 		100*c.Level, c.Resamples, 100*c.Low.Latency, 100*c.High.Latency, 100*c.Low.Cost, 100*c.High.Cost, 100*c.Faster, 100*c.Cheaper)
-}
-
-// margin is the half width of an interval of 95 %.
-func margin(x, standardError float64) string {
-	if standardError == 0 || math.IsInf(x, 0) {
-		return ""
-	}
-	return fmt.Sprintf(" ±%.2g", 1.96*standardError)
 }
 
 // words says a policy in words.
@@ -126,7 +137,7 @@ func words(p plan.Policy, tasks int) string {
 	if p.Stragglers == tasks {
 		return fmt.Sprintf("all from the start: +%s", count(p.Clones, "clone"))
 	}
-	at := fmt.Sprintf("last %d (%.3g%%)", p.Stragglers, 100*float64(p.Stragglers)/float64(tasks))
+	at := fmt.Sprintf("last %d (%.3g %%)", p.Stragglers, 100*float64(p.Stragglers)/float64(tasks))
 	if p.Original == plan.Kill {
 		return fmt.Sprintf("%s: restart, %s", at, count(p.Clones+1, "attempt"))
 	}
@@ -141,20 +152,7 @@ func saving(before, after float64) string {
 	case !(before > 0) || math.IsInf(after, 1):
 		return "-"
 	case math.Abs(before-after) < 5e-4*before:
-		return "0%"
+		return "0.0 %"
 	}
-	return fmt.Sprintf("%.1f%%", 100*(before-after)/before)
-}
-
-// span formats seconds for people.
-func span(s float64) string {
-	switch {
-	case math.IsInf(s, 1):
-		return "unbounded"
-	case s >= 1e5:
-		return fmt.Sprintf("%.4gh", s/3600)
-	case s >= 1000:
-		return fmt.Sprintf("%.0fs", s)
-	}
-	return fmt.Sprintf("%.4gs", s)
+	return percent((before - after) / before)
 }

@@ -60,17 +60,14 @@ func printAttempts(w io.Writer, all []replayAttempt) {
 	t.SetColumnConfigs(configs)
 	for i := range all {
 		a := &all[i]
-		clone, from, mapped := "", "0", ""
+		clone, mapped := "", ""
 		if a.Clone {
 			clone = "clone"
-		}
-		if a.From > 0 {
-			from = fmt.Sprintf("%.1f%%", 100*a.From)
 		}
 		if a.Mapped != nil {
 			mapped = strconv.FormatInt(*a.Mapped, 10)
 		}
-		t.AppendRow(table.Row{a.Stage, a.Task, a.Attempt, clone, from, fmt.Sprintf("%.2f", a.Start), fmt.Sprintf("%.2f", a.Seconds), mapped, a.End})
+		t.AppendRow(table.Row{a.Stage, a.Task, a.Attempt, clone, percent(a.From), fmt.Sprintf("%.2f", a.Start), fmt.Sprintf("%.2f", a.Seconds), mapped, a.End})
 	}
 	fmt.Fprintln(w, t.Render())
 }

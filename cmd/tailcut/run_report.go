@@ -230,9 +230,9 @@ func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, r
 		}
 		return csv.NewWriter(w).WriteAll(rows)
 	}
-	fmt.Fprintf(w, "%s on %d slots would run:\n", r.Policy, r.Slots)
+	fmt.Fprintf(w, "%s on %s would run:\n", r.Policy, count(r.Slots, "slot"))
 	for _, st := range r.Stages {
-		fmt.Fprintf(w, "  %-10s %d tasks\n", st.Name, st.Tasks)
+		fmt.Fprintf(w, "  %-10s %s\n", st.Name, count(st.Tasks, "task"))
 	}
 	fmt.Fprintf(w, "and launch first: %s\n", strings.Join(r.Launch, ", "))
 	return nil

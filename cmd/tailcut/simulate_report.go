@@ -204,7 +204,7 @@ func (s *simulation) row(policy int) table.Row {
 	flow := s.Mean(policy, sim.MeanFlow)
 	row := table.Row{s.policies[policy].Name, humanSeconds(flow.Mean)}
 	if s.Runs > 1 {
-		row[1] = humanSeconds(flow.Mean) + " ± " + humanSeconds(flow.Half)
+		row[1] = withMargin(flow.Mean, flow.Half)
 	}
 	if len(s.policies) > 1 {
 		row = append(row, s.versus(policy))
@@ -239,10 +239,13 @@ func (s *simulation) versus(policy int) string {
 
 func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
 
-// humanSeconds writes a span with about four digits: 312ms, 4.21s, 12m22s, 3h25m, 4d03h.
+// humanSeconds writes a span with about four digits: 312ms, 4.21s, 12m22s, 3h25m, 4d03h, 1000y, unbounded.
 func humanSeconds(s float64) string {
+	const year = 365.25 * 24 * 3600
 	d := time.Duration(math.Round(min(s, 9e9) * 1e9))
 	switch {
+	case math.IsInf(s, 1):
+		return "unbounded"
 	case s < 1:
 		return d.Round(100 * time.Microsecond).String()
 	case s < 60:
@@ -253,10 +256,24 @@ func humanSeconds(s float64) string {
 	case s < 48*3600:
 		d = d.Round(time.Minute)
 		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	default:
+	case s < 1000*year:
 		hours := math.Round(s / 3600)
 		return fmt.Sprintf("%.0fd%02.0fh", math.Floor(hours/24), math.Mod(hours, 24))
 	}
+	return fmt.Sprintf("%.3gy", s/year)
+}
+
+// withMargin writes a span and half of its interval with two digits: 16.97s ± 0.55s, 4m20s ± 35s, 9h17m ± 3m05s.
+func withMargin(s, half float64) string {
+	margin := humanSeconds(half)
+	if s >= 1 && half < 60 {
+		digits := 2
+		for x := half; x >= 1 && digits > 0; x /= 10 {
+			digits--
+		}
+		margin = strconv.FormatFloat(half, 'f', digits, 64) + "s"
+	}
+	return humanSeconds(s) + " ± " + margin
 }
 
 // humanCount writes a number with at most four digits: 950, 12.3k, 1.25M.
