@@ -221,7 +221,7 @@ func (t *tally) judge(job *batchv1.Job, pods []*corev1.Pod, failJobMessage strin
 		t.ended = true
 	case failJobMessage != "":
 		t.fail(batchv1.JobReasonPodFailurePolicy, failJobMessage, now)
-	case failures > int(*job.Spec.BackoffLimit) || restarts(job, pods) > int(*job.Spec.BackoffLimit):
+	case failures > int(*job.Spec.BackoffLimit) || restartedTooOften(job, pods):
 		t.fail(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit", now)
 	case deadlineOf(job, st) != nil && !now.Before(*deadlineOf(job, st)):
 		t.fail(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline", now)
@@ -288,23 +288,24 @@ func deadlineOf(job *batchv1.Job, st *batchv1.JobStatus) *time.Time {
 	return ptr.To(st.StartTime.Add(time.Duration(*job.Spec.ActiveDeadlineSeconds) * time.Second))
 }
 
-// restarts counts what the kubelet started again, which is a failure too where spec.template.spec.restartPolicy lets
-// it.
-func restarts(job *batchv1.Job, pods []*corev1.Pod) int {
+// restartedTooOften tells whether the kubelet has started containers again so often that the Job has failed. That is
+// stricter than with pods, as Kubernetes' own controller has it: as many as spec.backoffLimit are too many.
+func restartedTooOften(job *batchv1.Job, pods []*corev1.Pod) bool {
 	if job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
-		return 0
+		return false
 	}
 	n := 0
 	for _, p := range pods {
-		if p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
-			for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-				for i := range statuses {
-					n += int(statuses[i].RestartCount)
-				}
+		if p.Labels[LostLabel] != "" || p.Status.Phase != corev1.PodRunning && p.Status.Phase != corev1.PodPending {
+			continue
+		}
+		for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+			for i := range statuses {
+				n += int(statuses[i].RestartCount)
 			}
 		}
 	}
-	return n
+	return n >= max(1, int(*job.Spec.BackoffLimit))
 }
 
 func hasFinalizer(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, finalizer) }

@@ -73,6 +73,14 @@ func TestTally(t *testing.T) {
 	perIndex := func(j *batchv1.Job) {
 		j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](100)
 	}
+	restarting := func(limit int32) func(*batchv1.Job) {
+		return func(j *batchv1.Job) {
+			j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, &limit
+		}
+	}
+	restarted := func(n int32) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: n}} }
+	}
 	queue := func(j *batchv1.Job) { interchangeable(j); j.Spec.Completions = nil }
 	for _, c := range []struct {
 		name string
@@ -99,6 +107,12 @@ func TestTally(t *testing.T) {
 			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"uid-0-0", "uid-1-0", "gone"}}
 		}, []*corev1.Pod{testPod(0, 0, bad), testPod(1, 0, bad, released)}, "[|] 0+0 2/1 1 BackoffLimitExceeded"},
 		{"too many failures", nil, []*corev1.Pod{testPod(0, 0, bad), testPod(1, 0, bad), testPod(2, 0, bad), testPod(0, 1, run)}, "[|] 1+0 0/3 3 BackoffLimitExceeded"},
+		{"restarts below the limit", restarting(2), []*corev1.Pod{testPod(0, 0, run, restarted(1))}, "[|] 1+0 0/0 0 "},
+		{"as many restarts as the limit", restarting(2), []*corev1.Pod{testPod(0, 0, run, restarted(1)), testPod(1, 0, run, restarted(1))}, "[|] 2+0 0/0 0 BackoffLimitExceeded"},
+		{"no restart is allowed, and there is none", restarting(0), []*corev1.Pod{testPod(0, 0, run)}, "[|] 1+0 0/0 0 "},
+		{"no restart is allowed", restarting(0), []*corev1.Pod{testPod(0, 0, run, restarted(1))}, "[|] 1+0 0/0 0 BackoffLimitExceeded"},
+		{"restarts of what was ended", restarting(2), []*corev1.Pod{testPod(0, 0, run, restarted(9), ended, deleted, released)}, "[|] 0+1 0/0 0 "},
+		{"restarts that the Job does not ask about", nil, []*corev1.Pod{testPod(0, 0, run, restarted(9))}, "[|] 1+0 0/0 0 "},
 		{"fail the job", policy, []*corev1.Pod{testPod(0, 0, bad, exit(42))}, "[|] 0+0 0/1 1 PodFailurePolicy"},
 		{"ignore", policy, []*corev1.Pod{testPod(0, 0, bad, exit(7))}, "[|] 0+0 0/0 1 "},
 		{"count", policy, []*corev1.Pod{testPod(0, 0, bad, exit(1))}, "[|] 0+0 0/1 1 "},
