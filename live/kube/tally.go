@@ -249,6 +249,9 @@ func (t *tally) succeed(reason, message string, now time.Time) {
 // finish says that the Job has ended, for the reason for which it had to.
 func (t *tally) finish(now time.Time) {
 	st := &t.status
+	if st.StartTime == nil { // while it was suspended; without, the API server refuses the end
+		st.StartTime = ptr.To(metav1.NewTime(now))
+	}
 	if !t.success {
 		c := conditionOf(st, batchv1.JobFailureTarget)
 		setCondition(st, batchv1.JobFailed, corev1.ConditionTrue, c.Reason, c.Message, now)

@@ -139,6 +139,7 @@ func TestTally(t *testing.T) {
 			perIndex(j)
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue, Reason: "SuccessPolicy"}}
 		}, []*corev1.Pod{testPod(2, 0, ok), testPod(0, 0, bad)}, "[2|] 0+0 0/1 2 SuccessPolicy"},
+		{"done while suspended", func(j *batchv1.Job) { j.Spec.Suspend, j.Status.CompletedIndexes = ptr.To(true), "0-9" }, nil, "[0-2|] 0+0 0/0 0 CompletionsReached!"},
 		{"too long", func(j *batchv1.Job) {
 			j.Spec.ActiveDeadlineSeconds = ptr.To[int64](60)
 			j.Status.StartTime = &metav1.Time{Time: epoch.Add(-time.Minute)}
@@ -181,6 +182,9 @@ func TestTally(t *testing.T) {
 			}
 			if conditionOf(st, batchv1.JobComplete) != nil || conditionOf(st, batchv1.JobFailed) != nil {
 				why += "!"
+				if st.StartTime == nil {
+					t.Error("an end without a start")
+				}
 			}
 			text := fmt.Sprintf("[%s|%s] %d+%d %d/%d %d %s", st.CompletedIndexes, ptr.Deref(st.FailedIndexes, ""), st.Active, *st.Terminating,
 				st.Failed, len(st.UncountedTerminatedPods.Failed), len(got.release), why)
