@@ -165,6 +165,19 @@ func TestRefusedOriginal(t *testing.T) {
 	}
 }
 
+// As long as nobody changes what a Job says, it keeps its run.
+func TestRunIsKept(t *testing.T) {
+	job := testJob(1)
+	job.Annotations = map[string]string{DeadlineAnnotation: "2030-01-31T18:00:00+05:30"}
+	b := newBench(t, job)
+	b.settle()
+	before := b.jobs[client.ObjectKeyFromObject(job)].run
+	b.settle()
+	if after := b.jobs[client.ObjectKeyFromObject(job)].run; before == nil || before != after {
+		t.Errorf("run %p was followed by %p", before, after)
+	}
+}
+
 // Whoever deletes a Job says what becomes of its pods, which kubectl delete --cascade=orphan keeps: they are let go of and run on.
 func TestDeletedJob(t *testing.T) {
 	job := testJob(2)

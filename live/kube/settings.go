@@ -16,7 +16,7 @@ import (
 func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state) (settings, error) {
 	s := settings{
 		policy: cmp.Or(job.Annotations[PolicyAnnotation], c.policy), law: job.Annotations[LawAnnotation],
-		completions: tasksOf(job), resumable: job.Annotations[ResumableAnnotation] == "true", start: job.Status.StartTime.Time,
+		completions: tasksOf(job), resumable: job.Annotations[ResumableAnnotation] == "true", start: job.Status.StartTime.UTC(),
 	}
 	if text := job.Annotations[MaxAttemptsAnnotation]; text != "" {
 		n, err := strconv.ParseUint(text, 10, 15)
@@ -49,7 +49,7 @@ func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state
 
 // aimOf returns the instant that policies aim at, the zero time for none. The Job must have started.
 func aimOf(job *batchv1.Job) (time.Time, error) {
-	start := job.Status.StartTime.Time
+	start := job.Status.StartTime.UTC()
 	text := job.Annotations[DeadlineAnnotation]
 	if text == "" {
 		if job.Spec.ActiveDeadlineSeconds != nil {
@@ -58,7 +58,7 @@ func aimOf(job *batchv1.Job) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
+		return at.UTC(), nil // settings are compared, and Parse makes each a zone of its own
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
