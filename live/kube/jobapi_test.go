@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -175,6 +176,24 @@ func TestRunIsKept(t *testing.T) {
 	b.settle()
 	if after := b.jobs[client.ObjectKeyFromObject(job)].run; before == nil || before != after {
 		t.Errorf("run %p was followed by %p", before, after)
+	}
+}
+
+// A Job cannot ask for more memory than there is: too many tasks are refused, and too many pods at once cost nothing.
+func TestEnormousJob(t *testing.T) {
+	for _, c := range []struct {
+		completions, parallelism int32
+		events, pods             int
+	}{{math.MaxInt32, 1, 1, 0}, {2, math.MaxInt32, 0, 2}} {
+		job := testJob(c.completions)
+		job.Spec.Parallelism = &c.parallelism
+		b := newBench(t, job)
+		told := events.NewFakeRecorder(10)
+		b.events = told
+		b.settle()
+		if len(told.Events) != c.events || len(b.live()) != c.pods {
+			t.Errorf("%d tasks, %d at once: %d events, %d pods", c.completions, c.parallelism, len(told.Events), len(b.live()))
+		}
 	}
 }
 

@@ -61,6 +61,10 @@ const unseenFor = 10 * time.Second
 // parallelRequests bounds the requests for one Job at a time.
 const parallelRequests = 16
 
+// mostTasks bounds the memory that one Job can take: the API server lets it ask for two billion tasks, and that
+// would be the end of the controller, for all Jobs and again at each start.
+const mostTasks = 1_000_000
+
 // ownerIndex is the name of the cache's index of pods by the name of their Job.
 const ownerIndex = "job"
 
@@ -131,6 +135,10 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 
 // proceed does what there is to do for a Job that is neither over nor being deleted.
 func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod) error {
+	if n := tasksOf(job); n > mostTasks {
+		c.complain(job, "size", "TooManyTasks", fmt.Sprintf("%d tasks, and %d are the most that the controller takes on", n, mostTasks))
+		return nil
+	}
 	now := c.now()
 	sights := s.look(job, pods, now)
 	t, err := tallyOf(job, pods, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
@@ -196,7 +204,8 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		}
 	}
 	s.wrong = ""
-	seats := int(ptr.Deref(job.Spec.Parallelism, 1))
+	// more seats than there can be attempts would only take memory
+	seats := min(int(ptr.Deref(job.Spec.Parallelism, 1)), tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts))
 	if err := s.run.step(now, sights, over, seats); err != nil {
 		s.run = nil // and the next one is made from what there is
 		return err
