@@ -38,6 +38,12 @@ const (
 	clone    = "clone"
 )
 
+// On ConfigMaps that keep durations of earlier Jobs.
+const (
+	historyLabel    = "tailcut.dev/history"
+	addedAnnotation = "tailcut.dev/added" // when the latest run was added; RFC 3339 in UTC
+)
+
 const (
 	finalizer  = batchv1.JobTrackingFinalizer
 	indexLabel = batchv1.JobCompletionIndexAnnotation // Kubernetes uses the same key for label and annotation

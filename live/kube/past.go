@@ -1,8 +1,11 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +20,9 @@ import (
 
 // How long the pods of a Job ran is kept for the next Job of the same owner or name, in a ConfigMap for each, since
 // Jobs and pods are removed. The ConfigMaps are in the controller's namespace: so it needs no right to anybody else's.
+
+// mostPasts bounds how many there are.
+const mostPasts = 1000
 
 // pastStage is the name of the only stage of a Job.
 const pastStage = "tasks"
@@ -96,8 +102,33 @@ func (c *reconciler) writePast(ctx context.Context, m *corev1.ConfigMap, past *l
 		return err
 	}
 	m.Data = map[string]string{live.PastFile: string(text)}
-	if m.ResourceVersion == "" {
-		return c.client.Create(ctx, m)
+	m.Labels = with(m.Labels, historyLabel, "true")
+	m.Annotations = with(m.Annotations, addedAnnotation, c.now().UTC().Format(time.RFC3339))
+	if m.ResourceVersion != "" {
+		return c.client.Update(ctx, m)
 	}
-	return c.client.Update(ctx, m)
+	if err := c.client.Create(ctx, m); err != nil {
+		return err
+	}
+	return c.prune(ctx, mostPasts)
+}
+
+// prune deletes ConfigMaps above a number: those to which nothing was added for longest. Jobs whose names or owners
+// never come again leave one each.
+func (c *reconciler) prune(ctx context.Context, most int) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	if err := c.client.List(ctx, list, client.InNamespace(c.past), client.HasLabels{historyLabel}); err != nil {
+		return err
+	}
+	slices.SortFunc(list.Items, func(a, b metav1.PartialObjectMetadata) int { // the latest first
+		return cmp.Or(cmp.Compare(b.Annotations[addedAnnotation], a.Annotations[addedAnnotation]), cmp.Compare(a.Name, b.Name))
+	})
+	for i := most; i < len(list.Items); i++ {
+		old := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.past, Name: list.Items[i].Name}}
+		if err := c.client.Delete(ctx, old); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,12 +2,15 @@ package kube
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -89,6 +92,44 @@ func TestPast(t *testing.T) {
 	b.finishAll()
 	if past := b.kept(); len(past.Runs) != 1 || past.Runs[0].ID != "next" {
 		t.Errorf("%+v", past)
+	}
+}
+
+// Of the histories those are kept to which something was added last.
+func TestPrune(t *testing.T) {
+	b := newBench(t, testJob(1))
+	pods := []*corev1.Pod{testPod(0, 0, corev1.PodSucceeded, func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			StartedAt: metav1.Time{Time: epoch}, FinishedAt: metav1.Time{Time: epoch.Add(time.Minute)},
+		}}}}
+	})}
+	for i, name := range []string{"b", "a", "c"} {
+		b.clock = epoch.Add(time.Duration(i) * time.Hour)
+		for range 2 - i%2 { // the second time is an update
+			job := testJob(1)
+			job.Name, job.UID = name, types.UID(name+b.clock.String())
+			if err := b.remember(context.Background(), job, pods); err != nil {
+				t.Fatal(err)
+			}
+			b.clock = b.clock.Add(90 * time.Minute)
+		}
+	}
+	// added to last: a at 1:00, b at 1:30, c at 3:30
+	for most := 3; most > 0; most-- {
+		if err := b.prune(context.Background(), most); err != nil {
+			t.Fatal(err)
+		}
+		list := &corev1.ConfigMapList{}
+		if err := b.api.List(context.Background(), list, client.InNamespace("ours")); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, m := range list.Items {
+			names = append(names, strings.TrimPrefix(m.Name, "history.ns.job."))
+		}
+		if want := [][]string{{"c"}, {"b", "c"}, {"a", "b", "c"}}[most-1]; !slices.Equal(names, want) {
+			t.Errorf("of at most %d: %q, want %q", most, names, want)
+		}
 	}
 }
 
