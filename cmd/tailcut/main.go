@@ -114,5 +114,6 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newAttempt(), newGuard())
 	tellUsage(root)
+	fitHelp(root)
 	return root
 }

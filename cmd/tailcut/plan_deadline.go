@@ -28,9 +28,10 @@ func newPlanDeadline() *cobra.Command {
 		Long: "Tell how likely each of several jobs is to meet its deadline, and how many clones of each of its tasks make the most of the slots\n" +
 			"that their originals leave. FILE is JSON:\n\n" +
 			"  {\"jobs\": [\n" +
-			"    {\"name\": \"etl\", \"tasks\": 10, \"law\": {\"name\": \"pareto\", \"xm_seconds\": 120, \"alpha\": 1.5}, \"deadline_seconds\": 500},\n" +
-			"    {\"name\": \"report\", \"tasks\": 4, \"law\": {\"samples_seconds\": [60, 65, 70, 240]}, \"deadline_seconds\": 300,\n" +
-			"     \"elapsed_seconds\": 100, \"progress\": 0.4}\n" +
+			"    {\"name\": \"etl\", \"tasks\": 10, \"deadline_seconds\": 500,\n" +
+			"     \"law\": {\"name\": \"pareto\", \"xm_seconds\": 120, \"alpha\": 1.5}},\n" +
+			"    {\"name\": \"report\", \"tasks\": 4, \"deadline_seconds\": 300, \"elapsed_seconds\": 100, \"progress\": 0.4,\n" +
+			"     \"law\": {\"samples_seconds\": [60, 65, 70, 240]}}\n" +
 			"  ]}\n\n" +
 			"Jobs are listed in the order of their arrival, with those that run first. A law is of the time that one attempt takes for a whole\n" +
 			"task; it may also be a text as --law of 'tailcut plan fork' takes it. The progress of a job is that of its least advanced task.",

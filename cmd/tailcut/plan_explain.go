@@ -52,7 +52,7 @@ func newPlanExplain() *cobra.Command {
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
 			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -",
 	}
-	f.from.addFlags(cmd)
+	f.from.addFlags(cmd, "LOG")
 	wholeVar(cmd.Flags(), &f.maxClones, "max-clones", 4, "most clones of a task to consider")
 	wholeVar(cmd.Flags(), &f.top, "top", 20, "stages to show in the table, 0 for all; csv and json have all")
 	f.format = addFormat(cmd)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,15 +58,15 @@ func newPlanFork() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
 	wholeVar(flags, &f.tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
-	f.from.addFlags(cmd)
+	f.from.addFlags(cmd, "FILE")
 	f.cluster.addFlags(cmd)
 	wholeVar(flags, &f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
-	wholeVar(flags, &f.clones, "clones", 0, "... with this many clones of each")
-	flags.Var(&f.original, "original", "... and keeps or kills its original")
+	wholeVar(flags, &f.clones, "clones", 0, "with --stragglers and --original: clones of each task that is left")
+	flags.Var(&f.original, "original", "with --stragglers and --clones: what becomes of the original of each task that is left")
 	wholeVar(flags, &f.maxClones, "max-clones", 4, "most clones of a task to consider")
 	flags.Float64Var(&f.lambda, "lambda", 0.1, "price of a machine second in seconds of latency, of the cost-sensitive optimum")
 	flags.Float64Var(&f.quantile, "quantile", 0, "recommend what makes the job done soonest with this probability, such as 0.99, instead of on average")
-	flags.Var(&f.method, "method", "how to evaluate policies")
+	flags.Var(&f.method, "method", "`how` to evaluate policies: "+strings.Join(f.method.valid, ", "))
 	wholeVar(flags, &f.rounds, "rounds", 1000, "repetitions of the methods bootstrap and simulate")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all that is simulated or resampled")
 	flags.StringVar(&f.now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")

@@ -24,12 +24,12 @@ type durationsFrom struct {
 	stage  string // its id or its name, "" is all
 }
 
-// addFlags adds the flags that choose what to take.
-func (d *durationsFrom) addFlags(cmd *cobra.Command) {
+// addFlags adds the flags that choose what to take of the argument.
+func (d *durationsFrom) addFlags(cmd *cobra.Command, argument string) {
 	flags := cmd.Flags()
-	flags.StringVar(&d.column, "column", "", "FILE is a CSV: name of the column with durations in seconds, or its number from 1")
-	flags.StringVar(&d.job, "job", "", "job to take from FILE: its id, of a workload its number from 0")
-	flags.StringVar(&d.stage, "stage", "", "stage to take from FILE: its id or its name")
+	flags.StringVar(&d.column, "column", "", argument+" is a CSV: name of the column with durations in seconds, or its number from 1")
+	flags.StringVar(&d.job, "job", "", "job to take from "+argument+": its id, of a workload its number from 0")
+	flags.StringVar(&d.stage, "stage", "", "stage to take from "+argument+": its id or its name")
 }
 
 // read returns the one stage that is asked for. An error is one line that names file, line and what was expected.

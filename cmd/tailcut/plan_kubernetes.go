@@ -26,8 +26,8 @@ func (c *clusterFrom) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&c.object, "kubernetes", "", "durations of a Job of the cluster that kubectl speaks to, instead of FILE: job/NAME or cronjob/NAME; "+
 		"what tailcut-controller has kept of it and its like, or else the Job's pods")
-	flags.StringVar(&c.namespace, "namespace", "", "... namespace of the Job (default that of kubectl)")
-	flags.StringVar(&c.history, "history-namespace", "tailcut-system", "... namespace where tailcut-controller keeps durations")
+	flags.StringVar(&c.namespace, "namespace", "", "with --kubernetes: namespace of the Job (default that of kubectl)")
+	flags.StringVar(&c.history, "history-namespace", "tailcut-system", "with --kubernetes: namespace where tailcut-controller keeps durations")
 }
 
 // durations returns a log that package history reads. notes is told what it is of.
@@ -39,6 +39,10 @@ func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
 	namespace := c.namespace
 	if namespace == "" {
 		text, err := kubectl("config", "view", "--minify", "--output", "jsonpath={..namespace}")
+		var silent failure
+		if errors.As(err, &silent) {
+			return nil, fmt.Errorf("--kubernetes: kubectl has no cluster to speak to; choose one with 'kubectl config use-context': %w", silent.error)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +50,7 @@ func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
 			namespace = "default"
 		}
 	}
-	named, err := c.named(kind, namespace, name)
+	named, exists, err := c.named(kind, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -62,20 +66,23 @@ func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
 	if kind != "job" {
 		return nil, failure{fmt.Errorf("%s: nothing is kept of it: there is no configmap %s in namespace %s", c.object, key, c.history)}
 	}
+	if !exists {
+		return nil, fmt.Errorf("--kubernetes: there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.history)
+	}
 	fmt.Fprintf(notes, "tailcut: %s: nothing is kept of it; from its pods\n", c.object)
 	return kubectl("get", "pods", "--namespace", namespace, "--selector", "batch.kubernetes.io/job-name="+name, "--output", "json")
 }
 
-// named returns what the Job is known by. One that has been removed is known by its name alone.
-func (c *clusterFrom) named(kind, namespace, name string) (live.Named, error) {
-	n := live.Named{Namespace: namespace, Name: name}
+// named returns what the Job is known by, and whether it is there. A Job that is gone is known by its name alone.
+func (c *clusterFrom) named(kind, namespace, name string) (n live.Named, exists bool, err error) {
+	n = live.Named{Namespace: namespace, Name: name}
 	if kind != "job" {
 		n.OwnerKind, n.OwnerName = kind, name
-		return n, nil
+		return n, false, nil
 	}
 	text, err := kubectl("get", "job", name, "--namespace", namespace, "--output", "json", "--ignore-not-found")
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return n, err
+		return n, false, err
 	}
 	var job struct {
 		Metadata struct {
@@ -88,7 +95,7 @@ func (c *clusterFrom) named(kind, namespace, name string) (live.Named, error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(text, &job); err != nil {
-		return n, failure{fmt.Errorf("kubectl get job %s: %w", name, err)}
+		return n, true, failure{fmt.Errorf("kubectl get job %s: %w", name, err)}
 	}
 	n.GenerateName = job.Metadata.GenerateName
 	for _, o := range job.Metadata.Owners {
@@ -96,7 +103,7 @@ func (c *clusterFrom) named(kind, namespace, name string) (live.Named, error) {
 			n.OwnerKind, n.OwnerName = o.Kind, o.Name
 		}
 	}
-	return n, nil
+	return n, true, nil
 }
 
 // kept returns what the controller keeps under a key; nothing if there is nothing.
@@ -114,13 +121,17 @@ func (c *clusterFrom) kept(key string) ([]byte, error) {
 	return []byte(m.Data[live.PastFile]), nil
 }
 
-// kubectl returns what kubectl prints. What it complains of is the error.
+// kubectl returns what kubectl prints. The last of what it complains of is the error: what its libraries log is before.
 func kubectl(args ...string) ([]byte, error) {
 	out, err := exec.Command("kubectl", args...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		first, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n")
-		return nil, failure{fmt.Errorf("kubectl %s: %s", strings.Join(args[:2], " "), first)}
+		said := strings.TrimSpace(string(exit.Stderr))
+		last := said[strings.LastIndexByte(said, '\n')+1:]
+		return nil, failure{fmt.Errorf("kubectl %s: %s", strings.Join(args[:2], " "), strings.TrimPrefix(last, "error: "))}
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("--kubernetes: there is no kubectl on PATH")
 	}
 	if err != nil {
 		return nil, failure{err}

@@ -34,7 +34,8 @@ func newReproduce() *cobra.Command {
 		Use:   "reproduce PAPER",
 		Short: "Re-create a paper's evaluation, its numbers beside ours",
 		Long: "Re-create the tables and figures of a paper with the policies and the simulator of this program, print the published numbers\n" +
-			"beside the measured ones, and judge each claim. The exit status is 1 if a claim does not hold.\n" + list.String(),
+			"beside the measured ones, and judge each claim.\n" + list.String() +
+			"\n\nExit status: 0 all claims hold, 1 a claim does not hold, 2 wrong usage or bad input.",
 		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html\n  tailcut reproduce shed --real",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,

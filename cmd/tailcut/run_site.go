@@ -26,7 +26,7 @@ type siteRequest struct {
 
 func addSiteFlags(cmd *cobra.Command, f *runFlags) {
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.sites, "site", nil, "a site of so many slots, `NAME=SLOTS[,speed=F][,bandwidth=RATE]`, whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
+	fl.StringArrayVar(&f.sites, "site", nil, "a `site` of so many slots, NAME=SLOTS[,speed=F][,bandwidth=RATE], whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
 	fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
 	fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeated. Splits of which it does not say it are spread over the sites")
 	_ = cmd.MarkFlagFilename("cluster", "yaml", "yml")

@@ -22,6 +22,9 @@ const simulateLong = `Replay a workload on a simulated cluster, under one policy
 
 WORKLOAD is ` + workloadUsage + `
 
+CLUSTER is a YAML file, or
+  ` + sim.WaxmanUsage + `
+
 Policies meet the same luck: attempt 2 of task 7 of job 12 lasts as long under each of them. Runs are spread over all cores; the result does not
 depend on how many there are.
 

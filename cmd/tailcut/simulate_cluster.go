@@ -11,7 +11,7 @@ import (
 
 // addClusterFlag adds --cluster, and what is at odds with it.
 func addClusterFlag(cmd *cobra.Command, f *simulateFlags) {
-	cmd.Flags().StringVar(&f.clusterText, "cluster", "", "sites, their machines and the links between them: a YAML `file`, or a generator, "+sim.WaxmanUsage)
+	cmd.Flags().StringVar(&f.clusterText, "cluster", "", "sites, their machines and the links between them: a YAML `file`, or a generator")
 	_ = cmd.RegisterFlagCompletionFunc("cluster", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if typed == "" || !strings.HasPrefix("synth:waxman", typed) {
 			return nil, cobra.ShellCompDirectiveDefault

@@ -34,7 +34,7 @@ zstd, told by the content. Generators are
 func addWorkloadFlags(cmd *cobra.Command) *workloadFlags {
 	f := &workloadFlags{}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.imports, "import", nil, "what public traces leave open, `KEY=VALUE`: "+trace.ImportUsage)
+	fl.StringArrayVar(&f.imports, "import", nil, "what public traces leave open, `KEY=VALUE`: "+strings.ReplaceAll(trace.ImportUsage, ";", "; "))
 	wholeVar(fl, &f.filter.Skip, "skip", 0, "leave out the first `N` jobs")
 	wholeVar(fl, &f.filter.MinTasks, "min-tasks", 0, "leave out jobs of fewer than `N` tasks")
 	fl.DurationVar(&f.from, "from", 0, "take jobs that arrive at this `instant` of the workload or later, such as 2h or 1470000s")
