@@ -35,7 +35,7 @@ type Config struct {
 // Executor runs attempts as processes. It implements live.Executor.
 type Executor struct {
 	cfg     Config
-	tag     string // TAILCUT_RUN of this engine's processes
+	tag     string // with which TAILCUT_RUN of this engine's processes begins
 	env     environment
 	reports chan live.Report
 	keeper  *keeper
@@ -64,7 +64,7 @@ func New(cfg Config) (*Executor, error) {
 	if err := cfg.Folders.create(cfg.Stages); err != nil {
 		return nil, err
 	}
-	sweep(cfg.Run + "/")
+	sweep(cfg.Run)
 	e := &Executor{
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
 		kept: results{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
@@ -129,8 +129,11 @@ func (e *Executor) Commit(a live.Attempt, output []byte) error {
 // Clean drops the folders of attempts that did not win.
 func (e *Executor) Clean() error { return e.cfg.Folders.clean() }
 
-// Publish makes the results visible in the output folder.
-func (e *Executor) Publish() error { return e.cfg.Work.publish(e.cfg.Folders, e.kept, e.cfg.Out) }
+// Publish makes the results visible in the output folder. What may still be at work has no business there.
+func (e *Executor) Publish() error {
+	sweep(e.tag)
+	return e.cfg.Work.publish(e.cfg.Folders, e.kept, e.cfg.Out)
+}
 
 // Close ends what runs and waits for it.
 func (e *Executor) Close() error {
@@ -155,6 +158,9 @@ func (e *Executor) Close() error {
 	}
 }
 
+// mark is TAILCUT_RUN of an attempt's processes.
+func (e *Executor) mark(a live.Attempt) string { return e.tag + "/" + AttemptName(a) }
+
 // spawn makes the attempt's folder and starts its process.
 func (e *Executor) spawn(p *process) error {
 	if p.killed() {
@@ -169,7 +175,7 @@ func (e *Executor) spawn(p *process) error {
 	if err != nil {
 		return err
 	}
-	env := e.env.with(append(cmd.Env, runVariable+"="+e.tag, "TAILCUT_PROGRESS=/dev/fd/3"))
+	env := e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
 	path, err := e.find(cmd.Args[0])
 	if err != nil {
 		return err
@@ -238,20 +244,46 @@ func (e *Executor) ended(p *process) {
 	if exit == 0 && p.fate.fails {
 		exit, note = 1, "failed on purpose (--disturb)"
 	}
-	if exit != 0 {
-		go e.finish(p, exit, note, nil)
-		return
+	if exit == 0 && p.alone {
+		if output := e.small(p); output != nil {
+			p.progress.close()
+			e.finish(p, 0, "", output)
+			return
+		}
 	}
-	if output := e.small(p); output != nil {
-		e.finish(p, 0, "", output)
-		return
+	go e.conclude(p, exit, note)
+}
+
+// conclude does what may take time at the end of an attempt: nothing of it runs any more when its output is read or
+// becomes a result.
+func (e *Executor) conclude(p *process, exit int, note string) {
+	e.expel(p)
+	p.progress.close()
+	var output []byte
+	if exit == 0 {
+		output = e.small(p)
 	}
-	go func() {
+	if exit == 0 && output == nil {
+		p.moved = true
 		if err := e.complete(p); err != nil {
 			exit, note = 1, err.Error()
 		}
-		e.finish(p, exit, note, nil)
-	}()
+	}
+	e.finish(p, exit, note, output)
+}
+
+// dying is how long what was killed is given to end before it is looked for elsewhere.
+const dying = 50 * time.Millisecond
+
+// expel ends what an attempt has started that left its group before that was killed. Going through all processes of the
+// system takes milliseconds, so it is done only where something of the attempt is seen to be left.
+func (e *Executor) expel(p *process) {
+	for end := time.Now().Add(dying); p.left(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			sweep(e.mark(p.attempt))
+			return
+		}
+	}
 }
 
 const (
@@ -287,7 +319,7 @@ func (e *Executor) small(p *process) []byte {
 	return output
 }
 
-// finish reports the end of an attempt that was not ended by the engine, and drops the folder of one without result.
+// finish reports the end of an attempt, unless the engine has killed it, and lets go of what it had.
 func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	defer e.workers.Done()
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
@@ -296,30 +328,44 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	} else if e.cfg.Measure {
 		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
 	}
-	lost := exit != 0 || p.killer() == byEngine
-	if exit != 0 && p.killer() != byEngine {
-		e.keepStderr(p)
-	}
-	if lost {
+	switch killed := e.forget(p); { // once reported, the next attempt need not wait for the rest
+	case killed:
 		p.folder.drop()
-	}
-	if byUs := e.forget(p); !byUs {
+		e.dropOut(p)
+	case exit != 0:
+		e.keepStderr(p)
+		p.folder.drop()
 		e.report(rep)
-	}
-	switch { // the next attempt need not wait for this
-	case lost:
-		e.spares.giveOut(p.stdout)
+		e.dropOut(p)
 	case output != nil:
+		e.report(rep)
 		e.spares.giveFolder(p.folder, p.clean)
 		e.spares.giveOut(p.stdout)
-	case e.cfg.Work.keepsStdout():
-		p.folder.handle.Close()
-		p.stdout.handle.Close()
 	default:
+		e.report(rep)
 		p.folder.handle.Close()
-		e.spares.giveOut(p.stdout)
+		e.keepOut(p)
 	}
 	e.spares.giveErr(p.stderr, exit == 0)
+}
+
+// dropOut gives the standard output of an attempt without result to another, unless it may be among what was dropped.
+func (e *Executor) dropOut(p *process) {
+	if !p.moved {
+		e.spares.giveOut(p.stdout)
+		return
+	}
+	p.stdout.handle.Close()
+	_ = os.Remove(p.stdout.path)
+}
+
+// keepOut lets go of a standard output that is a part of the result; if it is none, another attempt can have the file.
+func (e *Executor) keepOut(p *process) {
+	if !e.cfg.Work.keepsStdout() {
+		e.spares.giveOut(p.stdout)
+		return
+	}
+	p.stdout.handle.Close()
 }
 
 // forget takes the attempt off the list and tells whether the engine killed it.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// runVariable marks every process of a run in its environment: RUN/ENGINE.
+// runVariable marks every process of a run in its environment: RUN/ENGINE/ATTEMPT.
 const runVariable = "TAILCUT_RUN"
 
 // guard is a process that outlives the engine just long enough to kill what the engine left. It waits for the end of a

@@ -113,6 +113,18 @@ func TestNewEngineSweeps(t *testing.T) {
 	}
 }
 
+// A mark is that of what is below it, and of nothing that only begins alike.
+func TestCarries(t *testing.T) {
+	for env, want := range map[string]bool{
+		"A=1\x00TAILCUT_RUN=r/1\x00B=2\x00": true, "TAILCUT_RUN=r/1": true, "TAILCUT_RUN=r/1/0-00000.1\x00": true,
+		"TAILCUT_RUN=r/10\x00": false, "TAILCUT_RUN=r\x00": false, "XTAILCUT_RUN=r/1\x00": false, "A=TAILCUT_RUN=r/1\x00": false, "": false,
+	} {
+		if got := carries([]byte(env), []byte("TAILCUT_RUN=r/1")); got != want {
+			t.Errorf("%q: %v", env, got)
+		}
+	}
+}
+
 // Somebody may kill the guard. The run has ended well all the same.
 func TestGuardKilled(t *testing.T) {
 	r := newRig(t, nil, "true")

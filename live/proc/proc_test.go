@@ -354,18 +354,57 @@ func TestExecutorBackground(t *testing.T) {
 	eventually(t, "the end of the background process", patience, func() bool { return !runs(pid) })
 }
 
-// A process that has left the group and the session is found by its environment when the run ends.
+// What has left the group and the session of an attempt is ended before the attempt's output becomes a result, if it is seen: by the
+// progress pipe or the standard output that it has.
+func TestExecutorEndsWhatLeft(t *testing.T) {
+	for name, has := range map[string]string{"all": "", "standard output": "3>&-", "progress": ">/dev/null"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, `setsid sh -c 'echo $$ >$TAILCUT_OUTPUT/pid; sleep 100; echo late' `+has+` &
+				while [ ! -s $TAILCUT_OUTPUT/pid ]; do sleep 0.01; done; head -c 9000 /dev/zero`)
+			a := r.win(0, 0, 0)
+			if pid := pidIn(t, filepath.Join(r.f.attempt(a), filesName, "pid")); runs(pid) {
+				t.Error("a process of the attempt runs after its end")
+			}
+		})
+	}
+}
+
+// What is not seen is ended before the results are published, and when the run ends.
 func TestExecutorSweepsDaemons(t *testing.T) {
-	r := newRig(t, nil, `setsid sh -c 'echo $$ >$TAILCUT_OUTPUT/pid; exec sleep 100' & while [ ! -s $TAILCUT_OUTPUT/pid ]; do sleep 0.01; done`)
-	r.commit(r.win(0, 0, 0))
-	pid := pidIn(t, filepath.Join(r.f.Done(0, 0), filesName, "pid"))
-	if !runs(pid) {
-		t.Fatal("the daemon did not live to be found")
+	for name, end := range map[string]func(*rig){"publish": func(r *rig) { _ = r.Publish() }, "close": (*rig).close} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, `setsid sh -c 'echo $$ >$TAILCUT_OUTPUT/pid; exec sleep 100' >/dev/null 3>&- & while [ ! -s $TAILCUT_OUTPUT/pid ]; do sleep 0.01; done`)
+			r.commit(r.win(0, 0, 0))
+			pid := pidIn(t, filepath.Join(r.f.Done(0, 0), filesName, "pid"))
+			if !runs(pid) {
+				t.Fatal("the daemon did not live to be found")
+			}
+			end(r)
+			if runs(pid) {
+				t.Error("the daemon is still there")
+			}
+		})
 	}
-	r.close()
-	if runs(pid) {
-		t.Error("the daemon outlives the run")
+}
+
+// An attempt that is killed when its output is a result already takes that along, and the file of its standard output is nobody else's.
+func TestExecutorKilledLate(t *testing.T) {
+	r := newRig(t, nil, "true")
+	p := &process{attempt: live.Attempt{ID: 77}, ended: make(chan struct{}), by: byEngine, moved: true}
+	p.dir = r.f.attempt(p.attempt)
+	var err error
+	if p.folder, err = r.spares.takeFolder(p.dir); err != nil {
+		t.Fatal(err)
 	}
+	if p.stdout, err = r.spares.takeOut(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.complete(p); err != nil {
+		t.Fatal(err)
+	}
+	r.workers.Add(1)
+	r.finish(p, 0, "", nil)
+	r.win(0, 0, 0)
 }
 
 // A name that the engine's environment has, too, is set once: programs differ in which of several they take.

@@ -40,7 +40,9 @@ type process struct {
 	how      *ending // of the leader, if it is known
 	pidfd    int     // descriptor of the leader, -1 where there is none
 	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
-	clean    bool    // after the end: nothing of the attempt is left, and its folder is as it was given
+	alone    bool    // after the end: nobody has the writing end of that any more
+	clean    bool    // after the end: alone, and the folder is as it was given
+	moved    bool    // the standard output may be in the folder of the result already
 
 	mu      sync.Mutex
 	pid     int  // of the leader; 0 before it has begun
@@ -114,8 +116,8 @@ func (p *process) reap() (exit int, note string) {
 	}
 	p.reaped = true
 	p.mu.Unlock()
-	p.clean = p.progress.hungUp() && p.folder.untouched()
-	p.progress.close()
+	p.alone = p.progress.hungUp()
+	p.clean = p.alone && p.folder.untouched()
 	close(p.ended)
 	for _, t := range p.timers {
 		t.Stop()

@@ -40,6 +40,10 @@ func newPipe() (r pipe, w int, err error) {
 
 func (r pipe) close() { unix.Close(int(r)) }
 
+// left tells whether something of an attempt whose group was killed can still be seen: who has its progress pipe, or
+// may write to its standard output.
+func (p *process) left() bool { return !p.progress.hungUp() || somebodyWrites(p.stdout.handle) }
+
 // hungUp tells whether nobody has the writing end any more.
 func (r pipe) hungUp() bool {
 	p := []unix.PollFd{{Fd: int32(r), Events: unix.POLLIN}}

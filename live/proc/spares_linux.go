@@ -27,14 +27,19 @@ func (f *folder) untouched() bool {
 	return f.stillEmpty()
 }
 
-// nobodyWrites tells whether no process has the file open for writing: the kernel grants a read lease only then.
-func nobodyWrites(f *os.File) bool {
-	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
-	if err != nil {
-		return false
+// nobodyWrites tells whether no process has the file open for writing; false where the kernel cannot tell.
+func nobodyWrites(f *os.File) bool { return lease(f) == nil }
+
+// somebodyWrites tells whether a process has the file open for writing; false where the kernel cannot tell.
+func somebodyWrites(f *os.File) bool { return lease(f) == unix.EAGAIN }
+
+// lease takes a read lease, which the kernel grants only if nobody has the file open for writing, and gives it back.
+func lease(f *os.File) error {
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
+		return err
 	}
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
-	return err == nil
+	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+	return err
 }
 
 // syncAll makes files in a folder durable: with the file system they are on, in one go.
