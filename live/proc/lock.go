@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -8,13 +9,32 @@ import (
 
 // LockRun takes the lock of a run's folder. The system gives it back when the engine ends, however it ends.
 func LockRun(f Folders) (*os.File, error) {
-	lock, err := os.OpenFile(f.Lock(), os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	for {
+		lock, err := os.OpenFile(f.Lock(), os.O_CREATE|os.O_RDWR, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil && inPlace(lock) {
+			return lock, nil
+		}
 		lock.Close()
-		return nil, fmt.Errorf("%s: another engine is at work on this run", f.Root)
+		switch {
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, fmt.Errorf("%s: another engine is at work on this run", f.Root)
+		case err != nil:
+			return nil, fmt.Errorf("%s: the file system refuses a lock, without which two engines could work on one run: %w", f.Lock(), err)
+		}
+		// The engine that made the file has removed it in between.
 	}
-	return lock, nil
+}
+
+// inPlace tells whether the file is still the one of its name.
+func inPlace(f *os.File) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(f.Name())
+	return err == nil && os.SameFile(mine, there)
 }

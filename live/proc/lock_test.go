@@ -1,0 +1,40 @@
+//go:build linux
+
+package proc
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// An engine that removes its lock at its end, because nothing was begun, leaves no two others with a lock each.
+func TestLockRunRemoved(t *testing.T) {
+	f := Folders{Root: t.TempDir()}
+	var holders, taken atomic.Int64
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 2000 {
+				lock, err := LockRun(f)
+				if err != nil {
+					continue
+				}
+				if holders.Add(1) > 1 {
+					t.Error("two engines have the lock")
+				}
+				taken.Add(1)
+				time.Sleep(20 * time.Microsecond)
+				holders.Add(-1)
+				_ = os.Remove(f.Lock())
+				lock.Close()
+			}
+		})
+	}
+	group.Wait()
+	if taken.Load() == 0 {
+		t.Error("nobody had the lock")
+	}
+}
