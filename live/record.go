@@ -115,6 +115,18 @@ func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Re
 	}
 }
 
+// attempt returns one that has not ended; false if there is none.
+func (h *history) attempt(id sched.AttemptID) (Attempt, bool) {
+	i, ok := h.byID[id]
+	if !ok {
+		return Attempt{}, false
+	}
+	return h.records[i].Attempt, true
+}
+
+// winnerOf returns the attempt whose output is the result of a task that is done.
+func (h *history) winnerOf(t sched.TaskID) Attempt { return h.records[h.winner[t]].Attempt }
+
 // takeOutput returns the output of a winner that the journal has, and forgets it; nil if the executor has it.
 func (h *history) takeOutput(id sched.AttemptID) []byte {
 	out := h.outputs[id]

@@ -132,6 +132,7 @@ func (r *Run) loop(ctx context.Context) error {
 		case <-ctx.Done():
 			return r.leave(wake)
 		case <-tick.C:
+			r.catchUp(time.Now().Round(0), wake)
 			r.tick()
 			continue
 		case rep := <-r.exec.Reports():
@@ -156,8 +157,8 @@ func (r *Run) tick() {
 // recommit repeats the commit of every finished task: the engine may have died between a journal record and its
 // execution.
 func (r *Run) recommit() error {
-	for _, i := range r.past.winner {
-		a := r.past.records[i].Attempt
+	for task := range r.past.winner {
+		a := r.past.winnerOf(task)
 		if err := r.exec.Commit(a, r.past.takeOutput(a.ID)); err != nil {
 			return err
 		}
@@ -175,9 +176,7 @@ func (r *Run) open(wake *time.Timer) error {
 	} else { // the wall clock was set back: go on just after the last record
 		r.start = r.start.Add(-time.Duration(last + 1))
 	}
-	if r.past.wake > last { // the core asked for it before the engine died
-		wake.Reset(time.Duration(r.past.wake) - time.Since(r.start))
-	}
+	r.rearm(wake) // the core asked for it before the engine died
 	now := r.now()
 	for m := range r.Header.Machines {
 		r.batch.Facts = append(r.batch.Facts,
@@ -198,6 +197,33 @@ func (r *Run) leave(wake *time.Timer) error {
 		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
 	}
 	return r.advance(now, wake)
+}
+
+// wakeAt returns when the core wants to be called at the latest, if it does.
+func (r *Run) wakeAt() (at sched.Time, asked bool) {
+	return r.past.wake, r.past.wake > r.core.View().Now()
+}
+
+func (r *Run) rearm(wake *time.Timer) {
+	if at, asked := r.wakeAt(); asked {
+		wake.Reset(time.Duration(at) - time.Since(r.start))
+	}
+}
+
+// asleep is how far the wall clock must be ahead of the run's time for the system to have been suspended.
+const asleep = 5 * time.Second
+
+// catchUp moves the run's time on to that of the wall clock, whose reading is given without a monotonic one: while the
+// system is suspended the run's time stands still, and a deadline does not. A run without deadline loses nothing by
+// that, and its policy would take attempts that were suspended for stragglers. Time never goes back.
+func (r *Run) catchUp(wall time.Time, wake *time.Timer) {
+	ahead := wall.Sub(r.Header.Started.Round(0)) - time.Duration(r.now())
+	if r.Header.Job.Deadline == 0 || ahead < asleep {
+		return
+	}
+	r.start = r.start.Add(-ahead)
+	r.rearm(wake)
+	r.startReady() // sets the timer of what is fetched
 }
 
 func (r *Run) now() sched.Time { return max(r.core.View().Now(), sched.Time(time.Since(r.start))) }
@@ -236,7 +262,7 @@ func (r *Run) step(wake *time.Timer) error {
 	}
 	now, last := r.now(), r.core.View().Now()
 	r.deliver(now)
-	if len(r.batch.Facts) == 0 && (r.past.wake <= last || r.past.wake > now) {
+	if at, asked := r.wakeAt(); len(r.batch.Facts) == 0 && !(asked && at <= now) {
 		r.startReady() // the report was about an attempt that is gone, or the timer fired too soon
 		return nil
 	}
@@ -310,13 +336,13 @@ func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
 	for i := range decisions {
 		switch d := &decisions[i]; d.Kind {
 		case sched.Launch:
-			if i, ok := r.past.byID[d.Attempt]; ok { // not if it was ended at once
-				r.launch(r.past.records[i].Attempt, d.Task, d.At)
+			if a, ok := r.past.attempt(d.Attempt); ok { // not if it was ended at once
+				r.launch(a, d.Task, d.At)
 			}
 		case sched.Kill:
 			r.kill(d.Attempt)
 		case sched.Commit:
-			a := r.past.records[r.past.winner[d.Task]].Attempt
+			a := r.past.winnerOf(d.Task)
 			if err := r.exec.Commit(a, r.past.takeOutput(a.ID)); err != nil {
 				return err
 			}

@@ -442,6 +442,40 @@ func TestRunClockSetBack(t *testing.T) {
 	})
 }
 
+// A deadline does not stand still while the system is suspended: the run's time follows the wall clock, and timers with it.
+func TestRunCatchesUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		deadline sched.Time
+		ahead    time.Duration
+		want     sched.Time
+	}{
+		"suspended":        {3600 * sched.Second, time.Minute, 60 * sched.Second},
+		"adjusted":         {3600 * sched.Second, 4 * time.Second, 0},
+		"set back":         {3600 * sched.Second, -time.Minute, 0},
+		"without deadline": {0, time.Minute, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, path string) {
+				h := header(1, 0, 1)
+				h.Job.Deadline = c.deadline
+				r := create(t, path, h, never)
+				r.start, r.past.wake = time.Now(), 30*sched.Second
+				wake := time.NewTimer(30 * time.Second)
+				r.catchUp(time.Now().Add(c.ahead).Round(0), wake)
+				if got := r.now(); got != c.want {
+					t.Errorf("it is %v, want %v", got, c.want)
+				}
+				begun := time.Now()
+				<-wake.C
+				if took := time.Since(begun); (took == 0) != (c.want > 0) {
+					t.Errorf("the timer fired after %v", took)
+				}
+				_ = r.journal.Close()
+			})
+		})
+	}
+}
+
 // A batch is worth a sync if it changes the world.
 func TestMustSync(t *testing.T) {
 	for name, c := range map[string]struct {
