@@ -81,7 +81,7 @@ func BenchmarkMap(b *testing.B) {
 // BenchmarkCountWords measures the words' way into the table alone, the part of wordcount's map that grows with
 // the input.
 func BenchmarkCountWords(b *testing.B) {
-	files, err := ListInputs([]string{compilerSource(b)})
+	files, err := ListInputs(b.Context(), []string{compilerSource(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -28,8 +28,8 @@ type Input interface {
 type LocalFiles struct{}
 
 // List implements Files as ListInputs does.
-func (LocalFiles) List(_ context.Context, path string) ([]File, error) {
-	return ListInputs([]string{path})
+func (LocalFiles) List(ctx context.Context, path string) ([]File, error) {
+	return ListInputs(ctx, []string{path})
 }
 
 // Open implements Files.

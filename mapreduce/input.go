@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,8 +53,9 @@ type File struct {
 // ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each
 // folder's entries in byte order of their names. A path that is itself a symbolic link is followed; links inside
 // folders, sockets, pipes and devices are passed over, as find -H -type f does. A path given twice counts twice.
-// It is an error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder.
-func ListInputs(paths []string) ([]File, error) {
+// It is an error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder. Once ctx
+// is done no more folders are read, and its error is returned.
+func ListInputs(ctx context.Context, paths []string) ([]File, error) {
 	var files []File
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
@@ -66,7 +68,7 @@ func ListInputs(paths []string) ([]File, error) {
 		}
 		switch {
 		case info.IsDir():
-			files, err = appendFolder(files, abs)
+			files, err = appendFolder(ctx, files, abs)
 		case info.Mode().IsRegular():
 			files, err = appendFile(files, abs)
 		default:
@@ -79,7 +81,10 @@ func ListInputs(paths []string) ([]File, error) {
 	return files, nil
 }
 
-func appendFolder(files []File, folder string) ([]File, error) {
+func appendFolder(ctx context.Context, files []File, folder string) ([]File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(folder) // sorted by name
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
@@ -88,7 +93,7 @@ func appendFolder(files []File, folder string) ([]File, error) {
 		path := filepath.Join(folder, entry.Name())
 		switch {
 		case entry.IsDir():
-			files, err = appendFolder(files, path)
+			files, err = appendFolder(ctx, files, path)
 		case entry.Type().IsRegular():
 			files, err = appendFile(files, path)
 		}

@@ -43,8 +43,8 @@ func TestUnreadable(t *testing.T) {
 				return
 			}
 		}
-		_, errs[0] = ListInputs([]string{dir + "/open"})
-		_, errs[1] = ListInputs([]string{folder})
+		_, errs[0] = ListInputs(t.Context(), []string{dir + "/open"})
+		_, errs[1] = ListInputs(t.Context(), []string{folder})
 		errs[2] = (&attempt{ctx: t.Context(), spec: spec, meter: &meter{}}).pieces(nil, nil)
 		done <- nil
 	}()

@@ -38,7 +38,7 @@ func readSplit(t testing.TB, split Split) []string {
 
 func list(t testing.TB, paths ...string) []File {
 	t.Helper()
-	files, err := ListInputs(paths)
+	files, err := ListInputs(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestListInputsErrors(t *testing.T) {
 		"dangling link": dangling,
 		"device":        os.DevNull,
 	} {
-		_, err := ListInputs([]string{dir, path})
+		_, err := ListInputs(t.Context(), []string{dir, path})
 		oneLine(t, name, err, path)
 	}
 }

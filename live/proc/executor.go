@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,6 +53,8 @@ type Executor struct {
 
 	paths map[string]string // of programs that were looked up; the keeper's
 
+	patience time.Duration // that Close has with what was killed
+
 	mu    sync.Mutex
 	procs map[sched.AttemptID]*process
 	left  int // bytes of output that may still go into the journal
@@ -69,7 +72,7 @@ func New(cfg Config) (*Executor, error) {
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
 		kept: results{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
 		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
-		reports: make(chan live.Report, 1024),
+		reports: make(chan live.Report, 1024), patience: 5 * time.Second,
 	}
 	e.env = newEnvironment(os.Environ())
 	var err error
@@ -135,7 +138,8 @@ func (e *Executor) Publish() error {
 	return e.cfg.Work.publish(e.cfg.Folders, e.kept, e.cfg.Out)
 }
 
-// Close ends what runs and waits for it.
+// Close ends what runs and waits for it. What does not die although it was killed, as in the middle of a call to a file
+// server that does not answer, is not waited for longer than some seconds: the error names it.
 func (e *Executor) Close() error {
 	e.mu.Lock()
 	for _, p := range e.procs {
@@ -144,18 +148,49 @@ func (e *Executor) Close() error {
 	e.mu.Unlock()
 	done := make(chan struct{})
 	go func() { e.workers.Wait(); close(done) }()
-	for {
+	enough := time.NewTicker(e.patience)
+	defer enough.Stop()
+	var err error
+	for over := false; !over; {
 		select {
 		case <-e.reports: // nobody else listens any more
 		case <-done:
 			e.keeper.stop()
-			sweep(e.tag)
 			e.spares.close()
-			e.null.Close()
-			e.guard.close()
-			return nil
+			over = true
+		case <-enough.C: // only files are removed, or synced, where no process is left
+			if left := e.undead(); len(left) > 0 {
+				err = fmt.Errorf("killed and not dead after %v: process %s", e.patience, strings.Join(left, ", "))
+				over = true
+			}
 		}
 	}
+	sweep(e.tag)
+	e.null.Close()
+	e.guard.close()
+	return err
+}
+
+// undead returns the ids of the leaders that have not ended, in order.
+func (e *Executor) undead() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var pids []int
+	for _, p := range e.procs {
+		select {
+		case <-p.ended:
+		default:
+			if pid := p.leader(); pid != 0 { // it has begun
+				pids = append(pids, pid)
+			}
+		}
+	}
+	slices.Sort(pids)
+	var left []string
+	for _, pid := range pids {
+		left = append(left, fmt.Sprint(pid))
+	}
+	return left
 }
 
 // mark is TAILCUT_RUN of an attempt's processes.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -405,6 +406,26 @@ func TestExecutorKilledLate(t *testing.T) {
 	r.workers.Add(1)
 	r.finish(p, 0, "", nil)
 	r.win(0, 0, 0)
+}
+
+// What cannot be killed does not keep the run from its end. Here it is a process that leads no group, so that no kill reaches it.
+func TestCloseLeavesUndead(t *testing.T) {
+	r := newRig(t, nil, "sleep 100")
+	r.patience = 100 * time.Millisecond
+	undead := exec.Command("sleep", "100")
+	if err := undead.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = undead.Process.Kill(); _ = undead.Wait() }()
+	r.mu.Lock()
+	r.procs[1] = &process{pid: undead.Process.Pid, ended: make(chan struct{})}
+	r.mu.Unlock()
+	r.workers.Add(1)
+	r.closed = true
+	want := fmt.Sprintf("killed and not dead after 100ms: process %d", undead.Process.Pid)
+	if err := r.Close(); err == nil || err.Error() != want {
+		t.Errorf("Close says %v, want %s", err, want)
+	}
 }
 
 // A name that the engine's environment has, too, is set once: programs differ in which of several they take.

@@ -185,6 +185,7 @@ func (p *process) signal(s syscall.Signal) bool {
 	return p.pid != 0 && !p.reaped && syscall.Kill(-p.pid, s) == nil
 }
 
+func (p *process) leader() int    { p.mu.Lock(); defer p.mu.Unlock(); return p.pid }
 func (p *process) killer() killer { p.mu.Lock(); defer p.mu.Unlock(); return p.by }
 func (p *process) killed() bool   { return p.killer() == byEngine }
 
