@@ -29,7 +29,12 @@ var errFailed = errors.New("failed")
 // failure is an error that ends the process with status 1: the input was good, the work did not succeed.
 type failure struct{ error }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if os.Getpid() == 1 {
+		os.Exit(beFirst(os.Args, os.Stderr))
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // run is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
