@@ -103,10 +103,11 @@ func TestSparesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// Whoever outlives an attempt outside of its group and goes on writing to its standard output writes neither into the result nor into another's.
+// Whoever outlives an attempt outside of its group, without its progress pipe, and goes on writing to its standard output writes neither into the result
+// nor into another's.
 func TestOutputAfterTheEnd(t *testing.T) {
 	r := newRig(t, nil, `case $TAILCUT_ATTEMPT in
-		0) setsid sh -c 'echo early; touch '$PWD/ready'; while [ ! -e '$PWD/go' ]; do sleep 0.01; done; echo late; echo x >'$TAILCUT_OUTPUT'/late; touch '$PWD/wrote &
+		0) setsid sh -c 'echo early; touch '$PWD/ready'; while [ ! -e '$PWD/go' ]; do sleep 0.01; done; echo late; echo x >'$TAILCUT_OUTPUT'/late; touch '$PWD/wrote 3>&- &
 			while [ ! -e $PWD/ready ]; do sleep 0.01; done; rm -f go;;
 		*) touch go; while [ ! -e wrote ]; do sleep 0.01; done; sleep 0.05; echo mine; ls -A $TAILCUT_OUTPUT;;
 		esac`)
