@@ -48,19 +48,19 @@ Table 3
 What it shows.
 
 Mean flow time.
- policy      paper (s)  ours (s) 
- fifo              860     860.0 
- a <b>, "c"                 +Inf 
+ policy      paper (s)  ours (s)
+ fifo              860     860.0
+ a <b>, "c"                 +Inf
 
 (plot cdf: share of jobs against flow time (s))
 
 Verdicts
 --------
 
- verdict   claim               published  measured   
- HOLDS     srew is best        742 s      700 s      
- FAILS     dolly is second                it is last 
- REPORTED  the testbed's mean  457 s      160 s      
+ verdict   claim               published  measured
+ HOLDS     srew is best        742 s      700 s
+ FAILS     dolly is second                it is last
+ REPORTED  the testbed's mean  457 s      160 s
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -71,6 +71,7 @@ func (t *Table) text() string {
 		}
 	}
 	out.SetColumnConfigs(configs)
+	out.SuppressTrailingSpaces()
 	out.AppendHeader(header)
 	for _, row := range t.Rows {
 		cells := make(table.Row, len(row))
