@@ -29,6 +29,8 @@ var errFailed = errors.New("failed")
 // failure is an error that ends the process with status 1: the input was good, the work did not succeed.
 type failure struct{ error }
 
+func (f failure) Unwrap() error { return f.error }
+
 func main() {
 	if os.Getpid() == 1 {
 		os.Exit(beFirst(os.Args, os.Stderr))
