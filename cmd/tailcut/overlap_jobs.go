@@ -33,14 +33,18 @@ func readOverlapJobs(stdin io.Reader, path string, f *overlapFlags) (jobs []over
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if hasTabs(plain) {
+	if bytes.ContainsRune(firstLine(plain), '\t') { // a trace with sizes in bytes, and not a CSV file
 		jobs, err = reproduce.FluidJobs(plain, name)
 		if err == nil {
 			err = f.scale(jobs, f.load)
 		}
 		return jobs, nil, err
 	}
-	jobs, rows, err = readOverlapCSV(plain, name, f.sort, f.batch)
+	comma := ','
+	if head := firstLine(plain); !bytes.ContainsRune(head, comma) && bytes.ContainsRune(head, ';') {
+		comma = ';'
+	}
+	jobs, rows, err = readOverlapCSV(plain, comma, name, f.sort, f.batch)
 	if err == nil && f.loadGiven {
 		err = f.scale(jobs, f.load)
 	}
@@ -57,11 +61,11 @@ func unzipped(r io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(unzip, 1<<16), err
 }
 
-// hasTabs says whether the first line does: a trace with sizes in bytes, and not a CSV file.
-func hasTabs(r *bufio.Reader) bool {
+// firstLine looks at what is to come.
+func firstLine(r *bufio.Reader) []byte {
 	head, _ := r.Peek(1 << 12)
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.ContainsRune(line, '\t')
+	return line
 }
 
 // scale gives the jobs a load, with the ratios that the user asked for.
@@ -84,9 +88,9 @@ func (f *overlapFlags) scale(jobs []overlap.Job, load float64) error {
 }
 
 // readOverlapCSV reads the columns of [overlapNames].
-func readOverlapCSV(r io.Reader, name string, sort, batch bool) (jobs []overlap.Job, rows []int64, err error) {
+func readOverlapCSV(r io.Reader, comma rune, name string, sort, batch bool) (jobs []overlap.Job, rows []int64, err error) {
 	in := csv.NewReader(r)
-	in.ReuseRecord = true
+	in.Comma, in.ReuseRecord = comma, true
 	columns, err := overlapHeader(in, name)
 	if err != nil {
 		return nil, nil, err
