@@ -136,8 +136,8 @@ func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error,
 
 // dryClone tells once of a clone that is not made.
 func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
-	if a.told >= 0 {
-		a.told = -1
+	if !a.wanted {
+		a.wanted = true
 		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
 	}
 }

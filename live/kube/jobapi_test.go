@@ -147,6 +147,21 @@ func TestRefusedClone(t *testing.T) {
 	}
 }
 
+// A dry run tells of each clone once, and makes none.
+func TestDryRun(t *testing.T) {
+	job := testJob(1)
+	job.Annotations = map[string]string{PolicyAnnotation: "srew:slot=0s", DryRunAnnotation: "true"}
+	b := newBench(t, job)
+	told := events.NewFakeRecorder(10)
+	b.events = told
+	b.settle()
+	wanted := len(told.Events)
+	b.settle()
+	if n := len(b.live()); wanted == 0 || wanted != len(told.Events) || n != 1 {
+		t.Errorf("%d events, then %d; %d pods", wanted, len(told.Events), n)
+	}
+}
+
 // An original that is refused is an error, which is tried again with growing waits, and clones do not take what it may have been refused for.
 func TestRefusedOriginal(t *testing.T) {
 	b := newBench(t, testJob(3))

@@ -43,14 +43,11 @@ func nameOfTask(job *batchv1.Job, task int) string {
 	return "task " + strconv.Itoa(task)
 }
 
-// over returns the tasks that need no more attempts. Of interchangeable ones these are as many as there are successes:
-// first those whose own pods succeeded, and for what else succeeded, such as both attempts of a task, the last ones. A
-// task that is over stays so, whichever pods are removed since.
-func (s *state) over(job *batchv1.Job, t *tally) indexSet {
-	if isIndexed(job) {
-		return t.completed.or(t.failed)
-	}
-	if n := tasksOf(job); len(s.spared) != n {
+// spare notes which of n interchangeable tasks need no more attempts, and returns all of them: as many as there are
+// successes, first those whose own pods succeeded, and for what else succeeded, such as both attempts of a task, the
+// last ones. A task that is spared stays so, whichever pods are removed since.
+func (s *state) spare(n int, t *tally) indexSet {
+	if len(s.spared) != n {
 		s.spared = make(indexSet, n)
 	}
 	left := t.successes() - s.spared.count()

@@ -187,7 +187,10 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
 		return nil
 	}
-	over := s.over(job, t)
+	over := t.completed.or(t.failed)
+	if !isIndexed(job) {
+		over = s.spare(tasksOf(job), t)
+	}
 	for i := range sights { // a success that the status does not count, or not any more, leaves its task to be done
 		if x := &sights[i]; x.phase == succeeded && !over.has(x.index) {
 			x.phase = gone

@@ -68,6 +68,7 @@ type attempt struct {
 	won     bool      // its result is the task's
 	node    string    // "" before it has one
 	told    float64   // progress
+	wanted  bool      // an event said that it would be made if this was no dry run
 	offset  int64     // that it goes on from
 	refused time.Time // when the API server did not let a clone be made; zero for never
 }
