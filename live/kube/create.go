@@ -13,7 +13,7 @@ import (
 )
 
 // create makes the pods that are missing and may be made now: first those of originals.
-func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod, sights []sight, now time.Time) error {
+func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, sights []sight, now time.Time) error {
 	live, clones := 0, 0
 	for i := range sights {
 		if sights[i].live {
@@ -37,7 +37,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, pod
 				room--
 			}
 		}
-		if err := c.makePods(ctx, job, s, due, pods, sights, now); err != nil {
+		if err := c.makePods(ctx, job, s, due, sights, now); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 
 // makePods makes the pods of attempts. If one of originals cannot be made, that is an error and the others wait. Clones
 // need not be: one that is refused, by a quota or since its priority class is missing, holds up nothing else.
-func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, due []*attempt, pods []*corev1.Pod, sights []sight, now time.Time) error {
+func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, due []*attempt, sights []sight, now time.Time) error {
 	if len(due) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, d
 		}
 		failures := 0
 		if job.Spec.BackoffLimitPerIndex != nil {
-			failures = inherited(job, pods, a.index)
+			failures = inherited(sights, a.index)
 		}
 		pod := podFor(job, a, earlier, slow, failures, c.class)
 		s.unseen[a.ref] = now

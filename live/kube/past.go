@@ -73,12 +73,11 @@ func (c *reconciler) readPast(ctx context.Context, job *batchv1.Job) (*live.Past
 // remember keeps how long the pods of a Job ran that is about to be complete. That is not told to the API server
 // before, so a controller that dies in between is followed by one that does it again, which changes nothing. What
 // cannot be kept is lost: the Job has succeeded.
-func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
+func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, sights []sight) error {
 	var durations []sched.Time
-	for _, p := range pods {
-		begun, ended := lifetime(p)
-		if s, ok := sightOf(job, p); ok && s.phase == succeeded && !begun.IsZero() && !ended.Before(begun) {
-			durations = append(durations, sched.Time(ended.Sub(begun)))
+	for i := range sights {
+		if s := &sights[i]; s.phase == succeeded && !s.begun.IsZero() && !s.ended.Before(s.begun) {
+			durations = append(durations, sched.Time(s.ended.Sub(s.begun)))
 		}
 	}
 	if c.past == "" || len(durations) == 0 {

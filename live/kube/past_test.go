@@ -60,7 +60,7 @@ func TestPast(t *testing.T) {
 	if past := b.kept(); len(past.Runs) != 1 || len(past.Runs[0].Stages[0].Durations) != 3 {
 		t.Fatalf("%+v", past)
 	}
-	if err := b.remember(context.Background(), b.job(), []*corev1.Pod{testPod(0, 0, corev1.PodSucceeded)}); err != nil {
+	if err := b.remember(context.Background(), b.job(), sceneOf(b.job(), []*corev1.Pod{testPod(0, 0, corev1.PodSucceeded)}).sights); err != nil {
 		t.Fatal(err)
 	}
 	if past := b.kept(); len(past.Runs) != 1 {
@@ -108,7 +108,7 @@ func TestPrune(t *testing.T) {
 		for range 2 - i%2 { // the second time is an update
 			job := testJob(1)
 			job.Name, job.UID = name, types.UID(name+b.clock.String())
-			if err := b.remember(context.Background(), job, pods); err != nil {
+			if err := b.remember(context.Background(), job, sceneOf(job, pods).sights); err != nil {
 				t.Fatal(err)
 			}
 			b.clock = b.clock.Add(90 * time.Minute)

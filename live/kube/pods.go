@@ -136,11 +136,11 @@ func failuresOf(p *corev1.Pod) int {
 }
 
 // inherited returns how often an index has failed, as its pods remember.
-func inherited(job *batchv1.Job, pods []*corev1.Pod, index int) int {
+func inherited(sights []sight, index int) int {
 	n := 0
-	for _, p := range pods {
-		if s, ok := sightOf(job, p); ok && s.index == index {
-			failures := failuresOf(p)
+	for i := range sights {
+		if s := &sights[i]; s.index == index {
+			failures := failuresOf(s.pod)
 			if s.phase == failed {
 				failures++
 			}

@@ -140,8 +140,9 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		return nil
 	}
 	now := c.now()
-	sights := s.look(job, pods, now)
-	t, err := tallyOf(job, pods, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
+	sc := sceneOf(job, pods)
+	s.meet(sc.sights, now)
+	t, err := tallyOf(job, sc, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
 	if err != nil {
 		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
 	}
@@ -150,7 +151,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	}
 	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
 		if conditionOf(&t.status, batchv1.JobComplete) != nil {
-			if err := c.remember(ctx, job, pods); err != nil {
+			if err := c.remember(ctx, job, sc.sights); err != nil {
 				return err
 			}
 		}
@@ -177,11 +178,11 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		s.run = nil
 		return nil
 	}
-	return c.drive(ctx, job, s, t, pods, sights, now)
+	return c.drive(ctx, job, s, t, sc, now)
 }
 
 // drive asks the policy and carries out what it wants.
-func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, pods []*corev1.Pod, sights []sight, now time.Time) error {
+func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, sc *scene, now time.Time) error {
 	want, err := c.settingsOf(ctx, job, s)
 	if err != nil {
 		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
@@ -191,8 +192,8 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	if !isIndexed(job) {
 		over = s.spare(tasksOf(job), t)
 	}
-	for i := range sights { // a success that the status does not count, or not any more, leaves its task to be done
-		if x := &sights[i]; x.phase == succeeded && !over.has(x.index) {
+	for i := range sc.sights { // a success that the status does not count, or not any more, leaves its task to be done
+		if x := &sc.sights[i]; x.phase == succeeded && !over.has(x.index) {
 			x.phase = gone
 		}
 	}
@@ -202,14 +203,14 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
 			return nil
 		}
-		if s.run, err = newRun(want, p, over, sights); err != nil {
+		if s.run, err = newRun(want, p, over, sc.sights); err != nil {
 			return err
 		}
 	}
 	s.wrong = ""
 	// more seats than there can be attempts would only take memory
 	seats := min(int(ptr.Deref(job.Spec.Parallelism, 1)), tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts))
-	if err := s.run.step(now, sights, over, seats); err != nil {
+	if err := s.run.step(now, sc.sights, over, seats); err != nil {
 		s.run = nil // and the next one is made from what there is
 		return err
 	}
@@ -223,17 +224,17 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		s.comeBack(now)
 		return nil
 	}
-	if err := c.end(ctx, strays(job, pods), "no-such-task"); err != nil {
+	if err := c.end(ctx, alive(sc.strays), "no-such-task"); err != nil {
 		return err
 	}
-	if err := c.end(ctx, s.podsOf(job, pods, s.run.surplus(seats)), "not-needed"); err != nil {
+	if err := c.end(ctx, podsOf(sc.sights, s.run.surplus(seats)), "not-needed"); err != nil {
 		return err
 	}
 	if s.run.wake != sched.Never {
 		s.comeBack(s.run.start.Add(time.Duration(s.run.wake)))
 	}
 	c.watchDeadline(job, s, now)
-	return c.create(ctx, job, s, pods, sights, now)
+	return c.create(ctx, job, s, sc.sights, now)
 }
 
 // complain tells once what keeps a Job from running.
@@ -297,14 +298,10 @@ func (s *state) comeBack(at time.Time) {
 	}
 }
 
-// look translates the pods, and crosses off those that the watch has brought.
-func (s *state) look(job *batchv1.Job, pods []*corev1.Pod, now time.Time) []sight {
-	var sights []sight
-	for _, p := range pods {
-		if x, ok := sightOf(job, p); ok {
-			sights = append(sights, x)
-			delete(s.unseen, x.ref)
-		}
+// meet crosses off the pods that the watch has brought, or was given long enough for.
+func (s *state) meet(sights []sight, now time.Time) {
+	for i := range sights {
+		delete(s.unseen, sights[i].ref)
 	}
 	for r, made := range s.unseen {
 		if now.Sub(made) >= unseenFor {
@@ -313,27 +310,17 @@ func (s *state) look(job *batchv1.Job, pods []*corev1.Pod, now time.Time) []sigh
 			s.comeBack(made.Add(unseenFor))
 		}
 	}
-	return sights
 }
 
 // podsOf returns the pods of attempts.
-func (s *state) podsOf(job *batchv1.Job, pods []*corev1.Pod, attempts []*attempt) []*corev1.Pod {
+func podsOf(sights []sight, attempts []*attempt) []*corev1.Pod {
 	var some []*corev1.Pod
-	for _, p := range pods {
-		x, ok := sightOf(job, p)
-		if ok && slices.ContainsFunc(attempts, func(a *attempt) bool { return a.ref == x.ref }) {
-			some = append(some, p)
+	for i := range sights {
+		if slices.ContainsFunc(attempts, func(a *attempt) bool { return a.ref == sights[i].ref }) {
+			some = append(some, sights[i].pod)
 		}
 	}
 	return some
-}
-
-// strays returns the pods of tasks that a Job had before it was made smaller.
-func strays(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
-	return slices.DeleteFunc(alive(pods), func(p *corev1.Pod) bool {
-		_, ok := taskOf(job, p)
-		return ok
-	})
 }
 
 func alive(pods []*corev1.Pod) []*corev1.Pod {

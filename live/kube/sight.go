@@ -30,10 +30,12 @@ type ref struct{ index, number int }
 // seen on the way.
 type sight struct {
 	ref
+	pod      *corev1.Pod
 	phase    phase
-	live     bool // its containers run, or may come to run
-	leaving  bool // it is being deleted
-	backsOff bool // it ended without result, and not by the controller: its task's next attempt waits
+	verdict  verdict // on its failure, if it is one
+	live     bool    // its containers run, or may come to run
+	leaving  bool    // it is being deleted
+	backsOff bool    // it ended without result, and not by the controller: its task's next attempt waits
 	clone    bool
 	node     string
 	begun    time.Time // zero if that is not known
@@ -41,6 +43,25 @@ type sight struct {
 	progress float64   // in [0, 1]
 	offset   int64     // that the progress can be gone on from; 0 if it cannot
 	resumed  bool      // it went on from another's
+}
+
+// scene is what the pods of a Job show.
+type scene struct {
+	pods   []*corev1.Pod // all of them
+	sights []sight       // of attempts
+	strays []*corev1.Pod // that are none, such as those of tasks that the Job had before it was made smaller
+}
+
+func sceneOf(job *batchv1.Job, pods []*corev1.Pod) *scene {
+	sc := &scene{pods: pods}
+	for _, p := range pods {
+		if s, ok := sightOf(job, p); ok {
+			sc.sights = append(sc.sights, s)
+		} else {
+			sc.strays = append(sc.strays, p)
+		}
+	}
+	return sc
 }
 
 // sightOf translates a pod. ok is false for a pod that no attempt of the Job can have.
@@ -54,7 +75,7 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 		return s, false
 	}
 	s = sight{
-		ref: ref{task, int(number)}, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
+		ref: ref{task, int(number)}, pod: pod, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
 		leaving: pod.DeletionTimestamp != nil, resumed: pod.Annotations[resumeAnnotation] != "",
 	}
 	s.progress, s.offset = progressOf(pod)
@@ -65,8 +86,8 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		s.phase = succeeded
 	case podFailed(job, pod):
-		s.phase, s.backsOff = failed, true
-		if verdictOn(job, pod).action == ignore || s.clone && disrupted(pod) {
+		s.phase, s.backsOff, s.verdict = failed, true, verdictOn(job, pod)
+		if s.verdict.action == ignore || s.clone && disrupted(pod) {
 			s.phase = gone
 		}
 	case pod.Status.Phase == corev1.PodRunning:

@@ -36,9 +36,9 @@ func (t *tally) successes() int {
 	return int(t.status.Succeeded) + len(t.status.UncountedTerminatedPods.Succeeded)
 }
 
-// tallyOf counts. unseen is the number of pods that were made and are not among pods yet; gaveUp says that the policy
+// tallyOf counts. unseen is the number of pods that were made and are not in the scene yet; gaveUp says that the policy
 // has given up the Job.
-func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now time.Time) (*tally, error) {
+func tallyOf(job *batchv1.Job, sc *scene, unseen int, gaveUp bool, now time.Time) (*tally, error) {
 	t := &tally{status: *job.Status.DeepCopy()}
 	st := &t.status
 	var err error
@@ -49,19 +49,19 @@ func tallyOf(job *batchv1.Job, pods []*corev1.Pod, unseen int, gaveUp bool, now 
 	if t.failed, err = parseIndexes(ptr.Deref(st.FailedIndexes, ""), n); err != nil {
 		return nil, err
 	}
-	t.drain(pods)
-	failJobMessage := t.count(job, pods)
+	t.drain(sc.pods)
+	failJobMessage := t.count(job, sc)
 	if isIndexed(job) {
 		st.CompletedIndexes, st.Succeeded = t.completed.String(), int32(t.completed.count())
 	}
 	if job.Spec.BackoffLimitPerIndex != nil {
 		st.FailedIndexes = ptr.To(t.failed.String())
 	}
-	t.present(pods)
+	t.present(sc.pods)
 	if st.StartTime == nil && !suspended(job) {
 		st.StartTime = ptr.To(metav1.NewTime(now))
 	}
-	t.judge(job, pods, failJobMessage, unseen, now)
+	t.judge(job, sc.pods, failJobMessage, unseen, now)
 	if !t.ended && gaveUp {
 		t.fail(reasonGivenUp, "the policy sees no way to meet the deadline", now)
 	}
@@ -98,40 +98,43 @@ func (t *tally) drain(pods []*corev1.Pod) {
 }
 
 // count puts on the list what has ended since, and returns why the Job has failed if a pod says so.
-func (t *tally) count(job *batchv1.Job, pods []*corev1.Pod) (failJobMessage string) {
+func (t *tally) count(job *batchv1.Job, sc *scene) (failJobMessage string) {
 	if isIndexed(job) {
-		t.countIndexes(job, pods) // first, because a pod that fails when its index is done is no failure
+		t.countIndexes(sc.sights) // first, because a pod that fails when its index is done is no failure
 	} else {
-		t.countSuccesses(job, pods)
+		t.countSuccesses(job, sc.pods)
 	}
 	newest := map[int]int{}
-	for _, p := range pods {
-		if s, ok := sightOf(job, p); ok {
-			newest[s.index] = max(newest[s.index], s.number)
-		}
+	for i := range sc.sights {
+		s := &sc.sights[i]
+		newest[s.index] = max(newest[s.index], s.number)
 	}
 	// then failures say nothing of their indexes, and nobody will succeed them
 	decided := conditionOf(&t.status, batchv1.JobFailureTarget) != nil || conditionOf(&t.status, batchv1.JobSuccessCriteriaMet) != nil
-	for _, p := range pods {
-		s, ok := sightOf(job, p)
-		if !hasFinalizer(p) || ok && s.phase != failed && s.phase != gone || p.Status.Phase == corev1.PodSucceeded && !isIndexed(job) {
+	for i := range sc.sights {
+		s := &sc.sights[i]
+		if !hasFinalizer(s.pod) || s.phase != failed && s.phase != gone {
 			continue // released before, not over, or a success
 		}
-		if ok && t.countsAsFailure(&s) {
-			v := verdictOn(job, p)
-			if v.action == failJob && failJobMessage == "" {
-				failJobMessage = v.message
+		if t.countsAsFailure(s) {
+			if s.verdict.action == failJob && failJobMessage == "" {
+				failJobMessage = s.verdict.message
 			}
-			t.listFailure(p.UID)
+			t.listFailure(s.pod.UID)
 			switch {
 			case decided || job.Spec.BackoffLimitPerIndex == nil:
-			case v.action == failIndex || failuresOf(p) >= int(*job.Spec.BackoffLimitPerIndex):
+			case s.verdict.action == failIndex || failuresOf(s.pod) >= int(*job.Spec.BackoffLimitPerIndex):
 				t.failed[s.index] = true
 			case newest[s.index] == s.number:
 				continue // its successor inherits the number of failures
 			}
 		}
-		t.release = append(t.release, p)
+		t.release = append(t.release, s.pod)
+	}
+	for _, p := range sc.strays {
+		if hasFinalizer(p) && (isIndexed(job) || p.Status.Phase != corev1.PodSucceeded) { // else it has been counted
+			t.release = append(t.release, p)
+		}
 	}
 	return failJobMessage
 }
@@ -147,12 +150,12 @@ func (t *tally) listFailure(uid types.UID) {
 	}
 }
 
-func (t *tally) countIndexes(job *batchv1.Job, pods []*corev1.Pod) {
-	for _, p := range pods {
-		if s, ok := sightOf(job, p); ok && s.phase == succeeded && hasFinalizer(p) {
+func (t *tally) countIndexes(sights []sight) {
+	for i := range sights {
+		if s := &sights[i]; s.phase == succeeded && hasFinalizer(s.pod) {
 			t.completed[s.index] = true
 			t.failed[s.index] = false
-			t.release = append(t.release, p)
+			t.release = append(t.release, s.pod)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func TestTally(t *testing.T) {
 			if c.edit != nil {
 				c.edit(job)
 			}
-			got, err := tallyOf(job, c.pods, 0, false, epoch)
+			got, err := tallyOf(job, sceneOf(job, c.pods), 0, false, epoch)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestTally(t *testing.T) {
 func TestTallyWaitsForUnseen(t *testing.T) {
 	pods := []*corev1.Pod{testPod(0, 0, corev1.PodSucceeded)}
 	for unseen, want := range []bool{true, false} {
-		got, err := tallyOf(testJob(1), pods, unseen, false, epoch)
+		got, err := tallyOf(testJob(1), sceneOf(testJob(1), pods), unseen, false, epoch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestSuspension(t *testing.T) {
 		want    corev1.ConditionStatus
 	}{{false, ""}, {true, corev1.ConditionTrue}, {true, corev1.ConditionTrue}, {false, corev1.ConditionFalse}} {
 		job.Spec.Suspend = &c.suspend
-		got, err := tallyOf(job, nil, 0, false, epoch.Add(time.Duration(i)*time.Hour))
+		got, err := tallyOf(job, &scene{}, 0, false, epoch.Add(time.Duration(i)*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func FuzzSight(f *testing.F) {
 		if ok && (s.index < 0 || s.index >= 3 || s.number < 0 || !(s.progress >= 0 && s.progress <= 1)) {
 			t.Errorf("%+v", s)
 		}
-		if _, err := tallyOf(job, []*corev1.Pod{p}, 0, false, epoch); err != nil {
+		if _, err := tallyOf(job, sceneOf(job, []*corev1.Pod{p}), 0, false, epoch); err != nil {
 			t.Error(err)
 		}
 	})
