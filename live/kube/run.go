@@ -55,17 +55,25 @@ type history struct {
 	failures int        // told to the core
 }
 
+// fate is what became of an attempt. Only one whose fate is open can stand for an attempt of the core.
+type fate uint8
+
+const (
+	open    fate = iota
+	spent        // its end was told to the core
+	dropped      // the core or the policy has ended it
+	won          // its result is the task's
+)
+
 // attempt is a pod that there is, was or should be.
 type attempt struct {
 	ref
 	id      sched.AttemptID // what stands for it in the core, 0 if nothing does
 	machine sched.MachineID
 	clone   bool
-	seen    bool      // there was a pod
-	begun   bool      // the core knows that its containers have started
-	spent   bool      // its end was told to the core
-	dropped bool      // the core or the policy has ended it
-	won     bool      // its result is the task's
+	seen    bool // there was a pod
+	begun   bool // the core knows that its containers have started
+	fate    fate
 	node    string    // "" before it has one
 	told    float64   // progress
 	wanted  bool      // an event said that it would be made if this was no dry run
@@ -249,17 +257,17 @@ func (r *run) tell(a *attempt, at sched.Time) {
 		a.begun = true
 		r.begin(a, at)
 	case s != nil && s.phase == succeeded:
-		a.spent = true
+		a.fate = spent
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
 	case r.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
 	case s != nil && s.phase == failed && r.indexes[a.index].failures < maxForgiven:
-		a.spent = true
+		a.fate = spent
 		r.indexes[a.index].failures++
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptFailed, Attempt: a.id})
 		r.untie(a)
 	case s == nil || s.phase == failed || s.phase == gone:
-		a.spent = true
+		a.fate = spent
 		r.leaveSeat(a, at)
 	default:
 		a.told = s.progress
@@ -313,14 +321,18 @@ func (r *run) advance(at sched.Time) error {
 		case sched.Kill:
 			if a := r.byID[d.Attempt]; a != nil {
 				r.untie(a)
-				a.dropped = d.Reason != sched.MachineGone
+				if d.Reason != sched.MachineGone {
+					a.fate = dropped
+				}
 			}
 		case sched.Commit:
 			if a := r.byID[d.Attempt]; a != nil {
 				r.untie(a)
-				a.won = a.spent
-				if r.open && a.won {
-					r.won = append(r.won, a)
+				if a.fate == spent {
+					a.fate = won
+					if r.open {
+						r.won = append(r.won, a)
+					}
 				}
 			}
 		case sched.Wake:
@@ -340,7 +352,7 @@ func (r *run) launch(d *sched.Decision) {
 	index := r.tasks[d.Task]
 	h := &r.indexes[index]
 	at := slices.IndexFunc(h.attempts, func(a *attempt) bool {
-		return a.id == 0 && !a.spent && !a.dropped && (r.sights[a.ref] != nil || !a.seen)
+		return a.id == 0 && a.fate == open && (r.sights[a.ref] != nil || !a.seen)
 	})
 	if at < 0 {
 		at = len(h.attempts)
@@ -406,7 +418,7 @@ func (r *run) surplus(seats int) []*attempt {
 		a := h.attempts[at]
 		switch {
 		case !s.live || s.leaving:
-		case r.over.has(a.index), a.dropped, a.spent:
+		case r.over.has(a.index), a.fate != open:
 			all = append(all, a)
 		case a.id == 0:
 			idle = append(idle, a)

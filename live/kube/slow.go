@@ -47,13 +47,13 @@ func (r *run) slowNodes(now time.Time) []string {
 			}
 			s := r.sights[a.ref]
 			switch {
-			case a.won && s != nil && took(s) > limit:
+			case a.fate == won && s != nil && took(s) > limit:
 				winner = a.node
 				n.bad++
-			case a.won:
+			case a.fate == won:
 				winner = a.node
 				n.good++
-			case winner != "" && a.dropped && a.node != winner:
+			case winner != "" && a.fate == dropped && a.node != winner:
 				n.bad++
 			case s != nil && s.phase == running && !s.begun.IsZero():
 				n.running++

@@ -32,8 +32,11 @@ func settled(indexes [][]string) *run {
 	for i, nodes := range indexes {
 		var all []*attempt
 		for k, node := range nodes {
-			last := k == len(nodes)-1
-			all = append(all, &attempt{ref: ref{i, k}, node: node, seen: true, won: last, dropped: !last})
+			last, end := k == len(nodes)-1, dropped
+			if last {
+				end = won
+			}
+			all = append(all, &attempt{ref: ref{i, k}, node: node, seen: true, fate: end})
 			if last {
 				r.sights[ref{i, k}] = &sight{phase: succeeded, node: node, begun: epoch, ended: epoch.Add(10 * time.Second)}
 			}
