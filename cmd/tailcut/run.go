@@ -81,6 +81,9 @@ func (e *engine) start(ctx context.Context) error {
 	if e.dryRun {
 		return e.preview(ctx)
 	}
+	if err := e.checkJoblog(); err != nil {
+		return err
+	}
 	if err := e.claim(); err != nil {
 		return err
 	}

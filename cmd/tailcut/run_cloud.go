@@ -112,6 +112,9 @@ func (e *engine) startCloud(ctx context.Context) (err error) {
 	if e.dryRun {
 		return e.preview(ctx)
 	}
+	if err := e.checkJoblog(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(e.folders.Root, 0o777); err != nil {
 		return failure{err}
 	}

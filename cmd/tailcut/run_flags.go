@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,7 @@ type runFlags struct {
 	image, namespace, kubeconfig            string
 	podTemplate                             string
 
+	dash   int                    // arguments before --, -1 without one
 	given  func(name string) bool // on the command line
 	placed map[string]placed      // flags that the job file sets
 }
@@ -122,6 +124,7 @@ func newRun() *cobra.Command {
 	format := addFormat(cmd)
 	completeRun(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f.dash = cmd.ArgsLenAtDash()
 		f.given = func(name string) bool { return fl.Lookup(name).Changed }
 		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, joblog: f.joblog, strict: f.strict}
 		if err := f.request(e, fl, args); err != nil {
@@ -181,10 +184,7 @@ func (f *runFlags) request(e *engine, fl *pflag.FlagSet, args []string) error {
 	if err := f.fill(e); err != nil {
 		return err
 	}
-	if mr := job.MapReduce; mr != nil && (mr.Operator.Name != "streaming" || mr.Operator.Reducer != "") && (f.reducers < 1 || f.reducers > mapreduce.MaxReducers) {
-		return f.wrong("reducers", fmt.Errorf("expected a number between 1 and %d, not %d", mapreduce.MaxReducers, f.reducers))
-	}
-	return e.checkText()
+	return f.check(e)
 }
 
 // fill turns the flags into the settings of a request.
@@ -206,6 +206,9 @@ func (f *runFlags) fill(e *engine) (err error) {
 	}
 	if e.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {
 		return f.wrong("clone-budget", err)
+	}
+	if d, err := time.ParseDuration(f.slot); err != nil || d < 0 {
+		return f.wrong("slot", fmt.Errorf("expected a duration of at least 0, such as 500ms, not %q", f.slot))
 	}
 	if e.Policy, err = withSlot(f.policy, f.slot); err != nil {
 		return f.wrong("policy", err)
@@ -318,8 +321,11 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
 		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
 	case f.tasks > 0:
-		if len(args) == 0 {
+		if f.dash < 0 || len(args) == f.dash {
 			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
+		}
+		if f.dash > 0 {
+			return nil, fmt.Errorf("--tasks: the command stands after --, and %q before it", args[0])
 		}
 		return &proc.Job{Name: filepath.Base(args[0]), Array: &proc.Array{Stages: []proc.ArrayStage{{
 			Name: arrayStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
@@ -329,6 +335,9 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 	if streaming {
 		if f.mapper == "" {
 			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")
+		}
+		if err := neitherOperator(args); err != nil {
+			return nil, err
 		}
 	} else {
 		if len(args) == 0 {
@@ -344,6 +353,17 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 		}
 	}
 	return &proc.Job{Name: op.Name, MapReduce: &mapreduce.Job{Operator: op, Inputs: slices.Clone(args)}}, nil
+}
+
+// neitherOperator refuses an operator beside a mapper, unless it is the name of a file.
+func neitherOperator(args []string) error {
+	if len(args) == 0 || !slices.Contains(mapreduce.Operators(), args[0]) {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("give an operator (%s) or --mapper, not both", args[0])
 }
 
 // parseMaxAttempts reads --max-attempts.
