@@ -52,7 +52,8 @@ type File struct {
 
 // ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each
 // folder's entries in byte order of their names. A path that is itself a symbolic link is followed; links inside
-// folders, sockets, pipes and devices are passed over, as find -H -type f does. A path given twice counts twice.
+// folders, sockets, pipes and devices are passed over, as find -H -type f does. What a run leaves beside its parts is
+// passed over, too, so that the output of a run can be the input of another. A path given twice counts twice.
 // It is an error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder. Once ctx
 // is done no more folders are read, and its error is returned.
 func ListInputs(ctx context.Context, paths []string) ([]File, error) {
@@ -92,6 +93,7 @@ func appendFolder(ctx context.Context, files []File, folder string) ([]File, err
 	for _, entry := range entries {
 		path := filepath.Join(folder, entry.Name())
 		switch {
+		case entry.Name() == SuccessName || entry.Name() == PrivateName:
 		case entry.IsDir():
 			files, err = appendFolder(ctx, files, path)
 		case entry.Type().IsRegular():

@@ -15,6 +15,9 @@ import (
 // SuccessName is the empty file that Publish leaves in a complete output folder.
 const SuccessName = "_SUCCESS"
 
+// PrivateName is what an output folder calls the folder of the run's journal and unfinished work.
+const PrivateName = "_tailcut"
+
 // PartName returns the name of a part in the output folder.
 func PartName(i int) string { return fmt.Sprintf("part-%05d", i) }
 

@@ -142,7 +142,8 @@ func TestCutSplits(t *testing.T) {
 }
 
 func TestListInputs(t *testing.T) {
-	dir := makeInput(t, map[string]string{"b": "b", "a/2": "", "a/10": "x", "a.x": "y", "c\xff": "z"})
+	dir := makeInput(t, map[string]string{"b": "b", "a/2": "", "a/10": "x", "a.x": "y", "c\xff": "z",
+		"out/part-00000": "p", "out/_SUCCESS": "", "out/_tailcut/journal": "j"})
 	for link, target := range map[string]string{"link-file": "b", "link-dir": "a", "a/dangling": "nowhere"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
@@ -165,9 +166,11 @@ func TestListInputs(t *testing.T) {
 		paths []string
 		want  []string
 	}{
-		{"folder: links passed over", []string{dir}, []string{"a/10", "a/2", "a.x", "b", "c\xff"}},
+		{"folder: links passed over", []string{dir}, []string{"a/10", "a/2", "a.x", "b", "c\xff", "out/part-00000"}},
 		{"named link to a file", []string{join("link-file")}, []string{"link-file"}},
 		{"named link to a folder", []string{join("link-dir")}, []string{"link-dir/10", "link-dir/2"}},
+		{"the output of a run", []string{join("out")}, []string{"out/part-00000"}},
+		{"named all the same", []string{join("out/_SUCCESS"), join("out/_tailcut")}, []string{"out/_SUCCESS", "out/_tailcut/journal"}},
 		{"order of the arguments, twice is twice", []string{join("b"), join("a.x"), join("b")}, []string{"b", "a.x", "b"}},
 	}
 	for _, tt := range tests {

@@ -29,7 +29,7 @@ import (
 
 // privateDir is the folder in the output folder that holds a run's journal and unfinished work. Readers of the output
 // skip names that begin with "_".
-const privateDir = "_tailcut"
+const privateDir = mapreduce.PrivateName
 
 // request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
 type request struct {

@@ -18,7 +18,7 @@ import (
 )
 
 // privateName is the prefix in an output of what is not the result.
-const privateName = "_tailcut"
+const privateName = mapreduce.PrivateName
 
 // Output is where the results of a run go, and all that it needs on the way.
 type Output struct {
