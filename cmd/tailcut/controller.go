@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
 
 // controllerProgram is the controller of Kubernetes Jobs.
 const controllerProgram = "tailcut-controller"
@@ -17,6 +21,13 @@ func newController() *cobra.Command {
 		ValidArgsFunction: func(_ *cobra.Command, args []string, last string) ([]string, cobra.ShellCompDirective) {
 			return completeSibling(controllerProgram, append(args, last)...)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return becomeSibling(controllerProgram, args...) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := becomeSibling(controllerProgram, args...)
+			// The program is not there to give help of its own.
+			if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+				return cmd.Help()
+			}
+			return err
+		},
 	}
 }

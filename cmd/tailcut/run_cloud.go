@@ -26,14 +26,28 @@ const defaultPods = 10
 // isURL tells whether a path means something in a store.
 func isURL(path string) bool { return strings.Contains(path, "://") }
 
+// checkURL refuses a URL of a kind that no store has.
+func checkURL(path string) error {
+	if scheme, _, found := strings.Cut(path, "://"); found && !strings.EqualFold(scheme, "s3") && !strings.EqualFold(scheme, "file") {
+		return fmt.Errorf("expected a path, s3://BUCKET/PREFIX or file:///PATH, not %s", path)
+	}
+	return nil
+}
+
 // fillCloud finds out whether the run needs the other program, and checks what it is asked.
 func (f *runFlags) fillCloud(e *engine) error {
 	pods := remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
 	needed := f.on.value == remote.Kubernetes || isURL(f.output)
 	if mr := e.Job.MapReduce; mr != nil {
 		for _, path := range mr.Inputs {
+			if err := checkURL(path); err != nil {
+				return fmt.Errorf("input: %w", err)
+			}
 			needed = needed || isURL(path)
 		}
+	}
+	if err := checkURL(f.output); err != nil {
+		return f.wrong("output", err)
 	}
 	switch {
 	case f.on.value == remote.Local && pods != remote.Pods{}:
@@ -80,7 +94,7 @@ type cloud struct {
 func (c *cloud) start(e *engine) error {
 	path, err := findSibling(cloudProgram)
 	if err != nil {
-		return failure{err}
+		return err
 	}
 	cmd := exec.Command(path, "executor")
 	cmd.Stderr = e.cmd.ErrOrStderr()

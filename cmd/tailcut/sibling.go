@@ -38,7 +38,7 @@ func findSibling(program string) (string, error) {
 func becomeSibling(program string, args ...string) error {
 	path, err := findSibling(program)
 	if err != nil {
-		return failure{err}
+		return err
 	}
 	if err := syscall.Exec(path, append([]string{program}, args...), os.Environ()); err != nil {
 		return failure{fmt.Errorf("%s: %w", path, err)}
