@@ -62,7 +62,7 @@ func (a *attempt) command(role, script string, feed func(io.Writer) error, read 
 	stdin.Close() // the feeder may be stuck on a reader that the command left behind
 	feedErr := <-fed
 	if exitErr != nil {
-		exitErr = fmt.Errorf("%s %q: %w: %s", role, script, exitErr, stderr)
+		exitErr = fmt.Errorf("%s %q ended with %w%s", role, script, exitErr, stderr)
 	}
 	return cmp.Or(context.Cause(a.ctx), feedErr, readErr, exitErr)
 }
@@ -120,11 +120,11 @@ func (t *tail) Write(p []byte) (int, error) {
 	return t.also.Write(p)
 }
 
-// String returns the text on one line.
+// String returns the text on one line, as the end of a message.
 func (t *tail) String() string {
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(t.text)), "\uFFFD")
 	if text == "" {
-		return "nothing on standard error"
+		return " and wrote nothing to standard error"
 	}
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " | ")
+	return ": " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " | ")
 }

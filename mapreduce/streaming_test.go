@@ -70,7 +70,7 @@ func TestStreamingFailures(t *testing.T) {
 		want []string
 	}{
 		{"mapper", Operator{Mapper: "cat; echo first >&2; echo bad luck >&2; exit 3"}, []string{"mapper", "exit status 3", "first | bad luck"}},
-		{"silent", Operator{Mapper: "exit 1", Reducer: "cat"}, []string{"exit status 1", "nothing on standard error"}},
+		{"silent", Operator{Mapper: "exit 1", Reducer: "cat"}, []string{"exit status 1", "ended with exit status 1 and wrote nothing to standard error"}},
 		{"reducer", Operator{Mapper: "cat", Reducer: "cat; exit 4"}, []string{"reducer", "exit status 4"}},
 		{"combiner", Operator{Mapper: "cat", Combiner: "exit 5", Reducer: "cat"}, []string{"combiner", "exit status 5"}},
 		{"no such command", Operator{Mapper: "/no/such/command"}, []string{"exit status 127", "/no/such/command"}},

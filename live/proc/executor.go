@@ -270,6 +270,9 @@ func (e *Executor) begin(p *process) {
 // ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
 func (e *Executor) ended(p *process) {
 	exit, note := p.reap()
+	if e.cfg.Work.MapReduce != nil { // this program itself, which has said why
+		note = strings.TrimPrefix(note, "exit status 1: tailcut: ")
+	}
 	switch p.killer() {
 	case byTimeout:
 		exit, note = 137, fmt.Sprintf("timed out after %v", e.cfg.Timeout)
