@@ -116,11 +116,13 @@ func newRoot() *cobra.Command {
   tailcut simulate 'synth:jobs=50;tasks=100' --machines 500 --policy fifo,spark,srew`,
 		Args:          unknownVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newAttempt(), newGuard())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion(), newAttempt(), newGuard())
 	tellUsage(root)
 	fitHelp(root)
 	return root

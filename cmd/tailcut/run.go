@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -341,14 +340,6 @@ func (e *engine) preview(ctx context.Context) error {
 		return err
 	}
 	return printPreview(e.cmd.OutOrStdout(), e.format.value, plan, p, e)
-}
-
-// version names the build.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
 }
 
 func newRunName() string {
