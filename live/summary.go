@@ -21,8 +21,10 @@ type Summary struct {
 	// the attempt slowest in proportion to its stage's median winner, nil if none took twice as long
 	Straggler     *Record
 	StragglerOver float64 // how many times that median it took
-	Failure       *Report // the failure that failed the job
-	FailedTask    *Record // one attempt of that task
+
+	StragglerAlone bool    // it was the only attempt of its task
+	Failure        *Report // the failure that failed the job
+	FailedTask     *Record // one attempt of that task
 }
 
 // StageSummary is the part of one stage.
@@ -60,6 +62,7 @@ func (r *Run) Summary() *Summary {
 		s.Flow = v.Now() - row.Arrived
 	}
 	s.Straggler, s.StragglerOver = r.past.worst(len(r.Header.Stages))
+	s.StragglerAlone = s.Straggler != nil
 	s.Stages = make([]StageSummary, len(r.Header.Stages))
 	first := make([]sched.Time, len(s.Stages))
 	for i := range s.Stages {
@@ -69,6 +72,9 @@ func (r *Run) Summary() *Summary {
 		rec := &r.past.records[i]
 		if rec.From > 0 {
 			s.Resumed++
+		}
+		if s.Straggler != nil && rec.Task == s.Straggler.Task && rec != s.Straggler {
+			s.StragglerAlone = false
 		}
 		if s.Stages[rec.Stage].Attempts++; s.Stages[rec.Stage].Attempts == 1 {
 			first[rec.Stage] = rec.Start

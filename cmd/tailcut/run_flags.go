@@ -95,7 +95,7 @@ func newRun() *cobra.Command {
 	fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
 	fl.IntVar(&f.tasks, "tasks", 0, "run the command after -- this many times")
 	fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
-	fl.IntVar(&f.slots, "slots", defaultSlots(), "attempts that run at once")
+	fl.IntVarP(&f.slots, "slots", "j", defaultSlots(), "attempts that run at once; with --on kubernetes, 10 unless given")
 	addSiteFlags(cmd, &f)
 	fl.IntVar(&f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
 	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")

@@ -110,12 +110,19 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	if s.Recovered > 0 {
 		fmt.Fprintf(w, "recovered: %d of the tasks were done before the engine was last started\n", s.Recovered)
 	}
-	if r := s.Straggler; r != nil {
+	if r := s.Straggler; r != nil && r.Seconds() >= leastStraggle {
+		what := fate(r.End)
+		if s.StragglerAlone && r.End == live.Won {
+			what = "had no clone"
+		}
 		fmt.Fprintf(w, "worst straggler: %s attempt %d took %.2f s, %.1f times the median; it %s\n",
-			taskName(h.Stages, r), r.Number, r.Seconds(), s.StragglerOver, fate(r.End))
+			taskName(h.Stages, r), r.Number, r.Seconds(), s.StragglerOver, what)
 	}
 	return nil
 }
+
+// leastStraggle is how many seconds an attempt must take to be told of as a straggler: below, it is chance.
+const leastStraggle = 1
 
 // fate says what became of an attempt.
 func fate(e live.End) string {

@@ -50,6 +50,7 @@ const (
 
 	mostBar, leastBar = 24, 5 // columns of a bar
 	besideBar         = 76    // columns of a line without its bar, mostly
+	narrow            = 60    // columns below which there is none
 )
 
 func newScreen(w io.Writer, run *live.Run, out *policy.Outlook) *screen {
@@ -82,7 +83,10 @@ func (s *screen) tick(v *sched.View) {
 	var said, open []string
 	waiting, more, bar := 0, 0, mostBar
 	if s.width != nil {
-		bar = min(mostBar, max(leastBar, s.width()-besideBar))
+		width := s.width()
+		if bar = min(mostBar, max(leastBar, width-besideBar)); width < narrow {
+			bar = 0
+		}
 	}
 	for i, name := range s.run.Header.Stages {
 		st := v.Stage(sched.StageID(i))
@@ -145,17 +149,17 @@ func (s *screen) look(v *sched.View) string {
 	return s.deadlineLine(v)
 }
 
-// deadlineLine tells how long it is to the deadline, and the chance to meet it.
+// deadlineLine tells the chance to meet the deadline, first for a narrow terminal, and how long it is to it.
 func (s *screen) deadlineLine(v *sched.View) string {
 	left := time.Duration(v.Job(0).Deadline - v.Now()).Round(100 * time.Millisecond)
 	if left <= 0 {
 		return fmt.Sprintf("deadline %v ago", -left)
 	}
-	line := fmt.Sprintf("deadline in %v, the chance to meet it is %s", left, chance(s.chance))
+	line := fmt.Sprintf("deadline in %v", left)
 	if s.chance < plan.AtRisk {
-		line += ": at risk"
+		line = "at risk, " + line
 	}
-	return line
+	return fmt.Sprintf("%s in time, %s", chance(s.chance), line)
 }
 
 // plain says what is said once, and every now and then how the open stages stand.
@@ -241,7 +245,11 @@ func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration,
 	if st.Tasks > 0 {
 		filled = int(uint64(st.Done) * uint64(bar) / uint64(st.Tasks))
 	}
-	line := fmt.Sprintf("%-8s [%s%s] %d/%d done, %d running, %s", name, strings.Repeat("#", filled), strings.Repeat(".", bar-filled),
+	drawn := ""
+	if bar > 0 {
+		drawn = fmt.Sprintf("[%s%s] ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled))
+	}
+	line := fmt.Sprintf("%-8s %s%d/%d done, %d running, %s", name, drawn,
 		st.Done, st.Tasks, st.Running, count(clonesOf(st), "clone"))
 	if st.Done > base && elapsed > 0 {
 		perSecond := float64(st.Done-base) / elapsed.Seconds()

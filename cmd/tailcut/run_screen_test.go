@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,13 +28,21 @@ func TestStageLine(t *testing.T) {
 			sched.Stage{Tasks: 60, Need: 60, Done: 36, Live: 3, Running: 3}, 30, time.Minute,
 			"map      [##############..........] 36/60 done, 3 running, 0 clones, 6.0/min, ETA 4m0s",
 		},
+		"on a narrow terminal": {
+			sched.Stage{Tasks: 60, Need: 60, Done: 36, Live: 3, Running: 3}, 30, time.Minute,
+			"map      36/60 done, 3 running, 0 clones, 6.0/min, ETA 4m0s",
+		},
 		"slow": {
 			sched.Stage{Tasks: 4, Need: 4, Done: 1, Live: 3, Running: 3}, 0, 2 * time.Hour,
 			"map      [######..................] 1/4 done, 3 running, 0 clones, 0.5/h, ETA 6h0m0s",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := stageLine("map", &c.stage, c.base, c.elapsed, mostBar); got != c.want {
+			bar := mostBar
+			if !strings.Contains(c.want, "[") {
+				bar = 0
+			}
+			if got := stageLine("map", &c.stage, c.base, c.elapsed, bar); got != c.want {
 				t.Errorf("\n got %q\nwant %q", got, c.want)
 			}
 		})
