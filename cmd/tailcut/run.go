@@ -59,6 +59,7 @@ type engine struct {
 	timeout time.Duration
 	disturb proc.Disturb
 	sites   *runSites // nil where there is one place
+	lock    *os.File  // of the run's folder, nil for a cloud's
 	joblog  string
 	history string // file of the durations in earlier runs, "" for none
 	strict  bool   // a missed deadline is a failure
@@ -95,7 +96,40 @@ func (e *engine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.drive(ctx, run)
+	e.lock = lock
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go e.watch(ctx, cancel)
+	if err := e.drive(ctx, run); err != nil {
+		return cmp.Or(endedFor(ctx), err)
+	}
+	return nil
+}
+
+// watch ends the run when its folder is removed, before another that is begun there can take its attempts' work for its
+// own.
+func (e *engine) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := e.folders.Held(e.lock); err != nil {
+				cancel(failure{err})
+			}
+		}
+	}
+}
+
+// endedFor returns the failure for which a run was ended, nil for none.
+func endedFor(ctx context.Context) error {
+	var failed failure
+	if errors.As(context.Cause(ctx), &failed) {
+		return failed
+	}
+	return nil
 }
 
 // claim checks the output folder and makes the private one. A finished result is never overwritten without --force.
@@ -293,7 +327,7 @@ func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error)
 	}
 	executor, err := proc.New(proc.Config{
 		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Self: []string{self}, Timeout: e.timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
+		Self: []string{self}, Lock: e.lock, Timeout: e.timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
 	})
 	if err != nil {
 		return nil, failure{err}
@@ -322,6 +356,8 @@ func (e *engine) report(ctx context.Context, run *live.Run, d *deadlineOutcome, 
 		return nil
 	case s.State == "failed":
 		return failure{errors.New(blame(s, e.folders))}
+	case endedFor(ctx) != nil:
+		return endedFor(ctx)
 	case ctx.Err() != nil:
 		fmt.Fprintln(e.cmd.ErrOrStderr(), "the same command goes on where this one stopped")
 		return ctx.Err()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,11 +152,7 @@ func (e *engine) startCloud(ctx context.Context) (err error) {
 		cancel(failure{errors.New("the program that runs the attempts has ended; the same command goes on")})
 	}()
 	if err := e.drive(ctx, run); err != nil {
-		var failed failure
-		if cause := context.Cause(ctx); errors.As(cause, &failed) {
-			return failed
-		}
-		return err
+		return cmp.Or(endedFor(ctx), err)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type Config struct {
 	Out     string // where results are published
 	Work    *Work
 	Stages  int
+	Lock    *os.File      // of the run's folder, from LockRun; nil if nobody else can come to work there
 	Run     string        // unique name of the run, found in the environment of all its processes
 	Self    []string      // command that is this program; "attempt" and "guard" are appended
 	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
@@ -74,6 +75,7 @@ func New(cfg Config) (*Executor, error) {
 		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
 		reports: make(chan live.Report, 1024), patience: 5 * time.Second,
 	}
+	e.spares.held = e.held
 	e.env = newEnvironment(os.Environ())
 	var err error
 	if e.null, err = os.Open(os.DevNull); err != nil {
@@ -123,6 +125,9 @@ func (e *Executor) Commit(a live.Attempt, output []byte) error {
 		}
 	}
 	if output == nil {
+		if err := e.held(); err != nil {
+			return err
+		}
 		return e.cfg.Folders.commit(a)
 	}
 	e.kept.add(a.Stage, a.Index, output)
@@ -135,6 +140,9 @@ func (e *Executor) Clean() error { return e.cfg.Folders.clean() }
 // Publish makes the results visible in the output folder. What may still be at work has no business there.
 func (e *Executor) Publish() error {
 	sweep(e.tag)
+	if err := e.held(); err != nil {
+		return err
+	}
 	return e.cfg.Work.publish(e.cfg.Folders, e.kept, e.cfg.Out)
 }
 
@@ -201,7 +209,10 @@ func (e *Executor) spawn(p *process) error {
 	if p.killed() {
 		return errKilled
 	}
-	var err error
+	err := e.held()
+	if err != nil {
+		return err
+	}
 	if p.folder, err = e.spares.takeFolder(p.dir); err != nil {
 		return err
 	}
@@ -331,6 +342,9 @@ const (
 
 // complete makes the attempt's output a result, and durable.
 func (e *Executor) complete(p *process) error {
+	if err := e.held(); err != nil {
+		return err
+	}
 	if err := e.cfg.Work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ import (
 
 // spares has folders and files for attempts to come.
 type spares struct {
-	root string // folder of all attempts
+	root string       // folder of all attempts
+	held func() error // an error if what is there may be another engine's
 
 	mu      sync.Mutex
 	made    int // files for standard output
@@ -31,6 +32,7 @@ type folder struct {
 	path   string
 	handle *os.File // open for reading
 	given  state    // as it was given to the attempt
+	held   func() error
 }
 
 // outFile is where the standard output of an attempt goes.
@@ -74,7 +76,7 @@ func (s *spares) takeFolder(path string) (*folder, error) {
 		if err != nil {
 			return nil, err
 		}
-		f = &folder{handle: handle}
+		f = &folder{handle: handle, held: s.held}
 	}
 	f.path = path
 	return f, f.note()
@@ -93,7 +95,9 @@ func (s *spares) giveFolder(f *folder, clean bool) {
 func (f *folder) drop() {
 	if f != nil {
 		f.handle.Close()
-		_ = os.RemoveAll(f.path)
+		if f.held() == nil {
+			_ = os.RemoveAll(f.path)
+		}
 	}
 }
 
@@ -147,6 +151,10 @@ func (s *spares) giveOut(o *outFile) {
 	}
 	info, err := o.handle.Stat()
 	ok := err == nil && info.Mode() == o.mode && nobodyWrites(o.handle)
+	if (!ok || info.Size() > 0) && s.held() != nil {
+		o.handle.Close()
+		return
+	}
 	if ok && info.Size() > 0 {
 		ok = os.Truncate(o.path, 0) == nil
 	}

@@ -163,7 +163,7 @@ func TestInlineAfterCrash(t *testing.T) {
 
 // The kernel tells whether somebody may still write to a file.
 func TestNobodyWrites(t *testing.T) {
-	s := &spares{root: t.TempDir()}
+	s := &spares{root: t.TempDir(), held: func() error { return nil }}
 	o, err := s.takeOut()
 	if err != nil {
 		t.Fatal(err)
