@@ -3,6 +3,7 @@ package dist
 // The grammar of a spec, NAME:key=value,key=(NAME:key=value), which policies and services have from the laws.
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -29,10 +30,11 @@ func Fields(s string) (fields []string) {
 	return append(fields, s[start:])
 }
 
-// ParseInt reads a whole number as people write it: 1000000 or 1e6.
+// ParseInt reads a whole number as people write it: 1000000 or 1e6. One too large is an error as of [strconv.Atoi].
 func ParseInt(s string) (int, error) {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n, nil
+	n, err := strconv.Atoi(s)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		return n, err
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {

@@ -27,7 +27,7 @@ func TestParseInt(t *testing.T) {
 			t.Errorf("ParseInt(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "x", "1.5", "1e-1", "1e300", "inf", "nan", "1e16"} {
+	for _, text := range []string{"", "x", "1.5", "1e-1", "1e300", "inf", "nan", "1e16", "9223372036854775808"} {
 		if n, err := ParseInt(text); err == nil {
 			t.Errorf("ParseInt(%q) = %d; want an error", text, n)
 		}
