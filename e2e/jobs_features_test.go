@@ -69,7 +69,7 @@ func TestFeatures(t *testing.T) {
 		t.Skip("takes minutes")
 	}
 	c := newCluster(t)
-	defer c.controller()()
+	defer c.controller("--policy", "fifo")() // a clone that fails, or runs when the Job has failed, would be one more failure
 	managers := map[string]string{"own": "", "tailcut": "tailcut.dev/controller"}
 	for _, f := range features {
 		for who, managedBy := range managers {
