@@ -32,10 +32,9 @@ import (
 const JournalSchema = "tailcut.journal/v3"
 
 const (
-	journalMagic    = "tailcut\n"
-	frameSize       = 12
-	maxRecord       = 1 << 30
-	headerTornBytes = frameSize - 1
+	journalMagic = "tailcut\n"
+	frameSize    = 12
+	maxRecord    = 1 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -233,15 +232,12 @@ func (r *JournalReader) Torn() bool { return r.pos < len(r.data) }
 // data had not arrived, are the end. Anything else that does not check is damage.
 func (r *JournalReader) frame() ([]byte, error) {
 	rest := r.data[r.pos:]
-	if len(rest) <= headerTornBytes || allZero(rest) {
+	if len(rest) < frameSize || allZero(rest) {
 		return nil, io.EOF
 	}
 	n := binary.LittleEndian.Uint32(rest)
 	if crc32.Checksum(rest[:4], castagnoli) != binary.LittleEndian.Uint32(rest[4:]) || n > maxRecord {
-		if allZero(rest[frameSize:]) {
-			return nil, io.EOF
-		}
-		return nil, fmt.Errorf("%s: bad length of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
+		return nil, r.bad("length", rest[frameSize:])
 	}
 	end := frameSize + int(n)
 	if end > len(rest) {
@@ -249,13 +245,19 @@ func (r *JournalReader) frame() ([]byte, error) {
 	}
 	payload := rest[frameSize:end]
 	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(rest[8:]) {
-		if end == len(rest) || allZero(rest[end:]) {
-			return nil, io.EOF
-		}
-		return nil, fmt.Errorf("%s: bad checksum of the record at byte %d: %w", r.path, r.pos, ErrCorrupt)
+		return nil, r.bad("checksum", rest[end:])
 	}
 	r.pos += end
 	return payload, nil
+}
+
+// bad judges a record that does not check. If nothing was ever written after it, it was being written when the writer
+// died, which is the end; else it is damage.
+func (r *JournalReader) bad(what string, after []byte) error {
+	if allZero(after) {
+		return io.EOF
+	}
+	return fmt.Errorf("%s: bad %s of the record at byte %d: %w", r.path, what, r.pos, ErrCorrupt)
 }
 
 func allZero(b []byte) bool {
