@@ -112,9 +112,20 @@ func (k *keeper) obey() {
 	}
 }
 
-// end lets go of a process and tells of its end.
+// pipeful is how many reads empty a full pipe.
+const pipeful = 16
+
+// end lets go of a process and tells of its end, after what it has written before: that may be on the same list of
+// events, and behind. Whatever it left may write for ever, so a pipeful is read at most.
 func (k *keeper) end(p *process) {
-	delete(k.pipes, int(p.progress))
+	if k.pipes[int(p.progress)] == p {
+		for range pipeful {
+			if n, err := k.read(p); n < len(k.buf) && err != unix.EINTR {
+				break
+			}
+		}
+		delete(k.pipes, int(p.progress))
+	}
 	if p.pidfd >= 0 {
 		delete(k.leads, p.pidfd)
 		unix.Close(p.pidfd)
@@ -124,13 +135,19 @@ func (k *keeper) end(p *process) {
 
 // hear reads a bit from a progress pipe. If there may be more, it will be told of again, after the others.
 func (k *keeper) hear(fd int, p *process) {
-	n, err := unix.Read(fd, k.buf[:])
-	if n > 0 {
-		p.hear(k.buf[:n])
-	}
+	n, err := k.read(p)
 	if n == len(k.buf) || err == unix.EINTR {
 		_ = unix.EpollCtl(k.poll, unix.EPOLL_CTL_MOD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 	}
+}
+
+// read hears once what is in a progress pipe.
+func (k *keeper) read(p *process) (n int, err error) {
+	n, err = unix.Read(int(p.progress), k.buf[:])
+	if n > 0 {
+		p.hear(k.buf[:n])
+	}
+	return n, err
 }
 
 func (k *keeper) close() {

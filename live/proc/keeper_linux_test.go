@@ -88,6 +88,33 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
+// When a keeper comes late, the end of a process and its last lines are news at once.
+func TestKeeperLate(t *testing.T) {
+	over := make(chan *process, 1)
+	k, err := newKeeper(func(p *process) { over <- p })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.stop()
+	for range 5 {
+		var p *process
+		lines := 0
+		k.order(func() {
+			p = bare(t, "i=0; while [ $i -lt 3000 ]; do echo $i; i=$((i+1)); done >&3")
+			p.listen = func(string) { lines++ }
+			k.keep(p)
+			awaitEnd(p.pid)
+		})
+		waitFor((<-over).pid)
+		idle := make(chan struct{})
+		k.order(func() { close(idle) })
+		<-idle
+		if lines != 3000 {
+			t.Errorf("%d lines of 3000", lines)
+		}
+	}
+}
+
 // Lines come as they were written, however the pipe cuts them; of a long one the beginning comes.
 func TestHear(t *testing.T) {
 	for _, c := range []struct {
