@@ -67,7 +67,10 @@ func (b *bench) restart() {
 				return err
 			}
 			if b.refuse != nil {
-				if err := b.refuse(o); err != nil {
+				b.mu.Lock()
+				err := b.refuse(o)
+				b.mu.Unlock()
+				if err != nil {
 					return err
 				}
 			}
