@@ -49,6 +49,24 @@ func (c *cluster) storeServer() string {
 	return filepath.Join(dir, "data")
 }
 
+// googleServer starts a server of Google's storage, in which what is in a folder of buckets is there already, and returns
+// the folder of the bucket "data".
+func (c *cluster) googleServer(buckets string) string {
+	c.t.Helper()
+	dir := filepath.Join(c.dir, "gs")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(c.bin, "fakegcs"), "-backend", "filesystem", "-data", buckets, "-filesystem-root", dir,
+		"-scheme", "http", "-host", "127.0.0.1", "-port", "7071", "-public-host", "127.0.0.1:7071", "-log-level", "error")
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	c.answers("127.0.0.1:7071")
+	return filepath.Join(dir, "data")
+}
+
 // tailcut returns a command of the tool, which logs to a file of the cluster.
 func (c *cluster) tailcut(args ...string) *exec.Cmd {
 	c.t.Helper()
@@ -58,7 +76,8 @@ func (c *cluster) tailcut(args ...string) *exec.Cmd {
 	}
 	c.t.Cleanup(func() { log.Close() })
 	cmd := exec.Command(filepath.Join(c.bin, "tailcut"), args...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+c.dir, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testtest", "AWS_REGION=us-east-1")
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+c.dir, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testtest", "AWS_REGION=us-east-1",
+		"STORAGE_EMULATOR_HOST=127.0.0.1:7071")
 	cmd.Stderr = log
 	return cmd
 }
@@ -94,29 +113,35 @@ func same(t *testing.T, got, want string, parts int) {
 	}
 }
 
-// Attempts that are processes of this machine read from an S3 server and write to it what they would write to files. An output is one run's.
+// Attempts that are processes of this machine read from a store and write to it what they would write to files. An output
+// is one run's.
 func TestRunOverStore(t *testing.T) {
 	c := newCluster(t)
-	data := c.storeServer()
-	words(t, filepath.Join(data, "in"), 5, 1<<20)
-	do := func(want int, args ...string) {
-		t.Helper()
-		cmd := c.tailcut(append([]string{"run", "--split-size", "700KiB"}, args...)...)
-		out, _ := cmd.Output()
-		if status := cmd.ProcessState.ExitCode(); status != want {
-			t.Errorf("%s: exit status %d, want %d; see the log: %s", strings.Join(args, " "), status, want, out)
-		}
-	}
-	local, in, out := filepath.Join(c.dir, "store"), fmt.Sprintf(bucket, "in"), fmt.Sprintf(bucket, "store/out")
-	do(0, "sort", filepath.Join(data, "in"), "--reducers", "3", "--output", local)
-	do(0, "sort", in, "--reducers", "3", "--output", out)
-	same(t, filepath.Join(data, "store/out"), local, 3)
-	do(2, "sort", in, "--reducers", "3", "--output", out)
-	do(0, "wordcount", filepath.Join(data, "in"), "--output", local, "--force")
-	do(0, "wordcount", in, "--output", out, "--force")
-	same(t, filepath.Join(data, "store/out"), local, 1)
-	if left, _ := filepath.Glob(filepath.Join(data, "store/out/part-*")); len(left) != 1 {
-		t.Errorf("after --force there are %v", left)
+	s3 := c.storeServer()
+	words(t, filepath.Join(s3, "in"), 5, 1<<20)
+	gs := c.googleServer(filepath.Dir(s3))
+	for _, store := range []struct{ name, bucket, data string }{{"S3", bucket, s3}, {"Google", "gs://data/%s", gs}} {
+		t.Run(store.name, func(t *testing.T) {
+			do := func(want int, args ...string) {
+				t.Helper()
+				cmd := c.tailcut(append([]string{"run", "--split-size", "700KiB"}, args...)...)
+				out, _ := cmd.Output()
+				if status := cmd.ProcessState.ExitCode(); status != want {
+					t.Errorf("%s: exit status %d, want %d; see the log: %s", strings.Join(args, " "), status, want, out)
+				}
+			}
+			local, in, out := filepath.Join(c.dir, store.name), fmt.Sprintf(store.bucket, "in"), fmt.Sprintf(store.bucket, "store/out")
+			do(0, "sort", filepath.Join(s3, "in"), "--reducers", "3", "--output", local)
+			do(0, "sort", in, "--reducers", "3", "--output", out)
+			same(t, filepath.Join(store.data, "store/out"), local, 3)
+			do(2, "sort", in, "--reducers", "3", "--output", out)
+			do(0, "wordcount", filepath.Join(s3, "in"), "--output", local, "--force")
+			do(0, "wordcount", in, "--output", out, "--force")
+			same(t, filepath.Join(store.data, "store/out"), local, 1)
+			if left, _ := filepath.Glob(filepath.Join(store.data, "store/out/part-*")); len(left) != 1 {
+				t.Errorf("after --force there are %v", left)
+			}
+		})
 	}
 }
 

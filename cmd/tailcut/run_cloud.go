@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tailcut/tailcut/live/proc"
@@ -29,8 +30,9 @@ func isURL(path string) bool { return strings.Contains(path, "://") }
 
 // checkURL refuses a URL of a kind that no store has.
 func checkURL(path string) error {
-	if scheme, _, found := strings.Cut(path, "://"); found && !strings.EqualFold(scheme, "s3") && !strings.EqualFold(scheme, "file") {
-		return fmt.Errorf("expected a path, s3://BUCKET/PREFIX or file:///PATH, not %s", path)
+	scheme, _, found := strings.Cut(path, "://")
+	if found && !slices.Contains([]string{"s3", "gs", "file"}, strings.ToLower(scheme)) {
+		return fmt.Errorf("expected a path, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///PATH, not %s", path)
 	}
 	return nil
 }

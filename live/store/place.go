@@ -24,8 +24,8 @@ import (
 // parallel is how many requests of one kind are on their way at once.
 const parallel = 16
 
-// place is an object of a store, or all below a prefix, as a URL names them: s3://BUCKET/KEY?PARAMETERS or
-// file:///PATH. The parameters are those of gocloud.dev, such as region and endpoint.
+// place is an object of a store, or all below a prefix, as a URL names them: s3://BUCKET/KEY?PARAMETERS,
+// gs://BUCKET/KEY?PARAMETERS or file:///PATH. The parameters are those of gocloud.dev, such as region and endpoint.
 type place struct {
 	url url.URL
 	key string // without a slash at its ends; "" is the whole bucket
@@ -41,10 +41,10 @@ func parsePlace(text string) (place, error) {
 		return place{}, fmt.Errorf("%s: expected a whole path, as in file:///shared/data", text)
 	case u.Scheme == "file" && u.RawQuery != "":
 		return place{}, fmt.Errorf("%s: file:// takes no parameters", text)
-	case u.Scheme == "s3" && u.Host == "":
-		return place{}, fmt.Errorf("%s: expected a bucket, as in s3://bucket/prefix", text)
-	case u.Scheme != "file" && u.Scheme != "s3":
-		return place{}, fmt.Errorf("%s: expected s3:// or file://", text)
+	case u.Scheme != "file" && u.Scheme != "s3" && u.Scheme != "gs":
+		return place{}, fmt.Errorf("%s: expected s3://, gs:// or file://", text)
+	case u.Scheme != "file" && u.Host == "":
+		return place{}, fmt.Errorf("%s: expected a bucket, as in %s://bucket/prefix", text, u.Scheme)
 	}
 	return place{url: *u, key: strings.Trim(path.Clean("/"+u.Path), "/")}, nil
 }
@@ -103,7 +103,7 @@ func (b *Buckets) of(ctx context.Context, p place) (*blob.Bucket, error) {
 	if bucket, ok := b.open[name]; ok {
 		return bucket, nil
 	}
-	bucket, err := blob.OpenBucket(ctx, name)
+	bucket, err := p.openBucket(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +112,13 @@ func (b *Buckets) of(ctx context.Context, p place) (*blob.Bucket, error) {
 	}
 	b.open[name] = bucket
 	return bucket, nil
+}
+
+func (p place) openBucket(ctx context.Context) (*blob.Bucket, error) {
+	if p.url.Scheme == "gs" {
+		return openGoogle(ctx, &p.url)
+	}
+	return blob.OpenBucket(ctx, p.bucket())
 }
 
 // read returns an object; missing is true if there is none.

@@ -47,11 +47,13 @@ func TestParsePlace(t *testing.T) {
 		{"s3://b/x/y", "s3://b", "x/y", ""},
 		{"s3://b/x//y/?region=r&endpoint=http://h:1", "s3://b?region=r&endpoint=http://h:1", "x/y", ""},
 		{"s3://b", "s3://b", "", ""},
+		{"gs://b/x?anonymous=true", "gs://b?anonymous=true", "x", ""},
 		{"file:///shared/a b", "file:///?metadata=skip&no_tmp_dir=true", "shared/a b", ""},
 		{"file://shared/a", "", "", "expected a whole path"},
 		{"file:///shared?x=1", "", "", "takes no parameters"},
-		{"s3:///x", "", "", "expected a bucket"},
-		{"http://x/y", "", "", "expected s3:// or file://"},
+		{"s3:///x", "", "", "expected a bucket, as in s3://"},
+		{"gs:///x", "", "", "expected a bucket, as in gs://"},
+		{"http://x/y", "", "", "expected s3://, gs:// or file://"},
 		{"://x", "", "", "expected a URL"},
 	} {
 		p, err := parsePlace(c.text)
