@@ -64,16 +64,17 @@ func newPlanExplain() *cobra.Command {
 			return fmt.Errorf("--top: expected a number of at least 0, got %d", f.top)
 		}
 		f.from.path = args[0]
-		return f.run(cmd.InOrStdin(), cmd.OutOrStdout())
+		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
 
-func (f *explainFlags) run(stdin io.Reader, out io.Writer) error {
-	stages, hosts, err := f.from.stages(stdin)
+func (f *explainFlags) run(stdin io.Reader, out, notes io.Writer) error {
+	stages, hosts, said, err := f.from.stages(stdin)
 	if err != nil {
 		return err
 	}
+	printNotes(notes, said)
 	if len(stages) == 0 {
 		_, err := f.from.choose(nil)
 		return err

@@ -143,7 +143,7 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	} else {
 		f.from.path = args[0]
 	}
-	st, err := f.from.read(stdin)
+	st, err := f.from.read(stdin, notes)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -32,12 +32,14 @@ func (d *durationsFrom) addFlags(cmd *cobra.Command, argument string) {
 	flags.StringVar(&d.stage, "stage", "", "stage to take from "+argument+": its id or its name")
 }
 
-// read returns the one stage that is asked for. An error is one line that names file, line and what was expected.
-func (d durationsFrom) read(stdin io.Reader) (*history.Stage, error) {
-	stages, _, err := d.stages(stdin)
+// read returns the one stage that is asked for, and prints what is to be known of the log. An error is one line that
+// names file, line and what was expected.
+func (d durationsFrom) read(stdin io.Reader, notes io.Writer) (*history.Stage, error) {
+	stages, _, said, err := d.stages(stdin)
 	if err != nil {
 		return nil, err
 	}
+	printNotes(notes, said)
 	st, err := d.choose(stages)
 	if len(stages) == 0 && d.path != "-" && (d.job != "" || d.stage != "") {
 		err = fmt.Errorf("%w; %s", err, d.instead())
@@ -51,10 +53,10 @@ func (d durationsFrom) instead() string {
 	if d.stage != "" {
 		all.job = d.job
 	}
-	stages, _, err := all.stages(nil)
+	stages, _, _, err := all.stages(nil)
 	if err == nil && len(stages) == 0 {
 		all.job = ""
-		stages, _, err = all.stages(nil)
+		stages, _, _, err = all.stages(nil)
 	}
 	switch {
 	case err != nil || len(stages) == 0:
@@ -106,14 +108,21 @@ func lawOf(st *history.Stage) (*dist.Empirical, error) {
 	return dist.NewEmpiricalCounts(values, counts)
 }
 
-// stages reads the log.
-func (d durationsFrom) stages(stdin io.Reader) ([]*history.Stage, []string, error) {
+// stages reads the log; said is what is to be known of it.
+func (d durationsFrom) stages(stdin io.Reader) (stages []*history.Stage, hosts, said []string, err error) {
 	log, err := history.Open(d.path, stdin, d.column)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer log.Close()
-	return history.Stages(log.Attempts(), d.job, d.stage)
+	stages, hosts, err = history.Stages(log.Attempts(), d.job, d.stage)
+	return stages, hosts, log.Notes(), err
+}
+
+func printNotes(notes io.Writer, said []string) {
+	for _, s := range said {
+		fmt.Fprintf(notes, "tailcut: %s\n", s)
+	}
 }
 
 func (d durationsFrom) name() string {

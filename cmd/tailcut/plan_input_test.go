@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ func FuzzReadDurations(f *testing.F) {
 		f.Add(seed, "b", "")
 	}
 	f.Fuzz(func(t *testing.T, text, column, job string) {
-		st, err := durationsFrom{path: "-", column: column, job: job}.read(strings.NewReader(text))
+		st, err := durationsFrom{path: "-", column: column, job: job}.read(strings.NewReader(text), io.Discard)
 		if err != nil {
 			if strings.ContainsRune(err.Error(), '\n') && !strings.ContainsAny(column, "\n\r") {
 				t.Errorf("more than a line: %q", err)
@@ -37,7 +38,7 @@ func FuzzReadDurations(f *testing.F) {
 func TestDurationsKeepTheirDigits(t *testing.T) {
 	text := "0.0012345678912345\n1e300\n5e-324\n"
 	for _, d := range []durationsFrom{{path: "-"}, {path: "-", column: "1"}} {
-		st, err := d.read(strings.NewReader(text))
+		st, err := d.read(strings.NewReader(text), io.Discard)
 		if err != nil || !slices.Equal(st.Seconds(), []float64{0.0012345678912345, 1e300, 5e-324}) {
 			t.Error(st, err)
 		}

@@ -157,6 +157,8 @@ func fullName(name, space string) string {
 	return space + "." + name
 }
 
+var errAvroEnds = errors.New("expected more Avro, found the end of the file")
+
 // next returns the next value as JSON, valid until the call after; io.EOF after the last.
 func (a *avro) next() ([]byte, error) {
 	if _, err := a.in.Peek(1); err != nil {
@@ -165,7 +167,7 @@ func (a *avro) next() ([]byte, error) {
 	a.out, a.budget = a.out[:0], avroValues
 	err := a.value(a.root, 0)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("expected more Avro, found the end of the file")
+		err = errAvroEnds
 	}
 	return a.out, err
 }

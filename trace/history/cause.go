@@ -23,14 +23,22 @@ func (s *Stage) Skew() (k Skew, ok bool) {
 	for i, o := range s.Succeeded {
 		bytes[i], durations[i] = float64(o.Bytes), o.Seconds
 	}
-	r := correlation(bytes, durations)
-	if math.IsNaN(r) {
+	if !varies(bytes) || !varies(durations) {
 		return Skew{}, false
 	}
-	return Skew{R2: math.Pow(max(0, r), 2), Rank: correlation(ranks(bytes), ranks(durations))}, true
+	r, rank := correlation(bytes, durations), correlation(ranks(bytes), ranks(durations))
+	if math.IsNaN(r) || math.IsNaN(rank) { // values so large that their squares are infinite
+		return Skew{}, false
+	}
+	return Skew{R2: math.Pow(max(0, r), 2), Rank: rank}, true
 }
 
-// correlation is Pearson's, NaN if either side does not vary.
+// varies tells whether values differ. Their variance does not: the mean of equal values may miss them by its rounding.
+func varies(x []float64) bool {
+	return slices.ContainsFunc(x, func(v float64) bool { return v != x[0] })
+}
+
+// correlation is Pearson's, -1 to 1, NaN if either side does not vary.
 func correlation(x, y []float64) float64 {
 	var meanX, meanY float64
 	for i := range x {
@@ -47,7 +55,7 @@ func correlation(x, y []float64) float64 {
 	if xx == 0 || yy == 0 {
 		return math.NaN()
 	}
-	return xy / math.Sqrt(xx) / math.Sqrt(yy)
+	return min(1, max(-1, xy/math.Sqrt(xx)/math.Sqrt(yy)))
 }
 
 // ranks replaces values by their ranks, equal ones by the mean of theirs.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -19,6 +20,8 @@ func TestSkew(t *testing.T) {
 		{"one of two swaps", []int64{1, 2, 3, 4}, []float64{1, 2, 4, 3}, 0.64, 0.8, true},
 		{"ranks agree, values do not", []int64{1, 2, 3, 4}, []float64{1, 2, 3, 100}, 0.6163, 1, true},
 		{"ties", []int64{1, 1, 2, 2}, []float64{1, 1, 5, 5}, 1, 1, true},
+		{"equal bytes whose mean is inexact", slices.Repeat([]int64{17}, 59), increasing(59), 0, 0, false},
+		{"equal durations whose mean is inexact", ints(59), slices.Repeat([]float64{0.1}, 59), 0, 0, false},
 		{"bytes unknown", []int64{0, 0, 0}, []float64{1, 2, 3}, 0, 0, false},
 	} {
 		s := Stage{}
@@ -30,6 +33,22 @@ func TestSkew(t *testing.T) {
 			t.Errorf("%s: %+v %v", c.name, k, ok)
 		}
 	}
+}
+
+func increasing(n int) []float64 {
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = float64(i + 1)
+	}
+	return all
+}
+
+func ints(n int) []int64 {
+	all := make([]int64, n)
+	for i := range all {
+		all[i] = int64(i + 1)
+	}
+	return all
 }
 
 func TestSlowHost(t *testing.T) {

@@ -39,7 +39,8 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 	case bytes.HasPrefix(head, []byte{0x04, 0x22, 0x4d, 0x18}):
 		return lz4.NewReader(b), done, nil
 	case bytes.HasPrefix(head, []byte("\xff\x06\x00\x00sNaPpY")):
-		return snappy.NewReader(b), done, nil
+		source := &ending{Reader: b}
+		return &snappyFrames{snappy.NewReader(source), source}, done, nil
 	case bytes.HasPrefix(head, []byte(lz4BlockMagic)):
 		return &blocks{in: b, next: nextLZ4Block}, done, nil
 	case bytes.HasPrefix(head, []byte(xerialMagic)):
@@ -49,6 +50,32 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 		return &blocks{in: b, next: nextXerialBlock}, done, nil
 	}
 	return b, done, nil
+}
+
+// ending remembers that a stream has come to its end.
+type ending struct {
+	io.Reader
+	ended bool
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	e.ended = e.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// snappyFrames tells frames that were cut short from damaged ones, which its library does not.
+type snappyFrames struct {
+	io.Reader
+	source *ending
+}
+
+func (s *snappyFrames) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if errors.Is(err, snappy.ErrCorrupt) && s.source.ended {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // blocks unpacks a stream block by block.
@@ -109,8 +136,11 @@ func nextLZ4Block(b *blocks) ([]byte, error) {
 		return nil, errBlock
 	}
 	data, err := b.take(packed)
-	if err != nil || method == 0x10 { // stored as it is
-		return data, err
+	if err != nil {
+		return nil, err
+	}
+	if method == 0x10 { // stored as it is
+		return data, nil
 	}
 	if uint32(cap(b.plain)) < plain {
 		b.plain = make([]byte, plain)

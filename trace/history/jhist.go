@@ -57,7 +57,11 @@ func (j *jhist) binary(schema []byte, emit emit) error {
 			return nil
 		}
 		if err != nil {
-			return j.in.wrong("", fmt.Errorf("event %d: %w", n, unreadable(err)))
+			ends := errors.Is(err, errAvroEnds) || errors.Is(err, io.ErrUnexpectedEOF)
+			if err = j.in.wrong("", fmt.Errorf("event %d: %w", n, unreadable(err))); ends && j.in.notes != nil {
+				return errCut{err}
+			}
+			return err
 		}
 		if err := j.line(event, emit); err != nil {
 			return fmt.Errorf("%w (event %d)", err, n)

@@ -102,6 +102,9 @@ func (s *jsonStream) wrong(field string, err error) error {
 		err = fmt.Errorf("expected %s, got a %s", article(kind.Type.Kind().String()), kind.Value)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		err = errors.New("expected more JSON, found the end of the file")
+		if s.in.notes != nil {
+			return errCut{s.in.wrong(field, err)}
+		}
 	case errors.As(err, &syntax):
 		err = fmt.Errorf("expected JSON: %w", err)
 	}

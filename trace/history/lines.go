@@ -16,6 +16,9 @@ type lines struct {
 	in     *bufio.Reader
 	long   []byte // a line longer than the buffer of in
 	number int    // of the current line, from 1
+	open   bool   // the current line has no end: the file ends in it
+	broken bool   // the file ends in the middle of what is compressed
+	notes  *notes // nil of logs that are read strictly
 }
 
 // maxLine bounds a line, so that a file that is no log does not fill the memory. Query plans in Spark logs have
@@ -24,6 +27,9 @@ const maxLine = 1 << 30
 
 // next returns the next line without its end, valid until the call after; io.EOF after the last.
 func (l *lines) next() ([]byte, error) {
+	if l.broken {
+		return nil, l.endsEarly()
+	}
 	part, err := l.in.ReadSlice('\n')
 	if len(part) == 0 && errors.Is(err, io.EOF) {
 		return nil, io.EOF
@@ -40,13 +46,24 @@ func (l *lines) next() ([]byte, error) {
 		}
 		part = l.long
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, l.wrong("", unreadable(err))
+	if l.open = err != nil; err != nil && !errors.Is(err, io.EOF) {
+		if l.broken = l.notes != nil && errors.Is(err, io.ErrUnexpectedEOF); !l.broken {
+			return nil, l.wrong("", unreadable(err))
+		}
+		if len(part) == 0 {
+			return nil, l.endsEarly()
+		}
 	}
 	return bytes.TrimSuffix(bytes.TrimSuffix(part, []byte{'\n'}), []byte{'\r'}), nil
 }
 
-// each calls do with one line after the other, which is valid until do returns, and ends with the first error.
+// endsEarly says that the file ends in the middle of what is compressed.
+func (l *lines) endsEarly() error {
+	return errCut{l.wrong("", unreadable(io.ErrUnexpectedEOF))}
+}
+
+// each calls do with one line after the other, which is valid until do returns, and ends with the first error. What is
+// wrong with a last line that has no end is that the file was cut there.
 func (l *lines) each(do func(line []byte) error) error {
 	for {
 		line, err := l.next()
@@ -55,6 +72,9 @@ func (l *lines) each(do func(line []byte) error) error {
 		}
 		if err == nil {
 			err = do(line)
+			if err != nil && l.open && l.notes != nil && !errors.Is(err, errEnough) {
+				return errCut{err}
+			}
 		}
 		if err != nil {
 			return err

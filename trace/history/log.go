@@ -20,6 +20,7 @@ type Log struct {
 	first  *lines   // of the first file, which is open
 	rest   []string // files that belong to the same log
 	closer func()
+	notes  notes
 }
 
 // reader reads the files of one log, one after the other.
@@ -85,12 +86,12 @@ func (l *Log) open(r io.ReadCloser, column string) error {
 		return fmt.Errorf("%s:1: %w", name, unreadable(err))
 	}
 	l.closer = func() { done(); r.Close() }
-	l.first = &lines{name: name, in: bufio.NewReaderSize(in, 1<<18)}
+	l.first = &lines{name: name, in: bufio.NewReaderSize(in, 1<<18), notes: &l.notes}
 	if mark, _ := l.first.in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = l.first.in.Discard(3)
 	}
 	head, err := l.first.in.Peek(1 << 16)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && (len(head) == 0 || !errors.Is(err, io.ErrUnexpectedEOF)) {
 		return fmt.Errorf("%s:1: %w", name, unreadable(err))
 	}
 	if column != "" {
@@ -121,19 +122,23 @@ func (l *Log) Close() {
 func (l *Log) Attempts() iter.Seq2[*Attempt, error] {
 	return func(yield func(*Attempt, error) bool) {
 		emit := func(a *Attempt) error {
+			l.notes.told++
 			if !yield(a, nil) {
 				return errEnough
 			}
 			return nil
 		}
-		err := l.reader.read(l.first, emit)
+		err := l.notes.forgive(l.reader.read(l.first, emit))
 		for _, path := range l.rest {
 			if err == nil {
-				err = l.readFile(path, emit)
+				err = l.notes.forgive(l.readFile(path, emit))
 			}
 		}
 		if err == nil {
 			err = l.reader.finish(emit)
+		}
+		if err == nil {
+			err = l.notes.nothing()
 		}
 		if err != nil && !errors.Is(err, errEnough) {
 			yield(nil, err)
@@ -153,7 +158,7 @@ func (l *Log) readFile(path string, emit emit) error {
 		return fmt.Errorf("%s:1: %w", path, unreadable(err))
 	}
 	defer done()
-	return l.reader.read(&lines{name: path, in: bufio.NewReaderSize(in, 1<<18)}, emit)
+	return l.reader.read(&lines{name: path, in: bufio.NewReaderSize(in, 1<<18), notes: &l.notes}, emit)
 }
 
 // folder returns the files of a log that is a folder, in the order in which they were written.

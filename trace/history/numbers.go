@@ -19,6 +19,7 @@ import (
 type numbers struct{ a Attempt }
 
 func (n *numbers) read(in *lines, emit emit) error {
+	in.notes = nil // a number that was cut off is a number
 	return in.each(func(line []byte) error {
 		text, _, _ := bytes.Cut(line, []byte{'#'})
 		if text = bytes.TrimSpace(text); len(text) == 0 {

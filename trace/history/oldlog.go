@@ -49,7 +49,10 @@ func (o *oldLog) record(line []byte, emit emit) error {
 	for openQuote(o.text) {
 		more, err := o.in.next()
 		if errors.Is(err, io.EOF) {
-			return o.in.expected("", `a closing " of the last value`, o.text)
+			err = o.in.expected("", `a closing " of the last value`, o.text)
+			if o.in.notes != nil {
+				err = errCut{err}
+			}
 		}
 		if err != nil {
 			return err

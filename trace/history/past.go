@@ -13,6 +13,7 @@ import (
 type past struct{}
 
 func (past) read(in *lines, emit emit) error {
+	in.notes = nil // the file appears whole or not at all
 	s := newJSONStream(in)
 	var d struct {
 		Job  string `json:"job"`
