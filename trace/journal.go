@@ -28,10 +28,13 @@ import (
 // length has its own checksum so that a damaged length is told apart from a record that was being written when the
 // power went.
 
-// JournalSchema names the format. A reader refuses others. In v1 there were no outputs, in v2 no sites.
-const JournalSchema = "tailcut.journal/v3"
+// JournalSchema names the format. In v1 there were no outputs, in v2 no sites. A reader takes v3, too, whose records
+// are the same: but runs of v3 did not keep what they have under their names.
+const JournalSchema = "tailcut.journal/v4"
 
 const (
+	schemaUnnamed = "tailcut.journal/v3"
+
 	journalMagic = "tailcut\n"
 	frameSize    = 12
 	maxRecord    = 1 << 30
@@ -59,6 +62,15 @@ type JournalHeader struct {
 	Work     json.RawMessage  `json:"work"`    // what the executor needs to run an attempt
 }
 
+// Folder returns the name of the folder beside the journal in which the run keeps all else; "" if that is the folder of
+// the journal.
+func (h *JournalHeader) Folder() string {
+	if h.Schema == schemaUnnamed {
+		return ""
+	}
+	return h.Run
+}
+
 // JournalMachine is a machine of the run; ids are positions.
 type JournalMachine struct {
 	Name  string       `json:"name"`
@@ -84,7 +96,7 @@ func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	unborn := path + ".new"
-	f, err := os.OpenFile(unborn, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(unborn, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +214,7 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 	if err := json.Unmarshal(payload, &r.Header); err != nil {
 		return nil, fmt.Errorf("%s: header: %w", path, err)
 	}
-	if r.Header.Schema != JournalSchema {
+	if r.Header.Schema != JournalSchema && r.Header.Schema != schemaUnnamed {
 		return nil, fmt.Errorf("%s: schema is %q, expected %q: another version of tailcut (%s) wrote it",
 			path, r.Header.Schema, JournalSchema, r.Header.Version)
 	}

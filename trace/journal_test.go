@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -303,7 +304,7 @@ func TestJournalErrors(t *testing.T) {
 		"magic alone":  {[]byte(journalMagic), "no header"},
 		"other schema": {
 			frame(`{"schema":"tailcut.journal/v2","version":"v0.1"}`),
-			`schema is "tailcut.journal/v2", expected "tailcut.journal/v3": another version of tailcut (v0.1) wrote it`,
+			`schema is "tailcut.journal/v2", expected "tailcut.journal/v4": another version of tailcut (v0.1) wrote it`,
 		},
 		"header no JSON": {frame("hello"), "header: invalid character"},
 		"record garbage": {append(bytes.Clone(good), frame("hello")[len(journalMagic):]...), "record before byte"},
@@ -429,5 +430,31 @@ func BenchmarkJournalAppend(b *testing.B) {
 			}
 			b.ReportMetric(float64(per), "B/record")
 		})
+	}
+}
+
+func TestFolderOfAnOlderJournal(t *testing.T) {
+	for schema, want := range map[string]string{"tailcut.journal/v3": "", JournalSchema: "0123456789abcdef"} {
+		header := fmt.Sprintf(`{"schema":%q,"run":"0123456789abcdef"}`, schema)
+		path := filepath.Join(t.TempDir(), "journal")
+		j := &Journal{buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
+		j.buf = append(j.buf, header...)
+		var err error
+		if j.file, err = os.Create(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(j.write(len(journalMagic), true), j.Append(&Batch{Now: 7}, true), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenJournalReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Header.Folder(); got != want {
+			t.Errorf("folder of a run of %s is %q, want %q", schema, got, want)
+		}
+		if b, err := r.Next(); err != nil || b.Now != 7 {
+			t.Errorf("first record of %s: %v, %v", schema, b, err)
+		}
 	}
 }

@@ -31,7 +31,7 @@ type replayAttempt struct {
 
 // attemptsOf lists lives with what the account beside the journal, if there is one, says of each.
 func attemptsOf(lives []live.Record, h *trace.JournalHeader, journal string) ([]replayAttempt, error) {
-	folders := proc.Folders{Root: filepath.Dir(journal)}
+	folders := proc.Folders{Root: filepath.Dir(journal), Run: h.Folder()}
 	account, err := mapreduce.ReadAccount(folders.Account())
 	if err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func (e *engine) claim() error {
 			return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", e.out)
 		}
 	}
-	return os.MkdirAll(e.folders.Root, 0o777)
+	return e.folders.Claim()
 }
 
 // open creates the run, or opens the one that is there.
@@ -165,8 +165,11 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 		return nil, err
 	}
 	path := e.folders.Journal()
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Lstat(path); err == nil {
 		return e.resume(path, asked)
+	}
+	if err := e.folders.Retire(); err != nil {
+		return nil, failure{err}
 	}
 	plan, err := e.plan(ctx)
 	if err != nil {
@@ -181,8 +184,9 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.folders.Run = newRunName()
 	return live.Create(path, &trace.JournalHeader{
-		Version: version(), Run: newRunName(), Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits,
+		Version: version(), Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits,
 		Machines: e.machines(), Network: e.sites.network(),
 		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, p)
@@ -252,9 +256,14 @@ func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
 		return policy.New(h.Policy, h.Seed)
 	})
 	if errors.Is(err, trace.ErrCorrupt) {
-		return nil, failure{err}
+		return nil, failure{fmt.Errorf("%w: what is done cannot be told, so the run cannot go on; name another --output, "+
+			"or have the job run from its beginning with --force", err)}
 	}
-	return run, err
+	if err != nil {
+		return nil, err
+	}
+	e.folders.Run = run.Header.Folder()
+	return run, nil
 }
 
 // drive lets the run go to its end, tidies up, and reports. Only what keeps a job from its results ends it with an

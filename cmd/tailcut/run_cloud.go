@@ -132,7 +132,7 @@ func (e *engine) startCloud(ctx context.Context) (err error) {
 	if err := e.checkJoblog(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(e.folders.Root, 0o777); err != nil {
+	if err := e.folders.Claim(); err != nil {
 		return failure{err}
 	}
 	lock, err := proc.LockRun(e.folders)

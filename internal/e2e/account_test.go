@@ -52,6 +52,7 @@ func (s *story) mappings() (all []mapping, sizes []int64) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	folders.Run = r.Header.Folder()
 	sizes = splitSizes(s.t, &r.Header)
 	account, err := mapreduce.ReadAccount(folders.Account())
 	if err != nil {

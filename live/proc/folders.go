@@ -13,8 +13,15 @@ import (
 	"github.com/tailcut/tailcut/live"
 )
 
-// Folders knows where a run keeps what.
-type Folders struct{ Root string }
+// Folders knows where a run keeps what. The journal and the lock are in the root; all else is in a folder below that
+// has the run's name, so that nothing of another run can be taken for its own.
+type Folders struct {
+	Root string
+	Run  string // the name; "" for a run whose journal is of a version that kept everything in the root
+}
+
+// home is the folder of all that is the run's alone.
+func (f Folders) home() string { return filepath.Join(f.Root, f.Run) }
 
 // Journal returns the path of the run's journal.
 func (f Folders) Journal() string { return filepath.Join(f.Root, "journal") }
@@ -23,7 +30,7 @@ func (f Folders) Journal() string { return filepath.Join(f.Root, "journal") }
 func (f Folders) Lock() string { return filepath.Join(f.Root, "lock") }
 
 // Account returns the file in which map attempts write down what they map.
-func (f Folders) Account() string { return filepath.Join(f.Root, "mapped") }
+func (f Folders) Account() string { return filepath.Join(f.home(), "mapped") }
 
 // Done returns the folder of a task's committed result.
 func (f Folders) Done(stage, index int) string {
@@ -35,7 +42,7 @@ func TaskName(index int) string { return fmt.Sprintf("%05d", index) }
 
 // DoneStage returns the folder of a stage's committed results.
 func (f Folders) DoneStage(stage int) string {
-	return filepath.Join(f.Root, "done", fmt.Sprint(stage))
+	return filepath.Join(f.home(), "done", fmt.Sprint(stage))
 }
 
 // saved returns the folder of what attempts of a task have saved for others to go on from.
@@ -43,9 +50,9 @@ func (f Folders) saved(stage, index int) string {
 	return filepath.Join(f.allSaved(), fmt.Sprintf("%d-%05d", stage, index))
 }
 
-func (f Folders) allSaved() string { return filepath.Join(f.Root, "saved") }
+func (f Folders) allSaved() string { return filepath.Join(f.home(), "saved") }
 
-func (f Folders) attempts() string { return filepath.Join(f.Root, "attempts") }
+func (f Folders) attempts() string { return filepath.Join(f.home(), "attempts") }
 
 func (f Folders) attempt(a live.Attempt) string {
 	return filepath.Join(f.attempts(), AttemptName(a))
@@ -56,6 +63,9 @@ func AttemptName(a live.Attempt) string { return fmt.Sprintf("%d-%05d.%d", a.Sta
 
 // create makes the folders of a run with so many stages; those that exist are left alone.
 func (f Folders) create(stages int) error {
+	if err := f.Claim(); err != nil {
+		return err
+	}
 	dirs := []string{f.attempts()}
 	for s := range stages {
 		dirs = append(dirs, f.DoneStage(s))
@@ -93,7 +103,7 @@ func (f Folders) clean() error {
 }
 
 // retired returns the folder of the results of a run that needs them no more.
-func (f Folders) retired() string { return filepath.Join(f.Root, "old") }
+func (f Folders) retired() string { return filepath.Join(f.home(), "old") }
 
 // Tidy removes everything but the journal, the lock and the account, once the results are published, or not wanted any
 // more. The committed results are gone all at once, so that a run that is taken up finds none of which a part is
@@ -102,9 +112,9 @@ func (f Folders) Tidy() error {
 	if err := RemoveAll(f.retired()); err != nil { // of a Tidy that was cut short
 		return err
 	}
-	err := os.Rename(filepath.Join(f.Root, "done"), f.retired())
+	err := os.Rename(filepath.Join(f.home(), "done"), f.retired())
 	if err == nil {
-		err = syncDir(f.Root)
+		err = syncDir(f.home())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -10,12 +10,13 @@ import (
 // LockRun takes the lock of a run's folder. The system gives it back when the engine ends, however it ends.
 func LockRun(f Folders) (*os.File, error) {
 	for {
-		lock, err := os.OpenFile(f.Lock(), os.O_CREATE|os.O_RDWR, 0o666)
+		lock, err := os.OpenFile(f.Lock(), os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
 		}
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil && inPlace(lock) {
+			_ = lock.Chmod(0o600) // older versions let everybody open it
 			return lock, nil
 		}
 		lock.Close()

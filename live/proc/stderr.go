@@ -16,7 +16,7 @@ func (f Folders) Stderr(stage, index int) string {
 	return filepath.Join(f.allStderr(), fmt.Sprintf("%d-%05d", stage, index))
 }
 
-func (f Folders) allStderr() string { return filepath.Join(f.Root, "stderr") }
+func (f Folders) allStderr() string { return filepath.Join(f.home(), "stderr") }
 
 // keepStderr replaces what is kept of the task's failure before. Another attempt of the task may fail at the same time,
 // so the file gets its name when it is whole. It helps whoever looks for a cause and is not needed otherwise: if it
