@@ -12,9 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,15 +25,18 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// tailcut is the binary under test.
-var tailcut string
+// tailcut is the binary under test, scratch a folder for all that the tests make and no single one owns.
+var tailcut, scratch string
 
 func TestMain(m *testing.M) {
+	if code, done := apart(); done {
+		os.Exit(code)
+	}
 	dir, err := os.MkdirTemp("", "tailcut-e2e")
 	if err != nil {
 		panic(err)
 	}
-	tailcut = filepath.Join(dir, "tailcut")
+	scratch, tailcut = dir, filepath.Join(dir, "tailcut")
 	if out, err := exec.Command("go", "build", "-o", tailcut, "github.com/tailcut/tailcut/cmd/tailcut").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		os.Exit(1)
@@ -39,6 +44,28 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// apart runs the tests in a mount namespace of their own, where root can have one, so that whatever they mount goes with them, however they end.
+func apart() (code int, done bool) {
+	const inside = "TAILCUT_E2E_APART"
+	if os.Getuid() != 0 || os.Getenv(inside) != "" {
+		return 0, false
+	}
+	cmd := exec.Command(os.Args[0], os.Args[1:]...)
+	cmd.Env = append(os.Environ(), inside+"=yes")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // whose end the signal tells
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return 0, false
+	}
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() < 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 2, true
+	}
+	return cmd.ProcessState.ExitCode(), true
 }
 
 // mark is a variable that all processes of one story inherit.

@@ -17,3 +17,9 @@ const (
 )
 
 func policies(registered []string) []string { return registered }
+
+// How many attacks there are, unless a flag says it.
+var shortOrLong = struct {
+	amounts
+	goOn bool // after a finding
+}{amounts{deaths: 1000, cuts: 500, damages: 1000}, true}

@@ -23,3 +23,9 @@ const (
 func policies(registered []string) []string {
 	return slices.DeleteFunc([]string{"fifo", "spark", "srew"}, func(n string) bool { return !slices.Contains(registered, n) })
 }
+
+// How many attacks there are, unless a flag says it.
+var shortOrLong = struct {
+	amounts
+	goOn bool // after a finding
+}{amounts{deaths: 25, cuts: 12, damages: 30}, false}
