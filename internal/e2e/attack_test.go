@@ -32,6 +32,7 @@ var (
 	askedDeaths  = flag.Int("deaths", shortOrLong.deaths, "deaths in TestDeaths")
 	askedCuts    = flag.Int("cuts", shortOrLong.cuts, "power cuts in TestPowerCuts")
 	askedDamages = flag.Int("damages", shortOrLong.damages, "damaged journals in TestDamagedJournals")
+	askedJumps   = flag.Int("jumps", shortOrLong.jumps, "jumps of the clock in TestClockJumps")
 	askedSeed    = flag.Uint64("seed", 1, "seed of the first attack; the others count up from it")
 	askedLanes   = flag.Int("lanes", 4, "attacks at a time")
 	askedKind    = flag.String("kind", "", "attack only jobs of this kind")
@@ -39,7 +40,10 @@ var (
 )
 
 // amounts says how many attacks there are when nobody asks for a number.
-type amounts struct{ deaths, cuts, damages int }
+type amounts struct{ deaths, cuts, damages, jumps int }
+
+// counts names the flag that says how many attacks of a test there are.
+var counts = map[string]string{"TestDeaths": "deaths", "TestPowerCuts": "cuts", "TestDamagedJournals": "damages", "TestClockJumps": "jumps"}
 
 // kind is a sort of job. Its result does not depend on which attempts win, but for what even makes even.
 type kind struct {
@@ -274,9 +278,12 @@ func (a *attack) note(format string, args ...any) {
 func (a *attack) wrong(format string, args ...any) {
 	a.t.Helper()
 	a.failed = true
-	test, _, _ := strings.Cut(a.t.Name(), "/")
-	a.t.Errorf("%s under %s: %s\n\trepeat it: go test ./internal/e2e -run '^%s$' -v -args -seed %d -%s 1\n\t%s", a.kind.name, a.policy, fmt.Sprintf(format, args...),
-		test, a.seed, map[string]string{"TestDeaths": "deaths", "TestPowerCuts": "cuts", "TestDamagedJournals": "damages"}[test], strings.Join(a.story, "\n\t"))
+	again := fmt.Sprintf("-seed %d -%s 1 -lanes 1", a.seed, counts[a.t.Name()])
+	if counts[a.t.Name()] == "" {
+		again = "-policy " + a.policy
+	}
+	a.t.Errorf("%s under %s: %s\n\trepeat it: go test ./internal/e2e -run '^%s$' -v -args %s\n\t%s",
+		a.kind.name, a.policy, fmt.Sprintf(format, args...), a.t.Name(), again, strings.Join(a.story, "\n\t"))
 }
 
 // engine is one process of the tool.

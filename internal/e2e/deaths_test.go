@@ -136,7 +136,7 @@ func (a *attack) await(e *engine) bool {
 			}
 		}
 	}
-	at := time.Duration(a.draw.Int64N(int64(a.kind.span * 3 / 2)))
+	at := time.Duration(a.draw.Int64N(int64(a.kind.span)))
 	if a.draw.IntN(3) == 0 { // some attempts first: their tasks are tried again
 		if e.within(at / 2) {
 			return false

@@ -142,7 +142,7 @@ func (a *attack) blackouts(most int, under *disk) (cuts, late int) {
 		select {
 		case <-e.over:
 			code, said := a.ended(e)
-			if late > 0 && !a.deck.verify && strings.Contains(said, "holds a finished result") {
+			if cuts > 0 && !a.deck.verify && strings.Contains(said, "holds a finished result") {
 				return cuts, late
 			}
 			if done = code == 0; !done {
