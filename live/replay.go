@@ -12,6 +12,9 @@ import (
 // newCore builds the core of a run with its machines and its job, which is job 0, before the first fact.
 func newCore(h *trace.JournalHeader, p sched.Policy) (*sched.Core, error) {
 	core := sched.New(p, h.Limits)
+	if h.Rules < 1 {
+		core.CountClones()
+	}
 	if h.Network != nil {
 		if err := core.Connect(h.Network); err != nil {
 			return nil, err

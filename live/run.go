@@ -41,12 +41,13 @@ type Watcher struct {
 // ErrPaces is the error of a policy that sets the speed of the machines: processes cannot be made faster.
 var ErrPaces = errors.New("the policy sets the speed of the machines, which a simulation can do and a live run cannot")
 
-// Create begins a run and its journal. The policy must be the one that the header names. It is an error if it sets the
-// speed of the machines.
+// Create begins a run and its journal, under the rules of today. The policy must be the one that the header names. It
+// is an error if it sets the speed of the machines.
 func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 	if sched.Paces(p) {
 		return nil, ErrPaces
 	}
+	h.Rules = trace.JournalRules
 	core, err := newCore(h, p)
 	if err != nil {
 		return nil, err

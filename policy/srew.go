@@ -128,7 +128,11 @@ func srewAllowed(v *sched.View, job *sched.Job, k, clones int) (attempts, cloned
 	if u := int(job.Pending); u > 0 {
 		s, _ := v.WaitingStage(job.FirstStage)
 		t, _ := v.PendingTask(s, 0)
-		k = min(k, u*v.AttemptRoom(t)) // the same for all tasks that wait
+		if single := srewSingle(v, job); single == 0 {
+			k = min(k, u*v.AttemptRoom(t)) // the same for all tasks that wait
+		} else {
+			k = min(k, single+(u-single)*srewMost(v))
+		}
 		if k <= u {
 			return k, 0
 		}
@@ -139,10 +143,34 @@ func srewAllowed(v *sched.View, job *sched.Job, k, clones int) (attempts, cloned
 	return k, k
 }
 
+// srewMost returns how many attempts a task may have at once.
+func srewMost(v *sched.View) int {
+	if most := v.Limits().Attempts; most >= 0 {
+		return most
+	}
+	return math.MaxInt32
+}
+
+// srewSingle returns the number of the job's waiting tasks that may have no clones.
+func srewSingle(v *sched.View, job *sched.Job) int {
+	if job.Failures == 0 {
+		return 0
+	}
+	n := 0
+	for s, ok := v.WaitingStage(job.FirstStage); ok && v.Stage(s).Job == v.Stage(job.FirstStage).Job; s, ok = v.WaitingStage(s + 1) {
+		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+			if v.Task(t).NoClones {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // srewRoom returns how many more attempts the running tasks of a job may have together, clone budget aside.
 func srewRoom(v *sched.View, job *sched.Job) int {
 	most := v.Limits().Attempts
-	if job.Failures <= job.Retries { // so no task has used up its retries, and all have the same limit
+	if job.Failures == 0 { // so no task has used up its retries or may have no clones, and all have the same limit
 		if most < 0 {
 			return math.MaxInt
 		}
@@ -168,14 +196,19 @@ func srewRunning(v *sched.View, job *sched.Job) int {
 }
 
 // start gives k attempts to the job's waiting tasks, floor(k/u) or ceil(k/u) to each, the larger number to the first
-// (line 12).
+// (line 12). Tasks that may have no clones get one.
 func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sched.Job, k int) {
 	copies, odd := k/int(job.Pending), k%int(job.Pending)
+	if single := srewSingle(v, job); single > 0 && copies > 0 && single < int(job.Pending) {
+		copies, odd = (k-single)/(int(job.Pending)-single), (k-single)%(int(job.Pending)-single)
+	}
 	for s := job.FirstStage; k > 0; s++ {
 		s, _ = v.WaitingStage(s) // one of the job's: it has tasks waiting as long as k > 0
 		for t, ok := v.PendingTask(s, 0); ok && k > 0; t, ok = v.PendingTask(s, t+1) {
 			n := copies
-			if odd > 0 {
+			if copies > 0 && v.Task(t).NoClones {
+				n = 1
+			} else if odd > 0 {
 				if n++; n > 1 {
 					p.ranks.jobs[id].turn = t + 1
 				}

@@ -138,7 +138,10 @@ func TestSREWKeepsTheLastChance(t *testing.T) {
 	w := srewOn(t, "srew:beta=0.5,preempt=true", sched.NoLimits(), 4)
 	big := w.submit(0, flat(3, 100*sched.Second, 0)) // 2 1 1
 	w.advance(0)
-	w.end(sched.Second, sched.AttemptFailed, 0) // one of two; no retries
+	v := w.core.View()
+	clone, _ := v.FirstAttempt(0)
+	original, _ := v.NextAttempt(clone)
+	w.facts = append(w.facts, sched.Event{At: sched.Second, Kind: sched.AttemptFailed, Attempt: original}) // no retries
 	w.advance(sched.Second)
 	w.submit(5*sched.Second, flat(1, sched.Second, 0))
 	w.advance(5 * sched.Second)

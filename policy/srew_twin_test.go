@@ -169,7 +169,14 @@ func (p *srewTwin) deal(v *sched.View, act *sched.Actions, j sched.JobID, cards 
 		return
 	}
 	fresh := v.Task(cards[0]).State == sched.TaskPending
-	if u := len(p.tasks(v, j, sched.TaskPending)); !fresh || len(cards) > u && len(cards)%u > 0 {
+	all := p.tasks(v, j, sched.TaskPending)
+	single := 0
+	for _, t := range all {
+		if v.Task(t).NoClones {
+			single++
+		}
+	}
+	if u := len(all); !fresh || len(cards) > u && (len(cards)-single)%(u-single) > 0 {
 		p.turn[j] = cards[len(cards)-1] + 1
 	}
 	if fresh {

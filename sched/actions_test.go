@@ -185,6 +185,7 @@ func TestFailureKeepsProgress(t *testing.T) {
 // by itself or by order, has made nothing.
 func TestCloneThatGetsNoFurtherIsFruitless(t *testing.T) {
 	w := newWorld(t, DefaultLimits(), 2)
+	w.CountClones() // or the task would have no clone after the first that fails
 	spec := tasks(1)
 	spec.Retries, spec.Stages[0].Resumable = 2, true
 	j := w.arrive(spec)

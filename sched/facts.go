@@ -138,7 +138,7 @@ func (c *Core) finish(row int32, bytes int64) {
 }
 
 // fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it
-// runs; past its retries the job fails.
+// runs; past its retries the job fails. The failure of a clone is not counted.
 func (c *Core) fail(row int32) {
 	v := &c.view
 	t := v.attempts[row].task
@@ -146,8 +146,7 @@ func (c *Core) fail(row int32) {
 	at := v.Attempt(ev.Attempt)
 	c.end(row, false)
 	c.keep(&at)
-	v.tasks[t].Failures++
-	v.jobs[ev.Job].Failures++
+	v.charge(row)
 	c.observe(ev)
 	c.orphan(t)
 }
@@ -294,7 +293,7 @@ func (c *Core) retry(j JobID) {
 		st.State = StageBlocked
 		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
 			if task := &v.tasks[t]; task.State == TaskSkipped {
-				task.State, task.Failures = TaskBlocked, 0
+				task.State, task.Failures, task.NoClones = TaskBlocked, 0, false
 				job.Unfinished++
 				v.unfinished++
 			}

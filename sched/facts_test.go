@@ -159,13 +159,13 @@ func TestJobClosesInsideLostMachine(t *testing.T) {
 	broken, other := w.arrive(tasks(3)), w.arrive(tasks(1))
 	w.launch(2, 0)
 	w.launch(3, 0)
-	w.launch(0, 0)
-	w.launch(1, 1)
-	w.launch(2, 0)
 	a := w.launch(0, 0)
-	w.at(1, failed(a)) // uses up the budget of task 0; its first attempt runs on
+	w.launch(1, 1)
+	w.launch(0, 0)
+	w.launch(2, 0)
+	w.at(1, failed(a)) // uses up the budget of task 0; its clone runs on
 	want(t, "decisions", w.at(2, lostMachine(0)),
-		"kill 2#1 machine-gone, kill 0#0 machine-gone, kill 1#0 job-over, kill 2#0 job-over, close 0, kill 3#0 machine-gone")
+		"kill 2#1 machine-gone, kill 0#1 machine-gone, kill 1#0 job-over, kill 2#0 job-over, close 0, kill 3#0 machine-gone")
 	w.wantStates("SSSP")
 	if s := w.View().Job(broken).State; s != JobBroken {
 		t.Errorf("job is in state %d", s)
@@ -225,6 +225,48 @@ func TestFailureBudget(t *testing.T) {
 		want(t, "decisions", w.at(2, done(clone)), "commit 0#1, close 0")
 		if s := w.View().Job(j).State; s != JobSucceeded {
 			t.Errorf("job is in state %d", s)
+		}
+	})
+	t.Run("counts no failure of a clone, and clones the task no more", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 3)
+		j := w.arrive(tasks(1))
+		a, one, two := w.launch(0, 0), w.launch(0, 0), w.launch(0, 0)
+		want(t, "decisions", w.at(1, failed(one)), "")
+		if task := w.View().Task(0); task.Failures != 0 || !task.NoClones || w.View().CanClone(0) {
+			t.Errorf("task is %+v, and may be cloned: %v", task, w.View().CanClone(0))
+		}
+		w.refuse(ErrAttempts, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Straggling); return err })
+		w.at(2, lostMachine(0), joined(0)) // and with it the original and the other clone
+		w.at(3, joined(0))
+		a, two = w.launch(0, 0), a
+		want(t, "decisions", w.at(4, done(a), failed(two)), "commit 0#3, close 0")
+		if s := w.View().Job(j).State; s != JobSucceeded {
+			t.Errorf("job is in state %d", s)
+		}
+	})
+	t.Run("counts no failure of a clone that is left alone", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 2)
+		spec := tasks(1)
+		spec.Retries = 1
+		j := w.arrive(spec)
+		a, clone := w.launch(0, 0), w.launch(0, 0)
+		w.at(1, failed(a))
+		want(t, "decisions", w.at(2, failed(clone)), "")
+		w.wantStates("P")
+		want(t, "decisions", w.at(3, failed(w.launch(0, 0))), "close 0")
+		if job := w.View().Job(j); job.State != JobBroken || job.Failures != 3 || w.View().Task(0).Failures != 2 {
+			t.Errorf("job is %+v", job)
+		}
+	})
+	t.Run("counts failures of clones where that is the rule", func(t *testing.T) {
+		w := newWorld(t, DefaultLimits(), 2)
+		w.CountClones()
+		j := w.arrive(tasks(1))
+		a, clone := w.launch(0, 0), w.launch(0, 0)
+		w.at(1, failed(clone))
+		w.at(2, lostMachine(0))
+		if job := w.View().Job(j); job.State != JobBroken || w.View().Alive(a) {
+			t.Errorf("job is %+v", job)
 		}
 	})
 	t.Run("lets the policy choose among clones as long as one is left", func(t *testing.T) {

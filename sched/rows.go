@@ -147,8 +147,9 @@ func (s *Stage) measure(d Time, from float64) {
 type Task struct {
 	Stage    StageID
 	State    TaskState
+	NoClones bool    // a clone of it has failed: it has one attempt at a time
 	Live     uint16  // attempts running
-	Failures uint16  // attempts that failed
+	Failures uint16  // attempts that failed and were no clones
 	site     uint16  // of the attempt that won
 	Launched uint32  // attempts launched so far
 	Saved    float64 // furthest progress of an attempt that was preempted or failed; a Resume may go on from it

@@ -143,7 +143,7 @@ func (w *twin) picture(sees sight) *picture {
 }
 
 func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
-	row := Task{Stage: w.tasks[t].stage, State: w.state(t), Failures: uint16(w.failures(t)), Saved: w.tasks[t].saved}
+	row := Task{Stage: w.tasks[t].stage, State: w.state(t), Failures: uint16(w.failures(t)), NoClones: w.soured(t), Saved: w.tasks[t].saved}
 	for _, a := range w.attempts {
 		if a.Task == t {
 			row.Launched++
@@ -158,6 +158,9 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 	if (row.State == TaskPending || row.State == TaskRunning) && !w.exhausted(t) {
 		if room = maxLive - len(running); w.limits.Attempts != Unlimited {
 			room = max(0, w.limits.Attempts-len(running))
+		}
+		if row.NoClones {
+			room = max(0, min(room, 1-len(running)))
 		}
 	}
 	p.Tasks = append(p.Tasks, row)

@@ -118,11 +118,16 @@ func (w *twin) find(id AttemptID) *twinAttempt {
 
 func (w *twin) failures(t TaskID) (n int) {
 	for _, a := range w.attempts {
-		if a.Task == t && a.failed && !a.forgiven {
+		if a.Task == t && a.failed && !a.forgiven && !a.Clone {
 			n++
 		}
 	}
 	return n
+}
+
+// soured tells whether a clone of the task has failed.
+func (w *twin) soured(t TaskID) bool {
+	return slices.ContainsFunc(w.attempts, func(a *twinAttempt) bool { return a.Task == t && a.failed && !a.forgiven && a.Clone })
 }
 
 func (w *twin) jobOf(t TaskID) JobID { return w.stages[w.tasks[t].stage].job }
@@ -433,7 +438,7 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 	switch {
 	case w.exhausted(t):
 		return ErrRetries
-	case w.limits.Attempts != Unlimited && siblings >= w.limits.Attempts:
+	case w.limits.Attempts != Unlimited && siblings >= w.limits.Attempts || siblings > 0 && w.soured(t):
 		return ErrAttempts
 	case siblings > 0 && w.cloneRoom(everything) == 0:
 		return ErrCloneBudget

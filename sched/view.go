@@ -43,6 +43,8 @@ type View struct {
 	whole bool  // or he sees those of all classes
 	part  bool  // or he sees less than there is
 	mixed bool  // there is more than class 0
+
+	cloneFailures bool // count, see Core.CountClones
 }
 
 // Now returns the instant of the fact being observed, or of the call of Advance.
@@ -233,6 +235,9 @@ func (v *View) AttemptRoom(t TaskID) int {
 	most := maxLive
 	if v.limits.Attempts >= 0 {
 		most = min(most, v.limits.Attempts)
+	}
+	if task.NoClones {
+		most = min(most, 1)
 	}
 	return max(0, most-int(task.Live))
 }

@@ -45,13 +45,18 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrCorrupt is wrapped by the errors of a journal that is damaged before its end.
 var ErrCorrupt = errors.New("the journal is damaged")
 
+// JournalRules numbers the core's rules, by which a journal is replayed. Before 1, where journals have no number, the
+// failure of a clone counted as any other.
+const JournalRules = 1
+
 // JournalHeader says what a run is: enough to rebuild its core and its executor.
 type JournalHeader struct {
 	Schema   string           `json:"schema"`
-	Version  string           `json:"version"` // of the tool that wrote it
-	Run      string           `json:"run"`     // unique name of the run
-	Started  time.Time        `json:"started"` // wall clock at sched.Time 0
-	Policy   string           `json:"policy"`  // canonical specification
+	Version  string           `json:"version"`         // of the tool that wrote it
+	Run      string           `json:"run"`             // unique name of the run
+	Started  time.Time        `json:"started"`         // wall clock at sched.Time 0
+	Rules    int              `json:"rules,omitempty"` // JournalRules of the writer
+	Policy   string           `json:"policy"`          // canonical specification
 	Seed     uint64           `json:"seed"`
 	Limits   sched.Limits     `json:"limits"`
 	Machines []JournalMachine `json:"machines"`

@@ -1,0 +1,28 @@
+package sched
+
+// A clone must do its task no harm. So the failure of a clone counts for nothing: not towards the retries that the job
+// forgives, and not in what a driver reports as failures of the task. Only the failures count that there would have
+// been without clones, those of originals. A clone that is left alone, because the original has failed or its machine
+// is lost, is still a clone: if it fails too, the next original decides. What killed a clone is likely to kill the next
+// one, so a task whose clone has failed gets no more of them.
+//
+// See docs/decisions/0015-a-clone-does-no-harm.md.
+
+// FailureCounts tells whether the failure of an attempt counts: that of a clone does not.
+func FailureCounts(clone bool) bool { return !clone }
+
+// CountClones makes the failures of clones count as all others do, and lets a task whose clone has failed have more of
+// them. It is for journals that were written when that was the rule, before the first fact.
+func (c *Core) CountClones() { c.view.cloneFailures = true }
+
+// charge notes on the account of its task that an attempt has failed.
+func (v *View) charge(row int32) {
+	a := &v.attempts[row]
+	task := &v.tasks[a.task]
+	if FailureCounts(a.clone) || v.cloneFailures {
+		task.Failures++
+	} else {
+		task.NoClones = true
+	}
+	v.jobs[v.stages[a.stage].Job].Failures++
+}
