@@ -87,6 +87,23 @@ func (c *machineCapacity) Duration(a *Attempt) sched.Time {
 	return end - a.At
 }
 
+// The slots of a run are known by their numbers: its spells say nothing.
+func (c *machineCapacity) through(m sched.MachineID, begun, _ sched.Time, work float64) (sched.Time, spell) {
+	c.one[0] = m
+	return c.finish(c.one[:], begun, work), spell{}
+}
+
+func (c *machineCapacity) did(m sched.MachineID, _ *spell, from, to sched.Time) float64 {
+	c.one[0] = m
+	return c.work(c.one[:], from, to)
+}
+
+func (c *machineCapacity) pace(m sched.MachineID, _ *spell, now sched.Time) (float64, sched.Time) {
+	c.one[0] = m
+	slot := now / c.slot
+	return c.speed(c.one[:], slot), (slot + 1) * c.slot
+}
+
 // speed returns the most that any of the machines does in a slot.
 func (c *machineCapacity) speed(machines []sched.MachineID, slot sched.Time) float64 {
 	most := 0.0

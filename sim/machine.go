@@ -46,24 +46,54 @@ func (s *machineSlowdown) start(machine, n uint32, at float64) spell {
 }
 
 func (s *machineSlowdown) Duration(a *Attempt) sched.Time {
-	m := uint32(a.Machine)
-	now := float64(a.At)
-	cur := s.spells[m]
-	for cur.end <= now {
-		cur = s.start(m, cur.number+1, cur.end)
+	end, _ := s.through(a.Machine, a.At, a.Asked, float64(a.size())*a.Share)
+	if end == sched.Never {
+		return end
 	}
-	s.spells[m] = cur
-	left, waited := float64(a.size())*a.Share, 0.0
-	for t := now; left > 0; {
+	return end - a.At
+}
+
+// spellAt returns a machine's spell of an instant that is in the one given or later.
+func (s *machineSlowdown) spellAt(m sched.MachineID, cur spell, at float64) spell {
+	for cur.end <= at {
+		cur = s.start(uint32(m), cur.number+1, cur.end)
+	}
+	return cur
+}
+
+func (s *machineSlowdown) through(m sched.MachineID, begun, asked sched.Time, work float64) (sched.Time, spell) {
+	s.spells[m] = s.spellAt(m, s.spells[m], float64(asked))
+	at := s.spellAt(m, s.spells[m], float64(begun))
+	cur, left, waited := at, work, 0.0
+	for t := float64(begun); left > 0; {
 		if need := left * cur.factor; need <= cur.end-t {
-			return sched.Time(math.Round(waited + need))
+			waited += need
+			break
 		}
 		left -= (cur.end - t) / cur.factor
 		waited += cur.end - t
 		if t = cur.end; t > math.MaxInt64/2 {
-			return sched.Never
+			return sched.Never, at
 		}
-		cur = s.start(m, cur.number+1, t)
+		cur = s.start(uint32(m), cur.number+1, t)
 	}
-	return sched.Time(math.Round(waited))
+	return begun + sched.Time(math.Round(waited)), at
+}
+
+func (s *machineSlowdown) did(m sched.MachineID, at *spell, from, to sched.Time) (sum float64) {
+	t := float64(from)
+	for *at = s.spellAt(m, *at, t); t < float64(to); *at = s.spellAt(m, *at, t) {
+		end := min(at.end, float64(to))
+		sum += (end - t) / at.factor
+		t = end
+	}
+	return sum
+}
+
+func (s *machineSlowdown) pace(m sched.MachineID, at *spell, now sched.Time) (float64, sched.Time) {
+	*at = s.spellAt(m, *at, float64(now))
+	if !(at.end < float64(sched.Never)) {
+		return 1 / at.factor, sched.Never
+	}
+	return 1 / at.factor, sched.Time(math.Ceil(at.end))
 }

@@ -108,11 +108,3 @@ func (s *Simulator) pace(speed float64) {
 		}
 	}
 }
-
-// worked returns what an attempt has done and has left to do, in seconds at ordinary speed.
-func (s *Simulator) worked(r *running) (done, left float64) {
-	e := &s.efforts[r.id.Row()]
-	e.settle(s.now, s.speed)
-	done = (float64(e.done) + e.part) / 1e9
-	return done, max(0, e.whole.Seconds()-done)
-}

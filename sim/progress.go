@@ -2,17 +2,20 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Progress says what a policy is told of the progress of attempts. Progress is measured in time: an attempt that has
-// run for a third of its duration has done a third of what it was launched for. While it is being launched
-// (Options.LaunchDelay) it does and tells nothing. The zero value tells nothing.
+// Progress says what a policy is told of the progress of attempts: the share of the work that is done (headway.go).
+// While an attempt is being launched (Options.LaunchDelay) or fetches what it reads it does and tells nothing. The zero
+// value tells nothing.
 type Progress struct {
-	Exact bool       // when the attempt begins, together with the rate: a policy knows when it will end
+	// when the attempt begins, and whenever its pace changes, together with the rate: a policy knows when the attempt
+	// will end if the pace stays
+	Exact bool
 	Every sched.Time // without a rate, each time this span has passed since the beginning; 0 for never
 	Noise float64    // standard deviation of the relative error of the remaining time that follows from a report
 }
@@ -48,33 +51,52 @@ func (s *Simulator) misjudged(r *running) float64 {
 
 // word returns what an attempt has to say now.
 func (s *Simulator) word(r *running) sched.Event {
-	if s.o.Progress.Exact && s.now == r.start+s.o.LaunchDelay {
-		return s.forecast(r, r.from)
+	if s.o.Progress.Exact && (s.now == r.begun || s.varying != nil) {
+		return s.forecast(r, s.share(r))
 	}
 	return s.report(r)
 }
 
-// report returns the fact that says how far an attempt has come. It reports a fraction p of the whole task such that
-// who extrapolates linearly, p-From having taken the attempt's age, gets the remaining time that is meant. Under
-// checkpointing nobody can know that time, and p is what is done. Where the policy sets the speed, age and remaining
-// time are those at ordinary speed.
+// report returns the fact that says how far an attempt has come. If reports are noisy it reports a fraction p of the
+// whole task such that who extrapolates linearly, p-From having taken as long as the attempt worked, errs on the
+// remaining time as is meant. Under checkpointing, where attempts go on from each other's work, the noise is on what is
+// left.
 func (s *Simulator) report(r *running) sched.Event {
 	wrong := s.misjudged(r)
 	r.reports++
-	age, left := (s.now - r.start - s.o.LaunchDelay).Seconds(), (r.end - s.now).Seconds()
-	if s.paced {
-		age, left = s.worked(r)
-	}
-	left *= wrong
-	ev := sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: (age + left*r.from) / (age + left)}
+	ev := sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id}
 	if s.shared != nil {
 		ev.Progress = max(0, 1-(1-s.progressOf(r))*wrong)
+		return ev
+	}
+	did, left := s.worked(r)
+	if left *= wrong; did+left > 0 {
+		ev.Progress = (did + left*r.from) / (did + left)
+	} else {
+		ev.Progress = 1
 	}
 	return ev
 }
 
-// forecast returns the fact that tells a policy when an attempt that has come so far will end.
+// forecast returns the fact that tells a policy how far an attempt has come and at which rate it goes on: it will end
+// then if its pace does not change.
 func (s *Simulator) forecast(r *running, sofar float64) sched.Event {
-	left := (r.end - s.now).Seconds() * s.misjudged(r)
-	return sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: sofar, Rate: (1 - sofar) / left}
+	ev := sched.Event{At: s.now, Kind: sched.AttemptProgress, Attempt: r.id, Progress: sofar}
+	if s.varying != nil {
+		h := s.settleHeadway(r)
+		pace, _ := s.varying.pace(s.machine(r.machine), &h.at, h.since)
+		ev.Rate = min(math.MaxFloat64, (1-r.from)*pace*1e9/h.work/s.misjudged(r))
+		return ev
+	}
+	ev.Rate = (1 - sofar) / ((r.end - s.now).Seconds() * s.misjudged(r))
+	return ev
+}
+
+// paceChanges returns when the pace of an attempt that works changes next.
+func (s *Simulator) paceChanges(r *running) sched.Time {
+	h := s.settleHeadway(r)
+	if _, until := s.varying.pace(s.machine(r.machine), &h.at, h.since); until < sched.Never-s.start {
+		return until + s.start
+	}
+	return sched.Never
 }

@@ -65,6 +65,7 @@ type Simulator struct {
 	core    sched.Core
 	service Service
 	shared  *machineCapacity       // the service if attempts of a task share their progress, else nil
+	varying varying                // the service if the machines' pace changes and attempts share nothing, else nil
 	crews   map[sched.TaskID]*crew // of tasks that are not done, if they do
 	changed []*crew                // to be planned anew
 	faults  *faultPlan             // nil if machines do not fail
@@ -72,6 +73,10 @@ type Simulator struct {
 	paced   bool                   // the policy sets the speed of the machines
 	speed   float64                // that it has set last, 1 before
 	efforts []effort               // by row of the core's attempt table, if it does
+
+	resumable bool                     // some stage is
+	headways  []headway                // by row, if the pace varies and attempts are remembered
+	reached   map[sched.TaskID]float64 // share that attempts which were killed had done, if stages are resumable
 
 	start, now sched.Time // of the first arrival, and of the step
 	wake       sched.Time // that the core has asked for
@@ -99,12 +104,19 @@ type Simulator struct {
 
 // running is what the simulator knows about an attempt.
 type running struct {
-	id         sched.AttemptID
-	start, end sched.Time
-	from       float64
-	job, task  uint32 // number of the job, and index of the task in it: what luck depends on
-	number     uint32
-	reports    uint32
+	id      sched.AttemptID
+	start   sched.Time // of its launch
+	begun   sched.Time // when it begins its work: it is launched then and has what it reads; Never before that is known
+	end     sched.Time
+	from    float64
+	job     uint32 // number of the job, and
+	task    uint32 // index of the task in it: what luck depends on
+	number  uint32
+	reports uint32
+	machine sched.MachineID
+	stage   sched.StageID
+	of      sched.TaskID
+	waits   bool // to begin: then one sees how far others have come, and so from where it goes on
 }
 
 // stage finds what was recorded for a stage of the core.
@@ -166,9 +178,18 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
 		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
-		paced: paced, speed: 1, efforts: s.efforts[:0],
+		paced: paced, speed: 1, efforts: s.efforts[:0], headways: s.headways[:0], reached: s.reached,
+	}
+	if s.varying, ok = service.(varying); ok && shared != nil {
+		s.varying = nil
+	}
+	for i := range w.Stages {
+		s.resumable = s.resumable || w.Stages[i].Resumable
 	}
 	s.core.Reset(p, o.Limits)
+	if clear(s.reached); s.resumable && s.reached == nil {
+		s.reached = map[sched.TaskID]float64{}
+	}
 	if clear(s.crews); shared != nil && s.crews == nil {
 		s.crews = map[sched.TaskID]*crew{}
 	}
@@ -208,6 +229,11 @@ func (s *Simulator) step() error {
 	decisions, err := s.core.Advance(t, s.facts)
 	if err != nil {
 		return err
+	}
+	for i := range decisions {
+		if decisions[i].Kind == sched.Kill { // before somebody is launched who goes on from there
+			s.leaveBehind(&decisions[i])
+		}
 	}
 	for i := range decisions {
 		s.carryOut(&decisions[i])
@@ -268,12 +294,7 @@ func (s *Simulator) collect() error {
 	for s.ends.next() == s.now {
 		id := sched.AttemptID(s.ends.pop())
 		s.warmed += s.core.View().Warm(s.ends.ahead)
-		if s.keeps() && s.rows[id.Row()].end > s.now {
-			r := &s.rows[id.Row()]
-			if !s.fetching(r) { // it has done nothing yet
-				s.reports = append(s.reports, s.word(r))
-			}
-			s.schedule(r)
+		if s.keeps() && s.goesOn(&s.rows[id.Row()]) {
 			continue
 		}
 		if s.shared != nil {
@@ -357,43 +378,52 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 	}
 }
 
+// goesOn lets an attempt begin or report if it does not end now.
+func (s *Simulator) goesOn(r *running) bool {
+	if r.waits && s.now >= r.begun {
+		s.beginWork(r)
+	}
+	if r.end <= s.now {
+		return false
+	}
+	if s.now > r.begun || s.now == r.begun && s.o.Progress.Exact { // before that it has done nothing
+		s.reports = append(s.reports, s.word(r))
+	}
+	s.schedule(r)
+	return true
+}
+
 // launch rolls the dice for an attempt and schedules its end, or its first report.
 func (s *Simulator) launch(d *sched.Decision) {
 	st := &s.stages[d.Stage]
-	index := uint32(d.Task - st.first)
-	a := &s.attempt
-	*a = Attempt{
-		Seed: s.o.Seed, Job: st.job, Task: st.offset + index, Number: d.Number, Machine: s.machine(d.Machine), At: s.now - s.start,
-		Index: int(index), Recorded: s.w.Durations[st.recorded : st.recorded+st.tasks], Law: s.law(st), Share: (1 - d.From) / s.o.Speed,
+	r := running{
+		id: d.Attempt, start: s.now, begun: s.now + s.o.LaunchDelay, end: sched.Never, from: d.From,
+		job: st.job, task: st.offset + uint32(d.Task-st.first), number: d.Number, machine: d.Machine, stage: d.Stage, of: d.Task,
 	}
-	r := running{id: d.Attempt, start: s.now, end: sched.Never, from: d.From, job: a.Job, task: a.Task, number: a.Number}
 	s.ends.grow(d.Attempt.Row() + 1)
 	if s.shared != nil {
-		s.join(d, &r, a)
+		s.join(d, &r, s.describe(&r))
 		return
 	}
-	span := s.service.Duration(a)
 	if s.geo != nil {
-		span = s.geo.span(s.core.View(), d, &r, a, span)
+		r.begun = s.geo.begins(s.core.View(), &r)
 	}
-	if s.paced {
-		r.end = s.exert(d.Attempt, span)
-	} else if span < sched.Never-s.now-s.o.LaunchDelay {
-		r.end = s.now + s.o.LaunchDelay + span
+	if r.begun < sched.Never {
+		s.beginWork(&r)
 	}
 	if s.keeps() {
 		s.keep(&r)
 	}
 	s.schedule(&r)
-	if s.o.Progress.Exact && s.o.LaunchDelay == 0 && r.end > s.now && !s.fetching(&r) {
+	if s.o.Progress.Exact && r.begun == s.now && r.end > s.now {
 		s.told = append(s.told, s.forecast(&r, r.from))
 	}
 }
 
-// keeps tells whether attempts have something to say before they end, or may end otherwise than planned, so that they
-// have to be remembered.
+// keeps tells whether attempts have something to say before they end, may end otherwise than planned, or leave behind
+// what others go on from, so that they have to be remembered.
 func (s *Simulator) keeps() bool {
-	return s.paced || s.o.Progress.Every > 0 || s.o.Progress.Exact && s.o.LaunchDelay > 0
+	return s.paced || s.resumable || s.o.Progress.Every > 0 || s.o.Progress.Exact && (s.o.LaunchDelay > 0 || s.geo != nil || s.varying != nil)
 }
 
 // keep remembers what is known about an attempt.
@@ -405,15 +435,20 @@ func (s *Simulator) keep(r *running) {
 	s.rows[row] = *r
 }
 
-// schedule puts what comes next of an attempt into the queue: that it begins, if that is told, its next report, or its
+// schedule puts what comes next of an attempt into the queue: that it begins, if that matters, its next report, or its
 // end.
 func (s *Simulator) schedule(r *running) {
-	due, begun := r.end, r.start+s.o.LaunchDelay
-	if s.o.Progress.Exact && s.now < begun {
-		due = min(due, begun)
-	} else if every := s.o.Progress.Every; every > 0 {
-		now := max(s.now, begun)
-		due = min(due, now+every-(now-begun)%every)
+	due := r.end
+	switch every := s.o.Progress.Every; {
+	case r.begun == sched.Never:
+	case s.now < r.begun && (s.o.Progress.Exact || r.waits):
+		due = min(due, r.begun)
+	case every > 0:
+		now := max(s.now, r.begun)
+		due = min(due, now+every-(now-r.begun)%every)
+	}
+	if s.varying != nil && s.o.Progress.Exact && s.now >= r.begun {
+		due = min(due, s.paceChanges(r))
 	}
 	if due < sched.Never {
 		s.ends.push(uint64(r.id), due)

@@ -24,7 +24,8 @@ type Attempt struct {
 	Task     uint32 // the task's index in its job, over all stages
 	Number   uint32 // attempts of the task launched before this one
 	Machine  sched.MachineID
-	At       sched.Time   // the launch, since the run began; never earlier than that of the attempt asked about before
+	At       sched.Time   // when its work begins, since the run began
+	Asked    sched.Time   // the present, likewise: not after At, nor before that of the attempt asked about before
 	Index    int          // the task's index in its stage
 	Recorded []sched.Time // durations recorded for the stage's tasks
 	Law      dist.Law     // that durations of the stage follow, nil if the workload does not say

@@ -203,8 +203,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressAfterLaunch: what is done is reported as it is. An attempt that takes 2 s to launch and 10 s to do what is left of a half has done 0.5 + 0.05 t
-// of the task t seconds after it began.
+// TestProgressAfterLaunch: what is done is reported as it is. A clone goes on from the half that the original will have done when the clone begins, at 12 s: it
+// has done 0.5 + 0.05 t of the task t seconds after that. The original is killed then.
 func TestProgressAfterLaunch(t *testing.T) {
 	w := load(t, `{"stages":[{"durations_seconds":[20],"resumable":true}]}`)
 	for name, p := range map[string]Progress{
@@ -212,29 +212,42 @@ func TestProgressAfterLaunch(t *testing.T) {
 		"exact and every 4 s": {Exact: true, Every: 4 * sched.Second},
 	} {
 		halfway := &fromHalf{}
-		res := simulate(t, w, halfway, Options{Machines: 1, Progress: p, LaunchDelay: 2 * sched.Second})
-		want := []string{"6s 0.70", "10s 0.90"}
+		res := simulate(t, w, halfway, Options{Machines: 2, Model: Intrinsic, Progress: p, LaunchDelay: 2 * sched.Second, Limits: sched.NoLimits()})
+		want := []string{"16s 0.70", "20s 0.90"}
 		if p.Exact {
-			want = []string{"2s 0.50", "6s 0.70", "10s 0.90"}
+			want = []string{"12s 0.50", "16s 0.70", "20s 0.90"}
 		}
-		if d := cmp.Diff(want, halfway.told); d != "" || res.End != 12*sched.Second {
+		if d := cmp.Diff(want, halfway.told); d != "" || res.End != 22*sched.Second {
 			t.Errorf("%s: end %v (-want +got)\n%s", name, res.End, d)
 		}
 	}
 }
 
-// fromHalf starts the task from half its work, as a clone that continues another attempt does, and records what it is told.
+// fromHalf launches a clone that goes on from half the work, kills the original when the clone begins, and records what it is told of the clone.
 type fromHalf struct{ told []string }
 
-func (p *fromHalf) Observe(_ *sched.View, ev *sched.Event) {
-	if ev.Kind == sched.AttemptProgress {
+func (p *fromHalf) Observe(v *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.AttemptProgress && v.Attempt(ev.Attempt).Number == 1 {
 		p.told = append(p.told, fmt.Sprintf("%v %.2f", ev.At, ev.Progress))
 	}
 }
 
 func (*fromHalf) Decide(v *sched.View, act *sched.Actions) {
-	if v.Task(0).State == sched.TaskPending {
-		must(act.Launch(0, 0, 0.5, sched.Resume))
+	a, runs := v.FirstAttempt(0)
+	switch {
+	case !runs && v.Now() == 0:
+		must(act.Launch(0, 0, 0, sched.Original))
+		act.WakeAt(10 * sched.Second)
+	case v.Now() == 10*sched.Second && v.Task(0).Live == 1:
+		must(act.Launch(0, 1, 0.5, sched.Straggling))
+		act.WakeAt(12 * sched.Second)
+	case v.Now() == 12*sched.Second && v.Task(0).Live == 2:
+		if v.Attempt(a).Number == 1 {
+			a, _ = v.NextAttempt(a)
+		}
+		if err := act.Kill(a, sched.Replaced); err != nil {
+			panic(err)
+		}
 	}
 }
 

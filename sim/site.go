@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"math"
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/sched"
@@ -98,20 +97,19 @@ func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) 
 	})
 }
 
-// span returns how long an attempt takes that would take span on a machine of unit speed: Never while nobody knows
+// begins returns when an attempt begins its work: it is launched and has what it reads. Never means that nobody knows
 // because it fetches over links that are shared.
-func (g *geo) span(v *sched.View, d *sched.Decision, r *running, a *Attempt, span sched.Time) sched.Time {
-	site := v.Machine(d.Machine).Site
-	span = g.compute(site, a, span)
+func (g *geo) begins(v *sched.View, r *running) sched.Time {
+	site := v.Machine(r.machine).Site
 	if g.wan != nil {
-		g.sources = v.AppendSources(g.sources[:0], d.Task)
-		if g.wan.begin(r, g.sources, site, span) {
+		g.sources = v.AppendSources(g.sources[:0], r.of)
+		if g.wan.begin(r, g.sources, site) {
 			return sched.Never
 		}
-		return span
+		return r.begun
 	}
-	if fetch := g.fetch(v, d.Task, site); span < sched.Never-fetch {
-		return span + fetch
+	if fetch := g.fetch(v, r.of, site); r.begun < sched.Never-fetch {
+		return r.begun + fetch
 	}
 	return sched.Never
 }
@@ -131,17 +129,13 @@ func (c *Cluster) SlowdownOf(k sched.SiteID, seed uint64, job, task, number uint
 	return max(0, dist.Sample(law, uniform(draw(seed, forSite, job, task, number))))
 }
 
-// compute returns how long an attempt works once it has what it reads.
-func (g *geo) compute(site sched.SiteID, a *Attempt, span sched.Time) sched.Time {
+// factor returns how much longer an attempt works at a site than on a machine of unit speed; it may be no number.
+func (g *geo) factor(site sched.SiteID, a *Attempt) float64 {
 	v := &g.speed[a.Machine]
 	if *v == 0 {
 		*v = g.SpeedOf(site, a.Machine, a.Seed)
 	}
-	factor := 1 / *v * g.SlowdownOf(site, a.Seed, a.Job, a.Task, a.Number)
-	if span == sched.Never || math.IsNaN(factor) {
-		return sched.Never
-	}
-	return scaled(span, factor)
+	return 1 / *v * g.SlowdownOf(site, a.Seed, a.Job, a.Task, a.Number)
 }
 
 // fetch returns how long it takes to fetch what a task reads, from all its sources at once, if nobody else uses the
@@ -193,12 +187,6 @@ func (s *Simulator) wan() *transfers {
 	return s.geo.wan
 }
 
-// fetching tells whether an attempt waits for data over links that are shared.
-func (s *Simulator) fetching(r *running) bool {
-	wan := s.wan()
-	return wan != nil && wan.waiting[uint32(r.id.Row())] != nil
-}
-
 // came tells of a fetch over links that are shared. Its last byte is there after the latency.
 func (s *Simulator) came(a *arrival, src sched.Source, span sched.Time) {
 	s.geo.tell(s.now, a.id, s.core.View().Attempt(a.id).Machine, src, span)
@@ -207,8 +195,9 @@ func (s *Simulator) came(a *arrival, src sched.Source, span sched.Time) {
 // fetched schedules the end of an attempt that has all it reads.
 func (s *Simulator) fetched(a *arrival) {
 	r := &a.running
-	if a.span < sched.Never-a.ready-s.o.LaunchDelay {
-		r.end = a.ready + s.o.LaunchDelay + a.span
+	if r.begun = sched.Never; a.ready < sched.Never-s.o.LaunchDelay {
+		r.begun = a.ready + s.o.LaunchDelay
+		s.beginWork(r)
 	}
 	s.ends.remove(uint32(r.id.Row()))
 	if s.keeps() {
@@ -216,7 +205,7 @@ func (s *Simulator) fetched(a *arrival) {
 		s.keep(r)
 	}
 	s.schedule(r)
-	if s.o.Progress.Exact && r.end > s.now && r.end < sched.Never {
+	if s.o.Progress.Exact && r.begun == s.now && r.end > s.now && r.end < sched.Never {
 		s.told = append(s.told, s.forecast(r, r.from))
 	}
 }

@@ -25,17 +25,15 @@ type arrival struct {
 	running
 	fetches int        // that are not complete
 	ready   sched.Time // when what is complete is there: latency counts from the last byte
-	span    sched.Time // that the attempt takes from then on
 }
 
 func newTransfers(c *Cluster) *transfers {
 	return &transfers{Cluster: c, next: sched.Never, waiting: map[uint32]*arrival{}}
 }
 
-// begin starts the fetches of an attempt that goes on for span when they are complete. It returns false if there is
-// nothing to fetch from other sites.
-func (x *transfers) begin(r *running, sources []sched.Source, to sched.SiteID, span sched.Time) bool {
-	a := &arrival{running: *r, ready: x.now, span: span}
+// begin starts the fetches of an attempt. It returns false if there is nothing to fetch from other sites.
+func (x *transfers) begin(r *running, sources []sched.Source, to sched.SiteID) bool {
+	a := &arrival{running: *r, ready: x.now}
 	row := uint32(r.id.Row())
 	for _, src := range sources {
 		if src.Site == to {
