@@ -40,14 +40,16 @@ type history struct {
 	winner    map[sched.TaskID]int
 	points    points
 	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
+	ends      map[sched.TaskID]End       // of each task's attempt that ended last
 	retries   int
+	crashed   int
 	stageDone []sched.Time // instant of the last commit per stage
 	fetched   []int64      // bytes that have come to each site
 	wake      sched.Time   // the last Wake
 }
 
 func newHistory(stages int) *history {
-	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, points: points{}, outputs: map[sched.AttemptID][]byte{}, stageDone: make([]sched.Time, stages)}
+	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, points: points{}, outputs: map[sched.AttemptID][]byte{}, ends: map[sched.TaskID]End{}, stageDone: make([]sched.Time, stages)}
 }
 
 // add takes in a batch after the core has. visit sees every record as it ends.
@@ -68,7 +70,7 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 			if p := h.points.before(d.Task, d.From); p != nil {
 				a.From, a.Source = p.progress, p.number
 			}
-			if d.Number > 0 && !a.Clone {
+			if d.Number > 0 && !a.Clone && h.ends[d.Task] != Crashed {
 				h.retries++
 			}
 			h.byID[d.Attempt] = len(h.records)
@@ -110,6 +112,10 @@ func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Re
 	delete(h.byID, id)
 	r := &h.records[i]
 	r.Stop, r.End = at, how
+	h.ends[r.Task] = how
+	if how == Crashed {
+		h.crashed++
+	}
 	if visit != nil {
 		visit(r)
 	}

@@ -22,6 +22,7 @@ type Run struct {
 
 	core    *sched.Core
 	journal *trace.Journal
+	pulse   pulse
 	past    *history
 	exec    Executor
 	watch   Watcher
@@ -56,7 +57,7 @@ func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRun(h, core, j, newHistory(len(h.Job.Stages))), nil
+	return newRun(path, h, core, j, newHistory(len(h.Job.Stages))), nil
 }
 
 // Open takes up a run from its journal. If its job has failed, it keeps the tasks that are done and forgives the others
@@ -83,16 +84,22 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(h, core, j, past)
+	r := newRun(path, h, core, j, past)
 	r.Recovered = len(past.winner)
 	r.Retried = r.State() == sched.JobBroken
 	r.over = r.State() > sched.JobActive && !r.Retried
 	return r, nil
 }
 
-func newRun(h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
-	return &Run{Header: h, core: core, journal: j, past: past, notes: map[sched.TaskID]Report{}, fetches: newFetches()}
+func newRun(path string, h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
+	return &Run{
+		Header: h, core: core, journal: j, pulse: pulse{path: pulsePath(path), run: h.Run}, past: past,
+		notes: map[sched.TaskID]Report{}, fetches: newFetches(),
+	}
 }
+
+// Close lets go of a run that is opened and not to be looped.
+func (r *Run) Close() error { return r.journal.Close() }
 
 // View returns what the core of the run knows.
 func (r *Run) View() *sched.View { return r.core.View() }
@@ -104,6 +111,7 @@ func (r *Run) View() *sched.View { return r.core.View() }
 func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 	r.exec, r.watch = exec, watch
 	err := errors.Join(r.loop(ctx), r.journal.Close())
+	r.pulse.stop(r.over)
 	if err == nil && r.State() == sched.JobSucceeded {
 		err = exec.Publish()
 	}
@@ -134,6 +142,7 @@ func (r *Run) loop(ctx context.Context) error {
 			return r.leave(wake)
 		case <-tick.C:
 			r.catchUp(time.Now().Round(0), wake)
+			r.pulse.beat(r.now())
 			r.tick()
 			continue
 		case rep := <-r.exec.Reports():
@@ -167,18 +176,18 @@ func (r *Run) recommit() error {
 	return nil
 }
 
-// open gives the core its first facts. In a run that was taken up, the machines were lost at the last instant that the
-// journal knows, with all that ran there; in a new one, that says nothing new.
+// open gives the core its first facts. In a run that was taken up, the machines were lost at the last instant at which
+// the engine is known to have been alive, with all that ran there; in a new one, that says nothing new.
 func (r *Run) open(wake *time.Timer) error {
-	last := r.core.View().Now()
+	last := max(r.core.View().Now(), r.pulse.last())
 	r.start = time.Now()
 	if since := sched.Time(r.start.Sub(r.Header.Started.Local())); since > last {
 		r.start = r.start.Add(-time.Duration(since))
-	} else { // the wall clock was set back: go on just after the last record
+	} else { // the wall clock was set back: go on just after the last that is known
 		r.start = r.start.Add(-time.Duration(last + 1))
 	}
 	r.rearm(wake) // the core asked for it before the engine died
-	now := r.now()
+	now := max(r.now(), last)
 	for m := range r.Header.Machines {
 		r.batch.Facts = append(r.batch.Facts,
 			sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)},

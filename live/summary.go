@@ -12,7 +12,8 @@ type Summary struct {
 	Attempts  int
 	Clones    int
 	Resumed   int        // attempts that went on from what another had saved
-	Retries   int        // attempts begun because the ones before had ended without result
+	Retries   int        // attempts begun because the ones before had ended without result, but for those that crashed
+	Crashed   int        // attempts that ended with the engine or their machine
 	Fruitful  sched.Time // machine time of winners
 	Fruitless sched.Time // machine time of all others
 	Recovered int        // tasks done before the engine was last started
@@ -50,7 +51,7 @@ func (r *Run) Summary() *Summary {
 	row := v.Job(job)
 	s := &Summary{
 		State: "cancelled", Flow: row.Closed - row.Arrived, Tasks: int(row.Tasks), Attempts: int(row.Attempts), Clones: int(row.Clones),
-		Retries: r.past.retries, Fruitful: row.Fruitful, Fruitless: row.Fruitless, Recovered: r.Recovered,
+		Retries: r.past.retries, Crashed: r.past.crashed, Fruitful: row.Fruitful, Fruitless: row.Fruitless, Recovered: r.Recovered,
 	}
 	switch row.State {
 	case sched.JobSucceeded:

@@ -132,6 +132,16 @@ func endedFor(ctx context.Context) error {
 	return nil
 }
 
+// complete tells whether the output folder holds a finished result.
+func (e *engine) complete() bool {
+	return e.cloud == nil && !isMissing(filepath.Join(e.out, mapreduce.SuccessName))
+}
+
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // claim checks the output folder and makes the private one. A finished result is never overwritten without --force.
 func (e *engine) claim() error {
 	if e.force {
@@ -139,12 +149,15 @@ func (e *engine) claim() error {
 			return err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(e.out, mapreduce.SuccessName)); err == nil {
-		if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
+	if e.complete() {
+		switch _, err := os.Lstat(e.folders.Journal()); {
+		case err == nil:
+			return nil // whose result it is, the journal says
+		case isMissing(e.folders.Root):
 			return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: its folder %s is gone, which says what belongs to it; "+
 				"remove the result yourself, or name another --output", e.out, privateDir)
 		}
-		return fmt.Errorf("%s: holds a finished result; use --force to replace it, or another --output", e.out)
+		return fmt.Errorf("%s: holds a finished result whose journal is gone; name another --output, or replace it with --force", e.out)
 	}
 	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
 		entries, err := os.ReadDir(e.out)
@@ -237,7 +250,7 @@ func (e *engine) remember(run *live.Run) error {
 	if err != nil {
 		return err
 	}
-	past.Add(e.Job.Name, "", run.Header.Stages, run.Durations())
+	past.Add(e.Job.Name, run.Header.Run, run.Header.Stages, run.Durations())
 	return writeHistory(e.history, past)
 }
 
@@ -250,6 +263,9 @@ func (e *engine) withdraw() {
 
 func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
 	run, err := live.Open(path, func(h *trace.JournalHeader) (sched.Policy, error) {
+		if !bytes.Equal(h.Command, asked) && e.complete() {
+			return nil, fmt.Errorf("%s: holds a finished result of another command; name another --output, or replace it with --force", e.out)
+		}
 		if !bytes.Equal(h.Command, asked) {
 			return nil, fmt.Errorf("%s: holds an unfinished run of another command; repeat that one, or use --force, or another --output", e.out)
 		}
@@ -263,6 +279,10 @@ func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
 		return nil, err
 	}
 	e.folders.Run = run.Header.Folder()
+	if e.complete() && run.State() != sched.JobSucceeded {
+		return nil, errors.Join(fmt.Errorf("%s: holds a finished result, and the run in %s has not finished; name another --output, or replace both with --force",
+			e.out, privateDir), run.Close())
+	}
 	return run, nil
 }
 
@@ -273,13 +293,22 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
 		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
 	}
-	first, err := e.loop(ctx, run, &work)
+	var first *float64
+	var err error
+	if e.complete() {
+		fmt.Fprintf(e.cmd.ErrOrStderr(), "%s holds the finished result of this command\n", e.out)
+		err = run.Close()
+	} else {
+		first, err = e.loop(ctx, run, &work)
+	}
 	if err != nil {
 		return err
 	}
 	if run.State() == sched.JobSucceeded { // and, without an error, published
+		if !e.tidied() {
+			e.warn("the durations are not kept for later deadlines", e.remember(run))
+		}
 		e.warn("the result is whole, but what only the run needed is still there", e.tidy())
-		e.warn("the durations are not kept for later deadlines", e.remember(run))
 	}
 	m, err := mappedBy(&work, e.folders)
 	e.warn("how much was mapped is not known", err)
@@ -344,7 +373,11 @@ func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error)
 	return executor, nil
 }
 
-// tidy removes what a run that has succeeded needs no more.
+// tidied tells whether tidy has come to its end.
+func (e *engine) tidied() bool { return e.cloud == nil && e.folders.Tidied() }
+
+// tidy removes what a run that has succeeded needs no more. It comes last: until it has come to its end, a repetition
+// of the command does again what may not have been done.
 func (e *engine) tidy() error {
 	if e.cloud != nil {
 		return e.cloud.Tidy()

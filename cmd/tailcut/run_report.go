@@ -29,6 +29,7 @@ type runResult struct {
 	Clones           int        `json:"clones"`
 	Resumed          int        `json:"resumed"` // attempts that went on from what another had saved
 	Retries          int        `json:"retries"`
+	Crashed          int        `json:"crashed"` // attempts that ended with the engine or their machine
 	FruitfulSeconds  float64    `json:"fruitful_seconds"`
 	FruitlessSeconds float64    `json:"fruitless_seconds"`
 	RecoveredTasks   int        `json:"recovered_tasks"`
@@ -98,6 +99,9 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	fmt.Fprintf(w, "\n%s in %.2f s under %s: %s, %s, %s, %s\n",
 		s.State, s.Flow.Seconds(), h.Policy, count(s.Tasks, "task"), count(s.Attempts, "attempt"), count(s.Clones, "clone"), retries)
 	fmt.Fprintf(w, "machine time: %.2f s fruitful, %.2f s fruitless\n", s.Fruitful.Seconds(), s.Fruitless.Seconds())
+	if s.Crashed > 0 {
+		fmt.Fprintf(w, "crashed: %s ended with the engine or their machine\n", count(s.Crashed, "attempt"))
+	}
 	if d != nil {
 		fmt.Fprintln(w, d)
 	}
@@ -141,7 +145,7 @@ func fate(e live.End) string {
 func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome, m *mapped) error {
 	r := runResult{
 		Schema: "tailcut.run/v1", State: s.State, Policy: h.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
-		Resumed: s.Resumed, Retries: s.Retries, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
+		Resumed: s.Resumed, Retries: s.Retries, Crashed: s.Crashed, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
 		deadlineOutcome: d, mapped: m,
 	}
 	for _, st := range s.Stages {

@@ -120,9 +120,19 @@ func (f Folders) Tidy() error {
 		return err
 	}
 	results, err := f.retiredResults()
-	return errors.Join(err,
+	err = errors.Join(err,
 		sideBySide(len(results), func(i int) error { return RemoveAll(results[i]) }),
-		RemoveAll(f.retired()), RemoveAll(f.attempts()), RemoveAll(f.allSaved()), RemoveAll(f.allStderr()))
+		RemoveAll(f.retired()), RemoveAll(f.allSaved()), RemoveAll(f.allStderr()))
+	if err != nil {
+		return err
+	}
+	return RemoveAll(f.attempts())
+}
+
+// Tidied tells whether a Tidy has come to its end: the folder of attempts goes last.
+func (f Folders) Tidied() bool {
+	_, err := os.Lstat(f.attempts())
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // retiredResults lists the folders of results that are retired, so that they can be removed side by side.
