@@ -289,22 +289,29 @@ func (x *residuals) fill(i int) {
 
 // outcome turns the sums of all forks into E[T] and E[C] of a policy of the span that is not the baseline.
 func (r *span) outcome(all *sums, p Policy) Outcome {
-	n, s, c := r.e.tasks, p.Stragglers, p.Clones-r.rLo
-	if !r.finite[c] {
+	if !r.finite[p.Clones-r.rLo] {
 		return Outcome{Latency: math.Inf(1), Cost: math.Inf(1)}
 	}
-	share := float64(p.Clones+1) / float64(n)
+	t := r.terms(all, p)
+	return Outcome{Latency: t.fork + t.largest, Cost: t.first + float64(p.Clones+1)/float64(r.e.tasks)*t.sum}
+}
+
+// terms returns what the figures of a policy are made of.
+func (r *span) terms(all *sums, p Policy) terms {
+	n, s, c := r.e.tasks, p.Stragglers, p.Clones-r.rLo
 	if s == n { // the fork is at the start: keep and kill are the same
-		return Outcome{Latency: r.fresh[c][n-r.freshFrom], Cost: float64(p.Clones+1) * r.freshMean[c]}
+		return terms{largest: r.fresh[c][n-r.freshFrom], sum: float64(n) * r.freshMean[c]}
 	}
 	at, width := s-r.forkLo, len(all.norm)
+	t := terms{fork: r.e.orders[n-s]}
+	t.first = (r.e.upTo[n-s] + float64(s)*t.fork) / float64(n)
 	var x pair
 	if p.Original == Keep {
 		x = all.keep[(p.Clones-r.keepFrom)*width+at]
 	} else {
 		x = all.kill[c*width+at]
+		t.fresh, t.freshMean = r.fresh[c][s-r.freshFrom], r.freshMean[c]
 	}
-	fork := r.e.orders[n-s]
-	first := (r.e.upTo[n-s] + float64(s)*fork) / float64(n)
-	return Outcome{Latency: fork + x.largest/all.norm[at], Cost: first + share*x.sum/all.norm[at]}
+	t.largest, t.sum = x.largest/all.norm[at], x.sum/all.norm[at]
+	return t
 }

@@ -156,7 +156,10 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	}
 	f.from.note(st, l, notes)
 	if f.tasks == 0 {
-		f.tasks = st.Tasks
+		if f.tasks = st.Tasks; f.tasks > maxPlanTasks {
+			f.tasks = manyTasks
+			fmt.Fprintf(notes, "tailcut: %s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d\n", f.from.name(), st.Tasks, f.tasks, maxPlanTasks)
+		}
 	}
 	return l, len(st.Succeeded) + len(st.Censored), nil
 }
@@ -164,6 +167,7 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 // Limits of what is planned exactly within a minute or so.
 const (
 	maxPlanTasks  = 100_000
+	manyTasks     = 20_000 // what a larger job is planned as, unless --tasks says something else
 	maxPlanClones = 64
 )
 
@@ -188,7 +192,7 @@ func (f *forkFlags) check(tasks int) error {
 }
 
 // evaluator returns the evaluator of the method.
-func (f *forkFlags) evaluator(l dist.Law, tasks int, exact *plan.Exact) (plan.Evaluator, error) {
+func (f *forkFlags) evaluator(l dist.Law, tasks int, exact plan.Evaluator) (plan.Evaluator, error) {
 	switch f.method.value {
 	case "theorem1":
 		return plan.NewTheorem1(l, tasks)

@@ -29,6 +29,7 @@ type forkResult struct {
 	Samples          int          `json:"samples"`
 	Method           string       `json:"method"`
 	Search           string       `json:"search"` // exhaustive, or rounded: then the frontier is of rounded durations
+	Off              *forkOff     `json:"error_bound,omitempty"`
 	Baseline         forkOutcome  `json:"baseline"`
 	Evaluated        *forkPolicy  `json:"evaluated,omitempty"`
 	LatencySensitive forkPolicy   `json:"latency_sensitive"`
@@ -72,6 +73,12 @@ type costPolicy struct {
 type timedPolicy struct {
 	forkPolicy
 	Probability float64 `json:"quantile"`
+}
+
+// forkOff bounds how far the means of the recommended policies are from what all durations would give.
+type forkOff struct {
+	Latency float64 `json:"latency_ratio"`
+	Cost    float64 `json:"cost_ratio"`
 }
 
 // forkRule is a rule of --compare, or Spark's default.
@@ -130,8 +137,9 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 		},
 		Lemma1: a.lemma.String(),
 	}
-	if a.coarse != nil {
-		r.Search = "rounded"
+	if a.bracket != nil {
+		off := a.off()
+		r.Search, r.Off = "rounded", &off
 	}
 	if a.flags.quantile > 0 {
 		r.Deadline = &timedPolicy{a.policy(a.best[0], true), a.flags.quantile}

@@ -20,9 +20,9 @@ type forkAnswer struct {
 	law      dist.Law
 	samples  int // 0 of a law
 	tasks    int
-	exact    *plan.Exact
+	exact    *plan.Exact   // of the rounded durations if these are searched
+	bracket  *plan.Bracket // then; it evaluates the policies that are found
 	simulate *plan.Simulate
-	coarse   *plan.Exact // of the rounded durations, if they were searched
 	choices  []plan.Choice
 	advice   plan.Advice
 	// within the budget, the recommended first, one for each number of clones and mode; the last is the baseline
@@ -50,10 +50,21 @@ type comparison struct {
 func (a *forkAnswer) search() error {
 	f := a.flags
 	var err error
-	if a.exact, err = plan.NewExact(a.law, a.tasks); err != nil {
+	law := a.law
+	var found plan.Evaluator
+	if sample, ok := a.law.(*dist.Empirical); ok && sample.Distinct() > exhaustive {
+		if a.bracket, err = plan.NewBracket(sample, a.tasks, bracketTo); err != nil {
+			return err
+		}
+		law, found = plan.Rounded(sample, roundedTo), a.bracket
+	}
+	if a.exact, err = plan.NewExact(law, a.tasks); err != nil {
 		return err
 	}
-	by, err := f.evaluator(a.law, a.tasks, a.exact)
+	if a.bracket == nil {
+		found = a.exact
+	}
+	by, err := f.evaluator(law, a.tasks, found)
 	if err != nil {
 		return err
 	}
@@ -157,7 +168,7 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 	if a.flags.quantile > 0 {
 		e, from := a.exact, choices
 		if rounded != nil {
-			e, from = a.coarse, rounded
+			from = rounded
 		}
 		timed, err := e.Deadline(from, a.now.Cost, a.flags.quantile)
 		if err != nil {
@@ -179,7 +190,7 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 			for _, c := range ranked {
 				policies = append(policies, c.Policy)
 			}
-			ranked = evaluateAll(a.exact, policies, 1)
+			ranked = evaluateAll(a.bracket, policies, 1)
 		}
 	} else {
 		bar, _ := a.bar()
@@ -303,6 +314,9 @@ const resamples = 200
 // resample fills the confidence of the recommendation.
 func (a *forkAnswer) resample() error {
 	sample := a.law.(*dist.Empirical)
+	if a.bracket != nil {
+		sample = a.exact.Law().(*dist.Empirical)
+	}
 	gains := make([]plan.Gain, resamples)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -322,28 +336,48 @@ func (a *forkAnswer) resample() error {
 	return nil
 }
 
-// A sample with more than exhaustive distinct values is searched rounded to so many as take some seconds.
+// A sample with more than exhaustive distinct values is searched rounded to so many as take a second or two, and the
+// policies found are evaluated between bounds, of values so near that these take as long.
 const (
 	exhaustive = 5000
-	roundedTo  = 1500
+	roundedTo  = 1000
+	bracketTo  = 2000
 )
 
-// grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and exactly the few
-// of which one is the optimum; then all are returned as well, for the trade-off.
+// grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and between bounds
+// the few of which one is the optimum; then all are returned as well, for the trade-off.
 func (a *forkAnswer) grid() (choices, rounded []plan.Choice, err error) {
-	sample, ok := a.law.(*dist.Empirical)
-	if !ok || sample.Distinct() <= exhaustive {
-		return sweep(a.exact, a.flags.maxClones), nil, nil
+	rounded = sweep(a.exact, a.flags.maxClones)
+	if a.bracket == nil {
+		return rounded, nil, nil
 	}
-	if a.coarse, err = plan.NewExact(plan.Rounded(sample, roundedTo), a.tasks); err != nil {
-		return nil, nil, err
-	}
-	rounded = sweep(a.coarse, a.flags.maxClones)
 	var others []plan.Outcome
 	if a.flags.now != "" {
 		others = append(others, a.now.Outcome)
 	}
-	return evaluateAll(a.exact, plan.Shortlist(rounded, a.tasks, a.flags.lambda, others...), 1), rounded, nil
+	return evaluateAll(a.bracket, plan.Shortlist(rounded, a.tasks, a.flags.lambda, others...), 1), rounded, nil
+}
+
+// off bounds the error of the figures of the policies that are recommended, or asked for, as shares of the figures.
+func (a *forkAnswer) off() forkOff {
+	var off forkOff
+	picks := append(slices.Clone(a.best), a.advice.LatencySensitive, a.advice.CostSensitive)
+	if a.evaluated != nil {
+		picks = append(picks, *a.evaluated)
+	}
+	half := func(low, high float64) float64 {
+		if !(low+high > 0) {
+			return 0
+		}
+		return (high - low) / (high + low)
+	}
+	for _, c := range picks {
+		if low, high, err := a.bracket.Bounds(c.Policy); err == nil {
+			off.Latency = max(off.Latency, half(low.Latency, high.Latency))
+			off.Cost = max(off.Cost, half(low.Cost, high.Cost))
+		}
+	}
+	return off
 }
 
 // reevaluate replaces the figures of the picks by those of a method.

@@ -13,8 +13,10 @@ import (
 // printTable prints the answer for people.
 func (a *forkAnswer) printTable(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", count(a.tasks, "task"), a.source(), a.flags.method.value)
-	if a.coarse != nil {
-		fmt.Fprintf(out, "searched with the durations rounded to %d values; the figures are of all of them\n", roundedTo)
+	if a.bracket != nil {
+		off := a.off()
+		fmt.Fprintf(out, "searched with the durations rounded to %d values; found policies rounded to %d, by %.2g %% at most:\n"+
+			"means are off by at most %.2g %% (latency) and %.2g %% (machine time)\n", roundedTo, bracketTo, 100*a.bracket.Step(), 100*off.Latency, 100*off.Cost)
 	}
 	fmt.Fprintln(out)
 	header := []any{"policy", "latency", "saves", "machine time", "saves"}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tailcut/tailcut/dist"
+)
+
+// The bounds hold the figures of the sample itself, of every policy, and the cells are as small as they are said to be.
+func TestBracketHoldsTheSample(t *testing.T) {
+	t.Parallel()
+	for name, draw := range map[string]func(rng *rand.Rand) float64{
+		"lognormal":   func(rng *rand.Rand) float64 { return math.Exp(rng.NormFloat64()) },
+		"pareto":      func(rng *rand.Rand) float64 { return math.Pow(rng.Float64(), -1/1.1) },
+		"uniform":     func(rng *rand.Rand) float64 { return rng.Float64() },
+		"with zeros":  func(rng *rand.Rand) float64 { return max(0, rng.NormFloat64()) },
+		"ties":        func(rng *rand.Rand) float64 { return math.Round(30*rng.ExpFloat64()) + 1 },
+		"two heights": func(rng *rand.Rand) float64 { return 1 + 1e6*float64(rng.IntN(2)) + rng.Float64() },
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, size := range []int{30, 200} {
+			values := make([]float64, size)
+			for i := range values {
+				values[i] = draw(rng)
+			}
+			l, err := dist.NewEmpirical(values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tasks := range []int{1, 2, 7, 40} {
+				b, err := NewBracket(l, tasks, 16)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := b.high.law.(*dist.Empirical).Distinct(); d > 16 {
+					t.Errorf("%s: %d values", name, d)
+				}
+				grid := exact(t, l, tasks).Grid(3)
+				for p := range Policies(tasks, 3) {
+					want := evaluate(t, grid, p)
+					low, high, err := b.Bounds(p)
+					slack := 1e-9 * (want.Latency + want.Cost)
+					if err != nil || want.Latency < low.Latency-slack || want.Latency > high.Latency+slack || want.Cost < low.Cost-slack || want.Cost > high.Cost+slack {
+						t.Fatalf("%s, %d values, %d tasks, %+v: %+v is not from %+v to %+v, %v", name, size, tasks, p, want, low, high, err)
+					}
+					if got := evaluate(t, b, p); got.Latency < low.Latency || got.Latency > high.Latency || got.Cost < low.Cost || got.Cost > high.Cost {
+						t.Fatalf("%s: %+v is not from %+v to %+v", name, got, low, high)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Of many durations the bounds are near: this is how near the manual says.
+func TestBracketIsNear(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	values := make([]float64, 100_000)
+	for i := range values {
+		values[i] = math.Exp(rng.NormFloat64())
+	}
+	l, err := dist.NewEmpirical(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewBracket(l, 1000, 2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Policy{{50, 1, Keep}, {500, 4, Keep}, {50, 2, Kill}, {1000, 1, Keep}} {
+		low, high, err := b.Bounds(p)
+		if err != nil || high.Latency > 1.01*low.Latency || high.Cost > 1.01*low.Cost {
+			t.Errorf("%+v: from %+v to %+v, %v", p, low, high, err)
+		}
+	}
+	if s := b.Step(); s > 0.005 {
+		t.Errorf("durations are rounded by %g", s)
+	}
+}
