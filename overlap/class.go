@@ -13,19 +13,27 @@ const (
 )
 
 func (o order) key(j *job) float64 {
+	left := float64(j.index)
 	switch o {
 	case byMax:
-		if j.x > j.y { // max() would look for NaN
-			return j.x
+		left = j.x
+		if j.y > left { // max() would look for NaN
+			left = j.y
 		}
-		return j.y
 	case byMap:
-		j.tie = j.y
-		return j.x
+		left, j.tie = j.x, rounded(j.y)
 	case byShuffle:
-		return j.y
+		left = j.y
 	}
-	return float64(j.index)
+	return rounded(left)
+}
+
+// rounded is a number to 36 bits. What is left of jobs is computed, and equal remainders of different jobs differ by
+// some 1e-16 of their sizes; they tie all the same, as a remainder of few bits is what everything near it is rounded
+// to. Remainders that are not equal and closer than 2e-11 of themselves may tie, too.
+func rounded(left float64) float64 {
+	const bits = 53 - 36
+	return math.Float64frombits((math.Float64bits(left) + 1<<(bits-1)) &^ (1<<bits - 1))
 }
 
 // class is a set of jobs in one order and the capacity that it is given. Its map rate goes to the first job with map
@@ -105,6 +113,7 @@ func (c *class) pass(j Job, limit float64) bool {
 		return c.empty()
 	}
 	m, d := c.m, c.d
+	key = rounded(key)
 	if m != nil && key >= c.mapping.entries[0].key || d != nil && key >= c.ready.entries[0].key {
 		return false
 	}
@@ -204,16 +213,15 @@ func over(work, crumb, rate float64) float64 {
 }
 
 // alone serves the class with all that there is, as [engine] does.
-func (c *class) alone(limit float64, out *done) (float64, bool) {
+func (c *class) alone(now, until float64, out *done) (float64, bool) {
 	c.mapRate = 1
 	c.walk(1)
-	if c.due <= limit {
-		dt := c.due
-		c.serve(dt, true, out)
-		return dt, true
+	if at := now + c.due; at <= until {
+		c.serve(at-now, true, out)
+		return at, true
 	}
-	c.serve(limit, false, out)
-	return limit, false
+	c.serve(until-now, false, out)
+	return until, false
 }
 
 // serve serves the class for dt seconds; fires says that its event is at the end of them. Jobs that are done go to out.

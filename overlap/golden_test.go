@@ -22,8 +22,9 @@ func TestWorkedExample(t *testing.T) {
 	var out done
 	clock := 0.0
 	for !q.class.empty() {
-		dt, _ := q.advance(math.Inf(1), &out)
-		clock += dt
+		at, _ := q.advance(clock, math.Inf(1), &out)
+		dt := at - clock
+		clock = at
 		rate := q.class.drainRate // what the walk left to jobs with backlog when the span began
 		if q.class.ready.len() == 0 && clock > 2.5 {
 			rate = 1 - rate
@@ -54,6 +55,8 @@ func TestCompletions(t *testing.T) {
 		{"ratios all infinite", "splitsrpt", inf, []float64{5, 5, 1, 1}},
 		{"ratios all infinite, literal", "splitsrpt:conserving=false", inf, []float64{5, 5, 1, 1}},
 		{"equal jobs in order", "maxsrpt", []Job{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{1, 2}},
+		// At 7.5 job 1 has 1 left, which rounding must not make less: it was served in two pieces, and came first.
+		{"a tie with what is left", "maxsrpt", []Job{{Arrival: 4, Map: 2, Shuffle: 3}, {Arrival: 6.5, Map: 2, Shuffle: 0.5}, {Arrival: 7.5, Map: 1, Shuffle: 1}}, []float64{7, 8.5, 9.5}},
 		{"equal jobs share", "wps", []Job{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{2, 2}},
 		{"weights", "wps", []Job{{Map: 3, Shuffle: 3, Weight: 3}, {Map: 2, Shuffle: 2}}, []float64{4, 5}},
 	} {

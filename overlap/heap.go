@@ -43,6 +43,14 @@ func (h *heap) top() *job {
 	return h.entries[0].job
 }
 
+// first returns the first entry, if there is one.
+func (h *heap) first() (*entry, bool) {
+	if len(h.entries) == 0 {
+		return nil, false
+	}
+	return &h.entries[0], true
+}
+
 func (h *heap) push(j *job, key float64) {
 	h.entries = append(h.entries, entry{})
 	h.up(len(h.entries)-1, entry{key, j})

@@ -15,16 +15,17 @@ import "math"
 // paper's own workload. Here the rest goes to the next jobs in the order, and to the other class; the literal forms are
 // there for the theorems.
 
-// engine is a policy at work. It keeps no clock: times are from now.
+// engine is a policy at work. It serves from one reading of the clock to the next, so that what is served adds up to
+// what has passed: jobs of few sizes, which often tie, then tie here too, however late it is.
 type engine interface {
 	admit(j *job)
 	// pass serves a job that has just arrived to its end, and the others meanwhile, if it goes before all others and
-	// nothing else happens up to then and within the limit. Otherwise it changes nothing and returns false. Under an
-	// SRPT this is what most jobs meet, and they never see a heap.
+	// nothing else happens up to then and within limit seconds. Otherwise it changes nothing and returns false. Under
+	// an SRPT this is what most jobs meet, and they never see a heap.
 	pass(j Job, limit float64) bool
-	// advance serves the present jobs for at most limit seconds, up to and including their next event, and returns for
-	// how long. It returns false when there was no event within the limit.
-	advance(limit float64, out *done) (dt float64, ok bool)
+	// advance serves the present jobs from now up to and including their next event, at most until the given time, and
+	// returns up to when. It returns false when there was no event by then.
+	advance(now, until float64, out *done) (at float64, ok bool)
 	// each calls f with every present job and what remains of it.
 	each(f func(j *job, x, y float64))
 }
@@ -47,11 +48,11 @@ func (q *queue) admit(j *job) { q.class.admit(j) }
 
 func (q *queue) pass(j Job, limit float64) bool { return q.class.pass(j, limit) }
 
-func (q *queue) advance(limit float64, out *done) (float64, bool) {
+func (q *queue) advance(now, until float64, out *done) (float64, bool) {
 	if q.class.empty() {
-		return limit, false
+		return until, false
 	}
-	return q.class.alone(limit, out)
+	return q.class.alone(now, until, out)
 }
 
 // split is SplitSRPT: jobs with x >= y in one class, the others in the other.
@@ -124,30 +125,31 @@ func spare(capacity, demand float64) float64 {
 	return capacity - demand
 }
 
-func (s *split) advance(limit float64, out *done) (dt float64, ok bool) {
+func (s *split) advance(now, until float64, out *done) (at float64, ok bool) {
 	s1, s2 := &s.class[0], &s.class[1]
 	before := len(out.jobs)
 	switch {
 	case s.imbalance.len() == 0:
-		return limit, false
+		return until, false
 	case s2.empty() && !s.literal:
-		dt, ok = s1.alone(limit, out)
+		at, ok = s1.alone(now, until, out)
 	case s1.empty() && !s.literal:
-		dt, ok = s2.alone(limit, out)
+		at, ok = s2.alone(now, until, out)
 	default:
 		s.share()
-		dt = limit
-		if s1.due <= dt {
-			dt, ok = s1.due, true
+		at = until
+		at1, at2 := now+s1.due, now+s2.due
+		if at1 <= at {
+			at, ok = at1, true
 		}
-		if s2.due <= dt {
-			dt, ok = s2.due, true
+		if at2 <= at {
+			at, ok = at2, true
 		}
-		s1.serve(dt, s1.due <= dt, out)
-		s2.serve(dt, s2.due <= dt, out)
+		s1.serve(at-now, at1 <= at, out)
+		s2.serve(at-now, at2 <= at, out)
 	}
 	for _, j := range out.jobs[before:] {
 		s.imbalance.remove(j)
 	}
-	return dt, ok
+	return at, ok
 }

@@ -21,8 +21,8 @@ import "math"
 //	draining  map work done: takes w*level
 //
 // Map ends are in a heap by V, ends of draining jobs in a heap by W, flowing jobs in a heap by ratio, since the largest
-// is the first that the level no longer covers. Only ends of backlogs, where V and W meet, need a scan of the stocked
-// jobs.
+// is the first that the level no longer covers. Where weights differ by a factor of f, V and W are exact to f*1e-15.
+// Only ends of backlogs, where V and W meet, need a scan of the stocked jobs.
 
 // stocked is a mapped job with backlog, which per unit of weight is ratio*(V-atV) - (W-atW), and rest - (W-atW) when
 // the map work is done.
@@ -178,17 +178,28 @@ func (s *sharing) emptied() (j *job, in float64) {
 // pass knows nobody who goes before others.
 func (s *sharing) pass(Job, float64) bool { return false }
 
-func (s *sharing) advance(limit float64, out *done) (float64, bool) {
-	if s.mapping.len()+s.draining.len() == 0 {
-		return limit, false
+// due is the virtual time from now to the end of an entry's work. A crumb of it is left over by rounding; a job of
+// little weight among others of much would be held up by it.
+func (s *sharing) due(e *entry, now, size float64) float64 {
+	left := e.key - now
+	if left*s.weight(e.job) <= crumb*size {
+		return 0
 	}
+	return left
+}
+
+func (s *sharing) advance(now, until float64, out *done) (float64, bool) {
+	if s.mapping.len()+s.draining.len() == 0 {
+		return until, false
+	}
+	limit := until - now
 	s.settle()
 	mapIn, drainIn := math.Inf(1), math.Inf(1)
-	if s.mapping.len() > 0 {
-		mapIn = max(0, (s.mapping.entries[0].key-s.v)*s.mapWeight.value())
+	if e, some := s.mapping.first(); some {
+		mapIn = s.due(e, s.v, e.job.Map) * s.mapWeight.value()
 	}
-	if s.draining.len() > 0 {
-		drainIn = max(0, (s.draining.entries[0].key-s.w)/s.level)
+	if e, some := s.draining.first(); some {
+		drainIn = s.due(e, s.w, e.job.Shuffle) / s.level
 	}
 	empty, emptyIn := s.emptied()
 	dt := min(mapIn, drainIn, emptyIn, limit)
@@ -213,9 +224,9 @@ func (s *sharing) advance(limit float64, out *done) (float64, bool) {
 		s.unshare(s.weight(empty))
 		s.flow(empty)
 	default:
-		return dt, false
+		return until, false
 	}
-	return dt, true
+	return now + dt, true
 }
 
 // mapped ends the map work of the first job, and lets the next one in.

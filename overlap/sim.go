@@ -62,6 +62,9 @@ func (s *Sim) Drain() { s.until(math.Inf(1)) }
 
 // until handles all events up to and including the given time.
 func (s *Sim) until(t float64) {
+	if t < s.clock { // by rounding
+		t = s.clock
+	}
 	if s.pending {
 		s.pending = false
 		index := s.arrived - 1
@@ -74,15 +77,11 @@ func (s *Sim) until(t float64) {
 		}
 	}
 	for s.present > 0 {
-		limit := t - s.clock
-		if limit < 0 { // by rounding
-			limit = 0
-		}
-		dt, ok := s.engine.advance(limit, &s.out)
-		if dt > math.MaxFloat64 {
+		at, ok := s.engine.advance(s.clock, t, &s.out)
+		if at > math.MaxFloat64 {
 			panic(fmt.Sprintf("overlap: %d jobs are present at %v and none is served", s.present, s.clock))
 		}
-		s.clock += dt
+		s.clock = at
 		if len(s.out.jobs) > 0 {
 			s.complete()
 		}
