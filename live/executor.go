@@ -25,12 +25,13 @@ type Attempt struct {
 type Report struct {
 	At      time.Time
 	Attempt sched.AttemptID
-	// AttemptDone, AttemptFailed, AttemptProgress, or MachineLost: the attempt is gone, and it is not to blame
+	// AttemptDone, AttemptFailed, AttemptDoomed, AttemptProgress; AttemptRefused: it could not begin, for want of room
+	// on its machine; or MachineLost: the attempt is gone, and it is not to blame
 	Kind sched.EventKind
 	// AttemptProgress: fraction of the task's work done; in a resumable stage, of what is saved for others to go on
 	// from
 	Progress float64
-	Note     string // AttemptFailed: one line for the user
+	Note     string // AttemptFailed, AttemptDoomed, AttemptRefused: why, for the user
 	Exit     int    // exit status, or 128 plus the signal
 
 	// AttemptDone, where edges of the job are measured: what each of its readers will read of the output.
@@ -44,9 +45,9 @@ type Report struct {
 // Executor starts and ends attempts. The loop calls it from one goroutine; who made it closes it, after the loop.
 type Executor interface {
 	// Start begins an attempt, soon and without waiting for it. When the attempt ends by itself there is exactly one
-	// report, done, failed, or lost with its machine; done means that its output is durable, or in the report, and
-	// nothing of it runs any more. A machine that is lost takes with it all that runs there, and can be used again at
-	// once.
+	// report, done, failed, doomed, refused, or lost with its machine; done means that its output is durable, or in the
+	// report, and nothing of it runs any more. A machine that is lost takes with it all that runs there, and can be
+	// used again at once.
 	Start(Attempt)
 	// Kill ends an attempt and drops its output. It does not wait. A report that was on its way may still come.
 	Kill(sched.AttemptID)

@@ -60,6 +60,9 @@ func (d *disk) complete(p place) {
 type fate struct {
 	takes    time.Duration
 	fails    bool
+	doomed   bool          // at once
+	refused  bool          // at once
+	then     func()        // called before the report of the end
 	lost     bool          // with its machine, when it should have ended
 	progress []float64     // reported at even steps
 	late     time.Duration // between the end and the report
@@ -110,6 +113,14 @@ func (f *fake) Start(a Attempt) {
 
 // live is the life of an attempt.
 func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
+	if life.doomed || life.refused {
+		kind := sched.AttemptDoomed
+		if life.refused {
+			kind = sched.AttemptRefused
+		}
+		f.reports <- Report{At: time.Now(), Attempt: a.ID, Kind: kind, Exit: 127, Note: "cannot start"}
+		return
+	}
 	steps := len(life.progress) + 1
 	for i := range steps {
 		select {
@@ -144,6 +155,9 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 	}
 	if life.silent {
 		return
+	}
+	if life.then != nil {
+		life.then()
 	}
 	f.reports <- rep
 	if life.twice {

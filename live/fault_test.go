@@ -54,6 +54,7 @@ func (s *storm) fate(a Attempt) fate {
 		f.takes += time.Duration(r.IntN(1e6))
 	}
 	f.fails = r.IntN(7) == 0
+	f.refused = r.IntN(9) == 0
 	f.silent = a.Number == 0 && r.IntN(12) == 0
 	f.twice = r.IntN(6) == 0
 	f.inline = r.IntN(2) == 0

@@ -50,7 +50,8 @@ func (h *history) know(v *sched.View, facts []sched.Event) {
 			if f.Progress > 0 && f.Progress < 1 && v.Stage(v.Task(r.Task).Stage).Resumable {
 				h.points[r.Task] = append(h.points[r.Task], point{progress: f.Progress, number: r.Number, machine: r.Machine})
 			}
-		case sched.AttemptFailed:
+		case sched.AttemptFailed, sched.AttemptDoomed:
+			h.failed[r.Task] = true
 			if uint32(v.Task(r.Task).Failures) >= v.Job(job).Retries {
 				delete(h.points, r.Task)
 			}

@@ -18,6 +18,7 @@ const (
 	Lost    End = "lost"    // another attempt of the task finished first
 	Failed  End = "failed"  // ended without result
 	Killed  End = "killed"  // by the policy, or because the job was over
+	Refused End = "refused" // could not begin or work, for want of room on its machine; it is not counted
 	Crashed End = "crashed" // was running when the engine died, or when its machine was lost
 	Running End = ""
 )
@@ -40,16 +41,16 @@ type history struct {
 	winner    map[sched.TaskID]int
 	points    points
 	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
-	ends      map[sched.TaskID]End       // of each task's attempt that ended last
 	retries   int
 	crashed   int
-	stageDone []sched.Time // instant of the last commit per stage
-	fetched   []int64      // bytes that have come to each site
-	wake      sched.Time   // the last Wake
+	failed    map[sched.TaskID]bool // whose next attempt is a retry
+	stageDone []sched.Time          // instant of the last commit per stage
+	fetched   []int64               // bytes that have come to each site
+	wake      sched.Time            // the last Wake
 }
 
 func newHistory(stages int) *history {
-	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, points: points{}, outputs: map[sched.AttemptID][]byte{}, ends: map[sched.TaskID]End{}, stageDone: make([]sched.Time, stages)}
+	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, points: points{}, failed: map[sched.TaskID]bool{}, outputs: map[sched.AttemptID][]byte{}, stageDone: make([]sched.Time, stages)}
 }
 
 // add takes in a batch after the core has. visit sees every record as it ends.
@@ -70,8 +71,9 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 			if p := h.points.before(d.Task, d.From); p != nil {
 				a.From, a.Source = p.progress, p.number
 			}
-			if d.Number > 0 && !a.Clone && h.ends[d.Task] != Crashed {
+			if h.failed[d.Task] && !a.Clone {
 				h.retries++
+				delete(h.failed, d.Task)
 			}
 			h.byID[d.Attempt] = len(h.records)
 			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Start: d.At, Stop: d.At})
@@ -87,8 +89,11 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 		}
 	}
 	for i := range b.Facts { // what failed although the core ended it otherwise is not among those that run any more
-		if f := &b.Facts[i]; f.Kind == sched.AttemptFailed {
+		switch f := &b.Facts[i]; f.Kind {
+		case sched.AttemptFailed, sched.AttemptDoomed:
 			h.end(f.Attempt, f.At, Failed, visit)
+		case sched.AttemptRefused:
+			h.end(f.Attempt, f.At, Refused, visit)
 		}
 	}
 }
@@ -112,7 +117,6 @@ func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Re
 	delete(h.byID, id)
 	r := &h.records[i]
 	r.Stop, r.End = at, how
-	h.ends[r.Task] = how
 	if how == Crashed {
 		h.crashed++
 	}

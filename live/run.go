@@ -30,6 +30,8 @@ type Run struct {
 	over    bool
 	notes   map[sched.TaskID]Report // last failure of each task that failed
 	fetches fetches
+	rooms   rooms
+	warned  bool        // of a shortage
 	batch   trace.Batch // facts since the last call of the core, and the outputs of attempts that are done
 }
 
@@ -37,6 +39,7 @@ type Run struct {
 type Watcher struct {
 	Ended func(r *Record, last Report) // an attempt has ended; last is the executor's report if it failed
 	Tick  func(v *sched.View)          // every tenth of a second, and after the last batch
+	Short func(why string)             // a machine has refused an attempt, for the first time in the run
 }
 
 // ErrPaces is the error of a policy that sets the speed of the machines: processes cannot be made faster.
@@ -94,7 +97,7 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 func newRun(path string, h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
 	return &Run{
 		Header: h, core: core, journal: j, pulse: pulse{path: pulsePath(path), run: h.Run}, past: past,
-		notes: map[sched.TaskID]Report{}, fetches: newFetches(),
+		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(),
 	}
 }
 
@@ -149,6 +152,7 @@ func (r *Run) loop(ctx context.Context) error {
 			r.collect(rep)
 		case <-wake.C:
 		case <-r.fetches.timer.C:
+		case <-r.rooms.timer.C:
 		}
 		if err := r.step(wake); err != nil {
 			return err
@@ -244,12 +248,16 @@ func (r *Run) collect(rep Report) {
 	if !v.Alive(rep.Attempt) {
 		return
 	}
-	at := sched.Time(rep.At.Sub(r.start))
+	at, m := sched.Time(rep.At.Sub(r.start)), v.Attempt(rep.Attempt).Machine
 	if rep.Kind == sched.MachineLost {
-		r.batch.Facts = append(r.batch.Facts, sched.Event{At: at, Kind: sched.MachineLost, Machine: v.Attempt(rep.Attempt).Machine})
+		r.batch.Facts = append(r.batch.Facts, sched.Event{At: at, Kind: sched.MachineLost, Machine: m})
 		return
 	}
-	if rep.Kind == sched.AttemptFailed {
+	r.excuse(&rep, m)
+	if rep.Kind == sched.AttemptRefused {
+		r.refused(m, rep.Note)
+	}
+	if rep.Kind == sched.AttemptFailed || rep.Kind == sched.AttemptDoomed {
 		r.notes[v.Attempt(rep.Attempt).Task] = rep
 	}
 	if rep.Kind == sched.AttemptDone && rep.Output != nil {
@@ -272,6 +280,7 @@ func (r *Run) step(wake *time.Timer) error {
 	}
 	now, last := r.now(), r.core.View().Now()
 	r.deliver(now)
+	r.ration(now)
 	if at, asked := r.wakeAt(); len(r.batch.Facts) == 0 && !(asked && at <= now) {
 		r.startReady() // the report was about an attempt that is gone, or the timer fired too soon
 		return nil

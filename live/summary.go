@@ -71,6 +71,9 @@ func (r *Run) Summary() *Summary {
 	}
 	for i := range r.past.records {
 		rec := &r.past.records[i]
+		if rec.End == Refused {
+			continue
+		}
 		if rec.From > 0 {
 			s.Resumed++
 		}

@@ -62,7 +62,7 @@ func (p *capacity) queue(job *sched.Job) *capacityQueue {
 
 func (p *capacity) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		if p.userLimit > 0 {
 			for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 				p.touch(v, j)

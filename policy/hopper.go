@@ -102,7 +102,7 @@ type hopperShare struct {
 func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 	p.ends.observe(v, ev)
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.stale = true
 		return
 	case sched.TimerFired, sched.DataFetched:

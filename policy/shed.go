@@ -121,7 +121,7 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 		p.due = p.due || p.onEnds
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
 		p.ended = true
-	case sched.MachineJoined, sched.MachineLost:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.due = true
 	case sched.AttemptProgress:
 		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval

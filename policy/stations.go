@@ -80,9 +80,13 @@ func (p *stations) observe(v *sched.View, ev *sched.Event) {
 		m := v.Machine(ev.Machine)
 		p.slots[station(m.Class)] += float64(m.Slots)
 		p.moved = true
-	case sched.MachineLost:
-		m := v.Machine(ev.Machine)
-		p.slots[station(m.Class)] -= float64(m.Slots)
+	case sched.MachineLost, sched.MachineResized:
+		p.slots = [2]float64{}
+		for id := range v.Machines() {
+			if m := v.Machine(sched.MachineID(id)); m.Up {
+				p.slots[station(m.Class)] += float64(m.Slots)
+			}
+		}
 		p.moved = true
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
@@ -177,7 +181,7 @@ func (a rank) compare(b rank) int {
 // about tells whether an event may change what is left of a job, or what of it waits.
 func about(ev *sched.Event) bool {
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.TimerFired, sched.AttemptProgress, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptProgress, sched.DataFetched:
 		return false
 	}
 	return true

@@ -87,6 +87,9 @@ func (v *View) checkMachines(here []uint32) error {
 		if m.Used != here[i] || m.Used > m.Slots || !m.Up && m.Used > 0 {
 			return fmt.Errorf("sched: machine %d (up %v) has %d of %d slots in use, %d attempts run there", i, m.Up, m.Used, m.Slots, here[i])
 		}
+		if m.Up && m.Slots != max(m.room, m.Used) {
+			return fmt.Errorf("sched: machine %d has %d slots, room for %d and %d in use", i, m.Slots, m.room, m.Used)
+		}
 		if free := m.Up && m.Used < m.Slots; v.free[m.Class].has(i) != free {
 			return fmt.Errorf("sched: machine %d is free: %v, in the set of free ones: %v", i, free, v.free[m.Class].has(i))
 		}

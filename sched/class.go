@@ -56,7 +56,7 @@ func (p *perClass) Decide(v *View, act *Actions) {
 // classOf returns the class that an event concerns; one is false if it concerns all.
 func (v *View) classOf(ev *Event) (class Class, one bool) {
 	switch ev.Kind {
-	case MachineJoined, MachineLost, DataFetched:
+	case MachineJoined, MachineLost, MachineResized, DataFetched:
 		return v.machines[ev.Machine].Class, true
 	case JobArrived, JobCancelled, JobDone, JobFailed, TimerFired:
 		return 0, false

@@ -57,6 +57,9 @@ func (c *Core) Reset(p Policy, l Limits) {
 // View returns what the core knows. It changes with every call of Advance.
 func (c *Core) View() *View { return &c.view }
 
+// maxSlots bounds the slots of a machine.
+const maxSlots = 1 << 20
+
 // AddMachine makes a machine known. It can be used after the fact MachineJoined. It must have at least one slot.
 func (c *Core) AddMachine(site SiteID, slots int) (MachineID, error) {
 	return c.AddMachineOf(0, site, slots)
@@ -68,15 +71,15 @@ func (c *Core) AddMachineOf(class Class, site SiteID, slots int) (MachineID, err
 	if class >= Classes {
 		return 0, fmt.Errorf("sched: slots are of class 0 to %d, not %d", Classes-1, class)
 	}
-	if slots < 1 || slots > 1<<20 {
-		return 0, fmt.Errorf("sched: a machine has between 1 and %d slots, not %d", 1<<20, slots)
+	if slots < 1 || slots > maxSlots {
+		return 0, fmt.Errorf("sched: a machine has between 1 and %d slots, not %d", maxSlots, slots)
 	}
 	v := &c.view
 	if v.network != nil && int(site) >= v.network.Sites() || site >= maxSites {
 		return 0, fmt.Errorf("sched: there is no site %d", site)
 	}
 	v.settleIn(MachineID(len(v.machines)), site)
-	v.machines = append(v.machines, Machine{Site: site, Slots: uint32(slots), Class: class, first: -1})
+	v.machines = append(v.machines, Machine{Site: site, Slots: uint32(slots), full: uint32(slots), room: uint32(slots), Class: class, first: -1})
 	v.free[class].grow(len(v.machines))
 	v.know(class)
 	return MachineID(len(v.machines) - 1), nil
@@ -182,7 +185,9 @@ func (c *Core) checkFact(f *Event, now Time) error {
 		ok = int(f.Machine) < len(v.machines)
 	case DataFetched:
 		ok = int(f.Machine) < len(v.machines) && int(f.Site) < len(v.sites) && f.Bytes > 0 && f.Span >= 0 && (f.Attempt == 0 || v.issued(f.Attempt))
-	case AttemptDone, AttemptFailed:
+	case MachineResized:
+		ok = int(f.Machine) < len(v.machines) && f.Slots <= maxSlots
+	case AttemptDone, AttemptFailed, AttemptDoomed, AttemptRefused:
 		ok = v.issued(f.Attempt) && f.Bytes >= 0
 	case AttemptProgress:
 		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64

@@ -28,6 +28,14 @@ const (
 	// [Job] a job that has failed may go on: what is done stays done, failures are forgiven; policies see it arrive
 	// again
 	JobRetried
+	// [Attempt] the attempt ended without result, and so would every other of its task: retries are of no use; policies
+	// see AttemptFailed
+	AttemptDoomed
+	// [Attempt] the attempt could not begin, or work, for want of something on its machine that others may use up:
+	// processes, descriptors, memory. It is no failure and counts as no attempt; policies see AttemptLost
+	AttemptRefused
+	// [Machine, Slots] the machine has room for so many attempts, until it is lost; those beyond run to their ends
+	MachineResized
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
@@ -47,6 +55,7 @@ var eventNames = map[EventKind]string{
 	MachineJoined: "machine-joined", DataFetched: "data-fetched", AttemptDone: "attempt-done", AttemptFailed: "attempt-failed",
 	AttemptProgress: "attempt-progress", MachineLost: "machine-lost", JobArrived: "job-arrived",
 	JobCancelled: "job-cancelled", TimerFired: "timer-fired", JobRetried: "job-retried",
+	AttemptDoomed: "attempt-doomed", AttemptRefused: "attempt-refused", MachineResized: "machine-resized",
 	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
 }
@@ -74,7 +83,8 @@ type Event struct {
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
 	// DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it
 	Bytes int64
-	Span  Time // DataFetched: from the request to the last byte, latency included
+	Span  Time   // DataFetched: from the request to the last byte, latency included
+	Slots uint32 // MachineResized
 }
 
 // compare puts facts into canonical order: instant, kind, ids, and of two reports about one attempt the further one
@@ -101,5 +111,5 @@ func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.Rate, o.Rate); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(e.Site, o.Site), cmp.Compare(e.Bytes, o.Bytes), cmp.Compare(e.Span, o.Span))
+	return cmp.Or(cmp.Compare(e.Site, o.Site), cmp.Compare(e.Bytes, o.Bytes), cmp.Compare(e.Span, o.Span), cmp.Compare(e.Slots, o.Slots))
 }

@@ -33,7 +33,20 @@ func (c *Core) apply(f *Event) {
 		}
 	case AttemptFailed:
 		if v.Alive(f.Attempt) {
-			c.fail(f.Attempt.row())
+			c.fail(f.Attempt.row(), false)
+		}
+	case AttemptDoomed:
+		if v.Alive(f.Attempt) {
+			c.fail(f.Attempt.row(), true)
+		}
+	case AttemptRefused:
+		if v.Alive(f.Attempt) {
+			c.refuse(f.Attempt.row())
+		}
+	case MachineResized:
+		if v.machines[f.Machine].Up {
+			v.resize(f.Machine, f.Slots)
+			c.observe(Event{Kind: MachineResized, Machine: f.Machine, Slots: f.Slots})
 		}
 	case AttemptProgress:
 		if v.Alive(f.Attempt) {
@@ -138,17 +151,32 @@ func (c *Core) finish(row int32, bytes int64) {
 }
 
 // fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it
-// runs; past its retries the job fails. The failure of a clone is not counted.
-func (c *Core) fail(row int32) {
+// runs; past its retries the job fails, as it does if the task is doomed: if no attempt of it can succeed that is not
+// running already. The failure of a clone is not counted.
+func (c *Core) fail(row int32, doomed bool) {
 	v := &c.view
 	t := v.attempts[row].task
 	ev := c.about(row, AttemptFailed)
 	at := v.Attempt(ev.Attempt)
 	c.end(row, false)
 	c.keep(&at)
-	v.charge(row)
+	v.charge(row, doomed)
 	c.observe(ev)
 	c.orphan(t)
+}
+
+// refuse takes back the launch of an attempt that its machine has refused. Its number and its time are gone.
+func (c *Core) refuse(row int32) {
+	v := &c.view
+	ev := c.about(row, AttemptLost)
+	c.end(row, false)
+	job := &v.jobs[ev.Job]
+	job.Attempts--
+	if v.attempts[row].clone {
+		job.Clones--
+	}
+	c.observe(ev)
+	c.orphan(ev.Task)
 }
 
 // orphan deals with a task that may have lost its last attempt to a fact.
@@ -167,7 +195,8 @@ func (c *Core) orphan(t TaskID) {
 	c.observe(Event{Kind: TaskReady, Job: j, Stage: task.Stage, Task: t})
 }
 
-// loseMachine ends everything on a machine. A lost attempt does not count as a failure of its task.
+// loseMachine ends everything on a machine. A lost attempt does not count as a failure of its task. Should the machine
+// come back, it has all its slots.
 func (c *Core) loseMachine(m MachineID) {
 	v := &c.view
 	mc := &v.machines[m]
@@ -183,6 +212,7 @@ func (c *Core) loseMachine(m MachineID) {
 		c.observe(c.about(row, AttemptLost))
 		c.orphan(t)
 	}
+	mc.Slots, mc.room = mc.full, mc.full
 	c.observe(Event{Kind: MachineLost, Machine: m})
 }
 

@@ -399,3 +399,67 @@ func TestCancel(t *testing.T) {
 		}
 	})
 }
+
+// What a machine refuses is no failure and no attempt; only the number is gone.
+func TestRefusedAttempt(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 2)
+	j := w.arrive(tasks(1))
+	a := w.launch(0, 0)
+	b := w.launch(0, 0)
+	w.seen = nil
+	want(t, "decisions", w.at(1, Event{Kind: AttemptRefused, Attempt: b}), "")
+	w.told("attempt-lost 0#1")
+	want(t, "decisions", w.at(2, Event{Kind: AttemptRefused, Attempt: a}, Event{Kind: AttemptRefused, Attempt: b}), "")
+	w.told("attempt-lost 0#0, task-ready 0")
+	w.wantStates("P")
+	if job := w.View().Job(j); job.Failures != 0 || job.Attempts != 0 || job.Clones != 0 || w.View().Task(0).Failures != 0 {
+		t.Errorf("job is %+v", job)
+	}
+	if c := w.launch(0, 0); w.View().Attempt(c).Number != 2 {
+		t.Errorf("the next attempt is number %d", w.View().Attempt(c).Number)
+	}
+}
+
+// A doomed task has no retries left; a clone that runs decides.
+func TestDoomedAttempt(t *testing.T) {
+	spec := tasks(2)
+	spec.Retries = 5
+	w := newWorld(t, DefaultLimits(), 3)
+	j := w.arrive(spec)
+	a, b, c := w.launch(0, 0), w.launch(0, 0), w.launch(1, 0)
+	w.seen = nil
+	want(t, "decisions", w.at(1, Event{Kind: AttemptDoomed, Attempt: b}), "")
+	w.told("attempt-failed 0#1")
+	want(t, "decisions", w.at(2, done(a)), "commit 0#0")
+	want(t, "decisions", w.at(3, Event{Kind: AttemptDoomed, Attempt: c}), "close 0")
+	if job := w.View().Job(j); job.State != JobBroken || job.Failures != 2 {
+		t.Errorf("job is %+v", job)
+	}
+}
+
+// A machine with less room keeps what runs there, loses its slots one by one, and has all again when it comes back.
+func TestResizedMachine(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 4)
+	w.arrive(tasks(8))
+	a, b, c := w.launch(0, 0), w.launch(1, 0), w.launch(2, 0)
+	slots := func(when string, slots, free int) {
+		t.Helper()
+		if v := w.View(); v.Slots() != slots || v.FreeSlots() != free {
+			t.Errorf("%s: %d slots, %d free, want %d and %d", when, v.Slots(), v.FreeSlots(), slots, free)
+		}
+	}
+	w.seen = nil
+	w.at(1, Event{Kind: MachineResized, Slots: 1})
+	w.told("machine-resized 0 to 1")
+	slots("three run", 3, 0)
+	w.at(2, done(a), done(b))
+	slots("one runs", 1, 0)
+	w.refuse(ErrNoSlot, func(x *Actions) error { _, err := x.Launch(3, 0, 0, Original); return err })
+	w.at(3, done(c), Event{Kind: MachineResized, Slots: 0})
+	slots("none may run", 0, 0)
+	w.at(4, Event{Kind: MachineResized, Slots: 2})
+	slots("two may run", 2, 2)
+	w.at(5, lostMachine(0))
+	w.at(6, joined(0))
+	slots("it is back", 4, 4)
+}

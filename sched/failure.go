@@ -15,12 +15,15 @@ func FailureCounts(clone bool) bool { return !clone }
 // them. It is for journals that were written when that was the rule, before the first fact.
 func (c *Core) CountClones() { c.view.cloneFailures = true }
 
-// charge notes on the account of its task that an attempt has failed.
-func (v *View) charge(row int32) {
+// charge notes on the account of its task that an attempt has failed. A doomed task has then used up its retries.
+func (v *View) charge(row int32, doomed bool) {
 	a := &v.attempts[row]
 	task := &v.tasks[a.task]
 	if FailureCounts(a.clone) || v.cloneFailures {
 		task.Failures++
+		if doomed {
+			task.Failures = max(task.Failures, uint16(v.jobs[v.stages[a.stage].Job].Retries)+1)
+		}
 	} else {
 		task.NoClones = true
 	}

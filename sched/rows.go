@@ -228,5 +228,7 @@ type Machine struct {
 	Used  uint32
 	Class Class // of its slots
 	Up    bool
-	first int32 // row of one attempt running here, -1 if none
+	full  uint32 // slots when it joins
+	room  uint32 // slots that it should have: Slots are more while attempts beyond run
+	first int32  // row of one attempt running here, -1 if none
 }

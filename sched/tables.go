@@ -108,11 +108,37 @@ func (v *View) unlink(row int32) {
 	v.used[m.Class]--
 	at := &v.sites[m.Site]
 	at.used[m.Class]--
-	if m.Used--; m.Up {
-		v.free[m.Class].add(int(a.machine))
-	} else {
+	m.Used--
+	if !m.Up {
 		v.slots[m.Class]--
 		at.slots[m.Class]--
+		return
+	}
+	if m.Slots > m.room {
+		v.fit(a.machine)
+	} else {
+		v.free[m.Class].add(int(a.machine))
+	}
+}
+
+// resize gives a machine that is up room for so many attempts.
+func (v *View) resize(id MachineID, slots uint32) {
+	v.machines[id].room = slots
+	v.fit(id)
+}
+
+// fit gives a machine that is up the slots that it has room for, and those that are in use beyond.
+func (v *View) fit(id MachineID) {
+	m := &v.machines[id]
+	slots := max(m.room, m.Used)
+	more := int(slots) - int(m.Slots)
+	m.Slots = slots
+	v.slots[m.Class] += more
+	v.sites[m.Site].slots[m.Class] += more
+	if m.Used < m.Slots {
+		v.free[m.Class].add(int(id))
+	} else {
+		v.free[m.Class].remove(int(id))
 	}
 }
 

@@ -121,17 +121,17 @@ func (w *twin) picture(sees sight) *picture {
 		for len(p.At) <= int(m.site) || len(p.At) < w.sites {
 			p.At = append(p.At, atSite{})
 		}
-		p.Machines = append(p.Machines, Machine{Site: m.site, Class: m.class, Slots: uint32(m.slots), Used: uint32(used), Up: m.up})
+		p.Machines = append(p.Machines, Machine{Site: m.site, Class: m.class, Slots: uint32(w.slots(i)), Used: uint32(used), Up: m.up})
 		if !sees(m.class) {
 			continue
 		}
 		if m.up {
-			p.Slots += m.slots
-			p.At[m.site].Slots += m.slots
-			p.At[m.site].FreeSlots += m.slots
+			p.Slots += w.slots(i)
+			p.At[m.site].Slots += w.slots(i)
+			p.At[m.site].FreeSlots += w.slots(i)
 		}
 		p.At[m.site].FreeSlots -= used
-		if m.up && used < m.slots {
+		if m.up && used < w.slots(i) {
 			p.Free = append(p.Free, MachineID(i))
 			p.At[m.site].Free = append(p.At[m.site].Free, MachineID(i))
 		}
@@ -219,6 +219,9 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 			row.Fruitful += a.ended - a.Started
 		default:
 			row.Fruitless += a.ended - a.Started
+		}
+		if a.refused {
+			continue
 		}
 		row.Attempts++
 		if a.Clone {

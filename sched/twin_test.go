@@ -57,17 +57,20 @@ type twinTask struct {
 type twinMachine struct {
 	site  SiteID
 	class Class
-	slots int
+	slots int // as it was added
+	room  int // as it was resized
 	up    bool
 }
 
 type twinAttempt struct {
 	Attempt
-	id     AttemptID
-	why    Reason // it ended; 0 while it runs, or if it won or failed
-	ended  Time   // Never while it runs
-	failed bool
-	useful bool // it won, or saved more than was saved before and than it began with
+	id      AttemptID
+	why     Reason // it ended; 0 while it runs, or if it won or failed
+	ended   Time   // Never while it runs
+	failed  bool
+	doomed  bool // it failed, and so would every other
+	refused bool // it has not begun
+	useful  bool // it won, or saved more than was saved before and than it began with
 
 	forgiven bool // it failed before the job was retried
 }
@@ -117,10 +120,15 @@ func (w *twin) find(id AttemptID) *twinAttempt {
 }
 
 func (w *twin) failures(t TaskID) (n int) {
+	doomed := false
 	for _, a := range w.attempts {
 		if a.Task == t && a.failed && !a.forgiven && !a.Clone {
 			n++
+			doomed = doomed || a.doomed
 		}
+	}
+	if doomed {
+		n = max(n, w.jobs[w.jobOf(t)].spec.Retries+1)
 	}
 	return n
 }
@@ -128,6 +136,14 @@ func (w *twin) failures(t TaskID) (n int) {
 // soured tells whether a clone of the task has failed.
 func (w *twin) soured(t TaskID) bool {
 	return slices.ContainsFunc(w.attempts, func(a *twinAttempt) bool { return a.Task == t && a.failed && !a.forgiven && a.Clone })
+}
+
+// slots counts what a machine has room for, and what runs beyond.
+func (w *twin) slots(i int) int {
+	if m := w.machines[i]; m.up {
+		return max(m.room, len(w.live(w.on(MachineID(i)))))
+	}
+	return w.machines[i].slots
 }
 
 func (w *twin) jobOf(t TaskID) JobID { return w.stages[w.tasks[t].stage].job }
@@ -204,7 +220,7 @@ func (w *twin) cloneRoom(sees sight) int {
 	free := 0
 	for i, m := range w.machines {
 		if m.up && sees(m.class) {
-			free += m.slots - len(w.live(w.on(MachineID(i))))
+			free += w.slots(i) - len(w.live(w.on(MachineID(i))))
 		}
 	}
 	b := w.limits.Clones
@@ -224,7 +240,7 @@ func (w *twin) advance(facts []Event) {
 	slices.SortStableFunc(facts, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Attempt.Row(), b.Attempt.Row()),
 			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Progress, b.Progress), cmp.Compare(a.Rate, b.Rate),
-			cmp.Compare(a.Site, b.Site), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Span, b.Span))
+			cmp.Compare(a.Site, b.Site), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Span, b.Span), cmp.Compare(a.Slots, b.Slots))
 	})
 	for _, f := range facts {
 		w.now = f.At
@@ -245,12 +261,20 @@ func (w *twin) apply(f Event) {
 			w.end(here[0], MachineGone)
 			w.orphan(here[0].Task)
 		}
+		w.machines[f.Machine].room = w.machines[f.Machine].slots
 		w.tell(Event{Kind: MachineLost, Machine: f.Machine})
+	case f.Kind == MachineResized && w.machines[f.Machine].up:
+		w.machines[f.Machine].room = int(f.Slots)
+		w.tell(f)
+	case f.Kind == AttemptRefused && alive:
+		a.ended, a.refused = w.now, true
+		w.tellOf(a, AttemptLost)
+		w.orphan(a.Task)
 	case f.Kind == AttemptDone && alive:
 		w.tasks[a.Task].result = f.Bytes
 		w.win(a)
-	case f.Kind == AttemptFailed && alive:
-		a.ended, a.failed = w.now, true
+	case (f.Kind == AttemptFailed || f.Kind == AttemptDoomed) && alive:
+		a.ended, a.failed, a.doomed = w.now, true, f.Kind == AttemptDoomed
 		w.keep(a)
 		w.tellOf(a, AttemptFailed)
 		w.orphan(a.Task)
@@ -425,7 +449,7 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 	if int(t) >= len(w.tasks) || w.state(t) != TaskPending && w.state(t) != TaskRunning {
 		return ErrNotRunnable
 	}
-	if int(m) >= len(w.machines) || !w.machines[m].up || len(w.live(w.on(m))) == w.machines[m].slots {
+	if int(m) >= len(w.machines) || !w.machines[m].up || len(w.live(w.on(m))) == w.slots(int(m)) {
 		return ErrNoSlot
 	}
 	if w.machines[m].class != w.stages[w.tasks[t].stage].spec.Class {

@@ -69,7 +69,7 @@ func (w *chaos) machine() {
 	if _, err := w.core.AddMachineOf(class, site, slots); err != nil {
 		w.Fatal(err)
 	}
-	w.twin.machines = append(w.twin.machines, &twinMachine{site: site, class: class, slots: slots})
+	w.twin.machines = append(w.twin.machines, &twinMachine{site: site, class: class, slots: slots, room: slots})
 }
 
 // lastSite returns the largest site there may be.
@@ -175,7 +175,8 @@ func (w *chaos) step() {
 			{At: now, Kind: JobArrived, Job: 99}, {At: now, Kind: MachineLost, Machine: 99}, {At: now, Kind: AttemptDone},
 			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)}, {At: now, Kind: DataFetched}, {At: now, Kind: DataFetched, Bytes: 1, Site: 99},
 			{At: now, Kind: DataFetched, Bytes: 1, Machine: 99}, {At: now, Kind: DataFetched, Bytes: 1, Attempt: attemptID(999, 1)},
-			{At: now, Kind: DataFetched, Bytes: 1, Span: -1},
+			{At: now, Kind: DataFetched, Bytes: 1, Span: -1}, {At: now, Kind: MachineResized, Slots: maxSlots + 1}, {At: now, Kind: MachineResized, Slots: 1, Machine: 99},
+			{At: now, Kind: AttemptRefused}, {At: now, Kind: AttemptDoomed, Attempt: attemptID(999, 1)},
 		}).Draw(w.T, "bad")
 		if _, err := w.core.Advance(now, append(slices.Clone(facts), bad)); err == nil {
 			w.Fatalf("%+v was accepted", bad)
@@ -190,10 +191,11 @@ func (w *chaos) fact() Event {
 	kind := rapid.SampledFrom([]EventKind{
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
 		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
+		AttemptDoomed, AttemptRefused, AttemptRefused, MachineResized, MachineResized,
 	}).Draw(w.T, "kind")
 	f := Event{Kind: kind}
 	switch kind {
-	case AttemptDone, AttemptFailed, AttemptProgress:
+	case AttemptDone, AttemptFailed, AttemptProgress, AttemptDoomed, AttemptRefused:
 		if f.Attempt = w.someAttempt(); f.Attempt == 0 {
 			return Event{Kind: TimerFired}
 		}
@@ -211,7 +213,10 @@ func (w *chaos) fact() Event {
 		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
 		f.Site = SiteID(rapid.IntRange(0, w.core.View().Sites()-1).Draw(w.T, "site"))
 		f.Bytes, f.Span = rapid.Int64Range(1, 3).Draw(w.T, "bytes"), Time(rapid.IntRange(0, 3).Draw(w.T, "span"))
-	case MachineJoined, MachineLost:
+	case MachineJoined, MachineLost, MachineResized:
+		if kind == MachineResized {
+			f.Slots = uint32(rapid.IntRange(0, 6).Draw(w.T, "resized"))
+		}
 		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
 	}
 	return f

@@ -55,6 +55,8 @@ func (w *world) line(ev *Event) string {
 		return fmt.Sprintf("%v %d", ev.Kind, ev.Task)
 	case StageReady, StageDone:
 		return fmt.Sprintf("%v %d", ev.Kind, ev.Stage)
+	case MachineResized:
+		return fmt.Sprintf("%v %d to %d", ev.Kind, ev.Machine, ev.Slots)
 	case MachineJoined, MachineLost:
 		return fmt.Sprintf("%v %d", ev.Kind, ev.Machine)
 	case TimerFired:

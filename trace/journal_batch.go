@@ -12,7 +12,7 @@ import (
 // are unsigned varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits;
 // an output is its attempt, its length and its bytes. Every field of every fact and decision is written: a field that
 // does not apply is a zero byte. The speed is there for a Pace only; bytes are there for an AttemptDone and a
-// DataFetched only, site and span for the latter.
+// DataFetched only, site and span for the latter; slots are there for a MachineResized only.
 
 var errBatch = errors.New("the record does not decode")
 
@@ -32,6 +32,9 @@ func appendBatch(b []byte, x *Batch) []byte {
 		}
 		if f.Kind == sched.DataFetched || f.Kind == sched.AttemptDone {
 			b = binary.AppendUvarint(b, uint64(f.Bytes))
+		}
+		if f.Kind == sched.MachineResized {
+			b = binary.AppendUvarint(b, uint64(f.Slots))
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.Decisions)))
@@ -77,6 +80,9 @@ func (b *Batch) decode(p []byte) error {
 		}
 		if f.Kind == sched.DataFetched || f.Kind == sched.AttemptDone {
 			f.Bytes = int64(d.uint(math.MaxInt64))
+		}
+		if f.Kind == sched.MachineResized {
+			f.Slots = uint32(d.uint(math.MaxUint32))
 		}
 		b.Facts = append(b.Facts, f)
 	}

@@ -331,7 +331,8 @@ func (e *engine) loop(ctx context.Context, run *live.Run, work *proc.Work) (firs
 	}
 	screen := newScreen(e.cmd.ErrOrStderr(), run, out)
 	err = run.Loop(ctx, executor, live.Watcher{
-		Tick: screen.tick,
+		Tick:  screen.tick,
+		Short: screen.short,
 		Ended: func(r *live.Record, last live.Report) {
 			screen.ended(r, last)
 			log.ended(r, last)

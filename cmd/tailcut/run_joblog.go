@@ -40,7 +40,7 @@ func openJoblog(path string, work *proc.Work, h *trace.JournalHeader) (*joblog, 
 
 // ended writes the line of an attempt.
 func (l *joblog) ended(r *live.Record, last live.Report) {
-	if l == nil || l.err != nil {
+	if l == nil || l.err != nil || r.End == live.Refused {
 		return
 	}
 	seq := r.Index + 1

@@ -170,11 +170,14 @@ func blame(s *live.Summary, folders proc.Folders) string {
 	if s.FailedTask == nil {
 		return "the job failed"
 	}
-	line := fmt.Sprintf("the job failed: %s failed too often", taskName(stageNames(s), s.FailedTask))
-	if s.Failure == nil { // the journal does not keep what an attempt said
-		line += ", before this start"
-	} else {
-		line += "; the last time: " + s.Failure.Note
+	line := "the job failed: " + taskName(stageNames(s), s.FailedTask)
+	switch {
+	case s.Failure == nil: // the journal does not keep what an attempt said
+		line += " failed too often, before this start"
+	case s.Failure.Kind == sched.AttemptDoomed:
+		line += ": " + s.Failure.Note
+	default:
+		line += " failed too often; the last time: " + s.Failure.Note
 	}
 	path := folders.Stderr(s.FailedTask.Stage, s.FailedTask.Index)
 	if _, err := os.Stat(path); err == nil {

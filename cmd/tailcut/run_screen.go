@@ -212,7 +212,25 @@ func (s *screen) ended(r *live.Record, last live.Report) {
 	if r.End != live.Failed {
 		return
 	}
-	line := s.stamp(fmt.Sprintf("%s attempt %d failed: %s", taskName(s.run.Header.Stages, r), r.Number, last.Note))
+	s.say(fmt.Sprintf("%s attempt %d failed: %s", taskName(s.run.Header.Stages, r), r.Number, last.Note))
+}
+
+// short warns that the machine cannot do as much at once as it was to.
+func (s *screen) short(why string) {
+	s.say(fmt.Sprintf("warning: the machine lacks processes, descriptors or memory for %s at once (%s); fewer run until it has them",
+		count(s.slots(), "attempt"), why))
+}
+
+func (s *screen) slots() (n int) {
+	for _, m := range s.run.Header.Machines {
+		n += m.Slots
+	}
+	return n
+}
+
+// say says a line once.
+func (s *screen) say(text string) {
+	line := s.stamp(text)
 	if s.width != nil {
 		s.draw([]string{line}, s.open)
 		return

@@ -54,6 +54,8 @@ type Executor struct {
 
 	paths map[string]string // of programs that were looked up; the keeper's
 
+	descriptors int // above which none is taken for another attempt
+
 	patience time.Duration // that Close has with what was killed
 
 	mu    sync.Mutex
@@ -73,9 +75,10 @@ func New(cfg Config) (*Executor, error) {
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
 		kept: results{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
 		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
-		reports: make(chan live.Report, 1024), patience: 5 * time.Second,
+		reports: make(chan live.Report, 1024), patience: 5 * time.Second, descriptors: mostDescriptors(),
 	}
 	e.spares.held = e.held
+	warmThreads()
 	e.env = newEnvironment(os.Environ())
 	var err error
 	if e.null, err = os.Open(os.DevNull); err != nil {
@@ -224,7 +227,7 @@ func (e *Executor) spawn(p *process) error {
 	env := e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
 	path, err := e.find(cmd.Args[0])
 	if err != nil {
-		return err
+		return noProgram{cmd.Args[0], err}
 	}
 	if p.stderr, err = e.spares.takeErr(); err != nil {
 		return err
@@ -232,7 +235,7 @@ func (e *Executor) spawn(p *process) error {
 	if p.stdout, err = e.spares.takeOut(); err != nil {
 		return err
 	}
-	return p.start(path, cmd.Args, env, cmd.Stdin, e.cfg.Work.Dir, e.null)
+	return p.start(path, cmd.Args, env, cmd.Stdin, e.cfg.Work.Dir, e.null, e.descriptors)
 }
 
 // errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
@@ -259,6 +262,7 @@ func (e *Executor) find(name string) (string, error) {
 // begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
 func (e *Executor) begin(p *process) {
 	if err := e.spawn(p); err != nil {
+		p.unborn = whyUnborn(err)
 		e.finish(p, 127, err.Error(), nil)
 		return
 	}
@@ -377,6 +381,9 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note = sched.AttemptFailed, note
+		if p.unborn != 0 {
+			rep.Kind = p.unborn
+		}
 	} else if e.cfg.Measure {
 		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
 	}
@@ -385,7 +392,9 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 		p.folder.drop()
 		e.dropOut(p)
 	case exit != 0:
-		e.keepStderr(p)
+		if rep.Kind != sched.AttemptRefused {
+			e.keepStderr(p)
+		}
 		p.folder.drop()
 		e.report(rep)
 		e.dropOut(p)

@@ -28,6 +28,7 @@ func startGuard(self []string, tag string) (*guard, error) {
 			g.cmd.Env = append(g.cmd.Env, kv)
 		}
 	}
+	g.cmd.Env = append(g.cmd.Env, "GOMAXPROCS=1") // it does nothing until the end: it should take few threads
 	var err error
 	if g.pipe, err = g.cmd.StdinPipe(); err != nil {
 		return nil, err

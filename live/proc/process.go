@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // killer says who ended a process before its time.
@@ -37,12 +38,13 @@ type process struct {
 	listen  func(line string)
 	line    []byte // the beginning of a line from the progress pipe
 
-	how      *ending // of the leader, if it is known
-	pidfd    int     // descriptor of the leader, -1 where there is none
-	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
-	alone    bool    // after the end: nobody has the writing end of that any more
-	clean    bool    // after the end: alone, and the folder is as it was given
-	moved    bool    // the standard output may be in the folder of the result already
+	unborn   sched.EventKind // what became of it instead, if it could not be started; else 0
+	how      *ending         // of the leader, if it is known
+	pidfd    int             // descriptor of the leader, -1 where there is none
+	progress pipe            // the end of TAILCUT_PROGRESS that the engine reads
+	alone    bool            // after the end: nobody has the writing end of that any more
+	clean    bool            // after the end: alone, and the folder is as it was given
+	moved    bool            // the standard output may be in the folder of the result already
 
 	mu      sync.Mutex
 	pid     int  // of the leader; 0 before it has begun
@@ -53,8 +55,8 @@ type process struct {
 
 // start starts the program at path as the leader of a new process group with the attempt's folder as the place of its
 // output. The system's own calls do here: package os would have each descriptor polled, and a second one made of the
-// process.
-func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File) error {
+// process. It fails if the pipe's descriptors are not below most.
+func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File, most int) error {
 	in := int(null.Fd())
 	if len(stdin) > 0 {
 		f, err := p.stdin(stdin)
@@ -74,6 +76,10 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		return err
 	}
 	defer syscall.Close(w)
+	if max(int(r), w) >= most { // the system gives the lowest that are free
+		r.close()
+		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
+	}
 	p.pidfd = -1
 	attr := &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: []uintptr{uintptr(in), uintptr(out), p.stderr.Fd(), uintptr(w)}, Sys: attributes(&p.pidfd),
@@ -84,7 +90,7 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 	if p.by == byEngine {
 		err = errKilled
 	} else if pid, err = syscall.ForkExec(path, args, attr); err != nil {
-		err = &os.PathError{Op: "fork/exec", Path: path, Err: err}
+		err = noProgram{path, err}
 	}
 	if err != nil {
 		r.close()

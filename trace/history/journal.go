@@ -56,8 +56,10 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 		switch f.Kind {
 		case sched.AttemptDone:
 			err = j.ended(f.Attempt, f.At, Succeeded, emit)
-		case sched.AttemptFailed:
+		case sched.AttemptFailed, sched.AttemptDoomed:
 			err = j.ended(f.Attempt, f.At, Failed, emit)
+		case sched.AttemptRefused:
+			j.forget(f.Attempt)
 		case sched.MachineLost:
 			for _, id := range slices.SortedFunc(maps.Keys(j.running), cmp.Compare) {
 				if err == nil && j.running[id].Machine == f.Machine {
@@ -84,6 +86,15 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 		}
 	}
 	return nil
+}
+
+// forget takes back the launch of an attempt that has not begun.
+func (j *journal) forget(id sched.AttemptID) {
+	if d, known := j.running[id]; known {
+		delete(j.running, id)
+		delete(j.beside, id)
+		j.tasks[d.Task]--
+	}
 }
 
 // ended tells of an attempt. Facts about attempts that are gone are ignored, as the core does.

@@ -1,0 +1,112 @@
+package live
+
+import (
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// An attempt that its machine refuses, for want of processes, descriptors or memory, says that the machine has too much
+// to do. The run then uses fewer of its slots: those in use. After a pause it uses twice as many, and so on until it
+// uses all; each shortage in a row makes the pause twice as long. Meanwhile an attempt that fails beside others may
+// have failed for the same reason, as a shell does that cannot fork: that is taken for another refusal, and halves the
+// slots. Alone it has what there is, and its failure is its own; but it, too, makes the run pause.
+
+const (
+	firstPause = 100 * time.Millisecond
+	mostPause  = 30 * time.Second
+)
+
+// rooms are the machines that lack something.
+type rooms struct {
+	timer *time.Timer // fires when more can be tried
+	of    map[sched.MachineID]*shortage
+}
+
+// shortage is what a machine has gone through since it used all of its slots.
+type shortage struct {
+	refused int  // in this batch
+	failed  int  // of those, after they had begun
+	slots   int  // in use at most
+	tried   bool // more slots than at the last refusal
+	pause   time.Duration
+	until   sched.Time // the pause is over
+	crowded sched.Time // the last instant at which more than one attempt ran
+}
+
+func newRooms() rooms {
+	r := rooms{timer: time.NewTimer(time.Hour), of: map[sched.MachineID]*shortage{}}
+	r.timer.Stop()
+	return r
+}
+
+// refused takes notice of an attempt that its machine has refused.
+func (r *Run) refused(m sched.MachineID, why string) {
+	s := r.rooms.of[m]
+	if s == nil {
+		s = &shortage{slots: r.Header.Machines[m].Slots}
+		r.rooms.of[m] = s
+	}
+	s.refused++
+	if !r.warned && r.watch.Short != nil {
+		r.watch.Short(why)
+	}
+	r.warned = true
+}
+
+// excuse looks at a report of a failure, which may be due to what the attempt's machine lacks.
+func (r *Run) excuse(rep *Report, m sched.MachineID) {
+	s := r.rooms.of[m]
+	if s == nil || rep.Kind != sched.AttemptFailed || rep.Exit > 128 { // killed
+		return
+	}
+	v := r.core.View()
+	s.failed++
+	if v.Machine(m).Used > 1 || v.Attempt(rep.Attempt).Started < s.crowded {
+		rep.Kind = sched.AttemptRefused
+		return
+	}
+	s.refused++
+}
+
+// ration adds to the batch how many slots of machines that lack something are used from now on.
+func (r *Run) ration(now sched.Time) {
+	next := sched.Never
+	for id := range r.Header.Machines { // in order
+		m := sched.MachineID(id)
+		s := r.rooms.of[m]
+		if s == nil {
+			continue
+		}
+		full, was := r.Header.Machines[m].Slots, s.slots
+		used := int(r.core.View().Machine(m).Used)
+		if used > 1 {
+			s.crowded = now
+		}
+		switch {
+		case s.refused > 0:
+			s.slots = min(s.slots, max(0, used-s.refused))
+			if s.failed > 0 {
+				s.slots /= 2
+			}
+			if s.tried || s.pause == 0 { // not more of the same
+				s.pause = min(mostPause, max(firstPause, 2*s.pause))
+			}
+			s.refused, s.failed, s.tried, s.until = 0, 0, false, now+sched.Time(s.pause)
+		case now >= s.until:
+			s.slots, s.tried = min(full, max(1, 2*s.slots)), true
+			s.until = now + sched.Time(s.pause)
+		}
+		if s.slots != was {
+			r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineResized, Machine: m, Slots: uint32(s.slots)})
+		}
+		if s.slots == full {
+			delete(r.rooms.of, m)
+			continue
+		}
+		next = min(next, s.until)
+	}
+	if next < sched.Never {
+		r.rooms.timer.Reset(time.Duration(next - now))
+	}
+}
