@@ -24,6 +24,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, sig
 		}
 	}
 	c.clones.hold(job.UID, clones)
+	s.run.promote(func(a *attempt) bool { _, made := s.unseen[a.ref]; return made || a.seen })
 	missing := s.run.missing()
 	room := len(missing)
 	if replacesFailedOnly(job) { // those that are ending keep their place until they have ended
@@ -52,7 +53,10 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 	if replacesFailedOnly(job) && !a.clone && slices.ContainsFunc(sights, func(x sight) bool { return x.index == a.index && x.live && x.leaving }) {
 		return false
 	}
-	at := notBefore(sights, a.index)
+	if a.clone && slices.ContainsFunc(sights, func(x sight) bool { return x.index == a.index && x.clone && x.phase == failed }) {
+		return false // the core knows it, unless the clone was an original to it, as it may be after a restart
+	}
+	at := notBefore(sights, a.index, a.clone)
 	if again := a.refused.Add(refusedRetry); again.After(at) {
 		at = again
 	}

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // podName is a function of the Job and the attempt, so that an attempt cannot be made twice: the second time its name
@@ -141,7 +143,7 @@ func inherited(sights []sight, index int) int {
 	for i := range sights {
 		if s := &sights[i]; s.index == index {
 			failures := failuresOf(s.pod)
-			if s.phase == failed {
+			if s.phase == failed && sched.FailureCounts(s.clone) {
 				failures++
 			}
 			n = max(n, failures)
@@ -157,13 +159,14 @@ const (
 )
 
 // notBefore returns when an index that has failed may have its next attempt: 10 s after the first failure, and twice as
-// long after each other. Failures that count for nothing count here: who fails at once is not made again at once.
-func notBefore(sights []sight, index int) time.Time {
+// long after each other. Failures that count for nothing count here: who fails at once is not made again at once. But
+// no original waits for what befell a clone.
+func notBefore(sights []sight, index int, isClone bool) time.Time {
 	var last *time.Time
 	failures := 0
 	for i := range sights {
 		s := &sights[i]
-		if s.index != index || !s.backsOff {
+		if s.index != index || !s.backsOff || s.clone && !isClone {
 			continue
 		}
 		failures++

@@ -408,6 +408,21 @@ func (r *run) missing() []*attempt {
 	return all
 }
 
+// promote makes originals of clones that have no pod and nobody to be a clone of: their originals have ended without
+// result. Else a task would wait for a clone that may not be made, because of a quota or a gate, or since it is a dry
+// run.
+func (r *run) promote(made func(*attempt) bool) {
+	for _, a := range r.missing() {
+		if !a.clone || made(a) {
+			continue
+		}
+		alone := !slices.ContainsFunc(r.indexes[a.index].attempts, func(b *attempt) bool { return b != a && b.id != 0 && (made(b) || !b.clone) })
+		if alone {
+			a.clone, a.refused = false, time.Time{}
+		}
+	}
+}
+
 // surplus returns the attempts whose pods should end. A pod that nothing stands for, of an index that is not over, may
 // go on while there is a seat for it: the policy is likely to take it up.
 func (r *run) surplus(seats int) []*attempt {

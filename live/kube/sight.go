@@ -87,11 +87,14 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 		s.phase = succeeded
 	case podFailed(job, pod):
 		s.phase, s.backsOff, s.verdict = failed, true, verdictOn(job, pod)
-		if s.verdict.action == ignore || s.clone && disrupted(pod) {
+		if s.verdict.action == ignore && !s.clone || s.clone && disrupted(pod) {
 			s.phase = gone
 		}
 	case pod.Status.Phase == corev1.PodRunning:
 		s.phase = running
+	}
+	if s.clone && s.live && restartsOf(pod) > 0 && pod.Labels[LostLabel] == "" {
+		s.phase = failed // and the kubelet would start it for ever
 	}
 	return s, true
 }

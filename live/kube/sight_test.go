@@ -43,6 +43,7 @@ func TestFailures(t *testing.T) {
 		{"ended by the controller", nil, []func(*corev1.Pod){ended}, gone, 0},
 		{"an original is preempted", nil, []func(*corev1.Pod){condition(corev1.DisruptionTarget, corev1.ConditionTrue)}, failed, 10},
 		{"a clone is preempted", nil, []func(*corev1.Pod){isClone, condition(corev1.DisruptionTarget, corev1.ConditionTrue)}, gone, 10},
+		{"a clone's failure is not ignored", ignoring, []func(*corev1.Pod){isClone, func(p *corev1.Pod) { p.Status.ContainerStatuses = terminated(100) }}, failed, 110},
 		{"a clone was not preempted", nil, []func(*corev1.Pod){isClone, condition(corev1.DisruptionTarget, corev1.ConditionFalse)}, failed, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestFailures(t *testing.T) {
 			if !ok || s.phase != c.phase {
 				t.Errorf("phase %d, want %d", s.phase, c.phase)
 			}
-			at := notBefore([]sight{s}, 0)
+			at := notBefore([]sight{s}, 0, s.clone)
 			if got := at.Sub(epoch); c.wait == 0 != at.IsZero() || c.wait > 0 && got != time.Duration(c.wait)*time.Second {
 				t.Errorf("waits %v, want %d s", got, c.wait)
 			}

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // tally is what a Job's pods and its status so far add up to.
@@ -104,10 +106,10 @@ func (t *tally) count(job *batchv1.Job, sc *scene) (failJobMessage string) {
 	} else {
 		t.countSuccesses(job, sc.pods)
 	}
-	newest := map[int]int{}
+	known := map[int]int{} // failures that some pod of an index remembers were before it
 	for i := range sc.sights {
 		s := &sc.sights[i]
-		newest[s.index] = max(newest[s.index], s.number)
+		known[s.index] = max(known[s.index], failuresOf(s.pod))
 	}
 	// then failures say nothing of their indexes, and nobody will succeed them
 	decided := conditionOf(&t.status, batchv1.JobFailureTarget) != nil || conditionOf(&t.status, batchv1.JobSuccessCriteriaMet) != nil
@@ -125,7 +127,7 @@ func (t *tally) count(job *batchv1.Job, sc *scene) (failJobMessage string) {
 			case decided || job.Spec.BackoffLimitPerIndex == nil:
 			case s.verdict.action == failIndex || failuresOf(s.pod) >= int(*job.Spec.BackoffLimitPerIndex):
 				t.failed[s.index] = true
-			case newest[s.index] == s.number:
+			case known[s.index] <= failuresOf(s.pod):
 				continue // its successor inherits the number of failures
 			}
 		}
@@ -139,9 +141,9 @@ func (t *tally) count(job *batchv1.Job, sc *scene) (failJobMessage string) {
 	return failJobMessage
 }
 
-// countsAsFailure tells whether the fate of a task was open when an attempt failed.
+// countsAsFailure tells whether an attempt has failed that was no clone, when the fate of its task was open.
 func (t *tally) countsAsFailure(s *sight) bool {
-	return s.phase == failed && !t.completed[s.index] && !t.failed[s.index]
+	return s.phase == failed && sched.FailureCounts(s.clone) && !t.completed[s.index] && !t.failed[s.index]
 }
 
 func (t *tally) listFailure(uid types.UID) {
@@ -295,23 +297,29 @@ func deadlineOf(job *batchv1.Job, st *batchv1.JobStatus) *time.Time {
 }
 
 // restartedTooOften tells whether the kubelet has started containers again so often that the Job has failed. That is
-// stricter than with pods, as Kubernetes' own controller has it: as many as spec.backoffLimit are too many.
+// stricter than with pods, as Kubernetes' own controller has it: as many as spec.backoffLimit are too many. Those of
+// clones do not count.
 func restartedTooOften(job *batchv1.Job, pods []*corev1.Pod) bool {
 	if job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return false
 	}
 	n := 0
 	for _, p := range pods {
-		if p.Labels[LostLabel] != "" || p.Status.Phase != corev1.PodRunning && p.Status.Phase != corev1.PodPending {
-			continue
-		}
-		for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-			for i := range statuses {
-				n += int(statuses[i].RestartCount)
-			}
+		if p.Labels[LostLabel] == "" && sched.FailureCounts(p.Labels[KindLabel] == clone) && (p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending) {
+			n += restartsOf(p)
 		}
 	}
 	return n >= max(1, int(*job.Spec.BackoffLimit))
+}
+
+// restartsOf returns how often the kubelet has started containers of a pod again.
+func restartsOf(p *corev1.Pod) (n int) {
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			n += int(statuses[i].RestartCount)
+		}
+	}
+	return n
 }
 
 func hasFinalizer(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, finalizer) }

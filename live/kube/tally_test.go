@@ -51,6 +51,7 @@ func unindexed(p *corev1.Pod) {
 func released(p *corev1.Pod) { p.Finalizers = nil }
 func deleted(p *corev1.Pod)  { p.DeletionTimestamp = &metav1.Time{Time: epoch} }
 func ended(p *corev1.Pod)    { p.Labels[LostLabel] = "sibling-won" }
+func cloned(p *corev1.Pod)   { p.Labels[KindLabel] = clone }
 func exit(code int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}}
@@ -119,6 +120,12 @@ func TestTally(t *testing.T) {
 		{"the index may fail once", perIndex, []*corev1.Pod{testPod(0, 0, bad)}, "[|] 0+0 0/1 0 "},
 		{"its successor knows", perIndex, []*corev1.Pod{testPod(0, 0, bad), testPod(0, 1, run, hadFailed(1))}, "[|] 1+0 0/1 1 "},
 		{"and not twice", perIndex, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1))}, "[|0] 0+0 0/1 1 "},
+		{"a clone has failed", nil, []*corev1.Pod{testPod(0, 0, run), testPod(0, 1, bad, cloned)}, "[|] 1+0 0/0 1 "},
+		{"clones have failed, too many if they counted", nil, []*corev1.Pod{testPod(0, 0, bad), testPod(0, 1, bad, cloned), testPod(1, 1, bad, cloned), testPod(0, 2, run)}, "[|] 1+0 0/1 3 "},
+		{"a clone would fail the job", policy, []*corev1.Pod{testPod(0, 0, run), testPod(0, 1, bad, exit(42), cloned)}, "[|] 1+0 0/0 1 "},
+		{"a clone would fail its index", perIndex, []*corev1.Pod{testPod(0, 1, run, hadFailed(1)), testPod(0, 2, bad, hadFailed(1), cloned)}, "[|] 1+0 0/0 1 "},
+		{"a clone that was made before does not know", perIndex, []*corev1.Pod{testPod(0, 0, bad), testPod(0, 1, run, cloned, hadFailed(0))}, "[|] 1+0 0/1 0 "},
+		{"restarts of a clone", restarting(2), []*corev1.Pod{testPod(0, 0, run), testPod(0, 1, run, cloned, restarted(9))}, "[|] 2+0 0/0 1 "},
 		{"nor for its clone", perIndex, []*corev1.Pod{testPod(0, 1, bad, hadFailed(1)), testPod(0, 2, bad, hadFailed(1))}, "[|0] 0+0 0/1 2 "},
 		{"counted before its index failed", func(j *batchv1.Job) {
 			perIndex(j)
