@@ -75,6 +75,7 @@ func (f *explainFlags) run(stdin io.Reader, out, notes io.Writer) error {
 		return err
 	}
 	printNotes(notes, said)
+	f.from.leftOut(stages, notes)
 	if len(stages) == 0 {
 		_, err := f.from.choose(nil)
 		return err
@@ -148,6 +149,8 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 	e.skew, e.hasSkew = st.Skew()
 	host, slow := st.SlowHost(explainSlow * e.median)
 	switch saved := e.saved() / e.now.Latency; {
+	case e.saved() > 0 && e.saved() < st.Resolution:
+		e.verdict, e.why = lightTail, fmt.Sprintf("clones save less than %s, the resolution of the log", humanSeconds(st.Resolution))
 	case slow && host.Slow >= explainSlowMin && float64(host.Slow) >= explainOnHost*float64(host.Of) && host.Share <= explainOfHost:
 		e.verdict, e.why = slowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, hosts[host.Host])
 	case slow && e.hasSkew && e.skew.R2 >= explainR2:

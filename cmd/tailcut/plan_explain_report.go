@@ -27,7 +27,9 @@ type explainStage struct {
 	Tasks     int     `json:"tasks"`
 	Succeeded int     `json:"attempts_succeeded"`
 	Failed    int     `json:"attempts_failed"`
-	Censored  int     `json:"attempts_censored"` // killed, or still running at the end of the log
+	Censored  int     `json:"attempts_censored"`  // killed, or still running at the end of the log
+	TimedOut  int     `json:"attempts_timed_out"` // left out
+	Cancelled int     `json:"attempts_cancelled"` // left out
 	Median    float64 `json:"median_seconds"`
 	Longest   float64 `json:"longest_seconds"`
 	Verdict   verdict `json:"verdict"`
@@ -43,7 +45,7 @@ type explainStage struct {
 
 func (e *explained) result() explainStage {
 	r := explainStage{
-		Job: e.Job, Stage: e.Stage.Stage, Name: e.StageName, Tasks: e.Tasks, Succeeded: len(e.Succeeded), Failed: e.Failed, Censored: len(e.Censored),
+		Job: e.Job, Stage: e.Stage.Stage, Name: e.StageName, Tasks: e.Tasks, Succeeded: len(e.Succeeded), Failed: e.Failed, Censored: len(e.Censored), TimedOut: e.TimedOut, Cancelled: e.Cancelled,
 		Median: e.median, Longest: e.longest, Verdict: e.verdict, Reason: e.why,
 	}
 	if e.planned {
@@ -81,7 +83,8 @@ func printExplainedJSON(out io.Writer, log string, all []*explained) error {
 func printExplainedCSV(out io.Writer, all []*explained) error {
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{"job", "stage", "name", "tasks", "attempts_succeeded", "attempts_failed", "attempts_censored", "median_seconds", "longest_seconds",
-		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason"})
+		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason",
+		"attempts_timed_out", "attempts_cancelled"})
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	optional := func(x *float64) string {
 		if x == nil {
@@ -93,7 +96,7 @@ func printExplainedCSV(out io.Writer, all []*explained) error {
 		r := e.result()
 		_ = w.Write([]string{r.Job, r.Stage, r.Name, strconv.Itoa(r.Tasks), strconv.Itoa(r.Succeeded), strconv.Itoa(r.Failed), strconv.Itoa(r.Censored),
 			number(r.Median), number(r.Longest), string(r.Verdict), optional(r.Latency), optional(r.Saved), optional(r.SavedMachine), r.Policy,
-			optional(r.R2), optional(r.Rank), r.Reason})
+			optional(r.R2), optional(r.Rank), r.Reason, strconv.Itoa(r.TimedOut), strconv.Itoa(r.Cancelled)})
 	}
 	w.Flush()
 	return w.Error()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/trace/history"
 )
 
 // forkFlags are the flags of 'tailcut plan fork'.
@@ -34,6 +35,7 @@ type forkFlags struct {
 	confidence bool
 	report     string
 	format     *choice
+	resolution float64 // seconds, of the clock of the log
 }
 
 func newPlanFork() *cobra.Command {
@@ -155,6 +157,8 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 		return nil, 0, fmt.Errorf("%s: %w", f.from.name(), err)
 	}
 	f.from.note(st, l, notes)
+	f.from.leftOut([]*history.Stage{st}, notes)
+	f.resolution = st.Resolution
 	if f.tasks == 0 {
 		if f.tasks = st.Tasks; f.tasks > maxPlanTasks {
 			f.tasks = manyTasks

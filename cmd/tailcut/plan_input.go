@@ -68,6 +68,23 @@ func (d durationsFrom) instead() string {
 	return "its " + what + " are " + largest(stages, how)
 }
 
+// leftOut tells which attempts of the stages are not planned with, and what the log's clock cannot show.
+func (d durationsFrom) leftOut(stages []*history.Stage, notes io.Writer) {
+	var timedOut, cancelled, raised int
+	var longest, resolution float64
+	for _, st := range stages {
+		timedOut, cancelled, raised = timedOut+st.TimedOut, cancelled+st.Cancelled, raised+st.Raised
+		longest, resolution = max(longest, st.LeftOut), max(resolution, st.Resolution)
+	}
+	if n := timedOut + cancelled; n > 0 {
+		fmt.Fprintf(notes, "tailcut: %s: %s left out, the longest after %s: %d timed out, %d cancelled; how long they would have taken is not known\n",
+			d.name(), count(n, "attempt"), humanSeconds(longest), timedOut, cancelled)
+	}
+	if raised > 0 {
+		fmt.Fprintf(notes, "tailcut: %s: the log has whole seconds: %s shorter than %s count as that long\n", d.name(), count(raised, "duration"), humanSeconds(resolution))
+	}
+}
+
 // note tells what was done about attempts that did not end.
 func (d durationsFrom) note(st *history.Stage, law *dist.Empirical, notes io.Writer) {
 	n := len(st.Censored)

@@ -158,6 +158,8 @@ func (a *forkAnswer) bar() (o plan.Outcome, quantile float64) {
 		o.Latency *= 1 - worthwhile
 		quantile *= 1 - worthwhile
 	}
+	o.Latency -= a.flags.resolution // less cannot be seen in the log
+	quantile -= a.flags.resolution
 	return o, quantile
 }
 

@@ -16,6 +16,8 @@ type Attempt struct {
 	Start    sched.Time
 	Duration sched.Time // at least 0; of an attempt that has not ended, how long it was seen to run
 	Outcome  Outcome
+	// to what the log rounds its clock, 0 if that is finer than a millisecond: durations differ from the truth by less
+	Resolution sched.Time
 
 	Speculative  bool // whether the log calls the attempt a clone
 	Host         string
@@ -38,15 +40,19 @@ func (a *Attempt) Seconds() float64 {
 type Outcome uint8
 
 // The outcomes. Of an attempt that was killed or still runs, Duration is a lower bound of what it would have needed: a
-// right-censored observation. A failed attempt says little about what a good one needs.
+// right-censored observation. A failed attempt says little about what a good one needs. One that reached a time limit,
+// or that somebody cancelled, was ended because of how long it took, or with all that ran then; nobody knows which, and
+// what it would have needed, or its clone, is not to be had from it.
 const (
 	Succeeded Outcome = iota
 	Failed
 	Killed
 	Running
+	TimedOut
+	Cancelled
 )
 
-var outcomeNames = [...]string{"succeeded", "failed", "killed", "running"}
+var outcomeNames = [...]string{"succeeded", "failed", "killed", "running", "timed out", "cancelled"}
 
 // String returns the outcome in lower case.
 func (o Outcome) String() string {

@@ -172,18 +172,18 @@ func TestFormats(t *testing.T) {
 			{Stage: "X", Task: 1, Number: 1, Start: at(1700000000), Duration: 1500e6, Host: "n1"},
 		}},
 		{"sacct", sacctParsable, "", "sacct of Slurm", []Attempt{
-			{Job: "123", Stage: "sim", Task: 7, Start: may6, Duration: 93784 * s, Host: "n1"},
-			{Job: "123", Stage: "sim", Task: 8, Start: may6, Duration: 600 * s, Outcome: Killed, Host: "n2"},
-			{Stage: "one", Task: 124, Duration: 60250e6, Outcome: Killed, Host: "n2"},
-			{Job: "124", Stage: "step", Duration: 300 * s, Outcome: Running, Host: "n2"},
+			{Job: "123", Stage: "sim", Task: 7, Start: may6, Duration: 93784 * s, Host: "n1", Resolution: s},
+			{Job: "123", Stage: "sim", Task: 8, Start: may6, Duration: 600 * s, Outcome: Cancelled, Host: "n2", Resolution: s},
+			{Stage: "one", Task: 124, Duration: 60250e6, Outcome: TimedOut, Host: "n2"},
+			{Job: "124", Stage: "step", Duration: 300 * s, Outcome: Running, Host: "n2", Resolution: s},
 		}},
 		{"sacct of fixed width", sacctFixed, "", "sacct of Slurm", []Attempt{
-			{Stage: "one", Task: 124, Duration: 7 * s}, {Stage: "one", Task: 125, Duration: 9 * s, Outcome: Killed},
+			{Stage: "one", Task: 124, Duration: 7 * s, Resolution: s}, {Stage: "one", Task: 125, Duration: 9 * s, Outcome: Cancelled, Resolution: s},
 		}},
 		{"pods", podList, "", "pods of Kubernetes", []Attempt{
-			{Job: "j", Start: may6, Duration: 10 * s, Host: "n1"},
-			{Job: "rs", Start: may6 + s, Duration: 3 * s, Outcome: Killed, Host: "n2"},
-			{Job: "j", Task: 1, Start: may6 + s, Duration: 9 * s, Outcome: Running, Host: "n2"},
+			{Job: "j", Start: may6, Duration: 10 * s, Host: "n1", Resolution: s},
+			{Job: "rs", Start: may6 + s, Duration: 3 * s, Outcome: Killed, Host: "n2", Resolution: s},
+			{Job: "j", Task: 1, Start: may6 + s, Duration: 9 * s, Outcome: Running, Host: "n2", Resolution: s},
 		}},
 		{"google", googleLog, "", "Google task events", []Attempt{
 			{Job: "55", Start: 2 * s, Duration: 3500e6, Host: "m2"},
@@ -233,12 +233,8 @@ func TestErrors(t *testing.T) {
 		{"old log, a time", strings.Replace(oldLogText, `"2500"`, `"soon"`, 1), "", `stdin:6: field FINISH_TIME: expected milliseconds since 1970, got "soon"`},
 		{"rumen, a time", strings.Replace(rumenLog, "1000", `"x"`, 1), "", `field mapTasks.attempts.startTime: expected a whole number, got a string`},
 		{"rumen, a result", strings.Replace(rumenLog, "SUCCESS", `FINE`, 1), "", `field mapTasks.attempts.result: expected SUCCESS, FAILED or KILLED, got "FINE"`},
-		{"parallel, a time", strings.Replace(parallelLog, "1.500", "1,5", 1), "", `stdin:2: field JobRuntime: expected a number of seconds of at least 0, got "1,5"`},
-		{"nextflow, a time", strings.Replace(nextflowLog, "250ms", "250 ms", 1), "", `stdin:3: field realtime: expected a time such as 1h 2m 3.5s`},
 		{"nextflow, columns", "task_id\tname\tstatus\n", "", `stdin:1: expected the column realtime, or start and complete, or duration; there are: task_id name status`},
 		{"sacct, columns", "JobID|JobName|State\n", "", `stdin:1: expected the column Elapsed, which sacct shows with --format=JobID,JobName,State,Elapsed; there are: JobID JobName State`},
-		{"sacct, a state", strings.Replace(sacctParsable, "TIMEOUT", "GONE", 1), "", `stdin:6: field State: expected a state of a job, such as COMPLETED or TIMEOUT, got "GONE"`},
-		{"sacct, a time", strings.Replace(sacctParsable, "00:10:00", "10 min", 1), "", `stdin:4: field Elapsed: expected a time such as 1-02:03:04`},
 		{"pods, a date", strings.Replace(podList, "07:08:19Z", "soon", 1), "", `stdin:3: field items.status.containerStatuses: expected a date such as`},
 		{"google, a type", strings.Replace(googleLog, "m2,5,", "m2,x,", 1), "", `stdin:7: field 6 (event type): expected a number from 0 to 8, got "x"`},
 		{"google's jobs", "5620274759,,6252007148,4,AL=,0,v9=,8e=\n", "", `stdin:1: expected the 13 columns of task events, found the 8 of job events, which have no tasks`},
@@ -421,7 +417,7 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("more than a line: %q", err)
 		}
 		for _, a := range all {
-			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Running || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 {
+			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Cancelled || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 {
 				t.Errorf("out of range: %+v", a)
 			}
 		}
@@ -447,7 +443,7 @@ func FuzzReaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind byte, text string) {
 		r := kinds[int(kind)%len(kinds)].reader()
 		check := func(a *Attempt) error {
-			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Running || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 || a.Task < 0 {
+			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Cancelled || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 || a.Task < 0 {
 				t.Errorf("out of range: %+v", *a)
 			}
 			return nil

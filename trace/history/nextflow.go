@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -12,20 +13,28 @@ import (
 // The trace file of Nextflow (-with-trace): columns parted by tabs, of which the user chooses some, in words (1m 2.5s)
 // or raw (milliseconds).
 //
-// Stage is the process, or the name without what is in brackets; Task is task_id. The duration is realtime, else
+// Stage is the process, or the name without what is in brackets; Task is task_id. A retry has a task_id of its own and
+// the name of the task that failed: it is a further attempt of that. A row that cannot be read is passed over and
+// counted. The duration is realtime, else
 // complete minus start, else the column duration, which has the wait in the queue in it. Tasks that a resumed run took
 // from its cache count as they ran then.
 
 type nextflow struct {
 	names    names
-	attempts map[int]int // by task_id, where the log has no column attempt
+	attempts map[int]int            // by task
+	failed   map[nextflowName][]int // tasks whose last attempt failed
 	t        table
 	a        Attempt
 
-	id, name, process, status, realtime, start, complete, duration, attempt, host, readBytes int
+	id, name, tag, process, status, realtime, start, complete, duration, attempt, host, readBytes int
 }
 
-func newNextflow() *nextflow { return &nextflow{names: names{}, attempts: map[int]int{}} }
+// nextflowName is what a task and its retries have in common.
+type nextflowName struct{ stage, name string }
+
+func newNextflow() *nextflow {
+	return &nextflow{names: names{}, attempts: map[int]int{}, failed: map[nextflowName][]int{}}
+}
 
 // nextflowHead recognises the names of columns.
 func nextflowHead(head []byte) bool {
@@ -48,10 +57,14 @@ func (n *nextflow) read(in *lines, emit emit) error {
 			t.header(appendSplit(nil, line, "\t"))
 			return n.header()
 		}
-		if err := t.split(line, "\t"); err != nil {
+		err := t.split(line, "\t")
+		if err == nil {
+			err = n.line(emit)
+		}
+		if err == nil || errors.Is(err, errEnough) || in.open {
 			return err
 		}
-		return n.line(emit)
+		return in.skip(err)
 	})
 }
 
@@ -59,6 +72,7 @@ func (n *nextflow) header() error {
 	t := &n.t
 	n.id, n.name, n.process, n.status = t.find("task_id"), t.find("name"), t.find("process"), t.find("status")
 	n.realtime, n.start, n.complete, n.duration = t.find("realtime"), t.find("start"), t.find("complete"), t.find("duration")
+	n.tag = t.find("tag")
 	n.attempt, n.host, n.readBytes = t.find("attempt"), t.find("hostname"), t.find("rchar", "read_bytes")
 	switch {
 	case n.id < 0 || n.status < 0:
@@ -89,15 +103,8 @@ func (n *nextflow) line(emit emit) error {
 	default:
 		return t.expected(n.status, "COMPLETED, CACHED, FAILED or ABORTED")
 	}
-	if n.attempt >= 0 {
-		number, err := strconv.Atoi(string(t.cell(n.attempt)))
-		if err != nil || number < 1 {
-			return t.expected(n.attempt, "the number of an attempt, from 1")
-		}
-		n.a.Number = number - 1
-	} else {
-		n.a.Number = n.attempts[id]
-		n.attempts[id]++
+	if err := n.number(); err != nil {
+		return err
 	}
 	known, err := n.times()
 	if err != nil {
@@ -108,6 +115,37 @@ func (n *nextflow) line(emit emit) error {
 	}
 	n.a.InputBytes, _ = size(t.cell(n.readBytes))
 	return emit(&n.a)
+}
+
+// number finds the task that the row is an attempt of, and which attempt.
+func (n *nextflow) number() error {
+	t := &n.t
+	first := false
+	if n.attempt >= 0 {
+		number, err := strconv.Atoi(string(t.cell(n.attempt)))
+		if err != nil || number < 1 {
+			return t.expected(n.attempt, "the number of an attempt, from 1")
+		}
+		first = number == 1
+		n.a.Number = number - 1
+	}
+	what := nextflowName{n.a.Stage, n.names.keep(t.cell(n.name))}
+	if n.name < 0 {
+		what.name = n.names.keep(t.cell(n.tag))
+	}
+	open := n.failed[what]
+	if what.name != "" && len(open) > 0 && !first {
+		n.a.Task = open[0]
+		n.failed[what] = open[1:]
+	}
+	if n.attempt < 0 {
+		n.a.Number = n.attempts[n.a.Task]
+	}
+	n.attempts[n.a.Task]++
+	if n.a.Outcome == Failed {
+		n.failed[what] = append(n.failed[what], n.a.Task)
+	}
+	return nil
 }
 
 // stage returns the process: of the name "FASTQC (sample 3)" it is FASTQC.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"strconv"
 
@@ -10,11 +11,14 @@ import (
 
 // The joblog of GNU parallel, which tailcut run --joblog writes as well: columns parted by tabs, Seq, Host, Starttime,
 // JobRuntime, Send, Receive, Exitval, Signal, Command. Task is Seq; further lines of the same Seq are further attempts.
-// Exitval and Signal tell the outcome: an attempt with a signal was killed.
+// Exitval and Signal tell the outcome: an attempt with a signal was killed. Whether by --timeout or because another one
+// had won the log does not say. A row that cannot be read is passed over and counted.
 
 type parallel struct {
 	names    names
 	attempts map[int]int // by Seq
+	killed   int
+	notes    *notes
 	a        Attempt
 }
 
@@ -37,15 +41,22 @@ const (
 
 func (p *parallel) read(in *lines, emit emit) error {
 	t := table{in: in, columns: parallelColumns}
+	p.notes = in.notes
 	return in.each(func(line []byte) error {
 		if len(line) == 0 || bytes.HasPrefix(line, []byte("Seq\t")) {
 			return nil // logs that were appended to one another repeat the header
 		}
 		t.row = appendSplit(t.row[:0], line, "\t")
+		var err error
 		if len(t.row) <= parallelCommand {
-			return in.expected("", "9 columns, the last the command", line)
+			err = in.expected("", "9 columns, the last the command", line)
+		} else {
+			err = p.line(&t, emit)
 		}
-		return p.line(&t, emit)
+		if err == nil || errors.Is(err, errEnough) || in.open {
+			return err
+		}
+		return in.skip(err)
 	})
 }
 
@@ -75,13 +86,19 @@ func (p *parallel) line(t *table, emit emit) error {
 	switch {
 	case signal != 0:
 		p.a.Outcome = Killed
+		p.killed++
 	case exit != 0:
 		p.a.Outcome = Failed
 	}
 	return emit(&p.a)
 }
 
-func (p *parallel) finish(emit) error { return nil }
+func (p *parallel) finish(emit) error {
+	if p.killed > 0 && p.notes != nil {
+		p.notes.other = append(p.notes.other, "the joblog does not tell by what attempts were killed: if that was a time limit (--timeout), the true tail is longer")
+	}
+	return nil
+}
 
 // decimal reads a number of seconds of at least 0.
 func decimal(b []byte) (sched.Time, bool) {

@@ -14,7 +14,8 @@ import (
 // Job is the name of the Job, else of whatever owns the pod, else the pod's. Task is the completion index of an indexed
 // Job, or what Tailcut's controller says, otherwise every pod is a task by itself, numbered from 0. A pod that was
 // deleted or evicted while it ran was killed; how long a pod ran that still runs is counted until the last instant in
-// the list.
+// the list. Of a container that was started again in its pod, Kubernetes keeps the last end before: that is an attempt
+// of the task as well. Pods that reached activeDeadlineSeconds timed out.
 
 type pods struct {
 	names   names
@@ -57,15 +58,19 @@ type pod struct {
 }
 
 type podContainer struct {
-	State struct {
-		Running *struct {
-			Started string `json:"startedAt"`
-		} `json:"running"`
-		Terminated *struct {
-			Started  string `json:"startedAt"`
-			Finished string `json:"finishedAt"`
-		} `json:"terminated"`
-	} `json:"state"`
+	State podState `json:"state"`
+	Last  podState `json:"lastState"`
+}
+
+type podState struct {
+	Running *struct {
+		Started string `json:"startedAt"`
+	} `json:"running"`
+	Terminated *struct {
+		Started  string `json:"startedAt"`
+		Finished string `json:"finishedAt"`
+		Exit     int    `json:"exitCode"`
+	} `json:"terminated"`
 }
 
 func (p *pods) read(in *lines, emit emit) error {
@@ -126,7 +131,12 @@ func (p *pods) pod(s *jsonStream, d *pod, emit emit) error {
 		p.latest = max(p.latest, t)
 		return t, nil
 	}
+	p.a = Attempt{Job: p.job(d), Host: p.names.keep([]byte(d.Spec.Node)), Resolution: sched.Second}
+	var before Attempt // of the container, in the same pod
 	for _, c := range d.Status.Containers {
+		if err := before.failedBefore(&c, instant); err != nil {
+			return err
+		}
 		var started string
 		switch {
 		case c.State.Running != nil:
@@ -149,11 +159,19 @@ func (p *pods) pod(s *jsonStream, d *pod, emit emit) error {
 			start = t
 		}
 	}
-	if start == 0 {
+	if start == 0 && before.Start == 0 {
 		return nil // it waits
 	}
-	p.a = Attempt{Job: p.job(d), Start: start, Duration: span(start, end), Host: p.names.keep([]byte(d.Spec.Node))}
 	p.number(d)
+	if before.Start > 0 {
+		a := p.a
+		a.Start, a.Duration, a.Outcome = before.Start, before.Duration, Failed
+		if err := emit(&a); err != nil || start == 0 {
+			return err
+		}
+		p.a.Number = p.another(d)
+	}
+	p.a.Start, p.a.Duration = start, span(start, end)
 	switch {
 	case running:
 		p.a.Outcome = Running
@@ -162,10 +180,39 @@ func (p *pods) pod(s *jsonStream, d *pod, emit emit) error {
 	case d.Status.Phase == "Succeeded":
 	case d.Metadata.Deleted != "" || d.Status.Reason == "Evicted" || d.Status.Reason == "Preempting":
 		p.a.Outcome = Killed
+	case d.Status.Reason == "DeadlineExceeded":
+		p.a.Outcome = TimedOut
 	default:
 		p.a.Outcome = Failed
 	}
 	return emit(&p.a)
+}
+
+// failedBefore takes the end before the last of a container, if it was a failure, the earliest of a pod.
+func (a *Attempt) failedBefore(c *podContainer, instant func(string) (sched.Time, error)) error {
+	last := c.Last.Terminated
+	if last == nil || last.Started == "" || last.Exit == 0 {
+		return nil
+	}
+	from, err := instant(last.Started)
+	if err != nil {
+		return err
+	}
+	until, err := instant(last.Finished)
+	if err == nil && (a.Start == 0 || from < a.Start) {
+		a.Start, a.Duration = from, span(from, until)
+	}
+	return err
+}
+
+// another returns the number of the next attempt of the task that the pod is of.
+func (p *pods) another(d *pod) int {
+	key := podTask{p.a.Job, p.a.Task}
+	if _, indexed := p.index[key]; !indexed {
+		return p.a.Number + 1
+	}
+	p.index[key]++
+	return p.index[key] - 1
 }
 
 // job returns whose pod it is.

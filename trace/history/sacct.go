@@ -2,8 +2,12 @@ package history
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -15,8 +19,12 @@ import (
 //
 // A row is an attempt. Stage is JobName. For element 7 of the array job 123, whose JobID is 123_7, Job is 123 and Task
 // is 7; of a plain job Job is "" and Task its number, so that jobs of one name are one stage; of the step 123.4 Job is
-// 123 and Task is 4. The steps batch, extern and interactive are parts of their job and passed over. Of a requeued job
-// that is listed with --duplicates every row counts.
+// 123 and Task is 4. The component 123+2 of a heterogeneous job is the job 125, as Slurm counts. The steps batch,
+// extern and interactive are parts of their job and passed over, and so are elements 123_[8-20] that never started. Of
+// a requeued job that is listed with --duplicates every row counts.
+//
+// A job's name may have a |: then the row has more cells than the first line, and they are the name's. Names of
+// states are cut to the width of their column: OUT_OF_ME+. A row that cannot be read is passed over and counted.
 
 type sacct struct {
 	names    names
@@ -64,7 +72,11 @@ func (s *sacct) read(in *lines, emit emit) error {
 		case t.columns == nil:
 			return s.widths(head, line)
 		default:
-			return s.row(line, emit)
+			err := s.row(line, emit)
+			if err == nil || errors.Is(err, errEnough) || in.open {
+				return err
+			}
+			return in.skip(err)
 		}
 		return nil
 	})
@@ -111,25 +123,48 @@ func (s *sacct) header() error {
 // sacctStates maps the first word of a state. Jobs that have not started are not there.
 var sacctStates = map[string]Outcome{
 	"COMPLETED": Succeeded, "COMPLETING": Succeeded, "RUNNING": Running, "SUSPENDED": Running, "FAILED": Failed, "NODE_FAIL": Failed, "OUT_OF_MEMORY": Failed,
-	"BOOT_FAIL": Failed, "TIMEOUT": Killed, "CANCELLED": Killed, "PREEMPTED": Killed, "DEADLINE": Killed, "REVOKED": Killed, "REQUEUED": Killed,
+	"BOOT_FAIL": Failed, "TIMEOUT": TimedOut, "DEADLINE": TimedOut, "CANCELLED": Cancelled, "PREEMPTED": Killed, "REVOKED": Killed, "REQUEUED": Killed,
+}
+
+// sacctWaiting are states of jobs that have not started.
+var sacctWaiting = []string{"PENDING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "RESIZING"}
+
+// sacctState reads the first word of a state, which may have been cut; waiting says that the job has not started.
+func sacctState(word []byte) (outcome Outcome, waiting, known bool) {
+	name, cut := strings.CutSuffix(string(word), "+")
+	for _, w := range sacctWaiting {
+		if w == name || cut && strings.HasPrefix(w, name) && len(name) > 3 {
+			return 0, true, true
+		}
+	}
+	if outcome, known = sacctStates[name]; known || !cut || len(name) < 4 {
+		return outcome, false, known
+	}
+	for _, state := range slices.Sorted(maps.Keys(sacctStates)) {
+		if strings.HasPrefix(state, name) {
+			return sacctStates[state], false, true
+		}
+	}
+	return 0, false, false
 }
 
 func (s *sacct) row(line []byte, emit emit) error {
 	t := &s.t
 	if s.edges != nil {
 		t.row = s.cut(t.row[:0], line)
-	} else if err := t.split(line, s.by); err != nil {
-		return err
+	} else {
+		t.row = s.whole(appendSplit(t.row[:0], line, s.by))
+		if len(t.row) != len(t.columns) {
+			return t.in.wrong("", fmt.Errorf("expected %d columns as in the first line, got %d", len(t.columns), len(t.row)))
+		}
 	}
 	word, _, _ := bytes.Cut(t.cell(s.state), []byte{' '})
-	word = bytes.TrimSuffix(word, []byte{'+'}) // "CANCELLED+": cut to the column's width
-	outcome, known := sacctStates[string(word)]
+	outcome, waiting, known := sacctState(word)
 	switch {
-	case known:
-	case slices.Contains([]string{"PENDING", "CONFIGURING", "REQUEUE_HOLD", "RESIZING"}, string(word)):
-		return nil
-	default:
+	case !known:
 		return t.expected(s.state, "a state of a job, such as COMPLETED or TIMEOUT")
+	case waiting || bytes.Contains(t.cell(s.id), []byte("_[")):
+		return nil
 	}
 	job, task, part := s.parseID(t.cell(s.id))
 	if task < 0 {
@@ -149,13 +184,23 @@ func (s *sacct) row(line []byte, emit emit) error {
 	return emit(&s.a)
 }
 
+// whole puts the cells of a name together that has a | in it.
+func (s *sacct) whole(cells [][]byte) [][]byte {
+	more := len(cells) - len(s.t.columns)
+	if more <= 0 || s.name < 0 {
+		return cells
+	}
+	name := bytes.Join(cells[s.name:s.name+more+1], []byte(s.by))
+	return slices.Replace(cells, s.name, s.name+more+1, name)
+}
+
 // parseID takes an id apart; task is -1 of one that is wrong. part says that it is a part of a job which is listed
 // itself.
 func (s *sacct) parseID(id []byte) (job []byte, task int, part bool) {
 	base, step, isStep := bytes.Cut(id, []byte{'.'})
 	number, element, isElement := bytes.Cut(base, []byte{'_'})
-	number, _, _ = bytes.Cut(number, []byte{'+'}) // a component of a heterogeneous job
-	if !whole(number) {
+	number, component, isComponent := bytes.Cut(number, []byte{'+'})
+	if !whole(number) || isComponent && !whole(component) {
 		return nil, -1, false
 	}
 	if isStep && !whole(step) {
@@ -169,6 +214,10 @@ func (s *sacct) parseID(id []byte) (job []byte, task int, part bool) {
 		job, text = number, element
 	}
 	n, err := strconv.Atoi(string(text))
+	if isComponent && !isStep && !isElement {
+		offset, _ := strconv.Atoi(string(component))
+		n += offset
+	}
 	if err != nil || n < 0 {
 		return nil, -1, false
 	}
@@ -183,6 +232,7 @@ func (s *sacct) times() (known bool, err error) {
 		return false, err
 	}
 	s.a.Start = start
+	s.a.Resolution = sched.Second
 	if text := t.cell(s.raw); len(text) > 0 {
 		d, ok := decimal(text)
 		if !ok {
@@ -195,6 +245,9 @@ func (s *sacct) times() (known bool, err error) {
 		d, ok := sacctSpan(text)
 		if !ok {
 			return false, t.expected(s.elapsed, "a time such as 1-02:03:04, 02:03:04 or 03:04")
+		}
+		if bytes.IndexByte(text, '.') >= 0 {
+			s.a.Resolution = 0
 		}
 		s.a.Duration = d
 		return true, nil

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -208,6 +209,11 @@ func (s *spark) taskEnd(emit emit) error {
 	start, err := s.instant("Launch Time", e.launched)
 	if err != nil {
 		return err
+	}
+	if e.finished == 0 {
+		// when it ended is not known, and it did not last until 1970
+		delete(s.running, e.id)
+		return s.in.skip(s.in.wrong("Finish Time", errors.New("expected when the attempt ended, got 0")))
 	}
 	end, err := s.instant("Finish Time", e.finished)
 	if err != nil {

@@ -12,7 +12,14 @@ type Stage struct {
 	Succeeded []Observation // attempts that succeeded
 	Censored  []float64     // seconds that attempts had run when they were killed, or when the log ended
 	Failed    int           // attempts
+	TimedOut  int           // attempts that are left out
+	Cancelled int           // the same
+	LeftOut   float64       // seconds that the longest of those had run
 	Tasks     int           // different tasks that were seen
+	// Resolution is the log's, in seconds: durations that it rounds to less count as that long, and nothing shorter can
+	// be told apart. Raised is their number.
+	Resolution float64
+	Raised     int
 }
 
 // Observation is an attempt that succeeded.
@@ -72,6 +79,7 @@ func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*S
 			tasks[task{st, a.Task}] = struct{}{}
 			st.Tasks++
 		}
+		st.Resolution = max(st.Resolution, a.Resolution.Seconds())
 		switch a.Outcome {
 		case Succeeded:
 			host, known := numbers[a.Host]
@@ -80,9 +88,20 @@ func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*S
 				hosts = append(hosts, a.Host)
 				numbers[a.Host] = host
 			}
-			st.Succeeded = append(st.Succeeded, Observation{a.Seconds(), a.InputBytes + a.ShuffleBytes, host})
+			seconds := a.Seconds()
+			if seconds < a.Resolution.Seconds() {
+				seconds = a.Resolution.Seconds()
+				st.Raised++
+			}
+			st.Succeeded = append(st.Succeeded, Observation{seconds, a.InputBytes + a.ShuffleBytes, host})
 		case Failed:
 			st.Failed++
+		case TimedOut:
+			st.TimedOut++
+			st.LeftOut = max(st.LeftOut, a.Seconds())
+		case Cancelled:
+			st.Cancelled++
+			st.LeftOut = max(st.LeftOut, a.Seconds())
 		default:
 			st.Censored = append(st.Censored, a.Seconds())
 		}
