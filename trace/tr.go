@@ -13,7 +13,7 @@ import (
 // the mean of their durations, then n durations; times in seconds. A job is one stage.
 //
 // The mean is what a scheduler is told beforehand. The format has no standard deviation; the deviation of the durations
-// on the line takes its place.
+// on the line takes its place. A mean of 0 beside durations that take time says nothing: theirs takes its place.
 
 // trLine reads one job.
 func (in *reader) trLine(text string) error {
@@ -49,7 +49,10 @@ func (in *reader) trLine(text string) error {
 	if rest != "" {
 		return in.wrong(strconv.FormatUint(n+4, 10), fmt.Errorf("expected the end of the line after %d durations, got %q", n, abridged(rest)))
 	}
-	_, sd := moments(w.Durations[first:])
+	own, sd := moments(w.Durations[first:])
+	if mean == 0 {
+		mean = own
+	}
 	w.Jobs = append(w.Jobs, Job{Arrival: arrival, Number: in.line, FirstStage: uint32(len(w.Stages)), Stages: 1})
 	w.Stages = append(w.Stages, Stage{FirstTask: uint32(first), Tasks: uint32(n), Law: -1, Mean: mean, SD: sd})
 	return nil

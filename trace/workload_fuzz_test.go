@@ -15,6 +15,7 @@ import (
 func FuzzReadTR(f *testing.F) {
 	f.Add("0.5 2 3 2 4\n7 1 1 1e-3\n")
 	f.Add("# c\n\n9 1 .5 1.\n3 1 0 0")
+	f.Add("0. 2 0 0 1\n0 1 0 00000") // a mean that says nothing
 	f.Fuzz(func(t *testing.T, text string) { roundTrip(t, text, WriteTR) })
 }
 
