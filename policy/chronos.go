@@ -20,6 +20,11 @@ package policy
 // is kept, so nothing is extrapolated. A clone for which there is no slot, or that a limit refuses, is left out;
 // waiting tasks go first. Jobs without a deadline, or of whose durations nothing is known, get no clones.
 //
+// The paper looks at tau_est, once. Here a task whose attempts all stand still (silence.go), and by what is known then
+// end after the deadline, is looked at from tau_est on whenever its stage is, and after the deadline as well: under
+// restart and clone it gets r fresh clones, at least one; under resume it is replaced. Attempts that report what is so
+// are judged at tau_est alone. silence=false is the paper's rule.
+//
 // An event costs O(log jobs), tau_est and tau_kill O(attempts of the stage).
 
 import (
@@ -47,6 +52,7 @@ func chronosEntry(strategy plan.Strategy, summary string) Entry {
 			{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "most attempts of a task, r+1, to choose from"},
 			{Name: "price", Kind: Float, Default: "0.0001", Min: 0, Max: 1e9, Help: "of a second of machine time, in the net utility"},
 			{Name: "floor", Kind: Float, Default: "0", Min: 0, Max: 1, Help: "PoCD that is worth nothing, in the net utility"},
+			{Name: "silence", Kind: Bool, Default: "true", Help: "help tasks that stand still whenever that is seen; the paper does not"},
 			lawParam,
 			launchParam,
 			orderParam,
@@ -64,6 +70,7 @@ type chronos struct {
 	detect, kill float64
 	clones, most int // clones is -1 where it is chosen
 	price, floor float64
+	hears        bool // silence
 	law          dist.Law
 	stages       perStage[chronosStage]
 	due          heap[rising[sched.Time]] // stages by tau_est or tau_kill, whichever is next
@@ -74,12 +81,13 @@ type chronosStage struct {
 	killAt    sched.Time
 	fits      lawOfStage
 	detecting bool // tau_est is to come
+	looking   bool // tau_est is over: attempts that stand still are judged
 }
 
 func newChronos(strategy plan.Strategy, a Args) sched.Policy {
 	p := &chronos{
-		resuming: resuming{a.Span("launch")}, strategy: strategy, order: ordered(a), detect: a.Float("detect"), clones: a.Int("clones"), most: a.Int("max_attempts") - 1,
-		price: a.Float("price"), floor: a.Float("floor"), law: a.Law("law"),
+		resuming: newResuming(a.Span("launch")), strategy: strategy, order: ordered(a), detect: a.Float("detect"), clones: a.Int("clones"), most: a.Int("max_attempts") - 1,
+		price: a.Float("price"), floor: a.Float("floor"), hears: a.Bool("silence"), law: a.Law("law"),
 	}
 	p.kill = max(a.Float("kill"), p.detect)
 	return p
@@ -87,6 +95,7 @@ func newChronos(strategy plan.Strategy, a Args) sched.Policy {
 
 func (p *chronos) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
+	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
 		if v.Visible(ev.Stage) {
@@ -105,6 +114,7 @@ func (p *chronos) ready(v *sched.View, s sched.StageID) {
 	stage := v.Stage(s)
 	deadline := v.Job(stage.Job).Deadline
 	left := (deadline - v.Now()).Seconds()
+	st.looking = left <= 0
 	if deadline == sched.Never || left <= 0 || stage.Tasks == 0 {
 		return
 	}
@@ -119,6 +129,7 @@ func (p *chronos) ready(v *sched.View, s sched.StageID) {
 		st.clones, _ = c.Best(p.strategy, p.most, p.floor, p.price)
 	}
 	st.killAt = later(v.Now(), p.kill*left)
+	st.looking = p.strategy == plan.ChronosClone
 	if st.detecting = p.strategy != plan.ChronosClone; st.detecting {
 		p.due.set(int(s), rising[sched.Time]{later(v.Now(), p.detect*left)})
 	} else {
@@ -131,7 +142,7 @@ func (p *chronos) Decide(v *sched.View, act *sched.Actions) {
 	for p.due.len() > 0 && p.due.topKey().x <= v.Now() {
 		s := sched.StageID(p.due.top())
 		if st := p.stages.of(s); st.detecting {
-			st.detecting = false
+			st.detecting, st.looking = false, true
 			p.due.set(int(s), rising[sched.Time]{st.killAt})
 			p.speculate(v, act, s, st.clones)
 		} else {
@@ -139,8 +150,14 @@ func (p *chronos) Decide(v *sched.View, act *sched.Actions) {
 			p.settle(v, act, s)
 		}
 	}
+	p.quiet.look(v, func(s sched.StageID, t sched.TaskID) {
+		if st := p.stages.of(s); st.looking && p.hears {
+			p.revive(v, act, s, t, max(1, st.clones))
+		}
+	})
 	p.start(v, act)
 	wakeFor(act, &p.due)
+	wakeFor(act, &p.quiet.due)
 }
 
 // start gives free slots to waiting tasks, and under clone their clones with them.
@@ -168,29 +185,51 @@ func (p *chronos) more(v *sched.View, act *sched.Actions, t sched.TaskID, n int,
 
 // speculate does what is done at tau_est.
 func (p *chronos) speculate(v *sched.View, act *sched.Actions, s sched.StageID, clones int) {
-	deadline := v.Job(v.Stage(s).Job).Deadline
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		a, row := p.foremost(v, t)
-		end, known := p.end(&row)
-		if !known || end <= deadline {
-			continue
-		}
-		if p.strategy == plan.ChronosRestart {
-			p.more(v, act, t, clones, 0, sched.Straggling)
-			continue
-		}
-		if v.Task(t).Live > 1 || !mayKill(v, t) {
-			continue
-		}
-		p.replace(v, act, a)
-		p.order.touch(v, v.Stage(s).Job)
-		p.more(v, act, t, clones, v.Task(t).Saved, sched.Straggling)
+		p.help(v, act, s, t, clones)
 	}
+}
+
+// help gives a task that is seen to end after its deadline the attempts that the strategy has for it.
+func (p *chronos) help(v *sched.View, act *sched.Actions, s sched.StageID, t sched.TaskID, clones int) {
+	a, row := p.foremost(v, t)
+	end, known := p.end(&row)
+	if !known || end <= v.Job(v.Stage(s).Job).Deadline {
+		return
+	}
+	if p.strategy != plan.ChronosResume {
+		p.more(v, act, t, clones, 0, sched.Straggling)
+		return
+	}
+	if v.Task(t).Live > 1 || !mayKill(v, t) {
+		return
+	}
+	if p.quiet.silent(v, a) {
+		p.quiet.strike(t)
+	}
+	p.replace(v, act, a)
+	p.order.touch(v, v.Stage(s).Job)
+	p.more(v, act, t, clones, v.Task(t).Saved, sched.Straggling)
+}
+
+// revive helps a task whose attempts all stand still. Where it may have no more, only the foremost of them goes on,
+// since they are in the way of new ones.
+func (p *chronos) revive(v *sched.View, act *sched.Actions, s sched.StageID, t sched.TaskID, clones int) {
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		if !p.quiet.silent(v, a) {
+			return
+		}
+	}
+	room := min(p.most+1-int(v.Task(t).Live), v.AttemptRoom(t))
+	if p.strategy == plan.ChronosResume || room <= 0 {
+		p.prune(v, act, t)
+	}
+	p.help(v, act, s, t, min(clones, max(1, room)))
 }
 
 // replace kills the only attempt of a task and launches another that goes on from it, on another machine if one is
 // free.
-func (r resuming) replace(v *sched.View, act *sched.Actions, a sched.AttemptID) {
+func (r *resuming) replace(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	row := v.Attempt(a)
 	m, free := elsewhere(v, row.Task)
 	mustKill(act, a, sched.Replaced)

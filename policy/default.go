@@ -34,13 +34,13 @@ func WithDefault(spec, param, value string) (string, error) {
 
 // ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is
 // its start: it plans anew at reports of progress, every so often; never if that is "". The job has no master beside
-// its tasks, and is not given up when it is late. What the specification itself says stands.
+// its tasks, and how often it reports is learnt from it. What the specification itself says stands.
 func ForOneJob(spec, interval string) (string, error) {
 	e, err := Find(spec)
 	if err != nil || e.param("late") == nil {
 		return spec, err
 	}
-	params := [][2]string{{"master_slots", "0"}, {"late", "demote"}}
+	params := [][2]string{{"master_slots", "0"}, {"judge", "0s"}}
 	if interval != "" {
 		params = append(params, [2]string{"when", "reports"}, [2]string{"interval", interval})
 	}

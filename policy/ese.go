@@ -18,7 +18,8 @@ package policy
 // 2 for a Pareto law of index 2.
 //
 // Readings beside those of sca.go. The mean task is that of all that have finished so far; before one has, every stage
-// is short enough. A stage of which the mean is not known has no duplicates.
+// is short enough. A stage of which the mean is not known has no duplicates. The t_rem of an attempt that stands still
+// grows, see silence.go.
 //
 // A slot of time costs O(w log w + d log d) for w stages with waiting tasks and d tasks that are late, and what it
 // launches.
@@ -134,6 +135,7 @@ func (p *ese) limit(v *sched.View, st *eseStage) sched.Time {
 }
 
 func (p *ese) Decide(v *sched.View, act *sched.Actions) {
+	p.ends.look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.of(s), t) })
 	if !p.begins(v, act) || v.FreeSlots() == 0 {
 		return
 	}

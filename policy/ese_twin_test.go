@@ -49,6 +49,7 @@ func (p *eseTwin) Observe(v *sched.View, ev *sched.Event) {
 }
 
 func (p *eseTwin) Decide(v *sched.View, act *sched.Actions) {
+	p.look(v, act)
 	if !p.begins(v, act) {
 		return
 	}

@@ -25,7 +25,8 @@ package policy
 // tasks; the paper learns this point from samples. Equal t_new: first what waits. A task whose t_new is above left is
 // of no use in the paper, but a job here ends when all is done: such tasks wait until no other of the job has a use for
 // a slot, and get no duplicates. So do tasks of stages of which nothing is known. With Need for all tasks and no
-// deadline this is the form that Xu et al. (TPDS 2017) compare with.
+// deadline this is the form that Xu et al. (TPDS 2017) compare with. The paper's tasks report at all times; here the
+// t_rem of one that stands still grows, see silence.go.
 //
 // An event costs O(log tasks of the stage + log jobs + stages of the job), and O(running tasks of the stage) more where
 // not all tasks are needed.
@@ -287,6 +288,10 @@ func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Ti
 }
 
 func (p *grass) Decide(v *sched.View, act *sched.Actions) {
+	p.ends.look(v, act, func(_ sched.StageID, t sched.TaskID) {
+		p.place(v, t)
+		p.touch(v, v.JobOf(t))
+	})
 	for p.switches.len() > 0 && p.switches.topKey().x <= v.Now() {
 		p.touch(v, sched.JobID(p.switches.top()))
 	}

@@ -32,6 +32,7 @@ func TestGrassTwin(t *testing.T) {
 }
 
 func (p *grassTwin) Decide(v *sched.View, act *sched.Actions) {
+	p.look(v, act)
 	for p.give(v, act) {
 	}
 	for _, j := range p.jobs(v) { // a deadline and the beginning of the last waves change the rule

@@ -11,7 +11,9 @@ package policy
 //	when a slot is free, no fresh task waits, and a task has one attempt, of at least lag:
 //	  clone it if average progress of all tasks of the stage - its own >= gap
 //
-// Known defect, kept: a task above 1-gap can never qualify, however long it has been there.
+// Known defect, kept: a task above 1-gap can never qualify as long as it goes on. One that stands still (silence.go)
+// can: its progress is what it has done by the time that it has left, age/(age+t_rem), where Hadoop takes the last
+// report.
 //
 // Readings. All tasks so far behind are equally slow: they are taken in order of their stages and their numbers, where
 // Hadoop prefers local data. A clone goes to a machine that never ran the task, unless it has tried as many as there
@@ -52,6 +54,7 @@ type hadoop struct {
 	gap            float64
 	lag, heartbeat sched.Time
 
+	quiet silence
 	due   heap[rising[sched.Time]] // stages by the heartbeat at which they may have a slow task
 	ready []int                    // scratch of Decide
 	slow  []sched.TaskID           // scratch of look
@@ -60,6 +63,7 @@ type hadoop struct {
 func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
 	p.places.observe(v, ev)
+	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lookAt(ev.Stage, v.Now())
@@ -88,6 +92,8 @@ func (p *hadoop) Decide(v *sched.View, act *sched.Actions) {
 		p.order.launch(v, act, t, m)
 		p.lookAt(v.Task(t).Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
 	}
+	p.quiet.look(v, func(s sched.StageID, _ sched.TaskID) { p.lookAt(s, v.Now()) })
+	wakeFor(act, &p.quiet.due)
 	if v.Pending() > 0 || v.CloneRoom() == 0 {
 		return // the event that makes room comes back here
 	}
@@ -111,7 +117,7 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 	now, st := v.Now(), v.Stage(s)
 	sum, speed := float64(st.Done), 0.0
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		done, rate := furthest(v, t)
+		done, rate := p.furthest(v, t)
 		sum += done
 		speed += rate
 	}
@@ -124,9 +130,9 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 			continue
 		}
 		a, _ := v.FirstAttempt(t)
-		at := v.Attempt(a)
+		at, done := p.progress(v, a)
 		old := at.Started + min(p.lag, sched.Never-at.Started)
-		missing := p.gap - (average - at.ProgressAtTime(now))
+		missing := p.gap - (average - done)
 		switch {
 		case missing <= 0 && old <= now:
 			p.slow = append(p.slow, t)
@@ -140,12 +146,22 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 }
 
 // furthest returns the progress of a running task's most advanced attempt, and the largest rate of its attempts.
-func furthest(v *sched.View, t sched.TaskID) (done, rate float64) {
+func (p *hadoop) furthest(v *sched.View, t sched.TaskID) (most, rate float64) {
 	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-		at := v.Attempt(a)
-		done, rate = max(done, at.ProgressAtTime(v.Now())), max(rate, at.Rate)
+		at, done := p.progress(v, a)
+		most, rate = max(most, done), max(rate, at.Rate)
 	}
-	return done, rate
+	return most, rate
+}
+
+// progress returns a running attempt and how far it has come.
+func (p *hadoop) progress(v *sched.View, a sched.AttemptID) (at sched.Attempt, done float64) {
+	at = v.Attempt(a)
+	if rem, silent := p.quiet.remaining(v, a, &at); silent {
+		age := (v.Now() - at.Started).Seconds()
+		return at, at.From + (1-at.From)*age/(age+rem.Seconds())
+	}
+	return at, at.ProgressAtTime(v.Now())
 }
 
 // clone gives the slow tasks found in a stage their second attempt as far as slots and limits go. For the others it

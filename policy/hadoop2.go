@@ -25,7 +25,9 @@ package policy
 // first version of the estimator and its documentation say so; Hadoop 3.4 takes such an attempt for one that will never
 // end. Silence is looked at by scans that could ask for an attempt. The check for stagnation beside it, whose sense is
 // reversed in the code, is left out. What a resumed attempt has found done does not count as its progress. Where the
-// driver tells rates the estimate is what follows from them, and nobody is silent. Requests are served in order when no
+// driver tells rates the estimate is what follows from them, and nobody is silent. Beside this, an attempt that stands
+// still (silence.go) ends no sooner than is known of it then: Hadoop would take one that says 0.99 again and again for
+// nearly done. Requests are served in order when no
 // fresh task waits; one whose task is over is forgotten.
 //
 // The value of an attempt, end - now - new, falls with time, so that of a stage only the largest end matters, and a
@@ -79,6 +81,8 @@ type hadoop2 struct {
 	jobs                 []hadoopJob              // by JobID
 	due                  heap[rising[sched.Time]] // stages by the scan that may find something
 	asked                fifoQueue[sched.TaskID]  // requests for attempts
+	decided              sched.Time               // the last decision
+	quiet                silence
 	lists                attemptLists
 	attempts             []hadoopAttempt // by row
 }
@@ -109,13 +113,14 @@ func newHadoop2(a Args) sched.Policy {
 	return &hadoop2{
 		order: ordered(a), smoothed: a.Choice("estimator") == "simple-exponential", retry: a.Span("retry"), rest: a.Span("rest"),
 		minAllowed: a.Int("min_allowed"), totalCap: a.Float("total_cap"), runningCap: a.Float("running_cap"),
-		smooth: a.Span("smooth"), skip: a.Int("skip"),
+		smooth: a.Span("smooth"), skip: a.Int("skip"), decided: -1,
 	}
 }
 
 func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
 	p.places.observe(v, ev)
+	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
 		p.jobs = grown(p.jobs, int(ev.Job))
@@ -181,10 +186,30 @@ func (p *hadoop2) report(v *sched.View, ev *sched.Event) {
 	} else {
 		p.estimate(x, at.Started, v.Now(), max(0, (ev.Progress-at.From)/(1-at.From)))
 	}
+	p.putOff(v, ev.Attempt)
 	if candidate {
 		p.update(st, ev.Attempt, ev.Task)
 		p.schedule(v, st, v.Now())
 	}
+}
+
+// putOff moves the end of an attempt that stands still.
+func (p *hadoop2) putOff(v *sched.View, a sched.AttemptID) {
+	at, x := v.Attempt(a), &p.attempts[a.Row()]
+	if rem, silent := p.quiet.remaining(v, a, &at); silent {
+		x.end = max(x.end, v.Now()+min(rem, sched.Never-v.Now()))
+	}
+}
+
+// still takes notice of the attempts of a task that stand still.
+func (p *hadoop2) still(v *sched.View, st *hadoopStage, t sched.TaskID) {
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		p.putOff(v, a)
+		if x := &p.attempts[a.Row()]; x.end > 0 && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 {
+			st.ends.set(int(t-st.first), falling[sched.Time]{x.end})
+		}
+	}
+	p.schedule(v, st, v.Now())
 }
 
 // estimate takes in a report of progress.
@@ -228,9 +253,13 @@ func (p *hadoop2) schedule(v *sched.View, st *hadoopStage, from sched.Time) {
 	p.due.drop(int(st.id))
 }
 
-// scan returns the instant of the job's first scan from an instant on.
+// scan returns the instant of the job's first scan from an instant on. A second call at one instant is not scanned in.
 func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
-	from := p.jobs[j].from
+	job := &p.jobs[j]
+	from := job.from
+	if at = max(at, from); at == p.decided && (from < at || job.asked > 0) {
+		at++
+	}
 	if at <= from {
 		return from
 	}
@@ -273,10 +302,13 @@ func (p *hadoop2) anew(v *sched.View, st *hadoopStage) float64 {
 
 func (p *hadoop2) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
+	p.quiet.look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.of(s), t) })
+	wakeFor(act, &p.quiet.due)
 	for p.due.len() > 0 && p.due.topKey().x <= v.Now() {
 		p.look(v, p.stages.of(sched.StageID(p.due.top())))
 	}
 	p.serve(v, act)
+	p.decided = v.Now()
 	wakeFor(act, &p.due)
 }
 
@@ -322,6 +354,7 @@ func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
 	for row := st.quiet.first; row >= 0 && v.Now()-p.lists.rows[row].started > hadoopSilence; row = st.quiet.first {
 		a, x := v.AttemptIn(int(row)), &p.attempts[row]
 		p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
+		p.putOff(v, a)
 		p.update(st, a, p.lists.rows[row].task)
 	}
 }

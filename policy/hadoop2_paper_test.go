@@ -75,6 +75,8 @@ type scanningHadoop2 struct {
 
 func (p *scanningHadoop2) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
+	p.quiet.look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.of(s), t) })
+	wakeFor(act, &p.quiet.due)
 	first := sched.Never
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 		if _, known := p.next[j]; !known {
@@ -121,6 +123,7 @@ func (p *scanningHadoop2) scanJob(v *sched.View, j sched.JobID) (asked bool) {
 			a, _ := v.FirstAttempt(t)
 			if x := &p.attempts[a.Row()]; v.Task(t).Live == 1 && !x.known && v.Now()-x.reported > 9*sched.Second {
 				p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
+				p.putOff(v, a)
 				p.update(st, a, t)
 			}
 		}

@@ -369,6 +369,10 @@ func hopperSelect(jobs []hopperShare, n int) {
 }
 
 func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
+	p.ends.look(v, act, func(_ sched.StageID, t sched.TaskID) {
+		p.place(v, t)
+		p.touch(v, v.JobOf(t))
+	})
 	if p.stale && v.Unfinished() > 0 {
 		p.stale = false
 		p.divide(v)

@@ -91,7 +91,8 @@ func TestHopperClones(t *testing.T) {
 			want: []string{"10s t2 #1 m0"}},
 		{name: "as much left as a new attempt takes", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)},
 			lasts: []sched.Time{10 * s, 10 * s, 20 * s}, again: 10 * s, rate: true},
-		{name: "nothing known", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)}, lasts: slow, again: 10 * s},
+		{name: "silence: t_rem is the age, looked at a mean after the first end", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)},
+			lasts: slow, again: 10 * s, want: []string{"20s t2 #1 m0"}},
 		{name: "three attempts", policy: "hopper:beta=1.5,copies=3", machines: 4, jobs: []*sched.JobSpec{tasks(3)}, lasts: slow, again: 80 * s, rate: true,
 			want: []string{"10s t2 #1 m0", "10s t2 #2 m1"}},
 	})

@@ -157,6 +157,7 @@ func (p *hopperTwin) compare(v *sched.View, a, b sched.JobID) int {
 }
 
 func (p *hopperTwin) Decide(v *sched.View, act *sched.Actions) {
+	p.look(v, act)
 	if p.stale && len(p.jobs(v)) > 0 {
 		p.stale = false
 		p.divide(v)

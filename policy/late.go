@@ -17,11 +17,13 @@ package policy
 //
 // The percentile is sorted[floor(q n)], so at most a fraction q is below it.
 //
-// An attempt that has never reported (a plain command in the live engine) has no progress rate. estimate=progress never
-// clones it. estimate=age, the default, knows that its rate is below 1/age, for it has not finished, and what has
-// lasted so long may last as long again: it is slow once 1/age is below SlowTaskThreshold and its time left, taken to
-// be its age, is above the mean duration of the stage's winners. Before there is a winner nothing is known. Where
-// progress is reported the two do not differ.
+// An attempt that has never reported (a plain command in the live engine) has no progress rate. estimate=progress
+// never clones it for that. estimate=age, the default, knows that its rate is below 1/age, for it has not finished,
+// and what has lasted so long may last as long again: it is slow once 1/age is below SlowTaskThreshold and its time
+// left, taken to be its age, is above the mean duration of the stage's winners. Before there is a winner nothing is
+// known. Where progress is reported the two do not differ. The rate of an attempt that has reported and stands still
+// is that over its whole age, and its time left grows, see silence.go; in the paper's world attempts do not stand
+// still.
 //
 // The score of a machine is the progress of all attempts that ran and run there. That compares machines only while all
 // are busy alike, so the filter is off by default; with it a choice may look at every slow machine. Deviations: the
@@ -70,6 +72,7 @@ type late struct {
 
 	stages   perStage[lateStage]
 	lists    attemptLists
+	quiet    silence
 	young    attemptList              // single attempts below min_age, by start
 	ready    heap[rising[sched.Time]] // stages by the instant from which they have a candidate; 0 for now
 	attempts []lateAttempt            // by row
@@ -115,6 +118,7 @@ func newLate(a Args) sched.Policy {
 func (p *late) Observe(v *sched.View, ev *sched.Event) {
 	p.order.observe(v, ev)
 	p.places.observe(v, ev)
+	p.quiet.observe(v, ev)
 	if p.nodes != nil {
 		p.nodes.observe(v, ev)
 	}
@@ -163,21 +167,52 @@ func (p *late) report(v *sched.View, ev *sched.Event) {
 	if rate <= 0 {
 		return
 	}
-	st, row := p.stages.of(ev.Stage), ev.Attempt.Row()
+	end := later(v.Now(), (1-ev.Progress)/rate)
+	if rem, silent := p.quiet.remaining(v, ev.Attempt, &a); silent {
+		end = v.Now() + min(rem, sched.Never-v.Now())
+	}
+	p.judge(v, ev.Attempt, ev.Task, rate, end)
+}
+
+// look judges the attempts that stand still.
+func (p *late) look(v *sched.View) {
+	p.quiet.look(v, func(_ sched.StageID, t sched.TaskID) {
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			p.still(v, a)
+		}
+	})
+}
+
+// still judges an attempt that has reported and stands still.
+func (p *late) still(v *sched.View, id sched.AttemptID) {
+	a := v.Attempt(id)
+	rem, silent := p.quiet.remaining(v, id, &a)
+	if !silent || !p.reported(id.Row()) {
+		return
+	}
+	done := a.Progress - a.From
+	if a.Rate > 0 {
+		done = 1 - a.From // it should have done all, and has not
+	}
+	p.judge(v, id, a.Task, done/(v.Now()-a.Started).Seconds(), v.Now()+min(rem, sched.Never-v.Now()))
+}
+
+// judge takes notice of the rate of an attempt and of when it will be done.
+func (p *late) judge(v *sched.View, a sched.AttemptID, t sched.TaskID, rate float64, end sched.Time) {
+	st, row := p.stages.of(v.Task(t).Stage), a.Row()
 	p.attempts = grown(p.attempts, row)
 	x := &p.attempts[row]
-	x.rate = rate
-	x.end = later(v.Now(), (1-ev.Progress)/rate)
+	x.rate, x.end = rate, end
 	if x.number == 0 {
 		x.number = int32(st.rates.add(rate)) + 1
 	} else {
 		st.rates.set(int(x.number-1), rate)
 	}
-	if p.lists.listOf(ev.Attempt) == &st.silent {
-		p.lists.remove(ev.Attempt)
-		st.slow.set(st.index(ev.Task), rising[float64]{rate})
-	} else if st.slow.has(st.index(ev.Task)) {
-		st.slow.set(st.index(ev.Task), rising[float64]{rate})
+	if p.lists.listOf(a) == &st.silent {
+		p.lists.remove(a)
+		st.slow.set(st.index(t), rising[float64]{rate})
+	} else if st.slow.has(st.index(t)) {
+		st.slow.set(st.index(t), rising[float64]{rate})
 	}
 	p.schedule(v, st)
 }
@@ -246,6 +281,8 @@ func (p *late) silentFrom(v *sched.View, st *lateStage, row int32) sched.Time {
 
 func (p *late) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
+	p.look(v)
+	wakeFor(act, &p.quiet.due)
 	if !p.room(v) {
 		return // the event that makes room comes back here
 	}

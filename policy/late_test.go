@@ -16,11 +16,13 @@ type checkedLate struct {
 	t       *testing.T
 	reports map[sched.AttemptID]lateAttempt
 	won     map[sched.StageID][]float64
+	watch   silence // of its own, but the same
 	found   int
 }
 
 func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 	p.late.Observe(v, ev)
+	p.watch.observe(v, ev)
 	switch a := ev.Attempt; ev.Kind {
 	case sched.AttemptProgress:
 		rate := ev.Rate
@@ -28,7 +30,12 @@ func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 			rate = (ev.Progress - v.Attempt(a).From) / age
 		}
 		if rate > 0 {
-			p.reports[a] = lateAttempt{rate: rate, end: later(v.Now(), (1-ev.Progress)/rate)}
+			row := v.Attempt(a)
+			end := later(v.Now(), (1-ev.Progress)/rate)
+			if rem, silent := p.watch.remaining(v, a, &row); silent {
+				end = v.Now() + rem
+			}
+			p.reports[a] = lateAttempt{rate: rate, end: end}
 		}
 	case sched.AttemptDone:
 		delete(p.reports, a)
@@ -40,6 +47,21 @@ func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *checkedLate) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
+	p.look(v)
+	p.watch.look(v, func(_ sched.StageID, t sched.TaskID) {
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			row := v.Attempt(a)
+			rem, silent := p.watch.remaining(v, a, &row)
+			if _, reported := p.reports[a]; !silent || !reported {
+				continue
+			}
+			done := row.Progress - row.From
+			if row.Rate > 0 {
+				done = 1 - row.From
+			}
+			p.reports[a] = lateAttempt{rate: done / (v.Now() - row.Started).Seconds(), end: v.Now() + rem}
+		}
+	})
 	if p.room(v) {
 		p.gather(v)
 		got := slices.DeleteFunc(slices.Clone(p.late.found), func(c candidate) bool { return v.AttemptRoom(c.task) == 0 })

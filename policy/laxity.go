@@ -9,12 +9,20 @@ package policy
 //	  slow: it needs longer than nu, so that another attempt is likely to save more time than it takes to find out. One clone, or where no
 //	        slot is free for it, another attempt instead of it
 //	  else: what has not begun is killed too
-//	a job that not even an attempt of the shortest duration could save is given up (late=kill), or goes behind all others
+//	a job that not even an attempt of the shortest duration could save goes behind all others, or is given up (late=kill)
+//
+// A job that goes behind all others is still helped: its slow attempts are replaced by the same rule, in slots that no
+// waiting task needs.
+//
+// A task with an attempt that stands still is judged like one that reports, see silence.go; so is one that has not
+// reported since it was launched. Where nothing is known of the durations yet, what will be late gets one clone.
+// What counts as slow doubles with each attempt of a task that was killed for it beyond five, so that no task is begun
+// for ever because its attempts report what is not so.
 //
 // An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y,
 // and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
 // 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that cannot resume, rho is 1 for
-// others.
+// others. With judge=0s, the time until one knows is the mean time between two reports in the stage.
 //
 // Clones go on where their source will be (Shed, equations 14 and 15). A machine on which an attempt was given up is
 // avoided for a while, since slowness often is the machine's.
@@ -38,11 +46,11 @@ var laxityEntry = Entry{
 	Params: []Param{
 		lawParam,
 		launchParam,
-		{Name: "judge", Kind: Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports"},
+		{Name: "judge", Kind: Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
 		{Name: "epsilon", Kind: Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
 		{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
 		{Name: "avoid", Kind: Span, Default: "5m", Min: 0, Max: 86400, Help: "how long to avoid a machine on which an attempt was slow"},
-		{Name: "late", Kind: Choice, Default: "kill", Choices: []string{"kill", "demote"}, Help: "what becomes of jobs that are lost"},
+		{Name: "late", Kind: Choice, Default: "demote", Choices: []string{"demote", "kill"}, Help: "what becomes of jobs that are lost: served after all others, or given up"},
 	},
 	Progress:       true,
 	WorkConserving: true,
@@ -52,7 +60,7 @@ var laxityEntry = Entry{
 type laxity struct {
 	resuming
 	law       dist.Law
-	cost      float64 // c, seconds
+	judging   sched.Time // after the launch until the speed is known, 0 for that between reports
 	epsilon   float64
 	most      int
 	avoid     sched.Time
@@ -63,6 +71,7 @@ type laxity struct {
 	told      fifoQueue[sched.AttemptID] // attempts that have reported since the last decision
 	again     fifoQueue[sched.TaskID]    // late tasks for whose clones there was no slot
 	avoided   []sched.Time               // by machine: until when
+	dismissed []uint8                    // by task: attempts that were killed for being slow
 }
 
 type laxityStage struct {
@@ -72,12 +81,13 @@ type laxityStage struct {
 
 func newLaxity(a Args) sched.Policy {
 	return &laxity{
-		resuming: resuming{a.Span("launch")}, law: a.Law("law"), cost: (a.Span("launch") + a.Span("judge")).Seconds(),
+		resuming: newResuming(a.Span("launch")), law: a.Law("law"), judging: a.Span("judge"),
 		epsilon: a.Float("epsilon"), most: a.Int("max_attempts"), avoid: a.Span("avoid"), demote: a.Choice("late") == "demote",
 	}
 }
 
 func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
+	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.DataFetched:
 		return
@@ -126,6 +136,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 			p.judge(v, act, v.Attempt(a).Task)
 		}
 	}
+	p.quiet.look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
 	for n := p.again.len(); n > 0 && v.CloneRoom() > v.Pending(); n-- {
 		if t := p.again.pop(); v.Task(t).State == sched.TaskRunning {
 			p.judge(v, act, t)
@@ -133,6 +144,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.start(v, act)
 	wakeFor(act, &p.deadlines)
+	wakeFor(act, &p.quiet.due)
 }
 
 // lose gives up a job that cannot meet its deadline, or lets all others go first.
@@ -174,27 +186,21 @@ func (p *laxity) lawOf(v *sched.View, s sched.StageID) dist.Law {
 // judge decides what becomes of the attempts of a running task.
 func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	best := p.first(v, t)
-	row := v.Attempt(best)
+	row := p.quiet.attempt(v, best)
 	end, known := p.end(&row)
-	s := v.Task(t).Stage
-	law := p.lawOf(v, s)
-	if !known || law == nil {
+	if !known {
 		return
 	}
 	fresh := p.killWorse(v, act, t, best)
 	from, more := p.from(v, &row)
-	rest := 1 - from
-	left := (end - v.Now()).Seconds()
-	j := v.JobOf(t)
-	want := 0
-	if late := p.deadlines.has(int(j)) && end > v.Job(j).Deadline; late && more {
-		time := (v.Job(j).Deadline - v.Now() - p.launch).Seconds()
-		if want = p.clones(law, time/rest); want == 0 && fresh == 0 {
-			p.lose(v, act, j)
+	want, lost := 0, false
+	if more {
+		want, lost = p.want(v, t, end, from)
+	}
+	if lost && fresh == 0 {
+		if p.lose(v, act, v.JobOf(t)); !p.demote {
 			return
 		}
-	} else if more && left > rest*p.stages.of(s).nu.of(law, p.cost/rest) {
-		want = 1
 	}
 	if want == 0 {
 		killAllBut(v, act, t, best, sched.Replaced)
@@ -207,13 +213,75 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if fresh > 0 {
 		return
 	}
-	if rest = 1 - p.kept(v, t, &row); left > rest*p.stages.of(s).nu.of(law, p.cost/rest) && mayKill(v, t) {
-		p.shun(v, row.Machine)
-		mustKill(act, best, sched.Replaced)
+	if p.slow(v, t, end, p.kept(v, t, &row)) && mayKill(v, t) {
+		p.dismiss(v, act, best)
 		must(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 	} else if v.AttemptRoom(t) > 0 {
 		p.again.push(t)
 	}
+}
+
+// want returns how many other attempts a task should have that will be done at an instant and from which others go on
+// from a fraction; lost says that none can save its job.
+func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
+	j := v.JobOf(t)
+	if p.deadlines.has(int(j)) && end > v.Job(j).Deadline {
+		law := p.lawOf(v, v.Task(t).Stage)
+		if law == nil {
+			return 1, false
+		}
+		time := (v.Job(j).Deadline - v.Now() - p.launch).Seconds()
+		if n = p.clones(law, time/(1-from)); n > 0 {
+			return n, false
+		}
+		lost = true
+	}
+	if p.slow(v, t, end, from) {
+		n = 1
+	}
+	return n, lost
+}
+
+// laxityPatience is how many attempts of a task may be killed for being slow before each one doubles what slow means:
+// what the attempts of such a task report says little about how long they take.
+const laxityPatience = 5
+
+// laxityJudge is the time between reports, in seconds, before there are two, with judge=0s.
+const laxityJudge = 10
+
+// slow tells whether another attempt that goes on from a fraction of the task is likely to save more time than it costs
+// to find out.
+func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float64) bool {
+	s := v.Task(t).Stage
+	law := p.lawOf(v, s)
+	if law == nil {
+		return false
+	}
+	judging := p.judging.Seconds()
+	if mean, ok := p.quiet.interval(s); ok && judging == 0 {
+		judging = mean
+	} else if judging == 0 {
+		judging = laxityJudge
+	}
+	rest := 1 - from
+	if int(t) < len(p.dismissed) {
+		if more := int(p.dismissed[t]) - laxityPatience; more > 0 {
+			rest *= math.Ldexp(1, more)
+		}
+	}
+	return (end - v.Now()).Seconds() > rest*p.stages.of(s).nu.of(law, (p.launch.Seconds()+judging)/(1-from))
+}
+
+// dismiss kills an attempt for being slow.
+func (p *laxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
+	row := v.Attempt(a)
+	if p.quiet.silent(v, a) {
+		p.quiet.strike(row.Task)
+	}
+	p.dismissed = grown(p.dismissed, int(row.Task))
+	p.dismissed[row.Task] += min(1, math.MaxUint8-p.dismissed[row.Task])
+	p.shun(v, row.Machine)
+	mustKill(act, a, sched.Replaced)
 }
 
 // kept returns how much of the task is not done again if its attempt is killed.
@@ -241,9 +309,8 @@ func (p *laxity) clones(law dist.Law, time float64) int {
 func (p *laxity) killWorse(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID) (fresh int) {
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if row := v.Attempt(a); a != best && begun(&row) {
-			p.shun(v, row.Machine)
-			mustKill(act, a, sched.Replaced)
+		if row := p.quiet.attempt(v, a); a != best && begun(&row) {
+			p.dismiss(v, act, a)
 		} else if a != best {
 			fresh++
 		}

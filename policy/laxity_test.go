@@ -62,7 +62,7 @@ func TestLaxity(t *testing.T) {
 		{"nothing can be done by 110 s: given up at once", 9, 2, 110 * s, 90 * s, []string{"0s close 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := on(t, "laxity:judge=15s,"+shedLaw, sched.NoLimits())
+			w := on(t, "laxity:judge=15s,late=kill,"+shedLaw, sched.NoLimits())
 			w.machines(c.slots)
 			w.submit(0, due(c.n, c.deadline))
 			next := lasts(100*s, c.lasts, 100*s)
@@ -100,8 +100,8 @@ func TestLaxityOrder(t *testing.T) {
 func TestLaxityLate(t *testing.T) {
 	s := sched.Second
 	for spec, want := range map[string][]string{
-		"laxity":             {"0s launch t0 #0 from 0.00", "1m40s kill t0 #0", "1m40s close 0", "1m40s launch t2 #0 from 0.00", "5m0s close 1"},
-		"laxity:late=demote": {"0s launch t0 #0 from 0.00", "3m20s launch t2 #0 from 0.00", "6m40s close 1", "6m40s launch t1 #0 from 0.00", "10m0s close 0"},
+		"laxity:late=kill": {"0s launch t0 #0 from 0.00", "1m40s kill t0 #0", "1m40s close 0", "1m40s launch t2 #0 from 0.00", "5m0s close 1"},
+		"laxity":           {"0s launch t0 #0 from 0.00", "3m20s launch t2 #0 from 0.00", "6m40s close 1", "6m40s launch t1 #0 from 0.00", "10m0s close 0"},
 	} {
 		w := on(t, spec, sched.NoLimits())
 		w.machines(1)

@@ -23,11 +23,12 @@ package policy
 // Xu et al. (TPDS 2017) compare with the rule with delta alone, whether tasks wait or not: preset mantri-dup.
 //
 // Readings. The chance is taken over the winners: t_rem c/(c+1) is above more than a fraction delta of them. The last
-// rule of the paper's figure has the difference the other way round, which cannot be meant. An attempt of which nothing
-// is known counts as the slowest; a task of which nothing is known is never a straggler, nor is any before the stage
-// has a winner. Without input sizes fresh tasks go in order of their numbers. When no fresh task waits, the stage with
-// the largest t_rem - t_new goes first. Placement in the network and the protection of outputs are other parts of
-// Mantri.
+// rule of the paper's figure has the difference the other way round, which cannot be meant. An attempt of which
+// nothing is known counts as the slowest; a task of which nothing is known, not even silence, is never a straggler,
+// nor is any before the stage has a winner. Without input sizes fresh tasks go in order of their numbers. When no
+// fresh task waits, the stage with the largest t_rem - t_new goes first. Placement in the network and the protection
+// of outputs are other parts of Mantri. The paper's tasks report at all times; here one that stands still has a t_rem
+// that grows, see silence.go.
 //
 // Every rule compares the instant at which a task would end with now plus a threshold of its stage, so an order of the
 // stage's tasks by that instant answers all. An event costs O(log tasks of the stage + log stages).
@@ -210,6 +211,7 @@ func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched
 
 func (p *mantri) Decide(v *sched.View, act *sched.Actions) {
 	p.prune(v, act)
+	p.ends.look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.of(s), t) })
 	for {
 		t, m, ok := p.order.next(v)
 		if !ok {

@@ -24,7 +24,8 @@ func TestMantri(t *testing.T) {
 		{name: "duplicate, just not", policy: "mantri:restart=false", machines: 4, jobs: eight, lasts: slow(30 * s), again: 10 * s, rate: true},
 		{name: "duplicate by reports", policy: "mantri:restart=false", machines: 4, jobs: eight, lasts: slow(31 * s), again: 10 * s, reports: 3 * s,
 			want: []string{"10s t3 #1 m0"}},
-		{name: "nothing known, nothing done", policy: "mantri", machines: 4, jobs: eight, lasts: slow(100 * s), again: 10 * s},
+		// no report: from 10 s on, the mean, t_rem is the age, looked at every 10 s and, when nothing ends any more, at 55 s; nothing waits from 20 s on
+		{name: "silence", policy: "mantri", machines: 4, jobs: eight, lasts: slow(100 * s), again: 10 * s, want: []string{"55s t3 #1 m0"}},
 		// nothing waits: t_rem - t_new > 3 Delta, so t_rem > 40 s
 		{name: "idle slot", policy: "mantri", machines: 4, jobs: four, lasts: slow(51 * s), again: 10 * s, rate: true, want: []string{"10s t3 #1 m0"}},
 		{name: "idle slot, just not", policy: "mantri", machines: 4, jobs: four, lasts: slow(50 * s), again: 10 * s, rate: true},

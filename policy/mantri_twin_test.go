@@ -73,6 +73,7 @@ func (p *mantriTwin) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
 	p.prune(v, act)
+	p.look(v, act)
 	for {
 		t, ok := p.next(v)
 		if !ok {

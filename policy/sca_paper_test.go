@@ -121,7 +121,8 @@ func TestESE(t *testing.T) {
 			lasts: []sched.Time{10 * s, 45 * s, 50 * s, 10 * s}, again: 10 * s, rate: true, want: []string{"10s t2 #1 m0", "20s t1 #1 m0"}},
 		{name: "two attempts at most", policy: "ese:slot=0s", machines: 9, jobs: []*sched.JobSpec{known(1, 10*s)}, lasts: []sched.Time{100 * s}, again: 90 * s, rate: true,
 			want: []string{"0s t0 #1 m1"}},
-		{name: "no reports", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 100 * s}, again: 10 * s},
+		{name: "no reports", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 100 * s}, again: 10 * s,
+			want: []string{"35s t1 #1 m0"}}, // looks at 10, 20 and 35 s, where t_rem is the age; sigma* E[x] is 20 s
 	})
 }
 

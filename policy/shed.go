@@ -7,17 +7,25 @@ package policy
 //	m, lambda  View.Slots, share                            L    launch
 //
 //	when a job arrives:
-//	  jobs past their deadlines are killed
+//	  jobs past their deadlines are killed (late=kill)
 //	  r of all jobs: plan.Joint, Algorithm 1 for utility=maxmin, sum of r+1 attempts a task and the masters' slots <= lambda m
 //	  of each task the most advanced attempt goes on, the others are killed, and r clones start where it will be when they get to work (14, 15)
 //
 // Readings. Job here is a stage that may run: later stages are optimised when they may start, with the deadline of
-// their job. N is of tasks that are not done, phi of the slowest of them. A clone that would find nothing left to do is
-// not launched. When the originals of a new job do not fit, it and all after it wait until they do; originals go before
-// clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than there are slots
-// is served as slots become free, without clones, and so is under late=demote what is past its deadline. Jobs without a
-// deadline get no clones. Masters are not attempts: their slots stay free. What limits on attempts and clones refuse is
-// not launched.
+// their job. N is of tasks that are not done, phi of the slowest of them. A clone that would find nothing left to do
+// is not launched. When the originals of a new job do not fit, it and all after it wait until they do; originals go
+// before clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than there are
+// slots is served as slots become free, without clones. Jobs without a deadline get no clones. Masters are not
+// attempts: their slots stay free. What limits on attempts and clones refuse is not launched.
+//
+// late. The paper kills jobs that are past their deadlines, and gives no clones to those that no clone can save:
+// late=kill. Under late=demote the former are served in slots that nobody else needs, without clones. The default,
+// late=help, is Tailcut's own: both are served like that, and when nothing waits the slots that are left are divided
+// among them as if their deadlines were the median of a fresh attempt's time away. So no deadline, however tight,
+// makes a job slower than none. What that may cost is bounded by lambda and max_attempts.
+//
+// Attempts that stand still (silence.go) count as having reported that, and do not have those killed that go on beside
+// them.
 //
 // when=departures optimises when a stage ends as well, when=reports also at reports of progress, every so often. Clones
 // are made anew each time.
@@ -46,7 +54,7 @@ var shedEntry = Entry{
 		{Name: "master_slots", Kind: Int, Default: "1", Min: 0, Max: 1000, Help: "slots that are kept free for each running job's master"},
 		lawParam,
 		launchParam,
-		{Name: "late", Kind: Choice, Default: "kill", Choices: []string{"kill", "demote"}, Help: "what becomes of jobs past their deadlines"},
+		{Name: "late", Kind: Choice, Default: "help", Choices: []string{"help", "demote", "kill"}, Help: "what becomes of jobs that miss their deadlines: clones in slots that are left, none, or their end, as in the paper"},
 		{Name: "when", Kind: Choice, Default: "arrivals", Choices: []string{"arrivals", "departures", "reports"}, Help: "when clones are divided anew"},
 		{Name: "interval", Kind: Span, Default: "60s", Min: 0.001, Max: 86400, Help: "when=reports: least time between two divisions that reports cause"},
 	},
@@ -59,7 +67,7 @@ type shed struct {
 	utility           plan.Utility
 	pool              plan.Pool
 	law               dist.Law // nil to fit one
-	demote            bool
+	late              shedLate
 	onEnds, onReports bool
 	interval          sched.Time
 	due               bool // optimise in the next call of Decide
@@ -72,6 +80,8 @@ type shed struct {
 	order             []*shedStage // stages of works
 	// stages that wait for their originals to fit; of the others, tasks that wait and attempts that run
 	waits, lowly, lowUp int
+	deadlines           heap[rising[sched.Time]] // late=help: stages that run by their deadlines
+	low                 bool                     // a stage is low
 }
 
 // shedStage is a stage that may run.
@@ -82,12 +92,21 @@ type shedStage struct {
 	law    lawOfStage
 }
 
+// shedLate says what becomes of jobs that miss their deadlines.
+type shedLate uint8
+
+const (
+	shedHelp shedLate = iota
+	shedDemote
+	shedKill
+)
+
 type shedRank uint8
 
 const (
 	shedWaits shedRank = iota // until its originals fit
 	shedRuns
-	shedLow // without clones, in slots that nobody else needs: late, or wider than the cluster
+	shedLow // in slots that nobody else needs: late, or wider than the cluster
 )
 
 func newShed(a Args) sched.Policy {
@@ -99,24 +118,29 @@ func newShed(a Args) sched.Policy {
 		}
 	}
 	return &shed{
-		resuming: resuming{a.Span("launch")}, utility: u, law: a.Law("law"),
-		pool:   plan.Pool{Lambda: a.Float("lambda"), MaxAttempts: a.Int("max_attempts"), MasterSlots: a.Int("master_slots")},
-		demote: a.Choice("late") == "demote", onEnds: a.Choice("when") != "arrivals", onReports: a.Choice("when") == "reports",
+		resuming: newResuming(a.Span("launch")), utility: u, law: a.Law("law"),
+		pool: plan.Pool{Lambda: a.Float("lambda"), MaxAttempts: a.Int("max_attempts"), MasterSlots: a.Int("master_slots")},
+		late: map[string]shedLate{"help": shedHelp, "demote": shedDemote, "kill": shedKill}[a.Choice("late")], onEnds: a.Choice("when") != "arrivals", onReports: a.Choice("when") == "reports",
 		interval: a.Span("interval"),
 	}
 }
 
 func (p *shed) Observe(v *sched.View, ev *sched.Event) {
+	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
 		if v.Visible(ev.Stage) {
 			st := p.stages.open(ev.Stage)
 			*st = shedStage{id: ev.Stage}
 			p.open = append(p.open, ev.Stage)
+			if d := v.Job(ev.Job).Deadline; p.late == shedHelp && d < sched.Never {
+				p.deadlines.set(int(ev.Stage), rising[sched.Time]{d})
+			}
 			p.due = true
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.end(v, ev)
+		p.deadlines.end(v, ev)
 		p.ended = true
 		p.due = p.due || p.onEnds
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
@@ -132,9 +156,14 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	if !p.due && p.ended && p.waits > 0 {
 		p.due = v.Live() == 0 || p.fits(v)
 	}
+	helps := p.lower(v, act) || p.ended && p.low
 	p.ended = false
+	p.quiet.look(v, func(sched.StageID, sched.TaskID) {
+		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval
+	})
+	wakeFor(act, &p.quiet.due)
 	if p.due {
-		if !p.demote && p.killLate(v, act) {
+		if p.late == shedKill && p.killLate(v, act) {
 			return // Decide is called again
 		}
 		p.optimise(v, act)
@@ -144,6 +173,9 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	}
 	if p.waits == 0 {
 		p.start(v, act, shedLow)
+	}
+	if helps {
+		p.help(v, act)
 	}
 }
 
@@ -191,14 +223,19 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 	}
 	for _, s := range p.open {
 		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-			best, _ := p.foremost(v, t)
-			killAllBut(v, act, t, best, sched.Replaced)
+			p.prune(v, act, t)
 		}
 	}
 	p.start(v, act, shedRuns)
 	if p.waits == 0 {
 		p.start(v, act, shedLow)
 	}
+	p.clones(v, act)
+	p.help(v, act)
+}
+
+// clones gives the running tasks of the stages in order the clones that they should have.
+func (p *shed) clones(v *sched.View, act *sched.Actions) {
 	for _, st := range p.order {
 		for t, ok := v.RunningTask(st.id, 0); ok && st.clones > 0; t, ok = v.RunningTask(st.id, t+1) {
 			p.clone(v, act, t, st.clones)
@@ -209,7 +246,7 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 // rank forgets stages that are over and finds those that can only be served in slots that are left.
 func (p *shed) rank(v *sched.View) {
 	open := p.open[:0]
-	p.lowly, p.lowUp = 0, 0
+	p.lowly, p.lowUp, p.low = 0, 0, false
 	whole := int(p.pool.Lambda*float64(v.Slots()) + 1e-9)
 	for _, s := range p.open {
 		stage := v.Stage(s)
@@ -222,13 +259,21 @@ func (p *shed) rank(v *sched.View) {
 			st.rank = shedWaits
 		}
 		wide := st.rank == shedWaits && p.need(v, s) > whole
-		if st.rank == shedLow || wide || v.Job(stage.Job).Deadline <= v.Now() {
-			st.rank, st.clones = shedLow, 0
+		if st.rank == shedLow || wide || p.misses(v, st) {
+			st.rank, st.clones, p.low = shedLow, 0, true
 			p.lowly += int(stage.Pending)
 			p.lowUp += int(stage.Running)
 		}
 	}
 	p.open = open
+}
+
+// misses tells whether a stage is behind all that can make their deadlines.
+func (p *shed) misses(v *sched.View, st *shedStage) bool {
+	if v.Job(v.Stage(st.id).Job).Deadline <= v.Now() {
+		return true
+	}
+	return p.late == shedHelp && p.work(v, st).Hopeless()
 }
 
 // work describes a stage to the optimiser.
@@ -332,7 +377,7 @@ func (p *shed) clone(v *sched.View, act *sched.Actions, t sched.TaskID, clones i
 	if !ok {
 		return
 	}
-	for range clones {
+	for range clones - int(v.Task(t).Live) + 1 {
 		if v.CloneRoom() == 0 || v.AttemptRoom(t) == 0 {
 			return
 		}

@@ -115,12 +115,14 @@ func TestShedArrival(t *testing.T) {
 	}
 }
 
-// TestShedLate: a job past its deadline is killed when the next one arrives, line 2 of Algorithm 1, or goes on without clones.
+// TestShedLate: a job past its deadline is killed when the next one arrives, line 2 of Algorithm 1, or goes on without clones; by
+// default it has those for which slots are left: none beside job 1 and two masters, one when that is done.
 func TestShedLate(t *testing.T) {
 	s := sched.Second
 	for spec, want := range map[string][]string{
-		"shed:":             {"2m30s kill t0 #1", "2m30s kill t0 #0", "2m30s close 0", "2m30s launch t1 #0 from 0.00", "2m30s launch t1 #1 from 0.00", "2m40s close 1"},
+		"shed:late=kill,":   {"2m30s kill t0 #1", "2m30s kill t0 #0", "2m30s close 0", "2m30s launch t1 #0 from 0.00", "2m30s launch t1 #1 from 0.00", "2m40s close 1"},
 		"shed:late=demote,": {"2m30s kill t0 #1", "2m30s launch t1 #0 from 0.00", "2m40s close 1", "5m0s close 0"},
+		"shed:":             {"2m30s kill t0 #1", "2m30s launch t1 #0 from 0.00", "2m40s close 1", "2m40s launch t0 #2 from 0.00", "5m0s close 0"},
 	} {
 		w := on(t, spec+"max_attempts=2,"+shedLaw, sched.NoLimits())
 		w.machines(3)
@@ -158,7 +160,7 @@ func TestShedQueue(t *testing.T) {
 
 // TestShedKeepsTheForemost: of several attempts the one that has done most goes on, wherever it began; one that has not begun is not it.
 func TestShedKeepsTheForemost(t *testing.T) {
-	r := resuming{10 * sched.Second}
+	r := newResuming(10 * sched.Second)
 	s := sched.Second
 	for _, c := range []struct {
 		name string

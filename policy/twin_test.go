@@ -36,25 +36,43 @@ func checkTwins(t *testing.T, draw func(t *rapid.T) (spec string, twin sched.Pol
 
 // naive is what naive twins have in common: everything is counted anew from the rows.
 type naive struct {
-	fair bool                           // order of jobs: fair, else by arrival
-	ends map[sched.AttemptID]sched.Time // estimated ends, as of the last report that said something
-	won  map[sched.StageID][]sched.Time // durations of winners
+	fair  bool                           // order of jobs: fair, else by arrival
+	quiet silence                        // shared with the fast policies; TestHung and TestStillness are about it
+	ends  map[sched.AttemptID]sched.Time // estimated ends, as of the last report that said something
+	won   map[sched.StageID][]sched.Time // durations of winners
 }
 
 func newNaive(fair bool) naive {
-	return naive{fair, map[sched.AttemptID]sched.Time{}, map[sched.StageID][]sched.Time{}}
+	return naive{fair: fair, ends: map[sched.AttemptID]sched.Time{}, won: map[sched.StageID][]sched.Time{}}
 }
 
 func (n *naive) Observe(v *sched.View, ev *sched.Event) {
+	n.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.AttemptProgress:
-		a := v.Attempt(ev.Attempt)
-		if rem, ok := a.Remaining(v.Now()); ok {
-			n.ends[ev.Attempt] = v.Now() + min(rem, sched.Never-v.Now())
-		}
+		n.reckon(v, ev.Attempt)
 	case sched.AttemptDone:
 		n.won[ev.Stage] = append(n.won[ev.Stage], v.Now()-v.Attempt(ev.Attempt).Started)
 	}
+}
+
+func (n *naive) reckon(v *sched.View, a sched.AttemptID) {
+	row := n.quiet.attempt(v, a)
+	if rem, ok := row.Remaining(v.Now()); ok {
+		n.ends[a] = v.Now() + min(rem, sched.Never-v.Now())
+	}
+}
+
+// look puts off the ends of attempts that stand still, when the policy does.
+func (n *naive) look(v *sched.View, act *sched.Actions) {
+	n.quiet.look(v, func(_ sched.StageID, t sched.TaskID) {
+		for _, a := range n.attempts(v, t) {
+			if n.quiet.silent(v, a) {
+				n.reckon(v, a)
+			}
+		}
+	})
+	wakeFor(act, &n.quiet.due)
 }
 
 // jobs returns the active jobs, the next one to get a slot first.

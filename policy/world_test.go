@@ -38,6 +38,24 @@ type fate struct {
 	fails   bool
 	reports sched.Time // interval of progress reports, 0 for none
 	rate    bool       // tell the rate once, at the start
+
+	stops, rests sched.Time                     // after so long it stands still for a while, never if rests is 0
+	nags         bool                           // while it does it reports
+	tells        func(done float64) float64     // what it says of what it has done; nil for the truth
+	late         func(at sched.Time) sched.Time // how late a report is; nil for not at all
+}
+
+// done returns what fraction an attempt has done after so long, and whether it goes on then.
+func (f *fate) done(at sched.Time) (fraction float64, moves bool) {
+	switch {
+	case f.lasts <= f.rests:
+		return 1, false
+	case f.rests == 0 || at < f.stops:
+		return float64(at) / float64(f.lasts-f.rests), true
+	case at < f.stops+f.rests:
+		return float64(f.stops) / float64(f.lasts-f.rests), false
+	}
+	return float64(at-f.rests) / float64(f.lasts-f.rests), true
 }
 
 // timeline is a binary heap of facts by instant and order of insertion.
@@ -185,17 +203,29 @@ func (w *world) obey(d *sched.Decision) {
 	case sched.Launch:
 		f := w.fate(d)
 		f.lasts = sched.Time(float64(f.lasts) * (1 - d.From))
+		f.stops = min(f.stops, f.lasts)
+		f.lasts += f.rests
 		end := sched.Event{At: d.At + f.lasts, Kind: sched.AttemptDone, Attempt: d.Attempt}
 		if f.fails {
 			end.Kind = sched.AttemptFailed
 		}
-		if f.rate && f.lasts > 0 {
-			w.facts.push(sched.Event{At: d.At, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: d.From, Rate: (1 - d.From) / f.lasts.Seconds()})
+		if f.rate && f.lasts > f.rests {
+			w.facts.push(sched.Event{At: d.At, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: d.From, Rate: (1 - d.From) / (f.lasts - f.rests).Seconds()})
 		}
 		if f.reports > 0 {
 			for at := f.reports; at < f.lasts; at += f.reports {
-				done := d.From + (1-d.From)*float64(at)/float64(f.lasts)
-				w.facts.push(sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: done})
+				done, moves := f.done(at)
+				if !moves && !f.nags {
+					continue
+				}
+				if done = d.From + (1-d.From)*done; f.tells != nil {
+					done = f.tells(done)
+				}
+				ev := sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: done}
+				if f.late != nil {
+					ev.At += f.late(at)
+				}
+				w.facts.push(ev)
 			}
 		}
 		if w.sites > 0 {
@@ -314,6 +344,7 @@ func (w *world) mess(classes int, seed uint64) *world {
 	w.twice = r.IntN(3) == 0
 	w.lag = []sched.Time{0, 0, 50 * sched.Millisecond, 3 * sched.Second}[r.IntN(4)]
 	whole := r.IntN(2) == 0
+	word := words[seed%uint64(len(words))]
 	w.fate = func(d *sched.Decision) fate {
 		r := rand.New(rand.NewPCG(seed, uint64(d.Task)<<20|uint64(d.Number)))
 		f := fate{reports: reports, rate: rate, fails: r.Float64() < failures}
@@ -328,6 +359,9 @@ func (w *world) mess(classes int, seed uint64) *world {
 			s = math.Ceil(s)
 		}
 		f.lasts = sched.FromSeconds(s)
+		if word.fate(&f); r.IntN(12) > 0 {
+			f.rests = 0
+		}
 		return f
 	}
 	return w

@@ -56,7 +56,7 @@ func (x *shedIsolated) run(ctx context.Context, p *isolatedPoint) error {
 		w.Jobs[i].Arrival = sched.Time(i) * 1000 * sched.Second
 	}
 	// What is late is over at the deadline, so that nobody waits for heavy tails.
-	chronos, err := policy.New(fmt.Sprintf("chronos-clone:clones=%d,kill=1000", p.clones), x.seed)
+	chronos, err := policy.New(fmt.Sprintf("chronos-clone:clones=%d,kill=1000,silence=false", p.clones), x.seed)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (r *shedRun) under(ctx context.Context, p sched.Policy) (*sim.Result, error
 }
 
 // spec returns a policy as it is compared: with the law if it reckons with one, and Dolly with p, the share of jobs
-// that are late under Hadoop.
+// that are late under Hadoop. Jobs past their deadlines are killed, as in the paper.
 func (r *shedRun) spec(name string, late float64) string {
 	sep := ":"
 	for _, c := range name {
@@ -85,6 +85,8 @@ func (r *shedRun) spec(name string, late float64) string {
 			name += fmt.Sprintf("%s%s=(%v)", sep, p.Name, r.model.law)
 		case p.Name == "launch":
 			name += fmt.Sprintf("%slaunch=%v", sep, shedLaunch)
+		case p.Name == "late":
+			name += fmt.Sprintf("%slate=kill", sep)
 		case p.Name == "p" && e.Name == "dolly":
 			name += fmt.Sprintf("%sp=%g", sep, min(max(late, 1e-6), 0.999999))
 		default:

@@ -1,0 +1,195 @@
+package policy
+
+import "github.com/tailcut/tailcut/sched"
+
+// silence finds attempts that stand still: a task that hangs does not report that it hangs. It is for policies that
+// judge by progress, and all of them judge an attempt that stands still alike:
+//
+//	still     time since the last report of progress worth the name: at least a tenth of what the attempt's pace so far promised
+//	patience  4 times the mean time between two reports in the stage, the mean duration of an attempt where none has reported;
+//	          twice as long for each attempt of the task that was killed because it stood still
+//	t_rem     max((1-phi) age/(phi-From), still) from when still is above patience: what it has done since it last
+//	          reported is not known, so its rate is that over its whole age; and what has lasted so long may last as long again
+//
+// So t_rem grows with time, also of an attempt that has said 0.99 and says so again, or has said nothing at all. Of an
+// attempt whose driver told the rate, and so the end, still counts from that end. Where reports come at regular
+// intervals and say what is so, no attempt stands still, and the policies decide as if there were no silence.
+//
+// No report wakes a policy to look at such an attempt. So each stage is looked at again and again: after patience, and
+// where nothing has been heard from the stage since the last look after half as long again each time. A look costs
+// O(attempts of the stage), no more than the reports that the attempts would have sent in the meantime.
+type silence struct {
+	launch  sched.Time // that an attempt takes to get to work: so long it has nothing to report
+	rows    []heard    // by row
+	stages  perStage[silentStage]
+	due     heap[rising[sched.Time]] // stages by their next look
+	strikes []uint8                  // by task: attempts that were killed because they stood still
+}
+
+// heard is what an attempt has reported.
+type heard struct {
+	gen  uint32
+	last sched.Time // the last report
+	// the last that showed progress worth the name; where the rate was told, the end that follows from it
+	moved    sched.Time
+	progress float64 // at moved
+}
+
+// silentStage has the sum and the number of the times between two reports.
+type silentStage struct {
+	sum, count float64
+	lull       sched.Time // between the last look and the next
+}
+
+const (
+	patienceReports = 4   // reports that may fail to come
+	creep           = 0.1 // of an attempt's pace, below which it does not move
+	mostStrikes     = 6
+)
+
+func (s *silence) observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.StageReady:
+		if v.Visible(ev.Stage) {
+			*s.stages.open(ev.Stage) = silentStage{}
+			s.hear(v, ev.Stage)
+		}
+	case sched.AttemptProgress:
+		s.report(v, ev)
+		s.hear(v, ev.Stage)
+	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskReady:
+		s.hear(v, ev.Stage)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		s.due.end(v, ev)
+		s.stages.end(v, ev)
+	}
+}
+
+// report takes in what an attempt says.
+func (s *silence) report(v *sched.View, ev *sched.Event) {
+	now, a := v.Now(), v.Attempt(ev.Attempt)
+	x := s.of(ev.Attempt, &a)
+	if now > x.last && ev.Rate == 0 {
+		st := s.stages.of(ev.Stage)
+		st.sum += (now - x.last).Seconds()
+		st.count++
+	}
+	x.last = now
+	switch gain := ev.Progress - x.progress; {
+	case ev.Rate > 0:
+		x.moved, x.progress = later(now, (1-ev.Progress)/ev.Rate), ev.Progress
+	case gain < 0:
+		x.progress = ev.Progress
+	case gain > 0 && gain*(now-a.Started-s.launch).Seconds() >= creep*(ev.Progress-a.From)*(now-x.moved).Seconds():
+		x.moved, x.progress = now, ev.Progress
+	}
+	s.rows = grown(s.rows, ev.Attempt.Row())
+	s.rows[ev.Attempt.Row()] = x
+}
+
+// of returns what is known of a running attempt.
+func (s *silence) of(id sched.AttemptID, a *sched.Attempt) heard {
+	if row := id.Row(); row < len(s.rows) && s.rows[row].gen == id.Generation() {
+		return s.rows[row]
+	}
+	start := a.Started + min(s.launch, sched.Never-a.Started)
+	return heard{gen: id.Generation(), last: start, moved: start, progress: a.From}
+}
+
+// hear takes notice that something was heard from a stage.
+func (s *silence) hear(v *sched.View, id sched.StageID) {
+	if int(id) >= len(s.stages.index) || s.stages.index[id] == 0 {
+		return
+	}
+	patience := s.patience(v, id)
+	if patience == sched.Never {
+		return
+	}
+	s.stages.of(id).lull = patience
+	if at := v.Now() + min(patience, sched.Never-v.Now()); !s.due.has(int(id)) || at < s.due.key(int(id)).x {
+		s.due.set(int(id), rising[sched.Time]{at})
+	}
+}
+
+// patience returns how long an attempt of a stage may stand still, Never while nothing is known of the stage.
+func (s *silence) patience(v *sched.View, id sched.StageID) sched.Time {
+	if mean, ok := s.interval(id); ok {
+		return max(1, sched.FromSeconds(patienceReports*mean))
+	}
+	stage := v.Stage(id)
+	if mean, _, ok := stage.Estimate(); ok && mean > 0 {
+		return max(1, sched.FromSeconds(mean))
+	}
+	return sched.Never
+}
+
+// interval returns the mean time between two reports in a stage, in seconds; ok is false if there was none.
+func (s *silence) interval(id sched.StageID) (mean float64, ok bool) {
+	st := s.stages.of(id)
+	if st.count == 0 {
+		return 0, false
+	}
+	return st.sum / st.count, true
+}
+
+// remaining returns the time that a running attempt still needs if it stands still; ok is false if it does not.
+func (s *silence) remaining(v *sched.View, id sched.AttemptID, a *sched.Attempt) (rem sched.Time, ok bool) {
+	x := s.of(id, a)
+	patience := s.patience(v, v.Task(a.Task).Stage)
+	if int(a.Task) < len(s.strikes) {
+		patience = min(patience, sched.Never>>mostStrikes) << s.strikes[a.Task]
+	}
+	still := v.Now() - x.moved
+	if still <= patience {
+		return 0, false
+	}
+	if done := a.Progress - a.From; done > 0 && a.Rate == 0 {
+		age := (v.Now() - a.Started - s.launch).Seconds()
+		still = max(still, later(0, age*(1-a.Progress)/done))
+	}
+	return still, true
+}
+
+// attempt returns the row of a running attempt as it is to be judged: one that stands still will be done when remaining
+// says, and goes on from what it has reported.
+func (s *silence) attempt(v *sched.View, id sched.AttemptID) sched.Attempt {
+	a := v.Attempt(id)
+	if rem, silent := s.remaining(v, id, &a); silent {
+		a.Progress, a.ProgressAt = min(a.Progress, lastProgress), v.Now()
+		a.Rate = (1 - a.Progress) / rem.Seconds()
+	}
+	return a
+}
+
+// silent tells whether a running attempt stands still.
+func (s *silence) silent(v *sched.View, id sched.AttemptID) bool {
+	a := v.Attempt(id)
+	_, ok := s.remaining(v, id, &a)
+	return ok
+}
+
+// strike takes notice that an attempt of a task is killed because it stood still. The next ones get more time, so that
+// a task that always stands still does not have attempts without end.
+func (s *silence) strike(t sched.TaskID) {
+	s.strikes = grown(s.strikes, int(t))
+	s.strikes[t] = min(s.strikes[t]+1, mostStrikes)
+}
+
+// look calls a function for the tasks with an attempt that stands still, in the stages whose turn to be looked at has
+// come.
+func (s *silence) look(v *sched.View, do func(st sched.StageID, t sched.TaskID)) {
+	for s.due.len() > 0 && s.due.topKey().x <= v.Now() {
+		id := sched.StageID(s.due.top())
+		st := s.stages.of(id)
+		s.due.set(int(id), rising[sched.Time]{v.Now() + min(st.lull, sched.Never-v.Now())})
+		st.lull += min(st.lull/2, sched.Never-st.lull)
+		for t, ok := v.RunningTask(id, 0); ok; t, ok = v.RunningTask(id, t+1) {
+			for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+				if s.silent(v, a) {
+					do(id, t)
+					break
+				}
+			}
+		}
+	}
+}
