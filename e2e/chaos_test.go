@@ -47,15 +47,11 @@ func TestChaos(t *testing.T) {
 			stop = c.controller()
 		}
 	}
-	// Whose power does not come back is declared dead, as an operator does; else nobody could know that its pods do not run.
-	const dead = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
-	c.must("", "taint", "node", "127.0.0.12", dead)
 	for _, w := range jobs {
 		c.wait(w.name, "complete", 10*time.Minute)
 	}
 	t.Logf("all complete %v after the first blow", time.Since(began).Round(time.Second))
 	c.start("node-12")
-	c.must("", "taint", "node", "127.0.0.12", dead+"-")
 	c.must("", "wait", "--for=condition=Ready", "--timeout=5m", "node", "--all")
 	for _, w := range jobs {
 		c.whole(w)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -44,12 +45,18 @@ func (c *cluster) beginFeature(name, managedBy, spec, args string) {
 	if managedBy != "" {
 		spec += ", managedBy: " + managedBy
 	}
+	out := c.outputs(name)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		c.t.Fatal(err)
+	}
 	c.must(fmt.Sprintf(`apiVersion: batch/v1
 kind: Job
 metadata: {name: %s}
 spec: {%s, template: {spec: {restartPolicy: Never, hostNetwork: true, terminationGracePeriodSeconds: 1, containers: [
-  {name: task, image: "localhost/task:e2e", imagePullPolicy: Never, args: [exit, %s], resources: {requests: {cpu: 10m, memory: 8Mi}}}]}}}
-`, name, spec, strings.ReplaceAll(args, " ", ", ")), "create", "-f", "-")
+  {name: task, image: "localhost/task:e2e", imagePullPolicy: Never, args: [exit, %s], resources: {requests: {cpu: 10m, memory: 8Mi}},
+   env: [{name: KIND, valueFrom: {fieldRef: {fieldPath: "metadata.labels['tailcut.dev/kind']"}}}], volumeMounts: [{name: out, mountPath: /out}]}],
+  volumes: [{name: out, hostPath: {path: %s}}]}}}
+`, name, spec, strings.ReplaceAll(args, " ", ", "), out), "create", "-f", "-")
 }
 
 // ended says how a Job has ended; "" as long as it has not.
@@ -69,7 +76,7 @@ func TestFeatures(t *testing.T) {
 		t.Skip("takes minutes")
 	}
 	c := newCluster(t)
-	defer c.controller("--policy", "fifo")() // a clone that fails, or runs when the Job has failed, would be one more failure
+	defer c.controller()()
 	managers := map[string]string{"own": "", "tailcut": "tailcut.dev/controller"}
 	for _, f := range features {
 		for who, managedBy := range managers {

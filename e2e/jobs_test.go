@@ -17,7 +17,7 @@ import (
 type work struct {
 	name               string
 	tasks, parallelism int
-	policy             string // "" for Kubernetes' own controller
+	policy             string // "" for Kubernetes' own controller, "default" for that of a Job that names none
 	slow               int    // how many times as long the third node takes; 0 is 10
 	backoffLimit       int    // 0 is Kubernetes' default of 6
 }
@@ -29,15 +29,18 @@ func (c *cluster) begin(w work) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		c.t.Fatal(err)
 	}
-	managed := ""
+	managed, annotation := "", ""
 	if w.policy != "" {
 		managed = "\n  managedBy: tailcut.dev/controller"
+		if w.policy != "default" {
+			annotation = fmt.Sprintf("tailcut.dev/policy: %q", w.policy)
+		}
 	}
 	c.must(fmt.Sprintf(`apiVersion: batch/v1
 kind: Job
 metadata:
   name: %s
-  annotations: {tailcut.dev/policy: %q}
+  annotations: {%s}
 spec:%s
   completions: %d
   parallelism: %d
@@ -47,7 +50,6 @@ spec:%s
     spec:
       restartPolicy: Never
       hostNetwork: true
-      terminationGracePeriodSeconds: 1
       volumes: [{name: out, hostPath: {path: %s}}]
       containers:
       - name: task
@@ -60,7 +62,7 @@ spec:%s
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         resources: {requests: {cpu: 400m, memory: 16Mi}}
-`, w.name, w.policy, managed, w.tasks, w.parallelism, cmp.Or(w.backoffLimit, 6), out, cmp.Or(w.slow, 10)), "create", "-f", "-")
+`, w.name, annotation, managed, w.tasks, w.parallelism, cmp.Or(w.backoffLimit, 6), out, cmp.Or(w.slow, 10)), "create", "-f", "-")
 }
 
 func (c *cluster) outputs(job string) string { return filepath.Join(c.dir, "out", job) }

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +71,8 @@ func newCommand(started *bool) *cobra.Command {
 	f.IntVar(&o.MaxClones, "max-clones", 100, "clones at once, of all Jobs together")
 	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "how fast clones are started, of all Jobs together")
 	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
+	f.DurationVar(&o.LoserGrace, "loser-grace", time.Second, "how long a loser may take to end, if its pod's own grace period is not shorter; 0 for that period")
+	f.DurationVar(&o.NodeLost, "lost-node-after", 30*time.Second, "remove losers from a node that has not been ready for so long; 0 for never")
 	f.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "where Prometheus finds /metrics; 0 for nowhere")
 	f.StringVar(&o.ProbeAddress, "probe-address", ":8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
 	f.StringVar(&o.History, "history-namespace", "", "where to keep how long pods ran, for later Jobs of the same owner or name, in a ConfigMap for each (default: nowhere)")
@@ -88,6 +91,9 @@ func newCommand(started *bool) *cobra.Command {
 		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
 		if o.MaxClones < 0 || !(o.ClonesPerSecond > 0) {
 			return fmt.Errorf("--max-clones must not be negative, and --clones-per-second must be above 0")
+		}
+		if o.LoserGrace < 0 || o.NodeLost < 0 {
+			return fmt.Errorf("--loser-grace and --lost-node-after must not be negative")
 		}
 		o.Log = slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
 		*started = true

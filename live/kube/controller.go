@@ -38,11 +38,13 @@ type Options struct {
 	NewPolicy func(spec, law string, resumable bool) (sched.Policy, error)
 	// Chance is that of meeting the deadline; ok is false if it cannot be told.
 	Chance          func(v *sched.View, law string) (p float64, ok bool)
-	AtRisk          float64 // chance below which it is said so
-	History         string  // namespace in which durations are kept for later Jobs; "" for none
-	MaxClones       int     // at once, of all Jobs
-	ClonesPerSecond float64 // of all Jobs
-	ClonePriority   string  // priority class of clones; "" for that of the Job
+	AtRisk          float64       // chance below which it is said so
+	History         string        // namespace in which durations are kept for later Jobs; "" for none
+	MaxClones       int           // at once, of all Jobs
+	ClonesPerSecond float64       // of all Jobs
+	ClonePriority   string        // priority class of clones; "" for that of the Job
+	LoserGrace      time.Duration // for which losers may take to end; 0 for their own grace periods
+	NodeLost        time.Duration // after which a node that is not ready is taken for gone, for losers; 0 for never
 
 	MetricsAddress string // host:port; "0" for none
 	ProbeAddress   string // likewise
@@ -80,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 		LeaderElection: o.LeaderElection != "", LeaderElectionNamespace: o.LeaderElection, LeaderElectionID: "tailcut-controller",
 		LeaderElectionReleaseOnCancel: true,
 		// or it would list them
-		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Node{}}}},
 	})
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	c := &reconciler{
 		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History,
-		policy: o.Policy, class: o.ClonePriority,
+		policy: o.Policy, class: o.ClonePriority, grace: o.LoserGrace, nodeLost: o.NodeLost,
 		clones: newCloneGate(o.MaxClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
 	}
 	err = ctrl.NewControllerManagedBy(m).For(&batchv1.Job{}).Owns(&corev1.Pod{}).

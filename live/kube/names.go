@@ -19,6 +19,8 @@ const (
 	// "true": attempts can go on from an offset that another one has reported
 	ResumableAnnotation = "tailcut.dev/resumable"
 	DryRunAnnotation    = "tailcut.dev/dry-run" // "true": decide about clones and start none
+	// how long a loser may take to end, if its own grace period is not shorter; a duration
+	LoserGraceAnnotation = "tailcut.dev/loser-grace"
 )
 
 // Labels and annotations of pods.

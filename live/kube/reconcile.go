@@ -32,9 +32,11 @@ type reconciler struct {
 	newPolicy func(spec, law string, resumable bool) (sched.Policy, error)
 	chance    func(v *sched.View, law string) (p float64, ok bool)
 	atRisk    float64
-	past      string // namespace where histories are kept; "" for none
-	policy    string // of Jobs that name none
-	class     string // priority class of clones
+	past      string        // namespace where histories are kept; "" for none
+	policy    string        // of Jobs that name none
+	class     string        // priority class of clones
+	grace     time.Duration // of losers; 0 for that of their pods
+	nodeLost  time.Duration // after which a node that is not ready has no say any more; 0 for never
 	clones    *cloneGate
 	now       func() time.Time
 
@@ -125,7 +127,7 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 		return next, c.releaseAll(ctx, pods)
 	case finished(job):
 		c.forget(name)
-		return next, errors.Join(c.end(ctx, alive(pods), "job-over"), c.releaseAll(ctx, pods))
+		return next, errors.Join(c.end(ctx, alive(pods), "job-over", 0), c.releaseAll(ctx, pods))
 	}
 	s := c.state(name, job.UID)
 	s.next = time.Time{}
@@ -165,15 +167,18 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	if err := c.release(ctx, s, t.release); err != nil {
 		return err
 	}
+	if err := c.removeLost(ctx, job, s, t, sc, now); err != nil {
+		return err
+	}
 	switch {
 	case t.ended && t.success:
-		return c.end(ctx, alive(pods), "sibling-won")
+		return c.endLosers(ctx, job, t, pods)
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
 		return c.delete(ctx, alive(pods))
 	case suspended(job):
 		s.run = nil
 		c.clones.drop(job.UID)
-		return c.end(ctx, alive(pods), "suspended")
+		return c.end(ctx, alive(pods), "suspended", 0)
 	case isQueue(job) && t.successes() > 0: // who shares a queue ends by himself
 		s.run = nil
 		return nil
@@ -224,10 +229,14 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		s.comeBack(now)
 		return nil
 	}
-	if err := c.end(ctx, alive(sc.strays), "no-such-task"); err != nil {
+	if err := c.end(ctx, alive(sc.strays), "no-such-task", 0); err != nil {
 		return err
 	}
-	if err := c.end(ctx, podsOf(sc.sights, s.run.surplus(seats)), "not-needed"); err != nil {
+	losers, others := s.run.surplus(seats)
+	if err := c.end(ctx, podsOf(sc.sights, losers), "not-needed", c.graceOf(job)); err != nil {
+		return err
+	}
+	if err := c.end(ctx, podsOf(sc.sights, others), "not-needed", 0); err != nil {
 		return err
 	}
 	if s.run.wake != sched.Never {

@@ -3,18 +3,21 @@ package kube
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // end ends attempts that are not to count. What says so is on the pod before it is deleted, and its finalizer is gone:
-// if the controller dies in between, the next one sees what was meant.
-func (c *reconciler) end(ctx context.Context, pods []*corev1.Pod, why string) error {
+// if the controller dies in between, the next one sees what was meant. A pod has its own grace period, but no more than
+// grace if that is not 0.
+func (c *reconciler) end(ctx context.Context, pods []*corev1.Pod, why string, grace time.Duration) error {
 	patch := func(p *corev1.Pod) string {
 		return fmt.Sprintf(`{"metadata":{"uid":%q,"labels":{%q:%q},"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, LostLabel, why, finalizer)
 	}
@@ -25,18 +28,23 @@ func (c *reconciler) end(ctx context.Context, pods []*corev1.Pod, why string) er
 		if p.Labels[LostLabel] == "" {
 			observeLost(p, c.now())
 		}
-		return c.deleteOne(ctx, p)
+		return c.deleteOne(ctx, p, grace)
 	})
 }
 
 // delete ends attempts that count.
 func (c *reconciler) delete(ctx context.Context, pods []*corev1.Pod) error {
-	return each(ctx, pods, c.deleteOne)
+	return each(ctx, pods, func(ctx context.Context, p *corev1.Pod) error { return c.deleteOne(ctx, p, 0) })
 }
 
-// deleteOne lets the pod have its grace period. Another pod of the same name is not deleted.
-func (c *reconciler) deleteOne(ctx context.Context, p *corev1.Pod) error {
-	return forgive(c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID}))
+// deleteOne lets the pod have its grace period, or a shorter one, in whole seconds and at least one: 0 would mean not
+// to wait for its node. Another pod of the same name is not deleted.
+func (c *reconciler) deleteOne(ctx context.Context, p *corev1.Pod, grace time.Duration) error {
+	options := []client.DeleteOption{client.Preconditions{UID: &p.UID}}
+	if seconds := int64(max(1, (grace+time.Second-1)/time.Second)); grace > 0 && seconds < ptr.Deref(p.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds) {
+		options = append(options, client.GracePeriodSeconds(seconds))
+	}
+	return forgive(c.client.Delete(ctx, p, options...))
 }
 
 // release removes the finalizers of pods that have been counted, once.

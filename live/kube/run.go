@@ -423,10 +423,10 @@ func (r *run) promote(made func(*attempt) bool) {
 	}
 }
 
-// surplus returns the attempts whose pods should end. A pod that nothing stands for, of an index that is not over, may
-// go on while there is a seat for it: the policy is likely to take it up.
-func (r *run) surplus(seats int) []*attempt {
-	var all, idle []*attempt
+// surplus returns the attempts whose pods should end: losers, and those that have no seat. A pod that nothing stands
+// for, of an index that is not over, may go on while there is a seat for it: the policy is likely to take it up.
+func (r *run) surplus(seats int) (losers, others []*attempt) {
+	var idle []*attempt
 	for key, s := range r.sights {
 		h := &r.indexes[key.index]
 		at, _ := slices.BinarySearchFunc(h.attempts, key, (*attempt).compare)
@@ -434,14 +434,12 @@ func (r *run) surplus(seats int) []*attempt {
 		switch {
 		case !s.live || s.leaving:
 		case r.over.has(a.index), a.fate != open:
-			all = append(all, a)
+			losers = append(losers, a)
 		case a.id == 0:
 			idle = append(idle, a)
 		}
 	}
 	slices.SortFunc(idle, func(a, b *attempt) int { return a.compare(b.ref) })
 	room := max(0, seats-r.core.View().Live())
-	all = append(all, idle[min(room, len(idle)):]...)
-	slices.SortFunc(all, func(a, b *attempt) int { return a.compare(b.ref) })
-	return all
+	return losers, idle[min(room, len(idle)):]
 }

@@ -97,7 +97,8 @@ func (w *world) step() {
 			w.pods[a.ref] = &sight{ref: a.ref, clone: a.clone, live: true}
 		}
 	}
-	for _, a := range w.run.surplus(w.seats) {
+	losers, others := w.run.surplus(w.seats)
+	for _, a := range append(losers, others...) {
 		if !w.done[a.index] && a.id != 0 {
 			w.t.Fatalf("attempt %d of index %d is wanted and ended", a.number, a.index)
 		}

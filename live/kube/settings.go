@@ -39,12 +39,27 @@ func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state
 	if isQueue(job) {
 		s.attempts = 1
 	}
-	var err error
+	_, _, err := loserGrace(job)
+	if err != nil {
+		return s, err
+	}
 	if s.deadline, err = aimOf(job); err != nil || s.law != "" {
 		return s, err
 	}
 	s.mean, s.sd = c.pastOf(ctx, job, st).Estimate(pastStage)
 	return s, nil
+}
+
+// loserGrace returns how long losers of a Job may take to end, if the Job says so.
+func loserGrace(job *batchv1.Job) (d time.Duration, said bool, err error) {
+	text := job.Annotations[LoserGraceAnnotation]
+	if text == "" {
+		return 0, false, nil
+	}
+	if d, err = time.ParseDuration(text); err != nil || d < 0 {
+		return 0, false, fmt.Errorf("%s: %q is not a duration such as 5s, or 0s for the pod's own", LoserGraceAnnotation, text)
+	}
+	return d, true, nil
 }
 
 // aimOf returns the instant that policies aim at, the zero time for none. The Job must have started.

@@ -1,6 +1,6 @@
 // Task is the work of the tests' pods: it takes the time of its first argument, many times as long on the node that its second names (the third says
 // how many), and reports its progress in its pod's annotation tailcut.dev/progress. Its output is its pod's name, in a file of /out that
-// has its index for a name: of several attempts the first to finish leaves it. With the first argument exit it ends as the others say.
+// has its index for a name: of several attempts the first to finish leaves it. With the first argument exit it ends as the others say. It ignores SIGTERM.
 package main
 
 import (
@@ -13,11 +13,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 )
 
 func main() {
+	signal.Ignore(syscall.SIGTERM) // as a shell does that is the first process of its container
 	if len(os.Args) > 1 && os.Args[1] == "exit" {
 		os.Exit(exit(os.Args[2:]))
 	}
