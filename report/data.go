@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
@@ -12,7 +11,7 @@ import (
 // one a coordinate of a plot (the row is the series' name and the point's index), and the claims as a table of that
 // name.
 func (p *Page) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := NewCSV(w)
 	_ = out.Write([]string{"section", "table", "row", "column", "value"})
 	for _, s := range p.Sections {
 		for _, t := range s.Tables {
@@ -29,7 +28,7 @@ func (p *Page) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func writeCells(out *csv.Writer, section string, t Table) {
+func writeCells(out CSV, section string, t Table) {
 	for r, row := range t.Rows {
 		for c, cell := range row {
 			_ = out.Write([]string{section, t.Name, strconv.Itoa(r), t.Columns[c], exact(cell)})
@@ -37,7 +36,7 @@ func writeCells(out *csv.Writer, section string, t Table) {
 	}
 }
 
-func writePoints(out *csv.Writer, section, plot string, s Series) {
+func writePoints(out CSV, section, plot string, s Series) {
 	for i := range s.X {
 		row := s.Name + " " + strconv.Itoa(i)
 		_ = out.Write([]string{section, plot, row, "x", exact(s.X[i])})

@@ -18,7 +18,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 }).Parse(pageHTML))
 
 // WriteHTML writes the page as one file that needs no other: style and plots are inside.
-func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p) }
+func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p.shown()) }
 
 // inline is the plot as an element of the page: the drawing without the header of a file.
 func inline(p Plot) (template.HTML, error) {

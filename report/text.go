@@ -15,6 +15,7 @@ const width = 100 // of a line of prose
 
 // WriteText writes the page for a terminal: prose, tables, and all verdicts at the end. Plots are only named.
 func (p *Page) WriteText(w io.Writer) error {
+	p = p.shown()
 	var b strings.Builder
 	heading(&b, p.Title, '=')
 	paragraphs(&b, p.Intro)

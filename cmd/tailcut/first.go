@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -16,7 +15,7 @@ import (
 func beFirst(args []string, stderr io.Writer) int {
 	self, err := os.Executable()
 	if err != nil {
-		fmt.Fprintf(stderr, "tailcut: %v\n", err)
+		notice(stderr, "%v", err)
 		return exitFailed
 	}
 	// The keys of a terminal signal a whole group: with one of its own the other is not told twice.
@@ -25,7 +24,7 @@ func beFirst(args []string, stderr io.Writer) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	other, err := os.StartProcess(self, args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: group})
 	if err != nil {
-		fmt.Fprintf(stderr, "tailcut: %v\n", err)
+		notice(stderr, "%v", err)
 		return exitFailed
 	}
 	go func() {
@@ -41,7 +40,7 @@ func beFirst(args []string, stderr io.Writer) int {
 		case pid == other.Pid:
 			return how.ExitStatus()
 		case err != nil && err != syscall.EINTR:
-			fmt.Fprintf(stderr, "tailcut: wait: %v\n", err)
+			notice(stderr, "wait: %v", err)
 			return exitFailed
 		}
 	}

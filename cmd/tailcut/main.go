@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &failed): // whether it was interrupted or not
-		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))
+		notice(stderr, "%s", inWords(err))
 		return exitFailed
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "tailcut: interrupted")
@@ -66,7 +67,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, errFailed):
 		return exitFailed
 	default:
-		fmt.Fprintf(stderr, "tailcut: %s\n", inWords(err))
+		notice(stderr, "%s", inWords(err))
 		return exitUsage
 	}
 }
@@ -82,11 +83,28 @@ func (p *printed) Write(text []byte) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	n, err := p.w.Write(text)
-	if err != nil {
+	if _, err := p.w.Write(harmless(text)); err != nil {
 		p.err = fmt.Errorf("standard output: %w", err)
+		return 0, p.err
 	}
-	return n, err
+	return len(text), nil
+}
+
+// harmless shows the control characters that a verb has let through. None prints any but tabs and the ends of lines.
+func harmless(text []byte) []byte {
+	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
+	if bytes.IndexFunc(text, control) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, c := range text {
+		if control(rune(c)) {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.Bytes()
 }
 
 // inWords is an error's text, with what the system says of a file in the words of all others: "FILE: what is wrong",

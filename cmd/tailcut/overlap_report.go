@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/tailcut/tailcut/overlap"
+	"github.com/tailcut/tailcut/report"
 )
 
 // overlapResult is the study for programs. Numbers that a line does not have are null.
@@ -89,7 +89,7 @@ func orDash(v *float64, how func(float64) string) string {
 }
 
 func (r *overlapResult) printCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := report.NewCSV(w)
 	rows := [][]string{{
 		"policy", "mean_flow_seconds", "median_flow_seconds", "p99_flow_seconds", "mean_slowdown", "max_flow_seconds",
 		"relative_to_lower_bound", "jobs_per_second", "lower_bound_mean_flow_seconds",
@@ -146,7 +146,7 @@ func (s *overlapStudy) writeFairness() error {
 	if file == nil {
 		return err
 	}
-	out := csv.NewWriter(file)
+	out := report.NewCSV(file)
 	_ = out.Write([]string{"policy", "size_from", "size_to", "jobs", "mean_slowdown"})
 	for _, l := range s.lines {
 		for i := 0; l.sim != nil && i < overlap.FairnessBuckets; i++ {

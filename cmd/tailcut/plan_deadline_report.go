@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/report"
 )
 
 // deadlineResult is the answer for programs.
@@ -63,7 +63,7 @@ func (a *deadlineAnswer) printJSON(out io.Writer) error {
 }
 
 func (a *deadlineAnswer) printCSV(out io.Writer) error {
-	w := csv.NewWriter(out)
+	w := report.NewCSV(out)
 	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued"})
 	for _, f := range a.Jobs {
 		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.FormatFloat(f.PoCD, 'g', -1, 64),

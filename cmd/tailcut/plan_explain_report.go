@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/report"
 )
 
 // explainResult is the answer for programs.
@@ -81,7 +82,7 @@ func printExplainedJSON(out io.Writer, log string, all []*explained) error {
 }
 
 func printExplainedCSV(out io.Writer, all []*explained) error {
-	w := csv.NewWriter(out)
+	w := report.NewCSV(out)
 	_ = w.Write([]string{"job", "stage", "name", "tasks", "attempts_succeeded", "attempts_failed", "attempts_censored", "median_seconds", "longest_seconds",
 		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason",
 		"attempts_timed_out", "attempts_cancelled"})

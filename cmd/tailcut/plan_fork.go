@@ -162,7 +162,7 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	if f.tasks == 0 {
 		if f.tasks = st.Tasks; f.tasks > maxPlanTasks {
 			f.tasks = manyTasks
-			fmt.Fprintf(notes, "tailcut: %s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d\n", f.from.name(), st.Tasks, f.tasks, maxPlanTasks)
+			notice(notes, "%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d", f.from.name(), st.Tasks, f.tasks, maxPlanTasks)
 		}
 	}
 	return l, len(st.Succeeded) + len(st.Censored), nil

@@ -91,10 +91,10 @@ func (d durationsFrom) note(st *history.Stage, law *dist.Empirical, notes io.Wri
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(notes, "tailcut: %s: %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier\n",
+	notice(notes, "%s: %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
 		d.name(), count(n, "attempt"))
 	if longest := slices.Max(st.Censored); longest >= law.Quantile(1) {
-		fmt.Fprintf(notes, "tailcut: %s: the longest, %s, is one of them: the true tail is longer than what is planned with\n", d.name(), humanSeconds(longest))
+		notice(notes, "%s: the longest, %s, is one of them: the true tail is longer than what is planned with", d.name(), humanSeconds(longest))
 	}
 }
 
@@ -138,7 +138,7 @@ func (d durationsFrom) stages(stdin io.Reader) (stages []*history.Stage, hosts, 
 
 func printNotes(notes io.Writer, said []string) {
 	for _, s := range said {
-		fmt.Fprintf(notes, "tailcut: %s\n", s)
+		notice(notes, "%s", s)
 	}
 }
 

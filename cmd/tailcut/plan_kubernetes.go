@@ -57,10 +57,10 @@ func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
 	key := live.PastKey(named)
 	kept, err := c.kept(key)
 	if err != nil {
-		fmt.Fprintf(notes, "tailcut: %v\n", err)
+		notice(notes, "%v", err)
 	}
 	if len(kept) > 0 {
-		fmt.Fprintf(notes, "tailcut: %s: from what is kept in configmap %s/%s\n", c.object, c.history, key)
+		notice(notes, "%s: from what is kept in configmap %s/%s", c.object, c.history, key)
 		return kept, nil
 	}
 	if kind != "job" {
@@ -69,7 +69,7 @@ func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
 	if !exists {
 		return nil, fmt.Errorf("--kubernetes: there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.history)
 	}
-	fmt.Fprintf(notes, "tailcut: %s: nothing is kept of it; from its pods\n", c.object)
+	notice(notes, "%s: nothing is kept of it; from its pods", c.object)
 	return kubectl("get", "pods", "--namespace", namespace, "--selector", "batch.kubernetes.io/job-name="+name, "--output", "json")
 }
 

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
 	"strconv"
 
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/report"
 )
 
 // seconds is a number for programs, whose infinity is the string "+Inf".
@@ -172,7 +172,7 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 
 // printCSV prints a row for each policy of the answer; the first column says what it is.
 func (a *forkAnswer) printCSV(out io.Writer) error {
-	w := csv.NewWriter(out)
+	w := report.NewCSV(out)
 	_ = w.Write([]string{"what", "stragglers", "p", "clones", "original", "latency_seconds", "cost_seconds", "policy"})
 	row := func(what string, c plan.Choice) {
 		p := a.policy(c, false)

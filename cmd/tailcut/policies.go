@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/report"
 )
 
 // policiesResult is the list of policies for programs.
@@ -133,13 +134,28 @@ func showPolicy(w io.Writer, e *policy.Entry) {
 
 // newTable makes a table in the style of all verbs: no frame, headers as they are given.
 func newTable(header ...any) table.Writer {
-	t := table.NewWriter()
+	t := cellTable{table.NewWriter()}
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = text.FormatDefault
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(header)
 	return t
+}
+
+// cellTable is a table in whose cells nothing foreign is more than text.
+type cellTable struct{ table.Writer }
+
+// AppendRow appends a row.
+func (t cellTable) AppendRow(row table.Row, configs ...table.RowConfig) {
+	safe := make(table.Row, len(row))
+	for i, cell := range row {
+		safe[i] = cell
+		if s, ok := cell.(string); ok {
+			safe[i] = report.OneLine(s)
+		}
+	}
+	t.Writer.AppendRow(safe, configs...)
 }
 
 // alignRight aligns columns of numbers, counted from 1.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
 	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -85,5 +85,5 @@ func printAttemptsCSV(w io.Writer, all []replayAttempt) error {
 			a.Stage, strconv.Itoa(a.Task), strconv.Itoa(a.Attempt), strconv.FormatBool(a.Clone), number(a.From), number(a.Start), number(a.Seconds), a.End, mapped,
 		})
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return report.NewCSV(w).WriteAll(rows)
 }

@@ -351,7 +351,7 @@ func (e *engine) loop(ctx context.Context, run *live.Run, work *proc.Work) (firs
 // warn tells of an error on which no result depends.
 func (e *engine) warn(what string, err error) {
 	if err != nil {
-		fmt.Fprintf(e.cmd.ErrOrStderr(), "tailcut: warning: %s: %v\n", what, err)
+		notice(e.cmd.ErrOrStderr(), "warning: %s: %v", what, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -61,11 +62,29 @@ func (l *joblog) ended(r *live.Record, last live.Report) {
 	l.err = l.w.Flush() // which remembers what went wrong before
 }
 
+// command returns what the attempt ran, quoted for a shell, on one line: the end of a line in it is NUL, as GNU
+// parallel writes it.
 func (l *joblog) command(r *live.Record) string {
-	if a := l.work.Array; a != nil {
-		return strings.ReplaceAll(strings.Join(a.Stages[r.Stage].Command, " "), "{}", fmt.Sprint(r.Index))
+	a := l.work.Array
+	if a == nil {
+		return fmt.Sprintf("%s %s %d", l.work.MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
 	}
-	return fmt.Sprintf("%s %s %d", l.work.MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
+	var words []string
+	for _, arg := range a.Stages[r.Stage].Command {
+		words = append(words, shellWord(strings.ReplaceAll(arg, "{}", fmt.Sprint(r.Index))))
+	}
+	return strings.ReplaceAll(strings.Join(words, " "), "\n", "\x00")
+}
+
+// plainWord is what a shell takes for itself.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// shellWord quotes an argument so that a shell reads it as one word.
+func shellWord(arg string) string {
+	if plainWord.MatchString(arg) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
 func (l *joblog) close() error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
 	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -162,7 +162,7 @@ func printSummaryCSV(w io.Writer, s *live.Summary) error {
 	for _, st := range s.Stages {
 		rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Attempts), strconv.FormatFloat(st.Seconds, 'f', -1, 64)})
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return report.NewCSV(w).WriteAll(rows)
 }
 
 // blame says in one line why a job failed, and where there is more about it.
@@ -242,11 +242,11 @@ func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, r
 		for _, st := range r.Stages {
 			rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Launch)})
 		}
-		return csv.NewWriter(w).WriteAll(rows)
+		return report.NewCSV(w).WriteAll(rows)
 	}
 	fmt.Fprintf(w, "%s on %s would run:\n", r.Policy, count(r.Slots, "slot"))
 	for _, st := range r.Stages {
-		fmt.Fprintf(w, "  %-10s %s\n", st.Name, count(st.Tasks, "task"))
+		fmt.Fprintf(w, "  %-10s %s\n", report.OneLine(st.Name), count(st.Tasks, "task"))
 	}
 	fmt.Fprintf(w, "and launch first: %s\n", strings.Join(r.Launch, ", "))
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -21,6 +22,7 @@ import (
 type screen struct {
 	w      io.Writer
 	run    *live.Run
+	names  []string   // of the stages, as they can be shown
 	width  func() int // columns of the terminal; nil without one
 	begun  time.Time
 	said   time.Time // last plain line
@@ -55,7 +57,7 @@ const (
 
 func newScreen(w io.Writer, run *live.Run, out *policy.Outlook) *screen {
 	now := time.Now()
-	s := &screen{w: w, run: run, begun: now, said: now, outlook: out, stages: make([]stageScreen, len(run.Header.Stages))}
+	s := &screen{w: w, run: run, names: shownNames(run.Header.Stages), begun: now, said: now, outlook: out, stages: make([]stageScreen, len(run.Header.Stages))}
 	v := run.View()
 	for i := range s.stages {
 		st := v.Stage(sched.StageID(i))
@@ -88,7 +90,7 @@ func (s *screen) tick(v *sched.View) {
 			bar = 0
 		}
 	}
-	for i, name := range s.run.Header.Stages {
+	for i, name := range s.names {
 		st := v.Stage(sched.StageID(i))
 		mine := &s.stages[i]
 		if mine.begun.IsZero() && st.Live > 0 {
@@ -165,7 +167,7 @@ func (s *screen) deadlineLine(v *sched.View) string {
 // plain says what is said once, and every now and then how the open stages stand.
 func (s *screen) plain(v *sched.View, said []string) {
 	if len(said) == 0 && time.Since(s.said) >= plainEvery {
-		for i, name := range s.run.Header.Stages {
+		for i, name := range s.names {
 			if st := v.Stage(sched.StageID(i)); st.State == sched.StageOpen && st.Live > 0 {
 				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", name, st.Done, st.Tasks, st.Running, count(clonesOf(&st), "clone"))))
 			}
@@ -230,7 +232,7 @@ func (s *screen) slots() (n int) {
 
 // say says a line once.
 func (s *screen) say(text string) {
-	line := s.stamp(text)
+	line := s.stamp(report.OneLine(text))
 	if s.width != nil {
 		s.draw([]string{line}, s.open)
 		return
@@ -305,8 +307,16 @@ func taskName(stages []string, r *live.Record) string {
 	return nameTask(stages[r.Stage], r.Index)
 }
 
+func shownNames(stages []string) (names []string) {
+	for _, name := range stages {
+		names = append(names, report.OneLine(name))
+	}
+	return names
+}
+
 // nameTask names a task by its stage, unless that is only called what every task is.
 func nameTask(stage string, index int) string {
+	stage = report.OneLine(stage)
 	if stage == arrayStage {
 		return fmt.Sprintf("task %d", index)
 	}

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"encoding/csv"
 	"strconv"
 
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/sim"
 )
 
 // jobsFile is the CSV of --jobs-out.
 type jobsFile struct {
 	out *outWriter
-	csv *csv.Writer
+	csv report.CSV
 }
 
 // newJobsFile begins the file; nil without one.
@@ -19,7 +19,7 @@ func newJobsFile(to outFile) (*jobsFile, error) {
 	if out == nil {
 		return nil, err
 	}
-	f := &jobsFile{out, csv.NewWriter(out)}
+	f := &jobsFile{out, report.NewCSV(out)}
 	return f, f.csv.Write([]string{
 		"policy", "run", "job", "arrival_seconds", "completion_seconds", "tasks", "attempts", "fruitful_seconds", "fruitless_seconds",
 	})

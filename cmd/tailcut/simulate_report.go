@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -158,7 +158,7 @@ func (s *simulation) printJSON(w io.Writer) error {
 }
 
 func (s *simulation) printCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := report.NewCSV(w)
 	_ = out.Write([]string{"policy", "run", "mean_flow_seconds", "median_flow_seconds", "p90_flow_seconds", "p99_flow_seconds", "max_flow_seconds",
 		"mean_slowdown", "makespan_seconds", "attempts", "clones", "fruitful_seconds", "fruitless_seconds", "utilisation_ratio", "deadline_met_ratio",
 		"events", "wall_seconds", "events_per_second"})

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -96,7 +95,7 @@ func (f *workloadFlags) load(ctx context.Context, arg string, stdin io.Reader, s
 			return nil, l.err
 		}
 		for _, note := range l.w.Notes {
-			fmt.Fprintf(stderr, "tailcut: %s\n", note)
+			notice(stderr, "%s", note)
 		}
 		return l.w, nil
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -156,7 +156,7 @@ func traceSpreads(all []traceInfo) table.Writer {
 
 // printTraceCSV has a row per workload.
 func printTraceCSV(w io.Writer, all []traceInfo) error {
-	out := csv.NewWriter(w)
+	out := report.NewCSV(w)
 	header := []string{"workload", "jobs", "stages", "tasks", "edges", "deadlines", "input_bytes", "work_seconds", "first_arrival_seconds",
 		"last_arrival_seconds", "machines", "load_ratio"}
 	for _, m := range traceMeasures {

@@ -67,7 +67,7 @@ func (o *traceOut) write(cmd *cobra.Command, w *trace.Workload) error {
 		if !o.lossy {
 			return fmt.Errorf("%s; write .jsonl, or the rest with --lossy", what)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "tailcut: %s\n", what)
+		notice(cmd.ErrOrStderr(), "%s", what)
 	}
 	if o.file.path == "-" {
 		return o.encode(cmd.OutOrStdout(), w)

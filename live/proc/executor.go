@@ -383,6 +383,8 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 		rep.Kind, rep.Note = sched.AttemptFailed, note
 		if p.unborn != 0 {
 			rep.Kind = p.unborn
+		} else if p.killer() == byNobody {
+			rep.Note = e.withFullDisk(note)
 		}
 	} else if e.cfg.Measure {
 		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
