@@ -18,6 +18,7 @@ func newAttempt() *cobra.Command {
 	return &cobra.Command{
 		Use: "attempt", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			endsItself(cmd.Context())
 			data, err := io.ReadAll(cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -42,6 +43,9 @@ func newAttempt() *cobra.Command {
 func newGuard() *cobra.Command {
 	return &cobra.Command{
 		Use: "guard TAG", Hidden: true, Args: cobra.ExactArgs(1),
-		Run: func(cmd *cobra.Command, args []string) { proc.Guard(args[0], cmd.InOrStdin()) },
+		Run: func(cmd *cobra.Command, args []string) {
+			endsItself(cmd.Context())
+			proc.Guard(args[0], cmd.InOrStdin())
+		},
 	}
 }

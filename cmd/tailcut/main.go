@@ -50,7 +50,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &printed{w: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := interruptible(ctx, root.ExecuteContext)
 	if out.err != nil {
 		err = failure{out.err}
 	}

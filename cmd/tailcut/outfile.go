@@ -74,8 +74,12 @@ func (o outFile) create() (*outWriter, error) {
 	if info, err := os.Stat(o.path); err == nil && !info.Mode().IsRegular() {
 		w.part = o.path
 	}
+	if w.part != w.path {
+		unfinished.begin(w.part)
+	}
 	var err error
 	if w.file, err = os.Create(w.part); err != nil {
+		unfinished.end(w.part)
 		return nil, o.wrong(err)
 	}
 	w.Writer = bufio.NewWriterSize(w.file, 1<<16)
@@ -96,6 +100,7 @@ func (w *outWriter) close(failed error) error {
 	if w == nil {
 		return failed
 	}
+	defer unfinished.end(w.part)
 	err := cmp.Or(failed, w.Flush())
 	if err == nil && w.part != w.path {
 		err = w.file.Sync()

@@ -88,6 +88,7 @@ func (f *reproduceFlags) page(ctx context.Context, e reproduce.Experiment, o rep
 		return nil, err
 	}
 	o.Self = []string{self}
+	endsItself(ctx)
 	return e.Real(ctx, &o)
 }
 

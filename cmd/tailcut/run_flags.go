@@ -125,6 +125,7 @@ func newRun() *cobra.Command {
 	format := addFormat(cmd)
 	completeRun(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		endsItself(cmd.Context())
 		f.dash = cmd.ArgsLenAtDash()
 		f.given = func(name string) bool { return fl.Lookup(name).Changed }
 		e := &engine{cmd: cmd, format: format, force: f.force, dryRun: f.dryRun, joblog: f.joblog, strict: f.strict}

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 //
 //	status N COMMAND ARG...     run the command and expect its exit status
 //	jsonfile FILE PATH REGEXP   the value at PATH, as in stages.0.name, matches; FILE may be stdout
+//	interrupt SIGNAL COMMAND... send SIGINT or SIGTERM while the command computes, and expect it to end at once
 //	damage FILE truncate N      cut N bytes off the end
 //	damage FILE flip N          change the byte N before the end
 func TestScripts(t *testing.T) {
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": scriptStatus, "jsonfile": scriptJSON, "damage": scriptDamage,
+			"status": scriptStatus, "jsonfile": scriptJSON, "damage": scriptDamage, "interrupt": scriptInterrupt,
 		},
 	})
 }
