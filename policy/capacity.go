@@ -25,6 +25,7 @@ import (
 var capacityEntry = Entry{
 	Name:    "capacity",
 	Summary: "queues with guaranteed fractions of the slots, jobs in order of arrival in each; no clones, no preemption",
+	Needs:   Needs{Jobs: true, Instead: "fifo, or spark for clones"},
 	Source:  "Apache Hadoop, CapacityScheduler",
 	Params: []Param{
 		{Name: "queues", Kind: Int, Default: "2", Min: 1, Max: 64, Help: "number of queues; a job's priority is the number of its queue"},

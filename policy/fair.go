@@ -16,6 +16,7 @@ import "github.com/tailcut/tailcut/sched"
 var fairEntry = Entry{
 	Name:           "fair",
 	Summary:        "each job its share by weight, minimum shares first; no clones, no preemption",
+	Needs:          Needs{Jobs: true, Lacking: fifoAlone},
 	Source:         "Zaharia et al., UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR",
 	Params:         []Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,

@@ -23,6 +23,7 @@ import (
 var flutterEntry = Entry{
 	Name:           "flutter",
 	Summary:        "tasks that become runnable together at the sites where the slowest of them is done first; no clones",
+	Needs:          Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Hu, Li, Luo, INFOCOM 2016",
 	Params:         append([]Param{orderBy("fair")}, watchParams...),
 	WorkConserving: true,

@@ -43,6 +43,7 @@ import (
 var hopperEntry = Entry{
 	Name:    "hopper",
 	Summary: "each job gets the slots that it and its stragglers' clones will need, small jobs first; reserved slots stay free",
+	Needs:   Needs{Jobs: true, Lacking: "no slot is kept from anyone, and what is free clones stragglers"},
 	Source:  "Ren et al., SIGCOMM 2015, sections 3 and 4",
 	Params: []Param{
 		{Name: "epsilon", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of its fair share that a job may lack; 1 for no fairness"},

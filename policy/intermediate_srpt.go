@@ -21,6 +21,7 @@ import (
 var intermediateEntry = Entry{
 	Name:    "intermediate-srpt",
 	Summary: "equal shares, or one slot each for the jobs with the least remaining work; no clones, no preemption",
+	Needs:   Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Im, Moseley, Pruhs, Torng, SPAA 2014",
 	Params: []Param{
 		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},

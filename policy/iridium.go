@@ -28,6 +28,7 @@ import (
 var iridiumEntry = Entry{
 	Name:           "iridium",
 	Summary:        "shares of a stage's tasks at sites so that the slowest link is done first; no clones",
+	Needs:          Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Pu et al., SIGCOMM 2015, section 3",
 	Params:         append([]Param{orderBy("fair")}, linkParams...),
 	WorkConserving: true,

@@ -21,6 +21,7 @@ import (
 var lapsEntry = Entry{
 	Name:    "laps",
 	Summary: "the jobs that arrived last share the slots; no clones, no preemption",
+	Needs:   Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Edmonds and Pruhs, SODA 2009: LAPS(beta)",
 	Params: []Param{
 		{Name: "beta", Kind: Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},

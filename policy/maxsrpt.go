@@ -22,6 +22,7 @@ import "github.com/tailcut/tailcut/sched"
 var maxsrptEntry = Entry{
 	Name:           "maxsrpt",
 	Summary:        "map and shuffle slots to the job whose larger remaining phase is smallest; no clones",
+	Needs:          Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 1",
 	Note:           overlapNote,
 	Params:         []Param{sizeParam},

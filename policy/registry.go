@@ -66,6 +66,7 @@ type Entry struct {
 	Params         []Param
 	Progress       bool // decides by reported progress, so that a simulator has to report it; see UsesProgress
 	WorkConserving bool // leaves no slot free while a task waits
+	Needs          Needs
 	New            func(Args) sched.Policy
 
 	progressIf func(Args) bool // tells with which parameters it uses progress though Progress is false; may be nil

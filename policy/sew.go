@@ -30,6 +30,7 @@ import (
 var sewEntry = Entry{
 	Name:    "sew",
 	Summary: "smallest effective workload first, in groups of slots for maps and reduces; idle slots clone",
+	Needs:   Needs{Jobs: true, Lacking: "there is no order of jobs, and what is free clones"},
 	Source:  "Xu et al., IEEE TPDS 2017, Section 3, Algorithm 1: SEW",
 	Params: []Param{
 		{Name: "lambda", Kind: Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},

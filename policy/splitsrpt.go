@@ -29,6 +29,7 @@ import (
 var splitsrptEntry = Entry{
 	Name:           "splitsrpt",
 	Summary:        "map-heavy and shuffle-heavy jobs side by side, each kind by its smaller phase's remaining size; no clones",
+	Needs:          Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 2",
 	Note:           overlapNote,
 	Params:         []Param{sizeParam},

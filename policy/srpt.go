@@ -20,6 +20,7 @@ import (
 var srptEntry = Entry{
 	Name:           "srpt",
 	Summary:        "the job with the least remaining work first; no clones, no preemption",
+	Needs:          Needs{Jobs: true, Lacking: fifoAlone},
 	Source:         "Schrage 1968; greedy on many slots",
 	Params:         []Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,

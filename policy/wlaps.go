@@ -32,6 +32,7 @@ import (
 var wlapsEntry = Entry{
 	Name:    "wlaps",
 	Summary: "the jobs that arrived last share the slots by age; no clones, no preemption",
+	Needs:   Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Gupta et al., SPAA 2010: WLAPS; Fox, Im, Moseley, SODA 2013: WLAPS+E",
 	Note: "With `energy` it sets the speed of all machines: M slots run at the factor f of their ordinary speed with (M f)^energy equal to the weight of all active jobs, as of the last " +
 		"decision. For a weight that changes with arrivals and ends alone, give `power=1,slot=0s`. Only `tailcut simulate` can do that, without sites, classes of slots, a launch " +

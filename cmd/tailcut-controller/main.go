@@ -113,6 +113,9 @@ func policyOf(spec string, resumable bool) (sched.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := policy.Fit(spec, policy.Place{Name: "a Job's pods"}); err != nil {
+		return nil, err
+	}
 	p, err := policy.New(spec, 0)
 	if err != nil {
 		return nil, err

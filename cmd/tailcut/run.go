@@ -63,6 +63,7 @@ type engine struct {
 	joblog  string
 	history string // file of the durations in earlier runs, "" for none
 	strict  bool   // a missed deadline is a failure
+	notice  string // about the policy, "" for none
 	format  *choice
 	cmd     *cobra.Command
 	cloud   *cloud // nil: attempts are processes, between files of this machine
@@ -75,6 +76,9 @@ func (e *engine) start(ctx context.Context) error {
 		return err
 	}
 	e.Policy = canonical
+	if e.notice != "" {
+		notice(e.cmd.ErrOrStderr(), "%s", e.notice)
+	}
 	if e.cloud != nil {
 		return e.startCloud(ctx)
 	}

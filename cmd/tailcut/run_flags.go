@@ -218,6 +218,9 @@ func (f *runFlags) fill(e *engine) (err error) {
 	if e.Policy, err = policy.WithDefault(e.Policy, "min_age", liveAge); err != nil {
 		return f.wrong("policy", err)
 	}
+	if e.notice, err = policy.Fit(e.Policy, policy.Place{Name: "a run", Sites: e.sites != nil}); err != nil {
+		return f.wrong("policy", err)
+	}
 	if err := f.fillDeadline(e); err != nil {
 		return err
 	}

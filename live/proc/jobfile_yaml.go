@@ -124,7 +124,11 @@ func (p *jobParser) fields(f field, valid []string) (fieldList, error) {
 	}
 	for _, pair := range pairs {
 		if !slices.Contains(valid, pair.name) {
-			return nil, p.expected(pair, "one of the fields %s", strings.Join(valid, ", "))
+			problem := "one of the fields " + strings.Join(valid, ", ")
+			if pair.name == "class" {
+				problem += "; a run has one class of slots, 'tailcut simulate' has several"
+			}
+			return nil, p.expected(pair, "%s", problem)
 		}
 	}
 	return pairs, nil
