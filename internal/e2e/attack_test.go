@@ -84,8 +84,8 @@ func newDeck() (*deck, error) {
 		return nil, err
 	}
 	over := func(args ...string) []string { return append(args, corpus, "--split-size", "12KiB") }
-	array := func(script string, flags ...string) []string {
-		return append(append([]string{"--tasks", "12"}, flags...), "--", "sh", "-c", script)
+	array := func(script string, flags ...string) []string { // on a full disk every command of a script may fail
+		return append(append([]string{"--tasks", "12"}, flags...), "--", "sh", "-e", "-c", script)
 	}
 	d := &deck{kinds: []*kind{
 		{name: "wordcount", args: over("wordcount", "--reducers", "3")},
@@ -97,7 +97,7 @@ func newDeck() (*deck, error) {
 		{name: "small", args: array(`sleep 0.02; echo result of {}`)},
 		{name: "large", args: array(`seq {}000 {}900; sleep 0.02; seq {}0000 {}3000`)},
 		{name: "silent", args: array(`sleep 0.01`)},
-		{name: "files", args: array(`cd $TAILCUT_OUTPUT && mkdir a && echo {} >a/b && sleep 0.02 && seq 2000 >c && test {} = 3 || echo out {}`)},
+		{name: "files", args: array(`cd $TAILCUT_OUTPUT && mkdir a && echo {} >a/b && sleep 0.02 && seq 2000 >c; test {} = 3 || echo out {}`)},
 		{name: "uneven", args: array(unevenScript), even: even},
 		{name: "resumable", args: array(strides, "--resumable")},
 		{name: "dag", args: []string{"-f", dag}},
@@ -137,13 +137,13 @@ const dagFile = `
 stages:
   - name: make
     tasks: 4
-    command: "sleep 0.02; seq {}00 {}99; echo {} >$TAILCUT_OUTPUT/file"
+    command: "set -e; sleep 0.02; seq {}00 {}99; echo {} >$TAILCUT_OUTPUT/file"
   - name: each
     tasks: 4
-    command: sleep 0.01; cat "$TAILCUT_INPUT"/stdout "$TAILCUT_INPUT"/files/file; seq 3000
+    command: set -e; sleep 0.01; cat "$TAILCUT_INPUT"/stdout "$TAILCUT_INPUT"/files/file; seq 3000
     after_each: make
   - name: all
-    command: sha256sum <"$(echo "$TAILCUT_INPUT" | cut -d':' -f1)"/00002/stdout; cat $(echo "$TAILCUT_INPUT" | cut -d':' -f1)/*/stdout | wc
+    command: set -e; sha256sum <"$(echo "$TAILCUT_INPUT" | cut -d':' -f1)"/00002/stdout; cat $(echo "$TAILCUT_INPUT" | cut -d':' -f1)/*/stdout | wc
     after: [each, make]
 `
 
