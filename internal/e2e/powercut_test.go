@@ -110,12 +110,15 @@ func TestPowerCuts(t *testing.T) {
 		if _, ok := count[under.name]; !ok {
 			under = disks[0]
 		}
-		defer os.Remove(home + ".image")
+		defer func() {
+			_ = syscall.Unmount(home, syscall.MNT_DETACH)
+			os.Remove(home)
+			os.Remove(home + ".image")
+		}()
 		if err := under.insert(home); err != nil {
 			t.Error(err)
 			return 1
 		}
-		defer func() { _ = syscall.Unmount(home, syscall.MNT_DETACH) }()
 		cuts, late := a.blackouts(1+a.draw.IntN(4), &under)
 		lock.Lock()
 		defer lock.Unlock()
