@@ -11,6 +11,9 @@ type Pool struct {
 	Lambda      float64 // λ, the share of the slots that originals, clones and masters may take together, 0 < λ <= 1
 	MaxAttempts int     // of a task, original included; 0 is no bound
 	MasterSlots int     // that each job holds beside those of its tasks; 1 in the paper
+	// a job that is [Work.Hopeless] waits for the slots that the others leave, clones included; in the paper it takes
+	// its turn
+	HopelessLast bool
 }
 
 // Validate returns an error that names the first field out of range.
@@ -85,7 +88,7 @@ const certain = 1e-15
 // Optimise divides the slots of a pool among the jobs, which must be valid, as the pool and the utility must. They are
 // in the order of their arrival, with those that run first: originals are placed in that order, and where those of one
 // do not fit, it and all after it wait, until they are asked about again. A job that would not fit an empty pool does
-// not hold up others.
+// not hold up others; nor does a hopeless one with [Pool.HopelessLast].
 func (j *Joint) Optimise(pool Pool, u Utility, jobs []Work) Allocation {
 	left := j.admit(pool, jobs)
 	a := Allocation{Used: pool.Usable() - left}
@@ -98,8 +101,36 @@ func (j *Joint) Optimise(pool Pool, u Utility, jobs []Work) Allocation {
 		j.clones[c.job] = c.clones
 		a.Used += c.clones * c.slots
 	}
+	if pool.HopelessLast {
+		a.Used += j.admitHopeless(pool, jobs, pool.Usable()-a.Used)
+	}
 	a.Clones = j.clones
 	return a
+}
+
+// admitHopeless gives what is left to the originals of jobs that cannot meet their deadlines, in order, as far as they
+// fit and no other job waits. It returns the slots that they take.
+func (j *Joint) admitHopeless(pool Pool, jobs []Work, left int) (used int) {
+	for i, w := range jobs {
+		if j.clones[i] == Queued && !w.Hopeless() && pool.need(w) <= pool.Usable() {
+			return 0
+		}
+	}
+	for i, w := range jobs {
+		if need := pool.need(w); w.Hopeless() && need <= left-used {
+			j.clones[i] = 0
+			used += need
+		}
+	}
+	return used
+}
+
+// need returns the slots that the originals and the master of a job take.
+func (p Pool) need(w Work) int {
+	if w.Tasks == 0 {
+		return 0
+	}
+	return w.Tasks + p.MasterSlots
 }
 
 // admit places the originals and returns the slots that are left.
@@ -108,12 +139,10 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 	left = pool.Usable()
 	whole, waiting := left, false
 	for i, w := range jobs {
-		need := w.Tasks
-		if w.Tasks > 0 {
-			need += pool.MasterSlots
-		}
-		if need > left || waiting {
-			waiting = waiting || need <= whole
+		need := pool.need(w)
+		hopeless := pool.HopelessLast && w.Hopeless()
+		if hopeless || need > left || waiting {
+			waiting = waiting || need <= whole && !hopeless
 			j.clones = append(j.clones, Queued)
 			continue
 		}

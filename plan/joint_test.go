@@ -254,6 +254,30 @@ func TestJointLeavesHopelessJobs(t *testing.T) {
 	}
 }
 
+// Jobs that cannot meet their deadlines take their turn as in the paper, or what the others leave: nothing while one of those waits.
+func TestJointHopelessLast(t *testing.T) {
+	law := dist.Pareto{Alpha: 1.5, Xm: 120}
+	dead, able := Work{Tasks: 50, Law: law, Deadline: 300, Elapsed: 400}, Work{Tasks: 20, Law: law, Deadline: 600}
+	for _, c := range []struct {
+		slots int
+		jobs  []Work
+		last  bool
+		want  []int
+		used  int
+	}{
+		{60, []Work{dead, able}, false, []int{0, Queued}, 50},
+		{60, []Work{dead, able}, true, []int{Queued, 2}, 60},
+		{150, []Work{dead, able}, true, []int{0, 4}, 150},
+		{75, []Work{able, dead, able, able, able}, true, []int{0, Queued, 0, 0, Queued}, 60},
+		{55, []Work{dead}, true, []int{0}, 50},
+	} {
+		got := new(Joint).Optimise(Pool{Slots: c.slots, Lambda: 1, MaxAttempts: 5, HopelessLast: c.last}, UtilityMaxMin, c.jobs)
+		if !slices.Equal(got.Clones, c.want) || got.Used != c.used {
+			t.Errorf("%d slots: %v, %d used; want %v, %d", c.slots, got.Clones, got.Used, c.want, c.used)
+		}
+	}
+}
+
 func TestJointQueues(t *testing.T) {
 	law := dist.Pareto{Alpha: 1.5, Xm: 120}
 	job := func(tasks int) Work { return Work{Tasks: tasks, Law: law, Deadline: 500} }

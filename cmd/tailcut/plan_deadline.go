@@ -34,7 +34,8 @@ func newPlanDeadline() *cobra.Command {
 			"     \"law\": {\"samples_seconds\": [60, 65, 70, 240]}}\n" +
 			"  ]}\n\n" +
 			"Jobs are listed in the order of their arrival, with those that run first. A law is of the time that one attempt takes for a whole\n" +
-			"task; it may also be a text as --law of 'tailcut plan fork' takes it. The progress of a job is that of its least advanced task.",
+			"task; it may also be a text as --law of 'tailcut plan fork' takes it. The progress of a job is that of its least advanced task.\n" +
+			"A job that cannot meet its deadline waits for the slots that the others leave.",
 		Example: "  tailcut plan deadline jobs.json --capacity 120\n" +
 			"  tailcut plan deadline jobs.json --capacity 120 --utility sum --format json\n" +
 			"  tailcut plan deadline jobs.json --capacity 200 --lambda 0.8 --max-attempts 3 --master-slots 1",
@@ -82,7 +83,7 @@ func (f *deadlineFlags) run(stdin io.Reader, out io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	pool := plan.Pool{Slots: f.capacity, Lambda: f.lambda, MaxAttempts: f.maxAttempts}
+	pool := plan.Pool{Slots: f.capacity, Lambda: f.lambda, MaxAttempts: f.maxAttempts, HopelessLast: true}
 	if f.masterSlots.value == "1" {
 		pool.MasterSlots = 1
 	}

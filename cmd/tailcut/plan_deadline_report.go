@@ -34,6 +34,7 @@ type deadlineFigure struct {
 	Without  float64 `json:"pocd_without_clones"`
 	AtRisk   bool    `json:"at_risk"`
 	Queued   bool    `json:"queued,omitempty"` // there are not enough slots for its originals
+	Reason   string  `json:"reason,omitempty"` // why it is at risk, or waits
 }
 
 // deadlineAnswer is what people are told beside.
@@ -43,19 +44,23 @@ type deadlineAnswer struct {
 	usable int // slots
 }
 
-func newDeadlineAnswer(pool plan.Pool, jobs []deadlineJob, a plan.Allocation) *deadlineAnswer {
-	r := deadlineResult{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: a.Used, Min: 1, Gap: a.Gap}
+func newDeadlineAnswer(pool plan.Pool, jobs []deadlineJob, got plan.Allocation) *deadlineAnswer {
+	r := deadlineResult{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: got.Used, Min: 1, Gap: got.Gap}
 	for i, j := range jobs {
-		f := deadlineFigure{Name: j.name, Without: j.PoCD(0), Queued: a.Clones[i] == plan.Queued}
+		f := deadlineFigure{Name: j.name, Without: j.PoCD(0), Queued: got.Clones[i] == plan.Queued}
 		if !f.Queued {
-			f.Clones, f.Attempts, f.PoCD = a.Clones[i], a.Clones[i]+1, j.PoCD(a.Clones[i])
+			f.Clones, f.Attempts, f.PoCD = got.Clones[i], got.Clones[i]+1, j.PoCD(got.Clones[i])
 		}
 		f.AtRisk = f.PoCD < plan.AtRisk
 		r.Jobs = append(r.Jobs, f)
 		r.Total += f.PoCD
 		r.Min = min(r.Min, f.PoCD)
 	}
-	return &deadlineAnswer{r, jobs, pool.Usable()}
+	a := &deadlineAnswer{r, jobs, pool.Usable()}
+	for i := range a.Jobs {
+		a.Jobs[i].Reason = a.reason(i)
+	}
+	return a
 }
 
 func (a *deadlineAnswer) printJSON(out io.Writer) error {
@@ -64,10 +69,10 @@ func (a *deadlineAnswer) printJSON(out io.Writer) error {
 
 func (a *deadlineAnswer) printCSV(out io.Writer) error {
 	w := report.NewCSV(out)
-	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued"})
+	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued", "reason"})
 	for _, f := range a.Jobs {
 		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
-			strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued)})
+			strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued), f.Reason})
 	}
 	w.Flush()
 	return w.Error()
@@ -79,7 +84,7 @@ func (a *deadlineAnswer) printTable(out io.Writer) error {
 	alignRight(t, 2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
-		row := table.Row{text.Trim(f.Name, 32), j.Tasks, humanSeconds(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), a.remark(i)}
+		row := table.Row{text.Trim(f.Name, 32), j.Tasks, humanSeconds(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), f.Reason}
 		if f.Queued {
 			row[4], row[5] = "-", "-"
 		}
@@ -99,14 +104,18 @@ func (a *deadlineAnswer) printTable(out io.Writer) error {
 	return err
 }
 
-// remark says what is the matter with a job.
-func (a *deadlineAnswer) remark(i int) string {
+// reason says what is the matter with a job.
+func (a *deadlineAnswer) reason(i int) string {
 	f, j := a.Jobs[i], a.jobs[i]
+	behind := ""
+	if f.Queued {
+		behind = "; waits behind jobs that can meet theirs"
+	}
 	switch {
 	case j.Elapsed >= j.Deadline:
-		return "past its deadline"
+		return "past its deadline" + behind
 	case j.Hopeless():
-		return "hopeless: no attempt can be so fast"
+		return "cannot meet its deadline: no attempt can be so fast" + behind
 	case f.Queued && j.Tasks > a.usable:
 		return fmt.Sprintf("waits: its originals need %s", count(j.Tasks, "slot"))
 	case f.Queued:
