@@ -15,7 +15,7 @@ import (
 //
 // A job becomes a map stage and a reduce stage that waits for all maps. A task lasts as its first successful attempt
 // did. Hadoop starts reduces while maps still run, so that part of a reduce attempt is waiting for maps; a reduce lasts
-// from the end of the job's last map, unless waits are kept. The workload's clock starts with the first job.
+// from where [AfterMaps] puts its work, unless waits are kept. The workload's clock starts with the first job.
 
 type rumenJob struct {
 	ID          string      `json:"jobID"`
@@ -36,6 +36,17 @@ type rumenAttempt struct {
 	FinishTime   int64  `json:"finishTime"`
 	BytesRead    int64  `json:"hdfsBytesRead"`
 	ShuffleBytes int64  `json:"reduceShuffleBytes"`
+	Shuffled     int64  `json:"shuffleFinished"` // -1 if unknown
+}
+
+// AfterMaps returns when the work of a reduce attempt begins: when it starts, but not before the job's last map has
+// ended, for until then it waits. A map that ended after the attempt had fetched all that it reads (shuffled, where
+// that is known and more than 0) was run again for others, and not waited for.
+func AfterMaps[T ~int64](start, lastMap, shuffled T) T {
+	if shuffled > 0 {
+		lastMap = min(lastMap, shuffled)
+	}
+	return max(start, lastMap)
 }
 
 func isRumen(s *sample) bool { return s.line[0] == '{' && s.hasKey("jobID") }
@@ -132,7 +143,7 @@ func (in *reader) rumenStage(name string, tasks []rumenTask, open int64) (last i
 			return 0, in.wrong(name+"Tasks", fmt.Errorf("task %s: expected an attempt that starts and then finishes, got %d and %d",
 				abridged(tasks[i].ID), a.StartTime, a.FinishTime))
 		}
-		w.Durations = append(w.Durations, sched.Time(max(0, a.FinishTime-max(a.StartTime, open)))*1e6)
+		w.Durations = append(w.Durations, sched.Time(max(0, a.FinishTime-AfterMaps(a.StartTime, open, a.Shuffled)))*1e6)
 		last = max(last, a.FinishTime)
 		bytes += max(0, a.BytesRead) + max(0, a.ShuffleBytes)
 	}

@@ -9,15 +9,18 @@ import (
 	"strings"
 
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // hadoop holds what the logs of Hadoop have in common: ids, and that an attempt's start and end are told apart.
 //
 // Job is the job's id, Stage is map, reduce, setup or cleanup, Task and Number come from the attempt's id. Attempts
 // that end without having started are passed over, and so is what is said of an attempt after its end: that its output
-// was lost with its machine.
+// was lost with its machine. A reduce attempt begins where [trace.AfterMaps] puts its work: what it waited for maps is
+// no part of it.
 type hadoop struct {
 	names   names
+	lastMap map[string]sched.Time  // by job, when its last map so far succeeded
 	running map[string]hadoopStart // by attempt id
 	latest  sched.Time
 	name    []byte // scratch
@@ -32,7 +35,7 @@ type hadoopStart struct {
 }
 
 func newHadoop() hadoop {
-	return hadoop{names: names{}, running: map[string]hadoopStart{}}
+	return hadoop{names: names{}, lastMap: map[string]sched.Time{}, running: map[string]hadoopStart{}}
 }
 
 // hadoopID is an attempt's id taken apart: attempt_200904211745_0002_m_000021_0.
@@ -72,26 +75,42 @@ func (h *hadoop) started(id []byte, s hadoopStart) {
 	h.running[string(id)] = s
 }
 
+// hadoopEnd is what the end of an attempt says.
+type hadoopEnd struct {
+	at              sched.Time
+	outcome         Outcome
+	fetched         sched.Time // when a reduce attempt had fetched all that it reads, 0 if unknown
+	host            []byte
+	input, shuffled int64 // bytes
+}
+
 // ended tells of an attempt whose id has been checked.
-func (h *hadoop) ended(id []byte, end sched.Time, outcome Outcome, host []byte, input, shuffled int64, emit emit) error {
-	h.latest = max(h.latest, end)
+func (h *hadoop) ended(id []byte, e hadoopEnd, emit emit) error {
+	h.latest = max(h.latest, e.at)
 	s, known := h.running[string(id)]
 	if !known {
 		return nil
 	}
 	delete(h.running, string(id))
-	if len(host) > 0 {
-		s.host = h.host(host)
+	if len(e.host) > 0 {
+		s.host = h.host(e.host)
 	}
-	return h.tell(id, s, end, outcome, input, shuffled, emit)
+	return h.tell(id, s, e, emit)
 }
 
-func (h *hadoop) tell(id []byte, s hadoopStart, end sched.Time, outcome Outcome, input, shuffled int64, emit emit) error {
+func (h *hadoop) tell(id []byte, s hadoopStart, e hadoopEnd, emit emit) error {
 	p, _ := parseHadoopID(id)
 	h.name = append(append(h.name[:0], "job_"...), p.job...)
+	job := h.names.keep(h.name)
+	switch {
+	case s.stage == "map" && e.outcome == Succeeded:
+		h.lastMap[job] = max(h.lastMap[job], e.at)
+	case s.stage == "reduce" && s.start > 0:
+		s.start = min(trace.AfterMaps(s.start, h.lastMap[job], e.fetched), max(s.start, e.at))
+	}
 	h.a = Attempt{
-		Job: h.names.keep(h.name), Stage: s.stage, Task: p.task, Number: p.number, Start: s.start, Duration: span(s.start, end),
-		Outcome: outcome, Speculative: s.speculative, Host: s.host, InputBytes: max(0, input), ShuffleBytes: max(0, shuffled),
+		Job: job, Stage: s.stage, Task: p.task, Number: p.number, Start: s.start, Duration: span(s.start, e.at),
+		Outcome: e.outcome, Speculative: s.speculative, Host: s.host, InputBytes: max(0, e.input), ShuffleBytes: max(0, e.shuffled),
 	}
 	return emit(&h.a)
 }
@@ -108,7 +127,7 @@ func (h *hadoop) host(text []byte) string {
 // finish tells of what still ran when the log ended.
 func (h *hadoop) finish(emit emit) error {
 	for _, id := range slices.SortedFunc(maps.Keys(h.running), cmp.Compare) {
-		if err := h.tell([]byte(id), h.running[id], h.latest, Running, 0, 0, emit); err != nil {
+		if err := h.tell([]byte(id), h.running[id], hadoopEnd{at: h.latest, outcome: Running}, emit); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ type jhistEvent struct {
 	id, kind, host  []byte
 	start, finish   int64
 	input, shuffled int64
+	fetched         int64 // instant
 	speculative     bool
 }
 
@@ -130,7 +131,7 @@ func (j *jhist) told(what string, e *jhistEvent, emit emit) error {
 	default:
 		return nil
 	}
-	return j.ended(e.id, at, outcome, e.host, e.input, e.shuffled, emit)
+	return j.ended(e.id, hadoopEnd{at, outcome, ifKnown(e.fetched), e.host, e.input, e.shuffled}, emit)
 }
 
 // attempt reads the record of an event.
@@ -147,6 +148,8 @@ func (j *jhist) attempt(e *jhistEvent) {
 			e.start = c.int()
 		case "finishTime":
 			e.finish = c.int()
+		case "shuffleFinishTime":
+			e.fetched = c.int()
 		case "hostname", "trackerName":
 			e.host = j.text()
 		case "avataar":

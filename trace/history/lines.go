@@ -123,6 +123,14 @@ func (n names) keep(b []byte) string {
 	return s
 }
 
+// ifKnown is millis for what need not be there: 0 if it is not, or out of range.
+func ifKnown(ms int64) sched.Time {
+	if t, ok := millis(ms); ok {
+		return t
+	}
+	return 0
+}
+
 // millis turns milliseconds into a time; false if they are out of range.
 func millis(ms int64) (sched.Time, bool) {
 	return sched.Time(ms) * sched.Millisecond, ms >= 0 && ms <= int64(maxInstant/sched.Millisecond)

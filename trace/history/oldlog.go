@@ -145,7 +145,10 @@ func (o *oldLog) attempt(emit emit) error {
 		return o.in.expected("TASK_STATUS", "SUCCESS, FAILED or KILLED", o.value["TASK_STATUS"])
 	}
 	counters := o.value["COUNTERS"]
-	return o.ended(id, end, outcome, o.value["HOSTNAME"], counter(counters, "(HDFS_BYTES_READ)"), counter(counters, "(REDUCE_SHUFFLE_BYTES)"), emit)
+	fetched, _ := strconv.ParseInt(string(o.value["SHUFFLE_FINISHED"]), 10, 64)
+	e := hadoopEnd{at: end, outcome: outcome, host: o.value["HOSTNAME"], input: counter(counters, "(HDFS_BYTES_READ)"), shuffled: counter(counters, "(REDUCE_SHUFFLE_BYTES)")}
+	e.fetched = ifKnown(fetched)
+	return o.ended(id, e, emit)
 }
 
 func (o *oldLog) instant(field string, text []byte) (sched.Time, error) {

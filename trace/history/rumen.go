@@ -9,10 +9,22 @@ import (
 // Rumen's job trace: JSON objects one after the other, a job each, with the lists mapTasks, reduceTasks and otherTasks
 // of tasks with their attempts. Times are milliseconds since 1970, -1 if unknown. An attempt that ended and has one of
 // its times missing lasted 0 if it failed or was killed, and is passed over if it succeeded.
+//
+// Reduces are told when the job has been read, since they wait for its maps.
 
-type rumen struct{ hadoop }
+type rumen struct {
+	hadoop
+	reduces []rumenEnd // of the job that is being read
+}
 
-func newRumen() *rumen { return &rumen{newHadoop()} }
+// rumenEnd is an attempt to be told.
+type rumenEnd struct {
+	id   []byte
+	from hadoopStart
+	end  hadoopEnd
+}
+
+func newRumen() *rumen { return &rumen{hadoop: newHadoop()} }
 
 type rumenTask struct {
 	Kind     string         `json:"taskType"`
@@ -27,6 +39,7 @@ type rumenAttempt struct {
 	Finish   int64  `json:"finishTime"`
 	Input    int64  `json:"hdfsBytesRead"`
 	Shuffled int64  `json:"reduceShuffleBytes"`
+	Fetched  int64  `json:"shuffleFinished"`
 }
 
 func (r *rumen) read(in *lines, emit emit) error {
@@ -42,7 +55,12 @@ func (r *rumen) read(in *lines, emit emit) error {
 			}
 			return s.skip(key)
 		})
-		if err != nil {
+		for _, e := range r.reduces { // of a log that ends early, those that were read
+			if told := r.tell(e.id, e.from, e.end, emit); told != nil {
+				return told
+			}
+		}
+		if r.reduces = r.reduces[:0]; err != nil {
 			return err
 		}
 	}
@@ -80,7 +98,13 @@ func (r *rumen) task(s *jsonStream, list string, emit emit) error {
 			continue
 		}
 		from := hadoopStart{stage: stage, start: start, host: r.host([]byte(a.Host))}
-		if err := r.tell(id, from, end, outcome, a.Input, a.Shuffled, emit); err != nil {
+		e := hadoopEnd{at: end, outcome: outcome, input: a.Input, shuffled: a.Shuffled}
+		e.fetched = ifKnown(a.Fetched)
+		if stage == "reduce" {
+			r.reduces = append(r.reduces, rumenEnd{id, from, e})
+			continue
+		}
+		if err := r.tell(id, from, e, emit); err != nil {
 			return err
 		}
 	}
