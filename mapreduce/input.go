@@ -93,7 +93,7 @@ func appendFolder(ctx context.Context, files []File, folder string) ([]File, err
 	for _, entry := range entries {
 		path := filepath.Join(folder, entry.Name())
 		switch {
-		case entry.Name() == SuccessName || entry.Name() == PrivateName:
+		case entry.Name() == SuccessName || entry.Name() == ManifestName || entry.Name() == PrivateName:
 		case entry.IsDir():
 			files, err = appendFolder(ctx, files, path)
 		case entry.Type().IsRegular():

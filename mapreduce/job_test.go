@@ -81,7 +81,7 @@ func tryJob(t testing.TB, job Job) ([]string, error) {
 		}
 	}
 	out := filepath.Join(work, "out")
-	if err := Publish(committed[len(committed)-1], out); err != nil {
+	if err := Publish(out, "job", filepath.Join(work, "draft"), partsOf(committed[len(committed)-1])); err != nil {
 		return nil, err
 	}
 	var parts []string

@@ -58,6 +58,9 @@ func syncDir(dir string) error {
 	return nil
 }
 
+// ResultPath returns the file with the part in the folder of a task of the last stage.
+func ResultPath(dir string) string { return partPath(dir) }
+
 func partPath(dir string) string { return filepath.Join(dir, "part") }
 
 // SegmentName returns the name of the file with a partition in the folder of a map attempt.

@@ -1,15 +1,18 @@
 package mapreduce
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // SuccessName is the empty file that Publish leaves in a complete output folder.
@@ -21,62 +24,77 @@ const PrivateName = "_tailcut"
 // PartName returns the name of a part in the output folder.
 func PartName(i int) string { return fmt.Sprintf("part-%05d", i) }
 
-// Publish makes the result of a job visible: part-00000, part-00001 ... in the folder out, one for each of dirs, the
-// folders that the final stage's tasks committed, in task order; and _SUCCESS, after all parts have reached the disk.
+// Publish makes the result of a run visible: the parts in the folder out; a manifest of them; and _SUCCESS, after all
+// of that has reached the disk.
 //
-// Parts are hard links, or copies where the file system allows no link, and each appears whole under its name. A
-// Publish that was cut short can be repeated, and so can one that was not. A part of that name from elsewhere is
-// replaced (_SUCCESS is taken away before); a part beyond the last is an error, for it would be read as part of the
-// result.
-func Publish(dirs []string, out string) error {
-	if err := publish(dirs, out); err != nil {
+// What is to be published is written down first, in the file draft. So whatever dies, a repetition knows what belongs
+// to the result and what is there by chance. Parts are hard links, or copies where the file system allows no link; each
+// appears whole under its name, and no link is followed. A part of that name from elsewhere is replaced; a part beyond
+// the last, or files of a part that are not of this result, are an error: nobody else's are removed.
+func Publish(out, run, draft string, parts []Part) error {
+	if err := publish(out, run, draft, parts); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
 }
 
-func publish(dirs []string, out string) error {
+func publish(out, run, draft string, parts []Part) error {
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
-	if err := checkForeign(out, len(dirs)); err != nil {
-		return err
+	stages := map[string][]Part{}
+	for _, p := range parts {
+		stages[p.Folder] = append(stages[p.Folder], p)
+	}
+	if len(stages) == 0 {
+		stages[""] = nil
+	}
+	for folder, of := range stages {
+		if err := checkFolder(out, folder, len(of)); err != nil {
+			return err
+		}
 	}
 	success := filepath.Join(out, SuccessName)
-	for i, dir := range dirs {
-		from, to := partPath(dir), filepath.Join(out, PartName(i))
-		if same, err := sameFile(from, to); err != nil {
-			return err
-		} else if same {
-			continue
-		}
-		if err := os.Remove(success); err == nil {
-			if err := syncDir(out); err != nil {
-				return err
-			}
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := place(from, to); err != nil {
-			return err
-		}
-	}
-	if err := syncDir(out); err != nil {
+	if err := os.Remove(success); err == nil {
+		err = syncDir(out)
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.Create(success)
+	m, err := draftOf(run, draft, parts)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(f.Sync(), f.Close()); err != nil {
+	known := m.trees()
+	for folder, of := range stages {
+		if err := placeAll(filepath.Join(out, folder), of, known); err != nil {
+			return err
+		}
+	}
+	if err := m.write(filepath.Join(out, ManifestName)); err != nil {
 		return err
 	}
-	return cmp.Or(syncDir(out), syncDir(filepath.Dir(out)))
+	if err := createWhole(success, bytes.NewReader(nil), true); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(out), syncDir(filepath.Dir(out)))
 }
 
-// checkForeign looks for parts that this job does not have.
-func checkForeign(out string, parts int) error {
-	entries, err := os.ReadDir(out)
+// checkFolder makes a folder for parts and looks for parts that the job does not have.
+func checkFolder(out, folder string, parts int) error {
+	dir := filepath.Join(out, folder)
+	if folder != "" {
+		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() { // a link that leads to one is none
+			return fmt.Errorf("%s is in the way: expected a folder", dir)
+		}
+	}
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -85,51 +103,166 @@ func checkForeign(out string, parts int) error {
 		if !ok {
 			continue
 		}
-		if i, err := strconv.Atoi(digits); err != nil || i < 0 || i >= parts || entry.Name() != PartName(i) {
-			return fmt.Errorf("%s is in the way: the job has %d parts", filepath.Join(out, entry.Name()), parts)
+		digits = strings.TrimSuffix(digits, FilesSuffix)
+		if strings.Trim(digits, "0123456789") != "" {
+			continue // somebody's own
+		}
+		if i, err := strconv.Atoi(digits); err != nil || i >= parts || strings.TrimSuffix(entry.Name(), FilesSuffix) != PartName(i) {
+			return fmt.Errorf("%s is in the way: the job has %d parts", filepath.Join(dir, entry.Name()), parts)
 		}
 	}
 	return nil
 }
 
-// sameFile says whether to is a link to from. It is an error if from does not exist.
-func sameFile(from, to string) (bool, error) {
-	a, err := os.Stat(from)
-	if err != nil {
-		return false, err
+// draftOf reads what an earlier try of the run has written down, or writes it.
+func draftOf(run, draft string, parts []Part) (*Manifest, error) {
+	if m, err := ReadManifest(draft); err == nil && m.Run == run {
+		return m, nil
 	}
-	b, err := os.Lstat(to)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	all := make([][]Entry, len(parts))
+	if err := SideBySide(len(parts), func(i int) (err error) {
+		all[i], err = parts[i].describe()
+		return err
+	}); err != nil {
+		return nil, err
 	}
-	return err == nil && os.SameFile(a, b), err
+	m := &Manifest{Schema: ManifestSchema, Run: run, Parts: slices.Concat(all...)}
+	return m, m.write(draft)
 }
 
-// place makes from appear as to at once, replacing what was there. The temporary name is the same each time, so
-// that a repetition clears what an interruption left.
-func place(from, to string) error {
-	temp := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+".tmp")
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// trees returns the entries of each part's files, by the path of the part.
+func (m *Manifest) trees() map[string][]Entry {
+	all := map[string][]Entry{}
+	for _, e := range m.Parts {
+		if part, _, ok := strings.Cut(string(e.Path), FilesSuffix); ok {
+			all[part] = append(all[part], e)
+		}
+	}
+	return all
+}
+
+// placeAll makes the parts of one folder appear, each at once, after all of them have been brought there and made
+// durable under other names. Those names are the same each time, so that a repetition clears what an interruption left.
+func placeAll(dir string, parts []Part, known map[string][]Entry) error {
+	var mu sync.Mutex
+	var written, brought []string
+	if err := SideBySide(len(parts), func(i int) error {
+		p := &parts[i]
+		to := filepath.Join(dir, PartName(p.Task))
+		if there, err := p.inPlace(to); err != nil || there {
+			return err
+		}
+		temp := tempOf(to)
+		fresh, err := p.bring(temp)
+		mu.Lock()
+		defer mu.Unlock()
+		if brought = append(brought, to); fresh {
+			written = append(written, filepath.Base(temp))
+		}
+		return err
+	}); err != nil {
 		return err
 	}
-	if err := os.Link(from, temp); err != nil {
-		if err := copyFile(from, temp); err != nil {
+	if len(written) > 0 {
+		if err := syncAll(dir, written); err != nil {
 			return err
 		}
 	}
-	return os.Rename(temp, to)
+	if err := SideBySide(len(brought), func(i int) error { return os.Rename(tempOf(brought[i]), brought[i]) }); err != nil {
+		return err
+	}
+	if err := SideBySide(len(parts), func(i int) error {
+		p := &parts[i]
+		return p.placeFiles(filepath.Join(dir, PartName(p.Task)+FilesSuffix), known[filepath.ToSlash(p.path())])
+	}); err != nil {
+		return err
+	}
+	return syncDir(dir)
 }
 
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
+func tempOf(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+}
+
+// inPlace tells whether a path is the part already.
+func (p *Part) inPlace(to string) (bool, error) {
+	there, err := os.Lstat(to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || !there.Mode().IsRegular() {
+		return false, err
+	}
+	if p.File != "" {
+		mine, err := os.Lstat(p.File)
+		return err == nil && os.SameFile(mine, there), err
+	}
+	if there.Size() != int64(len(p.Data)) {
+		return false, nil
+	}
+	data, err := os.ReadFile(to)
+	return err == nil && bytes.Equal(data, p.Data), nil
+}
+
+// bring makes the part a file of that name, and tells whether its content has still to reach the disk.
+func (p *Part) bring(temp string) (fresh bool, err error) {
+	if p.File == "" {
+		return len(p.Data) > 0, createWhole(temp, bytes.NewReader(p.Data), false)
+	}
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if err := os.Link(p.File, temp); err == nil {
+		return false, nil
+	}
+	in, err := os.Open(p.File)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
+	return false, createWhole(temp, in, true)
+}
+
+// placeFiles moves the files of a part to where they belong. What is there already has to be what is known of them.
+func (p *Part) placeFiles(to string, known []Entry) error {
+	_, err := os.Lstat(to)
+	there := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err = io.Copy(out, in)
-	return cmp.Or(err, out.Sync(), out.Close())
+	switch {
+	case len(known) == 0 && there:
+		return fmt.Errorf("%s is in the way: it is not of this result", to)
+	case len(known) == 0:
+		return nil
+	case there:
+		found, err := describeTree(to, known[0])
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(found, known) {
+			return fmt.Errorf("%s is in the way: it is not of this result", to)
+		}
+		return nil
+	}
+	if err := Move(p.Files, to); err != nil {
+		return err
+	}
+	return nil
+}
+
+// SideBySide calls do for 0 to n-1, as many at once as there are cores, though two at least, and returns the errors.
+func SideBySide(n int, do func(int) error) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, min(n, max(2, runtime.NumCPU())))
+	for w := range errs {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+				errs[w] = do(i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
 }

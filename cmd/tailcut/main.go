@@ -140,7 +140,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion(), newAttempt(), newGuard())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion(), newAttempt(), newGuard())
 	tellUsage(root)
 	fitHelp(root)
 	return root

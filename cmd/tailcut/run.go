@@ -157,11 +157,16 @@ func (e *engine) claim() error {
 		switch _, err := os.Lstat(e.folders.Journal()); {
 		case err == nil:
 			return nil // whose result it is, the journal says
-		case isMissing(e.folders.Root):
-			return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: its folder %s is gone, which says what belongs to it; "+
-				"remove the result yourself, or name another --output", e.out, privateDir)
+		case isMissing(e.folders.Root) && isMissing(e.manifest()):
+			return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: %s and %s are gone, which say what belongs to it; "+
+				"name another --output, or remove the result yourself", e.out, mapreduce.ManifestName, privateDir)
 		}
 		return fmt.Errorf("%s: holds a finished result whose journal is gone; name another --output, or replace it with --force", e.out)
+	}
+	if isMissing(e.folders.Journal()) {
+		if all, err := e.manifests(); err != nil || len(all) > 0 {
+			return cmp.Or(err, fmt.Errorf("%s: holds parts of a run whose journal is gone; name another --output, or replace them with --force", e.out))
+		}
 	}
 	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
 		entries, err := os.ReadDir(e.out)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,29 +14,33 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// resultName matches what a run leaves in its output folder, besides _SUCCESS, the private folder, and one folder per
-// stage of several.
-var resultName = regexp.MustCompile(`^(part-\d{5,}(\.files)?|\.part-\d{5,}\.tmp)$`)
-
 // clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it: _SUCCESS
-// first, then the parts, so that a clearing that was cut short leaves no result that looks whole and is not.
+// first, then the parts, so that a clearing that was cut short leaves no result that looks whole and is not. What has
+// been published, or was to be, manifests say; so it matters little what is left of the journal.
 func (e *engine) clear() error {
-	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
+	if isMissing(e.folders.Root) && isMissing(e.manifest()) {
 		return nil
+	}
+	if err := e.folders.Claim(); err != nil {
+		return failure{err}
 	}
 	lock, err := proc.LockRun(e.folders)
 	if err != nil {
 		return failure{err}
 	}
 	defer lock.Close()
-	names, err := e.results()
+	all, err := e.manifests()
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := proc.RemoveAll(filepath.Join(e.out, name)); err != nil {
-			return failure{err}
-		}
+	if len(all) == 0 {
+		err = e.clearUnlisted()
+	}
+	for _, m := range all {
+		err = errors.Join(err, m.Remove(e.out))
+	}
+	if err != nil {
+		return failure{err}
 	}
 	if err := os.Remove(e.folders.Journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failure{err}
@@ -46,29 +51,54 @@ func (e *engine) clear() error {
 	return nil
 }
 
-// results lists the names in the output folder that belong to the run that it holds.
-func (e *engine) results() ([]string, error) {
+func (e *engine) manifest() string { return filepath.Join(e.out, mapreduce.ManifestName) }
+
+// manifests reads that of the result and those of runs that have begun to publish.
+func (e *engine) manifests() (all []*mapreduce.Manifest, err error) {
+	paths := []string{e.manifest()}
+	runs, err := e.folders.Runs()
+	if err != nil {
+		return nil, failure{err}
+	}
+	for _, run := range append(runs, "") {
+		paths = append(paths, proc.Folders{Root: e.folders.Root, Run: run}.Draft())
+	}
+	for _, path := range paths {
+		m, err := mapreduce.ReadManifest(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, failure{fmt.Errorf("%w; what belongs to the result cannot be told: remove %s yourself, or name another --output", err, e.out)}
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// resultName matches what a run of a version without manifests left in its output folder, besides _SUCCESS, the private
+// folder, and one folder per stage of several.
+var resultName = regexp.MustCompile(`^(part-\d{5,}(\.files)?|\.part-\d{5,}\.tmp)$`)
+
+// clearUnlisted removes the result of a version that wrote no manifest. A newer one has published nothing then.
+func (e *engine) clearUnlisted() error {
+	r, err := trace.OpenJournalReader(e.folders.Journal())
+	if err == nil && r.Header.Folder() != "" || err != nil && !e.complete() {
+		return nil
+	}
 	names := []string{mapreduce.SuccessName}
-	names = append(names, e.stageFolders()...)
+	var work proc.Work
+	if r != nil && json.Unmarshal(r.Header.Work, &work) == nil && work.Array != nil && len(work.Array.Stages) > 1 {
+		names = append(names, r.Header.Stages...)
+	}
 	entries, err := os.ReadDir(e.out)
 	for _, entry := range entries {
 		if resultName.MatchString(entry.Name()) {
 			names = append(names, entry.Name())
 		}
 	}
-	return names, err
-}
-
-// stageFolders lists the folders of the stages of the run that the output folder holds, if it has several and its
-// journal says so.
-func (e *engine) stageFolders() []string {
-	r, err := trace.OpenJournalReader(e.folders.Journal())
-	if err != nil {
-		return nil
+	for _, name := range names {
+		err = errors.Join(err, mapreduce.RemoveAll(filepath.Join(e.out, name)))
 	}
-	var work proc.Work
-	if json.Unmarshal(r.Header.Work, &work) != nil || work.Array == nil || len(work.Array.Stages) == 1 {
-		return nil
-	}
-	return r.Header.Stages
+	return err
 }

@@ -2,14 +2,12 @@ package proc
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/mapreduce"
@@ -92,6 +90,9 @@ func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*C
 // gather puts the segments in an attempt's folder, in the order of their offsets, in front of what it wrote to standard
 // output.
 func gather(dir, stdout string) error {
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return errors.New("TAILCUT_OUTPUT is no folder any more: segments are looked for in the one that was given")
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -126,19 +127,27 @@ func appendFile(out *os.File, path string) error {
 
 // assemble makes the folder in which an attempt left files the folder of a result. Where there are none, as with most,
 // no folder is made for them.
+//
+// What an attempt put in the folder's place, such as a link, is published as it is, and nothing is looked for where it
+// leads.
 func (w *Array) assemble(dir string) error {
-	entries, err := os.ReadDir(dir)
+	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) { // the attempt removed it
 		return os.Mkdir(dir, 0o777)
 	}
-	if err != nil || len(entries) == 0 {
+	if err != nil {
 		return err
+	}
+	if info.IsDir() {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
+			return err
+		}
 	}
 	whole := dir + ".whole"
 	if err := os.Mkdir(whole, 0o777); err != nil {
 		return err
 	}
-	if err := os.Rename(dir, filepath.Join(whole, filesName)); err != nil {
+	if err := mapreduce.Move(dir, filepath.Join(whole, filesName)); err != nil {
 		return err
 	}
 	return os.Rename(whole, dir)
@@ -154,77 +163,27 @@ func (r results) add(stage, index int, output []byte) {
 	r[stage][index] = output
 }
 
-// publish moves every task's standard output to OUT/part-NNNNN, or writes it there if the journal has kept it, and its
-// files, if it left any, to OUT/part-NNNNN.files. With several stages each has a folder of its own in OUT. It is
-// repeated after a crash.
-func (w *Array) publish(f Folders, kept results, out string) error {
+// winners are the numbers of the attempts that won, by stage and index.
+type winners map[[2]int]int
+
+// parts lists every task's standard output, as a file or as the journal has kept it, and the files that it left, if it
+// left any. With several stages each has a folder of its own.
+func (w *Array) parts(f Folders, kept results, won winners) (all []mapreduce.Part) {
 	for s := range w.Stages {
-		dir := out
+		st := &w.Stages[s]
+		folder := ""
 		if len(w.Stages) > 1 {
-			dir = filepath.Join(out, w.Stages[s].Name)
+			folder = st.Name
 		}
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
-		if err := sideBySide(w.Stages[s].Tasks, func(i int) error {
-			part := filepath.Join(dir, mapreduce.PartName(i))
+		for i := range st.Tasks {
+			p := mapreduce.Part{Stage: st.Name, Folder: folder, Task: i, Attempt: won[[2]int{s, i}]}
 			if output, ok := kept[s][i]; ok {
-				return os.WriteFile(part, output, 0o666)
+				p.Data = output
+			} else {
+				p.File, p.Files = filepath.Join(f.Done(s, i), stdoutName), filepath.Join(f.Done(s, i), filesName)
 			}
-			return publishTask(f.Done(s, i), part)
-		}); err != nil {
-			return err
-		}
-		if err := syncKept(dir, kept[s]); err != nil {
-			return err
-		}
-		if err := syncDir(dir); err != nil {
-			return err
+			all = append(all, p)
 		}
 	}
-	success, err := os.Create(filepath.Join(out, mapreduce.SuccessName))
-	if err != nil {
-		return err
-	}
-	return errors.Join(success.Sync(), success.Close(), syncDir(out))
-}
-
-// syncKept makes durable what was written from the journal.
-func syncKept(dir string, kept map[int][]byte) error {
-	var names []string
-	for i, output := range kept {
-		if len(output) > 0 {
-			names = append(names, mapreduce.PartName(i))
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return syncAll(dir, names)
-}
-
-func publishTask(done, part string) error {
-	if err := move(filepath.Join(done, stdoutName), part); err != nil {
-		return fmt.Errorf("publish: %w", err)
-	}
-	files := filepath.Join(done, filesName)
-	switch err := syscall.Rmdir(files); err {
-	case nil, syscall.ENOENT: // it was empty, or moved before a crash
-		return nil
-	case syscall.ENOTEMPTY, syscall.EEXIST:
-		return os.Rename(files, part+".files")
-	default:
-		return fmt.Errorf("publish: %s: %w", files, err)
-	}
-}
-
-// move renames a file that may have been renamed already, before a crash.
-func move(from, to string) error {
-	err := os.Rename(from, to)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, there := os.Lstat(to); there == nil {
-			return nil
-		}
-	}
-	return err
+	return all
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -48,6 +49,7 @@ type Executor struct {
 	saves  saves
 	inline []bool   // by stage: small outputs go into the journal
 	kept   results  // outputs that the journal has, of tasks that are done
+	won    winners  // of tasks that are done
 	null   *os.File // nothing to read
 
 	resumable []bool // by stage: attempts can go on from what others have saved
@@ -73,7 +75,7 @@ func New(cfg Config) (*Executor, error) {
 	sweep(cfg.Run)
 	e := &Executor{
 		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		kept: results{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		kept: results{}, won: winners{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
 		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
 		reports: make(chan live.Report, 1024), patience: 5 * time.Second, descriptors: mostDescriptors(),
 	}
@@ -122,8 +124,9 @@ func (e *Executor) Kill(id sched.AttemptID) {
 
 // Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
 func (e *Executor) Commit(a live.Attempt, output []byte) error {
+	e.won[[2]int{a.Stage, a.Index}] = a.Number
 	if e.resumable[a.Stage] && e.saves.drop(a.Stage, a.Index) {
-		if err := RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
+		if err := mapreduce.RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
 			return err
 		}
 	}
@@ -146,7 +149,8 @@ func (e *Executor) Publish() error {
 	if err := e.held(); err != nil {
 		return err
 	}
-	return e.cfg.Work.publish(e.cfg.Folders, e.kept, e.cfg.Out)
+	parts := e.cfg.Work.parts(e.cfg.Folders, e.kept, e.won)
+	return mapreduce.Publish(e.cfg.Out, e.cfg.Run, e.cfg.Folders.Draft(), parts)
 }
 
 // Close ends what runs and waits for it. What does not die although it was killed, as in the middle of a call to a file
@@ -352,7 +356,7 @@ func (e *Executor) complete(p *process) error {
 	if err := e.cfg.Work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
 		return err
 	}
-	return sideBySide(2, func(i int) error { // one flush of the disk may do for both
+	return mapreduce.SideBySide(2, func(i int) error { // one flush of the disk may do for both
 		if i == 0 {
 			return syncDir(filepath.Dir(p.dir))
 		}

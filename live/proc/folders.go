@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/mapreduce"
 )
 
 // Folders knows where a run keeps what. The journal and the lock are in the root; all else is in a folder below that
@@ -82,11 +80,11 @@ func (f Folders) create(stages int) error {
 func (f Folders) commit(a live.Attempt) error {
 	from, to := f.attempt(a), f.Done(a.Stage, a.Index)
 	if _, err := os.Lstat(to); err == nil {
-		return RemoveAll(from)
+		return mapreduce.RemoveAll(from)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(from, to); err != nil {
+	if err := mapreduce.Move(from, to); err != nil {
 		return fmt.Errorf("the result of stage %d task %d is gone: %w", a.Stage, a.Index, err)
 	}
 	return nil
@@ -95,12 +93,15 @@ func (f Folders) commit(a live.Attempt) error {
 // clean drops what attempts left that were not committed, and what they saved: it was not synced.
 func (f Folders) clean() error {
 	entries, err := os.ReadDir(f.attempts())
-	err = errors.Join(err, RemoveAll(f.allSaved()))
+	err = errors.Join(err, mapreduce.RemoveAll(f.allSaved()))
 	for _, e := range entries {
-		err = errors.Join(err, RemoveAll(filepath.Join(f.attempts(), e.Name())))
+		err = errors.Join(err, mapreduce.RemoveAll(filepath.Join(f.attempts(), e.Name())))
 	}
 	return err
 }
+
+// Draft returns the file with what is to be published.
+func (f Folders) Draft() string { return filepath.Join(f.home(), "manifest") }
 
 // retired returns the folder of the results of a run that needs them no more.
 func (f Folders) retired() string { return filepath.Join(f.home(), "old") }
@@ -109,10 +110,10 @@ func (f Folders) retired() string { return filepath.Join(f.home(), "old") }
 // more. The committed results are gone all at once, so that a run that is taken up finds none of which a part is
 // missing.
 func (f Folders) Tidy() error {
-	if err := RemoveAll(f.retired()); err != nil { // of a Tidy that was cut short
+	if err := mapreduce.RemoveAll(f.retired()); err != nil { // of a Tidy that was cut short
 		return err
 	}
-	err := os.Rename(filepath.Join(f.home(), "done"), f.retired())
+	err := mapreduce.Move(filepath.Join(f.home(), "done"), f.retired())
 	if err == nil {
 		err = syncDir(f.home())
 	}
@@ -121,12 +122,12 @@ func (f Folders) Tidy() error {
 	}
 	results, err := f.retiredResults()
 	err = errors.Join(err,
-		sideBySide(len(results), func(i int) error { return RemoveAll(results[i]) }),
-		RemoveAll(f.retired()), RemoveAll(f.allSaved()), RemoveAll(f.allStderr()))
+		mapreduce.SideBySide(len(results), func(i int) error { return mapreduce.RemoveAll(results[i]) }),
+		mapreduce.RemoveAll(f.retired()), mapreduce.RemoveAll(f.allSaved()), mapreduce.RemoveAll(f.allStderr()), mapreduce.RemoveAll(f.Draft()))
 	if err != nil {
 		return err
 	}
-	return RemoveAll(f.attempts())
+	return mapreduce.RemoveAll(f.attempts())
 }
 
 // Tidied tells whether a Tidy has come to its end: the folder of attempts goes last.
@@ -150,22 +151,6 @@ func (f Folders) retiredResults() (paths []string, err error) {
 		err = nil
 	}
 	return paths, err
-}
-
-// sideBySide calls do for 0 to n-1, as many at once as there are cores, though two at least, and returns the errors.
-func sideBySide(n int, do func(int) error) error {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	errs := make([]error, min(n, max(2, runtime.NumCPU())))
-	for w := range errs {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
-				errs[w] = do(i)
-			}
-		})
-	}
-	group.Wait()
-	return errors.Join(errs...)
 }
 
 // syncDir makes a folder's entries durable.

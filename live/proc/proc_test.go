@@ -538,23 +538,18 @@ func TestPublishRepeats(t *testing.T) {
 		for i := range 3 {
 			r.commit(r.win(0, i, 0))
 		}
-		// As a crash after so many steps leaves it: a part that is written may lack its data.
-		steps := []func() error{
+		outside := filepath.Join(filepath.Dir(r.out), fmt.Sprintf("outside%d", cut))
+		step := []func() error{
+			func() error { return nil },
 			func() error { return os.WriteFile(filepath.Join(r.out, "part-00000"), []byte("sm"), 0o666) },
 			func() error {
-				return os.Rename(filepath.Join(r.f.Done(0, 1), stdoutName), filepath.Join(r.out, "part-00001"))
+				return errors.Join(os.WriteFile(outside, []byte("mine"), 0o666), os.Symlink(outside, filepath.Join(r.out, "part-00000")))
 			},
-			func() error {
-				return os.Rename(filepath.Join(r.f.Done(0, 1), filesName), filepath.Join(r.out, "part-00001.files"))
-			},
-			func() error {
-				return os.Rename(filepath.Join(r.f.Done(0, 2), stdoutName), filepath.Join(r.out, "part-00002"))
-			},
-		}
-		for _, step := range steps[:cut] {
-			if err := step(); err != nil {
-				t.Fatal(err)
-			}
+			func() error { return errors.Join(r.Publish(), os.Remove(filepath.Join(r.out, "part-00001"))) },
+			func() error { return errors.Join(r.Publish(), os.Remove(filepath.Join(r.out, "_MANIFEST.json"))) },
+		}[cut]
+		if err := step(); err != nil {
+			t.Fatal(err)
 		}
 		for range 2 {
 			if err := r.Publish(); err != nil {
@@ -570,8 +565,11 @@ func TestPublishRepeats(t *testing.T) {
 			t.Errorf("the file is %q", got)
 		}
 		names, err := filepath.Glob(filepath.Join(r.out, "*"))
-		if err != nil || len(names) != 6 { // 3 parts, 1 folder, _SUCCESS, _private
+		if err != nil || len(names) != 7 { // 3 parts, 1 folder, _MANIFEST.json, _SUCCESS, _private
 			t.Errorf("published: %v", names)
+		}
+		if text, err := os.ReadFile(outside); err == nil && string(text) != "mine" {
+			t.Errorf("a link was followed: %q", text)
 		}
 		r.close()
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"github.com/tailcut/tailcut/mapreduce"
 )
 
 // runName is the form of runs' names, which are those of their folders.
@@ -14,7 +16,7 @@ var runName = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // unnamed is what versions kept in the root that did not name folders by runs, and what a journal is called before it
 // is whole.
-var unnamed = []string{"attempts", "saved", "done", "old", "stderr", "mapped", "journal.new", "journal.pulse"}
+var unnamed = []string{"attempts", "saved", "done", "old", "stderr", "mapped", "manifest", "journal.new", "journal.pulse"}
 
 // Claim makes the root, which is its owner's alone: journals hold environments, and who can open the lock can hold it.
 func (f Folders) Claim() error {
@@ -50,7 +52,7 @@ func (f Folders) Retire() error {
 	}
 	for _, e := range entries {
 		if runName.MatchString(e.Name()) || slices.Contains(unnamed, e.Name()) {
-			err = errors.Join(err, RemoveAll(filepath.Join(f.Root, e.Name())))
+			err = errors.Join(err, mapreduce.RemoveAll(filepath.Join(f.Root, e.Name())))
 		}
 	}
 	return errors.Join(err, syncDir(f.Root))

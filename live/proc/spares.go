@@ -103,6 +103,9 @@ func (f *folder) drop() {
 
 // empty tells whether nothing is in the folder; what is no longer there is empty, too.
 func (f *folder) empty() bool {
+	if info, err := os.Lstat(f.path); err == nil && !info.IsDir() {
+		return false
+	}
 	d, err := os.Open(f.path)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)

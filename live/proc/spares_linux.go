@@ -41,13 +41,3 @@ func lease(f *os.File) error {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
 	return err
 }
-
-// syncAll makes files in a folder durable: with the file system they are on, in one go.
-func syncAll(dir string, _ []string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return unix.Syncfs(int(d.Fd()))
-}

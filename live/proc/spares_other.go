@@ -2,10 +2,7 @@
 
 package proc
 
-import (
-	"os"
-	"path/filepath"
-)
+import "os"
 
 type state struct{}
 
@@ -15,8 +12,3 @@ func (f *folder) note() error { return nil }
 
 func (f *folder) untouched() bool { return false }
 func nobodyWrites(*os.File) bool  { return false }
-
-// syncAll makes files in a folder durable.
-func syncAll(dir string, names []string) error {
-	return sideBySide(len(names), func(i int) error { return syncDir(filepath.Join(dir, names[i])) })
-}

@@ -65,17 +65,18 @@ func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stri
 	return &Command{Args: append(append([]string(nil), s...), "attempt"), Stdin: data}, nil
 }
 
-// publish makes the results of the tasks the result of the job.
-func (w *Work) publish(f Folders, kept results, out string) error {
+// parts lists what is to be published: the results of the last stage, or of all stages of an array.
+func (w *Work) parts(f Folders, kept results, won winners) (all []mapreduce.Part) {
 	if w.Array != nil {
-		return w.Array.publish(f, kept, out)
+		return w.Array.parts(f, kept, won)
 	}
 	last := len(w.MapReduce.Stages) - 1
-	var dirs []string
 	for i := range w.MapReduce.Stages[last].Tasks {
-		dirs = append(dirs, f.Done(last, i))
+		all = append(all, mapreduce.Part{
+			Stage: w.MapReduce.Stages[last].Name, Task: i, Attempt: won[[2]int{last, i}], File: mapreduce.ResultPath(f.Done(last, i)),
+		})
 	}
-	return mapreduce.Publish(dirs, out)
+	return all
 }
 
 // assemble makes the folder of an attempt that has ended well the folder of a result.

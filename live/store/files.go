@@ -41,7 +41,7 @@ func (f Files) List(ctx context.Context, name string) ([]mapreduce.File, error) 
 	}
 	var files []mapreduce.File
 	for _, o := range objects {
-		if rest := strings.TrimPrefix(o.Key, p.key); path.Base(rest) != mapreduce.SuccessName && !strings.Contains(rest+"/", "/"+privateName+"/") {
+		if rest := strings.TrimPrefix(o.Key, p.key); path.Base(rest) != mapreduce.SuccessName && path.Base(rest) != mapreduce.ManifestName && !strings.Contains(rest+"/", "/"+privateName+"/") {
 			files = append(files, mapreduce.File{Path: mapreduce.Path(p.at(o.Key).String()), Size: o.Size, ModTime: seconds(o.ModTime)})
 		}
 	}

@@ -1,0 +1,247 @@
+package mapreduce
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// ManifestName is the file that says what a result consists of. It is written before SuccessName.
+const ManifestName = "_MANIFEST.json"
+
+// ManifestSchema names the format.
+const ManifestSchema = "tailcut.manifest/v1"
+
+// Manifest says what a published result consists of, and where each piece is from.
+type Manifest struct {
+	Schema string  `json:"schema"`
+	Run    string  `json:"run"` // unique name
+	Parts  []Entry `json:"parts"`
+}
+
+// Entry is a file, a folder or a link of a result. Of the two latter, and of what is neither, there is no hash.
+type Entry struct {
+	Path    Path   `json:"path"` // below the output folder, with slashes
+	Stage   string `json:"stage"`
+	Task    int    `json:"task"`
+	Attempt int    `json:"attempt"` // that won, from 0
+	Kind    string `json:"kind,omitempty"`
+	Size    int64  `json:"size"`
+	SHA256  string `json:"sha256,omitempty"`
+	Link    Path   `json:"link,omitempty"` // where it leads
+}
+
+// Kinds of entries; a file has none.
+const (
+	kindFolder = "folder"
+	kindLink   = "link"
+	kindOther  = "other"
+)
+
+// Part is the result of a task as it is to be published: a file or its content, and perhaps a folder of files.
+type Part struct {
+	Stage         string
+	Folder        string // below the output, for jobs with several stages; "" for the output itself
+	Task, Attempt int
+	File          string // to be published as PartName; "" if Data is the content
+	Data          []byte
+	Files         string // to be moved to PartName with FilesSuffix; nothing need be there
+}
+
+// FilesSuffix ends the name of the folder with the files of a part.
+const FilesSuffix = ".files"
+
+func (p *Part) path() string { return filepath.Join(p.Folder, PartName(p.Task)) }
+
+// describe lists what a part consists of.
+func (p *Part) describe() ([]Entry, error) {
+	base := Entry{Path: Path(filepath.ToSlash(p.path())), Stage: p.Stage, Task: p.Task, Attempt: p.Attempt}
+	e := base
+	if p.File == "" {
+		sum := sha256.Sum256(p.Data)
+		e.Size, e.SHA256 = int64(len(p.Data)), hex.EncodeToString(sum[:])
+	} else if err := e.look(p.File); err != nil {
+		return nil, err
+	} else if e.Kind != "" {
+		return nil, fmt.Errorf("%s: expected a file", p.File)
+	}
+	all := []Entry{e}
+	if p.Files == "" {
+		return all, nil
+	}
+	base.Path += FilesSuffix
+	files, err := describeTree(p.Files, base)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if len(files) == 1 && files[0].Kind == kindFolder { // nothing is in it
+		files = nil
+	}
+	return append(all, files...), err
+}
+
+// describeTree lists a path and all below it; like is the entry of the path but for what is there.
+func describeTree(root string, like Entry) (all []Entry, err error) {
+	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		e := like
+		if path != root {
+			rest, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			e.Path += Path("/" + filepath.ToSlash(rest))
+		}
+		if err := e.look(path); err != nil {
+			return err
+		}
+		all = append(all, e)
+		return nil
+	})
+	return all, err
+}
+
+// look tells what is at a path. Links are not followed. A file that may not be read has no hash.
+func (e *Entry) look(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	e.Kind, e.Size, e.SHA256, e.Link = "", 0, "", ""
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		e.Kind = kindFolder
+	case mode&fs.ModeSymlink != 0:
+		e.Kind = kindLink
+		to, err := os.Readlink(path)
+		e.Link = Path(to)
+		return err
+	case !mode.IsRegular():
+		e.Kind = kindOther
+	default:
+		e.Size, e.SHA256, err = hashFile(path)
+		if errors.Is(err, fs.ErrPermission) {
+			e.Size, err = info.Size(), nil
+		}
+		return err
+	}
+	return nil
+}
+
+func hashFile(path string) (size int64, sum string, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// write makes the manifest a file, at once and durably: a line for each entry.
+func (m *Manifest) write(path string) error {
+	var text bytes.Buffer
+	w := bufio.NewWriter(&text)
+	fmt.Fprintf(w, "{\"schema\":%q,\"run\":%q,\"parts\":[", ManifestSchema, m.Run)
+	for i := range m.Parts {
+		line, err := json.Marshal(&m.Parts[i])
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.WriteByte('\n')
+		w.Write(line)
+	}
+	w.WriteString("\n]}\n")
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	temp := filepath.Join(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+".tmp")
+	if err := createWhole(temp, &text, true); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// createWhole makes a file that was not there, or was left by somebody who was cut short, and follows no link.
+func createWhole(path string, from io.Reader, sync bool) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// ReadManifest reads a manifest. The error says what is wrong with it.
+func ReadManifest(path string) (*Manifest, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("%s: not a manifest: %w", path, err)
+	}
+	if m.Schema != ManifestSchema {
+		return nil, fmt.Errorf("%s: schema is %q, expected %q", path, m.Schema, ManifestSchema)
+	}
+	for i := range m.Parts {
+		if p := string(m.Parts[i].Path); !filepath.IsLocal(filepath.FromSlash(p)) || p == "." {
+			return nil, fmt.Errorf("%s: parts[%d]: path %q is not below the output", path, i, p)
+		}
+	}
+	return m, nil
+}
+
+// folders returns the folders, below the output, that parts are in.
+func (m *Manifest) folders() []string {
+	var all []string
+	for i := range m.Parts {
+		path := string(m.Parts[i].Path)
+		folder := ""
+		if at := strings.Index(path, "/"); at >= 0 && !strings.HasPrefix(path, "part-") {
+			folder = path[:at]
+		}
+		if !slices.Contains(all, folder) {
+			all = append(all, folder)
+		}
+	}
+	return all
+}
+
+// Count returns how many tasks' results there are and how many bytes all files have.
+func (m *Manifest) Count() (parts int, bytes int64) {
+	for i := range m.Parts {
+		e := &m.Parts[i]
+		if bytes += e.Size; !strings.Contains(string(e.Path), FilesSuffix) {
+			parts++
+		}
+	}
+	return parts, bytes
+}
