@@ -5,14 +5,13 @@
 // numbers until they are written, so that CSV and JSON keep every digit where text shows four.
 package report
 
-import "strings"
-
 // Page is one result, from its title down to its verdicts.
 type Page struct {
 	Name     string    `json:"name"` // one word, the file's name without its suffix: "srew"
 	Title    string    `json:"title"`
 	Intro    []string  `json:"intro,omitempty"` // paragraphs
 	Sections []Section `json:"sections"`
+	Known    []Known   `json:"known,omitempty"` // claims that are expected to fail, and why
 }
 
 // Section is a part of a page: usually one table or figure of a paper.
@@ -69,55 +68,4 @@ type Series struct {
 	Y         []float64 `json:"y"`
 	Low       []float64 `json:"low,omitempty"` // the interval at each x, drawn as an error bar; nil if there is none
 	High      []float64 `json:"high,omitempty"`
-}
-
-// Verdict is what became of a claim.
-type Verdict string
-
-// The verdicts.
-const (
-	Holds    Verdict = "holds"
-	Fails    Verdict = "fails"
-	Reported Verdict = "reported" // shown beside the paper's value, but not enforced; the reason belongs into the text
-)
-
-// Claim is a statement that a run can bear out or refute.
-type Claim struct {
-	What      string  `json:"what"`
-	Published string  `json:"published,omitempty"`
-	Measured  string  `json:"measured"`
-	Verdict   Verdict `json:"verdict"`
-}
-
-// Check is a claim that holds if ok.
-func Check(ok bool, what, published, measured string) Claim {
-	c := Claim{What: what, Published: published, Measured: measured, Verdict: Fails}
-	if ok {
-		c.Verdict = Holds
-	}
-	return c
-}
-
-// Failed returns the claims that do not hold, in the page's order.
-func (p *Page) Failed() []Claim {
-	var failed []Claim
-	for _, s := range p.Sections {
-		for _, c := range s.Claims {
-			if c.Verdict == Fails {
-				failed = append(failed, c)
-			}
-		}
-	}
-	return failed
-}
-
-// claims is all claims of the page as a table.
-func (p *Page) claims() Table {
-	t := Table{Name: "claims", Columns: []string{"verdict", "claim", "published", "measured"}}
-	for _, s := range p.Sections {
-		for _, c := range s.Claims {
-			t.Add(strings.ToUpper(string(c.Verdict)), c.What, c.Published, c.Measured)
-		}
-	}
-	return t
 }

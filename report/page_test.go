@@ -61,6 +61,8 @@ Verdicts
  HOLDS     srew is best        742 s      700 s
  FAILS     dolly is second                it is last
  REPORTED  the testbed's mean  457 s      160 s
+
+Claims: 1 held, 1 failed (0 as expected), 0 undecided, 1 reported only.
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

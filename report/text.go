@@ -35,7 +35,14 @@ func (p *Page) WriteText(w io.Writer) error {
 	}
 	if t := p.claims(); len(t.Rows) > 0 {
 		heading(&b, "Verdicts", '-')
-		b.WriteString(t.text())
+		fmt.Fprintf(&b, "%s\n%s\n", t.text(), p.Tally())
+	}
+	if reasons := p.reasons(); len(reasons) > 0 {
+		b.WriteByte('\n')
+		heading(&b, "Why claims fail that are known to", '-')
+		for _, r := range reasons {
+			fmt.Fprintf(&b, "%s\n\n", text.WrapSoft(r.What+": "+r.Why, width))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

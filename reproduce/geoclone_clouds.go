@@ -126,7 +126,7 @@ func egressPrices(path string) ([]float64, error) {
 }
 
 // addTo appends the section to a page.
-func (c *geoClouds) addTo(page *report.Page) (*report.Page, error) {
+func (c *geoClouds) addTo(page *report.Page) error {
 	sec := report.Section{Title: "Not in the paper: real Montage jobs between cloud regions", Text: []string{
 		fmt.Sprintf("Executions of Montage recorded by WfCommons, each alone on %d slots in each of %d regions, with bandwidths that Skyplane measured between them, and the paper's scaling factor. The input is at one region, another in each run.",
 			slotsPerRegion, len(regions)),
@@ -143,7 +143,7 @@ func (c *geoClouds) addTo(page *report.Page) (*report.Page, error) {
 		for _, g := range c.runs {
 			w, err := g.workload()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for p := range g.specs {
 				less, flow := g.reduction(p, rowFlutter), g.mean(p, meanFlowOf)
@@ -159,13 +159,13 @@ func (c *geoClouds) addTo(page *report.Page) (*report.Page, error) {
 		for _, p := range []int{rowFlutter, rowGeocloneFour} {
 			plot, err := c.runs[0].picture(p)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			sec.Plots = append(sec.Plots, plot)
 		}
 	}
 	page.Sections = append(page.Sections, sec)
-	return page, nil
+	return nil
 }
 
 // geoSpan is an attempt that has ended.

@@ -16,6 +16,7 @@ import (
 // Options is what a user may choose of any experiment.
 type Options struct {
 	Quick bool   // fewer repetitions or jobs; the experiment says in its page what it left out
+	Runs  int    // repetitions, where the experiment has any; 0 for as many as it has by itself
 	Seed  uint64 // of all random draws
 	// the folder with the real traces, or "": then what needs them is left out, and the page says so
 	Traces   string
@@ -29,6 +30,8 @@ type Experiment struct {
 	Name  string // what a user types
 	Paper string // title, authors, venue
 	Run   func(ctx context.Context, o Options) (*report.Page, error)
+	// whether it is repeated with other random draws: Options.Runs
+	Repeats bool
 	// the same at small scale with real jobs on this machine; nil if there is no such thing
 	Real func(ctx context.Context, o *Options) (*report.Page, error)
 }
@@ -55,3 +58,7 @@ func (o *Options) Trace(parts ...string) (string, bool) {
 	_, err := os.Stat(path)
 	return path, err == nil
 }
+
+// verdicts explains how repetitions are judged, for the introduction of a page.
+const verdicts = "A claim holds if all of its 95 % interval agrees with it, fails if none of the interval does, and is undecided otherwise; then the page says " +
+	"about how many repetitions would decide (--runs). Claims that fail as expected are listed at the end with the reason."

@@ -16,6 +16,8 @@ var srewPaper = Experiment{
 	Name:  "srew",
 	Paper: "Xu et al.: Mitigating Service Variability in MapReduce Clusters via Task Cloning, IEEE TPDS 2017",
 	Run:   runSREW,
+
+	Repeats: true,
 }
 
 // What the paper ran everything with: machines of one slot each, and the setting of its own algorithm.
@@ -58,6 +60,13 @@ func runSREW(ctx context.Context, o Options) (*report.Page, error) {
 	if o.Quick {
 		scale = srewQuick
 	}
+	if o.Runs > 0 {
+		for _, n := range []*int{&scale.table, &scale.sweep, &scale.other, &scale.luck, &scale.real} {
+			if *n > 0 {
+				*n = o.Runs
+			}
+		}
+	}
 	return scale.run(ctx, o)
 }
 
@@ -75,7 +84,7 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 		return nil, err
 	}
 	page := &report.Page{
-		Name: "srew", Title: "Task cloning under SREW+C(β)",
+		Name: "srew", Title: "Task cloning under SREW+C(β)", Known: srewKnown,
 		Intro: []string{
 			"Xu et al. give machines to the β-fraction of the jobs with the least remaining effective workload, and what these cannot use for their waiting tasks " +
 				"they fill with clones. They compare on 28 hours of the Google trace of 2011.",
@@ -85,7 +94,7 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 			"M = 11,000 machines of one slot, slots of 5 s, β = 0.7 and λ = 1, no preemption, as in the paper. The first attempt of a task lasts as recorded, every other as long " +
 				"as a random task of its job. The core's limits on attempts (four of a task) and on clones (a tenth of what runs) are lifted, for the paper has none; SREW then " +
 				"keeps the cluster full of clones. Policies that detect stragglers know exactly when an attempt will end from its launch on.",
-			"A claim holds if the mean agrees with it, fails if the whole interval disagrees, and is otherwise reported: this many repetitions do not decide it.",
+			verdicts,
 		},
 	}
 	if o.Quick {
@@ -93,7 +102,7 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 			"the sensitivity to the number of jobs, and the real jobs.", sc.table, srewFull.table))
 	}
 	page.Sections = slices.Concat(table.sections(), sweeps.sections(), reality.sections())
-	return page, nil
+	return page.Settle(), nil
 }
 
 // surrogateOf returns what draws a workload of so many jobs.

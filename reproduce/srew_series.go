@@ -125,7 +125,7 @@ func (s *series) shareAbove(policy, other int, seconds float64) sim.Estimate {
 // reduction estimates by which part of a rival's mean flow time a policy's is smaller.
 func (s *series) reduction(policy, rival int) sim.Estimate {
 	d, base := s.Difference(policy, rival, sim.MeanFlow), s.Mean(rival, sim.MeanFlow).Mean
-	return sim.Estimate{Mean: -d.Mean / base, Half: d.Half / base}
+	return sim.Estimate{Mean: -d.Mean / base, Half: d.Half / base, N: d.N}
 }
 
 // curve is the distribution of a policy's flow times between two of the grid's.
@@ -139,18 +139,9 @@ func (s *series) curve(name string, policy int, from, to float64) report.Series 
 	return c
 }
 
-// judge is a claim that something lies in [low, high]: see the page's introduction.
+// judge is the claim that something lies from low to high.
 func judge(e sim.Estimate, low, high float64, what, published, measured string) report.Claim {
-	c := report.Claim{What: what, Published: published, Measured: measured, Verdict: report.Reported}
-	switch {
-	case e.Mean >= low && e.Mean <= high:
-		c.Verdict = report.Holds
-	case e.Mean+e.Half < low || e.Mean-e.Half > high:
-		c.Verdict = report.Fails
-	default:
-		c.Measured += ", undecided"
-	}
-	return c
+	return report.Judge(e.Mean, e.Half, e.N, low, high, what, published, measured)
 }
 
 // percent writes a share with its interval.

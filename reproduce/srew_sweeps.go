@@ -81,12 +81,15 @@ func (s *series) flows() (means []float64) {
 // flattened there.
 const flat = 0.5
 
+// plateau is the share by which a mean may be above the least and still lie on its plateau.
+const plateau = 0.05
+
 func (s *srewSweeps) betaSection() report.Section {
 	sec := report.Section{
 		Title: "Figure 2(a): the share β",
 		Text: []string{fmt.Sprintf("λ = 0, three extracts of an hour from one workload, %d runs of each with other luck. The smaller β is, the longer the jobs with the most "+
-			"work wait, and their flow times weigh most in the mean. That the curve flattens is enforced: its slope beyond 0.7 is to be less than %.0f %% of that before. Where its "+
-			"minimum lies is reported; clones are not preempted here, and the longer the list of jobs that may have them, the fewer keep others waiting.", s.scale.luck, 100*flat)},
+			"work wait, and their flow times weigh most in the mean. The paper's minimum is at 0.7. A plateau counts as one: 0.7 is to be within %.0f %% of the least mean. That the curve "+
+			"flattens there (its slope beyond 0.7 less than %.0f %% of that before) is a weaker reading, which is reported.", s.scale.luck, 100*plateau, 100*flat)},
 	}
 	plot := report.Plot{Name: "figure2a", X: "β", Y: "mean flow time (s)"}
 	table := report.Table{Name: "figure2a", Caption: "Mean flow time (s)", Columns: []string{"β"}}
@@ -101,7 +104,9 @@ func (s *srewSweeps) betaSection() report.Section {
 			table.Rows[i] = append(table.Rows[i], e.Mean, e.Half)
 		}
 		plot.Series = append(plot.Series, errorBars(name, s.scale.betas, func(i int) sim.Estimate { return x.Mean(i, sim.MeanFlow) }))
-		sec.Claims = append(sec.Claims, betaClaim(name, s.scale.betas, x), leastBeta(name, s.scale.betas, x))
+		flattens := betaClaim(name, s.scale.betas, x)
+		flattens.Verdict = report.Reported // a weaker claim than the paper's
+		sec.Claims = append(sec.Claims, leastBeta(name, s.scale.betas, x), flattens)
 	}
 	sec.Plots, sec.Tables = []report.Plot{plot}, []report.Table{table}
 	return sec
@@ -126,16 +131,14 @@ func betaClaim(name string, betas []float64, x *series) report.Claim {
 		fmt.Sprintf("falls by %s for each 0.1 up to 0.7, by %s beyond", wholeSeconds(sim.EstimateOf(before)), wholeSeconds(sim.EstimateOf(beyond))))
 }
 
-// leastBeta reports where the minimum is.
+// leastBeta says that the minimum is at 0.7, or that this is on its plateau.
 func leastBeta(name string, betas []float64, x *series) report.Claim {
 	flows := x.flows()
 	best, ours := slices.Index(flows, slices.Min(flows)), nearest(betas, 0.7)
 	d := x.Difference(ours, best, sim.MeanFlow)
-	return report.Claim{
-		What: name + ": the mean is least at β = 0.7", Published: "minimum at 0.7", Verdict: report.Reported,
-		Measured: fmt.Sprintf("minimum at %g: %.0f s; at %g %s more", betas[best], flows[best], betas[ours],
-			percent(sim.Estimate{Mean: d.Mean / flows[best], Half: d.Half / flows[best]})),
-	}
+	more := sim.Estimate{Mean: d.Mean / flows[best], Half: d.Half / flows[best], N: d.N}
+	return judge(more, math.Inf(-1), plateau, name+": the mean is least at β = 0.7, or within 5 % of the least", "minimum at 0.7",
+		fmt.Sprintf("minimum at %g: %.0f s; at %g %s more", betas[best], flows[best], betas[ours], percent(more)))
 }
 
 // nearest returns the index of the value next to x.
@@ -281,7 +284,8 @@ func machinesClaims(machines []int, gains []sim.Estimate) []report.Claim {
 	}
 	return []report.Claim{
 		judge(least, 0, math.Inf(1), "the mean flow time falls with the number of machines; least fall per 1,000 more", "falls", wholeSeconds(least)),
-		report.Check(flattest.Mean < steepest.Mean/2, "1,000 machines more gain less than half as much past 10,000 as below 7,000", "near-linear below 7,000, little gain past 10,000",
+		judge(sim.Estimate{Mean: flattest.Mean - steepest.Mean/2, Half: math.Hypot(flattest.Half, steepest.Half/2), N: flattest.N}, math.Inf(-1), 0,
+			"1,000 machines more gain less than half as much past 10,000 as below 7,000", "near-linear below 7,000, little gain past 10,000",
 			fmt.Sprintf("%s against %s", wholeSeconds(flattest), wholeSeconds(steepest))),
 	}
 }

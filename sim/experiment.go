@@ -125,12 +125,15 @@ func (d *delivery) add(i int, res *Result) error {
 }
 
 // Estimate is a mean over runs, and half the width of its 95 % interval: NaN if there was one run only.
-type Estimate struct{ Mean, Half float64 }
+type Estimate struct {
+	Mean, Half float64
+	N          int // measurements
+}
 
 // EstimateOf returns the mean of independent measurements and its interval, Student's.
 func EstimateOf(x []float64) Estimate {
 	mean, half := dist.MeanInterval(x, 0.95)
-	return Estimate{mean, half}
+	return Estimate{mean, half, len(x)}
 }
 
 // Of returns the runs of a policy.
