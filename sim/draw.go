@@ -10,14 +10,16 @@ import (
 type purpose uint64
 
 const (
-	forService  purpose = 1 // how long an attempt lasts: job, task, attempt number
-	forNoise    purpose = 2 // the error of an estimate: job, task, attempt number and report
-	forSlowdown purpose = 3 // how slow a machine is for a while: machine, spell
-	forSpell    purpose = 4 // how long that while is: machine, spell
-	forUp       purpose = 5 // how long a machine works: machine, spell
-	forRepair   purpose = 6 // how long it takes to repair: machine, spell
-	forRun      purpose = 7 // the seed of a run: run
-	forCapacity purpose = 8 // what a machine does in a slot: machine, slot
+	forService  purpose = 1  // how long an attempt lasts: job, task, attempt number
+	forNoise    purpose = 2  // the error of an estimate: job, task, attempt number and report
+	forSlowdown purpose = 3  // how slow a machine is for a while: machine, spell
+	forSpell    purpose = 4  // how long that while is: machine, spell
+	forUp       purpose = 5  // how long a machine works: machine, spell
+	forRepair   purpose = 6  // how long it takes to repair: machine, spell
+	forRun      purpose = 7  // the seed of a run: run
+	forCapacity purpose = 8  // what a machine does in a slot: machine, slot
+	forOddity   purpose = 9  // whether an attempt's reports are odd: job, task, attempt number
+	forHang     purpose = 10 // where an attempt hangs: job, task, attempt number
 
 	forSite     purpose = 16 // how much slower an attempt is than its machine: job, task, attempt number
 	forSpeed    purpose = 17 // how fast a machine is: machine

@@ -54,7 +54,9 @@ func (s *Simulator) worked(r *running) (did, left float64) {
 		h := s.settleHeadway(r)
 		return h.did, h.work - h.did
 	}
-	return (s.now - r.begun).Seconds(), (r.end - s.now).Seconds()
+	gone := s.now - r.begun
+	gone -= max(0, min(r.hangs, gone-r.stops))
+	return gone.Seconds(), (r.end - r.begun - r.hangs - gone).Seconds()
 }
 
 // share returns how much of its task an attempt has done, with what it began from.
@@ -146,7 +148,7 @@ func (s *Simulator) lasts(r *running, a *Attempt) sched.Time {
 			}
 			return sched.Never
 		}
-		return span
+		return s.interrupt(r, span)
 	}
 	work := float64(a.size()) * a.Share * factor
 	end, at := s.varying.through(a.Machine, a.At, a.Asked, work)

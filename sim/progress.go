@@ -18,9 +18,10 @@ type Progress struct {
 	Exact bool
 	Every sched.Time // without a rate, each time this span has passed since the beginning; 0 for never
 	Noise float64    // standard deviation of the relative error of the remaining time that follows from a report
+	Odd   Oddity     // what is wrong with reports beside
 }
 
-// ParseProgress reads none, exact, or the span between reports.
+// ParseProgress reads none, exact, the span between reports, or what is odd about them, see [ProgressUsage].
 func ParseProgress(spec string) (Progress, error) {
 	switch spec {
 	case "none":
@@ -28,9 +29,12 @@ func ParseProgress(spec string) (Progress, error) {
 	case "exact":
 		return Progress{Exact: true}, nil
 	}
+	if name, rest, _ := strings.Cut(spec, ":"); oddKinds[name].Kind != honest {
+		return parseOddity(name, rest)
+	}
 	d, err := time.ParseDuration(strings.TrimSpace(spec))
 	if err != nil || d < time.Microsecond {
-		return Progress{}, fmt.Errorf("expected none, exact or the span between reports such as 10s, got %q", spec)
+		return Progress{}, fmt.Errorf("expected %s; got %q", ProgressUsage, spec)
 	}
 	return Progress{Every: sched.Time(d)}, nil
 }
@@ -74,6 +78,9 @@ func (s *Simulator) report(r *running) sched.Event {
 		ev.Progress = (did + left*r.from) / (did + left)
 	} else {
 		ev.Progress = 1
+	}
+	if s.o.Progress.Odd.Kind > hang && s.odd(r) {
+		ev.Progress = r.from + (1-r.from)*s.says((ev.Progress-r.from)/(1-r.from), did)
 	}
 	return ev
 }

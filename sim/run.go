@@ -116,7 +116,9 @@ type running struct {
 	machine sched.MachineID
 	stage   sched.StageID
 	of      sched.TaskID
-	waits   bool // to begin: then one sees how far others have come, and so from where it goes on
+	// how long it hangs, 0 if it does not, and after how much work
+	hangs, stops sched.Time
+	waits        bool // to begin: then one sees how far others have come, and so from where it goes on
 }
 
 // stage finds what was recorded for a stage of the core.
@@ -171,6 +173,9 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		if err := canPace(&o, service); err != nil {
 			return err
 		}
+	}
+	if _, varies := service.(varying); o.Progress.Odd.Kind != honest && (varies || paced) {
+		return errors.New("expected a service under which the pace of an attempt does not change, since its reports are odd")
 	}
 	start := w.Jobs[0].Arrival
 	*s = Simulator{
@@ -386,7 +391,7 @@ func (s *Simulator) goesOn(r *running) bool {
 	if r.end <= s.now {
 		return false
 	}
-	if s.now > r.begun || s.now == r.begun && s.o.Progress.Exact { // before that it has done nothing
+	if (s.now > r.begun || s.now == r.begun && s.o.Progress.Exact) && !s.hung(r) { // before that it has done nothing
 		s.reports = append(s.reports, s.word(r))
 	}
 	s.schedule(r)

@@ -83,7 +83,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
 	fl.StringVar(&f.failures, "failures", "none", "machines fail and are repaired, both after exponential times: `mtbf=24h,mttr=10m`")
-	fl.StringVar(&f.progress, "progress", "auto", "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, or auto: exact for policies that decide by it")
+	fl.StringVar(&f.progress, "progress", "auto", "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, what is odd about reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: exact for policies that decide by it")
 	fl.Float64Var(&f.noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
 	fl.DurationVar(&f.launchDelay, "launch-delay", 0, "time that an attempt holds its slot before it begins")
 	fl.Float64Var(&f.deadlineSlack, "deadline-slack", 0, "jobs without a deadline get `X` times what they would take alone, with durations as recorded (0: none)")
@@ -131,7 +131,7 @@ func completeList(cmd *cobra.Command) {
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{"auto", "none", "exact"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{"auto", "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // wrongFlag says whose value is wrong.
