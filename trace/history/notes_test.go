@@ -121,7 +121,7 @@ func TestStrangeRows(t *testing.T) {
 func TestSlurmRows(t *testing.T) {
 	for name, text := range map[string]string{
 		"parsable": "JobID|JobName|State|Elapsed\n12+0|a|b|COMPLETED|00:00:05\n12+0.batch|batch|COMPLETED|00:00:05\n12+1|a|b|COMPLETED|00:00:06\n" +
-			"50_7|a|b|OUT_OF_MEMORY|00:00:02\n50_[8-20]|a|b|CANCELLED by 0|00:00:00\n51_[1-3%2]|a|b|PENDING|00:00:00\n",
+			"50_7|a|b|OUT_OF_MEMORY|00:00:02\n50_[8-20]|a|b|CANCELLED by 0|00:00:00\n13|a|b|CANCELLED by 0|00:00:00\n51_[1-3%2]|a|b|PENDING|00:00:00\n",
 		"fixed": "JobID           JobName      State    Elapsed \n------------ ---------- ---------- ---------- \n" +
 			"12+0                a|b  COMPLETED   00:00:05 \n12+0.batch        batch  COMPLETED   00:00:05 \n12+1                a|b  COMPLETED   00:00:06 \n" +
 			"50_7                a|b OUT_OF_ME+   00:00:02 \n50_[8-20]           a|b CANCELLED+   00:00:00 \n51_[1-3%2]          a|b    PENDING   00:00:00 \n",
@@ -168,5 +168,32 @@ func TestPodsThatWereStartedAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, all, unwritten); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// Units are read from the names of columns and from the values, and refused where they are not clear.
+func TestUnits(t *testing.T) {
+	for _, c := range []struct {
+		text, column string
+		seconds      float64
+		wrong        string
+	}{
+		{"duration_ms\n1500\n", "duration_ms", 1.5, ""}, {"duration_ms\n1500\n", "1", 1.5, ""}, {"runtimeMillis\n1500\n", "1", 1.5, ""},
+		{"elapsed (us)\n1500\n", "elapsed (us)", 0.0015, ""}, {"wall_s\n2\n", "wall_s", 2, ""}, {"wall min\n2\n", "wall min", 120, ""},
+		{"hours\n2\n", "hours", 7200, ""}, {"duration\n2\n", "duration", 2, ""}, {"s\n2\n", "s", 2, ""}, {"1500\n", "1", 1500, ""},
+		{"x\n10s\n", "x", 10, ""}, {"x\n1h02m\n", "x", 3720, ""}, {"250ms\n", "", 0.25, ""}, {"PT1M2.5S\n", "", 62.5, ""}, {"1-00:00:01\n", "", 86401, ""}, {"3 min\n", "", 180, ""},
+		{"wall_m\n2\n", "wall_m", 0, "stdin:1: column wall_m: is m a minute or a millisecond? call it _min or _ms"},
+		{"wall_ms\n10s\n", "wall_ms", 0, "stdin:2: column wall_ms: expected a number, because the column's name has a unit, got \"10s\""},
+		{"02:03\n", "", 0, "stdin:1: expected a duration in seconds"}, {"-5s\n", "", 0, "stdin:1: expected a duration in seconds"},
+	} {
+		_, all, err := readAll(c.text, c.column)
+		switch {
+		case c.wrong != "":
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%q: %v, expected %s", c.text, err, c.wrong)
+			}
+		case err != nil || len(all) != 1 || all[0].Seconds() != c.seconds:
+			t.Errorf("%q: %v, %v", c.text, all, err)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +13,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// numbers reads one duration in seconds per line; what follows a # is a comment, and blank lines are nothing. Tasks are
-// numbered from 0.
+// numbers reads one duration per line, in seconds unless it has a unit; what follows a # is a comment, and blank lines
+// are nothing. Tasks are numbered from 0.
 type numbers struct{ a Attempt }
 
 func (n *numbers) read(in *lines, emit emit) error {
@@ -25,7 +24,7 @@ func (n *numbers) read(in *lines, emit emit) error {
 		if text = bytes.TrimSpace(text); len(text) == 0 {
 			return nil
 		}
-		if err := n.a.seconds(text); err != nil {
+		if err := n.a.seconds(text, oneSecond, false); err != nil {
 			if bytes.IndexByte(text, ',') >= 0 {
 				err = fmt.Errorf("%w; of a CSV name the column", err)
 			}
@@ -42,19 +41,21 @@ func (n *numbers) read(in *lines, emit emit) error {
 func (n *numbers) finish(emit) error { return nil }
 
 // seconds reads a duration. Durations beyond the range of Duration keep their value in seconds.
-func (a *Attempt) seconds(text []byte) error {
-	x, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-		return fmt.Errorf("expected a duration in seconds, a finite number of at least 0, got %q", abridged(text))
+func (a *Attempt) seconds(text []byte, u unit, known bool) error {
+	x, err := written(string(text), u, known)
+	if err != nil {
+		return fmt.Errorf("%w, got %q", err, abridged(text))
 	}
 	a.written, a.Duration = x, min(sched.FromSeconds(x), maxInstant)
 	return nil
 }
 
 // csvColumn reads a column of a CSV, by its name in the first line or by its number from 1; in the latter case the
-// first line may be a header or not.
+// first line may be a header or not. A header says the unit, if it says one.
 type csvColumn struct {
 	column string
+	unit   unit
+	known  bool // whether the header says the unit
 	comma  rune
 	a      Attempt
 }
@@ -65,6 +66,7 @@ func (c *csvColumn) read(in *lines, emit emit) error {
 	r.TrimLeadingSpace = true
 	r.ReuseRecord = true
 	index := -1
+	c.unit = oneSecond
 	if n, err := strconv.Atoi(c.column); err == nil {
 		if n < 1 {
 			return fmt.Errorf("columns count from 1, got %d", n)
@@ -89,14 +91,20 @@ func (c *csvColumn) read(in *lines, emit emit) error {
 			if index = slices.Index(record, c.column); index < 0 {
 				return in.wrong("", fmt.Errorf("no column %q; there are: %s", c.column, oneLine(strings.Join(record, ", "))))
 			}
+			if err := c.header(record[index]); err != nil {
+				return in.wrong("", err)
+			}
 			continue
 		}
 		if index >= len(record) {
 			return in.wrong("", fmt.Errorf("no column %d; there are %d", index+1, len(record)))
 		}
-		err = c.a.seconds([]byte(strings.TrimSpace(record[index])))
+		err = c.a.seconds([]byte(strings.TrimSpace(record[index])), c.unit, c.known)
 		if err != nil && first {
-			continue // a header
+			if err := c.header(record[index]); err != nil {
+				return in.wrong("", err)
+			}
+			continue
 		}
 		if err != nil {
 			in.number, _ = r.FieldPos(index)
@@ -107,6 +115,12 @@ func (c *csvColumn) read(in *lines, emit emit) error {
 		}
 		c.a.Task++
 	}
+}
+
+// header takes the unit from the column's name.
+func (c *csvColumn) header(name string) (err error) {
+	c.unit, c.known, err = unitOf(oneLine(name))
+	return err
 }
 
 // separator returns what parts the columns in the first line: what is in it most often, a comma by default.

@@ -175,7 +175,7 @@ func (s *sacct) row(line []byte, emit emit) error {
 	}
 	s.a = Attempt{Job: s.names.keep(job), Stage: s.names.keep(t.cell(s.name)), Task: task, Outcome: outcome, Host: s.names.keep(t.cell(s.nodes))}
 	known, err := s.times()
-	if err != nil || !known {
+	if err != nil || !known || s.a.Outcome == Cancelled && s.a.Duration == 0 { // it never ran
 		return err
 	}
 	key := sacctTask{s.a.Job, s.a.Stage, task}
