@@ -30,6 +30,9 @@ func (a *forkAnswer) page() *report.Page {
 // source says what durations are drawn from.
 func (a *forkAnswer) source() string {
 	if a.samples == 0 {
+		if math.IsInf(a.law.Mean(), 1) {
+			return "drawn from " + a.law.String() + ", whose mean is infinite"
+		}
 		return "drawn from " + a.law.String()
 	}
 	return fmt.Sprintf("resampled from %s: median %s, mean %s, longest %s", count(a.samples, "duration"),

@@ -258,11 +258,24 @@ func (a *forkAnswer) assess() error {
 		return err
 	}
 	for i, x := range all {
+		if endless(rules[i], a.law) {
+			x.Latency, x.Cost, x.LatencyError, x.CostError = math.Inf(1), math.Inf(1), 0, 0
+		}
 		*into[i] = x
 	}
 	a.hadoopLatency = hadoop.Latency
 	a.pickSpark(now, single, thresholds, sparks)
 	return nil
+}
+
+// endless tells whether the means under a rule are infinite, so that no number of simulated jobs comes near them: of
+// two attempts of a task, which are the most that Spark and Hadoop make, even the shorter one has no mean.
+func endless(r plan.Rule, l dist.Law) bool {
+	switch r.(type) {
+	case plan.Spark, plan.Hadoop:
+		return math.IsInf(dist.Min(l, 2).Mean(), 1)
+	}
+	return false
 }
 
 // pickSpark chooses the settings for Spark: of those that need no more machine time than what is done now the soonest,

@@ -245,7 +245,7 @@ func humanSeconds(s float64) string {
 	d := time.Duration(math.Round(min(s, 9e9) * 1e9))
 	switch {
 	case math.IsInf(s, 1):
-		return "unbounded"
+		return "infinite"
 	case s < 1:
 		return d.Round(100 * time.Microsecond).String()
 	case s < 60:
