@@ -13,11 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// work is an Indexed Job of tasks of 3 s, of which those on the third node take longer.
+// work is an Indexed Job, of whose tasks those on the third node take longer.
 type work struct {
 	name               string
 	tasks, parallelism int
 	policy             string // "" for Kubernetes' own controller, "default" for that of a Job that names none
+	takes              string // by a task; "" is 3s
 	slow               int    // how many times as long the third node takes; 0 is 10
 	backoffLimit       int    // 0 is Kubernetes' default of 6
 }
@@ -55,14 +56,14 @@ spec:%s
       - name: task
         image: localhost/task:e2e
         imagePullPolicy: Never
-        args: [3s, 127.0.0.13, "%d"]
+        args: [%s, 127.0.0.13, "%d"]
         volumeMounts: [{name: out, mountPath: /out}]
         env:
         - {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         resources: {requests: {cpu: 400m, memory: 16Mi}}
-`, w.name, annotation, managed, w.tasks, w.parallelism, cmp.Or(w.backoffLimit, 6), out, cmp.Or(w.slow, 10)), "create", "-f", "-")
+`, w.name, annotation, managed, w.tasks, w.parallelism, cmp.Or(w.backoffLimit, 6), out, cmp.Or(w.takes, "3s"), cmp.Or(w.slow, 10)), "create", "-f", "-")
 }
 
 func (c *cluster) outputs(job string) string { return filepath.Join(c.dir, "out", job) }
