@@ -126,6 +126,8 @@ func TestRefusedClone(t *testing.T) {
 		return nil
 	}
 	b.settle()
+	b.startPod(&b.live()[0])
+	b.settle()
 	if n := len(b.live()); n != 1 || refusals == 0 || len(told.Events) != refusals {
 		t.Fatalf("%d pods, %d refusals, %d events", n, refusals, len(told.Events))
 	}
@@ -154,6 +156,8 @@ func TestDryRun(t *testing.T) {
 	b := newBench(t, job)
 	told := events.NewFakeRecorder(10)
 	b.events = told
+	b.settle()
+	b.startPod(&b.live()[0])
 	b.settle()
 	wanted := len(told.Events)
 	b.settle()
@@ -272,5 +276,66 @@ func TestReplacedWhenEnded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A pod that waits for a node is not slow, however long it waits, nor is one that waits after a failure: there is no clone of it. When its containers have started its time begins.
+func TestWaitingIsNotStraggling(t *testing.T) {
+	job := testJob(8)
+	job.Spec.Parallelism, job.Spec.BackoffLimit = ptr.To[int32](8), ptr.To[int32](6)
+	job.Annotations = map[string]string{PolicyAnnotation: "spark:quantile=0.25,multiplier=1.5", CloneBudgetAnnotation: "none"}
+	b := newBench(t, job)
+	b.settle()
+	clones := func() (n int) {
+		for _, p := range b.pods() {
+			if p.Labels[KindLabel] == clone {
+				n++
+			}
+		}
+		return n
+	}
+	pods := b.live()
+	for wave := 0; wave < 8; wave += 2 { // room for two
+		for _, p := range pods[wave : wave+2] {
+			b.startPod(&p)
+		}
+		b.settle()
+		b.clock = b.clock.Add(4 * time.Second)
+		for _, p := range b.live() {
+			if p.Status.Phase != corev1.PodRunning {
+				continue
+			}
+			code := int32(0)
+			if wave == 4 {
+				code = 1 // and 10 s until the next attempt, for whose pod there is no room then
+			}
+			b.exitPod(&p, code)
+		}
+		b.settle()
+		if n := clones(); n > 0 {
+			t.Fatalf("%d clones after %d tasks", n, wave+2)
+		}
+	}
+	for range 4 {
+		b.clock = b.clock.Add(time.Minute)
+		b.settle()
+	}
+	last := b.live()
+	if n := clones(); n > 0 || len(last) != 2 {
+		t.Fatalf("%d clones of %d pods that wait", n, len(last))
+	}
+	for _, p := range last {
+		b.startPod(&p)
+	}
+	b.settle()
+	b.clock = b.clock.Add(4 * time.Second)
+	b.settle()
+	if n := clones(); n > 0 {
+		t.Errorf("%d clones of tasks that have run for 4 s, as the others", n)
+	}
+	b.clock = b.clock.Add(4 * time.Second)
+	b.settle()
+	if n := clones(); n != 2 {
+		t.Errorf("%d clones of two tasks that have run for 8 s, the others took 4", n)
 	}
 }

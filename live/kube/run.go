@@ -51,7 +51,6 @@ type run struct {
 // history is what happened to an index.
 type history struct {
 	attempts []*attempt // in order of number
-	late     bool       // an attempt's wait for its node was taken off its time once
 	failures int        // told to the core
 }
 
@@ -155,7 +154,9 @@ func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) erro
 			return nil
 		default:
 			for _, a := range due {
-				r.tell(a, at)
+				if a.id != 0 { // it may have left its seat with another that began
+					r.tell(a, at)
+				}
 			}
 		}
 		if err := r.advance(at); err != nil {
@@ -275,14 +276,19 @@ func (r *run) tell(a *attempt, at sched.Time) {
 	}
 }
 
-// begin says that an attempt's containers have started. What it waited for a node and an image is nobody's slowness, so
-// if it is its task's only one, it leaves its seat, and the policy launches it again as of now. Once for an index: the
-// policy might take another task instead each time.
+// begin says that an attempt's containers have started. What it waited for a node, for an image or after a failure is
+// nobody's slowness. So if no other attempt of its task runs, it leaves its seat, with the clones that the policy wanted
+// meanwhile and that were not made, and the policy launches the task again as of now. Once for an attempt: the policy
+// might take another task instead each time.
 func (r *run) begin(a *attempt, at sched.Time) {
-	v, h := r.core.View(), &r.indexes[a.index]
-	if !h.late && v.Task(r.task[a.index]).Live == 1 && at-v.Attempt(a.id).Started >= sched.Second {
-		h.late = true
-		r.leaveSeat(a, at)
+	h := &r.indexes[a.index]
+	if at-r.core.View().Attempt(a.id).Started < sched.Second || slices.ContainsFunc(h.attempts, func(b *attempt) bool { return b != a && b.id != 0 && b.begun }) {
+		return
+	}
+	for _, b := range h.attempts {
+		if b.id != 0 && (b == a || b.clone && !b.seen) {
+			r.leaveSeat(b, at)
+		}
 	}
 }
 
