@@ -29,9 +29,9 @@ import (
 //go:embed manifests.yaml
 var manifests string
 
-// defaultPolicy is for Jobs that name none. Spark's own quantile, 0.9, is out of reach while a slow node holds more than
-// a tenth of the tasks; half of the tasks are done even if the slow node holds almost as many. Pods take seconds to
-// start and tell their times to the second, so a younger attempt is no straggler yet.
+// defaultPolicy is for Jobs that name none. Spark's own quantile, 0.9, is out of reach while a slow node holds more
+// than a tenth of the tasks; half of the tasks are done even if the slow node holds almost as many. Pods take seconds
+// to start and tell their times to the second, so a younger attempt is no straggler yet.
 const defaultPolicy = "spark:quantile=0.5,multiplier=1.5,min_runtime=3s"
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -277,9 +277,9 @@ func (r *run) tell(a *attempt, at sched.Time) {
 }
 
 // begin says that an attempt's containers have started. What it waited for a node, for an image or after a failure is
-// nobody's slowness. So if no other attempt of its task runs, it leaves its seat, with the clones that the policy wanted
-// meanwhile and that were not made, and the policy launches the task again as of now. Once for an attempt: the policy
-// might take another task instead each time.
+// nobody's slowness. So if no other attempt of its task runs, it leaves its seat, with the clones that the policy
+// wanted meanwhile and that were not made, and the policy launches the task again as of now. Once for an attempt: the
+// policy might take another task instead each time.
 func (r *run) begin(a *attempt, at sched.Time) {
 	h := &r.indexes[a.index]
 	if at-r.core.View().Attempt(a.id).Started < sched.Second || slices.ContainsFunc(h.attempts, func(b *attempt) bool { return b != a && b.id != 0 && b.begun }) {
