@@ -121,6 +121,7 @@ func (p *chronos) ready(v *sched.View, s sched.StageID) {
 	if st.clones = p.clones; st.clones < 0 {
 		law := st.fits.of(p.law, &stage)
 		if law == nil {
+			st.looking = true // for want of a law there is no tau_est to wait for
 			return
 		}
 		c := plan.Chronos{
