@@ -19,6 +19,7 @@ func TestGeoclonePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkKnown(t, geoKnown, page.Sections)
 		if err := page.WriteHTML(&pages[i]); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ var geoKnown = []report.Known{
 			"has the paper's count by construction.",
 	},
 	{
-		What: "attempts per task of Dolly replicas",
+		What: "attempts per task of Flutter+Dolly",
 		Why:  "Dolly clones jobs of few tasks only. Here most tasks belong to larger jobs, so the 75th percentile over tasks is a task without a clone.",
 	},
 	{

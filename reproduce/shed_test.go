@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -45,6 +46,18 @@ func TestShedIsolated(t *testing.T) {
 			t.Errorf("%+v", *p)
 		}
 	}
+}
+
+func TestShedKnown(t *testing.T) {
+	f := newShedFigure(pureModel(1.5), 1, 2)
+	for c := range f.met {
+		for d := range f.met[c] {
+			for k := range f.met[c][d] {
+				f.met[c][d][k] = make([]float64, len(shedPolicies))
+			}
+		}
+	}
+	checkKnown(t, shedKnown, []report.Section{f.section()})
 }
 
 // TestShedOrder: in the paper's cluster Shed meets more deadlines of jobs of 10 tasks than Hadoop, and Hadoop more than nobody; at twice what the slots can do without clones

@@ -24,6 +24,7 @@ func TestSREWPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkKnown(t, srewKnown, page.Sections)
 		if err := page.WriteHTML(&pages[i]); err != nil {
 			t.Fatal(err)
 		}
