@@ -39,6 +39,11 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// noRoom tells whether a disk was full, or had an error of its own: no usage is wrong then.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO)
+}
+
 // run is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -58,7 +63,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &failed): // whether it was interrupted or not
+	case errors.As(err, &failed), noRoom(err): // whether it was interrupted or not
 		notice(stderr, "%s", inWords(err))
 		return exitFailed
 	case ctx.Err() != nil:

@@ -354,20 +354,21 @@ func (a *attack) ended(e *engine) (code int, said string) {
 	}
 	text, _ := os.ReadFile(e.said)
 	code, said = e.code(), string(text)
-	a.note("engine %d: status %d: %s", a.engines, code, strings.Join(complaints(said), " / "))
+	a.note("engine %d: status %d: %s", a.engines, code, strings.Join(a.complaints(said), " / "))
 	if strings.Contains(said, "panic:") || strings.Contains(said, "goroutine ") {
 		a.wrong("panic: %s", said)
 	}
-	if lines := complaints(said); (code == 1 || code == 2) && len(lines) != 1 {
+	if lines := a.complaints(said); (code == 1 || code == 2) && len(lines) != 1 {
 		a.wrong("status %d with %d lines of what is wrong, want one:\n%s", code, len(lines), said)
 	}
 	return code, said
 }
 
-// complaints returns the lines that say what is wrong.
-func complaints(said string) (lines []string) {
+// complaints returns the lines that say what is wrong; what is said about the policy is none.
+func (a *attack) complaints(said string) (lines []string) {
 	for line := range strings.Lines(said) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "tailcut: ") && !strings.HasPrefix(line, "tailcut: warning: ") {
+		line = strings.TrimSpace(line)
+		if what, ok := strings.CutPrefix(line, "tailcut: "); ok && !strings.HasPrefix(what, "warning: ") && !strings.HasPrefix(what, a.policy+": a run has ") {
 			lines = append(lines, line)
 		}
 	}

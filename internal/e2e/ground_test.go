@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -101,3 +102,32 @@ func (g *ground) relieve() bool {
 
 // rest lets things settle before the next engine.
 func (g *ground) rest() { g.filling.Wait() }
+
+// A disk without room for a journal is nobody's wrong usage. The command goes on once there is room.
+func TestFullDisk(t *testing.T) {
+	d, err := shuffled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(scratch, "full")
+	a := newAttack(t, d, 1, home)
+	g := &ground{attack: a, world: "full"}
+	if err := g.lay(); err != nil {
+		t.Skipf("no small disk without root: %v", err)
+	}
+	defer g.lift()
+	if err := errors.Join(os.MkdirAll(a.tmp, 0o777), os.MkdirAll(a.out, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	g.fill(0)
+	if code, said := a.ended(a.start(a.command(a.kind))); code != 1 {
+		t.Errorf("status %d, want 1: %s", code, said)
+	}
+	if err := os.Remove(g.filler()); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := a.ended(a.start(a.command(a.kind))); code != 0 {
+		t.Errorf("status %d, want 0: %s", code, said)
+	}
+	a.right(a.kind, nil)
+}
