@@ -202,7 +202,7 @@ func (p *chronos) help(v *sched.View, act *sched.Actions, s sched.StageID, t sch
 		p.more(v, act, t, clones, 0, sched.Straggling)
 		return
 	}
-	if v.Task(t).Live > 1 || !mayKill(v, t) {
+	if v.Task(t).Live > 1 || !v.MayKill(a) {
 		return
 	}
 	if p.quiet.silent(v, a) {

@@ -117,7 +117,7 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 		if task.State != sched.TaskRunning || uint32(task.Failures) > v.Job(v.JobOf(x.task)).Retries {
 			continue // over, or on its last attempt
 		}
-		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old {
+		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && v.MayKill(a) { // else it is as good as new
 			p.startAnew(v, act, x.task)
 		}
 		if p.r > 0 {

@@ -69,6 +69,7 @@ type laxity struct {
 	deadlines heap[rising[sched.Time]] // jobs that may still meet theirs
 	stages    perStage[laxityStage]
 	told      fifoQueue[sched.AttemptID] // attempts that have reported since the last decision
+	young     fifoQueue[sched.AttemptID] // not good enough, but launched at this instant: they stay for now
 	again     fifoQueue[sched.TaskID]    // late tasks for whose clones there was no slot
 	avoided   []sched.Time               // by machine: until when
 	dismissed []uint8                    // by task: attempts that were killed for being slow
@@ -131,6 +132,9 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 		p.lose(v, act, sched.JobID(p.deadlines.top()))
 	}
 	p.start(v, act)
+	for n := p.young.len(); n > 0; n-- {
+		p.told.push(p.young.pop())
+	}
 	for p.told.len() > 0 {
 		if a := p.told.pop(); v.Alive(a) {
 			p.judge(v, act, v.Attempt(a).Task)
@@ -213,9 +217,11 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if fresh > 0 {
 		return
 	}
-	if p.slow(v, t, end, p.kept(v, t, &row)) && mayKill(v, t) {
+	if p.slow(v, t, end, p.kept(v, t, &row)) && v.MayKill(best) {
 		p.dismiss(v, act, best)
 		must(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+	} else if row.Started == v.Now() {
+		p.young.push(best)
 	} else if v.AttemptRoom(t) > 0 {
 		p.again.push(t)
 	}
@@ -309,7 +315,9 @@ func (p *laxity) clones(law dist.Law, time float64) int {
 func (p *laxity) killWorse(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID) (fresh int) {
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if row := p.quiet.attempt(v, a); a != best && begun(&row) {
+		if row := p.quiet.attempt(v, a); a != best && begun(&row) && !v.MayKill(a) {
+			p.young.push(a)
+		} else if a != best && begun(&row) {
 			p.dismiss(v, act, a)
 		} else if a != best {
 			fresh++

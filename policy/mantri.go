@@ -247,6 +247,9 @@ func (p *mantri) prune(v *sched.View, act *sched.Actions) {
 		p.lists.unlink(row)
 		for v.Task(t).Live > 2 {
 			a := p.slowest(v, t)
+			if !v.MayKill(a) {
+				break
+			}
 			p.lists.remove(a)
 			p.ends.forget(a)
 			kill(act, a, sched.Replaced)
@@ -281,10 +284,10 @@ func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) boo
 	}
 	t := stage.First + sched.TaskID(st.fresh.top())
 	m, ok := p.order.elsewhere(v, t)
-	if !ok {
+	a, _ := v.FirstAttempt(t)
+	if !ok || !v.MayKill(a) {
 		return false
 	}
-	a, _ := v.FirstAttempt(t)
 	p.ends.forget(a)
 	p.lists.remove(a)
 	kill(act, a, sched.Replaced)

@@ -119,9 +119,13 @@ func (p *mantriTwin) prune(v *sched.View, act *sched.Actions) {
 		t := p.young[0].task
 		p.young = p.young[1:]
 		for v.Task(t).Live > 2 {
-			kill(act, slices.MaxFunc(p.attempts(v, t), func(a, b sched.AttemptID) int { // the first of equals is the youngest
+			slowest := slices.MaxFunc(p.attempts(v, t), func(a, b sched.AttemptID) int { // the first of equals is the youngest
 				return cmp.Compare(p.endOf(a), p.endOf(b))
-			}), sched.Replaced)
+			})
+			if v.Attempt(slowest).Started == v.Now() {
+				break
+			}
+			kill(act, slowest, sched.Replaced)
 		}
 	}
 }
@@ -153,6 +157,9 @@ func (p *mantriTwin) outlier(v *sched.View, s sched.StageID) (best sched.TaskID,
 		if known && some && v.Task(t).Live == 1 && p.may(v, t) && p.tries[t] < p.restarts && end > latest {
 			best, latest = t, end
 		}
+	}
+	if latest > 0 && v.Attempt(p.attempts(v, best)[0]).Started == v.Now() {
+		return best, false
 	}
 	return best, latest-v.Now()-p.period > sched.FromSeconds(mean) // which may be as long as a time can be
 }

@@ -106,11 +106,11 @@ func (r *resuming) from(v *sched.View, a *sched.Attempt) (from float64, ok bool)
 	return from, true
 }
 
-// killAllBut kills the attempts of a running task but one.
+// killAllBut kills the attempts of a running task but one, and those launched at this instant.
 func killAllBut(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID, why sched.Reason) {
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if a != best {
+		if a != best && v.MayKill(a) {
 			mustKill(act, a, why)
 		}
 		a, ok = next, more
@@ -132,11 +132,6 @@ func (r *resuming) prune(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		}
 		a, ok = next, more
 	}
-}
-
-// mayKill tells whether the only attempt of a running task may be killed: not the last one that its job forgives.
-func mayKill(v *sched.View, t sched.TaskID) bool {
-	return uint32(v.Task(t).Failures) <= v.Job(v.JobOf(t)).Retries
 }
 
 // mustKill gives an order that the view allows. That the core refuses it is a bug of the policy.

@@ -71,8 +71,8 @@ func (x srewVictim) compare(o srewVictim) int {
 	return cmp.Compare(o.task, x.task) // a task has one attempt of each number
 }
 
-// evict ends n attempts of the job, and returns how many that were: the last attempt of a task without retries left
-// cannot be taken away.
+// evict ends n attempts of the job, and returns how many that were: the last attempt of a task without retries left,
+// and what was launched at this instant, cannot be taken away.
 func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) int {
 	p.victims = p.victims[:0]
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
@@ -93,14 +93,18 @@ func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) i
 func (p *srew) addVictims(v *sched.View, job *sched.Job, t sched.TaskID) {
 	task := v.Task(t)
 	keep, _ := srewFurthest(v, t)
-	spare := int(task.Live)
+	spare, young := int(task.Live), false
 	for id, ok := v.FirstAttempt(t); ok; id, ok = v.NextAttempt(id) { // youngest first
 		x := srewVictim{started: v.Attempt(id).Started, task: t, attempt: id}
-		if id != keep {
+		switch {
+		case id == keep && (uint32(task.Failures) > job.Retries || young): // the last, or furthest of those that stay
+			continue
+		case !v.MayKill(id):
+			young = true
+			continue
+		case id != keep:
 			spare--
 			x.spare = spare
-		} else if uint32(task.Failures) > job.Retries {
-			continue
 		}
 		p.victims = append(p.victims, x)
 	}

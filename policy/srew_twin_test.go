@@ -98,7 +98,7 @@ func (p *srewTwin) line7(v *sched.View, act *sched.Actions, jobs []sched.JobID, 
 			use--
 		}
 	}
-	if v.Limits() != sched.NoLimits() || slices.ContainsFunc(jobs, func(j sched.JobID) bool { return v.Job(j).Failures > 0 }) {
+	if v.Limits() != sched.NoLimits() || slices.ContainsFunc(jobs, func(j sched.JobID) bool { return v.Job(j).Failures > 0 || p.young(v, j) }) {
 		return
 	}
 	for i, j := range jobs {
@@ -106,6 +106,11 @@ func (p *srewTwin) line7(v *sched.View, act *sched.Actions, jobs []sched.JobID, 
 			panic("without limits line 7 leaves no attempt above a share")
 		}
 	}
+}
+
+// young tells whether an attempt of a job was launched at this instant.
+func (p *srewTwin) young(v *sched.View, j sched.JobID) bool {
+	return slices.ContainsFunc(p.attempts(v, j), func(a sched.AttemptID) bool { return v.Attempt(a).Started == v.Now() })
 }
 
 // victim returns the attempt to go next: of the tasks with most attempts the youngest attempt that is not the most advanced.
@@ -117,12 +122,16 @@ func (p *srewTwin) victim(v *sched.View, j sched.JobID) (best sched.AttemptID, o
 			x, y := v.Attempt(a), v.Attempt(b)
 			return cmp.Or(cmp.Compare(x.ProgressAtTime(v.Now()), y.ProgressAtTime(v.Now())), cmp.Compare(y.Number, x.Number))
 		})
-		x := all[0]
-		switch {
-		case len(all) == 1 && uint32(v.Task(t).Failures) > v.Job(j).Retries:
+		old := slices.DeleteFunc(slices.Clone(all), func(a sched.AttemptID) bool { return v.Attempt(a).Started == v.Now() })
+		if len(old) == 0 || len(all) == 1 && uint32(v.Task(t).Failures) > v.Job(j).Retries {
 			continue
-		case len(all) > 1 && x == keep:
-			x = all[1]
+		}
+		x := old[0]
+		switch {
+		case x == keep && len(old) > 1:
+			x = old[1]
+		case x == keep && len(all) > 1:
+			continue
 		}
 		at := srewVictim{spare: len(all) - 1, started: v.Attempt(x).Started, task: t, attempt: x}
 		if !ok || at.spare > most.spare || at.spare == most.spare && (at.started > most.started || at.started == most.started && at.task > most.task) {

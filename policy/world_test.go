@@ -21,6 +21,7 @@ type world struct {
 	fate   func(d *sched.Decision) fate
 	twice  bool       // report every end twice
 	lag    sched.Time // calls of Advance are late by up to so much
+	learns sched.Time // after the launch of an attempt how fast it is, if its fate is to tell that
 	orders []sched.Decision
 	seen   func(before sched.Time, d []sched.Decision)
 	batch  []sched.Event
@@ -210,7 +211,8 @@ func (w *world) obey(d *sched.Decision) {
 			end.Kind = sched.AttemptFailed
 		}
 		if f.rate && f.lasts > f.rests {
-			w.facts.push(sched.Event{At: d.At, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: d.From, Rate: (1 - d.From) / (f.lasts - f.rests).Seconds()})
+			rate, at := (1-d.From)/(f.lasts-f.rests).Seconds(), min(w.learns, f.lasts)
+			w.facts.push(sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: min(1, d.From+rate*at.Seconds()), Rate: rate})
 		}
 		if f.reports > 0 {
 			for at := f.reports; at < f.lasts; at += f.reports {

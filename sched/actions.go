@@ -12,6 +12,7 @@ var (
 	ErrRetries     = errors.New("sched: the task has failed more often than the job allows")
 	ErrFrom        = errors.New("sched: the stage cannot resume, or the fraction is not in [0, 1)")
 	ErrNotAlive    = errors.New("sched: the attempt is not running")
+	ErrTooSoon     = errors.New("sched: the attempt was launched at this very instant")
 	ErrNotActive   = errors.New("sched: the job has not arrived or is over")
 	ErrPace        = errors.New("sched: the speed is not positive and finite, or the policy does not say that it sets it")
 )
@@ -100,7 +101,7 @@ func (c *Core) row() int32 {
 
 // Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress
 // known of the attempt is kept in Task.Saved, and if it is further than what was saved before and than where it began,
-// its machine time counts as fruitful. The last attempt of a task that has used up its retries cannot be killed.
+// its machine time counts as fruitful. View.MayKill says which attempts cannot be killed.
 func (x *Actions) Kill(a AttemptID, why Reason) error {
 	c := x.core
 	v := &c.view
@@ -108,12 +109,11 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 		return ErrNotAlive
 	}
 	row := a.row()
+	if err := v.spare(row); err != nil {
+		return err
+	}
 	at := v.Attempt(a)
 	task := &v.tasks[at.Task]
-	st := &v.stages[task.Stage]
-	if task.Live == 1 && uint32(task.Failures) > v.jobs[st.Job].Retries {
-		return ErrRetries // its last attempt decides over the job
-	}
 	c.kill(row, why)
 	c.keep(&at)
 	if task.Live == 0 {
@@ -121,6 +121,28 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	}
 	return nil
 }
+
+// MayKill tells whether a policy may kill an attempt: not the last one of a task that has used up its retries, because
+// it decides over the job, and not at the instant at which it was launched. So whoever looks for a better attempt lets
+// time pass between two tries, and no policy can launch and kill for ever at one instant.
+func (v *View) MayKill(a AttemptID) bool { return v.Alive(a) && v.spare(a.row()) == nil }
+
+// spare says why a running attempt cannot be killed, nil if it can.
+func (v *View) spare(row int32) error {
+	a := &v.attempts[row]
+	task := &v.tasks[a.task]
+	switch {
+	case task.Live == 1 && uint32(task.Failures) > v.jobs[v.stages[a.stage].Job].Retries:
+		return ErrRetries
+	case a.started == v.now && !v.killsAtOnce:
+		return ErrTooSoon
+	}
+	return nil
+}
+
+// KillAtOnce lets policies kill attempts at the instant of their launch. It is for journals that were written when they
+// could, before the first fact.
+func (c *Core) KillAtOnce() { c.view.killsAtOnce = true }
 
 // keep notes how far an attempt had come that has just ended without result, if others can go on from there. What it
 // began with is not its own: a clone from half the work that fails at once has made nothing.

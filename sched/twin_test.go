@@ -491,6 +491,9 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 	if w.exhausted(a.Task) && len(w.live(w.of(a.Task))) == 1 {
 		return ErrRetries
 	}
+	if a.Started == w.now {
+		return ErrTooSoon
+	}
 	a.ended, a.why = w.now, why
 	w.out = append(w.out, w.decision(a, Kill, why))
 	w.keep(a)

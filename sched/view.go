@@ -45,6 +45,7 @@ type View struct {
 	mixed bool  // there is more than class 0
 
 	cloneFailures bool // count, see Core.CountClones
+	killsAtOnce   bool // see Core.KillAtOnce
 }
 
 // Now returns the instant of the fact being observed, or of the call of Advance.

@@ -87,6 +87,7 @@ type Simulator struct {
 	steps      int64
 	events     int64
 	idle       int // steps since something happened that was not the policy's own doing
+	killed     int // attempts that the policy killed since a task was finished or a job arrived or ended
 
 	ends    queue     // by row of the core's attempt table: the attempt's next report or its end
 	rows    []running // likewise; kept only if attempts report as they go or share their progress
@@ -205,7 +206,7 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 func (s *Simulator) step() error {
 	t := s.next()
 	if t == sched.Never {
-		return s.stalled()
+		return s.stuck("nothing more will happen, and what runs never ends")
 	}
 	moved := t > s.now
 	s.now = t
@@ -229,7 +230,10 @@ func (s *Simulator) step() error {
 	if s.idle++; outside {
 		s.idle = 0
 	} else if s.idle > maxIdle {
-		return s.stalled()
+		return s.stuck(fmt.Sprintf("the policy asked to be woken %d times, and nothing else happened", s.idle))
+	}
+	if s.killed > maxKilled {
+		return s.stuck(fmt.Sprintf("the policy killed %d attempts and launched others, and no task was finished meanwhile", s.killed))
 	}
 	decisions, err := s.core.Advance(t, s.facts)
 	if err != nil {
@@ -255,6 +259,9 @@ func (s *Simulator) step() error {
 
 // maxIdle bounds the steps in which a policy may keep itself busy while nothing else happens.
 const maxIdle = 1_000_000
+
+// maxKilled bounds the attempts that a policy may kill while no task is finished and no job begins or ends.
+const maxKilled = 1_000_000
 
 // next returns the next instant at which something happens.
 func (s *Simulator) next() sched.Time {
@@ -313,6 +320,7 @@ func (s *Simulator) collect() error {
 		}
 		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id})
 		s.done++
+		s.killed = 0
 	}
 	if s.geo != nil {
 		s.facts = append(s.facts, s.geo.fetched...)
@@ -354,6 +362,7 @@ func (s *Simulator) submit() error {
 	}
 	s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.JobArrived, Job: id})
 	s.arrived++
+	s.killed = 0
 	return nil
 }
 
@@ -363,6 +372,9 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 	case sched.Launch:
 		s.launch(d)
 	case sched.Kill:
+		if d.Reason < sched.SiblingWon {
+			s.killed++
+		}
 		s.ends.remove(uint32(d.Attempt.Row()))
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), d.Attempt, s.now, s.o.LaunchDelay)
@@ -379,6 +391,7 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 		s.pace(d.Speed)
 	case sched.Close:
 		s.closed++
+		s.killed = 0
 	case sched.Commit: // results are of no interest here
 	}
 }
@@ -479,9 +492,9 @@ func (s *Simulator) pause(ctx context.Context) error {
 // ErrStuck is wrapped by the error of a run that cannot end because the policy leaves jobs unfinished for ever.
 var ErrStuck = errors.New("the run is stuck")
 
-// stalled says why a run cannot end.
-func (s *Simulator) stalled() error {
+// stuck says why a run cannot end.
+func (s *Simulator) stuck(why string) error {
 	v := s.core.View()
-	return fmt.Errorf("%w at %v: nothing more will happen, but %d jobs are unfinished, %d tasks wait and %d attempts, which never end, run on %d slots",
-		ErrStuck, s.now, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())
+	return fmt.Errorf("%w at %v: %s; %d jobs are unfinished, %d tasks wait and %d attempts run on %d slots",
+		ErrStuck, s.now, why, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())
 }

@@ -46,8 +46,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var ErrCorrupt = errors.New("the journal is damaged")
 
 // JournalRules numbers the core's rules, by which a journal is replayed. Before 1, where journals have no number, the
-// failure of a clone counted as any other.
-const JournalRules = 1
+// failure of a clone counted as any other. Before 2 policies could kill an attempt at the instant of its launch.
+const JournalRules = 2
 
 // JournalHeader says what a run is: enough to rebuild its core and its executor.
 type JournalHeader struct {
