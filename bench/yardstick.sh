@@ -54,5 +54,5 @@ rate=$("$tmp/tailcut" simulate "$workload" --skip 61 --machines 100000 --policy 
 [ $# -gt 0 ] || set -- 0.5 0.7 0.9
 for load; do
 	machines=$(python3 -c "print(round($rate / $load / 100) * 100)")
-	"$tmp/tailcut" simulate "$workload" --skip 61 --machines "$machines" --policy "$policies" --runs "${RUNS:-5}" --format json | python3 "$tmp/table.py" "$load"
+	"$tmp/tailcut" simulate "$workload" --skip 61 --machines "$machines" --policy "$policies" --progress exact --runs "${RUNS:-5}" --format json | python3 "$tmp/table.py" "$load"
 done

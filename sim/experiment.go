@@ -35,6 +35,7 @@ type Candidate struct {
 	Name  string
 	New   func(seed uint64) (sched.Policy, error) // called for each run, by several goroutines at once
 	Exact bool                                    // is told at each launch when the attempt will end, others or not
+	Every sched.Time                              // so often it is told how far attempts are; 0 for as Options say
 }
 
 // Cell is one run of one policy.
@@ -82,6 +83,9 @@ func (e *Experiment) cell(ctx context.Context, s *Simulator, c *Cell) (*Result, 
 	o := e.Options
 	o.Seed = RunSeed(o.Seed, c.Run)
 	o.Progress.Exact = o.Progress.Exact || who.Exact
+	if who.Every > 0 {
+		o.Progress.Every = who.Every
+	}
 	p, err := who.New(o.Seed)
 	if err != nil {
 		return nil, err
@@ -156,6 +160,17 @@ func (x *Comparison) Difference(policy, reference int, of func(*Cell) float64) E
 		all[k] = of(&x.Of(policy)[k]) - of(&x.Of(reference)[k])
 	}
 	return EstimateOf(all)
+}
+
+// AllSucceeded tells whether no job failed in any run of a policy. Means of flow times are of the jobs that succeeded,
+// so those of two policies can be compared only if all did under both.
+func (x *Comparison) AllSucceeded(policy int) bool {
+	for i := range x.Of(policy) {
+		if x.Of(policy)[i].Failed > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // MeanFlow is what experiments compare most: the mean flow time of a run in seconds.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -50,9 +51,12 @@ func (s *Simulator) result() *Result {
 
 // Stats are the numbers that sum a run up. Times are in seconds.
 type Stats struct {
+	Succeeded, Failed int // jobs; those that were given up or cancelled have failed
+
+	// of jobs that succeeded; not a number if none did
 	MeanFlow, MedianFlow, P90Flow, P99Flow, MaxFlow float64
 
-	MeanSlowdown        float64 // flow time divided by JobResult.Alone, over jobs that take any time
+	MeanSlowdown        float64 // likewise: flow time divided by JobResult.Alone, over jobs that take any time
 	Makespan            float64 // from the first arrival to the end of the last job
 	Attempts, Clones    int
 	Fruitful, Fruitless float64
@@ -64,16 +68,19 @@ type Stats struct {
 // Stats sums a run up.
 func (r *Result) Stats() Stats {
 	var st Stats
-	flows := make([]float64, len(r.Jobs))
+	flows := make([]float64, 0, len(r.Jobs))
 	slowed := 0
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		flow := (j.Completion - j.Arrival).Seconds()
-		flows[i] = flow
-		st.MeanFlow += flow
-		if j.Alone > 0 {
-			st.MeanSlowdown += flow / j.Alone.Seconds()
-			slowed++
+		if flow := (j.Completion - j.Arrival).Seconds(); j.Failed {
+			st.Failed++
+		} else {
+			flows = append(flows, flow)
+			st.MeanFlow += flow
+			if j.Alone > 0 {
+				st.MeanSlowdown += flow / j.Alone.Seconds()
+				slowed++
+			}
 		}
 		st.Attempts += int(j.Attempts)
 		st.Clones += int(j.Clones)
@@ -85,6 +92,9 @@ func (r *Result) Stats() Stats {
 				st.DeadlinesMet++
 			}
 		}
+	}
+	if st.Succeeded = len(flows); st.Succeeded == 0 && len(r.Jobs) > 0 {
+		flows, st.MeanFlow, st.MeanSlowdown = []float64{math.NaN()}, math.NaN(), math.NaN()
 	}
 	st.MeanFlow /= float64(max(1, len(flows)))
 	st.MeanSlowdown /= float64(max(1, slowed))

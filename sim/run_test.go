@@ -309,11 +309,26 @@ func TestStats(t *testing.T) {
 {"arrival_seconds":1,"deadline_seconds":4,"stages":[{"durations_seconds":[4]}]}`)
 	got := simulate(t, w, greedy{}, Options{Machines: 1}).Stats()
 	want := Stats{
-		MeanFlow: 3.5, MedianFlow: 3.5, P90Flow: 4.7, P99Flow: 4.97, MaxFlow: 5, MeanSlowdown: (1 + 5./4) / 2, Makespan: 6,
+		Succeeded: 2,
+		MeanFlow:  3.5, MedianFlow: 3.5, P90Flow: 4.7, P99Flow: 4.97, MaxFlow: 5, MeanSlowdown: (1 + 5./4) / 2, Makespan: 6,
 		Attempts: 2, Fruitful: 6, Utilisation: 1, Deadlines: 2, DeadlinesMet: 1,
 	}
 	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestFailedJobsImproveNothing: a job that was given up at once has no part in the means, and is counted.
+func TestFailedJobsImproveNothing(t *testing.T) {
+	r := &Result{Slots: 1, End: 10 * sched.Second, Jobs: []JobResult{
+		{Completion: 10 * sched.Second, Deadline: sched.Never, Alone: 5 * sched.Second}, {Failed: true, Deadline: sched.Never, Alone: 5 * sched.Second},
+	}}
+	if st := r.Stats(); st.MeanFlow != 10 || st.MedianFlow != 10 || st.MeanSlowdown != 2 || st.Succeeded != 1 || st.Failed != 1 {
+		t.Errorf("%+v", st)
+	}
+	r.Jobs = r.Jobs[1:]
+	if st := r.Stats(); !math.IsNaN(st.MeanFlow) || !math.IsNaN(st.P99Flow) || !math.IsNaN(st.MeanSlowdown) || st.Failed != 1 {
+		t.Errorf("no job succeeded: %+v", st)
 	}
 }
 

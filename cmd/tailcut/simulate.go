@@ -57,6 +57,8 @@ type simulateFlags struct {
 	serviceGiven                func() bool // --service is
 	// one of the policies sets the speed of the machines, so that no bound is known
 	paces          bool
+	uses           []bool      // by policy: progress
+	told           []string    // by policy: what it is told of progress
 	options        sim.Options // what the flags say, but for the seed and the progress that a policy needs
 	input          *workloadFlags
 	workload       *trace.Workload
@@ -83,7 +85,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
 	fl.StringVar(&f.failures, "failures", "none", "machines fail and are repaired, both after exponential times: `mtbf=24h,mttr=10m`")
-	fl.StringVar(&f.progress, "progress", "auto", "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, what is odd about reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: exact for policies that decide by it")
+	fl.StringVar(&f.progress, "progress", autoProgress, "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, what is odd about reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: reports, 20 in the mean task's duration")
 	fl.Float64Var(&f.noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
 	fl.DurationVar(&f.launchDelay, "launch-delay", 0, "time that an attempt holds its slot before it begins")
 	fl.Float64Var(&f.deadlineSlack, "deadline-slack", 0, "jobs without a deadline get `X` times what they would take alone, with durations as recorded (0: none)")
@@ -131,7 +133,7 @@ func completeList(cmd *cobra.Command) {
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{"auto", "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{autoProgress, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // wrongFlag says whose value is wrong.
@@ -182,7 +184,7 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	if f.cluster != nil && !f.serviceGiven() {
 		o.Model = sim.Intrinsic
 	}
-	if f.progress != "auto" {
+	if f.progress != autoProgress {
 		if o.Progress, err = sim.ParseProgress(f.progress); err != nil {
 			return nil, wrongFlag("progress", err)
 		}
@@ -198,6 +200,7 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 	if f.workload, err = f.input.load(ctx, workload, f.stdin, f.stderr, f.seed); err != nil {
 		return nil, err
 	}
+	f.settleProgress(policies)
 	f.noteFaults()
 	if f.cluster != nil {
 		if _, err := f.cluster.Locate(f.workload); err != nil {
@@ -258,8 +261,9 @@ func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
 		return sim.Candidate{}, err
 	}
 	f.paces = f.paces || sched.Paces(p)
+	f.uses = append(f.uses, progress)
 	return sim.Candidate{
-		Name: given, Exact: f.progress == "auto" && progress,
+		Name: given,
 		New: func(seed uint64) (sched.Policy, error) {
 			p, err := policy.NewPerClass(spec, seed, classes)
 			if err == nil && f.cluster != nil {
@@ -268,6 +272,45 @@ func (f *simulateFlags) candidate(given string) (sim.Candidate, error) {
 			return p, err
 		},
 	}, nil
+}
+
+// autoProgress is the default of --progress.
+const autoProgress = "auto"
+
+// reportsPerTask is how many reports of an attempt there are by default, if it takes as long as the mean task.
+const reportsPerTask = 20
+
+// settleProgress says what each policy is told of progress. All that use it are told the same; the others would not
+// look at it.
+func (f *simulateFlags) settleProgress(policies []sim.Candidate) {
+	p := &f.options.Progress
+	if f.progress == autoProgress {
+		mean := f.workload.WorkSeconds() / float64(max(1, f.workload.Tasks())) / f.options.Speed
+		every := sched.FromSeconds(max(1e-3, math.Round(mean/reportsPerTask*1e3)/1e3))
+		for i := range policies {
+			if f.uses[i] {
+				policies[i].Every = every
+			}
+		}
+		f.told = toldOf(f.uses, "every "+every.String())
+		return
+	}
+	said := f.progress
+	if _, err := time.ParseDuration(strings.TrimSpace(said)); err == nil {
+		said = "every " + p.Every.String()
+	}
+	f.told = toldOf(f.uses, said)
+}
+
+// toldOf returns what is said of each policy.
+func toldOf(uses []bool, said string) []string {
+	told := make([]string, len(uses))
+	for i, uses := range uses {
+		if told[i] = said; !uses && said != "none" {
+			told[i] = "unused"
+		}
+	}
+	return told
 }
 
 func (f *simulateFlags) jobsFile() outFile { return outFile{"--jobs-out", f.jobsOut} }
@@ -280,7 +323,9 @@ func (f *simulateFlags) simulate(ctx context.Context, policies []sim.Candidate) 
 		return nil, err
 	}
 	if out != nil {
-		e.Done = func(c *sim.Cell, jobs []sim.JobResult) error { return out.add(policies[c.Policy].Name, c.Run, jobs) }
+		e.Done = func(c *sim.Cell, jobs []sim.JobResult) error {
+			return out.add(policies[c.Policy].Name, f.told[c.Policy], c.Run, jobs)
+		}
 	}
 	tick, stop := showProgress(f.stderr, len(policies)*f.runs*f.workload.Tasks())
 	e.Options.Tick = tick

@@ -21,17 +21,22 @@ func newJobsFile(to outFile) (*jobsFile, error) {
 	}
 	f := &jobsFile{out, report.NewCSV(out)}
 	return f, f.csv.Write([]string{
-		"policy", "run", "job", "arrival_seconds", "completion_seconds", "tasks", "attempts", "fruitful_seconds", "fruitless_seconds",
+		"policy", "run", "job", "arrival_seconds", "completion_seconds", "tasks", "attempts", "fruitful_seconds", "fruitless_seconds", "state", "progress",
 	})
 }
 
 // add writes the jobs of a run.
-func (f *jobsFile) add(policy string, run int, jobs []sim.JobResult) error {
+func (f *jobsFile) add(policy, progress string, run int, jobs []sim.JobResult) error {
 	for k := range jobs {
 		j := &jobs[k]
+		state := "succeeded"
+		if j.Failed {
+			state = "failed"
+		}
 		err := f.csv.Write([]string{
 			policy, strconv.Itoa(run), strconv.FormatUint(uint64(j.Number), 10), plain(j.Arrival.Seconds()), plain(j.Completion.Seconds()),
 			strconv.FormatUint(uint64(j.Tasks), 10), strconv.FormatUint(uint64(j.Attempts), 10), plain(j.Fruitful.Seconds()), plain(j.Fruitless.Seconds()),
+			state, progress,
 		})
 		if err != nil {
 			return failure{f.out.wrong(err)}

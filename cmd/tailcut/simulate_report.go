@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -40,12 +41,12 @@ type simulateCluster struct {
 type simulateRun struct {
 	Policy            string   `json:"policy"`
 	Run               int      `json:"run"`
-	MeanFlowSeconds   float64  `json:"mean_flow_seconds"`
-	MedianFlowSeconds float64  `json:"median_flow_seconds"`
-	P90FlowSeconds    float64  `json:"p90_flow_seconds"`
-	P99FlowSeconds    float64  `json:"p99_flow_seconds"`
-	MaxFlowSeconds    float64  `json:"max_flow_seconds"`
-	MeanSlowdown      float64  `json:"mean_slowdown"`
+	MeanFlowSeconds   *float64 `json:"mean_flow_seconds"`
+	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
+	P90FlowSeconds    *float64 `json:"p90_flow_seconds"`
+	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
+	MaxFlowSeconds    *float64 `json:"max_flow_seconds"`
+	MeanSlowdown      *float64 `json:"mean_slowdown"`
 	MakespanSeconds   float64  `json:"makespan_seconds"`
 	Attempts          int      `json:"attempts"`
 	Clones            int      `json:"clones"`
@@ -56,6 +57,9 @@ type simulateRun struct {
 	Events            int64    `json:"events"`
 	WallSeconds       float64  `json:"wall_seconds"`
 	EventsPerSecond   float64  `json:"events_per_second"`
+	JobsSucceeded     int      `json:"jobs_succeeded"`
+	JobsFailed        int      `json:"jobs_failed"` // or were given up or cancelled
+	Progress          string   `json:"progress"`    // that the policy was told
 }
 
 // simulateSummary is a policy over its runs. An interval is the half of its width; null where there is one run only,
@@ -63,16 +67,18 @@ type simulateRun struct {
 type simulateSummary struct {
 	Policy            string   `json:"policy"`
 	Runs              int      `json:"runs"`
-	MeanFlowSeconds   float64  `json:"mean_flow_seconds"`
+	MeanFlowSeconds   *float64 `json:"mean_flow_seconds"`
 	MeanFlowCI95      *float64 `json:"mean_flow_ci95_seconds"`
 	DifferenceSeconds *float64 `json:"difference_seconds"`
 	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
 	DifferenceRatio   *float64 `json:"difference_ratio"` // of the first policy's mean flow time
-	MedianFlowSeconds float64  `json:"median_flow_seconds"`
-	P99FlowSeconds    float64  `json:"p99_flow_seconds"`
+	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
+	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
 	FruitlessSeconds  float64  `json:"fruitless_seconds"`
 	UtilisationRatio  float64  `json:"utilisation_ratio"`
 	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"`
+	JobsFailed        float64  `json:"jobs_failed"`
+	Progress          string   `json:"progress"`
 }
 
 // simulation is what there is to report.
@@ -85,8 +91,9 @@ type simulation struct {
 
 func (s *simulation) result(c *sim.Cell) simulateRun {
 	return simulateRun{
-		Policy: s.policies[c.Policy].Name, Run: c.Run, MeanFlowSeconds: c.MeanFlow, MedianFlowSeconds: c.MedianFlow, P90FlowSeconds: c.P90Flow,
-		P99FlowSeconds: c.P99Flow, MaxFlowSeconds: c.MaxFlow, MeanSlowdown: c.MeanSlowdown, MakespanSeconds: c.Makespan,
+		Policy: s.policies[c.Policy].Name, Run: c.Run, MeanFlowSeconds: number(c.MeanFlow), MedianFlowSeconds: number(c.MedianFlow),
+		P90FlowSeconds: number(c.P90Flow), P99FlowSeconds: number(c.P99Flow), MaxFlowSeconds: number(c.MaxFlow), MeanSlowdown: number(c.MeanSlowdown),
+		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: s.told[c.Policy],
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: number(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
@@ -104,18 +111,25 @@ func number(x float64) *float64 {
 	return &x
 }
 
+// failed returns the number of jobs of a run that failed.
+func failed(c *sim.Cell) float64 { return float64(c.Failed) }
+
+// comparable tells whether the mean flow times of a policy and of the first one are over the same jobs: over all.
+func (s *simulation) comparable(policy int) bool { return s.AllSucceeded(0) && s.AllSucceeded(policy) }
+
 func (s *simulation) summary(policy int) simulateSummary {
 	mean := func(of func(*sim.Cell) float64) float64 { return s.Mean(policy, of).Mean }
 	flow := s.Mean(policy, sim.MeanFlow)
 	r := simulateSummary{
-		Policy: s.policies[policy].Name, Runs: s.Runs, MeanFlowSeconds: flow.Mean, MeanFlowCI95: number(flow.Half),
-		MedianFlowSeconds: mean(func(c *sim.Cell) float64 { return c.MedianFlow }),
-		P99FlowSeconds:    mean(func(c *sim.Cell) float64 { return c.P99Flow }),
-		FruitlessSeconds:  mean(func(c *sim.Cell) float64 { return c.Fruitless }),
-		UtilisationRatio:  mean(func(c *sim.Cell) float64 { return c.Utilisation }),
-		DeadlineMetRatio:  number(mean(deadlinesMet)),
+		Policy: s.policies[policy].Name, Runs: s.Runs, MeanFlowSeconds: number(flow.Mean), MeanFlowCI95: number(flow.Half),
+		MedianFlowSeconds: number(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
+		P99FlowSeconds:    number(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
+		JobsFailed:        mean(failed), Progress: s.told[policy],
+		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
+		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
+		DeadlineMetRatio: number(mean(deadlinesMet)),
 	}
-	if policy > 0 {
+	if policy > 0 && s.comparable(policy) {
 		d := s.Difference(policy, 0, sim.MeanFlow)
 		r.DifferenceSeconds, r.DifferenceCI95 = number(d.Mean), number(d.Half)
 		if first := s.Mean(0, sim.MeanFlow).Mean; first > 0 {
@@ -131,13 +145,45 @@ func (s *simulation) printTable(w io.Writer) error {
 		humanSeconds(s.workload.WorkSeconds()), humanSeconds(s.workload.Horizon().Seconds()), count(s.totalSlots(), "slot"))
 	fmt.Fprintln(w, s.table().Render())
 	fmt.Fprintln(w)
-	if s.bound > 0 {
-		fmt.Fprintf(w, "No policy can have a mean flow time below %s.\n", humanSeconds(s.bound))
+	all := true
+	for k := range s.policies {
+		all = all && s.AllSucceeded(k)
 	}
+	switch {
+	case s.bound == 0:
+	case all:
+		fmt.Fprintf(w, "No policy can have a mean flow time below %s.\n", humanSeconds(s.bound))
+	default:
+		fmt.Fprintf(w, "No policy that completes all jobs can have a mean flow time below %s.\n", humanSeconds(s.bound))
+	}
+	if !all {
+		fmt.Fprintln(w, "Flow times are of the jobs that succeeded; policies under which jobs failed are not compared with the first.")
+	}
+	s.printTold(w)
 	if s.Runs > 1 {
 		fmt.Fprintf(w, "Means of %d runs; ± is the 95 %% interval, of a difference that of the runs' differences.\n", s.Runs)
 	}
 	return nil
+}
+
+// printTold says what policies were told of progress, if any uses it.
+func (s *simulation) printTold(w io.Writer) {
+	var names []string
+	said := ""
+	for k, told := range s.told {
+		if s.uses[k] {
+			names, said = append(names, s.policies[k].Name), told
+		}
+	}
+	switch {
+	case said == "":
+	case said == "exact":
+		fmt.Fprintf(w, "Progress: at each launch, when the attempt will end, is told to %s.\n", strings.Join(names, ", "))
+	case said == "none":
+		fmt.Fprintf(w, "Progress: nothing is told to %s.\n", strings.Join(names, ", "))
+	default:
+		fmt.Fprintf(w, "Progress: reports %s to %s.\n", said, strings.Join(names, ", "))
+	}
 }
 
 func (s *simulation) printJSON(w io.Writer) error {
@@ -161,17 +207,14 @@ func (s *simulation) printCSV(w io.Writer) error {
 	out := report.NewCSV(w)
 	_ = out.Write([]string{"policy", "run", "mean_flow_seconds", "median_flow_seconds", "p90_flow_seconds", "p99_flow_seconds", "max_flow_seconds",
 		"mean_slowdown", "makespan_seconds", "attempts", "clones", "fruitful_seconds", "fruitless_seconds", "utilisation_ratio", "deadline_met_ratio",
-		"events", "wall_seconds", "events_per_second"})
+		"events", "wall_seconds", "events_per_second", "jobs_succeeded", "jobs_failed", "progress"})
 	for i := range s.Cells {
 		r := s.result(&s.Cells[i])
-		met := ""
-		if r.DeadlineMetRatio != nil {
-			met = plain(*r.DeadlineMetRatio)
-		}
-		_ = out.Write([]string{r.Policy, strconv.Itoa(r.Run), plain(r.MeanFlowSeconds), plain(r.MedianFlowSeconds), plain(r.P90FlowSeconds),
-			plain(r.P99FlowSeconds), plain(r.MaxFlowSeconds), plain(r.MeanSlowdown), plain(r.MakespanSeconds), strconv.Itoa(r.Attempts),
-			strconv.Itoa(r.Clones), plain(r.FruitfulSeconds), plain(r.FruitlessSeconds), plain(r.UtilisationRatio), met,
-			strconv.FormatInt(r.Events, 10), plain(r.WallSeconds), plain(r.EventsPerSecond)})
+		_ = out.Write([]string{r.Policy, strconv.Itoa(r.Run), known(r.MeanFlowSeconds), known(r.MedianFlowSeconds), known(r.P90FlowSeconds),
+			known(r.P99FlowSeconds), known(r.MaxFlowSeconds), known(r.MeanSlowdown), plain(r.MakespanSeconds), strconv.Itoa(r.Attempts),
+			strconv.Itoa(r.Clones), plain(r.FruitfulSeconds), plain(r.FruitlessSeconds), plain(r.UtilisationRatio), known(r.DeadlineMetRatio),
+			strconv.FormatInt(r.Events, 10), plain(r.WallSeconds), plain(r.EventsPerSecond), strconv.Itoa(r.JobsSucceeded), strconv.Itoa(r.JobsFailed),
+			r.Progress})
 	}
 	out.Flush()
 	return out.Error()
@@ -180,13 +223,21 @@ func (s *simulation) printCSV(w io.Writer) error {
 // plain formats a number so that it reads back as the same.
 func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
+// known formats a number that may be missing.
+func known(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return plain(*x)
+}
+
 // table has a row per policy, with means over its runs.
 func (s *simulation) table() table.Writer {
 	header := []any{"policy", "mean flow"}
 	if len(s.policies) > 1 {
 		header = append(header, "vs first")
 	}
-	header = append(header, "median", "p90", "p99", "max", "slowdown", "makespan", "clones", "fruitless", "used")
+	header = append(header, "median", "p90", "p99", "max", "slowdown", "makespan", "failed", "clones", "fruitless", "used")
 	if s.Cells[0].Deadlines > 0 {
 		header = append(header, "deadlines met")
 	}
@@ -203,7 +254,7 @@ func (s *simulation) row(policy int) table.Row {
 	span := func(of func(*sim.Cell) float64) string { return humanSeconds(mean(of)) }
 	flow := s.Mean(policy, sim.MeanFlow)
 	row := table.Row{s.policies[policy].Name, humanSeconds(flow.Mean)}
-	if s.Runs > 1 {
+	if s.Runs > 1 && !math.IsNaN(flow.Mean) {
 		row[1] = withMargin(flow.Mean, flow.Half)
 	}
 	if len(s.policies) > 1 {
@@ -212,8 +263,9 @@ func (s *simulation) row(policy int) table.Row {
 	row = append(row,
 		span(func(c *sim.Cell) float64 { return c.MedianFlow }), span(func(c *sim.Cell) float64 { return c.P90Flow }),
 		span(func(c *sim.Cell) float64 { return c.P99Flow }), span(func(c *sim.Cell) float64 { return c.MaxFlow }),
-		fmt.Sprintf("%.2f", mean(func(c *sim.Cell) float64 { return c.MeanSlowdown })),
+		times(mean(func(c *sim.Cell) float64 { return c.MeanSlowdown })),
 		span(func(c *sim.Cell) float64 { return c.Makespan }),
+		percent(mean(func(c *sim.Cell) float64 { return float64(c.Failed) / float64(c.Failed+c.Succeeded) })),
 		humanCount(mean(func(c *sim.Cell) float64 { return float64(c.Clones) })),
 		percent(mean(func(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) })),
 		percent(mean(func(c *sim.Cell) float64 { return c.Utilisation })),
@@ -227,7 +279,7 @@ func (s *simulation) row(policy int) table.Row {
 // versus says by how much a policy's mean flow time differs from the first one's.
 func (s *simulation) versus(policy int) string {
 	first := s.Mean(0, sim.MeanFlow).Mean
-	if policy == 0 || first == 0 {
+	if policy == 0 || first == 0 || !s.comparable(policy) {
 		return ""
 	}
 	d := s.Difference(policy, 0, sim.MeanFlow)
@@ -239,11 +291,21 @@ func (s *simulation) versus(policy int) string {
 
 func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
 
+// times writes a number with two digits, - if there is none.
+func times(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
 // humanSeconds writes a span with about four digits: 312ms, 4.21s, 12m22s, 3h25m, 4d03h, 1000y, unbounded.
 func humanSeconds(s float64) string {
 	const year = 365.25 * 24 * 3600
 	d := time.Duration(math.Round(min(s, 9e9) * 1e9))
 	switch {
+	case math.IsNaN(s):
+		return "-"
 	case math.IsInf(s, 1):
 		return "infinite"
 	case s < 1:
