@@ -90,7 +90,7 @@ func TestPairedDifferences(t *testing.T) {
 	if independent := math.Hypot(a.Half, b.Half); d.Half >= independent {
 		t.Errorf("the paired interval ± %v is no narrower than ± %v", d.Half, independent)
 	}
-	if self := x.Difference(0, 0, MeanFlow); self != (Estimate{}) {
+	if self := x.Difference(0, 0, MeanFlow); self.Mean != 0 || self.Half != 0 {
 		t.Errorf("a policy differs from itself by %v", self)
 	}
 }

@@ -138,7 +138,7 @@ func TestParseFaultsAndProgress(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 	for _, spec := range []string{"", "often", "0s", "-1s", "5"} {
-		if _, err := ParseProgress(spec); err == nil || !strings.HasPrefix(err.Error(), "expected none, exact or") {
+		if _, err := ParseProgress(spec); err == nil || !strings.HasPrefix(err.Error(), "expected none, exact, ") {
 			t.Errorf("%q: %v", spec, err)
 		}
 	}
