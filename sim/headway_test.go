@@ -242,12 +242,10 @@ func TestFetchingIsNoWork(t *testing.T) {
 			cluster.Shared = shared
 			p := &watch{}
 			w := load(t, `{"stages":[{"durations_seconds":[40,40],"inputs":[[{"site":"a","bytes":1000}]]}]}`)
-			begun := sched.Time(13)
 			p.check = func(now sched.Time, done float64) {
 				if want := max(0, (now.Seconds()-13)/40); math.Abs(done-want) > 1e-9 && math.Abs(done-now.Seconds()/20) > 1e-9 { // a is twice as fast and has its data
 					t.Errorf("shared %v, %s: at %v %v is done", shared, name, now, done)
 				}
-				begun = min(begun, now)
 			}
 			simulate(t, w, p, Options{Cluster: cluster, Progress: progress, Limits: sched.NoLimits()})
 			if p.n == 0 {
