@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
+
+// lastGasp is how long a lock may outlive its engine: a process that the engine was starting when it was killed has the
+// engine's files until it becomes another program.
+const lastGasp = time.Second
 
 // LockRun takes the lock of a run's folder. The system gives it back when the engine ends, however it ends.
 func LockRun(f Folders) (*os.File, error) {
-	for {
+	for began := time.Now(); ; {
 		lock, err := os.OpenFile(f.Lock(), os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
@@ -21,6 +26,8 @@ func LockRun(f Folders) (*os.File, error) {
 		}
 		lock.Close()
 		switch {
+		case errors.Is(err, syscall.EWOULDBLOCK) && time.Since(began) < lastGasp:
+			time.Sleep(2 * time.Millisecond)
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, fmt.Errorf("%s: another engine is at work on this run", f.Root)
 		case err != nil:

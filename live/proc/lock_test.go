@@ -38,3 +38,22 @@ func TestLockRunRemoved(t *testing.T) {
 		t.Error("nobody had the lock")
 	}
 }
+
+// What an engine was starting when it was killed has its lock a moment longer; the next engine waits for that, and for no more.
+func TestLockRunHeldOn(t *testing.T) {
+	f := Folders{Root: t.TempDir()}
+	first, err := LockRun(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := LockRun(f); err == nil || time.Since(began) < lastGasp {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+	time.AfterFunc(lastGasp/4, func() { first.Close() })
+	second, err := LockRun(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Close()
+}
