@@ -175,6 +175,10 @@ func (s *silence) strike(t sched.TaskID) {
 	s.strikes[t] = min(s.strikes[t]+1, mostStrikes)
 }
 
+// longer is half as long again, and more than before however short that was: attempts that end within a nanosecond of
+// their start must not have their stage looked at every nanosecond.
+func longer(lull sched.Time) sched.Time { return lull + min(max(lull/2, 1), sched.Never-lull) }
+
 // look calls a function for the tasks with an attempt that stands still, in the stages whose turn to be looked at has
 // come.
 func (s *silence) look(v *sched.View, do func(st sched.StageID, t sched.TaskID)) {
@@ -182,7 +186,7 @@ func (s *silence) look(v *sched.View, do func(st sched.StageID, t sched.TaskID))
 		id := sched.StageID(s.due.top())
 		st := s.stages.of(id)
 		s.due.set(int(id), rising[sched.Time]{v.Now() + min(st.lull, sched.Never-v.Now())})
-		st.lull += min(st.lull/2, sched.Never-st.lull)
+		st.lull = longer(st.lull)
 		for t, ok := v.RunningTask(id, 0); ok; t, ok = v.RunningTask(id, t+1) {
 			for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 				if s.silent(v, a) {
