@@ -374,7 +374,12 @@ func mustReplay(t *testing.T, path string, patience time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Replay(r, &nervous{patience: sched.Time(patience)}, nil); err != nil {
+	if _, err := Replay(r, always(&nervous{patience: sched.Time(patience)}), nil); err != nil {
 		t.Errorf("replay: %v", err)
 	}
+}
+
+// always has a policy whatever the settings.
+func always(p sched.Policy) Policies {
+	return func(*trace.JournalHeader) (sched.Policy, error) { return p, nil }
 }

@@ -58,7 +58,7 @@ func TestPaceRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Replay(r, &hasty{speed: speed}, nil)
+		_, err = Replay(r, always(&hasty{speed: speed}), nil)
 		return err
 	}
 	if err := replay(1.5); err != nil {

@@ -58,6 +58,9 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 	for i := range b.Outputs {
 		h.outputs[b.Outputs[i].Attempt] = bytes.Clone(b.Outputs[i].Data) // the reader's, or the executor's
 	}
+	if b.Settings != nil {
+		h.wake = 0 // another policy's
+	}
 	h.know(v, b.Facts)
 	h.tally(v, b.Facts)
 	for i := range b.Decisions {

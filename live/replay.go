@@ -62,9 +62,9 @@ func (e *DivergedError) Error() string {
 
 // Lives replays a journal and returns every attempt's life, in the order of their starts. visit and the error are those
 // of Replay.
-func Lives(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
+func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
 	h := newHistory(len(r.Header.Job.Stages))
-	_, err := Replay(r, p, func(c *sched.Core, b *trace.Batch) {
+	_, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
 		h.add(c.View(), b, nil)
 		if visit != nil {
 			visit(c, b)
@@ -74,9 +74,13 @@ func Lives(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trac
 }
 
 // Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after
-// the last batch. visit, if not nil, sees every batch after the core has. The error is a *DivergedError where a
-// decision differs.
-func Replay(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
+// the last batch; the reader's header is then that of the settings that came last. visit, if not nil, sees every batch
+// after the core has. The error is a *DivergedError where a decision differs.
+func Replay(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
+	p, err := policies(&r.Header)
+	if err != nil {
+		return nil, err
+	}
 	core, err := newCore(&r.Header, p)
 	if err != nil {
 		return nil, err
@@ -88,6 +92,11 @@ func Replay(r *trace.JournalReader, p sched.Policy, visit func(*sched.Core, *tra
 		}
 		if err != nil {
 			return nil, err
+		}
+		if b.Settings != nil {
+			if err := give(core, &r.Header, b.Settings, policies); err != nil {
+				return nil, fmt.Errorf("batch %d: settings: %w", n, err)
+			}
 		}
 		got, err := core.Advance(b.Now, b.Facts)
 		if err != nil {

@@ -72,7 +72,7 @@ func TestOldRules(t *testing.T) {
 			}
 			r.Header.Rules = 1 - x.rules
 			var diverged *DivergedError
-			if _, err := Replay(r, &nervous{patience: sched.Second}, nil); !errors.As(err, &diverged) {
+			if _, err := Replay(r, always(&nervous{patience: sched.Second}), nil); !errors.As(err, &diverged) {
 				t.Errorf("under the other rules: %v, want another decision", err)
 			}
 		})

@@ -20,19 +20,22 @@ type Run struct {
 	Recovered int  // tasks that were done when the run was opened
 	Retried   bool // the job had failed when the run was opened, and is tried again
 
-	core    *sched.Core
-	journal *trace.Journal
-	pulse   pulse
-	past    *history
-	exec    Executor
-	watch   Watcher
-	start   time.Time // wall clock at sched.Time 0, with a monotonic reading
-	over    bool
-	notes   map[sched.TaskID]Report // last failure of each task that failed
-	fetches fetches
-	rooms   rooms
-	warned  bool        // of a shortage
-	batch   trace.Batch // facts since the last call of the core, and the outputs of attempts that are done
+	core     *sched.Core
+	journal  *trace.Journal
+	pulse    pulse
+	change   *trace.Settings // to be taken over at the start
+	present  int             // machines that are there: the first ones of the header
+	policies Policies
+	past     *history
+	exec     Executor
+	watch    Watcher
+	start    time.Time // wall clock at sched.Time 0, with a monotonic reading
+	over     bool
+	notes    map[sched.TaskID]Report // last failure of each task that failed
+	fetches  fetches
+	rooms    rooms
+	warned   bool        // of a shortage
+	batch    trace.Batch // facts since the last call of the core, and the outputs of attempts that are done
 }
 
 // Watcher is told what happens, from the loop's goroutine. Any field may be nil.
@@ -65,13 +68,13 @@ func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 
 // Open takes up a run from its journal. If its job has failed, it keeps the tasks that are done and forgives the others
 // their failures. A record that was being written when the engine died is cut off; it had not been acted on.
-func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error)) (*Run, error) {
+func Open(path string, policies Policies) (*Run, error) {
 	reader, err := trace.OpenJournalReader(path)
 	if err != nil {
 		return nil, err
 	}
 	h := &reader.Header
-	p, err := newPolicy(h)
+	p, err := policies(h)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +82,13 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 		return nil, ErrPaces
 	}
 	past := newHistory(len(h.Job.Stages))
-	core, err := Replay(reader, p, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b, nil) })
+	present := len(h.Machines)
+	core, err := Replay(reader, policies, func(c *sched.Core, b *trace.Batch) {
+		past.add(c.View(), b, nil)
+		if b.Settings != nil {
+			present = len(b.Settings.Machines)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot take up the run: %w", path, err)
 	}
@@ -88,6 +97,7 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 		return nil, err
 	}
 	r := newRun(path, h, core, j, past)
+	r.policies, r.present = policies, present
 	r.Recovered = len(past.winner)
 	r.Retried = r.State() == sched.JobBroken
 	r.over = r.State() > sched.JobActive && !r.Retried
@@ -97,7 +107,7 @@ func Open(path string, newPolicy func(*trace.JournalHeader) (sched.Policy, error
 func newRun(path string, h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
 	return &Run{
 		Header: h, core: core, journal: j, pulse: pulse{path: pulsePath(path), run: h.Run}, past: past,
-		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(),
+		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(), present: len(h.Machines),
 	}
 }
 
@@ -193,9 +203,16 @@ func (r *Run) open(wake *time.Timer) error {
 	r.rearm(wake) // the core asked for it before the engine died
 	now := max(r.now(), last)
 	for m := range r.Header.Machines {
-		r.batch.Facts = append(r.batch.Facts,
-			sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)},
-			sched.Event{At: now, Kind: sched.MachineJoined, Machine: sched.MachineID(m)})
+		r.batch.Facts = append(r.batch.Facts, sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
+	}
+	if r.change != nil { // while nothing runs
+		if err := r.advance(last, wake); err != nil || r.over {
+			return err
+		}
+		r.batch.Settings, r.present = r.change, len(r.change.Machines)
+	}
+	for m := range r.present {
+		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineJoined, Machine: sched.MachineID(m)})
 	}
 	r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobArrived, Job: job})
 	if r.Retried {
@@ -308,11 +325,16 @@ func (r *Run) rejoin(now sched.Time) sched.Time {
 // advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in
 // the journal, too: the policy was asked, and may decide otherwise later because of it.
 func (r *Run) advance(now sched.Time, wake *time.Timer) error {
-	decisions, err := r.core.Advance(now, r.batch.Facts)
+	b := &r.batch
+	if b.Settings != nil {
+		if err := give(r.core, r.Header, b.Settings, r.policies); err != nil {
+			return err
+		}
+	}
+	decisions, err := r.core.Advance(now, b.Facts)
 	if err != nil {
 		return err
 	}
-	b := &r.batch
 	b.Now, b.Decisions = now, decisions
 	b.Outputs = slices.DeleteFunc(b.Outputs, func(o trace.Output) bool { return !commits(decisions, o.Attempt) })
 	if err := r.journal.Append(b, mustSync(b.Facts, decisions)); err != nil {
@@ -320,7 +342,7 @@ func (r *Run) advance(now sched.Time, wake *time.Timer) error {
 	}
 	r.past.add(r.core.View(), b, r.ended)
 	clear(b.Outputs)
-	b.Facts, b.Outputs = b.Facts[:0], b.Outputs[:0]
+	b.Facts, b.Outputs, b.Settings = b.Facts[:0], b.Outputs[:0], nil
 	return r.carryOut(decisions, wake)
 }
 

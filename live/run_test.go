@@ -302,7 +302,7 @@ func TestRunRecordsQuietTimers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Replay(j, &quiet{nervous{patience: sched.Time(never)}}, nil); err != nil {
+		if _, err := Replay(j, always(&quiet{nervous{patience: sched.Time(never)}}), nil); err != nil {
 			t.Error(err)
 		}
 	})

@@ -185,6 +185,7 @@ type Batch struct {
 	Facts     []sched.Event
 	Decisions []sched.Decision
 	Outputs   []Output
+	Settings  *Settings // nil but in the batch with which a run was taken up otherwise than before
 }
 
 // Output is what an attempt wrote, for a Commit among the decisions of the same batch.

@@ -8,7 +8,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs. Integers
+// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs,
+// settings if there are any. Integers
 // are unsigned varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits;
 // an output is its attempt, its length and its bytes. Every field of every fact and decision is written: a field that
 // does not apply is a zero byte. The speed is there for a Pace only; bytes are there for an AttemptDone and a
@@ -56,7 +57,7 @@ func appendBatch(b []byte, x *Batch) []byte {
 		b = binary.AppendUvarint(b, uint64(len(o.Data)))
 		b = append(b, o.Data...)
 	}
-	return b
+	return appendSettings(b, x.Settings)
 }
 
 func appendFraction(b []byte, x float64) []byte {
@@ -104,6 +105,7 @@ func (b *Batch) decode(p []byte) error {
 		id := sched.AttemptID(d.uint(math.MaxUint64))
 		b.Outputs = append(b.Outputs, Output{Attempt: id, Data: d.bytes(d.uint(uint64(len(p))))})
 	}
+	b.Settings = d.settings()
 	if d.bad || len(d.p) > 0 {
 		return errBatch
 	}

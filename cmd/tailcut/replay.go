@@ -51,12 +51,11 @@ func newReplay() *cobra.Command {
 		if err != nil {
 			return damaged(err)
 		}
-		p, err := policy.New(r.Header.Policy, r.Header.Seed)
-		if err != nil {
+		if _, err := policiesOf(&r.Header); err != nil {
 			return err
 		}
 		res := replayResult{Schema: "tailcut.replay/v1", Policy: r.Header.Policy, Equal: true}
-		lives, err := live.Lives(r, p, func(_ *sched.Core, b *trace.Batch) {
+		lives, err := live.Lives(r, policiesOf, func(_ *sched.Core, b *trace.Batch) {
 			res.Batches++
 			res.Facts += len(b.Facts)
 			res.Decisions += len(b.Decisions)
@@ -94,6 +93,9 @@ func (res *replayResult) print(w io.Writer, format string, attempts bool) error 
 	}
 	return nil
 }
+
+// policiesOf returns a fresh policy of a run.
+func policiesOf(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }
 
 // damaged makes a broken journal a failure rather than the user's mistake.
 func damaged(err error) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -268,31 +267,6 @@ func (e *engine) withdraw() {
 	_ = os.Remove(e.folders.Lock())
 	_ = os.Remove(e.folders.Root)
 	_ = os.Remove(e.out)
-}
-
-func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
-	run, err := live.Open(path, func(h *trace.JournalHeader) (sched.Policy, error) {
-		if !bytes.Equal(h.Command, asked) && e.complete() {
-			return nil, fmt.Errorf("%s: holds a finished result of another command; name another --output, or replace it with --force", e.out)
-		}
-		if !bytes.Equal(h.Command, asked) {
-			return nil, fmt.Errorf("%s: holds an unfinished run of another command; repeat that one, or use --force, or another --output", e.out)
-		}
-		return policy.New(h.Policy, h.Seed)
-	})
-	if errors.Is(err, trace.ErrCorrupt) {
-		return nil, failure{fmt.Errorf("%w: what is done cannot be told, so the run cannot go on; name another --output, "+
-			"or have the job run from its beginning with --force", err)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	e.folders.Run = run.Header.Folder()
-	if e.complete() && run.State() != sched.JobSucceeded {
-		return nil, errors.Join(fmt.Errorf("%s: holds a finished result, and the run in %s has not finished; name another --output, or replace both with --force",
-			e.out, privateDir), run.Close())
-	}
-	return run, nil
 }
 
 // drive lets the run go to its end, tidies up, and reports. Only what keeps a job from its results ends it with an

@@ -62,12 +62,9 @@ func (s *story) mappings() (all []mapping, sizes []int64) {
 	for _, m := range account {
 		mapped[m.Attempt] = m
 	}
-	p, err := policy.New(r.Header.Policy, r.Header.Seed)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	policies := func(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }
 	saved, engines, engine := map[sched.AttemptID][]float64{}, map[sched.AttemptID]int{}, 0
-	lives, err := live.Lives(r, p, func(_ *sched.Core, b *trace.Batch) {
+	lives, err := live.Lives(r, policies, func(_ *sched.Core, b *trace.Batch) {
 		for _, f := range b.Facts {
 			switch f.Kind {
 			case sched.MachineLost: // each engine begins with it

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// difference is one between what a run was begun with and what is asked for now.
+type difference struct {
+	what, was, is string
+	fix           string // that makes it as it was; "" for none
+	settled       bool   // the run may go on with it
+}
+
+// compare lists the differences of two requests. What may differ is what no result depends on: how many attempts run at
+// once, where and how often, and who decides that. Where sites are emulated, the seed says what is at which site.
+func (was *request) compare(is *request) (all []difference) {
+	sites := was.Sites != nil || is.Sites != nil
+	add := func(what, old, now, fix string, settled bool) {
+		if old != now {
+			all = append(all, difference{what, old, now, fix, settled})
+		}
+	}
+	flag := func(name, old, now string, settled bool) {
+		add("--"+name, cmp.Or(old, "not given"), cmp.Or(now, "not given"), "--"+name+" "+pasteWord(old), settled)
+	}
+	flag("policy", was.Policy, is.Policy, true)
+	flag("slots", strconv.Itoa(was.Slots), strconv.Itoa(is.Slots), !sites)
+	flag("retries", strconv.Itoa(was.Job.Retries), strconv.Itoa(is.Job.Retries), true)
+	flag("seed", strconv.FormatUint(was.Seed, 10), strconv.FormatUint(is.Seed, 10), !sites)
+	flag("max-attempts", limitText(was.Limits.Attempts), limitText(is.Limits.Attempts), true)
+	flag("clone-budget", budgetText(was.Limits.Clones), budgetText(is.Limits.Clones), true)
+	flag("law", was.Law, is.Law, true)
+	add("the command", jobText(&was.Job), jobText(&is.Job), jobText(&was.Job), false)
+	if jobText(&was.Job) == jobText(&is.Job) {
+		add("the working directory", pasteWord(was.Dir), pasteWord(is.Dir), "cd "+pasteWord(was.Dir), false)
+	}
+	flag("deadline", was.Deadline, is.Deadline, false)
+	flag("on", was.On, is.On, false)
+	flag("output", was.Output, is.Output, false)
+	add("the sites", jsonText(was.Sites), jsonText(is.Sites), "", false)
+	if a, b := was.Job.MapReduce, is.Job.MapReduce; a != nil && b != nil {
+		flag("split-size", fmt.Sprint(a.SplitSize), fmt.Sprint(b.SplitSize), false)
+		flag("reducers", strconv.Itoa(a.Reducers), strconv.Itoa(b.Reducers), false)
+	}
+	if a, b := was.Job.Array, is.Job.Array; a != nil && b != nil && len(a.Stages) > 1 && len(a.Stages) == len(b.Stages) {
+		for i := range a.Stages {
+			s, t := &a.Stages[i], &b.Stages[i]
+			if x, y := commandText(s), commandText(t); x != y {
+				add("stage "+pasteWord(s.Name), x, y, "", false)
+			} else if jsonText(s) != jsonText(t) { // an environment is not for the screen
+				add("stage "+pasteWord(s.Name), "declared otherwise", "as in the job file", "", false)
+			}
+		}
+	}
+	if a, b := jsonText(identity(was.Job)), jsonText(identity(is.Job)); a != b && !slices.ContainsFunc(all, func(d difference) bool { return !d.settled }) {
+		add("the job", "another", "as given", "", false)
+	}
+	return all
+}
+
+// identity is what of a job its results depend on.
+func identity(j proc.Job) proc.Job {
+	j.Name, j.Retries = "", 0
+	return j
+}
+
+// jobText is a job as one would give it to run, without what has a flag of its own.
+func jobText(j *proc.Job) string {
+	var words []string
+	if mr := j.MapReduce; mr != nil {
+		op := mr.Operator
+		switch op.Name {
+		case "streaming":
+			words = append(words, "--mapper", pasteWord(op.Mapper))
+			if op.Combiner != "" {
+				words = append(words, "--combiner", pasteWord(op.Combiner))
+			}
+			if op.Reducer != "" {
+				words = append(words, "--reducer", pasteWord(op.Reducer))
+			}
+		default:
+			words = append(words, op.Name)
+			if op.Pattern != "" {
+				words = append(words, pasteWord(op.Pattern))
+			}
+		}
+		for _, path := range mr.Inputs {
+			words = append(words, pasteWord(path))
+		}
+		return strings.Join(words, " ")
+	}
+	if len(j.Array.Stages) > 1 {
+		return "a job of " + count(len(j.Array.Stages), "stage")
+	}
+	st := &j.Array.Stages[0]
+	words = []string{"--tasks", strconv.Itoa(st.Tasks)}
+	if st.Resumable {
+		words = append(words, "--resumable")
+	}
+	return strings.Join(append(words, "--", commandText(st)), " ")
+}
+
+func commandText(st *proc.ArrayStage) string {
+	var words []string
+	for _, arg := range st.Command {
+		words = append(words, pasteWord(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+func budgetText(b sched.CloneBudget) string {
+	switch b {
+	case sched.DefaultLimits().Clones:
+		return "default"
+	case sched.NoLimits().Clones:
+		return "none"
+	}
+	return strconv.Itoa(b.Floor)
+}
+
+func limitText(n int) string {
+	if n == sched.Unlimited {
+		return "none"
+	}
+	return strconv.Itoa(n)
+}
+
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// pasteWord quotes a word so that it can be shown and pasted into a shell: what a terminal would obey is escaped.
+func pasteWord(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%{}"
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
+		return fmt.Sprintf("$%s", strings.ReplaceAll(strconv.Quote(word), `"`, `'`))
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// resume opens the run that the output folder holds, if it is of what is asked for.
+func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
+	run, err := live.Open(path, policiesOf)
+	if errors.Is(err, trace.ErrCorrupt) {
+		return nil, failure{fmt.Errorf("%w: what is done cannot be told, so the run cannot go on; name another --output, "+
+			"or have the job run from its beginning with --force", err)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := e.adapt(run, asked); err != nil {
+		return nil, errors.Join(err, run.Close())
+	}
+	e.folders.Run = run.Header.Folder()
+	return run, nil
+}
+
+// adapt has a run go on with what is asked for otherwise than before, or says what cannot be otherwise.
+func (e *engine) adapt(run *live.Run, asked []byte) error {
+	if e.complete() && run.State() != sched.JobSucceeded {
+		return fmt.Errorf("%s: holds a finished result, and the run in %s has not finished; name another --output, or replace both with --force",
+			e.out, privateDir)
+	}
+	if bytes.Equal(run.Header.Command, asked) {
+		return nil
+	}
+	var was request
+	if err := json.Unmarshal(run.Header.Command, &was); err != nil {
+		return fmt.Errorf("%s: command: %w", e.folders.Journal(), err)
+	}
+	all := was.compare(&e.request)
+	settled := len(all) > 0
+	for _, d := range all {
+		settled = settled && d.settled
+	}
+	if !settled && len(all) > 0 {
+		return e.foreign(run, slices.DeleteFunc(all, func(d difference) bool { return d.settled }))
+	}
+	if len(all) == 0 || run.State() == sched.JobSucceeded { // a name, or nothing that matters any more
+		return nil
+	}
+	err := run.Change(&trace.Settings{
+		Version: version(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, Machines: e.machines(), Command: asked,
+	})
+	if errors.Is(err, live.ErrUnnamed) {
+		return e.foreign(run, all)
+	}
+	if err != nil {
+		return err
+	}
+	var changed []string
+	for _, d := range all {
+		changed = append(changed, fmt.Sprintf("%s %s (was %s)", d.what, d.is, d.was))
+	}
+	fmt.Fprintf(e.cmd.ErrOrStderr(), "resumed with %s\n", strings.Join(changed, ", "))
+	return nil
+}
+
+// foreign refuses to go on with a run: it says what differs, what makes it the same, and what is at stake.
+func (e *engine) foreign(run *live.Run, all []difference) error {
+	var differ, fixes []string
+	for _, d := range all {
+		differ = append(differ, fmt.Sprintf("%s was %s and is %s", d.what, d.was, d.is))
+		if d.fix != "" && d.was != "not given" {
+			fixes = append(fixes, d.fix)
+		}
+	}
+	tasks := 0
+	for i := range run.Header.Job.Stages {
+		tasks += run.Header.Job.Stages[i].Tasks
+	}
+	if run.State() == sched.JobSucceeded {
+		return fmt.Errorf("%s: holds the result of another command: %s; name another --output, or replace the result with --force",
+			e.out, strings.Join(differ, "; "))
+	}
+	resume := ""
+	if len(fixes) > 0 {
+		resume = "resume it with: " + strings.Join(fixes, " ") + "; "
+	}
+	return fmt.Errorf("%s: holds an unfinished run with %d of %s done, and %s; %sor name another --output (--force throws away what is done)",
+		e.out, run.Recovered, count(tasks, "task"), strings.Join(differ, "; "), resume)
+}

@@ -1,0 +1,66 @@
+package sched
+
+import "fmt"
+
+// HandOver is what may change of a core's world while all machines are down, as between the death of one engine and the
+// start of the next. It is no fact, because nothing has happened.
+type HandOver struct {
+	Policy  Policy // a fresh one, told of what is left as if it had just arrived
+	Limits  Limits
+	Retries int   // of every job
+	Slots   []int // of machines, by id; those beyond keep what they have
+}
+
+// HandOver lets another policy go on under other limits. Tasks that are not done are forgiven their failures. What is
+// done, and what has been spent, stays. It is an error if a machine is up, or a number is out of range; the core is
+// unchanged then.
+func (c *Core) HandOver(h *HandOver) error {
+	v := &c.view
+	for i := range v.machines {
+		if v.machines[i].Up {
+			return fmt.Errorf("sched: handed over while machine %d is up", i)
+		}
+	}
+	if h.Retries < 0 || h.Retries > MaxRetries {
+		return fmt.Errorf("sched: a job forgives between 0 and %d failures of a task, not %d", MaxRetries, h.Retries)
+	}
+	if len(h.Slots) > len(v.machines) {
+		return fmt.Errorf("sched: slots of %d machines, and there are %d", len(h.Slots), len(v.machines))
+	}
+	for i, n := range h.Slots {
+		if n < 1 || n > maxSlots {
+			return fmt.Errorf("sched: machine %d has between 1 and %d slots, not %d", i, maxSlots, n)
+		}
+	}
+	for i, n := range h.Slots {
+		m := &v.machines[i]
+		m.Slots, m.full, m.room = uint32(n), uint32(n), uint32(n)
+	}
+	c.policy, c.paces, c.wake, c.told, v.limits = h.Policy, Paces(h.Policy), Never, Never, h.Limits
+	for j := range v.jobs {
+		v.jobs[j].Retries = uint32(h.Retries)
+	}
+	for t := range v.tasks {
+		if task := &v.tasks[t]; task.State < TaskDone {
+			task.Failures, task.NoClones = 0, false
+		}
+	}
+	for j := range v.jobs {
+		if v.jobs[j].State == JobActive {
+			c.retell(JobID(j))
+		}
+	}
+	return nil
+}
+
+// retell tells the policy of a job that is active as when it arrived, but that some of it is done.
+func (c *Core) retell(j JobID) {
+	v := &c.view
+	job := &v.jobs[j]
+	c.observe(Event{Kind: JobArrived, Job: j})
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		if v.stages[s].State == StageOpen {
+			c.observe(Event{Kind: StageReady, Job: j, Stage: s})
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package trace
+
+import (
+	"encoding/binary"
+	"encoding/json"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Settings are what a run is taken up with that differs from before: a batch that has them begins with another policy,
+// limits and machines, before its facts. In a payload they come last, a length and JSON, and are absent otherwise.
+type Settings struct {
+	Version  string           `json:"version"` // of the tool
+	Policy   string           `json:"policy"`
+	Seed     uint64           `json:"seed"`
+	Limits   sched.Limits     `json:"limits"`
+	Retries  int              `json:"retries"`
+	Machines []JournalMachine `json:"machines"` // those that are there from now on
+	Command  json.RawMessage  `json:"command"`
+}
+
+// Take makes a header that of the run from the settings on. Machines that are gone stay in the list, for those that ran
+// on them.
+func (h *JournalHeader) Take(s *Settings) {
+	h.Policy, h.Seed, h.Limits, h.Job.Retries, h.Command = s.Policy, s.Seed, s.Limits, s.Retries, s.Command
+	h.Machines = append(append([]JournalMachine(nil), s.Machines...), h.Machines[min(len(s.Machines), len(h.Machines)):]...)
+}
+
+func appendSettings(b []byte, s *Settings) []byte {
+	if s == nil {
+		return b
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // numbers, strings, and JSON that was given
+	}
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+func (d *decoder) settings() *Settings {
+	if d.bad || len(d.p) == 0 {
+		return nil
+	}
+	s := &Settings{}
+	if json.Unmarshal(d.bytes(d.uint(uint64(len(d.p)))), s) != nil {
+		d.bad = true
+	}
+	return s
+}
