@@ -32,13 +32,15 @@ func Complete(values []float64) []Observation {
 // Killing an attempt because its clone won censors it so. Killing it because it was slow does not.
 //
 // If the largest observation is censored, S does not fall to 0: nothing was seen of the rest, the Defect. No treatment
-// of it is right. [ProductLimit.Efron] is the least law that agrees with what was seen, and [ProductLimit.Extended] one
-// that follows a tail of the caller's.
+// of it is right. [ProductLimit.Efron] is the least law that agrees with what was seen, [ProductLimit.Extended] one
+// that follows a tail of the caller's, and [ProductLimit.Completed] one whose tail is no longer than what was seen
+// vouches for.
 type ProductLimit struct {
 	values   []float64 // where it falls, increasing
 	survival []float64 // from there on
 	variance []float64 // Σ d/(n(n-d)), Greenwood's
 	last     float64   // the largest observation
+	beyond   float64   // Σ (c - u) over the censored observations c beyond the largest complete one u
 }
 
 // KaplanMeier returns the estimate. It is an error if no observation is complete, or one is not finite.
@@ -63,6 +65,9 @@ func KaplanMeier(observations []Observation) (*ProductLimit, error) {
 			p.variance = append(p.variance, variance)
 		}
 		i = j
+	}
+	for i := len(sorted) - 1; sorted[i].Censored; i-- {
+		p.beyond += sorted[i].Value - p.values[len(p.values)-1]
 	}
 	return p, nil
 }
@@ -141,6 +146,34 @@ func (p *ProductLimit) Extended(tail Law, points int) (*Weighted, error) {
 		values, weights = append(values, v), append(weights, d/float64(points))
 	}
 	return NewWeighted(values, weights)
+}
+
+// Beyond returns how much longer than the largest observation, on average, [ProductLimit.Completed] takes the defect to
+// be: the time that all censored observations together lasted beyond the largest complete one, but no more than the
+// largest observation itself. 0 if there is no defect.
+//
+// It is the mean residual life of an exponential tail, its rate estimated from that time on test as if one of them had
+// ended when it was cut off. With a shorter mean, one would have ended before with a probability above 1 - 1/e. The
+// bound keeps many that were cut off early from vouching for a tail that is far longer than anything that was seen.
+func (p *ProductLimit) Beyond() float64 { return min(p.beyond, p.last) }
+
+// completedPoints is how many values stand for the tail of a law that is completed.
+const completedPoints = 16
+
+// Completed returns the estimate with its defect spread beyond the largest observation as an exponential tail of mean
+// [ProductLimit.Beyond], after Brown, Hollander and Korwar ("Nonparametric tests of independence for censored data",
+// 1974), who take such a tail but another rate. Without a defect, or if nothing lasted beyond the largest complete
+// observation, it is Efron's.
+func (p *ProductLimit) Completed() *Weighted {
+	if !(p.Defect() > 0 && p.Beyond() > 1e-9*p.last) { // nor if the values could not be told apart
+		return p.Efron()
+	}
+	values, weights := p.steps()
+	for i := range completedPoints { // each is the middle of an equal share
+		v := p.last - p.Beyond()*math.Log1p(-(float64(i)+0.5)/completedPoints)
+		values, weights = append(values, v), append(weights, p.Defect()/completedPoints)
+	}
+	return mustWeighted(values, weights)
 }
 
 // steps are the values and what the survival falls by there.

@@ -2,6 +2,7 @@ package dist
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -82,6 +83,38 @@ func TestKaplanMeierIsConsistent(t *testing.T) {
 		x := l.InvSurvival(u)
 		if s, e := p.Survival(x); math.Abs(s-u) > 5*e || !(e < 0.01) {
 			t.Errorf("S(%g) = %v ± %v, want %v", x, s, e, u)
+		}
+	}
+}
+
+// 20 attempts of 5 and 4 that clones cut off at 12. Of the 24 that reached 5, 20 ended there: S = 4/24. Nothing ended in the 4*(12-5) = 28 seconds
+// after that, but the tail is taken to be no longer than what was seen: 12 on average beyond 12. One that is cut off at 6 bounds the tail by
+// its own second.
+func TestCompletedTail(t *testing.T) {
+	for _, c := range []struct {
+		cut    []float64
+		beyond float64
+		mean   float64 // of the exponential tail, less what its 16 points lack
+	}{
+		{[]float64{12, 12, 12, 12}, 12, 5*20./24 + 24*4./24},
+		{[]float64{6}, 1, 5*20./21 + 7*1./21},
+		{[]float64{5}, 0, 5},
+		{[]float64{4}, 0, 5},
+	} {
+		x := Complete(slices.Repeat([]float64{5}, 20))
+		for _, v := range c.cut {
+			x = append(x, Observation{v, true})
+		}
+		p, err := KaplanMeier(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		law := p.Completed()
+		if p.Beyond() != c.beyond || law.Mean() > c.mean+1e-9 || law.Mean() < 0.98*c.mean {
+			t.Errorf("%v: %v beyond, mean %v, want %v and about %v", c.cut, p.Beyond(), law.Mean(), c.beyond, c.mean)
+		}
+		if got, _ := p.Survival(5); math.Abs(law.Survival(p.Last())-min(got, p.Defect())) > 1e-12 && c.beyond > 0 {
+			t.Errorf("%v: beyond the last %v, want %v", c.cut, law.Survival(p.Last()), p.Defect())
 		}
 	}
 }

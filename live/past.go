@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -29,6 +30,9 @@ type PastRun struct {
 type PastStage struct {
 	Name      string    `json:"name"`
 	Durations []float64 `json:"durations_seconds"` // of winners, ascending
+	// For how long attempts ran that were ended because another one won, ascending: what they would have taken is
+	// longer. Without them the stragglers that clones cut off would not be in the history at all.
+	Cut []float64 `json:"cut_seconds,omitempty"`
 }
 
 // PastFile is the name of the JSON form among the data of a cluster's object.
@@ -37,7 +41,7 @@ const PastFile = "history.json"
 const (
 	pastSchema = "tailcut.history/v1"
 	pastRuns   = 10   // kept
-	pastTasks  = 1000 // durations kept of a stage in a run, at even ranks
+	pastTasks  = 1000 // durations kept of a stage in a run, at even ranks; of what was cut off the same share
 )
 
 // ParsePast reads the JSON form. The error names the field and what was expected.
@@ -51,9 +55,13 @@ func ParsePast(data []byte) (*Past, error) {
 	}
 	for i, r := range p.Runs {
 		for j, st := range r.Stages {
-			for k, d := range st.Durations {
+			for k, d := range slices.Concat(st.Durations, st.Cut) {
+				field := "durations_seconds"
+				if k >= len(st.Durations) {
+					field, k = "cut_seconds", k-len(st.Durations)
+				}
 				if !(d >= 0 && d <= 1e9) {
-					return nil, fmt.Errorf("field runs[%d].stages[%d].durations_seconds[%d]: expected seconds, not %v", i, j, k, d)
+					return nil, fmt.Errorf("field runs[%d].stages[%d].%s[%d]: expected seconds, not %v", i, j, field, k, d)
 				}
 			}
 		}
@@ -61,21 +69,34 @@ func ParsePast(data []byte) (*Past, error) {
 	return p, nil
 }
 
-// Estimate returns the mean and the standard deviation of the durations that are known of a stage; 0 if none are.
+// Estimate returns the mean and the standard deviation of the durations that are known of a stage; 0 if none are. If
+// some were cut off, they are those of the completed estimate of Kaplan and Meier.
 func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
-	n, m, sum := 0.0, 0.0, 0.0 // Welford
+	var all []dist.Observation
+	cut := false
 	for _, r := range p.Runs {
 		for _, st := range r.Stages {
 			if st.Name != stage {
 				continue
 			}
-			for _, x := range st.Durations {
-				n++
-				d := x - m
-				m += d / n
-				sum += d * (x - m)
+			all = append(all, dist.Complete(st.Durations)...)
+			for _, x := range st.Cut {
+				all, cut = append(all, dist.Observation{Value: x, Censored: true}), true
 			}
 		}
+	}
+	if cut {
+		if estimate, err := dist.KaplanMeier(all); err == nil {
+			law := estimate.Completed()
+			return sched.FromSeconds(law.Mean()), sched.FromSeconds(math.Sqrt(law.Variance()))
+		}
+	}
+	n, m, sum := 0.0, 0.0, 0.0 // Welford
+	for _, x := range all {
+		n++
+		d := x.Value - m
+		m += d / n
+		sum += d * (x.Value - m)
 	}
 	if n > 1 {
 		sd = sched.Time(math.Round(math.Sqrt(sum/(n-1)) * 1e9))
@@ -83,25 +104,34 @@ func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
 	return sched.Time(math.Round(m * 1e9)), sd
 }
 
-// Add takes in a run of a job: the durations of each stage's winners, which it keeps no hold of. A run whose id is
-// there already is left out.
-func (p *Past) Add(job, id string, stages []string, durations [][]sched.Time) {
+// Add takes in a run of a job: of each stage how long the winners took, and how long attempts ran that were cut off. It
+// keeps no hold of them. A run whose id is there already is left out.
+func (p *Past) Add(job, id string, stages []string, won, cut [][]sched.Time) {
 	if id != "" && slices.ContainsFunc(p.Runs, func(r PastRun) bool { return r.ID == id }) {
 		return
 	}
 	p.Schema, p.Job = pastSchema, job
 	run := PastRun{ID: id}
 	for i, name := range stages {
-		sorted := slices.Sorted(slices.Values(durations[i]))
-		kept := min(len(sorted), pastTasks)
-		st := PastStage{Name: name, Durations: make([]float64, kept)}
-		for k := range kept {
-			st.Durations[k] = sorted[(2*k+1)*len(sorted)/(2*kept)].Seconds()
+		st := PastStage{Name: name, Durations: []float64{}}
+		kept := min(len(won[i]), pastTasks)
+		st.Durations = evenly(st.Durations, won[i], kept)
+		if n := len(cut[i]); n > 0 { // at least one: it is of the tail that little is known
+			st.Cut = evenly(nil, cut[i], min(n, pastTasks, max(1, (n*kept+len(won[i])-1)/max(1, len(won[i])))))
 		}
 		run.Stages = append(run.Stages, st)
 	}
 	p.Runs = append(p.Runs, run)
 	p.Runs = p.Runs[max(0, len(p.Runs)-pastRuns):]
+}
+
+// evenly appends as many of the durations as are kept, in seconds, ascending, at even ranks.
+func evenly(to []float64, from []sched.Time, kept int) []float64 {
+	sorted := slices.Sorted(slices.Values(from))
+	for k := range kept {
+		to = append(to, sorted[(2*k+1)*len(sorted)/(2*kept)].Seconds())
+	}
+	return to
 }
 
 // Named is what an object of a cluster is known by.

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestPastKeepsTheLastRuns(t *testing.T) {
 			many[len(many)-1-i] = sched.Time(i) * sched.Second
 		}
 		for range 2 { // the second time changes nothing
-			past.Add("job", fmt.Sprint(run), []string{"one", "many", "none"}, [][]sched.Time{{sched.Time(run) * sched.Second}, many, nil})
+			past.Add("job", fmt.Sprint(run), []string{"one", "many", "none"}, [][]sched.Time{{sched.Time(run) * sched.Second}, many, nil}, make([][]sched.Time, 3))
 		}
 	}
 	text, err := json.Marshal(past)
@@ -41,6 +42,23 @@ func TestPastKeepsTheLastRuns(t *testing.T) {
 	}
 	if mean, _ := past.Estimate("many"); mean < 999*sched.Second || mean > 1001*sched.Second { // ranks are even: the mean of 0 to 2000 is 1000
 		t.Errorf("many: mean %v", mean)
+	}
+}
+
+// Four stragglers that were cut off count: as longer than that, and as many among those that are kept as there were among all.
+func TestPastKeepsWhatWasCutOff(t *testing.T) {
+	seconds := func(n int, x float64) []sched.Time { return slices.Repeat([]sched.Time{sched.FromSeconds(x)}, n) }
+	past := &Past{}
+	past.Add("job", "", []string{"few", "many"}, [][]sched.Time{seconds(20, 5), seconds(10*pastTasks, 5)}, [][]sched.Time{seconds(4, 12), seconds(2000, 12)})
+	if few, many := past.Runs[0].Stages[0], past.Runs[0].Stages[1]; len(few.Cut) != 4 || len(many.Durations) != pastTasks || len(many.Cut) != 200 {
+		t.Errorf("%d, %d and %d are kept", len(few.Cut), len(many.Durations), len(many.Cut))
+	}
+	if mean, sd := past.Estimate("few"); mean.Seconds() < 8 || mean.Seconds() > 8.2 || sd < 3*sched.Second { // 5*20/24 + 24*4/24
+		t.Errorf("mean %v, sd %v", mean, sd)
+	}
+	bad := `{"schema":"tailcut.history/v1","runs":[{"stages":[{"name":"a","durations_seconds":[1],"cut_seconds":[1,-2]}]}]}`
+	if _, err := ParsePast([]byte(bad)); err == nil || !strings.Contains(err.Error(), "runs[0].stages[0].cut_seconds[1]: expected seconds, not -2") {
+		t.Error(err)
 	}
 }
 

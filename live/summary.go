@@ -93,18 +93,21 @@ func (r *Run) Summary() *Summary {
 	return s
 }
 
-// Durations returns for each stage how long the attempts that won ran; one that went on from what another had saved
-// counts as the whole task would have taken.
-func (r *Run) Durations() [][]sched.Time {
-	all := make([][]sched.Time, len(r.Header.Stages))
+// Durations returns for each stage how long the attempts that won ran, and how long those that were cut off since
+// another one won, or the policy ended them. One that went on from what another had saved counts as the whole task
+// would have taken.
+func (r *Run) Durations() (won, cut [][]sched.Time) {
+	won, cut = make([][]sched.Time, len(r.Header.Stages)), make([][]sched.Time, len(r.Header.Stages))
 	for i := range r.past.records {
-		if rec := &r.past.records[i]; rec.End == Won {
-			if whole, ok := sched.Whole(rec.Stop-rec.Start, rec.From); ok {
-				all[rec.Stage] = append(all[rec.Stage], sched.FromSeconds(whole))
-			}
+		rec := &r.past.records[i]
+		switch whole, ok := sched.Whole(rec.Stop-rec.Start, rec.From); {
+		case rec.End == Won && ok:
+			won[rec.Stage] = append(won[rec.Stage], sched.FromSeconds(whole))
+		case (rec.End == Lost || rec.End == Killed) && ok:
+			cut[rec.Stage] = append(cut[rec.Stage], sched.FromSeconds(whole))
 		}
 	}
-	return all
+	return won, cut
 }
 
 // blame finds the task that failed too often.

@@ -105,7 +105,8 @@ func (f *explainFlags) run(stdin io.Reader, out, notes io.Writer) error {
 // explained is what is known of a stage.
 type explained struct {
 	*history.Stage
-	median, longest float64 // seconds; 0 if nothing succeeded
+	median, longest float64  // seconds; 0 if nothing succeeded
+	cut             *cutTail // nil if the longest was seen to end
 	verdict         verdict
 	why             string // in words, of what speaks against replication
 
@@ -134,11 +135,13 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 		e.verdict, e.why = tooFew, "no attempt succeeded"
 		return e, nil
 	}
-	sample, err := lawOf(st)
+	sample, cut, err := lawOf(st)
 	if err != nil {
 		return nil, err
 	}
-	e.median, e.longest = sample.Quantile(0.5), sample.Quantile(1)
+	if e.median, e.longest, e.cut = sample.Quantile(0.5), sample.Quantile(1), cut; cut != nil {
+		e.longest = cut.Last
+	}
 	if n := len(st.Succeeded); n < explainTasks {
 		e.verdict, e.why = tooFew, fmt.Sprintf("too few tasks: %d succeeded, and %d are needed to tell a tail", n, explainTasks)
 		return e, nil

@@ -22,19 +22,20 @@ type explainResult struct {
 }
 
 type explainStage struct {
-	Job       string  `json:"job"`
-	Stage     string  `json:"stage"`
-	Name      string  `json:"name"`
-	Tasks     int     `json:"tasks"`
-	Succeeded int     `json:"attempts_succeeded"`
-	Failed    int     `json:"attempts_failed"`
-	Censored  int     `json:"attempts_censored"`  // killed, or still running at the end of the log
-	TimedOut  int     `json:"attempts_timed_out"` // left out
-	Cancelled int     `json:"attempts_cancelled"` // left out
-	Median    float64 `json:"median_seconds"`
-	Longest   float64 `json:"longest_seconds"`
-	Verdict   verdict `json:"verdict"`
-	Reason    string  `json:"reason"` // "" where replication is worth it
+	Job       string   `json:"job"`
+	Stage     string   `json:"stage"`
+	Name      string   `json:"name"`
+	Tasks     int      `json:"tasks"`
+	Succeeded int      `json:"attempts_succeeded"`
+	Failed    int      `json:"attempts_failed"`
+	Censored  int      `json:"attempts_censored"`  // killed, or still running at the end of the log
+	TimedOut  int      `json:"attempts_timed_out"` // left out
+	Cancelled int      `json:"attempts_cancelled"` // left out
+	Median    float64  `json:"median_seconds"`
+	Longest   float64  `json:"longest_seconds"`
+	Beyond    *cutTail `json:"beyond,omitempty"` // what is assumed of the longest, if nobody saw it end
+	Verdict   verdict  `json:"verdict"`
+	Reason    string   `json:"reason"` // "" where replication is worth it
 	// without clones; this and the rest only where the stage was planned
 	Latency      *float64 `json:"latency_seconds,omitempty"`
 	Saved        *float64 `json:"latency_saved_seconds,omitempty"`
@@ -47,7 +48,7 @@ type explainStage struct {
 func (e *explained) result() explainStage {
 	r := explainStage{
 		Job: e.Job, Stage: e.Stage.Stage, Name: e.StageName, Tasks: e.Tasks, Succeeded: len(e.Succeeded), Failed: e.Failed, Censored: len(e.Censored), TimedOut: e.TimedOut, Cancelled: e.Cancelled,
-		Median: e.median, Longest: e.longest, Verdict: e.verdict, Reason: e.why,
+		Median: e.median, Longest: e.longest, Beyond: e.cut, Verdict: e.verdict, Reason: e.why,
 	}
 	if e.planned {
 		saved, machine := e.saved(), e.savedMachine()
@@ -118,7 +119,11 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 		if e.StageName != "" {
 			stage = text.Trim(stage+" "+e.StageName, 32)
 		}
-		row := table.Row{e.Job, stage, e.Tasks, humanSeconds(e.median), humanSeconds(e.longest), "", "", "", e.why}
+		longest := humanSeconds(e.longest)
+		if e.cut != nil {
+			longest = "> " + longest
+		}
+		row := table.Row{e.Job, stage, e.Tasks, humanSeconds(e.median), longest, "", "", "", e.why}
 		if e.verdict == worthIt {
 			row[5], row[6], row[7] = humanSeconds(e.saved()), humanSeconds(e.now.Latency), humanSeconds(e.savedMachine())
 			row[8] = words(e.policy(), e.Tasks)

@@ -97,11 +97,11 @@ func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) er
 	if err := checkOut(args, reportFile(f.report)); err != nil {
 		return err
 	}
-	l, samples, err := f.read(stdin, notes, args)
-	if err != nil {
+	a := &forkAnswer{flags: f}
+	if err := a.read(stdin, notes, args); err != nil {
 		return err
 	}
-	a := &forkAnswer{flags: f, law: l, samples: samples, tasks: f.tasks}
+	a.tasks = f.tasks
 	if err := f.check(a.tasks); err != nil {
 		return err
 	}
@@ -116,30 +116,29 @@ func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) er
 	return f.format.print(out, a)
 }
 
-// read returns the law of a duration, and the number of samples that it was made of, 0 if none. It sets the tasks if
-// they are not given.
-func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.Law, int, error) {
+// read sets the law of a duration and what it was made of. It sets the tasks if they are not given.
+func (a *forkAnswer) read(stdin io.Reader, notes io.Writer, args []string) (err error) {
+	f := a.flags
 	switch {
 	case f.law != "" && len(args) > 0:
-		return nil, 0, fmt.Errorf("give FILE or --law, not both")
+		return fmt.Errorf("give FILE or --law, not both")
 	case f.cluster.object != "" && (f.law != "" || len(args) > 0):
-		return nil, 0, fmt.Errorf("give --kubernetes, or FILE, or --law")
+		return fmt.Errorf("give --kubernetes, or FILE, or --law")
 	case f.law == "" && f.cluster.object == "" && len(args) == 0:
-		return nil, 0, fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes, or --law (see 'tailcut plan fork --help')")
+		return fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes, or --law (see 'tailcut plan fork --help')")
 	case f.law != "":
 		if f.tasks == 0 {
-			return nil, 0, fmt.Errorf("--law wants --tasks, the number of tasks of the job")
+			return fmt.Errorf("--law wants --tasks, the number of tasks of the job")
 		}
-		l, err := dist.Parse(f.law)
-		if err != nil {
-			return nil, 0, fmt.Errorf("--law: %w", err)
+		if a.law, err = dist.Parse(f.law); err != nil {
+			return fmt.Errorf("--law: %w", err)
 		}
-		return l, 0, nil
+		return nil
 	}
 	if f.cluster.object != "" {
 		text, err := f.cluster.durations(notes)
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 		f.from.path, f.from.title, stdin = "-", f.cluster.object, bytes.NewReader(text)
 	} else {
@@ -147,16 +146,16 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 	}
 	st, err := f.from.read(stdin, notes)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	if n := len(st.Censored); n > 0 && f.confidence {
-		return nil, 0, fmt.Errorf("--confidence resamples durations, and %s of %s did not end", count(n, "attempt"), st.Title())
+		return fmt.Errorf("--confidence resamples durations, and %s of %s did not end", count(n, "attempt"), st.Title())
 	}
-	l, err := lawOf(st)
+	law, cut, err := lawOf(st)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", f.from.name(), err)
+		return fmt.Errorf("%s: %w", f.from.name(), err)
 	}
-	f.from.note(st, l, notes)
+	f.from.note(st, cut, notes)
 	f.from.leftOut([]*history.Stage{st}, notes)
 	f.resolution = st.Resolution
 	if f.tasks == 0 {
@@ -165,7 +164,8 @@ func (f *forkFlags) read(stdin io.Reader, notes io.Writer, args []string) (dist.
 			notice(notes, "%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d", f.from.name(), st.Tasks, f.tasks, maxPlanTasks)
 		}
 	}
-	return l, len(st.Succeeded) + len(st.Censored), nil
+	a.law, a.cut, a.censored, a.samples = law, cut, len(st.Censored), len(st.Succeeded)+len(st.Censored)
+	return nil
 }
 
 // Limits of what is planned exactly within a minute or so.

@@ -86,27 +86,36 @@ func (d durationsFrom) leftOut(stages []*history.Stage, notes io.Writer) {
 }
 
 // note tells what was done about attempts that did not end.
-func (d durationsFrom) note(st *history.Stage, law *dist.Empirical, notes io.Writer) {
+func (d durationsFrom) note(st *history.Stage, cut *cutTail, notes io.Writer) {
 	n := len(st.Censored)
 	if n == 0 {
 		return
 	}
 	notice(notes, "%s: %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
 		d.name(), count(n, "attempt"))
-	if longest := slices.Max(st.Censored); longest >= law.Quantile(1) {
-		notice(notes, "%s: the longest, %s, is one of them: the true tail is longer than what is planned with", d.name(), humanSeconds(longest))
+	if cut != nil {
+		notice(notes, "%s: nobody saw the longest end, which was cut off at %s: %.2g %% of attempts are longer, and are planned with %s on average; "+
+			"how long they are is not known", d.name(), humanSeconds(cut.Last), 100*cut.Share, humanSeconds(cut.Mean))
 	}
 }
 
 // censoredParts is into how many parts an observation is cut when weights become counts.
 const censoredParts = 1000
 
+// cutTail is what is assumed of the attempts that are longer than any whose end was seen.
+type cutTail struct {
+	Last  float64 `json:"last_seconds"` // for how long the longest attempt was seen to run
+	Share float64 `json:"share_ratio"`  // of the attempts that are longer
+	Mean  float64 `json:"mean_seconds"` // how long these are taken to be on average
+}
+
 // lawOf returns the law of one attempt's duration: the attempts of a stage that succeeded, and if others were cut off
-// the estimate of Kaplan and Meier from all, with the rest of its mass on the longest. Its weights are then rounded to
-// a thousandth of an observation.
-func lawOf(st *history.Stage) (*dist.Empirical, error) {
+// the estimate of Kaplan and Meier from all. If the longest was cut off, the estimate is completed by a tail, which is
+// returned too. Its weights are then rounded to a thousandth of an observation.
+func lawOf(st *history.Stage) (*dist.Empirical, *cutTail, error) {
 	if len(st.Censored) == 0 {
-		return dist.NewEmpirical(st.Seconds())
+		law, err := dist.NewEmpirical(st.Seconds())
+		return law, nil, err
 	}
 	observations := dist.Complete(st.Seconds())
 	for _, v := range st.Censored {
@@ -114,15 +123,20 @@ func lawOf(st *history.Stage) (*dist.Empirical, error) {
 	}
 	estimate, err := dist.KaplanMeier(observations)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	var cut *cutTail
+	if estimate.Defect() > 0 {
+		cut = &cutTail{estimate.Last(), estimate.Defect(), estimate.Last() + estimate.Beyond()}
 	}
 	parts := float64(min(censoredParts*len(observations), 1<<30))
 	var values []float64
 	var counts []int
-	for _, a := range dist.Atoms(estimate.Efron()) {
+	for _, a := range dist.Atoms(estimate.Completed()) {
 		values, counts = append(values, a.Value), append(counts, max(1, int(math.Round(a.Mass*parts))))
 	}
-	return dist.NewEmpiricalCounts(values, counts)
+	law, err := dist.NewEmpiricalCounts(values, counts)
+	return law, cut, err
 }
 
 // stages reads the log; said is what is to be known of it.

@@ -27,7 +27,7 @@ func FuzzReadDurations(f *testing.F) {
 			}
 			return
 		}
-		l, err := lawOf(st)
+		l, _, err := lawOf(st)
 		if err != nil || !(l.Quantile(0) >= 0) || math.IsInf(l.Quantile(1), 1) {
 			t.Errorf("%v, %v: no law of durations", l, err)
 		}
@@ -46,20 +46,23 @@ func TestDurationsKeepTheirDigits(t *testing.T) {
 }
 
 // Durations 1, 2 and 4, and attempts cut off at 2 and 5. Of the five, 1 ended: S = 4/5. Of the four left, 2 ended: 3/5. Cut off at 2 counts as longer, so
-// of two left 4 ended: 3/10, which falls on the longest, 5.
+// of two left 4 ended: 3/10, which nobody saw end. One lasted 1 beyond 4, so these are taken to last 1 beyond 5 on average.
 func TestCensored(t *testing.T) {
 	st := &history.Stage{Censored: []float64{5, 2}}
 	for _, v := range []float64{4, 1, 2} {
 		st.Succeeded = append(st.Succeeded, history.Observation{Seconds: v})
 	}
-	l, err := lawOf(st)
+	l, cut, err := lawOf(st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x, want := range map[float64]float64{0.5: 1, 1: 0.8, 3: 0.6, 4: 0.3, 5: 0} {
-		if got := l.Survival(x); math.Abs(got-want) > 1e-3 {
+	for x, want := range map[float64]float64{0.5: 1, 1: 0.8, 3: 0.6, 4: 0.3, 5: 0.3, 6: 0.3 / math.E} {
+		if got := l.Survival(x); math.Abs(got-want) > 0.3/32+1e-3 { // the tail has 16 steps
 			t.Errorf("S(%v) = %v, expected %v", x, got, want)
 		}
+	}
+	if cut == nil || cut.Last != 5 || math.Abs(cut.Share-0.3) > 1e-9 || cut.Mean != 6 {
+		t.Errorf("beyond the longest: %+v", cut)
 	}
 }
 

@@ -35,8 +35,14 @@ func (a *forkAnswer) source() string {
 		}
 		return "drawn from " + a.law.String()
 	}
-	return fmt.Sprintf("resampled from %s: median %s, mean %s, longest %s", count(a.samples, "duration"),
-		humanSeconds(a.law.Quantile(0.5)), humanSeconds(a.law.Mean()), humanSeconds(a.law.Quantile(1)))
+	what, longest := count(a.samples-a.censored, "duration"), "longest "+humanSeconds(a.law.Quantile(1))
+	if a.censored > 0 {
+		what += fmt.Sprintf(" and %d cut off", a.censored)
+	}
+	if a.cut != nil {
+		longest = "longest seen " + humanSeconds(a.cut.Last)
+	}
+	return fmt.Sprintf("resampled from %s: median %s, mean %s, %s", what, humanSeconds(a.law.Quantile(0.5)), humanSeconds(a.law.Mean()), longest)
 }
 
 // answerSection is the table of the terminal, its settings and its confidence.

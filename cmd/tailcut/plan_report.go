@@ -27,6 +27,8 @@ type forkResult struct {
 	Schema           string       `json:"schema"`
 	Tasks            int          `json:"tasks"`
 	Samples          int          `json:"samples"`
+	Censored         int          `json:"samples_censored,omitempty"` // of the samples: attempts that were cut off
+	Beyond           *cutTail     `json:"beyond,omitempty"`           // if nobody saw the longest end
 	Method           string       `json:"method"`
 	Search           string       `json:"search"` // exhaustive, or rounded: then the frontier is of rounded durations
 	Off              *forkOff     `json:"error_bound,omitempty"`
@@ -129,7 +131,7 @@ func assessed(x plan.Assessment) forkOutcome {
 
 func (a *forkAnswer) printJSON(out io.Writer) error {
 	r := forkResult{
-		Schema: "tailcut.plan.fork/v1", Tasks: a.tasks, Samples: a.samples, Method: a.flags.method.value, Search: "exhaustive",
+		Schema: "tailcut.plan.fork/v1", Tasks: a.tasks, Samples: a.samples, Censored: a.censored, Beyond: a.cut, Method: a.flags.method.value, Search: "exhaustive",
 		Baseline:         a.outcome(a.advice.Baseline, true),
 		LatencySensitive: a.policy(a.advice.LatencySensitive, true),
 		CostSensitive: costPolicy{

@@ -18,7 +18,9 @@ import (
 type forkAnswer struct {
 	flags    *forkFlags
 	law      dist.Law
-	samples  int // 0 of a law
+	samples  int      // 0 of a law
+	censored int      // of them, attempts that were cut off
+	cut      *cutTail // what is assumed of the longest, if nobody saw it end
 	tasks    int
 	exact    *plan.Exact   // of the rounded durations if these are searched
 	bracket  *plan.Bracket // then; it evaluates the policies that are found

@@ -258,7 +258,8 @@ func (e *engine) remember(run *live.Run) error {
 	if err != nil {
 		return err
 	}
-	past.Add(e.Job.Name, run.Header.Run, run.Header.Stages, run.Durations())
+	won, cut := run.Durations()
+	past.Add(e.Job.Name, run.Header.Run, run.Header.Stages, won, cut)
 	return writeHistory(e.history, past)
 }
 

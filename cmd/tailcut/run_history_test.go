@@ -16,7 +16,7 @@ func TestHistoryFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		past.Add("b c", "", []string{"map"}, [][]sched.Time{{sched.Time(run) * sched.Second}})
+		past.Add("b c", "", []string{"map"}, [][]sched.Time{{sched.Time(run) * sched.Second}}, make([][]sched.Time, 1))
 		if err := writeHistory(path, past); err != nil {
 			t.Fatal(err)
 		}

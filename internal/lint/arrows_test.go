@@ -24,7 +24,7 @@ const arrows = `
 	trace/history -> trace sched
 	sim        -> sched dist trace
 	overlap    -> dist
-	live       -> sched trace
+	live       -> sched dist trace
 	live/proc  -> live sched mapreduce
 	live/kube  -> live sched mapreduce
 	live/store -> live live/proc sched mapreduce

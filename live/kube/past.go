@@ -70,22 +70,27 @@ func (c *reconciler) readPast(ctx context.Context, job *batchv1.Job) (*live.Past
 	return past, m, nil
 }
 
-// remember keeps how long the pods of a Job ran that is about to be complete. That is not told to the API server
+// remember keeps how long the pods of a Job ran that is about to be complete, those of winners and, as lower bounds, of
+// those that were cut off. That is not told to the API server
 // before, so a controller that dies in between is followed by one that does it again, which changes nothing. What
 // cannot be kept is lost: the Job has succeeded.
-func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, sights []sight) error {
+func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, s *state, sights []sight) error {
 	var durations []sched.Time
 	for i := range sights {
-		if s := &sights[i]; s.phase == succeeded && !s.begun.IsZero() && !s.ended.Before(s.begun) {
-			durations = append(durations, sched.Time(s.ended.Sub(s.begun)))
+		if x := &sights[i]; x.phase == succeeded && !x.begun.IsZero() && !x.ended.Before(x.begun) {
+			durations = append(durations, sched.Time(x.ended.Sub(x.begun)))
 		}
+	}
+	var cut []sched.Time
+	for _, x := range s.cut {
+		cut = append(cut, x.ran)
 	}
 	if c.past == "" || len(durations) == 0 {
 		return nil
 	}
 	past, m, err := c.readPast(ctx, job)
 	if err == nil {
-		err = c.writePast(ctx, m, past, job, durations)
+		err = c.writePast(ctx, m, past, job, durations, cut)
 	}
 	if err != nil && !apierrors.IsConflict(err) {
 		log.FromContext(ctx).Error(err, "durations are not kept for later runs")
@@ -94,8 +99,8 @@ func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, sights []si
 	return err
 }
 
-func (c *reconciler) writePast(ctx context.Context, m *corev1.ConfigMap, past *live.Past, job *batchv1.Job, durations []sched.Time) error {
-	past.Add(job.Name, string(job.UID), []string{pastStage}, [][]sched.Time{durations})
+func (c *reconciler) writePast(ctx context.Context, m *corev1.ConfigMap, past *live.Past, job *batchv1.Job, won, cut []sched.Time) error {
+	past.Add(job.Name, string(job.UID), []string{pastStage}, [][]sched.Time{won}, [][]sched.Time{cut})
 	text, err := json.Marshal(past)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func TestPast(t *testing.T) {
 	if past := b.kept(); len(past.Runs) != 1 || len(past.Runs[0].Stages[0].Durations) != 3 {
 		t.Fatalf("%+v", past)
 	}
-	if err := b.remember(context.Background(), b.job(), sceneOf(b.job(), []*corev1.Pod{testPod(0, 0, corev1.PodSucceeded)}).sights); err != nil {
+	if err := b.remember(context.Background(), b.job(), &state{}, sceneOf(b.job(), []*corev1.Pod{testPod(0, 0, corev1.PodSucceeded)}).sights); err != nil {
 		t.Fatal(err)
 	}
 	if past := b.kept(); len(past.Runs) != 1 {
@@ -95,6 +95,56 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// A straggler that a clone has overtaken is kept as longer than it ran, although its pod is gone before the Job is complete.
+func TestPastKeepsWhatClonesCutOff(t *testing.T) {
+	for _, last := range []string{"the straggler", "another task"} { // that the Job ends with
+		job := owned(testJob(4))
+		job.Annotations = map[string]string{PolicyAnnotation: "spark:quantile=0.5,min_runtime=1s"}
+		b := newBench(t, job)
+		at := func(after time.Duration, done ...string) {
+			b.clock = epoch.Add(after)
+			pods := b.pods()
+			for i := range pods {
+				p := &pods[i]
+				switch name := p.Labels[TaskLabel] + p.Annotations[indexLabel] + "/" + p.Labels[AttemptLabel]; {
+				case slices.Contains(done, name):
+					p.Status.Phase = corev1.PodSucceeded
+					p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+						StartedAt: *p.Status.StartTime, FinishedAt: metav1.NewTime(b.clock)}}}}
+				case p.Status.Phase == "":
+					p.Status.Phase, p.Status.StartTime = corev1.PodRunning, ptr.To(metav1.NewTime(b.clock))
+					p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(b.clock)}}}}
+				default:
+					continue
+				}
+				if err := b.api.Status().Update(context.Background(), p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 4 {
+				if err := b.reconcile(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		at(0)
+		at(0)
+		at(5*time.Second, "0/0", "1/0")
+		if last == "the straggler" {
+			at(6*time.Second, "2/0")
+		}
+		at(20 * time.Second)
+		at(20 * time.Second)
+		at(25*time.Second, "3/1")
+		at(26*time.Second, "2/0")
+		at(27 * time.Second)
+		cut := b.kept().Runs[0].Stages[0].Cut
+		if !slices.Contains(cut, 25) {
+			t.Errorf("the Job ends with %s: cut off after %v, want 25 s among them", last, cut)
+		}
+	}
+}
+
 // Of the histories those are kept to which something was added last.
 func TestPrune(t *testing.T) {
 	b := newBench(t, testJob(1))
@@ -108,7 +158,7 @@ func TestPrune(t *testing.T) {
 		for range 2 - i%2 { // the second time is an update
 			job := testJob(1)
 			job.Name, job.UID = name, types.UID(name+b.clock.String())
-			if err := b.remember(context.Background(), job, sceneOf(job, pods).sights); err != nil {
+			if err := b.remember(context.Background(), job, &state{}, sceneOf(job, pods).sights); err != nil {
 				t.Fatal(err)
 			}
 			b.clock = b.clock.Add(90 * time.Minute)

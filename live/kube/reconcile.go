@@ -53,6 +53,7 @@ type state struct {
 	free   sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
 	spared indexSet            // interchangeable tasks that are over
 	past   *live.Past          // of earlier runs; nil as long as it was not asked for
+	cut    []cutOff            // attempts that were ended before they were done, in order of index and number
 	warned bool                // of the deadline that is at risk
 	next   time.Time           // when to come back if nothing happens; zero for never
 }
@@ -144,6 +145,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	now := c.now()
 	sc := sceneOf(job, pods)
 	s.meet(sc.sights, now)
+	s.cutBefore(sc.sights)
 	t, err := tallyOf(job, sc, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
 	if err != nil {
 		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
@@ -153,7 +155,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	}
 	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
 		if conditionOf(&t.status, batchv1.JobComplete) != nil {
-			if err := c.remember(ctx, job, sc.sights); err != nil {
+			if err := c.remember(ctx, job, s, sc.sights); err != nil {
 				return err
 			}
 		}
@@ -172,6 +174,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	}
 	switch {
 	case t.ended && t.success:
+		s.cutting(sc.sights, alive(pods), now)
 		return c.endLosers(ctx, job, t, pods)
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
 		return c.delete(ctx, alive(pods))
@@ -233,10 +236,11 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		return err
 	}
 	losers, others := s.run.surplus(seats)
-	if err := c.end(ctx, podsOf(sc.sights, losers), "not-needed", c.graceOf(job)); err != nil {
+	s.cutting(sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
+	if err := c.end(ctx, podsOf(sc.sights, losers), lostSurplus, c.graceOf(job)); err != nil {
 		return err
 	}
-	if err := c.end(ctx, podsOf(sc.sights, others), "not-needed", 0); err != nil {
+	if err := c.end(ctx, podsOf(sc.sights, others), lostSurplus, 0); err != nil {
 		return err
 	}
 	if s.run.wake != sched.Never {
