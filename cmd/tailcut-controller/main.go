@@ -81,6 +81,7 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "where Prometheus finds /metrics; 0 for nowhere")
 	f.StringVar(&o.ProbeAddress, "probe-address", ":8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
 	f.StringVar(&o.History, "history-namespace", "", "where to keep how long pods ran, for later Jobs of the same owner or name, in a ConfigMap for each (default: nowhere)")
+	f.BoolVar(&o.Winners, "winners", true, "say in ConfigMaps beside each Job, JOB-winners, which attempt won each task")
 	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "where to hold the lease, if there is more than one controller")
 	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller, and end")
 	f.StringVar(&image, "image", "tailcut-controller:latest", "image in the manifests")

@@ -40,6 +40,7 @@ type Options struct {
 	Chance          func(v *sched.View, law string) (p float64, ok bool)
 	AtRisk          float64       // chance below which it is said so
 	History         string        // namespace in which durations are kept for later Jobs; "" for none
+	Winners         bool          // keep which attempts won in ConfigMaps beside each Job
 	MaxClones       int           // at once, of all Jobs
 	ClonesPerSecond float64       // of all Jobs
 	ClonePriority   string        // priority class of clones; "" for that of the Job
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	c := &reconciler{
-		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History,
+		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History, winners: o.Winners,
 		policy: o.Policy, class: o.ClonePriority, grace: o.LoserGrace, nodeLost: o.NodeLost,
 		clones: newCloneGate(o.MaxClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
 	}

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -130,14 +131,14 @@ func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error,
 		if a.clone {
 			a.refused = now
 			s.comeBack(now.Add(refusedRetry))
-			c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating a clone of %s: %v", nameOfTask(job, a.index), refused)
+			c.events.Eventf(job, podOf(job, a), corev1.EventTypeWarning, "CloneRefused", "Create", "Error creating a clone of %s: %v", nameOfTask(job, a.index), refused)
 		}
 		return
 	}
 	s.comeBack(now.Add(unseenFor))
 	attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
 	if a.clone {
-		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
+		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
 	}
 }
 
@@ -145,6 +146,11 @@ func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error,
 func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
 	if !a.wanted {
 		a.wanted = true
-		c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
+		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
 	}
+}
+
+// podOf names the pod of an attempt, for events: those about different pods are not taken for repetitions of one.
+func podOf(job *batchv1.Job, a *attempt) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: podName(job, a.ref)}}
 }

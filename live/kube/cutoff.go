@@ -2,9 +2,11 @@ package kube
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -20,29 +22,43 @@ const (
 // cutOff is what is known of an attempt that was ended before it was done: it would have run for longer than that.
 type cutOff struct {
 	ref
-	ran sched.Time
+	ran sched.Time // 0 if its containers had not started
 }
 
-// cutting notes for how long attempts have run that are about to be ended. Their pods are soon gone, and without them a
-// history would know no stragglers but those that no clone has overtaken.
-func (s *state) cutting(sights []sight, ending []*corev1.Pod, now time.Time) {
+// cutting notes for how long attempts have run that are about to be ended, and tells of clones. Their pods are soon
+// gone, and without them a history would know no stragglers but those that no clone has overtaken.
+func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending []*corev1.Pod, now time.Time) {
 	for i := range sights {
 		x := &sights[i]
-		if x.begun.IsZero() || !now.After(x.begun) || !slices.Contains(ending, x.pod) {
+		if !slices.Contains(ending, x.pod) {
 			continue
 		}
-		s.cutAt(cutOff{x.ref, sched.Time(now.Sub(x.begun))})
+		ran := time.Duration(0)
+		if !x.begun.IsZero() {
+			ran = max(0, now.Sub(x.begun))
+		}
+		if s.cutAt(cutOff{x.ref, sched.Time(ran)}) && x.clone {
+			why := "the policy has ended it"
+			if at, _ := s.winners.find(ref{x.index, 0}); at < len(s.winners.all) && s.winners.all[at].index == x.index {
+				why = fmt.Sprintf("attempt %d finished first", s.winners.all[at].number)
+			} else if !isIndexed(job) {
+				why = "it is not needed any more"
+			}
+			c.events.Eventf(job, x.pod, corev1.EventTypeNormal, "CloneLost", "Delete", "attempt %d of %s, a clone, is ended after %v: %s",
+				x.number, nameOfTask(job, x.index), ran.Round(time.Second), why)
+		}
 	}
 }
 
 // cutAt notes one, the first time that it is told to end.
-func (s *state) cutAt(c cutOff) {
+func (s *state) cutAt(c cutOff) (fresh bool) {
 	at, known := slices.BinarySearchFunc(s.cut, c.ref, func(a cutOff, b ref) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.number, b.number))
 	})
 	if !known {
 		s.cut = slices.Insert(s.cut, at, c)
 	}
+	return !known
 }
 
 // cutBefore notes what an earlier controller has ended and whose pods are still there.

@@ -131,7 +131,7 @@ func TestRefusedClone(t *testing.T) {
 	if n := len(b.live()); n != 1 || refusals == 0 || len(told.Events) != refusals {
 		t.Fatalf("%d pods, %d refusals, %d events", n, refusals, len(told.Events))
 	}
-	if text, want := <-told.Events, "Warning FailedCreate Error creating a clone of index 0: no such priority class"; text != want {
+	if text, want := <-told.Events, "Warning CloneRefused Error creating a clone of index 0: no such priority class"; text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
 	b.refuse = nil

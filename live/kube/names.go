@@ -40,6 +40,9 @@ const (
 	clone    = "clone"
 )
 
+// WinnersLabel is on the ConfigMaps that say which attempts of a Job have won; its value is the Job's name.
+const WinnersLabel = "tailcut.dev/winners-of"
+
 // On ConfigMaps that keep durations of earlier Jobs.
 const (
 	historyLabel    = "tailcut.dev/history"

@@ -83,7 +83,9 @@ func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, s *state, s
 	}
 	var cut []sched.Time
 	for _, x := range s.cut {
-		cut = append(cut, x.ran)
+		if x.ran > 0 {
+			cut = append(cut, x.ran)
+		}
 	}
 	if c.past == "" || len(durations) == 0 {
 		return nil

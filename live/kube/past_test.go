@@ -101,32 +101,7 @@ func TestPastKeepsWhatClonesCutOff(t *testing.T) {
 		job := owned(testJob(4))
 		job.Annotations = map[string]string{PolicyAnnotation: "spark:quantile=0.5,min_runtime=1s"}
 		b := newBench(t, job)
-		at := func(after time.Duration, done ...string) {
-			b.clock = epoch.Add(after)
-			pods := b.pods()
-			for i := range pods {
-				p := &pods[i]
-				switch name := p.Labels[TaskLabel] + p.Annotations[indexLabel] + "/" + p.Labels[AttemptLabel]; {
-				case slices.Contains(done, name):
-					p.Status.Phase = corev1.PodSucceeded
-					p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-						StartedAt: *p.Status.StartTime, FinishedAt: metav1.NewTime(b.clock)}}}}
-				case p.Status.Phase == "":
-					p.Status.Phase, p.Status.StartTime = corev1.PodRunning, ptr.To(metav1.NewTime(b.clock))
-					p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(b.clock)}}}}
-				default:
-					continue
-				}
-				if err := b.api.Status().Update(context.Background(), p); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for range 4 {
-				if err := b.reconcile(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		at := b.play
 		at(0)
 		at(0)
 		at(5*time.Second, "0/0", "1/0")

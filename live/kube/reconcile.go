@@ -33,6 +33,7 @@ type reconciler struct {
 	chance    func(v *sched.View, law string) (p float64, ok bool)
 	atRisk    float64
 	past      string        // namespace where histories are kept; "" for none
+	winners   bool          // to be written beside each Job
 	policy    string        // of Jobs that name none
 	class     string        // priority class of clones
 	grace     time.Duration // of losers; 0 for that of their pods
@@ -46,16 +47,17 @@ type reconciler struct {
 
 // state is what is kept of a Job. One call of Reconcile at a time has it.
 type state struct {
-	uid    types.UID
-	run    *run
-	unseen map[ref]time.Time   // pods that were made and have not come by the watch, and when
-	wrong  string              // annotation that was complained about
-	free   sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
-	spared indexSet            // interchangeable tasks that are over
-	past   *live.Past          // of earlier runs; nil as long as it was not asked for
-	cut    []cutOff            // attempts that were ended before they were done, in order of index and number
-	warned bool                // of the deadline that is at risk
-	next   time.Time           // when to come back if nothing happens; zero for never
+	uid     types.UID
+	run     *run
+	unseen  map[ref]time.Time   // pods that were made and have not come by the watch, and when
+	wrong   string              // annotation that was complained about
+	free    sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
+	spared  indexSet            // interchangeable tasks that are over
+	past    *live.Past          // of earlier runs; nil as long as it was not asked for
+	winners winners
+	cut     []cutOff  // attempts that were ended before they were done, in order of index and number
+	warned  bool      // of the deadline that is at risk
+	next    time.Time // when to come back if nothing happens; zero for never
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -153,6 +155,13 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	if at := deadlineOf(job, &t.status); at != nil && !t.ended {
 		s.comeBack(*at)
 	}
+	if err := c.loadWinners(ctx, job, &s.winners); err != nil {
+		return err
+	}
+	c.crown(job, s, t, sc.sights)
+	if err := c.saveWinners(ctx, job, s, t.ended, now); err != nil {
+		return err
+	}
 	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
 		if conditionOf(&t.status, batchv1.JobComplete) != nil {
 			if err := c.remember(ctx, job, s, sc.sights); err != nil {
@@ -174,7 +183,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	}
 	switch {
 	case t.ended && t.success:
-		s.cutting(sc.sights, alive(pods), now)
+		c.cutting(job, s, sc.sights, alive(pods), now)
 		return c.endLosers(ctx, job, t, pods)
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
 		return c.delete(ctx, alive(pods))
@@ -222,12 +231,6 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		s.run = nil // and the next one is made from what there is
 		return err
 	}
-	for _, a := range s.run.won {
-		if a.clone {
-			c.events.Eventf(job, nil, corev1.EventTypeNormal, "CloneWon", "Commit", "attempt %d of %s, a clone, finished first", a.number, nameOfTask(job, a.index))
-		}
-	}
-	s.run.won = nil
 	if s.run.gaveUp() {
 		s.comeBack(now)
 		return nil
@@ -236,7 +239,7 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		return err
 	}
 	losers, others := s.run.surplus(seats)
-	s.cutting(sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
+	c.cutting(job, s, sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
 	if err := c.end(ctx, podsOf(sc.sights, losers), lostSurplus, c.graceOf(job)); err != nil {
 		return err
 	}

@@ -45,7 +45,6 @@ type run struct {
 	sights  map[ref]*sight // of this step
 	over    indexSet       // of this step
 	facts   []sched.Event
-	won     []*attempt // since the run's user looked last
 }
 
 // history is what happened to an index.
@@ -336,9 +335,6 @@ func (r *run) advance(at sched.Time) error {
 				r.untie(a)
 				if a.fate == spent {
 					a.fate = won
-					if r.open {
-						r.won = append(r.won, a)
-					}
 				}
 			}
 		case sched.Wake:
