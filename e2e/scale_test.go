@@ -160,7 +160,7 @@ type server struct {
 // measured runs our controller with the bounds that Kubernetes' own has here.
 func (c *cluster) measured() (stop func(), who server) {
 	c.t.Helper()
-	pid, stop := c.controllerAt("127.0.0.1:8080", "--kube-api-qps=1000", "--kube-api-burst=2000", "--max-clones=1000", "--clones-per-second=1000")
+	pid, stop := c.controllerAt("127.0.0.1:8080", "--kube-api-qps=1000", "--kube-api-burst=2000", "--max-clones=1000", "--max-clones-per-namespace=1000", "--clones-per-second=1000")
 	c.answers("127.0.0.1:8080")
 	return stop, server{"tailcut-controller", pid, "http://127.0.0.1:8080/metrics", ""}
 }

@@ -74,6 +74,7 @@ func newCommand(started *bool) *cobra.Command {
 	f.IntVar(&o.Burst, "kube-api-burst", 200, "requests at once to the API server after a pause")
 	f.StringVar(&o.Policy, "policy", defaultPolicy, "policy of Jobs that name none; 'tailcut policies' lists them")
 	f.IntVar(&o.MaxClones, "max-clones", 100, "clones at once, of all Jobs together")
+	f.IntVar(&o.NamespaceClones, "max-clones-per-namespace", 0, "clones at once, of the Jobs of one namespace (default: half of --max-clones, all of them with --namespace)")
 	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "how fast clones are started, of all Jobs together")
 	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
 	f.DurationVar(&o.LoserGrace, "loser-grace", time.Second, "how long a loser may take to end, if its pod's own grace period is not shorter; 0 for that period")
@@ -95,8 +96,13 @@ func newCommand(started *bool) *cobra.Command {
 			return fmt.Errorf("--policy: %w", err)
 		}
 		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
-		if o.MaxClones < 0 || !(o.ClonesPerSecond > 0) {
-			return fmt.Errorf("--max-clones must not be negative, and --clones-per-second must be above 0")
+		if o.MaxClones < 0 || o.NamespaceClones < 0 || !(o.ClonesPerSecond > 0) {
+			return fmt.Errorf("--max-clones and --max-clones-per-namespace must not be negative, and --clones-per-second must be above 0")
+		}
+		if !f.Changed("max-clones-per-namespace") {
+			if o.NamespaceClones = o.MaxClones; o.Namespace == "" {
+				o.NamespaceClones = (o.MaxClones + 1) / 2
+			}
 		}
 		if o.LoserGrace < 0 || o.NodeLost < 0 {
 			return fmt.Errorf("--loser-grace and --lost-node-after must not be negative")

@@ -43,6 +43,7 @@ type Options struct {
 	Winners         bool          // keep which attempts won in ConfigMaps beside each Job
 	MaxClones       int           // at once, of all Jobs
 	ClonesPerSecond float64       // of all Jobs
+	NamespaceClones int           // at once, of the Jobs of one namespace
 	ClonePriority   string        // priority class of clones; "" for that of the Job
 	LoserGrace      time.Duration // for which losers may take to end; 0 for their own grace periods
 	NodeLost        time.Duration // after which a node that is not ready is taken for gone, for losers; 0 for never
@@ -83,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 		LeaderElection: o.LeaderElection != "", LeaderElectionNamespace: o.LeaderElection, LeaderElectionID: "tailcut-controller",
 		LeaderElectionReleaseOnCancel: true,
 		// or it would list them
-		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Node{}}}},
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Node{}, &corev1.PersistentVolumeClaim{}}}},
 	})
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func Run(ctx context.Context, o Options) error {
 	c := &reconciler{
 		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History, winners: o.Winners,
 		policy: o.Policy, class: o.ClonePriority, grace: o.LoserGrace, nodeLost: o.NodeLost,
-		clones: newCloneGate(o.MaxClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
+		clones: newCloneGate(o.MaxClones, o.NamespaceClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
 	}
 	err = ctrl.NewControllerManagedBy(m).For(&batchv1.Job{}).Owns(&corev1.Pod{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c)

@@ -24,7 +24,7 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, sig
 			}
 		}
 	}
-	c.clones.hold(job.UID, clones)
+	c.clones.hold(job, clones)
 	s.run.promote(func(a *attempt) bool { _, made := s.unseen[a.ref]; return made || a.seen })
 	missing := s.run.missing()
 	room := len(missing)
@@ -73,11 +73,17 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 	case job.Annotations[DryRunAnnotation] == "true":
 		c.dryClone(job, s, a)
 		return false
-	case !c.clones.take(job.UID, now):
-		s.comeBack(now.Add(cloneRetry))
-		return false
 	}
-	return true
+	ok, full := c.clones.take(job, now)
+	if !ok {
+		s.comeBack(now.Add(cloneRetry))
+	}
+	if full != "" && !a.held {
+		a.held = true
+		c.events.Eventf(job, podOf(job, a), corev1.EventTypeWarning, "CloneRefused", "Create", "attempt %d of %s, a clone, has to wait: %s",
+			a.number, nameOfTask(job, a.index), full)
+	}
+	return ok
 }
 
 // makePods makes the pods of attempts. If one of originals cannot be made, that is an error and the others wait. Clones

@@ -148,7 +148,7 @@ func liveThrough(rt *rapid.T, t *testing.T, job *batchv1.Job, l *luck, policy st
 	job = job.DeepCopy()
 	job.Annotations = map[string]string{PolicyAnnotation: policy, CloneBudgetAnnotation: "none"}
 	b := newBench(t, job)
-	b.clones = newCloneGate(1000, 1000)
+	b.clones = newCloneGate(1000, 1000, 1000)
 	type fated struct {
 		course
 		end  time.Time
@@ -221,7 +221,7 @@ func liveThrough(rt *rapid.T, t *testing.T, job *batchv1.Job, l *luck, policy st
 		}
 		if rapid.IntRange(0, 19).Draw(rt, "dies") == 19 {
 			b.restart()
-			b.clones = newCloneGate(1000, 1000)
+			b.clones = newCloneGate(1000, 1000, 1000)
 		}
 	}
 	rt.Fatalf("the Job does not end: %+v", o.status)

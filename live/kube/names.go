@@ -18,6 +18,7 @@ const (
 	CloneBudgetAnnotation = "tailcut.dev/clone-budget" // clones of the Job at once, or none for no limit
 	// "true": attempts can go on from an offset that another one has reported
 	ResumableAnnotation = "tailcut.dev/resumable"
+	ClonesAnnotation    = "tailcut.dev/clones"  // never, or allowed where the controller would start none
 	DryRunAnnotation    = "tailcut.dev/dry-run" // "true": decide about clones and start none
 	// how long a loser may take to end, if its own grace period is not shorter; a duration
 	LoserGraceAnnotation = "tailcut.dev/loser-grace"

@@ -55,6 +55,7 @@ type state struct {
 	spared  indexSet            // interchangeable tasks that are over
 	past    *live.Past          // of earlier runs; nil as long as it was not asked for
 	winners winners
+	clones  verdictOnClones
 	cut     []cutOff  // attempts that were ended before they were done, in order of index and number
 	warned  bool      // of the deadline that is at risk
 	next    time.Time // when to come back if nothing happens; zero for never

@@ -75,6 +75,7 @@ type attempt struct {
 	node    string    // "" before it has one
 	told    float64   // progress
 	wanted  bool      // an event said that it would be made if this was no dry run
+	held    bool      // an event said that there is no room for it
 	offset  int64     // that it goes on from
 	refused time.Time // when the API server did not let a clone be made; zero for never
 }

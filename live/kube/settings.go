@@ -36,11 +36,14 @@ func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state
 		}
 		s.clones = int(n)
 	}
-	if isQueue(job) {
+	why, err := c.cloneable(ctx, job, st)
+	if err != nil {
+		return s, err
+	}
+	if isQueue(job) || why != "" {
 		s.attempts = 1
 	}
-	_, _, err := loserGrace(job)
-	if err != nil {
+	if _, _, err := loserGrace(job); err != nil {
 		return s, err
 	}
 	if s.deadline, err = aimOf(job); err != nil || s.law != "" {

@@ -281,9 +281,6 @@ func (t *tally) suspension(job *batchv1.Job, now time.Time) {
 		setCondition(st, batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed", now)
 		st.StartTime = ptr.To(metav1.NewTime(now))
 	}
-	if suspended(job) {
-		st.StartTime = nil
-	}
 }
 
 func suspended(job *batchv1.Job) bool { return ptr.Deref(job.Spec.Suspend, false) }

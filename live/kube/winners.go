@@ -28,7 +28,8 @@ import (
 // mebibyte that an object may have.
 const winnersPerMap = 3000
 
-// winnersEvery is how often at most what is won is written, until the Job ends: the more there is to write the less often.
+// winnersEvery is how often at most what is won is written, until the Job ends: the more there is to write the less
+// often.
 func winnersEvery(job *batchv1.Job) time.Duration {
 	return min(time.Second+time.Duration(tasksOf(job))*time.Millisecond, 10*time.Second)
 }
@@ -116,8 +117,8 @@ func (t *tally) counts(job *batchv1.Job, x *sight) bool {
 	return slices.Contains(t.status.UncountedTerminatedPods.Succeeded, x.pod.UID)
 }
 
-// saveWinners writes what is won: at once if the Job ends, else not all the time. What the API server refuses for good is
-// told once, and not tried again.
+// saveWinners writes what is won: at once if the Job ends, else not all the time. What the API server refuses for
+// good is told once, and not tried again.
 func (c *reconciler) saveWinners(ctx context.Context, job *batchv1.Job, s *state, ends bool, now time.Time) error {
 	w := &s.winners
 	if !c.winners || w.off || w.dirty.Len() == 0 {
@@ -214,7 +215,8 @@ func (c *reconciler) loadWinners(ctx context.Context, job *batchv1.Job, w *winne
 		if owner := metav1.GetControllerOf(m); owner == nil || owner.UID != job.UID {
 			continue
 		}
-		rows, _ := csv.NewReader(strings.NewReader(m.Data[winnersKey])).ReadAll() // what somebody has damaged is written anew
+		// what somebody has damaged is written anew
+		rows, _ := csv.NewReader(strings.NewReader(m.Data[winnersKey])).ReadAll()
 		for _, row := range rows[min(1, len(rows)):] {
 			if len(row) != len(winnersHeader) {
 				break
