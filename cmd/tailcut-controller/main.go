@@ -7,17 +7,16 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/kube"
@@ -25,9 +24,6 @@ import (
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
-
-//go:embed manifests.yaml
-var manifests string
 
 // defaultPolicy is for Jobs that name none. Spark's own quantile, 0.9, is out of reach while a slow node holds more
 // than a tenth of the tasks; half of the tasks are done even if the slow node holds almost as many. Pods take seconds
@@ -79,39 +75,46 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
 	f.DurationVar(&o.LoserGrace, "loser-grace", time.Second, "how long a loser may take to end, if its pod's own grace period is not shorter; 0 for that period")
 	f.DurationVar(&o.NodeLost, "lost-node-after", 30*time.Second, "remove losers from a node that has not been ready for so long; 0 for never")
-	f.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "where Prometheus finds /metrics; 0 for nowhere")
-	f.StringVar(&o.ProbeAddress, "probe-address", ":8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
+	f.StringVar(&o.MetricsAddress, "metrics-address", "127.0.0.1:8080", "where Prometheus finds /metrics; beyond loopback over HTTPS, for whoever may get /metrics; 0 for nowhere")
+	f.StringVar(&o.ProbeAddress, "probe-address", "127.0.0.1:8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
 	f.StringVar(&o.History, "history-namespace", "", "where to keep how long pods ran, for later Jobs of the same owner or name, in a ConfigMap for each (default: nowhere)")
 	f.BoolVar(&o.Winners, "winners", true, "say in ConfigMaps beside each Job, JOB-winners, which attempt won each task")
 	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "where to hold the lease, if there is more than one controller")
-	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller, and end")
+	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller with the other flags, and end")
 	f.StringVar(&image, "image", "tailcut-controller:latest", "image in the manifests")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if print {
-			_, err := io.WriteString(cmd.OutOrStdout(), strings.ReplaceAll(manifests, "IMAGE", image))
+		if err := check(&o, f); err != nil {
 			return err
 		}
-		if _, err := policyOf(o.Policy, true); err != nil {
-			return fmt.Errorf("--policy: %w", err)
+		if print {
+			return printManifests(cmd.OutOrStdout(), f, image)
 		}
 		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
-		if o.MaxClones < 0 || o.NamespaceClones < 0 || !(o.ClonesPerSecond > 0) {
-			return fmt.Errorf("--max-clones and --max-clones-per-namespace must not be negative, and --clones-per-second must be above 0")
-		}
-		if !f.Changed("max-clones-per-namespace") {
-			if o.NamespaceClones = o.MaxClones; o.Namespace == "" {
-				o.NamespaceClones = (o.MaxClones + 1) / 2
-			}
-		}
-		if o.LoserGrace < 0 || o.NodeLost < 0 {
-			return fmt.Errorf("--loser-grace and --lost-node-after must not be negative")
-		}
 		o.Log = slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
 		*started = true
 		return kube.Run(cmd.Context(), o)
 	}
 	return cmd
+}
+
+// check checks the flags, and sets what follows from others.
+func check(o *kube.Options, f *pflag.FlagSet) error {
+	if _, err := policyOf(o.Policy, true); err != nil {
+		return fmt.Errorf("--policy: %w", err)
+	}
+	if o.MaxClones < 0 || o.NamespaceClones < 0 || !(o.ClonesPerSecond > 0) {
+		return fmt.Errorf("--max-clones and --max-clones-per-namespace must not be negative, and --clones-per-second must be above 0")
+	}
+	if !f.Changed("max-clones-per-namespace") {
+		if o.NamespaceClones = o.MaxClones; o.Namespace == "" {
+			o.NamespaceClones = (o.MaxClones + 1) / 2
+		}
+	}
+	if o.LoserGrace < 0 || o.NodeLost < 0 {
+		return fmt.Errorf("--loser-grace and --lost-node-after must not be negative")
+	}
+	return nil
 }
 
 // policyOf makes the policy of one Job. To plan anew for a deadline is to begin clones anew: pods take seconds for

@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tailcut/tailcut/sched"
 )
@@ -80,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 		caches.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
 	}
 	m, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Cache: caches, Metrics: server.Options{BindAddress: o.MetricsAddress}, HealthProbeBindAddress: o.ProbeAddress,
+		Scheme: scheme, Cache: caches, Metrics: metricsOptions(o.MetricsAddress), HealthProbeBindAddress: o.ProbeAddress,
 		LeaderElection: o.LeaderElection != "", LeaderElectionNamespace: o.LeaderElection, LeaderElectionID: "tailcut-controller",
 		LeaderElectionReleaseOnCancel: true,
 		// or it would list them
