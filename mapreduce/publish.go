@@ -56,7 +56,9 @@ func publish(out, run, draft string, parts []Part) error {
 	}
 	success := filepath.Join(out, SuccessName)
 	if err := os.Remove(success); err == nil {
-		err = syncDir(out)
+		if err := syncDir(out); err != nil {
+			return err
+		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -230,7 +230,8 @@ func TestFailureBudget(t *testing.T) {
 	t.Run("counts no failure of a clone, and clones the task no more", func(t *testing.T) {
 		w := newWorld(t, DefaultLimits(), 3)
 		j := w.arrive(tasks(1))
-		a, one, two := w.launch(0, 0), w.launch(0, 0), w.launch(0, 0)
+		a, one := w.launch(0, 0), w.launch(0, 0)
+		w.launch(0, 0) // another clone
 		want(t, "decisions", w.at(1, failed(one)), "")
 		if task := w.View().Task(0); task.Failures != 0 || !task.NoClones || w.View().CanClone(0) {
 			t.Errorf("task is %+v, and may be cloned: %v", task, w.View().CanClone(0))
@@ -238,8 +239,9 @@ func TestFailureBudget(t *testing.T) {
 		w.refuse(ErrAttempts, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Straggling); return err })
 		w.at(2, lostMachine(0), joined(0)) // and with it the original and the other clone
 		w.at(3, joined(0))
-		a, two = w.launch(0, 0), a
-		want(t, "decisions", w.at(4, done(a), failed(two)), "commit 0#3, close 0")
+		late := a
+		a = w.launch(0, 0)
+		want(t, "decisions", w.at(4, done(a), failed(late)), "commit 0#3, close 0")
 		if s := w.View().Job(j).State; s != JobSucceeded {
 			t.Errorf("job is in state %d", s)
 		}

@@ -76,7 +76,7 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		return err
 	}
 	defer syscall.Close(w)
-	if max(int(r), w) >= most { // the system gives the lowest that are free
+	if max(r.descriptor(), w) >= most { // the system gives the lowest that are free
 		r.close()
 		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
 	}

@@ -38,6 +38,8 @@ func newPipe() (r pipe, w int, err error) {
 	return pipe(p[0]), p[1], unix.SetNonblock(p[0], true)
 }
 
+func (r pipe) descriptor() int { return int(r) }
+
 func (r pipe) close() { unix.Close(int(r)) }
 
 // left tells whether something of an attempt whose group was killed can still be seen: who has its progress pipe, or

@@ -11,7 +11,10 @@ import (
 func attributes(*int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // pipe is the end of a pipe to read from.
-type pipe struct{ *os.File }
+type pipe struct {
+	*os.File
+	number int // of the descriptor; to ask the file for it would make reads wait in the kernel
+}
 
 // newPipe makes a pipe whose ends no child inherits unasked.
 func newPipe() (r pipe, w int, err error) {
@@ -24,10 +27,12 @@ func newPipe() (r pipe, w int, err error) {
 	syscall.CloseOnExec(p[0])
 	syscall.CloseOnExec(p[1])
 	err = syscall.SetNonblock(p[0], true) // for the runtime to poll it
-	return pipe{os.NewFile(uintptr(p[0]), "progress")}, p[1], err
+	return pipe{os.NewFile(uintptr(p[0]), "progress"), p[0]}, p[1], err
 }
 
 func (r pipe) close() { r.Close() }
+
+func (r pipe) descriptor() int { return r.number }
 
 // left is not asked here: what has left its group is not found.
 func (p *process) left() bool { return false }
