@@ -141,6 +141,30 @@ func TestCutSplits(t *testing.T) {
 	}
 }
 
+// Hundreds of thousands of tiny files are work for many tasks, though they have few bytes, and none of them is lost.
+func TestCutTinyFiles(t *testing.T) {
+	var files []File
+	for i := range 300_000 {
+		files = append(files, File{Path: Path(fmt.Sprint(i)), Size: 1})
+	}
+	splits := CutSplits(files, DefaultSplitSize)
+	if len(splits) != 74 { // 300,000 / 4,096
+		t.Errorf("%d splits", len(splits))
+	}
+	next := 0
+	for _, s := range splits {
+		for _, r := range s {
+			if r.File != files[next] || r.Offset != 0 || r.Length != 1 {
+				t.Fatalf("%+v where %+v is due", r, files[next])
+			}
+			next++
+		}
+	}
+	if next != len(files) {
+		t.Errorf("%d of %d files", next, len(files))
+	}
+}
+
 func TestListInputs(t *testing.T) {
 	dir := makeInput(t, map[string]string{"b": "b", "a/2": "", "a/10": "x", "a.x": "y", "c\xff": "z",
 		"out/part-00000": "p", "out/_SUCCESS": "", "out/_tailcut/journal": "j"})
