@@ -8,8 +8,8 @@ import (
 // DefaultSplitSize is the size of a split in bytes when the job names none.
 const DefaultSplitSize = 8 << 20
 
-// mostFiles is how many files a split has pieces of at most. To open a file takes as long as to map some 10 KB of it, so
-// that hundreds of thousands of tiny files are work for many tasks, however few bytes they have.
+// mostFiles is how many files a split has pieces of at most. To open a file takes as long as to map some 10 KB of it,
+// so hundreds of thousands of tiny files are work for many tasks, however few bytes they have.
 const mostFiles = 4096
 
 // Range is a stretch of a file. The records of a range are the lines whose first byte lies in it.
@@ -33,8 +33,8 @@ func (s Split) Bytes() int64 {
 
 // CutSplits cuts the files, taken one after the other, every size bytes, and sooner where a split would have pieces of
 // more than mostFiles files. All splits but those and the last hold exactly size bytes, so that tasks are alike: small
-// files share a split, large ones (and small ones that lie across a cut) are divided. Empty files are in no split; without any byte there is no split at all. The result is a function of the
-// arguments; size must be at least 1.
+// files share a split, large ones (and small ones that lie across a cut) are divided. Empty files are in no split;
+// without any byte there is no split at all. The result is a function of the arguments; size must be at least 1.
 func CutSplits(files []File, size int64) []Split {
 	var splits []Split
 	var split Split

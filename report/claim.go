@@ -148,14 +148,12 @@ func (c *Claim) word() string {
 	return strings.ToUpper(string(c.Verdict))
 }
 
-// reasons is the claims that fail as expected, with why. Claims of one reason stand together.
+// reasons is the claims that fail as expected, with why, in the page's order.
 func (p *Page) reasons() (reasons []Known) {
-	for _, k := range p.Known {
-		for _, s := range p.Sections {
-			for _, c := range s.Claims {
-				if c.Known == k.Why && strings.Contains(c.What, k.What) {
-					reasons = append(reasons, Known{c.What, k.Why})
-				}
+	for _, s := range p.Sections {
+		for _, c := range s.Claims {
+			if c.Known != "" {
+				reasons = append(reasons, Known{c.What, c.Known})
 			}
 		}
 	}

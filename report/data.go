@@ -69,7 +69,7 @@ func exact(cell any) string {
 // WriteJSON writes the page as one object with the schema "tailcut.report/v1". JSON has no infinities: they are the
 // strings "+Inf" and "-Inf", and NaN is null.
 func (p *Page) WriteJSON(w io.Writer) error {
-	finite := Page{Name: p.Name, Title: p.Title, Intro: p.Intro, Sections: make([]Section, len(p.Sections))}
+	finite := Page{Name: p.Name, Title: p.Title, Intro: p.Intro, Known: p.Known, Sections: make([]Section, len(p.Sections))}
 	for i, s := range p.Sections {
 		tables := make([]Table, len(s.Tables))
 		for j, t := range s.Tables {

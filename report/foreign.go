@@ -122,7 +122,7 @@ func (p *Page) shown() *Page {
 		claims := append([]Claim(nil), s.Claims...)
 		for i := range claims {
 			c := &claims[i]
-			c.What, c.Published, c.Measured = Lines(c.What), Lines(c.Published), Lines(c.Measured)
+			c.What, c.Published, c.Measured, c.Known = Lines(c.What), Lines(c.Published), Lines(c.Measured), Lines(c.Known)
 		}
 		s.Tables, s.Plots, s.Claims = tables, plots, claims
 		q.Sections = append(q.Sections, s)
