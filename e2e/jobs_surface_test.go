@@ -13,6 +13,9 @@ import (
 // Clones cut off two stragglers of two minutes. Each clone has its events, the last one too; the Job's ConfigMap says who won; and the plan that is made from
 // the history still recommends the clones.
 func TestWinnersAndHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
 	c := newCluster(t)
 	defer c.controller("--history-namespace", "default")()
 	c.must(fmt.Sprintf(straggling, "cut", ""), "create", "-f", "-")
@@ -46,6 +49,9 @@ func TestWinnersAndHistory(t *testing.T) {
 // The manifests are what the API server takes. Without a controller a Job cannot be deleted, until somebody does what docs/kubernetes.md says; and a Job of
 // Kubernetes' own controller is adopted as it says there.
 func TestUninstallAndAdopt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
 	c := newCluster(t)
 	manifests, err := exec.Command(filepath.Join(c.bin, "tailcut-controller"), "--print-manifests").Output()
 	if err != nil {
