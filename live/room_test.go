@@ -1,6 +1,7 @@
 package live
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -10,9 +11,12 @@ import (
 // A machine of eight slots has room for three attempts. None of the refusals is a failure, or a retry, or an attempt.
 func TestRunRefused(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
+		var mu sync.Mutex // attempts end beside each other
 		running := map[sched.AttemptID]bool{}
 		exec := newFake(t, newDisk(), nil)
 		exec.fate = func(a Attempt) fate {
+			mu.Lock()
+			defer mu.Unlock()
 			for id := range running {
 				if exec.kills[id] == nil {
 					delete(running, id)
@@ -22,7 +26,11 @@ func TestRunRefused(t *testing.T) {
 				return fate{refused: true}
 			}
 			running[a.ID] = true
-			return fate{takes: 10 * ms, then: func() { delete(running, a.ID) }}
+			return fate{takes: 10 * ms, then: func() {
+				mu.Lock()
+				defer mu.Unlock()
+				delete(running, a.ID)
+			}}
 		}
 		h := header(1, 0, 20)
 		h.Machines[0].Slots = 8

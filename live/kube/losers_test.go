@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,12 +17,15 @@ import (
 
 // deletions notes with which grace period pods are deleted; -1 for their own.
 func (b *bench) deletions() map[string]int64 {
+	var mu sync.Mutex // the controller makes its requests beside each other
 	graces := map[string]int64{}
 	b.client = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			var all client.DeleteOptions
 			all.ApplyOptions(opts)
+			mu.Lock()
 			graces[o.GetName()] = ptr.Deref(all.GracePeriodSeconds, -1)
+			mu.Unlock()
 			return c.Delete(ctx, o, opts...)
 		},
 	})
