@@ -43,6 +43,7 @@ type Cell struct {
 	Policy int // index of Experiment.Policies
 	Run    int // from 0
 	Stats
+	Paired Paired
 	Events int64         // see Result
 	Wall   time.Duration // that the run took; the only thing here that is not the same each time
 }
@@ -60,6 +61,7 @@ func (e *Experiment) Run(ctx context.Context) (*Comparison, error) {
 	x := &Comparison{Cells: make([]Cell, len(e.Policies)*runs), Runs: runs}
 	workers := runtime.GOMAXPROCS(0)
 	simulators := make([]Simulator, workers)
+	pairs := newPairing(len(e.Policies), runs)
 	d := delivery{done: e.Done, waiting: map[int]*Result{}, cells: x.Cells}
 	err := each(ctx, len(x.Cells), workers, func(worker, i int) error {
 		c := &x.Cells[i]
@@ -68,6 +70,7 @@ func (e *Experiment) Run(ctx context.Context) (*Comparison, error) {
 		if err != nil {
 			return err
 		}
+		pairs.add(c, res.Jobs)
 		return d.add(i, res)
 	})
 	if err != nil {
@@ -163,7 +166,7 @@ func (x *Comparison) Difference(policy, reference int, of func(*Cell) float64) E
 }
 
 // AllSucceeded tells whether no job failed in any run of a policy. Means of flow times are of the jobs that succeeded,
-// so those of two policies can be compared only if all did under both.
+// so those of two policies are of the same jobs only if all did under both; Versus compares them otherwise.
 func (x *Comparison) AllSucceeded(policy int) bool {
 	for i := range x.Of(policy) {
 		if x.Of(policy)[i].Failed > 0 {

@@ -71,7 +71,8 @@ type simulateSummary struct {
 	MeanFlowCI95      *float64 `json:"mean_flow_ci95_seconds"`
 	DifferenceSeconds *float64 `json:"difference_seconds"`
 	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
-	DifferenceRatio   *float64 `json:"difference_ratio"` // of the first policy's mean flow time
+	DifferenceRatio   *float64 `json:"difference_ratio"` // of the first policy's mean flow time of the same jobs
+	DifferenceJobs    *float64 `json:"difference_jobs"`  // of a run, on average: those that succeeded under both
 	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
 	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
 	FruitlessSeconds  float64  `json:"fruitless_seconds"`
@@ -114,9 +115,6 @@ func number(x float64) *float64 {
 // failed returns the number of jobs of a run that failed.
 func failed(c *sim.Cell) float64 { return float64(c.Failed) }
 
-// comparable tells whether the mean flow times of a policy and of the first one are over the same jobs: over all.
-func (s *simulation) comparable(policy int) bool { return s.AllSucceeded(0) && s.AllSucceeded(policy) }
-
 func (s *simulation) summary(policy int) simulateSummary {
 	mean := func(of func(*sim.Cell) float64) float64 { return s.Mean(policy, of).Mean }
 	flow := s.Mean(policy, sim.MeanFlow)
@@ -129,11 +127,10 @@ func (s *simulation) summary(policy int) simulateSummary {
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
 		DeadlineMetRatio: number(mean(deadlinesMet)),
 	}
-	if policy > 0 && s.comparable(policy) {
-		d := s.Difference(policy, 0, sim.MeanFlow)
-		r.DifferenceSeconds, r.DifferenceCI95 = number(d.Mean), number(d.Half)
-		if first := s.Mean(0, sim.MeanFlow).Mean; first > 0 {
-			r.DifferenceRatio = number(d.Mean / first)
+	if v := s.Versus(policy); policy > 0 && v.Jobs > 0 {
+		r.DifferenceSeconds, r.DifferenceCI95, r.DifferenceJobs = number(v.Difference.Mean), number(v.Difference.Half), number(v.Jobs)
+		if v.First > 0 {
+			r.DifferenceRatio = number(v.Difference.Mean / v.First)
 		}
 	}
 	return r
@@ -157,7 +154,7 @@ func (s *simulation) printTable(w io.Writer) error {
 		fmt.Fprintf(w, "No policy that completes all jobs can have a mean flow time below %s.\n", humanSeconds(s.bound))
 	}
 	if !all {
-		fmt.Fprintln(w, "Flow times are of the jobs that succeeded; policies under which jobs failed are not compared with the first.")
+		fmt.Fprintln(w, "Flow times are of the jobs that succeeded. Where jobs failed, a policy is compared with the first over those that succeeded under both; their number is given.")
 	}
 	s.printTold(w)
 	if s.Runs > 1 {
@@ -276,17 +273,20 @@ func (s *simulation) row(policy int) table.Row {
 	return row
 }
 
-// versus says by how much a policy's mean flow time differs from the first one's.
+// versus says by how much a policy's mean flow time differs from the first one's, and over how many jobs if not all.
 func (s *simulation) versus(policy int) string {
-	first := s.Mean(0, sim.MeanFlow).Mean
-	if policy == 0 || first == 0 || !s.comparable(policy) {
+	v := s.Versus(policy)
+	if policy == 0 || v.Jobs == 0 || v.First == 0 {
 		return ""
 	}
-	d := s.Difference(policy, 0, sim.MeanFlow)
-	if s.Runs == 1 {
-		return fmt.Sprintf("%+.1f %%", 100*d.Mean/first)
+	text := fmt.Sprintf("%+.1f %%", 100*v.Difference.Mean/v.First)
+	if v.Difference.N > 1 {
+		text = fmt.Sprintf("%+.1f ± %.1f %%", 100*v.Difference.Mean/v.First, 100*v.Difference.Half/v.First)
 	}
-	return fmt.Sprintf("%+.1f ± %.1f %%", 100*d.Mean/first, 100*d.Half/first)
+	if all := len(s.workload.Jobs); v.Jobs < float64(all) {
+		text += fmt.Sprintf(", %s of %d jobs", strconv.FormatFloat(math.Round(10*v.Jobs)/10, 'f', -1, 64), all)
+	}
+	return text
 }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
