@@ -32,7 +32,10 @@ type Report struct {
 	// from
 	Progress float64
 	Note     string // AttemptFailed, AttemptDoomed, AttemptRefused: why, for the user
-	Exit     int    // exit status, or 128 plus the signal
+	// AttemptFailed, AttemptDoomed: the machine lacked something, which may be why. If other attempts ran there it
+	// counts as AttemptRefused.
+	Short bool
+	Exit  int // exit status, or 128 plus the signal
 
 	// AttemptDone, where edges of the job are measured: what each of its readers will read of the output.
 	Bytes int64

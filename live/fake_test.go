@@ -62,6 +62,7 @@ type fate struct {
 	fails    bool
 	doomed   bool          // at once
 	refused  bool          // at once
+	short    bool          // with fails, for good
 	then     func()        // called before the report of the end
 	lost     bool          // with its machine, when it should have ended
 	progress []float64     // reported at even steps
@@ -137,6 +138,9 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 	rep := Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptDone, Bytes: 500}
 	if life.fails {
 		rep.Kind, rep.Exit, rep.Note = sched.AttemptFailed, 1, fmt.Sprintf("attempt %d broke", a.Number)
+	}
+	if life.short {
+		rep.Kind, rep.Short = sched.AttemptDoomed, true
 	}
 	if life.lost {
 		rep = Report{At: rep.At, Attempt: a.ID, Kind: sched.MachineLost}

@@ -6,11 +6,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// An attempt that its machine refuses, for want of processes, descriptors or memory, says that the machine has too much
-// to do. The run then uses fewer of its slots: those in use. After a pause it uses twice as many, and so on until it
-// uses all; each shortage in a row makes the pause twice as long. Meanwhile an attempt that fails beside others may
-// have failed for the same reason, as a shell does that cannot fork: that is taken for another refusal, and halves the
-// slots. Alone it has what there is, and its failure is its own; but it, too, makes the run pause.
+// An attempt that its machine refuses, for want of processes, descriptors, memory or room on a disk, says that the
+// machine has too much to do. The run then uses fewer of its slots: those in use. After a pause it uses twice as
+// many, and so on until it uses all; each shortage in a row makes the pause twice as long. Meanwhile an attempt that
+// fails beside others may have failed for the same reason, as a shell does that cannot fork: that is taken for
+// another refusal, and halves the slots. Alone it has what there is, and its failure is its own; but it, too, makes
+// the run pause.
 
 const (
 	firstPause = 100 * time.Millisecond
@@ -40,14 +41,19 @@ func newRooms() rooms {
 	return r
 }
 
-// refused takes notice of an attempt that its machine has refused.
-func (r *Run) refused(m sched.MachineID, why string) {
+// shortage returns that of a machine, which may begin with it.
+func (r *Run) shortage(m sched.MachineID) *shortage {
 	s := r.rooms.of[m]
 	if s == nil {
 		s = &shortage{slots: r.Header.Machines[m].Slots}
 		r.rooms.of[m] = s
 	}
-	s.refused++
+	return s
+}
+
+// refused takes notice of an attempt that its machine has refused.
+func (r *Run) refused(m sched.MachineID, why string) {
+	r.shortage(m).refused++
 	if !r.warned && r.watch.Short != nil {
 		r.watch.Short(why)
 	}
@@ -57,16 +63,18 @@ func (r *Run) refused(m sched.MachineID, why string) {
 // excuse looks at a report of a failure, which may be due to what the attempt's machine lacks.
 func (r *Run) excuse(rep *Report, m sched.MachineID) {
 	s := r.rooms.of[m]
-	if s == nil || rep.Kind != sched.AttemptFailed || rep.Exit > 128 { // killed
+	if !rep.Short && (s == nil || rep.Kind != sched.AttemptFailed || rep.Exit > 128) { // killed
 		return
 	}
 	v := r.core.View()
-	s.failed++
-	if v.Machine(m).Used > 1 || v.Attempt(rep.Attempt).Started < s.crowded {
+	switch {
+	case v.Machine(m).Used > 1, s != nil && v.Attempt(rep.Attempt).Started < s.crowded:
 		rep.Kind = sched.AttemptRefused
-		return
+		r.shortage(m).failed++
+	case s != nil:
+		s.failed++
+		s.refused++
 	}
-	s.refused++
 }
 
 // ration adds to the batch how many slots of machines that lack something are used from now on.

@@ -112,3 +112,38 @@ func TestRunDoomed(t *testing.T) {
 		mustReplay(t, path, 50*ms)
 	})
 }
+
+// A disk has room for the work of two attempts at once. Who fails for want of it beside others is refused; who fails for
+// want of it alone, as all do once five have run, fails the job at once.
+func TestRunShortOfDisk(t *testing.T) {
+	for _, fills := range []bool{false, true} {
+		story(t, func(t *testing.T, path string) {
+			var mu sync.Mutex
+			running, ended := 0, 0
+			exec := newFake(t, newDisk(), func(Attempt) fate {
+				mu.Lock()
+				defer mu.Unlock()
+				short := running >= 2 || fills && ended >= 5
+				running++
+				return fate{takes: 10 * ms, fails: short, short: short, then: func() {
+					mu.Lock()
+					defer mu.Unlock()
+					running--
+					if !short {
+						ended++
+					}
+				}}
+			})
+			h := header(1, 3, 20)
+			h.Machines[0].Slots = 8
+			s := finish(t, create(t, path, h, never), exec)
+			if !fills && (s.State != "succeeded" || s.Attempts != 20 || s.Retries != 0) {
+				t.Errorf("summary: %+v", s)
+			}
+			if fills && (s.State != "failed" || s.Retries != 0 || s.Failure == nil || s.Failure.Kind != sched.AttemptDoomed) {
+				t.Errorf("summary: %+v", s)
+			}
+			mustReplay(t, path, never)
+		})
+	}
+}

@@ -33,7 +33,7 @@ func (a *attempt) command(role, script string, feed func(io.Writer) error, read 
 	if cause := context.Cause(a.ctx); err != nil && cause != nil {
 		return cause // it is why nothing was started
 	} else if err != nil {
-		return fmt.Errorf("%s %q: %w", role, script, err)
+		return fmt.Errorf("%s %s: %w", role, quoted(script), judged(script, err, stderr))
 	}
 	closePipes := func() {
 		stdin.Close()
@@ -62,9 +62,18 @@ func (a *attempt) command(role, script string, feed func(io.Writer) error, read 
 	stdin.Close() // the feeder may be stuck on a reader that the command left behind
 	feedErr := <-fed
 	if exitErr != nil {
-		exitErr = fmt.Errorf("%s %q ended with %w%s", role, script, exitErr, stderr)
+		exitErr = fmt.Errorf("%s %s ended with %w%s", role, quoted(script), judged(script, exitErr, stderr), stderr)
 	}
 	return cmp.Or(context.Cause(a.ctx), feedErr, readErr, exitErr)
+}
+
+// quoted names a script in a message, by its beginning if it is long.
+func quoted(script string) string {
+	const most = 60
+	if len(script) > most {
+		return fmt.Sprintf("%q...", strings.ToValidUTF8(script[:most], ""))
+	}
+	return fmt.Sprintf("%q", script)
 }
 
 // startPiped starts a command and returns our ends of its standard input and output.

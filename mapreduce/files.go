@@ -59,7 +59,7 @@ func (f *localInput) Unchanged() error {
 func (f *File) Same(size, modTime int64) error {
 	switch {
 	case size != f.Size:
-		return fmt.Errorf("%s: %w: %d bytes were %d", f.Path, ErrInputChanged, size, f.Size)
+		return fmt.Errorf("%s: %w: has %d bytes, and had %d", f.Path, ErrInputChanged, size, f.Size)
 	case modTime != f.ModTime:
 		return fmt.Errorf("%s: %w: written to again", f.Path, ErrInputChanged)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // ErrInputChanged marks an attempt that failed because a file no longer has the size or the modification time it
-// had when the job was planned. Running the attempt again cannot help.
-var ErrInputChanged = errors.New("input changed since the job was planned")
+// had when the job was planned, or is gone. Running the attempt again cannot help.
+var ErrInputChanged = errors.New("changed since the run began")
 
 // Path is the name of a file. In JSON it is a string, or {"base64":"..."} when it is no valid UTF-8, which a file
 // name may be and a JSON string may not.

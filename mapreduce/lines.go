@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 )
 
 const (
@@ -73,6 +74,9 @@ func (r *splitReader) open() error {
 	r.before += r.cur.Length
 	r.cur, r.split = r.split[0], r.split[1:]
 	f, err := r.files.Open(r.ctx, r.cur.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("input: %s: %w: it is gone", r.cur.Path, ErrInputChanged)
+	}
 	if err != nil {
 		return fmt.Errorf("input: %w", err)
 	}
@@ -198,7 +202,7 @@ func (c *lineCutter) cut(piece []byte, line func([]byte) error) error {
 var errTooLong = errors.New("too long")
 
 func tooLong(what string, limit int) error {
-	return fmt.Errorf("%s is %w: more than %d bytes", what, errTooLong, limit)
+	return hopeless{fmt.Errorf("%s is %w: more than %d bytes", what, errTooLong, limit)}
 }
 
 func countLines(text []byte) int64 { return int64(bytes.Count(text, []byte{'\n'})) }

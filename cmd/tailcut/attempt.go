@@ -32,7 +32,7 @@ func newAttempt() *cobra.Command {
 			spec.Saved = func(offset int64, x float64) { fmt.Fprintln(progress, strconv.FormatFloat(x, 'g', -1, 64), offset) }
 			spec.Stderr = cmd.ErrOrStderr()
 			if _, err := mapreduce.Run(cmd.Context(), spec); err != nil {
-				return failure{err}
+				return attemptFailure{err, mapreduce.ExitStatus(err)}
 			}
 			return nil
 		},

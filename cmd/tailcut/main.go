@@ -32,6 +32,14 @@ type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
+// attemptFailure is a failure of an attempt, whose exit status tells the engine more.
+type attemptFailure struct {
+	error
+	status int
+}
+
+func (f attemptFailure) Unwrap() error { return f.error }
+
 func main() {
 	if os.Getpid() == 1 {
 		os.Exit(beFirst(os.Args, os.Stderr))
@@ -60,9 +68,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = failure{out.err}
 	}
 	var failed failure
+	var attempt attemptFailure
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &attempt):
+		notice(stderr, "%s", inWords(err))
+		return attempt.status
 	case errors.As(err, &failed), noRoom(err): // whether it was interrupted or not
 		notice(stderr, "%s", inWords(err))
 		return exitFailed

@@ -183,6 +183,9 @@ func blame(s *live.Summary, folders proc.Folders) string {
 	if _, err := os.Stat(path); err == nil {
 		line += "; its standard error is in " + path
 	}
+	if f := s.Failure; f != nil && f.Kind == sched.AttemptDoomed && f.Exit == mapreduce.ExitStale {
+		return line + "; put the file back as it was and run the same command again, or run it anew with --force"
+	}
 	return line + "; fix the cause and run the same command again: finished tasks are kept"
 }
 

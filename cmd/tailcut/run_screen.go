@@ -219,7 +219,7 @@ func (s *screen) ended(r *live.Record, last live.Report) {
 
 // short warns that the machine cannot do as much at once as it was to.
 func (s *screen) short(why string) {
-	s.say(fmt.Sprintf("warning: the machine lacks processes, descriptors or memory for %s at once (%s); fewer run until it has them",
+	s.say(fmt.Sprintf("warning: the machine lacks processes, descriptors, memory or disk space for %s at once (%s); fewer run until it has them",
 		count(s.slots(), "attempt"), why))
 }
 

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -266,7 +267,7 @@ func (e *Executor) find(name string) (string, error) {
 // begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
 func (e *Executor) begin(p *process) {
 	if err := e.spawn(p); err != nil {
-		p.unborn = whyUnborn(err)
+		p.verdict = unborn(err)
 		e.finish(p, 127, err.Error(), nil)
 		return
 	}
@@ -289,10 +290,11 @@ func (e *Executor) begin(p *process) {
 // ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
 func (e *Executor) ended(p *process) {
 	exit, note := p.reap()
-	if e.cfg.Work.MapReduce != nil { // this program itself, which has said why
-		note = strings.TrimPrefix(note, "exit status 1: tailcut: ")
-	}
 	switch p.killer() {
+	case byNobody:
+		if exit != 0 {
+			note = e.judge(p, exit, note)
+		}
 	case byTimeout:
 		exit, note = 137, fmt.Sprintf("timed out after %v", e.cfg.Timeout)
 	case byDisturb:
@@ -311,6 +313,24 @@ func (e *Executor) ended(p *process) {
 	go e.conclude(p, exit, note)
 }
 
+// judge finds out what the failure of an attempt means, and returns why it has failed in one line.
+func (e *Executor) judge(p *process, exit int, note string) string {
+	said := lastLine(p.stderr)
+	if e.cfg.Work.MapReduce != nil {
+		p.verdict = ofExit(exit)
+		if text, ours := strings.CutPrefix(said, "tailcut: "); ours && exit < 128 { // this program itself has said why
+			if p.verdict.kind == sched.AttemptDoomed {
+				return text
+			}
+			return cut(text)
+		}
+	}
+	if said != "" {
+		note += ": " + cut(said)
+	}
+	return note
+}
+
 // conclude does what may take time at the end of an attempt: nothing of it runs any more when its output is read or
 // becomes a result.
 func (e *Executor) conclude(p *process, exit int, note string) {
@@ -323,7 +343,12 @@ func (e *Executor) conclude(p *process, exit int, note string) {
 	if exit == 0 && output == nil {
 		p.moved = true
 		if err := e.complete(p); err != nil {
-			exit, note = 1, err.Error()
+			p.verdict, exit, note = unfinished(err), 1, err.Error()
+		}
+	}
+	if exit != 0 && p.killer() == byNobody && !p.verdict.short && p.verdict.kind != sched.AttemptDoomed {
+		if said, ok := e.fullDisk(note); ok {
+			p.verdict, note = verdict{sched.AttemptDoomed, true}, said
 		}
 	}
 	e.finish(p, exit, note, output)
@@ -384,12 +409,7 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	defer e.workers.Done()
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
-		rep.Kind, rep.Note = sched.AttemptFailed, note
-		if p.unborn != 0 {
-			rep.Kind = p.unborn
-		} else if p.killer() == byNobody {
-			rep.Note = e.withFullDisk(note)
-		}
+		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short
 	} else if e.cfg.Measure {
 		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
 	}

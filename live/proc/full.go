@@ -10,16 +10,21 @@ import (
 // probeSize is how much a disk must take that is not full.
 const probeSize = 64 << 10
 
-// withFullDisk adds to the reason of a failure that the disk of the attempts is full, if it is: what the attempt itself
-// has said of it was to be kept on the same disk, and may be lost.
-func (e *Executor) withFullDisk(note string) string {
-	if strings.Contains(note, syscall.ENOSPC.Error()) || strings.Contains(note, syscall.EDQUOT.Error()) {
-		return note
+// full tells whether an error is want of room on a disk.
+func full(err error) bool { return anyOf(err, syscall.ENOSPC, syscall.EDQUOT) }
+
+// fullDisk tells whether an attempt may have failed because a disk is full: it says so, or the disk of the attempts is.
+// It returns the reason of the failure with that in it.
+func (e *Executor) fullDisk(note string) (string, bool) {
+	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT} { // C libraries begin with a capital letter
+		if strings.Contains(strings.ToLower(note), err.Error()) {
+			return note, true
+		}
 	}
-	if err := probe(e.cfg.Folders.attempts()); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return note + "; " + err.Error()
+	if err := probe(e.cfg.Folders.attempts()); full(err) {
+		return note + "; " + err.Error(), true
 	}
-	return note
+	return note, false
 }
 
 // probe writes a file in a folder and removes it again.

@@ -19,16 +19,16 @@ func TestFullDiskIsNamed(t *testing.T) {
 	if err := os.MkdirAll(e.cfg.Folders.attempts(), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.withFullDisk("exit status 1"); got != "exit status 1" {
+	if got, full := e.fullDisk("exit status 1"); full || got != "exit status 1" {
 		t.Errorf("with room: %q", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 2<<20), 0o666); err == nil {
 		t.Fatal("the disk takes twice what it has")
 	}
-	if got := e.withFullDisk("exit status 1"); !strings.HasPrefix(got, "exit status 1; write "+dir) || !strings.HasSuffix(got, ": no space left on device") {
+	if got, full := e.fullDisk("exit status 1"); !full || !strings.HasPrefix(got, "exit status 1; write "+dir) || !strings.HasSuffix(got, ": no space left on device") {
 		t.Errorf("without: %q", got)
 	}
-	if got := e.withFullDisk("exit status 1: sort: no space left on device"); strings.Contains(got, ";") {
+	if got, full := e.fullDisk("exit status 1: sort: No space left on device"); !full || strings.Contains(got, ";") {
 		t.Errorf("said twice: %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(e.cfg.Folders.attempts(), "*")); len(left) > 0 {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/tailcut/tailcut/live"
-	"github.com/tailcut/tailcut/sched"
 )
 
 // killer says who ended a process before its time.
@@ -38,13 +38,13 @@ type process struct {
 	listen  func(line string)
 	line    []byte // the beginning of a line from the progress pipe
 
-	unborn   sched.EventKind // what became of it instead, if it could not be started; else 0
-	how      *ending         // of the leader, if it is known
-	pidfd    int             // descriptor of the leader, -1 where there is none
-	progress pipe            // the end of TAILCUT_PROGRESS that the engine reads
-	alone    bool            // after the end: nobody has the writing end of that any more
-	clean    bool            // after the end: alone, and the folder is as it was given
-	moved    bool            // the standard output may be in the folder of the result already
+	verdict  verdict // on an attempt without result
+	how      *ending // of the leader, if it is known
+	pidfd    int     // descriptor of the leader, -1 where there is none
+	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
+	alone    bool    // after the end: nobody has the writing end of that any more
+	clean    bool    // after the end: alone, and the folder is as it was given
+	moved    bool    // the standard output may be in the folder of the result already
 
 	mu      sync.Mutex
 	pid     int  // of the leader; 0 before it has begun
@@ -110,8 +110,9 @@ func (p *process) stdin(data []byte) (*os.File, error) {
 	return f, errors.Join(err, os.Remove(path))
 }
 
-// reap ends what is left of the group of a leader that has ended, and returns its exit status and, if that is not 0, a
-// line about it. On Linux the leader is a zombie up to here, so that the group's number is not somebody else's.
+// reap ends what is left of the group of a leader that has ended, and returns its exit status and, if that is not 0,
+// what the system says of it. On Linux the leader is a zombie up to here, so that the group's number is not somebody
+// else's.
 func (p *process) reap() (exit int, note string) {
 	now := time.Now()
 	p.mu.Lock()
@@ -140,9 +141,6 @@ func (p *process) reap() (exit int, note string) {
 		exit, note = ws.ExitStatus(), fmt.Sprintf("exit status %d", ws.ExitStatus())
 	default:
 		return 0, ""
-	}
-	if line := lastLine(p.stderr); line != "" {
-		note += ": " + line
 	}
 	return exit, note
 }
@@ -213,13 +211,15 @@ func (p *process) hear(data []byte) {
 	}
 }
 
-// lastLine returns the last line of a file that is not blank, cut to what fits a terminal.
+// lastLine returns the last line of a file that is not blank.
 func lastLine(f *os.File) string {
-	const most = 200
 	b := bytes.TrimSpace(tail(f, 4096))
 	b = b[bytes.LastIndexByte(b, '\n')+1:]
-	if len(b) > most {
-		b = b[:most]
-	}
 	return string(bytes.ToValidUTF8(b, []byte("?")))
+}
+
+// cut shortens a line to what fits a terminal.
+func cut(line string) string {
+	const most = 200
+	return strings.ToValidUTF8(line[:min(len(line), most)], "?")
 }

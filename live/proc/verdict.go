@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/tailcut/tailcut/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -26,17 +27,43 @@ func (e noProgram) Error() string {
 
 func (e noProgram) Unwrap() error { return e.err }
 
-// whyUnborn tells what it means for a task that an attempt of it could not be started. What the machine lacks now it
-// may have later; a program that cannot be started now cannot be started by the next attempt either; all else is tried
-// again.
-func whyUnborn(err error) sched.EventKind {
+// verdict is what it means for a task that an attempt of it has come to nothing.
+type verdict struct {
+	kind  sched.EventKind // AttemptFailed, AttemptDoomed, AttemptRefused
+	short bool            // the machine lacked something, which may be why: see live.Report
+}
+
+// unborn judges an attempt that could not be started. What the machine lacks now it may have later; a program that
+// cannot be started now cannot be started by the next attempt either; all else is tried again.
+func unborn(err error) verdict {
 	if scarce(err) {
-		return sched.AttemptRefused
+		return verdict{kind: sched.AttemptRefused}
 	}
 	if e := (noProgram{}); errors.As(err, &e) && hopeless(e.err) {
-		return sched.AttemptDoomed
+		return verdict{kind: sched.AttemptDoomed}
 	}
-	return sched.AttemptFailed
+	return unfinished(err)
+}
+
+// unfinished judges an attempt whose output could not be made a result. As long as the disk is full no other could.
+func unfinished(err error) verdict {
+	if full(err) {
+		return verdict{sched.AttemptDoomed, true}
+	}
+	return verdict{sched.AttemptFailed, scarce(err)}
+}
+
+// ofExit judges an attempt of map/reduce work by its exit status.
+func ofExit(status int) verdict {
+	switch status {
+	case mapreduce.ExitDoomed, mapreduce.ExitStale:
+		return verdict{kind: sched.AttemptDoomed}
+	case mapreduce.ExitFull:
+		return verdict{sched.AttemptDoomed, true}
+	case mapreduce.ExitScarce:
+		return verdict{sched.AttemptFailed, true}
+	}
+	return verdict{kind: sched.AttemptFailed}
 }
 
 // scarce tells whether an error is want of processes, descriptors or memory.
