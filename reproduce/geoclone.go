@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/policy"
@@ -144,7 +145,7 @@ type geoRun struct {
 // geoCell is what became of a run under a policy.
 type geoCell struct {
 	sim.Stats
-	flows []float64 // by job, seconds
+	flows []float64 // by job, seconds; not a number if it failed
 	tasks int
 	// share of slots in use in the second half of the window, and what 90 % of that time stay below
 	used, most   float64
@@ -227,7 +228,11 @@ func (g *geoRun) one(ctx context.Context, p, k int) error {
 	}
 	cell.used, cell.most = watched.used()
 	for i := range res.Jobs {
-		cell.flows = append(cell.flows, (res.Jobs[i].Completion - res.Jobs[i].Arrival).Seconds())
+		flow := (res.Jobs[i].Completion - res.Jobs[i].Arrival).Seconds()
+		if res.Jobs[i].Failed {
+			flow = math.NaN()
+		}
+		cell.flows = append(cell.flows, flow)
 	}
 	g.cells[p][k] = cell
 	return nil
@@ -247,26 +252,46 @@ func meanFlowOf(c *geoCell) float64 { return c.MeanFlow }
 // perTask is the mean number of attempts of a task.
 func perTask(c *geoCell) float64 { return float64(c.Attempts) / float64(c.tasks) }
 
-// reduction estimates by how much the mean flow time under a policy is less than under another, as a fraction of the
-// latter.
+// failed is the share of a policy's jobs that failed, in per cent.
+func (g *geoRun) failed(p int) float64 {
+	return 100 * g.mean(p, func(c *geoCell) float64 { return failedShare(&c.Stats) }).Mean
+}
+
+// less is by how much the mean flow time under a policy is less in run k than under another, as a fraction of the
+// latter, over the jobs that succeeded under both.
+func (g *geoRun) less(p, than, k int) float64 {
+	ours, theirs := 0.0, 0.0
+	for j, a := range g.cells[p][k].flows {
+		if b := g.cells[than][k].flows[j]; !math.IsNaN(a) && !math.IsNaN(b) {
+			ours += a
+			theirs += b
+		}
+	}
+	return 1 - ours/theirs
+}
+
+// reduction estimates less over the runs.
 func (g *geoRun) reduction(p, than int) sim.Estimate {
 	all := make([]float64, g.runs)
 	for k := range all {
-		all[k] = 1 - g.cells[p][k].MeanFlow/g.cells[than][k].MeanFlow
+		all[k] = g.less(p, than, k)
 	}
 	return sim.EstimateOf(all)
 }
 
-// reductions returns each job's reduction, of flow times averaged over the runs, as the paper defines it.
+// reductions returns each job's reduction, of flow times averaged over the runs, as the paper defines it. Jobs that
+// failed in any of these are left out.
 func (g *geoRun) reductions(p, than int) []float64 {
-	all := make([]float64, len(g.cells[p][0].flows))
-	for j := range all {
+	var all []float64
+	for j := range g.cells[p][0].flows {
 		ours, theirs := 0.0, 0.0
 		for k := range g.runs {
 			ours += g.cells[p][k].flows[j]
 			theirs += g.cells[than][k].flows[j]
 		}
-		all[j] = 1 - ours/theirs
+		if reduction := 1 - ours/theirs; !math.IsNaN(reduction) {
+			all = append(all, reduction)
+		}
 	}
 	return all
 }

@@ -139,7 +139,7 @@ func (c *geoClouds) addTo(page *report.Page) error {
 		sec.Text = append(sec.Text, c.note)
 	}
 	if len(c.runs) > 0 {
-		t := report.Table{Name: "clouds", Columns: []string{"job", "tasks", "policy", "flow (s)", "±", "less than Flutter (%)", "±", "attempts per task", "between sites (GB)", "egress (cents)"}}
+		t := report.Table{Name: "clouds", Columns: []string{"job", "tasks", "policy", "flow (s)", "±", "less than Flutter (%)", "±", "attempts per task", "between sites (GB)", "egress (cents)", "failed (%)"}}
 		for _, g := range c.runs {
 			w, err := g.workload()
 			if err != nil {
@@ -148,7 +148,7 @@ func (c *geoClouds) addTo(page *report.Page) error {
 			for p := range g.specs {
 				less, flow := g.reduction(p, rowFlutter), g.mean(p, meanFlowOf)
 				row := []any{nil, nil, cloudRows[p].name, flow.Mean, flow.Half, 100 * less.Mean, 100 * less.Half,
-					g.mean(p, perTask).Mean, g.mean(p, func(c *geoCell) float64 { return c.moved / 1e9 }).Mean, absent(100 * g.mean(p, func(c *geoCell) float64 { return c.price }).Mean)}
+					g.mean(p, perTask).Mean, g.mean(p, func(c *geoCell) float64 { return c.moved / 1e9 }).Mean, absent(100 * g.mean(p, func(c *geoCell) float64 { return c.price }).Mean), g.failed(p)}
 				if p == 0 {
 					row[0], row[1] = g.name, len(w.Durations)
 				}

@@ -89,7 +89,7 @@ func (f *geoFigures) overall(mix int) report.Section {
 
 // flowTimes is a table of mean flow times.
 func flowTimes(name, x string, grid []float64, runs []*geoRun) report.Table {
-	t := report.Table{Name: name, Columns: []string{x, "policy", "mean flow (s)", "±", "less than Flutter (%)", "±", "attempts per task", "fruitless (%)", "slots used (%)"}}
+	t := report.Table{Name: name, Columns: []string{x, "policy", "mean flow (s)", "±", "less than Flutter (%)", "±", "attempts per task", "fruitless (%)", "slots used (%)", "failed (%)"}}
 	for i, g := range runs {
 		for p := range g.specs {
 			less := g.reduction(p, rowFlutter)
@@ -97,7 +97,7 @@ func flowTimes(name, x string, grid []float64, runs []*geoRun) report.Table {
 			row := []any{nil, geoRows[p].name, flow.Mean, flow.Half, 100 * less.Mean, 100 * less.Half,
 				g.mean(p, perTask).Mean,
 				100 * g.mean(p, func(c *geoCell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) }).Mean,
-				100 * g.mean(p, func(c *geoCell) float64 { return c.used }).Mean}
+				100 * g.mean(p, func(c *geoCell) float64 { return c.used }).Mean, g.failed(p)}
 			if p == 0 {
 				row[0] = grid[i]
 			}
@@ -168,8 +168,8 @@ func (f *geoFigures) distribution() report.Section {
 	light, high := f.mixes[0][f.load(0, 0)].reduction(rowGeoDolly, rowFlutter), f.mixes[0][f.load(0, 2)].reduction(rowGeoDolly, rowFlutter)
 	gain := make([]float64, f.runs)
 	for k := range gain {
-		of := func(which, p int) float64 { return f.mixes[0][f.load(0, which)].cells[p][k].MeanFlow }
-		gain[k] = (1 - of(2, rowGeoDolly)/of(2, rowFlutter)) - 0.5*(1-of(0, rowGeoDolly)/of(0, rowFlutter))
+		of := func(which int) float64 { return f.mixes[0][f.load(0, which)].less(rowGeoDolly, rowFlutter, k) }
+		gain[k] = of(2) - 0.5*of(0)
 	}
 	sec.Claims = []report.Claim{judge(sim.EstimateOf(gain), math.Inf(-1), 0, "Dolly's benefit collapses: at high load it is less than half of that at light load", "collapses",
 		fmt.Sprintf("%s at light, %s at high load", percent(light), percent(high)))}
@@ -232,8 +232,7 @@ func (f *geoFigures) sweep(name, title, x string, grid []float64, runs []*geoRun
 	first, last := runs[0], runs[len(runs)-1]
 	rise := make([]float64, first.runs)
 	for k := range rise {
-		gain := func(g *geoRun) float64 { return 1 - g.cells[rowGeoclone][k].MeanFlow/g.cells[rowFlutter][k].MeanFlow }
-		rise[k] = gain(last) - gain(first)
+		rise[k] = last.less(rowGeoclone, rowFlutter, k) - first.less(rowGeoclone, rowFlutter, k)
 	}
 	c := judge(sim.EstimateOf(rise), 0, math.Inf(1), fmt.Sprintf("GeoClone's reduction grows with %s, from %g to %g", x, grid[0], grid[len(grid)-1]),
 		"grows", "by "+percent(sim.EstimateOf(rise)))

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"bytes"
 	"context"
+	"math"
 	"strings"
 	"testing"
 )
@@ -31,5 +32,21 @@ func TestGeoclonePage(t *testing.T) {
 		if !strings.Contains(pages[0].String(), want) {
 			t.Errorf("the page has no %s", want)
 		}
+	}
+}
+
+// TestGeoFailed: jobs that failed under either policy are in no reduction.
+func TestGeoFailed(t *testing.T) {
+	nan := math.NaN()
+	g := geoRun{runs: 1, cells: [][]geoCell{{{flows: []float64{10, nan, 10}}}, {{flows: []float64{20, 500, nan}}}}}
+	if got := g.reduction(0, 1).Mean; got != 0.5 {
+		t.Errorf("reduction %v, want 0.5 of the one job that both finished", got)
+	}
+	if got := g.reductions(0, 1); len(got) != 1 || got[0] != 0.5 {
+		t.Errorf("reductions %v, want one of 0.5", got)
+	}
+	g.cells[0][0].Failed, g.cells[0][0].Succeeded = 1, 3
+	if got := g.failed(0); got != 25 {
+		t.Errorf("failed %v %%, want 25", got)
 	}
 }

@@ -54,7 +54,7 @@ func newGeoTestbed(s *geoScale, o *Options) *geoRun {
 }
 
 func (g *geoRun) testbedSection() report.Section {
-	t := report.Table{Name: "figure4", Columns: []string{"policy", "published (s)", "mean flow (s)", "±", "published: within 20 s (%)", "within 20 s (%)", "±", "attempts per task"}}
+	t := report.Table{Name: "figure4", Columns: []string{"policy", "published (s)", "mean flow (s)", "±", "published: within 20 s (%)", "within 20 s (%)", "±", "attempts per task", "failed (%)"}}
 	for p, r := range testbedRows {
 		flow := g.mean(p, meanFlowOf)
 		within := g.mean(p, func(c *geoCell) float64 {
@@ -66,7 +66,7 @@ func (g *geoRun) testbedSection() report.Section {
 			}
 			return 100 * n / float64(len(c.flows))
 		})
-		t.Add(r.name, r.mean, flow.Mean, flow.Half, r.within, within.Mean, within.Half, g.mean(p, perTask).Mean)
+		t.Add(r.name, r.mean, flow.Mean, flow.Half, r.within, within.Mean, within.Half, g.mean(p, perTask).Mean, g.failed(p))
 	}
 	claims := func(less, more int) []report.Claim {
 		what, by := testbedRows[less].name+" is quicker than "+testbedRows[more].name, g.reduction(less, more)

@@ -131,11 +131,11 @@ func (r *shedRun) each(ctx context.Context, policies []string, wrap func(int, sc
 	return nil
 }
 
-// met returns the share of jobs that met their deadlines under each policy.
-func (r *shedRun) met(ctx context.Context, policies []string) ([]float64, error) {
-	met := make([]float64, len(policies))
-	err := r.each(ctx, policies, nil, func(i int, res *sim.Result) { met[i] = ratioMet(res.Jobs) })
-	return met, err
+// met returns the share of jobs that met their deadlines under each policy, and the share that it gave up.
+func (r *shedRun) met(ctx context.Context, policies []string) (met, lost []float64, err error) {
+	met, lost = make([]float64, len(policies)), make([]float64, len(policies))
+	err = r.each(ctx, policies, nil, func(i int, res *sim.Result) { met[i], lost[i] = ratioMet(res.Jobs), ratioLost(res.Jobs) })
+	return met, lost, err
 }
 
 // ratioMet returns the share of jobs that met their deadlines.
@@ -143,6 +143,17 @@ func ratioMet(jobs []sim.JobResult) float64 {
 	n := 0
 	for i := range jobs {
 		if j := &jobs[i]; !j.Failed && j.Completion <= j.Deadline {
+			n++
+		}
+	}
+	return float64(n) / float64(len(jobs))
+}
+
+// ratioLost returns the share of jobs that failed, which here are those that the policy gave up.
+func ratioLost(jobs []sim.JobResult) float64 {
+	n := 0
+	for i := range jobs {
+		if jobs[i].Failed {
 			n++
 		}
 	}

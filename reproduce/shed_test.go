@@ -2,9 +2,12 @@ package reproduce
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -48,12 +51,63 @@ func TestShedIsolated(t *testing.T) {
 	}
 }
 
+// TestShedGivenUp: a job that is given up is in no mean and no distribution, and Shed is compared with Hadoop over the
+// others.
+func TestShedGivenUp(t *testing.T) {
+	x := newShedSingle(pureModel(1.5), 1, 2)
+	nan := math.NaN()
+	for k := range x.runs {
+		for p := range shedPolicies {
+			x.runs[k][p] = singleRun{flows: []float64{300, 400, 2000}, met: 1, used: usage{at: []sched.Time{0, sched.Second}, live: []int{1, 0}}}
+		}
+		x.runs[k][0].flows = []float64{200, 300 + float64(100*k), nan}
+	}
+	s := x.section()
+	cell := func(row int, column string) any {
+		return s.Tables[0].Rows[row][slices.Index(s.Tables[0].Columns, column)]
+	}
+	for column, want := range map[string]any{"mean (s)": 275.0, "slowest (s)": 400.0, "given up": 2. / 6, "less than Hadoop (s)": 75.0, "over jobs": 4} {
+		if got := cell(0, column); got != want {
+			t.Errorf("%s: %v, want %v", column, got, want)
+		}
+	}
+	if got := cell(hadoopColumn, "given up"); got != 0.0 {
+		t.Errorf("Hadoop gave up %v", got)
+	}
+	if cdf := s.Plots[0].Series[0].Y; cdf[len(cdf)-1] != 4./6 {
+		t.Errorf("the distribution ends at %v, want the 4 of 6 jobs that were done", cdf[len(cdf)-1])
+	}
+}
+
+// TestShedLoadsGivenUp: the tables of loads tell what Shed and laxity gave up.
+func TestShedLoadsGivenUp(t *testing.T) {
+	r := shedRun{model: pureModel(1.5), slots: 10, seed: 1, progress: exactly, workload: shedArrivals(alike(40, 10, 200), 10, 1)}
+	met, lost, err := r.met(t.Context(), []string{"hadoop2", "shed", "laxity"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lost[0] != 0 || lost[1] < 0.5 || lost[2] < 0.5 || met[1]+lost[1] > 1 || met[2]+lost[2] > 1 {
+		t.Errorf("hadoop2, shed and laxity meet %v and give up %v", met, lost)
+	}
+	x := newShedLoads(1, 1)
+	for m := range x.met {
+		for l := range loadLevels {
+			x.met[m][l][0], x.lost[m][l][0] = make([]float64, len(loadOf)+1), slices.Repeat([]float64{0.25}, len(loadOf))
+		}
+	}
+	for _, table := range x.section().Tables {
+		if given := strings.HasPrefix(table.Name, "lost_"); given && (len(table.Rows) != len(loadOf) || table.Rows[0][1] != 0.25) {
+			t.Errorf("%s: %v", table.Name, table.Rows)
+		}
+	}
+}
+
 func TestShedKnown(t *testing.T) {
 	f := newShedFigure(pureModel(1.5), 1, 2)
 	for c := range f.met {
 		for d := range f.met[c] {
 			for k := range f.met[c][d] {
-				f.met[c][d][k] = make([]float64, len(shedPolicies))
+				f.met[c][d][k], f.lost[c][d][k] = make([]float64, len(shedPolicies)), make([]float64, len(shedPolicies))
 			}
 		}
 	}
@@ -64,7 +118,7 @@ func TestShedKnown(t *testing.T) {
 // laxity still meets most, which no other does.
 func TestShedOrder(t *testing.T) {
 	r := shedRun{model: pureModel(1.5), slots: shedSlots, seed: 1, progress: exactly, workload: shedArrivals(alike(shedJobs, 10, 500), shedGap, 1)}
-	met, err := r.met(t.Context(), []string{"fifo", "hadoop2", "shed"})
+	met, _, err := r.met(t.Context(), []string{"fifo", "hadoop2", "shed"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +126,7 @@ func TestShedOrder(t *testing.T) {
 		t.Errorf("fifo, hadoop2 and shed meet %v", met)
 	}
 	r.progress, r.workload = sim.Progress{Every: reportGap}, shedArrivals(alike(loadJobs, 10, 500), 10*360/shedSlots/2, 1)
-	if met, err = r.met(t.Context(), []string{"chronos-resume", "shed", "laxity"}); err != nil {
+	if met, _, err = r.met(t.Context(), []string{"chronos-resume", "shed", "laxity"}); err != nil {
 		t.Fatal(err)
 	}
 	if met[2] < 0.9 || met[0] > met[2] || met[1] > met[2] {

@@ -85,12 +85,12 @@ var flowGrid = func() (grid []float64) {
 	return grid
 }()
 
-// flowShares returns the share of jobs with a flow time of at most each of the grid's.
+// flowShares returns the share of jobs with a flow time of at most each of the grid's. Jobs that failed are in none.
 func flowShares(jobs []sim.JobResult) []float64 {
 	shares := make([]float64, len(flowGrid))
 	for i := range jobs {
 		flow := (jobs[i].Completion - jobs[i].Arrival).Seconds()
-		if at := sort.SearchFloat64s(flowGrid, flow); at < len(shares) {
+		if at := sort.SearchFloat64s(flowGrid, flow); at < len(shares) && !jobs[i].Failed {
 			shares[at]++
 		}
 	}
@@ -122,10 +122,17 @@ func (s *series) shareAbove(policy, other int, seconds float64) sim.Estimate {
 	return sim.EstimateOf(all)
 }
 
-// reduction estimates by which part of a rival's mean flow time a policy's is smaller.
-func (s *series) reduction(policy, rival int) sim.Estimate {
-	d, base := s.Difference(policy, rival, sim.MeanFlow), s.Mean(rival, sim.MeanFlow).Mean
-	return sim.Estimate{Mean: -d.Mean / base, Half: d.Half / base, N: d.N}
+// reduction estimates by which part of a rival's mean flow time the first policy's is smaller, over the jobs that
+// succeeded under both.
+func (s *series) reduction(rival int) sim.Estimate {
+	v := s.Versus(rival)
+	base := v.First + v.Difference.Mean
+	return sim.Estimate{Mean: v.Difference.Mean / base, Half: v.Difference.Half / base, N: v.Difference.N}
+}
+
+// failedShare is the share of a run's jobs that failed.
+func failedShare(c *sim.Stats) float64 {
+	return float64(c.Failed) / float64(max(1, c.Failed+c.Succeeded))
 }
 
 // curve is the distribution of a policy's flow times between two of the grid's.

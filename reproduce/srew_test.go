@@ -55,7 +55,7 @@ func fixed(flows ...[]float64) *series {
 	s := newSeries(1, 1, 1, len(flows[0]), make([]string, len(flows)), nil)
 	for p := range flows {
 		for k, f := range flows[p] {
-			s.Of(p)[k].MeanFlow = f
+			s.Of(p)[k].MeanFlow, s.Of(p)[k].Paired = f, sim.Paired{Jobs: 1, MeanFlow: f, FirstMeanFlow: flows[0][k]}
 		}
 	}
 	return s
@@ -155,15 +155,16 @@ func TestLevelled(t *testing.T) {
 	}
 }
 
-// A flow time that is one of the grid's counts as within it.
+// A flow time that is one of the grid's counts as within it; a job that failed was never done.
 func TestFlowShares(t *testing.T) {
 	var jobs []sim.JobResult
 	for _, seconds := range []float64{1, 300, 300.1, 1500, 1e6} {
 		jobs = append(jobs, sim.JobResult{Arrival: 7 * sched.Second, Completion: 7*sched.Second + sched.FromSeconds(seconds)})
 	}
+	jobs = append(jobs, sim.JobResult{Completion: 2 * sched.Second, Failed: true})
 	s := newSeries(1, 1, 1, 1, []string{""}, nil)
 	s.shares[0][0] = flowShares(jobs)
-	if at300, at1500 := s.share(0, 300).Mean, s.share(0, 1500).Mean; at300 != 0.4 || at1500 != 0.8 {
-		t.Errorf("%v within 300 s and %v within 1500 s, want 0.4 and 0.8", at300, at1500)
+	if at300, at1500 := s.share(0, 300).Mean, s.share(0, 1500).Mean; at300 != 2./6 || at1500 != 4./6 {
+		t.Errorf("%v within 300 s and %v within 1500 s, want 2/6 and 4/6", at300, at1500)
 	}
 }
