@@ -25,8 +25,9 @@ type Attempt struct {
 type Report struct {
 	At      time.Time
 	Attempt sched.AttemptID
-	// AttemptDone, AttemptFailed, AttemptDoomed, AttemptProgress; AttemptRefused: it could not begin, for want of room
-	// on its machine; or MachineLost: the attempt is gone, and it is not to blame
+	// AttemptDone, AttemptFailed, AttemptDoomed, AttemptProgress; AttemptBegan: it has begun at At, which may be some
+	// time ago; AttemptRefused: it could not begin, for want of room on its machine; or MachineLost: the attempt is
+	// gone, and it is not to blame
 	Kind sched.EventKind
 	// AttemptProgress: fraction of the task's work done; in a resumable stage, of what is saved for others to go on
 	// from

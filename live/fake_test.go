@@ -58,6 +58,7 @@ func (d *disk) complete(p place) {
 
 // fate says how an attempt goes.
 type fate struct {
+	waits    time.Duration // before it begins, which is reported, unless it does not wait
 	takes    time.Duration
 	fails    bool
 	doomed   bool          // at once
@@ -121,6 +122,16 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 		}
 		f.reports <- Report{At: time.Now(), Attempt: a.ID, Kind: kind, Exit: 127, Note: "cannot start"}
 		return
+	}
+	if life.waits > 0 {
+		select {
+		case <-time.After(life.waits):
+		case <-kill:
+			return
+		case <-f.ended:
+			return
+		}
+		f.reports <- Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptBegan}
 	}
 	steps := len(life.progress) + 1
 	for i := range steps {

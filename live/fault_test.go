@@ -65,6 +65,9 @@ func (s *storm) fate(a Attempt) fate {
 		f.progress = append(f.progress, float64(i+1)/5)
 	}
 	f.lost = r.IntN(15) == 0
+	if s.seed%4 == 1 && r.IntN(5) > 0 {
+		f.waits = time.Duration(r.IntN(100)) * time.Millisecond
+	}
 	return f
 }
 
@@ -131,6 +134,7 @@ func (s *storm) live() (over bool) {
 		if s.seed%3 == 0 {
 			apart(h)
 		}
+		h.Waits = s.seed%4 == 1
 		r = create(s.t, s.path, h, s.patience)
 	} else {
 		r = reopen(s.t, s.path, s.patience)

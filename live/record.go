@@ -26,9 +26,9 @@ const (
 // Record is the life of one attempt.
 type Record struct {
 	Attempt
-	Task        sched.TaskID
-	Start, Stop sched.Time
-	End         End
+	Task                  sched.TaskID
+	Launched, Start, Stop sched.Time // it began at Start
+	End                   End
 }
 
 // Seconds returns how long the attempt ran.
@@ -79,14 +79,14 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 				delete(h.failed, d.Task)
 			}
 			h.byID[d.Attempt] = len(h.records)
-			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Start: d.At, Stop: d.At})
+			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Launched: d.At, Start: d.At, Stop: d.At})
 		case sched.Commit:
 			h.winner[d.Task] = h.byID[d.Attempt]
 			delete(h.points, d.Task)
 			h.stageDone[v.Stage(d.Stage).Index] = d.At
-			h.end(d.Attempt, d.At, Won, visit)
+			h.end(v, d.Attempt, d.At, Won, visit)
 		case sched.Kill:
-			h.end(d.Attempt, d.At, endBy(d.Reason), visit)
+			h.end(v, d.Attempt, d.At, endBy(d.Reason), visit)
 		case sched.Wake:
 			h.wake = d.At
 		}
@@ -94,9 +94,9 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 	for i := range b.Facts { // what failed although the core ended it otherwise is not among those that run any more
 		switch f := &b.Facts[i]; f.Kind {
 		case sched.AttemptFailed, sched.AttemptDoomed:
-			h.end(f.Attempt, f.At, Failed, visit)
+			h.end(v, f.Attempt, f.At, Failed, visit)
 		case sched.AttemptRefused:
-			h.end(f.Attempt, f.At, Refused, visit)
+			h.end(v, f.Attempt, f.At, Refused, visit)
 		}
 	}
 }
@@ -112,14 +112,14 @@ func endBy(r sched.Reason) End {
 	}
 }
 
-func (h *history) end(id sched.AttemptID, at sched.Time, how End, visit func(*Record)) {
+func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End, visit func(*Record)) {
 	i, ok := h.byID[id]
 	if !ok {
 		return
 	}
 	delete(h.byID, id)
 	r := &h.records[i]
-	r.Stop, r.End = at, how
+	r.Start, r.Stop, r.End = v.Started(id), at, how
 	if how == Crashed {
 		h.crashed++
 	}

@@ -18,6 +18,9 @@ func newCore(h *trace.JournalHeader, p sched.Policy) (*sched.Core, error) {
 	if h.Rules < 2 {
 		core.KillAtOnce()
 	}
+	if h.Waits {
+		core.WaitToBegin()
+	}
 	if h.Network != nil {
 		if err := core.Connect(h.Network); err != nil {
 			return nil, err

@@ -351,11 +351,11 @@ func commits(decisions []sched.Decision, id sched.AttemptID) bool {
 	return slices.ContainsFunc(decisions, func(d sched.Decision) bool { return d.Kind == sched.Commit && d.Attempt == id })
 }
 
-// mustSync tells whether a batch changes anything outside the core. Reports of progress and of what was fetched alone
-// do not.
+// mustSync tells whether a batch changes anything outside the core. Reports of progress, of beginnings and of what was
+// fetched alone do not.
 func mustSync(facts []sched.Event, decisions []sched.Decision) bool {
 	for i := range facts {
-		if k := facts[i].Kind; k != sched.AttemptProgress && k != sched.DataFetched {
+		if k := facts[i].Kind; k != sched.AttemptProgress && k != sched.AttemptBegan && k != sched.DataFetched {
 			return true
 		}
 	}

@@ -484,6 +484,7 @@ func TestMustSync(t *testing.T) {
 		want      bool
 	}{
 		"a timer and no more": {nil, nil, false},
+		"a beginning":         {[]sched.EventKind{sched.AttemptBegan}, []sched.DecisionKind{sched.Wake}, false},
 		"progress":            {[]sched.EventKind{sched.AttemptProgress}, []sched.DecisionKind{sched.Wake}, false},
 		"an attempt ended":    {[]sched.EventKind{sched.AttemptProgress, sched.AttemptDone}, nil, true},
 		"a clone":             {[]sched.EventKind{sched.AttemptProgress}, []sched.DecisionKind{sched.Wake, sched.Launch}, true},

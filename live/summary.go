@@ -81,7 +81,7 @@ func (r *Run) Summary() *Summary {
 			s.StragglerAlone = false
 		}
 		if s.Stages[rec.Stage].Attempts++; s.Stages[rec.Stage].Attempts == 1 {
-			first[rec.Stage] = rec.Start
+			first[rec.Stage] = rec.Launched
 		}
 	}
 	s.Sites = r.sites()
@@ -103,7 +103,7 @@ func (r *Run) Durations() (won, cut [][]sched.Time) {
 		switch whole, ok := sched.Whole(rec.Stop-rec.Start, rec.From); {
 		case rec.End == Won && ok:
 			won[rec.Stage] = append(won[rec.Stage], sched.FromSeconds(whole))
-		case (rec.End == Lost || rec.End == Killed) && ok:
+		case (rec.End == Lost || rec.End == Killed) && ok && whole > 0: // one that waited says nothing
 			cut[rec.Stage] = append(cut[rec.Stage], sched.FromSeconds(whole))
 		}
 	}

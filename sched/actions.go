@@ -45,7 +45,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	row := c.row()
 	a := &v.attempts[row]
 	*a = attempt{
-		task: t, stage: task.Stage, machine: m, number: task.Launched, gen: a.gen, started: v.now, clone: clone, running: true, advanced: from > 0,
+		task: t, stage: task.Stage, machine: m, number: task.Launched, gen: a.gen, started: v.now, clone: clone, running: true, waiting: v.waits, advanced: from > 0,
 	}
 	if from > 0 {
 		v.progress[row] = headway{from: from, done: from, at: v.now}
@@ -123,8 +123,8 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 }
 
 // MayKill tells whether a policy may kill an attempt: not the last one of a task that has used up its retries, because
-// it decides over the job, and not at the instant at which it was launched. So whoever looks for a better attempt lets
-// time pass between two tries, and no policy can launch and kill for ever at one instant.
+// it decides over the job, and not at the instant at which it was launched or began. So whoever looks for a better
+// attempt lets time pass between two tries, and no policy can launch and kill for ever at one instant.
 func (v *View) MayKill(a AttemptID) bool { return v.Alive(a) && v.spare(a.row()) == nil }
 
 // spare says why a running attempt cannot be killed, nil if it can.

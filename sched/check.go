@@ -13,7 +13,11 @@ func (c *Core) Check() error {
 	v := &c.view
 	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))
 	for row := range v.attempts {
-		if a := &v.attempts[row]; a.running {
+		a := &v.attempts[row]
+		if a.waiting && !(a.running && v.waits) || a.started > v.now {
+			return fmt.Errorf("sched: the attempt in row %d (running %v) is waiting: %v, and began at %v, which is now %v", row, a.running, a.waiting, a.started, v.now)
+		}
+		if a.running {
 			if class := v.stages[v.tasks[a.task].Stage].Class; class != v.machines[a.machine].Class {
 				return fmt.Errorf("sched: task %d needs a slot of class %d, one of class %d has it", a.task, class, v.machines[a.machine].Class)
 			}

@@ -31,6 +31,8 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		{"a job over with work left", func(v *View) { v.jobs[0].State = JobBroken; v.active.remove(0) }, "job 0 in state 3"},
 		{"the cluster miscounted", func(v *View) { v.pendingTasks[0]++ }, "the cluster's counters"},
 		{"counted for another class", func(v *View) { v.pendingTasks[0]--; v.pendingTasks[1]++ }, "the cluster's counters"},
+		{"one that waits where nobody does", func(v *View) { v.attempts[0].waiting = true }, "row 0 (running true) is waiting: true"},
+		{"one that began tomorrow", func(v *View) { v.attempts[1].started = v.now + 1 }, "row 1 (running true)"},
 		{"a slot of the wrong class", func(v *View) { v.machines[0].Class = 1 }, "needs a slot of class 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

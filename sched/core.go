@@ -187,7 +187,7 @@ func (c *Core) checkFact(f *Event, now Time) error {
 		ok = int(f.Machine) < len(v.machines) && int(f.Site) < len(v.sites) && f.Bytes > 0 && f.Span >= 0 && (f.Attempt == 0 || v.issued(f.Attempt))
 	case MachineResized:
 		ok = int(f.Machine) < len(v.machines) && f.Slots <= maxSlots
-	case AttemptDone, AttemptFailed, AttemptDoomed, AttemptRefused:
+	case AttemptDone, AttemptFailed, AttemptDoomed, AttemptRefused, AttemptBegan:
 		ok = v.issued(f.Attempt) && f.Bytes >= 0
 	case AttemptProgress:
 		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64

@@ -36,6 +36,9 @@ const (
 	AttemptRefused
 	// [Machine, Slots] the machine has room for so many attempts, until it is lost; those beyond run to their ends
 	MachineResized
+	// [Attempt] the attempt's process or containers have started; until then it waits, in a core that knows the
+	// difference, see Core.WaitToBegin
+	AttemptBegan
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
@@ -56,7 +59,8 @@ var eventNames = map[EventKind]string{
 	AttemptProgress: "attempt-progress", MachineLost: "machine-lost", JobArrived: "job-arrived",
 	JobCancelled: "job-cancelled", TimerFired: "timer-fired", JobRetried: "job-retried",
 	AttemptDoomed: "attempt-doomed", AttemptRefused: "attempt-refused", MachineResized: "machine-resized",
-	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
+	AttemptBegan: "attempt-began",
+	AttemptLost:  "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
 }
 

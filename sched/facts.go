@@ -48,9 +48,14 @@ func (c *Core) apply(f *Event) {
 			v.resize(f.Machine, f.Slots)
 			c.observe(Event{Kind: MachineResized, Machine: f.Machine, Slots: f.Slots})
 		}
+	case AttemptBegan:
+		if v.Alive(f.Attempt) {
+			c.start(f.Attempt.row())
+		}
 	case AttemptProgress:
 		if v.Alive(f.Attempt) {
 			row := f.Attempt.row()
+			c.start(row)
 			v.advance(row, f)
 			ev := c.about(row, AttemptProgress)
 			ev.Progress, ev.Rate = f.Progress, f.Rate
@@ -129,7 +134,7 @@ func (c *Core) finish(row int32, bytes int64) {
 	a := &v.attempts[row]
 	t, s := a.task, a.stage
 	st, job := &v.stages[s], &v.jobs[v.stages[s].Job]
-	st.measure(v.now-a.started, v.from(row))
+	st.measure(v.now-v.since(a), v.from(row))
 	c.end(row, true)
 	v.settle(t, TaskDone)
 	st.Done++
@@ -240,6 +245,7 @@ func (c *Core) end(row int32, useful bool) {
 	v := &c.view
 	v.unlink(row)
 	a := &v.attempts[row]
+	a.started, a.waiting = v.since(a), false
 	job := &v.jobs[v.stages[a.stage].Job]
 	if spent := v.now - a.started; useful {
 		job.Fruitful += spent

@@ -162,13 +162,14 @@ type Task struct {
 type Attempt struct {
 	Task       TaskID
 	Machine    MachineID
-	Number     uint32 // attempts of the task launched before this one
-	Clone      bool   // launched while another attempt of the task was running
-	Started    Time
+	Number     uint32  // attempts of the task launched before this one
+	Clone      bool    // launched while another attempt of the task was running
+	Started    Time    // when it began; now while it is Waiting
 	From       float64 // fraction of the work it began with: what it was to go on from, or less if it has reported less
 	Progress   float64 // fraction of the task's work done at ProgressAt, as last reported; From before the first report
 	ProgressAt Time
 	Rate       float64 // fraction per second since ProgressAt if the driver told, else 0
+	Waiting    bool    // it was launched and has not begun, see Core.WaitToBegin
 }
 
 // attempt is the row of an attempt. Attempts end in any order, so that in a large cluster each event meets a row that
@@ -180,10 +181,11 @@ type attempt struct {
 	stage    StageID
 	machine  MachineID
 	number   uint32
-	started  Time
+	started  Time // when it began; while it waits, when it was launched
 	gen      uint32
 	clone    bool // View.here knows the attempt of the task that was launched before
 	running  bool
+	waiting  bool // for AttemptBegan
 	advanced bool // it began with some of the work done or has reported: View.progress knows it
 }
 

@@ -151,7 +151,7 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 	}
 	var running []Attempt
 	for _, a := range w.live(w.of(t)) {
-		running = append(running, a.Attempt)
+		running = append(running, w.row(a))
 	}
 	row.Live = uint16(len(running))
 	room := 0
@@ -216,9 +216,9 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 				row.Live++
 			}
 		case a.useful:
-			row.Fruitful += a.ended - a.Started
+			row.Fruitful += a.ran()
 		default:
-			row.Fruitless += a.ended - a.Started
+			row.Fruitless += a.ran()
 		}
 		if a.refused {
 			continue
@@ -323,7 +323,7 @@ func (w *twin) measured(s StageID) [2]float64 {
 	sum := 0.0
 	for _, a := range w.attempts {
 		if w.tasks[a.Task].stage == s && 1-a.From >= 1./64 && a.useful && a.why == 0 && !a.failed {
-			x = append(x, (a.ended-a.Started).Seconds()/(1-a.From))
+			x = append(x, a.ran().Seconds()/(1-a.From))
 			sum += x[len(x)-1]
 		}
 	}

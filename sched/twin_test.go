@@ -15,6 +15,7 @@ type twin struct {
 	wake     Time // Never if none
 	told     Time // the wake that was ordered last
 	paces    bool // the policy says that it sets the speed
+	waits    bool // attempts wait until they begin
 	jobs     []*twinJob
 	stages   []*twinStage
 	tasks    []*twinTask
@@ -65,6 +66,8 @@ type twinMachine struct {
 type twinAttempt struct {
 	Attempt
 	id      AttemptID
+	launch  Time
+	began   Time   // Never while it waits
 	why     Reason // it ended; 0 while it runs, or if it won or failed
 	ended   Time   // Never while it runs
 	failed  bool
@@ -278,7 +281,10 @@ func (w *twin) apply(f Event) {
 		w.keep(a)
 		w.tellOf(a, AttemptFailed)
 		w.orphan(a.Task)
+	case f.Kind == AttemptBegan && alive:
+		w.begin(a)
 	case f.Kind == AttemptProgress && alive:
+		w.begin(a)
 		a.From, a.Progress, a.Rate, a.ProgressAt = min(a.From, f.Progress), f.Progress, f.Rate, w.now
 		w.tellOf(a, AttemptProgress)
 		w.seen[len(w.seen)-1].Progress, w.seen[len(w.seen)-1].Rate = f.Progress, f.Rate
@@ -300,6 +306,25 @@ func (w *twin) apply(f Event) {
 		w.retry(f.Job)
 	}
 }
+
+// begin lets an attempt begin if it waits.
+func (w *twin) begin(a *twinAttempt) {
+	if a.began == Never {
+		a.began = w.now
+		w.tellOf(a, AttemptBegan)
+	}
+}
+
+// row returns what a view shows of an attempt: one that waits is as if it was launched just now.
+func (w *twin) row(a *twinAttempt) Attempt {
+	row := a.Attempt
+	row.Waiting, row.Started = a.began == Never, min(a.began, w.now)
+	row.ProgressAt = max(row.ProgressAt, row.Started)
+	return row
+}
+
+// ran returns how long an attempt that has ended has run.
+func (a *twinAttempt) ran() Time { return a.ended - min(a.began, a.ended) }
 
 // retry opens anew what was given up of a job that has failed.
 func (w *twin) retry(j JobID) {
@@ -473,9 +498,12 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 			before++
 		}
 	}
-	a := &twinAttempt{id: id, ended: Never, Attempt: Attempt{
-		Task: t, Machine: m, Number: before, Clone: siblings > 0, Started: w.now, From: from, Progress: from, ProgressAt: w.now,
+	a := &twinAttempt{id: id, launch: w.now, began: w.now, ended: Never, Attempt: Attempt{
+		Task: t, Machine: m, Number: before, Clone: siblings > 0, From: from, Progress: from,
 	}}
+	if w.waits {
+		a.began = Never
+	}
 	w.attempts = append(w.attempts, a)
 	d := w.decision(a, Launch, why)
 	d.From = from
@@ -491,7 +519,7 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 	if w.exhausted(a.Task) && len(w.live(w.of(a.Task))) == 1 {
 		return ErrRetries
 	}
-	if a.Started == w.now {
+	if a.launch == w.now || a.began == w.now {
 		return ErrTooSoon
 	}
 	a.ended, a.why = w.now, why

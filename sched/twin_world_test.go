@@ -48,8 +48,11 @@ func newChaos(t *rapid.T, core *Core) *chaos {
 			RunningShare: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share of running"),
 		},
 	}
-	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never, paces: rapid.Bool().Draw(t, "paces")}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
+	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never, paces: rapid.Bool().Draw(t, "paces"), waits: rapid.Bool().Draw(t, "waits")}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
 	w.core.Reset(w, l)
+	if w.twin.waits {
+		w.core.WaitToBegin()
+	}
 	if w.twin.sites = rapid.IntRange(0, 4).Draw(t, "sites"); w.twin.sites > 0 {
 		if err := w.core.Connect(network(w.twin.sites)); err != nil {
 			t.Fatal(err)
@@ -176,7 +179,7 @@ func (w *chaos) step() {
 			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)}, {At: now, Kind: DataFetched}, {At: now, Kind: DataFetched, Bytes: 1, Site: 99},
 			{At: now, Kind: DataFetched, Bytes: 1, Machine: 99}, {At: now, Kind: DataFetched, Bytes: 1, Attempt: attemptID(999, 1)},
 			{At: now, Kind: DataFetched, Bytes: 1, Span: -1}, {At: now, Kind: MachineResized, Slots: maxSlots + 1}, {At: now, Kind: MachineResized, Slots: 1, Machine: 99},
-			{At: now, Kind: AttemptRefused}, {At: now, Kind: AttemptDoomed, Attempt: attemptID(999, 1)},
+			{At: now, Kind: AttemptRefused}, {At: now, Kind: AttemptBegan}, {At: now, Kind: AttemptDoomed, Attempt: attemptID(999, 1)},
 		}).Draw(w.T, "bad")
 		if _, err := w.core.Advance(now, append(slices.Clone(facts), bad)); err == nil {
 			w.Fatalf("%+v was accepted", bad)
@@ -191,11 +194,11 @@ func (w *chaos) fact() Event {
 	kind := rapid.SampledFrom([]EventKind{
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
 		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
-		AttemptDoomed, AttemptRefused, AttemptRefused, MachineResized, MachineResized,
+		AttemptDoomed, AttemptRefused, AttemptRefused, MachineResized, MachineResized, AttemptBegan, AttemptBegan, AttemptBegan,
 	}).Draw(w.T, "kind")
 	f := Event{Kind: kind}
 	switch kind {
-	case AttemptDone, AttemptFailed, AttemptProgress, AttemptDoomed, AttemptRefused:
+	case AttemptDone, AttemptFailed, AttemptProgress, AttemptDoomed, AttemptRefused, AttemptBegan:
 		if f.Attempt = w.someAttempt(); f.Attempt == 0 {
 			return Event{Kind: TimerFired}
 		}

@@ -46,6 +46,7 @@ type View struct {
 
 	cloneFailures bool // count, see Core.CountClones
 	killsAtOnce   bool // see Core.KillAtOnce
+	waits         bool // see Core.WaitToBegin
 }
 
 // Now returns the instant of the fact being observed, or of the call of Advance.
@@ -96,12 +97,18 @@ func (v *View) Attempt(id AttemptID) Attempt {
 		p := &v.progress[row]
 		x.From, x.Progress, x.ProgressAt, x.Rate = p.from, p.done, p.at, p.rate
 	}
+	if a.waiting {
+		x.Started, x.ProgressAt, x.Waiting = v.now, v.now, true
+	}
 	return x
 }
 
-// Started returns when an attempt was launched that Attempt knows, TaskOf its task.
-func (v *View) Started(a AttemptID) Time  { return v.attempts[a.row()].started }
+// Started returns when an attempt began that Attempt knows: now while it is waiting.
+func (v *View) Started(a AttemptID) Time { return v.since(&v.attempts[a.row()]) }
+
+// TaskOf returns the task of an attempt that Attempt knows, Waiting whether it was launched and has not begun.
 func (v *View) TaskOf(a AttemptID) TaskID { return v.attempts[a.row()].task }
+func (v *View) Waiting(a AttemptID) bool  { return v.attempts[a.row()].waiting }
 
 // Warm reads the rows of attempts that are to end soon, so that they are in the processor's caches by then. In a large
 // cluster an event waits for memory twice: for the row of its attempt, and then for those of the task and the machine.

@@ -29,11 +29,13 @@ import (
 // power went.
 
 // JournalSchema names the format. In v1 there were no outputs, in v2 no sites. A reader takes v3, too, whose records
-// are the same: but runs of v3 did not keep what they have under their names.
+// are the same: but runs of v3 did not keep what they have under their names. A run whose attempts wait until they
+// begin (JournalHeader.Waits) has a journal of v5, which a program that knows nothing of that refuses; others have v4.
 const JournalSchema = "tailcut.journal/v4"
 
 const (
 	schemaUnnamed = "tailcut.journal/v3"
+	schemaWaits   = "tailcut.journal/v5"
 
 	journalMagic = "tailcut\n"
 	frameSize    = 12
@@ -59,6 +61,7 @@ type JournalHeader struct {
 	Policy   string           `json:"policy"`          // canonical specification
 	Seed     uint64           `json:"seed"`
 	Limits   sched.Limits     `json:"limits"`
+	Waits    bool             `json:"waits,omitempty"` // attempts wait until they begin, see sched.Core.WaitToBegin
 	Machines []JournalMachine `json:"machines"`
 	Network  *sched.Network   `json:"network,omitempty"` // of the sites of Machines; nil if there are none
 	Job      sched.JobSpec    `json:"job"`
@@ -92,7 +95,9 @@ type Journal struct {
 // CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so
 // that a crash leaves a journal or none.
 func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
-	h.Schema = JournalSchema
+	if h.Schema = JournalSchema; h.Waits {
+		h.Schema = schemaWaits
+	}
 	payload, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -220,9 +225,11 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 	if err := json.Unmarshal(payload, &r.Header); err != nil {
 		return nil, fmt.Errorf("%s: header: %w", path, err)
 	}
-	if r.Header.Schema != JournalSchema && r.Header.Schema != schemaUnnamed {
+	switch r.Header.Schema {
+	case schemaUnnamed, JournalSchema, schemaWaits:
+	default:
 		return nil, fmt.Errorf("%s: schema is %q, expected %q: another version of tailcut (%s) wrote it",
-			path, r.Header.Schema, JournalSchema, r.Header.Version)
+			path, r.Header.Schema, schemaWaits, r.Header.Version)
 	}
 	return r, nil
 }

@@ -304,7 +304,7 @@ func TestJournalErrors(t *testing.T) {
 		"magic alone":  {[]byte(journalMagic), "no header"},
 		"other schema": {
 			frame(`{"schema":"tailcut.journal/v2","version":"v0.1"}`),
-			`schema is "tailcut.journal/v2", expected "tailcut.journal/v4": another version of tailcut (v0.1) wrote it`,
+			`schema is "tailcut.journal/v2", expected "tailcut.journal/v5": another version of tailcut (v0.1) wrote it`,
 		},
 		"header no JSON": {frame("hello"), "header: invalid character"},
 		"record garbage": {append(bytes.Clone(good), frame("hello")[len(journalMagic):]...), "record before byte"},
@@ -434,7 +434,7 @@ func BenchmarkJournalAppend(b *testing.B) {
 }
 
 func TestFolderOfAnOlderJournal(t *testing.T) {
-	for schema, want := range map[string]string{"tailcut.journal/v3": "", JournalSchema: "0123456789abcdef"} {
+	for schema, want := range map[string]string{"tailcut.journal/v3": "", JournalSchema: "0123456789abcdef", schemaWaits: "0123456789abcdef"} {
 		header := fmt.Sprintf(`{"schema":%q,"run":"0123456789abcdef"}`, schema)
 		path := filepath.Join(t.TempDir(), "journal")
 		j := &Journal{buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
@@ -455,6 +455,32 @@ func TestFolderOfAnOlderJournal(t *testing.T) {
 		}
 		if b, err := r.Next(); err != nil || b.Now != 7 {
 			t.Errorf("first record of %s: %v, %v", schema, b, err)
+		}
+	}
+}
+
+// A journal has v5 only where attempts wait until they begin, so that programs that know nothing of that read all others.
+func TestSchemaOfARunWhoseAttemptsWait(t *testing.T) {
+	for waits, want := range map[bool]string{false: "tailcut.journal/v4", true: "tailcut.journal/v5"} {
+		path, h := filepath.Join(t.TempDir(), "journal"), header()
+		h.Waits = waits
+		j, err := CreateJournal(path, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := Batch{Now: 9, Facts: []sched.Event{{At: 8, Kind: sched.AttemptBegan, Attempt: 1 << 32}}}
+		if err := errors.Join(j.Append(&b, true), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenJournalReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Header.Schema != want || r.Header.Waits != waits {
+			t.Errorf("waits %v: the header says %q and %v", waits, r.Header.Schema, r.Header.Waits)
+		}
+		if got, err := r.Next(); err != nil || cmp.Diff(b.Facts, got.Facts) != "" {
+			t.Errorf("waits %v: the record has %+v, %v", waits, got, err)
 		}
 	}
 }

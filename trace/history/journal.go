@@ -18,6 +18,7 @@ type journal struct {
 	header  *trace.JournalHeader
 	running map[sched.AttemptID]sched.Decision // the launch
 	beside  map[sched.AttemptID]bool           // launched as clones
+	began   map[sched.AttemptID]sched.Time     // in a run whose attempts wait until they begin
 	tasks   map[sched.TaskID]int               // attempts that run
 	latest  sched.Time
 	a       Attempt
@@ -34,6 +35,7 @@ func (j *journal) read(in *lines, emit emit) error {
 	}
 	j.header = &r.Header
 	j.running, j.beside, j.tasks = map[sched.AttemptID]sched.Decision{}, map[sched.AttemptID]bool{}, map[sched.TaskID]int{}
+	j.began = map[sched.AttemptID]sched.Time{}
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -58,6 +60,8 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 			err = j.ended(f.Attempt, f.At, Succeeded, emit)
 		case sched.AttemptFailed, sched.AttemptDoomed:
 			err = j.ended(f.Attempt, f.At, Failed, emit)
+		case sched.AttemptBegan, sched.AttemptProgress:
+			j.begin(f.Attempt, f.At)
 		case sched.AttemptRefused:
 			j.forget(f.Attempt)
 		case sched.MachineLost:
@@ -88,11 +92,21 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 	return nil
 }
 
+// begin notes when an attempt has begun, if it waited.
+func (j *journal) begin(id sched.AttemptID, at sched.Time) {
+	if _, began := j.began[id]; j.header.Waits && !began {
+		if _, known := j.running[id]; known {
+			j.began[id] = at
+		}
+	}
+}
+
 // forget takes back the launch of an attempt that has not begun.
 func (j *journal) forget(id sched.AttemptID) {
 	if d, known := j.running[id]; known {
 		delete(j.running, id)
 		delete(j.beside, id)
+		delete(j.began, id)
 		j.tasks[d.Task]--
 	}
 }
@@ -105,9 +119,17 @@ func (j *journal) ended(id sched.AttemptID, at sched.Time, outcome Outcome, emit
 	}
 	delete(j.running, id)
 	j.tasks[d.Task]--
+	start := d.At
+	if j.header.Waits { // one that has not begun has run for no time
+		start = at
+		if began, ok := j.began[id]; ok {
+			start = began
+		}
+		delete(j.began, id)
+	}
 	j.a = Attempt{
 		Job: j.header.Run, Stage: j.stage(int(d.Stage)), Task: j.task(d), Number: int(d.Number),
-		Start: j.instant(d.At), Duration: span(d.At, at), Outcome: outcome, Speculative: j.beside[id],
+		Start: j.instant(start), Duration: span(start, at), Outcome: outcome, Speculative: j.beside[id],
 	}
 	delete(j.beside, id)
 	if m := int(d.Machine); m < len(j.header.Machines) {

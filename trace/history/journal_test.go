@@ -70,3 +70,53 @@ func TestJournal(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Where attempts wait until they begin, what they took counts from there.
+func TestJournalOfAttemptsThatWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := trace.CreateJournal(path, &trace.JournalHeader{
+		Run: "r1", Started: time.Unix(1000, 0), Waits: true, Machines: []trace.JournalMachine{{Name: "m0"}}, Stages: []string{"map"},
+		Job: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 4}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first trace.Batch
+	for i := range 4 {
+		first.Decisions = append(first.Decisions, sched.Decision{Kind: sched.Launch, Task: sched.TaskID(i), Attempt: sched.AttemptID(i + 1)})
+	}
+	second := trace.Batch{Now: 9 * s, Facts: []sched.Event{
+		{Kind: sched.AttemptBegan, At: 3 * s, Attempt: 1}, {Kind: sched.AttemptProgress, At: 4 * s, Attempt: 2}, {Kind: sched.AttemptProgress, At: 5 * s, Attempt: 2},
+		{Kind: sched.AttemptBegan, At: 5 * s, Attempt: 1}, {Kind: sched.AttemptDone, At: 7 * s, Attempt: 1}, {Kind: sched.AttemptDone, At: 8 * s, Attempt: 2},
+		{Kind: sched.AttemptFailed, At: 8 * s, Attempt: 3},
+	}}
+	for _, b := range []*trace.Batch{&first, &second} {
+		if err := j.Append(b, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(path, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var got []Attempt
+	for a, err := range l.Attempts() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, *a)
+	}
+	want := []Attempt{
+		{Job: "r1", Stage: "map", Start: 1003 * s, Duration: 4 * s, Host: "m0"},
+		{Job: "r1", Stage: "map", Task: 1, Start: 1004 * s, Duration: 4 * s, Host: "m0"},
+		{Job: "r1", Stage: "map", Task: 2, Start: 1008 * s, Outcome: Failed, Host: "m0"},
+		{Job: "r1", Stage: "map", Task: 3, Start: 1009 * s, Outcome: Running, Host: "m0"},
+	}
+	if diff := cmp.Diff(want, got, unwritten); diff != "" {
+		t.Error(diff)
+	}
+}
