@@ -18,8 +18,8 @@ var (
 )
 
 // Three nodes, of which one takes ten times as long for everything, and three nodes that are alike; pods have the default grace period and ignore SIGTERM. Under the default policy the Job
-// completes in less than three quarters of the time that it takes under Kubernetes' own controller if there is a slow node, and loses nothing if there is none: by the median of the
-// rounds, if there are enough of them to say so. Every index has succeeded, once.
+// completes in less than three quarters of the time that it takes under Kubernetes' own controller if there is a slow node, and loses less than a twentieth if there is none: by the
+// whole 95 % interval of the mean ratio, from five rounds on. Every index has succeeded, once.
 //
 // A round runs each Job once, one after another; each goes first in turn. A ratio is that of two Jobs of the same round.
 func TestSlowNode(t *testing.T) {
@@ -63,9 +63,14 @@ func TestSlowNode(t *testing.T) {
 			for round := range *rounds {
 				ratios = append(ratios, flows[i][k][round]/flows[i][0][round])
 			}
-			t.Logf("%s: %s | %s | %s | %s", x.name, policy, spread(flows[i][k], "%.1f"), spread(ratios, "%.2f"), interval(ratios))
-			if slices.Sort(ratios); policy == "default" && *rounds >= 5 && ratios[len(ratios)/2] > x.most {
-				t.Errorf("%s: the Job takes %.2f of the time that it takes under Kubernetes' own controller, want no more than %v", x.name, ratios[len(ratios)/2], x.most)
+			mean, low, high := interval(ratios)
+			t.Logf("%s: %s | %s | %s | %.2f, %.2f–%.2f", x.name, policy, spread(flows[i][k], "%.1f"), spread(ratios, "%.2f"), mean, low, high)
+			switch {
+			case policy != "default" || *rounds < 5 || high <= x.most:
+			case low > x.most:
+				t.Errorf("%s: the Job takes %.2f–%.2f of its time under Kubernetes' own controller, want at most %v", x.name, low, high, x.most)
+			default:
+				t.Errorf("%s: undecided: the Job takes %.2f–%.2f of its time under Kubernetes' own controller, want at most %v; take more rounds", x.name, low, high, x.most)
 			}
 		}
 	}
@@ -78,22 +83,22 @@ func spread(x []float64, format string) string {
 	return fmt.Sprintf(strings.ReplaceAll("% (%–%)", "%", format), x[len(x)/2], x[0], x[len(x)-1])
 }
 
-// interval writes the geometric mean of ratios and its 95 % interval by Student's t.
-func interval(ratios []float64) string {
+// interval returns the geometric mean of ratios and its 95 % interval by Student's t, which is all numbers for one ratio.
+func interval(ratios []float64) (mean, low, high float64) {
 	n := float64(len(ratios))
 	sum, squares := 0.0, 0.0
 	for _, r := range ratios {
 		sum += math.Log(r)
 		squares += math.Log(r) * math.Log(r)
 	}
-	mean := sum / n
+	center := sum / n
 	if n < 2 {
-		return fmt.Sprintf("%.2f", math.Exp(mean))
+		return math.Exp(center), 0, math.Inf(1)
 	}
 	t := 1.96 + 2.7/(n-1) // Student's quantile 0.975, within 0.01 from ten degrees of freedom on
 	if few := []float64{12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26}; len(ratios)-2 < len(few) {
 		t = few[len(ratios)-2]
 	}
-	half := t * math.Sqrt(max(0, squares-n*mean*mean)/(n-1)/n)
-	return fmt.Sprintf("%.2f, %.2f–%.2f", math.Exp(mean), math.Exp(mean-half), math.Exp(mean+half))
+	half := t * math.Sqrt(max(0, squares-n*center*center)/(n-1)/n)
+	return math.Exp(center), math.Exp(center - half), math.Exp(center + half)
 }
