@@ -247,20 +247,34 @@ type attack struct {
 // newAttack draws a job and how it is run. home is a folder of the attack's own.
 func newAttack(t *testing.T, d *deck, seed uint64, home string) *attack {
 	a := &attack{t: t, deck: d, seed: seed, draw: rand.New(rand.NewPCG(seed, 17)), home: home}
-	a.kind, a.policy = d.kinds[a.draw.IntN(len(d.kinds))], d.policies[a.draw.IntN(len(d.policies))]
+	a.kind = d.kinds[a.draw.IntN(len(d.kinds))]
 	if *askedKind != "" {
 		a.kind = d.kinds[slices.IndexFunc(d.kinds, func(k *kind) bool { return k.name == *askedKind })]
 	}
+	a.out, a.tmp = filepath.Join(home, "out"), filepath.Join(home, "tmp")
+	a.name = fmt.Sprintf("%s-%d-%d", t.Name(), seed, os.Getpid())
+	a.settle()
+	return a
+}
+
+// settle draws what may differ between two starts of a run.
+func (a *attack) settle() {
+	a.policy = a.deck.policies[a.draw.IntN(len(a.deck.policies))]
 	if *askedPolicy != "" {
 		a.policy = *askedPolicy
 	}
-	a.out, a.tmp = filepath.Join(home, "out"), filepath.Join(home, "tmp")
-	a.name = fmt.Sprintf("%s-%d-%d", t.Name(), seed, os.Getpid())
-	a.flags = []string{"--policy", a.policy, "--slots", strconv.Itoa(1 + a.draw.IntN(5)), "--retries", "50", "--seed", strconv.FormatUint(seed, 10)}
+	a.flags = []string{"--policy", a.policy, "--slots", strconv.Itoa(1 + a.draw.IntN(5)), "--retries", strconv.Itoa(50 + a.draw.IntN(3)), "--seed", strconv.FormatUint(a.seed+a.draw.Uint64N(2), 10)}
 	if a.draw.IntN(2) == 0 {
 		a.flags = append(a.flags, "--disturb", "slow=0.2,factor=4,fail=0.05")
 	}
-	return a
+}
+
+// resettle has the run taken up with other settings, once in three times.
+func (a *attack) resettle() {
+	if a.draw.IntN(3) == 0 {
+		a.settle()
+		a.note("from here on with %v", a.flags)
+	}
 }
 
 // command is what is run, again and again.

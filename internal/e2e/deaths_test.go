@@ -82,6 +82,9 @@ func TestDeaths(t *testing.T) {
 func (a *attack) die(most int, g *ground, tell func(string)) (deaths int) {
 	a.note("%s, %s, %v", g.world, a.out, a.command(a.kind))
 	for a.engines < 40 && !a.failed {
+		if a.engines > 0 {
+			a.resettle()
+		}
 		g.rest()
 		e := a.start(a.command(a.kind))
 		if deaths < most {

@@ -133,6 +133,9 @@ func TestPowerCuts(t *testing.T) {
 func (a *attack) blackouts(most int, under *disk) (cuts, late int) {
 	a.note("%s, %s, %v", under.name, a.out, a.command(a.kind))
 	for a.engines < 40 && !a.failed {
+		if a.engines > 0 {
+			a.resettle()
+		}
 		e := a.start(a.command(a.kind))
 		doomed := cuts < most
 		if doomed && a.draw.IntN(4) > 0 {
