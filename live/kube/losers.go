@@ -57,7 +57,7 @@ func (c *reconciler) removeLost(ctx context.Context, job *batchv1.Job, s *state,
 	}
 	gone := map[string]bool{}
 	for _, p := range sc.pods {
-		if p.Labels[LostLabel] == "" || p.DeletionTimestamp == nil || terminal(p) || !lostTo(job, t, p) {
+		if p.DeletionTimestamp == nil || terminal(p) || !lostTo(job, t, p) {
 			continue
 		}
 		if due := p.DeletionTimestamp.Add(time.Second); due.After(now) { // when its grace period is over
@@ -71,6 +71,11 @@ func (c *reconciler) removeLost(ctx context.Context, job *batchv1.Job, s *state,
 		if !gone[node] {
 			s.comeBack(now.Add(lookAtNode))
 			continue
+		}
+		if p.Labels[LostLabel] == "" { // somebody else deleted it, as Kubernetes does with the pods of such a node
+			if err := c.disown(ctx, p, "sibling-won"); err != nil {
+				return err
+			}
 		}
 		err := forgive(c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID}, client.GracePeriodSeconds(0)))
 		if err != nil {

@@ -139,3 +139,39 @@ func TestLoserOnLostNode(t *testing.T) {
 		})
 	}
 }
+
+// A pod that Kubernetes has deleted with its node is removed as well once its replacement has succeeded, and the Job is complete.
+func TestEvictedFromLostNode(t *testing.T) {
+	job := testJob(2)
+	job.Annotations = map[string]string{PolicyAnnotation: "fifo"}
+	b := newBench(t, job)
+	later := time.Now().Add(time.Minute) // by the API server's clock, which the fake reads
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.Time{Time: later.Add(-time.Hour)}}}
+	if err := b.api.Create(context.Background(), node); err != nil {
+		t.Fatal(err)
+	}
+	b.settle()
+	for _, p := range b.live() {
+		p.Finalizers = append(p.Finalizers, "example.org/kubelet") // so that the API server keeps it
+		b.startPod(&p)
+	}
+	b.settle()
+	evicted := b.live()[0]
+	if err := b.api.Delete(context.Background(), &evicted); err != nil {
+		t.Fatal(err)
+	}
+	b.clock = later // past the backoff
+	b.settle()
+	if n := len(b.live()); n != 2 {
+		t.Fatalf("%d pods, want the one that is left and a replacement", n)
+	}
+	for _, p := range b.live() {
+		b.finishPod(&p, corev1.PodSucceeded)
+	}
+	graces := b.deletions()
+	b.settle()
+	if grace, removed := graces[evicted.Name]; !removed || grace != 0 {
+		t.Errorf("the evicted pod is removed: %v, with a grace period of %d s", removed, grace)
+	}
+}

@@ -18,18 +18,24 @@ import (
 // if the controller dies in between, the next one sees what was meant. A pod has its own grace period, but no more than
 // grace if that is not 0.
 func (c *reconciler) end(ctx context.Context, pods []*corev1.Pod, why string, grace time.Duration) error {
-	patch := func(p *corev1.Pod) string {
-		return fmt.Sprintf(`{"metadata":{"uid":%q,"labels":{%q:%q},"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, LostLabel, why, finalizer)
-	}
 	return each(ctx, pods, func(ctx context.Context, p *corev1.Pod) error {
-		if err := c.patch(ctx, p, patch(p)); err != nil {
+		if err := c.disown(ctx, p, why); err != nil {
 			return err
-		}
-		if p.Labels[LostLabel] == "" {
-			observeLost(p, c.now())
 		}
 		return c.deleteOne(ctx, p, grace)
 	})
+}
+
+// disown marks a pod as one whose end does not count.
+func (c *reconciler) disown(ctx context.Context, p *corev1.Pod, why string) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"labels":{%q:%q},"$deleteFromPrimitiveList/finalizers":[%q]}}`, p.UID, LostLabel, why, finalizer)
+	if err := c.patch(ctx, p, patch); err != nil {
+		return err
+	}
+	if p.Labels[LostLabel] == "" {
+		observeLost(p, c.now())
+	}
+	return nil
 }
 
 // delete ends attempts that count.
