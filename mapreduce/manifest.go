@@ -1,7 +1,6 @@
 package mapreduce
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -44,9 +43,11 @@ type Entry struct {
 
 // Kinds of entries; a file has none.
 const (
-	kindFolder = "folder"
+	KindFolder = "folder"
 	kindLink   = "link"
 	kindOther  = "other"
+
+	KindNothing = "nothing" // what Compare is told of a path where nothing is
 )
 
 // Part is the result of a task as it is to be published: a file or its content, and perhaps a folder of files.
@@ -85,7 +86,7 @@ func (p *Part) describe() ([]Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	if len(files) == 1 && files[0].Kind == kindFolder { // nothing is in it
+	if len(files) == 1 && files[0].Kind == KindFolder { // nothing is in it
 		files = nil
 	}
 	return append(all, files...), err
@@ -123,7 +124,7 @@ func (e *Entry) look(path string) error {
 	e.Kind, e.Size, e.SHA256, e.Link = "", 0, "", ""
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		e.Kind = kindFolder
+		e.Kind = KindFolder
 	case mode&fs.ModeSymlink != 0:
 		e.Kind = kindLink
 		to, err := os.Readlink(path)
@@ -152,28 +153,33 @@ func hashFile(path string) (size int64, sum string, err error) {
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// write makes the manifest a file, at once and durably: a line for each entry.
-func (m *Manifest) write(path string) error {
+// Encode returns the manifest as a file has it: a line for each entry.
+func (m *Manifest) Encode() ([]byte, error) {
 	var text bytes.Buffer
-	w := bufio.NewWriter(&text)
-	fmt.Fprintf(w, "{\"schema\":%q,\"run\":%q,\"parts\":[", ManifestSchema, m.Run)
+	fmt.Fprintf(&text, "{\"schema\":%q,\"run\":%q,\"parts\":[", ManifestSchema, m.Run)
 	for i := range m.Parts {
 		line, err := json.Marshal(&m.Parts[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if i > 0 {
-			w.WriteByte(',')
+			text.WriteByte(',')
 		}
-		w.WriteByte('\n')
-		w.Write(line)
+		text.WriteByte('\n')
+		text.Write(line)
 	}
-	w.WriteString("\n]}\n")
-	if err := w.Flush(); err != nil {
+	text.WriteString("\n]}\n")
+	return text.Bytes(), nil
+}
+
+// write makes the manifest a file, at once and durably.
+func (m *Manifest) write(path string) error {
+	text, err := m.Encode()
+	if err != nil {
 		return err
 	}
 	temp := filepath.Join(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+".tmp")
-	if err := createWhole(temp, &text, true); err != nil {
+	if err := createWhole(temp, bytes.NewReader(text), true); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {
@@ -204,16 +210,21 @@ func ReadManifest(path string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseManifest(path, data)
+}
+
+// ParseManifest reads the content of a manifest, whose errors begin with a name.
+func ParseManifest(name string, data []byte) (*Manifest, error) {
 	m := &Manifest{}
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%s: not a manifest: %w", path, err)
+		return nil, fmt.Errorf("%s: not a manifest: %w", name, err)
 	}
 	if m.Schema != ManifestSchema {
-		return nil, fmt.Errorf("%s: schema is %q, expected %q", path, m.Schema, ManifestSchema)
+		return nil, fmt.Errorf("%s: schema is %q, expected %q", name, m.Schema, ManifestSchema)
 	}
 	for i := range m.Parts {
 		if p := string(m.Parts[i].Path); !filepath.IsLocal(filepath.FromSlash(p)) || p == "." {
-			return nil, fmt.Errorf("%s: parts[%d]: path %q is not below the output", path, i, p)
+			return nil, fmt.Errorf("%s: parts[%d]: path %q is not below the output", name, i, p)
 		}
 	}
 	return m, nil

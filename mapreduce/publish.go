@@ -21,8 +21,10 @@ const SuccessName = "_SUCCESS"
 // PrivateName is what an output folder calls the folder of the run's journal and unfinished work.
 const PrivateName = "_tailcut"
 
+const partPrefix = "part-"
+
 // PartName returns the name of a part in the output folder.
-func PartName(i int) string { return fmt.Sprintf("part-%05d", i) }
+func PartName(i int) string { return fmt.Sprintf(partPrefix+"%05d", i) }
 
 // Publish makes the result of a run visible: the parts in the folder out; a manifest of them; and _SUCCESS, after all
 // of that has reached the disk.

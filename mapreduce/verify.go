@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,58 +19,70 @@ type Mistake struct {
 
 // Verify compares the result in a folder with its manifest, byte for byte. It returns what differs, in the order of the
 // manifest, what the manifest does not list last.
-func (m *Manifest) Verify(out string) (all []Mistake, err error) {
-	found := make([]string, len(m.Parts))
+func (m *Manifest) Verify(out string) ([]Mistake, error) {
+	found := slices.Clone(m.Parts)
+	if err := SideBySide(len(found), func(i int) error {
+		e := &found[i]
+		err := e.look(filepath.Join(out, filepath.FromSlash(string(e.Path))))
+		if errors.Is(err, fs.ErrNotExist) {
+			e.Kind, err = KindNothing, nil
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	extra, err := m.extra(out)
+	if err != nil {
+		return nil, err
+	}
+	return m.Compare(found, !isMissing(filepath.Join(out, SuccessName)), extra), nil
+}
+
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Compare returns what differs between the manifest and what was found at the paths of its entries, in their order;
+// whether there is a file SuccessName; and what of other paths looks like part of the result.
+func (m *Manifest) Compare(found []Entry, success bool, extra []string) (all []Mistake) {
 	sums := map[string]string{}
 	for i := range m.Parts {
 		if e := &m.Parts[i]; e.SHA256 != "" && e.Size > 0 {
 			sums[e.SHA256] = string(e.Path)
 		}
 	}
-	if err := SideBySide(len(m.Parts), func(i int) (err error) {
-		found[i], err = m.Parts[i].compare(out, sums)
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	listed := map[string]bool{}
-	for i, problem := range found {
-		path := string(m.Parts[i].Path)
-		listed[path] = true
-		if problem != "" {
-			all = append(all, Mistake{path, problem})
+	for i := range m.Parts {
+		if problem := m.Parts[i].compare(&found[i], sums); problem != "" {
+			all = append(all, Mistake{string(m.Parts[i].Path), problem})
 		}
 	}
-	extra, err := m.extra(out, listed)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Lstat(filepath.Join(out, SuccessName)); errors.Is(err, fs.ErrNotExist) {
+	if !success {
 		all = append(all, Mistake{SuccessName, "missing: the result is not complete"})
 	}
-	return append(all, extra...), nil
+	for _, path := range extra {
+		all = append(all, Mistake{path, "extra: not of this result"})
+	}
+	return all
 }
 
-// compare says what is wrong with an entry, "" for nothing.
-func (e *Entry) compare(out string, sums map[string]string) (string, error) {
-	now := *e
-	switch err := now.look(filepath.Join(out, filepath.FromSlash(string(e.Path)))); {
-	case errors.Is(err, fs.ErrNotExist):
-		return "missing", nil
-	case err != nil:
-		return "", err
+// compare says what is wrong with what was found in the place of an entry, "" for nothing.
+func (e *Entry) compare(now *Entry, sums map[string]string) string {
+	switch {
+	case now.Kind == KindNothing:
+		return "missing"
 	case now.Kind != e.Kind:
-		return fmt.Sprintf("changed: a %s, and was a %s", orFile(now.Kind), orFile(e.Kind)), nil
+		return fmt.Sprintf("changed: a %s, and was a %s", orFile(now.Kind), orFile(e.Kind))
 	case now.Link != e.Link:
-		return fmt.Sprintf("changed: leads to %q, and did to %q", now.Link, e.Link), nil
+		return fmt.Sprintf("changed: leads to %q, and did to %q", now.Link, e.Link)
 	case now.SHA256 != e.SHA256 && e.SHA256 != "" && sums[now.SHA256] != "":
-		return fmt.Sprintf("changed: has the content of %s", sums[now.SHA256]), nil
+		return fmt.Sprintf("changed: has the content of %s", sums[now.SHA256])
 	case now.Size != e.Size:
-		return fmt.Sprintf("changed: %d bytes, and had %d", now.Size, e.Size), nil
+		return fmt.Sprintf("changed: %d bytes, and had %d", now.Size, e.Size)
 	case now.SHA256 != e.SHA256 && e.SHA256 != "":
-		return "changed: other bytes", nil
+		return "changed: other bytes"
 	}
-	return "", nil
+	return ""
 }
 
 func orFile(kind string) string {
@@ -79,8 +92,9 @@ func orFile(kind string) string {
 	return kind
 }
 
-// extra lists what looks like part of the result and is not in the manifest.
-func (m *Manifest) extra(out string, listed map[string]bool) (all []Mistake, err error) {
+// extra lists what in a folder looks like part of the result and is not in the manifest.
+func (m *Manifest) extra(out string) (all []string, err error) {
+	strange := m.Strange()
 	for _, folder := range m.folders() {
 		entries, err := os.ReadDir(filepath.Join(out, folder))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -90,19 +104,19 @@ func (m *Manifest) extra(out string, listed map[string]bool) (all []Mistake, err
 			return nil, err
 		}
 		for _, entry := range entries {
-			if !strings.HasPrefix(entry.Name(), "part-") {
+			if !strings.HasPrefix(entry.Name(), partPrefix) {
 				continue
 			}
-			root := filepath.Join(folder, entry.Name())
-			err := filepath.WalkDir(filepath.Join(out, root), func(path string, d fs.DirEntry, err error) error {
+			root := filepath.Join(out, folder, entry.Name())
+			err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 				if err != nil {
 					return err
 				}
 				rest, err := filepath.Rel(out, path)
-				if err != nil || listed[filepath.ToSlash(rest)] {
+				if err != nil || !strange(filepath.ToSlash(rest)) {
 					return err
 				}
-				all = append(all, Mistake{filepath.ToSlash(rest), "extra: not of this result"})
+				all = append(all, filepath.ToSlash(rest))
 				if d.IsDir() {
 					return fs.SkipDir
 				}
@@ -116,6 +130,28 @@ func (m *Manifest) extra(out string, listed map[string]bool) (all []Mistake, err
 	return all, nil
 }
 
+// Strange returns a function that tells of a path below the output whether it looks like part of the result and is not
+// in the manifest.
+func (m *Manifest) Strange() func(path string) bool {
+	listed := map[string]bool{}
+	for i := range m.Parts {
+		p := string(m.Parts[i].Path)
+		for ; p != "." && !listed[p]; p = path.Dir(p) { // of a result that was in a store no folders are listed
+			listed[p] = true
+		}
+	}
+	folders := m.folders()
+	return func(path string) bool {
+		return !listed[path] && slices.ContainsFunc(folders, func(folder string) bool {
+			rest := path
+			if folder != "" {
+				rest = strings.TrimPrefix(path, folder+"/")
+			}
+			return strings.HasPrefix(rest, partPrefix)
+		})
+	}
+}
+
 // Remove removes from a folder what the manifest lists, and nothing else: a folder in which something else is stays.
 // SuccessName goes first and the manifest last.
 func (m *Manifest) Remove(out string) error {
@@ -123,13 +159,13 @@ func (m *Manifest) Remove(out string) error {
 		return err
 	}
 	for i := range m.Parts {
-		if e := &m.Parts[i]; e.Kind == kindFolder {
+		if e := &m.Parts[i]; e.Kind == KindFolder {
 			_ = os.Chmod(filepath.Join(out, filepath.FromSlash(string(e.Path))), 0o700) // it may be gone
 		}
 	}
 	for _, e := range slices.Backward(m.Parts) {
 		path := filepath.Join(out, filepath.FromSlash(string(e.Path)))
-		if e.Kind == kindFolder {
+		if e.Kind == KindFolder {
 			_ = os.Remove(path) // unless something else is in it
 			continue
 		}
