@@ -30,6 +30,22 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
+// newServers is for tests of stores, for which there need be no cluster: without e2e/run what e2e/build puts into a
+// folder is enough, with TAILCUT_E2E_BIN naming that.
+func newServers(t *testing.T) *cluster {
+	c := &cluster{t, os.Getenv("TAILCUT_E2E_BIN"), os.Getenv("TAILCUT_E2E_RUN")}
+	if c.bin == "" {
+		t.Skip("no servers; e2e/run starts them")
+	}
+	if c.dir == "" {
+		c.dir = t.TempDir()
+		if err := os.Mkdir(filepath.Join(c.dir, "log"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
 func (c *cluster) kubeconfig() string { return filepath.Join(c.dir, "pki", "admin.kubeconfig") }
 
 // kubectl runs kubectl with what it is to read, and returns its output.

@@ -113,32 +113,55 @@ func same(t *testing.T, got, want string, parts int) {
 	}
 }
 
-// Attempts that are processes of this machine read from a store and write to it what they would write to files. An output
-// is one run's.
+// Attempts that are processes of this machine read from a store and write to it what they would write to files. An
+// output is one run's, and says what it is.
 func TestRunOverStore(t *testing.T) {
-	c := newCluster(t)
+	c := newServers(t)
 	s3 := c.storeServer()
 	words(t, filepath.Join(s3, "in"), 5, 1<<20)
 	gs := c.googleServer(filepath.Dir(s3))
 	for _, store := range []struct{ name, bucket, data string }{{"S3", bucket, s3}, {"Google", "gs://data/%s", gs}} {
 		t.Run(store.name, func(t *testing.T) {
-			do := func(want int, args ...string) {
+			do := func(want int, args ...string) string {
 				t.Helper()
-				cmd := c.tailcut(append([]string{"run", "--split-size", "700KiB"}, args...)...)
+				cmd := c.tailcut(args...)
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
 				out, _ := cmd.Output()
 				if status := cmd.ProcessState.ExitCode(); status != want {
-					t.Errorf("%s: exit status %d, want %d; see the log: %s", strings.Join(args, " "), status, want, out)
+					t.Errorf("%s: exit status %d, want %d: %s%s", strings.Join(args, " "), status, want, out, stderr.String())
+				}
+				return string(out) + stderr.String()
+			}
+			says := func(got, want string) {
+				t.Helper()
+				if !strings.Contains(got, want) {
+					t.Errorf("it says %q, want %q", got, want)
 				}
 			}
 			local, in, out := filepath.Join(c.dir, store.name), fmt.Sprintf(store.bucket, "in"), fmt.Sprintf(store.bucket, "store/out")
-			do(0, "sort", filepath.Join(s3, "in"), "--reducers", "3", "--output", local)
-			do(0, "sort", in, "--reducers", "3", "--output", out)
-			same(t, filepath.Join(store.data, "store/out"), local, 3)
-			do(2, "sort", in, "--reducers", "3", "--output", out)
-			do(0, "wordcount", filepath.Join(s3, "in"), "--output", local, "--force")
-			do(0, "wordcount", in, "--output", out, "--force")
-			same(t, filepath.Join(store.data, "store/out"), local, 1)
-			if left, _ := filepath.Glob(filepath.Join(store.data, "store/out/part-*")); len(left) != 1 {
+			data := filepath.Join(store.data, "store/out")
+			sort := func(output string, flags ...string) []string {
+				return append([]string{"run", "sort", in, "--output", output, "--split-size", "700KiB", "--reducers", "3"}, flags...)
+			}
+			do(0, "run", "sort", filepath.Join(s3, "in"), "--output", local, "--split-size", "700KiB", "--reducers", "3")
+			do(0, sort(out)...)
+			same(t, data, local, 3)
+			says(do(0, "verify", out), "3 parts, ")
+			says(do(0, sort(out)...), "holds the finished result of this command")
+			says(do(2, "run", "wordcount", in, "--output", out), "holds the result of another command: ")
+
+			if err := os.Remove(filepath.Join(data, "part-00001")); err != nil {
+				t.Fatal(err)
+			}
+			says(do(1, "verify", out), "part-00001: missing\n")
+			says(do(2, "verify", fmt.Sprintf(store.bucket, "store/none")), "there is no _MANIFEST.json")
+
+			do(0, "run", "wordcount", filepath.Join(s3, "in"), "--output", local, "--force")
+			do(0, "run", "wordcount", in, "--output", out, "--force")
+			same(t, data, local, 1)
+			says(do(0, "verify", out), "1 part, ")
+			if left, _ := filepath.Glob(filepath.Join(data, "part-*")); len(left) != 1 {
 				t.Errorf("after --force there are %v", left)
 			}
 		})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,12 +49,34 @@ func (p *program) Plan(ctx context.Context, r *remote.Request) (*proc.Plan, erro
 }
 
 // Check implements remote.Program.
-func (p *program) Check(ctx context.Context, r *remote.Request, c *remote.Check) (bool, error) {
+func (p *program) Check(ctx context.Context, r *remote.Request, c *remote.Check) (remote.Standing, error) {
 	out, err := store.OpenOutput(&p.buckets, r.Output)
 	if err != nil {
-		return false, err
+		return remote.Standing{}, err
 	}
-	return out.Check(ctx, c.Run, c.Force)
+	s, err := out.Check(ctx, c.Run, c.Force)
+	return remote.Standing(s), err
+}
+
+// Verify implements remote.Program.
+func (p *program) Verify(ctx context.Context, r *remote.Request, seen func(done, total int64)) (*remote.Verified, error) {
+	out, err := store.OpenOutput(&p.buckets, r.Output)
+	if err != nil {
+		return nil, err
+	}
+	m, wrong, err := out.Verify(ctx, seen)
+	switch {
+	case errors.Is(err, store.ErrNoResult):
+		return nil, err
+	case err != nil:
+		return nil, remote.Fail(err)
+	}
+	v := &remote.Verified{Run: m.Run}
+	v.Parts, v.Bytes = m.Count()
+	for _, w := range wrong {
+		v.Mistakes = append(v.Mistakes, remote.Mistake(w))
+	}
+	return v, nil
 }
 
 // Open takes up a run. Whatever is wrong with the cluster's settings is told before the output is touched.
@@ -77,9 +100,8 @@ func (p *program) Open(ctx context.Context, r *remote.Request, o *remote.Open) (
 }
 
 func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request, o *remote.Open) (live.Executor, error) {
-	cfg := pods.Config{Run: o.Run, Image: r.Pods.Image, Timeout: r.Timeout, Log: p.log}
-	var err error
-	if cfg.Client, cfg.Namespace, err = pods.Connect(r.Pods.Kubeconfig, r.Pods.Namespace); err != nil {
+	cfg, err := p.podConfig(r, o.Run)
+	if err != nil {
 		return nil, err
 	}
 	if cfg.Template, err = pods.ReadTemplate(r.Pods.Template); err != nil {
@@ -93,11 +115,26 @@ func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request
 	return e, remote.Fail(err)
 }
 
-// Tidy implements remote.Program.
-func (p *program) Tidy(ctx context.Context, r *remote.Request, o *remote.Open) error {
+func (p *program) podConfig(r *remote.Request, run string) (cfg pods.Config, err error) {
+	cfg = pods.Config{Run: run, Image: r.Pods.Image, Timeout: r.Timeout, Log: p.log}
+	cfg.Client, cfg.Namespace, err = pods.Connect(r.Pods.Kubeconfig, r.Pods.Namespace)
+	return cfg, err
+}
+
+// Tidy implements remote.Program. Of an engine that died before it closed its executor there may be pods.
+func (p *program) Tidy(ctx context.Context, r *remote.Request, run string) error {
 	out, err := store.OpenOutput(&p.buckets, r.Output)
 	if err != nil {
 		return err
 	}
-	return remote.Fail(out.Tidy(ctx, o.Run))
+	if r.On == remote.Kubernetes {
+		cfg, err := p.podConfig(r, run)
+		if err == nil {
+			err = pods.Sweep(ctx, cfg)
+		}
+		if err != nil {
+			return remote.Fail(err)
+		}
+	}
+	return remote.Fail(out.Tidy(ctx, run))
 }

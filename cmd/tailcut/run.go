@@ -137,7 +137,10 @@ func endedFor(ctx context.Context) error {
 
 // complete tells whether the output folder holds a finished result.
 func (e *engine) complete() bool {
-	return e.cloud == nil && !isMissing(filepath.Join(e.out, mapreduce.SuccessName))
+	if e.cloud != nil {
+		return e.cloud.standing.Finished
+	}
+	return !isMissing(filepath.Join(e.out, mapreduce.SuccessName))
 }
 
 func isMissing(path string) bool {
@@ -291,8 +294,8 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	if run.State() == sched.JobSucceeded { // and, without an error, published
 		if !e.tidied() {
 			e.warn("the durations are not kept for later deadlines", e.remember(run))
+			e.warn("the result is whole, but what only the run needed is still there", e.tidy(run))
 		}
-		e.warn("the result is whole, but what only the run needed is still there", e.tidy())
 	}
 	m, err := mappedBy(&work, e.folders)
 	e.warn("how much was mapped is not known", err)
@@ -359,13 +362,18 @@ func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error)
 }
 
 // tidied tells whether tidy has come to its end.
-func (e *engine) tidied() bool { return e.cloud == nil && e.folders.Tidied() }
+func (e *engine) tidied() bool {
+	if e.cloud != nil {
+		return e.cloud.standing.Tidied
+	}
+	return e.folders.Tidied()
+}
 
 // tidy removes what a run that has succeeded needs no more. It comes last: until it has come to its end, a repetition
 // of the command does again what may not have been done.
-func (e *engine) tidy() error {
+func (e *engine) tidy(run *live.Run) error {
 	if e.cloud != nil {
-		return e.cloud.Tidy()
+		return e.cloud.Tidy(run.Header.Run)
 	}
 	return e.folders.Tidy()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -90,21 +91,28 @@ func (f *runFlags) fillCloud(e *engine) error {
 // cloud is the other program, which the engine starts and speaks to.
 type cloud struct {
 	*remote.Peer
-	request remote.Request
+	request  remote.Request
+	standing remote.Standing // of the output
 }
 
 // start starts the program.
-func (c *cloud) start(e *engine) error {
+func (c *cloud) start(e *engine) (err error) {
+	c.Peer, err = startCloudProgram(&c.request, e.cmd.ErrOrStderr())
+	return err
+}
+
+func startCloudProgram(req *remote.Request, stderr io.Writer) (*remote.Peer, error) {
 	path, err := findSibling(cloudProgram)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cmd := exec.Command(path, "executor")
-	cmd.Stderr = e.cmd.ErrOrStderr()
-	if c.Peer, err = remote.Start(cmd, &c.request); err != nil {
-		return failure{fmt.Errorf("%s: %w", path, err)}
+	cmd.Stderr = stderr
+	p, err := remote.Start(cmd, req)
+	if err != nil {
+		return nil, failure{fmt.Errorf("%s: %w", path, err)}
 	}
-	return nil
+	return p, nil
 }
 
 // theirs makes an error of the other program one of this.
@@ -169,14 +177,15 @@ func (e *engine) settle() error {
 	} else if !errors.Is(err, fs.ErrNotExist) && !e.force {
 		return failure{err}
 	}
-	claimed, err := e.cloud.Check(remote.Check{Run: run, Force: e.force})
+	standing, err := e.cloud.Check(remote.Check{Run: run, Force: e.force})
 	if err != nil {
 		if run == "" {
 			e.withdraw()
 		}
 		return theirs(err)
 	}
-	if e.force || !claimed {
+	e.cloud.standing = standing
+	if e.force || !standing.Claimed {
 		if err := os.RemoveAll(path); err != nil {
 			return failure{err}
 		}

@@ -106,7 +106,9 @@ func New(r Results, cfg Config) (*Executor, error) {
 	return e, nil
 }
 
-func (e *Executor) selector() string { return RunLabel + "=" + e.cfg.Run }
+func (e *Executor) selector() string { return e.cfg.selector() }
+
+func (cfg *Config) selector() string { return RunLabel + "=" + cfg.Run }
 
 // Reports returns the channel of reports.
 func (e *Executor) Reports() <-chan live.Report { return e.reports }
@@ -304,15 +306,16 @@ func (e *Executor) Clean() error {
 	if !cache.WaitForCacheSync(e.ctx.Done(), e.listed) {
 		return e.ctx.Err()
 	}
-	if err := e.removeAll(e.ctx); err != nil {
+	if err := Sweep(e.ctx, e.cfg); err != nil {
 		return err
 	}
 	return e.Results.Clean()
 }
 
-func (e *Executor) removeAll(ctx context.Context) error {
-	api := e.cfg.Client.CoreV1().Pods(e.cfg.Namespace)
-	list, err := api.List(ctx, metav1.ListOptions{LabelSelector: e.selector()})
+// Sweep deletes all pods of a run, of which nothing but the client, the namespace and the name matters.
+func Sweep(ctx context.Context, cfg Config) error {
+	api := cfg.Client.CoreV1().Pods(cfg.Namespace)
+	list, err := api.List(ctx, metav1.ListOptions{LabelSelector: cfg.selector()})
 	if err == nil {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(requests)
@@ -340,7 +343,7 @@ func (e *Executor) Close() error {
 	e.watch.Shutdown()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return e.removeAll(ctx)
+	return Sweep(ctx, e.cfg)
 }
 
 // oneLine makes one line of a text.

@@ -39,6 +39,33 @@ type Check struct {
 	Force bool   `json:"force"`
 }
 
+// Standing is how the output stands to the run of a Check.
+type Standing struct {
+	Claimed  bool `json:"claimed,omitempty"`  // it is the run's
+	Finished bool `json:"finished,omitempty"` // and holds its whole result
+	Tidied   bool `json:"tidied,omitempty"`   // and nothing that only the run needed
+}
+
+// Verified is what a check of a result has found.
+type Verified struct {
+	Run      string    `json:"run"`
+	Parts    int       `json:"parts"` // tasks' results
+	Bytes    int64     `json:"bytes"`
+	Mistakes []Mistake `json:"mistakes,omitempty"`
+}
+
+// Mistake is a difference between a result and its manifest.
+type Mistake struct {
+	Path    string `json:"path"` // below the output
+	Problem string `json:"problem"`
+}
+
+// seen is how far a call has come that takes long, in bytes.
+type seen struct {
+	Done  int64 `json:"done"`
+	Total int64 `json:"total"`
+}
+
 // Open takes a run up.
 type Open struct {
 	Run  string     `json:"run"`
@@ -56,13 +83,15 @@ type call struct {
 	Kill    *sched.AttemptID `json:"kill,omitempty"`
 }
 
-// answer is what the program says: the answer to the oldest call without one, or a report.
+// answer is what the program says: the answer to the oldest call without one, or else a report or how far that is.
 type answer struct {
-	Report  *live.Report `json:"report,omitempty"`
-	Plan    *proc.Plan   `json:"plan,omitempty"`
-	Claimed bool         `json:"claimed,omitempty"` // to check
-	Error   string       `json:"error,omitempty"`
-	Failed  bool         `json:"failed,omitempty"` // the error is not the user's
+	Report   *live.Report `json:"report,omitempty"`
+	Seen     *seen        `json:"seen,omitempty"`
+	Plan     *proc.Plan   `json:"plan,omitempty"`
+	Standing *Standing    `json:"standing,omitempty"` // to check
+	Verified *Verified    `json:"verified,omitempty"`
+	Error    string       `json:"error,omitempty"`
+	Failed   bool         `json:"failed,omitempty"` // the error is not the user's
 }
 
 // Failure is an error that is not the user's: something did not work.

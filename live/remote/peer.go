@@ -26,6 +26,7 @@ type Peer struct {
 	news   *sync.Cond    // of what follows
 	queue  []live.Report // that the engine has not taken yet: it may be waiting for an answer
 	broken error         // why there are no more answers
+	seen   func(done, total int64)
 }
 
 var _ live.Executor = (*Peer)(nil)
@@ -68,6 +69,15 @@ func (p *Peer) listen(from *json.Decoder) {
 			p.mu.Unlock()
 			p.news.Signal()
 			return
+		}
+		if a.Seen != nil {
+			p.mu.Lock()
+			tell := p.seen
+			p.mu.Unlock()
+			if tell != nil {
+				tell(a.Seen.Done, a.Seen.Total)
+			}
+			continue
 		}
 		if a.Report == nil {
 			p.answers <- a
@@ -153,10 +163,29 @@ func (p *Peer) Plan() (*proc.Plan, error) {
 	return a.Plan, nil
 }
 
-// Check finds out whether a run may have the output, and whether it has it already.
-func (p *Peer) Check(c Check) (claimed bool, err error) {
+// Check finds out whether a run may have the output, and how far it is if it has it already.
+func (p *Peer) Check(c Check) (Standing, error) {
 	a, err := p.call(&call{Do: "check", Check: &c})
-	return err == nil && a.Claimed, err
+	if err != nil || a.Standing == nil {
+		return Standing{}, err
+	}
+	return *a.Standing, nil
+}
+
+// Verify compares the result in the output with its manifest. How many bytes it has read it tells now and then; seen
+// may be nil.
+func (p *Peer) Verify(seen func(done, total int64)) (*Verified, error) {
+	p.mu.Lock()
+	p.seen = seen
+	p.mu.Unlock()
+	a, err := p.call(&call{Do: "verify"})
+	if err == nil && a.Verified == nil {
+		err = Failure{errors.New("the program that checks the result says nothing of it")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Verified, nil
 }
 
 // Open takes up a run.
@@ -165,9 +194,9 @@ func (p *Peer) Open(o Open) error {
 	return err
 }
 
-// Tidy removes what the run, which has succeeded, needs no more.
-func (p *Peer) Tidy() error {
-	_, err := p.call(&call{Do: "tidy"})
+// Tidy removes what a run needs no more that has succeeded and is not open, or closed again.
+func (p *Peer) Tidy(run string) error {
+	_, err := p.call(&call{Do: "tidy", Open: &Open{Run: run}})
 	return err
 }
 

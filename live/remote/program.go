@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
@@ -16,30 +17,63 @@ import (
 type Program interface {
 	// Plan cuts the job of a request into tasks.
 	Plan(context.Context, *Request) (*proc.Plan, error)
-	// Check finds out whether a run may have the output of a request, and whether it has it already. With force it
-	// makes room.
-	Check(context.Context, *Request, *Check) (claimed bool, err error)
+	// Check finds out whether a run may have the output of a request, and how far it is if it has it already. With
+	// force it makes room.
+	Check(context.Context, *Request, *Check) (Standing, error)
+	// Verify compares the result in the output of a request with its manifest. It may tell how many bytes it has read
+	// and of how many, from any goroutine, as often as it likes.
+	Verify(ctx context.Context, r *Request, seen func(done, total int64)) (*Verified, error)
 	// Open takes up a run, whose attempts the executor starts and ends.
 	Open(context.Context, *Request, *Open) (live.Executor, error)
 	// Tidy removes what a run that has succeeded needs no more.
-	Tidy(context.Context, *Request, *Open) error
+	Tidy(ctx context.Context, r *Request, run string) error
 }
 
-// Serve answers an engine until it says no more. It closes the executor then, if the engine has not.
+// Serve answers an engine until it says no more. Whatever is being done for it is cut short then, and the executor is
+// closed, if the engine has not.
 func Serve(ctx context.Context, p Program, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	calls := make(chan heard)
+	over := make(chan struct{})
+	defer close(over)
+	go listen(json.NewDecoder(in), calls, over, cancel)
 	s := &server{ctx: ctx, program: p, out: out}
-	calls := json.NewDecoder(in)
+	for h := range calls {
+		if h.err == io.EOF {
+			break
+		}
+		if h.err != nil {
+			return errors.Join(fmt.Errorf("remote: a call: %w", h.err), s.close())
+		}
+		if err := s.say(s.answer(&h.call)); err != nil { // the engine is gone
+			break
+		}
+	}
+	return s.close()
+}
+
+// heard is a call, or why there are no more.
+type heard struct {
+	call
+	err error
+}
+
+// listen hears an engine, and ends what is being done for it when it is gone.
+func listen(from *json.Decoder, calls chan<- heard, over <-chan struct{}, gone func()) {
+	defer close(calls)
 	for {
-		var c call
-		err := calls.Decode(&c)
-		if err == io.EOF {
-			return s.close()
+		var h heard
+		if h.err = from.Decode(&h.call); h.err != nil {
+			gone()
 		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("remote: a call: %w", err), s.close())
+		select {
+		case calls <- h:
+		case <-over:
+			return
 		}
-		if err := s.say(s.answer(&c)); err != nil { // the engine is gone
-			return s.close()
+		if h.err != nil {
+			return
 		}
 	}
 }
@@ -48,7 +82,6 @@ type server struct {
 	ctx     context.Context
 	program Program
 	request *Request
-	open    *Open
 	exec    live.Executor
 	over    chan struct{} // closed when reports are not wanted any more
 
@@ -87,22 +120,39 @@ func (s *server) do(c *call, a *answer) (err error) {
 		a.Plan, err = s.program.Plan(s.ctx, s.request)
 		return err
 	case c.Do == "check" && c.Check != nil:
-		a.Claimed, err = s.program.Check(s.ctx, s.request, c.Check)
+		standing, err := s.program.Check(s.ctx, s.request, c.Check)
+		a.Standing = &standing
+		return err
+	case c.Do == "verify":
+		a.Verified, err = s.program.Verify(s.ctx, s.request, s.seen())
 		return err
 	case c.Do == "open" && c.Open != nil && c.Open.Work != nil && s.exec == nil:
-		s.open = c.Open
 		if s.exec, err = s.program.Open(s.ctx, s.request, c.Open); err != nil {
 			return err
 		}
 		s.over = make(chan struct{})
 		go s.report(s.exec.Reports(), s.over)
 		return nil
-	case c.Do == "tidy" && s.open != nil:
-		return s.program.Tidy(s.ctx, s.request, s.open)
+	case c.Do == "tidy" && c.Open != nil && c.Open.Run != "":
+		return s.program.Tidy(s.ctx, s.request, c.Open.Run)
 	case s.exec == nil:
 		return fmt.Errorf("remote: call %q before a run is open", c.Do)
 	}
 	return Fail(s.execute(c))
+}
+
+// seen returns what to call for an engine to know how far a call is. It is told five times a second.
+func (s *server) seen() func(done, total int64) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(done, total int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := time.Now(); now.Sub(last) >= time.Second/5 {
+			last = now
+			_ = s.say(&answer{Seen: &seen{done, total}}) // of an engine that is gone the next answer tells
+		}
+	}
 }
 
 // execute carries out a call of the executor.

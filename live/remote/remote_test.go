@@ -21,6 +21,7 @@ type fake struct {
 	mu      sync.Mutex
 	deeds   []string
 	repeats int
+	endless bool // a check of a result
 	reports chan live.Report
 }
 
@@ -35,14 +36,26 @@ func (f *fake) Plan(_ context.Context, r *Request) (*proc.Plan, error) {
 	return &proc.Plan{Spec: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 3}}}, Stages: []string{"x"}, Work: &proc.Work{Dir: r.Dir}}, nil
 }
 
-func (f *fake) Check(_ context.Context, _ *Request, c *Check) (bool, error) {
+func (f *fake) Check(_ context.Context, _ *Request, c *Check) (Standing, error) {
 	switch {
 	case c.Force:
-		return false, Fail(errors.New("the store is down"))
+		return Standing{}, Fail(errors.New("the store is down"))
 	case c.Run == "":
-		return false, errors.New("it is taken")
+		return Standing{}, errors.New("it is taken")
 	}
-	return true, nil
+	return Standing{Claimed: true, Tidied: true}, nil
+}
+
+func (f *fake) Verify(ctx context.Context, r *Request, seen func(done, total int64)) (*Verified, error) {
+	for i := range int64(1000) {
+		seen(i, 1000)
+	}
+	if f.endless {
+		<-ctx.Done()
+		f.did("verify cut short")
+		return nil, ctx.Err()
+	}
+	return &Verified{Run: "r", Parts: 3, Bytes: 1000, Mistakes: []Mistake{{"part-00001", "missing"}}}, nil
 }
 
 func (f *fake) Open(_ context.Context, _ *Request, o *Open) (live.Executor, error) {
@@ -50,7 +63,10 @@ func (f *fake) Open(_ context.Context, _ *Request, o *Open) (live.Executor, erro
 	return f, nil
 }
 
-func (f *fake) Tidy(context.Context, *Request, *Open) error { f.did("tidy"); return nil }
+func (f *fake) Tidy(_ context.Context, _ *Request, run string) error {
+	f.did("tidy " + run)
+	return nil
+}
 
 func (f *fake) Start(a live.Attempt) {
 	f.did("start")
@@ -98,8 +114,16 @@ func TestCalls(t *testing.T) {
 		t.Error("clean before open:", err)
 	}
 	var failed Failure
-	if claimed, err := p.Check(Check{Run: "r"}); err != nil || !claimed {
-		t.Error("check of its own:", claimed, err)
+	if standing, err := p.Check(Check{Run: "r"}); err != nil || standing != (Standing{Claimed: true, Tidied: true}) {
+		t.Error("check of its own:", standing, err)
+	}
+	told := 0
+	v, err := p.Verify(func(done, total int64) { told++ })
+	if d := cmp.Diff(&Verified{Run: "r", Parts: 3, Bytes: 1000, Mistakes: []Mistake{{"part-00001", "missing"}}}, v); err != nil || d != "" {
+		t.Error("verify:", err, d)
+	}
+	if told < 1 || told > 100 { // the call takes less than 20 s
+		t.Errorf("it is told %d times how far that is, want some five times a second", told)
 	}
 	if _, err := p.Check(Check{}); err == nil || err.Error() != "it is taken" || errors.As(err, &failed) {
 		t.Error("check:", err)
@@ -115,7 +139,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 	p.Kill(7)
-	if err := errors.Join(p.Commit(live.Attempt{}, nil), p.Clean(), p.Tidy()); err != nil {
+	if err := errors.Join(p.Commit(live.Attempt{}, nil), p.Clean(), p.Tidy("r")); err != nil {
 		t.Error(err)
 	}
 	if err := p.Publish(); err == nil || err.Error() != "no room" || !errors.As(err, &failed) {
@@ -124,7 +148,7 @@ func TestCalls(t *testing.T) {
 	if err := errors.Join(p.Close(), p.Hangup()); err != nil {
 		t.Error(err)
 	}
-	want := []string{"plan s3://b/out", "open r /here", "start", "kill", "commit", "clean", "tidy", "close"}
+	want := []string{"plan s3://b/out", "open r /here", "start", "kill", "commit", "clean", "tidy r", "close"}
 	if d := cmp.Diff(want, f.deeds); d != "" {
 		t.Errorf("deeds (-want +got):\n%s", d)
 	}
@@ -149,6 +173,28 @@ func TestReportsWhileCalling(t *testing.T) {
 	}
 	if last := f.deeds[len(f.deeds)-1]; last != "close" {
 		t.Errorf("the last deed after the engine is gone is %s", last)
+	}
+}
+
+// An engine that is gone while something is done for it needs it no more.
+func TestEngineGone(t *testing.T) {
+	f := &fake{endless: true, reports: make(chan live.Report)}
+	p, _ := talk(t, f)
+	begun, ended := make(chan struct{}), make(chan error)
+	go func() {
+		var once sync.Once
+		_, err := p.Verify(func(int64, int64) { once.Do(func() { close(begun) }) })
+		ended <- err
+	}()
+	<-begun
+	if err := p.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the check has come to an end")
+	}
+	if d := cmp.Diff([]string{"verify cut short"}, f.deeds); d != "" {
+		t.Errorf("deeds (-want +got):\n%s", d)
 	}
 }
 

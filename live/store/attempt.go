@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,7 +101,14 @@ func (a *Attempt) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.upload(ctx, dir)
+	put, err := a.upload(ctx, dir)
+	if err != nil || !isPublished(w, a.Stage) {
+		return err
+	}
+	if data, err = json.Marshal(&sums{sumsSchema, put}); err != nil {
+		return err
+	}
+	return a.Output.buckets.write(ctx, a.Output.sums(a.Task.Run, a.Stage, a.Index, a.Number), bytes.NewReader(data), false)
 }
 
 func (a *Attempt) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir string) error {
@@ -238,8 +246,8 @@ func (a *Attempt) download(ctx context.Context, from place, to string) error {
 	return f.Close()
 }
 
-// upload puts all files of a folder below the attempt's prefix.
-func (a *Attempt) upload(ctx context.Context, dir string) error {
+// upload puts all files of a folder below the attempt's prefix, and returns what they were.
+func (a *Attempt) upload(ctx context.Context, dir string) ([]sum, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -248,10 +256,11 @@ func (a *Attempt) upload(ctx context.Context, dir string) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	root := a.Output.attempt(a.Task.Run, a.Stage, a.Index, a.Number)
-	return sideBySide(ctx, len(names), func(ctx context.Context, i int) error {
+	put := make([]sum, len(names))
+	return put, sideBySide(ctx, len(names), func(ctx context.Context, i int) error {
 		rel, err := filepath.Rel(dir, names[i])
 		if err != nil {
 			return err
@@ -261,6 +270,12 @@ func (a *Attempt) upload(ctx context.Context, dir string) error {
 			return err
 		}
 		defer f.Close()
-		return a.Output.buckets.write(ctx, root.below(filepath.ToSlash(rel)), f, false)
+		rel = filepath.ToSlash(rel)
+		h := newHasher(nil)
+		if err := a.Output.buckets.write(ctx, root.below(rel), io.TeeReader(f, h), false); err != nil {
+			return err
+		}
+		put[i] = sum{rel, h.size, h.text()}
+		return nil
 	})
 }

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
 	"github.com/tailcut/tailcut/live/proc"
@@ -42,6 +44,7 @@ func OpenOutput(b *Buckets, name string) (*Output, error) {
 func (o *Output) URL() string { return o.place.String() }
 
 func (o *Output) success() place { return o.place.below(mapreduce.SuccessName) }
+func (o *Output) result() place  { return o.place.below(mapreduce.ManifestName) }
 func (o *Output) claim() place   { return o.place.below(privateName + "/run") }
 
 // of returns the place of all that belongs to a run.
@@ -57,6 +60,12 @@ func (o *Output) manifest(run string, stage int) place {
 	return o.of(run).below(fmt.Sprintf("done/%d", stage))
 }
 
+func (o *Output) sums(run string, stage, index, number int) place {
+	return o.of(run).below(fmt.Sprintf("sums/%d-%05d.%d", stage, index, number))
+}
+
+func (o *Output) draft(run string) place { return o.of(run).below("manifest") }
+
 // Claim says in the store whose an output is: of the run whose journal has that name, wherever that is. The first to
 // write it has it.
 type Claim struct {
@@ -65,44 +74,68 @@ type Claim struct {
 	Host    string    `json:"host"` // where the journal is
 	Started time.Time `json:"started"`
 	Folders []string  `json:"folders,omitempty"` // of the parts, if not the output itself
+	Lists   bool      `json:"lists,omitempty"`   // what it publishes is in a manifest before; older versions wrote none
 }
 
 const claimSchema = "tailcut.claim/v1"
 
+// Standing is how an output stands to a run.
+type Standing struct {
+	Claimed  bool // it is the run's
+	Finished bool // and holds its whole result
+	Tidied   bool // and nothing that only the run needed
+}
+
 // Check finds out whether a run may use the output: one whose claim is there already, or any if nothing is there. Run
 // is "" for a new one. With force what an earlier run left is removed first, and nothing else. Its errors are the
 // user's.
-func (o *Output) Check(ctx context.Context, run string, force bool) (claimed bool, err error) {
+func (o *Output) Check(ctx context.Context, run string, force bool) (Standing, error) {
 	claim, err := o.readClaim(ctx)
 	if err != nil {
-		return false, err
+		return Standing{}, err
 	}
-	if claim != nil && force {
-		return false, o.clear(ctx, claim)
+	if force {
+		if removed, err := o.clear(ctx, claim); removed || err != nil {
+			return Standing{}, err
+		}
 	}
+	_, unfinished, err := o.buckets.read(ctx, o.success())
+	if err != nil {
+		return Standing{}, err
+	}
+	if claim != nil && claim.Run == run {
+		s := Standing{Claimed: true, Finished: !unfinished}
+		if s.Finished {
+			left, err := o.buckets.list(ctx, o.of(run))
+			s.Tidied = len(left) == 0
+			return s, err
+		}
+		return s, nil
+	}
+	return Standing{}, o.foreign(ctx, claim, !unfinished)
+}
+
+// foreign says why a run may not use an output that is not its own; nil if nothing is there.
+func (o *Output) foreign(ctx context.Context, claim *Claim, finished bool) error {
 	name := o.place.tell()
-	_, missing, err := o.buckets.read(ctx, o.success())
+	found, err := o.buckets.list(ctx, o.place)
 	switch {
 	case err != nil:
-		return false, err
-	case !missing && claim == nil:
-		return false, fmt.Errorf("%s: holds a finished result, and nothing says what belongs to it; remove it yourself, or name another --output", name)
-	case !missing:
-		return false, fmt.Errorf("%s: holds a finished result; use --force to replace it, or another --output", name)
-	case claim != nil && run != claim.Run:
-		return false, fmt.Errorf("%s: holds a run that was begun on %s at %s and has its journal there; repeat the command there, or use --force, or another --output",
+		return err
+	case finished && claim != nil:
+		return fmt.Errorf("%s: holds the finished result of a run that was begun on %s at %s and has its journal there; name another --output, or replace it with --force",
 			name, claim.Host, claim.Started.Format(time.DateTime))
 	case claim != nil:
-		return true, nil
+		return fmt.Errorf("%s: holds a run that was begun on %s at %s and has its journal there; repeat the command there, or use --force, or another --output",
+			name, claim.Host, claim.Started.Format(time.DateTime))
+	case finished && slices.ContainsFunc(found, func(b *blob.ListObject) bool { return b.Key == o.result().key }):
+		return fmt.Errorf("%s: holds a finished result; name another --output, or replace it with --force", name)
+	case finished:
+		return fmt.Errorf("%s: holds a finished result, and nothing says what belongs to it; remove it yourself, or name another --output", name)
+	case len(found) > 0:
+		return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", name)
 	}
-	found, err := o.buckets.list(ctx, o.place)
-	if err != nil {
-		return false, err
-	}
-	if len(found) > 0 {
-		return false, fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", name)
-	}
-	return false, nil
+	return nil
 }
 
 func (o *Output) readClaim(ctx context.Context) (*Claim, error) {
@@ -117,15 +150,58 @@ func (o *Output) readClaim(ctx context.Context) (*Claim, error) {
 	return c, nil
 }
 
+// clear removes what a run left: _SUCCESS first and the claim last, so that a clearing that is cut short leaves neither
+// a result that looks whole nor parts that nobody knows. What has been published, or was to be, manifests say. It tells
+// whether anything says that there was a run.
+func (o *Output) clear(ctx context.Context, c *Claim) (removed bool, err error) {
+	var all []*mapreduce.Manifest
+	at := []place{o.result()}
+	if c != nil {
+		at = append(at, o.draft(c.Run))
+	}
+	for _, p := range at {
+		m, err := o.readManifest(ctx, p)
+		if err != nil {
+			return false, fmt.Errorf("%w; what belongs to the result cannot be told: remove it yourself, or name another --output", err)
+		}
+		if m != nil {
+			all = append(all, m)
+		}
+	}
+	if c == nil && len(all) == 0 {
+		return false, nil
+	}
+	if err := o.buckets.drop(ctx, o.success()); err != nil {
+		return true, err
+	}
+	for _, m := range all {
+		if err := sideBySide(ctx, len(m.Parts), func(ctx context.Context, i int) error {
+			return o.buckets.drop(ctx, o.place.below(string(m.Parts[i].Path)))
+		}); err != nil {
+			return true, err
+		}
+	}
+	if len(all) == 0 && !c.Lists {
+		if err := o.clearUnlisted(ctx, c); err != nil {
+			return true, err
+		}
+	}
+	if c != nil {
+		if err := o.buckets.remove(ctx, o.of(c.Run)); err != nil {
+			return true, err
+		}
+	}
+	if err := o.buckets.drop(ctx, o.result()); err != nil {
+		return true, err
+	}
+	return true, o.buckets.drop(ctx, o.claim())
+}
+
 // part matches the keys of results below the folder that they are in.
 var part = regexp.MustCompile(`^part-\d{5,}(\.files/.*)?$`)
 
-// clear removes what a run left: _SUCCESS first and the claim last, so that a clearing that is cut short leaves neither
-// a result that looks whole nor parts that nobody knows.
-func (o *Output) clear(ctx context.Context, c *Claim) error {
-	if err := o.buckets.remove(ctx, o.success()); err != nil {
-		return err
-	}
+// clearUnlisted removes the result of a version that wrote no manifest.
+func (o *Output) clearUnlisted(ctx context.Context, c *Claim) error {
 	folders := c.Folders
 	if len(folders) == 0 {
 		folders = []string{""}
@@ -143,15 +219,12 @@ func (o *Output) clear(ctx context.Context, c *Claim) error {
 			if !part.MatchString(strings.TrimPrefix(found[i].Key, root.key+"/")) {
 				return nil
 			}
-			return o.buckets.remove(ctx, root.at(found[i].Key))
+			return o.buckets.drop(ctx, root.at(found[i].Key))
 		}); err != nil {
 			return err
 		}
 	}
-	if err := o.buckets.remove(ctx, o.of(c.Run)); err != nil {
-		return err
-	}
-	return o.buckets.remove(ctx, o.claim())
+	return nil
 }
 
 // Begin makes the output the run's, and puts there what its attempts are to do. It may be repeated. It is an error if
@@ -161,7 +234,7 @@ func (o *Output) Begin(ctx context.Context, run string, w *proc.Work) error {
 	if err != nil {
 		host = "unknown"
 	}
-	c := &Claim{Schema: claimSchema, Run: run, Host: host, Started: time.Now().UTC().Truncate(time.Second), Folders: folders(w)}
+	c := &Claim{Schema: claimSchema, Run: run, Host: host, Started: time.Now().UTC().Truncate(time.Second), Folders: folders(w), Lists: true}
 	data, err := json.Marshal(c)
 	if err != nil {
 		return err

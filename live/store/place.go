@@ -236,6 +236,18 @@ func (b *Buckets) remove(ctx context.Context, p place) error {
 	})
 }
 
+// drop removes an object; there need not be one.
+func (b *Buckets) drop(ctx context.Context, p place) error {
+	bucket, err := b.of(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := bucket.Delete(ctx, p.key); gcerrors.Code(err) != gcerrors.NotFound {
+		return explain(p, err)
+	}
+	return nil
+}
+
 // sideBySide calls do for 0 to n-1, some at a time, until one fails.
 func sideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/mapreduce"
 )
 
 // Results is the half of an executor that has to do with what attempts have left in the store: commits, manifests,
@@ -161,71 +160,6 @@ func (r *Results) Clean() error {
 		}
 		return r.out.buckets.remove(ctx, root.at(found[i].Key))
 	})
-}
-
-// success is what _SUCCESS says.
-type success struct {
-	Schema string     `json:"schema"`
-	Run    string     `json:"run"`
-	Parts  []partInfo `json:"parts"`
-}
-
-type partInfo struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-}
-
-// Publish copies the winners' objects of the last stage, or of all stages of an array job, to where users look for
-// them, and then writes _SUCCESS.
-func (r *Results) Publish() error {
-	ctx := context.Background()
-	done := success{Schema: "tailcut.success/v1", Run: r.run}
-	for s := range r.stages {
-		root := r.out.place
-		switch {
-		case r.work.Array == nil && s < len(r.stages)-1:
-			continue
-		case len(folders(r.work)) > 0:
-			root = root.below(r.work.Array.Stages[s].Name)
-		}
-		parts := make([][]partInfo, len(r.stages[s].winners))
-		if err := sideBySide(ctx, len(parts), func(ctx context.Context, i int) (err error) {
-			parts[i], err = r.publishTask(ctx, s, i, root.below(mapreduce.PartName(i)))
-			return err
-		}); err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
-		done.Parts = append(done.Parts, slices.Concat(parts...)...)
-	}
-	data, err := json.MarshalIndent(done, "", " ")
-	if err != nil {
-		return err
-	}
-	return r.out.buckets.write(ctx, r.out.success(), bytes.NewReader(append(data, '\n')), false)
-}
-
-// publishTask copies the objects of a task's winner. Files of array tasks go below the part's name with ".files".
-func (r *Results) publishTask(ctx context.Context, stage, index int, to place) ([]partInfo, error) {
-	from := r.out.attempt(r.run, stage, index, r.winner(stage, index))
-	found, err := r.out.buckets.list(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	var parts []partInfo
-	for _, o := range found {
-		target := to
-		if name := strings.TrimPrefix(o.Key, from.key+"/"); name != partObject && name != stdoutObject {
-			target = to.at(to.key + "." + name)
-		}
-		if err := r.out.buckets.copy(ctx, from.at(o.Key), target); err != nil {
-			return nil, err
-		}
-		parts = append(parts, partInfo{strings.TrimPrefix(target.key, r.out.place.key+"/"), o.Size})
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: the result of %s is gone", from.tell(), to.tell())
-	}
-	return parts, nil
 }
 
 // Tidy removes what a run that has succeeded needs no more.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -310,9 +311,9 @@ func TestClaim(t *testing.T) {
 	ctx := context.Background()
 	check := func(what string, o *Output, run string, force, mine bool, want string) {
 		t.Helper()
-		claimed, err := o.Check(ctx, run, force)
-		if expect(what, err, want); claimed != mine {
-			t.Errorf("%s: it is the run's: %v, want %v", what, claimed, mine)
+		s, err := o.Check(ctx, run, force)
+		if expect(what, err, want); s.Claimed != mine {
+			t.Errorf("%s: it is the run's: %v, want %v", what, s.Claimed, mine)
 		}
 	}
 	check("an empty output", out, "", false, false, "")
@@ -333,5 +334,100 @@ func TestClaim(t *testing.T) {
 	check("somebody else's, forced", foreign, "", true, false, "is not empty")
 	if _, err := OpenOutput(&b, "s3://bucket"); err == nil {
 		t.Error("a whole bucket can be an output")
+	}
+}
+
+// The manifest says what the winners have put into the store, and --force removes what it lists, also of a result that
+// was cut short, and nothing else.
+func TestManifest(t *testing.T) {
+	url, dir := shared(t)
+	var b Buckets
+	defer b.Close()
+	out, err := OpenOutput(&b, url+"/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &proc.Work{Dir: t.TempDir(), Array: &proc.Array{Stages: []proc.ArrayStage{
+		{Name: "tasks", Tasks: 2, Command: []string{"sh", "-c", "echo {}; mkdir $TAILCUT_OUTPUT/d; echo file {} >$TAILCUT_OUTPUT/d/f"}},
+	}}}
+	r := job(t, out, w, []int{2})
+	if err := r.Publish(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := mapreduce.ReadManifest(filepath.Join(dir, "out", mapreduce.ManifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, e := range want.Parts {
+		paths = append(paths, fmt.Sprint(e.Path, " ", e.Stage, " ", e.Task, " ", e.Attempt, " ", e.Size))
+	}
+	if d := cmp.Diff([]string{
+		"part-00000 tasks 0 1 2", "part-00000.files/d/f tasks 0 1 7", "part-00001 tasks 1 1 2", "part-00001.files/d/f tasks 1 1 7",
+	}, paths); d != "" || want.Run != "run1" {
+		t.Errorf("run %s, parts (-want +got):\n%s", want.Run, d)
+	}
+	verify := func(want ...mapreduce.Mistake) {
+		t.Helper()
+		var read int64
+		_, wrong, err := out.Verify(t.Context(), func(done, total int64) { read = max(read, done) })
+		if d := cmp.Diff(want, wrong); err != nil || d != "" || read == 0 {
+			t.Errorf("%v, %d bytes read, mistakes (-want +got):\n%s", err, read, d)
+		}
+	}
+	verify()
+	if wrong, err := want.Verify(filepath.Join(dir, "out")); err != nil || len(wrong) > 0 {
+		t.Errorf("as a folder: %v, %v", wrong, err)
+	}
+	write(t, filepath.Join(dir, "out/part-00001"), "2\n")
+	write(t, filepath.Join(dir, "out/part-00001.files/x"), "")
+	if err := os.Remove(filepath.Join(dir, "out", mapreduce.SuccessName)); err != nil {
+		t.Fatal(err)
+	}
+	verify(mapreduce.Mistake{Path: "part-00001", Problem: "changed: other bytes"},
+		mapreduce.Mistake{Path: "_SUCCESS", Problem: "missing: the result is not complete"},
+		mapreduce.Mistake{Path: "part-00001.files/x", Problem: "extra: not of this result"})
+	if err := os.Remove(filepath.Join(dir, "out", mapreduce.ManifestName)); err != nil { // as if it were not there yet
+		t.Fatal(err)
+	}
+	if _, err := out.Check(t.Context(), "", true); err != nil {
+		t.Fatal(err)
+	}
+	left, err := b.list(t.Context(), out.place)
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0].Key, "out/part-00001.files/x") {
+		t.Errorf("--force leaves %v, %v", left, err)
+	}
+}
+
+// What is not what the winner has put into the store is not published.
+func TestPublishChanged(t *testing.T) {
+	url, dir := shared(t)
+	var b Buckets
+	defer b.Close()
+	w := &proc.Work{Dir: t.TempDir(), Array: &proc.Array{Stages: []proc.ArrayStage{{Name: "tasks", Tasks: 1, Command: []string{"sh", "-c", "echo {}"}}}}}
+	for name, c := range map[string]struct{ harm, want string }{
+		"more":   {"echo >>stdout", "its attempt put something else there"},
+		"gone":   {"rm stdout", "the result is gone"},
+		"beside": {"mkdir files; echo >files/x", "its attempt put something else there"},
+		"old":    {"rm -r ../../sums", ""}, // of a version that noted none
+	} {
+		out, err := OpenOutput(&b, url+"/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := job(t, out, w, []int{1})
+		harm := exec.Command("sh", "-c", c.harm)
+		harm.Dir = filepath.Join(dir, name, "_tailcut/run1/attempts/0-00000.1")
+		if text, err := harm.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		switch err := r.Publish(); {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		case c.want == "":
+			if _, wrong, err := out.Verify(t.Context(), nil); err != nil || len(wrong) > 0 {
+				t.Errorf("%s: %v, %v", name, wrong, err)
+			}
+		}
 	}
 }
