@@ -29,8 +29,8 @@ func (o order) key(j *job) float64 {
 }
 
 // rounded is a number to 36 bits. What is left of jobs is computed, and equal remainders of different jobs differ by
-// some 1e-16 of their sizes; they tie all the same, as a remainder of few bits is what everything near it is rounded
-// to. Remainders that are not equal and closer than 2e-11 of themselves may tie, too.
+// some 1e-16 of their sizes; they tie all the same if they have few bits, such as multiples of 1/64, as that is what
+// everything near them is rounded to. Remainders that are not equal and closer than 2^-35 of themselves may tie, too.
 func rounded(left float64) float64 {
 	const bits = 53 - 36
 	return math.Float64frombits((math.Float64bits(left) + 1<<(bits-1)) &^ (1<<bits - 1))

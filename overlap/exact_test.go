@@ -235,7 +235,8 @@ func (e *exact) sharing(present []*exactJob) {
 	}
 }
 
-// Jobs of few sizes tie all the time. Who goes first then is the rule's to say, whatever has been rounded before.
+// Jobs of few sizes, multiples of 1/64, tie all the time. Who goes first then is the rule's to say, whatever has been
+// rounded before. Sizes of more bits are not tried here: keys have 36.
 func TestExact(t *testing.T) {
 	for _, spec := range battery {
 		p := mustParse(t, spec)
