@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 //	damage FILE truncate N      cut N bytes off the end
 //	damage FILE flip N          change the byte N before the end
 func TestScripts(t *testing.T) {
+	journals, err := filepath.Abs(filepath.Join("testdata", "journals")) // of older versions
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
@@ -37,6 +41,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("LC_ALL", "C")
+			env.Setenv("JOURNALS", journals)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
