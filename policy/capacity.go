@@ -70,7 +70,7 @@ func (p *capacity) Observe(v *sched.View, ev *sched.Event) {
 			}
 		}
 		return
-	case sched.TimerFired, sched.AttemptProgress, sched.DataFetched:
+	case sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		job := v.Job(ev.Job)

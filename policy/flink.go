@@ -83,7 +83,7 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.of(ev.Stage)
 		st.add(v.Now() - v.Attempt(ev.Attempt).Started)
 		p.schedule(v, st)
-	case sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
 		p.lists.remove(ev.Attempt)
 		st := p.stages.of(ev.Stage)
 		if a, ok := survivor(v, ev.Task); ok {
@@ -142,8 +142,11 @@ func (p *flink) Decide(v *sched.View, act *sched.Actions) {
 		if !ok {
 			break
 		}
-		st := p.stages.of(v.Task(t).Stage)
-		p.lists.insertByStart(&st.watched, p.order.launch(v, act, t, m), t, v.Now())
+		st, a := p.stages.of(v.Task(t).Stage), p.order.launch(v, act, t, m)
+		if v.Waiting(a) {
+			continue
+		}
+		p.lists.insertByStart(&st.watched, a, t, v.Now())
 		if st.watched.first == st.watched.last {
 			p.schedule(v, st)
 		}

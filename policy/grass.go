@@ -97,7 +97,7 @@ func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 		p.place(v, ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.end(v, ev)
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	}
 	p.touch(v, ev.Job)

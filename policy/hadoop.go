@@ -67,6 +67,8 @@ func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lookAt(ev.Stage, v.Now())
+	case sched.AttemptBegan:
+		p.lookAt(ev.Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.due.end(v, ev)
 	}
@@ -126,10 +128,10 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 	p.slow = p.slow[:0]
 	next = sched.Never
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		if v.Task(t).Live != 1 || v.AttemptRoom(t) == 0 {
+		a, ok := survivor(v, t)
+		if !ok || v.AttemptRoom(t) == 0 {
 			continue
 		}
-		a, _ := v.FirstAttempt(t)
 		at, done := p.progress(v, a)
 		old := at.Started + min(p.lag, sched.Never-at.Started)
 		missing := p.gap - (average - done)

@@ -143,6 +143,13 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 			p.single(st, a, ev.Task)
 		}
 		p.schedule(v, st, v.Now())
+	case sched.AttemptBegan:
+		p.started(ev.Attempt, v.Now())
+		st := p.stages.of(ev.Stage)
+		if a, ok := survivor(v, ev.Task); ok {
+			p.single(st, a, ev.Task)
+		}
+		p.schedule(v, st, v.Now())
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.due.end(v, ev)
 		p.stages.end(v, ev)
@@ -321,6 +328,9 @@ func (p *hadoop2) start(v *sched.View, act *sched.Actions) {
 		}
 		a := p.order.launch(v, act, t, m)
 		p.started(a, v.Now())
+		if v.Waiting(a) {
+			continue
+		}
 		st := p.stages.of(v.Task(t).Stage)
 		p.lists.append(&st.quiet, a, t, v.Now())
 		p.schedule(v, st, v.Now())

@@ -106,7 +106,7 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.stale = true
 		return
-	case sched.TimerFired, sched.DataFetched:
+	case sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	case sched.JobArrived:
 		p.jobs = grown(p.jobs, int(ev.Job))

@@ -142,7 +142,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 			st.rates.add(won)
 		}
 		p.schedule(v, st)
-	case sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
 		st := p.stages.of(ev.Stage)
 		if x := p.take(st, ev.Attempt, ev.Task); x.number > 0 {
 			st.rates.release(int(x.number - 1))
@@ -303,8 +303,8 @@ func (p *late) start(v *sched.View, act *sched.Actions) {
 		if !ok {
 			break
 		}
-		a := p.order.launch(v, act, t, m)
-		p.lists.append(&p.young, a, t, v.Now())
+		p.order.launch(v, act, t, m)
+		p.lists.watch(v, &p.young, t)
 	}
 	p.order.settle(act)
 	p.ripen(v)

@@ -90,7 +90,7 @@ func newLaxity(a Args) sched.Policy {
 func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.observe(v, ev)
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	case sched.AttemptProgress:
 		p.told.push(ev.Attempt)

@@ -122,6 +122,11 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 		p.rank(v, st)
 	case sched.AttemptProgress:
 		p.place(v, p.stages.of(ev.Stage), ev.Task)
+	case sched.AttemptBegan:
+		if v.Attempt(ev.Attempt).Clone {
+			p.lists.append(&p.young, ev.Attempt, ev.Task, v.Now())
+		}
+		p.place(v, p.stages.of(ev.Stage), ev.Task)
 	case sched.AttemptFailed, sched.AttemptLost:
 		p.lists.remove(ev.Attempt)
 		p.place(v, p.stages.of(ev.Stage), ev.Task)
@@ -138,7 +143,7 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	var to *heap[falling[sched.Time]]
 	end, ok := sched.Time(0), false
 	if task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
-		if newest, _ := v.FirstAttempt(t); p.lists.listOf(newest) == nil {
+		if newest, _ := v.FirstAttempt(t); p.lists.listOf(newest) == nil && !v.Waiting(newest) {
 			end, ok = p.ends.task(v, t)
 		}
 	}
@@ -309,8 +314,9 @@ func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, b
 	if !ok {
 		return false
 	}
-	a := p.order.clone(v, act, t, m, sched.Straggling)
-	p.lists.append(&p.young, a, t, v.Now())
+	if a := p.order.clone(v, act, t, m, sched.Straggling); !v.Waiting(a) {
+		p.lists.append(&p.young, a, t, v.Now())
+	}
 	p.place(v, st, t)
 	return true
 }

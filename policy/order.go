@@ -88,7 +88,7 @@ func (o *jobOrder) observe(v *sched.View, ev *sched.Event) {
 		o.siting.observe(v, ev)
 	}
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptProgress, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
 		if o.kind == byArrival {

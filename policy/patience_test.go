@@ -30,6 +30,8 @@ func (p *patience) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lists.remove(ev.Attempt)
+	case sched.AttemptBegan: // it has waited until now, for a node or an image
+		p.lists.watch(v, &p.young, ev.Task)
 	}
 }
 
@@ -39,7 +41,8 @@ func (p *patience) Decide(v *sched.View, act *sched.Actions) {
 		if !ok {
 			break // no task waits, or no slot is free
 		}
-		p.lists.append(&p.young, p.order.launch(v, act, t, m), t, v.Now())
+		p.order.launch(v, act, t, m)
+		p.lists.watch(v, &p.young, t)
 	}
 	for v.CloneRoom() > 0 && p.young.first >= 0 {
 		oldest := p.lists.rows[p.young.first]

@@ -77,7 +77,7 @@ func (p *sew) Observe(v *sched.View, ev *sched.Event) {
 		if a, ok := v.FirstAttempt(ev.Task); ok && v.Task(ev.Task).State == sched.TaskRunning && !p.listed(v, ev.Task) {
 			p.lists.append(&g.running, a, ev.Task, v.Now())
 		}
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptProgress, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
 	}
 	p.touch(v, ev.Job)

@@ -28,7 +28,7 @@ func (r *resuming) speed(a *sched.Attempt) float64 {
 	if a.Rate > 0 {
 		return a.Rate
 	}
-	if worked := (a.ProgressAt - a.Started - r.launch).Seconds(); worked > 0 {
+	if worked := (a.ProgressAt - a.Started - r.quiet.launch).Seconds(); worked > 0 {
 		return (a.Progress - a.From) / worked
 	}
 	return 0

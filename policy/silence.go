@@ -19,7 +19,7 @@ import "github.com/tailcut/tailcut/sched"
 // where nothing has been heard from the stage since the last look after half as long again each time. A look costs
 // O(attempts of the stage), no more than the reports that the attempts would have sent in the meantime.
 type silence struct {
-	launch  sched.Time // that an attempt takes to get to work: so long it has nothing to report
+	launch  sched.Time // that an attempt takes to get to work, unless that is told: so long it has nothing to report
 	rows    []heard    // by row
 	stages  perStage[silentStage]
 	due     heap[rising[sched.Time]] // stages by their next look
@@ -56,6 +56,9 @@ func (s *silence) observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.AttemptProgress:
 		s.report(v, ev)
+		s.hear(v, ev.Stage)
+	case sched.AttemptBegan:
+		s.launch = 0 // it is told when attempts get to work
 		s.hear(v, ev.Stage)
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskReady:
 		s.hear(v, ev.Stage)

@@ -102,7 +102,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		st.durations.add(v.Now() - v.Started(ev.Attempt))
 		p.judge(v, st)
 		p.schedule(v, st)
-	case sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
 		st := p.stages.of(ev.Stage)
 		p.forget(v, st, ev.Attempt)
 		if a, ok := survivor(v, ev.Task); ok {
@@ -121,14 +121,6 @@ func (p *spark) forget(v *sched.View, st *sparkStage, a sched.AttemptID) {
 	if p.marked != empty {
 		p.lists.remove(a)
 	}
-}
-
-// survivor returns the only attempt of a task that has lost another one and goes on.
-func survivor(v *sched.View, t sched.TaskID) (sched.AttemptID, bool) {
-	if task := v.Task(t); task.State != sched.TaskRunning || task.Live != 1 {
-		return 0, false
-	}
-	return v.FirstAttempt(t)
 }
 
 // grow takes notice of a machine; one larger than all before lets task_threshold hold for more stages.
@@ -190,6 +182,9 @@ func (p *spark) Decide(v *sched.View, act *sched.Actions) {
 }
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
+	if v.Waiting(a) {
+		return
+	}
 	st := p.stages.of(v.Task(t).Stage)
 	st.watched.add(v, a)
 	if first, _ := st.watched.first(); first == a {

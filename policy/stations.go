@@ -181,7 +181,7 @@ func (a rank) compare(b rank) int {
 // about tells whether an event may change what is left of a job, or what of it waits.
 func about(ev *sched.Event) bool {
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptProgress, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return false
 	}
 	return true

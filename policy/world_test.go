@@ -19,9 +19,10 @@ type world struct {
 	wake   sched.Time
 	facts  timeline
 	fate   func(d *sched.Decision) fate
-	twice  bool       // report every end twice
-	lag    sched.Time // calls of Advance are late by up to so much
-	learns sched.Time // after the launch of an attempt how fast it is, if its fate is to tell that
+	twice  bool                               // report every end twice
+	lag    sched.Time                         // calls of Advance are late by up to so much
+	waits  func(d *sched.Decision) sched.Time // before an attempt begins; if it is negative it does not wait and nobody says so; nil where none waits
+	learns sched.Time                         // after the launch of an attempt how fast it is, if its fate is to tell that
 	orders []sched.Decision
 	seen   func(before sched.Time, d []sched.Decision)
 	batch  []sched.Event
@@ -206,13 +207,20 @@ func (w *world) obey(d *sched.Decision) {
 		f.lasts = sched.Time(float64(f.lasts) * (1 - d.From))
 		f.stops = min(f.stops, f.lasts)
 		f.lasts += f.rests
-		end := sched.Event{At: d.At + f.lasts, Kind: sched.AttemptDone, Attempt: d.Attempt}
+		begins := d.At
+		if w.waits != nil {
+			wait := w.waits(d)
+			if begins += max(0, wait); wait >= 0 {
+				w.facts.push(sched.Event{At: begins, Kind: sched.AttemptBegan, Attempt: d.Attempt})
+			}
+		}
+		end := sched.Event{At: begins + f.lasts, Kind: sched.AttemptDone, Attempt: d.Attempt}
 		if f.fails {
 			end.Kind = sched.AttemptFailed
 		}
 		if f.rate && f.lasts > f.rests {
 			rate, at := (1-d.From)/(f.lasts-f.rests).Seconds(), min(w.learns, f.lasts)
-			w.facts.push(sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: min(1, d.From+rate*at.Seconds()), Rate: rate})
+			w.facts.push(sched.Event{At: begins + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: min(1, d.From+rate*at.Seconds()), Rate: rate})
 		}
 		if f.reports > 0 {
 			for at := f.reports; at < f.lasts; at += f.reports {
@@ -223,7 +231,7 @@ func (w *world) obey(d *sched.Decision) {
 				if done = d.From + (1-d.From)*done; f.tells != nil {
 					done = f.tells(done)
 				}
-				ev := sched.Event{At: d.At + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: done}
+				ev := sched.Event{At: begins + at, Kind: sched.AttemptProgress, Attempt: d.Attempt, Progress: done}
 				if f.late != nil {
 					ev.At += f.late(at)
 				}

@@ -4,6 +4,8 @@ package sched
 // a pause after a failure is over. That is nobody's slowness, and a clone would wait as well. In a core that knows the
 // difference an attempt's clock starts when AttemptBegan says so, or the first report of its progress. Until then its
 // age is zero, it takes no machine time, and if it ends it has taken none.
+//
+// See docs/decisions/0020-waiting-is-not-straggling.md.
 
 // WaitToBegin lets launched attempts wait until they begin. It is for drivers that tell AttemptBegan of every attempt,
 // before the first fact. Without it an attempt begins at its launch, and AttemptBegan says nothing.
