@@ -50,40 +50,63 @@ func (c *reconciler) endLosers(ctx context.Context, job *batchv1.Job, t *tally, 
 // lookAtNode is how often the node of a loser that should have ended is looked at.
 const lookAtNode = 5 * time.Second
 
-// removeLost removes losers whose nodes are gone.
-func (c *reconciler) removeLost(ctx context.Context, job *batchv1.Job, s *state, t *tally, sc *scene, now time.Time) error {
-	if c.nodeLost == 0 {
-		return nil
-	}
+// removeLosers removes losers for which nobody has to wait: those whose containers have all stopped, and those whose
+// nodes are gone. A kubelet ends a pod in steps of up to a second each; what it does after the last container is of no
+// concern to the Job.
+func (c *reconciler) removeLosers(ctx context.Context, job *batchv1.Job, s *state, t *tally, sc *scene, now time.Time) error {
 	gone := map[string]bool{}
 	for _, p := range sc.pods {
 		if p.DeletionTimestamp == nil || terminal(p) || !lostTo(job, t, p) {
 			continue
 		}
-		if due := p.DeletionTimestamp.Add(time.Second); due.After(now) { // when its grace period is over
-			s.comeBack(due)
-			continue
-		}
-		node := p.Spec.NodeName
-		if _, asked := gone[node]; !asked {
-			gone[node] = c.nodeGone(ctx, node, now)
-		}
-		if !gone[node] {
-			s.comeBack(now.Add(lookAtNode))
-			continue
+		if !stopped(p) {
+			if !c.outOfReach(ctx, s, p, gone, now) {
+				continue
+			}
+			c.events.Eventf(job, nil, corev1.EventTypeNormal, "LoserRemoved", "Delete", "pod %s, a loser, is removed: node %s has not been ready for %v", p.Name, p.Spec.NodeName, c.nodeLost)
 		}
 		if p.Labels[LostLabel] == "" { // somebody else deleted it, as Kubernetes does with the pods of such a node
 			if err := c.disown(ctx, p, "sibling-won"); err != nil {
 				return err
 			}
 		}
-		err := forgive(c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID}, client.GracePeriodSeconds(0)))
-		if err != nil {
+		if err := forgive(c.client.Delete(ctx, p, client.Preconditions{UID: &p.UID}, client.GracePeriodSeconds(0))); err != nil {
 			return err
 		}
-		c.events.Eventf(job, nil, corev1.EventTypeNormal, "LoserRemoved", "Delete", "pod %s, a loser, is removed: node %s has not been ready for %v", p.Name, node, c.nodeLost)
 	}
 	return nil
+}
+
+// stopped tells whether a pod's containers have all been seen to stop, for good.
+func stopped(p *corev1.Pod) bool {
+	for _, all := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses} {
+		for i := range all {
+			if all[i].State.Terminated == nil {
+				return false
+			}
+		}
+	}
+	return p.Spec.RestartPolicy == corev1.RestartPolicyNever && len(p.Status.ContainerStatuses) == len(p.Spec.Containers)
+}
+
+// outOfReach tells whether a pod's grace period is over and its node is gone; gone keeps what has been asked about
+// nodes.
+func (c *reconciler) outOfReach(ctx context.Context, s *state, p *corev1.Pod, gone map[string]bool, now time.Time) bool {
+	if c.nodeLost == 0 {
+		return false
+	}
+	if due := p.DeletionTimestamp.Add(time.Second); due.After(now) {
+		s.comeBack(due)
+		return false
+	}
+	node := p.Spec.NodeName
+	if _, asked := gone[node]; !asked {
+		gone[node] = c.nodeGone(ctx, node, now)
+	}
+	if !gone[node] {
+		s.comeBack(now.Add(lookAtNode))
+	}
+	return gone[node]
 }
 
 // nodeGone tells whether a node has not been ready for long. One that cannot be asked about is there.

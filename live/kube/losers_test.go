@@ -175,3 +175,51 @@ func TestEvictedFromLostNode(t *testing.T) {
 		t.Errorf("the evicted pod is removed: %v, with a grace period of %d s", removed, grace)
 	}
 }
+
+// A loser is removed as soon as its last container has stopped, for a kubelet takes two seconds more to say that the pod has ended. One that still runs, or
+// might be started again, is not.
+func TestStoppedLoser(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		stopped bool
+		restart corev1.RestartPolicy
+		want    bool
+	}{
+		{"stopped", true, corev1.RestartPolicyNever, true},
+		{"running", false, corev1.RestartPolicyNever, false},
+		{"may be restarted", true, corev1.RestartPolicyOnFailure, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := testJob(1)
+			job.Annotations = map[string]string{PolicyAnnotation: "srew:slot=0s"}
+			job.Spec.Template.Spec.RestartPolicy, job.Spec.Template.Spec.Containers = c.restart, []corev1.Container{{Name: "task"}}
+			b := newBench(t, job)
+			b.settle()
+			b.startPod(&b.live()[0])
+			b.settle()
+			pods := b.live()
+			if len(pods) < 2 {
+				t.Fatalf("%d pods", len(pods))
+			}
+			loser := pods[1]
+			loser.Finalizers = append(loser.Finalizers, "example.org/kubelet") // so that the API server keeps it
+			b.startPod(&loser)
+			b.finishPod(&pods[0], corev1.PodSucceeded)
+			b.settle()
+			if err := b.api.Get(context.Background(), client.ObjectKeyFromObject(&loser), &loser); err != nil || loser.DeletionTimestamp == nil {
+				t.Fatalf("the loser is not being deleted: %v", err)
+			}
+			if c.stopped {
+				loser.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}
+				if err := b.api.Status().Update(context.Background(), &loser); err != nil {
+					t.Fatal(err)
+				}
+			}
+			graces := b.deletions()
+			b.settle()
+			if grace, removed := graces[loser.Name]; removed != c.want || grace != 0 {
+				t.Errorf("removed: %v, with a grace period of %d s; want %v, 0", removed, grace, c.want)
+			}
+		})
+	}
+}

@@ -179,7 +179,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	if err := c.release(ctx, s, t.release); err != nil {
 		return err
 	}
-	if err := c.removeLost(ctx, job, s, t, sc, now); err != nil {
+	if err := c.removeLosers(ctx, job, s, t, sc, now); err != nil {
 		return err
 	}
 	switch {
