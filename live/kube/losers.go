@@ -41,10 +41,25 @@ func (c *reconciler) endLosers(ctx context.Context, job *batchv1.Job, t *tally, 
 			others = append(others, p)
 		}
 	}
-	if err := c.end(ctx, losers, "sibling-won", c.graceOf(job)); err != nil {
+	if err := c.endFirst(ctx, job, losers); err != nil {
 		return err
 	}
 	return c.end(ctx, others, "sibling-won", 0)
+}
+
+// endFirst ends losers. A kubelet that has just looked at a pod, because it was changed, may take a second until it looks
+// again. So the pods are deleted before they are marked, where a pod that is deleted counts for nothing once its index
+// is complete. Pods without index have no such rule.
+func (c *reconciler) endFirst(ctx context.Context, job *batchv1.Job, losers []*corev1.Pod) error {
+	if !isIndexed(job) {
+		return c.end(ctx, losers, "sibling-won", c.graceOf(job))
+	}
+	return each(ctx, losers, func(ctx context.Context, p *corev1.Pod) error {
+		if err := c.deleteOne(ctx, p, c.graceOf(job)); err != nil {
+			return err
+		}
+		return c.disown(ctx, p, "sibling-won")
+	})
 }
 
 // lookAtNode is how often the node of a loser that should have ended is looked at.
