@@ -28,7 +28,7 @@ import (
 // defaultPolicy is for Jobs that name none. Spark's own quantile, 0.9, is out of reach while a slow node holds more
 // than a tenth of the tasks; half of the tasks are done even if the slow node holds almost as many. Pods take seconds
 // to start and tell their times to the second, so a younger attempt is no straggler yet.
-const defaultPolicy = "spark:quantile=0.5,multiplier=1.5,min_runtime=3s"
+const defaultPolicy = "spark:quantile=0.5,multiplier=1.5,min_runtime=10s"
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 

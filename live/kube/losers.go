@@ -47,9 +47,9 @@ func (c *reconciler) endLosers(ctx context.Context, job *batchv1.Job, t *tally, 
 	return c.end(ctx, others, "sibling-won", 0)
 }
 
-// endFirst ends losers. A kubelet that has just looked at a pod, because it was changed, may take a second until it looks
-// again. So the pods are deleted before they are marked, where a pod that is deleted counts for nothing once its index
-// is complete. Pods without index have no such rule.
+// endFirst ends losers. A kubelet that has just looked at a pod, because it was changed, may take a second until it
+// looks again. So the pods are deleted before they are marked, where a pod that is deleted counts for nothing once its
+// index is complete. Pods without index have no such rule.
 func (c *reconciler) endFirst(ctx context.Context, job *batchv1.Job, losers []*corev1.Pod) error {
 	if !isIndexed(job) {
 		return c.end(ctx, losers, "sibling-won", c.graceOf(job))
