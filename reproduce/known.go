@@ -7,17 +7,19 @@ import "github.com/tailcut/tailcut/report"
 
 var srewKnown = []report.Known{
 	{
-		What: "the mean is least at β = 0.7",
-		Why: "On the surrogate the mean keeps falling up to β = 1. Below 1, the jobs with the most work wait for as long as jobs keep arriving, and their flow times weigh " +
-			"most in the mean. The paper's extracts are not public, so whether their largest jobs are rarer cannot be checked.",
+		What: "in every extract the mean is least at β = 0.7",
+		Why: "On the surrogate the mean keeps falling up to β = 1. What β = 0.7 loses against 1 is lost by the twentieth of an extract's jobs that has the most work: with the " +
+			"default seed these account for 68, 149 and 119 % of the difference in the three extracts, waiting while jobs keep arriving. We think that the paper's extracts " +
+			"have fewer such jobs; they are not public.",
 	},
 }
 
 var shedKnown = []report.Known{
 	{
 		What: "Dolly is no worse than Hadoop in any setting",
-		Why: "Dolly's p is the share of jobs that are late under Hadoop. Where Hadoop meets most deadlines Dolly hardly clones, and Hadoop's speculation, which hears of " +
-			"progress without error, is ahead. The paper's own Figure 5 has Dolly below Hadoop.",
+		Why: "Dolly's p is the share of jobs that are late under Hadoop. Where Hadoop meets most deadlines Dolly hardly clones: under contention, with 20 tasks and 620 s, 0.29 " +
+			"clones a task, and 0.816 of the jobs are in time against Hadoop's 0.997. It is not that Hadoop hears of progress without error: with reports every 10 s that imply a " +
+			"remaining time with an error of 100 % it has 0.990 and Dolly 0.863, without any reports 0.980 and 0.959. The paper's own Figure 5 has Dolly below Hadoop.",
 	},
 }
 

@@ -89,8 +89,8 @@ func runShed(ctx context.Context, o Options) (*report.Page, error) {
 	isolated := newShedIsolated(&o)
 	hybrid := newShedHybrid(o.Seed, repeats)
 	single := []*shedSingle{newShedSingle(pureModel(1.5), o.Seed, repeats), newShedSingle(contendedModel(1.5), o.Seed, repeats)}
-	loads := newShedLoads(o.Seed, repeats)
-	steps := slices.Concat(isolated.steps(), hybrid.steps(), loads.steps())
+	readings, loads := newShedReadings(o.Seed, repeats), newShedLoads(o.Seed, repeats)
+	steps := slices.Concat(isolated.steps(), hybrid.steps(), readings.steps(), loads.steps())
 	for _, f := range figures {
 		steps = append(steps, f.steps()...)
 	}
@@ -125,6 +125,6 @@ func runShed(ctx context.Context, o Options) (*report.Page, error) {
 	for _, s := range single {
 		page.Sections = append(page.Sections, s.section())
 	}
-	page.Sections = append(page.Sections, loads.section())
+	page.Sections = append(page.Sections, readings.section(), loads.section())
 	return page.Settle(), nil
 }

@@ -34,7 +34,7 @@ func (f *shedFigure) steps() (steps []func(context.Context) error) {
 				steps = append(steps, func(ctx context.Context) (err error) {
 					seed := repetition(f.seed, k)
 					r := shedRun{
-						model: f.model, slots: shedSlots, seed: seed, progress: exactly,
+						model: f.model, slots: shedSlots, seed: seed, launch: shedLaunch, progress: exactly,
 						workload: shedArrivals(alike(shedJobs, tasks, float64(deadline)), shedGap, seed),
 					}
 					f.met[c][d][k], f.lost[c][d][k], err = r.met(ctx, shedPolicies[:])

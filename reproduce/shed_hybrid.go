@@ -48,7 +48,7 @@ func (h *shedHybrid) run(ctx context.Context, m, k int) error {
 		jobs = append(jobs, alike(n, shedClasses[c], hybridDeadlines[c])...)
 	}
 	rand.New(rand.NewPCG(seed, 0x41b)).Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
-	r := shedRun{model: h.models[m], slots: shedSlots, seed: seed, progress: exactly, workload: shedArrivals(jobs, shedGap, seed)}
+	r := shedRun{model: h.models[m], slots: shedSlots, seed: seed, launch: shedLaunch, progress: exactly, workload: shedArrivals(jobs, shedGap, seed)}
 	return r.each(ctx, shedPolicies[:], nil, func(i int, res *sim.Result) {
 		of := make([][]sim.JobResult, len(shedClasses))
 		for j := range res.Jobs {

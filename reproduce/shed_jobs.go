@@ -52,6 +52,7 @@ type shedRun struct {
 	workload *trace.Workload
 	slots    int
 	seed     uint64 // of the durations
+	launch   sched.Time
 	progress sim.Progress
 }
 
@@ -61,7 +62,7 @@ var exactly = sim.Progress{Exact: true}
 // under runs the workload under a policy.
 func (r *shedRun) under(ctx context.Context, p sched.Policy) (*sim.Result, error) {
 	return sim.Run(ctx, r.workload, p, sim.Options{
-		Machines: r.slots, Model: r.model.service, LaunchDelay: shedLaunch, Progress: r.progress, Seed: r.seed,
+		Machines: r.slots, Model: r.model.service, LaunchDelay: r.launch, Progress: r.progress, Seed: r.seed,
 		Limits: sched.Limits{Attempts: shedMost, Clones: sched.CloneBudget{Floor: sched.Unlimited}},
 	})
 }
@@ -84,7 +85,7 @@ func (r *shedRun) spec(name string, late float64) string {
 		case p.Kind == policy.Law:
 			name += fmt.Sprintf("%s%s=(%v)", sep, p.Name, r.model.law)
 		case p.Name == "launch":
-			name += fmt.Sprintf("%slaunch=%v", sep, shedLaunch)
+			name += fmt.Sprintf("%slaunch=%v", sep, r.launch)
 		case p.Name == "late":
 			name += fmt.Sprintf("%slate=kill", sep)
 		case p.Name == "p" && e.Name == "dolly":

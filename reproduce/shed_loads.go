@@ -77,7 +77,7 @@ func (x *shedLoads) run(ctx context.Context, m, l, k int) error {
 	}
 	gap := work / loadJobs / shedSlots / loadLevels[l].load
 	r := shedRun{
-		model: x.models[m], slots: shedSlots, seed: seed, progress: sim.Progress{Every: reportGap}, workload: shedArrivals(jobs, gap, seed),
+		model: x.models[m], slots: shedSlots, seed: seed, launch: shedLaunch, progress: sim.Progress{Every: reportGap}, workload: shedArrivals(jobs, gap, seed),
 	}
 	met, lost, err := r.met(ctx, loadOf[:])
 	x.lost[m][l][k] = lost

@@ -53,7 +53,7 @@ func (x *shedSingle) steps() (steps []func(context.Context) error) {
 
 func (x *shedSingle) run(ctx context.Context, k int) error {
 	seed := repetition(x.seed, k)
-	r := shedRun{model: x.model, slots: shedSlots, seed: seed, progress: exactly, workload: shedArrivals(alike(shedJobs, 10, 500), shedGap, seed)}
+	r := shedRun{model: x.model, slots: shedSlots, seed: seed, launch: shedLaunch, progress: exactly, workload: shedArrivals(alike(shedJobs, 10, 500), shedGap, seed)}
 	watch := func(i int, p sched.Policy) sched.Policy {
 		x.runs[k][i].used.Policy = p
 		return &x.runs[k][i].used

@@ -79,9 +79,36 @@ func TestShedGivenUp(t *testing.T) {
 	}
 }
 
+// TestShedReadings: a launch takes the time that the reading says, under each policy.
+func TestShedReadings(t *testing.T) {
+	x := newShedReadings(1, 1)
+	var met [2]float64
+	for i, reading := range []shedReading{shedReadingsOf[0], shedReadingsOf[6]} {
+		r := shedRun{
+			model: x.models[0], slots: shedSlots, seed: 1, launch: reading.launch, progress: reading.progress, workload: shedArrivals(alike(shedJobs, 10, 400), shedGap, 1),
+		}
+		all, _, err := r.met(t.Context(), []string{"fifo"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		met[i] = all[0]
+	}
+	if shedReadingsOf[6].launch != 10*sched.Second || met[1] >= met[0] {
+		t.Errorf("%v in time with a launch of 0 s, %v with %v", met[0], met[1], shedReadingsOf[6].launch)
+	}
+	for m := range x.met {
+		for i := range x.met[m] {
+			x.met[m][i][0], x.lost[m][i][0] = make([]float64, len(shedPolicies)), make([]float64, len(shedPolicies))
+		}
+	}
+	if s := x.section(); len(s.Tables) != 2 || len(s.Tables[0].Rows) != len(shedReadingsOf) || len(s.Tables[0].Columns) != len(s.Tables[0].Rows[0]) || len(s.Claims) != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestShedLoadsGivenUp: the tables of loads tell what Shed and laxity gave up.
 func TestShedLoadsGivenUp(t *testing.T) {
-	r := shedRun{model: pureModel(1.5), slots: 10, seed: 1, progress: exactly, workload: shedArrivals(alike(40, 10, 200), 10, 1)}
+	r := shedRun{model: pureModel(1.5), slots: 10, seed: 1, launch: shedLaunch, progress: exactly, workload: shedArrivals(alike(40, 10, 200), 10, 1)}
 	met, lost, err := r.met(t.Context(), []string{"hadoop2", "shed", "laxity"})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +144,7 @@ func TestShedKnown(t *testing.T) {
 // TestShedOrder: in the paper's cluster Shed meets more deadlines of jobs of 10 tasks than Hadoop, and Hadoop more than nobody; at twice what the slots can do without clones
 // laxity still meets most, which no other does.
 func TestShedOrder(t *testing.T) {
-	r := shedRun{model: pureModel(1.5), slots: shedSlots, seed: 1, progress: exactly, workload: shedArrivals(alike(shedJobs, 10, 500), shedGap, 1)}
+	r := shedRun{model: pureModel(1.5), slots: shedSlots, seed: 1, launch: shedLaunch, progress: exactly, workload: shedArrivals(alike(shedJobs, 10, 500), shedGap, 1)}
 	met, _, err := r.met(t.Context(), []string{"fifo", "hadoop2", "shed"})
 	if err != nil {
 		t.Fatal(err)

@@ -88,14 +88,16 @@ func (s *srewSweeps) betaSection() report.Section {
 	sec := report.Section{
 		Title: "Figure 2(a): the share β",
 		Text: []string{fmt.Sprintf("λ = 0, three extracts of an hour from one workload, %d runs of each with other luck. The smaller β is, the longer the jobs with the most "+
-			"work wait, and their flow times weigh most in the mean. The paper's minimum is at 0.7. A plateau counts as one: 0.7 is to be within %.0f %% of the least mean. That the curve "+
-			"flattens there (its slope beyond 0.7 less than %.0f %% of that before) is a weaker reading, which is reported.", s.scale.luck, 100*plateau, 100*flat)},
+			"work wait, and their flow times weigh most in the mean. The paper's minimum is at 0.7. in all three. A plateau counts as one: 0.7 is to be within %.0f %% of the least mean, in the extract "+
+			"where it is farthest from it. That the curve flattens there (its slope beyond 0.7 less than %.0f %% of that before) is a weaker reading, which is reported.",
+			s.scale.luck, 100*plateau, 100*flat)},
 	}
 	plot := report.Plot{Name: "figure2a", X: "β", Y: "mean flow time (s)"}
 	table := report.Table{Name: "figure2a", Caption: "Mean flow time (s)", Columns: []string{"β"}}
 	for _, b := range s.scale.betas {
 		table.Add(fmt.Sprint(b))
 	}
+	var each []report.Claim
 	for k, x := range s.extracts {
 		name := fmt.Sprintf("extract %d", k+1)
 		table.Columns = append(table.Columns, name, "±")
@@ -106,8 +108,11 @@ func (s *srewSweeps) betaSection() report.Section {
 		plot.Series = append(plot.Series, errorBars(name, s.scale.betas, func(i int) sim.Estimate { return x.Mean(i, sim.MeanFlow) }))
 		flattens := betaClaim(name, s.scale.betas, x)
 		flattens.Verdict = report.Reported // a weaker claim than the paper's
-		sec.Claims = append(sec.Claims, leastBeta(name, s.scale.betas, x), flattens)
+		least := leastBeta(name, s.scale.betas, x).claim(name + ": the mean is least at β = 0.7, or within 5 % of the least")
+		least.Verdict = report.Reported // all three are one claim
+		each = append(each, least, flattens)
 	}
+	sec.Claims = append([]report.Claim{s.leastBetas()}, each...)
 	sec.Plots, sec.Tables = []report.Plot{plot}, []report.Table{table}
 	return sec
 }
@@ -131,14 +136,34 @@ func betaClaim(name string, betas []float64, x *series) report.Claim {
 		fmt.Sprintf("falls by %s for each 0.1 up to 0.7, by %s beyond", wholeSeconds(sim.EstimateOf(before)), wholeSeconds(sim.EstimateOf(beyond))))
 }
 
-// leastBeta says that the minimum is at 0.7, or that this is on its plateau.
-func leastBeta(name string, betas []float64, x *series) report.Claim {
+// betaExcess is by what part the mean at beta = 0.7 is above the least in an extract.
+type betaExcess struct {
+	sim.Estimate
+	said string
+}
+
+func leastBeta(name string, betas []float64, x *series) betaExcess {
 	flows := x.flows()
 	best, ours := slices.Index(flows, slices.Min(flows)), nearest(betas, 0.7)
 	d := x.Difference(ours, best, sim.MeanFlow)
 	more := sim.Estimate{Mean: d.Mean / flows[best], Half: d.Half / flows[best], N: d.N}
-	return judge(more, math.Inf(-1), plateau, name+": the mean is least at β = 0.7, or within 5 % of the least", "minimum at 0.7",
-		fmt.Sprintf("minimum at %g: %.0f s; at %g %s more", betas[best], flows[best], betas[ours], percent(more)))
+	return betaExcess{more, fmt.Sprintf("%s: minimum at %g, %.0f s; at %g %s more", name, betas[best], flows[best], betas[ours], percent(more))}
+}
+
+// claim says that the minimum is at 0.7, or that this is on its plateau.
+func (e betaExcess) claim(what string) report.Claim {
+	return judge(e.Estimate, math.Inf(-1), plateau, what, "minimum at 0.7", e.said)
+}
+
+// leastBetas is the claim in all extracts: in the one that is farthest from it.
+func (s *srewSweeps) leastBetas() report.Claim {
+	far := betaExcess{Estimate: sim.Estimate{Mean: math.Inf(-1)}}
+	for k, x := range s.extracts {
+		if e := leastBeta(fmt.Sprintf("extract %d", k+1), s.scale.betas, x); e.Mean > far.Mean {
+			far = e
+		}
+	}
+	return far.claim("in every extract the mean is least at β = 0.7, or within 5 % of the least")
 }
 
 // nearest returns the index of the value next to x.

@@ -115,8 +115,33 @@ func TestLeastBeta(t *testing.T) {
 		for i, f := range c.flows {
 			runs = append(runs, []float64{f - float64(i)/10, f + float64(i)/10})
 		}
-		if got := leastBeta("", betas, fixed(runs...)); got.Verdict != c.want {
+		if got := leastBeta("", betas, fixed(runs...)).claim(""); got.Verdict != c.want {
 			t.Errorf("%s: %s, %s, want %s", name, got.Measured, got.Verdict, c.want)
+		}
+	}
+}
+
+// The paper's minimum is at 0.7 in every extract, so one in which it is not makes the claim fail, wherever it stands.
+func TestLeastBetas(t *testing.T) {
+	holds, fails := fixed([]float64{900, 901}, []float64{500, 501}, []float64{505, 506}), fixed([]float64{900, 901}, []float64{700, 701}, []float64{500, 501})
+	for _, c := range []struct {
+		extracts []*series
+		want     report.Verdict
+		said     string
+	}{
+		{[]*series{holds, holds}, report.Holds, "extract 1: minimum at 0.7"},
+		{[]*series{holds, fails}, report.Fails, "extract 2: minimum at 1"},
+		{[]*series{fails, holds}, report.Fails, "extract 1: minimum at 1"},
+	} {
+		s := srewSweeps{scale: &srewScale{betas: []float64{0.1, 0.7, 1}}, extracts: c.extracts}
+		claims := s.betaSection().Claims
+		if got := claims[0]; got.Verdict != c.want || !strings.HasPrefix(got.Measured, c.said) {
+			t.Errorf("%s: %s, want %s: %s", got.Verdict, got.Measured, c.want, c.said)
+		}
+		for _, other := range claims[1:] {
+			if other.Verdict != report.Reported {
+				t.Errorf("%s: %s, want it reported", other.What, other.Verdict)
+			}
 		}
 	}
 }
