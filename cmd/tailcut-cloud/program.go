@@ -45,6 +45,7 @@ func (p *program) Plan(ctx context.Context, r *remote.Request) (*proc.Plan, erro
 	for i := range plan.Spec.Stages {
 		plan.Spec.Stages[i].Resumable = false
 	}
+	plan.Waits = r.On == remote.Kubernetes // for nodes and images
 	return plan, nil
 }
 

@@ -210,7 +210,7 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 	}
 	e.folders.Run = newRunName()
 	return live.Create(path, &trace.JournalHeader{
-		Version: version(), Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits,
+		Version: version(), Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Waits: plan.Waits,
 		Machines: e.machines(), Network: e.sites.network(),
 		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, p)

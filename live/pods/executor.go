@@ -68,7 +68,8 @@ var _ live.Executor = (*Executor)(nil)
 // attempt is an attempt that has not ended, as far as the executor knows.
 type attempt struct {
 	live.Attempt
-	made bool // the pod has been there
+	made  bool // the pod has been there
+	begun bool // it has been reported that its container has started
 }
 
 // task is what is remembered of a task's attempts.
@@ -242,12 +243,23 @@ func (e *Executor) seen(x any) {
 	if tell {
 		e.told = why
 	}
+	at := begunAt(pod)
+	begins := a != nil && !a.begun && !at.IsZero()
+	if begins {
+		a.begun = true
+	}
 	e.mu.Unlock()
 	if tell {
 		fmt.Fprintf(e.cfg.Log, "tailcut: a pod waits for a node: %s\n", why)
 	}
 	if a == nil {
 		return
+	}
+	if begins { // here and not beside, so that it comes before the report of the end
+		select {
+		case e.reports <- live.Report{Kind: sched.AttemptBegan, At: at, Attempt: a.ID}:
+		case <-e.ctx.Done():
+		}
 	}
 	switch f, exit, note := fateOf(pod, time.Now()); f {
 	case done:

@@ -155,6 +155,22 @@ func fateOf(pod *corev1.Pod, now time.Time) (f fate, exit int, note string) {
 	return going, 0, ""
 }
 
+// begunAt returns when the attempt's container has started, by the clock of its node, to the second; zero if it has
+// not. Until then the pod may wait for a node, a volume or an image.
+func begunAt(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		switch {
+		case len(pod.Spec.Containers) > 0 && c.Name != pod.Spec.Containers[0].Name: // a sidecar
+		case c.State.Running != nil:
+			return c.State.Running.StartedAt.Time
+		case c.State.Terminated != nil:
+			return c.State.Terminated.StartedAt.Time
+		}
+	}
+	return time.Time{}
+}
+
 // endOf judges a pod whose phase is Failed.
 func endOf(pod *corev1.Pod) (f fate, exit int, note string) {
 	if pod.Status.Reason == "DeadlineExceeded" {

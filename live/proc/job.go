@@ -22,6 +22,7 @@ type Plan struct {
 	Spec   sched.JobSpec
 	Stages []string // names
 	Work   *Work
+	Waits  bool // attempts wait before they begin, and the executor reports that they do, see sched.Core.WaitToBegin
 }
 
 // Plan looks at the input and cuts the job into tasks. Errors are the user's. dir is the working directory of commands,

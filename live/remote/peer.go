@@ -83,12 +83,22 @@ func (p *Peer) listen(from *json.Decoder) {
 			p.answers <- a
 			continue
 		}
-		a.Report.At = time.Now() // with a monotonic reading
+		a.Report.At = withMonotonic(a.Report)
 		p.mu.Lock()
 		p.queue = append(p.queue, *a.Report)
 		p.mu.Unlock()
 		p.news.Signal()
 	}
+}
+
+// withMonotonic returns when something was reported, with a monotonic reading: now, but an attempt may have begun some
+// time ago.
+func withMonotonic(r *live.Report) time.Time {
+	now := time.Now()
+	if r.Kind == sched.AttemptBegan {
+		return now.Add(min(0, r.At.Sub(now)))
+	}
+	return now
 }
 
 // deliver hands reports to the engine.

@@ -74,6 +74,10 @@ func (f *fake) Start(a live.Attempt) {
 		for range f.repeats {
 			f.reports <- live.Report{Attempt: a.ID, Kind: sched.AttemptDone}
 		}
+		if a.Number > 0 {
+			f.reports <- live.Report{Attempt: a.ID, Kind: sched.AttemptBegan, At: time.Now().Add(-time.Hour)}
+			f.reports <- live.Report{Attempt: a.ID, Kind: sched.AttemptBegan, At: time.Now().Add(time.Hour)}
+		}
 	}()
 }
 func (f *fake) Kill(sched.AttemptID)              { f.did("kill") }
@@ -219,4 +223,24 @@ func FuzzServe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_ = Serve(t.Context(), &fake{reports: make(chan live.Report)}, strings.NewReader(text), io.Discard)
 	})
+}
+
+// When an attempt began may be some time ago, but not to come: clocks of nodes may be ahead.
+func TestBeginnings(t *testing.T) {
+	f := &fake{reports: make(chan live.Report)}
+	p, _ := talk(t, f)
+	if err := p.Open(Open{Run: "r", Work: &proc.Work{}}); err != nil {
+		t.Fatal(err)
+	}
+	p.Start(live.Attempt{ID: 7, Number: 1})
+	past, future := <-p.Reports(), <-p.Reports()
+	if ago := time.Since(past.At); past.Kind != sched.AttemptBegan || ago < time.Hour || ago > time.Hour+time.Minute {
+		t.Errorf("an hour ago is %v ago", ago)
+	}
+	if ago := time.Since(future.At); ago < 0 || ago > time.Minute {
+		t.Errorf("in an hour is %v ago", ago)
+	}
+	if err := p.Hangup(); err != nil {
+		t.Error(err)
+	}
 }
