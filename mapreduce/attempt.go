@@ -2,7 +2,6 @@ package mapreduce
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -90,10 +89,8 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 		if err := a.pace(len(piece)); err != nil {
 			return err
 		}
-		if err := fn(piece); errors.Is(err, errTooLong) {
-			return fmt.Errorf("%s: %w", r.cur.Path, err)
-		} else if err != nil {
-			return err
+		if err := fn(piece); err != nil {
+			return r.located(piece, err)
 		}
 		a.counters.InputBytes += int64(len(piece))
 		a.counters.InputRecords += countLines(piece)
@@ -108,13 +105,13 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 
 // lines calls fn for each line of the split, without its "\n". The slice is valid during the call only.
 func (a *attempt) lines(into collector, fn func([]byte) error) error {
-	cutter := lineCutter{limit: maxRecord}
+	cutter := lineCutter{limit: a.spec.maxLine()}
 	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 
 // words calls fn for each word of the split. The slice is valid during the call only.
 func (a *attempt) words(into collector, fn func([]byte) error) error {
-	cutter := wordCutter{limit: maxRecord}
+	cutter := wordCutter{limit: a.spec.maxLine()}
 	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 

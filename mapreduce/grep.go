@@ -53,18 +53,35 @@ func grepMap(a *attempt) error {
 		return err
 	}
 	matches := a.newTally()
-	err = a.lines(matches, func(line []byte) error {
-		for _, m := range re.FindAllIndex(line, -1) {
-			if err := matches.count(line[m[0]:m[1]]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = a.lines(matches, func(line []byte) error { return eachMatch(re, line, matches.count) })
 	if err != nil {
 		return err
 	}
 	return matches.writeSegments()
+}
+
+// listedMost is the longest line, in bytes, of which all matches are listed at once: a match takes 40 times as much
+// memory as a byte.
+const listedMost = 64 << 10
+
+// eachMatch calls fn for each match of the expression in a line.
+func eachMatch(re *regexp.Regexp, line []byte, fn func([]byte) error) error {
+	if len(line) <= listedMost {
+		for _, m := range re.FindAllIndex(line, -1) {
+			if err := fn(line[m[0]:m[1]]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var err error
+	re.ReplaceAllFunc(line, func(match []byte) []byte { // finds the same, one by one
+		if err == nil {
+			err = fn(match)
+		}
+		return nil
+	})
+	return err
 }
 
 func grepReduce(a *attempt) error {

@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 )
 
 const (
 	chunkSize = 256 << 10 // what one read of the input asks for
 	overread  = 4 << 10   // how far a read looks past the end of its range for the end of the last line
 
-	// maxRecord bounds a line, a word, a key and a value, so that broken input costs an error and not the machine.
-	maxRecord = 1 << 30
+	maxRecord = 1 << 30 // bytes of a key or a value at most
 )
 
 // splitReader reads the lines of a split.
@@ -33,6 +33,7 @@ type splitReader struct {
 	cur      Range
 	before   int64 // bytes of the split in front of cur
 	pos      int64 // the next byte to read
+	begin    int64 // offset in the file of the piece that was returned last
 	skipping bool  // S(a) is not found yet
 }
 
@@ -156,6 +157,7 @@ func (r *splitReader) read() (data []byte, done bool, err error) {
 		data = data[i+1:]
 		start += int64(i) + 1
 	}
+	r.begin = start
 	if r.pos >= end { // the first "\n" at or after end-1 is the end of what this range owns
 		from := max(0, end-1-start)
 		if i := bytes.IndexByte(data[from:], '\n'); i >= 0 {
@@ -179,10 +181,10 @@ func (c *lineCutter) cut(piece []byte, line func([]byte) error) error {
 	for {
 		i := bytes.IndexByte(piece, '\n')
 		if len(c.carry)+max(i, 0) > c.limit || i < 0 && len(c.carry)+len(piece) > c.limit {
-			return tooLong("a line", c.limit)
+			return &tooLong{what: "line", limit: c.limit, carried: len(c.carry), left: len(piece), ends: endsLine}
 		}
 		if i < 0 {
-			c.carry = append(c.carry, piece...)
+			c.carry = append(double(c.carry, len(piece)), piece...)
 			return nil
 		}
 		text := piece[:i]
@@ -199,10 +201,49 @@ func (c *lineCutter) cut(piece []byte, line func([]byte) error) error {
 	}
 }
 
-var errTooLong = errors.New("too long")
+func endsLine(b byte) bool { return b == '\n' }
 
-func tooLong(what string, limit int) error {
-	return hopeless{fmt.Errorf("%s is %w: more than %d bytes", what, errTooLong, limit)}
+// tooLong is the error of a line or a word, found in a piece of the input before its end was.
+type tooLong struct {
+	what    string
+	limit   int             // bytes that it may have
+	carried int             // bytes of it in the pieces before
+	left    int             // bytes of the piece from where it goes on
+	ends    func(byte) bool // the byte that follows it
+}
+
+func (t *tooLong) Error() string {
+	return fmt.Sprintf("a %s is longer than %d bytes; %s", t.what, t.limit, t.advice(int64(t.limit)+1))
+}
+
+// advice says what to do about a length, of which at least so many bytes are known.
+func (t *tooLong) advice(length int64) string {
+	if length > MaxLine {
+		return fmt.Sprintf("cut it, or leave the file out: no %s may be longer than 1GiB", t.what)
+	}
+	return "if it is meant to be so long, raise --max-line"
+}
+
+// located adds to the error of what was done with the piece that next has returned last where in the input it is. Of
+// what is too long it finds out how long it is, but keeps nothing of it.
+func (r *splitReader) located(piece []byte, err error) error {
+	var long *tooLong
+	if !errors.As(err, &long) {
+		return err
+	}
+	path, offset, length := r.cur.Path, r.begin+int64(len(piece)-long.left-long.carried), int64(long.carried)
+	for rest := piece[len(piece)-long.left:]; ; {
+		if i := slices.IndexFunc(rest, long.ends); i >= 0 {
+			length += int64(i)
+			break
+		}
+		length += int64(len(rest))
+		if rest, err = r.next(); err != nil {
+			return err
+		}
+	}
+	return hopeless{fmt.Errorf("input: %s: the %s at byte %d has %d bytes, more than %d; %s",
+		path, long.what, offset, length, long.limit, long.advice(length))}
 }
 
 func countLines(text []byte) int64 { return int64(bytes.Count(text, []byte{'\n'})) }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 )
 
-// fanIn is how many segments are read at once; more are merged in several passes. It bounds open files and memory
-// (a frame for each segment).
+// fanIn is how many segments are read at once at most; more are merged in several passes. It bounds open files and
+// memory: a reader holds a frame and a key. Where records are so long that this is more than the attempt may buffer,
+// fewer are read at once.
 const fanIn = 200
 
 // stream is a sequence of records in byte order of their keys.
@@ -173,21 +173,46 @@ func (a *attempt) merge(paths []string, m *meter, sum bool) (stream, error) {
 	return a.openMerged(paths, m, sum)
 }
 
-// narrow returns at most fanIn segments with the records of all. Where there are more, neighbours are merged into
-// temporary segments, which keeps equal keys in the order of paths.
+// narrow returns so few segments with the records of all that they can be read at once. Where there are more,
+// neighbours are merged into temporary segments, which keeps equal keys in the order of paths.
 func (a *attempt) narrow(paths []string, m *meter, sum bool) ([]string, error) {
-	for len(paths) > fanIn {
+	for {
+		groups, err := a.groups(paths)
+		if err != nil || len(groups) <= 1 {
+			return paths, err
+		}
 		var merged []string
-		for group := range slices.Chunk(paths, fanIn) {
-			path, err := a.mergeOnce(group, m, sum)
-			if err != nil {
-				return nil, err
+		for _, group := range groups {
+			path := group[0]
+			if len(group) > 1 {
+				if path, err = a.mergeOnce(group, m, sum); err != nil {
+					return nil, err
+				}
 			}
 			merged = append(merged, path)
 		}
 		paths = merged
 	}
-	return paths, nil
+}
+
+// groups cuts a list of segments into stretches that can be read at once. Two always can.
+func (a *attempt) groups(paths []string) (all [][]string, err error) {
+	from, used := 0, int64(0)
+	for i, path := range paths {
+		frame, err := largestFrame(path)
+		if err != nil {
+			return nil, err
+		}
+		used += 2 * frame // one, and a key as long
+		if n := i - from; n == fanIn || n >= 2 && used > a.spec.memoryLimit() {
+			all = append(all, paths[from:i])
+			from, used = i, 2*frame
+		}
+	}
+	if from < len(paths) {
+		all = append(all, paths[from:])
+	}
+	return all, nil
 }
 
 func (a *attempt) mergeOnce(group []string, m *meter, sum bool) (string, error) {

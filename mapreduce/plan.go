@@ -27,6 +27,7 @@ type Plan struct {
 	Operator    Operator    `json:"operator"`
 	Reducers    int         `json:"reducers"`
 	MemoryLimit int64       `json:"memory_limit_bytes"`
+	MaxLine     int64       `json:"max_line_bytes,omitempty"` // that attempts take; 0: DefaultMaxLine
 	InputFiles  int         `json:"input_files"`
 	InputBytes  int64       `json:"input_bytes"`
 	Boundaries  []Key       `json:"boundaries,omitempty"` // ascending; sort's partition i ends below the i-th
@@ -220,6 +221,7 @@ func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*Attempt
 		Segments:    s.Segments,
 		Dir:         dir,
 		MemoryLimit: p.MemoryLimit,
+		MaxLine:     p.MaxLine,
 	}
 	if s.Splits != nil {
 		spec.Split = s.Splits[task]

@@ -148,6 +148,33 @@ func openSegment(ctx context.Context, path string, m *meter) (*segmentReader, er
 	return r, nil
 }
 
+// largestFrame returns the size in bytes of the largest frame of a segment, or somewhat more. It reads only lengths,
+// and believes them.
+func largestFrame(path string) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("segment: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("segment: %w", err)
+	}
+	largest := int64(frameSize)
+	var header [frameHeader]byte
+	for at := int64(len(segmentMagic)); at+largest < info.Size(); { // until no frame can be larger
+		if _, err := f.ReadAt(header[:], at); err != nil {
+			return 0, fmt.Errorf("segment: %w", err)
+		}
+		length := int64(binary.LittleEndian.Uint32(header[:]))
+		largest = min(max(largest, length), info.Size())
+		if at += frameHeader + length; length == 0 {
+			break
+		}
+	}
+	return largest, nil
+}
+
 func newSegmentReader(ctx context.Context, in io.Reader, size int64, name string) (*segmentReader, error) {
 	r := &segmentReader{ctx: ctx, in: in, name: name, left: size, size: size}
 	magic, err := r.read(nil, int64(len(segmentMagic)))

@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,13 @@ import (
 
 // DefaultMemoryLimit is what an attempt buffers, in bytes, when its spec does not say.
 const DefaultMemoryLimit = 64 << 20
+
+// DefaultMaxLine is the longest line, or word, that an attempt takes, in bytes, when its spec does not say. MaxLine is
+// the most that it may say.
+const (
+	DefaultMaxLine = 64 << 20
+	MaxLine        = maxRecord
+)
 
 // MaxTasks bounds the tasks of a stage, so that a slip of the pen does not fill the memory.
 const MaxTasks = 10_000_000
@@ -41,6 +49,7 @@ type AttemptSpec struct {
 	Boundaries  []Key    `json:"boundaries,omitempty"` // of partitions, for sort: see Plan
 	Dir         string   `json:"dir"`                  // the attempt's own folder
 	MemoryLimit int64    `json:"memory_limit_bytes,omitempty"`
+	MaxLine     int64    `json:"max_line_bytes,omitempty"` // 0: DefaultMaxLine
 
 	// a file to which map attempts append what they map: see ReadAccount
 	Account string `json:"account,omitempty"`
@@ -116,6 +125,8 @@ func (s *AttemptSpec) validate() error {
 		return fmt.Errorf("dir: the attempt has no folder")
 	case s.MemoryLimit < 0:
 		return fmt.Errorf("memory_limit_bytes: %d is negative", s.MemoryLimit)
+	case s.MaxLine < 0 || s.MaxLine > MaxLine:
+		return fmt.Errorf("max_line_bytes: %d is not in 0..%d", s.MaxLine, MaxLine)
 	case !(s.Pace >= 0):
 		return fmt.Errorf("pace_bytes_per_second: %v is not at least 0", s.Pace)
 	case (s.Segments > 0) != (stage.segments > 0):
@@ -166,6 +177,10 @@ func (s *AttemptSpec) memoryLimit() int64 {
 		return DefaultMemoryLimit
 	}
 	return s.MemoryLimit
+}
+
+func (s *AttemptSpec) maxLine() int {
+	return int(cmp.Or(s.MaxLine, DefaultMaxLine))
 }
 
 // tempName is the folder of temporary files in an attempt's folder.

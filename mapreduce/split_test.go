@@ -362,7 +362,7 @@ func TestCutters(t *testing.T) {
 			lineErr = errors.Join(lineErr, lineCut.cut(piece, nil))
 			wordErr = errors.Join(wordErr, wordCut.cut(piece, nil))
 		}
-		if !errors.Is(lineErr, errTooLong) || !errors.Is(wordErr, errTooLong) {
+		if !errors.As(lineErr, new(*tooLong)) || !errors.As(wordErr, new(*tooLong)) {
 			t.Errorf("too long, in pieces of %d: %v, %v", size, lineErr, wordErr)
 		}
 	}

@@ -3,6 +3,7 @@ package mapreduce
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -80,7 +81,7 @@ func streamingCombine(a *attempt, feed func(io.Writer) error) error {
 	half := a.spec.memoryLimit() / 2
 	mapped := a.newSorter(half, false)
 	err := a.command("mapper", op.Mapper, feed, func(r io.Reader) error {
-		return records(r, func(key, value []byte) error { return mapped.add(0, key, value) })
+		return a.records(r, func(key, value []byte) error { return mapped.add(0, key, value) })
 	})
 	if err != nil {
 		return err
@@ -129,22 +130,24 @@ func writeRecords(w io.Writer, in stream, skip int) error {
 // collect adds the records that a command writes, each to the partition of its key.
 func (s *sorter) collect(r io.Reader) error {
 	n := s.a.spec.Segments
-	return records(r, func(key, value []byte) error {
+	return s.a.records(r, func(key, value []byte) error {
 		return s.add(hashPartition(key, n), key, value)
 	})
 }
 
 // records calls fn for each record that a command writes. The slices are valid during the call only.
-func records(r io.Reader, fn func(key, value []byte) error) error {
+func (a *attempt) records(r io.Reader, fn func(key, value []byte) error) error {
 	line := func(text []byte) error {
 		key, value, _ := bytes.Cut(text, []byte{'\t'})
 		return fn(key, value)
 	}
-	cutter := lineCutter{limit: maxRecord}
+	cutter := lineCutter{limit: a.spec.maxLine()}
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := r.Read(buf)
-		if cutErr := cutter.cut(buf[:n], line); cutErr != nil {
+		if cutErr := cutter.cut(buf[:n], line); errors.As(cutErr, new(*tooLong)) {
+			return hopeless{fmt.Errorf("what a command wrote: %w", cutErr)}
+		} else if cutErr != nil {
 			return cutErr
 		}
 		if err == io.EOF {

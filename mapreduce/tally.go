@@ -164,7 +164,7 @@ func (c *wordCutter) cut(piece []byte, word func([]byte) error) error {
 		for at < len(piece) && !isSpace[piece[at]] {
 			at++
 		}
-		if err := c.keep(piece[:at]); err != nil {
+		if err := c.keep(piece[:at], len(piece)); err != nil {
 			return err
 		}
 		if at == len(piece) {
@@ -185,7 +185,10 @@ func (c *wordCutter) cut(piece []byte, word func([]byte) error) error {
 			at++
 		}
 		if at == len(piece) {
-			return c.keep(piece[start:])
+			return c.keep(piece[start:], at-start)
+		}
+		if at-start > c.limit {
+			return c.tooLong(len(piece) - start)
 		}
 		if err := word(piece[start:at]); err != nil {
 			return err
@@ -193,10 +196,15 @@ func (c *wordCutter) cut(piece []byte, word func([]byte) error) error {
 	}
 }
 
-func (c *wordCutter) keep(text []byte) error {
+// keep puts more to the word, which goes on where so many bytes of the piece are left.
+func (c *wordCutter) keep(text []byte, left int) error {
 	if len(c.carry)+len(text) > c.limit {
-		return tooLong("a word", c.limit)
+		return c.tooLong(left)
 	}
-	c.carry = append(c.carry, text...)
+	c.carry = append(double(c.carry, len(text)), text...)
 	return nil
+}
+
+func (c *wordCutter) tooLong(left int) error {
+	return &tooLong{what: "word", limit: c.limit, carried: len(c.carry), left: left, ends: func(b byte) bool { return isSpace[b] }}
 }

@@ -56,6 +56,7 @@ type engine struct {
 	force   bool
 	dryRun  bool
 	timeout time.Duration
+	maxLine int64 // bytes, of map/reduce work
 	disturb proc.Disturb
 	sites   *runSites // nil where there is one place
 	lock    *os.File  // of the run's folder, nil for a cloud's
@@ -279,6 +280,9 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 	var work proc.Work
 	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
 		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
+	}
+	if work.MapReduce != nil {
+		work.MapReduce.MaxLine = e.maxLine // may be another when the run is taken up
 	}
 	var first *float64
 	var err error

@@ -19,6 +19,7 @@ func (f *runFlags) check(e *engine) error {
 		need string
 	}{
 		{"split-size", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
+		{"max-line", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
 		{"reducers", reduces, "is about operators and about a --reducer, and the job has neither"},
 	} {
 		if f.given(flag.name) && !flag.used {

@@ -49,7 +49,7 @@ const arrayStage = "tasks"
 type runFlags struct {
 	file, output, mapper, reducer, combiner string
 	tasks, slots, reducers, retries         int
-	splitSize                               size
+	splitSize, maxLine                      size
 	policy, slot, maxAttempts, cloneBudget  string
 	seed                                    uint64
 	timeout                                 time.Duration
@@ -100,6 +100,8 @@ func newRun() *cobra.Command {
 	addSiteFlags(cmd, &f)
 	wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
 	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
+	f.maxLine = mapreduce.DefaultMaxLine
+	fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
 	wholeVar(fl, &f.retries, "retries", 3, "failures of one task that are forgiven")
 	fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
 	fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
@@ -199,7 +201,10 @@ func (f *runFlags) fill(e *engine) (err error) {
 	case f.timeout < 0:
 		return f.wrong("timeout", fmt.Errorf("expected a duration of at least 0, not %v", f.timeout))
 	}
-	e.timeout, e.Slots, e.Seed = f.timeout, f.slots, f.seed
+	if f.maxLine > mapreduce.MaxLine {
+		return f.wrong("max-line", fmt.Errorf("expected a size of at most 1GiB, not %v", &f.maxLine))
+	}
+	e.timeout, e.maxLine, e.Slots, e.Seed = f.timeout, int64(f.maxLine), f.slots, f.seed
 	if err := f.fillSites(e); err != nil {
 		return err
 	}

@@ -118,6 +118,7 @@ var jobFields = []struct {
 	{name: "combiner", forms: []string{mapperForm}},
 	{name: "input", forms: []string{operatorForm, mapperForm}},
 	{name: "split_size", forms: []string{operatorForm, mapperForm}, check: (*jobParser).text},
+	{name: "max_line", forms: []string{operatorForm, mapperForm}, check: (*jobParser).text},
 	{name: "reducers", forms: []string{operatorForm, mapperForm}, check: (*jobParser).whole},
 	{name: "stages"},
 	{name: "output", check: (*jobParser).path},

@@ -96,6 +96,7 @@ disturb: slow=0.1,factor=8
 slot: 100ms
 split_size: 8MiB
 reducers: 4
+max_line: 1MiB
 `)
 	var got []string
 	for _, s := range f.Settings {
@@ -104,6 +105,7 @@ reducers: 4
 	want := []string{
 		"3 --policy=srew:beta=0.5", "4 --slots=2", "5 --retries=0", "6 --timeout=10m", "7 --max-attempts=none", "8 --clone-budget=default",
 		"9 --output=/jobs/out", "10 --seed=18446744073709551615", "11 --disturb=slow=0.1,factor=8", "12 --slot=100ms", "13 --split-size=8MiB", "14 --reducers=4",
+		"15 --max-line=1MiB",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -115,7 +117,7 @@ reducers: 4
 
 // Every mistake is one line with the file, the line and the field.
 func TestJobFileMistakes(t *testing.T) {
-	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, reducers, stages, output, policy, slot, slots, retries, timeout, " +
+	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, timeout, " +
 		"max_attempts, clone_budget, seed, deadline, law, disturb"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
 	for name, c := range map[string]struct{ text, want string }{
