@@ -35,7 +35,7 @@ func runOverlap(ctx context.Context, o Options) (*report.Page, error) {
 		Intro: []string{
 			"Lin, Zhang, Wierman and Tan (IFIP Performance 2013) schedule jobs whose shuffle phase overlaps their map phase, to keep the mean response " +
 				"time small. Their model is a fluid: a job is (x, y), its map and its shuffle work, both stations have rate 1, and of no job a larger " +
-				"fraction is shuffled than mapped. It is simulated here exactly, from event to event.",
+				"fraction is shuffled than mapped. It is simulated here from event to event, without time steps.",
 			"MaxSRPT and SplitSRPT are work-conserving, as the paper's text asks for; the algorithms as boxed there are unstable at load 0.75.",
 		},
 		Sections: []report.Section{progressSection(), hadoopSection()},
