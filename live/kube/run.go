@@ -70,7 +70,7 @@ type attempt struct {
 	machine sched.MachineID
 	clone   bool
 	seen    bool // there was a pod
-	begun   bool // the core knows that its containers have started
+	begun   bool // the core knows that its containers have started, of what stands for it now
 	fate    fate
 	node    string    // "" before it has one
 	told    float64   // progress
@@ -113,6 +113,7 @@ func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, er
 			r.tasks = append(r.tasks, i)
 		}
 	}
+	r.core.WaitToBegin() // for nodes, images, and the ends of pauses
 	spec := sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: len(r.tasks), Mean: s.mean, SD: s.sd, Resumable: s.resumable}}}
 	if !s.deadline.IsZero() {
 		spec.Deadline = max(1, r.instant(s.deadline))
@@ -154,9 +155,7 @@ func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) erro
 			return nil
 		default:
 			for _, a := range due {
-				if a.id != 0 { // it may have left its seat with another that began
-					r.tell(a, at)
-				}
+				r.tell(a, at)
 			}
 		}
 		if err := r.advance(at); err != nil {
@@ -256,7 +255,7 @@ func (r *run) tell(a *attempt, at sched.Time) {
 	switch {
 	case s != nil && !a.begun && !s.begun.IsZero():
 		a.begun = true
-		r.begin(a, at)
+		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptBegan, Attempt: a.id})
 	case s != nil && s.phase == succeeded:
 		a.fate = spent
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
@@ -273,22 +272,6 @@ func (r *run) tell(a *attempt, at sched.Time) {
 	default:
 		a.told = s.progress
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptProgress, Attempt: a.id, Progress: s.progress})
-	}
-}
-
-// begin says that an attempt's containers have started. What it waited for a node, for an image or after a failure is
-// nobody's slowness. So if no other attempt of its task runs, it leaves its seat, with the clones that the policy
-// wanted meanwhile and that were not made, and the policy launches the task again as of now. Once for an attempt: the
-// policy might take another task instead each time.
-func (r *run) begin(a *attempt, at sched.Time) {
-	h := &r.indexes[a.index]
-	if at-r.core.View().Attempt(a.id).Started < sched.Second || slices.ContainsFunc(h.attempts, func(b *attempt) bool { return b != a && b.id != 0 && b.begun }) {
-		return
-	}
-	for _, b := range h.attempts {
-		if b.id != 0 && (b == a || b.clone && !b.seen) {
-			r.leaveSeat(b, at)
-		}
 	}
 }
 
@@ -366,7 +349,7 @@ func (r *run) launch(d *sched.Decision) {
 		h.attempts = append(h.attempts, &attempt{ref: ref{index, number}})
 	}
 	a := h.attempts[at]
-	a.id, a.machine = d.Attempt, d.Machine
+	a.id, a.machine, a.begun = d.Attempt, d.Machine, false
 	r.byID[a.id] = a
 	if !a.seen {
 		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, r.saved(index, d.From)

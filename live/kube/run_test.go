@@ -89,6 +89,11 @@ func (w *world) step() {
 	if n := len(w.run.byID); n > w.seats {
 		w.t.Fatalf("%d attempts in %d seats", n, w.seats)
 	}
+	for id, a := range w.run.byID { // also if its seat was lost and the policy has launched it anew
+		if s, seen := w.shown[a.ref]; seen && w.run.core.View().Waiting(id) == !s.begun.IsZero() && s.progress == 0 {
+			w.t.Fatalf("attempt %d of index %d began at %v, to the core it waits: %v", a.number, a.index, s.begun, w.run.core.View().Waiting(id))
+		}
+	}
 	for _, a := range w.run.missing() {
 		if w.done[a.index] {
 			w.t.Fatalf("index %d is over and gets attempt %d", a.index, a.number)
