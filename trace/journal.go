@@ -47,6 +47,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrCorrupt is wrapped by the errors of a journal that is damaged before its end.
 var ErrCorrupt = errors.New("the journal is damaged")
 
+// VersionError is wrapped by the error of a journal that this version of the tool cannot read.
+type VersionError struct{ Version string } // that wrote it
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("another version of tailcut (%s) wrote it", e.Version)
+}
+
 // JournalRules numbers the core's rules, by which a journal is replayed. Before 1, where journals have no number, the
 // failure of a clone counted as any other. Before 2 policies could kill an attempt at the instant of its launch.
 const JournalRules = 2
@@ -223,13 +230,12 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(payload, &r.Header); err != nil {
-		return nil, fmt.Errorf("%s: header: %w", path, err)
+		return nil, fmt.Errorf("%s: header: %w: %w", path, err, ErrCorrupt)
 	}
 	switch r.Header.Schema {
 	case schemaUnnamed, JournalSchema, schemaWaits:
 	default:
-		return nil, fmt.Errorf("%s: schema is %q, expected %q: another version of tailcut (%s) wrote it",
-			path, r.Header.Schema, schemaWaits, r.Header.Version)
+		return nil, fmt.Errorf("%s: schema is %q, expected %q: %w", path, r.Header.Schema, schemaWaits, &VersionError{r.Header.Version})
 	}
 	return r, nil
 }

@@ -175,7 +175,7 @@ func (e *engine) settle() error {
 	if r, err := trace.OpenJournalReader(path); err == nil {
 		run = r.Header.Run
 	} else if !errors.Is(err, fs.ErrNotExist) && !e.force {
-		return failure{err}
+		return e.unreadable(err)
 	}
 	standing, err := e.cloud.Check(remote.Check{Run: run, Force: e.force})
 	if err != nil {

@@ -160,12 +160,8 @@ func pasteWord(word string) string {
 // resume opens the run that the output folder holds, if it is of what is asked for.
 func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
 	run, err := live.Open(path, policiesOf)
-	if errors.Is(err, trace.ErrCorrupt) {
-		return nil, failure{fmt.Errorf("%w: what is done cannot be told, so the run cannot go on; name another --output, "+
-			"or have the job run from its beginning with --force", err)}
-	}
 	if err != nil {
-		return nil, err
+		return nil, e.unreadable(err)
 	}
 	if err := e.adapt(run, asked); err != nil {
 		return nil, errors.Join(err, run.Close())
