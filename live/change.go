@@ -10,18 +10,22 @@ import (
 // ErrUnnamed is the error of a run whose journal is of a version that noted no change of settings.
 var ErrUnnamed = errors.New("its journal is of a version that cannot note other settings")
 
-// A run may be taken up with another policy, other limits, machines or retries. What is done stays done. The change is
-// in the journal, in the first batch in which a machine is there again, and a replay makes it at the same place.
+// A run may be taken up with another policy, other limits, machines or retries, or another deadline. What is done
+// stays done. The change is in the journal, in the first batch in which a machine is there again, and a replay makes
+// it at the same place.
 
 // Policies returns a fresh policy as a header names it.
 type Policies func(*trace.JournalHeader) (sched.Policy, error)
 
-// Change has the run, which was opened and not yet looped, go on with other settings.
+// Change has the run, which was opened and not yet looped, go on with other settings. Under them a job that its policy
+// had given up is tried again, too.
 func (r *Run) Change(s *trace.Settings) error {
 	if r.Header.Folder() == "" {
 		return ErrUnnamed
 	}
-	r.change = s
+	if r.change = s; r.State() == sched.JobStopped {
+		r.Retried, r.over = true, false
+	}
 	return nil
 }
 
@@ -45,7 +49,7 @@ func give(core *sched.Core, h *trace.JournalHeader, s *trace.Settings, policies 
 			}
 		}
 	}
-	if err := core.HandOver(&sched.HandOver{Policy: p, Limits: s.Limits, Retries: s.Retries, Slots: slots}); err != nil {
+	if err := core.HandOver(&sched.HandOver{Policy: p, Limits: s.Limits, Retries: s.Retries, Deadline: next.Job.Deadline, Slots: slots}); err != nil {
 		return err
 	}
 	*h = next

@@ -18,7 +18,7 @@ const job sched.JobID = 0
 type Run struct {
 	Header    *trace.JournalHeader
 	Recovered int  // tasks that were done when the run was opened
-	Retried   bool // the job had failed when the run was opened, and is tried again
+	Retried   bool // the job had ended without success when the run was opened, and is tried again
 
 	core     *sched.Core
 	journal  *trace.Journal

@@ -43,7 +43,7 @@ func handOver(t *testing.T, first, second string) {
 		}
 	}
 	if _, err := core.Submit(&sched.JobSpec{
-		Retries: 1, Stages: []sched.StageSpec{{Tasks: 20}, {Tasks: 5}}, Edges: []sched.Edge{{From: 0, To: 1}},
+		Retries: 1, Deadline: 5 * sched.Second, Stages: []sched.StageSpec{{Tasks: 20}, {Tasks: 5}}, Edges: []sched.Edge{{From: 0, To: 1}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func handOver(t *testing.T, first, second string) {
 	if done == 25 || done == 0 {
 		t.Fatalf("%d of 25 tasks are unfinished when the first ends", done)
 	}
-	if err := core.HandOver(&sched.HandOver{Policy: fresh(second), Limits: sched.DefaultLimits(), Retries: 3, Slots: []int{1, 4, 2}}); err != nil {
+	if err := core.HandOver(&sched.HandOver{Policy: fresh(second), Limits: sched.DefaultLimits(), Retries: 3, Deadline: 30 * sched.Second, Slots: []int{1, 4, 2}}); err != nil {
 		t.Fatal(err)
 	}
 	wake = sched.Never

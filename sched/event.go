@@ -25,8 +25,8 @@ const (
 	JobCancelled    // [Job] the job is not wanted any more
 	// the instant of the last Wake has come; the core tells this from the clock, drivers need not report it
 	TimerFired
-	// [Job] a job that has failed may go on: what is done stays done, failures are forgiven; policies see it arrive
-	// again
+	// [Job] a job that began and has failed, or was cancelled, may go on: what is done stays done, failures are
+	// forgiven; policies see it arrive again
 	JobRetried
 	// [Attempt] the attempt ended without result, and so would every other of its task: retries are of no use; policies
 	// see AttemptFailed

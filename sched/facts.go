@@ -73,7 +73,8 @@ func (c *Core) apply(f *Event) {
 			c.closeJob(f.Job, JobStopped, JobCancelled)
 		}
 	case JobRetried:
-		if v.jobs[f.Job].State == JobBroken {
+		job := &v.jobs[f.Job]
+		if began := job.Unfinished == 0; job.State == JobBroken || job.State == JobStopped && began {
 			c.retry(f.Job)
 		}
 	case TimerFired: // told from the clock in Advance

@@ -5,10 +5,11 @@ import "fmt"
 // HandOver is what may change of a core's world while all machines are down, as between the death of one engine and the
 // start of the next. It is no fact, because nothing has happened.
 type HandOver struct {
-	Policy  Policy // a fresh one, told of what is left as if it had just arrived
-	Limits  Limits
-	Retries int   // of every job
-	Slots   []int // of machines, by id; those beyond keep what they have
+	Policy   Policy // a fresh one, told of what is left as if it had just arrived
+	Limits   Limits
+	Retries  int   // of every job
+	Deadline Time  // of every job; 0 for none
+	Slots    []int // of machines, by id; those beyond keep what they have
 }
 
 // HandOver lets another policy go on under other limits. Tasks that are not done are forgiven their failures. What is
@@ -24,6 +25,9 @@ func (c *Core) HandOver(h *HandOver) error {
 	if h.Retries < 0 || h.Retries > MaxRetries {
 		return fmt.Errorf("sched: a job forgives between 0 and %d failures of a task, not %d", MaxRetries, h.Retries)
 	}
+	if h.Deadline < 0 {
+		return fmt.Errorf("sched: deadline %v is before the run began", h.Deadline)
+	}
 	if len(h.Slots) > len(v.machines) {
 		return fmt.Errorf("sched: slots of %d machines, and there are %d", len(h.Slots), len(v.machines))
 	}
@@ -38,7 +42,10 @@ func (c *Core) HandOver(h *HandOver) error {
 	}
 	c.policy, c.paces, c.wake, c.told, v.limits = h.Policy, Paces(h.Policy), Never, Never, h.Limits
 	for j := range v.jobs {
-		v.jobs[j].Retries = uint32(h.Retries)
+		v.jobs[j].Retries, v.jobs[j].Deadline = uint32(h.Retries), h.Deadline
+		if h.Deadline == 0 {
+			v.jobs[j].Deadline = Never
+		}
 	}
 	for t := range v.tasks {
 		if task := &v.tasks[t]; task.State < TaskDone {

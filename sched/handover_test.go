@@ -48,18 +48,19 @@ func TestHandOver(t *testing.T) {
 	second := &script{}
 	for name, h := range map[string]HandOver{
 		"retries": {Policy: second, Retries: -1}, "slots": {Policy: second, Slots: []int{0}}, "machines": {Policy: second, Slots: []int{1, 1}},
+		"deadline": {Policy: second, Deadline: -1},
 	} {
 		if err := c.HandOver(&h); err == nil {
 			t.Errorf("%s out of range are taken", name)
 		}
 	}
-	if err := c.HandOver(&HandOver{Policy: second, Limits: NoLimits(), Retries: 2, Slots: []int{2}}); err != nil {
+	if err := c.HandOver(&HandOver{Policy: second, Limits: NoLimits(), Retries: 2, Deadline: 9, Slots: []int{2}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(second.seen) != 2 || second.seen[0].Kind != JobArrived || second.seen[1].Kind != StageReady {
 		t.Errorf("the second policy is told %+v", second.seen)
 	}
-	if job := c.View().Job(j); job.Retries != 2 || job.Unfinished != 2 {
+	if job := c.View().Job(j); job.Retries != 2 || job.Deadline != 9 || job.Unfinished != 2 {
 		t.Errorf("job: %+v", job)
 	}
 	second.decide = func(v *View, a *Actions) {

@@ -302,7 +302,7 @@ func (w *twin) apply(f Event) {
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobSubmitted:
 		w.jobs[f.Job].arrived = w.now
 		w.close(f.Job, JobStopped, JobCancelled)
-	case f.Kind == JobRetried && w.jobs[f.Job].state == JobBroken:
+	case f.Kind == JobRetried && (w.jobs[f.Job].state == JobBroken || w.jobs[f.Job].state == JobStopped) && w.hasGivenUp(f.Job):
 		w.retry(f.Job)
 	}
 }
@@ -325,6 +325,11 @@ func (w *twin) row(a *twinAttempt) Attempt {
 
 // ran returns how long an attempt that has ended has run.
 func (a *twinAttempt) ran() Time { return a.ended - min(a.began, a.ended) }
+
+// hasGivenUp tells whether a job ended after it had begun.
+func (w *twin) hasGivenUp(j JobID) bool {
+	return slices.ContainsFunc(w.stages, func(s *twinStage) bool { return s.job == j && s.gaveUp })
+}
 
 // retry opens anew what was given up of a job that has failed.
 func (w *twin) retry(j JobID) {

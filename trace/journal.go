@@ -50,6 +50,7 @@ var ErrCorrupt = errors.New("the journal is damaged")
 // VersionError is wrapped by the error of a journal that this version of the tool cannot read.
 type VersionError struct{ Version string } // that wrote it
 
+// Error names the version.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("another version of tailcut (%s) wrote it", e.Version)
 }

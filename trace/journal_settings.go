@@ -15,7 +15,8 @@ type Settings struct {
 	Seed     uint64           `json:"seed"`
 	Limits   sched.Limits     `json:"limits"`
 	Retries  int              `json:"retries"`
-	Machines []JournalMachine `json:"machines"` // those that are there from now on
+	Deadline *sched.Time      `json:"deadline,omitempty"` // nil: as before; 0: none
+	Machines []JournalMachine `json:"machines"`           // those that are there from now on
 	Command  json.RawMessage  `json:"command"`
 }
 
@@ -23,6 +24,9 @@ type Settings struct {
 // on them.
 func (h *JournalHeader) Take(s *Settings) {
 	h.Policy, h.Seed, h.Limits, h.Job.Retries, h.Command = s.Policy, s.Seed, s.Limits, s.Retries, s.Command
+	if s.Deadline != nil {
+		h.Job.Deadline = *s.Deadline
+	}
 	h.Machines = append(append([]JournalMachine(nil), s.Machines...), h.Machines[min(len(s.Machines), len(h.Machines)):]...)
 }
 

@@ -27,6 +27,21 @@ func deadlineAt(text string, start time.Time) (sched.Time, error) {
 	return sched.Time(left), nil
 }
 
+// laterDeadline returns the deadline of a run that had another: a duration counts from now, where the run has been
+// going on for a while. 0 is none.
+func (e *engine) laterDeadline(run *live.Run) (sched.Time, error) {
+	if e.Deadline == "" {
+		return 0, nil
+	}
+	now := time.Now()
+	left, err := deadlineAt(e.Deadline, now)
+	if err != nil {
+		return 0, fmt.Errorf("--deadline: %w", err)
+	}
+	since := max(sched.Time(now.Sub(run.Header.Started)), run.View().Now())
+	return since + min(left, sched.Never-1-since), nil
+}
+
 // livePolicy fits a policy to a single job on this machine. One that sets the speed of machines cannot be had.
 func livePolicy(spec string) (string, error) {
 	p, err := policy.New(spec, 0)

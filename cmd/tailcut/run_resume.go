@@ -24,7 +24,8 @@ type difference struct {
 }
 
 // compare lists the differences of two requests. What may differ is what no result depends on: how many attempts run at
-// once, where and how often, and who decides that. Where sites are emulated, the seed says what is at which site.
+// once, where and how often, by when, and who decides that. Where sites are emulated, the seed says what is at which
+// site.
 func (was *request) compare(is *request) (all []difference) {
 	sites := was.Sites != nil || is.Sites != nil
 	add := func(what, old, now, fix string, settled bool) {
@@ -42,11 +43,11 @@ func (was *request) compare(is *request) (all []difference) {
 	flag("max-attempts", limitText(was.Limits.Attempts), limitText(is.Limits.Attempts), true)
 	flag("clone-budget", budgetText(was.Limits.Clones), budgetText(is.Limits.Clones), true)
 	flag("law", was.Law, is.Law, true)
+	flag("deadline", was.Deadline, is.Deadline, true)
 	add("the command", jobText(&was.Job), jobText(&is.Job), jobText(&was.Job), false)
 	if jobText(&was.Job) == jobText(&is.Job) {
 		add("the working directory", pasteWord(was.Dir), pasteWord(is.Dir), "cd "+pasteWord(was.Dir), false)
 	}
-	flag("deadline", was.Deadline, is.Deadline, false)
 	flag("on", was.On, is.On, false)
 	flag("output", was.Output, is.Output, false)
 	add("the sites", jsonText(was.Sites), jsonText(is.Sites), "", false)
@@ -194,9 +195,17 @@ func (e *engine) adapt(run *live.Run, asked []byte) error {
 	if len(all) == 0 || run.State() == sched.JobSucceeded { // a name, or nothing that matters any more
 		return nil
 	}
-	err := run.Change(&trace.Settings{
+	settings := &trace.Settings{
 		Version: version(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, Machines: e.machines(), Command: asked,
-	})
+	}
+	if was.Deadline != e.Deadline {
+		d, err := e.laterDeadline(run)
+		if err != nil {
+			return err
+		}
+		settings.Deadline = &d
+	}
+	err := run.Change(settings)
 	if errors.Is(err, live.ErrUnnamed) {
 		return e.foreign(run, all)
 	}
