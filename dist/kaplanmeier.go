@@ -49,27 +49,43 @@ func KaplanMeier(observations []Observation) (*ProductLimit, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &ProductLimit{last: sorted[len(sorted)-1].Value}
+	var values []float64
+	var ended, cut []int
+	for _, x := range sorted {
+		if n := len(values); n == 0 || values[n-1] != x.Value {
+			values, ended, cut = append(values, x.Value), append(ended, 0), append(cut, 0)
+		}
+		if last := len(values) - 1; x.Censored {
+			cut[last]++
+		} else {
+			ended[last]++
+		}
+	}
+	return KaplanMeierCounts(values, ended, cut), nil
+}
+
+// KaplanMeierCounts is [KaplanMeier] of ended[i] durations and cut[i] that were cut off at values[i], which are finite
+// and strictly increasing. Some must have ended. At the largest value, some must have either ended or been cut off.
+func KaplanMeierCounts(values []float64, ended, cut []int) *ProductLimit {
+	p := &ProductLimit{last: values[len(values)-1]}
+	at := 0 // still observed
+	for i := range values {
+		at += ended[i] + cut[i]
+	}
 	S, variance := 1.0, 0.0
-	for i := 0; i < len(sorted); {
-		j, ended := i, 0
-		for ; j < len(sorted) && sorted[j].Value == sorted[i].Value; j++ {
-			if !sorted[j].Censored {
-				ended++
-			}
+	for i, v := range values {
+		if ended[i] > 0 {
+			S *= float64(at-ended[i]) / float64(at)
+			variance += float64(ended[i]) / float64(at) / float64(at-ended[i])
+			p.values, p.survival, p.variance = append(p.values, v), append(p.survival, S), append(p.variance, variance)
 		}
-		if at := len(sorted) - i; ended > 0 {
-			S *= float64(at-ended) / float64(at)
-			variance += float64(ended) / float64(at) / float64(at-ended)
-			p.values, p.survival = append(p.values, sorted[i].Value), append(p.survival, S)
-			p.variance = append(p.variance, variance)
-		}
-		i = j
+		at -= ended[i] + cut[i]
 	}
-	for i := len(sorted) - 1; sorted[i].Censored; i-- {
-		p.beyond += sorted[i].Value - p.values[len(p.values)-1]
+	longest := p.values[len(p.values)-1]
+	for i := len(values) - 1; values[i] > longest; i-- {
+		p.beyond += float64(cut[i]) * (values[i] - longest)
 	}
-	return p, nil
+	return p
 }
 
 // sortObservations returns them by value.

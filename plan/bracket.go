@@ -7,9 +7,9 @@ import (
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Bracket evaluates single forks for a sample with more distinct values than can be summed over. It rounds every
-// duration down, and up, to one of few values that the sample has, evaluates both samples exactly, and so bounds what
-// the sample itself would give.
+// Bracket evaluates single forks and time-outs for a sample with more distinct values than can be summed over. It
+// rounds every duration down, and up, to one of few values that the sample has, evaluates both samples exactly, and
+// so bounds what the sample itself would give.
 //
 // Let a job of the sample, one of the durations rounded down and one of those rounded up draw the same uniform numbers.
 // Rounding keeps the order of tasks, so that all three fork at the same task, at τ- <= τ <= τ+, and
@@ -20,8 +20,10 @@ import (
 //   - with the originals killed as many tasks or fewer are killed where durations are rounded down, because more are
 //     equal to the fork, and as many or more if of the durations rounded up all stragglers are.
 //
-// All other terms grow with the durations. So the bounds hold for every law, and are as near as the values are.
+// All other terms grow with the durations, and so does all that a time-out does. So the bounds hold for every law, and
+// are as near as the values are. A job that is done later has later quantiles, so that these are bounded alike.
 type Bracket struct {
+	law       *dist.Empirical
 	low, high *Exact
 	baseline  Outcome
 	step      float64
@@ -33,7 +35,7 @@ func NewBracket(l *dist.Empirical, tasks, most int) (*Bracket, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}
-	b := &Bracket{baseline: Outcome{Latency: dist.Max(l, tasks).Mean(), Cost: l.Mean()}}
+	b := &Bracket{law: l, baseline: Outcome{Latency: dist.Max(l, tasks).Mean(), Cost: l.Mean()}}
 	down, up, step := bothWays(l, most)
 	b.step = step
 	var err error
@@ -95,22 +97,53 @@ func counted(values []float64, counts []int) *dist.Empirical {
 }
 
 // Evaluate returns the middle between the bounds; of the baseline the figures of the sample. The error is [ErrMethod]
-// of rules that are no [Policy].
+// of rules that are no single fork and no [Timeout].
 func (b *Bracket) Evaluate(r Rule) (Outcome, error) {
-	p, err := single(r, b.low.tasks)
+	low, high, err := b.Bounds(r)
 	if err != nil {
 		return Outcome{}, err
 	}
-	low, high, err := b.Bounds(p)
-	if err != nil || math.IsInf(low.Latency, 1) {
-		return low, err
-	}
-	return Outcome{Latency: low.Latency + (high.Latency-low.Latency)/2, Cost: low.Cost + (high.Cost-low.Cost)/2}, nil
+	return Outcome{Latency: middling(low.Latency, high.Latency), Cost: middling(low.Cost, high.Cost)}, nil
 }
 
-// Bounds returns figures between which those of the sample lie, of the baseline these themselves.
-func (b *Bracket) Bounds(p Policy) (low, high Outcome, err error) {
-	if err := p.Validate(b.low.tasks); err != nil {
+// middling is the middle of two figures, of which both may be infinite.
+func middling(low, high float64) float64 {
+	if low == high || math.IsInf(low, 1) {
+		return low
+	}
+	return low + (high-low)/2
+}
+
+// Assess returns the middles between the bounds, and with them the bounds of the quantile. The probability u is between
+// 0 and 1, or 0 for none. The standard deviations, of which no bounds are known, are NaN. The error is that of
+// Evaluate.
+func (b *Bracket) Assess(r Rule, u float64) (Assessment, error) {
+	a := Assessment{Exact: true, LatencyDeviation: math.NaN(), CostDeviation: math.NaN(),
+		Quantile: math.NaN(), QuantileLow: math.NaN(), QuantileHigh: math.NaN()}
+	if err := checkQuantile(u); err != nil {
+		return a, err
+	}
+	var err error
+	if a.Outcome, err = b.Evaluate(r); err != nil || u == 0 {
+		return a, err
+	}
+	a.QuantileLow, a.QuantileHigh, err = b.QuantileBounds(r, u)
+	a.Quantile = middling(a.QuantileLow, a.QuantileHigh)
+	return a, err
+}
+
+// Bounds returns figures between which those of the sample lie, of the baseline these themselves. The error is that of
+// Evaluate.
+func (b *Bracket) Bounds(r Rule) (low, high Outcome, err error) {
+	if t, ok := r.(Timeout); ok {
+		if low, err = b.low.Evaluate(t); err != nil {
+			return low, high, err
+		}
+		high, err = b.high.Evaluate(t)
+		return low, high, err
+	}
+	p, err := single(r, b.low.tasks)
+	if err != nil {
 		return low, high, err
 	}
 	if p.Baseline() {
@@ -132,6 +165,37 @@ func (b *Bracket) Bounds(p Policy) (low, high Outcome, err error) {
 		high.Cost = h.first + share*s*h.freshMean
 	}
 	return low, high, nil
+}
+
+// QuantileBounds returns times between which the u-quantile of the latency is, seconds, for 0 < u < 1; of the baseline
+// that of the sample twice. The error is that of Evaluate.
+func (b *Bracket) QuantileBounds(r Rule, u float64) (low, high float64, err error) {
+	if t, ok := r.(Timeout); ok {
+		if err := t.Validate(b.low.tasks); err != nil {
+			return 0, 0, err
+		}
+		return t.schedule(b.low.law).latencyQuantile(b.low.tasks, u), t.schedule(b.high.law).latencyQuantile(b.low.tasks, u), nil
+	}
+	p, err := single(r, b.low.tasks)
+	if err != nil {
+		return 0, 0, err
+	}
+	if p.Baseline() {
+		at := dist.Max(b.law, b.low.tasks).Quantile(u)
+		return at, at, nil
+	}
+	if low, err = b.low.LatencyQuantile(p, u); err != nil {
+		return 0, 0, err
+	}
+	if p.Original == Keep || p.Stragglers == b.low.tasks {
+		high, err = b.high.LatencyQuantile(p, u)
+		return low, high, err
+	}
+	o := b.high.occasions(p)
+	for i := range o.all { // all stragglers are killed, whatever is equal to the fork
+		o.all[i].unfinished = p.Stragglers
+	}
+	return low, o.quantile(p, u), nil
 }
 
 // terms are what the figures of a policy are made of.

@@ -49,6 +49,7 @@ func TestBracketHoldsTheSample(t *testing.T) {
 						t.Fatalf("%s: %+v is not from %+v to %+v", name, got, low, high)
 					}
 				}
+				holdsRules(t, name, exact(t, l, tasks), b)
 			}
 		}
 	}
@@ -78,5 +79,41 @@ func TestBracketIsNear(t *testing.T) {
 	}
 	if s := b.Step(); s > 0.005 {
 		t.Errorf("durations are rounded by %g", s)
+	}
+}
+
+// holdsRules checks the bounds of quantiles, and of time-outs.
+func holdsRules(t *testing.T, name string, e *Exact, b *Bracket) {
+	t.Helper()
+	typical := e.law.Quantile(0.7)
+	rules := []Rule{Policy{}, Backup{0.3}}
+	for s := 1; s <= e.tasks; s += 1 + e.tasks/5 {
+		rules = append(rules, Policy{s, 1, Keep}, Policy{s, 2, Kill}, Policy{s, 0, Kill})
+	}
+	if typical > 0 {
+		rules = append(rules, Timeout{typical, 1, Keep, 1}, Timeout{typical, 0, Kill, 3}, Timeout{2 * typical, 2, Kill, 1})
+	}
+	for _, r := range rules {
+		// no probability of a few draws from 30 or 200: at one, rounding decides which value is the quantile
+		for _, u := range []float64{0.0513, 0.4871, 0.9893} {
+			want, err := e.Assess(r, u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := b.Assess(r, u)
+			slack := 1e-9 * (want.Latency + want.Cost + want.Quantile)
+			low, high, errBounds := b.Bounds(r)
+			if err != nil || errBounds != nil || want.Latency < low.Latency-slack || want.Latency > high.Latency+slack ||
+				want.Cost < low.Cost-slack || want.Cost > high.Cost+slack {
+				t.Fatalf("%s, %d tasks, %+v: %+v is not from %+v to %+v, %v, %v", name, e.tasks, r, want.Outcome, low, high, err, errBounds)
+			}
+			if want.Quantile < got.QuantileLow-slack || want.Quantile > got.QuantileHigh+slack || got.Quantile < got.QuantileLow || got.Quantile > got.QuantileHigh {
+				t.Fatalf("%s, %d tasks, %+v: the %g quantile %v, said to be %v, is not from %v to %v", name, e.tasks, r, u,
+					want.Quantile, got.Quantile, got.QuantileLow, got.QuantileHigh)
+			}
+		}
+	}
+	if _, err := b.Assess(Forks{{2, 1, Keep}}, 0); e.tasks > 1 && err == nil {
+		t.Errorf("%s: several forks have bounds", name)
 	}
 }

@@ -2,36 +2,119 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/tailcut/tailcut/dist"
 )
 
-// Resample returns a sample of that size drawn from a sample with replacement: what might as well have been measured,
-// if the size is that of the sample. The same seed and number give the same.
-func Resample(l *dist.Empirical, size int, seed, number uint64) *dist.Empirical {
-	key := scatter(seed) ^ scatter(number+1)
-	values := make([]float64, size)
-	for i := range values {
-		values[i] = dist.Sample(l, uniform(key, 0, i))
+// Observed is what was seen of the attempts of a stage: how long those took that ended, and when others were cut off.
+type Observed struct {
+	values     []float64 // increasing
+	ended, cut []int     // by values
+	upTo       []int     // sums: ended at values[0], cut off there, ended at values[1], ...
+}
+
+// NewObserved returns what was seen, in seconds, in any order. Of more than most >= 3 distinct values others are
+// rounded as [Rounded] does. It is an error if no attempt ended, or a value is not finite.
+func NewObserved(ended, cut []float64, most int) (*Observed, error) {
+	if len(ended) == 0 {
+		return nil, fmt.Errorf("no attempt ended")
 	}
-	again, err := dist.NewEmpirical(values)
+	all, err := dist.NewEmpirical(slices.Concat(ended, cut))
 	if err != nil {
-		panic(fmt.Sprintf("plan: a sample of finite values: %v", err))
+		return nil, err
 	}
-	return again
+	rounded := Rounded(all, most)
+	o := &Observed{}
+	sortedEnded, sortedCut := slices.Sorted(slices.Values(ended)), slices.Sorted(slices.Values(cut))
+	until := func(sorted *[]float64, most float64) (n int) { // takes those up to a value
+		for n < len(*sorted) && (*sorted)[n] <= most {
+			n++
+		}
+		*sorted = (*sorted)[n:]
+		return n
+	}
+	total := 0
+	for i := range rounded.Distinct() {
+		v, _, upTo := rounded.Value(i)
+		o.values = append(o.values, v)
+		e, c := until(&sortedEnded, all.Rank(upTo)), until(&sortedCut, all.Rank(upTo))
+		o.ended, o.cut, o.upTo = append(o.ended, e), append(o.cut, c), append(o.upTo, total+e, total+e+c)
+		total += e + c
+	}
+	return o, nil
+}
+
+// oneByOne is up to how many attempts a resample draws each by itself; of more it draws how many there are of each
+// value.
+const oneByOne = 20_000
+
+// Resample returns the law of a duration by as many attempts drawn from those seen with replacement: what might as well
+// have been seen. Where some were cut off it draws pairs of a time and whether the attempt ended then, and estimates
+// the law from them as [dist.KaplanMeier] does (Efron, "Censored data and the bootstrap", JASA 76, 1981), completed
+// by [dist.ProductLimit.Completed]. Draws of which no attempt ended are made again. The same seed and number give the
+// same.
+func (o *Observed) Resample(seed, number uint64) dist.Law {
+	counts := make([]int, len(o.upTo))
+	for again := 0; ; again++ {
+		o.draw(scatter(seed)^scatter(number+1), again, counts)
+		var values []float64
+		var ended, cut []int
+		someEnded, someCut := false, false
+		for i, v := range o.values {
+			if e, c := counts[2*i], counts[2*i+1]; e+c > 0 {
+				values, ended, cut = append(values, v), append(ended, e), append(cut, c)
+				someEnded, someCut = someEnded || e > 0, someCut || c > 0
+			}
+		}
+		switch {
+		case !someEnded:
+			continue
+		case someCut:
+			return dist.KaplanMeierCounts(values, ended, cut).Completed()
+		}
+		return counted(values, ended)
+	}
+}
+
+// draw fills how many there are of each.
+func (o *Observed) draw(key uint64, again int, counts []int) {
+	clear(counts)
+	size := o.upTo[len(o.upTo)-1]
+	if size <= oneByOne {
+		for i := range size {
+			rank := int(math.Ceil(uniform(key, again, i) * float64(size)))
+			counts[sort.SearchInts(o.upTo, max(1, rank))]++
+		}
+		return
+	}
+	var buffer []float64
+	left, before := size, 0
+	for i, upTo := range o.upTo {
+		if upTo > before {
+			p := float64(upTo-before) / float64(size-before)
+			b := binomial(left, p, float64(size-upTo)/float64(size-before), untiedTail, buffer)
+			buffer = b.pmf
+			u, x := uniform(key, again, i), 0
+			for x < len(b.pmf)-1 && u > b.pmf[x] {
+				u -= b.pmf[x]
+				x++
+			}
+			counts[i] = b.lo + x
+			left -= counts[i]
+		}
+		before = upTo
+	}
 }
 
 // Gain is what a policy saves of what is done now, as a share of it: 0.25 is a quarter less, and negative is more.
 type Gain struct{ Latency, Cost float64 }
 
-// Resampled returns what a policy would save if the durations were the resample of that size and number. What is done
-// now, Policy{} for nothing, must be a rule that [Exact] evaluates.
-func Resampled(l *dist.Empirical, size, tasks int, now Rule, p Policy, seed, number uint64) (Gain, error) {
-	e, err := NewExact(Resample(l, size, seed, number), tasks)
-	if err != nil {
-		return Gain{}, err
-	}
+// GainOf returns what a policy would save of a job. What is done now, Policy{} for nothing, must be a rule that [Exact]
+// evaluates.
+func GainOf(e *Exact, now Rule, p Policy) (Gain, error) {
 	with, err := e.Evaluate(p)
 	if err != nil {
 		return Gain{}, err

@@ -75,6 +75,8 @@ func newContinuous(l dist.Law, tasks int) *continuous {
 func (c *continuous) len() int           { return len(c.nodes) }
 func (c *continuous) time(i int) float64 { return c.nodes[i].t }
 
+func (c *continuous) alive(i int) float64 { return c.law.Survival(c.nodes[i].t) }
+
 func (c *continuous) weigh(i, lo, hi int, visit func(unfinished int, weights []float64)) {
 	n := c.nodes[i]
 	running := binomial(c.tasks-1, n.q, n.u, thinTail, nil)

@@ -144,7 +144,7 @@ func (d *deadline) measure(kinds []*kind, scale float64) {
 	logs := make([]float64, len(kinds)) // log P(the residual of a straggler is over)
 	for i := range e.forks.len() {
 		at := e.forks.time(i)
-		alive := e.law.Survival(at)
+		alive := e.forks.alive(i)
 		for j, k := range kinds {
 			logs[j] = math.Log1p(-e.remains(Policy{Clones: k.clones, Original: k.original}, at, alive, scale*k.best.Quantile))
 		}

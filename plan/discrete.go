@@ -21,10 +21,12 @@ type discrete struct {
 func (d *discrete) len() int           { return len(d.atoms) }
 func (d *discrete) time(i int) float64 { return d.atoms[i].Value }
 
+func (d *discrete) alive(i int) float64 { return d.atoms[i].Survival }
+
 func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []float64)) {
 	a := d.atoms[i]
-	if n := float64(d.tasks); n*a.Survival-reach(n*a.Survival*a.CDF) > float64(hi) {
-		return // too many are left
+	if d.far(i, lo, hi) {
+		return
 	}
 	above := binomial(d.tasks, a.Survival, a.CDF, negligible, nil)
 	share, rest := a.Mass/a.CDF, 0.0
@@ -55,17 +57,35 @@ func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []flo
 	}
 }
 
+// far tells that no job comes so far from the mean that it has lo to hi stragglers at the i-th atom.
+func (d *discrete) far(i, lo, hi int) bool {
+	n, a := float64(d.tasks), d.atoms[i]
+	if n*a.Survival-reach(n*a.Survival*a.CDF) > float64(hi) {
+		return true // too many are left
+	}
+	if i == 0 {
+		return false
+	}
+	b := d.atoms[i-1]
+	return n*b.Survival+reach(n*b.Survival*b.CDF) < float64(lo) // too few were left before
+}
+
 // reach is how far from its mean a binomial number of that variance comes with a probability of 1e-20 or more: by
 // Bernstein's inequality P(|X-μ| > t) <= 2 exp(-t²/(2(σ²+t/3))).
 func reach(variance float64) float64 { return 32 + 10*math.Sqrt(variance) }
 
 // residuals merges the steps of what is left of an original, at v_m - v_i, with those of a fresh attempt, at v_m.
 func (d *discrete) residuals(i int, step func(y, width, old, fresh float64)) {
-	t, left := d.atoms[i].Value, d.atoms[i].Survival
-	if left <= 0 {
-		return
+	if left := d.alive(i); left > 0 {
+		d.left(i, left, step)
 	}
-	old, fresh := 1.0, 1.0
+}
+
+// left lists the steps of residuals where a share left > 0 of the law runs on beyond the i-th fork, of which some may
+// end at once.
+func (d *discrete) left(i int, left float64, step func(y, width, old, fresh float64)) {
+	t := d.atoms[i].Value
+	old, fresh := d.atoms[i].Survival/left, 1.0
 	y, m, f := 0.0, i+1, 0
 	for m < len(d.atoms) {
 		ends, freshEnds := d.atoms[m].Value-t, d.atoms[f].Value

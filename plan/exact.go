@@ -22,6 +22,8 @@ type forks interface {
 	len() int
 	// time is the i-th fork time t, seconds.
 	time(i int) float64
+	// alive returns the share of the law that runs on beyond the i-th fork.
+	alive(i int) float64
 	// weigh tells which policies fork at the i-th time: for every number s' of tasks then unfinished, weights[δ] is the
 	// probability, under the policy with s = s'+δ stragglers, that it forks then and leaves s'. It keeps to lo <= s <=
 	// hi. The weights are the caller's until it returns.

@@ -73,7 +73,7 @@ func Optimise(choices []Choice, tasks int, lambda float64) Advice {
 	total := func(c Choice) float64 { return Objective(c.Outcome, tasks, lambda) }
 	a := Advice{Baseline: base, LatencySensitive: least(choices, latency), CostSensitive: least(choices, total)}
 	a.Objective = total(a.CostSensitive)
-	a.Frontier = frontier(choices)
+	a.Frontier = Frontier(choices)
 	return a
 }
 
@@ -126,8 +126,8 @@ func least(choices []Choice, figure func(Choice) float64) Choice {
 	return choices[i]
 }
 
-// frontier returns the choices that are not dominated.
-func frontier(choices []Choice) []Choice {
+// Frontier returns the choices that no other beats in both latency and cost, by increasing cost. It wants at least one.
+func Frontier(choices []Choice) []Choice {
 	sorted := slices.Clone(choices)
 	slices.SortFunc(sorted, byCost)
 	var out []Choice

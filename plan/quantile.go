@@ -27,7 +27,7 @@ func (e *Exact) Within(p Policy, t float64) (float64, error) {
 type occasion struct {
 	fork       int     // its number
 	at         float64 // seconds
-	alive      float64 // P(X > at)
+	alive      float64 // P(X > at), of a task that runs on
 	unfinished int
 	weight     float64
 }
@@ -43,7 +43,7 @@ func (e *Exact) occasions(p Policy) *occasions {
 	o := &occasions{e: e}
 	for i := range e.forks.len() {
 		at := e.forks.time(i)
-		alive := e.law.Survival(at)
+		alive := e.forks.alive(i)
 		e.forks.weigh(i, p.Stragglers, p.Stragglers, func(unfinished int, weights []float64) {
 			if delta := p.Stragglers - unfinished; delta >= 0 && delta < len(weights) {
 				o.all = append(o.all, occasion{i, at, alive, unfinished, weights[delta]})
@@ -81,7 +81,7 @@ func (e *Exact) remains(p Policy, fork, alive, t float64) float64 {
 		return 1
 	}
 	rest := t - fork
-	if _, ok := e.forks.(*discrete); ok {
+	if _, ok := e.forks.(*continuous); !ok {
 		// a residual ends at a sum of two atoms, and the difference back may miss by the rounding of both
 		rest += 4 * (math.Nextafter(t, math.Inf(1)) - t)
 	}
@@ -109,8 +109,12 @@ func (e *Exact) LatencyQuantile(p Policy, u float64) (float64, error) {
 	case p.Stragglers == e.tasks:
 		return dist.Max(dist.Min(e.law, p.Clones+1), e.tasks).Quantile(u), nil
 	}
-	o := e.occasions(p)
-	lo, hi := 0.0, max(e.law.Quantile(0.5), math.SmallestNonzeroFloat64)
+	return e.occasions(p).quantile(p, u), nil
+}
+
+// quantile returns the least t with P(T <= t) >= u.
+func (o *occasions) quantile(p Policy, u float64) float64 {
+	lo, hi := 0.0, max(o.e.law.Quantile(0.5), math.SmallestNonzeroFloat64)
 	for o.within(p, hi) < u && !math.IsInf(hi, 1) {
 		lo, hi = hi, 2*hi
 	}
@@ -121,5 +125,5 @@ func (e *Exact) LatencyQuantile(p Policy, u float64) (float64, error) {
 			lo = mid
 		}
 	}
-	return hi, nil
+	return hi
 }

@@ -41,19 +41,27 @@ func Rounded(l *dist.Empirical, most int) *dist.Empirical {
 	return rounded
 }
 
+// shortlisted is of how many kinds the best are on the shortlist.
+const shortlisted = 12
+
 // Shortlist returns, in the order of [Policies], the baseline and the policies of which one is the optimum if the
 // choices are nearly right: the few best of (20), and those of (19) with a budget a little smaller or as it is, of any
-// kind and of each number of clones and mode. The budget is the cost of the baseline, and that of each of the others.
+// kind and of each number of clones and mode that is among the best. The budget is the cost of the baseline, and that
+// of each of the others.
 func Shortlist(choices []Choice, tasks int, lambda float64, others ...Outcome) []Policy {
 	list := []Policy{{}}
 	few := func(figure func(Choice) float64) {
-		sorted := slices.Clone(choices)
-		slices.SortStableFunc(sorted, func(a, b Choice) int { return compare(figure(a), figure(b)) })
-		for _, c := range sorted[:min(2, len(sorted))] {
-			if !c.Baseline() && !math.IsInf(figure(c), 1) {
-				list = append(list, c.Policy)
+		var first, second Policy // the baseline for none
+		lowest, next := math.Inf(1), math.Inf(1)
+		for _, c := range choices {
+			switch x := figure(c); {
+			case x < lowest:
+				first, second, lowest, next = c.Policy, first, x, lowest
+			case x < next:
+				second, next = c.Policy, x
 			}
 		}
+		list = append(list, first, second)
 	}
 	few(func(c Choice) float64 { return Objective(c.Outcome, tasks, lambda) })
 	var budgets []float64
@@ -68,8 +76,10 @@ func Shortlist(choices []Choice, tasks int, lambda float64, others ...Outcome) [
 			return math.Inf(1)
 		})
 		within := slices.DeleteFunc(slices.Clone(choices[1:]), func(c Choice) bool { return c.Cost > budget })
-		for _, c := range Best(within, choices[0].Outcome, len(within)) {
-			list = append(list, c.Policy)
+		for i, c := range Best(within, choices[0].Outcome, len(within)) {
+			if i < shortlisted || c.Clones == 1 && c.Original == Keep { // what Spark and Hadoop can do
+				list = append(list, c.Policy)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b Policy) int {

@@ -29,12 +29,13 @@ var ErrMethod = errors.New("the method does not evaluate such a rule")
 type Assessment struct {
 	Outcome
 	// LatencyDeviation and CostDeviation are the standard deviations of T, seconds, and of C, machine seconds per task;
-	// +Inf if the variance diverges.
+	// +Inf if the variance diverges, NaN if they are not known.
 	LatencyDeviation, CostDeviation float64
 	// Quantile is the least t, seconds, by which the job is done with the probability that was asked for; NaN if none
 	// was.
 	Quantile float64
-	// QuantileLow and QuantileHigh hold the quantile with a confidence of 95 %; both are Quantile if it is exact.
+	// QuantileLow and QuantileHigh hold the quantile: with a confidence of 95 %, or for sure if it is exact. Both are
+	// Quantile if nothing was rounded.
 	QuantileLow, QuantileHigh float64
 	// Exact is false of figures that were simulated; these have standard errors.
 	Exact bool
@@ -53,9 +54,14 @@ func (o Outcome) CostInterval() (low, high float64) {
 	return o.Cost - z95*o.CostError, o.Cost + z95*o.CostError
 }
 
-// Assess assesses a rule by exact if that knows how, and otherwise by simulation. The probability u of the quantile is
-// between 0 and 1, or 0 for none.
-func Assess(exact *Exact, simulate *Simulate, r Rule, u float64) (Assessment, error) {
+// Assessor tells all about a rule. The probability u of the quantile is between 0 and 1, or 0 for none. The error is
+// one that is [ErrMethod] if it has nothing to say about such rules.
+type Assessor interface {
+	Assess(r Rule, u float64) (Assessment, error)
+}
+
+// Assess assesses a rule by exact if that knows how, and otherwise by simulation.
+func Assess(exact Assessor, simulate *Simulate, r Rule, u float64) (Assessment, error) {
 	a, err := exact.Assess(r, u)
 	if errors.Is(err, ErrMethod) {
 		return simulate.Assess(r, u)

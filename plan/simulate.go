@@ -34,6 +34,20 @@ func (m *Simulate) Evaluate(r Rule) (Outcome, error) {
 	return a.Outcome, err
 }
 
+// EvaluateEach is Evaluate of several policies on the same jobs, which is less work than one after the other.
+func (m *Simulate) EvaluateEach(policies []Policy) ([]Outcome, error) {
+	rules := make([]Rule, len(policies))
+	for i, p := range policies {
+		rules[i] = p
+	}
+	all, err := m.AssessAll(rules, 0)
+	out := make([]Outcome, len(all))
+	for i, a := range all {
+		out[i] = a.Outcome
+	}
+	return out, err
+}
+
 // Assess returns all about a rule. The probability u is between 0 and 1, or 0 for no quantile.
 func (m *Simulate) Assess(r Rule, u float64) (Assessment, error) {
 	all, err := m.AssessAll([]Rule{r}, u)

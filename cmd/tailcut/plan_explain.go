@@ -113,6 +113,7 @@ type explained struct {
 	planned bool // the rest is known
 	now     plan.Choice
 	best    plan.Choice
+	off     *forkOff // by how much they may be off, nil if nothing was rounded
 	skew    history.Skew
 	hasSkew bool
 }
@@ -168,17 +169,45 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 // plan finds the policy of least latency that needs no more machine time than none.
 func (e *explained) plan(sample *dist.Empirical, maxClones int) error {
 	tasks := min(e.Tasks, explainMost)
-	var law dist.Law = sample
+	e.planned = true
 	if sample.Distinct() > explainValues {
-		law = plan.Rounded(sample, explainValues)
+		return e.planRounded(sample, tasks, maxClones)
 	}
-	exact, err := plan.NewExact(law, tasks)
+	exact, err := plan.NewExact(sample, tasks)
 	if err != nil {
 		return err
 	}
 	advice := plan.Optimise(plan.EvaluateAll(exact.Grid(maxClones), plan.Policies(tasks, maxClones)), tasks, 0)
-	e.planned, e.now, e.best = true, advice.Baseline, advice.LatencySensitive
+	e.now, e.best = advice.Baseline, advice.LatencySensitive
 	return nil
+}
+
+// planRounded searches the durations rounded, with the budget and a little less since the cost is rounded too, and
+// evaluates what it finds between bounds.
+func (e *explained) planRounded(sample *dist.Empirical, tasks, maxClones int) error {
+	near, err := plan.NewNear(plan.Rounded(sample, explainValues), tasks)
+	if err != nil {
+		return err
+	}
+	bracket, err := plan.NewBracket(sample, tasks, 2*explainValues)
+	if err != nil {
+		return err
+	}
+	choices := plan.EvaluateAll(near.Grid(maxClones), plan.Policies(tasks, maxClones))
+	found := []plan.Policy{{}}
+	for _, share := range []float64{1, 1 - 3e-3, 1 - 1e-2} {
+		budget := choices[0].Outcome
+		budget.Cost *= share
+		for _, c := range plan.Best(choices, budget, 1) {
+			found = append(found, c.Policy)
+		}
+	}
+	advice := plan.Optimise(plan.EvaluateAll(bracket, slices.Values(found)), tasks, 0)
+	e.now, e.best = advice.Baseline, advice.LatencySensitive
+	low, high, err := bracket.Bounds(e.best.Policy)
+	off := offBetween(low, high)
+	e.off = &off
+	return err
 }
 
 // saved returns the time that the best policy saves, in seconds.

@@ -41,6 +41,7 @@ type explainStage struct {
 	Saved        *float64 `json:"latency_saved_seconds,omitempty"`
 	SavedMachine *float64 `json:"machine_saved_seconds,omitempty"`
 	Policy       string   `json:"policy,omitempty"`
+	Off          *forkOff `json:"error_bound,omitempty"`    // of the figures of the policy, if durations were rounded
 	R2           *float64 `json:"input_r2_ratio,omitempty"` // only where the log tells the bytes
 	Rank         *float64 `json:"input_rank_correlation_ratio,omitempty"`
 }
@@ -53,7 +54,7 @@ func (e *explained) result() explainStage {
 	if e.planned {
 		saved, machine := e.saved(), e.savedMachine()
 		r.Latency, r.Saved, r.SavedMachine = &e.now.Latency, &saved, &machine
-		r.Policy = forkSpec(e.policy(), e.Tasks)
+		r.Policy, r.Off = forkSpec(e.policy(), e.Tasks), e.off
 	}
 	if e.hasSkew {
 		r.R2, r.Rank = &e.skew.R2, &e.skew.Rank
@@ -131,6 +132,9 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 		t.AppendRow(row)
 	}
 	fmt.Fprintf(out, "%s\n\n", t.Render())
+	if line := roundedStages(all); line != "" {
+		fmt.Fprintln(out, line)
+	}
 	if len(shown) < len(all) {
 		fmt.Fprintf(out, "%s more; --top 0 shows all.\n", count(len(all)-len(shown), "stage"))
 	}
@@ -141,4 +145,21 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 	fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
 		worth, count(len(all), "stage"), humanSeconds(saved), humanSeconds(machine))
 	return nil
+}
+
+// roundedStages says how far the figures of stages are off whose durations were rounded; nothing if there are none.
+func roundedStages(all []*explained) string {
+	var off forkOff
+	n := 0
+	for _, e := range all {
+		if e.off != nil {
+			n++
+			off.Latency, off.Cost = max(off.Latency, e.off.Latency), max(off.Cost, e.off.Cost)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The durations of %s are rounded: figures are off by at most %.2g %% (latency), %.2g %% (machine time).",
+		count(n, "stage"), 100*off.Latency, 100*off.Cost)
 }

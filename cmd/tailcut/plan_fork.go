@@ -69,7 +69,7 @@ func newPlanFork() *cobra.Command {
 	flags.Float64Var(&f.lambda, "lambda", 0.1, "price of a machine second in seconds of latency, of the cost-sensitive optimum")
 	flags.Float64Var(&f.quantile, "quantile", 0, "recommend what makes the job done soonest with this probability, such as 0.99, instead of on average")
 	flags.Var(&f.method, "method", "`how` to evaluate policies: "+strings.Join(f.method.valid, ", "))
-	wholeVar(flags, &f.rounds, "rounds", 1000, "repetitions of the methods bootstrap and simulate")
+	wholeVar(flags, &f.rounds, "rounds", 0, "repetitions of the methods bootstrap and simulate (default 1000, fewer of jobs of more than 2000 tasks)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all that is simulated or resampled")
 	flags.StringVar(&f.now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")
 	flags.StringVar(&f.compare, "compare", "", "other rules to evaluate, separated by commas, such as spark3,hadoop2")
@@ -86,6 +86,9 @@ func newPlanFork() *cobra.Command {
 		}
 		if flags.Changed("quantile") && !(f.quantile > 0 && f.quantile < 1) {
 			return fmt.Errorf("--quantile: expected a number between 0 and 1, got %g", f.quantile)
+		}
+		if flags.Changed("rounds") && (f.rounds < 2 || f.rounds > 100_000_000) {
+			return fmt.Errorf("--rounds: expected a number from 2 to 100000000, got %d", f.rounds)
 		}
 		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 	}
@@ -148,9 +151,6 @@ func (a *forkAnswer) read(stdin io.Reader, notes io.Writer, args []string) (err 
 	if err != nil {
 		return err
 	}
-	if n := len(st.Censored); n > 0 && f.confidence {
-		return fmt.Errorf("--confidence resamples durations, and %s of %s did not end", count(n, "attempt"), st.Title())
-	}
 	law, cut, err := lawOf(st)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.from.name(), err)
@@ -164,7 +164,7 @@ func (a *forkAnswer) read(stdin io.Reader, notes io.Writer, args []string) (err 
 			notice(notes, "%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d", f.from.name(), st.Tasks, f.tasks, maxPlanTasks)
 		}
 	}
-	a.law, a.cut, a.censored, a.samples = law, cut, len(st.Censored), len(st.Succeeded)+len(st.Censored)
+	a.stage, a.law, a.cut, a.censored, a.samples = st, law, cut, len(st.Censored), len(st.Succeeded)+len(st.Censored)
 	return nil
 }
 
@@ -189,10 +189,16 @@ func (f *forkFlags) check(tasks int) error {
 		return fmt.Errorf("--lambda: expected a finite number of at least 0, got %g", f.lambda)
 	case f.confidence && f.law != "":
 		return fmt.Errorf("--confidence resamples durations: it wants FILE, not --law")
-	case f.rounds < 2 || f.rounds > 100_000_000:
-		return fmt.Errorf("--rounds: expected a number from 2 to 100000000, got %d", f.rounds)
 	}
 	return nil
+}
+
+// repetitions is how often the methods that roll dice do: as asked for, or as often as some seconds allow.
+func (f *forkFlags) repetitions(tasks int) int {
+	if f.rounds > 0 {
+		return f.rounds
+	}
+	return max(20, min(1000, 2_000_000/tasks))
 }
 
 // evaluator returns the evaluator of the method.
@@ -203,13 +209,13 @@ func (f *forkFlags) evaluator(l dist.Law, tasks int, exact plan.Evaluator) (plan
 	case "closed-form":
 		return plan.NewClosedForm(l, tasks)
 	case "simulate":
-		return plan.NewSimulate(l, tasks, f.rounds, f.seed)
+		return plan.NewSimulate(l, tasks, f.repetitions(tasks), f.seed)
 	case "bootstrap":
 		sample, ok := l.(*dist.Empirical)
 		if !ok {
 			return nil, fmt.Errorf("--method bootstrap wants a sample of durations, not the law %s", l)
 		}
-		return plan.NewBootstrap(sample, tasks, f.rounds, f.seed)
+		return plan.NewBootstrap(sample, tasks, f.repetitions(tasks), f.seed)
 	}
 	return exact, nil
 }

@@ -16,6 +16,9 @@ import (
 func (a *forkAnswer) page() *report.Page {
 	p := &report.Page{Name: "plan-fork", Title: "When to clone the last tasks of a job"}
 	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", count(a.tasks, "task"), a.source(), a.flags.method.value)}
+	if lines := a.rounding(); lines != nil {
+		p.Intro = append(p.Intro, "S"+strings.TrimPrefix(strings.Join(lines, " "), "s")+". The curves are those of the search, and have no bound.")
+	}
 	if best := a.best[0]; best.Baseline() {
 		p.Intro = append(p.Intro, a.refusal())
 	} else {

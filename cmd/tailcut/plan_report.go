@@ -22,6 +22,23 @@ func (s seconds) MarshalJSON() ([]byte, error) {
 
 func (s seconds) String() string { return strconv.FormatFloat(float64(s), 'g', -1, 64) }
 
+// between are bounds of a figure.
+type between [2]seconds
+
+// columns are those of a CSV: the bounds of a figure, or of one that was played what holds it with a confidence of 95
+// %. nil stands for a figure that was not rounded.
+func (b *between) columns(figure, standardError seconds) []string {
+	if b == nil {
+		b = &between{figure - 1.96*standardError, figure + 1.96*standardError}
+	}
+	return []string{b[0].String(), b[1].String()}
+}
+
+// columns are the bounds of latency and machine time.
+func (o forkOutcome) columns() []string {
+	return append(o.LatencyBounds.columns(o.Latency, o.LatencyError), o.CostBounds.columns(o.Cost, o.CostError)...)
+}
+
 // forkResult is the answer for programs.
 type forkResult struct {
 	Schema           string       `json:"schema"`
@@ -52,6 +69,11 @@ type forkOutcome struct {
 	LatencyError seconds  `json:"latency_standard_error_seconds,omitempty"`
 	CostError    seconds  `json:"cost_standard_error_seconds,omitempty"`
 	Quantile     *seconds `json:"latency_quantile_seconds,omitempty"`
+	// What the figures of all durations lie between if these were rounded; of a rule that is simulated, what holds the
+	// quantile with a confidence of 95 %.
+	LatencyBounds  *between `json:"latency_bounds_seconds,omitempty"`
+	CostBounds     *between `json:"cost_bounds_seconds,omitempty"`
+	QuantileBounds *between `json:"latency_quantile_bounds_seconds,omitempty"`
 	// Standard deviations, of the policy that was asked for and of compared rules.
 	Deviation     *seconds `json:"latency_deviation_seconds,omitempty"`
 	CostDeviation *seconds `json:"cost_deviation_seconds,omitempty"`
@@ -77,10 +99,11 @@ type timedPolicy struct {
 	Probability float64 `json:"quantile"`
 }
 
-// forkOff bounds how far the means of the recommended policies are from what all durations would give.
+// forkOff bounds how far figures that were not simulated are from what all durations would give: the widest bounds.
 type forkOff struct {
-	Latency float64 `json:"latency_ratio"`
-	Cost    float64 `json:"cost_ratio"`
+	Latency  float64 `json:"latency_ratio"`
+	Cost     float64 `json:"cost_ratio"`
+	Quantile float64 `json:"latency_quantile_ratio,omitempty"`
 }
 
 // forkRule is a rule of --compare, or Spark's default.
@@ -103,8 +126,15 @@ type forkSure struct {
 
 func (a *forkAnswer) outcome(c plan.Choice, withQuantile bool) forkOutcome {
 	o := forkOutcome{Latency: seconds(c.Latency), Cost: seconds(c.Cost), LatencyError: seconds(c.LatencyError), CostError: seconds(c.CostError)}
+	if b, ok := a.boundsOf(c.Policy); ok {
+		o.LatencyBounds = &between{seconds(b.low.Latency), seconds(b.high.Latency)}
+		o.CostBounds = &between{seconds(b.low.Cost), seconds(b.high.Cost)}
+	}
 	if withQuantile && a.flags.quantile > 0 {
-		if q, err := a.exact.LatencyQuantile(c.Policy, a.flags.quantile); err == nil {
+		if b, ok := a.quantileOf(c.Policy); ok {
+			q := seconds(b.quantileLow + (b.quantileHigh-b.quantileLow)/2)
+			o.Quantile, o.QuantileBounds = &q, &between{seconds(b.quantileLow), seconds(b.quantileHigh)}
+		} else if q, err := a.exact.LatencyQuantile(c.Policy, a.flags.quantile); err == nil {
 			o.Quantile = (*seconds)(&q)
 		}
 	}
@@ -119,12 +149,22 @@ func (a *forkAnswer) policy(c plan.Choice, withQuantile bool) forkPolicy {
 }
 
 // assessed is all about a rule for programs.
-func assessed(x plan.Assessment) forkOutcome {
-	latency, cost := seconds(x.LatencyDeviation), seconds(x.CostDeviation)
+func (a *forkAnswer) assessed(c comparison) forkOutcome {
+	x := c.Assessment
+	known := func(v float64) *seconds {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return (*seconds)(&v)
+	}
 	o := forkOutcome{Latency: seconds(x.Latency), Cost: seconds(x.Cost), LatencyError: seconds(x.LatencyError), CostError: seconds(x.CostError),
-		Deviation: &latency, CostDeviation: &cost}
-	if q := seconds(x.Quantile); !math.IsNaN(x.Quantile) {
-		o.Quantile = &q
+		Deviation: known(x.LatencyDeviation), CostDeviation: known(x.CostDeviation), Quantile: known(x.Quantile)}
+	if b, ok := a.boundsOf(c.rule); ok && x.Exact {
+		o.LatencyBounds = &between{seconds(b.low.Latency), seconds(b.high.Latency)}
+		o.CostBounds = &between{seconds(b.low.Cost), seconds(b.high.Cost)}
+	}
+	if x.QuantileLow < x.QuantileHigh {
+		o.QuantileBounds = &between{seconds(x.QuantileLow), seconds(x.QuantileHigh)}
 	}
 	return o
 }
@@ -140,19 +180,22 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 		Lemma1: a.lemma.String(),
 	}
 	if a.bracket != nil {
+		r.Search = "rounded"
+	}
+	if len(a.bounds) > 0 {
 		off := a.off()
-		r.Search, r.Off = "rounded", &off
+		r.Off = &off
 	}
 	if a.flags.quantile > 0 {
 		r.Deadline = &timedPolicy{a.policy(a.best[0], true), a.flags.quantile}
 	}
 	if a.flags.now != "" {
-		r.Now = &forkRule{a.now.spec, assessed(a.now.Assessment), a.now.Exact}
+		r.Now = &forkRule{a.now.spec, a.assessed(a.now), a.now.Exact}
 	}
 	r.Recommended = a.policy(a.best[0], true)
 	r.Compared = []forkRule{}
 	for _, c := range a.compared {
-		r.Compared = append(r.Compared, forkRule{c.spec, assessed(c.Assessment), c.Exact})
+		r.Compared = append(r.Compared, forkRule{c.spec, a.assessed(c), c.Exact})
 	}
 	if c := a.confidence; c != nil {
 		r.Confidence = &forkSure{forkSpec(a.best[0].Policy, a.tasks), c.Resamples, c.Level,
@@ -160,7 +203,7 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 	}
 	if a.evaluated != nil {
 		p := a.policy(*a.evaluated, true)
-		if x, err := a.exact.Assess(a.evaluated.Policy, 0); err == nil {
+		if x, err := a.exact.Assess(a.evaluated.Policy, 0); err == nil && a.bracket == nil {
 			latency, cost := seconds(x.LatencyDeviation), seconds(x.CostDeviation)
 			p.Deviation, p.CostDeviation = &latency, &cost
 		}
@@ -175,11 +218,12 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 // printCSV prints a row for each policy of the answer; the first column says what it is.
 func (a *forkAnswer) printCSV(out io.Writer) error {
 	w := report.NewCSV(out)
-	_ = w.Write([]string{"what", "stragglers", "p", "clones", "original", "latency_seconds", "cost_seconds", "policy"})
+	_ = w.Write([]string{"what", "stragglers", "p", "clones", "original", "latency_seconds", "cost_seconds", "policy",
+		"latency_low_seconds", "latency_high_seconds", "cost_low_seconds", "cost_high_seconds"})
 	row := func(what string, c plan.Choice) {
 		p := a.policy(c, false)
-		_ = w.Write([]string{what, strconv.Itoa(p.Stragglers), seconds(p.P).String(), strconv.Itoa(p.Clones), p.Original,
-			p.Latency.String(), p.Cost.String(), p.Policy})
+		_ = w.Write(append([]string{what, strconv.Itoa(p.Stragglers), seconds(p.P).String(), strconv.Itoa(p.Clones), p.Original,
+			p.Latency.String(), p.Cost.String(), p.Policy}, p.columns()...))
 	}
 	row("baseline", a.advice.Baseline)
 	if a.evaluated != nil {
@@ -191,7 +235,8 @@ func (a *forkAnswer) printCSV(out io.Writer) error {
 		row("deadline_sensitive", a.best[0])
 	}
 	for _, c := range a.compared {
-		_ = w.Write([]string{"compared", "", "", "", "", seconds(c.Latency).String(), seconds(c.Cost).String(), c.spec})
+		o := a.assessed(c)
+		_ = w.Write(append([]string{"compared", "", "", "", "", o.Latency.String(), o.Cost.String(), c.spec}, o.columns()...))
 	}
 	for _, c := range a.advice.Frontier {
 		row("frontier", c)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -12,18 +13,22 @@ import (
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/trace/history"
 )
 
 // forkAnswer is what 'tailcut plan fork' found.
 type forkAnswer struct {
 	flags    *forkFlags
 	law      dist.Law
-	samples  int      // 0 of a law
-	censored int      // of them, attempts that were cut off
-	cut      *cutTail // what is assumed of the longest, if nobody saw it end
+	stage    *history.Stage // nil of a law
+	samples  int            // 0 of a law
+	censored int            // of them, attempts that were cut off
+	cut      *cutTail       // what is assumed of the longest, if nobody saw it end
 	tasks    int
-	exact    *plan.Exact   // of the rounded durations if these are searched
-	bracket  *plan.Bracket // then; it evaluates the policies that are found
+	exact    *plan.Exact              // nearly, of the rounded durations, if these are searched
+	bracket  *plan.Bracket            // then; it evaluates what is printed
+	known    plan.Assessor            // the bracket if there is one, otherwise exact
+	bounds   map[plan.Rule]forkBounds // then, of all rules that are printed and not simulated
 	simulate *plan.Simulate
 	choices  []plan.Choice
 	advice   plan.Advice
@@ -52,21 +57,11 @@ type comparison struct {
 func (a *forkAnswer) search() error {
 	f := a.flags
 	var err error
-	law := a.law
-	var found plan.Evaluator
-	if sample, ok := a.law.(*dist.Empirical); ok && sample.Distinct() > exhaustive {
-		if a.bracket, err = plan.NewBracket(sample, a.tasks, bracketTo); err != nil {
-			return err
-		}
-		law, found = plan.Rounded(sample, roundedTo), a.bracket
-	}
-	if a.exact, err = plan.NewExact(law, a.tasks); err != nil {
+	found, err := a.evaluators()
+	if err != nil {
 		return err
 	}
-	if a.bracket == nil {
-		found = a.exact
-	}
-	by, err := f.evaluator(law, a.tasks, found)
+	by, err := f.evaluator(a.exact.Law(), a.tasks, found)
 	if err != nil {
 		return err
 	}
@@ -78,16 +73,16 @@ func (a *forkAnswer) search() error {
 		if a.now, err = a.comparison("--now", f.now); err != nil {
 			return err
 		}
-		if a.now.Assessment, err = plan.Assess(a.exact, a.simulate, a.now.rule, f.quantile); err != nil {
+		if a.now.Assessment, err = plan.Assess(a.known, a.simulate, a.now.rule, f.quantile); err != nil {
 			return err
 		}
 		if err := a.steady(); err != nil {
 			return err
 		}
 	}
-	dice := f.method.value == "bootstrap" || f.method.value == "simulate"
+	rolls := f.method.value == "bootstrap" || f.method.value == "simulate"
 	var choices, onlyTradeOff []plan.Choice
-	if f.method.value == "exact" || dice {
+	if f.method.value == "exact" || rolls {
 		if choices, onlyTradeOff, err = a.grid(); err != nil {
 			return err
 		}
@@ -100,14 +95,15 @@ func (a *forkAnswer) search() error {
 	}
 	a.choices = choices
 	if onlyTradeOff != nil {
-		a.advice.Frontier = plan.Optimise(onlyTradeOff, a.tasks, f.lambda).Frontier
-		a.choices = onlyTradeOff
+		a.tradeOff(onlyTradeOff)
 	}
 	if err := a.pick(choices, onlyTradeOff); err != nil {
 		return err
 	}
-	if dice {
-		a.reevaluate(by)
+	if rolls {
+		if err := a.reevaluate(by); err != nil {
+			return err
+		}
 	}
 	if f.given {
 		p := plan.Policy{Stragglers: f.stragglers, Clones: f.clones}
@@ -124,10 +120,31 @@ func (a *forkAnswer) search() error {
 	if err := a.assess(); err != nil {
 		return err
 	}
+	a.bound()
 	if f.confidence && !a.best[0].Baseline() {
 		return a.resample()
 	}
 	return nil
+}
+
+// evaluators sets what evaluates a policy nearly or exactly, and returns the one whose figures are printed.
+func (a *forkAnswer) evaluators() (found plan.Evaluator, err error) {
+	sample, ok := a.law.(*dist.Empirical)
+	if !ok || sample.Distinct() <= exhaustive {
+		if a.exact, err = plan.NewExact(a.law, a.tasks); err != nil {
+			return nil, err
+		}
+		a.known = a.exact
+		return a.exact, nil
+	}
+	if a.bracket, err = plan.NewBracket(sample, a.tasks, bracketTo); err != nil {
+		return nil, err
+	}
+	if a.exact, err = plan.NewNear(plan.Rounded(sample, searchedTo(a.flags.maxClones, a.tasks)), a.tasks); err != nil {
+		return nil, err
+	}
+	a.known = a.bracket
+	return a.bracket, nil
 }
 
 // worthwhile is the least share of the latency that a recommendation saves of what is only known from simulation.
@@ -140,7 +157,7 @@ func (a *forkAnswer) steady() error {
 		return nil
 	}
 	control := plan.Policy{Stragglers: max(1, a.tasks/10), Clones: 1}
-	truth, err := a.exact.Evaluate(control)
+	truth, err := a.known.Assess(control, 0)
 	if err != nil || math.IsInf(truth.Latency, 1) {
 		return err
 	}
@@ -166,39 +183,11 @@ func (a *forkAnswer) bar() (o plan.Outcome, quantile float64) {
 }
 
 // pick fills the best three, and the best that systems can express which clone once and keep the original: by mean, or
-// with --quantile by the quantile. Of a large sample the quantiles are searched rounded too.
+// with --quantile by the quantile.
 func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
-	var ranked []plan.Choice // all kinds, the best first
-	if a.flags.quantile > 0 {
-		e, from := a.exact, choices
-		if rounded != nil {
-			from = rounded
-		}
-		timed, err := e.Deadline(from, a.now.Cost, a.flags.quantile)
-		if err != nil {
-			return err
-		}
-		if a.now.rule == plan.Rule(plan.Policy{}) {
-			if a.now.Quantile, err = e.LatencyQuantile(plan.Policy{}, a.flags.quantile); err != nil {
-				return err
-			}
-		}
-		_, bar := a.bar()
-		for _, t := range timed {
-			if !t.Baseline() && t.Quantile < bar*(1-1e-9) {
-				ranked = append(ranked, t.Choice)
-			}
-		}
-		if rounded != nil {
-			var policies []plan.Policy
-			for _, c := range ranked {
-				policies = append(policies, c.Policy)
-			}
-			ranked = evaluateAll(a.bracket, policies, 1)
-		}
-	} else {
-		bar, _ := a.bar()
-		ranked = plan.Best(choices, bar, len(choices))
+	ranked, err := a.rank(choices, rounded)
+	if err != nil {
+		return err
 	}
 	a.best = append(slices.Clone(ranked[:min(3, len(ranked))]), a.advice.Baseline)
 	if i := slices.IndexFunc(ranked, func(c plan.Choice) bool {
@@ -207,6 +196,79 @@ func (a *forkAnswer) pick(choices, rounded []plan.Choice) error {
 		a.single = &ranked[i]
 	}
 	return nil
+}
+
+// rank returns the policies that beat what is done now: the best of each kind, the best first.
+func (a *forkAnswer) rank(choices, rounded []plan.Choice) (ranked []plan.Choice, err error) {
+	u := a.flags.quantile
+	bar, latest := a.bar()
+	if u == 0 {
+		return plan.Best(choices, bar, len(choices)), nil
+	}
+	if a.now.rule == plan.Rule(plan.Policy{}) {
+		now, err := a.known.Assess(a.now.rule, u)
+		if err != nil {
+			return nil, err
+		}
+		a.now.Quantile, a.now.QuantileLow, a.now.QuantileHigh = now.Quantile, now.QuantileLow, now.QuantileHigh
+		_, latest = a.bar()
+	}
+	var timed []plan.Timed
+	if rounded == nil {
+		timed, err = a.exact.Deadline(choices, a.now.Cost, u)
+	} else {
+		timed, err = a.deadline(rounded)
+	}
+	for _, t := range timed {
+		if !t.Baseline() && t.Quantile < latest*(1-1e-9) {
+			ranked = append(ranked, t.Choice)
+		}
+	}
+	return ranked, err
+}
+
+// deadline is [plan.Exact.Deadline] of a large sample: the best by the rounded durations, within the budget and a
+// little less since the cost is rounded too, are ranked by what is in the middle between the bounds.
+func (a *forkAnswer) deadline(rounded []plan.Choice) ([]plan.Timed, error) {
+	var policies []plan.Policy
+	for _, share := range []float64{1, 1 - 3e-3} {
+		some, err := a.exact.Deadline(rounded, a.now.Cost*share, a.flags.quantile)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range some {
+			if !slices.Contains(policies, t.Policy) {
+				policies = append(policies, t.Policy)
+			}
+		}
+	}
+	found := make([]plan.Timed, len(policies))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range policies {
+		group.Go(func() error {
+			x, err := a.known.Assess(p, a.flags.quantile)
+			found[i] = plan.Timed{Choice: plan.Choice{Policy: p, Outcome: x.Outcome}, Quantile: x.Quantile}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found, func(a, b plan.Timed) int { return cmp.Compare(a.Quantile, b.Quantile) })
+	type kind struct {
+		clones   int
+		original plan.Original
+	}
+	seen := map[kind]bool{}
+	return slices.DeleteFunc(found, func(t plan.Timed) bool {
+		k := kind{t.Clones, t.Original}
+		if seen[k] || t.Cost > a.now.Cost*(1+1e-9) {
+			return true
+		}
+		seen[k] = true
+		return false
+	}), nil
 }
 
 // assess evaluates the rules of systems and those of --compare: exactly where that is possible, the others on the same
@@ -234,7 +296,7 @@ func (a *forkAnswer) assess() error {
 	for i := range a.compared {
 		c := &a.compared[i]
 		var err error
-		if c.Assessment, err = a.exact.Assess(c.rule, f.quantile); errors.Is(err, plan.ErrMethod) {
+		if c.Assessment, err = a.known.Assess(c.rule, f.quantile); errors.Is(err, plan.ErrMethod) {
 			play(c.rule, &c.Assessment)
 		} else if err != nil {
 			return err
@@ -273,6 +335,9 @@ func (a *forkAnswer) assess() error {
 // endless tells whether the means under a rule are infinite, so that no number of simulated jobs comes near them: of
 // two attempts of a task, which are the most that Spark and Hadoop make, even the shorter one has no mean.
 func endless(r plan.Rule, l dist.Law) bool {
+	if _, ok := l.(*dist.Empirical); ok {
+		return false
+	}
 	switch r.(type) {
 	case plan.Spark, plan.Hadoop:
 		return math.IsInf(dist.Min(l, 2).Mean(), 1)
@@ -322,24 +387,35 @@ func (a *forkAnswer) comparison(flag, spec string) (comparison, error) {
 	return comparison{spec: spec, words: what, rule: r}, nil
 }
 
-// simulatedJobs is how often a rule is played that is not exact: enough for two digits.
-func simulatedJobs(tasks int) int { return min(2000, max(100, 200_000/tasks)) }
+// simulatedJobs is how often a rule is played that is not exact: enough for two digits, of large jobs as often as some
+// two seconds allow.
+func simulatedJobs(tasks int) int {
+	return min(2000, max(200_000/tasks, min(100, 4_000_000/tasks)))
+}
 
 // resamples is how often --confidence resamples the durations.
 const resamples = 200
 
 // resample fills the confidence of the recommendation.
 func (a *forkAnswer) resample() error {
-	sample := a.law.(*dist.Empirical)
+	most, evaluator := exhaustive, plan.NewExact
 	if a.bracket != nil {
-		sample = a.exact.Law().(*dist.Empirical)
+		most, evaluator = resampledTo, plan.NewNear
+	}
+	seen, err := plan.NewObserved(a.stage.Seconds(), a.stage.Censored, most)
+	if err != nil {
+		return err
 	}
 	gains := make([]plan.Gain, resamples)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range gains {
-		group.Go(func() (err error) {
-			gains[i], err = plan.Resampled(sample, a.samples, a.tasks, a.now.rule, a.best[0].Policy, a.flags.seed, uint64(i))
+		group.Go(func() error {
+			e, err := evaluator(seen.Resample(a.flags.seed, uint64(i)), a.tasks)
+			if err != nil {
+				return err
+			}
+			gains[i], err = plan.GainOf(e, a.now.rule, a.best[0].Policy)
 			return err
 		})
 	}
@@ -353,13 +429,38 @@ func (a *forkAnswer) resample() error {
 	return nil
 }
 
-// A sample with more than exhaustive distinct values is searched rounded to so many as take a second or two, and the
-// policies found are evaluated between bounds, of values so near that these take as long.
+// A sample with more than exhaustive distinct values is searched rounded to so many as take a second or two, and what
+// is found is evaluated between bounds, of values so near that these take as long. So are resamples of it, to fewer,
+// since there are 200.
 const (
-	exhaustive = 5000
-	roundedTo  = 1000
-	bracketTo  = 2000
+	exhaustive  = 5000
+	roundedTo   = 1000
+	bracketTo   = 2000
+	resampledTo = 300
 )
+
+// searchedTo is how many values are searched: fewer where many clones are considered, or of many tasks, since each
+// costs.
+func searchedTo(maxClones, tasks int) int {
+	return int(roundedTo / math.Sqrt(max(1, float64(maxClones)/4)) / math.Sqrt(max(1, float64(tasks)/20_000)))
+}
+
+// mostTraded is how many policies of the trade-off are listed of a large sample, of which it has thousands that differ
+// by less than the rounding.
+const mostTraded = 50
+
+// tradeOff sets the frontier of a large sample: some of the policies that no other beats by the rounded durations, from
+// end to end, with what is in the middle between their bounds.
+func (a *forkAnswer) tradeOff(rounded []plan.Choice) {
+	a.choices = rounded
+	all := plan.Optimise(rounded, a.tasks, a.flags.lambda).Frontier
+	n := min(len(all), mostTraded)
+	var policies []plan.Policy
+	for i := range n {
+		policies = append(policies, all[i*(len(all)-1)/max(1, n-1)].Policy)
+	}
+	a.advice.Frontier = plan.Frontier(evaluateAll(a.bracket, policies, 1))
+}
 
 // grid evaluates every policy exactly. Of a large sample it evaluates those of the sample rounded, and between bounds
 // the few of which one is the optimum; then all are returned as well, for the trade-off.
@@ -375,57 +476,41 @@ func (a *forkAnswer) grid() (choices, rounded []plan.Choice, err error) {
 	return evaluateAll(a.bracket, plan.Shortlist(rounded, a.tasks, a.flags.lambda, others...), 1), rounded, nil
 }
 
-// off bounds the error of the figures of the policies that are recommended, or asked for, as shares of the figures.
-func (a *forkAnswer) off() forkOff {
-	var off forkOff
-	picks := append(slices.Clone(a.best), a.advice.LatencySensitive, a.advice.CostSensitive)
-	if a.evaluated != nil {
-		picks = append(picks, *a.evaluated)
-	}
-	half := func(low, high float64) float64 {
-		if !(low+high > 0) {
-			return 0
-		}
-		return (high - low) / (high + low)
-	}
-	for _, c := range picks {
-		if low, high, err := a.bracket.Bounds(c.Policy); err == nil {
-			off.Latency = max(off.Latency, half(low.Latency, high.Latency))
-			off.Cost = max(off.Cost, half(low.Cost, high.Cost))
-		}
-	}
-	return off
-}
-
-// reevaluate replaces the figures of the picks by those of a method.
-func (a *forkAnswer) reevaluate(by plan.Evaluator) {
-	fresh := func(cs []plan.Choice) {
-		for i := range cs {
-			if o, err := by.Evaluate(cs[i].Policy); err == nil {
-				cs[i].Outcome = o
-			}
-		}
-	}
-	one := func(c *plan.Choice) {
-		cs := []plan.Choice{*c}
-		fresh(cs)
-		*c = cs[0]
-	}
-	one(&a.advice.Baseline)
-	one(&a.advice.LatencySensitive)
-	one(&a.advice.CostSensitive)
-	a.advice.Objective = plan.Objective(a.advice.CostSensitive.Outcome, a.tasks, a.flags.lambda)
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
+// reevaluate replaces the figures of the picks by those of a method that rolls dice.
+func (a *forkAnswer) reevaluate(by plan.Evaluator) error {
+	picks := []*plan.Choice{&a.advice.Baseline, &a.advice.LatencySensitive, &a.advice.CostSensitive}
 	for _, cs := range [][]plan.Choice{a.best, a.advice.Frontier} {
 		for i := range cs {
-			group.Go(func() error { one(&cs[i]); return nil })
+			picks = append(picks, &cs[i])
 		}
 	}
 	if a.single != nil {
-		group.Go(func() error { one(a.single); return nil })
+		picks = append(picks, a.single)
 	}
-	_ = group.Wait()
+	var group errgroup.Group
+	parts := runtime.GOMAXPROCS(0)
+	for part := range parts {
+		group.Go(func() error {
+			some := picks[part*len(picks)/parts : (part+1)*len(picks)/parts]
+			policies := make([]plan.Policy, len(some))
+			for i, c := range some {
+				policies[i] = c.Policy
+			}
+			outcomes, err := by.(dice).EvaluateEach(policies)
+			for i, o := range outcomes {
+				some[i].Outcome = o
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	a.advice.Objective = plan.Objective(a.advice.CostSensitive.Outcome, a.tasks, a.flags.lambda)
+	return err
+}
+
+// dice is a method whose policies meet the same luck, so that many are less work than one after the other.
+type dice interface {
+	EvaluateEach(policies []plan.Policy) ([]plan.Outcome, error)
 }
 
 // sweep evaluates the exact grid on all cores. A block of many tasks is large, so no more than one per core is held.

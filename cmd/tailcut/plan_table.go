@@ -13,10 +13,8 @@ import (
 // printTable prints the answer for people.
 func (a *forkAnswer) printTable(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", count(a.tasks, "task"), a.source(), a.flags.method.value)
-	if a.bracket != nil {
-		off := a.off()
-		fmt.Fprintf(out, "searched with the durations rounded to %d values; found policies rounded to %d, by %.2g %% at most:\n"+
-			"means are off by at most %.2g %% (latency) and %.2g %% (machine time)\n", roundedTo, bracketTo, 100*a.bracket.Step(), 100*off.Latency, 100*off.Cost)
+	for _, line := range a.rounding() {
+		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out)
 	header := []any{"policy", "latency", "saves", "machine time", "saves"}
@@ -49,7 +47,11 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		if !c.Exact {
 			what += ", simulated"
 		}
-		row(what, c.Outcome, humanSeconds(c.Quantile))
+		quantile := humanSeconds(c.Quantile)
+		if !c.Exact && c.QuantileHigh > c.QuantileLow {
+			quantile = withMargin(c.Quantile, (c.QuantileHigh-c.QuantileLow)/2)
+		}
+		row(what, c.Outcome, quantile)
 	}
 	if a.flags.now == "" {
 		choice("what you have now: no clones", a.advice.Baseline)
@@ -92,7 +94,11 @@ func (a *forkAnswer) printAdvice(out io.Writer) {
 	}
 	if n := len(a.advice.Frontier); n > 1 {
 		first, last := a.advice.Frontier[0], a.advice.Frontier[n-1]
-		fmt.Fprintf(out, "%d policies trade latency for machine time, from %s at %s to %s at %s; --format csv lists them.\n", n,
+		what := "%d policies trade latency for machine time"
+		if a.bracket != nil {
+			what = "%d of the policies that trade latency for machine time go"
+		}
+		fmt.Fprintf(out, what+", from %s at %s to %s at %s; --format csv lists them.\n", n,
 			humanSeconds(first.Latency), humanSeconds(first.Cost*float64(a.tasks)), humanSeconds(last.Latency), humanSeconds(last.Cost*float64(a.tasks)))
 	}
 	if fork := a.tested(); !fork.Baseline() && fork.Stragglers < a.tasks {
