@@ -65,7 +65,10 @@ func resumes(w *trace.Workload) bool {
 
 // shortest returns the workload with the least time that each task can take.
 func shortest(w *trace.Workload, l limited, o *Options) *trace.Workload {
-	least := *w
+	least, wait := *w, sched.Time(0)
+	if o.Wait != nil {
+		wait = max(0, sched.FromSeconds(o.Wait.Quantile(0)))
+	}
 	least.Durations = make([]sched.Time, len(w.Durations))
 	for j := range w.Jobs {
 		for i := range w.StagesOf(j) {
@@ -77,7 +80,7 @@ func shortest(w *trace.Workload, l limited, o *Options) *trace.Workload {
 			to := least.DurationsOf(st)
 			l.least(&a, to)
 			for t := range to {
-				to[t] = scaled(to[t], 1/o.Speed) + o.LaunchDelay
+				to[t] = scaled(to[t], 1/o.Speed) + o.LaunchDelay + wait
 			}
 		}
 	}

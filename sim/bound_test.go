@@ -49,6 +49,7 @@ func TestLowerBoundByHand(t *testing.T) {
 		{"resample: works 8 and 5", Options{Machines: 2}, (2*5. + 8) / 2},
 		{"slots count", Options{Machines: 1, Slots: 2}, (2*5. + 8) / 2},
 		{"speed", Options{Machines: 1, Slots: 2, Speed: 2}, (2*5. + 8) / 4},
+		{"each waits a second at least", Options{Machines: 1, Wait: dist.TwoPoint{Lo: 1, Hi: 9, P: 0.5}}, 2*8 + 12},
 		{"launch delay: works 12 and 8", Options{Machines: 1, LaunchDelay: sched.Second}, 2*8 + 12},
 		{"stated law: works 12 and 7", Options{Machines: 1, Model: StatedLaw}, 2*7 + 12},
 		{"one law", Options{Machines: 100, Model: model(t, "pareto:alpha=1.5,xm=10")}, 10 + 20},

@@ -69,7 +69,7 @@ func canPace(o *Options, service Service) error {
 		what = "where there are sites"
 	case len(o.More) > 0:
 		what = "where there are classes of slots"
-	case o.LaunchDelay > 0:
+	case o.LaunchDelay > 0 || o.Wait != nil:
 		what = "with a launch delay"
 	}
 	if what == "" {

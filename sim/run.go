@@ -25,6 +25,7 @@ type Options struct {
 	// of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
 	Speed       float64
 	LaunchDelay sched.Time // that an attempt holds its slot before it begins
+	Wait        dist.Law   // likewise, in seconds, and policies are told when attempts begin; nil for none
 	Seed        uint64
 	Check       bool            // check the core's invariants after every step; slow
 	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
@@ -120,6 +121,7 @@ type running struct {
 	// how long it hangs, 0 if it does not, and after how much work
 	hangs, stops sched.Time
 	waits        bool // to begin: then one sees how far others have come, and so from where it goes on
+	toldBegun    bool // the core knows that it has begun, see Options.Wait
 }
 
 // stage finds what was recorded for a stage of the core.
@@ -169,6 +171,9 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	case o.LaunchDelay > 0:
 		return errors.New("under checkpointing there is no launch delay")
 	}
+	if err := o.canWait(shared != nil); err != nil {
+		return err
+	}
 	paced := sched.Paces(p)
 	if paced {
 		if err := canPace(&o, service); err != nil {
@@ -192,7 +197,9 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	for i := range w.Stages {
 		s.resumable = s.resumable || w.Stages[i].Resumable
 	}
-	s.core.Reset(p, o.Limits)
+	if s.core.Reset(p, o.Limits); o.Wait != nil {
+		s.core.WaitToBegin()
+	}
 	if clear(s.reached); s.resumable && s.reached == nil {
 		s.reached = map[sched.TaskID]float64{}
 	}
@@ -401,6 +408,7 @@ func (s *Simulator) goesOn(r *running) bool {
 	if r.waits && s.now >= r.begun {
 		s.beginWork(r)
 	}
+	s.reports = s.tellBegun(r, s.reports)
 	if r.end <= s.now {
 		return false
 	}
@@ -426,6 +434,13 @@ func (s *Simulator) launch(d *sched.Decision) {
 	if s.geo != nil {
 		r.begun = s.geo.begins(s.core.View(), &r)
 	}
+	if s.o.Wait != nil {
+		wait := s.wait(&r)
+		if r.begun = sched.Never; wait < sched.Never-s.now {
+			r.begun = s.now + wait
+		}
+		s.told = s.tellBegun(&r, s.told)
+	}
 	if r.begun < sched.Never {
 		s.beginWork(&r)
 	}
@@ -441,7 +456,7 @@ func (s *Simulator) launch(d *sched.Decision) {
 // keeps tells whether attempts have something to say before they end, may end otherwise than planned, or leave behind
 // what others go on from, so that they have to be remembered.
 func (s *Simulator) keeps() bool {
-	return s.paced || s.resumable || s.o.Progress.Every > 0 || s.o.Progress.Exact && (s.o.LaunchDelay > 0 || s.geo != nil || s.varying != nil)
+	return s.paced || s.resumable || s.o.Wait != nil || s.o.Progress.Every > 0 || s.o.Progress.Exact && (s.o.LaunchDelay > 0 || s.geo != nil || s.varying != nil)
 }
 
 // keep remembers what is known about an attempt.
@@ -459,7 +474,7 @@ func (s *Simulator) schedule(r *running) {
 	due := r.end
 	switch every := s.o.Progress.Every; {
 	case r.begun == sched.Never:
-	case s.now < r.begun && (s.o.Progress.Exact || r.waits):
+	case s.now < r.begun && (s.o.Progress.Exact || r.waits || s.o.Wait != nil):
 		due = min(due, r.begun)
 	case every > 0:
 		now := max(s.now, r.begun)

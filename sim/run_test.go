@@ -295,6 +295,8 @@ func TestSpeedAndLaunchDelay(t *testing.T) {
 		{"plain", Options{Machines: 1}, []sched.Time{8 * sched.Second, 13 * sched.Second}},
 		{"twice as fast", Options{Machines: 1, Speed: 2}, []sched.Time{4 * sched.Second, 11500 * sched.Millisecond}},
 		{"a second to launch", Options{Machines: 1, LaunchDelay: sched.Second}, []sched.Time{10 * sched.Second, 14 * sched.Second}},
+		{"a second to wait", Options{Machines: 1, Wait: dist.Deterministic{Value: 1}}, []sched.Time{10 * sched.Second, 14 * sched.Second}},
+		{"nothing to wait for", Options{Machines: 1, Wait: dist.Deterministic{}}, []sched.Time{8 * sched.Second, 13 * sched.Second}},
 		{"two slots", Options{Machines: 1, Slots: 2}, []sched.Time{4 * sched.Second, 13 * sched.Second}},
 	} {
 		if d := cmp.Diff(c.want, completions(simulate(t, w, greedy{}, c.o))); d != "" {

@@ -52,7 +52,7 @@ type simulateFlags struct {
 	noise                       float64
 	maxAttempts, cloneBudget    string
 	failures, progress, jobsOut string
-	launchDelay                 time.Duration
+	launchDelay                 string
 	deadlineSlack               float64
 	serviceGiven                func() bool // --service is
 	// one of the policies sets the speed of the machines, so that no bound is known
@@ -87,7 +87,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.failures, "failures", "none", "machines fail and are repaired, both after exponential times: `mtbf=24h,mttr=10m`")
 	fl.StringVar(&f.progress, "progress", autoProgress, "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, what is odd about reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: reports, 20 in the mean task's duration")
 	fl.Float64Var(&f.noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
-	fl.DurationVar(&f.launchDelay, "launch-delay", 0, "time that an attempt holds its slot before it begins")
+	fl.StringVar(&f.launchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it begins: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law policies are told when attempts begin")
 	fl.Float64Var(&f.deadlineSlack, "deadline-slack", 0, "jobs without a deadline get `X` times what they would take alone, with durations as recorded (0: none)")
 	fl.StringVar(&f.jobsOut, "jobs-out", "", "write what became of each job to `file`, as CSV")
 	f.input = addWorkloadFlags(cmd)
@@ -155,8 +155,6 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		return nil, wrongFlag("runs", fmt.Errorf("expected a number between 1 and %d, not %d", 1<<20, f.runs))
 	case !(f.noise >= 0) || math.IsInf(f.noise, 0):
 		return nil, wrongFlag("progress-noise", fmt.Errorf("expected a number of at least 0, not %v", f.noise))
-	case f.launchDelay < 0:
-		return nil, wrongFlag("launch-delay", fmt.Errorf("expected a duration of at least 0, not %v", f.launchDelay))
 	}
 	if slot, err := time.ParseDuration(f.slot); f.slot != "" && (err != nil || slot < 0) {
 		return nil, wrongFlag("slot", fmt.Errorf("expected a duration such as 5s, not %q", f.slot))
@@ -165,7 +163,10 @@ func (f *simulateFlags) settle(ctx context.Context, workload string) (policies [
 		return nil, wrongFlag("slots-per-machine", err)
 	}
 	o := &f.options
-	o.Machines, o.Slots, o.More, o.LaunchDelay, o.Seed = f.machines, f.slots.each[0], f.slots.each[1:], sched.Time(f.launchDelay), f.seed
+	o.Machines, o.Slots, o.More, o.Seed = f.machines, f.slots.each[0], f.slots.each[1:], f.seed
+	if err := f.settleDelay(); err != nil {
+		return nil, wrongFlag("launch-delay", err)
+	}
 	if o.Speed, err = f.speedFactor(); err != nil {
 		return nil, err
 	}

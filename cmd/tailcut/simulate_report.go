@@ -58,8 +58,9 @@ type simulateRun struct {
 	WallSeconds       float64  `json:"wall_seconds"`
 	EventsPerSecond   float64  `json:"events_per_second"`
 	JobsSucceeded     int      `json:"jobs_succeeded"`
-	JobsFailed        int      `json:"jobs_failed"` // or were given up or cancelled
-	Progress          string   `json:"progress"`    // that the policy was told
+	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
+	Progress          string   `json:"progress"`               // that the policy was told
+	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
 }
 
 // simulateSummary is a policy over its runs. An interval is the half of its width; null where there is one run only,
@@ -94,7 +95,7 @@ func (s *simulation) result(c *sim.Cell) simulateRun {
 	return simulateRun{
 		Policy: s.policies[c.Policy].Name, Run: c.Run, MeanFlowSeconds: number(c.MeanFlow), MedianFlowSeconds: number(c.MedianFlow),
 		P90FlowSeconds: number(c.P90Flow), P99FlowSeconds: number(c.P99Flow), MaxFlowSeconds: number(c.MaxFlow), MeanSlowdown: number(c.MeanSlowdown),
-		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: s.told[c.Policy],
+		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: s.told[c.Policy], LaunchDelay: s.delayLaw(),
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: number(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
@@ -157,6 +158,7 @@ func (s *simulation) printTable(w io.Writer) error {
 		fmt.Fprintln(w, "Flow times are of the jobs that succeeded. Where jobs failed, a policy is compared with the first over those that succeeded under both; their number is given.")
 	}
 	s.printTold(w)
+	s.printDelay(w)
 	if s.Runs > 1 {
 		fmt.Fprintf(w, "Means of %d runs; ± is the 95 %% interval, of a difference that of the runs' differences.\n", s.Runs)
 	}
@@ -202,16 +204,20 @@ func (s *simulation) printJSON(w io.Writer) error {
 
 func (s *simulation) printCSV(w io.Writer) error {
 	out := report.NewCSV(w)
-	_ = out.Write([]string{"policy", "run", "mean_flow_seconds", "median_flow_seconds", "p90_flow_seconds", "p99_flow_seconds", "max_flow_seconds",
+	columns := []string{"policy", "run", "mean_flow_seconds", "median_flow_seconds", "p90_flow_seconds", "p99_flow_seconds", "max_flow_seconds",
 		"mean_slowdown", "makespan_seconds", "attempts", "clones", "fruitful_seconds", "fruitless_seconds", "utilisation_ratio", "deadline_met_ratio",
-		"events", "wall_seconds", "events_per_second", "jobs_succeeded", "jobs_failed", "progress"})
+		"events", "wall_seconds", "events_per_second", "jobs_succeeded", "jobs_failed", "progress"}
+	if s.delayLaw() != "" {
+		columns = append(columns, "launch_delay")
+	}
+	_ = out.Write(columns)
 	for i := range s.Cells {
 		r := s.result(&s.Cells[i])
 		_ = out.Write([]string{r.Policy, strconv.Itoa(r.Run), known(r.MeanFlowSeconds), known(r.MedianFlowSeconds), known(r.P90FlowSeconds),
 			known(r.P99FlowSeconds), known(r.MaxFlowSeconds), known(r.MeanSlowdown), plain(r.MakespanSeconds), strconv.Itoa(r.Attempts),
 			strconv.Itoa(r.Clones), plain(r.FruitfulSeconds), plain(r.FruitlessSeconds), plain(r.UtilisationRatio), known(r.DeadlineMetRatio),
 			strconv.FormatInt(r.Events, 10), plain(r.WallSeconds), plain(r.EventsPerSecond), strconv.Itoa(r.JobsSucceeded), strconv.Itoa(r.JobsFailed),
-			r.Progress})
+			r.Progress, r.LaunchDelay}[:len(columns)])
 	}
 	out.Flush()
 	return out.Error()
