@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -100,6 +101,9 @@ type Journal struct {
 	buf  []byte
 }
 
+// unborn is what the name of a journal ends with until it is whole.
+const unborn = ".new"
+
 // CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so
 // that a crash leaves a journal or none.
 func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
@@ -113,15 +117,14 @@ func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
-	unborn := path + ".new"
-	f, err := os.OpenFile(unborn, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path+unborn, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
 	j.buf = append(j.buf, payload...)
 	if err = j.write(len(journalMagic), true); err == nil {
-		err = bear(unborn, path)
+		err = bear(path+unborn, path)
 	}
 	if err != nil {
 		f.Close()
@@ -131,8 +134,8 @@ func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 }
 
 // bear gives a file its name for good.
-func bear(unborn, path string) error {
-	if err := os.Rename(unborn, path); err != nil {
+func bear(from, path string) error {
+	if err := os.Rename(from, path); err != nil {
 		return err
 	}
 	if err := syncFolder(filepath.Dir(path)); err != nil {
@@ -168,7 +171,7 @@ func (j *Journal) write(start int, sync bool) error {
 	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[:4], castagnoli))
 	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(payload, castagnoli))
 	if _, err := j.file.Write(j.buf); err != nil {
-		return err
+		return j.named(err)
 	}
 	if sync {
 		if err := syncData(j.file); err != nil {
@@ -176,6 +179,14 @@ func (j *Journal) write(start int, sync bool) error {
 		}
 	}
 	return nil
+}
+
+// named has an error name the journal as it is called since it is whole.
+func (j *Journal) named(err error) error {
+	if of := (*fs.PathError)(nil); errors.As(err, &of) {
+		return &fs.PathError{Op: of.Op, Path: strings.TrimSuffix(of.Path, unborn), Err: of.Err}
+	}
+	return err
 }
 
 // Close closes the file after syncing it.

@@ -49,8 +49,10 @@ func main() {
 
 // noRoom tells whether a disk was full, or had an error of its own: no usage is wrong then.
 func noRoom(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO)
+	return full(err) || errors.Is(err, syscall.EIO)
 }
+
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // run is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {

@@ -333,6 +333,9 @@ func (e *engine) loop(ctx context.Context, run *live.Run, work *proc.Work) (firs
 	screen.close()
 	e.warn("not all that was started has ended", ended)
 	e.warn("the log of attempts is not whole", log.close())
+	if full(err) && e.cloud == nil {
+		err = fmt.Errorf("%w; make room on the disk of %s and run the same command again: finished tasks are kept", err, e.out)
+	}
 	if err != nil {
 		return nil, failure{err}
 	}

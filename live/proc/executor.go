@@ -234,9 +234,6 @@ func (e *Executor) spawn(p *process) error {
 	if err != nil {
 		return noProgram{cmd.Args[0], err}
 	}
-	if p.stderr, err = e.spares.takeErr(); err != nil {
-		return err
-	}
 	if p.stdout, err = e.spares.takeOut(); err != nil {
 		return err
 	}
@@ -315,7 +312,7 @@ func (e *Executor) ended(p *process) {
 
 // judge finds out what the failure of an attempt means, and returns why it has failed in one line.
 func (e *Executor) judge(p *process, exit int, note string) string {
-	said := lastLine(p.stderr)
+	said := lastLine(p.stderr())
 	if e.cfg.Work.MapReduce != nil {
 		p.verdict = ofExit(exit)
 		if text, ours := strings.CutPrefix(said, "tailcut: "); ours && exit < 128 { // this program itself has said why
@@ -433,7 +430,6 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 		p.folder.handle.Close()
 		e.keepOut(p)
 	}
-	e.spares.giveErr(p.stderr, exit == 0)
 }
 
 // dropOut gives the standard output of an attempt without result to another, unless it may be among what was dropped.

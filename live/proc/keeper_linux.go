@@ -17,7 +17,9 @@ type keeper struct {
 	bell  int              // an event descriptor that tells of orders
 	leads map[int]*process // by the descriptor of the leader
 	pipes map[int]*process // by that of the progress pipe
+	errs  map[int]*process // by that of the pipe from standard error; nil if that was of an attempt that has ended
 	buf   [4 << 10]byte
+	text  [64 << 10]byte // as much as a pipe holds
 
 	mu     sync.Mutex
 	orders []func()
@@ -27,7 +29,7 @@ type keeper struct {
 // newKeeper begins to keep. ended is called on the keeper's thread for each process whose leader has ended, and is a
 // zombie.
 func newKeeper(ended func(*process)) (*keeper, error) {
-	k := &keeper{ended: ended, leads: map[int]*process{}, pipes: map[int]*process{}}
+	k := &keeper{ended: ended, leads: map[int]*process{}, pipes: map[int]*process{}, errs: map[int]*process{}}
 	var err error
 	if k.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, err
@@ -63,6 +65,11 @@ func (k *keeper) keep(p *process) {
 	if k.listen(int(p.progress), unix.EPOLLIN|unix.EPOLLET) == nil { // only edges: that all writers are gone is no news
 		k.pipes[int(p.progress)] = p
 	}
+	if k.listen(int(p.errs), unix.EPOLLIN) == nil {
+		k.errs[int(p.errs)] = p
+	} else { // rather than let the attempt wait for ever
+		p.errs.close()
+	}
 	if p.pidfd >= 0 && k.listen(p.pidfd, unix.EPOLLIN) == nil {
 		k.leads[p.pidfd] = p
 		return
@@ -95,6 +102,8 @@ func (k *keeper) run() {
 				k.end(p)
 			} else if p := k.pipes[fd]; p != nil && events[i].Events&unix.EPOLLIN != 0 {
 				k.hear(fd, p)
+			} else if p, ok := k.errs[fd]; ok {
+				k.hearErr(fd, p)
 			}
 		}
 	}
@@ -126,6 +135,11 @@ func (k *keeper) end(p *process) {
 		}
 		delete(k.pipes, int(p.progress))
 	}
+	if k.errs[int(p.errs)] == p {
+		if k.hearErr(int(p.errs), p); k.errs[int(p.errs)] == p { // what it has left behind may write there, to nobody
+			k.errs[int(p.errs)] = nil
+		}
+	}
 	if p.pidfd >= 0 {
 		delete(k.leads, p.pidfd)
 		unix.Close(p.pidfd)
@@ -150,7 +164,22 @@ func (k *keeper) read(p *process) (n int, err error) {
 	return n, err
 }
 
+// hearErr takes in what is in a pipe from standard error, for p unless that is nil, and closes it at its end.
+func (k *keeper) hearErr(fd int, p *process) {
+	n, err := unix.Read(fd, k.text[:])
+	switch {
+	case n > 0 && p != nil:
+		p.hearErr(k.text[:n])
+	case n <= 0 && err != unix.EAGAIN && err != unix.EINTR:
+		delete(k.errs, fd)
+		unix.Close(fd)
+	}
+}
+
 func (k *keeper) close() {
+	for fd := range k.errs {
+		unix.Close(fd)
+	}
 	unix.Close(k.bell)
 	unix.Close(k.poll)
 }

@@ -17,10 +17,15 @@ func bare(t *testing.T, script string) *process {
 		t.Fatal(err)
 	}
 	defer syscall.Close(w)
-	p := &process{pidfd: -1, progress: r}
+	errs, stderr, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(stderr)
+	p := &process{pidfd: -1, progress: r, errs: errs}
 	t.Cleanup(r.close)
 	p.pid, err = syscall.ForkExec("/bin/sh", []string{"sh", "-c", script}, &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2, uintptr(w)}, Sys: attributes(&p.pidfd),
+		Env: os.Environ(), Files: []uintptr{0, 1, uintptr(stderr), uintptr(w)}, Sys: attributes(&p.pidfd),
 	})
 	if err != nil {
 		t.Fatal(err)

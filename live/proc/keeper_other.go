@@ -2,7 +2,10 @@
 
 package proc
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // keeper starts processes and waits for them.
 type keeper struct {
@@ -33,8 +36,27 @@ func (k *keeper) keep(p *process) {
 			k.mu.Unlock()
 		}
 	}()
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		defer p.errs.close()
+		buf := make([]byte, 4<<10)
+		for n, err := 0, error(nil); err == nil; n, err = p.errs.Read(buf) {
+			k.mu.Lock()
+			select {
+			case <-p.ended: // it was left by an attempt that has ended
+			default:
+				p.hearErr(buf[:n])
+			}
+			k.mu.Unlock()
+		}
+	}()
 	go func() {
 		p.how = waitFor(p.pid)
+		select {
+		case <-heard:
+		case <-time.After(dying): // what the attempt left behind has it
+		}
 		k.order(func() { k.ended(p) })
 	}()
 }

@@ -32,7 +32,7 @@ type process struct {
 	fate    fate
 	folder  *folder       // at dir
 	stdout  *outFile      // what the attempt writes to standard output
-	stderr  *os.File      // and to standard error
+	said    []byte        // the end of what it wrote to standard error; the keeper's until the attempt has ended
 	ended   chan struct{} // closed when the leader has ended
 	timers  []*time.Timer // that kill it
 	listen  func(line string)
@@ -42,6 +42,7 @@ type process struct {
 	how      *ending // of the leader, if it is known
 	pidfd    int     // descriptor of the leader, -1 where there is none
 	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
+	errs     pipe    // the end of standard error that the engine reads
 	alone    bool    // after the end: nobody has the writing end of that any more
 	clean    bool    // after the end: alone, and the folder is as it was given
 	moved    bool    // the standard output may be in the folder of the result already
@@ -76,13 +77,20 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		return err
 	}
 	defer syscall.Close(w)
-	if max(r.descriptor(), w) >= most { // the system gives the lowest that are free
+	errs, stderr, err := newPipe()
+	if err != nil {
 		r.close()
+		return err
+	}
+	defer syscall.Close(stderr)
+	if max(r.descriptor(), w, errs.descriptor(), stderr) >= most { // the system gives the lowest that are free
+		r.close()
+		errs.close()
 		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
 	}
 	p.pidfd = -1
 	attr := &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: []uintptr{uintptr(in), uintptr(out), p.stderr.Fd(), uintptr(w)}, Sys: attributes(&p.pidfd),
+		Dir: dir, Env: env, Files: []uintptr{uintptr(in), uintptr(out), uintptr(stderr), uintptr(w)}, Sys: attributes(&p.pidfd),
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,9 +102,10 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 	}
 	if err != nil {
 		r.close()
+		errs.close()
 		return err
 	}
-	p.pid, p.progress = pid, r
+	p.pid, p.progress, p.errs = pid, r, errs
 	return nil
 }
 
@@ -211,9 +220,19 @@ func (p *process) hear(data []byte) {
 	}
 }
 
-// lastLine returns the last line of a file that is not blank.
-func lastLine(f *os.File) string {
-	b := bytes.TrimSpace(tail(f, 4096))
+// hearErr takes in what was read of standard error, and keeps the end of it.
+func (p *process) hearErr(data []byte) {
+	if p.said = append(p.said, data...); len(p.said) > 2*stderrMost {
+		p.said = append(p.said[:0], p.said[len(p.said)-stderrMost:]...)
+	}
+}
+
+// stderr returns the end of what the attempt wrote to standard error.
+func (p *process) stderr() []byte { return p.said[max(0, len(p.said)-stderrMost):] }
+
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text []byte) string {
+	b := bytes.TrimSpace(text)
 	b = b[bytes.LastIndexByte(b, '\n')+1:]
 	return string(bytes.ToValidUTF8(b, []byte("?")))
 }

@@ -24,7 +24,6 @@ type spares struct {
 	made    int // files for standard output
 	folders []*folder
 	outs    []*outFile
-	errs    []*os.File // empty files without name, for standard error
 }
 
 // folder is the folder of an attempt.
@@ -182,37 +181,6 @@ func (o *outFile) read(most int64) []byte {
 	return b[:n]
 }
 
-// takeErr returns an empty file without name.
-func (s *spares) takeErr() (*os.File, error) {
-	if f, ok := pop(s, &s.errs); ok {
-		return f, nil
-	}
-	s.mu.Lock() // the name is taken for a moment
-	defer s.mu.Unlock()
-	f, err := os.OpenFile(filepath.Join(s.root, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	return f, os.Remove(f.Name())
-}
-
-// giveErr takes the file back from an attempt that ended by itself. One that was killed may have left somebody who
-// still writes to it.
-func (s *spares) giveErr(f *os.File, clean bool) {
-	if f == nil {
-		return
-	}
-	info, err := f.Stat()
-	if clean = clean && err == nil; clean && info.Size() > 0 {
-		clean = f.Truncate(0) == nil
-	}
-	if !clean {
-		f.Close()
-		return
-	}
-	push(s, &s.errs, f)
-}
-
 // close lets go of everything. The files themselves are dropped with the attempts' folder.
 func (s *spares) close() {
 	for _, f := range s.folders {
@@ -220,8 +188,5 @@ func (s *spares) close() {
 	}
 	for _, o := range s.outs {
 		o.handle.Close()
-	}
-	for _, f := range s.errs {
-		f.Close()
 	}
 }

@@ -2,12 +2,12 @@ package proc
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 )
 
-// stderrMost is how much of what a failed attempt wrote to standard error is kept, in bytes: its end.
+// stderrMost is how much of what an attempt writes to standard error is kept, in bytes: its end. It is kept in memory,
+// and in a file if the attempt fails: its disk may be full, and that the reason.
 const stderrMost = 16 << 10
 
 // Stderr returns the file with the end of what the last failed attempt of a task wrote to standard error, which does
@@ -24,7 +24,7 @@ func (f Folders) allStderr() string { return filepath.Join(f.home(), "stderr") }
 func (e *Executor) keepStderr(p *process) {
 	a := p.attempt
 	to := e.cfg.Folders.Stderr(a.Stage, a.Index)
-	text := tail(p.stderr, stderrMost)
+	text := p.stderr()
 	if len(text) == 0 {
 		_ = os.Remove(to)
 		return
@@ -40,14 +40,4 @@ func (e *Executor) keepStderr(p *process) {
 	if err != nil {
 		_, _ = os.Remove(unborn), os.Remove(to) // an older failure's would mislead
 	}
-}
-
-// tail returns the last bytes of a file, most at most; nothing if it cannot be read, or is nil.
-func tail(f *os.File, most int64) []byte {
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	text, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
-	return text
 }
