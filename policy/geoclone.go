@@ -48,7 +48,7 @@ var geocloneEntry = Entry{
 	Source:  "Wang et al., GeoClone, section III",
 	Note: `Made for tasks that last minutes. As printed it decides every 5 s, and once for a task: slots that short tasks leave are idle until the next decision, and a task
 that started when slots were few gets no clone when they are idle. A recorded Montage of 619 tasks, most below a second, takes 225 s on 96 slots in eight cloud
-regions, against 204 s under flutter and 154 s under flutter+mantri; with slot=1s,tasks=unfinished it takes 162 s. Without a limit on attempts it keeps about half of
+regions, against 204 s under flutter and 155 s under flutter+mantri; with slot=1s,tasks=unfinished it takes 162 s. Without a limit on attempts it keeps about half of
 all slots busy with clones at any load: give copies. Costs of tasks=unfinished grow with all attempts that run.`,
 	Params: append([]Param{
 		{Name: "epsilon", Kind: Float, Default: "0.8", Min: 1e-3, Max: 1, Help: "fraction of the jobs that are served; also slackens the threshold of expected time"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/policy"
@@ -106,8 +107,12 @@ func (s *geoScale) run(ctx context.Context, o Options) (*report.Page, error) {
 	if err := o.each(ctx, steps); err != nil {
 		return nil, err
 	}
+	known := geoKnown
+	if o.Quick {
+		known = slices.Concat(geoKnown, geoQuickKnown)
+	}
 	page := &report.Page{
-		Name: "geoclone", Title: "Cloning tasks across sites", Known: geoKnown,
+		Name: "geoclone", Title: "Cloning tasks across sites", Known: known,
 		Intro: []string{
 			"Wang and others start the attempts of a task at several sites, those of the jobs that are nearest their end first. A figure's runs have one workload and one cluster, " +
 				"as in the paper, and other luck each; within a run all policies meet the same luck. Intervals are 95 %, over runs.",

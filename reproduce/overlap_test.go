@@ -54,3 +54,25 @@ func TestSurrogateMonthAtHighLoad(t *testing.T) {
 		}
 	}
 }
+
+// A mean within the tolerance whose interval is not is undecided, and the tolerance is 3 % for every policy.
+func TestLargeMeanClaim(t *testing.T) {
+	l := largeJobs{n: 50_000_000}
+	for _, c := range []struct {
+		mean, half float64
+		want       report.Verdict
+	}{
+		{16.28, 0.4, report.Holds}, {16.64, 0.1, report.Holds}, {16.64, 0.4, report.Undecided}, {16.9, 0.4, report.Undecided}, {17.5, 0.4, report.Fails},
+	} {
+		r := largeRun{policy: overlap.Policy{Kind: overlap.KLPS, K: 100}, published: 16.28}
+		for i := range r.batch {
+			// two values, so that the interval is as wide as asked for
+			d := c.half * math.Sqrt((batches-1)*batches) / 2.093 / math.Sqrt(batches)
+			r.batch[i].jobs, r.batch[i].flow = 1, c.mean+d*float64(1-i%2*2)
+		}
+		r.summary.Add(overlap.Completion{Job: overlap.Job{Map: 1}, Time: c.mean})
+		if got := l.claim(0.9, &r); got.Verdict != c.want {
+			t.Errorf("%v ± %v: %s, %s, want %s", c.mean, c.half, got.Measured, got.Verdict, c.want)
+		}
+	}
+}
