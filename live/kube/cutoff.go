@@ -2,8 +2,11 @@ package kube
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -26,8 +29,11 @@ type cutOff struct {
 }
 
 // cutting notes for how long attempts have run that are about to be ended, and tells of clones. Their pods are soon
-// gone, and without them a history would know no stragglers but those that no clone has overtaken.
-func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending []*corev1.Pod, now time.Time) {
+// gone, and without them a history would know no stragglers but those that no clone has overtaken. So that is
+// written beside the Job before the pods are ended, for the controller that remembers may be another one: at once, but
+// for Jobs so large that it would be much to write, which lose up to ten seconds of it if a controller dies. It tells
+// whether it is to be at once.
+func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending []*corev1.Pod, now time.Time) (atOnce bool) {
 	for i := range sights {
 		x := &sights[i]
 		if !slices.Contains(ending, x.pod) {
@@ -37,7 +43,12 @@ func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending 
 		if !x.begun.IsZero() {
 			ran = max(0, now.Sub(x.begun))
 		}
-		if s.cutAt(cutOff{x.ref, sched.Time(ran)}) && x.clone {
+		fresh := s.cutAt(cutOff{x.ref, sched.Time(ran)})
+		if fresh && ran > 0 {
+			s.winners.mark(x.index)
+			atOnce = tasksOf(job) <= winnersPerMap
+		}
+		if fresh && x.clone {
 			why := "the policy has ended it"
 			if at, _ := s.winners.find(ref{x.index, 0}); at < len(s.winners.all) && s.winners.all[at].index == x.index {
 				why = fmt.Sprintf("attempt %d finished first", s.winners.all[at].number)
@@ -48,6 +59,7 @@ func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending 
 				x.number, nameOfTask(job, x.index), ran.Round(time.Second), why)
 		}
 	}
+	return atOnce
 }
 
 // cutAt notes one, the first time that it is told to end.
@@ -70,8 +82,32 @@ func (s *state) cutBefore(sights []sight) {
 			continue
 		}
 		told := p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
-		if told.After(x.begun) {
-			s.cutAt(cutOff{x.ref, sched.Time(told.Sub(x.begun))})
+		if told.After(x.begun) && s.cutAt(cutOff{x.ref, sched.Time(told.Sub(x.begun))}) {
+			s.winners.mark(x.index)
 		}
 	}
 }
+
+const longestCut = 1e9 // seconds
+
+// cutCSV returns the lines of a part, as many as there is room for in bytes, "" if there are none.
+func (s *state) cutCSV(part, room int) string {
+	var text strings.Builder
+	out := csv.NewWriter(&text)
+	_ = out.Write(cutHeader)
+	lines := 0
+	for _, x := range s.cut {
+		if x.index/winnersPerMap != part || x.ran == 0 || (lines+2)*longestCutLine > room {
+			continue
+		}
+		lines++
+		_ = out.Write([]string{strconv.Itoa(x.index), strconv.Itoa(x.number), strconv.FormatFloat(x.ran.Seconds(), 'f', 3, 64)})
+	}
+	if out.Flush(); lines == 0 {
+		return ""
+	}
+	return text.String()
+}
+
+// longestCutLine is the length of a line: an index below mostTasks, an attempt's number, and seconds.
+const longestCutLine = len("999999,2147483647,1000000000.000\n")

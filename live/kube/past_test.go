@@ -120,6 +120,65 @@ func TestPastKeepsWhatClonesCutOff(t *testing.T) {
 	}
 }
 
+// So it is whenever the controller dies, and whatever has become of the straggler's pod by then: a controller that knows
+// it is followed by one that never saw the pod.
+func TestPastKeepsWhatAnEarlierControllerCutOff(t *testing.T) {
+	for restart := range 4 {
+		job := owned(testJob(4))
+		job.Annotations = map[string]string{PolicyAnnotation: "spark:quantile=0.5,min_runtime=1s"}
+		b := newBench(t, job)
+		at := func(step int, after time.Duration, done ...string) {
+			b.play(after, done...)
+			if step == restart {
+				b.restart()
+			}
+		}
+		at(-1, 0)
+		at(-1, 0)
+		at(-1, 5*time.Second, "0/0", "1/0")
+		at(0, 20*time.Second)
+		at(1, 20*time.Second)
+		at(2, 25*time.Second, "3/1") // which ends 3/0
+		pod := podName(b.job(), ref{3, 0})
+		for range 20 {
+			if !slices.ContainsFunc(b.pods(), func(p corev1.Pod) bool { return p.Name == pod }) {
+				break
+			}
+			b.endDeleted()
+			b.clock = b.clock.Add(time.Second)
+			if err := b.reconcile(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if slices.ContainsFunc(b.pods(), func(p corev1.Pod) bool { return p.Name == pod }) {
+			t.Fatalf("restart %d: the loser's pod stays", restart)
+		}
+		at(3, 60*time.Second)
+		at(-1, 70*time.Second, "2/0")
+		at(-1, 71*time.Second)
+		if cut := b.kept().Runs[0].Stages[0].Cut; !slices.Contains(cut, 25) {
+			t.Errorf("restart %d: cut off after %v, want 25 s among them", restart, cut)
+		}
+		m := &corev1.ConfigMap{}
+		if err := b.api.Get(context.Background(), client.ObjectKey{Namespace: "ns", Name: "job-winners"}, m); err != nil {
+			t.Fatal(err)
+		}
+		if text := m.Data[cutKey]; !strings.HasPrefix(text, "index,attempt,seconds\n") || !strings.Contains(text, "3,0,25.000\n") {
+			t.Errorf("restart %d: %q", restart, text)
+		}
+	}
+}
+
+// endDeleted lets pods that are being deleted end, as a kubelet does.
+func (b *bench) endDeleted() {
+	pods := b.pods()
+	for i := range pods {
+		if p := &pods[i]; p.DeletionTimestamp != nil && !terminal(p) {
+			b.finishPod(p, corev1.PodFailed)
+		}
+	}
+}
+
 // Of the histories those are kept to which something was added last.
 func TestPrune(t *testing.T) {
 	b := newBench(t, testJob(1))

@@ -148,7 +148,6 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	now := c.now()
 	sc := sceneOf(job, pods)
 	s.meet(sc.sights, now)
-	s.cutBefore(sc.sights)
 	t, err := tallyOf(job, sc, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
 	if err != nil {
 		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
@@ -156,12 +155,16 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	if at := deadlineOf(job, &t.status); at != nil && !t.ended {
 		s.comeBack(*at)
 	}
-	if err := c.loadWinners(ctx, job, &s.winners); err != nil {
+	if err := c.loadWinners(ctx, job, s); err != nil {
 		return err
 	}
+	s.cutBefore(sc.sights)
 	c.crown(job, s, t, sc.sights)
-	if err := c.saveWinners(ctx, job, s, t.ended, now); err != nil {
-		return err
+	queue := isQueue(job) && t.successes() > 0
+	if t.ended || suspended(job) || queue { // else when it is known who has lost to whom
+		if err := c.saveWinners(ctx, job, s, t.ended, now); err != nil {
+			return err
+		}
 	}
 	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
 		if conditionOf(&t.status, batchv1.JobComplete) != nil {
@@ -185,6 +188,9 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	switch {
 	case t.ended && t.success:
 		c.cutting(job, s, sc.sights, alive(pods), now)
+		if err := c.saveWinners(ctx, job, s, true, now); err != nil {
+			return err
+		}
 		return c.endLosers(ctx, job, t, pods)
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
 		return c.delete(ctx, alive(pods))
@@ -192,7 +198,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		s.run = nil
 		c.clones.drop(job.UID)
 		return c.end(ctx, alive(pods), "suspended", 0)
-	case isQueue(job) && t.successes() > 0: // who shares a queue ends by himself
+	case queue: // who shares a queue ends by himself
 		s.run = nil
 		return nil
 	}
@@ -204,7 +210,7 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	want, err := c.settingsOf(ctx, job, s)
 	if err != nil {
 		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
-		return nil
+		return c.saveWinners(ctx, job, s, false, now)
 	}
 	over := t.completed.or(t.failed)
 	if !isIndexed(job) {
@@ -219,7 +225,7 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		p, err := c.newPolicy(want.policy, want.law, want.resumable)
 		if err != nil {
 			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
-			return nil
+			return c.saveWinners(ctx, job, s, false, now)
 		}
 		if s.run, err = newRun(want, p, over, sc.sights); err != nil {
 			return err
@@ -236,11 +242,14 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 		s.comeBack(now)
 		return nil
 	}
+	losers, others := s.run.surplus(seats)
+	atOnce := c.cutting(job, s, sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
+	if err := c.saveWinners(ctx, job, s, atOnce, now); err != nil {
+		return err
+	}
 	if err := c.end(ctx, alive(sc.strays), "no-such-task", 0); err != nil {
 		return err
 	}
-	losers, others := s.run.surplus(seats)
-	c.cutting(job, s, sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
 	if err := c.end(ctx, podsOf(sc.sights, losers), lostSurplus, c.graceOf(job)); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // Which attempt won a task, and so whose result is the task's, is written where whoever reads the results finds it:
@@ -28,16 +31,25 @@ import (
 // mebibyte that an object may have.
 const winnersPerMap = 3000
 
+// mostInMap is how many bytes there may be in one, for the rest of the object has to fit in, too.
+const mostInMap = 1<<20 - 8<<10
+
 // winnersEvery is how often at most what is won is written, until the Job ends: the more there is to write the less
 // often.
 func winnersEvery(job *batchv1.Job) time.Duration {
 	return min(time.Second+time.Duration(tasksOf(job))*time.Millisecond, 10*time.Second)
 }
 
-// winnersKey is the data's only key: a CSV with a header.
-const winnersKey = "winners.csv"
+// Keys of the data: CSVs with a header. Where nothing was cut off there is only the first.
+const (
+	winnersKey = "winners.csv"
+	cutKey     = "cut.csv" // how long attempts ran that were ended: their pods are gone when the history is written
+)
 
-var winnersHeader = []string{"index", "attempt", "pod", "node"}
+var (
+	winnersHeader = []string{"index", "attempt", "pod", "node"}
+	cutHeader     = []string{"index", "attempt", "seconds"}
+)
 
 // winner is an attempt that has won.
 type winner struct {
@@ -95,10 +107,7 @@ func (c *reconciler) crown(job *batchv1.Job, s *state, t *tally, sights []sight)
 		if isIndexed(job) && w.has(x.index) || !w.add(winner{x.ref, x.pod.Name, x.node, x.pod.UID}) {
 			continue
 		}
-		if w.dirty == nil {
-			w.dirty, w.unsaved = sets.New[int](), sets.New[types.UID]()
-		}
-		w.dirty.Insert(x.index / winnersPerMap)
+		w.mark(x.index)
 		w.unsaved.Insert(x.pod.UID)
 		if x.clone {
 			c.events.Eventf(job, x.pod, corev1.EventTypeNormal, "CloneWon", "Commit", "attempt %d of %s, a clone, finished first", x.number, nameOfTask(job, x.index))
@@ -109,6 +118,14 @@ func (c *reconciler) crown(job *batchv1.Job, s *state, t *tally, sights []sight)
 	}
 }
 
+// mark notes that there is something to be written of an index.
+func (w *winners) mark(index int) {
+	if w.dirty == nil {
+		w.dirty, w.unsaved = sets.New[int](), sets.New[types.UID]()
+	}
+	w.dirty.Insert(index / winnersPerMap)
+}
+
 // counts tells whether a success is one of those that the status counts.
 func (t *tally) counts(job *batchv1.Job, x *sight) bool {
 	if isIndexed(job) {
@@ -117,19 +134,19 @@ func (t *tally) counts(job *batchv1.Job, x *sight) bool {
 	return slices.Contains(t.status.UncountedTerminatedPods.Succeeded, x.pod.UID)
 }
 
-// saveWinners writes what is won: at once if the Job ends, else not all the time. What the API server refuses for
+// saveWinners writes what is won and what was cut off: at once, or not all the time. What the API server refuses for
 // good is told once, and not tried again.
-func (c *reconciler) saveWinners(ctx context.Context, job *batchv1.Job, s *state, ends bool, now time.Time) error {
+func (c *reconciler) saveWinners(ctx context.Context, job *batchv1.Job, s *state, atOnce bool, now time.Time) error {
 	w := &s.winners
 	if !c.winners || w.off || w.dirty.Len() == 0 {
 		return nil
 	}
-	if next := w.written.Add(winnersEvery(job)); !ends && next.After(now) {
+	if next := w.written.Add(winnersEvery(job)); !atOnce && next.After(now) {
 		s.comeBack(next)
 		return nil
 	}
 	for _, part := range sets.List(w.dirty) {
-		err := c.writeWinners(ctx, job, w, part)
+		err := c.writeWinners(ctx, job, s, part)
 		switch {
 		case apierrors.IsForbidden(err), apierrors.IsInvalid(err), errors.Is(err, errNotOurs):
 			w.off = true
@@ -158,7 +175,7 @@ func winnersName(job *batchv1.Job, part int) string {
 	return name
 }
 
-func (c *reconciler) writeWinners(ctx context.Context, job *batchv1.Job, w *winners, part int) error {
+func (c *reconciler) writeWinners(ctx context.Context, job *batchv1.Job, s *state, part int) error {
 	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: winnersName(job, part)}}
 	err := c.client.Get(ctx, client.ObjectKeyFromObject(m), m)
 	if client.IgnoreNotFound(err) != nil {
@@ -170,7 +187,10 @@ func (c *reconciler) writeWinners(ctx context.Context, job *batchv1.Job, w *winn
 	m.Labels = with(m.Labels, WinnersLabel, job.Name)
 	m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	m.OwnerReferences[0].BlockOwnerDeletion = nil // nobody needs to wait for it
-	m.Data = map[string]string{winnersKey: w.csv(part)}
+	m.Data = map[string]string{winnersKey: s.winners.csv(part)}
+	if text := s.cutCSV(part, mostInMap-len(m.Data[winnersKey])); text != "" {
+		m.Data[cutKey] = text
+	}
 	if err != nil {
 		return c.client.Create(ctx, m)
 	}
@@ -193,14 +213,14 @@ func (w *winners) csv(part int) string {
 	return text.String()
 }
 
-// loadWinners reads what an earlier controller has written, once. A Job in which nothing has succeeded has none.
-func (c *reconciler) loadWinners(ctx context.Context, job *batchv1.Job, w *winners) error {
+// loadWinners reads what an earlier controller has written, once. A Job that has not started has nothing.
+func (c *reconciler) loadWinners(ctx context.Context, job *batchv1.Job, s *state) error {
+	w := &s.winners
 	if !c.winners || w.loaded || w.off {
 		return nil
 	}
 	parts := 0
-	if job.Status.Succeeded > 0 || job.Status.CompletedIndexes != "" ||
-		job.Status.UncountedTerminatedPods != nil && len(job.Status.UncountedTerminatedPods.Succeeded) > 0 {
+	if job.Status.StartTime != nil {
 		parts = (tasksOf(job) + winnersPerMap - 1) / winnersPerMap
 	}
 	for part := range parts {
@@ -215,19 +235,32 @@ func (c *reconciler) loadWinners(ctx context.Context, job *batchv1.Job, w *winne
 		if owner := metav1.GetControllerOf(m); owner == nil || owner.UID != job.UID {
 			continue
 		}
-		// what somebody has damaged is written anew
-		rows, _ := csv.NewReader(strings.NewReader(m.Data[winnersKey])).ReadAll()
-		for _, row := range rows[min(1, len(rows)):] {
-			if len(row) != len(winnersHeader) {
-				break
-			}
-			index, err := strconv.ParseUint(row[0], 10, 31)
-			number, err2 := strconv.ParseUint(row[1], 10, 31)
-			if errors.Join(err, err2) == nil && int(index)/winnersPerMap == part {
-				w.add(winner{ref: ref{int(index), int(number)}, pod: row[2], node: row[3]})
+		for r, row := range rowsOf(m.Data[winnersKey], winnersHeader, part) {
+			w.add(winner{ref: r, pod: row[2], node: row[3]})
+		}
+		for r, row := range rowsOf(m.Data[cutKey], cutHeader, part) {
+			if ran, err := strconv.ParseFloat(row[2], 64); err == nil && ran > 0 && ran <= longestCut {
+				s.cutAt(cutOff{r, sched.FromSeconds(ran)})
 			}
 		}
 	}
 	w.loaded = true
 	return nil
+}
+
+// rowsOf returns the rows of a CSV that are about attempts of a part. What somebody has damaged is written anew.
+func rowsOf(text string, header []string, part int) iter.Seq2[ref, []string] {
+	return func(yield func(ref, []string) bool) {
+		rows, _ := csv.NewReader(strings.NewReader(text)).ReadAll()
+		for _, row := range rows[min(1, len(rows)):] {
+			if len(row) != len(header) {
+				return
+			}
+			index, err := strconv.ParseUint(row[0], 10, 31)
+			number, err2 := strconv.ParseUint(row[1], 10, 31)
+			if errors.Join(err, err2) == nil && int(index)/winnersPerMap == part && !yield(ref{int(index), int(number)}, row) {
+				return
+			}
+		}
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // play lets pods that wait start, and those that are named, by index/attempt, succeed; then the controller looks at the Job until nothing follows.
@@ -142,7 +144,21 @@ func TestWinnersFit(t *testing.T) {
 		w.all = append(w.all, winner{ref: ref{999_999 / winnersPerMap * winnersPerMap, 10_000 + i}, pod: strings.Repeat("p", 63), node: strings.Repeat("n", 253)})
 	}
 	w.all = w.all[:winnersPerMap]
-	if n := len(w.csv(999_999 / winnersPerMap)); n > 1<<20-8<<10 || n < winnersPerMap*300 {
+	const part = 999_999 / winnersPerMap
+	n := len(w.csv(part))
+	if n > mostInMap || n < winnersPerMap*300 {
 		t.Errorf("%d bytes", n)
+	}
+	s := &state{}
+	for i := range 100_000 {
+		s.cut = append(s.cut, cutOff{ref{part * winnersPerMap, i}, sched.Time(longestCut * sched.Second)})
+	}
+	for _, taken := range []int{n, n / 2} {
+		if text := s.cutCSV(part, mostInMap-taken); taken+len(text) > mostInMap || strings.Count(text, "\n") < 1000 {
+			t.Errorf("beside %d bytes there are %d of what was cut off", taken, len(text))
+		}
+	}
+	if text := s.cutCSV(part-1, mostInMap); text != "" {
+		t.Errorf("a part in which nothing was cut off has %q", text)
 	}
 }
