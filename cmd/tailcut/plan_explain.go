@@ -76,6 +76,7 @@ func (f *explainFlags) run(stdin io.Reader, out, notes io.Writer) error {
 	}
 	printNotes(notes, said)
 	f.from.leftOut(stages, notes)
+	f.from.noteCut(stages, notes)
 	if len(stages) == 0 {
 		_, err := f.from.choose(nil)
 		return err

@@ -77,11 +77,11 @@ func (d durationsFrom) leftOut(stages []*history.Stage, notes io.Writer) {
 		longest, resolution = max(longest, st.LeftOut), max(resolution, st.Resolution)
 	}
 	if n := timedOut + cancelled; n > 0 {
-		fmt.Fprintf(notes, "tailcut: %s: %s left out, the longest after %s: %d timed out, %d cancelled; how long they would have taken is not known\n",
+		notice(notes, "%s: %s left out, the longest after %s: %d timed out, %d cancelled; how long they would have taken is not known",
 			d.name(), count(n, "attempt"), humanSeconds(longest), timedOut, cancelled)
 	}
 	if raised > 0 {
-		fmt.Fprintf(notes, "tailcut: %s: the log has whole seconds: %s shorter than %s count as that long\n", d.name(), count(raised, "duration"), humanSeconds(resolution))
+		notice(notes, "%s: the log has whole seconds: %s shorter than %s count as that long", d.name(), count(raised, "duration"), humanSeconds(resolution))
 	}
 }
 
@@ -96,6 +96,29 @@ func (d durationsFrom) note(st *history.Stage, cut *cutTail, notes io.Writer) {
 	if cut != nil {
 		notice(notes, "%s: nobody saw the longest end, which was cut off at %s: %.2g %% of attempts are longer, and are planned with %s on average; "+
 			"how long they are is not known", d.name(), humanSeconds(cut.Last), 100*cut.Share, humanSeconds(cut.Mean))
+	}
+}
+
+// noteCut tells what was done about attempts of a whole log that did not end.
+func (d durationsFrom) noteCut(stages []*history.Stage, notes io.Writer) {
+	attempts, in, longest := 0, 0, 0
+	for _, st := range stages {
+		if len(st.Censored) == 0 {
+			continue
+		}
+		attempts += len(st.Censored)
+		in++
+		if len(st.Succeeded) > 0 && slices.Max(st.Censored) > slices.Max(st.Seconds()) {
+			longest++
+		}
+	}
+	if attempts == 0 {
+		return
+	}
+	notice(notes, "%s: %s of %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
+		d.name(), count(attempts, "attempt"), count(in, "stage"))
+	if longest > 0 {
+		notice(notes, "%s: nobody saw the longest of %s end: how long they are is a guess; 'tailcut plan fork' tells which", d.name(), count(longest, "stage"))
 	}
 }
 
