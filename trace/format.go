@@ -16,23 +16,26 @@ type format struct {
 	name string
 	is   func(*sample) bool
 	read func(*reader) error
+	// whole tells whether the last line of a log is all there if nothing ends it; nil of formats that must be whole
+	// altogether. The sample is that of the first line.
+	whole func(s *sample, line []byte) bool
 }
 
 // formats in the order in which they are tried.
 var formats = []format{
-	{"rumen", isRumen, (*reader).rumen},
-	{"tpch", isTPCH, func(in *reader) error { return in.eachLine(in.tpchLine) }},
-	{"wfcommons", isWfCommons, (*reader).wfCommons},
-	{"jsonl", func(s *sample) bool { return s.line[0] == '{' }, func(in *reader) error { return in.eachLine(in.jsonLine) }},
-	{"csv", isCSV, (*reader).csvTable},
-	{"alibaba-v2017", isAlibaba2017, (*reader).alibaba2017},
-	{"alibaba-v2018", isAlibaba2018, (*reader).alibaba2018},
-	{"google-task-events", isGoogleTaskEvents, (*reader).googleTaskEvents},
-	{"google-job-events", isGoogleJobEvents, (*reader).googleJobEvents},
-	{"google-text-events", isGoogleTextEvents, (*reader).googleTextEvents},
-	{"swim", isSWIM, func(in *reader) error { return in.eachLine(in.swimLine) }},
-	{"coflow", isCoflow, func(in *reader) error { return in.eachLine(in.coflowLine) }},
-	{"tr", func(s *sample) bool { _, err := parseSeconds(s.text[0]); return err == nil }, func(in *reader) error { return in.eachLine(in.trLine) }},
+	{"rumen", isRumen, (*reader).rumen, wholeJSON},
+	{"tpch", isTPCH, func(in *reader) error { return in.eachLine(in.tpchLine) }, wholeJSON},
+	{"wfcommons", isWfCommons, (*reader).wfCommons, nil},
+	{"jsonl", func(s *sample) bool { return s.line[0] == '{' }, func(in *reader) error { return in.eachLine(in.jsonLine) }, nil},
+	{"csv", isCSV, (*reader).csvTable, nil},
+	{"alibaba-v2017", isAlibaba2017, (*reader).alibaba2017, wholeRow},
+	{"alibaba-v2018", isAlibaba2018, (*reader).alibaba2018, wholeRow},
+	{"google-task-events", isGoogleTaskEvents, (*reader).googleTaskEvents, wholeRow},
+	{"google-job-events", isGoogleJobEvents, (*reader).googleJobEvents, wholeRow},
+	{"google-text-events", isGoogleTextEvents, (*reader).googleTextEvents, wholeText},
+	{"swim", isSWIM, func(in *reader) error { return in.eachLine(in.swimLine) }, nil},
+	{"coflow", isCoflow, func(in *reader) error { return in.eachLine(in.coflowLine) }, nil},
+	{"tr", func(s *sample) bool { _, err := parseSeconds(s.text[0]); return err == nil }, func(in *reader) error { return in.eachLine(in.trLine) }, nil},
 }
 
 // formatOf returns the format of a file that begins so, nil if it is none.

@@ -61,7 +61,7 @@ type whole struct{ plain io.Reader }
 func (w whole) Read(p []byte) (int, error) {
 	n, err := w.plain.Read(p)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the compressed data end too early: the file was cut short")
+		err = errShort
 	}
 	return n, err
 }
@@ -72,6 +72,7 @@ type reader struct {
 	set   Importer // without zero values
 	lines *bufio.Reader
 	long  []byte // a line longer than the buffer of lines
+	end   *tail  // nil of what must be whole
 	line  uint32 // number of the current line, from 0
 	most  int    // tasks in all
 	names *names
@@ -87,16 +88,28 @@ func newReader(name string, most int, set Importer) *reader {
 // read takes the format from the beginning.
 func (in *reader) read() error {
 	head, err := in.lines.Peek(sampleSize)
-	if err != nil && !errors.Is(err, io.EOF) {
+	s := newSample(head)
+	var f *format
+	if s != nil {
+		f = formatOf(s)
+	}
+	short := errors.Is(err, errShort) && f != nil && f.whole != nil
+	if err != nil && !errors.Is(err, io.EOF) && !short {
 		return fmt.Errorf("%s: %w", in.w.Name, err)
 	}
-	if s := newSample(head); s != nil {
-		f := formatOf(s)
+	if s != nil {
 		if f == nil {
 			return fmt.Errorf("%s: expected one of the formats %s; it begins with %q", in.w.Name, formatNames(), abridged(s.line))
 		}
+		if f.whole != nil {
+			in.end = &tail{from: in.lines, whole: func(line []byte) bool { return f.whole(s, line) }}
+			in.lines = bufio.NewReaderSize(in.end, 1<<18)
+		}
 		if err := f.read(in); err != nil {
 			return err
+		}
+		if in.end != nil && in.end.cut != nil {
+			in.w.Notes = append(in.w.Notes, fmt.Sprintf("%s:%d: %v: it ends too early, and what stands before is used", in.w.Name, in.end.lines+1, in.end.cut))
 		}
 	}
 	if len(in.w.Jobs) == 0 {

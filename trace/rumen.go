@@ -63,6 +63,12 @@ func (in *reader) rumen() error {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) && number > 0 {
+			if in.end.cut == nil {
+				in.end.cut = errors.New("expected more of a JSON object, found the end of the file")
+			}
+			break // of the job that the file ends in there is only a part
+		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			in.line = count.before(math.MaxInt64)
 		}
