@@ -12,7 +12,7 @@ import (
 
 var (
 	rounds       = flag.Int("rounds", 1, "how often TestSlowNode runs each Job")
-	slowTasks    = flag.Int("slow-tasks", 24, "tasks of each Job of TestSlowNode, of which half run at once")
+	slowTasks    = flag.Int("slow-tasks", 24, "tasks of each Job of TestSlowNode, of which 12 run at once")
 	slowTask     = flag.String("slow-task", "5s", "how long such a task takes on a node that is not slow")
 	slowPolicies = flag.String("slow-policies", "", "policies that TestSlowNode measures beside the default, separated by blanks")
 )
@@ -43,7 +43,7 @@ func TestSlowNode(t *testing.T) {
 		for i, x := range cases {
 			for k := range policies {
 				at := (round + k) % len(policies)
-				w := work{name: fmt.Sprintf("slow-%d-%d-%d", i, at, round), tasks: *slowTasks, parallelism: *slowTasks / 2, policy: policies[at], takes: *slowTask, slow: x.slow}
+				w := work{name: fmt.Sprintf("slow-%d-%d-%d", i, at, round), tasks: *slowTasks, parallelism: 12, policy: policies[at], takes: *slowTask, slow: x.slow}
 				start := time.Now()
 				c.begin(w)
 				c.wait(w.name, "complete", 10*time.Minute)
