@@ -18,12 +18,16 @@ var manifests string
 
 // inManifests are the flags that the Deployment has unless the command line says otherwise.
 var inManifests = [][2]string{
-	{"leader-election-namespace", "tailcut-system"},
-	{"history-namespace", "tailcut-system"},
+	{"leader-election-namespace", ownHome},
+	{"history-namespace", ownHome},
 	{"clone-priority-class", ownClass},
 	{"metrics-address", ":8443"},
 	{"probe-address", ":8081"},
 }
+
+// ownHome is the namespace that the manifests bring along. One of another name is somebody else's, with all that is in
+// it: whoever deletes what the manifests name must not delete that.
+const ownHome = "tailcut-system"
 
 // ownClass is the priority class that the manifests bring along; one of another name is somebody else's.
 const ownClass = "tailcut-expendable"
@@ -31,7 +35,7 @@ const ownClass = "tailcut-expendable"
 // deployment is what the manifests are made from. Args are quoted for YAML.
 type deployment struct {
 	Home, Namespace, History, Class, Image string
-	OwnClass, Winners, Nodes               bool
+	OwnHome, OwnClass, Winners, Nodes      bool
 	MetricsPort, ProbePort                 int // 0 for none
 	Args                                   []string
 }
@@ -58,7 +62,7 @@ func printManifests(out io.Writer, flags *pflag.FlagSet, image string) error {
 		Home: said("leader-election-namespace"), Namespace: said("namespace"), History: said("history-namespace"),
 		Class: said("clone-priority-class"), Image: quoted(image), Winners: said("winners") == "true", Nodes: said("lost-node-after") != "0s",
 	}
-	d.OwnClass = d.Class == ownClass
+	d.OwnHome, d.OwnClass = d.Home == ownHome, d.Class == ownClass
 	if d.Home == "" {
 		return fmt.Errorf("--leader-election-namespace: the manifests need a namespace: the controller runs in it, two of which one leads")
 	}

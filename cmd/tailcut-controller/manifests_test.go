@@ -75,7 +75,7 @@ func TestManifests(t *testing.T) {
 func TestManifestsOfOneNamespace(t *testing.T) {
 	all, text := manifestsOf(t, "--namespace", "team", "--history-namespace", "kept", "--leader-election-namespace", "ours", "--clone-priority-class", "low",
 		"--probe-address", "0", "--winners=false", "--lost-node-after=0")
-	want := []string{"Namespace ours", "ServiceAccount tailcut-controller ours", "Role tailcut-controller-jobs team", "RoleBinding tailcut-controller-jobs team",
+	want := []string{"ServiceAccount tailcut-controller ours", "Role tailcut-controller-jobs team", "RoleBinding tailcut-controller-jobs team",
 		"Role tailcut-controller ours", "RoleBinding tailcut-controller ours", "Role tailcut-controller-history kept", "RoleBinding tailcut-controller-history kept",
 		"NetworkPolicy tailcut-controller ours", "PodDisruptionBudget tailcut-controller ours", "Deployment tailcut-controller ours"}
 	if got := named(all); !slices.Equal(got, want) {
@@ -91,6 +91,102 @@ func TestManifestsOfOneNamespace(t *testing.T) {
 	for _, name := range named(all) {
 		if strings.Contains(name, "history") || strings.Contains(name, "metrics") || strings.Contains(name, "Priority") {
 			t.Error(name)
+		}
+	}
+}
+
+// object is what the tests look at of how manifests refer to each other.
+type object struct {
+	Kind     string
+	Metadata struct{ Name, Namespace string }
+	RoleRef  struct{ Kind, Name string } `yaml:"roleRef"`
+	Subjects []struct{ Kind, Name, Namespace string }
+	Rules    []struct {
+		Resources, Verbs []string
+		URLs             []string `yaml:"nonResourceURLs"`
+	}
+	Spec struct {
+		PodSelector struct {
+			MatchLabels map[string]string `yaml:"matchLabels"`
+		} `yaml:"podSelector"`
+		Selector struct {
+			MatchLabels map[string]string `yaml:"matchLabels"`
+		}
+		Template struct {
+			Metadata struct{ Labels map[string]string }
+			Spec     struct {
+				ServiceAccountName string `yaml:"serviceAccountName"`
+				Containers         []struct{ Args []string }
+			}
+		}
+	}
+}
+
+// All that the manifests refer to is among them, or is every cluster's. With --namespace no right to what is in
+// namespaces goes beyond that one and the controller's own. And the controller takes the flags that its Deployment has.
+func TestManifestsFit(t *testing.T) {
+	for _, args := range [][]string{
+		nil, {"--namespace=team"}, {"--namespace=team", "--metrics-address=:9", "--history-namespace=kept", "--leader-election-namespace=ours"},
+		{"--namespace=tailcut-system", "--history-namespace=", "--clone-priority-class=low", "--winners=false", "--lost-node-after=0"},
+	} {
+		_, text := manifestsOf(t, args...)
+		var all []object
+		there := map[string]bool{"ClusterRole system:auth-delegator ": true}
+		for part := range strings.SplitSeq(text, "\n---\n") {
+			var o object
+			if err := yaml.Unmarshal([]byte(part), &o); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, o)
+			there[o.Kind+" "+o.Metadata.Name+" "+o.Metadata.Namespace] = true
+		}
+		d := all[len(all)-1]
+		labels := d.Spec.Template.Metadata.Labels
+		fits := func(selector map[string]string) bool {
+			for k, v := range selector {
+				if labels[k] != v {
+					return false
+				}
+			}
+			return len(selector) > 0
+		}
+		for _, o := range all {
+			name := o.Kind + " " + o.Metadata.Name
+			wide := slices.Contains([]string{"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding"}, o.Kind)
+			if wide == (o.Metadata.Namespace != "") {
+				t.Errorf("%q: %s is in namespace %q", args, name, o.Metadata.Namespace)
+			}
+			if ref := o.RoleRef; ref.Kind != "" {
+				in := o.Metadata.Namespace
+				if ref.Kind == "ClusterRole" {
+					in = ""
+				}
+				if !there[ref.Kind+" "+ref.Name+" "+in] {
+					t.Errorf("%q: %s refers to %s %s", args, name, ref.Kind, ref.Name)
+				}
+			}
+			for _, s := range o.Subjects {
+				if !there[s.Kind+" "+s.Name+" "+s.Namespace] {
+					t.Errorf("%q: %s is for %s %s in %s", args, name, s.Kind, s.Name, s.Namespace)
+				}
+			}
+			for _, r := range o.Rules {
+				if o.Kind == "ClusterRole" && args != nil && !slices.Equal(r.Resources, []string{"nodes"}) && r.URLs == nil {
+					t.Errorf("%q: %s gives a right to %v everywhere", args, name, r.Resources)
+				}
+			}
+			if o.Kind == "NetworkPolicy" && !fits(o.Spec.PodSelector.MatchLabels) || (o.Kind == "PodDisruptionBudget" || o.Kind == "Deployment") && !fits(o.Spec.Selector.MatchLabels) {
+				t.Errorf("%q: %s does not select the controller", args, name)
+			}
+		}
+		if d.Kind != "Deployment" || !there["ServiceAccount "+d.Spec.Template.Spec.ServiceAccountName+" "+d.Metadata.Namespace] {
+			t.Errorf("%q: %s runs as %q", args, d.Kind, d.Spec.Template.Spec.ServiceAccountName)
+		}
+		if _, again := manifestsOf(t, d.Spec.Template.Spec.Containers[0].Args...); again != text {
+			t.Errorf("%q: with the Deployment's flags there are other manifests", args)
+		}
+		if !strings.Contains(text, "kind: Namespace\n") != slices.Contains(args, "--leader-election-namespace=ours") {
+			t.Errorf("%q: the manifests bring a namespace along that is not theirs, or lack their own", args)
 		}
 	}
 }
