@@ -19,7 +19,7 @@ import (
 
 // Metrics name Jobs of nobody, but tell how busy a cluster is. At an address that other machines reach they are served
 // over HTTPS, to whoever the API server knows by a bearer token and lets get /metrics. controller-runtime's own filter
-// does the same; it needs the libraries of the API server.
+// does the same; it needs the libraries of the API server (docs/decisions/0021).
 
 // metricsOptions says how metrics are served at an address: as they are on loopback, else with TLS and authorisation.
 func metricsOptions(address string) server.Options {
