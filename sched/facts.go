@@ -246,7 +246,9 @@ func (c *Core) end(row int32, useful bool) {
 	v := &c.view
 	v.unlink(row)
 	a := &v.attempts[row]
-	a.started, a.waiting = v.since(a), false
+	if a.waiting {
+		a.started, a.waiting = v.now, false
+	}
 	job := &v.jobs[v.stages[a.stage].Job]
 	if spent := v.now - a.started; useful {
 		job.Fruitful += spent

@@ -164,12 +164,12 @@ type Attempt struct {
 	Machine    MachineID
 	Number     uint32  // attempts of the task launched before this one
 	Clone      bool    // launched while another attempt of the task was running
+	Waiting    bool    // it has not begun, see Core.WaitToBegin
 	Started    Time    // when it began; now while it is Waiting
 	From       float64 // fraction of the work it began with: what it was to go on from, or less if it has reported less
 	Progress   float64 // fraction of the task's work done at ProgressAt, as last reported; From before the first report
 	ProgressAt Time
 	Rate       float64 // fraction per second since ProgressAt if the driver told, else 0
-	Waiting    bool    // it was launched and has not begun, see Core.WaitToBegin
 }
 
 // attempt is the row of an attempt. Attempts end in any order, so that in a large cluster each event meets a row that

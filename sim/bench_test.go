@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/dist"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -38,6 +39,11 @@ type usage struct {
 
 // measure runs a policy once, as `tailcut simulate` does, and says what it took.
 func measure(tb testing.TB, w *trace.Workload, machines int, spec string) usage {
+	return measureWaiting(tb, w, machines, spec, nil)
+}
+
+// measureWaiting is measure where attempts wait before they begin.
+func measureWaiting(tb testing.TB, w *trace.Workload, machines int, spec string, wait dist.Law) usage {
 	tb.Helper()
 	p, err := policy.New(spec, 1)
 	if err != nil {
@@ -50,7 +56,7 @@ func measure(tb testing.TB, w *trace.Workload, machines int, spec string) usage 
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	o := sim.Options{Machines: machines, Limits: sched.DefaultLimits(), Seed: 1, Progress: sim.Progress{Exact: progress}}
+	o := sim.Options{Machines: machines, Limits: sched.DefaultLimits(), Seed: 1, Progress: sim.Progress{Exact: progress}, Wait: wait}
 	start := processorTime(tb)
 	res, err := sim.Run(context.Background(), w, p, o)
 	took := processorTime(tb) - start
@@ -124,9 +130,11 @@ func TestNoAllocationPerEvent(t *testing.T) {
 	for _, tasks := range []int{1, 100} {
 		w := workload(t, 200_000/tasks, tasks, 1_000)
 		for _, spec := range known("fifo", "spark", "srew") {
-			u := measure(t, w, 1_000, spec)
-			if perEvent := float64(u.mallocs) / float64(u.events); perEvent > 0.01 {
-				t.Errorf("%s, %d tasks a job: %.4f allocations per event (%d in %d), want at most 0.01", spec, tasks, perEvent, u.mallocs, u.events)
+			for _, wait := range []dist.Law{nil, dist.Uniform{Lo: 0, Hi: 9}} {
+				u := measureWaiting(t, w, 1_000, spec, wait)
+				if perEvent := float64(u.mallocs) / float64(u.events); perEvent > 0.01 {
+					t.Errorf("%s, %d tasks a job, waits %v: %.4f allocations per event (%d in %d), want at most 0.01", spec, tasks, wait, perEvent, u.mallocs, u.events)
+				}
 			}
 		}
 	}
