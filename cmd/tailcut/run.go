@@ -77,7 +77,7 @@ func (e *engine) start(ctx context.Context) error {
 	}
 	e.Policy = canonical
 	if e.notice != "" {
-		notice(e.cmd.ErrOrStderr(), "%s", e.notice)
+		notice(e.cmd.ErrOrStderr(), "warning: %s", e.notice)
 	}
 	if e.cloud != nil {
 		return e.startCloud(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -96,6 +97,11 @@ func (f *workloadFlags) load(ctx context.Context, arg string, stdin io.Reader, s
 		}
 		for _, note := range l.w.Notes {
 			notice(stderr, "%s", note)
+		}
+		for _, law := range l.w.Laws {
+			if math.IsInf(law.Mean(), 1) {
+				notice(stderr, "warning: %s: the mean of %s is infinite: means of what is drawn from it change with the seed, however many tasks there are", l.w.Name, law)
+			}
 		}
 		return l.w, nil
 	}
