@@ -66,8 +66,7 @@ func (s *overlapStudy) print(w io.Writer, format string) error {
 	case "csv":
 		return r.printCSV(w)
 	}
-	t := newTable("policy", "mean flow", "median", "p99", "max", "slowdown", "times the lower bound")
-	alignRight(t, 2, 7)
+	t := newNumbers("policy", "mean flow", "median", "p99", "max", "slowdown", "times the lower bound")
 	for _, f := range r.Results {
 		t.AppendRow(table.Row{f.Policy, orDash(f.MeanFlow, humanSeconds), orDash(f.MedianFlow, humanSeconds), orDash(f.P99Flow, humanSeconds),
 			orDash(f.MaxFlow, humanSeconds), orDash(f.MeanSlowdown, ratio), orDash(f.Relative, ratio)})

@@ -21,8 +21,7 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 	if a.flags.quantile > 0 {
 		header = append(header, fmt.Sprintf("%g %% done by", 100*a.flags.quantile))
 	}
-	t := newTable(header...)
-	alignRight(t, 2, len(header))
+	t := newNumbers(header...)
 	base := a.now.Outcome
 	row := func(what string, o plan.Outcome, quantile string) {
 		latency := humanSeconds(o.Latency)

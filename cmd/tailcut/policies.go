@@ -167,6 +167,13 @@ func alignRight(t table.Writer, first, last int) {
 	t.SetColumnConfigs(right)
 }
 
+// newNumbers makes a table whose first column names what the figures in the others are of.
+func newNumbers(header ...any) table.Writer {
+	t := newTable(header...)
+	alignRight(t, 2, len(header))
+	return t
+}
+
 // kindNames are the kinds of parameters for programs.
 var kindNames = map[policy.Kind]string{
 	policy.Float: "number", policy.Int: "integer", policy.Span: "duration", policy.Bool: "boolean", policy.Choice: "choice",

@@ -244,8 +244,7 @@ func (s *simulation) table() table.Writer {
 	if s.Cells[0].Deadlines > 0 {
 		header = append(header, "deadlines met")
 	}
-	t := newTable(header...)
-	alignRight(t, 2, len(header))
+	t := newNumbers(header...)
 	for k := range s.policies {
 		t.AppendRow(s.row(k))
 	}

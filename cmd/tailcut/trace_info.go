@@ -103,8 +103,7 @@ func traceTotals(all []traceInfo) table.Writer {
 	if all[0].Machines > 0 {
 		header = append(header, "load on "+count(all[0].Machines, "machine"))
 	}
-	t := newTable(header...)
-	alignRight(t, 2, len(header))
+	t := newNumbers(header...)
 	for k := range all {
 		i := &all[k]
 		row := table.Row{i.Workload, i.Jobs, i.Stages, i.Tasks, i.Edges, humanSeconds(i.WorkSeconds), humanSeconds(i.FirstArrivalSeconds),
