@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tailcut/tailcut/live"
@@ -58,6 +60,7 @@ type Executor struct {
 	paths map[string]string // of programs that were looked up; the keeper's
 
 	descriptors int // above which none is taken for another attempt
+	crowd       *crowd
 
 	patience time.Duration // that Close has with what was killed
 
@@ -94,6 +97,15 @@ func New(cfg Config) (*Executor, error) {
 		e.guard.close()
 		return nil, err
 	}
+	each := threadsOfArray
+	if cfg.Work.MapReduce != nil {
+		each = threadsOfAttempt
+	}
+	limit, used := processLimit(), 0
+	if limit < math.MaxInt {
+		used = userThreads()
+	}
+	e.crowd = newCrowd(limit, used, each)
 	return e, nil
 }
 
@@ -217,7 +229,7 @@ func (e *Executor) spawn(p *process) error {
 	if p.killed() {
 		return errKilled
 	}
-	err := e.held()
+	err := cmp.Or(e.held(), e.crowd.room())
 	if err != nil {
 		return err
 	}
@@ -268,6 +280,7 @@ func (e *Executor) begin(p *process) {
 		e.finish(p, 127, err.Error(), nil)
 		return
 	}
+	e.crowd.running++
 	if e.cfg.Timeout > 0 {
 		p.timers = append(p.timers, time.AfterFunc(e.cfg.Timeout, func() { p.kill(byTimeout) }))
 	}
@@ -287,6 +300,7 @@ func (e *Executor) begin(p *process) {
 // ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
 func (e *Executor) ended(p *process) {
 	exit, note := p.reap()
+	e.crowd.running--
 	switch p.killer() {
 	case byNobody:
 		if exit != 0 {
@@ -322,6 +336,9 @@ func (e *Executor) judge(p *process, exit int, note string) string {
 			return cut(text)
 		}
 	}
+	if exit == 128+int(syscall.SIGKILL) {
+		note = e.crowd.killed(note)
+	}
 	if said != "" {
 		note += ": " + cut(said)
 	}
@@ -342,6 +359,9 @@ func (e *Executor) conclude(p *process, exit int, note string) {
 		if err := e.complete(p); err != nil {
 			p.verdict, exit, note = unfinished(err), 1, err.Error()
 		}
+	}
+	if exit != 0 && p.killer() == byNobody {
+		e.crowdedOut(p, exit)
 	}
 	if exit != 0 && p.killer() == byNobody && !p.verdict.short && p.verdict.kind != sched.AttemptDoomed {
 		if said, ok := e.fullDisk(note); ok {

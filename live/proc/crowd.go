@@ -1,0 +1,80 @@
+package proc
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// What an attempt starts needs processes, too, and a shell that finds none ends with a status like any other. So not
+// more attempts run at once than leave each some processes below the user's limit, and an attempt that fails while the
+// limit is near, or says that it could not fork, may have failed for that reason.
+
+const (
+	threadsOfArray   = 4  // that a command and its children are expected to need
+	threadsOfAttempt = 10 // that a map/reduce attempt is, with its threads and commands
+	threadsSpare     = 10 // that engine and guard may still begin
+)
+
+// crowd knows how many processes the user may have.
+type crowd struct {
+	limit   int
+	each    int // threads of an attempt
+	most    int // attempts at once
+	running int // that have begun and not ended; the keeper's
+	oom     atomic.Int64
+}
+
+func newCrowd(limit, used, each int) *crowd {
+	c := &crowd{limit: limit, each: each, most: math.MaxInt}
+	if limit < math.MaxInt {
+		c.most = max(1, (limit-used-threadsSpare)/each)
+	}
+	c.oom.Store(int64(oomKills()))
+	return c
+}
+
+// room returns an error if another attempt would leave too few processes for what the others start.
+func (c *crowd) room() error {
+	if c.running < c.most {
+		return nil
+	}
+	return fmt.Errorf("%d processes for each of %d attempts are more than ulimit -u %d leaves: %w", c.each, c.running+1, c.limit, syscall.EAGAIN)
+}
+
+// couldNotFork are what shells and Go say that find no process, thread or memory, in lower case.
+var couldNotFork = []string{
+	"cannot fork", "can't fork", "fork: ", "fork failed", "failed to create new os thread", "newosproc", "can't create new process",
+	"resource temporarily unavailable", "cannot allocate memory", "runtime: out of memory",
+}
+
+// short tells whether an attempt that has failed may have found no process, or no memory for one, by what it said last
+// and by how many processes there are.
+func (c *crowd) short(said []byte) bool {
+	text := strings.ToLower(string(said[max(0, len(said)-4096):]))
+	for _, s := range couldNotFork {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return c.limit < math.MaxInt && c.limit-userThreads() < c.each
+}
+
+// killed adds to what is said of an attempt that somebody killed that it was the kernel, for want of memory.
+func (c *crowd) killed(note string) string {
+	if now := int64(oomKills()); c.oom.Swap(now) < now {
+		return note + " by the kernel, for want of memory"
+	}
+	return note
+}
+
+// crowdedOut judges an attempt that failed by itself by whether it may have lacked processes.
+func (e *Executor) crowdedOut(p *process, exit int) {
+	if exit < 128 && p.verdict.kind != sched.AttemptDoomed && !p.verdict.short && e.crowd.short(p.stderr()) {
+		p.verdict.short = true
+	}
+}

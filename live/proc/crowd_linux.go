@@ -1,0 +1,70 @@
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// processLimit returns how many processes and threads the user may have at once (ulimit -u). It does not bind root.
+func processLimit() int {
+	var limit syscall.Rlimit
+	if os.Geteuid() == 0 || syscall.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil {
+		return math.MaxInt
+	}
+	return int(min(limit.Cur, math.MaxInt))
+}
+
+// userThreads counts the processes of the user and their threads, as far as they can be seen.
+func userThreads() (n int) {
+	uid := strconv.Itoa(os.Getuid())
+	paths, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		mine, threads := false, 0
+		for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), ":")
+			switch fields := strings.Fields(value); {
+			case name == "Uid" && len(fields) > 0:
+				mine = fields[0] == uid
+			case name == "Threads" && len(fields) > 0:
+				threads, _ = strconv.Atoi(fields[0])
+			}
+		}
+		if mine {
+			n += threads
+		}
+	}
+	return n
+}
+
+// oomKills returns how many processes of the cgroup that this process is in the kernel has killed for want of memory; 0
+// if that cannot be known.
+func oomKills() (n int) {
+	data, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		group, ok := strings.CutPrefix(line, "0::")
+		if !ok {
+			continue
+		}
+		events, _ := os.ReadFile(filepath.Join("/sys/fs/cgroup", group, "memory.events"))
+		if i := strings.Index(string(events), "oom_kill "); i >= 0 {
+			_, _ = fmt.Sscan(string(events[i+len("oom_kill "):]), &n)
+		}
+	}
+	return n
+}
