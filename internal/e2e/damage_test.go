@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tailcut/tailcut/trace"
 )
 
 // records cuts a journal into its magic and its records, each with its frame; what is torn at the end is one more.
@@ -113,7 +115,7 @@ var harms = []struct {
 			return nil
 		}
 		version := []string{"tailcut.journal/v1", "tailcut.journal/v2", "tailcut.journal/v99", "", "v\u001b[2J"}[draw.IntN(5)]
-		all[1] = framed(bytes.Replace(all[1][12:], []byte("tailcut.journal/v3"), []byte(version), 1))
+		all[1] = framed(bytes.Replace(all[1][12:], []byte(trace.JournalSchema), []byte(version), 1))
 		return slices.Concat(all...)
 	}},
 	{"empty", func(*rand.Rand, []byte, []byte) []byte { return []byte{} }},
