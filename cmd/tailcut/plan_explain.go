@@ -19,7 +19,8 @@ import (
 const (
 	explainTasks   = 10   // fewer say too little about a tail
 	explainSaving  = 0.05 // share of the latency: less is a light tail
-	explainR2      = 0.5  // more is data skew
+	explainR2      = 0.5  // more is data skew, ...
+	explainSpread  = 1.5  // if some task read so many times the median
 	explainSlow    = 2.0  // times the median is slow
 	explainSlowMin = 3    // so many slow tasks at least, ...
 	explainOnHost  = 0.8  // ... and this share of them on one host, make it the host's fault ...
@@ -158,7 +159,7 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 		e.verdict, e.why = lightTail, fmt.Sprintf("clones save less than %s, the resolution of the log", humanSeconds(st.Resolution))
 	case slow && host.Slow >= explainSlowMin && float64(host.Slow) >= explainOnHost*float64(host.Of) && host.Share <= explainOfHost:
 		e.verdict, e.why = slowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, hosts[host.Host])
-	case slow && e.hasSkew && e.skew.R2 >= explainR2:
+	case slow && e.hasSkew && e.skew.R2 >= explainR2 && e.skew.Spread >= explainSpread:
 		e.verdict, e.why = dataSkew, fmt.Sprintf("data skew: bytes read explain %.0f %% of the variance, rank correlation %.2f", 100*e.skew.R2, e.skew.Rank)
 	case !(saved >= explainSaving):
 		e.verdict, e.why = lightTail, fmt.Sprintf("light tail: %.3g times the median; clones save %.1f %% for no more machine time",

@@ -14,6 +14,8 @@ type Skew struct {
 	// Rank is Spearman's rank correlation, -1 to 1, with mean ranks for ties. It does not mind the shape of the
 	// dependence.
 	Rank float64
+	// Spread is the most bytes that an attempt read, as a multiple of the median; +Inf if that is 0.
+	Spread float64
 }
 
 // Skew compares bytes and durations of the attempts that succeeded; ok is false if the log does not tell the bytes, or
@@ -30,7 +32,8 @@ func (s *Stage) Skew() (k Skew, ok bool) {
 	if math.IsNaN(r) || math.IsNaN(rank) { // values so large that their squares are infinite
 		return Skew{}, false
 	}
-	return Skew{R2: math.Pow(max(0, r), 2), Rank: rank}, true
+	slices.Sort(bytes)
+	return Skew{R2: math.Pow(max(0, r), 2), Rank: rank, Spread: bytes[len(bytes)-1] / bytes[len(bytes)/2]}, true
 }
 
 // varies tells whether values differ. Their variance does not: the mean of equal values may miss them by its rounding.

@@ -12,28 +12,28 @@ import (
 
 // The trace file of Nextflow (-with-trace): columns parted by tabs, of which the user chooses some, in words (1m 2.5s)
 // or raw (milliseconds).
-//
-// Stage is the process, or the name without what is in brackets; Task is task_id. A retry has a task_id of its own and
-// the name of the task that failed: it is a further attempt of that. A row that cannot be read is passed over and
-// counted. The duration is realtime, else
-// complete minus start, else the column duration, which has the wait in the queue in it. Tasks that a resumed run took
-// from its cache count as they ran then.
+//  Stage is the process, or the name without what is in brackets; Task is task_id, or without that the number of the
+// hash in the file, from 0. A retry has a task_id and a hash of its own and the name, or the tag, of the task that
+// failed: it is a further attempt of that. A row that cannot be read is passed over and counted. The duration is
+// realtime, else complete minus start, else the column duration, which has the wait in the queue in it. Tasks that a
+// resumed run took from its cache count as they ran then.
 
 type nextflow struct {
 	names    names
+	hashes   map[string]int         // task by hash, where there is no task_id
 	attempts map[int]int            // by task
 	failed   map[nextflowName][]int // tasks whose last attempt failed
 	t        table
 	a        Attempt
 
-	id, name, tag, process, status, realtime, start, complete, duration, attempt, host, readBytes int
+	id, hash, name, tag, process, status, realtime, start, complete, duration, attempt, host, readBytes int
 }
 
 // nextflowName is what a task and its retries have in common.
 type nextflowName struct{ stage, name string }
 
 func newNextflow() *nextflow {
-	return &nextflow{names: names{}, attempts: map[int]int{}, failed: map[nextflowName][]int{}}
+	return &nextflow{names: names{}, hashes: map[string]int{}, attempts: map[int]int{}, failed: map[nextflowName][]int{}}
 }
 
 // nextflowHead recognises the names of columns.
@@ -72,11 +72,11 @@ func (n *nextflow) header() error {
 	t := &n.t
 	n.id, n.name, n.process, n.status = t.find("task_id"), t.find("name"), t.find("process"), t.find("status")
 	n.realtime, n.start, n.complete, n.duration = t.find("realtime"), t.find("start"), t.find("complete"), t.find("duration")
-	n.tag = t.find("tag")
+	n.tag, n.hash = t.find("tag"), t.find("hash")
 	n.attempt, n.host, n.readBytes = t.find("attempt"), t.find("hostname"), t.find("rchar", "read_bytes")
 	switch {
-	case n.id < 0 || n.status < 0:
-		return t.lacks("the columns task_id and status")
+	case n.id < 0 && n.hash < 0 || n.status < 0:
+		return t.lacks("the columns task_id, or hash, and status")
 	case n.realtime < 0 && n.duration < 0 && (n.start < 0 || n.complete < 0):
 		return t.lacks("the column realtime, or start and complete, or duration")
 	}
@@ -85,9 +85,9 @@ func (n *nextflow) header() error {
 
 func (n *nextflow) line(emit emit) error {
 	t := &n.t
-	id, err := strconv.Atoi(string(t.cell(n.id)))
-	if err != nil || id < 0 {
-		return t.expected(n.id, "a whole number")
+	id, err := n.task()
+	if err != nil {
+		return err
 	}
 	n.a = Attempt{Task: id, Stage: n.stage(), Host: n.names.keep(t.cell(n.host))}
 	switch string(t.cell(n.status)) {
@@ -115,6 +115,25 @@ func (n *nextflow) line(emit emit) error {
 	}
 	n.a.InputBytes, _ = size(t.cell(n.readBytes))
 	return emit(&n.a)
+}
+
+// task is what the row calls its task.
+func (n *nextflow) task() (int, error) {
+	t := &n.t
+	if n.id < 0 {
+		hash := string(t.cell(n.hash))
+		id, known := n.hashes[hash]
+		if !known {
+			id = len(n.hashes)
+			n.hashes[hash] = id
+		}
+		return id, nil
+	}
+	id, err := strconv.Atoi(string(t.cell(n.id)))
+	if err != nil || id < 0 {
+		return 0, t.expected(n.id, "a whole number")
+	}
+	return id, nil
 }
 
 // number finds the task that the row is an attempt of, and which attempt.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -148,6 +149,32 @@ func TestNextflowRetries(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, all, unwritten); err != nil || len(said) > 0 || diff != "" {
 		t.Errorf("%q, %v\n%s", said, err, diff)
+	}
+}
+
+// What Nextflow 22.10 itself wrote, of 14 tasks of which the third failed once, and of one that waited for them; and the
+// columns that tell the same without task_id and name.
+func TestNextflowOfItsOwn(t *testing.T) {
+	for _, file := range []string{"testdata/nextflow-22.10.txt", "testdata/nextflow-22.10-hash.txt"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, said, err := readNotes(string(text))
+		if err != nil || len(said) > 0 {
+			t.Fatal(file, err, said)
+		}
+		tasks := map[string]map[int]int{"WORK": {}, "JOIN": {}}
+		retried := 0
+		for _, a := range all {
+			tasks[a.Stage][a.Task]++
+			if a.Number == 1 {
+				retried++
+			}
+		}
+		if len(all) != 16 || len(tasks["WORK"]) != 14 || len(tasks["JOIN"]) != 1 || retried != 1 {
+			t.Errorf("%s: %d attempts, %d retried: %v", file, len(all), retried, tasks)
+		}
 	}
 }
 
