@@ -25,8 +25,8 @@ func (s seconds) String() string { return strconv.FormatFloat(float64(s), 'g', -
 // between are bounds of a figure.
 type between [2]seconds
 
-// columns are those of a CSV: the bounds of a figure, or of one that was played what holds it with a confidence of 95
-// %. nil stands for a figure that was not rounded.
+// columns are those of a CSV: the bounds of a figure, or what holds one that was played with a confidence of 95 %. nil
+// stands for a figure that was not rounded.
 func (b *between) columns(figure, standardError seconds) []string {
 	if b == nil {
 		b = &between{figure - 1.96*standardError, figure + 1.96*standardError}

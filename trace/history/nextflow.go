@@ -12,7 +12,8 @@ import (
 
 // The trace file of Nextflow (-with-trace): columns parted by tabs, of which the user chooses some, in words (1m 2.5s)
 // or raw (milliseconds).
-//  Stage is the process, or the name without what is in brackets; Task is task_id, or without that the number of the
+//
+// Stage is the process, or the name without what is in brackets; Task is task_id, or without that the number of the
 // hash in the file, from 0. A retry has a task_id and a hash of its own and the name, or the tag, of the task that
 // failed: it is a further attempt of that. A row that cannot be read is passed over and counted. The duration is
 // realtime, else complete minus start, else the column duration, which has the wait in the queue in it. Tasks that a
