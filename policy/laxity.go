@@ -11,8 +11,9 @@ package policy
 //	  else: what has not begun is killed too
 //	a job that not even an attempt of the shortest duration could save goes behind all others, or is given up (late=kill)
 //
-// A job that goes behind all others is still helped: its slow attempts are replaced by the same rule, in slots that no
-// waiting task needs.
+// A job that goes behind all others is still helped, in slots that neither a waiting task nor a job that may be saved
+// needs: it aims at the earliest end that its tasks can be almost sure of, so that a deadline missed by a little stays
+// one. Else a tighter deadline would make a job slower.
 //
 // A task with an attempt that stands still is judged like one that reports, see silence.go; so is one that has not
 // reported since it was launched. Where nothing is known of the durations yet, what will be late gets one clone.
@@ -210,7 +211,12 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		killAllBut(v, act, t, best, sched.Replaced)
 		return
 	}
-	for fresh < want && v.CloneRoom() > v.Pending() && v.AttemptRoom(t) > 0 {
+	others := v.Pending()
+	missed := p.missed(v, v.JobOf(t))
+	if missed {
+		others += p.again.len()
+	}
+	for fresh < want && v.CloneRoom() > others && v.AttemptRoom(t) > 0 {
 		must(act, t, p.machine(v, t), from, sched.Straggling)
 		fresh++
 	}
@@ -222,7 +228,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		must(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 	} else if row.Started == v.Now() {
 		p.young.push(best)
-	} else if v.AttemptRoom(t) > 0 {
+	} else if v.AttemptRoom(t) > 0 && !missed {
 		p.again.push(t)
 	}
 }
@@ -242,10 +248,37 @@ func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float6
 		}
 		lost = true
 	}
-	if p.slow(v, t, end, from) {
+	if lost || p.missed(v, j) {
+		n = p.hurry(v, t, end, from)
+	}
+	if n == 0 && p.slow(v, t, end, from) {
 		n = 1
 	}
 	return n, lost
+}
+
+// missed tells whether a job cannot meet its deadline and goes on nevertheless.
+func (p *laxity) missed(v *sched.View, j sched.JobID) bool {
+	return v.Job(j).Deadline < sched.Never && !p.deadlines.has(int(j))
+}
+
+// hurry returns how many other attempts a task of a job without hope should have: all that it may have if it will be
+// done later than they would be, but for a chance of epsilon.
+func (p *laxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float64) int {
+	law := p.lawOf(v, v.Task(t).Stage)
+	switch {
+	case p.most <= 2:
+		return p.most - 1
+	case law == nil && p.patience(t) > 1:
+		return 0
+	case law == nil:
+		return 1
+	}
+	soon := law.Quantile(-math.Expm1(math.Log(p.epsilon) / float64(p.most-1)))
+	if end <= later(v.Now()+p.launch, (1-from)*soon*p.patience(t)) {
+		return 0
+	}
+	return p.most - 1
 }
 
 // laxityPatience is how many attempts of a task may be killed for being slow before each one doubles what slow means:
@@ -269,13 +302,16 @@ func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float6
 	} else if judging == 0 {
 		judging = laxityJudge
 	}
-	rest := 1 - from
-	if int(t) < len(p.dismissed) {
-		if more := int(p.dismissed[t]) - laxityPatience; more > 0 {
-			rest *= math.Ldexp(1, more)
-		}
-	}
+	rest := (1 - from) * p.patience(t)
 	return (end - v.Now()).Seconds() > rest*p.stages.of(s).nu.of(law, (p.launch.Seconds()+judging)/(1-from))
+}
+
+// patience returns how many times as long as else an attempt of a task must take to be slow.
+func (p *laxity) patience(t sched.TaskID) float64 {
+	if int(t) >= len(p.dismissed) {
+		return 1
+	}
+	return math.Ldexp(1, max(0, int(p.dismissed[t])-laxityPatience))
 }
 
 // dismiss kills an attempt for being slow.
