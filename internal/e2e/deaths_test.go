@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -40,6 +41,8 @@ var ends = []struct {
 		time.Sleep(time.Duration(a.draw.IntN(30)) * time.Millisecond)
 		_ = e.cmd.Process.Kill()
 	}},
+	{"guard stopped, KILL", func(a *attack, e *engine) { a.unguard(e, syscall.SIGSTOP) }},
+	{"guard killed, later KILL", func(a *attack, e *engine) { a.unguard(e, syscall.SIGKILL) }},
 	{"group", func(_ *attack, e *engine) { _ = syscall.Kill(-e.cmd.Process.Pid, syscall.SIGKILL) }},
 	{"all", func(a *attack, _ *engine) { a.killAll() }},
 }
@@ -121,6 +124,30 @@ func (a *attack) die(most int, g *ground, tell func(string)) (deaths int) {
 		a.wrong("no end after %d engines", a.engines)
 	}
 	return deaths
+}
+
+// unguard does something to the guard, and kills the engine once it has seen to its guard, at which it looks ten times a
+// second.
+func (a *attack) unguard(e *engine, how syscall.Signal) {
+	before, _ := a.processes()
+	for _, pid := range before {
+		_ = syscall.Kill(pid, how)
+	}
+	if e.within(150 * time.Millisecond) { // it may take a moment until the guard has stopped
+		return
+	}
+	for {
+		guards, _ := a.processes()
+		well := slices.ContainsFunc(guards, func(pid int) bool {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			_, state, _ := bytes.Cut(stat, []byte(") "))
+			return (how == syscall.SIGSTOP || !slices.Contains(before, pid)) && len(state) > 0 && state[0] != 'T'
+		})
+		if well || e.within(5*time.Millisecond) {
+			break
+		}
+	}
+	_ = e.cmd.Process.Kill()
 }
 
 // await waits for a random instant in the life of an engine, on occasion for the last ones. It tells whether the engine still lives.

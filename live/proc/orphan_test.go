@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,13 +64,13 @@ func marked(run string) (n int) {
 	return n
 }
 
-// When the engine is killed, all that it started is gone within a second: what left its group, what ignores signals, what is stopped.
-func TestEngineKilled(t *testing.T) {
+// startEngine starts a process that is engine.
+func startEngine(t *testing.T, run string) *exec.Cmd {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := fmt.Sprintf("orphans-%d", os.Getpid())
 	cmd := exec.Command(self, "engine", t.TempDir(), run)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -81,6 +83,13 @@ func TestEngineKilled(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the engine said %q, %v", line, err)
 	}
+	return cmd
+}
+
+// When the engine is killed, all that it started is gone within a second: what left its group, what ignores signals, what is stopped.
+func TestEngineKilled(t *testing.T) {
+	run := fmt.Sprintf("orphans-%d", os.Getpid())
+	cmd := startEngine(t, run)
 	if n := marked(run); n < 6 {
 		t.Errorf("%d processes run, want at least 6", n)
 	}
@@ -125,13 +134,68 @@ func TestCarries(t *testing.T) {
 	}
 }
 
-// Somebody may kill the guard. The run has ended well all the same.
+// Somebody may kill the guard. Another one takes its place, and the run ends well.
 func TestGuardKilled(t *testing.T) {
 	r := newRig(t, nil, "true")
 	r.win(0, 0, 0)
-	if err := r.guard.cmd.Process.Kill(); err != nil {
+	pid := func() int {
+		r.guard.mu.Lock()
+		defer r.guard.mu.Unlock()
+		return r.guard.pid
+	}
+	first := pid()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the end of the guard", patience, func() bool { return !runs(r.guard.cmd.Process.Pid) })
+	eventually(t, "another guard", patience, func() bool { return pid() != first && pid() != 0 && runs(pid()) })
 	r.close()
+}
+
+// Whoever stops or kills the guard and then, a little later, the engine leaves no process of the run.
+func TestGuardThenEngine(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"stopped": syscall.SIGSTOP, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			run := fmt.Sprintf("guard-%s-%d", name, os.Getpid())
+			cmd := startEngine(t, run)
+			guards := guardsOf(run)
+			if len(guards) != 1 {
+				t.Fatalf("guards: %v", guards)
+			}
+			if err := syscall.Kill(guards[0], signal); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "a guard that is well", patience, func() bool {
+				now := guardsOf(run)
+				return len(now) == 1 && (signal == syscall.SIGKILL) == (now[0] != guards[0]) && stateOf(now[0]) != 'T'
+			})
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // killed
+			eventually(t, "the end of all", patience, func() bool { return marked(run) == 0 && len(guardsOf(run)) == 0 })
+		})
+	}
+}
+
+// guardsOf returns the guards of a run.
+func guardsOf(run string) (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range dirs {
+		args, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(args), "\x00guard\x00"+run+"/") {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// stateOf returns a letter for what a process does, as ps does; T for one that is stopped.
+func stateOf(pid int) byte {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if at := strings.LastIndexByte(string(text), ')'); err == nil && at+2 < len(text) {
+		return text[at+2]
+	}
+	return 0
 }
