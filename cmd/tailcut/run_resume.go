@@ -12,6 +12,7 @@ import (
 
 	"github.com/tailcut/tailcut/live"
 	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -176,6 +177,12 @@ func (e *engine) adapt(run *live.Run, asked []byte) error {
 	if e.complete() && run.State() != sched.JobSucceeded {
 		return fmt.Errorf("%s: holds a finished result, and the run in %s has not finished; name another --output, or replace both with --force",
 			e.out, privateDir)
+	}
+	if e.cloud == nil && e.complete() { // those in stores say themselves whose they are
+		if m, err := mapreduce.ReadManifest(e.manifest()); err == nil && m.Run != run.Header.Run {
+			return fmt.Errorf("%s: holds the finished result of run %s and, in %s, the journal of run %s; name another --output, or replace both with --force",
+				e.out, m.Run, privateDir, run.Header.Run)
+		}
 	}
 	if bytes.Equal(run.Header.Command, asked) {
 		return nil
