@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -133,21 +135,38 @@ func (a *attack) unguard(e *engine, how syscall.Signal) {
 	for _, pid := range before {
 		_ = syscall.Kill(pid, how)
 	}
-	if e.within(150 * time.Millisecond) { // it may take a moment until the guard has stopped
-		return
-	}
-	for {
+	for ended := e.within(150 * time.Millisecond); ; ended = e.within(5 * time.Millisecond) {
+		if ended { // by itself, and the guard may have been stopped just after that: then only we can help it
+			a.note("the engine ended before")
+			for _, pid := range before {
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+			}
+			return
+		}
 		guards, _ := a.processes()
-		well := slices.ContainsFunc(guards, func(pid int) bool {
-			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			_, state, _ := bytes.Cut(stat, []byte(") "))
-			return (how == syscall.SIGSTOP || !slices.Contains(before, pid)) && len(state) > 0 && state[0] != 'T'
-		})
-		if well || e.within(5*time.Millisecond) {
-			break
+		if slices.ContainsFunc(guards, func(pid int) bool { return (how == syscall.SIGSTOP || !slices.Contains(before, pid)) && !stops(pid) }) {
+			_ = e.cmd.Process.Kill()
+			return
 		}
 	}
-	_ = e.cmd.Process.Kill()
+}
+
+// stops tells whether a process has stopped or is about to: on a busy machine that may take longer than any time set for it.
+func stops(pid int) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(status)) {
+		if mask, found := strings.CutPrefix(line, "ShdPnd:"); found {
+			if pending, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64); err != nil || pending&(1<<(syscall.SIGSTOP-1)) != 0 {
+				return true
+			}
+		}
+	}
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return len(threads) == 0 || slices.ContainsFunc(threads, func(path string) bool {
+		stat, _ := os.ReadFile(path)
+		_, state, _ := bytes.Cut(stat, []byte(") "))
+		return len(state) > 0 && state[0] == 'T'
+	})
 }
 
 // await waits for a random instant in the life of an engine, on occasion for the last ones. It tells whether the engine still lives.
