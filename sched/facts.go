@@ -74,7 +74,7 @@ func (c *Core) apply(f *Event) {
 		}
 	case JobRetried:
 		job := &v.jobs[f.Job]
-		if began := job.Unfinished == 0; job.State == JobBroken || job.State == JobStopped && began {
+		if began := job.Stages > 0 && v.stages[job.FirstStage].State == StageClosed; job.State == JobBroken || job.State == JobStopped && began {
 			c.retry(f.Job)
 		}
 	case TimerFired: // told from the clock in Advance
