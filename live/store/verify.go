@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tailcut/tailcut/mapreduce"
 )
@@ -58,10 +58,14 @@ func (o *Output) Verify(ctx context.Context, seen func(done, total int64)) (*map
 // look reads what is in the place of each entry. Folders, which a local run lists, are none in a store.
 func (o *Output) look(ctx context.Context, m *mapreduce.Manifest, seen func(done, total int64)) ([]mapreduce.Entry, error) {
 	_, total := m.Count()
-	var done atomic.Int64
+	var lock sync.Mutex // objects are read beside each other, and seen is told of one at a time
+	var done int64
 	tell := func(n int64) {
 		if seen != nil {
-			seen(done.Add(n), total)
+			lock.Lock()
+			defer lock.Unlock()
+			done += n
+			seen(done, total)
 		}
 	}
 	found := slices.Clone(m.Parts)
