@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Bootstrap is Algorithm 1 of the paper, literally: the fork at the k-th smallest of n values drawn from the sample,
@@ -15,13 +15,13 @@ import (
 // baseline by definition.
 type Bootstrap struct {
 	theorem *Theorem1
-	sample  *dist.Empirical
+	sample  *laws.Empirical
 	rounds  int
 	seed    uint64
 }
 
 // NewBootstrap returns the evaluator that repeats the sampling rounds >= 2 times; the paper's m, there 1000.
-func NewBootstrap(sample *dist.Empirical, tasks, rounds int, seed uint64) (*Bootstrap, error) {
+func NewBootstrap(sample *laws.Empirical, tasks, rounds int, seed uint64) (*Bootstrap, error) {
 	t, err := NewTheorem1(sample, tasks)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (b *Bootstrap) EvaluateEach(policies []Policy) ([]Outcome, error) {
 	for round := range b.rounds {
 		key := scatter(b.seed) ^ scatter(uint64(round)+1)
 		for i := range values {
-			values[i] = dist.Sample(b.sample, uniform(key, 0, i))
+			values[i] = laws.Sample(b.sample, uniform(key, 0, i))
 		}
 		slices.Sort(values)
 		for j, p := range policies {

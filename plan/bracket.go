@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Bracket evaluates single forks and time-outs for a sample with more distinct values than can be summed over. It
@@ -23,7 +23,7 @@ import (
 // All other terms grow with the durations, and so does all that a time-out does. So the bounds hold for every law, and
 // are as near as the values are. A job that is done later has later quantiles, so that these are bounded alike.
 type Bracket struct {
-	law       *dist.Empirical
+	law       *laws.Empirical
 	low, high *Exact
 	baseline  Outcome
 	step      float64
@@ -31,11 +31,11 @@ type Bracket struct {
 
 // NewBracket rounds a sample to at most most >= 16 values: neighbours that differ by no more than a share of the larger
 // or of the median, which is as small as the number allows.
-func NewBracket(l *dist.Empirical, tasks, most int) (*Bracket, error) {
+func NewBracket(l *laws.Empirical, tasks, most int) (*Bracket, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}
-	b := &Bracket{law: l, baseline: Outcome{Latency: dist.Max(l, tasks).Mean(), Cost: l.Mean()}}
+	b := &Bracket{law: l, baseline: Outcome{Latency: laws.Max(l, tasks).Mean(), Cost: l.Mean()}}
 	down, up, step := bothWays(l, most)
 	b.step = step
 	var err error
@@ -50,7 +50,7 @@ func NewBracket(l *dist.Empirical, tasks, most int) (*Bracket, error) {
 func (b *Bracket) Step() float64 { return b.step }
 
 // bothWays rounds a sample to the least and to the largest value of each cell.
-func bothWays(l *dist.Empirical, most int) (down, up *dist.Empirical, step float64) {
+func bothWays(l *laws.Empirical, most int) (down, up *laws.Empirical, step float64) {
 	median := max(l.Quantile(0.5), math.SmallestNonzeroFloat64)
 	value := func(i int) float64 { v, _, _ := l.Value(i); return v }
 	d := l.Distinct()
@@ -88,8 +88,8 @@ func bothWays(l *dist.Empirical, most int) (down, up *dist.Empirical, step float
 }
 
 // counted is the law of values that come from one.
-func counted(values []float64, counts []int) *dist.Empirical {
-	l, err := dist.NewEmpiricalCounts(values, counts)
+func counted(values []float64, counts []int) *laws.Empirical {
+	l, err := laws.NewEmpiricalCounts(values, counts)
 	if err != nil {
 		panic("plan: values of a sample: " + err.Error())
 	}
@@ -181,7 +181,7 @@ func (b *Bracket) QuantileBounds(r Rule, u float64) (low, high float64, err erro
 		return 0, 0, err
 	}
 	if p.Baseline() {
-		at := dist.Max(b.law, b.low.tasks).Quantile(u)
+		at := laws.Max(b.law, b.low.tasks).Quantile(u)
 		return at, at, nil
 	}
 	if low, err = b.low.LatencyQuantile(p, u); err != nil {

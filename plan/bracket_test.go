@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // The bounds hold the figures of the sample itself, of every policy, and the cells are as small as they are said to be.
@@ -25,7 +25,7 @@ func TestBracketHoldsTheSample(t *testing.T) {
 			for i := range values {
 				values[i] = draw(rng)
 			}
-			l, err := dist.NewEmpirical(values)
+			l, err := laws.NewEmpirical(values)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestBracketHoldsTheSample(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d := b.high.law.(*dist.Empirical).Distinct(); d > 16 {
+				if d := b.high.law.(*laws.Empirical).Distinct(); d > 16 {
 					t.Errorf("%s: %d values", name, d)
 				}
 				grid := exact(t, l, tasks).Grid(3)
@@ -63,7 +63,7 @@ func TestBracketIsNear(t *testing.T) {
 	for i := range values {
 		values[i] = math.Exp(rng.NormFloat64())
 	}
-	l, err := dist.NewEmpirical(values)
+	l, err := laws.NewEmpirical(values)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // One task of exponential duration per stage: the sum is Erlang's.
 func TestChainErlang(t *testing.T) {
-	stage := Work{Tasks: 1, Law: dist.Exponential{Mu: 1}, Deadline: 12}
+	stage := Work{Tasks: 1, Law: laws.Exponential{Mu: 1}, Deadline: 12}
 	sum, term := 0.0, 1.0
 	for k := 1; k <= 4; k++ {
 		got, within, err := ChainPoCD([]Work{stage, stage, stage, stage}[:k], make([]int, k))
@@ -28,14 +28,14 @@ func TestChainErlang(t *testing.T) {
 
 // Isolated jobs of up to three stages, the first running.
 func TestChainAgainstSimulation(t *testing.T) {
-	pareto := dist.Pareto{Alpha: 1.5, Xm: 120}
+	pareto := laws.Pareto{Alpha: 1.5, Xm: 120}
 	for i, c := range []struct {
 		stages []Work
 		clones []int
 	}{
 		{[]Work{{Tasks: 10, Law: pareto, Deadline: 800}, {Tasks: 3, Law: pareto}}, []int{2, 1}},
-		{[]Work{{Tasks: 10, Law: pareto, Deadline: 900, Elapsed: 100, Progress: 0.5, Launch: 5}, {Tasks: 3, Law: dist.Uniform{Lo: 50, Hi: 200}},
-			{Tasks: 1, Law: dist.Lognormal{Mu: 4, Sigma: 1}}}, []int{1, 0, 1}},
+		{[]Work{{Tasks: 10, Law: pareto, Deadline: 900, Elapsed: 100, Progress: 0.5, Launch: 5}, {Tasks: 3, Law: laws.Uniform{Lo: 50, Hi: 200}},
+			{Tasks: 1, Law: laws.Lognormal{Mu: 4, Sigma: 1}}}, []int{1, 0, 1}},
 	} {
 		const jobs = 100_000
 		rng := rand.New(rand.NewPCG(5, uint64(i)))
@@ -57,7 +57,7 @@ func TestChainAgainstSimulation(t *testing.T) {
 }
 
 func TestChainAtTheEnds(t *testing.T) {
-	w := Work{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 500}
+	w := Work{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 500}
 	if got, within, err := ChainPoCD([]Work{w}, []int{1}); got != w.PoCD(1) || within != 0 || err != nil {
 		t.Errorf("one stage: %g ± %g, %v, want %g", got, within, err, w.PoCD(1))
 	}
@@ -73,7 +73,7 @@ func TestChainAtTheEnds(t *testing.T) {
 		t.Errorf("too short for two stages: %g ± %g, %v", got, within, err)
 	}
 	// Atoms: 100 s and 100 s are within 201 s for sure.
-	sure := Work{Tasks: 7, Law: dist.Deterministic{Value: 100}, Deadline: 201}
+	sure := Work{Tasks: 7, Law: laws.Deterministic{Value: 100}, Deadline: 201}
 	if got, within, err := ChainPoCD([]Work{sure, sure}, []int{0, 0}); math.Abs(got-1) > within || within > 1e-12 || err != nil {
 		t.Errorf("deterministic stages: %g ± %g, %v", got, within, err)
 	}
@@ -83,7 +83,7 @@ func TestChainAtTheEnds(t *testing.T) {
 }
 
 func BenchmarkChain(b *testing.B) {
-	w := Work{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 800}
+	w := Work{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 800}
 	for b.Loop() {
 		if p, _, err := ChainPoCD([]Work{w, w}, []int{1, 1}); err != nil || !(p > 0) {
 			b.Fatal(p, err)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Chronos are the three ways of Xu, Alamro, Lan and Subramaniam, "Chronos: A Unifying Optimization Framework for
@@ -14,7 +14,7 @@ import (
 // done first are killed. What the paper says of (tmin/t)^β is said here of the survival of any law.
 type Chronos struct {
 	Tasks    int      // N >= 1
-	Law      dist.Law // of one attempt's duration, seconds
+	Law      laws.Law // of one attempt's duration, seconds
 	Deadline float64  // D, seconds from the start of the job
 	Detect   float64  // τ_est, seconds, from 0 to D
 	Kill     float64  // τ_kill, seconds, at least Detect
@@ -84,12 +84,12 @@ func (c Chronos) PoCD(s Strategy, clones int) float64 {
 func (c Chronos) MachineTime(s Strategy, clones int) float64 {
 	n, r := float64(c.Tasks), float64(clones)
 	if s == ChronosClone {
-		return n * (r*c.Kill + dist.Min(c.Law, clones+1).Mean())
+		return n * (r*c.Kill + laws.Min(c.Law, clones+1).Mean())
 	}
 	var other, straggler float64
 	late := c.Law.Survival(c.Deadline)
 	if late < 1 {
-		onTime, err := dist.Truncate(c.Law, 0, c.Deadline)
+		onTime, err := laws.Truncate(c.Law, 0, c.Deadline)
 		if err != nil {
 			return math.NaN() // a law of durations that are negative
 		}
@@ -102,7 +102,7 @@ func (c Chronos) MachineTime(s Strategy, clones int) float64 {
 	if s == ChronosRestart {
 		straggler += c.first(clones)
 	} else {
-		straggler += (1 - c.Progress) * dist.Min(c.Law, clones+1).Mean()
+		straggler += (1 - c.Progress) * laws.Min(c.Law, clones+1).Mean()
 	}
 	return n * ((1-late)*other + late*straggler)
 }
@@ -117,7 +117,7 @@ func (c Chronos) first(clones int) float64 {
 	// The integrand has corners where an attempt can first be done, and where the straggler can.
 	corners := []float64{0, left}
 	end := c.Law.InvSurvival(0) - c.Detect
-	atoms := dist.Atoms(c.Law)
+	atoms := laws.Atoms(c.Law)
 	for _, a := range atoms {
 		corners = append(corners, a.Value, a.Value-c.Detect)
 	}
@@ -138,7 +138,7 @@ func (c Chronos) first(clones int) float64 {
 		last = corner
 	}
 	if math.IsInf(end, 1) {
-		if dist.Min(c.Law, clones+1).Mean() == end {
+		if laws.Min(c.Law, clones+1).Mean() == end {
 			return end
 		}
 		beyond(last, last, alive, add)

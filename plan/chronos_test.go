@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 var strategies = []Strategy{ChronosClone, ChronosRestart, ChronosResume}
 
 // .854, .763 and .981 at N=10, tmin=1, β=1.5, D=4, τ_est=1.2, r=1, φ=.3.
 func TestChronosGolden(t *testing.T) {
-	c := Chronos{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 1}, Deadline: 4, Detect: 1.2, Kill: 2, Progress: 0.3}
+	c := Chronos{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 1}, Deadline: 4, Detect: 1.2, Kill: 2, Progress: 0.3}
 	for s, want := range map[Strategy]string{ChronosClone: "0.854", ChronosRestart: "0.763", ChronosResume: "0.981"} {
 		if got := fmt.Sprintf("%.3f", c.PoCD(s, 1)); got != want {
 			t.Errorf("%v: PoCD %s, want %s", s, got, want)
@@ -25,7 +25,7 @@ func TestChronosGolden(t *testing.T) {
 // The closed forms for Pareto, where there are some.
 func TestChronosClosedForms(t *testing.T) {
 	const beta, tmin, phi = 1.7, 2.0, 0.3
-	c := Chronos{Tasks: 10, Law: dist.Pareto{Alpha: beta, Xm: tmin}, Deadline: 9, Detect: 3, Kill: 5, Progress: phi}
+	c := Chronos{Tasks: 10, Law: laws.Pareto{Alpha: beta, Xm: tmin}, Deadline: 9, Detect: 3, Kill: 5, Progress: phi}
 	late := math.Pow(tmin/9, beta)
 	other := beta * math.Pow(tmin, beta) * (math.Pow(tmin, 1-beta) - math.Pow(9, 1-beta)) / ((beta - 1) * (1 - late))
 	for r := range 4 {
@@ -43,7 +43,7 @@ func TestChronosClosedForms(t *testing.T) {
 		t.Errorf("restart without clones: %g s, want %g", got, want)
 	}
 	heavy := c
-	heavy.Law = dist.Pareto{Alpha: 0.6, Xm: tmin}
+	heavy.Law = laws.Pareto{Alpha: 0.6, Xm: tmin}
 	for _, s := range strategies {
 		if got := heavy.MachineTime(s, 0); !math.IsInf(got, 1) {
 			t.Errorf("%v: %g s of a law without a mean", s, got)
@@ -56,14 +56,14 @@ func TestChronosClosedForms(t *testing.T) {
 
 // Isolated jobs, 100,000 of each kind.
 func TestChronosAgainstSimulation(t *testing.T) {
-	sample, err := dist.NewEmpirical([]float64{10, 12, 13, 15, 20, 30, 48, 90})
+	sample, err := laws.NewEmpirical([]float64{10, 12, 13, 15, 20, 30, 48, 90})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range []Chronos{
-		{Tasks: 8, Law: dist.Pareto{Alpha: 2.5, Xm: 1}, Deadline: 4, Detect: 1.2, Kill: 2, Progress: 0.3},
+		{Tasks: 8, Law: laws.Pareto{Alpha: 2.5, Xm: 1}, Deadline: 4, Detect: 1.2, Kill: 2, Progress: 0.3},
 		{Tasks: 4, Law: sample, Deadline: 40, Detect: 15, Kill: 20, Progress: 0.2},
-		{Tasks: 3, Law: dist.Uniform{Lo: 1, Hi: 5}, Deadline: 4, Detect: 1, Kill: 1.5, Progress: 0.2},
+		{Tasks: 3, Law: laws.Uniform{Lo: 1, Hi: 5}, Deadline: 4, Detect: 1, Kill: 1.5, Progress: 0.2},
 	} {
 		for _, s := range strategies {
 			for _, r := range []int{0, 2} {
@@ -83,7 +83,7 @@ func TestChronosAgainstSimulation(t *testing.T) {
 // error.
 func simulateChronos(c Chronos, s Strategy, clones, jobs int, seed uint64) (met, mean, deviation float64) {
 	rng := rand.New(rand.NewPCG(seed, uint64(s)))
-	draw := func() float64 { return dist.Sample(c.Law, rng.Float64()) }
+	draw := func() float64 { return laws.Sample(c.Law, rng.Float64()) }
 	least := func(n int) float64 {
 		x := math.Inf(1)
 		for range n {
@@ -124,7 +124,7 @@ func simulateChronos(c Chronos, s Strategy, clones, jobs int, seed uint64) (met,
 }
 
 func TestChronosBest(t *testing.T) {
-	c := Chronos{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 1}, Deadline: 4, Detect: 1.2, Kill: 2, Progress: 0.3}
+	c := Chronos{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 1}, Deadline: 4, Detect: 1.2, Kill: 2, Progress: 0.3}
 	for _, s := range strategies {
 		if r, _ := c.Best(s, 6, 0, 0); r != 6 {
 			t.Errorf("%v: %d clones where machine time is free", s, r)
@@ -150,7 +150,7 @@ func TestChronosBest(t *testing.T) {
 }
 
 func TestChronosRefuses(t *testing.T) {
-	good := Chronos{Tasks: 1, Law: dist.Exponential{Mu: 1}, Deadline: 2, Detect: 1, Kill: 1}
+	good := Chronos{Tasks: 1, Law: laws.Exponential{Mu: 1}, Deadline: 2, Detect: 1, Kill: 1}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}

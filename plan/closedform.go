@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // ClosedForm evaluates the approximations of Theorem 2 (shifted exponential) and Theorem 3 (Pareto), which put the
@@ -23,9 +23,9 @@ type ClosedForm struct{ theorem *Theorem1 }
 const eulerGamma = 0.57721566490153286
 
 // NewClosedForm returns the evaluator of a job. It is an error if l is neither shifted exponential nor Pareto.
-func NewClosedForm(l dist.Law, tasks int) (*ClosedForm, error) {
+func NewClosedForm(l laws.Law, tasks int) (*ClosedForm, error) {
 	switch l.(type) {
-	case dist.ShiftedExp, dist.Pareto:
+	case laws.ShiftedExp, laws.Pareto:
 	default:
 		return nil, fmt.Errorf("there are closed forms for the laws shiftedexp and pareto only, got %s", l)
 	}
@@ -46,14 +46,14 @@ func (f *ClosedForm) Evaluate(r Rule) (Outcome, error) {
 	if p.Baseline() || p.Stragglers == e.tasks {
 		return e.Evaluate(p)
 	}
-	if l, ok := e.law.(dist.ShiftedExp); ok {
+	if l, ok := e.law.(laws.ShiftedExp); ok {
 		return shiftedExpForm(l, e.tasks, p)
 	}
-	return f.paretoForm(e.law.(dist.Pareto), p), nil
+	return f.paretoForm(e.law.(laws.Pareto), p), nil
 }
 
 // shiftedExpForm is Theorem 2.
-func shiftedExpForm(l dist.ShiftedExp, tasks int, p Policy) (Outcome, error) {
+func shiftedExpForm(l laws.ShiftedExp, tasks int, p Policy) (Outcome, error) {
 	n, s, r := float64(tasks), float64(p.Stragglers), float64(p.Clones)
 	share := s / n
 	last := (math.Log(n) - r*math.Log(share) + eulerGamma) / ((r + 1) * l.Mu)
@@ -70,7 +70,7 @@ func shiftedExpForm(l dist.ShiftedExp, tasks int, p Policy) (Outcome, error) {
 }
 
 // paretoForm is Theorem 3.
-func (f *ClosedForm) paretoForm(l dist.Pareto, p Policy) Outcome {
+func (f *ClosedForm) paretoForm(l laws.Pareto, p Policy) Outcome {
 	n, s, r := float64(f.theorem.exact.tasks), float64(p.Stragglers), float64(p.Clones)
 	index := (r + 1) * l.Alpha
 	if index <= 1 {
@@ -91,7 +91,7 @@ func (f *ClosedForm) paretoForm(l dist.Pareto, p Policy) Outcome {
 
 // keptScale returns ã = FbY⁻¹(1/(pn)) of a kept original: the root of ã^r (ã+q) = x_m^(r+1) n^(1/α) with q the time of
 // the fork if that is at least x_m, and otherwise, before any clone can be done, x_m n^(1/α) - q.
-func keptScale(l dist.Pareto, n, q float64, clones int) float64 {
+func keptScale(l laws.Pareto, n, q float64, clones int) float64 {
 	reach := math.Pow(n, 1/l.Alpha) // of the original alone, in units of x_m
 	z := q / l.Xm
 	excess := func(a float64) float64 { return math.Pow(a, float64(clones))*(a+z) - reach }

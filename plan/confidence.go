@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Observed is what was seen of the attempts of a stage: how long those took that ended, and when others were cut off.
@@ -22,7 +22,7 @@ func NewObserved(ended, cut []float64, most int) (*Observed, error) {
 	if len(ended) == 0 {
 		return nil, fmt.Errorf("no attempt ended")
 	}
-	all, err := dist.NewEmpirical(slices.Concat(ended, cut))
+	all, err := laws.NewEmpirical(slices.Concat(ended, cut))
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +53,10 @@ const oneByOne = 20_000
 
 // Resample returns the law of a duration by as many attempts drawn from those seen with replacement: what might as well
 // have been seen. Where some were cut off it draws pairs of a time and whether the attempt ended then, and estimates
-// the law from them as [dist.KaplanMeier] does (Efron, "Censored data and the bootstrap", JASA 76, 1981), completed
-// by [dist.ProductLimit.Completed]. Draws of which no attempt ended are made again. The same seed and number give the
+// the law from them as [laws.KaplanMeier] does (Efron, "Censored data and the bootstrap", JASA 76, 1981), completed
+// by [laws.ProductLimit.Completed]. Draws of which no attempt ended are made again. The same seed and number give the
 // same.
-func (o *Observed) Resample(seed, number uint64) dist.Law {
+func (o *Observed) Resample(seed, number uint64) laws.Law {
 	counts := make([]int, len(o.upTo))
 	for again := 0; ; again++ {
 		o.draw(scatter(seed)^scatter(number+1), again, counts)
@@ -73,7 +73,7 @@ func (o *Observed) Resample(seed, number uint64) dist.Law {
 		case !someEnded:
 			continue
 		case someCut:
-			return dist.KaplanMeierCounts(values, ended, cut).Completed()
+			return laws.KaplanMeierCounts(values, ended, cut).Completed()
 		}
 		return counted(values, ended)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 func TestNewConfidence(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNewConfidence(t *testing.T) {
 // The interval of 95 % holds the truth about as often where the job is small beside the sample.
 func TestConfidenceHoldsTheTruth(t *testing.T) {
 	t.Parallel()
-	l := dist.Exponential{Mu: 1}
+	l := laws.Exponential{Mu: 1}
 	p := Policy{Stragglers: 2, Clones: 1}
 	truth := exact(t, l, 10)
 	want := saved(truth.baseline().Latency, evaluate(t, truth, p).Latency)
@@ -31,7 +31,7 @@ func TestConfidenceHoldsTheTruth(t *testing.T) {
 	for round := range 50 {
 		var values []float64
 		for i := range 100 {
-			values = append(values, dist.Sample(l, uniform(uint64(round), 9, i)))
+			values = append(values, laws.Sample(l, uniform(uint64(round), 9, i)))
 		}
 		var gains []Gain
 		for number := range 40 {
@@ -64,7 +64,7 @@ func resampled(t testing.TB, ended, cut []float64, tasks int, p Policy, seed, nu
 // truth far less often.
 func TestConfidenceOfCutAttemptsHoldsTheTruth(t *testing.T) {
 	t.Parallel()
-	l := dist.Exponential{Mu: 1}
+	l := laws.Exponential{Mu: 1}
 	p := Policy{Stragglers: 2, Clones: 1}
 	truth := exact(t, l, 10)
 	want := truth.baseline().Latency - evaluate(t, truth, p).Latency // seconds: the share that is saved does not change with the scale
@@ -72,7 +72,7 @@ func TestConfidenceOfCutAttemptsHoldsTheTruth(t *testing.T) {
 	for round := range 50 {
 		var ended, cut []float64
 		for i := range 150 {
-			x, c := dist.Sample(l, uniform(uint64(round), 9, i)), 2*dist.Sample(l, uniform(uint64(round), 10, i))
+			x, c := laws.Sample(l, uniform(uint64(round), 9, i)), 2*laws.Sample(l, uniform(uint64(round), 10, i))
 			if x <= c {
 				ended = append(ended, x)
 			} else {
@@ -110,7 +110,7 @@ func TestResample(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b, c := o.Resample(1, 1), o.Resample(1, 1), o.Resample(1, 2)
-	if a.String() != b.String() || a.String() == c.String() || a.(*dist.Empirical).Size() != 8 {
+	if a.String() != b.String() || a.String() == c.String() || a.(*laws.Empirical).Size() != 8 {
 		t.Errorf("%s, again %s, another %s", a, b, c)
 	}
 	if _, err := NewObserved(nil, []float64{1}, 100); err == nil {
@@ -142,7 +142,7 @@ func TestResampleOfMany(t *testing.T) {
 	}
 	var means, first tally
 	for number := range uint64(200) {
-		l := o.Resample(7, number).(*dist.Empirical)
+		l := o.Resample(7, number).(*laws.Empirical)
 		if l.Size() != size {
 			t.Fatalf("%d attempts", l.Size())
 		}

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // continuous are the forks of a law with a density: nodes of a quadrature over T1 = X_{k:n}, one set for every k.
@@ -12,7 +12,7 @@ import (
 // with dw/dx as wide as that density is in w = log(u/(1-u)): about 2 cosh(w/2)/√n in the middle, and about 1 at the
 // ends, where t may grow as a power of 1-u. The trapezoid rule is then exact but for exp(-2π²σ²/h²), h being the step.
 type continuous struct {
-	law     dist.Law
+	law     laws.Law
 	tasks   int
 	nodes   []node
 	inner   []point // the steps of a fresh attempt, the first and the last end being the support's
@@ -38,7 +38,7 @@ const (
 	tailStart = 1e280 // beyond which a survival is continued as a power
 )
 
-func newContinuous(l dist.Law, tasks int) *continuous {
+func newContinuous(l laws.Law, tasks int) *continuous {
 	c := &continuous{law: l, tasks: tasks, highest: l.InvSurvival(0)}
 	root := math.Sqrt(float64(tasks))
 	x := func(w float64) float64 { return w/endWidth + 2*root*math.Atan(math.Tanh(w/4)) }
@@ -107,11 +107,11 @@ func (c *continuous) lives(step func(y, width, fresh float64)) {
 	}
 }
 
-// orders are closed forms where dist has them, otherwise its quadrature.
+// orders are closed forms where laws has them, otherwise its quadrature.
 func (c *continuous) orders() []float64 {
 	out := make([]float64, c.tasks+1)
 	for k := 1; k <= c.tasks; k++ {
-		out[k], _ = dist.OrderMean(c.law, k, c.tasks)
+		out[k], _ = laws.OrderMean(c.law, k, c.tasks)
 	}
 	return out
 }

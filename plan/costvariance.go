@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // CostVariance returns Var[C] of a policy, machine seconds squared, +Inf if E[C²] diverges. It is as exact as Evaluate;
@@ -22,7 +22,7 @@ func (e *Exact) CostVariance(p Policy) (float64, error) {
 		return 0, err
 	}
 	n, copies := float64(e.tasks), float64(p.Clones+1)
-	fresh := dist.Min(e.law, p.Clones+1)
+	fresh := laws.Min(e.law, p.Clones+1)
 	switch {
 	case math.IsInf(o.Cost, 1):
 		return math.Inf(1), nil
@@ -30,7 +30,7 @@ func (e *Exact) CostVariance(p Policy) (float64, error) {
 		return e.law.Variance() / n, nil
 	case p.Stragglers == e.tasks:
 		return copies * copies * fresh.Variance() / n, nil
-	case math.IsInf(fresh.Variance(), 1), math.IsInf(dist.Min(e.law, p.Stragglers+1).Variance(), 1):
+	case math.IsInf(fresh.Variance(), 1), math.IsInf(laws.Min(e.law, p.Stragglers+1).Variance(), 1):
 		return math.Inf(1), nil
 	}
 	target := n * o.Cost
@@ -118,7 +118,7 @@ func (d *discrete) done(i, unfinished, stragglers int) (first, second float64) {
 // before returns the mean and the variance of the durations below the i-th node.
 func (c *continuous) before(i int) spread {
 	t := c.nodes[i].t
-	inside, err := dist.Truncate(c.law, c.law.Quantile(0), t)
+	inside, err := laws.Truncate(c.law, c.law.Quantile(0), t)
 	if err != nil { // nothing lies below but rounding
 		return spread{mean: t}
 	}

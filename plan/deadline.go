@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Timed is a choice with the time by which the job is done with a probability that was asked for.
@@ -132,9 +132,9 @@ func (d *deadline) measure(kinds []*kind, scale float64) {
 		for _, c := range k.all {
 			switch {
 			case c.Baseline():
-				k.within[c.Stragglers] = dist.Max(e.law, e.tasks).CDF(scale * k.best.Quantile)
+				k.within[c.Stragglers] = laws.Max(e.law, e.tasks).CDF(scale * k.best.Quantile)
 			case c.Stragglers == e.tasks:
-				k.within[c.Stragglers] = dist.Max(dist.Min(e.law, k.clones+1), e.tasks).CDF(scale * k.best.Quantile)
+				k.within[c.Stragglers] = laws.Max(laws.Min(e.law, k.clones+1), e.tasks).CDF(scale * k.best.Quantile)
 			default:
 				lo, hi = min(lo, c.Stragglers), max(hi, c.Stragglers)
 			}

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // discrete are the forks of a law that is all atoms, rule B of exact resampling: n values drawn from the law, the fork
@@ -14,7 +14,7 @@ import (
 //
 // and the k-th smallest is v_j if and only if e > s-s' >= 0.
 type discrete struct {
-	atoms []dist.Atom
+	atoms []laws.Atom
 	tasks int
 }
 

@@ -11,7 +11,7 @@
 //	n       tasks
 //	s = pn  Policy.Stragglers, always an integer: n(1-p) in doubles misses k for one pair in five
 //	r       Policy.Clones
-//	F, Fb   CDF and Survival of a dist.Law, G_j the CDF at the j-th value of a sample
+//	F, Fb   CDF and Survival of a laws.Law, G_j the CDF at the j-th value of a sample
 //	T1      the time of the fork, X_{k:n}
 //	Y, S_t  the rest of a straggler's life after a fork at t, and its survival
 //	T       latency, seconds, when the last task is done

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // forks are the times at which a job may fork and what follows, of a law that is all atoms or of a continuous one.
@@ -50,7 +50,7 @@ type forks interface {
 //
 // An Exact does not change after its making; any number of goroutines may use it.
 type Exact struct {
-	law    dist.Law
+	law    laws.Law
 	tasks  int
 	forks  forks
 	orders []float64 // [k] E[X_{k:n}]
@@ -59,17 +59,17 @@ type Exact struct {
 
 // NewExact returns the evaluator of a job of that many tasks whose attempts last as l says, in seconds. It is an error
 // if l has negative values, or is neither continuous nor all atoms.
-func NewExact(l dist.Law, tasks int) (*Exact, error) {
+func NewExact(l laws.Law, tasks int) (*Exact, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}
 	e := &Exact{law: l, tasks: tasks}
-	if atoms := dist.Atoms(l); atoms != nil {
+	if atoms := laws.Atoms(l); atoms != nil {
 		e.forks = &discrete{atoms: atoms, tasks: tasks}
 		e.order()
 		return e, nil
 	}
-	if d, ok := l.(dist.Density); !ok || math.IsNaN(d.LogPDF(l.Quantile(0.5))) {
+	if d, ok := l.(laws.Density); !ok || math.IsNaN(d.LogPDF(l.Quantile(0.5))) {
 		return nil, fmt.Errorf("%s has both atoms and a density; evaluate it by simulation", l)
 	}
 	e.forks = newContinuous(l, tasks)
@@ -90,7 +90,7 @@ func (e *Exact) order() {
 func (e *Exact) Tasks() int { return e.tasks }
 
 // Law returns the law of one attempt.
-func (e *Exact) Law() dist.Law { return e.law }
+func (e *Exact) Law() laws.Law { return e.law }
 
 // Evaluate returns E[T] and E[C] of a [Policy], of [Backup] and of a [Timeout], exactly; of other rules the error is
 // [ErrMethod].
@@ -140,7 +140,7 @@ func (e *Exact) newSpan(sLo, sHi, rLo, rHi int, keep, kill bool) *span {
 		r.keeps = max(0, rHi-r.keepFrom+1)
 	}
 	for c := rLo; c <= rHi; c++ {
-		r.finite = append(r.finite, !math.IsInf(dist.Min(e.law, c+1).Mean(), 1))
+		r.finite = append(r.finite, !math.IsInf(laws.Min(e.law, c+1).Mean(), 1))
 	}
 	switch {
 	case kill:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 func evaluate(t testing.TB, e Evaluator, p Rule) Outcome {
@@ -18,7 +18,7 @@ func evaluate(t testing.TB, e Evaluator, p Rule) Outcome {
 	return o
 }
 
-func exact(t testing.TB, l dist.Law, tasks int) *Exact {
+func exact(t testing.TB, l laws.Law, tasks int) *Exact {
 	t.Helper()
 	e, err := NewExact(l, tasks)
 	if err != nil {
@@ -38,7 +38,7 @@ func harmonic(n int) float64 {
 // The closed forms of errata section 1 hold for every n.
 func TestExactShiftedExp(t *testing.T) {
 	t.Parallel()
-	for _, l := range []dist.ShiftedExp{{Delta: 1, Mu: 1}, {Delta: 5, Mu: 1}, {Delta: 0.2, Mu: 3}} {
+	for _, l := range []laws.ShiftedExp{{Delta: 1, Mu: 1}, {Delta: 5, Mu: 1}, {Delta: 0.2, Mu: 3}} {
 		for _, n := range []int{2, 10, 100, 400} {
 			e := exact(t, l, n)
 			g := e.Grid(3)
@@ -79,15 +79,15 @@ func TestExactShiftedExp(t *testing.T) {
 
 // E[T] of a killed Pareto original: the fork and the maximum are order statistics with closed forms.
 func TestExactParetoKill(t *testing.T) {
-	l := dist.Pareto{Alpha: 2, Xm: 2}
+	l := laws.Pareto{Alpha: 2, Xm: 2}
 	for _, n := range []int{5, 100, 400} {
 		g := exact(t, l, n).Grid(3)
 		for p := range Policies(n, 3) {
 			if p.Original == Keep || p.Baseline() {
 				continue
 			}
-			fork, _ := dist.OrderMean(l, n-p.Stragglers, n)
-			last, _ := dist.OrderMean(dist.Min(l, p.Clones+1), p.Stragglers, p.Stragglers)
+			fork, _ := laws.OrderMean(l, n-p.Stragglers, n)
+			last, _ := laws.OrderMean(laws.Min(l, p.Clones+1), p.Stragglers, p.Stragglers)
 			if got := evaluate(t, g, p); !near(got.Latency, fork+last, 1e-9) {
 				t.Fatalf("n=%d %+v: latency %v, want %v", n, p, got.Latency, fork+last)
 			}
@@ -191,7 +191,7 @@ func TestTheorem1Table(t *testing.T) {
 
 // The corrected closed forms, errata section 1: E[Y] of row 3, ã of rows 4 and 5, the refusal of row 6.
 func TestClosedForm(t *testing.T) {
-	l := dist.Pareto{Alpha: 2, Xm: 2}
+	l := laws.Pareto{Alpha: 2, Xm: 2}
 	f, err := NewClosedForm(l, 400)
 	if err != nil {
 		t.Fatal(err)
@@ -208,21 +208,21 @@ func TestClosedForm(t *testing.T) {
 	if got := evaluate(t, f, Policy{40, 1, Keep}).Latency; !near(got, q+math.Gamma(0.75)*root, 1e-12) {
 		t.Errorf("(14) keep: %v, want %v", got, q+math.Gamma(0.75)*root)
 	}
-	s, err := NewClosedForm(dist.ShiftedExp{Delta: 5, Mu: 1}, 100)
+	s, err := NewClosedForm(laws.ShiftedExp{Delta: 5, Mu: 1}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Evaluate(Policy{5, 1, Keep}); err == nil {
 		t.Error("(10) keep is used below p n = exp(μΔ)")
 	}
-	if _, err := NewClosedForm(dist.Uniform{Lo: 1, Hi: 2}, 10); err == nil {
+	if _, err := NewClosedForm(laws.Uniform{Lo: 1, Hi: 2}, 10); err == nil {
 		t.Error("a closed form for the uniform law")
 	}
 }
 
 // Where a mean diverges it is +Inf and not a large number: c = (r+1)α <= 1.
 func TestInfinite(t *testing.T) {
-	l := dist.Pareto{Alpha: 0.8, Xm: 1}
+	l := laws.Pareto{Alpha: 0.8, Xm: 1}
 	e := exact(t, l, 20)
 	if o := evaluate(t, e, Policy{}); !math.IsInf(o.Latency, 1) || !math.IsInf(o.Cost, 1) {
 		t.Errorf("baseline %v", o)
@@ -344,7 +344,7 @@ func TestNewExactRefuses(t *testing.T) {
 // Corollary 1: of a Pareto law E[T] grows as n^(1/(α(r+1))) for either mode, so that a hundred times the tasks, at the same p,
 // take 100^(1/(α(r+1))) times as long but for the fork, which stays.
 func TestCorollary1(t *testing.T) {
-	l := dist.Pareto{Alpha: 2, Xm: 2}
+	l := laws.Pareto{Alpha: 2, Xm: 2}
 	for r := 1; r <= 3; r++ {
 		for _, mode := range []Original{Keep, Kill} {
 			var after [2]float64

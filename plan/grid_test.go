@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // heavy is a sample of distinct values with a Pareto tail.
-func heavy(t testing.TB, size int) *dist.Empirical {
+func heavy(t testing.TB, size int) *laws.Empirical {
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := make([]float64, size)
 	for i := range values {
@@ -21,7 +21,7 @@ func heavy(t testing.TB, size int) *dist.Empirical {
 // The grid is the same as its policies one by one.
 func TestGridAgainstSingle(t *testing.T) {
 	t.Parallel()
-	for _, l := range []dist.Law{heavy(t, 60), law(t, "pareto:alpha=1.3,xm=1"), sample(t, 1, 1, 1, 2, 2, 9, 9, 9, 9, 50)} {
+	for _, l := range []laws.Law{heavy(t, 60), law(t, "pareto:alpha=1.3,xm=1"), sample(t, 1, 1, 1, 2, 2, 9, 9, 9, 9, 50)} {
 		e := exact(t, l, 60)
 		g := e.Grid(3)
 		for p := range Policies(60, 3) {

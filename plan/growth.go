@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Growth returns the g with which the latency of a job grows as n^g when it forks at a fixed share of its tasks, each
@@ -14,14 +14,14 @@ import (
 //	lighter tails    0: slower than any power, as log n of an exponential tail; not at all if there is a longest duration
 //
 // With no clones it is the growth of the baseline. It is NaN of a law that is in no domain, such as a sample.
-func Growth(l dist.Law, clones int) float64 {
-	switch d, index := dist.Attraction(dist.Min(l, clones+1)); d {
-	case dist.Frechet:
+func Growth(l laws.Law, clones int) float64 {
+	switch d, index := laws.Attraction(laws.Min(l, clones+1)); d {
+	case laws.Frechet:
 		if index <= 1 {
 			return math.Inf(1)
 		}
 		return 1 / index
-	case dist.Gumbel, dist.ReversedWeibull:
+	case laws.Gumbel, laws.ReversedWeibull:
 		return 0
 	}
 	return math.NaN()

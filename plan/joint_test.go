@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 var utilities = []Utility{UtilitySum, 0.5, UtilityLog, 2, 4, UtilityMaxMin}
@@ -19,7 +19,7 @@ func drawJobs(rng *rand.Rand, most int) []Work {
 	jobs := make([]Work, 2+rng.IntN(most-1))
 	for i := range jobs {
 		tmin := 20 + 100*rng.Float64()
-		w := Work{Tasks: 1 + rng.IntN(20), Law: dist.Pareto{Alpha: 1 + 1.5*rng.Float64(), Xm: tmin}}
+		w := Work{Tasks: 1 + rng.IntN(20), Law: laws.Pareto{Alpha: 1 + 1.5*rng.Float64(), Xm: tmin}}
 		w.Deadline = tmin * (0.9 + 5*rng.Float64()*rng.Float64())
 		if rng.IntN(3) == 0 {
 			w.Elapsed = w.Deadline * rng.Float64() * 0.8
@@ -190,7 +190,7 @@ func TestJointGapOfThousandJobs(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(seed), 9))
 				jobs := make([]Work, 1000)
 				for i := range jobs {
-					jobs[i] = Work{Tasks: c.tasks(rng), Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: c.deadline(rng)}
+					jobs[i] = Work{Tasks: c.tasks(rng), Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: c.deadline(rng)}
 				}
 				slots := base(jobs, 1)
 				pool := Pool{Slots: slots + int(float64(slots)*(0.2+1.5*rng.Float64())), Lambda: 1, MaxAttempts: 5, MasterSlots: 1}
@@ -240,7 +240,7 @@ func TestMaxMinIsNotTheSum(t *testing.T) {
 
 // One hopeless job takes nothing, and neither does one past its deadline.
 func TestJointLeavesHopelessJobs(t *testing.T) {
-	law := dist.Pareto{Alpha: 1.5, Xm: 120}
+	law := laws.Pareto{Alpha: 1.5, Xm: 120}
 	jobs := []Work{
 		{Tasks: 10, Law: law, Deadline: 119},
 		{Tasks: 10, Law: law, Deadline: 500, Elapsed: 500},
@@ -256,7 +256,7 @@ func TestJointLeavesHopelessJobs(t *testing.T) {
 
 // Jobs that cannot meet their deadlines take their turn as in the paper, or what the others leave: nothing while one of those waits.
 func TestJointHopelessLast(t *testing.T) {
-	law := dist.Pareto{Alpha: 1.5, Xm: 120}
+	law := laws.Pareto{Alpha: 1.5, Xm: 120}
 	dead, able := Work{Tasks: 50, Law: law, Deadline: 300, Elapsed: 400}, Work{Tasks: 20, Law: law, Deadline: 600}
 	for _, c := range []struct {
 		slots int
@@ -279,7 +279,7 @@ func TestJointHopelessLast(t *testing.T) {
 }
 
 func TestJointQueues(t *testing.T) {
-	law := dist.Pareto{Alpha: 1.5, Xm: 120}
+	law := laws.Pareto{Alpha: 1.5, Xm: 120}
 	job := func(tasks int) Work { return Work{Tasks: tasks, Law: law, Deadline: 500} }
 	for _, c := range []struct {
 		name  string
@@ -313,7 +313,7 @@ func TestJointQueues(t *testing.T) {
 // Without a bound on attempts one job alone gets r = ⌊(λm-N-1)/N⌋, as line 5 of Algorithm 1 has it, unless it needs
 // fewer to be certain.
 func TestJointOneJob(t *testing.T) {
-	law := dist.Pareto{Alpha: 1.5, Xm: 120}
+	law := laws.Pareto{Alpha: 1.5, Xm: 120}
 	w := Work{Tasks: 10, Law: law, Deadline: 500}
 	for _, u := range utilities {
 		got := new(Joint).Optimise(Pool{Slots: 120, Lambda: 1, MasterSlots: 1}, u, []Work{w})
@@ -351,19 +351,19 @@ func TestJointIsAFunction(t *testing.T) {
 
 // Whatever the jobs, what is given fits, and no clone makes a job worse.
 func TestJointNeverOverfills(t *testing.T) {
-	sample, err := dist.NewEmpirical([]float64{0, 1, 5, 5, 80})
+	sample, err := laws.NewEmpirical([]float64{0, 1, 5, 5, 80})
 	if err != nil {
 		t.Fatal(err)
 	}
-	laws := []dist.Law{
-		sample, dist.Deterministic{Value: 10}, dist.Pareto{Alpha: 0.3, Xm: 1e-3}, dist.Pareto{Alpha: 30, Xm: 9.99}, dist.Uniform{Lo: 0, Hi: 10},
-		dist.Exponential{Mu: 1e-6},
+	some := []laws.Law{
+		sample, laws.Deterministic{Value: 10}, laws.Pareto{Alpha: 0.3, Xm: 1e-3}, laws.Pareto{Alpha: 30, Xm: 9.99}, laws.Uniform{Lo: 0, Hi: 10},
+		laws.Exponential{Mu: 1e-6},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := make([]Work, rapid.IntRange(0, 12).Draw(t, "jobs"))
 		for i := range jobs {
 			jobs[i] = Work{
-				Tasks: rapid.SampledFrom([]int{0, 1, 2, 7, 1000, 1_000_000}).Draw(t, "tasks"), Law: rapid.SampledFrom(laws).Draw(t, "law"),
+				Tasks: rapid.SampledFrom([]int{0, 1, 2, 7, 1000, 1_000_000}).Draw(t, "tasks"), Law: rapid.SampledFrom(some).Draw(t, "law"),
 				Deadline: rapid.SampledFrom([]float64{1e-9, 5, 10, 11, 1e9}).Draw(t, "deadline"),
 				Elapsed:  rapid.SampledFrom([]float64{0, 1, 4, 10}).Draw(t, "elapsed"),
 				Progress: rapid.SampledFrom([]float64{0, 0.5, 0.999, 1}).Draw(t, "progress"),
@@ -395,7 +395,7 @@ func crowd() ([]Work, Pool) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	jobs := make([]Work, 1000)
 	for i := range jobs {
-		w := Work{Tasks: 1 + rng.IntN(80), Law: dist.Pareto{Alpha: 1.2 + rng.Float64(), Xm: 120}}
+		w := Work{Tasks: 1 + rng.IntN(80), Law: laws.Pareto{Alpha: 1.2 + rng.Float64(), Xm: 120}}
 		w.Deadline = 120 * (1 + 6*rng.Float64())
 		jobs[i] = w
 	}

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Verdict is the answer of Lemma 1's test.
@@ -48,16 +48,16 @@ func (s *sides) compare(left, right, tolerance float64) {
 // a largest value can be certified "kill": just below that value the left side is 0. So of samples the answer is keep
 // or inconclusive unless Q = 0, even where killing clearly wins: then compare outcomes. Of a law that is no sample it
 // compares at 2,000 quantiles with a tolerance of 1e-10, which is evidence and no proof. It wants 1 <= s <= n.
-func Lemma1(l dist.Law, tasks, stragglers int) Verdict {
+func Lemma1(l laws.Law, tasks, stragglers int) Verdict {
 	if stragglers >= tasks {
 		return Equal // the fork is at the start, and there is nothing to kill
 	}
 	var seen sides
-	switch e, ok := l.(*dist.Empirical); {
+	switch e, ok := l.(*laws.Empirical); {
 	case ok:
 		seen = compareSample(e, tasks, stragglers)
-	case dist.Atoms(l) != nil:
-		seen = compareAtoms(dist.Atoms(l), tasks, stragglers)
+	case laws.Atoms(l) != nil:
+		seen = compareAtoms(laws.Atoms(l), tasks, stragglers)
 	default:
 		seen = compareLaw(l, tasks, stragglers)
 	}
@@ -65,7 +65,7 @@ func Lemma1(l dist.Law, tasks, stragglers int) Verdict {
 }
 
 // compareSample walks over the steps of both sides at once.
-func compareSample(e *dist.Empirical, tasks, stragglers int) sides {
+func compareSample(e *laws.Empirical, tasks, stragglers int) sides {
 	var seen sides
 	size := int64(e.Size())
 	// Q is the least value with upTo/size >= k/n.
@@ -104,13 +104,13 @@ func compareSample(e *dist.Empirical, tasks, stragglers int) sides {
 	}
 }
 
-func valueOf(e *dist.Empirical, i int) float64 {
+func valueOf(e *laws.Empirical, i int) float64 {
 	v, _, _ := e.Value(i)
 	return v
 }
 
 // compareAtoms does the same in floating point.
-func compareAtoms(atoms []dist.Atom, tasks, stragglers int) sides {
+func compareAtoms(atoms []laws.Atom, tasks, stragglers int) sides {
 	var seen sides
 	d := discrete{atoms: atoms, tasks: tasks}
 	share := float64(stragglers) / float64(tasks)
@@ -131,7 +131,7 @@ func compareAtoms(atoms []dist.Atom, tasks, stragglers int) sides {
 }
 
 // compareLaw looks at the quantiles of the law and those less Q.
-func compareLaw(l dist.Law, tasks, stragglers int) sides {
+func compareLaw(l laws.Law, tasks, stragglers int) sides {
 	var seen sides
 	share := float64(stragglers) / float64(tasks)
 	q := l.InvSurvival(share)

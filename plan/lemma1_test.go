@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // The verdicts of the laws are those of errata section 3.
@@ -66,18 +66,18 @@ func TestLemma1OfAtoms(t *testing.T) {
 	}
 }
 
-func law(t testing.TB, spec string) dist.Law {
+func law(t testing.TB, spec string) laws.Law {
 	t.Helper()
-	l, err := dist.Parse(spec)
+	l, err := laws.Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func sample(t testing.TB, values ...float64) *dist.Empirical {
+func sample(t testing.TB, values ...float64) *laws.Empirical {
 	t.Helper()
-	l, err := dist.NewEmpirical(values)
+	l, err := laws.NewEmpirical(values)
 	if err != nil {
 		t.Fatal(err)
 	}

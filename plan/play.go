@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // job is one job being played. Its tasks are numbered by the rank of their originals' durations, which changes nothing,
@@ -14,7 +14,7 @@ import (
 // The duration of an attempt is a function of seed, job, attempt number and task, so that rules are compared on the
 // same luck and a clone more shifts nobody else's.
 type job struct {
-	law    dist.Law
+	law    laws.Law
 	key    uint64    // of seed and job
 	sorted []float64 // durations of the originals, increasing
 
@@ -27,7 +27,7 @@ type job struct {
 	sum      float64   // machine seconds up to the last fork
 }
 
-func newJob(l dist.Law, tasks int) *job {
+func newJob(l laws.Law, tasks int) *job {
 	return &job{law: l, sorted: make([]float64, tasks), end: make([]float64, tasks), running: make([]int32, tasks)}
 }
 
@@ -52,7 +52,7 @@ func (j *job) start() {
 
 // draw returns the duration of an attempt of a task.
 func (j *job) draw(attempt, task int) float64 {
-	return dist.Sample(j.law, uniform(j.key, attempt, task))
+	return laws.Sample(j.law, uniform(j.key, attempt, task))
 }
 
 // doneAt returns when k tasks are done if nothing more happens; 0 for none.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // AtRisk is the PoCD below which a job is said to be at risk.
@@ -24,7 +24,7 @@ const AtRisk = 0.9
 // All methods are pure, allocate nothing and take constant time, but for a law whose survival does not.
 type Work struct {
 	Tasks    int      // that are not done; 0 is a job that is
-	Law      dist.Law // of what one attempt takes for a whole task, in seconds, not nil
+	Law      laws.Law // of what one attempt takes for a whole task, in seconds, not nil
 	Deadline float64  // seconds from the job's start
 	Elapsed  float64  // seconds since the job's start, 0 for a new one
 	Progress float64  // from 0 to 1: how far the least advanced task is by its most advanced attempt
@@ -114,7 +114,7 @@ func (w Work) late(left float64) (original, clone float64) {
 }
 
 // logSurvival returns log P(X > x), read from whichever of survival and CDF has the digits.
-func logSurvival(l dist.Law, x float64) float64 {
+func logSurvival(l laws.Law, x float64) float64 {
 	s := l.Survival(x)
 	if s > 0.5 {
 		return math.Log1p(-l.CDF(x))

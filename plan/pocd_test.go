@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // The table of PoCD without clones, and of one and two extra attempts, of the published setting: tmin = 120 s.
@@ -31,7 +31,7 @@ func TestPoCDTable(t *testing.T) {
 		{1.5, 2, [4]string{".988", ".984", ".981", ".994"}},
 	} {
 		for i, s := range settings {
-			w := Work{Tasks: s.tasks, Law: dist.Pareto{Alpha: c.beta, Xm: 120}, Deadline: s.deadline}
+			w := Work{Tasks: s.tasks, Law: laws.Pareto{Alpha: c.beta, Xm: 120}, Deadline: s.deadline}
 			if got := strings.TrimPrefix(fmt.Sprintf("%.3f", w.PoCD(c.clones)), "0"); got != c.want[i] {
 				t.Errorf("β=%g, N=%d, D=%g, r=%d: PoCD %s, want %s", c.beta, s.tasks, s.deadline, c.clones, got, c.want[i])
 			}
@@ -48,7 +48,7 @@ func TestPoCDIsTheoremsOneAndTwo(t *testing.T) {
 		phi := rapid.Float64Range(0, 0.99).Draw(t, "phi")
 		left := rapid.Float64Range(1, 1000).Draw(t, "left")
 		n, r := rapid.IntRange(1, 50).Draw(t, "n"), rapid.IntRange(0, 6).Draw(t, "r")
-		w := Work{Tasks: n, Law: dist.Pareto{Alpha: beta, Xm: tmin}, Deadline: tau + left, Elapsed: tau, Progress: phi}
+		w := Work{Tasks: n, Law: laws.Pareto{Alpha: beta, Xm: tmin}, Deadline: tau + left, Elapsed: tau, Progress: phi}
 		base := math.Min(1, (1-phi)*tmin/(w.Deadline-w.Elapsed))
 		want := math.Pow(1-math.Pow(base, beta*float64(r+1)), float64(n))
 		if got := w.PoCD(r); math.Abs(got-want) > 1e-9 {
@@ -64,7 +64,7 @@ func TestPoCDIsTheoremsOneAndTwo(t *testing.T) {
 }
 
 func TestPoCDAtTheEnds(t *testing.T) {
-	law := dist.Pareto{Alpha: 1.5, Xm: 10}
+	law := laws.Pareto{Alpha: 1.5, Xm: 10}
 	for _, c := range []struct {
 		name   string
 		work   Work
@@ -74,12 +74,12 @@ func TestPoCDAtTheEnds(t *testing.T) {
 		{"no time left", Work{Tasks: 3, Law: law, Deadline: 50, Elapsed: 50}, 4, 0},
 		{"past the deadline", Work{Tasks: 3, Law: law, Deadline: 50, Elapsed: 80, Progress: 0.9}, 4, 0},
 		// Unclamped this is 1.5e6 as a "probability".
-		{"base above 1", Work{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 300, Elapsed: 250, Progress: 0.5}, 5, 0},
+		{"base above 1", Work{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 300, Elapsed: 250, Progress: 0.5}, 5, 0},
 		{"base 1", Work{Tasks: 1, Law: law, Deadline: 10}, 9, 0},
 		{"no tasks left", Work{Law: law, Deadline: 50, Elapsed: 10}, 0, 1},
 		{"all processed", Work{Tasks: 3, Law: law, Deadline: 50, Elapsed: 10, Progress: 1}, 0, 1},
-		{"a law that ends before", Work{Tasks: 3, Law: dist.Uniform{Lo: 1, Hi: 2}, Deadline: 3}, 0, 1},
-		{"a law that ends before, with clones", Work{Tasks: 3, Law: dist.Uniform{Lo: 1, Hi: 2}, Deadline: 3, Launch: 2.5}, 2, 1},
+		{"a law that ends before", Work{Tasks: 3, Law: laws.Uniform{Lo: 1, Hi: 2}, Deadline: 3}, 0, 1},
+		{"a law that ends before, with clones", Work{Tasks: 3, Law: laws.Uniform{Lo: 1, Hi: 2}, Deadline: 3, Launch: 2.5}, 2, 1},
 	} {
 		if got := c.work.PoCD(c.clones); got != c.want {
 			t.Errorf("%s: PoCD %g, want %g", c.name, got, c.want)
@@ -96,7 +96,7 @@ func TestPoCDAtTheEnds(t *testing.T) {
 }
 
 func TestLaunchTime(t *testing.T) {
-	law := dist.Pareto{Alpha: 2, Xm: 10}
+	law := laws.Pareto{Alpha: 2, Xm: 10}
 	w := Work{Tasks: 1, Law: law, Deadline: 100, Elapsed: 40, Progress: 0.5, Launch: 8}
 	// The clone starts at 48 s with 0.6 done, and has 52 s for the other 0.4.
 	late := law.Survival(60/0.5) * math.Pow(law.Survival(52/0.4), 2)
@@ -116,11 +116,11 @@ func TestLaunchTime(t *testing.T) {
 
 // Isolated jobs, 100,000 of each kind: the published tolerance is 0.01.
 func TestPoCDAgainstSimulation(t *testing.T) {
-	sample, err := dist.NewEmpirical([]float64{100, 120, 130, 150, 200, 300, 480, 900})
+	sample, err := laws.NewEmpirical([]float64{100, 120, 130, 150, 200, 300, 480, 900})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pareto := dist.Pareto{Alpha: 1.5, Xm: 120}
+	pareto := laws.Pareto{Alpha: 1.5, Xm: 120}
 	for i, c := range []struct {
 		work   Work
 		clones int
@@ -131,7 +131,7 @@ func TestPoCDAgainstSimulation(t *testing.T) {
 		{Work{Tasks: 10, Law: pareto, Deadline: 300, Elapsed: 150, Progress: 0.4}, 1},
 		{Work{Tasks: 10, Law: pareto, Deadline: 300, Elapsed: 150, Progress: 0.4, Launch: 10}, 2},
 		{Work{Tasks: 8, Law: sample, Deadline: 400}, 1},
-		{Work{Tasks: 8, Law: dist.Lognormal{Mu: 4, Sigma: 1}, Deadline: 200, Elapsed: 30, Progress: 0.2, Launch: 5}, 1},
+		{Work{Tasks: 8, Law: laws.Lognormal{Mu: 4, Sigma: 1}, Deadline: 200, Elapsed: 30, Progress: 0.2, Launch: 5}, 1},
 	} {
 		const jobs = 100_000
 		rng := rand.New(rand.NewPCG(1, uint64(i)))
@@ -151,13 +151,13 @@ func TestPoCDAgainstSimulation(t *testing.T) {
 func isolated(w Work, clones int, rng *rand.Rand) float64 {
 	end := w.Elapsed
 	for range w.Tasks {
-		done := w.Elapsed + (1-w.Progress)*dist.Sample(w.Law, rng.Float64())
+		done := w.Elapsed + (1-w.Progress)*laws.Sample(w.Law, rng.Float64())
 		start, progress := w.Elapsed+w.Launch, w.Progress
 		if w.Elapsed > 0 {
 			progress *= start / w.Elapsed
 		}
 		for range clones {
-			done = min(done, start+(1-progress)*dist.Sample(w.Law, rng.Float64()))
+			done = min(done, start+(1-progress)*laws.Sample(w.Law, rng.Float64()))
 		}
 		end = max(end, done)
 	}
@@ -165,7 +165,7 @@ func isolated(w Work, clones int, rng *rand.Rand) float64 {
 }
 
 func TestWorkRefuses(t *testing.T) {
-	good := Work{Tasks: 1, Law: dist.Exponential{Mu: 1}, Deadline: 1}
+	good := Work{Tasks: 1, Law: laws.Exponential{Mu: 1}, Deadline: 1}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -186,7 +186,7 @@ func TestWorkRefuses(t *testing.T) {
 }
 
 func TestPoCDAllocatesNothing(t *testing.T) {
-	w := Work{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 500, Elapsed: 100, Progress: 0.3, Launch: 5}
+	w := Work{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 500, Elapsed: 100, Progress: 0.3, Launch: 5}
 	var sum float64
 	if n := testing.AllocsPerRun(100, func() { sum += w.PoCD(2) }); n != 0 || !(sum > 0) {
 		t.Errorf("%g allocations", n)
@@ -194,7 +194,7 @@ func TestPoCDAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkPoCD(b *testing.B) {
-	w := Work{Tasks: 10, Law: dist.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 500, Elapsed: 100, Progress: 0.3}
+	w := Work{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 500, Elapsed: 100, Progress: 0.3}
 	var sum float64
 	for b.Loop() {
 		sum += w.PoCD(2)

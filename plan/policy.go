@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Original says what happens to the running attempt of a straggler at the fork.
@@ -77,7 +77,7 @@ type Outcome struct {
 }
 
 // check is what every constructor demands of its job: durations that are not negative, of at least one task.
-func check(l dist.Law, tasks int) error {
+func check(l laws.Law, tasks int) error {
 	if tasks < 1 || tasks > math.MaxInt32 {
 		return fmt.Errorf("a job has at least one task and fewer than 2^31, got %d", tasks)
 	}

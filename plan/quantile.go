@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Within returns P(T <= t): the probability that a job under the policy is done by t, seconds. Of a law of atoms it is
@@ -16,9 +16,9 @@ func (e *Exact) Within(p Policy, t float64) (float64, error) {
 	}
 	switch {
 	case p.Baseline():
-		return dist.Max(e.law, e.tasks).CDF(t), nil
+		return laws.Max(e.law, e.tasks).CDF(t), nil
 	case p.Stragglers == e.tasks:
-		return dist.Max(dist.Min(e.law, p.Clones+1), e.tasks).CDF(t), nil
+		return laws.Max(laws.Min(e.law, p.Clones+1), e.tasks).CDF(t), nil
 	}
 	return e.occasions(p).within(p, t), nil
 }
@@ -105,9 +105,9 @@ func (e *Exact) LatencyQuantile(p Policy, u float64) (float64, error) {
 	}
 	switch {
 	case p.Baseline():
-		return dist.Max(e.law, e.tasks).Quantile(u), nil
+		return laws.Max(e.law, e.tasks).Quantile(u), nil
 	case p.Stragglers == e.tasks:
-		return dist.Max(dist.Min(e.law, p.Clones+1), e.tasks).Quantile(u), nil
+		return laws.Max(laws.Min(e.law, p.Clones+1), e.tasks).Quantile(u), nil
 	}
 	return e.occasions(p).quantile(p, u), nil
 }

@@ -4,14 +4,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Rounded returns a sample of at most most >= 3 distinct values that is close to l: its largest values as they are, to
 // a third of the number, since the latency hangs on them, and the others in groups of equal size, each replaced by its
 // mean, so that the mean stays. A grid costs the square of the number of distinct values; [Shortlist] tells what is
 // then worth evaluating exactly.
-func Rounded(l *dist.Empirical, most int) *dist.Empirical {
+func Rounded(l *laws.Empirical, most int) *laws.Empirical {
 	if l.Distinct() <= most {
 		return l
 	}
@@ -34,7 +34,7 @@ func Rounded(l *dist.Empirical, most int) *dist.Empirical {
 			sum, size = 0, 0
 		}
 	}
-	rounded, err := dist.NewEmpiricalCounts(values, counts)
+	rounded, err := laws.NewEmpiricalCounts(values, counts)
 	if err != nil { // means that rounding made equal: the values differ by no more than that
 		return l
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // checkAssessment compares exact figures with simulated ones within five standard errors: means by their own, deviations by those of a
@@ -143,7 +143,7 @@ func timedTask(samples []float64, choice []int, r Timeout, fresh int) (done, cos
 
 // policies.md has no closed form, but a golden: Pareto(2,2), n = 400, keep (0.2,1), (0.05,2): limit T 9.93, C 3.934; played 9.90, 3.935.
 func TestForks(t *testing.T) {
-	l := dist.Pareto{Alpha: 2, Xm: 2}
+	l := laws.Pareto{Alpha: 2, Xm: 2}
 	f := Forks{{80, 1, Keep}, {20, 2, Keep}}
 	limit, err := NewTheorem1(l, 400)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // schedule is what happens to every task that still runs at given instants, which do not depend on the other tasks: the
@@ -16,7 +16,7 @@ import (
 // by E[T] = ∫ 1-(1-S)^n dz and E[C] = ∫ m S dz. It is exact for a time-out, and it is the limit of many tasks for
 // forks.
 type schedule struct {
-	law    dist.Law
+	law    laws.Law
 	stages []stage
 }
 
@@ -35,7 +35,7 @@ type group struct {
 	count int
 }
 
-func newSchedule(l dist.Law) *schedule {
+func newSchedule(l laws.Law) *schedule {
 	return &schedule{l, []stage{{reach: 1, groups: []group{{0, 1}}, copies: 1}}}
 }
 
@@ -81,7 +81,7 @@ func (s *schedule) corners() []float64 {
 	if highest := s.law.InvSurvival(0); !math.IsInf(highest, 1) {
 		shape = append(shape, highest)
 	}
-	if atoms := dist.Atoms(s.law); atoms != nil {
+	if atoms := laws.Atoms(s.law); atoms != nil {
 		shape = shape[:0]
 		for _, a := range atoms {
 			shape = append(shape, a.Value)
@@ -110,7 +110,7 @@ func (s *schedule) corners() []float64 {
 
 // steps lists the steps of integrals over z from 0 on: a middle, a width, S and m there.
 func (s *schedule) steps(step func(z, width, S, copies float64)) {
-	atomic := dist.Atoms(s.law) != nil
+	atomic := laws.Atoms(s.law) != nil
 	last := 0.0
 	for _, z := range s.corners() {
 		if atomic {
@@ -157,7 +157,7 @@ func (s *schedule) variances(tasks int, o Outcome) (latency, cost float64) {
 
 // infinite says whether the moment of that order, 1 or 2, of what happens last diverges.
 func (s *schedule) infinite(order int) bool {
-	last := dist.Min(s.law, int(s.stages[len(s.stages)-1].copies))
+	last := laws.Min(s.law, int(s.stages[len(s.stages)-1].copies))
 	if order == 1 {
 		return math.IsInf(last.Mean(), 1)
 	}
@@ -191,7 +191,7 @@ func (s *schedule) invert(q float64) float64 {
 		return 0
 	}
 	lo, hi := 0.0, max(s.law.Quantile(0.5), math.SmallestNonzeroFloat64)
-	if dist.Atoms(s.law) != nil {
+	if laws.Atoms(s.law) != nil {
 		for _, z := range s.corners() {
 			// just behind the corner, since z less the start of an attempt may miss its value by a rounding
 			if hi = z; s.survival(z+1e-12*z) <= q {

@@ -5,20 +5,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Simulate evaluates a rule by playing it: n durations, and fresh ones for what the rule starts. It knows nothing of
 // the other methods' formulas, takes any law and any rule, and tells its standard errors. All rules meet the same luck.
 type Simulate struct {
-	law   dist.Law
+	law   laws.Law
 	tasks int
 	jobs  int
 	seed  uint64
 }
 
 // NewSimulate returns the evaluator that plays the job jobs >= 2 times.
-func NewSimulate(l dist.Law, tasks, jobs int, seed uint64) (*Simulate, error) {
+func NewSimulate(l laws.Law, tasks, jobs int, seed uint64) (*Simulate, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}

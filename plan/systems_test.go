@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // The fork of Spark's rule, by hand: quantile 0.75 of 4, so 3 done; the median of 1 2 3 is 2, and 1.5 times that is 3.
@@ -52,7 +52,7 @@ func TestFlinkFork(t *testing.T) {
 
 // As Flink allows more attempts it is the fork with more clones.
 func TestFlinkIsAFork(t *testing.T) {
-	l := dist.Pareto{Alpha: 2, Xm: 2}
+	l := laws.Pareto{Alpha: 2, Xm: 2}
 	m, err := NewSimulate(l, 40, 100, 3)
 	if err != nil {
 		t.Fatal(err)

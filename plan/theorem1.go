@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Theorem1 evaluates the asymptotic latency and cost of Theorem 1, with the mean of the largest residual computed
@@ -19,7 +19,7 @@ import (
 type Theorem1 struct{ exact *Exact }
 
 // NewTheorem1 returns the evaluator of a job, with the errors of [NewExact].
-func NewTheorem1(l dist.Law, tasks int) (*Theorem1, error) {
+func NewTheorem1(l laws.Law, tasks int) (*Theorem1, error) {
 	e, err := NewExact(l, tasks)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (t *Theorem1) Evaluate(r Rule) (Outcome, error) {
 	if p.Baseline() || p.Stragglers == e.tasks {
 		return e.Evaluate(p)
 	}
-	if math.IsInf(dist.Min(e.law, p.Clones+1).Mean(), 1) {
+	if math.IsInf(laws.Min(e.law, p.Clones+1).Mean(), 1) {
 		return Outcome{Latency: math.Inf(1), Cost: math.Inf(1)}, nil
 	}
 	fork, before := t.fork(p)
@@ -62,7 +62,7 @@ func (t *Theorem1) fork(p Policy) (fork, before float64) {
 	d, ok := e.forks.(*discrete)
 	if !ok {
 		fork = e.law.InvSurvival(float64(p.Stragglers) / float64(e.tasks))
-		inside, err := dist.Truncate(e.law, e.law.Quantile(0), fork)
+		inside, err := laws.Truncate(e.law, e.law.Quantile(0), fork)
 		if err != nil { // nothing lies below the fork but rounding
 			return fork, done * fork
 		}

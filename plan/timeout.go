@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Timeout gives a task clones when it has run for a time, whatever the others do. It needs no knowledge of the job, so
@@ -41,7 +41,7 @@ func (t Timeout) play(j *job) {
 	}
 }
 
-func (t Timeout) schedule(l dist.Law) *schedule {
+func (t Timeout) schedule(l laws.Law) *schedule {
 	s := newSchedule(l)
 	for i := 1; i <= t.Times; i++ {
 		s.fork(float64(i)*t.After, t.Clones, t.Original)

@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // untied are the forks of a sample without ties of which only a rounded version is at hand: tasks whose durations were
@@ -18,11 +18,11 @@ const untiedTail = 1e-12
 // NewNear returns an evaluator of a job whose attempts last as a sample without ties does that l is a rounded version
 // of, in seconds. It is good to about the rounding squared, with no bound. It is an error if l has negative values or
 // is not all atoms.
-func NewNear(l dist.Law, tasks int) (*Exact, error) {
+func NewNear(l laws.Law, tasks int) (*Exact, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}
-	atoms := dist.Atoms(l)
+	atoms := laws.Atoms(l)
 	if atoms == nil {
 		return nil, fmt.Errorf("%s is no sample", l)
 	}

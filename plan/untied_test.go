@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // A sample without ties, rounded to 200 values, is searched as it is itself.
@@ -17,7 +17,7 @@ func TestNearIsNear(t *testing.T) {
 	for i := range values {
 		values[i] = math.Exp(rng.NormFloat64())
 	}
-	l, err := dist.NewEmpirical(values)
+	l, err := laws.NewEmpirical(values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestNearIsNear(t *testing.T) {
 			t.Errorf("%+v: quantile %v, want %v; %v %v", p, n, q, err, errNear)
 		}
 	}
-	if _, err := NewNear(dist.Exponential{Mu: 1}, tasks); err == nil {
+	if _, err := NewNear(laws.Exponential{Mu: 1}, tasks); err == nil {
 		t.Error("a law with a density was taken for a sample")
 	}
 }

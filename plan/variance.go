@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // LatencyVariance returns Var[T] of a policy, seconds squared, +Inf if E[T²] diverges. It is as exact as Evaluate.
@@ -19,11 +19,11 @@ func (e *Exact) LatencyVariance(p Policy) (float64, error) {
 	case math.IsInf(o.Latency, 1):
 		return math.Inf(1), nil
 	case p.Baseline():
-		return dist.Max(e.law, e.tasks).Variance(), nil
+		return laws.Max(e.law, e.tasks).Variance(), nil
 	case p.Stragglers == e.tasks:
-		return dist.Max(dist.Min(e.law, p.Clones+1), e.tasks).Variance(), nil
+		return laws.Max(laws.Min(e.law, p.Clones+1), e.tasks).Variance(), nil
 	// A fork is as late as s+1 attempts are together, and what follows lasts as the r+1 of a straggler.
-	case math.IsInf(dist.Min(e.law, p.Clones+1).Variance(), 1), math.IsInf(dist.Min(e.law, p.Stragglers+1).Variance(), 1):
+	case math.IsInf(laws.Min(e.law, p.Clones+1).Variance(), 1), math.IsInf(laws.Min(e.law, p.Stragglers+1).Variance(), 1):
 		return math.Inf(1), nil
 	}
 	var variance, norm float64

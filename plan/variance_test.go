@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 func TestVarianceAgainstEnumeration(t *testing.T) {
@@ -24,7 +24,7 @@ func TestVarianceAgainstEnumeration(t *testing.T) {
 // Far out in a power tail, where a moment's integrand is the product of what overflows and what underflows.
 func TestCostVarianceOfPareto(t *testing.T) {
 	for _, r := range []Rule{Policy{50, 1, Keep}, Policy{50, 1, Kill}, Policy{3, 2, Keep}, Timeout{After: 5, Clones: 1, Times: 1}} {
-		a, err := exact(t, dist.Pareto{Alpha: 2, Xm: 2}, 100).Assess(r, 0)
+		a, err := exact(t, laws.Pareto{Alpha: 2, Xm: 2}, 100).Assess(r, 0)
 		if err != nil || !(a.CostDeviation > 0.05 && a.CostDeviation < 0.5) {
 			t.Errorf("%+v: %+v (%v)", r, a, err)
 		}
@@ -46,7 +46,7 @@ func variance(values []float64) float64 {
 // time of a kept or killed job is that of n attempts in sequence, whatever the fork, so that Var C = 1/(n μ²).
 func TestCostVarianceOfExponentials(t *testing.T) {
 	const n = 40
-	e := exact(t, dist.Exponential{Mu: 2}, n)
+	e := exact(t, laws.Exponential{Mu: 2}, n)
 	for _, p := range []Policy{{1, 1, Keep}, {7, 3, Keep}, {20, 2, Kill}, {39, 1, Keep}, {40, 2, Keep}, {}} {
 		if got, err := e.CostVariance(p); err != nil || !near(got, 1/(4.0*n), 1e-7) {
 			t.Errorf("%+v: %v, want %v (%v)", p, got, 1/(4.0*n), err)
@@ -59,9 +59,9 @@ func TestCostVarianceOfExponentials(t *testing.T) {
 func TestVarianceOfExponentials(t *testing.T) {
 	const n = 50
 	for _, c := range []struct {
-		l    dist.Law
+		l    laws.Law
 		mode Original
-	}{{dist.Exponential{Mu: 2}, Keep}, {dist.Exponential{Mu: 2}, Kill}, {dist.ShiftedExp{Delta: 3, Mu: 2}, Kill}} {
+	}{{laws.Exponential{Mu: 2}, Keep}, {laws.Exponential{Mu: 2}, Kill}, {laws.ShiftedExp{Delta: 3, Mu: 2}, Kill}} {
 		e := exact(t, c.l, n)
 		for _, s := range []int{1, 5, 20, 49, 50} {
 			for r := 1; r <= 3; r++ {
@@ -79,7 +79,7 @@ func TestVarianceOfExponentials(t *testing.T) {
 			}
 		}
 	}
-	heavy := exact(t, dist.Pareto{Alpha: 0.8, Xm: 1}, n)
+	heavy := exact(t, laws.Pareto{Alpha: 0.8, Xm: 1}, n)
 	for _, p := range []Policy{{}, {5, 1, Keep}, {1, 2, Kill}} {
 		if got, err := heavy.LatencyVariance(p); err != nil || !math.IsInf(got, 1) {
 			t.Errorf("%+v of a tail without variance: %v, %v", p, got, err)

@@ -28,7 +28,7 @@ package policy
 // An event costs O(log jobs), tau_est and tau_kill O(attempts of the stage).
 
 import (
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -71,7 +71,7 @@ type chronos struct {
 	clones, most int // clones is -1 where it is chosen
 	price, floor float64
 	hears        bool // silence
-	law          dist.Law
+	law          laws.Law
 	stages       perStage[chronosStage]
 	due          heap[rising[sched.Time]] // stages by tau_est or tau_kill, whichever is next
 }

@@ -3,7 +3,8 @@ package policy
 import (
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // WithDefault returns the specification with one more parameter, if the policy has a parameter of that name and neither
@@ -21,7 +22,7 @@ func WithDefault(spec, param, value string) (string, error) {
 			rest += "," + set
 		}
 	}
-	for _, kv := range dist.Fields(rest) {
+	for _, kv := range grammar.Fields(rest) {
 		if key, _, _ := strings.Cut(kv, "="); key == param {
 			return spec, nil
 		}
@@ -58,7 +59,7 @@ func WithLaw(spec, law string) (string, error) {
 	if law == "" {
 		return spec, nil
 	}
-	l, err := dist.Parse(law)
+	l, err := laws.Parse(law)
 	if err != nil {
 		return "", err
 	}

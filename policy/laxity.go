@@ -34,7 +34,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -60,7 +60,7 @@ var laxityEntry = Entry{
 
 type laxity struct {
 	resuming
-	law       dist.Law
+	law       laws.Law
 	judging   sched.Time // after the launch until the speed is known, 0 for that between reports
 	epsilon   float64
 	most      int
@@ -183,7 +183,7 @@ func (p *laxity) start(v *sched.View, act *sched.Actions) {
 	}
 }
 
-func (p *laxity) lawOf(v *sched.View, s sched.StageID) dist.Law {
+func (p *laxity) lawOf(v *sched.View, s sched.StageID) laws.Law {
 	stage := v.Stage(s)
 	return p.stages.of(s).fits.of(p.law, &stage)
 }
@@ -336,7 +336,7 @@ func (p *laxity) kept(v *sched.View, t sched.TaskID, a *sched.Attempt) float64 {
 
 // clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late:
 // 0 if no number will do.
-func (p *laxity) clones(law dist.Law, time float64) int {
+func (p *laxity) clones(law laws.Law, time float64) int {
 	late := law.Survival(time)
 	switch {
 	case late >= 1:
@@ -394,14 +394,14 @@ func (p *laxity) machine(v *sched.View, t sched.TaskID) sched.MachineID {
 // reservation is the function x(c) with E[(x-X)^+] = c for a law, as a table. E[(x-X)^+] is the integral of the CDF up
 // to x.
 type reservation struct {
-	law  dist.Law
+	law  laws.Law
 	x, g [reservationPoints]float64
 }
 
 const reservationPoints = 64
 
 // of returns x(c).
-func (r *reservation) of(law dist.Law, c float64) float64 {
+func (r *reservation) of(law laws.Law, c float64) float64 {
 	if r.law != law {
 		r.fill(law)
 	}
@@ -421,7 +421,7 @@ func (r *reservation) of(law dist.Law, c float64) float64 {
 }
 
 // fill integrates the CDF by trapezoids between quantiles, up to that of 0.984.
-func (r *reservation) fill(law dist.Law) {
+func (r *reservation) fill(law laws.Law) {
 	r.law = law
 	for i := range r.x {
 		r.x[i] = law.Quantile(float64(i) / reservationPoints)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -14,11 +14,11 @@ import (
 func TestReservation(t *testing.T) {
 	var r reservation
 	for _, c := range []float64{0.1, 1, 5, 15, 60, 300, 2000} {
-		x := r.of(dist.Pareto{Alpha: 1.5, Xm: 120}, c)
+		x := r.of(laws.Pareto{Alpha: 1.5, Xm: 120}, c)
 		if got := x - 120 - 240*(1-math.Sqrt(120/x)); math.Abs(got-c) > 0.03*c+0.05 {
 			t.Errorf("c = %v: x = %v saves %v", c, x, got)
 		}
-		if x := r.of(dist.Deterministic{Value: 120}, c); math.Abs(x-120-c) > 1e-9 {
+		if x := r.of(laws.Deterministic{Value: 120}, c); math.Abs(x-120-c) > 1e-9 {
 			t.Errorf("c = %v: x = %v, want %v", c, x, 120+c)
 		}
 	}
@@ -29,7 +29,7 @@ func TestReservationRises(t *testing.T) {
 	var r reservation
 	before := 0.0
 	for rest := 1.0; rest > 0.01; rest -= 0.01 {
-		x := r.of(dist.Pareto{Alpha: 1.5, Xm: 120}, 15/rest)
+		x := r.of(laws.Pareto{Alpha: 1.5, Xm: 120}, 15/rest)
 		if x < before {
 			t.Fatalf("with %v left x is %v, before it was %v", rest, x, before)
 		}

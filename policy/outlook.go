@@ -3,14 +3,14 @@ package policy
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // Outlook reckons how likely the only job of a core meets its deadline.
 type Outlook struct {
-	Law dist.Law // of durations in all stages; nil for what is known of each
+	Law laws.Law // of durations in all stages; nil for what is known of each
 }
 
 // NewOutlook reads the law; "" is nil.
@@ -18,7 +18,7 @@ func NewOutlook(law string) (*Outlook, error) {
 	if law == "" {
 		return &Outlook{}, nil
 	}
-	l, err := dist.Parse(law)
+	l, err := laws.Parse(law)
 	return &Outlook{Law: l}, err
 }
 
@@ -69,7 +69,7 @@ func (o *Outlook) PoCD(v *sched.View) (p float64, ok bool) {
 
 // lawOf returns a law of a stage's durations: the one that is given, or Pareto's with the mean and the standard
 // deviation that are known.
-func (o *Outlook) lawOf(st *sched.Stage) dist.Law {
+func (o *Outlook) lawOf(st *sched.Stage) laws.Law {
 	if o.Law != nil {
 		return o.Law
 	}
@@ -78,10 +78,10 @@ func (o *Outlook) lawOf(st *sched.Stage) dist.Law {
 	case !ok || mean <= 0:
 		return nil
 	case sd <= 0:
-		return dist.Deterministic{Value: mean}
+		return laws.Deterministic{Value: mean}
 	}
 	alpha := 1 + math.Sqrt(1+mean*mean/(sd*sd))
-	return dist.Pareto{Alpha: alpha, Xm: mean * (alpha - 1) / alpha}
+	return laws.Pareto{Alpha: alpha, Xm: mean * (alpha - 1) / alpha}
 }
 
 // leastOf returns how far the least advanced of a stage's running tasks is, by its most advanced attempt, and how many

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -51,7 +51,7 @@ func TestOutlook(t *testing.T) {
 			if _, err := core.Advance(c.now, nil); err != nil {
 				t.Fatal(err)
 			}
-			law, err := dist.Parse("exp:mean=1")
+			law, err := laws.Parse("exp:mean=1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestOutlook(t *testing.T) {
 // What is fitted to mean and standard deviation has them.
 func TestOutlookFits(t *testing.T) {
 	law := (&Outlook{}).lawOf(&sched.Stage{Mean: 20e9, SD: 10e9})
-	if mean, sd := law.Mean(), dist.StdDev(law); math.Abs(mean-20) > 1e-9 || math.Abs(sd-10) > 1e-9 {
+	if mean, sd := law.Mean(), laws.StdDev(law); math.Abs(mean-20) > 1e-9 || math.Abs(sd-10) > 1e-9 {
 		t.Errorf("mean %v, standard deviation %v", mean, sd)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -22,7 +22,7 @@ const (
 	Span               // a duration such as 100ms or 5s, at least Min and at most Max seconds
 	Bool               // true or false
 	Choice             // one of Choices
-	Law                // a law of dist in parentheses, such as (pareto:alpha=1.5,xm=10), or nothing
+	Law                // a law of laws in parentheses, such as (pareto:alpha=1.5,xm=10), or nothing
 )
 
 // Param declares a parameter of a policy.
@@ -77,11 +77,11 @@ func (p *Param) number(text string) (float64, error) {
 }
 
 // law returns the value of a Law, nil if there is none.
-func (p *Param) law(text string) (dist.Law, error) {
+func (p *Param) law(text string) (laws.Law, error) {
 	if text == "" {
 		return nil, nil
 	}
-	return dist.Parse(strings.TrimSuffix(strings.TrimPrefix(text, "("), ")"))
+	return laws.Parse(strings.TrimSuffix(strings.TrimPrefix(text, "("), ")"))
 }
 
 func (p *Param) expects() string {
@@ -129,7 +129,7 @@ func (a Args) Bool(name string) bool { a.param(name, Bool); return a.text[name] 
 func (a Args) Choice(name string) string { a.param(name, Choice); return a.text[name] }
 
 // Law returns a parameter of kind Law, nil if it is not given.
-func (a Args) Law(name string) dist.Law { l, _ := a.param(name, Law).law(a.text[name]); return l }
+func (a Args) Law(name string) laws.Law { l, _ := a.param(name, Law).law(a.text[name]); return l }
 
 func (a Args) param(name string, k Kind) *Param {
 	p := a.entry.param(name)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -148,7 +148,7 @@ func Canonical(spec string) (string, error) {
 // parameters of the specification before it: "fifo,srew:beta=0.7,lambda=1,late" has three.
 func SplitList(list string) []string {
 	var specs []string
-	for _, part := range dist.Fields(list) {
+	for _, part := range grammar.Fields(list) {
 		name, _, hasParam := strings.Cut(part, "=")
 		if hasParam && !strings.Contains(name, ":") && len(specs) > 0 {
 			specs[len(specs)-1] += "," + part
@@ -173,7 +173,7 @@ func parse(spec string) (*Entry, Args, error) {
 	}
 	i := slices.IndexFunc(registry, func(e *Entry) bool { return e.Name == name })
 	if i < 0 {
-		return nil, Args{}, dist.UnknownAmong("policy", name, Names(), "'tailcut policies' lists all")
+		return nil, Args{}, grammar.UnknownAmong("policy", name, Names(), "'tailcut policies' lists all")
 	}
 	e := registry[i]
 	args := Args{entry: e, text: map[string]string{}}
@@ -183,7 +183,7 @@ func parse(spec string) (*Entry, Args, error) {
 	if !hasParams || rest == "" {
 		return e, args, nil
 	}
-	for _, kv := range dist.Fields(rest) {
+	for _, kv := range grammar.Fields(rest) {
 		key, value, ok := strings.Cut(kv, "=")
 		p := e.param(key)
 		switch {
@@ -219,5 +219,5 @@ func (e *Entry) unknown(key string) error {
 		names = append(names, e.Params[i].Name)
 		all = append(all, e.Params[i].Name+"="+e.Params[i].Default)
 	}
-	return dist.UnknownAmong("parameter", key, names, "valid: "+strings.Join(all, ", "))
+	return grammar.UnknownAmong("parameter", key, names, "valid: "+strings.Join(all, ", "))
 }

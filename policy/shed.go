@@ -35,7 +35,7 @@ package policy
 import (
 	"fmt"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -66,7 +66,7 @@ type shed struct {
 	resuming
 	utility           plan.Utility
 	pool              plan.Pool
-	law               dist.Law // nil to fit one
+	law               laws.Law // nil to fit one
 	late              shedLate
 	onEnds, onReports bool
 	interval          sched.Time
@@ -301,7 +301,7 @@ func (p *shed) work(v *sched.View, st *shedStage) plan.Work {
 }
 
 // certainly is the law of what needs no clones; lastProgress is that of a task that is not done although it should be.
-var certainly dist.Law = dist.Exponential{Mu: 700}
+var certainly laws.Law = laws.Exponential{Mu: 700}
 
 const lastProgress = 1 - 1e-9
 

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -12,11 +12,11 @@ var lawParam = Param{Name: "law", Kind: Law, Help: "of one attempt's duration; n
 // tail indexes above 2; who knows of heavier tails has to say so.
 type lawOfStage struct {
 	mean, sd float64 // that fitted has
-	fitted   dist.Law
+	fitted   laws.Law
 }
 
 // of returns the law that is given, or else one that fits what is known of the stage; nil if nothing is.
-func (l *lawOfStage) of(given dist.Law, st *sched.Stage) dist.Law {
+func (l *lawOfStage) of(given laws.Law, st *sched.Stage) laws.Law {
 	if given != nil {
 		return given
 	}
@@ -26,10 +26,10 @@ func (l *lawOfStage) of(given dist.Law, st *sched.Stage) dist.Law {
 		return nil
 	case l.fitted != nil && mean == l.mean && sd == l.sd:
 	case sd <= 0:
-		l.fitted = dist.Deterministic{Value: mean}
+		l.fitted = laws.Deterministic{Value: mean}
 	default:
 		f := fitPareto(mean, sd)
-		l.fitted = dist.Pareto{Alpha: f.alpha, Xm: f.mu}
+		l.fitted = laws.Pareto{Alpha: f.alpha, Xm: f.mu}
 	}
 	l.mean, l.sd = mean, sd
 	return l.fitted

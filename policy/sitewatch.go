@@ -22,7 +22,7 @@ package policy
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -83,7 +83,7 @@ func newSiteWatch(a Args) *siteWatch {
 	}
 	law := a.Law("prior")
 	if law == nil {
-		law = dist.Deterministic{Value: 1}
+		law = laws.Deterministic{Value: 1}
 	}
 	below := 0.0
 	for b := range w.prior.ended {

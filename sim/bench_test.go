@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -43,7 +43,7 @@ func measure(tb testing.TB, w *trace.Workload, machines int, spec string) usage 
 }
 
 // measureWaiting is measure where attempts wait before they begin.
-func measureWaiting(tb testing.TB, w *trace.Workload, machines int, spec string, wait dist.Law) usage {
+func measureWaiting(tb testing.TB, w *trace.Workload, machines int, spec string, wait laws.Law) usage {
 	tb.Helper()
 	p, err := policy.New(spec, 1)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 	for _, tasks := range []int{1, 100} {
 		w := workload(t, 200_000/tasks, tasks, 1_000)
 		for _, spec := range known("fifo", "spark", "srew") {
-			for _, wait := range []dist.Law{nil, dist.Uniform{Lo: 0, Hi: 9}} {
+			for _, wait := range []laws.Law{nil, laws.Uniform{Lo: 0, Hi: 9}} {
 				u := measureWaiting(t, w, 1_000, spec, wait)
 				if perEvent := float64(u.mallocs) / float64(u.events); perEvent > 0.01 {
 					t.Errorf("%s, %d tasks a job, waits %v: %.4f allocations per event (%d in %d), want at most 0.01", spec, tasks, wait, perEvent, u.mallocs, u.events)

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -49,7 +49,7 @@ func TestLowerBoundByHand(t *testing.T) {
 		{"resample: works 8 and 5", Options{Machines: 2}, (2*5. + 8) / 2},
 		{"slots count", Options{Machines: 1, Slots: 2}, (2*5. + 8) / 2},
 		{"speed", Options{Machines: 1, Slots: 2, Speed: 2}, (2*5. + 8) / 4},
-		{"each waits a second at least", Options{Machines: 1, Wait: dist.TwoPoint{Lo: 1, Hi: 9, P: 0.5}}, 2*8 + 12},
+		{"each waits a second at least", Options{Machines: 1, Wait: laws.TwoPoint{Lo: 1, Hi: 9, P: 0.5}}, 2*8 + 12},
 		{"launch delay: works 12 and 8", Options{Machines: 1, LaunchDelay: sched.Second}, 2*8 + 12},
 		{"stated law: works 12 and 7", Options{Machines: 1, Model: StatedLaw}, 2*7 + 12},
 		{"one law", Options{Machines: 100, Model: model(t, "pareto:alpha=1.5,xm=10")}, 10 + 20},
@@ -127,7 +127,7 @@ func TestNoRunBeatsTheBound(t *testing.T) {
 		w, o := drawWorkload(t), drawOptions(t)
 		o.Progress.Noise = 0
 		if w.Horizon() == 0 {
-			o.Model = OneLaw(dist.Uniform{Lo: 1, Hi: 2})
+			o.Model = OneLaw(laws.Uniform{Lo: 1, Hi: 2})
 		}
 		r, err := Run(t.Context(), w, greedy{clones: true}, o)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -20,7 +20,7 @@ import (
 // Slots begin with the run. An attempt that starts inside of one gets what its machine does in the rest of it.
 // Attempts side by side on one machine are equally fast.
 type Capacity struct {
-	law        dist.Law
+	law        laws.Law
 	scale      float64 // of the law's values, to make their mean 1
 	slot       sched.Time
 	checkpoint bool
@@ -32,7 +32,7 @@ type Capacity struct {
 // With checkpoint, attempts of a task that run together are all as far as the best of them at the end of each slot:
 // the task advances by the maximum of their X, (6) and (7). Where stages are resumable it keeps that when its
 // attempts are preempted.
-func NewCapacity(law dist.Law, slot sched.Time, checkpoint bool) (*Capacity, error) {
+func NewCapacity(law laws.Law, slot sched.Time, checkpoint bool) (*Capacity, error) {
 	lo, hi, mean := law.Quantile(0), law.InvSurvival(0), law.Mean()
 	switch {
 	case !(lo >= 0) || math.IsInf(hi, 1) || !(mean > 0) || math.IsInf(1/mean, 1):
@@ -57,7 +57,7 @@ func (c *Capacity) Omega(d int) float64 {
 	if d < 1 {
 		return 0
 	}
-	mean, _ := dist.OrderMean(c.law, d, d)
+	mean, _ := laws.OrderMean(c.law, d, d)
 	return mean * c.scale
 }
 
@@ -109,7 +109,7 @@ func (c *machineCapacity) speed(machines []sched.MachineID, slot sched.Time) flo
 	most := 0.0
 	for _, m := range machines {
 		u := uniform(draw(c.seed, forCapacity, uint32(m), uint32(slot>>32), uint32(slot)))
-		most = max(most, dist.Sample(c.law, u))
+		most = max(most, laws.Sample(c.law, u))
 	}
 	return most * c.scale
 }

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -138,7 +138,7 @@ func TestCapacityErrors(t *testing.T) {
 			t.Errorf("%q:\n got %v\nwant %s", spec, err, want)
 		}
 	}
-	if _, err := NewCapacity(dist.Deterministic{Value: 1}, 0, false); err == nil {
+	if _, err := NewCapacity(laws.Deterministic{Value: 1}, 0, false); err == nil {
 		t.Error("a slot of no length is accepted")
 	}
 	m := model(t, "capacity:law=det:value=1,checkpoint=true")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -34,7 +34,7 @@ type Site struct {
 	Slots    int      // per machine
 	Speed    Speed    // of its machines
 	Up, Down float64  // bytes per second that leave and enter it, if fetches share; 0 for no bound
-	Slowdown dist.Law // of its attempts, each draws its own; nil for none
+	Slowdown laws.Law // of its attempts, each draws its own; nil for none
 	Busy     Busy     // with work that is not ours
 	Line     int      // of the cluster file where it is described; 0 if there is none
 }

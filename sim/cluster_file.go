@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -165,7 +165,7 @@ func readSpeed(f clusterField, to *Speed) error {
 }
 
 // readSlowdown reads a law of factors of at least 0, or one of the names none and dolly.
-func readSlowdown(f clusterField) (dist.Law, error) {
+func readSlowdown(f clusterField) (laws.Law, error) {
 	text, err := f.text()
 	if err != nil {
 		return nil, err
@@ -177,14 +177,14 @@ func readSlowdown(f clusterField) (dist.Law, error) {
 	return law, nil
 }
 
-func parseSlowdown(text string) (dist.Law, error) {
+func parseSlowdown(text string) (laws.Law, error) {
 	switch text {
 	case "none":
 		return nil, nil
 	case "dolly":
 		text = Dolly
 	}
-	law, err := dist.Parse(text)
+	law, err := laws.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("expected none, dolly or a law: %w", err)
 	}
@@ -205,8 +205,8 @@ func readBusy(f clusterField, to *Busy) error {
 			}
 			var x float64
 			if f.number(true, &x) == nil {
-				to.Level = dist.Deterministic{Value: x}
-			} else if to.Level, err = dist.Parse(text); err != nil {
+				to.Level = laws.Deterministic{Value: x}
+			} else if to.Level, err = laws.Parse(text); err != nil {
 				return f.expected("a number or a law of the part that is busy: %v", err)
 			}
 			return nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -128,7 +128,7 @@ func FuzzReadCluster(f *testing.F) {
 // TestDollyTable compares the law of slowdowns with the table that GeoClone cites (Fig. 2), and with what is derived from it: mean, deviation, and the
 // means of the least of several draws.
 func TestDollyTable(t *testing.T) {
-	law, err := dist.Parse(Dolly)
+	law, err := laws.Parse(Dolly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestDollyTable(t *testing.T) {
 	near("mean", law.Mean(), 4.691, 1e-9)
 	near("deviation", math.Sqrt(law.Variance()), 3.09, 0.005)
 	for n, want := range map[int]float64{2: 2.943, 3: 2.140, 4: 1.715, 5: 1.471} {
-		got, _ := dist.OrderMean(law, 1, n)
+		got, _ := laws.OrderMean(law, 1, n)
 		near(fmt.Sprintf("least of %d", n), got, want, 0.0005)
 	}
 	path := filepath.Join(traces(), "slowdown", "dolly_1_12.csv")

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Waxman generates the world of GeoClone's simulations (Wang et al., Section 6): sites on a plane, as the topology
@@ -24,7 +24,7 @@ type Waxman struct {
 	Sites    int
 	Slots    int     // in all, at least one per site
 	Skew     float64 // Zipf's exponent; 0 for sites of one size
-	Slowdown dist.Law
+	Slowdown laws.Law
 	Uneven   bool // speeds differ as said; otherwise all are 1
 	Seed     uint64
 }

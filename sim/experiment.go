@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -139,7 +139,7 @@ type Estimate struct {
 
 // EstimateOf returns the mean of independent measurements and its interval, Student's.
 func EstimateOf(x []float64) Estimate {
-	mean, half := dist.MeanInterval(x, 0.95)
+	mean, half := laws.MeanInterval(x, 0.95)
 	return Estimate{mean, half, len(x)}
 }
 

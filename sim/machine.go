@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -11,7 +11,7 @@ import (
 // MachineSlowdown is the model of correlated slowdowns: a machine keeps its slowdown for an exponentially distributed
 // while with the given mean, then draws another. All attempts on the machine suffer alike, and one that outlives the
 // while goes on at the new pace. The size of a task is its recorded duration.
-func MachineSlowdown(slowdown dist.Law, keep sched.Time) Model {
+func MachineSlowdown(slowdown laws.Law, keep sched.Time) Model {
 	return func(_ *trace.Workload, machines int, seed uint64) (Service, error) {
 		s := &machineSlowdown{law: slowdown, keep: float64(keep), seed: seed, spells: make([]spell, machines)}
 		for m := range s.spells {
@@ -22,7 +22,7 @@ func MachineSlowdown(slowdown dist.Law, keep sched.Time) Model {
 }
 
 type machineSlowdown struct {
-	law    dist.Law
+	law    laws.Law
 	keep   float64 // nanoseconds
 	seed   uint64
 	spells []spell // by machine: the one at the instant asked about last, a mere cache
@@ -40,7 +40,7 @@ type spell struct {
 func (s *machineSlowdown) start(machine, n uint32, at float64) spell {
 	return spell{
 		number: n,
-		factor: max(0, dist.Sample(s.law, uniform(draw(s.seed, forSlowdown, machine, n, 0)))),
+		factor: max(0, laws.Sample(s.law, uniform(draw(s.seed, forSlowdown, machine, n, 0)))),
 		end:    at + s.keep*exponential(draw(s.seed, forSpell, machine, n, 0)),
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/overlap"
+	"github.com/tailcut/tailcut/internal/overlap"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -172,7 +172,7 @@ func TestPaceRefused(t *testing.T) {
 		"with the service capacity": {Model: model(t, "capacity:law=det:value=1")},
 		"where there are classes":   {More: []int{1}},
 		"with a launch delay":       {LaunchDelay: 1},
-		"with a launch":             {Wait: dist.Deterministic{Value: 1}},
+		"with a launch":             {Wait: laws.Deterministic{Value: 1}},
 	} {
 		o.Machines, o.Limits = 1, sched.DefaultLimits()
 		_, err := Run(t.Context(), w, &restless{}, o)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -46,7 +46,7 @@ var oddKinds = map[string]Oddity{
 func parseOddity(name, rest string) (Progress, error) {
 	p := Progress{Every: 10 * sched.Second, Odd: oddKinds[name]}
 	o := &p.Odd
-	for _, field := range dist.Fields(rest) {
+	for _, field := range grammar.Fields(rest) {
 		key, value, _ := strings.Cut(field, "=")
 		switch {
 		case field == "": // no parameter

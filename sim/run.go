@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -25,7 +25,7 @@ type Options struct {
 	// of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
 	Speed       float64
 	LaunchDelay sched.Time // that an attempt holds its slot before it begins
-	Wait        dist.Law   // likewise, in seconds, and policies are told when attempts begin; nil for none
+	Wait        laws.Law   // likewise, in seconds, and policies are told when attempts begin; nil for none
 	Seed        uint64
 	Check       bool            // check the core's invariants after every step; slow
 	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
@@ -488,7 +488,7 @@ func (s *Simulator) schedule(r *running) {
 	}
 }
 
-func (s *Simulator) law(st *stage) dist.Law {
+func (s *Simulator) law(st *stage) laws.Law {
 	if st.law < 0 {
 		return nil
 	}

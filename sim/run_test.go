@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -243,7 +243,7 @@ func TestMMc(t *testing.T) {
 		const runs = 30
 		var sum, squares float64
 		for k := range runs {
-			w, err := trace.Synthesize("synth:jobs=4000;tasks=1;law=exp:mean=1;arrivals="+dist.Exponential{Mu: 0.7 * float64(c.machines)}.String(), RunSeed(1, k))
+			w, err := trace.Synthesize("synth:jobs=4000;tasks=1;law=exp:mean=1;arrivals="+laws.Exponential{Mu: 0.7 * float64(c.machines)}.String(), RunSeed(1, k))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,8 +295,8 @@ func TestSpeedAndLaunchDelay(t *testing.T) {
 		{"plain", Options{Machines: 1}, []sched.Time{8 * sched.Second, 13 * sched.Second}},
 		{"twice as fast", Options{Machines: 1, Speed: 2}, []sched.Time{4 * sched.Second, 11500 * sched.Millisecond}},
 		{"a second to launch", Options{Machines: 1, LaunchDelay: sched.Second}, []sched.Time{10 * sched.Second, 14 * sched.Second}},
-		{"a second to wait", Options{Machines: 1, Wait: dist.Deterministic{Value: 1}}, []sched.Time{10 * sched.Second, 14 * sched.Second}},
-		{"nothing to wait for", Options{Machines: 1, Wait: dist.Deterministic{}}, []sched.Time{8 * sched.Second, 13 * sched.Second}},
+		{"a second to wait", Options{Machines: 1, Wait: laws.Deterministic{Value: 1}}, []sched.Time{10 * sched.Second, 14 * sched.Second}},
+		{"nothing to wait for", Options{Machines: 1, Wait: laws.Deterministic{}}, []sched.Time{8 * sched.Second, 13 * sched.Second}},
 		{"two slots", Options{Machines: 1, Slots: 2}, []sched.Time{4 * sched.Second, 13 * sched.Second}},
 	} {
 		if d := cmp.Diff(c.want, completions(simulate(t, w, greedy{}, c.o))); d != "" {

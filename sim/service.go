@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -28,7 +28,7 @@ type Attempt struct {
 	Asked    sched.Time   // the present, likewise: not after At, nor before that of the attempt asked about before
 	Index    int          // the task's index in its stage
 	Recorded []sched.Time // durations recorded for the stage's tasks
-	Law      dist.Law     // that durations of the stage follow, nil if the workload does not say
+	Law      laws.Law     // that durations of the stage follow, nil if the workload does not say
 	Share    float64      // of the whole task at speed 1: what is left to do, divided by the speed factor
 }
 
@@ -70,31 +70,31 @@ func StatedLaw(w *trace.Workload, _ int, _ uint64) (Service, error) {
 type statedLaw struct{}
 
 func (statedLaw) Duration(a *Attempt) sched.Time {
-	return seconds(dist.Sample(a.Law, uniform(a.bits())) * a.Share)
+	return seconds(laws.Sample(a.Law, uniform(a.bits())) * a.Share)
 }
 
 // OneLaw draws every attempt of every task from a law of seconds; the workload's durations do not matter.
-func OneLaw(l dist.Law) Model {
+func OneLaw(l laws.Law) Model {
 	return func(*trace.Workload, int, uint64) (Service, error) { return oneLaw{l}, nil }
 }
 
-type oneLaw struct{ law dist.Law }
+type oneLaw struct{ law laws.Law }
 
 func (o oneLaw) Duration(a *Attempt) sched.Time {
-	return seconds(dist.Sample(o.law, uniform(a.bits())) * a.Share)
+	return seconds(laws.Sample(o.law, uniform(a.bits())) * a.Share)
 }
 
 // SizeTimesSlowdown is the S&X model (Gardner, Harchol-Balter, Scheller-Wolf and Van Houdt, IEEE/ACM ToN 2017): a task
 // has a size, here its recorded duration, that all its attempts share, and each attempt, the first as well, meets a
 // slowdown of its own.
-func SizeTimesSlowdown(slowdown dist.Law) Model {
+func SizeTimesSlowdown(slowdown laws.Law) Model {
 	return func(*trace.Workload, int, uint64) (Service, error) { return sizeTimesSlowdown{slowdown}, nil }
 }
 
-type sizeTimesSlowdown struct{ slowdown dist.Law }
+type sizeTimesSlowdown struct{ slowdown laws.Law }
 
 func (s sizeTimesSlowdown) Duration(a *Attempt) sched.Time {
-	return seconds(a.size().Seconds() * max(0, dist.Sample(s.slowdown, uniform(a.bits()))) * a.Share)
+	return seconds(a.size().Seconds() * max(0, laws.Sample(s.slowdown, uniform(a.bits()))) * a.Share)
 }
 
 // scaled returns part of a span, rounded to nanoseconds.

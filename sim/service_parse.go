@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -61,12 +62,12 @@ func ParseService(spec string) (Model, error) {
 		}
 		return c.Model, nil
 	}
-	laws := dist.Names()
-	if !slices.Contains(laws, strings.TrimSpace(name)) {
-		valid := append([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, laws...)
-		return nil, dist.UnknownAmong("service", name, valid, "valid: "+ServiceUsage)
+	known := laws.Names()
+	if !slices.Contains(known, strings.TrimSpace(name)) {
+		valid := append([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, known...)
+		return nil, grammar.UnknownAmong("service", name, valid, "valid: "+ServiceUsage)
 	}
-	law, err := dist.Parse(spec)
+	law, err := laws.Parse(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +75,10 @@ func ParseService(spec string) (Model, error) {
 }
 
 // slowdownParams reads slowdown=LAW and, where it is allowed, keep=SPAN.
-func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sched.Time, err error) {
+func slowdownParams(rest, slowdown string, withKeep bool) (law laws.Law, keep sched.Time, err error) {
 	keep = sched.Time(defaultKeep)
 	before := ""
-	for _, field := range dist.Fields(rest) {
+	for _, field := range grammar.Fields(rest) {
 		key, value, _ := strings.Cut(field, "=")
 		switch {
 		case field == "": // no parameter
@@ -96,7 +97,7 @@ func slowdownParams(rest, slowdown string, withKeep bool) (law dist.Law, keep sc
 			return nil, 0, unknownParameter(field, before)
 		}
 	}
-	law, err = dist.Parse(slowdown)
+	law, err = laws.Parse(slowdown)
 	if err != nil {
 		return nil, 0, fmt.Errorf("slowdown: expected dolly or a law in parentheses: %w", err)
 	}
@@ -114,15 +115,15 @@ func unknownParameter(field, law string) error {
 
 // ParseCapacity reads law=LAW[,slot=SPAN][,checkpoint=true].
 func ParseCapacity(spec string) (c *Capacity, err error) {
-	var law dist.Law
+	var law laws.Law
 	slot, checkpoint, before := sched.Time(defaultSlot), false, ""
-	for _, field := range dist.Fields(spec) {
+	for _, field := range grammar.Fields(spec) {
 		key, value, _ := strings.Cut(field, "=")
 		switch key {
 		case "": // no parameter
 		case "law":
 			before = field
-			if law, err = dist.Parse(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")); err != nil {
+			if law, err = laws.Parse(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")); err != nil {
 				return nil, fmt.Errorf("law: expected a law in parentheses: %w", err)
 			}
 		case "slot":

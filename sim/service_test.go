@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -44,7 +44,7 @@ func TestServicesFollowTheirLaws(t *testing.T) {
 		s := service(t, c.spec, 1)
 		sum := 0.0
 		for i := range uint32(n) {
-			a := Attempt{Seed: 1, Job: i, Number: c.number, Index: 1, Recorded: recorded, Law: dist.Exponential{Mu: 0.2}, Share: 1}
+			a := Attempt{Seed: 1, Job: i, Number: c.number, Index: 1, Recorded: recorded, Law: laws.Exponential{Mu: 0.2}, Share: 1}
 			sum += s.Duration(&a).Seconds()
 		}
 		if mean := sum / n; math.Abs(mean-c.mean) > 5*c.sd/math.Sqrt(n)+1e-9 {

@@ -3,7 +3,7 @@ package sim
 import (
 	"errors"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -126,7 +126,7 @@ func (c *Cluster) SlowdownOf(k sched.SiteID, seed uint64, job, task, number uint
 	if law == nil {
 		return 1
 	}
-	return max(0, dist.Sample(law, uniform(draw(seed, forSite, job, task, number))))
+	return max(0, laws.Sample(law, uniform(draw(seed, forSite, job, task, number))))
 }
 
 // factor returns how much longer an attempt works at a site than on a machine of unit speed; it may be no number.

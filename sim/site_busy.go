@@ -3,7 +3,7 @@ package sim
 import (
 	"errors"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -11,7 +11,7 @@ import (
 // lost to policies as long; our attempts are not disturbed: a machine on which one runs is taken when the last of them
 // has ended, if it is still wanted then.
 type Busy struct {
-	Level dist.Law   // part of the machines, what is below 0 counts as 0; drawn anew for each while; nil for none
+	Level laws.Law   // part of the machines, what is below 0 counts as 0; drawn anew for each while; nil for none
 	Keep  sched.Time // mean of the while, which is exponential
 }
 
@@ -73,7 +73,7 @@ func (o *occupancy) begin(i int, now sched.Time, tell func(m sched.MachineID, wa
 	b := &o.sites[i].Busy
 	n := o.spell[i]
 	o.spell[i]++
-	level := dist.Sample(b.Level, uniform(draw(o.seed, forBusy, uint32(i), n, 0)))
+	level := laws.Sample(b.Level, uniform(draw(o.seed, forBusy, uint32(i), n, 0)))
 	for m := o.first[i]; int(m-o.first[i]) < o.sites[i].Machines; m++ {
 		tell(m, uniform(draw(o.seed, forOccupied, uint32(m), 0, 0)) < level)
 	}

@@ -5,12 +5,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // busySite is a cluster of one site of which a part is busy.
-func busySite(machines int, level dist.Law, keep sched.Time) *Cluster {
+func busySite(machines int, level laws.Law, keep sched.Time) *Cluster {
 	c := &Cluster{Name: "busy", Sites: []Site{{Name: "a", Machines: machines, Slots: 1, Speed: Steady(1), Busy: Busy{level, keep}}}}
 	c.Network = newNetwork(c.Sites)
 	return c
@@ -19,7 +19,7 @@ func busySite(machines int, level dist.Law, keep sched.Time) *Cluster {
 // Of machines of which a constant half is busy the other half does all the work: 1000 tasks of 1 s on about 50 of 100 machines take about 20 s, and nothing is lost.
 func TestHalfOfASiteIsBusy(t *testing.T) {
 	w := load(t, `{"stages":[{"tasks":1000,"law":"det:value=1"}]}`)
-	res := runGeo(t, w, Options{Cluster: busySite(100, dist.Deterministic{Value: 0.5}, sched.Second), Check: true})
+	res := runGeo(t, w, Options{Cluster: busySite(100, laws.Deterministic{Value: 0.5}, sched.Second), Check: true})
 	job := &res.Jobs[0]
 	if got := job.Completion.Seconds(); got < 14 || got > 30 { // 50 +- 3*5 machines, each at most one task late
 		t.Errorf("the job took %v s, want about 20", got)
@@ -32,7 +32,7 @@ func TestHalfOfASiteIsBusy(t *testing.T) {
 // The level changes: with uniform levels the mean part that is busy is a half, as often as one looks.
 func TestBusyLevels(t *testing.T) {
 	const n = 1000
-	c := busySite(n, dist.Uniform{Lo: 0, Hi: 1}, 10*sched.Second)
+	c := busySite(n, laws.Uniform{Lo: 0, Hi: 1}, 10*sched.Second)
 	core := sched.New(greedy{}, sched.NoLimits())
 	if _, err := core.AddMachine(0, 1); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestBusyLevels(t *testing.T) {
 // A cluster whose only machine is never free is found out.
 func TestBusyForEver(t *testing.T) {
 	w := load(t, `{"stages":[{"durations_seconds":[1]}]}`)
-	c := busySite(1, dist.Deterministic{Value: 0.999999}, sched.Millisecond)
+	c := busySite(1, laws.Deterministic{Value: 0.999999}, sched.Millisecond)
 	_, err := Run(t.Context(), w, greedy{}, Options{Cluster: c, Limits: sched.NoLimits()})
 	if !errors.Is(err, ErrStuck) {
 		t.Errorf("got %v, want ErrStuck", err)

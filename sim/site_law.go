@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -14,13 +14,13 @@ import (
 func (c *Cluster) Law(k sched.SiteID) (values, chances []float64) {
 	const quantiles = 8
 	s := &c.Sites[k]
-	var all []dist.Atom
+	var all []laws.Atom
 	for _, a := range slowdowns(s.Slowdown) {
 		for q := range quantiles {
-			all = append(all, dist.Atom{Value: a.Value / s.Speed.Quantile((float64(q)+0.5)/quantiles), Mass: a.Mass / quantiles})
+			all = append(all, laws.Atom{Value: a.Value / s.Speed.Quantile((float64(q)+0.5)/quantiles), Mass: a.Mass / quantiles})
 		}
 	}
-	slices.SortFunc(all, func(a, b dist.Atom) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortFunc(all, func(a, b laws.Atom) int { return cmp.Compare(a.Value, b.Value) })
 	for _, a := range all {
 		if n := len(values); n > 0 && values[n-1] == a.Value {
 			chances[n-1] += a.Mass
@@ -32,17 +32,17 @@ func (c *Cluster) Law(k sched.SiteID) (values, chances []float64) {
 }
 
 // slowdowns returns a law of slowdowns by values and their chances.
-func slowdowns(law dist.Law) []dist.Atom {
+func slowdowns(law laws.Law) []laws.Atom {
 	if law == nil {
-		return []dist.Atom{{Value: 1, Mass: 1}}
+		return []laws.Atom{{Value: 1, Mass: 1}}
 	}
-	if all := dist.Atoms(law); all != nil {
+	if all := laws.Atoms(law); all != nil {
 		return all
 	}
 	const quantiles = 64
-	all := make([]dist.Atom, quantiles)
+	all := make([]laws.Atom, quantiles)
 	for q := range all {
-		all[q] = dist.Atom{Value: max(0, law.Quantile((float64(q)+0.5)/quantiles)), Mass: 1.0 / quantiles}
+		all[q] = laws.Atom{Value: max(0, law.Quantile((float64(q)+0.5)/quantiles)), Mass: 1.0 / quantiles}
 	}
 	return all
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // The law that policies are told sums to 1, ascends, and has the mean of slowdown over speed: exactly where both have values, or what 64 quantiles leave of it.
@@ -20,7 +20,7 @@ func TestLawOfASite(t *testing.T) {
 	}{
 		{"table", Site{Slowdown: dolly, Speed: Steady(0.5)}, 2 * 4.691, 1e-9},
 		{"none", Site{Speed: Steady(4)}, 0.25, 1e-12},
-		{"continuous", Site{Slowdown: dist.Exponential{Mu: 0.5}, Speed: Steady(1)}, 2, 0.02},
+		{"continuous", Site{Slowdown: laws.Exponential{Mu: 0.5}, Speed: Steady(1)}, 2, 0.02},
 		{"speeds", Site{Speed: Speed{Mean: 1, SD: 0.1, Min: 0.2, Max: 3}}, 1.01, 0.01},
 	} {
 		t.Run(c.name, func(t *testing.T) {

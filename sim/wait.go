@@ -3,7 +3,7 @@ package sim
 import (
 	"errors"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -28,7 +28,7 @@ func (o *Options) canWait(shared bool) error {
 
 // wait draws how long an attempt waits before it begins; sched.Never if it does not.
 func (s *Simulator) wait(r *running) sched.Time {
-	d := sched.FromSeconds(dist.Sample(s.o.Wait, uniform(draw(s.o.Seed, forWait, r.job, r.task, r.number))))
+	d := sched.FromSeconds(laws.Sample(s.o.Wait, uniform(draw(s.o.Seed, forWait, r.job, r.task, r.number))))
 	return max(0, d)
 }
 

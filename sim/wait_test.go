@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -32,7 +32,7 @@ func (p *begins) Decide(v *sched.View, act *sched.Actions) {
 // Each attempt waits for as long as its seed, job, task and number say; the policy is told when it begins, and only what comes after counts as machine time.
 func TestWait(t *testing.T) {
 	w := load(t, "0 4 4 4 4 4 4\n")
-	law := dist.Uniform{Lo: 1, Hi: 5}
+	law := laws.Uniform{Lo: 1, Hi: 5}
 	for name, progress := range map[string]Progress{"none": {}, "exact": {Exact: true}, "reports": {Every: sched.Second}} {
 		p := &begins{launched: map[sched.TaskID]sched.Time{}, began: map[sched.TaskID]sched.Time{}}
 		r := simulate(t, w, p, Options{Machines: 2, Wait: law, Seed: 3, Progress: progress})
@@ -45,7 +45,7 @@ func TestWait(t *testing.T) {
 			if waits[wait] = true; wait < sched.Second || wait > 5*sched.Second {
 				t.Errorf("%s: task %d waits for %v", name, task, wait)
 			}
-			if want := sched.FromSeconds(dist.Sample(law, uniform(draw(3, forWait, 0, uint32(task), 0)))); wait != want {
+			if want := sched.FromSeconds(laws.Sample(law, uniform(draw(3, forWait, 0, uint32(task), 0)))); wait != want {
 				t.Errorf("%s: task %d waits for %v, want %v", name, task, wait, want)
 			}
 		}
@@ -58,7 +58,7 @@ func TestWait(t *testing.T) {
 // What cannot be is refused.
 func TestWaitRefused(t *testing.T) {
 	w := load(t, "0 1 1 1\n")
-	wait := dist.Deterministic{Value: 1}
+	wait := laws.Deterministic{Value: 1}
 	shared, err := ParseService("capacity:law=(uniform:lo=0,hi=2),slot=1s,checkpoint=true")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -146,7 +146,7 @@ func drawOptions(t *rapid.T) Options {
 	if spec == shared {
 		o.LaunchDelay = 0
 	} else if o.LaunchDelay == 0 {
-		o.Wait = rapid.SampledFrom([]dist.Law{nil, dist.Deterministic{}, dist.TwoPoint{Lo: 0, Hi: 3, P: 0.5}}).Draw(t, "wait")
+		o.Wait = rapid.SampledFrom([]laws.Law{nil, laws.Deterministic{}, laws.TwoPoint{Lo: 0, Hi: 3, P: 0.5}}).Draw(t, "wait")
 	}
 	if rapid.Bool().Draw(t, "faults") {
 		o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -201,11 +201,11 @@ func (b *batch) stage(row *batchRow, open uint32, number uint64) error {
 }
 
 // drawBelow replaces durations by draws of a law, scaled so that the largest is longest.
-func drawBelow(d []sched.Time, longest sched.Time, law dist.Law, seed uint64, job uint32, stage uint64) {
+func drawBelow(d []sched.Time, longest sched.Time, law laws.Law, seed uint64, job uint32, stage uint64) {
 	draw := func(each func(i int, x float64)) {
 		stream := jobStream(seed, job, stage)
 		for i := range d {
-			each(i, max(0, dist.Sample(law, uniform(stream))))
+			each(i, max(0, laws.Sample(law, uniform(stream))))
 		}
 	}
 	largest := 0.0

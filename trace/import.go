@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -28,7 +28,7 @@ type Importer struct {
 	// Instances is the law, up to scale, of the durations of a task's instances in an Alibaba trace, which tells only
 	// how long all together took: draws are scaled so that the longest lasts so long. nil lets every instance last so
 	// long.
-	Instances   dist.Law
+	Instances   laws.Law
 	Split       int64      // bytes of a map task of a SWIM trace
 	ReduceSplit int64      // bytes of a reduce task of a SWIM trace
 	MapRate     int64      // bytes per second of a map task of a SWIM trace
@@ -127,13 +127,13 @@ func oneOf(value, yes, no string) (bool, error) {
 }
 
 // instancesLaw reads a law, the name of its absence, or a histogram.
-func instancesLaw(value string) (dist.Law, error) {
+func instancesLaw(value string) (laws.Law, error) {
 	if value == "makespan" {
 		return nil, nil
 	}
 	path, histogram := strings.CutPrefix(value, "hist:")
 	if !histogram {
-		l, err := dist.Parse(value)
+		l, err := laws.Parse(value)
 		if err != nil {
 			return nil, fmt.Errorf("expected makespan, hist:FILE or a law: %w", err)
 		}
@@ -151,9 +151,9 @@ func instancesLaw(value string) (dist.Law, error) {
 	return l, nil
 }
 
-// readHistogram reads lines value,count under a header, values increasing. Large counts are scaled down to what dist
+// readHistogram reads lines value,count under a header, values increasing. Large counts are scaled down to what laws
 // takes; values whose count rounds to 0 are left out.
-func readHistogram(r io.Reader) (dist.Law, error) {
+func readHistogram(r io.Reader) (laws.Law, error) {
 	plain, done, err := decompress(r)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func readHistogram(r io.Reader) (dist.Law, error) {
 			kept, counts = append(kept, values[i]), append(counts, c)
 		}
 	}
-	l, err := dist.NewEmpiricalCounts(kept, counts)
+	l, err := laws.NewEmpiricalCounts(kept, counts)
 	if err != nil {
 		return nil, fmt.Errorf(" expected a histogram: %w", err)
 	}

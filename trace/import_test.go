@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -114,7 +114,7 @@ var importCases = []struct {
 	// R3 started at 17 s, and waited for M2 until 20 s.
 	{"alibaba-v2018", alibaba2018Text, Importer{}, "j_1@10: M1[8 8] M2_Stg4[8] R3_1_2[5]<M1<M2_Stg4 task_Nzg3[1]\n" +
 		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
-	{"alibaba-v2018", alibaba2018Text, Importer{Incomplete: true, Instances: dist.Deterministic{Value: 3}},
+	{"alibaba-v2018", alibaba2018Text, Importer{Incomplete: true, Instances: laws.Deterministic{Value: 3}},
 		"j_2@5: M1[1 1 1] J4_1_7[3]<M1\nj_1@10: M1[8 8] M2_Stg4[8] R3_1_2[5]<M1<M2_Stg4 task_Nzg3[1]\n" +
 			"f: 1 jobs did not finish as a whole and lack 1 tasks\nf: 1 dependencies on tasks that are not there were ignored\n" +
 			"f: the jobs were not in order of arrival and have been sorted\n"},
@@ -172,7 +172,7 @@ func TestImport(t *testing.T) {
 
 // TestInstancesFollowTheLaw: draws are scaled, so that the longest instance takes as long as all together did.
 func TestInstancesFollowTheLaw(t *testing.T) {
-	law, err := dist.Parse("lognormal:mean=7,sd=7")
+	law, err := laws.Parse("lognormal:mean=7,sd=7")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestImporterSet(t *testing.T) {
 	var m Importer
 	err := m.Set("incomplete=keep; waits=keep;instances=exp:mu=2;split=128MiB;reduce-split=1GB;map-rate=5e6;reduce-rate=1kB;task-start=3s;port-rate=1B;executors=7")
 	want := Importer{
-		Incomplete: true, KeepWaits: true, Instances: dist.Exponential{Mu: 2}, Split: 128 << 20, ReduceSplit: 1e9, MapRate: 5e6, ReduceRate: 1000,
+		Incomplete: true, KeepWaits: true, Instances: laws.Exponential{Mu: 2}, Split: 128 << 20, ReduceSplit: 1e9, MapRate: 5e6, ReduceRate: 1000,
 		TaskStart: 3 * sched.Second, PortRate: 1, Executors: 7,
 	}
 	if d := cmp.Diff(want, m); d != "" || err != nil {

@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -86,7 +87,7 @@ func (in *reader) wrongJSON(err error) error {
 	text := strings.TrimPrefix(err.Error(), "json: ")
 	if name, unknown := strings.CutPrefix(text, "unknown field "); unknown {
 		name = strings.Trim(name, `"`)
-		if near := dist.Nearest(name, jsonFields()); near != "" {
+		if near := grammar.Nearest(name, jsonFields()); near != "" {
 			return in.wrong(name, fmt.Errorf("unknown; did you mean %s?", near))
 		}
 		return in.wrong(name, errors.New("expected a field of docs/workloads.md, this one is unknown"))
@@ -255,7 +256,7 @@ func (in *reader) law(spec string) (int32, error) {
 	if i, known := in.laws[spec]; known {
 		return i, nil
 	}
-	l, err := dist.Parse(spec)
+	l, err := laws.Parse(spec)
 	if err != nil {
 		return 0, fmt.Errorf("expected a law: %w", err)
 	}
@@ -319,8 +320,8 @@ func jobStream(seed uint64, job uint32, purpose uint64) *rand.PCG {
 }
 
 // drawSeconds returns a duration that follows a law; what the law puts below 0 is 0.
-func drawSeconds(l dist.Law, draws *rand.PCG) (sched.Time, error) {
-	return checkSeconds(max(0, dist.Sample(l, uniform(draws))))
+func drawSeconds(l laws.Law, draws *rand.PCG) (sched.Time, error) {
+	return checkSeconds(max(0, laws.Sample(l, uniform(draws))))
 }
 
 // uniform returns a number in (0, 1), one of 2^52 equally likely ones.

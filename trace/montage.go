@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -124,7 +124,7 @@ func positive(value string, to *float64) error {
 func (g *MontageJobs) Workload(name string) (*Workload, error) {
 	w := &Workload{Name: name, Sites: []string{""}}
 	names := newNames(w)
-	gap, now := dist.Exponential{Mu: g.Rate}, sched.Time(0)
+	gap, now := laws.Exponential{Mu: g.Rate}, sched.Time(0)
 	for k := range uint32(g.Jobs) {
 		b := montage{w: w, names: names, scale: g.Scale, times: jobStream(g.Seed, k, drawMontageTimes)}
 		n := g.size(k)

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -21,10 +22,10 @@ const SynthUsage = `synth:jobs=100;tasks=LAW|N;law=LAW;scale=LAW;arrivals=poisso
 // generator is a parsed spec.
 type generator struct {
 	jobs     int
-	tasks    dist.Law // tasks of a job, rounded, at least 1
-	law      dist.Law // durations, seconds
-	scale    dist.Law // factor on all durations of a job, nil for 1
-	gap      dist.Law // between arrivals, seconds
+	tasks    laws.Law // tasks of a job, rounded, at least 1
+	law      laws.Law // durations, seconds
+	scale    laws.Law // factor on all durations of a job, nil for 1
+	gap      laws.Law // between arrivals, seconds
 	deadline sched.Time
 	known    bool // mean and deviation of a job's durations are told beforehand
 	seed     uint64
@@ -63,11 +64,11 @@ func Synthesize(spec string, seed uint64) (*Workload, error) {
 	head, _, _ := strings.Cut(strings.TrimPrefix(spec, synthPrefix), ";")
 	if head != "" && !strings.Contains(head, "=") {
 		generators := []string{googlePrefix, montagePrefix}
-		return nil, dist.UnknownAmong("generator", synthPrefix+abridged(head), generators,
+		return nil, grammar.UnknownAmong("generator", synthPrefix+abridged(head), generators,
 			"there are "+strings.Join(generators, ", ")+" and "+SynthUsage)
 	}
 	g := generator{
-		jobs: 100, tasks: dist.Deterministic{Value: 10}, law: dist.Exponential{Mu: 0.1}, gap: dist.Exponential{Mu: 1}, known: true, seed: seed,
+		jobs: 100, tasks: laws.Deterministic{Value: 10}, law: laws.Exponential{Mu: 0.1}, gap: laws.Exponential{Mu: 1}, known: true, seed: seed,
 	}
 	if err := eachPair(strings.TrimPrefix(spec, synthPrefix), g.set); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ var errSynthTasks = fmt.Errorf("synth: field tasks: expected at most %d tasks in
 
 // parseJobs reads how many jobs are to be made, each of at least one task.
 func parseJobs(value string) (int, error) {
-	n, err := dist.ParseInt(value)
+	n, err := grammar.ParseInt(value)
 	if err != nil || n < 1 || n > maxSynthTasks {
 		return 0, fmt.Errorf("expected a whole number from 1 to %d, got %q", maxSynthTasks, abridged(value))
 	}
@@ -143,11 +144,11 @@ func (g *generator) set(key, value string) (err error) {
 }
 
 // lawOrNumber reads a law; a plain number stands for the constant.
-func lawOrNumber(s string) (dist.Law, error) {
+func lawOrNumber(s string) (laws.Law, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x >= 0 && !math.IsInf(x, 0) {
-		return dist.Deterministic{Value: x}, nil
+		return laws.Deterministic{Value: x}, nil
 	}
-	l, err := dist.Parse(s)
+	l, err := laws.Parse(s)
 	if err != nil {
 		return nil, fmt.Errorf("expected a number or a law: %w", err)
 	}
@@ -155,9 +156,9 @@ func lawOrNumber(s string) (dist.Law, error) {
 }
 
 // parseArrivals reads how jobs arrive: a law of the gaps between them, or its name.
-func parseArrivals(s string) (dist.Law, error) {
+func parseArrivals(s string) (laws.Law, error) {
 	if s == "batch" {
-		return dist.Deterministic{}, nil
+		return laws.Deterministic{}, nil
 	}
 	text, poisson := strings.CutPrefix(s, "poisson:rate=")
 	if !poisson {
@@ -167,7 +168,7 @@ func parseArrivals(s string) (dist.Law, error) {
 	if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
 		return nil, fmt.Errorf("expected a positive rate of jobs per second, got %q", text)
 	}
-	return dist.Exponential{Mu: rate}, nil
+	return laws.Exponential{Mu: rate}, nil
 }
 
 // workload runs the generator. The first job arrives at 0.
@@ -198,19 +199,19 @@ func (g *generator) workload(name string) (*Workload, error) {
 
 // tasksOf draws the tasks of a job.
 func (g *generator) tasksOf(job uint32) float64 {
-	return max(1, math.Round(dist.Sample(g.tasks, uniform(jobStream(g.seed, job, drawTasks)))))
+	return max(1, math.Round(laws.Sample(g.tasks, uniform(jobStream(g.seed, job, drawTasks)))))
 }
 
 func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
 	n := g.tasksOf(k)
 	scale := 1.0
 	if g.scale != nil {
-		scale = max(0, dist.Sample(g.scale, uniform(jobStream(g.seed, k, drawScale))))
+		scale = max(0, laws.Sample(g.scale, uniform(jobStream(g.seed, k, drawScale))))
 	}
 	first := len(w.Durations)
 	draws := jobStream(g.seed, k, drawDurations)
 	for range int(n) {
-		d, err := checkSeconds(scale * max(0, dist.Sample(g.law, uniform(draws))))
+		d, err := checkSeconds(scale * max(0, laws.Sample(g.law, uniform(draws))))
 		if err != nil {
 			return err
 		}

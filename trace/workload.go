@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -19,7 +19,7 @@ type Workload struct {
 	Edges     []Edge       // likewise
 	Pairs     [][2]uint32  // of the edges of kind sched.PerTask
 	Durations []sched.Time // of every task; those of a stage, and of a job, are neighbours
-	Laws      []dist.Law   // that stages name, in seconds
+	Laws      []laws.Law   // that stages name, in seconds
 	Names     []string     // Names[0] is ""
 	Classes   []string     // names of the classes of slots that stages need; empty if none names one
 	Inputs    []Input      // of stages; those of a stage are neighbours

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -228,8 +228,8 @@ func TestSynthesizeFollowsItsLaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := float64(w.Tasks())
-	law := dist.Gamma{Shape: 2, Scale: 5}
-	if mean, se := w.WorkSeconds()/n, dist.StdDev(law)/200; mean < 10-4*se || mean > 10+4*se {
+	law := laws.Gamma{Shape: 2, Scale: 5}
+	if mean, se := w.WorkSeconds()/n, laws.StdDev(law)/200; mean < 10-4*se || mean > 10+4*se {
 		t.Errorf("mean duration %v, want 10 within %v", mean, 4*se)
 	}
 	if rate := 1999 / w.Horizon().Seconds(); rate < 3.6 || rate > 4.4 {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
 // newAttempt is the verb with which the engine starts itself as an attempt of map/reduce work. The spec comes on

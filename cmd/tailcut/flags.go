@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/grammar"
 )
 
 // unknownVerb refuses arguments of a command that only has commands below it, and names the nearest of these.
@@ -65,7 +65,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if _, name, found := strings.Cut(text, "unknown flag: --"); found {
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-		if near := dist.Nearest(name, flags); near != "" {
+		if near := grammar.Nearest(name, flags); near != "" {
 			return fmt.Errorf("%s; did you mean --%s?", text, near)
 		}
 	}
@@ -78,7 +78,7 @@ type whole int
 func (n *whole) String() string { return strconv.Itoa(int(*n)) }
 func (n *whole) Type() string   { return "int" }
 func (n *whole) Set(s string) error {
-	value, err := dist.ParseInt(s)
+	value, err := grammar.ParseInt(s)
 	*n = whole(value)
 	return err
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/internal/report"
 )
 
 // notice writes one line for the user beside the result, or instead of it: a note, a warning, an error. Whatever the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/overlap"
+	"github.com/tailcut/tailcut/internal/overlap"
 )
 
 // overlapFlags is what the user asked of the verb overlap.

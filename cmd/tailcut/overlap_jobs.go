@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/overlap"
-	"github.com/tailcut/tailcut/reproduce"
+	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/reproduce"
 )
 
 // readOverlapJobs reads a file of jobs, "-" for standard input. When it sorts, rows has each job's place in the file,

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/overlap"
-	"github.com/tailcut/tailcut/report"
-	"github.com/tailcut/tailcut/reproduce"
+	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/reproduce"
 )
 
 // page is the study with a plot.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/tailcut/tailcut/overlap"
-	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/report"
 )
 
 // overlapResult is the study for programs. Numbers that a line does not have are null.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 )
 
@@ -223,7 +223,7 @@ func (r *deadlineReader) job() (j deadlineJob, err error) {
 var lawSeconds = []string{"xm", "mean", "sd", "delta", "lo", "hi", "value"}
 
 // law reads a law: an object of its name and parameters, one of samples, or the text of a spec.
-func (r *deadlineReader) law(to *dist.Law) error {
+func (r *deadlineReader) law(to *laws.Law) error {
 	t, err := r.d.Token()
 	if err != nil {
 		return r.fail("%v", err)
@@ -238,7 +238,7 @@ func (r *deadlineReader) law(to *dist.Law) error {
 			return err
 		}
 		if spec == "" {
-			sample, err := dist.NewEmpirical(samples)
+			sample, err := laws.NewEmpirical(samples)
 			if err != nil {
 				return r.fail("%v", err)
 			}
@@ -246,7 +246,7 @@ func (r *deadlineReader) law(to *dist.Law) error {
 			return nil
 		}
 	}
-	l, err := dist.Parse(spec)
+	l, err := laws.Parse(spec)
 	if err != nil {
 		return r.fail("%v", err)
 	}
@@ -269,8 +269,8 @@ func (r *deadlineReader) lawFields() (spec string, samples []float64, err error)
 		switch field {
 		case "name":
 			t, err := r.d.Token()
-			if name, _ = t.(string); err != nil || !slices.Contains(dist.Names(), name) {
-				return r.fail("expected the name of a law, one of %s, got %s", strings.Join(dist.Names(), ", "), shown(t))
+			if name, _ = t.(string); err != nil || !slices.Contains(laws.Names(), name) {
+				return r.fail("expected the name of a law, one of %s, got %s", strings.Join(laws.Names(), ", "), shown(t))
 			}
 			return nil
 		case "samples_seconds":

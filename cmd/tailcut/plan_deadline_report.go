@@ -10,8 +10,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/report"
 )
 
 // deadlineResult is the answer for programs.

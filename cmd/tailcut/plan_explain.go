@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/trace/history"
 )
 
 // What has to hold for replication to be worth it. docs/history.md says these numbers.
@@ -169,7 +169,7 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 }
 
 // plan finds the policy of least latency that needs no more machine time than none.
-func (e *explained) plan(sample *dist.Empirical, maxClones int) error {
+func (e *explained) plan(sample *laws.Empirical, maxClones int) error {
 	tasks := min(e.Tasks, explainMost)
 	e.planned = true
 	if sample.Distinct() > explainValues {
@@ -186,7 +186,7 @@ func (e *explained) plan(sample *dist.Empirical, maxClones int) error {
 
 // planRounded searches the durations rounded, with the budget and a little less since the cost is rounded too, and
 // evaluates what it finds between bounds.
-func (e *explained) planRounded(sample *dist.Empirical, tasks, maxClones int) error {
+func (e *explained) planRounded(sample *laws.Empirical, tasks, maxClones int) error {
 	near, err := plan.NewNear(plan.Rounded(sample, explainValues), tasks)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/internal/report"
 )
 
 // explainResult is the answer for programs.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/trace/history"
 )
 
 // forkFlags are the flags of 'tailcut plan fork'.
@@ -133,7 +133,7 @@ func (a *forkAnswer) read(stdin io.Reader, notes io.Writer, args []string) (err 
 		if f.tasks == 0 {
 			return fmt.Errorf("--law wants --tasks, the number of tasks of the job")
 		}
-		if a.law, err = dist.Parse(f.law); err != nil {
+		if a.law, err = laws.Parse(f.law); err != nil {
 			return fmt.Errorf("--law: %w", err)
 		}
 		return nil
@@ -202,7 +202,7 @@ func (f *forkFlags) repetitions(tasks int) int {
 }
 
 // evaluator returns the evaluator of the method.
-func (f *forkFlags) evaluator(l dist.Law, tasks int, exact plan.Evaluator) (plan.Evaluator, error) {
+func (f *forkFlags) evaluator(l laws.Law, tasks int, exact plan.Evaluator) (plan.Evaluator, error) {
 	switch f.method.value {
 	case "theorem1":
 		return plan.NewTheorem1(l, tasks)
@@ -211,7 +211,7 @@ func (f *forkFlags) evaluator(l dist.Law, tasks int, exact plan.Evaluator) (plan
 	case "simulate":
 		return plan.NewSimulate(l, tasks, f.repetitions(tasks), f.seed)
 	case "bootstrap":
-		sample, ok := l.(*dist.Empirical)
+		sample, ok := l.(*laws.Empirical)
 		if !ok {
 			return nil, fmt.Errorf("--method bootstrap wants a sample of durations, not the law %s", l)
 		}

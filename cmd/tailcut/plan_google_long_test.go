@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -71,7 +71,7 @@ func planGoogleJob(t *testing.T, w *trace.Workload, i int) googleJob {
 			values = append(values, d.Seconds())
 		}
 	}
-	l, err := dist.NewEmpirical(values)
+	l, err := laws.NewEmpirical(values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func planGoogleJob(t *testing.T, w *trace.Workload, i int) googleJob {
 }
 
 // simulateGoogle runs a job under policies, of which the first is what the others are compared with.
-func simulateGoogle(t *testing.T, values []float64, l dist.Law, specs []string) []simulated {
+func simulateGoogle(t *testing.T, values []float64, l laws.Law, specs []string) []simulated {
 	var line strings.Builder
 	fmt.Fprintf(&line, "0 %d %g", len(values), l.Mean())
 	for _, v := range values {

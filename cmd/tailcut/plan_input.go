@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/dist"
-	"github.com/tailcut/tailcut/trace/history"
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // durationsFrom says where durations come from: a log of any format that package history knows, and what to take from
@@ -135,16 +135,16 @@ type cutTail struct {
 // lawOf returns the law of one attempt's duration: the attempts of a stage that succeeded, and if others were cut off
 // the estimate of Kaplan and Meier from all. If the longest was cut off, the estimate is completed by a tail, which is
 // returned too. Its weights are then rounded to a thousandth of an observation.
-func lawOf(st *history.Stage) (*dist.Empirical, *cutTail, error) {
+func lawOf(st *history.Stage) (*laws.Empirical, *cutTail, error) {
 	if len(st.Censored) == 0 {
-		law, err := dist.NewEmpirical(st.Seconds())
+		law, err := laws.NewEmpirical(st.Seconds())
 		return law, nil, err
 	}
-	observations := dist.Complete(st.Seconds())
+	observations := laws.Complete(st.Seconds())
 	for _, v := range st.Censored {
-		observations = append(observations, dist.Observation{Value: v, Censored: true})
+		observations = append(observations, laws.Observation{Value: v, Censored: true})
 	}
-	estimate, err := dist.KaplanMeier(observations)
+	estimate, err := laws.KaplanMeier(observations)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,10 +155,10 @@ func lawOf(st *history.Stage) (*dist.Empirical, *cutTail, error) {
 	parts := float64(min(censoredParts*len(observations), 1<<30))
 	var values []float64
 	var counts []int
-	for _, a := range dist.Atoms(estimate.Completed()) {
+	for _, a := range laws.Atoms(estimate.Completed()) {
 		values, counts = append(values, a.Value), append(counts, max(1, int(math.Round(a.Mass*parts))))
 	}
-	law, err := dist.NewEmpiricalCounts(values, counts)
+	law, err := laws.NewEmpiricalCounts(values, counts)
 	return law, cut, err
 }
 

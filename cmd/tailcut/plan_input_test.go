@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tailcut/tailcut/internal/history"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/trace/history"
 )
 
 // Whatever the text, what is read can be planned with, and an error is one line.

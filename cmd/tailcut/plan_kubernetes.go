@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/internal/live"
 )
 
 // clusterFrom says of which Job of a cluster durations are wanted. kubectl gets them, so that Kubernetes' libraries are

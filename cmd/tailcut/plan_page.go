@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/report"
 )
 
 // page is the answer with its pictures.
@@ -83,7 +83,7 @@ func (a *forkAnswer) answerSection() report.Section {
 func (a *forkAnswer) durationSection() report.Section {
 	s := report.Section{Title: "The durations"}
 	tail := report.Plot{Name: "tail", Title: "Tail: a straight line is a power law", X: "duration (s)", Y: "share that is longer", LogX: true, LogY: true}
-	sample, ok := a.law.(*dist.Empirical)
+	sample, ok := a.law.(*laws.Empirical)
 	if !ok {
 		var x, y []float64
 		for q := 1.0; q > 1e-6; q /= 1.3 {
@@ -103,7 +103,7 @@ func (a *forkAnswer) durationSection() report.Section {
 		return s
 	}
 	values := valuesOf(sample)
-	if fits := dist.FitAll(dist.Complete(values)); len(fits) > 0 {
+	if fits := laws.FitAll(laws.Complete(values)); len(fits) > 0 {
 		s.Tables = append(s.Tables, a.fitTable(fits, values))
 		var fx, fy []float64
 		for q := 1.0; q > 0.5/float64(len(values)); q /= 1.2 {
@@ -120,7 +120,7 @@ func (a *forkAnswer) durationSection() report.Section {
 }
 
 // valuesOf lists the values of a sample, repeats included.
-func valuesOf(l *dist.Empirical) []float64 {
+func valuesOf(l *laws.Empirical) []float64 {
 	values := make([]float64, 0, l.Size())
 	for i := range l.Distinct() {
 		v, n, _ := l.Value(i)
@@ -132,7 +132,7 @@ func valuesOf(l *dist.Empirical) []float64 {
 }
 
 // fitTable lists fitted laws, with probabilities where the sample is small enough to fit it some hundred times.
-func (a *forkAnswer) fitTable(fits []dist.Fitted, values []float64) report.Table {
+func (a *forkAnswer) fitTable(fits []laws.Fitted, values []float64) report.Table {
 	t := report.Table{Name: "fits", Caption: "Laws fitted by maximum likelihood, the likeliest first. P is the probability that a sample of the fitted law " +
 		"is as far from its own fit, by the distances of Kolmogorov and Smirnov (D) and of Anderson and Darling (A²); below 0.05 the law is refuted. " +
 		"The plan needs none of them: it resamples the durations.",
@@ -141,7 +141,7 @@ func (a *forkAnswer) fitTable(fits []dist.Fitted, values []float64) report.Table
 	source := rand.New(rand.NewPCG(a.flags.seed, 1))
 	for _, f := range fits {
 		if len(values) > smallEnough {
-			t.Add(f.Law.String(), f.AIC, dist.KolmogorovSmirnov(values, f.Law), nil, nil, nil)
+			t.Add(f.Law.String(), f.AIC, laws.KolmogorovSmirnov(values, f.Law), nil, nil, nil)
 			continue
 		}
 		g := f.Test(values, rounds, func() float64 { return (float64(source.Uint64()>>12) + 0.5) / (1 << 52) })
@@ -153,7 +153,7 @@ func (a *forkAnswer) fitTable(fits []dist.Fitted, values []float64) report.Table
 // hillPlot is the estimate of the tail index for every size of the tail.
 func hillPlot(values []float64) (report.Plot, bool) {
 	var s report.Series
-	points := dist.Hill(values)
+	points := laws.Hill(values)
 	next := 5
 	for _, h := range points {
 		if h.Tail >= next && h.Tail <= len(values)/2 {
@@ -165,7 +165,7 @@ func hillPlot(values []float64) (report.Plot, bool) {
 	s.Name, s.Kind = "tail index α", report.Points
 	p := report.Plot{Name: "hill", Title: "Hill plot: level where the tail is a power law", X: "values in the tail", Y: "tail index α", LogX: true,
 		Series: []report.Series{s}}
-	if best, _, err := dist.TailIndex(values); err == nil {
+	if best, _, err := laws.TailIndex(values); err == nil {
 		p.Series = append(p.Series, report.Series{Name: fmt.Sprintf("nearest power law: %.2f", best.Alpha), Kind: report.Line,
 			X: []float64{5, float64(best.Tail)}, Y: []float64{best.Alpha, best.Alpha}})
 	}
@@ -176,7 +176,7 @@ func hillPlot(values []float64) (report.Plot, bool) {
 const mostPoints = 400
 
 // tailSteps are the steps of the survival, thinned out but for the last.
-func tailSteps(l *dist.Empirical) (x, y []float64) {
+func tailSteps(l *laws.Empirical) (x, y []float64) {
 	every := max(1, l.Distinct()/mostPoints)
 	for i := range l.Distinct() {
 		v, _, upTo := l.Value(i)
@@ -189,7 +189,7 @@ func tailSteps(l *dist.Empirical) (x, y []float64) {
 
 // histogram returns edges and shares of bins of equal width (Freedman and Diaconis 1981), at most 80. The share of the
 // last edge is 0.
-func histogram(l *dist.Empirical) (edges, shares []float64) {
+func histogram(l *laws.Empirical) (edges, shares []float64) {
 	lo, hi := l.Quantile(0), l.Quantile(1)
 	width := 2 * (l.Quantile(0.75) - l.Quantile(0.25)) / math.Cbrt(float64(l.Size()))
 	bins := 80

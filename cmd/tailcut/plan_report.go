@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/report"
 )
 
 // seconds is a number for programs, whose infinity is the string "+Inf".

@@ -10,16 +10,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
-	"github.com/tailcut/tailcut/trace/history"
 )
 
 // forkAnswer is what 'tailcut plan fork' found.
 type forkAnswer struct {
 	flags    *forkFlags
-	law      dist.Law
+	law      laws.Law
 	stage    *history.Stage // nil of a law
 	samples  int            // 0 of a law
 	censored int            // of them, attempts that were cut off
@@ -129,7 +129,7 @@ func (a *forkAnswer) search() error {
 
 // evaluators sets what evaluates a policy nearly or exactly, and returns the one whose figures are printed.
 func (a *forkAnswer) evaluators() (found plan.Evaluator, err error) {
-	sample, ok := a.law.(*dist.Empirical)
+	sample, ok := a.law.(*laws.Empirical)
 	if !ok || sample.Distinct() <= exhaustive {
 		if a.exact, err = plan.NewExact(a.law, a.tasks); err != nil {
 			return nil, err
@@ -334,13 +334,13 @@ func (a *forkAnswer) assess() error {
 
 // endless tells whether the means under a rule are infinite, so that no number of simulated jobs comes near them: of
 // two attempts of a task, which are the most that Spark and Hadoop make, even the shorter one has no mean.
-func endless(r plan.Rule, l dist.Law) bool {
-	if _, ok := l.(*dist.Empirical); ok {
+func endless(r plan.Rule, l laws.Law) bool {
+	if _, ok := l.(*laws.Empirical); ok {
 		return false
 	}
 	switch r.(type) {
 	case plan.Spark, plan.Hadoop:
-		return math.IsInf(dist.Min(l, 2).Mean(), 1)
+		return math.IsInf(laws.Min(l, 2).Mean(), 1)
 	}
 	return false
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/policy"
-	"github.com/tailcut/tailcut/report"
 )
 
 // policiesResult is the list of policies for programs.

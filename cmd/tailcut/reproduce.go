@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/report"
-	"github.com/tailcut/tailcut/reproduce"
+	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/reproduce"
 )
 
 type reproduceFlags struct {

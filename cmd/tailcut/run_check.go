@@ -5,7 +5,7 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
 // check finds what is wrong with a request as far as can be told without looking at its input, so that a slip of the

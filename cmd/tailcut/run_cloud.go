@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/live/remote"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/trace"
 )
 

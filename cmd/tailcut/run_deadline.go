@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )

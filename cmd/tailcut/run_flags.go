@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tailcut/tailcut/dist"
-	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/live/remote"
-	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/live/remote"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -354,7 +354,7 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
 		}
 		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
-			return nil, dist.Unknown("operator", args[0], valid)
+			return nil, grammar.Unknown("operator", args[0], valid)
 		}
 		op = mapreduce.Operator{Name: args[0]}
 		args = args[1:]

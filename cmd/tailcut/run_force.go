@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/trace"
 )
 

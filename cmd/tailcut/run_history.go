@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/internal/live"
 )
 
 // The durations of a named job's tasks are kept from run to run, so that a deadline can be planned for before the first

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/live"
-	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/trace"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/live"
-	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )

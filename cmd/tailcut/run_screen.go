@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tailcut/tailcut/live"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
-	"github.com/tailcut/tailcut/report"
 	"github.com/tailcut/tailcut/sched"
 )
 

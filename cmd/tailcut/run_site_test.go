@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tailcut/tailcut/live"
-	"github.com/tailcut/tailcut/live/proc"
-	"github.com/tailcut/tailcut/mapreduce"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"

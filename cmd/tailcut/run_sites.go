@@ -10,8 +10,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/tailcut/tailcut/live"
-	"github.com/tailcut/tailcut/live/proc"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/tailcut/tailcut/dist"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -19,7 +19,7 @@ func (f *simulateFlags) settleDelay() error {
 		}
 		return nil
 	}
-	law, err := dist.Parse(f.launchDelay)
+	law, err := laws.Parse(f.launchDelay)
 	switch {
 	case err != nil:
 		return fmt.Errorf("expected a duration such as 2s, or a law of seconds: %w", err)

@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	"github.com/tailcut/tailcut/report"
+	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/sim"
 )
 

@@ -3,6 +3,7 @@ package lint
 import (
 	"go/token"
 	"os/exec"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,35 +16,41 @@ import (
 // driver, no driver knows another, the planner knows neither scheduler nor simulator, and the core knows nobody.
 // Tests may import what they like of the module, as far as Go lets them.
 const arrows = `
-	dist       ->
+	laws       -> internal/grammar
 	sched      ->
-	mapreduce  ->
-	plan       -> dist
-	policy     -> sched dist plan
-	trace      -> sched dist
-	trace/history -> trace sched
-	sim        -> sched dist trace
-	overlap    -> dist
-	live       -> sched dist trace
-	live/proc  -> live sched mapreduce
-	live/kube  -> live sched mapreduce
-	live/store -> live live/proc sched mapreduce
-	live/remote -> live live/proc sched
-	live/pods  -> live live/store live/remote sched
-	report     ->
-	reproduce  -> dist sched policy plan trace sim overlap report
-	cmd/*      -> *
-	internal/* ->
+	plan       -> laws
+	policy     -> sched laws plan internal/grammar
+	trace      -> sched laws internal/grammar
+	sim        -> sched laws trace internal/grammar
+
+	internal/grammar     ->
+	internal/history     -> trace sched
+	internal/mapreduce   ->
+	internal/overlap     -> laws
+	internal/live        -> sched laws trace
+	internal/live/proc   -> internal/live sched internal/mapreduce
+	internal/live/remote -> internal/live internal/live/proc sched
+	internal/report      ->
+	internal/reproduce   -> laws sched policy plan trace sim internal/overlap internal/report
+	internal/attack      ->
+	internal/lint        ->
+
+	cloud/internal/kube  -> internal/live sched
+	cloud/internal/store -> internal/live internal/live/proc sched internal/mapreduce
+	cloud/internal/pods  -> internal/live cloud/internal/store sched
+
+	cmd/*       -> *
+	cloud/cmd/* -> *
 `
 
 // outsiders says who alone may import certain modules of others; the rest is free to all but the pure packages.
 const outsiders = `
-	k8s.io               -> live/kube live/pods
-	sigs.k8s.io          -> live/kube live/pods
-	gocloud.dev          -> live/store
-	github.com/spf13     -> cmd/*
-	gonum.org/v1/gonum   -> dist plan overlap
-	gonum.org/v1/plot    -> report
+	k8s.io               -> cloud/internal/kube cloud/internal/pods
+	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods
+	gocloud.dev          -> cloud/internal/store
+	github.com/spf13     -> cmd/* cloud/cmd/*
+	gonum.org/v1/gonum   -> laws
+	gonum.org/v1/plot    -> internal/report
 `
 
 func TestArrows(t *testing.T) { everywhere(t, checkArrows) }
@@ -83,10 +90,10 @@ func checkOutsider(f *file, at token.Pos, target string) []string {
 	return nil
 }
 
-// class is a package as the rules name it: packages under cmd and internal share a line.
+// class is a package as the rules name it: programs share a line.
 func class(dir string) string {
-	if top, _, under := strings.Cut(dir, "/"); under && (top == "cmd" || top == "internal") {
-		return top + "/*"
+	if parent := path.Dir(dir); path.Base(parent) == "cmd" {
+		return parent + "/*"
 	}
 	return dir
 }
@@ -113,7 +120,7 @@ func TestToolLinksNoClouds(t *testing.T) {
 	for name := range strings.FieldsSeq(string(out)) {
 		for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "gocloud.dev", "github.com/aws/"} {
 			if strings.HasPrefix(name, heavy) {
-				t.Errorf("cmd/tailcut links %s; that is for cmd/tailcut-cloud", name)
+				t.Errorf("cmd/tailcut links %s; that is for cloud/cmd/tailcut-cloud", name)
 			}
 		}
 	}
@@ -122,15 +129,15 @@ func TestToolLinksNoClouds(t *testing.T) {
 func TestArrowsFindsWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ name, imports, want string }{
 		{"sched/x.go", `"fmt"`, ""},
-		{"sched/x.go", `"github.com/tailcut/tailcut/dist"`, "x.go:2: sched may import [], not dist"},
-		{"sched/x_test.go", `"github.com/tailcut/tailcut/dist"`, ""},
+		{"sched/x.go", `"github.com/tailcut/tailcut/laws"`, "x.go:2: sched may import [], not laws"},
+		{"sched/x_test.go", `"github.com/tailcut/tailcut/laws"`, ""},
 		{"policy/x.go", `"github.com/tailcut/tailcut/sched"`, ""},
 		{"policy/x.go", `"github.com/tailcut/tailcut/sim"`, "not sim"},
 		{"cmd/tailcut/x.go", `"github.com/tailcut/tailcut/sim"`, ""},
 		{"util/x.go", `"fmt"`, "package util has no line"},
-		{"live/kube/x.go", `"k8s.io/api/batch/v1"`, ""},
-		{"live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [live/kube live/pods]"},
-		{"live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [live/kube live/pods]"},
+		{"cloud/internal/kube/x.go", `"k8s.io/api/batch/v1"`, ""},
+		{"internal/live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods]"},
+		{"internal/live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods]"},
 		{"sched/x.go", `"example.org/clever"`, "sched is pure"},
 		{"sched/x_test.go", `"pgregory.net/rapid"`, ""},
 	} {

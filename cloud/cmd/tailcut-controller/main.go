@@ -1,0 +1,163 @@
+// Command tailcut-controller runs Kubernetes Jobs whose spec.managedBy is tailcut.dev/controller: ordinary Jobs, with
+// clones of their stragglers.
+//
+// It is a program of its own because tailcut starts itself once per attempt, and what Kubernetes' libraries do when a
+// program starts would be paid for each time (docs/decisions).
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tailcut/tailcut/cloud/internal/kube"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// defaultPolicy is for Jobs that name none. Spark's own quantile, 0.9, is out of reach while a slow node holds more
+// than a tenth of the tasks; half of the tasks are done even if the slow node holds almost as many. Pods take seconds
+// to start and tell their times to the second, so a younger attempt is no straggler yet.
+const defaultPolicy = "spark:quantile=0.5,multiplier=1.5,min_runtime=10s"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main without the process: tests call it. The status is 0 when the controller was asked to stop, 2 for wrong
+// usage, 1 for everything else.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	started := false
+	cmd := newCommand(&started)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(stderr, "tailcut-controller: %v\n", err)
+		if started {
+			return 1
+		}
+		return 2
+	}
+	return 0
+}
+
+func newCommand(started *bool) *cobra.Command {
+	o := kube.Options{}
+	print, image := false, ""
+	cmd := &cobra.Command{
+		Use: "tailcut-controller", Short: "Run Kubernetes Jobs with clones of their stragglers", Args: cobra.NoArgs,
+		Long: "Reconcile every batch/v1 Job whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
+			"the Job stays as it is; its annotation " + kube.PolicyAnnotation + " names the policy.",
+		Example: "  tailcut-controller --kubeconfig ~/.kube/config --policy spark\n" +
+			"  tailcut-controller --print-manifests --image registry.example.org/tailcut-controller:1 | kubectl apply -f -",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the cluster (default: $KUBECONFIG, ~/.kube/config, or the cluster around the process)")
+	f.StringVar(&o.Namespace, "namespace", "", "reconcile the Jobs of this namespace only")
+	f.Float32Var(&o.QPS, "kube-api-qps", 100, "requests per second to the API server")
+	f.IntVar(&o.Burst, "kube-api-burst", 200, "requests at once to the API server after a pause")
+	f.StringVar(&o.Policy, "policy", defaultPolicy, "policy of Jobs that name none; 'tailcut policies' lists them")
+	f.IntVar(&o.MaxClones, "max-clones", 100, "clones at once, of all Jobs together")
+	f.IntVar(&o.NamespaceClones, "max-clones-per-namespace", 0, "clones at once, of the Jobs of one namespace (default: half of --max-clones, all of them with --namespace)")
+	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "how fast clones are started, of all Jobs together")
+	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
+	f.DurationVar(&o.LoserGrace, "loser-grace", time.Second, "how long a loser may take to end, if its pod's own grace period is not shorter; 0 for that period")
+	f.DurationVar(&o.NodeLost, "lost-node-after", 30*time.Second, "remove losers from a node that has not been ready for so long; 0 for never")
+	f.StringVar(&o.MetricsAddress, "metrics-address", "127.0.0.1:8080", "where Prometheus finds /metrics; beyond loopback over HTTPS, for whoever may get /metrics; 0 for nowhere")
+	f.StringVar(&o.ProbeAddress, "probe-address", "127.0.0.1:8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
+	f.StringVar(&o.History, "history-namespace", "", "where to keep how long pods ran, for later Jobs of the same owner or name, in a ConfigMap for each (default: nowhere)")
+	f.BoolVar(&o.Winners, "winners", true, "say in ConfigMaps beside each Job, JOB-winners, which attempt won each task")
+	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "where to hold the lease, if there is more than one controller")
+	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller with the other flags, and end")
+	f.StringVar(&image, "image", "tailcut-controller:latest", "image in the manifests")
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := check(&o, f); err != nil {
+			return err
+		}
+		if print {
+			return printManifests(cmd.OutOrStdout(), f, image)
+		}
+		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
+		o.Log = slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
+		*started = true
+		return kube.Run(cmd.Context(), o)
+	}
+	return cmd
+}
+
+// check checks the flags, and sets what follows from others.
+func check(o *kube.Options, f *pflag.FlagSet) error {
+	if _, err := policyOf(o.Policy, true); err != nil {
+		return fmt.Errorf("--policy: %w", err)
+	}
+	if o.MaxClones < 0 || o.NamespaceClones < 0 || !(o.ClonesPerSecond > 0) {
+		return fmt.Errorf("--max-clones and --max-clones-per-namespace must not be negative, and --clones-per-second must be above 0")
+	}
+	if !f.Changed("max-clones-per-namespace") {
+		if o.NamespaceClones = o.MaxClones; o.Namespace == "" {
+			o.NamespaceClones = (o.MaxClones + 1) / 2
+		}
+	}
+	if o.LoserGrace < 0 || o.NodeLost < 0 {
+		return fmt.Errorf("--loser-grace and --lost-node-after must not be negative")
+	}
+	return nil
+}
+
+// policyOf makes the policy of one Job. To plan anew for a deadline is to begin clones anew: pods take seconds for
+// that, and lose what they have done unless they can go on where another is.
+func policyOf(spec string, resumable bool) (sched.Policy, error) {
+	interval := ""
+	if resumable {
+		interval = "30s"
+	}
+	spec, err := policy.ForOneJob(spec, interval)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := policy.Fit(spec, policy.Place{Name: "a Job's pods"}); err != nil {
+		return nil, err
+	}
+	p, err := policy.New(spec, 0)
+	if err != nil {
+		return nil, err
+	}
+	if sched.Paces(p) {
+		return nil, live.ErrPaces
+	}
+	return p, nil
+}
+
+// newPolicy is kube.Options.NewPolicy.
+func newPolicy(spec, law string, resumable bool) (sched.Policy, error) {
+	if _, err := policyOf(spec, resumable); err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.PolicyAnnotation, err)
+	}
+	spec, err := policy.WithLaw(spec, law)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.LawAnnotation, err)
+	}
+	return policyOf(spec, resumable)
+}
+
+// chance is kube.Options.Chance.
+func chance(v *sched.View, law string) (float64, bool) {
+	out, err := policy.NewOutlook(law)
+	if err != nil {
+		return 0, false
+	}
+	return out.PoCD(v)
+}

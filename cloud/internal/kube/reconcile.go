@@ -1,0 +1,364 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// reconciler makes Jobs and their pods what they should be. All it keeps it could compute anew from the API server.
+type reconciler struct {
+	client    client.Client
+	events    events.EventRecorder
+	newPolicy func(spec, law string, resumable bool) (sched.Policy, error)
+	chance    func(v *sched.View, law string) (p float64, ok bool)
+	atRisk    float64
+	past      string        // namespace where histories are kept; "" for none
+	winners   bool          // to be written beside each Job
+	policy    string        // of Jobs that name none
+	class     string        // priority class of clones
+	grace     time.Duration // of losers; 0 for that of their pods
+	nodeLost  time.Duration // after which a node that is not ready has no say any more; 0 for never
+	clones    *cloneGate
+	now       func() time.Time
+
+	mu   sync.Mutex
+	jobs map[types.NamespacedName]*state
+}
+
+// state is what is kept of a Job. One call of Reconcile at a time has it.
+type state struct {
+	uid     types.UID
+	run     *run
+	unseen  map[ref]time.Time   // pods that were made and have not come by the watch, and when
+	wrong   string              // annotation that was complained about
+	free    sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
+	spared  indexSet            // interchangeable tasks that are over
+	past    *live.Past          // of earlier runs; nil as long as it was not asked for
+	winners winners
+	clones  verdictOnClones
+	cut     []cutOff  // attempts that were ended before they were done, in order of index and number
+	warned  bool      // of the deadline that is at risk
+	next    time.Time // when to come back if nothing happens; zero for never
+}
+
+// unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
+const unseenFor = 10 * time.Second
+
+// parallelRequests bounds the requests for one Job at a time.
+const parallelRequests = 16
+
+// mostTasks bounds the memory that one Job can take: the API server lets it ask for two billion tasks, and that
+// would be the end of the controller, for all Jobs and again at each start.
+const mostTasks = 1_000_000
+
+// ownerIndex is the name of the cache's index of pods by the name of their Job.
+const ownerIndex = "job"
+
+// Reconcile brings one Job forward. Whatever it could not do, it does when it is called again.
+func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	job := &batchv1.Job{}
+	if err := c.client.Get(ctx, req.NamespacedName, job); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	pods, strangers, err := c.podsOf(ctx, req.NamespacedName, job.UID)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if job.UID == "" || ptr.Deref(job.Spec.ManagedBy, "") == ManagedBy {
+		if err := c.releaseAll(ctx, strangers); err != nil { // of a Job that is gone
+			return reconcile.Result{}, err
+		}
+	}
+	if job.UID == "" || ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy {
+		c.forget(req.NamespacedName)
+		return reconcile.Result{}, nil
+	}
+	next, err := c.job(ctx, job.DeepCopy(), pods)
+	if apierrors.IsConflict(err) { // what was seen is older than what is there: the watch brings it
+		return reconcile.Result{RequeueAfter: 50 * time.Millisecond}, nil
+	}
+	if err != nil || next.IsZero() {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: max(next.Sub(c.now()), time.Millisecond)}, nil
+}
+
+// podsOf returns the pods of a Job and those of other Jobs that had its name. They are the cache's: to copy thousands
+// for each change of one would be most of the work. So nobody may change them.
+func (c *reconciler) podsOf(ctx context.Context, name types.NamespacedName, uid types.UID) (own, strangers []*corev1.Pod, err error) {
+	list := &corev1.PodList{}
+	if err := c.client.List(ctx, list, client.InNamespace(name.Namespace), client.MatchingFields{ownerIndex: name.Name}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, err
+	}
+	for i := range list.Items {
+		p := &list.Items[i]
+		if owner := metav1.GetControllerOf(p); owner != nil && owner.UID == uid {
+			own = append(own, p)
+		} else {
+			strangers = append(strangers, p)
+		}
+	}
+	slices.SortFunc(own, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return own, strangers, nil
+}
+
+// job brings a Job of ours forward and returns when to come back, the zero time for when something happens.
+func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (next time.Time, err error) {
+	name := client.ObjectKeyFromObject(job)
+	switch {
+	case job.DeletionTimestamp != nil: // whoever deletes it has said whether the pods are to go too
+		c.forget(name)
+		return next, c.releaseAll(ctx, pods)
+	case finished(job):
+		c.forget(name)
+		return next, errors.Join(c.end(ctx, alive(pods), "job-over", 0), c.releaseAll(ctx, pods))
+	}
+	s := c.state(name, job.UID)
+	s.next = time.Time{}
+	err = c.proceed(ctx, job, s, pods)
+	return s.next, err
+}
+
+// proceed does what there is to do for a Job that is neither over nor being deleted.
+func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod) error {
+	if n := tasksOf(job); n > mostTasks {
+		c.complain(job, "size", "TooManyTasks", fmt.Sprintf("%d tasks, and %d are the most that the controller takes on", n, mostTasks))
+		return nil
+	}
+	now := c.now()
+	sc := sceneOf(job, pods)
+	s.meet(sc.sights, now)
+	t, err := tallyOf(job, sc, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
+	if err != nil {
+		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
+	}
+	if at := deadlineOf(job, &t.status); at != nil && !t.ended {
+		s.comeBack(*at)
+	}
+	if err := c.loadWinners(ctx, job, s); err != nil {
+		return err
+	}
+	s.cutBefore(sc.sights)
+	c.crown(job, s, t, sc.sights)
+	queue := isQueue(job) && t.successes() > 0
+	if t.ended || suspended(job) || queue { // else when it is known who has lost to whom
+		if err := c.saveWinners(ctx, job, s, t.ended, now); err != nil {
+			return err
+		}
+	}
+	if !equality.Semantic.DeepEqual(&t.status, &job.Status) {
+		if conditionOf(&t.status, batchv1.JobComplete) != nil {
+			if err := c.remember(ctx, job, s, sc.sights); err != nil {
+				return err
+			}
+		}
+		before := job.Status
+		job.Status = t.status
+		if err := c.client.Status().Update(ctx, job); err != nil {
+			return err
+		}
+		c.announce(job, &before)
+	}
+	if err := c.release(ctx, s, t.release); err != nil {
+		return err
+	}
+	if err := c.removeLosers(ctx, job, s, t, sc, now); err != nil {
+		return err
+	}
+	switch {
+	case t.ended && t.success:
+		c.cutting(job, s, sc.sights, alive(pods), now)
+		if err := c.saveWinners(ctx, job, s, true, now); err != nil {
+			return err
+		}
+		return c.endLosers(ctx, job, t, pods)
+	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
+		return c.delete(ctx, alive(pods))
+	case suspended(job):
+		s.run = nil
+		c.clones.drop(job.UID)
+		return c.end(ctx, alive(pods), "suspended", 0)
+	case queue: // who shares a queue ends by himself
+		s.run = nil
+		return nil
+	}
+	return c.drive(ctx, job, s, t, sc, now)
+}
+
+// drive asks the policy and carries out what it wants.
+func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, sc *scene, now time.Time) error {
+	want, err := c.settingsOf(ctx, job, s)
+	if err != nil {
+		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
+		return c.saveWinners(ctx, job, s, false, now)
+	}
+	over := t.completed.or(t.failed)
+	if !isIndexed(job) {
+		over = s.spare(tasksOf(job), t)
+	}
+	for i := range sc.sights { // a success that the status does not count, or not any more, leaves its task to be done
+		if x := &sc.sights[i]; x.phase == succeeded && !over.has(x.index) {
+			x.phase = gone
+		}
+	}
+	if s.run == nil || s.run.settings != want {
+		p, err := c.newPolicy(want.policy, want.law, want.resumable)
+		if err != nil {
+			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
+			return c.saveWinners(ctx, job, s, false, now)
+		}
+		if s.run, err = newRun(want, p, over, sc.sights); err != nil {
+			return err
+		}
+	}
+	s.wrong = ""
+	// more seats than there can be attempts would only take memory
+	seats := min(int(ptr.Deref(job.Spec.Parallelism, 1)), tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts))
+	if err := s.run.step(now, sc.sights, over, seats); err != nil {
+		s.run = nil // and the next one is made from what there is
+		return err
+	}
+	if s.run.gaveUp() {
+		s.comeBack(now)
+		return nil
+	}
+	losers, others := s.run.surplus(seats)
+	atOnce := c.cutting(job, s, sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
+	if err := c.saveWinners(ctx, job, s, atOnce, now); err != nil {
+		return err
+	}
+	if err := c.end(ctx, alive(sc.strays), "no-such-task", 0); err != nil {
+		return err
+	}
+	if err := c.end(ctx, podsOf(sc.sights, losers), lostSurplus, c.graceOf(job)); err != nil {
+		return err
+	}
+	if err := c.end(ctx, podsOf(sc.sights, others), lostSurplus, 0); err != nil {
+		return err
+	}
+	if s.run.wake != sched.Never {
+		s.comeBack(s.run.start.Add(time.Duration(s.run.wake)))
+	}
+	c.watchDeadline(job, s, now)
+	return c.create(ctx, job, s, sc.sights, now)
+}
+
+// complain tells once what keeps a Job from running.
+func (c *reconciler) complain(job *batchv1.Job, what, reason, message string) {
+	s := c.state(client.ObjectKeyFromObject(job), job.UID)
+	if s.wrong != what {
+		s.wrong = what
+		c.events.Eventf(job, nil, corev1.EventTypeWarning, reason, "Reconcile", "%s", message)
+	}
+}
+
+// announce tells of conditions that have come to hold, in the words of Kubernetes' own controller.
+func (c *reconciler) announce(job *batchv1.Job, before *batchv1.JobStatus) {
+	for _, k := range []struct {
+		kind               batchv1.JobConditionType
+		event, reason, say string
+	}{
+		{batchv1.JobComplete, corev1.EventTypeNormal, "Completed", "Job completed"},
+		{batchv1.JobSuspended, corev1.EventTypeNormal, "Suspended", "Job suspended"},
+		{batchv1.JobFailed, corev1.EventTypeWarning, "", ""},
+	} {
+		holds := conditionOf(&job.Status, k.kind)
+		if holds != nil && conditionOf(before, k.kind) == nil {
+			c.events.Eventf(job, nil, k.event, cmp.Or(k.reason, holds.Reason), "Reconcile", "%s", cmp.Or(k.say, holds.Message))
+		}
+	}
+	if conditionOf(before, batchv1.JobSuspended) != nil && conditionOf(&job.Status, batchv1.JobSuspended) == nil {
+		c.events.Eventf(job, nil, corev1.EventTypeNormal, "Resumed", "Reconcile", "Job resumed")
+	}
+	if finished(job) && job.Status.StartTime != nil {
+		observeJob(job, c.now())
+	}
+}
+
+// state returns what is kept of a Job. Another one of the same name has nothing to do with it.
+func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.jobs[name]
+	if s == nil || s.uid != uid {
+		s = &state{uid: uid, unseen: map[ref]time.Time{}, free: sets.New[types.UID]()}
+		c.jobs[name] = s
+	}
+	return s
+}
+
+func (c *reconciler) forget(name types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.jobs[name]; s != nil {
+		c.clones.drop(s.uid)
+		delete(c.jobs, name)
+	}
+}
+
+// comeBack brings forward when to look at the Job again. Who returns without it forgets what was asked for before: a
+// pending visit is used up by the next event.
+func (s *state) comeBack(at time.Time) {
+	if s.next.IsZero() || at.Before(s.next) {
+		s.next = at
+	}
+}
+
+// meet crosses off the pods that the watch has brought, or was given long enough for.
+func (s *state) meet(sights []sight, now time.Time) {
+	for i := range sights {
+		delete(s.unseen, sights[i].ref)
+	}
+	for r, made := range s.unseen {
+		if now.Sub(made) >= unseenFor {
+			delete(s.unseen, r)
+		} else {
+			s.comeBack(made.Add(unseenFor))
+		}
+	}
+}
+
+// podsOf returns the pods of attempts.
+func podsOf(sights []sight, attempts []*attempt) []*corev1.Pod {
+	var some []*corev1.Pod
+	for i := range sights {
+		if slices.ContainsFunc(attempts, func(a *attempt) bool { return a.ref == sights[i].ref }) {
+			some = append(some, sights[i].pod)
+		}
+	}
+	return some
+}
+
+func alive(pods []*corev1.Pod) []*corev1.Pod {
+	var some []*corev1.Pod
+	for _, p := range pods {
+		if !terminal(p) && p.DeletionTimestamp == nil {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+func finished(job *batchv1.Job) bool {
+	return conditionOf(&job.Status, batchv1.JobComplete) != nil || conditionOf(&job.Status, batchv1.JobFailed) != nil
+}

@@ -1,0 +1,207 @@
+package pods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/internal/live"
+)
+
+// Labels of pods.
+const (
+	RunLabel     = "tailcut.dev/run"
+	StageLabel   = "tailcut.dev/stage" // position in the job
+	TaskLabel    = "tailcut.dev/task"
+	AttemptLabel = "tailcut.dev/attempt" // attempts of the task made before this one
+	KindLabel    = "tailcut.dev/kind"    // original or clone
+)
+
+// container is the name of the container of attempts in pods without a template.
+const container = "attempt"
+
+// DefaultImage is the image of attempts if neither the user nor the template names one.
+const DefaultImage = "tailcut-cloud:latest"
+
+// podName is a function of run and attempt, so that an attempt cannot be made twice: the second time its name exists.
+func podName(run string, a live.Attempt) string {
+	return fmt.Sprintf("tailcut-%s-%d-%d-%d", run, a.Stage, a.Index, a.Number)
+}
+
+// podFor makes the pod of an attempt from the template. Its first container is the attempt's; args are for the image's
+// entry point. It keeps away from nodes where the task has been before, if the scheduler finds another.
+func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev1.Pod {
+	t := e.cfg.Template.DeepCopy()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
+	pod.Name, pod.Namespace = podName(e.cfg.Run, a), e.cfg.Namespace
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	kind := "original"
+	if a.Clone {
+		kind = "clone"
+	}
+	for name, value := range map[string]string{
+		"app.kubernetes.io/managed-by": "tailcut", RunLabel: e.cfg.Run, StageLabel: strconv.Itoa(a.Stage), TaskLabel: strconv.Itoa(a.Index),
+		AttemptLabel: strconv.Itoa(a.Number), KindLabel: kind,
+	} {
+		pod.Labels[name] = value
+	}
+	spec := &pod.Spec
+	spec.RestartPolicy = corev1.RestartPolicyNever
+	if e.cfg.Timeout > 0 {
+		spec.ActiveDeadlineSeconds = ptr.To(int64(math.Ceil(e.cfg.Timeout.Seconds())))
+	}
+	if len(spec.Containers) == 0 {
+		spec.Containers = []corev1.Container{{Name: container}}
+	}
+	c := &spec.Containers[0]
+	if e.cfg.Image != "" {
+		c.Image = e.cfg.Image
+	} else if c.Image == "" {
+		c.Image = DefaultImage
+	}
+	c.Args = args
+	c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // where an attempt says why
+	scratch(spec, c)
+	avoid(spec, before)
+	return pod
+}
+
+// scratch gives the container a folder for temporary files, unless the template does.
+func scratch(spec *corev1.PodSpec, c *corev1.Container) {
+	const name, path = "tailcut-scratch", "/tmp"
+	if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path }) {
+		return
+	}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path})
+}
+
+// avoid prefers other nodes. It never requires: a cluster of one node has clones too.
+func avoid(spec *corev1.PodSpec, nodes []string) {
+	var elsewhere []corev1.NodeSelectorRequirement
+	for _, node := range nodes {
+		elsewhere = append(elsewhere, corev1.NodeSelectorRequirement{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node},
+		})
+	}
+	if len(elsewhere) == 0 {
+		return
+	}
+	if spec.Affinity == nil {
+		spec.Affinity = &corev1.Affinity{}
+	}
+	if spec.Affinity.NodeAffinity == nil {
+		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	preferred := &spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: elsewhere}})
+}
+
+// fate is what a pod shows of its attempt.
+type fate uint8
+
+const (
+	going     fate = iota // it runs, or waits to
+	done                  // its result is in the store
+	failed                // it has ended without result
+	lost                  // it is gone, and not to blame
+	imageless             // its image cannot be had, or its container not be made
+)
+
+// patience is how long a pod may be without its image, or the means to make its container.
+const patience = 30 * time.Second
+
+// fateOf judges a pod. The note is for the user.
+func fateOf(pod *corev1.Pod, now time.Time) (f fate, exit int, note string) {
+	switch pod.Status.Phase {
+	case corev1.PodSucceeded:
+		return done, 0, ""
+	case corev1.PodFailed:
+		return endOf(pod)
+	}
+	if pod.DeletionTimestamp != nil {
+		return lost, 0, ""
+	}
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range list {
+			w := list[i].State.Waiting
+			if w == nil {
+				continue
+			}
+			since := pod.CreationTimestamp.Time
+			if pod.Status.StartTime != nil {
+				since = pod.Status.StartTime.Time
+			}
+			switch w.Reason {
+			case "InvalidImageName", "ErrImageNeverPull":
+			case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "CreateContainerConfigError", "CreateContainerError":
+				if now.Sub(since) < patience {
+					continue
+				}
+			default:
+				continue
+			}
+			return imageless, 1, fmt.Sprintf("%s: image %s: %s", w.Reason, list[i].Image, oneLine(w.Message))
+		}
+	}
+	return going, 0, ""
+}
+
+// begunAt returns when the attempt's container has started, by the clock of its node, to the second; zero if it has
+// not. Until then the pod may wait for a node, a volume or an image.
+func begunAt(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		switch {
+		case len(pod.Spec.Containers) > 0 && c.Name != pod.Spec.Containers[0].Name: // a sidecar
+		case c.State.Running != nil:
+			return c.State.Running.StartedAt.Time
+		case c.State.Terminated != nil:
+			return c.State.Terminated.StartedAt.Time
+		}
+	}
+	return time.Time{}
+}
+
+// endOf judges a pod whose phase is Failed.
+func endOf(pod *corev1.Pod) (f fate, exit int, note string) {
+	if pod.Status.Reason == "DeadlineExceeded" {
+		return failed, 137, "timed out after " + (time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second).String()
+	}
+	if pod.DeletionTimestamp != nil || slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	}) {
+		return lost, 0, ""
+	}
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range list {
+			if t := list[i].State.Terminated; t != nil && t.ExitCode != 0 {
+				note := lastLine(t.Message)
+				if t.Reason != "" && t.Reason != "Error" {
+					note = t.Reason + ": " + note // OOMKilled
+				}
+				return failed, int(t.ExitCode), note
+			}
+		}
+	}
+	return lost, 0, "" // evicted, or turned away by its node: no container has ended badly
+}
+
+// unschedulable returns why a pod has no node, "" if it has one or nobody has tried.
+func unschedulable(pod *corev1.Pod) string {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			return oneLine(c.Message)
+		}
+	}
+	return ""
+}

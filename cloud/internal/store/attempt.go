@@ -1,0 +1,281 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+)
+
+// Names of an attempt's objects, beside segments.
+const (
+	partObject   = "part"
+	stdoutObject = "stdout"
+	filesObjects = "files"
+)
+
+// Task is what an attempt has to be told besides its output's URL.
+type Task struct {
+	Run                  string
+	Stage, Index, Number int
+	Each                 []Winner // of stages that are followed task by task
+}
+
+// Winner names the attempt that won the task of the same index in an earlier stage.
+type Winner struct{ Stage, Number int }
+
+// Args returns the command line of an attempt, which ParseTask understands.
+func (t *Task) Args() []string {
+	args := []string{t.Run, strconv.Itoa(t.Stage), strconv.Itoa(t.Index), strconv.Itoa(t.Number)}
+	for _, w := range t.Each {
+		args = append(args, fmt.Sprintf("%d=%d", w.Stage, w.Number))
+	}
+	return args
+}
+
+// ParseTask reads what Args wrote.
+func ParseTask(args []string) (t Task, err error) {
+	if len(args) < 4 {
+		return t, fmt.Errorf("expected RUN STAGE TASK NUMBER [STAGE=NUMBER...], not %q", args)
+	}
+	t.Run = args[0]
+	for i, into := range []*int{&t.Stage, &t.Index, &t.Number} {
+		n, err := strconv.ParseUint(args[i+1], 10, 31)
+		if err != nil {
+			return t, fmt.Errorf("expected a number, not %q", args[i+1])
+		}
+		*into = int(n)
+	}
+	for _, arg := range args[4:] {
+		stage, number, _ := strings.Cut(arg, "=")
+		s, err := strconv.ParseUint(stage, 10, 31)
+		n, err2 := strconv.ParseUint(number, 10, 31)
+		if err != nil || err2 != nil {
+			return t, fmt.Errorf("expected STAGE=NUMBER, not %q", arg)
+		}
+		t.Each = append(t.Each, Winner{int(s), int(n)})
+	}
+	return t, nil
+}
+
+// Attempt does an attempt's work. It reads the input and the results of earlier stages from their stores, works in a
+// folder of this machine, which must be empty, and puts what came of it into the output. When it returns nil, all of it
+// is there.
+type Attempt struct {
+	Task
+	Buckets  *Buckets
+	Output   *Output
+	Scratch  string
+	Progress func(fraction float64) // may be nil
+	Stderr   io.Writer              // of commands
+}
+
+// Run does the work. Commands run in the caller's process group and are the caller's to end if ctx does.
+func (a *Attempt) Run(ctx context.Context) error {
+	p := a.Output.work(a.Task.Run)
+	data, missing, err := a.Output.buckets.read(ctx, p)
+	if err != nil {
+		return err
+	}
+	w := &proc.Work{}
+	if missing || json.Unmarshal(data, w) != nil || (w.Array == nil) == (w.MapReduce == nil) {
+		return fmt.Errorf("%s: expected what the attempts of the run are to do", p.tell())
+	}
+	dir := filepath.Join(a.Scratch, "out")
+	if w.Array != nil {
+		err = a.array(ctx, w, dir)
+	} else {
+		err = a.mapReduce(ctx, w.MapReduce, dir)
+	}
+	if err != nil {
+		return err
+	}
+	put, err := a.upload(ctx, dir)
+	if err != nil || !isPublished(w, a.Stage) {
+		return err
+	}
+	if data, err = json.Marshal(&sums{sumsSchema, put}); err != nil {
+		return err
+	}
+	return a.Output.buckets.write(ctx, a.Output.sums(a.Task.Run, a.Stage, a.Index, a.Number), bytes.NewReader(data), false)
+}
+
+func (a *Attempt) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir string) error {
+	if a.Stage >= len(plan.Stages) {
+		return fmt.Errorf("stage %d is not in 0..%d", a.Stage, len(plan.Stages)-1)
+	}
+	var upstream []string
+	for _, s := range plan.Stages[a.Stage].After {
+		winners, err := a.Output.winners(ctx, a.Task.Run, s)
+		if err != nil {
+			return err
+		}
+		name := mapreduce.SegmentName(a.Index)
+		root := filepath.Join(a.Scratch, "in", strconv.Itoa(s))
+		for i := range winners {
+			upstream = append(upstream, filepath.Join(root, strconv.Itoa(i)))
+		}
+		first := len(upstream) - len(winners)
+		if err := sideBySide(ctx, len(winners), func(ctx context.Context, i int) error {
+			from := a.Output.attempt(a.Task.Run, s, i, winners[i]).below(name)
+			return a.download(ctx, from, filepath.Join(upstream[first+i], name))
+		}); err != nil {
+			return err
+		}
+	}
+	spec, err := plan.Attempt(a.Stage, a.Index, upstream, dir)
+	if err != nil {
+		return err
+	}
+	spec.Files, spec.Progress, spec.Stderr = Files{a.Buckets}, a.Progress, a.Stderr
+	_, err = mapreduce.Run(ctx, spec)
+	return err
+}
+
+// array runs the command. Standard output and files are put where proc has them in a result's folder.
+func (a *Attempt) array(ctx context.Context, w *proc.Work, dir string) error {
+	if a.Stage >= len(w.Array.Stages) {
+		return fmt.Errorf("stage %d is not in 0..%d", a.Stage, len(w.Array.Stages)-1)
+	}
+	inputs, err := a.inputs(ctx, &w.Array.Stages[a.Stage])
+	if err != nil {
+		return err
+	}
+	files := filepath.Join(dir, filesObjects)
+	if err := os.MkdirAll(files, 0o777); err != nil {
+		return err
+	}
+	stdout, err := os.Create(filepath.Join(dir, stdoutObject))
+	if err != nil {
+		return err
+	}
+	defer stdout.Close()
+	task := w.Array.Command(a.Stage, a.Index, a.Number, inputs, files)
+	cmd := exec.CommandContext(ctx, task.Args[0], task.Args[1:]...)
+	said := &lastLine{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.Dir, append(os.Environ(), task.Env...), stdout, io.MultiWriter(a.Stderr, said)
+	cmd.Env = append(cmd.Env, "TAILCUT_PROGRESS=/dev/fd/3")
+	tell, told, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd.ExtraFiles = []*os.File{told}
+	go a.follow(tell)
+	err = cmd.Run()
+	told.Close()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", task.Args[0], err, said)
+	}
+	return stdout.Close()
+}
+
+// follow passes on the fractions that a command writes, until nobody can write any more.
+func (a *Attempt) follow(tell *os.File) {
+	defer tell.Close()
+	for lines := bufio.NewScanner(tell); lines.Scan(); {
+		x, err := strconv.ParseFloat(strings.TrimSpace(lines.Text()), 64)
+		if err == nil && x >= 0 && x <= 1 && a.Progress != nil {
+			a.Progress(x)
+		}
+	}
+}
+
+// inputs brings the results that an array task reads to folders of this machine, laid out as those of a local run.
+func (a *Attempt) inputs(ctx context.Context, st *proc.ArrayStage) ([]string, error) {
+	var dirs []string
+	root := func(stage int) string { return filepath.Join(a.Scratch, "in", strconv.Itoa(stage)) }
+	for _, s := range st.After {
+		winners, err := a.Output.winners(ctx, a.Task.Run, s)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, root(s))
+		for i, n := range winners {
+			if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, s, i, n), filepath.Join(root(s), proc.TaskName(i))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, w := range a.Each {
+		dir := filepath.Join(root(w.Stage), proc.TaskName(a.Index))
+		dirs = append(dirs, dir)
+		if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, w.Stage, a.Index, w.Number), dir); err != nil {
+			return nil, err
+		}
+	}
+	return dirs, nil
+}
+
+func (a *Attempt) downloadAll(ctx context.Context, from place, dir string) error {
+	found, err := a.Output.buckets.list(ctx, from)
+	if err != nil {
+		return err
+	}
+	return sideBySide(ctx, len(found), func(ctx context.Context, i int) error {
+		return a.download(ctx, from.at(found[i].Key), filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(found[i].Key, from.key+"/"))))
+	})
+}
+
+func (a *Attempt) download(ctx context.Context, from place, to string) error {
+	bucket, err := a.Output.buckets.of(ctx, from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := bucket.Download(ctx, from.key, f, nil); err != nil {
+		return explain(from, err)
+	}
+	return f.Close()
+}
+
+// upload puts all files of a folder below the attempt's prefix, and returns what they were.
+func (a *Attempt) upload(ctx context.Context, dir string) ([]sum, error) {
+	var names []string
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	root := a.Output.attempt(a.Task.Run, a.Stage, a.Index, a.Number)
+	put := make([]sum, len(names))
+	return put, sideBySide(ctx, len(names), func(ctx context.Context, i int) error {
+		rel, err := filepath.Rel(dir, names[i])
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(names[i])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		rel = filepath.ToSlash(rel)
+		h := newHasher(nil)
+		if err := a.Output.buckets.write(ctx, root.below(rel), io.TeeReader(f, h), false); err != nil {
+			return err
+		}
+		put[i] = sum{rel, h.size, h.text()}
+		return nil
+	})
+}

@@ -1,0 +1,160 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Past is what is kept of the last runs of the jobs of one name, so that the next one can be planned for before its
+// first task is done: of each stage some of its durations.
+type Past struct {
+	Schema string    `json:"schema"`
+	Job    string    `json:"job"`
+	Runs   []PastRun `json:"runs"` // the latest last
+}
+
+// PastRun is a run that succeeded.
+type PastRun struct {
+	ID     string      `json:"id,omitempty"` // by which it is not taken in twice; "" for none
+	Stages []PastStage `json:"stages"`
+}
+
+// PastStage is a stage of a run.
+type PastStage struct {
+	Name      string    `json:"name"`
+	Durations []float64 `json:"durations_seconds"` // of winners, ascending
+	// For how long attempts ran that were ended because another one won, ascending: what they would have taken is
+	// longer. Without them the stragglers that clones cut off would not be in the history at all.
+	Cut []float64 `json:"cut_seconds,omitempty"`
+}
+
+// PastFile is the name of the JSON form among the data of a cluster's object.
+const PastFile = "history.json"
+
+const (
+	pastSchema = "tailcut.history/v1"
+	pastRuns   = 10   // kept
+	pastTasks  = 1000 // durations kept of a stage in a run, at even ranks; of what was cut off the same share
+)
+
+// ParsePast reads the JSON form. The error names the field and what was expected.
+func ParsePast(data []byte) (*Past, error) {
+	p := new(Past)
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("not a history of a job: %w", err)
+	}
+	if p.Schema != pastSchema {
+		return nil, fmt.Errorf("field schema: expected %q, not %q", pastSchema, p.Schema)
+	}
+	for i, r := range p.Runs {
+		for j, st := range r.Stages {
+			for k, d := range slices.Concat(st.Durations, st.Cut) {
+				field := "durations_seconds"
+				if k >= len(st.Durations) {
+					field, k = "cut_seconds", k-len(st.Durations)
+				}
+				if !(d >= 0 && d <= 1e9) {
+					return nil, fmt.Errorf("field runs[%d].stages[%d].%s[%d]: expected seconds, not %v", i, j, field, k, d)
+				}
+			}
+		}
+	}
+	return p, nil
+}
+
+// Estimate returns the mean and the standard deviation of the durations that are known of a stage; 0 if none are. If
+// some were cut off, they are those of the completed estimate of Kaplan and Meier.
+func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
+	var all []laws.Observation
+	cut := false
+	for _, r := range p.Runs {
+		for _, st := range r.Stages {
+			if st.Name != stage {
+				continue
+			}
+			all = append(all, laws.Complete(st.Durations)...)
+			for _, x := range st.Cut {
+				all, cut = append(all, laws.Observation{Value: x, Censored: true}), true
+			}
+		}
+	}
+	if cut {
+		if estimate, err := laws.KaplanMeier(all); err == nil {
+			law := estimate.Completed()
+			return sched.FromSeconds(law.Mean()), sched.FromSeconds(math.Sqrt(law.Variance()))
+		}
+	}
+	n, m, sum := 0.0, 0.0, 0.0 // Welford
+	for _, x := range all {
+		n++
+		d := x.Value - m
+		m += d / n
+		sum += d * (x.Value - m)
+	}
+	if n > 1 {
+		sd = sched.Time(math.Round(math.Sqrt(sum/(n-1)) * 1e9))
+	}
+	return sched.Time(math.Round(m * 1e9)), sd
+}
+
+// Add takes in a run of a job: of each stage how long the winners took, and how long attempts ran that were cut off. It
+// keeps no hold of them. A run whose id is there already is left out.
+func (p *Past) Add(job, id string, stages []string, won, cut [][]sched.Time) {
+	if id != "" && slices.ContainsFunc(p.Runs, func(r PastRun) bool { return r.ID == id }) {
+		return
+	}
+	p.Schema, p.Job = pastSchema, job
+	run := PastRun{ID: id}
+	for i, name := range stages {
+		st := PastStage{Name: name, Durations: []float64{}}
+		kept := min(len(won[i]), pastTasks)
+		st.Durations = evenly(st.Durations, won[i], kept)
+		if n := len(cut[i]); n > 0 { // at least one: it is of the tail that little is known
+			st.Cut = evenly(nil, cut[i], min(n, pastTasks, max(1, (n*kept+len(won[i])-1)/max(1, len(won[i])))))
+		}
+		run.Stages = append(run.Stages, st)
+	}
+	p.Runs = append(p.Runs, run)
+	p.Runs = p.Runs[max(0, len(p.Runs)-pastRuns):]
+}
+
+// evenly appends as many of the durations as are kept, in seconds, ascending, at even ranks.
+func evenly(to []float64, from []sched.Time, kept int) []float64 {
+	sorted := slices.Sorted(slices.Values(from))
+	for k := range kept {
+		to = append(to, sorted[(2*k+1)*len(sorted)/(2*kept)].Seconds())
+	}
+	return to
+}
+
+// Named is what an object of a cluster is known by.
+type Named struct {
+	Namespace, Name      string
+	GenerateName         string // that its name was made from; "" if it was not
+	OwnerKind, OwnerName string // its controlling owner; "" if it has none
+}
+
+// counter is what names of jobs end in that are runs of the same: dates and numbers.
+var counter = regexp.MustCompile(`([-.]\d+)+$`)
+
+// PastKey names the past of a cluster's jobs: those of one owner; without owner, those of one generated name; else
+// those whose names are alike but for numbers at the end. It has the form of a DNS subdomain, as names in clusters must
+// have.
+func PastKey(n Named) string {
+	kind, name := "job", counter.ReplaceAllString(n.Name, "")
+	switch {
+	case n.OwnerName != "":
+		kind, name = strings.ToLower(n.OwnerKind), n.OwnerName
+	case n.GenerateName != "":
+		name = strings.TrimRight(n.GenerateName, "-.")
+	}
+	key := "history." + n.Namespace + "." + kind + "." + name
+	return strings.TrimRight(key[:min(len(key), 253)], "-.")
+}

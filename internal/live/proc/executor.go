@@ -1,0 +1,482 @@
+package proc
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Config describes an executor.
+type Config struct {
+	Folders Folders
+	Out     string // where results are published
+	Work    *Work
+	Stages  int
+	Lock    *os.File      // of the run's folder, from LockRun; nil if nobody else can come to work there
+	Run     string        // unique name of the run, found in the environment of all its processes
+	Self    []string      // command that is this program; "attempt" and "guard" are appended
+	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
+	Disturb Disturb
+
+	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all
+	// places are alike.
+	Slower func(live.Attempt) float64
+	// Measure has the reports of attempts that are done say how much is read of their results.
+	Measure bool
+}
+
+// Executor runs attempts as processes. It implements live.Executor.
+type Executor struct {
+	cfg     Config
+	tag     string // with which TAILCUT_RUN of this engine's processes begins
+	env     environment
+	reports chan live.Report
+	keeper  *keeper
+	guard   *guard
+	workers sync.WaitGroup // one per attempt
+
+	spares spares
+	saves  saves
+	inline []bool   // by stage: small outputs go into the journal
+	kept   results  // outputs that the journal has, of tasks that are done
+	won    winners  // of tasks that are done
+	null   *os.File // nothing to read
+
+	resumable []bool // by stage: attempts can go on from what others have saved
+
+	paths map[string]string // of programs that were looked up; the keeper's
+
+	descriptors int // above which none is taken for another attempt
+	crowd       *crowd
+
+	patience time.Duration // that Close has with what was killed
+
+	mu    sync.Mutex
+	procs map[sched.AttemptID]*process
+	left  int // bytes of output that may still go into the journal
+}
+
+var _ live.Executor = (*Executor)(nil)
+
+// New ends what an earlier engine of the run has left and makes ready to start attempts.
+func New(cfg Config) (*Executor, error) {
+	if err := cfg.Folders.create(cfg.Stages); err != nil {
+		return nil, err
+	}
+	sweep(cfg.Run)
+	e := &Executor{
+		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
+		kept: results{}, won: winners{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
+		reports: make(chan live.Report, 1024), patience: 5 * time.Second, descriptors: mostDescriptors(),
+	}
+	e.spares.held = e.held
+	warmThreads()
+	e.env = newEnvironment(os.Environ())
+	var err error
+	if e.null, err = os.Open(os.DevNull); err != nil {
+		return nil, err
+	}
+	if e.guard, err = startGuard(cfg.Self, e.tag); err != nil {
+		return nil, err
+	}
+	if e.keeper, err = newKeeper(e.ended); err != nil {
+		e.guard.close()
+		return nil, err
+	}
+	each := threadsOfArray
+	if cfg.Work.MapReduce != nil {
+		each = threadsOfAttempt
+	}
+	limit, used := processLimit(), 0
+	if limit < math.MaxInt {
+		used = userThreads()
+	}
+	e.crowd = newCrowd(limit, used, each)
+	return e, nil
+}
+
+// Reports returns the channel of reports.
+func (e *Executor) Reports() <-chan live.Report { return e.reports }
+
+// Start lets the attempt begin its life.
+func (e *Executor) Start(a live.Attempt) {
+	p := &process{attempt: a, dir: e.cfg.Folders.attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{})}
+	if e.cfg.Slower != nil {
+		p.fate.factor *= e.cfg.Slower(a)
+	}
+	e.mu.Lock()
+	e.procs[a.ID] = p
+	e.mu.Unlock()
+	e.workers.Add(1)
+	e.keeper.order(func() { e.begin(p) })
+}
+
+// Kill ends an attempt. Its folder is removed once nothing of it runs.
+func (e *Executor) Kill(id sched.AttemptID) {
+	e.mu.Lock()
+	p := e.procs[id]
+	e.mu.Unlock()
+	if p != nil {
+		p.kill(byEngine)
+	}
+}
+
+// Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
+func (e *Executor) Commit(a live.Attempt, output []byte) error {
+	e.won[[2]int{a.Stage, a.Index}] = a.Number
+	if e.resumable[a.Stage] && e.saves.drop(a.Stage, a.Index) {
+		if err := mapreduce.RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
+			return err
+		}
+	}
+	if output == nil {
+		if err := e.held(); err != nil {
+			return err
+		}
+		return e.cfg.Folders.commit(a)
+	}
+	e.kept.add(a.Stage, a.Index, output)
+	return nil
+}
+
+// Clean drops the folders of attempts that did not win.
+func (e *Executor) Clean() error { return e.cfg.Folders.clean() }
+
+// Publish makes the results visible in the output folder. What may still be at work has no business there.
+func (e *Executor) Publish() error {
+	sweep(e.tag)
+	if err := e.held(); err != nil {
+		return err
+	}
+	parts := e.cfg.Work.parts(e.cfg.Folders, e.kept, e.won)
+	return mapreduce.Publish(e.cfg.Out, e.cfg.Run, e.cfg.Folders.Draft(), parts)
+}
+
+// Close ends what runs and waits for it. What does not die although it was killed, as in the middle of a call to a file
+// server that does not answer, is not waited for longer than some seconds: the error names it.
+func (e *Executor) Close() error {
+	e.mu.Lock()
+	for _, p := range e.procs {
+		p.kill(byEngine)
+	}
+	e.mu.Unlock()
+	done := make(chan struct{})
+	go func() { e.workers.Wait(); close(done) }()
+	enough := time.NewTicker(e.patience)
+	defer enough.Stop()
+	var err error
+	for over := false; !over; {
+		select {
+		case <-e.reports: // nobody else listens any more
+		case <-done:
+			e.keeper.stop()
+			e.spares.close()
+			over = true
+		case <-enough.C: // only files are removed, or synced, where no process is left
+			if left := e.undead(); len(left) > 0 {
+				err = fmt.Errorf("killed and not dead after %v: process %s", e.patience, strings.Join(left, ", "))
+				over = true
+			}
+		}
+	}
+	sweep(e.tag)
+	e.null.Close()
+	e.guard.close()
+	return err
+}
+
+// undead returns the ids of the leaders that have not ended, in order.
+func (e *Executor) undead() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var pids []int
+	for _, p := range e.procs {
+		select {
+		case <-p.ended:
+		default:
+			if pid := p.leader(); pid != 0 { // it has begun
+				pids = append(pids, pid)
+			}
+		}
+	}
+	slices.Sort(pids)
+	var left []string
+	for _, pid := range pids {
+		left = append(left, fmt.Sprint(pid))
+	}
+	return left
+}
+
+// mark is TAILCUT_RUN of an attempt's processes.
+func (e *Executor) mark(a live.Attempt) string { return e.tag + "/" + AttemptName(a) }
+
+// spawn makes the attempt's folder and starts its process.
+func (e *Executor) spawn(p *process) error {
+	if p.killed() {
+		return errKilled
+	}
+	err := cmp.Or(e.held(), e.crowd.room())
+	if err != nil {
+		return err
+	}
+	if p.folder, err = e.spares.takeFolder(p.dir); err != nil {
+		return err
+	}
+	p.last = e.saves.find(p.attempt)
+	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
+	if err != nil {
+		return err
+	}
+	env := e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
+	path, err := e.find(cmd.Args[0])
+	if err != nil {
+		return noProgram{cmd.Args[0], err}
+	}
+	if p.stdout, err = e.spares.takeOut(); err != nil {
+		return err
+	}
+	return p.start(path, cmd.Args, env, cmd.Stdin, e.cfg.Work.Dir, e.null, e.descriptors)
+}
+
+// errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
+var errKilled = errors.New("killed")
+
+// find looks a program up as a shell would that is in the working directory: once.
+func (e *Executor) find(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(e.cfg.Work.Dir, name)
+		}
+		return name, nil
+	}
+	if path, ok := e.paths[name]; ok {
+		return path, nil
+	}
+	path, err := exec.LookPath(name)
+	if err == nil {
+		e.paths[name] = path
+	}
+	return path, err
+}
+
+// begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
+func (e *Executor) begin(p *process) {
+	if err := e.spawn(p); err != nil {
+		p.verdict = unborn(err)
+		e.finish(p, 127, err.Error(), nil)
+		return
+	}
+	e.crowd.running++
+	if e.cfg.Timeout > 0 {
+		p.timers = append(p.timers, time.AfterFunc(e.cfg.Timeout, func() { p.kill(byTimeout) }))
+	}
+	if p.fate.factor > 1 {
+		go p.slow(p.fate.factor)
+	}
+	if p.fate.fails {
+		p.timers = append(p.timers, time.AfterFunc(p.fate.after, func() { p.kill(byDisturb) }))
+	}
+	if e.resumable[p.attempt.Stage] && p.attempt.Number > 0 {
+		e.tell(p, p.last.progress()) // not always what the policy asked for
+	}
+	p.listen = e.listener(p)
+	e.keeper.keep(p)
+}
+
+// ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
+func (e *Executor) ended(p *process) {
+	exit, note := p.reap()
+	e.crowd.running--
+	switch p.killer() {
+	case byNobody:
+		if exit != 0 {
+			note = e.judge(p, exit, note)
+		}
+	case byTimeout:
+		exit, note = 137, fmt.Sprintf("timed out after %v", e.cfg.Timeout)
+	case byDisturb:
+		exit, note = 137, "failed on purpose (--disturb)"
+	}
+	if exit == 0 && p.fate.fails {
+		exit, note = 1, "failed on purpose (--disturb)"
+	}
+	if exit == 0 && p.alone {
+		if output := e.small(p); output != nil {
+			p.progress.close()
+			e.finish(p, 0, "", output)
+			return
+		}
+	}
+	go e.conclude(p, exit, note)
+}
+
+// judge finds out what the failure of an attempt means, and returns why it has failed in one line.
+func (e *Executor) judge(p *process, exit int, note string) string {
+	said := lastLine(p.stderr())
+	if e.cfg.Work.MapReduce != nil {
+		p.verdict = ofExit(exit)
+		if text, ours := strings.CutPrefix(said, "tailcut: "); ours && exit < 128 { // this program itself has said why
+			if p.verdict.kind == sched.AttemptDoomed {
+				return text
+			}
+			return cut(text)
+		}
+	}
+	if exit == 128+int(syscall.SIGKILL) {
+		note = e.crowd.killed(note)
+	}
+	if said != "" {
+		note += ": " + cut(said)
+	}
+	return note
+}
+
+// conclude does what may take time at the end of an attempt: nothing of it runs any more when its output is read or
+// becomes a result.
+func (e *Executor) conclude(p *process, exit int, note string) {
+	e.expel(p)
+	p.progress.close()
+	var output []byte
+	if exit == 0 {
+		output = e.small(p)
+	}
+	if exit == 0 && output == nil {
+		p.moved = true
+		if err := e.complete(p); err != nil {
+			p.verdict, exit, note = unfinished(err), 1, err.Error()
+		}
+	}
+	if exit != 0 && p.killer() == byNobody {
+		e.crowdedOut(p, exit)
+	}
+	if exit != 0 && p.killer() == byNobody && !p.verdict.short && p.verdict.kind != sched.AttemptDoomed {
+		if said, ok := e.fullDisk(note); ok {
+			p.verdict, note = verdict{sched.AttemptDoomed, true}, said
+		}
+	}
+	e.finish(p, exit, note, output)
+}
+
+// dying is how long what was killed is given to end before it is looked for elsewhere.
+const dying = 50 * time.Millisecond
+
+// expel ends what an attempt has started that left its group before that was killed. Going through all processes of the
+// system takes milliseconds, so it is done only where something of the attempt is seen to be left.
+func (e *Executor) expel(p *process) {
+	for end := time.Now().Add(dying); p.left(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			sweep(e.mark(p.attempt))
+			return
+		}
+	}
+}
+
+const (
+	inlineMost  = 4 << 10  // bytes of an output that goes into the journal; a file takes as much anyway
+	inlineTotal = 64 << 20 // bytes of all such outputs, which the engine holds in memory
+)
+
+// complete makes the attempt's output a result, and durable.
+func (e *Executor) complete(p *process) error {
+	if err := e.held(); err != nil {
+		return err
+	}
+	if err := e.cfg.Work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
+		return err
+	}
+	return mapreduce.SideBySide(2, func(i int) error { // one flush of the disk may do for both
+		if i == 0 {
+			return syncDir(filepath.Dir(p.dir))
+		}
+		return e.cfg.Work.sync(p.dir)
+	})
+}
+
+// small returns the attempt's output if it left no files and wrote so little that the journal can keep it; else nil.
+func (e *Executor) small(p *process) []byte {
+	if !e.inline[p.attempt.Stage] || !p.clean && !p.folder.empty() {
+		return nil
+	}
+	output := p.stdout.read(inlineMost)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.left < len(output) {
+		return nil
+	}
+	e.left -= len(output)
+	return output
+}
+
+// finish reports the end of an attempt, unless the engine has killed it, and lets go of what it had.
+func (e *Executor) finish(p *process, exit int, note string, output []byte) {
+	defer e.workers.Done()
+	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
+	if exit != 0 {
+		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short
+	} else if e.cfg.Measure {
+		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
+	}
+	switch killed := e.forget(p); { // once reported, the next attempt need not wait for the rest
+	case killed:
+		p.folder.drop()
+		e.dropOut(p)
+	case exit != 0:
+		if rep.Kind != sched.AttemptRefused {
+			e.keepStderr(p)
+		}
+		p.folder.drop()
+		e.report(rep)
+		e.dropOut(p)
+	case output != nil:
+		e.report(rep)
+		e.spares.giveFolder(p.folder, p.clean)
+		e.spares.giveOut(p.stdout)
+	default:
+		e.report(rep)
+		p.folder.handle.Close()
+		e.keepOut(p)
+	}
+}
+
+// dropOut gives the standard output of an attempt without result to another, unless it may be among what was dropped.
+func (e *Executor) dropOut(p *process) {
+	if !p.moved {
+		e.spares.giveOut(p.stdout)
+		return
+	}
+	p.stdout.handle.Close()
+	_ = os.Remove(p.stdout.path)
+}
+
+// keepOut lets go of a standard output that is a part of the result; if it is none, another attempt can have the file.
+func (e *Executor) keepOut(p *process) {
+	if !e.cfg.Work.keepsStdout() {
+		e.spares.giveOut(p.stdout)
+		return
+	}
+	p.stdout.handle.Close()
+}
+
+// forget takes the attempt off the list and tells whether the engine killed it.
+func (e *Executor) forget(p *process) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.procs, p.attempt.ID)
+	return p.killer() == byEngine
+}
+
+func (e *Executor) report(r live.Report) { e.reports <- r }

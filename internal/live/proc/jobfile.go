@@ -1,0 +1,319 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/mapreduce"
+)
+
+// JobFile is a job that a file declares in YAML, with the settings of its run. See docs/jobfile.md.
+type JobFile struct {
+	Job      Job       // without what flags say: Retries, and MapReduce's SplitSize and Reducers
+	Dir      string    // what relative paths in the file start from, and the working directory of its commands
+	Settings []Setting // in the order of the file
+	file     string
+}
+
+// Setting is a field of a job file that stands for a flag. Its text has the flag's form.
+type Setting struct {
+	Flag  string // max-attempts
+	Field string // max_attempts
+	Text  string
+	Line  int
+}
+
+// Error places an error about the value of a setting.
+func (f *JobFile) Error(s Setting, err error) error {
+	return &FieldError{File: f.file, Line: s.Line, Field: s.Field, Problem: err.Error()}
+}
+
+// FieldError is a user's mistake in a file, told in one line.
+type FieldError struct {
+	File    string
+	Line    int    // from 1
+	Field   string // stages[1].after; "" for the file as a whole
+	Problem string // "expected ..."
+}
+
+// Error returns FILE:LINE: field X: expected ...
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
+	}
+	return fmt.Sprintf("%s:%d: field %s: %s", e.File, e.Line, e.Field, e.Problem)
+}
+
+// maxJobFile bounds the size of a job file in bytes; a stage takes about a hundred.
+const maxJobFile = 16 << 20
+
+// ReadJobFile reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is
+// used from; those in a pipe start from the working directory.
+func ReadJobFile(path string) (*JobFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxJobFile {
+		return nil, fmt.Errorf("%s: %d bytes are too many for a job file; the limit is %d", path, info.Size(), maxJobFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	dir := "."
+	if info.Mode().IsRegular() {
+		dir = filepath.Dir(path)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	return ParseJobFile(path, dir, data)
+}
+
+// ParseJobFile reads the text of a job file. The error is a *FieldError; file is what it calls the file. Relative paths
+// start from dir.
+func ParseJobFile(file, dir string, data []byte) (*JobFile, error) {
+	p := &jobParser{file: file, dir: dir}
+	f, err := p.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	f.file, f.Dir = file, dir
+	if f.Job.Name == "" {
+		base := filepath.Base(file)
+		f.Job.Name = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	return f, nil
+}
+
+// jobParser turns nodes into a job. Its methods return the first mistake.
+type jobParser struct {
+	file, dir string
+}
+
+// A job file has one of three forms, told by the field that only it has.
+const (
+	operatorForm = "operator"
+	mapperForm   = "mapper"
+	stagesForm   = "stages"
+)
+
+// jobFields are the fields of a job file. What belongs to some forms only is refused beside the others.
+var jobFields = []struct {
+	name  string
+	forms []string                                // nil for all
+	check func(*jobParser, field) (string, error) // of a setting: the flag's text
+}{
+	{name: "name"},
+	{name: "operator"},
+	{name: "pattern", forms: []string{operatorForm}},
+	{name: "mapper"},
+	{name: "reducer", forms: []string{mapperForm}},
+	{name: "combiner", forms: []string{mapperForm}},
+	{name: "input", forms: []string{operatorForm, mapperForm}},
+	{name: "split_size", forms: []string{operatorForm, mapperForm}, check: (*jobParser).text},
+	{name: "max_line", forms: []string{operatorForm, mapperForm}, check: (*jobParser).text},
+	{name: "reducers", forms: []string{operatorForm, mapperForm}, check: (*jobParser).whole},
+	{name: "stages"},
+	{name: "output", check: (*jobParser).path},
+	{name: "policy", check: (*jobParser).text},
+	{name: "slot", check: (*jobParser).duration},
+	{name: "slots", check: (*jobParser).whole},
+	{name: "retries", check: (*jobParser).whole},
+	{name: "timeout", check: (*jobParser).duration},
+	{name: "max_attempts", check: (*jobParser).bound},
+	{name: "clone_budget", check: (*jobParser).bound},
+	{name: "seed", check: (*jobParser).whole},
+	{name: "deadline", check: (*jobParser).text},
+	{name: "law", check: (*jobParser).text},
+	{name: "disturb", check: (*jobParser).text},
+}
+
+// operatorNames are the operators that a job file can name; commands have the field mapper.
+var operatorNames = []string{"grep", "sort", "wordcount", "wordmean"}
+
+func (p *jobParser) parse(data []byte) (*JobFile, error) {
+	root, err := p.document(data)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range jobFields {
+		names = append(names, jobFields[i].name)
+	}
+	fields, err := p.fields(root, names)
+	if err != nil {
+		return nil, err
+	}
+	form, err := p.form(root, fields)
+	if err != nil {
+		return nil, err
+	}
+	f := new(JobFile)
+	if name := fields.get("name"); name.given() {
+		if f.Job.Name, err = p.text(name); err != nil {
+			return nil, err
+		}
+	}
+	if f.Settings, err = p.settings(form, fields); err != nil {
+		return nil, err
+	}
+	if form.name == stagesForm {
+		f.Job.Array, err = p.array(form)
+	} else {
+		f.Job.MapReduce, err = p.mapReduce(form, fields)
+	}
+	return f, err
+}
+
+// form finds the field that tells what kind of job it is.
+func (p *jobParser) form(root field, fields fieldList) (field, error) {
+	var form field
+	for _, f := range fields {
+		if f.name != operatorForm && f.name != mapperForm && f.name != stagesForm {
+			continue
+		}
+		if form.given() {
+			return form, p.expected(f, "only one of operator, mapper and stages, and line %d has %s", form.line, form.name)
+		}
+		form = f
+	}
+	if !form.given() {
+		return form, p.expected(root, "one of the fields operator, mapper and stages")
+	}
+	return form, nil
+}
+
+// settings collects the fields that stand for flags, and refuses fields of another form.
+func (p *jobParser) settings(form field, fields fieldList) ([]Setting, error) {
+	var all []Setting
+	for _, f := range fields {
+		for i := range jobFields {
+			def := &jobFields[i]
+			if def.name != f.name {
+				continue
+			}
+			if def.forms != nil && !contains(def.forms, form.name) {
+				return nil, p.expected(f, "only beside %s, not beside %s", strings.Join(def.forms, " or "), form.name)
+			}
+			if def.check == nil {
+				continue
+			}
+			text, err := def.check(p, f)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Setting{Flag: strings.ReplaceAll(f.name, "_", "-"), Field: f.name, Text: text, Line: f.line})
+		}
+	}
+	return all, nil
+}
+
+// mapReduce reads the fields of the forms operator and mapper.
+func (p *jobParser) mapReduce(form field, fields fieldList) (*mapreduce.Job, error) {
+	op := mapreduce.Operator{Name: "streaming"}
+	for _, part := range []struct {
+		name string
+		text *string
+	}{{"operator", &op.Name}, {"pattern", &op.Pattern}, {"mapper", &op.Mapper}, {"reducer", &op.Reducer}, {"combiner", &op.Combiner}} {
+		if f := fields.get(part.name); f.given() {
+			var err error
+			if *part.text, err = p.text(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := p.checkOperator(form, fields, &op); err != nil {
+		return nil, err
+	}
+	input := fields.get("input")
+	if !input.given() {
+		return nil, p.expected(form, "a field input beside it, with the files and folders to read")
+	}
+	job := &mapreduce.Job{Operator: op}
+	paths, err := p.list(input, "paths")
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range paths {
+		path, err := p.path(item)
+		if err != nil {
+			return nil, err
+		}
+		job.Inputs = append(job.Inputs, path)
+	}
+	return job, nil
+}
+
+// checkOperator checks that the operator exists and has the arguments that it needs.
+func (p *jobParser) checkOperator(form field, fields fieldList, op *mapreduce.Operator) error {
+	pattern := fields.get("pattern")
+	switch {
+	case form.name == mapperForm:
+		if combiner := fields.get("combiner"); combiner.given() && op.Reducer == "" {
+			return p.expected(combiner, "a field reducer beside it")
+		}
+		return nil
+	case !contains(operatorNames, op.Name):
+		return p.expected(form, "one of %s, not %s", strings.Join(operatorNames, ", "), quote(op.Name))
+	case op.Name != "grep" && pattern.given():
+		return p.expected(pattern, "only beside operator: grep")
+	case op.Name == "grep" && !pattern.given():
+		return p.expected(form, "a field pattern beside grep")
+	case op.Name == "grep":
+		if _, err := regexp.Compile(op.Pattern); err != nil {
+			return p.expected(pattern, "a regular expression: %s", oneLine(err.Error()))
+		}
+	}
+	return nil
+}
+
+// path reads a path; a relative one starts from the file's folder. A URL is one already.
+func (p *jobParser) path(f field) (string, error) {
+	path, err := p.text(f)
+	if err != nil || filepath.IsAbs(path) || strings.Contains(path, "://") {
+		return path, err
+	}
+	return filepath.Join(p.dir, path), nil
+}
+
+// whole reads a whole number, written as one.
+func (p *jobParser) whole(f field) (string, error) {
+	n, err := strconv.ParseUint(f.node.Value, 10, 64)
+	if f.isNumber() && err == nil && strconv.FormatUint(n, 10) == f.node.Value {
+		return f.node.Value, nil
+	}
+	return "", p.expected(f, "a whole number such as 4, not %s", f.describe())
+}
+
+// bound reads a whole number or a word that the flag knows.
+func (p *jobParser) bound(f field) (string, error) {
+	if f.isNumber() {
+		return p.whole(f)
+	}
+	text, err := p.text(f)
+	if err == nil && text != "none" && (text != "default" || f.name != "clone_budget") {
+		words := "none"
+		if f.name == "clone_budget" {
+			words = "none or default"
+		}
+		return "", p.expected(f, "a whole number, %s, not %s", words, f.describe())
+	}
+	return text, err
+}
+
+// duration reads a duration.
+func (p *jobParser) duration(f field) (string, error) {
+	if f.isScalar() {
+		if d, err := time.ParseDuration(f.node.Value); err == nil && d >= 0 {
+			return f.node.Value, nil
+		}
+	}
+	return "", p.expected(f, "a duration such as 90s, 10m or 2h, not %s", f.describe())
+}

@@ -1,0 +1,244 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/live"
+)
+
+// killer says who ended a process before its time.
+type killer uint8
+
+const (
+	byNobody  killer = iota
+	byEngine         // lost, preempted, or the run is over: nobody waits for a report
+	byTimeout        // reported as a failure
+	byDisturb        // reported as a failure
+)
+
+// process is an attempt and the process group that does it.
+type process struct {
+	attempt live.Attempt
+	last    *stride // that it has saved, or goes on from; the keeper's
+	dir     string
+	fate    fate
+	folder  *folder       // at dir
+	stdout  *outFile      // what the attempt writes to standard output
+	said    []byte        // the end of what it wrote to standard error; the keeper's until the attempt has ended
+	ended   chan struct{} // closed when the leader has ended
+	timers  []*time.Timer // that kill it
+	listen  func(line string)
+	line    []byte // the beginning of a line from the progress pipe
+
+	verdict  verdict // on an attempt without result
+	how      *ending // of the leader, if it is known
+	pidfd    int     // descriptor of the leader, -1 where there is none
+	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
+	errs     pipe    // the end of standard error that the engine reads
+	alone    bool    // after the end: nobody has the writing end of that any more
+	clean    bool    // after the end: alone, and the folder is as it was given
+	moved    bool    // the standard output may be in the folder of the result already
+
+	mu      sync.Mutex
+	pid     int  // of the leader; 0 before it has begun
+	reaped  bool // the group's number may mean somebody else now
+	by      killer
+	endedAt time.Time
+}
+
+// start starts the program at path as the leader of a new process group with the attempt's folder as the place of its
+// output. The system's own calls do here: package os would have each descriptor polled, and a second one made of the
+// process. It fails if the pipe's descriptors are not below most.
+func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File, most int) error {
+	in := int(null.Fd())
+	if len(stdin) > 0 {
+		f, err := p.stdin(stdin)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = int(f.Fd())
+	}
+	out, err := syscall.Open(p.stdout.path, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: p.stdout.path, Err: err}
+	}
+	defer syscall.Close(out)
+	r, w, err := newPipe()
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(w)
+	errs, stderr, err := newPipe()
+	if err != nil {
+		r.close()
+		return err
+	}
+	defer syscall.Close(stderr)
+	if max(r.descriptor(), w, errs.descriptor(), stderr) >= most { // the system gives the lowest that are free
+		r.close()
+		errs.close()
+		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
+	}
+	p.pidfd = -1
+	attr := &syscall.ProcAttr{
+		Dir: dir, Env: env, Files: []uintptr{uintptr(in), uintptr(out), uintptr(stderr), uintptr(w)}, Sys: attributes(&p.pidfd),
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pid := 0
+	if p.by == byEngine {
+		err = errKilled
+	} else if pid, err = syscall.ForkExec(path, args, attr); err != nil {
+		err = noProgram{path, err}
+	}
+	if err != nil {
+		r.close()
+		errs.close()
+		return err
+	}
+	p.pid, p.progress, p.errs = pid, r, errs
+	return nil
+}
+
+// stdin returns a file with the data.
+func (p *process) stdin(data []byte) (*os.File, error) {
+	path := filepath.Join(p.dir, "stdin")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	return f, errors.Join(err, os.Remove(path))
+}
+
+// reap ends what is left of the group of a leader that has ended, and returns its exit status and, if that is not 0,
+// what the system says of it. On Linux the leader is a zombie up to here, so that the group's number is not somebody
+// else's.
+func (p *process) reap() (exit int, note string) {
+	now := time.Now()
+	p.mu.Lock()
+	p.endedAt = now
+	p.signal(syscall.SIGKILL)
+	if p.how == nil {
+		p.how = waitFor(p.pid)
+	}
+	p.reaped = true
+	p.mu.Unlock()
+	p.alone = p.progress.hungUp()
+	p.clean = p.alone && p.folder.untouched()
+	close(p.ended)
+	for _, t := range p.timers {
+		t.Stop()
+	}
+	switch ws := p.how.status; {
+	case p.how.err != nil:
+		return 1, p.how.err.Error()
+	case ws.Signaled():
+		exit, note = 128+int(ws.Signal()), "signal: "+ws.Signal().String()
+		if ws.CoreDump() {
+			note += " (core dumped)"
+		}
+	case ws.ExitStatus() != 0:
+		exit, note = ws.ExitStatus(), fmt.Sprintf("exit status %d", ws.ExitStatus())
+	default:
+		return 0, ""
+	}
+	return exit, note
+}
+
+// ending is how a process has ended.
+type ending struct {
+	status syscall.WaitStatus
+	err    error
+}
+
+// waitFor waits until a child has ended, and takes it off the system's list.
+func waitFor(pid int) *ending {
+	for {
+		var e ending
+		if _, e.err = syscall.Wait4(pid, &e.status, 0, nil); e.err != syscall.EINTR {
+			return &e
+		}
+	}
+}
+
+// at returns when the process ended; now if it never began.
+func (p *process) at() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.endedAt.IsZero() {
+		return time.Now()
+	}
+	return p.endedAt
+}
+
+// kill ends the whole group. The first killer counts, except that the engine always does.
+func (p *process) kill(by killer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.by == byNobody || by == byEngine {
+		p.by = by
+	}
+	p.signal(syscall.SIGKILL)
+}
+
+func (p *process) stop() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.signal(syscall.SIGSTOP) }
+func (p *process) cont() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.signal(syscall.SIGCONT) }
+
+// signal signals the group; p.mu is held. It returns false once there is none.
+func (p *process) signal(s syscall.Signal) bool {
+	return p.pid != 0 && !p.reaped && syscall.Kill(-p.pid, s) == nil
+}
+
+func (p *process) leader() int    { p.mu.Lock(); defer p.mu.Unlock(); return p.pid }
+func (p *process) killer() killer { p.mu.Lock(); defer p.mu.Unlock(); return p.by }
+func (p *process) killed() bool   { return p.killer() == byEngine }
+
+// longestLine is how many bytes of a line from the progress pipe are looked at.
+const longestLine = 1 << 10
+
+// hear takes in what was read from the pipe that the attempt knows as TAILCUT_PROGRESS. Whatever it is, the attempt
+// must be able to write it.
+func (p *process) hear(data []byte) {
+	for {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			p.line = append(p.line, data[:min(len(data), longestLine-len(p.line))]...)
+			return
+		}
+		p.line = append(p.line, data[:min(i, longestLine-len(p.line))]...)
+		p.listen(string(p.line))
+		p.line, data = p.line[:0], data[i+1:]
+	}
+}
+
+// hearErr takes in what was read of standard error, and keeps the end of it.
+func (p *process) hearErr(data []byte) {
+	if p.said = append(p.said, data...); len(p.said) > 2*stderrMost {
+		p.said = append(p.said[:0], p.said[len(p.said)-stderrMost:]...)
+	}
+}
+
+// stderr returns the end of what the attempt wrote to standard error.
+func (p *process) stderr() []byte { return p.said[max(0, len(p.said)-stderrMost):] }
+
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text []byte) string {
+	b := bytes.TrimSpace(text)
+	b = b[bytes.LastIndexByte(b, '\n')+1:]
+	return string(bytes.ToValidUTF8(b, []byte("?")))
+}
+
+// cut shortens a line to what fits a terminal.
+func cut(line string) string {
+	const most = 200
+	return strings.ToValidUTF8(line[:min(len(line), most)], "?")
+}

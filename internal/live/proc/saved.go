@@ -1,0 +1,193 @@
+package proc
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// An attempt in a resumable stage works in strides. At the end of each it says, in one line to TAILCUT_PROGRESS, which
+// fraction of the work is done and at which offset the stride ends, and what came of it is in a file that it does not
+// touch again. The executor links that file into a folder of the task, and only then tells the loop. So whatever the
+// journal knows to be saved outlives the attempt that made it, and is there for others until the task is done. It need
+// not survive the system: after a restart nothing of it is used.
+
+// stride is a stretch of a task's work that an attempt has done and saved.
+type stride struct {
+	before     *stride // nil for the first
+	begin, end int64   // offsets, in whatever the attempt counts
+	fraction   float64 // of the work, up to the end
+	path       string  // the link
+}
+
+// offset returns where the work goes on behind a stride; nil is before the first.
+func (s *stride) offset() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.end
+}
+
+func (s *stride) progress() float64 {
+	if s == nil {
+		return 0
+	}
+	return s.fraction
+}
+
+// chain returns a stride and all before it, the first one first.
+func (s *stride) chain() (all []*stride) {
+	for ; s != nil; s = s.before {
+		all = append(all, s)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// place is what an attempt is told to go on from.
+type place struct {
+	source   int // number of the attempt
+	fraction float64
+}
+
+// saves are the strides of tasks, by stage and index; nil for a task that is done, of which nothing is kept any more.
+type saves struct {
+	mu    sync.Mutex // also held while a stride is linked, so that nothing comes into the folder of a task that is done
+	tasks map[[2]int]map[place]*stride
+}
+
+// find returns what an attempt goes on from; nil for the beginning.
+func (s *saves) find(a live.Attempt) *stride {
+	if a.From == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tasks[[2]int{a.Stage, a.Index}][place{a.Source, a.From}]
+}
+
+// add links what came of a stride to its path and keeps it, unless the task is done or that cannot be.
+func (s *saves) add(a live.Attempt, x *stride, from string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := [2]int{a.Stage, a.Index}
+	all, known := s.tasks[task]
+	if known && all == nil {
+		return false
+	}
+	err := os.MkdirAll(filepath.Dir(x.path), 0o777)
+	if err == nil {
+		err = os.Link(from, x.path)
+	}
+	if err != nil {
+		return false
+	}
+	if all == nil {
+		all = map[place]*stride{}
+		s.tasks[task] = all
+	}
+	all[place{a.Number, x.fraction}] = x
+	return true
+}
+
+// drop forgets a task that is done and tells whether there was anything.
+func (s *saves) drop(stage, index int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := [2]int{stage, index}
+	all := s.tasks[task]
+	s.tasks[task] = nil
+	return all != nil
+}
+
+// save keeps the stride that an attempt has just ended at an offset. It returns nil if that makes no sense or cannot be
+// done; then the attempt's next line may.
+func (e *Executor) save(p *process, fraction float64, offset int64) *stride {
+	if offset <= p.last.offset() || fraction <= p.last.progress() || fraction >= 1 {
+		return nil
+	}
+	begin := p.last.offset()
+	to := filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), fmt.Sprintf("%d.%d", begin, p.attempt.Number))
+	next := &stride{before: p.last, begin: begin, end: offset, fraction: fraction, path: to}
+	if !e.saves.add(p.attempt, next, e.cfg.Work.saved(p.dir, begin)) {
+		return nil
+	}
+	p.last = next
+	return next
+}
+
+// Reports of progress are passed on at most this often; those of strides are rarer anyway, unless somebody overdoes it.
+const (
+	reportEvery = 200 * time.Millisecond
+	strideEvery = 50 * time.Millisecond
+)
+
+// listener returns what to do with each line of an attempt's progress. A line is a fraction, and in a resumable stage
+// an offset behind it; there a line without one says nothing that another attempt could use, and is passed over.
+func (e *Executor) listener(p *process) func(line string) {
+	resumable, every := e.resumable[p.attempt.Stage], reportEvery
+	if resumable {
+		every = strideEvery
+	}
+	var last time.Time
+	return func(line string) {
+		fraction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		x, err := strconv.ParseFloat(fraction, 64)
+		if err != nil || !(x >= 0 && x <= 1) {
+			return
+		}
+		if resumable {
+			offset, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+			if err != nil || e.save(p, x, offset) == nil {
+				return
+			}
+		}
+		if time.Since(last) >= every {
+			last = time.Now()
+			e.tell(p, x)
+		}
+	}
+}
+
+func (e *Executor) tell(p *process, progress float64) {
+	e.report(live.Report{At: time.Now(), Attempt: p.attempt.ID, Kind: sched.AttemptProgress, Progress: progress})
+}
+
+// inherit links the strides that an attempt of an array job goes on from into its folder, each under its offset.
+func inherit(dir string, from *stride) error {
+	for _, s := range from.chain() {
+		if err := os.Link(s.path, segmentPath(dir, s.begin)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func segmentPath(dir string, begin int64) string {
+	return filepath.Join(dir, strconv.FormatInt(begin, 10))
+}
+
+// segments returns the names in a folder that are offsets, in the order of the offsets.
+func segments(entries []fs.DirEntry) (names []string) {
+	var offsets []int64
+	for _, entry := range entries {
+		x, err := strconv.ParseInt(entry.Name(), 10, 64)
+		if err == nil && x >= 0 && strconv.FormatInt(x, 10) == entry.Name() && entry.Type().IsRegular() {
+			offsets = append(offsets, x)
+		}
+	}
+	slices.Sort(offsets)
+	for _, x := range offsets {
+		names = append(names, strconv.FormatInt(x, 10))
+	}
+	return names
+}

@@ -1,0 +1,142 @@
+package proc
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+)
+
+// Work says what attempts do. It is kept in the journal, so that a run that is taken up does the same. Exactly one
+// field is set.
+type Work struct {
+	Dir       string          `json:"dir"` // working directory of every attempt
+	MapReduce *mapreduce.Plan `json:"mapreduce,omitempty"`
+	Array     *Array          `json:"array,omitempty"`
+}
+
+// Command is a process to start.
+type Command struct {
+	Args  []string
+	Env   []string // besides the engine's own environment
+	Stdin []byte
+}
+
+// self is how the engine starts itself as an attempt of map/reduce work, or as the guard.
+type self []string
+
+// saveEvery is how long a map attempt works at least between two points from which another can go on.
+const saveEvery = 200 * time.Millisecond
+
+// command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
+// read at a pace, 0 for none.
+func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*Command, error) {
+	if w.Array != nil {
+		return w.Array.command(f, a, dir, from)
+	}
+	var upstream []string
+	for _, s := range w.MapReduce.Stages[a.Stage].After {
+		for i := range w.MapReduce.Stages[s].Tasks {
+			upstream = append(upstream, f.Done(s, i))
+		}
+	}
+	spec, err := w.MapReduce.Attempt(a.Stage, a.Index, upstream, dir)
+	if err != nil {
+		return nil, err
+	}
+	spec.Account, spec.Pace = f.Account(), pace
+	if w.MapReduce.Resumes(a.Stage) {
+		spec.SaveEvery = saveEvery
+	}
+	if from != nil {
+		spec.Resume = &mapreduce.Resume{Offset: from.end}
+		for _, s := range from.chain() {
+			spec.Resume.Runs = append(spec.Resume.Runs, s.path)
+		}
+	}
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &Command{Args: append(append([]string(nil), s...), "attempt"), Stdin: data}, nil
+}
+
+// parts lists what is to be published: the results of the last stage, or of all stages of an array.
+func (w *Work) parts(f Folders, kept results, won winners) (all []mapreduce.Part) {
+	if w.Array != nil {
+		return w.Array.parts(f, kept, won)
+	}
+	last := len(w.MapReduce.Stages) - 1
+	for i := range w.MapReduce.Stages[last].Tasks {
+		all = append(all, mapreduce.Part{
+			Stage: w.MapReduce.Stages[last].Name, Task: i, Attempt: won[[2]int{last, i}], File: mapreduce.ResultPath(f.Done(last, i)),
+		})
+	}
+	return all
+}
+
+// assemble makes the folder of an attempt that has ended well the folder of a result.
+func (w *Work) assemble(stage int, dir, stdout string) error {
+	if w.Array == nil {
+		return nil
+	}
+	if w.Array.Stages[stage].Resumable {
+		if err := gather(dir, stdout); err != nil {
+			return err
+		}
+	}
+	if err := w.Array.assemble(dir); err != nil {
+		return err
+	}
+	return os.Rename(stdout, filepath.Join(dir, stdoutName))
+}
+
+// resumable tells for each stage whether its attempts can go on from what others have saved.
+func (w *Work) resumable(stages int) []bool {
+	can := make([]bool, stages)
+	for s := range can {
+		if w.Array != nil {
+			can[s] = w.Array.Stages[s].Resumable
+		} else {
+			can[s] = w.MapReduce.Resumes(s)
+		}
+	}
+	return can
+}
+
+// saved returns the file with what came of an attempt's stride that begins at an offset.
+func (w *Work) saved(dir string, begin int64) string {
+	if w.Array != nil {
+		return segmentPath(dir, begin)
+	}
+	return mapreduce.SavedPath(dir, begin)
+}
+
+// keepsStdout tells whether what an attempt writes to standard output is part of its result.
+func (w *Work) keepsStdout() bool { return w.Array != nil }
+
+// inline tells for each stage whether the journal may keep its results: if no attempt looks for them in a folder.
+func (w *Work) inline(stages int) []bool {
+	may := make([]bool, stages)
+	if w.Array == nil {
+		return may
+	}
+	for s := range may {
+		may[s] = !slices.ContainsFunc(w.Array.Stages, func(st ArrayStage) bool {
+			return slices.Contains(st.After, s) || slices.Contains(st.AfterEach, s)
+		})
+	}
+	return may
+}
+
+// sync makes a result durable, in its folder.
+func (w *Work) sync(dir string) error {
+	if w.Array != nil {
+		return syncTree(dir)
+	}
+	return nil // a map/reduce attempt has done so itself
+}

@@ -1,0 +1,46 @@
+package reproduce
+
+import "github.com/tailcut/tailcut/internal/report"
+
+// Claims of the papers that do not come out here at the tolerance that the papers' numbers allow. A claim that is not
+// in these lists and fails is an error; one that is and holds is shown to hold.
+
+var srewKnown = []report.Known{
+	{
+		What: "in every extract the mean is least at β = 0.7",
+		Why: "On the surrogate the mean keeps falling up to β = 1. What β = 0.7 loses against 1 is lost by the twentieth of an extract's jobs that has the most work: with the " +
+			"default seed these account for 68, 149 and 119 % of the difference in the three extracts, waiting while jobs keep arriving. We think that the paper's extracts " +
+			"have fewer such jobs; they are not public.",
+	},
+}
+
+var shedKnown = []report.Known{
+	{
+		What: "Dolly is no worse than Hadoop in any setting",
+		Why: "Dolly's p is the share of jobs that are late under Hadoop. Where Hadoop meets most deadlines Dolly hardly clones: under contention, with 20 tasks and 620 s, 0.29 " +
+			"clones a task, and 0.816 of the jobs are in time against Hadoop's 0.997. It is not that Hadoop hears of progress without error: with reports every 10 s that imply a " +
+			"remaining time with an error of 100 % it has 0.990 and Dolly 0.863, without any reports 0.980 and 0.959. The paper's own Figure 5 has Dolly below Hadoop.",
+	},
+}
+
+var geoKnown = []report.Known{
+	{
+		What: "attempts per task of GeoClone,",
+		Why: "Line 10 of Algorithm 1, read literally, does not bind while slots are idle: in the full run 56, 20 and 10 attempts race at light, moderate and high load, and 47 to 50 % of " +
+			"the slots are in use at each. The row with at most four attempts has the paper's count by construction.",
+	},
+	{
+		What: "attempts per task of Flutter+Dolly",
+		Why: "In the full run Dolly starts 1.25 attempts of a task on average at high load, so the 75th percentile over tasks is a task without a clone. At light load it starts " +
+			"2.8, and the percentile is 5. We think that the budget, 5 % of the slots, pays for fewer tasks the more there are.",
+	},
+}
+
+// geoQuickKnown fail in a quick run and hold in the full one.
+var geoQuickKnown = []report.Known{
+	{
+		What: "high load: Flutter's attempts use 45 % of the slots",
+		Why: "Jobs arrive into an empty cluster. In the full run, in the second half of a window of 12,000 s, Flutter's attempts use 41.2 ± 0.4 % of the slots and the claim holds; the " +
+			"window of a quick run is a quarter of that.",
+	},
+}

@@ -1,0 +1,59 @@
+package reproduce
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// FluidJobs reads a workload that states bytes, such as SWIM's, as jobs of the fluid model: in order of arrival, with
+// map input and shuffle as sizes, in bytes. [overlap.ScaleToLoad] makes seconds of them.
+func FluidJobs(r io.Reader, name string) ([]overlap.Job, error) {
+	const whole = 1 << 50 // tasks do not matter: one a stage
+	w, err := (&trace.Importer{Split: whole, ReduceSplit: whole}).Read(r, name)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]overlap.Job, len(w.Jobs))
+	stated := false
+	for i, j := range w.Jobs {
+		jobs[i].Arrival = j.Arrival.Seconds()
+		for s, stage := range w.StagesOf(i) {
+			stated = stated || stage.InputBytes > 0
+			switch s {
+			case 0:
+				jobs[i].Map = float64(stage.InputBytes)
+			case 1:
+				jobs[i].Shuffle = float64(stage.InputBytes)
+			default:
+				return nil, fmt.Errorf("%s: job %d: expected a map and a reduce stage, got %d stages", name, i, j.Stages)
+			}
+		}
+	}
+	if !stated {
+		return nil, fmt.Errorf("%s: expected a workload with map input and shuffle bytes", name)
+	}
+	return jobs, nil
+}
+
+// SlowdownPlot is the paper's Figure 9: mean slowdown against size, a line a policy, of the buckets that hold at least
+// a number of jobs. Policies without such a bucket are left out.
+func SlowdownPlot(name, title string, policies []string, fair []*overlap.Fairness, atLeast int64) report.Plot {
+	p := report.Plot{Name: name, Title: title, X: "job size, the larger of map and shuffle (s)", Y: "mean slowdown"}
+	for i, f := range fair {
+		s := report.Series{Name: policies[i], Kind: report.Line}
+		for b := range overlap.FairnessBuckets {
+			if jobs, slowdown := f.Bucket(b); jobs >= atLeast {
+				s.X = append(s.X, (float64(b)+0.5)*overlap.FairnessWidth)
+				s.Y = append(s.Y, slowdown)
+			}
+		}
+		if len(s.X) > 0 {
+			p.Series = append(p.Series, s)
+		}
+	}
+	return p
+}

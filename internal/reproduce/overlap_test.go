@@ -1,0 +1,78 @@
+package reproduce
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/report"
+)
+
+// What the paper says of single instances holds: Figures 2 to 4, Corollaries 4 and 6.
+func TestOverlapInstances(t *testing.T) {
+	p := report.Page{Sections: []report.Section{progressSection(), hadoopSection(), worstCaseSection()}}
+	for _, c := range p.Failed() {
+		t.Errorf("%s: published %s, measured %s", c.What, c.Published, c.Measured)
+	}
+	if got := tandemRun(fcfs, []overlap.Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}); !near(got, 3, 5, 8) {
+		t.Errorf("ordinary tandem queue, Figure 3: completions %v, want 3, 5, 8", got)
+	}
+}
+
+// The month has the paper's 110 jobs an hour on average and 300 in the busiest hour, up to the luck of a Poisson process.
+func TestSurrogateMonth(t *testing.T) {
+	jobs := surrogateMonth(1).jobs
+	var hours [29 * 24]float64
+	before := 0.0
+	for _, j := range jobs {
+		if j.Arrival < before {
+			t.Fatalf("a job arrives at %v, after %v", j.Arrival, before)
+		}
+		before = j.Arrival
+		hours[int(j.Arrival/3600)]++
+	}
+	peak := 0.0
+	for _, n := range hours {
+		peak = max(peak, n)
+	}
+	if mean := float64(len(jobs)) / float64(len(hours)); math.Abs(mean-110) > 2 || math.Abs(peak-300) > 60 {
+		t.Errorf("%v jobs an hour and up to %v, want 110 and 300", mean, peak)
+	}
+}
+
+// Figure 7 at its highest load, on the surrogate: both SRPTs far below k-LPS; SplitSRPT better with the sizes as they are, MaxSRPT with balanced ones.
+func TestSurrogateMonthAtHighLoad(t *testing.T) {
+	d := surrogateMonth(1)
+	last := len(dayLoads) - 1
+	for ratio := range dayRatios {
+		if err := d.run(ratio, last); err != nil {
+			t.Fatal(err)
+		}
+		klps, most, parts := d.relative(ratio, last, 0), d.relative(ratio, last, 1), d.relative(ratio, last, 2)
+		if most < 1 || parts < 1 || max(most, parts) > klps/2 || (parts < most) != (ratio == 0) {
+			t.Errorf("%s ratios: relative E[T] %.3f under MaxSRPT, %.3f under SplitSRPT, %.3f under k-LPS", dayRatios[ratio], most, parts, klps)
+		}
+	}
+}
+
+// A mean within the tolerance whose interval is not is undecided, and the tolerance is 3 % for every policy.
+func TestLargeMeanClaim(t *testing.T) {
+	l := largeJobs{n: 50_000_000}
+	for _, c := range []struct {
+		mean, half float64
+		want       report.Verdict
+	}{
+		{16.28, 0.4, report.Holds}, {16.64, 0.1, report.Holds}, {16.64, 0.4, report.Undecided}, {16.9, 0.4, report.Undecided}, {17.5, 0.4, report.Fails},
+	} {
+		r := largeRun{policy: overlap.Policy{Kind: overlap.KLPS, K: 100}, published: 16.28}
+		for i := range r.batch {
+			// two values, so that the interval is as wide as asked for
+			d := c.half * math.Sqrt((batches-1)*batches) / 2.093 / math.Sqrt(batches)
+			r.batch[i].jobs, r.batch[i].flow = 1, c.mean+d*float64(1-i%2*2)
+		}
+		r.summary.Add(overlap.Completion{Job: overlap.Job{Map: 1}, Time: c.mean})
+		if got := l.claim(0.9, &r); got.Verdict != c.want {
+			t.Errorf("%v ± %v: %s, %s, want %s", c.mean, c.half, got.Measured, got.Verdict, c.want)
+		}
+	}
+}
