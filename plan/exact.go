@@ -215,16 +215,15 @@ func (r *span) add(i int, out *sums, old *residuals) {
 	}
 	width := len(out.norm)
 	for _, row := range old.rows {
-		weights := old.weights[row.from:row.to]
 		at := row.unfinished + row.skip - r.forkLo
-		for d, w := range weights {
+		for d, w := range row.weights {
 			out.norm[at+d] += w
 		}
 		n := float64(row.unfinished)
 		for c := range old.sums {
 			largest, mean := old.sums[c].at(row.unfinished), n*old.mean[c]
 			into := out.keep[c*width+at:]
-			for d, w := range weights {
+			for d, w := range row.weights {
 				into[d].largest += w * largest
 				into[d].sum += w * mean
 			}
@@ -235,7 +234,7 @@ func (r *span) add(i int, out *sums, old *residuals) {
 				largest = r.fresh[c][row.unfinished-r.freshFrom]
 			}
 			into := out.kill[c*width+at:]
-			for d, w := range weights {
+			for d, w := range row.weights {
 				into[d].largest += w * largest
 				into[d].sum += w * mean
 			}
@@ -245,17 +244,46 @@ func (r *span) add(i int, out *sums, old *residuals) {
 
 // residuals is what add needs of one fork: the rows of weights, and the sums over the residuals of kept originals.
 type residuals struct {
-	span    *span
-	rows    []row
-	weights []float64
-	sums    []maxima  // by clones from keepFrom
-	mean    []float64 // ∫S, by clones from keepFrom
+	span   *span
+	rows   []row
+	blocks [][]float64 // that the rows' weights are in; a few samples and many tasks have 10^8 of them
+	filled int         // blocks before it are full
+	sums   []maxima    // by clones from keepFrom
+	mean   []float64   // ∫S, by clones from keepFrom
 }
 
-// row is a run of weights for a number of unfinished tasks: weights[from:to] are those of s = unfinished+skip and up.
-type row struct{ unfinished, skip, from, to int }
+// row is a run of weights for a number of unfinished tasks: those of s = unfinished+skip and up.
+type row struct {
+	unfinished, skip int
+	weights          []float64
+}
 
-func (x *residuals) clear() { x.rows, x.weights = x.rows[:0], x.weights[:0] }
+// blockWeights is how many weights get their memory at once, at least. One slice that grows would be copied again and
+// again, a copy of a second at a time, which nothing can interrupt.
+const blockWeights = 1 << 16
+
+func (x *residuals) clear() {
+	x.rows, x.filled = x.rows[:0], 0
+	for i := range x.blocks {
+		x.blocks[i] = x.blocks[i][:0]
+	}
+}
+
+// keep copies weights into a block.
+func (x *residuals) keep(weights []float64) []float64 {
+	for ; x.filled < len(x.blocks); x.filled++ {
+		if b := x.blocks[x.filled]; cap(b)-len(b) >= len(weights) {
+			break
+		}
+	}
+	if x.filled == len(x.blocks) {
+		x.blocks = append(x.blocks, make([]float64, 0, max(blockWeights, len(weights))))
+	}
+	b := &x.blocks[x.filled]
+	from := len(*b)
+	*b = append(*b, weights...)
+	return (*b)[from:]
+}
 
 // note keeps the weights of the policies of the span.
 func (x *residuals) note(unfinished int, weights []float64) {
@@ -264,9 +292,7 @@ func (x *residuals) note(unfinished int, weights []float64) {
 	if skip >= end {
 		return
 	}
-	from := len(x.weights)
-	x.weights = append(x.weights, weights[skip:end]...)
-	x.rows = append(x.rows, row{unfinished, skip, from, len(x.weights)})
+	x.rows = append(x.rows, row{unfinished, skip, x.keep(weights[skip:end])})
 }
 
 // fill sums over the steps of the residual at the i-th fork.
