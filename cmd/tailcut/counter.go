@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // newCounter returns what to call while a long computation goes on: on a terminal it keeps one line with the share that
@@ -28,7 +30,7 @@ func newCounter(w io.Writer, what string) func(done, total int) {
 		}
 		left := "?"
 		if done > 0 {
-			left = humanSeconds(time.Since(begun).Seconds() * float64(total-done) / float64(done))
+			left = show.Seconds(time.Since(begun).Seconds() * float64(total-done) / float64(done))
 		}
 		fmt.Fprintf(w, "\r\033[K%s: %d of %d, %.0f %%, %s left", what, done, total, 100*float64(done)/float64(total), left)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // unknownVerb refuses arguments of a command that only has commands below it, and names the nearest of these.
@@ -37,7 +38,7 @@ func tellUsage(cmd *cobra.Command) {
 			case len(cmd.ValidArgs) > 0:
 				return fmt.Errorf("expected '%s' with one of %s", cmd.UseLine(), strings.Join(cmd.ValidArgs, ", "))
 			}
-			return fmt.Errorf("expected '%s', got %s", cmd.UseLine(), count(len(args), "argument"))
+			return fmt.Errorf("expected '%s', got %s", cmd.UseLine(), show.Count(len(args), "argument"))
 		}
 	}
 	for _, below := range cmd.Commands() {

@@ -9,6 +9,7 @@ import (
 	"github.com/tailcut/tailcut/internal/overlap"
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/internal/reproduce"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // page is the study with a plot.
@@ -28,7 +29,7 @@ func (s *overlapStudy) page() *report.Page {
 	}
 	page := &report.Page{
 		Name: "overlap", Title: "Overlapping map and shuffle", Intro: []string{
-			fmt.Sprintf("%d jobs in the fluid model; no policy has a mean flow time below %s.", r.Jobs, orDash(r.LowerBound, humanSeconds)),
+			fmt.Sprintf("%d jobs in the fluid model; no policy has a mean flow time below %s.", r.Jobs, show.OrDash(r.LowerBound, show.Seconds)),
 		},
 		Sections: []report.Section{{Title: "Flow times", Tables: []report.Table{t}}},
 	}

@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/tailcut/tailcut/internal/overlap"
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // overlapResult is the study for programs. Numbers that a line does not have are null.
@@ -32,27 +29,19 @@ type overlapFigure struct {
 	JobsPerSecond *float64 `json:"jobs_per_second"`
 }
 
-// figure makes a number that is not finite null.
-func figure(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 func (s *overlapStudy) result() *overlapResult {
 	bound := s.bound.Mean()
-	r := &overlapResult{Schema: "tailcut.overlap/v1", Jobs: s.n, LowerBound: figure(bound)}
+	r := &overlapResult{Schema: "tailcut.overlap/v1", Jobs: s.n, LowerBound: show.Finite(bound)}
 	for _, l := range s.lines {
 		if l.sim == nil {
-			r.Results = append(r.Results, overlapFigure{Policy: l.name, MeanFlow: figure(bound), Relative: figure(bound / bound)})
+			r.Results = append(r.Results, overlapFigure{Policy: l.name, MeanFlow: show.Finite(bound), Relative: show.Finite(bound / bound)})
 			continue
 		}
 		r.Results = append(r.Results, overlapFigure{
-			Policy: l.name, MeanFlow: figure(l.summary.MeanFlow()), MedianFlow: figure(l.summary.FlowQuantile(0.5)),
-			P99Flow: figure(l.summary.FlowQuantile(0.99)), MeanSlowdown: figure(l.summary.MeanSlowdown()),
-			MaxFlow: figure(l.summary.MaxFlow()), Relative: figure(l.summary.MeanFlow() / bound),
-			JobsPerSecond: figure(float64(s.n) / l.spent.Seconds()),
+			Policy: l.name, MeanFlow: show.Finite(l.summary.MeanFlow()), MedianFlow: show.Finite(l.summary.FlowQuantile(0.5)),
+			P99Flow: show.Finite(l.summary.FlowQuantile(0.99)), MeanSlowdown: show.Finite(l.summary.MeanSlowdown()),
+			MaxFlow: show.Finite(l.summary.MaxFlow()), Relative: show.Finite(l.summary.MeanFlow() / bound),
+			JobsPerSecond: show.Finite(float64(s.n) / l.spent.Seconds()),
 		})
 	}
 	return r
@@ -66,29 +55,21 @@ func (s *overlapStudy) print(w io.Writer, format string) error {
 	case "csv":
 		return r.printCSV(w)
 	}
-	t := newNumbers("policy", "mean flow", "median", "p99", "max", "slowdown", "times the lower bound")
+	t := show.NewNumbers("policy", "mean flow", "median", "p99", "max", "slowdown", "times the lower bound")
 	for _, f := range r.Results {
-		t.AppendRow(table.Row{f.Policy, orDash(f.MeanFlow, humanSeconds), orDash(f.MedianFlow, humanSeconds), orDash(f.P99Flow, humanSeconds),
-			orDash(f.MaxFlow, humanSeconds), orDash(f.MeanSlowdown, ratio), orDash(f.Relative, ratio)})
+		t.Row(f.Policy, show.OrDash(f.MeanFlow, show.Seconds), show.OrDash(f.MedianFlow, show.Seconds), show.OrDash(f.P99Flow, show.Seconds),
+			show.OrDash(f.MaxFlow, show.Seconds), show.OrDash(f.MeanSlowdown, ratio), show.OrDash(f.Relative, ratio))
 	}
-	fmt.Fprintln(w, t.Render())
-	_, err := fmt.Fprintf(w, "\n%s; no policy has a mean flow time below %s\n", count(int(r.Jobs), "job"), orDash(r.LowerBound, humanSeconds))
+	fmt.Fprintln(w, t)
+	_, err := fmt.Fprintf(w, "\n%s; no policy has a mean flow time below %s\n", show.Count(int(r.Jobs), "job"), show.OrDash(r.LowerBound, show.Seconds))
 	return err
 }
 
 // ratio prints a ratio for people: policies differ in the third digit.
 func ratio(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// orDash prints a number for people, if there is one.
-func orDash(v *float64, how func(float64) string) string {
-	if v == nil {
-		return "-"
-	}
-	return how(*v)
-}
-
 func (r *overlapResult) printCSV(w io.Writer) error {
-	out := report.NewCSV(w)
+	out := show.NewCSV(w)
 	rows := [][]string{{
 		"policy", "mean_flow_seconds", "median_flow_seconds", "p99_flow_seconds", "mean_slowdown", "max_flow_seconds",
 		"relative_to_lower_bound", "jobs_per_second", "lower_bound_mean_flow_seconds",
@@ -98,7 +79,7 @@ func (r *overlapResult) printCSV(w io.Writer) error {
 		for _, v := range []*float64{f.MeanFlow, f.MedianFlow, f.P99Flow, f.MeanSlowdown, f.MaxFlow, f.Relative, f.JobsPerSecond, r.LowerBound} {
 			text := ""
 			if v != nil {
-				text = plain(*v)
+				text = show.Plain(*v)
 			}
 			row = append(row, text)
 		}
@@ -145,17 +126,17 @@ func (s *overlapStudy) writeFairness() error {
 	if file == nil {
 		return err
 	}
-	out := report.NewCSV(file)
+	out := show.NewCSV(file)
 	_ = out.Write([]string{"policy", "size_from", "size_to", "jobs", "mean_slowdown"})
 	for _, l := range s.lines {
 		for i := 0; l.sim != nil && i < overlap.FairnessBuckets; i++ {
 			jobs, slowdown := l.fair.Bucket(i)
 			text := ""
 			if jobs > 0 {
-				text = plain(slowdown)
+				text = show.Plain(slowdown)
 			}
 			from := float64(i) * overlap.FairnessWidth
-			_ = out.Write([]string{l.name, plain(from), plain(from + overlap.FairnessWidth), strconv.FormatInt(jobs, 10), text})
+			_ = out.Write([]string{l.name, show.Plain(from), show.Plain(from + overlap.FairnessWidth), strconv.FormatInt(jobs, 10), text})
 		}
 	}
 	out.Flush()

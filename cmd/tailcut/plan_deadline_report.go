@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 )
 
@@ -68,7 +66,7 @@ func (a *deadlineAnswer) printJSON(out io.Writer) error {
 }
 
 func (a *deadlineAnswer) printCSV(out io.Writer) error {
-	w := report.NewCSV(out)
+	w := show.NewCSV(out)
 	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued", "reason"})
 	for _, f := range a.Jobs {
 		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
@@ -80,15 +78,15 @@ func (a *deadlineAnswer) printCSV(out io.Writer) error {
 
 // printTable prints the answer for people.
 func (a *deadlineAnswer) printTable(out io.Writer) error {
-	t := newTable("job", "tasks", "time left", "in time without clones", "attempts of each task", "in time", "")
-	alignRight(t, 2, 6)
+	t := show.NewTable("job", "tasks", "time left", "in time without clones", "attempts of each task", "in time", "")
+	t.AlignRight(2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
-		row := table.Row{text.Trim(f.Name, 32), j.Tasks, humanSeconds(max(0, j.Deadline-j.Elapsed)), chance(f.Without), f.Attempts, chance(f.PoCD), f.Reason}
+		row := []any{text.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), show.Chance(f.Without), f.Attempts, show.Chance(f.PoCD), f.Reason}
 		if f.Queued {
 			row[4], row[5] = "-", "-"
 		}
-		t.AppendRow(row)
+		t.Row(row...)
 	}
 	before := 0.0
 	for _, f := range a.Jobs {
@@ -96,8 +94,8 @@ func (a *deadlineAnswer) printTable(out io.Writer) error {
 			before += f.Without
 		}
 	}
-	fmt.Fprintf(out, "%s\n\n%d of %s used. ", t.Render(), a.Used, count(a.usable, "slot"))
-	_, err := fmt.Fprintf(out, "Expected in time: %.2f of %s, without clones %.2f.\n", a.Total, count(len(a.Jobs), "job"), before)
+	fmt.Fprintf(out, "%s\n\n%d of %s used. ", t, a.Used, show.Count(a.usable, "slot"))
+	_, err := fmt.Fprintf(out, "Expected in time: %.2f of %s, without clones %.2f.\n", a.Total, show.Count(len(a.Jobs), "job"), before)
 	if err == nil && a.Gap > 0 {
 		_, err = fmt.Fprintf(out, "A better division is not ruled out, but gains no more than %.2g in utility.\n", a.Gap)
 	}
@@ -117,26 +115,11 @@ func (a *deadlineAnswer) reason(i int) string {
 	case j.Hopeless():
 		return "cannot meet its deadline: no attempt can be so fast" + behind
 	case f.Queued && j.Tasks > a.usable:
-		return fmt.Sprintf("waits: its originals need %s", count(j.Tasks, "slot"))
+		return fmt.Sprintf("waits: its originals need %s", show.Count(j.Tasks, "slot"))
 	case f.Queued:
 		return "waits for slots"
 	case f.AtRisk:
 		return "at risk"
 	}
 	return ""
-}
-
-// chance is a probability for people, rounded towards doubt.
-func chance(p float64) string {
-	switch {
-	case p == 0:
-		return "0 %"
-	case p < 0.001:
-		return "<0.1 %"
-	case p > 0.9999:
-		return ">99.99 %"
-	case p > 0.99:
-		return fmt.Sprintf("%.2f %%", math.Floor(1e4*p)/100)
-	}
-	return fmt.Sprintf("%.1f %%", 100*p)
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 )
@@ -156,7 +157,7 @@ func explain(st *history.Stage, hosts []string, maxClones int) (*explained, erro
 	host, slow := st.SlowHost(explainSlow * e.median)
 	switch saved := e.saved() / e.now.Latency; {
 	case e.saved() > 0 && e.saved() < st.Resolution:
-		e.verdict, e.why = lightTail, fmt.Sprintf("clones save less than %s, the resolution of the log", humanSeconds(st.Resolution))
+		e.verdict, e.why = lightTail, fmt.Sprintf("clones save less than %s, the resolution of the log", show.Seconds(st.Resolution))
 	case slow && host.Slow >= explainSlowMin && float64(host.Slow) >= explainOnHost*float64(host.Of) && host.Share <= explainOfHost:
 		e.verdict, e.why = slowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, hosts[host.Host])
 	case slow && e.hasSkew && e.skew.R2 >= explainR2 && e.skew.Spread >= explainSpread:

@@ -6,10 +6,9 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // explainResult is the answer for programs.
@@ -84,7 +83,7 @@ func printExplainedJSON(out io.Writer, log string, all []*explained) error {
 }
 
 func printExplainedCSV(out io.Writer, all []*explained) error {
-	w := report.NewCSV(out)
+	w := show.NewCSV(out)
 	_ = w.Write([]string{"job", "stage", "name", "tasks", "attempts_succeeded", "attempts_failed", "attempts_censored", "median_seconds", "longest_seconds",
 		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason",
 		"attempts_timed_out", "attempts_cancelled"})
@@ -112,38 +111,38 @@ func (f *explainFlags) printTable(out io.Writer, all []*explained) error {
 	if f.top > 0 {
 		shown = all[:min(f.top, len(all))]
 	}
-	t := newTable("job", "stage", "tasks", "median", "longest", "time saved", "of", "machine time saved", "what to do")
-	alignRight(t, 3, 8)
-	t.SuppressEmptyColumns() // a list of durations has neither jobs nor stages
+	t := show.NewTable("job", "stage", "tasks", "median", "longest", "time saved", "of", "machine time saved", "what to do")
+	t.AlignRight(3, 8)
+	t.HideEmptyColumns() // a list of durations has neither jobs nor stages
 	for _, e := range shown {
 		stage := e.Stage.Stage
 		if e.StageName != "" {
 			stage = text.Trim(stage+" "+e.StageName, 32)
 		}
-		longest := humanSeconds(e.longest)
+		longest := show.Seconds(e.longest)
 		if e.cut != nil {
 			longest = "> " + longest
 		}
-		row := table.Row{e.Job, stage, e.Tasks, humanSeconds(e.median), longest, "", "", "", e.why}
+		row := []any{e.Job, stage, e.Tasks, show.Seconds(e.median), longest, "", "", "", e.why}
 		if e.verdict == worthIt {
-			row[5], row[6], row[7] = humanSeconds(e.saved()), humanSeconds(e.now.Latency), humanSeconds(e.savedMachine())
+			row[5], row[6], row[7] = show.Seconds(e.saved()), show.Seconds(e.now.Latency), show.Seconds(e.savedMachine())
 			row[8] = words(e.policy(), e.Tasks)
 		}
-		t.AppendRow(row)
+		t.Row(row...)
 	}
-	fmt.Fprintf(out, "%s\n\n", t.Render())
+	fmt.Fprintf(out, "%s\n\n", t)
 	if line := roundedStages(all); line != "" {
 		fmt.Fprintln(out, line)
 	}
 	if len(shown) < len(all) {
-		fmt.Fprintf(out, "%s more; --top 0 shows all.\n", count(len(all)-len(shown), "stage"))
+		fmt.Fprintf(out, "%s more; --top 0 shows all.\n", show.Count(len(all)-len(shown), "stage"))
 	}
 	if worth == 0 {
-		fmt.Fprintf(out, "Clones would help none of %s.\n", count(len(all), "stage"))
+		fmt.Fprintf(out, "Clones would help none of %s.\n", show.Count(len(all), "stage"))
 		return nil
 	}
 	fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
-		worth, count(len(all), "stage"), humanSeconds(saved), humanSeconds(machine))
+		worth, show.Count(len(all), "stage"), show.Seconds(saved), show.Seconds(machine))
 	return nil
 }
 
@@ -161,5 +160,5 @@ func roundedStages(all []*explained) string {
 		return ""
 	}
 	return fmt.Sprintf("The durations of %s are rounded: figures are off by at most %.2g %% (latency), %.2g %% (machine time).",
-		count(n, "stage"), 100*off.Latency, 100*off.Cost)
+		show.Count(n, "stage"), 100*off.Latency, 100*off.Cost)
 }

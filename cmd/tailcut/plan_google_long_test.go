@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -195,7 +196,7 @@ func googleTable(rows []googleJob) (text string, faster, slower int) {
 			}
 			return fmt.Sprintf("%s | %s | %s", s, percent(x.saved, x.savedHalf, r.defaults.latency), percent(x.costSaved, x.costMargin, r.defaults.cost))
 		}
-		fmt.Fprintf(&table, "| %d | %d | %s | %s | %s | %s |\n", r.number, r.tasks, humanSeconds(r.none.latency), humanSeconds(r.defaults.latency),
+		fmt.Fprintf(&table, "| %d | %d | %s | %s | %s | %s |\n", r.number, r.tasks, show.Seconds(r.none.latency), show.Seconds(r.defaults.latency),
 			cells(r.budgetSettings, r.budget), cells(r.thriftSettings, r.thrift))
 		if r.thriftSettings != "" {
 			settings++

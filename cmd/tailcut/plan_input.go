@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 )
 
@@ -78,10 +79,10 @@ func (d durationsFrom) leftOut(stages []*history.Stage, notes io.Writer) {
 	}
 	if n := timedOut + cancelled; n > 0 {
 		notice(notes, "%s: %s left out, the longest after %s: %d timed out, %d cancelled; how long they would have taken is not known",
-			d.name(), count(n, "attempt"), humanSeconds(longest), timedOut, cancelled)
+			d.name(), show.Count(n, "attempt"), show.Seconds(longest), timedOut, cancelled)
 	}
 	if raised > 0 {
-		notice(notes, "%s: the log has whole seconds: %s shorter than %s count as that long", d.name(), count(raised, "duration"), humanSeconds(resolution))
+		notice(notes, "%s: the log has whole seconds: %s shorter than %s count as that long", d.name(), show.Count(raised, "duration"), show.Seconds(resolution))
 	}
 }
 
@@ -92,10 +93,10 @@ func (d durationsFrom) note(st *history.Stage, cut *cutTail, notes io.Writer) {
 		return
 	}
 	notice(notes, "%s: %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
-		d.name(), count(n, "attempt"))
+		d.name(), show.Count(n, "attempt"))
 	if cut != nil {
 		notice(notes, "%s: nobody saw the longest end, which was cut off at %s: %.2g %% of attempts are longer, and are planned with %s on average; "+
-			"how long they are is not known", d.name(), humanSeconds(cut.Last), 100*cut.Share, humanSeconds(cut.Mean))
+			"how long they are is not known", d.name(), show.Seconds(cut.Last), 100*cut.Share, show.Seconds(cut.Mean))
 	}
 }
 
@@ -116,9 +117,9 @@ func (d durationsFrom) noteCut(stages []*history.Stage, notes io.Writer) {
 		return
 	}
 	notice(notes, "%s: %s of %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
-		d.name(), count(attempts, "attempt"), count(in, "stage"))
+		d.name(), show.Count(attempts, "attempt"), show.Count(in, "stage"))
 	if longest > 0 {
-		notice(notes, "%s: nobody saw the longest of %s end: how long they are is a guess; 'tailcut plan fork' tells which", d.name(), count(longest, "stage"))
+		notice(notes, "%s: nobody saw the longest of %s end: how long they are is a guess; 'tailcut plan fork' tells which", d.name(), show.Count(longest, "stage"))
 	}
 }
 
@@ -241,7 +242,7 @@ func largest(stages []*history.Stage, how string) string {
 		if id == "" {
 			id = s.Title()
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", id, count(s.Tasks, "task")))
+		list = append(list, fmt.Sprintf("%s (%s)", id, show.Count(s.Tasks, "task")))
 	}
 	more := ""
 	if len(stages) > len(list) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
 )
@@ -15,7 +16,7 @@ import (
 // page is the answer with its pictures.
 func (a *forkAnswer) page() *report.Page {
 	p := &report.Page{Name: "plan-fork", Title: "When to clone the last tasks of a job"}
-	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", count(a.tasks, "task"), a.source(), a.flags.method.value)}
+	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", show.Count(a.tasks, "task"), a.source(), a.flags.method.value)}
 	if lines := a.rounding(); lines != nil {
 		p.Intro = append(p.Intro, "S"+strings.TrimPrefix(strings.Join(lines, " "), "s")+". The curves are those of the search, and have no bound.")
 	}
@@ -24,7 +25,7 @@ func (a *forkAnswer) page() *report.Page {
 	} else {
 		base := a.now
 		p.Intro = append(p.Intro, fmt.Sprintf("Recommended: %s. Latency %s instead of %s, machine time %s instead of %s.", words(best.Policy, a.tasks),
-			humanSeconds(best.Latency), humanSeconds(base.Latency), humanSeconds(best.Cost*float64(a.tasks)), humanSeconds(base.Cost*float64(a.tasks))))
+			show.Seconds(best.Latency), show.Seconds(base.Latency), show.Seconds(best.Cost*float64(a.tasks)), show.Seconds(base.Cost*float64(a.tasks))))
 	}
 	p.Sections = append(p.Sections, a.answerSection(), a.durationSection(), a.curveSection(), a.frontierSection())
 	return p
@@ -38,14 +39,14 @@ func (a *forkAnswer) source() string {
 		}
 		return "drawn from " + a.law.String()
 	}
-	what, longest := count(a.samples-a.censored, "duration"), "longest "+humanSeconds(a.law.Quantile(1))
+	what, longest := show.Count(a.samples-a.censored, "duration"), "longest "+show.Seconds(a.law.Quantile(1))
 	if a.censored > 0 {
 		what += fmt.Sprintf(" and %d cut off", a.censored)
 	}
 	if a.cut != nil {
-		longest = "longest seen " + humanSeconds(a.cut.Last)
+		longest = "longest seen " + show.Seconds(a.cut.Last)
 	}
-	return fmt.Sprintf("resampled from %s: median %s, mean %s, %s", what, humanSeconds(a.law.Quantile(0.5)), humanSeconds(a.law.Mean()), longest)
+	return fmt.Sprintf("resampled from %s: median %s, mean %s, %s", what, show.Seconds(a.law.Quantile(0.5)), show.Seconds(a.law.Mean()), longest)
 }
 
 // answerSection is the table of the terminal, its settings and its confidence.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 )
 
@@ -217,7 +217,7 @@ func (a *forkAnswer) printJSON(out io.Writer) error {
 
 // printCSV prints a row for each policy of the answer; the first column says what it is.
 func (a *forkAnswer) printCSV(out io.Writer) error {
-	w := report.NewCSV(out)
+	w := show.NewCSV(out)
 	_ = w.Write([]string{"what", "stragglers", "p", "clones", "original", "latency_seconds", "cost_seconds", "policy",
 		"latency_low_seconds", "latency_high_seconds", "cost_low_seconds", "cost_high_seconds"})
 	row := func(what string, c plan.Choice) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
 )
@@ -123,11 +124,11 @@ func ruleWords(spec string, r plan.Rule, tasks int) string {
 		return words(r, tasks)
 	case plan.Timeout:
 		after := time.Duration(r.After * 1e9)
-		what := fmt.Sprintf("+%s", count(r.Clones, "clone"))
+		what := fmt.Sprintf("+%s", show.Count(r.Clones, "clone"))
 		if r.Original == plan.Kill {
 			what = "restart"
 			if r.Clones > 0 {
-				what = fmt.Sprintf("restart, %s", count(r.Clones+1, "attempt"))
+				what = fmt.Sprintf("restart, %s", show.Count(r.Clones+1, "attempt"))
 			}
 		}
 		if r.Times > 1 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 )
 
@@ -46,7 +47,7 @@ func (a *forkAnswer) settings() []string {
 		lines = append(lines, a.spark.settings())
 	default:
 		lines = append(lines, fmt.Sprintf("Spark clones once, keeps the original, and not before a task is done; the best of that kind (latency %s):",
-			humanSeconds(a.spark.latency)), a.spark.settings())
+			show.Seconds(a.spark.latency)), a.spark.settings())
 	}
 	if best.Baseline() {
 		return lines
@@ -61,7 +62,7 @@ func (a *forkAnswer) settings() []string {
 	}
 	return append(lines, fmt.Sprintf("Hadoop chooses by estimated progress, one clone at a time; the nearest (latency %s, simulated):\n"+
 		"  mapreduce.job.speculative.minimum-allowed-tasks=%d, mapreduce.job.speculative.retry-after-speculate=1000",
-		humanSeconds(a.hadoopLatency), a.hadoop.MinAllowed))
+		show.Seconds(a.hadoopLatency), a.hadoop.MinAllowed))
 }
 
 func (s *sparkChoice) settings() string {

@@ -5,14 +5,13 @@ import (
 	"io"
 	"math"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 )
 
 // printTable prints the answer for people.
 func (a *forkAnswer) printTable(out io.Writer) error {
-	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", count(a.tasks, "task"), a.source(), a.flags.method.value)
+	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", show.Count(a.tasks, "task"), a.source(), a.flags.method.value)
 	for _, line := range a.rounding() {
 		fmt.Fprintln(out, line)
 	}
@@ -21,24 +20,24 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 	if a.flags.quantile > 0 {
 		header = append(header, fmt.Sprintf("%g %% done by", 100*a.flags.quantile))
 	}
-	t := newNumbers(header...)
+	t := show.NewNumbers(header...)
 	base := a.now.Outcome
 	row := func(what string, o plan.Outcome, quantile string) {
-		latency := humanSeconds(o.Latency)
+		latency := show.Seconds(o.Latency)
 		if o.LatencyError > 0 && !math.IsInf(o.Latency, 1) {
-			latency = withMargin(o.Latency, 1.96*o.LatencyError)
+			latency = show.Margin(o.Latency, 1.96*o.LatencyError)
 		}
-		cells := table.Row{what, latency, saving(base.Latency, o.Latency),
-			humanSeconds(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
+		cells := []any{what, latency, saving(base.Latency, o.Latency),
+			show.Seconds(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
 		if a.flags.quantile > 0 {
 			cells = append(cells, quantile)
 		}
-		t.AppendRow(cells)
+		t.Row(cells...)
 	}
 	choice := func(what string, c plan.Choice) {
 		quantile := ""
 		if q := a.outcome(c, true).Quantile; q != nil {
-			quantile = humanSeconds(float64(*q))
+			quantile = show.Seconds(float64(*q))
 		}
 		row(what, c.Outcome, quantile)
 	}
@@ -46,9 +45,9 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		if !c.Exact {
 			what += ", simulated"
 		}
-		quantile := humanSeconds(c.Quantile)
+		quantile := show.Seconds(c.Quantile)
 		if !c.Exact && c.QuantileHigh > c.QuantileLow {
-			quantile = withMargin(c.Quantile, (c.QuantileHigh-c.QuantileLow)/2)
+			quantile = show.Margin(c.Quantile, (c.QuantileHigh-c.QuantileLow)/2)
 		}
 		row(what, c.Outcome, quantile)
 	}
@@ -70,7 +69,7 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 	if c := a.advice.CostSensitive; !c.Baseline() {
 		choice(fmt.Sprintf("least latency + %g machine time: ", a.flags.lambda)+words(c.Policy, a.tasks), c)
 	}
-	fmt.Fprintf(out, "%s\n\n", t.Render())
+	fmt.Fprintf(out, "%s\n\n", t)
 	a.printAdvice(out)
 	return nil
 }
@@ -98,7 +97,7 @@ func (a *forkAnswer) printAdvice(out io.Writer) {
 			what = "%d of the policies that trade latency for machine time go"
 		}
 		fmt.Fprintf(out, what+", from %s at %s to %s at %s; --format csv lists them.\n", n,
-			humanSeconds(first.Latency), humanSeconds(first.Cost*float64(a.tasks)), humanSeconds(last.Latency), humanSeconds(last.Cost*float64(a.tasks)))
+			show.Seconds(first.Latency), show.Seconds(first.Cost*float64(a.tasks)), show.Seconds(last.Latency), show.Seconds(last.Cost*float64(a.tasks)))
 	}
 	if fork := a.tested(); !fork.Baseline() && fork.Stragglers < a.tasks {
 		fmt.Fprint(out, lemmaWords[a.lemma])
@@ -142,13 +141,13 @@ func words(p plan.Policy, tasks int) string {
 		return "no clones"
 	}
 	if p.Stragglers == tasks {
-		return fmt.Sprintf("all from the start: +%s", count(p.Clones, "clone"))
+		return fmt.Sprintf("all from the start: +%s", show.Count(p.Clones, "clone"))
 	}
 	at := fmt.Sprintf("last %d (%.3g %%)", p.Stragglers, 100*float64(p.Stragglers)/float64(tasks))
 	if p.Original == plan.Kill {
-		return fmt.Sprintf("%s: restart, %s", at, count(p.Clones+1, "attempt"))
+		return fmt.Sprintf("%s: restart, %s", at, show.Count(p.Clones+1, "attempt"))
 	}
-	return fmt.Sprintf("%s: +%s", at, count(p.Clones, "clone"))
+	return fmt.Sprintf("%s: +%s", at, show.Count(p.Clones, "clone"))
 }
 
 // saving is the share saved, in percent.
@@ -161,5 +160,5 @@ func saving(before, after float64) string {
 	case math.Abs(before-after) < 5e-4*before:
 		return "0.0 %"
 	}
-	return percent((before - after) / before)
+	return show.Percent((before - after) / before)
 }

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/policy"
 )
 
@@ -91,17 +89,17 @@ func listPolicies(w io.Writer, format string) error {
 		}
 		return json.NewEncoder(w).Encode(r)
 	}
-	t := newTable("policy", "summary")
+	t := show.NewTable("policy", "summary")
 	for _, e := range policy.Entries() {
-		t.AppendRow(table.Row{e.Name, e.Summary})
+		t.Row(e.Name, e.Summary)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	if presets := policy.Presets(); len(presets) > 0 {
-		t := newTable("preset", "summary", "stands for")
+		t := show.NewTable("preset", "summary", "stands for")
 		for _, p := range presets {
-			t.AppendRow(table.Row{p.Name, p.Summary, p.Spec})
+			t.Row(p.Name, p.Summary, p.Spec)
 		}
-		fmt.Fprintf(w, "\n%s\n", t.Render())
+		fmt.Fprintf(w, "\n%s\n", t)
 	}
 	fmt.Fprintln(w, "\n'tailcut policies NAME' tells a policy's source and parameters.")
 	return nil
@@ -124,54 +122,12 @@ func showPolicy(w io.Writer, e *policy.Entry) {
 		fmt.Fprintln(w, "no parameters")
 		return
 	}
-	t := newTable("parameter", "default", "range", "meaning")
+	t := show.NewTable("parameter", "default", "range", "meaning")
 	for i := range e.Params {
 		p := &e.Params[i]
-		t.AppendRow(table.Row{p.Name, p.Default, paramRange(p), p.Help})
+		t.Row(p.Name, p.Default, paramRange(p), p.Help)
 	}
-	fmt.Fprintf(w, "\n%s\n", t.Render())
-}
-
-// newTable makes a table in the style of all verbs: no frame, headers as they are given.
-func newTable(header ...any) table.Writer {
-	t := cellTable{table.NewWriter()}
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Format.Header = text.FormatDefault
-	t.SuppressTrailingSpaces()
-	t.AppendHeader(header)
-	return t
-}
-
-// cellTable is a table in whose cells nothing foreign is more than text.
-type cellTable struct{ table.Writer }
-
-// AppendRow appends a row.
-func (t cellTable) AppendRow(row table.Row, configs ...table.RowConfig) {
-	safe := make(table.Row, len(row))
-	for i, cell := range row {
-		safe[i] = cell
-		if s, ok := cell.(string); ok {
-			safe[i] = report.OneLine(s)
-		}
-	}
-	t.Writer.AppendRow(safe, configs...)
-}
-
-// alignRight aligns columns of numbers, counted from 1.
-func alignRight(t table.Writer, first, last int) {
-	var right []table.ColumnConfig
-	for n := first; n <= last; n++ {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
-}
-
-// newNumbers makes a table whose first column names what the figures in the others are of.
-func newNumbers(header ...any) table.Writer {
-	t := newTable(header...)
-	alignRight(t, 2, len(header))
-	return t
+	fmt.Fprintf(w, "\n%s\n", t)
 }
 
 // kindNames are the kinds of parameters for programs.

@@ -6,13 +6,10 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -52,12 +49,8 @@ func attemptsOf(lives []live.Record, h *trace.JournalHeader, journal string) ([]
 }
 
 func printAttempts(w io.Writer, all []replayAttempt) {
-	t := newTable("stage", "task", "attempt", "", "from", "start", "seconds", "mapped bytes", "end")
-	var configs []table.ColumnConfig
-	for _, n := range []int{2, 3, 5, 6, 7, 8} {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+	t := show.NewTable("stage", "task", "attempt", "", "from", "start", "seconds", "mapped bytes", "end")
+	t.AlignRightEach(2, 3, 5, 6, 7, 8)
 	for i := range all {
 		a := &all[i]
 		clone, mapped := "", ""
@@ -67,9 +60,9 @@ func printAttempts(w io.Writer, all []replayAttempt) {
 		if a.Mapped != nil {
 			mapped = strconv.FormatInt(*a.Mapped, 10)
 		}
-		t.AppendRow(table.Row{a.Stage, a.Task, a.Attempt, clone, percent(a.From), fmt.Sprintf("%.2f", a.Start), fmt.Sprintf("%.2f", a.Seconds), mapped, a.End})
+		t.Row(a.Stage, a.Task, a.Attempt, clone, show.Percent(a.From), fmt.Sprintf("%.2f", a.Start), fmt.Sprintf("%.2f", a.Seconds), mapped, a.End)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 func printAttemptsCSV(w io.Writer, all []replayAttempt) error {
@@ -85,5 +78,5 @@ func printAttemptsCSV(w io.Writer, all []replayAttempt) error {
 			a.Stage, strconv.Itoa(a.Task), strconv.Itoa(a.Attempt), strconv.FormatBool(a.Clone), number(a.From), number(a.Start), number(a.Seconds), a.End, mapped,
 		})
 	}
-	return report.NewCSV(w).WriteAll(rows)
+	return show.NewCSV(w).WriteAll(rows)
 }

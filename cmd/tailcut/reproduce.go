@@ -11,6 +11,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/internal/reproduce"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 type reproduceFlags struct {
@@ -79,7 +80,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	if failed := page.Failed(); len(failed) > 0 {
-		return failure{fmt.Errorf("%s of the paper failed and is not known to; see FAILS above", count(len(failed), "claim"))}
+		return failure{fmt.Errorf("%s of the paper failed and is not known to; see FAILS above", show.Count(len(failed), "claim"))}
 	}
 	return nil
 }

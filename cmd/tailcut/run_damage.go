@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -39,9 +40,9 @@ func (e *engine) salvage() string {
 	done, _ := filepath.Glob(filepath.Join(globText(e.folders.Root), "*", "done", "*", "*")) // the pattern is good
 	switch parts, _ := filepath.Glob(filepath.Join(globText(e.out), "part-*[0-9]")); {
 	case len(parts) > 0:
-		return fmt.Sprintf("%s of the result can be seen, but not all", count(len(parts), "part"))
+		return fmt.Sprintf("%s of the result can be seen, but not all", show.Count(len(parts), "part"))
 	case len(done) > 0:
-		return fmt.Sprintf("nothing is published, and %s of tasks are below %s", count(len(done), "result"), e.folders.Root)
+		return fmt.Sprintf("nothing is published, and %s of tasks are below %s", show.Count(len(done), "result"), e.folders.Root)
 	}
 	return "nothing is published"
 }

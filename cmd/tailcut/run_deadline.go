@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -87,7 +88,7 @@ func (d *deadlineOutcome) String() string {
 		text += "not met"
 	}
 	if d.PoCD != nil {
-		text += fmt.Sprintf("; the chance was %s when it was first known", chance(*d.PoCD))
+		text += fmt.Sprintf("; the chance was %s when it was first known", show.Chance(*d.PoCD))
 	}
 	return text
 }

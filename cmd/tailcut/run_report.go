@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -83,30 +81,30 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	case "csv":
 		return printSummaryCSV(w, s)
 	}
-	t := newTable("stage", "tasks", "attempts", "seconds")
-	alignRight(t, 2, 4)
+	t := show.NewTable("stage", "tasks", "attempts", "seconds")
+	t.AlignRight(2, 4)
 	for _, st := range s.Stages {
-		t.AppendRow(table.Row{st.Name, st.Tasks, st.Attempts, fmt.Sprintf("%.2f", st.Seconds)})
+		t.Row(st.Name, st.Tasks, st.Attempts, fmt.Sprintf("%.2f", st.Seconds))
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	if len(s.Sites) > 0 {
 		fmt.Fprintf(w, "\n%s\n", siteTable(s.Sites))
 	}
-	retries := count(s.Retries, "retrie")
+	retries := show.Count(s.Retries, "retrie")
 	if s.Retries == 1 {
 		retries = "1 retry"
 	}
 	fmt.Fprintf(w, "\n%s in %.2f s under %s: %s, %s, %s, %s\n",
-		s.State, s.Flow.Seconds(), h.Policy, count(s.Tasks, "task"), count(s.Attempts, "attempt"), count(s.Clones, "clone"), retries)
+		s.State, s.Flow.Seconds(), h.Policy, show.Count(s.Tasks, "task"), show.Count(s.Attempts, "attempt"), show.Count(s.Clones, "clone"), retries)
 	fmt.Fprintf(w, "machine time: %.2f s fruitful, %.2f s fruitless\n", s.Fruitful.Seconds(), s.Fruitless.Seconds())
 	if s.Crashed > 0 {
-		fmt.Fprintf(w, "crashed: %s ended with the engine or their machine\n", count(s.Crashed, "attempt"))
+		fmt.Fprintf(w, "crashed: %s ended with the engine or their machine\n", show.Count(s.Crashed, "attempt"))
 	}
 	if d != nil {
 		fmt.Fprintln(w, d)
 	}
 	if s.Resumed > 0 {
-		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", count(s.Resumed, "attempt"))
+		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", show.Count(s.Resumed, "attempt"))
 	}
 	if m != nil && s.Attempts > s.Tasks {
 		fmt.Fprintf(w, "mapped: %.2f times the input\n", float64(m.Mapped)/float64(max(1, m.Input)))
@@ -162,7 +160,7 @@ func printSummaryCSV(w io.Writer, s *live.Summary) error {
 	for _, st := range s.Stages {
 		rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Attempts), strconv.FormatFloat(st.Seconds, 'f', -1, 64)})
 	}
-	return report.NewCSV(w).WriteAll(rows)
+	return show.NewCSV(w).WriteAll(rows)
 }
 
 // blame says in one line why a job failed, and where there is more about it.
@@ -245,11 +243,11 @@ func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, r
 		for _, st := range r.Stages {
 			rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Launch)})
 		}
-		return report.NewCSV(w).WriteAll(rows)
+		return show.NewCSV(w).WriteAll(rows)
 	}
-	fmt.Fprintf(w, "%s on %s would run:\n", r.Policy, count(r.Slots, "slot"))
+	fmt.Fprintf(w, "%s on %s would run:\n", r.Policy, show.Count(r.Slots, "slot"))
 	for _, st := range r.Stages {
-		fmt.Fprintf(w, "  %-10s %s\n", report.OneLine(st.Name), count(st.Tasks, "task"))
+		fmt.Fprintf(w, "  %-10s %s\n", show.OneLine(st.Name), show.Count(st.Tasks, "task"))
 	}
 	fmt.Fprintf(w, "and launch first: %s\n", strings.Join(r.Launch, ", "))
 	return nil

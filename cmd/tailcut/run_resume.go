@@ -13,6 +13,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -104,7 +105,7 @@ func jobText(j *proc.Job) string {
 		return strings.Join(words, " ")
 	}
 	if len(j.Array.Stages) > 1 {
-		return "a job of " + count(len(j.Array.Stages), "stage")
+		return "a job of " + show.Count(len(j.Array.Stages), "stage")
 	}
 	st := &j.Array.Stages[0]
 	words = []string{"--tasks", strconv.Itoa(st.Tasks)}
@@ -249,5 +250,5 @@ func (e *engine) foreign(run *live.Run, all []difference) error {
 		resume = "resume it with: " + strings.Join(fixes, " ") + "; "
 	}
 	return fmt.Errorf("%s: holds an unfinished run with %d of %s done, and %s; %sor name another --output (--force throws away what is done)",
-		e.out, run.Recovered, count(tasks, "task"), strings.Join(differ, "; "), resume)
+		e.out, run.Recovered, show.Count(tasks, "task"), strings.Join(differ, "; "), resume)
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -63,7 +63,7 @@ func newScreen(w io.Writer, run *live.Run, out *policy.Outlook) *screen {
 		st := v.Stage(sched.StageID(i))
 		s.stages[i] = stageScreen{base: st.Done, over: st.State == sched.StageClosed && st.Done >= st.Need}
 	}
-	switch tasks := count(int(v.Job(0).Tasks), "task"); {
+	switch tasks := show.Count(int(v.Job(0).Tasks), "task"); {
 	case run.Retried:
 		fmt.Fprintf(w, "trying again a run that failed: %d of %s are done, the failures of the others are forgiven\n", run.Recovered, tasks)
 	case run.Recovered > 0:
@@ -120,10 +120,10 @@ func (s *screen) tick(v *sched.View) {
 		open = append(open, s.deadlineLine(v))
 	}
 	if more > 0 {
-		open = append(open, fmt.Sprintf("and %s more", count(more, "stage")))
+		open = append(open, fmt.Sprintf("and %s more", show.Count(more, "stage")))
 	}
 	if waiting > 0 && len(open) > 0 {
-		open = append(open, fmt.Sprintf("%s to come", count(waiting, "stage")))
+		open = append(open, fmt.Sprintf("%s to come", show.Count(waiting, "stage")))
 	}
 	s.open = open
 	s.draw(said, open)
@@ -161,7 +161,7 @@ func (s *screen) deadlineLine(v *sched.View) string {
 	if s.chance < plan.AtRisk {
 		line = "at risk, " + line
 	}
-	return fmt.Sprintf("%s in time, %s", chance(s.chance), line)
+	return fmt.Sprintf("%s in time, %s", show.Chance(s.chance), line)
 }
 
 // plain says what is said once, and every now and then how the open stages stand.
@@ -169,7 +169,7 @@ func (s *screen) plain(v *sched.View, said []string) {
 	if len(said) == 0 && time.Since(s.said) >= plainEvery {
 		for i, name := range s.names {
 			if st := v.Stage(sched.StageID(i)); st.State == sched.StageOpen && st.Live > 0 {
-				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", name, st.Done, st.Tasks, st.Running, count(clonesOf(&st), "clone"))))
+				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", name, st.Done, st.Tasks, st.Running, show.Count(clonesOf(&st), "clone"))))
 			}
 		}
 		if s.first != nil && len(said) > 0 {
@@ -220,7 +220,7 @@ func (s *screen) ended(r *live.Record, last live.Report) {
 // short warns that the machine cannot do as much at once as it was to.
 func (s *screen) short(why string) {
 	s.say(fmt.Sprintf("warning: the machine lacks processes, descriptors, memory or disk space for %s at once (%s); fewer run until it has them",
-		count(s.slots(), "attempt"), why))
+		show.Count(s.slots(), "attempt"), why))
 }
 
 func (s *screen) slots() (n int) {
@@ -232,7 +232,7 @@ func (s *screen) slots() (n int) {
 
 // say says a line once.
 func (s *screen) say(text string) {
-	line := s.stamp(report.OneLine(text))
+	line := s.stamp(show.OneLine(text))
 	if s.width != nil {
 		s.draw([]string{line}, s.open)
 		return
@@ -250,9 +250,9 @@ func (s *screen) close() {
 // closedLine tells the end of a stage.
 func closedLine(name string, st *sched.Stage) string {
 	if st.Done < st.Need {
-		return fmt.Sprintf("%s: given up with %d of %s done", name, st.Done, count(int(st.Tasks), "task"))
+		return fmt.Sprintf("%s: given up with %d of %s done", name, st.Done, show.Count(int(st.Tasks), "task"))
 	}
-	return fmt.Sprintf("%s: %s done", name, count(int(st.Done), "task"))
+	return fmt.Sprintf("%s: %s done", name, show.Count(int(st.Done), "task"))
 }
 
 // stageLine shows an open stage with a bar of so many columns: base tasks of it were done before the time that has
@@ -270,7 +270,7 @@ func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration,
 		drawn = fmt.Sprintf("[%s%s] ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled))
 	}
 	line := fmt.Sprintf("%-8s %s%d/%d done, %d running, %s", name, drawn,
-		st.Done, st.Tasks, st.Running, count(clonesOf(st), "clone"))
+		st.Done, st.Tasks, st.Running, show.Count(clonesOf(st), "clone"))
 	if st.Done > base && elapsed > 0 {
 		perSecond := float64(st.Done-base) / elapsed.Seconds()
 		left := time.Duration(float64(st.Need-min(st.Need, st.Done)) / perSecond * float64(time.Second))
@@ -294,14 +294,6 @@ func rate(perSecond float64) string {
 	}
 }
 
-// count prints a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // taskName names a task for people.
 func taskName(stages []string, r *live.Record) string {
 	return nameTask(stages[r.Stage], r.Index)
@@ -309,14 +301,14 @@ func taskName(stages []string, r *live.Record) string {
 
 func shownNames(stages []string) (names []string) {
 	for _, name := range stages {
-		names = append(names, report.OneLine(name))
+		names = append(names, show.OneLine(name))
 	}
 	return names
 }
 
 // nameTask names a task by its stage, unless that is only called what every task is.
 func nameTask(stage string, index int) string {
-	stage = report.OneLine(stage)
+	stage = show.OneLine(stage)
 	if stage == arrayStage {
 		return fmt.Sprintf("task %d", index)
 	}

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"
@@ -146,22 +145,10 @@ func (r *runSites) slower(h *trace.JournalHeader) func(live.Attempt) float64 {
 
 // siteTable is a line for each site.
 func siteTable(sites []live.SiteSummary) string {
-	t := newTable("site", "slots", "tasks", "busy seconds", "fetched")
-	alignRight(t, 2, 5)
+	t := show.NewTable("site", "slots", "tasks", "busy seconds", "fetched")
+	t.AlignRight(2, 5)
 	for _, s := range sites {
-		t.AppendRow(table.Row{s.Name, s.Slots, s.Tasks, fmt.Sprintf("%.2f", s.Seconds), amount(s.Bytes)})
+		t.Row(s.Name, s.Slots, s.Tasks, fmt.Sprintf("%.2f", s.Seconds), show.Bytes(s.Bytes))
 	}
-	return t.Render()
-}
-
-// amount prints a number of bytes for people.
-func amount(bytes int64) string {
-	x, unit := float64(bytes), 0
-	for x >= 999.5 && unit < 4 {
-		x, unit = x/1000, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	return fmt.Sprintf("%.1f %s", x, [...]string{"", "kB", "MB", "GB", "TB"}[unit])
+	return t.String()
 }

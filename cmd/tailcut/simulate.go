@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -226,7 +227,7 @@ func (f *simulateFlags) noteFaults() {
 	mean := f.workload.WorkSeconds() / float64(max(1, f.workload.Tasks())) / f.options.Speed
 	if mtbf := f.options.Faults.MTBF.Seconds(); mtbf > 0 && mean > often*mtbf {
 		fmt.Fprintf(f.stderr, "tailcut: --failures: a machine fails %s times, on average, while it works on the mean task, of %s; "+
-			"few attempts will come to an end, and the simulation perhaps never\n", humanCount(mean/mtbf), humanSeconds(mean))
+			"few attempts will come to an end, and the simulation perhaps never\n", show.Number(mean/mtbf), show.Seconds(mean))
 	}
 }
 

@@ -3,14 +3,14 @@ package main
 import (
 	"strconv"
 
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sim"
 )
 
 // jobsFile is the CSV of --jobs-out.
 type jobsFile struct {
 	out *outWriter
-	csv report.CSV
+	csv show.CSV
 }
 
 // newJobsFile begins the file; nil without one.
@@ -19,7 +19,7 @@ func newJobsFile(to outFile) (*jobsFile, error) {
 	if out == nil {
 		return nil, err
 	}
-	f := &jobsFile{out, report.NewCSV(out)}
+	f := &jobsFile{out, show.NewCSV(out)}
 	return f, f.csv.Write([]string{
 		"policy", "run", "job", "arrival_seconds", "completion_seconds", "tasks", "attempts", "fruitful_seconds", "fruitless_seconds", "state", "progress",
 	})
@@ -34,8 +34,8 @@ func (f *jobsFile) add(policy, progress string, run int, jobs []sim.JobResult) e
 			state = "failed"
 		}
 		err := f.csv.Write([]string{
-			policy, strconv.Itoa(run), strconv.FormatUint(uint64(j.Number), 10), plain(j.Arrival.Seconds()), plain(j.Completion.Seconds()),
-			strconv.FormatUint(uint64(j.Tasks), 10), strconv.FormatUint(uint64(j.Attempts), 10), plain(j.Fruitful.Seconds()), plain(j.Fruitless.Seconds()),
+			policy, strconv.Itoa(run), strconv.FormatUint(uint64(j.Number), 10), show.Plain(j.Arrival.Seconds()), show.Plain(j.Completion.Seconds()),
+			strconv.FormatUint(uint64(j.Tasks), 10), strconv.FormatUint(uint64(j.Attempts), 10), show.Plain(j.Fruitful.Seconds()), show.Plain(j.Fruitless.Seconds()),
 			state, progress,
 		})
 		if err != nil {

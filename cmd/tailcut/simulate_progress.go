@@ -9,6 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
+
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // showProgress draws a bar while an experiment lasts, if somebody watches: the share of all tasks of all runs that
@@ -35,7 +37,7 @@ func drawProgress(w io.Writer, tasks int) (tick func(tasks int), stop func()) {
 	style.Options.ETAString = "left"
 	style.Options.TimeInProgressPrecision = time.Second
 	style.Visibility.ETA = true
-	bar.Units.Formatter = func(n int64) string { return humanCount(float64(n)) + " tasks" }
+	bar.Units.Formatter = func(n int64) string { return show.Number(float64(n)) + " tasks" }
 	p.AppendTracker(bar)
 	gone := make(chan struct{})
 	go func() {

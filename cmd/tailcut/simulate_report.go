@@ -7,11 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -93,25 +90,17 @@ type simulation struct {
 
 func (s *simulation) result(c *sim.Cell) simulateRun {
 	return simulateRun{
-		Policy: s.policies[c.Policy].Name, Run: c.Run, MeanFlowSeconds: number(c.MeanFlow), MedianFlowSeconds: number(c.MedianFlow),
-		P90FlowSeconds: number(c.P90Flow), P99FlowSeconds: number(c.P99Flow), MaxFlowSeconds: number(c.MaxFlow), MeanSlowdown: number(c.MeanSlowdown),
+		Policy: s.policies[c.Policy].Name, Run: c.Run, MeanFlowSeconds: show.Finite(c.MeanFlow), MedianFlowSeconds: show.Finite(c.MedianFlow),
+		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
 		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: s.told[c.Policy], LaunchDelay: s.delayLaw(),
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
-		UtilisationRatio: c.Utilisation, DeadlineMetRatio: number(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
+		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
 	}
 }
 
 // deadlinesMet returns the share of deadlines that were met, NaN if no job has one.
 func deadlinesMet(c *sim.Cell) float64 { return float64(c.DeadlinesMet) / float64(c.Deadlines) }
-
-// number returns a value for JSON, nil for NaN.
-func number(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
-}
 
 // failed returns the number of jobs of a run that failed.
 func failed(c *sim.Cell) float64 { return float64(c.Failed) }
@@ -120,18 +109,18 @@ func (s *simulation) summary(policy int) simulateSummary {
 	mean := func(of func(*sim.Cell) float64) float64 { return s.Mean(policy, of).Mean }
 	flow := s.Mean(policy, sim.MeanFlow)
 	r := simulateSummary{
-		Policy: s.policies[policy].Name, Runs: s.Runs, MeanFlowSeconds: number(flow.Mean), MeanFlowCI95: number(flow.Half),
-		MedianFlowSeconds: number(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
-		P99FlowSeconds:    number(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
+		Policy: s.policies[policy].Name, Runs: s.Runs, MeanFlowSeconds: show.Finite(flow.Mean), MeanFlowCI95: show.Finite(flow.Half),
+		MedianFlowSeconds: show.Finite(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
+		P99FlowSeconds:    show.Finite(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
 		JobsFailed:        mean(failed), Progress: s.told[policy],
 		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
-		DeadlineMetRatio: number(mean(deadlinesMet)),
+		DeadlineMetRatio: show.Finite(mean(deadlinesMet)),
 	}
 	if v := s.Versus(policy); policy > 0 && v.Jobs > 0 {
-		r.DifferenceSeconds, r.DifferenceCI95, r.DifferenceJobs = number(v.Difference.Mean), number(v.Difference.Half), number(v.Jobs)
+		r.DifferenceSeconds, r.DifferenceCI95, r.DifferenceJobs = show.Finite(v.Difference.Mean), show.Finite(v.Difference.Half), show.Finite(v.Jobs)
 		if v.First > 0 {
-			r.DifferenceRatio = number(v.Difference.Mean / v.First)
+			r.DifferenceRatio = show.Finite(v.Difference.Mean / v.First)
 		}
 	}
 	return r
@@ -139,9 +128,9 @@ func (s *simulation) summary(policy int) simulateSummary {
 
 // printTable prints the report for people.
 func (s *simulation) printTable(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", count(len(s.workload.Jobs), "job"), count(s.workload.Tasks(), "task"),
-		humanSeconds(s.workload.WorkSeconds()), humanSeconds(s.workload.Horizon().Seconds()), count(s.totalSlots(), "slot"))
-	fmt.Fprintln(w, s.table().Render())
+	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", show.Count(len(s.workload.Jobs), "job"), show.Count(s.workload.Tasks(), "task"),
+		show.Seconds(s.workload.WorkSeconds()), show.Seconds(s.workload.Horizon().Seconds()), show.Count(s.totalSlots(), "slot"))
+	fmt.Fprintln(w, s.table())
 	fmt.Fprintln(w)
 	all := true
 	for k := range s.policies {
@@ -150,9 +139,9 @@ func (s *simulation) printTable(w io.Writer) error {
 	switch {
 	case s.bound == 0:
 	case all:
-		fmt.Fprintf(w, "No policy can have a mean flow time below %s.\n", humanSeconds(s.bound))
+		fmt.Fprintf(w, "No policy can have a mean flow time below %s.\n", show.Seconds(s.bound))
 	default:
-		fmt.Fprintf(w, "No policy that completes all jobs can have a mean flow time below %s.\n", humanSeconds(s.bound))
+		fmt.Fprintf(w, "No policy that completes all jobs can have a mean flow time below %s.\n", show.Seconds(s.bound))
 	}
 	if !all {
 		fmt.Fprintln(w, "Flow times are of the jobs that succeeded. Where jobs failed, a policy is compared with the first over those that succeeded under both; their number is given.")
@@ -203,7 +192,7 @@ func (s *simulation) printJSON(w io.Writer) error {
 }
 
 func (s *simulation) printCSV(w io.Writer) error {
-	out := report.NewCSV(w)
+	out := show.NewCSV(w)
 	columns := []string{"policy", "run", "mean_flow_seconds", "median_flow_seconds", "p90_flow_seconds", "p99_flow_seconds", "max_flow_seconds",
 		"mean_slowdown", "makespan_seconds", "attempts", "clones", "fruitful_seconds", "fruitless_seconds", "utilisation_ratio", "deadline_met_ratio",
 		"events", "wall_seconds", "events_per_second", "jobs_succeeded", "jobs_failed", "progress"}
@@ -213,29 +202,18 @@ func (s *simulation) printCSV(w io.Writer) error {
 	_ = out.Write(columns)
 	for i := range s.Cells {
 		r := s.result(&s.Cells[i])
-		_ = out.Write([]string{r.Policy, strconv.Itoa(r.Run), known(r.MeanFlowSeconds), known(r.MedianFlowSeconds), known(r.P90FlowSeconds),
-			known(r.P99FlowSeconds), known(r.MaxFlowSeconds), known(r.MeanSlowdown), plain(r.MakespanSeconds), strconv.Itoa(r.Attempts),
-			strconv.Itoa(r.Clones), plain(r.FruitfulSeconds), plain(r.FruitlessSeconds), plain(r.UtilisationRatio), known(r.DeadlineMetRatio),
-			strconv.FormatInt(r.Events, 10), plain(r.WallSeconds), plain(r.EventsPerSecond), strconv.Itoa(r.JobsSucceeded), strconv.Itoa(r.JobsFailed),
+		_ = out.Write([]string{r.Policy, strconv.Itoa(r.Run), show.PlainOrNone(r.MeanFlowSeconds), show.PlainOrNone(r.MedianFlowSeconds), show.PlainOrNone(r.P90FlowSeconds),
+			show.PlainOrNone(r.P99FlowSeconds), show.PlainOrNone(r.MaxFlowSeconds), show.PlainOrNone(r.MeanSlowdown), show.Plain(r.MakespanSeconds), strconv.Itoa(r.Attempts),
+			strconv.Itoa(r.Clones), show.Plain(r.FruitfulSeconds), show.Plain(r.FruitlessSeconds), show.Plain(r.UtilisationRatio), show.PlainOrNone(r.DeadlineMetRatio),
+			strconv.FormatInt(r.Events, 10), show.Plain(r.WallSeconds), show.Plain(r.EventsPerSecond), strconv.Itoa(r.JobsSucceeded), strconv.Itoa(r.JobsFailed),
 			r.Progress, r.LaunchDelay}[:len(columns)])
 	}
 	out.Flush()
 	return out.Error()
 }
 
-// plain formats a number so that it reads back as the same.
-func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
-// known formats a number that may be missing.
-func known(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return plain(*x)
-}
-
 // table has a row per policy, with means over its runs.
-func (s *simulation) table() table.Writer {
+func (s *simulation) table() show.Table {
 	header := []any{"policy", "mean flow"}
 	if len(s.policies) > 1 {
 		header = append(header, "vs first")
@@ -244,20 +222,20 @@ func (s *simulation) table() table.Writer {
 	if s.Cells[0].Deadlines > 0 {
 		header = append(header, "deadlines met")
 	}
-	t := newNumbers(header...)
+	t := show.NewNumbers(header...)
 	for k := range s.policies {
-		t.AppendRow(s.row(k))
+		t.Row(s.row(k)...)
 	}
 	return t
 }
 
-func (s *simulation) row(policy int) table.Row {
+func (s *simulation) row(policy int) []any {
 	mean := func(of func(*sim.Cell) float64) float64 { return s.Mean(policy, of).Mean }
-	span := func(of func(*sim.Cell) float64) string { return humanSeconds(mean(of)) }
+	span := func(of func(*sim.Cell) float64) string { return show.Seconds(mean(of)) }
 	flow := s.Mean(policy, sim.MeanFlow)
-	row := table.Row{s.policies[policy].Name, humanSeconds(flow.Mean)}
+	row := []any{s.policies[policy].Name, show.Seconds(flow.Mean)}
 	if s.Runs > 1 && !math.IsNaN(flow.Mean) {
-		row[1] = withMargin(flow.Mean, flow.Half)
+		row[1] = show.Margin(flow.Mean, flow.Half)
 	}
 	if len(s.policies) > 1 {
 		row = append(row, s.versus(policy))
@@ -267,13 +245,13 @@ func (s *simulation) row(policy int) table.Row {
 		span(func(c *sim.Cell) float64 { return c.P99Flow }), span(func(c *sim.Cell) float64 { return c.MaxFlow }),
 		times(mean(func(c *sim.Cell) float64 { return c.MeanSlowdown })),
 		span(func(c *sim.Cell) float64 { return c.Makespan }),
-		percent(mean(func(c *sim.Cell) float64 { return float64(c.Failed) / float64(c.Failed+c.Succeeded) })),
-		humanCount(mean(func(c *sim.Cell) float64 { return float64(c.Clones) })),
-		percent(mean(func(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) })),
-		percent(mean(func(c *sim.Cell) float64 { return c.Utilisation })),
+		show.Percent(mean(func(c *sim.Cell) float64 { return float64(c.Failed) / float64(c.Failed+c.Succeeded) })),
+		show.Number(mean(func(c *sim.Cell) float64 { return float64(c.Clones) })),
+		show.Percent(mean(func(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) })),
+		show.Percent(mean(func(c *sim.Cell) float64 { return c.Utilisation })),
 	)
 	if s.Cells[0].Deadlines > 0 {
-		row = append(row, percent(mean(deadlinesMet)))
+		row = append(row, show.Percent(mean(deadlinesMet)))
 	}
 	return row
 }
@@ -294,65 +272,10 @@ func (s *simulation) versus(policy int) string {
 	return text
 }
 
-func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
-
 // times writes a number with two digits, - if there is none.
 func times(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", x)
-}
-
-// humanSeconds writes a span with about four digits: 312ms, 4.21s, 12m22s, 3h25m, 4d03h, 1000y, unbounded.
-func humanSeconds(s float64) string {
-	const year = 365.25 * 24 * 3600
-	d := time.Duration(math.Round(min(s, 9e9) * 1e9))
-	switch {
-	case math.IsNaN(s):
-		return "-"
-	case math.IsInf(s, 1):
-		return "infinite"
-	case s < 1:
-		return d.Round(100 * time.Microsecond).String()
-	case s < 60:
-		return fmt.Sprintf("%.2fs", s)
-	case s < 3600:
-		d = d.Round(time.Second)
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	case s < 48*3600:
-		d = d.Round(time.Minute)
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	case s < 1000*year:
-		hours := math.Round(s / 3600)
-		return fmt.Sprintf("%.0fd%02.0fh", math.Floor(hours/24), math.Mod(hours, 24))
-	}
-	return fmt.Sprintf("%.3gy", s/year)
-}
-
-// withMargin writes a span and half of its interval with two digits: 16.97s ± 0.55s, 4m20s ± 35s, 9h17m ± 3m05s.
-func withMargin(s, half float64) string {
-	margin := humanSeconds(half)
-	if s >= 1 && half < 60 {
-		digits := 2
-		for x := half; x >= 1 && digits > 0; x /= 10 {
-			digits--
-		}
-		margin = strconv.FormatFloat(half, 'f', digits, 64) + "s"
-	}
-	return humanSeconds(s) + " ± " + margin
-}
-
-// humanCount writes a number with at most four digits: 950, 12.3k, 1.25M.
-func humanCount(x float64) string {
-	switch {
-	case x < 9999.5:
-		return fmt.Sprintf("%.0f", x)
-	case x < 999_500:
-		return fmt.Sprintf("%.1fk", x/1e3)
-	case x < 9.995e9:
-		return fmt.Sprintf("%.2fM", x/1e6)
-	default:
-		return fmt.Sprintf("%.1fG", x/1e9)
-	}
 }

@@ -7,9 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -70,19 +68,11 @@ var traceMeasures = []struct {
 	of           func(*traceInfo) traceSpread
 	show         func(float64) string
 }{
-	{"tasks of a job", "tasks_per_job", func(i *traceInfo) traceSpread { return i.TasksPerJob }, shortNumber},
-	{"stages of a job", "stages_per_job", func(i *traceInfo) traceSpread { return i.StagesPerJob }, shortNumber},
-	{"duration of a task", "task_seconds", func(i *traceInfo) traceSpread { return i.TaskSeconds }, humanSeconds},
-	{"gap between arrivals", "gap_seconds", func(i *traceInfo) traceSpread { return i.GapSeconds }, humanSeconds},
-	{"straggling of a stage", "straggling_ratio", func(i *traceInfo) traceSpread { return i.StragglingRatio }, shortNumber},
-}
-
-// shortNumber writes whole numbers as they are, others with three digits.
-func shortNumber(x float64) string {
-	if x == math.Trunc(x) || x >= 9999.5 {
-		return humanCount(x)
-	}
-	return strconv.FormatFloat(x, 'g', max(3, len(strconv.Itoa(int(x)))), 64)
+	{"tasks of a job", "tasks_per_job", func(i *traceInfo) traceSpread { return i.TasksPerJob }, show.ShortNumber},
+	{"stages of a job", "stages_per_job", func(i *traceInfo) traceSpread { return i.StagesPerJob }, show.ShortNumber},
+	{"duration of a task", "task_seconds", func(i *traceInfo) traceSpread { return i.TaskSeconds }, show.Seconds},
+	{"gap between arrivals", "gap_seconds", func(i *traceInfo) traceSpread { return i.GapSeconds }, show.Seconds},
+	{"straggling of a stage", "straggling_ratio", func(i *traceInfo) traceSpread { return i.StragglingRatio }, show.ShortNumber},
 }
 
 func printTraceInfo(w io.Writer, format string, all []traceInfo) error {
@@ -92,22 +82,22 @@ func printTraceInfo(w io.Writer, format string, all []traceInfo) error {
 	case "csv":
 		return printTraceCSV(w, all)
 	}
-	fmt.Fprintln(w, traceTotals(all).Render())
-	fmt.Fprintf(w, "\n%s\n", traceSpreads(all).Render())
+	fmt.Fprintln(w, traceTotals(all))
+	fmt.Fprintf(w, "\n%s\n", traceSpreads(all))
 	return nil
 }
 
 // traceTotals has a row per workload.
-func traceTotals(all []traceInfo) table.Writer {
+func traceTotals(all []traceInfo) show.Table {
 	header := []any{"workload", "jobs", "stages", "tasks", "dependencies", "work", "first arrival", "arriving within"}
 	if all[0].Machines > 0 {
-		header = append(header, "load on "+count(all[0].Machines, "machine"))
+		header = append(header, "load on "+show.Count(all[0].Machines, "machine"))
 	}
-	t := newNumbers(header...)
+	t := show.NewNumbers(header...)
 	for k := range all {
 		i := &all[k]
-		row := table.Row{i.Workload, i.Jobs, i.Stages, i.Tasks, i.Edges, humanSeconds(i.WorkSeconds), humanSeconds(i.FirstArrivalSeconds),
-			humanSeconds(i.LastArrivalSeconds - i.FirstArrivalSeconds)}
+		row := []any{i.Workload, i.Jobs, i.Stages, i.Tasks, i.Edges, show.Seconds(i.WorkSeconds), show.Seconds(i.FirstArrivalSeconds),
+			show.Seconds(i.LastArrivalSeconds - i.FirstArrivalSeconds)}
 		if i.Machines > 0 {
 			load := "-"
 			if i.LoadRatio != nil {
@@ -115,24 +105,24 @@ func traceTotals(all []traceInfo) table.Writer {
 			}
 			row = append(row, load)
 		}
-		t.AppendRow(row)
+		t.Row(row...)
 	}
 	return t
 }
 
 // traceSpreads has a row per measure and workload; the name of the workload is left out if there is one only.
-func traceSpreads(all []traceInfo) table.Writer {
+func traceSpreads(all []traceInfo) show.Table {
 	header := []any{"", "of", "mean", "min", "p50", "p90", "p99", "max"}
 	several := len(all) > 1
 	if several {
 		header = append([]any{"", "workload"}, header[1:]...)
 	}
-	t := newTable(header...)
-	alignRight(t, len(header)-6, len(header))
+	t := show.NewTable(header...)
+	t.AlignRight(len(header)-6, len(header))
 	for _, m := range traceMeasures {
 		for k := range all {
 			s := m.of(&all[k])
-			row := table.Row{m.name}
+			row := []any{m.name}
 			if k > 0 {
 				row[0] = ""
 			}
@@ -147,7 +137,7 @@ func traceSpreads(all []traceInfo) table.Writer {
 				}
 				row = append(row, m.show(x))
 			}
-			t.AppendRow(row)
+			t.Row(row...)
 		}
 	}
 	return t
@@ -155,7 +145,7 @@ func traceSpreads(all []traceInfo) table.Writer {
 
 // printTraceCSV has a row per workload.
 func printTraceCSV(w io.Writer, all []traceInfo) error {
-	out := report.NewCSV(w)
+	out := show.NewCSV(w)
 	header := []string{"workload", "jobs", "stages", "tasks", "edges", "deadlines", "input_bytes", "work_seconds", "first_arrival_seconds",
 		"last_arrival_seconds", "machines", "load_ratio"}
 	for _, m := range traceMeasures {
@@ -168,14 +158,14 @@ func printTraceCSV(w io.Writer, all []traceInfo) error {
 		i := &all[k]
 		load := ""
 		if i.LoadRatio != nil {
-			load = plain(*i.LoadRatio)
+			load = show.Plain(*i.LoadRatio)
 		}
 		row := []string{i.Workload, strconv.Itoa(i.Jobs), strconv.Itoa(i.Stages), strconv.Itoa(i.Tasks), strconv.Itoa(i.Edges),
-			strconv.Itoa(i.Deadlines), strconv.FormatInt(i.InputBytes, 10), plain(i.WorkSeconds), plain(i.FirstArrivalSeconds),
-			plain(i.LastArrivalSeconds), strconv.Itoa(i.Machines), load}
+			strconv.Itoa(i.Deadlines), strconv.FormatInt(i.InputBytes, 10), show.Plain(i.WorkSeconds), show.Plain(i.FirstArrivalSeconds),
+			show.Plain(i.LastArrivalSeconds), strconv.Itoa(i.Machines), load}
 		for _, m := range traceMeasures {
 			s := m.of(i)
-			row = append(row, strconv.Itoa(s.N), plain(s.Mean), plain(s.Min), plain(s.P50), plain(s.P90), plain(s.P99), plain(s.Max))
+			row = append(row, strconv.Itoa(s.N), show.Plain(s.Mean), show.Plain(s.Min), show.Plain(s.P50), show.Plain(s.P90), show.Plain(s.P99), show.Plain(s.Max))
 		}
 		_ = out.Write(row)
 	}

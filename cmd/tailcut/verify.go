@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -122,7 +123,7 @@ func (res *verifyResult) print(w io.Writer, format string) (err error) {
 			fmt.Fprintf(w, "%s: %s\n", plainName(m.Path), m.Problem)
 		}
 		if res.OK {
-			fmt.Fprintf(w, "%s, %s: all as run %s made it\n", count(res.Parts, "part"), amount(res.Bytes), res.Run)
+			fmt.Fprintf(w, "%s, %s: all as run %s made it\n", show.Count(res.Parts, "part"), show.Bytes(res.Bytes), res.Run)
 		}
 	}
 	if err != nil {

@@ -30,7 +30,8 @@ const arrows = `
 	internal/live        -> sched laws trace
 	internal/live/proc   -> internal/live sched internal/mapreduce
 	internal/live/remote -> internal/live internal/live/proc sched
-	internal/report      ->
+	internal/show        ->
+	internal/report      -> internal/show
 	internal/reproduce   -> laws sched policy plan trace sim internal/overlap internal/report
 	internal/attack      ->
 	internal/lint        ->

@@ -5,13 +5,15 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // WriteCSV writes every number of the page in long form, `section,table,row,column,value`: one row a cell of a table,
 // one a coordinate of a plot (the row is the series' name and the point's index), and the claims as a table of that
 // name.
 func (p *Page) WriteCSV(w io.Writer) error {
-	out := NewCSV(w)
+	out := show.NewCSV(w)
 	_ = out.Write([]string{"section", "table", "row", "column", "value"})
 	for _, s := range p.Sections {
 		for _, t := range s.Tables {
@@ -28,7 +30,7 @@ func (p *Page) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func writeCells(out CSV, section string, t Table) {
+func writeCells(out show.CSV, section string, t Table) {
 	for r, row := range t.Rows {
 		for c, cell := range row {
 			_ = out.Write([]string{section, t.Name, strconv.Itoa(r), t.Columns[c], exact(cell)})
@@ -36,7 +38,7 @@ func writeCells(out CSV, section string, t Table) {
 	}
 }
 
-func writePoints(out CSV, section, plot string, s Series) {
+func writePoints(out show.CSV, section, plot string, s Series) {
 	for i := range s.X {
 		row := s.Name + " " + strconv.Itoa(i)
 		_ = out.Write([]string{section, plot, row, "x", exact(s.X[i])})

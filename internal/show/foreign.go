@@ -1,4 +1,6 @@
-package report
+// Package show writes numbers, spans, amounts, tables and foreign text for people and spreadsheets. It knows nothing
+// of what they are of.
+package show
 
 import (
 	"encoding/csv"
@@ -96,50 +98,4 @@ func Cell(text string) string {
 		}
 	}
 	return Lines(text)
-}
-
-// shown returns the page with all text as it can be shown.
-func (p *Page) shown() *Page {
-	q := &Page{Name: OneLine(p.Name), Title: OneLine(p.Title), Intro: each(p.Intro, Lines)}
-	for _, s := range p.Sections {
-		s.Title, s.Text = OneLine(s.Title), each(s.Text, Lines)
-		tables := make([]Table, len(s.Tables))
-		for i, t := range s.Tables {
-			tables[i] = Table{Name: OneLine(t.Name), Caption: Lines(t.Caption), Columns: each(t.Columns, OneLine)}
-			for _, row := range t.Rows {
-				tables[i].Rows = append(tables[i].Rows, each(row, shownCell))
-			}
-		}
-		plots := append([]Plot(nil), s.Plots...)
-		for i := range plots {
-			pl := &plots[i]
-			pl.Name, pl.Title, pl.X, pl.Y = OneLine(pl.Name), OneLine(pl.Title), OneLine(pl.X), OneLine(pl.Y)
-			pl.Series = append([]Series(nil), pl.Series...)
-			for k := range pl.Series {
-				pl.Series[k].Name = OneLine(pl.Series[k].Name)
-			}
-		}
-		claims := append([]Claim(nil), s.Claims...)
-		for i := range claims {
-			c := &claims[i]
-			c.What, c.Published, c.Measured, c.Known = Lines(c.What), Lines(c.Published), Lines(c.Measured), Lines(c.Known)
-		}
-		s.Tables, s.Plots, s.Claims = tables, plots, claims
-		q.Sections = append(q.Sections, s)
-	}
-	return q
-}
-
-func shownCell(cell any) any {
-	if s, ok := cell.(string); ok {
-		return Lines(s)
-	}
-	return cell
-}
-
-func each[T any](all []T, show func(T) T) (out []T) {
-	for _, x := range all {
-		out = append(out, show(x))
-	}
-	return out
 }
