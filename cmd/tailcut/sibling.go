@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What needs Kubernetes' libraries is in a program of its own, since tailcut starts itself for every attempt
+// What needs Kubernetes' libraries is in programs of a module of its own, since tailcut starts itself for every attempt
 // (docs/decisions). Its verbs are tailcut's too, as git's are: tailcut becomes the program.
 
 // findSibling returns the path of another program of Tailcut: beside this one, or else on PATH. The error says how to
@@ -31,7 +31,7 @@ func findSibling(program string) (string, error) {
 		return path, nil
 	}
 	return "", fmt.Errorf("this is done by %s, which is neither in %s nor on PATH; "+
-		"get it with 'go install github.com/tailcut/tailcut/cmd/%s@latest'", program, folder, program)
+		"get it with 'go install github.com/tailcut/tailcut/cloud/cmd/%s@latest'", program, folder, program)
 }
 
 // becomeSibling replaces the process by another program of Tailcut, and returns only if that cannot be.

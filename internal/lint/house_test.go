@@ -36,7 +36,7 @@ func (f *file) found(p token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, f.line(p), fmt.Sprintf(format, args...))
 }
 
-// house parses every Go file of the module once.
+// house parses every Go file of the workspace, which is the module and cloud, once.
 var house = sync.OnceValues(func() (files []*file, err error) {
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -45,8 +45,8 @@ var house = sync.OnceValues(func() (files []*file, err error) {
 		if hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != ".."; d.IsDir() && (hidden || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
-		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != root {
-			return filepath.SkipDir // a module of its own
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != root && filepath.Base(name) != "cloud" {
+			return filepath.SkipDir // not of the workspace
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil

@@ -15,7 +15,7 @@ import (
 // into which nobody writes. The same command finishes that.
 func TestKilledBeforeTidying(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "../tailcut").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/tailcut/tailcut/cmd/tailcut").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	self, err := os.Executable()

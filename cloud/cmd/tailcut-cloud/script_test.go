@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 // The scripts in testdata/script run tailcut, which finds this program on PATH.
 func TestScripts(t *testing.T) {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "../tailcut")
+	build := exec.Command("go", "build", "-o", bin, "github.com/tailcut/tailcut/cmd/tailcut")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

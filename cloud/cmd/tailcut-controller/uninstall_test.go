@@ -23,7 +23,7 @@ func TestUninstallAsDocumented(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip(err)
 	}
-	text, err := os.ReadFile("../../docs/kubernetes.md")
+	text, err := os.ReadFile("../../../docs/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@
 // promises its users, status, conditions and limits, is computed without the core (tally.go), and the controller
 // carries both out (reconcile.go).
 //
-// The package is the only one that imports Kubernetes. It does not place pods, which is the scheduler's business, and
-// it does not know any policy: the command gives it a function that makes them. See docs/kubernetes.md and
-// docs/decisions.
+// The package does not place pods, which is the scheduler's business, and it does not know any policy: the command
+// gives it a function that makes them. See docs/kubernetes.md and docs/decisions.
 package kube

@@ -1,6 +1,7 @@
-// Task is the work of the tests' pods: it takes the time of its first argument, many times as long on the node that its second names (the third says
-// how many), and reports its progress in its pod's annotation tailcut.dev/progress. Its output is its pod's name, in a file of /out that
-// has its index for a name: of several attempts the first to finish leaves it. With the first argument exit it ends as the others say. It ignores SIGTERM.
+// Task is the work of the tests' pods: it takes the time of its first argument, many times as long on the node that its
+// second names (the third says how many), and reports its progress in its pod's annotation tailcut.dev/progress. Its
+// output is its pod's name, in a file of /out that has its index for a name: of several attempts the first to finish
+// leaves it. With the first argument exit it ends as the others say. It ignores SIGTERM.
 package main
 
 import (

@@ -119,7 +119,7 @@ func (c *cluster) shell(command string) {
 // documented returns the first command of a chapter of the page, about another Job.
 func documented(t *testing.T, chapter, job, instead string) string {
 	t.Helper()
-	page, err := os.ReadFile("../docs/kubernetes.md")
+	page, err := os.ReadFile("../../docs/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// exit waits and returns the status to exit with. Its arguments are how long, and for some indexes another status than 0, a longer wait, or one
-// that has no end: 1s 1=3 2=hang 3=25s. A pod without index is pod 0. Clones exit at once with the status of clone=3, if there is one.
+// exit waits and returns the status to exit with. Its arguments are how long, and for some indexes another status than
+// 0, a longer wait, or one that has no end: 1s 1=3 2=hang 3=25s. A pod without index is pod 0. Clones exit at once with
+// the status of clone=3, if there is one.
 //
-// With fates=DIR an index does one thing after another: 0=2s/3+1s/0 waits for 2 s and exits with 3 the first time, and then waits for 1 s and succeeds, as
-// all further ones do. What clones do is told by c0=1s/3. The folder remembers how often an index, or a clone of it, has begun.
+// With fates=DIR an index does one thing after another: 0=2s/3+1s/0 waits for 2 s and exits with 3 the first time, and
+// then waits for 1 s and succeeds, as all further ones do. What clones do is told by c0=1s/3. The folder remembers how
+// often an index, or a clone of it, has begun.
 func exit(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprintln(os.Stderr, "usage: task exit DURATION [INDEX=STATUS|hang]...")
