@@ -214,11 +214,11 @@ func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error 
 			launched = launched || n > 1
 		}
 	}
-	for t := range v.Tasks() {
+	for t := range v.Rows().Tasks() {
 		clones += max(0, int(v.Task(sched.TaskID(t)).Live)-1)
 	}
 	b := l.Clones
-	most := max(b.Floor, int(b.TaskShare*float64(v.Unfinished())), int(b.RunningShare*float64(v.RunningTasks())))
+	most := max(b.Floor, int(b.TaskShare*float64(v.Cluster().Unfinished())), int(b.RunningShare*float64(v.Cluster().RunningTasks())))
 	if launched && b.Floor >= 0 && clones > most {
 		return fmt.Errorf("%d clones run, budget %d", clones, most)
 	}
@@ -235,7 +235,7 @@ func checkOutcome(t *testing.T, w *world, seed uint64) {
 			commits[w.orders[i].Task]++
 		}
 	}
-	for j := range v.Jobs() {
+	for j := range v.Rows().Jobs() {
 		job := v.Job(sched.JobID(j))
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && job.State == sched.JobSucceeded; s++ {
 			st := v.Stage(s)

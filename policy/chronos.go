@@ -98,7 +98,7 @@ func (p *chronos) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
-		if v.Visible(ev.Stage) {
+		if v.Rows().Visible(ev.Stage) {
 			p.ready(v, ev.Stage)
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
@@ -202,7 +202,7 @@ func (p *chronos) help(v *sched.View, act *sched.Actions, s sched.StageID, t sch
 		p.more(v, act, t, clones, 0, sched.Straggling)
 		return
 	}
-	if v.Task(t).Live > 1 || !v.MayKill(a) {
+	if v.Task(t).Live > 1 || !v.Rows().MayKill(a) {
 		return
 	}
 	if p.quiet.silent(v, a) {

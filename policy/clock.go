@@ -14,7 +14,7 @@ type slotClock struct {
 func (c *slotClock) begins(v *sched.View, act *sched.Actions) bool {
 	now := v.Now()
 	switch {
-	case v.Unfinished() == 0: // no job is active
+	case v.Cluster().Unfinished() == 0: // no job is active
 		c.due = 0
 		return false
 	case c.slot == 0:

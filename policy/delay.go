@@ -57,7 +57,7 @@ func (p *delay) observe(v *sched.View, ev *sched.Event) {
 }
 
 func (p *delay) enqueue(v *sched.View, st *delayStage, t sched.TaskID) {
-	p.sources = v.AppendSources(p.sources[:0], t)
+	p.sources = v.Sites().AppendSources(p.sources[:0], t)
 	site, some := nearest(p.sources)
 	i := 0
 	for i < len(st.homes) && (st.homes[i].site != site || st.homes[i].everywhere == some) {
@@ -105,7 +105,7 @@ func (p *delay) offer(v *sched.View, st *delayStage) (sched.TaskID, sched.SiteID
 		if waits == nil {
 			waits = h
 		}
-		if h.everywhere || v.FreeSlotsAt(h.site) > 0 {
+		if h.everywhere || v.Sites().FreeSlots(h.site) > 0 {
 			site := h.site
 			if h.everywhere {
 				site = roomiest(v)
@@ -129,8 +129,8 @@ func (p *delay) offer(v *sched.View, st *delayStage) (sched.TaskID, sched.SiteID
 // roomiest returns the site with the most free slots.
 func roomiest(v *sched.View) (best sched.SiteID) {
 	most := -1
-	for k := range v.Sites() {
-		if n := v.FreeSlotsAt(sched.SiteID(k)); n > most {
+	for k := range v.Sites().Len() {
+		if n := v.Sites().FreeSlots(sched.SiteID(k)); n > most {
 			best, most = sched.SiteID(k), n
 		}
 	}

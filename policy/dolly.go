@@ -7,7 +7,7 @@ package policy
 //	p         chance that a task straggles: share of recent tasks slower than slow (1.5) times the median of their stage; or a number given
 //	eps       epsilon: how probable it may be that a job has a straggler
 //	c         attempts of every task: the smallest c with 1-(1-p^c)^n <= eps, ceil(ln(1-(1-eps)^(1/n)) / ln p)
-//	C, U      View.Slots, View.Live
+//	C, U      View.Slots, Cluster.Live
 //	B         budget in use: c for every unfinished task of the jobs that are cloned
 //	beta      budget, tau: threshold
 //
@@ -210,7 +210,7 @@ func (p *dolly) admit(v *sched.View) {
 	if chance == 0 {
 		chance = p.seen.share()
 	}
-	slots, used, room := float64(v.Slots()), v.Live(), v.CloneRoom()
+	slots, used, room := float64(v.Slots()), v.Cluster().Live(), v.CloneRoom()
 	for _, u := range p.arrived {
 		if v.Job(u.job).State != sched.JobActive || p.pending(v, u) == 0 {
 			continue

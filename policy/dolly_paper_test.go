@@ -99,7 +99,7 @@ func TestDolly(t *testing.T) {
 			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * s} }
 			w.run()
 			v, got := w.core.View(), ""
-			for j := range v.Jobs() {
+			for j := range v.Rows().Jobs() {
 				st := v.Stage(v.Job(sched.JobID(j)).FirstStage)
 				var n []uint32
 				for task := st.First; task < st.First+sched.TaskID(st.Tasks); task++ {

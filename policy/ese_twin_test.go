@@ -116,7 +116,7 @@ func (p *eseTwin) late(v *sched.View, act *sched.Actions) {
 
 // first gives the waiting tasks of a stage an attempt each while slots are free.
 func (p *eseTwin) first(v *sched.View, act *sched.Actions, s sched.StageID) {
-	for t := range sched.TaskID(v.Tasks()) {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
 		if v.Task(t).Stage == s && v.Task(t).State == sched.TaskPending && v.FreeSlots() > 0 {
 			p.start(v, act, t)
 			p.begun[s] = true
@@ -134,7 +134,7 @@ func (p *eseTwin) mean(v *sched.View, s sched.StageID) float64 {
 
 // workload returns the unfinished work of the job of a stage.
 func (p *eseTwin) workload(v *sched.View, s sched.StageID) (work float64) {
-	for x := range sched.StageID(v.Stages()) {
+	for x := range sched.StageID(v.Rows().Stages()) {
 		if st := v.Stage(x); st.Job == v.Stage(s).Job {
 			work += float64(st.Unfinished()) * p.mean(v, x)
 		}

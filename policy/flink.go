@@ -143,7 +143,7 @@ func (p *flink) Decide(v *sched.View, act *sched.Actions) {
 			break
 		}
 		st, a := p.stages.of(v.Task(t).Stage), p.order.launch(v, act, t, m)
-		if v.Waiting(a) {
+		if v.Rows().Waiting(a) {
 			continue
 		}
 		p.lists.insertByStart(&st.watched, a, t, v.Now())
@@ -163,7 +163,7 @@ func (p *flink) check(v *sched.View) {
 		st := p.stages.of(sched.StageID(p.due.top()))
 		limit := p.baseline(v, st)
 		for row := st.watched.first; row >= 0 && now-p.lists.rows[row].started >= limit; row = st.watched.first {
-			m := v.Attempt(v.AttemptIn(int(row))).Machine
+			m := v.Attempt(v.Rows().AttemptIn(int(row))).Machine
 			p.blocked = grown(p.blocked, int(m))
 			p.blocked[m] = now + min(p.block, sched.Never-now)
 			p.lists.move(row, &p.slow)

@@ -63,9 +63,9 @@ func (p *flinkTwin) Decide(v *sched.View, act *sched.Actions) {
 	if v.Now()%p.interval == 0 {
 		p.check(v)
 	}
-	p.slow = slices.DeleteFunc(p.slow, func(a sched.AttemptID) bool { return !v.Alive(a) })
+	p.slow = slices.DeleteFunc(p.slow, func(a sched.AttemptID) bool { return !v.Rows().Alive(a) })
 	p.clones(v, act)
-	if v.Unfinished() > 0 {
+	if v.Cluster().Unfinished() > 0 {
 		act.WakeAt((v.Now()/p.interval + 1) * p.interval)
 	}
 }

@@ -3,7 +3,7 @@ package policy
 // Flutter: Hu, Li, Luo, "Flutter: Scheduling Tasks Closer to Data Across Geo-Distributed Datacenters", INFOCOM 2016.
 //
 //	i, j     tasks of a job that have become runnable together, sites
-//	f_j      View.FreeSlotsAt
+//	f_j      Sites.FreeSlots
 //	t_ij     time of fetching from all sources at once + p E[s_j], see linkwatch.go and sitewatch.go
 //
 //	lexicographic min-max of t_ij x_ij: each task at one site, no more tasks at a site than slots are free there
@@ -74,9 +74,9 @@ func (b *batch) cut(n int) {
 func (p *flutter) pose(v *sched.View) {
 	b, x := &p.batch, &p.problem
 	slices.SortFunc(b.tasks, func(s, t batched) int { return cmp.Or(b.compare(&s, &t), cmp.Compare(s.id, t.id)) })
-	x.reset(v.Sites())
+	x.reset(v.Sites().Len())
 	for k := range x.room {
-		x.room[k] = int32(v.FreeSlotsAt(sched.SiteID(k)))
+		x.room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
 	}
 	for from := 0; from < len(b.tasks); {
 		first := &b.tasks[from]

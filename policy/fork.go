@@ -114,10 +114,11 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 	for p.replace.len() > 0 && v.FreeSlots() > 0 {
 		x := p.replace.pop()
 		task := v.Task(x.task)
-		if task.State != sched.TaskRunning || uint32(task.Failures) > v.Job(v.JobOf(x.task)).Retries {
+		if task.State != sched.TaskRunning || uint32(task.Failures) > v.Job(v.Rows().JobOf(x.task)).Retries {
 			continue // over, or on its last attempt
 		}
-		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && v.MayKill(a) { // else it is as good as new
+		// else it is as good as new
+		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && v.Rows().MayKill(a) {
 			p.startAnew(v, act, x.task)
 		}
 		if p.r > 0 {
@@ -137,7 +138,7 @@ func (p *fork) startAnew(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		panic(fmt.Sprintf("policy: no machine for task %d although a slot is free", t))
 	}
 	must(act, t, m, v.Task(t).Saved, sched.Straggling)
-	p.order.touch(v, v.JobOf(t))
+	p.order.touch(v, v.Rows().JobOf(t))
 }
 
 // cloneAll starts the clones that stragglers still get while slots and limits allow.

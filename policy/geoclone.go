@@ -6,7 +6,7 @@ package policy
 //	t             the beginning of a slot of time (slot)
 //	eps           epsilon
 //	N(t)          active jobs
-//	M_k           View.SlotsAt, or with slots=free View.FreeSlotsAt
+//	M_k           Sites.Slots, or with slots=free Sites.FreeSlots
 //	varpi_j       Job.Live
 //	S_j, sigma_j  tasks of the job that wait, or with tasks=unfinished also those that run, and their number
 //	p_l           Stage.Estimate, in seconds
@@ -143,10 +143,10 @@ func (p *geoclone) choose(v *sched.View) {
 
 // look counts the free slots of each site.
 func (p *geoclone) look(v *sched.View) {
-	p.room = resized(p.room, v.Sites())
+	p.room = resized(p.room, v.Sites().Len())
 	p.left = 0
 	for k := range p.room {
-		p.room[k] = int32(v.FreeSlotsAt(sched.SiteID(k)))
+		p.room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
 		p.left += int(p.room[k])
 	}
 }
@@ -184,7 +184,7 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 	job.behind = row.StagesLeft
 	for s := row.FirstStage; s < row.FirstStage+sched.StageID(row.Stages); s++ {
 		st := v.Stage(s)
-		if st.Pending+st.Running == 0 || !v.Visible(s) {
+		if st.Pending+st.Running == 0 || !v.Rows().Visible(s) {
 			continue
 		}
 		job.remains += st.Unfinished()
@@ -204,7 +204,7 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 
 // rejoin puts the attempts that a task has into its race.
 func (p *geoclone) rejoin(v *sched.View, x *geoTask) {
-	p.sources = v.AppendSources(p.sources[:0], x.id)
+	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)
 	for a, ok := v.FirstAttempt(x.id); ok; a, ok = v.NextAttempt(a) {
 		k := v.Machine(v.Attempt(a).Machine).Site
@@ -288,7 +288,7 @@ func (p *geoclone) visit(v *sched.View, act *sched.Actions, tasks []geoTask) (op
 // launch gives a task a slot unless it is done with, which it tells.
 func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes bool) {
 	task := v.Task(x.id)
-	limit := x.p * (1 + p.epsilon) * float64(v.Live()) / float64(v.Slots())
+	limit := x.p * (1 + p.epsilon) * float64(v.Cluster().Live()) / float64(v.Slots())
 	switch {
 	case x.quota == 0 || p.left == 0 || p.copies > 0 && int32(task.Live) >= p.copies:
 		return false
@@ -300,13 +300,13 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	if x.best < 0 || x.tied || p.room[x.best] == 0 {
 		p.search(v, x)
 	}
-	m, _ := v.FreeMachineAt(sched.SiteID(x.best), 0)
+	m, _ := v.Sites().FreeMachine(sched.SiteID(x.best), 0)
 	if task.Live == 0 {
 		begin(v, act, x.id, m)
 	} else {
 		must(act, x.id, m, 0, sched.Cloning)
 	}
-	p.sources = v.AppendSources(p.sources[:0], x.id)
+	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 	x.race = p.races.join(x.race, p.watch.laws[x.best].stair, x.p, p.watch.links.fetch(&p.fetch, v, p.sources)[x.best])
 	x.quota--
 	p.room[x.best]--
@@ -318,7 +318,7 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 // within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
 // slot.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
-	p.sources = v.AppendSources(p.sources[:0], x.id)
+	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)
 	best, least, tied := -1, math.Inf(1), false
 	for k, room := range p.room {

@@ -56,7 +56,9 @@ func boundedRun(t *testing.T, copies, slots, tasks int, every sched.Time) (flow,
 		return fate{lasts: sched.FromSeconds(boundIntrinsic * gardner.value[i] / (1 + boundEps))}
 	}
 	v := w.core.View()
-	w.seen = func(sched.Time, []sched.Decision) { busiest = max(busiest, float64(v.Live())/float64(v.Slots())) }
+	w.seen = func(sched.Time, []sched.Decision) {
+		busiest = max(busiest, float64(v.Cluster().Live())/float64(v.Slots()))
+	}
 	w.run()
 	for j := range jobs {
 		job := v.Job(sched.JobID(j))

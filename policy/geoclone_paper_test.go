@@ -116,7 +116,7 @@ func TestAdvancedFirst(t *testing.T) {
 		for w.now < 10*sched.Second {
 			w.step()
 		}
-		served := w.core.View().JobOf(0)
+		served := w.core.View().Rows().JobOf(0)
 		for i := range w.orders {
 			if d := &w.orders[i]; d.Kind == sched.Launch && d.At == 10*sched.Second {
 				served = d.Job

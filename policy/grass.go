@@ -290,7 +290,7 @@ func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Ti
 func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 	p.ends.look(v, act, func(_ sched.StageID, t sched.TaskID) {
 		p.place(v, t)
-		p.touch(v, v.JobOf(t))
+		p.touch(v, v.Rows().JobOf(t))
 	})
 	for p.switches.len() > 0 && p.switches.topKey().x <= v.Now() {
 		p.touch(v, sched.JobID(p.switches.top()))

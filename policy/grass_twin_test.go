@@ -112,7 +112,7 @@ func (p *grassTwin) choose(v *sched.View, j sched.JobID) (best use, ok bool) {
 
 // waiting returns the tasks of a stage that wait.
 func (p *grassTwin) waiting(v *sched.View, s sched.StageID) (tasks []sched.TaskID) {
-	for t := range sched.TaskID(v.Tasks()) {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
 		if v.Task(t).Stage == s && v.Task(t).State == sched.TaskPending {
 			tasks = append(tasks, t)
 		}

@@ -328,7 +328,7 @@ func (p *hadoop2) start(v *sched.View, act *sched.Actions) {
 		}
 		a := p.order.launch(v, act, t, m)
 		p.started(a, v.Now())
-		if v.Waiting(a) {
+		if v.Rows().Waiting(a) {
 			continue
 		}
 		st := p.stages.of(v.Task(t).Stage)
@@ -362,7 +362,7 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 // hear makes attempts that have been silent for too long report the same again.
 func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
 	for row := st.quiet.first; row >= 0 && v.Now()-p.lists.rows[row].started > hadoopSilence; row = st.quiet.first {
-		a, x := v.AttemptIn(int(row)), &p.attempts[row]
+		a, x := v.Rows().AttemptIn(int(row)), &p.attempts[row]
 		p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
 		p.putOff(v, a)
 		p.update(st, a, p.lists.rows[row].task)

@@ -187,7 +187,7 @@ func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		mean, _, known := st.Estimate()
-		if st.State != sched.StageOpen || !known || !v.Visible(s) {
+		if st.State != sched.StageOpen || !known || !v.Rows().Visible(s) {
 			continue
 		}
 		h := &p.stages.of(s).late
@@ -202,7 +202,7 @@ func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
 func hopperPhase(v *sched.View, j sched.JobID) (tasks int, work float64) {
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-		if st := v.Stage(s); st.State == sched.StageOpen && v.Visible(s) {
+		if st := v.Stage(s); st.State == sched.StageOpen && v.Rows().Visible(s) {
 			n, w := hopperWork(&st)
 			tasks += n
 			work += w
@@ -372,9 +372,9 @@ func hopperSelect(jobs []hopperShare, n int) {
 func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
 	p.ends.look(v, act, func(_ sched.StageID, t sched.TaskID) {
 		p.place(v, t)
-		p.touch(v, v.JobOf(t))
+		p.touch(v, v.Rows().JobOf(t))
 	})
-	if p.stale && v.Unfinished() > 0 {
+	if p.stale && v.Cluster().Unfinished() > 0 {
 		p.stale = false
 		p.divide(v)
 	}

@@ -178,8 +178,8 @@ func (p *hopperTwin) serve(v *sched.View, act *sched.Actions, j sched.JobID) boo
 	if int(job.Live) >= p.share[j] {
 		return false
 	}
-	for t := range sched.TaskID(v.Tasks()) {
-		if v.JobOf(t) == j && v.Task(t).State == sched.TaskPending {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
+		if v.Rows().JobOf(t) == j && v.Task(t).State == sched.TaskPending {
 			p.start(v, act, t)
 			return true
 		}

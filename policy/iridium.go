@@ -67,10 +67,10 @@ func (p *iridium) wake() sched.Time { return sched.Never }
 
 func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement {
 	p.links(v)
-	p.room = resized(p.room, v.Sites())
+	p.room = resized(p.room, v.Sites().Len())
 	free := 0
 	for k := range p.room {
-		p.room[k] = float64(v.FreeSlotsAt(sched.SiteID(k)))
+		p.room[k] = float64(v.Sites().FreeSlots(sched.SiteID(k)))
 		free += int(p.room[k])
 	}
 	job := v.Job(j)
@@ -86,10 +86,10 @@ func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement
 
 // links finds the bandwidths of the sites.
 func (p *iridium) links(v *sched.View) {
-	if p.watch.truth && len(p.up) == v.Sites() {
+	if p.watch.truth && len(p.up) == v.Sites().Len() {
 		return
 	}
-	p.up, p.down = resized(p.up, v.Sites()), resized(p.down, v.Sites())
+	p.up, p.down = resized(p.up, v.Sites().Len()), resized(p.down, v.Sites().Len())
 	for k := range p.up {
 		p.up[k], p.down[k] = p.watch.ends(v, k)
 	}

@@ -13,7 +13,7 @@ import (
 // live returns the attempts that run, by job.
 func (w *world) live() (n []uint32) {
 	v := w.core.View()
-	for j := range v.Jobs() {
+	for j := range v.Rows().Jobs() {
 		n = append(n, v.Job(sched.JobID(j)).Live)
 	}
 	return n

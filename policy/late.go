@@ -316,7 +316,7 @@ func (p *late) room(v *sched.View) bool {
 	if p.cap > 0 {
 		most = max(most, 1)
 	}
-	return v.Clones() < most && v.CloneRoom() > 0
+	return v.Cluster().Clones() < most && v.CloneRoom() > 0
 }
 
 // ripe returns the instant at which an attempt is old enough.

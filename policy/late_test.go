@@ -75,7 +75,7 @@ func (p *checkedLate) Decide(v *sched.View, act *sched.Actions) {
 }
 
 func (p *checkedLate) naive(v *sched.View) (all []candidate) {
-	for t := range sched.TaskID(v.Tasks()) {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
 		if v.Task(t).Live != 1 || v.AttemptRoom(t) == 0 {
 			continue
 		}

@@ -101,7 +101,7 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 			p.deadlines.set(int(ev.Job), rising[sched.Time]{d})
 		}
 	case sched.StageReady:
-		if v.Visible(ev.Stage) {
+		if v.Rows().Visible(ev.Stage) {
 			*p.stages.open(ev.Stage) = laxityStage{}
 		}
 	case sched.JobDone:
@@ -137,7 +137,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 		p.told.push(p.young.pop())
 	}
 	for p.told.len() > 0 {
-		if a := p.told.pop(); v.Alive(a) {
+		if a := p.told.pop(); v.Rows().Alive(a) {
 			p.judge(v, act, v.Attempt(a).Task)
 		}
 	}
@@ -203,7 +203,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		want, lost = p.want(v, t, end, from)
 	}
 	if lost && fresh == 0 {
-		if p.lose(v, act, v.JobOf(t)); !p.demote {
+		if p.lose(v, act, v.Rows().JobOf(t)); !p.demote {
 			return
 		}
 	}
@@ -212,7 +212,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		return
 	}
 	others := v.Pending()
-	missed := p.missed(v, v.JobOf(t))
+	missed := p.missed(v, v.Rows().JobOf(t))
 	if missed {
 		others += p.again.len()
 	}
@@ -223,7 +223,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if fresh > 0 {
 		return
 	}
-	if p.slow(v, t, end, p.kept(v, t, &row)) && v.MayKill(best) {
+	if p.slow(v, t, end, p.kept(v, t, &row)) && v.Rows().MayKill(best) {
 		p.dismiss(v, act, best)
 		must(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 	} else if row.Started == v.Now() {
@@ -236,7 +236,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 // want returns how many other attempts a task should have that will be done at an instant and from which others go on
 // from a fraction; lost says that none can save its job.
 func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
-	j := v.JobOf(t)
+	j := v.Rows().JobOf(t)
 	if p.deadlines.has(int(j)) && end > v.Job(j).Deadline {
 		law := p.lawOf(v, v.Task(t).Stage)
 		if law == nil {
@@ -351,7 +351,7 @@ func (p *laxity) clones(law laws.Law, time float64) int {
 func (p *laxity) killWorse(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID) (fresh int) {
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if row := p.quiet.attempt(v, a); a != best && begun(&row) && !v.MayKill(a) {
+		if row := p.quiet.attempt(v, a); a != best && begun(&row) && !v.Rows().MayKill(a) {
 			p.young.push(a)
 		} else if a != best && begun(&row) {
 			p.dismiss(v, act, a)

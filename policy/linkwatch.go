@@ -4,7 +4,7 @@ package policy
 // which tasks report "used bandwidth". Policies that choose between sites use it to say how long a task will fetch what
 // it reads: latency + bytes x pace, from all sources at once.
 //
-//	pace_kl  seconds per byte from site k to site l: seconds over bytes of what was fetched there, without the latency, which is as View.Network tells
+//	pace_kl  seconds per byte from site k to site l: seconds over bytes of what was fetched there, without the latency, which is as Sites.Network tells
 //
 // The prior of a link is what its ends are like: a_k b_l x the pace of everything. a_k says how much slower things
 // leave site k than they leave others, b_l how much slower they enter site l; so a site behind a slow line is known
@@ -89,7 +89,7 @@ func (w *linkWatch) observe(v *sched.View, ev *sched.Event) {
 	row := grown(w.links[ev.Site], int(to))
 	w.links[ev.Site] = row
 	span := ev.Span
-	if n := v.Network(); n != nil {
+	if n := v.Sites().Network(); n != nil {
 		_, latency := n.Link(ev.Site, to)
 		span = max(0, span-latency)
 	}
@@ -151,7 +151,7 @@ func (w *linkWatch) fade(by float64) {
 
 // settle brings what is known of the sites' ends up to date.
 func (w *linkWatch) settle(v *sched.View) {
-	if w.fresh && len(w.leaves) == v.Sites() && v.Now() < w.until {
+	if w.fresh && len(w.leaves) == v.Sites().Len() && v.Now() < w.until {
 		return
 	}
 	if by := w.now(v.Now()); by < 1 {
@@ -159,8 +159,8 @@ func (w *linkWatch) settle(v *sched.View) {
 	}
 	w.fresh, w.until = true, later(v.Now(), w.memory/16)
 	w.edit++
-	w.leaves, w.enters = resized(w.leaves, v.Sites()), resized(w.enters, v.Sites())
-	w.from, w.into, w.links = grown(w.from, v.Sites()-1), grown(w.into, v.Sites()-1), grown(w.links, v.Sites()-1)
+	w.leaves, w.enters = resized(w.leaves, v.Sites().Len()), resized(w.enters, v.Sites().Len())
+	w.from, w.into, w.links = grown(w.from, v.Sites().Len()-1), grown(w.into, v.Sites().Len()-1), grown(w.links, v.Sites().Len()-1)
 	if w.pool, w.worth = w.prior, 1; w.count > 0 {
 		w.weigh()
 	}
@@ -203,12 +203,12 @@ type fetchTimes struct {
 // at once. The answer stands until the next call with the same memory.
 func (w *linkWatch) fetch(f *fetchTimes, v *sched.View, sources []sched.Source) []float64 {
 	w.settle(v)
-	if len(f.seconds) == v.Sites() && f.edit == w.edit && same(f.of, sources) {
+	if len(f.seconds) == v.Sites().Len() && f.edit == w.edit && same(f.of, sources) {
 		return f.seconds
 	}
 	f.of, f.edit = append(f.of[:0], sources...), w.edit
-	f.seconds = resized(f.seconds, v.Sites())
-	n := v.Network()
+	f.seconds = resized(f.seconds, v.Sites().Len())
+	n := v.Sites().Network()
 	if n == nil {
 		return f.seconds
 	}
@@ -254,7 +254,7 @@ func (w *linkWatch) paces(n *sched.Network, from int) {
 
 // fetchTo is fetch for one site.
 func (w *linkWatch) fetchTo(v *sched.View, sources []sched.Source, to sched.SiteID) (longest float64) {
-	n := v.Network()
+	n := v.Sites().Network()
 	if n == nil {
 		return 0
 	}
@@ -270,7 +270,7 @@ func (w *linkWatch) fetchTo(v *sched.View, sources []sched.Source, to sched.Site
 // ends returns what leaves and what enters a site in a second, in bytes: as was seen so far, or the means over its
 // links where they are known.
 func (w *linkWatch) ends(v *sched.View, k int) (up, down float64) {
-	n := v.Network()
+	n := v.Sites().Network()
 	if n == nil || n.Sites() == 1 {
 		return math.Inf(1), math.Inf(1)
 	}

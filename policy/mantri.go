@@ -145,7 +145,7 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	var to *heap[falling[sched.Time]]
 	end, ok := sched.Time(0), false
 	if task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
-		if newest, _ := v.FirstAttempt(t); p.lists.listOf(newest) == nil && !v.Waiting(newest) {
+		if newest, _ := v.FirstAttempt(t); p.lists.listOf(newest) == nil && !v.Rows().Waiting(newest) {
 			end, ok = p.ends.task(v, t)
 		}
 	}
@@ -254,14 +254,14 @@ func (p *mantri) prune(v *sched.View, act *sched.Actions) {
 		p.lists.unlink(row)
 		for v.Task(t).Live > 2 {
 			a := p.slowest(v, t)
-			if !v.MayKill(a) {
+			if !v.Rows().MayKill(a) {
 				break
 			}
 			p.lists.remove(a)
 			p.ends.forget(a)
 			kill(act, a, sched.Replaced)
 		}
-		p.order.touch(v, v.JobOf(t))
+		p.order.touch(v, v.Rows().JobOf(t))
 		p.place(v, p.stages.of(v.Task(t).Stage), t)
 	}
 }
@@ -292,7 +292,7 @@ func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) boo
 	t := stage.First + sched.TaskID(st.fresh.top())
 	m, ok := p.order.elsewhere(v, t)
 	a, _ := v.FirstAttempt(t)
-	if !ok || !v.MayKill(a) {
+	if !ok || !v.Rows().MayKill(a) {
 		return false
 	}
 	p.ends.forget(a)
@@ -316,7 +316,7 @@ func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, b
 	if !ok {
 		return false
 	}
-	if a := p.order.clone(v, act, t, m, sched.Straggling); !v.Waiting(a) {
+	if a := p.order.clone(v, act, t, m, sched.Straggling); !v.Rows().Waiting(a) {
 		p.lists.append(&p.young, a, t, v.Now())
 	}
 	p.place(v, st, t)

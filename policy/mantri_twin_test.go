@@ -111,7 +111,7 @@ func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
 
 // forget drops duplicates that have ended.
 func (p *mantriTwin) forget(v *sched.View) {
-	p.young = slices.DeleteFunc(p.young, func(x mantriClone) bool { return !v.Alive(x.attempt) })
+	p.young = slices.DeleteFunc(p.young, func(x mantriClone) bool { return !v.Rows().Alive(x.attempt) })
 }
 
 func (p *mantriTwin) prune(v *sched.View, act *sched.Actions) {

@@ -31,7 +31,7 @@ func (o *oldest) first() (a sched.AttemptID, ok bool) {
 
 // pass takes the first attempt out; there must be one.
 func (o *oldest) pass(v *sched.View) {
-	for o.next++; int(o.next) < len(o.all) && !v.Alive(o.all[o.next]); {
+	for o.next++; int(o.next) < len(o.all) && !v.Rows().Alive(o.all[o.next]); {
 		o.next++
 	}
 }
@@ -46,17 +46,17 @@ func (o *oldest) ended(v *sched.View, a sched.AttemptID) {
 // add takes in an attempt. It searches from the end, where a new one belongs; what is left of a pair after one of the
 // two ended without result may belong anywhere.
 func (o *oldest) add(v *sched.View, a sched.AttemptID) {
-	for last := len(o.all) - 1; last > int(o.next) && !v.Alive(o.all[last]); last-- {
+	for last := len(o.all) - 1; last > int(o.next) && !v.Rows().Alive(o.all[last]); last-- {
 		o.all = o.all[:last]
 	}
 	if len(o.all) == cap(o.all) {
 		o.compact(v)
 	}
 	o.all = append(o.all, a)
-	started, task := v.Started(a), v.TaskOf(a)
+	started, task := v.Rows().Started(a), v.Rows().TaskOf(a)
 	for i := len(o.all) - 1; i > int(o.next); i-- {
 		b := o.all[i-1]
-		if at := v.Started(b); v.Alive(b) && (at < started || at == started && v.TaskOf(b) < task) {
+		if at := v.Rows().Started(b); v.Rows().Alive(b) && (at < started || at == started && v.Rows().TaskOf(b) < task) {
 			break
 		}
 		o.all[i-1], o.all[i] = a, b
@@ -67,7 +67,7 @@ func (o *oldest) add(v *sched.View, a sched.AttemptID) {
 func (o *oldest) compact(v *sched.View) {
 	left := o.all[:0]
 	for _, a := range o.all[o.next:] {
-		if v.Alive(a) {
+		if v.Rows().Alive(a) {
 			left = append(left, a)
 		}
 	}

@@ -42,13 +42,13 @@ func (p *cloneOldest) Decide(v *sched.View, act *sched.Actions) {
 	for {
 		p.compare(v)
 		a, ok := p.kept.first()
-		if !ok || !v.CanClone(v.TaskOf(a)) {
+		if !ok || v.AttemptRoom(v.Rows().TaskOf(a)) == 0 || v.CloneRoom() == 0 {
 			return
 		}
 		p.kept.pass(v)
 		delete(p.twin, a)
 		m, _ := v.FreeMachine(0)
-		p.order.clone(v, act, v.TaskOf(a), m, sched.Straggling)
+		p.order.clone(v, act, v.Rows().TaskOf(a), m, sched.Straggling)
 		p.clones++
 	}
 }

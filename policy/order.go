@@ -154,7 +154,7 @@ func (o *jobOrder) next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bo
 // launch starts an attempt of a pending task, from what a preempted attempt has left behind if anything.
 func (o *jobOrder) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
 	a := begin(v, act, t, m)
-	o.touch(v, v.JobOf(t))
+	o.touch(v, v.Rows().JobOf(t))
 	return a
 }
 
@@ -174,7 +174,7 @@ func begin(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID)
 // clone starts another attempt of a running task from the beginning.
 func (o *jobOrder) clone(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, why sched.Reason) sched.AttemptID {
 	a := must(act, t, m, 0, why)
-	o.touch(v, v.JobOf(t))
+	o.touch(v, v.Rows().JobOf(t))
 	return a
 }
 

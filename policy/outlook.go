@@ -35,7 +35,7 @@ func (o *Outlook) PoCD(v *sched.View) (p float64, ok bool) {
 	}
 	elapsed := (v.Now() - job.Arrived).Seconds()
 	left := (job.Deadline - v.Now()).Seconds()
-	for s := range sched.StageID(v.Stages()) {
+	for s := range sched.StageID(v.Rows().Stages()) {
 		st := v.Stage(s)
 		n := int(st.Unfinished())
 		if st.State == sched.StageClosed || n == 0 {

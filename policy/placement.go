@@ -99,7 +99,7 @@ func (s *siting) next(v *sched.View, j sched.JobID) (t sched.TaskID, m sched.Mac
 			if v.Task(x.task).State != sched.TaskPending {
 				continue // it was given a slot otherwise
 			}
-			if m, ok := v.FreeMachineAt(x.site, 0); ok {
+			if m, ok := v.Sites().FreeMachine(x.site, 0); ok {
 				return x.task, m, true
 			}
 		}
@@ -159,8 +159,8 @@ func (o *jobOrder) elsewhere(v *sched.View, t sched.TaskID) (sched.MachineID, bo
 	}
 	a, _ := v.FirstAttempt(t)
 	site := v.Machine(v.Attempt(a).Machine).Site
-	first, found := v.FreeMachineAt(site, 0)
-	for m, ok := first, found; ok; m, ok = v.FreeMachineAt(site, m+1) {
+	first, found := v.Sites().FreeMachine(site, 0)
+	for m, ok := first, found; ok; m, ok = v.Sites().FreeMachine(site, m+1) {
 		if !runsOn(v, t, m) {
 			return m, true
 		}
@@ -173,7 +173,7 @@ func (o *jobOrder) roomBeside(v *sched.View, m sched.MachineID) int {
 	if o.siting == nil || !o.siting.stays {
 		return v.FreeSlots()
 	}
-	return v.FreeSlotsAt(v.Machine(m).Site)
+	return v.Sites().FreeSlots(v.Machine(m).Site)
 }
 
 // batch is pending tasks of a job with what they read, for policies that place them together.
@@ -212,7 +212,7 @@ func (b *batch) observe(v *sched.View, ev *sched.Event) {
 
 func (b *batch) enqueue(v *sched.View, q *queued, t sched.TaskID) {
 	bytes := 0.0
-	b.sources = v.AppendSources(b.sources[:0], t)
+	b.sources = v.Sites().AppendSources(b.sources[:0], t)
 	for _, x := range b.sources {
 		bytes += float64(x.Bytes)
 	}
@@ -244,7 +244,7 @@ func (b *batch) gather(v *sched.View, s sched.StageID, most int) {
 
 func (b *batch) add(v *sched.View, s sched.StageID, t sched.TaskID) {
 	x := batched{id: t, stage: s, from: int32(len(b.sources))}
-	b.sources = v.AppendSources(b.sources, t)
+	b.sources = v.Sites().AppendSources(b.sources, t)
 	x.to = int32(len(b.sources))
 	for _, y := range b.of(&x) {
 		x.bytes += float64(y.Bytes)

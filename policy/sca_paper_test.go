@@ -57,7 +57,7 @@ func spread(n int) *sched.JobSpec {
 // launched returns the attempts that each task had in all.
 func (w *world) launched() (all []uint32) {
 	v := w.core.View()
-	for t := range v.Tasks() {
+	for t := range v.Rows().Tasks() {
 		all = append(all, v.Task(sched.TaskID(t)).Launched)
 	}
 	return all

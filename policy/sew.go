@@ -150,7 +150,7 @@ func (p *sew) serve(v *sched.View, act *sched.Actions, kind, slots int) {
 			m, _ := v.FreeMachine(0)
 			a := begin(v, act, t, m)
 			p.lists.append(&g.running, a, t, v.Now())
-			p.touch(v, v.JobOf(t))
+			p.touch(v, v.Rows().JobOf(t))
 		case v.CloneRoom() == 0 || !p.clone(v, act, g):
 			return
 		}

@@ -129,7 +129,7 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
-		if v.Visible(ev.Stage) {
+		if v.Rows().Visible(ev.Stage) {
 			st := p.stages.open(ev.Stage)
 			*st = shedStage{id: ev.Stage}
 			p.open = append(p.open, ev.Stage)
@@ -154,7 +154,7 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	if !p.due && p.ended && p.waits > 0 {
-		p.due = v.Live() == 0 || p.fits(v)
+		p.due = v.Cluster().Live() == 0 || p.fits(v)
 	}
 	helps := p.lower(v, act) || p.ended && p.low
 	p.ended = false
@@ -168,7 +168,7 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 		}
 		p.optimise(v, act)
 	}
-	if !p.start(v, act, shedRuns) && v.Clones() > 0 {
+	if !p.start(v, act, shedRuns) && v.Cluster().Clones() > 0 {
 		p.optimise(v, act)
 	}
 	if p.waits == 0 {
@@ -207,7 +207,7 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 	}
 	pool := p.pool
 	pool.Slots = max(0, v.Slots()-p.lowUp)
-	if l := v.Limits().Attempts; l > 0 {
+	if l := v.Cluster().Limits().Attempts; l > 0 {
 		pool.MaxAttempts = min(pool.MaxAttempts, l)
 	}
 	if p.lowly > 0 {

@@ -26,7 +26,7 @@ func (p *shed) help(v *sched.View, act *sched.Actions) {
 		return
 	}
 	whole := plan.Pool{Slots: v.Slots(), Lambda: p.pool.Lambda}
-	pool := plan.Pool{Slots: whole.Usable() - v.Live(), Lambda: 1, MaxAttempts: p.pool.MaxAttempts}
+	pool := plan.Pool{Slots: whole.Usable() - v.Cluster().Live(), Lambda: 1, MaxAttempts: p.pool.MaxAttempts}
 	p.works, p.order = p.works[:0], p.order[:0]
 	for _, s := range p.open {
 		stage := v.Stage(s)

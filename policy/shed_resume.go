@@ -110,7 +110,7 @@ func (r *resuming) from(v *sched.View, a *sched.Attempt) (from float64, ok bool)
 func killAllBut(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID, why sched.Reason) {
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if a != best && v.MayKill(a) {
+		if a != best && v.Rows().MayKill(a) {
 			mustKill(act, a, why)
 		}
 		a, ok = next, more

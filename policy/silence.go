@@ -50,7 +50,7 @@ const (
 func (s *silence) observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
-		if v.Visible(ev.Stage) {
+		if v.Rows().Visible(ev.Stage) {
 			*s.stages.open(ev.Stage) = silentStage{}
 			s.hear(v, ev.Stage)
 		}

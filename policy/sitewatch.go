@@ -173,7 +173,7 @@ func (w *siteWatch) note(ev *sched.Event) {
 // fetched returns how long an attempt that ends has been fetching, in seconds: as it has said of all its sources, or
 // else as is to be expected.
 func (w *siteWatch) fetched(v *sched.View, ev *sched.Event, site sched.SiteID) float64 {
-	w.sources = v.AppendSources(w.sources[:0], ev.Task)
+	w.sources = v.Sites().AppendSources(w.sources[:0], ev.Task)
 	far := 0
 	for i := range w.sources {
 		if w.sources[i].Site != site {
@@ -220,7 +220,7 @@ func (t *tally) fade(by float64) {
 
 // refresh brings the laws of all sites up to date, for a policy that is about to ask for them.
 func (w *siteWatch) refresh(v *sched.View) {
-	w.sites, w.laws = grown(w.sites, v.Sites()-1), grown(w.laws, v.Sites()-1)
+	w.sites, w.laws = grown(w.sites, v.Sites().Len()-1), grown(w.laws, v.Sites().Len()-1)
 	w.age(v.Now())
 	var pool, blank [slowdownBins]float64
 	stale := true

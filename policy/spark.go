@@ -99,7 +99,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone:
 		st := p.stages.of(ev.Stage)
 		p.forget(v, st, ev.Attempt)
-		st.durations.add(v.Now() - v.Started(ev.Attempt))
+		st.durations.add(v.Now() - v.Rows().Started(ev.Attempt))
 		p.judge(v, st)
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
@@ -159,7 +159,7 @@ func (p *spark) schedule(v *sched.View, st *sparkStage) {
 		p.due.drop(int(st.id))
 		return
 	}
-	started := v.Started(first)
+	started := v.Rows().Started(first)
 	if st.limit >= sched.Never-started-p.interval {
 		p.due.drop(int(st.id))
 		return
@@ -182,7 +182,7 @@ func (p *spark) Decide(v *sched.View, act *sched.Actions) {
 }
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
-	if v.Waiting(a) {
+	if v.Rows().Waiting(a) {
 		return
 	}
 	st := p.stages.of(v.Task(t).Stage)
@@ -197,9 +197,9 @@ func (p *spark) mark(v *sched.View) {
 	now := v.Now()
 	for p.due.len() > 0 && p.due.topKey().x <= now {
 		st := p.stages.of(sched.StageID(p.due.top()))
-		for a, ok := st.watched.first(); ok && now-v.Started(a) > st.limit; a, ok = st.watched.first() {
+		for a, ok := st.watched.first(); ok && now-v.Rows().Started(a) > st.limit; a, ok = st.watched.first() {
 			st.watched.pass(v)
-			p.lists.append(&p.marked, a, v.TaskOf(a), v.Started(a))
+			p.lists.append(&p.marked, a, v.Rows().TaskOf(a), v.Rows().Started(a))
 		}
 		p.schedule(v, st)
 	}

@@ -28,13 +28,13 @@ func (p *pollingSpark) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone:
 		p.durations[ev.Stage] = append(p.durations[ev.Stage], v.Now()-v.Attempt(ev.Attempt).Started)
 	}
-	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool { return !v.Alive(a) })
+	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool { return !v.Rows().Alive(a) })
 }
 
 func (p *pollingSpark) Decide(v *sched.View, act *sched.Actions) {
 	p.order.fill(v, act)
 	if now := v.Now(); now >= p.next || now%p.interval == 0 {
-		for s := range sched.StageID(v.Stages()) {
+		for s := range sched.StageID(v.Rows().Stages()) {
 			p.check(v, s)
 		}
 		p.next = (now/p.interval + 1) * p.interval

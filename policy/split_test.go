@@ -15,7 +15,7 @@ func (p *splitTwin) Decide(v *sched.View, act *sched.Actions) {
 		return
 	}
 	p.jobs = p.jobs[:0]
-	for j := range sched.JobID(v.Jobs()) {
+	for j := range sched.JobID(v.Rows().Jobs()) {
 		if job := v.Job(j); job.State == sched.JobActive {
 			p.jobs = append(p.jobs, part{job: j, arrived: job.Arrived, demand: int(job.Pending + job.Live)})
 		}

@@ -145,7 +145,7 @@ func srewAllowed(v *sched.View, job *sched.Job, k, clones int) (attempts, cloned
 
 // srewMost returns how many attempts a task may have at once.
 func srewMost(v *sched.View) int {
-	if most := v.Limits().Attempts; most >= 0 {
+	if most := v.Cluster().Limits().Attempts; most >= 0 {
 		return most
 	}
 	return math.MaxInt32
@@ -169,7 +169,7 @@ func srewSingle(v *sched.View, job *sched.Job) int {
 
 // srewRoom returns how many more attempts the running tasks of a job may have together, clone budget aside.
 func srewRoom(v *sched.View, job *sched.Job) int {
-	most := v.Limits().Attempts
+	most := v.Cluster().Limits().Attempts
 	if job.Failures == 0 { // so no task has used up its retries or may have no clones, and all have the same limit
 		if most < 0 {
 			return math.MaxInt

@@ -78,7 +78,7 @@ func BenchmarkSREWDecide(b *testing.B) {
 				for until := w.core.View().Now() + 5*sched.Second; w.step(until); {
 					for _, d := range w.out {
 						if d.Kind == sched.Close {
-							w.submit(w.core.View().Now(), law.spec(w.core.View().Jobs()))
+							w.submit(w.core.View().Now(), law.spec(w.core.View().Rows().Jobs()))
 						}
 					}
 				}

@@ -43,12 +43,12 @@ func (p *srew) wanted(v *sched.View, g *shares) int {
 // srewCloneBudget returns how many more clones the budget allows if slots are no obstacle, which View.CloneRoom takes
 // them for.
 func srewCloneBudget(v *sched.View) int {
-	b := v.Limits().Clones
+	b := v.Cluster().Limits().Clones
 	if b.Floor < 0 {
 		return math.MaxInt
 	}
-	most := max(b.Floor, int(b.TaskShare*float64(v.Unfinished())), int(b.RunningShare*float64(v.RunningTasks())))
-	return max(0, most-v.Clones())
+	most := max(b.Floor, int(b.TaskShare*float64(v.Cluster().Unfinished())), int(b.RunningShare*float64(v.Cluster().RunningTasks())))
+	return max(0, most-v.Cluster().Clones())
 }
 
 // srewVictim is an attempt that may be preempted.
@@ -99,7 +99,7 @@ func (p *srew) addVictims(v *sched.View, job *sched.Job, t sched.TaskID) {
 		switch {
 		case id == keep && (uint32(task.Failures) > job.Retries || young): // the last, or furthest of those that stay
 			continue
-		case !v.MayKill(id):
+		case !v.Rows().MayKill(id):
 			young = true
 			continue
 		case id != keep:

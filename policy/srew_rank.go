@@ -66,7 +66,7 @@ func (r *srewRanks) observe(v *sched.View, ev *sched.Event) {
 
 func (r *srewRanks) mark(v *sched.View, j sched.JobID) {
 	if int(j) >= len(r.jobs) {
-		r.jobs = append(r.jobs, make([]srewJob, v.Jobs()-len(r.jobs))...)
+		r.jobs = append(r.jobs, make([]srewJob, v.Rows().Jobs()-len(r.jobs))...)
 	}
 	if !r.jobs[j].stale {
 		r.jobs[j].stale = true

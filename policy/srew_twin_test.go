@@ -98,7 +98,7 @@ func (p *srewTwin) line7(v *sched.View, act *sched.Actions, jobs []sched.JobID, 
 			use--
 		}
 	}
-	if v.Limits() != sched.NoLimits() || slices.ContainsFunc(jobs, func(j sched.JobID) bool { return v.Job(j).Failures > 0 || p.young(v, j) }) {
+	if v.Cluster().Limits() != sched.NoLimits() || slices.ContainsFunc(jobs, func(j sched.JobID) bool { return v.Job(j).Failures > 0 || p.young(v, j) }) {
 		return
 	}
 	for i, j := range jobs {
@@ -219,7 +219,7 @@ func (p *srewTwin) launch(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		}
 	}
 	var free, apart []sched.MachineID
-	for m := range sched.MachineID(v.Machines()) {
+	for m := range sched.MachineID(v.Rows().Machines()) {
 		if mc := v.Machine(m); mc.Up && mc.Used < mc.Slots {
 			free = append(free, m)
 			if !slices.ContainsFunc(attempts, func(x sched.AttemptID) bool { return v.Attempt(x).Machine == m }) {
@@ -239,7 +239,7 @@ func (p *srewTwin) launch(v *sched.View, act *sched.Actions, t sched.TaskID) {
 func (p *srewTwin) ranked(v *sched.View) []sched.JobID {
 	work := map[sched.JobID]float64{}
 	var jobs []sched.JobID
-	for j := range sched.JobID(v.Jobs()) {
+	for j := range sched.JobID(v.Rows().Jobs()) {
 		job := v.Job(j)
 		if job.State != sched.JobActive {
 			continue
@@ -272,8 +272,8 @@ func (p *srewTwin) ranked(v *sched.View) []sched.JobID {
 
 // tasks returns the job's tasks in a state.
 func (p *srewTwin) tasks(v *sched.View, j sched.JobID, state sched.TaskState) (tasks []sched.TaskID) {
-	for t := range sched.TaskID(v.Tasks()) {
-		if v.JobOf(t) == j && v.Task(t).State == state {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
+		if v.Rows().JobOf(t) == j && v.Task(t).State == state {
 			tasks = append(tasks, t)
 		}
 	}
@@ -418,12 +418,12 @@ func (x *srewPair) advance(t *rapid.T) {
 		}
 		switch ev.Kind {
 		case sched.MachineJoined, sched.MachineLost:
-			ev.Machine = sched.MachineID(rapid.IntRange(0, v.Machines()-1).Draw(t, "machine"))
+			ev.Machine = sched.MachineID(rapid.IntRange(0, v.Rows().Machines()-1).Draw(t, "machine"))
 		case sched.JobCancelled:
 			if rapid.IntRange(0, 9).Draw(t, "cancel") > 0 {
 				continue
 			}
-			ev.Job = sched.JobID(rapid.IntRange(0, v.Jobs()-1).Draw(t, "job"))
+			ev.Job = sched.JobID(rapid.IntRange(0, v.Rows().Jobs()-1).Draw(t, "job"))
 		case sched.JobArrived:
 			if len(x.queued) == 0 {
 				continue
@@ -451,7 +451,7 @@ func (x *srewPair) advance(t *rapid.T) {
 // drawAttempt draws one of the running attempts.
 func drawAttempt(t *rapid.T, v *sched.View) (sched.AttemptID, bool) {
 	var all []sched.AttemptID
-	for task := range sched.TaskID(v.Tasks()) {
+	for task := range sched.TaskID(v.Rows().Tasks()) {
 		for id, ok := v.FirstAttempt(task); ok; id, ok = v.NextAttempt(id) {
 			all = append(all, id)
 		}
@@ -516,24 +516,24 @@ func (x *srewPair) note(side int, now sched.Time, orders []sched.Decision) []sch
 // finish brings all machines and jobs in and lets everything run to its end.
 func (x *srewPair) finish(t *rapid.T) {
 	v := x.a.View()
-	for m := range sched.MachineID(v.Machines()) {
+	for m := range sched.MachineID(v.Rows().Machines()) {
 		x.facts = append(x.facts, sched.Event{Kind: sched.MachineJoined, Machine: m})
 	}
 	for _, j := range x.queued {
 		x.facts = append(x.facts, sched.Event{Kind: sched.JobArrived, Job: j})
 	}
 	now := v.Now()
-	for range 10 * (v.Tasks() + 2) {
+	for range 10 * (v.Rows().Tasks() + 2) {
 		x.tell(t, now)
-		if v.Unfinished() == 0 {
+		if v.Cluster().Unfinished() == 0 {
 			return
 		}
 		now = min(x.wakes[0], x.wakes[1], now+sched.Second)
-		for task := range sched.TaskID(v.Tasks()) {
+		for task := range sched.TaskID(v.Rows().Tasks()) {
 			if id, ok := v.FirstAttempt(task); ok {
 				x.facts = append(x.facts, sched.Event{Kind: sched.AttemptDone, Attempt: id})
 			}
 		}
 	}
-	t.Fatalf("%d tasks are left at %v", v.Unfinished(), now)
+	t.Fatalf("%d tasks are left at %v", v.Cluster().Unfinished(), now)
 }

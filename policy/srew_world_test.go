@@ -92,7 +92,7 @@ func (w *srewWorld) advance(now sched.Time) []sched.Decision {
 // step goes to the next instant at which something ends or the policy wakes, but not beyond until. ok is false if there is none.
 func (w *srewWorld) step(until sched.Time) bool {
 	v := w.core.View()
-	for len(w.ends) > 0 && !v.Alive(w.ends[0].attempt) {
+	for len(w.ends) > 0 && !v.Rows().Alive(w.ends[0].attempt) {
 		w.ends.pop()
 	}
 	at := w.wake
@@ -103,7 +103,7 @@ func (w *srewWorld) step(until sched.Time) bool {
 		return false
 	}
 	for len(w.ends) > 0 && w.ends[0].at == at {
-		if x := w.ends.pop().attempt; v.Alive(x) {
+		if x := w.ends.pop().attempt; v.Rows().Alive(x) {
 			w.facts = append(w.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: x})
 		}
 	}
@@ -136,7 +136,7 @@ func (w *srewWorld) live(j sched.JobID) []int {
 // held returns how many slots each job holds.
 func (w *srewWorld) held() []int {
 	v := w.core.View()
-	n := make([]int, v.Jobs())
+	n := make([]int, v.Rows().Jobs())
 	for j := range n {
 		n[j] = int(v.Job(sched.JobID(j)).Live)
 	}

@@ -82,7 +82,7 @@ func (p *stations) observe(v *sched.View, ev *sched.Event) {
 		p.moved = true
 	case sched.MachineLost, sched.MachineResized:
 		p.slots = [2]float64{}
-		for id := range v.Machines() {
+		for id := range v.Rows().Machines() {
 			if m := v.Machine(sched.MachineID(id)); m.Up {
 				p.slots[station(m.Class)] += float64(m.Slots)
 			}

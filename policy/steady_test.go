@@ -179,7 +179,7 @@ func BenchmarkAdvance(b *testing.B) {
 				}
 				events += s.events
 				clones += s.clones
-				if s.core.View().Unfinished() > 0 {
+				if s.core.View().Cluster().Unfinished() > 0 {
 					b.Fatal("not done")
 				}
 			}

@@ -77,7 +77,7 @@ func (n *naive) look(v *sched.View, act *sched.Actions) {
 
 // jobs returns the active jobs, the next one to get a slot first.
 func (n *naive) jobs(v *sched.View) (jobs []sched.JobID) {
-	for j := range sched.JobID(v.Jobs()) {
+	for j := range sched.JobID(v.Rows().Jobs()) {
 		if v.Job(j).State == sched.JobActive {
 			jobs = append(jobs, j)
 		}
@@ -94,8 +94,8 @@ func (n *naive) jobs(v *sched.View) (jobs []sched.JobID) {
 // next returns the next task that waits, if a slot is free.
 func (n *naive) next(v *sched.View) (sched.TaskID, bool) {
 	for _, j := range n.jobs(v) {
-		for t := range sched.TaskID(v.Tasks()) {
-			if v.JobOf(t) == j && v.Task(t).State == sched.TaskPending && v.FreeSlots() > 0 {
+		for t := range sched.TaskID(v.Rows().Tasks()) {
+			if v.Rows().JobOf(t) == j && v.Task(t).State == sched.TaskPending && v.FreeSlots() > 0 {
 				return t, true
 			}
 		}
@@ -105,7 +105,7 @@ func (n *naive) next(v *sched.View) (sched.TaskID, bool) {
 
 // stages returns the open stages of active jobs.
 func (n *naive) stages(v *sched.View) (open []sched.StageID) {
-	for s := range sched.StageID(v.Stages()) {
+	for s := range sched.StageID(v.Rows().Stages()) {
 		if st := v.Stage(s); st.State == sched.StageOpen && v.Job(st.Job).State == sched.JobActive {
 			open = append(open, s)
 		}
@@ -115,7 +115,7 @@ func (n *naive) stages(v *sched.View) (open []sched.StageID) {
 
 // running returns the running tasks of a stage.
 func (n *naive) running(v *sched.View, s sched.StageID) (tasks []sched.TaskID) {
-	for t := range sched.TaskID(v.Tasks()) {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
 		if v.Task(t).Stage == s && v.Task(t).State == sched.TaskRunning {
 			tasks = append(tasks, t)
 		}
@@ -143,7 +143,7 @@ func (n *naive) end(v *sched.View, t sched.TaskID) (first sched.Time, ok bool) {
 
 // free returns the machines with a free slot; apart those of them that do not run the task.
 func (n *naive) free(v *sched.View, t sched.TaskID) (free, apart []sched.MachineID) {
-	for m := range sched.MachineID(v.Machines()) {
+	for m := range sched.MachineID(v.Rows().Machines()) {
 		if mc := v.Machine(m); mc.Up && mc.Used < mc.Slots {
 			free = append(free, m)
 			if !slices.ContainsFunc(n.attempts(v, t), func(a sched.AttemptID) bool { return v.Attempt(a).Machine == m }) {

@@ -15,7 +15,7 @@ func survivor(v *sched.View, t sched.TaskID) (sched.AttemptID, bool) {
 		return 0, false
 	}
 	a, ok := v.FirstAttempt(t)
-	return a, ok && !v.Waiting(a)
+	return a, ok && !v.Rows().Waiting(a)
 }
 
 // watch appends the only attempt of a task, which begins now, to a list in order of start. One that waits is left out

@@ -16,7 +16,7 @@ package policy
 // slots alike, and lets them run at the total speed whose power is the alive weight:
 //
 //	M      slots of machines that are up, busy or not
-//	f      View.Pace, (M f)^energy = W
+//	f      Cluster.Pace, (M f)^energy = W
 //
 // The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the beginning of the
 // slot of time. So with power=1,slot=0s the equation holds at every instant; with ages it holds when the policy

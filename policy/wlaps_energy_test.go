@@ -9,7 +9,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// TestWLAPSEnergy: Fox, Im and Moseley, SODA 2013: at all times at which jobs are there, the power of the total speed, M machines at the factor View.Pace,
+// TestWLAPSEnergy: Fox, Im and Moseley, SODA 2013: at all times at which jobs are there, the power of the total speed, M machines at the factor Cluster.Pace,
 // is the weight of the jobs, whatever happens to jobs and machines.
 func TestWLAPSEnergy(t *testing.T) {
 	for _, energy := range []int{1, 2, 3, 7} {
@@ -19,12 +19,12 @@ func TestWLAPSEnergy(t *testing.T) {
 			v := w.core.View()
 			w.seen = func(_ sched.Time, orders []sched.Decision) {
 				weight := 0.0
-				for j := range v.Jobs() {
+				for j := range v.Rows().Jobs() {
 					if job := v.Job(sched.JobID(j)); job.State == sched.JobActive {
 						weight += job.Weight
 					}
 				}
-				power := math.Pow(float64(v.Slots())*v.Pace(), float64(energy))
+				power := math.Pow(float64(v.Slots())*v.Cluster().Pace(), float64(energy))
 				if weight > 0 && v.Slots() > 0 && math.Abs(power/weight-1) > 1e-12 {
 					t.Fatalf("seed %d at %v: power %v, weight %v", seed, w.now, power, weight)
 				}
@@ -52,7 +52,7 @@ func TestWLAPSEnergyOfAges(t *testing.T) {
 	w.fate = func(*sched.Decision) fate { return fate{lasts: 100 * sched.Second} }
 	for w.now < 10*sched.Second && w.step() {
 	}
-	if got, want := w.core.View().Pace(), math.Sqrt(32)/3; math.Abs(got-want) > 1e-15 {
+	if got, want := w.core.View().Cluster().Pace(), math.Sqrt(32)/3; math.Abs(got-want) > 1e-15 {
 		t.Errorf("speed %v, want %v", got, want)
 	}
 }

@@ -119,7 +119,7 @@ func on(tb testing.TB, spec string, l sched.Limits) *world {
 }
 
 func (w *world) machine(at sched.Time, slots int) sched.MachineID {
-	n := w.core.View().Machines()
+	n := w.core.View().Rows().Machines()
 	m, err := w.core.AddMachineOf(sched.Class(n%max(1, w.classes)), sched.SiteID(n%max(1, w.sites)), slots)
 	if err != nil {
 		w.tb.Fatal(err)
@@ -146,7 +146,7 @@ func (w *world) submit(at sched.Time, spec *sched.JobSpec) sched.JobID {
 // over tells whether every job has ended for good.
 func (w *world) over() bool {
 	v := w.core.View()
-	for j := range sched.JobID(v.Jobs()) {
+	for j := range sched.JobID(v.Rows().Jobs()) {
 		if state := v.Job(j).State; state <= sched.JobActive || state == sched.JobBroken && w.retried[j] < w.again {
 			return false
 		}
@@ -254,8 +254,8 @@ func (w *world) obey(d *sched.Decision) {
 func (w *world) fetch(d *sched.Decision, most sched.Time) {
 	v := w.core.View()
 	to := v.Machine(d.Machine).Site
-	for _, x := range v.AppendSources(nil, d.Task) {
-		if span := min(most, v.Network().Fetch(x.Site, to, x.Bytes)); x.Site != to && d.Attempt%7 > 0 {
+	for _, x := range v.Sites().AppendSources(nil, d.Task) {
+		if span := min(most, v.Sites().Network().Fetch(x.Site, to, x.Bytes)); x.Site != to && d.Attempt%7 > 0 {
 			w.facts.push(sched.Event{At: d.At + span, Kind: sched.DataFetched, Attempt: d.Attempt, Machine: d.Machine, Site: x.Site, Bytes: x.Bytes, Span: span})
 		}
 	}
@@ -269,7 +269,7 @@ func (w *world) run() {
 			w.tb.Fatalf("still not over at %v", w.now)
 		}
 		if !w.step() {
-			w.tb.Fatalf("nothing happens after %v and jobs are not over: %d tasks wait, %d attempts run", w.now, w.core.View().Pending(), w.core.View().Live())
+			w.tb.Fatalf("nothing happens after %v and jobs are not over: %d tasks wait, %d attempts run", w.now, w.core.View().Pending(), w.core.View().Cluster().Live())
 		}
 	}
 }

@@ -101,11 +101,11 @@ func (c *Core) row() int32 {
 
 // Kill ends an attempt. If it was the task's only one, the task waits again. Where the stage is resumable the progress
 // known of the attempt is kept in Task.Saved, and if it is further than what was saved before and than where it began,
-// its machine time counts as fruitful. View.MayKill says which attempts cannot be killed.
+// its machine time counts as fruitful. Rows.MayKill says which attempts cannot be killed.
 func (x *Actions) Kill(a AttemptID, why Reason) error {
 	c := x.core
 	v := &c.view
-	if !v.Alive(a) {
+	if !v.Rows().Alive(a) {
 		return ErrNotAlive
 	}
 	row := a.row()
@@ -121,11 +121,6 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	}
 	return nil
 }
-
-// MayKill tells whether a policy may kill an attempt: not the last one of a task that has used up its retries, because
-// it decides over the job, and not at the instant at which it was launched or began. So whoever looks for a better
-// attempt lets time pass between two tries, and no policy can launch and kill for ever at one instant.
-func (v *View) MayKill(a AttemptID) bool { return v.Alive(a) && v.spare(a.row()) == nil }
 
 // spare says why a running attempt cannot be killed, nil if it can.
 func (v *View) spare(row int32) error {

@@ -101,7 +101,7 @@ func TestKillMakesRoomAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := act.Kill(b, Replaced); err != ErrTooSoon || w.View().MayKill(b) { // changed its mind within one instant
+		if err := act.Kill(b, Replaced); err != ErrTooSoon || w.View().Rows().MayKill(b) { // changed its mind within one instant
 			t.Fatalf("killing what was launched just now met %v", err)
 		}
 	})
@@ -309,8 +309,8 @@ func TestCloneBudgetIsOneForTheCluster(t *testing.T) {
 	}
 	clone := w.launch(2, 0)
 	w.refuse(ErrCloneBudget, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Cloning); return err })
-	if w.View().CanClone(0) || w.View().CloneRoom() != 0 || w.View().Clones() != 2 {
-		t.Errorf("%d clones, room for %d", w.View().Clones(), w.View().CloneRoom())
+	if w.View().CloneRoom() != 0 || w.View().Cluster().Clones() != 2 {
+		t.Errorf("%d clones, room for %d", w.View().Cluster().Clones(), w.View().CloneRoom())
 	}
 	w.launch(1, 0)         // a first attempt is no clone
 	w.at(1, failed(clone)) // and the room of one that ended is free again
@@ -323,7 +323,7 @@ func TestUnlimitedLiftsBothLimits(t *testing.T) {
 	for range 200 {
 		w.launch(0, 0)
 	}
-	if w.View().CanClone(0) {
+	if w.View().CloneRoom() > 0 {
 		t.Error("no slot is free, yet the task can be cloned")
 	}
 	w.refuse(ErrNoSlot, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Cloning); return err })

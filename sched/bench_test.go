@@ -90,8 +90,8 @@ func BenchmarkAdvance(b *testing.B) {
 				m.step(b, m.rng.IntN(machines))
 				steps++
 			}
-			if done := int(m.View().Stage(0).Done); done == 0 || m.View().Live() != machines {
-				b.Fatalf("%d tasks done in %d steps, %d attempts running", done, steps, m.View().Live())
+			if done := int(m.View().Stage(0).Done); done == 0 || m.View().Cluster().Live() != machines {
+				b.Fatalf("%d tasks done in %d steps, %d attempts running", done, steps, m.View().Cluster().Live())
 			}
 		})
 	}
@@ -201,13 +201,13 @@ func (c *messy) Decide(v *View, act *Actions) {
 	c.n++
 	act.WakeAt(v.Now() + 1500)
 	victim, cloned := c.busy[c.n%len(c.busy)], c.busy[(c.n+7)%len(c.busy)]
-	if v.Alive(victim) && c.n%3 == 0 {
+	if v.Rows().Alive(victim) && c.n%3 == 0 {
 		t := v.Attempt(victim).Task
 		if act.Kill(victim, Share) == nil && v.Task(t).Saved > 0 {
 			c.resumed++
 		}
 	}
-	if x, ok := v.FreeMachine(0); ok && v.Alive(cloned) && c.n%2 == 0 {
+	if x, ok := v.FreeMachine(0); ok && v.Rows().Alive(cloned) && c.n%2 == 0 {
 		if id, err := act.Launch(v.Attempt(cloned).Task, x, 0, Cloning); err == nil {
 			c.busy[x] = id
 		}

@@ -194,7 +194,8 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 // waits for. They are complete once the task is pending. Sites ascend, each is there once, with the bytes of all that
 // the task reads there, which are positive; a task that reads nothing, or nobody said what, has no sources. It
 // allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
-func (v *View) AppendSources(buf []Source, t TaskID) []Source {
+func (at *Sites) AppendSources(buf []Source, t TaskID) []Source {
+	v := (*View)(at)
 	s := v.tasks[t].Stage
 	st := &v.stages[s]
 	if !st.Reads {

@@ -22,25 +22,25 @@ func (c *Core) apply(f *Event) {
 		}
 	case DataFetched:
 		ev := *f
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			a := &v.attempts[f.Attempt.row()]
 			ev.Job, ev.Stage, ev.Task = v.stages[a.stage].Job, a.stage, a.task
 		}
 		c.observe(ev)
 	case AttemptDone:
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			c.finish(f.Attempt.row(), f.Bytes)
 		}
 	case AttemptFailed:
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			c.fail(f.Attempt.row(), false)
 		}
 	case AttemptDoomed:
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			c.fail(f.Attempt.row(), true)
 		}
 	case AttemptRefused:
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			c.refuse(f.Attempt.row())
 		}
 	case MachineResized:
@@ -49,11 +49,11 @@ func (c *Core) apply(f *Event) {
 			c.observe(Event{Kind: MachineResized, Machine: f.Machine, Slots: f.Slots})
 		}
 	case AttemptBegan:
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			c.start(f.Attempt.row())
 		}
 	case AttemptProgress:
-		if v.Alive(f.Attempt) {
+		if v.Rows().Alive(f.Attempt) {
 			row := f.Attempt.row()
 			c.start(row)
 			v.advance(row, f)

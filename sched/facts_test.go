@@ -86,7 +86,7 @@ func TestEndedAttemptStaysReadableUntilTheNextCall(t *testing.T) {
 	w.arrive(tasks(2))
 	a := w.launch(0, 0)
 	w.next = func(act *Actions) {
-		if got := w.View().Attempt(a); w.View().Alive(a) || got.Task != 0 || got.Number != 0 {
+		if got := w.View().Attempt(a); w.View().Rows().Alive(a) || got.Task != 0 || got.Number != 0 {
 			t.Errorf("in Decide the ended attempt reads %+v", got)
 		}
 		b, err := act.Launch(1, 0, 0, Original) // its slot is free at once
@@ -219,7 +219,7 @@ func TestFailureBudget(t *testing.T) {
 		want(t, "decisions", w.at(1, failed(a)), "")
 		w.refuse(ErrRetries, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Retry); return err })
 		w.refuse(ErrRetries, func(act *Actions) error { return act.Kill(clone, Replaced) })
-		if w.View().CanClone(0) {
+		if w.View().AttemptRoom(0) > 0 {
 			t.Error("an exhausted task can be cloned")
 		}
 		want(t, "decisions", w.at(2, done(clone)), "commit 0#1, close 0")
@@ -233,8 +233,8 @@ func TestFailureBudget(t *testing.T) {
 		a, one := w.launch(0, 0), w.launch(0, 0)
 		w.launch(0, 0) // another clone
 		want(t, "decisions", w.at(1, failed(one)), "")
-		if task := w.View().Task(0); task.Failures != 0 || !task.NoClones || w.View().CanClone(0) {
-			t.Errorf("task is %+v, and may be cloned: %v", task, w.View().CanClone(0))
+		if task := w.View().Task(0); task.Failures != 0 || !task.NoClones || w.View().AttemptRoom(0) > 0 {
+			t.Errorf("task is %+v, with room for %d attempts", task, w.View().AttemptRoom(0))
 		}
 		w.refuse(ErrAttempts, func(act *Actions) error { _, err := act.Launch(0, 0, 0, Straggling); return err })
 		w.at(2, lostMachine(0), joined(0)) // and with it the original and the other clone
@@ -267,7 +267,7 @@ func TestFailureBudget(t *testing.T) {
 		a, clone := w.launch(0, 0), w.launch(0, 0)
 		w.at(1, failed(clone))
 		w.at(2, lostMachine(0))
-		if job := w.View().Job(j); job.State != JobBroken || w.View().Alive(a) {
+		if job := w.View().Job(j); job.State != JobBroken || w.View().Rows().Alive(a) {
 			t.Errorf("job is %+v", job)
 		}
 	})
@@ -363,8 +363,8 @@ func TestCancel(t *testing.T) {
 		w.at(1, done(a))
 		want(t, "decisions", w.at(2, cancelled(j)), "kill 1#1 job-over, kill 1#0 job-over, close 0")
 		w.wantStates("DSSS") // what is done stays done
-		if v := w.View(); v.Unfinished() != 0 || v.Live() != 0 || v.Pending() != 0 {
-			t.Errorf("%d unfinished, %d live, %d pending", v.Unfinished(), v.Live(), v.Pending())
+		if v := w.View(); v.Cluster().Unfinished() != 0 || v.Cluster().Live() != 0 || v.Pending() != 0 {
+			t.Errorf("%d unfinished, %d live, %d pending", v.Cluster().Unfinished(), v.Cluster().Live(), v.Pending())
 		}
 	})
 	t.Run("by the policy", func(t *testing.T) {
@@ -376,7 +376,7 @@ func TestCancel(t *testing.T) {
 			if err := errors.Join(act.Cancel(j), act.Cancel(j)); err != nil {
 				t.Fatal(err)
 			}
-			if v := w.View(); v.Live() != 1 || v.Job(j).State != JobActive {
+			if v := w.View(); v.Cluster().Live() != 1 || v.Job(j).State != JobActive {
 				t.Errorf("job is in state %d before Decide has returned", v.Job(j).State)
 			}
 			w.next = func(act *Actions) { // asked again

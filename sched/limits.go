@@ -3,7 +3,8 @@ package sched
 // Unlimited lifts a limit.
 const Unlimited = -1
 
-// Limits bounds the redundancy that any policy may create. The core enforces it; policies ask View.CanClone first.
+// Limits bounds the redundancy that any policy may create. The core enforces it; policies ask View.AttemptRoom
+// and View.CloneRoom first.
 //
 // The zero value allows no attempts at all; begin with DefaultLimits or NoLimits.
 type Limits struct {

@@ -94,7 +94,7 @@ type Stage struct {
 	State     StageState
 	Resumable bool
 	Class     Class // of the slots that its tasks need
-	Reads     bool  // its tasks read data that is at sites, see View.AppendSources
+	Reads     bool  // its tasks read data that is at sites, see Sites.AppendSources
 	feeds     bool  // other tasks read its tasks' results
 	count     float64
 	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)

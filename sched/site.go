@@ -39,22 +39,29 @@ func (v *View) settleIn(m MachineID, s SiteID) {
 	at.last = i
 }
 
-// Sites returns how many sites there are; ids run from 0. They are those of the network if the core is connected, else
+// Sites is a View for questions about where machines and data are.
+type Sites View
+
+// Sites groups the view's questions about where machines and data are.
+func (v *View) Sites() *Sites { return (*Sites)(v) }
+
+// Len returns how many sites there are; ids run from 0. They are those of the network if the core is connected, else
 // those that machines name.
-func (v *View) Sites() int { return len(v.sites) }
+func (at *Sites) Len() int { return len(at.sites) }
 
 // Network returns the sites and links of the cluster, nil if the core is not connected. It is shared and not to be
 // changed.
-func (v *View) Network() *Network { return v.network }
+func (at *Sites) Network() *Network { return at.network }
 
-// SlotsAt returns the slots of the machines at a site that are up, FreeSlotsAt those that nothing runs in.
-func (v *View) SlotsAt(s SiteID) int     { return v.sum(&v.sites[s].slots) }
-func (v *View) FreeSlotsAt(s SiteID) int { return v.sum(&v.sites[s].slots) - v.sum(&v.sites[s].used) }
+// Slots returns the slots of the machines at a site that are up, FreeSlots those that nothing runs in.
+func (at *Sites) Slots(s SiteID) int     { return (*View)(at).sum(&at.sites[s].slots) }
+func (at *Sites) FreeSlots(s SiteID) int { return at.Slots(s) - (*View)(at).sum(&at.sites[s].used) }
 
-// FreeMachineAt returns the first machine of a site with an id of at least from that has a free slot. It is as fast as
-// FreeMachine where the machines of the site were added one after the other, and takes a step for each interruption
-// otherwise. Ask FreeSlotsAt first.
-func (v *View) FreeMachineAt(s SiteID, from MachineID) (MachineID, bool) {
+// FreeMachine returns the first machine of a site with an id of at least from that has a free slot. It is as fast as
+// View.FreeMachine where the machines of the site were added one after the other, and takes a step for each
+// interruption otherwise. Ask FreeSlots first.
+func (at *Sites) FreeMachine(s SiteID, from MachineID) (MachineID, bool) {
+	v := (*View)(at)
 	for i := v.sites[s].first; i >= 0; i = v.runs[i].next {
 		r := &v.runs[i]
 		if from >= r.end {
@@ -71,9 +78,9 @@ func (v *View) FreeMachineAt(s SiteID, from MachineID) (MachineID, bool) {
 	return 0, false
 }
 
-// ResultAt returns the site where a task's result is: that of the attempt that won. ok is false unless the task is
+// Result returns the site where a task's result is: that of the attempt that won. ok is false unless the task is
 // done.
-func (v *View) ResultAt(t TaskID) (s SiteID, ok bool) {
-	task := &v.tasks[t]
+func (at *Sites) Result(t TaskID) (s SiteID, ok bool) {
+	task := &at.tasks[t]
 	return SiteID(task.site), task.State == TaskDone
 }

@@ -65,7 +65,7 @@ func TestConnectComesFirst(t *testing.T) {
 	if err := c.Connect(network(3)); err == nil {
 		t.Error("a core was connected after a machine was added")
 	}
-	if got := c.View().Sites(); got != 2 {
+	if got := c.View().Sites().Len(); got != 2 {
 		t.Errorf("%d sites, want 2", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestResultsStayWhereTheyWereMade(t *testing.T) {
 			{From: 0, To: 2, Bytes: []int64{5}},
 		},
 	})
-	sources := func(t TaskID) []Source { return w.View().AppendSources(nil, t) }
+	sources := func(t TaskID) []Source { return w.View().Sites().AppendSources(nil, t) }
 	same := func(task TaskID, want ...Source) {
 		t.Helper()
 		if d := cmp.Diff(want, sources(task)); d != "" {
@@ -98,10 +98,10 @@ func TestResultsStayWhereTheyWereMade(t *testing.T) {
 	a, clone := w.launch(0, 1), w.launch(0, 0)
 	b := w.launch(1, 1)
 	w.at(1, done(clone), done(a)) // the first in canonical order wins; rows are in order of launch
-	if at, ok := w.View().ResultAt(0); !ok || at != 1 {
+	if at, ok := w.View().Sites().Result(0); !ok || at != 1 {
 		t.Errorf("the result of task 0 is at %d, %v; want 1, true", at, ok)
 	}
-	if _, ok := w.View().ResultAt(1); ok {
+	if _, ok := w.View().Sites().Result(1); ok {
 		t.Error("task 1 has a result before it is done")
 	}
 	w.at(2, done(b))
@@ -122,17 +122,17 @@ func TestFreeMachineAtKnowsSitesThatAreMixed(t *testing.T) {
 	}
 	w.arrive(tasks(2))
 	w.launch(0, 1)
-	if m, ok := w.View().FreeMachineAt(1, 0); !ok || m != 4 {
+	if m, ok := w.View().Sites().FreeMachine(1, 0); !ok || m != 4 {
 		t.Errorf("first free machine at site 1 is %d, %v; want 4", m, ok)
 	}
 	w.launch(1, 4)
-	if m, ok := w.View().FreeMachineAt(1, 0); ok {
+	if m, ok := w.View().Sites().FreeMachine(1, 0); ok {
 		t.Errorf("machine %d at site 1 is free, want none", m)
 	}
-	if m, ok := w.View().FreeMachineAt(0, 1); !ok || m != 2 {
+	if m, ok := w.View().Sites().FreeMachine(0, 1); !ok || m != 2 {
 		t.Errorf("first free machine from 1 at site 0 is %d, %v; want 2", m, ok)
 	}
-	if got := w.View().FreeSlotsAt(0); got != 3 {
+	if got := w.View().Sites().FreeSlots(0); got != 3 {
 		t.Errorf("%d free slots at site 0, want 3", got)
 	}
 }
@@ -144,7 +144,7 @@ func TestSourcesAllocateNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	buf := make([]Source, 0, 4)
-	if n := testing.AllocsPerRun(100, func() { buf = c.View().AppendSources(buf[:0], 0) }); n > 0 || len(buf) != 2 {
+	if n := testing.AllocsPerRun(100, func() { buf = c.View().Sites().AppendSources(buf[:0], 0) }); n > 0 || len(buf) != 2 {
 		t.Errorf("%v allocations for sources %v", n, buf)
 	}
 }

@@ -60,8 +60,8 @@ func TestRefusedJobLeavesNoTrace(t *testing.T) {
 	if _, err := w.Submit(&JobSpec{Stages: []StageSpec{{Tasks: 4}, {Tasks: -1}}}); err == nil {
 		t.Fatal("accepted")
 	}
-	if v := w.View(); v.Jobs()+v.Stages()+v.Tasks() != 0 {
-		t.Errorf("%d jobs, %d stages, %d tasks", v.Jobs(), v.Stages(), v.Tasks())
+	if v := w.View(); v.Rows().Jobs()+v.Rows().Stages()+v.Rows().Tasks() != 0 {
+		t.Errorf("%d jobs, %d stages, %d tasks", v.Rows().Jobs(), v.Rows().Stages(), v.Rows().Tasks())
 	}
 }
 

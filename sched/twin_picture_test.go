@@ -10,7 +10,6 @@ type picture struct {
 	Machines []Machine
 	Running  [][]Attempt // per task, the latest first
 	Room     []int       // AttemptRoom per task
-	CanClone []bool
 
 	Active  []JobID
 	Waiting []StageID
@@ -36,10 +35,10 @@ type atSite struct {
 // pictureOf asks the core's view, through nothing but its methods.
 func pictureOf(v *View) *picture {
 	p := &picture{
-		Slots: v.Slots(), FreeSlots: v.FreeSlots(), Live: v.Live(), RunningTasks: v.RunningTasks(), PendingTasks: v.Pending(),
-		Pace: v.Pace(), Unfinished: v.Unfinished(), Clones: v.Clones(), CloneRoom: v.CloneRoom(),
+		Slots: v.Slots(), FreeSlots: v.FreeSlots(), Live: v.Cluster().Live(), RunningTasks: v.Cluster().RunningTasks(), PendingTasks: v.Pending(),
+		Pace: v.Cluster().Pace(), Unfinished: v.Cluster().Unfinished(), Clones: v.Cluster().Clones(), CloneRoom: v.CloneRoom(),
 	}
-	for j := range v.Jobs() {
+	for j := range v.Rows().Jobs() {
 		job := v.Job(JobID(j))
 		if job.State != JobActive {
 			job.StagesLeft = 0 // means nothing any more
@@ -52,7 +51,7 @@ func pictureOf(v *View) *picture {
 	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
 		p.Waiting = append(p.Waiting, s)
 	}
-	for s := range StageID(v.Stages()) {
+	for s := range StageID(v.Rows().Stages()) {
 		st := v.Stage(s)
 		mean, sd, _ := st.Measured()
 		p.Measured = append(p.Measured, [2]float64{mean, sd})
@@ -64,30 +63,29 @@ func pictureOf(v *View) *picture {
 			p.Busy = append(p.Busy, t)
 		}
 	}
-	for t := range TaskID(v.Tasks()) {
+	for t := range TaskID(v.Rows().Tasks()) {
 		p.Tasks = append(p.Tasks, v.Task(t))
 		p.Room = append(p.Room, v.AttemptRoom(t))
-		p.CanClone = append(p.CanClone, v.CanClone(t))
 		var running []Attempt
 		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 			running = append(running, v.Attempt(a))
 		}
 		p.Running = append(p.Running, running)
-		p.Sources = append(p.Sources, v.AppendSources(nil, t))
+		p.Sources = append(p.Sources, v.Sites().AppendSources(nil, t))
 		var result []SiteID
-		if s, ok := v.ResultAt(t); ok {
+		if s, ok := v.Sites().Result(t); ok {
 			result = append(result, s)
 		}
 		p.Results = append(p.Results, result)
 	}
-	for s := range SiteID(v.Sites()) {
-		at := atSite{Slots: v.SlotsAt(s), FreeSlots: v.FreeSlotsAt(s)}
-		for m, ok := v.FreeMachineAt(s, 0); ok; m, ok = v.FreeMachineAt(s, m+1) {
+	for s := range SiteID(v.Sites().Len()) {
+		at := atSite{Slots: v.Sites().Slots(s), FreeSlots: v.Sites().FreeSlots(s)}
+		for m, ok := v.Sites().FreeMachine(s, 0); ok; m, ok = v.Sites().FreeMachine(s, m+1) {
 			at.Free = append(at.Free, m)
 		}
 		p.At = append(p.At, at)
 	}
-	for m := range MachineID(v.Machines()) {
+	for m := range MachineID(v.Rows().Machines()) {
 		p.Machines = append(p.Machines, v.Machine(m))
 	}
 	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {
@@ -172,7 +170,6 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 	}
 	p.Results = append(p.Results, result)
 	p.Room = append(p.Room, room)
-	p.CanClone = append(p.CanClone, row.State == TaskRunning && room > 0 && p.CloneRoom > 0)
 	if !sees(w.stages[row.Stage].spec.Class) {
 		return
 	}

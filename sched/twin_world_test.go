@@ -214,7 +214,7 @@ func (w *chaos) fact() Event {
 	case DataFetched:
 		f.Attempt = w.someAttempt()
 		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
-		f.Site = SiteID(rapid.IntRange(0, w.core.View().Sites()-1).Draw(w.T, "site"))
+		f.Site = SiteID(rapid.IntRange(0, w.core.View().Sites().Len()-1).Draw(w.T, "site"))
 		f.Bytes, f.Span = rapid.Int64Range(1, 3).Draw(w.T, "bytes"), Time(rapid.IntRange(0, 3).Draw(w.T, "span"))
 	case MachineJoined, MachineLost, MachineResized:
 		if kind == MachineResized {
@@ -279,8 +279,8 @@ func (w *chaos) Decide(v *View, act *Actions) {
 		case 3, 4:
 			w.cloneSome(v, act)
 		case 5, 6:
-			w.launch(act, TaskID(rapid.IntRange(0, v.Tasks()).Draw(w.T, "task")),
-				MachineID(rapid.IntRange(0, v.Machines()).Draw(w.T, "machine")),
+			w.launch(act, TaskID(rapid.IntRange(0, v.Rows().Tasks()).Draw(w.T, "task")),
+				MachineID(rapid.IntRange(0, v.Rows().Machines()).Draw(w.T, "machine")),
 				rapid.SampledFrom([]float64{0, 0, 0, 0.5, 0.75, 1, -1, math.NaN()}).Draw(w.T, "from"))
 		case 7, 8:
 			w.kill(act)
@@ -289,7 +289,7 @@ func (w *chaos) Decide(v *View, act *Actions) {
 			act.WakeAt(at)
 			w.twin.wakeAt(at)
 		case 10:
-			w.cancel(act, JobID(rapid.IntRange(0, v.Jobs()).Draw(w.T, "job")))
+			w.cancel(act, JobID(rapid.IntRange(0, v.Rows().Jobs()).Draw(w.T, "job")))
 		case 11:
 			w.pace(act, rapid.SampledFrom([]float64{0.5, 1, 1, 2, 0, -1, math.Inf(1), math.NaN()}).Draw(w.T, "speed"))
 		}

@@ -2,9 +2,20 @@ package sched
 
 import "math"
 
-// View is what the core knows, for policies and drivers to read. Rows are returned by value. Every question is answered
-// in a time that does not depend on the size of the cluster. A policy under [PerClass] sees the slots of its class and
-// the tasks that need them; otherwise the view is of all classes.
+// View is what the core knows, for policies and drivers to read. This file has the questions that most policies ask:
+//
+//   - the instant: Now;
+//   - rows, by value: Job, Stage, Task, Machine, Attempt;
+//   - what there is, one after the other: ActiveJob, WaitingStage, PendingTask, RunningTask, FirstAttempt and
+//     NextAttempt, FreeMachine;
+//   - how much may be launched: Slots, FreeSlots, Pending, AttemptRoom, CloneRoom.
+//
+// The others are grouped: [View.Rows] about single rows, [View.Cluster] about the cluster as a whole, [View.Sites]
+// about where machines and data are. Every question is answered in a time that does not depend on the size of the
+// cluster.
+//
+// A policy under [PerClass] sees the slots of its class and the tasks that need them; otherwise the view is of all
+// classes.
 type View struct {
 	now      Time
 	pace     float64 // see Pace
@@ -52,16 +63,6 @@ type View struct {
 // Now returns the instant of the fact being observed, or of the call of Advance.
 func (v *View) Now() Time { return v.now }
 
-// Pace returns the factor of their ordinary speed at which all machines run: 1 until the policy orders otherwise.
-func (v *View) Pace() float64 { return v.pace }
-
-// Jobs, Stages, Tasks and Machines return how many there are; ids run from 0. AttemptRows bounds AttemptID.Row.
-func (v *View) Jobs() int        { return len(v.jobs) }
-func (v *View) Stages() int      { return len(v.stages) }
-func (v *View) Tasks() int       { return len(v.tasks) }
-func (v *View) Machines() int    { return len(v.machines) }
-func (v *View) AttemptRows() int { return len(v.attempts) }
-
 // Job returns the row of a job.
 func (v *View) Job(j JobID) Job {
 	if v.part {
@@ -77,10 +78,6 @@ func (v *View) Stage(s StageID) Stage {
 	}
 	return v.stages[s]
 }
-
-// Visible tells whether the tasks of a stage are the reader's to serve: all are, except under PerClass those of other
-// classes.
-func (v *View) Visible(s StageID) bool { return v.sees(v.stages[s].Class) }
 
 // Task returns the row of a task.
 func (v *View) Task(t TaskID) Task { return v.tasks[t] }
@@ -101,41 +98,6 @@ func (v *View) Attempt(id AttemptID) Attempt {
 		x.Started, x.ProgressAt, x.Waiting = v.now, v.now, true
 	}
 	return x
-}
-
-// Started returns when an attempt began that Attempt knows: now while it is waiting.
-func (v *View) Started(a AttemptID) Time { return v.since(&v.attempts[a.row()]) }
-
-// TaskOf returns the task of an attempt that Attempt knows, Waiting whether it was launched and has not begun.
-func (v *View) TaskOf(a AttemptID) TaskID { return v.attempts[a.row()].task }
-func (v *View) Waiting(a AttemptID) bool  { return v.attempts[a.row()].waiting }
-
-// Warm reads the rows of attempts that are to end soon, so that they are in the processor's caches by then. In a large
-// cluster an event waits for memory twice: for the row of its attempt, and then for those of the task and the machine.
-// A group of attempts waits as often as one (group prefetching: Chen, Ailamaki, Gibbons and Mowry, "Improving Hash Join
-// Performance through Prefetching", ICDE 2004). The number returned means nothing; a compiler may leave out what nobody
-// asks for.
-func (v *View) Warm(group []AttemptID) (sum uint32) {
-	for _, id := range group {
-		sum += v.attempts[id.row()].gen
-	}
-	for _, id := range group {
-		a := &v.attempts[id.row()]
-		sum += v.tasks[a.task].Launched + v.machines[a.machine].Used + v.stages[a.stage].Live
-	}
-	return sum
-}
-
-// JobOf returns the job of a task.
-func (v *View) JobOf(t TaskID) JobID { return v.stages[v.tasks[t].Stage].Job }
-
-// AttemptIn returns the attempt in a row: the one that runs there, or that ended in this call of Advance.
-func (v *View) AttemptIn(row int) AttemptID { return attemptID(int32(row), v.attempts[row].gen) }
-
-// Alive tells whether the attempt is running.
-func (v *View) Alive(a AttemptID) bool {
-	row := a.Row()
-	return row < len(v.attempts) && v.attempts[row].gen == a.gen() && v.attempts[row].running
 }
 
 // issued tells whether the attempt can have been launched: its row exists and its generation is not one of the future.
@@ -199,22 +161,10 @@ func (v *View) FreeMachine(from MachineID) (MachineID, bool) {
 
 // Slots returns the slots of all machines that are up, FreeSlots those that nothing runs in.
 func (v *View) Slots() int     { return v.sum(&v.slots) }
-func (v *View) FreeSlots() int { return v.Slots() - v.Live() }
+func (v *View) FreeSlots() int { return v.Slots() - v.Cluster().Live() }
 
-// Live returns the number of attempts running, RunningTasks that of tasks that have one, Pending that of tasks that
-// wait for one.
-func (v *View) Live() int         { return v.sum(&v.used) }
-func (v *View) RunningTasks() int { return v.sum(&v.runningTasks) }
-func (v *View) Pending() int      { return v.sum(&v.pendingTasks) }
-
-// Unfinished returns the number of tasks of active jobs that are neither done nor skipped.
-func (v *View) Unfinished() int { return v.unfinished }
-
-// Clones returns the number of attempts running beyond the first of each task.
-func (v *View) Clones() int { return v.Live() - v.RunningTasks() }
-
-// Limits returns the limits that the core enforces.
-func (v *View) Limits() Limits { return v.limits }
+// Pending returns the number of tasks that wait for an attempt.
+func (v *View) Pending() int { return v.sum(&v.pendingTasks) }
 
 // CloneRoom returns how many more clones the clone budget allows now, bounded by the free slots.
 func (v *View) CloneRoom() int {
@@ -248,9 +198,4 @@ func (v *View) AttemptRoom(t TaskID) int {
 		most = min(most, 1)
 	}
 	return max(0, most-int(task.Live))
-}
-
-// CanClone tells whether a further attempt of a running task would be accepted on a machine with a free slot.
-func (v *View) CanClone(t TaskID) bool {
-	return v.tasks[t].State == TaskRunning && v.AttemptRoom(t) > 0 && v.CloneRoom() > 0
 }

@@ -11,9 +11,6 @@ package sched
 // before the first fact. Without it an attempt begins at its launch, and AttemptBegan says nothing.
 func (c *Core) WaitToBegin() { c.view.waits = true }
 
-// WaitToBegin tells whether launched attempts wait until they begin.
-func (v *View) WaitToBegin() bool { return v.waits }
-
 // since returns when an attempt began, now if it waits.
 func (v *View) since(a *attempt) Time {
 	if a.waiting {

@@ -15,7 +15,7 @@ func TestAnAttemptWaitsUntilItBegins(t *testing.T) {
 	w := waits(t, 1)
 	a := w.launchFrom(0, 0, 0.5)
 	w.at(40)
-	if x := w.View().Attempt(a); !x.Waiting || x.Started != 40 || x.ProgressAt != 40 || w.View().Started(a) != 40 || !w.View().Waiting(a) {
+	if x := w.View().Attempt(a); !x.Waiting || x.Started != 40 || x.ProgressAt != 40 || w.View().Rows().Started(a) != 40 || !w.View().Rows().Waiting(a) {
 		t.Errorf("while it waits: %+v", x)
 	}
 	w.seen = nil
@@ -23,7 +23,7 @@ func TestAnAttemptWaitsUntilItBegins(t *testing.T) {
 	w.at(55, Event{Kind: AttemptBegan, Attempt: a})
 	w.told("attempt-began 0#0")
 	w.at(60)
-	if x := w.View().Attempt(a); x.Waiting || x.Started != 50 || x.ProgressAt != 50 || x.Progress != 0.5 || w.View().Waiting(a) {
+	if x := w.View().Attempt(a); x.Waiting || x.Started != 50 || x.ProgressAt != 50 || x.Progress != 0.5 || w.View().Rows().Waiting(a) {
 		t.Errorf("since it began: %+v", x)
 	}
 	w.at(80, Event{Kind: AttemptDone, Attempt: a})
@@ -90,11 +90,11 @@ func TestHandOverKeepsTheWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.at(2, Event{Kind: MachineJoined})
-	if a := w.launch(0, 0); !w.View().Waiting(a) {
+	if a := w.launch(0, 0); !w.View().Rows().Waiting(a) {
 		t.Error("an attempt does not wait")
 	}
 	w.Reset(w, NoLimits())
-	if w.View().WaitToBegin() {
+	if w.View().Cluster().WaitToBegin() {
 		t.Error("it does after Reset, too")
 	}
 }

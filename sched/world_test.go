@@ -186,7 +186,7 @@ func (w *world) told(story string) {
 // states returns a letter per task: Blocked, Pending, Running, Done, Skipped.
 func (w *world) states() string {
 	var b strings.Builder
-	for t := range w.View().Tasks() {
+	for t := range w.View().Rows().Tasks() {
 		b.WriteByte("BPRDS"[w.View().Task(TaskID(t)).State])
 	}
 	return b.String()

@@ -25,7 +25,7 @@ func (p *fetchSpy) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *fetchSpy) Decide(v *sched.View, act *sched.Actions) {
 	p.greedy.Decide(v, act)
-	for t := sched.TaskID(0); p.clones && int(t) < v.Tasks(); t++ {
+	for t := sched.TaskID(0); p.clones && int(t) < v.Rows().Tasks(); t++ {
 		for m, ok := v.FreeMachine(0); ok && v.Task(t).State == sched.TaskRunning; m, ok = v.FreeMachine(m + 1) {
 			if _, err := act.Launch(t, m, 0, sched.Cloning); err != nil {
 				panic(err)

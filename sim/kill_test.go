@@ -15,7 +15,7 @@ type choosy struct{ patient bool }
 func (choosy) Observe(*sched.View, *sched.Event) {}
 
 func (p choosy) Decide(v *sched.View, act *sched.Actions) {
-	if a, ok := v.FirstAttempt(0); ok && v.MayKill(a) {
+	if a, ok := v.FirstAttempt(0); ok && v.Rows().MayKill(a) {
 		if err := act.Kill(a, sched.Replaced); err != nil {
 			panic(err)
 		}

@@ -95,7 +95,7 @@ func (s *Simulator) pace(speed float64) {
 	s.told = s.told[:0] // forecasts of this step, which do not hold any more
 	for row := range s.efforts {
 		e := &s.efforts[row]
-		if !s.core.View().Alive(e.id) {
+		if !s.core.View().Rows().Alive(e.id) {
 			continue
 		}
 		e.settle(s.now, was)

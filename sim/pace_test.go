@@ -93,7 +93,7 @@ func TestPaceEnds(t *testing.T) {
 		exact := rapid.Bool().Draw(t, "exact")
 		p := &restless{changes: slices.Clone(changes)}
 		p.look = func(v *sched.View) {
-			for task := range sched.TaskID(v.Tasks()) {
+			for task := range sched.TaskID(v.Rows().Tasks()) {
 				id, ok := v.FirstAttempt(task)
 				if !ok {
 					continue

@@ -98,7 +98,7 @@ type Simulator struct {
 	back    []sched.MachineID
 	gone    []sched.MachineID
 	reports []sched.Event
-	warmed  uint32  // of no meaning, see View.Warm
+	warmed  uint32  // of no meaning, see Core.Warm
 	attempt Attempt // handed to the service
 	spec    sched.JobSpec
 	path    trace.PathFinder
@@ -312,7 +312,7 @@ func (s *Simulator) collect() error {
 	s.back = s.back[:0]
 	for s.ends.next() == s.now {
 		id := sched.AttemptID(s.ends.pop())
-		s.warmed += s.core.View().Warm(s.ends.ahead)
+		s.warmed += s.core.Warm(s.ends.ahead)
 		if s.keeps() && s.goesOn(&s.rows[id.Row()]) {
 			continue
 		}
@@ -355,7 +355,7 @@ func (s *Simulator) submit() error {
 	if s.geo != nil {
 		s.geo.place(s.w, j, &s.spec, s.o.Seed)
 	}
-	first := sched.TaskID(s.core.View().Tasks())
+	first := sched.TaskID(s.core.View().Rows().Tasks())
 	id, err := s.core.Submit(&s.spec)
 	if err != nil {
 		return fmt.Errorf("job %d: %w", s.w.Jobs[j].Number, err)
@@ -511,5 +511,5 @@ var ErrStuck = errors.New("the run is stuck")
 func (s *Simulator) stuck(why string) error {
 	v := s.core.View()
 	return fmt.Errorf("%w at %v: %s; %d jobs are unfinished, %d tasks wait and %d attempts run on %d slots",
-		ErrStuck, s.now, why, len(s.w.Jobs)-s.closed, v.Pending(), v.Live(), v.Slots())
+		ErrStuck, s.now, why, len(s.w.Jobs)-s.closed, v.Pending(), v.Cluster().Live(), v.Slots())
 }

@@ -102,7 +102,7 @@ func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) 
 func (g *geo) begins(v *sched.View, r *running) sched.Time {
 	site := v.Machine(r.machine).Site
 	if g.wan != nil {
-		g.sources = v.AppendSources(g.sources[:0], r.of)
+		g.sources = v.Sites().AppendSources(g.sources[:0], r.of)
 		if g.wan.begin(r, g.sources, site) {
 			return sched.Never
 		}
@@ -141,7 +141,7 @@ func (g *geo) factor(site sched.SiteID, a *Attempt) float64 {
 // fetch returns how long it takes to fetch what a task reads, from all its sources at once, if nobody else uses the
 // links.
 func (g *geo) fetch(v *sched.View, t sched.TaskID, to sched.SiteID) (longest sched.Time) {
-	g.sources = v.AppendSources(g.sources[:0], t)
+	g.sources = v.Sites().AppendSources(g.sources[:0], t)
 	for _, s := range g.sources {
 		longest = max(longest, g.Network.Fetch(s.Site, to, s.Bytes))
 	}
@@ -156,7 +156,7 @@ func (g *geo) tellFetched(v *sched.View, id sched.AttemptID, now, delay sched.Ti
 	}
 	a := v.Attempt(id)
 	to := v.Machine(a.Machine).Site
-	g.sources = v.AppendSources(g.sources[:0], a.Task)
+	g.sources = v.Sites().AppendSources(g.sources[:0], a.Task)
 	for _, s := range g.sources {
 		if s.Site == to {
 			continue

@@ -22,7 +22,7 @@ func (p *begins) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *begins) Decide(v *sched.View, act *sched.Actions) {
 	p.greedy.Decide(v, act)
-	for t := range sched.TaskID(v.Tasks()) {
+	for t := range sched.TaskID(v.Rows().Tasks()) {
 		if _, known := p.launched[t]; !known && v.Task(t).Launched > 0 {
 			p.launched[t] = v.Now()
 		}

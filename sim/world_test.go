@@ -37,13 +37,13 @@ func (g greedy) Decide(v *sched.View, act *sched.Actions) {
 }
 
 func (greedy) clone(v *sched.View, act *sched.Actions) {
-	for s := range sched.StageID(v.Stages()) {
+	for s := range sched.StageID(v.Rows().Stages()) {
 		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
 			m, free := v.FreeMachine(0)
 			if !free || v.CloneRoom() == 0 {
 				return
 			}
-			if v.CanClone(t) && v.Task(t).Live == 1 {
+			if v.AttemptRoom(t) > 0 && v.Task(t).Live == 1 {
 				must(act.Launch(t, m, 0, sched.Cloning))
 			}
 		}

@@ -279,7 +279,7 @@ func (p *nervous) Decide(v *sched.View, act *sched.Actions) {
 			return // its last attempt decides
 		}
 	}
-	for s := range v.Stages() {
+	for s := range v.Rows().Stages() {
 		p.clone(v, act, sched.StageID(s))
 	}
 }
@@ -290,7 +290,7 @@ func (p *nervous) clone(v *sched.View, act *sched.Actions, s sched.StageID) {
 		due := v.Attempt(newest).Started + p.patience
 		if due > v.Now() {
 			act.WakeAt(due)
-		} else if m, free := v.FreeMachine(0); free && v.CanClone(t) {
+		} else if m, free := v.FreeMachine(0); free && v.AttemptRoom(t) > 0 && v.CloneRoom() > 0 {
 			_, _ = act.Launch(t, m, 0, sched.Straggling)
 		}
 	}

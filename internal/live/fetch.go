@@ -44,18 +44,18 @@ func newFetches() fetches {
 // launch starts an attempt, or has it wait for what it reads.
 func (r *Run) launch(a Attempt, t sched.TaskID, at sched.Time) {
 	v, f := r.core.View(), &r.fetches
-	if v.Network() == nil {
+	if v.Sites().Network() == nil {
 		r.exec.Start(a)
 		return
 	}
 	to := v.Machine(a.Machine).Site
-	f.sources = v.AppendSources(f.sources[:0], t)
+	f.sources = v.Sites().AppendSources(f.sources[:0], t)
 	x := &arrival{Attempt: a}
 	for _, s := range f.sources {
 		if s.Site == to {
 			continue
 		}
-		p := parcel{due: at + min(v.Network().Fetch(s.Site, to, s.Bytes), sched.Never-at), sent: at, attempt: a.ID, source: s}
+		p := parcel{due: at + min(v.Sites().Network().Fetch(s.Site, to, s.Bytes), sched.Never-at), sent: at, attempt: a.ID, source: s}
 		i, _ := slices.BinarySearchFunc(f.parcels, p, func(q, p parcel) int {
 			return cmp.Or(cmp.Compare(q.due, p.due), cmp.Compare(q.attempt, p.attempt), cmp.Compare(q.source.Site, p.source.Site))
 		})

@@ -119,7 +119,7 @@ func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End,
 	}
 	delete(h.byID, id)
 	r := &h.records[i]
-	r.Start, r.Stop, r.End = v.Started(id), at, how
+	r.Start, r.Stop, r.End = v.Rows().Started(id), at, how
 	if how == Crashed {
 		h.crashed++
 	}

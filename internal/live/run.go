@@ -262,7 +262,7 @@ func (r *Run) now() sched.Time { return max(r.core.View().Now(), sched.Time(time
 // collect makes a report a fact.
 func (r *Run) collect(rep Report) {
 	v := r.core.View()
-	if !v.Alive(rep.Attempt) {
+	if !v.Rows().Alive(rep.Attempt) {
 		return
 	}
 	at, m := sched.Time(rep.At.Sub(r.start)), v.Attempt(rep.Attempt).Machine

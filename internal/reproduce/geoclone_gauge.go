@@ -71,8 +71,8 @@ func (g *gauge) Observe(v *sched.View, ev *sched.Event) {
 
 // fetched adds what an attempt that ends has fetched: all it reads, or as much as came until it was killed.
 func (g *gauge) fetched(v *sched.View, ev *sched.Event) {
-	net, a, to := v.Network(), v.Attempt(ev.Attempt), v.Machine(ev.Machine).Site
-	g.sources = v.AppendSources(g.sources[:0], ev.Task)
+	net, a, to := v.Sites().Network(), v.Attempt(ev.Attempt), v.Machine(ev.Machine).Site
+	g.sources = v.Sites().AppendSources(g.sources[:0], ev.Task)
 	for _, x := range g.sources {
 		bandwidth, latency := net.Link(x.Site, to)
 		if x.Site == to {
@@ -91,7 +91,7 @@ func (g *gauge) Decide(v *sched.View, act *sched.Actions) {
 		g.area += span * g.share
 	}
 	g.Policy.Decide(v, act)
-	g.last, g.share = v.Now(), float64(v.Live())/float64(v.Slots())
+	g.last, g.share = v.Now(), float64(v.Cluster().Live())/float64(v.Slots())
 }
 
 // used returns the mean share of busy slots, and the share that was not exceeded in 90 % of the time, rounded up to

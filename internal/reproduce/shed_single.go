@@ -35,8 +35,8 @@ type usage struct {
 // Decide takes a reading after the policy's decision.
 func (u *usage) Decide(v *sched.View, act *sched.Actions) {
 	u.Policy.Decide(v, act)
-	if n := len(u.live); n == 0 || u.live[n-1] != v.Live() {
-		u.at, u.live = append(u.at, v.Now()), append(u.live, v.Live())
+	if n := len(u.live); n == 0 || u.live[n-1] != v.Cluster().Live() {
+		u.at, u.live = append(u.at, v.Now()), append(u.live, v.Cluster().Live())
 	}
 }
 

@@ -426,6 +426,6 @@ func (r *run) surplus(seats int) (losers, others []*attempt) {
 		}
 	}
 	slices.SortFunc(idle, func(a, b *attempt) int { return a.compare(b.ref) })
-	room := max(0, seats-r.core.View().Live())
+	room := max(0, seats-r.core.View().Cluster().Live())
 	return losers, idle[min(room, len(idle)):]
 }

@@ -91,8 +91,8 @@ func (w *world) step() {
 	}
 	for id, a := range w.run.byID { // also if its seat was lost and the policy has launched it anew
 		s, seen := w.shown[a.ref]
-		if seen && w.run.core.View().Waiting(id) == !s.begun.IsZero() && s.progress == 0 && a.told == 0 { // progress told is a beginning, of a pod that went since too
-			w.t.Fatalf("attempt %d of index %d began at %v, to the core it waits: %v", a.number, a.index, s.begun, w.run.core.View().Waiting(id))
+		if seen && w.run.core.View().Rows().Waiting(id) == !s.begun.IsZero() && s.progress == 0 && a.told == 0 { // progress told is a beginning, of a pod that went since too
+			w.t.Fatalf("attempt %d of index %d began at %v, to the core it waits: %v", a.number, a.index, s.begun, w.run.core.View().Rows().Waiting(id))
 		}
 	}
 	for _, a := range w.run.missing() {

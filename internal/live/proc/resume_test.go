@@ -26,7 +26,7 @@ type relay struct {
 }
 
 func (p *relay) Observe(v *sched.View, ev *sched.Event) {
-	if ev.Kind == sched.AttemptProgress && v.Alive(ev.Attempt) {
+	if ev.Kind == sched.AttemptProgress && v.Rows().Alive(ev.Attempt) {
 		if a := v.Attempt(ev.Attempt); a.Number < 2 && ev.Progress > a.From && v.Task(ev.Task).Live == 1 {
 			p.far = append(p.far, ev.Attempt)
 		}
@@ -35,7 +35,7 @@ func (p *relay) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *relay) Decide(v *sched.View, act *sched.Actions) {
 	for _, id := range p.far {
-		if !v.Alive(id) {
+		if !v.Rows().Alive(id) {
 			continue
 		}
 		if a := v.Attempt(id); p.keep {
