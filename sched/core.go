@@ -11,20 +11,29 @@ type Core struct {
 	view   View
 	policy Policy
 	act    Actions
+	buffers
+	wake      Time  // the pending Wake, Never if none
+	told      Time  // the Wake that the driver knows
+	seen      Event // what the policy is being shown; a variable of observe would be allocated each time
+	unaudited int   // rows that audit has saved up since its last Check
+	paces     bool  // the policy may order Pace
+}
+
+// buffers are the lists of a core whose memory Reset keeps.
+type buffers struct {
 	out    []Decision
 	ended  []int32 // attempts that ended in this call of Advance; their rows stay readable until the next
 	given  []JobID // jobs that the policy has given up in this call of Decide
 	spare  []int32 // rows free for new attempts, last in first out
-	wake   Time    // the pending Wake, Never if none
-	told   Time    // the Wake that the driver knows
 	sorter sorter
-	seen   Event // what the policy is being shown; a variable of observe would be allocated each time
+	here   []uint32 // of Check
+	live   []uint16 // likewise
+}
 
-	here      []uint32 // buffers of Check
-	live      []uint16
-	unaudited int // rows that audit has saved up since its last Check
-
-	paces bool // the policy may order Pace
+func (b *buffers) empty() {
+	b.out, b.ended, b.given, b.spare = b.out[:0], b.ended[:0], b.given[:0], b.spare[:0]
+	b.sorter.keys, b.sorter.facts = b.sorter.keys[:0], b.sorter.facts[:0]
+	b.here, b.live = b.here[:0], b.live[:0]
 }
 
 // New returns a core without jobs and machines.
@@ -35,21 +44,13 @@ func New(p Policy, l Limits) *Core {
 }
 
 // Reset makes the core what New returns, in the memory that it has. What View and Advance returned before is no longer
-// valid.
+// valid. Fields are as in a new core unless they are of buffers or tables, which are emptied.
 func (c *Core) Reset(p Policy, l Limits) {
-	v := &c.view
+	c.buffers.empty()
+	c.view.tables.empty()
 	*c = Core{
-		policy: p, paces: Paces(p), wake: Never, told: Never, out: c.out[:0], ended: c.ended[:0], given: c.given[:0], spare: c.spare[:0], here: c.here, live: c.live, sorter: c.sorter,
-		view: View{
-			limits: l, pace: 1, jobs: v.jobs[:0], stages: v.stages[:0], tasks: v.tasks[:0], attempts: v.attempts[:0], progress: v.progress[:0],
-			here: v.here[:0], machines: v.machines[:0], sites: v.sites[:0], runs: v.runs[:0],
-			reads: v.reads[:0], lists: v.lists[:0], sources: v.sources[:0], bytes: v.bytes[:0],
-			edges: v.edges[:0], heads: v.heads[:0], tails: v.tails[:0], active: v.active.emptied(), waiting: v.waiting,
-			pending: v.pending.emptied(), running: v.running.emptied(), free: v.free,
-		},
-	}
-	for k := range Classes {
-		v.waiting[k], v.free[k] = v.waiting[k].emptied(), v.free[k].emptied()
+		policy: p, paces: Paces(p), wake: Never, told: Never, buffers: c.buffers,
+		view: View{tables: c.view.tables, limits: l, pace: 1},
 	}
 	c.act.core = c
 }

@@ -44,8 +44,8 @@ func (s *idSet) grow(n int) {
 	}
 }
 
-// emptied returns a set without ids that uses the memory of s, which is not to be used any more.
-func (s *idSet) emptied() idSet { return idSet{levels: s.levels[:0]} }
+// empty takes all ids out of the set, which keeps its memory.
+func (s *idSet) empty() { s.levels, s.n = s.levels[:0], 0 }
 
 func (s *idSet) has(i int) bool { return s.levels[0][i>>6]&(1<<(i&63)) != 0 }
 

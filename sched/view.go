@@ -17,33 +17,11 @@ import "math"
 // A policy under [PerClass] sees the slots of its class and the tasks that need them; otherwise the view is of all
 // classes.
 type View struct {
-	now      Time
-	pace     float64 // see Pace
-	limits   Limits
-	jobs     []Job
-	stages   []Stage
-	tasks    []Task
-	attempts []attempt
-	progress []headway    // by row of attempts
-	here     []neighbours // likewise
-	machines []Machine
-	edges    []edge
-	heads    []uint32
-	tails    []TaskID
-	bytes    []int64 // that tasks read of each other, see edge.bytes
-
+	now    Time
+	pace   float64 // see Pace
+	limits Limits
+	tables
 	network *Network
-	sites   []site
-	runs    []run
-	reads   []reads // by StageID, of stages whose tasks read; may end before the last stage
-	lists   []sources
-	sources []Source
-
-	active  idSet          // jobs that have arrived and are not over
-	pending idSet          // tasks that wait for an attempt
-	running idSet          // tasks with an attempt running
-	waiting [Classes]idSet // stages with pending tasks
-	free    [Classes]idSet // machines with a free slot
 
 	unfinished   int          // tasks of active jobs that are neither done nor skipped
 	slots, used  [Classes]int // of machines that are up
@@ -58,6 +36,47 @@ type View struct {
 	cloneFailures bool // count, see Core.CountClones
 	killsAtOnce   bool // see Core.KillAtOnce
 	waits         bool // see Core.WaitToBegin
+}
+
+// tables are the rows and indexes of a view, whose memory Core.Reset keeps.
+type tables struct {
+	jobs     []Job
+	stages   []Stage
+	tasks    []Task
+	attempts []attempt
+	progress []headway    // by row of attempts
+	here     []neighbours // likewise
+	machines []Machine
+	edges    []edge
+	heads    []uint32
+	tails    []TaskID
+	bytes    []int64 // that tasks read of each other, see edge.bytes
+
+	sites   []site
+	runs    []run
+	reads   []reads // by StageID, of stages whose tasks read; may end before the last stage
+	lists   []sources
+	sources []Source
+
+	active  idSet          // jobs that have arrived and are not over
+	pending idSet          // tasks that wait for an attempt
+	running idSet          // tasks with an attempt running
+	waiting [Classes]idSet // stages with pending tasks
+	free    [Classes]idSet // machines with a free slot
+}
+
+func (t *tables) empty() {
+	t.jobs, t.stages, t.tasks, t.machines = t.jobs[:0], t.stages[:0], t.tasks[:0], t.machines[:0]
+	t.attempts, t.progress, t.here = t.attempts[:0], t.progress[:0], t.here[:0]
+	t.edges, t.heads, t.tails, t.bytes = t.edges[:0], t.heads[:0], t.tails[:0], t.bytes[:0]
+	t.sites, t.runs, t.reads, t.lists, t.sources = t.sites[:0], t.runs[:0], t.reads[:0], t.lists[:0], t.sources[:0]
+	t.active.empty()
+	t.pending.empty()
+	t.running.empty()
+	for k := range Classes {
+		t.waiting[k].empty()
+		t.free[k].empty()
+	}
 }
 
 // Now returns the instant of the fact being observed, or of the call of Advance.
