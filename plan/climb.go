@@ -20,7 +20,7 @@ func (j *Joint) climb(u Utility, left int) (gap float64) {
 	}
 	// The linear relaxation would take a part of the step that does not fit.
 	if gap = float64(left)*price - j.fill(u, left); gap > 0 {
-		gap = j.core.settle(j.claims, u, left, price, gap, j.Steps)
+		gap = j.rest.settle(j.claims, u, left, price, gap, j.Steps)
 	}
 	return max(0, gap)
 }

@@ -67,7 +67,7 @@ type Joint struct {
 	claims []claim
 	clones []int
 	queue  claimHeap
-	core   core
+	rest   knapsack
 }
 
 // claim is a job that has its originals.

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// coreSteps bounds the work of a core: one or two milliseconds.
-const coreSteps = 1 << 20
+// knapsackSteps bounds the work of a knapsack: one or two milliseconds.
+const knapsackSteps = 1 << 20
 
-// core settles the knapsack that the linear relaxation leaves: a multiple-choice knapsack of the jobs and choices that
+// knapsack settles what the linear relaxation leaves open: a multiple-choice knapsack of the jobs and choices that
 // may differ from the relaxation in a better allocation (after Pisinger, "A minimal algorithm for the multiple-choice
 // knapsack problem", 1995).
-type core struct {
+type knapsack struct {
 	options []option
 	claims  []open
 	best    []float64 // by slots: the largest gain over the hull
@@ -21,7 +21,7 @@ type core struct {
 // option is a number of clones of a claim.
 type option struct {
 	clones int
-	slots  int     // beside those of the claim's option of fewest clones, in units of the core
+	slots  int     // beside those of the claim's option of fewest clones, in units of the knapsack
 	gain   float64 // over the hull
 }
 
@@ -38,10 +38,10 @@ type open struct {
 
 // settle improves on what the claims have, which is short of the bound by gap, and returns by how much it is then. The
 // relaxation has ended at the claims' hull with slots left, which it would sell at a price.
-func (k *core) settle(claims []claim, u Utility, left int, price, gap float64, steps int) float64 {
+func (k *knapsack) settle(claims []claim, u Utility, left int, price, gap float64, steps int) float64 {
 	bound := float64(left) * price
 	k.list(claims, u, price, gap)
-	n, unit, capacity := k.cut(claims, left, cmp.Or(steps, coreSteps))
+	n, unit, capacity := k.cut(claims, left, cmp.Or(steps, knapsackSteps))
 	whole := n == len(k.claims)
 	k.claims = k.claims[:n]
 	if gained := k.solve(unit, capacity); gained > bound-gap {
@@ -55,7 +55,7 @@ func (k *core) settle(claims []claim, u Utility, left int, price, gap float64, s
 }
 
 // list finds the options: an allocation with any other falls short of the bound by more than gap.
-func (k *core) list(claims []claim, u Utility, price, gap float64) {
+func (k *knapsack) list(claims []claim, u Utility, price, gap float64) {
 	k.options, k.claims = k.options[:0], k.claims[:0]
 	for i := range claims {
 		c := &claims[i]
@@ -99,7 +99,7 @@ func (k *core) list(claims []claim, u Utility, price, gap float64) {
 
 // cut says how many claims can be settled with the steps there are; and the unit and the
 // number of the slots to share.
-func (k *core) cut(claims []claim, left, steps int) (n, unit, capacity int) {
+func (k *knapsack) cut(claims []claim, left, steps int) (n, unit, capacity int) {
 	k.order()
 	unit, capacity = 1, 0
 	options, spare, span, common := 0, left, 0, 0
@@ -125,7 +125,7 @@ func (k *core) cut(claims []claim, left, steps int) (n, unit, capacity int) {
 
 // order puts the most doubtful claims first, by turns one that may take slots and one that may give some: only together
 // can they fill what is left.
-func (k *core) order() {
+func (k *knapsack) order() {
 	slices.SortFunc(k.claims, func(a, b open) int {
 		return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.claim, b.claim))
 	})
@@ -153,7 +153,7 @@ func divisor(a, b int) int {
 
 // solve is the dynamic programme over slots, and returns the largest gain over the hull. It is in place: slots are gone
 // through downwards, so that of each claim one option is taken.
-func (k *core) solve(unit, capacity int) float64 {
+func (k *knapsack) solve(unit, capacity int) float64 {
 	width := capacity/unit + 1
 	k.best = slices.Grow(k.best[:0], width)[:width]
 	clear(k.best)
@@ -174,7 +174,7 @@ func (k *core) solve(unit, capacity int) float64 {
 }
 
 // apply gives the claims what solve found, and the others what the hull says.
-func (k *core) apply(claims []claim, slots int) {
+func (k *knapsack) apply(claims []claim, slots int) {
 	for i := range claims {
 		claims[i].clones = claims[i].hull
 	}
