@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -170,7 +171,7 @@ func inspect(t *testing.T, spec string, l sched.Limits, seed uint64) []sched.Dec
 }
 
 // inspectNew is inspect for any policy.
-func inspectNew(t *testing.T, entry *Entry, p sched.Policy, l sched.Limits, seed uint64) []sched.Decision {
+func inspectNew(t *testing.T, entry *kit.Entry, p sched.Policy, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
 	w := messy(t, p, l, seed)
 	w.again = int(seed % 3)
@@ -178,7 +179,7 @@ func inspectNew(t *testing.T, entry *Entry, p sched.Policy, l sched.Limits, seed
 }
 
 // inspectIn runs a world to its end and checks every step.
-func inspectIn(t *testing.T, entry *Entry, w *world, l sched.Limits, seed uint64) []sched.Decision {
+func inspectIn(t *testing.T, entry *kit.Entry, w *world, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {

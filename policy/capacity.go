@@ -19,19 +19,20 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var capacityEntry = Entry{
+var capacityEntry = kit.Entry{
 	Name:    "capacity",
 	Summary: "queues with guaranteed fractions of the slots, jobs in order of arrival in each; no clones, no preemption",
-	Needs:   Needs{Jobs: true, Instead: "fifo, or spark for clones"},
+	Needs:   kit.Needs{Jobs: true, Instead: "fifo, or spark for clones"},
 	Source:  "Apache Hadoop, CapacityScheduler",
-	Params: []Param{
-		{Name: "queues", Kind: Int, Default: "2", Min: 1, Max: 64, Help: "number of queues; a job's priority is the number of its queue"},
-		{Name: "first", Kind: Float, Default: "0.5", Min: 0, Max: 1, Help: "guaranteed fraction of queue 0; the others share the rest"},
-		{Name: "cap", Kind: Float, Default: "1", Min: 0, Max: 1, Help: "fraction of the slots that a queue can have at most"},
-		{Name: "user_limit", Kind: Float, Default: "1", Min: 0, Max: 1e6, Help: "what a job can have at most, in guaranteed capacities of its queue; 0 for no limit"},
+	Params: []kit.Param{
+		{Name: "queues", Kind: kit.Int, Default: "2", Min: 1, Max: 64, Help: "number of queues; a job's priority is the number of its queue"},
+		{Name: "first", Kind: kit.Float, Default: "0.5", Min: 0, Max: 1, Help: "guaranteed fraction of queue 0; the others share the rest"},
+		{Name: "cap", Kind: kit.Float, Default: "1", Min: 0, Max: 1, Help: "fraction of the slots that a queue can have at most"},
+		{Name: "user_limit", Kind: kit.Float, Default: "1", Min: 0, Max: 1e6, Help: "what a job can have at most, in guaranteed capacities of its queue; 0 for no limit"},
 	},
 	New: newCapacity,
 }
@@ -43,11 +44,11 @@ type capacity struct {
 
 type capacityQueue struct {
 	guaranteed float64
-	used       int            // attempts running
-	jobs       heap[standing] // with tasks that wait, below their limits
+	used       int                    // attempts running
+	jobs       kit.Heap[kit.Standing] // with tasks that wait, below their limits
 }
 
-func newCapacity(a Args) sched.Policy {
+func newCapacity(a kit.Args) sched.Policy {
 	p := &capacity{cap: a.Float("cap"), userLimit: a.Float("user_limit"), queues: make([]capacityQueue, a.Int("queues"))}
 	rest := 1 - a.Float("first")
 	for q := range p.queues {
@@ -84,10 +85,10 @@ func (p *capacity) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	q := p.queue(&job)
 	if job.Pending == 0 || job.State != sched.JobActive || p.userLimit > 0 && int(job.Live) >= slotsOf(p.userLimit*q.guaranteed, v) {
-		q.jobs.drop(int(j))
+		q.jobs.Drop(int(j))
 		return
 	}
-	q.jobs.set(int(j), standing{arrived: job.Arrived})
+	q.jobs.Set(int(j), kit.Standing{Arrived: job.Arrived})
 }
 
 // slotsOf returns a fraction of all slots, rounded up but for what is rounding of the fraction, and at least 1.
@@ -103,9 +104,9 @@ func (p *capacity) Decide(v *sched.View, act *sched.Actions) {
 		if !ok || q == nil {
 			return
 		}
-		j := sched.JobID(q.jobs.top())
-		t, _ := firstPending(v, j)
-		begin(v, act, t, m)
+		j := sched.JobID(q.jobs.Top())
+		t, _ := kit.FirstPending(v, j)
+		kit.Start(v, act, t, m)
 		q.used++
 		p.touch(v, j)
 	}
@@ -115,7 +116,7 @@ func (p *capacity) Decide(v *sched.View, act *sched.Actions) {
 func (p *capacity) hungriest(most int) (best *capacityQueue) {
 	for i := range p.queues {
 		q := &p.queues[i]
-		if q.jobs.len() > 0 && q.used < most && (best == nil || q.hunger() < best.hunger()) {
+		if q.jobs.Len() > 0 && q.used < most && (best == nil || q.hunger() < best.hunger()) {
 			best = q
 		}
 	}

@@ -30,6 +30,8 @@ package policy
 import (
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy/internal/resume"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -39,54 +41,54 @@ var (
 	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "replace what is seen to miss its deadline by r+1 attempts that go on from it")
 )
 
-func chronosEntry(strategy plan.Strategy, summary string) Entry {
-	return Entry{
+func chronosEntry(strategy plan.Strategy, summary string) kit.Entry {
+	return kit.Entry{
 		Name:    "chronos-" + strategy.String(),
 		Summary: summary,
 		Source:  "Xu, Alamro, Lan, Subramaniam, ICDCS 2018",
 		Note:    "Jobs need deadlines, and clones need room: `--clone-budget none`. See [deadlines](deadlines.md).",
-		Params: []Param{
-			{Name: "detect", Kind: Float, Default: "0.3", Min: 0, Max: 0.999, Help: "tau_est, as a fraction of the time to the deadline"},
-			{Name: "kill", Kind: Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, likewise; not before tau_est"},
-			{Name: "clones", Kind: Int, Default: "-1", Min: -1, Max: 1000, Help: "r; -1 chooses it by net utility"},
-			{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "most attempts of a task, r+1, to choose from"},
-			{Name: "price", Kind: Float, Default: "0.0001", Min: 0, Max: 1e9, Help: "of a second of machine time, in the net utility"},
-			{Name: "floor", Kind: Float, Default: "0", Min: 0, Max: 1, Help: "PoCD that is worth nothing, in the net utility"},
-			{Name: "silence", Kind: Bool, Default: "true", Help: "help tasks that stand still whenever that is seen; the paper does not"},
-			lawParam,
-			launchParam,
-			orderParam,
+		Params: []kit.Param{
+			{Name: "detect", Kind: kit.Float, Default: "0.3", Min: 0, Max: 0.999, Help: "tau_est, as a fraction of the time to the deadline"},
+			{Name: "kill", Kind: kit.Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, likewise; not before tau_est"},
+			{Name: "clones", Kind: kit.Int, Default: "-1", Min: -1, Max: 1000, Help: "r; -1 chooses it by net utility"},
+			{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "most attempts of a task, r+1, to choose from"},
+			{Name: "price", Kind: kit.Float, Default: "0.0001", Min: 0, Max: 1e9, Help: "of a second of machine time, in the net utility"},
+			{Name: "floor", Kind: kit.Float, Default: "0", Min: 0, Max: 1, Help: "PoCD that is worth nothing, in the net utility"},
+			{Name: "silence", Kind: kit.Bool, Default: "true", Help: "help tasks that stand still whenever that is seen; the paper does not"},
+			kit.LawParam,
+			resume.LaunchParam,
+			kit.OrderParam,
 		},
 		Progress:       true,
 		WorkConserving: true,
-		New:            func(a Args) sched.Policy { return newChronos(strategy, a) },
+		New:            func(a kit.Args) sched.Policy { return newChronos(strategy, a) },
 	}
 }
 
 type chronos struct {
-	resuming
-	order        jobOrder
+	resume.Resuming
+	order        kit.Order
 	strategy     plan.Strategy
 	detect, kill float64
 	clones, most int // clones is -1 where it is chosen
 	price, floor float64
 	hears        bool // silence
 	law          laws.Law
-	stages       perStage[chronosStage]
-	due          heap[rising[sched.Time]] // stages by tau_est or tau_kill, whichever is next
+	stages       kit.PerStage[chronosStage]
+	due          kit.Heap[kit.Rising[sched.Time]] // stages by tau_est or tau_kill, whichever is next
 }
 
 type chronosStage struct {
 	clones    int // r
 	killAt    sched.Time
-	fits      lawOfStage
+	fits      kit.StageLaw
 	detecting bool // tau_est is to come
 	looking   bool // tau_est is over: attempts that stand still are judged
 }
 
-func newChronos(strategy plan.Strategy, a Args) sched.Policy {
+func newChronos(strategy plan.Strategy, a kit.Args) sched.Policy {
 	p := &chronos{
-		resuming: newResuming(a.Span("launch")), strategy: strategy, order: ordered(a), detect: a.Float("detect"), clones: a.Int("clones"), most: a.Int("max_attempts") - 1,
+		Resuming: resume.NewResuming(a.Span("launch")), strategy: strategy, order: kit.NewOrder(a), detect: a.Float("detect"), clones: a.Int("clones"), most: a.Int("max_attempts") - 1,
 		price: a.Float("price"), floor: a.Float("floor"), hears: a.Bool("silence"), law: a.Law("law"),
 	}
 	p.kill = max(a.Float("kill"), p.detect)
@@ -94,22 +96,22 @@ func newChronos(strategy plan.Strategy, a Args) sched.Policy {
 }
 
 func (p *chronos) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.quiet.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.Quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
 			p.ready(v, ev.Stage)
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.stages.end(v, ev)
-		p.due.end(v, ev)
+		p.stages.End(v, ev)
+		p.due.End(v, ev)
 	}
 }
 
 // ready chooses r for a stage that may start.
 func (p *chronos) ready(v *sched.View, s sched.StageID) {
-	st := p.stages.open(s)
+	st := p.stages.Open(s)
 	*st = chronosStage{}
 	stage := v.Stage(s)
 	deadline := v.Job(stage.Job).Deadline
@@ -119,7 +121,7 @@ func (p *chronos) ready(v *sched.View, s sched.StageID) {
 		return
 	}
 	if st.clones = p.clones; st.clones < 0 {
-		law := st.fits.of(p.law, &stage)
+		law := st.fits.Of(p.law, &stage)
 		if law == nil {
 			st.looking = true // for want of a law there is no tau_est to wait for
 			return
@@ -129,49 +131,49 @@ func (p *chronos) ready(v *sched.View, s sched.StageID) {
 		}
 		st.clones, _ = c.Best(p.strategy, p.most, p.floor, p.price)
 	}
-	st.killAt = later(v.Now(), p.kill*left)
+	st.killAt = kit.Later(v.Now(), p.kill*left)
 	st.looking = p.strategy == plan.ChronosClone
 	if st.detecting = p.strategy != plan.ChronosClone; st.detecting {
-		p.due.set(int(s), rising[sched.Time]{later(v.Now(), p.detect*left)})
+		p.due.Set(int(s), kit.Rising[sched.Time]{X: kit.Later(v.Now(), p.detect*left)})
 	} else {
-		p.due.set(int(s), rising[sched.Time]{st.killAt})
+		p.due.Set(int(s), kit.Rising[sched.Time]{X: st.killAt})
 	}
 }
 
 func (p *chronos) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
-	for p.due.len() > 0 && p.due.topKey().x <= v.Now() {
-		s := sched.StageID(p.due.top())
-		if st := p.stages.of(s); st.detecting {
+	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
+		s := sched.StageID(p.due.Top())
+		if st := p.stages.Of(s); st.detecting {
 			st.detecting, st.looking = false, true
-			p.due.set(int(s), rising[sched.Time]{st.killAt})
+			p.due.Set(int(s), kit.Rising[sched.Time]{X: st.killAt})
 			p.speculate(v, act, s, st.clones)
 		} else {
-			p.due.drop(int(s))
+			p.due.Drop(int(s))
 			p.settle(v, act, s)
 		}
 	}
-	p.quiet.look(v, func(s sched.StageID, t sched.TaskID) {
-		if st := p.stages.of(s); st.looking && p.hears {
+	p.Quiet.Look(v, func(s sched.StageID, t sched.TaskID) {
+		if st := p.stages.Of(s); st.looking && p.hears {
 			p.revive(v, act, s, t, max(1, st.clones))
 		}
 	})
 	p.start(v, act)
-	wakeFor(act, &p.due)
-	wakeFor(act, &p.quiet.due)
+	kit.WakeFor(act, &p.due)
+	kit.WakeFor(act, &p.Quiet.Due)
 }
 
 // start gives free slots to waiting tasks, and under clone their clones with them.
 func (p *chronos) start(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			return
 		}
 		fresh := v.Task(t).Launched == 0
-		p.order.launch(v, act, t, m)
+		p.order.Launch(v, act, t, m)
 		if p.strategy == plan.ChronosClone && fresh {
-			p.more(v, act, t, p.stages.of(v.Task(t).Stage).clones, 0, sched.Cloning)
+			p.more(v, act, t, p.stages.Of(v.Task(t).Stage).clones, 0, sched.Cloning)
 		}
 	}
 }
@@ -179,8 +181,8 @@ func (p *chronos) start(v *sched.View, act *sched.Actions) {
 // more launches further attempts of a running task as far as there is room that no waiting task needs.
 func (p *chronos) more(v *sched.View, act *sched.Actions, t sched.TaskID, n int, from float64, why sched.Reason) {
 	for ; n > 0 && v.CloneRoom() > v.Pending() && v.AttemptRoom(t) > 0; n-- {
-		m, _ := elsewhere(v, t)
-		must(act, t, m, from, why)
+		m, _ := kit.Elsewhere(v, t)
+		kit.Launch(act, t, m, from, why)
 	}
 }
 
@@ -193,8 +195,8 @@ func (p *chronos) speculate(v *sched.View, act *sched.Actions, s sched.StageID, 
 
 // help gives a task that is seen to end after its deadline the attempts that the strategy has for it.
 func (p *chronos) help(v *sched.View, act *sched.Actions, s sched.StageID, t sched.TaskID, clones int) {
-	a, row := p.foremost(v, t)
-	end, known := p.end(&row)
+	a, row := p.Foremost(v, t)
+	end, known := p.End(&row)
 	if !known || end <= v.Job(v.Stage(s).Job).Deadline {
 		return
 	}
@@ -205,11 +207,11 @@ func (p *chronos) help(v *sched.View, act *sched.Actions, s sched.StageID, t sch
 	if v.Task(t).Live > 1 || !v.Rows().MayKill(a) {
 		return
 	}
-	if p.quiet.silent(v, a) {
-		p.quiet.strike(t)
+	if p.Quiet.Silent(v, a) {
+		p.Quiet.Strike(t)
 	}
-	p.replace(v, act, a)
-	p.order.touch(v, v.Stage(s).Job)
+	p.Replace(v, act, a)
+	p.order.Touch(v, v.Stage(s).Job)
 	p.more(v, act, t, clones, v.Task(t).Saved, sched.Straggling)
 }
 
@@ -217,34 +219,22 @@ func (p *chronos) help(v *sched.View, act *sched.Actions, s sched.StageID, t sch
 // since they are in the way of new ones.
 func (p *chronos) revive(v *sched.View, act *sched.Actions, s sched.StageID, t sched.TaskID, clones int) {
 	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-		if !p.quiet.silent(v, a) {
+		if !p.Quiet.Silent(v, a) {
 			return
 		}
 	}
 	room := min(p.most+1-int(v.Task(t).Live), v.AttemptRoom(t))
 	if p.strategy == plan.ChronosResume || room <= 0 {
-		p.prune(v, act, t)
+		p.Prune(v, act, t)
 	}
 	p.help(v, act, s, t, min(clones, max(1, room)))
-}
-
-// replace kills the only attempt of a task and launches another that goes on from it, on another machine if one is
-// free.
-func (r *resuming) replace(v *sched.View, act *sched.Actions, a sched.AttemptID) {
-	row := v.Attempt(a)
-	m, free := elsewhere(v, row.Task)
-	mustKill(act, a, sched.Replaced)
-	if !free {
-		m = row.Machine
-	}
-	must(act, row.Task, m, v.Task(row.Task).Saved, sched.Straggling)
 }
 
 // settle does what is done at tau_kill.
 func (p *chronos) settle(v *sched.View, act *sched.Actions, s sched.StageID) {
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
 		if v.Task(t).Live > 1 {
-			killAllBut(v, act, t, p.first(v, t), sched.Replaced)
+			resume.KillAllBut(v, act, t, p.First(v, t), sched.Replaced)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	_ "github.com/cockroachdb/datadriven" // declares -rewrite for all golden files of the package
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/policy/kit"
 )
 
 const docsFile = "../docs/policies.md"
@@ -96,7 +98,7 @@ func broken(text string) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-func traits(e *Entry) string {
+func traits(e *kit.Entry) string {
 	s := ""
 	if e.Progress {
 		s += " Looks at reported progress."
@@ -107,13 +109,13 @@ func traits(e *Entry) string {
 	return s
 }
 
-func values(p *Param) string {
+func values(p *kit.Param) string {
 	switch p.Kind {
-	case Bool:
+	case kit.Bool:
 		return "true, false"
-	case Choice:
+	case kit.Choice:
 		return strings.Join(p.Choices, ", ")
 	default:
-		return p.expects()
+		return p.Expects()
 	}
 }

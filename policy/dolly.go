@@ -36,23 +36,25 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var dollyEntry = Entry{
+var dollyEntry = kit.Entry{
 	Name:    "dolly",
 	Summary: "clone all tasks of small jobs from the start, within a budget",
 	Source:  "Ananthanarayanan et al., NSDI 2013, section 3",
-	Params: []Param{
-		{Name: "epsilon", Kind: Float, Default: "0.05", Min: 1e-9, Max: 0.999999, Help: "accepted probability that a job has a straggler"},
-		{Name: "budget", Kind: Float, Default: "0.05", Min: 0, Max: 1, Help: "attempts of cloned jobs, as a fraction of the slots"},
-		{Name: "threshold", Kind: Float, Default: "0.8", Min: 0, Max: 1, Help: "slots in use beyond which no job is cloned, as a fraction"},
-		{Name: "p", Kind: Float, Default: "0", Min: 0, Max: 0.999999, Help: "probability that a task straggles; 0 learns it"},
-		{Name: "prior", Kind: Float, Default: "0.1", Min: 0, Max: 0.999999, Help: "the same until there is something to learn from"},
-		{Name: "slow", Kind: Float, Default: "1.5", Min: 1, Max: 1e6, Help: "multiple of the median from which on a task straggles"},
-		{Name: "whole", Kind: Choice, Default: "job", Choices: []string{"job", "stage"}, Help: "what is cloned as a whole or not at all"},
-		{Name: "formula", Kind: Choice, Default: "job", Choices: []string{"job", "shed"}, Help: "whether the number of attempts depends on the size of the job"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "epsilon", Kind: kit.Float, Default: "0.05", Min: 1e-9, Max: 0.999999, Help: "accepted probability that a job has a straggler"},
+		{Name: "budget", Kind: kit.Float, Default: "0.05", Min: 0, Max: 1, Help: "attempts of cloned jobs, as a fraction of the slots"},
+		{Name: "threshold", Kind: kit.Float, Default: "0.8", Min: 0, Max: 1, Help: "slots in use beyond which no job is cloned, as a fraction"},
+		{Name: "p", Kind: kit.Float, Default: "0", Min: 0, Max: 0.999999, Help: "probability that a task straggles; 0 learns it"},
+		{Name: "prior", Kind: kit.Float, Default: "0.1", Min: 0, Max: 0.999999, Help: "the same until there is something to learn from"},
+		{Name: "slow", Kind: kit.Float, Default: "1.5", Min: 1, Max: 1e6, Help: "multiple of the median from which on a task straggles"},
+		{Name: "whole", Kind: kit.Choice, Default: "job", Choices: []string{"job", "stage"}, Help: "what is cloned as a whole or not at all"},
+		{Name: "formula", Kind: kit.Choice, Default: "job", Choices: []string{"job", "shed"}, Help: "whether the number of attempts depends on the size of the job"},
+		kit.OrderParam,
 		sitesParam("any", "flutter", "iridium"),
 	},
 	WorkConserving: true,
@@ -60,7 +62,7 @@ var dollyEntry = Entry{
 }
 
 type dolly struct {
-	order jobOrder
+	order kit.Order
 
 	epsilon, budget, threshold float64
 	p, slow                    float64 // p is 0 where it is learnt
@@ -70,7 +72,7 @@ type dolly struct {
 	copies  []int32     // by StageID: c if it is cloned, else 0
 	spent   int         // B
 	seen    stragglers
-	stages  perStage[dollyStage]
+	stages  kit.PerStage[dollyStage]
 }
 
 // dollyUnit is what is cloned as a whole: the stages first to last-1 of a job.
@@ -86,9 +88,9 @@ type dollyStage struct {
 	tried     bool // whether it is to be cloned has been decided, or will be in this call
 }
 
-func newDolly(a Args) sched.Policy {
+func newDolly(a kit.Args) sched.Policy {
 	return &dolly{
-		order: sited(ordered(a), a), epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
+		order: sited(kit.NewOrder(a), a), epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
 		p: a.Float("p"), slow: a.Float("slow"), shed: a.Choice("formula") == "shed", stagewise: a.Choice("whole") == "stage", seen: stragglers{prior: a.Float("prior")},
 	}
 }
@@ -104,20 +106,20 @@ func dollyCopies(eps, p, n float64) int {
 	return max(1, int(math.Ceil(min(math.Log(straggle)/math.Log(p), math.MaxInt32)-1e-9)))
 }
 
-func (p *dolly) watching() *siteWatch { return p.order.watching() }
+func (p *dolly) watching() *geo.SiteWatch { return watchOf(&p.order) }
 
 func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
+	p.order.Observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
 		u := dollyUnit{ev.Job, job.FirstStage, job.FirstStage + sched.StageID(job.Stages), job.Tasks}
-		p.copies = grown(p.copies, int(u.last))
+		p.copies = kit.Grown(p.copies, int(u.last))
 		if !p.stagewise {
 			p.arrived = append(p.arrived, u)
 		}
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
+		st := p.stages.Open(ev.Stage)
 		st.durations, st.tried = st.durations[:0], false
 		p.try(v, ev.Stage)
 	case sched.TaskReady:
@@ -125,12 +127,12 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone:
 		p.spent -= int(p.copies[ev.Stage])
 		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
-			st := p.stages.of(ev.Stage)
+			st := p.stages.Of(ev.Stage)
 			st.durations = append(st.durations, v.Now()-a.Started)
 		}
 	case sched.StageDone:
-		p.seen.add(p.stages.of(ev.Stage).durations, p.slow)
-		p.stages.close(ev.Stage)
+		p.seen.add(p.stages.Of(ev.Stage).durations, p.slow)
+		p.stages.Close(ev.Stage)
 		p.repay(v, ev.Stage) // of tasks that the stage does not need
 	case sched.JobFailed, sched.JobCancelled:
 		p.giveUp(v, ev.Job)
@@ -140,7 +142,7 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 // try has it decided whether a stage is cloned, once one of its tasks waits.
 func (p *dolly) try(v *sched.View, s sched.StageID) {
 	row := v.Stage(s)
-	if st := p.stages.of(s); p.stagewise && !st.tried && row.Pending > 0 {
+	if st := p.stages.Of(s); p.stagewise && !st.tried && row.Pending > 0 {
 		st.tried = true
 		p.arrived = append(p.arrived, dollyUnit{row.Job, s, s + 1, row.Tasks})
 	}
@@ -157,7 +159,7 @@ func (p *dolly) repay(v *sched.View, s sched.StageID) {
 func (p *dolly) giveUp(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-		if p.stages.close(s); int(s) < len(p.copies) { // else it never arrived
+		if p.stages.Close(s); int(s) < len(p.copies) { // else it never arrived
 			p.repay(v, s)
 		}
 	}
@@ -167,7 +169,7 @@ func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
 	p.admit(v)
 	for _, u := range p.arrived {
 		for p.copies[u.first] > 0 && p.pending(v, u) > 0 && v.FreeSlots() > 0 {
-			t, m, ok := p.order.nextOf(v, u.job)
+			t, m, ok := p.order.NextOf(v, u.job)
 			if !ok {
 				break
 			}
@@ -176,7 +178,7 @@ func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.arrived = p.arrived[:0]
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			return
 		}
@@ -190,15 +192,6 @@ func (p *dolly) pending(v *sched.View, u dollyUnit) uint32 {
 		return v.Stage(u.first).Pending
 	}
 	return v.Job(u.job).Pending
-}
-
-// firstPending returns the job's first task that waits.
-func firstPending(v *sched.View, j sched.JobID) (sched.TaskID, bool) {
-	s, ok := v.WaitingStage(v.Job(j).FirstStage)
-	if !ok || v.Stage(s).Job != j {
-		return 0, false
-	}
-	return v.PendingTask(s, 0)
 }
 
 // admit decides which of the jobs or stages that have come are cloned, small ones first.
@@ -220,7 +213,7 @@ func (p *dolly) admit(v *sched.View) {
 			n = chance
 		}
 		c := dollyCopies(p.epsilon, chance, n)
-		if t, _ := firstPending(v, u.job); c > v.AttemptRoom(t) {
+		if t, _ := kit.FirstPending(v, u.job); c > v.AttemptRoom(t) {
 			c = v.AttemptRoom(t)
 		}
 		price, clones := c*int(u.tasks), (c-1)*int(p.pending(v, u))
@@ -238,16 +231,16 @@ func (p *dolly) admit(v *sched.View) {
 // launch starts a task on a machine: with c attempts if it is its first time and there is room for all, else with one.
 func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) {
 	c := int(p.copies[v.Task(t).Stage])
-	if v.Task(t).Launched > 0 || c > p.order.roomBeside(v, m) || c > v.AttemptRoom(t) {
+	if v.Task(t).Launched > 0 || c > p.order.RoomBeside(v, m) || c > v.AttemptRoom(t) {
 		c = 1
 	}
-	p.order.launch(v, act, t, m)
+	p.order.Launch(v, act, t, m)
 	if c-1 > v.CloneRoom() {
 		return
 	}
 	for range c - 1 {
-		m, _ := p.order.elsewhere(v, t)
-		p.order.clone(v, act, t, m, sched.Cloning)
+		m, _ := p.order.Elsewhere(v, t)
+		p.order.Clone(v, act, t, m, sched.Cloning)
 	}
 }
 

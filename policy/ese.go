@@ -28,40 +28,42 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var eseEntry = Entry{
+var eseEntry = kit.Entry{
 	Name:    "ese",
 	Summary: "duplicate what has much longer to go than a mean task, then start small jobs with clones",
 	Source:  "Xu and Lau, INFOCOM 2015: ESE",
-	Params: []Param{
-		{Name: "sigma", Kind: Float, Default: "0", Min: 0, Max: 1e6, Help: "mean durations left beyond which a task gets a duplicate; 0 for the best by the stage's law"},
-		{Name: "eta", Kind: Float, Default: "0.1", Min: 0, Max: 1e6, Help: "a small stage has fewer tasks than this fraction of the free slots per waiting stage"},
-		{Name: "xi", Kind: Float, Default: "1", Min: 0, Max: 1e6, Help: "and a mean duration below this multiple of the mean task"},
-		{Name: "gamma", Kind: Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
-		{Name: "copies", Kind: Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task of a small stage"},
-		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	Params: []kit.Param{
+		{Name: "sigma", Kind: kit.Float, Default: "0", Min: 0, Max: 1e6, Help: "mean durations left beyond which a task gets a duplicate; 0 for the best by the stage's law"},
+		{Name: "eta", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1e6, Help: "a small stage has fewer tasks than this fraction of the free slots per waiting stage"},
+		{Name: "xi", Kind: kit.Float, Default: "1", Min: 0, Max: 1e6, Help: "and a mean duration below this multiple of the mean task"},
+		{Name: "gamma", Kind: kit.Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
+		{Name: "copies", Kind: kit.Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task of a small stage"},
+		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
 	Progress: true,
-	New: func(a Args) sched.Policy {
+	New: func(a kit.Args) sched.Policy {
 		return &ese{
-			slotClock: slotClock{slot: a.Span("slot")}, sigma: a.Float("sigma"), eta: a.Float("eta"), xi: a.Float("xi"),
+			Clock: kit.Clock{Slot: a.Span("slot")}, sigma: a.Float("sigma"), eta: a.Float("eta"), xi: a.Float("xi"),
 			gamma: a.Float("gamma"), copies: a.Int("copies"),
 		}
 	},
 }
 
 type ese struct {
-	slotClock
+	kit.Clock
 	sigma, eta, xi, gamma float64
 	copies                int
 
-	ends   endTimes
-	stages perStage[eseStage]
-	late   heap[falling[sched.Time]] // stages by the instant until which a task of theirs has more than sigma E[x] left
-	sum    float64                   // of the durations of all winners, seconds
-	count  float64
+	ends   kit.Ends
+	stages kit.PerStage[eseStage]
+	// stages by the instant until which a task of theirs has more than sigma E[x] left
+	late  kit.Heap[kit.Falling[sched.Time]]
+	sum   float64 // of the durations of all winners, seconds
+	count float64
 
 	begun, fresh waves       // of this decision
 	found        []candidate // of this decision: tasks that are late
@@ -70,50 +72,51 @@ type ese struct {
 
 type eseStage struct {
 	id   sched.StageID
-	ends heap[falling[sched.Time]] // tasks with one attempt, by their numbers in the stage
-	law  pareto                    // for which age is its stragglerAge: a search, and the law of a stage seldom changes
-	age  float64
+	ends kit.Heap[kit.Falling[sched.Time]] // tasks with one attempt, by their numbers in the stage
+	// for which age is its StragglerAge: a search, and the law of a stage seldom changes
+	law kit.Pareto
+	age float64
 }
 
 func (p *ese) Observe(v *sched.View, ev *sched.Event) {
-	p.ends.observe(v, ev)
+	p.ends.Observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
+		st := p.stages.Open(ev.Stage)
 		st.id = ev.Stage
-		st.ends.clear()
+		st.ends.Clear()
 	case sched.AttemptDone:
 		a := v.Attempt(ev.Attempt)
 		if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
 			p.sum += d
 			p.count++
 		}
-		p.place(v, p.stages.of(ev.Stage), ev.Task)
+		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
-		p.place(v, p.stages.of(ev.Stage), ev.Task)
+		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.late.end(v, ev)
-		p.stages.end(v, ev)
+		p.late.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
 // place puts a task in the order of its stage if it may get a duplicate.
 func (p *ese) place(v *sched.View, st *eseStage, t sched.TaskID) {
 	id := int(t - v.Stage(st.id).First)
-	if end, ok := p.ends.task(v, t); ok && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 {
-		st.ends.set(id, falling[sched.Time]{end})
+	if end, ok := p.ends.Task(v, t); ok && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 {
+		st.ends.Set(id, kit.Falling[sched.Time]{X: end})
 	} else {
-		st.ends.drop(id)
+		st.ends.Drop(id)
 	}
 	p.rank(v, st)
 }
 
 // rank notes until when a task of the stage is late.
 func (p *ese) rank(v *sched.View, st *eseStage) {
-	if limit := p.limit(v, st); st.ends.len() > 0 && st.ends.topKey().x > limit {
-		p.late.set(int(st.id), falling[sched.Time]{st.ends.topKey().x - limit})
+	if limit := p.limit(v, st); st.ends.Len() > 0 && st.ends.TopKey().X > limit {
+		p.late.Set(int(st.id), kit.Falling[sched.Time]{X: st.ends.TopKey().X - limit})
 	} else {
-		p.late.drop(int(st.id))
+		p.late.Drop(int(st.id))
 	}
 }
 
@@ -127,16 +130,16 @@ func (p *ese) limit(v *sched.View, st *eseStage) sched.Time {
 	case p.sigma > 0:
 		return sched.FromSeconds(p.sigma * mean)
 	default:
-		if law := fitPareto(mean, sd); law != st.law {
-			st.law, st.age = law, law.stragglerAge()
+		if law := kit.FitPareto(mean, sd); law != st.law {
+			st.law, st.age = law, law.StragglerAge()
 		}
 		return sched.FromSeconds(st.age * mean)
 	}
 }
 
 func (p *ese) Decide(v *sched.View, act *sched.Actions) {
-	p.ends.look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.of(s), t) })
-	if !p.begins(v, act) || v.FreeSlots() == 0 {
+	p.ends.Look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.Of(s), t) })
+	if !p.Begins(v, act) || v.FreeSlots() == 0 {
 		return
 	}
 	p.duplicate(v, act)
@@ -170,7 +173,7 @@ func (p *ese) roomy(v *sched.View, x *wave) bool {
 // best returns the number of attempts of each task that is best for a stage which has so many slots.
 func (p *ese) best(x *wave, slots int) int {
 	c := 1
-	for c < p.copies && (c+1)*x.tasks <= slots && x.law.cost(c+1, x.tasks, p.gamma) < x.law.cost(c, x.tasks, p.gamma) {
+	for c < p.copies && (c+1)*x.tasks <= slots && x.law.Cost(c+1, x.tasks, p.gamma) < x.law.Cost(c, x.tasks, p.gamma) {
 		c++
 	}
 	return c
@@ -180,14 +183,14 @@ func (p *ese) best(x *wave, slots int) int {
 func (p *ese) duplicate(v *sched.View, act *sched.Actions) {
 	now := v.Now()
 	p.found = p.found[:0]
-	ids, _, _ := p.late.within(falling[sched.Time]{now + 1}, p.buf[:0])
+	ids, _, _ := p.late.Within(kit.Falling[sched.Time]{X: now + 1}, p.buf[:0])
 	stages := len(ids)
 	for _, s := range ids[:stages] {
-		st := p.stages.of(sched.StageID(s))
-		ids, _, _ = st.ends.within(falling[sched.Time]{now + p.limit(v, st) + 1}, ids[:stages])
+		st := p.stages.Of(sched.StageID(s))
+		ids, _, _ = st.ends.Within(kit.Falling[sched.Time]{X: now + p.limit(v, st) + 1}, ids[:stages])
 		for _, n := range ids[stages:] {
 			t := v.Stage(st.id).First + sched.TaskID(n)
-			p.found = append(p.found, candidate{st.ends.key(n).x - now, t})
+			p.found = append(p.found, candidate{st.ends.Key(n).X - now, t})
 		}
 	}
 	p.buf = ids[:0]
@@ -198,8 +201,8 @@ func (p *ese) duplicate(v *sched.View, act *sched.Actions) {
 		if v.CloneRoom() == 0 {
 			return
 		}
-		m, _ := elsewhere(v, x.task)
-		must(act, x.task, m, 0, sched.Straggling)
-		p.place(v, p.stages.of(v.Task(x.task).Stage), x.task)
+		m, _ := kit.Elsewhere(v, x.task)
+		kit.Launch(act, x.task, m, 0, sched.Straggling)
+		p.place(v, p.stages.Of(v.Task(x.task).Stage), x.task)
 	}
 }

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // eseTwin has the three steps at the top of ese.go, with everything counted anew in each slot of time. The law of durations is that of the policy, which has tests of its own.
 type eseTwin struct {
 	naive
-	slotClock
+	kit.Clock
 	sigma, eta, xi, gamma float64
 	copies                int
 
@@ -24,16 +26,16 @@ type eseTwin struct {
 func TestESETwin(t *testing.T) {
 	checkTwins(t, func(t *rapid.T) (string, sched.Policy) {
 		x := &eseTwin{
-			naive:     newNaive(false),
-			slotClock: slotClock{slot: sched.Time(rapid.IntRange(0, 2).Draw(t, "slot")) * sched.Second},
-			sigma:     rapid.SampledFrom([]float64{0, 0.2, 1.5}).Draw(t, "sigma"),
-			eta:       rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "eta"),
-			xi:        rapid.SampledFrom([]float64{0, 1, 5}).Draw(t, "xi"),
-			gamma:     rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "gamma"),
-			copies:    rapid.IntRange(1, 5).Draw(t, "copies"),
-			begun:     map[sched.StageID]bool{},
+			naive:  newNaive(false),
+			Clock:  kit.Clock{Slot: sched.Time(rapid.IntRange(0, 2).Draw(t, "slot")) * sched.Second},
+			sigma:  rapid.SampledFrom([]float64{0, 0.2, 1.5}).Draw(t, "sigma"),
+			eta:    rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "eta"),
+			xi:     rapid.SampledFrom([]float64{0, 1, 5}).Draw(t, "xi"),
+			gamma:  rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "gamma"),
+			copies: rapid.IntRange(1, 5).Draw(t, "copies"),
+			begun:  map[sched.StageID]bool{},
 		}
-		return fmt.Sprintf("ese:sigma=%g,eta=%g,xi=%g,gamma=%g,copies=%d,slot=%v", x.sigma, x.eta, x.xi, x.gamma, x.copies, x.slot), x
+		return fmt.Sprintf("ese:sigma=%g,eta=%g,xi=%g,gamma=%g,copies=%d,slot=%v", x.sigma, x.eta, x.xi, x.gamma, x.copies, x.Slot), x
 	})
 }
 
@@ -50,7 +52,7 @@ func (p *eseTwin) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *eseTwin) Decide(v *sched.View, act *sched.Actions) {
 	p.look(v, act)
-	if !p.begins(v, act) {
+	if !p.Begins(v, act) {
 		return
 	}
 	p.late(v, act)
@@ -98,7 +100,7 @@ func (p *eseTwin) late(v *sched.View, act *sched.Actions) {
 		mean, sd, ok := st.Estimate()
 		sigma := p.sigma
 		if sigma == 0 && ok {
-			sigma = fitPareto(mean, sd).stragglerAge()
+			sigma = kit.FitPareto(mean, sd).StragglerAge()
 		}
 		for _, t := range p.running(v, s) {
 			if end, known := p.end(v, t); ok && known && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 && end-v.Now() > sched.FromSeconds(sigma*mean) {
@@ -149,8 +151,8 @@ func (p *eseTwin) best(v *sched.View, s sched.StageID, m int) int {
 	if !ok {
 		mean, sd = 1, 0
 	}
-	law, c := fitPareto(mean, sd), 1
-	for c < p.copies && (c+1)*m <= v.FreeSlots() && law.cost(c+1, m, p.gamma) < law.cost(c, m, p.gamma) {
+	law, c := kit.FitPareto(mean, sd), 1
+	for c < p.copies && (c+1)*m <= v.FreeSlots() && law.Cost(c+1, m, p.gamma) < law.Cost(c, m, p.gamma) {
 		c++
 	}
 	return c

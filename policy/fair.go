@@ -11,21 +11,17 @@ package policy
 // running/weight; ties by id. Nothing is preempted. Each job is a pool of its own; pools of several jobs are not
 // modelled.
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
 
-var fairEntry = Entry{
+var fairEntry = kit.Entry{
 	Name:           "fair",
 	Summary:        "each job its share by weight, minimum shares first; no clones, no preemption",
-	Needs:          Needs{Jobs: true, Lacking: fifoAlone},
+	Needs:          kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:         "Zaharia et al., UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR",
-	Params:         []Param{sitesParam("any", "delay"), waitParam},
+	Params:         []kit.Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,
-	New:            func(a Args) sched.Policy { return &plain{sited(jobOrder{ranking: ranking{kind: byShare}}, a)} },
-}
-
-func fairStanding(job *sched.Job) standing {
-	if job.Live < job.MinShare {
-		return standing{class: 0, share: float64(job.Live) / float64(max(job.MinShare, 1))}
-	}
-	return standing{class: 1, share: float64(job.Live) / job.Weight}
+	New:            func(a kit.Args) sched.Policy { return &plain{sited(kit.OrderOf(kit.ByShare), a)} },
 }

@@ -6,28 +6,32 @@ package policy
 // earlier ones cannot (no head-of-line blocking). A larger Job.Priority goes first, as in Hadoop; Spark counts the
 // other way round. No clones.
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
 
-var fifoEntry = Entry{
+var fifoEntry = kit.Entry{
 	Name:           "fifo",
 	Summary:        "jobs in order of priority and arrival; no clones",
 	Source:         "Hadoop's default scheduler; Spark SchedulingAlgorithm.scala, FIFO",
-	Params:         []Param{sitesParam("any", "delay"), waitParam},
+	Params:         []kit.Param{sitesParam("any", "delay"), waitParam},
 	WorkConserving: true,
-	New:            func(a Args) sched.Policy { return &plain{sited(jobOrder{ranking: ranking{kind: byArrival}}, a)} },
+	New:            func(a kit.Args) sched.Policy { return &plain{sited(kit.OrderOf(kit.ByArrival), a)} },
 }
 
 // plain is a policy without clones: an order and nothing else.
-type plain struct{ order jobOrder }
+type plain struct{ order kit.Order }
 
-func (p *plain) watching() *siteWatch { return p.order.watching() }
+func (p *plain) watching() *geo.SiteWatch { return watchOf(&p.order) }
 
-func (p *plain) Observe(v *sched.View, ev *sched.Event)   { p.order.observe(v, ev) }
-func (p *plain) Decide(v *sched.View, act *sched.Actions) { p.order.fill(v, act) }
+func (p *plain) Observe(v *sched.View, ev *sched.Event)   { p.order.Observe(v, ev) }
+func (p *plain) Decide(v *sched.View, act *sched.Actions) { p.order.Fill(v, act) }
 
 // Overhear takes notice of work that another class of slots has done for a job.
 func (p *plain) Overhear(v *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.AttemptDone {
-		p.order.observe(v, ev)
+		p.order.Observe(v, ev)
 	}
 }

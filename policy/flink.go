@@ -27,72 +27,73 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var flinkEntry = Entry{
+var flinkEntry = kit.Entry{
 	Name:    "flink",
 	Summary: "clone what runs longer than a multiple of the lower median of its stage, and at least a minute",
 	Source:  "Apache Flink 1.16, ExecutionTimeBasedSlowTaskDetector.java, slow-task-detector.*",
-	Params: []Param{
-		{Name: "ratio", Kind: Float, Default: "0.75", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
-		{Name: "multiplier", Kind: Float, Default: "1.5", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
-		{Name: "lower_bound", Kind: Span, Default: "60s", Help: "younger attempts are never cloned"},
-		{Name: "interval", Kind: Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between checks"},
-		{Name: "block", Kind: Span, Default: "60s", Max: 1e6, Help: "time for which the machine of a slow task gets no clones"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "ratio", Kind: kit.Float, Default: "0.75", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
+		{Name: "multiplier", Kind: kit.Float, Default: "1.5", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
+		{Name: "lower_bound", Kind: kit.Span, Default: "60s", Help: "younger attempts are never cloned"},
+		{Name: "interval", Kind: kit.Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between checks"},
+		{Name: "block", Kind: kit.Span, Default: "60s", Max: 1e6, Help: "time for which the machine of a slow task gets no clones"},
+		kit.OrderParam,
 	},
 	WorkConserving: true,
-	New: func(a Args) sched.Policy {
+	New: func(a kit.Args) sched.Policy {
 		return &flink{
-			order: ordered(a), slow: empty, ratio: a.Float("ratio"), multiplier: a.Float("multiplier"), lowerBound: a.Span("lower_bound"),
+			order: kit.NewOrder(a), slow: kit.EmptyList, ratio: a.Float("ratio"), multiplier: a.Float("multiplier"), lowerBound: a.Span("lower_bound"),
 			interval: a.Span("interval"), block: a.Span("block"),
 		}
 	},
 }
 
 type flink struct {
-	order jobOrder
+	order kit.Order
 
 	ratio, multiplier           float64
 	lowerBound, interval, block sched.Time
 
-	stages  perStage[flinkStage]
-	lists   attemptLists
-	slow    attemptList              // in the order in which they were found
-	due     heap[rising[sched.Time]] // stages by the check that will find their oldest attempt slow
-	blocked []sched.Time             // by MachineID: until when
+	stages  kit.PerStage[flinkStage]
+	lists   kit.Lists
+	slow    kit.List                         // in the order in which they were found
+	due     kit.Heap[kit.Rising[sched.Time]] // stages by the check that will find their oldest attempt slow
+	blocked []sched.Time                     // by MachineID: until when
 }
 
 type flinkStage struct {
 	id      sched.StageID
 	first   int          // k
 	lowest  []sched.Time // the k/2+1 smallest durations of winners, negated: the largest, T, on top
-	watched attemptList  // running single attempts that have not been found slow, by start
+	watched kit.List     // running single attempts that have not been found slow, by start
 }
 
 func (p *flink) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
+	p.order.Observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
-		st.id, st.watched, st.lowest = ev.Stage, empty, st.lowest[:0]
+		st := p.stages.Open(ev.Stage)
+		st.id, st.watched, st.lowest = ev.Stage, kit.EmptyList, st.lowest[:0]
 		st.first = int(math.Floor(float64(v.Stage(ev.Stage).Tasks)*p.ratio + 0.5)) // Java's Math.round
 	case sched.AttemptDone:
-		p.lists.remove(ev.Attempt)
-		st := p.stages.of(ev.Stage)
+		p.lists.Remove(ev.Attempt)
+		st := p.stages.Of(ev.Stage)
 		st.add(v.Now() - v.Attempt(ev.Attempt).Started)
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
-		p.lists.remove(ev.Attempt)
-		st := p.stages.of(ev.Stage)
-		if a, ok := survivor(v, ev.Task); ok {
-			p.lists.insertByStart(&st.watched, a, ev.Task, v.Attempt(a).Started)
+		p.lists.Remove(ev.Attempt)
+		st := p.stages.Of(ev.Stage)
+		if a, ok := kit.Survivor(v, ev.Task); ok {
+			p.lists.InsertByStart(&st.watched, a, ev.Task, v.Attempt(a).Started)
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.due.end(v, ev)
-		p.stages.end(v, ev)
+		p.due.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
@@ -101,9 +102,9 @@ func (st *flinkStage) add(d sched.Time) {
 	switch {
 	case st.first == 0:
 	case len(st.lowest) < st.first/2+1:
-		st.lowest = push(st.lowest, -d)
+		st.lowest = kit.HeapPush(st.lowest, -d)
 	default:
-		exchange(st.lowest, -d)
+		kit.HeapExchange(st.lowest, -d)
 	}
 }
 
@@ -128,45 +129,45 @@ func (p *flink) baseline(v *sched.View, st *flinkStage) sched.Time {
 // schedule notes the first check, now or later, that finds the oldest attempt of the stage slow.
 func (p *flink) schedule(v *sched.View, st *flinkStage) {
 	limit := p.baseline(v, st)
-	if st.watched.first < 0 || limit >= sched.Never-p.interval-p.lists.rows[st.watched.first].started {
-		p.due.drop(int(st.id))
+	if st.watched.First < 0 || limit >= sched.Never-p.interval-p.lists.Rows[st.watched.First].Started {
+		p.due.Drop(int(st.id))
 		return
 	}
-	at := max(p.lists.rows[st.watched.first].started+limit, v.Now())
-	p.due.set(int(st.id), rising[sched.Time]{(at + p.interval - 1) / p.interval * p.interval})
+	at := max(p.lists.Rows[st.watched.First].Started+limit, v.Now())
+	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: (at + p.interval - 1) / p.interval * p.interval})
 }
 
 func (p *flink) Decide(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
-		st, a := p.stages.of(v.Task(t).Stage), p.order.launch(v, act, t, m)
+		st, a := p.stages.Of(v.Task(t).Stage), p.order.Launch(v, act, t, m)
 		if v.Rows().Waiting(a) {
 			continue
 		}
-		p.lists.insertByStart(&st.watched, a, t, v.Now())
-		if st.watched.first == st.watched.last {
+		p.lists.InsertByStart(&st.watched, a, t, v.Now())
+		if st.watched.First == st.watched.Last {
 			p.schedule(v, st)
 		}
 	}
 	p.check(v)
 	p.clone(v, act)
-	wakeFor(act, &p.due)
+	kit.WakeFor(act, &p.due)
 }
 
 // check does the checks that are due.
 func (p *flink) check(v *sched.View) {
 	now := v.Now()
-	for p.due.len() > 0 && p.due.topKey().x <= now {
-		st := p.stages.of(sched.StageID(p.due.top()))
+	for p.due.Len() > 0 && p.due.TopKey().X <= now {
+		st := p.stages.Of(sched.StageID(p.due.Top()))
 		limit := p.baseline(v, st)
-		for row := st.watched.first; row >= 0 && now-p.lists.rows[row].started >= limit; row = st.watched.first {
+		for row := st.watched.First; row >= 0 && now-p.lists.Rows[row].Started >= limit; row = st.watched.First {
 			m := v.Attempt(v.Rows().AttemptIn(int(row))).Machine
-			p.blocked = grown(p.blocked, int(m))
+			p.blocked = kit.Grown(p.blocked, int(m))
 			p.blocked[m] = now + min(p.block, sched.Never-now)
-			p.lists.move(row, &p.slow)
+			p.lists.Move(row, &p.slow)
 		}
 		p.schedule(v, st)
 	}
@@ -175,17 +176,17 @@ func (p *flink) check(v *sched.View) {
 // clone gives slow tasks their second attempt as far as slots and limits go. One that may have no second attempt
 // whatever comes is forgotten.
 func (p *flink) clone(v *sched.View, act *sched.Actions) {
-	for row := p.slow.first; row >= 0 && v.CloneRoom() > 0; {
-		l := p.lists.rows[row]
-		if v.AttemptRoom(l.task) > 0 {
-			m, ok := p.machine(v, act, l.task)
+	for row := p.slow.First; row >= 0 && v.CloneRoom() > 0; {
+		l := p.lists.Rows[row]
+		if v.AttemptRoom(l.Task) > 0 {
+			m, ok := p.machine(v, act, l.Task)
 			if !ok {
 				return // what is blocked is blocked for all
 			}
-			p.order.clone(v, act, l.task, m, sched.Straggling)
+			p.order.Clone(v, act, l.Task, m, sched.Straggling)
 		}
-		p.lists.unlink(row)
-		row = l.next
+		p.lists.Unlink(row)
+		row = l.Next
 	}
 }
 
@@ -197,7 +198,7 @@ func (p *flink) machine(v *sched.View, act *sched.Actions, t sched.TaskID) (best
 		switch {
 		case int(m) < len(p.blocked) && p.blocked[m] > v.Now():
 			until = min(until, p.blocked[m])
-		case !runsOn(v, t, m):
+		case !kit.RunsOn(v, t, m):
 			return m, true
 		case !found:
 			best, found = m, true

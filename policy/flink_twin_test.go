@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // flinkTwin looks at every running task at every multiple of the interval, as the code that flink.go follows does.
@@ -121,7 +123,7 @@ func (p *flinkTwin) clones(v *sched.View, act *sched.Actions) {
 			if len(all) == 0 {
 				return
 			}
-			must(act, t, all[0], 0, sched.Straggling)
+			kit.Launch(act, t, all[0], 0, sched.Straggling)
 		}
 		p.slow = p.slow[1:]
 	}

@@ -17,98 +17,83 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var flutterEntry = Entry{
+var flutterEntry = kit.Entry{
 	Name:           "flutter",
 	Summary:        "tasks that become runnable together at the sites where the slowest of them is done first; no clones",
-	Needs:          Needs{Sites: true, Lacking: fifoAlone},
+	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Hu, Li, Luo, INFOCOM 2016",
-	Params:         append([]Param{orderBy("fair")}, watchParams...),
+	Params:         append([]kit.Param{kit.OrderBy("fair")}, geo.WatchParams...),
 	WorkConserving: true,
-	New: func(a Args) sched.Policy {
-		return &plain{jobOrder{ranking: ranked(a), siting: &siting{by: newFlutter(newSiteWatch(a)), stays: true}}}
+	New: func(a kit.Args) sched.Policy {
+		return &plain{kit.NewOrder(a).PlacedBy(newFlutter(geo.NewSiteWatch(a)), true)}
 	},
 }
 
 type flutter struct {
-	watch   *siteWatch
-	batch   batch
-	problem transport
-	fetch   fetchTimes
+	watch   *geo.SiteWatch
+	batch   geo.Batch
+	problem geo.Transport
+	fetch   geo.FetchTimes
 }
 
-func newFlutter(w *siteWatch) *flutter { return &flutter{watch: w} }
+func newFlutter(w *geo.SiteWatch) *flutter { return &flutter{watch: w} }
 
-func (p *flutter) observe(v *sched.View, ev *sched.Event) {
-	p.watch.observe(v, ev)
-	p.batch.observe(v, ev)
+func (p *flutter) Observe(v *sched.View, ev *sched.Event) {
+	p.watch.Observe(v, ev)
+	p.batch.Observe(v, ev)
 }
 
-func (p *flutter) wake() sched.Time { return sched.Never }
+func (p *flutter) Wake() sched.Time { return sched.Never }
 
-func (p *flutter) plan(v *sched.View, j sched.JobID, to []placement) []placement {
-	p.watch.refresh(v)
-	p.batch.empty()
+func (p *flutter) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.Placement {
+	p.watch.Refresh(v)
+	p.batch.Empty()
 	job := v.Job(j)
 	for s, ok := v.WaitingStage(job.FirstStage); ok && s < job.FirstStage+sched.StageID(job.Stages); s, ok = v.WaitingStage(s + 1) {
-		p.batch.gather(v, s, v.FreeSlots())
+		p.batch.Gather(v, s, v.FreeSlots())
 	}
-	p.batch.cut(v.FreeSlots())
+	p.batch.Cut(v.FreeSlots())
 	p.pose(v)
-	p.problem.solve()
+	p.problem.Solve()
 	return p.answer(to)
-}
-
-// cut keeps n tasks: those that read most.
-func (b *batch) cut(n int) {
-	if len(b.tasks) <= n {
-		return
-	}
-	slices.SortFunc(b.tasks, func(x, y batched) int { return cmp.Or(cmp.Compare(y.bytes, x.bytes), cmp.Compare(x.id, y.id)) })
-	b.tasks = b.tasks[:n]
 }
 
 // pose writes the problem down: the tasks sorted into groups.
 func (p *flutter) pose(v *sched.View) {
 	b, x := &p.batch, &p.problem
-	slices.SortFunc(b.tasks, func(s, t batched) int { return cmp.Or(b.compare(&s, &t), cmp.Compare(s.id, t.id)) })
-	x.reset(v.Sites().Len())
-	for k := range x.room {
-		x.room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
+	slices.SortFunc(b.Tasks, func(s, t geo.Batched) int { return cmp.Or(b.Compare(&s, &t), cmp.Compare(s.ID, t.ID)) })
+	x.Reset(v.Sites().Len())
+	for k := range x.Room {
+		x.Room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
 	}
-	for from := 0; from < len(b.tasks); {
-		first := &b.tasks[from]
+	for from := 0; from < len(b.Tasks); {
+		first := &b.Tasks[from]
 		to := from + 1
-		for to < len(b.tasks) && b.compare(first, &b.tasks[to]) == 0 {
+		for to < len(b.Tasks) && b.Compare(first, &b.Tasks[to]) == 0 {
 			to++
 		}
-		stage := v.Stage(first.stage)
+		stage := v.Stage(first.Stage)
 		mean, _, _ := stage.Estimate() // 0 where nothing is known: then fetching alone counts
-		fetch := p.watch.links.fetch(&p.fetch, v, b.of(first))
-		for k, costs := 0, x.group(int32(to-from)); k < x.sites; k++ {
-			costs[k] = mean*p.watch.laws[k].mean + fetch[k]
+		fetch := p.watch.Links.Fetch(&p.fetch, v, b.Of(first))
+		for k, costs := 0, x.Group(int32(to-from)); k < x.Sites; k++ {
+			costs[k] = mean*p.watch.Laws[k].Mean + fetch[k]
 		}
 		from = to
 	}
 }
 
-// compare sorts tasks by stage and by what they read.
-func (b *batch) compare(x, y *batched) int {
-	if c := cmp.Compare(x.stage, y.stage); c != 0 {
-		return c
-	}
-	return slices.CompareFunc(b.of(x), b.of(y), func(s, t sched.Source) int { return cmp.Or(cmp.Compare(s.Site, t.Site), cmp.Compare(s.Bytes, t.Bytes)) })
-}
-
 // answer reads the solution: tasks of a group are alike, so the first go to the first sites.
-func (p *flutter) answer(to []placement) []placement {
+func (p *flutter) answer(to []kit.Placement) []kit.Placement {
 	x, i := &p.problem, 0
-	for g := range x.supply {
-		for k := range x.sites {
-			for range x.sent[g*x.sites+k] {
-				to = append(to, placement{p.batch.tasks[i].id, sched.SiteID(k)})
+	for g := range x.Supply {
+		for k := range x.Sites {
+			for range x.Sent[g*x.Sites+k] {
+				to = append(to, kit.Placement{Task: p.batch.Tasks[i].ID, Site: sched.SiteID(k)})
 				i++
 			}
 		}

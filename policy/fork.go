@@ -26,33 +26,34 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var forkEntry = Entry{
+var forkEntry = kit.Entry{
 	Name:    "fork",
 	Summary: "when all but a fraction p of a stage's tasks are done, r new attempts of each remaining one",
 	Source:  "Wang, Joshi, Wornell, arXiv 1503.03128, section 2",
-	Params: []Param{
-		{Name: "p", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of a stage's tasks that count as stragglers"},
-		{Name: "r", Kind: Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler; with original=kill one more"},
-		{Name: "original", Kind: Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "what becomes of the straggler's attempt"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "p", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of a stage's tasks that count as stragglers"},
+		{Name: "r", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler; with original=kill one more"},
+		{Name: "original", Kind: kit.Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "what becomes of the straggler's attempt"},
+		kit.OrderParam,
 	},
 	WorkConserving: true,
-	progressIf:     func(a Args) bool { return a.Choice("original") == "kill" },
-	New: func(a Args) sched.Policy {
-		return &fork{order: ordered(a), p: a.Float("p"), r: a.Int("r"), kill: a.Choice("original") == "kill"}
+	ProgressIf:     func(a kit.Args) bool { return a.Choice("original") == "kill" },
+	New: func(a kit.Args) sched.Policy {
+		return &fork{order: kit.NewOrder(a), p: a.Float("p"), r: a.Int("r"), kill: a.Choice("original") == "kill"}
 	},
 }
 
 type fork struct {
-	order   jobOrder
+	order   kit.Order
 	p       float64
 	r       int
 	kill    bool
-	replace fifoQueue[straggler] // to be killed and started anew
-	clone   fifoQueue[straggler] // to get clones
+	replace kit.Queue[straggler] // to be killed and started anew
+	clone   kit.Queue[straggler] // to get clones
 }
 
 // straggler is a task after the fork of its stage.
@@ -72,7 +73,7 @@ func (p *fork) forkAt(st *sched.Stage) uint32 {
 func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
 
 func (p *fork) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
+	p.order.Observe(v, ev)
 	if ev.Kind != sched.AttemptDone {
 		return
 	}
@@ -86,23 +87,23 @@ func (p *fork) fork(v *sched.View, s sched.StageID) {
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
 		x := straggler{task: t, left: p.r, old: v.Task(t).Launched}
 		if p.kill {
-			p.replace.push(x)
+			p.replace.Push(x)
 		} else if p.r > 0 {
-			p.clone.push(x)
+			p.clone.Push(x)
 		}
 	}
 }
 
 func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
 		st, fresh := v.Stage(v.Task(t).Stage), v.Task(t).Launched == 0
-		p.order.launch(v, act, t, m)
+		p.order.Launch(v, act, t, m)
 		if fresh && p.r > 0 && p.forked(&st) {
-			p.clone.push(straggler{task: t, left: p.r})
+			p.clone.Push(straggler{task: t, left: p.r})
 		}
 	}
 	p.replaceAll(v, act)
@@ -111,8 +112,8 @@ func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 
 // replaceAll kills stragglers and starts them anew while a slot is free.
 func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
-	for p.replace.len() > 0 && v.FreeSlots() > 0 {
-		x := p.replace.pop()
+	for p.replace.Len() > 0 && v.FreeSlots() > 0 {
+		x := p.replace.Pop()
 		task := v.Task(x.task)
 		if task.State != sched.TaskRunning || uint32(task.Failures) > v.Job(v.Rows().JobOf(x.task)).Retries {
 			continue // over, or on its last attempt
@@ -122,13 +123,13 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 			p.startAnew(v, act, x.task)
 		}
 		if p.r > 0 {
-			p.clone.push(x)
+			p.clone.Push(x)
 		}
 	}
 }
 
 func (p *fork) startAnew(v *sched.View, act *sched.Actions, t sched.TaskID) {
-	m, ok := elsewhere(v, t)
+	m, ok := kit.Elsewhere(v, t)
 	for a, runs := v.FirstAttempt(t); runs; a, runs = v.FirstAttempt(t) {
 		if err := act.Kill(a, sched.Replaced); err != nil {
 			panic(fmt.Sprintf("policy: kill attempt %d of task %d: %v", a, t, err))
@@ -137,45 +138,21 @@ func (p *fork) startAnew(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if !ok {
 		panic(fmt.Sprintf("policy: no machine for task %d although a slot is free", t))
 	}
-	must(act, t, m, v.Task(t).Saved, sched.Straggling)
-	p.order.touch(v, v.Rows().JobOf(t))
+	kit.Launch(act, t, m, v.Task(t).Saved, sched.Straggling)
+	p.order.Touch(v, v.Rows().JobOf(t))
 }
 
 // cloneAll starts the clones that stragglers still get while slots and limits allow.
 func (p *fork) cloneAll(v *sched.View, act *sched.Actions) {
-	for p.clone.len() > 0 && v.CloneRoom() > 0 {
-		x := p.clone.pop()
+	for p.clone.Len() > 0 && v.CloneRoom() > 0 {
+		x := p.clone.Pop()
 		if v.Task(x.task).State != sched.TaskRunning || v.AttemptRoom(x.task) == 0 {
 			continue
 		}
-		m, _ := elsewhere(v, x.task)
-		p.order.clone(v, act, x.task, m, sched.Straggling)
+		m, _ := kit.Elsewhere(v, x.task)
+		p.order.Clone(v, act, x.task, m, sched.Straggling)
 		if x.left--; x.left > 0 {
-			p.clone.push(x)
+			p.clone.Push(x)
 		}
 	}
-}
-
-// fifoQueue is a queue that reuses its memory.
-type fifoQueue[T any] struct {
-	items []T
-	head  int // items before it are gone
-}
-
-func (q *fifoQueue[T]) len() int { return len(q.items) - q.head }
-
-func (q *fifoQueue[T]) push(x T) {
-	if len(q.items) == cap(q.items) && q.head >= len(q.items)/2 {
-		q.items = q.items[:copy(q.items, q.items[q.head:])]
-		q.head = 0
-	}
-	q.items = append(q.items, x)
-}
-
-func (q *fifoQueue[T]) pop() T {
-	x := q.items[q.head]
-	if q.head++; q.head == len(q.items) {
-		q.items, q.head = q.items[:0], 0
-	}
-	return x
 }

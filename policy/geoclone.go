@@ -39,10 +39,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var geocloneEntry = Entry{
+var geocloneEntry = kit.Entry{
 	Name:    "geoclone",
 	Summary: "clone the tasks of the jobs nearest their end at the sites where they are expected to be quickest",
 	Source:  "Wang et al., GeoClone, section III",
@@ -50,15 +52,15 @@ var geocloneEntry = Entry{
 that started when slots were few gets no clone when they are idle. A recorded Montage of 619 tasks, most below a second, takes 225 s on 96 slots in eight cloud
 regions, against 204 s under flutter and 155 s under flutter+mantri; with slot=1s,tasks=unfinished it takes 162 s. Without a limit on attempts it keeps about half of
 all slots busy with clones at any load: give copies. Costs of tasks=unfinished grow with all attempts that run.`,
-	Params: append([]Param{
-		{Name: "epsilon", Kind: Float, Default: "0.8", Min: 1e-3, Max: 1, Help: "fraction of the jobs that are served; also slackens the threshold of expected time"},
-		{Name: "slot", Kind: Span, Default: "5s", Help: "time between decisions; 0s decides whenever something happens"},
-		{Name: "first", Kind: Choice, Default: "advanced", Choices: []string{"advanced", "printed"}, Help: "jobs served first: the most advanced, or the least, as printed"},
-		{Name: "slots", Kind: Choice, Default: "total", Choices: []string{"total", "free"}, Help: "slots that jobs share"},
-		{Name: "tasks", Kind: Choice, Default: "fresh", Choices: []string{"fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, or also those that run"},
-		{Name: "round", Kind: Choice, Default: "slot", Choices: []string{"slot", "quota"}, Help: "what a task is offered in a round"},
-		{Name: "copies", Kind: Int, Default: "0", Min: 0, Max: 65535, Help: "attempts of a task at most; 0 for no bound"},
-	}, watchParams...),
+	Params: append([]kit.Param{
+		{Name: "epsilon", Kind: kit.Float, Default: "0.8", Min: 1e-3, Max: 1, Help: "fraction of the jobs that are served; also slackens the threshold of expected time"},
+		{Name: "slot", Kind: kit.Span, Default: "5s", Help: "time between decisions; 0s decides whenever something happens"},
+		{Name: "first", Kind: kit.Choice, Default: "advanced", Choices: []string{"advanced", "printed"}, Help: "jobs served first: the most advanced, or the least, as printed"},
+		{Name: "slots", Kind: kit.Choice, Default: "total", Choices: []string{"total", "free"}, Help: "slots that jobs share"},
+		{Name: "tasks", Kind: kit.Choice, Default: "fresh", Choices: []string{"fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, or also those that run"},
+		{Name: "round", Kind: kit.Choice, Default: "slot", Choices: []string{"slot", "quota"}, Help: "what a task is offered in a round"},
+		{Name: "copies", Kind: kit.Int, Default: "0", Min: 0, Max: 65535, Help: "attempts of a task at most; 0 for no bound"},
+	}, geo.WatchParams...),
 	New: newGeoclone,
 }
 
@@ -68,15 +70,15 @@ type geoclone struct {
 	copies                          int32
 	seed                            uint64
 
-	clock slotClock
-	watch *siteWatch
+	clock kit.Clock
+	watch *geo.SiteWatch
 
 	jobs    []geoJob
 	open    []geoTask // of chosen jobs
 	room    []int32   // free slots by site
 	left    int       // free slots
 	races   races
-	fetch   fetchTimes
+	fetch   geo.FetchTimes
 	sources []sched.Source
 }
 
@@ -101,27 +103,27 @@ type geoTask struct {
 	tied  bool  // with another
 }
 
-func newGeoclone(a Args) sched.Policy {
+func newGeoclone(a kit.Args) sched.Policy {
 	return &geoclone{
 		epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
 		unfinished: a.Choice("tasks") == "unfinished", full: a.Choice("round") == "quota", copies: int32(a.Int("copies")), seed: a.Seed(),
-		clock: slotClock{slot: a.Span("slot")}, watch: newSiteWatch(a),
+		clock: kit.Clock{Slot: a.Span("slot")}, watch: geo.NewSiteWatch(a),
 	}
 }
 
-func (p *geoclone) watching() *siteWatch { return p.watch }
+func (p *geoclone) watching() *geo.SiteWatch { return p.watch }
 
-func (p *geoclone) Observe(v *sched.View, ev *sched.Event) { p.watch.observe(v, ev) }
+func (p *geoclone) Observe(v *sched.View, ev *sched.Event) { p.watch.Observe(v, ev) }
 
 func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
-	if !p.clock.begins(v, act) || v.FreeSlots() == 0 {
+	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 {
 		return
 	}
 	p.choose(v)
 	if len(p.jobs) == 0 {
 		return
 	}
-	p.watch.refresh(v)
+	p.watch.Refresh(v)
 	p.look(v)
 	p.races.empty()
 	p.estimate(v)
@@ -143,7 +145,7 @@ func (p *geoclone) choose(v *sched.View) {
 
 // look counts the free slots of each site.
 func (p *geoclone) look(v *sched.View) {
-	p.room = resized(p.room, v.Sites().Len())
+	p.room = kit.Zeroed(p.room, v.Sites().Len())
 	p.left = 0
 	for k := range p.room {
 		p.room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
@@ -205,10 +207,10 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 // rejoin puts the attempts that a task has into its race.
 func (p *geoclone) rejoin(v *sched.View, x *geoTask) {
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)
+	fetch := p.watch.Links.Fetch(&p.fetch, v, p.sources)
 	for a, ok := v.FirstAttempt(x.id); ok; a, ok = v.NextAttempt(a) {
 		k := v.Machine(v.Attempt(a).Machine).Site
-		x.race = p.races.join(x.race, p.watch.laws[k].stair, x.p, fetch[k])
+		x.race = p.races.join(x.race, p.watch.Laws[k].Stair, x.p, fetch[k])
 	}
 }
 
@@ -302,12 +304,12 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	}
 	m, _ := v.Sites().FreeMachine(sched.SiteID(x.best), 0)
 	if task.Live == 0 {
-		begin(v, act, x.id, m)
+		kit.Start(v, act, x.id, m)
 	} else {
-		must(act, x.id, m, 0, sched.Cloning)
+		kit.Launch(act, x.id, m, 0, sched.Cloning)
 	}
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	x.race = p.races.join(x.race, p.watch.laws[x.best].stair, x.p, p.watch.links.fetch(&p.fetch, v, p.sources)[x.best])
+	x.race = p.races.join(x.race, p.watch.Laws[x.best].Stair, x.p, p.watch.Links.Fetch(&p.fetch, v, p.sources)[x.best])
 	x.quota--
 	p.room[x.best]--
 	p.left--
@@ -319,13 +321,13 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 // slot.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	fetch := p.watch.links.fetch(&p.fetch, v, p.sources)
+	fetch := p.watch.Links.Fetch(&p.fetch, v, p.sources)
 	best, least, tied := -1, math.Inf(1), false
 	for k, room := range p.room {
 		if room == 0 {
 			continue
 		}
-		e := x.p*p.watch.laws[k].mean + fetch[k]
+		e := x.p*p.watch.Laws[k].Mean + fetch[k]
 		switch {
 		case best < 0 || e < least:
 			best, least, tied = k, e, false

@@ -1,18 +1,6 @@
 package policy
 
-// stair is a discrete law on few values: P(X > y) is tail[i] from value[i] on, up to value[i+1], and 1 before value[0].
-// Values ascend strictly, tails descend to 0.
-type stair struct{ value, tail []float64 }
-
-// mean returns the expectation, the sum of value times probability.
-func (s stair) mean() (sum float64) {
-	above := 1.0
-	for i, x := range s.value {
-		sum += x * (above - s.tail[i])
-		above = s.tail[i]
-	}
-	return sum
-}
+import "github.com/tailcut/tailcut/policy/internal/geo"
 
 // leastTail is the probability below which a tail counts as 0. What that changes in an expectation is below the
 // rounding of its sum.
@@ -32,7 +20,7 @@ type races struct{ value, tail []float64 }
 func (a *races) empty() { a.value, a.tail = a.value[:0], a.tail[:0] }
 
 // join lets one more attempt into a race: one that lasts p X + d, X by law. Values of X are positive, p is.
-func (a *races) join(r race, law stair, p, d float64) race {
+func (a *races) join(r race, law geo.Stair, p, d float64) race {
 	from := len(a.value)
 	old, oldTail := a.value[r.at:r.at+r.n], a.tail[r.at:r.at+r.n]
 	i, k := 0, 0
@@ -40,16 +28,16 @@ func (a *races) join(r race, law stair, p, d float64) race {
 	out, above := race{at: int32(from)}, 1.0
 	for {
 		var at float64
-		switch more, some := i < len(old), k < len(law.value); {
-		case more && (!some || old[i] <= p*law.value[k]+d):
+		switch more, some := i < len(old), k < len(law.Value); {
+		case more && (!some || old[i] <= p*law.Value[k]+d):
 			at, x = old[i], oldTail[i]
-			if some && at == p*law.value[k]+d {
-				y = law.tail[k]
+			if some && at == p*law.Value[k]+d {
+				y = law.Tail[k]
 				k++
 			}
 			i++
 		case some:
-			at, y = p*law.value[k]+d, law.tail[k]
+			at, y = p*law.Value[k]+d, law.Tail[k]
 			k++
 		default:
 			out.n = int32(len(a.value) - from)

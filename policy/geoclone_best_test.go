@@ -5,26 +5,28 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/internal/geo"
 )
 
 // gardner is the slowdown of Facebook's cluster, Gardner et al., ToN 2017, "Dolly(1,12)": the scaling factor of Figure 2 of the paper on GeoClone.
 var gardner = stairOf([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, []float64{.23, .14, .09, .03, .08, .10, .04, .14, .12, .021, .007, .002})
 
 // stairOf makes a law of values and their probabilities.
-func stairOf(values, mass []float64) (s stair) {
+func stairOf(values, mass []float64) (s geo.Stair) {
 	for i, x := range values {
 		above := 0.0
 		for _, m := range mass[i+1:] {
 			above += m
 		}
-		s.value, s.tail = append(s.value, x), append(s.tail, above)
+		s.Value, s.Tail = append(s.Value, x), append(s.Tail, above)
 	}
 	return s
 }
 
 // TestBestOfGardner checks the expectations of the digest (evaluations, section 4): mean 4.691, the best of 2, 3, 4, 5 draws 2.943, 2.140, 1.715, 1.471.
 func TestBestOfGardner(t *testing.T) {
-	if m := gardner.mean(); math.Abs(m-4.691) > 5e-4 {
+	if m := gardner.Mean(); math.Abs(m-4.691) > 5e-4 {
 		t.Errorf("mean %v", m)
 	}
 	var a races
@@ -89,8 +91,8 @@ func TestManyAttempts(t *testing.T) {
 		r = a.join(r, gardner, 10, 3)
 	}
 	want, above := 0.0, 1.0
-	for i, x := range gardner.value {
-		tail := math.Pow(gardner.tail[i], 100)
+	for i, x := range gardner.Value {
+		tail := math.Pow(gardner.Tail[i], 100)
 		want += (10*x + 3) * (above - tail)
 		above = tail
 	}
@@ -100,7 +102,7 @@ func TestManyAttempts(t *testing.T) {
 }
 
 // meanBest returns the expected speed of the fastest of attempts at speeds 1/X, X by the laws.
-func meanBest(laws ...stair) float64 {
+func meanBest(laws ...geo.Stair) float64 {
 	var below = map[float64]float64{}
 	var walk func(k int, fastest, chance float64)
 	walk = func(k int, fastest, chance float64) {
@@ -109,9 +111,9 @@ func meanBest(laws ...stair) float64 {
 			return
 		}
 		above := 1.0
-		for i, x := range laws[k].value {
-			walk(k+1, max(fastest, 1/x), chance*(above-laws[k].tail[i]))
-			above = laws[k].tail[i]
+		for i, x := range laws[k].Value {
+			walk(k+1, max(fastest, 1/x), chance*(above-laws[k].Tail[i]))
+			above = laws[k].Tail[i]
 		}
 	}
 	walk(0, 0, 1)
@@ -137,7 +139,7 @@ func TestLemma1(t *testing.T) {
 			mass[i] /= total
 		}
 		law := stairOf(values, mass)
-		var laws []stair
+		var laws []geo.Stair
 		var speeds []float64
 		for a := 1; a <= 5; a++ {
 			laws = append(laws, law)

@@ -50,10 +50,10 @@ func boundedRun(t *testing.T, copies, slots, tasks int, every sched.Time) (flow,
 	w.fate = func(d *sched.Decision) fate {
 		u := rand.New(rand.NewPCG(uint64(d.Task), uint64(d.Number))).Float64()
 		i := 0
-		for i < len(gardner.tail)-1 && 1-u <= gardner.tail[i] {
+		for i < len(gardner.Tail)-1 && 1-u <= gardner.Tail[i] {
 			i++
 		}
-		return fate{lasts: sched.FromSeconds(boundIntrinsic * gardner.value[i] / (1 + boundEps))}
+		return fate{lasts: sched.FromSeconds(boundIntrinsic * gardner.Value[i] / (1 + boundEps))}
 	}
 	v := w.core.View()
 	w.seen = func(sched.Time, []sched.Decision) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -171,21 +172,21 @@ func TestProfiler(t *testing.T) {
 		}
 	}
 	p := w.policy.(*geoclone)
-	p.watch.refresh(v)
-	for b := range p.watch.all.ended {
-		won += p.watch.all.sum[b]
+	p.watch.Refresh(v)
+	for b := range p.watch.All.Ended {
+		won += p.watch.All.Sum[b]
 	}
 	total := 0.0
-	for _, x := range p.watch.all.ended {
+	for _, x := range p.watch.All.Ended {
 		total += x
 	}
 	if mean := won / total; mean > 2.1 {
 		t.Errorf("winners' mean %v, want about 1.9: the world is not what this test thinks", mean)
 	}
-	if m := p.watch.laws[0].mean; m < 3.7 || m > 4.6 {
+	if m := p.watch.Laws[0].Mean; m < 3.7 || m > 4.6 {
 		t.Errorf("learned a mean of %v, want about 4.13", m)
 	}
-	if got := ReportBytes(w.policy); got < int64(n)*reportBytes {
+	if got := ReportBytes(w.policy); got < int64(n)*geo.ReportBytes {
 		t.Errorf("%d bytes reported of %d attempts", got, n)
 	}
 }
@@ -196,9 +197,9 @@ func TestTruth(t *testing.T) {
 		w := on(t, spec, sched.NoLimits())
 		w.machine(0, 1)
 		Tell(w.policy, func(sched.SiteID) (values, chances []float64) { return []float64{4, 10}, []float64{0.5, 0.5} })
-		watch := w.policy.(interface{ watching() *siteWatch }).watching()
-		watch.refresh(w.core.View())
-		if got := watch.laws[0].mean; math.Abs(got-want) > 0.1*want {
+		watch := w.policy.(interface{ watching() *geo.SiteWatch }).watching()
+		watch.Refresh(w.core.View())
+		if got := watch.Laws[0].Mean; math.Abs(got-want) > 0.1*want {
 			t.Errorf("%s: mean %v, want %v", spec, got, want)
 		}
 	}

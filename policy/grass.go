@@ -34,43 +34,46 @@ package policy
 import (
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var grassEntry = Entry{
+var grassEntry = kit.Entry{
 	Name:    "grass",
 	Summary: "duplicates that save resources first, greedy ones for the last waves; knows deadlines and partial results",
 	Source:  "Ananthanarayanan et al., NSDI 2014, sections 3 and 4",
-	Params: []Param{
-		{Name: "mode", Kind: Choice, Default: "grass", Choices: []string{"grass", "gs", "ras"}, Help: "which rule picks a job's next attempt"},
-		{Name: "waves", Kind: Float, Default: "2", Min: 0, Max: 1e6, Help: "length of the last stretch, in which grass is greedy"},
-		{Name: "copies", Kind: Int, Default: "3", Min: 1, Max: 8, Help: "attempts of one task running at once"},
-		orderBy("fair"),
+	Params: []kit.Param{
+		{Name: "mode", Kind: kit.Choice, Default: "grass", Choices: []string{"grass", "gs", "ras"}, Help: "which rule picks a job's next attempt"},
+		{Name: "waves", Kind: kit.Float, Default: "2", Min: 0, Max: 1e6, Help: "length of the last stretch, in which grass is greedy"},
+		{Name: "copies", Kind: kit.Int, Default: "3", Min: 1, Max: 8, Help: "attempts of one task running at once"},
+		kit.OrderBy("fair"),
 	},
 	Progress: true,
-	New: func(a Args) sched.Policy {
+	New: func(a kit.Args) sched.Policy {
 		mode := a.Choice("mode")
-		return &grass{order: ranked(a), gs: mode == "gs", ras: mode == "ras", waves: a.Float("waves"), copies: uint16(a.Int("copies"))}
+		return &grass{order: kit.NewRanking(a), gs: mode == "gs", ras: mode == "ras", waves: a.Float("waves"), copies: uint16(a.Int("copies"))}
 	},
 }
 
 type grass struct {
-	order ranking
+	order kit.Ranking
 
 	gs, ras bool // neither: switch
 	waves   float64
 	copies  uint16
 
-	ends     endTimes
-	stages   perStage[grassStage]
-	waiting  heap[standing]           // jobs with tasks that wait
-	running  heap[standing]           // other jobs with a use for a slot, when they were last looked at
-	switches heap[rising[sched.Time]] // jobs with a deadline by the instant from which another rule holds
-	sorted   []sched.Time             // scratch of needed
+	ends     kit.Ends
+	stages   kit.PerStage[grassStage]
+	waiting  kit.Heap[kit.Standing]           // jobs with tasks that wait
+	running  kit.Heap[kit.Standing]           // other jobs with a use for a slot, when they were last looked at
+	switches kit.Heap[kit.Rising[sched.Time]] // jobs with a deadline by the instant from which another rule holds
+	sorted   []sched.Time                     // scratch of needed
 }
 
 // grassStage has the tasks that may get another attempt by their estimated ends: late[c-1] those with c attempts.
-type grassStage struct{ late [7]heap[falling[sched.Time]] }
+type grassStage struct {
+	late [7]kit.Heap[kit.Falling[sched.Time]]
+}
 
 // use is what a job would do with a slot.
 type use struct {
@@ -85,18 +88,18 @@ func (a use) better(b use) bool {
 }
 
 func (p *grass) Observe(v *sched.View, ev *sched.Event) {
-	p.order.learn(v, ev)
-	p.ends.observe(v, ev)
+	p.order.Learn(v, ev)
+	p.ends.Observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
+		st := p.stages.Open(ev.Stage)
 		for c := range st.late {
-			st.late[c].clear()
+			st.late[c].Clear()
 		}
 	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.stages.end(v, ev)
+		p.stages.End(v, ev)
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	}
@@ -106,37 +109,37 @@ func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 // place puts a task in the order of its stage to which it belongs now.
 func (p *grass) place(v *sched.View, t sched.TaskID) {
 	task := v.Task(t)
-	st := p.stages.of(task.Stage)
+	st := p.stages.Of(task.Stage)
 	id := int(t - v.Stage(task.Stage).First)
 	for c := range st.late {
-		st.late[c].drop(id)
+		st.late[c].Drop(id)
 	}
-	end, ok := p.ends.task(v, t)
+	end, ok := p.ends.Task(v, t)
 	if ok && task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
-		st.late[task.Live-1].set(id, falling[sched.Time]{end})
+		st.late[task.Live-1].Set(id, kit.Falling[sched.Time]{X: end})
 	}
 }
 
 // touch looks at a job again.
 func (p *grass) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
-	p.waiting.drop(int(j))
-	p.running.drop(int(j))
-	p.switches.drop(int(j))
+	p.waiting.Drop(int(j))
+	p.running.Drop(int(j))
+	p.switches.Drop(int(j))
 	if job.State != sched.JobActive {
 		return
 	}
 	if job.Pending > 0 {
-		p.waiting.set(int(j), p.order.standing(v, j, &job))
+		p.waiting.Set(int(j), p.order.Standing(v, j, &job))
 	} else if _, ok := p.choose(v, j, true); ok {
-		p.running.set(int(j), p.order.standing(v, j, &job))
+		p.running.Set(int(j), p.order.Standing(v, j, &job))
 	}
 	if bound(v, &job) {
 		at := job.Deadline // from then on it is error-bound
 		if x := at - sched.FromSeconds(p.waves*p.wave(v, &job)); x > v.Now() && !p.gs && !p.ras {
 			at = x
 		}
-		p.switches.set(int(j), rising[sched.Time]{at})
+		p.switches.Set(int(j), kit.Rising[sched.Time]{X: at})
 	}
 }
 
@@ -197,7 +200,7 @@ func (p *grass) choose(v *sched.View, j sched.JobID, clones bool) (best use, ok 
 		if !clones || !known || st.Running == 0 {
 			continue
 		}
-		for c := range p.stages.of(s).late {
+		for c := range p.stages.Of(s).late {
 			x, some := p.another(v, &job, s, c, mean, limit, greedy)
 			if some && (!ok || x.better(best)) {
 				best, ok = x, true
@@ -234,16 +237,16 @@ func (p *grass) fresh(v *sched.View, job *sched.Job, t sched.TaskID, mean float6
 
 // another rates one more attempt of the stage's task with c+1 attempts that ends last, not after limit.
 func (p *grass) another(v *sched.View, job *sched.Job, s sched.StageID, c int, mean float64, limit sched.Time, greedy bool) (x use, ok bool) {
-	h := &p.stages.of(s).late[c]
+	h := &p.stages.Of(s).late[c]
 	n, end := -1, sched.Time(0)
 	if limit == sched.Never {
-		if h.len() > 0 {
-			n, end = h.top(), h.topKey().x
+		if h.Len() > 0 {
+			n, end = h.Top(), h.TopKey().X
 		}
 	} else { // not all tasks are needed
-		for i := range h.nodes {
-			if node := &h.nodes[i]; node.key.x <= limit && (node.key.x > end || node.key.x == end && int(node.id) < n) {
-				n, end = int(node.id), node.key.x
+		for i := range h.Nodes {
+			if node := &h.Nodes[i]; node.Key.X <= limit && (node.Key.X > end || node.Key.X == end && int(node.ID) < n) {
+				n, end = int(node.ID), node.Key.X
 			}
 		}
 	}
@@ -274,7 +277,7 @@ func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Ti
 	}
 	p.sorted = p.sorted[:0]
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		end, known := p.ends.task(v, t)
+		end, known := p.ends.Task(v, t)
 		if !known {
 			end = sched.Never - 1
 		}
@@ -288,42 +291,42 @@ func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Ti
 }
 
 func (p *grass) Decide(v *sched.View, act *sched.Actions) {
-	p.ends.look(v, act, func(_ sched.StageID, t sched.TaskID) {
+	p.ends.Look(v, act, func(_ sched.StageID, t sched.TaskID) {
 		p.place(v, t)
 		p.touch(v, v.Rows().JobOf(t))
 	})
-	for p.switches.len() > 0 && p.switches.topKey().x <= v.Now() {
-		p.touch(v, sched.JobID(p.switches.top()))
+	for p.switches.Len() > 0 && p.switches.TopKey().X <= v.Now() {
+		p.touch(v, sched.JobID(p.switches.Top()))
 	}
 	for v.FreeSlots() > 0 {
 		clones := v.CloneRoom() > 0
 		from := &p.waiting
-		if clones && p.running.len() > 0 && (p.waiting.len() == 0 || before(&p.running, &p.waiting)) {
+		if clones && p.running.Len() > 0 && (p.waiting.Len() == 0 || kit.Before(&p.running, &p.waiting)) {
 			from = &p.running
 		}
-		if from.len() == 0 {
+		if from.Len() == 0 {
 			break
 		}
-		j := sched.JobID(from.top())
+		j := sched.JobID(from.Top())
 		x, ok := p.choose(v, j, clones)
 		if !ok {
-			from.drop(int(j))             // until something happens to it
+			from.Drop(int(j))             // until something happens to it
 			if job := v.Job(j); !clones { // nor has it a use for its waiting tasks, but for a clone it may have
 				if _, ok := p.choose(v, j, true); ok {
-					p.running.set(int(j), p.order.standing(v, j, &job))
+					p.running.Set(int(j), p.order.Standing(v, j, &job))
 				}
 			}
 			continue
 		}
 		if x.clone {
-			m, _ := elsewhere(v, x.task)
-			must(act, x.task, m, 0, sched.Straggling)
+			m, _ := kit.Elsewhere(v, x.task)
+			kit.Launch(act, x.task, m, 0, sched.Straggling)
 		} else {
 			m, _ := v.FreeMachine(0)
-			begin(v, act, x.task, m)
+			kit.Start(v, act, x.task, m)
 		}
 		p.place(v, x.task)
 		p.touch(v, j)
 	}
-	wakeFor(act, &p.switches)
+	kit.WakeFor(act, &p.switches)
 }

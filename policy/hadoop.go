@@ -27,50 +27,51 @@ package policy
 import (
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var hadoopEntry = Entry{
+var hadoopEntry = kit.Entry{
 	Name:    "hadoop",
 	Summary: "clone what is 0.2 in progress behind the average of its stage",
 	Source:  "Hadoop 0.20, TaskInProgress.hasSpeculativeTask; Zaharia et al., OSDI 2008, section 2.1",
-	Params: []Param{
-		{Name: "gap", Kind: Float, Default: "0.2", Min: 0, Max: 1, Help: "progress behind the average that is too much"},
-		{Name: "lag", Kind: Span, Default: "60s", Help: "younger attempts are never cloned"},
-		{Name: "heartbeat", Kind: Span, Default: "3s", Min: 0.001, Max: 86400, Help: "time between looks"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "gap", Kind: kit.Float, Default: "0.2", Min: 0, Max: 1, Help: "progress behind the average that is too much"},
+		{Name: "lag", Kind: kit.Span, Default: "60s", Help: "younger attempts are never cloned"},
+		{Name: "heartbeat", Kind: kit.Span, Default: "3s", Min: 0.001, Max: 86400, Help: "time between looks"},
+		kit.OrderParam,
 	},
 	Progress:       true,
 	WorkConserving: true,
-	New: func(a Args) sched.Policy {
-		return &hadoop{order: ordered(a), gap: a.Float("gap"), lag: a.Span("lag"), heartbeat: a.Span("heartbeat")}
+	New: func(a kit.Args) sched.Policy {
+		return &hadoop{order: kit.NewOrder(a), gap: a.Float("gap"), lag: a.Span("lag"), heartbeat: a.Span("heartbeat")}
 	},
 }
 
 type hadoop struct {
-	order  jobOrder
-	places places
+	order  kit.Order
+	places kit.Places
 
 	gap            float64
 	lag, heartbeat sched.Time
 
-	quiet silence
-	due   heap[rising[sched.Time]] // stages by the heartbeat at which they may have a slow task
-	ready []int                    // scratch of Decide
-	slow  []sched.TaskID           // scratch of look
+	quiet kit.Silence
+	due   kit.Heap[kit.Rising[sched.Time]] // stages by the heartbeat at which they may have a slow task
+	ready []int                            // scratch of Decide
+	slow  []sched.TaskID                   // scratch of look
 }
 
 func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.places.observe(v, ev)
-	p.quiet.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.places.Observe(v, ev)
+	p.quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lookAt(ev.Stage, v.Now())
 	case sched.AttemptBegan:
 		p.lookAt(ev.Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.due.end(v, ev)
+		p.due.End(v, ev)
 	}
 }
 
@@ -80,38 +81,38 @@ func (p *hadoop) lookAt(s sched.StageID, at sched.Time) {
 		return
 	}
 	at = (at + p.heartbeat - 1) / p.heartbeat * p.heartbeat
-	if !p.due.has(int(s)) || at < p.due.key(int(s)).x {
-		p.due.set(int(s), rising[sched.Time]{at})
+	if !p.due.Has(int(s)) || at < p.due.Key(int(s)).X {
+		p.due.Set(int(s), kit.Rising[sched.Time]{X: at})
 	}
 }
 
 func (p *hadoop) Decide(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
-		p.order.launch(v, act, t, m)
+		p.order.Launch(v, act, t, m)
 		p.lookAt(v.Task(t).Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
 	}
-	p.quiet.look(v, func(s sched.StageID, _ sched.TaskID) { p.lookAt(s, v.Now()) })
-	wakeFor(act, &p.quiet.due)
+	p.quiet.Look(v, func(s sched.StageID, _ sched.TaskID) { p.lookAt(s, v.Now()) })
+	kit.WakeFor(act, &p.quiet.Due)
 	if v.Pending() > 0 || v.CloneRoom() == 0 {
 		return // the event that makes room comes back here
 	}
-	p.ready, _, _ = p.due.within(rising[sched.Time]{v.Now()}, p.ready[:0])
+	p.ready, _, _ = p.due.Within(kit.Rising[sched.Time]{X: v.Now()}, p.ready[:0])
 	slices.Sort(p.ready)
 	for _, s := range p.ready {
 		if v.CloneRoom() == 0 {
 			return
 		}
-		p.due.drop(s)
+		p.due.Drop(s)
 		if next := p.look(v, sched.StageID(s)); next < sched.Never {
 			p.lookAt(sched.StageID(s), next)
 		}
 		p.clone(v, act, sched.StageID(s))
 	}
-	wakeFor(act, &p.due)
+	kit.WakeFor(act, &p.due)
 }
 
 // look finds the slow tasks of a stage, and returns from when on it may have others if nothing happens.
@@ -128,7 +129,7 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 	p.slow = p.slow[:0]
 	next = sched.Never
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		a, ok := survivor(v, t)
+		a, ok := kit.Survivor(v, t)
 		if !ok || v.AttemptRoom(t) == 0 {
 			continue
 		}
@@ -141,7 +142,7 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 		case missing <= 0:
 			next = min(next, old)
 		case speed > 0: // its own progress does not shrink, the average grows by no more than speed
-			next = min(next, max(old, later(now, missing/speed), now+1))
+			next = min(next, max(old, kit.Later(now, missing/speed), now+1))
 		}
 	}
 	return next
@@ -159,7 +160,7 @@ func (p *hadoop) furthest(v *sched.View, t sched.TaskID) (most, rate float64) {
 // progress returns a running attempt and how far it has come.
 func (p *hadoop) progress(v *sched.View, a sched.AttemptID) (at sched.Attempt, done float64) {
 	at = v.Attempt(a)
-	if rem, silent := p.quiet.remaining(v, a, &at); silent {
+	if rem, silent := p.quiet.Remaining(v, a, &at); silent {
 		age := (v.Now() - at.Started).Seconds()
 		return at, at.From + (1-at.From)*age/(age+rem.Seconds())
 	}
@@ -171,8 +172,8 @@ func (p *hadoop) progress(v *sched.View, a sched.AttemptID) (at sched.Attempt, d
 func (p *hadoop) clone(v *sched.View, act *sched.Actions, s sched.StageID) {
 	for _, t := range p.slow {
 		if v.CloneRoom() > 0 {
-			if m, ok := p.places.unused(v, t, 0); ok {
-				p.order.clone(v, act, t, m, sched.Straggling)
+			if m, ok := p.places.Unused(v, t, 0); ok {
+				p.order.Clone(v, act, t, m, sched.Straggling)
 				continue
 			}
 		}

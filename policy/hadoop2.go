@@ -37,23 +37,24 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var hadoop2Entry = Entry{
+var hadoop2Entry = kit.Entry{
 	Name:    "hadoop2",
 	Summary: "of each stage, clone the task that would gain most, one at a time, within caps",
 	Source:  "Apache Hadoop 3, mapreduce.v2.app.speculate.DefaultSpeculator",
-	Params: []Param{
-		{Name: "estimator", Kind: Choice, Default: "legacy", Choices: []string{"legacy", "simple-exponential"}, Help: "how the runtime of an attempt is estimated"},
-		{Name: "retry", Kind: Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between the scans of a job"},
-		{Name: "rest", Kind: Span, Default: "15s", Min: 0.001, Max: 86400, Help: "the same after a scan that has asked for an attempt"},
-		{Name: "min_allowed", Kind: Int, Default: "10", Min: 0, Max: 1e9, Help: "tasks of a stage with two attempts that are always allowed"},
-		{Name: "total_cap", Kind: Float, Default: "0.01", Min: 0, Max: 1, Help: "the same, as a fraction of the stage's tasks"},
-		{Name: "running_cap", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "the same, as a fraction of its running tasks"},
-		{Name: "smooth", Kind: Span, Default: "60s", Min: 0.001, Max: 1e6, Help: "simple-exponential: time constant T"},
-		{Name: "skip", Kind: Int, Default: "24", Min: 0, Max: 1e6, Help: "simple-exponential: reports before there is an estimate"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "estimator", Kind: kit.Choice, Default: "legacy", Choices: []string{"legacy", "simple-exponential"}, Help: "how the runtime of an attempt is estimated"},
+		{Name: "retry", Kind: kit.Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between the scans of a job"},
+		{Name: "rest", Kind: kit.Span, Default: "15s", Min: 0.001, Max: 86400, Help: "the same after a scan that has asked for an attempt"},
+		{Name: "min_allowed", Kind: kit.Int, Default: "10", Min: 0, Max: 1e9, Help: "tasks of a stage with two attempts that are always allowed"},
+		{Name: "total_cap", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "the same, as a fraction of the stage's tasks"},
+		{Name: "running_cap", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "the same, as a fraction of its running tasks"},
+		{Name: "smooth", Kind: kit.Span, Default: "60s", Min: 0.001, Max: 1e6, Help: "simple-exponential: time constant T"},
+		{Name: "skip", Kind: kit.Int, Default: "24", Min: 0, Max: 1e6, Help: "simple-exponential: reports before there is an estimate"},
+		kit.OrderParam,
 	},
 	Progress:       true,
 	WorkConserving: true,
@@ -68,8 +69,8 @@ const (
 )
 
 type hadoop2 struct {
-	order  jobOrder
-	places places
+	order  kit.Order
+	places kit.Places
 
 	smoothed             bool
 	retry, rest          sched.Time
@@ -77,13 +78,13 @@ type hadoop2 struct {
 	totalCap, runningCap float64
 	smooth               sched.Time
 	skip                 int
-	stages               perStage[hadoopStage]
-	jobs                 []hadoopJob              // by JobID
-	due                  heap[rising[sched.Time]] // stages by the scan that may find something
-	asked                fifoQueue[sched.TaskID]  // requests for attempts
-	decided              sched.Time               // the last decision
-	quiet                silence
-	lists                attemptLists
+	stages               kit.PerStage[hadoopStage]
+	jobs                 []hadoopJob                      // by JobID
+	due                  kit.Heap[kit.Rising[sched.Time]] // stages by the scan that may find something
+	asked                kit.Queue[sched.TaskID]          // requests for attempts
+	decided              sched.Time                       // the last decision
+	quiet                kit.Silence
+	lists                kit.Lists
 	attempts             []hadoopAttempt // by row
 }
 
@@ -92,10 +93,11 @@ type hadoopJob struct{ from, asked sched.Time }
 
 type hadoopStage struct {
 	id    sched.StageID
-	first sched.TaskID              // the stage's; indexes of tasks count from it
-	asked bool                      // a request is open
-	ends  heap[falling[sched.Time]] // tasks, by index, whose single attempt has an estimate, by its end
-	quiet attemptList               // single attempts, by last report, real or not, which their links have for a start
+	first sched.TaskID                      // the stage's; indexes of tasks count from it
+	asked bool                              // a request is open
+	ends  kit.Heap[kit.Falling[sched.Time]] // tasks, by index, whose single attempt has an estimate, by its end
+	// single attempts, by last report, real or not, which their links have for a start
+	quiet kit.List
 }
 
 // hadoopAttempt is what is known of a running attempt.
@@ -109,50 +111,50 @@ type hadoopAttempt struct {
 	reports  int
 }
 
-func newHadoop2(a Args) sched.Policy {
+func newHadoop2(a kit.Args) sched.Policy {
 	return &hadoop2{
-		order: ordered(a), smoothed: a.Choice("estimator") == "simple-exponential", retry: a.Span("retry"), rest: a.Span("rest"),
+		order: kit.NewOrder(a), smoothed: a.Choice("estimator") == "simple-exponential", retry: a.Span("retry"), rest: a.Span("rest"),
 		minAllowed: a.Int("min_allowed"), totalCap: a.Float("total_cap"), runningCap: a.Float("running_cap"),
 		smooth: a.Span("smooth"), skip: a.Int("skip"), decided: -1,
 	}
 }
 
 func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.places.observe(v, ev)
-	p.quiet.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.places.Observe(v, ev)
+	p.quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
-		p.jobs = grown(p.jobs, int(ev.Job))
+		p.jobs = kit.Grown(p.jobs, int(ev.Job))
 		p.jobs[ev.Job] = hadoopJob{from: v.Now()}
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
-		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, empty
-		st.ends.clear()
+		st := p.stages.Open(ev.Stage)
+		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, kit.EmptyList
+		st.ends.Clear()
 	case sched.TaskReady:
-		p.schedule(v, p.stages.of(ev.Stage), v.Now())
+		p.schedule(v, p.stages.Of(ev.Stage), v.Now())
 	case sched.AttemptProgress:
 		p.report(v, ev)
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
-		st := p.stages.of(ev.Stage)
+		st := p.stages.Of(ev.Stage)
 		p.forget(st, ev.Attempt, ev.Task)
 		if row := ev.Attempt.Row(); row < len(p.attempts) {
 			p.attempts[row] = hadoopAttempt{}
 		}
-		if a, ok := survivor(v, ev.Task); ok {
+		if a, ok := kit.Survivor(v, ev.Task); ok {
 			p.single(st, a, ev.Task)
 		}
 		p.schedule(v, st, v.Now())
 	case sched.AttemptBegan:
 		p.started(ev.Attempt, v.Now())
-		st := p.stages.of(ev.Stage)
-		if a, ok := survivor(v, ev.Task); ok {
+		st := p.stages.Of(ev.Stage)
+		if a, ok := kit.Survivor(v, ev.Task); ok {
 			p.single(st, a, ev.Task)
 		}
 		p.schedule(v, st, v.Now())
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.due.end(v, ev)
-		p.stages.end(v, ev)
+		p.due.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
@@ -160,10 +162,10 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 func (p *hadoop2) single(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 	x := &p.attempts[a.Row()]
 	if x.end > 0 {
-		st.ends.set(int(t-st.first), falling[sched.Time]{x.end})
+		st.ends.Set(int(t-st.first), kit.Falling[sched.Time]{X: x.end})
 	}
 	if !x.known {
-		p.lists.insertByStart(&st.quiet, a, t, x.reported)
+		p.lists.InsertByStart(&st.quiet, a, t, x.reported)
 	}
 }
 
@@ -172,24 +174,24 @@ func (p *hadoop2) update(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 	p.forget(st, a, t)
 	x := &p.attempts[a.Row()]
 	if x.end > 0 {
-		st.ends.set(int(t-st.first), falling[sched.Time]{x.end})
+		st.ends.Set(int(t-st.first), kit.Falling[sched.Time]{X: x.end})
 	}
 	if !x.known {
-		p.lists.append(&st.quiet, a, t, x.reported)
+		p.lists.Append(&st.quiet, a, t, x.reported)
 	}
 }
 
 // forget makes an attempt no candidate.
 func (p *hadoop2) forget(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
-	p.lists.remove(a)
-	st.ends.drop(int(t - st.first))
+	p.lists.Remove(a)
+	st.ends.Drop(int(t - st.first))
 }
 
 func (p *hadoop2) report(v *sched.View, ev *sched.Event) {
-	at, st, x := v.Attempt(ev.Attempt), p.stages.of(ev.Stage), &p.attempts[ev.Attempt.Row()]
-	candidate := p.lists.listOf(ev.Attempt) != nil || st.ends.has(int(ev.Task-st.first))
+	at, st, x := v.Attempt(ev.Attempt), p.stages.Of(ev.Stage), &p.attempts[ev.Attempt.Row()]
+	candidate := p.lists.ListOf(ev.Attempt) != nil || st.ends.Has(int(ev.Task-st.first))
 	if x.known = ev.Rate > 0; x.known {
-		x.end = later(v.Now(), (1-ev.Progress)/ev.Rate)
+		x.end = kit.Later(v.Now(), (1-ev.Progress)/ev.Rate)
 	} else {
 		p.estimate(x, at.Started, v.Now(), max(0, (ev.Progress-at.From)/(1-at.From)))
 	}
@@ -203,7 +205,7 @@ func (p *hadoop2) report(v *sched.View, ev *sched.Event) {
 // putOff moves the end of an attempt that stands still.
 func (p *hadoop2) putOff(v *sched.View, a sched.AttemptID) {
 	at, x := v.Attempt(a), &p.attempts[a.Row()]
-	if rem, silent := p.quiet.remaining(v, a, &at); silent {
+	if rem, silent := p.quiet.Remaining(v, a, &at); silent {
 		x.end = max(x.end, v.Now()+min(rem, sched.Never-v.Now()))
 	}
 }
@@ -213,7 +215,7 @@ func (p *hadoop2) still(v *sched.View, st *hadoopStage, t sched.TaskID) {
 	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 		p.putOff(v, a)
 		if x := &p.attempts[a.Row()]; x.end > 0 && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 {
-			st.ends.set(int(t-st.first), falling[sched.Time]{x.end})
+			st.ends.Set(int(t-st.first), kit.Falling[sched.Time]{X: x.end})
 		}
 	}
 	p.schedule(v, st, v.Now())
@@ -237,9 +239,9 @@ func (p *hadoop2) estimate(x *hadoopAttempt, started, now sched.Time, progress f
 	x.reported, x.progress = now, progress
 	switch {
 	case !p.smoothed && now > started:
-		x.end = later(started, (now-started).Seconds()/max(hadoopCrawl, progress))
+		x.end = kit.Later(started, (now-started).Seconds()/max(hadoopCrawl, progress))
 	case p.smoothed && x.reports > p.skip:
-		x.end = later(now, (1-progress)/max(hadoopSlowest, x.rate))
+		x.end = kit.Later(now, (1-progress)/max(hadoopSlowest, x.rate))
 	}
 }
 
@@ -247,17 +249,17 @@ func (p *hadoop2) estimate(x *hadoopAttempt, started, now sched.Time, progress f
 func (p *hadoop2) schedule(v *sched.View, st *hadoopStage, from sched.Time) {
 	if p.open(v, st) {
 		at := sched.Never
-		if st.ends.len() > 0 && p.gains(v, st, from) {
+		if st.ends.Len() > 0 && p.gains(v, st, from) {
 			at = from
-		} else if row := st.quiet.first; row >= 0 {
-			at = max(from, p.lists.rows[row].started+hadoopSilence+1)
+		} else if row := st.quiet.First; row >= 0 {
+			at = max(from, p.lists.Rows[row].Started+hadoopSilence+1)
 		}
 		if at < sched.Never {
-			p.due.set(int(st.id), rising[sched.Time]{p.scan(v.Stage(st.id).Job, at)})
+			p.due.Set(int(st.id), kit.Rising[sched.Time]{X: p.scan(v.Stage(st.id).Job, at)})
 			return
 		}
 	}
-	p.due.drop(int(st.id))
+	p.due.Drop(int(st.id))
 }
 
 // scan returns the instant of the job's first scan from an instant on. A second call at one instant is not scanned in.
@@ -287,7 +289,7 @@ func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
 // gains tells whether the attempt of the stage with the largest end would end later than another one started at an
 // instant.
 func (p *hadoop2) gains(v *sched.View, st *hadoopStage, at sched.Time) bool {
-	return later(at, p.anew(v, st)) < st.ends.topKey().x
+	return kit.Later(at, p.anew(v, st)) < st.ends.TopKey().X
 }
 
 // anew returns the estimated runtime of another attempt in a stage that has tasks done, in seconds.
@@ -309,30 +311,30 @@ func (p *hadoop2) anew(v *sched.View, st *hadoopStage) float64 {
 
 func (p *hadoop2) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
-	p.quiet.look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.of(s), t) })
-	wakeFor(act, &p.quiet.due)
-	for p.due.len() > 0 && p.due.topKey().x <= v.Now() {
-		p.look(v, p.stages.of(sched.StageID(p.due.top())))
+	p.quiet.Look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.Of(s), t) })
+	kit.WakeFor(act, &p.quiet.Due)
+	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
+		p.look(v, p.stages.Of(sched.StageID(p.due.Top())))
 	}
 	p.serve(v, act)
 	p.decided = v.Now()
-	wakeFor(act, &p.due)
+	kit.WakeFor(act, &p.due)
 }
 
 // start gives free slots to fresh tasks.
 func (p *hadoop2) start(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
-		a := p.order.launch(v, act, t, m)
+		a := p.order.Launch(v, act, t, m)
 		p.started(a, v.Now())
 		if v.Rows().Waiting(a) {
 			continue
 		}
-		st := p.stages.of(v.Task(t).Stage)
-		p.lists.append(&st.quiet, a, t, v.Now())
+		st := p.stages.Of(v.Task(t).Stage)
+		p.lists.Append(&st.quiet, a, t, v.Now())
 		p.schedule(v, st, v.Now())
 	}
 }
@@ -344,14 +346,14 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 		p.schedule(v, st, now+1)
 		return
 	}
-	for p.open(v, st) && st.ends.len() > 0 && p.gains(v, st, now) {
-		t := st.first + sched.TaskID(st.ends.top())
+	for p.open(v, st) && st.ends.Len() > 0 && p.gains(v, st, now) {
+		t := st.first + sched.TaskID(st.ends.Top())
 		a, _ := v.FirstAttempt(t)
 		if v.AttemptRoom(t) == 0 {
 			p.forget(st, a, t) // it may have no second attempt whatever comes
 			continue
 		}
-		p.asked.push(t)
+		p.asked.Push(t)
 		st.asked = true
 		*job = hadoopJob{from: now + p.rest, asked: now}
 	}
@@ -361,34 +363,34 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 
 // hear makes attempts that have been silent for too long report the same again.
 func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
-	for row := st.quiet.first; row >= 0 && v.Now()-p.lists.rows[row].started > hadoopSilence; row = st.quiet.first {
+	for row := st.quiet.First; row >= 0 && v.Now()-p.lists.Rows[row].Started > hadoopSilence; row = st.quiet.First {
 		a, x := v.Rows().AttemptIn(int(row)), &p.attempts[row]
 		p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
 		p.putOff(v, a)
-		p.update(st, a, p.lists.rows[row].task)
+		p.update(st, a, p.lists.Rows[row].Task)
 	}
 }
 
 // serve starts the attempts that were asked for as far as slots and limits go. A request for which there is no machine
 // waits.
 func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
-	for n := p.asked.len(); n > 0 && v.Pending() == 0 && v.CloneRoom() > 0; n-- {
-		t := p.asked.pop()
+	for n := p.asked.Len(); n > 0 && v.Pending() == 0 && v.CloneRoom() > 0; n-- {
+		t := p.asked.Pop()
 		task := v.Task(t)
 		if v.Stage(task.Stage).State != sched.StageOpen {
 			continue
 		}
 		if task.State == sched.TaskRunning && task.Live == 1 && v.AttemptRoom(t) > 0 {
-			m, ok := p.places.unused(v, t, 0)
+			m, ok := p.places.Unused(v, t, 0)
 			if !ok {
-				p.asked.push(t)
+				p.asked.Push(t)
 				continue
 			}
 			first, _ := v.FirstAttempt(t)
-			p.forget(p.stages.of(task.Stage), first, t)
-			p.started(p.order.clone(v, act, t, m, sched.Straggling), v.Now())
+			p.forget(p.stages.Of(task.Stage), first, t)
+			p.started(p.order.Clone(v, act, t, m, sched.Straggling), v.Now())
 		}
-		st := p.stages.of(task.Stage)
+		st := p.stages.Of(task.Stage)
 		st.asked = false
 		p.schedule(v, st, v.Now()+1)
 	}
@@ -396,6 +398,6 @@ func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
 
 // started takes notice of a new attempt.
 func (p *hadoop2) started(a sched.AttemptID, now sched.Time) {
-	p.attempts = grown(p.attempts, a.Row())
+	p.attempts = kit.Grown(p.attempts, a.Row())
 	p.attempts[a.Row()] = hadoopAttempt{reported: now}
 }

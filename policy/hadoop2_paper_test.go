@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -75,8 +76,8 @@ type scanningHadoop2 struct {
 
 func (p *scanningHadoop2) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
-	p.quiet.look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.of(s), t) })
-	wakeFor(act, &p.quiet.due)
+	p.quiet.Look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.Of(s), t) })
+	kit.WakeFor(act, &p.quiet.Due)
 	first := sched.Never
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 		if _, known := p.next[j]; !known {
@@ -100,7 +101,7 @@ func (p *scanningHadoop2) scanJob(v *sched.View, j sched.JobID) (asked bool) {
 		if v.Stage(s).State != sched.StageOpen || v.Stage(s).Tasks == 0 {
 			continue
 		}
-		st := p.stages.of(s)
+		st := p.stages.Of(s)
 		if !p.open(v, st) {
 			continue
 		}
@@ -111,12 +112,12 @@ func (p *scanningHadoop2) scanJob(v *sched.View, j sched.JobID) (asked bool) {
 			if v.Task(t).Live > 1 || x.end < v.Now() || v.AttemptRoom(t) == 0 {
 				continue
 			}
-			if x := x.end - later(v.Now(), p.anew(v, st)); x > value {
+			if x := x.end - kit.Later(v.Now(), p.anew(v, st)); x > value {
 				best, value = t, x
 			}
 		}
 		if value > 0 {
-			p.asked.push(best)
+			p.asked.Push(best)
 			st.asked, asked = true, true
 		}
 		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {

@@ -37,23 +37,24 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var hopperEntry = Entry{
+var hopperEntry = kit.Entry{
 	Name:    "hopper",
 	Summary: "each job gets the slots that it and its stragglers' clones will need, small jobs first; reserved slots stay free",
-	Needs:   Needs{Jobs: true, Lacking: "no slot is kept from anyone, and what is free clones stragglers"},
+	Needs:   kit.Needs{Jobs: true, Lacking: "no slot is kept from anyone, and what is free clones stragglers"},
 	Source:  "Ren et al., SIGCOMM 2015, sections 3 and 4",
-	Params: []Param{
-		{Name: "epsilon", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of its fair share that a job may lack; 1 for no fairness"},
-		{Name: "beta", Kind: Float, Default: "0", Min: 0, Max: 2, Help: "tail index of durations; 0 learns it"},
-		{Name: "prior", Kind: Float, Default: "1.5", Min: 1, Max: 2, Help: "the same until there is something to learn from"},
-		{Name: "alpha", Kind: Choice, Default: "work", Choices: []string{"work", "one"}, Help: "whether the work of a job's next stage counts"},
-		{Name: "copies", Kind: Int, Default: "2", Min: 1, Max: 1000, Help: "attempts of one task running at once"},
+	Params: []kit.Param{
+		{Name: "epsilon", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of its fair share that a job may lack; 1 for no fairness"},
+		{Name: "beta", Kind: kit.Float, Default: "0", Min: 0, Max: 2, Help: "tail index of durations; 0 learns it"},
+		{Name: "prior", Kind: kit.Float, Default: "1.5", Min: 1, Max: 2, Help: "the same until there is something to learn from"},
+		{Name: "alpha", Kind: kit.Choice, Default: "work", Choices: []string{"work", "one"}, Help: "whether the work of a job's next stage counts"},
+		{Name: "copies", Kind: kit.Int, Default: "2", Min: 1, Max: 1000, Help: "attempts of one task running at once"},
 	},
 	Progress: true,
-	New: func(a Args) sched.Policy {
+	New: func(a kit.Args) sched.Policy {
 		return &hopper{
 			epsilon: a.Float("epsilon"), beta: a.Float("beta"), byWork: a.Choice("alpha") == "work", copies: a.Int("copies"),
 			tail: tailIndex{prior: a.Float("prior")},
@@ -66,20 +67,21 @@ type hopper struct {
 	byWork        bool
 	copies        int
 
-	ends   endTimes
-	stages perStage[hopperStage]
+	ends   kit.Ends
+	stages kit.PerStage[hopperStage]
 	tail   tailIndex
 	stale  bool        // the slots are to be divided anew
 	jobs   []hopperJob // by JobID
 	shares []hopperShare
-	waits  heap[standing] // jobs below their shares with tasks that wait
-	idles  heap[standing] // other jobs below their shares, with a task to duplicate when they were last looked at
+	waits  kit.Heap[kit.Standing] // jobs below their shares with tasks that wait
+	// other jobs below their shares, with a task to duplicate when they were last looked at
+	idles kit.Heap[kit.Standing]
 }
 
 // hopperStage has the tasks that may get another attempt, by their estimated ends, and the durations of winners without
 // clones.
 type hopperStage struct {
-	late heap[falling[sched.Time]]
+	late kit.Heap[kit.Falling[sched.Time]]
 	won  logs
 }
 
@@ -101,7 +103,7 @@ type hopperShare struct {
 }
 
 func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
-	p.ends.observe(v, ev)
+	p.ends.Observe(v, ev)
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.stale = true
@@ -109,15 +111,15 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 	case sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	case sched.JobArrived:
-		p.jobs = grown(p.jobs, int(ev.Job))
+		p.jobs = kit.Grown(p.jobs, int(ev.Job))
 		p.stale = true
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
-		st.late.clear()
+		st := p.stages.Open(ev.Stage)
+		st.late.Clear()
 		st.won = logs{}
 		p.stale = true
 	case sched.AttemptDone:
-		st := p.stages.of(ev.Stage)
+		st := p.stages.Of(ev.Stage)
 		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
 			st.won.add((v.Now() - a.Started).Seconds())
 		}
@@ -132,9 +134,9 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stale = true
 		if ev.Kind == sched.StageDone {
-			p.tail.add(&p.stages.of(ev.Stage).won)
+			p.tail.add(&p.stages.Of(ev.Stage).won)
 		}
-		p.stages.end(v, ev)
+		p.stages.End(v, ev)
 	}
 	p.touch(v, ev.Job)
 }
@@ -142,13 +144,13 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 // place puts a task in the order of its stage if it may get another attempt.
 func (p *hopper) place(v *sched.View, t sched.TaskID) {
 	task := v.Task(t)
-	st := p.stages.of(task.Stage)
+	st := p.stages.Of(task.Stage)
 	id := int(t - v.Stage(task.Stage).First)
-	end, ok := p.ends.task(v, t)
+	end, ok := p.ends.Task(v, t)
 	if ok && task.State == sched.TaskRunning && int(task.Live) < p.copies && v.AttemptRoom(t) > 0 {
-		st.late.set(id, falling[sched.Time]{end})
+		st.late.Set(id, kit.Falling[sched.Time]{X: end})
 	} else {
-		st.late.drop(id)
+		st.late.Drop(id)
 	}
 }
 
@@ -157,21 +159,21 @@ func (p *hopper) place(v *sched.View, t sched.TaskID) {
 func (p *hopper) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	if job.State != sched.JobActive || int(job.Live) >= p.jobs[j].share {
-		p.waits.drop(int(j))
-		p.idles.drop(int(j))
+		p.waits.Drop(int(j))
+		p.idles.Drop(int(j))
 		return
 	}
-	at := standing{share: p.jobs[j].order, arrived: job.Arrived}
+	at := kit.Standing{Share: p.jobs[j].order, Arrived: job.Arrived}
 	switch {
 	case job.Pending > 0:
-		p.idles.drop(int(j))
-		p.waits.set(int(j), at)
+		p.idles.Drop(int(j))
+		p.waits.Set(int(j), at)
 	case p.latest(v, &job).found:
-		p.waits.drop(int(j))
-		p.idles.set(int(j), at)
+		p.waits.Drop(int(j))
+		p.idles.Set(int(j), at)
 	default:
-		p.waits.drop(int(j))
-		p.idles.drop(int(j))
+		p.waits.Drop(int(j))
+		p.idles.Drop(int(j))
 	}
 }
 
@@ -190,9 +192,9 @@ func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
 		if st.State != sched.StageOpen || !known || !v.Rows().Visible(s) {
 			continue
 		}
-		h := &p.stages.of(s).late
-		if h.len() > 0 && h.topKey().x > max(x.end, later(v.Now(), mean)) {
-			x = hopperLate{st.First + sched.TaskID(h.top()), h.topKey().x, true}
+		h := &p.stages.Of(s).late
+		if h.Len() > 0 && h.TopKey().X > max(x.end, kit.Later(v.Now(), mean)) {
+			x = hopperLate{st.First + sched.TaskID(h.Top()), h.TopKey().X, true}
 		}
 	}
 	return x
@@ -281,8 +283,8 @@ func (p *hopper) divide(v *sched.View) {
 	}
 }
 
-// compare says who is served first.
-func (x *hopperShare) compare(y *hopperShare) int {
+// Compare says who is served first.
+func (x *hopperShare) Compare(y *hopperShare) int {
 	if c := cmp.Compare(x.order, y.order); c != 0 {
 		return c
 	}
@@ -291,7 +293,7 @@ func (x *hopperShare) compare(y *hopperShare) int {
 
 // hopperBySize gives every job its minimum, and then V in order of size while there are slots.
 func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
-	slices.SortFunc(jobs, func(a, b hopperShare) int { return a.compare(&b) })
+	slices.SortFunc(jobs, func(a, b hopperShare) int { return a.Compare(&b) })
 	least := int((1 - epsilon) * float64(slots) / float64(len(jobs)))
 	left := slots
 	for i := range jobs {
@@ -335,7 +337,7 @@ func (x *hopperShare) remainder(y *hopperShare) int {
 	if c := cmp.Compare(y.size-float64(y.share), x.size-float64(x.share)); c != 0 {
 		return c
 	}
-	return x.compare(y)
+	return x.Compare(y)
 }
 
 // hopperSelect moves the n jobs with the largest remainders to the front, in any order, without sorting (quickselect:
@@ -370,7 +372,7 @@ func hopperSelect(jobs []hopperShare, n int) {
 }
 
 func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
-	p.ends.look(v, act, func(_ sched.StageID, t sched.TaskID) {
+	p.ends.Look(v, act, func(_ sched.StageID, t sched.TaskID) {
 		p.place(v, t)
 		p.touch(v, v.Rows().JobOf(t))
 	})
@@ -379,17 +381,17 @@ func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
 		p.divide(v)
 	}
 	for v.FreeSlots() > 0 {
-		if p.idles.len() > 0 && v.CloneRoom() > 0 && (p.waits.len() == 0 || before(&p.idles, &p.waits)) {
-			p.duplicate(v, act, sched.JobID(p.idles.top()))
+		if p.idles.Len() > 0 && v.CloneRoom() > 0 && (p.waits.Len() == 0 || kit.Before(&p.idles, &p.waits)) {
+			p.duplicate(v, act, sched.JobID(p.idles.Top()))
 			continue
 		}
-		if p.waits.len() == 0 {
+		if p.waits.Len() == 0 {
 			return
 		}
-		j := sched.JobID(p.waits.top())
-		t, _ := firstPending(v, j)
+		j := sched.JobID(p.waits.Top())
+		t, _ := kit.FirstPending(v, j)
 		m, _ := v.FreeMachine(0)
-		begin(v, act, t, m)
+		kit.Start(v, act, t, m)
 		p.place(v, t)
 		p.touch(v, j)
 	}
@@ -400,11 +402,11 @@ func (p *hopper) duplicate(v *sched.View, act *sched.Actions, j sched.JobID) {
 	job := v.Job(j)
 	x := p.latest(v, &job)
 	if !x.found {
-		p.idles.drop(int(j)) // until something happens to it
+		p.idles.Drop(int(j)) // until something happens to it
 		return
 	}
-	m, _ := elsewhere(v, x.task)
-	must(act, x.task, m, 0, sched.Straggling)
+	m, _ := kit.Elsewhere(v, x.task)
+	kit.Launch(act, x.task, m, 0, sched.Straggling)
 	p.place(v, x.task)
 	p.touch(v, j)
 }

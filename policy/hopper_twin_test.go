@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // hopperTwin has the rules at the top of hopper.go, with everything counted anew for each slot that is given away. The tail index is the policy's, which has tests of its
@@ -122,7 +124,7 @@ func (p *hopperTwin) divide(v *sched.View) {
 		size[j], p.order[j] = virtual(0), max(virtual(0), virtual(1))
 		total += size[j]
 	}
-	slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.compare(v, a, b) })
+	slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.Compare(v, a, b) })
 	slots := float64(v.Slots())
 	if total > slots {
 		least, left := int((1-p.epsilon)*slots/float64(len(jobs))), v.Slots()
@@ -151,8 +153,8 @@ func (p *hopperTwin) divide(v *sched.View) {
 	}
 }
 
-// compare says who is served first.
-func (p *hopperTwin) compare(v *sched.View, a, b sched.JobID) int {
+// Compare says who is served first.
+func (p *hopperTwin) Compare(v *sched.View, a, b sched.JobID) int {
 	return cmp.Or(cmp.Compare(p.order[a], p.order[b]), cmp.Compare(v.Job(a).Arrived, v.Job(b).Arrived), cmp.Compare(a, b))
 }
 
@@ -164,7 +166,7 @@ func (p *hopperTwin) Decide(v *sched.View, act *sched.Actions) {
 	}
 	for v.FreeSlots() > 0 {
 		jobs := p.jobs(v)
-		slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.compare(v, a, b) })
+		slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.Compare(v, a, b) })
 		if !slices.ContainsFunc(jobs, func(j sched.JobID) bool { return p.serve(v, act, j) }) {
 			return
 		}
@@ -194,7 +196,7 @@ func (p *hopperTwin) serve(v *sched.View, act *sched.Actions, j sched.JobID) boo
 		}
 		for _, t := range p.running(v, s) {
 			end, ok := p.end(v, t)
-			if ok && int(v.Task(t).Live) < p.copies && v.AttemptRoom(t) > 0 && end > max(latest, later(v.Now(), mean)) {
+			if ok && int(v.Task(t).Live) < p.copies && v.AttemptRoom(t) > 0 && end > max(latest, kit.Later(v.Now(), mean)) {
 				late, latest = t, end
 			}
 		}

@@ -15,39 +15,40 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var intermediateEntry = Entry{
+var intermediateEntry = kit.Entry{
 	Name:    "intermediate-srpt",
 	Summary: "equal shares, or one slot each for the jobs with the least remaining work; no clones, no preemption",
-	Needs:   Needs{Jobs: true, Lacking: fifoAlone},
+	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Im, Moseley, Pruhs, Torng, SPAA 2014",
-	Params: []Param{
-		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	Params: []kit.Param{
+		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
-	New: func(a Args) sched.Policy {
-		p := &intermediate{splitter: splitter{slotClock: slotClock{slot: a.Span("slot")}, prefix: true}}
-		p.weigh = p.least
+	New: func(a kit.Args) sched.Policy {
+		p := &intermediate{Splitter: kit.Splitter{Clock: kit.Clock{Slot: a.Span("slot")}, Prefix: true}}
+		p.Weigh = p.least
 		return p
 	},
 }
 
 type intermediate struct {
-	splitter
-	work workload
+	kit.Splitter
+	work kit.Workload
 }
 
-func (p *intermediate) Observe(v *sched.View, ev *sched.Event) { p.work.observe(v, ev) }
+func (p *intermediate) Observe(v *sched.View, ev *sched.Event) { p.work.Observe(v, ev) }
 
 // least gives a weight to the jobs with the least remaining work, as many as there are slots at most.
-func (p *intermediate) least(v *sched.View, jobs []part) float64 {
+func (p *intermediate) least(v *sched.View, jobs []kit.Part) float64 {
 	for i := range jobs {
-		jobs[i].key = p.work.remaining(v, jobs[i].job)
+		jobs[i].Key = p.work.Remaining(v, jobs[i].Job)
 	}
-	slices.SortFunc(jobs, func(a, b part) int { return cmp.Or(cmp.Compare(a.key, b.key), earlierPart(a, b)) })
+	slices.SortFunc(jobs, func(a, b kit.Part) int { return cmp.Or(cmp.Compare(a.Key, b.Key), kit.EarlierPart(a, b)) })
 	for i := range jobs[:min(len(jobs), v.Slots())] {
-		jobs[i].weight = 1
+		jobs[i].Weight = 1
 	}
 	return float64(len(jobs))
 }

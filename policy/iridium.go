@@ -22,24 +22,26 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var iridiumEntry = Entry{
+var iridiumEntry = kit.Entry{
 	Name:           "iridium",
 	Summary:        "shares of a stage's tasks at sites so that the slowest link is done first; no clones",
-	Needs:          Needs{Sites: true, Lacking: fifoAlone},
+	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Pu et al., SIGCOMM 2015, section 3",
-	Params:         append([]Param{orderBy("fair")}, linkParams...),
+	Params:         append([]kit.Param{kit.OrderBy("fair")}, geo.LinkParams...),
 	WorkConserving: true,
-	New: func(a Args) sched.Policy {
-		return &plain{jobOrder{ranking: ranked(a), siting: &siting{by: newIridium(newLinkWatch(a)), stays: true}}}
+	New: func(a kit.Args) sched.Policy {
+		return &plain{kit.NewOrder(a).PlacedBy(newIridium(geo.NewLinkWatch(a)), true)}
 	},
 }
 
 type iridium struct {
-	watch    linkWatch
-	batch    batch
+	watch    geo.LinkWatch
+	batch    geo.Batch
 	up, down []float64 // by site, bytes per second
 	data     []float64 // S_i
 	room     []float64 // free slots
@@ -54,20 +56,20 @@ type remainder struct {
 	lost float64
 }
 
-func newIridium(w linkWatch) *iridium { return &iridium{watch: w} }
+func newIridium(w geo.LinkWatch) *iridium { return &iridium{watch: w} }
 
-func (p *iridium) observe(v *sched.View, ev *sched.Event) {
+func (p *iridium) Observe(v *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.DataFetched {
-		p.watch.observe(v, ev)
+		p.watch.Observe(v, ev)
 	}
-	p.batch.observe(v, ev)
+	p.batch.Observe(v, ev)
 }
 
-func (p *iridium) wake() sched.Time { return sched.Never }
+func (p *iridium) Wake() sched.Time { return sched.Never }
 
-func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement {
+func (p *iridium) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.Placement {
 	p.links(v)
-	p.room = resized(p.room, v.Sites().Len())
+	p.room = kit.Zeroed(p.room, v.Sites().Len())
 	free := 0
 	for k := range p.room {
 		p.room[k] = float64(v.Sites().FreeSlots(sched.SiteID(k)))
@@ -75,9 +77,9 @@ func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement
 	}
 	job := v.Job(j)
 	for s, ok := v.WaitingStage(job.FirstStage); ok && free > 0 && s < job.FirstStage+sched.StageID(job.Stages); s, ok = v.WaitingStage(s + 1) {
-		p.batch.empty()
-		p.batch.gather(v, s, free)
-		free -= len(p.batch.tasks)
+		p.batch.Empty()
+		p.batch.Gather(v, s, free)
+		free -= len(p.batch.Tasks)
 		to = p.atHome(to)
 		to = p.share(to)
 	}
@@ -86,41 +88,41 @@ func (p *iridium) plan(v *sched.View, j sched.JobID, to []placement) []placement
 
 // links finds the bandwidths of the sites.
 func (p *iridium) links(v *sched.View) {
-	if p.watch.truth && len(p.up) == v.Sites().Len() {
+	if p.watch.Truth && len(p.up) == v.Sites().Len() {
 		return
 	}
-	p.up, p.down = resized(p.up, v.Sites().Len()), resized(p.down, v.Sites().Len())
+	p.up, p.down = kit.Zeroed(p.up, v.Sites().Len()), kit.Zeroed(p.down, v.Sites().Len())
 	for k := range p.up {
-		p.up[k], p.down[k] = p.watch.ends(v, k)
+		p.up[k], p.down[k] = p.watch.Ends(v, k)
 	}
 }
 
 // atHome places the tasks that read at a single site, there, and takes them out of the batch.
-func (p *iridium) atHome(to []placement) []placement {
-	left := p.batch.tasks[:0]
-	for _, x := range p.batch.tasks {
-		sources := p.batch.of(&x)
+func (p *iridium) atHome(to []kit.Placement) []kit.Placement {
+	left := p.batch.Tasks[:0]
+	for _, x := range p.batch.Tasks {
+		sources := p.batch.Of(&x)
 		if len(sources) == 1 && p.room[sources[0].Site] > 0 {
 			p.room[sources[0].Site]--
-			to = append(to, placement{x.id, sources[0].Site})
+			to = append(to, kit.Placement{Task: x.ID, Site: sources[0].Site})
 			continue
 		}
 		left = append(left, x)
 	}
-	p.batch.tasks = left
+	p.batch.Tasks = left
 	return to
 }
 
 // share places the tasks of the batch by the shares that make the slowest link fastest.
-func (p *iridium) share(to []placement) []placement {
-	n := len(p.batch.tasks)
+func (p *iridium) share(to []kit.Placement) []kit.Placement {
+	n := len(p.batch.Tasks)
 	if n == 0 {
 		return to
 	}
-	p.data = resized(p.data, len(p.room))
+	p.data = kit.Zeroed(p.data, len(p.room))
 	total := 0.0
-	for i := range p.batch.tasks {
-		for _, y := range p.batch.of(&p.batch.tasks[i]) {
+	for i := range p.batch.Tasks {
+		for _, y := range p.batch.Of(&p.batch.Tasks[i]) {
 			p.data[y.Site] += float64(y.Bytes)
 			total += float64(y.Bytes)
 		}
@@ -135,7 +137,7 @@ func (p *iridium) share(to []placement) []placement {
 
 // solve leaves bounds of shares in lo and hi for a z that is the least, within a factor of 1 + 1e-9. It returns that z.
 func (p *iridium) solve(n int, total float64) (z float64) {
-	p.lo, p.hi = resized(p.lo, len(p.room)), resized(p.hi, len(p.room))
+	p.lo, p.hi = kit.Zeroed(p.lo, len(p.room)), kit.Zeroed(p.hi, len(p.room))
 	if p.feasible(0, n, total) {
 		return 0
 	}
@@ -207,18 +209,18 @@ func (p *iridium) round(n int) {
 }
 
 // fill gives a site its number of tasks, those first that read most there.
-func (p *iridium) fill(to []placement, x remainder) []placement {
-	if x.n = min(x.n, len(p.batch.tasks)); x.n == 0 {
+func (p *iridium) fill(to []kit.Placement, x remainder) []kit.Placement {
+	if x.n = min(x.n, len(p.batch.Tasks)); x.n == 0 {
 		return to
 	}
-	tasks := p.batch.tasks
-	slices.SortFunc(tasks, func(a, b batched) int {
-		return cmp.Or(cmp.Compare(p.batch.at(&b, x.site), p.batch.at(&a, x.site)), cmp.Compare(a.id, b.id))
+	tasks := p.batch.Tasks
+	slices.SortFunc(tasks, func(a, b geo.Batched) int {
+		return cmp.Or(cmp.Compare(p.batch.At(&b, x.site), p.batch.At(&a, x.site)), cmp.Compare(a.ID, b.ID))
 	})
 	for _, t := range tasks[:x.n] {
-		to = append(to, placement{t.id, x.site})
+		to = append(to, kit.Placement{Task: t.ID, Site: x.site})
 	}
 	p.room[x.site] -= float64(x.n)
-	p.batch.tasks = tasks[:copy(tasks, tasks[x.n:])]
+	p.batch.Tasks = tasks[:copy(tasks, tasks[x.n:])]
 	return to
 }

@@ -15,29 +15,30 @@ package policy
 import (
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var lapsEntry = Entry{
+var lapsEntry = kit.Entry{
 	Name:    "laps",
 	Summary: "the jobs that arrived last share the slots; no clones, no preemption",
-	Needs:   Needs{Jobs: true, Lacking: fifoAlone},
+	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Edmonds and Pruhs, SODA 2009: LAPS(beta)",
-	Params: []Param{
-		{Name: "beta", Kind: Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
-		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	Params: []kit.Param{
+		{Name: "beta", Kind: kit.Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
+		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
-	New: func(a Args) sched.Policy {
-		return &splitter{slotClock: slotClock{slot: a.Span("slot")}, weigh: laps(toRatio(a.Float("beta"))), prefix: true}
+	New: func(a kit.Args) sched.Policy {
+		return &kit.Splitter{Clock: kit.Clock{Slot: a.Span("slot")}, Weigh: laps(toRatio(a.Float("beta"))), Prefix: true}
 	},
 }
 
-func laps(beta ratio) func(*sched.View, []part) float64 {
-	return func(_ *sched.View, jobs []part) float64 {
-		slices.SortFunc(jobs, laterPart)
+func laps(beta ratio) func(*sched.View, []kit.Part) float64 {
+	return func(_ *sched.View, jobs []kit.Part) float64 {
+		slices.SortFunc(jobs, kit.LaterPart)
 		n := (beta.num*uint64(len(jobs)) + beta.den - 1) / beta.den
 		for i := range jobs[:n] {
-			jobs[i].weight = 1
+			jobs[i].Weight = 1
 		}
 		return float64(len(jobs))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -73,21 +74,21 @@ func TestLAPS(t *testing.T) {
 func TestDivide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	for range 5000 {
-		p, demand := splitter{}, 0
+		p, demand := kit.Splitter{}, 0
 		for range 1 + r.IntN(12) {
-			x := part{weight: []float64{0, 1, 1, 3, 0.3 + r.Float64()}[r.IntN(5)], demand: r.IntN(20)}
-			if x.weight > 0 {
-				demand += x.demand
+			x := kit.Part{Weight: []float64{0, 1, 1, 3, 0.3 + r.Float64()}[r.IntN(5)], Demand: r.IntN(20)}
+			if x.Weight > 0 {
+				demand += x.Demand
 			}
-			p.jobs = append(p.jobs, x)
+			p.Jobs = append(p.Jobs, x)
 		}
 		slots := r.IntN(60)
-		p.divide(slots)
+		p.Divide(slots)
 		sum, low, high := 0, 0.0, 1e6
 		for range 100 { // the level by bisection
 			level, fill := (low+high)/2, 0.0
-			for _, x := range p.jobs {
-				fill += math.Min(x.weight*level, float64(x.demand))
+			for _, x := range p.Jobs {
+				fill += math.Min(x.Weight*level, float64(x.Demand))
 			}
 			if fill < float64(slots) {
 				low = level
@@ -95,14 +96,14 @@ func TestDivide(t *testing.T) {
 				high = level
 			}
 		}
-		for _, x := range p.jobs {
-			sum += x.share
-			if x.share > x.demand || math.Abs(float64(x.share)-math.Min(x.weight*low, float64(x.demand))) >= 1+1e-9 {
-				t.Fatalf("%d slots: %+v", slots, p.jobs)
+		for _, x := range p.Jobs {
+			sum += x.Share
+			if x.Share > x.Demand || math.Abs(float64(x.Share)-math.Min(x.Weight*low, float64(x.Demand))) >= 1+1e-9 {
+				t.Fatalf("%d slots: %+v", slots, p.Jobs)
 			}
 		}
 		if sum != min(slots, demand) {
-			t.Fatalf("%d slots: shares sum to %d of a demand of %d: %+v", slots, sum, demand, p.jobs)
+			t.Fatalf("%d slots: shares sum to %d of a demand of %d: %+v", slots, sum, demand, p.Jobs)
 		}
 	}
 }

@@ -37,21 +37,22 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var lateEntry = Entry{
+var lateEntry = kit.Entry{
 	Name:    "late",
 	Summary: "clone the slow task with the longest estimated time left",
 	Source:  "Zaharia et al., OSDI 2008, section 4",
-	Params: []Param{
-		{Name: "cap", Kind: Float, Default: "0.1", Min: 0, Max: 1, Help: "clones running at once, as a fraction of all slots; at least one unless it is 0"},
-		{Name: "slow_task", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of a stage's attempts, by progress rate, that may count as slow"},
-		{Name: "min_age", Kind: Span, Default: "60s", Help: "younger attempts are never cloned"},
-		{Name: "estimate", Kind: Choice, Default: "age", Choices: []string{"progress", "age"}, Help: "what an attempt without any report is judged by: not at all, or by its age"},
-		{Name: "node_filter", Kind: Bool, Default: "false", Help: "start no clone on a slow machine"},
-		{Name: "slow_node", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of the machines, by score, that may count as slow"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "cap", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "clones running at once, as a fraction of all slots; at least one unless it is 0"},
+		{Name: "slow_task", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of a stage's attempts, by progress rate, that may count as slow"},
+		{Name: "min_age", Kind: kit.Span, Default: "60s", Help: "younger attempts are never cloned"},
+		{Name: "estimate", Kind: kit.Choice, Default: "age", Choices: []string{"progress", "age"}, Help: "what an attempt without any report is judged by: not at all, or by its age"},
+		{Name: "node_filter", Kind: kit.Bool, Default: "false", Help: "start no clone on a slow machine"},
+		{Name: "slow_node", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of the machines, by score, that may count as slow"},
+		kit.OrderParam,
 		sitesParam("any", "delay"),
 		waitParam,
 	},
@@ -61,8 +62,8 @@ var lateEntry = Entry{
 }
 
 type late struct {
-	order  jobOrder
-	places places
+	order  kit.Order
+	places kit.Places
 
 	cap      float64
 	slowTask float64
@@ -70,23 +71,24 @@ type late struct {
 	byAge    bool
 	nodes    *machineScores // nil without node filter
 
-	stages   perStage[lateStage]
-	lists    attemptLists
-	quiet    silence
-	young    attemptList              // single attempts below min_age, by start
-	ready    heap[rising[sched.Time]] // stages by the instant from which they have a candidate; 0 for now
-	attempts []lateAttempt            // by row
+	stages   kit.PerStage[lateStage]
+	lists    kit.Lists
+	quiet    kit.Silence
+	young    kit.List                         // single attempts below min_age, by start
+	ready    kit.Heap[kit.Rising[sched.Time]] // stages by the instant from which they have a candidate; 0 for now
+	attempts []lateAttempt                    // by row
 
 	found []candidate
 	buf   []int
 }
 
 type lateStage struct {
-	id     sched.StageID
-	first  sched.TaskID          // the stage's; indexes of tasks count from it
-	rates  percentile            // of attempts that run and have reported, and of winners
-	slow   heap[rising[float64]] // tasks, by index, with a single attempt, of min_age, that has reported, by its rate
-	silent attemptList           // single attempts of min_age that have not, by start
+	id    sched.StageID
+	first sched.TaskID   // the stage's; indexes of tasks count from it
+	rates kit.Percentile // of attempts that run and have reported, and of winners
+	// tasks, by index, with a single attempt, of min_age, that has reported, by its rate
+	slow   kit.Heap[kit.Rising[float64]]
+	silent kit.List // single attempts of min_age that have not, by start
 }
 
 func (st *lateStage) index(t sched.TaskID) int { return int(t - st.first) }
@@ -104,56 +106,56 @@ type candidate struct {
 	task sched.TaskID
 }
 
-func newLate(a Args) sched.Policy {
+func newLate(a kit.Args) sched.Policy {
 	p := &late{
-		order: sited(ordered(a), a), young: empty, cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
+		order: sited(kit.NewOrder(a), a), young: kit.EmptyList, cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
 		byAge: a.Choice("estimate") == "age",
 	}
 	if a.Bool("node_filter") {
-		p.nodes = &machineScores{ranks: percentile{p: a.Float("slow_node")}}
+		p.nodes = &machineScores{ranks: kit.Percentile{P: a.Float("slow_node")}}
 	}
 	return p
 }
 
 func (p *late) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.places.observe(v, ev)
-	p.quiet.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.places.Observe(v, ev)
+	p.quiet.Observe(v, ev)
 	if p.nodes != nil {
 		p.nodes.observe(v, ev)
 	}
 	switch ev.Kind {
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
-		st.id, st.first, st.silent = ev.Stage, v.Stage(ev.Stage).First, empty
-		st.rates.p = p.slowTask
-		st.rates.reset()
-		st.slow.clear()
+		st := p.stages.Open(ev.Stage)
+		st.id, st.first, st.silent = ev.Stage, v.Stage(ev.Stage).First, kit.EmptyList
+		st.rates.P = p.slowTask
+		st.rates.Reset()
+		st.slow.Clear()
 	case sched.AttemptProgress:
 		p.report(v, ev)
 	case sched.AttemptDone:
-		st := p.stages.of(ev.Stage)
+		st := p.stages.Of(ev.Stage)
 		x := p.take(st, ev.Attempt, ev.Task)
 		a := v.Attempt(ev.Attempt)
 		won := (1 - a.From) / (v.Now() - a.Started).Seconds()
 		if x.number > 0 {
-			st.rates.set(int(x.number-1), won)
+			st.rates.Set(int(x.number-1), won)
 		} else {
-			st.rates.add(won)
+			st.rates.Add(won)
 		}
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
-		st := p.stages.of(ev.Stage)
+		st := p.stages.Of(ev.Stage)
 		if x := p.take(st, ev.Attempt, ev.Task); x.number > 0 {
-			st.rates.release(int(x.number - 1))
+			st.rates.Release(int(x.number - 1))
 		}
-		if a, ok := survivor(v, ev.Task); ok {
+		if a, ok := kit.Survivor(v, ev.Task); ok {
 			p.single(v, st, a, ev.Task)
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.ready.end(v, ev)
-		p.stages.end(v, ev)
+		p.ready.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
@@ -167,8 +169,8 @@ func (p *late) report(v *sched.View, ev *sched.Event) {
 	if rate <= 0 {
 		return
 	}
-	end := later(v.Now(), (1-ev.Progress)/rate)
-	if rem, silent := p.quiet.remaining(v, ev.Attempt, &a); silent {
+	end := kit.Later(v.Now(), (1-ev.Progress)/rate)
+	if rem, silent := p.quiet.Remaining(v, ev.Attempt, &a); silent {
 		end = v.Now() + min(rem, sched.Never-v.Now())
 	}
 	p.judge(v, ev.Attempt, ev.Task, rate, end)
@@ -176,7 +178,7 @@ func (p *late) report(v *sched.View, ev *sched.Event) {
 
 // look judges the attempts that stand still.
 func (p *late) look(v *sched.View) {
-	p.quiet.look(v, func(_ sched.StageID, t sched.TaskID) {
+	p.quiet.Look(v, func(_ sched.StageID, t sched.TaskID) {
 		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 			p.still(v, a)
 		}
@@ -186,7 +188,7 @@ func (p *late) look(v *sched.View) {
 // still judges an attempt that has reported and stands still.
 func (p *late) still(v *sched.View, id sched.AttemptID) {
 	a := v.Attempt(id)
-	rem, silent := p.quiet.remaining(v, id, &a)
+	rem, silent := p.quiet.Remaining(v, id, &a)
 	if !silent || !p.reported(id.Row()) {
 		return
 	}
@@ -199,37 +201,28 @@ func (p *late) still(v *sched.View, id sched.AttemptID) {
 
 // judge takes notice of the rate of an attempt and of when it will be done.
 func (p *late) judge(v *sched.View, a sched.AttemptID, t sched.TaskID, rate float64, end sched.Time) {
-	st, row := p.stages.of(v.Task(t).Stage), a.Row()
-	p.attempts = grown(p.attempts, row)
+	st, row := p.stages.Of(v.Task(t).Stage), a.Row()
+	p.attempts = kit.Grown(p.attempts, row)
 	x := &p.attempts[row]
 	x.rate, x.end = rate, end
 	if x.number == 0 {
-		x.number = int32(st.rates.add(rate)) + 1
+		x.number = int32(st.rates.Add(rate)) + 1
 	} else {
-		st.rates.set(int(x.number-1), rate)
+		st.rates.Set(int(x.number-1), rate)
 	}
-	if p.lists.listOf(a) == &st.silent {
-		p.lists.remove(a)
-		st.slow.set(st.index(t), rising[float64]{rate})
-	} else if st.slow.has(st.index(t)) {
-		st.slow.set(st.index(t), rising[float64]{rate})
+	if p.lists.ListOf(a) == &st.silent {
+		p.lists.Remove(a)
+		st.slow.Set(st.index(t), kit.Rising[float64]{X: rate})
+	} else if st.slow.Has(st.index(t)) {
+		st.slow.Set(st.index(t), kit.Rising[float64]{X: rate})
 	}
 	p.schedule(v, st)
 }
 
-// later returns now and s seconds more.
-func later(now sched.Time, s float64) sched.Time {
-	d := sched.FromSeconds(s)
-	if d > sched.Never-now {
-		return sched.Never
-	}
-	return now + d
-}
-
 // take forgets an attempt and returns what it has reported.
 func (p *late) take(st *lateStage, a sched.AttemptID, t sched.TaskID) (x lateAttempt) {
-	p.lists.remove(a)
-	st.slow.drop(st.index(t))
+	p.lists.Remove(a)
+	st.slow.Drop(st.index(t))
 	if a.Row() < len(p.attempts) {
 		x, p.attempts[a.Row()] = p.attempts[a.Row()], lateAttempt{}
 	}
@@ -241,11 +234,11 @@ func (p *late) single(v *sched.View, st *lateStage, a sched.AttemptID, t sched.T
 	started := v.Attempt(a).Started
 	switch {
 	case v.Now()-started < p.minAge:
-		p.lists.insertByStart(&p.young, a, t, started)
+		p.lists.InsertByStart(&p.young, a, t, started)
 	case p.reported(a.Row()):
-		st.slow.set(st.index(t), rising[float64]{p.attempts[a.Row()].rate})
+		st.slow.Set(st.index(t), kit.Rising[float64]{X: p.attempts[a.Row()].rate})
 	default:
-		p.lists.insertByStart(&st.silent, a, t, started)
+		p.lists.InsertByStart(&st.silent, a, t, started)
 	}
 }
 
@@ -253,15 +246,15 @@ func (p *late) reported(row int) bool { return row < len(p.attempts) && p.attemp
 
 // schedule notes from when on the stage has a candidate.
 func (p *late) schedule(v *sched.View, st *lateStage) {
-	at := p.silentFrom(v, st, st.silent.first)
-	if slowest, ok := st.rates.value(); ok && st.slow.len() > 0 && st.slow.topKey().x < slowest {
+	at := p.silentFrom(v, st, st.silent.First)
+	if slowest, ok := st.rates.Value(); ok && st.slow.Len() > 0 && st.slow.TopKey().X < slowest {
 		at = 0
 	}
 	if at == sched.Never {
-		p.ready.drop(int(st.id))
+		p.ready.Drop(int(st.id))
 		return
 	}
-	p.ready.set(int(st.id), rising[sched.Time]{at})
+	p.ready.Set(int(st.id), kit.Rising[sched.Time]{X: at})
 }
 
 // silentFrom returns the instant from which an attempt without reports, -1 for none, is slow.
@@ -271,18 +264,18 @@ func (p *late) silentFrom(v *sched.View, st *lateStage, row int32) sched.Time {
 	}
 	stage := v.Stage(st.id)
 	mean, _, won := stage.Measured()
-	slowest, ok := st.rates.value()
+	slowest, ok := st.rates.Value()
 	if !won || !ok {
 		return sched.Never
 	}
-	at := later(p.lists.rows[row].started, max(mean, 1/slowest))
+	at := kit.Later(p.lists.Rows[row].Started, max(mean, 1/slowest))
 	return at + min(1, sched.Never-at) // older than that, not as old
 }
 
 func (p *late) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
 	p.look(v)
-	wakeFor(act, &p.quiet.due)
+	kit.WakeFor(act, &p.quiet.Due)
 	if !p.room(v) {
 		return // the event that makes room comes back here
 	}
@@ -290,7 +283,7 @@ func (p *late) Decide(v *sched.View, act *sched.Actions) {
 	for i := 0; i < len(p.found) && p.room(v); i++ {
 		p.clone(v, act, &p.found[i])
 	}
-	if row := p.young.first; row >= 0 {
+	if row := p.young.First; row >= 0 {
 		next = min(next, p.ripe(row))
 	}
 	act.WakeAt(next)
@@ -299,14 +292,14 @@ func (p *late) Decide(v *sched.View, act *sched.Actions) {
 // start gives free slots to fresh tasks, and takes notice of who has become old enough.
 func (p *late) start(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
-		p.order.launch(v, act, t, m)
-		p.lists.watch(v, &p.young, t)
+		p.order.Launch(v, act, t, m)
+		p.lists.Watch(v, &p.young, t)
 	}
-	p.order.settle(act)
+	p.order.Settle(act)
 	p.ripen(v)
 }
 
@@ -321,20 +314,20 @@ func (p *late) room(v *sched.View) bool {
 
 // ripe returns the instant at which an attempt is old enough.
 func (p *late) ripe(row int32) sched.Time {
-	started := p.lists.rows[row].started
+	started := p.lists.Rows[row].Started
 	return started + min(p.minAge, sched.Never-started)
 }
 
 // ripen makes candidates of attempts that have become old enough.
 func (p *late) ripen(v *sched.View) {
-	for row := p.young.first; row >= 0 && p.ripe(row) <= v.Now(); row = p.young.first {
-		l := &p.lists.rows[row]
-		st := p.stages.of(v.Task(l.task).Stage)
+	for row := p.young.First; row >= 0 && p.ripe(row) <= v.Now(); row = p.young.First {
+		l := &p.lists.Rows[row]
+		st := p.stages.Of(v.Task(l.Task).Stage)
 		if p.reported(int(row)) {
-			p.lists.unlink(row)
-			st.slow.set(st.index(l.task), rising[float64]{p.attempts[row].rate})
+			p.lists.Unlink(row)
+			st.slow.Set(st.index(l.Task), kit.Rising[float64]{X: p.attempts[row].rate})
 		} else {
-			p.lists.move(row, &st.silent)
+			p.lists.Move(row, &st.silent)
 		}
 		p.schedule(v, st)
 	}
@@ -345,25 +338,25 @@ func (p *late) ripen(v *sched.View) {
 func (p *late) gather(v *sched.View) (next sched.Time) {
 	now := v.Now()
 	p.found = p.found[:0]
-	ids, after, more := p.ready.within(rising[sched.Time]{now}, p.buf[:0])
+	ids, after, more := p.ready.Within(kit.Rising[sched.Time]{X: now}, p.buf[:0])
 	next = sched.Never
 	if more {
-		next = after.x
+		next = after.X
 	}
 	stages := len(ids)
 	for i := range stages {
-		st := p.stages.of(sched.StageID(ids[i]))
-		if slowest, ok := st.rates.value(); ok {
-			ids, _, _ = st.slow.within(rising[float64]{math.Nextafter(slowest, math.Inf(-1))}, ids[:stages])
+		st := p.stages.Of(sched.StageID(ids[i]))
+		if slowest, ok := st.rates.Value(); ok {
+			ids, _, _ = st.slow.Within(kit.Rising[float64]{X: math.Nextafter(slowest, math.Inf(-1))}, ids[:stages])
 			for _, i := range ids[stages:] {
 				t := st.first + sched.TaskID(i)
 				a, _ := v.FirstAttempt(t)
 				p.found = append(p.found, candidate{p.attempts[a.Row()].end - now, t})
 			}
 		}
-		row := st.silent.first
-		for ; row >= 0 && p.silentFrom(v, st, row) <= now; row = p.lists.rows[row].next {
-			p.found = append(p.found, candidate{now - p.lists.rows[row].started, p.lists.rows[row].task})
+		row := st.silent.First
+		for ; row >= 0 && p.silentFrom(v, st, row) <= now; row = p.lists.Rows[row].Next {
+			p.found = append(p.found, candidate{now - p.lists.Rows[row].Started, p.lists.Rows[row].Task})
 		}
 		next = min(next, p.silentFrom(v, st, row))
 	}
@@ -378,42 +371,42 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 // forgotten.
 func (p *late) clone(v *sched.View, act *sched.Actions, x *candidate) {
 	a, _ := v.FirstAttempt(x.task)
-	st := p.stages.of(v.Task(x.task).Stage)
+	st := p.stages.Of(v.Task(x.task).Stage)
 	m, ok := p.machine(v, x.task)
 	if v.AttemptRoom(x.task) > 0 {
 		if !ok {
 			return
 		}
-		p.order.clone(v, act, x.task, m, sched.Straggling)
+		p.order.Clone(v, act, x.task, m, sched.Straggling)
 	}
-	p.lists.remove(a)
-	st.slow.drop(st.index(x.task))
+	p.lists.Remove(a)
+	st.slow.Drop(st.index(x.task))
 	p.schedule(v, st)
 }
 
 // machine returns a free machine for a clone of the task that is not slow.
 func (p *late) machine(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
-	m, ok := p.places.unused(v, t, 0)
+	m, ok := p.places.Unused(v, t, 0)
 	for ok && p.nodes != nil && p.nodes.slow(m) {
-		m, ok = p.places.unused(v, t, m+1)
+		m, ok = p.places.Unused(v, t, m+1)
 	}
 	return m, ok
 }
 
 // machineScores are LATE's node scores: the progress of all attempts that won or run on a machine.
 type machineScores struct {
-	score []float64  // by MachineID
-	ranks percentile // of the scores of machines that are up
-	last  []float64  // by attempt row: the progress that is in the score
+	score []float64      // by MachineID
+	ranks kit.Percentile // of the scores of machines that are up
+	last  []float64      // by attempt row: the progress that is in the score
 }
 
 func (n *machineScores) observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.MachineJoined:
-		n.score = grown(n.score, int(ev.Machine))
-		n.ranks.set(int(ev.Machine), n.score[ev.Machine])
+		n.score = kit.Grown(n.score, int(ev.Machine))
+		n.ranks.Set(int(ev.Machine), n.score[ev.Machine])
 	case sched.MachineLost:
-		n.ranks.drop(int(ev.Machine))
+		n.ranks.Drop(int(ev.Machine))
 	case sched.AttemptProgress:
 		n.add(v, ev, ev.Progress, ev.Progress)
 	case sched.AttemptDone:
@@ -426,16 +419,16 @@ func (n *machineScores) observe(v *sched.View, ev *sched.Event) {
 // add makes an attempt count for so much on its machine, and keeps what a later call has to replace.
 func (n *machineScores) add(v *sched.View, ev *sched.Event, progress, keep float64) {
 	row := ev.Attempt.Row()
-	n.last = grown(n.last, row)
+	n.last = kit.Grown(n.last, row)
 	n.score[ev.Machine] += progress - n.last[row]
 	n.last[row] = keep
 	if v.Machine(ev.Machine).Up {
-		n.ranks.set(int(ev.Machine), n.score[ev.Machine])
+		n.ranks.Set(int(ev.Machine), n.score[ev.Machine])
 	}
 }
 
 // slow tells whether the score of a machine is below the percentile.
 func (n *machineScores) slow(m sched.MachineID) bool {
-	x, ok := n.ranks.value()
+	x, ok := n.ranks.Value()
 	return ok && n.score[m] < x
 }

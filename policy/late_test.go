@@ -7,6 +7,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -16,13 +17,13 @@ type checkedLate struct {
 	t       *testing.T
 	reports map[sched.AttemptID]lateAttempt
 	won     map[sched.StageID][]float64
-	watch   silence // of its own, but the same
+	watch   kit.Silence // of its own, but the same
 	found   int
 }
 
 func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 	p.late.Observe(v, ev)
-	p.watch.observe(v, ev)
+	p.watch.Observe(v, ev)
 	switch a := ev.Attempt; ev.Kind {
 	case sched.AttemptProgress:
 		rate := ev.Rate
@@ -31,8 +32,8 @@ func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 		}
 		if rate > 0 {
 			row := v.Attempt(a)
-			end := later(v.Now(), (1-ev.Progress)/rate)
-			if rem, silent := p.watch.remaining(v, a, &row); silent {
+			end := kit.Later(v.Now(), (1-ev.Progress)/rate)
+			if rem, silent := p.watch.Remaining(v, a, &row); silent {
 				end = v.Now() + rem
 			}
 			p.reports[a] = lateAttempt{rate: rate, end: end}
@@ -48,10 +49,10 @@ func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
 func (p *checkedLate) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
 	p.look(v)
-	p.watch.look(v, func(_ sched.StageID, t sched.TaskID) {
+	p.watch.Look(v, func(_ sched.StageID, t sched.TaskID) {
 		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 			row := v.Attempt(a)
-			rem, silent := p.watch.remaining(v, a, &row)
+			rem, silent := p.watch.Remaining(v, a, &row)
 			if _, reported := p.reports[a]; !silent || !reported {
 				continue
 			}

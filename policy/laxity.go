@@ -35,23 +35,25 @@ import (
 	"math"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy/internal/resume"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var laxityEntry = Entry{
+var laxityEntry = kit.Entry{
 	Name:    "laxity",
 	Summary: "earliest deadline first; replace slow attempts by ones that go on from them, clone what would be late",
 	Source:  "Tailcut",
 	Note: "Made for deadlines at high load, where cloning in advance has no room. Jobs need deadlines and reports of progress, and stages should be `resumable`. Give it " +
 		"room: `--clone-budget none`. See [deadlines](deadlines.md).",
-	Params: []Param{
-		lawParam,
-		launchParam,
-		{Name: "judge", Kind: Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
-		{Name: "epsilon", Kind: Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
-		{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
-		{Name: "avoid", Kind: Span, Default: "5m", Min: 0, Max: 86400, Help: "how long to avoid a machine on which an attempt was slow"},
-		{Name: "late", Kind: Choice, Default: "demote", Choices: []string{"demote", "kill"}, Help: "what becomes of jobs that are lost: served after all others, or given up"},
+	Params: []kit.Param{
+		kit.LawParam,
+		resume.LaunchParam,
+		{Name: "judge", Kind: kit.Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
+		{Name: "epsilon", Kind: kit.Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
+		{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
+		{Name: "avoid", Kind: kit.Span, Default: "5m", Min: 0, Max: 86400, Help: "how long to avoid a machine on which an attempt was slow"},
+		{Name: "late", Kind: kit.Choice, Default: "demote", Choices: []string{"demote", "kill"}, Help: "what becomes of jobs that are lost: served after all others, or given up"},
 	},
 	Progress:       true,
 	WorkConserving: true,
@@ -59,57 +61,57 @@ var laxityEntry = Entry{
 }
 
 type laxity struct {
-	resuming
+	resume.Resuming
 	law       laws.Law
 	judging   sched.Time // after the launch until the speed is known, 0 for that between reports
 	epsilon   float64
 	most      int
 	avoid     sched.Time
 	demote    bool
-	waiting   heap[rising[sched.Time]] // jobs with waiting tasks, by deadline
-	deadlines heap[rising[sched.Time]] // jobs that may still meet theirs
-	stages    perStage[laxityStage]
-	told      fifoQueue[sched.AttemptID] // attempts that have reported since the last decision
-	young     fifoQueue[sched.AttemptID] // not good enough, but launched at this instant: they stay for now
-	again     fifoQueue[sched.TaskID]    // late tasks for whose clones there was no slot
+	waiting   kit.Heap[kit.Rising[sched.Time]] // jobs with waiting tasks, by deadline
+	deadlines kit.Heap[kit.Rising[sched.Time]] // jobs that may still meet theirs
+	stages    kit.PerStage[laxityStage]
+	told      kit.Queue[sched.AttemptID] // attempts that have reported since the last decision
+	young     kit.Queue[sched.AttemptID] // not good enough, but launched at this instant: they stay for now
+	again     kit.Queue[sched.TaskID]    // late tasks for whose clones there was no slot
 	avoided   []sched.Time               // by machine: until when
 	dismissed []uint8                    // by task: attempts that were killed for being slow
 }
 
 type laxityStage struct {
-	fits lawOfStage
+	fits kit.StageLaw
 	nu   reservation
 }
 
-func newLaxity(a Args) sched.Policy {
+func newLaxity(a kit.Args) sched.Policy {
 	return &laxity{
-		resuming: newResuming(a.Span("launch")), law: a.Law("law"), judging: a.Span("judge"),
+		Resuming: resume.NewResuming(a.Span("launch")), law: a.Law("law"), judging: a.Span("judge"),
 		epsilon: a.Float("epsilon"), most: a.Int("max_attempts"), avoid: a.Span("avoid"), demote: a.Choice("late") == "demote",
 	}
 }
 
 func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
-	p.quiet.observe(v, ev)
+	p.Quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	case sched.AttemptProgress:
-		p.told.push(ev.Attempt)
+		p.told.Push(ev.Attempt)
 		return
 	case sched.JobArrived:
 		if d := v.Job(ev.Job).Deadline; d < sched.Never {
-			p.deadlines.set(int(ev.Job), rising[sched.Time]{d})
+			p.deadlines.Set(int(ev.Job), kit.Rising[sched.Time]{X: d})
 		}
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
-			*p.stages.open(ev.Stage) = laxityStage{}
+			*p.stages.Open(ev.Stage) = laxityStage{}
 		}
 	case sched.JobDone:
-		p.deadlines.drop(int(ev.Job))
+		p.deadlines.Drop(int(ev.Job))
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.stages.end(v, ev)
+		p.stages.End(v, ev)
 		if ev.Kind != sched.StageDone {
-			p.deadlines.drop(int(ev.Job))
+			p.deadlines.Drop(int(ev.Job))
 		}
 	}
 	p.touch(v, ev.Job)
@@ -120,41 +122,41 @@ func (p *laxity) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	switch {
 	case job.Pending == 0 || job.State != sched.JobActive:
-		p.waiting.drop(int(j))
-	case p.deadlines.has(int(j)):
-		p.waiting.set(int(j), rising[sched.Time]{job.Deadline})
+		p.waiting.Drop(int(j))
+	case p.deadlines.Has(int(j)):
+		p.waiting.Set(int(j), kit.Rising[sched.Time]{X: job.Deadline})
 	default:
-		p.waiting.set(int(j), rising[sched.Time]{sched.Never}) // it has none, or is lost
+		p.waiting.Set(int(j), kit.Rising[sched.Time]{X: sched.Never}) // it has none, or is lost
 	}
 }
 
 func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
-	for p.deadlines.len() > 0 && p.deadlines.topKey().x <= v.Now() {
-		p.lose(v, act, sched.JobID(p.deadlines.top()))
+	for p.deadlines.Len() > 0 && p.deadlines.TopKey().X <= v.Now() {
+		p.lose(v, act, sched.JobID(p.deadlines.Top()))
 	}
 	p.start(v, act)
-	for n := p.young.len(); n > 0; n-- {
-		p.told.push(p.young.pop())
+	for n := p.young.Len(); n > 0; n-- {
+		p.told.Push(p.young.Pop())
 	}
-	for p.told.len() > 0 {
-		if a := p.told.pop(); v.Rows().Alive(a) {
+	for p.told.Len() > 0 {
+		if a := p.told.Pop(); v.Rows().Alive(a) {
 			p.judge(v, act, v.Attempt(a).Task)
 		}
 	}
-	p.quiet.look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
-	for n := p.again.len(); n > 0 && v.CloneRoom() > v.Pending(); n-- {
-		if t := p.again.pop(); v.Task(t).State == sched.TaskRunning {
+	p.Quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
+	for n := p.again.Len(); n > 0 && v.CloneRoom() > v.Pending(); n-- {
+		if t := p.again.Pop(); v.Task(t).State == sched.TaskRunning {
 			p.judge(v, act, t)
 		}
 	}
 	p.start(v, act)
-	wakeFor(act, &p.deadlines)
-	wakeFor(act, &p.quiet.due)
+	kit.WakeFor(act, &p.deadlines)
+	kit.WakeFor(act, &p.Quiet.Due)
 }
 
 // lose gives up a job that cannot meet its deadline, or lets all others go first.
 func (p *laxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) {
-	p.deadlines.drop(int(j))
+	p.deadlines.Drop(int(j))
 	if p.demote {
 		p.touch(v, j)
 		return
@@ -162,42 +164,42 @@ func (p *laxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) {
 	if err := act.Cancel(j); err != nil {
 		panic(fmt.Sprintf("policy: cancel job %d: %v", j, err))
 	}
-	p.waiting.drop(int(j))
+	p.waiting.Drop(int(j))
 }
 
 // start gives free slots to waiting tasks, those of lost jobs and of jobs without a deadline last.
 func (p *laxity) start(v *sched.View, act *sched.Actions) {
-	for p.waiting.len() > 0 && v.FreeSlots() > 0 {
-		j := sched.JobID(p.waiting.top())
+	for p.waiting.Len() > 0 && v.FreeSlots() > 0 {
+		j := sched.JobID(p.waiting.Top())
 		s, _ := v.WaitingStage(v.Job(j).FirstStage)
 		t, _ := v.PendingTask(s, 0)
-		if law := p.lawOf(v, s); law != nil && p.deadlines.has(int(j)) {
+		if law := p.lawOf(v, s); law != nil && p.deadlines.Has(int(j)) {
 			least := (1 - v.Task(t).Saved) * law.Quantile(0)
-			if later(v.Now()+p.launch, least) > v.Job(j).Deadline {
+			if kit.Later(v.Now()+p.Launch, least) > v.Job(j).Deadline {
 				p.lose(v, act, j)
 				continue
 			}
 		}
-		begin(v, act, t, p.machine(v, t))
+		kit.Start(v, act, t, p.machine(v, t))
 		p.touch(v, j)
 	}
 }
 
 func (p *laxity) lawOf(v *sched.View, s sched.StageID) laws.Law {
 	stage := v.Stage(s)
-	return p.stages.of(s).fits.of(p.law, &stage)
+	return p.stages.Of(s).fits.Of(p.law, &stage)
 }
 
 // judge decides what becomes of the attempts of a running task.
 func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
-	best := p.first(v, t)
-	row := p.quiet.attempt(v, best)
-	end, known := p.end(&row)
+	best := p.First(v, t)
+	row := p.Quiet.Attempt(v, best)
+	end, known := p.End(&row)
 	if !known {
 		return
 	}
 	fresh := p.killWorse(v, act, t, best)
-	from, more := p.from(v, &row)
+	from, more := p.From(v, &row)
 	want, lost := 0, false
 	if more {
 		want, lost = p.want(v, t, end, from)
@@ -208,16 +210,16 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		}
 	}
 	if want == 0 {
-		killAllBut(v, act, t, best, sched.Replaced)
+		resume.KillAllBut(v, act, t, best, sched.Replaced)
 		return
 	}
 	others := v.Pending()
 	missed := p.missed(v, v.Rows().JobOf(t))
 	if missed {
-		others += p.again.len()
+		others += p.again.Len()
 	}
 	for fresh < want && v.CloneRoom() > others && v.AttemptRoom(t) > 0 {
-		must(act, t, p.machine(v, t), from, sched.Straggling)
+		kit.Launch(act, t, p.machine(v, t), from, sched.Straggling)
 		fresh++
 	}
 	if fresh > 0 {
@@ -225,11 +227,11 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	}
 	if p.slow(v, t, end, p.kept(v, t, &row)) && v.Rows().MayKill(best) {
 		p.dismiss(v, act, best)
-		must(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+		kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 	} else if row.Started == v.Now() {
-		p.young.push(best)
+		p.young.Push(best)
 	} else if v.AttemptRoom(t) > 0 && !missed {
-		p.again.push(t)
+		p.again.Push(t)
 	}
 }
 
@@ -237,12 +239,12 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 // from a fraction; lost says that none can save its job.
 func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
 	j := v.Rows().JobOf(t)
-	if p.deadlines.has(int(j)) && end > v.Job(j).Deadline {
+	if p.deadlines.Has(int(j)) && end > v.Job(j).Deadline {
 		law := p.lawOf(v, v.Task(t).Stage)
 		if law == nil {
 			return 1, false
 		}
-		time := (v.Job(j).Deadline - v.Now() - p.launch).Seconds()
+		time := (v.Job(j).Deadline - v.Now() - p.Launch).Seconds()
 		if n = p.clones(law, time/(1-from)); n > 0 {
 			return n, false
 		}
@@ -259,7 +261,7 @@ func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float6
 
 // missed tells whether a job cannot meet its deadline and goes on nevertheless.
 func (p *laxity) missed(v *sched.View, j sched.JobID) bool {
-	return v.Job(j).Deadline < sched.Never && !p.deadlines.has(int(j))
+	return v.Job(j).Deadline < sched.Never && !p.deadlines.Has(int(j))
 }
 
 // hurry returns how many other attempts a task of a job without hope should have: all that it may have if it will be
@@ -275,7 +277,7 @@ func (p *laxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float
 		return 1
 	}
 	soon := law.Quantile(-math.Expm1(math.Log(p.epsilon) / float64(p.most-1)))
-	if end <= later(v.Now()+p.launch, (1-from)*soon*p.patience(t)) {
+	if end <= kit.Later(v.Now()+p.Launch, (1-from)*soon*p.patience(t)) {
 		return 0
 	}
 	return p.most - 1
@@ -297,13 +299,13 @@ func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float6
 		return false
 	}
 	judging := p.judging.Seconds()
-	if mean, ok := p.quiet.interval(s); ok && judging == 0 {
+	if mean, ok := p.Quiet.Interval(s); ok && judging == 0 {
 		judging = mean
 	} else if judging == 0 {
 		judging = laxityJudge
 	}
 	rest := (1 - from) * p.patience(t)
-	return (end - v.Now()).Seconds() > rest*p.stages.of(s).nu.of(law, (p.launch.Seconds()+judging)/(1-from))
+	return (end - v.Now()).Seconds() > rest*p.stages.Of(s).nu.of(law, (p.Launch.Seconds()+judging)/(1-from))
 }
 
 // patience returns how many times as long as else an attempt of a task must take to be slow.
@@ -317,13 +319,13 @@ func (p *laxity) patience(t sched.TaskID) float64 {
 // dismiss kills an attempt for being slow.
 func (p *laxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	row := v.Attempt(a)
-	if p.quiet.silent(v, a) {
-		p.quiet.strike(row.Task)
+	if p.Quiet.Silent(v, a) {
+		p.Quiet.Strike(row.Task)
 	}
-	p.dismissed = grown(p.dismissed, int(row.Task))
+	p.dismissed = kit.Grown(p.dismissed, int(row.Task))
 	p.dismissed[row.Task] += min(1, math.MaxUint8-p.dismissed[row.Task])
 	p.shun(v, row.Machine)
-	mustKill(act, a, sched.Replaced)
+	kit.Kill(act, a, sched.Replaced)
 }
 
 // kept returns how much of the task is not done again if its attempt is killed.
@@ -331,7 +333,7 @@ func (p *laxity) kept(v *sched.View, t sched.TaskID, a *sched.Attempt) float64 {
 	if !v.Stage(v.Task(t).Stage).Resumable {
 		return 0
 	}
-	return min(max(v.Task(t).Saved, a.ProgressAtTime(v.Now())), lastProgress)
+	return min(max(v.Task(t).Saved, a.ProgressAtTime(v.Now())), kit.NearlyDone)
 }
 
 // clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late:
@@ -351,9 +353,9 @@ func (p *laxity) clones(law laws.Law, time float64) int {
 func (p *laxity) killWorse(v *sched.View, act *sched.Actions, t sched.TaskID, best sched.AttemptID) (fresh int) {
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if row := p.quiet.attempt(v, a); a != best && begun(&row) && !v.Rows().MayKill(a) {
-			p.young.push(a)
-		} else if a != best && begun(&row) {
+		if row := p.Quiet.Attempt(v, a); a != best && resume.Begun(&row) && !v.Rows().MayKill(a) {
+			p.young.Push(a)
+		} else if a != best && resume.Begun(&row) {
 			p.dismiss(v, act, a)
 		} else if a != best {
 			fresh++
@@ -364,7 +366,7 @@ func (p *laxity) killWorse(v *sched.View, act *sched.Actions, t sched.TaskID, be
 }
 
 func (p *laxity) shun(v *sched.View, m sched.MachineID) {
-	p.avoided = grown(p.avoided, int(m))
+	p.avoided = kit.Grown(p.avoided, int(m))
 	p.avoided[m] = v.Now() + p.avoid
 }
 
@@ -381,7 +383,7 @@ func (p *laxity) machine(v *sched.View, t sched.TaskID) sched.MachineID {
 		if u <= v.Now() {
 			u = 0
 		}
-		if u < until && !runsOn(v, t, m) {
+		if u < until && !kit.RunsOn(v, t, m) {
 			best, until = m, u
 			if u == 0 {
 				break

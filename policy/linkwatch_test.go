@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -12,7 +13,7 @@ import (
 type linkWorld struct {
 	*testing.T
 	core  *sched.Core
-	watch *linkWatch
+	watch *geo.LinkWatch
 	now   sched.Time
 	rand  *rand.Rand
 }
@@ -38,11 +39,11 @@ func newLinkWorld(t *testing.T, spec string, sites int) *linkWorld {
 	}
 	switch p := p.(type) {
 	case *geoclone:
-		w.watch = &p.watch.links
+		w.watch = &p.watch.Links
 	case *plain:
-		switch by := p.order.siting.by.(type) {
+		switch by := p.order.Placing().(type) {
 		case *flutter:
-			w.watch = &by.watch.links
+			w.watch = &by.watch.Links
 		case *iridium:
 			w.watch = &by.watch
 		}
@@ -67,11 +68,11 @@ func (w *linkWorld) fetch(from, to int, bytes int64, pace float64) {
 func (w *linkWorld) expects(from, to int, pace, within float64) {
 	w.Helper()
 	v := w.core.View()
-	got := w.watch.fetchTo(v, []sched.Source{{Site: sched.SiteID(from), Bytes: 1e9}}, sched.SiteID(to)) - 0.05
+	got := w.watch.FetchTo(v, []sched.Source{{Site: sched.SiteID(from), Bytes: 1e9}}, sched.SiteID(to)) - 0.05
 	if want := pace * 1e9; math.Abs(got/want-1) > within {
 		w.Errorf("1 GB from %d to %d is expected to take %.4g s and the latency, want %.4g s within %v", from, to, got, want, within)
 	}
-	row := w.watch.fetch(&fetchTimes{}, v, []sched.Source{{Site: sched.SiteID(from), Bytes: 1e9}})
+	row := w.watch.Fetch(&geo.FetchTimes{}, v, []sched.Source{{Site: sched.SiteID(from), Bytes: 1e9}})
 	if row[to]-0.05 != got || row[from] != 0 {
 		w.Errorf("for all sites the answer is %v, for site %d it is %v", row, to, got)
 	}
@@ -136,7 +137,7 @@ func TestLinkPriors(t *testing.T) {
 	}
 	w.expects(3, 2, 1e-6, 0.3)
 	w.expects(2, 1, 1e-8, 1.5) // how quickly things leave site 2, nobody knows
-	up, down := w.watch.ends(w.core.View(), 2)
+	up, down := w.watch.Ends(w.core.View(), 2)
 	if slow := 1 / down; math.Abs(slow/1e-6-1) > 0.2 {
 		t.Errorf("site 2 takes in a byte in %v s, want 1e-6", slow)
 	}
@@ -153,7 +154,7 @@ func TestTrueLinks(t *testing.T) {
 			w.fetch(0, 1, 1e6, 1e-6)
 		}
 		w.expects(0, 1, 1e-9, 1e-9)
-		if up, down := w.watch.ends(w.core.View(), 0); up != 1e9 || down != 1e9 {
+		if up, down := w.watch.Ends(w.core.View(), 0); up != 1e9 || down != 1e9 {
 			t.Errorf("%s: the ends of site 0 are known as %v and %v", spec, up, down)
 		}
 	}
@@ -170,7 +171,7 @@ func TestFetchIsTakenOff(t *testing.T) {
 	w.facts.push(sched.Event{At: 10 * sched.Second, Kind: sched.DataFetched, Attempt: d.Attempt, Machine: d.Machine, Site: 1, Bytes: 1e6, Span: 10 * sched.Second})
 	w.run()
 	p := w.policy.(*geoclone)
-	if b := binOf(1); p.watch.all.ended[b] == 0 {
-		t.Errorf("observations are %v, want one in bin %d", p.watch.all.ended, b)
+	if b := geo.BinOf(1); p.watch.All.Ended[b] == 0 {
+		t.Errorf("observations are %v, want one in bin %d", p.watch.All.Ended, b)
 	}
 }

@@ -36,10 +36,12 @@ package policy
 import (
 	"fmt"
 
+	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var mantriEntry = Entry{
+var mantriEntry = kit.Entry{
 	Name:    "mantri",
 	Summary: "restart or duplicate outliers when that saves time and slots",
 	Source:  "Ananthanarayanan et al., OSDI 2010, section 5.1",
@@ -52,15 +54,15 @@ slot is dear: fifo with 10,000 slots takes 32m42s. Without the two jobs it is 11
 against 10m47s of fifo, and with order=srpt on 11,000 slots 10m29s against 10m47s of srpt.
 All that is with --progress exact. With reports at an interval, which is what a cluster has, it is 20m00s on 11,000 slots, 10m48s on 15,500, no
 better than fifo, and 10m44s with order=srpt.`,
-	Params: []Param{
-		{Name: "delta", Kind: Float, Default: "0.25", Min: 0, Max: 1, Help: "chance of saving slots above which a task is duplicated"},
-		{Name: "period", Kind: Span, Default: "10s", Min: 0, Max: 1e6, Help: "Delta, the time between reports"},
-		{Name: "rho", Kind: Float, Default: "3", Min: 0, Max: 1e6, Help: "periods that a duplicate must gain when no task waits"},
-		{Name: "idle", Kind: Choice, Default: "rho", Choices: []string{"rho", "delta"}, Help: "which rule holds when no task waits"},
-		{Name: "restart", Kind: Bool, Default: "true", Help: "kill and restart outliers while tasks wait"},
-		{Name: "restarts", Kind: Int, Default: "3", Min: 0, Max: 255, Help: "restarts of one task"},
-		{Name: "copies", Kind: Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "delta", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "chance of saving slots above which a task is duplicated"},
+		{Name: "period", Kind: kit.Span, Default: "10s", Min: 0, Max: 1e6, Help: "Delta, the time between reports"},
+		{Name: "rho", Kind: kit.Float, Default: "3", Min: 0, Max: 1e6, Help: "periods that a duplicate must gain when no task waits"},
+		{Name: "idle", Kind: kit.Choice, Default: "rho", Choices: []string{"rho", "delta"}, Help: "which rule holds when no task waits"},
+		{Name: "restart", Kind: kit.Bool, Default: "true", Help: "kill and restart outliers while tasks wait"},
+		{Name: "restarts", Kind: kit.Int, Default: "3", Min: 0, Max: 255, Help: "restarts of one task"},
+		{Name: "copies", Kind: kit.Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once"},
+		kit.OrderParam,
 		sitesParam("any", "flutter", "iridium"),
 	},
 	Progress:       true,
@@ -69,7 +71,7 @@ better than fifo, and 10m44s with order=srpt.`,
 }
 
 type mantri struct {
-	order jobOrder
+	order kit.Order
 
 	delta, rho     float64
 	period         sched.Time
@@ -77,64 +79,64 @@ type mantri struct {
 	restarts       uint8
 	copies         uint16
 
-	ends   endTimes
-	stages perStage[mantriStage]
+	ends   kit.Ends
+	stages kit.PerStage[mantriStage]
 	// stages by the instant until which a task of theirs is late in the sense of the rule for idle slots
-	late  heap[falling[sched.Time]]
-	lists attemptLists
-	young attemptList // duplicates younger than Delta, by start
-	spent []uint8     // by task: restarts
+	late  kit.Heap[kit.Falling[sched.Time]]
+	lists kit.Lists
+	young kit.List // duplicates younger than Delta, by start
+	spent []uint8  // by task: restarts
 }
 
 type mantriStage struct {
 	id   sched.StageID
-	news percentile // durations of winners, seconds
+	news kit.Percentile // durations of winners, seconds
 	// Tasks that may be duplicated, by their numbers in the stage: with one attempt that may be restarted, with one
 	// that may not, with more.
-	fresh, tired, several heap[falling[sched.Time]]
+	fresh, tired, several kit.Heap[kit.Falling[sched.Time]]
 }
 
-func newMantri(a Args) sched.Policy {
+func newMantri(a kit.Args) sched.Policy {
 	return &mantri{
-		order: sited(ordered(a), a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
-		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")), young: empty,
+		order: sited(kit.NewOrder(a), a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
+		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")), young: kit.EmptyList,
 	}
 }
 
-func (p *mantri) watching() *siteWatch { return p.order.watching() }
+func (p *mantri) watching() *geo.SiteWatch { return watchOf(&p.order) }
 
 func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.ends.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.ends.Observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
-		st.id, st.news.p = ev.Stage, p.delta
-		st.news.reset()
-		st.fresh.clear()
-		st.tired.clear()
-		st.several.clear()
+		st := p.stages.Open(ev.Stage)
+		st.id, st.news.P = ev.Stage, p.delta
+		st.news.Reset()
+		st.fresh.Clear()
+		st.tired.Clear()
+		st.several.Clear()
 	case sched.AttemptDone:
-		a, st := v.Attempt(ev.Attempt), p.stages.of(ev.Stage)
+		a, st := v.Attempt(ev.Attempt), p.stages.Of(ev.Stage)
 		if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
-			st.news.add(d)
+			st.news.Add(d)
 		}
-		p.lists.remove(ev.Attempt)
+		p.lists.Remove(ev.Attempt)
 		p.place(v, st, ev.Task)
 		p.rank(v, st)
 	case sched.AttemptProgress:
-		p.place(v, p.stages.of(ev.Stage), ev.Task)
+		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.AttemptBegan:
 		if v.Attempt(ev.Attempt).Clone {
-			p.lists.append(&p.young, ev.Attempt, ev.Task, v.Now())
+			p.lists.Append(&p.young, ev.Attempt, ev.Task, v.Now())
 		}
-		p.place(v, p.stages.of(ev.Stage), ev.Task)
+		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.AttemptFailed, sched.AttemptLost:
-		p.lists.remove(ev.Attempt)
-		p.place(v, p.stages.of(ev.Stage), ev.Task)
+		p.lists.Remove(ev.Attempt)
+		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.late.end(v, ev)
-		p.stages.end(v, ev)
+		p.late.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
@@ -142,11 +144,11 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	task := v.Task(t)
 	id := int(t - v.Stage(st.id).First)
-	var to *heap[falling[sched.Time]]
+	var to *kit.Heap[kit.Falling[sched.Time]]
 	end, ok := sched.Time(0), false
 	if task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
-		if newest, _ := v.FirstAttempt(t); p.lists.listOf(newest) == nil && !v.Rows().Waiting(newest) {
-			end, ok = p.ends.task(v, t)
+		if newest, _ := v.FirstAttempt(t); p.lists.ListOf(newest) == nil && !v.Rows().Waiting(newest) {
+			end, ok = p.ends.Task(v, t)
 		}
 	}
 	if ok {
@@ -160,11 +162,11 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 		}
 	}
 	known := to != nil
-	for _, h := range [...]*heap[falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
+	for _, h := range [...]*kit.Heap[kit.Falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
 		if h == to {
-			h.set(id, falling[sched.Time]{end})
-		} else if h.has(id) {
-			h.drop(id)
+			h.Set(id, kit.Falling[sched.Time]{X: end})
+		} else if h.Has(id) {
+			h.Drop(id)
 			known = true
 		}
 	}
@@ -184,10 +186,10 @@ func (p *mantri) restarted(t sched.TaskID) uint8 {
 func (p *mantri) rank(v *sched.View, st *mantriStage) {
 	until, _ := p.latest(v, st, p.idleRho)
 	if until <= v.Now() {
-		p.late.drop(int(st.id))
+		p.late.Drop(int(st.id))
 		return
 	}
-	p.late.set(int(st.id), falling[sched.Time]{until})
+	p.late.Set(int(st.id), kit.Falling[sched.Time]{X: until})
 }
 
 // latest returns the task that a rule for duplicates, that with rho or that with delta, prefers, and the instant until
@@ -195,22 +197,22 @@ func (p *mantri) rank(v *sched.View, st *mantriStage) {
 func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched.Time, t sched.TaskID) {
 	stage := v.Stage(st.id)
 	mean, _, ok := stage.Measured()
-	saving, some := st.news.value()
+	saving, some := st.news.Value()
 	if !ok || !some && !byRho {
 		return 0, 0
 	}
 	end := sched.Time(0)
-	for _, h := range [...]*heap[falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
-		if h.len() == 0 || h.topKey().x <= end {
+	for _, h := range [...]*kit.Heap[kit.Falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
+		if h.Len() == 0 || h.TopKey().X <= end {
 			continue
 		}
-		task := stage.First + sched.TaskID(h.top())
+		task := stage.First + sched.TaskID(h.Top())
 		limit := mean + p.rho*p.period.Seconds()
 		if c := float64(v.Task(task).Live); !byRho {
 			limit = saving * (c + 1) / c
 		}
-		if x := h.topKey().x - min(sched.FromSeconds(limit), h.topKey().x); x > v.Now() {
-			until, t, end = x, task, h.topKey().x
+		if x := h.TopKey().X - min(sched.FromSeconds(limit), h.TopKey().X); x > v.Now() {
+			until, t, end = x, task, h.TopKey().X
 		}
 	}
 	return until, t
@@ -218,51 +220,51 @@ func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched
 
 func (p *mantri) Decide(v *sched.View, act *sched.Actions) {
 	p.prune(v, act)
-	p.ends.look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.of(s), t) })
+	p.ends.Look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.Of(s), t) })
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
-		if st := p.stages.of(v.Task(t).Stage); !p.restart(v, act, st) && !p.duplicate(v, act, st, false) {
-			p.order.launch(v, act, t, m)
+		if st := p.stages.Of(v.Task(t).Stage); !p.restart(v, act, st) && !p.duplicate(v, act, st, false) {
+			p.order.Launch(v, act, t, m)
 		}
 	}
-	for v.Pending() == 0 && p.late.len() > 0 && v.CloneRoom() > 0 {
-		st := p.stages.of(sched.StageID(p.late.top()))
+	for v.Pending() == 0 && p.late.Len() > 0 && v.CloneRoom() > 0 {
+		st := p.stages.Of(sched.StageID(p.late.Top()))
 		if p.duplicate(v, act, st, p.idleRho) {
 			continue
 		}
-		if p.rank(v, st); p.order.siting != nil {
-			p.late.drop(int(st.id)) // the site has no room: at the next report of the stage there may be
+		if p.rank(v, st); p.order.Placing() != nil {
+			p.late.Drop(int(st.id)) // the site has no room: at the next report of the stage there may be
 		}
 	}
-	if row := p.young.first; row >= 0 {
+	if row := p.young.First; row >= 0 {
 		act.WakeAt(p.grown(row))
 	}
 }
 
 // grown returns the instant at which a duplicate is old enough.
 func (p *mantri) grown(row int32) sched.Time {
-	return p.lists.rows[row].started + min(p.period, sched.Never-p.lists.rows[row].started)
+	return p.lists.Rows[row].Started + min(p.period, sched.Never-p.lists.Rows[row].Started)
 }
 
 // prune keeps the two quickest attempts of tasks whose last duplicate has become old enough.
 func (p *mantri) prune(v *sched.View, act *sched.Actions) {
-	for row := p.young.first; row >= 0 && p.grown(row) <= v.Now(); row = p.young.first {
-		t := p.lists.rows[row].task
-		p.lists.unlink(row)
+	for row := p.young.First; row >= 0 && p.grown(row) <= v.Now(); row = p.young.First {
+		t := p.lists.Rows[row].Task
+		p.lists.Unlink(row)
 		for v.Task(t).Live > 2 {
 			a := p.slowest(v, t)
 			if !v.Rows().MayKill(a) {
 				break
 			}
-			p.lists.remove(a)
-			p.ends.forget(a)
+			p.lists.Remove(a)
+			p.ends.Forget(a)
 			kill(act, a, sched.Replaced)
 		}
-		p.order.touch(v, v.Rows().JobOf(t))
-		p.place(v, p.stages.of(v.Task(t).Stage), t)
+		p.order.Touch(v, v.Rows().JobOf(t))
+		p.place(v, p.stages.Of(v.Task(t).Stage), t)
 	}
 }
 
@@ -270,7 +272,7 @@ func (p *mantri) prune(v *sched.View, act *sched.Actions) {
 func (p *mantri) slowest(v *sched.View, t sched.TaskID) (slowest sched.AttemptID) {
 	last := sched.Time(-1)
 	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-		end, known := p.ends.of(a)
+		end, known := p.ends.Of(a)
 		if !known {
 			end = sched.Never
 		}
@@ -286,22 +288,22 @@ func (p *mantri) slowest(v *sched.View, t sched.TaskID) (slowest sched.AttemptID
 func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) bool {
 	stage := v.Stage(st.id)
 	mean, _, ok := stage.Measured()
-	if !ok || st.fresh.len() == 0 || st.fresh.topKey().x <= later(later(v.Now(), mean), p.period.Seconds()) {
+	if !ok || st.fresh.Len() == 0 || st.fresh.TopKey().X <= kit.Later(kit.Later(v.Now(), mean), p.period.Seconds()) {
 		return false
 	}
-	t := stage.First + sched.TaskID(st.fresh.top())
-	m, ok := p.order.elsewhere(v, t)
+	t := stage.First + sched.TaskID(st.fresh.Top())
+	m, ok := p.order.Elsewhere(v, t)
 	a, _ := v.FirstAttempt(t)
 	if !ok || !v.Rows().MayKill(a) {
 		return false
 	}
-	p.ends.forget(a)
-	p.lists.remove(a)
+	p.ends.Forget(a)
+	p.lists.Remove(a)
 	kill(act, a, sched.Replaced)
-	must(act, t, m, v.Task(t).Saved, sched.Straggling)
-	p.spent = grown(p.spent, int(t))
+	kit.Launch(act, t, m, v.Task(t).Saved, sched.Straggling)
+	p.spent = kit.Grown(p.spent, int(t))
 	p.spent[t]++
-	p.order.touch(v, stage.Job)
+	p.order.Touch(v, stage.Job)
 	p.place(v, st, t)
 	return true
 }
@@ -312,12 +314,12 @@ func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, b
 	if until <= v.Now() || v.CloneRoom() == 0 {
 		return false
 	}
-	m, ok := p.order.elsewhere(v, t)
+	m, ok := p.order.Elsewhere(v, t)
 	if !ok {
 		return false
 	}
-	if a := p.order.clone(v, act, t, m, sched.Straggling); !v.Rows().Waiting(a) {
-		p.lists.append(&p.young, a, t, v.Now())
+	if a := p.order.Clone(v, act, t, m, sched.Straggling); !v.Rows().Waiting(a) {
+		p.lists.Append(&p.young, a, t, v.Now())
 	}
 	p.place(v, st, t)
 	return true

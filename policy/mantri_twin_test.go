@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // mantriTwin has the rules at the top of mantri.go, each evaluated for every task whenever there is something to decide.
@@ -83,7 +85,7 @@ func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
 		if x, ok := p.outlier(v, s); ok {
 			free, apart := p.free(v, x)
 			kill(act, p.attempts(v, x)[0], sched.Replaced)
-			must(act, x, append(apart, free...)[0], v.Task(x).Saved, sched.Straggling)
+			kit.Launch(act, x, append(apart, free...)[0], v.Task(x).Saved, sched.Straggling)
 			p.tries[x]++
 		} else if x, ok := p.best(v, s, false); ok && v.CloneRoom() > 0 {
 			p.duplicate(v, act, x.task)

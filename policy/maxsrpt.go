@@ -17,27 +17,31 @@ package policy
 // one. Without classes a job is map work alone, and the policy is SRPT. An event costs O(stages of the job + log jobs);
 // a change of machines O(jobs).
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"github.com/tailcut/tailcut/policy/internal/tandem"
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
 
-var maxsrptEntry = Entry{
+var maxsrptEntry = kit.Entry{
 	Name:           "maxsrpt",
 	Summary:        "map and shuffle slots to the job whose larger remaining phase is smallest; no clones",
-	Needs:          Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
+	Needs:          kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 1",
-	Note:           overlapNote,
-	Params:         []Param{sizeParam},
+	Note:           tandem.Note,
+	Params:         []kit.Param{tandem.SizeParam},
 	WorkConserving: true,
-	New:            func(a Args) sched.Policy { return &maxsrpt{stations: stations{rule: sizedBy(a)}} },
+	New:            func(a kit.Args) sched.Policy { return &maxsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}} },
 }
 
 type maxsrpt struct {
-	stations stations
-	jobs     heap[rank] // with tasks that wait for a slot of this class
+	stations tandem.Stations
+	jobs     kit.Heap[tandem.Rank] // with tasks that wait for a slot of this class
 }
 
 func (p *maxsrpt) Observe(v *sched.View, ev *sched.Event) {
-	p.stations.observe(v, ev)
-	if about(ev) {
+	p.stations.Observe(v, ev)
+	if tandem.About(ev) {
 		p.touch(v, ev.Job)
 	}
 }
@@ -49,27 +53,27 @@ func (p *maxsrpt) Overhear(v *sched.View, ev *sched.Event) { p.Observe(v, ev) }
 func (p *maxsrpt) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	if job.Pending == 0 || job.State != sched.JobActive {
-		p.jobs.drop(int(j))
+		p.jobs.Drop(int(j))
 		return
 	}
-	left, _ := p.stations.of(v, &job)
-	p.jobs.set(int(j), rank{first: max(left.x, left.y), arrived: job.Arrived})
+	left, _ := p.stations.Of(v, &job)
+	p.jobs.Set(int(j), tandem.Rank{First: max(left.X, left.Y), Arrived: job.Arrived})
 }
 
 func (p *maxsrpt) Decide(v *sched.View, act *sched.Actions) {
-	if p.stations.moved {
-		p.stations.moved = false
+	if p.stations.Moved {
+		p.stations.Moved = false
 		for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 			p.touch(v, j)
 		}
 	}
-	for p.jobs.len() > 0 && v.FreeSlots() > 0 {
-		j := sched.JobID(p.jobs.top())
-		t, _ := firstPending(v, j)
+	for p.jobs.Len() > 0 && v.FreeSlots() > 0 {
+		j := sched.JobID(p.jobs.Top())
+		t, _ := kit.FirstPending(v, j)
 		m, _ := v.FreeMachine(0)
-		begin(v, act, t, m)
+		kit.Start(v, act, t, m)
 		if v.Job(j).Pending == 0 {
-			p.jobs.drop(int(j))
+			p.jobs.Drop(int(j))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -54,9 +55,9 @@ func TestNewPolicyBattery(t *testing.T) {
 	for _, after := range []string{"60s", "5s", "0s"} {
 		for seed := range uint64(40) {
 			l := limits[seed%uint64(len(limits))]
-			first := inspectNew(t, &patienceEntry, patienceEntry.build(map[string]string{"after": after}), l, seed)
+			first := inspectNew(t, &patienceEntry, built(&patienceEntry, "after="+after), l, seed)
 			clones += countClones(first)
-			if diff := cmp.Diff(first, inspectNew(t, &patienceEntry, patienceEntry.build(map[string]string{"after": after}), l, seed)); diff != "" {
+			if diff := cmp.Diff(first, inspectNew(t, &patienceEntry, built(&patienceEntry, "after="+after), l, seed)); diff != "" {
 				t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
 			}
 		}
@@ -66,14 +67,11 @@ func TestNewPolicyBattery(t *testing.T) {
 	}
 }
 
-// build makes a policy that the registry does not have, with its defaults but for the parameters given.
-func (e *Entry) build(params map[string]string) sched.Policy {
-	args := Args{entry: e, text: map[string]string{}}
-	for i := range e.Params {
-		args.text[e.Params[i].Name] = e.Params[i].Default
-	}
-	for name, value := range params {
-		args.text[name] = value
+// built makes a policy that the registry does not have.
+func built(e *kit.Entry, params string) sched.Policy {
+	args, err := e.Parse(params)
+	if err != nil {
+		panic(err)
 	}
 	return e.New(args)
 }

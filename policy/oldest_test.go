@@ -3,27 +3,28 @@ package policy
 import (
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // cloneOldest clones whatever single attempt has run longest, once for each, and compares it every time with that which a search finds.
 type cloneOldest struct {
 	tb      testing.TB
-	order   jobOrder
-	kept    oldest
+	order   kit.Order
+	kept    kit.Oldest
 	twin    map[sched.AttemptID]bool
-	ids     arena[sched.AttemptID]
+	ids     kit.Arena[sched.AttemptID]
 	clones  int
 	returns int // of attempts whose sibling ended without result
 }
 
 func (p *cloneOldest) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
+	p.order.Observe(v, ev)
 	switch ev.Kind {
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		delete(p.twin, ev.Attempt)
-		p.kept.ended(v, ev.Attempt)
-		if a, ok := survivor(v, ev.Task); ok && ev.Kind != sched.AttemptDone {
+		p.kept.Ended(v, ev.Attempt)
+		if a, ok := kit.Survivor(v, ev.Task); ok && ev.Kind != sched.AttemptDone {
 			p.add(v, a)
 			p.returns++
 		}
@@ -32,28 +33,28 @@ func (p *cloneOldest) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *cloneOldest) add(v *sched.View, a sched.AttemptID) {
 	p.twin[a] = true
-	p.kept.add(v, a)
+	p.kept.Add(v, a)
 }
 
 func (p *cloneOldest) Decide(v *sched.View, act *sched.Actions) {
-	for t, m, ok := p.order.next(v); ok; t, m, ok = p.order.next(v) {
-		p.add(v, p.order.launch(v, act, t, m))
+	for t, m, ok := p.order.Next(v); ok; t, m, ok = p.order.Next(v) {
+		p.add(v, p.order.Launch(v, act, t, m))
 	}
 	for {
-		p.compare(v)
-		a, ok := p.kept.first()
+		p.Compare(v)
+		a, ok := p.kept.First()
 		if !ok || v.AttemptRoom(v.Rows().TaskOf(a)) == 0 || v.CloneRoom() == 0 {
 			return
 		}
-		p.kept.pass(v)
+		p.kept.Pass(v)
 		delete(p.twin, a)
 		m, _ := v.FreeMachine(0)
-		p.order.clone(v, act, v.Rows().TaskOf(a), m, sched.Straggling)
+		p.order.Clone(v, act, v.Rows().TaskOf(a), m, sched.Straggling)
 		p.clones++
 	}
 }
 
-func (p *cloneOldest) compare(v *sched.View) {
+func (p *cloneOldest) Compare(v *sched.View) {
 	var want sched.AttemptID
 	for a := range p.twin {
 		x, y := v.Attempt(a), v.Attempt(want)
@@ -61,7 +62,7 @@ func (p *cloneOldest) compare(v *sched.View) {
 			want = a
 		}
 	}
-	if got, ok := p.kept.first(); got != want || ok != (want != 0) {
+	if got, ok := p.kept.First(); got != want || ok != (want != 0) {
 		p.tb.Fatalf("at %v the oldest is %d, want %d", v.Now(), got, want)
 	}
 }
@@ -70,7 +71,7 @@ func TestOldestAgainstSearch(t *testing.T) {
 	clones, returns := 0, 0
 	for seed := range uint64(200) {
 		p := &cloneOldest{tb: t, twin: map[sched.AttemptID]bool{}}
-		p.kept.reset(4, &p.ids)
+		p.kept.Reset(4, &p.ids)
 		messy(t, p, sched.DefaultLimits(), seed).run()
 		clones, returns = clones+p.clones, returns+p.returns
 	}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-// naiveOrder is the twin of jobOrder: it looks at every job, stage and finished attempt for each free slot.
+// naiveOrder is the twin of Order: it looks at every job, stage and finished attempt for each free slot.
 type naiveOrder struct {
 	less func(v *sched.View, a, b sched.JobID) bool
 	done map[sched.JobID]int
@@ -49,7 +50,7 @@ func (n *naiveOrder) Decide(v *sched.View, act *sched.Actions) {
 		case v.Task(t).Launched > 0:
 			why = sched.Retry
 		}
-		must(act, t, m, v.Task(t).Saved, why)
+		kit.Launch(act, t, m, v.Task(t).Saved, why)
 	}
 }
 
@@ -78,7 +79,7 @@ func (n *naiveOrder) work(v *sched.View, j sched.JobID) float64 {
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		if mean, _, ok := st.Estimate(); ok {
-			known += float64(st.Unfinished()) * micros(mean)
+			known += float64(st.Unfinished()) * kit.Micros(mean)
 		} else {
 			unknown += float64(st.Unfinished())
 		}
@@ -87,7 +88,7 @@ func (n *naiveOrder) work(v *sched.View, j sched.JobID) float64 {
 	if n.done[j] > 0 {
 		mean = job.Fruitful.Seconds() / float64(n.done[j])
 	}
-	return known + unknown*micros(mean)
+	return known + unknown*kit.Micros(mean)
 }
 
 // TestOrderTwin runs messy worlds under each order and under its twin: the same decisions.

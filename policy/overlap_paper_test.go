@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/internal/tandem"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -18,7 +19,7 @@ func overlapping(n int, x, y float64, slots int) *sched.JobSpec {
 }
 
 // tandem runs jobs of sizes (x, y) that arrive together, in 1,000 tasks a phase, on a cluster with ten slots of either class, and returns their completions in seconds.
-func tandem(t *testing.T, spec string, jobs ...sizes) []float64 {
+func tandemOf(t *testing.T, spec string, jobs ...tandem.Sizes) []float64 {
 	t.Helper()
 	const tasks, slots = 1000, 10
 	p, err := NewPerClass(spec, 1, 2)
@@ -30,7 +31,7 @@ func tandem(t *testing.T, spec string, jobs ...sizes) []float64 {
 	w.machine(0, slots)
 	w.machine(0, slots)
 	for _, j := range jobs {
-		w.submit(0, overlapping(tasks, j.x, j.y, slots))
+		w.submit(0, overlapping(tasks, j.X, j.Y, slots))
 	}
 	w.fate = func(d *sched.Decision) fate { return fate{lasts: w.core.View().Stage(d.Stage).Mean} }
 	w.run()
@@ -46,20 +47,20 @@ func tandem(t *testing.T, spec string, jobs ...sizes) []float64 {
 func TestOverlapPaperTasks(t *testing.T) {
 	for _, c := range []struct {
 		name, spec string
-		jobs       []sizes
+		jobs       []tandem.Sizes
 		want       []float64
 	}{
-		{"Section 2.1", "fifo/fifo", []sizes{{1, 2}, {3, 1}, {2, 2}}, []float64{2, 4, 6}},
+		{"Section 2.1", "fifo/fifo", []tandem.Sizes{{X: 1, Y: 2}, {X: 3, Y: 1}, {X: 2, Y: 2}}, []float64{2, 4, 6}},
 		// L = 2, 3, 2: the maps of the first and third, ties by arrival, then the second. Shuffle follows: 2, then 4, then the second's at rate 1/3 until 6.
-		{"MaxSRPT", "maxsrpt", []sizes{{1, 2}, {3, 1}, {2, 2}}, []float64{2, 6, 4}},
+		{"MaxSRPT", "maxsrpt", []tandem.Sizes{{X: 1, Y: 2}, {X: 3, Y: 1}, {X: 2, Y: 2}}, []float64{2, 6, 4}},
 		// S1 = {(4, 1)}, S2 = {(1, 4)}, B = 4: mu1 = 1/5, mu2 = 4/5. The second gets 1/5 of the map station and 4/5 of the shuffle station, the first the other
 		// shares: both maps are done at 5, and both shuffles with them.
-		{"SplitSRPT", "splitsrpt", []sizes{{4, 1}, {1, 4}}, []float64{5, 5}},
+		{"SplitSRPT", "splitsrpt", []tandem.Sizes{{X: 4, Y: 1}, {X: 1, Y: 4}}, []float64{5, 5}},
 		// L is equal; the first goes first at both stations, in 4 and 1; the second begins its shuffle at 4.
-		{"MaxSRPT on the same", "maxsrpt", []sizes{{4, 1}, {1, 4}}, []float64{4, 8}},
+		{"MaxSRPT on the same", "maxsrpt", []tandem.Sizes{{X: 4, Y: 1}, {X: 1, Y: 4}}, []float64{4, 8}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := tandem(t, c.spec, c.jobs...)
+			got := tandemOf(t, c.spec, c.jobs...)
 			near := func(a, b float64) bool { return math.Abs(a-b) <= 0.02*b }
 			if !slices.EqualFunc(got, c.want, near) {
 				t.Errorf("completions %.3f, want %.3f", got, c.want)
@@ -70,17 +71,17 @@ func TestOverlapPaperTasks(t *testing.T) {
 
 // TestStationsLine: with size=history a job is judged by the line through those before it; with first, by its own first tasks.
 func TestStationsLine(t *testing.T) {
-	var l line
-	if _, ok := l.at(1); ok {
+	var l tandem.Line
+	if _, ok := l.At(1); ok {
 		t.Error("no point determines a line")
 	}
-	l.add(10, 25)
-	if _, ok := l.at(1); ok {
+	l.Add(10, 25)
+	if _, ok := l.At(1); ok {
 		t.Error("one point determines a line")
 	}
-	l.add(20, 45)
-	l.add(40, 85)
-	if y, ok := l.at(100); !ok || math.Abs(y-205) > 1e-9 {
+	l.Add(20, 45)
+	l.Add(40, 85)
+	if y, ok := l.At(100); !ok || math.Abs(y-205) > 1e-9 {
 		t.Errorf("5 + 2x at 100 is %v", y)
 	}
 }

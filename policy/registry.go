@@ -1,16 +1,17 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/tailcut/tailcut/internal/grammar"
-	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/policy/kit"
 )
 
+// Entry describes a policy: its name, its parameters and how it is made.
+type Entry = kit.Entry
+
 // registry lists every policy; a new one is one line here.
-var registry = []*Entry{
+var registry = []*kit.Entry{
 	&capacityEntry,
 	&chronosCloneEntry,
 	&chronosRestartEntry,
@@ -57,30 +58,15 @@ var presets = []Preset{
 	{"spark3", "spark:quantile=0.75,multiplier=1.5", "Spark before 4.0"},
 }
 
-// Entry describes a policy to the registry, to the battery of tests and to the user.
-type Entry struct {
-	Name           string // lower case
-	Summary        string // one line for the user
-	Source         string // paper and section, or the public code it follows
-	Note           string // what users should know beyond that, a paragraph in Markdown; may be empty
-	Params         []Param
-	Progress       bool // decides by reported progress, so that a simulator has to report it; see UsesProgress
-	WorkConserving bool // leaves no slot free while a task waits
-	Needs          Needs
-	New            func(Args) sched.Policy
-
-	progressIf func(Args) bool // tells with which parameters it uses progress though Progress is false; may be nil
-}
-
 // Preset is another name for a policy with parameters.
 type Preset struct {
 	Name, Spec, Summary string
 }
 
 // Entries returns all policies in alphabetical order.
-func Entries() []*Entry {
+func Entries() []*kit.Entry {
 	all := slices.Clone(registry)
-	slices.SortFunc(all, func(a, b *Entry) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b *kit.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -104,120 +90,8 @@ func Names() []string {
 	return names
 }
 
-// New builds a policy from its specification, NAME or NAME:param=value,param=value. Random choices of the policy depend
-// on seed alone. The error of a wrong specification is one line that says what is valid.
-func New(spec string, seed uint64) (sched.Policy, error) {
-	e, args, err := parse(spec)
-	if err != nil {
-		return nil, err
-	}
-	args.seed = seed
-	return e.New(args), nil
-}
-
 // Find returns the entry that a specification names, or the error that New would return.
-func Find(spec string) (*Entry, error) {
-	e, _, err := parse(spec)
+func Find(spec string) (*kit.Entry, error) {
+	e, _, err := Parse(spec)
 	return e, err
-}
-
-// Parse returns the entry that a specification names and its checked parameters, or the error that New would return.
-func Parse(spec string) (*Entry, Args, error) { return parse(spec) }
-
-// Canonical returns the specification with the parameters that differ from their defaults, in the order in which the
-// policy declares them.
-func Canonical(spec string) (string, error) {
-	e, args, err := parse(spec)
-	if err != nil {
-		return "", err
-	}
-	var set []string
-	for i := range e.Params {
-		p := &e.Params[i]
-		if v := args.text[p.Name]; v != p.Default {
-			set = append(set, p.Name+"="+v)
-		}
-	}
-	if len(set) == 0 {
-		return e.Name, nil
-	}
-	return e.Name + ":" + strings.Join(set, ","), nil
-}
-
-// SplitList splits a comma-separated list of specifications. A part with "=" and no ":" before it goes on with the
-// parameters of the specification before it: "fifo,srew:beta=0.7,lambda=1,late" has three.
-func SplitList(list string) []string {
-	var specs []string
-	for _, part := range grammar.Fields(list) {
-		name, _, hasParam := strings.Cut(part, "=")
-		if hasParam && !strings.Contains(name, ":") && len(specs) > 0 {
-			specs[len(specs)-1] += "," + part
-			continue
-		}
-		specs = append(specs, part)
-	}
-	return specs
-}
-
-// parse resolves presets, finds the entry and checks the parameters. Parameters given beside a preset override the
-// preset's.
-func parse(spec string) (*Entry, Args, error) {
-	name, rest, hasParams := strings.Cut(spec, ":")
-	for _, p := range presets {
-		if p.Name == name {
-			base, defaults, _ := strings.Cut(p.Spec, ":")
-			name = base
-			rest, hasParams = strings.Trim(defaults+","+rest, ","), true
-			break
-		}
-	}
-	i := slices.IndexFunc(registry, func(e *Entry) bool { return e.Name == name })
-	if i < 0 {
-		return nil, Args{}, grammar.UnknownAmong("policy", name, Names(), "'tailcut policies' lists all")
-	}
-	e := registry[i]
-	args := Args{entry: e, text: map[string]string{}}
-	for k := range e.Params {
-		args.text[e.Params[k].Name] = e.Params[k].Default
-	}
-	if !hasParams || rest == "" {
-		return e, args, nil
-	}
-	for _, kv := range grammar.Fields(rest) {
-		key, value, ok := strings.Cut(kv, "=")
-		p := e.param(key)
-		switch {
-		case p == nil:
-			return nil, Args{}, fmt.Errorf("%s: %w", e.Name, e.unknown(key))
-		case !ok:
-			return nil, Args{}, fmt.Errorf("%s: expected %s=VALUE, got %q", e.Name, key, kv)
-		}
-		if err := p.check(value); err != nil {
-			return nil, Args{}, fmt.Errorf("%s: %w", e.Name, err)
-		}
-		args.text[key] = value
-	}
-	return e, args, nil
-}
-
-func (e *Entry) param(name string) *Param {
-	for i := range e.Params {
-		if e.Params[i].Name == name {
-			return &e.Params[i]
-		}
-	}
-	return nil
-}
-
-// unknown is the error that there is no such parameter.
-func (e *Entry) unknown(key string) error {
-	if len(e.Params) == 0 {
-		return fmt.Errorf("unknown parameter %q; there is none", key)
-	}
-	var names, all []string
-	for i := range e.Params {
-		names = append(names, e.Params[i].Name)
-		all = append(all, e.Params[i].Name+"="+e.Params[i].Default)
-	}
-	return grammar.UnknownAmong("parameter", key, names, "valid: "+strings.Join(all, ", "))
 }

@@ -100,23 +100,8 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("%d entries, %d presets, %d names", len(Entries()), len(Presets()), len(names))
 	}
 	for _, e := range Entries() {
-		if e.Name != strings.ToLower(e.Name) || strings.ContainsAny(e.Name, ":,= ") || e.Summary == "" || e.Source == "" {
-			t.Errorf("entry %+v", e)
-		}
-		var names []string
-		for i := range e.Params {
-			p := &e.Params[i]
-			names = append(names, p.Name)
-			if err := p.check(p.Default); err != nil {
-				t.Errorf("%s: the default: %v", e.Name, err)
-			}
-			if p.Help == "" || strings.Contains(p.Help, "\n") || strings.ContainsAny(p.Name, ":,= ") {
-				t.Errorf("%s: parameter %+v", e.Name, p)
-			}
-		}
-		slices.Sort(names)
-		if len(slices.Compact(names)) != len(e.Params) {
-			t.Errorf("%s: a parameter twice", e.Name)
+		if err := e.Check(); err != nil {
+			t.Error(err)
 		}
 	}
 	for _, p := range Presets() {

@@ -29,31 +29,32 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var scaEntry = Entry{
+var scaEntry = kit.Entry{
 	Name:    "sca",
 	Summary: "clone all tasks of a stage from its start, as many times as lowers flow time and cost most",
 	Source:  "Xu and Lau, INFOCOM 2015; IEEE TPDS 28(2), 2017",
-	Params: []Param{
-		{Name: "gamma", Kind: Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
-		{Name: "copies", Kind: Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task"},
-		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	Params: []kit.Param{
+		{Name: "gamma", Kind: kit.Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
+		{Name: "copies", Kind: kit.Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task"},
+		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
-	New: func(a Args) sched.Policy {
-		return &sca{slotClock: slotClock{slot: a.Span("slot")}, gamma: a.Float("gamma"), copies: a.Int("copies")}
+	New: func(a kit.Args) sched.Policy {
+		return &sca{Clock: kit.Clock{Slot: a.Span("slot")}, gamma: a.Float("gamma"), copies: a.Int("copies")}
 	},
 }
 
 type sca struct {
-	slotClock
+	kit.Clock
 	gamma  float64
 	copies int
 
-	begun waves                  // of this decision: stages that have begun
-	fresh waves                  // and those that have not
-	gains heap[falling[float64]] // indexes in fresh by what one attempt more saves per slot
+	begun waves                          // of this decision: stages that have begun
+	fresh waves                          // and those that have not
+	gains kit.Heap[kit.Falling[float64]] // indexes in fresh by what one attempt more saves per slot
 }
 
 // waves are stages with tasks that wait.
@@ -63,18 +64,18 @@ type wave struct {
 	stage  sched.StageID
 	tasks  int
 	work   float64 // by which they are ordered
-	law    pareto
+	law    kit.Pareto
 	copies int
 }
 
-func (a wave) compare(b wave) int {
+func (a wave) Compare(b wave) int {
 	return cmp.Or(cmp.Compare(a.work, b.work), cmp.Compare(a.stage, b.stage))
 }
 
 func (p *sca) Observe(*sched.View, *sched.Event) {}
 
 func (p *sca) Decide(v *sched.View, act *sched.Actions) {
-	if !p.begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
+	if !p.Begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
 		return
 	}
 	p.begun, p.fresh = gather(v, p.begun[:0], p.fresh[:0])
@@ -103,7 +104,7 @@ func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 		if !known {
 			mean, sd = srewPrior, 0
 		}
-		x := wave{stage: s, tasks: int(st.Pending), law: fitPareto(mean, sd), copies: 1}
+		x := wave{stage: s, tasks: int(st.Pending), law: kit.FitPareto(mean, sd), copies: 1}
 		if hasBegun(v, s, &st) {
 			x.work = remainingWork(v, st.Job)
 			begun = append(begun, x)
@@ -112,8 +113,8 @@ func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 			fresh = append(fresh, x)
 		}
 	}
-	slices.SortFunc(begun, wave.compare)
-	slices.SortFunc(fresh, wave.compare)
+	slices.SortFunc(begun, wave.Compare)
+	slices.SortFunc(fresh, wave.Compare)
 	return begun, fresh
 }
 
@@ -155,29 +156,29 @@ func (x *wave) start(v *sched.View, act *sched.Actions) {
 		if !free {
 			return
 		}
-		begin(v, act, t, m)
+		kit.Start(v, act, t, m)
 	}
 }
 
 // again gives the tasks of a stage that has just started another attempt each.
 func (x *wave) again(v *sched.View, act *sched.Actions) {
 	for t, ok := v.RunningTask(x.stage, 0); ok; t, ok = v.RunningTask(x.stage, t+1) {
-		m, _ := elsewhere(v, t)
-		must(act, t, m, 0, sched.Cloning)
+		m, _ := kit.Elsewhere(v, t)
+		kit.Launch(act, t, m, 0, sched.Cloning)
 	}
 	x.copies++
 }
 
 // ascend gives stages that have just started more attempts while that lowers the objective.
 func (p *sca) ascend(v *sched.View, act *sched.Actions) {
-	p.gains.clear()
+	p.gains.Clear()
 	for i := range p.fresh {
 		p.weigh(v, i)
 	}
-	for p.gains.len() > 0 {
-		i := p.gains.top()
+	for p.gains.Len() > 0 {
+		i := p.gains.Top()
 		if p.fresh[i].tasks > v.CloneRoom() {
-			p.gains.drop(i)
+			p.gains.Drop(i)
 			continue
 		}
 		p.fresh[i].again(v, act)
@@ -189,10 +190,10 @@ func (p *sca) ascend(v *sched.View, act *sched.Actions) {
 func (p *sca) weigh(v *sched.View, i int) {
 	x := &p.fresh[i]
 	t, _ := v.RunningTask(x.stage, 0)
-	gain := (x.law.cost(x.copies, x.tasks, p.gamma) - x.law.cost(x.copies+1, x.tasks, p.gamma)) / float64(x.tasks)
+	gain := (x.law.Cost(x.copies, x.tasks, p.gamma) - x.law.Cost(x.copies+1, x.tasks, p.gamma)) / float64(x.tasks)
 	if x.copies >= p.copies || v.AttemptRoom(t) == 0 || gain <= 0 {
-		p.gains.drop(i)
+		p.gains.Drop(i)
 		return
 	}
-	p.gains.set(i, falling[float64]{gain})
+	p.gains.Set(i, kit.Falling[float64]{X: gain})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -19,27 +20,27 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // TestPareto: moments of the fitted law, and the formulas of digest section 20. The mean maximum of n Pareto(2, 2) is in errata.md, section 1, row 9.
 func TestPareto(t *testing.T) {
 	for _, c := range [][2]float64{{10, 1}, {10, 10}, {1246.7, 4000}} {
-		p := fitPareto(c[0], c[1])
-		near(t, "mean", p.mu*p.alpha/(p.alpha-1), c[0], 1e-9*c[0])
-		near(t, "sd", p.mu/(p.alpha-1)*math.Sqrt(p.alpha/(p.alpha-2)), c[1], 1e-9*c[1])
-		near(t, "one task", p.longest(3, 1), p.shortest(3), 1e-9*c[0])
+		p := kit.FitPareto(c[0], c[1])
+		near(t, "mean", p.Mu*p.Alpha/(p.Alpha-1), c[0], 1e-9*c[0])
+		near(t, "sd", p.Mu/(p.Alpha-1)*math.Sqrt(p.Alpha/(p.Alpha-2)), c[1], 1e-9*c[1])
+		near(t, "one task", p.Longest(3, 1), p.Shortest(3), 1e-9*c[0])
 	}
-	p := pareto{2, 2}
-	near(t, "shortest of 1", p.shortest(1), 4, 1e-12)
-	near(t, "shortest of 2", p.shortest(2), 8.0/3, 1e-12)
-	near(t, "longest of 100", p.longest(1, 100), 35.493, 5e-4)
-	near(t, "longest of 400", p.longest(1, 400), 70.920, 5e-4)
-	near(t, "longest of 1000", p.longest(1, 1000), 112.114, 5e-4)
-	certain := fitPareto(7, 0)
-	near(t, "always 7 s", certain.longest(2, 50)+certain.shortest(2), 14, 0)
+	p := kit.Pareto{Alpha: 2, Mu: 2}
+	near(t, "shortest of 1", p.Shortest(1), 4, 1e-12)
+	near(t, "shortest of 2", p.Shortest(2), 8.0/3, 1e-12)
+	near(t, "longest of 100", p.Longest(1, 100), 35.493, 5e-4)
+	near(t, "longest of 400", p.Longest(1, 400), 70.920, 5e-4)
+	near(t, "longest of 1000", p.Longest(1, 1000), 112.114, 5e-4)
+	certain := kit.FitPareto(7, 0)
+	near(t, "always 7 s", certain.Longest(2, 50)+certain.Shortest(2), 14, 0)
 }
 
 // TestStragglerAge: digest section 21, 1 + sqrt(2)/2 for alpha = 2. Otherwise by the definition, with E[min(w, x)] as the integral of the survival.
 func TestStragglerAge(t *testing.T) {
-	near(t, "alpha = 2", pareto{2, 1}.stragglerAge(), 1+math.Sqrt2/2, 1e-10)
-	near(t, "always the same", fitPareto(5, 0).stragglerAge(), 2, 0)
+	near(t, "alpha = 2", kit.Pareto{Alpha: 2, Mu: 1}.StragglerAge(), 1+math.Sqrt2/2, 1e-10)
+	near(t, "always the same", kit.FitPareto(5, 0).StragglerAge(), 2, 0)
 	for _, alpha := range []float64{1.5, 2.5, 3, 10, 100} {
-		w, mu := pareto{alpha, 1}.stragglerAge(), (alpha-1)/alpha
+		w, mu := kit.Pareto{Alpha: alpha, Mu: 1}.StragglerAge(), (alpha-1)/alpha
 		const steps = 200_000
 		sum := mu
 		for i := range steps {

@@ -24,22 +24,23 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var sewEntry = Entry{
+var sewEntry = kit.Entry{
 	Name:    "sew",
 	Summary: "smallest effective workload first, in groups of slots for maps and reduces; idle slots clone",
-	Needs:   Needs{Jobs: true, Lacking: "there is no order of jobs, and what is free clones"},
+	Needs:   kit.Needs{Jobs: true, Lacking: "there is no order of jobs, and what is free clones"},
 	Source:  "Xu et al., IEEE TPDS 2017, Section 3, Algorithm 1: SEW",
-	Params: []Param{
-		{Name: "lambda", Kind: Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},
-		{Name: "maps", Kind: Float, Default: "0.5", Min: 0, Max: 1, Help: "fraction of the slots that is for first stages"},
-		{Name: "strict", Kind: Bool, Default: "false", Help: "reduce slots wait for the first job in order, as the box has it"},
+	Params: []kit.Param{
+		{Name: "lambda", Kind: kit.Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},
+		{Name: "maps", Kind: kit.Float, Default: "0.5", Min: 0, Max: 1, Help: "fraction of the slots that is for first stages"},
+		{Name: "strict", Kind: kit.Bool, Default: "false", Help: "reduce slots wait for the first job in order, as the box has it"},
 	},
-	New: func(a Args) sched.Policy {
+	New: func(a kit.Args) sched.Policy {
 		p := &sew{lambda: a.Float("lambda"), maps: a.Float("maps"), strict: a.Bool("strict")}
-		p.groups[0].running, p.groups[1].running = empty, empty
+		p.groups[0].running, p.groups[1].running = kit.EmptyList, kit.EmptyList
 		return p
 	},
 }
@@ -48,17 +49,17 @@ type sew struct {
 	lambda, maps float64
 	strict       bool
 
-	groups [2]sewGroup    // of maps, of reduces
-	work   []float64      // by JobID: Upsilon
-	list   heap[standing] // jobs with reduces that are not scheduled, whether they may run or not
-	lists  attemptLists
+	groups [2]sewGroup            // of maps, of reduces
+	work   []float64              // by JobID: Upsilon
+	list   kit.Heap[kit.Standing] // jobs with reduces that are not scheduled, whether they may run or not
+	lists  kit.Lists
 }
 
 // sewGroup is one kind of tasks and its slots.
 type sewGroup struct {
-	used    int            // attempts running
-	jobs    heap[standing] // jobs with a task of the kind waiting
-	running attemptList    // one attempt of each running task of the kind that may be cloned; the first is next
+	used    int                    // attempts running
+	jobs    kit.Heap[kit.Standing] // jobs with a task of the kind waiting
+	running kit.List               // one attempt of each running task of the kind that may be cloned; the first is next
 }
 
 // group returns the kind of a stage.
@@ -73,9 +74,9 @@ func (p *sew) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		g := p.group(v, ev.Stage)
 		g.used--
-		p.lists.remove(ev.Attempt)
+		p.lists.Remove(ev.Attempt)
 		if a, ok := v.FirstAttempt(ev.Task); ok && v.Task(ev.Task).State == sched.TaskRunning && !p.listed(v, ev.Task) {
-			p.lists.append(&g.running, a, ev.Task, v.Now())
+			p.lists.Append(&g.running, a, ev.Task, v.Now())
 		}
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
@@ -86,7 +87,7 @@ func (p *sew) Observe(v *sched.View, ev *sched.Event) {
 // listed tells whether an attempt of the task stands for it in the list of its group.
 func (p *sew) listed(v *sched.View, t sched.TaskID) bool {
 	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-		if p.lists.listOf(a) != nil {
+		if p.lists.ListOf(a) != nil {
 			return true
 		}
 	}
@@ -95,7 +96,7 @@ func (p *sew) listed(v *sched.View, t sched.TaskID) bool {
 
 // arrive computes Upsilon.
 func (p *sew) arrive(v *sched.View, j sched.JobID) {
-	p.work = grown(p.work, int(j))
+	p.work = kit.Grown(p.work, int(j))
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
@@ -119,11 +120,11 @@ func (p *sew) touch(v *sched.View, j sched.JobID) {
 			unscheduled += st.Tasks - st.Done - st.Running
 		}
 	}
-	put := func(h *heap[standing], n uint32) {
+	put := func(h *kit.Heap[kit.Standing], n uint32) {
 		if n == 0 {
-			h.drop(int(j))
+			h.Drop(int(j))
 		} else {
-			h.set(int(j), standing{share: p.work[j], arrived: job.Arrived})
+			h.Set(int(j), kit.Standing{Share: p.work[j], Arrived: job.Arrived})
 		}
 	}
 	put(&p.groups[0].jobs, waiting[0])
@@ -143,13 +144,13 @@ func (p *sew) serve(v *sched.View, act *sched.Actions, kind, slots int) {
 	g := &p.groups[kind]
 	for g.used < slots && v.FreeSlots() > 0 {
 		switch {
-		case p.strict && kind == 1 && p.list.len() > 0 && (g.jobs.len() == 0 || g.jobs.top() != p.list.top()):
+		case p.strict && kind == 1 && p.list.Len() > 0 && (g.jobs.Len() == 0 || g.jobs.Top() != p.list.Top()):
 			return
-		case g.jobs.len() > 0:
-			t := sewTask(v, sched.JobID(g.jobs.top()), kind)
+		case g.jobs.Len() > 0:
+			t := sewTask(v, sched.JobID(g.jobs.Top()), kind)
 			m, _ := v.FreeMachine(0)
-			a := begin(v, act, t, m)
-			p.lists.append(&g.running, a, t, v.Now())
+			a := kit.Start(v, act, t, m)
+			p.lists.Append(&g.running, a, t, v.Now())
 			p.touch(v, v.Rows().JobOf(t))
 		case v.CloneRoom() == 0 || !p.clone(v, act, g):
 			return
@@ -168,15 +169,15 @@ func sewTask(v *sched.View, j sched.JobID, kind int) sched.TaskID {
 // clone starts another attempt of the task whose turn it is. Those that have all that the limits allow lose their turns
 // until they lose an attempt.
 func (p *sew) clone(v *sched.View, act *sched.Actions, g *sewGroup) bool {
-	for row := g.running.first; row >= 0; row = g.running.first {
-		t := p.lists.rows[row].task
+	for row := g.running.First; row >= 0; row = g.running.First {
+		t := p.lists.Rows[row].Task
 		if v.AttemptRoom(t) == 0 {
-			p.lists.unlink(row)
+			p.lists.Unlink(row)
 			continue
 		}
-		m, _ := elsewhere(v, t)
-		must(act, t, m, 0, sched.Cloning)
-		p.lists.move(row, &g.running)
+		m, _ := kit.Elsewhere(v, t)
+		kit.Launch(act, t, m, 0, sched.Cloning)
+		p.lists.Move(row, &g.running)
 		return true
 	}
 	return false

@@ -37,33 +37,35 @@ import (
 
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy/internal/resume"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var shedEntry = Entry{
+var shedEntry = kit.Entry{
 	Name:    "shed",
 	Summary: "divide all slots among clones so that jobs meet their deadlines, anew when a job arrives",
 	Source:  "Alamro, Xu, Lan, Subramaniam: Shed",
 	Note: "Jobs need deadlines, and clones need room: `--clone-budget none`, and `--max-attempts` no less than `max_attempts`. Clones go on where an attempt has come to " +
 		"in stages that are `resumable`; in others they start anew. See [deadlines](deadlines.md).",
-	Params: []Param{
-		{Name: "utility", Kind: Choice, Default: "maxmin", Choices: []string{"maxmin", "sum", "log", "alpha"}, Help: "of PoCD, whose sum is maximised; maxmin is the paper's"},
-		{Name: "alpha", Kind: Float, Default: "2", Min: 0, Max: 100, Help: "utility=alpha: how fair it is, from sum (0) over log (1) to nearly maxmin"},
-		{Name: "max_attempts", Kind: Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task, r+1"},
-		{Name: "lambda", Kind: Float, Default: "1", Min: 0.001, Max: 1, Help: "share of the slots that may be used"},
-		{Name: "master_slots", Kind: Int, Default: "1", Min: 0, Max: 1000, Help: "slots that are kept free for each running job's master"},
-		lawParam,
-		launchParam,
-		{Name: "late", Kind: Choice, Default: "help", Choices: []string{"help", "demote", "kill"}, Help: "what becomes of jobs that miss their deadlines: clones in slots that are left, none, or their end, as in the paper"},
-		{Name: "when", Kind: Choice, Default: "arrivals", Choices: []string{"arrivals", "departures", "reports"}, Help: "when clones are divided anew"},
-		{Name: "interval", Kind: Span, Default: "60s", Min: 0.001, Max: 86400, Help: "when=reports: least time between two divisions that reports cause"},
+	Params: []kit.Param{
+		{Name: "utility", Kind: kit.Choice, Default: "maxmin", Choices: []string{"maxmin", "sum", "log", "alpha"}, Help: "of PoCD, whose sum is maximised; maxmin is the paper's"},
+		{Name: "alpha", Kind: kit.Float, Default: "2", Min: 0, Max: 100, Help: "utility=alpha: how fair it is, from sum (0) over log (1) to nearly maxmin"},
+		{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task, r+1"},
+		{Name: "lambda", Kind: kit.Float, Default: "1", Min: 0.001, Max: 1, Help: "share of the slots that may be used"},
+		{Name: "master_slots", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "slots that are kept free for each running job's master"},
+		kit.LawParam,
+		resume.LaunchParam,
+		{Name: "late", Kind: kit.Choice, Default: "help", Choices: []string{"help", "demote", "kill"}, Help: "what becomes of jobs that miss their deadlines: clones in slots that are left, none, or their end, as in the paper"},
+		{Name: "when", Kind: kit.Choice, Default: "arrivals", Choices: []string{"arrivals", "departures", "reports"}, Help: "when clones are divided anew"},
+		{Name: "interval", Kind: kit.Span, Default: "60s", Min: 0.001, Max: 86400, Help: "when=reports: least time between two divisions that reports cause"},
 	},
 	Progress: true,
 	New:      newShed,
 }
 
 type shed struct {
-	resuming
+	resume.Resuming
 	utility           plan.Utility
 	pool              plan.Pool
 	law               laws.Law // nil to fit one
@@ -73,15 +75,15 @@ type shed struct {
 	due               bool // optimise in the next call of Decide
 	ended             bool // since the last call something has ended, so that what waits may fit
 	last              sched.Time
-	stages            perStage[shedStage]
+	stages            kit.PerStage[shedStage]
 	open              []sched.StageID // stages that may run, in the order in which they became ready
 	joint             plan.Joint
 	works             []plan.Work
 	order             []*shedStage // stages of works
 	// stages that wait for their originals to fit; of the others, tasks that wait and attempts that run
 	waits, lowly, lowUp int
-	deadlines           heap[rising[sched.Time]] // late=help: stages that run by their deadlines
-	low                 bool                     // a stage is low
+	deadlines           kit.Heap[kit.Rising[sched.Time]] // late=help: stages that run by their deadlines
+	low                 bool                             // a stage is low
 }
 
 // shedStage is a stage that may run.
@@ -89,7 +91,7 @@ type shedStage struct {
 	id     sched.StageID
 	rank   shedRank
 	clones int // of each task, r
-	law    lawOfStage
+	law    kit.StageLaw
 }
 
 // shedLate says what becomes of jobs that miss their deadlines.
@@ -109,7 +111,7 @@ const (
 	shedLow // in slots that nobody else needs: late, or wider than the cluster
 )
 
-func newShed(a Args) sched.Policy {
+func newShed(a kit.Args) sched.Policy {
 	u := plan.Utility(a.Float("alpha"))
 	if name := a.Choice("utility"); name != "alpha" {
 		var err error
@@ -118,7 +120,7 @@ func newShed(a Args) sched.Policy {
 		}
 	}
 	return &shed{
-		resuming: newResuming(a.Span("launch")), utility: u, law: a.Law("law"),
+		Resuming: resume.NewResuming(a.Span("launch")), utility: u, law: a.Law("law"),
 		pool: plan.Pool{Lambda: a.Float("lambda"), MaxAttempts: a.Int("max_attempts"), MasterSlots: a.Int("master_slots")},
 		late: map[string]shedLate{"help": shedHelp, "demote": shedDemote, "kill": shedKill}[a.Choice("late")], onEnds: a.Choice("when") != "arrivals", onReports: a.Choice("when") == "reports",
 		interval: a.Span("interval"),
@@ -126,21 +128,21 @@ func newShed(a Args) sched.Policy {
 }
 
 func (p *shed) Observe(v *sched.View, ev *sched.Event) {
-	p.quiet.observe(v, ev)
+	p.Quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
-			st := p.stages.open(ev.Stage)
+			st := p.stages.Open(ev.Stage)
 			*st = shedStage{id: ev.Stage}
 			p.open = append(p.open, ev.Stage)
 			if d := v.Job(ev.Job).Deadline; p.late == shedHelp && d < sched.Never {
-				p.deadlines.set(int(ev.Stage), rising[sched.Time]{d})
+				p.deadlines.Set(int(ev.Stage), kit.Rising[sched.Time]{X: d})
 			}
 			p.due = true
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.stages.end(v, ev)
-		p.deadlines.end(v, ev)
+		p.stages.End(v, ev)
+		p.deadlines.End(v, ev)
 		p.ended = true
 		p.due = p.due || p.onEnds
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
@@ -158,10 +160,10 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	}
 	helps := p.lower(v, act) || p.ended && p.low
 	p.ended = false
-	p.quiet.look(v, func(sched.StageID, sched.TaskID) {
+	p.Quiet.Look(v, func(sched.StageID, sched.TaskID) {
 		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval
 	})
-	wakeFor(act, &p.quiet.due)
+	kit.WakeFor(act, &p.Quiet.Due)
 	if p.due {
 		if p.late == shedKill && p.killLate(v, act) {
 			return // Decide is called again
@@ -199,7 +201,7 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 	p.works, p.order, p.waits = p.works[:0], p.order[:0], 0
 	for _, rank := range []shedRank{shedRuns, shedWaits} {
 		for _, s := range p.open {
-			if st := p.stages.of(s); st.rank == rank {
+			if st := p.stages.Of(s); st.rank == rank {
 				p.order = append(p.order, st)
 				p.works = append(p.works, p.work(v, st))
 			}
@@ -223,7 +225,7 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 	}
 	for _, s := range p.open {
 		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-			p.prune(v, act, t)
+			p.Prune(v, act, t)
 		}
 	}
 	p.start(v, act, shedRuns)
@@ -254,7 +256,7 @@ func (p *shed) rank(v *sched.View) {
 			continue
 		}
 		open = append(open, s)
-		st := p.stages.of(s)
+		st := p.stages.Of(s)
 		if st.rank == shedLow && stage.Live == 0 {
 			st.rank = shedWaits
 		}
@@ -280,7 +282,7 @@ func (p *shed) misses(v *sched.View, st *shedStage) bool {
 func (p *shed) work(v *sched.View, st *shedStage) plan.Work {
 	stage := v.Stage(st.id)
 	job := v.Job(stage.Job)
-	w := plan.Work{Tasks: int(stage.Pending + stage.Running), Law: st.law.of(p.law, &stage)}
+	w := plan.Work{Tasks: int(stage.Pending + stage.Running), Law: st.law.Of(p.law, &stage)}
 	if job.Deadline == sched.Never || w.Law == nil {
 		w.Law, w.Deadline = certainly, 1
 		return w
@@ -289,21 +291,19 @@ func (p *shed) work(v *sched.View, st *shedStage) plan.Work {
 	if stage.Pending > 0 {
 		return w
 	}
-	w.Progress = lastProgress
+	w.Progress = kit.NearlyDone
 	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
-		_, a := p.foremost(v, t)
-		w.Progress = min(w.Progress, p.progress(&a, v.Now()))
+		_, a := p.Foremost(v, t)
+		w.Progress = min(w.Progress, p.Progress(&a, v.Now()))
 	}
 	if w.Progress > 0 && stage.Resumable {
-		w.Launch = p.launch.Seconds()
+		w.Launch = p.Launch.Seconds()
 	}
 	return w
 }
 
-// certainly is the law of what needs no clones; lastProgress is that of a task that is not done although it should be.
+// certainly is the law of what needs no clones.
 var certainly laws.Law = laws.Exponential{Mu: 700}
-
-const lastProgress = 1 - 1e-9
 
 // need returns the slots that the originals and the master of a stage take.
 func (p *shed) need(v *sched.View, s sched.StageID) int {
@@ -339,7 +339,7 @@ func (p *shed) fits(v *sched.View) bool {
 		if stage.State != sched.StageOpen {
 			continue
 		}
-		switch p.stages.of(s).rank {
+		switch p.stages.Of(s).rank {
 		case shedRuns:
 			left -= p.need(v, s)
 		case shedLow:
@@ -356,7 +356,7 @@ func (p *shed) fits(v *sched.View) bool {
 // start gives free slots to the waiting tasks of stages of a rank, and tells whether all of them have one.
 func (p *shed) start(v *sched.View, act *sched.Actions, rank shedRank) bool {
 	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
-		if p.stages.of(s).rank != rank {
+		if p.stages.Of(s).rank != rank {
 			continue
 		}
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
@@ -364,7 +364,7 @@ func (p *shed) start(v *sched.View, act *sched.Actions, rank shedRank) bool {
 			if !free {
 				return false
 			}
-			begin(v, act, t, m)
+			kit.Start(v, act, t, m)
 		}
 	}
 	return true
@@ -372,8 +372,8 @@ func (p *shed) start(v *sched.View, act *sched.Actions, rank shedRank) bool {
 
 // clone launches clones of a running task where its most advanced attempt will be, as far as there is room.
 func (p *shed) clone(v *sched.View, act *sched.Actions, t sched.TaskID, clones int) {
-	_, a := p.foremost(v, t)
-	from, ok := p.from(v, &a)
+	_, a := p.Foremost(v, t)
+	from, ok := p.From(v, &a)
 	if !ok {
 		return
 	}
@@ -381,7 +381,7 @@ func (p *shed) clone(v *sched.View, act *sched.Actions, t sched.TaskID, clones i
 		if v.CloneRoom() == 0 || v.AttemptRoom(t) == 0 {
 			return
 		}
-		m, _ := elsewhere(v, t)
-		must(act, t, m, from, sched.Deadline)
+		m, _ := kit.Elsewhere(v, t)
+		kit.Launch(act, t, m, from, sched.Deadline)
 	}
 }

@@ -2,20 +2,21 @@ package policy
 
 import (
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // lower puts the stages whose deadlines have passed behind those that can make theirs, and tells whether there are any.
 // It is for late=help; otherwise that is done when the slots are divided.
 func (p *shed) lower(v *sched.View, act *sched.Actions) (found bool) {
-	for p.deadlines.len() > 0 && p.deadlines.topKey().x <= v.Now() {
-		s := sched.StageID(p.deadlines.top())
-		p.deadlines.drop(int(s))
-		if st := p.stages.of(s); st.rank == shedRuns {
+	for p.deadlines.Len() > 0 && p.deadlines.TopKey().X <= v.Now() {
+		s := sched.StageID(p.deadlines.Top())
+		p.deadlines.Drop(int(s))
+		if st := p.stages.Of(s); st.rank == shedRuns {
 			st.rank, p.low, found = shedLow, true, true
 		}
 	}
-	wakeFor(act, &p.deadlines)
+	kit.WakeFor(act, &p.deadlines)
 	return found
 }
 
@@ -33,11 +34,11 @@ func (p *shed) help(v *sched.View, act *sched.Actions) {
 		if stage.State != sched.StageOpen {
 			continue
 		}
-		st := p.stages.of(s)
+		st := p.stages.Of(s)
 		if stage.Pending+stage.Running > 0 {
 			pool.Slots -= p.pool.MasterSlots
 		}
-		law := st.law.of(p.law, &stage)
+		law := st.law.Of(p.law, &stage)
 		if st.rank != shedLow || !p.misses(v, st) || stage.Running == 0 || law == nil || v.Job(stage.Job).Deadline == sched.Never {
 			continue
 		}

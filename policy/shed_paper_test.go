@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/internal/resume"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -160,7 +161,7 @@ func TestShedQueue(t *testing.T) {
 
 // TestShedKeepsTheForemost: of several attempts the one that has done most goes on, wherever it began; one that has not begun is not it.
 func TestShedKeepsTheForemost(t *testing.T) {
-	r := newResuming(10 * sched.Second)
+	r := resume.NewResuming(10 * sched.Second)
 	s := sched.Second
 	for _, c := range []struct {
 		name string
@@ -172,7 +173,7 @@ func TestShedKeepsTheForemost(t *testing.T) {
 		{"as far: the older", sched.Attempt{}, sched.Attempt{Number: 1}},
 		{"begun", sched.Attempt{Progress: 0.1, ProgressAt: 100 * s}, sched.Attempt{From: 0.3, Progress: 0.3, Started: 95 * s, ProgressAt: 95 * s, Number: 1}},
 	} {
-		if r.compare(&c.a, &c.b, 100*s) <= 0 || r.compare(&c.b, &c.a, 100*s) >= 0 {
+		if r.Compare(&c.a, &c.b, 100*s) <= 0 || r.Compare(&c.b, &c.a, 100*s) >= 0 {
 			t.Errorf("%s: the wrong one goes on", c.name)
 		}
 	}

@@ -31,95 +31,96 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var sparkEntry = Entry{
+var sparkEntry = kit.Entry{
 	Name:    "spark",
 	Summary: "clone what runs longer than a multiple of the median of the stage's finished tasks",
 	Source:  "Apache Spark 4, TaskSetManager.scala, spark.speculation.*",
-	Params: []Param{
-		{Name: "quantile", Kind: Float, Default: "0.9", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
-		{Name: "multiplier", Kind: Float, Default: "3", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
-		{Name: "interval", Kind: Span, Default: "100ms", Min: 0.001, Max: 86400, Help: "time between checks"},
-		{Name: "min_runtime", Kind: Span, Default: "100ms", Help: "younger attempts are never cloned"},
-		{Name: "task_threshold", Kind: Span, Default: "0s", Help: "runtime that is too long in a small stage before enough tasks are finished; 0 for none"},
-		orderParam,
+	Params: []kit.Param{
+		{Name: "quantile", Kind: kit.Float, Default: "0.9", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
+		{Name: "multiplier", Kind: kit.Float, Default: "3", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
+		{Name: "interval", Kind: kit.Span, Default: "100ms", Min: 0.001, Max: 86400, Help: "time between checks"},
+		{Name: "min_runtime", Kind: kit.Span, Default: "100ms", Help: "younger attempts are never cloned"},
+		{Name: "task_threshold", Kind: kit.Span, Default: "0s", Help: "runtime that is too long in a small stage before enough tasks are finished; 0 for none"},
+		kit.OrderParam,
 	},
 	WorkConserving: true,
 	New:            newSpark,
 }
 
 type spark struct {
-	order  jobOrder
-	places places
+	order  kit.Order
+	places kit.Places
 
 	quantile, multiplier            float64
 	interval, minRuntime, threshold sched.Time
 
-	stages  perStage[sparkStage]
-	values  arena[sched.Time]
-	ids     arena[sched.AttemptID]
-	lists   attemptLists             // threads marked
-	marked  attemptList              // in the order in which they were marked
-	due     heap[rising[sched.Time]] // stages by the check that will mark their oldest attempt
-	largest uint32                   // slots of the largest machine that has joined
+	stages  kit.PerStage[sparkStage]
+	values  kit.Arena[sched.Time]
+	ids     kit.Arena[sched.AttemptID]
+	lists   kit.Lists                        // threads marked
+	marked  kit.List                         // in the order in which they were marked
+	due     kit.Heap[kit.Rising[sched.Time]] // stages by the check that will mark their oldest attempt
+	largest uint32                           // slots of the largest machine that has joined
 }
 
 type sparkStage struct {
 	id        sched.StageID
 	need      int32 // finished tasks before anything is judged
-	durations median
-	watched   oldest     // running single attempts that are not marked
+	durations kit.Median
+	watched   kit.Oldest // running single attempts that are not marked
 	limit     sched.Time // runtime that is too long, Never while none is
 }
 
-func newSpark(a Args) sched.Policy {
+func newSpark(a kit.Args) sched.Policy {
 	return &spark{
-		order: ordered(a), marked: empty, quantile: a.Float("quantile"), multiplier: a.Float("multiplier"),
+		order: kit.NewOrder(a), marked: kit.EmptyList, quantile: a.Float("quantile"), multiplier: a.Float("multiplier"),
 		interval: a.Span("interval"), minRuntime: a.Span("min_runtime"), threshold: a.Span("task_threshold"),
 	}
 }
 
 func (p *spark) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.places.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.places.Observe(v, ev)
 	switch ev.Kind {
 	case sched.MachineJoined:
 		p.grow(v, v.Machine(ev.Machine).Slots)
 	case sched.StageReady:
-		st := p.stages.open(ev.Stage)
+		st := p.stages.Open(ev.Stage)
 		st.id = ev.Stage
 		stage := v.Stage(ev.Stage)
 		tasks := int(stage.Tasks)
 		st.need = max(1, int32(p.quantile*float64(tasks))-int32(stage.Done)) // some are done if the job was retried
-		st.durations.reset(tasks, &p.values)
-		st.watched.reset(tasks, &p.ids)
+		st.durations.Reset(tasks, &p.values)
+		st.watched.Reset(tasks, &p.ids)
 		p.judge(v, st)
 	case sched.AttemptDone:
-		st := p.stages.of(ev.Stage)
+		st := p.stages.Of(ev.Stage)
 		p.forget(v, st, ev.Attempt)
-		st.durations.add(v.Now() - v.Rows().Started(ev.Attempt))
+		st.durations.Add(v.Now() - v.Rows().Started(ev.Attempt))
 		p.judge(v, st)
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
-		st := p.stages.of(ev.Stage)
+		st := p.stages.Of(ev.Stage)
 		p.forget(v, st, ev.Attempt)
-		if a, ok := survivor(v, ev.Task); ok {
-			st.watched.add(v, a)
+		if a, ok := kit.Survivor(v, ev.Task); ok {
+			st.watched.Add(v, a)
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
-		p.due.end(v, ev)
-		p.stages.end(v, ev)
+		p.due.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
 // forget takes notice that an attempt has ended.
 func (p *spark) forget(v *sched.View, st *sparkStage, a sched.AttemptID) {
-	st.watched.ended(v, a)
-	if p.marked != empty {
-		p.lists.remove(a)
+	st.watched.Ended(v, a)
+	if p.marked != kit.EmptyList {
+		p.lists.Remove(a)
 	}
 }
 
@@ -129,9 +130,9 @@ func (p *spark) grow(v *sched.View, slots uint32) {
 		return
 	}
 	p.largest = slots
-	for s, i := range p.stages.index {
+	for s, i := range p.stages.Index {
 		if i > 0 && p.threshold > 0 {
-			st := p.stages.of(sched.StageID(s))
+			st := p.stages.Of(sched.StageID(s))
 			p.judge(v, st)
 			p.schedule(v, st)
 		}
@@ -143,8 +144,8 @@ func (p *spark) judge(v *sched.View, st *sparkStage) {
 	tasks := v.Stage(st.id).Tasks
 	st.limit = sched.Never
 	switch {
-	case tasks > 1 && st.durations.len() >= int(st.need):
-		if x := p.multiplier * float64(st.durations.value()); x < math.MaxInt64 {
+	case tasks > 1 && st.durations.Len() >= int(st.need):
+		if x := p.multiplier * float64(st.durations.Value()); x < math.MaxInt64 {
 			st.limit = max(sched.Time(x), p.minRuntime)
 		}
 	case p.threshold > 0 && tasks <= p.largest:
@@ -154,40 +155,40 @@ func (p *spark) judge(v *sched.View, st *sparkStage) {
 
 // schedule notes the first check, now or later, that finds the oldest attempt of the stage too slow.
 func (p *spark) schedule(v *sched.View, st *sparkStage) {
-	first, ok := st.watched.first()
+	first, ok := st.watched.First()
 	if !ok || st.limit == sched.Never {
-		p.due.drop(int(st.id))
+		p.due.Drop(int(st.id))
 		return
 	}
 	started := v.Rows().Started(first)
 	if st.limit >= sched.Never-started-p.interval {
-		p.due.drop(int(st.id))
+		p.due.Drop(int(st.id))
 		return
 	}
 	at := max(started+st.limit+1, v.Now()) // strictly longer than the limit
-	p.due.set(int(st.id), rising[sched.Time]{(at + p.interval - 1) / p.interval * p.interval})
+	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: (at + p.interval - 1) / p.interval * p.interval})
 }
 
 func (p *spark) Decide(v *sched.View, act *sched.Actions) {
 	for {
-		t, m, ok := p.order.next(v)
+		t, m, ok := p.order.Next(v)
 		if !ok {
 			break
 		}
-		p.watch(v, t, p.order.launch(v, act, t, m))
+		p.watch(v, t, p.order.Launch(v, act, t, m))
 	}
 	p.mark(v)
 	p.clone(v, act)
-	wakeFor(act, &p.due)
+	kit.WakeFor(act, &p.due)
 }
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
 	if v.Rows().Waiting(a) {
 		return
 	}
-	st := p.stages.of(v.Task(t).Stage)
-	st.watched.add(v, a)
-	if first, _ := st.watched.first(); first == a {
+	st := p.stages.Of(v.Task(t).Stage)
+	st.watched.Add(v, a)
+	if first, _ := st.watched.First(); first == a {
 		p.schedule(v, st)
 	}
 }
@@ -195,11 +196,11 @@ func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
 // mark does the checks that are due.
 func (p *spark) mark(v *sched.View) {
 	now := v.Now()
-	for p.due.len() > 0 && p.due.topKey().x <= now {
-		st := p.stages.of(sched.StageID(p.due.top()))
-		for a, ok := st.watched.first(); ok && now-v.Rows().Started(a) > st.limit; a, ok = st.watched.first() {
-			st.watched.pass(v)
-			p.lists.append(&p.marked, a, v.Rows().TaskOf(a), v.Rows().Started(a))
+	for p.due.Len() > 0 && p.due.TopKey().X <= now {
+		st := p.stages.Of(sched.StageID(p.due.Top()))
+		for a, ok := st.watched.First(); ok && now-v.Rows().Started(a) > st.limit; a, ok = st.watched.First() {
+			st.watched.Pass(v)
+			p.lists.Append(&p.marked, a, v.Rows().TaskOf(a), v.Rows().Started(a))
 		}
 		p.schedule(v, st)
 	}
@@ -208,14 +209,14 @@ func (p *spark) mark(v *sched.View) {
 // clone gives marked tasks their second attempt as far as slots and limits go. A task without a machine to go to stays
 // marked; one that may have no second attempt whatever comes is forgotten.
 func (p *spark) clone(v *sched.View, act *sched.Actions) {
-	for row := p.marked.first; row >= 0 && v.CloneRoom() > 0; {
-		l := p.lists.rows[row]
-		if v.AttemptRoom(l.task) == 0 {
-			p.lists.unlink(row)
-		} else if m, ok := p.places.unused(v, l.task, 0); ok {
-			p.lists.unlink(row)
-			p.order.clone(v, act, l.task, m, sched.Straggling)
+	for row := p.marked.First; row >= 0 && v.CloneRoom() > 0; {
+		l := p.lists.Rows[row]
+		if v.AttemptRoom(l.Task) == 0 {
+			p.lists.Unlink(row)
+		} else if m, ok := p.places.Unused(v, l.Task, 0); ok {
+			p.lists.Unlink(row)
+			p.order.Clone(v, act, l.Task, m, sched.Straggling)
 		}
-		row = l.next
+		row = l.Next
 	}
 }

@@ -20,8 +20,8 @@ type pollingSpark struct {
 }
 
 func (p *pollingSpark) Observe(v *sched.View, ev *sched.Event) {
-	p.order.observe(v, ev)
-	p.places.observe(v, ev)
+	p.order.Observe(v, ev)
+	p.places.Observe(v, ev)
 	switch ev.Kind {
 	case sched.MachineJoined:
 		p.largest = max(p.largest, v.Machine(ev.Machine).Slots)
@@ -32,7 +32,7 @@ func (p *pollingSpark) Observe(v *sched.View, ev *sched.Event) {
 }
 
 func (p *pollingSpark) Decide(v *sched.View, act *sched.Actions) {
-	p.order.fill(v, act)
+	p.order.Fill(v, act)
 	if now := v.Now(); now >= p.next || now%p.interval == 0 {
 		for s := range sched.StageID(v.Rows().Stages()) {
 			p.check(v, s)
@@ -48,9 +48,9 @@ func (p *pollingSpark) Decide(v *sched.View, act *sched.Actions) {
 		if v.AttemptRoom(t) == 0 {
 			return true
 		}
-		m, ok := p.places.unused(v, t, 0)
+		m, ok := p.places.Unused(v, t, 0)
 		if ok {
-			p.order.clone(v, act, t, m, sched.Straggling)
+			p.order.Clone(v, act, t, m, sched.Straggling)
 		}
 		return ok
 	})

@@ -3,41 +3,43 @@ package policy
 import (
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // splitTwin divides the slots whether there are enough for all tasks or not.
-type splitTwin struct{ splitter }
+type splitTwin struct{ kit.Splitter }
 
 func (p *splitTwin) Decide(v *sched.View, act *sched.Actions) {
-	if !p.begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
+	if !p.Begins(v, act) || v.FreeSlots() == 0 || v.Pending() == 0 {
 		return
 	}
-	p.jobs = p.jobs[:0]
+	p.Jobs = p.Jobs[:0]
 	for j := range sched.JobID(v.Rows().Jobs()) {
 		if job := v.Job(j); job.State == sched.JobActive {
-			p.jobs = append(p.jobs, part{job: j, arrived: job.Arrived, demand: int(job.Pending + job.Live)})
+			p.Jobs = append(p.Jobs, kit.Part{Job: j, Arrived: job.Arrived, Demand: int(job.Pending + job.Live)})
 		}
 	}
-	p.weigh(v, p.jobs)
-	p.divide(v.Slots())
-	for _, x := range p.jobs {
-		p.start(v, act, x.job, x.share-int(v.Job(x.job).Live))
+	p.Weigh(v, p.Jobs)
+	p.Divide(v.Slots())
+	for _, x := range p.Jobs {
+		p.Start(v, act, x.Job, x.Share-int(v.Job(x.Job).Live))
 	}
-	for _, x := range p.jobs {
-		p.start(v, act, x.job, v.FreeSlots())
+	for _, x := range p.Jobs {
+		p.Start(v, act, x.Job, v.FreeSlots())
 	}
 }
 
 type intermediateTwin struct {
 	splitTwin
-	work workload
+	work kit.Workload
 }
 
-func (p *intermediateTwin) Observe(v *sched.View, ev *sched.Event) { p.work.observe(v, ev) }
+func (p *intermediateTwin) Observe(v *sched.View, ev *sched.Event) { p.work.Observe(v, ev) }
 
-func (p *intermediateTwin) least(v *sched.View, jobs []part) float64 {
+func (p *intermediateTwin) least(v *sched.View, jobs []kit.Part) float64 {
 	x := intermediate{work: p.work}
 	return x.least(v, jobs)
 }
@@ -46,17 +48,17 @@ func (p *intermediateTwin) least(v *sched.View, jobs []part) float64 {
 func TestSplitTwin(t *testing.T) {
 	launched := 0
 	rapid.Check(t, func(r *rapid.T) {
-		clock := slotClock{slot: sched.Time(rapid.IntRange(0, 2).Draw(r, "slot")) * sched.Second}
+		clock := kit.Clock{Slot: sched.Time(rapid.IntRange(0, 2).Draw(r, "slot")) * sched.Second}
 		spec := rapid.SampledFrom([]string{"laps", "intermediate-srpt"}).Draw(r, "policy")
 		var twin sched.Policy
 		if spec == "laps" {
-			twin = &splitTwin{splitter: splitter{slotClock: clock, weigh: laps(toRatio(0.5))}}
+			twin = &splitTwin{Splitter: kit.Splitter{Clock: clock, Weigh: laps(toRatio(0.5))}}
 		} else {
-			x := &intermediateTwin{splitTwin: splitTwin{splitter: splitter{slotClock: clock}}}
-			x.weigh = x.least
+			x := &intermediateTwin{splitTwin: splitTwin{Splitter: kit.Splitter{Clock: clock}}}
+			x.Weigh = x.least
 			twin = x
 		}
-		p, err := New(spec+":slot="+clock.slot.String(), 1)
+		p, err := New(spec+":slot="+clock.Slot.String(), 1)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -23,27 +23,29 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/internal/tandem"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var splitsrptEntry = Entry{
+var splitsrptEntry = kit.Entry{
 	Name:           "splitsrpt",
 	Summary:        "map-heavy and shuffle-heavy jobs side by side, each kind by its smaller phase's remaining size; no clones",
-	Needs:          Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
+	Needs:          kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 2",
-	Note:           overlapNote,
-	Params:         []Param{sizeParam},
+	Note:           tandem.Note,
+	Params:         []kit.Param{tandem.SizeParam},
 	WorkConserving: true,
-	New:            func(a Args) sched.Policy { return &splitsrpt{stations: stations{rule: sizedBy(a)}} },
+	New:            func(a kit.Args) sched.Policy { return &splitsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}} },
 }
 
 type splitsrpt struct {
-	stations stations
-	jobs     []splitJob            // by JobID
-	kinds    [2]heap[rank]         // S1, S2: jobs with tasks that wait for a slot of this class
-	live     [2]int                // attempts of S1, S2 that run in such slots
-	balance  heap[rising[float64]] // active jobs by max(x/y, y/x)
-	shuffle  bool                  // this is the shuffle station
+	stations tandem.Stations
+	jobs     []splitJob                    // by JobID
+	kinds    [2]kit.Heap[tandem.Rank]      // S1, S2: jobs with tasks that wait for a slot of this class
+	live     [2]int                        // attempts of S1, S2 that run in such slots
+	balance  kit.Heap[kit.Rising[float64]] // active jobs by max(x/y, y/x)
+	shuffle  bool                          // this is the shuffle station
 }
 
 // splitJob is what a job has added to live.
@@ -58,70 +60,70 @@ func (p *splitsrpt) Observe(v *sched.View, ev *sched.Event) {
 
 // Overhear takes in what happens at the other station, which the order depends on as much.
 func (p *splitsrpt) Overhear(v *sched.View, ev *sched.Event) {
-	p.stations.observe(v, ev)
-	if about(ev) {
+	p.stations.Observe(v, ev)
+	if tandem.About(ev) {
 		p.touch(v, ev.Job)
 	}
 }
 
 // touch looks at a job again.
 func (p *splitsrpt) touch(v *sched.View, j sched.JobID) {
-	p.jobs = grown(p.jobs, int(j))
+	p.jobs = kit.Grown(p.jobs, int(j))
 	job, x := v.Job(j), &p.jobs[j]
 	p.live[x.kind] -= x.live
-	p.kinds[x.kind].drop(int(j))
+	p.kinds[x.kind].Drop(int(j))
 	x.live = int(job.Live)
 	if job.State != sched.JobActive {
-		p.balance.drop(int(j))
+		p.balance.Drop(int(j))
 		p.live[x.kind] += x.live
 		return
 	}
-	left, original := p.stations.of(v, &job)
-	place := rank{left.x, left.y, job.Arrived}
-	if x.kind = 0; original.x < original.y {
-		x.kind, place = 1, rank{left.y, left.x, job.Arrived}
+	left, original := p.stations.Of(v, &job)
+	place := tandem.Rank{First: left.X, Second: left.Y, Arrived: job.Arrived}
+	if x.kind = 0; original.X < original.Y {
+		x.kind, place = 1, tandem.Rank{First: left.Y, Second: left.X, Arrived: job.Arrived}
 	}
 	p.live[x.kind] += x.live
-	p.balance.set(int(j), rising[float64]{original.imbalance()})
+	p.balance.Set(int(j), kit.Rising[float64]{X: original.Imbalance()})
 	if job.Pending > 0 {
-		p.kinds[x.kind].set(int(j), place)
+		p.kinds[x.kind].Set(int(j), place)
 	}
 }
 
 func (p *splitsrpt) Decide(v *sched.View, act *sched.Actions) {
-	if p.stations.moved {
-		p.stations.moved = false
+	if p.stations.Moved {
+		p.stations.Moved = false
 		for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 			p.touch(v, j)
 		}
 	}
-	if p.balance.len() == 0 {
+	if p.balance.Len() == 0 {
 		return
 	}
 	share := p.share(v.Slots())
-	for v.FreeSlots() > 0 && p.kinds[0].len()+p.kinds[1].len() > 0 {
+	for v.FreeSlots() > 0 && p.kinds[0].Len()+p.kinds[1].Len() > 0 {
 		kind := 0
 		if p.live[0] >= share && p.live[1] < v.Slots()-share {
 			kind = 1
 		}
-		if p.kinds[kind].len() == 0 {
+		if p.kinds[kind].Len() == 0 {
 			kind = 1 - kind
 		}
-		j := sched.JobID(p.kinds[kind].top())
-		t, _ := firstPending(v, j)
+		j := sched.JobID(p.kinds[kind].Top())
+		t, _ := kit.FirstPending(v, j)
 		m, _ := v.FreeMachine(0)
-		begin(v, act, t, m)
+		kit.Start(v, act, t, m)
 		p.live[kind]++
 		p.jobs[j].live++
 		if v.Job(j).Pending == 0 {
-			p.kinds[kind].drop(int(j))
+			p.kinds[kind].Drop(int(j))
 		}
 	}
 }
 
 // share returns how many of the station's slots are for S1; a job must be present.
 func (p *splitsrpt) share(slots int) int {
-	mu := 1 / (1 + p.balance.topKey().x) // of the class that this station is not heavy for
+	mu := 1 / (1 + p.balance.TopKey().X) // of the class that this station is not heavy for
 	if !p.shuffle {
 		mu = 1 - mu
 	}

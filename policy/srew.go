@@ -45,24 +45,25 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var srewEntry = Entry{
+var srewEntry = kit.Entry{
 	Name:    "srew",
 	Summary: "the jobs with the least remaining work share the slots and clone their tasks",
 	Source:  "Xu et al., IEEE TPDS 2017, Section 4, Algorithm 2: SREW+C(beta)",
-	Params: []Param{
-		{Name: "beta", Kind: Float, Default: "0.7", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
-		{Name: "lambda", Kind: Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},
-		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
-		{Name: "preempt", Kind: Bool, Default: "false", Help: "jobs above their share lose attempts; stages that can resume keep their progress"},
-		{Name: "spill", Kind: Bool, Default: "true", Help: "slots that limits keep from clones go to waiting tasks of any job"},
+	Params: []kit.Param{
+		{Name: "beta", Kind: kit.Float, Default: "0.7", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
+		{Name: "lambda", Kind: kit.Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},
+		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+		{Name: "preempt", Kind: kit.Bool, Default: "false", Help: "jobs above their share lose attempts; stages that can resume keep their progress"},
+		{Name: "spill", Kind: kit.Bool, Default: "true", Help: "slots that limits keep from clones go to waiting tasks of any job"},
 	},
-	progressIf: func(a Args) bool { return a.Bool("preempt") },
-	New: func(a Args) sched.Policy {
+	ProgressIf: func(a kit.Args) bool { return a.Bool("preempt") },
+	New: func(a kit.Args) sched.Policy {
 		return &srew{
-			beta: toRatio(a.Float("beta")), slotClock: slotClock{slot: a.Span("slot")}, preempt: a.Bool("preempt"), spill: a.Bool("spill"),
+			beta: toRatio(a.Float("beta")), Clock: kit.Clock{Slot: a.Span("slot")}, preempt: a.Bool("preempt"), spill: a.Bool("spill"),
 			ranks: srewRanks{lambda: a.Float("lambda")},
 		}
 	},
@@ -73,7 +74,7 @@ type srew struct {
 	preempt bool
 	spill   bool
 
-	slotClock
+	kit.Clock
 	ranks   srewRanks
 	victims []srewVictim // scratch of evict
 }
@@ -81,7 +82,7 @@ type srew struct {
 func (p *srew) Observe(v *sched.View, ev *sched.Event) { p.ranks.observe(v, ev) }
 
 func (p *srew) Decide(v *sched.View, act *sched.Actions) {
-	if !p.begins(v, act) {
+	if !p.Begins(v, act) {
 		return
 	}
 	if v.FreeSlots() == 0 && !p.preempt {
@@ -330,7 +331,7 @@ const srewCrowd = 8
 func srewPlace(v *sched.View, t sched.TaskID, task *sched.Task) sched.MachineID {
 	m, _ := v.FreeMachine(0)
 	if task.Live > 0 && task.Live < srewCrowd {
-		m, _ = elsewhere(v, t)
+		m, _ = kit.Elsewhere(v, t)
 	}
 	return m
 }

@@ -45,10 +45,10 @@ type srewClock struct {
 }
 
 func (c *srewClock) Decide(v *sched.View, act *sched.Actions) {
-	due := c.due
+	due := c.Due
 	begin := time.Now()
 	c.srew.Decide(v, act)
-	if d := time.Since(begin); c.due != due {
+	if d := time.Since(begin); c.Due != due {
 		c.spent += d
 		c.longest = max(c.longest, d)
 		c.decisions++

@@ -60,8 +60,8 @@ type srewVictim struct {
 	attempt sched.AttemptID
 }
 
-// compare puts what goes first in front: clones of the most cloned tasks, then the young, then those of later tasks.
-func (x srewVictim) compare(o srewVictim) int {
+// Compare puts what goes first in front: clones of the most cloned tasks, then the young, then those of later tasks.
+func (x srewVictim) Compare(o srewVictim) int {
 	if c := cmp.Compare(o.spare, x.spare); c != 0 {
 		return c
 	}
@@ -80,7 +80,7 @@ func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) i
 			p.addVictims(v, job, t)
 		}
 	}
-	slices.SortFunc(p.victims, srewVictim.compare)
+	slices.SortFunc(p.victims, srewVictim.Compare)
 	n = min(n, len(p.victims))
 	for _, x := range p.victims[:n] {
 		if err := act.Kill(x.attempt, sched.Share); err != nil {

@@ -39,7 +39,7 @@ type srewKey struct {
 	job      sched.JobID
 }
 
-func (k srewKey) compare(o srewKey) int {
+func (k srewKey) Compare(o srewKey) int {
 	if c := cmp.Compare(k.workload, o.workload); c != 0 {
 		return c
 	}
@@ -101,7 +101,7 @@ func (r *srewRanks) refresh(v *sched.View) {
 		}
 	}
 	r.stale = guessed
-	slices.SortFunc(r.moved, srewKey.compare)
+	slices.SortFunc(r.moved, srewKey.Compare)
 	r.order = mergeRanks(kept, r.moved)
 }
 
@@ -110,7 +110,7 @@ func mergeRanks(a, b []srewKey) []srewKey {
 	i, j := len(a)-1, len(b)-1
 	a = append(a, b...)
 	for k := len(a) - 1; j >= 0; k-- {
-		if i >= 0 && a[i].compare(b[j]) > 0 {
+		if i >= 0 && a[i].Compare(b[j]) > 0 {
 			a[k] = a[i]
 			i--
 		} else {

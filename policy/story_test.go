@@ -5,13 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // story is a hand-worked example: jobs on machines of one slot, and every attempt but the first of its task, in order, as world.clones prints it.
 type story struct {
 	name, policy string
-	entry        *Entry // instead of policy, for one that the registry does not have
+	entry        *kit.Entry // instead of policy, for one that the registry does not have
 	machines     int
 	limits       *sched.Limits // nil for none
 	jobs         []*sched.JobSpec
@@ -30,7 +31,7 @@ func (s *story) run(t *testing.T) *world {
 	}
 	var w *world
 	if s.entry != nil {
-		w = newWorld(t, s.entry.build(nil), l)
+		w = newWorld(t, built(s.entry, ""), l)
 	} else {
 		w = on(t, s.policy, l)
 	}

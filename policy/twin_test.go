@@ -5,8 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // checkTwins lets policies and their naive twins decide in random worlds where jobs come and go, attempts fail, machines are lost and progress is reported, under
@@ -37,7 +39,7 @@ func checkTwins(t *testing.T, draw func(t *rapid.T) (spec string, twin sched.Pol
 // naive is what naive twins have in common: everything is counted anew from the rows.
 type naive struct {
 	fair  bool                           // order of jobs: fair, else by arrival
-	quiet silence                        // shared with the fast policies; TestHung and TestStillness are about it
+	quiet kit.Silence                    // shared with the fast policies; TestHung and TestStillness are about it
 	ends  map[sched.AttemptID]sched.Time // estimated ends, as of the last report that said something
 	won   map[sched.StageID][]sched.Time // durations of winners
 }
@@ -47,7 +49,7 @@ func newNaive(fair bool) naive {
 }
 
 func (n *naive) Observe(v *sched.View, ev *sched.Event) {
-	n.quiet.observe(v, ev)
+	n.quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.AttemptProgress:
 		n.reckon(v, ev.Attempt)
@@ -57,7 +59,7 @@ func (n *naive) Observe(v *sched.View, ev *sched.Event) {
 }
 
 func (n *naive) reckon(v *sched.View, a sched.AttemptID) {
-	row := n.quiet.attempt(v, a)
+	row := n.quiet.Attempt(v, a)
 	if rem, ok := row.Remaining(v.Now()); ok {
 		n.ends[a] = v.Now() + min(rem, sched.Never-v.Now())
 	}
@@ -65,14 +67,14 @@ func (n *naive) reckon(v *sched.View, a sched.AttemptID) {
 
 // look puts off the ends of attempts that stand still, when the policy does.
 func (n *naive) look(v *sched.View, act *sched.Actions) {
-	n.quiet.look(v, func(_ sched.StageID, t sched.TaskID) {
+	n.quiet.Look(v, func(_ sched.StageID, t sched.TaskID) {
 		for _, a := range n.attempts(v, t) {
-			if n.quiet.silent(v, a) {
+			if n.quiet.Silent(v, a) {
 				n.reckon(v, a)
 			}
 		}
 	})
-	wakeFor(act, &n.quiet.due)
+	kit.WakeFor(act, &n.quiet.Due)
 }
 
 // jobs returns the active jobs, the next one to get a slot first.
@@ -157,11 +159,11 @@ func (n *naive) free(v *sched.View, t sched.TaskID) (free, apart []sched.Machine
 // start launches a task that waits.
 func (n *naive) start(v *sched.View, act *sched.Actions, t sched.TaskID) sched.AttemptID {
 	free, _ := n.free(v, t)
-	return begin(v, act, t, free[0])
+	return kit.Start(v, act, t, free[0])
 }
 
 // clone launches another attempt of a running task, away from the others if possible.
 func (n *naive) clone(v *sched.View, act *sched.Actions, t sched.TaskID, why sched.Reason) sched.AttemptID {
 	free, apart := n.free(v, t)
-	return must(act, t, append(apart, free...)[0], 0, why)
+	return kit.Launch(act, t, append(apart, free...)[0], 0, why)
 }

@@ -53,7 +53,7 @@ func TestBatteryOfWaits(t *testing.T) {
 // newWithPatience is New, and knows the policy of docs/new-policy.md as well.
 func newWithPatience(spec string) (sched.Policy, error) {
 	if spec == "patience:after=1s" {
-		return patienceEntry.New(Args{entry: &patienceEntry, text: map[string]string{"after": "1s", "order": "fifo"}}), nil
+		return built(&patienceEntry, "after=1s"), nil
 	}
 	return New(spec, 1)
 }
@@ -80,7 +80,7 @@ func TestNobodyClonesWhatWaits(t *testing.T) {
 				}
 				var p sched.Policy
 				if entry == &patienceEntry {
-					p = patienceEntry.New(Args{entry: &patienceEntry, text: map[string]string{"after": "15s", "order": "fifo"}})
+					p = built(&patienceEntry, "after=15s")
 				} else if p, err = New(spec, 1); err != nil {
 					t.Fatal(err)
 				}

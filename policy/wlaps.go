@@ -16,7 +16,7 @@ package policy
 // slots alike, and lets them run at the total speed whose power is the alive weight:
 //
 //	M      slots of machines that are up, busy or not
-//	f      Cluster.Pace, (M f)^energy = W
+//	f      View.Pace, (M f)^energy = W
 //
 // The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the beginning of the
 // slot of time. So with power=1,slot=0s the equation holds at every instant; with ages it holds when the policy
@@ -26,49 +26,50 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var wlapsEntry = Entry{
+var wlapsEntry = kit.Entry{
 	Name:    "wlaps",
 	Summary: "the jobs that arrived last share the slots by age; no clones, no preemption",
-	Needs:   Needs{Jobs: true, Lacking: fifoAlone},
+	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Gupta et al., SPAA 2010: WLAPS; Fox, Im, Moseley, SODA 2013: WLAPS+E",
 	Note: "With `energy` it sets the speed of all machines: M slots run at the factor f of their ordinary speed with (M f)^energy equal to the weight of all active jobs, as of the last " +
 		"decision. For a weight that changes with arrivals and ends alone, give `power=1,slot=0s`. Only `tailcut simulate` can do that, without sites, classes of slots, a launch " +
 		"delay, and the services `machine` and `capacity`.",
-	Params: []Param{
-		{Name: "beta", Kind: Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the weight that shares the slots"},
-		{Name: "power", Kind: Float, Default: "2", Min: 1, Max: 16, Help: "norm of the flow time that is to be small"},
-		{Name: "energy", Kind: Int, Default: "0", Max: 16, Help: "WLAPS+E, simulated only: the power of a speed s is s to this; 0 leaves the speed alone"},
-		{Name: "slot", Kind: Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+	Params: []kit.Param{
+		{Name: "beta", Kind: kit.Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the weight that shares the slots"},
+		{Name: "power", Kind: kit.Float, Default: "2", Min: 1, Max: 16, Help: "norm of the flow time that is to be small"},
+		{Name: "energy", Kind: kit.Int, Default: "0", Max: 16, Help: "WLAPS+E, simulated only: the power of a speed s is s to this; 0 leaves the speed alone"},
+		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
 	},
-	New: func(a Args) sched.Policy {
-		return &splitter{
-			slotClock: slotClock{slot: a.Span("slot")}, weigh: wlaps(a.Float("beta"), a.Float("power")), energy: a.Int("energy"),
+	New: func(a kit.Args) sched.Policy {
+		return &kit.Splitter{
+			Clock: kit.Clock{Slot: a.Span("slot")}, Weigh: wlaps(a.Float("beta"), a.Float("power")), Energy: a.Int("energy"),
 		}
 	},
 }
 
-func wlaps(beta, power float64) func(*sched.View, []part) float64 {
-	return func(v *sched.View, jobs []part) float64 {
-		slices.SortFunc(jobs, laterPart)
+func wlaps(beta, power float64) func(*sched.View, []kit.Part) float64 {
+	return func(v *sched.View, jobs []kit.Part) float64 {
+		slices.SortFunc(jobs, kit.LaterPart)
 		sum := 0.0
 		for i := range jobs {
 			x := &jobs[i]
-			x.weight = power * math.Pow((v.Now()-x.arrived).Seconds(), power-1) * v.Job(x.job).Weight
-			sum += x.weight
+			x.Weight = power * math.Pow((v.Now()-x.Arrived).Seconds(), power-1) * v.Job(x.Job).Weight
+			sum += x.Weight
 		}
 		if sum == 0 {
 			for i := range jobs {
-				jobs[i].weight = v.Job(jobs[i].job).Weight
-				sum += jobs[i].weight
+				jobs[i].Weight = v.Job(jobs[i].Job).Weight
+				sum += jobs[i].Weight
 			}
 		}
 		left := beta * sum
 		for i := range jobs {
-			jobs[i].weight = min(jobs[i].weight, left)
-			left -= jobs[i].weight
+			jobs[i].Weight = min(jobs[i].Weight, left)
+			left -= jobs[i].Weight
 		}
 		return sum
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// TestWLAPSEnergy: Fox, Im and Moseley, SODA 2013: at all times at which jobs are there, the power of the total speed, M machines at the factor Cluster.Pace,
+// TestWLAPSEnergy: Fox, Im and Moseley, SODA 2013: at all times at which jobs are there, the power of the total speed, M machines at the factor View.Pace,
 // is the weight of the jobs, whatever happens to jobs and machines.
 func TestWLAPSEnergy(t *testing.T) {
 	for _, energy := range []int{1, 2, 3, 7} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/policy/kit"
 )
 
 // policiesResult is the list of policies for programs.
@@ -131,14 +132,14 @@ func showPolicy(w io.Writer, e *policy.Entry) {
 }
 
 // kindNames are the kinds of parameters for programs.
-var kindNames = map[policy.Kind]string{
-	policy.Float: "number", policy.Int: "integer", policy.Span: "duration", policy.Bool: "boolean", policy.Choice: "choice",
-	policy.Law: "law",
+var kindNames = map[kit.Kind]string{
+	kit.Float: "number", kit.Int: "integer", kit.Span: "duration", kit.Bool: "boolean", kit.Choice: "choice",
+	kit.Law: "law",
 }
 
 // paramBounds returns the least and the largest value; nil where there is no bound.
-func paramBounds(p *policy.Param) (least, most *float64) {
-	if p.Kind != policy.Float && p.Kind != policy.Int && p.Kind != policy.Span {
+func paramBounds(p *kit.Param) (least, most *float64) {
+	if p.Kind != kit.Float && p.Kind != kit.Int && p.Kind != kit.Span {
 		return nil, nil
 	}
 	if p.Min == 0 && p.Max == 0 {
@@ -148,16 +149,16 @@ func paramBounds(p *policy.Param) (least, most *float64) {
 }
 
 // paramRange says in short which values a parameter takes.
-func paramRange(p *policy.Param) string {
+func paramRange(p *kit.Param) string {
 	unit := ""
 	switch p.Kind {
-	case policy.Bool:
+	case kit.Bool:
 		return "true, false"
-	case policy.Choice:
+	case kit.Choice:
 		return strings.Join(p.Choices, ", ")
-	case policy.Law:
+	case kit.Law:
 		return "a law in parentheses"
-	case policy.Span:
+	case kit.Span:
 		unit = "s"
 	}
 	least, most := paramBounds(p)

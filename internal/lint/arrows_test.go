@@ -19,9 +19,14 @@ const arrows = `
 	laws       -> internal/grammar
 	sched      ->
 	plan       -> laws
-	policy     -> sched laws plan internal/grammar
+	policy     -> sched laws plan internal/grammar policy/kit policy/internal/geo policy/internal/tandem policy/internal/resume
+	policy/kit -> sched laws internal/grammar
 	trace      -> sched laws internal/grammar
 	sim        -> sched laws trace internal/grammar
+
+	policy/internal/geo    -> sched laws policy/kit
+	policy/internal/resume -> sched policy/kit
+	policy/internal/tandem -> sched policy/kit
 
 	internal/grammar     ->
 	internal/history     -> trace sched
@@ -32,7 +37,7 @@ const arrows = `
 	internal/live/remote -> internal/live internal/live/proc sched
 	internal/show        ->
 	internal/report      -> internal/show
-	internal/reproduce   -> laws sched policy plan trace sim internal/overlap internal/report
+	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/report
 	internal/attack      ->
 	internal/lint        ->
 

@@ -15,7 +15,7 @@ import (
 
 // pure packages are functions of what they are given: no clock, no I/O, no goroutine, no lock, no variable that changes, no luck
 // but that of a seed, no iteration over a map where order can matter. A run that cannot be repeated cannot be replayed.
-var pure = []string{"sched", "policy", "laws", "plan"}
+var pure = []string{"sched", "policy", "policy/kit", "policy/internal/geo", "policy/internal/resume", "policy/internal/tandem", "laws", "plan"}
 
 // impureImports are packages that a pure one has no use for.
 var impureImports = []string{"context", "log", "math/rand", "net", "os", "runtime", "sync", "syscall", "unsafe"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"
@@ -82,7 +83,7 @@ func (r *shedRun) spec(name string, late float64) string {
 	}
 	for _, p := range e.Params {
 		switch {
-		case p.Kind == policy.Law:
+		case p.Kind == kit.Law:
 			name += fmt.Sprintf("%s%s=(%v)", sep, p.Name, r.model.law)
 		case p.Name == "launch":
 			name += fmt.Sprintf("%slaunch=%v", sep, r.launch)

@@ -1,0 +1,148 @@
+package geo
+
+// Delay scheduling: Zaharia, Borthakur, Sen Sarma, Elmeleegy, Shenker, Stoica, EuroSys 2010, as Spark's TaskSetManager
+// has it, with a site as the unit of locality and two levels: the site where a task reads most, and any.
+//
+//	on an offer: while now-timer >= wait and level < ANY: timer += wait, level++
+//	             a pending task at least as local as level starts, the most local first; then level := locality of that task, timer := now
+//
+// Tasks that read nothing are at home everywhere. A task that has waited long enough goes to the site with the most
+// free slots.
+//
+// An event costs what it makes pending; a plan costs O(sites where the stage's tasks are at home).
+
+import (
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Delay is delay scheduling, as a choice of sites.
+type Delay struct {
+	wait    sched.Time
+	next    sched.Time // when a stage has waited long enough
+	stages  kit.PerStage[delayStage]
+	behind  []int32 // by task: the next one of its queue plus 1
+	sources []sched.Source
+}
+
+// delayStage has the pending tasks of a stage, by the site where they are at home.
+type delayStage struct {
+	anywhere bool // the level
+	timer    sched.Time
+	homes    []home
+}
+
+// home is a queue of tasks, numbers plus 1, 0 for none; everywhere is that of tasks without data.
+type home struct {
+	site        sched.SiteID
+	everywhere  bool
+	first, last int32
+}
+
+// NewDelay returns delay scheduling where a stage waits so long for a slot where its data is.
+func NewDelay(wait sched.Time) *Delay { return &Delay{wait: wait, next: sched.Never} }
+
+// Wake returns when the first stage has waited long enough.
+func (p *Delay) Wake() sched.Time {
+	next := p.next
+	p.next = sched.Never
+	return next
+}
+
+// Observe takes note of tasks that become pending.
+func (p *Delay) Observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.Open(ev.Stage)
+		st.anywhere, st.timer, st.homes = false, v.Now(), st.homes[:0]
+		for t, ok := v.PendingTask(ev.Stage, 0); ok; t, ok = v.PendingTask(ev.Stage, t+1) {
+			p.enqueue(v, st, t)
+		}
+	case sched.TaskReady:
+		p.enqueue(v, p.stages.Of(ev.Stage), ev.Task)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		p.stages.End(v, ev)
+	}
+}
+
+func (p *Delay) enqueue(v *sched.View, st *delayStage, t sched.TaskID) {
+	p.sources = v.Sites().AppendSources(p.sources[:0], t)
+	site, some := nearest(p.sources)
+	i := 0
+	for i < len(st.homes) && (st.homes[i].site != site || st.homes[i].everywhere == some) {
+		i++
+	}
+	if i == len(st.homes) {
+		st.homes = append(st.homes, home{site: site, everywhere: !some})
+	}
+	h := &st.homes[i]
+	p.behind = kit.Grown(p.behind, int(t))
+	p.behind[t] = 0
+	if h.first == 0 {
+		h.first = int32(t) + 1
+	} else {
+		p.behind[h.last-1] = int32(t) + 1
+	}
+	h.last = int32(t) + 1
+}
+
+// take returns the first task of a queue, which leaves it.
+func (p *Delay) take(h *home) sched.TaskID {
+	t := sched.TaskID(h.first - 1)
+	h.first = p.behind[t]
+	return t
+}
+
+// Plan lets the stages of a job choose among the free slots, one task at a time.
+func (p *Delay) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.Placement {
+	job := v.Job(j)
+	for s, ok := v.WaitingStage(job.FirstStage); ok && s < job.FirstStage+sched.StageID(job.Stages); s, ok = v.WaitingStage(s + 1) {
+		if t, site, ok := p.offer(v, p.stages.Of(s)); ok {
+			return append(to, kit.Placement{Task: t, Site: site})
+		}
+	}
+	return to
+}
+
+// offer lets a stage choose among the free slots.
+func (p *Delay) offer(v *sched.View, st *delayStage) (sched.TaskID, sched.SiteID, bool) {
+	var waits *home
+	for i := range st.homes {
+		h := &st.homes[i]
+		if h.first == 0 {
+			continue
+		}
+		if waits == nil {
+			waits = h
+		}
+		if h.everywhere || v.Sites().FreeSlots(h.site) > 0 {
+			site := h.site
+			if h.everywhere {
+				site = roomiest(v)
+			}
+			st.anywhere, st.timer = false, v.Now()
+			return p.take(h), site, true
+		}
+	}
+	if waits == nil {
+		return 0, 0, false
+	}
+	st.anywhere = st.anywhere || v.Now()-st.timer >= p.wait
+	if !st.anywhere {
+		p.next = min(p.next, st.timer+min(p.wait, sched.Never-st.timer))
+		return 0, 0, false
+	}
+	st.timer = v.Now()
+	return p.take(waits), roomiest(v), true
+}
+
+// roomiest returns the site with the most free slots.
+func roomiest(v *sched.View) (best sched.SiteID) {
+	most := -1
+	for k := range v.Sites().Len() {
+		if n := v.Sites().FreeSlots(sched.SiteID(k)); n > most {
+			best, most = sched.SiteID(k), n
+		}
+	}
+	return best
+}

@@ -1,0 +1,194 @@
+package tandem
+
+import (
+	"cmp"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Stations knows the remaining sizes of jobs at the two stations of the overlapping tandem queue: map work is that of
+// stages that need slots of class 0, shuffle work that of all others. A size is the work left divided by the slots of
+// the station: seconds of the whole station. Work left is unfinished tasks x mean duration, where the mean is, by the
+// parameter size (Section 4.3 of the paper),
+//
+//	known    Stage.Mean; else as first
+//	first    that of the stage's finished tasks; before there is one, that of all finished tasks of the station when the job arrived, else 1 s
+//	history  on the line through (tasks, work) of the stages of the same station that were done when the job arrived, by least squares; while it is not
+//	         determined, or not positive there, the mean of finished tasks of the station, else 1 s
+//
+// What a job is told from others' fate it is told at its arrival, so that an event changes the sizes of one job.
+type Stations struct {
+	Rule  sizeRule
+	slots [2]float64 // of machines that are up
+	prior []float64  // by StageID: seconds per task as judged at the arrival
+	done  [2]spent   // finished tasks
+	line  [2]Line    // finished stages
+	Moved bool       // slots have changed, and so all sizes
+}
+
+type sizeRule uint8
+
+const (
+	sizeKnown sizeRule = iota
+	sizeFirst
+	sizeHistory
+)
+
+// SizeParam is the parameter that says what a size is judged by.
+var SizeParam = kit.Param{
+	Name: "size", Kind: kit.Choice, Default: "known", Choices: []string{"known", "first", "history"},
+	Help: "what a job's size is judged by: means known beforehand, its first finished tasks, or a line through jobs that are done",
+}
+
+// Note is what users should know of both policies.
+const Note = "For clusters with map slots and shuffle slots, and jobs whose shuffle tasks follow their map tasks one by one; " +
+	"[overlap.md](overlap.md#with-real-tasks) shows both. Without classes of slots all work counts as map work."
+
+// SizedBy returns the rule that the parameter size names.
+func SizedBy(a kit.Args) sizeRule {
+	switch a.Choice("size") {
+	case "first":
+		return sizeFirst
+	case "history":
+		return sizeHistory
+	default:
+		return sizeKnown
+	}
+}
+
+// Sizes are a job's at the two stations, in seconds: x at the map station, y at the shuffle station.
+type Sizes struct{ X, Y float64 }
+
+// Imbalance returns max(x/y, y/x), +Inf if one of them is 0 and 1 if both are.
+func (s Sizes) Imbalance() float64 {
+	if s.X == s.Y {
+		return 1
+	}
+	return max(s.X, s.Y) / min(s.X, s.Y)
+}
+
+type spent struct{ tasks, seconds float64 }
+
+func (s spent) mean() float64 {
+	if s.tasks == 0 || s.seconds == 0 {
+		return 1
+	}
+	return s.seconds / s.tasks
+}
+
+// Observe takes in an event of either station.
+func (p *Stations) Observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.MachineJoined:
+		m := v.Machine(ev.Machine)
+		p.slots[station(m.Class)] += float64(m.Slots)
+		p.Moved = true
+	case sched.MachineLost, sched.MachineResized:
+		p.slots = [2]float64{}
+		for id := range v.Rows().Machines() {
+			if m := v.Machine(sched.MachineID(id)); m.Up {
+				p.slots[station(m.Class)] += float64(m.Slots)
+			}
+		}
+		p.Moved = true
+	case sched.JobArrived:
+		job := v.Job(ev.Job)
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			p.prior = kit.Grown(p.prior, int(s))
+			st := v.Stage(s)
+			at := station(st.Class)
+			p.prior[s] = p.done[at].mean()
+			if work, ok := p.line[at].At(float64(st.Tasks)); ok && p.Rule == sizeHistory && work > 0 {
+				p.prior[s] = work / float64(st.Tasks)
+			}
+		}
+	case sched.AttemptDone:
+		a := v.Attempt(ev.Attempt)
+		if x, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+			d := &p.done[station(v.Stage(ev.Stage).Class)]
+			d.tasks++
+			d.seconds += x
+		}
+	case sched.StageDone:
+		st := v.Stage(ev.Stage)
+		if mean, _, ok := st.Measured(); ok {
+			p.line[station(st.Class)].Add(float64(st.Tasks), mean*float64(st.Tasks))
+		}
+	}
+}
+
+func station(class sched.Class) int { return int(min(class, 1)) }
+
+// Of returns the sizes of a job: what is left, and what there was in the beginning as far as is known now.
+func (p *Stations) Of(v *sched.View, job *sched.Job) (left, original Sizes) {
+	var now, all [2]float64
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		mean, at := p.mean(&st, s), station(st.Class)
+		now[at] += float64(st.Unfinished()) * mean
+		all[at] += float64(st.Need) * mean
+	}
+	for k := range now {
+		if p.slots[k] > 0 {
+			now[k] /= p.slots[k]
+			all[k] /= p.slots[k]
+		}
+	}
+	return Sizes{now[0], now[1]}, Sizes{all[0], all[1]}
+}
+
+// mean returns the duration of a task, in seconds.
+func (p *Stations) mean(st *sched.Stage, s sched.StageID) float64 {
+	if p.Rule == sizeHistory {
+		return p.prior[s]
+	}
+	if p.Rule == sizeKnown && st.Mean > 0 {
+		return st.Mean.Seconds()
+	}
+	if mean, _, ok := st.Measured(); ok {
+		return mean
+	}
+	return p.prior[s]
+}
+
+// Line is a least-squares line through points that only become more.
+type Line struct{ n, x, y, xx, xy float64 } // means, and sums of products of deviations from them (Welford 1962)
+
+// Add takes in a point.
+func (l *Line) Add(x, y float64) {
+	l.n++
+	dx := x - l.x
+	l.x += dx / l.n
+	l.y += (y - l.y) / l.n
+	l.xx += dx * (x - l.x)
+	l.xy += dx * (y - l.y)
+}
+
+// At returns the value at x; ok is false while the points do not determine the line.
+func (l *Line) At(x float64) (y float64, ok bool) {
+	if l.xx == 0 {
+		return 0, false
+	}
+	return l.y + l.xy/l.xx*(x-l.x), true
+}
+
+// Rank is the place of a job at a station; smaller goes first.
+type Rank struct {
+	First, Second float64
+	Arrived       sched.Time
+}
+
+// Compare sorts ranks.
+func (a Rank) Compare(b Rank) int {
+	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second), cmp.Compare(a.Arrived, b.Arrived))
+}
+
+// About tells whether an event may change what is left of a job, or what of it waits.
+func About(ev *sched.Event) bool {
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
+		return false
+	}
+	return true
+}

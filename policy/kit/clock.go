@@ -1,0 +1,47 @@
+package kit
+
+import "github.com/tailcut/tailcut/sched"
+
+// Clock divides time into slots for policies that decide at the beginning of each. Slots begin at multiples of
+// their length.
+type Clock struct {
+	Slot sched.Time // 0: every instant is a boundary
+	Due  sched.Time // the next boundary while a job is active, else 0
+}
+
+// Begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for the
+// boundary that it missed.
+func (c *Clock) Begins(v *sched.View, act *sched.Actions) bool {
+	now := v.Now()
+	switch {
+	case v.Cluster().Unfinished() == 0: // no job is active
+		c.Due = 0
+		return false
+	case c.Slot == 0:
+		return true
+	case c.Due == 0:
+		c.Due = (now + c.Slot - 1) / c.Slot * c.Slot
+	}
+	begins := now >= c.Due
+	if begins {
+		c.Due = (now/c.Slot + 1) * c.Slot
+	}
+	act.WakeAt(c.Due)
+	return begins
+}
+
+// WakeFor asks to be called when the first of what is due is due.
+func WakeFor(act *sched.Actions, due *Heap[Rising[sched.Time]]) {
+	if due.Len() > 0 {
+		act.WakeAt(due.TopKey().X)
+	}
+}
+
+// Later returns now and s seconds more.
+func Later(now sched.Time, s float64) sched.Time {
+	d := sched.FromSeconds(s)
+	if d > sched.Never-now {
+		return sched.Never
+	}
+	return now + d
+}

@@ -1,0 +1,230 @@
+package kit
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Order says which pending task a free slot gets next: the first pending task of the first stage of the best job
+// that has one. A policy about redundancy takes one as its parameter "order" and only adds clones. Later jobs may use
+// what earlier ones cannot.
+//
+// It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of the
+// job stays. A policy hands it every event, and tells it with touch about orders given behind its back.
+type Order struct {
+	Ranking
+	jobs   Heap[Standing]
+	siting *siting // nil where a task starts at the first free slot
+}
+
+// Ranking says where jobs stand in an order.
+type Ranking struct {
+	kind OrderKind
+	work Workload // of srpt
+}
+
+// Standing is the place of a job in the order; smaller goes first.
+type Standing struct {
+	class   int64
+	Share   float64
+	Arrived sched.Time
+}
+
+// Compare is negative where a goes before b.
+func (a Standing) Compare(b Standing) int {
+	if c := cmp.Compare(a.class, b.class); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Share, b.Share); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Arrived, b.Arrived)
+}
+
+// Before tells whether the first job of a goes before the first of b; neither may be empty.
+func Before(a, b *Heap[Standing]) bool {
+	return cmp.Or(a.TopKey().Compare(b.TopKey()), cmp.Compare(a.Top(), b.Top())) < 0
+}
+
+// OrderKind is one of ByArrival, ByShare and ByWork.
+type OrderKind uint8
+
+const (
+	ByArrival OrderKind = iota // fifo
+	ByShare                    // fair
+	ByWork                     // srpt
+)
+
+// OrderParam is the parameter of all policies that take an order, except that some have another default.
+var OrderParam = OrderBy("fifo")
+
+// OrderBy is OrderParam with another default.
+func OrderBy(name string) Param {
+	return Param{
+		Name: "order", Kind: Choice, Default: name, Choices: []string{"fifo", "fair", "srpt"},
+		Help: "which job gets a free slot first",
+	}
+}
+
+// OrderOf returns an order of a kind.
+func OrderOf(kind OrderKind) Order { return Order{Ranking: Ranking{kind: kind}} }
+
+// NewOrder returns the order that the parameters name.
+func NewOrder(a Args) Order { return Order{Ranking: NewRanking(a)} }
+
+// NewRanking is ordered for policies that keep jobs in heaps of their own.
+func NewRanking(a Args) Ranking {
+	switch name := a.Choice("order"); name {
+	case "fifo":
+		return Ranking{kind: ByArrival}
+	case "fair":
+		return Ranking{kind: ByShare}
+	case "srpt":
+		return Ranking{kind: ByWork}
+	default:
+		panic(fmt.Sprintf("policy: no order %q", name))
+	}
+}
+
+// Observe keeps the order up to date with an event.
+func (o *Order) Observe(v *sched.View, ev *sched.Event) {
+	if o.siting != nil {
+		o.siting.observe(v, ev)
+	}
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
+		return
+	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
+		if o.kind == ByArrival {
+			return // what that changes for the job's pending tasks is told by an event of its own
+		}
+	}
+	o.Learn(v, ev)
+	o.Touch(v, ev.Job)
+}
+
+// Touch looks at a job again.
+func (o *Order) Touch(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	if job.Pending == 0 || job.State != sched.JobActive {
+		o.jobs.Drop(int(j))
+		return
+	}
+	if o.kind == ByArrival && o.jobs.Has(int(j)) {
+		return // its place never changes
+	}
+	o.jobs.Set(int(j), o.Standing(v, j, &job))
+}
+
+// Learn takes note of an event. It may change where its job stands, and of no other.
+func (r *Ranking) Learn(v *sched.View, ev *sched.Event) {
+	if r.kind == ByWork {
+		r.work.Observe(v, ev)
+	}
+}
+
+// Standing returns where a job stands now.
+func (r *Ranking) Standing(v *sched.View, j sched.JobID, job *sched.Job) Standing {
+	switch r.kind {
+	case ByShare:
+		return fairStanding(job)
+	case ByWork:
+		return Standing{Share: r.work.Remaining(v, j), Arrived: job.Arrived}
+	default:
+		return Standing{class: -int64(job.Priority), Arrived: job.Arrived}
+	}
+}
+
+// Next returns the task that is next and the free machine that it gets; ok is false if there is none of either.
+func (o *Order) Next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool) {
+	if o.siting != nil {
+		return o.nextSited(v)
+	}
+	if o.jobs.Len() == 0 {
+		return 0, 0, false
+	}
+	m, ok = v.FreeMachine(0)
+	if !ok {
+		return 0, 0, false
+	}
+	j := sched.JobID(o.jobs.Top())
+	s, _ := v.WaitingStage(v.Job(j).FirstStage)
+	t, ok = v.PendingTask(s, 0)
+	if !ok || v.Stage(s).Job != j {
+		panic(fmt.Sprintf("policy: job %d is said to have a pending task, it has not", j))
+	}
+	return t, m, true
+}
+
+// Launch starts an attempt of a pending task, from what a preempted attempt has left behind if anything.
+func (o *Order) Launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
+	a := Start(v, act, t, m)
+	o.Touch(v, v.Rows().JobOf(t))
+	return a
+}
+
+// Start is launch for policies that have an order of their own.
+func Start(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
+	task := v.Task(t)
+	why := sched.Original
+	switch {
+	case task.Saved > 0:
+		why = sched.Resume
+	case task.Launched > 0:
+		why = sched.Retry
+	}
+	return Launch(act, t, m, task.Saved, why)
+}
+
+// Clone starts another attempt of a running task from the beginning.
+func (o *Order) Clone(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, why sched.Reason) sched.AttemptID {
+	a := Launch(act, t, m, 0, why)
+	o.Touch(v, v.Rows().JobOf(t))
+	return a
+}
+
+// Fill gives every free slot to the next task while there is one.
+func (o *Order) Fill(v *sched.View, act *sched.Actions) {
+	for {
+		t, m, ok := o.Next(v)
+		if !ok {
+			o.Settle(act)
+			return
+		}
+		o.Launch(v, act, t, m)
+	}
+}
+
+// Launch gives an order that the view allows. That the core refuses it is a bug of the policy.
+func Launch(act *sched.Actions, t sched.TaskID, m sched.MachineID, from float64, why sched.Reason) sched.AttemptID {
+	a, err := act.Launch(t, m, from, why)
+	if err != nil {
+		panic(fmt.Sprintf("policy: task %d on machine %d from %g (%v): %v", t, m, from, why, err))
+	}
+	return a
+}
+
+func fairStanding(job *sched.Job) Standing {
+	if job.Live < job.MinShare {
+		return Standing{class: 0, Share: float64(job.Live) / float64(max(job.MinShare, 1))}
+	}
+	return Standing{class: 1, Share: float64(job.Live) / job.Weight}
+}
+
+// FirstPending returns the job's first task that waits.
+func FirstPending(v *sched.View, j sched.JobID) (sched.TaskID, bool) {
+	s, ok := v.WaitingStage(v.Job(j).FirstStage)
+	if !ok || v.Stage(s).Job != j {
+		return 0, false
+	}
+	return v.PendingTask(s, 0)
+}
+
+// Kill gives an order that the view allows. That the core refuses it is a bug of the policy.
+func Kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
+	if err := act.Kill(a, why); err != nil {
+		panic(fmt.Sprintf("policy: kill attempt %x (%v): %v", a, why, err))
+	}
+}
