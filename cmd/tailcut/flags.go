@@ -139,3 +139,21 @@ func (c *choice) print(w io.Writer, p printer) error {
 	}
 	return p.printTable(w)
 }
+
+// result is what can be written in each format of --format; WriteText is for people.
+type result interface {
+	WriteText(io.Writer) error
+	WriteJSON(io.Writer) error
+	WriteCSV(io.Writer) error
+}
+
+// write writes in the format that was chosen.
+func (c *choice) write(w io.Writer, r result) error {
+	switch c.value {
+	case "json":
+		return r.WriteJSON(w)
+	case "csv":
+		return r.WriteCSV(w)
+	}
+	return r.WriteText(w)
+}

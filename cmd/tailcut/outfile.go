@@ -82,8 +82,22 @@ func (o outFile) create() (*outWriter, error) {
 		unfinished.end(w.part)
 		return nil, o.wrong(err)
 	}
-	w.Writer = bufio.NewWriterSize(w.file, 1<<16)
+	w.Writer = bufio.NewWriterSize(named{w.file, o}, 1<<16)
 	return w, nil
+}
+
+// named is a file whose errors of writing are those of an outFile.
+type named struct {
+	file *os.File
+	outFile
+}
+
+func (n named) Write(text []byte) (int, error) {
+	k, err := n.file.Write(text)
+	if err != nil {
+		err = failure{n.wrong(err)}
+	}
+	return k, err
 }
 
 // wrong says which file could not be written, and not the name that it has until it is complete.
@@ -113,11 +127,8 @@ func (w *outWriter) close(failed error) error {
 	default:
 		_ = os.Remove(w.part)
 	}
-	switch {
-	case failed != nil:
-		return failed
-	case err != nil:
-		return failure{w.wrong(err)}
+	if err == nil || failed != nil || errors.As(err, new(failure)) {
+		return err
 	}
-	return nil
+	return failure{w.wrong(err)}
 }

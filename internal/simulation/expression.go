@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"fmt"
@@ -7,6 +7,23 @@ import (
 	"strings"
 	"unicode"
 )
+
+// SpeedFactor computes a number, or an expression such as 1+2*beta+eps with values of its names, NAME=NUMBER each. It
+// is positive and finite. Errors are an [Error].
+func SpeedFactor(text string, let []string) (float64, error) {
+	names, err := parseNames(let)
+	if err != nil {
+		return 0, &Error{"let", err}
+	}
+	speed, err := evaluate(text, names)
+	if err == nil && (!(speed > 0) || math.IsInf(speed, 0)) {
+		err = fmt.Errorf("expected a positive number, not %v", speed)
+	}
+	if err != nil {
+		return 0, &Error{"speed-factor", err}
+	}
+	return speed, nil
+}
 
 // evaluate computes an expression of numbers, names, + - * / and parentheses, such as 1+2*beta+eps.
 func evaluate(text string, names map[string]float64) (float64, error) {

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// slotsPerMachine is the flag of that name: a number, or a number for each class of slots.
+// slotsPerMachine is a number, or a number for each class of slots.
 type slotsPerMachine struct {
-	classes []string // names; empty for a number
-	each    []int    // by class, at least one
+	names []string // of the classes; empty for a number
+	each  []int    // by class, at least one
 }
 
 // parseSlots reads N or NAME=N,NAME=N for so many machines.
@@ -30,14 +30,14 @@ func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
 		}
 		left -= n
 		switch {
-		case named && name == "" || len(s.each) > 0 && (!named || len(s.classes) == 0):
+		case named && name == "" || len(s.each) > 0 && (!named || len(s.names) == 0):
 			return s, fmt.Errorf("expected a number or NAME=NUMBER,NAME=NUMBER, not %q", text)
-		case slices.Contains(s.classes, name):
+		case slices.Contains(s.names, name):
 			return s, fmt.Errorf("expected each class once, %q is there twice", name)
 		case len(s.each) == sched.Classes:
 			return s, fmt.Errorf("expected at most %d classes of slots", sched.Classes)
 		case named:
-			s.classes = append(s.classes, name)
+			s.names = append(s.names, name)
 		}
 		s.each = append(s.each, n)
 	}
@@ -45,21 +45,9 @@ func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
 }
 
 // all returns the slots of a machine.
-func (s *slotsPerMachine) all() (n int) {
+func (s slotsPerMachine) all() (n int) {
 	for _, each := range s.each {
 		n += each
 	}
 	return n
-}
-
-// withSlots is withSlot for one policy or one for each class, with "/" between them.
-func withSlots(spec, slot string) (string, error) {
-	specs := strings.Split(spec, "/")
-	for k := range specs {
-		var err error
-		if specs[k], err = withSlot(specs[k], slot); err != nil {
-			return "", err
-		}
-	}
-	return strings.Join(specs, "/"), nil
 }

@@ -1,28 +1,22 @@
-package main
+package simulation
 
 import (
+	"io"
 	"strconv"
 
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sim"
 )
 
-// jobsFile is the CSV of --jobs-out.
-type jobsFile struct {
-	out *outWriter
-	csv show.CSV
-}
+// jobsFile is what became of each job, as CSV.
+type jobsFile struct{ out show.CSV }
 
-// newJobsFile begins the file; nil without one.
-func newJobsFile(to outFile) (*jobsFile, error) {
-	out, err := to.create()
-	if out == nil {
-		return nil, err
-	}
-	f := &jobsFile{out, show.NewCSV(out)}
-	return f, f.csv.Write([]string{
+func newJobsFile(w io.Writer) *jobsFile {
+	f := &jobsFile{show.NewCSV(w)}
+	_ = f.out.Write([]string{ // add or flush tells of errors
 		"policy", "run", "job", "arrival_seconds", "completion_seconds", "tasks", "attempts", "fruitful_seconds", "fruitless_seconds", "state", "progress",
 	})
+	return f
 }
 
 // add writes the jobs of a run.
@@ -33,23 +27,19 @@ func (f *jobsFile) add(policy, progress string, run int, jobs []sim.JobResult) e
 		if j.Failed {
 			state = "failed"
 		}
-		err := f.csv.Write([]string{
+		err := f.out.Write([]string{
 			policy, strconv.Itoa(run), strconv.FormatUint(uint64(j.Number), 10), show.Plain(j.Arrival.Seconds()), show.Plain(j.Completion.Seconds()),
 			strconv.FormatUint(uint64(j.Tasks), 10), strconv.FormatUint(uint64(j.Attempts), 10), show.Plain(j.Fruitful.Seconds()), show.Plain(j.Fruitless.Seconds()),
 			state, progress,
 		})
 		if err != nil {
-			return failure{f.out.wrong(err)}
+			return err
 		}
 	}
 	return nil
 }
 
-// close ends the file: complete unless the work on it failed.
-func (f *jobsFile) close(failed error) error {
-	if f == nil {
-		return failed
-	}
-	f.csv.Flush()
-	return f.out.close(failed)
+func (f *jobsFile) flush() error {
+	f.out.Flush()
+	return f.out.Error()
 }

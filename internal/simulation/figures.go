@@ -1,0 +1,122 @@
+package simulation
+
+import (
+	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/sim"
+)
+
+// resultJSON is the result for programs.
+type resultJSON struct {
+	Schema   string       `json:"schema"`
+	Workload workloadJSON `json:"workload"`
+	Cluster  clusterJSON  `json:"cluster"`
+	Results  []RunFigures `json:"results"`
+
+	Summary    []Figures `json:"summary"`
+	LowerBound float64   `json:"lower_bound_mean_flow_seconds"` // 0 if nothing is known
+}
+
+type workloadJSON struct {
+	Jobs           int     `json:"jobs"`
+	Tasks          int     `json:"tasks"`
+	WorkSeconds    float64 `json:"work_seconds"`
+	HorizonSeconds float64 `json:"horizon_seconds"`
+}
+
+type clusterJSON struct {
+	Machines int `json:"machines"`
+	Slots    int `json:"slots"` // of all machines together
+}
+
+// RunFigures are what one run of a policy has shown. Nil is where there is nothing to say.
+type RunFigures struct {
+	Policy            string   `json:"policy"`
+	Run               int      `json:"run"`
+	MeanFlowSeconds   *float64 `json:"mean_flow_seconds"`
+	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
+	P90FlowSeconds    *float64 `json:"p90_flow_seconds"`
+	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
+	MaxFlowSeconds    *float64 `json:"max_flow_seconds"`
+	MeanSlowdown      *float64 `json:"mean_slowdown"`
+	MakespanSeconds   float64  `json:"makespan_seconds"`
+	Attempts          int      `json:"attempts"`
+	Clones            int      `json:"clones"`
+	FruitfulSeconds   float64  `json:"fruitful_seconds"`
+	FruitlessSeconds  float64  `json:"fruitless_seconds"`
+	UtilisationRatio  float64  `json:"utilisation_ratio"`
+	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"` // nil if no job has a deadline
+	Events            int64    `json:"events"`
+	WallSeconds       float64  `json:"wall_seconds"`
+	EventsPerSecond   float64  `json:"events_per_second"`
+	JobsSucceeded     int      `json:"jobs_succeeded"`
+	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
+	Progress          string   `json:"progress"`               // that the policy was told
+	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
+}
+
+// Figures is a policy over its runs. An interval is the half of its width; nil where there is one run only,
+// and in differences of the first policy.
+type Figures struct {
+	Policy            string   `json:"policy"`
+	Runs              int      `json:"runs"`
+	MeanFlowSeconds   *float64 `json:"mean_flow_seconds"`
+	MeanFlowCI95      *float64 `json:"mean_flow_ci95_seconds"`
+	DifferenceSeconds *float64 `json:"difference_seconds"`
+	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
+	DifferenceRatio   *float64 `json:"difference_ratio"` // of the first policy's mean flow time of the same jobs
+	DifferenceJobs    *float64 `json:"difference_jobs"`  // of a run, on average: those that succeeded under both
+	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
+	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
+	FruitlessSeconds  float64  `json:"fruitless_seconds"`
+	UtilisationRatio  float64  `json:"utilisation_ratio"`
+	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"`
+	JobsFailed        float64  `json:"jobs_failed"`
+	Progress          string   `json:"progress"`
+}
+
+// RunFigures returns what each run has shown, by policy and run.
+func (r *Result) RunFigures() (all []RunFigures) {
+	for i := range r.Cells {
+		all = append(all, r.figures(&r.Cells[i]))
+	}
+	return all
+}
+
+func (r *Result) figures(c *sim.Cell) RunFigures {
+	return RunFigures{
+		Policy: r.Policies[c.Policy], Run: c.Run, MeanFlowSeconds: show.Finite(c.MeanFlow), MedianFlowSeconds: show.Finite(c.MedianFlow),
+		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
+		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], LaunchDelay: r.LaunchDelay,
+		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
+		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
+		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
+	}
+}
+
+// deadlinesMet returns the share of deadlines that were met, NaN if no job has one.
+func deadlinesMet(c *sim.Cell) float64 { return float64(c.DeadlinesMet) / float64(c.Deadlines) }
+
+// failed returns the number of jobs of a run that failed.
+func failed(c *sim.Cell) float64 { return float64(c.Failed) }
+
+// Figures returns what a policy has shown, by its index.
+func (r *Result) Figures(policy int) Figures {
+	mean := func(of func(*sim.Cell) float64) float64 { return r.Mean(policy, of).Mean }
+	flow := r.Mean(policy, sim.MeanFlow)
+	f := Figures{
+		Policy: r.Policies[policy], Runs: r.Runs, MeanFlowSeconds: show.Finite(flow.Mean), MeanFlowCI95: show.Finite(flow.Half),
+		MedianFlowSeconds: show.Finite(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
+		P99FlowSeconds:    show.Finite(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
+		JobsFailed:        mean(failed), Progress: r.Told[policy],
+		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
+		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
+		DeadlineMetRatio: show.Finite(mean(deadlinesMet)),
+	}
+	if v := r.Versus(policy); policy > 0 && v.Jobs > 0 {
+		f.DifferenceSeconds, f.DifferenceCI95, f.DifferenceJobs = show.Finite(v.Difference.Mean), show.Finite(v.Difference.Half), show.Finite(v.Jobs)
+		if v.First > 0 {
+			f.DifferenceRatio = show.Finite(v.Difference.Mean / v.First)
+		}
+	}
+	return f
+}

@@ -1,0 +1,155 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/sim"
+)
+
+// WriteText writes the report for people.
+func (r *Result) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", show.Count(len(r.Workload.Jobs), "job"), show.Count(r.Workload.Tasks(), "task"),
+		show.Seconds(r.Workload.WorkSeconds()), show.Seconds(r.Workload.Horizon().Seconds()), show.Count(r.Slots, "slot"))
+	fmt.Fprintln(w, r.table())
+	fmt.Fprintln(w)
+	all := true
+	for k := range r.Policies {
+		all = all && r.AllSucceeded(k)
+	}
+	switch {
+	case r.LowerBound == 0:
+	case all:
+		fmt.Fprintf(w, "No policy can have a mean flow time below %s.\n", show.Seconds(r.LowerBound))
+	default:
+		fmt.Fprintf(w, "No policy that completes all jobs can have a mean flow time below %s.\n", show.Seconds(r.LowerBound))
+	}
+	if !all {
+		fmt.Fprintln(w, "Flow times are of the jobs that succeeded. Where jobs failed, a policy is compared with the first over those that succeeded under both; their number is given.")
+	}
+	r.printTold(w)
+	if r.LaunchDelay != "" {
+		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt begins; policies are told when it does.\n", r.LaunchDelay)
+	}
+	if r.Runs > 1 {
+		fmt.Fprintf(w, "Means of %d runs; ± is the 95 %% interval, of a difference that of the runs' differences.\n", r.Runs)
+	}
+	return nil
+}
+
+// printTold says what policies were told of progress, if any uses it.
+func (r *Result) printTold(w io.Writer) {
+	var names []string
+	said := ""
+	for k, told := range r.Told {
+		if r.uses[k] {
+			names, said = append(names, r.Policies[k]), told
+		}
+	}
+	switch {
+	case said == "":
+	case said == "exact":
+		fmt.Fprintf(w, "Progress: at each launch, when the attempt will end, is told to %s.\n", strings.Join(names, ", "))
+	case said == "none":
+		fmt.Fprintf(w, "Progress: nothing is told to %s.\n", strings.Join(names, ", "))
+	default:
+		fmt.Fprintf(w, "Progress: reports %s to %s.\n", said, strings.Join(names, ", "))
+	}
+}
+
+// WriteJSON writes the result for programs.
+func (r *Result) WriteJSON(w io.Writer) error {
+	v := resultJSON{
+		Schema: "tailcut.simulate/v1",
+		Workload: workloadJSON{
+			Jobs: len(r.Workload.Jobs), Tasks: r.Workload.Tasks(), WorkSeconds: r.Workload.WorkSeconds(), HorizonSeconds: r.Workload.Horizon().Seconds(),
+		},
+		Cluster: clusterJSON{Machines: r.Machines, Slots: r.Slots}, Results: r.RunFigures(), LowerBound: r.LowerBound,
+	}
+	for k := range r.Policies {
+		v.Summary = append(v.Summary, r.Figures(k))
+	}
+	return json.NewEncoder(w).Encode(&v)
+}
+
+// WriteCSV writes a row for each run.
+func (r *Result) WriteCSV(w io.Writer) error {
+	var without []string
+	if r.LaunchDelay == "" {
+		without = append(without, "launch_delay")
+	}
+	return show.WriteRecords(w, r.RunFigures(), without...)
+}
+
+// table has a row per policy, with means over its runs.
+func (r *Result) table() show.Table {
+	header := []any{"policy", "mean flow"}
+	if len(r.Policies) > 1 {
+		header = append(header, "vs first")
+	}
+	header = append(header, "median", "p90", "p99", "max", "slowdown", "makespan", "failed", "clones", "fruitless", "used")
+	if r.Cells[0].Deadlines > 0 {
+		header = append(header, "deadlines met")
+	}
+	t := show.NewNumbers(header...)
+	for k := range r.Policies {
+		t.Row(r.row(k)...)
+	}
+	return t
+}
+
+func (r *Result) row(policy int) []any {
+	mean := func(of func(*sim.Cell) float64) float64 { return r.Mean(policy, of).Mean }
+	span := func(of func(*sim.Cell) float64) string { return show.Seconds(mean(of)) }
+	flow := r.Mean(policy, sim.MeanFlow)
+	row := []any{r.Policies[policy], show.Seconds(flow.Mean)}
+	if r.Runs > 1 && !math.IsNaN(flow.Mean) {
+		row[1] = show.Margin(flow.Mean, flow.Half)
+	}
+	if len(r.Policies) > 1 {
+		row = append(row, r.versus(policy))
+	}
+	row = append(row,
+		span(func(c *sim.Cell) float64 { return c.MedianFlow }), span(func(c *sim.Cell) float64 { return c.P90Flow }),
+		span(func(c *sim.Cell) float64 { return c.P99Flow }), span(func(c *sim.Cell) float64 { return c.MaxFlow }),
+		times(mean(func(c *sim.Cell) float64 { return c.MeanSlowdown })),
+		span(func(c *sim.Cell) float64 { return c.Makespan }),
+		show.Percent(mean(func(c *sim.Cell) float64 { return float64(c.Failed) / float64(c.Failed+c.Succeeded) })),
+		show.Number(mean(func(c *sim.Cell) float64 { return float64(c.Clones) })),
+		show.Percent(mean(func(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) })),
+		show.Percent(mean(func(c *sim.Cell) float64 { return c.Utilisation })),
+	)
+	if r.Cells[0].Deadlines > 0 {
+		row = append(row, show.Percent(mean(deadlinesMet)))
+	}
+	return row
+}
+
+// versus says by how much a policy's mean flow time differs from the first one's, and over how many jobs if not all.
+func (r *Result) versus(policy int) string {
+	v := r.Versus(policy)
+	if policy == 0 || v.Jobs == 0 || v.First == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%+.1f %%", 100*v.Difference.Mean/v.First)
+	if v.Difference.N > 1 {
+		text = fmt.Sprintf("%+.1f ± %.1f %%", 100*v.Difference.Mean/v.First, 100*v.Difference.Half/v.First)
+	}
+	if all := len(r.Workload.Jobs); v.Jobs < float64(all) {
+		text += fmt.Sprintf(", %s of %d jobs", strconv.FormatFloat(math.Round(10*v.Jobs)/10, 'f', -1, 64), all)
+	}
+	return text
+}
+
+// times writes a number with two digits, - if there is none.
+func times(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", x)
+}

@@ -1,0 +1,331 @@
+// Package simulation answers how policies would do on a workload: what is asked is a [Request], whose parts are written
+// as in package grammar, and what comes out is a [Result] that can be read on.
+//
+// The simulator is package sim. Here is what lies between it and somebody with a question: a policy for each class of
+// slots, what each is told of progress, deadlines, the bound of any policy, and the reports.
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Request is a question. A field that is left out has its default.
+type Request struct {
+	Workload *trace.Workload // Run gives it its classes of slots, and deadlines
+	Policies []string        // specifications; A/B is a policy for each class of slots; default fifo
+	Slot     string          // duration: slots of policies that decide by slots and do not say theirs
+	Runs     int             // of each policy; default 1
+	Seed     uint64          // of run 0
+
+	Machines int          // 1 to 2^24; unused with a Cluster
+	Slots    string       // of a machine: a number, or NAME=N,NAME=N for each class; default 1; unused with a Cluster
+	Cluster  *sim.Cluster // of several sites
+	Speed    float64      // of the machines; default 1
+	Failures string       // of machines, see sim.ParseFaults; default none
+	Limits   sched.Limits // default sched.DefaultLimits
+
+	Service       string  // how long attempts last, see sim.ParseService; default resample, or recorded with a Cluster
+	LaunchDelay   string  // a duration, or a law of seconds; default 0s
+	Progress      string  // that policies are told, see sim.ParseProgress; default Auto
+	Noise         float64 // relative error of the remaining time that reports imply
+	DeadlineSlack float64 // jobs without a deadline get so many times what they take alone; default none
+
+	Jobs io.Writer // gets a CSV line for each job of each run, in order; nil for none
+	Tick func(tasks int)
+	Warn func(field, text string) // is told before the runs of what may make them endless; nil for nobody
+}
+
+// Result is what came of a [Request].
+type Result struct {
+	*sim.Comparison
+	Workload        *trace.Workload
+	Policies        []string // as they were called
+	Told            []string // by policy: what it was told of progress; "unused" if it does not use it
+	Machines, Slots int      // Slots of all machines together
+	LaunchDelay     string   // the law of launch delays; "" if none was asked for
+	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
+	uses            []bool   // by policy: progress
+}
+
+// Error says which part of a request cannot be.
+type Error struct {
+	Field   string // as the flag of the tool is called: policy, machines, launch-delay
+	Problem error  // what was expected
+}
+
+// Error names field and problem.
+func (e *Error) Error() string { return e.Field + ": " + e.Problem.Error() }
+
+// Unwrap returns the problem.
+func (e *Error) Unwrap() error { return e.Problem }
+
+func wrong(field, format string, args ...any) error {
+	return &Error{field, fmt.Errorf(format, args...)}
+}
+
+// Auto is the default of Request.Progress: policies that use progress get reports, 20 in the mean task's duration.
+const Auto = "auto"
+
+// reportsPerTask is how many reports of an attempt there are by default, if it takes as long as the mean task.
+const reportsPerTask = 20
+
+// question is a request that has been read.
+type question struct {
+	*Request
+	slots    slotsPerMachine
+	options  sim.Options
+	policies []sim.Candidate
+	uses     []bool   // by policy: progress
+	told     []string // by policy: what it is told of progress
+	paces    bool     // one of the policies sets the speed of the machines, so that no bound is known
+}
+
+// Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is an
+// [Error].
+func (r *Request) Check() error {
+	_, err := r.read()
+	return err
+}
+
+// Run runs every policy as often as asked for; run k meets the same luck under each. It fails with an [Error], with
+// [sim.ErrStuck], with the error of a write to Jobs, or if ctx is cancelled.
+func (r *Request) Run(ctx context.Context) (*Result, error) {
+	q, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.fit(); err != nil {
+		return nil, err
+	}
+	bound := 0.0
+	if !q.paces {
+		if bound, err = sim.LowerBound(r.Workload, q.options); err != nil {
+			return nil, err
+		}
+	}
+	e := sim.Experiment{Workload: r.Workload, Policies: q.policies, Runs: r.Runs, Options: q.options}
+	var jobs *jobsFile
+	if r.Jobs != nil {
+		jobs = newJobsFile(r.Jobs)
+		e.Done = func(c *sim.Cell, all []sim.JobResult) error {
+			return jobs.add(q.policies[c.Policy].Name, q.told[c.Policy], c.Run, all)
+		}
+	}
+	compared, err := e.Run(ctx)
+	if err == nil && jobs != nil {
+		err = jobs.flush()
+	}
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{
+		Comparison: compared, Workload: r.Workload, Told: q.told, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
+	}
+	if q.options.Wait != nil {
+		res.LaunchDelay = r.LaunchDelay
+	}
+	if r.Cluster != nil {
+		res.Machines, res.Slots = r.Cluster.Machines(), r.Cluster.Slots()
+	}
+	for i := range q.policies {
+		res.Policies = append(res.Policies, q.policies[i].Name)
+	}
+	return res, nil
+}
+
+// read reads what can be read without the workload.
+func (r *Request) read() (*question, error) {
+	q := &question{Request: r, slots: slotsPerMachine{each: []int{1}}, options: sim.Options{
+		Machines: r.Machines, Cluster: r.Cluster, Seed: r.Seed, Speed: r.Speed, Limits: r.Limits, Model: sim.Resample, Tick: r.Tick,
+	}}
+	if r.Cluster != nil {
+		q.options.Machines, q.options.Model = r.Cluster.Machines(), sim.Intrinsic
+	}
+	o := &q.options
+	if o.Speed == 0 {
+		o.Speed = 1
+	}
+	if o.Limits == (sched.Limits{}) {
+		o.Limits = sched.DefaultLimits()
+	}
+	switch {
+	case r.Cluster != nil && o.Machines > 1<<24:
+		return nil, wrong("cluster", "expected at most 2^24 machines")
+	case o.Machines < 1 || o.Machines > 1<<24:
+		return nil, wrong("machines", "expected a number between 1 and %d, not %d", 1<<24, o.Machines)
+	case r.Runs < 0 || r.Runs > 1<<20:
+		return nil, wrong("runs", "expected a number between 1 and %d, not %d", 1<<20, r.Runs)
+	case !(r.Noise >= 0) || math.IsInf(r.Noise, 0):
+		return nil, wrong("progress-noise", "expected a number of at least 0, not %v", r.Noise)
+	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
+		return nil, wrong("speed-factor", "expected a positive number, not %v", o.Speed)
+	}
+	if slot, err := time.ParseDuration(r.Slot); r.Slot != "" && (err != nil || slot < 0) {
+		return nil, wrong("slot", "expected a duration such as 5s, not %q", r.Slot)
+	}
+	for _, part := range []struct {
+		field, text string
+		read        func(text string) error
+	}{
+		{"slots-per-machine", r.Slots, q.readSlots},
+		{"launch-delay", r.LaunchDelay, q.readDelay},
+		{"failures", r.Failures, func(text string) (err error) { o.Faults, err = sim.ParseFaults(text); return err }},
+		{"service", r.Service, func(text string) (err error) { o.Model, err = sim.ParseService(text); return err }},
+		{"progress", r.Progress, q.readProgress},
+	} {
+		if part.text == "" {
+			continue
+		}
+		if err := part.read(part.text); err != nil {
+			return nil, &Error{part.field, err}
+		}
+	}
+	o.Progress.Noise = r.Noise
+	o.Slots, o.More = q.slots.each[0], q.slots.each[1:]
+	specs := r.Policies
+	if len(specs) == 0 {
+		specs = []string{"fifo"}
+	}
+	for _, spec := range specs {
+		if err := q.add(spec); err != nil {
+			return nil, &Error{"policy", err}
+		}
+	}
+	return q, nil
+}
+
+func (q *question) readSlots(text string) (err error) {
+	q.slots, err = parseSlots(text, q.options.Machines)
+	return err
+}
+
+// readDelay reads a duration that every attempt takes, of which nobody is told, or a law.
+func (q *question) readDelay(text string) error {
+	o := &q.options
+	if d, err := time.ParseDuration(text); err == nil {
+		if o.LaunchDelay = sched.Time(d); d < 0 {
+			return fmt.Errorf("expected a duration of at least 0, not %v", d)
+		}
+		return nil
+	}
+	law, err := laws.Parse(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("expected a duration such as 2s, or a law of seconds: %w", err)
+	case q.Cluster != nil:
+		return errors.New("expected a duration, since --cluster has sites; attempts that fetch data have no law of delays")
+	case law.Quantile(0) < 0:
+		return fmt.Errorf("expected a law of at least 0 seconds, not from %v", law.Quantile(0))
+	}
+	o.Wait = law
+	return nil
+}
+
+func (q *question) readProgress(text string) (err error) {
+	if text != Auto {
+		q.options.Progress, err = sim.ParseProgress(text)
+	}
+	return err
+}
+
+// add adds a policy as the experiment needs it. It is called what the user calls it.
+func (q *question) add(given string) error {
+	specs := strings.Split(given, "/")
+	for k := 0; q.Slot != "" && k < len(specs); k++ {
+		var err error
+		if specs[k], err = policy.WithDefault(specs[k], "slot", q.Slot); err != nil {
+			return err
+		}
+	}
+	spec, classes := strings.Join(specs, "/"), len(q.slots.each)
+	progress, err := policy.ProgressPerClass(spec, classes)
+	if err != nil {
+		return err
+	}
+	p, err := policy.NewPerClass(spec, 0, classes)
+	if err != nil {
+		return err
+	}
+	q.paces = q.paces || sched.Paces(p)
+	q.uses = append(q.uses, progress)
+	q.policies = append(q.policies, sim.Candidate{
+		Name: given,
+		New: func(seed uint64) (sched.Policy, error) {
+			p, err := policy.NewPerClass(spec, seed, classes)
+			if err == nil && q.Cluster != nil {
+				policy.Tell(p, q.Cluster.Law) // for truth=true
+			}
+			return p, err
+		},
+	})
+	return nil
+}
+
+// fit fits question and workload to each other.
+func (q *question) fit() error {
+	w := q.Workload
+	mean := w.WorkSeconds() / float64(max(1, w.Tasks())) / q.options.Speed
+	q.tell(mean)
+	q.warn(mean)
+	if q.Cluster != nil {
+		if _, err := q.Cluster.Locate(w); err != nil {
+			return &Error{"cluster", err}
+		}
+	}
+	if err := w.SetClasses(q.slots.names); err != nil {
+		return &Error{"slots-per-machine", err}
+	}
+	if q.DeadlineSlack != 0 {
+		if err := w.SetDeadlines(q.DeadlineSlack); err != nil {
+			return &Error{"deadline-slack", err}
+		}
+	}
+	return nil
+}
+
+// tell says what each policy is told of progress if the mean task lasts so many seconds. All that use it are told the
+// same; the others would not look at it.
+func (q *question) tell(mean float64) {
+	said := q.Progress
+	if said == "" || said == Auto {
+		every := sched.FromSeconds(max(1e-3, math.Round(mean/reportsPerTask*1e3)/1e3))
+		for i := range q.policies {
+			if q.uses[i] {
+				q.policies[i].Every = every
+			}
+		}
+		said = "every " + every.String()
+	} else if _, err := time.ParseDuration(strings.TrimSpace(said)); err == nil {
+		said = "every " + q.options.Progress.Every.String()
+	}
+	for _, uses := range q.uses {
+		told := said
+		if !uses && said != "none" {
+			told = "unused"
+		}
+		q.told = append(q.told, told)
+	}
+}
+
+// warn tells of machines that fail so often that hardly a task is done before: an attempt of d seconds lives with
+// probability exp(-d/mtbf), so that the simulation may never end.
+func (q *question) warn(mean float64) {
+	const often = 10
+	if mtbf := q.options.Faults.MTBF.Seconds(); q.Warn != nil && mtbf > 0 && mean > often*mtbf {
+		q.Warn("failures", fmt.Sprintf("a machine fails %s times, on average, while it works on the mean task, of %s; "+
+			"few attempts will come to an end, and the simulation perhaps never", show.Number(mean/mtbf), show.Seconds(mean)))
+	}
+}

@@ -1,0 +1,167 @@
+package simulation
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
+)
+
+func synthetic(t *testing.T, spec string) *trace.Workload {
+	t.Helper()
+	w, err := trace.Synthesize(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Two jobs of a task each, of 4 s and 2 s, meet one machine: first come first served they end at 4 s and 6 s, the
+// shortest first at 2 s and 6 s.
+func TestRun(t *testing.T) {
+	w, err := (&trace.Importer{}).Read(strings.NewReader("0 1 4 4\n0 1 2 2\n"), "two.tr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs strings.Builder
+	r, err := (&Request{
+		Workload: w, Machines: 1, Service: "recorded", Policies: []string{"fifo", "srew:beta=0.7"}, Slot: "1s", Jobs: &jobs,
+	}).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, second := r.Mean(0, sim.MeanFlow).Mean, r.Mean(1, sim.MeanFlow).Mean; first != 5 || second != 4 {
+		t.Errorf("mean flow times %v and %v, want 5 and 4", first, second)
+	}
+	if v := r.Figures(1); *v.DifferenceSeconds != -1 || *v.DifferenceRatio != -0.2 || *v.DifferenceJobs != 2 || v.MeanFlowCI95 != nil {
+		t.Errorf("%+v", v)
+	}
+	if r.LowerBound != 4 || r.Slots != 1 {
+		t.Errorf("bound %v, %d slots", r.LowerBound, r.Slots)
+	}
+	rows, err := csv.NewReader(strings.NewReader(jobs.String())).ReadAll()
+	if err != nil || len(rows) != 5 || rows[3][0] != "srew:beta=0.7" || rows[3][4] != "6" || rows[4][4] != "2" {
+		t.Errorf("jobs: %v, %v", rows, err)
+	}
+}
+
+// What is left out has its default: the same as said.
+func TestDefaults(t *testing.T) {
+	run := func(r Request) string {
+		r.Workload, r.Machines = synthetic(t, "synth:jobs=20;tasks=10"), 30
+		res, err := r.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range res.Cells {
+			res.Cells[i].Wall = 0
+		}
+		var b strings.Builder
+		if err := res.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	said := Request{
+		Policies: []string{"fifo"}, Runs: 1, Slots: "1", Speed: 1, Failures: "none", Limits: sched.DefaultLimits(), Service: "resample",
+		LaunchDelay: "0s", Progress: Auto,
+	}
+	if diff := cmp.Diff(run(said), run(Request{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// All forms of a result hold the same: a row for each run, a summary for each policy.
+func TestReports(t *testing.T) {
+	q := Request{
+		Workload: synthetic(t, "synth:jobs=20;tasks=10"), Machines: 20, Slots: "2", Policies: []string{"fifo", "late"}, Runs: 3, LaunchDelay: "exp:mean=2",
+		DeadlineSlack: 3,
+	}
+	r, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, js, table strings.Builder
+	for _, err := range []error{r.WriteText(&text), r.WriteJSON(&js), r.WriteCSV(&table)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"20 jobs, 200 tasks", "40 slots", "vs first", "deadlines met", "Means of 3 runs", "to late.", "exp:mean=2 seconds before each attempt"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(table.String())).ReadAll()
+	if err != nil || len(rows) != 7 || rows[0][0] != "policy" || rows[0][21] != "launch_delay" || rows[6][1] != "2" || rows[1][20] != "unused" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	var back resultJSON
+	if err := json.Unmarshal([]byte(js.String()), &back); err != nil || len(back.Results) != 6 || len(back.Summary) != 2 || back.Cluster.Slots != 40 {
+		t.Errorf("%s, %v", js.String(), err)
+	}
+}
+
+func TestWrong(t *testing.T) {
+	for _, c := range []struct {
+		field  string
+		change func(*Request)
+		want   string
+	}{
+		{"machines", func(r *Request) { r.Machines = 0 }, "expected a number between 1 and 16777216, not 0"},
+		{"runs", func(r *Request) { r.Runs = -1 }, "not -1"},
+		{"progress-noise", func(r *Request) { r.Noise = math.NaN() }, "at least 0"},
+		{"speed-factor", func(r *Request) { r.Speed = -1 }, "positive"},
+		{"slot", func(r *Request) { r.Slot = "5" }, `such as 5s, not "5"`},
+		{"slots-per-machine", func(r *Request) { r.Slots = "map=1,map=2" }, `"map" is there twice`},
+		{"slots-per-machine", func(r *Request) { r.Slots = "a=1,b=1,2" }, "NAME=NUMBER"},
+		{"launch-delay", func(r *Request) { r.LaunchDelay = "-1s" }, "at least 0"},
+		{"launch-delay", func(r *Request) { r.LaunchDelay = "soon" }, "a law of seconds"},
+		{"failures", func(r *Request) { r.Failures = "often" }, "often"},
+		{"service", func(r *Request) { r.Service = "slow" }, "slow"},
+		{"progress", func(r *Request) { r.Progress = "perhaps" }, "perhaps"},
+		{"policy", func(r *Request) { r.Policies = []string{"fifo", "spork"} }, "spork"},
+		{"policy", func(r *Request) { r.Policies = []string{"fifo/fair"} }, "expected one policy"},
+	} {
+		r := Request{Machines: 2}
+		c.change(&r)
+		var wrong *Error
+		if err := r.Check(); !errors.As(err, &wrong) || wrong.Field != c.field || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.field, err, c.want)
+		}
+	}
+	r := Request{Workload: synthetic(t, "synth:jobs=2"), Machines: 2, DeadlineSlack: -1}
+	if _, err := r.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "deadline-slack: ") {
+		t.Error(err)
+	}
+}
+
+// Who cannot write a job's line hears of it, and machines that fail all the time are warned of.
+func TestJobsAndWarnings(t *testing.T) {
+	full := errors.New("the disk is full")
+	r := Request{Workload: synthetic(t, "synth:jobs=300"), Machines: 5, Jobs: failing{full}}
+	if _, err := r.Run(t.Context()); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	warned := ""
+	q := question{Request: &Request{Warn: func(field, text string) { warned = field + ": " + text }}}
+	q.options.Faults.MTBF = 1e9
+	if q.warn(5); warned != "" {
+		t.Error(warned)
+	}
+	if q.warn(50); !strings.HasPrefix(warned, "failures: a machine fails 50 times") {
+		t.Errorf("warned %q", warned)
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.error }
