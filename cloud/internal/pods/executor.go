@@ -261,13 +261,8 @@ func (e *Executor) seen(x any) {
 		case <-e.ctx.Done():
 		}
 	}
-	switch f, exit, note := fateOf(pod, time.Now()); f {
-	case done:
-		e.end(pod.Name, live.Report{Kind: sched.AttemptDone})
-	case failed, imageless:
-		e.end(pod.Name, live.Report{Kind: sched.AttemptFailed, Exit: exit, Note: note})
-	case lost:
-		e.end(pod.Name, live.Report{Kind: sched.MachineLost})
+	if end, over := endOf(pod, time.Now()); over {
+		e.end(pod.Name, end)
 	}
 }
 
@@ -280,7 +275,7 @@ func (e *Executor) deleted(x any) {
 	if !ok {
 		return
 	}
-	if f, _, _ := fateOf(pod, time.Now()); f == going {
+	if _, over := endOf(pod, time.Now()); !over {
 		pod = pod.DeepCopy()
 		pod.DeletionTimestamp = ptr.To(metav1.Now())
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // Labels of pods.
@@ -105,30 +106,20 @@ func avoid(spec *corev1.PodSpec, nodes []string) {
 	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: elsewhere}})
 }
 
-// fate is what a pod shows of its attempt.
-type fate uint8
-
-const (
-	going     fate = iota // it runs, or waits to
-	done                  // its result is in the store
-	failed                // it has ended without result
-	lost                  // it is gone, and not to blame
-	imageless             // its image cannot be had, or its container not be made
-)
-
 // patience is how long a pod may be without its image, or the means to make its container.
 const patience = 30 * time.Second
 
-// fateOf judges a pod. The note is for the user.
-func fateOf(pod *corev1.Pod, now time.Time) (f fate, exit int, note string) {
+// endOf returns what a pod shows of its attempt's end: AttemptDone, if its result is in the store; AttemptFailed; or
+// MachineLost, if it is gone and not to blame. over is false while it runs, or waits to.
+func endOf(pod *corev1.Pod, now time.Time) (end live.Report, over bool) {
 	switch pod.Status.Phase {
 	case corev1.PodSucceeded:
-		return done, 0, ""
+		return live.Report{Kind: sched.AttemptDone}, true
 	case corev1.PodFailed:
-		return endOf(pod)
+		return failureOf(pod), true
 	}
 	if pod.DeletionTimestamp != nil {
-		return lost, 0, ""
+		return live.Report{Kind: sched.MachineLost}, true
 	}
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range list {
@@ -149,10 +140,15 @@ func fateOf(pod *corev1.Pod, now time.Time) (f fate, exit int, note string) {
 			default:
 				continue
 			}
-			return imageless, 1, fmt.Sprintf("%s: image %s: %s", w.Reason, list[i].Image, oneLine(w.Message))
+			// its image cannot be had, or its container not be made
+			return failed(1, fmt.Sprintf("%s: image %s: %s", w.Reason, list[i].Image, oneLine(w.Message))), true
 		}
 	}
-	return going, 0, ""
+	return live.Report{}, false
+}
+
+func failed(exit int, note string) live.Report {
+	return live.Report{Kind: sched.AttemptFailed, Exit: exit, Note: note}
 }
 
 // begunAt returns when the attempt's container has started, by the clock of its node, to the second; zero if it has
@@ -171,15 +167,15 @@ func begunAt(pod *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// endOf judges a pod whose phase is Failed.
-func endOf(pod *corev1.Pod) (f fate, exit int, note string) {
+// failureOf judges a pod whose phase is Failed.
+func failureOf(pod *corev1.Pod) live.Report {
 	if pod.Status.Reason == "DeadlineExceeded" {
-		return failed, 137, "timed out after " + (time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second).String()
+		return failed(137, "timed out after "+(time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0))*time.Second).String())
 	}
 	if pod.DeletionTimestamp != nil || slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
 	}) {
-		return lost, 0, ""
+		return live.Report{Kind: sched.MachineLost}
 	}
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range list {
@@ -188,11 +184,11 @@ func endOf(pod *corev1.Pod) (f fate, exit int, note string) {
 				if t.Reason != "" && t.Reason != "Error" {
 					note = t.Reason + ": " + note // OOMKilled
 				}
-				return failed, int(t.ExitCode), note
+				return failed(int(t.ExitCode), note)
 			}
 		}
 	}
-	return lost, 0, "" // evicted, or turned away by its node: no container has ended badly
+	return live.Report{Kind: sched.MachineLost} // evicted, or turned away by its node: no container has ended badly
 }
 
 // unschedulable returns why a pod has no node, "" if it has one or nobody has tried.

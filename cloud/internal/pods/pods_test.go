@@ -174,7 +174,7 @@ func waiting(reason string) []corev1.ContainerStatus {
 }
 
 // What a pod looks like decides what became of its attempt.
-func TestFates(t *testing.T) {
+func TestEndOf(t *testing.T) {
 	now := time.Now()
 	deleted := &metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.NewTime(now))}
 	disrupted := []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
@@ -183,33 +183,33 @@ func TestFates(t *testing.T) {
 		name   string
 		meta   *metav1.ObjectMeta
 		status corev1.PodStatus
-		fate   fate
+		kind   sched.EventKind // 0 while it goes on
 		exit   int
 		note   string
 	}{
-		{"new", nil, corev1.PodStatus{}, going, 0, ""},
-		{"running", nil, corev1.PodStatus{Phase: corev1.PodRunning}, going, 0, ""},
-		{"succeeded", nil, corev1.PodStatus{Phase: corev1.PodSucceeded}, done, 0, ""},
-		{"succeeded and deleted", deleted, corev1.PodStatus{Phase: corev1.PodSucceeded}, done, 0, ""},
-		{"failed", nil, corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: terminated(3, "Error", "0.5\nno luck\n")}, failed, 3, "no luck"},
-		{"out of memory", nil, corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: terminated(137, "OOMKilled", "")}, failed, 137, "OOMKilled: "},
-		{"timed out", nil, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "DeadlineExceeded"}, failed, 137, "timed out after 7s"},
-		{"evicted by the node", nil, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, lost, 0, ""},
-		{"turned away by the node", nil, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu"}, lost, 0, ""},
-		{"preempted", nil, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: disrupted, ContainerStatuses: terminated(143, "Error", "")}, lost, 0, ""},
-		{"node lost, or deleted by hand", deleted, corev1.PodStatus{Phase: corev1.PodRunning}, lost, 0, ""},
-		{"no such image, yet", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: young, ContainerStatuses: waiting("ErrImagePull")}, going, 0, ""},
-		{"no such image", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: old, ContainerStatuses: waiting("ImagePullBackOff")}, imageless, 1, "ImagePullBackOff: image img: no such"},
-		{"no image can have this name", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: young, ContainerStatuses: waiting("InvalidImageName")}, imageless, 1, "InvalidImageName: image img: no such"},
-		{"no such secret", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: old, ContainerStatuses: waiting("CreateContainerConfigError")}, imageless, 1, "CreateContainerConfigError: image img: no such"},
-		{"about to run", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: old, ContainerStatuses: waiting("ContainerCreating")}, going, 0, ""},
+		{"new", nil, corev1.PodStatus{}, 0, 0, ""},
+		{"running", nil, corev1.PodStatus{Phase: corev1.PodRunning}, 0, 0, ""},
+		{"succeeded", nil, corev1.PodStatus{Phase: corev1.PodSucceeded}, sched.AttemptDone, 0, ""},
+		{"succeeded and deleted", deleted, corev1.PodStatus{Phase: corev1.PodSucceeded}, sched.AttemptDone, 0, ""},
+		{"failed", nil, corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: terminated(3, "Error", "0.5\nno luck\n")}, sched.AttemptFailed, 3, "no luck"},
+		{"out of memory", nil, corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: terminated(137, "OOMKilled", "")}, sched.AttemptFailed, 137, "OOMKilled: "},
+		{"timed out", nil, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "DeadlineExceeded"}, sched.AttemptFailed, 137, "timed out after 7s"},
+		{"evicted by the node", nil, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, sched.MachineLost, 0, ""},
+		{"turned away by the node", nil, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu"}, sched.MachineLost, 0, ""},
+		{"preempted", nil, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: disrupted, ContainerStatuses: terminated(143, "Error", "")}, sched.MachineLost, 0, ""},
+		{"node lost, or deleted by hand", deleted, corev1.PodStatus{Phase: corev1.PodRunning}, sched.MachineLost, 0, ""},
+		{"no such image, yet", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: young, ContainerStatuses: waiting("ErrImagePull")}, 0, 0, ""},
+		{"no such image", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: old, ContainerStatuses: waiting("ImagePullBackOff")}, sched.AttemptFailed, 1, "ImagePullBackOff: image img: no such"},
+		{"no image can have this name", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: young, ContainerStatuses: waiting("InvalidImageName")}, sched.AttemptFailed, 1, "InvalidImageName: image img: no such"},
+		{"no such secret", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: old, ContainerStatuses: waiting("CreateContainerConfigError")}, sched.AttemptFailed, 1, "CreateContainerConfigError: image img: no such"},
+		{"about to run", nil, corev1.PodStatus{Phase: corev1.PodPending, StartTime: old, ContainerStatuses: waiting("ContainerCreating")}, 0, 0, ""},
 	} {
 		p := &corev1.Pod{Status: c.status, Spec: corev1.PodSpec{ActiveDeadlineSeconds: ptr.To[int64](7)}}
 		if c.meta != nil {
 			p.ObjectMeta = *c.meta
 		}
-		if f, exit, note := fateOf(p, now); f != c.fate || exit != c.exit || note != c.note {
-			t.Errorf("%s: fate %d, exit %d, note %q; want %d, %d, %q", c.name, f, exit, note, c.fate, c.exit, c.note)
+		if end, over := endOf(p, now); over != (c.kind != 0) || end.Kind != c.kind || end.Exit != c.exit || end.Note != c.note {
+			t.Errorf("%s: over %v, %v, exit %d, note %q; want %v, %d, %q", c.name, over, end.Kind, end.Exit, end.Note, c.kind, c.exit, c.note)
 		}
 	}
 }
