@@ -31,8 +31,13 @@ const StragglingTasks = 10
 // Spread describes a sample. All but N are 0 for an empty one. The quantile p is the smallest value that at least a
 // fraction p of the sample does not exceed.
 type Spread struct {
-	N                             int
-	Mean, Min, P50, P90, P99, Max float64
+	N    int     `json:"n"`
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
 }
 
 // Summarize describes a workload. It needs eight bytes per task for the time being.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/internal/simulation"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // unknownVerb refuses arguments of a command that only has commands below it, and names the nearest of these.
@@ -71,6 +73,22 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%s (see '%s --help')", text, cmd.CommandPath())
+}
+
+// wrongFlag says whose value is wrong.
+func wrongFlag(flag string, err error) error { return fmt.Errorf("--%s: %w", flag, err) }
+
+// ofFlag names the flag whose value was wrong, if that is what an answer complains of.
+func ofFlag(err error) error {
+	var filter *trace.FilterError
+	var request *simulation.Error
+	switch {
+	case errors.As(err, &filter):
+		return wrongFlag(filter.Field, filter.Problem)
+	case errors.As(err, &request):
+		return wrongFlag(request.Field, request.Problem)
+	}
+	return err
 }
 
 // whole is a flag that is a whole number, as people write it: 1000000 or 1e6.

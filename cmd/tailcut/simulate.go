@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&cluster, "cluster", "", "sites, their machines and the links between them: a YAML `file`, or a generator")
 	completeSimulate(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), checkOut([]string{args[0], cluster, input.drop}, jobs))
+		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), checkOut([]string{args[0], cluster, input.Drop}, jobs))
 		if err != nil {
 			return err
 		}
@@ -94,7 +93,7 @@ func newSimulate() *cobra.Command {
 		if err := r.Check(); err != nil {
 			return ofFlag(err)
 		}
-		if r.Workload, err = input.load(cmd.Context(), args[0], cmd.InOrStdin(), cmd.ErrOrStderr(), r.Seed); err != nil {
+		if r.Workload, err = loadWorkload(cmd, input, args[0], r.Seed); err != nil {
 			return err
 		}
 		result, err := simulate(cmd, &r, jobs)
@@ -126,15 +125,6 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 	return result, out.close(ofFlag(err))
 }
 
-// ofFlag names the flag whose value was wrong.
-func ofFlag(err error) error {
-	var wrong *simulation.Error
-	if errors.As(err, &wrong) {
-		return wrongFlag(wrong.Field, wrong.Problem)
-	}
-	return err
-}
-
 // completeSimulate completes the values of the flags; of a comma-separated list the last.
 func completeSimulate(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("policy", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -153,9 +143,4 @@ func completeSimulate(cmd *cobra.Command) {
 		}
 		return []string{"synth:waxman"}, cobra.ShellCompDirectiveNoSpace
 	})
-}
-
-// wrongFlag says whose value is wrong.
-func wrongFlag(flag string, err error) error {
-	return fmt.Errorf("--%s: %w", flag, err)
 }

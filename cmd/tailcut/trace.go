@@ -1,11 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/workload"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -46,15 +52,15 @@ and the last job, divided by what the machines can do in that time.`,
 		if machines < 0 || cmd.Flags().Changed("machines") && machines == 0 {
 			return wrongFlag("machines", fmt.Errorf("expected a number of at least 1, not %d", machines))
 		}
-		var all []traceInfo
+		var all workload.Infos
 		for _, arg := range args {
-			w, err := input.load(cmd.Context(), arg, cmd.InOrStdin(), cmd.ErrOrStderr(), seed)
+			w, err := loadWorkload(cmd, input, arg, seed)
 			if err != nil {
 				return err
 			}
-			all = append(all, summaryOf(arg, trace.Summarize(w), machines))
+			all = append(all, workload.Describe(arg, w, machines))
 		}
-		return printTraceInfo(cmd.OutOrStdout(), format.value, all)
+		return format.write(cmd.OutOrStdout(), all)
 	}
 	return cmd
 }
@@ -79,10 +85,10 @@ the rest. Jobs are numbered anew, by their lines.`,
 	out.addFlags(cmd)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of what is drawn")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := out.settle(args[1], args[0], input.drop); err != nil {
+		if err := out.settle(args[1], args[0], input.Drop); err != nil {
 			return err
 		}
-		w, err := input.load(cmd.Context(), args[0], cmd.InOrStdin(), cmd.ErrOrStderr(), seed)
+		w, err := loadWorkload(cmd, input, args[0], seed)
 		if err != nil {
 			return err
 		}
@@ -126,4 +132,92 @@ where the first word may be left out. Verbs that take a workload take a SPEC in 
 		return out.write(cmd, w)
 	}
 	return cmd
+}
+
+// traceOut is a file that a workload is written to.
+type traceOut struct {
+	force, lossy bool
+	file         outFile // its path is "-" for stdout
+	format       workload.Format
+}
+
+func (o *traceOut) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite OUT if it exists")
+	cmd.Flags().BoolVar(&o.lossy, "lossy", false, "write although the format cannot hold everything")
+}
+
+// settle refuses a file that exists or that is an input.
+func (o *traceOut) settle(path string, inputs ...string) (err error) {
+	o.file = outFile{"OUT", path}
+	if o.format, err = workload.FormatOf(path); err != nil || path == "-" {
+		return err
+	}
+	if _, err := os.Lstat(path); !o.force && !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = errors.New("the file exists; --force overwrites it")
+		}
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return checkOut(inputs, o.file)
+}
+
+// write writes a workload. The file appears when it is complete.
+func (o *traceOut) write(cmd *cobra.Command, w *trace.Workload) error {
+	if lost := w.Lost(o.format.Name); len(lost) > 0 {
+		what := fmt.Sprintf("%s: .%s has no place for %s", o.file.path, o.format.Name, strings.Join(lost, ", "))
+		if !o.lossy {
+			return fmt.Errorf("%s; write .jsonl, or the rest with --lossy", what)
+		}
+		notice(cmd.ErrOrStderr(), "%s", what)
+	}
+	if o.file.path == "-" {
+		return o.format.Write(cmd.OutOrStdout(), w)
+	}
+	file, err := o.file.create()
+	if err != nil {
+		return err
+	}
+	return file.close(cmp.Or(o.format.Write(file, w), cmd.Context().Err()))
+}
+
+// workloadUsage says what a workload may be, for help texts.
+const workloadUsage = `a file of jobs, - for stdin, or a generator. Files are .tr lines, JSON lines, a CSV of
+tasks, or public traces: Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons; plain or compressed with gzip or
+zstd, told by the content. Generators are
+  ` + trace.SynthUsage + `
+  ` + trace.SynthGoogleUsage + `
+  ` + trace.MontageUsage
+
+// addWorkloadFlags adds to a verb how to read a workload, and which jobs to take.
+func addWorkloadFlags(cmd *cobra.Command) *workload.Source {
+	f := &workload.Source{}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.Imports, "import", nil, "what public traces leave open, `KEY=VALUE`: "+strings.ReplaceAll(trace.ImportUsage, ";", "; "))
+	wholeVar(fl, &f.Filter.Skip, "skip", 0, "leave out the first `N` jobs")
+	wholeVar(fl, &f.Filter.MinTasks, "min-tasks", 0, "leave out jobs of fewer than `N` tasks")
+	fl.DurationVar((*time.Duration)(&f.Filter.From), "from", 0, "take jobs that arrive at this `instant` of the workload or later, such as 2h or 1470000s")
+	fl.DurationVar((*time.Duration)(&f.Filter.To), "to", 0, "take jobs that arrive before this `instant`")
+	fl.StringVar(&f.Drop, "drop", "", "leave out the jobs that a CSV `file` lists in its column line or job; of rows with an end_event, those that did not FINISH")
+	fl.Float64Var(&f.Filter.Load, "scale-load", 1, "divide the gaps between arrivals by this `factor`")
+	_ = cmd.RegisterFlagCompletionFunc("import", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var keys []string
+		for pair := range strings.SplitSeq(trace.ImportUsage, ";") {
+			key, _, _ := strings.Cut(pair, "=")
+			keys = append(keys, key+"=")
+		}
+		return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+	return f
+}
+
+// loadWorkload loads what a verb was given, and tells what is to be said of it.
+func loadWorkload(cmd *cobra.Command, from *workload.Source, arg string, seed uint64) (*trace.Workload, error) {
+	if from.Filter.Load == 0 { // which stands for 1 in a filter
+		return nil, wrongFlag("scale-load", errors.New("expected a positive number, not 0"))
+	}
+	w, notes, err := from.Load(cmd.Context(), arg, cmd.InOrStdin(), seed)
+	for _, note := range notes {
+		notice(cmd.ErrOrStderr(), "%s", note)
+	}
+	return w, ofFlag(err)
 }

@@ -36,6 +36,7 @@ const arrows = `
 	internal/live/proc   -> internal/live sched internal/mapreduce
 	internal/live/remote -> internal/live internal/live/proc sched
 	internal/show        ->
+	internal/workload    -> internal/show trace
 	internal/simulation  -> internal/show laws policy sched sim trace
 	internal/report      -> internal/show
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/report

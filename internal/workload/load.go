@@ -1,0 +1,69 @@
+// Package workload is what verbs do with workloads whatever they are for: load one by what a user calls it, take some
+// of its jobs, describe it, and write it in a format that its name tells. The formats are those of package trace.
+package workload
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Source says how to read a workload, and which jobs to take. The zero value takes all.
+type Source struct {
+	Imports []string     // what public traces leave open, KEY=VALUE, see trace.ImportUsage
+	Filter  trace.Filter // but for Drop
+	Drop    string       // file of the jobs to leave out, see trace.LoadDropList; "" for none
+}
+
+// Load reads a file, "-" for stdin, or a generator, whose draws have a seed, and takes the jobs. Notes say what was
+// done to it and what is odd about it. A [trace.FilterError] says which part of the source is wrong. Reading cannot be
+// broken off: if ctx is cancelled, it is left to itself.
+func (s *Source) Load(ctx context.Context, arg string, stdin io.Reader, seed uint64) (w *trace.Workload, notes []string, err error) {
+	m := trace.Importer{Seed: seed}
+	for _, text := range s.Imports {
+		if err := m.Set(text); err != nil {
+			return nil, nil, &trace.FilterError{Field: "import", Problem: err}
+		}
+	}
+	filter := s.Filter
+	if s.Drop != "" {
+		if filter.Drop, err = trace.LoadDropList(s.Drop); err != nil {
+			return nil, nil, &trace.FilterError{Field: "drop", Problem: err}
+		}
+	}
+	type loaded struct {
+		w   *trace.Workload
+		err error
+	}
+	ready := make(chan loaded, 1)
+	go func() {
+		w, err := m.Load(arg, stdin)
+		if err == nil {
+			w, err = filter.Apply(w)
+		}
+		ready <- loaded{w, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	case l := <-ready:
+		if l.err != nil {
+			return nil, nil, l.err
+		}
+		return l.w, notesOf(l.w), nil
+	}
+}
+
+func notesOf(w *trace.Workload) []string {
+	notes := w.Notes
+	for _, law := range w.Laws {
+		if math.IsInf(law.Mean(), 1) {
+			notes = append(notes[:len(notes):len(notes)], fmt.Sprintf(
+				"warning: %s: the mean of %s is infinite: means of what is drawn from it change with the seed, however many tasks there are", w.Name, law))
+		}
+	}
+	return notes
+}
