@@ -1,28 +1,21 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/deadline"
 	"github.com/tailcut/tailcut/plan"
 )
 
-// deadlineFlags are the flags of 'tailcut plan deadline'.
-type deadlineFlags struct {
-	capacity    int
-	lambda      float64
-	maxAttempts int
-	utility     string
-	masterSlots choice
-	format      *choice
-}
-
 func newPlanDeadline() *cobra.Command {
-	f := &deadlineFlags{masterSlots: choice{value: "0", valid: []string{"0", "1"}}}
+	var r deadline.Request
+	var utility string
+	masterSlots := choice{value: "0", valid: []string{"0", "1"}}
 	cmd := &cobra.Command{
 		Use: "deadline FILE|-", Short: "Divide the slots of a cluster among jobs with deadlines", Args: cobra.ExactArgs(1),
 		Long: "Tell how likely each of several jobs is to meet its deadline, and how many clones of each of its tasks make the most of the slots\n" +
@@ -44,70 +37,43 @@ func newPlanDeadline() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	wholeVar(flags, &f.capacity, "capacity", 0, "slots of the cluster (required)")
-	flags.Float64Var(&f.lambda, "lambda", 1, "share of the slots that may be used")
-	wholeVar(flags, &f.maxAttempts, "max-attempts", 5, "most attempts of a task, the original included")
-	flags.StringVar(&f.utility, "utility", "maxmin", "what is best: maxmin (the worst job), sum (the number of jobs in time), log, or alpha=A in between")
-	flags.Var(&f.masterSlots, "master-slots", "slots that each job needs beside those of its tasks")
-	f.format = addFormat(cmd)
-	for flag, values := range map[string][]string{"utility": {"maxmin", "sum", "log", "alpha=2"}, "master-slots": f.masterSlots.valid} {
+	wholeVar(flags, &r.Slots, "capacity", 0, "slots of the cluster (required)")
+	flags.Float64Var(&r.Lambda, "lambda", 1, "share of the slots that may be used")
+	wholeVar(flags, &r.MaxAttempts, "max-attempts", 5, "most attempts of a task, the original included")
+	flags.StringVar(&utility, "utility", "maxmin", "what is best: maxmin (the worst job), sum (the number of jobs in time), log, or alpha=A in between")
+	flags.Var(&masterSlots, "master-slots", "slots that each job needs beside those of its tasks")
+	format := addFormat(cmd)
+	for flag, values := range map[string][]string{"utility": {"maxmin", "sum", "log", "alpha=2"}, "master-slots": masterSlots.valid} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if r.Utility, err = plan.ParseUtility(utility); err != nil {
+			return fmt.Errorf("--utility: expected maxmin, sum, log, or alpha=A with A from 0 to 100, got %q", utility)
+		}
+		r.MasterSlots, _ = strconv.Atoi(masterSlots.value)
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+		if r.Jobs, err = openDeadlineJobs(cmd.InOrStdin(), args[0]); err != nil {
+			return err
+		}
+		return format.write(cmd.OutOrStdout(), deadline.Divide(r))
 	}
 	return cmd
 }
 
-// maxCapacity is the most slots of a cluster that are planned with.
-const maxCapacity = 100_000_000
-
-// deadlineSteps bound the search for a proof to some tenths of a second, and its memory to 128 MiB.
-const deadlineSteps = 1 << 26
-
-func (f *deadlineFlags) run(stdin io.Reader, out io.Writer, path string) error {
-	utility, err := plan.ParseUtility(f.utility)
-	switch {
-	case err != nil:
-		return fmt.Errorf("--utility: expected maxmin, sum, log, or alpha=A with A from 0 to 100, got %q", f.utility)
-	case f.capacity == 0:
-		return errors.New("--capacity: expected the number of slots of the cluster")
-	case f.capacity < 1 || f.capacity > maxCapacity:
-		return fmt.Errorf("--capacity: expected a number from 1 to %d, got %d", maxCapacity, f.capacity)
-	case !(f.lambda > 0 && f.lambda <= 1):
-		return fmt.Errorf("--lambda: expected a number of more than 0 and at most 1, got %g", f.lambda)
-	case f.maxAttempts < 1:
-		return fmt.Errorf("--max-attempts: expected a number of at least 1, got %d", f.maxAttempts)
-	}
-	jobs, err := openDeadlineJobs(stdin, path)
-	if err != nil {
-		return err
-	}
-	pool := plan.Pool{Slots: f.capacity, Lambda: f.lambda, MaxAttempts: f.maxAttempts, HopelessLast: true}
-	if f.masterSlots.value == "1" {
-		pool.MasterSlots = 1
-	}
-	works := make([]plan.Work, len(jobs))
-	for i, j := range jobs {
-		works[i] = j.Work
-	}
-	joint := plan.Joint{Steps: deadlineSteps}
-	a := newDeadlineAnswer(pool, jobs, joint.Optimise(pool, utility, works))
-	return f.format.print(out, a)
-}
-
 // openDeadlineJobs reads a file of jobs, "-" for standard input.
-func openDeadlineJobs(stdin io.Reader, path string) ([]deadlineJob, error) {
-	if path == "-" {
-		text, err := io.ReadAll(stdin)
+func openDeadlineJobs(stdin io.Reader, path string) ([]deadline.Job, error) {
+	if path != "-" {
+		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("stdin: %w", err)
+			return nil, err
 		}
-		return readDeadlineJobs("stdin", text)
+		return deadline.Read(path, text)
 	}
-	text, err := os.ReadFile(path)
+	text, err := io.ReadAll(stdin)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("stdin: %w", err)
 	}
-	return readDeadlineJobs(path, text)
+	return deadline.Read("stdin", text)
 }

@@ -1,47 +1,39 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/advice"
+	"github.com/tailcut/tailcut/internal/durations"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/policy"
 )
 
 // forkFlags are the flags of 'tailcut plan fork'.
 type forkFlags struct {
-	from       durationsFrom
-	cluster    clusterFrom
-	law        string
-	tasks      int
-	stragglers int
-	clones     int
-	original   choice
-	given      bool // a policy to evaluate
-	maxClones  int
-	lambda     float64
-	quantile   float64
-	method     choice
-	rounds     int
-	seed       uint64
-	now        string
-	compare    string
-	confidence bool
-	report     string
-	format     *choice
-	resolution float64 // seconds, of the clock of the log
+	advice.Request
+	from     durations.Log
+	cluster  durations.Cluster
+	law      string
+	own      plan.Policy
+	original choice
+	method   choice
+	compare  string
+	report   string
+	format   *choice
 }
 
 func newPlanFork() *cobra.Command {
 	f := &forkFlags{
+		Request:  advice.Defaults(),
 		original: choice{value: "keep", valid: []string{"keep", "kill"}},
-		method:   choice{value: "exact", valid: []string{"exact", "theorem1", "closed-form", "bootstrap", "simulate"}},
+		method:   choice{value: advice.Methods[0], valid: advice.Methods},
 	}
 	cmd := &cobra.Command{
 		Use: "fork [FILE|-]", Short: "Find when to clone the last tasks of a job, and how often", Args: cobra.MaximumNArgs(1),
@@ -59,163 +51,127 @@ func newPlanFork() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
-	wholeVar(flags, &f.tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
-	f.from.addFlags(cmd, "FILE")
-	f.cluster.addFlags(cmd)
-	wholeVar(flags, &f.stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
-	wholeVar(flags, &f.clones, "clones", 0, "with --stragglers and --original: clones of each task that is left")
+	wholeVar(flags, &f.Tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
+	addDurations(cmd, &f.from, "FILE")
+	flags.StringVar(&f.cluster.Object, "kubernetes", "", "durations of a Job of the cluster that kubectl speaks to, instead of FILE: job/NAME or cronjob/NAME; "+
+		"what tailcut-controller has kept of it and its like, or else the Job's pods")
+	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --kubernetes: namespace of the Job (default that of kubectl)")
+	flags.StringVar(&f.cluster.History, "history-namespace", "tailcut-system", "with --kubernetes: namespace where tailcut-controller keeps durations")
+	wholeVar(flags, &f.own.Stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
+	wholeVar(flags, &f.own.Clones, "clones", 0, "with --stragglers and --original: clones of each task that is left")
 	flags.Var(&f.original, "original", "with --stragglers and --clones: what becomes of the original of each task that is left")
-	wholeVar(flags, &f.maxClones, "max-clones", 4, "most clones of a task to consider")
-	flags.Float64Var(&f.lambda, "lambda", 0.1, "price of a machine second in seconds of latency, of the cost-sensitive optimum")
-	flags.Float64Var(&f.quantile, "quantile", 0, "recommend what makes the job done soonest with this probability, such as 0.99, instead of on average")
+	wholeVar(flags, &f.MaxClones, "max-clones", f.MaxClones, "most clones of a task to consider")
+	flags.Float64Var(&f.Lambda, "lambda", f.Lambda, "price of a machine second in seconds of latency, of the cost-sensitive optimum")
+	flags.Float64Var(&f.Quantile, "quantile", 0, "recommend what makes the job done soonest with this probability, such as 0.99, instead of on average")
 	flags.Var(&f.method, "method", "`how` to evaluate policies: "+strings.Join(f.method.valid, ", "))
-	wholeVar(flags, &f.rounds, "rounds", 0, "repetitions of the methods bootstrap and simulate (default 1000, fewer of jobs of more than 2000 tasks)")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of all that is simulated or resampled")
-	flags.StringVar(&f.now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")
+	wholeVar(flags, &f.Rounds, "rounds", 0, "repetitions of the methods bootstrap and simulate (default 1000, fewer of jobs of more than 2000 tasks)")
+	flags.Uint64Var(&f.Seed, "seed", f.Seed, "seed of all that is simulated or resampled")
+	flags.StringVar(&f.Now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")
 	flags.StringVar(&f.compare, "compare", "", "other rules to evaluate, separated by commas, such as spark3,hadoop2")
-	flags.BoolVar(&f.confidence, "confidence", false, "tell how sure the recommendation is, by resampling the durations")
+	flags.BoolVar(&f.Confidence, "confidence", false, "tell how sure the recommendation is, by resampling the durations")
 	flags.StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
 	f.format = addFormat(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f.given = flags.Changed("stragglers") || flags.Changed("clones") || flags.Changed("original")
-		if f.given && !(flags.Changed("stragglers") && flags.Changed("clones") && flags.Changed("original")) {
-			return fmt.Errorf("--stragglers, --clones and --original go together: give all three, or none")
-		}
-		if flags.Changed("tasks") && f.tasks == 0 {
-			return fmt.Errorf("--tasks: expected a number from 1 to %d, got 0", maxPlanTasks)
-		}
-		if flags.Changed("quantile") && !(f.quantile > 0 && f.quantile < 1) {
-			return fmt.Errorf("--quantile: expected a number between 0 and 1, got %g", f.quantile)
-		}
-		if flags.Changed("rounds") && (f.rounds < 2 || f.rounds > 100_000_000) {
-			return fmt.Errorf("--rounds: expected a number from 2 to 100000000, got %d", f.rounds)
-		}
-		return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
-	}
+	cmd.RunE = f.run
 	return cmd
 }
 
 // run reads, plans and prints.
-func (f *forkFlags) run(stdin io.Reader, out, notes io.Writer, args []string) error {
+func (f *forkFlags) run(cmd *cobra.Command, args []string) error {
+	if err := f.fill(cmd.Flags()); err != nil {
+		return err
+	}
 	if err := checkOut(args, reportFile(f.report)); err != nil {
 		return err
 	}
-	a := &forkAnswer{flags: f}
-	if err := a.read(stdin, notes, args); err != nil {
+	listen(cmd, &f.from)
+	if err := f.read(args); err != nil {
 		return err
 	}
-	a.tasks = f.tasks
-	if err := f.check(a.tasks); err != nil {
-		return err
-	}
-	if err := a.search(); err != nil {
+	a, err := advice.Recommend(cmd.Context(), f.Request)
+	var invalid advice.Invalid
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("--%w", err)
+	} else if err != nil {
 		return err
 	}
 	if f.report != "" {
-		if err := writeReport(a.page(), f.report); err != nil {
+		if err := writeReport(a.Page(), f.report); err != nil {
 			return err
 		}
 	}
-	return f.format.print(out, a)
+	return f.format.write(cmd.OutOrStdout(), a)
 }
 
-// read sets the law of a duration and what it was made of. It sets the tasks if they are not given.
-func (a *forkAnswer) read(stdin io.Reader, notes io.Writer, args []string) (err error) {
-	f := a.flags
+// fill sets what the flags say in the request.
+func (f *forkFlags) fill(flags *pflag.FlagSet) error {
+	given := 0
+	for _, name := range []string{"stragglers", "clones", "original"} {
+		if flags.Changed(name) {
+			given++
+		}
+	}
+	if given > 0 && given < 3 {
+		return fmt.Errorf("--stragglers, --clones and --original go together: give all three, or none")
+	}
+	for name, expected := range map[string]string{"tasks": fmt.Sprintf("from 1 to %d", advice.MaxTasks), "quantile": "between 0 and 1", "rounds": "of at least 2"} {
+		if flags.Changed(name) && flags.Lookup(name).Value.String() == "0" {
+			return fmt.Errorf("--%s: expected a number %s, got 0", name, expected)
+		}
+	}
+	if given > 0 {
+		f.Own = &f.own
+		if f.original.value == "kill" {
+			f.own.Original = plan.Kill
+		}
+	}
+	f.Method = f.method.value
+	if f.compare != "" {
+		f.Compare = policy.SplitList(f.compare)
+	}
+	return nil
+}
+
+// read sets what durations are drawn from, and the tasks if they are not given.
+func (f *forkFlags) read(args []string) (err error) {
 	switch {
 	case f.law != "" && len(args) > 0:
 		return fmt.Errorf("give FILE or --law, not both")
-	case f.cluster.object != "" && (f.law != "" || len(args) > 0):
+	case f.cluster.Object != "" && (f.law != "" || len(args) > 0):
 		return fmt.Errorf("give --kubernetes, or FILE, or --law")
-	case f.law == "" && f.cluster.object == "" && len(args) == 0:
+	case f.law == "" && f.cluster.Object == "" && len(args) == 0:
 		return fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes, or --law (see 'tailcut plan fork --help')")
+	case f.law != "" && f.Tasks == 0:
+		return fmt.Errorf("--law wants --tasks, the number of tasks of the job")
+	case f.law != "" && f.Confidence:
+		return fmt.Errorf("--confidence resamples durations: it wants FILE, not --law")
 	case f.law != "":
-		if f.tasks == 0 {
-			return fmt.Errorf("--law wants --tasks, the number of tasks of the job")
-		}
-		if a.law, err = laws.Parse(f.law); err != nil {
+		if f.Law, err = laws.Parse(f.law); err != nil {
 			return fmt.Errorf("--law: %w", err)
 		}
 		return nil
-	}
-	if f.cluster.object != "" {
-		text, err := f.cluster.durations(notes)
-		if err != nil {
+	case f.cluster.Object != "":
+		err := f.cluster.Take(&f.from)
+		var silent durations.Unreachable
+		if errors.As(err, &silent) {
+			return failure{err}
+		} else if err != nil {
 			return err
 		}
-		f.from.path, f.from.title, stdin = "-", f.cluster.object, bytes.NewReader(text)
-	} else {
-		f.from.path = args[0]
+	default:
+		f.from.Path = args[0]
 	}
-	st, err := f.from.read(stdin, notes)
+	sample, stage, err := f.from.Sample()
 	if err != nil {
 		return err
 	}
-	law, cut, err := lawOf(st)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.from.name(), err)
-	}
-	f.from.note(st, cut, notes)
-	f.from.leftOut([]*history.Stage{st}, notes)
-	f.resolution = st.Resolution
-	if f.tasks == 0 {
-		if f.tasks = st.Tasks; f.tasks > maxPlanTasks {
-			f.tasks = manyTasks
-			notice(notes, "%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d", f.from.name(), st.Tasks, f.tasks, maxPlanTasks)
+	f.Sample = sample
+	if f.Tasks == 0 {
+		f.Tasks = stage.Tasks
+		if f.Tasks > advice.MaxTasks {
+			f.Tasks = advice.ManyTasks
+			f.from.Tell(fmt.Sprintf("%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d",
+				f.from.Name(), stage.Tasks, f.Tasks, advice.MaxTasks))
 		}
 	}
-	a.stage, a.law, a.cut, a.censored, a.samples = st, law, cut, len(st.Censored), len(st.Succeeded)+len(st.Censored)
 	return nil
-}
-
-// Limits of what is planned exactly within a minute or so.
-const (
-	maxPlanTasks  = 100_000
-	manyTasks     = 20_000 // what a larger job is planned as, unless --tasks says something else
-	maxPlanClones = 64
-)
-
-func (f *forkFlags) check(tasks int) error {
-	switch {
-	case tasks < 1 || tasks > maxPlanTasks:
-		return fmt.Errorf("--tasks: expected a number from 1 to %d, got %d", maxPlanTasks, tasks)
-	case f.stragglers < 0 || f.stragglers > tasks:
-		return fmt.Errorf("--stragglers: expected a number from 0 to the %d tasks, got %d", tasks, f.stragglers)
-	case f.clones < 0 || f.clones > maxPlanClones:
-		return fmt.Errorf("--clones: expected a number from 0 to %d, got %d", maxPlanClones, f.clones)
-	case f.maxClones < 0 || f.maxClones > maxPlanClones:
-		return fmt.Errorf("--max-clones: expected a number from 0 to %d, got %d", maxPlanClones, f.maxClones)
-	case !(f.lambda >= 0) || math.IsInf(f.lambda, 1):
-		return fmt.Errorf("--lambda: expected a finite number of at least 0, got %g", f.lambda)
-	case f.confidence && f.law != "":
-		return fmt.Errorf("--confidence resamples durations: it wants FILE, not --law")
-	}
-	return nil
-}
-
-// repetitions is how often the methods that roll dice do: as asked for, or as often as some seconds allow.
-func (f *forkFlags) repetitions(tasks int) int {
-	if f.rounds > 0 {
-		return f.rounds
-	}
-	return max(20, min(1000, 2_000_000/tasks))
-}
-
-// evaluator returns the evaluator of the method.
-func (f *forkFlags) evaluator(l laws.Law, tasks int, exact plan.Evaluator) (plan.Evaluator, error) {
-	switch f.method.value {
-	case "theorem1":
-		return plan.NewTheorem1(l, tasks)
-	case "closed-form":
-		return plan.NewClosedForm(l, tasks)
-	case "simulate":
-		return plan.NewSimulate(l, tasks, f.repetitions(tasks), f.seed)
-	case "bootstrap":
-		sample, ok := l.(*laws.Empirical)
-		if !ok {
-			return nil, fmt.Errorf("--method bootstrap wants a sample of durations, not the law %s", l)
-		}
-		return plan.NewBootstrap(sample, tasks, f.repetitions(tasks), f.seed)
-	}
-	return exact, nil
 }

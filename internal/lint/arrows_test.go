@@ -39,6 +39,10 @@ const arrows = `
 	internal/workload    -> internal/show trace
 	internal/simulation  -> internal/show laws policy sched sim trace
 	internal/report      -> internal/show
+	internal/durations   -> internal/history internal/live internal/show laws
+	internal/advice      -> internal/durations internal/report internal/show laws plan policy
+	internal/diagnosis   -> internal/advice internal/durations internal/history internal/show laws plan
+	internal/deadline    -> internal/show laws plan
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/report
 	internal/attack      ->
 	internal/lint        ->

@@ -1,4 +1,4 @@
-package main
+package advice
 
 import (
 	"fmt"
@@ -121,7 +121,7 @@ func parseTimeout(text string) (plan.Rule, error) {
 func ruleWords(spec string, r plan.Rule, tasks int) string {
 	switch r := r.(type) {
 	case plan.Policy:
-		return words(r, tasks)
+		return Words(r, tasks)
 	case plan.Timeout:
 		after := time.Duration(r.After * 1e9)
 		what := fmt.Sprintf("+%s", show.Count(r.Clones, "clone"))
@@ -137,4 +137,24 @@ func ruleWords(spec string, r plan.Rule, tasks int) string {
 		return fmt.Sprintf("after %v: %s", after, what)
 	}
 	return spec
+}
+
+// comparison is another rule and what it does.
+type comparison struct {
+	spec, words string
+	rule        plan.Rule
+	plan.Assessment
+}
+
+// comparison reads a rule of a field of the request.
+func (a *Advice) comparison(field, spec string) (comparison, error) {
+	r, err := parseRule(spec, a.Tasks)
+	if err != nil {
+		return comparison{}, invalid("%s %s: %w", field, spec, err)
+	}
+	what := ruleWords(spec, r, a.Tasks)
+	if spec == "spark" {
+		what = "Spark 4's defaults"
+	}
+	return comparison{spec: spec, words: what, rule: r}, nil
 }

@@ -1,4 +1,4 @@
-package main
+package deadline
 
 import (
 	"bytes"
@@ -11,23 +11,16 @@ import (
 	"strings"
 
 	"github.com/tailcut/tailcut/laws"
-	"github.com/tailcut/tailcut/plan"
 )
 
-// deadlineJob is a job of the file.
-type deadlineJob struct {
-	plan.Work
-	name string
-}
+// maxTasks is the most tasks of a job.
+const maxTasks = 100_000_000
 
-// maxDeadlineTasks is the most tasks of a job.
-const maxDeadlineTasks = 100_000_000
-
-// readDeadlineJobs reads the jobs of 'tailcut plan deadline'. An error is one line with the file, the line, the place,
+// Read reads the jobs of a file. An error is one line with the file, the line, the place,
 // as jobs[2].law, and what was expected there. A field that is unknown or given twice is an error, because what is
 // planned would not be what was meant.
-func readDeadlineJobs(file string, text []byte) ([]deadlineJob, error) {
-	r := &deadlineReader{file: file, text: text}
+func Read(file string, text []byte) ([]Job, error) {
+	r := &reader{file: file, text: text}
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(text, &whole); {
@@ -38,7 +31,7 @@ func readDeadlineJobs(file string, text []byte) ([]deadlineJob, error) {
 	}
 	r.d = json.NewDecoder(bytes.NewReader(text))
 	r.d.UseNumber()
-	var jobs []deadlineJob
+	var jobs []Job
 	err := r.object([]string{"jobs"}, func(string) error {
 		return r.array(func(int) error {
 			j, err := r.job()
@@ -55,20 +48,20 @@ func readDeadlineJobs(file string, text []byte) ([]deadlineJob, error) {
 	return jobs, nil
 }
 
-// deadlineReader walks through JSON that is known to be well formed.
-type deadlineReader struct {
+// reader walks through JSON that is known to be well formed.
+type reader struct {
 	file string
 	text []byte
 	d    *json.Decoder
 	path string // of the value that is read
 }
 
-func (r *deadlineReader) line(offset int64) int {
+func (r *reader) line(offset int64) int {
 	return 1 + bytes.Count(r.text[:min(max(offset, 0), int64(len(r.text)))], []byte("\n"))
 }
 
 // fail says what was expected at the value that was read last.
-func (r *deadlineReader) fail(format string, args ...any) error {
+func (r *reader) fail(format string, args ...any) error {
 	where := ""
 	if r.path != "" {
 		where = r.path + ": "
@@ -77,7 +70,7 @@ func (r *deadlineReader) fail(format string, args ...any) error {
 }
 
 // within reads a part of a value.
-func (r *deadlineReader) within(part string, read func() error) error {
+func (r *reader) within(part string, read func() error) error {
 	before := r.path
 	r.path = strings.TrimPrefix(before+part, ".")
 	err := read()
@@ -86,7 +79,7 @@ func (r *deadlineReader) within(part string, read func() error) error {
 }
 
 // object reads an object with some of the fields, each once.
-func (r *deadlineReader) object(fields []string, read func(field string) error) error {
+func (r *reader) object(fields []string, read func(field string) error) error {
 	t, err := r.d.Token()
 	if err != nil || t != json.Delim('{') {
 		return r.fail("expected an object with %s, got %s", strings.Join(fields, ", "), shown(t))
@@ -95,7 +88,7 @@ func (r *deadlineReader) object(fields []string, read func(field string) error) 
 }
 
 // fields reads the rest of an object, from after its brace.
-func (r *deadlineReader) fields(fields []string, read func(field string) error) error {
+func (r *reader) fields(fields []string, read func(field string) error) error {
 	var seen []string
 	for r.d.More() {
 		t, err := r.d.Token()
@@ -118,7 +111,7 @@ func (r *deadlineReader) fields(fields []string, read func(field string) error) 
 	return err
 }
 
-func (r *deadlineReader) array(read func(i int) error) error {
+func (r *reader) array(read func(i int) error) error {
 	if t, err := r.d.Token(); err != nil || t != json.Delim('[') {
 		return r.fail("expected an array, got %s", shown(t))
 	}
@@ -132,7 +125,7 @@ func (r *deadlineReader) array(read func(i int) error) error {
 }
 
 // number reads a finite number that satisfies a rule.
-func (r *deadlineReader) number(to *float64, want string, ok func(x float64) bool) error {
+func (r *reader) number(to *float64, want string, ok func(x float64) bool) error {
 	t, err := r.d.Token()
 	n, isNumber := t.(json.Number)
 	if err != nil || !isNumber {
@@ -171,7 +164,7 @@ const someSeconds = "a number of seconds, at least 0"
 func notNegative(x float64) bool { return x >= 0 }
 
 // job reads one job.
-func (r *deadlineReader) job() (j deadlineJob, err error) {
+func (r *reader) job() (j Job, err error) {
 	fields := []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress"}
 	err = r.object(fields, func(field string) error {
 		switch field {
@@ -181,12 +174,12 @@ func (r *deadlineReader) job() (j deadlineJob, err error) {
 			if err != nil || !ok || name == "" {
 				return r.fail("expected a text that is not empty, got %s", shown(t))
 			}
-			j.name = name
+			j.Name = name
 			return nil
 		case "tasks":
 			var n float64
-			err := r.number(&n, fmt.Sprintf("a whole number from 1 to %d", maxDeadlineTasks), func(x float64) bool {
-				return x >= 1 && x <= maxDeadlineTasks && x == math.Trunc(x)
+			err := r.number(&n, fmt.Sprintf("a whole number from 1 to %d", maxTasks), func(x float64) bool {
+				return x >= 1 && x <= maxTasks && x == math.Trunc(x)
 			})
 			j.Tasks = int(n)
 			return err
@@ -204,7 +197,7 @@ func (r *deadlineReader) job() (j deadlineJob, err error) {
 	}
 	missing := ""
 	switch {
-	case j.name == "":
+	case j.Name == "":
 		missing = "name"
 	case j.Tasks == 0:
 		missing = "tasks"
@@ -223,7 +216,7 @@ func (r *deadlineReader) job() (j deadlineJob, err error) {
 var lawSeconds = []string{"xm", "mean", "sd", "delta", "lo", "hi", "value"}
 
 // law reads a law: an object of its name and parameters, one of samples, or the text of a spec.
-func (r *deadlineReader) law(to *laws.Law) error {
+func (r *reader) law(to *laws.Law) error {
 	t, err := r.d.Token()
 	if err != nil {
 		return r.fail("%v", err)
@@ -258,7 +251,7 @@ func (r *deadlineReader) law(to *laws.Law) error {
 }
 
 // lawFields reads the rest of a law's object and returns its spec, or samples and no spec.
-func (r *deadlineReader) lawFields() (spec string, samples []float64, err error) {
+func (r *reader) lawFields() (spec string, samples []float64, err error) {
 	fields := []string{"name", "samples_seconds", "alpha", "mu", "sigma", "shape", "scale", "p", "mu1", "mu2"}
 	for _, p := range lawSeconds {
 		fields = append(fields, p+"_seconds")

@@ -1,9 +1,10 @@
-package main
+package advice
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,10 +14,10 @@ import (
 	"github.com/tailcut/tailcut/plan"
 )
 
-// page is the answer with its pictures.
-func (a *forkAnswer) page() *report.Page {
+// Page is the advice with its pictures.
+func (a *Advice) Page() *report.Page {
 	p := &report.Page{Name: "plan-fork", Title: "When to clone the last tasks of a job"}
-	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", show.Count(a.tasks, "task"), a.source(), a.flags.method.value)}
+	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", show.Count(a.Tasks, "task"), a.source(), a.Method)}
 	if lines := a.rounding(); lines != nil {
 		p.Intro = append(p.Intro, "S"+strings.TrimPrefix(strings.Join(lines, " "), "s")+". The curves are those of the search, and have no bound.")
 	}
@@ -24,33 +25,34 @@ func (a *forkAnswer) page() *report.Page {
 		p.Intro = append(p.Intro, a.refusal())
 	} else {
 		base := a.now
-		p.Intro = append(p.Intro, fmt.Sprintf("Recommended: %s. Latency %s instead of %s, machine time %s instead of %s.", words(best.Policy, a.tasks),
-			show.Seconds(best.Latency), show.Seconds(base.Latency), show.Seconds(best.Cost*float64(a.tasks)), show.Seconds(base.Cost*float64(a.tasks))))
+		p.Intro = append(p.Intro, fmt.Sprintf("Recommended: %s. Latency %s instead of %s, machine time %s instead of %s.", Words(best.Policy, a.Tasks),
+			show.Seconds(best.Latency), show.Seconds(base.Latency), show.Seconds(best.Cost*float64(a.Tasks)), show.Seconds(base.Cost*float64(a.Tasks))))
 	}
 	p.Sections = append(p.Sections, a.answerSection(), a.durationSection(), a.curveSection(), a.frontierSection())
 	return p
 }
 
 // source says what durations are drawn from.
-func (a *forkAnswer) source() string {
-	if a.samples == 0 {
+func (a *Advice) source() string {
+	if a.Sample == nil {
 		if math.IsInf(a.law.Mean(), 1) {
 			return "drawn from " + a.law.String() + ", whose mean is infinite"
 		}
 		return "drawn from " + a.law.String()
 	}
-	what, longest := show.Count(a.samples-a.censored, "duration"), "longest "+show.Seconds(a.law.Quantile(1))
-	if a.censored > 0 {
-		what += fmt.Sprintf(" and %d cut off", a.censored)
+	what, longest := show.Count(len(a.Sample.Ended), "duration"), "longest"
+	if n := len(a.Sample.Censored); n > 0 {
+		what += fmt.Sprintf(" and %d cut off", n)
 	}
-	if a.cut != nil {
-		longest = "longest seen " + show.Seconds(a.cut.Last)
+	if a.Sample.Beyond != nil {
+		longest = "longest seen"
 	}
-	return fmt.Sprintf("resampled from %s: median %s, mean %s, %s", what, show.Seconds(a.law.Quantile(0.5)), show.Seconds(a.law.Mean()), longest)
+	return fmt.Sprintf("resampled from %s: median %s, mean %s, %s %s", what, show.Seconds(a.law.Quantile(0.5)), show.Seconds(a.law.Mean()),
+		longest, show.Seconds(a.Sample.Longest()))
 }
 
 // answerSection is the table of the terminal, its settings and its confidence.
-func (a *forkAnswer) answerSection() report.Section {
+func (a *Advice) answerSection() report.Section {
 	s := report.Section{Title: "What to do"}
 	t := report.Table{Name: "policies", Columns: []string{"what", "latency (s)", "± (s)", "machine time (s)", "policy"}}
 	add := func(what string, o plan.Outcome, spec string) {
@@ -58,30 +60,28 @@ func (a *forkAnswer) answerSection() report.Section {
 		if o.LatencyError > 0 {
 			margin = 1.96 * o.LatencyError
 		}
-		t.Add(what, o.Latency, margin, o.Cost*float64(a.tasks), spec)
+		t.Add(what, o.Latency, margin, o.Cost*float64(a.Tasks), spec)
 	}
 	add("what you have now: "+a.now.words, a.now.Outcome, a.now.spec)
 	for _, c := range a.compared {
 		add(c.words, c.Outcome, c.spec)
 	}
 	for i, c := range a.best[:len(a.best)-1] {
-		add([]string{"best", "second", "third"}[i]+": "+words(c.Policy, a.tasks), c.Outcome, forkSpec(c.Policy, a.tasks))
+		add([]string{"best", "second", "third"}[i]+": "+Words(c.Policy, a.Tasks), c.Outcome, Spec(c.Policy, a.Tasks))
 	}
-	if c := a.advice.CostSensitive; !c.Baseline() {
-		add(fmt.Sprintf("least latency + %g machine time: %s", a.flags.lambda, words(c.Policy, a.tasks)), c.Outcome, forkSpec(c.Policy, a.tasks))
+	if c := a.optima.CostSensitive; !c.Baseline() {
+		add(fmt.Sprintf("least latency + %g machine time: %s", a.Lambda, Words(c.Policy, a.Tasks)), c.Outcome, Spec(c.Policy, a.Tasks))
 	}
 	s.Tables = append(s.Tables, t)
-	if !a.best[0].Baseline() || a.spark != nil {
-		s.Text = a.settings()
-	}
-	if c := a.confidence; c != nil {
+	s.Text = a.Settings()
+	if c := a.sure; c != nil {
 		s.Text = append(s.Text, a.confidenceWords())
 	}
 	return s
 }
 
 // durationSection draws the histogram and the tail.
-func (a *forkAnswer) durationSection() report.Section {
+func (a *Advice) durationSection() report.Section {
 	s := report.Section{Title: "The durations"}
 	tail := report.Plot{Name: "tail", Title: "Tail: a straight line is a power law", X: "duration (s)", Y: "share that is longer", LogX: true, LogY: true}
 	sample, ok := a.law.(*laws.Empirical)
@@ -99,11 +99,11 @@ func (a *forkAnswer) durationSection() report.Section {
 		Series: []report.Series{{Name: "durations", Kind: report.Bars, X: edges, Y: shares}}})
 	x, y := tailSteps(sample)
 	tail.Series = []report.Series{{Name: "durations", Kind: report.Steps, X: x, Y: y}}
-	if sample.Size() != a.samples { // an estimate from attempts of which some did not end, which is no sample
+	if a.Sample == nil || len(a.Sample.Censored) > 0 { // an estimate of which some attempts did not end is no sample
 		s.Plots = append(s.Plots, tail)
 		return s
 	}
-	values := valuesOf(sample)
+	values := slices.Sorted(slices.Values(a.Sample.Ended))
 	if fits := laws.FitAll(laws.Complete(values)); len(fits) > 0 {
 		s.Tables = append(s.Tables, a.fitTable(fits, values))
 		var fx, fy []float64
@@ -120,26 +120,14 @@ func (a *forkAnswer) durationSection() report.Section {
 	return s
 }
 
-// valuesOf lists the values of a sample, repeats included.
-func valuesOf(l *laws.Empirical) []float64 {
-	values := make([]float64, 0, l.Size())
-	for i := range l.Distinct() {
-		v, n, _ := l.Value(i)
-		for range n {
-			values = append(values, v)
-		}
-	}
-	return values
-}
-
 // fitTable lists fitted laws, with probabilities where the sample is small enough to fit it some hundred times.
-func (a *forkAnswer) fitTable(fits []laws.Fitted, values []float64) report.Table {
+func (a *Advice) fitTable(fits []laws.Fitted, values []float64) report.Table {
 	t := report.Table{Name: "fits", Caption: "Laws fitted by maximum likelihood, the likeliest first. P is the probability that a sample of the fitted law " +
 		"is as far from its own fit, by the distances of Kolmogorov and Smirnov (D) and of Anderson and Darling (A²); below 0.05 the law is refuted. " +
 		"The plan needs none of them: it resamples the durations.",
 		Columns: []string{"law", "AIC", "D", "P of D", "A²", "P of A²"}}
 	const rounds, smallEnough = 59, 2000
-	source := rand.New(rand.NewPCG(a.flags.seed, 1))
+	source := rand.New(rand.NewPCG(a.Seed, 1))
 	for _, f := range fits {
 		if len(values) > smallEnough {
 			t.Add(f.Law.String(), f.AIC, laws.KolmogorovSmirnov(values, f.Law), nil, nil, nil)
@@ -213,21 +201,21 @@ func histogram(l *laws.Empirical) (edges, shares []float64) {
 }
 
 // curveSection draws latency and machine time against the share of stragglers, as Figures 3 to 10 of the paper do.
-func (a *forkAnswer) curveSection() report.Section {
+func (a *Advice) curveSection() report.Section {
 	s := report.Section{Title: "Latency and machine time", Text: []string{
 		"Against the share p of the tasks that still run at the fork, for each number of clones r. The dashed line is without clones."}}
 	for _, mode := range []plan.Original{plan.Keep, plan.Kill} {
 		latency := report.Plot{Name: "latency_" + mode.String(), Title: "Latency, " + mode.String(), X: "p", Y: "latency (s)"}
 		cost := report.Plot{Name: "cost_" + mode.String(), Title: "Machine time per task, " + mode.String(), X: "p", Y: "machine time per task (s)"}
 		both := report.Plot{Name: "tradeoff_" + mode.String(), Title: "Trade-off, " + mode.String(), X: "machine time per task (s)", Y: "latency (s)"}
-		base := a.advice.Baseline
+		base := a.optima.Baseline
 		flat := func(name string, y float64) report.Series {
 			return report.Series{Name: name, Kind: report.Line, Published: true, X: []float64{0, 1}, Y: []float64{y, y}}
 		}
 		latency.Series = append(latency.Series, flat("no clones", base.Latency))
 		cost.Series = append(cost.Series, flat("no clones", base.Cost))
 		both.Series = append(both.Series, report.Series{Name: "no clones", Kind: report.Points, X: []float64{base.Cost}, Y: []float64{base.Latency}})
-		for r := range a.flags.maxClones + 1 {
+		for r := range a.MaxClones + 1 {
 			if r == 0 && mode == plan.Keep {
 				continue
 			}
@@ -243,12 +231,12 @@ func (a *forkAnswer) curveSection() report.Section {
 }
 
 // curve returns p, latency and cost of the policies of a kind that have finite figures, thinned out.
-func (a *forkAnswer) curve(clones int, mode plan.Original) (p, latency, cost []float64) {
-	every := max(1, a.tasks/mostPoints)
+func (a *Advice) curve(clones int, mode plan.Original) (p, latency, cost []float64) {
+	every := max(1, a.Tasks/mostPoints)
 	for _, c := range a.choices {
 		if c.Clones == clones && c.Original == mode && c.Stragglers > 0 && !math.IsInf(c.Latency, 1) &&
 			(c.Stragglers%every == 0 || c.Stragglers <= 20) {
-			p = append(p, float64(c.Stragglers)/float64(a.tasks))
+			p = append(p, float64(c.Stragglers)/float64(a.Tasks))
 			latency, cost = append(latency, c.Latency), append(cost, c.Cost)
 		}
 	}
@@ -256,13 +244,13 @@ func (a *forkAnswer) curve(clones int, mode plan.Original) (p, latency, cost []f
 }
 
 // frontierSection draws the policies that no other beats in both.
-func (a *forkAnswer) frontierSection() report.Section {
+func (a *Advice) frontierSection() report.Section {
 	s := report.Section{Title: "The trade-off", Text: []string{"Policies that no other beats in both latency and machine time, and what the others give."}}
 	var x, y []float64
-	every := max(1, len(a.advice.Frontier)/mostPoints)
-	for i, c := range a.advice.Frontier {
-		if i%every == 0 || i == len(a.advice.Frontier)-1 {
-			x, y = append(x, c.Cost*float64(a.tasks)), append(y, c.Latency)
+	every := max(1, len(a.optima.Frontier)/mostPoints)
+	for i, c := range a.optima.Frontier {
+		if i%every == 0 || i == len(a.optima.Frontier)-1 {
+			x, y = append(x, c.Cost*float64(a.Tasks)), append(y, c.Latency)
 		}
 	}
 	plot := report.Plot{Name: "frontier", Title: "Frontier", X: "machine time (s)", Y: "latency (s)",
@@ -270,7 +258,7 @@ func (a *forkAnswer) frontierSection() report.Section {
 	point := func(name string, o plan.Outcome) {
 		if !math.IsInf(o.Latency, 1) {
 			plot.Series = append(plot.Series, report.Series{Name: name, Kind: report.Points,
-				X: []float64{o.Cost * float64(a.tasks)}, Y: []float64{o.Latency}})
+				X: []float64{o.Cost * float64(a.Tasks)}, Y: []float64{o.Latency}})
 		}
 	}
 	point("now", a.now.Outcome)

@@ -1,6 +1,6 @@
 //go:build long
 
-package main
+package advice
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tailcut/tailcut/internal/durations"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
@@ -43,9 +44,9 @@ type simulated struct {
 // The settings that plan fork recommends for Spark, against Spark's defaults, in the simulator on each of the 77 heavy-tailed jobs of the Google
 // trace: originals and clones drawn from the job's durations, a machine for every attempt, and other luck than the planner's.
 func TestSparkSettingsOnGoogleJobs(t *testing.T) {
-	folder := tracesFolder("")
+	folder := os.Getenv("TAILCUT_TRACES")
 	w, err := trace.Load(filepath.Join(folder, "google-2011", "GOOG_heavy_tail_jobs.tr.gz"), nil, 0)
-	if folder == "" || err != nil {
+	if err != nil {
 		t.Skip("no Google traces here: ", err)
 	}
 	var rows []googleJob
@@ -72,16 +73,17 @@ func planGoogleJob(t *testing.T, w *trace.Workload, i int) googleJob {
 			values = append(values, d.Seconds())
 		}
 	}
-	l, err := laws.NewEmpirical(values)
+	sample, err := durations.New(values, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	row := googleJob{number: i, tasks: len(values)}
 	specs := []string{"spark", "fifo"}
 	recommend := func(now string) (settings string) {
-		a := &forkAnswer{law: l, samples: len(values), tasks: len(values), flags: &forkFlags{now: now, maxClones: 1, seed: 1}}
-		a.flags.method.value = "exact"
-		if err := a.search(); err != nil {
+		r := Defaults()
+		r.Sample, r.Tasks, r.Now, r.MaxClones, r.Lambda = sample, len(values), now, 1, 0
+		a, err := Recommend(context.Background(), r)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if a.spark == nil {
@@ -95,7 +97,7 @@ func planGoogleJob(t *testing.T, w *trace.Workload, i int) googleJob {
 			specs = append(specs, "spark:"+s)
 		}
 	}
-	all := simulateGoogle(t, values, l, specs)
+	all := simulateGoogle(t, values, sample.Law, specs)
 	row.defaults, row.none = all[0], all[1]
 	next := 2
 	if row.budgetSettings != "" {
@@ -214,7 +216,7 @@ func googleTable(rows []googleJob) (text string, faster, slower int) {
 	}
 	intro := fmt.Sprintf(googleIntro, googleRuns, settings, faster, slower, dearer, 100*sum/float64(max(1, settings)), 100*most, len(rows)-settings,
 		plain, plainFaster, plainSlower)
-	return intro + table.String() + "\nJobs count from 0 in the file of the 77 jobs; `go test -tags long -run Google ./cmd/tailcut -write-google` writes this page.\n", faster, slower
+	return intro + table.String() + "\nJobs count from 0 in the file of the 77 jobs; `go test -tags long -run Google ./internal/advice -write-google` writes this page.\n", faster, slower
 }
 
 func beyond(x, half float64) int {

@@ -1,4 +1,4 @@
-package main
+package advice
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"github.com/tailcut/tailcut/plan"
 )
 
-// printTable prints the answer for people.
-func (a *forkAnswer) printTable(out io.Writer) error {
-	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", show.Count(a.tasks, "task"), a.source(), a.flags.method.value)
+// WriteText writes the advice for people.
+func (a *Advice) WriteText(out io.Writer) error {
+	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", show.Count(a.Tasks, "task"), a.source(), a.Method)
 	for _, line := range a.rounding() {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out)
 	header := []any{"policy", "latency", "saves", "machine time", "saves"}
-	if a.flags.quantile > 0 {
-		header = append(header, fmt.Sprintf("%g %% done by", 100*a.flags.quantile))
+	if a.Quantile > 0 {
+		header = append(header, fmt.Sprintf("%g %% done by", 100*a.Quantile))
 	}
 	t := show.NewNumbers(header...)
 	base := a.now.Outcome
@@ -28,8 +28,8 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 			latency = show.Margin(o.Latency, 1.96*o.LatencyError)
 		}
 		cells := []any{what, latency, saving(base.Latency, o.Latency),
-			show.Seconds(o.Cost * float64(a.tasks)), saving(base.Cost, o.Cost)}
-		if a.flags.quantile > 0 {
+			show.Seconds(o.Cost * float64(a.Tasks)), saving(base.Cost, o.Cost)}
+		if a.Quantile > 0 {
 			cells = append(cells, quantile)
 		}
 		t.Row(cells...)
@@ -51,55 +51,53 @@ func (a *forkAnswer) printTable(out io.Writer) error {
 		}
 		row(what, c.Outcome, quantile)
 	}
-	if a.flags.now == "" {
-		choice("what you have now: no clones", a.advice.Baseline)
+	if a.Now == "" {
+		choice("what you have now: no clones", a.optima.Baseline)
 	} else {
 		compared("what you have now: "+a.now.words, a.now)
-		choice("no clones", a.advice.Baseline)
+		choice("no clones", a.optima.Baseline)
 	}
 	for _, c := range a.compared {
 		compared(c.words, c)
 	}
-	if a.evaluated != nil {
-		choice("yours: "+words(a.evaluated.Policy, a.tasks), *a.evaluated)
+	if a.own != nil {
+		choice("yours: "+Words(a.own.Policy, a.Tasks), *a.own)
 	}
 	for i, c := range a.best[:len(a.best)-1] {
-		choice([]string{"best: ", "second: ", "third: "}[i]+words(c.Policy, a.tasks), c)
+		choice([]string{"best: ", "second: ", "third: "}[i]+Words(c.Policy, a.Tasks), c)
 	}
-	if c := a.advice.CostSensitive; !c.Baseline() {
-		choice(fmt.Sprintf("least latency + %g machine time: ", a.flags.lambda)+words(c.Policy, a.tasks), c)
+	if c := a.optima.CostSensitive; !c.Baseline() {
+		choice(fmt.Sprintf("least latency + %g machine time: ", a.Lambda)+Words(c.Policy, a.Tasks), c)
 	}
 	fmt.Fprintf(out, "%s\n\n", t)
-	a.printAdvice(out)
+	a.writeSettings(out)
 	return nil
 }
 
-// printAdvice says what to do.
-func (a *forkAnswer) printAdvice(out io.Writer) {
+// writeSettings says what to do.
+func (a *Advice) writeSettings(out io.Writer) {
 	best := a.best[0]
 	if best.Baseline() {
 		fmt.Fprintln(out, a.refusal())
 	} else {
-		if a.confidence != nil {
+		if a.sure != nil {
 			fmt.Fprintf(out, "%s\n\n", a.confidenceWords())
 		}
-		fmt.Fprintf(out, "tailcut --policy %s\n", forkSpec(best.Policy, a.tasks))
+		fmt.Fprintf(out, "tailcut --policy %s\n", Spec(best.Policy, a.Tasks))
 	}
-	if !best.Baseline() || a.spark != nil {
-		for _, line := range a.settings() {
-			fmt.Fprintln(out, line)
-		}
+	for _, line := range a.Settings() {
+		fmt.Fprintln(out, line)
 	}
-	if n := len(a.advice.Frontier); n > 1 {
-		first, last := a.advice.Frontier[0], a.advice.Frontier[n-1]
+	if n := len(a.optima.Frontier); n > 1 {
+		first, last := a.optima.Frontier[0], a.optima.Frontier[n-1]
 		what := "%d policies trade latency for machine time"
 		if a.bracket != nil {
 			what = "%d of the policies that trade latency for machine time go"
 		}
 		fmt.Fprintf(out, what+", from %s at %s to %s at %s; --format csv lists them.\n", n,
-			show.Seconds(first.Latency), show.Seconds(first.Cost*float64(a.tasks)), show.Seconds(last.Latency), show.Seconds(last.Cost*float64(a.tasks)))
+			show.Seconds(first.Latency), show.Seconds(first.Cost*float64(a.Tasks)), show.Seconds(last.Latency), show.Seconds(last.Cost*float64(a.Tasks)))
 	}
-	if fork := a.tested(); !fork.Baseline() && fork.Stragglers < a.tasks {
+	if fork := a.tested(); !fork.Baseline() && fork.Stragglers < a.Tasks {
 		fmt.Fprint(out, lemmaWords[a.lemma])
 	}
 }
@@ -112,31 +110,31 @@ var lemmaWords = map[plan.Verdict]string{
 }
 
 // refusal says that there is no better policy.
-func (a *forkAnswer) refusal() string {
-	if a.flags.now == "" {
+func (a *Advice) refusal() string {
+	if a.Now == "" {
 		return "Do not replicate: no policy is faster than what you have" + a.judged() + " without costing more machine time."
 	}
 	return "Keep what you have: no fork at a number of tasks is faster" + a.judged() + " without costing more machine time."
 }
 
 // judged says by what policies are judged, if not by the mean.
-func (a *forkAnswer) judged() string {
-	if a.flags.quantile == 0 {
+func (a *Advice) judged() string {
+	if a.Quantile == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", by the time when the job is done with probability %g %%,", 100*a.flags.quantile)
+	return fmt.Sprintf(", by the time when the job is done with probability %g %%,", 100*a.Quantile)
 }
 
 // confidenceWords says how sure the recommendation is.
-func (a *forkAnswer) confidenceWords() string {
-	c := a.confidence
+func (a *Advice) confidenceWords() string {
+	c := a.sure
 	return fmt.Sprintf("On %g %% of %d resamples of your durations the best policy beats what you have now by %.1f to %.1f %% of the latency,\n"+
 		"and saves %.1f to %.1f %% of the machine time. It is faster on %.3g %% of them, and needs no more machine time on %.3g %%.",
 		100*c.Level, c.Resamples, 100*c.Low.Latency, 100*c.High.Latency, 100*c.Low.Cost, 100*c.High.Cost, 100*c.Faster, 100*c.Cheaper)
 }
 
-// words says a policy in words.
-func words(p plan.Policy, tasks int) string {
+// Words says a policy in words.
+func Words(p plan.Policy, tasks int) string {
 	if p.Baseline() {
 		return "no clones"
 	}

@@ -1,4 +1,4 @@
-package main
+package deadline
 
 import (
 	"bytes"
@@ -19,16 +19,20 @@ func FuzzReadDeadlineJobs(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var out bytes.Buffer
-		flags := &deadlineFlags{capacity: 50, lambda: 1, maxAttempts: 5, utility: "sum", format: &choice{value: "json"}}
-		if err := flags.run(strings.NewReader(text), &out, "-"); err != nil {
+		jobs, err := Read("stdin", []byte(text))
+		if err != nil {
 			if !strings.HasPrefix(err.Error(), "stdin:") || strings.ContainsRune(err.Error(), '\n') {
 				t.Errorf("not a line with the file: %q", err)
 			}
 			return
 		}
-		var r deadlineResult
-		if err := json.Unmarshal(out.Bytes(), &r); err != nil || len(r.Jobs) == 0 || r.Used > 50 {
+		q := Request{Jobs: jobs, Slots: 50, Lambda: 1, MaxAttempts: 5, Utility: 0}
+		if err := q.Check(); err != nil {
+			t.Fatal(err)
+		}
+		r := Divide(q)
+		var out bytes.Buffer
+		if err := r.WriteJSON(&out); err != nil || len(r.Jobs) == 0 || r.Used > 50 || !json.Valid(out.Bytes()) {
 			t.Errorf("%v: %s", err, &out)
 		}
 		for _, j := range r.Jobs {

@@ -1,84 +1,81 @@
-package main
+package advice
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"math"
-	"runtime"
+	"slices"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/tailcut/tailcut/plan"
 )
 
-// forkBounds are figures between which those of all durations lie, where these were rounded.
-type forkBounds struct {
+// bounds are figures between which those of all durations lie, where these were rounded.
+type bounds struct {
 	low, high                 plan.Outcome
-	quantileLow, quantileHigh float64 // NaN without --quantile
+	quantileLow, quantileHigh float64 // NaN without a quantile
 }
 
 // bound fills the bounds of every rule that is printed and not simulated, if durations were rounded.
-func (a *forkAnswer) bound() {
-	if a.bracket == nil || a.flags.method.value != "exact" { // other methods have errors of their own
-		return
+func (a *Advice) bound(ctx context.Context) error {
+	if a.bracket == nil || a.Method != "exact" { // other methods have errors of their own
+		return nil
 	}
-	a.bounds = map[plan.Rule]forkBounds{}
+	a.bounds = map[plan.Rule]bounds{}
 	timed := map[plan.Rule]bool{} // whether the quantile is printed too
-	for _, c := range a.advice.Frontier {
+	for _, c := range a.optima.Frontier {
 		timed[c.Policy] = false
 	}
-	for _, c := range append([]plan.Choice{a.advice.Baseline, a.advice.LatencySensitive, a.advice.CostSensitive}, a.best...) {
+	for _, c := range append([]plan.Choice{a.optima.Baseline, a.optima.LatencySensitive, a.optima.CostSensitive}, a.best...) {
 		timed[c.Policy] = true
 	}
-	if a.evaluated != nil {
-		timed[a.evaluated.Policy] = true
+	if a.own != nil {
+		timed[a.own.Policy] = true
 	}
 	for _, c := range append([]comparison{a.now}, a.compared...) {
 		if c.Exact {
 			timed[c.rule] = true
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	rules := slices.Collect(maps.Keys(timed))
 	var mu sync.Mutex
-	for r, with := range timed {
-		group.Go(func() error {
-			b := forkBounds{quantileLow: math.NaN(), quantileHigh: math.NaN()}
-			var err error
-			if b.low, b.high, err = a.bracket.Bounds(r); err == nil && with && a.flags.quantile > 0 {
-				b.quantileLow, b.quantileHigh, err = a.bracket.QuantileBounds(r, a.flags.quantile)
-			}
-			if err == nil {
-				mu.Lock()
-				a.bounds[r] = b
-				mu.Unlock()
-			}
-			return nil
-		})
-	}
-	_ = group.Wait()
+	return each(ctx, len(rules), func(i int) error {
+		r := rules[i]
+		b := bounds{quantileLow: math.NaN(), quantileHigh: math.NaN()}
+		var err error
+		if b.low, b.high, err = a.bracket.Bounds(r); err == nil && timed[r] && a.Quantile > 0 {
+			b.quantileLow, b.quantileHigh, err = a.bracket.QuantileBounds(r, a.Quantile)
+		}
+		if err == nil { // a rule without bounds is shown without
+			mu.Lock()
+			a.bounds[r] = b
+			mu.Unlock()
+		}
+		return nil
+	})
 }
 
 // boundsOf returns the bounds of a rule, if it has any.
-func (a *forkAnswer) boundsOf(r plan.Rule) (forkBounds, bool) {
+func (a *Advice) boundsOf(r plan.Rule) (bounds, bool) {
 	if _, ok := r.(plan.Forks); ok || a.bracket == nil { // several forks are simulated, and no key of a map
-		return forkBounds{}, false
+		return bounds{}, false
 	}
 	b, ok := a.bounds[r]
 	return b, ok
 }
 
 // quantileOf is boundsOf for a rule whose quantile has bounds too.
-func (a *forkAnswer) quantileOf(r plan.Rule) (forkBounds, bool) {
+func (a *Advice) quantileOf(r plan.Rule) (bounds, bool) {
 	b, ok := a.boundsOf(r)
 	return b, ok && !math.IsNaN(b.quantileLow)
 }
 
 // off bounds the error of all figures that are printed and not simulated, as shares of the figures.
-func (a *forkAnswer) off() forkOff {
-	var off forkOff
+func (a *Advice) off() Off {
+	var off Off
 	for _, b := range a.bounds {
-		one := offBetween(b.low, b.high)
+		one := OffBetween(b.low, b.high)
 		off.Latency, off.Cost = max(off.Latency, one.Latency), max(off.Cost, one.Cost)
 		if !math.IsNaN(b.quantileLow) {
 			off.Quantile = max(off.Quantile, half(b.quantileLow, b.quantileHigh))
@@ -87,9 +84,9 @@ func (a *forkAnswer) off() forkOff {
 	return off
 }
 
-// offBetween is how far the middles between two bounds may be off.
-func offBetween(low, high plan.Outcome) forkOff {
-	return forkOff{Latency: half(low.Latency, high.Latency), Cost: half(low.Cost, high.Cost)}
+// OffBetween is how far the middles between two bounds may be off.
+func OffBetween(low, high plan.Outcome) Off {
+	return Off{Latency: half(low.Latency, high.Latency), Cost: half(low.Cost, high.Cost)}
 }
 
 // half is half of the distance of two bounds, as a share of their middle.
@@ -101,22 +98,22 @@ func half(low, high float64) float64 {
 }
 
 // rounding says how large samples are rounded and how far that puts the figures off; nothing of others.
-func (a *forkAnswer) rounding() []string {
+func (a *Advice) rounding() []string {
 	if a.bracket == nil {
 		return nil
 	}
 	if len(a.bounds) == 0 {
 		return []string{fmt.Sprintf("searched and evaluated with the durations rounded to %d values; --method exact bounds by how much that is off",
-			searchedTo(a.flags.maxClones, a.tasks))}
+			a.searchedTo())}
 	}
 	off := a.off()
 	quantile := ""
-	if a.flags.quantile > 0 {
-		quantile = fmt.Sprintf(", %.2g %% (%g %% done by)", 100*off.Quantile, 100*a.flags.quantile)
+	if a.Quantile > 0 {
+		quantile = fmt.Sprintf(", %.2g %% (%g %% done by)", 100*off.Quantile, 100*a.Quantile)
 	}
 	return []string{
 		fmt.Sprintf("searched with the durations rounded to %d values; found policies rounded to %d, by %.2g %% at most:",
-			searchedTo(a.flags.maxClones, a.tasks), bracketTo, 100*a.bracket.Step()),
+			a.searchedTo(), bracketTo, 100*a.bracket.Step()),
 		fmt.Sprintf("figures that are not simulated are off by at most %.2g %% (latency), %.2g %% (machine time)%s", 100*off.Latency, 100*off.Cost, quantile),
 	}
 }

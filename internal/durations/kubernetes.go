@@ -1,45 +1,52 @@
-package main
+package durations
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/tailcut/tailcut/internal/live"
 )
 
-// clusterFrom says of which Job of a cluster durations are wanted. kubectl gets them, so that Kubernetes' libraries are
+// Cluster says of which Job of a cluster durations are wanted. kubectl gets them, so that Kubernetes' libraries are
 // not needed, and what it takes to reach a cluster is said once.
-type clusterFrom struct {
-	object    string // job/NAME or cronjob/NAME; "" for none
-	namespace string // "" for kubectl's
-	history   string // namespace where the controller keeps durations
+type Cluster struct {
+	Object    string // job/NAME or cronjob/NAME; "" for none
+	Namespace string // "" for kubectl's
+	History   string // namespace where the controller keeps durations
 }
 
-func (c *clusterFrom) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&c.object, "kubernetes", "", "durations of a Job of the cluster that kubectl speaks to, instead of FILE: job/NAME or cronjob/NAME; "+
-		"what tailcut-controller has kept of it and its like, or else the Job's pods")
-	flags.StringVar(&c.namespace, "namespace", "", "with --kubernetes: namespace of the Job (default that of kubectl)")
-	flags.StringVar(&c.history, "history-namespace", "tailcut-system", "with --kubernetes: namespace where tailcut-controller keeps durations")
+// Unreachable is an error of a cluster that did not give what it was asked for, of which the user's words are not the
+// cause.
+type Unreachable struct{ error }
+
+// Unwrap returns what went wrong.
+func (u Unreachable) Unwrap() error { return u.error }
+
+// Take makes the log the one of the cluster's Job, and tells what it is of.
+func (c *Cluster) Take(log *Log) error {
+	text, err := c.durations(func(line string) {
+		if log.Tell != nil {
+			log.Tell(line)
+		}
+	})
+	log.Path, log.Title, log.Stdin = "-", c.Object, bytes.NewReader(text)
+	return err
 }
 
-// durations returns a log that package history reads. notes is told what it is of.
-func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
-	kind, name, found := strings.Cut(c.object, "/")
+// durations returns a log that package history reads.
+func (c *Cluster) durations(tell func(string)) ([]byte, error) {
+	kind, name, found := strings.Cut(c.Object, "/")
 	if !found || name == "" || kind != "job" && kind != "cronjob" {
-		return nil, fmt.Errorf("--kubernetes: expected job/NAME or cronjob/NAME, not %q", c.object)
+		return nil, fmt.Errorf("--kubernetes: expected job/NAME or cronjob/NAME, not %q", c.Object)
 	}
-	namespace := c.namespace
+	namespace := c.Namespace
 	if namespace == "" {
 		text, err := kubectl("config", "view", "--minify", "--output", "jsonpath={..namespace}")
-		var silent failure
+		var silent Unreachable
 		if errors.As(err, &silent) {
 			return nil, fmt.Errorf("--kubernetes: kubectl has no cluster to speak to; choose one with 'kubectl config use-context': %w", silent.error)
 		}
@@ -57,24 +64,24 @@ func (c *clusterFrom) durations(notes io.Writer) ([]byte, error) {
 	key := live.PastKey(named)
 	kept, err := c.kept(key)
 	if err != nil {
-		notice(notes, "%v", err)
+		tell(err.Error())
 	}
 	if len(kept) > 0 {
-		notice(notes, "%s: from what is kept in configmap %s/%s", c.object, c.history, key)
+		tell(fmt.Sprintf("%s: from what is kept in configmap %s/%s", c.Object, c.History, key))
 		return kept, nil
 	}
 	if kind != "job" {
-		return nil, failure{fmt.Errorf("%s: nothing is kept of it: there is no configmap %s in namespace %s", c.object, key, c.history)}
+		return nil, Unreachable{fmt.Errorf("%s: nothing is kept of it: there is no configmap %s in namespace %s", c.Object, key, c.History)}
 	}
 	if !exists {
-		return nil, fmt.Errorf("--kubernetes: there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.history)
+		return nil, fmt.Errorf("--kubernetes: there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.History)
 	}
-	notice(notes, "%s: nothing is kept of it; from its pods", c.object)
+	tell(c.Object + ": nothing is kept of it; from its pods")
 	return kubectl("get", "pods", "--namespace", namespace, "--selector", "batch.kubernetes.io/job-name="+name, "--output", "json")
 }
 
 // named returns what the Job is known by, and whether it is there. A Job that is gone is known by its name alone.
-func (c *clusterFrom) named(kind, namespace, name string) (n live.Named, exists bool, err error) {
+func (c *Cluster) named(kind, namespace, name string) (n live.Named, exists bool, err error) {
 	n = live.Named{Namespace: namespace, Name: name}
 	if kind != "job" {
 		n.OwnerKind, n.OwnerName = kind, name
@@ -95,7 +102,7 @@ func (c *clusterFrom) named(kind, namespace, name string) (n live.Named, exists 
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(text, &job); err != nil {
-		return n, true, failure{fmt.Errorf("kubectl get job %s: %w", name, err)}
+		return n, true, Unreachable{fmt.Errorf("kubectl get job %s: %w", name, err)}
 	}
 	n.GenerateName = job.Metadata.GenerateName
 	for _, o := range job.Metadata.Owners {
@@ -107,8 +114,8 @@ func (c *clusterFrom) named(kind, namespace, name string) (n live.Named, exists 
 }
 
 // kept returns what the controller keeps under a key; nothing if there is nothing.
-func (c *clusterFrom) kept(key string) ([]byte, error) {
-	text, err := kubectl("get", "configmap", key, "--namespace", c.history, "--output", "json", "--ignore-not-found")
+func (c *Cluster) kept(key string) ([]byte, error) {
+	text, err := kubectl("get", "configmap", key, "--namespace", c.History, "--output", "json", "--ignore-not-found")
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return nil, err
 	}
@@ -116,7 +123,7 @@ func (c *clusterFrom) kept(key string) ([]byte, error) {
 		Data map[string]string `json:"data"`
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, failure{fmt.Errorf("kubectl get configmap %s: %w", key, err)}
+		return nil, Unreachable{fmt.Errorf("kubectl get configmap %s: %w", key, err)}
 	}
 	return []byte(m.Data[live.PastFile]), nil
 }
@@ -128,13 +135,13 @@ func kubectl(args ...string) ([]byte, error) {
 	if errors.As(err, &exit) {
 		said := strings.TrimSpace(string(exit.Stderr))
 		last := said[strings.LastIndexByte(said, '\n')+1:]
-		return nil, failure{fmt.Errorf("kubectl %s: %s", strings.Join(args[:2], " "), strings.TrimPrefix(last, "error: "))}
+		return nil, Unreachable{fmt.Errorf("kubectl %s: %s", strings.Join(args[:2], " "), strings.TrimPrefix(last, "error: "))}
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, errors.New("--kubernetes: there is no kubectl on PATH")
 	}
 	if err != nil {
-		return nil, failure{err}
+		return nil, Unreachable{err}
 	}
 	return out, nil
 }

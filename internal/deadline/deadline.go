@@ -1,0 +1,170 @@
+// Package deadline divides the slots of a cluster among jobs with deadlines: how many clones of each of their tasks
+// make the most of the slots that the originals leave. The division itself is [plan.Joint]'s.
+package deadline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/plan"
+)
+
+// Job is a job with a deadline.
+type Job struct {
+	plan.Work
+	Name string
+}
+
+// Request asks for a division of slots among jobs.
+type Request struct {
+	Jobs        []Job   // in the order of their arrival, those that run first
+	Slots       int     // of the cluster, from 1 to 100 million
+	Lambda      float64 // share of the slots that may be used, more than 0 and at most 1
+	MaxAttempts int     // most attempts of a task, the original included; at least 1
+	MasterSlots int     // that each job needs beside those of its tasks
+	Utility     plan.Utility
+}
+
+// maxSlots is the most slots of a cluster that are planned with.
+const maxSlots = 100_000_000
+
+// steps bound the search for a proof to some tenths of a second, and its memory to 128 MiB.
+const steps = 1 << 26
+
+// Check returns an error that begins with the field that is wrong, as a flag calls it; nil if none is.
+func (r *Request) Check() error {
+	switch {
+	case r.Slots == 0:
+		return errors.New("capacity: expected the number of slots of the cluster")
+	case r.Slots < 1 || r.Slots > maxSlots:
+		return fmt.Errorf("capacity: expected a number from 1 to %d, got %d", maxSlots, r.Slots)
+	case !(r.Lambda > 0 && r.Lambda <= 1):
+		return fmt.Errorf("lambda: expected a number of more than 0 and at most 1, got %g", r.Lambda)
+	case r.MaxAttempts < 1:
+		return fmt.Errorf("max-attempts: expected a number of at least 1, got %d", r.MaxAttempts)
+	}
+	return nil
+}
+
+// Result is the answer for programs.
+type Result struct {
+	Schema   string   `json:"schema"`
+	Capacity int      `json:"capacity"`
+	Used     int      `json:"used"`
+	Jobs     []Figure `json:"jobs"`
+	Total    float64  `json:"total_pocd"` // of how many jobs can be expected to meet their deadlines
+	Min      float64  `json:"min_pocd"`
+	// by how much the sum of utilities may be short of the largest
+	Gap float64 `json:"utility_gap,omitempty"`
+}
+
+// Figure is what a job gets and can expect.
+type Figure struct {
+	Name     string  `json:"name"`
+	Clones   int     `json:"clones"`            // of each task
+	Attempts int     `json:"attempts_per_task"` // 0 of a job that waits
+	PoCD     float64 `json:"pocd"`              // 0 of a job that waits
+	Without  float64 `json:"pocd_without_clones"`
+	AtRisk   bool    `json:"at_risk"`
+	Queued   bool    `json:"queued,omitempty"` // there are not enough slots for its originals
+	Reason   string  `json:"reason,omitempty"` // why it is at risk, or waits
+}
+
+// Answer is the result, and what people are told beside.
+type Answer struct {
+	Result
+	jobs   []Job
+	usable int // slots
+}
+
+// Divide answers a request that is as [Request.Check] wants it.
+func Divide(r Request) *Answer {
+	pool := plan.Pool{Slots: r.Slots, Lambda: r.Lambda, MaxAttempts: r.MaxAttempts, MasterSlots: r.MasterSlots, HopelessLast: true}
+	works := make([]plan.Work, len(r.Jobs))
+	for i, j := range r.Jobs {
+		works[i] = j.Work
+	}
+	joint := plan.Joint{Steps: steps}
+	got := joint.Optimise(pool, r.Utility, works)
+	a := &Answer{Result{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: got.Used, Min: 1, Gap: got.Gap}, r.Jobs, pool.Usable()}
+	for i, j := range r.Jobs {
+		f := Figure{Name: j.Name, Without: j.PoCD(0), Queued: got.Clones[i] == plan.Queued}
+		if !f.Queued {
+			f.Clones, f.Attempts, f.PoCD = got.Clones[i], got.Clones[i]+1, j.PoCD(got.Clones[i])
+		}
+		f.AtRisk = f.PoCD < plan.AtRisk
+		f.Reason = a.reason(j, f)
+		a.Jobs = append(a.Jobs, f)
+		a.Total += f.PoCD
+		a.Min = min(a.Min, f.PoCD)
+	}
+	return a
+}
+
+// WriteJSON writes the result for programs.
+func (a *Answer) WriteJSON(out io.Writer) error { return json.NewEncoder(out).Encode(&a.Result) }
+
+// WriteCSV writes a row for each job.
+func (a *Answer) WriteCSV(out io.Writer) error {
+	w := show.NewCSV(out)
+	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued", "reason"})
+	for _, f := range a.Jobs {
+		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
+			strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued), f.Reason})
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// WriteText writes the answer for people.
+func (a *Answer) WriteText(out io.Writer) error {
+	t := show.NewTable("job", "tasks", "time left", "in time without clones", "attempts of each task", "in time", "")
+	t.AlignRight(2, 6)
+	for i, f := range a.Jobs {
+		j := a.jobs[i]
+		row := []any{text.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), show.Chance(f.Without), f.Attempts, show.Chance(f.PoCD), f.Reason}
+		if f.Queued {
+			row[4], row[5] = "-", "-"
+		}
+		t.Row(row...)
+	}
+	before := 0.0
+	for _, f := range a.Jobs {
+		if !f.Queued {
+			before += f.Without
+		}
+	}
+	fmt.Fprintf(out, "%s\n\n%d of %s used. ", t, a.Used, show.Count(a.usable, "slot"))
+	_, err := fmt.Fprintf(out, "Expected in time: %.2f of %s, without clones %.2f.\n", a.Total, show.Count(len(a.Jobs), "job"), before)
+	if err == nil && a.Gap > 0 {
+		_, err = fmt.Fprintf(out, "A better division is not ruled out, but gains no more than %.2g in utility.\n", a.Gap)
+	}
+	return err
+}
+
+// reason says what is the matter with a job.
+func (a *Answer) reason(j Job, f Figure) string {
+	behind := ""
+	if f.Queued {
+		behind = "; waits behind jobs that can meet theirs"
+	}
+	switch {
+	case j.Elapsed >= j.Deadline:
+		return "past its deadline" + behind
+	case j.Hopeless():
+		return "cannot meet its deadline: no attempt can be so fast" + behind
+	case f.Queued && j.Tasks > a.usable:
+		return fmt.Sprintf("waits: its originals need %s", show.Count(j.Tasks, "slot"))
+	case f.Queued:
+		return "waits for slots"
+	case f.AtRisk:
+		return "at risk"
+	}
+	return ""
+}

@@ -1,0 +1,257 @@
+// Package diagnosis ranks the stages of a log by what clones of stragglers would save, and says of the others why
+// clones would not help: too few tasks, a light tail, data skew, or a slow machine.
+package diagnosis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tailcut/tailcut/internal/advice"
+	"github.com/tailcut/tailcut/internal/durations"
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/plan"
+)
+
+// Request asks what clones would do for the stages of a log. [Defaults] returns what is usual.
+type Request struct {
+	Log        string // what to call the log
+	Stages     []*history.Stage
+	Hosts      []string // on which their attempts ran, by [history.Observation].Host
+	MaxClones  int      // most clones of a task to consider, at least 1
+	Thresholds Thresholds
+}
+
+// Thresholds are what has to hold for replication to be worth it. docs/history.md says the usual ones.
+type Thresholds struct {
+	Tasks     int     // that succeeded: fewer say too little about a tail
+	Saving    float64 // share of the latency: less is a light tail
+	R2        float64 // share of the variance that the bytes read explain: more is data skew, ...
+	Spread    float64 // ... if some task read so many times the median
+	Slow      float64 // times the median is slow
+	SlowTasks int     // so many slow tasks at least, ...
+	OnHost    float64 // ... and this share of them on one host, make it the host's fault ...
+	OfHost    float64 // ... unless it ran more than this share of all tasks
+}
+
+// Defaults returns a request that lacks only the log.
+func Defaults() Request {
+	return Request{MaxClones: 4, Thresholds: Thresholds{
+		Tasks: 10, Saving: 0.05, R2: 0.5, Spread: 1.5, Slow: 2, SlowTasks: 3, OnHost: 0.8, OfHost: 0.5,
+	}}
+}
+
+// A stage is planned with its durations rounded to roundedTo values and at most mostTasks tasks, so that its cost is
+// bounded.
+const (
+	roundedTo = 250
+	mostTasks = 5000
+)
+
+// Verdict is what the diagnosis of a stage comes to.
+type Verdict string
+
+// What is the matter with a stage.
+const (
+	Replicate Verdict = "replicate" // clones are worth it
+	FewTasks  Verdict = "few-tasks" // fewer than tell a tail
+	LightTail Verdict = "light-tail"
+	DataSkew  Verdict = "skew" // long tasks had more to read
+	SlowHost  Verdict = "host" // long tasks ran on one machine
+)
+
+// Diagnosis is what [Explain] found.
+type Diagnosis struct {
+	Schema       string   `json:"schema"`
+	Log          string   `json:"log"`
+	Saved        float64  `json:"latency_saved_seconds"` // of all stages that are worth it
+	SavedMachine float64  `json:"machine_saved_seconds"`
+	Stages       []*Stage `json:"stages"` // best first
+}
+
+// Stage is the diagnosis of a stage.
+type Stage struct {
+	Job       string            `json:"job"`
+	Stage     string            `json:"stage"`
+	Name      string            `json:"name"`
+	Tasks     int               `json:"tasks"`
+	Succeeded int               `json:"attempts_succeeded"`
+	Failed    int               `json:"attempts_failed"`
+	Censored  int               `json:"attempts_censored"`  // killed, or still running at the end of the log
+	TimedOut  int               `json:"attempts_timed_out"` // left out
+	Cancelled int               `json:"attempts_cancelled"` // left out
+	Median    float64           `json:"median_seconds"`     // 0 if nothing succeeded
+	Longest   float64           `json:"longest_seconds"`
+	Beyond    *durations.Beyond `json:"beyond,omitempty"` // what is assumed of the longest, if nobody saw it end
+	Verdict   Verdict           `json:"verdict"`
+	Reason    string            `json:"reason"` // in words; "" where replication is worth it
+	// without clones; this and the rest only where the stage was planned
+	Latency      *float64    `json:"latency_seconds,omitempty"`
+	Saved        *float64    `json:"latency_saved_seconds,omitempty"`
+	SavedMachine *float64    `json:"machine_saved_seconds,omitempty"`
+	Policy       string      `json:"policy,omitempty"`         // the best
+	Off          *advice.Off `json:"error_bound,omitempty"`    // of the policy's figures, if durations were rounded
+	R2           *float64    `json:"input_r2_ratio,omitempty"` // only where the log tells the bytes
+	Rank         *float64    `json:"input_rank_correlation_ratio,omitempty"`
+
+	best plan.Policy // in numbers of the stage's own tasks
+}
+
+// Explain plans each stage from its own durations, on all cores, and ranks the stages: first what is worth replicating,
+// by the time saved, then the rest by the longest task, where a cure of another kind may help most. The error is the
+// context's if that ends first.
+func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
+	d := &Diagnosis{Schema: "tailcut.plan.explain/v1", Log: r.Log, Stages: make([]*Stage, len(r.Stages))}
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, st := range r.Stages {
+		group.Go(func() (err error) {
+			if err := within.Err(); err != nil {
+				return err
+			}
+			if d.Stages[i], err = r.explain(st); err != nil {
+				return fmt.Errorf("%s: %w", r.Log, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(d.Stages, byWorth)
+	for _, s := range d.Stages[:d.worth()] {
+		d.Saved += *s.Saved
+		d.SavedMachine += *s.SavedMachine
+	}
+	return d, nil
+}
+
+// worth is how many stages are worth replicating. They are the first ones.
+func (d *Diagnosis) worth() (n int) {
+	for n < len(d.Stages) && d.Stages[n].Verdict == Replicate {
+		n++
+	}
+	return n
+}
+
+// explain plans one stage and looks for what else makes its tasks slow.
+func (r *Request) explain(st *history.Stage) (*Stage, error) {
+	s := &Stage{
+		Job: st.Job, Stage: st.Stage, Name: st.StageName, Tasks: st.Tasks, Succeeded: len(st.Succeeded), Failed: st.Failed,
+		Censored: len(st.Censored), TimedOut: st.TimedOut, Cancelled: st.Cancelled, Verdict: Replicate,
+	}
+	if s.Succeeded == 0 {
+		s.Verdict, s.Reason = FewTasks, "no attempt succeeded"
+		return s, nil
+	}
+	sample, err := durations.Of(st)
+	if err != nil {
+		return nil, err
+	}
+	s.Median, s.Longest, s.Beyond = sample.Law.Quantile(0.5), sample.Longest(), sample.Beyond
+	if s.Succeeded < r.Thresholds.Tasks {
+		s.Verdict = FewTasks
+		s.Reason = fmt.Sprintf("too few tasks: %d succeeded, and %d are needed to tell a tail", s.Succeeded, r.Thresholds.Tasks)
+		return s, nil
+	}
+	if err := s.plan(sample.Law, r.MaxClones); err != nil {
+		return nil, err
+	}
+	s.judge(st, r)
+	return s, nil
+}
+
+// judge sets the verdict on a stage that was planned.
+func (s *Stage) judge(st *history.Stage, r *Request) {
+	t := &r.Thresholds
+	skew, hasSkew := st.Skew()
+	if hasSkew {
+		s.R2, s.Rank = &skew.R2, &skew.Rank
+	}
+	host, slow := st.SlowHost(t.Slow * s.Median)
+	switch saved := *s.Saved / *s.Latency; {
+	case *s.Saved > 0 && *s.Saved < st.Resolution:
+		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save less than %s, the resolution of the log", show.Seconds(st.Resolution))
+	case slow && host.Slow >= t.SlowTasks && float64(host.Slow) >= t.OnHost*float64(host.Of) && host.Share <= t.OfHost:
+		s.Verdict, s.Reason = SlowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, r.Hosts[host.Host])
+	case slow && hasSkew && skew.R2 >= t.R2 && skew.Spread >= t.Spread:
+		s.Verdict, s.Reason = DataSkew, fmt.Sprintf("data skew: bytes read explain %.0f %% of the variance, rank correlation %.2f", 100*skew.R2, skew.Rank)
+	case !(saved >= t.Saving):
+		s.Verdict, s.Reason = LightTail, fmt.Sprintf("light tail: %.3g times the median; clones save %.1f %% for no more machine time",
+			s.Longest/s.Median, 100*max(0, saved))
+	}
+}
+
+// plan finds the policy of least latency that needs no more machine time than none, and what it saves.
+func (s *Stage) plan(sample *laws.Empirical, maxClones int) error {
+	tasks := min(s.Tasks, mostTasks)
+	find := exactly
+	if sample.Distinct() > roundedTo {
+		find = rounded
+	}
+	found, off, err := find(sample, tasks, maxClones)
+	if err != nil {
+		return err
+	}
+	now, best := found.Baseline, found.LatencySensitive
+	saved, machine := now.Latency-best.Latency, max(0, now.Cost-best.Cost)*float64(s.Tasks)
+	s.Latency, s.Saved, s.SavedMachine, s.Off = &now.Latency, &saved, &machine, off
+	s.best = best.Policy
+	s.best.Stragglers = int(int64(s.best.Stragglers) * int64(s.Tasks) / int64(tasks))
+	s.Policy = advice.Spec(s.best, s.Tasks)
+	return nil
+}
+
+// exactly searches the policies of a job.
+func exactly(sample *laws.Empirical, tasks, maxClones int) (plan.Advice, *advice.Off, error) {
+	exact, err := plan.NewExact(sample, tasks)
+	if err != nil {
+		return plan.Advice{}, nil, err
+	}
+	return plan.Optimise(plan.EvaluateAll(exact.Grid(maxClones), plan.Policies(tasks, maxClones)), tasks, 0), nil, nil
+}
+
+// rounded searches the durations rounded, with the budget and a little less since the cost is rounded too, and
+// evaluates what it finds between bounds. It returns by how much the figures of the optimum may be off.
+func rounded(sample *laws.Empirical, tasks, maxClones int) (found plan.Advice, off *advice.Off, err error) {
+	near, err := plan.NewNear(plan.Rounded(sample, roundedTo), tasks)
+	if err != nil {
+		return found, nil, err
+	}
+	bracket, err := plan.NewBracket(sample, tasks, 2*roundedTo)
+	if err != nil {
+		return found, nil, err
+	}
+	choices := plan.EvaluateAll(near.Grid(maxClones), plan.Policies(tasks, maxClones))
+	policies := []plan.Policy{{}}
+	for _, share := range []float64{1, 1 - 3e-3, 1 - 1e-2} {
+		budget := choices[0].Outcome
+		budget.Cost *= share
+		for _, c := range plan.Best(choices, budget, 1) {
+			policies = append(policies, c.Policy)
+		}
+	}
+	found = plan.Optimise(plan.EvaluateAll(bracket, slices.Values(policies)), tasks, 0)
+	low, high, err := bracket.Bounds(found.LatencySensitive.Policy)
+	between := advice.OffBetween(low, high)
+	return found, &between, err
+}
+
+// byWorth puts first what is worth replicating, by the time saved, then the rest by the longest task.
+func byWorth(a, b *Stage) int {
+	worth := func(s *Stage) (int, float64) {
+		if s.Verdict == Replicate {
+			return 0, *s.Saved
+		}
+		return 1, s.Longest
+	}
+	groupA, sizeA := worth(a)
+	groupB, sizeB := worth(b)
+	return cmp.Or(cmp.Compare(groupA, groupB), cmp.Compare(sizeB, sizeA))
+}

@@ -1,0 +1,99 @@
+package diagnosis
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/tailcut/tailcut/internal/advice"
+	"github.com/tailcut/tailcut/internal/show"
+)
+
+// WriteJSON writes the diagnosis for programs.
+func (d *Diagnosis) WriteJSON(out io.Writer) error { return json.NewEncoder(out).Encode(d) }
+
+// WriteCSV writes a row for each stage.
+func (d *Diagnosis) WriteCSV(out io.Writer) error {
+	w := show.NewCSV(out)
+	_ = w.Write([]string{"job", "stage", "name", "tasks", "attempts_succeeded", "attempts_failed", "attempts_censored", "median_seconds", "longest_seconds",
+		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason",
+		"attempts_timed_out", "attempts_cancelled"})
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	optional := func(x *float64) string {
+		if x == nil {
+			return ""
+		}
+		return number(*x)
+	}
+	for _, s := range d.Stages {
+		_ = w.Write([]string{s.Job, s.Stage, s.Name, strconv.Itoa(s.Tasks), strconv.Itoa(s.Succeeded), strconv.Itoa(s.Failed), strconv.Itoa(s.Censored),
+			number(s.Median), number(s.Longest), string(s.Verdict), optional(s.Latency), optional(s.Saved), optional(s.SavedMachine), s.Policy,
+			optional(s.R2), optional(s.Rank), s.Reason, strconv.Itoa(s.TimedOut), strconv.Itoa(s.Cancelled)})
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// WriteText writes the diagnosis for people: what to clone, then where clones would not help; of at most top stages, 0
+// for all.
+func (d *Diagnosis) WriteText(out io.Writer, top int) error {
+	shown := d.Stages
+	if top > 0 {
+		shown = shown[:min(top, len(shown))]
+	}
+	t := show.NewTable("job", "stage", "tasks", "median", "longest", "time saved", "of", "machine time saved", "what to do")
+	t.AlignRight(3, 8)
+	t.HideEmptyColumns() // a list of durations has neither jobs nor stages
+	for _, s := range shown {
+		stage := s.Stage
+		if s.Name != "" {
+			stage = text.Trim(stage+" "+s.Name, 32)
+		}
+		longest := show.Seconds(s.Longest)
+		if s.Beyond != nil {
+			longest = "> " + longest
+		}
+		row := []any{s.Job, stage, s.Tasks, show.Seconds(s.Median), longest, "", "", "", s.Reason}
+		if s.Verdict == Replicate {
+			row[5], row[6], row[7] = show.Seconds(*s.Saved), show.Seconds(*s.Latency), show.Seconds(*s.SavedMachine)
+			row[8] = advice.Words(s.best, s.Tasks)
+		}
+		t.Row(row...)
+	}
+	fmt.Fprintf(out, "%s\n\n", t)
+	if line := d.roundedStages(); line != "" {
+		fmt.Fprintln(out, line)
+	}
+	stages := show.Count(len(d.Stages), "stage")
+	if more := len(d.Stages) - len(shown); more > 0 {
+		fmt.Fprintf(out, "%s more; --top 0 shows all.\n", show.Count(more, "stage"))
+	}
+	worth := d.worth()
+	if worth == 0 {
+		_, err := fmt.Fprintf(out, "Clones would help none of %s.\n", stages)
+		return err
+	}
+	_, err := fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
+		worth, stages, show.Seconds(d.Saved), show.Seconds(d.SavedMachine))
+	return err
+}
+
+// roundedStages says how far the figures of stages are off whose durations were rounded; nothing if there are none.
+func (d *Diagnosis) roundedStages() string {
+	var off advice.Off
+	n := 0
+	for _, s := range d.Stages {
+		if s.Off != nil {
+			n++
+			off.Latency, off.Cost = max(off.Latency, s.Off.Latency), max(off.Cost, s.Off.Cost)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The durations of %s are rounded: figures are off by at most %.2g %% (latency), %.2g %% (machine time).",
+		show.Count(n, "stage"), 100*off.Latency, 100*off.Cost)
+}

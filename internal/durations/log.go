@@ -1,0 +1,225 @@
+package durations
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/show"
+)
+
+// Log says where durations come from: a log of any format that package history knows, and what to take from it.
+type Log struct {
+	Path   string    // a file, a folder, or "-" for Stdin
+	Title  string    // what to call it instead of Path; "" for that
+	Stdin  io.Reader // nil unless Path is "-"
+	Column string    // of a CSV: its name or its number from 1
+	Job    string    // "" is all
+	Stage  string    // its id or its name, "" is all
+	// Tell takes what the user is to know of the durations, a line each; nil if nobody listens.
+	Tell func(line string)
+}
+
+// Name is what to call the log.
+func (d *Log) Name() string {
+	switch {
+	case d.Title != "":
+		return d.Title
+	case d.Path == "-":
+		return "stdin"
+	}
+	return d.Path
+}
+
+func (d *Log) tell(format string, args ...any) {
+	if d.Tell != nil {
+		d.Tell(d.Name() + ": " + fmt.Sprintf(format, args...))
+	}
+}
+
+// Sample returns the one stage that is asked for, and tells how it is taken: what became of attempts that did not end,
+// and what the log's clock cannot show. An error is one line that names file, line and what was expected.
+func (d *Log) Sample() (*Sample, *history.Stage, error) {
+	stages, _, err := d.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := d.choose(stages)
+	if err != nil {
+		if len(stages) == 0 && d.Path != "-" && (d.Job != "" || d.Stage != "") {
+			err = fmt.Errorf("%w; %s", err, d.instead())
+		}
+		return nil, nil, err
+	}
+	s, err := Of(st)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.Name(), err)
+	}
+	if n := len(st.Censored); n > 0 {
+		d.tell("%s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
+			show.Count(n, "attempt"))
+	}
+	if b := s.Beyond; b != nil {
+		d.tell("nobody saw the longest end, which was cut off at %s: %.2g %% of attempts are longer, and are planned with %s on average; "+
+			"how long they are is not known", show.Seconds(b.Last), 100*b.Share, show.Seconds(b.Mean))
+	}
+	d.leftOut([]*history.Stage{st})
+	return s, st, nil
+}
+
+// Stages returns all stages that are asked for and the hosts that their attempts ran on, and tells how they are taken.
+// There is at least one, though perhaps with no attempt that succeeded.
+func (d *Log) Stages() (stages []*history.Stage, hosts []string, err error) {
+	if stages, hosts, err = d.read(); err != nil {
+		return nil, nil, err
+	}
+	d.leftOut(stages)
+	d.cut(stages)
+	if len(stages) == 0 {
+		_, err = d.choose(nil)
+	}
+	return stages, hosts, err
+}
+
+// read reads the log, and tells what is to be known of it.
+func (d *Log) read() (stages []*history.Stage, hosts []string, err error) {
+	log, err := history.Open(d.Path, d.Stdin, d.Column)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	if stages, hosts, err = history.Stages(log.Attempts(), d.Job, d.Stage); err != nil {
+		return nil, nil, err
+	}
+	if d.Tell != nil {
+		for _, line := range log.Notes() {
+			d.Tell(line)
+		}
+	}
+	return stages, hosts, nil
+}
+
+// instead tells which stages of the job, or else of the file, there are instead of the one that is not.
+func (d *Log) instead() string {
+	all := &Log{Path: d.Path, Column: d.Column}
+	if d.Stage != "" {
+		all.Job = d.Job
+	}
+	stages, _, err := all.read()
+	if err == nil && len(stages) == 0 {
+		all.Job = ""
+		stages, _, err = all.read()
+	}
+	switch {
+	case err != nil || len(stages) == 0:
+		return "it is empty"
+	case len(stages) == 1 && stages[0].Job == "" && stages[0].Stage == "":
+		return "it does not tell jobs and stages"
+	}
+	what, how := differ(stages)
+	return "its " + what + " are " + largest(stages, how)
+}
+
+// leftOut tells which attempts of the stages are not planned with, and what the log's clock cannot show.
+func (d *Log) leftOut(stages []*history.Stage) {
+	var timedOut, cancelled, raised int
+	var longest, resolution float64
+	for _, st := range stages {
+		timedOut, cancelled, raised = timedOut+st.TimedOut, cancelled+st.Cancelled, raised+st.Raised
+		longest, resolution = max(longest, st.LeftOut), max(resolution, st.Resolution)
+	}
+	if n := timedOut + cancelled; n > 0 {
+		d.tell("%s left out, the longest after %s: %d timed out, %d cancelled; how long they would have taken is not known",
+			show.Count(n, "attempt"), show.Seconds(longest), timedOut, cancelled)
+	}
+	if raised > 0 {
+		d.tell("the log has whole seconds: %s shorter than %s count as that long", show.Count(raised, "duration"), show.Seconds(resolution))
+	}
+}
+
+// cut tells what was done about attempts of a whole log that did not end.
+func (d *Log) cut(stages []*history.Stage) {
+	attempts, in, longest := 0, 0, 0
+	for _, st := range stages {
+		if len(st.Censored) == 0 {
+			continue
+		}
+		attempts += len(st.Censored)
+		in++
+		if len(st.Succeeded) > 0 && slices.Max(st.Censored) > slices.Max(st.Seconds()) {
+			longest++
+		}
+	}
+	if attempts == 0 {
+		return
+	}
+	d.tell("%s of %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
+		show.Count(attempts, "attempt"), show.Count(in, "stage"))
+	if longest > 0 {
+		d.tell("nobody saw the longest of %s end: how long they are is a guess; 'tailcut plan fork' tells which", show.Count(longest, "stage"))
+	}
+}
+
+// choose returns the only stage with attempts that succeeded.
+func (d *Log) choose(stages []*history.Stage) (*history.Stage, error) {
+	found := len(stages)
+	stages = slices.DeleteFunc(slices.Clone(stages), func(s *history.Stage) bool { return len(s.Succeeded) == 0 })
+	switch {
+	case len(stages) == 1:
+		return stages[0], nil
+	case len(stages) > 1:
+		return nil, d.ambiguous(stages)
+	case found > 0:
+		return nil, fmt.Errorf("%s: no attempt in it succeeded", d.Name())
+	case d.Job != "" && d.Stage != "":
+		return nil, fmt.Errorf("%s: no stage %q of job %q in it", d.Name(), d.Stage, d.Job)
+	case d.Job != "":
+		return nil, fmt.Errorf("%s: no job %q in it", d.Name(), d.Job)
+	case d.Stage != "":
+		return nil, fmt.Errorf("%s: no stage %q in it", d.Name(), d.Stage)
+	}
+	return nil, fmt.Errorf("%s: no durations in it", d.Name())
+}
+
+// ambiguous asks for a choice among stages, and names the largest.
+func (d *Log) ambiguous(stages []*history.Stage) error {
+	what, how := differ(stages)
+	return fmt.Errorf("%s: there are %d %s in it; choose one with %s: %s; 'tailcut plan explain' ranks them",
+		d.Name(), len(stages), what, how, largest(stages, how))
+}
+
+// differ says what stages are told apart by, and the flags for it.
+func differ(stages []*history.Stage) (what, how string) {
+	names := map[string]bool{}
+	for _, s := range stages {
+		names[s.Stage] = true
+	}
+	switch {
+	case len(names) == 1:
+		return "jobs", "--job"
+	case len(names) < len(stages):
+		return "stages", "--job and --stage"
+	}
+	return "stages", "--stage"
+}
+
+// largest lists the largest of the stages, called as the flags call them.
+func largest(stages []*history.Stage, how string) string {
+	slices.SortStableFunc(stages, func(a, b *history.Stage) int { return cmp.Compare(b.Tasks, a.Tasks) })
+	var list []string
+	for _, s := range stages[:min(len(stages), 5)] {
+		id := map[string]string{"--stage": s.Stage, "--job": s.Job}[how]
+		if id == "" {
+			id = s.Title()
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", id, show.Count(s.Tasks, "task")))
+	}
+	more := ""
+	if len(stages) > len(list) {
+		more = fmt.Sprintf(" and %d more", len(stages)-len(list))
+	}
+	return strings.Join(list, ", ") + more
+}
