@@ -140,24 +140,6 @@ func addFormat(cmd *cobra.Command) *choice {
 	return c
 }
 
-// printer is what can be printed in each format of --format; printTable is for people.
-type printer interface {
-	printJSON(io.Writer) error
-	printCSV(io.Writer) error
-	printTable(io.Writer) error
-}
-
-// print prints in the format that was chosen.
-func (c *choice) print(w io.Writer, p printer) error {
-	switch c.value {
-	case "json":
-		return p.printJSON(w)
-	case "csv":
-		return p.printCSV(w)
-	}
-	return p.printTable(w)
-}
-
 // result is what can be written in each format of --format; WriteText is for people.
 type result interface {
 	WriteText(io.Writer) error
