@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // Exit statuses of every verb.
@@ -31,14 +31,6 @@ var errFailed = errors.New("failed")
 type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
-
-// attemptFailure is a failure of an attempt, whose exit status tells the engine more.
-type attemptFailure struct {
-	error
-	status int
-}
-
-func (f attemptFailure) Unwrap() error { return f.error }
 
 func main() {
 	if os.Getpid() == 1 {
@@ -70,15 +62,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = failure{out.err}
 	}
 	var failed failure
-	var attempt attemptFailure
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &attempt):
-		notice(stderr, "%s", inWords(err))
-		return attempt.status
 	case errors.As(err, &failed), noRoom(err): // whether it was interrupted or not
-		notice(stderr, "%s", inWords(err))
+		notice(stderr, "%s", show.InWords(err))
 		return exitFailed
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "tailcut: interrupted")
@@ -86,7 +74,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, errFailed):
 		return exitFailed
 	default:
-		notice(stderr, "%s", inWords(err))
+		notice(stderr, "%s", show.InWords(err))
 		return exitUsage
 	}
 }
@@ -126,22 +114,6 @@ func harmless(text []byte) []byte {
 	return b.Bytes()
 }
 
-// inWords is an error's text, with what the system says of a file in the words of all others: "FILE: what is wrong",
-// without the name of a call, and once.
-func inWords(err error) string {
-	text := err.Error()
-	var of *fs.PathError
-	if !errors.As(err, &of) {
-		return text
-	}
-	problem := of.Err.Error()
-	if errors.Is(of, syscall.EISDIR) {
-		problem = "expected a file, found a folder"
-	}
-	text = strings.Replace(text, of.Error(), of.Path+": "+problem, 1)
-	return strings.Replace(text, of.Path+": "+of.Path+": ", of.Path+": ", 1)
-}
-
 // newRoot assembles the verbs.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -159,7 +131,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion(), newAttempt(), newGuard())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion())
 	tellUsage(root)
 	fitHelp(root)
 	return root

@@ -354,13 +354,9 @@ func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error)
 	if e.cloud != nil {
 		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work}))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	executor, err := proc.New(proc.Config{
 		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Self: []string{self}, Lock: e.lock, Timeout: e.timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
+		Lock: e.lock, Timeout: e.timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
 	})
 	if err != nil {
 		return nil, failure{err}

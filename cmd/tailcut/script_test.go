@@ -13,12 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the test binary be tailcut: for scripts, by its name, and for the engine, which starts itself as an attempt or as the
-// guard by whatever name it finds itself under.
+// TestMain lets the test binary be tailcut for scripts, by its name.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "attempt" || os.Args[1] == "guard") {
-		main()
-	}
 	testscript.Main(m, map[string]func(){"tailcut": main})
 }
 

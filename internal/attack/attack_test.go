@@ -398,7 +398,7 @@ func (a *attack) processes() (guards, others []int) {
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		args, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		if bytes.Contains(args, []byte("\x00guard\x00")) {
+		if bytes.HasPrefix(args, []byte("tailcut: guard\x00")) {
 			guards = append(guards, pid)
 		} else {
 			others = append(others, pid)

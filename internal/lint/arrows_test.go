@@ -33,7 +33,7 @@ const arrows = `
 	internal/mapreduce   ->
 	internal/overlap     -> laws
 	internal/live        -> sched laws trace
-	internal/live/proc   -> internal/live sched internal/mapreduce
+	internal/live/proc   -> internal/live sched internal/mapreduce internal/show
 	internal/live/remote -> internal/live internal/live/proc sched
 	internal/show        ->
 	internal/workload    -> internal/show trace

@@ -4,10 +4,13 @@ package show
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 )
@@ -98,4 +101,20 @@ func Cell(text string) string {
 		}
 	}
 	return Lines(text)
+}
+
+// InWords is an error's text, with what the system says of a file in the words of all others: "FILE: what is wrong",
+// without the name of a call, and once.
+func InWords(err error) string {
+	text := err.Error()
+	var of *fs.PathError
+	if !errors.As(err, &of) {
+		return text
+	}
+	problem := of.Err.Error()
+	if errors.Is(of, syscall.EISDIR) {
+		problem = "expected a file, found a folder"
+	}
+	text = strings.Replace(text, of.Error(), of.Path+": "+problem, 1)
+	return strings.Replace(text, of.Path+": "+of.Path+": ", of.Path+": ", 1)
 }

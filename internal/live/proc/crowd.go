@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -18,6 +19,7 @@ const (
 	threadsOfArray   = 4  // that a command and its children are expected to need
 	threadsOfAttempt = 10 // that a map/reduce attempt is, with its threads and commands
 	threadsSpare     = 10 // that engine and guard may still begin
+	threadsOfGuard   = 5  // while it starts
 )
 
 // crowd knows how many processes the user may have.
@@ -44,6 +46,23 @@ func (c *crowd) room() error {
 		return nil
 	}
 	return fmt.Errorf("%d processes for each of %d attempts are more than ulimit -u %d leaves: %w", c.each, c.running+1, c.limit, syscall.EAGAIN)
+}
+
+// tooFew is the error of a limit that never leaves a process for a task, whatever else of the user ends.
+type tooFew struct{ own, limit int }
+
+func (e tooFew) Error() string {
+	return fmt.Sprintf("ulimit -u %d leaves no process for a task: %d are tailcut's own; raise it", e.limit, e.own)
+}
+
+// hopeless returns the error to tell, if an attempt that runs beside no other could not begin, and none ever can, for
+// want of processes; else nil. The program itself has so many threads.
+func (c *crowd) hopeless(err error, threads int) error {
+	own := threads + threadsOfGuard
+	if c.running > 0 || own < c.limit || !errors.Is(err, syscall.EAGAIN) {
+		return nil
+	}
+	return tooFew{own, c.limit}
 }
 
 // couldNotFork are what shells and Go say that find no process, thread or memory, in lower case.

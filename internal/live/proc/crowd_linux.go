@@ -25,28 +25,36 @@ func processLimit() int {
 
 // userThreads counts the processes of the user and their threads, as far as they can be seen.
 func userThreads() (n int) {
-	uid := strconv.Itoa(os.Getuid())
+	uid := os.Getuid()
 	paths, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		mine, threads := false, 0
-		for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-			name, value, _ := strings.Cut(lines.Text(), ":")
-			switch fields := strings.Fields(value); {
-			case name == "Uid" && len(fields) > 0:
-				mine = fields[0] == uid
-			case name == "Threads" && len(fields) > 0:
-				threads, _ = strconv.Atoi(fields[0])
-			}
-		}
-		if mine {
+		if of, threads := readStatus(path); of == uid {
 			n += threads
 		}
 	}
 	return n
+}
+
+// ownThreads counts those of this program.
+func ownThreads() int {
+	_, n := readStatus("/proc/self/status")
+	return n
+}
+
+// readStatus returns whose a process is and how many threads it has; -1 and 0 if that cannot be seen.
+func readStatus(path string) (uid, threads int) {
+	uid = -1
+	data, _ := os.ReadFile(path)
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		switch fields := strings.Fields(value); {
+		case name == "Uid" && len(fields) > 0:
+			uid, _ = strconv.Atoi(fields[0])
+		case name == "Threads" && len(fields) > 0:
+			threads, _ = strconv.Atoi(fields[0])
+		}
+	}
+	return uid, threads
 }
 
 // oomKills returns how many processes of the cgroup that this process is in the kernel has killed for want of memory; 0

@@ -10,4 +10,6 @@ func processLimit() int { return math.MaxInt }
 
 func userThreads() int { return 0 }
 
+func ownThreads() int { return 0 }
+
 func oomKills() int { return 0 }

@@ -25,6 +25,24 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// A limit that the program itself uses up is told; nobody waits for what cannot come.
+func TestCrowdHopeless(t *testing.T) {
+	c := newCrowd(16, 15, 4)
+	if err := c.hopeless(syscall.EAGAIN, 11); err == nil || err.Error() != "ulimit -u 16 leaves no process for a task: 16 are tailcut's own; raise it" {
+		t.Error(err)
+	}
+	for name, err := range map[string]error{
+		"one is left": c.hopeless(syscall.EAGAIN, 10), "descriptors": c.hopeless(syscall.EMFILE, 11), "no limit": newCrowd(math.MaxInt, 0, 4).hopeless(syscall.EAGAIN, 11),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if c.running = 1; c.hopeless(syscall.EAGAIN, 11) != nil {
+		t.Error("hopeless beside another attempt")
+	}
+}
+
 // What shells and Go say that find no process is known; what they say otherwise is the task's own.
 func TestCouldNotFork(t *testing.T) {
 	c := newCrowd(math.MaxInt, 0, 4)

@@ -27,7 +27,6 @@ type Config struct {
 	Stages  int
 	Lock    *os.File      // of the run's folder, from LockRun; nil if nobody else can come to work there
 	Run     string        // unique name of the run, found in the environment of all its processes
-	Self    []string      // command that is this program; "attempt" and "guard" are appended
 	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
 	Disturb Disturb
 
@@ -43,6 +42,7 @@ type Executor struct {
 	cfg     Config
 	tag     string // with which TAILCUT_RUN of this engine's processes begins
 	env     environment
+	self    string // path of this program
 	reports chan live.Report
 	keeper  *keeper
 	guard   *guard
@@ -90,7 +90,10 @@ func New(cfg Config) (*Executor, error) {
 	if e.null, err = os.Open(os.DevNull); err != nil {
 		return nil, err
 	}
-	if e.guard, err = startGuard(cfg.Self, e.tag); err != nil {
+	if e.self, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if e.guard, err = startGuard(e.self, e.tag); err != nil {
 		return nil, err
 	}
 	if e.keeper, err = newKeeper(e.ended); err != nil {
@@ -237,14 +240,16 @@ func (e *Executor) spawn(p *process) error {
 		return err
 	}
 	p.last = e.saves.find(p.attempt)
-	cmd, err := e.cfg.Work.command(e.cfg.Self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
+	cmd, err := e.cfg.Work.command(e.self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
 	if err != nil {
 		return err
 	}
 	env := e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
-	path, err := e.find(cmd.Args[0])
-	if err != nil {
-		return noProgram{cmd.Args[0], err}
+	path := cmd.Path
+	if path == "" {
+		if path, err = e.find(cmd.Args[0]); err != nil {
+			return noProgram{cmd.Args[0], err}
+		}
 	}
 	if p.stdout, err = e.spares.takeOut(); err != nil {
 		return err
@@ -276,7 +281,11 @@ func (e *Executor) find(name string) (string, error) {
 // begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
 func (e *Executor) begin(p *process) {
 	if err := e.spawn(p); err != nil {
-		p.verdict = unborn(err)
+		if p.verdict = unborn(err); p.verdict.kind == sched.AttemptRefused {
+			if never := e.crowd.hopeless(err, ownThreads()); never != nil {
+				p.verdict, err = verdict{kind: sched.AttemptDoomed}, never
+			}
+		}
 		e.finish(p, 127, err.Error(), nil)
 		return
 	}
@@ -329,7 +338,7 @@ func (e *Executor) judge(p *process, exit int, note string) string {
 	said := lastLine(p.stderr())
 	if e.cfg.Work.MapReduce != nil {
 		p.verdict = ofExit(exit)
-		if text, ours := strings.CutPrefix(said, "tailcut: "); ours && exit < 128 { // this program itself has said why
+		if text, ours := strings.CutPrefix(said, saysItself); ours && exit < 128 { // this program itself has said why
 			if p.verdict.kind == sched.AttemptDoomed {
 				return text
 			}

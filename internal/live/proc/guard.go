@@ -1,10 +1,8 @@
 package proc
 
 import (
-	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,23 +19,25 @@ const guardLook = 100 * time.Millisecond
 // pipe that only the engine holds open. The engine watches it: one that was stopped goes on, one that was killed is
 // followed by another.
 type guard struct {
-	args, env []string
-	bye       chan struct{} // closed when the engine needs no guard any more
-	done      chan struct{} // closed when nobody watches it any more
-	mu        sync.Mutex
-	pid       int // 0 if it could not be started anew
-	pipe      *os.File
+	self string // path of this program
+	tag  string
+	env  []string
+	bye  chan struct{} // closed when the engine needs no guard any more
+	done chan struct{} // closed when nobody watches it any more
+	mu   sync.Mutex
+	pid  int // 0 if it could not be started anew
+	pipe *os.File
 }
 
-func startGuard(self []string, tag string) (*guard, error) {
-	g := &guard{args: slices.Concat(self, []string{"guard", tag}), bye: make(chan struct{}), done: make(chan struct{})}
+func startGuard(self, tag string) (*guard, error) {
+	g := &guard{self: self, tag: tag, bye: make(chan struct{}), done: make(chan struct{})}
 	// an engine may itself be an attempt of a run: its end must not take the guard along
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, runVariable+"=") {
 			g.env = append(g.env, kv)
 		}
 	}
-	g.env = append(g.env, "GOMAXPROCS=1") // it does nothing until the end: it should take few threads
+	g.env = append(g.env, "GOMAXPROCS=1", "GOGC=off") // it does nothing until the end: it should take few threads
 	if err := g.start(); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (g *guard) start() error {
 		return err
 	}
 	defer out.Close()
-	cmd := exec.Command(g.args[0], g.args[1:]...)
+	cmd := &exec.Cmd{Path: g.self, Args: []string{guardName, g.tag}}
 	cmd.Stdin, cmd.Env = out, g.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a signal to the engine's group must not reach it
 	if err := cmd.Start(); err != nil {
@@ -116,11 +116,18 @@ func (g *guard) close() {
 	}
 }
 
-// Guard waits for the end of in and then kills all processes marked with tag, unless the engine has said good-bye.
-func Guard(tag string, in io.Reader) {
-	words, _ := io.ReadAll(in)
-	if len(words) == 0 {
-		sweep(tag)
+// runGuard waits for the end of standard input and then kills all processes marked with tag, unless the engine has said
+// good-bye. It makes no threads: where a user may have few processes, it would take those of attempts, or die of want.
+func runGuard(tag string) {
+	var word [1]byte
+	for {
+		switch n, err := syscall.Read(0, word[:]); {
+		case err == syscall.EINTR:
+		case n > 0:
+			return
+		default:
+			sweep(tag)
+			return
+		}
 	}
-	os.Exit(0)
 }

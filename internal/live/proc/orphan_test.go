@@ -19,10 +19,6 @@ import (
 
 // engine runs attempts of every unruly kind, says so, and waits to be killed.
 func engine(root, run string) {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
 	scripts := []string{
 		`echo up >$TAILCUT_OUTPUT/up; exec sleep 100`,
 		`trap '' TERM INT HUP; sleep 100 & sleep 100 & echo up >$TAILCUT_OUTPUT/up; wait`,
@@ -34,7 +30,7 @@ func engine(root, run string) {
 		work.Stages = append(work.Stages, ArrayStage{Name: fmt.Sprint(i), Tasks: 1, Command: []string{"sh", "-c", s}})
 	}
 	f := Folders{Root: root}
-	e, err := New(Config{Folders: f, Work: &Work{Dir: root, Array: work}, Stages: len(scripts), Run: run, Self: []string{self}})
+	e, err := New(Config{Folders: f, Work: &Work{Dir: root, Array: work}, Stages: len(scripts), Run: run})
 	if err != nil {
 		panic(err)
 	}
@@ -182,7 +178,7 @@ func guardsOf(run string) (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range dirs {
 		args, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(args), "\x00guard\x00"+run+"/") {
+		if err == nil && strings.HasPrefix(string(args), guardName+"\x00"+run+"/") {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 				pids = append(pids, pid)
 			}

@@ -4,11 +4,9 @@ package proc
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,17 +20,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The test binary plays the program: as guard and attempt, and as an engine that is there to be killed.
+// The test binary plays an engine that is there to be killed.
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // guards end at once under the race detector, too
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
 	}
 	switch os.Args[1] {
-	case "guard":
-		Guard(os.Args[2], os.Stdin)
-	case "attempt":
-		os.Exit(attempt())
 	case "engine":
 		engine(os.Args[2], os.Args[3])
 	case "tidy":
@@ -43,24 +37,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-func attempt() int {
-	data, err := io.ReadAll(os.Stdin)
-	if err == nil {
-		var spec *mapreduce.AttemptSpec
-		if spec, err = mapreduce.DecodeSpec(data); err == nil {
-			progress := os.NewFile(3, "progress")
-			spec.Progress = func(x float64) { fmt.Fprintln(progress, x) }
-			spec.Saved = func(offset int64, x float64) { fmt.Fprintln(progress, x, offset) }
-			_, err = mapreduce.Run(context.Background(), spec)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
 }
 
 // patience bounds every wait of these tests; nothing takes that long unless it is broken.
@@ -92,14 +68,10 @@ func newRig(t *testing.T, change func(*Config), scripts ...string) *rig {
 
 func newRigOf(t *testing.T, change func(*Config), work *Work, stages int) *rig {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := t.TempDir()
 	cfg := Config{
 		Folders: Folders{Root: filepath.Join(out, "_private")}, Out: out, Work: work, Stages: stages,
-		Run: fmt.Sprintf("test-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(out))+filepath.Base(out)), Self: []string{self},
+		Run: fmt.Sprintf("test-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(out))+filepath.Base(out)),
 	}
 	if change != nil {
 		change(&cfg)

@@ -122,12 +122,8 @@ func runRelay(t *testing.T, input string, p sched.Policy, disturb Disturb) (part
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := filepath.Join(root, "out")
-	e, err := New(Config{Folders: f, Out: out, Work: plan.Work, Stages: len(plan.Stages), Run: run.Header.Run, Self: []string{self}, Disturb: disturb})
+	e, err := New(Config{Folders: f, Out: out, Work: plan.Work, Stages: len(plan.Stages), Run: run.Header.Run, Disturb: disturb})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,20 +21,18 @@ type Work struct {
 
 // Command is a process to start.
 type Command struct {
+	Path  string // "" for the program that Args[0] names
 	Args  []string
 	Env   []string // besides the engine's own environment
 	Stdin []byte
 }
-
-// self is how the engine starts itself as an attempt of map/reduce work, or as the guard.
-type self []string
 
 // saveEvery is how long a map attempt works at least between two points from which another can go on.
 const saveEvery = 200 * time.Millisecond
 
 // command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
 // read at a pace, 0 for none.
-func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*Command, error) {
+func (w *Work) command(self string, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*Command, error) {
 	if w.Array != nil {
 		return w.Array.command(f, a, dir, from)
 	}
@@ -62,7 +60,7 @@ func (w *Work) command(s self, f Folders, a live.Attempt, dir string, from *stri
 	if err != nil {
 		return nil, err
 	}
-	return &Command{Args: append(append([]string(nil), s...), "attempt"), Stdin: data}, nil
+	return &Command{Path: self, Args: []string{attemptName}, Stdin: data}, nil
 }
 
 // parts lists what is to be published: the results of the last stage, or of all stages of an array.
