@@ -40,7 +40,7 @@ func TestCapacity(t *testing.T) {
 			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
 			for w.now < sched.Second && w.step() {
 			}
-			if diff := cmp.Diff(c.want, w.live()); diff != "" {
+			if diff := cmp.Diff(c.want, livePerJob(w)); diff != "" {
 				t.Errorf("running (-want +got):\n%s", diff)
 			}
 		})
@@ -58,7 +58,7 @@ func TestCapacityTakesTurns(t *testing.T) {
 	for w.now < 4*s && w.step() {
 	}
 	want := []string{"0s t0 #0", "0s t1 #0", "0s t2 #0", "0s t3 #0", "1s t8 #0", "2s t9 #0", "3s t4 #0", "4s t5 #0"}
-	if diff := cmp.Diff(want, w.started()); diff != "" {
+	if diff := cmp.Diff(want, startLines(w)); diff != "" {
 		t.Errorf("launches (-want +got):\n%s", diff)
 	}
 }

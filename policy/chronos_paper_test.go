@@ -42,7 +42,7 @@ func TestChronos(t *testing.T) {
 			next := lasts(80*s, 90*s, 200*s)
 			w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
 			w.run()
-			if diff := cmp.Diff(c.want, w.orderLines(0)); diff != "" {
+			if diff := cmp.Diff(c.want, orderLines(w, 0)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
 			}
 		})
@@ -70,7 +70,7 @@ func TestChronosChooses(t *testing.T) {
 		w.submit(0, due(10, c.deadline))
 		w.fate = lasts(10*s, 10*s)
 		w.run()
-		for task, got := range w.launched() {
+		for task, got := range launchedPerTask(w) {
 			if got != c.want {
 				t.Errorf("%s, deadline %v: task %d had %d attempts, want %d", c.spec, c.deadline, task, got, c.want)
 			}

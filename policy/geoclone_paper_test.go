@@ -39,7 +39,7 @@ func geoWorld(t *testing.T, spec string, slots []int, lasts []float64) *world {
 }
 
 // startsAt returns how many attempts of each task were launched at an instant, and at which sites, as "task@site".
-func (w *world) startsAt(at sched.Time) (all []string) {
+func startsAt(w *world, at sched.Time) (all []string) {
 	for i := range w.orders {
 		if d := &w.orders[i]; d.Kind == sched.Launch && d.At == at {
 			all = append(all, fmt.Sprintf("%d@%d", d.Task, w.core.View().Machine(d.Machine).Site))
@@ -62,7 +62,7 @@ func TestQuota(t *testing.T) {
 	w.submit(0, tasksOf(3))
 	w.step()
 	counts := map[string]int{}
-	for _, x := range w.startsAt(0) {
+	for _, x := range startsAt(w, 0) {
 		counts[x]++
 	}
 	if len(counts) != 3 || counts["5@0"] != 4 || counts["6@0"] != 4 || counts["7@0"] != 4 {
@@ -83,7 +83,7 @@ func TestQuotaBelowOne(t *testing.T) {
 		w.submit(0, tasksOf(20))
 		w.fate = func(*sched.Decision) fate { return fate{lasts: 100 * sched.Second} }
 		w.step()
-		got := w.startsAt(0)
+		got := startsAt(w, 0)
 		if len(slices.Compact(slices.Clone(got))) != 4 {
 			t.Fatalf("launches %v, want four tasks, one attempt each", got)
 		}
@@ -100,7 +100,7 @@ func TestThreshold(t *testing.T) {
 	w := geoWorld(t, "geoclone:epsilon=1,prior=(det:value=1),weight=1e6", []int{10}, []float64{10})
 	w.submit(0, tasksOf(1))
 	w.step()
-	if n := len(w.startsAt(0)); n < 5 || n > 6 {
+	if n := len(startsAt(w, 0)); n < 5 || n > 6 {
 		t.Errorf("%d attempts, want 5 or, as the bin of 1 is 15 %% wide, 6", n)
 	}
 }
@@ -138,7 +138,7 @@ func TestBestSite(t *testing.T) {
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 8e6}}}
 	w.submit(100*sched.Second, spec)
 	w.run()
-	got := w.startsAt(100 * sched.Second)
+	got := startsAt(w, 100*sched.Second)
 	at := map[byte]int{}
 	for _, x := range got {
 		at[x[len(x)-1]]++

@@ -84,7 +84,7 @@ func TestGRASS(t *testing.T) {
 	for _, c := range stories {
 		t.Run(c.name, func(t *testing.T) {
 			c.rate = true
-			if diff := cmp.Diff(c.want, c.run(t).started()); diff != "" {
+			if diff := cmp.Diff(c.want, startLines(played(t, &c.story))); diff != "" {
 				t.Errorf("launches (-want +got):\n%s", diff)
 			}
 		})
@@ -107,7 +107,7 @@ func TestGRASSShares(t *testing.T) {
 	}
 	for w.now < 10*s && w.step() {
 	}
-	if diff := cmp.Diff([]uint32{2, 2}, w.live()); diff != "" {
+	if diff := cmp.Diff([]uint32{2, 2}, livePerJob(w)); diff != "" {
 		t.Errorf("running (-want +got):\n%s", diff)
 	}
 }

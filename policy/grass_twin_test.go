@@ -5,8 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // grassTwin has the rules at the top of grass.go: for each free slot it asks one job after the other, and each rates all its tasks.

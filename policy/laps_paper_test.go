@@ -11,8 +11,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// live returns the attempts that run, by job.
-func (w *world) live() (n []uint32) {
+// livePerJob returns the attempts that run, by job.
+func livePerJob(w *world) (n []uint32) {
 	v := w.core.View()
 	for j := range v.Rows().Jobs() {
 		n = append(n, v.Job(sched.JobID(j)).Live)
@@ -62,7 +62,7 @@ func TestLAPS(t *testing.T) {
 			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
 			for w.now < 10*sched.Second && w.step() {
 			}
-			if diff := cmp.Diff(c.want, w.live()); diff != "" {
+			if diff := cmp.Diff(c.want, livePerJob(w)); diff != "" {
 				t.Errorf("running (-want +got):\n%s", diff)
 			}
 		})

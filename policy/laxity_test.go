@@ -70,7 +70,7 @@ func TestLaxity(t *testing.T) {
 			next := lasts(100*s, c.lasts, 100*s)
 			w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
 			w.run()
-			if diff := cmp.Diff(c.want, w.orderLines(0)); diff != "" {
+			if diff := cmp.Diff(c.want, orderLines(w, 0)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
 			}
 		})
@@ -111,7 +111,7 @@ func TestLaxityLate(t *testing.T) {
 		w.submit(0, due(1, 1000*s))
 		w.fate = func(*sched.Decision) fate { return fate{lasts: 200 * s} }
 		w.run()
-		if diff := cmp.Diff(want, w.orderLines(0)); diff != "" {
+		if diff := cmp.Diff(want, orderLines(w, 0)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
 		}
 	}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,38 +122,6 @@ func TestOrderTwin(t *testing.T) {
 		})
 	}
 }
-
-// launches returns the tasks in the order in which they got attempts.
-func (w *world) launches() (tasks []sched.TaskID) {
-	for i := range w.orders {
-		if w.orders[i].Kind == sched.Launch {
-			tasks = append(tasks, w.orders[i].Task)
-		}
-	}
-	return tasks
-}
-
-// clones returns the clones as "instant task number machine".
-func (w *world) clones() (all []string) {
-	for i := range w.orders {
-		if d := &w.orders[i]; d.Kind == sched.Launch && d.Reason == sched.Straggling {
-			all = append(all, fmt.Sprintf("%v t%d #%d m%d", d.At, d.Task, d.Number, d.Machine))
-		}
-	}
-	return all
-}
-
-// lasts gives task t the duration originals[t], or the last one, and every later attempt that of clones.
-func lasts(clones sched.Time, originals ...sched.Time) func(*sched.Decision) fate {
-	return func(d *sched.Decision) fate {
-		if d.Number > 0 {
-			return fate{lasts: clones}
-		}
-		return fate{lasts: originals[min(int(d.Task), len(originals)-1)]}
-	}
-}
-
-func tasks(n int) *sched.JobSpec { return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n}}} }
 
 // redundant are the policies about redundancy only, which take the order of jobs as a parameter.
 var redundant = []string{"dolly", "flink", "fork", "grass", "hadoop", "hadoop2", "late", "mantri", "spark", "backup", "mantri-dup"}

@@ -55,8 +55,8 @@ func spread(n int) *sched.JobSpec {
 	return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n, Mean: 10 * sched.Second, SD: sched.FromSeconds(10 / math.Sqrt(3))}}}
 }
 
-// launched returns the attempts that each task had in all.
-func (w *world) launched() (all []uint32) {
+// launchedPerTask returns the attempts that each task had in all.
+func launchedPerTask(w *world) (all []uint32) {
 	v := w.core.View()
 	for t := range v.Rows().Tasks() {
 		all = append(all, v.Task(sched.TaskID(t)).Launched)
@@ -87,7 +87,7 @@ func TestSCA(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			c.lasts, c.again = []sched.Time{10 * s}, 10*s
-			if diff := cmp.Diff(c.want, c.run(t).launched()); diff != "" {
+			if diff := cmp.Diff(c.want, launchedPerTask(played(t, &c.story))); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
 		})
@@ -142,7 +142,7 @@ func TestESESmall(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			c.lasts, c.again = []sched.Time{10 * sched.Second}, 10*sched.Second
-			if diff := cmp.Diff(c.want, c.run(t).launched()); diff != "" {
+			if diff := cmp.Diff(c.want, launchedPerTask(played(t, &c.story))); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
 		})

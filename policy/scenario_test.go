@@ -71,7 +71,7 @@ func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
 	}
 	s.w.seen = func(_ sched.Time, orders []sched.Decision) {
 		for i := range orders {
-			fmt.Fprintln(&s.out, tell(&orders[i]))
+			fmt.Fprintln(&s.out, orderLine(&orders[i]))
 		}
 	}
 	return s

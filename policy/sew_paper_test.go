@@ -19,8 +19,8 @@ func mapReduce(n, m int, mean sched.Time) *sched.JobSpec {
 	}
 }
 
-// started returns every launch as "instant task #number".
-func (w *world) started() (all []string) {
+// startLines returns every launch as "instant task #number".
+func startLines(w *world) (all []string) {
 	for i := range w.orders {
 		if d := &w.orders[i]; d.Kind == sched.Launch {
 			all = append(all, fmt.Sprintf("%v t%d #%d", d.At, d.Task, d.Number))
@@ -71,7 +71,7 @@ func TestSEW(t *testing.T) {
 			if c.machines == 0 {
 				c.machines = 4
 			}
-			if diff := cmp.Diff(c.want, c.run(t).started()); diff != "" {
+			if diff := cmp.Diff(c.want, startLines(played(t, &c.story))); diff != "" {
 				t.Errorf("launches (-want +got):\n%s", diff)
 			}
 		})
@@ -86,7 +86,7 @@ func TestSEWOrder(t *testing.T) {
 	}
 	for policy, want := range map[string][]sched.TaskID{"sew:lambda=0": {0, 1}, "sew:lambda=0.5": {0, 1}, "sew": {1, 0}} {
 		st := story{policy: policy, machines: 1, jobs: []*sched.JobSpec{spread(10*s, 10*s), spread(15*s, s)}, lasts: []sched.Time{10 * s}}
-		if diff := cmp.Diff(want, st.run(t).launches()); diff != "" {
+		if diff := cmp.Diff(want, played(t, &st).launches()); diff != "" {
 			t.Errorf("%s: launches (-want +got):\n%s", policy, diff)
 		}
 	}

@@ -16,7 +16,7 @@ func due(n int, deadline sched.Time) *sched.JobSpec {
 }
 
 // orderLines prints launches and kills: instant, task, number, and the fraction from which an attempt goes on.
-func (w *world) orderLines(from sched.Time) (all []string) {
+func orderLines(w *world, from sched.Time) (all []string) {
 	for i := range w.orders {
 		switch d := &w.orders[i]; {
 		case d.At < from:
@@ -59,7 +59,7 @@ func TestShedAlone(t *testing.T) {
 			if l.Attempts > 0 {
 				want = c.wantLimit
 			}
-			for task, got := range w.launched() {
+			for task, got := range launchedPerTask(w) {
 				if got != want {
 					t.Errorf("%s on %d slots, %d tasks: task %d had %d attempts, want %d", c.spec, c.slots, c.n, task, got, want)
 				}
@@ -109,7 +109,7 @@ func TestShedArrival(t *testing.T) {
 			for task := range 3 {
 				want = append(want, fmt.Sprintf("1m0s launch t%d #1 from 0.00", 2+task))
 			}
-			if diff := cmp.Diff(want, w.orderLines(60*s)); diff != "" {
+			if diff := cmp.Diff(want, orderLines(w, 60*s)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
 			}
 		})
@@ -131,7 +131,7 @@ func TestShedLate(t *testing.T) {
 		w.submit(150*s, due(1, 1000*s))
 		w.fate = lasts(300*s, 300*s, 10*s)
 		w.run()
-		if diff := cmp.Diff(want, w.orderLines(1)); diff != "" {
+		if diff := cmp.Diff(want, orderLines(w, 1)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
 		}
 	}

@@ -2,42 +2,10 @@ package policy
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/tailcut/tailcut/sched"
 )
-
-// words are what attempts may say of themselves: fate changes one that is to stand still for 1,000 s after a third of its time.
-var words = []struct {
-	name string
-	fate func(f *fate)
-}{
-	{"the truth", func(*fate) {}},
-	{"reports stop", func(f *fate) { f.hang() }},
-	{"no report ever", func(f *fate) { f.hang(); f.stops = 0 }},
-	{"the same again", func(f *fate) { f.hang(); f.nags = true }},
-	{"0.99 for ever", func(f *fate) {
-		f.hang()
-		f.nags, f.tells = true, func(done float64) float64 { return min(0.99, 4*done) }
-	}},
-	{"1 for ever", func(f *fate) { f.hang(); f.nags, f.tells = true, func(done float64) float64 { return min(1, 4*done) } }},
-	{"more than is so", func(f *fate) { f.hang(); f.tells = func(done float64) float64 { return -math.Expm1(-5 * done) } }},
-	{"back to the beginning", func(f *fate) {
-		f.hang()
-		f.tells = func(done float64) float64 { return done - 0.25*math.Floor(4*done) + 0.1*math.Floor(4*done) }
-	}},
-	{"late", func(f *fate) {
-		f.hang()
-		f.late = func(at sched.Time) sched.Time { return f.reports * (1 + at/f.reports%3) }
-	}},
-	{"an end that does not come", func(f *fate) {
-		f.hang()
-		f.rate, f.reports = true, 0
-	}},
-}
-
-func (f *fate) hang() { f.stops, f.rests = f.lasts/3, 1000*sched.Second }
 
 // TestHung: one of ten tasks hangs, whatever it says, nine are done after 20 s, ten slots are idle. Every policy that judges by progress has cloned or
 // replaced it within 100 s, five times the mean, and no other task more than once.
@@ -67,7 +35,7 @@ func TestHung(t *testing.T) {
 					}
 					w.run()
 					if done := w.core.View().Job(0).Closed; done > 140*s {
-						t.Errorf("the job was over at %v: %v", done, w.orderLines(0))
+						t.Errorf("the job was over at %v: %v", done, orderLines(w, 0))
 					}
 					attempts := map[sched.TaskID]int{}
 					for i := range w.orders {

@@ -18,7 +18,7 @@ func TestFlutterBottleneck(t *testing.T) {
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 20e6}, {Site: 1, Bytes: 18e6}}, {{Site: 0, Bytes: 30e6}}}
 	w.submit(0, spec)
 	w.step()
-	if got := fmt.Sprint(w.startsAt(0)); got != "[0@1 1@0]" {
+	if got := fmt.Sprint(startsAt(w, 0)); got != "[0@1 1@0]" {
 		t.Errorf("starts %v, want task 1 at site 0", got)
 	}
 }
@@ -32,7 +32,7 @@ func TestFlutterWaits(t *testing.T) {
 	}
 	w.submit(0, spec)
 	w.step()
-	if got := fmt.Sprint(w.startsAt(0)); got != "[1@0 3@1]" {
+	if got := fmt.Sprint(startsAt(w, 0)); got != "[1@0 3@1]" {
 		t.Errorf("starts %v, want the tasks that read 9 and 7 MB", got)
 	}
 }
@@ -46,7 +46,7 @@ func TestIridiumShares(t *testing.T) {
 	w.submit(0, spec)
 	w.step()
 	at := map[byte]int{}
-	for _, x := range w.startsAt(0) {
+	for _, x := range startsAt(w, 0) {
 		at[x[len(x)-1]]++
 	}
 	if at['0'] != 6 || at['1'] != 2 {
@@ -125,13 +125,13 @@ func TestDelayWaits(t *testing.T) {
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 1e6}}}
 	w.submit(0, spec)
 	w.run()
-	if got := fmt.Sprint(w.startsAt(0), w.startsAt(2*sched.Second), w.startsAt(4*sched.Second), w.startsAt(6*sched.Second)); got != "[0@0] [1@0] [2@0] [3@0]" {
+	if got := fmt.Sprint(startsAt(w, 0), startsAt(w, 2*sched.Second), startsAt(w, 4*sched.Second), startsAt(w, 6*sched.Second)); got != "[0@0] [1@0] [2@0] [3@0]" {
 		t.Errorf("starts %v, want all at home, for the slot is free again within 3 s", got)
 	}
 	w = geoWorld(t, "spark-geo", []int{1, 3}, []float64{50, 20})
 	w.submit(0, spec)
 	w.run()
-	if got := fmt.Sprint(w.startsAt(0), w.startsAt(3*sched.Second), w.startsAt(6*sched.Second)); got != "[0@0] [1@1 2@1 3@1] []" {
+	if got := fmt.Sprint(startsAt(w, 0), startsAt(w, 3*sched.Second), startsAt(w, 6*sched.Second)); got != "[0@0] [1@1 2@1 3@1] []" {
 		t.Errorf("starts %v, want the rest elsewhere after 3 s: the level stays ANY", got)
 	}
 }

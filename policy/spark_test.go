@@ -114,13 +114,6 @@ func withoutWakes(orders []sched.Decision) []sched.Decision {
 	return slices.DeleteFunc(slices.Clone(orders), func(d sched.Decision) bool { return d.Kind == sched.Wake })
 }
 
-// machines adds n machines of one slot.
-func (w *world) machines(n int) {
-	for range n {
-		w.machine(0, 1)
-	}
-}
-
 // TestSparkThreshold has hand-worked examples of digest section 15. Ten tasks run at once; the first nine last 1 s to 9 s unless said
 // otherwise, task 9 lasts 100 s; clones last 1 s.
 func TestSparkThreshold(t *testing.T) {

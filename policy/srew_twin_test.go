@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/tailcut/tailcut/sched"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // srewTwin is Algorithm 2 written down as the paper and the errata have it, in time proportional to everything there is. Shares come from the printed formula in

@@ -121,7 +121,7 @@ func (w *srewWorld) end(at sched.Time, kind sched.EventKind, t sched.TaskID) {
 	w.facts = append(w.facts, sched.Event{At: at, Kind: kind, Attempt: x})
 }
 
-// live returns how many attempts of each task of the job run.
+// livePerJob returns how many attempts of each task of the job run.
 func (w *srewWorld) live(j sched.JobID) []int {
 	v := w.core.View()
 	job := v.Job(j)

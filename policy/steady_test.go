@@ -19,18 +19,10 @@ type steady struct {
 	clones  int
 }
 
-func newSteady(tb testing.TB, spec string, machines, jobs, tasks int) *steady {
-	return newSteadySites(tb, spec, machines, jobs, tasks, 0)
-}
-
-// newSteadySites has machines at several sites if there are any; then tasks of first stages read there, and those of second ones what the first have made.
-func newSteadySites(tb testing.TB, spec string, machines, jobs, tasks, sites int) *steady {
-	p, err := New(spec, 1)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	e, _ := Find(spec)
-	s := &steady{core: sched.New(p, sched.DefaultLimits()), wake: sched.Never, reports: e.Progress}
+// newSteady returns one on machines of a slot each. If there are sites, machines are there in turn, tasks of first
+// stages read there, and those of second ones what the first have made.
+func newSteady(tb testing.TB, p sched.Policy, reports bool, machines, jobs, tasks, sites int) *steady {
+	s := &steady{core: sched.New(p, sched.DefaultLimits()), wake: sched.Never, reports: reports}
 	s.ends.items = make([]end, 0, 4*machines+16)
 	s.facts = make([]sched.Event, 0, 2*machines+jobs)
 	w := world{tb: tb, core: s.core}
@@ -164,28 +156,4 @@ func (h *endHeap) pop() end {
 		h.items[i] = e
 	}
 	return top
-}
-
-// BenchmarkAdvance is the share of core and policy, and of a minimal driver, in the simulation of 200,000 tasks on 11,000 machines: ns per event
-// (fact or timer).
-func BenchmarkAdvance(b *testing.B) {
-	for _, spec := range []string{"fifo", "fair", "srpt", "spark", "spark:order=fair", "late", "fork", "fork:original=kill",
-		"grass", "hadoop", "hadoop2", "hopper", "flink", "mantri", "mantri-dup", "dolly", "sew", "sca", "ese", "laps", "wlaps", "intermediate-srpt", "capacity"} {
-		b.Run(spec, func(b *testing.B) {
-			events, clones := 0, 0
-			for b.Loop() {
-				s := newSteady(b, spec, 11_000, 20, 50_000)
-				for s.step() {
-				}
-				events += s.events
-				clones += s.clones
-				if s.core.View().Cluster().Unfinished() > 0 {
-					b.Fatal("not done")
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
-			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
-			b.ReportMetric(float64(clones)/float64(b.N), "clones")
-		})
-	}
 }

@@ -1,62 +1,11 @@
 package policy
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tailcut/tailcut/sched"
 )
-
-// TestBatteryOfWaits is the battery where attempts wait before they begin, some for longer than any lasts; of some nobody tells that they have begun.
-func TestBatteryOfWaits(t *testing.T) {
-	worlds := 30
-	if testing.Short() {
-		worlds = 8
-	}
-	for _, spec := range append(specs(), "patience:after=1s") {
-		entry := &patienceEntry
-		if !strings.HasPrefix(spec, "patience") {
-			entry, _ = Find(spec)
-		}
-		t.Run(spec, func(t *testing.T) {
-			inspect := func(seed uint64) []sched.Decision {
-				p, err := newWithPatience(spec)
-				if err != nil {
-					t.Fatal(err)
-				}
-				l := limits[seed%uint64(len(limits))]
-				w := messy(t, p, l, seed)
-				w.again = int(seed % 3)
-				w.core.WaitToBegin()
-				w.waits = func(d *sched.Decision) sched.Time {
-					r := rand.New(rand.NewPCG(seed, uint64(d.Task)<<20|uint64(d.Number)|1<<60))
-					return []sched.Time{0, -1, sched.Second, sched.Time(r.IntN(60)) * sched.Second, sched.Time(r.IntN(1800)) * sched.Second}[r.IntN(5)]
-				}
-				return inspectIn(t, entry, w, l, seed)
-			}
-			for seed := range uint64(worlds) {
-				first := inspect(seed)
-				if seed%4 > 0 {
-					continue
-				}
-				if diff := cmp.Diff(first, inspect(seed)); diff != "" {
-					t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
-				}
-			}
-		})
-	}
-}
-
-// newWithPatience is New, and knows the policy of docs/new-policy.md as well.
-func newWithPatience(spec string) (sched.Policy, error) {
-	if spec == "patience:after=1s" {
-		return built(&patienceEntry, "after=1s"), nil
-	}
-	return New(spec, 1)
-}
 
 // byAge are policies that judge attempts by how long they run, or by what they report, tuned to judge soon. (Hadoop's original rule takes what began last for slow
 // until it is of age.)

@@ -108,16 +108,6 @@ func newWorld(tb testing.TB, p sched.Policy, l sched.Limits) *world {
 	return &world{tb: tb, core: sched.New(p, l), policy: p, wake: sched.Never, retried: map[sched.JobID]int{}}
 }
 
-// on returns a world under the policy of a specification.
-func on(tb testing.TB, spec string, l sched.Limits) *world {
-	tb.Helper()
-	p, err := New(spec, 1)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return newWorld(tb, p, l)
-}
-
 func (w *world) machine(at sched.Time, slots int) sched.MachineID {
 	n := w.core.View().Rows().Machines()
 	m, err := w.core.AddMachineOf(sched.Class(n%max(1, w.classes)), sched.SiteID(n%max(1, w.sites)), slots)
@@ -408,8 +398,8 @@ func messyJob(r *rand.Rand) *sched.JobSpec {
 	return spec
 }
 
-// tell prints an order as a scenario shows it, "" for those that it leaves out.
-func tell(d *sched.Decision) string {
+// orderLine prints an order as a scenario shows it, "" for those that it leaves out.
+func orderLine(d *sched.Decision) string {
 	switch d.Kind {
 	case sched.Wake:
 		return fmt.Sprintf("wake at %v", d.At)
@@ -421,5 +411,63 @@ func tell(d *sched.Decision) string {
 		return fmt.Sprintf("%v commit task %d attempt %d", d.At, d.Task, d.Number)
 	default:
 		return fmt.Sprintf("%v %v task %d attempt %d on machine %d: %v", d.At, d.Kind, d.Task, d.Number, d.Machine, d.Reason)
+	}
+}
+
+// words are what attempts may say of themselves: fate changes one that is to stand still for 1,000 s after a third of its time.
+var words = []struct {
+	name string
+	fate func(f *fate)
+}{
+	{"the truth", func(*fate) {}},
+	{"reports stop", func(f *fate) { f.hang() }},
+	{"no report ever", func(f *fate) { f.hang(); f.stops = 0 }},
+	{"the same again", func(f *fate) { f.hang(); f.nags = true }},
+	{"0.99 for ever", func(f *fate) {
+		f.hang()
+		f.nags, f.tells = true, func(done float64) float64 { return min(0.99, 4*done) }
+	}},
+	{"1 for ever", func(f *fate) { f.hang(); f.nags, f.tells = true, func(done float64) float64 { return min(1, 4*done) } }},
+	{"more than is so", func(f *fate) { f.hang(); f.tells = func(done float64) float64 { return -math.Expm1(-5 * done) } }},
+	{"back to the beginning", func(f *fate) {
+		f.hang()
+		f.tells = func(done float64) float64 { return done - 0.25*math.Floor(4*done) + 0.1*math.Floor(4*done) }
+	}},
+	{"late", func(f *fate) {
+		f.hang()
+		f.late = func(at sched.Time) sched.Time { return f.reports * (1 + at/f.reports%3) }
+	}},
+	{"an end that does not come", func(f *fate) {
+		f.hang()
+		f.rate, f.reports = true, 0
+	}},
+}
+
+func (f *fate) hang() { f.stops, f.rests = f.lasts/3, 1000*sched.Second }
+
+// launches returns the tasks in the order in which they got attempts.
+func (w *world) launches() (tasks []sched.TaskID) {
+	for i := range w.orders {
+		if w.orders[i].Kind == sched.Launch {
+			tasks = append(tasks, w.orders[i].Task)
+		}
+	}
+	return tasks
+}
+
+// clones returns the clones as "instant task number machine".
+func (w *world) clones() (all []string) {
+	for i := range w.orders {
+		if d := &w.orders[i]; d.Kind == sched.Launch && d.Reason == sched.Straggling {
+			all = append(all, fmt.Sprintf("%v t%d #%d m%d", d.At, d.Task, d.Number, d.Machine))
+		}
+	}
+	return all
+}
+
+// machines adds n machines of one slot.
+func (w *world) machines(n int) {
+	for range n {
+		w.machine(0, 1)
 	}
 }

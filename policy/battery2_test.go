@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"fmt"
+	"runtime/debug"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// limits are those that the battery runs every policy under.
+var limits = []sched.Limits{
+	sched.DefaultLimits(),
+	sched.NoLimits(),
+	{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}}, // no clones: the metamorphic case, everything completes all the same
+	{Attempts: 2, Clones: sched.CloneBudget{Floor: 1}},
+	{Attempts: sched.Unlimited, Clones: sched.CloneBudget{TaskShare: 0.05, RunningShare: 0.2}},
+}
+
+// countRetried counts how often a job was closed after the first time.
+func countRetried(orders []sched.Decision) (n int) {
+	closed := map[sched.JobID]bool{}
+	for i := range orders {
+		if d := &orders[i]; d.Kind == sched.Close {
+			if closed[d.Job] {
+				n++
+			}
+			closed[d.Job] = true
+		}
+	}
+	return n
+}
+
+func countClones(orders []sched.Decision) (n int) {
+	for i := range orders {
+		if r := orders[i].Reason; orders[i].Kind == sched.Launch && (r == sched.Straggling || r == sched.Cloning) {
+			n++
+		}
+	}
+	return n
+}
+
+// idle looks for a free slot and a task that waits for one of its class.
+func idle(v *sched.View) (sched.MachineID, sched.StageID, bool) {
+	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {
+		for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
+			if v.Stage(s).Class == v.Machine(m).Class {
+				return m, s, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// inspectIn runs a world to its end and checks every step.
+func inspectIn(t *testing.T, name string, conserving bool, w *world, l sched.Limits, seed uint64) []sched.Decision {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%s, seed %d: panic: %v\n%s", name, seed, r, debug.Stack())
+		}
+	}()
+	v := w.core.View()
+	w.seen = func(_ sched.Time, orders []sched.Decision) {
+		if err := w.core.Check(); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+		}
+		if conserving && v.FreeSlots() > 0 && v.Pending() > 0 {
+			t.Fatalf("seed %d at %v: %d slots are free and %d tasks wait", seed, w.now, v.FreeSlots(), v.Pending())
+		}
+		if err := withinLimits(v, l, orders); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+		}
+	}
+	w.run()
+	checkOutcome(t, w, seed)
+	return w.orders
+}
+
+// withinLimits checks the attempts of each task and, where clones were launched, the clone budget, with arithmetic of its own.
+func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error {
+	clones, launched := 0, false
+	for i := range orders {
+		if d := &orders[i]; d.Kind == sched.Launch {
+			n := int(v.Task(d.Task).Live)
+			if l.Attempts >= 0 && n > l.Attempts {
+				return fmt.Errorf("task %d has %d attempts, limit %d", d.Task, n, l.Attempts)
+			}
+			launched = launched || n > 1
+		}
+	}
+	for t := range v.Rows().Tasks() {
+		clones += max(0, int(v.Task(sched.TaskID(t)).Live)-1)
+	}
+	b := l.Clones
+	most := max(b.Floor, int(b.TaskShare*float64(v.Cluster().Unfinished())), int(b.RunningShare*float64(v.Cluster().RunningTasks())))
+	if launched && b.Floor >= 0 && clones > most {
+		return fmt.Errorf("%d clones run, budget %d", clones, most)
+	}
+	return nil
+}
+
+// checkOutcome checks that what ended well is whole: each task has one result, or its stage needed no more.
+func checkOutcome(t *testing.T, w *world, seed uint64) {
+	t.Helper()
+	v := w.core.View()
+	commits := make(map[sched.TaskID]int)
+	for i := range w.orders {
+		if w.orders[i].Kind == sched.Commit {
+			commits[w.orders[i].Task]++
+		}
+	}
+	for j := range v.Rows().Jobs() {
+		job := v.Job(sched.JobID(j))
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && job.State == sched.JobSucceeded; s++ {
+			st := v.Stage(s)
+			if st.Done < st.Need {
+				t.Fatalf("seed %d: job %d is done, its stage %d has %d of %d tasks", seed, j, s, st.Done, st.Need)
+			}
+		}
+	}
+	for task, n := range commits {
+		if n > 1 {
+			t.Fatalf("seed %d: task %d was committed %d times", seed, task, n)
+		}
+	}
+}
