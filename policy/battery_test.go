@@ -1,5 +1,15 @@
 package policy
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tailcut/tailcut/policy/policytest"
+	"github.com/tailcut/tailcut/sched"
+)
+
 // specs are all policies and presets as they come, and settings that take other ways through the code.
 func specs() []string {
 	return append(Names(),
@@ -15,7 +25,7 @@ func specs() []string {
 var variants = []string{
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
 	"grass:mode=gs", "grass:mode=ras,copies=2", "grass:waves=0.5,copies=8", "grass:order=fifo", "grass:order=srpt",
-	"hopper:epsilon=1,alpha=one", "hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2",
+	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
 	"sca:slot=0s", "sca:slot=1s,gamma=0,copies=3",
@@ -37,4 +47,77 @@ var siteSpecs = []string{
 	"flutter", "flutter:order=fifo,weight=1", "iridium", "iridium:order=srpt", "spark-geo", "spark-geo:wait=0s", "fifo:sites=delay,wait=20s", "srpt:sites=delay",
 	"spark-geo+late:min_age=1s,slow_task=0.5", "flutter+mantri", "flutter+mantri:period=1s,rho=0,restarts=1", "mantri:sites=iridium,order=srpt", "flutter+dolly",
 	"flutter+dolly:budget=1,threshold=1,p=0.4", "dolly:sites=iridium,budget=1,threshold=1,p=0.3",
+}
+
+// TestBattery holds every policy, under all these settings, to what every policy is held to.
+func TestBattery(t *testing.T) {
+	settings := map[string][]string{}
+	for _, spec := range slices.Concat(specs(), variants, siteSpecs) {
+		canonical, err := Canonical(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, params, _ := strings.Cut(canonical, ":")
+		if params != "" && !slices.Contains(settings[name], params) {
+			settings[name] = append(settings[name], params)
+		}
+	}
+	var seen policytest.Seen
+	for _, e := range Entries() {
+		one := policytest.Run(t, e, settings[e.Name]...)
+		seen.Clones += one.Clones
+		seen.Retried += one.Retried
+	}
+	if worlds := 60; !testing.Short() && (seen.Clones < 20*worlds || seen.Retried < worlds) {
+		t.Errorf("only %d clones and %d retried jobs in all: the worlds test nothing", seen.Clones, seen.Retried)
+	}
+}
+
+// TestUnfairHopper: without any fairness jobs can wait for each other between classes of slots, so the battery is not
+// for this setting.
+func TestUnfairHopper(t *testing.T) {
+	policytest.Worlds(t, subject(t, "hopper:epsilon=1,alpha=one"), 40)
+}
+
+// subject returns a policy for the battery.
+func subject(t *testing.T, spec string) *policytest.Subject {
+	t.Helper()
+	canonical, err := Canonical(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Find(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, params, _ := strings.Cut(canonical, ":")
+	return policytest.Of(t, e, params)
+}
+
+// TestMixedClasses: each class of slots may have a policy of another kind.
+func TestMixedClasses(t *testing.T) {
+	for _, pair := range [][2]string{{"fifo", "fair"}, {"late", "srew"}, {"maxsrpt:size=first", "maxsrpt:size=first"}, {"splitsrpt:size=history", "splitsrpt:size=history"}} {
+		t.Run(strings.Join(pair[:], "/"), func(t *testing.T) {
+			policytest.PerClass(t, subject(t, pair[0]), subject(t, pair[1]), 30)
+		})
+	}
+}
+
+// TestHandOver: any policy can go on where any other left off.
+func TestHandOver(t *testing.T) {
+	names := Names()
+	for i, first := range names {
+		second := names[(i*7+3)%len(names)]
+		t.Run(fmt.Sprintf("%s to %s", first, second), func(t *testing.T) {
+			policytest.HandOver(t, forOneJob(t, first), forOneJob(t, second))
+		})
+	}
+}
+
+func forOneJob(t *testing.T, spec string) func() sched.Policy {
+	spec, err := ForOneJob(spec, "2s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subject(t, spec).New
 }

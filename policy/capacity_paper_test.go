@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -32,13 +33,13 @@ func TestCapacity(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.policy, sched.NoLimits())
 			for range 8 {
-				w.machine(sched.Second, 1)
+				w.Machine(sched.Second, 1)
 			}
 			for i, job := range c.jobs {
-				w.submit(sched.Time(i), &sched.JobSpec{Priority: int32(job[0]), Stages: []sched.StageSpec{{Tasks: job[1]}}})
+				w.Submit(sched.Time(i), &sched.JobSpec{Priority: int32(job[0]), Stages: []sched.StageSpec{{Tasks: job[1]}}})
 			}
-			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
-			for w.now < sched.Second && w.step() {
+			w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * sched.Second} }
+			for w.Now < sched.Second && w.Step() {
 			}
 			if diff := cmp.Diff(c.want, livePerJob(w)); diff != "" {
 				t.Errorf("running (-want +got):\n%s", diff)
@@ -50,12 +51,12 @@ func TestCapacity(t *testing.T) {
 // TestCapacityTakesTurns: queue 1 has had all slots; what becomes free goes to queue 0 until both have what is guaranteed.
 func TestCapacityTakesTurns(t *testing.T) {
 	w := on(t, "capacity:user_limit=0", sched.NoLimits())
-	w.machines(4)
-	w.submit(0, &sched.JobSpec{Priority: 1, Stages: []sched.StageSpec{{Tasks: 8}}})
-	w.submit(1, tasks(4))
+	w.Machines(4)
+	w.Submit(0, &sched.JobSpec{Priority: 1, Stages: []sched.StageSpec{{Tasks: 8}}})
+	w.Submit(1, policytest.Tasks(4))
 	s := sched.Second
-	w.fate = lasts(s, 1*s, 2*s, 3*s, 4*s, 10*s)
-	for w.now < 4*s && w.step() {
+	w.Fate = policytest.Lasts(s, 1*s, 2*s, 3*s, 4*s, 10*s)
+	for w.Now < 4*s && w.Step() {
 	}
 	want := []string{"0s t0 #0", "0s t1 #0", "0s t2 #0", "0s t3 #0", "1s t8 #0", "2s t9 #0", "3s t4 #0", "4s t5 #0"}
 	if diff := cmp.Diff(want, startLines(w)); diff != "" {

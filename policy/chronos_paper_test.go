@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -37,11 +38,11 @@ func TestChronos(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.spec, sched.NoLimits())
-			w.machines(8)
-			w.submit(0, due(2, 100*s))
-			next := lasts(80*s, 90*s, 200*s)
-			w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
-			w.run()
+			w.Machines(8)
+			w.Submit(0, due(2, 100*s))
+			next := policytest.Lasts(80*s, 90*s, 200*s)
+			w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+			w.Run()
 			if diff := cmp.Diff(c.want, orderLines(w, 0)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
 			}
@@ -66,10 +67,10 @@ func TestChronosChooses(t *testing.T) {
 		{"chronos-clone:clones=2", 500 * s, 3},
 	} {
 		w := on(t, c.spec, sched.NoLimits())
-		w.machines(60)
-		w.submit(0, due(10, c.deadline))
-		w.fate = lasts(10*s, 10*s)
-		w.run()
+		w.Machines(60)
+		w.Submit(0, due(10, c.deadline))
+		w.Fate = policytest.Lasts(10*s, 10*s)
+		w.Run()
 		for task, got := range launchedPerTask(w) {
 			if got != c.want {
 				t.Errorf("%s, deadline %v: task %d had %d attempts, want %d", c.spec, c.deadline, task, got, c.want)

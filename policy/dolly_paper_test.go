@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -92,13 +93,13 @@ func TestDolly(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.policy, c.limits)
-			w.machines(c.slots)
+			w.Machines(c.slots)
 			for i, n := range c.jobs {
-				w.submit(sched.Time(i)*c.every, tasks(n))
+				w.Submit(sched.Time(i)*c.every, policytest.Tasks(n))
 			}
-			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * s} }
-			w.run()
-			v, got := w.core.View(), ""
+			w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * s} }
+			w.Run()
+			v, got := w.Core.View(), ""
 			for j := range v.Rows().Jobs() {
 				st := v.Stage(v.Job(sched.JobID(j)).FirstStage)
 				var n []uint32
@@ -123,9 +124,9 @@ func TestDollyBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := messy(t, p, sched.NoLimits(), seed)
-			w.seen = func(sched.Time, []sched.Decision) { most = max(most, p.(*dolly).spent) }
-			w.run()
+			w := policytest.MessyWorld(t, p, sched.NoLimits(), seed)
+			w.Seen = func(sched.Time, []sched.Decision) { most = max(most, p.(*dolly).spent) }
+			w.Run()
 			if left := p.(*dolly).spent; left != 0 {
 				t.Fatalf("%s, seed %d: %d left in the books", spec, seed, left)
 			}
@@ -141,14 +142,16 @@ func TestDollyBudget(t *testing.T) {
 func TestDollyByStage(t *testing.T) {
 	for spec, want := range map[string]string{"dolly:p=0.1": "1x10 1x1 1x3", "dolly:p=0.1,whole=stage": "1x10 2x1 2x3", "dolly:p=0.1,whole=stage,budget=0.2": "3x10 2x1 2x3"} {
 		w := on(t, spec, sched.NoLimits())
-		w.machines(200)
-		w.submit(0, &sched.JobSpec{
+		w.Machines(200)
+		w.Submit(0, &sched.JobSpec{
 			Stages: []sched.StageSpec{{Tasks: 10}, {Tasks: 1}, {Tasks: 3}},
 			Edges:  []sched.Edge{{From: 0, To: 1}, {From: 0, To: 2, Kind: sched.PerTask, Pairs: [][2]uint32{{0, 0}, {1, 1}, {2, 2}}}},
 		})
-		w.fate = func(d *sched.Decision) fate { return fate{lasts: sched.Time(10+d.Task) * sched.Second} }
-		w.run()
-		v, got := w.core.View(), ""
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			return policytest.Fate{Lasts: sched.Time(10+d.Task) * sched.Second}
+		}
+		w.Run()
+		v, got := w.Core.View(), ""
 		for s := range sched.StageID(3) {
 			st := v.Stage(s)
 			got += fmt.Sprintf(" %dx%d", v.Task(st.First).Launched, st.Tasks)

@@ -3,6 +3,7 @@ package policy
 import (
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -10,22 +11,22 @@ import (
 // fifth smallest of the winners' durations, 5 s.
 func TestFlink(t *testing.T) {
 	s := sched.Second
-	ten := []*sched.JobSpec{tasks(10)}
+	ten := []*sched.JobSpec{policytest.Tasks(10)}
 	steps := []sched.Time{1 * s, 2 * s, 3 * s, 4 * s, 5 * s, 6 * s, 7 * s, 8 * s, 9 * s, 100 * s}
-	tellAll(t, []story{
+	tellAll(t, []policytest.Story{
 		// eight of ten are 75 % at 8 s: then tasks 8 and 9 are of 8 s, at least 7.5 s
-		{name: "without lower bound", policy: "flink:lower_bound=0s", machines: 10, jobs: ten, lasts: steps, again: s, want: []string{"8s t8 #1 m0", "8s t9 #1 m1"}},
-		{name: "multiplier", policy: "flink:lower_bound=0s,multiplier=4", machines: 10, jobs: ten, lasts: steps, again: s, want: []string{"20s t9 #1 m0"}},
-		{name: "at least, not more than", policy: "flink:lower_bound=0s,multiplier=1.8", machines: 10, jobs: ten, lasts: append(steps[:8:8], 9*s+1, 100*s), again: s,
-			want: []string{"9s t8 #1 m0", "9s t9 #1 m1"}},
-		{name: "lower bound", policy: "flink", machines: 10, jobs: ten, lasts: steps, again: s, want: []string{"1m0s t9 #1 m0"}},
-		{name: "interval", policy: "flink:lower_bound=0s,interval=30s", machines: 10, jobs: ten, lasts: steps, again: s, want: []string{"30s t9 #1 m0"}},
-		{name: "ratio 0: everything that is old enough", policy: "flink:ratio=0,lower_bound=6s", machines: 10, jobs: ten, lasts: steps, again: 50 * s,
-			want: []string{"6s t6 #1 m0", "6s t7 #1 m1", "6s t8 #1 m2", "6s t9 #1 m3"}},
-		{name: "ratio 1: nobody is left", policy: "flink:ratio=1,lower_bound=0s", machines: 10, jobs: ten, lasts: steps, again: s},
+		{Name: "without lower bound", Policy: "flink:lower_bound=0s", Machines: 10, Jobs: ten, Lasts: steps, Again: s, Want: []string{"8s t8 #1 m0", "8s t9 #1 m1"}},
+		{Name: "multiplier", Policy: "flink:lower_bound=0s,multiplier=4", Machines: 10, Jobs: ten, Lasts: steps, Again: s, Want: []string{"20s t9 #1 m0"}},
+		{Name: "at least, not more than", Policy: "flink:lower_bound=0s,multiplier=1.8", Machines: 10, Jobs: ten, Lasts: append(steps[:8:8], 9*s+1, 100*s), Again: s,
+			Want: []string{"9s t8 #1 m0", "9s t9 #1 m1"}},
+		{Name: "lower bound", Policy: "flink", Machines: 10, Jobs: ten, Lasts: steps, Again: s, Want: []string{"1m0s t9 #1 m0"}},
+		{Name: "interval", Policy: "flink:lower_bound=0s,interval=30s", Machines: 10, Jobs: ten, Lasts: steps, Again: s, Want: []string{"30s t9 #1 m0"}},
+		{Name: "ratio 0: everything that is old enough", Policy: "flink:ratio=0,lower_bound=6s", Machines: 10, Jobs: ten, Lasts: steps, Again: 50 * s,
+			Want: []string{"6s t6 #1 m0", "6s t7 #1 m1", "6s t8 #1 m2", "6s t9 #1 m3"}},
+		{Name: "ratio 1: nobody is left", Policy: "flink:ratio=1,lower_bound=0s", Machines: 10, Jobs: ten, Lasts: steps, Again: s},
 		// k = round(2.25) = 2 of three; T is the second smallest, 4 s
-		{name: "rank", policy: "flink:lower_bound=0s,multiplier=3,ratio=0.6", machines: 3, jobs: []*sched.JobSpec{tasks(3)}, lasts: []sched.Time{2 * s, 4 * s, 100 * s},
-			again: s, want: []string{"12s t2 #1 m0"}},
+		{Name: "rank", Policy: "flink:lower_bound=0s,multiplier=3,ratio=0.6", Machines: 3, Jobs: []*sched.JobSpec{policytest.Tasks(3)}, Lasts: []sched.Time{2 * s, 4 * s, 100 * s},
+			Again: s, Want: []string{"12s t2 #1 m0"}},
 	})
 }
 
@@ -37,11 +38,11 @@ func TestFlinkBlocks(t *testing.T) {
 		"flink:ratio=0,lower_bound=3s,block=0s":  "3s t0 #1 m0",
 	} {
 		w := on(t, policy, sched.NoLimits())
-		w.machine(0, 2)
-		w.submit(0, tasks(1))
-		w.fate = lasts(s, 20*s)
-		w.run()
-		if got := w.clones(); len(got) != 1 || got[0] != want {
+		w.Machine(0, 2)
+		w.Submit(0, policytest.Tasks(1))
+		w.Fate = policytest.Lasts(s, 20*s)
+		w.Run()
+		if got := w.Clones(); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: clones %v, want %s", policy, got, want)
 		}
 	}

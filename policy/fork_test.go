@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -49,16 +50,16 @@ func TestForkGolden(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.policy, c.limits)
-			w.machines(c.machines)
-			w.submit(0, tasks(5))
-			w.fate = lasts(4*s, c.lasts...)
-			w.run()
-			if diff := cmp.Diff(c.clones, w.clones()); diff != "" {
+			w.Machines(c.machines)
+			w.Submit(0, policytest.Tasks(5))
+			w.Fate = policytest.Lasts(4*s, c.lasts...)
+			w.Run()
+			if diff := cmp.Diff(c.clones, w.Clones()); diff != "" {
 				t.Errorf("new attempts (-want +got):\n%s", diff)
 			}
-			job := w.core.View().Job(0)
-			if cost := job.Fruitful + job.Fruitless; w.now != c.end || cost != c.cost {
-				t.Errorf("ended at %v after %v of machine time, want %v and %v", w.now, cost, c.end, c.cost)
+			job := w.Core.View().Job(0)
+			if cost := job.Fruitful + job.Fruitless; w.Now != c.end || cost != c.cost {
+				t.Errorf("ended at %v after %v of machine time, want %v and %v", w.Now, cost, c.end, c.cost)
 			}
 		})
 	}
@@ -111,14 +112,14 @@ func TestForkClosedForm(t *testing.T) {
 			var latency, cost moments
 			for run := range uint64(runs) {
 				w := on(t, c.policy, sched.NoLimits())
-				w.machine(0, 480)
-				w.submit(0, tasks(400))
-				w.fate = func(d *sched.Decision) fate {
-					return fate{lasts: sched.FromSeconds(c.draw(rand.New(rand.NewPCG(run, uint64(d.Task)<<16|uint64(d.Number)))))}
+				w.Machine(0, 480)
+				w.Submit(0, policytest.Tasks(400))
+				w.Fate = func(d *sched.Decision) policytest.Fate {
+					return policytest.Fate{Lasts: sched.FromSeconds(c.draw(rand.New(rand.NewPCG(run, uint64(d.Task)<<16|uint64(d.Number)))))}
 				}
-				w.run()
-				job := w.core.View().Job(0)
-				latency.add(w.now.Seconds())
+				w.Run()
+				job := w.Core.View().Job(0)
+				latency.add(w.Now.Seconds())
 				cost.add((job.Fruitful + job.Fruitless).Seconds() / 400)
 			}
 			latency.expect(t, "latency", c.latency, c.tol)

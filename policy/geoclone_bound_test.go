@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -42,24 +43,24 @@ func boundedRun(t *testing.T, copies, slots, tasks int, every sched.Time) (flow,
 	const jobs = 200
 	w := on(t, fmt.Sprintf("geoclone:epsilon=%g,copies=%d", boundEps, copies), sched.NoLimits())
 	for range slots {
-		w.machine(0, 1)
+		w.Machine(0, 1)
 	}
 	for j := range jobs {
-		w.submit(sched.Time(j)*every, tasksOf(tasks))
+		w.Submit(sched.Time(j)*every, tasksOf(tasks))
 	}
-	w.fate = func(d *sched.Decision) fate {
+	w.Fate = func(d *sched.Decision) policytest.Fate {
 		u := rand.New(rand.NewPCG(uint64(d.Task), uint64(d.Number))).Float64()
 		i := 0
 		for i < len(gardner.Tail)-1 && 1-u <= gardner.Tail[i] {
 			i++
 		}
-		return fate{lasts: sched.FromSeconds(boundIntrinsic * gardner.Value[i] / (1 + boundEps))}
+		return policytest.Fate{Lasts: sched.FromSeconds(boundIntrinsic * gardner.Value[i] / (1 + boundEps))}
 	}
-	v := w.core.View()
-	w.seen = func(sched.Time, []sched.Decision) {
+	v := w.Core.View()
+	w.Seen = func(sched.Time, []sched.Decision) {
 		busiest = max(busiest, float64(v.Cluster().Live())/float64(v.Slots()))
 	}
-	w.run()
+	w.Run()
 	for j := range jobs {
 		job := v.Job(sched.JobID(j))
 		flow += (job.Closed - job.Arrived).Seconds() / jobs

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/policy/internal/geo"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // geoWorld is a world of sites with links of 1 MB/s; the attempts at site k last as many seconds as lasts[k] says.
-func geoWorld(t *testing.T, spec string, slots []int, lasts []float64) *world {
+func geoWorld(t *testing.T, spec string, slots []int, lasts []float64) *policytest.World {
 	t.Helper()
 	w := on(t, spec, sched.NoLimits())
 	n := len(slots)
@@ -20,29 +21,29 @@ func geoWorld(t *testing.T, spec string, slots []int, lasts []float64) *world {
 	for i := range net.Bandwidth {
 		net.Bandwidth[i] = 1e6
 	}
-	if err := w.core.Connect(net); err != nil {
+	if err := w.Core.Connect(net); err != nil {
 		t.Fatal(err)
 	}
 	for k, most := range slots {
 		for range most {
-			m, err := w.core.AddMachine(sched.SiteID(k), 1)
+			m, err := w.Core.AddMachine(sched.SiteID(k), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.facts.push(sched.Event{Kind: sched.MachineJoined, Machine: m})
+			w.Facts.Push(sched.Event{Kind: sched.MachineJoined, Machine: m})
 		}
 	}
-	w.fate = func(d *sched.Decision) fate {
-		return fate{lasts: sched.FromSeconds(lasts[w.core.View().Machine(d.Machine).Site])}
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		return policytest.Fate{Lasts: sched.FromSeconds(lasts[w.Core.View().Machine(d.Machine).Site])}
 	}
 	return w
 }
 
 // startsAt returns how many attempts of each task were launched at an instant, and at which sites, as "task@site".
-func startsAt(w *world, at sched.Time) (all []string) {
-	for i := range w.orders {
-		if d := &w.orders[i]; d.Kind == sched.Launch && d.At == at {
-			all = append(all, fmt.Sprintf("%d@%d", d.Task, w.core.View().Machine(d.Machine).Site))
+func startsAt(w *policytest.World, at sched.Time) (all []string) {
+	for i := range w.Orders {
+		if d := &w.Orders[i]; d.Kind == sched.Launch && d.At == at {
+			all = append(all, fmt.Sprintf("%d@%d", d.Task, w.Core.View().Machine(d.Machine).Site))
 		}
 	}
 	slices.Sort(all)
@@ -58,9 +59,9 @@ func tasksOf(n int) *sched.JobSpec {
 // slots all taken by it, the other job has none. The threshold is p(1+eps)u <= 1.5 p < e = 2 p, for site 0 is known to take 20 s.
 func TestQuota(t *testing.T) {
 	w := geoWorld(t, "geoclone:epsilon=0.5,prior=(det:value=2)", []int{12}, []float64{20})
-	w.submit(0, tasksOf(5))
-	w.submit(0, tasksOf(3))
-	w.step()
+	w.Submit(0, tasksOf(5))
+	w.Submit(0, tasksOf(3))
+	w.Step()
 	counts := map[string]int{}
 	for _, x := range startsAt(w, 0) {
 		counts[x]++
@@ -78,11 +79,11 @@ func TestQuotaBelowOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t, p, sched.NoLimits())
-		w.machine(0, 4)
-		w.submit(0, tasksOf(20))
-		w.fate = func(*sched.Decision) fate { return fate{lasts: 100 * sched.Second} }
-		w.step()
+		w := policytest.NewWorld(t, p, sched.NoLimits())
+		w.Machine(0, 4)
+		w.Submit(0, tasksOf(20))
+		w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 100 * sched.Second} }
+		w.Step()
 		got := startsAt(w, 0)
 		if len(slices.Compact(slices.Clone(got))) != 4 {
 			t.Fatalf("launches %v, want four tasks, one attempt each", got)
@@ -98,8 +99,8 @@ func TestQuotaBelowOne(t *testing.T) {
 // 2u >= 1, with 5 slots.
 func TestThreshold(t *testing.T) {
 	w := geoWorld(t, "geoclone:epsilon=1,prior=(det:value=1),weight=1e6", []int{10}, []float64{10})
-	w.submit(0, tasksOf(1))
-	w.step()
+	w.Submit(0, tasksOf(1))
+	w.Step()
 	if n := len(startsAt(w, 0)); n < 5 || n > 6 {
 		t.Errorf("%d attempts, want 5 or, as the bin of 1 is 15 %% wide, 6", n)
 	}
@@ -112,14 +113,14 @@ func TestAdvancedFirst(t *testing.T) {
 		two := &sched.JobSpec{
 			Stages: []sched.StageSpec{{Tasks: 1, Mean: 10 * sched.Second}, {Tasks: 2, Mean: 10 * sched.Second}}, Edges: []sched.Edge{{From: 0, To: 1}},
 		}
-		w.submit(sched.Second, tasksOf(3)) // both have three tasks, the second one stage behind it
-		w.submit(0, two)
-		for w.now < 10*sched.Second {
-			w.step()
+		w.Submit(sched.Second, tasksOf(3)) // both have three tasks, the second one stage behind it
+		w.Submit(0, two)
+		for w.Now < 10*sched.Second {
+			w.Step()
 		}
-		served := w.core.View().Rows().JobOf(0)
-		for i := range w.orders {
-			if d := &w.orders[i]; d.Kind == sched.Launch && d.At == 10*sched.Second {
+		served := w.Core.View().Rows().JobOf(0)
+		for i := range w.Orders {
+			if d := &w.Orders[i]; d.Kind == sched.Launch && d.At == 10*sched.Second {
 				served = d.Job
 				break
 			}
@@ -133,11 +134,11 @@ func TestAdvancedFirst(t *testing.T) {
 // TestBestSite checks line 13 of step 2: the free slot with the smallest E[e]. 8 MB at site 0 take 8 s to fetch; site 1 is known by now to be three times as slow as site 0 and 2.
 func TestBestSite(t *testing.T) {
 	w := geoWorld(t, "geoclone:epsilon=1,copies=1,weight=0.01,bandwidth=1e6,prior=(det:value=1)", []int{2, 2, 2}, []float64{10, 30, 10})
-	w.submit(0, tasksOf(6))
+	w.Submit(0, tasksOf(6))
 	spec := tasksOf(5)
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 8e6}}}
-	w.submit(100*sched.Second, spec)
-	w.run()
+	w.Submit(100*sched.Second, spec)
+	w.Run()
 	got := startsAt(w, 100*sched.Second)
 	at := map[byte]int{}
 	for _, x := range got {
@@ -152,26 +153,26 @@ func TestBestSite(t *testing.T) {
 // that winners have a mean of 1.9 or so; what is learned is the mean of attempts.
 func TestProfiler(t *testing.T) {
 	w := on(t, "geoclone:epsilon=1,copies=3,weight=1,memory=1000h", sched.NoLimits())
-	w.connect(1)
+	w.Connect(1)
 	for range 30 {
-		w.machine(0, 1)
+		w.Machine(0, 1)
 	}
 	for j := range 400 {
-		w.submit(sched.Time(j)*100*sched.Second, tasksOf(3))
+		w.Submit(sched.Time(j)*100*sched.Second, tasksOf(3))
 	}
 	won, n := 0.0, 0
-	w.fate = func(d *sched.Decision) fate {
+	w.Fate = func(d *sched.Decision) policytest.Fate {
 		z := rand.New(rand.NewPCG(uint64(d.Task), uint64(d.Number))).NormFloat64()
-		return fate{lasts: sched.FromSeconds(10 * 3 * math.Exp(0.8*z))}
+		return policytest.Fate{Lasts: sched.FromSeconds(10 * 3 * math.Exp(0.8*z))}
 	}
-	w.run()
-	v := w.core.View()
-	for i := range w.orders {
-		if d := &w.orders[i]; d.Kind == sched.Commit {
+	w.Run()
+	v := w.Core.View()
+	for i := range w.Orders {
+		if d := &w.Orders[i]; d.Kind == sched.Commit {
 			n++
 		}
 	}
-	p := w.policy.(*geoclone)
+	p := w.Policy.(*geoclone)
 	p.watch.Refresh(v)
 	for b := range p.watch.All.Ended {
 		won += p.watch.All.Sum[b]
@@ -186,7 +187,7 @@ func TestProfiler(t *testing.T) {
 	if m := p.watch.Laws[0].Mean; m < 3.7 || m > 4.6 {
 		t.Errorf("learned a mean of %v, want about 4.13", m)
 	}
-	if got := ReportBytes(w.policy); got < int64(n)*geo.ReportBytes {
+	if got := ReportBytes(w.Policy); got < int64(n)*geo.ReportBytes {
 		t.Errorf("%d bytes reported of %d attempts", got, n)
 	}
 }
@@ -195,10 +196,10 @@ func TestProfiler(t *testing.T) {
 func TestTruth(t *testing.T) {
 	for spec, want := range map[string]float64{"geoclone:truth=true": 7, "flutter:truth=true": 7, "geoclone:prior=(det:value=1)": 1} {
 		w := on(t, spec, sched.NoLimits())
-		w.machine(0, 1)
-		Tell(w.policy, func(sched.SiteID) (values, chances []float64) { return []float64{4, 10}, []float64{0.5, 0.5} })
-		watch := w.policy.(interface{ watching() *geo.SiteWatch }).watching()
-		watch.Refresh(w.core.View())
+		w.Machine(0, 1)
+		Tell(w.Policy, func(sched.SiteID) (values, chances []float64) { return []float64{4, 10}, []float64{0.5, 0.5} })
+		watch := w.Policy.(interface{ watching() *geo.SiteWatch }).watching()
+		watch.Refresh(w.Core.View())
 		if got := watch.Laws[0].Mean; math.Abs(got-want) > 0.1*want {
 			t.Errorf("%s: mean %v, want %v", spec, got, want)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -22,23 +23,23 @@ func TestGRASSDeadlines(t *testing.T) {
 	}
 	for _, c := range cases {
 		w := on(t, c.policy, sched.NoLimits())
-		w.machines(2)
-		w.submit(0, &sched.JobSpec{
+		w.Machines(2)
+		w.Submit(0, &sched.JobSpec{
 			Deadline: c.deadline,
 			Stages:   []sched.StageSpec{{Tasks: 1, Mean: 2 * s}, {Tasks: 1, Mean: s}, {Tasks: 6, Mean: s}, {Tasks: 1, Mean: 3 * s}},
 			Edges:    []sched.Edge{{From: 1, To: 2}, {From: 1, To: 3}},
 		})
-		w.fate = func(d *sched.Decision) fate {
-			f := fate{rate: true, lasts: w.core.View().Stage(d.Stage).Mean}
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			f := policytest.Fate{Rate: true, Lasts: w.Core.View().Stage(d.Stage).Mean}
 			if d.Task == 0 && d.Number == 0 {
-				f.lasts = 6 * s
+				f.Lasts = 6 * s
 			}
 			return f
 		}
-		w.run()
+		w.Run()
 		got := 0
-		for i := range w.orders {
-			if d := &w.orders[i]; d.Kind == sched.Commit && d.At <= c.deadline {
+		for i := range w.Orders {
+			if d := &w.Orders[i]; d.Kind == sched.Commit && d.At <= c.deadline {
 				got++
 			}
 		}
@@ -55,36 +56,36 @@ func TestGRASS(t *testing.T) {
 		return []*sched.JobSpec{{Stages: []sched.StageSpec{{Tasks: n, Need: need, Mean: 10 * s}}}}
 	}
 	stories := []struct {
-		story
+		policytest.Story
 		want []string
 	}{
 		// at 10 s: t_rem of task 1 is 15 s, above t_new, so gs duplicates it before it starts task 2; 15 - 2 x 10 saves nothing
-		{story{name: "gs", policy: "grass:mode=gs", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+		{policytest.Story{Name: "gs", Policy: "grass:mode=gs", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
-		{story{name: "ras", policy: "grass:mode=ras", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+		{policytest.Story{Name: "ras", Policy: "grass:mode=ras", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
-		{story{name: "ras saves", policy: "grass:mode=ras", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 31 * s, 10 * s}, again: 10 * s},
+		{policytest.Story{Name: "ras saves", Policy: "grass:mode=ras", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 31 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
 		// two tasks are left at 10 s, no more than 2 x 2: greedy. With waves = 0.9 they are more than 0.9 x 2
-		{story{name: "last waves", policy: "grass", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+		{policytest.Story{Name: "last waves", Policy: "grass", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
-		{story{name: "before the last wave", policy: "grass:waves=0.9", machines: 2, jobs: job(3, 0), lasts: []sched.Time{10 * s, 25 * s, 10 * s}, again: 10 * s},
+		{policytest.Story{Name: "before the last wave", Policy: "grass:waves=0.9", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
 		// ends at 100 s; clones would end 60 s after their starts. Gs goes on to the third copy, as 60 > 10; ras asks for 2 x 60 > 3 x 10, which holds too
-		{story{name: "three copies at most", policy: "grass:mode=gs", machines: 9, jobs: job(1, 0), lasts: []sched.Time{100 * s}, again: 60 * s},
+		{policytest.Story{Name: "three copies at most", Policy: "grass:mode=gs", Machines: 9, Jobs: job(1, 0), Lasts: []sched.Time{100 * s}, Again: 60 * s},
 			[]string{"0s t0 #0", "0s t0 #1", "0s t0 #2"}},
 		// one of three is needed: it starts alone, and is not late
-		{story{name: "no more tasks than are needed", policy: "grass", machines: 3, jobs: job(3, 1), lasts: []sched.Time{10 * s}, again: 10 * s},
+		{policytest.Story{Name: "no more tasks than are needed", Policy: "grass", Machines: 3, Jobs: job(3, 1), Lasts: []sched.Time{10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0"}},
-		{story{name: "but the needed ones are duplicated", policy: "grass", machines: 3, jobs: job(3, 1), lasts: []sched.Time{15 * s}, again: 12 * s},
+		{policytest.Story{Name: "but the needed ones are duplicated", Policy: "grass", Machines: 3, Jobs: job(3, 1), Lasts: []sched.Time{15 * s}, Again: 12 * s},
 			[]string{"0s t0 #0", "0s t0 #1", "0s t0 #2"}},
-		{story{name: "limits", policy: "grass", limits: &sched.Limits{Attempts: 2, Clones: sched.CloneBudget{Floor: 9}}, machines: 9, jobs: job(1, 0),
-			lasts: []sched.Time{100 * s}, again: 60 * s}, []string{"0s t0 #0", "0s t0 #1"}},
+		{policytest.Story{Name: "limits", Policy: "grass", Limits: &sched.Limits{Attempts: 2, Clones: sched.CloneBudget{Floor: 9}}, Machines: 9, Jobs: job(1, 0),
+			Lasts: []sched.Time{100 * s}, Again: 60 * s}, []string{"0s t0 #0", "0s t0 #1"}},
 	}
 	for _, c := range stories {
-		t.Run(c.name, func(t *testing.T) {
-			c.rate = true
-			if diff := cmp.Diff(c.want, startLines(played(t, &c.story))); diff != "" {
+		t.Run(c.Name, func(t *testing.T) {
+			c.Rate = true
+			if diff := cmp.Diff(c.want, startLines(played(t, &c.Story))); diff != "" {
 				t.Errorf("launches (-want +got):\n%s", diff)
 			}
 		})
@@ -96,16 +97,16 @@ func TestGRASS(t *testing.T) {
 func TestGRASSShares(t *testing.T) {
 	s := sched.Second
 	w := on(t, "grass", sched.NoLimits())
-	w.machines(4)
-	w.submit(0, known(1, 10*s))
-	w.submit(0, known(9, 10*s))
-	w.fate = func(d *sched.Decision) fate {
+	w.Machines(4)
+	w.Submit(0, known(1, 10*s))
+	w.Submit(0, known(9, 10*s))
+	w.Fate = func(d *sched.Decision) policytest.Fate {
 		if d.Task == 0 {
-			return fate{lasts: 100 * s, rate: true}
+			return policytest.Fate{Lasts: 100 * s, Rate: true}
 		}
-		return fate{lasts: 10 * s, rate: true}
+		return policytest.Fate{Lasts: 10 * s, Rate: true}
 	}
-	for w.now < 10*s && w.step() {
+	for w.Now < 10*s && w.Step() {
 	}
 	if diff := cmp.Diff([]uint32{2, 2}, livePerJob(w)); diff != "" {
 		t.Errorf("running (-want +got):\n%s", diff)

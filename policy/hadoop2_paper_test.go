@@ -7,43 +7,44 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // TestHadoop2 has hand-worked examples of digest section 14. Twenty tasks on 21 machines, most of which last 10 s, report every 3 s.
 func TestHadoop2(t *testing.T) {
 	s := sched.Second
-	twenty, pair := []*sched.JobSpec{tasks(20)}, []*sched.JobSpec{tasks(2)}
-	most := func(last ...sched.Time) []sched.Time { return repeat(10*s, 20-len(last), last...) }
-	tellAll(t, []story{
-		{name: "one slow task", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100 * s), again: 10 * s, reports: 3 * s,
-			want: []string{"10s t19 #1 m0"}},
-		{name: "the same by rates", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100 * s), again: 10 * s, rate: true,
-			want: []string{"10s t19 #1 m0"}},
-		{name: "largest gain first, then a rest of 15 s", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100*s, 200*s), again: 10 * s,
-			reports: 3 * s, want: []string{"10s t19 #1 m0", "25s t18 #1 m0"}},
-		{name: "equal gains, in order", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100*s, 100*s), again: 10 * s,
-			rate: true, want: []string{"10s t18 #1 m0", "25s t19 #1 m0"}},
+	twenty, pair := []*sched.JobSpec{policytest.Tasks(20)}, []*sched.JobSpec{policytest.Tasks(2)}
+	most := func(last ...sched.Time) []sched.Time { return policytest.Repeat(10*s, 20-len(last), last...) }
+	tellAll(t, []policytest.Story{
+		{Name: "one slow task", Policy: "hadoop2", Machines: 21, Jobs: twenty, Lasts: most(100 * s), Again: 10 * s, Reports: 3 * s,
+			Want: []string{"10s t19 #1 m0"}},
+		{Name: "the same by rates", Policy: "hadoop2", Machines: 21, Jobs: twenty, Lasts: most(100 * s), Again: 10 * s, Rate: true,
+			Want: []string{"10s t19 #1 m0"}},
+		{Name: "largest gain first, then a rest of 15 s", Policy: "hadoop2", Machines: 21, Jobs: twenty, Lasts: most(100*s, 200*s), Again: 10 * s,
+			Reports: 3 * s, Want: []string{"10s t19 #1 m0", "25s t18 #1 m0"}},
+		{Name: "equal gains, in order", Policy: "hadoop2", Machines: 21, Jobs: twenty, Lasts: most(100*s, 100*s), Again: 10 * s,
+			Rate: true, Want: []string{"10s t18 #1 m0", "25s t19 #1 m0"}},
 		// the clone ends at 60 s; the mean is (18 x 10 + 50)/19 = 12.1 s then, 60 + 12.1 < 100
-		{name: "cap", policy: "hadoop2:min_allowed=1,total_cap=0,running_cap=0", machines: 21, jobs: twenty, lasts: most(100*s, 200*s), again: 50 * s,
-			reports: 3 * s, want: []string{"10s t19 #1 m0", "1m0s t18 #1 m0"}},
-		{name: "a cap of nothing", policy: "hadoop2:min_allowed=0,total_cap=0,running_cap=0", machines: 21, jobs: twenty, lasts: most(100*s, 200*s),
-			again: 50 * s, reports: 3 * s},
+		{Name: "cap", Policy: "hadoop2:min_allowed=1,total_cap=0,running_cap=0", Machines: 21, Jobs: twenty, Lasts: most(100*s, 200*s), Again: 50 * s,
+			Reports: 3 * s, Want: []string{"10s t19 #1 m0", "1m0s t18 #1 m0"}},
+		{Name: "a cap of nothing", Policy: "hadoop2:min_allowed=0,total_cap=0,running_cap=0", Machines: 21, Jobs: twenty, Lasts: most(100*s, 200*s),
+			Again: 50 * s, Reports: 3 * s},
 		// 19 < 10 + 10
-		{name: "too late", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(19 * s), again: s, reports: 3 * s},
+		{Name: "too late", Policy: "hadoop2", Machines: 21, Jobs: twenty, Lasts: most(19 * s), Again: s, Reports: 3 * s},
 		// at 10 s it has been silent for more than 9 s: 10 s / 0.0001, which the next scan finds
-		{name: "silence", policy: "hadoop2", machines: 21, jobs: twenty, lasts: most(100 * s), again: 10 * s, want: []string{"11s t19 #1 m0"}},
-		{name: "no slot, no clone", policy: "hadoop2", machines: 1, jobs: twenty, lasts: most(100 * s), again: 10 * s, reports: 3 * s},
+		{Name: "silence", Policy: "hadoop2", Machines: 21, Jobs: twenty, Lasts: most(100 * s), Again: 10 * s, Want: []string{"11s t19 #1 m0"}},
+		{Name: "no slot, no clone", Policy: "hadoop2", Machines: 1, Jobs: twenty, Lasts: most(100 * s), Again: 10 * s, Reports: 3 * s},
 		// one of 40 is less than 5 %, two are not
-		{name: "5 % done", policy: "hadoop2:min_allowed=1,total_cap=0,running_cap=0", machines: 41, jobs: []*sched.JobSpec{tasks(40)},
-			lasts: []sched.Time{5 * s, 20 * s, 1000 * s}, again: 1000 * s, reports: 3 * s, want: []string{"20s t2 #1 m0"}},
+		{Name: "5 % done", Policy: "hadoop2:min_allowed=1,total_cap=0,running_cap=0", Machines: 41, Jobs: []*sched.JobSpec{policytest.Tasks(40)},
+			Lasts: []sched.Time{5 * s, 20 * s, 1000 * s}, Again: 1000 * s, Reports: 3 * s, Want: []string{"20s t2 #1 m0"}},
 		// 12 < 10 + 10; but with one task done the other estimator expects a new attempt to take no time
-		{name: "legacy, a single sample", policy: "hadoop2", machines: 3, jobs: pair, lasts: []sched.Time{10 * s, 12 * s}, again: s, reports: 3 * s},
-		{name: "simple-exponential, a single sample", policy: "hadoop2:estimator=simple-exponential,skip=2", machines: 3, jobs: pair,
-			lasts: []sched.Time{10 * s, 12 * s}, again: s, reports: 3 * s, want: []string{"10s t1 #1 m0"}},
+		{Name: "legacy, a single sample", Policy: "hadoop2", Machines: 3, Jobs: pair, Lasts: []sched.Time{10 * s, 12 * s}, Again: s, Reports: 3 * s},
+		{Name: "simple-exponential, a single sample", Policy: "hadoop2:estimator=simple-exponential,skip=2", Machines: 3, Jobs: pair,
+			Lasts: []sched.Time{10 * s, 12 * s}, Again: s, Reports: 3 * s, Want: []string{"10s t1 #1 m0"}},
 		// at the 25th report, real or not: 3, 6, ..., 75 s
-		{name: "simple-exponential, 24 reports skipped", policy: "hadoop2:estimator=simple-exponential", machines: 21, jobs: twenty, lasts: most(300 * s),
-			again: 10 * s, reports: 3 * s, want: []string{"1m15s t19 #1 m0"}},
+		{Name: "simple-exponential, 24 reports skipped", Policy: "hadoop2:estimator=simple-exponential", Machines: 21, Jobs: twenty, Lasts: most(300 * s),
+			Again: 10 * s, Reports: 3 * s, Want: []string{"1m15s t19 #1 m0"}},
 	})
 }
 
@@ -145,16 +146,16 @@ func TestHadoop2Twin(t *testing.T) {
 				t.Fatal(err)
 			}
 			other, _ := New(spec, 1)
-			l := limits[seed%uint64(len(limits))]
+			l := policytest.Limits[seed%uint64(len(policytest.Limits))]
 			naive := &scanningHadoop2{hadoop2: *other.(*hadoop2), next: map[sched.JobID]sched.Time{}}
-			w, twin := messy(t, fast, l, seed), messy(t, naive, l, seed)
-			w.lag, twin.lag = 0, 0 // a late call is late for whoever was woken
-			w.run()
-			twin.run()
-			if diff := cmp.Diff(withoutWakes(twin.orders), withoutWakes(w.orders)); diff != "" {
+			w, twin := policytest.MessyWorld(t, fast, l, seed), policytest.MessyWorld(t, naive, l, seed)
+			w.Lag, twin.Lag = 0, 0 // a late call is late for whoever was woken
+			w.Run()
+			twin.Run()
+			if diff := cmp.Diff(withoutWakes(twin.Orders), withoutWakes(w.Orders)); diff != "" {
 				t.Fatalf("%s, seed %d (-scanning +hadoop2):\n%s", spec, seed, diff)
 			}
-			clones += len(w.clones())
+			clones += len(w.Clones())
 		}
 	}
 	if clones < 500 {

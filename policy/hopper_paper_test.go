@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // TestHopperShares has hand-worked divisions of digest section 19. With a tail index of 1.5, jobs of 3, 6 and 9 tasks have V = 4, 8 and 12, 24 in all.
 func TestHopperShares(t *testing.T) {
 	s := sched.Second
-	three := []*sched.JobSpec{tasks(9), tasks(3), tasks(6)}
+	three := []*sched.JobSpec{policytest.Tasks(9), policytest.Tasks(3), policytest.Tasks(6)}
 	phases := func(maps, reduces int, mean sched.Time) *sched.JobSpec {
 		return &sched.JobSpec{
 			Stages: []sched.StageSpec{{Tasks: maps, Mean: 10 * s}, {Tasks: reduces, Mean: mean}}, Edges: []sched.Edge{{From: 0, To: 1}},
@@ -35,11 +36,11 @@ func TestHopperShares(t *testing.T) {
 		{"no clones for light tails", "hopper:beta=2,epsilon=1", 10, three, []int{1, 3, 6}},
 		{"the prior", "hopper:prior=1,epsilon=1", 20, three, []int{2, 6, 12}},
 		// V = 4/3 x 4 x sqrt(90/40) = 8 and 4/3 x 6 = 8
-		{"much to shuffle", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{phases(4, 3, 30*s), tasks(6)}, []int{8, 2}},
+		{"much to shuffle", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{phases(4, 3, 30*s), policytest.Tasks(6)}, []int{8, 2}},
 		// V = 4/3 x 6 x sqrt(15/60) = 4; the next phase has 4/3 x 5 and decides over the order: 6.67 is less than 8
-		{"little to shuffle", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{tasks(6), phases(6, 5, 3*s)}, []int{6, 4}},
-		{"the next phase puts a job behind", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{tasks(6), phases(6, 7, 15*s/7)}, []int{8, 2}},
-		{"alpha=one", "hopper:beta=1.5,epsilon=1,alpha=one", 10, []*sched.JobSpec{tasks(6), phases(6, 5, 3*s)}, []int{8, 2}},
+		{"little to shuffle", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 5, 3*s)}, []int{6, 4}},
+		{"the next phase puts a job behind", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 7, 15*s/7)}, []int{8, 2}},
+		{"alpha=one", "hopper:beta=1.5,epsilon=1,alpha=one", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 5, 3*s)}, []int{8, 2}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,13 +67,13 @@ func hopperShares(t *testing.T, spec string, slots int, jobs []*sched.JobSpec) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, p, sched.NoLimits())
-	w.machines(slots)
+	w := policytest.NewWorld(t, p, sched.NoLimits())
+	w.Machines(slots)
 	for _, spec := range jobs {
-		w.submit(0, spec)
+		w.Submit(0, spec)
 	}
-	w.fate = func(*sched.Decision) fate { return fate{lasts: sched.Second} }
-	w.step()
+	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: sched.Second} }
+	w.Step()
 	for j := range jobs {
 		shares = append(shares, p.(*hopper).jobs[j].share)
 	}
@@ -83,27 +84,27 @@ func hopperShares(t *testing.T, spec string, slots int, jobs []*sched.JobSpec) (
 func TestHopperClones(t *testing.T) {
 	s := sched.Second
 	slow := []sched.Time{10 * s, 10 * s, 100 * s}
-	tellAll(t, []story{
+	tellAll(t, []policytest.Story{
 		// V = 4. At 10 s the mean is 10 s and task 2 has 90 s left
-		{name: "a straggler", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)}, lasts: slow, again: 10 * s, rate: true,
-			want: []string{"10s t2 #1 m0"}},
-		{name: "by reports", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)}, lasts: slow, again: 10 * s, reports: 3 * s,
-			want: []string{"10s t2 #1 m0"}},
-		{name: "as much left as a new attempt takes", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)},
-			lasts: []sched.Time{10 * s, 10 * s, 20 * s}, again: 10 * s, rate: true},
-		{name: "silence: t_rem is the age, looked at a mean after the first end", policy: "hopper:beta=1.5", machines: 4, jobs: []*sched.JobSpec{tasks(3)},
-			lasts: slow, again: 10 * s, want: []string{"20s t2 #1 m0"}},
-		{name: "three attempts", policy: "hopper:beta=1.5,copies=3", machines: 4, jobs: []*sched.JobSpec{tasks(3)}, lasts: slow, again: 80 * s, rate: true,
-			want: []string{"10s t2 #1 m0", "10s t2 #2 m1"}},
+		{Name: "a straggler", Policy: "hopper:beta=1.5", Machines: 4, Jobs: []*sched.JobSpec{policytest.Tasks(3)}, Lasts: slow, Again: 10 * s, Rate: true,
+			Want: []string{"10s t2 #1 m0"}},
+		{Name: "by reports", Policy: "hopper:beta=1.5", Machines: 4, Jobs: []*sched.JobSpec{policytest.Tasks(3)}, Lasts: slow, Again: 10 * s, Reports: 3 * s,
+			Want: []string{"10s t2 #1 m0"}},
+		{Name: "as much left as a new attempt takes", Policy: "hopper:beta=1.5", Machines: 4, Jobs: []*sched.JobSpec{policytest.Tasks(3)},
+			Lasts: []sched.Time{10 * s, 10 * s, 20 * s}, Again: 10 * s, Rate: true},
+		{Name: "silence: t_rem is the age, looked at a mean after the first end", Policy: "hopper:beta=1.5", Machines: 4, Jobs: []*sched.JobSpec{policytest.Tasks(3)},
+			Lasts: slow, Again: 10 * s, Want: []string{"20s t2 #1 m0"}},
+		{Name: "three attempts", Policy: "hopper:beta=1.5,copies=3", Machines: 4, Jobs: []*sched.JobSpec{policytest.Tasks(3)}, Lasts: slow, Again: 80 * s, Rate: true,
+			Want: []string{"10s t2 #1 m0", "10s t2 #2 m1"}},
 	})
 	// Jobs of 2 and 6 tasks have V = 2.67 and 8 on 6 slots: 3 each. The third slot of the first stays free while four tasks wait.
 	w := on(t, "hopper:beta=1.5,epsilon=1", sched.NoLimits())
-	w.machines(6)
-	w.submit(0, tasks(2))
-	w.submit(0, tasks(6))
-	w.fate = func(*sched.Decision) fate { return fate{lasts: s} }
-	w.step()
-	if v := w.core.View(); v.FreeSlots() != 1 || v.Pending() != 3 {
+	w.Machines(6)
+	w.Submit(0, policytest.Tasks(2))
+	w.Submit(0, policytest.Tasks(6))
+	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: s} }
+	w.Step()
+	if v := w.Core.View(); v.FreeSlots() != 1 || v.Pending() != 3 {
 		t.Errorf("%d slots are free and %d tasks wait, want 1 and 3", v.FreeSlots(), v.Pending())
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // livePerJob returns the attempts that run, by job.
-func livePerJob(w *world) (n []uint32) {
-	v := w.core.View()
+func livePerJob(w *policytest.World) (n []uint32) {
+	v := w.Core.View()
 	for j := range v.Rows().Jobs() {
 		n = append(n, v.Job(sched.JobID(j)).Live)
 	}
@@ -50,17 +51,17 @@ func TestLAPS(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.policy, sched.NoLimits())
 			for range c.slots {
-				w.machine(10*sched.Second, 1)
+				w.Machine(10*sched.Second, 1)
 			}
 			for i, n := range c.jobs {
 				at := sched.Time(i) * c.every
 				if c.every == 0 {
 					at = ages[i]
 				}
-				w.submit(at, tasks(n))
+				w.Submit(at, policytest.Tasks(n))
 			}
-			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
-			for w.now < 10*sched.Second && w.step() {
+			w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * sched.Second} }
+			for w.Now < 10*sched.Second && w.Step() {
 			}
 			if diff := cmp.Diff(c.want, livePerJob(w)); diff != "" {
 				t.Errorf("running (-want +got):\n%s", diff)

@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -117,7 +118,7 @@ func TestLateTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			twin := &checkedLate{late: *p.(*late), t: t, reports: map[sched.AttemptID]lateAttempt{}, won: map[sched.StageID][]float64{}}
-			messy(t, twin, limits[seed%uint64(len(limits))], seed).run()
+			policytest.MessyWorld(t, twin, policytest.Limits[seed%uint64(len(policytest.Limits))], seed).Run()
 			found += twin.found
 		}
 	}
@@ -131,38 +132,38 @@ func TestLateTwin(t *testing.T) {
 func TestLate(t *testing.T) {
 	s := sched.Second
 	times := []sched.Time{100 * s, 100 * s, 100 * s, 100 * s, 300 * s, 400 * s, 350 * s, 100 * s}
-	every10 := fate{reports: 10 * s}
+	every10 := policytest.Fate{Reports: 10 * s}
 	cases := []struct {
 		name, policy string
-		how          fate
+		how          policytest.Fate
 		want         []string
 	}{
 		// cap 1. At 60 s the slowest floor(8/4) = 2 are tasks 5 and 6; 340 s are left of task 5. At 110 s its clone has won, and of 6 and 4, now the slowest,
 		// 240 s and 190 s are left; and so on
 		{"longest time left first", "late", every10, []string{"1m0s t5 #1 m8", "1m50s t6 #1 m0", "2m40s t4 #1 m0"}},
-		{"the driver knows the rate and tells it once", "late", fate{rate: true}, []string{"1m0s t5 #1 m8", "1m50s t6 #1 m0", "2m40s t4 #1 m0"}},
+		{"the driver knows the rate and tells it once", "late", policytest.Fate{Rate: true}, []string{"1m0s t5 #1 m8", "1m50s t6 #1 m0", "2m40s t4 #1 m0"}},
 		// cap floor(0.25 x 12) = 3. While both attempts of tasks 5 and 6 run, task 4 is the third of ten, and not below sorted[floor(10/4)]
 		{"cap", "late:cap=0.25", every10, []string{"1m0s t5 #1 m8", "1m0s t6 #1 m9", "1m50s t4 #1 m0"}},
 		{"cap of 0", "late:cap=0", every10, nil},
 		{"min_age", "late:min_age=120s", every10, []string{"2m0s t5 #1 m0", "2m50s t6 #1 m0", "3m40s t4 #1 m0"}},
 		{"nobody is below the lowest rate", "late:slow_task=0.1", every10, nil},
 		// without reports: five tasks done at 100 s, rates and mean say 100 s, so older attempts are slow, equally old ones by id
-		{"silent, judged by age", "late", fate{}, []string{"1m40.000000001s t4 #1 m0", "2m30.000000001s t5 #1 m0", "3m20.000000001s t6 #1 m0"}},
-		{"silent, judged by progress", "late:estimate=progress", fate{}, nil},
+		{"silent, judged by age", "late", policytest.Fate{}, []string{"1m40.000000001s t4 #1 m0", "2m30.000000001s t5 #1 m0", "3m20.000000001s t6 #1 m0"}},
+		{"silent, judged by progress", "late:estimate=progress", policytest.Fate{}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.policy, sched.NoLimits())
-			w.machines(12)
-			w.submit(0, tasks(8))
-			length := lasts(50*s, times...)
-			w.fate = func(d *sched.Decision) fate {
+			w.Machines(12)
+			w.Submit(0, policytest.Tasks(8))
+			length := policytest.Lasts(50*s, times...)
+			w.Fate = func(d *sched.Decision) policytest.Fate {
 				f := c.how
-				f.lasts = length(d).lasts
+				f.Lasts = length(d).Lasts
 				return f
 			}
-			w.run()
-			if diff := gocmp.Diff(c.want, w.clones()); diff != "" {
+			w.Run()
+			if diff := gocmp.Diff(c.want, w.Clones()); diff != "" {
 				t.Errorf("clones (-want +got):\n%s", diff)
 			}
 		})
@@ -173,12 +174,12 @@ func TestLate(t *testing.T) {
 func TestLateOnOneMachine(t *testing.T) {
 	s := sched.Second
 	w := on(t, "late-short", sched.DefaultLimits())
-	w.machine(0, 2)
-	w.submit(0, tasks(10))
-	w.fate = lasts(s, s, s, s, 20*s, s)
-	w.run()
-	if diff := gocmp.Diff([]string{"8s t3 #1 m0"}, w.clones()); diff != "" || w.now != 9*s {
-		t.Errorf("ended at %v, want 9s; clones (-want +got):\n%s", w.now, diff)
+	w.Machine(0, 2)
+	w.Submit(0, policytest.Tasks(10))
+	w.Fate = policytest.Lasts(s, s, s, s, 20*s, s)
+	w.Run()
+	if diff := gocmp.Diff([]string{"8s t3 #1 m0"}, w.Clones()); diff != "" || w.Now != 9*s {
+		t.Errorf("ended at %v, want 9s; clones (-want +got):\n%s", w.Now, diff)
 	}
 }
 
@@ -189,14 +190,14 @@ func TestLateNodeFilter(t *testing.T) {
 		"late:slow_task=0.5,node_filter=true": {"1m40s t0 #1 m1"},
 	} {
 		w := on(t, policy, sched.NoLimits())
-		w.machines(4)
-		w.submit(0, tasks(3))
+		w.Machines(4)
+		w.Submit(0, policytest.Tasks(3))
 		s := sched.Second
-		w.fate = func(d *sched.Decision) fate {
-			return fate{lasts: []sched.Time{400 * s, 100 * s, 100 * s}[d.Task], reports: 10 * s}
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			return policytest.Fate{Lasts: []sched.Time{400 * s, 100 * s, 100 * s}[d.Task], Reports: 10 * s}
 		}
-		w.run()
-		if diff := gocmp.Diff(want, w.clones()); diff != "" {
+		w.Run()
+		if diff := gocmp.Diff(want, w.Clones()); diff != "" {
 			t.Errorf("%s: clones (-want +got):\n%s", policy, diff)
 		}
 	}

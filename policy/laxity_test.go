@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -64,12 +65,12 @@ func TestLaxity(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, "laxity:judge=15s,late=kill,"+shedLaw, sched.NoLimits())
-			w.learns = s
-			w.machines(c.slots)
-			w.submit(0, due(c.n, c.deadline))
-			next := lasts(100*s, c.lasts, 100*s)
-			w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
-			w.run()
+			w.Learns = s
+			w.Machines(c.slots)
+			w.Submit(0, due(c.n, c.deadline))
+			next := policytest.Lasts(100*s, c.lasts, 100*s)
+			w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+			w.Run()
 			if diff := cmp.Diff(c.want, orderLines(w, 0)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
 			}
@@ -81,14 +82,14 @@ func TestLaxity(t *testing.T) {
 func TestLaxityOrder(t *testing.T) {
 	s := sched.Second
 	w := on(t, "laxity", sched.NoLimits())
-	w.machines(1)
+	w.Machines(1)
 	for _, deadline := range []sched.Time{0, 500 * s, 400 * s, 0} {
-		w.submit(0, due(1, deadline))
+		w.Submit(0, due(1, deadline))
 	}
-	w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * s} }
-	w.run()
+	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * s} }
+	w.Run()
 	var got []sched.TaskID
-	for _, d := range w.orders {
+	for _, d := range w.Orders {
 		if d.Kind == sched.Launch {
 			got = append(got, d.Task)
 		}
@@ -106,11 +107,11 @@ func TestLaxityLate(t *testing.T) {
 		"laxity":           {"0s launch t0 #0 from 0.00", "3m20s launch t2 #0 from 0.00", "6m40s close 1", "6m40s launch t1 #0 from 0.00", "10m0s close 0"},
 	} {
 		w := on(t, spec, sched.NoLimits())
-		w.machines(1)
-		w.submit(0, due(2, 100*s))
-		w.submit(0, due(1, 1000*s))
-		w.fate = func(*sched.Decision) fate { return fate{lasts: 200 * s} }
-		w.run()
+		w.Machines(1)
+		w.Submit(0, due(2, 100*s))
+		w.Submit(0, due(1, 1000*s))
+		w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 200 * s} }
+		w.Run()
 		if diff := cmp.Diff(want, orderLines(w, 0)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
 		}
@@ -121,16 +122,16 @@ func TestLaxityLate(t *testing.T) {
 func TestLaxityAvoids(t *testing.T) {
 	s := sched.Second
 	w := on(t, "laxity:judge=15s,avoid=5m,"+shedLaw, sched.NoLimits())
-	w.learns = s
-	w.machines(2)
+	w.Learns = s
+	w.Machines(2)
 	for i := range 3 {
-		w.submit(sched.Time(i)*200*s, due(1, 10_000*s))
+		w.Submit(sched.Time(i)*200*s, due(1, 10_000*s))
 	}
-	next := lasts(100*s, 500*s, 100*s, 100*s) // on machine 0, then 1; at 200 s machine 0 is avoided, at 400 s no more
-	w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
-	w.run()
+	next := policytest.Lasts(100*s, 500*s, 100*s, 100*s) // on machine 0, then 1; at 200 s machine 0 is avoided, at 400 s no more
+	w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+	w.Run()
 	var got []sched.MachineID
-	for _, d := range w.orders {
+	for _, d := range w.Orders {
 		if d.Kind == sched.Launch {
 			got = append(got, d.Machine)
 		}

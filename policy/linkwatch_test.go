@@ -165,12 +165,12 @@ func TestFetchIsTakenOff(t *testing.T) {
 	w := geoWorld(t, "geoclone:copies=1,bandwidth=1e9,prior=(det:value=1)", []int{1, 0}, []float64{20, 20})
 	spec := tasksOf(1)
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 1, Bytes: 1e6}}}
-	w.submit(0, spec)
-	w.step()
-	d := w.orders[0]
-	w.facts.push(sched.Event{At: 10 * sched.Second, Kind: sched.DataFetched, Attempt: d.Attempt, Machine: d.Machine, Site: 1, Bytes: 1e6, Span: 10 * sched.Second})
-	w.run()
-	p := w.policy.(*geoclone)
+	w.Submit(0, spec)
+	w.Step()
+	d := w.Orders[0]
+	w.Facts.Push(sched.Event{At: 10 * sched.Second, Kind: sched.DataFetched, Attempt: d.Attempt, Machine: d.Machine, Site: 1, Bytes: 1e6, Span: 10 * sched.Second})
+	w.Run()
+	p := w.Policy.(*geoclone)
 	if b := geo.BinOf(1); p.watch.All.Ended[b] == 0 {
 		t.Errorf("observations are %v, want one in bin %d", p.watch.All.Ended, b)
 	}

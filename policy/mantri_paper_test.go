@@ -3,6 +3,7 @@ package policy
 import (
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -10,35 +11,35 @@ import (
 // every quantile. Drivers tell rates.
 func TestMantri(t *testing.T) {
 	s := sched.Second
-	four, eight := []*sched.JobSpec{tasks(4)}, []*sched.JobSpec{tasks(8)}
+	four, eight := []*sched.JobSpec{policytest.Tasks(4)}, []*sched.JobSpec{policytest.Tasks(8)}
 	slow := func(d sched.Time) []sched.Time { return []sched.Time{10 * s, 10 * s, 10 * s, d, 10 * s} }
-	tellAll(t, []story{
+	tellAll(t, []policytest.Story{
 		// tasks wait: t_rem > E[t_new] + Delta = 20 s
-		{name: "restart", policy: "mantri", machines: 4, jobs: eight, lasts: slow(100 * s), again: 10 * s, rate: true, want: []string{"10s t3 #1 m0"}},
-		{name: "restart, just not", policy: "mantri:delta=1", machines: 4, jobs: eight, lasts: slow(30 * s), again: 10 * s, rate: true},
-		{name: "restart, just", policy: "mantri:delta=1", machines: 4, jobs: eight, lasts: slow(31 * s), again: 10 * s, rate: true,
-			want: []string{"10s t3 #1 m0"}},
+		{Name: "restart", Policy: "mantri", Machines: 4, Jobs: eight, Lasts: slow(100 * s), Again: 10 * s, Rate: true, Want: []string{"10s t3 #1 m0"}},
+		{Name: "restart, just not", Policy: "mantri:delta=1", Machines: 4, Jobs: eight, Lasts: slow(30 * s), Again: 10 * s, Rate: true},
+		{Name: "restart, just", Policy: "mantri:delta=1", Machines: 4, Jobs: eight, Lasts: slow(31 * s), Again: 10 * s, Rate: true,
+			Want: []string{"10s t3 #1 m0"}},
 		// tasks wait: more than a quarter of t_new is below t_rem/2, so t_rem > 20 s
-		{name: "duplicate", policy: "mantri:restart=false", machines: 4, jobs: eight, lasts: slow(31 * s), again: 10 * s, rate: true,
-			want: []string{"10s t3 #1 m0"}},
-		{name: "duplicate, just not", policy: "mantri:restart=false", machines: 4, jobs: eight, lasts: slow(30 * s), again: 10 * s, rate: true},
-		{name: "duplicate by reports", policy: "mantri:restart=false", machines: 4, jobs: eight, lasts: slow(31 * s), again: 10 * s, reports: 3 * s,
-			want: []string{"10s t3 #1 m0"}},
+		{Name: "duplicate", Policy: "mantri:restart=false", Machines: 4, Jobs: eight, Lasts: slow(31 * s), Again: 10 * s, Rate: true,
+			Want: []string{"10s t3 #1 m0"}},
+		{Name: "duplicate, just not", Policy: "mantri:restart=false", Machines: 4, Jobs: eight, Lasts: slow(30 * s), Again: 10 * s, Rate: true},
+		{Name: "duplicate by reports", Policy: "mantri:restart=false", Machines: 4, Jobs: eight, Lasts: slow(31 * s), Again: 10 * s, Reports: 3 * s,
+			Want: []string{"10s t3 #1 m0"}},
 		// no report: from 10 s on, the mean, t_rem is the age, looked at every 10 s and, when nothing ends any more, at 55 s; nothing waits from 20 s on
-		{name: "silence", policy: "mantri", machines: 4, jobs: eight, lasts: slow(100 * s), again: 10 * s, want: []string{"55s t3 #1 m0"}},
+		{Name: "silence", Policy: "mantri", Machines: 4, Jobs: eight, Lasts: slow(100 * s), Again: 10 * s, Want: []string{"55s t3 #1 m0"}},
 		// nothing waits: t_rem - t_new > 3 Delta, so t_rem > 40 s
-		{name: "idle slot", policy: "mantri", machines: 4, jobs: four, lasts: slow(51 * s), again: 10 * s, rate: true, want: []string{"10s t3 #1 m0"}},
-		{name: "idle slot, just not", policy: "mantri", machines: 4, jobs: four, lasts: slow(50 * s), again: 10 * s, rate: true},
-		{name: "idle slot, the rule with delta", policy: "mantri-dup", machines: 4, jobs: four, lasts: slow(31 * s), again: 10 * s, rate: true,
-			want: []string{"10s t3 #1 m0"}},
-		{name: "idle slot, the rule with delta, just not", policy: "mantri-dup", machines: 4, jobs: four, lasts: slow(30 * s), again: 10 * s, rate: true},
+		{Name: "idle slot", Policy: "mantri", Machines: 4, Jobs: four, Lasts: slow(51 * s), Again: 10 * s, Rate: true, Want: []string{"10s t3 #1 m0"}},
+		{Name: "idle slot, just not", Policy: "mantri", Machines: 4, Jobs: four, Lasts: slow(50 * s), Again: 10 * s, Rate: true},
+		{Name: "idle slot, the rule with delta", Policy: "mantri-dup", Machines: 4, Jobs: four, Lasts: slow(31 * s), Again: 10 * s, Rate: true,
+			Want: []string{"10s t3 #1 m0"}},
+		{Name: "idle slot, the rule with delta, just not", Policy: "mantri-dup", Machines: 4, Jobs: four, Lasts: slow(30 * s), Again: 10 * s, Rate: true},
 		// attempts end at 100 s, 95 s; then one a period, the slowest of three, is killed in favour of another as long as 95 s - now > 40 s
-		{name: "at most three, two of them for long", policy: "mantri", machines: 5, jobs: four, lasts: slow(100 * s), again: 85 * s, rate: true,
-			want: []string{"10s t3 #1 m0", "20s t3 #2 m1", "30s t3 #3 m1", "40s t3 #4 m1", "50s t3 #5 m1"}},
-		{name: "at most two", policy: "mantri:copies=2", machines: 5, jobs: four, lasts: slow(100 * s), again: 85 * s, rate: true,
-			want: []string{"10s t3 #1 m0"}},
+		{Name: "at most three, two of them for long", Policy: "mantri", Machines: 5, Jobs: four, Lasts: slow(100 * s), Again: 85 * s, Rate: true,
+			Want: []string{"10s t3 #1 m0", "20s t3 #2 m1", "30s t3 #3 m1", "40s t3 #4 m1", "50s t3 #5 m1"}},
+		{Name: "at most two", Policy: "mantri:copies=2", Machines: 5, Jobs: four, Lasts: slow(100 * s), Again: 85 * s, Rate: true,
+			Want: []string{"10s t3 #1 m0"}},
 		// restarted at 10 s and at 20 s, when it would end at 120 s; then it is duplicated: 120 s - 30 s > 20 s
-		{name: "restarts are numbered", policy: "mantri:restarts=2,rho=1e6", machines: 4, jobs: []*sched.JobSpec{tasks(12)}, lasts: slow(100 * s), again: 100 * s,
-			rate: true, want: []string{"10s t3 #1 m0", "20s t3 #2 m1", "30s t3 #3 m0"}},
+		{Name: "restarts are numbered", Policy: "mantri:restarts=2,rho=1e6", Machines: 4, Jobs: []*sched.JobSpec{policytest.Tasks(12)}, Lasts: slow(100 * s), Again: 100 * s,
+			Rate: true, Want: []string{"10s t3 #1 m0", "20s t3 #2 m1", "30s t3 #3 m0"}},
 	})
 }

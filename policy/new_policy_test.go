@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -46,6 +47,13 @@ func TestNewPolicyPage(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), string(page)); diff != "" {
 		t.Errorf("docs/new-policy.md is out of date, run go test ./policy -run TestNewPolicyPage -rewrite (-want +file):\n%s", diff)
+	}
+}
+
+// TestNewPolicyBattery holds the page's example to what every policy is held to.
+func TestNewPolicyBattery(t *testing.T) {
+	if seen := policytest.Run(t, &patienceEntry, "after=5s", "after=0s", "after=1s"); seen.Clones < 100 && !testing.Short() {
+		t.Errorf("only %d clones in all: the worlds test nothing", seen.Clones)
 	}
 }
 

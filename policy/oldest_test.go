@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -72,7 +73,7 @@ func TestOldestAgainstSearch(t *testing.T) {
 	for seed := range uint64(200) {
 		p := &cloneOldest{tb: t, twin: map[sched.AttemptID]bool{}}
 		p.kept.Reset(4, &p.ids)
-		messy(t, p, sched.DefaultLimits(), seed).run()
+		policytest.MessyWorld(t, p, sched.DefaultLimits(), seed).Run()
 		clones, returns = clones+p.clones, returns+p.returns
 	}
 	if clones < 700 || returns < 100 {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -111,11 +112,11 @@ func TestOrderTwin(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := messy(t, fast, sched.NoLimits(), seed)
-				w.run()
-				naive := messy(t, twin, sched.NoLimits(), seed)
-				naive.run()
-				if diff := cmp.Diff(naive.orders, w.orders); diff != "" {
+				w := policytest.MessyWorld(t, fast, sched.NoLimits(), seed)
+				w.Run()
+				naive := policytest.MessyWorld(t, twin, sched.NoLimits(), seed)
+				naive.Run()
+				if diff := cmp.Diff(naive.Orders, w.Orders); diff != "" {
 					t.Fatalf("seed %d (-naive +fast):\n%s", seed, diff)
 				}
 			}
@@ -138,19 +139,19 @@ func TestOrders(t *testing.T) {
 		want         []sched.TaskID
 	}{
 		{"priority before arrival, arrival before id", "fifo", 1,
-			[3]*sched.JobSpec{tasks(2), tasks(2), {Priority: 1, Stages: []sched.StageSpec{{Tasks: 3}}}},
+			[3]*sched.JobSpec{policytest.Tasks(2), policytest.Tasks(2), {Priority: 1, Stages: []sched.StageSpec{{Tasks: 3}}}},
 			[3]sched.Time{1, 0, 2}, []sched.TaskID{4, 5, 6, 2, 3, 0, 1}},
-		{"one each in turn, ties by id", "fair", 3, [3]*sched.JobSpec{tasks(2), tasks(2), tasks(3)},
+		{"one each in turn, ties by id", "fair", 3, [3]*sched.JobSpec{policytest.Tasks(2), policytest.Tasks(2), policytest.Tasks(3)},
 			[3]sched.Time{}, []sched.TaskID{0, 2, 4, 1, 3, 5, 6}},
 		{"twice the weight, twice the slots", "fair", 3,
-			[3]*sched.JobSpec{tasks(2), {Weight: 2, Stages: []sched.StageSpec{{Tasks: 2}}}, tasks(3)},
+			[3]*sched.JobSpec{policytest.Tasks(2), {Weight: 2, Stages: []sched.StageSpec{{Tasks: 2}}}, policytest.Tasks(3)},
 			[3]sched.Time{0, 0, 100 * s}, []sched.TaskID{0, 2, 3, 1, 4, 5, 6}},
 		{"below its minimum share first", "fair", 4,
-			[3]*sched.JobSpec{tasks(2), tasks(2), {MinShare: 2, Stages: []sched.StageSpec{{Tasks: 3}}}},
+			[3]*sched.JobSpec{policytest.Tasks(2), policytest.Tasks(2), {MinShare: 2, Stages: []sched.StageSpec{{Tasks: 3}}}},
 			[3]sched.Time{}, []sched.TaskID{4, 5, 0, 2, 6, 1, 3}},
 		{"least remaining work first: 2 x 9, 2 x 5, 3 x 1", "srpt", 1,
 			[3]*sched.JobSpec{known(2, 9*s), known(2, 5*s), known(3, s)}, [3]sched.Time{}, []sched.TaskID{4, 5, 6, 2, 3, 0, 1}},
-		{"nothing known: fewest tasks first, a second each, until the job has a measure", "srpt", 1, [3]*sched.JobSpec{tasks(2), tasks(2), tasks(3)},
+		{"nothing known: fewest tasks first, a second each, until the job has a measure", "srpt", 1, [3]*sched.JobSpec{policytest.Tasks(2), policytest.Tasks(2), policytest.Tasks(3)},
 			[3]sched.Time{1, 0, 0}, []sched.TaskID{2, 0, 4, 3, 1, 5, 6}},
 	}
 	for _, c := range cases {
@@ -161,13 +162,13 @@ func TestOrders(t *testing.T) {
 			}
 			for _, spec := range specs {
 				w := on(t, spec, sched.Limits{Attempts: 1})
-				w.machine(2, c.slots)
+				w.Machine(2, c.slots)
 				for i, spec := range c.jobs {
-					w.submit(c.arrive[i], spec)
+					w.Submit(c.arrive[i], spec)
 				}
-				w.fate = func(d *sched.Decision) fate { return fate{lasts: 10 * s} }
-				w.run()
-				if diff := cmp.Diff(c.want, w.launches()); diff != "" {
+				w.Fate = func(d *sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * s} }
+				w.Run()
+				if diff := cmp.Diff(c.want, w.Launches()); diff != "" {
 					t.Errorf("%s launched (-want +got):\n%s", spec, diff)
 				}
 			}
@@ -182,13 +183,13 @@ func known(n int, mean sched.Time) *sched.JobSpec {
 // TestSRPTMeasures checks the fallback of srpt.go: the second stage has no mean of its own, the job's finished attempts stand in.
 func TestSRPTMeasures(t *testing.T) {
 	w := on(t, "srpt", sched.DefaultLimits())
-	w.machine(0, 1)
+	w.Machine(0, 1)
 	two := &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 1}, {Tasks: 2}}, Edges: []sched.Edge{{From: 0, To: 1}}}
-	w.submit(0, two)                       // 3 tasks of 1 s as far as is known, then 2 of 10 s
-	w.submit(0, known(1, 15*sched.Second)) // goes before them then
-	w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
-	w.run()
-	if diff := cmp.Diff([]sched.TaskID{0, 3, 1, 2}, w.launches()); diff != "" {
+	w.Submit(0, two)                       // 3 tasks of 1 s as far as is known, then 2 of 10 s
+	w.Submit(0, known(1, 15*sched.Second)) // goes before them then
+	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * sched.Second} }
+	w.Run()
+	if diff := cmp.Diff([]sched.TaskID{0, 3, 1, 2}, w.Launches()); diff != "" {
 		t.Errorf("launched (-want +got):\n%s", diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/policy/internal/tandem"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -26,18 +27,20 @@ func tandemOf(t *testing.T, spec string, jobs ...tandem.Sizes) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, p, sched.DefaultLimits())
-	w.classes = 2
-	w.machine(0, slots)
-	w.machine(0, slots)
+	w := policytest.NewWorld(t, p, sched.DefaultLimits())
+	w.Classes = 2
+	w.Machine(0, slots)
+	w.Machine(0, slots)
 	for _, j := range jobs {
-		w.submit(0, overlapping(tasks, j.X, j.Y, slots))
+		w.Submit(0, overlapping(tasks, j.X, j.Y, slots))
 	}
-	w.fate = func(d *sched.Decision) fate { return fate{lasts: w.core.View().Stage(d.Stage).Mean} }
-	w.run()
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		return policytest.Fate{Lasts: w.Core.View().Stage(d.Stage).Mean}
+	}
+	w.Run()
 	var done []float64
 	for j := range jobs {
-		done = append(done, w.core.View().Job(sched.JobID(j)).Closed.Seconds())
+		done = append(done, w.Core.View().Job(sched.JobID(j)).Closed.Seconds())
 	}
 	return done
 }

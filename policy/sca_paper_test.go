@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -56,8 +57,8 @@ func spread(n int) *sched.JobSpec {
 }
 
 // launchedPerTask returns the attempts that each task had in all.
-func launchedPerTask(w *world) (all []uint32) {
-	v := w.core.View()
+func launchedPerTask(w *policytest.World) (all []uint32) {
+	v := w.Core.View()
 	for t := range v.Rows().Tasks() {
 		all = append(all, v.Task(sched.TaskID(t)).Launched)
 	}
@@ -69,25 +70,25 @@ func launchedPerTask(w *world) (all []uint32) {
 func TestSCA(t *testing.T) {
 	s := sched.Second
 	cases := []struct {
-		story
+		policytest.Story
 		want []uint32
 	}{
-		{story{name: "alone", policy: "sca", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{6}},
-		{story{name: "dear machines", policy: "sca:gamma=0.1", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{2}},
-		{story{name: "r", policy: "sca:copies=3", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{3}},
-		{story{name: "slots", policy: "sca", machines: 4, jobs: []*sched.JobSpec{spread(1)}}, []uint32{4}},
-		{story{name: "all tasks alike", policy: "sca", machines: 5, jobs: []*sched.JobSpec{spread(2)}}, []uint32{2, 2}},
-		{story{name: "as many tasks as slots", policy: "sca", machines: 3, jobs: []*sched.JobSpec{spread(3)}}, []uint32{1, 1, 1}},
+		{policytest.Story{Name: "alone", Policy: "sca", Machines: 20, Jobs: []*sched.JobSpec{spread(1)}}, []uint32{6}},
+		{policytest.Story{Name: "dear machines", Policy: "sca:gamma=0.1", Machines: 20, Jobs: []*sched.JobSpec{spread(1)}}, []uint32{2}},
+		{policytest.Story{Name: "r", Policy: "sca:copies=3", Machines: 20, Jobs: []*sched.JobSpec{spread(1)}}, []uint32{3}},
+		{policytest.Story{Name: "slots", Policy: "sca", Machines: 4, Jobs: []*sched.JobSpec{spread(1)}}, []uint32{4}},
+		{policytest.Story{Name: "all tasks alike", Policy: "sca", Machines: 5, Jobs: []*sched.JobSpec{spread(2)}}, []uint32{2, 2}},
+		{policytest.Story{Name: "as many tasks as slots", Policy: "sca", Machines: 3, Jobs: []*sched.JobSpec{spread(3)}}, []uint32{1, 1, 1}},
 		// the first clone of the single task saves 1.94 a slot; then each of its further ones less than what the pair's first saves: with x = 1/(3c), f(c) = 20/3 x
 		// 2 / ((1-x) (2-x)): 12 and 9.09 s, (12 - 9.09 + 0.02 (10 - 2 x 8))/2 = 1.39; 0.435 for the single task's second, which does not fit any more
-		{story{name: "the largest gain per slot", policy: "sca", machines: 6, jobs: []*sched.JobSpec{spread(2), spread(1)}}, []uint32{2, 2, 2}},
-		{story{name: "nothing known, no clones", policy: "sca", machines: 20, jobs: []*sched.JobSpec{tasks(2)}}, []uint32{1, 1}},
-		{story{name: "no spread, no clones", policy: "sca", machines: 20, jobs: []*sched.JobSpec{known(2, 10*s)}}, []uint32{1, 1}},
+		{policytest.Story{Name: "the largest gain per slot", Policy: "sca", Machines: 6, Jobs: []*sched.JobSpec{spread(2), spread(1)}}, []uint32{2, 2, 2}},
+		{policytest.Story{Name: "nothing known, no clones", Policy: "sca", Machines: 20, Jobs: []*sched.JobSpec{policytest.Tasks(2)}}, []uint32{1, 1}},
+		{policytest.Story{Name: "no spread, no clones", Policy: "sca", Machines: 20, Jobs: []*sched.JobSpec{known(2, 10*s)}}, []uint32{1, 1}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			c.lasts, c.again = []sched.Time{10 * s}, 10*s
-			if diff := cmp.Diff(c.want, launchedPerTask(played(t, &c.story))); diff != "" {
+		t.Run(c.Name, func(t *testing.T) {
+			c.Lasts, c.Again = []sched.Time{10 * s}, 10*s
+			if diff := cmp.Diff(c.want, launchedPerTask(played(t, &c.Story))); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
 		})
@@ -98,13 +99,13 @@ func TestSCA(t *testing.T) {
 // arrives with one task at 5 s.
 func TestSCAOrder(t *testing.T) {
 	w := on(t, "sca", sched.NoLimits())
-	w.machines(2)
-	w.submit(0, spread(4))
-	w.submit(0, spread(3))
-	w.submit(5*sched.Second, spread(1))
-	w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
-	w.run()
-	if diff := cmp.Diff([]sched.TaskID{4, 5, 6, 7, 0, 1, 2, 3}, w.launches()); diff != "" {
+	w.Machines(2)
+	w.Submit(0, spread(4))
+	w.Submit(0, spread(3))
+	w.Submit(5*sched.Second, spread(1))
+	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * sched.Second} }
+	w.Run()
+	if diff := cmp.Diff([]sched.TaskID{4, 5, 6, 7, 0, 1, 2, 3}, w.Launches()); diff != "" {
 		t.Errorf("launched (-want +got):\n%s", diff)
 	}
 }
@@ -112,18 +113,18 @@ func TestSCAOrder(t *testing.T) {
 // TestESE has hand-worked examples of digest section 21. A stage of mean 10 s that does not vary: sigma* = 2, so a task is late while it has more than 20 s left.
 func TestESE(t *testing.T) {
 	s := sched.Second
-	tellAll(t, []story{
-		{name: "late at once", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 26 * s}, again: 10 * s, rate: true,
-			want: []string{"5s t1 #1 m2"}},
-		{name: "not late at the next slot", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 25 * s}, again: 10 * s, rate: true},
-		{name: "sigma", policy: "ese:sigma=1", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 16 * s}, again: 10 * s, rate: true,
-			want: []string{"5s t1 #1 m2"}},
-		{name: "largest t_rem first, before waiting tasks", policy: "ese:slot=10s", machines: 3, jobs: []*sched.JobSpec{known(4, 10*s)},
-			lasts: []sched.Time{10 * s, 45 * s, 50 * s, 10 * s}, again: 10 * s, rate: true, want: []string{"10s t2 #1 m0", "20s t1 #1 m0"}},
-		{name: "two attempts at most", policy: "ese:slot=0s", machines: 9, jobs: []*sched.JobSpec{known(1, 10*s)}, lasts: []sched.Time{100 * s}, again: 90 * s, rate: true,
-			want: []string{"0s t0 #1 m1"}},
-		{name: "no reports", policy: "ese", machines: 4, jobs: []*sched.JobSpec{known(2, 10*s)}, lasts: []sched.Time{10 * s, 100 * s}, again: 10 * s,
-			want: []string{"35s t1 #1 m0"}}, // looks at 10, 20 and 35 s, where t_rem is the age; sigma* E[x] is 20 s
+	tellAll(t, []policytest.Story{
+		{Name: "late at once", Policy: "ese", Machines: 4, Jobs: []*sched.JobSpec{known(2, 10*s)}, Lasts: []sched.Time{10 * s, 26 * s}, Again: 10 * s, Rate: true,
+			Want: []string{"5s t1 #1 m2"}},
+		{Name: "not late at the next slot", Policy: "ese", Machines: 4, Jobs: []*sched.JobSpec{known(2, 10*s)}, Lasts: []sched.Time{10 * s, 25 * s}, Again: 10 * s, Rate: true},
+		{Name: "sigma", Policy: "ese:sigma=1", Machines: 4, Jobs: []*sched.JobSpec{known(2, 10*s)}, Lasts: []sched.Time{10 * s, 16 * s}, Again: 10 * s, Rate: true,
+			Want: []string{"5s t1 #1 m2"}},
+		{Name: "largest t_rem first, before waiting tasks", Policy: "ese:slot=10s", Machines: 3, Jobs: []*sched.JobSpec{known(4, 10*s)},
+			Lasts: []sched.Time{10 * s, 45 * s, 50 * s, 10 * s}, Again: 10 * s, Rate: true, Want: []string{"10s t2 #1 m0", "20s t1 #1 m0"}},
+		{Name: "two attempts at most", Policy: "ese:slot=0s", Machines: 9, Jobs: []*sched.JobSpec{known(1, 10*s)}, Lasts: []sched.Time{100 * s}, Again: 90 * s, Rate: true,
+			Want: []string{"0s t0 #1 m1"}},
+		{Name: "no reports", Policy: "ese", Machines: 4, Jobs: []*sched.JobSpec{known(2, 10*s)}, Lasts: []sched.Time{10 * s, 100 * s}, Again: 10 * s,
+			Want: []string{"35s t1 #1 m0"}}, // looks at 10, 20 and 35 s, where t_rem is the age; sigma* E[x] is 20 s
 	})
 }
 
@@ -131,18 +132,18 @@ func TestESE(t *testing.T) {
 // is not small: 0.1 x 20/2 = 1. For two tasks the objective is 8.104 with five attempts and 8.108 with six.
 func TestESESmall(t *testing.T) {
 	cases := []struct {
-		story
+		policytest.Story
 		want []uint32
 	}{
-		{story{name: "small", policy: "ese", machines: 20, jobs: []*sched.JobSpec{spread(1)}}, []uint32{6}},
-		{story{name: "not so small", policy: "ese", machines: 20, jobs: []*sched.JobSpec{spread(2)}}, []uint32{1, 1}},
-		{story{name: "eta", policy: "ese:eta=0.2", machines: 20, jobs: []*sched.JobSpec{spread(2)}}, []uint32{5, 5}},
-		{story{name: "two of them", policy: "ese", machines: 20, jobs: []*sched.JobSpec{spread(1), spread(1)}}, []uint32{1, 1}},
+		{policytest.Story{Name: "small", Policy: "ese", Machines: 20, Jobs: []*sched.JobSpec{spread(1)}}, []uint32{6}},
+		{policytest.Story{Name: "not so small", Policy: "ese", Machines: 20, Jobs: []*sched.JobSpec{spread(2)}}, []uint32{1, 1}},
+		{policytest.Story{Name: "eta", Policy: "ese:eta=0.2", Machines: 20, Jobs: []*sched.JobSpec{spread(2)}}, []uint32{5, 5}},
+		{policytest.Story{Name: "two of them", Policy: "ese", Machines: 20, Jobs: []*sched.JobSpec{spread(1), spread(1)}}, []uint32{1, 1}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			c.lasts, c.again = []sched.Time{10 * sched.Second}, 10*sched.Second
-			if diff := cmp.Diff(c.want, launchedPerTask(played(t, &c.story))); diff != "" {
+		t.Run(c.Name, func(t *testing.T) {
+			c.Lasts, c.Again = []sched.Time{10 * sched.Second}, 10*sched.Second
+			if diff := cmp.Diff(c.want, launchedPerTask(played(t, &c.Story))); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -30,11 +31,11 @@ func TestScenarios(t *testing.T) {
 			case "lose":
 				m := 0
 				d.ScanArgs(t, "machine", &m)
-				s.w.facts.push(sched.Event{At: duration(t, d, "at"), Kind: sched.MachineLost, Machine: sched.MachineID(m)})
+				s.w.Facts.Push(sched.Event{At: duration(t, d, "at"), Kind: sched.MachineLost, Machine: sched.MachineID(m)})
 			case "report":
 				s.reports = duration(t, d, "every")
 			case "run":
-				s.w.run()
+				s.w.Run()
 				return s.out.String()
 			default:
 				d.Fatalf(t, "unknown command %q", d.Cmd)
@@ -45,7 +46,7 @@ func TestScenarios(t *testing.T) {
 }
 
 type scenario struct {
-	w         *world
+	w         *policytest.World
 	out       strings.Builder
 	originals []sched.Time // by task
 	clones    []sched.Time
@@ -60,18 +61,18 @@ func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
 	d.MaybeScanArgs(t, "slots", &slots)
 	s := &scenario{w: on(t, spec, sched.DefaultLimits())}
 	for range machines {
-		s.w.machine(0, slots)
+		s.w.Machine(0, slots)
 	}
-	s.w.fate = func(d *sched.Decision) fate {
+	s.w.Fate = func(d *sched.Decision) policytest.Fate {
 		lasts := s.originals[d.Task]
 		if d.Number > 0 {
 			lasts = s.clones[d.Task]
 		}
-		return fate{lasts: lasts, reports: s.reports}
+		return policytest.Fate{Lasts: lasts, Reports: s.reports}
 	}
-	s.w.seen = func(_ sched.Time, orders []sched.Decision) {
+	s.w.Seen = func(_ sched.Time, orders []sched.Decision) {
 		for i := range orders {
-			fmt.Fprintln(&s.out, orderLine(&orders[i]))
+			fmt.Fprintln(&s.out, policytest.OrderLine(&orders[i]))
 		}
 	}
 	return s
@@ -89,7 +90,7 @@ func (s *scenario) job(t *testing.T, d *datadriven.TestData) {
 			n++
 		}
 	}
-	s.w.submit(duration(t, d, "at"), tasks(n))
+	s.w.Submit(duration(t, d, "at"), policytest.Tasks(n))
 }
 
 func duration(t *testing.T, d *datadriven.TestData, key string) sched.Time {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -20,9 +21,9 @@ func mapReduce(n, m int, mean sched.Time) *sched.JobSpec {
 }
 
 // startLines returns every launch as "instant task #number".
-func startLines(w *world) (all []string) {
-	for i := range w.orders {
-		if d := &w.orders[i]; d.Kind == sched.Launch {
+func startLines(w *policytest.World) (all []string) {
+	for i := range w.Orders {
+		if d := &w.Orders[i]; d.Kind == sched.Launch {
 			all = append(all, fmt.Sprintf("%v t%d #%d", d.At, d.Task, d.Number))
 		}
 	}
@@ -36,42 +37,42 @@ func TestSEW(t *testing.T) {
 	one := &sched.Limits{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}}
 	jobs := []*sched.JobSpec{mapReduce(3, 1, 10*s), mapReduce(1, 1, 10*s)}
 	cases := []struct {
-		story
+		policytest.Story
 		want []string
 	}{
 		// Upsilon is 40 and 20: job 1 first, and its reduce too
-		{story{name: "smallest workload first, no clones", policy: "sew", limits: one, jobs: jobs, lasts: []sched.Time{10 * s}},
+		{policytest.Story{Name: "smallest workload first, no clones", Policy: "sew", Limits: one, Jobs: jobs, Lasts: []sched.Time{10 * s}},
 			[]string{"0s t4 #0", "0s t0 #0", "10s t1 #0", "10s t2 #0", "10s t5 #0", "20s t3 #0"}},
 		// job 1 has long maps now: its reduce is first in order, but waits until 10 s; job 0's may run at 2 s, if all maps are to be done before, at 20 s
-		{story{name: "a reduce that may run goes ahead", policy: "sew", limits: one, machines: 8,
-			jobs:  []*sched.JobSpec{mapReduce(2, 2, 10*s), mapReduce(1, 1, 10*s)},
-			lasts: []sched.Time{2 * s, 2 * s, 5 * s, 5 * s, 10 * s, 5 * s}},
+		{policytest.Story{Name: "a reduce that may run goes ahead", Policy: "sew", Limits: one, Machines: 8,
+			Jobs:  []*sched.JobSpec{mapReduce(2, 2, 10*s), mapReduce(1, 1, 10*s)},
+			Lasts: []sched.Time{2 * s, 2 * s, 5 * s, 5 * s, 10 * s, 5 * s}},
 			[]string{"0s t4 #0", "0s t0 #0", "0s t1 #0", "2s t2 #0", "2s t3 #0", "10s t5 #0"}},
-		{story{name: "but not in the box", policy: "sew:strict=true", limits: one, machines: 8,
-			jobs:  []*sched.JobSpec{mapReduce(2, 2, 10*s), mapReduce(1, 1, 10*s)},
-			lasts: []sched.Time{2 * s, 2 * s, 5 * s, 5 * s, 10 * s, 5 * s}},
+		{policytest.Story{Name: "but not in the box", Policy: "sew:strict=true", Limits: one, Machines: 8,
+			Jobs:  []*sched.JobSpec{mapReduce(2, 2, 10*s), mapReduce(1, 1, 10*s)},
+			Lasts: []sched.Time{2 * s, 2 * s, 5 * s, 5 * s, 10 * s, 5 * s}},
 			[]string{"0s t4 #0", "0s t0 #0", "0s t1 #0", "10s t5 #0", "10s t2 #0", "10s t3 #0"}},
 		// two slots: the task's first attempt and a clone; the reduce slots never clone maps
-		{story{name: "clones within the group", policy: "sew", jobs: []*sched.JobSpec{mapReduce(1, 1, 10*s)}, lasts: []sched.Time{10 * s}, again: 10 * s},
+		{policytest.Story{Name: "clones within the group", Policy: "sew", Jobs: []*sched.JobSpec{mapReduce(1, 1, 10*s)}, Lasts: []sched.Time{10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t0 #1", "10s t1 #0", "10s t1 #1"}},
 		// four slots for maps: tasks 0 and 1 take turns. Task 1 is done at 4 s; the turn for its slots is then task 0's alone
-		{story{name: "clones take turns", policy: "sew", machines: 8, jobs: []*sched.JobSpec{mapReduce(2, 0, 10*s)}, lasts: []sched.Time{10 * s, 4 * s}, again: 20 * s},
+		{policytest.Story{Name: "clones take turns", Policy: "sew", Machines: 8, Jobs: []*sched.JobSpec{mapReduce(2, 0, 10*s)}, Lasts: []sched.Time{10 * s, 4 * s}, Again: 20 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "0s t0 #1", "0s t1 #1", "4s t0 #2", "4s t0 #3"}},
-		{story{name: "waiting tasks before clones", policy: "sew", jobs: []*sched.JobSpec{mapReduce(3, 0, 10*s)}, lasts: []sched.Time{10 * s, 4 * s}, again: 20 * s},
+		{policytest.Story{Name: "waiting tasks before clones", Policy: "sew", Jobs: []*sched.JobSpec{mapReduce(3, 0, 10*s)}, Lasts: []sched.Time{10 * s, 4 * s}, Again: 20 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "4s t2 #0", "8s t0 #1"}},
-		{story{name: "five slots, three for maps", policy: "sew", machines: 5, limits: one, jobs: []*sched.JobSpec{mapReduce(5, 0, 10*s)}, lasts: []sched.Time{10 * s}},
+		{policytest.Story{Name: "five slots, three for maps", Policy: "sew", Machines: 5, Limits: one, Jobs: []*sched.JobSpec{mapReduce(5, 0, 10*s)}, Lasts: []sched.Time{10 * s}},
 			[]string{"0s t0 #0", "0s t1 #0", "0s t2 #0", "10s t3 #0", "10s t4 #0"}},
-		{story{name: "all for maps", policy: "sew:maps=1", limits: one, jobs: []*sched.JobSpec{mapReduce(5, 0, 10*s)}, lasts: []sched.Time{10 * s}},
+		{policytest.Story{Name: "all for maps", Policy: "sew:maps=1", Limits: one, Jobs: []*sched.JobSpec{mapReduce(5, 0, 10*s)}, Lasts: []sched.Time{10 * s}},
 			[]string{"0s t0 #0", "0s t1 #0", "0s t2 #0", "0s t3 #0", "10s t4 #0"}},
-		{story{name: "a single slot serves both", policy: "sew", machines: 1, limits: one, jobs: jobs[1:], lasts: []sched.Time{10 * s}},
+		{policytest.Story{Name: "a single slot serves both", Policy: "sew", Machines: 1, Limits: one, Jobs: jobs[1:], Lasts: []sched.Time{10 * s}},
 			[]string{"0s t0 #0", "10s t1 #0"}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			if c.machines == 0 {
-				c.machines = 4
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Machines == 0 {
+				c.Machines = 4
 			}
-			if diff := cmp.Diff(c.want, startLines(played(t, &c.story))); diff != "" {
+			if diff := cmp.Diff(c.want, startLines(played(t, &c.Story))); diff != "" {
 				t.Errorf("launches (-want +got):\n%s", diff)
 			}
 		})
@@ -85,8 +86,8 @@ func TestSEWOrder(t *testing.T) {
 		return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 1, Mean: mean, SD: sd}}}
 	}
 	for policy, want := range map[string][]sched.TaskID{"sew:lambda=0": {0, 1}, "sew:lambda=0.5": {0, 1}, "sew": {1, 0}} {
-		st := story{policy: policy, machines: 1, jobs: []*sched.JobSpec{spread(10*s, 10*s), spread(15*s, s)}, lasts: []sched.Time{10 * s}}
-		if diff := cmp.Diff(want, played(t, &st).launches()); diff != "" {
+		st := policytest.Story{Policy: policy, Machines: 1, Jobs: []*sched.JobSpec{spread(10*s, 10*s), spread(15*s, s)}, Lasts: []sched.Time{10 * s}}
+		if diff := cmp.Diff(want, played(t, &st).Launches()); diff != "" {
 			t.Errorf("%s: launches (-want +got):\n%s", policy, diff)
 		}
 	}
@@ -100,19 +101,21 @@ func TestSEWRatio(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := on(t, "sew:lambda=0", sched.NoLimits())
-		w.machines(2 * slots)
+		w.Machines(2 * slots)
 		type size struct{ work, mean float64 }
 		var sizes []size
 		for range 1 + r.IntN(12) {
 			n, mean := 1+r.IntN(20), 1+r.IntN(9)
-			w.submit(0, known(n, sched.Time(mean)*sched.Second))
+			w.Submit(0, known(n, sched.Time(mean)*sched.Second))
 			sizes = append(sizes, size{float64(n * mean), float64(mean)})
 		}
-		w.fate = func(d *sched.Decision) fate { return fate{lasts: w.core.View().Stage(d.Stage).Mean} }
-		w.run()
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			return policytest.Fate{Lasts: w.Core.View().Stage(d.Stage).Mean}
+		}
+		w.Run()
 		flow, own, fluid, before := 0.0, 0.0, 0.0, 0.0
 		for j, x := range sizes {
-			flow += w.core.View().Job(sched.JobID(j)).Closed.Seconds()
+			flow += w.Core.View().Job(sched.JobID(j)).Closed.Seconds()
 			own += x.mean
 		}
 		for len(sizes) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/internal/resume"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -16,9 +17,9 @@ func due(n int, deadline sched.Time) *sched.JobSpec {
 }
 
 // orderLines prints launches and kills: instant, task, number, and the fraction from which an attempt goes on.
-func orderLines(w *world, from sched.Time) (all []string) {
-	for i := range w.orders {
-		switch d := &w.orders[i]; {
+func orderLines(w *policytest.World, from sched.Time) (all []string) {
+	for i := range w.Orders {
+		switch d := &w.Orders[i]; {
 		case d.At < from:
 		case d.Kind == sched.Launch:
 			all = append(all, fmt.Sprintf("%v launch t%d #%d from %.2f", d.At, d.Task, d.Number, d.From))
@@ -51,10 +52,10 @@ func TestShedAlone(t *testing.T) {
 	} {
 		for _, l := range []sched.Limits{sched.NoLimits(), {Attempts: 3, Clones: sched.CloneBudget{Floor: sched.Unlimited}}} {
 			w := on(t, c.spec+shedLaw, l)
-			w.machines(c.slots)
-			w.submit(0, due(c.n, 500*sched.Second))
-			w.fate = func(*sched.Decision) fate { return fate{lasts: 10 * sched.Second} }
-			w.run()
+			w.Machines(c.slots)
+			w.Submit(0, due(c.n, 500*sched.Second))
+			w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * sched.Second} }
+			w.Run()
 			want := c.want
 			if l.Attempts > 0 {
 				want = c.wantLimit
@@ -89,12 +90,12 @@ func TestShedArrival(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, "shed:"+shedLaw+c.spec, sched.NoLimits())
-			w.machines(12)
-			w.submit(0, due(2, 500*s))
-			w.submit(60*s, due(3, 560*s))
-			next := lasts(300*s, 100*s, 200*s, 300*s)
-			w.fate = func(d *sched.Decision) fate { f := next(d); f.rate = true; return f }
-			for w.now < 60*s && w.step() {
+			w.Machines(12)
+			w.Submit(0, due(2, 500*s))
+			w.Submit(60*s, due(3, 560*s))
+			next := policytest.Lasts(300*s, 100*s, 200*s, 300*s)
+			w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+			for w.Now < 60*s && w.Step() {
 			}
 			want := []string{}
 			for _, task := range []int{0, 1} {
@@ -126,11 +127,11 @@ func TestShedLate(t *testing.T) {
 		"shed:":             {"2m30s kill t0 #1", "2m30s launch t1 #0 from 0.00", "2m40s close 1", "2m40s launch t0 #2 from 0.00", "5m0s close 0"},
 	} {
 		w := on(t, spec+"max_attempts=2,"+shedLaw, sched.NoLimits())
-		w.machines(3)
-		w.submit(0, due(1, 130*s))
-		w.submit(150*s, due(1, 1000*s))
-		w.fate = lasts(300*s, 300*s, 10*s)
-		w.run()
+		w.Machines(3)
+		w.Submit(0, due(1, 130*s))
+		w.Submit(150*s, due(1, 1000*s))
+		w.Fate = policytest.Lasts(300*s, 300*s, 10*s)
+		w.Run()
 		if diff := cmp.Diff(want, orderLines(w, 1)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
 		}
@@ -142,14 +143,14 @@ func TestShedLate(t *testing.T) {
 func TestShedQueue(t *testing.T) {
 	s := sched.Second
 	w := on(t, "shed:"+shedLaw, sched.NoLimits())
-	w.machines(4)
+	w.Machines(4)
 	for i, n := range []int{3, 2, 1} {
-		w.submit(sched.Time(i)*10*s, due(n, 1000*s))
+		w.Submit(sched.Time(i)*10*s, due(n, 1000*s))
 	}
-	w.fate = lasts(1000*s, 20*s, 30*s, 40*s, 10*s, 20*s, 5*s)
-	w.run()
+	w.Fate = policytest.Lasts(1000*s, 20*s, 30*s, 40*s, 10*s, 20*s, 5*s)
+	w.Run()
 	starts := map[sched.TaskID]sched.Time{}
-	for _, d := range w.orders {
+	for _, d := range w.Orders {
 		if d.Kind == sched.Launch && d.Number == 0 {
 			starts[d.Task] = d.At
 		}

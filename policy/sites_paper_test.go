@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -16,8 +17,8 @@ func TestFlutterBottleneck(t *testing.T) {
 	w := geoWorld(t, "flutter:prior=(det:value=1)", []int{1, 1}, []float64{10, 10})
 	spec := tasksOf(2)
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 20e6}, {Site: 1, Bytes: 18e6}}, {{Site: 0, Bytes: 30e6}}}
-	w.submit(0, spec)
-	w.step()
+	w.Submit(0, spec)
+	w.Step()
 	if got := fmt.Sprint(startsAt(w, 0)); got != "[0@1 1@0]" {
 		t.Errorf("starts %v, want task 1 at site 0", got)
 	}
@@ -30,8 +31,8 @@ func TestFlutterWaits(t *testing.T) {
 	for _, mb := range []int64{1, 9, 3, 7} {
 		spec.Stages[0].Inputs = append(spec.Stages[0].Inputs, []sched.Source{{Site: 0, Bytes: mb * 1e6}})
 	}
-	w.submit(0, spec)
-	w.step()
+	w.Submit(0, spec)
+	w.Step()
 	if got := fmt.Sprint(startsAt(w, 0)); got != "[1@0 3@1]" {
 		t.Errorf("starts %v, want the tasks that read 9 and 7 MB", got)
 	}
@@ -43,8 +44,8 @@ func TestIridiumShares(t *testing.T) {
 	w := geoWorld(t, "iridium", []int{8, 8}, []float64{10, 10})
 	spec := tasksOf(8)
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 30e6}, {Site: 1, Bytes: 10e6}}}
-	w.submit(0, spec)
-	w.step()
+	w.Submit(0, spec)
+	w.Step()
 	at := map[byte]int{}
 	for _, x := range startsAt(w, 0) {
 		at[x[len(x)-1]]++
@@ -123,14 +124,14 @@ func TestDelayWaits(t *testing.T) {
 	w := geoWorld(t, "spark-geo", []int{1, 3}, []float64{2, 20})
 	spec := tasksOf(4)
 	spec.Stages[0].Inputs = [][]sched.Source{{{Site: 0, Bytes: 1e6}}}
-	w.submit(0, spec)
-	w.run()
+	w.Submit(0, spec)
+	w.Run()
 	if got := fmt.Sprint(startsAt(w, 0), startsAt(w, 2*sched.Second), startsAt(w, 4*sched.Second), startsAt(w, 6*sched.Second)); got != "[0@0] [1@0] [2@0] [3@0]" {
 		t.Errorf("starts %v, want all at home, for the slot is free again within 3 s", got)
 	}
 	w = geoWorld(t, "spark-geo", []int{1, 3}, []float64{50, 20})
-	w.submit(0, spec)
-	w.run()
+	w.Submit(0, spec)
+	w.Run()
 	if got := fmt.Sprint(startsAt(w, 0), startsAt(w, 3*sched.Second), startsAt(w, 6*sched.Second)); got != "[0@0] [1@1 2@1 3@1] []" {
 		t.Errorf("starts %v, want the rest elsewhere after 3 s: the level stays ANY", got)
 	}
@@ -145,9 +146,9 @@ func TestInsideSites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := messySites(t, p, sched.NoLimits(), seed)
-			v := w.core.View()
-			w.seen = func(_ sched.Time, orders []sched.Decision) {
+			w := policytest.MessySites(t, p, sched.NoLimits(), seed)
+			v := w.Core.View()
+			w.Seen = func(_ sched.Time, orders []sched.Decision) {
 				for i := range orders {
 					d := &orders[i]
 					if d.Kind != sched.Launch || d.Reason == sched.Original {
@@ -160,7 +161,7 @@ func TestInsideSites(t *testing.T) {
 					}
 				}
 			}
-			w.run()
+			w.Run()
 		}
 		if clones < 50 {
 			t.Errorf("%s: only %d clones were looked at", spec, clones)

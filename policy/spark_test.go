@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -94,15 +95,15 @@ func TestSparkTwin(t *testing.T) {
 			}
 			other, _ := New(spec, 1)
 			naive := &pollingSpark{spark: *other.(*spark), durations: map[sched.StageID][]sched.Time{}}
-			l := limits[seed%uint64(len(limits))]
-			w, twin := messy(t, fast, l, seed), messy(t, naive, l, seed)
-			w.lag, twin.lag = 0, 0 // a late call is late for whoever was woken
-			w.run()
-			twin.run()
-			if diff := cmp.Diff(withoutWakes(twin.orders), withoutWakes(w.orders)); diff != "" {
+			l := policytest.Limits[seed%uint64(len(policytest.Limits))]
+			w, twin := policytest.MessyWorld(t, fast, l, seed), policytest.MessyWorld(t, naive, l, seed)
+			w.Lag, twin.Lag = 0, 0 // a late call is late for whoever was woken
+			w.Run()
+			twin.Run()
+			if diff := cmp.Diff(withoutWakes(twin.Orders), withoutWakes(w.Orders)); diff != "" {
 				t.Fatalf("%s, seed %d (-polling +spark):\n%s", spec, seed, diff)
 			}
-			clones += len(w.clones())
+			clones += len(w.Clones())
 		}
 	}
 	if clones < 250 {
@@ -142,11 +143,11 @@ func TestSparkThreshold(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			w := on(t, c.policy, sched.NoLimits())
-			w.machines(10)
-			w.submit(0, tasks(10))
-			w.fate = lasts(s, c.lasts...)
-			w.run()
-			if diff := cmp.Diff(c.want, w.clones()); diff != "" {
+			w.Machines(10)
+			w.Submit(0, policytest.Tasks(10))
+			w.Fate = policytest.Lasts(s, c.lasts...)
+			w.Run()
+			if diff := cmp.Diff(c.want, w.Clones()); diff != "" {
 				t.Errorf("clones (-want +got):\n%s", diff)
 			}
 		})
@@ -161,11 +162,11 @@ func TestSparkSingleTask(t *testing.T) {
 		"spark:task_threshold=2s,order=fair,interval=3s": {"3s t0 #1 m1"},
 	} {
 		w := on(t, policy, sched.NoLimits())
-		w.machines(2)
-		w.submit(0, tasks(1))
-		w.fate = lasts(sched.Second, 10*sched.Second)
-		w.run()
-		if diff := cmp.Diff(want, w.clones()); diff != "" {
+		w.Machines(2)
+		w.Submit(0, policytest.Tasks(1))
+		w.Fate = policytest.Lasts(sched.Second, 10*sched.Second)
+		w.Run()
+		if diff := cmp.Diff(want, w.Clones()); diff != "" {
 			t.Errorf("%s: clones (-want +got):\n%s", policy, diff)
 		}
 	}
@@ -185,16 +186,16 @@ func TestSparkHosts(t *testing.T) {
 	} {
 		w := on(t, "spark:quantile=0.5", sched.NoLimits())
 		for range c.machines {
-			w.machine(0, 2)
+			w.Machine(0, 2)
 		}
-		w.submit(0, tasks(2))
+		w.Submit(0, policytest.Tasks(2))
 		if c.machines == 2 {
-			w.submit(0, tasks(2))
+			w.Submit(0, policytest.Tasks(2))
 		}
 		s := sched.Second
-		w.fate = lasts(s, s, 100*s, 50*s, 51*s)
-		w.run()
-		if diff := cmp.Diff(c.want, w.clones()[:1]); diff != "" {
+		w.Fate = policytest.Lasts(s, s, 100*s, 50*s, 51*s)
+		w.Run()
+		if diff := cmp.Diff(c.want, w.Clones()[:1]); diff != "" {
 			t.Errorf("%d machines: clones (-want +got):\n%s", c.machines, diff)
 		}
 	}
@@ -203,18 +204,18 @@ func TestSparkHosts(t *testing.T) {
 // TestSparkAtMostTwo: a task has two attempts at most, and the survivor of two is judged anew.
 func TestSparkAtMostTwo(t *testing.T) {
 	w := on(t, "spark:quantile=0.5", sched.NoLimits())
-	w.machines(5)
-	w.submit(0, &sched.JobSpec{Retries: 9, Stages: []sched.StageSpec{{Tasks: 2}}})
-	w.fate = func(d *sched.Decision) fate {
+	w.Machines(5)
+	w.Submit(0, &sched.JobSpec{Retries: 9, Stages: []sched.StageSpec{{Tasks: 2}}})
+	w.Fate = func(d *sched.Decision) policytest.Fate {
 		if d.Task == 0 {
-			return fate{lasts: sched.Second}
+			return policytest.Fate{Lasts: sched.Second}
 		}
-		return fate{lasts: []sched.Time{5 * sched.Second, 100 * sched.Second}[min(d.Number, 1)], fails: d.Number == 0}
+		return policytest.Fate{Lasts: []sched.Time{5 * sched.Second, 100 * sched.Second}[min(d.Number, 1)], Fails: d.Number == 0}
 	}
-	w.run()
+	w.Run()
 	// marked at 3.1 s; the original fails at 5 s, and the clone is above the threshold 3 s after its start
 	want := []string{"3.1s t1 #1 m0", "6.2s t1 #2 m2"}
-	if diff := cmp.Diff(want, w.clones()); diff != "" {
+	if diff := cmp.Diff(want, w.Clones()); diff != "" {
 		t.Errorf("clones (-want +got):\n%s", diff)
 	}
 }
@@ -222,16 +223,16 @@ func TestSparkAtMostTwo(t *testing.T) {
 // TestSparkAfterAFailedClone: there is no second one.
 func TestSparkAfterAFailedClone(t *testing.T) {
 	w := on(t, "spark:quantile=0.5", sched.NoLimits())
-	w.machines(5)
-	w.submit(0, &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 2}}})
-	w.fate = func(d *sched.Decision) fate {
+	w.Machines(5)
+	w.Submit(0, &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 2}}})
+	w.Fate = func(d *sched.Decision) policytest.Fate {
 		if d.Task == 0 {
-			return fate{lasts: sched.Second}
+			return policytest.Fate{Lasts: sched.Second}
 		}
-		return fate{lasts: []sched.Time{100 * sched.Second, 2 * sched.Second}[min(d.Number, 1)], fails: d.Number > 0}
+		return policytest.Fate{Lasts: []sched.Time{100 * sched.Second, 2 * sched.Second}[min(d.Number, 1)], Fails: d.Number > 0}
 	}
-	w.run()
-	if diff := cmp.Diff([]string{"3.1s t1 #1 m0"}, w.clones()); diff != "" {
+	w.Run()
+	if diff := cmp.Diff([]string{"3.1s t1 #1 m0"}, w.Clones()); diff != "" {
 		t.Errorf("clones (-want +got):\n%s", diff)
 	}
 }

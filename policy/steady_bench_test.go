@@ -11,11 +11,11 @@ func BenchmarkAdvance(b *testing.B) {
 			events, clones := 0, 0
 			for b.Loop() {
 				s := steadyOn(b, spec, 11_000, 20, 50_000, 0)
-				for s.step() {
+				for s.Step() {
 				}
-				events += s.events
-				clones += s.clones
-				if s.core.View().Cluster().Unfinished() > 0 {
+				events += s.Events
+				clones += s.Clones
+				if s.Core.View().Cluster().Unfinished() > 0 {
 					b.Fatal("not done")
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -15,9 +16,9 @@ func TestWLAPSEnergy(t *testing.T) {
 	for _, energy := range []int{1, 2, 3, 7} {
 		speeds := 0
 		for seed := range uint64(40) {
-			w := messy(t, mustNew(t, fmt.Sprintf("wlaps:power=1,slot=0s,energy=%d", energy)), sched.DefaultLimits(), seed)
-			v := w.core.View()
-			w.seen = func(_ sched.Time, orders []sched.Decision) {
+			w := policytest.MessyWorld(t, mustNew(t, fmt.Sprintf("wlaps:power=1,slot=0s,energy=%d", energy)), sched.DefaultLimits(), seed)
+			v := w.Core.View()
+			w.Seen = func(_ sched.Time, orders []sched.Decision) {
 				weight := 0.0
 				for j := range v.Rows().Jobs() {
 					if job := v.Job(sched.JobID(j)); job.State == sched.JobActive {
@@ -26,7 +27,7 @@ func TestWLAPSEnergy(t *testing.T) {
 				}
 				power := math.Pow(float64(v.Slots())*v.Cluster().Pace(), float64(energy))
 				if weight > 0 && v.Slots() > 0 && math.Abs(power/weight-1) > 1e-12 {
-					t.Fatalf("seed %d at %v: power %v, weight %v", seed, w.now, power, weight)
+					t.Fatalf("seed %d at %v: power %v, weight %v", seed, w.Now, power, weight)
 				}
 				for i := range orders {
 					if orders[i].Kind == sched.Pace {
@@ -34,7 +35,7 @@ func TestWLAPSEnergy(t *testing.T) {
 					}
 				}
 			}
-			w.run()
+			w.Run()
 		}
 		if speeds < 100 {
 			t.Errorf("energy %d: only %d speeds", energy, speeds)
@@ -46,13 +47,13 @@ func TestWLAPSEnergy(t *testing.T) {
 // at 10 s the weights are 2 x 10 and 2 x 6, and three machines run at the total speed sqrt(32).
 func TestWLAPSEnergyOfAges(t *testing.T) {
 	w := on(t, "wlaps:energy=2,slot=10s", sched.NoLimits())
-	w.machine(0, 3)
-	w.submit(0, tasks(3))
-	w.submit(4*sched.Second, tasks(3))
-	w.fate = func(*sched.Decision) fate { return fate{lasts: 100 * sched.Second} }
-	for w.now < 10*sched.Second && w.step() {
+	w.Machine(0, 3)
+	w.Submit(0, policytest.Tasks(3))
+	w.Submit(4*sched.Second, policytest.Tasks(3))
+	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 100 * sched.Second} }
+	for w.Now < 10*sched.Second && w.Step() {
 	}
-	if got, want := w.core.View().Cluster().Pace(), math.Sqrt(32)/3; math.Abs(got-want) > 1e-15 {
+	if got, want := w.Core.View().Cluster().Pace(), math.Sqrt(32)/3; math.Abs(got-want) > 1e-15 {
 		t.Errorf("speed %v, want %v", got, want)
 	}
 }

@@ -24,6 +24,7 @@ const arrows = `
 	trace      -> sched laws internal/grammar
 	sim        -> sched laws trace internal/grammar
 
+	policy/policytest      -> sched policy/kit sim trace
 	policy/internal/geo    -> sched laws policy/kit
 	policy/internal/resume -> sched policy/kit
 	policy/internal/tandem -> sched policy/kit

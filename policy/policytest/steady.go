@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"math"
@@ -7,30 +7,31 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// steady is a driver without any luxury, for counting allocations and time: a heap of attempts' ends, durations by hash, one report halfway through
-// an attempt if the policy looks at progress. Jobs of two stages keep all slots busy.
-type steady struct {
-	core    *sched.Core
+// Steady is a driver without any luxury, for counting allocations and time: a heap of attempts' ends, durations by
+// hash, one report halfway through an attempt if the policy looks at progress. Jobs of two stages keep all slots
+// busy.
+type Steady struct {
+	Core    *sched.Core
 	ends    endHeap
 	facts   []sched.Event
 	wake    sched.Time
 	reports bool
-	events  int
-	clones  int
+	Events  int
+	Clones  int
 }
 
-// newSteady returns one on machines of a slot each. If there are sites, machines are there in turn, tasks of first
+// NewSteady returns one on machines of a slot each. If there are sites, machines are there in turn, tasks of first
 // stages read there, and those of second ones what the first have made.
-func newSteady(tb testing.TB, p sched.Policy, reports bool, machines, jobs, tasks, sites int) *steady {
-	s := &steady{core: sched.New(p, sched.DefaultLimits()), wake: sched.Never, reports: reports}
+func NewSteady(tb testing.TB, p sched.Policy, reports bool, machines, jobs, tasks, sites int) *Steady {
+	s := &Steady{Core: sched.New(p, sched.DefaultLimits()), wake: sched.Never, reports: reports}
 	s.ends.items = make([]end, 0, 4*machines+16)
 	s.facts = make([]sched.Event, 0, 2*machines+jobs)
-	w := world{tb: tb, core: s.core}
+	w := World{tb: tb, Core: s.Core}
 	if sites > 0 {
-		w.connect(sites)
+		w.Connect(sites)
 	}
 	for i := range machines {
-		m, err := s.core.AddMachine(sched.SiteID(i*sites/machines), 1)
+		m, err := s.Core.AddMachine(sched.SiteID(i*sites/machines), 1)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func newSteady(tb testing.TB, p sched.Policy, reports bool, machines, jobs, task
 		if sites > 0 {
 			w.scatter(&job)
 		}
-		j, err := s.core.Submit(&job)
+		j, err := s.Core.Submit(&job)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -53,13 +54,13 @@ func newSteady(tb testing.TB, p sched.Policy, reports bool, machines, jobs, task
 	return s
 }
 
-// step advances to the next instant at which something happens; false at the end.
-func (s *steady) step() bool {
+// Step advances to the next instant at which something happens; false at the end.
+func (s *Steady) Step() bool {
 	now := s.wake
 	if len(s.ends.items) > 0 {
 		now = min(now, s.ends.items[0].at)
 	}
-	if s.events == 0 {
+	if s.Events == 0 {
 		now = 0
 	}
 	if now == sched.Never {
@@ -76,10 +77,10 @@ func (s *steady) step() bool {
 	}
 	if s.wake <= now {
 		s.wake = sched.Never
-		s.events++
+		s.Events++
 	}
-	s.events += len(s.facts)
-	orders, err := s.core.Advance(now, s.facts)
+	s.Events += len(s.facts)
+	orders, err := s.Core.Advance(now, s.facts)
 	if err != nil {
 		panic(err)
 	}
@@ -89,8 +90,8 @@ func (s *steady) step() bool {
 		case sched.Wake:
 			s.wake = d.At
 		case sched.Launch:
-			if s.core.View().Attempt(d.Attempt).Clone {
-				s.clones++
+			if s.Core.View().Attempt(d.Attempt).Clone {
+				s.Clones++
 			}
 			e := end{at: now + lasting(d), attempt: d.Attempt}
 			if s.reports {

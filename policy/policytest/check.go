@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"fmt"
@@ -8,36 +8,14 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// limits are those that the battery runs every policy under.
-var limits = []sched.Limits{
+// Limits are those that the battery runs every policy under.
+var Limits = []sched.Limits{
 	sched.DefaultLimits(),
 	sched.NoLimits(),
-	{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}}, // no clones: the metamorphic case, everything completes all the same
+	// no clones: the metamorphic case, everything completes all the same
+	{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}},
 	{Attempts: 2, Clones: sched.CloneBudget{Floor: 1}},
 	{Attempts: sched.Unlimited, Clones: sched.CloneBudget{TaskShare: 0.05, RunningShare: 0.2}},
-}
-
-// countRetried counts how often a job was closed after the first time.
-func countRetried(orders []sched.Decision) (n int) {
-	closed := map[sched.JobID]bool{}
-	for i := range orders {
-		if d := &orders[i]; d.Kind == sched.Close {
-			if closed[d.Job] {
-				n++
-			}
-			closed[d.Job] = true
-		}
-	}
-	return n
-}
-
-func countClones(orders []sched.Decision) (n int) {
-	for i := range orders {
-		if r := orders[i].Reason; orders[i].Kind == sched.Launch && (r == sched.Straggling || r == sched.Cloning) {
-			n++
-		}
-	}
-	return n
 }
 
 // idle looks for a free slot and a task that waits for one of its class.
@@ -52,32 +30,35 @@ func idle(v *sched.View) (sched.MachineID, sched.StageID, bool) {
 	return 0, 0, false
 }
 
-// inspectIn runs a world to its end and checks every step.
-func inspectIn(t *testing.T, name string, conserving bool, w *world, l sched.Limits, seed uint64) []sched.Decision {
+// inspect runs a world to its end and checks every step.
+func inspect(t *testing.T, w *World, conserving bool, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
-			t.Fatalf("%s, seed %d: panic: %v\n%s", name, seed, r, debug.Stack())
+			t.Fatalf("seed %d: panic: %v\n%s", seed, r, debug.Stack())
 		}
 	}()
-	v := w.core.View()
-	w.seen = func(_ sched.Time, orders []sched.Decision) {
-		if err := w.core.Check(); err != nil {
-			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+	v := w.Core.View()
+	w.Seen = func(_ sched.Time, orders []sched.Decision) {
+		if err := w.Core.Check(); err != nil {
+			t.Fatalf("seed %d at %v: %v", seed, w.Now, err)
 		}
 		if conserving && v.FreeSlots() > 0 && v.Pending() > 0 {
-			t.Fatalf("seed %d at %v: %d slots are free and %d tasks wait", seed, w.now, v.FreeSlots(), v.Pending())
+			if m, st, found := idle(v); found {
+				t.Fatalf("seed %d at %v: machine %d has a free slot, and a task of stage %d waits for one", seed, w.Now, m, st)
+			}
 		}
 		if err := withinLimits(v, l, orders); err != nil {
-			t.Fatalf("seed %d at %v: %v", seed, w.now, err)
+			t.Fatalf("seed %d at %v: %v", seed, w.Now, err)
 		}
 	}
-	w.run()
+	w.Run()
 	checkOutcome(t, w, seed)
-	return w.orders
+	return w.Orders
 }
 
-// withinLimits checks the attempts of each task and, where clones were launched, the clone budget, with arithmetic of its own.
+// withinLimits checks the attempts of each task and, where clones were launched, the clone budget, with arithmetic of
+// its own.
 func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error {
 	clones, launched := 0, false
 	for i := range orders {
@@ -101,13 +82,13 @@ func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error 
 }
 
 // checkOutcome checks that what ended well is whole: each task has one result, or its stage needed no more.
-func checkOutcome(t *testing.T, w *world, seed uint64) {
+func checkOutcome(t *testing.T, w *World, seed uint64) {
 	t.Helper()
-	v := w.core.View()
+	v := w.Core.View()
 	commits := make(map[sched.TaskID]int)
-	for i := range w.orders {
-		if w.orders[i].Kind == sched.Commit {
-			commits[w.orders[i].Task]++
+	for i := range w.Orders {
+		if w.Orders[i].Kind == sched.Commit {
+			commits[w.Orders[i].Task]++
 		}
 	}
 	for j := range v.Rows().Jobs() {
