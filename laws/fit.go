@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/optimize"
 )
 
 // Fitted is a law fitted by maximum likelihood.
@@ -214,26 +213,22 @@ func fitGamma(observations []Observation) (Law, error) {
 	})
 }
 
-// climb maximises the likelihood from a start by the simplex of Nelder and Mead, twice, since the first may end in a
-// fold.
+// climb maximises the likelihood from a start by a simplex, twice, since the first may end in a fold.
 func climb(observations []Observation, a, b float64, law func(a, b float64) Law) (Law, error) {
-	problem := optimize.Problem{Func: func(x []float64) float64 {
-		l := law(x[0], x[1])
-		if validate(l) != nil {
-			return math.Inf(1)
-		}
-		if v := -logLikelihood(l, observations); !math.IsNaN(v) {
-			return v
+	unlikely := func(a, b float64) float64 {
+		if l := law(a, b); validate(l) == nil {
+			if v := -logLikelihood(l, observations); !math.IsNaN(v) {
+				return v
+			}
 		}
 		return math.Inf(1)
-	}}
-	at := []float64{a, b}
+	}
 	for range 2 {
-		result, err := optimize.Minimize(problem, at, &optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-13, Relative: 1e-15, Iterations: 60}}, &optimize.NelderMead{})
-		if err != nil || math.IsInf(result.F, 1) {
+		v, ok := descend(unlikely, a, b)
+		if !ok {
 			return nil, fmt.Errorf("the likelihood of %s has no maximum that can be found", law(a, b))
 		}
-		at = result.X
+		a, b = v.x[0], v.x[1]
 	}
-	return law(at[0], at[1]), nil
+	return law(a, b), nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
 )
 
 // decompress unpacks what begins like a compressed stream: gzip, zstd, LZ4 and Snappy frames, and the streams of blocks
@@ -37,7 +36,7 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 		}
 		return z, z.Close, nil
 	case bytes.HasPrefix(head, []byte{0x04, 0x22, 0x4d, 0x18}):
-		return lz4.NewReader(b), done, nil
+		return &blocks{in: b, next: (&lz4Frames{}).next}, done, nil
 	case bytes.HasPrefix(head, []byte("\xff\x06\x00\x00sNaPpY")):
 		source := &ending{Reader: b}
 		return &snappyFrames{snappy.NewReader(source), source}, done, nil
@@ -142,14 +141,10 @@ func nextLZ4Block(b *blocks) ([]byte, error) {
 	if method == 0x10 { // stored as it is
 		return data, nil
 	}
-	if uint32(cap(b.plain)) < plain {
-		b.plain = make([]byte, plain)
-	}
-	n, err := lz4.UncompressBlock(data, b.plain[:plain])
-	if err != nil || uint32(n) != plain {
+	if b.plain, err = appendLZ4(b.plain[:0], data, int(plain)); err != nil || uint32(len(b.plain)) != plain {
 		return nil, errBlock
 	}
-	return b.plain[:n], nil
+	return b.plain, nil
 }
 
 // xerialMagic begins a stream of the Java class SnappyOutputStream. Blocks follow, each behind its length in big-endian

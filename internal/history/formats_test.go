@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
 
 	"github.com/tailcut/tailcut/sched"
 )
@@ -267,7 +266,7 @@ func packed(t testing.TB, how, text string) string {
 	case "zstd":
 		w, _ = zstd.NewWriter(&b)
 	case "lz4":
-		w = lz4.NewWriter(&b)
+		return string(frameLZ4(text))
 	case "snappy":
 		w = snappy.NewBufferedWriter(&b)
 	case "xerial": // Java's SnappyOutputStream: magic, two versions, then blocks behind their lengths
@@ -280,19 +279,14 @@ func packed(t testing.TB, how, text string) string {
 		return b.String()
 	case "lz4block": // Java's LZ4BlockOutputStream; a block that does not shrink is stored, and an empty one is the end
 		for ; len(text) > 0; text = text[min(700, len(text)):] {
-			plain := []byte(text[:min(700, len(text))])
-			data := make([]byte, lz4.CompressBlockBound(len(plain)))
-			n, err := lz4.CompressBlock(plain, data, nil)
-			if err != nil {
-				t.Fatal(err)
+			plain := text[:min(700, len(text))]
+			data, method := packLZ4(plain), "\x22"
+			if len(data) >= len(plain) {
+				data, method = []byte(plain), "\x12"
 			}
-			method := byte(0x22)
-			if n == 0 || n >= len(plain) {
-				data, n, method = plain, len(plain), 0x12
-			}
-			b.WriteString(lz4BlockMagic + string(method))
-			_ = binary.Write(&b, binary.LittleEndian, []uint32{uint32(n), uint32(len(plain)), 0})
-			b.Write(data[:n])
+			b.WriteString(lz4BlockMagic + method)
+			_ = binary.Write(&b, binary.LittleEndian, []uint32{uint32(len(data)), uint32(len(plain)), 0})
+			b.Write(data)
 		}
 		b.WriteString(lz4BlockMagic + "\x12" + strings.Repeat("\x00", 12))
 		return b.String()
