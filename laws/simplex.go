@@ -12,8 +12,8 @@ type vertex struct {
 	f float64
 }
 
-// What a simplex does, with the weights that Gao and Han (Computational Optimization and Applications 51, 2012) give for
-// two dimensions.
+// What a simplex does, with the weights that Gao and Han (Computational Optimization and Applications 51, 2012) give
+// for two dimensions.
 const (
 	simplexEdge   = 0.05 // of the first one
 	simplexGrow   = 2.0

@@ -183,8 +183,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// appendLZ4 unpacks a block of LZ4 (lz4_Block_format.md) behind what its matches may refer to. It is an error if there
-// are more than most bytes in it.
+// appendLZ4 unpacks a block of LZ4 (lz4_Block_format.md) behind what its matches may refer to. It is an error if
+// there are more than most bytes in it.
 func appendLZ4(to, packed []byte, most int) ([]byte, error) {
 	end := len(to) + most
 	for len(packed) > 0 {

@@ -65,7 +65,6 @@ const outsiders = `
 	gocloud.dev          -> cloud/internal/store
 	github.com/spf13     -> cmd/* cloud/cmd/*
 	gonum.org/v1/gonum   -> laws
-	gonum.org/v1/plot    -> internal/report
 `
 
 func TestArrows(t *testing.T) { everywhere(t, checkArrows) }

@@ -164,10 +164,45 @@ func TestTicks(t *testing.T) {
 	} {
 		var got []string
 		for _, tick := range ticks(c.low, c.high) {
-			got = append(got, tick.Label)
+			got = append(got, tick.label)
 		}
 		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("%v to %v: -want +got:\n%s", c.low, c.high, diff)
 		}
+	}
+}
+
+// Names are escaped, points are where their values are, and what cannot be drawn is left out.
+func TestSVG(t *testing.T) {
+	p := sample().Sections[0].Plots[0]
+	p.Title = "a <b>"
+	var b strings.Builder
+	if err := p.WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	for want, n := range map[string]int{
+		"a &lt;b&gt;</text>": 1, ">flow time (s)</text>": 1, ">histogram</text>": 1, ">100</text>": 1,
+		"<circle":      2 + 2 + 1, // with their samples; the paper's second point is none
+		"fill-opacity": 1, "stroke-dasharray": 2,
+	} {
+		if got := strings.Count(b.String(), want); got != n {
+			t.Errorf("%d times %q, want %d", got, want, n)
+		}
+	}
+}
+
+func TestLogarithmicAxis(t *testing.T) {
+	a := axis{log: true, low: 0.5, high: 200, from: 0, to: 1}
+	var got []string
+	for _, tick := range a.ticks() {
+		if tick.label != "" {
+			got = append(got, tick.label)
+		}
+	}
+	if diff := cmp.Diff([]string{"1", "10", "100"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if at := a.at(10); math.Abs(at-0.5) > 1e-12 { // the middle of 0.5 and 200
+		t.Errorf("10 is at %v", at)
 	}
 }

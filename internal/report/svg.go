@@ -1,101 +1,151 @@
 package report
 
 import (
+	"encoding/xml"
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"strings"
 )
 
-// The plot's size, and how much of it is kept for the legend at its right.
+// What a picture measures, in points: 18 by 9 cm, of which the legend at the right has 4.6.
 const (
-	svgWidth    = 18 * vg.Centimeter
-	svgHeight   = 9 * vg.Centimeter
-	legendWidth = 4.6 * vg.Centimeter
+	svgWidth, svgHeight = 510.24, 255.12
+	legendWidth         = 130.39
+	margin              = 6
+	tickLength          = 4
+)
+
+// Sizes of letters, in points, and how wide a digit is as a share of that.
+const (
+	titleSize, labelSize, tickSize = 10, 9, 8
+	digitWidth                     = 0.56
 )
 
 // palette is Okabe and Ito's: readers who do not tell red from green tell these apart.
-var palette = []color.RGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-	{86, 180, 233, 255}, {230, 159, 0, 255}, {0, 0, 0, 255}, {148, 130, 0, 255},
-}
+var palette = []string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#948200"}
 
 // WriteSVG draws the plot. Points with a coordinate that is no finite number, or not positive on a logarithmic axis,
 // are left out. A plot without a point that can be drawn is an error.
 func (p *Plot) WriteSVG(w io.Writer) error {
-	pl, legend := plot.New(), plot.NewLegend()
-	p.axes(pl)
-	legend.Top, legend.Left, legend.XOffs = true, true, 3*vg.Millimeter
-	legend.TextStyle.Font = sans(8)
-	legend.ThumbnailWidth, legend.Padding = 6*vg.Millimeter, 1*vg.Millimeter
-	drawn := 0
-	for i, s := range p.Series {
-		n, err := p.add(pl, &legend, s, palette[i%len(palette)], i/len(palette))
-		if err != nil {
-			return fmt.Errorf("report: plot %s, series %s: %w", p.Name, s.Name, err)
+	c := chart{Plot: p, x: newAxis(p.LogX), y: newAxis(p.LogY)}
+	var drawn [][]point
+	for _, s := range p.Series {
+		ps := p.points(s)
+		drawn = append(drawn, ps)
+		for _, at := range ps {
+			c.x.cover(at.x, at.end)
+			c.y.cover(at.low, at.high)
 		}
-		drawn += n
 	}
-	if drawn == 0 {
+	if c.x.low > c.x.high {
 		return fmt.Errorf("report: plot %s has no finite point", p.Name)
 	}
-	if !p.LogY && pl.Y.Min > 0 && pl.Y.Min < pl.Y.Max/2 {
-		pl.Y.Min = 0
+	c.x.settle(false)
+	c.y.settle(true)
+	c.place()
+	c.printf(`<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="%vpt" height="%vpt" viewBox="0 0 %v %v" font-family="Liberation Sans,Arial,Helvetica,sans-serif" fill="none">
+`, svgWidth, svgHeight, svgWidth, svgHeight)
+	c.printf("<rect width=\"%v\" height=\"%v\" fill=\"#FFFFFF\"/>\n", svgWidth, svgHeight)
+	c.frame()
+	row := 0
+	for i, s := range p.Series {
+		if len(drawn[i]) > 0 {
+			c.series(s, drawn[i], style(s, i), row)
+			row++
+		}
 	}
-	if p.LogX {
-		pl.X.Min, pl.X.Max = widen(pl.X.Min, pl.X.Max)
-	}
-	if p.LogY {
-		pl.Y.Min, pl.Y.Max = widen(pl.Y.Min, pl.Y.Max)
-	}
-	c := vgsvg.NewWith(vgsvg.UseWH(svgWidth, svgHeight))
-	whole := draw.New(c)
-	pl.Draw(draw.Crop(whole, 0, -legendWidth, 0, 0))
-	legend.Draw(draw.Crop(whole, svgWidth-legendWidth, 0, 0, -3*vg.Millimeter))
-	_, err := c.WriteTo(w)
+	c.printf("</svg>\n")
+	_, err := io.WriteString(w, c.out.String())
 	return err
 }
 
-// widen keeps a logarithmic axis from having no length.
-func widen(low, high float64) (float64, float64) {
-	if high < low*1.01 {
-		return low / 2, high * 2
+// point is one of a series: its interval or, for spans, its end are its own place where there is none.
+type point struct{ x, y, low, high, end float64 }
+
+// points is what of a series can be drawn.
+func (p *Plot) points(s Series) (all []point) {
+	good := func(x float64, log bool) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x > 0) }
+	for i := range s.X {
+		at := point{s.X[i], s.Y[i], s.Y[i], s.Y[i], s.X[i]}
+		if !good(at.x, p.LogX) || !good(at.y, p.LogY) {
+			continue
+		}
+		if s.Low != nil && good(s.Low[i], p.LogY) && good(s.High[i], p.LogY) {
+			at.low, at.high = s.Low[i], s.High[i]
+		}
+		if s.Kind == Spans {
+			at.end = s.High[i]
+		}
+		all = append(all, at)
 	}
-	return low, high
+	return all
 }
 
-func sans(size vg.Length) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+// axis maps values to places on the picture.
+type axis struct {
+	log       bool
+	low, high float64
+	from, to  float64 // where low and high are, in points
 }
 
-func (p *Plot) axes(pl *plot.Plot) {
-	pl.Title.Text, pl.X.Label.Text, pl.Y.Label.Text = p.Title, p.X, p.Y
-	pl.Title.TextStyle.Font, pl.Title.Padding = sans(10), 2*vg.Millimeter
-	for _, a := range []*plot.Axis{&pl.X, &pl.Y} {
-		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(9), sans(8)
-		a.Tick.Marker = plot.TickerFunc(ticks)
+func newAxis(log bool) axis { return axis{log: log, low: math.Inf(1), high: math.Inf(-1)} }
+
+func (a *axis) cover(values ...float64) {
+	for _, v := range values {
+		a.low, a.high = min(a.low, v), max(a.high, v)
 	}
-	if p.LogX {
-		pl.X.Scale, pl.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	if p.LogY {
-		pl.Y.Scale, pl.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	grid := plotter.NewGrid()
-	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{225}, color.Gray{225}
-	pl.Add(grid)
 }
 
-// ticks puts five to ten labels at multiples of 1, 2 or 5 times a power of ten. gonum's own are three or four.
-func ticks(low, high float64) (all []plot.Tick) {
+// settle keeps the axis from having no length, and lets one of amounts begin at 0 if that is not far.
+func (a *axis) settle(amounts bool) {
+	switch {
+	case a.log && a.high < a.low*1.01:
+		a.low, a.high = a.low/2, a.high*2
+	case a.log:
+	case amounts && a.low > 0 && a.low < a.high/2:
+		a.low = 0
+	case a.low == a.high:
+		a.low, a.high = a.low-1, a.high+1
+	}
+}
+
+func (a *axis) at(v float64) float64 {
+	share := (v - a.low) / (a.high - a.low)
+	if a.log {
+		share = math.Log(v/a.low) / math.Log(a.high/a.low)
+	}
+	return a.from + share*(a.to-a.from)
+}
+
+// tick is a mark at an axis; without a label it is a small one.
+type tick struct {
+	value float64
+	label string
+}
+
+func (a *axis) ticks() (all []tick) {
+	if !a.log {
+		return ticks(a.low, a.high)
+	}
+	for power := math.Pow10(int(math.Floor(math.Log10(a.low)))); power <= a.high; power *= 10 {
+		for i := range 9 {
+			t := tick{value: power * float64(i+1)}
+			if i == 0 {
+				t.label = strconv.FormatFloat(power, 'g', -1, 64)
+			}
+			if t.value >= a.low*(1-1e-12) && t.value <= a.high*(1+1e-12) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+}
+
+// ticks puts five to ten labels at multiples of 1, 2 or 5 times a power of ten.
+func ticks(low, high float64) (all []tick) {
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
 	for _, times := range []float64{5, 2} {
 		if (high-low)/(step*times) >= 5 {
@@ -105,90 +155,73 @@ func ticks(low, high float64) (all []plot.Tick) {
 	}
 	digits := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-12); i++ {
-		all = append(all, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'f', digits, 64)})
+		all = append(all, tick{i * step, strconv.FormatFloat(i*step+0, 'f', digits, 64)})
 	}
 	return all
 }
 
-// points is what of a series can be drawn, with the bounds of its intervals.
-type points struct {
-	plotter.XYs
-	low, high []float64
+// chart is a plot that is being drawn.
+type chart struct {
+	*Plot
+	x, y axis
+	out  strings.Builder
 }
 
-// YError is the interval below and above point i.
-func (ps points) YError(i int) (float64, float64) { return ps.Y(i) - ps.low[i], ps.high[i] - ps.Y(i) }
+func (c *chart) printf(format string, args ...any) { fmt.Fprintf(&c.out, format, args...) }
 
-// Y is the height of point i.
-func (ps points) Y(i int) float64 { return ps.XYs[i].Y }
-
-func (p *Plot) points(s Series) (ps points) {
-	good := func(x float64, log bool) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x > 0) }
-	for i := range s.X {
-		if !good(s.X[i], p.LogX) || !good(s.Y[i], p.LogY) {
-			continue
-		}
-		ps.XYs = append(ps.XYs, plotter.XY{X: s.X[i], Y: s.Y[i]})
-		if s.Low != nil {
-			low, high := s.Low[i], s.High[i]
-			if !good(low, p.LogY) || !good(high, p.LogY) {
-				low, high = s.Y[i], s.Y[i]
-			}
-			ps.low, ps.high = append(ps.low, low), append(ps.high, high)
-		}
+// place finds out how much room the axes have beside what is written.
+func (c *chart) place() {
+	longest := 0
+	for _, t := range c.y.ticks() {
+		longest = max(longest, len(t.label))
 	}
-	return ps
+	c.x.from = margin + 1.5*labelSize + float64(longest)*digitWidth*tickSize + 2*tickLength
+	c.x.to = svgWidth - legendWidth - 2*margin
+	c.y.from = svgHeight - margin - 1.5*labelSize - 1.5*tickSize - tickLength
+	c.y.to = margin
+	if c.Title != "" {
+		c.y.to += 1.8 * titleSize
+	}
 }
 
-// add draws a series and says how many points it has. The round counts how often the palette was used up: dashes tell
-// those apart.
-func (p *Plot) add(pl *plot.Plot, legend *plot.Legend, s Series, c color.RGBA, round int) (int, error) {
-	if s.Kind == Spans {
-		return p.addSpans(pl, legend, s, c), nil
-	}
-	ps := p.points(s)
-	if len(ps.XYs) == 0 {
-		return 0, nil
-	}
-	line, scatter, err := plotter.NewLinePoints(ps.XYs)
-	if err != nil {
-		return 0, err
-	}
-	line.Color, line.Width = c, vg.Points(1.4)
-	scatter.Color, scatter.Radius, scatter.Shape = c, vg.Points(2.2), draw.CircleGlyph{}
-	if round > 0 {
-		line.Dashes = []vg.Length{vg.Points(float64(2 * round)), vg.Points(2)}
-	}
-	if s.Published {
-		line.Dashes, scatter.Shape = []vg.Length{vg.Points(5), vg.Points(3)}, draw.RingGlyph{}
-	}
-	thumbs := []plot.Thumbnailer{line}
-	switch s.Kind {
-	case Points:
-		pl.Add(scatter)
-		thumbs[0] = scatter
-	case Bars:
-		line.StepStyle, line.Width = plotter.PostStep, vg.Points(0.7)
-		line.FillColor = color.NRGBA{c.R, c.G, c.B, 90}
-		pl.Add(line)
-	case Steps:
-		line.StepStyle = plotter.PostStep
-		pl.Add(line)
-	default:
-		pl.Add(line)
-		if len(ps.XYs) <= 40 {
-			pl.Add(scatter)
-			thumbs = append(thumbs, scatter)
+// text writes a line; anchor is start, middle or end, which says what of it is at x.
+func (c *chart) text(x, y float64, size int, anchor, more, line string) {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(line)) // a Builder takes all
+	c.printf("<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"#000000\"%s>%s</text>\n", x, y, size, anchor, more, b.String())
+}
+
+func (c *chart) line(x1, y1, x2, y2 float64, style string) {
+	c.printf("<path d=\"M%.2f %.2fL%.2f %.2f\" %s/>\n", x1, y1, x2, y2, style)
+}
+
+// frame draws all but the data.
+func (c *chart) frame() {
+	const grid, axis = `stroke="#E1E1E1"`, `stroke="#000000" stroke-width="0.5"`
+	for _, t := range c.x.ticks() {
+		at, length := c.x.at(t.value), tickLength/2.0
+		if t.label != "" {
+			c.line(at, c.y.from, at, c.y.to, grid)
+			c.text(at, c.y.from+tickLength+tickSize, tickSize, "middle", "", t.label)
+			length = tickLength
 		}
+		c.line(at, c.y.from, at, c.y.from+length, axis)
 	}
-	if s.Low != nil {
-		bars, err := plotter.NewYErrorBars(ps)
-		if err != nil {
-			return 0, err
+	for _, t := range c.y.ticks() {
+		at, length := c.y.at(t.value), tickLength/2.0
+		if t.label != "" {
+			c.line(c.x.from, at, c.x.to, at, grid)
+			c.text(c.x.from-1.5*tickLength, at+0.35*tickSize, tickSize, "end", "", t.label)
+			length = tickLength
 		}
-		bars.Color = c
-		pl.Add(bars)
+		c.line(c.x.from-length, at, c.x.from, at, axis)
 	}
-	legend.Add(s.Name, thumbs...)
-	return len(ps.XYs), nil
+	c.line(c.x.from, c.y.from, c.x.to, c.y.from, axis)
+	c.line(c.x.from, c.y.from, c.x.from, c.y.to, axis)
+	across, up := (c.x.from+c.x.to)/2, (c.y.from+c.y.to)/2
+	c.text(across, svgHeight-margin, labelSize, "middle", "", c.X)
+	c.text(margin+labelSize, up, labelSize, "middle", fmt.Sprintf(` transform="rotate(-90 %d %.2f)"`, margin+labelSize, up), c.Y)
+	if c.Title != "" {
+		c.text(across, margin+titleSize, titleSize, "middle", "", c.Title)
+	}
 }
