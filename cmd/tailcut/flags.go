@@ -13,7 +13,6 @@ import (
 
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/internal/simulation"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -81,7 +80,7 @@ func wrongFlag(flag string, err error) error { return fmt.Errorf("--%s: %w", fla
 // ofFlag names the flag whose value was wrong, if that is what an answer complains of.
 func ofFlag(err error) error {
 	var filter *trace.FilterError
-	var request *simulation.Error
+	var request *grammar.FieldError
 	switch {
 	case errors.As(err, &filter):
 		return wrongFlag(filter.Field, filter.Problem)
@@ -116,6 +115,22 @@ func exclusive(cmd *cobra.Command, a, b string) error {
 	return nil
 }
 
+// complete completes a flag whose values are some of these.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeList completes the last name of a comma-separated list.
+func completeList(cmd *cobra.Command, flag string, names func() []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) (all []string, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, name := range names() {
+			all = append(all, before+name)
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
 // choice is a flag whose value is one of a list.
 type choice struct {
 	value string
@@ -136,7 +151,7 @@ func (c *choice) Set(s string) error {
 func addFormat(cmd *cobra.Command) *choice {
 	c := &choice{value: "table", valid: []string{"table", "json", "csv"}}
 	cmd.Flags().Var(c, "format", "how to print results")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(c.valid, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "format", c.valid...)
 	return c
 }
 

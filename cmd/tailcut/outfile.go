@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,6 +85,15 @@ func (o outFile) create() (*outWriter, error) {
 	}
 	w.Writer = bufio.NewWriterSize(named{w.file, o}, 1<<16)
 	return w, nil
+}
+
+// fill writes the file; without a path it does nothing.
+func (o outFile) fill(write func(io.Writer) error) error {
+	w, err := o.create()
+	if w == nil {
+		return err
+	}
+	return w.close(write(w))
 }
 
 // named is a file whose errors of writing are those of an outFile.

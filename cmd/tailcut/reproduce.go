@@ -71,12 +71,10 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if f.report != "" {
-		if err := writeReport(page, f.report); err != nil {
-			return err
-		}
+	if err := writeReport(page, f.report); err != nil {
+		return err
 	}
-	if err := writePage(cmd, page, f.format.value); err != nil {
+	if err := f.format.write(cmd.OutOrStdout(), page); err != nil {
 		return err
 	}
 	if failed := page.Failed(); len(failed) > 0 {
@@ -102,27 +100,11 @@ func (f *reproduceFlags) page(ctx context.Context, e reproduce.Experiment, o rep
 	return e.Real(ctx, &o)
 }
 
-func writePage(cmd *cobra.Command, page *report.Page, format string) error {
-	switch format {
-	case "json":
-		return page.WriteJSON(cmd.OutOrStdout())
-	case "csv":
-		return page.WriteCSV(cmd.OutOrStdout())
-	}
-	return page.WriteText(cmd.OutOrStdout())
-}
-
 // reportFile is the page that --report asks for.
 func reportFile(path string) outFile { return outFile{"--report", path} }
 
 // writeReport writes the page's HTML.
-func writeReport(page *report.Page, path string) error {
-	out, err := reportFile(path).create()
-	if err != nil {
-		return err
-	}
-	return out.close(page.WriteHTML(out))
-}
+func writeReport(page *report.Page, path string) error { return reportFile(path).fill(page.WriteHTML) }
 
 // tracesFolder is where the real traces are: what the user says, else the environment, else beside the repository, else
 // nowhere.

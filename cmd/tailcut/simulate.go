@@ -127,16 +127,9 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 
 // completeSimulate completes the values of the flags; of a comma-separated list the last.
 func completeSimulate(cmd *cobra.Command) {
-	_ = cmd.RegisterFlagCompletionFunc("policy", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		before := typed[:strings.LastIndexByte(typed, ',')+1]
-		var all []string
-		for _, name := range policy.Names() {
-			all = append(all, before+name)
-		}
-		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	})
+	completeList(cmd, "policy", policy.Names)
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	_ = cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions([]string{simulation.Auto, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "progress", simulation.Auto, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s")
 	_ = cmd.RegisterFlagCompletionFunc("cluster", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if typed == "" || !strings.HasPrefix("synth:waxman", typed) {
 			return nil, cobra.ShellCompDirectiveDefault

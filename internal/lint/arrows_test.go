@@ -33,18 +33,19 @@ const arrows = `
 	internal/history     -> trace sched
 	internal/mapreduce   ->
 	internal/overlap     -> laws
+	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace
 	internal/live        -> sched laws trace
 	internal/live/proc   -> internal/live sched internal/mapreduce internal/show
 	internal/live/remote -> internal/live internal/live/proc sched
 	internal/show        ->
-	internal/workload    -> internal/show trace
-	internal/simulation  -> internal/show laws policy sched sim trace
+	internal/workload    -> internal/grammar internal/show trace
+	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
 	internal/report      -> internal/show
 	internal/durations   -> internal/history internal/live internal/show laws
 	internal/advice      -> internal/durations internal/report internal/show laws plan policy
 	internal/diagnosis   -> internal/advice internal/durations internal/history internal/show laws plan
 	internal/deadline    -> internal/show laws plan
-	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/report
+	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/overlap/study internal/report
 	internal/attack      ->
 	internal/lint        ->
 

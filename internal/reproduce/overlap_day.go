@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/overlap/study"
 	"github.com/tailcut/tailcut/internal/report"
 )
 
@@ -40,7 +41,7 @@ func overlapDays(o *Options) (days []*overlapDay, notes []string, err error) {
 			return nil, nil, err
 		}
 		defer r.Close()
-		all, err := FluidJobs(r, path)
+		all, err := study.FluidJobs(r, path)
 		if err != nil {
 			return nil, nil, err
 		}

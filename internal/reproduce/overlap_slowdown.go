@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/overlap/study"
 	"github.com/tailcut/tailcut/internal/report"
 )
 
@@ -30,7 +31,7 @@ func (l *largeJobs) slowdownSection() report.Section {
 			names, fair = append(names, r.policy.Kind.String()), append(fair, &r.fair)
 			table.Add(load, r.policy.Kind.String(), between(&r.fair, 0, 0.25), between(&r.fair, 1, 2), between(&r.fair, 9, 11), between(&r.fair, 35, 45), between(&r.fair, 80, 100))
 		}
-		s.Plots = append(s.Plots, SlowdownPlot(fmt.Sprintf("figure9_%02.0f", 100*load), fmt.Sprintf("Figure 9(%c): load %.2f", 'a'+i, load), names, fair, 100))
+		s.Plots = append(s.Plots, study.SlowdownPlot(fmt.Sprintf("figure9_%02.0f", 100*load), fmt.Sprintf("Figure 9(%c): load %.2f", 'a'+i, load), names, fair, 100))
 		s.Claims = append(s.Claims, slowdownClaims(load, fair[0], fair[1], fair[2])...)
 	}
 	s.Tables = []report.Table{table}

@@ -6,21 +6,23 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/tailcut/tailcut/internal/grammar"
 )
 
 // SpeedFactor computes a number, or an expression such as 1+2*beta+eps with values of its names, NAME=NUMBER each. It
-// is positive and finite. Errors are an [Error].
+// is positive and finite. Errors are a [grammar.FieldError].
 func SpeedFactor(text string, let []string) (float64, error) {
 	names, err := parseNames(let)
 	if err != nil {
-		return 0, &Error{"let", err}
+		return 0, grammar.Wrong("let", err)
 	}
 	speed, err := evaluate(text, names)
 	if err == nil && (!(speed > 0) || math.IsInf(speed, 0)) {
 		err = fmt.Errorf("expected a positive number, not %v", speed)
 	}
 	if err != nil {
-		return 0, &Error{"speed-factor", err}
+		return 0, grammar.Wrong("speed-factor", err)
 	}
 	return speed, nil
 }

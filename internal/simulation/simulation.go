@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
@@ -60,20 +61,8 @@ type Result struct {
 	uses            []bool   // by policy: progress
 }
 
-// Error says which part of a request cannot be.
-type Error struct {
-	Field   string // as the flag of the tool is called: policy, machines, launch-delay
-	Problem error  // what was expected
-}
-
-// Error names field and problem.
-func (e *Error) Error() string { return e.Field + ": " + e.Problem.Error() }
-
-// Unwrap returns the problem.
-func (e *Error) Unwrap() error { return e.Problem }
-
 func wrong(field, format string, args ...any) error {
-	return &Error{field, fmt.Errorf(format, args...)}
+	return grammar.Wrong(field, fmt.Errorf(format, args...))
 }
 
 // Auto is the default of Request.Progress: policies that use progress get reports, 20 in the mean task's duration.
@@ -93,15 +82,15 @@ type question struct {
 	paces    bool     // one of the policies sets the speed of the machines, so that no bound is known
 }
 
-// Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is an
-// [Error].
+// Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is a
+// [grammar.FieldError].
 func (r *Request) Check() error {
 	_, err := r.read()
 	return err
 }
 
-// Run runs every policy as often as asked for; run k meets the same luck under each. It fails with an [Error], with
-// [sim.ErrStuck], with the error of a write to Jobs, or if ctx is cancelled.
+// Run runs every policy as often as asked for; run k meets the same luck under each. It fails with a
+// [grammar.FieldError], with [sim.ErrStuck], with the error of a write to Jobs, or if ctx is cancelled.
 func (r *Request) Run(ctx context.Context) (*Result, error) {
 	q, err := r.read()
 	if err != nil {
@@ -190,7 +179,7 @@ func (r *Request) read() (*question, error) {
 			continue
 		}
 		if err := part.read(part.text); err != nil {
-			return nil, &Error{part.field, err}
+			return nil, grammar.Wrong(part.field, err)
 		}
 	}
 	o.Progress.Noise = r.Noise
@@ -201,7 +190,7 @@ func (r *Request) read() (*question, error) {
 	}
 	for _, spec := range specs {
 		if err := q.add(spec); err != nil {
-			return nil, &Error{"policy", err}
+			return nil, grammar.Wrong("policy", err)
 		}
 	}
 	return q, nil
@@ -282,15 +271,15 @@ func (q *question) fit() error {
 	q.warn(mean)
 	if q.Cluster != nil {
 		if _, err := q.Cluster.Locate(w); err != nil {
-			return &Error{"cluster", err}
+			return grammar.Wrong("cluster", err)
 		}
 	}
 	if err := w.SetClasses(q.slots.names); err != nil {
-		return &Error{"slots-per-machine", err}
+		return grammar.Wrong("slots-per-machine", err)
 	}
 	if q.DeadlineSlack != 0 {
 		if err := w.SetDeadlines(q.DeadlineSlack); err != nil {
-			return &Error{"deadline-slack", err}
+			return grammar.Wrong("deadline-slack", err)
 		}
 	}
 	return nil

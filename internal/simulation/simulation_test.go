@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"
@@ -133,7 +134,7 @@ func TestWrong(t *testing.T) {
 	} {
 		r := Request{Machines: 2}
 		c.change(&r)
-		var wrong *Error
+		var wrong *grammar.FieldError
 		if err := r.Check(); !errors.As(err, &wrong) || wrong.Field != c.field || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.field, err, c.want)
 		}

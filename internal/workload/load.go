@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -19,19 +20,19 @@ type Source struct {
 }
 
 // Load reads a file, "-" for stdin, or a generator, whose draws have a seed, and takes the jobs. Notes say what was
-// done to it and what is odd about it. A [trace.FilterError] says which part of the source is wrong. Reading cannot be
-// broken off: if ctx is cancelled, it is left to itself.
+// done to it and what is odd about it. A [trace.FilterError] or [grammar.FieldError] says which part of the source is
+// wrong. Reading cannot be broken off: if ctx is cancelled, it is left to itself.
 func (s *Source) Load(ctx context.Context, arg string, stdin io.Reader, seed uint64) (w *trace.Workload, notes []string, err error) {
 	m := trace.Importer{Seed: seed}
 	for _, text := range s.Imports {
 		if err := m.Set(text); err != nil {
-			return nil, nil, &trace.FilterError{Field: "import", Problem: err}
+			return nil, nil, grammar.Wrong("import", err)
 		}
 	}
 	filter := s.Filter
 	if s.Drop != "" {
 		if filter.Drop, err = trace.LoadDropList(s.Drop); err != nil {
-			return nil, nil, &trace.FilterError{Field: "drop", Problem: err}
+			return nil, nil, grammar.Wrong("drop", err)
 		}
 	}
 	type loaded struct {

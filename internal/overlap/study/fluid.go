@@ -1,11 +1,10 @@
-package reproduce
+package study
 
 import (
 	"fmt"
 	"io"
 
 	"github.com/tailcut/tailcut/internal/overlap"
-	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -37,23 +36,4 @@ func FluidJobs(r io.Reader, name string) ([]overlap.Job, error) {
 		return nil, fmt.Errorf("%s: expected a workload with map input and shuffle bytes", name)
 	}
 	return jobs, nil
-}
-
-// SlowdownPlot is the paper's Figure 9: mean slowdown against size, a line a policy, of the buckets that hold at least
-// a number of jobs. Policies without such a bucket are left out.
-func SlowdownPlot(name, title string, policies []string, fair []*overlap.Fairness, atLeast int64) report.Plot {
-	p := report.Plot{Name: name, Title: title, X: "job size, the larger of map and shuffle (s)", Y: "mean slowdown"}
-	for i, f := range fair {
-		s := report.Series{Name: policies[i], Kind: report.Line}
-		for b := range overlap.FairnessBuckets {
-			if jobs, slowdown := f.Bucket(b); jobs >= atLeast {
-				s.X = append(s.X, (float64(b)+0.5)*overlap.FairnessWidth)
-				s.Y = append(s.Y, slowdown)
-			}
-		}
-		if len(s.X) > 0 {
-			p.Series = append(p.Series, s)
-		}
-	}
-	return p
 }
