@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
@@ -31,7 +32,7 @@ const privateDir = mapreduce.PrivateName
 
 // request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
 type request struct {
-	Job    proc.Job     `json:"job"`
+	Job    jobfile.Job  `json:"job"`
 	Dir    string       `json:"dir,omitempty"` // working directory of commands
 	Policy string       `json:"policy"`
 	Slots  int          `json:"slots"`
@@ -219,7 +220,7 @@ func (e *engine) open(ctx context.Context) (*live.Run, error) {
 
 // plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the
 // root folder.
-func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
+func (e *engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	p, err := e.cut(ctx)
 	if err != nil {
 		return nil, err
@@ -245,7 +246,7 @@ func (e *engine) plan(ctx context.Context) (*proc.Plan, error) {
 }
 
 // cut cuts the job into tasks where its input can be read.
-func (e *engine) cut(ctx context.Context) (*proc.Plan, error) {
+func (e *engine) cut(ctx context.Context) (*jobfile.Plan, error) {
 	if e.cloud != nil {
 		p, err := e.cloud.Plan()
 		return p, theirs(err)
@@ -277,7 +278,7 @@ func (e *engine) withdraw() {
 // drive lets the run go to its end, tidies up, and reports. Only what keeps a job from its results ends it with an
 // error; what goes wrong beside or after that is a warning.
 func (e *engine) drive(ctx context.Context, run *live.Run) error {
-	var work proc.Work
+	var work jobfile.Work
 	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
 		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
 	}
@@ -307,7 +308,7 @@ func (e *engine) drive(ctx context.Context, run *live.Run) error {
 }
 
 // loop runs the job while it is shown and logged, and returns the chance to meet the deadline as it was first known.
-func (e *engine) loop(ctx context.Context, run *live.Run, work *proc.Work) (first *float64, err error) {
+func (e *engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (first *float64, err error) {
 	log, err := openJoblog(e.joblog, work, run.Header)
 	if err != nil {
 		return nil, err
@@ -350,7 +351,7 @@ func (e *engine) warn(what string, err error) {
 }
 
 // executor returns what starts the attempts of a run.
-func (e *engine) executor(run *live.Run, work *proc.Work) (live.Executor, error) {
+func (e *engine) executor(run *live.Run, work *jobfile.Work) (live.Executor, error) {
 	if e.cloud != nil {
 		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work}))
 	}

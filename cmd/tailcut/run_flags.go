@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -69,8 +70,8 @@ type runFlags struct {
 
 // placed is a setting in a job file.
 type placed struct {
-	in *proc.JobFile
-	at proc.Setting
+	in *jobfile.File
+	at jobfile.Setting
 }
 
 // wrong tells whose value is wrong: a flag's, or a job file's.
@@ -158,7 +159,7 @@ func completeRun(cmd *cobra.Command) {
 
 // request makes the request that a job file or the command line describes.
 func (f *runFlags) request(e *engine, fl *pflag.FlagSet, args []string) error {
-	var job *proc.Job
+	var job *jobfile.Job
 	var err error
 	if f.file != "" {
 		job, e.Dir, err = f.fromFile(fl, args)
@@ -277,7 +278,7 @@ func (f *runFlags) historyOf(name string) string {
 
 // fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the
 // job and its working directory.
-func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*proc.Job, string, error) {
+func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, string, error) {
 	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
 		if f.given(name) {
 			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
@@ -286,7 +287,7 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*proc.Job, string
 	if len(args) > 0 {
 		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
 	}
-	file, err := proc.ReadJobFile(f.file)
+	file, err := jobfile.Read(f.file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -321,7 +322,7 @@ func (f *runFlags) shape(mr *mapreduce.Job) {
 }
 
 // job makes a job of flags and arguments.
-func (f *runFlags) job(args []string) (*proc.Job, error) {
+func (f *runFlags) job(args []string) (*jobfile.Job, error) {
 	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
 	switch {
 	case f.tasks != 0 && streaming:
@@ -337,7 +338,7 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 		if f.dash > 0 {
 			return nil, fmt.Errorf("--tasks: the command stands after --, and %q before it", args[0])
 		}
-		return &proc.Job{Name: filepath.Base(args[0]), Array: &proc.Array{Stages: []proc.ArrayStage{{
+		return &jobfile.Job{Name: filepath.Base(args[0]), Array: &jobfile.Array{Stages: []jobfile.Stage{{
 			Name: arrayStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
 		}}}}, nil
 	}
@@ -362,7 +363,7 @@ func (f *runFlags) job(args []string) (*proc.Job, error) {
 			op.Pattern, args = args[0], args[1:]
 		}
 	}
-	return &proc.Job{Name: op.Name, MapReduce: &mapreduce.Job{Operator: op, Inputs: slices.Clone(args)}}, nil
+	return &jobfile.Job{Name: op.Name, MapReduce: &mapreduce.Job{Operator: op, Inputs: slices.Clone(args)}}, nil
 }
 
 // neitherOperator refuses an operator beside a mapper, unless it is the name of a file.

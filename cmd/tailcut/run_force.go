@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/trace"
@@ -87,7 +88,7 @@ func (e *engine) clearUnlisted() error {
 		return nil
 	}
 	names := []string{mapreduce.SuccessName}
-	var work proc.Work
+	var work jobfile.Work
 	if r != nil && json.Unmarshal(r.Header.Work, &work) == nil && work.Array != nil && len(work.Array.Stages) > 1 {
 		names = append(names, r.Header.Stages...)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -19,12 +19,12 @@ import (
 type joblog struct {
 	file *os.File
 	w    *bufio.Writer
-	work *proc.Work
+	work *jobfile.Work
 	h    *trace.JournalHeader
 	err  error // the first
 }
 
-func openJoblog(path string, work *proc.Work, h *trace.JournalHeader) (*joblog, error) {
+func openJoblog(path string, work *jobfile.Work, h *trace.JournalHeader) (*joblog, error) {
 	if path == "" {
 		return nil, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -44,7 +45,7 @@ type mapped struct {
 }
 
 // mappedBy reads the account of a run. It is nil for commands, and with an error.
-func mappedBy(work *proc.Work, folders proc.Folders) (*mapped, error) {
+func mappedBy(work *jobfile.Work, folders proc.Folders) (*mapped, error) {
 	if work.MapReduce == nil {
 		return nil, nil
 	}
@@ -211,7 +212,7 @@ type previewStage struct {
 }
 
 // printPreview asks the policy what it would launch first, and prints it and the plan.
-func printPreview(w io.Writer, format string, plan *proc.Plan, p sched.Policy, req *engine) error {
+func printPreview(w io.Writer, format string, plan *jobfile.Plan, p sched.Policy, req *engine) error {
 	core := sched.New(p, req.Limits)
 	facts, err := req.sites.build(core, req.Slots)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
@@ -74,13 +74,13 @@ func (was *request) compare(is *request) (all []difference) {
 }
 
 // identity is what of a job its results depend on.
-func identity(j proc.Job) proc.Job {
+func identity(j jobfile.Job) jobfile.Job {
 	j.Name, j.Retries = "", 0
 	return j
 }
 
 // jobText is a job as one would give it to run, without what has a flag of its own.
-func jobText(j *proc.Job) string {
+func jobText(j *jobfile.Job) string {
 	var words []string
 	if mr := j.MapReduce; mr != nil {
 		op := mr.Operator
@@ -115,7 +115,7 @@ func jobText(j *proc.Job) string {
 	return strings.Join(append(words, "--", commandText(st)), " ")
 }
 
-func commandText(st *proc.ArrayStage) string {
+func commandText(st *jobfile.Stage) string {
 	var words []string
 	for _, arg := range st.Command {
 		words = append(words, pasteWord(arg))

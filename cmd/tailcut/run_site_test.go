@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -66,10 +66,10 @@ func TestPlace(t *testing.T) {
 	part := func(path string, n int64) mapreduce.Range {
 		return mapreduce.Range{File: mapreduce.File{Path: mapreduce.Path(path)}, Length: n}
 	}
-	plan := func(splits ...mapreduce.Split) *proc.Plan {
-		return &proc.Plan{
+	plan := func(splits ...mapreduce.Split) *jobfile.Plan {
+		return &jobfile.Plan{
 			Spec: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: len(splits)}, {Tasks: 1}}, Edges: []sched.Edge{{From: 0, To: 1}}},
-			Work: &proc.Work{MapReduce: &mapreduce.Plan{Stages: []mapreduce.StagePlan{{Splits: splits}, {}}}},
+			Work: &jobfile.Work{MapReduce: &mapreduce.Plan{Stages: []mapreduce.StagePlan{{Splits: splits}, {}}}},
 		}
 	}
 	r := &runSites{Cluster: c, data: []siteData{{0, "/in"}, {1, "/in/b"}}}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -80,7 +80,7 @@ func (r *runSites) where(m sched.MachineID) string {
 }
 
 // place says where the input of a job is, and that what tasks read of each other is known when it is there.
-func (r *runSites) place(p *proc.Plan, seed uint64) error {
+func (r *runSites) place(p *jobfile.Plan, seed uint64) error {
 	if r == nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -99,7 +100,7 @@ func (s *story) mappings() (all []mapping, sizes []int64) {
 
 // splitSizes returns the bytes of each map task's split.
 func splitSizes(t *testing.T, h *trace.JournalHeader) (sizes []int64) {
-	var work proc.Work
+	var work jobfile.Work
 	if err := json.Unmarshal(h.Work, &work); err != nil {
 		t.Fatal(err)
 	}

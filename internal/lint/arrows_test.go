@@ -33,11 +33,12 @@ const arrows = `
 	internal/grammar     ->
 	internal/history     -> trace sched
 	internal/mapreduce   ->
+	internal/jobfile     -> internal/mapreduce sched
 	internal/overlap     -> laws
 	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace
 	internal/live        -> sched laws trace
-	internal/live/proc   -> internal/live sched internal/mapreduce internal/show
-	internal/live/remote -> internal/live internal/live/proc sched
+	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show
+	internal/live/remote -> internal/live internal/jobfile sched
 	internal/show        ->
 	internal/workload    -> internal/grammar internal/show trace
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
@@ -51,7 +52,7 @@ const arrows = `
 	internal/lint        ->
 
 	cloud/internal/kube  -> internal/live sched
-	cloud/internal/store -> internal/live internal/live/proc sched internal/mapreduce
+	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
 	cloud/internal/pods  -> internal/live cloud/internal/store sched
 
 	cmd/*       -> *

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tailcut/tailcut/cloud/internal/pods"
 	"github.com/tailcut/tailcut/cloud/internal/store"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 )
 
@@ -21,7 +21,7 @@ type program struct {
 }
 
 // Plan cuts the job into tasks. No attempt can go on from another's strides: those would have to be in the store.
-func (p *program) Plan(ctx context.Context, r *remote.Request) (*proc.Plan, error) {
+func (p *program) Plan(ctx context.Context, r *remote.Request) (*jobfile.Plan, error) {
 	job := r.Job
 	if mr := job.MapReduce; mr != nil {
 		mr.Files = store.Files{Buckets: &p.buckets}

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -88,7 +88,7 @@ func (a *Attempt) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := &proc.Work{}
+	w := &jobfile.Work{}
 	if missing || json.Unmarshal(data, w) != nil || (w.Array == nil) == (w.MapReduce == nil) {
 		return fmt.Errorf("%s: expected what the attempts of the run are to do", p.tell())
 	}
@@ -143,8 +143,8 @@ func (a *Attempt) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir strin
 	return err
 }
 
-// array runs the command. Standard output and files are put where proc has them in a result's folder.
-func (a *Attempt) array(ctx context.Context, w *proc.Work, dir string) error {
+// array runs the command. Standard output and files are put where a run on this machine has them in a result's folder.
+func (a *Attempt) array(ctx context.Context, w *jobfile.Work, dir string) error {
 	if a.Stage >= len(w.Array.Stages) {
 		return fmt.Errorf("stage %d is not in 0..%d", a.Stage, len(w.Array.Stages)-1)
 	}
@@ -192,7 +192,7 @@ func (a *Attempt) follow(tell *os.File) {
 }
 
 // inputs brings the results that an array task reads to folders of this machine, laid out as those of a local run.
-func (a *Attempt) inputs(ctx context.Context, st *proc.ArrayStage) ([]string, error) {
+func (a *Attempt) inputs(ctx context.Context, st *jobfile.Stage) ([]string, error) {
 	var dirs []string
 	root := func(stage int) string { return filepath.Join(a.Scratch, "in", strconv.Itoa(stage)) }
 	for _, s := range st.After {
@@ -202,13 +202,13 @@ func (a *Attempt) inputs(ctx context.Context, st *proc.ArrayStage) ([]string, er
 		}
 		dirs = append(dirs, root(s))
 		for i, n := range winners {
-			if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, s, i, n), filepath.Join(root(s), proc.TaskName(i))); err != nil {
+			if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, s, i, n), filepath.Join(root(s), jobfile.TaskName(i))); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, w := range a.Each {
-		dir := filepath.Join(root(w.Stage), proc.TaskName(a.Index))
+		dir := filepath.Join(root(w.Stage), jobfile.TaskName(a.Index))
 		dirs = append(dirs, dir)
 		if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, w.Stage, a.Index, w.Number), dir); err != nil {
 			return nil, err

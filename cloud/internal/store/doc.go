@@ -10,7 +10,7 @@
 // as long as it likes: nobody reads what it writes. The objects of a run, below its output:
 //
 //	_tailcut/run                     whose output this is: see Claim
-//	_tailcut/RUN/work                what attempts do, as proc.Work
+//	_tailcut/RUN/work                what attempts do, as jobfile.Work
 //	_tailcut/RUN/attempts/S-T.N/     of attempt N of task T of stage S: segments or a part; stdout and files/ of an array task
 //	_tailcut/RUN/sums/S-T.N          hashes of what it put there, if that is to be published
 //	_tailcut/RUN/done/S              the manifest of stage S

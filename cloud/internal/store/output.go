@@ -15,7 +15,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -229,7 +229,7 @@ func (o *Output) clearUnlisted(ctx context.Context, c *Claim) error {
 
 // Begin makes the output the run's, and puts there what its attempts are to do. It may be repeated. It is an error if
 // the output is another run's.
-func (o *Output) Begin(ctx context.Context, run string, w *proc.Work) error {
+func (o *Output) Begin(ctx context.Context, run string, w *jobfile.Work) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -260,7 +260,7 @@ func (o *Output) Begin(ctx context.Context, run string, w *proc.Work) error {
 }
 
 // folders returns the names of the folders in the output that the parts are in, none if that is the output itself.
-func folders(w *proc.Work) []string {
+func folders(w *jobfile.Work) []string {
 	if w.Array == nil || len(w.Array.Stages) == 1 {
 		return nil
 	}

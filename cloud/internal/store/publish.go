@@ -14,7 +14,7 @@ import (
 
 	"gocloud.dev/gcerrors"
 
-	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -76,7 +76,7 @@ func (b *Buckets) hash(ctx context.Context, p place, seen func(int64)) (size int
 }
 
 // isPublished tells whether the results of a stage are published: those of the last stage, or of all of an array.
-func isPublished(w *proc.Work, stage int) bool {
+func isPublished(w *jobfile.Work, stage int) bool {
 	return w.Array != nil || stage == len(w.MapReduce.Stages)-1
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 )
 
 // Results is the half of an executor that has to do with what attempts have left in the store: commits, manifests,
@@ -18,7 +18,7 @@ import (
 type Results struct {
 	out    *Output
 	run    string
-	work   *proc.Work
+	work   *jobfile.Work
 	stages []stageResults
 }
 
@@ -38,7 +38,7 @@ type manifest struct {
 const manifestSchema = "tailcut.stage/v1"
 
 // NewResults begins the output of a run, or takes it up.
-func NewResults(ctx context.Context, out *Output, run string, w *proc.Work) (*Results, error) {
+func NewResults(ctx context.Context, out *Output, run string, w *jobfile.Work) (*Results, error) {
 	if err := out.Begin(ctx, run, w); err != nil {
 		return nil, err
 	}

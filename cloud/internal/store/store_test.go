@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -146,7 +146,7 @@ func TestFilesRead(t *testing.T) {
 }
 
 // job runs the attempts of a job in order, each task twice, and lets the second win.
-func job(t *testing.T, out *Output, w *proc.Work, stages []int) *Results {
+func job(t *testing.T, out *Output, w *jobfile.Work, stages []int) *Results {
 	t.Helper()
 	r, err := NewResults(t.Context(), out, "run1", w)
 	if err != nil {
@@ -209,7 +209,7 @@ func TestWordCount(t *testing.T) {
 	if maps < 5 {
 		t.Fatalf("%d splits", maps)
 	}
-	r := job(t, out, &proc.Work{MapReduce: plan}, []int{maps, 2})
+	r := job(t, out, &jobfile.Work{MapReduce: plan}, []int{maps, 2})
 	if err := r.Clean(); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestArray(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &proc.Work{Dir: t.TempDir(), Array: &proc.Array{Stages: []proc.ArrayStage{
+	w := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{
 		{Name: "first", Tasks: 2, Command: []string{"sh", "-c", "echo one {}; mkdir $TAILCUT_OUTPUT/d; echo file $TAILCUT_TASK $TAILCUT_ATTEMPT >$TAILCUT_OUTPUT/d/f"}},
 		{Name: "each", Tasks: 2, Command: []string{"sh", "-c", "cat $TAILCUT_INPUT/files/d/f"}, AfterEach: []int{0}},
 		{Name: "all", Tasks: 1, Command: []string{"sh", "-c", "cat $TAILCUT_INPUT/*/stdout"}, After: []int{0}},
@@ -301,7 +301,7 @@ func TestClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &proc.Work{Array: &proc.Array{Stages: []proc.ArrayStage{{Name: "tasks", Tasks: 1, Command: []string{"true"}}}}}
+	w := &jobfile.Work{Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "tasks", Tasks: 1, Command: []string{"true"}}}}}
 	expect := func(what string, err error, want string) {
 		t.Helper()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -347,7 +347,7 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &proc.Work{Dir: t.TempDir(), Array: &proc.Array{Stages: []proc.ArrayStage{
+	w := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{
 		{Name: "tasks", Tasks: 2, Command: []string{"sh", "-c", "echo {}; mkdir $TAILCUT_OUTPUT/d; echo file {} >$TAILCUT_OUTPUT/d/f"}},
 	}}}
 	r := job(t, out, w, []int{2})
@@ -404,7 +404,7 @@ func TestPublishChanged(t *testing.T) {
 	url, dir := shared(t)
 	var b Buckets
 	defer b.Close()
-	w := &proc.Work{Dir: t.TempDir(), Array: &proc.Array{Stages: []proc.ArrayStage{{Name: "tasks", Tasks: 1, Command: []string{"sh", "-c", "echo {}"}}}}}
+	w := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "tasks", Tasks: 1, Command: []string{"sh", "-c", "echo {}"}}}}}
 	for name, c := range map[string]struct{ harm, want string }{
 		"more":   {"echo >>stdout", "its attempt put something else there"},
 		"gone":   {"rm stdout", "the result is gone"},

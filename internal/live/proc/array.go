@@ -7,69 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-// Array is work whose tasks are runs of commands.
-type Array struct {
-	Stages []ArrayStage `json:"stages"`
-}
-
-// ArrayStage is one command, run once per task with the task's index.
-type ArrayStage struct {
-	Name    string   `json:"name"`
-	Tasks   int      `json:"tasks"`
-	Command []string `json:"command"`       // {} is the index
-	Env     []string `json:"env,omitempty"` // NAME=value
-
-	// The command follows the protocol by which another attempt can go on from what one has saved.
-	Resumable bool `json:"resumable,omitempty"`
-
-	// Positions of the stages to wait for: for all their tasks, or task i for task i. The latter have as many tasks.
-	After     []int `json:"after,omitempty"`
-	AfterEach []int `json:"after_each,omitempty"`
-}
-
-// Names in the folder of a result.
-const (
-	stdoutName = "stdout"
-	filesName  = "files"
-)
-
-// Command returns the process of an attempt of a task: it replaces {} and tells the task about itself, where the
-// results are that it reads, and where it may leave files:
-//
-//	TAILCUT_TASK, TAILCUT_TASKS, TAILCUT_STAGE  index, number of tasks, stage name
-//	TAILCUT_ATTEMPT                             attempts of the task before this one
-//	TAILCUT_OUTPUT                              folder for files; becomes part of the result if the attempt wins
-//	TAILCUT_INPUT                               colon-separated folders with results: of each stage in After, of one task of each in AfterEach
-//	TAILCUT_RESUME_OFFSET                       in a resumable stage: where to go on; the segments before are in TAILCUT_OUTPUT
-//
-// The last is not its business.
-func (w *Array) Command(stage, index, number int, inputs []string, dir string) *Command {
-	st := &w.Stages[stage]
-	task := strconv.Itoa(index)
-	args := make([]string, len(st.Command))
-	for i, arg := range st.Command {
-		args[i] = strings.ReplaceAll(arg, "{}", task)
-	}
-	env := []string{
-		"TAILCUT_TASK=" + task,
-		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
-		"TAILCUT_STAGE=" + st.Name,
-		"TAILCUT_ATTEMPT=" + strconv.Itoa(number),
-		"TAILCUT_OUTPUT=" + dir,
-		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
-	}
-	return &Command{Args: args, Env: append(env, st.Env...)}
-}
-
 // command returns the process of an attempt of this run, which goes on behind the stride from.
-func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*Command, error) {
-	st := &w.Stages[a.Stage]
+func (w work) arrayCommand(f Folders, a live.Attempt, dir string, from *stride) (*jobfile.Command, error) {
+	st := &w.Array.Stages[a.Stage]
 	var inputs []string
 	for _, s := range st.After {
 		inputs = append(inputs, f.DoneStage(s))
@@ -77,7 +23,7 @@ func (w *Array) command(f Folders, a live.Attempt, dir string, from *stride) (*C
 	for _, s := range st.AfterEach {
 		inputs = append(inputs, f.Done(s, a.Index))
 	}
-	cmd := w.Command(a.Stage, a.Index, a.Number, inputs, dir)
+	cmd := w.Array.Command(a.Stage, a.Index, a.Number, inputs, dir)
 	if st.Resumable {
 		cmd.Env = append([]string{"TAILCUT_RESUME_OFFSET=" + strconv.FormatInt(from.offset(), 10)}, cmd.Env...)
 		if err := inherit(dir, from); err != nil {
@@ -130,7 +76,7 @@ func appendFile(out *os.File, path string) error {
 //
 // What an attempt put in the folder's place, such as a link, is published as it is, and nothing is looked for where it
 // leads.
-func (w *Array) assemble(dir string) error {
+func assembleArray(dir string) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) { // the attempt removed it
 		return os.Mkdir(dir, 0o777)
@@ -147,7 +93,7 @@ func (w *Array) assemble(dir string) error {
 	if err := os.Mkdir(whole, 0o777); err != nil {
 		return err
 	}
-	if err := mapreduce.Move(dir, filepath.Join(whole, filesName)); err != nil {
+	if err := mapreduce.Move(dir, filepath.Join(whole, jobfile.FilesName)); err != nil {
 		return err
 	}
 	return os.Rename(whole, dir)
@@ -168,11 +114,11 @@ type winners map[[2]int]int
 
 // parts lists every task's standard output, as a file or as the journal has kept it, and the files that it left, if it
 // left any. With several stages each has a folder of its own.
-func (w *Array) parts(f Folders, kept results, won winners) (all []mapreduce.Part) {
-	for s := range w.Stages {
-		st := &w.Stages[s]
+func (w work) arrayParts(f Folders, kept results, won winners) (all []mapreduce.Part) {
+	for s := range w.Array.Stages {
+		st := &w.Array.Stages[s]
 		folder := ""
-		if len(w.Stages) > 1 {
+		if len(w.Array.Stages) > 1 {
 			folder = st.Name
 		}
 		for i := range st.Tasks {
@@ -180,7 +126,7 @@ func (w *Array) parts(f Folders, kept results, won winners) (all []mapreduce.Par
 			if output, ok := kept[s][i]; ok {
 				p.Data = output
 			} else {
-				p.File, p.Files = filepath.Join(f.Done(s, i), stdoutName), filepath.Join(f.Done(s, i), filesName)
+				p.File, p.Files = filepath.Join(f.Done(s, i), jobfile.StdoutName), filepath.Join(f.Done(s, i), jobfile.FilesName)
 			}
 			all = append(all, p)
 		}

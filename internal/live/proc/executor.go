@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
@@ -23,7 +24,7 @@ import (
 type Config struct {
 	Folders Folders
 	Out     string // where results are published
-	Work    *Work
+	Work    *jobfile.Work
 	Stages  int
 	Lock    *os.File      // of the run's folder, from LockRun; nil if nobody else can come to work there
 	Run     string        // unique name of the run, found in the environment of all its processes
@@ -40,6 +41,7 @@ type Config struct {
 // Executor runs attempts as processes. It implements live.Executor.
 type Executor struct {
 	cfg     Config
+	work    work
 	tag     string // with which TAILCUT_RUN of this engine's processes begins
 	env     environment
 	self    string // path of this program
@@ -78,9 +80,9 @@ func New(cfg Config) (*Executor, error) {
 	}
 	sweep(cfg.Run)
 	e := &Executor{
-		cfg: cfg, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		kept: results{}, won: winners{}, resumable: cfg.Work.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
-		inline: cfg.Work.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
+		cfg: cfg, work: work{cfg.Work}, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
+		kept: results{}, won: winners{}, resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
 		reports: make(chan live.Report, 1024), patience: 5 * time.Second, descriptors: mostDescriptors(),
 	}
 	e.spares.held = e.held
@@ -165,7 +167,7 @@ func (e *Executor) Publish() error {
 	if err := e.held(); err != nil {
 		return err
 	}
-	parts := e.cfg.Work.parts(e.cfg.Folders, e.kept, e.won)
+	parts := e.work.parts(e.cfg.Folders, e.kept, e.won)
 	return mapreduce.Publish(e.cfg.Out, e.cfg.Run, e.cfg.Folders.Draft(), parts)
 }
 
@@ -240,7 +242,7 @@ func (e *Executor) spawn(p *process) error {
 		return err
 	}
 	p.last = e.saves.find(p.attempt)
-	cmd, err := e.cfg.Work.command(e.self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
+	cmd, err := e.work.command(e.self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
 	if err != nil {
 		return err
 	}
@@ -404,14 +406,14 @@ func (e *Executor) complete(p *process) error {
 	if err := e.held(); err != nil {
 		return err
 	}
-	if err := e.cfg.Work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
+	if err := e.work.assemble(p.attempt.Stage, p.dir, p.stdout.path); err != nil {
 		return err
 	}
 	return mapreduce.SideBySide(2, func(i int) error { // one flush of the disk may do for both
 		if i == 0 {
 			return syncDir(filepath.Dir(p.dir))
 		}
-		return e.cfg.Work.sync(p.dir)
+		return e.work.sync(p.dir)
 	})
 }
 
@@ -437,7 +439,7 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	if exit != 0 {
 		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short
 	} else if e.cfg.Measure {
-		rep.Bytes = e.cfg.Work.readOf(p.attempt.Stage, p.dir)
+		rep.Bytes = e.work.readOf(p.attempt.Stage, p.dir)
 	}
 	switch killed := e.forget(p); { // once reported, the next attempt need not wait for the rest
 	case killed:
@@ -473,7 +475,7 @@ func (e *Executor) dropOut(p *process) {
 
 // keepOut lets go of a standard output that is a part of the result; if it is none, another attempt can have the file.
 func (e *Executor) keepOut(p *process) {
-	if !e.cfg.Work.keepsStdout() {
+	if !e.work.keepsStdout() {
 		e.spares.giveOut(p.stdout)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
@@ -32,11 +33,8 @@ func (f Folders) Account() string { return filepath.Join(f.home(), "mapped") }
 
 // Done returns the folder of a task's committed result.
 func (f Folders) Done(stage, index int) string {
-	return filepath.Join(f.DoneStage(stage), TaskName(index))
+	return filepath.Join(f.DoneStage(stage), jobfile.TaskName(index))
 }
-
-// TaskName returns the name of a task's folder in that of its stage's results.
-func TaskName(index int) string { return fmt.Sprintf("%05d", index) }
 
 // DoneStage returns the folder of a stage's committed results.
 func (f Folders) DoneStage(stage int) string {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tailcut/tailcut/internal/jobfile"
 )
 
 // put makes a file with nothing in it, and the folders above it.
@@ -35,7 +37,7 @@ func TestTidyOnlyOwn(t *testing.T) {
 	mine, other := Folders{Root: filepath.Join(dir, "part[1]", "private")}, Folders{Root: filepath.Join(dir, "part1", "private")}
 	unclosed := Folders{Root: filepath.Join(dir, "out[", "private")}
 	for _, f := range []Folders{mine, other, unclosed} {
-		put(t, filepath.Join(f.Done(0, 0), stdoutName))
+		put(t, filepath.Join(f.Done(0, 0), jobfile.StdoutName))
 	}
 	for _, f := range []Folders{mine, unclosed} {
 		if err := f.Tidy(); err != nil {
@@ -45,7 +47,7 @@ func TestTidyOnlyOwn(t *testing.T) {
 			t.Errorf("%s is still there", f.Done(0, 0))
 		}
 	}
-	if !exists(filepath.Join(other.Done(0, 0), stdoutName)) {
+	if !exists(filepath.Join(other.Done(0, 0), jobfile.StdoutName)) {
 		t.Error("the result of another run is gone")
 	}
 }
@@ -91,7 +93,7 @@ func openRoot(t *testing.T) string {
 func TestTidyReadOnly(t *testing.T) {
 	root := openRoot(t)
 	f := Folders{Root: root}
-	for _, path := range []string{filepath.Join(f.Done(0, 0), filesName, "a", "b", "x"), filepath.Join(f.attempts(), "0-00001.0", "c", "x")} {
+	for _, path := range []string{filepath.Join(f.Done(0, 0), jobfile.FilesName, "a", "b", "x"), filepath.Join(f.attempts(), "0-00001.0", "c", "x")} {
 		put(t, path)
 		if err := errors.Join(os.Chmod(filepath.Dir(path), 0o555), os.Chmod(filepath.Dir(filepath.Dir(path)), 0)); err != nil {
 			t.Fatal(err)
@@ -112,8 +114,8 @@ func TestTidyCutShort(t *testing.T) {
 	}
 	root := openRoot(t)
 	f := Folders{Root: root}
-	put(t, filepath.Join(f.Done(0, 0), filesName, "foreign", "x"))
-	put(t, filepath.Join(f.Done(0, 0), stdoutName))
+	put(t, filepath.Join(f.Done(0, 0), jobfile.FilesName, "foreign", "x"))
+	put(t, filepath.Join(f.Done(0, 0), jobfile.StdoutName))
 	if err := tidyAsNobody(t, root); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("Tidy says %v", err)
 	}

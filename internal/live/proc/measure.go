@@ -7,7 +7,7 @@ import (
 
 // readOf returns how many bytes each task that reads the result in a folder reads of it: a reduce attempt a segment,
 // about as much as the others; a command all.
-func (w *Work) readOf(stage int, dir string) int64 {
+func (w work) readOf(stage int, dir string) int64 {
 	bytes := sizeOf(dir)
 	if w.MapReduce != nil {
 		bytes /= int64(max(1, w.MapReduce.Stages[stage].Segments))

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 )
 
@@ -25,12 +26,12 @@ func engine(root, run string) {
 		`setsid sh -c 'trap "" HUP; echo up >$TAILCUT_OUTPUT/up; sleep 100' & wait`,
 		`echo up >$TAILCUT_OUTPUT/up; kill -STOP $$; sleep 100`,
 	}
-	work := &Array{}
+	work := &jobfile.Array{}
 	for i, s := range scripts {
-		work.Stages = append(work.Stages, ArrayStage{Name: fmt.Sprint(i), Tasks: 1, Command: []string{"sh", "-c", s}})
+		work.Stages = append(work.Stages, jobfile.Stage{Name: fmt.Sprint(i), Tasks: 1, Command: []string{"sh", "-c", s}})
 	}
 	f := Folders{Root: root}
-	e, err := New(Config{Folders: f, Work: &Work{Dir: root, Array: work}, Stages: len(scripts), Run: run})
+	e, err := New(Config{Folders: f, Work: &jobfile.Work{Dir: root, Array: work}, Stages: len(scripts), Run: run})
 	if err != nil {
 		panic(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
@@ -56,17 +57,17 @@ type rig struct {
 // newRig returns an executor of an array job with one stage per script, each of three tasks; scripts are run by sh -c.
 func newRig(t *testing.T, change func(*Config), scripts ...string) *rig {
 	t.Helper()
-	work := &Array{}
+	work := &jobfile.Array{}
 	for i, s := range scripts {
-		work.Stages = append(work.Stages, ArrayStage{Name: fmt.Sprintf("s%d", i), Tasks: 3, Command: []string{"sh", "-c", s}})
+		work.Stages = append(work.Stages, jobfile.Stage{Name: fmt.Sprintf("s%d", i), Tasks: 3, Command: []string{"sh", "-c", s}})
 		if i > 0 {
 			work.Stages[i].After = []int{i - 1}
 		}
 	}
-	return newRigOf(t, change, &Work{Dir: t.TempDir(), Array: work}, len(scripts))
+	return newRigOf(t, change, &jobfile.Work{Dir: t.TempDir(), Array: work}, len(scripts))
 }
 
-func newRigOf(t *testing.T, change func(*Config), work *Work, stages int) *rig {
+func newRigOf(t *testing.T, change func(*Config), work *jobfile.Work, stages int) *rig {
 	t.Helper()
 	out := t.TempDir()
 	cfg := Config{
@@ -161,7 +162,7 @@ func (r *rig) stdout(stage, index int) string {
 	if out, ok := r.kept[stage][index]; ok {
 		return string(out)
 	}
-	return slurp(r.t, filepath.Join(r.f.Done(stage, index), stdoutName))
+	return slurp(r.t, filepath.Join(r.f.Done(stage, index), jobfile.StdoutName))
 }
 
 func slurp(t *testing.T, path string) string {
@@ -256,7 +257,7 @@ func TestExecutorFindsPrograms(t *testing.T) {
 		"./bin/hello": 0, "bin/hello": 0, filepath.Join(dir, "bin/hello"): 0, "true": 0,
 		"hello": 127, "./bin/none": 127, "./bin/plain": 127, "bin": 127, "no-such-program-anywhere": 127,
 	} {
-		work := &Work{Dir: dir, Array: &Array{Stages: []ArrayStage{{Name: "s", Tasks: 1, Command: []string{program}}}}}
+		work := &jobfile.Work{Dir: dir, Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "s", Tasks: 1, Command: []string{program}}}}}
 		r := newRigOf(t, nil, work, 1)
 		a, rep := r.run(0, 0, 0)
 		if rep.Exit != exit || (exit != 0) != (rep.Note != "") {
@@ -323,7 +324,7 @@ func TestExecutorBackground(t *testing.T) {
 	if got := r.stdout(0, 0); got != "done\n" {
 		t.Errorf("output %q", got)
 	}
-	pid := pidIn(t, filepath.Join(r.f.Done(0, 0), filesName, "pid"))
+	pid := pidIn(t, filepath.Join(r.f.Done(0, 0), jobfile.FilesName, "pid"))
 	eventually(t, "the end of the background process", patience, func() bool { return !runs(pid) })
 }
 
@@ -335,7 +336,7 @@ func TestExecutorEndsWhatLeft(t *testing.T) {
 			r := newRig(t, nil, `setsid sh -c 'echo $$ >$TAILCUT_OUTPUT/pid; sleep 100; echo late' `+has+` &
 				while [ ! -s $TAILCUT_OUTPUT/pid ]; do sleep 0.01; done; head -c 9000 /dev/zero`)
 			a := r.win(0, 0, 0)
-			if pid := pidIn(t, filepath.Join(r.f.attempt(a), filesName, "pid")); runs(pid) {
+			if pid := pidIn(t, filepath.Join(r.f.attempt(a), jobfile.FilesName, "pid")); runs(pid) {
 				t.Error("a process of the attempt runs after its end")
 			}
 		})
@@ -348,7 +349,7 @@ func TestExecutorSweepsDaemons(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, `setsid sh -c 'echo $$ >$TAILCUT_OUTPUT/pid; exec sleep 100' >/dev/null 3>&- & while [ ! -s $TAILCUT_OUTPUT/pid ]; do sleep 0.01; done`)
 			r.commit(r.win(0, 0, 0))
-			pid := pidIn(t, filepath.Join(r.f.Done(0, 0), filesName, "pid"))
+			pid := pidIn(t, filepath.Join(r.f.Done(0, 0), jobfile.FilesName, "pid"))
 			if !runs(pid) {
 				t.Fatal("the daemon did not live to be found")
 			}
@@ -404,7 +405,7 @@ func TestCloseLeavesUndead(t *testing.T) {
 func TestExecutorEnvironmentOnce(t *testing.T) {
 	t.Setenv("TAILCUT_TASK", "of an engine that is itself an attempt")
 	t.Setenv("COLOUR", "red")
-	work := &Work{Dir: t.TempDir(), Array: &Array{Stages: []ArrayStage{{Name: "s", Tasks: 3, Command: []string{"env"}, Env: []string{"COLOUR=blue"}}}}}
+	work := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "s", Tasks: 3, Command: []string{"env"}, Env: []string{"COLOUR=blue"}}}}}
 	r := newRigOf(t, nil, work, 1)
 	r.commit(r.win(0, 2, 0))
 	for name, want := range map[string]string{"TAILCUT_TASK": "2", "COLOUR": "blue"} {
@@ -431,10 +432,10 @@ func TestExecutorEnvironment(t *testing.T) {
 	r.report()
 	for _, a := range []live.Attempt{first, second} {
 		want := fmt.Sprintf("2 3 s0 %d\n1\n", a.Number)
-		if got := slurp(t, filepath.Join(r.f.attempt(a), stdoutName)); got != want {
+		if got := slurp(t, filepath.Join(r.f.attempt(a), jobfile.StdoutName)); got != want {
 			t.Errorf("attempt %d printed %q, want %q", a.Number, got, want)
 		}
-		if _, err := os.Stat(filepath.Join(r.f.attempt(a), filesName, "file")); err != nil {
+		if _, err := os.Stat(filepath.Join(r.f.attempt(a), jobfile.FilesName, "file")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -651,7 +652,7 @@ func TestExecutorMapReduce(t *testing.T) {
 	if err := os.WriteFile(in, []byte("b a\nb\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	job := Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
+	job := jobfile.Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
 	plan, err := job.Plan(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -660,7 +661,7 @@ func TestExecutorMapReduce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var work Work
+	var work jobfile.Work
 	if err := json.Unmarshal(text, &work); err != nil {
 		t.Fatal(err)
 	}

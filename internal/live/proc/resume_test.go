@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
@@ -102,7 +103,7 @@ func lives(t *testing.T, journal string) (all []*life) {
 func runRelay(t *testing.T, input string, p sched.Policy, disturb Disturb) (part []byte, journal string, s *live.Summary) {
 	t.Helper()
 	root := t.TempDir()
-	job := Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{input}, SplitSize: 4 << 20, Reducers: 1}}
+	job := jobfile.Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{input}, SplitSize: 4 << 20, Reducers: 1}}
 	plan, err := job.Plan(t.Context(), "/")
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +187,7 @@ func TestHandOver(t *testing.T) {
 // A command that says how far it is hands over to an attempt that goes on there. What it has said no more about is not handed over, and neither are lines
 // that make no sense.
 func TestCommandResumes(t *testing.T) {
-	work := &Work{Dir: t.TempDir(), Array: &Array{Stages: []ArrayStage{{Name: "s", Tasks: 1, Resumable: true, Command: []string{"sh", "-c", `
+	work := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "s", Tasks: 1, Resumable: true, Command: []string{"sh", "-c", `
 		cd $TAILCUT_OUTPUT
 		if [ $TAILCUT_ATTEMPT = 0 ]; then
 			echo a >0; echo 0.25 7 >$TAILCUT_PROGRESS

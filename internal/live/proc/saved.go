@@ -118,7 +118,7 @@ func (e *Executor) save(p *process, fraction float64, offset int64) *stride {
 	begin := p.last.offset()
 	to := filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), fmt.Sprintf("%d.%d", begin, p.attempt.Number))
 	next := &stride{before: p.last, begin: begin, end: offset, fraction: fraction, path: to}
-	if !e.saves.add(p.attempt, next, e.cfg.Work.saved(p.dir, begin)) {
+	if !e.saves.add(p.attempt, next, e.work.saved(p.dir, begin)) {
 		return nil
 	}
 	p.last = next

@@ -7,34 +7,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-// Work says what attempts do. It is kept in the journal, so that a run that is taken up does the same. Exactly one
-// field is set.
-type Work struct {
-	Dir       string          `json:"dir"` // working directory of every attempt
-	MapReduce *mapreduce.Plan `json:"mapreduce,omitempty"`
-	Array     *Array          `json:"array,omitempty"`
-}
-
-// Command is a process to start.
-type Command struct {
-	Path  string // "" for the program that Args[0] names
-	Args  []string
-	Env   []string // besides the engine's own environment
-	Stdin []byte
-}
+// work is what attempts do, as processes and folders of this machine.
+type work struct{ *jobfile.Work }
 
 // saveEvery is how long a map attempt works at least between two points from which another can go on.
 const saveEvery = 200 * time.Millisecond
 
 // command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
 // read at a pace, 0 for none.
-func (w *Work) command(self string, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*Command, error) {
+func (w work) command(self string, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*jobfile.Command, error) {
 	if w.Array != nil {
-		return w.Array.command(f, a, dir, from)
+		return w.arrayCommand(f, a, dir, from)
 	}
 	var upstream []string
 	for _, s := range w.MapReduce.Stages[a.Stage].After {
@@ -60,13 +48,13 @@ func (w *Work) command(self string, f Folders, a live.Attempt, dir string, from 
 	if err != nil {
 		return nil, err
 	}
-	return &Command{Path: self, Args: []string{attemptName}, Stdin: data}, nil
+	return &jobfile.Command{Path: self, Args: []string{attemptName}, Stdin: data}, nil
 }
 
 // parts lists what is to be published: the results of the last stage, or of all stages of an array.
-func (w *Work) parts(f Folders, kept results, won winners) (all []mapreduce.Part) {
+func (w work) parts(f Folders, kept results, won winners) (all []mapreduce.Part) {
 	if w.Array != nil {
-		return w.Array.parts(f, kept, won)
+		return w.arrayParts(f, kept, won)
 	}
 	last := len(w.MapReduce.Stages) - 1
 	for i := range w.MapReduce.Stages[last].Tasks {
@@ -78,7 +66,7 @@ func (w *Work) parts(f Folders, kept results, won winners) (all []mapreduce.Part
 }
 
 // assemble makes the folder of an attempt that has ended well the folder of a result.
-func (w *Work) assemble(stage int, dir, stdout string) error {
+func (w work) assemble(stage int, dir, stdout string) error {
 	if w.Array == nil {
 		return nil
 	}
@@ -87,14 +75,14 @@ func (w *Work) assemble(stage int, dir, stdout string) error {
 			return err
 		}
 	}
-	if err := w.Array.assemble(dir); err != nil {
+	if err := assembleArray(dir); err != nil {
 		return err
 	}
-	return os.Rename(stdout, filepath.Join(dir, stdoutName))
+	return os.Rename(stdout, filepath.Join(dir, jobfile.StdoutName))
 }
 
 // resumable tells for each stage whether its attempts can go on from what others have saved.
-func (w *Work) resumable(stages int) []bool {
+func (w work) resumable(stages int) []bool {
 	can := make([]bool, stages)
 	for s := range can {
 		if w.Array != nil {
@@ -107,7 +95,7 @@ func (w *Work) resumable(stages int) []bool {
 }
 
 // saved returns the file with what came of an attempt's stride that begins at an offset.
-func (w *Work) saved(dir string, begin int64) string {
+func (w work) saved(dir string, begin int64) string {
 	if w.Array != nil {
 		return segmentPath(dir, begin)
 	}
@@ -115,16 +103,16 @@ func (w *Work) saved(dir string, begin int64) string {
 }
 
 // keepsStdout tells whether what an attempt writes to standard output is part of its result.
-func (w *Work) keepsStdout() bool { return w.Array != nil }
+func (w work) keepsStdout() bool { return w.Array != nil }
 
 // inline tells for each stage whether the journal may keep its results: if no attempt looks for them in a folder.
-func (w *Work) inline(stages int) []bool {
+func (w work) inline(stages int) []bool {
 	may := make([]bool, stages)
 	if w.Array == nil {
 		return may
 	}
 	for s := range may {
-		may[s] = !slices.ContainsFunc(w.Array.Stages, func(st ArrayStage) bool {
+		may[s] = !slices.ContainsFunc(w.Array.Stages, func(st jobfile.Stage) bool {
 			return slices.Contains(st.After, s) || slices.Contains(st.AfterEach, s)
 		})
 	}
@@ -132,7 +120,7 @@ func (w *Work) inline(stages int) []bool {
 }
 
 // sync makes a result durable, in its folder.
-func (w *Work) sync(dir string) error {
+func (w work) sync(dir string) error {
 	if w.Array != nil {
 		return syncTree(dir)
 	}

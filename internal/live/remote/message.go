@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // Request is what a user asks of a program, besides what the engine itself sees to.
 type Request struct {
-	Job     proc.Job      `json:"job"`
+	Job     jobfile.Job   `json:"job"`
 	Dir     string        `json:"dir"` // working directory of commands
 	On      string        `json:"on"`  // where attempts run: Local or Kubernetes
 	Output  string        `json:"output"`
@@ -68,8 +68,8 @@ type seen struct {
 
 // Open takes a run up.
 type Open struct {
-	Run  string     `json:"run"`
-	Work *proc.Work `json:"work"`
+	Run  string        `json:"run"`
+	Work *jobfile.Work `json:"work"`
 }
 
 // call is what the engine says. Do is the name of a method of Program or of live.Executor; at most one other field is
@@ -85,13 +85,13 @@ type call struct {
 
 // answer is what the program says: the answer to the oldest call without one, or else a report or how far that is.
 type answer struct {
-	Report   *live.Report `json:"report,omitempty"`
-	Seen     *seen        `json:"seen,omitempty"`
-	Plan     *proc.Plan   `json:"plan,omitempty"`
-	Standing *Standing    `json:"standing,omitempty"` // to check
-	Verified *Verified    `json:"verified,omitempty"`
-	Error    string       `json:"error,omitempty"`
-	Failed   bool         `json:"failed,omitempty"` // the error is not the user's
+	Report   *live.Report  `json:"report,omitempty"`
+	Seen     *seen         `json:"seen,omitempty"`
+	Plan     *jobfile.Plan `json:"plan,omitempty"`
+	Standing *Standing     `json:"standing,omitempty"` // to check
+	Verified *Verified     `json:"verified,omitempty"`
+	Error    string        `json:"error,omitempty"`
+	Failed   bool          `json:"failed,omitempty"` // the error is not the user's
 }
 
 // Failure is an error that is not the user's: something did not work.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -162,7 +162,7 @@ func (p *Peer) why(err error) error {
 }
 
 // Plan cuts the job into tasks.
-func (p *Peer) Plan() (*proc.Plan, error) {
+func (p *Peer) Plan() (*jobfile.Plan, error) {
 	a, err := p.call(&call{Do: "plan"})
 	if err != nil {
 		return nil, err

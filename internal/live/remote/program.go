@@ -9,14 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 )
 
 // Program is what a program offers to an engine. Errors are the user's unless they are a Failure.
 type Program interface {
 	// Plan cuts the job of a request into tasks.
-	Plan(context.Context, *Request) (*proc.Plan, error)
+	Plan(context.Context, *Request) (*jobfile.Plan, error)
 	// Check finds out whether a run may have the output of a request, and how far it is if it has it already. With
 	// force it makes room.
 	Check(context.Context, *Request, *Check) (Standing, error)

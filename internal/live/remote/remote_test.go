@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -31,9 +31,9 @@ func (f *fake) did(what string) {
 	f.deeds = append(f.deeds, what)
 }
 
-func (f *fake) Plan(_ context.Context, r *Request) (*proc.Plan, error) {
+func (f *fake) Plan(_ context.Context, r *Request) (*jobfile.Plan, error) {
 	f.did("plan " + r.Output)
-	return &proc.Plan{Spec: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 3}}}, Stages: []string{"x"}, Work: &proc.Work{Dir: r.Dir}}, nil
+	return &jobfile.Plan{Spec: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 3}}}, Stages: []string{"x"}, Work: &jobfile.Work{Dir: r.Dir}}, nil
 }
 
 func (f *fake) Check(_ context.Context, _ *Request, c *Check) (Standing, error) {
@@ -163,7 +163,7 @@ func TestReportsWhileCalling(t *testing.T) {
 	const starts, repeats = 50, 200
 	f := &fake{repeats: repeats, reports: make(chan live.Report)}
 	p, _ := talk(t, f)
-	if err := p.Open(Open{Run: "r", Work: &proc.Work{}}); err != nil {
+	if err := p.Open(Open{Run: "r", Work: &jobfile.Work{}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range starts {
@@ -229,7 +229,7 @@ func FuzzServe(f *testing.F) {
 func TestBeginnings(t *testing.T) {
 	f := &fake{reports: make(chan live.Report)}
 	p, _ := talk(t, f)
-	if err := p.Open(Open{Run: "r", Work: &proc.Work{}}); err != nil {
+	if err := p.Open(Open{Run: "r", Work: &jobfile.Work{}}); err != nil {
 		t.Fatal(err)
 	}
 	p.Start(live.Attempt{ID: 7, Number: 1})

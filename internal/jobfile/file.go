@@ -1,4 +1,4 @@
-package proc
+package jobfile
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-// JobFile is a job that a file declares in YAML, with the settings of its run. See docs/jobfile.md.
-type JobFile struct {
+// File is a job that a file declares in YAML, with the settings of its run. See docs/jobfile.md.
+type File struct {
 	Job      Job       // without what flags say: Retries, and MapReduce's SplitSize and Reducers
 	Dir      string    // what relative paths in the file start from, and the working directory of its commands
 	Settings []Setting // in the order of the file
@@ -29,7 +29,7 @@ type Setting struct {
 }
 
 // Error places an error about the value of a setting.
-func (f *JobFile) Error(s Setting, err error) error {
+func (f *File) Error(s Setting, err error) error {
 	return &FieldError{File: f.file, Line: s.Line, Field: s.Field, Problem: err.Error()}
 }
 
@@ -49,18 +49,18 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s:%d: field %s: %s", e.File, e.Line, e.Field, e.Problem)
 }
 
-// maxJobFile bounds the size of a job file in bytes; a stage takes about a hundred.
-const maxJobFile = 16 << 20
+// maxSize bounds the size of a job file in bytes; a stage takes about a hundred.
+const maxSize = 16 << 20
 
-// ReadJobFile reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is
+// Read reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is
 // used from; those in a pipe start from the working directory.
-func ReadJobFile(path string) (*JobFile, error) {
+func Read(path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxJobFile {
-		return nil, fmt.Errorf("%s: %d bytes are too many for a job file; the limit is %d", path, info.Size(), maxJobFile)
+	if info.Size() > maxSize {
+		return nil, fmt.Errorf("%s: %d bytes are too many for a job file; the limit is %d", path, info.Size(), maxSize)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -73,13 +73,13 @@ func ReadJobFile(path string) (*JobFile, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	return ParseJobFile(path, dir, data)
+	return Parse(path, dir, data)
 }
 
-// ParseJobFile reads the text of a job file. The error is a *FieldError; file is what it calls the file. Relative paths
+// Parse reads the text of a job file. The error is a *FieldError; file is what it calls the file. Relative paths
 // start from dir.
-func ParseJobFile(file, dir string, data []byte) (*JobFile, error) {
-	p := &jobParser{file: file, dir: dir}
+func Parse(file, dir string, data []byte) (*File, error) {
+	p := &parser{file: file, dir: dir}
 	f, err := p.parse(data)
 	if err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func ParseJobFile(file, dir string, data []byte) (*JobFile, error) {
 	return f, nil
 }
 
-// jobParser turns nodes into a job. Its methods return the first mistake.
-type jobParser struct {
+// parser turns nodes into a job. Its methods return the first mistake.
+type parser struct {
 	file, dir string
 }
 
@@ -107,8 +107,8 @@ const (
 // jobFields are the fields of a job file. What belongs to some forms only is refused beside the others.
 var jobFields = []struct {
 	name  string
-	forms []string                                // nil for all
-	check func(*jobParser, field) (string, error) // of a setting: the flag's text
+	forms []string                             // nil for all
+	check func(*parser, field) (string, error) // of a setting: the flag's text
 }{
 	{name: "name"},
 	{name: "operator"},
@@ -117,28 +117,28 @@ var jobFields = []struct {
 	{name: "reducer", forms: []string{mapperForm}},
 	{name: "combiner", forms: []string{mapperForm}},
 	{name: "input", forms: []string{operatorForm, mapperForm}},
-	{name: "split_size", forms: []string{operatorForm, mapperForm}, check: (*jobParser).text},
-	{name: "max_line", forms: []string{operatorForm, mapperForm}, check: (*jobParser).text},
-	{name: "reducers", forms: []string{operatorForm, mapperForm}, check: (*jobParser).whole},
+	{name: "split_size", forms: []string{operatorForm, mapperForm}, check: (*parser).text},
+	{name: "max_line", forms: []string{operatorForm, mapperForm}, check: (*parser).text},
+	{name: "reducers", forms: []string{operatorForm, mapperForm}, check: (*parser).whole},
 	{name: "stages"},
-	{name: "output", check: (*jobParser).path},
-	{name: "policy", check: (*jobParser).text},
-	{name: "slot", check: (*jobParser).duration},
-	{name: "slots", check: (*jobParser).whole},
-	{name: "retries", check: (*jobParser).whole},
-	{name: "timeout", check: (*jobParser).duration},
-	{name: "max_attempts", check: (*jobParser).bound},
-	{name: "clone_budget", check: (*jobParser).bound},
-	{name: "seed", check: (*jobParser).whole},
-	{name: "deadline", check: (*jobParser).text},
-	{name: "law", check: (*jobParser).text},
-	{name: "disturb", check: (*jobParser).text},
+	{name: "output", check: (*parser).path},
+	{name: "policy", check: (*parser).text},
+	{name: "slot", check: (*parser).duration},
+	{name: "slots", check: (*parser).whole},
+	{name: "retries", check: (*parser).whole},
+	{name: "timeout", check: (*parser).duration},
+	{name: "max_attempts", check: (*parser).bound},
+	{name: "clone_budget", check: (*parser).bound},
+	{name: "seed", check: (*parser).whole},
+	{name: "deadline", check: (*parser).text},
+	{name: "law", check: (*parser).text},
+	{name: "disturb", check: (*parser).text},
 }
 
 // operatorNames are the operators that a job file can name; commands have the field mapper.
 var operatorNames = []string{"grep", "sort", "wordcount", "wordmean"}
 
-func (p *jobParser) parse(data []byte) (*JobFile, error) {
+func (p *parser) parse(data []byte) (*File, error) {
 	root, err := p.document(data)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (p *jobParser) parse(data []byte) (*JobFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := new(JobFile)
+	f := new(File)
 	if name := fields.get("name"); name.given() {
 		if f.Job.Name, err = p.text(name); err != nil {
 			return nil, err
@@ -173,7 +173,7 @@ func (p *jobParser) parse(data []byte) (*JobFile, error) {
 }
 
 // form finds the field that tells what kind of job it is.
-func (p *jobParser) form(root field, fields fieldList) (field, error) {
+func (p *parser) form(root field, fields fieldList) (field, error) {
 	var form field
 	for _, f := range fields {
 		if f.name != operatorForm && f.name != mapperForm && f.name != stagesForm {
@@ -191,7 +191,7 @@ func (p *jobParser) form(root field, fields fieldList) (field, error) {
 }
 
 // settings collects the fields that stand for flags, and refuses fields of another form.
-func (p *jobParser) settings(form field, fields fieldList) ([]Setting, error) {
+func (p *parser) settings(form field, fields fieldList) ([]Setting, error) {
 	var all []Setting
 	for _, f := range fields {
 		for i := range jobFields {
@@ -216,7 +216,7 @@ func (p *jobParser) settings(form field, fields fieldList) ([]Setting, error) {
 }
 
 // mapReduce reads the fields of the forms operator and mapper.
-func (p *jobParser) mapReduce(form field, fields fieldList) (*mapreduce.Job, error) {
+func (p *parser) mapReduce(form field, fields fieldList) (*mapreduce.Job, error) {
 	op := mapreduce.Operator{Name: "streaming"}
 	for _, part := range []struct {
 		name string
@@ -252,7 +252,7 @@ func (p *jobParser) mapReduce(form field, fields fieldList) (*mapreduce.Job, err
 }
 
 // checkOperator checks that the operator exists and has the arguments that it needs.
-func (p *jobParser) checkOperator(form field, fields fieldList, op *mapreduce.Operator) error {
+func (p *parser) checkOperator(form field, fields fieldList, op *mapreduce.Operator) error {
 	pattern := fields.get("pattern")
 	switch {
 	case form.name == mapperForm:
@@ -275,7 +275,7 @@ func (p *jobParser) checkOperator(form field, fields fieldList, op *mapreduce.Op
 }
 
 // path reads a path; a relative one starts from the file's folder. A URL is one already.
-func (p *jobParser) path(f field) (string, error) {
+func (p *parser) path(f field) (string, error) {
 	path, err := p.text(f)
 	if err != nil || filepath.IsAbs(path) || strings.Contains(path, "://") {
 		return path, err
@@ -284,7 +284,7 @@ func (p *jobParser) path(f field) (string, error) {
 }
 
 // whole reads a whole number, written as one.
-func (p *jobParser) whole(f field) (string, error) {
+func (p *parser) whole(f field) (string, error) {
 	n, err := strconv.ParseUint(f.node.Value, 10, 64)
 	if f.isNumber() && err == nil && strconv.FormatUint(n, 10) == f.node.Value {
 		return f.node.Value, nil
@@ -293,7 +293,7 @@ func (p *jobParser) whole(f field) (string, error) {
 }
 
 // bound reads a whole number or a word that the flag knows.
-func (p *jobParser) bound(f field) (string, error) {
+func (p *parser) bound(f field) (string, error) {
 	if f.isNumber() {
 		return p.whole(f)
 	}
@@ -309,7 +309,7 @@ func (p *jobParser) bound(f field) (string, error) {
 }
 
 // duration reads a duration.
-func (p *jobParser) duration(f field) (string, error) {
+func (p *parser) duration(f field) (string, error) {
 	if f.isScalar() {
 		if d, err := time.ParseDuration(f.node.Value); err == nil && d >= 0 {
 			return f.node.Value, nil

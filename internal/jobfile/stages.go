@@ -1,4 +1,4 @@
-package proc
+package jobfile
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 var stageFields = []string{"name", "tasks", "command", "after", "after_each", "env", "resumable"}
 
 // array reads the stages of an array job.
-func (p *jobParser) array(stages field) (*Array, error) {
+func (p *parser) array(stages field) (*Array, error) {
 	if stages.node.Kind != yaml.SequenceNode {
 		return nil, p.expected(stages, "a list of stages, not %s", stages.describe())
 	}
@@ -21,7 +21,7 @@ func (p *jobParser) array(stages field) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	work := &Array{Stages: make([]ArrayStage, len(items))}
+	work := &Array{Stages: make([]Stage, len(items))}
 	fields := make([]fieldList, len(items))
 	index := map[string]int{}
 	for i, item := range items {
@@ -53,7 +53,7 @@ func (p *jobParser) array(stages field) (*Array, error) {
 }
 
 // stage reads what one stage says about itself.
-func (p *jobParser) stage(item field, fields fieldList, st *ArrayStage) (err error) {
+func (p *parser) stage(item field, fields fieldList, st *Stage) (err error) {
 	for _, name := range []string{"name", "command"} {
 		if !fields.get(name).given() {
 			return p.expected(item, "a field %s", name)
@@ -87,7 +87,7 @@ func (p *jobParser) stage(item field, fields fieldList, st *ArrayStage) (err err
 }
 
 // command reads a program and its arguments, or a line for the shell.
-func (p *jobParser) command(f field) ([]string, error) {
+func (p *parser) command(f field) ([]string, error) {
 	if f.isScalar() && !f.isNull() {
 		script, err := p.text(f)
 		if err == nil && strings.TrimSpace(script) == "" {
@@ -115,7 +115,7 @@ func (p *jobParser) command(f field) ([]string, error) {
 }
 
 // yesNo reads true or false; a field that is not given is false.
-func (p *jobParser) yesNo(f field) (bool, error) {
+func (p *parser) yesNo(f field) (bool, error) {
 	if !f.given() {
 		return false, nil
 	}
@@ -127,7 +127,7 @@ func (p *jobParser) yesNo(f field) (bool, error) {
 }
 
 // env reads the variables of a stage as NAME=value, in the order of the file.
-func (p *jobParser) env(f field) ([]string, error) {
+func (p *parser) env(f field) ([]string, error) {
 	if !f.given() {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func (p *jobParser) env(f field) ([]string, error) {
 }
 
 // references turns names of stages into their numbers.
-func (p *jobParser) references(f field, index map[string]int) ([]int, error) {
+func (p *parser) references(f field, index map[string]int) ([]int, error) {
 	if !f.given() {
 		return nil, nil
 	}
@@ -192,7 +192,7 @@ func stageList(index map[string]int) string {
 }
 
 // checkEach checks that tasks can wait for each other one by one.
-func (p *jobParser) checkEach(f field, work *Array, i int) error {
+func (p *parser) checkEach(f field, work *Array, i int) error {
 	st := &work.Stages[i]
 	for _, from := range st.AfterEach {
 		up := &work.Stages[from]
@@ -207,7 +207,7 @@ func (p *jobParser) checkEach(f field, work *Array, i int) error {
 }
 
 // checkCycle refuses stages that wait for each other.
-func (p *jobParser) checkCycle(fields []fieldList, work *Array) error {
+func (p *parser) checkCycle(fields []fieldList, work *Array) error {
 	const (
 		unseen = iota
 		open
@@ -243,7 +243,7 @@ func (p *jobParser) checkCycle(fields []fieldList, work *Array) error {
 }
 
 // cycle is the error about a cycle that the stage with these fields is on.
-func (p *jobParser) cycle(fields fieldList, work *Array, path []int) error {
+func (p *parser) cycle(fields fieldList, work *Array, path []int) error {
 	f := fields.get("after")
 	if !f.given() {
 		f = fields.get("after_each")

@@ -1,4 +1,4 @@
-package proc
+package jobfile
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ func (f field) describe() string {
 }
 
 // expected makes the error about a field.
-func (p *jobParser) expected(f field, format string, args ...any) error {
+func (p *parser) expected(f field, format string, args ...any) error {
 	return &FieldError{File: p.file, Line: max(1, f.line), Field: f.path, Problem: "expected " + fmt.Sprintf(format, args...)}
 }
 
@@ -62,7 +62,7 @@ func (p *jobParser) expected(f field, format string, args ...any) error {
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // document returns the mapping that the file is.
-func (p *jobParser) document(data []byte) (field, error) {
+func (p *parser) document(data []byte) (field, error) {
 	var doc, next yaml.Node
 	whole := field{line: 1}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -92,7 +92,7 @@ func (p *jobParser) document(data []byte) (field, error) {
 }
 
 // notYAML places an error of the YAML library.
-func (p *jobParser) notYAML(err error) error {
+func (p *parser) notYAML(err error) error {
 	text := err.Error()
 	line := 1
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
@@ -105,7 +105,7 @@ func (p *jobParser) notYAML(err error) error {
 }
 
 // resolve follows an alias and refuses tags of the user's own.
-func (p *jobParser) resolve(f field, n *yaml.Node) (field, error) {
+func (p *parser) resolve(f field, n *yaml.Node) (field, error) {
 	f.line, f.node = n.Line, n
 	if n.Kind == yaml.AliasNode {
 		f.node = n.Alias
@@ -117,7 +117,7 @@ func (p *jobParser) resolve(f field, n *yaml.Node) (field, error) {
 }
 
 // fields returns the fields of a mapping. Names outside valid, and names given twice, are mistakes.
-func (p *jobParser) fields(f field, valid []string) (fieldList, error) {
+func (p *parser) fields(f field, valid []string) (fieldList, error) {
 	pairs, err := p.pairs(f)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (p *jobParser) fields(f field, valid []string) (fieldList, error) {
 }
 
 // pairs returns the names and values of a mapping.
-func (p *jobParser) pairs(f field) (fieldList, error) {
+func (p *parser) pairs(f field) (fieldList, error) {
 	if f.node.Kind != yaml.MappingNode {
 		return nil, p.expected(f, "a mapping, as in name: value, not %s", f.describe())
 	}
@@ -168,7 +168,7 @@ func (p *jobParser) pairs(f field) (fieldList, error) {
 }
 
 // list returns the items of a list; a single value stands for a list of one.
-func (p *jobParser) list(f field, of string) (fieldList, error) {
+func (p *parser) list(f field, of string) (fieldList, error) {
 	if f.isScalar() && !f.isNull() {
 		return fieldList{f}, nil
 	}
@@ -191,7 +191,7 @@ func (p *jobParser) list(f field, of string) (fieldList, error) {
 }
 
 // text reads a scalar as it is written: 1.10 stays 1.10, no stays no.
-func (p *jobParser) text(f field) (string, error) {
+func (p *parser) text(f field) (string, error) {
 	switch {
 	case !f.isScalar() || f.isNull():
 		return "", p.expected(f, "text, not %s", f.describe())

@@ -1,4 +1,4 @@
-package proc
+package jobfile
 
 import (
 	"errors"
@@ -13,16 +13,16 @@ import (
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-func parseJob(t *testing.T, text string) *JobFile {
+func parseJob(t *testing.T, text string) *File {
 	t.Helper()
-	f, err := ParseJobFile("job.yaml", "/jobs", []byte(text))
+	f, err := Parse("job.yaml", "/jobs", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func TestJobFileForms(t *testing.T) {
+func TestFileForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want Job
@@ -59,7 +59,7 @@ stages:
     after_each: split
     env: {VERSION: 1.10, FLAG: no, EMPTY: ""}
 `,
-			Job{Name: "job", Array: &Array{Stages: []ArrayStage{
+			Job{Name: "job", Array: &Array{Stages: []Stage{
 				{Name: "join", Tasks: 1, Command: []string{"sh", "-c", `cat "$TAILCUT_INPUT"/*/stdout`}, After: []int{1}},
 				{Name: "split", Tasks: 3, Command: []string{"./split", "{}", "08", "1.10", "no", ""}},
 				{Name: "each", Tasks: 3, Command: []string{"x"}, After: []int{0}, AfterEach: []int{1}, Env: []string{"VERSION=1.10", "FLAG=no", "EMPTY="}},
@@ -67,7 +67,7 @@ stages:
 		},
 		"alias": {
 			"stages:\n- {name: a, command: &c [x, y]}\n- {name: b, command: *c}\n",
-			Job{Name: "job", Array: &Array{Stages: []ArrayStage{
+			Job{Name: "job", Array: &Array{Stages: []Stage{
 				{Name: "a", Tasks: 1, Command: []string{"x", "y"}}, {Name: "b", Tasks: 1, Command: []string{"x", "y"}},
 			}}},
 		},
@@ -81,7 +81,7 @@ stages:
 	}
 }
 
-func TestJobFileSettings(t *testing.T) {
+func TestFileSettings(t *testing.T) {
 	f := parseJob(t, `operator: wordcount
 input: x
 policy: srew:beta=0.5
@@ -116,7 +116,7 @@ max_line: 1MiB
 }
 
 // Every mistake is one line with the file, the line and the field.
-func TestJobFileMistakes(t *testing.T) {
+func TestFileMistakes(t *testing.T) {
 	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, timeout, " +
 		"max_attempts, clone_budget, seed, deadline, law, disturb"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
@@ -193,7 +193,7 @@ func TestJobFileMistakes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseJobFile("job.yaml", "/jobs", []byte(c.text))
+			_, err := Parse("job.yaml", "/jobs", []byte(c.text))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -205,7 +205,7 @@ func TestJobFileMistakes(t *testing.T) {
 }
 
 // The operators that a job file can name are those that map/reduce has.
-func TestJobFileOperatorsExist(t *testing.T) {
+func TestFileOperatorsExist(t *testing.T) {
 	input := filepath.Join(t.TempDir(), "in")
 	if err := os.WriteFile(input, []byte("a b\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -223,25 +223,25 @@ func TestJobFileOperatorsExist(t *testing.T) {
 	}
 }
 
-func TestReadJobFileStartsFromItsFolder(t *testing.T) {
+func TestReadStartsFromItsFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "count.yaml")
 	if err := os.WriteFile(path, []byte("operator: sort\ninput: in\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := ReadJobFile(path)
+	f, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Dir != dir || f.Job.Name != "count" || f.Job.MapReduce.Inputs[0] != filepath.Join(dir, "in") {
 		t.Errorf("dir %s, name %s, inputs %v", f.Dir, f.Job.Name, f.Job.MapReduce.Inputs)
 	}
-	if _, err := ReadJobFile(filepath.Join(dir, "other.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Read(filepath.Join(dir, "other.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func FuzzParseJobFile(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "operator: wordcount\ninput: [a]\nslots: 4\n", "mapper: cat\nreducer: uniq -c\ninput: x\ntimeout: 5s\n",
 		"stages:\n- {name: a, tasks: 2, command: [x, '{}']}\n- {name: b, tasks: 2, command: y, after_each: a, env: {K: 1}}\n",
@@ -250,7 +250,7 @@ func FuzzParseJobFile(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		job, err := ParseJobFile("job.yaml", "/jobs", data)
+		job, err := Parse("job.yaml", "/jobs", data)
 		if err != nil {
 			var field *FieldError
 			if !errors.As(err, &field) || field.Line < 1 || strings.ContainsAny(err.Error(), "\n\r") {
