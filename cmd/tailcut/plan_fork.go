@@ -155,7 +155,7 @@ func (f *forkFlags) read(args []string) (err error) {
 		if errors.As(err, &silent) {
 			return failure{err}
 		} else if err != nil {
-			return err
+			return fmt.Errorf("--kubernetes: %w", err)
 		}
 	default:
 		f.from.Path = args[0]

@@ -57,3 +57,38 @@ func TestCensored(t *testing.T) {
 		t.Errorf("beyond the longest: %+v", cut)
 	}
 }
+
+func TestNoLaw(t *testing.T) {
+	for want, c := range map[string][2][]float64{
+		"negative": {{1, -2}, nil}, "finite": {{1, math.Inf(1)}, nil}, "no": {nil, {3}},
+	} {
+		if s, err := New(c[0], c[1]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %+v, %v; expected an error with %q", c, s, err, want)
+		}
+	}
+}
+
+// A stage is chosen by the flags that tell it from others, and the user is told what became of attempts that did not end.
+func TestChoice(t *testing.T) {
+	jobs := "0 2 1 1 1\n1 3 2 1 1 5\n"
+	for want, l := range map[string]Log{
+		"there are 2 jobs in it; choose one with --job": {},
+		`no job "7" in it`:    {Job: "7"},
+		`no stage "x" of job`: {Job: "1", Stage: "x"},
+	} {
+		l.Path, l.Stdin, l.Title = "-", strings.NewReader(jobs), "jobs"
+		if _, _, err := l.Sample(); err == nil || !strings.HasPrefix(err.Error(), "jobs: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, expected %q", l, err, want)
+		}
+	}
+	var told []string
+	l := Log{Path: "-", Tell: func(line string) { told = append(told, line) }, Stdin: strings.NewReader(
+		`{"schema":"tailcut.history/v1","job":"report","runs":[{"stages":[{"name":"tasks","durations_seconds":[5,5,6],"cut_seconds":[12]}]}]}`)}
+	s, st, err := l.Sample()
+	if err != nil || s.Size() != 4 || s.Longest() != 12 || st.Tasks != 3 {
+		t.Errorf("%+v of %+v, %v", s, st, err)
+	}
+	if len(told) != 2 || !strings.HasPrefix(told[0], "stdin: 1 attempt killed or still running") || !strings.Contains(told[1], "nobody saw the longest end") {
+		t.Errorf("%q", told)
+	}
+}

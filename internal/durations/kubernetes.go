@@ -41,14 +41,14 @@ func (c *Cluster) Take(log *Log) error {
 func (c *Cluster) durations(tell func(string)) ([]byte, error) {
 	kind, name, found := strings.Cut(c.Object, "/")
 	if !found || name == "" || kind != "job" && kind != "cronjob" {
-		return nil, fmt.Errorf("--kubernetes: expected job/NAME or cronjob/NAME, not %q", c.Object)
+		return nil, fmt.Errorf("expected job/NAME or cronjob/NAME, not %q", c.Object)
 	}
 	namespace := c.Namespace
 	if namespace == "" {
 		text, err := kubectl("config", "view", "--minify", "--output", "jsonpath={..namespace}")
 		var silent Unreachable
 		if errors.As(err, &silent) {
-			return nil, fmt.Errorf("--kubernetes: kubectl has no cluster to speak to; choose one with 'kubectl config use-context': %w", silent.error)
+			return nil, fmt.Errorf("kubectl has no cluster to speak to; choose one with 'kubectl config use-context': %w", silent.error)
 		}
 		if err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func (c *Cluster) durations(tell func(string)) ([]byte, error) {
 		return nil, Unreachable{fmt.Errorf("%s: nothing is kept of it: there is no configmap %s in namespace %s", c.Object, key, c.History)}
 	}
 	if !exists {
-		return nil, fmt.Errorf("--kubernetes: there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.History)
+		return nil, fmt.Errorf("there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.History)
 	}
 	tell(c.Object + ": nothing is kept of it; from its pods")
 	return kubectl("get", "pods", "--namespace", namespace, "--selector", "batch.kubernetes.io/job-name="+name, "--output", "json")
@@ -138,7 +138,7 @@ func kubectl(args ...string) ([]byte, error) {
 		return nil, Unreachable{fmt.Errorf("kubectl %s: %s", strings.Join(args[:2], " "), strings.TrimPrefix(last, "error: "))}
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("--kubernetes: there is no kubectl on PATH")
+		return nil, errors.New("there is no kubectl on PATH")
 	}
 	if err != nil {
 		return nil, Unreachable{err}
