@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tailcut/tailcut/policy/kit"
 )
@@ -10,8 +11,8 @@ import (
 // Entry describes a policy: its name, its parameters and how it is made.
 type Entry = kit.Entry
 
-// registry lists every policy; a new one is one line here.
-var registry = []*kit.Entry{
+// builtin lists every policy of this package; a new one is one line here.
+var builtin = []*kit.Entry{
 	&capacityEntry,
 	&chronosCloneEntry,
 	&chronosRestartEntry,
@@ -63,10 +64,37 @@ type Preset struct {
 	Name, Spec, Summary string
 }
 
-// Entries returns all policies in alphabetical order.
-func Entries() []*kit.Entry {
-	all := slices.Clone(registry)
-	slices.SortFunc(all, func(a, b *kit.Entry) int { return strings.Compare(a.Name, b.Name) })
+// added are the policies that Register was given. It is the only variable of the pure packages that changes: what is
+// known by name is the same for the whole program, as with the drivers of database/sql.
+var added struct {
+	sync.RWMutex
+	entries []*Entry // never written to in place
+}
+
+// Register makes a policy known by the name in its entry, to New and to all that takes specifications. A program does
+// so once, in an init function or at the beginning of main; the entry must not change afterwards. Register panics if
+// the entry is not complete (see kit.Entry.Check) or if there is a policy or a preset of the name. It is safe for
+// concurrent use.
+func Register(e *Entry) {
+	if err := e.Check(); err != nil {
+		panic("policy: Register: " + err.Error())
+	}
+	added.Lock()
+	defer added.Unlock()
+	taken := func(x *Entry) bool { return x.Name == e.Name }
+	if slices.ContainsFunc(builtin, taken) || slices.ContainsFunc(added.entries, taken) ||
+		slices.ContainsFunc(presets, func(p Preset) bool { return p.Name == e.Name }) {
+		panic("policy: Register: there is a policy " + e.Name + " already")
+	}
+	added.entries = append(slices.Clip(added.entries), e)
+}
+
+// Entries returns all policies in alphabetical order, those that were registered among them.
+func Entries() []*Entry {
+	added.RLock()
+	all := slices.Concat(builtin, added.entries)
+	added.RUnlock()
+	slices.SortFunc(all, func(a, b *Entry) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -80,7 +108,7 @@ func Presets() []Preset {
 // Names returns the names of all policies and presets in alphabetical order.
 func Names() []string {
 	var names []string
-	for _, e := range registry {
+	for _, e := range Entries() {
 		names = append(names, e.Name)
 	}
 	for _, p := range presets {

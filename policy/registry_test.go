@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -132,4 +134,44 @@ func FuzzNew(f *testing.F) {
 			t.Fatalf("Canonical(%q) = %q, of that %q, %v", spec, canonical, again, err)
 		}
 	})
+}
+
+// TestRegister: what is registered is known everywhere, and a name only once.
+func TestRegister(t *testing.T) {
+	t.Cleanup(func() { added.entries = nil })
+	mine := fifoEntry
+	mine.Name = "mine"
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			other := mine
+			other.Name = fmt.Sprintf("mine-%d", i)
+			Register(&other)
+			if _, err := New(other.Name+":sites=delay", 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	Register(&mine)
+	if e, err := Find("mine:wait=1s"); e != &mine || err != nil {
+		t.Errorf("found %v, %v", e, err)
+	}
+	if names := Names(); !slices.Contains(names, "mine") || !slices.IsSorted(names) || len(Entries()) != len(builtin)+9 {
+		t.Errorf("names %v, %d entries", names, len(Entries()))
+	}
+	for name, want := range map[string]string{
+		"mine": "a policy mine already", "fifo": "a policy fifo already", "backup": "a policy backup already", "a:b": "the name of a policy", "": "the name of a policy",
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("Register of %q: %s, want %q", name, got, want)
+				}
+			}()
+			bad := mine
+			bad.Name = name
+			Register(&bad)
+		}()
+	}
 }

@@ -68,11 +68,12 @@ func Parse(spec string) (*kit.Entry, kit.Args, error) {
 			break
 		}
 	}
-	i := slices.IndexFunc(registry, func(e *kit.Entry) bool { return e.Name == name })
+	all := Entries()
+	i := slices.IndexFunc(all, func(e *kit.Entry) bool { return e.Name == name })
 	if i < 0 {
 		return nil, kit.Args{}, grammar.UnknownAmong("policy", name, Names(), "'tailcut policies' lists all")
 	}
-	e := registry[i]
+	e := all[i]
 	args, err := e.Parse(rest)
 	if err != nil {
 		return nil, kit.Args{}, err
