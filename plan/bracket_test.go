@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/plan/rule"
 )
 
 // The bounds hold the figures of the sample itself, of every policy, and the cells are as small as they are said to be.
@@ -86,7 +87,7 @@ func TestBracketIsNear(t *testing.T) {
 func holdsRules(t *testing.T, name string, e *Exact, b *Bracket) {
 	t.Helper()
 	typical := e.law.Quantile(0.7)
-	rules := []Rule{Policy{}, Backup{0.3}}
+	rules := []Rule{Policy{}, SingleFork(rule.Fork{P: 0.3, R: 1}, e.tasks)}
 	for s := 1; s <= e.tasks; s += 1 + e.tasks/5 {
 		rules = append(rules, Policy{s, 1, Keep}, Policy{s, 2, Kill}, Policy{s, 0, Kill})
 	}

@@ -25,7 +25,7 @@
 // picks from a grid. [Assess] adds deviations and a quantile, exact where that is possible.
 //
 // Beside the single fork there are other rules: several [Forks], a [Timeout], and what systems do: [Spark],
-// [Flink], [Hadoop], [Backup]. Whether a figure is exact the [Assessment] says.
+// [Flink], [Hadoop]. When a task deserves a clone by these is stated in package rule, for the policies too. Whether a figure is exact the [Assessment] says.
 //
 // # Deadlines
 //

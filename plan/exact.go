@@ -92,8 +92,7 @@ func (e *Exact) Tasks() int { return e.tasks }
 // Law returns the law of one attempt.
 func (e *Exact) Law() laws.Law { return e.law }
 
-// Evaluate returns E[T] and E[C] of a [Policy], of [Backup] and of a [Timeout], exactly; of other rules the error is
-// [ErrMethod].
+// Evaluate returns E[T] and E[C] of a [Policy] and of a [Timeout], exactly; of other rules the error is [ErrMethod].
 func (e *Exact) Evaluate(rule Rule) (Outcome, error) {
 	if t, ok := rule.(Timeout); ok {
 		if err := t.Validate(e.tasks); err != nil {

@@ -1,20 +1,15 @@
 package plan
 
 import (
-	"fmt"
-	"math"
 	"slices"
+
+	"github.com/tailcut/tailcut/plan/rule"
 )
 
-// Hadoop is what Apache Hadoop's DefaultSpeculator does with its default estimator (mapreduce.job.speculative.*): every
-// Retry seconds, and only after Rest where a scan has cloned, it clones the one task that would be done latest, if a
-// clone is expected earlier and the number of cloned tasks is below a limit. A clone is expected to last as the mean of
-// the tasks done. Progress is linear here, so the estimate of a task's end is right, from the first scan on.
-type Hadoop struct {
-	Retry, Rest          float64 // seconds, > 0
-	MinAllowed           int     // cloned tasks that are always allowed
-	TotalCap, RunningCap float64 // the same as a share of the tasks, and of those that run
-}
+// Hadoop is the rule of Apache Hadoop's DefaultSpeculator with its default estimator, its times in seconds. A clone is
+// expected to last as the mean of the tasks done. Progress is linear here, so the estimate of a task's end is right,
+// from the first scan on.
+type Hadoop rule.Hadoop[float64]
 
 // HadoopDefaults returns the defaults of Hadoop 2 and 3.
 func HadoopDefaults() Hadoop {
@@ -22,18 +17,7 @@ func HadoopDefaults() Hadoop {
 }
 
 // Validate returns an error unless the settings are in Hadoop's range.
-func (r Hadoop) Validate(int) error {
-	switch {
-	case !(r.Retry > 0 && r.Rest > 0):
-		return fmt.Errorf("the times between scans of Hadoop are positive, got %g and %g", r.Retry, r.Rest)
-	case r.MinAllowed < 0 || !(r.TotalCap >= 0 && r.RunningCap >= 0):
-		return fmt.Errorf("the limits of Hadoop are at least 0, got %d, %g and %g", r.MinAllowed, r.TotalCap, r.RunningCap)
-	}
-	return nil
-}
-
-// hadoopGate is the share of the tasks that must be done.
-const hadoopGate = 0.05
+func (r Hadoop) Validate(int) error { return (*rule.Hadoop[float64])(&r).Validate() }
 
 // scanning is the state of Hadoop's scans of a job.
 type scanning struct {
@@ -47,14 +31,15 @@ type scanning struct {
 type twins struct{ end, lasts float64 }
 
 func (r Hadoop) play(j *job) {
-	n := len(j.sorted)
+	hadoop, n := rule.Hadoop[float64](r), len(j.sorted)
 	s := scanning{hi: n}
 	for now := r.Retry; ; {
 		s.advance(j, now)
 		if s.lo == s.hi {
 			return
 		}
-		if r.clones(&s, now, j.sorted[s.hi-1], n) {
+		open := hadoop.Open(n, s.done, s.hi-s.lo+len(s.cloned), len(s.cloned))
+		if open && hadoop.Gains(now+s.sum/float64(s.done), j.sorted[s.hi-1]) {
 			s.hi--
 			end, fresh := j.sorted[s.hi], j.draw(1, s.hi)
 			won := twins{end, end}
@@ -64,7 +49,7 @@ func (r Hadoop) play(j *job) {
 			s.cloned = append(s.cloned, won)
 			j.end[s.hi] = won.end
 			j.sum += won.end - now // of the clone; the rest is that of any task
-			now += r.Rest
+			now = hadoop.Rested(now)
 			continue
 		}
 		// The gain only falls until a task is done.
@@ -72,7 +57,7 @@ func (r Hadoop) play(j *job) {
 		for _, c := range s.cloned {
 			next = min(next, c.end)
 		}
-		now += r.Retry * max(1, math.Ceil((next-now)/r.Retry))
+		now = hadoop.Scan(now, next)
 	}
 }
 
@@ -90,14 +75,4 @@ func (s *scanning) advance(j *job, now float64) {
 		s.sum += c.lasts
 		return true
 	})
-}
-
-// clones says whether a scan at now clones the task that would be done last, at end, of n.
-func (r Hadoop) clones(s *scanning, now, end float64, n int) bool {
-	if s.done == 0 || float64(s.done) < hadoopGate*float64(n) {
-		return false
-	}
-	running := float64(s.hi - s.lo + len(s.cloned))
-	allowed := max(float64(r.MinAllowed), r.TotalCap*float64(n), r.RunningCap*running)
-	return float64(len(s.cloned)) < allowed && now+s.sum/float64(s.done) < end
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/plan/rule"
 )
 
 // Original says what happens to the running attempt of a straggler at the fork.
@@ -30,6 +31,15 @@ type Policy struct {
 	Stragglers int // s, 0..n: the fork happens when n-s tasks are done; 0 is no fork, n a fork at the start
 	Clones     int // r >= 0
 	Original   Original
+}
+
+// SingleFork returns the policy that a fork, whose stragglers are a fraction, is for a job of so many tasks.
+func SingleFork(r rule.Fork, tasks int) Policy {
+	p := Policy{Stragglers: tasks - r.At(tasks), Clones: r.R}
+	if r.Kill {
+		p.Original = Kill
+	}
+	return p
 }
 
 // Baseline says whether the policy changes nothing: no stragglers, or no clones beside kept originals.

@@ -7,8 +7,7 @@ import (
 )
 
 // Rule is what is done about the stragglers of a job whose n tasks all start at time 0, there being machines enough.
-// The rules are those of this package: [Policy], [Forks], [Timeout], and what systems do, [Spark], [Flink], [Hadoop]
-// and [Backup].
+// The rules are those of this package: [Policy], [Forks], [Timeout], and what systems do, [Spark], [Flink] and [Hadoop].
 type Rule interface {
 	// Validate returns an error unless the rule is one for a job with that many tasks.
 	Validate(tasks int) error
@@ -69,8 +68,8 @@ func Assess(exact Assessor, simulate *Simulate, r Rule, u float64) (Assessment, 
 	return a, err
 }
 
-// Assess returns all about a rule, exactly: of a [Policy], of [Backup] and of a [Timeout]; of other rules the error is
-// [ErrMethod]. The quantile has the error of [Exact.Within]. The probability u is between 0 and 1, or 0 for none.
+// Assess returns all about a rule, exactly: of a [Policy] and of a [Timeout]; of other rules the error is [ErrMethod].
+// The quantile has the error of [Exact.Within]. The probability u is between 0 and 1, or 0 for none.
 func (e *Exact) Assess(r Rule, u float64) (Assessment, error) {
 	a := Assessment{Exact: true, Quantile: math.NaN(), QuantileLow: math.NaN(), QuantileHigh: math.NaN()}
 	if err := checkQuantile(u); err != nil {
@@ -114,13 +113,11 @@ func single(r Rule, tasks int) (Policy, error) {
 	if err := r.Validate(tasks); err != nil {
 		return Policy{}, err
 	}
-	switch r := r.(type) {
-	case Policy:
-		return r, nil
-	case Backup:
-		return r.policy(tasks), nil
+	p, ok := r.(Policy)
+	if !ok {
+		return p, fmt.Errorf("%T: %w", r, ErrMethod)
 	}
-	return Policy{}, fmt.Errorf("%T: %w", r, ErrMethod)
+	return p, nil
 }
 
 func checkQuantile(u float64) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/plan/rule"
 )
 
 // checkAssessment compares exact figures with simulated ones within five standard errors: means by their own, deviations by those of a
@@ -42,7 +43,7 @@ func TestAssess(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range []Rule{
-			Policy{}, Policy{5, 1, Keep}, Policy{10, 1, Kill}, Policy{n, 1, Keep}, Backup{0.2},
+			Policy{}, Policy{5, 1, Keep}, Policy{10, 1, Kill}, Policy{n, 1, Keep}, SingleFork(rule.Fork{P: 0.2, R: 1}, n),
 			Timeout{After: 2.5, Clones: 1, Times: 1}, Timeout{After: 2.5, Clones: 2, Original: Kill, Times: 1},
 			Timeout{After: 2.2, Original: Kill, Times: 4}, Timeout{After: 1.1, Clones: 1, Times: 3},
 		} {
@@ -197,7 +198,7 @@ func TestRulesRefuse(t *testing.T) {
 		Policy{4, 1, Keep}, Forks{}, Forks{{1, 1, Keep}, {2, 1, Keep}}, Forks{{3, 1, Keep}, {2, 1, Keep}, {1, 1, Keep}, {0, 1, Keep}},
 		Timeout{After: 0, Clones: 1, Times: 1}, Timeout{After: 1, Clones: -1, Times: 1}, Timeout{After: 1, Clones: 1},
 		Timeout{After: math.NaN(), Clones: 1, Times: 1}, Spark{Quantile: 2}, Spark{Multiplier: math.NaN()}, Flink{Ratio: -1}, Flink{},
-		Hadoop{}, Backup{math.NaN()},
+		Hadoop{},
 	} {
 		if err := r.Validate(3); err == nil {
 			t.Errorf("%T %+v is accepted", r, r)

@@ -88,8 +88,8 @@ func hadoopTwin(r Hadoop, j *job) (latency, cost float64) {
 		if running == 0 {
 			break
 		}
-		allowed := max(float64(r.MinAllowed), r.TotalCap*float64(len(tasks)), r.RunningCap*float64(running))
-		if best >= 0 && done >= 1 && float64(done) >= 0.05*float64(len(tasks)) && float64(two) < allowed &&
+		allowed := max(r.MinAllowed, int(max(r.TotalCap*float64(len(tasks)), r.RunningCap*float64(running)))) // an int in DefaultSpeculator
+		if best >= 0 && done >= 1 && float64(done) >= 0.05*float64(len(tasks)) && two < allowed &&
 			now+sum/float64(done) < tasks[best].end {
 			x := &tasks[best]
 			x.clonedAt = now

@@ -25,8 +25,7 @@ package policy
 // check the next one is slow. An event costs O(log tasks of the stage + log stages).
 
 import (
-	"math"
-
+	"github.com/tailcut/tailcut/plan/rule"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -46,17 +45,23 @@ var flinkEntry = kit.Entry{
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
 		return &flink{
-			order: kit.NewOrder(a), slow: kit.EmptyList, ratio: a.Float("ratio"), multiplier: a.Float("multiplier"), lowerBound: a.Span("lower_bound"),
-			interval: a.Span("interval"), block: a.Span("block"),
+			order: kit.NewOrder(a), slow: kit.EmptyList, rule: flinkRule(a), block: a.Span("block"),
 		}
 	},
+}
+
+func flinkRule(a kit.Args) rule.Flink[sched.Time] {
+	return rule.Flink[sched.Time]{
+		Ratio: a.Float("ratio"), Multiplier: a.Float("multiplier"), LowerBound: a.Span("lower_bound"), Interval: a.Span("interval"),
+		Executions: 2,
+	}
 }
 
 type flink struct {
 	order kit.Order
 
-	ratio, multiplier           float64
-	lowerBound, interval, block sched.Time
+	rule  rule.Flink[sched.Time]
+	block sched.Time
 
 	stages  kit.PerStage[flinkStage]
 	lists   kit.Lists
@@ -66,10 +71,10 @@ type flink struct {
 }
 
 type flinkStage struct {
-	id      sched.StageID
-	first   int          // k
-	lowest  []sched.Time // the k/2+1 smallest durations of winners, negated: the largest, T, on top
-	watched kit.List     // running single attempts that have not been found slow, by start
+	id       sched.StageID
+	shortest int          // k/2+1, 0 if k = 0
+	lowest   []sched.Time // so many smallest durations of winners, negated: the largest, T, on top
+	watched  kit.List     // running single attempts that have not been found slow, by start
 }
 
 func (p *flink) Observe(v *sched.View, ev *sched.Event) {
@@ -78,7 +83,7 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.watched, st.lowest = ev.Stage, kit.EmptyList, st.lowest[:0]
-		st.first = int(math.Floor(float64(v.Stage(ev.Stage).Tasks)*p.ratio + 0.5)) // Java's Math.round
+		st.shortest = p.rule.Shortest(int(v.Stage(ev.Stage).Tasks))
 	case sched.AttemptDone:
 		p.lists.Remove(ev.Attempt)
 		st := p.stages.Of(ev.Stage)
@@ -100,8 +105,8 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 // add takes in the duration of a winner.
 func (st *flinkStage) add(d sched.Time) {
 	switch {
-	case st.first == 0:
-	case len(st.lowest) < st.first/2+1:
+	case st.shortest == 0:
+	case len(st.lowest) < st.shortest:
 		st.lowest = kit.HeapPush(st.lowest, -d)
 	default:
 		kit.HeapExchange(st.lowest, -d)
@@ -111,30 +116,30 @@ func (st *flinkStage) add(d sched.Time) {
 // baseline returns the age from which on an attempt of the stage is slow; Never while too few tasks are done.
 func (p *flink) baseline(v *sched.View, st *flinkStage) sched.Time {
 	stage := v.Stage(st.id)
-	switch {
-	case float64(stage.Done)/float64(stage.Tasks) < p.ratio:
-		return sched.Never
-	case st.first == 0:
-		return p.lowerBound
-	case len(st.lowest) < st.first/2+1:
-		return sched.Never // k was rounded up: one more has to end
-	}
-	x := p.multiplier * float64(-st.lowest[0])
-	if x >= math.MaxInt64 {
+	// some may be done whose durations nobody has seen, if the job was retried
+	if !p.rule.Enough(int(stage.Done), int(stage.Tasks)) || len(st.lowest) < st.shortest {
 		return sched.Never
 	}
-	return max(p.lowerBound, sched.Time(x))
+	var baseline sched.Time
+	if st.shortest > 0 {
+		baseline = -st.lowest[0]
+	}
+	limit, ok := p.rule.Limit(baseline)
+	if !ok {
+		return sched.Never
+	}
+	return limit
 }
 
 // schedule notes the first check, now or later, that finds the oldest attempt of the stage slow.
 func (p *flink) schedule(v *sched.View, st *flinkStage) {
 	limit := p.baseline(v, st)
-	if st.watched.First < 0 || limit >= sched.Never-p.interval-p.lists.Rows[st.watched.First].Started {
+	if st.watched.First < 0 || limit >= sched.Never-p.rule.Interval-p.lists.Rows[st.watched.First].Started {
 		p.due.Drop(int(st.id))
 		return
 	}
-	at := max(p.lists.Rows[st.watched.First].Started+limit, v.Now())
-	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: (at + p.interval - 1) / p.interval * p.interval})
+	due := p.lists.Rows[st.watched.First].Started + limit
+	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: p.rule.Check(due, v.Now())})
 }
 
 func (p *flink) Decide(v *sched.View, act *sched.Actions) {

@@ -50,7 +50,7 @@ func TestFlinkBlocks(t *testing.T) {
 
 // TestFlinkBaseline: T is the (k/2+1)th smallest of all winners, so that it falls when short tasks end late.
 func TestFlinkBaseline(t *testing.T) {
-	st := &flinkStage{first: 4} // the third smallest
+	st := &flinkStage{shortest: 3} // the third smallest
 	for i, c := range []struct{ d, want sched.Time }{{9, 9}, {5, 9}, {7, 9}, {8, 8}, {6, 7}, {1, 6}, {9, 6}} {
 		if st.add(c.d); -st.lowest[0] != c.want {
 			t.Errorf("after %d: T = %d, want %d", i, -st.lowest[0], c.want)

@@ -24,8 +24,8 @@ package policy
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/tailcut/tailcut/plan/rule"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -43,15 +43,17 @@ var forkEntry = kit.Entry{
 	WorkConserving: true,
 	ProgressIf:     func(a kit.Args) bool { return a.Choice("original") == "kill" },
 	New: func(a kit.Args) sched.Policy {
-		return &fork{order: kit.NewOrder(a), p: a.Float("p"), r: a.Int("r"), kill: a.Choice("original") == "kill"}
+		return &fork{order: kit.NewOrder(a), rule: forkRule(a)}
 	},
+}
+
+func forkRule(a kit.Args) rule.Fork {
+	return rule.Fork{P: a.Float("p"), R: a.Int("r"), Kill: a.Choice("original") == "kill"}
 }
 
 type fork struct {
 	order   kit.Order
-	p       float64
-	r       int
-	kill    bool
+	rule    rule.Fork
 	replace kit.Queue[straggler] // to be killed and started anew
 	clone   kit.Queue[straggler] // to get clones
 }
@@ -63,11 +65,8 @@ type straggler struct {
 	old  uint32 // its attempts with a smaller number are from before the fork
 }
 
-// forkAt returns k. The rounding is the paper's n(1-p) to the nearest integer; cut off, 10 tasks with p = 0.9 would
-// fork at 0.
-func (p *fork) forkAt(st *sched.Stage) uint32 {
-	return uint32(math.Round(float64(st.Tasks) * (1 - p.p)))
-}
+// forkAt returns k.
+func (p *fork) forkAt(st *sched.Stage) uint32 { return uint32(p.rule.At(int(st.Tasks))) }
 
 // forked tells whether k tasks of the stage are done.
 func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
@@ -85,10 +84,10 @@ func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 // fork notes what every running task of the stage gets.
 func (p *fork) fork(v *sched.View, s sched.StageID) {
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		x := straggler{task: t, left: p.r, old: v.Task(t).Launched}
-		if p.kill {
+		x := straggler{task: t, left: p.rule.R, old: v.Task(t).Launched}
+		if p.rule.Kill {
 			p.replace.Push(x)
-		} else if p.r > 0 {
+		} else if p.rule.R > 0 {
 			p.clone.Push(x)
 		}
 	}
@@ -102,8 +101,8 @@ func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 		}
 		st, fresh := v.Stage(v.Task(t).Stage), v.Task(t).Launched == 0
 		p.order.Launch(v, act, t, m)
-		if fresh && p.r > 0 && p.forked(&st) {
-			p.clone.Push(straggler{task: t, left: p.r})
+		if fresh && p.rule.R > 0 && p.forked(&st) {
+			p.clone.Push(straggler{task: t, left: p.rule.R})
 		}
 	}
 	p.replaceAll(v, act)
@@ -122,7 +121,7 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && v.Rows().MayKill(a) {
 			p.startAnew(v, act, x.task)
 		}
-		if p.r > 0 {
+		if p.rule.R > 0 {
 			p.clone.Push(x)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/plan/rule"
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -69,7 +70,7 @@ func TestForkGolden(t *testing.T) {
 func TestForkCount(t *testing.T) {
 	for n := 1; n <= 1000; n++ {
 		for s := 0; s <= n; s++ {
-			p := fork{p: float64(s) / float64(n)}
+			p := fork{rule: rule.Fork{P: float64(s) / float64(n)}}
 			if got := p.forkAt(&sched.Stage{Tasks: uint32(n)}); int(got) != n-s {
 				t.Fatalf("n=%d p=%d/%d: k=%d", n, s, n, got)
 			}

@@ -37,6 +37,7 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/plan/rule"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -62,30 +63,27 @@ var hadoop2Entry = kit.Entry{
 }
 
 const (
-	hadoopSilence  = 9 * sched.Second // MAX_WAITTING_TIME_FOR_HEARTBEAT
-	hadoopCrawl    = 0.0001           // least progress that the legacy estimator divides by
-	hadoopSlowest  = 1e-7             // least rate, per second, that the other one does
-	hadoopFinished = 0.05             // MINIMUM_COMPLETE_PROPORTION_TO_SPECULATE
+	hadoopSilence = 9 * sched.Second // MAX_WAITTING_TIME_FOR_HEARTBEAT
+	hadoopCrawl   = 0.0001           // least progress that the legacy estimator divides by
+	hadoopSlowest = 1e-7             // least rate, per second, that the other one does
 )
 
 type hadoop2 struct {
 	order  kit.Order
 	places kit.Places
 
-	smoothed             bool
-	retry, rest          sched.Time
-	minAllowed           int
-	totalCap, runningCap float64
-	smooth               sched.Time
-	skip                 int
-	stages               kit.PerStage[hadoopStage]
-	jobs                 []hadoopJob                      // by JobID
-	due                  kit.Heap[kit.Rising[sched.Time]] // stages by the scan that may find something
-	asked                kit.Queue[sched.TaskID]          // requests for attempts
-	decided              sched.Time                       // the last decision
-	quiet                kit.Silence
-	lists                kit.Lists
-	attempts             []hadoopAttempt // by row
+	rule     rule.Hadoop[sched.Time]
+	smoothed bool
+	smooth   sched.Time
+	skip     int
+	stages   kit.PerStage[hadoopStage]
+	jobs     []hadoopJob                      // by JobID
+	due      kit.Heap[kit.Rising[sched.Time]] // stages by the scan that may find something
+	asked    kit.Queue[sched.TaskID]          // requests for attempts
+	decided  sched.Time                       // the last decision
+	quiet    kit.Silence
+	lists    kit.Lists
+	attempts []hadoopAttempt // by row
 }
 
 // hadoopJob says when a job scans: at from, and every retry after it.
@@ -113,9 +111,14 @@ type hadoopAttempt struct {
 
 func newHadoop2(a kit.Args) sched.Policy {
 	return &hadoop2{
-		order: kit.NewOrder(a), smoothed: a.Choice("estimator") == "simple-exponential", retry: a.Span("retry"), rest: a.Span("rest"),
-		minAllowed: a.Int("min_allowed"), totalCap: a.Float("total_cap"), runningCap: a.Float("running_cap"),
-		smooth: a.Span("smooth"), skip: a.Int("skip"), decided: -1,
+		order: kit.NewOrder(a), rule: hadoopRule(a), smoothed: a.Choice("estimator") == "simple-exponential", smooth: a.Span("smooth"),
+		skip: a.Int("skip"), decided: -1,
+	}
+}
+
+func hadoopRule(a kit.Args) rule.Hadoop[sched.Time] {
+	return rule.Hadoop[sched.Time]{
+		Retry: a.Span("retry"), Rest: a.Span("rest"), MinAllowed: a.Int("min_allowed"), TotalCap: a.Float("total_cap"), RunningCap: a.Float("running_cap"),
 	}
 }
 
@@ -269,27 +272,20 @@ func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
 	if at = max(at, from); at == p.decided && (from < at || job.asked > 0) {
 		at++
 	}
-	if at <= from {
-		return from
-	}
-	return from + (at-from+p.retry-1)/p.retry*p.retry
+	return p.rule.Scan(from, at)
 }
 
 // open tells whether a scan could ask for an attempt in the stage if a task were slow.
 func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
 	stage := v.Stage(st.id)
-	done := float64(stage.Done)
-	if st.asked || stage.Pending > 0 || done < 1 || done/float64(stage.Tasks) < hadoopFinished {
-		return false
-	}
-	allowed := max(p.minAllowed, int(max(p.totalCap*float64(stage.Tasks), p.runningCap*float64(stage.Running))))
-	return int(stage.Live-stage.Running) < allowed
+	return !st.asked && stage.Pending == 0 &&
+		p.rule.Open(int(stage.Tasks), int(stage.Done), int(stage.Running), int(stage.Live-stage.Running))
 }
 
 // gains tells whether the attempt of the stage with the largest end would end later than another one started at an
 // instant.
 func (p *hadoop2) gains(v *sched.View, st *hadoopStage, at sched.Time) bool {
-	return kit.Later(at, p.anew(v, st)) < st.ends.TopKey().X
+	return p.rule.Gains(kit.Later(at, p.anew(v, st)), st.ends.TopKey().X)
 }
 
 // anew returns the estimated runtime of another attempt in a stage that has tasks done, in seconds.
@@ -355,7 +351,7 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 		}
 		p.asked.Push(t)
 		st.asked = true
-		*job = hadoopJob{from: now + p.rest, asked: now}
+		*job = hadoopJob{from: p.rule.Rested(now), asked: now}
 	}
 	p.hear(v, st)
 	p.schedule(v, st, now+1)

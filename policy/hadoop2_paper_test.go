@@ -85,9 +85,9 @@ func (p *scanningHadoop2) Decide(v *sched.View, act *sched.Actions) {
 			p.next[j] = v.Job(j).Arrived
 		}
 		if p.next[j] <= v.Now() {
-			p.next[j] = v.Now() + p.retry
+			p.next[j] = v.Now() + p.rule.Retry
 			if p.scanJob(v, j) {
-				p.next[j] = v.Now() + p.rest
+				p.next[j] = v.Now() + p.rule.Rest
 			}
 		}
 		first = min(first, p.next[j])

@@ -29,8 +29,7 @@ package policy
 // interval, which a naive twin in the tests confirms. An event costs O(log finished tasks of the stage + log stages).
 
 import (
-	"math"
-
+	"github.com/tailcut/tailcut/plan/rule"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -55,8 +54,8 @@ type spark struct {
 	order  kit.Order
 	places kit.Places
 
-	quantile, multiplier            float64
-	interval, minRuntime, threshold sched.Time
+	rule      rule.Spark[sched.Time]
+	threshold sched.Time
 
 	stages  kit.PerStage[sparkStage]
 	values  kit.Arena[sched.Time]
@@ -77,8 +76,13 @@ type sparkStage struct {
 
 func newSpark(a kit.Args) sched.Policy {
 	return &spark{
-		order: kit.NewOrder(a), marked: kit.EmptyList, quantile: a.Float("quantile"), multiplier: a.Float("multiplier"),
-		interval: a.Span("interval"), minRuntime: a.Span("min_runtime"), threshold: a.Span("task_threshold"),
+		order: kit.NewOrder(a), marked: kit.EmptyList, rule: sparkRule(a), threshold: a.Span("task_threshold"),
+	}
+}
+
+func sparkRule(a kit.Args) rule.Spark[sched.Time] {
+	return rule.Spark[sched.Time]{
+		Quantile: a.Float("quantile"), Multiplier: a.Float("multiplier"), Interval: a.Span("interval"), MinRuntime: a.Span("min_runtime"),
 	}
 }
 
@@ -93,7 +97,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		st.id = ev.Stage
 		stage := v.Stage(ev.Stage)
 		tasks := int(stage.Tasks)
-		st.need = max(1, int32(p.quantile*float64(tasks))-int32(stage.Done)) // some are done if the job was retried
+		st.need = max(1, int32(p.rule.Need(tasks))-int32(stage.Done)) // some are done if the job was retried
 		st.durations.Reset(tasks, &p.values)
 		st.watched.Reset(tasks, &p.ids)
 		p.judge(v, st)
@@ -145,11 +149,11 @@ func (p *spark) judge(v *sched.View, st *sparkStage) {
 	st.limit = sched.Never
 	switch {
 	case tasks > 1 && st.durations.Len() >= int(st.need):
-		if x := p.multiplier * float64(st.durations.Value()); x < math.MaxInt64 {
-			st.limit = max(sched.Time(x), p.minRuntime)
+		if limit, ok := p.rule.Limit(st.durations.Value()); ok {
+			st.limit = limit
 		}
 	case p.threshold > 0 && tasks <= p.largest:
-		st.limit = max(p.threshold, p.minRuntime)
+		st.limit = max(p.threshold, p.rule.MinRuntime)
 	}
 }
 
@@ -161,12 +165,11 @@ func (p *spark) schedule(v *sched.View, st *sparkStage) {
 		return
 	}
 	started := v.Rows().Started(first)
-	if st.limit >= sched.Never-started-p.interval {
+	if st.limit >= sched.Never-started-p.rule.Interval {
 		p.due.Drop(int(st.id))
 		return
 	}
-	at := max(started+st.limit+1, v.Now()) // strictly longer than the limit
-	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: (at + p.interval - 1) / p.interval * p.interval})
+	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: p.rule.Check(started+st.limit, v.Now())})
 }
 
 func (p *spark) Decide(v *sched.View, act *sched.Actions) {

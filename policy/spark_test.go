@@ -34,11 +34,11 @@ func (p *pollingSpark) Observe(v *sched.View, ev *sched.Event) {
 
 func (p *pollingSpark) Decide(v *sched.View, act *sched.Actions) {
 	p.order.Fill(v, act)
-	if now := v.Now(); now >= p.next || now%p.interval == 0 {
+	if now := v.Now(); now >= p.next || now%p.rule.Interval == 0 {
 		for s := range sched.StageID(v.Rows().Stages()) {
 			p.check(v, s)
 		}
-		p.next = (now/p.interval + 1) * p.interval
+		p.next = (now/p.rule.Interval + 1) * p.rule.Interval
 	}
 	act.WakeAt(p.next)
 	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool {
@@ -61,11 +61,11 @@ func (p *pollingSpark) check(v *sched.View, s sched.StageID) {
 	st := v.Stage(s)
 	finished := p.durations[s]
 	limit := math.Inf(1)
-	if need := max(int(math.Floor(p.quantile*float64(st.Tasks))), 1); st.Tasks > 1 && len(finished) >= need {
+	if need := max(int(math.Floor(p.rule.Quantile*float64(st.Tasks))), 1); st.Tasks > 1 && len(finished) >= need {
 		sorted := slices.Sorted(slices.Values(finished))
-		limit = max(p.multiplier*float64(sorted[len(sorted)/2]), float64(p.minRuntime))
+		limit = max(p.rule.Multiplier*float64(sorted[len(sorted)/2]), float64(p.rule.MinRuntime))
 	} else if p.threshold > 0 && st.Tasks <= p.largest {
-		limit = float64(max(p.threshold, p.minRuntime))
+		limit = float64(max(p.threshold, p.rule.MinRuntime))
 	}
 	var found []sched.AttemptID
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {

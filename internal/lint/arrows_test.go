@@ -19,8 +19,9 @@ const arrows = `
 	.          -> internal/advice internal/diagnosis internal/durations internal/simulation laws plan policy sched sim trace
 	laws       -> internal/grammar
 	sched      ->
-	plan       -> laws
-	policy     -> sched laws plan internal/grammar policy/kit policy/internal/geo policy/internal/tandem policy/internal/resume
+	plan       -> laws plan/rule
+	policy     -> sched laws plan plan/rule internal/grammar policy/kit policy/internal/geo policy/internal/tandem policy/internal/resume
+	plan/rule  ->
 	policy/kit -> sched laws internal/grammar
 	trace      -> sched laws internal/grammar
 	sim        -> sched laws trace internal/grammar
