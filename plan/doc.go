@@ -24,8 +24,9 @@
 // [Simulate] rolls the dice. [Exact.Grid] evaluates every policy at once, and [Optimise]
 // picks from a grid. [Assess] adds deviations and a quantile, exact where that is possible.
 //
-// Beside the single fork there are other rules: several [Forks], a [Timeout], and what systems do: [Spark],
-// [Flink], [Hadoop]. When a task deserves a clone by these is stated in package rule, for the policies too. Whether a figure is exact the [Assessment] says.
+// Beside the single fork there are other rules: several [Forks], a [Timeout], and what systems do: [Spark], [Flink],
+// [Hadoop]. When a task deserves a clone by these is stated in package rule, for the policies too. Whether a figure is
+// exact the [Assessment] says.
 //
 // # Deadlines
 //

@@ -6,7 +6,8 @@ import (
 	"github.com/tailcut/tailcut/plan/rule"
 )
 
-// Flink is the rule of Apache Flink's speculation, its times in seconds. Since all tasks are of one age, it is one fork.
+// Flink is the rule of Apache Flink's speculation, its times in seconds. Since all tasks are of one age, it is one
+// fork.
 type Flink rule.Flink[float64]
 
 // FlinkDefaults returns the defaults of Flink 1.16 and later.
@@ -15,7 +16,7 @@ func FlinkDefaults() Flink {
 }
 
 // Validate returns an error unless the settings are in Flink's range.
-func (r Flink) Validate(int) error { return (*rule.Flink[float64])(&r).Validate() }
+func (r Flink) Validate(int) error { return rule.Flink[float64](r).Validate() }
 
 func (r Flink) play(j *job) { j.fork(r.at(j.sorted), r.Executions-1, Keep) }
 

@@ -17,7 +17,7 @@ func HadoopDefaults() Hadoop {
 }
 
 // Validate returns an error unless the settings are in Hadoop's range.
-func (r Hadoop) Validate(int) error { return (*rule.Hadoop[float64])(&r).Validate() }
+func (r Hadoop) Validate(int) error { return rule.Hadoop[float64](r).Validate() }
 
 // scanning is the state of Hadoop's scans of a job.
 type scanning struct {

@@ -7,7 +7,8 @@ import (
 )
 
 // Rule is what is done about the stragglers of a job whose n tasks all start at time 0, there being machines enough.
-// The rules are those of this package: [Policy], [Forks], [Timeout], and what systems do, [Spark], [Flink] and [Hadoop].
+// The rules are those of this package: [Policy], [Forks], [Timeout], and what systems do, [Spark], [Flink] and
+// [Hadoop].
 type Rule interface {
 	// Validate returns an error unless the rule is one for a job with that many tasks.
 	Validate(tasks int) error

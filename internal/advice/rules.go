@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -35,36 +34,11 @@ func parseRule(spec string, tasks int) (plan.Rule, error) {
 }
 
 func parsePolicy(spec string, tasks int) (plan.Rule, error) {
-	entry, args, err := policy.Parse(spec)
-	if err != nil {
-		return nil, err
+	r, err := policy.Rule(spec, tasks)
+	if r == nil && err == nil {
+		err = fmt.Errorf("the planner evaluates %s; try others with 'tailcut simulate'", comparable)
 	}
-	switch entry.Name {
-	case "fork":
-		p := plan.Policy{Stragglers: tasks - int(math.Round(float64(tasks)*(1-args.Float("p")))), Clones: args.Int("r")}
-		if args.Choice("original") == "kill" {
-			p.Original = plan.Kill
-		}
-		return p, nil
-	case "spark":
-		if args.Span("task_threshold") > 0 {
-			return nil, fmt.Errorf("the planner does not evaluate task_threshold; try it with 'tailcut simulate'")
-		}
-		return plan.Spark{Quantile: args.Float("quantile"), Multiplier: args.Float("multiplier"),
-			Interval: args.Span("interval").Seconds(), MinRuntime: args.Span("min_runtime").Seconds()}, nil
-	case "flink":
-		r := plan.FlinkDefaults()
-		r.Ratio, r.Multiplier = args.Float("ratio"), args.Float("multiplier")
-		r.LowerBound, r.Interval = args.Span("lower_bound").Seconds(), args.Span("interval").Seconds()
-		return r, nil
-	case "hadoop2":
-		if args.Choice("estimator") != "legacy" {
-			return nil, fmt.Errorf("the planner evaluates the estimator legacy only; try others with 'tailcut simulate'")
-		}
-		return plan.Hadoop{Retry: args.Span("retry").Seconds(), Rest: args.Span("rest").Seconds(), MinAllowed: args.Int("min_allowed"),
-			TotalCap: args.Float("total_cap"), RunningCap: args.Float("running_cap")}, nil
-	}
-	return nil, fmt.Errorf("the planner evaluates %s; try others with 'tailcut simulate'", comparable)
+	return r, err
 }
 
 // parseForks reads fork:p=0.2,r=1+fork:p=0.05,r=2.

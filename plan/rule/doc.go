@@ -1,15 +1,19 @@
-// Package rule states what systems and papers do about stragglers, each once: the parameters and their ranges, and when
-// a task deserves another attempt. The policies of package policy follow these rules in a cluster, event by event, in
-// nanoseconds; the planner evaluates the same for a job whose tasks all start at once, in seconds. Both ask here.
+// Package rule states what systems and papers do about stragglers, each once: the parameters and their ranges, and
+// when a task deserves another attempt. The policies of package policy follow these rules in a cluster, event by
+// event, in nanoseconds; the planner evaluates the same for a job whose tasks all start at once, in seconds. Both ask
+// here.
 //
-// A rule knows neither tasks nor slots, only numbers of tasks and times. What is about a cluster alone (on which machine
-// a clone starts, who goes first) is the policies'.
+// A rule knows neither tasks nor slots, only numbers of tasks and times. What is about a cluster alone (on which
+// machine a clone starts, who goes first) is the policies'.
 package rule
 
 import "math"
 
 // Ticks are instants and spans, counted in nanoseconds or as a number of seconds. All of one rule have one unit.
 type Ticks interface{ ~int64 | ~float64 }
+
+// seconds returns a time of whole nanoseconds in seconds.
+func seconds[T Ticks](t T) float64 { return float64(t) / 1e9 }
 
 // whole says whether times of the type are whole numbers.
 func whole[T Ticks]() bool { return T(1)/2 == 0 }

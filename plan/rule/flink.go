@@ -16,7 +16,7 @@ type Flink[T Ticks] struct {
 }
 
 // Validate returns an error unless the parameters are in Flink's range.
-func (r *Flink[T]) Validate() error {
+func (r Flink[T]) Validate() error {
 	switch {
 	case !(r.Ratio >= 0 && r.Ratio <= 1):
 		return fmt.Errorf("the ratio of Flink is from 0 to 1, got %g", r.Ratio)
@@ -30,13 +30,18 @@ func (r *Flink[T]) Validate() error {
 	return nil
 }
 
+// Seconds returns the rule, whose times are in nanoseconds, in seconds.
+func (r Flink[T]) Seconds() Flink[float64] {
+	return Flink[float64]{r.Ratio, r.Multiplier, seconds(r.LowerBound), seconds(r.Interval), r.Executions}
+}
+
 // Enough tells whether so many tasks are done that others are judged.
-func (r *Flink[T]) Enough(done, tasks int) bool { return float64(done)/float64(tasks) >= r.Ratio }
+func (r Flink[T]) Enough(done, tasks int) bool { return float64(done)/float64(tasks) >= r.Ratio }
 
 // Shortest returns how many of the shortest durations the baseline takes: it is the largest of them, or 0 if they are
 // none. Flink calls it the median of the first tasks done, of which there are tasks × Ratio, rounded by Java's
 // Math.round; as its code has it they are the shortest, not the first to end.
-func (r *Flink[T]) Shortest(tasks int) int {
+func (r Flink[T]) Shortest(tasks int) int {
 	first := int(math.Floor(float64(tasks)*r.Ratio + 0.5))
 	if first == 0 {
 		return 0
@@ -45,10 +50,10 @@ func (r *Flink[T]) Shortest(tasks int) int {
 }
 
 // Limit returns the age from which on an attempt is slow; ok is false if none ever is.
-func (r *Flink[T]) Limit(baseline T) (limit T, ok bool) {
+func (r Flink[T]) Limit(baseline T) (limit T, ok bool) {
 	limit, ok = times(r.Multiplier, baseline)
 	return max(limit, r.LowerBound), ok
 }
 
 // Check returns the first check, not before now, that finds an attempt slow that reaches the limit at due.
-func (r *Flink[T]) Check(due, now T) T { return next(max(due, now), r.Interval) }
+func (r Flink[T]) Check(due, now T) T { return next(max(due, now), r.Interval) }

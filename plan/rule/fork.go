@@ -6,9 +6,9 @@ import (
 )
 
 // Fork is a single fork (Wang, Joshi and Wornell, arXiv 1503.03128, Definition 1): when all but the fraction P of a
-// stage's tasks are done, each of the others gets R new attempts; with Kill its own is killed, and R+1 start. With P = 0
-// or without new attempts nothing happens. The backup tasks of MapReduce (Dean and Ghemawat, OSDI 2004, section 3.6) are
-// one: a clone of all that runs when the job is "close to completion".
+// stage's tasks are done, each of the others gets R new attempts; with Kill its own is killed, and R+1 start. With P
+// = 0 or without new attempts nothing happens. The backup tasks of MapReduce (Dean and Ghemawat, OSDI 2004, section
+// 3.6) are one: a clone of all that runs when the job is "close to completion".
 type Fork struct {
 	P    float64
 	R    int
@@ -29,6 +29,6 @@ func (r Fork) Validate() error {
 	return nil
 }
 
-// At returns the number of tasks done at which a stage forks: tasks × (1-P) rounded to the nearest integer, as the paper
-// has it; cut off, 10 tasks with P = 0.9 would fork at 0.
+// At returns the number of tasks done at which a stage forks: tasks × (1-P) rounded to the nearest integer, as the
+// paper has it; cut off, 10 tasks with P = 0.9 would fork at 0.
 func (r Fork) At(tasks int) int { return int(math.Round(float64(tasks) * (1 - r.P))) }

@@ -18,7 +18,7 @@ type Hadoop[T Ticks] struct {
 const hadoopGate = 0.05
 
 // Validate returns an error unless the parameters are in Hadoop's range.
-func (r *Hadoop[T]) Validate() error {
+func (r Hadoop[T]) Validate() error {
 	switch {
 	case !(r.Retry > 0 && r.Rest > 0):
 		return fmt.Errorf("the times between scans of Hadoop are positive, got %g and %g", float64(r.Retry), float64(r.Rest))
@@ -28,10 +28,15 @@ func (r *Hadoop[T]) Validate() error {
 	return nil
 }
 
-// Open tells whether a scan may ask for an attempt, of a stage with so many tasks, of which some are done, some run, and
-// twice have two attempts. The limit is the largest of MinAllowed, TotalCap × tasks and RunningCap × running, rounded
-// down.
-func (r *Hadoop[T]) Open(tasks, done, running, twice int) bool {
+// Seconds returns the rule, whose times are in nanoseconds, in seconds.
+func (r Hadoop[T]) Seconds() Hadoop[float64] {
+	return Hadoop[float64]{seconds(r.Retry), seconds(r.Rest), r.MinAllowed, r.TotalCap, r.RunningCap}
+}
+
+// Open tells whether a scan may ask for an attempt, of a stage with so many tasks, of which some are done, some run,
+// and twice have two attempts. The limit is the largest of MinAllowed, TotalCap × tasks and RunningCap × running,
+// rounded down.
+func (r Hadoop[T]) Open(tasks, done, running, twice int) bool {
 	if done < 1 || float64(done)/float64(tasks) < hadoopGate {
 		return false
 	}
@@ -41,10 +46,10 @@ func (r *Hadoop[T]) Open(tasks, done, running, twice int) bool {
 
 // Gains tells whether an attempt started by a scan, expected to be done at anew, is worth it for a task that would be
 // done at end.
-func (r *Hadoop[T]) Gains(anew, end T) bool { return anew < end }
+func (r Hadoop[T]) Gains(anew, end T) bool { return anew < end }
 
 // Scan returns the first scan, not before at, of a job that scans at from and every Retry after it.
-func (r *Hadoop[T]) Scan(from, at T) T {
+func (r Hadoop[T]) Scan(from, at T) T {
 	if at <= from {
 		return from
 	}
@@ -52,4 +57,4 @@ func (r *Hadoop[T]) Scan(from, at T) T {
 }
 
 // Rested returns from when on a job scans that has asked for an attempt in a scan at now.
-func (r *Hadoop[T]) Rested(now T) T { return now + r.Rest }
+func (r Hadoop[T]) Rested(now T) T { return now + r.Rest }

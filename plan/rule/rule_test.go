@@ -76,11 +76,11 @@ func TestForkAt(t *testing.T) {
 func TestRanges(t *testing.T) {
 	nan := math.NaN()
 	for _, r := range []interface{ Validate() error }{
-		&Spark[float64]{Quantile: 2}, &Spark[float64]{Quantile: nan}, &Spark[float64]{Multiplier: -1}, &Spark[float64]{Interval: -1},
-		&Spark[float64]{MinRuntime: nan}, &Flink[float64]{Executions: 0}, &Flink[float64]{Executions: 2, Ratio: nan},
-		&Flink[float64]{Executions: 2, Multiplier: nan}, &Flink[float64]{Executions: 2, LowerBound: -1},
-		&Hadoop[float64]{Retry: 1}, &Hadoop[float64]{Rest: 1}, &Hadoop[float64]{Retry: 1, Rest: 1, MinAllowed: -1},
-		&Hadoop[float64]{Retry: 1, Rest: 1, TotalCap: nan}, Fork{P: nan}, Fork{P: 1.1}, Fork{R: -1},
+		Spark[float64]{Quantile: 2}, Spark[float64]{Quantile: nan}, Spark[float64]{Multiplier: -1}, Spark[float64]{Interval: -1},
+		Spark[float64]{MinRuntime: nan}, Flink[float64]{Executions: 0}, Flink[float64]{Executions: 2, Ratio: nan},
+		Flink[float64]{Executions: 2, Multiplier: nan}, Flink[float64]{Executions: 2, LowerBound: -1},
+		Hadoop[float64]{Retry: 1}, Hadoop[float64]{Rest: 1}, Hadoop[float64]{Retry: 1, Rest: 1, MinAllowed: -1},
+		Hadoop[float64]{Retry: 1, Rest: 1, TotalCap: nan}, Fork{P: nan}, Fork{P: 1.1}, Fork{R: -1},
 	} {
 		if r.Validate() == nil {
 			t.Errorf("%+v is accepted", r)

@@ -1,0 +1,34 @@
+package policy
+
+import (
+	"errors"
+
+	"github.com/tailcut/tailcut/plan"
+)
+
+// Rule returns the rule that a policy follows, for the planner to evaluate on a job of so many tasks; nil if the
+// planner does not know it. The spec is that of [New]. It is an error if the planner does not evaluate one of the
+// settings.
+func Rule(spec string, tasks int) (plan.Rule, error) {
+	entry, args, err := Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	switch entry.Name {
+	case "fork":
+		return plan.SingleFork(forkRule(args), tasks), nil
+	case "spark":
+		if args.Span("task_threshold") > 0 {
+			return nil, errors.New("the planner does not evaluate task_threshold; try it with 'tailcut simulate'")
+		}
+		return plan.Spark(sparkRule(args).Seconds()), nil
+	case "flink":
+		return plan.Flink(flinkRule(args).Seconds()), nil
+	case "hadoop2":
+		if args.Choice("estimator") != "legacy" {
+			return nil, errors.New("the planner evaluates the estimator legacy only; try others with 'tailcut simulate'")
+		}
+		return plan.Hadoop(hadoopRule(args).Seconds()), nil
+	}
+	return nil, nil
+}
