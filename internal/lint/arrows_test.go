@@ -52,9 +52,10 @@ const arrows = `
 	internal/attack      ->
 	internal/lint        ->
 
-	cloud/internal/kube  -> internal/live sched
+	cloud/internal/podtemplate ->
+	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
 	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
-	cloud/internal/pods  -> internal/live cloud/internal/store sched
+	cloud/internal/pods  -> internal/live cloud/internal/store cloud/internal/podtemplate sched
 
 	cmd/*       -> *
 	cloud/cmd/* -> *
@@ -64,8 +65,8 @@ const arrows = `
 
 // outsiders says who alone may import certain modules of others; the rest is free to all but the pure packages.
 const outsiders = `
-	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/e2e
-	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/e2e
+	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
+	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	gocloud.dev          -> cloud/internal/store
 	github.com/spf13     -> cmd/* cloud/cmd/*
 	gonum.org/v1/gonum   -> laws
@@ -154,8 +155,8 @@ func TestArrowsFindsWhatIsWrong(t *testing.T) {
 		{"cmd/tailcut/x.go", `"github.com/tailcut/tailcut/sim"`, ""},
 		{"util/x.go", `"fmt"`, "package util has no line"},
 		{"cloud/internal/kube/x.go", `"k8s.io/api/batch/v1"`, ""},
-		{"internal/live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/e2e]"},
-		{"internal/live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/e2e]"},
+		{"internal/live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e]"},
+		{"internal/live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e]"},
 		{"sched/x.go", `"example.org/clever"`, "sched is pure"},
 		{"sched/x_test.go", `"pgregory.net/rapid"`, ""},
 	} {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -63,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	ours, err := labels.NewRequirement(AttemptLabel, selection.Exists, nil)
+	ours, err := labels.NewRequirement(podtemplate.AttemptLabel, selection.Exists, nil)
 	if err != nil {
 		return err
 	}

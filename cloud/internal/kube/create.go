@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // create makes the pods that are missing and may be made now: first those of originals.
@@ -142,7 +144,7 @@ func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error,
 		return
 	}
 	s.comeBack(now.Add(unseenFor))
-	attemptsStarted.WithLabelValues(kindOf(a.clone)).Inc()
+	attemptsStarted.WithLabelValues(podtemplate.Kind(a.clone)).Inc()
 	if a.clone {
 		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
 	}

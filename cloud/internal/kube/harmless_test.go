@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // luck is how attempts of tasks go: the nth original of a task does the same whatever clones it has. Those beyond what was drawn succeed.
@@ -176,11 +178,13 @@ func liveThrough(rt *rapid.T, t *testing.T, job *batchv1.Job, l *luck, policy st
 			until = b.clock.Add(next.RequeueAfter)
 		}
 		pods, soured := b.pods(), []int(nil)
-		slices.SortFunc(pods, func(x, y corev1.Pod) int { return len(x.Labels[AttemptLabel]) - len(y.Labels[AttemptLabel]) })
+		slices.SortFunc(pods, func(x, y corev1.Pod) int {
+			return len(x.Labels[podtemplate.AttemptLabel]) - len(y.Labels[podtemplate.AttemptLabel])
+		})
 		for i := range pods {
 			p := &pods[i]
 			task, _ := taskOf(job, p)
-			isClone := p.Labels[KindLabel] == clone
+			isClone := podtemplate.IsClone(p.Labels)
 			x := known[p.Name]
 			switch {
 			case x == nil:

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // What the Job API promises, seen from outside: with reconciliations, over an API server without validation.
@@ -119,7 +121,7 @@ func TestRefusedClone(t *testing.T) {
 	b.events = told
 	refusals := 0
 	b.refuse = func(o client.Object) error {
-		if o.GetLabels()[KindLabel] == clone {
+		if podtemplate.IsClone(o.GetLabels()) {
 			refusals++
 			return errors.New("no such priority class")
 		}
@@ -288,7 +290,7 @@ func TestWaitingIsNotStraggling(t *testing.T) {
 	b.settle()
 	clones := func() (n int) {
 		for _, p := range b.pods() {
-			if p.Labels[KindLabel] == clone {
+			if podtemplate.IsClone(p.Labels) {
 				n++
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // What the controller tells Prometheus, beside what controller-runtime does. An attempt that ended while no controller
@@ -33,13 +35,6 @@ func init() {
 	metrics.Registry.MustRegister(attemptsStarted, attempts, attemptSeconds, jobFlow, deadlines)
 }
 
-func kindOf(isClone bool) string {
-	if isClone {
-		return clone
-	}
-	return original
-}
-
 // observePod counts an attempt that has ended by itself.
 func observePod(p *corev1.Pod) {
 	if p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
@@ -50,7 +45,7 @@ func observePod(p *corev1.Pod) {
 	if success {
 		outcome, useful = "succeeded", "true"
 	}
-	attempts.WithLabelValues(kindOf(p.Labels[KindLabel] == clone), outcome).Inc()
+	attempts.WithLabelValues(podtemplate.Kind(podtemplate.IsClone(p.Labels)), outcome).Inc()
 	if begun, ended := lifetime(p); !begun.IsZero() && ended.After(begun) {
 		attemptSeconds.WithLabelValues(useful).Add(ended.Sub(begun).Seconds())
 	}
@@ -58,7 +53,7 @@ func observePod(p *corev1.Pod) {
 
 // observeLost counts the time of an attempt that is ended.
 func observeLost(p *corev1.Pod, now time.Time) {
-	attempts.WithLabelValues(kindOf(p.Labels[KindLabel] == clone), "lost").Inc()
+	attempts.WithLabelValues(podtemplate.Kind(podtemplate.IsClone(p.Labels)), "lost").Inc()
 	if begun, _ := lifetime(p); !begun.IsZero() && now.After(begun) {
 		attemptSeconds.WithLabelValues("false").Add(now.Sub(begun).Seconds())
 	}

@@ -6,6 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // The tasks of an Indexed Job are its completion indexes. Those of a NonIndexed one are interchangeable: a task is then
@@ -27,7 +29,7 @@ func tasksOf(job *batchv1.Job) int {
 
 // taskOf returns the task that a pod belongs to. ok is false if there is no such task, or not any more.
 func taskOf(job *batchv1.Job, pod *corev1.Pod) (task int, ok bool) {
-	text := pod.Labels[TaskLabel]
+	text := pod.Labels[podtemplate.TaskLabel]
 	if isIndexed(job) {
 		text = pod.Annotations[indexLabel]
 	}

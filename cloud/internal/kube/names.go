@@ -24,21 +24,12 @@ const (
 	LoserGraceAnnotation = "tailcut.dev/loser-grace"
 )
 
-// Labels and annotations of pods.
+// Labels and annotations of pods, beside those of podtemplate.
 const (
-	AttemptLabel = "tailcut.dev/attempt" // attempts of the task made before this one
-	TaskLabel    = "tailcut.dev/task"    // task of a pod without completion index
-	KindLabel    = "tailcut.dev/kind"    // original or clone
-	LostLabel    = "tailcut.dev/lost"    // why the controller ended the attempt; the pod counts for nothing
+	LostLabel = "tailcut.dev/lost" // why the controller ended the attempt; the pod counts for nothing
 	// set by the task: fraction of its work done, and the offset reached if it can be gone on from there
 	ProgressAnnotation = "tailcut.dev/progress"
 	resumeAnnotation   = "tailcut.dev/resume" // offset that the attempt goes on from, if not 0
-)
-
-// Values of KindLabel.
-const (
-	original = "original"
-	clone    = "clone"
 )
 
 // WinnersLabel is on the ConfigMaps that say which attempts of a Job have won; its value is the Job's name.

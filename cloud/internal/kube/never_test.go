@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // Jobs whose tasks must not run twice at a time have no clones, and one event says why. An annotation overrules what the controller guesses.
@@ -57,7 +59,7 @@ func TestNeverCloned(t *testing.T) {
 			b.play(5*time.Second, "0/0", "1/0", "2/0")
 			b.play(20 * time.Second)
 			b.play(20 * time.Second)
-			cloned := slices.ContainsFunc(b.pods(), func(p corev1.Pod) bool { return p.Labels[KindLabel] == clone })
+			cloned := slices.ContainsFunc(b.pods(), func(p corev1.Pod) bool { return podtemplate.IsClone(p.Labels) })
 			said := slices.DeleteFunc(drain(told), func(e string) bool { return !strings.HasPrefix(e, "Normal NotCloned ") })
 			if cloned != (c.why == "") || len(said) > 1 || c.why != "" && (len(said) != 1 || !strings.Contains(said[0], c.why)) {
 				t.Errorf("cloned: %v, said: %q; want %q", cloned, said, c.why)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -36,28 +37,24 @@ func podName(job *batchv1.Job, r ref) string {
 // podFor makes the pod of an attempt as Kubernetes' own controller would, and adds what says which attempt it is. It
 // keeps away from the nodes of earlier attempts of the index, and from slow ones, if the scheduler finds another.
 func podFor(job *batchv1.Job, a *attempt, earlier []sight, slow []string, failures int, cloneClass string) *corev1.Pod {
-	t := job.Spec.Template.DeepCopy()
-	pod := &corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
-	pod.Name, pod.GenerateName, pod.Namespace = podName(job, a.ref), "", job.Namespace
+	pod := podtemplate.New(&job.Spec.Template.ObjectMeta, &job.Spec.Template.Spec, a.number, a.clone)
+	pod.Name, pod.Namespace = podName(job, a.ref), job.Namespace
+	pod.Finalizers = slices.Clone(job.Spec.Template.Finalizers)
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	if !slices.Contains(pod.Finalizers, finalizer) {
 		pod.Finalizers = append(pod.Finalizers, finalizer)
 	}
-	task, kind := strconv.Itoa(a.index), original
-	if a.clone {
-		kind = clone
-		if cloneClass != "" {
-			// what follows from the class must not be said, or be the same
-			pod.Spec.PriorityClassName, pod.Spec.Priority, pod.Spec.PreemptionPolicy = cloneClass, nil, nil
-		}
+	if a.clone && cloneClass != "" {
+		// what follows from the class must not be said, or be the same
+		pod.Spec.PriorityClassName, pod.Spec.Priority, pod.Spec.PreemptionPolicy = cloneClass, nil, nil
 	}
-	pod.Labels = with(pod.Labels, AttemptLabel, strconv.Itoa(a.number), KindLabel, kind)
+	task := strconv.Itoa(a.index)
 	if isIndexed(job) {
 		pod.Labels[indexLabel] = task
 		pod.Annotations = with(pod.Annotations, indexLabel, task)
 		pod.Spec.Hostname = fmt.Sprintf("%s-%d", job.Name, a.index)
 	} else {
-		pod.Labels[TaskLabel] = task
+		pod.Labels[podtemplate.TaskLabel] = task
 	}
 	if job.Spec.BackoffLimitPerIndex != nil {
 		pod.Annotations[failsKey] = strconv.Itoa(failures)
@@ -74,8 +71,8 @@ func podFor(job *batchv1.Job, a *attempt, earlier []sight, slow []string, failur
 	for i := range earlier {
 		tried = append(tried, earlier[i].node)
 	}
-	avoid(&pod.Spec, tried)
-	avoid(&pod.Spec, slow)
+	podtemplate.Avoid(&pod.Spec, tried)
+	podtemplate.Avoid(&pod.Spec, slow)
 	return pod
 }
 
@@ -107,28 +104,6 @@ func setEnv(c *corev1.Container, job *batchv1.Job, a *attempt) {
 			c.Env = append(c.Env, v)
 		}
 	}
-}
-
-// avoid prefers other nodes. It never requires: a cluster of one node has clones too.
-func avoid(spec *corev1.PodSpec, nodes []string) {
-	var elsewhere []corev1.NodeSelectorRequirement
-	for _, node := range nodes {
-		r := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}}
-		if node != "" && !slices.ContainsFunc(elsewhere, func(o corev1.NodeSelectorRequirement) bool { return o.Values[0] == node }) {
-			elsewhere = append(elsewhere, r)
-		}
-	}
-	if len(elsewhere) == 0 {
-		return
-	}
-	if spec.Affinity == nil {
-		spec.Affinity = &corev1.Affinity{}
-	}
-	if spec.Affinity.NodeAffinity == nil {
-		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
-	}
-	preferred := &spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: elsewhere}})
 }
 
 // failuresOf returns how often the index of a pod had failed before it.

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -209,7 +210,7 @@ func TestPod(t *testing.T) {
 	if len(env) != 4 || env[0].Value != "mine" || env[1].Name != "JOB_COMPLETION_INDEX" || env[2].Value != "2" {
 		t.Errorf("env %+v", env)
 	}
-	if p.Spec.Hostname != "job-1" || p.Labels[indexLabel] != "1" || p.Annotations[indexLabel] != "1" || p.Labels[KindLabel] != clone ||
+	if p.Spec.Hostname != "job-1" || p.Labels[indexLabel] != "1" || p.Annotations[indexLabel] != "1" || !podtemplate.IsClone(p.Labels) ||
 		p.Spec.PriorityClassName != "low" || p.Spec.Priority != nil || p.Spec.PreemptionPolicy != nil || !hasFinalizer(p) || !metav1.IsControlledBy(p, job) {
 		t.Errorf("%+v", p)
 	}

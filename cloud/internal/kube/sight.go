@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // phase is how an attempt stands, as far as its pod shows.
@@ -70,12 +72,12 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 	if !ok {
 		return s, false
 	}
-	number, err := strconv.ParseUint(pod.Labels[AttemptLabel], 10, 31)
+	number, err := strconv.ParseUint(pod.Labels[podtemplate.AttemptLabel], 10, 31)
 	if err != nil {
 		return s, false
 	}
 	s = sight{
-		ref: ref{task, int(number)}, pod: pod, clone: pod.Labels[KindLabel] == clone, node: pod.Spec.NodeName, live: !terminal(pod),
+		ref: ref{task, int(number)}, pod: pod, clone: podtemplate.IsClone(pod.Labels), node: pod.Spec.NodeName, live: !terminal(pod),
 		leaving: pod.DeletionTimestamp != nil, resumed: pod.Annotations[resumeAnnotation] != "",
 	}
 	s.progress, s.offset = progressOf(pod)

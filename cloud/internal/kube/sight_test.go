@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // How pods that ended without result are taken, and how long the next attempt waits, counted from the first pod's creation. Where the containers do
@@ -21,7 +23,7 @@ func TestFailures(t *testing.T) {
 			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: after(40)})
 		}
 	}
-	isClone := func(p *corev1.Pod) { p.Labels[KindLabel] = clone }
+	isClone := func(p *corev1.Pod) { p.Labels[podtemplate.KindLabel] = podtemplate.Clone }
 	ignoring := func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 			Action: batchv1.PodFailurePolicyActionIgnore, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{7}},

@@ -9,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 // However many of its requests succeed before the controller dies, each time, the Job completes, every task once, a failure is counted once, and
@@ -111,7 +113,7 @@ func (b *bench) strike(rt *rapid.T) {
 	b.clock = b.clock.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "seconds")) * time.Second)
 	if pods := b.pods(); len(pods) > 0 {
 		p := &pods[rapid.IntRange(0, len(pods)-1).Draw(rt, "pod")]
-		if p.Annotations[indexLabel] != "" || p.Labels[indexLabel] != "" || p.Spec.Hostname != "" || p.Labels[TaskLabel] == "" {
+		if p.Annotations[indexLabel] != "" || p.Labels[indexLabel] != "" || p.Spec.Hostname != "" || p.Labels[podtemplate.TaskLabel] == "" {
 			rt.Fatalf("%+v", p)
 		}
 		what := rapid.IntRange(0, 5).Draw(rt, "what")

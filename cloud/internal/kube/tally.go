@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -302,7 +303,7 @@ func restartedTooOften(job *batchv1.Job, pods []*corev1.Pod) bool {
 	}
 	n := 0
 	for _, p := range pods {
-		if p.Labels[LostLabel] == "" && sched.FailureCounts(p.Labels[KindLabel] == clone) && (p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending) {
+		if p.Labels[LostLabel] == "" && sched.FailureCounts(podtemplate.IsClone(p.Labels)) && (p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending) {
 			n += restartsOf(p)
 		}
 	}

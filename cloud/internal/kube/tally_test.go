@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
 func testJob(completions int32) *batchv1.Job {
@@ -27,7 +29,7 @@ func testPod(index, number int, phase corev1.PodPhase, edits ...func(*corev1.Pod
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("pod-%d-%d", index, number), UID: types.UID(fmt.Sprintf("uid-%d-%d", index, number)), Finalizers: []string{finalizer},
-			Labels: with(nil, AttemptLabel, fmt.Sprint(number), KindLabel, original), Annotations: with(nil, indexLabel, fmt.Sprint(index)),
+			Labels: with(nil, podtemplate.AttemptLabel, fmt.Sprint(number), podtemplate.KindLabel, podtemplate.Original), Annotations: with(nil, indexLabel, fmt.Sprint(index)),
 		},
 		Spec: corev1.PodSpec{NodeName: "node"}, Status: corev1.PodStatus{Phase: phase},
 	}
@@ -44,14 +46,14 @@ func interchangeable(job *batchv1.Job) {
 
 // unindexed makes a pod one of such a Job.
 func unindexed(p *corev1.Pod) {
-	p.Labels[TaskLabel] = p.Annotations[indexLabel]
+	p.Labels[podtemplate.TaskLabel] = p.Annotations[indexLabel]
 	delete(p.Annotations, indexLabel)
 }
 
 func released(p *corev1.Pod) { p.Finalizers = nil }
 func deleted(p *corev1.Pod)  { p.DeletionTimestamp = &metav1.Time{Time: epoch} }
 func ended(p *corev1.Pod)    { p.Labels[LostLabel] = "sibling-won" }
-func cloned(p *corev1.Pod)   { p.Labels[KindLabel] = clone }
+func cloned(p *corev1.Pod)   { p.Labels[podtemplate.KindLabel] = podtemplate.Clone }
 func exit(code int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}}

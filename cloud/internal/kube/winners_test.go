@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -24,7 +25,7 @@ func (b *bench) play(after time.Duration, done ...string) {
 	for i := range pods {
 		p := &pods[i]
 		now := metav1.NewTime(b.clock)
-		switch name := p.Labels[TaskLabel] + p.Annotations[indexLabel] + "/" + p.Labels[AttemptLabel]; {
+		switch name := p.Labels[podtemplate.TaskLabel] + p.Annotations[indexLabel] + "/" + p.Labels[podtemplate.AttemptLabel]; {
 		case slices.Contains(done, name):
 			p.Status.Phase = corev1.PodSucceeded
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{

@@ -8,20 +8,17 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Labels of pods.
+// Labels of pods, beside those of podtemplate.
 const (
-	RunLabel     = "tailcut.dev/run"
-	StageLabel   = "tailcut.dev/stage" // position in the job
-	TaskLabel    = "tailcut.dev/task"
-	AttemptLabel = "tailcut.dev/attempt" // attempts of the task made before this one
-	KindLabel    = "tailcut.dev/kind"    // original or clone
+	RunLabel   = "tailcut.dev/run"
+	StageLabel = "tailcut.dev/stage" // position in the job
 )
 
 // container is the name of the container of attempts in pods without a template.
@@ -38,19 +35,10 @@ func podName(run string, a live.Attempt) string {
 // podFor makes the pod of an attempt from the template. Its first container is the attempt's; args are for the image's
 // entry point. It keeps away from nodes where the task has been before, if the scheduler finds another.
 func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev1.Pod {
-	t := e.cfg.Template.DeepCopy()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
+	pod := podtemplate.New(&e.cfg.Template.ObjectMeta, &e.cfg.Template.Spec, a.Number, a.Clone)
 	pod.Name, pod.Namespace = podName(e.cfg.Run, a), e.cfg.Namespace
-	if pod.Labels == nil {
-		pod.Labels = map[string]string{}
-	}
-	kind := "original"
-	if a.Clone {
-		kind = "clone"
-	}
 	for name, value := range map[string]string{
-		"app.kubernetes.io/managed-by": "tailcut", RunLabel: e.cfg.Run, StageLabel: strconv.Itoa(a.Stage), TaskLabel: strconv.Itoa(a.Index),
-		AttemptLabel: strconv.Itoa(a.Number), KindLabel: kind,
+		"app.kubernetes.io/managed-by": "tailcut", RunLabel: e.cfg.Run, StageLabel: strconv.Itoa(a.Stage), podtemplate.TaskLabel: strconv.Itoa(a.Index),
 	} {
 		pod.Labels[name] = value
 	}
@@ -71,7 +59,7 @@ func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev
 	c.Args = args
 	c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // where an attempt says why
 	scratch(spec, c)
-	avoid(spec, before)
+	podtemplate.Avoid(spec, before)
 	return pod
 }
 
@@ -83,27 +71,6 @@ func scratch(spec *corev1.PodSpec, c *corev1.Container) {
 	}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path})
-}
-
-// avoid prefers other nodes. It never requires: a cluster of one node has clones too.
-func avoid(spec *corev1.PodSpec, nodes []string) {
-	var elsewhere []corev1.NodeSelectorRequirement
-	for _, node := range nodes {
-		elsewhere = append(elsewhere, corev1.NodeSelectorRequirement{
-			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node},
-		})
-	}
-	if len(elsewhere) == 0 {
-		return
-	}
-	if spec.Affinity == nil {
-		spec.Affinity = &corev1.Affinity{}
-	}
-	if spec.Affinity.NodeAffinity == nil {
-		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
-	}
-	preferred := &spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: elsewhere}})
 }
 
 // patience is how long a pod may be without its image, or the means to make its container.

@@ -21,6 +21,7 @@ import (
 	kubetesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/cloud/internal/store"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
@@ -137,7 +138,7 @@ func TestPod(t *testing.T) {
 	w := newWorld(t, template)
 	p := w.start(live.Attempt{ID: 1, Stage: 1, Index: 2})
 	c := p.Spec.Containers[0]
-	if p.Labels["team"] != "a" || p.Labels[RunLabel] != "r" || p.Labels[TaskLabel] != "2" || p.Spec.ServiceAccountName != "s" || c.Env[0].Value != "b" {
+	if p.Labels["team"] != "a" || p.Labels[RunLabel] != "r" || p.Labels[podtemplate.TaskLabel] != "2" || p.Spec.ServiceAccountName != "s" || c.Env[0].Value != "b" {
 		t.Errorf("%+v", p)
 	}
 	if got := strings.Join(c.Args, " "); got != "attempt s3://b/out r 1 2 0" || c.Image != DefaultImage || c.VolumeMounts[0].MountPath != "/tmp" {
@@ -160,7 +161,7 @@ func TestPod(t *testing.T) {
 	})
 	p = w.start(live.Attempt{ID: 2, Stage: 1, Index: 2, Number: 1, Clone: true})
 	terms := p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	if p.Labels[KindLabel] != "clone" || len(terms) != 1 || terms[0].Preference.MatchFields[0].Values[0] != "node1" {
+	if !podtemplate.IsClone(p.Labels) || len(terms) != 1 || terms[0].Preference.MatchFields[0].Values[0] != "node1" {
 		t.Errorf("%+v", p)
 	}
 }

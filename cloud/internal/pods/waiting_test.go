@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -101,7 +102,7 @@ func TestPendingIsNotStraggling(t *testing.T) {
 
 // nodes lets a pod begin or end, and tells whether it is the clone of the straggler.
 func (w *world) nodes(p *corev1.Pod, started map[string]time.Time, cloned bool) (clone bool) {
-	task, name := p.Labels[TaskLabel], p.Spec.Containers[0].Name
+	task, name := p.Labels[podtemplate.TaskLabel], p.Spec.Containers[0].Name
 	at, begun := started[p.Name]
 	if !begun && task != "7" {
 		at = time.Now()
@@ -109,7 +110,7 @@ func (w *world) nodes(p *corev1.Pod, started map[string]time.Time, cloned bool) 
 		p.Status.Phase, p.Status.ContainerStatuses = corev1.PodRunning, runsSince(at, name)
 	}
 	switch {
-	case task == "6" && p.Labels[KindLabel] == "clone":
+	case task == "6" && podtemplate.IsClone(p.Labels):
 		clone = true
 		p.Status.Phase, p.Status.ContainerStatuses = corev1.PodSucceeded, ranSince(at, name)
 	case task == "7" && cloned:
