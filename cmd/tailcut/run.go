@@ -21,6 +21,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/outlook"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -313,7 +314,7 @@ func (e *engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 	if err != nil {
 		return nil, err
 	}
-	out, err := policy.NewOutlook(e.Law)
+	out, err := outlook.New(e.Law)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/outlook"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -30,7 +30,7 @@ type screen struct {
 	open   []string // what was drawn last
 	drawn  int      // lines of it, to be drawn over
 
-	outlook *policy.Outlook
+	outlook *outlook.Outlook
 	looked  time.Time // when the chance to meet the deadline was last reckoned
 	chance  float64   // of meeting the deadline
 	first   *float64  // the chance when it was first known
@@ -55,7 +55,7 @@ const (
 	narrow            = 60    // columns below which there is none
 )
 
-func newScreen(w io.Writer, run *live.Run, out *policy.Outlook) *screen {
+func newScreen(w io.Writer, run *live.Run, out *outlook.Outlook) *screen {
 	now := time.Now()
 	s := &screen{w: w, run: run, names: shownNames(run.Header.Stages), begun: now, said: now, outlook: out, stages: make([]stageScreen, len(run.Header.Stages))}
 	v := run.View()

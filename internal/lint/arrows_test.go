@@ -32,6 +32,7 @@ const arrows = `
 	policy/internal/tandem -> sched policy/kit
 
 	internal/grammar     ->
+	internal/outlook     -> sched laws plan
 	internal/history     -> trace sched
 	internal/mapreduce   ->
 	internal/jobfile     -> internal/mapreduce sched

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tailcut/tailcut/cloud/internal/kube"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/outlook"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -155,7 +156,7 @@ func newPolicy(spec, law string, resumable bool) (sched.Policy, error) {
 
 // chance is kube.Options.Chance.
 func chance(v *sched.View, law string) (float64, bool) {
-	out, err := policy.NewOutlook(law)
+	out, err := outlook.New(law)
 	if err != nil {
 		return 0, false
 	}

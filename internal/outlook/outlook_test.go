@@ -1,10 +1,11 @@
-package policy
+package outlook
 
 import (
 	"math"
 	"testing"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -27,7 +28,7 @@ func TestOutlook(t *testing.T) {
 		{"over", []int{1}, 1, 3 * second, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := New("fifo", 1)
+			p, err := policy.New("fifo", 1)
 			if err != nil {
 				t.Fatal(err)
 			}

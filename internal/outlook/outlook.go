@@ -1,4 +1,5 @@
-package policy
+// Package outlook reckons how likely a job that runs meets its deadline, for those who watch it. It decides nothing.
+package outlook
 
 import (
 	"math"
@@ -13,8 +14,8 @@ type Outlook struct {
 	Law laws.Law // of durations in all stages; nil for what is known of each
 }
 
-// NewOutlook reads the law; "" is nil.
-func NewOutlook(law string) (*Outlook, error) {
+// New reads the law; "" is nil.
+func New(law string) (*Outlook, error) {
 	if law == "" {
 		return &Outlook{}, nil
 	}
