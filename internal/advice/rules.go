@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
 )
@@ -89,28 +88,6 @@ func parseTimeout(text string) (plan.Rule, error) {
 		}
 	}
 	return t, nil
-}
-
-// ruleWords names a rule for people.
-func ruleWords(spec string, r plan.Rule, tasks int) string {
-	switch r := r.(type) {
-	case plan.Policy:
-		return Words(r, tasks)
-	case plan.Timeout:
-		after := time.Duration(r.After * 1e9)
-		what := fmt.Sprintf("+%s", show.Count(r.Clones, "clone"))
-		if r.Original == plan.Kill {
-			what = "restart"
-			if r.Clones > 0 {
-				what = fmt.Sprintf("restart, %s", show.Count(r.Clones+1, "attempt"))
-			}
-		}
-		if r.Times > 1 {
-			return fmt.Sprintf("every %v, %d times: %s", after, r.Times, what)
-		}
-		return fmt.Sprintf("after %v: %s", after, what)
-	}
-	return spec
 }
 
 // comparison is another rule and what it does.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 )
 
@@ -31,4 +33,85 @@ func shortest(x float64, good func(float64) bool) string {
 		}
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// Words says a policy in words.
+func Words(p plan.Policy, tasks int) string {
+	if p.Baseline() {
+		return "no clones"
+	}
+	if p.Stragglers == tasks {
+		return fmt.Sprintf("all from the start: +%s", show.Count(p.Clones, "clone"))
+	}
+	at := fmt.Sprintf("last %d (%.3g %%)", p.Stragglers, 100*float64(p.Stragglers)/float64(tasks))
+	if p.Original == plan.Kill {
+		return fmt.Sprintf("%s: restart, %s", at, show.Count(p.Clones+1, "attempt"))
+	}
+	return fmt.Sprintf("%s: +%s", at, show.Count(p.Clones, "clone"))
+}
+
+// ruleWords names a rule for people.
+func ruleWords(spec string, r plan.Rule, tasks int) string {
+	switch r := r.(type) {
+	case plan.Policy:
+		return Words(r, tasks)
+	case plan.Timeout:
+		after := time.Duration(r.After * 1e9)
+		what := fmt.Sprintf("+%s", show.Count(r.Clones, "clone"))
+		if r.Original == plan.Kill {
+			what = "restart"
+			if r.Clones > 0 {
+				what = fmt.Sprintf("restart, %s", show.Count(r.Clones+1, "attempt"))
+			}
+		}
+		if r.Times > 1 {
+			return fmt.Sprintf("every %v, %d times: %s", after, r.Times, what)
+		}
+		return fmt.Sprintf("after %v: %s", after, what)
+	}
+	return spec
+}
+
+// saving is the share saved, in percent.
+func saving(before, after float64) string {
+	switch {
+	case math.IsInf(before, 1) && !math.IsInf(after, 1):
+		return "all"
+	case !(before > 0) || math.IsInf(after, 1):
+		return "-"
+	case math.Abs(before-after) < 5e-4*before:
+		return "0.0 %"
+	}
+	return show.Percent((before - after) / before)
+}
+
+// lemmaWords say what is shown of a fork; nothing if it is inconclusive.
+var lemmaWords = map[plan.Verdict]string{
+	plan.PreferKeep: "Keeping the original is better at this fork for any number of clones (Lemma 1 of Wang, Joshi and Wornell).\n",
+	plan.PreferKill: "Killing the original is better at this fork for any number of clones (Lemma 1 of Wang, Joshi and Wornell).\n",
+	plan.Equal:      "Keeping and killing the original are equal at this fork for any number of clones (Lemma 1 of Wang, Joshi and Wornell).\n",
+}
+
+// refusal says that there is no better policy.
+func (a *Advice) refusal() string {
+	if a.Now == "" {
+		return "Do not replicate: no policy is faster than what you have" + a.judged() + " without costing more machine time."
+	}
+	return "Keep what you have: no fork at a number of tasks is faster" + a.judged() + " without costing more machine time."
+}
+
+// judged says by what policies are judged, if not by the mean.
+func (a *Advice) judged() string {
+	if a.Quantile == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", by the time when the job is done with probability %g %%,", 100*a.Quantile)
+}
+
+// confidenceWords says how sure the recommendation is.
+func (a *Advice) confidenceWords() string {
+	c := a.sure
+	return fmt.Sprintf("On %g %% of %d resamples of your durations the best policy beats what you have now by %.1f to %.1f %% of the latency,\n"+
+		"and saves %.1f to %.1f %% of the machine time. It is faster on %.3g %% of them, and needs no more machine time on %.3g %%.",
+		100*c.Level, c.Resamples, 100*c.Low.Latency, 100*c.High.Latency, 100*c.Low.Cost, 100*c.High.Cost, 100*c.Faster, 100*c.Cheaper)
 }

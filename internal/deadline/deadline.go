@@ -9,8 +9,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
 )
@@ -128,7 +126,7 @@ func (a *Answer) WriteText(out io.Writer) error {
 	t.AlignRight(2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
-		row := []any{text.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), show.Chance(f.Without), f.Attempts, show.Chance(f.PoCD), f.Reason}
+		row := []any{show.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), show.Chance(f.Without), f.Attempts, show.Chance(f.PoCD), f.Reason}
 		if f.Queued {
 			row[4], row[5] = "-", "-"
 		}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/tailcut/tailcut/internal/advice"
 	"github.com/tailcut/tailcut/internal/show"
 )
@@ -50,7 +48,7 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	for _, s := range shown {
 		stage := s.Stage
 		if s.Name != "" {
-			stage = text.Trim(stage+" "+s.Name, 32)
+			stage = show.Trim(stage+" "+s.Name, 32)
 		}
 		longest := show.Seconds(s.Longest)
 		if s.Beyond != nil {

@@ -62,3 +62,6 @@ func (t Table) Row(cells ...any) {
 
 // String returns the table without a line's end behind it.
 func (t Table) String() string { return t.out.Render() }
+
+// Trim cuts text that is wider than so many columns.
+func Trim(s string, most int) string { return text.Trim(s, most) }
