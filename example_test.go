@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -67,6 +70,25 @@ func ExampleExplain() {
 	}
 	// Output:
 	// 1000 tasks: replicate fork:p=0.058,r=2,original=keep
+}
+
+// patient starts tasks in the order of their jobs, and clones nothing.
+type patient struct{ order kit.Order }
+
+func (p *patient) Observe(v *sched.View, ev *sched.Event)   { p.order.Observe(v, ev) }
+func (p *patient) Decide(v *sched.View, act *sched.Actions) { p.order.Fill(v, act) }
+
+func ExampleRegister() {
+	tailcut.Register(&policy.Entry{
+		Name:           "patient",
+		Summary:        "jobs one after the other, no clones",
+		Source:         "an example",
+		Params:         []kit.Param{kit.OrderParam},
+		WorkConserving: true,
+		New:            func(a kit.Args) sched.Policy { return &patient{kit.NewOrder(a)} },
+	})
+	fmt.Println(slices.Contains(tailcut.Policies(), "patient"))
+	// Output: true
 }
 
 func ExamplePolicies() {
