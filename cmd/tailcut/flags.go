@@ -148,8 +148,11 @@ func (c *choice) Set(s string) error {
 }
 
 // addFormat adds --format with the formats that every verb with results has.
-func addFormat(cmd *cobra.Command) *choice {
-	c := &choice{value: "table", valid: []string{"table", "json", "csv"}}
+func addFormat(cmd *cobra.Command) *choice { return addFormatOf(cmd, "table", "json", "csv") }
+
+// addFormatOf adds --format with some formats, the first of which is the default.
+func addFormatOf(cmd *cobra.Command, formats ...string) *choice {
+	c := &choice{value: formats[0], valid: formats}
 	cmd.Flags().Var(c, "format", "how to print results")
 	complete(cmd, "format", c.valid...)
 	return c

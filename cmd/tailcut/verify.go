@@ -1,32 +1,15 @@
 package main
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/audit"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
-	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/trace"
 )
-
-// verifyResult is the result of a check for programs.
-type verifyResult struct {
-	Schema   string              `json:"schema"`
-	Run      string              `json:"run"`
-	Parts    int                 `json:"parts"` // tasks' results
-	Bytes    int64               `json:"bytes"`
-	OK       bool                `json:"ok"`
-	Mistakes []mapreduce.Mistake `json:"mistakes"`
-}
 
 func newVerify() *cobra.Command {
 	cmd := &cobra.Command{
@@ -49,39 +32,28 @@ func newVerify() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		res.Schema, res.OK = "tailcut.verify/v1", len(res.Mistakes) == 0
-		return res.print(cmd.OutOrStdout(), format.value)
+		if err := format.write(cmd.OutOrStdout(), res); err != nil {
+			return failure{err}
+		}
+		if !res.OK {
+			return errFailed
+		}
+		return nil
 	}
 	return cmd
 }
 
 // verifyFolder checks a result in a folder of this machine.
-func verifyFolder(_ *cobra.Command, out string) (*verifyResult, error) {
-	m, err := mapreduce.ReadManifest(filepath.Join(out, mapreduce.ManifestName))
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && isMissing(filepath.Join(out, mapreduce.SuccessName)):
-		return nil, fmt.Errorf("%s: expected the output folder of a run that has succeeded: there is no %s", out, mapreduce.ManifestName)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, failure{fmt.Errorf("%s: %s is missing, which says what the result has to be", out, mapreduce.ManifestName)}
-	case err != nil:
-		return nil, failure{err}
+func verifyFolder(_ *cobra.Command, out string) (*audit.Verification, error) {
+	res, err := audit.Verify(out)
+	if err != nil && !errors.As(err, new(*audit.NoResultError)) {
+		err = failure{err}
 	}
-	wrong, err := m.Verify(out)
-	if err != nil {
-		return nil, failure{err}
-	}
-	if r, err := trace.OpenJournalReader(proc.Folders{Root: filepath.Join(out, privateDir)}.Journal()); err == nil && r.Header.Run != m.Run {
-		wrong = append(wrong, mapreduce.Mistake{
-			Path: mapreduce.ManifestName, Problem: fmt.Sprintf("mixed: it is of run %s, and the journal is of run %s", m.Run, r.Header.Run),
-		})
-	}
-	res := &verifyResult{Run: m.Run, Mistakes: append([]mapreduce.Mistake{}, wrong...)}
-	res.Parts, res.Bytes = m.Count()
-	return res, nil
+	return res, err
 }
 
 // verifyStore lets the program that knows stores check a result in one.
-func verifyStore(cmd *cobra.Command, out string) (*verifyResult, error) {
+func verifyStore(cmd *cobra.Command, out string) (*audit.Verification, error) {
 	if err := checkURL(out); err != nil {
 		return nil, err
 	}
@@ -101,44 +73,9 @@ func verifyStore(cmd *cobra.Command, out string) (*verifyResult, error) {
 	if err != nil {
 		return nil, theirs(err)
 	}
-	res := &verifyResult{Run: v.Run, Parts: v.Parts, Bytes: v.Bytes, Mistakes: []mapreduce.Mistake{}}
+	var mistakes []mapreduce.Mistake
 	for _, m := range v.Mistakes {
-		res.Mistakes = append(res.Mistakes, mapreduce.Mistake(m))
+		mistakes = append(mistakes, mapreduce.Mistake(m))
 	}
-	return res, nil
-}
-
-func (res *verifyResult) print(w io.Writer, format string) (err error) {
-	switch format {
-	case "json":
-		err = json.NewEncoder(w).Encode(res)
-	case "csv":
-		rows := [][]string{{"path", "problem"}}
-		for _, m := range res.Mistakes {
-			rows = append(rows, []string{m.Path, m.Problem})
-		}
-		err = csv.NewWriter(w).WriteAll(rows)
-	default:
-		for _, m := range res.Mistakes {
-			fmt.Fprintf(w, "%s: %s\n", plainName(m.Path), m.Problem)
-		}
-		if res.OK {
-			fmt.Fprintf(w, "%s, %s: all as run %s made it\n", show.Count(res.Parts, "part"), show.Bytes(res.Bytes), res.Run)
-		}
-	}
-	if err != nil {
-		return failure{err}
-	}
-	if !res.OK {
-		return errFailed
-	}
-	return nil
-}
-
-// plainName is a file's name as it is, or quoted if a terminal would not show it so.
-func plainName(name string) string {
-	if quoted := fmt.Sprintf("%q", name); quoted != `"`+name+`"` {
-		return quoted
-	}
-	return name
+	return audit.NewVerification(v.Run, v.Parts, v.Bytes, mistakes), nil
 }

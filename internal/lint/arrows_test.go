@@ -42,6 +42,8 @@ const arrows = `
 	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/show        ->
+	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/show policy sched trace
+	internal/catalogue   -> internal/show policy policy/kit
 	internal/workload    -> internal/grammar internal/show trace
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
 	internal/report      -> internal/show

@@ -96,6 +96,9 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Workload == nil {
+		return nil, wrong("workload", "expected one")
+	}
 	if err := q.fit(); err != nil {
 		return nil, err
 	}

@@ -143,6 +143,9 @@ func TestWrong(t *testing.T) {
 	if _, err := r.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "deadline-slack: ") {
 		t.Error(err)
 	}
+	if _, err := (&Request{Machines: 1}).Run(t.Context()); err == nil || err.Error() != "workload: expected one" {
+		t.Error(err)
+	}
 }
 
 // Who cannot write a job's line hears of it, and machines that fail all the time are warned of.

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// replayAttempt is the life of one attempt, for programs.
-type replayAttempt struct {
+// Life is the life of one attempt.
+type Life struct {
 	Stage   string  `json:"stage"`
 	Task    int     `json:"task"`
 	Attempt int     `json:"attempt"`
@@ -27,7 +27,7 @@ type replayAttempt struct {
 }
 
 // attemptsOf lists lives with what the account beside the journal, if there is one, says of each.
-func attemptsOf(lives []live.Record, h *trace.JournalHeader, journal string) ([]replayAttempt, error) {
+func attemptsOf(lives []live.Record, h *trace.JournalHeader, journal string) ([]Life, error) {
 	folders := proc.Folders{Root: filepath.Dir(journal), Run: h.Folder()}
 	account, err := mapreduce.ReadAccount(folders.Account())
 	if err != nil {
@@ -37,10 +37,10 @@ func attemptsOf(lives []live.Record, h *trace.JournalHeader, journal string) ([]
 	for i := range account {
 		mapped[account[i].Attempt] = &account[i].Bytes
 	}
-	all := make([]replayAttempt, len(lives))
+	all := make([]Life, len(lives))
 	for i := range lives {
 		r := &lives[i]
-		all[i] = replayAttempt{
+		all[i] = Life{
 			Stage: h.Stages[r.Stage], Task: r.Index, Attempt: r.Number, Clone: r.Clone, From: r.From, Start: r.Start.Seconds(), Seconds: r.Seconds(),
 			End: string(r.End), Mapped: mapped[proc.AttemptName(r.Attempt)],
 		}
@@ -48,7 +48,7 @@ func attemptsOf(lives []live.Record, h *trace.JournalHeader, journal string) ([]
 	return all, nil
 }
 
-func printAttempts(w io.Writer, all []replayAttempt) {
+func writeAttempts(w io.Writer, all []Life) {
 	t := show.NewTable("stage", "task", "attempt", "", "from", "start", "seconds", "mapped bytes", "end")
 	t.AlignRightEach(2, 3, 5, 6, 7, 8)
 	for i := range all {
@@ -62,21 +62,5 @@ func printAttempts(w io.Writer, all []replayAttempt) {
 		}
 		t.Row(a.Stage, a.Task, a.Attempt, clone, show.Percent(a.From), fmt.Sprintf("%.2f", a.Start), fmt.Sprintf("%.2f", a.Seconds), mapped, a.End)
 	}
-	fmt.Fprintln(w, t)
-}
-
-func printAttemptsCSV(w io.Writer, all []replayAttempt) error {
-	rows := [][]string{{"stage", "task", "attempt", "clone", "from", "start_seconds", "seconds", "end", "mapped_bytes"}}
-	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-	for i := range all {
-		a := &all[i]
-		mapped := ""
-		if a.Mapped != nil {
-			mapped = strconv.FormatInt(*a.Mapped, 10)
-		}
-		rows = append(rows, []string{
-			a.Stage, strconv.Itoa(a.Task), strconv.Itoa(a.Attempt), strconv.FormatBool(a.Clone), number(a.From), number(a.Start), number(a.Seconds), a.End, mapped,
-		})
-	}
-	return show.NewCSV(w).WriteAll(rows)
+	fmt.Fprintf(w, "%s\n\n", t)
 }
