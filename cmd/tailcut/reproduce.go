@@ -46,7 +46,7 @@ func newReproduce() *cobra.Command {
 	}
 	f.format = addFormat(cmd)
 	cmd.Flags().StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
-	cmd.Flags().StringVar(&f.traces, "traces", "", "the folder with real traces (default $TAILCUT_TRACES, then ../shared/traces if it is there)")
+	cmd.Flags().StringVar(&f.traces, "traces", "", "the folder with real traces (default $TAILCUT_TRACES, then the folder traces if it is there)")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer repetitions: a first look")
 	cmd.Flags().BoolVar(&f.real, "real", false, "run real jobs on this machine instead, at small scale (shed)")
 	cmd.Flags().IntVar(&f.runs, "runs", 0, "repetitions of simulations, 2 or more (default: what each experiment needs; its page tells)")
@@ -106,10 +106,10 @@ func reportFile(path string) outFile { return outFile{"--report", path} }
 // writeReport writes the page's HTML.
 func writeReport(page *report.Page, path string) error { return reportFile(path).fill(page.WriteHTML) }
 
-// tracesFolder is where the real traces are: what the user says, else the environment, else beside the repository, else
+// tracesFolder is where the real traces are: what the user says, else the environment, else the folder traces, else
 // nowhere.
 func tracesFolder(named string) string {
-	for _, path := range []string{named, os.Getenv("TAILCUT_TRACES"), "../shared/traces"} {
+	for _, path := range []string{named, os.Getenv("TAILCUT_TRACES"), "traces"} {
 		if path == "" {
 			continue
 		}

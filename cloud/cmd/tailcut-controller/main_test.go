@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -30,5 +32,24 @@ func TestUsage(t *testing.T) {
 				t.Errorf("status %d, stdout %q, stderr %q; want %d, %q, %q", status, out.String(), err.String(), c.status, c.out, c.err)
 			}
 		})
+	}
+}
+
+// Each flag that docs/kubernetes.md names is the controller's, or of a program that stands beside it.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := map[string]bool{"cascade": true /* kubectl */, "expendable-pods-priority-cutoff": true /* the cluster autoscaler */}
+	var started bool
+	flags, n := newCommand(&started).Flags(), 0
+	for _, m := range regexp.MustCompile("`--([a-z][a-z-]*)").FindAllStringSubmatch(string(page), -1) {
+		if n++; flags.Lookup(m[1]) == nil && !others[m[1]] {
+			t.Errorf("the controller has no --%s", m[1])
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d flags seen", n)
 	}
 }

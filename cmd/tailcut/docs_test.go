@@ -1,0 +1,89 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What the pages say of verbs and flags is so: commands in code have verbs and flags that exist, and each flag that a line of text names is some
+// verb's. The flags on the page of the controller are its own; its test has them.
+func TestDocs(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, flags := 0, 0
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range documented(string(text)) {
+			commands++
+			checkDocumented(t, filepath.Base(page), words)
+		}
+		for _, m := range regexp.MustCompile("`(--[a-z][a-z-]*)").FindAllStringSubmatch(string(text), -1) {
+			flags++
+			if !anyFlag(newRoot(), m[1][2:]) && filepath.Base(page) != "kubernetes.md" {
+				t.Errorf("%s: no verb has %s", filepath.Base(page), m[1])
+			}
+		}
+	}
+	if commands < 50 || flags < 100 {
+		t.Errorf("only %d commands and %d flags seen", commands, flags)
+	}
+}
+
+var invocation = regexp.MustCompile(`(?m)^(?:    )?\s*(?:[A-Z_]+=\S+ )*(?:\$ )?(?:time )?(?:\./tailcut|tailcut|go run \./cmd/tailcut)( [a-z].*)$`)
+
+// documented returns the command lines of tailcut in a page, word by word.
+func documented(text string) (all [][]string) {
+	text = strings.ReplaceAll(text, "\\\n", " ")
+	for _, m := range invocation.FindAllStringSubmatch(text, -1) {
+		var words []string
+		for word := range strings.FieldsSeq(m[1]) {
+			if word == "--" || strings.ContainsAny(word[:1], "|>&#;") {
+				break
+			}
+			words = append(words, word)
+		}
+		all = append(all, words)
+	}
+	return all
+}
+
+func checkDocumented(t *testing.T, page string, words []string) {
+	t.Helper()
+	cmd := newRoot()
+	for _, word := range words {
+		if name, ok := strings.CutPrefix(word, "--"); ok {
+			name, _, _ = strings.Cut(name, "=")
+			if cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" && name != "version" && !cmd.DisableFlagParsing {
+				t.Errorf("%s: %s has no --%s in: %s", page, cmd.CommandPath(), name, strings.Join(words, " "))
+			}
+			continue
+		}
+		if !cmd.HasSubCommands() {
+			continue
+		}
+		i := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
+		if i < 0 {
+			t.Errorf("%s: %s has no verb %s", page, cmd.CommandPath(), word)
+			return
+		}
+		cmd = cmd.Commands()[i]
+	}
+}
+
+func anyFlag(cmd *cobra.Command, name string) bool {
+	found := name == "help" || name == "version"
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { found = found || f.Name == name })
+	return found || slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return anyFlag(c, name) })
+}
