@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -155,5 +157,29 @@ func TestExplainEnds(t *testing.T) {
 	stop()
 	if d, err := Explain(ctx, worldly()); !errors.Is(err, context.Canceled) || d != nil {
 		t.Errorf("%v, %v", d, err)
+	}
+}
+
+// docs/history.md says the usual thresholds.
+func TestDocumentedThresholds(t *testing.T) {
+	text, err := os.ReadFile("../../docs/history.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := Defaults().Thresholds
+	said := strings.Join(strings.Fields(string(text)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("saves at least %g %% of its time", 100*u.Saving),
+		fmt.Sprintf("fewer than %d attempts succeeded", u.Tasks),
+		fmt.Sprintf("at least %d tasks took more than twice the median, %g %% of them or more on one machine, which ran no more than half", u.SlowTasks, 100*u.OnHost),
+		fmt.Sprintf("some task read %g times the median or more", u.Spread),
+		fmt.Sprintf("rounded to %d values", roundedTo), fmt.Sprintf("planned as one of %d,000", mostTasks/1000),
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("docs/history.md does not say %q", want)
+		}
+	}
+	if u.Slow != 2 || u.OfHost != 0.5 || u.R2 != 0.5 {
+		t.Errorf("%+v, but docs/history.md says twice the median, half of all tasks and half of the variance", u)
 	}
 }
