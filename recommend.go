@@ -69,9 +69,6 @@ func Recommend(ctx context.Context, q Question) (*Recommendation, error) {
 			return nil, err
 		}
 		r.Sample = sample
-		if r.Tasks == 0 {
-			r.Tasks = sample.Size()
-		}
 	}
 	a, err := advice.Recommend(ctx, r)
 	if err != nil {

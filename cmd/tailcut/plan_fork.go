@@ -131,7 +131,7 @@ func (f *forkFlags) fill(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// read sets what durations are drawn from, and the tasks if they are not given.
+// read sets what durations are drawn from.
 func (f *forkFlags) read(args []string) (err error) {
 	switch {
 	case f.law != "" && len(args) > 0:
@@ -160,18 +160,10 @@ func (f *forkFlags) read(args []string) (err error) {
 	default:
 		f.from.Path = args[0]
 	}
-	sample, stage, err := f.from.Sample()
-	if err != nil {
-		return err
+	f.Sample, err = f.from.Sample()
+	if err == nil && f.Tasks == 0 && f.Sample.Tasks > advice.MaxTasks {
+		f.from.Tell(fmt.Sprintf("%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d",
+			f.from.Name(), f.Sample.Tasks, advice.ManyTasks, advice.MaxTasks))
 	}
-	f.Sample = sample
-	if f.Tasks == 0 {
-		f.Tasks = stage.Tasks
-		if f.Tasks > advice.MaxTasks {
-			f.Tasks = advice.ManyTasks
-			f.from.Tell(fmt.Sprintf("%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d",
-				f.from.Name(), stage.Tasks, f.Tasks, advice.MaxTasks))
-		}
-	}
-	return nil
+	return err
 }

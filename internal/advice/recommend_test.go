@@ -202,7 +202,7 @@ func TestInvalidRequests(t *testing.T) {
 	s := pareto(t, 10, 6)
 	for want, change := range map[string]func(r *Request){
 		"durations: ":         func(r *Request) { r.Sample = nil },
-		"tasks: ":             func(r *Request) { r.Tasks = 0 },
+		"tasks: ":             func(r *Request) { r.Tasks = -1 },
 		"stragglers: ":        func(r *Request) { r.Own = &plan.Policy{Stragglers: 11} },
 		"clones: ":            func(r *Request) { r.Own = &plan.Policy{Clones: -1} },
 		"max-clones: ":        func(r *Request) { r.MaxClones = MaxClones + 1 },

@@ -18,7 +18,7 @@ type Request struct {
 	Sample *durations.Sample
 	Law    laws.Law
 
-	Tasks     int     // of the job, from 1 to MaxTasks
+	Tasks     int     // of the job, from 1 to MaxTasks; 0 for those of the sample, or ManyTasks if these are too many
 	MaxClones int     // most clones of a task to consider, from 0 to MaxClones
 	Lambda    float64 // price of a machine second in seconds of latency, of the cost-sensitive optimum; at least 0
 	// Quantile judges by the time when the job is done with this probability, between 0 and 1, instead of by the mean;
@@ -46,7 +46,7 @@ const (
 // Methods are the ways to evaluate policies, the usual one first.
 var Methods = []string{"exact", "theorem1", "closed-form", "bootstrap", "simulate"}
 
-// Defaults returns a request that lacks only what durations are drawn from, and the number of tasks.
+// Defaults returns a request that lacks only what durations are drawn from, and with a law the number of tasks.
 func Defaults() Request {
 	return Request{MaxClones: 4, Lambda: 0.1, Method: Methods[0], Seed: 1}
 }
@@ -59,7 +59,13 @@ func invalid(format string, args ...any) error { return Invalid{fmt.Errorf(forma
 // Unwrap returns what is wrong with the field.
 func (e Invalid) Unwrap() error { return e.error }
 
+// check fills what is left open, and returns an error unless the request can be answered.
 func (r *Request) check() error {
+	if r.Tasks == 0 && r.Sample != nil {
+		if r.Tasks = r.Sample.Tasks; r.Tasks > MaxTasks {
+			r.Tasks = ManyTasks
+		}
+	}
 	own := plan.Policy{}
 	if r.Own != nil {
 		own = *r.Own

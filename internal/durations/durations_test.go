@@ -16,7 +16,7 @@ func FuzzReadDurations(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, column, job string) {
 		log := Log{Path: "-", Stdin: strings.NewReader(text), Column: column, Job: job}
-		s, _, err := log.Sample()
+		s, err := log.Sample()
 		if err != nil {
 			if strings.ContainsRune(err.Error(), '\n') && !strings.ContainsAny(column, "\n\r") {
 				t.Errorf("more than a line: %q", err)
@@ -34,7 +34,7 @@ func TestDurationsKeepTheirDigits(t *testing.T) {
 	text := "0.0012345678912345\n1e300\n5e-324\n"
 	for _, column := range []string{"", "1"} {
 		log := Log{Path: "-", Stdin: strings.NewReader(text), Column: column}
-		s, _, err := log.Sample()
+		s, err := log.Sample()
 		if err != nil || !slices.Equal(s.Ended, []float64{0.0012345678912345, 1e300, 5e-324}) {
 			t.Error(s, err)
 		}
@@ -77,16 +77,16 @@ func TestChoice(t *testing.T) {
 		`no stage "x" of job`: {Job: "1", Stage: "x"},
 	} {
 		l.Path, l.Stdin, l.Title = "-", strings.NewReader(jobs), "jobs"
-		if _, _, err := l.Sample(); err == nil || !strings.HasPrefix(err.Error(), "jobs: ") || !strings.Contains(err.Error(), want) {
+		if _, err := l.Sample(); err == nil || !strings.HasPrefix(err.Error(), "jobs: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, expected %q", l, err, want)
 		}
 	}
 	var told []string
 	l := Log{Path: "-", Tell: func(line string) { told = append(told, line) }, Stdin: strings.NewReader(
 		`{"schema":"tailcut.history/v1","job":"report","runs":[{"stages":[{"name":"tasks","durations_seconds":[5,5,6],"cut_seconds":[12]}]}]}`)}
-	s, st, err := l.Sample()
-	if err != nil || s.Size() != 4 || s.Longest() != 12 || st.Tasks != 3 {
-		t.Errorf("%+v of %+v, %v", s, st, err)
+	s, err := l.Sample()
+	if err != nil || s.Size() != 4 || s.Longest() != 12 || s.Tasks != 3 {
+		t.Errorf("%+v, %v", s, err)
 	}
 	if len(told) != 2 || !strings.HasPrefix(told[0], "stdin: 1 attempt killed or still running") || !strings.Contains(told[1], "nobody saw the longest end") {
 		t.Errorf("%q", told)

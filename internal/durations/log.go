@@ -42,21 +42,21 @@ func (d *Log) tell(format string, args ...any) {
 
 // Sample returns the one stage that is asked for, and tells how it is taken: what became of attempts that did not end,
 // and what the log's clock cannot show. An error is one line that names file, line and what was expected.
-func (d *Log) Sample() (*Sample, *history.Stage, error) {
+func (d *Log) Sample() (*Sample, error) {
 	stages, _, err := d.read()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	st, err := d.choose(stages)
 	if err != nil {
 		if len(stages) == 0 && d.Path != "-" && (d.Job != "" || d.Stage != "") {
 			err = fmt.Errorf("%w; %s", err, d.instead())
 		}
-		return nil, nil, err
+		return nil, err
 	}
 	s, err := Of(st)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", d.Name(), err)
+		return nil, fmt.Errorf("%s: %w", d.Name(), err)
 	}
 	if n := len(st.Censored); n > 0 {
 		d.tell("%s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
@@ -67,7 +67,7 @@ func (d *Log) Sample() (*Sample, *history.Stage, error) {
 			"how long they are is not known", show.Seconds(b.Last), 100*b.Share, show.Seconds(b.Mean))
 	}
 	d.leftOut([]*history.Stage{st})
-	return s, st, nil
+	return s, nil
 }
 
 // Stages returns all stages that are asked for and the hosts that their attempts ran on, and tells how they are taken.

@@ -14,6 +14,7 @@ import (
 type Sample struct {
 	Ended    []float64 // seconds that attempts took which succeeded, in any order
 	Censored []float64 // seconds after which others were cut off: what they would have taken is longer
+	Tasks    int       // different tasks that they were attempts of
 	Law      *laws.Empirical
 	Beyond   *Beyond // nil if the longest attempt was seen to end
 	// Resolution is that of the clock that measured, seconds, 0 if not known: no shorter difference can be seen.
@@ -30,12 +31,12 @@ type Beyond struct {
 // censoredParts is into how many parts an observation is cut when weights become counts.
 const censoredParts = 1000
 
-// New returns the sample of attempts that took ended seconds, and of others that were cut off after censored seconds.
-// Its law is that of the attempts that ended, and if others were cut off the estimate of Kaplan and Meier from all. If
-// the longest was cut off, the estimate is completed by a tail. Its weights are then rounded to a thousandth of an
-// observation. It is an error if none ended, or a duration is negative or not finite.
+// New returns the sample of attempts that took ended seconds, and of others that were cut off after censored seconds,
+// each of another task. Its law is that of the attempts that ended, and if others were cut off the estimate of Kaplan
+// and Meier from all. If the longest was cut off, the estimate is completed by a tail. Its weights are then rounded to
+// a thousandth of an observation. It is an error if none ended, or a duration is negative or not finite.
 func New(ended, censored []float64) (*Sample, error) {
-	s := &Sample{Ended: ended, Censored: censored}
+	s := &Sample{Ended: ended, Censored: censored, Tasks: len(ended) + len(censored)}
 	var err error
 	if len(censored) == 0 {
 		s.Law, err = laws.NewEmpirical(ended)
@@ -80,7 +81,7 @@ func Of(st *history.Stage) (*Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Resolution = st.Resolution
+	s.Tasks, s.Resolution = st.Tasks, st.Resolution
 	return s, nil
 }
 
