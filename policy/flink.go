@@ -45,7 +45,7 @@ var flinkEntry = kit.Entry{
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
 		return &flink{
-			order: kit.NewOrder(a), slow: kit.EmptyList, rule: flinkRule(a), block: a.Span("block"),
+			order: kit.NewOrder(a), rule: flinkRule(a), block: a.Span("block"),
 		}
 	},
 }
@@ -82,7 +82,7 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.id, st.watched, st.lowest = ev.Stage, kit.EmptyList, st.lowest[:0]
+		st.id, st.watched, st.lowest = ev.Stage, kit.List{}, st.lowest[:0]
 		st.shortest = p.rule.Shortest(int(v.Stage(ev.Stage).Tasks))
 	case sched.AttemptDone:
 		p.lists.Remove(ev.Attempt)
@@ -133,12 +133,12 @@ func (p *flink) baseline(v *sched.View, st *flinkStage) sched.Time {
 
 // schedule notes the first check, now or later, that finds the oldest attempt of the stage slow.
 func (p *flink) schedule(v *sched.View, st *flinkStage) {
-	limit := p.baseline(v, st)
-	if st.watched.First < 0 || limit >= sched.Never-p.rule.Interval-p.lists.Rows[st.watched.First].Started {
+	limit, oldest := p.baseline(v, st), p.lists.First(&st.watched)
+	if oldest == nil || limit >= sched.Never-p.rule.Interval-oldest.Started {
 		p.due.Drop(int(st.id))
 		return
 	}
-	due := p.lists.Rows[st.watched.First].Started + limit
+	due := oldest.Started + limit
 	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: p.rule.Check(due, v.Now())})
 }
 
@@ -152,8 +152,9 @@ func (p *flink) Decide(v *sched.View, act *sched.Actions) {
 		if v.Rows().Waiting(a) {
 			continue
 		}
+		alone := st.watched.Empty()
 		p.lists.InsertByStart(&st.watched, a, t, v.Now())
-		if st.watched.First == st.watched.Last {
+		if alone {
 			p.schedule(v, st)
 		}
 	}
@@ -168,11 +169,11 @@ func (p *flink) check(v *sched.View) {
 	for p.due.Len() > 0 && p.due.TopKey().X <= now {
 		st := p.stages.Of(sched.StageID(p.due.Top()))
 		limit := p.baseline(v, st)
-		for row := st.watched.First; row >= 0 && now-p.lists.Rows[row].Started >= limit; row = st.watched.First {
-			m := v.Attempt(v.Rows().AttemptIn(int(row))).Machine
+		for l := p.lists.First(&st.watched); l != nil && now-l.Started >= limit; l = p.lists.First(&st.watched) {
+			m := v.Attempt(p.lists.Attempt(v, l)).Machine
 			p.blocked = kit.Grown(p.blocked, int(m))
 			p.blocked[m] = now + min(p.block, sched.Never-now)
-			p.lists.Move(row, &p.slow)
+			p.lists.Move(l, &p.slow)
 		}
 		p.schedule(v, st)
 	}
@@ -181,8 +182,7 @@ func (p *flink) check(v *sched.View) {
 // clone gives slow tasks their second attempt as far as slots and limits go. One that may have no second attempt
 // whatever comes is forgotten.
 func (p *flink) clone(v *sched.View, act *sched.Actions) {
-	for row := p.slow.First; row >= 0 && v.CloneRoom() > 0; {
-		l := p.lists.Rows[row]
+	for l := p.lists.First(&p.slow); l != nil && v.CloneRoom() > 0; {
 		if v.AttemptRoom(l.Task) > 0 {
 			m, ok := p.machine(v, act, l.Task)
 			if !ok {
@@ -190,8 +190,9 @@ func (p *flink) clone(v *sched.View, act *sched.Actions) {
 			}
 			p.order.Clone(v, act, l.Task, m, sched.Straggling)
 		}
-		p.lists.Unlink(row)
-		row = l.Next
+		next := p.lists.Next(l)
+		p.lists.Unlink(l)
+		l = next
 	}
 }
 

@@ -132,7 +132,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 		p.jobs[ev.Job] = hadoopJob{from: v.Now()}
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, kit.EmptyList
+		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, kit.List{}
 		st.ends.Clear()
 	case sched.TaskReady:
 		p.schedule(v, p.stages.Of(ev.Stage), v.Now())
@@ -254,8 +254,8 @@ func (p *hadoop2) schedule(v *sched.View, st *hadoopStage, from sched.Time) {
 		at := sched.Never
 		if st.ends.Len() > 0 && p.gains(v, st, from) {
 			at = from
-		} else if row := st.quiet.First; row >= 0 {
-			at = max(from, p.lists.Rows[row].Started+hadoopSilence+1)
+		} else if l := p.lists.First(&st.quiet); l != nil {
+			at = max(from, l.Started+hadoopSilence+1)
 		}
 		if at < sched.Never {
 			p.due.Set(int(st.id), kit.Rising[sched.Time]{X: p.scan(v.Stage(st.id).Job, at)})
@@ -359,11 +359,12 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 
 // hear makes attempts that have been silent for too long report the same again.
 func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
-	for row := st.quiet.First; row >= 0 && v.Now()-p.lists.Rows[row].Started > hadoopSilence; row = st.quiet.First {
-		a, x := v.Rows().AttemptIn(int(row)), &p.attempts[row]
+	for l := p.lists.First(&st.quiet); l != nil && v.Now()-l.Started > hadoopSilence; l = p.lists.First(&st.quiet) {
+		a, t := p.lists.Attempt(v, l), l.Task
+		x := &p.attempts[a.Row()]
 		p.estimate(x, v.Attempt(a).Started, v.Now(), x.progress)
 		p.putOff(v, a)
-		p.update(st, a, p.lists.Rows[row].Task)
+		p.update(st, a, t)
 	}
 }
 

@@ -108,7 +108,7 @@ type candidate struct {
 
 func newLate(a kit.Args) sched.Policy {
 	p := &late{
-		order: sited(kit.NewOrder(a), a), young: kit.EmptyList, cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
+		order: sited(kit.NewOrder(a), a), cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
 		byAge: a.Choice("estimate") == "age",
 	}
 	if a.Bool("node_filter") {
@@ -127,7 +127,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.id, st.first, st.silent = ev.Stage, v.Stage(ev.Stage).First, kit.EmptyList
+		st.id, st.first, st.silent = ev.Stage, v.Stage(ev.Stage).First, kit.List{}
 		st.rates.P = p.slowTask
 		st.rates.Reset()
 		st.slow.Clear()
@@ -246,7 +246,7 @@ func (p *late) reported(row int) bool { return row < len(p.attempts) && p.attemp
 
 // schedule notes from when on the stage has a candidate.
 func (p *late) schedule(v *sched.View, st *lateStage) {
-	at := p.silentFrom(v, st, st.silent.First)
+	at := p.silentFrom(v, st, p.lists.First(&st.silent))
 	if slowest, ok := st.rates.Value(); ok && st.slow.Len() > 0 && st.slow.TopKey().X < slowest {
 		at = 0
 	}
@@ -257,9 +257,9 @@ func (p *late) schedule(v *sched.View, st *lateStage) {
 	p.ready.Set(int(st.id), kit.Rising[sched.Time]{X: at})
 }
 
-// silentFrom returns the instant from which an attempt without reports, -1 for none, is slow.
-func (p *late) silentFrom(v *sched.View, st *lateStage, row int32) sched.Time {
-	if row < 0 || !p.byAge {
+// silentFrom returns the instant from which an attempt without reports is slow; nil is none.
+func (p *late) silentFrom(v *sched.View, st *lateStage, l *kit.Link) sched.Time {
+	if l == nil || !p.byAge {
 		return sched.Never
 	}
 	stage := v.Stage(st.id)
@@ -268,7 +268,7 @@ func (p *late) silentFrom(v *sched.View, st *lateStage, row int32) sched.Time {
 	if !won || !ok {
 		return sched.Never
 	}
-	at := kit.Later(p.lists.Rows[row].Started, max(mean, 1/slowest))
+	at := kit.Later(l.Started, max(mean, 1/slowest))
 	return at + min(1, sched.Never-at) // older than that, not as old
 }
 
@@ -283,8 +283,8 @@ func (p *late) Decide(v *sched.View, act *sched.Actions) {
 	for i := 0; i < len(p.found) && p.room(v); i++ {
 		p.clone(v, act, &p.found[i])
 	}
-	if row := p.young.First; row >= 0 {
-		next = min(next, p.ripe(row))
+	if l := p.lists.First(&p.young); l != nil {
+		next = min(next, p.ripe(l))
 	}
 	act.WakeAt(next)
 }
@@ -313,21 +313,18 @@ func (p *late) room(v *sched.View) bool {
 }
 
 // ripe returns the instant at which an attempt is old enough.
-func (p *late) ripe(row int32) sched.Time {
-	started := p.lists.Rows[row].Started
-	return started + min(p.minAge, sched.Never-started)
-}
+func (p *late) ripe(l *kit.Link) sched.Time { return l.Started + min(p.minAge, sched.Never-l.Started) }
 
 // ripen makes candidates of attempts that have become old enough.
 func (p *late) ripen(v *sched.View) {
-	for row := p.young.First; row >= 0 && p.ripe(row) <= v.Now(); row = p.young.First {
-		l := &p.lists.Rows[row]
+	for l := p.lists.First(&p.young); l != nil && p.ripe(l) <= v.Now(); l = p.lists.First(&p.young) {
+		row := p.lists.Attempt(v, l).Row()
 		st := p.stages.Of(v.Task(l.Task).Stage)
-		if p.reported(int(row)) {
-			p.lists.Unlink(row)
+		if p.reported(row) {
+			p.lists.Unlink(l)
 			st.slow.Set(st.index(l.Task), kit.Rising[float64]{X: p.attempts[row].rate})
 		} else {
-			p.lists.Move(row, &st.silent)
+			p.lists.Move(l, &st.silent)
 		}
 		p.schedule(v, st)
 	}
@@ -354,11 +351,11 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 				p.found = append(p.found, candidate{p.attempts[a.Row()].end - now, t})
 			}
 		}
-		row := st.silent.First
-		for ; row >= 0 && p.silentFrom(v, st, row) <= now; row = p.lists.Rows[row].Next {
-			p.found = append(p.found, candidate{now - p.lists.Rows[row].Started, p.lists.Rows[row].Task})
+		l := p.lists.First(&st.silent)
+		for ; l != nil && p.silentFrom(v, st, l) <= now; l = p.lists.Next(l) {
+			p.found = append(p.found, candidate{now - l.Started, l.Task})
 		}
-		next = min(next, p.silentFrom(v, st, row))
+		next = min(next, p.silentFrom(v, st, l))
 	}
 	p.buf = ids[:0]
 	slices.SortFunc(p.found, func(a, b candidate) int {

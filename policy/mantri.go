@@ -99,7 +99,7 @@ type mantriStage struct {
 func newMantri(a kit.Args) sched.Policy {
 	return &mantri{
 		order: sited(kit.NewOrder(a), a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
-		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")), young: kit.EmptyList,
+		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")),
 	}
 }
 
@@ -239,21 +239,21 @@ func (p *mantri) Decide(v *sched.View, act *sched.Actions) {
 			p.late.Drop(int(st.id)) // the site has no room: at the next report of the stage there may be
 		}
 	}
-	if row := p.young.First; row >= 0 {
-		act.WakeAt(p.grown(row))
+	if l := p.lists.First(&p.young); l != nil {
+		act.WakeAt(p.grown(l))
 	}
 }
 
 // grown returns the instant at which a duplicate is old enough.
-func (p *mantri) grown(row int32) sched.Time {
-	return p.lists.Rows[row].Started + min(p.period, sched.Never-p.lists.Rows[row].Started)
+func (p *mantri) grown(l *kit.Link) sched.Time {
+	return l.Started + min(p.period, sched.Never-l.Started)
 }
 
 // prune keeps the two quickest attempts of tasks whose last duplicate has become old enough.
 func (p *mantri) prune(v *sched.View, act *sched.Actions) {
-	for row := p.young.First; row >= 0 && p.grown(row) <= v.Now(); row = p.young.First {
-		t := p.lists.Rows[row].Task
-		p.lists.Unlink(row)
+	for l := p.lists.First(&p.young); l != nil && p.grown(l) <= v.Now(); l = p.lists.First(&p.young) {
+		t := l.Task
+		p.lists.Unlink(l)
 		for v.Task(t).Live > 2 {
 			a := p.slowest(v, t)
 			if !v.Rows().MayKill(a) {

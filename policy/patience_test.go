@@ -17,7 +17,7 @@ var patienceEntry = kit.Entry{
 	},
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		return &patience{order: kit.NewOrder(a), after: a.Span("after"), young: kit.EmptyList}
+		return &patience{order: kit.NewOrder(a), after: a.Span("after")}
 	},
 }
 
@@ -43,13 +43,12 @@ func (p *patience) Decide(v *sched.View, act *sched.Actions) {
 		p.order.Launch(v, act, t, m)
 		p.lists.Watch(v, &p.young, t)
 	}
-	for v.CloneRoom() > 0 && p.young.First >= 0 {
-		oldest := p.lists.Rows[p.young.First]
+	for oldest := p.lists.First(&p.young); oldest != nil && v.CloneRoom() > 0; oldest = p.lists.First(&p.young) {
 		if due := oldest.Started + p.after; due > v.Now() {
 			act.WakeAt(due)
 			return
 		}
-		p.lists.Unlink(p.young.First)
+		p.lists.Unlink(oldest)
 		if v.AttemptRoom(oldest.Task) > 0 {
 			m, _ := kit.Elsewhere(v, oldest.Task)
 			p.order.Clone(v, act, oldest.Task, m, sched.Straggling)

@@ -39,9 +39,7 @@ var sewEntry = kit.Entry{
 		{Name: "strict", Kind: kit.Bool, Default: "false", Help: "reduce slots wait for the first job in order, as the box has it"},
 	},
 	New: func(a kit.Args) sched.Policy {
-		p := &sew{lambda: a.Float("lambda"), maps: a.Float("maps"), strict: a.Bool("strict")}
-		p.groups[0].running, p.groups[1].running = kit.EmptyList, kit.EmptyList
-		return p
+		return &sew{lambda: a.Float("lambda"), maps: a.Float("maps"), strict: a.Bool("strict")}
 	},
 }
 
@@ -169,15 +167,15 @@ func sewTask(v *sched.View, j sched.JobID, kind int) sched.TaskID {
 // clone starts another attempt of the task whose turn it is. Those that have all that the limits allow lose their turns
 // until they lose an attempt.
 func (p *sew) clone(v *sched.View, act *sched.Actions, g *sewGroup) bool {
-	for row := g.running.First; row >= 0; row = g.running.First {
-		t := p.lists.Rows[row].Task
+	for l := p.lists.First(&g.running); l != nil; l = p.lists.First(&g.running) {
+		t := l.Task
 		if v.AttemptRoom(t) == 0 {
-			p.lists.Unlink(row)
+			p.lists.Unlink(l)
 			continue
 		}
 		m, _ := kit.Elsewhere(v, t)
 		kit.Launch(act, t, m, 0, sched.Cloning)
-		p.lists.Move(row, &g.running)
+		p.lists.Move(l, &g.running)
 		return true
 	}
 	return false

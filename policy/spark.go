@@ -76,7 +76,7 @@ type sparkStage struct {
 
 func newSpark(a kit.Args) sched.Policy {
 	return &spark{
-		order: kit.NewOrder(a), marked: kit.EmptyList, rule: sparkRule(a), threshold: a.Span("task_threshold"),
+		order: kit.NewOrder(a), rule: sparkRule(a), threshold: a.Span("task_threshold"),
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 // forget takes notice that an attempt has ended.
 func (p *spark) forget(v *sched.View, st *sparkStage, a sched.AttemptID) {
 	st.watched.Ended(v, a)
-	if p.marked != kit.EmptyList {
+	if !p.marked.Empty() {
 		p.lists.Remove(a)
 	}
 }
@@ -212,14 +212,14 @@ func (p *spark) mark(v *sched.View) {
 // clone gives marked tasks their second attempt as far as slots and limits go. A task without a machine to go to stays
 // marked; one that may have no second attempt whatever comes is forgotten.
 func (p *spark) clone(v *sched.View, act *sched.Actions) {
-	for row := p.marked.First; row >= 0 && v.CloneRoom() > 0; {
-		l := p.lists.Rows[row]
+	for l := p.lists.First(&p.marked); l != nil && v.CloneRoom() > 0; {
+		next := p.lists.Next(l)
 		if v.AttemptRoom(l.Task) == 0 {
-			p.lists.Unlink(row)
+			p.lists.Unlink(l)
 		} else if m, ok := p.places.Unused(v, l.Task, 0); ok {
-			p.lists.Unlink(row)
+			p.lists.Unlink(l)
 			p.order.Clone(v, act, l.Task, m, sched.Straggling)
 		}
-		row = l.Next
+		l = next
 	}
 }

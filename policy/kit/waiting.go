@@ -17,11 +17,3 @@ func Survivor(v *sched.View, t sched.TaskID) (sched.AttemptID, bool) {
 	a, ok := v.FirstAttempt(t)
 	return a, ok && !v.Rows().Waiting(a)
 }
-
-// Watch appends the only attempt of a task, which begins now, to a list in order of start. One that waits is left out
-// until it begins.
-func (l *Lists) Watch(v *sched.View, to *List, t sched.TaskID) {
-	if a, ok := Survivor(v, t); ok {
-		l.Append(to, a, t, v.Now())
-	}
-}

@@ -2,99 +2,134 @@ package kit
 
 import "github.com/tailcut/tailcut/sched"
 
-// Lists are doubly linked lists of running attempts, threaded through one table by row. An attempt is in one
-// list at most, so its memory is bounded by the attempts that run at once. A policy keeps those it watches in order of
-// their start: the oldest is the first that can be late.
-type Lists struct{ Rows []Link }
+// Lists are doubly linked lists of running attempts. An attempt is in one list at most, so that all lists of a policy
+// share one table, whose memory is bounded by the attempts that run at once. A policy keeps those it watches in order
+// of their start: the oldest is the first that can be late.
+//
+// Everything costs O(1), but for InsertByStart.
+type Lists struct{ rows []Link }
 
-// Link is half a cache line.
+// List is one of the lists; its zero value is empty.
+type List struct{ first, last int32 } // rows plus 1, 0 for none
+
+// Link is an attempt in a list. A pointer to one stands until the next attempt is added.
 type Link struct {
 	list       *List // nil for none
 	Started    sched.Time
-	prev, Next int32 // rows, -1 at the ends
+	prev, next int32 // as in List
 	gen        uint32
 	Task       sched.TaskID
 }
 
-// List is one of the lists. Its zero value is not ready: empty says what an empty one is.
-type List struct{ First, Last int32 }
+// Empty tells whether there is nothing in a list.
+func (l *List) Empty() bool { return l.first == 0 }
 
-// EmptyList is a list without attempts.
-var EmptyList = List{First: -1, Last: -1}
+// First returns what is first in a list, nil if it is empty.
+func (l *Lists) First(of *List) *Link { return l.at(of.first) }
 
-// ListOf returns the list that the attempt is in, nil for none.
+// Next returns what comes after an attempt in its list, nil if it is the last.
+func (l *Lists) Next(x *Link) *Link { return l.at(x.next) }
+
+func (l *Lists) at(place int32) *Link {
+	if place == 0 {
+		return nil
+	}
+	return &l.rows[place-1]
+}
+
+// place returns the row of what is in a list, plus 1.
+func (l *Lists) place(x *Link) int32 {
+	if x.prev == 0 {
+		return x.list.first
+	}
+	return l.rows[x.prev-1].next
+}
+
+// Attempt returns the attempt of a link.
+func (l *Lists) Attempt(v *sched.View, x *Link) sched.AttemptID {
+	return v.Rows().AttemptIn(int(l.place(x) - 1))
+}
+
+// ListOf returns the list that an attempt is in, nil for none.
 func (l *Lists) ListOf(a sched.AttemptID) *List {
-	if row := a.Row(); row < len(l.Rows) && l.Rows[row].gen == a.Generation() {
-		return l.Rows[row].list
+	if row := a.Row(); row < len(l.rows) && l.rows[row].gen == a.Generation() {
+		return l.rows[row].list
 	}
 	return nil
 }
 
 // Append adds an attempt that is in no list at the end of one.
 func (l *Lists) Append(to *List, a sched.AttemptID, t sched.TaskID, started sched.Time) {
-	row := int32(a.Row())
-	l.Rows = Grown(l.Rows, int(row))
-	l.Rows[row] = Link{gen: a.Generation(), Task: t, Started: started}
-	l.insert(to, row, to.Last)
+	l.insert(to, l.add(a, t, started), to.last)
 }
 
 // InsertByStart adds an attempt that is in no list to one that is sorted by start, then task. It searches from the end
 // of the list, where a new attempt belongs; what is left of a pair after one of the two ended without result may belong
 // anywhere.
 func (l *Lists) InsertByStart(to *List, a sched.AttemptID, t sched.TaskID, started sched.Time) {
-	row := int32(a.Row())
-	l.Rows = Grown(l.Rows, int(row))
-	l.Rows[row] = Link{gen: a.Generation(), Task: t, Started: started}
-	after := to.Last
-	for after >= 0 && (l.Rows[after].Started > started || l.Rows[after].Started == started && l.Rows[after].Task > t) {
-		after = l.Rows[after].prev
+	place, after := l.add(a, t, started), to.last
+	for x := l.at(after); x != nil && (x.Started > started || x.Started == started && x.Task > t); x = l.at(after) {
+		after = x.prev
 	}
-	l.insert(to, row, after)
+	l.insert(to, place, after)
 }
 
-// Move takes an attempt from its list to the end of another.
-func (l *Lists) Move(row int32, to *List) {
-	l.Unlink(row)
-	l.insert(to, row, to.Last)
+// Watch appends the only attempt of a task, which begins now, to a list in order of start. One that waits is left out
+// until it begins.
+func (l *Lists) Watch(v *sched.View, to *List, t sched.TaskID) {
+	if a, ok := Survivor(v, t); ok {
+		l.Append(to, a, t, v.Now())
+	}
 }
 
 // Remove takes an attempt out of its list, if it is in one, which it returns.
 func (l *Lists) Remove(a sched.AttemptID) *List {
 	from := l.ListOf(a)
 	if from != nil {
-		l.Unlink(int32(a.Row()))
+		l.Unlink(&l.rows[a.Row()])
 	}
 	return from
 }
 
-func (l *Lists) insert(to *List, row, after int32) {
-	n := &l.Rows[row]
-	n.list, n.prev = to, after
-	if after >= 0 {
-		n.Next = l.Rows[after].Next
-		l.Rows[after].Next = row
-	} else {
-		n.Next, to.First = to.First, row
-	}
-	if n.Next >= 0 {
-		l.Rows[n.Next].prev = row
-	} else {
-		to.Last = row
-	}
+// Move takes an attempt from its list to the end of another, or of the same.
+func (l *Lists) Move(x *Link, to *List) {
+	place := l.place(x)
+	l.Unlink(x)
+	l.insert(to, place, to.last)
 }
 
-// Unlink takes the attempt of a row out of its list.
-func (l *Lists) Unlink(row int32) {
-	n := &l.Rows[row]
-	if n.prev >= 0 {
-		l.Rows[n.prev].Next = n.Next
+// Unlink takes an attempt out of its list.
+func (l *Lists) Unlink(x *Link) {
+	if before := l.at(x.prev); before != nil {
+		before.next = x.next
 	} else {
-		n.list.First = n.Next
+		x.list.first = x.next
 	}
-	if n.Next >= 0 {
-		l.Rows[n.Next].prev = n.prev
+	if after := l.at(x.next); after != nil {
+		after.prev = x.prev
 	} else {
-		n.list.Last = n.prev
+		x.list.last = x.prev
 	}
-	n.list = nil
+	x.list = nil
+}
+
+func (l *Lists) add(a sched.AttemptID, t sched.TaskID, started sched.Time) (place int32) {
+	l.rows = Grown(l.rows, a.Row())
+	l.rows[a.Row()] = Link{gen: a.Generation(), Task: t, Started: started}
+	return int32(a.Row()) + 1
+}
+
+func (l *Lists) insert(to *List, place, after int32) {
+	x := l.at(place)
+	x.list, x.prev = to, after
+	if before := l.at(after); before != nil {
+		x.next, before.next = before.next, place
+	} else {
+		x.next, to.first = to.first, place
+	}
+	if behind := l.at(x.next); behind != nil {
+		behind.prev = place
+	} else {
+		to.last = place
+	}
 }
