@@ -13,6 +13,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -174,4 +175,31 @@ func (c *choice) write(w io.Writer, r result) error {
 		return r.WriteCSV(w)
 	}
 	return r.WriteText(w)
+}
+
+// parseMaxAttempts reads --max-attempts.
+func parseMaxAttempts(text string) (int, error) {
+	if text == "none" {
+		return sched.Unlimited, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("expected a number of at least 1, or none, not %q", text)
+	}
+	return n, nil
+}
+
+// parseCloneBudget reads --clone-budget.
+func parseCloneBudget(text string) (sched.CloneBudget, error) {
+	switch text {
+	case "default":
+		return sched.DefaultLimits().Clones, nil
+	case "none":
+		return sched.NoLimits().Clones, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return sched.CloneBudget{}, fmt.Errorf("expected a number of at least 0, none or default, not %q", text)
+	}
+	return sched.CloneBudget{Floor: n}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/show"
 )
 
@@ -36,18 +37,16 @@ func main() {
 	if os.Getpid() == 1 {
 		os.Exit(beFirst(os.Args, os.Stderr))
 	}
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(tailcut(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // noRoom tells whether a disk was full, or had an error of its own: no usage is wrong then.
 func noRoom(err error) bool {
-	return full(err) || errors.Is(err, syscall.EIO)
+	return run.Full(err) || errors.Is(err, syscall.EIO)
 }
 
-func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
-
-// run is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// tailcut is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
+func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // whoever asks twice does not want to wait
@@ -62,10 +61,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = failure{out.err}
 	}
 	var failed failure
+	var answer run.Failure
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &failed), noRoom(err): // whether it was interrupted or not
+	case errors.As(err, &failed), errors.As(err, &answer), noRoom(err): // whether it was interrupted or not
 		notice(stderr, "%s", show.InWords(err))
 		return exitFailed
 	case ctx.Err() != nil:

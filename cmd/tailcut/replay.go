@@ -6,8 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tailcut/tailcut/internal/audit"
-	"github.com/tailcut/tailcut/policy"
-	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -35,6 +33,3 @@ func newReplay() *cobra.Command {
 	}
 	return cmd
 }
-
-// policiesOf returns a fresh policy of a run.
-func policiesOf(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }

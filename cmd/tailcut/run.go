@@ -1,427 +1,365 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/jobfile"
-	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
-	"github.com/tailcut/tailcut/internal/outlook"
+	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/policy"
-	"github.com/tailcut/tailcut/sched"
-	"github.com/tailcut/tailcut/trace"
 )
 
-// privateDir is the folder in the output folder that holds a run's journal and unfinished work. Readers of the output
-// skip names that begin with "_".
-const privateDir = mapreduce.PrivateName
+const runLong = `Run a job, on this machine or on Kubernetes, with clones for the tasks that straggle, and exactly one result per task.
 
-// request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
-type request struct {
-	Job    jobfile.Job  `json:"job"`
-	Dir    string       `json:"dir,omitempty"` // working directory of commands
-	Policy string       `json:"policy"`
-	Slots  int          `json:"slots"`
-	Seed   uint64       `json:"seed"`
-	Limits sched.Limits `json:"limits"`
+  tailcut run wordcount|wordmean|sort INPUT...       built-in operators over files or folders
+  tailcut run grep PATTERN INPUT...
+  tailcut run --mapper CMD [--reducer CMD] INPUT...  commands in the manner of Hadoop Streaming
+  tailcut run --tasks N -- CMD ARG...                an array job; {} is the index, also in TAILCUT_TASK
+  tailcut run -f job.yaml                            the same, declared in a file; several stages
 
-	Deadline string `json:"deadline,omitempty"` // as given
-	Law      string `json:"law,omitempty"`      // of an attempt's duration
+Results are OUT/part-00000 and so on; OUT/_SUCCESS is written last. If the engine or the machine dies, or the job
+fails, the same command again goes on with the tasks that are not done.
 
-	// Of runs whose attempts or data are not on this machine.
-	On     string `json:"on,omitempty"`
-	Output string `json:"output,omitempty"` // URL
+Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted (the same command goes on).`
 
-	Sites *siteRequest `json:"sites,omitempty"` // nil where there is one place
+const runExample = `  tailcut run wordcount ~/src --output counts
+  tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
+  tailcut run --tasks 100 --policy spark -- ./render.sh {}
+  tailcut run wordcount s3://bucket/logs --output s3://bucket/counts --on kubernetes --slots 40 --pod-template pod.yaml
+  tailcut run sort big/ --deadline 10m --policy shed --clone-budget none --name nightly
+  tailcut run wordcount logs/ --site edge=2,speed=0.5,bandwidth=20Mbit/s --site dc=4 --data edge=logs/edge --policy geoclone
+  tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
+
+// runFlags are the flags of run as given.
+type runFlags struct {
+	file, output, mapper, reducer, combiner string
+	tasks, slots, reducers, retries         int
+	splitSize, maxLine                      size
+	policy, slot, maxAttempts, cloneBudget  string
+	seed                                    uint64
+	timeout                                 time.Duration
+	disturb, joblog                         string
+	deadline, law, name, history            string
+	sites, data                             []string
+	cluster                                 string
+	force, dryRun, resumable, strict        bool
+	on                                      *choice
+	image, namespace, kubeconfig            string
+	podTemplate                             string
+
+	dash   int                    // arguments before --, -1 without one
+	given  func(name string) bool // on the command line
+	placed map[string]placed      // flags that the job file sets
 }
 
-// engine is one call of the verb run.
-type engine struct {
-	request
-	out     string // absolute path, or URL
-	folders proc.Folders
-	force   bool
-	dryRun  bool
-	timeout time.Duration
-	maxLine int64 // bytes, of map/reduce work
-	disturb proc.Disturb
-	sites   *runSites // nil where there is one place
-	lock    *os.File  // of the run's folder, nil for a cloud's
-	joblog  string
-	history string // file of the durations in earlier runs, "" for none
-	strict  bool   // a missed deadline is a failure
-	notice  string // about the policy, "" for none
-	format  *choice
-	cmd     *cobra.Command
-	cloud   *cloud // nil: attempts are processes, between files of this machine
+// placed is a setting in a job file.
+type placed struct {
+	in *jobfile.File
+	at jobfile.Setting
 }
 
-// start runs the job, or takes up the run that the output folder holds.
-func (e *engine) start(ctx context.Context) error {
-	canonical, err := policy.Canonical(e.Policy)
+// wrong tells whose value is wrong: a flag's, or a job file's.
+func (f *runFlags) wrong(flag string, err error) error {
+	if p, ok := f.placed[flag]; ok {
+		return p.in.Error(p.at, err)
+	}
+	return fmt.Errorf("--%s: %w", flag, err)
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run [OPERATOR] [INPUT...] [-- CMD ARG...]", Short: "Run a job now, with clones for the tasks that straggle",
+		Long: runLong, Example: runExample,
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "job `file` in YAML")
+	fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results, or a URL such as s3://bucket/prefix")
+	fl.StringVar(&f.mapper, "mapper", "", "shell `command` that maps lines to key<TAB>value lines")
+	fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
+	fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
+	wholeVar(fl, &f.tasks, "tasks", 0, "run the command after -- this many times")
+	fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
+	f.slots = runtime.NumCPU()
+	fl.VarP((*whole)(&f.slots), "slots", "j", "attempts that run at once; with --on kubernetes, 10 unless given")
+	fl.StringArrayVar(&f.sites, "site", nil, "a `site` of so many slots, NAME=SLOTS[,speed=F][,bandwidth=RATE], whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
+	fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
+	fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeated. Splits of which it does not say it are spread over the sites")
+	wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
+	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
+	f.maxLine = mapreduce.DefaultMaxLine
+	fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
+	wholeVar(fl, &f.retries, "retries", 3, "failures of one task that are forgiven")
+	fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
+	fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
+	fl.StringVar(&f.slot, "slot", "0s", "length of a slot, for policies that decide by slots; 0s decides whenever something has happened")
+	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
+	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
+	fl.StringVar(&f.deadline, "deadline", "", "`time` by which the job should be done: 10m after the start, or an instant such as 2026-11-30T18:00:00Z")
+	fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, to reckon with for --deadline (without: durations of earlier runs of the same --name)")
+	fl.BoolVar(&f.strict, "fail-on-deadline", false, "exit with 1 if the deadline is missed")
+	fl.StringVar(&f.name, "name", "", "`name` under which durations are kept for later deadlines")
+	fl.StringVar(&f.history, "history", "", "`folder` where durations are kept under --name, or none (without: in the user's state folder)")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
+	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`; pace=4e6 bounds the bytes per second that a map attempt reads")
+	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
+	f.on = &choice{value: remote.Local, valid: []string{remote.Local, remote.Kubernetes}}
+	fl.Var(f.on, "on", "where attempts run: as processes of this machine, or as pods")
+	fl.StringVar(&f.image, "image", "", "`image` of the pods (without: tailcut-cloud:latest)")
+	fl.StringVar(&f.podTemplate, "pod-template", "", "`file` with a Pod in YAML that the pods are made from: resources, volumes, credentials")
+	fl.StringVar(&f.namespace, "namespace", "", "`namespace` of the pods (without: that of the kubeconfig)")
+	fl.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says how to reach the cluster (without: as kubectl finds it)")
+	fl.BoolVar(&f.force, "force", false, "replace what the output folder holds of an earlier run")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print stages, tasks and what the policy would launch first, and run nothing")
+	format := addFormat(cmd)
+	completeRun(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		endsItself(cmd.Context())
+		f.dash = cmd.ArgsLenAtDash()
+		f.given = func(name string) bool { return fl.Lookup(name).Changed }
+		o, err := f.options(fl, args)
+		if err != nil {
+			return err
+		}
+		o.Version, o.Log = version(), cmd.ErrOrStderr()
+		return f.run(cmd, o, format)
+	}
+	return cmd
+}
+
+// run does what was asked for and prints what came of it.
+func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error {
+	e, err := run.New(o)
+	var wrong *grammar.FieldError
+	if errors.As(err, &wrong) {
+		return f.wrong(wrong.Field, wrong.Problem)
+	}
 	if err != nil {
 		return err
 	}
-	e.Policy = canonical
-	if e.notice != "" {
-		notice(e.cmd.ErrOrStderr(), "warning: %s", e.notice)
+	if f.dryRun {
+		p, err := e.Preview(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return format.write(cmd.OutOrStdout(), p)
 	}
-	if e.cloud != nil {
-		return e.startCloud(ctx)
-	}
-	if e.dryRun {
-		return e.preview(ctx)
-	}
-	if err := e.checkJoblog(); err != nil {
+	res, err := e.Run(cmd.Context())
+	if res == nil {
 		return err
 	}
-	if err := e.claim(); err != nil {
-		return err
-	}
-	lock, err := proc.LockRun(e.folders)
-	if err != nil {
+	if err := format.write(cmd.OutOrStdout(), res); err != nil {
 		return failure{err}
 	}
-	defer lock.Close()
-	run, err := e.open(ctx)
-	if err != nil {
-		return err
+	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 {
+		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over.Seconds())}
 	}
-	e.lock = lock
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go e.watch(ctx, cancel)
-	if err := e.drive(ctx, run); err != nil {
-		return cmp.Or(endedFor(ctx), err)
+	if err != nil && cmd.Context().Err() == err {
+		fmt.Fprintln(cmd.ErrOrStderr(), "the same command goes on where this one stopped")
 	}
-	return nil
+	return err
 }
 
-// watch ends the run when its folder is removed, before another that is begun there can take its attempts' work for its
-// own.
-func (e *engine) watch(ctx context.Context, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := e.folders.Held(e.lock); err != nil {
-				cancel(failure{err})
-			}
+// completeRun completes operators, names of policies, and paths of the right kind.
+func completeRun(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return mapreduce.Operators(), cobra.ShellCompDirectiveDefault
 		}
+		return nil, cobra.ShellCompDirectiveDefault
 	}
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{remote.Local, remote.Kubernetes}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("pod-template", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("kubeconfig")
+	_ = cmd.MarkFlagFilename("cluster", "yaml", "yml")
+	_ = cmd.MarkFlagDirname("output")
+	_ = cmd.MarkFlagDirname("history")
 }
 
-// endedFor returns the failure for which a run was ended, nil for none.
-func endedFor(ctx context.Context) error {
-	var failed failure
-	if errors.As(context.Cause(ctx), &failed) {
-		return failed
-	}
-	return nil
-}
-
-// complete tells whether the output folder holds a finished result.
-func (e *engine) complete() bool {
-	if e.cloud != nil {
-		return e.cloud.standing.Finished
-	}
-	return !isMissing(filepath.Join(e.out, mapreduce.SuccessName))
-}
-
-func isMissing(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// claim checks the output folder and makes the private one. A finished result is never overwritten without --force.
-func (e *engine) claim() error {
-	if e.force {
-		if err := e.clear(); err != nil {
-			return err
-		}
-	}
-	if e.complete() {
-		switch _, err := os.Lstat(e.folders.Journal()); {
-		case err == nil:
-			return nil // whose result it is, the journal says
-		case isMissing(e.folders.Root) && isMissing(e.manifest()):
-			return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: %s and %s are gone, which say what belongs to it; "+
-				"name another --output, or remove the result yourself", e.out, mapreduce.ManifestName, privateDir)
-		}
-		return fmt.Errorf("%s: holds a finished result whose journal is gone; name another --output, or replace it with --force", e.out)
-	}
-	if isMissing(e.folders.Journal()) {
-		if all, err := e.manifests(); err != nil || len(all) > 0 {
-			return cmp.Or(err, fmt.Errorf("%s: holds parts of a run whose journal is gone; name another --output, or replace them with --force", e.out))
-		}
-	}
-	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
-		entries, err := os.ReadDir(e.out)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if len(entries) > 0 {
-			return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", e.out)
-		}
-	}
-	return e.folders.Claim()
-}
-
-// open creates the run, or opens the one that is there.
-func (e *engine) open(ctx context.Context) (*live.Run, error) {
-	asked, err := json.Marshal(&e.request)
-	if err != nil {
-		return nil, err
-	}
-	path := e.folders.Journal()
-	if _, err := os.Lstat(path); err == nil {
-		return e.resume(path, asked)
-	}
-	if err := e.folders.Retire(); err != nil {
-		return nil, failure{err}
-	}
-	plan, err := e.plan(ctx)
-	if err != nil {
-		e.withdraw()
-		return nil, err
-	}
-	work, err := json.Marshal(plan.Work)
-	if err != nil {
-		return nil, err
-	}
-	p, err := policy.New(e.Policy, e.Seed)
-	if err != nil {
-		return nil, err
-	}
-	e.folders.Run = newRunName()
-	return live.Create(path, &trace.JournalHeader{
-		Version: version(), Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Waits: plan.Waits,
-		Machines: e.machines(), Network: e.sites.network(),
-		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
-	}, p)
-}
-
-// plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the
-// root folder.
-func (e *engine) plan(ctx context.Context) (*jobfile.Plan, error) {
-	p, err := e.cut(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.sites.place(p, e.Seed); err != nil || e.Deadline == "" {
-		return p, err
-	}
-	if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
-		return nil, fmt.Errorf("--deadline: %w", err)
-	}
-	if e.history == "" || e.Law != "" {
-		return p, nil
-	}
-	past, err := readHistory(e.history)
-	if err != nil {
-		return nil, err
-	}
-	for i, name := range p.Stages {
-		st := &p.Spec.Stages[i]
-		st.Mean, st.SD = past.Estimate(name)
-	}
-	return p, nil
-}
-
-// cut cuts the job into tasks where its input can be read.
-func (e *engine) cut(ctx context.Context) (*jobfile.Plan, error) {
-	if e.cloud != nil {
-		p, err := e.cloud.Plan()
-		return p, theirs(err)
-	}
-	return e.Job.Plan(ctx, cmp.Or(e.Dir, "/"))
-}
-
-// remember adds the run to what is kept of its name.
-func (e *engine) remember(run *live.Run) error {
-	if e.history == "" {
-		return nil
-	}
-	past, err := readHistory(e.history)
-	if err != nil {
-		return err
-	}
-	won, cut := run.Durations()
-	past.Add(e.Job.Name, run.Header.Run, run.Header.Stages, won, cut)
-	return writeHistory(e.history, past)
-}
-
-// withdraw removes the folders of a run that was not begun, if nothing else is in them.
-func (e *engine) withdraw() {
-	_ = os.Remove(e.folders.Lock())
-	_ = os.Remove(e.folders.Root)
-	_ = os.Remove(e.out)
-}
-
-// drive lets the run go to its end, tidies up, and reports. Only what keeps a job from its results ends it with an
-// error; what goes wrong beside or after that is a warning.
-func (e *engine) drive(ctx context.Context, run *live.Run) error {
-	var work jobfile.Work
-	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
-		return fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
-	}
-	if work.MapReduce != nil {
-		work.MapReduce.MaxLine = e.maxLine // may be another when the run is taken up
-	}
-	var first *float64
-	var err error
-	if e.complete() {
-		fmt.Fprintf(e.cmd.ErrOrStderr(), "%s holds the finished result of this command\n", e.out)
-		err = run.Close()
+// options are what a job file or the command line describes.
+func (f *runFlags) options(fl *pflag.FlagSet, args []string) (o run.Options, err error) {
+	var job *jobfile.Job
+	if f.file != "" {
+		job, o.Dir, err = f.fromFile(fl, args)
 	} else {
-		first, err = e.loop(ctx, run, &work)
-	}
-	if err != nil {
-		return err
-	}
-	if run.State() == sched.JobSucceeded { // and, without an error, published
-		if !e.tidied() {
-			e.warn("the durations are not kept for later deadlines", e.remember(run))
-			e.warn("the result is whole, but what only the run needed is still there", e.tidy(run))
+		job, err = f.job(args)
+		if err == nil {
+			o.Dir, err = os.Getwd()
 		}
 	}
-	m, err := mappedBy(&work, e.folders)
-	e.warn("how much was mapped is not known", err)
-	return e.report(ctx, run, deadlineOf(run, first), m)
+	if err != nil {
+		return o, err
+	}
+	if f.name != "" {
+		job.Name = f.name
+	}
+	if f.name != "" || f.file != "" {
+		o.Name = job.Name
+	}
+	job.Retries = f.retries
+	if job.MapReduce != nil {
+		f.shape(job.MapReduce)
+	}
+	o.Job = *job
+	if _, inFile := f.placed["slots"]; inFile || f.given("slots") {
+		if o.Slots = f.slots; o.Slots == 0 {
+			return o, f.wrong("slots", fmt.Errorf("expected a number between 1 and %d, not 0", run.MostSlots))
+		}
+	}
+	if f.maxLine > mapreduce.MaxLine {
+		return o, f.wrong("max-line", fmt.Errorf("expected a size of at most 1GiB, not %v", &f.maxLine))
+	}
+	if f.strict && f.deadline == "" {
+		return o, fmt.Errorf("--fail-on-deadline needs a --deadline")
+	}
+	if o.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
+		return o, f.wrong("max-attempts", err)
+	}
+	if o.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {
+		return o, f.wrong("clone-budget", err)
+	}
+	o.Policy, o.Slot, o.Seed, o.Deadline, o.Law, o.History = f.policy, f.slot, f.seed, f.deadline, f.law, f.history
+	o.Output, o.On, o.Sites, o.Cluster, o.Data = f.output, f.on.value, f.sites, f.cluster, f.data
+	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
+	o.Timeout, o.MaxLine, o.Disturb, o.Joblog, o.Force = f.timeout, int64(f.maxLine), f.disturb, f.joblog, f.force
+	return o, f.checkShape(job)
 }
 
-// loop runs the job while it is shown and logged, and returns the chance to meet the deadline as it was first known.
-func (e *engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (first *float64, err error) {
-	log, err := openJoblog(e.joblog, work, run.Header)
+// fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the
+// job and its working directory.
+func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, string, error) {
+	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
+		if f.given(name) {
+			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
+		}
+	}
+	if len(args) > 0 {
+		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
+	}
+	file, err := jobfile.Read(f.file)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	out, err := outlook.New(e.Law)
-	if err != nil {
-		return nil, err
+	f.placed = map[string]placed{}
+	for _, s := range file.Settings {
+		if f.given(s.Flag) {
+			continue
+		}
+		f.placed[s.Flag] = placed{file, s}
+		err := fl.Lookup(s.Flag).Value.Set(s.Text)
+		if errors.Is(err, strconv.ErrRange) {
+			err = fmt.Errorf("expected a smaller number than %s", s.Text)
+		}
+		if err != nil {
+			return nil, "", f.wrong(s.Flag, err)
+		}
 	}
-	executor, err := e.executor(run, work)
-	if err != nil {
-		return nil, err
-	}
-	screen := newScreen(e.cmd.ErrOrStderr(), run, out)
-	err = run.Loop(ctx, executor, live.Watcher{
-		Tick:  screen.tick,
-		Short: screen.short,
-		Ended: func(r *live.Record, last live.Report) {
-			screen.ended(r, last)
-			log.ended(r, last)
-		},
-	})
-	ended := executor.Close()
-	screen.close()
-	e.warn("not all that was started has ended", ended)
-	e.warn("the log of attempts is not whole", log.close())
-	if full(err) && e.cloud == nil {
-		err = fmt.Errorf("%w; make room on the disk of %s and run the same command again: finished tasks are kept", err, e.out)
-	}
-	if err != nil {
-		return nil, failure{err}
-	}
-	return screen.first, nil
+	return &file.Job, file.Dir, nil
 }
 
-// warn tells of an error on which no result depends.
-func (e *engine) warn(what string, err error) {
-	if err != nil {
-		notice(e.cmd.ErrOrStderr(), "warning: %s: %v", what, err)
+// shape tells a map/reduce job how to cut its input and its output.
+func (f *runFlags) shape(mr *mapreduce.Job) {
+	mr.SplitSize, mr.Reducers = int64(f.splitSize), f.reducers
+	if mr.Operator.Name == "streaming" && mr.Operator.Reducer == "" {
+		mr.Reducers = 0
+	}
+	for i, path := range mr.Inputs {
+		if abs, err := filepath.Abs(path); err == nil && !run.IsURL(path) {
+			mr.Inputs[i] = abs
+		}
 	}
 }
 
-// executor returns what starts the attempts of a run.
-func (e *engine) executor(run *live.Run, work *jobfile.Work) (live.Executor, error) {
-	if e.cloud != nil {
-		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work}))
-	}
-	executor, err := proc.New(proc.Config{
-		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Lock: e.lock, Timeout: e.timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
-	})
-	if err != nil {
-		return nil, failure{err}
-	}
-	return executor, nil
-}
-
-// tidied tells whether tidy has come to its end.
-func (e *engine) tidied() bool {
-	if e.cloud != nil {
-		return e.cloud.standing.Tidied
-	}
-	return e.folders.Tidied()
-}
-
-// tidy removes what a run that has succeeded needs no more. It comes last: until it has come to its end, a repetition
-// of the command does again what may not have been done.
-func (e *engine) tidy(run *live.Run) error {
-	if e.cloud != nil {
-		return e.cloud.Tidy(run.Header.Run)
-	}
-	return e.folders.Tidy()
-}
-
-// report prints the result and tells main how the run ended.
-func (e *engine) report(ctx context.Context, run *live.Run, d *deadlineOutcome, m *mapped) error {
-	s := run.Summary()
-	if err := printSummary(e.cmd.OutOrStdout(), e.format.value, s, run.Header, d, m); err != nil {
-		return failure{err}
-	}
+// job makes a job of flags and arguments.
+func (f *runFlags) job(args []string) (*jobfile.Job, error) {
+	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
 	switch {
-	case e.strict && d != nil && !d.Met && d.over > 0:
-		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.over.Seconds())}
-	case s.State == "succeeded":
+	case f.tasks != 0 && streaming:
+		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
+	case f.resumable && f.tasks == 0:
+		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
+	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
+		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
+	case f.tasks > 0:
+		if f.dash < 0 || len(args) == f.dash {
+			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
+		}
+		if f.dash > 0 {
+			return nil, fmt.Errorf("--tasks: the command stands after --, and %q before it", args[0])
+		}
+		return &jobfile.Job{Name: filepath.Base(args[0]), Array: &jobfile.Array{Stages: []jobfile.Stage{{
+			Name: jobfile.SoleStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
+		}}}}, nil
+	}
+	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
+	if streaming {
+		if f.mapper == "" {
+			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")
+		}
+		if err := neitherOperator(args); err != nil {
+			return nil, err
+		}
+	} else {
+		if len(args) == 0 {
+			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
+		}
+		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
+			return nil, grammar.Unknown("operator", args[0], valid)
+		}
+		op = mapreduce.Operator{Name: args[0]}
+		args = args[1:]
+		if op.Name == "grep" && len(args) > 0 {
+			op.Pattern, args = args[0], args[1:]
+		}
+	}
+	return &jobfile.Job{Name: op.Name, MapReduce: &mapreduce.Job{Operator: op, Inputs: slices.Clone(args)}}, nil
+}
+
+// neitherOperator refuses an operator beside a mapper, unless it is the name of a file.
+func neitherOperator(args []string) error {
+	if len(args) == 0 || !slices.Contains(mapreduce.Operators(), args[0]) {
 		return nil
-	case s.State == "failed":
-		return failure{errors.New(blame(s, e.folders))}
-	case endedFor(ctx) != nil:
-		return endedFor(ctx)
-	case ctx.Err() != nil:
-		fmt.Fprintln(e.cmd.ErrOrStderr(), "the same command goes on where this one stopped")
-		return ctx.Err()
 	}
-	return errFailed
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("give an operator (%s) or --mapper, not both", args[0])
 }
 
-// preview prints what would run.
-func (e *engine) preview(ctx context.Context) error {
-	plan, err := e.plan(ctx)
-	if err != nil {
-		return err
+// checkShape finds flags that are of no use to a job of this kind.
+func (f *runFlags) checkShape(job *jobfile.Job) error {
+	mr := job.MapReduce
+	reduces := mr != nil && (mr.Operator.Name != "streaming" || mr.Operator.Reducer != "")
+	for _, flag := range []struct {
+		name string
+		used bool
+		need string
+	}{
+		{"split-size", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
+		{"max-line", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
+		{"reducers", reduces, "is about operators and about a --reducer, and the job has neither"},
+	} {
+		if f.given(flag.name) && !flag.used {
+			return fmt.Errorf("--%s %s", flag.name, flag.need)
+		}
 	}
-	p, err := policy.New(e.Policy, e.Seed)
-	if err != nil {
-		return err
+	if reduces && (f.reducers < 1 || f.reducers > mapreduce.MaxReducers) {
+		return f.wrong("reducers", fmt.Errorf("expected a number between 1 and %d, not %d", mapreduce.MaxReducers, f.reducers))
 	}
-	return printPreview(e.cmd.OutOrStdout(), e.format.value, plan, p, e)
+	return nil
 }
-
-func newRunName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
-func defaultSlots() int { return runtime.NumCPU() }

@@ -2,13 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tailcut/tailcut/internal/audit"
-	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/run"
 )
 
 func newVerify() *cobra.Command {
@@ -24,10 +23,6 @@ func newVerify() *cobra.Command {
 	}
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		verify := verifyFolder
-		if isURL(args[0]) {
-			verify = verifyStore
-		}
 		res, err := verify(cmd, args[0])
 		if err != nil {
 			return err
@@ -43,39 +38,19 @@ func newVerify() *cobra.Command {
 	return cmd
 }
 
-// verifyFolder checks a result in a folder of this machine.
-func verifyFolder(_ *cobra.Command, out string) (*audit.Verification, error) {
-	res, err := audit.Verify(out)
-	if err != nil && !errors.As(err, new(*audit.NoResultError)) {
-		err = failure{err}
-	}
-	return res, err
-}
-
-// verifyStore lets the program that knows stores check a result in one.
-func verifyStore(cmd *cobra.Command, out string) (*audit.Verification, error) {
-	if err := checkURL(out); err != nil {
-		return nil, err
-	}
-	peer, err := startCloudProgram(&remote.Request{Output: out}, cmd.ErrOrStderr())
-	if err != nil {
-		return nil, err
+// verify checks a result in a folder of this machine, or in a store.
+func verify(cmd *cobra.Command, out string) (*audit.Verification, error) {
+	if !run.IsURL(out) {
+		res, err := audit.Verify(out)
+		if err != nil && !errors.As(err, new(*audit.NoResultError)) {
+			err = failure{err}
+		}
+		return res, err
 	}
 	var seen func(done, total int64)
 	if tell := newCounter(cmd.ErrOrStderr(), "MB checked"); tell != nil {
 		defer tell(0, 0)
 		seen = func(done, total int64) { tell(int(done/1e6), int(total/1e6)) }
 	}
-	v, err := peer.Verify(seen)
-	if end := peer.Hangup(); err == nil && end != nil {
-		err = remote.Fail(fmt.Errorf("%s: %w", cloudProgram, end))
-	}
-	if err != nil {
-		return nil, theirs(err)
-	}
-	var mistakes []mapreduce.Mistake
-	for _, m := range v.Mistakes {
-		mistakes = append(mistakes, mapreduce.Mistake(m))
-	}
-	return audit.NewVerification(v.Run, v.Parts, v.Bytes, mistakes), nil
+	return run.VerifyStore(out, cmd.ErrOrStderr(), seen)
 }

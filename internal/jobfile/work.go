@@ -72,6 +72,9 @@ func (w *Array) Command(stage, index, number int, inputs []string, dir string) *
 	return &Command{Args: args, Env: append(env, st.Env...)}
 }
 
+// SoleStage is the name of the stage of an array job that is given by a command alone.
+const SoleStage = "tasks"
+
 // Names in the folder of a task's result.
 const (
 	StdoutName = "stdout"

@@ -41,6 +41,7 @@ const arrows = `
 	internal/live        -> sched laws trace
 	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show
 	internal/live/remote -> internal/live internal/jobfile sched
+	internal/run         -> internal/audit internal/live internal/live/proc internal/live/remote internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/show plan policy sched sim trace
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/show policy sched trace
 	internal/catalogue   -> internal/show policy policy/kit

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 // unreadable says of a journal with which no run can go on what is wrong with it, what there is of results, and what to
 // do: first what loses nothing. What the system says of the file needs no advice.
-func (e *engine) unreadable(err error) error {
+func (e *Engine) unreadable(err error) error {
 	var system *fs.PathError
 	if err == nil || errors.As(err, &system) {
 		return err
@@ -26,11 +26,11 @@ func (e *engine) unreadable(err error) error {
 	if e.cloud != nil {
 		advice = "name another --output, and the job runs from its beginning; "
 	}
-	return failure{fmt.Errorf("%w: %s; %s; %s--force removes what the run has made, and nothing else", err, what, e.salvage(), advice)}
+	return Failure{fmt.Errorf("%w: %s; %s; %s--force removes what the run has made, and nothing else", err, what, e.salvage(), advice)}
 }
 
 // salvage says what there is of the results of a run whose journal cannot be read.
-func (e *engine) salvage() string {
+func (e *Engine) salvage() string {
 	if e.cloud != nil {
 		return fmt.Sprintf("what is in %s stays as it is", e.out)
 	}

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/outlook"
 	"github.com/tailcut/tailcut/internal/show"
@@ -309,7 +310,7 @@ func shownNames(stages []string) (names []string) {
 // nameTask names a task by its stage, unless that is only called what every task is.
 func nameTask(stage string, index int) string {
 	stage = show.OneLine(stage)
-	if stage == arrayStage {
+	if stage == jobfile.SoleStage {
 		return fmt.Sprintf("task %d", index)
 	}
 	return fmt.Sprintf("%s task %d", stage, index)

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"bufio"
@@ -22,6 +22,18 @@ type joblog struct {
 	work *jobfile.Work
 	h    *trace.JournalHeader
 	err  error // the first
+}
+
+// checkJoblog finds out whether the file can be written to.
+func (e *Engine) checkJoblog() error {
+	if e.o.Joblog == "" {
+		return nil
+	}
+	file, err := os.OpenFile(e.o.Joblog, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return fmt.Errorf("--joblog: %w", err)
+	}
+	return file.Close()
 }
 
 func openJoblog(path string, work *jobfile.Work, h *trace.JournalHeader) (*joblog, error) {

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"encoding/json"
@@ -18,16 +18,16 @@ import (
 // clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it: _SUCCESS
 // first, then the parts, so that a clearing that was cut short leaves no result that looks whole and is not. What has
 // been published, or was to be, manifests say; so it matters little what is left of the journal.
-func (e *engine) clear() error {
+func (e *Engine) clear() error {
 	if isMissing(e.folders.Root) && isMissing(e.manifest()) {
 		return nil
 	}
 	if err := e.folders.Claim(); err != nil {
-		return failure{err}
+		return Failure{err}
 	}
 	lock, err := proc.LockRun(e.folders)
 	if err != nil {
-		return failure{err}
+		return Failure{err}
 	}
 	defer lock.Close()
 	all, err := e.manifests()
@@ -41,25 +41,25 @@ func (e *engine) clear() error {
 		err = errors.Join(err, m.Remove(e.out))
 	}
 	if err != nil {
-		return failure{err}
+		return Failure{err}
 	}
 	if err := os.Remove(e.folders.Journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failure{err}
+		return Failure{err}
 	}
 	if err := e.folders.Retire(); err != nil {
-		return failure{err}
+		return Failure{err}
 	}
 	return nil
 }
 
-func (e *engine) manifest() string { return filepath.Join(e.out, mapreduce.ManifestName) }
+func (e *Engine) manifest() string { return filepath.Join(e.out, mapreduce.ManifestName) }
 
 // manifests reads that of the result and those of runs that have begun to publish.
-func (e *engine) manifests() (all []*mapreduce.Manifest, err error) {
+func (e *Engine) manifests() (all []*mapreduce.Manifest, err error) {
 	paths := []string{e.manifest()}
 	runs, err := e.folders.Runs()
 	if err != nil {
-		return nil, failure{err}
+		return nil, Failure{err}
 	}
 	for _, run := range append(runs, "") {
 		paths = append(paths, proc.Folders{Root: e.folders.Root, Run: run}.Draft())
@@ -70,7 +70,7 @@ func (e *engine) manifests() (all []*mapreduce.Manifest, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, failure{fmt.Errorf("%w; what belongs to the result cannot be told: remove %s yourself, or name another --output", err, e.out)}
+			return nil, Failure{fmt.Errorf("%w; what belongs to the result cannot be told: remove %s yourself, or name another --output", err, e.out)}
 		}
 		all = append(all, m)
 	}
@@ -82,7 +82,7 @@ func (e *engine) manifests() (all []*mapreduce.Manifest, err error) {
 var resultName = regexp.MustCompile(`^(part-\d{5,}(\.files)?|\.part-\d{5,}\.tmp)$`)
 
 // clearUnlisted removes the result of a version that wrote no manifest. A newer one has published nothing then.
-func (e *engine) clearUnlisted() error {
+func (e *Engine) clearUnlisted() error {
 	r, err := trace.OpenJournalReader(e.folders.Journal())
 	if err == nil && r.Header.Folder() != "" || err != nil && !e.complete() {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"errors"
@@ -10,8 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 )
@@ -24,42 +23,35 @@ type siteRequest struct {
 	Data    []string `json:"data,omitempty"`
 }
 
-func addSiteFlags(cmd *cobra.Command, f *runFlags) {
-	fl := cmd.Flags()
-	fl.StringArrayVar(&f.sites, "site", nil, "a `site` of so many slots, NAME=SLOTS[,speed=F][,bandwidth=RATE], whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
-	fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
-	fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeated. Splits of which it does not say it are spread over the sites")
-	_ = cmd.MarkFlagFilename("cluster", "yaml", "yml")
-}
-
-// fillSites settles the sites of a run, if it has any. Their slots are those of the run.
-func (f *runFlags) fillSites(e *engine) (err error) {
-	if len(f.sites) == 0 && f.cluster == "" {
-		if len(f.data) > 0 {
+// settleSites settles the sites of a run, if it has any. Their slots are those of the run.
+func (e *Engine) settleSites() (err error) {
+	o := &e.o
+	if len(o.Sites) == 0 && o.Cluster == "" {
+		if len(o.Data) > 0 {
 			return errors.New("--data: there are no sites; name them with --site or --cluster")
 		}
 		return nil
 	}
-	if len(f.sites) > 0 && f.cluster != "" {
+	if len(o.Sites) > 0 && o.Cluster != "" {
 		return errors.New("--site and --cluster: give one of them")
 	}
-	if _, inFile := f.placed["slots"]; inFile || f.given("slots") {
-		return f.wrong("slots", errors.New("the slots are those of the sites; give no others beside --site and --cluster"))
+	if o.Slots != 0 {
+		return grammar.Wrong("slots", errors.New("the slots are those of the sites; give no others beside --site and --cluster"))
 	}
-	r := &siteRequest{Sites: f.sites, Cluster: f.cluster, Data: slices.Clone(f.data)}
+	r := &siteRequest{Sites: o.Sites, Cluster: o.Cluster, Data: slices.Clone(o.Data)}
 	e.sites = &runSites{}
-	if f.cluster != "" {
-		r.Text, e.sites.Cluster, err = loadRunCluster(f.cluster, f.seed)
+	if o.Cluster != "" {
+		r.Text, e.sites.Cluster, err = loadRunCluster(o.Cluster, o.Seed)
 	} else {
-		e.sites.Cluster, err = parseSites(f.sites)
+		e.sites.Cluster, err = parseSites(o.Sites)
 	}
 	if err != nil {
 		return err
 	}
-	if e.Slots = e.sites.Slots(); e.Slots > 1<<16 {
-		return fmt.Errorf("%s: expected at most %d slots in all, got %d", e.sites.Name, 1<<16, e.Slots)
+	if e.Slots = e.sites.Slots(); e.Slots > MostSlots {
+		return fmt.Errorf("%s: expected at most %d slots in all, got %d", e.sites.Name, MostSlots, e.Slots)
 	}
-	if e.Job.MapReduce == nil && len(f.data) > 0 {
+	if e.Job.MapReduce == nil && len(o.Data) > 0 {
 		return errors.New("--data: it is not known what the tasks of an array job read")
 	}
 	for i, text := range r.Data {
@@ -70,7 +62,7 @@ func (f *runFlags) fillSites(e *engine) (err error) {
 		e.sites.data = append(e.sites.data, d)
 		r.Data[i] = e.sites.Sites[d.site].Name + "=" + d.path
 	}
-	e.request.Sites = r
+	e.Request.Sites = r
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
@@ -17,8 +16,16 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// runResult is the result of a run for programs.
-type runResult struct {
+// Result is how a run stands when it has come to an end, or has been stopped.
+type Result struct {
+	Summary  *live.Summary
+	Header   *trace.JournalHeader
+	Deadline *Deadline // nil without one
+	mapped   *mapped   // nil if the job does no map/reduce work
+}
+
+// record is the result of a run for programs.
+type record struct {
 	Schema           string     `json:"schema"`
 	State            string     `json:"state"`
 	Policy           string     `json:"policy"`
@@ -34,7 +41,7 @@ type runResult struct {
 	RecoveredTasks   int        `json:"recovered_tasks"`
 	Stages           []runStage `json:"stages"`
 	Sites            []runSite  `json:"sites,omitempty"`
-	*deadlineOutcome
+	*Deadline
 	*mapped
 }
 
@@ -75,13 +82,9 @@ type runSite struct {
 	Bytes   int64   `json:"fetched_bytes"` // from other sites
 }
 
-func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome, m *mapped) error {
-	switch format {
-	case "json":
-		return printSummaryJSON(w, s, h, d, m)
-	case "csv":
-		return printSummaryCSV(w, s)
-	}
+// WriteText writes the result for people.
+func (r *Result) WriteText(w io.Writer) error {
+	s, h, m := r.Summary, r.Header, r.mapped
 	t := show.NewTable("stage", "tasks", "attempts", "seconds")
 	t.AlignRight(2, 4)
 	for _, st := range s.Stages {
@@ -101,8 +104,8 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	if s.Crashed > 0 {
 		fmt.Fprintf(w, "crashed: %s ended with the engine or their machine\n", show.Count(s.Crashed, "attempt"))
 	}
-	if d != nil {
-		fmt.Fprintln(w, d)
+	if r.Deadline != nil {
+		fmt.Fprintln(w, r.Deadline)
 	}
 	if s.Resumed > 0 {
 		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", show.Count(s.Resumed, "attempt"))
@@ -113,13 +116,13 @@ func printSummary(w io.Writer, format string, s *live.Summary, h *trace.JournalH
 	if s.Recovered > 0 {
 		fmt.Fprintf(w, "recovered: %d of the tasks were done before the engine was last started\n", s.Recovered)
 	}
-	if r := s.Straggler; r != nil && r.Seconds() >= leastStraggle {
-		what := fate(r.End)
-		if s.StragglerAlone && r.End == live.Won {
+	if worst := s.Straggler; worst != nil && worst.Seconds() >= leastStraggle {
+		what := fate(worst.End)
+		if s.StragglerAlone && worst.End == live.Won {
 			what = "had no clone"
 		}
 		fmt.Fprintf(w, "worst straggler: %s attempt %d took %.2f s, %.1f times the median; it %s\n",
-			taskName(h.Stages, r), r.Number, r.Seconds(), s.StragglerOver, what)
+			taskName(h.Stages, worst), worst.Number, worst.Seconds(), s.StragglerOver, what)
 	}
 	return nil
 }
@@ -141,24 +144,27 @@ func fate(e live.End) string {
 	}
 }
 
-func printSummaryJSON(w io.Writer, s *live.Summary, h *trace.JournalHeader, d *deadlineOutcome, m *mapped) error {
-	r := runResult{
-		Schema: "tailcut.run/v1", State: s.State, Policy: h.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
+// WriteJSON writes the result for programs.
+func (r *Result) WriteJSON(w io.Writer) error {
+	s := r.Summary
+	all := record{
+		Schema: "tailcut.run/v1", State: s.State, Policy: r.Header.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
 		Resumed: s.Resumed, Retries: s.Retries, Crashed: s.Crashed, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
-		deadlineOutcome: d, mapped: m,
+		Deadline: r.Deadline, mapped: r.mapped,
 	}
 	for _, st := range s.Stages {
-		r.Stages = append(r.Stages, runStage(st))
+		all.Stages = append(all.Stages, runStage(st))
 	}
 	for _, site := range s.Sites {
-		r.Sites = append(r.Sites, runSite(site))
+		all.Sites = append(all.Sites, runSite(site))
 	}
-	return json.NewEncoder(w).Encode(r)
+	return json.NewEncoder(w).Encode(all)
 }
 
-func printSummaryCSV(w io.Writer, s *live.Summary) error {
+// WriteCSV writes a line for each stage.
+func (r *Result) WriteCSV(w io.Writer) error {
 	rows := [][]string{{"stage", "tasks", "attempts", "seconds"}}
-	for _, st := range s.Stages {
+	for _, st := range r.Summary.Stages {
 		rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Attempts), strconv.FormatFloat(st.Seconds, 'f', -1, 64)})
 	}
 	return show.NewCSV(w).WriteAll(rows)
@@ -194,62 +200,4 @@ func stageNames(s *live.Summary) []string {
 		names = append(names, st.Name)
 	}
 	return names
-}
-
-// previewResult is what --dry-run prints for programs.
-type previewResult struct {
-	Schema string         `json:"schema"`
-	Policy string         `json:"policy"`
-	Slots  int            `json:"slots"`
-	Stages []previewStage `json:"stages"`
-	Launch []string       `json:"launch"`
-}
-
-type previewStage struct {
-	Name   string `json:"name"`
-	Tasks  int    `json:"tasks"`
-	Launch int    `json:"launch"` // attempts of it that would be launched first
-}
-
-// printPreview asks the policy what it would launch first, and prints it and the plan.
-func printPreview(w io.Writer, format string, plan *jobfile.Plan, p sched.Policy, req *engine) error {
-	core := sched.New(p, req.Limits)
-	facts, err := req.sites.build(core, req.Slots)
-	if err != nil {
-		return err
-	}
-	if _, err := core.Submit(&plan.Spec); err != nil {
-		return err
-	}
-	decisions, err := core.Advance(0, append(facts, sched.Event{Kind: sched.JobArrived}))
-	if err != nil {
-		return err
-	}
-	r := previewResult{Schema: "tailcut.preview/v1", Policy: req.Policy, Slots: req.Slots, Launch: []string{}}
-	for i, name := range plan.Stages {
-		r.Stages = append(r.Stages, previewStage{Name: name, Tasks: plan.Spec.Stages[i].Tasks})
-	}
-	for i := range decisions {
-		if d := &decisions[i]; d.Kind == sched.Launch {
-			st := core.View().Stage(d.Stage)
-			r.Stages[st.Index].Launch++
-			r.Launch = append(r.Launch, fmt.Sprintf("%s attempt %d%s", nameTask(plan.Stages[st.Index], int(d.Task-st.First)), d.Number, req.sites.where(d.Machine)))
-		}
-	}
-	switch format {
-	case "json":
-		return json.NewEncoder(w).Encode(r)
-	case "csv":
-		rows := [][]string{{"stage", "tasks", "launch"}}
-		for _, st := range r.Stages {
-			rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Launch)})
-		}
-		return show.NewCSV(w).WriteAll(rows)
-	}
-	fmt.Fprintf(w, "%s on %s would run:\n", r.Policy, show.Count(r.Slots, "slot"))
-	for _, st := range r.Stages {
-		fmt.Fprintf(w, "  %-10s %s\n", show.OneLine(st.Name), show.Count(st.Tasks, "task"))
-	}
-	fmt.Fprintf(w, "and launch first: %s\n", strings.Join(r.Launch, ", "))
-	return nil
 }

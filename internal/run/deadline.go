@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -30,7 +29,7 @@ func deadlineAt(text string, start time.Time) (sched.Time, error) {
 
 // laterDeadline returns the deadline of a run that had another: a duration counts from now, where the run has been
 // going on for a while. 0 is none.
-func (e *engine) laterDeadline(run *live.Run) (sched.Time, error) {
+func (e *Engine) laterDeadline(run *live.Run) (sched.Time, error) {
 	if e.Deadline == "" {
 		return 0, nil
 	}
@@ -43,28 +42,16 @@ func (e *engine) laterDeadline(run *live.Run) (sched.Time, error) {
 	return since + min(left, sched.Never-1-since), nil
 }
 
-// livePolicy fits a policy to a single job on this machine. One that sets the speed of machines cannot be had.
-func livePolicy(spec string) (string, error) {
-	p, err := policy.New(spec, 0)
-	if err == nil && sched.Paces(p) {
-		err = live.ErrPaces
-	}
-	if err != nil {
-		return spec, err
-	}
-	return policy.ForOneJob(spec, "2s")
-}
-
-// deadlineOutcome is what came of a deadline.
-type deadlineOutcome struct {
-	Seconds float64  `json:"deadline_seconds"` // from the run's start
-	Met     bool     `json:"deadline_met"`
-	PoCD    *float64 `json:"pocd,omitempty"` // as it was first known
-	over    sched.Time
+// Deadline is what came of a deadline.
+type Deadline struct {
+	Seconds float64    `json:"deadline_seconds"` // from the run's start
+	Met     bool       `json:"deadline_met"`
+	PoCD    *float64   `json:"pocd,omitempty"` // as it was first known
+	Over    sched.Time `json:"-"`              // how long after it the job was closed, or is; below 0 for before
 }
 
 // deadlineOf tells how the run stands to its deadline; nil if it has none.
-func deadlineOf(run *live.Run, first *float64) *deadlineOutcome {
+func deadlineOf(run *live.Run, first *float64) *Deadline {
 	d := run.Header.Job.Deadline
 	if d == 0 {
 		return nil
@@ -73,17 +60,17 @@ func deadlineOf(run *live.Run, first *float64) *deadlineOutcome {
 	if run.State() > sched.JobActive {
 		over = run.View().Job(0).Closed - d
 	}
-	return &deadlineOutcome{Seconds: d.Seconds(), Met: run.State() == sched.JobSucceeded && over <= 0, PoCD: first, over: over}
+	return &Deadline{Seconds: d.Seconds(), Met: run.State() == sched.JobSucceeded && over <= 0, PoCD: first, Over: over}
 }
 
 // String tells it to people.
-func (d *deadlineOutcome) String() string {
+func (d *Deadline) String() string {
 	text := fmt.Sprintf("deadline: %.2f s after the start, ", d.Seconds)
 	switch {
 	case d.Met:
-		text += fmt.Sprintf("met with %.2f s to spare", -d.over.Seconds())
-	case d.over > 0:
-		text += fmt.Sprintf("missed by %.2f s", d.over.Seconds())
+		text += fmt.Sprintf("met with %.2f s to spare", -d.Over.Seconds())
+	case d.Over > 0:
+		text += fmt.Sprintf("missed by %.2f s", d.Over.Seconds())
 	default:
 		text += "not met"
 	}

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"encoding/json"
@@ -15,16 +15,18 @@ import (
 // The durations of a named job's tasks are kept from run to run, so that a deadline can be planned for before the first
 // task is done: a file per name.
 
-// noHistory is the --history that keeps none.
-const noHistory = "none"
-
-// historyFolder is where histories are if --history names no folder; "" if the system does not say.
-func historyFolder() string {
-	state := stateFolder()
-	if state == "" {
+// historyFile returns the file of the name's history; "" if none is kept.
+func (o *Options) historyFile() string {
+	folder := o.History
+	if folder == "" {
+		if state := stateFolder(); state != "" {
+			folder = filepath.Join(state, "history")
+		}
+	}
+	if folder == "" || folder == NoHistory || o.Name == "" {
 		return ""
 	}
-	return filepath.Join(state, "history")
+	return historyPath(folder, o.Name)
 }
 
 // stateFolder is where what outlives a run is kept; "" if the system does not say.

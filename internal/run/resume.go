@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -28,7 +29,7 @@ type difference struct {
 // compare lists the differences of two requests. What may differ is what no result depends on: how many attempts run at
 // once, where and how often, by when, and who decides that. Where sites are emulated, the seed says what is at which
 // site.
-func (was *request) compare(is *request) (all []difference) {
+func (was *Request) compare(is *Request) (all []difference) {
 	sites := was.Sites != nil || is.Sites != nil
 	add := func(what, old, now, fix string, settled bool) {
 		if old != now {
@@ -161,8 +162,8 @@ func pasteWord(word string) string {
 }
 
 // resume opens the run that the output folder holds, if it is of what is asked for.
-func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
-	run, err := live.Open(path, policiesOf)
+func (e *Engine) resume(path string, asked []byte) (*live.Run, error) {
+	run, err := live.Open(path, policyOf)
 	if err != nil {
 		return nil, e.unreadable(err)
 	}
@@ -174,25 +175,25 @@ func (e *engine) resume(path string, asked []byte) (*live.Run, error) {
 }
 
 // adapt has a run go on with what is asked for otherwise than before, or says what cannot be otherwise.
-func (e *engine) adapt(run *live.Run, asked []byte) error {
+func (e *Engine) adapt(run *live.Run, asked []byte) error {
 	if e.complete() && run.State() != sched.JobSucceeded {
 		return fmt.Errorf("%s: holds a finished result, and the run in %s has not finished; name another --output, or replace both with --force",
-			e.out, privateDir)
+			e.out, mapreduce.PrivateName)
 	}
 	if e.cloud == nil && e.complete() { // those in stores say themselves whose they are
 		if m, err := mapreduce.ReadManifest(e.manifest()); err == nil && m.Run != run.Header.Run {
 			return fmt.Errorf("%s: holds the finished result of run %s and, in %s, the journal of run %s; name another --output, or replace both with --force",
-				e.out, m.Run, privateDir, run.Header.Run)
+				e.out, m.Run, mapreduce.PrivateName, run.Header.Run)
 		}
 	}
 	if bytes.Equal(run.Header.Command, asked) {
 		return nil
 	}
-	var was request
+	var was Request
 	if err := json.Unmarshal(run.Header.Command, &was); err != nil {
 		return fmt.Errorf("%s: command: %w", e.folders.Journal(), err)
 	}
-	all := was.compare(&e.request)
+	all := was.compare(&e.Request)
 	settled := len(all) > 0
 	for _, d := range all {
 		settled = settled && d.settled
@@ -204,7 +205,7 @@ func (e *engine) adapt(run *live.Run, asked []byte) error {
 		return nil
 	}
 	settings := &trace.Settings{
-		Version: version(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, Machines: e.machines(), Command: asked,
+		Version: e.o.Version, Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, Machines: e.machines(), Command: asked,
 	}
 	if was.Deadline != e.Deadline {
 		d, err := e.laterDeadline(run)
@@ -224,12 +225,12 @@ func (e *engine) adapt(run *live.Run, asked []byte) error {
 	for _, d := range all {
 		changed = append(changed, fmt.Sprintf("%s %s (was %s)", d.what, d.is, d.was))
 	}
-	fmt.Fprintf(e.cmd.ErrOrStderr(), "resumed with %s\n", strings.Join(changed, ", "))
+	fmt.Fprintf(e.o.Log, "resumed with %s\n", strings.Join(changed, ", "))
 	return nil
 }
 
 // foreign refuses to go on with a run: it says what differs, what makes it the same, and what is at stake.
-func (e *engine) foreign(run *live.Run, all []difference) error {
+func (e *Engine) foreign(run *live.Run, all []difference) error {
 	var differ, fixes []string
 	for _, d := range all {
 		differ = append(differ, fmt.Sprintf("%s was %s and is %s", d.what, d.was, d.is))
@@ -252,3 +253,6 @@ func (e *engine) foreign(run *live.Run, all []difference) error {
 	return fmt.Errorf("%s: holds an unfinished run with %d of %s done, and %s; %sor name another --output (--force throws away what is done)",
 		e.out, run.Recovered, show.Count(tasks, "task"), strings.Join(differ, "; "), resume)
 }
+
+// policyOf returns a fresh policy of a run.
+func policyOf(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }

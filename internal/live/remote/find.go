@@ -1,0 +1,28 @@
+package remote
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Find returns the path of another program of Tailcut: beside this one, or else on PATH. The error says how to
+// get it.
+func Find(program string) (string, error) {
+	folder := "this program"
+	if self, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		folder = filepath.Dir(self)
+		if path, err := exec.LookPath(filepath.Join(folder, program)); err == nil {
+			return path, nil
+		}
+	}
+	if path, err := exec.LookPath(program); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("this is done by %s, which is neither in %s nor on PATH; "+
+		"get it with 'go install github.com/tailcut/tailcut/cloud/cmd/%s@latest'", program, folder, program)
+}

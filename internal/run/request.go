@@ -1,0 +1,232 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/live/remote"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// Request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
+type Request struct {
+	Job    jobfile.Job  `json:"job"`
+	Dir    string       `json:"dir,omitempty"` // working directory of commands
+	Policy string       `json:"policy"`
+	Slots  int          `json:"slots"`
+	Seed   uint64       `json:"seed"`
+	Limits sched.Limits `json:"limits"`
+
+	Deadline string `json:"deadline,omitempty"` // as given
+	Law      string `json:"law,omitempty"`      // of an attempt's duration
+
+	// Of runs whose attempts or data are not on this machine.
+	On     string `json:"on,omitempty"`
+	Output string `json:"output,omitempty"` // URL
+
+	Sites *siteRequest `json:"sites,omitempty"` // nil where there is one place
+}
+
+// Options say what to run and how. What is not said is as with 'tailcut run' without flags, but for Limits.
+type Options struct {
+	Job jobfile.Job
+	Dir string // working directory of commands: an absolute path
+
+	Policy string // specification, "" for spark; min_age is a second unless it says otherwise
+	Slot   string // length of a slot as a duration, for policies that decide by slots and name none
+	Slots  int    // attempts that run at once, 0 for one per processor; with sites they have the slots
+	Seed   uint64
+	Limits sched.Limits
+
+	Deadline string // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
+	Law      string // of an attempt's duration in seconds, to reckon with for the deadline
+	Name     string // under which durations are kept for later deadlines; "" keeps none
+	History  string // folder where they are kept; "" for the user's state folder, NoHistory for none
+
+	Output string // folder, or URL such as s3://bucket/prefix
+	On     string // where attempts run: remote.Local, which "" stands for, or remote.Kubernetes
+	Pods   remote.Pods
+
+	Sites   []string // emulated sites, NAME=SLOTS[,speed=F][,bandwidth=RATE]
+	Cluster string   // file with sites in their place
+	Data    []string // input that is at a site, SITE=PATH
+
+	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
+	MaxLine int64         // bytes of the longest line or word that operators take, 0 for mapreduce.DefaultMaxLine
+	Disturb string        // slow=0.1,factor=8,fail=0.02 slows and fails attempts on purpose
+	Joblog  string        // file that gets a line per attempt, in GNU parallel's columns
+	Force   bool          // replace what the output holds of an earlier run
+
+	Version string    // of the program, for the journal
+	Log     io.Writer // where the user is told how the run goes; a terminal gets a screen; nil for nobody
+}
+
+// NoHistory is the history that keeps nothing.
+const NoHistory = "none"
+
+// MostSlots bounds the attempts that run at once.
+const MostSlots = 1 << 16
+
+// defaultPods is how many attempts run at once on Kubernetes unless the options say.
+const defaultPods = 10
+
+// liveAge is the age below which attempts are not cloned in a live run, for policies whose published default is a
+// minute: tasks here last seconds rather than minutes.
+const liveAge = "1s"
+
+// Engine is one run of a job, or one more start of it.
+type Engine struct {
+	Request
+	o       Options
+	out     string // absolute path, or URL
+	folders proc.Folders
+	disturb proc.Disturb
+	sites   *runSites // nil where there is one place
+	lock    *os.File  // of the run's folder, nil for a cloud's
+	history string    // file of the durations in earlier runs, "" for none
+	odd     string    // about the policy, "" for nothing
+	cloud   *cloud    // nil: attempts are processes, between files of this machine
+}
+
+// Failure is an error that is not the user's: the request was good, and something did not work.
+type Failure struct{ error }
+
+// Unwrap returns the error itself.
+func (f Failure) Unwrap() error { return f.error }
+
+// New checks what is asked for, as far as can be told without looking at the job's input. An error about one of the
+// options is a [grammar.FieldError] that names the flag of 'tailcut run'.
+func New(o Options) (*Engine, error) {
+	o.Policy, o.MaxLine, o.On = cmp.Or(o.Policy, "spark"), cmp.Or(o.MaxLine, mapreduce.DefaultMaxLine), cmp.Or(o.On, remote.Local)
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	e := &Engine{o: o, Request: Request{Job: o.Job, Dir: o.Dir, Slots: o.Slots, Seed: o.Seed, Limits: o.Limits, Deadline: o.Deadline, Law: o.Law}}
+	if mr := e.Job.MapReduce; mr != nil && mr.Operator.Name != "streaming" {
+		e.Dir = "" // nothing depends on it
+	}
+	if err := e.settle(); err != nil {
+		return nil, err
+	}
+	if err := e.Job.Check(); err != nil {
+		return nil, err
+	}
+	return e, e.checkText()
+}
+
+// settle makes a request of the options.
+func (e *Engine) settle() (err error) {
+	o := &e.o
+	switch {
+	case o.Slots < 0 || o.Slots > MostSlots:
+		return grammar.Wrong("slots", fmt.Errorf("expected a number between 1 and %d, not %d", MostSlots, o.Slots))
+	case e.Job.Retries < 0 || e.Job.Retries > sched.MaxRetries:
+		return grammar.Wrong("retries", fmt.Errorf("expected a number between 0 and %d, not %d", sched.MaxRetries, e.Job.Retries))
+	case o.Timeout < 0:
+		return grammar.Wrong("timeout", fmt.Errorf("expected a duration of at least 0, not %v", o.Timeout))
+	}
+	if err := e.settleSites(); err != nil {
+		return err
+	}
+	if e.Slots == 0 {
+		e.Slots = runtime.NumCPU()
+	}
+	if err := e.settlePolicy(); err != nil {
+		return err
+	}
+	if o.Deadline != "" {
+		if _, err := deadlineAt(o.Deadline, time.Time{}); err != nil {
+			return grammar.Wrong("deadline", err)
+		}
+	}
+	if o.Disturb != "" {
+		if e.disturb, err = proc.ParseDisturb(o.Disturb); err != nil {
+			return grammar.Wrong("disturb", err)
+		}
+		e.disturb.Seed = o.Seed
+	}
+	if e.out, err = filepath.Abs(o.Output); err != nil {
+		return err
+	}
+	e.folders = proc.Folders{Root: filepath.Join(e.out, mapreduce.PrivateName)}
+	e.history = o.historyFile()
+	return e.settleCloud()
+}
+
+// settlePolicy fits the policy to a single job that runs now. One that sets the speed of machines cannot be had.
+func (e *Engine) settlePolicy() (err error) {
+	spec := e.o.Policy
+	if d, err := time.ParseDuration(cmp.Or(e.o.Slot, "0s")); err != nil || d < 0 {
+		return grammar.Wrong("slot", fmt.Errorf("expected a duration of at least 0, such as 500ms, not %q", e.o.Slot))
+	}
+	fit := func(change func() (string, error)) {
+		if err == nil {
+			spec, err = change()
+		}
+	}
+	fit(func() (string, error) { return policy.WithDefault(spec, "slot", cmp.Or(e.o.Slot, "0s")) })
+	fit(func() (string, error) { return policy.WithDefault(spec, "min_age", liveAge) })
+	fit(func() (string, error) {
+		e.odd, err = policy.Fit(spec, policy.Place{Name: "a run", Sites: e.sites != nil})
+		return spec, err
+	})
+	fit(func() (string, error) {
+		p, err := policy.New(spec, 0)
+		if err == nil && sched.Paces(p) {
+			err = live.ErrPaces
+		}
+		return spec, err
+	})
+	fit(func() (string, error) { return policy.ForOneJob(spec, "2s") })
+	if err != nil {
+		return grammar.Wrong("policy", err)
+	}
+	if spec, err = policy.WithLaw(spec, e.o.Law); err != nil {
+		return grammar.Wrong("law", err)
+	}
+	e.Policy, err = policy.Canonical(spec)
+	return err
+}
+
+// checkText refuses what cannot be kept as it is: requests, work and attempts' specifications are JSON, whose strings
+// are UTF-8, and a byte that is not would become another without a word. Files of the input may have any name.
+func (e *Engine) checkText() error {
+	if e.Job.Array != nil {
+		for i := range e.Job.Array.Stages {
+			st := &e.Job.Array.Stages[i]
+			for _, arg := range st.Command {
+				if err := isText("the command of stage "+st.Name, arg); err != nil {
+					return err
+				}
+			}
+			for _, kv := range st.Env {
+				if err := isText("the environment of stage "+st.Name, kv); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := isText("the working directory", e.Dir); err != nil {
+		return err
+	}
+	return isText("--output", e.out)
+}
+
+func isText(what, text string) error {
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%s: expected valid UTF-8, got %q", what, text)
+	}
+	return nil
+}
