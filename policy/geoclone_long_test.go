@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/cputime"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -60,12 +61,12 @@ func TestGeocloneAtScale(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &stopwatch{Policy: inner, until: w.Jobs[jobs-1].Arrival, slot: 5 * sched.Second}
-		start := processorTime(t)
+		start := cputime.Used()
 		res, err := sim.Run(context.Background(), w, p, sim.Options{Cluster: c, Limits: sched.NoLimits(), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		took := processorTime(t) - start
+		took := cputime.Used() - start
 		mean := p.spent / time.Duration(p.slots)
 		t.Logf("%s: %v of processor time, %d decisions of %v in the mean, the longest call %v, %d attempts", x.spec, took, p.slots, mean, p.longest, res.Stats().Attempts)
 		for i := range res.Jobs {

@@ -3,15 +3,12 @@
 package policy_test
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/tailcut/tailcut/internal/measure"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -29,48 +26,9 @@ func surrogate(tb testing.TB, jobs int) *trace.Workload {
 	return w
 }
 
-// price is what a run takes. Time is the processor's: other programs do not count.
-type price struct {
-	seconds float64
-	events  int64
-	mallocs uint64
-	clones  int
-}
-
-func run(tb testing.TB, w *trace.Workload, machines int, spec string, l sched.Limits) price {
+func run(tb testing.TB, w *trace.Workload, machines int, spec string, l sched.Limits) measure.Usage {
 	tb.Helper()
-	p, err := policy.New(spec, 1)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	progress, err := policy.UsesProgress(spec)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	o := sim.Options{Machines: machines, Limits: l, Seed: 1, Progress: sim.Progress{Exact: progress}}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	start := processorTime(tb)
-	res, err := sim.Run(context.Background(), w, p, o)
-	took := processorTime(tb) - start
-	if err != nil {
-		tb.Fatal(err)
-	}
-	runtime.ReadMemStats(&after)
-	st := res.Stats()
-	if len(res.Jobs) != len(w.Jobs) || st.Attempts < w.Tasks() || res.Events < int64(w.Tasks()) {
-		tb.Fatalf("%s: %d jobs, %d attempts, %d events: the work was not done", spec, len(res.Jobs), st.Attempts, res.Events)
-	}
-	return price{took.Seconds(), res.Events, after.Mallocs - before.Mallocs, st.Clones}
-}
-
-func processorTime(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return measure.Run(tb, w, spec, sim.Options{Machines: machines, Limits: l})
 }
 
 // settings are the limits under which time is measured: those that users have, and none, as in the paper.
@@ -91,12 +49,12 @@ func TestSurrogateSpeed(t *testing.T) {
 					most = 5
 				}
 				x := run(t, w, 11_000, e.Name, s.Limits)
-				t.Logf("| %s | %s | %.2f s | %.2f M/s | %.4f | %d |", e.Name, s.name, x.seconds, float64(x.events)/x.seconds/1e6,
-					float64(x.mallocs)/float64(x.events), x.clones)
-				if x.seconds > most {
-					t.Errorf("%.1f s, at most %v s wanted", x.seconds, most)
+				t.Logf("| %s | %s | %.2f s | %.2f M/s | %.4f | %d |", e.Name, s.name, x.CPU.Seconds(), float64(x.Events)/x.CPU.Seconds()/1e6,
+					float64(x.Mallocs)/float64(x.Events), x.Clones)
+				if x.CPU.Seconds() > most {
+					t.Errorf("%.1f s, at most %v s wanted", x.CPU.Seconds(), most)
 				}
-				if perEvent := float64(x.mallocs) / float64(x.events); perEvent > 0.05 {
+				if perEvent := float64(x.Mallocs) / float64(x.Events); perEvent > 0.05 {
 					t.Errorf("%.3f allocations per event", perEvent)
 				}
 			})
@@ -111,8 +69,8 @@ func TestSurrogateGrowth(t *testing.T) {
 	type pair struct{ one, two float64 }
 	best := func(old pair, spec string) pair {
 		return pair{
-			min(old.one, run(t, one, 11_000, spec, sched.DefaultLimits()).seconds),
-			min(old.two, run(t, two, 22_000, spec, sched.DefaultLimits()).seconds),
+			min(old.one, run(t, one, 11_000, spec, sched.DefaultLimits()).CPU.Seconds()),
+			min(old.two, run(t, two, 22_000, spec, sched.DefaultLimits()).CPU.Seconds()),
 		}
 	}
 	fifo := pair{math.Inf(1), math.Inf(1)}

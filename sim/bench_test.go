@@ -3,14 +3,11 @@
 package sim_test
 
 import (
-	"context"
 	"fmt"
-	"runtime"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/tailcut/tailcut/internal/measure"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -29,54 +26,14 @@ func workload(tb testing.TB, jobs, tasks, machines int) *trace.Workload {
 	return w
 }
 
-// usage is what a run took.
-type usage struct {
-	events  int64
-	cpu     time.Duration // processor time: other programs on the machine do not count
-	mallocs uint64        // allocations
-	peak    uint64        // bytes obtained from the system, the workload included
-}
-
-// measure runs a policy once, as `tailcut simulate` does, and says what it took.
-func measure(tb testing.TB, w *trace.Workload, machines int, spec string) usage {
+// measured runs a policy once, as `tailcut simulate` does, and says what it took.
+func measured(tb testing.TB, w *trace.Workload, machines int, spec string) measure.Usage {
 	return measureWaiting(tb, w, machines, spec, nil)
 }
 
-// measureWaiting is measure where attempts wait before they begin.
-func measureWaiting(tb testing.TB, w *trace.Workload, machines int, spec string, wait laws.Law) usage {
-	tb.Helper()
-	p, err := policy.New(spec, 1)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	progress, err := policy.UsesProgress(spec)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	o := sim.Options{Machines: machines, Limits: sched.DefaultLimits(), Seed: 1, Progress: sim.Progress{Exact: progress}, Wait: wait}
-	start := processorTime(tb)
-	res, err := sim.Run(context.Background(), w, p, o)
-	took := processorTime(tb) - start
-	if err != nil {
-		tb.Fatal(err)
-	}
-	runtime.ReadMemStats(&after)
-	if st := res.Stats(); len(res.Jobs) != len(w.Jobs) || st.Attempts < w.Tasks() || res.Events < int64(w.Tasks()) {
-		tb.Fatalf("%d jobs, %d attempts, %d events: the work was not done", len(res.Jobs), st.Attempts, res.Events)
-	}
-	return usage{res.Events, took, after.Mallocs - before.Mallocs, after.Sys - after.HeapReleased}
-}
-
-// processorTime returns what the process has used, in user and system mode, on all processors.
-func processorTime(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+// measureWaiting is measured where attempts wait before they begin.
+func measureWaiting(tb testing.TB, w *trace.Workload, machines int, spec string, wait laws.Law) measure.Usage {
+	return measure.Run(tb, w, spec, sim.Options{Machines: machines, Limits: sched.DefaultLimits(), Wait: wait})
 }
 
 // known returns those of the policies that the registry has.
@@ -108,18 +65,18 @@ func BenchmarkMachines(b *testing.B) {
 
 func benchmark(b *testing.B, machines int, spec string) {
 	w := workload(b, 10_000, 100, machines)
-	var sum usage
+	var sum measure.Usage
 	for b.Loop() {
-		u := measure(b, w, machines, spec)
-		sum.events += u.events
-		sum.cpu += u.cpu
-		sum.mallocs += u.mallocs
-		sum.peak = max(sum.peak, u.peak)
+		u := measured(b, w, machines, spec)
+		sum.Events += u.Events
+		sum.CPU += u.CPU
+		sum.Mallocs += u.Mallocs
+		sum.Peak = max(sum.Peak, u.Peak)
 	}
-	b.ReportMetric(float64(sum.cpu.Nanoseconds())/float64(sum.events), "ns/event")
-	b.ReportMetric(float64(sum.events)/sum.cpu.Seconds()/1e6, "Mevents/s")
-	b.ReportMetric(float64(sum.mallocs)/float64(sum.events), "allocs/event")
-	b.ReportMetric(float64(sum.peak)/1e6, "MB")
+	b.ReportMetric(float64(sum.CPU.Nanoseconds())/float64(sum.Events), "ns/event")
+	b.ReportMetric(float64(sum.Events)/sum.CPU.Seconds()/1e6, "Mevents/s")
+	b.ReportMetric(float64(sum.Mallocs)/float64(sum.Events), "allocs/event")
+	b.ReportMetric(float64(sum.Peak)/1e6, "MB")
 }
 
 // TestNoAllocationPerEvent counts over a whole run, growth of tables included.
@@ -132,8 +89,8 @@ func TestNoAllocationPerEvent(t *testing.T) {
 		for _, spec := range known("fifo", "spark", "srew") {
 			for _, wait := range []laws.Law{nil, laws.Uniform{Lo: 0, Hi: 9}} {
 				u := measureWaiting(t, w, 1_000, spec, wait)
-				if perEvent := float64(u.mallocs) / float64(u.events); perEvent > 0.01 {
-					t.Errorf("%s, %d tasks a job, waits %v: %.4f allocations per event (%d in %d), want at most 0.01", spec, tasks, wait, perEvent, u.mallocs, u.events)
+				if perEvent := float64(u.Mallocs) / float64(u.Events); perEvent > 0.01 {
+					t.Errorf("%s, %d tasks a job, waits %v: %.4f allocations per event (%d in %d), want at most 0.01", spec, tasks, wait, perEvent, u.Mallocs, u.Events)
 				}
 			}
 		}

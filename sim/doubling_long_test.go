@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/cputime"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -26,11 +27,11 @@ func TestDoubling(t *testing.T) {
 		least := make([]time.Duration, len(sizes))
 		for range rounds {
 			for i, machines := range sizes {
-				begin, runs := processorTime(t), largest/machines
+				begin, runs := cputime.Used(), largest/machines
 				for range runs {
-					measure(t, workload(t, machines, 50, machines), machines, spec)
+					measured(t, workload(t, machines, 50, machines), machines, spec)
 				}
-				took := (processorTime(t) - begin) / time.Duration(runs)
+				took := (cputime.Used() - begin) / time.Duration(runs)
 				if least[i] == 0 || took < least[i] {
 					least[i] = took
 				}

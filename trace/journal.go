@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -138,19 +139,10 @@ func bear(from, path string) error {
 	if err := os.Rename(from, path); err != nil {
 		return err
 	}
-	if err := syncFolder(filepath.Dir(path)); err != nil {
+	if err := disk.SyncFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return nil
-}
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may

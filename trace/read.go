@@ -2,14 +2,12 @@ package trace
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // Read reads a workload in any of the formats of docs/workloads.md. Compression (gzip, zstd) and format are told by the
@@ -34,25 +32,14 @@ func (m *Importer) Read(r io.Reader, name string) (*Workload, error) {
 // decompress unpacks what begins like a compressed stream. done releases what it holds.
 func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 	b := bufio.NewReaderSize(r, 1<<16)
-	head, err := b.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if _, err := b.Peek(4); err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, nil, err
-		}
-		return whole{z}, func() { _ = z.Close() }, nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, nil, err
-		}
-		return whole{z}, z.Close, nil
+	s, err := unpack.Open(b, 0)
+	if err == nil && s.Packed {
+		s.Reader = whole{s.Reader}
 	}
-	return b, func() {}, nil
+	return s.Reader, s.Done, err
 }
 
 // whole is a decompressed stream that says so if the compressed one was cut short.

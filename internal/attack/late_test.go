@@ -77,12 +77,9 @@ func TestKilledBeforeTidying(t *testing.T) {
 	first := started(t, "", command...)
 	await(t, filepath.Join(out, "_SUCCESS"))
 	killed(t, first)
-	left := func() []string {
-		names, _ := filepath.Glob(filepath.Join(out, "_tailcut", "*", "*"))
-		return names
-	}
-	if len(left()) == 0 {
-		t.Fatal("it had tidied up")
+	private := filepath.Join(out, "_tailcut", "*", "*")
+	if names, _ := filepath.Glob(private); len(names) == 0 {
+		t.Fatal("nothing is left of the run")
 	}
 	if err := os.Remove(history); err != nil {
 		t.Fatal(err)
@@ -92,7 +89,7 @@ func TestKilledBeforeTidying(t *testing.T) {
 		if !strings.Contains(said, "succeeded in ") || !strings.Contains(said, "holds the finished result of this command") {
 			t.Errorf("it says: %s", said)
 		}
-		if names := left(); len(names) > 0 {
+		if names, _ := filepath.Glob(private); len(names) > 0 {
 			t.Errorf("left of the run: %v", names)
 		}
 		text, err := os.ReadFile(history)

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // decompress unpacks what begins like a compressed stream: gzip, zstd, LZ4 and Snappy frames, and the streams of blocks
@@ -23,18 +23,6 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 	}
 	done = func() {}
 	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, func() { _ = z.Close() }, nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxLine))
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, z.Close, nil
 	case bytes.HasPrefix(head, []byte{0x04, 0x22, 0x4d, 0x18}):
 		return &blocks{in: b, next: (&lz4Frames{}).next}, done, nil
 	case bytes.HasPrefix(head, []byte("\xff\x06\x00\x00sNaPpY")):
@@ -48,7 +36,8 @@ func decompress(r io.Reader) (plain io.Reader, done func(), err error) {
 		}
 		return &blocks{in: b, next: nextXerialBlock}, done, nil
 	}
-	return b, done, nil
+	s, err := unpack.Open(b, maxLine)
+	return s.Reader, s.Done, err
 }
 
 // ending remembers that a stream has come to its end.

@@ -23,7 +23,7 @@ const arrows = `
 	policy     -> sched laws plan plan/rule internal/grammar policy/kit policy/internal/geo policy/internal/tandem policy/internal/resume
 	plan/rule  ->
 	policy/kit -> sched laws internal/grammar
-	trace      -> sched laws internal/grammar
+	trace      -> sched laws internal/grammar internal/disk internal/unpack
 	sim        -> sched laws trace internal/grammar
 
 	policy/policytest      -> sched policy/kit sim trace
@@ -33,15 +33,19 @@ const arrows = `
 
 	internal/grammar     ->
 	internal/outlook     -> sched laws plan
-	internal/history     -> trace sched
-	internal/mapreduce   ->
+	internal/history     -> trace sched internal/unpack
+	internal/mapreduce   -> internal/disk
 	internal/jobfile     -> internal/mapreduce sched
 	internal/overlap     -> laws
-	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace
+	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace internal/cputime internal/unpack
 	internal/live        -> sched laws trace
-	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show
+	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/run         -> internal/audit internal/live internal/live/proc internal/live/remote internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/show plan policy sched sim trace
+	internal/cputime     ->
+	internal/disk        ->
+	internal/unpack      ->
+	internal/measure     -> internal/cputime policy sim trace
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/show policy sched trace
 	internal/catalogue   -> internal/show policy policy/kit

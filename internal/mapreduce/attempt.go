@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tailcut/tailcut/internal/disk"
 )
 
 // Run does an attempt's work, entirely inside spec.Dir, which is made if need be and must not hold the output of
@@ -34,7 +36,7 @@ func Run(ctx context.Context, spec *AttemptSpec) (Counters, error) {
 	if err := os.RemoveAll(spec.tempDir()); err != nil {
 		return a.counters, fmt.Errorf("attempt folder: %w", err)
 	}
-	if err := syncDir(spec.Dir); err != nil {
+	if err := disk.SyncFolder(spec.Dir); err != nil {
 		return a.counters, err
 	}
 	if spec.Progress != nil {

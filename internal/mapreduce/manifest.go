@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/tailcut/tailcut/internal/disk"
 )
 
 // ManifestName is the file that says what a result consists of. It is written before SuccessName.
@@ -185,7 +187,7 @@ func (m *Manifest) write(path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return disk.SyncFolder(filepath.Dir(path))
 }
 
 // createWhole makes a file that was not there, or was left by somebody who was cut short, and follows no link.

@@ -46,18 +46,6 @@ func (o *output) abandon() {
 	}
 }
 
-// syncDir waits until the disk has the names in a folder.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("folder: %w", err)
-	}
-	if err := cmp.Or(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("folder: %w", err)
-	}
-	return nil
-}
-
 // ResultPath returns the file with the part in the folder of a task of the last stage.
 func ResultPath(dir string) string { return partPath(dir) }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tailcut/tailcut/internal/disk"
 )
 
 // SuccessName is the empty file that Publish leaves in a complete output folder.
@@ -58,7 +60,7 @@ func publish(out, run, draft string, parts []Part) error {
 	}
 	success := filepath.Join(out, SuccessName)
 	if err := os.Remove(success); err == nil {
-		if err := syncDir(out); err != nil {
+		if err := disk.SyncFolder(out); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +82,7 @@ func publish(out, run, draft string, parts []Part) error {
 	if err := createWhole(success, bytes.NewReader(nil), true); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(out), syncDir(filepath.Dir(out)))
+	return errors.Join(disk.SyncFolder(out), disk.SyncFolder(filepath.Dir(out)))
 }
 
 // checkFolder makes a folder for parts and looks for parts that the job does not have.
@@ -181,7 +183,7 @@ func placeAll(dir string, parts []Part, known map[string][]Entry) error {
 	}); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return disk.SyncFolder(dir)
 }
 
 func tempOf(path string) string {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/tailcut/tailcut/internal/disk"
 )
 
 // Move renames a path. Where the system refuses that of a folder (one that an overlay file system has in a lower layer,
@@ -24,7 +26,7 @@ func copyMove(from, to string) error {
 	if err := errors.Join(RemoveAll(temp), copyTree(from, temp)); err != nil {
 		return err
 	}
-	if err := errors.Join(syncDir(filepath.Dir(temp)), os.Rename(temp, to), syncDir(filepath.Dir(to))); err != nil {
+	if err := errors.Join(disk.SyncFolder(filepath.Dir(temp)), os.Rename(temp, to), disk.SyncFolder(filepath.Dir(to))); err != nil {
 		return err
 	}
 	return RemoveAll(from)
@@ -71,7 +73,7 @@ func copyFolder(from, to string, mode fs.FileMode) error {
 			return err
 		}
 	}
-	return errors.Join(syncDir(to), os.Chmod(to, mode))
+	return errors.Join(disk.SyncFolder(to), os.Chmod(to, mode))
 }
 
 // RemoveAll removes a path and all below it, like os.RemoveAll, also where folders may not be written to: attempts

@@ -3,6 +3,7 @@ package mapreduce
 import (
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -34,12 +35,7 @@ func ExitStatus(err error) int {
 }
 
 func isAny(err error, targets ...error) bool {
-	for _, t := range targets {
-		if errors.Is(err, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
 // hopeless is an error that every attempt of the task would meet.

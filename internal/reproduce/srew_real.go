@@ -39,24 +39,12 @@ func newSREWReality(sc *srewScale, o *Options) (*srewReality, error) {
 	if err != nil {
 		return nil, err
 	}
-	busy := workOf(w) / w.Horizon().Seconds()
+	busy := w.WorkSeconds() / w.Horizon().Seconds()
 	for _, machines := range []int{int(math.Round(busy/realLoad/100)) * 100, srewMachines} {
 		r.clusters, r.loads = append(r.clusters, machines), append(r.loads, busy/float64(machines))
 		r.tables = append(r.tables, newSeries(o.Seed, machines, 1, sc.real, specsOf(len(srewRows)), func(uint64) (*trace.Workload, error) { return w, nil }))
 	}
 	return r, nil
-}
-
-// workOf is the sum of the durations of the jobs that are left in a filtered workload, in seconds.
-func workOf(w *trace.Workload) (sum float64) {
-	for j := range w.Jobs {
-		for _, st := range w.StagesOf(j) {
-			for _, d := range w.DurationsOf(&st) {
-				sum += d.Seconds()
-			}
-		}
-	}
-	return sum
 }
 
 func (r *srewReality) steps() (steps []func(context.Context) error) {

@@ -16,11 +16,10 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-func synthetic(t *testing.T, spec string) *trace.Workload {
-	t.Helper()
+func synthetic(spec string) *trace.Workload {
 	w, err := trace.Synthesize(spec, 1)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return w
 }
@@ -57,7 +56,7 @@ func TestRun(t *testing.T) {
 // What is left out has its default: the same as said.
 func TestDefaults(t *testing.T) {
 	run := func(r Request) string {
-		r.Workload, r.Machines = synthetic(t, "synth:jobs=20;tasks=10"), 30
+		r.Workload, r.Machines = synthetic("synth:jobs=20;tasks=10"), 30
 		res, err := r.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +82,7 @@ func TestDefaults(t *testing.T) {
 // All forms of a result hold the same: a row for each run, a summary for each policy.
 func TestReports(t *testing.T) {
 	q := Request{
-		Workload: synthetic(t, "synth:jobs=20;tasks=10"), Machines: 20, Slots: "2", Policies: []string{"fifo", "late"}, Runs: 3, LaunchDelay: "exp:mean=2",
+		Workload: synthetic("synth:jobs=20;tasks=10"), Machines: 20, Slots: "2", Policies: []string{"fifo", "late"}, Runs: 3, LaunchDelay: "exp:mean=2",
 		DeadlineSlack: 3,
 	}
 	r, err := q.Run(t.Context())
@@ -139,7 +138,7 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.field, err, c.want)
 		}
 	}
-	r := Request{Workload: synthetic(t, "synth:jobs=2"), Machines: 2, DeadlineSlack: -1}
+	r := Request{Workload: synthetic("synth:jobs=2"), Machines: 2, DeadlineSlack: -1}
 	if _, err := r.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "deadline-slack: ") {
 		t.Error(err)
 	}
@@ -151,7 +150,7 @@ func TestWrong(t *testing.T) {
 // Who cannot write a job's line hears of it, and machines that fail all the time are warned of.
 func TestJobsAndWarnings(t *testing.T) {
 	full := errors.New("the disk is full")
-	r := Request{Workload: synthetic(t, "synth:jobs=300"), Machines: 5, Jobs: failing{full}}
+	r := Request{Workload: synthetic("synth:jobs=300"), Machines: 5, Jobs: failing{full}}
 	if _, err := r.Run(t.Context()); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}

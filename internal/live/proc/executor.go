@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -411,7 +412,7 @@ func (e *Executor) complete(p *process) error {
 	}
 	return mapreduce.SideBySide(2, func(i int) error { // one flush of the disk may do for both
 		if i == 0 {
-			return syncDir(filepath.Dir(p.dir))
+			return disk.SyncFolder(filepath.Dir(p.dir))
 		}
 		return e.work.sync(p.dir)
 	})

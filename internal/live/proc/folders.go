@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -113,7 +114,7 @@ func (f Folders) Tidy() error {
 	}
 	err := mapreduce.Move(filepath.Join(f.home(), "done"), f.retired())
 	if err == nil {
-		err = syncDir(f.home())
+		err = disk.SyncFolder(f.home())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -151,15 +152,6 @@ func (f Folders) retiredResults() (paths []string, err error) {
 	return paths, err
 }
 
-// syncDir makes a folder's entries durable.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // syncTree makes all regular files below a folder, and the folders, durable. What is empty needs nothing but its name
 // in the folder above.
 func syncTree(root string) error {
@@ -177,10 +169,10 @@ func syncTree(root string) error {
 				return err
 			}
 		case e.Type().IsRegular() && info.Size() > 0:
-			if err := syncDir(path); err != nil { // opening and syncing is the same for files
+			if err := disk.SyncFolder(path); err != nil { // opening and syncing is the same for files
 				return err
 			}
 		}
 	}
-	return syncDir(root)
+	return disk.SyncFolder(root)
 }

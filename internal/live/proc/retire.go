@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -55,5 +56,5 @@ func (f Folders) Retire() error {
 			err = errors.Join(err, mapreduce.RemoveAll(filepath.Join(f.Root, e.Name())))
 		}
 	}
-	return errors.Join(err, syncDir(f.Root))
+	return errors.Join(err, disk.SyncFolder(f.Root))
 }

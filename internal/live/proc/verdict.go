@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"os/exec"
+	"slices"
 	"syscall"
 
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -78,12 +79,7 @@ func hopeless(err error) bool {
 }
 
 func anyOf(err error, targets ...error) bool {
-	for _, t := range targets {
-		if errors.Is(err, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
 // mostReserved is how many descriptors are kept for what attempts need at their ends, and for the engine.

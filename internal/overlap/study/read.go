@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/overlap"
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // Source says how to read a file of jobs.
@@ -35,12 +35,14 @@ type Jobs struct {
 }
 
 // Read reads a file of jobs, which errors call name: CSV with columns arrival, map, shuffle and perhaps weight, or a
-// trace with sizes in bytes; either perhaps compressed with gzip.
+// trace with sizes in bytes; either perhaps compressed with gzip or zstd.
 func (s Source) Read(r io.Reader, name string) (jobs Jobs, err error) {
-	plain, err := unzipped(r)
+	unpacked, err := unpack.Open(bufio.NewReaderSize(r, 1<<16), 0)
 	if err != nil {
 		return jobs, fmt.Errorf("%s: %w", name, err)
 	}
+	defer unpacked.Done()
+	plain := bufio.NewReaderSize(unpacked, 1<<16)
 	load := s.Load
 	if bytes.ContainsRune(firstLine(plain), '\t') { // a trace with sizes in bytes, and not a CSV file
 		jobs.All, err = FluidJobs(plain, name)
@@ -58,16 +60,6 @@ func (s Source) Read(r io.Reader, name string) (jobs Jobs, err error) {
 		err = s.scale(jobs.All, load)
 	}
 	return jobs, err
-}
-
-// unzipped reads what may be compressed with gzip.
-func unzipped(r io.Reader) (*bufio.Reader, error) {
-	plain := bufio.NewReaderSize(r, 1<<16)
-	if magic, _ := plain.Peek(2); string(magic) != "\x1f\x8b" {
-		return plain, nil
-	}
-	unzip, err := gzip.NewReader(plain)
-	return bufio.NewReaderSize(unzip, 1<<16), err
 }
 
 // firstLine looks at what is to come.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/cputime"
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/overlap"
 )
@@ -168,9 +169,9 @@ func (s *study) timed(l *line, work func()) {
 	if l.sim == nil {
 		return
 	}
-	start := cpuTime()
+	start := cputime.Used()
 	work()
-	l.spent += cpuTime() - start
+	l.spent += cputime.Used() - start
 	for _, c := range l.done {
 		l.summary.Add(c)
 		if s.Fair {
