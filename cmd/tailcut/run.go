@@ -278,11 +278,6 @@ func (f *runFlags) shape(mr *mapreduce.Job) {
 	if mr.Operator.Name == "streaming" && mr.Operator.Reducer == "" {
 		mr.Reducers = 0
 	}
-	for i, path := range mr.Inputs {
-		if abs, err := filepath.Abs(path); err == nil && !run.IsURL(path) {
-			mr.Inputs[i] = abs
-		}
-	}
 }
 
 // job makes a job of flags and arguments.

@@ -3,7 +3,7 @@
 //
 // [New] finds what is wrong with what is asked for before anything is touched. The engine that it returns either says
 // what would run, [Engine.Preview], or does it, [Engine.Run]. What has been decided and done is in a journal, from
-// which the same request goes on; [Replay] and [Verify] check journals and results afterwards.
+// which the same request goes on.
 //
 // A program that imports this package starts itself for the guard of its attempts, and for attempts of map/reduce work.
 // It need not know: internal/live/proc answers before main begins.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -39,23 +40,24 @@ type Request struct {
 	Sites *siteRequest `json:"sites,omitempty"` // nil where there is one place
 }
 
-// Options say what to run and how. What is not said is as with 'tailcut run' without flags, but for Limits.
+// Options say what to run and how. What is not said is as with 'tailcut run' without flags, but for Seed and the job's
+// Retries, whose zero is a zero.
 type Options struct {
 	Job jobfile.Job
-	Dir string // working directory of commands: an absolute path
+	Dir string // working directory of commands: an absolute path, "" for the program's own
 
 	Policy string // specification, "" for spark; min_age is a second unless it says otherwise
 	Slot   string // length of a slot as a duration, for policies that decide by slots and name none
 	Slots  int    // attempts that run at once, 0 for one per processor; with sites they have the slots
 	Seed   uint64
-	Limits sched.Limits
+	Limits sched.Limits // the zero value is sched.DefaultLimits
 
 	Deadline string // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
 	Law      string // of an attempt's duration in seconds, to reckon with for the deadline
 	Name     string // under which durations are kept for later deadlines; "" keeps none
 	History  string // folder where they are kept; "" for the user's state folder, NoHistory for none
 
-	Output string // folder, or URL such as s3://bucket/prefix
+	Output string // folder, or URL such as s3://bucket/prefix; "" for the folder tailcut-out
 	On     string // where attempts run: remote.Local, which "" stands for, or remote.Kubernetes
 	Pods   remote.Pods
 
@@ -110,12 +112,16 @@ func (f Failure) Unwrap() error { return f.error }
 // options is a [grammar.FieldError] that names the flag of 'tailcut run'.
 func New(o Options) (*Engine, error) {
 	o.Policy, o.MaxLine, o.On = cmp.Or(o.Policy, "spark"), cmp.Or(o.MaxLine, mapreduce.DefaultMaxLine), cmp.Or(o.On, remote.Local)
+	o.Output = cmp.Or(o.Output, "tailcut-out")
+	if o.Limits == (sched.Limits{}) {
+		o.Limits = sched.DefaultLimits()
+	}
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
 	e := &Engine{o: o, Request: Request{Job: o.Job, Dir: o.Dir, Slots: o.Slots, Seed: o.Seed, Limits: o.Limits, Deadline: o.Deadline, Law: o.Law}}
-	if mr := e.Job.MapReduce; mr != nil && mr.Operator.Name != "streaming" {
-		e.Dir = "" // nothing depends on it
+	if err := e.place(); err != nil {
+		return nil, err
 	}
 	if err := e.settle(); err != nil {
 		return nil, err
@@ -124,6 +130,29 @@ func New(o Options) (*Engine, error) {
 		return nil, err
 	}
 	return e, e.checkText()
+}
+
+// place makes paths absolute: the same request from another folder is another.
+func (e *Engine) place() (err error) {
+	if e.Dir == "" {
+		if e.Dir, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	if e.Job.MapReduce == nil {
+		return nil
+	}
+	mr := *e.Job.MapReduce
+	mr.Inputs = slices.Clone(mr.Inputs)
+	for i, path := range mr.Inputs {
+		if abs, err := filepath.Abs(path); err == nil && !IsURL(path) {
+			mr.Inputs[i] = abs
+		}
+	}
+	if e.Job.MapReduce = &mr; mr.Operator.Name != "streaming" {
+		e.Dir = "" // nothing depends on it
+	}
+	return nil
 }
 
 // settle makes a request of the options.

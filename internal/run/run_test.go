@@ -1,0 +1,158 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+)
+
+// commands is an array job of three tasks.
+func commands(script string) jobfile.Job {
+	return jobfile.Job{Name: "try", Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: jobfile.SoleStage, Tasks: 3, Command: []string{"sh", "-c", script}}}}}
+}
+
+// do runs a job in a folder; the test fails if that cannot be begun.
+func do(t *testing.T, ctx context.Context, o Options) (*Result, error) {
+	t.Helper()
+	e, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Run(ctx)
+}
+
+func slurp(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A program that is not tailcut, such as this test, runs jobs of commands and of map/reduce work with nothing to call first.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	res, err := do(t, t.Context(), Options{Job: commands("echo {}"), Output: filepath.Join(dir, "commands"), History: NoHistory})
+	if err != nil || res.Summary.State != "succeeded" || res.Summary.Tasks != 3 || res.Header.Policy != "spark" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if got := slurp(t, filepath.Join(dir, "commands", "part-00002")); got != "2\n" {
+		t.Errorf("the third part is %q", got)
+	}
+	in := filepath.Join(dir, "in")
+	if err := os.WriteFile(in, []byte("b a\nb\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	count := jobfile.Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
+	if res, err = do(t, t.Context(), Options{Job: count, Output: filepath.Join(dir, "counts")}); err != nil || res.Summary.State != "succeeded" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if got := slurp(t, filepath.Join(dir, "counts", "part-00000")); got != "a\t1\nb\t2\n" {
+		t.Errorf("the counts are %q", got)
+	}
+}
+
+// A job that failed goes on at the next start, with what is done; the log says so. Another job is refused, and takes the place with Force.
+func TestRunGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	var log strings.Builder
+	o := Options{Job: commands("test {} != 1 -o -e ready"), Dir: dir, Output: filepath.Join(dir, "out"), Log: &log}
+	res, err := do(t, t.Context(), o)
+	if !errors.As(err, new(Failure)) || res == nil || res.Summary.State != "failed" || !strings.Contains(err.Error(), "task 1 failed too often") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if res, err = do(t, t.Context(), o); err != nil || res.Summary.State != "succeeded" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if !strings.Contains(log.String(), "trying again a run that failed") {
+		t.Errorf("the log says %q", log.String())
+	}
+	o.Job = commands("true")
+	if res, err := do(t, t.Context(), o); res != nil || err == nil || errors.As(err, new(Failure)) || !strings.Contains(err.Error(), "holds the result of another command") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	o.Force = true
+	if res, err := do(t, t.Context(), o); err != nil || res.Summary.State != "succeeded" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// A context that is done stops the run, which says how far it is.
+func TestRunStops(t *testing.T) {
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	o := Options{Job: commands("case {} in 0) exit 1;; esac; sleep 100"), Dir: dir, Output: filepath.Join(dir, "out"), Log: stopper(stop)}
+	o.Job.Retries = 100
+	res, err := do(t, ctx, o)
+	if !errors.Is(err, context.Canceled) || res == nil || res.Summary.State != "cancelled" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// stopper is a log that stops the run at the first word.
+type stopper func()
+
+func (s stopper) Write(text []byte) (int, error) {
+	s()
+	return len(text), nil
+}
+
+// What is wrong with an option names it, before anything is touched.
+func TestNewMistakes(t *testing.T) {
+	for field, change := range map[string]func(*Options){
+		"slots":    func(o *Options) { o.Slots = MostSlots + 1 },
+		"retries":  func(o *Options) { o.Job.Retries = -1 },
+		"timeout":  func(o *Options) { o.Timeout = -1 },
+		"policy":   func(o *Options) { o.Policy = "nosuch" },
+		"slot":     func(o *Options) { o.Slot = "soon" },
+		"law":      func(o *Options) { o.Law = "nosuch:x=1" },
+		"deadline": func(o *Options) { o.Deadline = "tomorrow" },
+		"disturb":  func(o *Options) { o.Disturb = "slow=2" },
+		"output":   func(o *Options) { o.Output = "ftp://x/y" },
+	} {
+		dir := t.TempDir()
+		o := Options{Job: commands("true"), Output: filepath.Join(dir, "out")}
+		change(&o)
+		_, err := New(o)
+		var wrong *grammar.FieldError
+		if !errors.As(err, &wrong) || wrong.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%s: left %v", field, left)
+		}
+	}
+}
+
+// A preview says what would be launched first, and touches nothing. The request is in JSON what journals have held from the beginning.
+func TestPreview(t *testing.T) {
+	dir := t.TempDir()
+	e, err := New(Options{Job: commands("true"), Dir: "/", Output: filepath.Join(dir, "out"), Slots: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.Preview(t.Context())
+	if err != nil || strings.Join(p.Launch, ", ") != "task 0 attempt 0, task 1 attempt 0" || len(p.Stages) != 1 || p.Stages[0] != (PreviewStage{"tasks", 3, 2}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	text, err := json.Marshal(&e.Request)
+	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"spark","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1}}}`
+	if err != nil || string(text) != want {
+		t.Errorf("the request is\n%s, want\n%s (%v)", text, want, err)
+	}
+}
