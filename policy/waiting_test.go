@@ -17,5 +17,4 @@ func TestNobodyClonesWhatWaits(t *testing.T) {
 	for _, spec := range byAge {
 		t.Run(spec, func(t *testing.T) { policytest.Stragglers(t, subject(t, spec)) })
 	}
-	t.Run("patience", func(t *testing.T) { policytest.Stragglers(t, policytest.Of(t, &patienceEntry, "after=15s")) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -58,6 +59,18 @@ func Tell(t *testing.T, build func(spec string) (sched.Policy, error), stories [
 				t.Errorf("clones (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Build returns what makes a policy of an entry by its parameters, for Tell: the Policy of a story is then the
+// parameters alone.
+func Build(e *kit.Entry) func(params string) (sched.Policy, error) {
+	return func(params string) (sched.Policy, error) {
+		args, err := e.Parse(params)
+		if err != nil {
+			return nil, err
+		}
+		return e.New(args), nil
 	}
 }
 

@@ -1,16 +1,17 @@
-package policy
+package main
 
-// Patience: clones what has run for longer than a given time. An event costs O(log jobs).
+// Patience: clones a task that has run for longer than a given time. An event costs O(log jobs).
 
 import (
+	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
-var patienceEntry = kit.Entry{
+var entry = policy.Entry{
 	Name:    "patience",
 	Summary: "clone what runs longer than a given time",
-	Source:  "the example of docs/new-policy.md",
+	Source:  "docs/new-policy.md",
 	Params: []kit.Param{
 		{Name: "after", Kind: kit.Span, Default: "60s", Max: 1e6, Help: "age at which a task gets its only clone"},
 		kit.OrderParam,
@@ -25,7 +26,7 @@ type patience struct {
 	order kit.Order
 	after sched.Time
 	lists kit.Lists
-	young kit.List // attempts that started alone and have not been judged, the oldest first
+	young kit.List // first attempts that have not been judged, the oldest first
 }
 
 func (p *patience) Observe(v *sched.View, ev *sched.Event) {
@@ -33,7 +34,7 @@ func (p *patience) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lists.Remove(ev.Attempt)
-	case sched.AttemptBegan: // it has waited until now, for a node or an image
+	case sched.AttemptBegan: // until now it waited for a node or an image
 		p.lists.Watch(v, &p.young, ev.Task)
 	}
 }
