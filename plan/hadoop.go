@@ -41,6 +41,9 @@ func (r Hadoop) play(j *job) {
 		open := hadoop.Open(n, s.done, s.hi-s.lo+len(s.cloned), len(s.cloned))
 		if open && hadoop.Gains(now+s.sum/float64(s.done), j.sorted[s.hi-1]) {
 			s.hi--
+			if j.cloned != nil {
+				j.cloned(s.hi, now)
+			}
 			end, fresh := j.sorted[s.hi], j.draw(1, s.hi)
 			won := twins{end, end}
 			if now+fresh < end {

@@ -25,6 +25,8 @@ type job struct {
 	copies   int       // attempts of each running task since then
 	attempts int       // attempt numbers used
 	sum      float64   // machine seconds up to the last fork
+
+	cloned func(task int, at float64) // hears of each task that gets new attempts; nil for nobody
 }
 
 func newJob(l laws.Law, tasks int) *job {
@@ -93,6 +95,9 @@ func (j *job) fork(t float64, clones int, original Original) {
 		fresh, j.copies = clones+1, 0
 	}
 	for _, task := range kept {
+		if j.cloned != nil {
+			j.cloned(int(task), t)
+		}
 		rest := math.Inf(1)
 		for a := range fresh {
 			rest = min(rest, j.draw(j.attempts+a, int(task)))
