@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -70,6 +72,29 @@ func ExampleExplain() {
 	}
 	// Output:
 	// 1000 tasks: replicate fork:p=0.058,r=2,original=keep
+}
+
+func ExampleRun() {
+	output, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(output)
+
+	job := tailcut.Job{Stages: []tailcut.Stage{{Tasks: 20, Command: []string{"sh", "-c", "echo square of {} is $(({} * {}))"}}}}
+	result, err := tailcut.Run(context.Background(), job, tailcut.Options{Output: output, Slots: 4, Log: os.Stderr})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Tasks, "tasks")
+	part, err := os.ReadFile(filepath.Join(output, "part-00012"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(string(part))
+	// Output:
+	// 20 tasks
+	// square of 12 is 144
 }
 
 // patient starts tasks in the order of their jobs, and clones nothing.

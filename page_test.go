@@ -36,7 +36,7 @@ func TestPageShowsTheExamples(t *testing.T) {
 		}
 		return []byte("<!-- " + example + " -->\n```go\n" + bodies[example] + "```\n")
 	})
-	if shown < 3 {
+	if shown < 4 {
 		t.Errorf("%s shows %d examples", name, shown)
 	}
 	if bytes.Equal(page, want) {

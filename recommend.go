@@ -30,7 +30,7 @@ type Plan struct {
 	Stragglers int           // clone when so many tasks are left
 	Clones     int           // of each of them; 0: do not clone
 	Kill       bool          // the original too is started anew
-	Latency    time.Duration // until the job is done, on average or with the probability Quantile
+	Latency    time.Duration // until the job is done, on average; in Best and Without with the probability Quantile
 	Machine    time.Duration // machine time per task, on average
 }
 
@@ -38,7 +38,7 @@ type Plan struct {
 type Recommendation struct {
 	Best    Plan // the least latency for no more machine time than what is done now needs; perhaps without clones
 	Without Plan // no clones
-	// Frontier holds the plans of which no other is better both in latency and in machine time, the slowest first.
+	// Frontier holds the plans of which no other is better both in mean latency and in machine time, the slowest first.
 	Frontier   []Plan
 	Settings   []string    // how Spark, Flink and Hadoop are told the like, a line or two each
 	Confidence *Confidence // nil unless it was asked for, and where no clones are recommended

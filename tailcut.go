@@ -6,6 +6,7 @@
 //   - [Simulate] compares policies on a workload, on a simulated cluster.
 //   - [Recommend] says from measured durations when to clone, how often, and whether to keep the original.
 //   - [Explain] says for which stages of a log clones would help, and why not for the others.
+//   - [Run] runs a job of commands on this machine.
 //   - [Register] adds a policy, which the other calls then know by its name.
 //
 // What they are made of can be imported too: package sched is the scheduling core, policy the published policies, and
