@@ -43,14 +43,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(stderr, "tailcut-controller: %v\n", err)
-		if started {
-			return 1
-		}
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "tailcut-controller: %v\n", err)
+	if !started {
 		return 2
 	}
-	return 0
+	return 1
 }
 
 func newCommand(started *bool) *cobra.Command {
