@@ -26,9 +26,10 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// Run runs the job, or takes up the run that the output folder holds. The result is nil if the run did not begin; else
-// it says how far the job has come, beside an error, too. When the context is done the run stops with its error, and
-// goes on at the next start.
+// Run runs the job, or takes up the run that the output folder holds; once for each Engine. A job that failed is a
+// [Failure], and so is whatever broke the run off; other errors are the user's. When the context is done the run stops
+// with its error, and goes on at the next start. The result of a job that has ended or was stopped says how far it has
+// come, beside the error; otherwise it is nil.
 func (e *Engine) Run(ctx context.Context) (*Result, error) {
 	e.tellOdd()
 	if e.cloud != nil {
