@@ -60,7 +60,7 @@ type limited interface {
 }
 
 func resumes(w *trace.Workload) bool {
-	return slices.ContainsFunc(w.Stages, func(st trace.Stage) bool { return st.Resumable })
+	return slices.ContainsFunc(w.Stages, func(st trace.StageRow) bool { return st.Resumable })
 }
 
 // shortest returns the workload with the least time that each task can take.
@@ -143,7 +143,7 @@ func needed(w *trace.Workload, j int) (sum float64) {
 }
 
 // srpt returns the sum of flow times of jobs on one machine of a given speed, shortest remaining work first.
-func srpt(jobs []trace.Job, works []float64, speed float64) (flow float64) {
+func srpt(jobs []trace.JobRow, works []float64, speed float64) (flow float64) {
 	var left remaining
 	now := jobs[0].Arrival.Seconds()
 	for next := 0; next < len(jobs) || len(left) > 0; {

@@ -82,12 +82,12 @@ func TestLowerBoundByHand(t *testing.T) {
 // TestSRPTAgainstTwin compares with SRPT written in small steps of a clock; instants are whole seconds there.
 func TestSRPTAgainstTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var jobs []trace.Job
+		var jobs []trace.JobRow
 		var works []float64
 		arrival := 0
 		for range rapid.IntRange(1, 8).Draw(t, "jobs") {
 			arrival += rapid.IntRange(0, 5).Draw(t, "gap")
-			jobs = append(jobs, trace.Job{Arrival: sched.Time(arrival) * sched.Second})
+			jobs = append(jobs, trace.JobRow{Arrival: sched.Time(arrival) * sched.Second})
 			works = append(works, float64(rapid.IntRange(0, 6).Draw(t, "work")))
 		}
 		want := 0.0

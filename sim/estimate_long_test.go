@@ -28,13 +28,13 @@ func estimated(jobs int, wrong float64) *trace.Workload {
 		x := lognormal(-1.3309, 1.6315)
 		y := x * lognormal(-1.2323, 1.5699)
 		n := int(min(3000, max(1, math.Round(slots*x/lognormal(-0.32, 0.8)))))
-		w.Jobs = append(w.Jobs, trace.Job{
+		w.Jobs = append(w.Jobs, trace.JobRow{
 			Number: uint32(j), Arrival: sched.FromSeconds(60 * at), FirstStage: uint32(2 * j), Stages: 2, FirstEdge: uint32(j), Edges: 1,
 		})
 		w.Edges = append(w.Edges, trace.Edge{From: 0, To: 1, Kind: sched.Pointwise})
 		for class, size := range []float64{x, y} {
 			mean := 60 * slots * size / float64(n)
-			w.Stages = append(w.Stages, trace.Stage{
+			w.Stages = append(w.Stages, trace.StageRow{
 				FirstTask: uint32(len(w.Durations)), Tasks: uint32(n), Law: -1, Class: sched.Class(class),
 				Mean: max(1, sched.FromSeconds(mean*math.Exp(wrong*lies.NormFloat64()))),
 			})

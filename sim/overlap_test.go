@@ -16,7 +16,7 @@ import (
 
 // validation are the three jobs of Section 2.2 (Lin, Zhang, Wierman, Tan, IFIP Performance 2013), in minutes of the whole cluster. The third is
 // printed as (10, 3) but said to be configured as the first.
-var validation = []overlap.Job{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}
+var validation = []overlap.Demand{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}
 
 // TestFluidAndTasks compares the fluid model with jobs of real tasks on a cluster like the paper's, 15 machines with 4 map slots and 2 shuffle slots, the paper's
 // 352 to 427 tasks being 390 here. What separates the two is the time that a task of either phase takes, so it falls as tasks become more.
@@ -67,11 +67,11 @@ func tasked(t *testing.T, spec string, n int) []float64 {
 	}
 	w := &trace.Workload{Name: "validation", Names: []string{""}, Classes: []string{"map", "shuffle"}}
 	for j, job := range validation {
-		w.Jobs = append(w.Jobs, trace.Job{Number: uint32(j), FirstStage: uint32(2 * j), Stages: 2, FirstEdge: uint32(j), Edges: 1})
+		w.Jobs = append(w.Jobs, trace.JobRow{Number: uint32(j), FirstStage: uint32(2 * j), Stages: 2, FirstEdge: uint32(j), Edges: 1})
 		w.Edges = append(w.Edges, trace.Edge{From: 0, To: 1, Kind: sched.Pointwise})
 		for class, size := range []float64{job.Map * mapSlots, job.Shuffle * shuffleSlots} {
 			mean := sched.FromSeconds(60 * size / float64(n))
-			w.Stages = append(w.Stages, trace.Stage{FirstTask: uint32(len(w.Durations)), Tasks: uint32(n), Law: -1, Class: sched.Class(class), Mean: mean})
+			w.Stages = append(w.Stages, trace.StageRow{FirstTask: uint32(len(w.Durations)), Tasks: uint32(n), Law: -1, Class: sched.Class(class), Mean: mean})
 			w.Durations = append(w.Durations, slices.Repeat([]sched.Time{mean}, n)...)
 		}
 	}

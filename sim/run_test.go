@@ -61,8 +61,8 @@ func TestFIFOIsListScheduling(t *testing.T) {
 			for range rapid.IntRange(1, 9).Draw(t, "tasks") {
 				w.Durations = append(w.Durations, sched.Time(rapid.IntRange(0, 30).Draw(t, "duration")))
 			}
-			w.Jobs = append(w.Jobs, trace.Job{Arrival: arrival, FirstStage: uint32(len(w.Stages)), Stages: 1})
-			w.Stages = append(w.Stages, trace.Stage{FirstTask: uint32(first), Tasks: uint32(len(w.Durations) - first), Law: -1})
+			w.Jobs = append(w.Jobs, trace.JobRow{Arrival: arrival, FirstStage: uint32(len(w.Stages)), Stages: 1})
+			w.Stages = append(w.Stages, trace.StageRow{FirstTask: uint32(first), Tasks: uint32(len(w.Durations) - first), Law: -1})
 		}
 		machines := rapid.IntRange(1, 6).Draw(t, "machines")
 		r, err := Run(t.Context(), w, greedy{}, Options{Machines: machines, Limits: sched.DefaultLimits(), Check: true})
@@ -182,7 +182,7 @@ func TestRelabelling(t *testing.T) {
 	w := load(t, "0 3 1 5 6 7\n1000 2 1 9 9\n2000 3 1 5 6 7\n")
 	all := simulate(t, w, greedy{clones: true}, Options{Machines: 9, Model: model(t, "exp:mean=10")})
 	fewer := *w
-	fewer.Jobs = []trace.Job{w.Jobs[0], w.Jobs[2]}
+	fewer.Jobs = []trace.JobRow{w.Jobs[0], w.Jobs[2]}
 	rest := simulate(t, &fewer, greedy{clones: true}, Options{Machines: 9, Model: model(t, "exp:mean=10")})
 	if d := cmp.Diff([]JobResult{all.Jobs[0], all.Jobs[2]}, rest.Jobs); d != "" {
 		t.Error(d)

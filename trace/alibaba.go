@@ -136,7 +136,7 @@ func (b *batch) job(rows []batchRow) error {
 		in.line = rows[circle].line
 		return in.wrong("task name", errors.New("expected dependencies without a circle, this task waits for itself"))
 	}
-	job := Job{
+	job := JobRow{
 		Arrival: maxInstant, Number: rows[0].job, Name: in.names.add(b.name[rows[0].job]),
 		FirstStage: uint32(len(w.Stages)), Stages: uint32(len(rows)), FirstEdge: uint32(len(w.Edges)),
 	}

@@ -49,7 +49,7 @@ func (in *reader) coflowLine(text string) error {
 		return in.wrong(fmt.Sprintf("%d (reducers)", 4+mappers), err)
 	}
 	w := in.w
-	job := Job{
+	job := JobRow{
 		Arrival: sched.Time(at) * 1e6, Number: in.line, Name: in.names.add(strings.Clone(first)), FirstStage: uint32(len(w.Stages)), Stages: 1,
 	}
 	start, total := len(w.Durations), 0.0

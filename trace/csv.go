@@ -90,7 +90,7 @@ func (r *csvReader) row(row []string) error {
 		}
 		r.job = strings.Clone(job)
 		r.seen[r.job] = true
-		w.Jobs = append(w.Jobs, Job{Arrival: arrival, Number: uint32(len(w.Jobs)), Name: in.names.add(r.job), FirstStage: uint32(len(w.Stages))})
+		w.Jobs = append(w.Jobs, JobRow{Arrival: arrival, Number: uint32(len(w.Jobs)), Name: in.names.add(r.job), FirstStage: uint32(len(w.Stages))})
 	}
 	last := &w.Jobs[len(w.Jobs)-1]
 	if arrival != last.Arrival {
@@ -107,11 +107,11 @@ func (r *csvReader) row(row []string) error {
 }
 
 // open begins a stage.
-func (r *csvReader) open(job *Job, stage string) error {
+func (r *csvReader) open(job *JobRow, stage string) error {
 	in, w := r.in, r.in.w
 	r.stage = strings.Clone(stage)
 	name := in.names.add(r.stage)
-	if i := slices.IndexFunc(w.Stages[job.FirstStage:], func(s Stage) bool { return s.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(w.Stages[job.FirstStage:], func(s StageRow) bool { return s.Name == name }); i >= 0 {
 		return in.wrong("stage", fmt.Errorf("expected the rows of stage %q one after another, there were others in between", abridged(stage)))
 	}
 	if job.Stages == maxStages {
@@ -119,7 +119,7 @@ func (r *csvReader) open(job *Job, stage string) error {
 	}
 	r.moments()
 	job.Stages++
-	w.Stages = append(w.Stages, Stage{FirstTask: uint32(len(w.Durations)), Law: -1, Name: name})
+	w.Stages = append(w.Stages, StageRow{FirstTask: uint32(len(w.Durations)), Law: -1, Name: name})
 	return nil
 }
 

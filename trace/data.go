@@ -24,7 +24,7 @@ func (w *Workload) HasData() bool { return len(w.Inputs)+len(w.Bytes) > 0 }
 
 // InputsOf returns the lists of what a stage's tasks read that is there before the job: one for each task, one for all,
 // or none.
-func (w *Workload) InputsOf(st *Stage) []Input {
+func (w *Workload) InputsOf(st *StageRow) []Input {
 	return w.Inputs[st.FirstInput : st.FirstInput+st.Inputs]
 }
 

@@ -56,7 +56,7 @@ func (f *Filter) Apply(w *Workload) (*Workload, error) {
 		return nil, err
 	}
 	left := *w
-	left.Jobs = make([]Job, 0, len(w.Jobs)-f.Skip)
+	left.Jobs = make([]JobRow, 0, len(w.Jobs)-f.Skip)
 	for j := f.Skip; j < len(w.Jobs); j++ {
 		if f.keeps(w, j) {
 			left.Jobs = append(left.Jobs, w.Jobs[j])

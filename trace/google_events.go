@@ -231,7 +231,7 @@ func (g *googleEvents) job(job *googleJob, number uint32) {
 			w.Durations = append(w.Durations, f.took)
 		}
 	}
-	w.Jobs = append(w.Jobs, Job{
+	w.Jobs = append(w.Jobs, JobRow{
 		Arrival: job.arrival, Number: number, Name: in.names.add(strconv.FormatUint(job.id, 10)), FirstStage: uint32(len(w.Stages)), Stages: 1,
 	})
 	w.addStage(first, len(w.Durations)-first, 0)

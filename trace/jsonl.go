@@ -118,7 +118,7 @@ func jsonType(kind string) string {
 // addJob checks a job and appends it to the workload.
 func (in *reader) addJob(l *jobLine) error {
 	w := in.w
-	job := Job{
+	job := JobRow{
 		Number: in.line, Name: in.names.add(l.Name), Priority: l.Priority, Weight: l.Weight, MinShare: uint32(l.MinShare), Retries: uint32(l.Retries),
 		FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges)),
 	}
@@ -160,7 +160,7 @@ func (in *reader) addStage(l *jobLine, i int) error {
 	if j := slices.IndexFunc(l.Stages[:i], func(o stageLine) bool { return o.Name == s.Name }); j >= 0 {
 		return in.wrong(field("name"), fmt.Errorf("expected a name of its own, stage %d has %q too", j, s.Name))
 	}
-	st := Stage{FirstTask: uint32(len(w.Durations)), Law: -1, Name: in.names.add(s.Name), Resumable: s.Resumable, InputBytes: s.Input}
+	st := StageRow{FirstTask: uint32(len(w.Durations)), Law: -1, Name: in.names.add(s.Name), Resumable: s.Resumable, InputBytes: s.Input}
 	var err error
 	if st.Mean, err = checkSeconds(s.Mean); err != nil {
 		return in.wrong(field("mean_seconds"), err)

@@ -131,7 +131,7 @@ func (g *MontageJobs) Workload(name string) (*Workload, error) {
 		if n > maxSynthTasks-len(w.Durations) {
 			return nil, errSynthTasks
 		}
-		job := Job{Arrival: now, Number: k, FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges))}
+		job := JobRow{Arrival: now, Number: k, FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges))}
 		if n < leastMontage {
 			b.small(n)
 		} else {

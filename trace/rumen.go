@@ -105,7 +105,7 @@ func (in *reader) rumenJob(job *rumenJob, number uint32) (unfinished int, err er
 		return unfinished, nil
 	}
 	w := in.w
-	row := Job{
+	row := JobRow{
 		Arrival: sched.Time(*job.SubmitTime) * 1e6, Number: number, Name: in.names.add(job.ID),
 		FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges)),
 	}

@@ -49,7 +49,7 @@ func (in *reader) swimLine(text string) error {
 	}
 	input, shuffle, output := bytes[0], bytes[1], bytes[2]
 	w := in.w
-	job := Job{
+	job := JobRow{
 		Arrival: arrival, Number: in.line, Name: in.names.add(strings.Clone(fields[0])),
 		FirstStage: uint32(len(w.Stages)), Stages: 1, FirstEdge: uint32(len(w.Edges)),
 	}

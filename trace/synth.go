@@ -217,7 +217,7 @@ func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
 		}
 		w.Durations = append(w.Durations, d)
 	}
-	st := Stage{FirstTask: uint32(first), Tasks: uint32(n), Law: -1}
+	st := StageRow{FirstTask: uint32(first), Tasks: uint32(n), Law: -1}
 	if g.known {
 		st.Mean, st.SD = moments(w.Durations[first:])
 	}
@@ -225,7 +225,7 @@ func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
 		st.Law = 0
 		w.Laws = append(w.Laws[:0], g.law)
 	}
-	w.Jobs = append(w.Jobs, Job{
+	w.Jobs = append(w.Jobs, JobRow{
 		Arrival: arrival, Deadline: g.deadline, Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1,
 	})
 	w.Stages = append(w.Stages, st)

@@ -77,7 +77,7 @@ func (g *GoogleJobs) set(key, value string) (err error) {
 
 // Workload runs the generator. It fails only where there would be more tasks than a workload holds.
 func (g GoogleJobs) Workload(name string) (*Workload, error) {
-	w := &Workload{Name: name, Jobs: make([]Job, 0, g.Jobs), Stages: make([]Stage, 0, g.Jobs)}
+	w := &Workload{Name: name, Jobs: make([]JobRow, 0, g.Jobs), Stages: make([]StageRow, 0, g.Jobs)}
 	const mapName, reduceName = 1, 2
 	w.Names = []string{"", mapName: "map", reduceName: "reduce"}
 	arrivals := g.arrivals()
@@ -92,7 +92,7 @@ func (g GoogleJobs) Workload(name string) (*Workload, error) {
 			x := mean * math.Exp(0.4*normal(uniform(draws))-0.4*0.4/2)
 			w.Durations = append(w.Durations, sched.FromSeconds(min(max(x, 13.5), 22919.3)))
 		}
-		job := Job{Arrival: arrivals[k], Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1, FirstEdge: uint32(len(w.Edges))}
+		job := JobRow{Arrival: arrivals[k], Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1, FirstEdge: uint32(len(w.Edges))}
 		reduces := int(g.Reduce * float64(tasks))
 		w.addStage(first, tasks-reduces, 0)
 		if reduces > 0 {
@@ -133,7 +133,7 @@ func (g GoogleJobs) arrivals() []sched.Time {
 
 // addStage appends a stage of the given durations, whose moments schedulers know.
 func (w *Workload) addStage(first, tasks int, name uint32) {
-	st := Stage{FirstTask: uint32(first), Tasks: uint32(tasks), Law: -1, Name: name}
+	st := StageRow{FirstTask: uint32(first), Tasks: uint32(tasks), Law: -1, Name: name}
 	st.Mean, st.SD = moments(w.Durations[first : first+tasks])
 	w.Stages = append(w.Stages, st)
 }

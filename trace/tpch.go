@@ -62,7 +62,7 @@ func (in *reader) tpchLine(text string) error {
 		return in.wrong("edges", fmt.Errorf("expected no circle, stage %d waits for itself", circle))
 	}
 	w := in.w
-	job := Job{
+	job := JobRow{
 		Number: in.line, Name: in.names.add(fmt.Sprintf("q%d-%s", l.Query, l.Size)),
 		FirstStage: uint32(len(w.Stages)), Stages: uint32(n), FirstEdge: uint32(len(w.Edges)),
 	}

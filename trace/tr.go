@@ -53,8 +53,8 @@ func (in *reader) trLine(text string) error {
 	if mean == 0 {
 		mean = own
 	}
-	w.Jobs = append(w.Jobs, Job{Arrival: arrival, Number: in.line, FirstStage: uint32(len(w.Stages)), Stages: 1})
-	w.Stages = append(w.Stages, Stage{FirstTask: uint32(first), Tasks: uint32(n), Law: -1, Mean: mean, SD: sd})
+	w.Jobs = append(w.Jobs, JobRow{Arrival: arrival, Number: in.line, FirstStage: uint32(len(w.Stages)), Stages: 1})
+	w.Stages = append(w.Stages, StageRow{FirstTask: uint32(first), Tasks: uint32(n), Law: -1, Mean: mean, SD: sd})
 	return nil
 }
 

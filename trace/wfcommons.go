@@ -177,7 +177,7 @@ func (f *workflow) job(number uint32) error {
 		return f.wrong(errors.New("expected no circle, the task waits for itself"), "workflow", "specification", "tasks", circle, "parents")
 	}
 	w := f.in.w
-	job := Job{
+	job := JobRow{
 		Number: number, Name: f.in.names.add(f.doc.Name), FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges)),
 	}
 	stages := f.group(order)

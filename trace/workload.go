@@ -14,8 +14,8 @@ import (
 // once it is loaded.
 type Workload struct {
 	Name      string       // where it comes from, for messages
-	Jobs      []Job        // by arrival; jobs that arrive together keep the order of their numbers
-	Stages    []Stage      // those of a job are neighbours
+	Jobs      []JobRow     // by arrival; jobs that arrive together keep the order of their numbers
+	Stages    []StageRow   // those of a job are neighbours
 	Edges     []Edge       // likewise
 	Pairs     [][2]uint32  // of the edges of kind sched.PerTask
 	Durations []sched.Time // of every task; those of a stage, and of a job, are neighbours
@@ -29,8 +29,8 @@ type Workload struct {
 	Notes     []string     // what was done to the input that a user may want to know, one line each
 }
 
-// Job is the row of a job.
-type Job struct {
+// JobRow is the row of a job.
+type JobRow struct {
 	Arrival    sched.Time // on the workload's own clock, at least 0
 	Deadline   sched.Time // span after arrival, 0 for none
 	Weight     float64    // 0 means 1
@@ -45,8 +45,8 @@ type Job struct {
 	Edges      uint32
 }
 
-// Stage is the row of a stage.
-type Stage struct {
+// StageRow is the row of a stage.
+type StageRow struct {
 	FirstTask  uint32      // its durations are Durations[FirstTask : FirstTask+Tasks]
 	Tasks      uint32      // may be 0
 	Need       uint32      // tasks that must finish; 0 means all
@@ -103,7 +103,7 @@ func (w *Workload) Horizon() sched.Time {
 }
 
 // StagesOf returns the stages of job j, an index of Jobs.
-func (w *Workload) StagesOf(j int) []Stage {
+func (w *Workload) StagesOf(j int) []StageRow {
 	job := &w.Jobs[j]
 	return w.Stages[job.FirstStage : job.FirstStage+job.Stages]
 }
@@ -115,7 +115,7 @@ func (w *Workload) EdgesOf(j int) []Edge {
 }
 
 // DurationsOf returns the recorded durations of a stage's tasks.
-func (w *Workload) DurationsOf(st *Stage) []sched.Time {
+func (w *Workload) DurationsOf(st *StageRow) []sched.Time {
 	return w.Durations[st.FirstTask : st.FirstTask+st.Tasks]
 }
 
@@ -174,7 +174,7 @@ func (n *names) add(name string) uint32 {
 
 // sortByArrival puts jobs into order and notes if they were not.
 func (w *Workload) sortByArrival() {
-	byArrival := func(a, b Job) int { return cmp.Compare(a.Arrival, b.Arrival) }
+	byArrival := func(a, b JobRow) int { return cmp.Compare(a.Arrival, b.Arrival) }
 	if !slices.IsSortedFunc(w.Jobs, byArrival) {
 		slices.SortStableFunc(w.Jobs, byArrival)
 		w.Notes = append(w.Notes, fmt.Sprintf("%s: the jobs were not in order of arrival and have been sorted", w.Name))

@@ -33,8 +33,8 @@ func TestReadTR(t *testing.T) {
 	w := mustRead(t, "# submit n mean d...\n0.5 2 3 2 4\r\n\n7\t1 0.000000001  .25e1 ")
 	want := &Workload{
 		Name:      "test",
-		Jobs:      []Job{{Arrival: sched.Second / 2, Number: 1, Stages: 1}, {Arrival: 7 * sched.Second, Number: 3, FirstStage: 1, Stages: 1}},
-		Stages:    []Stage{{Tasks: 2, Law: -1, Mean: 3 * sched.Second, SD: sched.Second}, {FirstTask: 2, Tasks: 1, Law: -1, Mean: 1}},
+		Jobs:      []JobRow{{Arrival: sched.Second / 2, Number: 1, Stages: 1}, {Arrival: 7 * sched.Second, Number: 3, FirstStage: 1, Stages: 1}},
+		Stages:    []StageRow{{Tasks: 2, Law: -1, Mean: 3 * sched.Second, SD: sched.Second}, {FirstTask: 2, Tasks: 1, Law: -1, Mean: 1}},
 		Durations: []sched.Time{2 * sched.Second, 4 * sched.Second, 2500 * sched.Millisecond},
 		Names:     []string{""},
 	}
@@ -94,7 +94,7 @@ func TestWritersRoundTrip(t *testing.T) {
 		if d := cmp.Diff(c.w.Durations, back.Durations); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-		if d := cmp.Diff(c.w.Jobs, back.Jobs, cmpopts.IgnoreFields(Job{}, "Name")); d != "" {
+		if d := cmp.Diff(c.w.Jobs, back.Jobs, cmpopts.IgnoreFields(JobRow{}, "Name")); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}

@@ -273,7 +273,7 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, str
 }
 
 // shape tells a map/reduce job how to cut its input and its output.
-func (f *runFlags) shape(mr *mapreduce.Job) {
+func (f *runFlags) shape(mr *mapreduce.Request) {
 	mr.SplitSize, mr.Reducers = int64(f.splitSize), f.reducers
 	if mr.Operator.Name == "streaming" && mr.Operator.Reducer == "" {
 		mr.Reducers = 0
@@ -322,7 +322,7 @@ func (f *runFlags) job(args []string) (*jobfile.Job, error) {
 			op.Pattern, args = args[0], args[1:]
 		}
 	}
-	return &jobfile.Job{Name: op.Name, MapReduce: &mapreduce.Job{Operator: op, Inputs: slices.Clone(args)}}, nil
+	return &jobfile.Job{Name: op.Name, MapReduce: &mapreduce.Request{Operator: op, Inputs: slices.Clone(args)}}, nil
 }
 
 // neitherOperator refuses an operator beside a mapper, unless it is the name of a file.

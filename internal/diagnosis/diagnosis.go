@@ -22,7 +22,7 @@ import (
 // Request asks what clones would do for the stages of a log. [Defaults] returns what is usual.
 type Request struct {
 	Log        string // what to call the log
-	Stages     []*history.Stage
+	Stages     []*history.StageRecord
 	Hosts      []string // on which their attempts ran, by [history.Observation].Host
 	MaxClones  int      // most clones of a task to consider, at least 1
 	Thresholds Thresholds
@@ -141,7 +141,7 @@ func (d *Diagnosis) worth() (n int) {
 }
 
 // explain plans one stage and looks for what else makes its tasks slow.
-func (r *Request) explain(st *history.Stage) (*Stage, error) {
+func (r *Request) explain(st *history.StageRecord) (*Stage, error) {
 	s := &Stage{
 		Job: st.Job, Stage: st.Stage, Name: st.StageName, Tasks: st.Tasks, Succeeded: len(st.Succeeded), Failed: st.Failed,
 		Censored: len(st.Censored), TimedOut: st.TimedOut, Cancelled: st.Cancelled, Verdict: Replicate,
@@ -168,7 +168,7 @@ func (r *Request) explain(st *history.Stage) (*Stage, error) {
 }
 
 // judge sets the verdict on a stage that was planned.
-func (s *Stage) judge(st *history.Stage, r *Request) {
+func (s *Stage) judge(st *history.StageRecord, r *Request) {
 	t := &r.Thresholds
 	skew, hasSkew := st.Skew()
 	if hasSkew {

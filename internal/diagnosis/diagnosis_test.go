@@ -15,8 +15,8 @@ import (
 )
 
 // stage makes a stage of attempts that all succeeded, on hosts by turns.
-func stage(name string, hosts int, seconds ...float64) *history.Stage {
-	st := &history.Stage{Stage: name, Tasks: len(seconds)}
+func stage(name string, hosts int, seconds ...float64) *history.StageRecord {
+	st := &history.StageRecord{Stage: name, Tasks: len(seconds)}
 	for i, s := range seconds {
 		st.Succeeded = append(st.Succeeded, history.Observation{Seconds: s, Host: int32(i % hosts)})
 	}
@@ -51,10 +51,10 @@ func worldly() Request {
 	}
 	coarse := stage("coarse", 5, tail(40, 4)...)
 	coarse.Resolution = 100
-	failed := &history.Stage{Stage: "failed", Tasks: 3, Failed: 3}
+	failed := &history.StageRecord{Stage: "failed", Tasks: 3, Failed: 3}
 	r := Defaults()
 	r.Log, r.Hosts = "log", hosts
-	r.Stages = []*history.Stage{
+	r.Stages = []*history.StageRecord{
 		stage("few", 5, tail(9, 1)...), stage("even", 5, tail(40, 0)...), stage("small", 5, tail(40, 2)...), skewed, slow, coarse, failed, stage("large", 5, tail(400, 40)...),
 	}
 	return r
@@ -121,7 +121,7 @@ func TestLargeStage(t *testing.T) {
 		seconds[i] = math.Pow(1-float64(i)/float64(len(seconds)), -1/1.5)
 	}
 	r := Defaults()
-	r.Stages = []*history.Stage{stage("", 5, seconds...)}
+	r.Stages = []*history.StageRecord{stage("", 5, seconds...)}
 	d, err := Explain(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)

@@ -66,13 +66,13 @@ func (d *Log) Sample() (*Sample, error) {
 		d.tell("nobody saw the longest end, which was cut off at %s: %.2g %% of attempts are longer, and are planned with %s on average; "+
 			"how long they are is not known", show.Seconds(b.Last), 100*b.Share, show.Seconds(b.Mean))
 	}
-	d.leftOut([]*history.Stage{st})
+	d.leftOut([]*history.StageRecord{st})
 	return s, nil
 }
 
 // Stages returns all stages that are asked for and the hosts that their attempts ran on, and tells how they are taken.
 // There is at least one, though perhaps with no attempt that succeeded.
-func (d *Log) Stages() (stages []*history.Stage, hosts []string, err error) {
+func (d *Log) Stages() (stages []*history.StageRecord, hosts []string, err error) {
 	if stages, hosts, err = d.read(); err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +85,7 @@ func (d *Log) Stages() (stages []*history.Stage, hosts []string, err error) {
 }
 
 // read reads the log, and tells what is to be known of it.
-func (d *Log) read() (stages []*history.Stage, hosts []string, err error) {
+func (d *Log) read() (stages []*history.StageRecord, hosts []string, err error) {
 	log, err := history.Open(d.Path, d.Stdin, d.Column)
 	if err != nil {
 		return nil, nil, err
@@ -124,7 +124,7 @@ func (d *Log) instead() string {
 }
 
 // leftOut tells which attempts of the stages are not planned with, and what the log's clock cannot show.
-func (d *Log) leftOut(stages []*history.Stage) {
+func (d *Log) leftOut(stages []*history.StageRecord) {
 	var timedOut, cancelled, raised int
 	var longest, resolution float64
 	for _, st := range stages {
@@ -141,7 +141,7 @@ func (d *Log) leftOut(stages []*history.Stage) {
 }
 
 // cut tells what was done about attempts of a whole log that did not end.
-func (d *Log) cut(stages []*history.Stage) {
+func (d *Log) cut(stages []*history.StageRecord) {
 	attempts, in, longest := 0, 0, 0
 	for _, st := range stages {
 		if len(st.Censored) == 0 {
@@ -164,9 +164,9 @@ func (d *Log) cut(stages []*history.Stage) {
 }
 
 // choose returns the only stage with attempts that succeeded.
-func (d *Log) choose(stages []*history.Stage) (*history.Stage, error) {
+func (d *Log) choose(stages []*history.StageRecord) (*history.StageRecord, error) {
 	found := len(stages)
-	stages = slices.DeleteFunc(slices.Clone(stages), func(s *history.Stage) bool { return len(s.Succeeded) == 0 })
+	stages = slices.DeleteFunc(slices.Clone(stages), func(s *history.StageRecord) bool { return len(s.Succeeded) == 0 })
 	switch {
 	case len(stages) == 1:
 		return stages[0], nil
@@ -185,14 +185,14 @@ func (d *Log) choose(stages []*history.Stage) (*history.Stage, error) {
 }
 
 // ambiguous asks for a choice among stages, and names the largest.
-func (d *Log) ambiguous(stages []*history.Stage) error {
+func (d *Log) ambiguous(stages []*history.StageRecord) error {
 	what, how := differ(stages)
 	return fmt.Errorf("%s: there are %d %s in it; choose one with %s: %s; 'tailcut plan explain' ranks them",
 		d.Name(), len(stages), what, how, largest(stages, how))
 }
 
 // differ says what stages are told apart by, and the flags for it.
-func differ(stages []*history.Stage) (what, how string) {
+func differ(stages []*history.StageRecord) (what, how string) {
 	names := map[string]bool{}
 	for _, s := range stages {
 		names[s.Stage] = true
@@ -207,8 +207,8 @@ func differ(stages []*history.Stage) (what, how string) {
 }
 
 // largest lists the largest of the stages, called as the flags call them.
-func largest(stages []*history.Stage, how string) string {
-	slices.SortStableFunc(stages, func(a, b *history.Stage) int { return cmp.Compare(b.Tasks, a.Tasks) })
+func largest(stages []*history.StageRecord, how string) string {
+	slices.SortStableFunc(stages, func(a, b *history.StageRecord) int { return cmp.Compare(b.Tasks, a.Tasks) })
 	var list []string
 	for _, s := range stages[:min(len(stages), 5)] {
 		id := map[string]string{"--stage": s.Stage, "--job": s.Job}[how]

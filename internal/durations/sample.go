@@ -76,7 +76,7 @@ func (s *Sample) estimate() error {
 }
 
 // Of returns the sample of a stage of a log.
-func Of(st *history.Stage) (*Sample, error) {
+func Of(st *history.StageRecord) (*Sample, error) {
 	s, err := New(st.Seconds(), st.Censored)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Attempt is one execution of a task, as its log tells it.
-type Attempt struct {
+// Record is one execution of a task, as its log tells it.
+type Record struct {
 	Job, Stage string // as the log names them; either may be "", and stages are names within a job
 	StageName  string // what people call the stage, "" if that is its only name
 	Task       int    // number of the task within the stage, as the log counts
@@ -29,7 +29,7 @@ type Attempt struct {
 
 // Seconds returns the duration in seconds. Of plain numbers it is what is written there, which may be finer than a
 // nanosecond.
-func (a *Attempt) Seconds() float64 {
+func (a *Record) Seconds() float64 {
 	if a.written != 0 {
 		return a.written
 	}

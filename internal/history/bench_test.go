@@ -37,7 +37,7 @@ func BenchmarkSpark(b *testing.B) {
 		tasks := 0
 		s := newSpark()
 		in := &lines{name: "log", in: bufio.NewReaderSize(bytes.NewReader(data), 1<<18)}
-		if err := s.read(in, func(*Attempt) error { tasks++; return nil }); err != nil {
+		if err := s.read(in, func(*Record) error { tasks++; return nil }); err != nil {
 			b.Fatal(err)
 		}
 		if tasks != 13504 {

@@ -20,7 +20,7 @@ type Skew struct {
 
 // Skew compares bytes and durations of the attempts that succeeded; ok is false if the log does not tell the bytes, or
 // all are equal.
-func (s *Stage) Skew() (k Skew, ok bool) {
+func (s *StageRecord) Skew() (k Skew, ok bool) {
 	bytes, durations := make([]float64, len(s.Succeeded)), make([]float64, len(s.Succeeded))
 	for i, o := range s.Succeeded {
 		bytes[i], durations[i] = float64(o.Bytes), o.Seconds
@@ -91,7 +91,7 @@ type SlowHost struct {
 
 // SlowHost looks for the machine that ran most of the attempts longer than limit seconds. Share is its share of all
 // attempts that succeeded; ok is false if none is longer.
-func (s *Stage) SlowHost(limit float64) (h SlowHost, ok bool) {
+func (s *StageRecord) SlowHost(limit float64) (h SlowHost, ok bool) {
 	slow, all := map[int32]int{}, map[int32]int{}
 	for _, o := range s.Succeeded {
 		all[o.Host]++

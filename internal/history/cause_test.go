@@ -24,7 +24,7 @@ func TestSkew(t *testing.T) {
 		{"equal durations whose mean is inexact", ints(59), slices.Repeat([]float64{0.1}, 59), 0, 0, false},
 		{"bytes unknown", []int64{0, 0, 0}, []float64{1, 2, 3}, 0, 0, false},
 	} {
-		s := Stage{}
+		s := StageRecord{}
 		for i := range c.bytes {
 			s.Succeeded = append(s.Succeeded, Observation{Seconds: c.seconds[i], Bytes: c.bytes[i]})
 		}
@@ -52,7 +52,7 @@ func ints(n int) []int64 {
 }
 
 func TestSlowHost(t *testing.T) {
-	s := Stage{Succeeded: []Observation{{1, 0, 0}, {9, 0, 1}, {8, 0, 1}, {9, 0, 2}, {1, 0, 2}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}}}
+	s := StageRecord{Succeeded: []Observation{{1, 0, 0}, {9, 0, 1}, {8, 0, 1}, {9, 0, 2}, {1, 0, 2}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}}}
 	if h, ok := s.SlowHost(2); !ok || h != (SlowHost{Host: 1, Slow: 2, Of: 3, Share: 0.25}) {
 		t.Errorf("%+v", h)
 	}

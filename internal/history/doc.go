@@ -1,7 +1,7 @@
 // Package history reads what other systems wrote about the tasks that they ran: event logs, job histories, accounting
 // tables. One file per format; docs/history.md lists them.
 //
-// [Open] tells the format, and the compression, from the content. [Log.Attempts] then streams one [Attempt] after the
+// [Open] tells the format, and the compression, from the content. [Log.Attempts] then streams one [Record] after the
 // other, and [Stages] sorts them into the samples of durations that a planner wants.
 //
 //	log, err := history.Open("application_1_0001.zstd", nil, "")
@@ -11,6 +11,6 @@
 // retried tasks also cost a row per task, and journals and workloads are held whole. An error is one line that names
 // file, line, field and what was expected there.
 //
-// What may have made tasks slow is asked of [Stage.Skew] and [Stage.SlowHost]. The package knows no policies. Workloads
-// to simulate are read by package trace.
+// What may have made tasks slow is asked of [StageRecord.Skew] and [StageRecord.SlowHost]. The package knows no
+// policies. Workloads to simulate are read by package trace.
 package history

@@ -22,13 +22,13 @@ import (
 )
 
 // readAll reads a log from memory.
-func readAll(text, column string) (string, []Attempt, error) {
+func readAll(text, column string) (string, []Record, error) {
 	l, err := Open("-", strings.NewReader(text), column)
 	if err != nil {
 		return "", nil, err
 	}
 	defer l.Close()
-	var all []Attempt
+	var all []Record
 	for a, err := range l.Attempts() {
 		if err != nil {
 			return l.Format, all, err
@@ -125,86 +125,86 @@ ReduceAttempt TASK_TYPE="REDUCE" TASKID="task_1_0002_r_000000" TASK_ATTEMPT_ID="
 const s = sched.Second
 
 // unwritten leaves the digits out of a comparison; TestDurationsKeepTheirDigits of the tool looks at them.
-var unwritten = cmpopts.IgnoreUnexported(Attempt{})
+var unwritten = cmpopts.IgnoreUnexported(Record{})
 
 func TestFormats(t *testing.T) {
 	at := func(seconds float64) sched.Time { return sched.FromSeconds(seconds) }
 	may6 := at(1714979289) // 2024-05-06T07:08:09Z
 	for _, c := range []struct {
 		name, text, column, format string
-		want                       []Attempt
+		want                       []Record
 	}{
 		{"spark, a blank line", `{"Event":"SparkListenerLogStart"}` + "\n \t\n", "", "Spark event log", nil},
-		{"spark", sparkLog, "", "Spark event log", []Attempt{
+		{"spark", sparkLog, "", "Spark event log", []Record{
 			{Job: "4", Stage: "7", StageName: "sort at Main.scala:3", Start: 2 * s, Duration: 1500e6, Host: "h1", InputBytes: 1000, ShuffleBytes: 34},
 			{Job: "4", Stage: "7", StageName: "sort at Main.scala:3", Task: 1, Number: 1, Start: 4 * s, Duration: s, Speculative: true, Host: "h1"},
 			{Job: "4", Stage: "7", StageName: "sort at Main.scala:3", Task: 1, Start: 2 * s, Duration: 3100e6, Outcome: Killed, Host: "h2"},
 			{Job: "4", Stage: "8.1", Task: 5, Start: 5 * s, Duration: 4 * s, Outcome: Running, Host: "h3"},
 		}},
-		{"jhist", jhistLog, "", "Hadoop job history", []Attempt{
+		{"jhist", jhistLog, "", "Hadoop job history", []Record{
 			{Job: "job_1_0002", Stage: "map", Task: 3, Number: 1, Start: 4 * s, Duration: 1500e6, Speculative: true, Host: "h2", InputBytes: 268},
 			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 4600e6, Outcome: Killed, Host: "h1"},
 		}},
-		{"binary jhist", binaryJhist, "", "Hadoop job history", []Attempt{
+		{"binary jhist", binaryJhist, "", "Hadoop job history", []Record{
 			{Job: "job_1_0002", Stage: "map", Task: 3, Number: 1, Start: 4 * s, Duration: 1500e6, Speculative: true, Host: "h2", InputBytes: 268},
 			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 4600e6, Outcome: Killed, Host: "h1"},
 		}},
-		{"old log", oldLogText, "", "Hadoop 0.20 job log", []Attempt{
+		{"old log", oldLogText, "", "Hadoop 0.20 job log", []Record{
 			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 1500e6, Outcome: Failed, Host: "h1.example.org"},
 			{Job: "job_1_0002", Stage: "reduce", Start: s, Duration: 3 * s, Host: "h2", ShuffleBytes: 77},
 		}},
-		{"rumen", rumenLog, "", "Rumen trace", []Attempt{
+		{"rumen", rumenLog, "", "Rumen trace", []Record{
 			{Job: "job_1_0002", Stage: "map", Task: 3, Start: s, Duration: 2 * s, Host: "h1", InputBytes: 9},
 			{Job: "job_1_0002", Stage: "map", Task: 3, Number: 1, Outcome: Killed},
 		}},
-		{"parallel", parallelLog, "", "joblog of GNU parallel", []Attempt{
+		{"parallel", parallelLog, "", "joblog of GNU parallel", []Record{
 			{Task: 1, Start: at(1700000000.25), Duration: 1500e6, Host: ":"},
 			{Task: 2, Start: at(1700000000.25), Duration: 500e6, Outcome: Failed, Host: ":"},
 			{Task: 2, Number: 1, Start: at(1700000001), Duration: 2 * s, Outcome: Killed, Host: "host2"},
 		}},
-		{"nextflow", nextflowLog, "", "trace of Nextflow", []Attempt{
+		{"nextflow", nextflowLog, "", "trace of Nextflow", []Record{
 			{Stage: "FASTQC", Task: 1, Duration: 3723500e6, InputBytes: 7864320},
 			{Stage: "FASTQC", Task: 2, Duration: 250e6, Outcome: Failed},
 			{Stage: "ALIGN", Task: 3, Outcome: Killed},
 		}},
-		{"nextflow raw", nextflowRaw, "", "trace of Nextflow", []Attempt{
+		{"nextflow raw", nextflowRaw, "", "trace of Nextflow", []Record{
 			{Stage: "X", Task: 1, Number: 1, Start: at(1700000000), Duration: 1500e6, Host: "n1"},
 		}},
-		{"sacct", sacctParsable, "", "sacct of Slurm", []Attempt{
+		{"sacct", sacctParsable, "", "sacct of Slurm", []Record{
 			{Job: "123", Stage: "sim", Task: 7, Start: may6, Duration: 93784 * s, Host: "n1", Resolution: s},
 			{Job: "123", Stage: "sim", Task: 8, Start: may6, Duration: 600 * s, Outcome: Cancelled, Host: "n2", Resolution: s},
 			{Stage: "one", Task: 124, Duration: 60250e6, Outcome: TimedOut, Host: "n2"},
 			{Job: "124", Stage: "step", Duration: 300 * s, Outcome: Running, Host: "n2", Resolution: s},
 		}},
-		{"sacct of fixed width", sacctFixed, "", "sacct of Slurm", []Attempt{
+		{"sacct of fixed width", sacctFixed, "", "sacct of Slurm", []Record{
 			{Stage: "one", Task: 124, Duration: 7 * s, Resolution: s}, {Stage: "one", Task: 125, Duration: 9 * s, Outcome: Cancelled, Resolution: s},
 		}},
-		{"pods", podList, "", "pods of Kubernetes", []Attempt{
+		{"pods", podList, "", "pods of Kubernetes", []Record{
 			{Job: "j", Start: may6, Duration: 10 * s, Host: "n1", Resolution: s},
 			{Job: "rs", Start: may6 + s, Duration: 3 * s, Outcome: Killed, Host: "n2", Resolution: s},
 			{Job: "j", Task: 1, Start: may6 + s, Duration: 9 * s, Outcome: Running, Host: "n2", Resolution: s},
 		}},
-		{"google", googleLog, "", "Google task events", []Attempt{
+		{"google", googleLog, "", "Google task events", []Record{
 			{Job: "55", Start: 2 * s, Duration: 3500e6, Host: "m2"},
 			{Job: "55", Task: 1, Start: 5 * s, Duration: s, Outcome: Killed, Host: "m2"},
 			{Job: "55", Task: 2, Start: 6500e6, Duration: 500e6, Outcome: Running, Host: "m2"},
 		}},
-		{"google, re-encoded", googleBlanks, "", "Google task events", []Attempt{
+		{"google, re-encoded", googleBlanks, "", "Google task events", []Record{
 			{Job: "6251674199", Task: 861, Start: s, Duration: 3 * s, Host: "3313055599"},
 		}},
-		{"tr", "0 2 1.5 1 2\n5 9 2 1 2 3 1 2 3 1 2 3\n", "", "workload", []Attempt{
+		{"tr", "0 2 1.5 1 2\n5 9 2 1 2 3 1 2 3 1 2 3\n", "", "workload", []Record{
 			{Job: "0", Duration: s}, {Job: "0", Task: 1, Duration: 2 * s},
 			{Job: "1", Duration: s}, {Job: "1", Task: 1, Duration: 2 * s}, {Job: "1", Task: 2, Duration: 3 * s},
 			{Job: "1", Task: 3, Duration: s}, {Job: "1", Task: 4, Duration: 2 * s}, {Job: "1", Task: 5, Duration: 3 * s},
 			{Job: "1", Task: 6, Duration: s}, {Job: "1", Task: 7, Duration: 2 * s}, {Job: "1", Task: 8, Duration: 3 * s},
 		}},
 		{"tr of nine tasks, whose line has as many fields as a Google event", "5 9 2 1 2 3 1 2 3 1 2 3\n", "", "workload", nil},
-		{"numbers", "# seconds\n\n1.5 # one\n2e-3\r\n", "", "numbers", []Attempt{{Duration: 1500e6}, {Task: 1, Duration: 2e6}}},
-		{"column by name", "task,seconds\na,1\nb,2\n", "seconds", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
-		{"semicolons and a mark", "\ufeffseconds;task;note, or so\n1;a;\n2;b;\n", "seconds", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
-		{"tabs", "task\tseconds\na\t1\nb\t2\n", "2", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
-		{"numbers behind a mark", "\ufeff1\n2\n", "", "numbers", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
-		{"column by number", "a,1\nb,2\n", "2", "column of a CSV", []Attempt{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"numbers", "# seconds\n\n1.5 # one\n2e-3\r\n", "", "numbers", []Record{{Duration: 1500e6}, {Task: 1, Duration: 2e6}}},
+		{"column by name", "task,seconds\na,1\nb,2\n", "seconds", "column of a CSV", []Record{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"semicolons and a mark", "\ufeffseconds;task;note, or so\n1;a;\n2;b;\n", "seconds", "column of a CSV", []Record{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"tabs", "task\tseconds\na\t1\nb\t2\n", "2", "column of a CSV", []Record{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"numbers behind a mark", "\ufeff1\n2\n", "", "numbers", []Record{{Duration: s}, {Task: 1, Duration: 2 * s}}},
+		{"column by number", "a,1\nb,2\n", "2", "column of a CSV", []Record{{Duration: s}, {Task: 1, Duration: 2 * s}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			format, got, err := readAll(c.text, c.column)
@@ -337,7 +337,7 @@ func TestRolling(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	var got []Attempt
+	var got []Record
 	for a, err := range l.Attempts() {
 		if err != nil {
 			t.Fatal(err)
@@ -436,7 +436,7 @@ func FuzzReaders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind byte, text string) {
 		r := kinds[int(kind)%len(kinds)].reader()
-		check := func(a *Attempt) error {
+		check := func(a *Record) error {
 			if a.Duration < 0 || a.Duration > maxInstant || a.Start < 0 || a.Outcome > Cancelled || a.InputBytes < 0 || a.ShuffleBytes < 0 || a.Number < 0 || a.Task < 0 {
 				t.Errorf("out of range: %+v", *a)
 			}

@@ -24,7 +24,7 @@ type google struct {
 	tasks  map[googleTask]googleState
 	latest sched.Time
 	row    [][]byte
-	a      Attempt
+	a      Record
 }
 
 type googleTask struct {
@@ -145,7 +145,7 @@ func (g *google) event(task googleTask, at sched.Time, kind int, machine []byte,
 }
 
 func (g *google) tell(task googleTask, t *googleState, end sched.Time, emit emit) error {
-	g.a = Attempt{Job: task.job, Task: task.index, Start: t.start, Duration: span(t.start, end), Outcome: t.outcome, Host: t.host}
+	g.a = Record{Job: task.job, Task: task.index, Start: t.start, Duration: span(t.start, end), Outcome: t.outcome, Host: t.host}
 	return emit(&g.a)
 }
 

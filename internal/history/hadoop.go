@@ -24,7 +24,7 @@ type hadoop struct {
 	running map[string]hadoopStart // by attempt id
 	latest  sched.Time
 	name    []byte // scratch
-	a       Attempt
+	a       Record
 }
 
 type hadoopStart struct {
@@ -108,7 +108,7 @@ func (h *hadoop) tell(id []byte, s hadoopStart, e hadoopEnd, emit emit) error {
 	case s.stage == "reduce" && s.start > 0:
 		s.start = min(trace.AfterMaps(s.start, h.lastMap[job], e.fetched), max(s.start, e.at))
 	}
-	h.a = Attempt{
+	h.a = Record{
 		Job: job, Stage: s.stage, Task: p.task, Number: p.number, Start: s.start, Duration: span(s.start, e.at),
 		Outcome: e.outcome, Speculative: s.speculative, Host: s.host, InputBytes: max(0, e.input), ShuffleBytes: max(0, e.shuffled),
 	}

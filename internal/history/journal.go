@@ -21,7 +21,7 @@ type journal struct {
 	began   map[sched.AttemptID]sched.Time     // in a run whose attempts wait until they begin
 	tasks   map[sched.TaskID]int               // attempts that run
 	latest  sched.Time
-	a       Attempt
+	a       Record
 }
 
 func (j *journal) read(in *lines, emit emit) error {
@@ -127,7 +127,7 @@ func (j *journal) ended(id sched.AttemptID, at sched.Time, outcome Outcome, emit
 		}
 		delete(j.began, id)
 	}
-	j.a = Attempt{
+	j.a = Record{
 		Job: j.header.Run, Stage: j.stage(int(d.Stage)), Task: j.task(d), Number: int(d.Number),
 		Start: j.instant(start), Duration: span(start, at), Outcome: outcome, Speculative: j.beside[id],
 	}

@@ -51,14 +51,14 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	var got []Attempt
+	var got []Record
 	for a, err := range l.Attempts() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, *a)
 	}
-	want := []Attempt{
+	want := []Record{
 		{Job: "r1", Stage: "map", Number: 1, Start: 1003 * s, Duration: s, Speculative: true, Host: "m1"},
 		{Job: "r1", Stage: "map", Task: 1, Start: 1000 * s, Duration: 4 * s, Outcome: Failed, Host: "m1"},
 		{Job: "r1", Stage: "map", Start: 1000 * s, Duration: 4 * s, Outcome: Killed, Host: "m0"},
@@ -103,14 +103,14 @@ func TestJournalOfAttemptsThatWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	var got []Attempt
+	var got []Record
 	for a, err := range l.Attempts() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, *a)
 	}
-	want := []Attempt{
+	want := []Record{
 		{Job: "r1", Stage: "map", Start: 1003 * s, Duration: 4 * s, Host: "m0"},
 		{Job: "r1", Stage: "map", Task: 1, Start: 1004 * s, Duration: 4 * s, Host: "m0"},
 		{Job: "r1", Stage: "map", Task: 2, Start: 1008 * s, Outcome: Failed, Host: "m0"},

@@ -30,7 +30,7 @@ type reader interface {
 }
 
 // emit takes an attempt, which the caller may change afterwards. Its errors end the reading.
-type emit func(*Attempt) error
+type emit func(*Record) error
 
 // errEnough ends the reading without a complaint.
 var errEnough = errors.New("enough")
@@ -119,9 +119,9 @@ func (l *Log) Close() {
 }
 
 // Attempts streams the attempts of the log, once. An attempt is valid until the next; after an error there is no more.
-func (l *Log) Attempts() iter.Seq2[*Attempt, error] {
-	return func(yield func(*Attempt, error) bool) {
-		emit := func(a *Attempt) error {
+func (l *Log) Attempts() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		emit := func(a *Record) error {
 			l.notes.told++
 			if !yield(a, nil) {
 				return errEnough

@@ -25,7 +25,7 @@ type nextflow struct {
 	attempts map[int]int            // by task
 	failed   map[nextflowName][]int // tasks whose last attempt failed
 	t        table
-	a        Attempt
+	a        Record
 
 	id, hash, name, tag, process, status, realtime, start, complete, duration, attempt, host, readBytes int
 }
@@ -90,7 +90,7 @@ func (n *nextflow) line(emit emit) error {
 	if err != nil {
 		return err
 	}
-	n.a = Attempt{Task: id, Stage: n.stage(), Host: n.names.keep(t.cell(n.host))}
+	n.a = Record{Task: id, Stage: n.stage(), Host: n.names.keep(t.cell(n.host))}
 	switch string(t.cell(n.status)) {
 	case "COMPLETED", "CACHED":
 	case "FAILED":

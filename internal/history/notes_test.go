@@ -10,7 +10,7 @@ import (
 )
 
 // readNotes reads a log from memory, with what it says beside its attempts.
-func readNotes(text string) (all []Attempt, said []string, err error) {
+func readNotes(text string) (all []Record, said []string, err error) {
 	l, err := Open("-", strings.NewReader(text), "")
 	if err != nil {
 		return nil, nil, err
@@ -36,7 +36,7 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ended := func(all []Attempt) (some []Attempt) {
+		ended := func(all []Record) (some []Record) {
 			for _, a := range all {
 				if a.Outcome != Running {
 					some = append(some, a)
@@ -125,7 +125,7 @@ func TestSlurmRows(t *testing.T) {
 			"50_7                a|b OUT_OF_ME+   00:00:02 \n50_[8-20]           a|b CANCELLED+   00:00:00 \n51_[1-3%2]          a|b    PENDING   00:00:00 \n",
 	} {
 		all, said, err := readNotes(text)
-		want := []Attempt{
+		want := []Record{
 			{Stage: "a|b", Task: 12, Duration: 5 * s, Resolution: s}, {Stage: "a|b", Task: 13, Duration: 6 * s, Resolution: s},
 			{Job: "50", Stage: "a|b", Task: 7, Duration: 2 * s, Outcome: Failed, Resolution: s},
 		}
@@ -140,7 +140,7 @@ func TestNextflowRetries(t *testing.T) {
 	text := "task_id\thash\tname\tstatus\trealtime\n" +
 		"1\taa/1\tA (x)\tFAILED\t1s\n2\taa/2\tA (y)\tCOMPLETED\t2s\n3\taa/3\tA (x)\tFAILED\t3s\n4\taa/4\tA (x)\tCOMPLETED\t4s\n5\taa/5\tA (x)\tCOMPLETED\t5s\n"
 	all, said, err := readNotes(text)
-	want := []Attempt{
+	want := []Record{
 		{Stage: "A", Task: 1, Duration: s, Outcome: Failed}, {Stage: "A", Task: 2, Duration: 2 * s}, {Stage: "A", Task: 1, Number: 1, Duration: 3 * s, Outcome: Failed},
 		{Stage: "A", Task: 1, Number: 2, Duration: 4 * s}, {Stage: "A", Task: 5, Duration: 5 * s},
 	}
@@ -185,7 +185,7 @@ func TestPodsThatWereStartedAgain(t *testing.T) {
   "status":{"phase":"Failed","reason":"DeadlineExceeded","containerStatuses":[{"state":{"terminated":{"startedAt":"2024-05-06T07:08:09Z","finishedAt":"2024-05-06T07:09:09Z","exitCode":137}}}]}}]}`
 	all, _, err := readNotes(text)
 	may6 := all[0].Start
-	want := []Attempt{
+	want := []Record{
 		{Job: "j", Task: 3, Start: may6, Duration: 3 * s, Outcome: Failed, Host: "n", Resolution: s},
 		{Job: "j", Task: 3, Number: 1, Start: may6 + 10*s, Duration: 10 * s, Host: "n", Resolution: s},
 		{Job: "j", Task: 4, Start: may6, Duration: 60 * s, Outcome: TimedOut, Host: "n", Resolution: s},

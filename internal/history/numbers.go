@@ -15,7 +15,7 @@ import (
 
 // numbers reads one duration per line, in seconds unless it has a unit; what follows a # is a comment, and blank lines
 // are nothing. Tasks are numbered from 0.
-type numbers struct{ a Attempt }
+type numbers struct{ a Record }
 
 func (n *numbers) read(in *lines, emit emit) error {
 	in.notes = nil // a number that was cut off is a number
@@ -41,7 +41,7 @@ func (n *numbers) read(in *lines, emit emit) error {
 func (n *numbers) finish(emit) error { return nil }
 
 // seconds reads a duration. Durations beyond the range of Duration keep their value in seconds.
-func (a *Attempt) seconds(text []byte, u unit, known bool) error {
+func (a *Record) seconds(text []byte, u unit, known bool) error {
 	x, err := written(string(text), u, known)
 	if err != nil {
 		return fmt.Errorf("%w, got %q", err, abridged(text))
@@ -57,7 +57,7 @@ type csvColumn struct {
 	unit   unit
 	known  bool // whether the header says the unit
 	comma  rune
-	a      Attempt
+	a      Record
 }
 
 func (c *csvColumn) read(in *lines, emit emit) error {

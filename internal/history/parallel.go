@@ -19,7 +19,7 @@ type parallel struct {
 	attempts map[int]int // by Seq
 	killed   int
 	notes    *notes
-	a        Attempt
+	a        Record
 }
 
 func newParallel() *parallel { return &parallel{names: names{}, attempts: map[int]int{}} }
@@ -81,7 +81,7 @@ func (p *parallel) line(t *table, emit emit) error {
 	if err != nil {
 		return t.expected(parallelSignal, "the number of a signal")
 	}
-	p.a = Attempt{Task: seq, Number: p.attempts[seq], Start: start, Duration: duration, Host: p.names.keep(t.cell(parallelHost))}
+	p.a = Record{Task: seq, Number: p.attempts[seq], Start: start, Duration: duration, Host: p.names.keep(t.cell(parallelHost))}
 	p.attempts[seq]++
 	switch {
 	case signal != 0:

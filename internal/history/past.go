@@ -33,7 +33,7 @@ func (past) read(in *lines, emit emit) error {
 	for i, r := range d.Runs {
 		for j, st := range r.Stages {
 			for k, seconds := range slices.Concat(st.Durations, st.Cut) {
-				a := Attempt{Job: d.Job, Stage: st.Name, Task: k, Number: i, Duration: sched.FromSeconds(seconds)}
+				a := Record{Job: d.Job, Stage: st.Name, Task: k, Number: i, Duration: sched.FromSeconds(seconds)}
 				field := "durations_seconds"
 				if n := len(st.Durations); k >= n {
 					field, k = "cut_seconds", k-n

@@ -12,12 +12,12 @@ import (
 func TestPast(t *testing.T) {
 	const head = `{"schema":"tailcut.history/v1","job":"report","runs":[`
 	format, got, err := readAll(head+`{"id":"a","stages":[{"name":"tasks","durations_seconds":[1,2.5]}]},{"stages":[{"name":"tasks","durations_seconds":[3]}]}]}`, "")
-	want := []Attempt{
+	want := []Record{
 		{Job: "report", Stage: "tasks", Duration: sched.Second},
 		{Job: "report", Stage: "tasks", Task: 1, Duration: 5 * sched.Second / 2},
 		{Job: "report", Stage: "tasks", Number: 1, Duration: 3 * sched.Second},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Attempt{})); err != nil || format != "history of Tailcut" || diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Record{})); err != nil || format != "history of Tailcut" || diff != "" {
 		t.Errorf("%s, %v: %s", format, err, diff)
 	}
 	for text, want := range map[string]string{

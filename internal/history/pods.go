@@ -21,9 +21,9 @@ type pods struct {
 	names   names
 	count   map[string]int  // pods by job
 	index   map[podTask]int // attempts by job and completion index
-	running []Attempt
+	running []Record
 	latest  sched.Time
-	a       Attempt
+	a       Record
 }
 
 type podTask struct {
@@ -131,8 +131,8 @@ func (p *pods) pod(s *jsonStream, d *pod, emit emit) error {
 		p.latest = max(p.latest, t)
 		return t, nil
 	}
-	p.a = Attempt{Job: p.job(d), Host: p.names.keep([]byte(d.Spec.Node)), Resolution: sched.Second}
-	var before Attempt // of the container, in the same pod
+	p.a = Record{Job: p.job(d), Host: p.names.keep([]byte(d.Spec.Node)), Resolution: sched.Second}
+	var before Record // of the container, in the same pod
 	for _, c := range d.Status.Containers {
 		if err := before.failedBefore(&c, instant); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (p *pods) pod(s *jsonStream, d *pod, emit emit) error {
 }
 
 // failedBefore takes the end before the last of a container, if it was a failure, the earliest of a pod.
-func (a *Attempt) failedBefore(c *podContainer, instant func(string) (sched.Time, error)) error {
+func (a *Record) failedBefore(c *podContainer, instant func(string) (sched.Time, error)) error {
 	last := c.Last.Terminated
 	if last == nil || last.Started == "" || last.Exit == 0 {
 		return nil

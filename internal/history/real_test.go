@@ -35,7 +35,7 @@ type summary struct {
 	byOutcome map[string][4]int // by stage's name
 }
 
-func summarise(t testing.TB, path string, keep func(*Attempt) bool) *summary {
+func summarise(t testing.TB, path string, keep func(*Record) bool) *summary {
 	t.Helper()
 	l, err := Open(path, nil, "")
 	if err != nil {
@@ -146,7 +146,7 @@ func TestRealLogs(t *testing.T) {
 		{path: "google-2011/GOOG_heavy_tail_jobs.tr.gz", counts: [4]int{59394}, jobs: 77},
 	} {
 		t.Run(filepath.Base(c.path)+" "+fmt.Sprint(c.stages), func(t *testing.T) {
-			s := summarise(t, real(t, c.path), func(a *Attempt) bool { return c.stages == nil || slices.Contains(c.stages, a.Stage) })
+			s := summarise(t, real(t, c.path), func(a *Record) bool { return c.stages == nil || slices.Contains(c.stages, a.Stage) })
 			if s.counts != c.counts {
 				t.Errorf("attempts by outcome %v, expected %v", s.counts, c.counts)
 			}
@@ -184,7 +184,7 @@ func TestGoogleJobs(t *testing.T) {
 		{"6251674199", 997, 141, 182, 451},
 		{"6251672941", 994, 201, 228, 479},
 	} {
-		s := summarise(t, path, func(a *Attempt) bool { return a.Job == c.job })
+		s := summarise(t, path, func(a *Record) bool { return a.Job == c.job })
 		if s.counts[Succeeded] != c.finished || s.counts[Succeeded]+s.counts[Killed]+s.counts[Failed]+s.counts[Running] != 1050 {
 			t.Errorf("job %s: %v by outcome, expected %d of 1050 finished", c.job, s.counts, c.finished)
 		}
@@ -208,13 +208,13 @@ func TestOldLogEqualsRumen(t *testing.T) {
 		job, stage   string
 		task, number int
 	}
-	read := func(path string) map[key]Attempt {
+	read := func(path string) map[key]Record {
 		l, err := Open(real(t, path), nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		all := map[key]Attempt{}
+		all := map[key]Record{}
 		for a, err := range l.Attempts() {
 			if err != nil {
 				t.Fatal(err)

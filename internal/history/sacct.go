@@ -32,7 +32,7 @@ type sacct struct {
 	t        table
 	edges    [][2]int // of the columns of fixed width, if that is what they are
 	by       string   // what parts the columns otherwise
-	a        Attempt
+	a        Record
 
 	id, name, state, raw, elapsed, start, end, nodes int
 }
@@ -173,7 +173,7 @@ func (s *sacct) row(line []byte, emit emit) error {
 	if part {
 		return nil
 	}
-	s.a = Attempt{Job: s.names.keep(job), Stage: s.names.keep(t.cell(s.name)), Task: task, Outcome: outcome, Host: s.names.keep(t.cell(s.nodes))}
+	s.a = Record{Job: s.names.keep(job), Stage: s.names.keep(t.cell(s.name)), Task: task, Outcome: outcome, Host: s.names.keep(t.cell(s.nodes))}
 	known, err := s.times()
 	if err != nil || !known || s.a.Outcome == Cancelled && s.a.Duration == 0 { // it never ran
 		return err

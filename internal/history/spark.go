@@ -31,7 +31,7 @@ type spark struct {
 	jobs    map[int64]string // job by stage id
 	running map[int64]sparkTask
 	latest  sched.Time // instant of the last thing known to have happened
-	a       Attempt
+	a       Record
 }
 
 type sparkStageID struct{ id, attempt int64 }
@@ -221,7 +221,7 @@ func (s *spark) taskEnd(emit emit) error {
 	}
 	st := s.stage(e.stage)
 	delete(s.running, e.id)
-	s.a = Attempt{
+	s.a = Record{
 		Job: st.job, Stage: st.stage, StageName: st.name, Task: int(e.index), Number: int(e.number), Start: start, Duration: span(start, end),
 		Outcome: e.outcome(), Speculative: e.speculative, Host: s.names.keep(e.host), InputBytes: max(0, e.input), ShuffleBytes: max(0, e.shuffled),
 	}
@@ -350,7 +350,7 @@ func (s *spark) sum(one, other string) (total int64) {
 func (s *spark) finish(emit emit) error {
 	for _, id := range slices.SortedFunc(maps.Keys(s.running), cmp.Compare) {
 		t := s.running[id]
-		s.a = Attempt{
+		s.a = Record{
 			Job: t.stage.job, Stage: t.stage.stage, StageName: t.stage.name, Task: t.index, Number: t.number, Start: t.start,
 			Duration: span(t.start, s.latest), Outcome: Running, Speculative: t.speculative, Host: t.host,
 		}

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Stage is what a log says about the tasks of one stage.
-type Stage struct {
+// StageRecord is what a log says about the tasks of one stage.
+type StageRecord struct {
 	Job, Stage, StageName string
 
 	Succeeded []Observation // attempts that succeeded
@@ -30,7 +30,7 @@ type Observation struct {
 }
 
 // Seconds returns the durations of the attempts that succeeded, in seconds.
-func (s *Stage) Seconds() []float64 {
+func (s *StageRecord) Seconds() []float64 {
 	values := make([]float64, len(s.Succeeded))
 	for i, o := range s.Succeeded {
 		values[i] = o.Seconds
@@ -39,7 +39,7 @@ func (s *Stage) Seconds() []float64 {
 }
 
 // Title names the stage for people: job, stage, and what it is called.
-func (s *Stage) Title() string {
+func (s *StageRecord) Title() string {
 	switch {
 	case s.Job == "" && s.Stage == "":
 		return "all tasks"
@@ -53,14 +53,14 @@ func (s *Stage) Title() string {
 
 // Stages sorts attempts into stages, in the order in which these come first. Empty job and stage take all; otherwise a
 // stage is taken if its job is the one, and its id or its name the other.
-func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*Stage, hosts []string, err error) {
+func Stages(attempts iter.Seq2[*Record, error], job, stage string) (stages []*StageRecord, hosts []string, err error) {
 	type id struct{ job, stage string }
-	type task struct {
-		stage  *Stage
+	type place struct { // of a task
+		stage  *StageRecord
 		number int
 	}
-	byID := map[id]*Stage{}
-	tasks := map[task]struct{}{}
+	byID := map[id]*StageRecord{}
+	tasks := map[place]struct{}{}
 	numbers := map[string]int32{}
 	for a, err := range attempts {
 		if err != nil {
@@ -71,12 +71,12 @@ func Stages(attempts iter.Seq2[*Attempt, error], job, stage string) (stages []*S
 		}
 		st := byID[id{a.Job, a.Stage}]
 		if st == nil {
-			st = &Stage{Job: a.Job, Stage: a.Stage, StageName: a.StageName}
+			st = &StageRecord{Job: a.Job, Stage: a.Stage, StageName: a.StageName}
 			byID[id{a.Job, a.Stage}] = st
 			stages = append(stages, st)
 		}
-		if _, seen := tasks[task{st, a.Task}]; !seen {
-			tasks[task{st, a.Task}] = struct{}{}
+		if _, seen := tasks[place{st, a.Task}]; !seen {
+			tasks[place{st, a.Task}] = struct{}{}
 			st.Tasks++
 		}
 		st.Resolution = max(st.Resolution, a.Resolution.Seconds())

@@ -8,7 +8,7 @@ import (
 
 // workload reads what package trace reads, .tr and JSON lines, as a log: every task of every job once, succeeded. Job
 // is the number of the job from 0; a job of a .tr file is one stage without a name.
-type workload struct{ a Attempt }
+type workload struct{ a Record }
 
 func (w *workload) read(in *lines, emit emit) error {
 	all, err := trace.Read(in.in, in.name, 0)
@@ -18,7 +18,7 @@ func (w *workload) read(in *lines, emit emit) error {
 	for j := range all.Jobs {
 		stages := all.StagesOf(j)
 		for i := range stages {
-			w.a = Attempt{Job: strconv.Itoa(int(all.Jobs[j].Number))}
+			w.a = Record{Job: strconv.Itoa(int(all.Jobs[j].Number))}
 			if len(stages) > 1 {
 				w.a.Stage = strconv.Itoa(i)
 			}

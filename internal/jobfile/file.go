@@ -216,7 +216,7 @@ func (p *parser) settings(form field, fields fieldList) ([]Setting, error) {
 }
 
 // mapReduce reads the fields of the forms operator and mapper.
-func (p *parser) mapReduce(form field, fields fieldList) (*mapreduce.Job, error) {
+func (p *parser) mapReduce(form field, fields fieldList) (*mapreduce.Request, error) {
 	op := mapreduce.Operator{Name: "streaming"}
 	for _, part := range []struct {
 		name string
@@ -236,7 +236,7 @@ func (p *parser) mapReduce(form field, fields fieldList) (*mapreduce.Job, error)
 	if !input.given() {
 		return nil, p.expected(form, "a field input beside it, with the files and folders to read")
 	}
-	job := &mapreduce.Job{Operator: op}
+	job := &mapreduce.Request{Operator: op}
 	paths, err := p.list(input, "paths")
 	if err != nil {
 		return nil, err

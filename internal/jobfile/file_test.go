@@ -29,19 +29,19 @@ func TestFileForms(t *testing.T) {
 	}{
 		"operator": {
 			"operator: wordcount\ninput: [a, /b/c]\n",
-			Job{Name: "job", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{"/jobs/a", "/b/c"}}},
+			Job{Name: "job", MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{"/jobs/a", "/b/c"}}},
 		},
 		"one input": {
 			"operator: sort\ninput: ../logs\n",
-			Job{Name: "job", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "sort"}, Inputs: []string{"/logs"}}},
+			Job{Name: "job", MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "sort"}, Inputs: []string{"/logs"}}},
 		},
 		"grep": {
 			"name: find it\noperator: grep\npattern: 'a+'\ninput: x\n",
-			Job{Name: "find it", MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "grep", Pattern: "a+"}, Inputs: []string{"/jobs/x"}}},
+			Job{Name: "find it", MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "grep", Pattern: "a+"}, Inputs: []string{"/jobs/x"}}},
 		},
 		"streaming": {
 			"mapper: cut -f2\nreducer: uniq -c\ncombiner: cat\ninput: x\n",
-			Job{Name: "job", MapReduce: &mapreduce.Job{
+			Job{Name: "job", MapReduce: &mapreduce.Request{
 				Operator: mapreduce.Operator{Name: "streaming", Mapper: "cut -f2", Reducer: "uniq -c", Combiner: "cat"}, Inputs: []string{"/jobs/x"},
 			}},
 		},

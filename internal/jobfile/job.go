@@ -11,10 +11,10 @@ import (
 
 // Job is what a user asks to have run. Exactly one of MapReduce and Array is set.
 type Job struct {
-	Name      string         `json:"name"`
-	MapReduce *mapreduce.Job `json:"mapreduce,omitempty"`
-	Array     *Array         `json:"array,omitempty"`
-	Retries   int            `json:"retries"` // failures of one task that are forgiven
+	Name      string             `json:"name"`
+	MapReduce *mapreduce.Request `json:"mapreduce,omitempty"`
+	Array     *Array             `json:"array,omitempty"`
+	Retries   int                `json:"retries"` // failures of one task that are forgiven
 }
 
 // Plan is a job made ready to run: what the core has to know, and what the executor has to.

@@ -29,7 +29,7 @@ func Run(ctx context.Context, spec *AttemptSpec) (Counters, error) {
 	if err := os.MkdirAll(spec.Dir, 0o777); err != nil {
 		return Counters{}, fmt.Errorf("attempt folder: %w", err)
 	}
-	a := &attempt{ctx: ctx, spec: spec, meter: &meter{report: spec.Progress}}
+	a := &worker{ctx: ctx, spec: spec, meter: &meter{report: spec.Progress}}
 	if err := op.run[spec.Kind](a); err != nil {
 		return a.counters, err
 	}
@@ -45,8 +45,8 @@ func Run(ctx context.Context, spec *AttemptSpec) (Counters, error) {
 	return a.counters, nil
 }
 
-// attempt is an attempt at work; operators are written in terms of its methods.
-type attempt struct {
+// worker is an worker at work; operators are written in terms of its methods.
+type worker struct {
 	ctx      context.Context
 	spec     *AttemptSpec
 	counters Counters
@@ -57,7 +57,7 @@ type attempt struct {
 // pieces calls fn for each piece of the split, as splitReader.next returns them, or of what is left of it behind the
 // work that the attempt goes on from. Strides end at the ends of pieces; into is where fn's records gather, nil for an
 // operator that cannot resume.
-func (a *attempt) pieces(into collector, fn func([]byte) error) error {
+func (a *worker) pieces(into collector, fn func([]byte) error) error {
 	split, stride := a.spec.Split, a.strides(into)
 	a.meter.total = split.Bytes()
 	if stride != nil {
@@ -106,20 +106,20 @@ func (a *attempt) pieces(into collector, fn func([]byte) error) error {
 }
 
 // lines calls fn for each line of the split, without its "\n". The slice is valid during the call only.
-func (a *attempt) lines(into collector, fn func([]byte) error) error {
+func (a *worker) lines(into collector, fn func([]byte) error) error {
 	cutter := lineCutter{limit: a.spec.maxLine()}
 	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 
 // words calls fn for each word of the split. The slice is valid during the call only.
-func (a *attempt) words(into collector, fn func([]byte) error) error {
+func (a *worker) words(into collector, fn func([]byte) error) error {
 	cutter := wordCutter{limit: a.spec.maxLine()}
 	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 
 // shuffled returns the attempt's partition of all upstream folders. With sum set, values are counts and those of
 // equal keys are summed up.
-func (a *attempt) shuffled(sum bool) (stream, error) {
+func (a *worker) shuffled(sum bool) (stream, error) {
 	paths := make([]string, len(a.spec.Upstream))
 	for i, dir := range a.spec.Upstream {
 		paths[i] = segmentPath(dir, a.spec.Partition)
@@ -158,7 +158,7 @@ func each(in stream, fn func(key, value []byte) error) error {
 }
 
 // part calls fill with the attempt's part and completes it.
-func (a *attempt) part(fill func(w io.Writer) error) error {
+func (a *worker) part(fill func(w io.Writer) error) error {
 	out, err := createOutput(partPath(a.spec.Dir))
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (a *attempt) part(fill func(w io.Writer) error) error {
 }
 
 // temp returns the path of a temporary file that does not exist yet.
-func (a *attempt) temp() (string, error) {
+func (a *worker) temp() (string, error) {
 	if a.temps == 0 {
 		if err := os.MkdirAll(a.spec.tempDir(), 0o777); err != nil {
 			return "", fmt.Errorf("temporary folder: %w", err)
@@ -181,7 +181,7 @@ func (a *attempt) temp() (string, error) {
 	return filepath.Join(a.spec.tempDir(), fmt.Sprintf("run-%06d", a.temps)), nil
 }
 
-func (a *attempt) isTemp(path string) bool { return filepath.Dir(path) == a.spec.tempDir() }
+func (a *worker) isTemp(path string) bool { return filepath.Dir(path) == a.spec.tempDir() }
 
 // countedStream counts the records of a shuffle as the attempt's input.
 type countedStream struct {

@@ -54,7 +54,7 @@ func BenchmarkMap(b *testing.B) {
 		{Name: "streaming", Mapper: "cat", Reducer: "cat"},
 	} {
 		b.Run(op.Name+op.Pattern, func(b *testing.B) {
-			plan, err := NewPlan(b.Context(), Job{Operator: op, Inputs: []string{compilerSource(b)}, Reducers: 2})
+			plan, err := NewPlan(b.Context(), Request{Operator: op, Inputs: []string{compilerSource(b)}, Reducers: 2})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func BenchmarkCountWords(b *testing.B) {
 		b.Fatal(err)
 	}
 	split := CutSplits(files, DefaultSplitSize)[0]
-	a := &attempt{ctx: b.Context(), spec: &AttemptSpec{Split: split, Segments: 1}, meter: &meter{}}
+	a := &worker{ctx: b.Context(), spec: &AttemptSpec{Split: split, Segments: 1}, meter: &meter{}}
 	words := a.newTally()
 	if err := a.words(words, words.count); err != nil { // all words seen
 		b.Fatal(err)
@@ -109,7 +109,7 @@ func BenchmarkCountWords(b *testing.B) {
 func BenchmarkReduce(b *testing.B) {
 	for _, op := range []Operator{{Name: "wordcount"}, {Name: "sort"}} {
 		b.Run(op.Name, func(b *testing.B) {
-			plan, err := NewPlan(b.Context(), Job{Operator: op, Inputs: []string{compilerSource(b)}, Reducers: 1, SplitSize: 2 << 20})
+			plan, err := NewPlan(b.Context(), Request{Operator: op, Inputs: []string{compilerSource(b)}, Reducers: 1, SplitSize: 2 << 20})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func BenchmarkReduce(b *testing.B) {
 
 // BenchmarkPlan measures the listing and cutting of the Go tree.
 func BenchmarkPlan(b *testing.B) {
-	job := Job{Operator: Operator{Name: "wordcount"}, Inputs: []string{goSource(b)}, Reducers: 2}
+	job := Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{goSource(b)}, Reducers: 2}
 	for b.Loop() {
 		plan, err := NewPlan(b.Context(), job)
 		if err != nil || plan.InputFiles == 0 {
@@ -170,7 +170,7 @@ func BenchmarkSaving(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, op := range []string{"wordcount", "wordmean", "sort"} {
-		plan, err := NewPlan(b.Context(), Job{Operator: Operator{Name: op}, Inputs: []string{path}, Reducers: 1, SplitSize: 128 << 20})
+		plan, err := NewPlan(b.Context(), Request{Operator: Operator{Name: op}, Inputs: []string{path}, Reducers: 1, SplitSize: 128 << 20})
 		if err != nil {
 			b.Fatal(err)
 		}

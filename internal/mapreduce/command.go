@@ -22,7 +22,7 @@ const (
 
 // command runs a script through sh -c. Feed writes its standard input while read consumes its standard output; a
 // command that exits with status 0 need not have read all, so feed never fails for a reader that went away.
-func (a *attempt) command(role, script string, feed func(io.Writer) error, read func(io.Reader) error) error {
+func (a *worker) command(role, script string, feed func(io.Writer) error, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
 	stderr := &tail{also: a.spec.Stderr}

@@ -28,7 +28,7 @@ func grep() operator {
 				{kind: KindSort, tasks: 1},
 			}
 		},
-		run: map[Kind]func(*attempt) error{
+		run: map[Kind]func(*worker) error{
 			KindMap:    grepMap,
 			KindReduce: grepReduce,
 			KindSort:   grepSort,
@@ -47,7 +47,7 @@ func compilePattern(op Operator) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func grepMap(a *attempt) error {
+func grepMap(a *worker) error {
 	re, err := compilePattern(a.spec.Operator)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func eachMatch(re *regexp.Regexp, line []byte, fn func([]byte) error) error {
 	return err
 }
 
-func grepReduce(a *attempt) error {
+func grepReduce(a *worker) error {
 	in, err := a.shuffled(true)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func grepReduce(a *attempt) error {
 	return s.writeSegments()
 }
 
-func grepSort(a *attempt) error {
+func grepSort(a *worker) error {
 	in, err := a.shuffled(false)
 	if err != nil {
 		return err

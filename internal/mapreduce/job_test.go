@@ -35,7 +35,7 @@ func makeInput(t testing.TB, files map[string]string) string {
 }
 
 // runJob plans and runs a job and returns its parts. Plan and specs go through JSON as they do in the engine.
-func runJob(t testing.TB, job Job) []string {
+func runJob(t testing.TB, job Request) []string {
 	t.Helper()
 	parts, err := tryJob(t, job)
 	if err != nil {
@@ -44,7 +44,7 @@ func runJob(t testing.TB, job Job) []string {
 	return parts
 }
 
-func tryJob(t testing.TB, job Job) ([]string, error) {
+func tryJob(t testing.TB, job Request) ([]string, error) {
 	t.Helper()
 	plan, err := NewPlan(t.Context(), job)
 	if err != nil {
@@ -127,8 +127,8 @@ func world(t *rapid.T) map[string]string {
 }
 
 // drawJob draws how a job is cut up, which must not show in its result.
-func drawJob(t *rapid.T, op Operator, input string) Job {
-	return Job{
+func drawJob(t *rapid.T, op Operator, input string) Request {
+	return Request{
 		Operator:    op,
 		Inputs:      []string{input},
 		SplitSize:   rapid.Int64Range(1, 100).Draw(t, "split size"),
@@ -276,7 +276,7 @@ func TestSortBalance(t *testing.T) {
 		fmt.Fprintf(&text, "%016x\n", uint64(i)*0x9e3779b97f4a7c15) // a Weyl sequence: evenly spread
 	}
 	dir := makeInput(t, map[string]string{"f": text.String()})
-	parts := runJob(t, Job{Operator: Operator{Name: "sort"}, Inputs: []string{dir}, SplitSize: 1 << 20, Reducers: 8})
+	parts := runJob(t, Request{Operator: Operator{Name: "sort"}, Inputs: []string{dir}, SplitSize: 1 << 20, Reducers: 8})
 	for i, part := range parts {
 		if len(part) > 2*text.Len()/8 {
 			t.Errorf("part %d has %d bytes of %d", i, len(part), text.Len())
@@ -291,13 +291,13 @@ func TestManyMaps(t *testing.T) {
 		fmt.Fprintf(&text, "w%03d\n", i%7)
 	}
 	dir := makeInput(t, map[string]string{"f": text.String()})
-	parts := runJob(t, Job{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, SplitSize: 5, Reducers: 1})
+	parts := runJob(t, Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, SplitSize: 5, Reducers: 1})
 	// 450 lines: 64 rounds of seven and two more.
 	want := "w000\t65\nw001\t65\nw002\t64\nw003\t64\nw004\t64\nw005\t64\nw006\t64\n"
 	if diff := cmp.Diff([]string{want}, parts); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	lines := runJob(t, Job{Operator: Operator{Name: "streaming", Mapper: `awk '{print "k\t" NR $0}'`, Reducer: "cut -f2"},
+	lines := runJob(t, Request{Operator: Operator{Name: "streaming", Mapper: `awk '{print "k\t" NR $0}'`, Reducer: "cut -f2"},
 		Inputs: []string{dir}, SplitSize: 5, Reducers: 1})
 	want = ""
 	for line := range strings.Lines(text.String()) {
@@ -315,18 +315,18 @@ func TestNoInput(t *testing.T) {
 		{Name: "sort"},
 		{Name: "streaming", Mapper: "cat", Reducer: "cat"},
 	} {
-		parts := runJob(t, Job{Operator: op, Inputs: []string{dir}, Reducers: 3})
+		parts := runJob(t, Request{Operator: op, Inputs: []string{dir}, Reducers: 3})
 		if diff := cmp.Diff([]string{"", "", ""}, parts); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", op.Name, diff)
 		}
 	}
 	for _, op := range []Operator{{Name: "wordmean"}, {Name: "grep", Pattern: "a"}} {
-		parts := runJob(t, Job{Operator: op, Inputs: []string{dir}, Reducers: 3})
+		parts := runJob(t, Request{Operator: op, Inputs: []string{dir}, Reducers: 3})
 		if diff := cmp.Diff([]string{""}, parts); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", op.Name, diff)
 		}
 	}
-	parts := runJob(t, Job{Operator: Operator{Name: "streaming", Mapper: "cat"}, Inputs: []string{dir}})
+	parts := runJob(t, Request{Operator: Operator{Name: "streaming", Mapper: "cat"}, Inputs: []string{dir}})
 	if len(parts) != 0 {
 		t.Errorf("%d parts of no split", len(parts))
 	}

@@ -30,7 +30,7 @@ func TestEachMatch(t *testing.T) {
 // Segments with records that are large beside the attempt's memory are merged few at a time, into the same records.
 func TestMergeLargeRecords(t *testing.T) {
 	spec := &AttemptSpec{Dir: t.TempDir(), MemoryLimit: 1 << 20}
-	a := &attempt{ctx: t.Context(), spec: spec}
+	a := &worker{ctx: t.Context(), spec: spec}
 	var paths []string
 	for i := range 21 {
 		path := filepath.Join(t.TempDir(), "segment")

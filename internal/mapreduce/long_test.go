@@ -36,7 +36,7 @@ func TestGoTree(t *testing.T) {
 		t.Run(tt.op.Name, func(t *testing.T) {
 			begin := time.Now()
 			out := t.TempDir()
-			for i, part := range runJob(t, Job{Operator: tt.op, Inputs: []string{src}, Reducers: 3}) {
+			for i, part := range runJob(t, Request{Operator: tt.op, Inputs: []string{src}, Reducers: 3}) {
 				if err := os.WriteFile(filepath.Join(out, PartName(i)), []byte(part), 0o666); err != nil {
 					t.Fatal(err)
 				}

@@ -165,7 +165,7 @@ func decodeCount(value []byte) (uint64, error) {
 }
 
 // merge returns the records of the segments in order. With sum set equal keys are summed up.
-func (a *attempt) merge(paths []string, m *meter, sum bool) (stream, error) {
+func (a *worker) merge(paths []string, m *meter, sum bool) (stream, error) {
 	paths, err := a.narrow(paths, m, sum)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (a *attempt) merge(paths []string, m *meter, sum bool) (stream, error) {
 
 // narrow returns so few segments with the records of all that they can be read at once. Where there are more,
 // neighbours are merged into temporary segments, which keeps equal keys in the order of paths.
-func (a *attempt) narrow(paths []string, m *meter, sum bool) ([]string, error) {
+func (a *worker) narrow(paths []string, m *meter, sum bool) ([]string, error) {
 	for {
 		groups, err := a.groups(paths)
 		if err != nil || len(groups) <= 1 {
@@ -196,7 +196,7 @@ func (a *attempt) narrow(paths []string, m *meter, sum bool) ([]string, error) {
 }
 
 // groups cuts a list of segments into stretches that can be read at once. Two always can.
-func (a *attempt) groups(paths []string) (all [][]string, err error) {
+func (a *worker) groups(paths []string) (all [][]string, err error) {
 	from, used := 0, int64(0)
 	for i, path := range paths {
 		frame, err := largestFrame(path)
@@ -215,7 +215,7 @@ func (a *attempt) groups(paths []string) (all [][]string, err error) {
 	return all, nil
 }
 
-func (a *attempt) mergeOnce(group []string, m *meter, sum bool) (string, error) {
+func (a *worker) mergeOnce(group []string, m *meter, sum bool) (string, error) {
 	in, err := a.openMerged(group, m, sum)
 	if err != nil {
 		return "", err
@@ -235,7 +235,7 @@ func (a *attempt) mergeOnce(group []string, m *meter, sum bool) (string, error) 
 	return path, nil
 }
 
-func (a *attempt) openMerged(paths []string, m *meter, sum bool) (stream, error) {
+func (a *worker) openMerged(paths []string, m *meter, sum bool) (stream, error) {
 	streams := make([]stream, 0, len(paths))
 	for _, path := range paths {
 		s, err := openSegment(a.ctx, path, m)
@@ -253,7 +253,7 @@ func (a *attempt) openMerged(paths []string, m *meter, sum bool) (stream, error)
 }
 
 // spill writes a stream into a new temporary segment.
-func (a *attempt) spill(in stream) (string, error) {
+func (a *worker) spill(in stream) (string, error) {
 	path, err := a.temp()
 	if err != nil {
 		return "", err

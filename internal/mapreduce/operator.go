@@ -22,7 +22,7 @@ type Operator struct {
 type operator struct {
 	check  func(op Operator) error // may be nil
 	stages func(op Operator, reducers int) []shape
-	run    map[Kind]func(*attempt) error
+	run    map[Kind]func(*worker) error
 }
 
 // shape is a stage as its operator sees it.
@@ -98,7 +98,7 @@ func mapReduce(_ Operator, reducers int) []shape {
 }
 
 // writeCounts writes "key\tcount" lines.
-func (a *attempt) writeCounts(in stream) error {
+func (a *worker) writeCounts(in stream) error {
 	return a.part(func(w io.Writer) error {
 		var line []byte
 		return each(in, func(key, value []byte) error {

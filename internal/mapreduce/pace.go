@@ -11,7 +11,7 @@ const paceStep = 2 * time.Millisecond
 // pace waits as long as so many bytes take to come from a device of the attempt's pace, for experiments. It waits in
 // short steps, each of which counts for no more than its length: an attempt that is stopped ever so often waits longer
 // in all, as one on a slow machine does.
-func (a *attempt) pace(bytes int) error {
+func (a *worker) pace(bytes int) error {
 	if a.spec.Pace == 0 {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 // An attempt that is paced takes as long as its bytes take, whatever its processor can do.
 func TestPace(t *testing.T) {
 	dir := makeInput(t, map[string]string{"a": strings.Repeat("one two\n", 10_000)})
-	plan, err := NewPlan(t.Context(), Job{Operator: Operator{Name: "wordmean"}, Inputs: []string{dir}, Reducers: 1})
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "wordmean"}, Inputs: []string{dir}, Reducers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 // planSchema names the form of a plan in JSON.
 const planSchema = "tailcut.plan/v1"
 
-// Job is what a user asks for.
-type Job struct {
+// Request is what a user asks for.
+type Request struct {
 	Operator    Operator
 	Inputs      []string // files or folders: see ListInputs, or what Files can list
 	Files       Files    `json:"-"` // nil: LocalFiles
@@ -46,7 +46,7 @@ type StagePlan struct {
 
 // NewPlan lists and splits the job's input and, for sort, samples it. Its errors are the user's: a path that cannot be
 // read, an argument that makes no sense.
-func NewPlan(ctx context.Context, job Job) (*Plan, error) {
+func NewPlan(ctx context.Context, job Request) (*Plan, error) {
 	op, err := job.lookup()
 	if err != nil {
 		return nil, err
@@ -91,12 +91,12 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 }
 
 // Check returns what is wrong with the job as far as can be told without looking at its input.
-func (j Job) Check() error {
+func (j Request) Check() error {
 	_, err := j.lookup()
 	return err
 }
 
-func (j Job) lookup() (operator, error) {
+func (j Request) lookup() (operator, error) {
 	op, err := j.Operator.lookup()
 	switch {
 	case err != nil:

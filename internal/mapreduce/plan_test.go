@@ -43,7 +43,7 @@ func TestPlanStages(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.op.Name, func(t *testing.T) {
-			job := Job{Operator: tt.op, Inputs: []string{dir}, Reducers: 4, SplitSize: 10}
+			job := Request{Operator: tt.op, Inputs: []string{dir}, Reducers: 4, SplitSize: 10}
 			plan, err := NewPlan(t.Context(), job)
 			if err != nil {
 				t.Fatal(err)
@@ -61,25 +61,25 @@ func TestPlanStages(t *testing.T) {
 
 func TestPlanErrors(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": "x\n"})
-	good := Job{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Reducers: 1}
+	good := Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Reducers: 1}
 	tests := []struct {
 		name string
-		edit func(*Job)
+		edit func(*Request)
 		want string
 	}{
-		{"operator", func(j *Job) { j.Operator.Name = "wordcuont" }, `"wordcuont": there are grep, sort, wordcount, wordmean`},
-		{"argument of another", func(j *Job) { j.Operator.Pattern = "x" }, "wordcount takes no pattern"},
-		{"no pattern", func(j *Job) { j.Operator.Name = "grep" }, "pattern is empty"},
-		{"bad pattern", func(j *Job) { j.Operator = Operator{Name: "grep", Pattern: "a(b"} }, "missing closing )"},
-		{"no mapper", func(j *Job) { j.Operator.Name = "streaming" }, "no mapper"},
-		{"combiner alone", func(j *Job) { j.Operator = Operator{Name: "streaming", Mapper: "m", Combiner: "c"} }, "no reducer"},
-		{"no text", func(j *Job) { j.Operator = Operator{Name: "streaming", Mapper: "\xff"} }, "not valid UTF-8"},
-		{"no reducers", func(j *Job) { j.Reducers = 0 }, "reducers: 0"},
-		{"too many reducers", func(j *Job) { j.Reducers = math.MaxInt }, "reducers: "},
-		{"no inputs", func(j *Job) { j.Inputs = nil }, "no input"},
-		{"split size", func(j *Job) { j.SplitSize = -1 }, "split size: -1"},
-		{"memory limit", func(j *Job) { j.MemoryLimit = -1 }, "memory limit: -1"},
-		{"absent input", func(j *Job) { j.Inputs = []string{dir + "/absent"} }, dir + "/absent"},
+		{"operator", func(j *Request) { j.Operator.Name = "wordcuont" }, `"wordcuont": there are grep, sort, wordcount, wordmean`},
+		{"argument of another", func(j *Request) { j.Operator.Pattern = "x" }, "wordcount takes no pattern"},
+		{"no pattern", func(j *Request) { j.Operator.Name = "grep" }, "pattern is empty"},
+		{"bad pattern", func(j *Request) { j.Operator = Operator{Name: "grep", Pattern: "a(b"} }, "missing closing )"},
+		{"no mapper", func(j *Request) { j.Operator.Name = "streaming" }, "no mapper"},
+		{"combiner alone", func(j *Request) { j.Operator = Operator{Name: "streaming", Mapper: "m", Combiner: "c"} }, "no reducer"},
+		{"no text", func(j *Request) { j.Operator = Operator{Name: "streaming", Mapper: "\xff"} }, "not valid UTF-8"},
+		{"no reducers", func(j *Request) { j.Reducers = 0 }, "reducers: 0"},
+		{"too many reducers", func(j *Request) { j.Reducers = math.MaxInt }, "reducers: "},
+		{"no inputs", func(j *Request) { j.Inputs = nil }, "no input"},
+		{"split size", func(j *Request) { j.SplitSize = -1 }, "split size: -1"},
+		{"memory limit", func(j *Request) { j.MemoryLimit = -1 }, "memory limit: -1"},
+		{"absent input", func(j *Request) { j.Inputs = []string{dir + "/absent"} }, dir + "/absent"},
 	}
 	for _, tt := range tests {
 		job := good
@@ -91,7 +91,7 @@ func TestPlanErrors(t *testing.T) {
 
 func TestPlanAttemptErrors(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": "x\n"})
-	plan, err := NewPlan(t.Context(), Job{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Reducers: 2})
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Reducers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestPlanAttemptErrors(t *testing.T) {
 // TestAttemptFolder: two attempts never share a folder, and nothing but output stays in it.
 func TestAttemptFolder(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": strings.Repeat("a b c\n", 100)})
-	plan, err := NewPlan(t.Context(), Job{Operator: Operator{Name: "sort"}, Inputs: []string{dir}, Reducers: 2, MemoryLimit: 500})
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "sort"}, Inputs: []string{dir}, Reducers: 2, MemoryLimit: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func FuzzDecodePlan(f *testing.F) {
 	f.Add([]byte(`{}`))
 	dir := makeInput(f, map[string]string{"f": "a\nb\nc\n", "\xff": "d\n"})
 	for _, op := range []Operator{{Name: "sort"}, {Name: "grep", Pattern: "a"}, {Name: "streaming", Mapper: "m"}} {
-		plan, err := NewPlan(f.Context(), Job{Operator: op, Inputs: []string{dir}, Reducers: 2, SplitSize: 3})
+		plan, err := NewPlan(f.Context(), Request{Operator: op, Inputs: []string{dir}, Reducers: 2, SplitSize: 3})
 		if err != nil {
 			f.Fatal(err)
 		}

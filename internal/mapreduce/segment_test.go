@@ -203,7 +203,7 @@ func FuzzSegmentReader(f *testing.F) {
 // TestMergeAgainstTwin merges sorted segments; the twin is a stable sort of their concatenation.
 func TestMergeAgainstTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		a := &attempt{ctx: t.Context(), spec: &AttemptSpec{Dir: t.TempDir()}}
+		a := &worker{ctx: t.Context(), spec: &AttemptSpec{Dir: t.TempDir()}}
 		segments := rapid.SampledFrom([]int{0, 1, 2, 5, 9}).Draw(rt, "segments")
 		if rapid.IntRange(0, 20).Draw(rt, "many") == 0 {
 			segments = fanIn + 3
@@ -245,7 +245,7 @@ func TestMergeAgainstTwin(t *testing.T) {
 func TestSorterAgainstTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const partitions = 3
-		a := &attempt{ctx: t.Context(), spec: &AttemptSpec{Dir: t.TempDir(), Segments: partitions}}
+		a := &worker{ctx: t.Context(), spec: &AttemptSpec{Dir: t.TempDir(), Segments: partitions}}
 		s := a.newSorter(rapid.SampledFrom([]int64{1, 50, 200, 1 << 20}).Draw(rt, "limit"), false)
 		want := make([][]record, partitions)
 		for i := range rapid.IntRange(0, 40).Draw(rt, "records") {

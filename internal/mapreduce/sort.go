@@ -8,8 +8,8 @@ import "io"
 func sortLines() operator {
 	return operator{
 		stages: mapReduce,
-		run: map[Kind]func(*attempt) error{
-			KindMap: func(a *attempt) error {
+		run: map[Kind]func(*worker) error{
+			KindMap: func(a *worker) error {
 				s := a.newSorter(a.spec.memoryLimit(), false)
 				err := a.lines(s, func(line []byte) error {
 					return s.add(rangePartition(line, a.spec.Boundaries), line, nil)
@@ -19,7 +19,7 @@ func sortLines() operator {
 				}
 				return s.writeSegments()
 			},
-			KindReduce: func(a *attempt) error {
+			KindReduce: func(a *worker) error {
 				in, err := a.shuffled(false)
 				if err != nil {
 					return err

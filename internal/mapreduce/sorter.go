@@ -21,7 +21,7 @@ const (
 // spills sorted runs beyond. Within, a key is the partition's number followed by the key, so that one byte order
 // serves for both.
 type sorter struct {
-	a     *attempt
+	a     *worker
 	limit int
 	sum   bool // values are counts, and equal keys are summed up when runs are merged
 	shift int  // bits that a partition's number needs
@@ -38,7 +38,7 @@ type ref struct {
 	off    int    // ascending in order of addition, hence the last key of every sort
 }
 
-func (a *attempt) newSorter(limit int64, sum bool) *sorter {
+func (a *worker) newSorter(limit int64, sum bool) *sorter {
 	return &sorter{a: a, limit: int(min(limit, 1<<40)), sum: sum, shift: bits.Len(uint(max(a.spec.Segments, 1) - 1))}
 }
 
@@ -178,7 +178,7 @@ func (s *sorter) writeSegments() error {
 }
 
 // writeSegment writes the records of one partition, which in stands at.
-func (a *attempt) writeSegment(in *cursor, partition int) error {
+func (a *worker) writeSegment(in *cursor, partition int) error {
 	w, err := newSegmentWriter(a.ctx, segmentPath(a.spec.Dir, partition))
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 	file, folder := filepath.Join(dir, "open", "f"), filepath.Join(dir, "closed")
-	plan, err := NewPlan(t.Context(), Job{Operator: Operator{Name: "wordcount"}, Inputs: []string{file}, Reducers: 1})
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{file}, Reducers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestUnreadable(t *testing.T) {
 		}
 		_, errs[0] = ListInputs(t.Context(), []string{dir + "/open"})
 		_, errs[1] = ListInputs(t.Context(), []string{folder})
-		errs[2] = (&attempt{ctx: t.Context(), spec: spec, meter: &meter{}}).pieces(nil, nil)
+		errs[2] = (&worker{ctx: t.Context(), spec: spec, meter: &meter{}}).pieces(nil, nil)
 		done <- nil
 	}()
 	if err := <-done; err != nil {

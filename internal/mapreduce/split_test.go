@@ -280,7 +280,7 @@ func TestInputChanged(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(op.Name+"/"+tt.name, func(t *testing.T) {
 				path := filepath.Join(makeInput(t, map[string]string{"f": "one\ntwo\n"}), "f")
-				plan, err := NewPlan(t.Context(), Job{Operator: op, Inputs: []string{path}, Reducers: 1})
+				plan, err := NewPlan(t.Context(), Request{Operator: op, Inputs: []string{path}, Reducers: 1})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -44,14 +44,14 @@ func streaming() operator {
 				{kind: KindReduce, tasks: reducers},
 			}
 		},
-		run: map[Kind]func(*attempt) error{
+		run: map[Kind]func(*worker) error{
 			KindMap:    streamingMap,
 			KindReduce: streamingReduce,
 		},
 	}
 }
 
-func streamingMap(a *attempt) error {
+func streamingMap(a *worker) error {
 	op := a.spec.Operator
 	feed := func(w io.Writer) error {
 		return a.pieces(nil, func(piece []byte) error {
@@ -76,7 +76,7 @@ func streamingMap(a *attempt) error {
 
 // streamingCombine sorts the mapper's output as a whole, so that one combiner sees every key once and in order, and
 // partitions what comes out of it.
-func streamingCombine(a *attempt, feed func(io.Writer) error) error {
+func streamingCombine(a *worker, feed func(io.Writer) error) error {
 	op := a.spec.Operator
 	half := a.spec.memoryLimit() / 2
 	mapped := a.newSorter(half, false)
@@ -103,7 +103,7 @@ func streamingCombine(a *attempt, feed func(io.Writer) error) error {
 	return combined.writeSegments()
 }
 
-func streamingReduce(a *attempt) error {
+func streamingReduce(a *worker) error {
 	in, err := a.shuffled(false)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *sorter) collect(r io.Reader) error {
 }
 
 // records calls fn for each record that a command writes. The slices are valid during the call only.
-func (a *attempt) records(r io.Reader, fn func(key, value []byte) error) error {
+func (a *worker) records(r io.Reader, fn func(key, value []byte) error) error {
 	line := func(text []byte) error {
 		key, value, _ := bytes.Cut(text, []byte{'\t'})
 		return fn(key, value)

@@ -51,7 +51,7 @@ func TestStreaming(t *testing.T) {
 			begin := time.Now()
 			dir := makeInput(t, map[string]string{"f": tt.input})
 			for _, limit := range []int64{0, 50_000} {
-				parts := runJob(t, Job{Operator: tt.op, Inputs: []string{dir}, Reducers: 1, MemoryLimit: limit})
+				parts := runJob(t, Request{Operator: tt.op, Inputs: []string{dir}, Reducers: 1, MemoryLimit: limit})
 				if diff := cmp.Diff([]string{tt.want}, parts); diff != "" {
 					t.Errorf("memory limit %d: (-want +got)\n%s", limit, diff)
 				}
@@ -82,7 +82,7 @@ func TestStreamingFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.op.Name = "streaming"
-			_, err := tryJob(t, Job{Operator: tt.op, Inputs: []string{dir}, Reducers: 1})
+			_, err := tryJob(t, Request{Operator: tt.op, Inputs: []string{dir}, Reducers: 1})
 			oneLine(t, tt.name, err, tt.want...)
 			if err != nil && len(err.Error()) > 2*stderrTail {
 				t.Errorf("an error of %d bytes", len(err.Error()))
@@ -128,7 +128,7 @@ func TestCancel(t *testing.T) {
 		{Name: "streaming", Mapper: "cat; sleep 60; true", Reducer: "cat"},
 	} {
 		t.Run(op.Name+" "+op.Mapper, func(t *testing.T) {
-			plan, err := NewPlan(t.Context(), Job{Operator: op, Inputs: []string{dir}, Reducers: 2, SplitSize: 1 << 30})
+			plan, err := NewPlan(t.Context(), Request{Operator: op, Inputs: []string{dir}, Reducers: 2, SplitSize: 1 << 30})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestCancel(t *testing.T) {
 
 func TestStderrPassedOn(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": "a\n"})
-	plan, err := NewPlan(t.Context(), Job{Operator: Operator{Name: "streaming", Mapper: "echo hello >&2"}, Inputs: []string{dir}})
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "streaming", Mapper: "echo hello >&2"}, Inputs: []string{dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestAttemptsAlike(t *testing.T) {
 		{Name: "sort"},
 		{Name: "streaming", Mapper: "tr ' ' '\\t'", Combiner: "tac", Reducer: "cat"},
 	} {
-		plan, err := NewPlan(t.Context(), Job{Operator: op, Inputs: []string{dir}, Reducers: 2, MemoryLimit: 2000, SplitSize: 20_000})
+		plan, err := NewPlan(t.Context(), Request{Operator: op, Inputs: []string{dir}, Reducers: 2, MemoryLimit: 2000, SplitSize: 20_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func folder(t testing.TB, dir string) map[string]string {
 func TestCommittedDamaged(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": "a b c d e f\n"})
 	for _, op := range []Operator{{Name: "wordcount"}, {Name: "sort"}, {Name: "streaming", Mapper: "cat", Reducer: "cat"}} {
-		plan, err := NewPlan(t.Context(), Job{Operator: op, Inputs: []string{dir}, Reducers: 1})
+		plan, err := NewPlan(t.Context(), Request{Operator: op, Inputs: []string{dir}, Reducers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ type collector interface {
 
 // strides ends strides of a split when it is time to.
 type strides struct {
-	a     *attempt
+	a     *worker
 	into  collector
 	begin int64         // of the stride, in the split
 	total int64         // bytes of the split
@@ -58,7 +58,7 @@ type strides struct {
 }
 
 // strides begins the first stride of an attempt and takes in what it inherits. It returns nil if none are wanted.
-func (a *attempt) strides(into collector) *strides {
+func (a *worker) strides(into collector) *strides {
 	if from := a.spec.Resume; from != nil {
 		s := into.runs()
 		s.spilled = append(s.spilled, from.Runs...)

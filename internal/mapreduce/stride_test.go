@@ -89,7 +89,7 @@ func TestResume(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		plan, err := NewPlan(t.Context(), Job{
+		plan, err := NewPlan(t.Context(), Request{
 			Operator: rapid.SampledFrom(operators).Draw(t, "operator"), Inputs: []string{input}, Reducers: 3,
 			SplitSize: rapid.SampledFrom([]int64{50, 1000, 700_000}).Draw(t, "split"), MemoryLimit: rapid.SampledFrom([]int64{500, 1 << 20}).Draw(t, "memory") * int64(repeat),
 		})
@@ -163,7 +163,7 @@ func TestResumeOfWhatCannot(t *testing.T) {
 		{"nothing mapped", Operator{Name: "sort"}, Resume{5, nil}, "no runs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			plan, err := NewPlan(t.Context(), Job{Operator: c.op, Inputs: []string{dir}, Reducers: 1})
+			plan, err := NewPlan(t.Context(), Request{Operator: c.op, Inputs: []string{dir}, Reducers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestResumeOfWhatCannot(t *testing.T) {
 // A run that was damaged where it was kept is found.
 func TestResumeFromDamage(t *testing.T) {
 	dir := makeInput(t, map[string]string{"a": "one two\nthree\n"})
-	plan, err := NewPlan(t.Context(), Job{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Reducers: 1})
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Reducers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ const (
 )
 
 // newTally returns a tally that shares the attempt's memory with its sorter, half and half.
-func (a *attempt) newTally() *tally {
+func (a *worker) newTally() *tally {
 	half := a.spec.memoryLimit() / 2
 	return &tally{
 		sorter: a.newSorter(half, true),

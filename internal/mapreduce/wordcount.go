@@ -5,15 +5,15 @@ package mapreduce
 func wordcount() operator {
 	return operator{
 		stages: mapReduce,
-		run: map[Kind]func(*attempt) error{
-			KindMap: func(a *attempt) error {
+		run: map[Kind]func(*worker) error{
+			KindMap: func(a *worker) error {
 				words := a.newTally()
 				if err := a.words(words, words.count); err != nil {
 					return err
 				}
 				return words.writeSegments()
 			},
-			KindReduce: func(a *attempt) error {
+			KindReduce: func(a *worker) error {
 				in, err := a.shuffled(true)
 				if err != nil {
 					return err

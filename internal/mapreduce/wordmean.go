@@ -13,7 +13,7 @@ import (
 func wordmean() operator {
 	return operator{
 		stages: func(op Operator, _ int) []shape { return mapReduce(op, 1) },
-		run: map[Kind]func(*attempt) error{
+		run: map[Kind]func(*worker) error{
 			KindMap:    wordmeanMap,
 			KindReduce: wordmeanReduce,
 		},
@@ -25,7 +25,7 @@ const (
 	wordmeanLength = "length"
 )
 
-func wordmeanMap(a *attempt) error {
+func wordmeanMap(a *worker) error {
 	m := &means{sorter: a.newSorter(a.spec.memoryLimit(), true)}
 	err := a.words(m, func(word []byte) error {
 		m.count++
@@ -65,7 +65,7 @@ func (m *means) drain() error {
 	return nil
 }
 
-func wordmeanReduce(a *attempt) error {
+func wordmeanReduce(a *worker) error {
 	in, err := a.shuffled(true)
 	if err != nil {
 		return err

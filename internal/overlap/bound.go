@@ -23,7 +23,7 @@ func NewBound(skip int64) *Bound {
 }
 
 // Arrive admits the next job, which arrives no earlier than the last.
-func (b *Bound) Arrive(j Job) {
+func (b *Bound) Arrive(j Demand) {
 	b.until(j.Arrival)
 	if b.servers[0].heap.len() == 0 && b.servers[1].heap.len() == 0 {
 		b.close()
@@ -75,7 +75,7 @@ type server struct {
 	lead float64 // what of the clock the first jobs have used already since the last arrival
 }
 
-func (s *server) admit(j Job, size float64, index int64) {
+func (s *server) admit(j Demand, size float64, index int64) {
 	if size == 0 {
 		return // its flow time is 0
 	}

@@ -12,7 +12,7 @@ const (
 	byShuffle       // y(t)
 )
 
-func (o order) key(j *job) float64 {
+func (o order) key(j *present) float64 {
 	left := float64(j.index)
 	switch o {
 	case byMax:
@@ -51,8 +51,8 @@ type class struct {
 	ready   heap // jobs with shuffle work available: a backlog, or no map work at all
 
 	// Of the heaps as they are. They change with the class's own events, when [class.choose] sets them anew.
-	m, d    *job // their first jobs, nil when there is none
-	flowing bool // m exists, and is not in ready: its y is ratio*x
+	m, d    *present // their first jobs, nil when there is none
+	flowing bool     // m exists, and is not in ready: its y is ratio*x
 
 	mapRate   float64 // of m
 	drainRate float64 // of d
@@ -73,7 +73,7 @@ func newClass(o order) class {
 
 func (c *class) empty() bool { return c.m == nil && c.d == nil }
 
-func (c *class) admit(j *job) {
+func (c *class) admit(j *present) {
 	if j.x > 0 {
 		c.mapping.push(j, c.order.key(j))
 	} else {
@@ -104,7 +104,7 @@ func (c *class) stockUp() {
 // pass serves a job that has just arrived with all that there is, as [engine] says. What a map-heavy job leaves of the
 // shuffle station goes to the first with available work, and the time that a shuffle-heavy job needs only the shuffle
 // station goes to the first with map work, which then starts a backlog or adds to it.
-func (c *class) pass(j Job, limit float64) bool {
+func (c *class) pass(j Demand, limit float64) bool {
 	key := j.Alone()
 	if !(key < limit) {
 		return false
@@ -124,7 +124,7 @@ func (c *class) pass(j Job, limit float64) bool {
 }
 
 // passDrain gives d, the first with available shuffle work, a part of it that does not empty its backlog.
-func (c *class) passDrain(d *job, work float64) bool {
+func (c *class) passDrain(d *present, work float64) bool {
 	if !(d.backlog()-work > crumb*d.Shuffle) {
 		return false
 	}
@@ -139,7 +139,7 @@ func (c *class) passDrain(d *job, work float64) bool {
 }
 
 // passMap gives m, the first with map work, a part of it that does not end it, and none of the shuffle station.
-func (c *class) passMap(m *job, work float64) bool {
+func (c *class) passMap(m *present, work float64) bool {
 	if !(m.x-work > crumb*m.Map) {
 		return false
 	}
@@ -258,7 +258,7 @@ func (c *class) serve(dt float64, fires bool, out *done) {
 
 // rekey gives m and d the keys of what remains of them. Both stay first where they are, as they only fell; and say so
 // before one of them moves up among those that the other leads.
-func (c *class) rekey(m, d *job) {
+func (c *class) rekey(m, d *present) {
 	if d == nil {
 		if m != nil {
 			c.mapping.entries[0].key = c.order.key(m)
@@ -282,7 +282,7 @@ func (c *class) rekey(m, d *job) {
 	}
 }
 
-func (c *class) mapEnded(m *job, out *done) {
+func (c *class) mapEnded(m *present, out *done) {
 	c.mapping.remove(m)
 	switch {
 	case !c.ready.has(m):
@@ -293,7 +293,7 @@ func (c *class) mapEnded(m *job, out *done) {
 	}
 }
 
-func (c *class) drainEnded(d *job, out *done) {
+func (c *class) drainEnded(d *present, out *done) {
 	c.ready.remove(d)
 	if !c.mapping.has(d) {
 		out.add(d)

@@ -12,7 +12,7 @@ import (
 
 // exact simulates by definition as [twin] does, in rational numbers: ties are ties, and nothing is rounded.
 type exact struct {
-	policy Policy
+	policy Discipline
 	jobs   []*exactJob
 	clock  *big.Rat
 }
@@ -45,7 +45,7 @@ func least(a, b *big.Rat, first func(int) bool) *big.Rat {
 	return b
 }
 
-func runExact(p Policy, jobs []Job) []float64 {
+func runExact(p Discipline, jobs []Demand) []float64 {
 	e := &exact{policy: p, clock: rat(jobs[0].Arrival)}
 	for i, j := range jobs {
 		weight := one
@@ -257,10 +257,10 @@ func TestExactOnLongStreams(t *testing.T) {
 		p := mustParse(t, spec)
 		for seed := range uint64(5) {
 			random := rand.New(rand.NewPCG(seed, 1))
-			jobs, clock := make([]Job, 150), float64(1<<20)
+			jobs, clock := make([]Demand, 150), float64(1<<20)
 			for i := range jobs {
 				clock += float64(random.IntN(8)) / 4
-				jobs[i] = Job{Arrival: clock, Map: float64(random.IntN(12)) / 4, Shuffle: float64(random.IntN(4)) / 4}
+				jobs[i] = Demand{Arrival: clock, Map: float64(random.IntN(12)) / 4, Shuffle: float64(random.IntN(4)) / 4}
 				if random.IntN(8) == 0 {
 					jobs[i].Map = float64(8 + random.IntN(8))
 				}

@@ -14,7 +14,7 @@ import (
 func TestWorkedExample(t *testing.T) {
 	q := newQueue(byArrival, false)
 	var p pool
-	for i, j := range []Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}} {
+	for i, j := range []Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}} {
 		q.admit(p.get(j, int64(i)))
 	}
 	type span struct{ Until, Rate float64 } // rate of the shuffle station
@@ -40,25 +40,25 @@ func TestWorkedExample(t *testing.T) {
 }
 
 func TestCompletions(t *testing.T) {
-	inf := []Job{{Map: 0, Shuffle: 4}, {Map: 4, Shuffle: 0}, {Map: 0, Shuffle: 1}, {Map: 1, Shuffle: 0}}
+	inf := []Demand{{Map: 0, Shuffle: 4}, {Map: 4, Shuffle: 0}, {Map: 0, Shuffle: 1}, {Map: 1, Shuffle: 0}}
 	for _, c := range []struct {
 		name, policy string
-		jobs         []Job
+		jobs         []Demand
 		want         []float64
 	}{
-		{"Section 2.1", "fcfs", []Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}, []float64{2, 4, 6}},
+		{"Section 2.1", "fcfs", []Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}, []float64{2, 4, 6}},
 		// FIFO map and PS shuffle, by hand: J1 has 4 left at 7, gets what J2 leaves, 7/10, and ends at 7+40/7.
-		{"Section 2.2", "klps:k=1", []Job{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}, []float64{89.0 / 7, 17, 28}},
-		{"nothing to do", "maxsrpt", []Job{{Arrival: 3}}, []float64{3}},
-		{"no shuffle work", "fcfs", []Job{{Map: 2}, {Arrival: 1, Map: 1}}, []float64{2, 3}},
-		{"no map work", "fcfs", []Job{{Shuffle: 2}, {Arrival: 1, Shuffle: 1}}, []float64{2, 3}},
+		{"Section 2.2", "klps:k=1", []Demand{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}, []float64{89.0 / 7, 17, 28}},
+		{"nothing to do", "maxsrpt", []Demand{{Arrival: 3}}, []float64{3}},
+		{"no shuffle work", "fcfs", []Demand{{Map: 2}, {Arrival: 1, Map: 1}}, []float64{2, 3}},
+		{"no map work", "fcfs", []Demand{{Shuffle: 2}, {Arrival: 1, Shuffle: 1}}, []float64{2, 3}},
 		{"ratios all infinite", "splitsrpt", inf, []float64{5, 5, 1, 1}},
 		{"ratios all infinite, literal", "splitsrpt:conserving=false", inf, []float64{5, 5, 1, 1}},
-		{"equal jobs in order", "maxsrpt", []Job{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{1, 2}},
+		{"equal jobs in order", "maxsrpt", []Demand{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{1, 2}},
 		// At 7.5 job 1 has 1 left, which rounding must not make less: it was served in two pieces, and came first.
-		{"a tie with what is left", "maxsrpt", []Job{{Arrival: 4, Map: 2, Shuffle: 3}, {Arrival: 6.5, Map: 2, Shuffle: 0.5}, {Arrival: 7.5, Map: 1, Shuffle: 1}}, []float64{7, 8.5, 9.5}},
-		{"equal jobs share", "wps", []Job{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{2, 2}},
-		{"weights", "wps", []Job{{Map: 3, Shuffle: 3, Weight: 3}, {Map: 2, Shuffle: 2}}, []float64{4, 5}},
+		{"a tie with what is left", "maxsrpt", []Demand{{Arrival: 4, Map: 2, Shuffle: 3}, {Arrival: 6.5, Map: 2, Shuffle: 0.5}, {Arrival: 7.5, Map: 1, Shuffle: 1}}, []float64{7, 8.5, 9.5}},
+		{"equal jobs share", "wps", []Demand{{Map: 1, Shuffle: 1}, {Map: 1, Shuffle: 1}}, []float64{2, 2}},
+		{"weights", "wps", []Demand{{Map: 3, Shuffle: 3, Weight: 3}, {Map: 2, Shuffle: 2}}, []float64{4, 5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := completions(mustParse(t, c.policy), c.jobs)
@@ -82,9 +82,9 @@ func TestCorollary4(t *testing.T) {
 	const n, h = 100_000, 50_000
 	for _, a := range []float64{1.5, 2, 4, 16} {
 		e := 1e-4 * a
-		jobs := slices.Repeat([]Job{{Map: a - e, Shuffle: 1}}, h)
-		jobs = append(jobs, slices.Repeat([]Job{{Map: 1, Shuffle: a}}, h)...)
-		got := total(completions(Policy{Kind: MaxSRPT}, jobs))
+		jobs := slices.Repeat([]Demand{{Map: a - e, Shuffle: 1}}, h)
+		jobs = append(jobs, slices.Repeat([]Demand{{Map: 1, Shuffle: a}}, h)...)
+		got := total(completions(Discipline{Kind: MaxSRPT}, jobs))
 		near(t, "total", got, (a-e)*(h*(h+1)/2+h*h)+a*h*(h+1)/2, 1e-9)
 		near(t, "ratio", got/((1+a)*h*h+a*h), 2*a/(1+a), 2e-4)
 	}
@@ -95,9 +95,9 @@ func TestCorollary4(t *testing.T) {
 func TestCorollary6(t *testing.T) {
 	const n = 100_000
 	for _, b := range []float64{1.5, 2, 4, 16} {
-		jobs := slices.Repeat([]Job{{Map: b, Shuffle: 1}}, n-1)
-		jobs = append(jobs, Job{Map: n - 1, Shuffle: (n - 1) * b})
-		got := total(completions(Policy{Kind: SplitSRPT}, jobs))
+		jobs := slices.Repeat([]Demand{{Map: b, Shuffle: 1}}, n-1)
+		jobs = append(jobs, Demand{Map: n - 1, Shuffle: (n - 1) * b})
+		got := total(completions(Discipline{Kind: SplitSRPT}, jobs))
 		near(t, "total", got, (1+b)*(n-1)*(n/2+1), 1e-9)
 		near(t, "ratio", got/(b*(n-1)*(n/2+2)), 1+1/b, 1e-4)
 	}

@@ -1,11 +1,11 @@
 package overlap
 
-// slot numbers the heaps that a job can be in at once, and says where the job keeps its place in each.
-type slot uint8
+// place numbers the heaps that a job can be in at once, and says where the job keeps its place in each.
+type place uint8
 
 const (
-	slotMap   slot = iota // jobs with map work
-	slotReady             // jobs with shuffle work that is available
+	slotMap   place = iota // jobs with map work
+	slotReady              // jobs with shuffle work that is available
 	slotOther
 )
 
@@ -13,13 +13,13 @@ const (
 // a job can change its key and leave from the middle in O(log n).
 type heap struct {
 	entries []entry
-	slot    slot
+	slot    place
 }
 
 // entry keeps the key beside the job: most comparisons then touch nothing else.
 type entry struct {
 	key float64
-	job *job
+	job *present
 }
 
 func (a *entry) before(b *entry) bool {
@@ -27,16 +27,16 @@ func (a *entry) before(b *entry) bool {
 }
 
 // tied says whether a goes before b when their keys are equal. The index orders by arrival too: jobs arrive in order.
-func tied(a, b *job) bool {
+func tied(a, b *present) bool {
 	return a.tie < b.tie || a.tie == b.tie && a.index < b.index
 }
 
 func (h *heap) len() int { return len(h.entries) }
 
-func (h *heap) has(j *job) bool { return j.pos[h.slot&3] >= 0 }
+func (h *heap) has(j *present) bool { return j.pos[h.slot&3] >= 0 }
 
 // top returns the first job, nil when there is none.
-func (h *heap) top() *job {
+func (h *heap) top() *present {
 	if len(h.entries) == 0 {
 		return nil
 	}
@@ -51,17 +51,17 @@ func (h *heap) first() (*entry, bool) {
 	return &h.entries[0], true
 }
 
-func (h *heap) push(j *job, key float64) {
+func (h *heap) push(j *present, key float64) {
 	h.entries = append(h.entries, entry{})
 	h.up(len(h.entries)-1, entry{key, j})
 }
 
 // lower gives a job a key that is not above its old one.
-func (h *heap) lower(j *job, key float64) { h.up(int(j.pos[h.slot&3]), entry{key, j}) }
+func (h *heap) lower(j *present, key float64) { h.up(int(j.pos[h.slot&3]), entry{key, j}) }
 
 func (h *heap) pop() { h.removeAt(0) }
 
-func (h *heap) remove(j *job) { h.removeAt(int(j.pos[h.slot&3])) }
+func (h *heap) remove(j *present) { h.removeAt(int(j.pos[h.slot&3])) }
 
 func (h *heap) removeAt(i int) {
 	last := len(h.entries) - 1

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Job is what arrives: in the paper's symbols, r, x and y.
-type Job struct {
+// Demand is what arrives: in the paper's symbols, r, x and y.
+type Demand struct {
 	Arrival float64 // r, seconds, at most 1e100 from 0
 	Map     float64 // x, seconds of the map station, 0 or from 1e-100 to 1e100
 	Shuffle float64 // y, seconds of the shuffle station, 0 or from 1e-100 to 1e100
@@ -14,10 +14,10 @@ type Job struct {
 }
 
 // Alone is max(x, y): the seconds that a job takes in an empty system.
-func (j Job) Alone() float64 { return max(j.Map, j.Shuffle) }
+func (j Demand) Alone() float64 { return max(j.Map, j.Shuffle) }
 
 // Validate returns an error that starts with the field's name when a field is out of its range.
-func (j Job) Validate() error {
+func (j Demand) Validate() error {
 	switch {
 	case !(math.Abs(j.Arrival) <= 1e100):
 		return fmt.Errorf("arrival: expected seconds up to 1e100, not %v", j.Arrival)
@@ -33,7 +33,7 @@ func (j Job) Validate() error {
 
 // Completion says when a job was done.
 type Completion struct {
-	Job   Job
+	Job   Demand
 	Index int64   // place of the job in the order of arrival, from 0
 	Time  float64 // seconds
 }
@@ -41,10 +41,10 @@ type Completion struct {
 // Flow is the job's response time in seconds.
 func (c Completion) Flow() float64 { return max(0, c.Time-c.Job.Arrival) }
 
-// Slowdown is the flow time in multiples of [Job.Alone]; 1 for a job without work.
+// Slowdown is the flow time in multiples of [Demand.Alone]; 1 for a job without work.
 func (c Completion) Slowdown() float64 { return slowdown(c.Flow(), c.Job) }
 
-func slowdown(flow float64, j Job) float64 {
+func slowdown(flow float64, j Demand) float64 {
 	if alone := j.Alone(); alone > 0 {
 		return flow / alone
 	}
@@ -55,9 +55,9 @@ func slowdown(flow float64, j Job) float64 {
 // a leftover of 1e-16 can lose its turn and hold up a job that is done by a whole other job.
 const crumb = 1e-12
 
-// job is a present job. It lives in a pool and is recycled when it is done.
-type job struct {
-	Job
+// present is a present present. It lives in a pool and is recycled when it is done.
+type present struct {
+	Demand
 	index int64
 
 	x, y  float64 // what remains of Map and Shuffle
@@ -70,23 +70,23 @@ type job struct {
 }
 
 // backlog is b = y(t) - y x(t)/x, the shuffle work that is available now. What is below a crumb may be negative.
-func (j *job) backlog() float64 { return j.y - j.ratio*j.x }
+func (j *present) backlog() float64 { return j.y - j.ratio*j.x }
 
 // pool recycles jobs; it grows to the longest queue.
-type pool struct{ free []*job }
+type pool struct{ free []*present }
 
 const poolChunk = 64
 
-func (p *pool) get(of Job, index int64) *job {
+func (p *pool) get(of Demand, index int64) *present {
 	if len(p.free) == 0 {
-		chunk := make([]job, poolChunk)
+		chunk := make([]present, poolChunk)
 		for i := range chunk {
 			p.free = append(p.free, &chunk[i])
 		}
 	}
 	j := p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
-	j.Job, j.index, j.x, j.y, j.tie, j.ratio = of, index, of.Map, of.Shuffle, 0, 0
+	j.Demand, j.index, j.x, j.y, j.tie, j.ratio = of, index, of.Map, of.Shuffle, 0, 0
 	if of.Map > 0 {
 		j.ratio = of.Shuffle / of.Map
 	}
@@ -94,4 +94,4 @@ func (p *pool) get(of Job, index int64) *job {
 	return j
 }
 
-func (p *pool) put(j *job) { p.free = append(p.free, j) }
+func (p *pool) put(j *present) { p.free = append(p.free, j) }

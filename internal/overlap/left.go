@@ -24,21 +24,21 @@ func (s *Sim) Advance(t float64) {
 func (s *Sim) Left() []Left {
 	s.until(s.clock) // admit the last
 	var all []Left
-	s.engine.each(func(j *job, x, y float64) {
+	s.engine.each(func(j *present, x, y float64) {
 		all = append(all, Left{Index: j.index, Map: x, Shuffle: y, Backlog: max(0, y-j.ratio*x)})
 	})
 	slices.SortFunc(all, func(a, b Left) int { return cmp.Compare(a.Index, b.Index) })
 	return all
 }
 
-func (q *queue) each(f func(j *job, x, y float64)) { q.class.each(f) }
+func (q *queue) each(f func(j *present, x, y float64)) { q.class.each(f) }
 
-func (s *split) each(f func(j *job, x, y float64)) {
+func (s *split) each(f func(j *present, x, y float64)) {
 	s.class[0].each(f)
 	s.class[1].each(f)
 }
 
-func (c *class) each(f func(j *job, x, y float64)) {
+func (c *class) each(f func(j *present, x, y float64)) {
 	for _, e := range c.mapping.entries {
 		f(e.job, e.job.x, e.job.y)
 	}
@@ -49,7 +49,7 @@ func (c *class) each(f func(j *job, x, y float64)) {
 	}
 }
 
-func (s *sharing) each(f func(j *job, x, y float64)) {
+func (s *sharing) each(f func(j *present, x, y float64)) {
 	for _, j := range s.waiting.jobs[s.waiting.first:] {
 		f(j, j.x, j.y)
 	}

@@ -15,7 +15,7 @@ func TestConstraints(t *testing.T) {
 		p := mustParse(t, spec)
 		t.Run(spec, rapid.MakeCheck(func(t *rapid.T) {
 			s := New(p, func(Completion) {})
-			sizes := map[int64]Job{}
+			sizes := map[int64]Demand{}
 			before := map[int64]Left{}
 			clock := 0.0
 			look := func(to float64) {
@@ -61,8 +61,8 @@ func TestConstraints(t *testing.T) {
 }
 
 func TestAdvanceAndLeft(t *testing.T) {
-	s := New(Policy{Kind: FCFS}, func(Completion) {})
-	for _, j := range []Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}} {
+	s := New(Discipline{Kind: FCFS}, func(Completion) {})
+	for _, j := range []Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}} {
 		s.Arrive(j)
 	}
 	s.Advance(2)

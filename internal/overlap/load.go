@@ -12,7 +12,7 @@ var ErrNoSpan = errors.New("expected jobs that arrive at different times, as loa
 // above 0, from the first arrival to the last: the capacity of the stations in place of the unit of the sizes, as in
 // the paper's Section 5.2. Sizes may be in any unit before; a station without work keeps none. Jobs are in order of
 // arrival.
-func ScaleToLoad(jobs []Job, load float64) error {
+func ScaleToLoad(jobs []Demand, load float64) error {
 	var x, y float64
 	for _, j := range jobs {
 		x += j.Map
@@ -40,7 +40,7 @@ func ScaleToLoad(jobs []Job, load float64) error {
 // CubeRootRatios changes shuffle sizes so that the ratio of shuffle to map size of every job is the cube root of what
 // it was: jobs closer to balance, for the paper's Figure 7(b). Jobs without map work stay as they are. Scale the jobs
 // before and after.
-func CubeRootRatios(jobs []Job) {
+func CubeRootRatios(jobs []Demand) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Map > 0 {
 			j.Shuffle = j.Map * math.Cbrt(j.Shuffle/j.Map)

@@ -27,8 +27,8 @@ func (k Kind) String() string { return kindNames[k] }
 // Names lists the policies, as [Parse] knows them.
 func Names() []string { return slices.Clone(kindNames[:]) }
 
-// Policy is a policy with its parameters.
-type Policy struct {
+// Discipline is a policy with its parameters.
+type Discipline struct {
 	Kind    Kind
 	Literal bool // MaxSRPT, SplitSRPT: as in the paper's boxes, not work-conserving
 	K       int  // KLPS: jobs at the map station at once, 1 or more
@@ -36,9 +36,9 @@ type Policy struct {
 
 // Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps or wps, and after a colon conserving=true|false for the SRPTs and
 // k=N for klps.
-func Parse(spec string) (Policy, error) {
+func Parse(spec string) (Discipline, error) {
 	name, params, has := strings.Cut(spec, ":")
-	p := Policy{Kind: -1}
+	p := Discipline{Kind: -1}
 	for i, n := range kindNames {
 		if n == name {
 			p.Kind = Kind(i)
@@ -76,7 +76,7 @@ func Parse(spec string) (Policy, error) {
 }
 
 // String returns the spec, with the parameters that are not the default's.
-func (p Policy) String() string {
+func (p Discipline) String() string {
 	switch {
 	case p.Literal:
 		return p.Kind.String() + ":conserving=false"
@@ -86,7 +86,7 @@ func (p Policy) String() string {
 	return p.Kind.String()
 }
 
-func (p Policy) engine() engine {
+func (p Discipline) engine() engine {
 	switch p.Kind {
 	case FCFS:
 		return newQueue(byArrival, false)

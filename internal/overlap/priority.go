@@ -18,22 +18,22 @@ import "math"
 // engine is a policy at work. It serves from one reading of the clock to the next, so that what is served adds up to
 // what has passed: jobs of few sizes, which often tie, then tie here too, however late it is.
 type engine interface {
-	admit(j *job)
+	admit(j *present)
 	// pass serves a job that has just arrived to its end, and the others meanwhile, if it goes before all others and
 	// nothing else happens up to then and within limit seconds. Otherwise it changes nothing and returns false. Under
 	// an SRPT this is what most jobs meet, and they never see a heap.
-	pass(j Job, limit float64) bool
+	pass(j Demand, limit float64) bool
 	// advance serves the present jobs from now up to and including their next event, at most until the given time, and
 	// returns up to when. It returns false when there was no event by then.
 	advance(now, until float64, out *done) (at float64, ok bool)
 	// each calls f with every present job and what remains of it.
-	each(f func(j *job, x, y float64))
+	each(f func(j *present, x, y float64))
 }
 
 // done collects the jobs that an event completed.
-type done struct{ jobs []*job }
+type done struct{ jobs []*present }
 
-func (d *done) add(j *job) { d.jobs = append(d.jobs, j) }
+func (d *done) add(j *present) { d.jobs = append(d.jobs, j) }
 
 // queue serves one class with all that there is: FCFS and MaxSRPT, which differ in the order.
 type queue struct{ class class }
@@ -44,9 +44,9 @@ func newQueue(o order, literal bool) *queue {
 	return q
 }
 
-func (q *queue) admit(j *job) { q.class.admit(j) }
+func (q *queue) admit(j *present) { q.class.admit(j) }
 
-func (q *queue) pass(j Job, limit float64) bool { return q.class.pass(j, limit) }
+func (q *queue) pass(j Demand, limit float64) bool { return q.class.pass(j, limit) }
 
 func (q *queue) advance(now, until float64, out *done) (float64, bool) {
 	if q.class.empty() {
@@ -68,8 +68,8 @@ func newSplit(literal bool) *split {
 	return &split{class: [2]class{newClass(byMap), newClass(byShuffle)}, literal: literal, imbalance: heap{slot: slotOther}}
 }
 
-func (s *split) admit(j *job) {
-	s.imbalance.push(j, imbalance(j.Job))
+func (s *split) admit(j *present) {
+	s.imbalance.push(j, imbalance(j.Demand))
 	if j.Map >= j.Shuffle {
 		s.class[0].admit(j)
 		return
@@ -77,7 +77,7 @@ func (s *split) admit(j *job) {
 	s.class[1].admit(j)
 }
 
-func (s *split) pass(j Job, limit float64) bool {
+func (s *split) pass(j Demand, limit float64) bool {
 	own, other := &s.class[0], &s.class[1]
 	if j.Map < j.Shuffle {
 		own, other = other, own
@@ -86,7 +86,7 @@ func (s *split) pass(j Job, limit float64) bool {
 }
 
 // imbalance is max(x/y, y/x); infinite only when one of them is 0.
-func imbalance(j Job) float64 {
+func imbalance(j Demand) float64 {
 	low, high := min(j.Map, j.Shuffle), max(j.Map, j.Shuffle)
 	if low == 0 {
 		return math.Inf(1)

@@ -29,7 +29,7 @@ import "math"
 type stocked struct {
 	ratio, atV, atW float64
 	rest            float64 // shuffle work per unit of weight when the backlog began
-	job             *job
+	job             *present
 }
 
 type sharing struct {
@@ -61,14 +61,14 @@ func newSharing(limit int, weighted bool) *sharing {
 // backlog.
 const slack = 1e-12
 
-func (s *sharing) weight(j *job) float64 {
+func (s *sharing) weight(j *present) float64 {
 	if s.weighted && j.Weight > 0 {
 		return j.Weight
 	}
 	return 1
 }
 
-func (s *sharing) admit(j *job) {
+func (s *sharing) admit(j *present) {
 	switch {
 	case j.x == 0:
 		s.draining.push(j, s.w+j.y/s.weight(j))
@@ -81,7 +81,7 @@ func (s *sharing) admit(j *job) {
 }
 
 // start gives a job its share of the map station.
-func (s *sharing) start(j *job) {
+func (s *sharing) start(j *present) {
 	w := s.weight(j)
 	j.endV = s.v + j.x/w
 	s.mapping.push(j, j.endV)
@@ -93,12 +93,12 @@ func (s *sharing) start(j *job) {
 	s.flow(j)
 }
 
-func (s *sharing) flow(j *job) {
+func (s *sharing) flow(j *present) {
 	s.flowing.push(j, -j.ratio)
 	s.flowWork.add(s.weight(j) * j.ratio)
 }
 
-func (s *sharing) unflow(j *job) {
+func (s *sharing) unflow(j *present) {
 	s.flowing.remove(j)
 	s.flowWork.add(-s.weight(j) * j.ratio)
 	if s.flowing.len() == 0 {
@@ -107,13 +107,13 @@ func (s *sharing) unflow(j *job) {
 }
 
 // stockUp starts a backlog.
-func (s *sharing) stockUp(j *job, rest float64) {
+func (s *sharing) stockUp(j *present, rest float64) {
 	j.stock = int32(len(s.stocked))
 	s.stocked = append(s.stocked, stocked{j.ratio, s.v, s.w, rest, j})
 	s.share(s.weight(j))
 }
 
-func (s *sharing) unstock(j *job) {
+func (s *sharing) unstock(j *present) {
 	last := len(s.stocked) - 1
 	s.stocked[j.stock] = s.stocked[last]
 	s.stocked[j.stock].job.stock = j.stock
@@ -158,7 +158,7 @@ func (s *sharing) settle() {
 }
 
 // emptied finds the stocked job whose backlog ends first, and in how many seconds.
-func (s *sharing) emptied() (j *job, in float64) {
+func (s *sharing) emptied() (j *present, in float64) {
 	in = math.Inf(1)
 	weight := s.mapWeight.value()
 	reach := s.level * weight * (1 - slack)
@@ -176,7 +176,7 @@ func (s *sharing) emptied() (j *job, in float64) {
 }
 
 // pass knows nobody who goes before others.
-func (s *sharing) pass(Job, float64) bool { return false }
+func (s *sharing) pass(Demand, float64) bool { return false }
 
 // due is the virtual time from now to the end of an entry's work. A crumb of it is left over by rounding; a job of
 // little weight among others of much would be held up by it.
@@ -271,13 +271,13 @@ func (s *sum) value() float64 { return s.high + s.low }
 
 // ring is a queue of jobs, first in, first out.
 type ring struct {
-	jobs  []*job
+	jobs  []*present
 	first int
 }
 
 func (r *ring) len() int { return len(r.jobs) - r.first }
 
-func (r *ring) push(j *job) {
+func (r *ring) push(j *present) {
 	if r.first > len(r.jobs)/2 { // reuse what has been popped, at a constant cost per job
 		r.jobs = r.jobs[:copy(r.jobs, r.jobs[r.first:])]
 		r.first = 0
@@ -285,7 +285,7 @@ func (r *ring) push(j *job) {
 	r.jobs = append(r.jobs, j)
 }
 
-func (r *ring) pop() *job {
+func (r *ring) pop() *present {
 	j := r.jobs[r.first]
 	r.first++
 	return j

@@ -14,8 +14,8 @@ type Sim struct {
 	clock   float64
 	arrived int64
 	present int
-	last    Job  // the last to arrive
-	pending bool // whether last has yet to be admitted
+	last    Demand // the last to arrive
+	pending bool   // whether last has yet to be admitted
 	pool    pool
 	out     done
 	done    func(Completion)
@@ -23,12 +23,12 @@ type Sim struct {
 
 // New returns an empty system. It calls done for every completed job, in order of completion, jobs that complete
 // together in order of their index.
-func New(p Policy, done func(Completion)) *Sim {
+func New(p Discipline, done func(Completion)) *Sim {
 	return &Sim{engine: p.engine(), clock: math.Inf(-1), done: done}
 }
 
 // Run simulates all jobs, which come in order of arrival, and calls done as [New] does.
-func Run(p Policy, jobs iter.Seq[Job], done func(Completion)) {
+func Run(p Discipline, jobs iter.Seq[Demand], done func(Completion)) {
 	s := New(p, done)
 	for j := range jobs {
 		s.Arrive(j)
@@ -42,7 +42,7 @@ func (s *Sim) Present() int { return s.present }
 // Arrive moves the clock to the arrival of a valid job, completing what is done by then, and admits it. Jobs of one
 // arrival time are ranked by the order in which they come. A job that arrives before its predecessor is a bug of the
 // caller, and panics.
-func (s *Sim) Arrive(j Job) {
+func (s *Sim) Arrive(j Demand) {
 	if !(j.Arrival >= s.clock) && s.arrived > 0 {
 		panic(fmt.Sprintf("overlap: job %d arrives at %v, the clock is at %v", s.arrived, j.Arrival, s.clock))
 	}
@@ -95,10 +95,10 @@ func (s *Sim) until(t float64) {
 func (s *Sim) complete() {
 	jobs := s.out.jobs
 	if len(jobs) > 1 { // two classes, at most
-		slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.index, b.index) })
+		slices.SortFunc(jobs, func(a, b *present) int { return cmp.Compare(a.index, b.index) })
 	}
 	for _, j := range jobs {
-		s.done(Completion{Job: j.Job, Index: j.index, Time: s.clock})
+		s.done(Completion{Job: j.Demand, Index: j.index, Time: s.clock})
 		s.pool.put(j)
 	}
 	s.present -= len(jobs)

@@ -55,7 +55,7 @@ type Fairness struct {
 	}
 }
 
-// Add counts a completion under a size, which differs from [Job.Alone] when the stations' speed is not 1.
+// Add counts a completion under a size, which differs from [Demand.Alone] when the stations' speed is not 1.
 func (f *Fairness) Add(c Completion, size float64) {
 	if c.Index < f.Skip || !(size < FairnessBuckets*FairnessWidth) {
 		return

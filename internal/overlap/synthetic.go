@@ -19,9 +19,9 @@ const (
 // load of both stations as both mean sizes are 1. Map sizes are lognormal with mean 1 and standard deviation 3.65, and
 // shuffle sizes are the map size times a lognormal ratio with mean 1 and standard deviation 3.28. The jobs are a
 // function of load, seed and nothing else.
-func Synthetic(n int64, load float64, seed uint64) iter.Seq[Job] {
+func Synthetic(n int64, load float64, seed uint64) iter.Seq[Demand] {
 	maps, ratios := lognormal(3.65), lognormal(3.28)
-	return func(yield func(Job) bool) {
+	return func(yield func(Demand) bool) {
 		arrival := rand.New(rand.NewPCG(seed, drawArrivals))
 		size := rand.New(rand.NewPCG(seed, drawMaps))
 		ratio := rand.New(rand.NewPCG(seed, drawRatios))
@@ -30,7 +30,7 @@ func Synthetic(n int64, load float64, seed uint64) iter.Seq[Job] {
 			clock += arrival.ExpFloat64() / load
 			x := math.Exp(maps.Mu + maps.Sigma*size.NormFloat64())
 			y := x * math.Exp(ratios.Mu+ratios.Sigma*ratio.NormFloat64())
-			if !yield(Job{Arrival: clock, Map: x, Shuffle: y}) {
+			if !yield(Demand{Arrival: clock, Map: x, Shuffle: y}) {
 				return
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // these loses to the best.
 
 // bestOrder is the least total flow time of all schedules in fixed orders; both stations have the same order unless both is true.
-func bestOrder(jobs []Job, both bool) float64 {
+func bestOrder(jobs []Demand, both bool) float64 {
 	best := math.Inf(1)
 	permutations(len(jobs), func(maps []int) {
 		if !both {
@@ -47,7 +47,7 @@ func permutations(n int, f func([]int)) {
 	extend()
 }
 
-func totalFlow(jobs []Job, completions []float64) (sum float64) {
+func totalFlow(jobs []Demand, completions []float64) (sum float64) {
 	for i, j := range jobs {
 		sum += completions[i] - j.Arrival
 	}
@@ -55,7 +55,7 @@ func totalFlow(jobs []Job, completions []float64) (sum float64) {
 }
 
 // faster is what the jobs are to stations of a speed.
-func faster(jobs []Job, speed float64) []Job {
+func faster(jobs []Demand, speed float64) []Demand {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		jobs[i].Map /= speed
@@ -65,7 +65,7 @@ func faster(jobs []Job, speed float64) []Job {
 }
 
 // maxSpeed and splitSpeed are the speeds of Theorems 3 and 5.
-func maxSpeed(jobs []Job) float64 {
+func maxSpeed(jobs []Demand) float64 {
 	alpha := 1.0
 	for _, j := range jobs {
 		alpha = max(alpha, imbalance(j))
@@ -73,7 +73,7 @@ func maxSpeed(jobs []Job) float64 {
 	return 2 / (1/alpha + 1)
 }
 
-func splitSpeed(jobs []Job) float64 {
+func splitSpeed(jobs []Demand) float64 {
 	beta := math.Inf(1)
 	for _, j := range jobs {
 		beta = min(beta, imbalance(j))
@@ -83,7 +83,7 @@ func splitSpeed(jobs []Job) float64 {
 
 var theorems = []struct {
 	name, spec string
-	speed      func([]Job) float64
+	speed      func([]Demand) float64
 }{
 	{"Theorem 3", "maxsrpt:conserving=false", maxSpeed},
 	{"Theorem 3, conserving", "maxsrpt", maxSpeed},
@@ -111,17 +111,17 @@ func checkTheorems(t *testing.T, n int, both bool) {
 }
 
 // theoremJobs draws jobs close together, so that order counts.
-func theoremJobs(n int) *rapid.Generator[[]Job] {
+func theoremJobs(n int) *rapid.Generator[[]Demand] {
 	ratio := rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.5, 0.9, 1, 1.1, 2, 4, 10})
 	size := rapid.SampledFrom([]float64{0.1, 0.5, 1, 1, 2, 3, 5})
 	gap := rapid.SampledFrom([]float64{0, 0, 0, 0.1, 0.5, 1, 2})
-	return rapid.Custom(func(t *rapid.T) []Job {
-		jobs := make([]Job, rapid.IntRange(1, n).Draw(t, "n"))
+	return rapid.Custom(func(t *rapid.T) []Demand {
+		jobs := make([]Demand, rapid.IntRange(1, n).Draw(t, "n"))
 		clock := 0.0
 		for i := range jobs {
 			clock += gap.Draw(t, "gap")
 			x := size.Draw(t, "map")
-			jobs[i] = Job{Arrival: clock, Map: x, Shuffle: x * ratio.Draw(t, "ratio")}
+			jobs[i] = Demand{Arrival: clock, Map: x, Shuffle: x * ratio.Draw(t, "ratio")}
 		}
 		return jobs
 	})
@@ -136,14 +136,14 @@ func TestTheorems(t *testing.T) {
 func TestTheoremsNeedTheirSpeed(t *testing.T) {
 	for _, c := range []struct {
 		spec       string
-		jobs       []Job
+		jobs       []Demand
 		got, other float64 // total flow times in the families of Corollaries 4 and 6, the policy's and the paper's alternative
 		speed      float64 // of the theorem
 	}{
 		// a = 4, e = 0.5, three jobs of either sort
-		{"maxsrpt", slices.Concat(slices.Repeat([]Job{{Map: 3.5, Shuffle: 1}}, 3), slices.Repeat([]Job{{Map: 1, Shuffle: 4}}, 3)), 76.5, 57, 1.6},
+		{"maxsrpt", slices.Concat(slices.Repeat([]Demand{{Map: 3.5, Shuffle: 1}}, 3), slices.Repeat([]Demand{{Map: 1, Shuffle: 4}}, 3)), 76.5, 57, 1.6},
 		// b = 2, five jobs and one
-		{"splitsrpt", append(slices.Repeat([]Job{{Map: 2, Shuffle: 1}}, 5), Job{Map: 5, Shuffle: 10}), 60, 50, 1.5},
+		{"splitsrpt", append(slices.Repeat([]Demand{{Map: 2, Shuffle: 1}}, 5), Demand{Map: 5, Shuffle: 10}), 60, 50, 1.5},
 	} {
 		got := total(completions(mustParse(t, c.spec), c.jobs))
 		near(t, c.spec, got, c.got, 1e-12)

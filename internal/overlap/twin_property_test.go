@@ -14,36 +14,36 @@ var battery = []string{
 	"klps", "klps:k=1", "klps:k=2", "klps:k=3", "wps",
 }
 
-func completions(p Policy, jobs []Job) []float64 {
+func completions(p Discipline, jobs []Demand) []float64 {
 	out := make([]float64, len(jobs))
 	Run(p, slices.Values(jobs), func(c Completion) { out[c.Index] = c.Time })
 	return out
 }
 
 // dyadic draws jobs of few sizes and arrival times, so that ties of every sort abound.
-func dyadic(t *rapid.T) []Job {
+func dyadic(t *rapid.T) []Demand {
 	sizes := rapid.SampledFrom([]float64{0, 0, 0.125, 0.25, 0.5, 0.75, 1, 1, 1.5, 2, 3, 4, 7, 1.0 / 64})
 	times := rapid.SampledFrom([]float64{0, 0, 0, 0.25, 0.5, 1, 1, 1.5, 2, 4, 8})
 	weights := rapid.SampledFrom([]float64{0, 0, 0.001, 0.3, 0.5, 1, 2, 3, 8, 1000})
-	jobs := make([]Job, rapid.IntRange(1, 9).Draw(t, "jobs"))
+	jobs := make([]Demand, rapid.IntRange(1, 9).Draw(t, "jobs"))
 	clock := 0.0
 	for i := range jobs {
 		clock += times.Draw(t, "gap")
-		jobs[i] = Job{Arrival: clock, Map: sizes.Draw(t, "map"), Shuffle: sizes.Draw(t, "shuffle"), Weight: weights.Draw(t, "weight")}
+		jobs[i] = Demand{Arrival: clock, Map: sizes.Draw(t, "map"), Shuffle: sizes.Draw(t, "shuffle"), Weight: weights.Draw(t, "weight")}
 	}
 	return jobs
 }
 
 // realJobs draws jobs without ties whose sizes and ratios go over many orders of magnitude. rapid likes numbers such as 1, which tie but for
 // rounding; a little of the sine goes round that.
-func realJobs(t *rapid.T) []Job {
-	jobs := make([]Job, rapid.IntRange(1, 14).Draw(t, "jobs"))
+func realJobs(t *rapid.T) []Demand {
+	jobs := make([]Demand, rapid.IntRange(1, 14).Draw(t, "jobs"))
 	clock := 0.0
 	for i := range jobs {
 		off := func(k int) float64 { return 1 + 1e-3*math.Sin(float64(10*i+k)) }
 		clock += rapid.Float64Range(0, 2).Draw(t, "gap") + 1e-3*off(1)
 		x := math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log map")) * off(2)
-		jobs[i] = Job{Arrival: clock, Map: x, Shuffle: x * math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log ratio")) * off(3)}
+		jobs[i] = Demand{Arrival: clock, Map: x, Shuffle: x * math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log ratio")) * off(3)}
 	}
 	return jobs
 }
@@ -79,7 +79,7 @@ func compareLongRun(t *testing.T, load float64, seed uint64) {
 	}
 }
 
-func compare(t *rapid.T, jobs []Job, got, want []float64, within float64) {
+func compare(t *rapid.T, jobs []Demand, got, want []float64, within float64) {
 	for i := range jobs {
 		if !(math.Abs(got[i]-want[i]) <= within*max(1, want[i])) {
 			t.Fatalf("job %d of %v:\n got %v\nwant %v", i, jobs, got, want)
@@ -87,7 +87,7 @@ func compare(t *rapid.T, jobs []Job, got, want []float64, within float64) {
 	}
 }
 
-func mustParse(t testing.TB, spec string) Policy {
+func mustParse(t testing.TB, spec string) Discipline {
 	t.Helper()
 	p, err := Parse(spec)
 	if err != nil {
@@ -104,11 +104,11 @@ func TestExtremes(t *testing.T) {
 	for _, spec := range battery {
 		p := mustParse(t, spec)
 		t.Run(spec, rapid.MakeCheck(func(t *rapid.T) {
-			jobs := make([]Job, rapid.IntRange(1, 12).Draw(t, "jobs"))
+			jobs := make([]Demand, rapid.IntRange(1, 12).Draw(t, "jobs"))
 			clock := -1e6
 			for i := range jobs {
 				clock += times.Draw(t, "gap")
-				jobs[i] = Job{Arrival: clock, Map: sizes.Draw(t, "map"), Shuffle: sizes.Draw(t, "shuffle"), Weight: weights.Draw(t, "weight")}
+				jobs[i] = Demand{Arrival: clock, Map: sizes.Draw(t, "map"), Shuffle: sizes.Draw(t, "shuffle"), Weight: weights.Draw(t, "weight")}
 				if err := jobs[i].Validate(); err != nil {
 					t.Fatal(err)
 				}

@@ -9,14 +9,14 @@ import (
 // twin simulates by definition. At every event it looks at every job, sorts them, and gives out capacity along the order or by
 // filling water; nothing is kept from one event to the next but what remains of each job.
 type twin struct {
-	policy         Policy
+	policy         Discipline
 	maps, shuffles []int // the orders to serve in instead, by index
 	jobs           []*twinJob
 	clock          float64
 }
 
 type twinJob struct {
-	Job
+	Demand
 	index         int
 	x, y          float64
 	mapRate, take float64
@@ -41,9 +41,9 @@ func (j *twinJob) released() float64 {
 	return j.mapRate * (j.Shuffle / j.Map)
 }
 
-func runTwin(t *twin, jobs []Job) []float64 {
+func runTwin(t *twin, jobs []Demand) []float64 {
 	for i, j := range jobs {
-		t.jobs = append(t.jobs, &twinJob{Job: j, index: i, x: j.Map, y: j.Shuffle})
+		t.jobs = append(t.jobs, &twinJob{Demand: j, index: i, x: j.Map, y: j.Shuffle})
 	}
 	for {
 		next := math.Inf(1)

@@ -54,20 +54,20 @@ func runOverlap(ctx context.Context, o Options) (*report.Page, error) {
 }
 
 // fluidRun gives the completions of all jobs, in order of arrival.
-func fluidRun(p overlap.Policy, jobs []overlap.Job) []float64 {
+func fluidRun(p overlap.Discipline, jobs []overlap.Demand) []float64 {
 	done := make([]float64, len(jobs))
 	overlap.Run(p, slices.Values(jobs), func(c overlap.Completion) { done[c.Index] = c.Time })
 	return done
 }
 
-func totalFlow(p overlap.Policy, jobs []overlap.Job) (sum float64) {
+func totalFlow(p overlap.Discipline, jobs []overlap.Demand) (sum float64) {
 	for i, t := range fluidRun(p, jobs) {
 		sum += t - jobs[i].Arrival
 	}
 	return sum
 }
 
-func lowerBound(jobs []overlap.Job) float64 {
+func lowerBound(jobs []overlap.Demand) float64 {
 	b := overlap.NewBound(0)
 	for _, j := range jobs {
 		b.Arrive(j)

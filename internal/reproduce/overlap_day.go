@@ -15,14 +15,14 @@ import (
 // own ratios of shuffle to map size and with their cube roots.
 type overlapDay struct {
 	name, title, about string
-	jobs               []overlap.Job
+	jobs               []overlap.Demand
 	flows              [len(dayRatios)][len(dayLoads)][len(dayPolicies)]float64 // mean flow times (s)
 	bounds             [len(dayRatios)][len(dayLoads)]float64
 }
 
 var (
 	dayLoads    = [...]float64{0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75}
-	dayPolicies = [...]overlap.Policy{{Kind: overlap.KLPS, K: 100}, maxSRPT, split, allPS, fcfs}
+	dayPolicies = [...]overlap.Discipline{{Kind: overlap.KLPS, K: 100}, maxSRPT, split, allPS, fcfs}
 	dayRatios   = [...]string{"original", "cube-root"}
 )
 
@@ -45,7 +45,7 @@ func overlapDays(o *Options) (days []*overlapDay, notes []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		jobs := slices.DeleteFunc(slices.Clone(all), func(j overlap.Job) bool { return j.Map == 0 || j.Shuffle == 0 })
+		jobs := slices.DeleteFunc(slices.Clone(all), func(j overlap.Demand) bool { return j.Map == 0 || j.Shuffle == 0 })
 		days = append(days, &overlapDay{
 			name: "fb" + year, title: "a day at Facebook, " + year, jobs: jobs, about: fmt.Sprintf("Map input and shuffle bytes with the arrivals of a production "+
 				"cluster, 24 sampled hours (SWIM). As the paper does, jobs without one of the phases are left out: %d of %d are left.", len(jobs), len(all)),

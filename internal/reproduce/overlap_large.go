@@ -24,7 +24,7 @@ const batches = 20
 
 // largeRun is one policy at one load. The first tenth of the jobs is warm-up.
 type largeRun struct {
-	policy    overlap.Policy
+	policy    overlap.Discipline
 	load      float64
 	published float64
 	fair      overlap.Fairness
@@ -42,10 +42,10 @@ func newLargeJobs(o *Options) *largeJobs {
 		l.n = 1_000_000
 	}
 	for _, r := range []largeRun{
-		{policy: overlap.Policy{Kind: overlap.KLPS, K: 100}, load: 0.75, published: 6.50},
+		{policy: overlap.Discipline{Kind: overlap.KLPS, K: 100}, load: 0.75, published: 6.50},
 		{policy: maxSRPT, load: 0.75, published: 3.32},
 		{policy: split, load: 0.75, published: 3.55},
-		{policy: overlap.Policy{Kind: overlap.KLPS, K: 100}, load: 0.90, published: 16.28},
+		{policy: overlap.Discipline{Kind: overlap.KLPS, K: 100}, load: 0.90, published: 16.28},
 		{policy: maxSRPT, load: 0.90, published: 5.58},
 		{policy: split, load: 0.90, published: 5.66},
 	} {
@@ -74,7 +74,7 @@ func (l *largeJobs) steps() (steps []func(context.Context) error) {
 }
 
 // stream hands over the drawn jobs; it is the same for all policies of a load.
-func (l *largeJobs) stream(ctx context.Context, load float64, arrive func(overlap.Job)) error {
+func (l *largeJobs) stream(ctx context.Context, load float64, arrive func(overlap.Demand)) error {
 	n := 0
 	for j := range overlap.Synthetic(l.n, load, l.seed) {
 		if n++; n&0xffff == 0 && ctx.Err() != nil {

@@ -50,7 +50,7 @@ func surrogateMonth(seed uint64) *overlapDay {
 			arrivals = append(arrivals, (float64(h)+t)*3600)
 		}
 	}
-	jobs := make([]overlap.Job, 0, len(arrivals))
+	jobs := make([]overlap.Demand, 0, len(arrivals))
 	for j := range overlap.Synthetic(int64(len(arrivals)), 1, seed) {
 		j.Arrival = arrivals[len(jobs)]
 		jobs = append(jobs, j)

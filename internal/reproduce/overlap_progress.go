@@ -11,16 +11,16 @@ import (
 // Figures 2 to 4: how the work of three jobs goes down.
 
 var (
-	fcfs = overlap.Policy{Kind: overlap.FCFS}
+	fcfs = overlap.Discipline{Kind: overlap.FCFS}
 	// FIFO at the map station, processor sharing at the shuffle station
-	fifoPS  = overlap.Policy{Kind: overlap.KLPS, K: 1}
-	allPS   = overlap.Policy{Kind: overlap.WPS}
-	maxSRPT = overlap.Policy{Kind: overlap.MaxSRPT}
-	split   = overlap.Policy{Kind: overlap.SplitSRPT}
+	fifoPS  = overlap.Discipline{Kind: overlap.KLPS, K: 1}
+	allPS   = overlap.Discipline{Kind: overlap.WPS}
+	maxSRPT = overlap.Discipline{Kind: overlap.MaxSRPT}
+	split   = overlap.Discipline{Kind: overlap.SplitSRPT}
 )
 
 func progressSection() report.Section {
-	jobs := []overlap.Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}
+	jobs := []overlap.Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}
 	got, tandem := fluidRun(fcfs, jobs), tandemRun(fcfs, jobs)
 	empty, rate := kinks(jobs)
 	t := report.Table{Name: "figure2", Caption: "Completions (s) in order of arrival at both stations", Columns: []string{"model", "J1", "J2", "J3"}}
@@ -41,7 +41,7 @@ func progressSection() report.Section {
 
 // kinks finds when the backlog of the first two jobs of Figure 2 is empty, and how fast the second is shuffled after
 // that.
-func kinks(jobs []overlap.Job) (empty, rate float64) {
+func kinks(jobs []overlap.Demand) (empty, rate float64) {
 	s := overlap.New(fcfs, func(overlap.Completion) {})
 	for _, j := range jobs {
 		s.Arrive(j)
@@ -62,7 +62,7 @@ func kinks(jobs []overlap.Job) (empty, rate float64) {
 }
 
 func hadoopSection() report.Section {
-	jobs := []overlap.Job{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}
+	jobs := []overlap.Demand{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}
 	got, tandem := fluidRun(fifoPS, jobs), tandemRun(allPS, jobs)
 	t := report.Table{
 		Name: "figure4", Caption: "Completions (min) under FIFO at the map station and processor sharing at the shuffle station",
@@ -83,7 +83,7 @@ func hadoopSection() report.Section {
 }
 
 // progression plots what is left at both stations.
-func progression(name, title string, p overlap.Policy, jobs []overlap.Job) report.Plot {
+func progression(name, title string, p overlap.Discipline, jobs []overlap.Demand) report.Plot {
 	s := overlap.New(p, func(overlap.Completion) {})
 	total := 0.0
 	for _, j := range jobs {
@@ -113,12 +113,12 @@ func progression(name, title string, p overlap.Policy, jobs []overlap.Job) repor
 
 // tandemRun is an ordinary tandem queue: FIFO at the map station, and jobs are shuffled under the policy when their map
 // work is done. The second station alone is a station of jobs without map work.
-func tandemRun(p overlap.Policy, jobs []overlap.Job) []float64 {
-	shuffles := make([]overlap.Job, len(jobs))
+func tandemRun(p overlap.Discipline, jobs []overlap.Demand) []float64 {
+	shuffles := make([]overlap.Demand, len(jobs))
 	clock := 0.0
 	for i, j := range jobs {
 		clock = max(clock, j.Arrival) + j.Map
-		shuffles[i] = overlap.Job{Arrival: clock, Shuffle: j.Shuffle}
+		shuffles[i] = overlap.Demand{Arrival: clock, Shuffle: j.Shuffle}
 	}
 	return fluidRun(p, shuffles)
 }

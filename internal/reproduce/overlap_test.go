@@ -14,7 +14,7 @@ func TestOverlapInstances(t *testing.T) {
 	for _, c := range p.Failed() {
 		t.Errorf("%s: published %s, measured %s", c.What, c.Published, c.Measured)
 	}
-	if got := tandemRun(fcfs, []overlap.Job{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}); !near(got, 3, 5, 8) {
+	if got := tandemRun(fcfs, []overlap.Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}); !near(got, 3, 5, 8) {
 		t.Errorf("ordinary tandem queue, Figure 3: completions %v, want 3, 5, 8", got)
 	}
 }
@@ -64,13 +64,13 @@ func TestLargeMeanClaim(t *testing.T) {
 	}{
 		{16.28, 0.4, report.Holds}, {16.64, 0.1, report.Holds}, {16.64, 0.4, report.Undecided}, {16.9, 0.4, report.Undecided}, {17.5, 0.4, report.Fails},
 	} {
-		r := largeRun{policy: overlap.Policy{Kind: overlap.KLPS, K: 100}, published: 16.28}
+		r := largeRun{policy: overlap.Discipline{Kind: overlap.KLPS, K: 100}, published: 16.28}
 		for i := range r.batch {
 			// two values, so that the interval is as wide as asked for
 			d := c.half * math.Sqrt((batches-1)*batches) / 2.093 / math.Sqrt(batches)
 			r.batch[i].jobs, r.batch[i].flow = 1, c.mean+d*float64(1-i%2*2)
 		}
-		r.summary.Add(overlap.Completion{Job: overlap.Job{Map: 1}, Time: c.mean})
+		r.summary.Add(overlap.Completion{Job: overlap.Demand{Map: 1}, Time: c.mean})
 		if got := l.claim(0.9, &r); got.Verdict != c.want {
 			t.Errorf("%v ± %v: %s, %s, want %s", c.mean, c.half, got.Measured, got.Verdict, c.want)
 		}

@@ -42,9 +42,9 @@ func worstCaseSection() report.Section {
 // time.
 func corollary4(n int, a float64) float64 {
 	h := n / 2
-	jobs := slices.Repeat([]overlap.Job{{Map: a * (1 - 1e-5), Shuffle: 1}}, h)
-	jobs = append(jobs, slices.Repeat([]overlap.Job{{Map: 1, Shuffle: a}}, h)...)
-	var pairs []overlap.Job
+	jobs := slices.Repeat([]overlap.Demand{{Map: a * (1 - 1e-5), Shuffle: 1}}, h)
+	jobs = append(jobs, slices.Repeat([]overlap.Demand{{Map: 1, Shuffle: a}}, h)...)
+	var pairs []overlap.Demand
 	for range h {
 		pairs = append(pairs, jobs[h], jobs[0])
 	}
@@ -54,7 +54,7 @@ func corollary4(n int, a float64) float64 {
 // corollary6 is n-1 jobs (b, 1) and one of (n-1, (n-1)b): SplitSRPT serves the one beside the others, the alternative
 // after them.
 func corollary6(n int, b float64) float64 {
-	jobs := slices.Repeat([]overlap.Job{{Map: b, Shuffle: 1}}, n-1)
-	jobs = append(jobs, overlap.Job{Map: float64(n - 1), Shuffle: float64(n-1) * b})
+	jobs := slices.Repeat([]overlap.Demand{{Map: b, Shuffle: 1}}, n-1)
+	jobs = append(jobs, overlap.Demand{Map: float64(n - 1), Shuffle: float64(n-1) * b})
 	return totalFlow(split, jobs) / totalFlow(fcfs, jobs)
 }

@@ -27,10 +27,10 @@ func shedArrivals(jobs []shedJob, gap float64, seed uint64) *trace.Workload {
 	r := rand.New(rand.NewPCG(seed, 0x5ed))
 	at := 0.0
 	for i, j := range jobs {
-		w.Jobs = append(w.Jobs, trace.Job{
+		w.Jobs = append(w.Jobs, trace.JobRow{
 			Arrival: sched.FromSeconds(at), Deadline: sched.FromSeconds(j.deadline), Number: uint32(i), FirstStage: uint32(i), Stages: 1,
 		})
-		w.Stages = append(w.Stages, trace.Stage{FirstTask: uint32(len(w.Durations)), Tasks: uint32(j.tasks), Law: -1, Resumable: true})
+		w.Stages = append(w.Stages, trace.StageRow{FirstTask: uint32(len(w.Durations)), Tasks: uint32(j.tasks), Law: -1, Resumable: true})
 		for range j.tasks {
 			w.Durations = append(w.Durations, sched.FromSeconds(shedTMin))
 		}

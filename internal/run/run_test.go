@@ -52,7 +52,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(in, []byte("b a\nb\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	count := jobfile.Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
+	count := jobfile.Job{MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
 	if res, err = do(t, t.Context(), Options{Job: count, Output: filepath.Join(dir, "counts")}); err != nil || res.Summary.State != "succeeded" {
 		t.Fatalf("%+v, %v", res, err)
 	}

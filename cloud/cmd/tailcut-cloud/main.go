@@ -86,8 +86,8 @@ func newAttempt(started *bool) *cobra.Command {
 				return err
 			}
 			defer os.RemoveAll(scratch)
-			a := &store.Attempt{
-				Task: task, Buckets: &buckets, Output: out, Scratch: scratch, Stderr: cmd.ErrOrStderr(),
+			a := &store.Worker{
+				Assignment: task, Buckets: &buckets, Output: out, Scratch: scratch, Stderr: cmd.ErrOrStderr(),
 				Progress: func(x float64) { fmt.Fprintf(cmd.OutOrStdout(), "%.4f\n", x) },
 			}
 			return a.Run(cmd.Context())

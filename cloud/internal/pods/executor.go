@@ -37,7 +37,7 @@ type Config struct {
 
 // Results is what the executor needs of a store: *store.Results.
 type Results interface {
-	Prepare(context.Context, live.Attempt) (store.Task, error)
+	Prepare(context.Context, live.Attempt) (store.Assignment, error)
 	Commit(live.Attempt, []byte) error
 	Clean() error
 	Publish() error
@@ -57,23 +57,23 @@ type Executor struct {
 	listed  cache.InformerSynced
 
 	mu    sync.Mutex
-	pods  map[string]*attempt // by name of the pod, from its start until its end is known
+	pods  map[string]*launched // by name of the pod, from its start until its end is known
 	names map[sched.AttemptID]string
-	past  map[[2]int]*task
+	past  map[[2]int]*memory
 	told  string // the last reason why pods have no node
 }
 
 var _ live.Executor = (*Executor)(nil)
 
-// attempt is an attempt that has not ended, as far as the executor knows.
-type attempt struct {
+// launched is an launched that has not ended, as far as the executor knows.
+type launched struct {
 	live.Attempt
 	made  bool // the pod has been there
 	begun bool // it has been reported that its container has started
 }
 
-// task is what is remembered of a task's attempts.
-type task struct {
+// memory is what is remembered of a memory's attempts.
+type memory struct {
 	nodes  []string
 	losses int // in a row
 }
@@ -89,7 +89,7 @@ func New(r Results, cfg Config) (*Executor, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	e := &Executor{
 		Results: r, cfg: cfg, reports: make(chan live.Report, 1024), room: make(chan struct{}, requests), ctx: ctx, stop: stop,
-		pods: map[string]*attempt{}, names: map[sched.AttemptID]string{}, past: map[[2]int]*task{},
+		pods: map[string]*launched{}, names: map[sched.AttemptID]string{}, past: map[[2]int]*memory{},
 	}
 	e.watch = informers.NewSharedInformerFactoryWithOptions(cfg.Client, lookAgain, informers.WithNamespace(cfg.Namespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = e.selector() }))
@@ -118,10 +118,10 @@ func (e *Executor) Reports() <-chan live.Report { return e.reports }
 func (e *Executor) Start(a live.Attempt) {
 	e.mu.Lock()
 	name := podName(e.cfg.Run, a)
-	e.pods[name], e.names[a.ID] = &attempt{Attempt: a}, name
+	e.pods[name], e.names[a.ID] = &launched{Attempt: a}, name
 	t := e.past[[2]int{a.Stage, a.Index}]
 	if t == nil {
-		t = &task{}
+		t = &memory{}
 		e.past[[2]int{a.Stage, a.Index}] = t
 	}
 	losses, before := t.losses, slices.Clone(t.nodes)

@@ -30,8 +30,8 @@ import (
 // nothing is a store without anything in it.
 type nothing struct{ err error }
 
-func (n nothing) Prepare(_ context.Context, a live.Attempt) (store.Task, error) {
-	return store.Task{Run: "r", Stage: a.Stage, Index: a.Index, Number: a.Number}, n.err
+func (n nothing) Prepare(_ context.Context, a live.Attempt) (store.Assignment, error) {
+	return store.Assignment{Run: "r", Stage: a.Stage, Index: a.Index, Number: a.Number}, n.err
 }
 func (nothing) Commit(live.Attempt, []byte) error { return nil }
 func (nothing) Clean() error                      { return nil }

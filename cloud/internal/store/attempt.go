@@ -25,8 +25,8 @@ const (
 	filesObjects = "files"
 )
 
-// Task is what an attempt has to be told besides its output's URL.
-type Task struct {
+// Assignment is what an attempt has to be told besides its output's URL.
+type Assignment struct {
 	Run                  string
 	Stage, Index, Number int
 	Each                 []Winner // of stages that are followed task by task
@@ -36,7 +36,7 @@ type Task struct {
 type Winner struct{ Stage, Number int }
 
 // Args returns the command line of an attempt, which ParseTask understands.
-func (t *Task) Args() []string {
+func (t *Assignment) Args() []string {
 	args := []string{t.Run, strconv.Itoa(t.Stage), strconv.Itoa(t.Index), strconv.Itoa(t.Number)}
 	for _, w := range t.Each {
 		args = append(args, fmt.Sprintf("%d=%d", w.Stage, w.Number))
@@ -45,7 +45,7 @@ func (t *Task) Args() []string {
 }
 
 // ParseTask reads what Args wrote.
-func ParseTask(args []string) (t Task, err error) {
+func ParseTask(args []string) (t Assignment, err error) {
 	if len(args) < 4 {
 		return t, fmt.Errorf("expected RUN STAGE TASK NUMBER [STAGE=NUMBER...], not %q", args)
 	}
@@ -69,11 +69,11 @@ func ParseTask(args []string) (t Task, err error) {
 	return t, nil
 }
 
-// Attempt does an attempt's work. It reads the input and the results of earlier stages from their stores, works in a
+// Worker does an attempt's work. It reads the input and the results of earlier stages from their stores, works in a
 // folder of this machine, which must be empty, and puts what came of it into the output. When it returns nil, all of it
 // is there.
-type Attempt struct {
-	Task
+type Worker struct {
+	Assignment
 	Buckets  *Buckets
 	Output   *Output
 	Scratch  string
@@ -82,8 +82,8 @@ type Attempt struct {
 }
 
 // Run does the work. Commands run in the caller's process group and are the caller's to end if ctx does.
-func (a *Attempt) Run(ctx context.Context) error {
-	p := a.Output.work(a.Task.Run)
+func (a *Worker) Run(ctx context.Context) error {
+	p := a.Output.work(a.Assignment.Run)
 	data, missing, err := a.Output.buckets.read(ctx, p)
 	if err != nil {
 		return err
@@ -108,16 +108,16 @@ func (a *Attempt) Run(ctx context.Context) error {
 	if data, err = json.Marshal(&sums{sumsSchema, put}); err != nil {
 		return err
 	}
-	return a.Output.buckets.write(ctx, a.Output.sums(a.Task.Run, a.Stage, a.Index, a.Number), bytes.NewReader(data), false)
+	return a.Output.buckets.write(ctx, a.Output.sums(a.Assignment.Run, a.Stage, a.Index, a.Number), bytes.NewReader(data), false)
 }
 
-func (a *Attempt) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir string) error {
+func (a *Worker) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir string) error {
 	if a.Stage >= len(plan.Stages) {
 		return fmt.Errorf("stage %d is not in 0..%d", a.Stage, len(plan.Stages)-1)
 	}
 	var upstream []string
 	for _, s := range plan.Stages[a.Stage].After {
-		winners, err := a.Output.winners(ctx, a.Task.Run, s)
+		winners, err := a.Output.winners(ctx, a.Assignment.Run, s)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (a *Attempt) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir strin
 		}
 		first := len(upstream) - len(winners)
 		if err := sideBySide(ctx, len(winners), func(ctx context.Context, i int) error {
-			from := a.Output.attempt(a.Task.Run, s, i, winners[i]).below(name)
+			from := a.Output.attempt(a.Assignment.Run, s, i, winners[i]).below(name)
 			return a.download(ctx, from, filepath.Join(upstream[first+i], name))
 		}); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (a *Attempt) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir strin
 }
 
 // array runs the command. Standard output and files are put where a run on this machine has them in a result's folder.
-func (a *Attempt) array(ctx context.Context, w *jobfile.Work, dir string) error {
+func (a *Worker) array(ctx context.Context, w *jobfile.Work, dir string) error {
 	if a.Stage >= len(w.Array.Stages) {
 		return fmt.Errorf("stage %d is not in 0..%d", a.Stage, len(w.Array.Stages)-1)
 	}
@@ -181,7 +181,7 @@ func (a *Attempt) array(ctx context.Context, w *jobfile.Work, dir string) error 
 }
 
 // follow passes on the fractions that a command writes, until nobody can write any more.
-func (a *Attempt) follow(tell *os.File) {
+func (a *Worker) follow(tell *os.File) {
 	defer tell.Close()
 	for lines := bufio.NewScanner(tell); lines.Scan(); {
 		x, err := strconv.ParseFloat(strings.TrimSpace(lines.Text()), 64)
@@ -192,17 +192,17 @@ func (a *Attempt) follow(tell *os.File) {
 }
 
 // inputs brings the results that an array task reads to folders of this machine, laid out as those of a local run.
-func (a *Attempt) inputs(ctx context.Context, st *jobfile.Stage) ([]string, error) {
+func (a *Worker) inputs(ctx context.Context, st *jobfile.Stage) ([]string, error) {
 	var dirs []string
 	root := func(stage int) string { return filepath.Join(a.Scratch, "in", strconv.Itoa(stage)) }
 	for _, s := range st.After {
-		winners, err := a.Output.winners(ctx, a.Task.Run, s)
+		winners, err := a.Output.winners(ctx, a.Assignment.Run, s)
 		if err != nil {
 			return nil, err
 		}
 		dirs = append(dirs, root(s))
 		for i, n := range winners {
-			if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, s, i, n), filepath.Join(root(s), jobfile.TaskName(i))); err != nil {
+			if err := a.downloadAll(ctx, a.Output.attempt(a.Assignment.Run, s, i, n), filepath.Join(root(s), jobfile.TaskName(i))); err != nil {
 				return nil, err
 			}
 		}
@@ -210,14 +210,14 @@ func (a *Attempt) inputs(ctx context.Context, st *jobfile.Stage) ([]string, erro
 	for _, w := range a.Each {
 		dir := filepath.Join(root(w.Stage), jobfile.TaskName(a.Index))
 		dirs = append(dirs, dir)
-		if err := a.downloadAll(ctx, a.Output.attempt(a.Task.Run, w.Stage, a.Index, w.Number), dir); err != nil {
+		if err := a.downloadAll(ctx, a.Output.attempt(a.Assignment.Run, w.Stage, a.Index, w.Number), dir); err != nil {
 			return nil, err
 		}
 	}
 	return dirs, nil
 }
 
-func (a *Attempt) downloadAll(ctx context.Context, from place, dir string) error {
+func (a *Worker) downloadAll(ctx context.Context, from place, dir string) error {
 	found, err := a.Output.buckets.list(ctx, from)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (a *Attempt) downloadAll(ctx context.Context, from place, dir string) error
 	})
 }
 
-func (a *Attempt) download(ctx context.Context, from place, to string) error {
+func (a *Worker) download(ctx context.Context, from place, to string) error {
 	bucket, err := a.Output.buckets.of(ctx, from)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (a *Attempt) download(ctx context.Context, from place, to string) error {
 }
 
 // upload puts all files of a folder below the attempt's prefix, and returns what they were.
-func (a *Attempt) upload(ctx context.Context, dir string) ([]sum, error) {
+func (a *Worker) upload(ctx context.Context, dir string) ([]sum, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -258,7 +258,7 @@ func (a *Attempt) upload(ctx context.Context, dir string) ([]sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := a.Output.attempt(a.Task.Run, a.Stage, a.Index, a.Number)
+	root := a.Output.attempt(a.Assignment.Run, a.Stage, a.Index, a.Number)
 	put := make([]sum, len(names))
 	return put, sideBySide(ctx, len(names), func(ctx context.Context, i int) error {
 		rel, err := filepath.Rel(dir, names[i])

@@ -71,8 +71,8 @@ func (r *Results) Commit(a live.Attempt, _ []byte) error {
 
 // Prepare makes ready what an attempt reads, and says what it has to be told: the manifests of the stages before, and
 // the winners of single tasks.
-func (r *Results) Prepare(ctx context.Context, a live.Attempt) (Task, error) {
-	t := Task{Run: r.run, Stage: a.Stage, Index: a.Index, Number: a.Number}
+func (r *Results) Prepare(ctx context.Context, a live.Attempt) (Assignment, error) {
+	t := Assignment{Run: r.run, Stage: a.Stage, Index: a.Index, Number: a.Number}
 	for _, s := range r.after(a.Stage) {
 		if err := r.writeManifest(ctx, s); err != nil {
 			return t, err

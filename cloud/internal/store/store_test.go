@@ -164,7 +164,7 @@ func job(t *testing.T, out *Output, w *jobfile.Work, stages []int) *Results {
 				if d := cmp.Diff(task, again); d != "" || err != nil {
 					t.Fatal(err, d)
 				}
-				x := &Attempt{Task: task, Buckets: out.buckets, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr}
+				x := &Worker{Assignment: task, Buckets: out.buckets, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr}
 				if err := x.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -199,7 +199,7 @@ func TestWordCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := mapreduce.NewPlan(t.Context(), mapreduce.Job{
+	plan, err := mapreduce.NewPlan(t.Context(), mapreduce.Request{
 		Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{url + "/in"}, Files: Files{&b}, SplitSize: 4000, Reducers: 2,
 	})
 	if err != nil {

@@ -652,7 +652,7 @@ func TestExecutorMapReduce(t *testing.T) {
 	if err := os.WriteFile(in, []byte("b a\nb\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	job := jobfile.Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
+	job := jobfile.Job{MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{in}, Reducers: 1}}
 	plan, err := job.Plan(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func lives(t *testing.T, journal string) (all []*life) {
 func runRelay(t *testing.T, input string, p sched.Policy, disturb Disturb) (part []byte, journal string, s *live.Summary) {
 	t.Helper()
 	root := t.TempDir()
-	job := jobfile.Job{MapReduce: &mapreduce.Job{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{input}, SplitSize: 4 << 20, Reducers: 1}}
+	job := jobfile.Job{MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{input}, SplitSize: 4 << 20, Reducers: 1}}
 	plan, err := job.Plan(t.Context(), "/")
 	if err != nil {
 		t.Fatal(err)

@@ -10,13 +10,13 @@ import (
 
 // FluidJobs reads a workload that states bytes, such as SWIM's, as jobs of the fluid model: in order of arrival, with
 // map input and shuffle as sizes, in bytes. [overlap.ScaleToLoad] makes seconds of them.
-func FluidJobs(r io.Reader, name string) ([]overlap.Job, error) {
+func FluidJobs(r io.Reader, name string) ([]overlap.Demand, error) {
 	const whole = 1 << 50 // tasks do not matter: one a stage
 	w, err := (&trace.Importer{Split: whole, ReduceSplit: whole}).Read(r, name)
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]overlap.Job, len(w.Jobs))
+	jobs := make([]overlap.Demand, len(w.Jobs))
 	stated := false
 	for i, j := range w.Jobs {
 		jobs[i].Arrival = j.Arrival.Seconds()

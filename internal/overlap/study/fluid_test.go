@@ -15,7 +15,7 @@ func TestFluidJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []overlap.Job{{Arrival: 3, Map: 2e11}, {Arrival: 5, Map: 100, Shuffle: 30}}
+	want := []overlap.Demand{{Arrival: 3, Map: 2e11}, {Arrival: 5, Map: 100, Shuffle: 30}}
 	if diff := cmp.Diff(want, jobs); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}

@@ -30,7 +30,7 @@ const DefaultLoad = 0.75
 
 // Jobs are jobs in order of arrival.
 type Jobs struct {
-	All  []overlap.Job
+	All  []overlap.Demand
 	Rows []int64 // each job's place in the file, from 0; nil if it is that of All
 }
 
@@ -70,7 +70,7 @@ func firstLine(r *bufio.Reader) []byte {
 }
 
 // scale gives the jobs a load, with the ratios that were asked for.
-func (s Source) scale(jobs []overlap.Job, load float64) error {
+func (s Source) scale(jobs []overlap.Demand, load float64) error {
 	if s.CubeRoot {
 		if err := overlap.ScaleToLoad(jobs, load); err != nil {
 			return grammar.Wrong("load", err)
@@ -127,13 +127,13 @@ func (s Source) csv(r io.Reader, comma rune, name string) (jobs Jobs, err error)
 }
 
 // byArrival sorts jobs by arrival, then place in the file.
-func byArrival(jobs []overlap.Job) Jobs {
+func byArrival(jobs []overlap.Demand) Jobs {
 	rows := make([]int64, len(jobs))
 	for i := range rows {
 		rows[i] = int64(i)
 	}
 	slices.SortStableFunc(rows, func(a, b int64) int { return cmp.Compare(jobs[a].Arrival, jobs[b].Arrival) })
-	sorted := make([]overlap.Job, len(jobs))
+	sorted := make([]overlap.Demand, len(jobs))
 	for i, row := range rows {
 		sorted[i] = jobs[row]
 	}
@@ -162,7 +162,7 @@ func header(in *csv.Reader, name string) (at columns, err error) {
 	return at, nil
 }
 
-func job(record []string, at columns) (j overlap.Job, err error) {
+func job(record []string, at columns) (j overlap.Demand, err error) {
 	for i, to := range []*float64{&j.Arrival, &j.Map, &j.Shuffle, &j.Weight} {
 		if at[i] < 0 {
 			continue

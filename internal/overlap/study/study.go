@@ -127,8 +127,8 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	return s.result(n), nil
 }
 
-func (s *study) run(ctx context.Context, jobs iter.Seq[overlap.Job]) error {
-	block := make([]overlap.Job, 0, 1<<13)
+func (s *study) run(ctx context.Context, jobs iter.Seq[overlap.Demand]) error {
+	block := make([]overlap.Demand, 0, 1<<13)
 	for j := range jobs {
 		j.Map /= s.Speed
 		j.Shuffle /= s.Speed
@@ -151,7 +151,7 @@ func (s *study) run(ctx context.Context, jobs iter.Seq[overlap.Job]) error {
 	return nil
 }
 
-func (s *study) feed(block []overlap.Job) {
+func (s *study) feed(block []overlap.Demand) {
 	for _, l := range s.lines {
 		s.timed(l, func() {
 			for _, j := range block {

@@ -28,14 +28,14 @@ func TestRead(t *testing.T) {
 		want       Jobs
 	}{
 		{"columns in any order", "id,shuffle,arrival,map\nx,2,0,1\ny,4,3,3\n", Source{},
-			Jobs{All: []overlap.Job{{Arrival: 0, Map: 1, Shuffle: 2}, {Arrival: 3, Map: 3, Shuffle: 4}}}},
-		{"a spreadsheet's", "\ufeffarrival;map;shuffle;weight\n0;1;2;5\n", Source{}, Jobs{All: []overlap.Job{{Map: 1, Shuffle: 2, Weight: 5}}}},
+			Jobs{All: []overlap.Demand{{Arrival: 0, Map: 1, Shuffle: 2}, {Arrival: 3, Map: 3, Shuffle: 4}}}},
+		{"a spreadsheet's", "\ufeffarrival;map;shuffle;weight\n0;1;2;5\n", Source{}, Jobs{All: []overlap.Demand{{Map: 1, Shuffle: 2, Weight: 5}}}},
 		{"sorted", zipped("arrival,map,shuffle\n5,1,1\n0,2,2\n5,3,3\n"), Source{Sort: true},
-			Jobs{[]overlap.Job{{Arrival: 0, Map: 2, Shuffle: 2}, {Arrival: 5, Map: 1, Shuffle: 1}, {Arrival: 5, Map: 3, Shuffle: 3}}, []int64{1, 0, 2}}},
-		{"batch", "arrival,map,shuffle\n5,1,1\n0,2,2\n", Source{Batch: true}, Jobs{All: []overlap.Job{{Arrival: 5, Map: 1, Shuffle: 1}, {Map: 2, Shuffle: 2}}}},
+			Jobs{[]overlap.Demand{{Arrival: 0, Map: 2, Shuffle: 2}, {Arrival: 5, Map: 1, Shuffle: 1}, {Arrival: 5, Map: 3, Shuffle: 3}}, []int64{1, 0, 2}}},
+		{"batch", "arrival,map,shuffle\n5,1,1\n0,2,2\n", Source{Batch: true}, Jobs{All: []overlap.Demand{{Arrival: 5, Map: 1, Shuffle: 1}, {Map: 2, Shuffle: 2}}}},
 		// 4 s of each work arrive in 4 s; at load 0.5 it is 2 s
 		{"scaled", "arrival,map,shuffle\n0,1,3\n4,3,1\n", Source{Load: 0.5},
-			Jobs{All: []overlap.Job{{Arrival: 0, Map: 0.5, Shuffle: 1.5}, {Arrival: 4, Map: 1.5, Shuffle: 0.5}}}},
+			Jobs{All: []overlap.Demand{{Arrival: 0, Map: 0.5, Shuffle: 1.5}, {Arrival: 4, Map: 1.5, Shuffle: 0.5}}}},
 	} {
 		got, err := c.from.Read(strings.NewReader(c.text), "jobs.csv")
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 func TestRun(t *testing.T) {
 	var log, text, table, fair strings.Builder
 	r := Request{
-		Policies: []string{"fcfs", " maxsrpt", LowerBound}, Jobs: Jobs{[]overlap.Job{{Arrival: 1, Map: 2, Shuffle: 3}}, []int64{7}}, Load: 1, Speed: 1,
+		Policies: []string{"fcfs", " maxsrpt", LowerBound}, Jobs: Jobs{[]overlap.Demand{{Arrival: 1, Map: 2, Shuffle: 3}}, []int64{7}}, Load: 1, Speed: 1,
 		Completions: &log, Fair: true,
 	}
 	got, err := r.Run(t.Context())
