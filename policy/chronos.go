@@ -20,7 +20,7 @@ package policy
 // is kept, so nothing is extrapolated. A clone for which there is no slot, or that a limit refuses, is left out;
 // waiting tasks go first. Jobs without a deadline, or of whose durations nothing is known, get no clones.
 //
-// The paper looks at tau_est, once. Here a task whose attempts all stand still (silence.go), and by what is known then
+// The paper looks at tau_est, once. Here a task whose attempts all stand still (kit.Silence), and by what is known then
 // end after the deadline, is looked at from tau_est on whenever its stage is, and after the deadline as well: under
 // restart and clone it gets r fresh clones, at least one; under resume it is replaced. Attempts that report what is so
 // are judged at tau_est alone. silence=false is the paper's rule.

@@ -19,7 +19,7 @@ package policy
 //
 // Readings beside those of sca.go. The mean task is that of all that have finished so far; before one has, every stage
 // is short enough. A stage of which the mean is not known has no duplicates. The t_rem of an attempt that stands still
-// grows, see silence.go.
+// grows, see kit.Silence.
 //
 // A slot of time costs O(w log w + d log d) for w stages with waiting tasks and d tasks that are late, and what it
 // launches.

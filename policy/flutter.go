@@ -4,12 +4,12 @@ package policy
 //
 //	i, j     tasks of a job that have become runnable together, sites
 //	f_j      Sites.FreeSlots
-//	t_ij     time of fetching from all sources at once + p E[s_j], see linkwatch.go and sitewatch.go
+//	t_ij     time of fetching from all sources at once + p E[s_j], see geo.LinkWatch and geo.SiteWatch
 //
 //	lexicographic min-max of t_ij x_ij: each task at one site, no more tasks at a site than slots are free there
 //
 // The first two levels are solved exactly: the least time of the slowest task, and under that the least sum
-// (transport.go); they decide when a stage ends and how soon its slots are free again. Tasks of a stage that read the
+// (geo.Transport); they decide when a stage ends and how soon its slots are free again. Tasks of a stage that read the
 // same are one group. If there are more tasks than free slots, those that read most go first and the others wait.
 // Between jobs Flutter says nothing: order, fair by default; a job that is served is served as a whole.
 

@@ -10,7 +10,7 @@ package policy
 //	varpi_j       Job.Live
 //	S_j, sigma_j  tasks of the job that wait, or with tasks=unfinished also those that run, and their number
 //	p_l           Stage.Estimate, in seconds
-//	s_k, d_lk     what the profiler knows of site k, and the time of fetching, see sitewatch.go and linkwatch.go
+//	s_k, d_lk     what the profiler knows of site k, and the time of fetching, see geo.SiteWatch and geo.LinkWatch
 //	e_lk          p_l s_k + d_lk
 //	e_l(x)        expected time of the best of the task's attempts: exact, see geoclone_best.go
 //	u             attempts running, with those of this instant, over all slots; alpha = 1/((1+eps) u)

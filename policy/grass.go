@@ -26,7 +26,7 @@ package policy
 // of no use in the paper, but a job here ends when all is done: such tasks wait until no other of the job has a use for
 // a slot, and get no duplicates. So do tasks of stages of which nothing is known. With Need for all tasks and no
 // deadline this is the form that Xu et al. (TPDS 2017) compare with. The paper's tasks report at all times; here the
-// t_rem of one that stands still grows, see silence.go.
+// t_rem of one that stands still grows, see kit.Silence.
 //
 // An event costs O(log tasks of the stage + log jobs + stages of the job), and O(running tasks of the stage) more where
 // not all tasks are needed.

@@ -11,7 +11,7 @@ package policy
 //	when a slot is free, no fresh task waits, and a task has one attempt, of at least lag:
 //	  clone it if average progress of all tasks of the stage - its own >= gap
 //
-// Known defect, kept: a task above 1-gap can never qualify as long as it goes on. One that stands still (silence.go)
+// Known defect, kept: a task above 1-gap can never qualify as long as it goes on. One that stands still (kit.Silence)
 // can: its progress is what it has done by the time that it has left, age/(age+t_rem), where Hadoop takes the last
 // report.
 //

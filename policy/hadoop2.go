@@ -26,7 +26,7 @@ package policy
 // end. Silence is looked at by scans that could ask for an attempt. The check for stagnation beside it, whose sense is
 // reversed in the code, is left out. What a resumed attempt has found done does not count as its progress. Where the
 // driver tells rates the estimate is what follows from them, and nobody is silent. Beside this, an attempt that stands
-// still (silence.go) ends no sooner than is known of it then: Hadoop would take one that says 0.99 again and again for
+// still (kit.Silence) ends no sooner than is known of it then: Hadoop would take one that says 0.99 again and again for
 // nearly done. Requests are served in order when no
 // fresh task waits; one whose task is over is forgotten.
 //

@@ -4,7 +4,7 @@ package policy
 // SIGCOMM 2015, section 3.
 //
 //	S_i       bytes at site i that the waiting tasks of a stage read, S their sum
-//	U_i, D_i  uplink and downlink: bandwidth of what has left and entered the site so far, see linkwatch.go
+//	U_i, D_i  uplink and downlink: bandwidth of what has left and entered the site so far, see geo.LinkWatch
 //	r_i       share of the tasks that start at site i
 //
 //	min z: (1-r_i) S_i <= z U_i, r_i (S-S_i) <= z D_i, sum of r = 1, r >= 0

@@ -22,7 +22,7 @@ package policy
 // and what has lasted so long may last as long again: it is slow once 1/age is below SlowTaskThreshold and its time
 // left, taken to be its age, is above the mean duration of the stage's winners. Before there is a winner nothing is
 // known. Where progress is reported the two do not differ. The rate of an attempt that has reported and stands still
-// is that over its whole age, and its time left grows, see silence.go; in the paper's world attempts do not stand
+// is that over its whole age, and its time left grows, see kit.Silence; in the paper's world attempts do not stand
 // still.
 //
 // The score of a machine is the progress of all attempts that ran and run there. That compares machines only while all

@@ -15,7 +15,7 @@ package policy
 // needs: it aims at the earliest end that its tasks can be almost sure of, so that a deadline missed by a little stays
 // one. Else a tighter deadline would make a job slower.
 //
-// A task with an attempt that stands still is judged like one that reports, see silence.go; so is one that has not
+// A task with an attempt that stands still is judged like one that reports, see kit.Silence; so is one that has not
 // reported since it was launched. Where nothing is known of the durations yet, what will be late gets one clone.
 // What counts as slow doubles with each attempt of a task that was killed for it beyond five, so that no task is begun
 // for ever because its attempts report what is not so.

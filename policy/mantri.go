@@ -28,7 +28,7 @@ package policy
 // nor is any before the stage has a winner. Without input sizes fresh tasks go in order of their numbers. When no
 // fresh task waits, the stage with the largest t_rem - t_new goes first. Placement in the network and the protection
 // of outputs are other parts of Mantri. The paper's tasks report at all times; here one that stands still has a t_rem
-// that grows, see silence.go.
+// that grows, see kit.Silence.
 //
 // Every rule compares the instant at which a task would end with now plus a threshold of its stage, so an order of the
 // stage's tasks by that instant answers all. An event costs O(log tasks of the stage + log stages).

@@ -24,7 +24,7 @@ package policy
 // among them as if their deadlines were the median of a fresh attempt's time away. So no deadline, however tight,
 // makes a job slower than none. What that may cost is bounded by lambda and max_attempts.
 //
-// Attempts that stand still (silence.go) count as having reported that, and do not have those killed that go on beside
+// Attempts that stand still (kit.Silence) count as having reported that, and do not have those killed that go on beside
 // them.
 //
 // when=departures optimises when a stage ends as well, when=reports also at reports of progress, every so often. Clones

@@ -4,7 +4,7 @@ import "github.com/tailcut/tailcut/sched"
 
 // Ends keeps, for each running attempt that has reported, the instant at which it ends by the linear estimate
 // t_rem = age (1-phi)/phi of its last report, or by the rate that the driver told. Until the next report that instant
-// stands still, so orders by it need no upkeep. The exception are attempts that stand still themselves, see silence:
+// stands still, so orders by it need no upkeep. The exception are attempts that stand still themselves, see Silence:
 // their ends are put off whenever their stage is looked at, as by a report.
 type Ends struct {
 	at    []sched.Time // by row, 0 for unknown

@@ -5,7 +5,7 @@ import "github.com/tailcut/tailcut/sched"
 // An attempt that waits to begin, for a node or an image, is no straggler, however long ago it was launched; see
 // sched.Core.WaitToBegin. Policies that judge attempts by their age follow one rule. An attempt that waits is not
 // watched: no list, order or timer has it. When it begins (AttemptBegan) its task is looked at as after the loss of
-// another attempt, and the attempt is watched from then on. What survivor and silence return follows the rule.
+// another attempt, and the attempt is watched from then on. What Survivor and Silence return follows the rule.
 // Where no attempt waits, AttemptBegan does not come.
 
 // Survivor returns the only attempt of a running task if it has begun: that of a task that has lost another one and

@@ -4,7 +4,7 @@ package geo
 // sites uses.
 //
 //	s_k     how many times the intrinsic time of its task an attempt at site k takes, once its data is there
-//	d_k     fetching: as the attempt has reported it, else as linkwatch.go expects it
+//	d_k     fetching: as the attempt has reported it, else as LinkWatch expects it
 //	p       intrinsic time: Stage.Estimate
 //
 // An attempt that won took e = p s_k + d_k, which gives s_k. One that lost is an observation too: of an s_k larger than

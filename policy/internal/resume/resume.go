@@ -11,7 +11,7 @@ import (
 var LaunchParam = kit.Param{Name: "launch", Kind: kit.Span, Default: "0s", Min: 0, Max: 86400, Help: "time that an attempt takes to launch, L"}
 
 // Resuming knows how far attempts have come, and where a clone goes on that takes some time to launch. What it says of
-// the attempts of a view is as silence judges them.
+// the attempts of a view is as kit.Silence judges them.
 type Resuming struct {
 	Launch sched.Time
 	Quiet  kit.Silence
