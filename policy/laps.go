@@ -8,9 +8,9 @@ package policy
 //
 //	the ceil(beta n(t)) jobs that arrived last share all slots equally; beta = 1 is equipartition
 //
-// Readings, as kit.Splitter has them: shares are of slots and whole, by largest remainder, set anew in each slot of time; a
-// share is no larger than the tasks that can run, and what the latest jobs cannot use goes to those before them.
-// Deviation: nothing is preempted.
+// Readings, as kit.Splitter has them: shares are of slots and whole, by largest remainder, set anew in each slot of
+// time; a share is no larger than the tasks that can run, and what the latest jobs cannot use goes to those before
+// them. Deviation: nothing is preempted.
 
 import (
 	"slices"
