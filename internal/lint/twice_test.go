@@ -2,103 +2,105 @@ package lint
 
 import (
 	"fmt"
-	"go/ast"
+	"go/token"
+	"path"
 	"strings"
 	"testing"
 )
 
-// No two packages have six lines of the same words; tests may repeat up to nine, which is what it takes to make
-// something that cannot fail. What two packages need belongs in one that both import.
-const twice, twiceInTests = 6, 10
+// twiceLines is how many lines that say something may stand in two packages, less one.
+const twiceLines = 6
 
+// What two packages say in the same words is said once: in one of them, or in a third.
 func TestNothingTwice(t *testing.T) {
 	files, err := house()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range checkTwice(files) {
+	for _, s := range twice(files) {
 		t.Error(s)
 	}
 }
 
-// checkTwice looks for lines of one package that stand in another, and names each such place once.
-func checkTwice(files []*file) (found []string) {
+// spoken is a line that says something: no blank, comment, lone punctuation or import.
+type spoken struct {
+	text string
+	line int
+}
+
+// twice finds runs of lines that stand in two packages.
+func twice(files []*file) (found []string) {
 	type place struct {
 		f    *file
 		line int
 	}
 	first := map[string]place{}
 	for _, f := range files {
-		n := twice
-		if f.test() {
-			n = twiceInTests
-		}
-		words, lines := wordsOf(f)
-		told := -n
-		for i := 0; i+n <= len(words); i++ {
-			if !telling(words[i : i+n]) {
-				continue
+		lines := saying(f)
+		for i := 0; i+twiceLines <= len(lines); i++ {
+			var words []string
+			for _, l := range lines[i : i+twiceLines] {
+				words = append(words, l.text)
 			}
-			window := strings.Join(words[i:i+n], "\n")
-			at, seen := first[window]
-			if !seen {
-				first[window] = place{f, lines[i]}
-				continue
-			}
-			if at.f.dir() != f.dir() && i >= told+n {
-				found = append(found, fmt.Sprintf("%s:%d: %d lines stand in %s:%d, too; let both packages import them", f.name, lines[i], n, at.f.name, at.line))
-				told = i
+			run := strings.Join(words, "\n")
+			there, stands := first[run]
+			switch {
+			case !stands:
+				first[run] = place{f, lines[i].line}
+			case there.f.dir() != f.dir():
+				found = append(found, fmt.Sprintf("%s:%d: these lines stand in %s:%d too; say them once, in one of the packages or in a third",
+					f.name, lines[i].line, there.f.name, there.line))
+				i += twiceLines - 1
 			}
 		}
 	}
 	return found
 }
 
-// wordsOf returns the lines of a file that say something, without indentation, and their numbers.
-func wordsOf(f *file) (words []string, numbers []int) {
-	begin := f.line(f.Package)
-	for _, d := range f.Decls {
-		if imports, ok := d.(*ast.GenDecl); ok && len(imports.Specs) > 0 {
-			if _, ok := imports.Specs[0].(*ast.ImportSpec); ok {
-				begin = f.line(imports.End())
-			}
+// saying are the lines of a file that say something.
+func saying(f *file) (lines []spoken) {
+	quiet := map[int]bool{}
+	skip := func(from, to token.Pos) {
+		for n := f.line(from); n <= f.line(to); n++ {
+			quiet[n] = true
 		}
 	}
-	for i, line := range strings.Split(f.src, "\n") {
-		if line = strings.TrimSpace(line); i+1 > begin && line != "" {
-			words, numbers = append(words, line), append(numbers, i+1)
-		}
+	skip(f.FileStart, f.Name.End())
+	for _, imp := range f.Imports {
+		skip(imp.Pos(), imp.End())
 	}
-	return words, numbers
-}
-
-// telling reports whether most lines are more than a brace.
-func telling(words []string) bool {
 	n := 0
-	for _, line := range words {
-		if len(line) > len("})") {
-			n++
+	for line := range strings.Lines(f.src) {
+		n++
+		code, _, _ := strings.Cut(line, "//")
+		if code = strings.Join(strings.Fields(code), " "); !quiet[n] && strings.ContainsFunc(code, letter) {
+			lines = append(lines, spoken{code, n})
 		}
 	}
-	return n >= len(words)-2
+	return lines
 }
 
-func TestTwiceFindsWhatIsWrong(t *testing.T) {
-	const body = "\nimport \"fmt\"\nfunc x() {\nfmt.Println(1)\nfmt.Println(2)\n\nfmt.Println(3)\nfmt.Println(4)\nfmt.Println(5)\n}\n"
-	for _, c := range []struct{ name, more, want string }{
-		{"b/b.go", "", "b/b.go:3: 6 lines stand in a/a.go:3, too"},
-		{"a/b.go", "", ""},
-		{"b/b_test.go", "", ""},
-		{"b/b.go", "var y = 1", "b/b.go:3"},
+func letter(r rune) bool {
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func TestTwiceFindsWhatIsSaidTwice(t *testing.T) {
+	body := "\n\ta := 1 // one\n\n\tb := 2\n\tc := 3\n\td := 4\n\te := 5\n\tprint(a, b, c, d, e)\n}\n"
+	for _, c := range []struct{ name, src, want string }{
+		{"b/y.go", "package b\nfunc Y() {" + strings.ReplaceAll(body, " // one", ""), "b/y.go:3: these lines stand in a/x.go:3 too"},
+		{"a/y.go", "package a\nfunc Y() {" + body, ""},
+		{"b/y.go", "package b\nfunc Y() {" + strings.ReplaceAll(body, "c := 3", "c := 7"), ""},
 	} {
-		var files []*file
-		for _, name := range []string{"a/a.go", c.name} {
-			f, err := parse(name, "package x"+body+c.more)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(path.Dir(c.name), func(t *testing.T) {
+			var files []*file
+			for _, f := range [][2]string{{"a/x.go", "package a\nfunc X() {" + body}, {c.name, c.src}} {
+				parsed, err := parse(f[0], f[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, parsed)
 			}
-			files = append(files, f)
-		}
-		expect(t, checkTwice(files), c.want)
+			expect(t, twice(files), c.want)
+		})
 	}
 }
