@@ -2,6 +2,7 @@ package jobfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,7 +69,10 @@ func (p *Plan) array(a *Array) {
 
 // Check returns what is wrong with the job as far as can be told without looking at its input.
 func (j *Job) Check() error {
-	if j.Array != nil {
+	switch {
+	case (j.Array == nil) == (j.MapReduce == nil):
+		return errors.New("expected a job of commands or of map/reduce work, one of them")
+	case j.Array != nil:
 		return j.Array.validate()
 	}
 	return j.MapReduce.Check()
@@ -76,6 +80,9 @@ func (j *Job) Check() error {
 
 // validate checks what the core's JobSpec does not.
 func (w *Array) validate() error {
+	if len(w.Stages) == 0 {
+		return errors.New("stages: expected at least one")
+	}
 	names, total := map[string]bool{}, 0
 	for i := range w.Stages {
 		st := &w.Stages[i]

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,8 +41,8 @@ type Request struct {
 	Sites *siteRequest `json:"sites,omitempty"` // nil where there is one place
 }
 
-// Options say what to run and how. What is not said is as with 'tailcut run' without flags, but for Seed and the job's
-// Retries, whose zero is a zero.
+// Options say what to run and how. Output has to be said; what else is not is as with 'tailcut run' without flags, but
+// for Seed and the job's Retries, whose zero is a zero.
 type Options struct {
 	Job jobfile.Job
 	Dir string // working directory of commands: an absolute path, "" for the program's own
@@ -57,7 +58,7 @@ type Options struct {
 	Name     string // under which durations are kept for later deadlines; "" keeps none
 	History  string // folder where they are kept; "" for the user's state folder, NoHistory for none
 
-	Output string // folder, or URL such as s3://bucket/prefix; "" for the folder tailcut-out
+	Output string // folder, or URL such as s3://bucket/prefix
 	On     string // where attempts run: remote.Local, which "" stands for, or remote.Kubernetes
 	Pods   remote.Pods
 
@@ -112,7 +113,9 @@ func (f Failure) Unwrap() error { return f.error }
 // options is a [grammar.FieldError] that names the flag of 'tailcut run'.
 func New(o Options) (*Engine, error) {
 	o.Policy, o.MaxLine, o.On = cmp.Or(o.Policy, "spark"), cmp.Or(o.MaxLine, mapreduce.DefaultMaxLine), cmp.Or(o.On, remote.Local)
-	o.Output = cmp.Or(o.Output, "tailcut-out")
+	if err := o.Job.Check(); err != nil {
+		return nil, err
+	}
 	if o.Limits == (sched.Limits{}) {
 		o.Limits = sched.DefaultLimits()
 	}
@@ -126,10 +129,10 @@ func New(o Options) (*Engine, error) {
 	if err := e.settle(); err != nil {
 		return nil, err
 	}
-	if err := e.Job.Check(); err != nil {
+	if err := e.checkText(); err != nil {
 		return nil, err
 	}
-	return e, e.checkText()
+	return e, nil
 }
 
 // place makes paths absolute: the same request from another folder is another.
@@ -185,6 +188,9 @@ func (e *Engine) settle() (err error) {
 			return grammar.Wrong("disturb", err)
 		}
 		e.disturb.Seed = o.Seed
+	}
+	if o.Output == "" {
+		return grammar.Wrong("output", errors.New("expected a folder or a URL, not nothing"))
 	}
 	if e.out, err = filepath.Abs(o.Output); err != nil {
 		return err

@@ -120,7 +120,7 @@ func TestNewMistakes(t *testing.T) {
 		"law":      func(o *Options) { o.Law = "nosuch:x=1" },
 		"deadline": func(o *Options) { o.Deadline = "tomorrow" },
 		"disturb":  func(o *Options) { o.Disturb = "slow=2" },
-		"output":   func(o *Options) { o.Output = "ftp://x/y" },
+		"output":   func(o *Options) { o.Output = "" },
 	} {
 		dir := t.TempDir()
 		o := Options{Job: commands("true"), Output: filepath.Join(dir, "out")}
@@ -132,6 +132,14 @@ func TestNewMistakes(t *testing.T) {
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {
 			t.Errorf("%s: left %v", field, left)
+		}
+	}
+}
+
+func TestNewEmptyJob(t *testing.T) {
+	for _, job := range []jobfile.Job{{}, {Array: &jobfile.Array{}}} {
+		if _, err := New(Options{Job: job, Output: t.TempDir()}); err == nil {
+			t.Errorf("%+v is accepted", job)
 		}
 	}
 }
