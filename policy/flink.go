@@ -71,10 +71,9 @@ type flink struct {
 }
 
 type flinkStage struct {
-	id       sched.StageID
-	shortest int          // k/2+1, 0 if k = 0
-	lowest   []sched.Time // so many smallest durations of winners, negated: the largest, T, on top
-	watched  kit.List     // running single attempts that have not been found slow, by start
+	id      sched.StageID
+	lowest  kit.Lowest // durations of winners: the k/2+1 shortest, none if k = 0; T is the longest of them
+	watched kit.List   // running single attempts that have not been found slow, by start
 }
 
 func (p *flink) Observe(v *sched.View, ev *sched.Event) {
@@ -82,12 +81,12 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.id, st.watched, st.lowest = ev.Stage, kit.List{}, st.lowest[:0]
-		st.shortest = p.rule.Shortest(int(v.Stage(ev.Stage).Tasks))
+		st.id, st.watched = ev.Stage, kit.List{}
+		st.lowest.Reset(p.rule.Shortest(int(v.Stage(ev.Stage).Tasks)))
 	case sched.AttemptDone:
 		p.lists.Remove(ev.Attempt)
 		st := p.stages.Of(ev.Stage)
-		st.add(v.Now() - v.Attempt(ev.Attempt).Started)
+		st.lowest.Add(v.Now() - v.Attempt(ev.Attempt).Started)
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
 		p.lists.Remove(ev.Attempt)
@@ -102,29 +101,14 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 	}
 }
 
-// add takes in the duration of a winner.
-func (st *flinkStage) add(d sched.Time) {
-	switch {
-	case st.shortest == 0:
-	case len(st.lowest) < st.shortest:
-		st.lowest = kit.HeapPush(st.lowest, -d)
-	default:
-		kit.HeapExchange(st.lowest, -d)
-	}
-}
-
 // baseline returns the age from which on an attempt of the stage is slow; Never while too few tasks are done.
 func (p *flink) baseline(v *sched.View, st *flinkStage) sched.Time {
 	stage := v.Stage(st.id)
 	// some may be done whose durations nobody has seen, if the job was retried
-	if !p.rule.Enough(int(stage.Done), int(stage.Tasks)) || len(st.lowest) < st.shortest {
+	if !p.rule.Enough(int(stage.Done), int(stage.Tasks)) || !st.lowest.Full() {
 		return sched.Never
 	}
-	var baseline sched.Time
-	if st.shortest > 0 {
-		baseline = -st.lowest[0]
-	}
-	limit, ok := p.rule.Limit(baseline)
+	limit, ok := p.rule.Limit(st.lowest.Value())
 	if !ok {
 		return sched.Never
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -50,10 +51,11 @@ func TestFlinkBlocks(t *testing.T) {
 
 // TestFlinkBaseline: T is the (k/2+1)th smallest of all winners, so that it falls when short tasks end late.
 func TestFlinkBaseline(t *testing.T) {
-	st := &flinkStage{shortest: 3} // the third smallest
+	var lowest kit.Lowest // the third smallest
+	lowest.Reset(3)
 	for i, c := range []struct{ d, want sched.Time }{{9, 9}, {5, 9}, {7, 9}, {8, 8}, {6, 7}, {1, 6}, {9, 6}} {
-		if st.add(c.d); -st.lowest[0] != c.want {
-			t.Errorf("after %d: T = %d, want %d", i, -st.lowest[0], c.want)
+		if lowest.Add(c.d); lowest.Value() != c.want {
+			t.Errorf("after %d: T = %d, want %d", i, lowest.Value(), c.want)
 		}
 	}
 }

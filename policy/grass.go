@@ -244,9 +244,9 @@ func (p *grass) another(v *sched.View, job *sched.Job, s sched.StageID, c int, m
 			n, end = h.Top(), h.TopKey().X
 		}
 	} else { // not all tasks are needed
-		for i := range h.Nodes {
-			if node := &h.Nodes[i]; node.Key.X <= limit && (node.Key.X > end || node.Key.X == end && int(node.ID) < n) {
-				n, end = int(node.ID), node.Key.X
+		for i, at := range h.All() {
+			if at.X <= limit && (at.X > end || at.X == end && i < n) {
+				n, end = i, at.X
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,7 +80,7 @@ func (n *naiveOrder) work(v *sched.View, j sched.JobID) float64 {
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		if mean, _, ok := st.Estimate(); ok {
-			known += float64(st.Unfinished()) * kit.Micros(mean)
+			known += float64(st.Unfinished()) * micros(mean)
 		} else {
 			unknown += float64(st.Unfinished())
 		}
@@ -88,8 +89,10 @@ func (n *naiveOrder) work(v *sched.View, j sched.JobID) float64 {
 	if n.done[j] > 0 {
 		mean = job.Fruitful.Seconds() / float64(n.done[j])
 	}
-	return known + unknown*kit.Micros(mean)
+	return known + unknown*micros(mean)
 }
+
+func micros(seconds float64) float64 { return max(1, math.Round(seconds*1e6)) }
 
 // TestOrderTwin runs messy worlds under each order and under its twin: the same decisions.
 func TestOrderTwin(t *testing.T) {

@@ -134,12 +134,12 @@ func (p *spark) grow(v *sched.View, slots uint32) {
 		return
 	}
 	p.largest = slots
-	for s, i := range p.stages.Index {
-		if i > 0 && p.threshold > 0 {
-			st := p.stages.Of(sched.StageID(s))
-			p.judge(v, st)
-			p.schedule(v, st)
-		}
+	if p.threshold == 0 {
+		return
+	}
+	for _, st := range p.stages.All() {
+		p.judge(v, st)
+		p.schedule(v, st)
 	}
 }
 

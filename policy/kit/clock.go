@@ -9,8 +9,8 @@ type Clock struct {
 	Due  sched.Time // the next boundary while a job is active, else 0
 }
 
-// Begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for the
-// boundary that it missed.
+// Begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for
+// the boundary that it missed.
 func (c *Clock) Begins(v *sched.View, act *sched.Actions) bool {
 	now := v.Now()
 	switch {
@@ -30,14 +30,15 @@ func (c *Clock) Begins(v *sched.View, act *sched.Actions) bool {
 	return begins
 }
 
-// WakeFor asks to be called when the first of what is due is due.
+// WakeFor asks to be called at the smallest key of a heap of instants. A policy that has several things to wait for
+// keeps them in one and calls this at the end of Decide.
 func WakeFor(act *sched.Actions, due *Heap[Rising[sched.Time]]) {
 	if due.Len() > 0 {
 		act.WakeAt(due.TopKey().X)
 	}
 }
 
-// Later returns now and s seconds more.
+// Later returns the instant some seconds after another, Never if that is beyond all time.
 func Later(now sched.Time, s float64) sched.Time {
 	d := sched.FromSeconds(s)
 	if d > sched.Never-now {

@@ -18,6 +18,6 @@
 //	decisions at the beginning of each slot of time                Clock, or Splitter if it is about shares
 //
 // Everything here is for one policy under one core: nothing may be copied once in use, nothing locks. Structures keep
-// their memory, so that a policy made of them allocates nothing once tables have their size. Where no cost is given an
-// event costs O(1), or O(log n) where it changes a heap of n.
+// their memory, so that a policy made of them allocates nothing once tables have their size. Where no cost is given
+// an event costs O(1), or O(log n) where it changes a heap of n.
 package kit

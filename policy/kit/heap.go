@@ -1,37 +1,40 @@
 package kit
 
-import "cmp"
+import (
+	"cmp"
+	"iter"
+)
 
-// Key is what a heap sorts by: compare is negative where it goes before o.
+// Key is what a heap sorts by: Compare is negative where it goes before o.
 type Key[K any] interface{ Compare(o K) int }
 
-// Heap is a binary heap of small integers (jobs, stages, rows), each with a key and at most once. Unlike container/heap
-// it knows where an id is, so a key can change, and it allocates only to grow. Equal keys are ordered by id: the order
-// is total.
+// Heap is a binary heap of small integers (jobs, stages, rows), each with a key and at most once. Unlike
+// container/heap it knows where an id is, so a key can change, and it allocates only to grow. Equal keys are ordered
+// by id: the order is total.
 type Heap[K Key[K]] struct {
-	Nodes []node[K]
+	nodes []node[K]
 	place []int32 // by id: its index in nodes plus 1, 0 if it is not there
 }
 
 type node[K any] struct {
-	Key K
-	ID  int32
+	key K
+	id  int32
 }
 
 // Len returns how many ids are in the heap.
-func (h *Heap[K]) Len() int { return len(h.Nodes) }
+func (h *Heap[K]) Len() int { return len(h.nodes) }
 
 // Has tells whether an id is in the heap.
 func (h *Heap[K]) Has(id int) bool { return id < len(h.place) && h.place[id] > 0 }
 
 // Top returns the first id; there must be one.
-func (h *Heap[K]) Top() int { return int(h.Nodes[0].ID) }
+func (h *Heap[K]) Top() int { return int(h.nodes[0].id) }
 
 // TopKey returns the key of the first id; there must be one.
-func (h *Heap[K]) TopKey() K { return h.Nodes[0].Key }
+func (h *Heap[K]) TopKey() K { return h.nodes[0].key }
 
 // Key returns the key of an id, which must be there.
-func (h *Heap[K]) Key(id int) K { return h.Nodes[h.place[id]-1].Key }
+func (h *Heap[K]) Key(id int) K { return h.nodes[h.place[id]-1].key }
 
 // Set puts an id in, or changes its key.
 func (h *Heap[K]) Set(id int, k K) {
@@ -40,8 +43,8 @@ func (h *Heap[K]) Set(id int, k K) {
 	}
 	n := node[K]{k, int32(id)}
 	if h.place[id] == 0 {
-		h.Nodes = append(h.Nodes, n)
-		h.up(len(h.Nodes)-1, n)
+		h.nodes = append(h.nodes, n)
+		h.up(len(h.nodes)-1, n)
 		return
 	}
 	h.fix(int(h.place[id])-1, n)
@@ -52,9 +55,9 @@ func (h *Heap[K]) Drop(id int) {
 	if !h.Has(id) {
 		return
 	}
-	i, last := int(h.place[id])-1, len(h.Nodes)-1
-	moved := h.Nodes[last]
-	h.Nodes = h.Nodes[:last]
+	i, last := int(h.place[id])-1, len(h.nodes)-1
+	moved := h.nodes[last]
+	h.nodes = h.nodes[:last]
 	h.place[id] = 0
 	if i < last {
 		h.fix(i, moved)
@@ -63,10 +66,21 @@ func (h *Heap[K]) Drop(id int) {
 
 // Clear takes everything out and keeps the memory.
 func (h *Heap[K]) Clear() {
-	for i := range h.Nodes {
-		h.place[h.Nodes[i].ID] = 0
+	for i := range h.nodes {
+		h.place[h.nodes[i].id] = 0
 	}
-	h.Nodes = h.Nodes[:0]
+	h.nodes = h.nodes[:0]
+}
+
+// All goes through the ids and their keys, in no useful order. The heap must not change meanwhile.
+func (h *Heap[K]) All() iter.Seq2[int, K] {
+	return func(yield func(int, K) bool) {
+		for i := range h.nodes {
+			if n := &h.nodes[i]; !yield(int(n.id), n.key) {
+				return
+			}
+		}
+	}
 }
 
 // Within appends to buf every id whose key does not go after k, in no useful order, and returns the first key that
@@ -76,31 +90,31 @@ func (h *Heap[K]) Within(k K, buf []int) (ids []int, next K, more bool) {
 	buf = append(buf, 0)
 	for i := first; i < len(buf); {
 		at := buf[i]
-		if at < len(h.Nodes) && h.Nodes[at].Key.Compare(k) <= 0 {
+		if at < len(h.nodes) && h.nodes[at].key.Compare(k) <= 0 {
 			buf = append(buf, 2*at+1, 2*at+2)
 			i++
 			continue
 		}
-		if at < len(h.Nodes) && (!more || h.Nodes[at].Key.Compare(next) < 0) {
-			next, more = h.Nodes[at].Key, true
+		if at < len(h.nodes) && (!more || h.nodes[at].key.Compare(next) < 0) {
+			next, more = h.nodes[at].key, true
 		}
 		buf[i] = buf[len(buf)-1]
 		buf = buf[:len(buf)-1]
 	}
 	for i := first; i < len(buf); i++ {
-		buf[i] = int(h.Nodes[buf[i]].ID)
+		buf[i] = int(h.nodes[buf[i]].id)
 	}
 	return buf, next, more
 }
 
 func (h *Heap[K]) before(a, b *node[K]) bool {
-	c := a.Key.Compare(b.Key)
-	return c < 0 || c == 0 && a.ID < b.ID
+	c := a.key.Compare(b.key)
+	return c < 0 || c == 0 && a.id < b.id
 }
 
 // fix puts n, which belongs somewhere around index i, into its place.
 func (h *Heap[K]) fix(i int, n node[K]) {
-	if i > 0 && h.before(&n, &h.Nodes[(i-1)/2]) {
+	if i > 0 && h.before(&n, &h.nodes[(i-1)/2]) {
 		h.up(i, n)
 		return
 	}
@@ -110,10 +124,10 @@ func (h *Heap[K]) fix(i int, n node[K]) {
 func (h *Heap[K]) up(i int, n node[K]) {
 	for i > 0 {
 		p := (i - 1) / 2
-		if !h.before(&n, &h.Nodes[p]) {
+		if !h.before(&n, &h.nodes[p]) {
 			break
 		}
-		h.put(i, h.Nodes[p])
+		h.put(i, h.nodes[p])
 		i = p
 	}
 	h.put(i, n)
@@ -122,31 +136,31 @@ func (h *Heap[K]) up(i int, n node[K]) {
 func (h *Heap[K]) down(i int, n node[K]) {
 	for {
 		c := 2*i + 1
-		if c >= len(h.Nodes) {
+		if c >= len(h.nodes) {
 			break
 		}
-		if c+1 < len(h.Nodes) && h.before(&h.Nodes[c+1], &h.Nodes[c]) {
+		if c+1 < len(h.nodes) && h.before(&h.nodes[c+1], &h.nodes[c]) {
 			c++
 		}
-		if !h.before(&h.Nodes[c], &n) {
+		if !h.before(&h.nodes[c], &n) {
 			break
 		}
-		h.put(i, h.Nodes[c])
+		h.put(i, h.nodes[c])
 		i = c
 	}
 	h.put(i, n)
 }
 
 func (h *Heap[K]) put(i int, n node[K]) {
-	h.Nodes[i] = n
-	h.place[n.ID] = int32(i) + 1
+	h.nodes[i] = n
+	h.place[n.id] = int32(i) + 1
 }
 
-// rising and falling are numbers as keys, the smallest or the largest first.
-type (
-	Rising[N cmp.Ordered]  struct{ X N }
-	Falling[N cmp.Ordered] struct{ X N }
-)
+// Rising is a number as a key of a heap, the smallest first.
+type Rising[N cmp.Ordered] struct{ X N }
+
+// Falling is a number as a key of a heap, the largest first.
+type Falling[N cmp.Ordered] struct{ X N }
 
 // Compare puts the smaller number first, that of Falling the larger.
 func (a Rising[N]) Compare(b Rising[N]) int   { return cmp.Compare(a.X, b.X) }

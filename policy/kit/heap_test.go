@@ -41,7 +41,7 @@ func compareHeap(t *rapid.T, h *Heap[Rising[int]], twin map[int]int, bound int) 
 	}
 	slices.SortFunc(want, func(a, b int) int { return cmp.Or(cmp.Compare(twin[a], twin[b]), cmp.Compare(a, b)) })
 	if h.Len() != len(want) || len(want) > 0 && (h.Top() != want[0] || h.TopKey().X != twin[want[0]]) {
-		t.Fatalf("heap %+v, want %v", h.Nodes, want)
+		t.Fatalf("heap %+v, want %v", h.nodes, want)
 	}
 	for id := range 16 {
 		if _, ok := twin[id]; h.Has(id) != ok {
@@ -57,7 +57,8 @@ func compareHeap(t *rapid.T, h *Heap[Rising[int]], twin map[int]int, bound int) 
 	}
 }
 
-// TestMedianTwin compares the running median with sorted[floor(n/2)], from whichever value on it is asked for, in memory that had another use before.
+// TestMedianTwin compares the running median with sorted[floor(n/2)], from whichever value on it is asked for, in
+// memory that had another use before.
 func TestMedianTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var mem Arena[sched.Time]

@@ -9,8 +9,8 @@ type Arena[T any] struct{ rest []T }
 // arenaBlock is what an arena allocates at least at once, in values.
 const arenaBlock = 1 << 13
 
-// take returns room for at least n values, a power of two of them: who comes back for more, again and again, has wasted
-// no more than he has.
+// take returns room for at least n values, a power of two of them: who comes back for more, again and again, has
+// wasted no more than he has.
 func (a *Arena[T]) take(n int) []T {
 	size := 1 << bits.Len(uint(max(n, 1)-1))
 	if size > len(a.rest) {
@@ -21,7 +21,8 @@ func (a *Arena[T]) take(n int) []T {
 	return mem
 }
 
-// Grown returns the table with room for index i.
+// Grown returns a table long enough for index i, for tables by id or by row that grow with what they meet: zero
+// values are appended as needed.
 func Grown[T any](table []T, i int) []T {
 	for i >= len(table) {
 		var zero T

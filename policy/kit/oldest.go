@@ -3,8 +3,8 @@ package kit
 import "github.com/tailcut/tailcut/sched"
 
 // Oldest keeps attempts by start, then task, and knows the first that still runs. It is for those who ask of nothing
-// but that one. An attempt that ends stays where it is until its turn comes to be the first: in a large cluster to take
-// it out at once is to visit its neighbours, which are in no cache.
+// but that one. An attempt that ends stays where it is until its turn comes to be the first: in a large cluster to
+// take it out at once is to visit its neighbours, which are in no cache.
 //
 // A task has at most one attempt in it at a time.
 type Oldest struct {

@@ -11,8 +11,8 @@ import (
 // that has one. A policy about redundancy takes one as its parameter "order" and only adds clones. Later jobs may use
 // what earlier ones cannot.
 //
-// It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of the
-// job stays. A policy hands it every event, and tells it with touch about orders given behind its back.
+// It keeps the jobs with pending tasks in a heap, so that an event costs O(log jobs), and nothing where the key of
+// the job stays. A policy hands it every event, and tells it with Touch about orders given behind its back.
 type Order struct {
 	Ranking
 	jobs   Heap[Standing]
@@ -74,7 +74,7 @@ func OrderOf(kind OrderKind) Order { return Order{Ranking: Ranking{kind: kind}} 
 // NewOrder returns the order that the parameters name.
 func NewOrder(a Args) Order { return Order{Ranking: NewRanking(a)} }
 
-// NewRanking is ordered for policies that keep jobs in heaps of their own.
+// NewRanking is NewOrder for policies that keep jobs in heaps of their own.
 func NewRanking(a Args) Ranking {
 	switch name := a.Choice("order"); name {
 	case "fifo":
@@ -105,7 +105,7 @@ func (o *Order) Observe(v *sched.View, ev *sched.Event) {
 	o.Touch(v, ev.Job)
 }
 
-// Touch looks at a job again.
+// Touch looks at a job again, after an order that was given past this one.
 func (o *Order) Touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	if job.Pending == 0 || job.State != sched.JobActive {
@@ -165,7 +165,8 @@ func (o *Order) Launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sche
 	return a
 }
 
-// Start is launch for policies that have an order of their own.
+// Start starts an attempt of a pending task, from what a preempted attempt has left behind if anything, with the
+// reason that follows from the task's past. It is for policies that have an order of their own; see Order.Launch.
 func Start(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
 	task := v.Task(t)
 	why := sched.Original
@@ -197,7 +198,8 @@ func (o *Order) Fill(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// Launch gives an order that the view allows. That the core refuses it is a bug of the policy.
+// Launch starts an attempt, from a fraction of the task that is done already. It panics if the core refuses: the
+// policy has to ask the view before.
 func Launch(act *sched.Actions, t sched.TaskID, m sched.MachineID, from float64, why sched.Reason) sched.AttemptID {
 	a, err := act.Launch(t, m, from, why)
 	if err != nil {
@@ -213,7 +215,7 @@ func fairStanding(job *sched.Job) Standing {
 	return Standing{class: 1, Share: float64(job.Live) / job.Weight}
 }
 
-// FirstPending returns the job's first task that waits.
+// FirstPending returns the first task of a job that waits; ok is false if none does.
 func FirstPending(v *sched.View, j sched.JobID) (sched.TaskID, bool) {
 	s, ok := v.WaitingStage(v.Job(j).FirstStage)
 	if !ok || v.Stage(s).Job != j {
@@ -222,7 +224,7 @@ func FirstPending(v *sched.View, j sched.JobID) (sched.TaskID, bool) {
 	return v.PendingTask(s, 0)
 }
 
-// Kill gives an order that the view allows. That the core refuses it is a bug of the policy.
+// Kill kills an attempt. It panics if the core refuses: the policy has to ask the view before.
 func Kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
 	if err := act.Kill(a, why); err != nil {
 		panic(fmt.Sprintf("policy: kill attempt %x (%v): %v", a, why, err))

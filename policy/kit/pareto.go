@@ -2,16 +2,16 @@ package kit
 
 import "math"
 
-// Pareto is the law of one attempt's duration as SCA and ESE see it: survival (mu/x)^alpha from mu on. The view offers
-// a mean and a standard deviation; the law has these. With a standard deviation of 0 alpha is infinite, every duration
-// is mu, and clones are of no use.
+// Pareto is the law of one attempt's duration as SCA and ESE see it: survival (mu/x)^alpha from mu on. The view
+// offers a mean and a standard deviation; the law has these. With a standard deviation of 0 alpha is infinite, every
+// duration is mu, and clones are of no use.
 //
-// The formulas are those of digest section 20: the shortest of c attempts has tail index c alpha, and the longest of m
+// The shortest of c attempts has tail index c alpha, and the longest of m
 // such is mu m! G(1-1/x)/G(m+1-1/x), x = c alpha.
 type Pareto struct{ Alpha, Mu float64 }
 
-// FitPareto returns the law with a mean of more than 0 and a standard deviation. alpha is above 2, for the variance is
-// finite.
+// FitPareto returns the law with a mean of more than 0 and a standard deviation. alpha is above 2, for the variance
+// is finite.
 func FitPareto(mean, sd float64) Pareto {
 	if sd <= 0 {
 		return Pareto{math.Inf(1), mean}
@@ -47,8 +47,8 @@ func (p Pareto) Cost(c, m int, gamma float64) float64 {
 }
 
 // StragglerAge returns sigma*, in means: how much longer than a mean a task may have left before a duplicate saves
-// machine time. It is the root of w = 2 E[min(w, x)] for a duration x of mean 1: what is left against the time that two
-// attempts take together until the first ends. For alpha = 2 it is 1 + 1/sqrt 2.
+// machine time. It is the root of w = 2 E[min(w, x)] for a duration x of mean 1: what is left against the time that
+// two attempts take together until the first ends. For alpha = 2 it is 1 + 1/sqrt 2.
 //
 // E[min(w, x)] = mu + mu/(alpha-1) (1-(mu/w)^(alpha-1)) for w >= mu. Where that is flat, w is 2.
 func (p Pareto) StragglerAge() float64 {

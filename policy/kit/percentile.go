@@ -6,9 +6,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Until it is asked for the first
-// time they are just collected; then half of them are in a heap with the largest on top, the others in one with the
-// smallest on top, which is the median. Values that come in random order cost O(1) on average, at worst O(log n).
+// Median keeps the upper median of durations that only become more: sorted[floor(n/2)]. Until it is asked for the
+// first time they are just collected; then half of them are in a heap with the largest on top, the others in one with
+// the smallest on top, which is the median. Values that come in random order cost O(1) on average, at worst O(log n).
 type Median struct {
 	all       []sched.Time // room for all values; low is at its beginning, high begins in the middle
 	low, high int32        // sizes. Values of low are negated, so that both heaps have their smallest on top
@@ -38,15 +38,15 @@ func (m *Median) Add(d sched.Time) {
 	below := m.high > 0 && d < high[0]
 	if m.high > m.low { // the lower half is due to grow
 		if !below {
-			d = HeapExchange(high, d)
+			d = exchange(high, d)
 		}
-		m.low = int32(len(HeapPush(low, -d)))
+		m.low = int32(len(push(low, -d)))
 		return
 	}
 	if below {
-		d = -HeapExchange(low, -d)
+		d = -exchange(low, -d)
 	}
-	m.high = int32(len(HeapPush(high, d)))
+	m.high = int32(len(push(high, d)))
 }
 
 // Value returns the median; there must be a value.
@@ -71,8 +71,40 @@ func (m *Median) part() {
 	}
 }
 
-// HeapPush puts a value into a binary heap of times with the smallest on top and returns it.
-func HeapPush(h []sched.Time, x sched.Time) []sched.Time {
+// Lowest keeps the shortest of durations that only become more, and knows the longest of these. A value costs O(log
+// n) for n that are kept.
+type Lowest struct {
+	n   int
+	all []sched.Time // negated: the longest is on top
+}
+
+// Reset empties the structure, which then keeps n values.
+func (l *Lowest) Reset(n int) { l.n, l.all = n, l.all[:0] }
+
+// Add takes in a value.
+func (l *Lowest) Add(d sched.Time) {
+	switch {
+	case l.n == 0:
+	case len(l.all) < l.n:
+		l.all = push(l.all, -d)
+	default:
+		exchange(l.all, -d)
+	}
+}
+
+// Full tells whether there were n values.
+func (l *Lowest) Full() bool { return len(l.all) >= l.n }
+
+// Value returns the n-th shortest, or while there are fewer the longest; 0 if n is 0.
+func (l *Lowest) Value() sched.Time {
+	if len(l.all) == 0 {
+		return 0
+	}
+	return -l.all[0]
+}
+
+// push puts a value into a binary heap of times with the smallest on top and returns it.
+func push(h []sched.Time, x sched.Time) []sched.Time {
 	h = append(h, x)
 	i := len(h) - 1
 	for i > 0 && x < h[(i-1)/2] {
@@ -83,8 +115,8 @@ func HeapPush(h []sched.Time, x sched.Time) []sched.Time {
 	return h
 }
 
-// HeapExchange returns the smallest of h and x and leaves the others in h.
-func HeapExchange(h []sched.Time, x sched.Time) sched.Time {
+// exchange returns the smallest of h and x and leaves the others in h.
+func exchange(h []sched.Time, x sched.Time) sched.Time {
 	if len(h) == 0 || x <= h[0] {
 		return x
 	}
@@ -108,9 +140,9 @@ func HeapExchange(h []sched.Time, x sched.Time) sched.Time {
 }
 
 // Percentile keeps sorted[floor(p n)] of n values that come, change and go; floor(p n) values are not above it. Each
-// value has a number, given by the caller or by add. Every change costs O(log n).
+// value has a number, given by the caller or by Add. Every change costs O(log n).
 type Percentile struct {
-	P     float64
+	P     float64                // from 0 to 1
 	low   Heap[Falling[float64]] // the floor(p n) smallest
 	high  Heap[Rising[float64]]  // the others
 	spare []int32                // numbers to give out again
@@ -137,7 +169,7 @@ func (q *Percentile) Add(x float64) int {
 	return id
 }
 
-// Release takes the value with a number that add gave out.
+// Release takes the value with a number that Add gave out.
 func (q *Percentile) Release(id int) {
 	q.Drop(id)
 	q.spare = append(q.spare, int32(id))

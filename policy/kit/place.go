@@ -74,8 +74,8 @@ func (p *Places) forgetStage(st *sched.Stage) {
 }
 
 // Unused returns the first free machine from id from on that has never run an attempt of the task. If there is none,
-// and the task has had as many attempts as machines are up, so that there may be none to wait for (on a single machine,
-// always), any free machine will do.
+// and the task has had as many attempts as machines are up, so that there may be none to wait for (on a single
+// machine, always), any free machine will do.
 func (p *Places) Unused(v *sched.View, t sched.TaskID, from sched.MachineID) (sched.MachineID, bool) {
 	m, ok := v.FreeMachine(from)
 	for ok && p.ran(v, t, m) {
@@ -112,7 +112,8 @@ func (p *Places) head(t sched.TaskID) int32 {
 	return 0
 }
 
-// Elsewhere returns the first free machine on which the task does not run, or else the first free one.
+// Elsewhere returns the first free machine on which a task does not run, or else the first free one; ok is false if
+// no slot is free. It is where a policy puts a clone that has no better idea.
 func Elsewhere(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
 	first, found := v.FreeMachine(0)
 	for m, ok := first, found; ok; m, ok = v.FreeMachine(m + 1) {

@@ -11,13 +11,13 @@ import "github.com/tailcut/tailcut/sched"
 //	t_rem     max((1-phi) age/(phi-From), still) from when still is above patience: what it has done since it last
 //	          reported is not known, so its rate is that over its whole age; and what has lasted so long may last as long again
 //
-// So t_rem grows with time, also of an attempt that has said 0.99 and says so again, or has said nothing at all. Of an
-// attempt whose driver told the rate, and so the end, still counts from that end. Where reports come at regular
+// So t_rem grows with time, also of an attempt that has said 0.99 and says so again, or has said nothing at all. Of
+// an attempt whose driver told the rate, and so the end, still counts from that end. Where reports come at regular
 // intervals and say what is so, no attempt stands still, and the policies decide as if there were no silence.
 //
-// No report wakes a policy to look at such an attempt. So each stage is looked at again and again: after patience, and
-// where nothing has been heard from the stage since the last look after half as long again each time. A look costs
-// O(attempts of the stage), no more than the reports that the attempts would have sent in the meantime.
+// No report wakes a policy to look at such an attempt. So each stage is looked at again and again: after patience,
+// and where nothing has been heard from the stage since the last look after half as long again each time. A look
+// costs O(attempts of the stage), no more than the reports that the attempts would have sent in the meantime.
 type Silence struct {
 	Launch  sched.Time // that an attempt takes to get to work, unless that is told: so long it has nothing to report
 	rows    []heard    // by row
@@ -102,7 +102,7 @@ func (s *Silence) of(id sched.AttemptID, a *sched.Attempt) heard {
 
 // hear takes notice that something was heard from a stage.
 func (s *Silence) hear(v *sched.View, id sched.StageID) {
-	if int(id) >= len(s.stages.Index) || s.stages.Index[id] == 0 {
+	if !s.stages.Has(id) {
 		return
 	}
 	patience := s.patience(v, id)
@@ -154,8 +154,8 @@ func (s *Silence) Remaining(v *sched.View, id sched.AttemptID, a *sched.Attempt)
 	return still, true
 }
 
-// Attempt returns the row of a running attempt as it is to be judged: one that stands still will be done when remaining
-// says, and goes on from what it has reported.
+// Attempt returns the row of a running attempt as it is to be judged: one that stands still will be done when
+// remaining says, and goes on from what it has reported.
 func (s *Silence) Attempt(v *sched.View, id sched.AttemptID) sched.Attempt {
 	a := v.Attempt(id)
 	if rem, silent := s.Remaining(v, id, &a); silent {
@@ -172,8 +172,8 @@ func (s *Silence) Silent(v *sched.View, id sched.AttemptID) bool {
 	return ok
 }
 
-// Strike takes notice that an attempt of a task is killed because it stood still. The next ones get more time, so that
-// a task that always stands still does not have attempts without end.
+// Strike takes notice that an attempt of a task is killed because it stood still. The next ones get more time, so
+// that a task that always stands still does not have attempts without end.
 func (s *Silence) Strike(t sched.TaskID) {
 	s.strikes = Grown(s.strikes, int(t))
 	s.strikes[t] = min(s.strikes[t]+1, mostStrikes)

@@ -8,8 +8,8 @@ type Placer interface {
 	Observe(v *sched.View, ev *sched.Event)
 
 	// Plan appends sites for pending tasks of a job, which is the next in the order, and of whose tasks each is there
-	// once; nothing where they had better wait. There is a free slot somewhere. Each place is free when those before it
-	// are taken.
+	// once; nothing where they had better wait. There is a free slot somewhere. Each place is free when those before
+	// it are taken.
 	Plan(v *sched.View, j sched.JobID, to []Placement) []Placement
 
 	// Wake returns the instant at which plan may answer otherwise although nothing happens, sched.Never if there is
@@ -40,7 +40,7 @@ func (o Order) PlacedBy(p Placer, stays bool) Order {
 	return o
 }
 
-// Placer returns what chooses the sites, nil where a task starts at the first free slot.
+// Placing returns what chooses the sites, nil where a task starts at the first free slot.
 func (o *Order) Placing() Placer {
 	if o.siting == nil {
 		return nil
@@ -77,7 +77,8 @@ func (s *siting) next(v *sched.View, j sched.JobID) (t sched.TaskID, m sched.Mac
 	}
 }
 
-// nextSited is next where sites are chosen: a plan is carried out to its end, whatever the order of jobs meanwhile is.
+// nextSited is next where sites are chosen: a plan is carried out to its end, whatever the order of jobs meanwhile
+// is.
 func (o *Order) nextSited(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool) {
 	s := o.siting
 	for s.done < len(s.plan) && !ok {

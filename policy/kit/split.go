@@ -9,10 +9,11 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Splitter divides the slots among the active jobs at the beginning of each slot of time, in proportion to weights that
-// a policy gives them, and lets jobs below their shares start waiting tasks. A job gets no more than it has tasks that
-// wait or run; what it cannot use the others share. Nothing is preempted and nothing cloned, so a job above its share
-// keeps what it has until it ends, and slots that no share claims go to whoever has a task, in the same order.
+// Splitter divides the slots among the active jobs at the beginning of each slot of time, in proportion to weights
+// that a policy gives them, and lets jobs below their shares start waiting tasks. A job gets no more than it has
+// tasks that wait or run; what it cannot use the others share. Nothing is preempted and nothing cloned, so a job
+// above its share keeps what it has until it ends, and slots that no share claims go to whoever has a task, in the
+// same order.
 //
 // If there are slots for all tasks that wait, and the jobs with weights are the first, shares decide nothing: all
 // start, in the jobs' order.
@@ -43,7 +44,7 @@ type Part struct {
 	quota   float64
 }
 
-// Earlier or later arrivals first, ties by id.
+// EarlierPart puts the earlier arrival first, ties by id.
 func EarlierPart(a, b Part) int {
 	return cmp.Or(cmp.Compare(a.Arrived, b.Arrived), cmp.Compare(a.Job, b.Job))
 }
@@ -113,8 +114,8 @@ func (p *Splitter) Start(v *sched.View, act *sched.Actions, j sched.JobID, n int
 	}
 }
 
-// Divide sets the shares: the weights' parts of the slots, none above the demand (those that would be give the rest to
-// the others), in whole numbers by largest remainder, ties to the job that is served first.
+// Divide sets the shares: the weights' parts of the slots, none above the demand (those that would be give the rest
+// to the others), in whole numbers by largest remainder, ties to the job that is served first.
 func (p *Splitter) Divide(slots int) {
 	p.order = p.order[:0]
 	weight := 0.0

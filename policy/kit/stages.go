@@ -1,11 +1,15 @@
 package kit
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"iter"
 
-// PerStage keeps what a policy knows of each open stage. The memory of a closed stage goes to the next one, so a T has
-// a reset that keeps its buffers; pointers to a T stay valid while its stage is open.
+	"github.com/tailcut/tailcut/sched"
+)
+
+// PerStage keeps what a policy knows of each open stage. The memory of a closed stage goes to the next one, so who
+// opens a stage resets what is in it and keeps buffers. Pointers to a T stay valid while its stage is open.
 type PerStage[T any] struct {
-	Index  []int32 // by StageID: number of its T plus 1, 0 where there is nothing
+	index  []int32 // by StageID: number of its T plus 1, 0 where there is nothing
 	blocks [][]T   // of stageBlock each: number n is blocks[n/stageBlock][n%stageBlock]
 	made   int32
 	spare  []int32
@@ -16,9 +20,9 @@ const stageBlock int32 = 64
 
 // Open returns the memory of a stage that is new, with whatever its last owner left in it.
 func (p *PerStage[T]) Open(s sched.StageID) *T {
-	p.Index = Grown(p.Index, int(s))
+	p.index = Grown(p.index, int(s))
 	if n := len(p.spare); n > 0 {
-		p.Index[s] = p.spare[n-1]
+		p.index[s] = p.spare[n-1]
 		p.spare = p.spare[:n-1]
 		return p.Of(s)
 	}
@@ -26,21 +30,35 @@ func (p *PerStage[T]) Open(s sched.StageID) *T {
 		p.blocks = append(p.blocks, make([]T, stageBlock))
 	}
 	p.made++
-	p.Index[s] = p.made
+	p.index[s] = p.made
 	return p.Of(s)
 }
 
 // Of returns the memory of an open stage.
 func (p *PerStage[T]) Of(s sched.StageID) *T {
-	n := p.Index[s] - 1
+	n := p.index[s] - 1
 	return &p.blocks[n/stageBlock][n%stageBlock]
 }
 
+// All goes through the open stages in their order.
+func (p *PerStage[T]) All() iter.Seq2[sched.StageID, *T] {
+	return func(yield func(sched.StageID, *T) bool) {
+		for s, n := range p.index {
+			if n > 0 && !yield(sched.StageID(s), p.Of(sched.StageID(s))) {
+				return
+			}
+		}
+	}
+}
+
+// Has tells whether a stage has memory.
+func (p *PerStage[T]) Has(s sched.StageID) bool { return int(s) < len(p.index) && p.index[s] > 0 }
+
 // Close gives back the memory of a stage if it has some.
 func (p *PerStage[T]) Close(s sched.StageID) {
-	if int(s) < len(p.Index) && p.Index[s] > 0 {
-		p.spare = append(p.spare, p.Index[s])
-		p.Index[s] = 0
+	if p.Has(s) {
+		p.spare = append(p.spare, p.index[s])
+		p.index[s] = 0
 	}
 }
 

@@ -14,9 +14,9 @@ type List struct{ first, last int32 } // rows plus 1, 0 for none
 
 // Link is an attempt in a list. A pointer to one stands until the next attempt is added.
 type Link struct {
-	list       *List // nil for none
-	Started    sched.Time
-	prev, next int32 // as in List
+	list       *List      // nil for none
+	Started    sched.Time // of the attempt, or by what else the list is sorted
+	prev, next int32      // as in List
 	gen        uint32
 	Task       sched.TaskID
 }
@@ -63,9 +63,9 @@ func (l *Lists) Append(to *List, a sched.AttemptID, t sched.TaskID, started sche
 	l.insert(to, l.add(a, t, started), to.last)
 }
 
-// InsertByStart adds an attempt that is in no list to one that is sorted by start, then task. It searches from the end
-// of the list, where a new attempt belongs; what is left of a pair after one of the two ended without result may belong
-// anywhere.
+// InsertByStart adds an attempt that is in no list to one that is sorted by start, then task. It searches from the
+// end of the list, where a new attempt belongs; what is left of a pair after one of the two ended without result may
+// belong anywhere.
 func (l *Lists) InsertByStart(to *List, a sched.AttemptID, t sched.TaskID, started sched.Time) {
 	place, after := l.add(a, t, started), to.last
 	for x := l.at(after); x != nil && (x.Started > started || x.Started == started && x.Task > t); x = l.at(after) {

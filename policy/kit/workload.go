@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds, so
-// that the sums are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
+// Workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds,
+// so that the sums are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
 type Workload struct {
 	jobs   []jobWork   // by JobID
 	stages []stageWork // by StageID
@@ -51,7 +51,7 @@ func (w *Workload) count(v *sched.View, j sched.JobID, s sched.StageID) {
 	}
 	add := stageWork{work: float64(st.Unfinished())}
 	if mean, _, ok := st.Estimate(); ok {
-		add = stageWork{work: add.work * Micros(mean), known: true}
+		add = stageWork{work: add.work * micros(mean), known: true}
 		job.known += add.work
 	} else {
 		job.unknown += add.work
@@ -69,8 +69,8 @@ func (w *Workload) Remaining(v *sched.View, j sched.JobID) float64 {
 	if job.done > 0 {
 		mean = v.Job(j).Fruitful.Seconds() / job.done
 	}
-	return job.known + job.unknown*Micros(mean)
+	return job.known + job.unknown*micros(mean)
 }
 
-// Micros rounds seconds to microseconds, and at least one: even the shortest task is one task more.
-func Micros(s float64) float64 { return max(1, math.Round(s*1e6)) }
+// micros rounds seconds to microseconds, and at least one: even the shortest task is one task more.
+func micros(s float64) float64 { return max(1, math.Round(s*1e6)) }
