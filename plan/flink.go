@@ -18,7 +18,7 @@ func FlinkDefaults() Flink {
 // Validate returns an error unless the settings are in Flink's range.
 func (r Flink) Validate(int) error { return rule.Flink[float64](r).Validate() }
 
-func (r Flink) play(j *job) { j.fork(r.at(j.sorted), r.Executions-1, Keep) }
+func (r Flink) play(j *playing) { j.fork(r.at(j.sorted), r.Executions-1, Keep) }
 
 // at returns the moment at which all running tasks are cloned, +Inf if never.
 func (r Flink) at(sorted []float64) float64 {

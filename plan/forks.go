@@ -29,7 +29,7 @@ func (f Forks) Validate(tasks int) error {
 	return nil
 }
 
-func (f Forks) play(j *job) {
+func (f Forks) play(j *playing) {
 	for _, p := range f {
 		if p.Stragglers > 0 {
 			j.fork(j.doneAt(len(j.end)-p.Stragglers), p.Clones, p.Original)

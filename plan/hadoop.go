@@ -30,7 +30,7 @@ type scanning struct {
 // twins are a task with two attempts: when it is done, and the duration of the attempt that will win.
 type twins struct{ end, lasts float64 }
 
-func (r Hadoop) play(j *job) {
+func (r Hadoop) play(j *playing) {
 	hadoop, n := rule.Hadoop[float64](r), len(j.sorted)
 	s := scanning{hi: n}
 	for now := r.Retry; ; {
@@ -65,7 +65,7 @@ func (r Hadoop) play(j *job) {
 }
 
 // advance takes note of what is done at now.
-func (s *scanning) advance(j *job, now float64) {
+func (s *scanning) advance(j *playing, now float64) {
 	for ; s.lo < s.hi && j.sorted[s.lo] <= now; s.lo++ {
 		s.done++
 		s.sum += j.sorted[s.lo]

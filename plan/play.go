@@ -8,12 +8,12 @@ import (
 	"github.com/tailcut/tailcut/laws"
 )
 
-// job is one job being played. Its tasks are numbered by the rank of their originals' durations, which changes nothing,
-// the tasks being exchangeable, and saves looking for those that still run.
+// playing is one job being played. Its tasks are numbered by the rank of their originals' durations, which changes
+// nothing, the tasks being exchangeable, and saves looking for those that still run.
 //
 // The duration of an attempt is a function of seed, job, attempt number and task, so that rules are compared on the
 // same luck and a clone more shifts nobody else's.
-type job struct {
+type playing struct {
 	law    laws.Law
 	key    uint64    // of seed and job
 	sorted []float64 // durations of the originals, increasing
@@ -29,12 +29,12 @@ type job struct {
 	cloned func(task int, at float64) // hears of each task that gets new attempts; nil for nobody
 }
 
-func newJob(l laws.Law, tasks int) *job {
-	return &job{law: l, sorted: make([]float64, tasks), end: make([]float64, tasks), running: make([]int32, tasks)}
+func newJob(l laws.Law, tasks int) *playing {
+	return &playing{law: l, sorted: make([]float64, tasks), end: make([]float64, tasks), running: make([]int32, tasks)}
 }
 
 // reset draws the job with that number.
-func (j *job) reset(seed, number uint64) {
+func (j *playing) reset(seed, number uint64) {
 	j.key = scatter(seed) ^ scatter(number+1)
 	for i := range j.sorted {
 		j.sorted[i] = j.draw(0, i)
@@ -43,7 +43,7 @@ func (j *job) reset(seed, number uint64) {
 }
 
 // start forgets the last rule.
-func (j *job) start() {
+func (j *playing) start() {
 	copy(j.end, j.sorted)
 	j.running = j.running[:len(j.end)]
 	for i := range j.running {
@@ -53,12 +53,12 @@ func (j *job) start() {
 }
 
 // draw returns the duration of an attempt of a task.
-func (j *job) draw(attempt, task int) float64 {
+func (j *playing) draw(attempt, task int) float64 {
 	return laws.Sample(j.law, uniform(j.key, attempt, task))
 }
 
 // doneAt returns when k tasks are done if nothing more happens; 0 for none.
-func (j *job) doneAt(k int) float64 {
+func (j *playing) doneAt(k int) float64 {
 	if k == 0 {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (j *job) doneAt(k int) float64 {
 }
 
 // fork gives each task that runs at time t, which is not before the last fork, so many clones.
-func (j *job) fork(t float64, clones int, original Original) {
+func (j *playing) fork(t float64, clones int, original Original) {
 	if math.IsInf(t, 1) || clones == 0 && original == Keep {
 		return
 	}
@@ -113,7 +113,7 @@ func (j *job) fork(t float64, clones int, original Original) {
 }
 
 // finish returns the latency and the cost per task.
-func (j *job) finish() (latency, cost float64) {
+func (j *playing) finish() (latency, cost float64) {
 	sum := j.sum
 	for _, task := range j.running {
 		sum += float64(j.copies) * (j.end[task] - j.at)

@@ -61,7 +61,7 @@ func (p Policy) Validate(tasks int) error {
 }
 
 // play forks once.
-func (p Policy) play(j *job) {
+func (p Policy) play(j *playing) {
 	if !p.Baseline() {
 		j.fork(j.doneAt(len(j.end)-p.Stragglers), p.Clones, p.Original)
 	}

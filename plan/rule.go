@@ -13,7 +13,7 @@ type Rule interface {
 	// Validate returns an error unless the rule is one for a job with that many tasks.
 	Validate(tasks int) error
 	// play carries the rule out on one job.
-	play(j *job)
+	play(j *playing)
 }
 
 // Evaluator evaluates the rules of one job by one method. Evaluate returns an error if the rule is none for the job,

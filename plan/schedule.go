@@ -17,11 +17,11 @@ import (
 // forks.
 type schedule struct {
 	law    laws.Law
-	stages []stage
+	stages []phase
 }
 
-// stage is the time between two instants.
-type stage struct {
+// phase is the time between two instants.
+type phase struct {
 	from float64
 	// the probability that a task is not done at from, divided by the survivals there of the attempts that go on
 	reach  float64
@@ -36,13 +36,13 @@ type group struct {
 }
 
 func newSchedule(l laws.Law) *schedule {
-	return &schedule{l, []stage{{reach: 1, groups: []group{{0, 1}}, copies: 1}}}
+	return &schedule{l, []phase{{reach: 1, groups: []group{{0, 1}}, copies: 1}}}
 }
 
 // fork appends what happens at an instant after all others.
 func (s *schedule) fork(at float64, clones int, original Original) {
 	last := s.stages[len(s.stages)-1]
-	next := stage{from: at, reach: last.reach, copies: last.copies + float64(clones)}
+	next := phase{from: at, reach: last.reach, copies: last.copies + float64(clones)}
 	if original == Kill {
 		next.reach, next.copies = s.survival(at), float64(clones+1)
 		next.groups = []group{{at, clones + 1}}
@@ -56,7 +56,7 @@ func (s *schedule) fork(at float64, clones int, original Original) {
 	s.stages = append(s.stages, next)
 }
 
-func (s *schedule) stage(z float64) *stage {
+func (s *schedule) stage(z float64) *phase {
 	i := len(s.stages) - 1
 	for i > 0 && s.stages[i].from > z {
 		i--

@@ -32,7 +32,7 @@ func SparkThresholds() []Spark {
 // Validate returns an error unless the settings are in Spark's range.
 func (r Spark) Validate(int) error { return rule.Spark[float64](r).Validate() }
 
-func (r Spark) play(j *job) { j.fork(r.at(j.sorted), 1, Keep) }
+func (r Spark) play(j *playing) { j.fork(r.at(j.sorted), 1, Keep) }
 
 // at returns the moment at which all running tasks are cloned, +Inf if never. The median only moves when a task is
 // done.

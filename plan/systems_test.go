@@ -64,7 +64,7 @@ func TestFlinkIsAFork(t *testing.T) {
 }
 
 // hadoopTwin plays Hadoop's scans one by one, looking at every task, with the clones that the job draws.
-func hadoopTwin(r Hadoop, j *job) (latency, cost float64) {
+func hadoopTwin(r Hadoop, j *playing) (latency, cost float64) {
 	type task struct{ end, clonedAt, lasts float64 }
 	tasks := make([]task, len(j.sorted))
 	for i, x := range j.sorted {

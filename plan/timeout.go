@@ -35,7 +35,7 @@ func (t Timeout) Validate(int) error {
 	return nil
 }
 
-func (t Timeout) play(j *job) {
+func (t Timeout) play(j *playing) {
 	for i := 1; i <= t.Times; i++ {
 		j.fork(float64(i)*t.After, t.Clones, t.Original)
 	}

@@ -90,9 +90,9 @@ type Simulator struct {
 	idle       int // steps since something happened that was not the policy's own doing
 	killed     int // attempts that the policy killed since a task was finished or a job arrived or ended
 
-	ends    queue     // by row of the core's attempt table: the attempt's next report or its end
-	rows    []running // likewise; kept only if attempts report as they go or share their progress
-	stages  []stage   // by the core's StageID
+	ends    queue       // by row of the core's attempt table: the attempt's next report or its end
+	rows    []running   // likewise; kept only if attempts report as they go or share their progress
+	stages  []recording // by the core's StageID
 	facts   []sched.Event
 	told    []sched.Event // forecasts for the next step, which follows at the same instant
 	back    []sched.MachineID
@@ -124,8 +124,8 @@ type running struct {
 	toldBegun    bool // the core knows that it has begun, see Options.Wait
 }
 
-// stage finds what was recorded for a stage of the core.
-type stage struct {
+// recording finds what was recorded for a stage of the core.
+type recording struct {
 	first    sched.TaskID // of the stage
 	offset   uint32       // index in the job of the stage's first task
 	recorded uint32       // index in the workload's Durations of the stage's first task
@@ -362,7 +362,7 @@ func (s *Simulator) submit() error {
 	}
 	offset := uint32(0)
 	for _, st := range s.w.StagesOf(j) {
-		s.stages = append(s.stages, stage{
+		s.stages = append(s.stages, recording{
 			first: first + sched.TaskID(offset), offset: offset, recorded: st.FirstTask, tasks: st.Tasks, job: s.w.Jobs[j].Number, law: st.Law,
 		})
 		offset += st.Tasks
@@ -488,7 +488,7 @@ func (s *Simulator) schedule(r *running) {
 	}
 }
 
-func (s *Simulator) law(st *stage) laws.Law {
+func (s *Simulator) law(st *recording) laws.Law {
 	if st.law < 0 {
 		return nil
 	}

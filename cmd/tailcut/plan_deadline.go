@@ -63,7 +63,7 @@ func newPlanDeadline() *cobra.Command {
 }
 
 // openDeadlineJobs reads a file of jobs, "-" for standard input.
-func openDeadlineJobs(stdin io.Reader, path string) ([]deadline.Job, error) {
+func openDeadlineJobs(stdin io.Reader, path string) ([]deadline.Entry, error) {
 	if path != "-" {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -15,15 +15,15 @@ import (
 
 // List describes policies. Its fields are for programs.
 type List struct {
-	Schema   string   `json:"schema"`
-	Policies []Policy `json:"policies"`
-	Presets  []Preset `json:"presets"`
+	Schema   string        `json:"schema"`
+	Policies []Description `json:"policies"`
+	Presets  []Preset      `json:"presets"`
 
 	one *policy.Entry // that is described; nil if all are listed
 }
 
-// Policy describes a policy.
-type Policy struct {
+// Description describes a policy.
+type Description struct {
 	Name           string  `json:"name"`
 	Summary        string  `json:"summary"`
 	Source         string  `json:"source"`
@@ -65,7 +65,7 @@ func One(name string) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &List{Schema: "tailcut.policies/v1", Policies: []Policy{describe(e)}, Presets: presetsOf(e.Name), one: e}, nil
+	return &List{Schema: "tailcut.policies/v1", Policies: []Description{describe(e)}, Presets: presetsOf(e.Name), one: e}, nil
 }
 
 // WriteJSON writes the list for programs.
@@ -154,8 +154,8 @@ func paramRange(p *kit.Param) string {
 	return fmt.Sprintf("%g%s to %g%s", *least, unit, *most, unit)
 }
 
-func describe(e *policy.Entry) Policy {
-	r := Policy{
+func describe(e *policy.Entry) Description {
+	r := Description{
 		Name: e.Name, Summary: e.Summary, Source: e.Source, Progress: e.Progress, WorkConserving: e.WorkConserving, Params: []Param{},
 	}
 	for i := range e.Params {

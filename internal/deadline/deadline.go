@@ -13,15 +13,15 @@ import (
 	"github.com/tailcut/tailcut/plan"
 )
 
-// Job is a job with a deadline.
-type Job struct {
+// Entry is a job with a deadline.
+type Entry struct {
 	plan.Work
 	Name string
 }
 
 // Request asks for a division of slots among jobs.
 type Request struct {
-	Jobs        []Job   // in the order of their arrival, those that run first
+	Jobs        []Entry // in the order of their arrival, those that run first
 	Slots       int     // of the cluster, from 1 to 100 million
 	Lambda      float64 // share of the slots that may be used, more than 0 and at most 1
 	MaxAttempts int     // most attempts of a task, the original included; at least 1
@@ -77,7 +77,7 @@ type Figure struct {
 // Answer is the result, and what people are told beside.
 type Answer struct {
 	Result
-	jobs   []Job
+	jobs   []Entry
 	usable int // slots
 }
 
@@ -147,7 +147,7 @@ func (a *Answer) WriteText(out io.Writer) error {
 }
 
 // reason says what is the matter with a job.
-func (a *Answer) reason(j Job, f Figure) string {
+func (a *Answer) reason(j Entry, f Figure) string {
 	behind := ""
 	if f.Queued {
 		behind = "; waits behind jobs that can meet theirs"

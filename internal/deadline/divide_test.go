@@ -11,11 +11,11 @@ import (
 )
 
 func request() Request {
-	job := func(name string, tasks int, deadline float64) Job {
-		return Job{Name: name, Work: plan.Work{Law: laws.Pareto{Xm: 60, Alpha: 1.5}, Tasks: tasks, Deadline: deadline}}
+	job := func(name string, tasks int, deadline float64) Entry {
+		return Entry{Name: name, Work: plan.Work{Law: laws.Pareto{Xm: 60, Alpha: 1.5}, Tasks: tasks, Deadline: deadline}}
 	}
 	return Request{
-		Jobs:  []Job{job("etl", 10, 600), job("hopeless", 10, 50), job("huge", 1000, 600)},
+		Jobs:  []Entry{job("etl", 10, 600), job("hopeless", 10, 50), job("huge", 1000, 600)},
 		Slots: 50, Lambda: 1, MaxAttempts: 5, Utility: plan.UtilitySum,
 	}
 }

@@ -19,7 +19,7 @@ const maxTasks = 100_000_000
 // Read reads the jobs of a file. An error is one line with the file, the line, the place,
 // as jobs[2].law, and what was expected there. A field that is unknown or given twice is an error, because what is
 // planned would not be what was meant.
-func Read(file string, text []byte) ([]Job, error) {
+func Read(file string, text []byte) ([]Entry, error) {
 	r := &reader{file: file, text: text}
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
@@ -31,7 +31,7 @@ func Read(file string, text []byte) ([]Job, error) {
 	}
 	r.d = json.NewDecoder(bytes.NewReader(text))
 	r.d.UseNumber()
-	var jobs []Job
+	var jobs []Entry
 	err := r.object([]string{"jobs"}, func(string) error {
 		return r.array(func(int) error {
 			j, err := r.job()
@@ -164,7 +164,7 @@ const someSeconds = "a number of seconds, at least 0"
 func notNegative(x float64) bool { return x >= 0 }
 
 // job reads one job.
-func (r *reader) job() (j Job, err error) {
+func (r *reader) job() (j Entry, err error) {
 	fields := []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress"}
 	err = r.object(fields, func(field string) error {
 		switch field {

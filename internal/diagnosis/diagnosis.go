@@ -68,15 +68,15 @@ const (
 
 // Diagnosis is what [Explain] found.
 type Diagnosis struct {
-	Schema       string   `json:"schema"`
-	Log          string   `json:"log"`
-	Saved        float64  `json:"latency_saved_seconds"` // of all stages that are worth it
-	SavedMachine float64  `json:"machine_saved_seconds"`
-	Stages       []*Stage `json:"stages"` // best first
+	Schema       string     `json:"schema"`
+	Log          string     `json:"log"`
+	Saved        float64    `json:"latency_saved_seconds"` // of all stages that are worth it
+	SavedMachine float64    `json:"machine_saved_seconds"`
+	Stages       []*Finding `json:"stages"` // best first
 }
 
-// Stage is the diagnosis of a stage.
-type Stage struct {
+// Finding is the diagnosis of a stage.
+type Finding struct {
 	Job       string            `json:"job"`
 	Stage     string            `json:"stage"`
 	Name      string            `json:"name"`
@@ -107,7 +107,7 @@ type Stage struct {
 // by the time saved, then the rest by the longest task, where a cure of another kind may help most. The error is the
 // context's if that ends first.
 func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
-	d := &Diagnosis{Schema: "tailcut.plan.explain/v1", Log: r.Log, Stages: make([]*Stage, len(r.Stages))}
+	d := &Diagnosis{Schema: "tailcut.plan.explain/v1", Log: r.Log, Stages: make([]*Finding, len(r.Stages))}
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, st := range r.Stages {
@@ -141,8 +141,8 @@ func (d *Diagnosis) worth() (n int) {
 }
 
 // explain plans one stage and looks for what else makes its tasks slow.
-func (r *Request) explain(st *history.StageRecord) (*Stage, error) {
-	s := &Stage{
+func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
+	s := &Finding{
 		Job: st.Job, Stage: st.Stage, Name: st.StageName, Tasks: st.Tasks, Succeeded: len(st.Succeeded), Failed: st.Failed,
 		Censored: len(st.Censored), TimedOut: st.TimedOut, Cancelled: st.Cancelled, Verdict: Replicate,
 	}
@@ -168,7 +168,7 @@ func (r *Request) explain(st *history.StageRecord) (*Stage, error) {
 }
 
 // judge sets the verdict on a stage that was planned.
-func (s *Stage) judge(st *history.StageRecord, r *Request) {
+func (s *Finding) judge(st *history.StageRecord, r *Request) {
 	t := &r.Thresholds
 	skew, hasSkew := st.Skew()
 	if hasSkew {
@@ -189,7 +189,7 @@ func (s *Stage) judge(st *history.StageRecord, r *Request) {
 }
 
 // plan finds the policy of least latency that needs no more machine time than none, and what it saves.
-func (s *Stage) plan(sample *laws.Empirical, maxClones int) error {
+func (s *Finding) plan(sample *laws.Empirical, maxClones int) error {
 	tasks := min(s.Tasks, mostTasks)
 	find := exactly
 	if sample.Distinct() > roundedTo {
@@ -244,8 +244,8 @@ func rounded(sample *laws.Empirical, tasks, maxClones int) (found plan.Advice, o
 }
 
 // byWorth puts first what is worth replicating, by the time saved, then the rest by the longest task.
-func byWorth(a, b *Stage) int {
-	worth := func(s *Stage) (int, float64) {
+func byWorth(a, b *Finding) int {
+	worth := func(s *Finding) (int, float64) {
 		if s.Verdict == Replicate {
 			return 0, *s.Saved
 		}

@@ -45,7 +45,7 @@ func Run(ctx context.Context, spec *AttemptSpec) (Counters, error) {
 	return a.counters, nil
 }
 
-// worker is an worker at work; operators are written in terms of its methods.
+// worker is an attempt at work; operators are written in terms of its methods.
 type worker struct {
 	ctx      context.Context
 	spec     *AttemptSpec

@@ -55,7 +55,7 @@ func slowdown(flow float64, j Demand) float64 {
 // a leftover of 1e-16 can lose its turn and hold up a job that is done by a whole other job.
 const crumb = 1e-12
 
-// present is a present present. It lives in a pool and is recycled when it is done.
+// present is a job that is present. It lives in a pool and is recycled when it is done.
 type present struct {
 	Demand
 	index int64

@@ -65,14 +65,14 @@ type Executor struct {
 
 var _ live.Executor = (*Executor)(nil)
 
-// launched is an launched that has not ended, as far as the executor knows.
+// launched is an attempt that has not ended, as far as the executor knows.
 type launched struct {
 	live.Attempt
 	made  bool // the pod has been there
 	begun bool // it has been reported that its container has started
 }
 
-// memory is what is remembered of a memory's attempts.
+// memory is what is remembered of a task's attempts.
 type memory struct {
 	nodes  []string
 	losses int // in a row
