@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"time"
 
@@ -76,7 +75,7 @@ func (f failed) Unwrap() error        { return f.error }
 //
 // If ctx is cancelled the processes are killed and Run returns its error; the run can be taken up. Where a result comes
 // with an error it says how far the job had come. The program starts itself as a guard that kills what is left when the
-// program dies: its init functions run in that process too, its main does not.
+// program dies: in that process main does not begin, and of the init functions only some run.
 func Run(ctx context.Context, j Job, o Options) (*Result, error) {
 	job, err := j.array()
 	if err != nil {
@@ -84,18 +83,10 @@ func Run(ctx context.Context, j Job, o Options) (*Result, error) {
 	}
 	ro := run.Options{
 		Job: job, Dir: o.Dir, Output: o.Output, Policy: o.Policy, Slots: o.Slots, Seed: o.Seed, Limits: o.Limits, Timeout: o.Timeout, Law: o.Law,
-		Slot: "0s", History: run.NoHistory, Force: o.Force, Version: version(), Log: o.Log,
-	}
-	if ro.Dir == "" {
-		if ro.Dir, err = os.Getwd(); err != nil {
-			return nil, err
-		}
+		History: run.NoHistory, Force: o.Force, Version: version(), Log: o.Log,
 	}
 	if o.Deadline > 0 {
 		ro.Deadline = o.Deadline.String()
-	}
-	if o.Limits == (sched.Limits{}) {
-		ro.Limits = sched.DefaultLimits()
 	}
 	e, err := run.New(ro)
 	if err != nil {
