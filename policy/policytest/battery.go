@@ -101,7 +101,7 @@ func (p *arrivals) Observe(v *sched.View, ev *sched.Event)   { p.order.Observe(v
 func (p *arrivals) Decide(v *sched.View, act *sched.Actions) { p.order.Fill(v, act) }
 
 // Worlds runs a policy in so many worlds of several jobs, stages, edges, failures, losses and ties.
-func Worlds(t *testing.T, s *Subject, worlds int) (seen Seen) {
+func Worlds(t testing.TB, s *Subject, worlds int) (seen Seen) {
 	t.Helper()
 	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
 		w := MessyWorld(t, s.New(), l, seed)
@@ -115,10 +115,10 @@ func Worlds(t *testing.T, s *Subject, worlds int) (seen Seen) {
 
 // Classes is Worlds where there are two classes of slots, each with a policy of its own. Policies that set the speed of
 // all machines are left out.
-func Classes(t *testing.T, s *Subject, worlds int) { PerClass(t, s, s, worlds) }
+func Classes(t testing.TB, s *Subject, worlds int) { PerClass(t, s, s, worlds) }
 
 // PerClass is Classes with one policy for each.
-func PerClass(t *testing.T, first, second *Subject, worlds int) {
+func PerClass(t testing.TB, first, second *Subject, worlds int) {
 	t.Helper()
 	if sched.Paces(first.New()) || sched.Paces(second.New()) {
 		return
@@ -131,7 +131,7 @@ func PerClass(t *testing.T, first, second *Subject, worlds int) {
 }
 
 // Sites is Worlds where machines are at several sites and tasks read data there.
-func Sites(t *testing.T, s *Subject, worlds int) {
+func Sites(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
 	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
 		return inspect(t, MessySites(t, s.New(), l, seed), s.WorkConserving, l, seed)
@@ -140,7 +140,7 @@ func Sites(t *testing.T, s *Subject, worlds int) {
 
 // Waits is Worlds where attempts wait before they begin, some for longer than any lasts; of some nobody tells that they
 // have begun.
-func Waits(t *testing.T, s *Subject, worlds int) {
+func Waits(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
 	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
 		w := MessyWorld(t, s.New(), l, seed)
@@ -155,7 +155,7 @@ func Waits(t *testing.T, s *Subject, worlds int) {
 }
 
 // twice goes through worlds under different limits, every fourth of them twice: the decisions must be the same.
-func twice(t *testing.T, worlds int, run func(seed uint64, l sched.Limits) []sched.Decision) {
+func twice(t testing.TB, worlds int, run func(seed uint64, l sched.Limits) []sched.Decision) {
 	t.Helper()
 	if testing.Short() {
 		worlds /= 4
@@ -189,7 +189,7 @@ func (s *Seen) count(orders []sched.Decision) {
 
 // WithoutClones checks that a limit of one attempt makes a policy about redundancy its base: as many launches as tasks
 // where nothing fails.
-func WithoutClones(t *testing.T, s *Subject) {
+func WithoutClones(t testing.TB, s *Subject) {
 	t.Helper()
 	w := NewWorld(t, s.New(), sched.Limits{Attempts: 1, Clones: sched.CloneBudget{Floor: sched.Unlimited}})
 	w.Machine(0, 4)
@@ -203,7 +203,7 @@ func WithoutClones(t *testing.T, s *Subject) {
 
 // AllocatesNothing runs jobs that come and go until all tables have their size, then counts allocations. Where the race
 // detector or the tag invariants allocates, it does nothing.
-func AllocatesNothing(t *testing.T, s *Subject) {
+func AllocatesNothing(t testing.TB, s *Subject) {
 	t.Helper()
 	if !allocationsCount {
 		return

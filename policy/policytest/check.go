@@ -31,7 +31,7 @@ func idle(v *sched.View) (sched.MachineID, sched.StageID, bool) {
 }
 
 // inspect runs a world to its end and checks every step.
-func inspect(t *testing.T, w *World, conserving bool, l sched.Limits, seed uint64) []sched.Decision {
+func inspect(t testing.TB, w *World, conserving bool, l sched.Limits, seed uint64) []sched.Decision {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
@@ -82,7 +82,7 @@ func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error 
 }
 
 // checkOutcome checks that what ended well is whole: each task has one result, or its stage needed no more.
-func checkOutcome(t *testing.T, w *World, seed uint64) {
+func checkOutcome(t testing.TB, w *World, seed uint64) {
 	t.Helper()
 	v := w.Core.View()
 	commits := make(map[sched.TaskID]int)

@@ -11,7 +11,7 @@ import (
 
 // HandOver checks that a policy can go on where another left off, with other slots: the job that the first has begun
 // the second finishes. Policies that set the speed of machines take part in no hand-over.
-func HandOver(t *testing.T, first, second func() sched.Policy) {
+func HandOver(t testing.TB, first, second func() sched.Policy) {
 	t.Helper()
 	one, other := first(), second()
 	if sched.Paces(one) || sched.Paces(other) {

@@ -12,7 +12,7 @@ import (
 
 // Reports checks that policies know of progress what is reported and nothing else. Those that say they decide by it
 // decide otherwise when reports are wrong, or missing; all others do the same whatever is reported.
-func Reports(t *testing.T, s *Subject) {
+func Reports(t testing.TB, s *Subject) {
 	t.Helper()
 	w, err := trace.Synthesize("synth:jobs=30;tasks=40;law=pareto:alpha=1.5,xm=60;arrivals=poisson:rate=0.01;deadline=280s", 1)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Stragglers is for policies that judge attempts by how long they run or by what they report. Sixty tasks that last 8 s
 // each wait differently before they begin: those that only wait must get no clones, and one that lasts a thousand times
 // as long must get one. The parameters have to be such that 8 s are not long and 8,000 s are.
-func Stragglers(t *testing.T, s *Subject) {
+func Stragglers(t testing.TB, s *Subject) {
 	t.Helper()
 	for _, reports := range []sched.Time{0, sched.Second} {
 		for _, straggles := range []bool{false, true} {
@@ -18,7 +18,7 @@ func Stragglers(t *testing.T, s *Subject) {
 	}
 }
 
-func waiting(t *testing.T, s *Subject, reports sched.Time, straggles bool) {
+func waiting(t testing.TB, s *Subject, reports sched.Time, straggles bool) {
 	t.Helper()
 	p := s.New()
 	w := NewWorld(t, p, sched.NoLimits())
