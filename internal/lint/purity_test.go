@@ -2,9 +2,11 @@ package lint
 
 import (
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -278,5 +280,13 @@ var row struct{ n []int }
 	}
 }
 
-// standard imports packages of the standard library for samples.
-var standard = importer.Default()
+// standard imports packages of the standard library for samples. A test that was built with -trimpath does not know where
+// that is.
+var standard = func() types.Importer {
+	if build.Default.GOROOT == "" {
+		if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+			build.Default.GOROOT = strings.TrimSpace(string(out))
+		}
+	}
+	return importer.Default()
+}()
