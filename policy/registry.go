@@ -81,12 +81,20 @@ func Register(e *Entry) {
 	}
 	added.Lock()
 	defer added.Unlock()
-	taken := func(x *Entry) bool { return x.Name == e.Name }
-	if slices.ContainsFunc(builtin, taken) || slices.ContainsFunc(added.entries, taken) ||
-		slices.ContainsFunc(presets, func(p Preset) bool { return p.Name == e.Name }) {
+	if named(e.Name) != nil || slices.ContainsFunc(presets, func(p Preset) bool { return p.Name == e.Name }) {
 		panic("policy: Register: there is a policy " + e.Name + " already")
 	}
 	added.entries = append(slices.Clip(added.entries), e)
+}
+
+// named returns the policy of a name, nil for none. The caller holds the lock.
+func named(name string) *Entry {
+	for _, entries := range [][]*Entry{builtin, added.entries} {
+		if i := slices.IndexFunc(entries, func(e *Entry) bool { return e.Name == name }); i >= 0 {
+			return entries[i]
+		}
+	}
+	return nil
 }
 
 // Entries returns all policies in alphabetical order, those that were registered among them.

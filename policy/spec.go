@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/grammar"
@@ -68,12 +67,12 @@ func Parse(spec string) (*kit.Entry, kit.Args, error) {
 			break
 		}
 	}
-	all := Entries()
-	i := slices.IndexFunc(all, func(e *kit.Entry) bool { return e.Name == name })
-	if i < 0 {
+	added.RLock()
+	e := named(name)
+	added.RUnlock()
+	if e == nil {
 		return nil, kit.Args{}, grammar.UnknownAmong("policy", name, Names(), "'tailcut policies' lists all")
 	}
-	e := all[i]
 	args, err := e.Parse(rest)
 	if err != nil {
 		return nil, kit.Args{}, err
