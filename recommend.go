@@ -9,6 +9,7 @@ import (
 	"github.com/tailcut/tailcut/internal/durations"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // Question asks when to clone the tasks of a job whose durations are known.
@@ -118,9 +119,4 @@ func seconds(all []time.Duration) []float64 {
 }
 
 // span is a number of seconds as a duration; the longest there is for what is longer.
-func span(seconds float64) time.Duration {
-	if ns := seconds * 1e9; ns < 1<<63 {
-		return time.Duration(ns)
-	}
-	return 1<<63 - 1
-}
+func span(seconds float64) time.Duration { return time.Duration(sched.FromSeconds(seconds)) }
