@@ -28,14 +28,34 @@ func readAll(text, column string) (string, []Record, error) {
 		return "", nil, err
 	}
 	defer l.Close()
-	var all []Record
+	all, err := records(l)
+	return l.Format, all, err
+}
+
+// readPath reads a file or a folder.
+func readPath(t *testing.T, path string) []Record {
+	t.Helper()
+	l, err := Open(path, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	all, err := records(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// records are the attempts of a log, and the error that it ends with.
+func records(l *Log) (all []Record, err error) {
 	for a, err := range l.Attempts() {
 		if err != nil {
-			return l.Format, all, err
+			return all, err
 		}
 		all = append(all, *a)
 	}
-	return l.Format, all, nil
+	return all, nil
 }
 
 // Small logs of each format, in the words of the systems that write them.
@@ -332,18 +352,7 @@ func TestRolling(t *testing.T) {
 	write("events_2_app-1.compact", strings.Join(lines[:3], ""))
 	write("events_3_app-1.zstd", packed(t, "zstd", strings.Join(lines[3:5], "")))
 	write("events_10_app-1.lz4", packed(t, "lz4block", strings.Join(lines[5:], "")))
-	l, err := Open(dir, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var got []Record
-	for a, err := range l.Attempts() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, *a)
-	}
+	got := readPath(t, dir)
 	if diff := cmp.Diff(want, got, unwritten); diff != "" {
 		t.Error(diff)
 	}

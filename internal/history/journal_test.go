@@ -46,18 +46,7 @@ func TestJournal(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(filepath.Dir(filepath.Dir(path)), nil, "") // the output folder of the run
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var got []Record
-	for a, err := range l.Attempts() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, *a)
-	}
+	got := readPath(t, filepath.Dir(filepath.Dir(path))) // the output folder of the run
 	want := []Record{
 		{Job: "r1", Stage: "map", Number: 1, Start: 1003 * s, Duration: s, Speculative: true, Host: "m1"},
 		{Job: "r1", Stage: "map", Task: 1, Start: 1000 * s, Duration: 4 * s, Outcome: Failed, Host: "m1"},
@@ -98,18 +87,7 @@ func TestJournalOfAttemptsThatWait(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(path, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var got []Record
-	for a, err := range l.Attempts() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, *a)
-	}
+	got := readPath(t, path)
 	want := []Record{
 		{Job: "r1", Stage: "map", Start: 1003 * s, Duration: 4 * s, Host: "m0"},
 		{Job: "r1", Stage: "map", Task: 1, Start: 1004 * s, Duration: 4 * s, Host: "m0"},

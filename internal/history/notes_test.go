@@ -16,11 +16,8 @@ func readNotes(text string) (all []Record, said []string, err error) {
 		return nil, nil, err
 	}
 	defer l.Close()
-	for a, err := range l.Attempts() {
-		if err != nil {
-			return all, nil, err
-		}
-		all = append(all, *a)
+	if all, err = records(l); err != nil {
+		return all, nil, err
 	}
 	return all, l.Notes(), nil
 }

@@ -209,17 +209,9 @@ func TestOldLogEqualsRumen(t *testing.T) {
 		task, number int
 	}
 	read := func(path string) map[key]Record {
-		l, err := Open(real(t, path), nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
 		all := map[key]Record{}
-		for a, err := range l.Attempts() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[key{a.Job, a.Stage, a.Task, a.Number}] = *a
+		for _, a := range readPath(t, real(t, path)) {
+			all[key{a.Job, a.Stage, a.Task, a.Number}] = a
 		}
 		return all
 	}

@@ -100,17 +100,7 @@ func TestLoserOnLostNode(t *testing.T) {
 			told := events.NewFakeRecorder(20)
 			b.events = told
 			later := time.Now().Add(time.Minute) // by the API server's clock, which the fake reads
-			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
-			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: c.ready, LastTransitionTime: metav1.Time{Time: later.Add(-c.since)}}}
-			if err := b.api.Create(context.Background(), node); err != nil {
-				t.Fatal(err)
-			}
-			b.settle()
-			for _, p := range b.live() {
-				p.Finalizers = append(p.Finalizers, "example.org/kubelet") // so that the API server keeps it
-				b.startPod(&p)
-			}
-			b.settle()
+			b.startOnNode(c.ready, later.Add(-c.since))
 			if c.wins {
 				done := map[string]bool{}
 				for _, p := range b.live() {
@@ -140,23 +130,30 @@ func TestLoserOnLostNode(t *testing.T) {
 	}
 }
 
+// startOnNode starts all pods, on a node that has been ready, or not, since an instant, and whose kubelet is to let go of
+// them: until then the API server keeps them.
+func (b *bench) startOnNode(ready corev1.ConditionStatus, since time.Time) {
+	b.t.Helper()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.Time{Time: since}}}
+	if err := b.api.Create(context.Background(), node); err != nil {
+		b.t.Fatal(err)
+	}
+	b.settle()
+	for _, p := range b.live() {
+		p.Finalizers = append(p.Finalizers, "example.org/kubelet")
+		b.startPod(&p)
+	}
+	b.settle()
+}
+
 // A pod that Kubernetes has deleted with its node is removed as well once its replacement has succeeded, and the Job is complete.
 func TestEvictedFromLostNode(t *testing.T) {
 	job := testJob(2)
 	job.Annotations = map[string]string{PolicyAnnotation: "fifo"}
 	b := newBench(t, job)
 	later := time.Now().Add(time.Minute) // by the API server's clock, which the fake reads
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
-	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.Time{Time: later.Add(-time.Hour)}}}
-	if err := b.api.Create(context.Background(), node); err != nil {
-		t.Fatal(err)
-	}
-	b.settle()
-	for _, p := range b.live() {
-		p.Finalizers = append(p.Finalizers, "example.org/kubelet") // so that the API server keeps it
-		b.startPod(&p)
-	}
-	b.settle()
+	b.startOnNode(corev1.ConditionUnknown, later.Add(-time.Hour))
 	evicted := b.live()[0]
 	if err := b.api.Delete(context.Background(), &evicted); err != nil {
 		t.Fatal(err)

@@ -283,11 +283,17 @@ func TestArray(t *testing.T) {
 		t.Error("a result is there:", err)
 	}
 	write(t, filepath.Join(dir, "out/all/mine"), "mine")
+	forced(t, &b, out, "out/all/mine")
+}
+
+// forced clears an output as --force does, and expects that only one file is left, which is not of the result.
+func forced(t *testing.T, b *Buckets, out *Output, mine string) {
+	t.Helper()
 	if _, err := out.Check(t.Context(), "", true); err != nil {
 		t.Fatal(err)
 	}
 	left, err := b.list(t.Context(), out.place)
-	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0].Key, "out/all/mine") {
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0].Key, mine) {
 		t.Errorf("--force leaves %v, %v", left, err)
 	}
 }
@@ -390,13 +396,7 @@ func TestManifest(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "out", mapreduce.ManifestName)); err != nil { // as if it were not there yet
 		t.Fatal(err)
 	}
-	if _, err := out.Check(t.Context(), "", true); err != nil {
-		t.Fatal(err)
-	}
-	left, err := b.list(t.Context(), out.place)
-	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0].Key, "out/part-00001.files/x") {
-		t.Errorf("--force leaves %v, %v", left, err)
-	}
+	forced(t, &b, out, "out/part-00001.files/x")
 }
 
 // What is not what the winner has put into the store is not published.
