@@ -3,12 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,10 +33,8 @@ Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interr
 const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
   tailcut run --tasks 100 --policy spark -- ./render.sh {}
-  tailcut run wordcount s3://bucket/logs --output s3://bucket/counts --on kubernetes --slots 40 --pod-template pod.yaml
   tailcut run sort big/ --deadline 10m --policy shed --clone-budget none --name nightly
-  tailcut run wordcount logs/ --site edge=2,speed=0.5,bandwidth=20Mbit/s --site dc=4 --data edge=logs/edge --policy geoclone
-  tailcut run --tasks 50 --disturb slow=0.1,factor=8 --policy late -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`
+  tailcut run wordcount s3://bucket/logs -o s3://bucket/counts --on kubernetes --pod-template pod.yaml`
 
 // runFlags are the flags of run as given.
 type runFlags struct {
@@ -85,46 +78,16 @@ func newRun() *cobra.Command {
 		Use: "run [OPERATOR] [INPUT...] [-- CMD ARG...]", Short: "Run a job now, with clones for the tasks that straggle",
 		Long: runLong, Example: runExample,
 	}
-	fl := cmd.Flags()
-	fl.StringVarP(&f.file, "file", "f", "", "job `file` in YAML")
-	fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results, or a URL such as s3://bucket/prefix")
-	fl.StringVar(&f.mapper, "mapper", "", "shell `command` that maps lines to key<TAB>value lines")
-	fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
-	fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
-	wholeVar(fl, &f.tasks, "tasks", 0, "run the command after -- this many times")
-	fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
-	f.slots = runtime.NumCPU()
-	fl.VarP((*whole)(&f.slots), "slots", "j", "attempts that run at once; with --on kubernetes, 10 unless given")
-	fl.StringArrayVar(&f.sites, "site", nil, "a `site` of so many slots, NAME=SLOTS[,speed=F][,bandwidth=RATE], whose tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeated, one for each")
-	fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
-	fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeated. Splits of which it does not say it are spread over the sites")
-	wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
-	fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
-	f.maxLine = mapreduce.DefaultMaxLine
-	fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
-	wholeVar(fl, &f.retries, "retries", 3, "failures of one task that are forgiven")
-	fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
-	fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
-	fl.StringVar(&f.slot, "slot", "0s", "length of a slot, for policies that decide by slots; 0s decides whenever something has happened")
-	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
-	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
-	fl.StringVar(&f.deadline, "deadline", "", "`time` by which the job should be done: 10m after the start, or an instant such as 2026-11-30T18:00:00Z")
-	fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, to reckon with for --deadline (without: durations of earlier runs of the same --name)")
-	fl.BoolVar(&f.strict, "fail-on-deadline", false, "exit with 1 if the deadline is missed")
-	fl.StringVar(&f.name, "name", "", "`name` under which durations are kept for later deadlines")
-	fl.StringVar(&f.history, "history", "", "`folder` where durations are kept under --name, or none (without: in the user's state folder)")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of the policy's and of --disturb's choices")
-	fl.StringVar(&f.disturb, "disturb", "", "slow and fail attempts on purpose: `slow=0.1,factor=8,fail=0.02`; pace=4e6 bounds the bytes per second that a map attempt reads")
-	fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
-	f.on = &choice{value: remote.Local, valid: []string{remote.Local, remote.Kubernetes}}
-	fl.Var(f.on, "on", "where attempts run: as processes of this machine, or as pods")
-	fl.StringVar(&f.image, "image", "", "`image` of the pods (without: tailcut-cloud:latest)")
-	fl.StringVar(&f.podTemplate, "pod-template", "", "`file` with a Pod in YAML that the pods are made from: resources, volumes, credentials")
-	fl.StringVar(&f.namespace, "namespace", "", "`namespace` of the pods (without: that of the kubeconfig)")
-	fl.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says how to reach the cluster (without: as kubectl finds it)")
-	fl.BoolVar(&f.force, "force", false, "replace what the output folder holds of an earlier run")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print stages, tasks and what the policy would launch first, and run nothing")
+	f.addWhat(cmd)
+	f.addLimits(cmd)
+	f.addPolicy(cmd)
+	f.addDeadline(cmd)
+	f.addWhere(cmd)
+	f.addOutput(cmd)
+	f.addTrial(cmd)
 	format := addFormat(cmd)
+	fl := cmd.Flags()
+	annotate(fl.Lookup("format"), groupOf, "Output")
 	completeRun(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		endsItself(cmd.Context())
@@ -238,123 +201,4 @@ func (f *runFlags) options(fl *pflag.FlagSet, args []string) (o run.Options, err
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
 	o.Timeout, o.MaxLine, o.Disturb, o.Joblog, o.Force = f.timeout, int64(f.maxLine), f.disturb, f.joblog, f.force
 	return o, f.checkShape(job)
-}
-
-// fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the
-// job and its working directory.
-func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, string, error) {
-	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
-		if f.given(name) {
-			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
-		}
-	}
-	if len(args) > 0 {
-		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
-	}
-	file, err := jobfile.Read(f.file)
-	if err != nil {
-		return nil, "", err
-	}
-	f.placed = map[string]placed{}
-	for _, s := range file.Settings {
-		if f.given(s.Flag) {
-			continue
-		}
-		f.placed[s.Flag] = placed{file, s}
-		err := fl.Lookup(s.Flag).Value.Set(s.Text)
-		if errors.Is(err, strconv.ErrRange) {
-			err = fmt.Errorf("expected a smaller number than %s", s.Text)
-		}
-		if err != nil {
-			return nil, "", f.wrong(s.Flag, err)
-		}
-	}
-	return &file.Job, file.Dir, nil
-}
-
-// shape tells a map/reduce job how to cut its input and its output.
-func (f *runFlags) shape(mr *mapreduce.Request) {
-	mr.SplitSize, mr.Reducers = int64(f.splitSize), f.reducers
-	if mr.Operator.Name == "streaming" && mr.Operator.Reducer == "" {
-		mr.Reducers = 0
-	}
-}
-
-// job makes a job of flags and arguments.
-func (f *runFlags) job(args []string) (*jobfile.Job, error) {
-	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
-	switch {
-	case f.tasks != 0 && streaming:
-		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
-	case f.resumable && f.tasks == 0:
-		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
-	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
-		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
-	case f.tasks > 0:
-		if f.dash < 0 || len(args) == f.dash {
-			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
-		}
-		if f.dash > 0 {
-			return nil, fmt.Errorf("--tasks: the command stands after --, and %q before it", args[0])
-		}
-		return &jobfile.Job{Name: filepath.Base(args[0]), Array: &jobfile.Array{Stages: []jobfile.Stage{{
-			Name: jobfile.SoleStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
-		}}}}, nil
-	}
-	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
-	if streaming {
-		if f.mapper == "" {
-			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")
-		}
-		if err := neitherOperator(args); err != nil {
-			return nil, err
-		}
-	} else {
-		if len(args) == 0 {
-			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
-		}
-		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
-			return nil, grammar.Unknown("operator", args[0], valid)
-		}
-		op = mapreduce.Operator{Name: args[0]}
-		args = args[1:]
-		if op.Name == "grep" && len(args) > 0 {
-			op.Pattern, args = args[0], args[1:]
-		}
-	}
-	return &jobfile.Job{Name: op.Name, MapReduce: &mapreduce.Request{Operator: op, Inputs: slices.Clone(args)}}, nil
-}
-
-// neitherOperator refuses an operator beside a mapper, unless it is the name of a file.
-func neitherOperator(args []string) error {
-	if len(args) == 0 || !slices.Contains(mapreduce.Operators(), args[0]) {
-		return nil
-	}
-	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return fmt.Errorf("give an operator (%s) or --mapper, not both", args[0])
-}
-
-// checkShape finds flags that are of no use to a job of this kind.
-func (f *runFlags) checkShape(job *jobfile.Job) error {
-	mr := job.MapReduce
-	reduces := mr != nil && (mr.Operator.Name != "streaming" || mr.Operator.Reducer != "")
-	for _, flag := range []struct {
-		name string
-		used bool
-		need string
-	}{
-		{"split-size", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
-		{"max-line", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
-		{"reducers", reduces, "is about operators and about a --reducer, and the job has neither"},
-	} {
-		if f.given(flag.name) && !flag.used {
-			return fmt.Errorf("--%s %s", flag.name, flag.need)
-		}
-	}
-	if reduces && (f.reducers < 1 || f.reducers > mapreduce.MaxReducers) {
-		return f.wrong("reducers", fmt.Errorf("expected a number between 1 and %d, not %d", mapreduce.MaxReducers, f.reducers))
-	}
-	return nil
 }

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// addLimits adds the flags that say how much may run, and how often.
+func (f *runFlags) addLimits(cmd *cobra.Command) {
+	group(cmd, "Limits", func(fl *pflag.FlagSet) {
+		f.slots = runtime.NumCPU()
+		fl.VarP((*whole)(&f.slots), "slots", "j", "attempts that run at once; with --on kubernetes, 10 unless given")
+		wholeVar(fl, &f.retries, "retries", 3, "failures of one task that are forgiven")
+		fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
+	})
+}

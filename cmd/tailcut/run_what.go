@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+)
+
+// addWhat adds the flags that say what to run.
+func (f *runFlags) addWhat(cmd *cobra.Command) {
+	group(cmd, "What to run", func(fl *pflag.FlagSet) {
+		wholeVar(fl, &f.tasks, "tasks", 0, "run the command after -- `N` times")
+		fl.StringVarP(&f.file, "file", "f", "", "job `file` in YAML")
+		fl.StringVar(&f.mapper, "mapper", "", "shell `command` that maps lines to key<TAB>value lines")
+		fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
+		fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
+		wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
+		fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
+		f.maxLine = mapreduce.DefaultMaxLine
+		fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
+		fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
+		rare(fl, "combiner", "split-size", "max-line", "resumable")
+	})
+}
+
+// fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the
+// job and its working directory.
+func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, string, error) {
+	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
+		if f.given(name) {
+			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
+		}
+	}
+	if len(args) > 0 {
+		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
+	}
+	file, err := jobfile.Read(f.file)
+	if err != nil {
+		return nil, "", err
+	}
+	f.placed = map[string]placed{}
+	for _, s := range file.Settings {
+		if f.given(s.Flag) {
+			continue
+		}
+		f.placed[s.Flag] = placed{file, s}
+		err := fl.Lookup(s.Flag).Value.Set(s.Text)
+		if errors.Is(err, strconv.ErrRange) {
+			err = fmt.Errorf("expected a smaller number than %s", s.Text)
+		}
+		if err != nil {
+			return nil, "", f.wrong(s.Flag, err)
+		}
+	}
+	return &file.Job, file.Dir, nil
+}
+
+// shape tells a map/reduce job how to cut its input and its output.
+func (f *runFlags) shape(mr *mapreduce.Request) {
+	mr.SplitSize, mr.Reducers = int64(f.splitSize), f.reducers
+	if mr.Operator.Name == "streaming" && mr.Operator.Reducer == "" {
+		mr.Reducers = 0
+	}
+}
+
+// job makes a job of flags and arguments.
+func (f *runFlags) job(args []string) (*jobfile.Job, error) {
+	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
+	switch {
+	case f.tasks != 0 && streaming:
+		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
+	case f.resumable && f.tasks == 0:
+		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
+	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
+		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
+	case f.tasks > 0:
+		if f.dash < 0 || len(args) == f.dash {
+			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
+		}
+		if f.dash > 0 {
+			return nil, fmt.Errorf("--tasks: the command stands after --, and %q before it", args[0])
+		}
+		return &jobfile.Job{Name: filepath.Base(args[0]), Array: &jobfile.Array{Stages: []jobfile.Stage{{
+			Name: jobfile.SoleStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
+		}}}}, nil
+	}
+	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
+	if streaming {
+		if f.mapper == "" {
+			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")
+		}
+		if err := neitherOperator(args); err != nil {
+			return nil, err
+		}
+	} else {
+		if len(args) == 0 {
+			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
+		}
+		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
+			return nil, grammar.Unknown("operator", args[0], valid)
+		}
+		op = mapreduce.Operator{Name: args[0]}
+		args = args[1:]
+		if op.Name == "grep" && len(args) > 0 {
+			op.Pattern, args = args[0], args[1:]
+		}
+	}
+	return &jobfile.Job{Name: op.Name, MapReduce: &mapreduce.Request{Operator: op, Inputs: slices.Clone(args)}}, nil
+}
+
+// neitherOperator refuses an operator beside a mapper, unless it is the name of a file.
+func neitherOperator(args []string) error {
+	if len(args) == 0 || !slices.Contains(mapreduce.Operators(), args[0]) {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("give an operator (%s) or --mapper, not both", args[0])
+}
+
+// checkShape finds flags that are of no use to a job of this kind.
+func (f *runFlags) checkShape(job *jobfile.Job) error {
+	mr := job.MapReduce
+	reduces := mr != nil && (mr.Operator.Name != "streaming" || mr.Operator.Reducer != "")
+	for _, flag := range []struct {
+		name string
+		used bool
+		need string
+	}{
+		{"split-size", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
+		{"max-line", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
+		{"reducers", reduces, "is about operators and about a --reducer, and the job has neither"},
+	} {
+		if f.given(flag.name) && !flag.used {
+			return fmt.Errorf("--%s %s", flag.name, flag.need)
+		}
+	}
+	if reduces && (f.reducers < 1 || f.reducers > mapreduce.MaxReducers) {
+		return f.wrong("reducers", fmt.Errorf("expected a number between 1 and %d, not %d", mapreduce.MaxReducers, f.reducers))
+	}
+	return nil
+}
