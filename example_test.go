@@ -63,7 +63,7 @@ func ExampleRecommend() {
 }
 
 func ExampleExplain() {
-	d, err := tailcut.Explain(context.Background(), tailcut.Log{Path: "docs/durations.txt"})
+	d, err := tailcut.Explain(context.Background(), tailcut.Log{Path: "docs/data/durations.txt"})
 	if err != nil {
 		log.Fatal(err)
 	}

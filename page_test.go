@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the examples into docs/go.md instead of comparing")
+var rewrite = flag.Bool("rewrite", false, "write the examples into docs/howto/go.md instead of comparing")
 
 // The programs on the page are the bodies of the examples, which this package's tests run.
 func TestPageShowsTheExamples(t *testing.T) {
-	const name = "docs/go.md"
+	const name = "docs/howto/go.md"
 	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ type Stage struct {
 
 	After     []string // names of the stages that have to be done before
 	AfterEach []string // of the stages whose task i has to be done before task i; they have as many tasks
-	Resumable bool     // the command can go on from what another attempt has saved, see docs/run.md
+	Resumable bool     // the command can go on from what another attempt has saved, see docs/howto/run.md
 }
 
 // Options say where and how to run a job. Only Output has to be given; what is left out is as with 'tailcut run'.
@@ -70,8 +70,8 @@ func (f failed) Is(target error) bool { return target == ErrFailed }
 func (f failed) Unwrap() error        { return f.error }
 
 // Run runs a job on this machine to its end: each attempt is a process with a folder of its own, and one result of each
-// task is published in Output, as docs/run.md says. It does not matter when the program dies: called with the same job
-// and Output again, Run goes on where it was, and it does not run a finished job again.
+// task is published in Output, as docs/howto/run.md says. It does not matter when the program dies: called with the
+// same job and Output again, Run goes on where it was, and it does not run a finished job again.
 //
 // If ctx is cancelled the processes are killed and Run returns its error; the run can be taken up. Where a result comes
 // with an error it says how far the job had come. The program starts itself as a guard that kills what is left when the

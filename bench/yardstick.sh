@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All policies that need neither deadlines nor sites, on the same real jobs: the tables of docs/yardstick.md, in Markdown.
+# All policies that need neither deadlines nor sites, on the same real jobs: the tables of docs/explain/yardstick.md, in Markdown.
 #
 #   bench/yardstick.sh [LOAD...]     (default 0.5 0.7 0.9; RUNS=5)
 #

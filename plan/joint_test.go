@@ -168,7 +168,7 @@ func TestJointGapIsABound(t *testing.T) {
 	}
 }
 
-// What is proven of a thousand jobs: docs/plan-deadline.md has the figures.
+// What is proven of a thousand jobs: docs/howto/plan-deadlines.md has the figures.
 func TestJointGapOfThousandJobs(t *testing.T) {
 	for _, c := range []struct {
 		name     string

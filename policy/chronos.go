@@ -46,7 +46,7 @@ func chronosEntry(strategy plan.Strategy, summary string) kit.Entry {
 		Name:    "chronos-" + strategy.String(),
 		Summary: summary,
 		Source:  "Xu, Alamro, Lan, Subramaniam, ICDCS 2018",
-		Note:    "Jobs need deadlines, and clones need room: `--clone-budget none`. See [deadlines](deadlines.md).",
+		Note:    "Jobs need deadlines, and clones need room: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
 		Params: []kit.Param{
 			{Name: "detect", Kind: kit.Float, Default: "0.3", Min: 0, Max: 0.999, Help: "tau_est, as a fraction of the time to the deadline"},
 			{Name: "kill", Kind: kit.Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, likewise; not before tau_est"},

@@ -8,7 +8,7 @@
 // What policies are made of is in package kit. A policy about redundancy takes an order of jobs, which says who gets a
 // free slot, as its parameter "order", and only adds clones.
 //
-// A program adds a policy of its own with [Register]; docs/new-policy.md shows one. To add one here, write its file
-// with an [Entry], and add the entry to the list in registry.go. The battery of package policytest then runs it like
-// all others, and go test ./policy -run TestDocs -rewrite adds it to docs/policies.md.
+// A program adds a policy of its own with [Register]; docs/howto/new-policy.md shows one. To add one here, write its
+// file with an [Entry], and add the entry to the list in registry.go. The battery of package policytest then runs it
+// like all others, and go test ./policy -run TestDocs -rewrite adds it to docs/reference/policies.md.
 package policy

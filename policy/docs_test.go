@@ -13,9 +13,9 @@ import (
 	"github.com/tailcut/tailcut/policy/kit"
 )
 
-const docsFile = "../docs/policies.md"
+const docsFile = "../docs/reference/policies.md"
 
-// TestDocs checks that docs/policies.md says what the registry says; -rewrite writes it.
+// TestDocs checks that docs/reference/policies.md says what the registry says; -rewrite writes it.
 func TestDocs(t *testing.T) {
 	want := docs()
 	if flag.Lookup("rewrite").Value.String() == "true" {
@@ -28,7 +28,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/policies.md is out of date, run go test ./policy -run TestDocs -rewrite (-want +file):\n%s", diff)
+		t.Errorf("docs/reference/policies.md is out of date, run go test ./policy -run TestDocs -rewrite (-want +file):\n%s", diff)
 	}
 }
 
@@ -43,10 +43,10 @@ Choose who gets a second attempt: name a policy, or NAME:param=value,param=value
     tailcut run sort logs/ --policy late
     tailcut simulate jobs.jsonl --machines 100 --policy fifo,spark:quantile=0.75,order=fair
 
-Which to begin with is said in [run](run.md#choosing-a-policy), which do best on 6,939 real jobs in the
-[yardstick](yardstick.md), and how a cloning policy is made from your own durations in [plan](plan.md). Limits on
-attempts of a task and on clones in all hold under every policy. The file of the same name in ` + "`policy/`" + ` opens with
-the paper's symbols, the rule, and where it deviates.
+Which to begin with is said in [run](../howto/run.md#choosing-a-policy), which do best on 6,939 real jobs in the
+[yardstick](../explain/yardstick.md), and how a cloning policy is made from your own durations in
+[plan](../howto/plan.md). Limits on attempts of a task and on clones in all hold under every policy. The file of the
+same name in ` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates.
 
 | policy | in short |
 |---|---|

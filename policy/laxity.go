@@ -1,6 +1,7 @@
 package policy
 
-// Laxity: Tailcut's own policy for deadlines. docs/deadlines.md explains it. The symbols are those of Shed (shed.go).
+// Laxity: Tailcut's own policy for deadlines. docs/howto/deadlines.md explains it. The symbols are those of Shed
+// (shed.go).
 //
 //	waiting tasks get slots in the order of their jobs' deadlines, and before any clone
 //	when a task reports:
@@ -45,7 +46,7 @@ var laxityEntry = kit.Entry{
 	Summary: "earliest deadline first; replace slow attempts by ones that go on from them, clone what would be late",
 	Source:  "Tailcut",
 	Note: "Made for deadlines at high load, where cloning in advance has no room. Jobs need deadlines and reports of progress, and stages should be `resumable`. Give it " +
-		"room: `--clone-budget none`. See [deadlines](deadlines.md).",
+		"room: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
 	Params: []kit.Param{
 		kit.LawParam,
 		resume.LaunchParam,

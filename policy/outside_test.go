@@ -15,10 +15,10 @@ import (
 
 const (
 	outside       = "../docs/outside"
-	newPolicyPage = "../docs/new-policy.md"
+	newPolicyPage = "../docs/howto/new-policy.md"
 )
 
-// TestNewPolicyPage: the code of docs/new-policy.md is that of docs/outside; -rewrite copies it there. The policy has less than 60 lines.
+// TestNewPolicyPage: the code of docs/howto/new-policy.md is that of docs/outside; -rewrite copies it there. The policy has less than 60 lines.
 func TestNewPolicyPage(t *testing.T) {
 	block := regexp.MustCompile("(?s)<!-- docs/outside/([a-z_]+\\.go) -->\n```go\n.*?```\n")
 	var files []string
@@ -101,6 +101,6 @@ func checkPage(t *testing.T, block *regexp.Regexp, ought func(old []byte) []byte
 		return
 	}
 	if diff := cmp.Diff(string(want), string(page)); diff != "" {
-		t.Errorf("docs/new-policy.md is out of date, run go test ./policy -run 'TestNewPolicyPage|TestOutside' -rewrite (-want +file):\n%s", diff)
+		t.Errorf("docs/howto/new-policy.md is out of date, run go test ./policy -run 'TestNewPolicyPage|TestOutside' -rewrite (-want +file):\n%s", diff)
 	}
 }

@@ -32,7 +32,7 @@ func LoadCluster(arg string, seed uint64) (*Cluster, error) {
 	return ReadCluster(arg, data)
 }
 
-// ReadCluster reads a cluster file. docs/cluster.md describes it.
+// ReadCluster reads a cluster file. docs/reference/cluster-file.md describes it.
 func ReadCluster(file string, data []byte) (*Cluster, error) {
 	return readCluster(file, data, openFile)
 }

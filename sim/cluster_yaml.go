@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The reader of cluster files works on the nodes of the document, because they know their lines. docs/cluster.md
-// describes the fields.
+// The reader of cluster files works on the nodes of the document, because they know their lines.
+// docs/reference/cluster-file.md describes the fields.
 
 // clusterField is a value of a cluster file and its place there.
 type clusterField struct {

@@ -46,7 +46,7 @@ func estimated(jobs int, wrong float64) *trace.Workload {
 	return w
 }
 
-// TestEstimates measures what wrong sizes cost the policies that order by them; docs/overlap.md has the table.
+// TestEstimates measures what wrong sizes cost the policies that order by them; docs/howto/overlap.md has the table.
 func TestEstimates(t *testing.T) {
 	flow := func(spec string, w *trace.Workload) float64 {
 		p, err := policy.NewPerClass(spec, 1, 2)

@@ -17,7 +17,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// The native format: one JSON object a line, which is one job. docs/workloads.md describes the fields.
+// The native format: one JSON object a line, which is one job. docs/reference/workloads.md describes the fields.
 
 type jobLine struct {
 	Name     string      `json:"name,omitempty"`
@@ -90,7 +90,7 @@ func (in *reader) wrongJSON(err error) error {
 		if near := grammar.Nearest(name, jsonFields()); near != "" {
 			return in.wrong(name, fmt.Errorf("unknown; did you mean %s?", near))
 		}
-		return in.wrong(name, errors.New("expected a field of docs/workloads.md, this one is unknown"))
+		return in.wrong(name, errors.New("expected a field of docs/reference/workloads.md, this one is unknown"))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		text = "the line ends too early"

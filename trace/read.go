@@ -10,8 +10,9 @@ import (
 	"github.com/tailcut/tailcut/internal/unpack"
 )
 
-// Read reads a workload in any of the formats of docs/workloads.md. Compression (gzip, zstd) and format are told by the
-// content. An error is one line that names the line, counted from 1, the field, and what was expected there.
+// Read reads a workload in any of the formats of docs/reference/workloads.md. Compression (gzip, zstd) and format are
+// told by the content. An error is one line that names the line, counted from 1, the field, and what was expected
+// there.
 func (m *Importer) Read(r io.Reader, name string) (*Workload, error) {
 	in := newReader(name, maxTasks, m.withDefaults())
 	plain, done, err := decompress(r)

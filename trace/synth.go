@@ -44,7 +44,7 @@ const (
 //	synth:jobs=1000;tasks=100;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=2
 //
 // or, by the spec synth:google and its keys, one of [GoogleJobs], or synth:montage and those of [MontageJobs].
-// docs/workloads.md lists the keys. Job k depends on the spec, the seed and k alone, but for the arrivals of
+// docs/reference/workloads.md lists the keys. Job k depends on the spec, the seed and k alone, but for the arrivals of
 // synth:google. A seed in the spec goes before the argument.
 func Synthesize(spec string, seed uint64) (*Workload, error) {
 	if body, google := strings.CutPrefix(spec, googlePrefix); google && (body == "" || body[0] == ';') {

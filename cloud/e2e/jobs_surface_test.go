@@ -46,7 +46,7 @@ func TestWinnersAndHistory(t *testing.T) {
 	c.valid()
 }
 
-// The manifests are what the API server takes. Without a controller a Job cannot be deleted, until somebody does what docs/kubernetes.md says; and a Job of
+// The manifests are what the API server takes. Without a controller a Job cannot be deleted, until somebody does what docs/howto/kubernetes.md says; and a Job of
 // Kubernetes' own controller is adopted as it says there.
 func TestUninstallAndAdopt(t *testing.T) {
 	if testing.Short() {
@@ -66,7 +66,7 @@ func TestUninstallAndAdopt(t *testing.T) {
 	c.must("", "delete", "job", "held", "--cascade=foreground", "--wait=false")
 	time.Sleep(5 * time.Second)
 	if _, err := c.kubectl("", "get", "job", "held"); err != nil {
-		t.Error("the Job is gone without a controller: docs/kubernetes.md says that it is not")
+		t.Error("the Job is gone without a controller: docs/howto/kubernetes.md says that it is not")
 	}
 	c.shell("kubectl get pods -l job-name=held -o name | xargs -r kubectl patch --type=json -p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'")
 	c.must("", "wait", "--for=delete", "job/held", "--timeout=2m")
@@ -119,7 +119,7 @@ func (c *cluster) shell(command string) {
 // documented returns the first command of a chapter of the page, about another Job.
 func documented(t *testing.T, chapter, job, instead string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/kubernetes.md")
+	page, err := os.ReadFile("../../docs/howto/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,12 +16,8 @@ import (
 // What the pages say of verbs and flags is so: commands in code have verbs and flags that exist, and each flag that a line of text names is some
 // verb's. The flags on the page of the controller are its own; its test has them.
 func TestDocs(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	commands, flags := 0, 0
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -39,6 +36,25 @@ func TestDocs(t *testing.T) {
 	if commands < 50 || flags < 100 {
 		t.Errorf("only %d commands and %d flags seen", commands, flags)
 	}
+}
+
+// pages are the README and all pages below docs, but for the decisions: those say what was true when they were made.
+func pages(t *testing.T) []string {
+	t.Helper()
+	all := []string{"../../README.md"}
+	err := filepath.WalkDir("../../docs", func(name string, d fs.DirEntry, err error) error {
+		if d != nil && d.Name() == "decisions" {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(name) == ".md" {
+			all = append(all, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 var invocation = regexp.MustCompile(`(?m)^(?:    )?\s*(?:[A-Z_]+=\S+ )*(?:\$ )?(?:time )?(?:\./tailcut|tailcut|go run \./cmd/tailcut)( [a-z].*)$`)

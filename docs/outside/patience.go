@@ -11,7 +11,7 @@ import (
 var entry = policy.Entry{
 	Name:    "patience",
 	Summary: "clone what runs longer than a given time",
-	Source:  "docs/new-policy.md",
+	Source:  "docs/howto/new-policy.md",
 	Params: []kit.Param{
 		{Name: "after", Kind: kit.Span, Default: "60s", Max: 1e6, Help: "age at which a task gets its only clone"},
 		kit.OrderParam,

@@ -21,7 +21,7 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-var writeGoogle = flag.Bool("write-google", false, "write docs/plan-google.md")
+var writeGoogle = flag.Bool("write-google", false, "write docs/explain/plan-google.md")
 
 // googleRuns is how often the simulator runs each job under each policy.
 const googleRuns = 100
@@ -58,7 +58,7 @@ func TestSparkSettingsOnGoogleJobs(t *testing.T) {
 		t.Errorf("%d jobs; with the machine time of Spark's defaults %d are faster and %d are slower", len(rows), faster, slower)
 	}
 	if *writeGoogle {
-		if err := os.WriteFile("../../docs/plan-google.md", []byte(text), 0o666); err != nil {
+		if err := os.WriteFile("../../docs/explain/plan-google.md", []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -218,7 +218,7 @@ func forest(t *testing.T) (root string) {
 	return root
 }
 
-// shellCount counts the words below a folder by the shell, as docs/run.md has it. A file's beginning with white space gives sort an empty word.
+// shellCount counts the words below a folder by the shell, as docs/howto/run.md has it. A file's beginning with white space gives sort an empty word.
 const shellCount = `find "$0" -type f -exec sh -c 'for f; do cat "$f"; echo; done' _ {} + |
 	tr -s ' \t\n\v\f\r' '\n' | LC_ALL=C sort | uniq -c | sed -E 's/^ *([0-9]+) (.*)$/\2\t\1/; /^\t/d'`
 

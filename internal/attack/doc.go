@@ -3,7 +3,7 @@
 //
 // Attacks (TestDeaths, TestPowerCuts, TestDamagedJournals, TestClockJumps, TestLies) draw a job and a policy from a
 // seed, do something to the run, and expect the result of an undisturbed run. A finding names the command that repeats
-// it. Flags of the test binary say how many attacks there are; docs/reliability.md lists them.
+// it. Flags of the test binary say how many attacks there are; docs/explain/reliability.md lists them.
 //
 // With the build tag long the other tests run under every registered policy, and the engine dies ten times per run;
 // without it, under a few policies, smaller jobs, and fewer deaths. The long ones take three minutes of processor time,

@@ -28,7 +28,7 @@ type Request struct {
 	Thresholds Thresholds
 }
 
-// Thresholds are what has to hold for replication to be worth it. docs/history.md says the usual ones.
+// Thresholds are what has to hold for replication to be worth it. docs/howto/past-jobs.md says the usual ones.
 type Thresholds struct {
 	Tasks     int     // that succeeded: fewer say too little about a tail
 	Saving    float64 // share of the latency: less is a light tail

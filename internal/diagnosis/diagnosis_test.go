@@ -160,9 +160,9 @@ func TestExplainEnds(t *testing.T) {
 	}
 }
 
-// docs/history.md says the usual thresholds.
+// docs/howto/past-jobs.md says the usual thresholds.
 func TestDocumentedThresholds(t *testing.T) {
-	text, err := os.ReadFile("../../docs/history.md")
+	text, err := os.ReadFile("../../docs/howto/past-jobs.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +176,10 @@ func TestDocumentedThresholds(t *testing.T) {
 		fmt.Sprintf("rounded to %d values", roundedTo), fmt.Sprintf("planned as one of %d,000", mostTasks/1000),
 	} {
 		if !strings.Contains(said, want) {
-			t.Errorf("docs/history.md does not say %q", want)
+			t.Errorf("docs/howto/past-jobs.md does not say %q", want)
 		}
 	}
 	if u.Slow != 2 || u.OfHost != 0.5 || u.R2 != 0.5 {
-		t.Errorf("%+v, but docs/history.md says twice the median, half of all tasks and half of the variance", u)
+		t.Errorf("%+v, but docs/howto/past-jobs.md says twice the median, half of all tasks and half of the variance", u)
 	}
 }

@@ -1,5 +1,5 @@
 // Package history reads what other systems wrote about the tasks that they ran: event logs, job histories, accounting
-// tables. One file per format; docs/history.md lists them.
+// tables. One file per format; docs/howto/past-jobs.md lists them.
 //
 // [Open] tells the format, and the compression, from the content. [Log.Attempts] then streams one [Record] after the
 // other, and [Stages] sorts them into the samples of durations that a planner wants.

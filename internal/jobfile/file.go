@@ -12,7 +12,7 @@ import (
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-// File is a job that a file declares in YAML, with the settings of its run. See docs/jobfile.md.
+// File is a job that a file declares in YAML, with the settings of its run. See docs/reference/jobfile.md.
 type File struct {
 	Job      Job       // without what flags say: Retries, and MapReduce's SplitSize and Reducers
 	Dir      string    // what relative paths in the file start from, and the working directory of its commands

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the table of packages into docs/design.md instead of comparing it")
+var rewrite = flag.Bool("rewrite", false, "write the table of packages into docs/explain/design.md instead of comparing it")
 
 // room is a package of the workspace.
 type room struct {
@@ -76,7 +76,7 @@ func purpose(name, text string) string {
 	return strings.NewReplacer("[", "", "]", "", "|", "/").Replace(strings.TrimSpace(s))
 }
 
-// TestRooms: the table of packages in docs/design.md says what the code says.
+// TestRooms: the table of packages in docs/explain/design.md says what the code says.
 func TestRooms(t *testing.T) {
 	const begin, end = "<!-- Written by go test ./internal/lint -run TestRooms -rewrite. Do not edit. -->\n", "<!-- The end of what is written. -->\n"
 	files, err := house()
@@ -96,7 +96,7 @@ func TestRooms(t *testing.T) {
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, r.purpose, imports)
 	}
 	table.WriteString("\n")
-	page := filepath.Join(root, "docs", "design.md")
+	page := filepath.Join(root, "docs", "explain", "design.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +105,11 @@ func TestRooms(t *testing.T) {
 	old, after, ok2 := strings.Cut(rest, end)
 	switch {
 	case !ok || !ok2:
-		t.Fatalf("docs/design.md has no place for the table: no line %q, or no line %q after it", begin, end)
+		t.Fatalf("docs/explain/design.md has no place for the table: no line %q, or no line %q after it", begin, end)
 	case *rewrite:
 		err = os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o666)
 	case old != table.String():
-		err = fmt.Errorf("the table of packages in docs/design.md is out of date; run go test ./internal/lint -run TestRooms -rewrite")
+		err = fmt.Errorf("the table of packages in docs/explain/design.md is out of date; run go test ./internal/lint -run TestRooms -rewrite")
 	}
 	if err != nil {
 		t.Error(err)

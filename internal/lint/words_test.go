@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// words of docs/design.md that are types somewhere. A reader who meets one has one thing in mind.
+// words of docs/explain/design.md that are types somewhere. A reader who meets one has one thing in mind.
 var words = strings.Fields("job stage task attempt original clone straggler machine slot site policy")
 
 // sayAgain are types that share such a word with a type of another package, because they are the same thing seen from

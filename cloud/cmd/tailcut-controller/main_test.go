@@ -35,9 +35,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Each flag that docs/kubernetes.md names is the controller's, or of a program that stands beside it.
+// Each flag that docs/howto/kubernetes.md names is the controller's, or of a program that stands beside it.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/kubernetes.md")
+	page, err := os.ReadFile("../../../docs/howto/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

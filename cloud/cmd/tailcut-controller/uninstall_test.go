@@ -17,13 +17,13 @@ const jobs = `{"apiVersion": "v1", "kind": "List", "items": [
 	{"kind": "Job", "metadata": {"name": "nightly-29", "namespace": "batch"}, "spec": {"managedBy": "tailcut.dev/controller"}}
 ]}`
 
-// The commands with which docs/kubernetes.md uninstalls the controller delete its Jobs, wait for their pods, and then
+// The commands with which docs/howto/kubernetes.md uninstalls the controller delete its Jobs, wait for their pods, and then
 // delete what the manifests hold.
 func TestUninstallAsDocumented(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip(err)
 	}
-	text, err := os.ReadFile("../../../docs/kubernetes.md")
+	text, err := os.ReadFile("../../../docs/howto/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,5 +8,5 @@
 // carries both out (reconcile.go).
 //
 // The package does not place pods, which is the scheduler's business, and it does not know any policy: the command
-// gives it a function that makes them. See docs/kubernetes.md and docs/decisions.
+// gives it a function that makes them. See docs/howto/kubernetes.md and docs/decisions.
 package kube

@@ -43,7 +43,7 @@ var SizeParam = kit.Param{
 
 // Note is what users should know of both policies.
 const Note = "For clusters with map slots and shuffle slots, and jobs whose shuffle tasks follow their map tasks one by one; " +
-	"[overlap.md](overlap.md#with-real-tasks) shows both. Without classes of slots all work counts as map work."
+	"[overlap](../howto/overlap.md#with-real-tasks) shows both. Without classes of slots all work counts as map work."
 
 // SizedBy returns the rule that the parameter size names.
 func SizedBy(a kit.Args) sizeRule {
