@@ -114,7 +114,7 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 	for p.replace.Len() > 0 && v.FreeSlots() > 0 {
 		x := p.replace.Pop()
 		task := v.Task(x.task)
-		if task.State != sched.TaskRunning || uint32(task.Failures) > v.Job(v.Rows().JobOf(x.task)).Retries {
+		if task.State != sched.TaskRunning || v.Exhausted(x.task) {
 			continue // over, or on its last attempt
 		}
 		// else it is as good as new

@@ -77,7 +77,7 @@ func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) i
 	p.victims = p.victims[:0]
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-			p.addVictims(v, job, t)
+			p.addVictims(v, t)
 		}
 	}
 	slices.SortFunc(p.victims, srewVictim.Compare)
@@ -90,14 +90,14 @@ func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) i
 	return n
 }
 
-func (p *srew) addVictims(v *sched.View, job *sched.Job, t sched.TaskID) {
+func (p *srew) addVictims(v *sched.View, t sched.TaskID) {
 	task := v.Task(t)
 	keep, _ := srewFurthest(v, t)
 	spare, young := int(task.Live), false
 	for id, ok := v.FirstAttempt(t); ok; id, ok = v.NextAttempt(id) { // youngest first
 		x := srewVictim{started: v.Attempt(id).Started, task: t, attempt: id}
 		switch {
-		case id == keep && (uint32(task.Failures) > job.Retries || young): // the last, or furthest of those that stay
+		case id == keep && (v.Exhausted(t) || young): // the last, or furthest of those that stay
 			continue
 		case !v.Rows().MayKill(id):
 			young = true

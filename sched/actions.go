@@ -75,7 +75,7 @@ func (v *View) admit(t TaskID, m MachineID, from float64) error {
 		return ErrClass
 	case !(from >= 0 && from < 1) || from > 0 && !st.Resumable:
 		return ErrFrom
-	case uint32(task.Failures) > v.jobs[st.Job].Retries:
+	case v.Exhausted(t):
 		return ErrRetries
 	case v.AttemptRoom(t) == 0:
 		return ErrAttempts
@@ -127,7 +127,7 @@ func (v *View) spare(row int32) error {
 	a := &v.attempts[row]
 	task := &v.tasks[a.task]
 	switch {
-	case task.Live == 1 && uint32(task.Failures) > v.jobs[v.stages[a.stage].Job].Retries:
+	case task.Live == 1 && v.Exhausted(a.task):
 		return ErrRetries
 	case a.started == v.now && !v.killsAtOnce:
 		return ErrTooSoon

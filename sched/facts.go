@@ -193,7 +193,7 @@ func (c *Core) orphan(t TaskID) {
 		return
 	}
 	j := v.stages[task.Stage].Job
-	if uint32(task.Failures) > v.jobs[j].Retries {
+	if v.Exhausted(t) {
 		c.closeJob(j, JobBroken, JobFailed)
 		return
 	}

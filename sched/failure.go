@@ -15,6 +15,13 @@ func FailureCounts(clone bool) bool { return !clone }
 // them. It is for journals that were written when that was the rule, before the first fact.
 func (c *Core) CountClones() { c.view.cloneFailures = true }
 
+// Exhausted tells whether a task has failed more often than its stage forgives: it gets no more attempts, and when the
+// last that runs has ended without result, its job fails.
+func (v *View) Exhausted(t TaskID) bool {
+	task := &v.tasks[t]
+	return uint32(task.Failures) > v.stages[task.Stage].Retries
+}
+
 // charge notes on the account of its task that an attempt has failed. A doomed task has then used up its retries.
 func (v *View) charge(row int32, doomed bool) {
 	a := &v.attempts[row]
@@ -22,7 +29,7 @@ func (v *View) charge(row int32, doomed bool) {
 	if FailureCounts(a.clone) || v.cloneFailures {
 		task.Failures++
 		if doomed {
-			task.Failures = max(task.Failures, uint16(v.jobs[v.stages[a.stage].Job].Retries)+1)
+			task.Failures = max(task.Failures, uint16(v.stages[a.stage].Retries)+1)
 		}
 	} else {
 		task.NoClones = true

@@ -7,9 +7,10 @@ import "fmt"
 type HandOver struct {
 	Policy   Policy // a fresh one, told of what is left as if it had just arrived
 	Limits   Limits
-	Retries  int   // of every job
-	Deadline Time  // of every job; 0 for none
-	Slots    []int // of machines, by id; those beyond keep what they have
+	Retries  int    // of every job
+	Stages   []*int // the retries of its stages, by their position in it; nil, and beyond the list, Retries
+	Deadline Time   // of every job; 0 for none
+	Slots    []int  // of machines, by id; those beyond keep what they have
 }
 
 // HandOver lets another policy go on under other limits. Tasks that are not done are forgiven their failures. What is
@@ -24,6 +25,11 @@ func (c *Core) HandOver(h *HandOver) error {
 	}
 	if h.Retries < 0 || h.Retries > MaxRetries {
 		return fmt.Errorf("sched: a job forgives between 0 and %d failures of a task, not %d", MaxRetries, h.Retries)
+	}
+	for i, own := range h.Stages {
+		if own != nil && (*own < 0 || *own > MaxRetries) {
+			return fmt.Errorf("sched: stage %d forgives between 0 and %d failures of a task, not %d", i, MaxRetries, *own)
+		}
 	}
 	if h.Deadline < 0 {
 		return fmt.Errorf("sched: deadline %v is before the run began", h.Deadline)
@@ -45,6 +51,13 @@ func (c *Core) HandOver(h *HandOver) error {
 		v.jobs[j].Retries, v.jobs[j].Deadline = uint32(h.Retries), h.Deadline
 		if h.Deadline == 0 {
 			v.jobs[j].Deadline = Never
+		}
+	}
+	for s := range v.stages {
+		st := &v.stages[s]
+		st.Retries = uint32(h.Retries)
+		if i := int(st.Index); i < len(h.Stages) && h.Stages[i] != nil {
+			st.Retries = uint32(*h.Stages[i])
 		}
 	}
 	for t := range v.tasks {

@@ -48,13 +48,14 @@ func TestHandOver(t *testing.T) {
 	second := &script{}
 	for name, h := range map[string]HandOver{
 		"retries": {Policy: second, Retries: -1}, "slots": {Policy: second, Slots: []int{0}}, "machines": {Policy: second, Slots: []int{1, 1}},
-		"deadline": {Policy: second, Deadline: -1},
+		"retries of a stage": {Policy: second, Stages: []*int{new(-1)}},
+		"deadline":           {Policy: second, Deadline: -1},
 	} {
 		if err := c.HandOver(&h); err == nil {
 			t.Errorf("%s out of range are taken", name)
 		}
 	}
-	if err := c.HandOver(&HandOver{Policy: second, Limits: NoLimits(), Retries: 2, Deadline: 9, Slots: []int{2}}); err != nil {
+	if err := c.HandOver(&HandOver{Policy: second, Limits: NoLimits(), Retries: 2, Stages: []*int{new(1)}, Deadline: 9, Slots: []int{2}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(second.seen) != 2 || second.seen[0].Kind != JobArrived || second.seen[1].Kind != StageReady {
@@ -62,6 +63,9 @@ func TestHandOver(t *testing.T) {
 	}
 	if job := c.View().Job(j); job.Retries != 2 || job.Deadline != 9 || job.Unfinished != 2 {
 		t.Errorf("job: %+v", job)
+	}
+	if st := c.View().Stage(0); st.Retries != 1 {
+		t.Errorf("stage: %+v", st)
 	}
 	second.decide = func(v *View, a *Actions) {
 		launch(1)(v, a)

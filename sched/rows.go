@@ -54,7 +54,7 @@ const (
 
 // Job is the row of a job. What every event changes stands together at the end.
 type Job struct {
-	Retries    uint32 // failures of one task that are forgiven
+	Retries    uint32 // failures of one task that are forgiven where its stage says nothing
 	Priority   int32
 	MinShare   uint32
 	FirstStage StageID
@@ -85,6 +85,7 @@ type Stage struct {
 	First     TaskID // tasks are First .. First+Tasks-1
 	edgeFirst uint32 // its outgoing edges are edges[edgeFirst : edgeFirst+edgeCount]
 	edgeCount uint32
+	Retries   uint32 // failures of one task that are forgiven
 	Need      uint32 // finished tasks that make the stage done
 	Done      uint32
 	Pending   uint32 // tasks that wait for an attempt

@@ -11,7 +11,7 @@ type JobSpec struct {
 	Weight   float64 // share of the job where a policy shares; 0 means 1
 	MinShare int     // slots below which a fair policy treats the job as needy
 	Deadline Time    // instant by which the job should be done; 0 for none
-	Retries  int     // failures of one task that are forgiven; one more fails the job
+	Retries  int     // failures of one task that are forgiven where its stage says nothing; one more fails the job
 	Stages   []StageSpec
 	Edges    []Edge
 }
@@ -23,6 +23,7 @@ type StageSpec struct {
 	Class     Class // of the slots that its tasks need
 	Mean, SD  Time  // E and sigma of one attempt's duration if known beforehand, else 0
 	Resumable bool  // attempts can go on from a fraction of the work (From)
+	Retries   *int  `json:",omitempty"` // failures of one task that are forgiven; nil for those of the job
 
 	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of
 	// what every task reads, or none.
@@ -63,9 +64,17 @@ const (
 	maxTasks  = math.MaxInt32      // of all stages
 	maxStages = math.MaxUint16 + 1 // Stage.Index
 
-	// MaxRetries bounds JobSpec.Retries: Task.Failures counts one more.
+	// MaxRetries bounds the retries of jobs and stages: Task.Failures counts one more.
 	MaxRetries = math.MaxUint16 - 1
 )
+
+// retriesOf returns how many failures of one task of a stage are forgiven.
+func (s *JobSpec) retriesOf(stage int) int {
+	if own := s.Stages[stage].Retries; own != nil {
+		return *own
+	}
+	return s.Retries
+}
 
 // Validate reports the first thing about the job that makes no sense, naming the field.
 func (s *JobSpec) Validate() error {
@@ -99,6 +108,9 @@ func (s *JobSpec) Validate() error {
 		}
 		if st.Class >= Classes {
 			return fmt.Errorf("stages[%d].class: %d is not between 0 and %d", i, st.Class, Classes-1)
+		}
+		if st.Retries != nil && (*st.Retries < 0 || *st.Retries > MaxRetries) {
+			return fmt.Errorf("stages[%d].retries: %d is not between 0 and %d", i, *st.Retries, MaxRetries)
 		}
 		if st.Mean < 0 || st.SD < 0 {
 			return fmt.Errorf("stages[%d]: mean and sd must not be negative", i)

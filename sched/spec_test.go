@@ -25,6 +25,8 @@ func TestValidate(t *testing.T) {
 		{"share beyond the row", JobSpec{MinShare: 1 << 32, Stages: []StageSpec{{}}}, "min_share"},
 		{"negative retries", JobSpec{Retries: -1, Stages: []StageSpec{{}}}, "retries"},
 		{"retries beyond the row", JobSpec{Retries: math.MaxUint16, Stages: []StageSpec{{}}}, "retries"},
+		{"negative retries of a stage", JobSpec{Stages: []StageSpec{{Retries: new(-1)}}}, "stages[0].retries: -1"},
+		{"retries of a stage beyond the row", JobSpec{Stages: []StageSpec{{}, {Retries: new(math.MaxUint16)}}}, "stages[1].retries: 65535"},
 		{"negative deadline", JobSpec{Deadline: -1, Stages: []StageSpec{{}}}, "deadline"},
 		{"more stages than the row counts", JobSpec{Stages: make([]StageSpec, maxStages+1)}, "stages: "},
 		{"negative tasks", JobSpec{Stages: []StageSpec{{}, {Tasks: -1}}}, "stages[1].tasks: -1"},

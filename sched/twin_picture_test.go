@@ -235,6 +235,10 @@ func (w *twin) stageRow(s StageID, sees sight) Stage {
 	st := w.stages[s]
 	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Class: st.spec.Class, Index: uint16(st.index)}
 	row.Reads = len(st.spec.Inputs) > 0
+	row.Retries = uint32(w.jobs[st.job].spec.Retries)
+	if own := st.spec.Retries; own != nil {
+		row.Retries = uint32(*own)
+	}
 	w.inputs(s, func(e Edge, _ *twinStage) { row.Reads = row.Reads || len(e.Bytes) > 0 || e.Measured })
 	switch {
 	case st.closed:

@@ -131,7 +131,7 @@ func (w *twin) failures(t TaskID) (n int) {
 		}
 	}
 	if doomed {
-		n = max(n, w.jobs[w.jobOf(t)].spec.Retries+1)
+		n = max(n, w.retries(t)+1)
 	}
 	return n
 }
@@ -151,7 +151,14 @@ func (w *twin) slots(i int) int {
 
 func (w *twin) jobOf(t TaskID) JobID { return w.stages[w.tasks[t].stage].job }
 
-func (w *twin) exhausted(t TaskID) bool { return w.failures(t) > w.jobs[w.jobOf(t)].spec.Retries }
+func (w *twin) exhausted(t TaskID) bool { return w.failures(t) > w.retries(t) }
+
+func (w *twin) retries(t TaskID) int {
+	if own := w.stages[w.tasks[t].stage].spec.Retries; own != nil {
+		return *own
+	}
+	return w.jobs[w.jobOf(t)].spec.Retries
+}
 
 // inputs calls yield for each edge into a stage with the stage that it comes from.
 func (w *twin) inputs(s StageID, yield func(e Edge, from *twinStage)) {

@@ -110,6 +110,7 @@ func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
 		spec.Stages = append(spec.Stages, StageSpec{
 			Tasks: n, Need: rapid.IntRange(0, n).Draw(t, "need"), Resumable: rapid.Bool().Draw(t, "resumable"),
 			Class: Class(rapid.IntRange(0, classes-1).Draw(t, "class")), Inputs: drawInputs(t, n, lastSite),
+			Retries: rapid.SampledFrom([]*int{nil, nil, new(0), new(1), new(3)}).Draw(t, "retries of the stage"),
 		})
 	}
 	for to := range spec.Stages {

@@ -206,7 +206,7 @@ func (v *View) AttemptRoom(t TaskID) int {
 	if task.State != TaskPending && task.State != TaskRunning {
 		return 0
 	}
-	if uint32(task.Failures) > v.jobs[v.stages[task.Stage].Job].Retries {
+	if v.Exhausted(t) {
 		return 0
 	}
 	most := maxLive

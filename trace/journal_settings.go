@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 
 	"github.com/tailcut/tailcut/sched"
 )
@@ -15,8 +16,9 @@ type Settings struct {
 	Seed     uint64           `json:"seed"`
 	Limits   sched.Limits     `json:"limits"`
 	Retries  int              `json:"retries"`
-	Deadline *sched.Time      `json:"deadline,omitempty"` // nil: as before; 0: none
-	Machines []JournalMachine `json:"machines"`           // those that are there from now on
+	Stages   []*int           `json:"stage_retries,omitempty"` // of each stage that has its own; nil for Retries
+	Deadline *sched.Time      `json:"deadline,omitempty"`      // nil: as before; 0: none
+	Machines []JournalMachine `json:"machines"`                // those that are there from now on
 	Command  json.RawMessage  `json:"command"`
 }
 
@@ -24,6 +26,13 @@ type Settings struct {
 // on them.
 func (h *JournalHeader) Take(s *Settings) {
 	h.Policy, h.Seed, h.Limits, h.Job.Retries, h.Command = s.Policy, s.Seed, s.Limits, s.Retries, s.Command
+	h.Job.Stages = slices.Clone(h.Job.Stages)
+	for i := range h.Job.Stages {
+		h.Job.Stages[i].Retries = nil
+		if i < len(s.Stages) {
+			h.Job.Stages[i].Retries = s.Stages[i]
+		}
+	}
 	if s.Deadline != nil {
 		h.Job.Deadline = *s.Deadline
 	}

@@ -49,7 +49,8 @@ func give(core *sched.Core, h *trace.JournalHeader, s *trace.Settings, policies 
 			}
 		}
 	}
-	if err := core.HandOver(&sched.HandOver{Policy: p, Limits: s.Limits, Retries: s.Retries, Deadline: next.Job.Deadline, Slots: slots}); err != nil {
+	to := sched.HandOver{Policy: p, Limits: s.Limits, Retries: s.Retries, Stages: s.Stages, Deadline: next.Job.Deadline, Slots: slots}
+	if err := core.HandOver(&to); err != nil {
 		return err
 	}
 	*h = next

@@ -52,7 +52,7 @@ func (h *history) know(v *sched.View, facts []sched.Event) {
 			}
 		case sched.AttemptFailed, sched.AttemptDoomed:
 			h.failed[r.Task] = true
-			if uint32(v.Task(r.Task).Failures) >= v.Job(job).Retries {
+			if t := v.Task(r.Task); uint32(t.Failures) >= v.Stage(t.Stage).Retries {
 				delete(h.points, r.Task)
 			}
 		}

@@ -115,7 +115,7 @@ func (r *Run) blame(s *Summary) {
 	v := r.core.View()
 	for i := range r.past.records {
 		rec := &r.past.records[i]
-		if uint32(v.Task(rec.Task).Failures) > v.Job(job).Retries {
+		if v.Exhausted(rec.Task) {
 			s.FailedTask = rec
 			if rep, ok := r.notes[rec.Task]; ok {
 				s.Failure = &rep
