@@ -131,7 +131,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion())
 	tellUsage(root)
 	fitHelp(root)
 	return root

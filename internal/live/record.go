@@ -147,12 +147,26 @@ func (h *history) takeOutput(id sched.AttemptID) []byte {
 	return out
 }
 
-// worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none ran twice as
-// long.
+// Straggling is from how many times the median winner of its stage on an attempt is called a straggler.
+const Straggling = 2
+
+// worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none is a
+// straggler.
 func (h *history) worst(stages int) (r *Record, ratio float64) {
+	for i, q := range Slowness(h.records, stages) {
+		if x := &h.records[i]; x.End != Crashed && q >= Straggling && q > ratio {
+			r, ratio = x, q
+		}
+	}
+	return r, ratio
+}
+
+// Slowness returns how long each attempt ran in proportion to the median winner of its stage, 0 where the stage has
+// none.
+func Slowness(records []Record, stages int) []float64 {
 	lives := make([][]sched.Time, stages)
-	for i := range h.records {
-		if x := &h.records[i]; x.End == Won {
+	for i := range records {
+		if x := &records[i]; x.End == Won {
 			lives[x.Stage] = append(lives[x.Stage], x.Stop-x.Start)
 		}
 	}
@@ -163,13 +177,11 @@ func (h *history) worst(stages int) (r *Record, ratio float64) {
 			medians[s] = max(1, l[len(l)/2])
 		}
 	}
-	for i := range h.records {
-		x := &h.records[i]
-		if m := medians[x.Stage]; m > 0 && x.End != Crashed {
-			if q := float64(x.Stop-x.Start) / float64(m); q >= 2 && q > ratio {
-				r, ratio = x, q
-			}
+	ratios := make([]float64, len(records))
+	for i := range records {
+		if m := medians[records[i].Stage]; m > 0 {
+			ratios[i] = float64(records[i].Stop-records[i].Start) / float64(m)
 		}
 	}
-	return r, ratio
+	return ratios
 }
