@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/manual"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/internal/version"
 )
 
 // Exit statuses of every verb.
@@ -125,13 +127,14 @@ func newRoot() *cobra.Command {
   tailcut simulate 'synth:jobs=50;tasks=100' --machines 500 --policy fifo,spark,srew`,
 		Args:          unknownVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Version:       versionLine(),
+		Version:       version.Line("tailcut"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(),
+		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
 	tellUsage(root)
 	fitHelp(root)
 	return root

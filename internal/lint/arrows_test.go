@@ -59,6 +59,8 @@ const arrows = `
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/overlap/study internal/report
 	internal/attack      ->
 	internal/lint        ->
+	internal/manual      -> internal/version
+	internal/version     ->
 
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
@@ -76,7 +78,7 @@ const outsiders = `
 	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	gocloud.dev          -> cloud/internal/store
-	github.com/spf13     -> cmd/* cloud/cmd/*
+	github.com/spf13     -> cmd/* cloud/cmd/* internal/manual
 	gonum.org/v1/gonum   -> laws
 `
 
