@@ -25,7 +25,7 @@ func (f *runFlags) addWhat(cmd *cobra.Command) {
 		fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
 		fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
 		wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
-		fl.Var(&f.splitSize, "split-size", "bytes of input per map task")
+		fl.Var(&f.splitSize, "split-size", "bytes of input per map task; of compressed files, compressed bytes")
 		f.maxLine = mapreduce.DefaultMaxLine
 		fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
 		fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")

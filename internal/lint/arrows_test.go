@@ -34,7 +34,7 @@ const arrows = `
 	internal/grammar     ->
 	internal/outlook     -> sched laws plan
 	internal/history     -> trace sched internal/unpack
-	internal/mapreduce   -> internal/disk
+	internal/mapreduce   -> internal/disk internal/unpack
 	internal/jobfile     -> internal/mapreduce sched
 	internal/overlap     -> laws
 	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace internal/cputime internal/unpack
@@ -48,7 +48,6 @@ const arrows = `
 	internal/measure     -> internal/cputime policy sim trace
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/report internal/show policy sched trace
-	internal/results     -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
 	internal/workload    -> internal/grammar internal/show trace
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
@@ -60,8 +59,6 @@ const arrows = `
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/overlap/study internal/report
 	internal/attack      ->
 	internal/lint        ->
-	internal/manual      -> internal/version
-	internal/version     ->
 
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
@@ -79,7 +76,7 @@ const outsiders = `
 	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	gocloud.dev          -> cloud/internal/store
-	github.com/spf13     -> cmd/* cloud/cmd/* internal/manual
+	github.com/spf13     -> cmd/* cloud/cmd/*
 	gonum.org/v1/gonum   -> laws
 `
 

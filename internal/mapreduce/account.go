@@ -17,7 +17,7 @@ import (
 //	ATTEMPT OFFSET LENGTH
 //
 // where the attempt is known by the name of its folder, and the piece is so many bytes of lines that begin at that
-// offset of its split.
+// offset of its split; of a compressed file, so many compressed bytes.
 
 // account writes down what one attempt maps. A nil account keeps nothing.
 type account struct {
@@ -37,7 +37,7 @@ func (s *AttemptSpec) openAccount() (*account, error) {
 	return &account{file: f, name: filepath.Base(s.Dir)}, nil
 }
 
-func (a *account) add(offset int64, length int) error {
+func (a *account) add(offset, length int64) error {
 	if a == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (a *account) close() {
 type Mapped struct {
 	Attempt string // the name of its folder
 	From    int64  // offset in the split where it began
-	Bytes   int64  // of lines, with their ends
+	Bytes   int64  // of lines, with their ends; of compressed files, compressed
 }
 
 // ReadAccount returns what each attempt of a run mapped, in the order in which they began. An account that is not there

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/disk"
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // Run does an attempt's work, entirely inside spec.Dir, which is made if need be and must not hold the output of
@@ -85,7 +86,11 @@ func (a *worker) pieces(into collector, fn func([]byte) error) error {
 			return err
 		}
 		piece, due := stride.due(r, piece)
-		if err := book.add(at, len(piece)); err != nil {
+		read := int64(len(piece))
+		if r.cur.Packed != unpack.Plain {
+			read = start + r.offset() - at
+		}
+		if err := book.add(at, read); err != nil {
 			return err
 		}
 		if err := a.pace(len(piece)); err != nil {
@@ -96,7 +101,7 @@ func (a *worker) pieces(into collector, fn func([]byte) error) error {
 		}
 		a.counters.InputBytes += int64(len(piece))
 		a.counters.InputRecords += countLines(piece)
-		a.meter.add(int64(len(piece)))
+		a.meter.add(read)
 		if due {
 			if err := stride.end(start + r.offset()); err != nil {
 				return err

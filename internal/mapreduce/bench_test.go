@@ -85,7 +85,7 @@ func BenchmarkCountWords(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	split := CutSplits(files, DefaultSplitSize)[0]
+	split := cut(b, files, DefaultSplitSize)[0]
 	a := &worker{ctx: b.Context(), spec: &AttemptSpec{Split: split, Segments: 1}, meter: &meter{}}
 	words := a.newTally()
 	if err := a.words(words, words.count); err != nil { // all words seen

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // ErrInputChanged marks an attempt that failed because a file no longer has the size or the modification time it
@@ -48,14 +50,17 @@ type File struct {
 	Path    Path  `json:"path"`               // absolute
 	Size    int64 `json:"size_bytes"`         // at the time of listing
 	ModTime int64 `json:"mod_time_unix_nano"` // at the time of listing, nanoseconds since 1970
+
+	Packed unpack.Format `json:"packed,omitempty"` // how it is compressed, told by its content; Size is of that
+	Local  bool          `json:"-"`                // LocalFiles listed it, and has set Packed; plans do not keep this
 }
 
-// ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each
-// folder's entries in byte order of their names. A path that is itself a symbolic link is followed; links inside
-// folders, sockets, pipes and devices are passed over, as find -H -type f does. What a run leaves beside its parts is
-// passed over, too, so that the output of a run can be the input of another. A path given twice counts twice.
-// It is an error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder. Once ctx
-// is done no more folders are read, and its error is returned.
+// ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each folder's
+// entries in byte order of their names. A path that is itself a symbolic link is followed; links inside folders,
+// sockets, pipes and devices are passed over, as find -H -type f does. What a run leaves beside its parts is passed
+// over, too, so that the output of a run can be the input of another. A path given twice counts twice. It is an
+// error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder. Once ctx is
+// done no more folders are read, and its error is returned.
 func ListInputs(ctx context.Context, paths []string) ([]File, error) {
 	var files []File
 	for _, path := range paths {
@@ -106,7 +111,8 @@ func appendFolder(ctx context.Context, files []File, folder string) ([]File, err
 	return files, nil
 }
 
-// appendFile opens the file only to learn now, and not in a hundred attempts, that it cannot be read.
+// appendFile opens the file to learn now, and not in a hundred attempts, that it cannot be read, and how it is
+// compressed.
 func appendFile(files []File, path string) ([]File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,5 +123,9 @@ func appendFile(files []File, path string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
-	return append(files, File{Path: Path(path), Size: info.Size(), ModTime: info.ModTime().UnixNano()}), nil
+	file := File{Path: Path(path), Size: info.Size(), ModTime: info.ModTime().UnixNano(), Local: true}
+	if err := file.detect(f); err != nil {
+		return nil, err
+	}
+	return append(files, file), nil
 }

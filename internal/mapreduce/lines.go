@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 const (
@@ -31,18 +33,20 @@ type splitReader struct {
 
 	file     Input // open while a range is being read
 	cur      Range
-	before   int64 // bytes of the split in front of cur
-	pos      int64 // the next byte to read
-	begin    int64 // offset in the file of the piece that was returned last
-	skipping bool  // S(a) is not found yet
+	before   int64        // bytes of the split in front of cur
+	pos      int64        // the next byte to read
+	begin    int64        // offset in the file of the piece that was returned last; of a compressed one see readPacked
+	skipping bool         // S(a) is not found yet
+	packed   *packedRange // nil: the range is of a file that is not compressed
 }
 
 func newSplitReader(ctx context.Context, files Files, split Split) *splitReader {
 	return &splitReader{ctx: ctx, files: files, split: split, buf: make([]byte, chunkSize+1)}
 }
 
-// next returns the next piece of the split's lines, valid until the next call, and io.EOF after the last. A piece
-// may end inside a line, but the last line of every file ends with "\n", written or not.
+// next returns the next piece of the split's lines, valid until the next call, and io.EOF after the last. A piece may
+// end inside a line, but the last line of every file ends with "\n", written or not. Where a compressed file ends,
+// the piece may be empty.
 func (r *splitReader) next() ([]byte, error) {
 	for {
 		if err := context.Cause(r.ctx); err != nil {
@@ -56,7 +60,11 @@ func (r *splitReader) next() ([]byte, error) {
 				return nil, err
 			}
 		}
-		data, done, err := r.read()
+		read, packed := r.read, r.packed != nil
+		if packed {
+			read = r.readPacked
+		}
+		data, done, err := read()
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +73,7 @@ func (r *splitReader) next() ([]byte, error) {
 				return nil, err
 			}
 		}
-		if len(data) > 0 {
+		if len(data) > 0 || done && packed {
 			return data, nil
 		}
 	}
@@ -82,17 +90,24 @@ func (r *splitReader) open() error {
 		return fmt.Errorf("input: %w", err)
 	}
 	r.file = f
-	r.pos, r.skipping = r.cur.Offset, false
-	if r.pos > 0 {
-		r.pos, r.skipping = r.pos-1, true
+	r.pos, r.skipping = r.cur.Offset, r.cur.Offset > 0
+	if r.cur.Packed != unpack.Plain {
+		r.packed = &packedRange{Section: unpack.NewSection(f, r.cur.Size, r.cur.Packed, r.pos, r.pos+r.cur.Length)}
+	} else if r.skipping {
+		r.pos--
 	}
 	return r.unchanged()
 }
 
-// unread takes back the last n bytes of the piece that next has just returned; what is left of it ends with "\n".
+// resumable tells whether an attempt can be taken up at offset: not in the middle of a compressed file.
+func (r *splitReader) resumable() bool { return r.packed == nil }
+
+// unread takes back the last n bytes of the piece that next has just returned; what is left of it ends with "\n". It
+// is for places that are resumable.
 func (r *splitReader) unread(n int) { r.pos -= int64(n) }
 
-// offset returns how many bytes of the split precede the next line, right behind a piece that ends with "\n".
+// offset returns how many bytes of the split precede the next line, right behind a piece that ends with "\n"; in the
+// middle of a compressed file, how many have been read.
 func (r *splitReader) offset() int64 {
 	if r.file == nil {
 		return r.before + r.cur.Length
@@ -108,6 +123,10 @@ func (r *splitReader) finish() error {
 func (r *splitReader) close() error {
 	if r.file == nil {
 		return nil
+	}
+	if r.packed != nil {
+		r.packed.Close()
+		r.packed = nil
 	}
 	err := r.file.Close()
 	r.file = nil
@@ -231,7 +250,11 @@ func (r *splitReader) located(piece []byte, err error) error {
 	if !errors.As(err, &long) {
 		return err
 	}
-	path, offset, length := r.cur.Path, r.begin+int64(len(piece)-long.left-long.carried), int64(long.carried)
+	at, length := r.cur, int64(long.carried)
+	where := fmt.Sprintf("byte %d", r.begin+int64(len(piece)-long.left-long.carried))
+	if at.Packed != unpack.Plain {
+		where += fmt.Sprintf(" of what unpacks from byte %d on", at.Offset)
+	}
 	for rest := piece[len(piece)-long.left:]; ; {
 		if i := slices.IndexFunc(rest, long.ends); i >= 0 {
 			length += int64(i)
@@ -242,8 +265,8 @@ func (r *splitReader) located(piece []byte, err error) error {
 			return err
 		}
 	}
-	return hopeless{fmt.Errorf("input: %s: the %s at byte %d has %d bytes, more than %d; %s",
-		path, long.what, offset, length, long.limit, long.advice(length))}
+	return hopeless{fmt.Errorf("input: %s: the %s at %s has %d bytes, more than %d; %s",
+		at.Path, long.what, where, length, long.limit, long.advice(length))}
 }
 
 func countLines(text []byte) int64 { return int64(bytes.Count(text, []byte{'\n'})) }

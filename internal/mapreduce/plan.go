@@ -60,6 +60,9 @@ func NewPlan(ctx context.Context, job Request) (*Plan, error) {
 		}
 		files = append(files, listed...)
 	}
+	if err := lookInto(ctx, in, files); err != nil {
+		return nil, err
+	}
 	p := &Plan{
 		Schema:      planSchema,
 		Operator:    job.Operator,
@@ -81,7 +84,11 @@ func NewPlan(ctx context.Context, job Request) (*Plan, error) {
 		return nil, fmt.Errorf("the %d bytes of the input in splits of %d make more than %d map tasks; choose larger splits (--split-size, split_size)",
 			p.InputBytes, size, MaxTasks)
 	}
-	p.Stages = stagePlans(op.stages(job.Operator, job.Reducers), CutSplits(files, size))
+	splits, err := CutSplits(ctx, in, files, size)
+	if err != nil {
+		return nil, err
+	}
+	p.Stages = stagePlans(op.stages(job.Operator, job.Reducers), splits)
 	if job.Operator.Name == "sort" {
 		if p.Boundaries, err = sampleBoundaries(ctx, in, files, job.Reducers); err != nil {
 			return nil, err

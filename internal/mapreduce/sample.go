@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"slices"
+
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // The sample that boundaries are chosen from: bounded in bytes read, in lines kept and in the bytes of a line.
@@ -16,8 +18,10 @@ const (
 )
 
 // sampleBoundaries returns boundaries of at most n ranges of about equal numbers of lines. It reads the beginning of
-// each of up to sampleWindows equal stretches of the input, so the same input gives the same boundaries. There
-// are fewer than n-1 where the sample has too few different lines; the last partitions are empty then.
+// each of up to sampleWindows equal stretches of the input, so the same input gives the same boundaries. Of a
+// compressed file that cannot be cut, it reads no more than the beginning: the ranges are uneven if the rest is
+// different. There are fewer than n-1 where the sample has too few different lines; the last partitions are empty
+// then.
 func sampleBoundaries(ctx context.Context, in Files, files []File, n int) ([]Key, error) {
 	if n == 1 {
 		return nil, nil
@@ -27,9 +31,14 @@ func sampleBoundaries(ctx context.Context, in Files, files []File, n int) ([]Key
 		total += f.Size
 	}
 	var sample []Key
-	for _, stretch := range CutSplits(files, max(1, (total+sampleWindows-1)/sampleWindows)) {
-		var err error
-		if sample, err = sampleSplit(ctx, in, sample, stretch.head(sampleWindow)); err != nil {
+	stretches, err := CutSplits(ctx, in, files, max(1, (total+sampleWindows-1)/sampleWindows))
+	if err != nil {
+		return nil, err
+	}
+	// A compressed file may be a single stretch; then more of its beginning is read.
+	windows := sampleWindows / max(1, min(sampleWindows, len(stretches)))
+	for _, stretch := range stretches {
+		if sample, err = sampleSplit(ctx, in, sample, stretch, windows); err != nil {
 			return nil, err
 		}
 	}
@@ -45,13 +54,14 @@ func sampleBoundaries(ctx context.Context, in Files, files []File, n int) ([]Key
 	return boundaries, nil
 }
 
-// sampleSplit appends the beginnings of the split's lines. It reads little more than the split's bytes, however
-// long the last line is.
-func sampleSplit(ctx context.Context, in Files, sample []Key, split Split) ([]Key, error) {
+// sampleSplit appends the beginnings of the split's lines. It reads little more than so many windows, however long the
+// last line is.
+func sampleSplit(ctx context.Context, in Files, sample []Key, split Split, windows int) ([]Key, error) {
+	split = split.head(int64(windows) * sampleWindow)
 	r := newSplitReader(ctx, in, split)
 	defer r.close()
 	cutter := lineCutter{limit: maxRecord}
-	lines, bytesLeft := sampleLines, split.Bytes()
+	lines, bytesLeft := windows*sampleLines, int64(windows)*sampleWindow
 	keep := func(line []byte) error {
 		if lines > 0 {
 			lines--
@@ -78,14 +88,16 @@ func sampleSplit(ctx context.Context, in Files, sample []Key, split Split) ([]Ke
 	return sample, nil
 }
 
-// head returns the first n bytes of a split.
+// head returns the first n bytes of a split, and the rest of a compressed file that begins in them.
 func (s Split) head(n int64) Split {
 	var head Split
 	for _, r := range s {
 		if n <= 0 {
 			break
 		}
-		r.Length = min(r.Length, n)
+		if r.Packed == unpack.Plain {
+			r.Length = min(r.Length, n)
+		}
 		n -= r.Length
 		head = append(head, r)
 	}

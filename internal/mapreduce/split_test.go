@@ -36,6 +36,15 @@ func readSplit(t testing.TB, split Split) []string {
 	}
 }
 
+func cut(t testing.TB, files []File, size int64) []Split {
+	t.Helper()
+	splits, err := CutSplits(t.Context(), LocalFiles{}, files, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return splits
+}
+
 func list(t testing.TB, paths ...string) []File {
 	t.Helper()
 	files, err := ListInputs(t.Context(), paths)
@@ -98,7 +107,7 @@ func TestCutAroundReads(t *testing.T) {
 		files := list(t, makeInput(t, map[string]string{"f": text}))
 		for _, size := range []int64{chunkSize - 1, chunkSize, chunkSize + 1, int64(lineLen), int64(lineLen) + 1, overread + 7} {
 			var got []string
-			for _, split := range CutSplits(files, size) {
+			for _, split := range cut(t, files, size) {
 				got = append(got, readSplit(t, split)...)
 			}
 			if want := slices.Collect(strings.Lines(text + "\n")); !slices.Equal(want, got) {
@@ -127,7 +136,7 @@ func TestCutSplits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var splits []string
-			for _, split := range CutSplits(tt.files, tt.size) {
+			for _, split := range cut(t, tt.files, tt.size) {
 				var ranges []string
 				for _, r := range split {
 					ranges = append(ranges, fmt.Sprintf("%s[%d,%d)", r.Path, r.Offset, r.Offset+r.Length))
@@ -147,7 +156,7 @@ func TestCutTinyFiles(t *testing.T) {
 	for i := range 300_000 {
 		files = append(files, File{Path: Path(fmt.Sprint(i)), Size: 1})
 	}
-	splits := CutSplits(files, DefaultSplitSize)
+	splits := cut(t, files, DefaultSplitSize)
 	if len(splits) != 74 { // 300,000 / 4,096
 		t.Errorf("%d splits", len(splits))
 	}
@@ -301,7 +310,7 @@ func TestInputChanged(t *testing.T) {
 func TestChangeWhileRead(t *testing.T) {
 	for _, size := range []int64{0, 10, 3 * chunkSize, 5 * chunkSize} {
 		path := filepath.Join(makeInput(t, map[string]string{"f": strings.Repeat("0123456\n", chunkSize/2)}), "f")
-		r := newSplitReader(t.Context(), LocalFiles{}, CutSplits(list(t, path), 1<<40)[0])
+		r := newSplitReader(t.Context(), LocalFiles{}, cut(t, list(t, path), 1<<40)[0])
 		defer r.close()
 		if _, err := r.next(); err != nil {
 			t.Fatal(err)
@@ -322,7 +331,7 @@ func TestChangeWhileRead(t *testing.T) {
 func TestSplitReaderStops(t *testing.T) {
 	dir := makeInput(t, map[string]string{"f": strings.Repeat("x", 2*chunkSize)})
 	ctx, cancel := context.WithCancel(t.Context())
-	r := newSplitReader(ctx, LocalFiles{}, CutSplits(list(t, dir), 1<<40)[0])
+	r := newSplitReader(ctx, LocalFiles{}, cut(t, list(t, dir), 1<<40)[0])
 	defer r.close()
 	if _, err := r.next(); err != nil {
 		t.Fatal(err)

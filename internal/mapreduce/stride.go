@@ -9,17 +9,21 @@ import (
 	"time"
 )
 
-// A map attempt of most operators works in strides: stretches of its split that end where a line begins. At the end of
-// each it leaves all that the stride came to in a file of its own, a sorted run of (partition, key) such as a sorter
-// spills, and says so. From there on another attempt of the task can go on: it takes the runs as if it had spilled them
-// itself and maps the rest of the split only. In the end an attempt merges its strides' runs, inherited and own, into
-// the segments that it would have written in one go, byte for byte: counts of equal keys are summed up, and equal lines
-// are equal. So it does not matter where strides end, and they may end when it is time.
+// A map attempt of most operators works in strides: stretches of its split that end where a line begins. At the end
+// of each it leaves all that the stride came to in a file of its own, a sorted run of (partition, key) such as a
+// sorter spills, and says so. From there on another attempt of the task can go on: it takes the runs as if it had
+// spilled them itself and maps the rest of the split only. In the end an attempt merges its strides' runs, inherited
+// and own, into the segments that it would have written in one go, byte for byte: counts of equal keys are summed up,
+// and equal lines are equal. So it does not matter where strides end, and they may end when it is time.
+//
+// In the middle of a compressed file no stride ends: to go on from there, an attempt would have to unpack all that is
+// in front, which for most operators is most of the work. Where a split has several files, strides end at the ends of
+// the compressed ones, too.
 
-// What saving costs is bounded. After a save that took so much of the processor's time, there is none before saveShare
-// times as long is over, by the clock, and before the attempt has used workShare times as much. An attempt that runs at
-// full speed gives a fiftieth of its time for saving. One that is stopped ever so often, or gets little of the
-// processor, gives up to a tenth of what it gets: it is likely to be the one that another goes on from.
+// What saving costs is bounded. After a save that took so much of the processor's time, there is none before
+// saveShare times as long is over, by the clock, and before the attempt has used workShare times as much. An attempt
+// that runs at full speed gives a fiftieth of its time for saving. One that is stopped ever so often, or gets little
+// of the processor, gives up to a tenth of what it gets: it is likely to be the one that another goes on from.
 const (
 	saveShare = 50
 	workShare = 10
@@ -76,7 +80,7 @@ func (a *worker) strides(into collector) *strides {
 
 // due cuts the piece that the reader has just returned behind its last line, if the stride should end there.
 func (s *strides) due(r *splitReader, piece []byte) ([]byte, bool) {
-	if s == nil {
+	if s == nil || !r.resumable() {
 		return piece, false
 	}
 	every := s.a.spec.SaveEvery
@@ -84,7 +88,7 @@ func (s *strides) due(r *splitReader, piece []byte) ([]byte, bool) {
 		return piece, false
 	}
 	i := bytes.LastIndexByte(piece, '\n')
-	if i < 0 {
+	if i < 0 && len(piece) > 0 { // with no piece, a compressed file has ended
 		return piece, false
 	}
 	r.unread(len(piece) - i - 1)

@@ -1,4 +1,4 @@
-// Package unpack reads what may be compressed, told by how it begins.
+// Package unpack reads what may be compressed, told by how it begins: as one stream, or stretch by stretch.
 package unpack
 
 import (
