@@ -118,19 +118,29 @@ func (v *View) checkMachines(here []uint32) error {
 func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 	job := &v.jobs[j]
 	var sum counts
-	closed := uint32(0)
+	closed, broken := uint32(0), uint32(0)
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		n, err := v.checkStage(s, live)
 		if err != nil {
 			return sum, err
 		}
-		if v.stages[s].State == StageClosed {
+		if st := &v.stages[s]; st.State == StageClosed {
 			closed++
+		} else if st.Tasks > 0 && (st.Done+st.GivenUp >= st.Tasks || st.Done >= st.Need) {
+			return sum, fmt.Errorf("sched: stage %d is in state %d and has nothing left to run: %+v", s, st.State, *st)
+		}
+		for t := v.stages[s].First; t < v.stages[s].First+TaskID(v.stages[s].Tasks); t++ {
+			if v.tasks[t].State == TaskBroken {
+				broken++
+			}
 		}
 		sum.add(n)
 	}
 	if v.active.has(int(j)) != (job.State == JobActive) {
 		return sum, fmt.Errorf("sched: job %d in state %d is in the set of active ones: %v", j, job.State, v.active.has(int(j)))
+	}
+	if job.Broken != broken || job.State <= JobActive && broken > job.MaxFailed {
+		return sum, fmt.Errorf("sched: job %d counts %d failed tasks, there are %d, and %d may fail", j, job.Broken, broken, job.MaxFailed)
 	}
 	if job.State == JobActive {
 		if int(job.Unfinished) != sum.unfinished || int(job.Pending) != sum.pending || int(job.Live) != sum.live || job.StagesLeft != job.Stages-closed {
@@ -150,7 +160,7 @@ func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
 	st := &v.stages[s]
 	var n counts
-	done := uint32(0)
+	done, givenUp := uint32(0), uint32(0)
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
 		task := &v.tasks[t]
 		pending, running := task.State == TaskPending, task.State == TaskRunning
@@ -175,10 +185,13 @@ func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
 		if task.State == TaskDone {
 			done++
 		}
+		if task.State > TaskSkipped {
+			givenUp++
+		}
 		n.live += int(live[t])
 	}
-	if st.Done != done || int(st.Pending) != n.pending || int(st.Running) != n.running || int(st.Live) != n.live {
-		return n, fmt.Errorf("sched: stage %d counts %+v, its tasks say %+v and %d done", s, *st, n, done)
+	if st.Done != done || st.GivenUp != givenUp || int(st.Pending) != n.pending || int(st.Running) != n.running || int(st.Live) != n.live {
+		return n, fmt.Errorf("sched: stage %d counts %+v, its tasks say %+v, %d done and %d given up", s, *st, n, done, givenUp)
 	}
 	if v.waiting[st.Class].has(int(s)) != (n.pending > 0) {
 		return n, fmt.Errorf("sched: stage %d with %d pending tasks is in the set of waiting ones: %v", s, n.pending, v.waiting[st.Class].has(int(s)))

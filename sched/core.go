@@ -97,7 +97,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	}
 	id := JobID(len(v.jobs))
 	job := Job{
-		Retries: uint32(spec.Retries), Priority: spec.Priority, MinShare: uint32(spec.MinShare), Weight: spec.Weight,
+		Retries: uint32(spec.Retries), MaxFailed: uint32(spec.MaxFailed), Priority: spec.Priority, MinShare: uint32(spec.MinShare), Weight: spec.Weight,
 		Deadline: spec.Deadline, FirstStage: StageID(len(v.stages)), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
 	}
 	if job.Weight == 0 {

@@ -26,7 +26,8 @@ const (
 	// the instant of the last Wake has come; the core tells this from the clock, drivers need not report it
 	TimerFired
 	// [Job] a job that began and has failed, or was cancelled, may go on: what is done stays done, failures are
-	// forgiven; policies see it arrive again
+	// forgiven; policies see it arrive again. So may an active job that has given tasks up and runs nothing: policies
+	// see it fail first
 	JobRetried
 	// [Attempt] the attempt ended without result, and so would every other of its task: retries are of no use; policies
 	// see AttemptFailed
@@ -49,9 +50,12 @@ const (
 	TaskReady
 	// every task of the stage that has no input of its own to wait for waits for an attempt
 	StageReady
-	StageDone // the stage has as many finished tasks as it needs
-	JobDone   // every stage is done
-	JobFailed // a task has failed more often than the job allows
+	StageDone // the stage has as many finished tasks as it needs, or nothing left to run
+	JobDone   // every stage has what it needs
+	JobFailed // more tasks have failed for good than the job allows, or nothing is left to run without them
+	// a task of an open stage has failed more often than the job forgives, or waits for one that has: it will not run,
+	// and Stage.Hopeful is one less
+	TaskGivenUp
 )
 
 var eventNames = map[EventKind]string{
@@ -62,6 +66,7 @@ var eventNames = map[EventKind]string{
 	AttemptBegan: "attempt-began",
 	AttemptLost:  "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
+	TaskGivenUp: "task-given-up",
 }
 
 // String returns the kind's name in lower case with hyphens.

@@ -73,8 +73,7 @@ func (c *Core) apply(f *Event) {
 			c.closeJob(f.Job, JobStopped, JobCancelled)
 		}
 	case JobRetried:
-		job := &v.jobs[f.Job]
-		if began := job.Stages > 0 && v.stages[job.FirstStage].State == StageClosed; job.State == JobBroken || job.State == JobStopped && began {
+		if c.mayRetry(f.Job) {
 			c.retry(f.Job)
 		}
 	case TimerFired: // told from the clock in Advance
@@ -151,13 +150,11 @@ func (c *Core) finish(row int32, bytes int64) {
 		panic(fmt.Sprintf("sched: task %d finished in job %d, which is in state %d", t, ev.Job, job.State))
 	}
 	c.release(s, t)
-	if st.Done == st.Need {
-		c.closeStage(s)
-	}
+	c.closeIfOver(s)
 }
 
 // fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it
-// runs; past its retries the job fails, as it does if the task is doomed: if no attempt of it can succeed that is not
+// runs; past its retries it has failed for good, as it has if it is doomed: if no attempt of it can succeed that is not
 // running already. The failure of a clone is not counted.
 func (c *Core) fail(row int32, doomed bool) {
 	v := &c.view
@@ -194,7 +191,7 @@ func (c *Core) orphan(t TaskID) {
 	}
 	j := v.stages[task.Stage].Job
 	if v.Exhausted(t) {
-		c.closeJob(j, JobBroken, JobFailed)
+		c.breakTask(t)
 		return
 	}
 	v.requeue(t)
@@ -270,12 +267,11 @@ func (c *Core) closeStage(s StageID) {
 	job := &v.jobs[st.Job]
 	job.StagesLeft--
 	c.lowerBarriers(s)
-	if job.StagesLeft == 0 && job.State == JobActive {
-		c.closeJob(st.Job, JobSucceeded, JobDone)
-	}
+	c.endJob(st.Job)
 }
 
-// skipRest gives up the tasks that a stage does not need any more.
+// skipRest gives up the tasks that a stage does not need any more. Who waits for a task that has failed need not: the
+// stage has done without it.
 func (c *Core) skipRest(s StageID) {
 	v := &c.view
 	st := &v.stages[s]
@@ -283,6 +279,8 @@ func (c *Core) skipRest(s StageID) {
 		if v.tasks[t].State < TaskDone {
 			c.loseAttempts(t, StageOver)
 			v.settle(t, TaskSkipped)
+			c.release(s, t)
+		} else if v.tasks[t].State > TaskSkipped {
 			c.release(s, t)
 		}
 	}
@@ -317,26 +315,4 @@ func (c *Core) abandon(job *Job) {
 		}
 		st.State = StageClosed
 	}
-}
-
-// retry takes back what abandon has done to a job, and forgives the failures of the tasks that were given up. They
-// begin as if the job had just arrived, though what has finished of it is finished.
-func (c *Core) retry(j JobID) {
-	v := &c.view
-	job := &v.jobs[j]
-	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		st := &v.stages[s]
-		if st.blocked == 0 && st.Done == st.Need {
-			continue // it was closed before: an open stage lacks something
-		}
-		st.State = StageBlocked
-		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-			if task := &v.tasks[t]; task.State == TaskSkipped {
-				task.State, task.Failures, task.NoClones = TaskBlocked, 0, false
-				job.Unfinished++
-				v.unfinished++
-			}
-		}
-	}
-	c.begin(j)
 }

@@ -166,7 +166,7 @@ func TestJobClosesInsideLostMachine(t *testing.T) {
 	w.at(1, failed(a)) // uses up the budget of task 0; its clone runs on
 	want(t, "decisions", w.at(2, lostMachine(0)),
 		"kill 2#1 machine-gone, kill 0#1 machine-gone, kill 1#0 job-over, kill 2#0 job-over, close 0, kill 3#0 machine-gone")
-	w.wantStates("SSSP")
+	w.wantStates("FSSP")
 	if s := w.View().Job(broken).State; s != JobBroken {
 		t.Errorf("job is in state %d", s)
 	}
@@ -206,8 +206,8 @@ func TestFailureBudget(t *testing.T) {
 		}
 		w.seen = nil
 		want(t, "decisions", w.at(5, failed(w.launch(0, 0))), "close 0")
-		w.told("attempt-failed 0#2, job-failed 0")
-		w.wantStates("S")
+		w.told("attempt-failed 0#2, task-given-up 0, job-failed 0")
+		w.wantStates("F")
 		if job := w.View().Job(j); job.State != JobBroken || job.Failures != 3 || job.Closed != 5 {
 			t.Errorf("job is %+v", job)
 		}
@@ -297,7 +297,7 @@ func TestFailureBudget(t *testing.T) {
 				a, clone := w.launch(0, 0), w.launch(0, 1)
 				w.at(1, failed(a))
 				w.at(2, last(clone))
-				w.wantStates("SS")
+				w.wantStates("FS")
 				if s := w.View().Job(j).State; s != JobBroken {
 					t.Errorf("job is in state %d", s)
 				}
@@ -324,7 +324,7 @@ func TestFailureBudget(t *testing.T) {
 		}
 		w.wantStates("P")
 		w.at(2, failed(w.launch(0, 0)))
-		w.wantStates("S")
+		w.wantStates("F")
 	})
 }
 

@@ -5,12 +5,13 @@ import "fmt"
 // HandOver is what may change of a core's world while all machines are down, as between the death of one engine and the
 // start of the next. It is no fact, because nothing has happened.
 type HandOver struct {
-	Policy   Policy // a fresh one, told of what is left as if it had just arrived
-	Limits   Limits
-	Retries  int    // of every job
-	Stages   []*int // the retries of its stages, by their position in it; nil, and beyond the list, Retries
-	Deadline Time   // of every job; 0 for none
-	Slots    []int  // of machines, by id; those beyond keep what they have
+	Policy    Policy // a fresh one, told of what is left as if it had just arrived
+	Limits    Limits
+	Retries   int    // of every job
+	Stages    []*int // the retries of its stages, by their position in it; nil, and beyond the list, Retries
+	MaxFailed int    // of every job, see JobSpec
+	Deadline  Time   // of every job; 0 for none
+	Slots     []int  // of machines, by id; those beyond keep what they have
 }
 
 // HandOver lets another policy go on under other limits. Tasks that are not done are forgiven their failures. What is
@@ -31,6 +32,9 @@ func (c *Core) HandOver(h *HandOver) error {
 			return fmt.Errorf("sched: stage %d forgives between 0 and %d failures of a task, not %d", i, MaxRetries, *own)
 		}
 	}
+	if err := validateMaxFailed(h.MaxFailed); err != nil {
+		return fmt.Errorf("sched: %w", err)
+	}
 	if h.Deadline < 0 {
 		return fmt.Errorf("sched: deadline %v is before the run began", h.Deadline)
 	}
@@ -48,7 +52,7 @@ func (c *Core) HandOver(h *HandOver) error {
 	}
 	c.policy, c.paces, c.wake, c.told, v.limits = h.Policy, Paces(h.Policy), Never, Never, h.Limits
 	for j := range v.jobs {
-		v.jobs[j].Retries, v.jobs[j].Deadline = uint32(h.Retries), h.Deadline
+		v.jobs[j].Retries, v.jobs[j].MaxFailed, v.jobs[j].Deadline = uint32(h.Retries), uint32(h.MaxFailed), h.Deadline
 		if h.Deadline == 0 {
 			v.jobs[j].Deadline = Never
 		}

@@ -38,23 +38,27 @@ const (
 	JobSubmitted JobState = iota // known, may not start yet
 	JobActive
 	JobSucceeded
-	JobBroken  // failed
+	JobBroken  // failed: a stage has less than it needs
 	JobStopped // cancelled
 
 	StageBlocked StageState = 0 // waits for another stage
 	StageOpen    StageState = 1 // its tasks may run
-	StageClosed  StageState = 2 // done
+	StageClosed  StageState = 2 // has what it needs, or nothing left to run
 
 	TaskBlocked TaskState = 0 // waits for a stage or task
 	TaskPending TaskState = 1 // may run, no attempt running
 	TaskRunning TaskState = 2 // at least one attempt running
 	TaskDone    TaskState = 3
 	TaskSkipped TaskState = 4 // not needed any more
+	TaskBroken  TaskState = 5 // has failed more often than the job forgives
+	// cannot run: a task or stage that it waits for has failed for good, see loss.go
+	TaskStranded TaskState = 6
 )
 
 // Job is the row of a job. What every event changes stands together at the end.
 type Job struct {
 	Retries    uint32 // failures of one task that are forgiven where its stage says nothing
+	MaxFailed  uint32 // tasks that may fail for good before the job fails
 	Priority   int32
 	MinShare   uint32
 	FirstStage StageID
@@ -68,12 +72,14 @@ type Job struct {
 	Fruitful   Time   // machine time of winners, and of preempted attempts whose progress was kept
 	Clones     uint32 // attempts launched while another attempt of the task was running
 	Failures   uint32 // attempts that failed
+	Broken     uint32 // tasks that have failed for good
 	StagesLeft uint32
 	Attempts   uint32 // attempts launched so far
-	Unfinished uint32 // tasks neither done nor skipped
+	Unfinished uint32 // tasks that are not over: they wait or run
 	Pending    uint32 // tasks that wait for an attempt
 	Live       uint32 // attempts running now
 	State      JobState
+	short      bool // a stage was closed without what it needs
 }
 
 // Stage is the row of a stage. What every event changes stands together at the end.
@@ -88,6 +94,7 @@ type Stage struct {
 	Retries   uint32 // failures of one task that are forgiven
 	Need      uint32 // finished tasks that make the stage done
 	Done      uint32
+	GivenUp   uint32 // tasks that have failed for good, or cannot run because others have
 	Pending   uint32 // tasks that wait for an attempt
 	Running   uint32 // tasks with an attempt running
 	Live      uint32 // attempts running
@@ -101,8 +108,15 @@ type Stage struct {
 	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)
 }
 
-// Unfinished returns the number of tasks that the stage still needs.
-func (s *Stage) Unfinished() uint32 { return s.Need - min(s.Done, s.Need) }
+// Unfinished returns the number of tasks that the stage still needs and may still get.
+func (s *Stage) Unfinished() uint32 {
+	most := min(s.Need, s.Hopeful())
+	return most - min(s.Done, most)
+}
+
+// Hopeful returns the number of tasks that are done or may still be: all but those given up. A rule that waits for a
+// share of the stage's tasks takes the share of these, or it might wait for ever.
+func (s *Stage) Hopeful() uint32 { return s.Tasks - s.GivenUp }
 
 // Estimate returns the mean and standard deviation of the duration of one attempt, in seconds: those known beforehand,
 // or else those of the attempts that have won in this stage. ok is false while there is neither.

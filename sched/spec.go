@@ -11,9 +11,13 @@ type JobSpec struct {
 	Weight   float64 // share of the job where a policy shares; 0 means 1
 	MinShare int     // slots below which a fair policy treats the job as needy
 	Deadline Time    // instant by which the job should be done; 0 for none
-	Retries  int     // failures of one task that are forgiven where its stage says nothing; one more fails the job
-	Stages   []StageSpec
-	Edges    []Edge
+	Retries  int     // failures of one task that are forgiven where its stage says nothing
+	// A task that fails once more than that has failed for good. MaxFailed is how many tasks may do so before the
+	// job fails at once. Up to so many, the others go on, and the job fails when nothing is left to run. 0 fails it
+	// with the first, Unlimited never.
+	MaxFailed int `json:",omitempty"`
+	Stages    []StageSpec
+	Edges     []Edge
 }
 
 // StageSpec describes a stage: tasks of one kind.
@@ -93,6 +97,9 @@ func (s *JobSpec) Validate() error {
 	if s.Retries < 0 || s.Retries > MaxRetries {
 		return fmt.Errorf("retries: %d is not between 0 and %d", s.Retries, MaxRetries)
 	}
+	if err := validateMaxFailed(s.MaxFailed); err != nil {
+		return err
+	}
 	if s.Deadline < 0 {
 		return fmt.Errorf("deadline: %v is before the run begins", s.Deadline)
 	}
@@ -125,6 +132,13 @@ func (s *JobSpec) Validate() error {
 		}
 	}
 	return s.validateAcyclic()
+}
+
+func validateMaxFailed(n int) error {
+	if n < Unlimited || n > maxTasks {
+		return fmt.Errorf("max_failed: %d is not between 0 and %d, nor %d for no limit", n, maxTasks, Unlimited)
+	}
+	return nil
 }
 
 func (s *JobSpec) validateEdge(e *Edge) error {

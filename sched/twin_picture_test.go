@@ -184,7 +184,7 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 func (w *twin) jobRow(j JobID, sees sight) Job {
 	job := w.jobs[j]
 	row := Job{
-		State: job.state, Retries: uint32(job.spec.Retries), Weight: 1, Arrived: job.arrived, Closed: job.closed, Deadline: Never,
+		State: job.state, Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Weight: 1, Arrived: job.arrived, Closed: job.closed, Deadline: Never,
 		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)),
 	}
 	for _, s := range w.stages {
@@ -256,6 +256,8 @@ func (w *twin) stageRow(s StageID, sees sight) Stage {
 			row.Running++
 		case TaskDone:
 			row.Done++
+		case TaskBroken, TaskStranded:
+			row.GivenUp++
 		}
 	}
 	if !sees(st.spec.Class) {

@@ -48,7 +48,7 @@ type twinStage struct {
 type twinTask struct {
 	stage StageID
 	index int
-	over  TaskState // TaskDone or TaskSkipped, else 0
+	over  TaskState // TaskDone or later, else 0
 	ready bool      // was told to be ready, alone or with its stage
 	saved float64
 
@@ -180,7 +180,10 @@ func (w *twin) runnable(t TaskID) bool {
 	task := w.tasks[t]
 	ok := task.over == 0 && w.open(task.stage)
 	w.inputs(task.stage, func(e Edge, from *twinStage) {
-		over := func(i int) bool { return w.tasks[int(from.first)+i].over != 0 }
+		over := func(i int) bool {
+			over := w.tasks[int(from.first)+i].over
+			return over == TaskDone || over == TaskSkipped || over > TaskSkipped && w.enough(from)
+		}
 		switch e.Kind {
 		case Pointwise:
 			ok = ok && over(task.index)
@@ -309,6 +312,10 @@ func (w *twin) apply(f Event) {
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobSubmitted:
 		w.jobs[f.Job].arrived = w.now
 		w.close(f.Job, JobStopped, JobCancelled)
+	case f.Kind == JobRetried && w.lossy(f.Job):
+		w.abandonQuietly(f.Job)
+		w.tell(Event{Kind: JobFailed, Job: f.Job})
+		w.retry(f.Job)
 	case f.Kind == JobRetried && (w.jobs[f.Job].state == JobBroken || w.jobs[f.Job].state == JobStopped) && w.hasGivenUp(f.Job):
 		w.retry(f.Job)
 	}
@@ -346,7 +353,7 @@ func (w *twin) retry(j JobID) {
 		}
 	}
 	for t, task := range w.tasks {
-		if s := w.stages[task.stage]; s.job == j && !s.closed && task.over == TaskSkipped {
+		if s := w.stages[task.stage]; s.job == j && !s.closed && task.over > TaskDone {
 			task.over, task.ready = 0, false
 			for _, a := range w.attempts {
 				a.forgiven = a.forgiven || a.Task == TaskID(t)
@@ -365,17 +372,88 @@ func (w *twin) win(a *twinAttempt) {
 	w.out = append(w.out, w.decision(a, Commit, 0))
 	w.tellOf(a, AttemptDone)
 	w.endAll(a.Task, SiblingWon)
-	done := 0
-	for _, t := range w.tasks[s.first:][:s.spec.Tasks] {
-		if t.over == TaskDone {
-			done++
-		}
-	}
-	if done == s.spec.Need {
+	if w.enough(s) {
 		w.skip(s, StageOver)
 		w.tell(Event{Kind: StageDone, Job: s.job, Stage: w.tasks[a.Task].stage})
 	}
+	w.strand(s.job)
 	w.follow(s.job)
+}
+
+// over counts the tasks of a stage that are in a state or a later one.
+func (w *twin) over(s *twinStage, from, to TaskState) (n int) {
+	for _, t := range w.tasks[s.first:][:s.spec.Tasks] {
+		if t.over >= from && t.over <= to {
+			n++
+		}
+	}
+	return n
+}
+
+// enough tells whether a stage that can have begun has what it needs.
+func (w *twin) enough(s *twinStage) bool {
+	return w.over(s, TaskDone, TaskDone) == s.spec.Need && (s.spec.Tasks > 0 || !s.gaveUp)
+}
+
+// short tells whether a stage is over without what it needs.
+func (w *twin) short(s *twinStage) bool { return s.closed && !w.enough(s) }
+
+// strand closes the stages of which nothing is left to run, gives up what waits for what they lack, and so on.
+func (w *twin) strand(j JobID) {
+	for again := true; again; {
+		again = false
+		for i := range w.jobs[j].spec.Stages {
+			id := w.jobs[j].first + StageID(i)
+			s := w.stages[id]
+			hopeless := false
+			w.inputs(id, func(e Edge, from *twinStage) {
+				if !w.short(from) || s.closed {
+					return
+				}
+				lost := func(i int) bool { return w.tasks[int(from.first)+i].over > TaskSkipped }
+				for k, t := range w.tasks[s.first:][:s.spec.Tasks] {
+					waits := e.Kind == Barrier || e.Kind == Pointwise && lost(k)
+					for _, p := range e.Pairs {
+						waits = waits || e.Kind == PerTask && int(p[1]) == k && lost(int(p[0]))
+					}
+					if waits && t.over == 0 {
+						t.over = TaskStranded
+						if s.opened {
+							w.tell(Event{Kind: TaskGivenUp, Job: j, Stage: id, Task: s.first + TaskID(k)})
+						}
+					}
+				}
+				hopeless = hopeless || e.Kind == Barrier
+			})
+			over := w.over(s, TaskDone, TaskStranded) == s.spec.Tasks
+			if !s.closed && over && (s.spec.Tasks > 0 || hopeless) {
+				if !s.opened {
+					w.tell(Event{Kind: StageReady, Job: j, Stage: id})
+				}
+				s.opened, s.closed, s.gaveUp, again = true, true, true, true
+				w.tell(Event{Kind: StageDone, Job: j, Stage: id})
+			}
+		}
+	}
+}
+
+// lossy tells whether an active job has given up tasks that it needs, and runs nothing.
+func (w *twin) lossy(j JobID) bool {
+	lossy := false
+	for _, s := range w.stages {
+		lossy = lossy || s.job == j && !w.enough(s) && w.over(s, TaskBroken, TaskStranded) > 0
+	}
+	return lossy && w.jobs[j].state == JobActive && len(w.live(func(a *twinAttempt) bool { return w.jobOf(a.Task) == j })) == 0
+}
+
+// failed counts the tasks of a job that have failed for good.
+func (w *twin) failed(j JobID) (n int) {
+	for _, s := range w.stages {
+		if s.job == j {
+			n += w.over(s, TaskBroken, TaskBroken)
+		}
+	}
+	return n
 }
 
 // follow tells what has become ready in a job, closes stages without tasks, and closes the job when nothing is left.
@@ -409,7 +487,11 @@ func (w *twin) follow(j JobID) {
 			i, closed = -1, 0 // from the beginning: it may have held up any other
 		}
 	}
-	if closed == len(job.spec.Stages) {
+	switch {
+	case closed < len(job.spec.Stages):
+	case slices.ContainsFunc(w.stages, func(s *twinStage) bool { return s.job == j && w.short(s) }):
+		w.close(j, JobBroken, JobFailed)
+	default:
 		w.close(j, JobSucceeded, JobDone)
 	}
 }
@@ -419,20 +501,31 @@ func (w *twin) orphan(t TaskID) {
 	switch j := w.jobOf(t); {
 	case w.tasks[t].over != 0 || len(w.live(w.of(t))) > 0:
 	case w.exhausted(t):
-		w.abandon(j, JobBroken, JobFailed)
+		w.tasks[t].over = TaskBroken
+		w.tell(Event{Kind: TaskGivenUp, Job: j, Stage: w.tasks[t].stage, Task: t})
+		if most := w.jobs[j].spec.MaxFailed; most != Unlimited && w.failed(j) > most {
+			w.abandon(j, JobBroken, JobFailed)
+			return
+		}
+		w.strand(j)
+		w.follow(j)
 	default:
 		w.tell(Event{Kind: TaskReady, Job: j, Stage: w.tasks[t].stage, Task: t})
 	}
 }
 
 func (w *twin) abandon(j JobID, state JobState, kind EventKind) {
+	w.abandonQuietly(j)
+	w.close(j, state, kind)
+}
+
+func (w *twin) abandonQuietly(j JobID) {
 	for _, s := range w.stages {
 		if s.job == j {
-			s.gaveUp = !s.closed
+			s.gaveUp = s.gaveUp || !s.closed
 			w.skip(s, JobOver)
 		}
 	}
-	w.close(j, state, kind)
 }
 
 // skip closes a stage and gives up what it has not done.

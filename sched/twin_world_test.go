@@ -104,7 +104,7 @@ func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
 	amounts := func(n int) []int64 {
 		return rapid.SliceOfN(rapid.Int64Range(0, 3), n, n).Draw(t, "bytes")
 	}
-	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries")}
+	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries"), MaxFailed: rapid.SampledFrom([]int{0, 1, 2, Unlimited, Unlimited}).Draw(t, "max failed")}
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
 		n := rapid.IntRange(0, 4).Draw(t, "tasks")
 		spec.Stages = append(spec.Stages, StageSpec{
@@ -372,5 +372,5 @@ func (w *chaos) compare() {
 
 // diff compares exported fields; the twin has no others.
 func diff(twin, core any) string {
-	return cmp.Diff(twin, core, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-9, 1e-15), cmpopts.IgnoreUnexported(Stage{}, Task{}, Attempt{}, Machine{}))
+	return cmp.Diff(twin, core, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-9, 1e-15), cmpopts.IgnoreUnexported(Job{}, Stage{}, Task{}, Attempt{}, Machine{}))
 }

@@ -51,7 +51,7 @@ func (w *world) line(ev *Event) string {
 		return fmt.Sprintf("%v %d#%d", ev.Kind, ev.Task, w.View().Attempt(ev.Attempt).Number)
 	case DataFetched:
 		return fmt.Sprintf("%v %d bytes in %d of %d", ev.Kind, ev.Bytes, ev.Span, ev.Task)
-	case TaskReady:
+	case TaskReady, TaskGivenUp:
 		return fmt.Sprintf("%v %d", ev.Kind, ev.Task)
 	case StageReady, StageDone:
 		return fmt.Sprintf("%v %d", ev.Kind, ev.Stage)
@@ -183,11 +183,11 @@ func (w *world) told(story string) {
 	w.seen = nil
 }
 
-// states returns a letter per task: Blocked, Pending, Running, Done, Skipped.
+// states returns a letter per task: Blocked, Pending, Running, Done, Skipped, Failed, sTranded.
 func (w *world) states() string {
 	var b strings.Builder
 	for t := range w.View().Rows().Tasks() {
-		b.WriteByte("BPRDS"[w.View().Task(TaskID(t)).State])
+		b.WriteByte("BPRDSFT"[w.View().Task(TaskID(t)).State])
 	}
 	return b.String()
 }
