@@ -19,7 +19,8 @@ package policy
 //
 // Flink weighs durations with input bytes, which are not known here. Its limit of concurrent executions is two, its
 // default. Deviations. A blocked machine takes no clones; Flink keeps fresh tasks from it too. A clone goes to another
-// machine than the task's own unless there is none. The clock of checks starts at 0.
+// machine than the task's own unless there is none. The clock of checks starts at 0. n counts no tasks that the job
+// has given up.
 //
 // As in spark.go nobody polls: a stage keeps its running single attempts in order of start, so the oldest says at which
 // check the next one is slow. An event costs O(log tasks of the stage + log stages).
@@ -82,11 +83,16 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.watched = ev.Stage, kit.List{}
-		st.lowest.Reset(p.rule.Shortest(int(v.Stage(ev.Stage).Tasks)))
+		stage := v.Stage(ev.Stage)
+		st.lowest.Reset(p.rule.Shortest(int(stage.Hopeful())))
 	case sched.AttemptDone:
 		p.lists.Remove(ev.Attempt)
 		st := p.stages.Of(ev.Stage)
 		st.lowest.Add(v.Now() - v.Attempt(ev.Attempt).Started)
+		p.schedule(v, st)
+	case sched.TaskGivenUp:
+		st, stage := p.stages.Of(ev.Stage), v.Stage(ev.Stage)
+		st.lowest.Shrink(p.rule.Shortest(int(stage.Hopeful())))
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
 		p.lists.Remove(ev.Attempt)
@@ -105,7 +111,7 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 func (p *flink) baseline(v *sched.View, st *flinkStage) sched.Time {
 	stage := v.Stage(st.id)
 	// some may be done whose durations nobody has seen, if the job was retried
-	if !p.rule.Enough(int(stage.Done), int(stage.Tasks)) || !st.lowest.Full() {
+	if !p.rule.Enough(int(stage.Done), int(stage.Hopeful())) || !st.lowest.Full() {
 		return sched.Never
 	}
 	limit, ok := p.rule.Limit(st.lowest.Value())

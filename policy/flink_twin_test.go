@@ -99,10 +99,10 @@ func (p *flinkTwin) oldest(v *sched.View, t sched.TaskID) sched.Time {
 // baseline returns the age from which on an attempt of the stage is slow: a multiple of the median of the first ratio n durations.
 func (p *flinkTwin) baseline(v *sched.View, s sched.StageID) sched.Time {
 	st := v.Stage(s)
-	if float64(st.Done)/float64(st.Tasks) < p.ratio {
+	if float64(st.Done)/float64(st.Tasks-st.GivenUp) < p.ratio {
 		return sched.Never
 	}
-	k := int(math.Floor(float64(st.Tasks)*p.ratio + 0.5))
+	k := int(math.Floor(float64(st.Tasks-st.GivenUp)*p.ratio + 0.5))
 	if k == 0 {
 		return p.lowerBound
 	}

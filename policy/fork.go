@@ -3,7 +3,7 @@ package policy
 // Single-fork replication: Wang, Joshi, Wornell, "Efficient Straggler Replication in Large-scale Parallel Computing",
 // arXiv 1503.03128.
 //
-//	n  Stage.Tasks
+//	n  Stage.Hopeful: its tasks but for those that the job has given up
 //	p  fraction of the tasks that are stragglers
 //	k  round(n (1-p)), an integer; the fork comes when k tasks of the stage are done
 //	r  new attempts per straggler
@@ -66,17 +66,24 @@ type straggler struct {
 }
 
 // forkAt returns k.
-func (p *fork) forkAt(st *sched.Stage) uint32 { return uint32(p.rule.At(int(st.Tasks))) }
+func (p *fork) forkAt(st *sched.Stage) uint32 { return uint32(p.rule.At(int(st.Hopeful()))) }
 
 // forked tells whether k tasks of the stage are done.
 func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
 
 func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
-	if ev.Kind != sched.AttemptDone {
+	if ev.Kind != sched.AttemptDone && ev.Kind != sched.TaskGivenUp {
 		return
 	}
-	if st := v.Stage(ev.Stage); st.Done == p.forkAt(&st) && st.Done < st.Need {
+	st := v.Stage(ev.Stage)
+	before := st // the event: k may have been reached before
+	if ev.Kind == sched.AttemptDone {
+		before.Done--
+	} else {
+		before.GivenUp--
+	}
+	if p.forked(&st) && !p.forked(&before) && st.Done < st.Need {
 		p.fork(v, ev.Stage)
 	}
 }

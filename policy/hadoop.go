@@ -66,7 +66,7 @@ func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
 	p.places.Observe(v, ev)
 	p.quiet.Observe(v, ev)
 	switch ev.Kind {
-	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskGivenUp:
 		p.lookAt(ev.Stage, v.Now())
 	case sched.AttemptBegan:
 		p.lookAt(ev.Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
@@ -124,8 +124,9 @@ func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
 		sum += done
 		speed += rate
 	}
-	average := sum / float64(st.Tasks)
-	speed /= float64(st.Tasks)
+	tasks := float64(st.Hopeful())
+	average := sum / tasks
+	speed /= tasks
 	p.slow = p.slow[:0]
 	next = sched.Never
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {

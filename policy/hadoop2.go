@@ -134,7 +134,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.Open(ev.Stage)
 		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, kit.List{}
 		st.ends.Clear()
-	case sched.TaskReady:
+	case sched.TaskReady, sched.TaskGivenUp:
 		p.schedule(v, p.stages.Of(ev.Stage), v.Now())
 	case sched.AttemptProgress:
 		p.report(v, ev)
@@ -279,7 +279,7 @@ func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
 func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
 	stage := v.Stage(st.id)
 	return !st.asked && stage.Pending == 0 &&
-		p.rule.Open(int(stage.Tasks), int(stage.Done), int(stage.Running), int(stage.Live-stage.Running))
+		p.rule.Open(int(stage.Hopeful()), int(stage.Done), int(stage.Running), int(stage.Live-stage.Running))
 }
 
 // gains tells whether the attempt of the stage with the largest end would end later than another one started at an

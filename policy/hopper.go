@@ -131,6 +131,8 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, ev.Task)
+	case sched.TaskGivenUp:
+		p.stale = true
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stale = true
 		if ev.Kind == sched.StageDone {

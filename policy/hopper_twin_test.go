@@ -81,10 +81,7 @@ func (p *hopperTwin) phases(v *sched.View, j sched.JobID) [3]hopperPhaseTwin {
 	job, next := v.Job(j), 1
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
-		n := int(st.Tasks) - int(st.Done)
-		if st.Need < st.Tasks {
-			n = max(0, int(st.Need)-int(st.Done))
-		}
+		n := max(0, min(int(st.Need), int(st.Tasks)-int(st.GivenUp))-int(st.Done))
 		mean, _, ok := st.Estimate()
 		if !ok {
 			mean = srewPrior

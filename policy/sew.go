@@ -115,7 +115,7 @@ func (p *sew) touch(v *sched.View, j sched.JobID) {
 		st := v.Stage(s)
 		waiting[min(st.Index, 1)] += st.Pending
 		if st.Index > 0 && st.State != sched.StageClosed {
-			unscheduled += st.Tasks - st.Done - st.Running
+			unscheduled += st.Hopeful() - st.Done - st.Running
 		}
 	}
 	put := func(h *kit.Heap[kit.Standing], n uint32) {

@@ -22,7 +22,7 @@ package policy
 //
 // Deviations. Fresh tasks of all jobs go before all clones; Spark says so inside a task set only. If a task has tried
 // as many machines as there are, a clone may go to one of these again: on a single machine Spark could never clone. The
-// clock of checks starts at 0.
+// clock of checks starts at 0. n counts no tasks that the job has given up.
 //
 // Nobody polls. A stage keeps its running single attempts in order of start, so the oldest says at which multiple of
 // the interval the next mark can be due; the policy wakes then. The marks are those of a check at every multiple of the
@@ -68,7 +68,7 @@ type spark struct {
 
 type sparkStage struct {
 	id        sched.StageID
-	need      int32 // finished tasks before anything is judged
+	seen      int32 // tasks that were done before it opened, if the job was retried
 	durations kit.Median
 	watched   kit.Oldest // running single attempts that are not marked
 	limit     sched.Time // runtime that is too long, Never while none is
@@ -97,7 +97,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		st.id = ev.Stage
 		stage := v.Stage(ev.Stage)
 		tasks := int(stage.Tasks)
-		st.need = max(1, int32(p.rule.Need(tasks))-int32(stage.Done)) // some are done if the job was retried
+		st.seen = int32(stage.Done)
 		st.durations.Reset(tasks, &p.values)
 		st.watched.Reset(tasks, &p.ids)
 		p.judge(v, st)
@@ -105,6 +105,10 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.Of(ev.Stage)
 		p.forget(v, st, ev.Attempt)
 		st.durations.Add(v.Now() - v.Rows().Started(ev.Attempt))
+		p.judge(v, st)
+		p.schedule(v, st)
+	case sched.TaskGivenUp:
+		st := p.stages.Of(ev.Stage)
 		p.judge(v, st)
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
@@ -145,10 +149,12 @@ func (p *spark) grow(v *sched.View, slots uint32) {
 
 // judge says from which runtime on an attempt of the stage is too slow.
 func (p *spark) judge(v *sched.View, st *sparkStage) {
-	tasks := v.Stage(st.id).Tasks
+	stage := v.Stage(st.id)
+	tasks := stage.Tasks
+	need := max(1, p.rule.Need(int(stage.Hopeful()))-int(st.seen))
 	st.limit = sched.Never
 	switch {
-	case tasks > 1 && st.durations.Len() >= int(st.need):
+	case tasks > 1 && st.durations.Len() >= need:
 		if limit, ok := p.rule.Limit(st.durations.Value()); ok {
 			st.limit = limit
 		}

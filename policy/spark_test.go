@@ -61,7 +61,7 @@ func (p *pollingSpark) check(v *sched.View, s sched.StageID) {
 	st := v.Stage(s)
 	finished := p.durations[s]
 	limit := math.Inf(1)
-	if need := max(int(math.Floor(p.rule.Quantile*float64(st.Tasks))), 1); st.Tasks > 1 && len(finished) >= need {
+	if need := max(int(math.Floor(p.rule.Quantile*float64(st.Tasks-st.GivenUp))), 1); st.Tasks > 1 && len(finished) >= need {
 		sorted := slices.Sorted(slices.Values(finished))
 		limit = max(p.rule.Multiplier*float64(sorted[len(sorted)/2]), float64(p.rule.MinRuntime))
 	} else if p.threshold > 0 && st.Tasks <= p.largest {

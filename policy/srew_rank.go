@@ -59,7 +59,7 @@ func (r *srewRanks) observe(v *sched.View, ev *sched.Event) {
 			r.count++
 		}
 		r.mark(v, ev.Job)
-	case sched.JobArrived, sched.JobDone, sched.JobFailed, sched.JobCancelled:
+	case sched.JobArrived, sched.JobDone, sched.JobFailed, sched.JobCancelled, sched.TaskGivenUp, sched.StageDone:
 		r.mark(v, ev.Job)
 	}
 }

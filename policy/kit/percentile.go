@@ -92,6 +92,16 @@ func (l *Lowest) Add(d sched.Time) {
 	}
 }
 
+// Shrink lets the structure keep n values, if these are fewer than before.
+func (l *Lowest) Shrink(n int) {
+	for l.n = min(l.n, n); len(l.all) > l.n; {
+		last := l.all[len(l.all)-1]
+		if l.all = l.all[:len(l.all)-1]; len(l.all) > 0 {
+			exchange(l.all, last)
+		}
+	}
+}
+
 // Full tells whether there were n values.
 func (l *Lowest) Full() bool { return len(l.all) >= l.n }
 

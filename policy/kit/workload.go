@@ -38,6 +38,8 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone:
 		w.jobs[ev.Job].done++
 		w.count(v, ev.Job, ev.Stage)
+	case sched.TaskGivenUp, sched.StageReady, sched.StageDone: // a stage may lack tasks before it opens
+		w.count(v, ev.Job, ev.Stage)
 	}
 }
 
