@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var rewritePages = flag.Bool("rewrite", false, "write what commands print into the pages where these show something else")
+
+// unmarked pages are older than the marks. Mark the blocks of the one that you rewrite, and take its name away.
+var unmarked = strings.Fields(`
+	README.md
+	docs/howto/deadlines.md docs/howto/kubernetes.md docs/howto/overlap.md docs/howto/past-jobs.md
+	docs/howto/plan-deadlines.md docs/howto/plan.md docs/howto/replay.md docs/howto/reproduce.md
+	docs/howto/run-on-kubernetes.md docs/howto/run.md docs/howto/simulate.md docs/howto/sites.md docs/howto/trace.md
+	docs/howto/new-policy.md docs/howto/go.md
+	docs/reference/cluster-file.md docs/reference/jobfile.md docs/reference/policies.md docs/reference/workloads.md
+	docs/explain/bench.md docs/explain/design.md docs/explain/reliability.md docs/explain/yardstick.md
+`)
+
+// pageName is a page's name as the repository has it.
+func pageName(path string) string {
+	return filepath.ToSlash(strings.TrimPrefix(path, filepath.Join("..", "..")+"/"))
+}
+
+// TestDocsMarks: each block of code on a page says what a test is to do with it, and a how-to begins with a command.
+func TestDocsMarks(t *testing.T) {
+	for _, path := range pages(t) {
+		name := pageName(path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := parsePage(string(text))
+		bad := 0
+		if strings.HasPrefix(name, "docs/howto/") && !slices.Contains(unmarked, name) && !beginsWithCommand(blocks) {
+			t.Errorf("%s: the first block of code shows no command; begin a how-to with the command that does it, behind \"$ \", and what it prints", name)
+		}
+		for _, b := range blocks {
+			if s := b.wrong(); s != "" {
+				bad++
+				if !slices.Contains(unmarked, name) {
+					t.Errorf("%s:%d: %s", name, b.line, s)
+				}
+			}
+		}
+		if bad == 0 && slices.Contains(unmarked, name) {
+			t.Errorf("%s: all blocks are marked; take its name out of the list in cmd/tailcut/pages_test.go", name)
+		}
+	}
+}
+
+// beginsWithCommand tells whether the first block that a reader sees has a command.
+func beginsWithCommand(blocks []block) bool {
+	for _, b := range blocks {
+		if !b.setup {
+			return slices.ContainsFunc(b.lines, prompted)
+		}
+	}
+	return false
+}
+
+// TestPages runs the pages: what they show is what the commands print. With -rewrite it makes it so.
+func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the commands of all pages")
+	}
+	for _, path := range pages(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if blocks := parsePage(string(text)); slices.ContainsFunc(blocks, func(b block) bool { return b.commands != nil }) {
+			t.Run(strings.ReplaceAll(pageName(path), "/", "_"), func(t *testing.T) {
+				p := page{t: t, path: path, name: pageName(path), dir: t.TempDir(), lines: strings.Split(string(text), "\n"), blocks: blocks}
+				p.run()
+			})
+		}
+	}
+}
+
+// page is a page that is run.
+type page struct {
+	t          *testing.T
+	path, name string
+	dir        string // where its commands find what they need
+	lines      []string
+	blocks     []block
+}
+
+// run runs the page's commands in one shell, in a folder of their own, and compares what they print.
+func (p *page) run() {
+	work := filepath.Join(p.dir, "work")
+	docs, err := filepath.Abs(filepath.Join("..", "..", "docs"))
+	if err == nil {
+		err = os.Mkdir(work, 0o777)
+	}
+	if err == nil {
+		err = os.Symlink(docs, filepath.Join(work, "docs"))
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Minute)
+	defer cancel()
+	sh := exec.CommandContext(ctx, "sh")
+	sh.Dir, sh.Stdin = work, strings.NewReader(p.script())
+	sh.Env = append(os.Environ(), "HOME="+p.dir, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "LC_ALL=C", "TERM=dumb")
+	if out, err := sh.CombinedOutput(); err != nil {
+		p.t.Errorf("%s: the shell: %v\n%s", p.name, err, out)
+	}
+	k := 0
+	changed := false
+	for i := len(p.blocks) - 1; i >= 0; i-- {
+		k += len(p.blocks[i].commands)
+	}
+	for i := len(p.blocks) - 1; i >= 0; i-- { // from the end, so that numbers of lines stay right
+		b := &p.blocks[i]
+		for c := len(b.commands) - 1; c >= 0; c-- {
+			k--
+			if !b.skipped() && p.compare(b, c, k) {
+				changed = true
+			}
+		}
+	}
+	if changed {
+		if err := os.WriteFile(p.path, []byte(strings.Join(p.lines, "\n")), 0o666); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (b *block) skipped() bool { return b.has("slow") && !slowPages }
+
+// script is what the shell reads: each command writes what it prints, and its status, into files of its number.
+func (p *page) script() string {
+	var s strings.Builder
+	k := 0
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		if verb, rest := b.what(); verb == "file" {
+			fmt.Fprintf(&s, "cat > '%s' <<'END OF THE FILE'\n%s\nEND OF THE FILE\n", rest, strings.Join(b.lines, "\n"))
+		}
+		for _, c := range b.commands {
+			if text := c.text; !b.skipped() {
+				if !c.checked && !b.has("fails") {
+					text = "set -e\n" + text + "\nset +e" // each command of a script succeeds, or the shell goes no further
+				}
+				fmt.Fprintf(&s, "{\n%s\n} > '%s/out%d' 2>&1 < /dev/null\necho $? > '%s/status%d'\n", text, p.dir, k, p.dir, k)
+			}
+			k++
+		}
+	}
+	return s.String()
+}
+
+// compare compares what a command printed with the page, or changes the page's lines and returns true.
+func (p *page) compare(b *block, c, k int) bool {
+	cmd := &b.commands[c]
+	at := fmt.Sprintf("%s:%d", p.name, b.line)
+	out, _ := os.ReadFile(fmt.Sprintf("%s/out%d", p.dir, k))
+	status, err := os.ReadFile(fmt.Sprintf("%s/status%d", p.dir, k))
+	if err != nil {
+		p.t.Errorf("%s: the shell did not come to the end of: %s\n%s", at, cmd.text, out)
+		return false
+	}
+	fails := b.has("fails") && c == len(b.commands)-1
+	if failed := strings.TrimSpace(string(status)) != "0"; failed != fails {
+		p.t.Errorf("%s: exit status %s of: %s\n%s", at, strings.TrimSpace(string(status)), cmd.text, out)
+		return false
+	}
+	got := lines(string(out))
+	if !cmd.checked || shows(trimmed(cmd.output), got, b.has("varies")) {
+		return false
+	}
+	if !*rewritePages {
+		p.t.Errorf("%s: %s\nprints\n%s\nbut the page shows\n%s\n(go test ./cmd/tailcut -run TestPages/%s -rewrite changes the page)",
+			at, cmd.text, out, strings.Join(cmd.output, "\n"), strings.ReplaceAll(p.name, "/", "_"))
+		return false
+	}
+	for i := range got {
+		if got[i] != "" {
+			got[i] = b.indent + got[i]
+		}
+	}
+	from, to := b.line-1+cmd.first, b.line-1+cmd.first+len(trimmed(cmd.output))
+	p.lines = slices.Replace(p.lines, from, to, got...)
+	return true
+}
+
+// lines are the lines of a text without blanks at their ends, and without empty ones at its own.
+func lines(text string) []string {
+	all := strings.Split(text, "\n")
+	for i := range all {
+		all[i] = strings.TrimRight(all[i], " \t")
+	}
+	return trimmed(all)
+}
+
+// trimmed is lines without empty ones at the end.
+func trimmed(all []string) []string {
+	for len(all) > 0 && all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	return all
+}
