@@ -55,12 +55,12 @@ type File struct {
 	Local  bool          `json:"-"`                // LocalFiles listed it, and has set Packed; plans do not keep this
 }
 
-// ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each folder's
-// entries in byte order of their names. A path that is itself a symbolic link is followed; links inside folders,
-// sockets, pipes and devices are passed over, as find -H -type f does. What a run leaves beside its parts is passed
-// over, too, so that the output of a run can be the input of another. A path given twice counts twice. It is an
-// error, naming the path, when one does not exist, cannot be read, or is neither a file nor a folder. Once ctx is
-// done no more folders are read, and its error is returned.
+// ListInputs returns the regular files that paths name. A folder stands for all regular files below it, each
+// folder's entries in byte order of their names. A path that is itself a symbolic link is followed; links inside
+// folders, sockets, pipes and devices are passed over, as find -H -type f does. What a run leaves beside its parts is
+// passed over, too, so that the output of a run can be the input of another. A path given twice counts twice. A path
+// may be a pattern: see Glob. It is an error, naming the path, when one does not exist, cannot be read, or is neither
+// a file nor a folder. Once ctx is done no more folders are read, and its error is returned.
 func ListInputs(ctx context.Context, paths []string) ([]File, error) {
 	var files []File
 	for _, path := range paths {
@@ -68,23 +68,36 @@ func ListInputs(ctx context.Context, paths []string) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", path, err)
 		}
-		info, err := os.Stat(abs)
-		if err != nil {
-			return nil, fmt.Errorf("input: %w", err)
-		}
-		switch {
-		case info.IsDir():
-			files, err = appendFolder(ctx, files, abs)
-		case info.Mode().IsRegular():
-			files, err = appendFile(files, abs)
-		default:
-			err = fmt.Errorf("input %s: neither a regular file nor a folder", path)
-		}
+		found, err := Glob(ctx, abs)
 		if err != nil {
 			return nil, err
 		}
+		for _, path := range found {
+			if files, err = appendPath(ctx, files, path); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return files, nil
+}
+
+// appendPath appends what is at a path.
+func appendPath(ctx context.Context, files []File, path string) ([]File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("input: %w", err)
+	case info.IsDir():
+		return appendFolder(ctx, files, path)
+	case info.Mode().IsRegular():
+		return appendFile(files, path)
+	}
+	return nil, fmt.Errorf("input %s: neither a regular file nor a folder", path)
+}
+
+// isLeftover tells what a run leaves beside its parts.
+func isLeftover(name string) bool {
+	return name == SuccessName || name == ManifestName || name == PrivateName
 }
 
 func appendFolder(ctx context.Context, files []File, folder string) ([]File, error) {
@@ -98,7 +111,7 @@ func appendFolder(ctx context.Context, files []File, folder string) ([]File, err
 	for _, entry := range entries {
 		path := filepath.Join(folder, entry.Name())
 		switch {
-		case entry.Name() == SuccessName || entry.Name() == ManifestName || entry.Name() == PrivateName:
+		case isLeftover(entry.Name()):
 		case entry.IsDir():
 			files, err = appendFolder(ctx, files, path)
 		case entry.Type().IsRegular():

@@ -100,6 +100,7 @@ type Engine struct {
 	lock    *os.File  // of the run's folder, nil for a cloud's
 	history string    // file of the durations in earlier runs, "" for none
 	odd     string    // about the policy, "" for nothing
+	again   bool      // the output folder held the run already
 	cloud   *cloud    // nil: attempts are processes, between files of this machine
 }
 

@@ -154,6 +154,7 @@ func (e *Engine) open(ctx context.Context) (*live.Run, error) {
 	}
 	path := e.folders.Journal()
 	if _, err := os.Lstat(path); err == nil {
+		e.again = true
 		return e.resume(path, asked)
 	}
 	if err := e.folders.Retire(); err != nil {
@@ -187,7 +188,7 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sites.place(p, e.Seed); err != nil || e.Deadline == "" {
+	if err := e.sites.place(ctx, p, e.Seed); err != nil || e.Deadline == "" {
 		return p, err
 	}
 	if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
@@ -246,6 +247,9 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (*Result, error) {
 	}
 	if work.MapReduce != nil {
 		work.MapReduce.MaxLine = e.o.MaxLine // may be another when the run is taken up
+	}
+	if e.again {
+		e.tellNew(ctx, &work)
 	}
 	var first *float64
 	var err error

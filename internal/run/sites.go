@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
@@ -25,8 +27,9 @@ type runSites struct {
 
 // siteData is input at a site: a file, or all below a folder.
 type siteData struct {
-	site sched.SiteID
-	path string // absolute
+	site  sched.SiteID
+	path  string // absolute; may be a pattern
+	given int    // of what is found of a pattern, the index of the pattern
 }
 
 // machines returns the machines of the run, one after the other as the sites have them.
@@ -80,7 +83,7 @@ func (r *runSites) where(m sched.MachineID) string {
 }
 
 // place says where the input of a job is, and that what tasks read of each other is known when it is there.
-func (r *runSites) place(p *jobfile.Plan, seed uint64) error {
+func (r *runSites) place(ctx context.Context, p *jobfile.Plan, seed uint64) error {
 	if r == nil {
 		return nil
 	}
@@ -91,14 +94,18 @@ func (r *runSites) place(p *jobfile.Plan, seed uint64) error {
 	if mr == nil {
 		return nil
 	}
+	data, err := r.dataFound(ctx)
+	if err != nil {
+		return err
+	}
 	inputs := make([][]sched.Source, len(mr.Stages[0].Splits))
 	found := make([]bool, len(r.data))
 	for i, split := range mr.Stages[0].Splits {
 		drawn := sched.SiteID(rand.New(rand.NewPCG(seed, uint64(i))).IntN(len(r.Sites)))
 		for _, part := range split {
 			at := drawn
-			if d := r.dataOf(string(part.File.Path)); d >= 0 {
-				at, found[d] = r.data[d].site, true
+			if d := dataOf(data, string(part.File.Path)); d >= 0 {
+				at, found[data[d].given] = data[d].site, true
 			}
 			inputs[i] = append(inputs[i], sched.Source{Site: at, Bytes: part.Length})
 		}
@@ -112,12 +119,26 @@ func (r *runSites) place(p *jobfile.Plan, seed uint64) error {
 	return nil
 }
 
-// dataOf returns the index of the data that a file is part of: of several that of the longest path; -1 for none.
-func (r *runSites) dataOf(file string) int {
-	best := -1
+// dataFound returns what the data's paths name, which may be patterns.
+func (r *runSites) dataFound(ctx context.Context) (all []siteData, err error) {
 	for i, d := range r.data {
+		paths, err := mapreduce.Glob(ctx, d.path)
+		if err != nil {
+			return nil, fmt.Errorf("--data %s=%s: %w", r.Sites[d.site].Name, d.path, err)
+		}
+		for _, path := range paths {
+			all = append(all, siteData{site: d.site, path: path, given: i})
+		}
+	}
+	return all, nil
+}
+
+// dataOf returns the index of the data that a file is part of: of several that of the longest path; -1 for none.
+func dataOf(data []siteData, file string) int {
+	best := -1
+	for i, d := range data {
 		inside := file == d.path || strings.HasPrefix(file, strings.TrimSuffix(d.path, string(filepath.Separator))+string(filepath.Separator))
-		if inside && (best < 0 || len(d.path) > len(r.data[best].path)) {
+		if inside && (best < 0 || len(d.path) > len(data[best].path)) {
 			best = i
 		}
 	}

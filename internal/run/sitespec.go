@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 )
@@ -168,8 +170,12 @@ func (r *runSites) parseData(text string) (siteData, error) {
 		return siteData{}, fmt.Errorf("expected SITE=PATH with the name of a site, got %q", text)
 	}
 	abs, err := filepath.Abs(path)
-	if err == nil {
-		_, err = os.Stat(abs)
+	if err != nil {
+		return siteData{}, err
 	}
-	return siteData{sched.SiteID(k), abs}, err
+	found, err := mapreduce.Glob(context.Background(), abs)
+	if err == nil {
+		_, err = os.Stat(found[0])
+	}
+	return siteData{site: sched.SiteID(k), path: abs}, err
 }
