@@ -74,17 +74,27 @@ func addHelpAll(cmd *cobra.Command) {
 
 func isRare(f *pflag.Flag) bool { return len(f.Annotations[rareOf]) > 0 }
 
+// headingOf returns the heading under which help lists a flag, "" if it is none of a group.
+func headingOf(f *pflag.Flag) string {
+	if g := f.Annotations[groupOf]; len(g) > 0 {
+		return g[0]
+	}
+	return ""
+}
+
 // flagUsages lists the flags of a command, under the headings of their groups. Rare ones are listed on demand.
 func flagUsages(cmd *cobra.Command) string {
 	all := cmd.Flags().Changed("help-all")
 	var headings []string
 	groups := map[string]*pflag.FlagSet{}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		heading := "Flags"
-		if g := f.Annotations[groupOf]; len(g) > 0 {
-			heading = g[0]
-		} else if cmd.Flags().Lookup("help-all") != nil {
+		heading := headingOf(f)
+		switch {
+		case heading != "":
+		case cmd.Flags().Lookup("help-all") != nil:
 			heading = "Help"
+		default:
+			heading = "Flags"
 		}
 		if isRare(f) && !all {
 			return

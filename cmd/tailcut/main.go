@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/manual"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/internal/version"
 )
 
 // Exit statuses of every verb.
@@ -97,6 +99,20 @@ func (p *printed) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// rawPrinted is standard output for what tasks have written: whatever that is, not a byte of it changes.
+type rawPrinted struct{ *printed }
+
+func (p rawPrinted) Write(text []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, err := p.w.Write(text)
+	if err != nil {
+		p.err = fmt.Errorf("standard output: %w", err)
+	}
+	return n, p.err
+}
+
 // harmless shows the control characters that a verb has let through. None prints any but tabs and the ends of lines.
 func harmless(text []byte) []byte {
 	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
@@ -125,13 +141,15 @@ func newRoot() *cobra.Command {
   tailcut simulate 'synth:jobs=50;tasks=100' --machines 500 --policy fifo,spark,srew`,
 		Args:          unknownVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Version:       versionLine(),
+		Version:       version.Line("tailcut"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(), newReproduce(), newPolicies(), newController(), newVersion())
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(),
+		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
+	root.AddCommand(newResults())
 	tellUsage(root)
 	fitHelp(root)
 	return root

@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/run"
+	"github.com/tailcut/tailcut/internal/version"
 	"github.com/tailcut/tailcut/policy"
 )
 
@@ -97,7 +98,7 @@ func newRun() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		o.Version, o.Log = version(), cmd.ErrOrStderr()
+		o.Version, o.Log = version.String(), cmd.ErrOrStderr()
 		return f.run(cmd, o, format)
 	}
 	return cmd

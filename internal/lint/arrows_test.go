@@ -48,6 +48,7 @@ const arrows = `
 	internal/measure     -> internal/cputime policy sim trace
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/report internal/show policy sched trace
+	internal/results     -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
 	internal/workload    -> internal/grammar internal/show trace
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
@@ -59,6 +60,8 @@ const arrows = `
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/overlap/study internal/report
 	internal/attack      ->
 	internal/lint        ->
+	internal/manual      -> internal/version
+	internal/version     ->
 
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
@@ -76,7 +79,7 @@ const outsiders = `
 	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	gocloud.dev          -> cloud/internal/store
-	github.com/spf13     -> cmd/* cloud/cmd/*
+	github.com/spf13     -> cmd/* cloud/cmd/* internal/manual
 	gonum.org/v1/gonum   -> laws
 `
 

@@ -248,11 +248,14 @@ func (m *Manifest) folders() []string {
 	return all
 }
 
+// IsPart tells whether the entry is a task's result itself, and no file beside it.
+func (e *Entry) IsPart() bool { return !strings.Contains(string(e.Path), FilesSuffix) }
+
 // Count returns how many tasks' results there are and how many bytes all files have.
 func (m *Manifest) Count() (parts int, bytes int64) {
 	for i := range m.Parts {
 		e := &m.Parts[i]
-		if bytes += e.Size; !strings.Contains(string(e.Path), FilesSuffix) {
+		if bytes += e.Size; e.IsPart() {
 			parts++
 		}
 	}

@@ -32,6 +32,14 @@ func copyMove(from, to string) error {
 	return RemoveAll(from)
 }
 
+// Copy makes a durable copy of a path and all below it, where nothing may be yet.
+func Copy(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("%s is there already; name another folder: %w", to, fs.ErrExist)
+	}
+	return copyTree(from, to)
+}
+
 // copyTree makes a durable copy of a path and all below it, which keeps modes and links.
 func copyTree(from, to string) error {
 	info, err := os.Lstat(from)

@@ -149,17 +149,8 @@ func jsonText(v any) string {
 	return string(text)
 }
 
-// pasteWord quotes a word so that it can be shown and pasted into a shell: what a terminal would obey is escaped.
-func pasteWord(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%{}"
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
-	}
-	if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
-		return fmt.Sprintf("$%s", strings.ReplaceAll(strconv.Quote(word), `"`, `'`))
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+// pasteWord quotes a word for a shell and a terminal.
+func pasteWord(word string) string { return show.ShellWord(word) }
 
 // resume opens the run that the output folder holds, if it is of what is asked for.
 func (e *Engine) resume(path string, asked []byte) (*live.Run, error) {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/tailcut/tailcut/cloud/internal/store"
 	"github.com/tailcut/tailcut/internal/live/remote"
+	"github.com/tailcut/tailcut/internal/manual"
+	"github.com/tailcut/tailcut/internal/version"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -29,8 +31,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		Example: `  tailcut run wordcount s3://bucket/logs --output s3://bucket/counts
   tailcut run wordcount s3://bucket/logs --output s3://bucket/counts --on kubernetes --slots 20`,
 		SilenceUsage: true, SilenceErrors: true,
+		Version: version.Line("tailcut-cloud"),
 	}
-	root.AddCommand(newExecutor(&started), newAttempt(&started))
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(newExecutor(&started), newAttempt(&started), manual.NewCommand(nil))
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -20,7 +20,9 @@ import (
 
 	"github.com/tailcut/tailcut/cloud/internal/kube"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/manual"
 	"github.com/tailcut/tailcut/internal/outlook"
+	"github.com/tailcut/tailcut/internal/version"
 	"github.com/tailcut/tailcut/plan"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -64,7 +66,12 @@ func newCommand(started *bool) *cobra.Command {
 		Example: "  tailcut-controller --kubeconfig ~/.kube/config --policy spark\n" +
 			"  tailcut-controller --print-manifests --image registry.example.org/tailcut-controller:1 | kubectl apply -f -",
 		SilenceUsage: true, SilenceErrors: true,
+		Version: version.Line("tailcut-controller"),
 	}
+	cmd.SetVersionTemplate("{{.Version}}\n")
+	cmd.AddCommand(manual.NewCommand(nil))
+	cmd.SetHelpCommand(&cobra.Command{Use: "help", Hidden: true}) // --help is enough for one command
+	cmd.CompletionOptions.HiddenDefaultCmd = true
 	f := cmd.Flags()
 	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the cluster (default: $KUBECONFIG, ~/.kube/config, or the cluster around the process)")
 	f.StringVar(&o.Namespace, "namespace", "", "reconcile the Jobs of this namespace only")

@@ -120,7 +120,7 @@ func (e *Executor) Reports() <-chan live.Report { return e.reports }
 
 // Start lets the attempt begin its life.
 func (e *Executor) Start(a live.Attempt) {
-	p := &process{attempt: a, dir: e.cfg.Folders.attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{})}
+	p := &process{attempt: a, dir: e.cfg.Folders.Attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{})}
 	if e.cfg.Slower != nil {
 		p.fate.factor *= e.cfg.Slower(a)
 	}
@@ -449,6 +449,7 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	case exit != 0:
 		if rep.Kind != sched.AttemptRefused {
 			e.keepStderr(p)
+			e.noteFailure(p, exit, note)
 		}
 		p.folder.drop()
 		e.report(rep)

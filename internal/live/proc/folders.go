@@ -51,7 +51,8 @@ func (f Folders) allSaved() string { return filepath.Join(f.home(), "saved") }
 
 func (f Folders) attempts() string { return filepath.Join(f.home(), "attempts") }
 
-func (f Folders) attempt(a live.Attempt) string {
+// Attempt returns the folder of an attempt that may still win.
+func (f Folders) Attempt(a live.Attempt) string {
 	return filepath.Join(f.attempts(), AttemptName(a))
 }
 
@@ -77,7 +78,7 @@ func (f Folders) create(stages int) error {
 
 // commit renames the attempt's folder to its task's. A task that has a result keeps it.
 func (f Folders) commit(a live.Attempt) error {
-	from, to := f.attempt(a), f.Done(a.Stage, a.Index)
+	from, to := f.Attempt(a), f.Done(a.Stage, a.Index)
 	if _, err := os.Lstat(to); err == nil {
 		return mapreduce.RemoveAll(from)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +123,8 @@ func (f Folders) Tidy() error {
 	results, err := f.retiredResults()
 	err = errors.Join(err,
 		mapreduce.SideBySide(len(results), func(i int) error { return mapreduce.RemoveAll(results[i]) }),
-		mapreduce.RemoveAll(f.retired()), mapreduce.RemoveAll(f.allSaved()), mapreduce.RemoveAll(f.allStderr()), mapreduce.RemoveAll(f.Draft()))
+		mapreduce.RemoveAll(f.retired()), mapreduce.RemoveAll(f.allSaved()), mapreduce.RemoveAll(f.allStderr()),
+		mapreduce.RemoveAll(f.failures()), mapreduce.RemoveAll(f.Draft()))
 	if err != nil {
 		return err
 	}

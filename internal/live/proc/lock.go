@@ -46,3 +46,14 @@ func inPlace(f *os.File) bool {
 	there, err := os.Stat(f.Name())
 	return err == nil && os.SameFile(mine, there)
 }
+
+// Running tells whether an engine is at work in the folder. It asks for the lock and gives it back at once: an engine
+// that starts at this very moment waits for longer than that.
+func (f Folders) Running() bool {
+	lock, err := os.Open(f.Lock())
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	return errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}

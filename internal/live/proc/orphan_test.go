@@ -39,7 +39,7 @@ func engine(root, run string) {
 		a := live.Attempt{ID: 1, Stage: i}
 		e.Start(a)
 		for {
-			if _, err := os.Stat(filepath.Join(f.attempt(a), "up")); err == nil {
+			if _, err := os.Stat(filepath.Join(f.Attempt(a), "up")); err == nil {
 				break
 			}
 			time.Sleep(time.Millisecond)

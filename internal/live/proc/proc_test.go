@@ -210,7 +210,7 @@ func pidIn(t *testing.T, path string) (pid int) {
 
 // inFiles is a path in the output folder of a running attempt.
 func (r *rig) inFiles(a live.Attempt, name string) string {
-	return filepath.Join(r.f.attempt(a), name)
+	return filepath.Join(r.f.Attempt(a), name)
 }
 
 func TestExecutorEnds(t *testing.T) {
@@ -235,7 +235,7 @@ func TestExecutorEnds(t *testing.T) {
 			if rep.Exit != c.exit || rep.Note != c.note || (rep.Kind == sched.AttemptDone) != (c.exit == 0) {
 				t.Errorf("report %+v, want exit %d and note %q", rep, c.exit, c.note)
 			}
-			if _, err := os.Stat(r.f.attempt(a)); (err == nil) != (c.exit == 0) {
+			if _, err := os.Stat(r.f.Attempt(a)); (err == nil) != (c.exit == 0) {
 				t.Errorf("the attempt's folder: %v", err)
 			}
 		})
@@ -292,7 +292,7 @@ func TestExecutorKill(t *testing.T) {
 	r.Kill(4711) // never started
 	eventually(t, "the end of the background process", patience, func() bool { return !runs(pid) })
 	eventually(t, "the end of the folder", patience, func() bool {
-		_, err := os.Stat(r.f.attempt(a))
+		_, err := os.Stat(r.f.Attempt(a))
 		return errors.Is(err, os.ErrNotExist)
 	})
 	if _, rep := r.run(1, 0, 0); rep.Kind != sched.AttemptDone { // its report is the next one
@@ -336,7 +336,7 @@ func TestExecutorEndsWhatLeft(t *testing.T) {
 			r := newRig(t, nil, `setsid sh -c 'echo $$ >$TAILCUT_OUTPUT/pid; sleep 100; echo late' `+has+` &
 				while [ ! -s $TAILCUT_OUTPUT/pid ]; do sleep 0.01; done; head -c 9000 /dev/zero`)
 			a := r.win(0, 0, 0)
-			if pid := pidIn(t, filepath.Join(r.f.attempt(a), jobfile.FilesName, "pid")); runs(pid) {
+			if pid := pidIn(t, filepath.Join(r.f.Attempt(a), jobfile.FilesName, "pid")); runs(pid) {
 				t.Error("a process of the attempt runs after its end")
 			}
 		})
@@ -365,7 +365,7 @@ func TestExecutorSweepsDaemons(t *testing.T) {
 func TestExecutorKilledLate(t *testing.T) {
 	r := newRig(t, nil, "true")
 	p := &process{attempt: live.Attempt{ID: 77}, ended: make(chan struct{}), by: byEngine, moved: true}
-	p.dir = r.f.attempt(p.attempt)
+	p.dir = r.f.Attempt(p.attempt)
 	var err error
 	if p.folder, err = r.spares.takeFolder(p.dir); err != nil {
 		t.Fatal(err)
@@ -432,10 +432,10 @@ func TestExecutorEnvironment(t *testing.T) {
 	r.report()
 	for _, a := range []live.Attempt{first, second} {
 		want := fmt.Sprintf("2 3 s0 %d\n1\n", a.Number)
-		if got := slurp(t, filepath.Join(r.f.attempt(a), jobfile.StdoutName)); got != want {
+		if got := slurp(t, filepath.Join(r.f.Attempt(a), jobfile.StdoutName)); got != want {
 			t.Errorf("attempt %d printed %q, want %q", a.Number, got, want)
 		}
-		if _, err := os.Stat(filepath.Join(r.f.attempt(a), jobfile.FilesName, "file")); err != nil {
+		if _, err := os.Stat(filepath.Join(r.f.Attempt(a), jobfile.FilesName, "file")); err != nil {
 			t.Error(err)
 		}
 	}

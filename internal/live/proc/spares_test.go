@@ -37,7 +37,7 @@ func TestInline(t *testing.T) {
 			if (rep.Output == nil) != (c.size < 0) || len(rep.Output) != max(0, c.size) {
 				t.Fatalf("%d bytes in the report %+v, want %d", len(rep.Output), rep, c.size)
 			}
-			if info, err := os.Stat(r.f.attempt(a)); c.size < 0 && (err != nil || !info.IsDir()) {
+			if info, err := os.Stat(r.f.Attempt(a)); c.size < 0 && (err != nil || !info.IsDir()) {
 				t.Errorf("no folder with the result: %v", err)
 			}
 			r.commit(a)
@@ -120,7 +120,7 @@ func TestOutputAfterTheEnd(t *testing.T) {
 	if got := r.stdout(0, 0); got != "early\n" {
 		t.Errorf("the result is %q", got)
 	}
-	if _, err := os.Stat(r.f.attempt(first)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(r.f.Attempt(first)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of the first attempt: %v", err)
 	}
 }
