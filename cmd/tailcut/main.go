@@ -25,6 +25,7 @@ const (
 	exitFailed      = 1 // the job failed, or a check did not hold
 	exitUsage       = 2 // wrong usage or bad input
 	exitInterrupted = 130
+	exitClosed      = 141 // nobody reads standard output any more: what a shell says of those whom SIGPIPE ends
 )
 
 // errFailed ends the process with status 1 after a verb has said itself what failed.
@@ -67,6 +68,8 @@ func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, run.ErrClosed):
+		return exitClosed
 	case errors.As(err, &failed), errors.As(err, &answer), noRoom(err): // whether it was interrupted or not
 		notice(stderr, "%s", show.InWords(err))
 		return exitFailed

@@ -84,7 +84,7 @@ func (f *resultsFlags) run(cmd *cobra.Command, args []string, format *choice) er
 	default:
 		var tag func(*results.Result) string
 		if f.tag {
-			tag = r.NameOf
+			tag = func(t *results.Result) string { return r.Tag("{}", t) }
 		}
 		err = r.Print(rawOut(cmd), tasks, tag)
 	}

@@ -39,20 +39,21 @@ const runExample = `  tailcut run wordcount ~/src --output counts
 
 // runFlags are the flags of run as given.
 type runFlags struct {
-	file, output, mapper, reducer, combiner string
-	tasks, slots, reducers, retries         int
-	splitSize, maxLine                      size
-	policy, slot, maxAttempts, cloneBudget  string
-	seed                                    uint64
-	timeout                                 time.Duration
-	disturb, joblog                         string
-	deadline, law, name, history            string
-	sites, data                             []string
-	cluster                                 string
-	force, dryRun, resumable, strict        bool
-	on                                      *choice
-	image, namespace, kubeconfig            string
-	podTemplate                             string
+	outputFlags
+	file, mapper, reducer, combiner        string
+	tasks, slots, reducers, retries        int
+	splitSize, maxLine                     size
+	policy, slot, maxAttempts, cloneBudget string
+	seed                                   uint64
+	timeout                                time.Duration
+	disturb                                string
+	deadline, law, name, history           string
+	sites, data                            []string
+	cluster                                string
+	dryRun, resumable, strict              bool
+	on                                     *choice
+	image, namespace, kubeconfig           string
+	podTemplate                            string
 
 	dash   int                    // arguments before --, -1 without one
 	given  func(name string) bool // on the command line
@@ -99,6 +100,9 @@ func newRun() *cobra.Command {
 			return err
 		}
 		o.Version, o.Log = version.String(), cmd.ErrOrStderr()
+		if err := f.outputOptions(cmd, &o); err != nil {
+			return err
+		}
 		return f.run(cmd, o, format)
 	}
 	return cmd
@@ -125,14 +129,18 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	if res == nil {
 		return err
 	}
-	if err := format.write(cmd.OutOrStdout(), res); err != nil {
+	summary := cmd.OutOrStdout()
+	if f.prints() { // that is for what the tasks write
+		summary = cmd.ErrOrStderr()
+	}
+	if err := format.write(summary, res); err != nil {
 		return failure{err}
 	}
 	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 {
 		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over.Seconds())}
 	}
-	if err != nil && cmd.Context().Err() == err {
-		fmt.Fprintln(cmd.ErrOrStderr(), "the same command goes on where this one stopped")
+	if err != nil && cmd.Context().Err() == err && f.output != run.Scratch {
+		fmt.Fprintln(cmd.ErrOrStderr(), "Interrupted. Rerun the same command to resume.")
 	}
 	return err
 }
@@ -198,8 +206,8 @@ func (f *runFlags) options(fl *pflag.FlagSet, args []string) (o run.Options, err
 		return o, f.wrong("clone-budget", err)
 	}
 	o.Policy, o.Slot, o.Seed, o.Deadline, o.Law, o.History = f.policy, f.slot, f.seed, f.deadline, f.law, f.history
-	o.Output, o.On, o.Sites, o.Cluster, o.Data = f.output, f.on.value, f.sites, f.cluster, f.data
+	o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
-	o.Timeout, o.MaxLine, o.Disturb, o.Joblog, o.Force = f.timeout, int64(f.maxLine), f.disturb, f.joblog, f.force
+	o.Timeout, o.MaxLine, o.Disturb = f.timeout, int64(f.maxLine), f.disturb
 	return o, f.checkShape(job)
 }

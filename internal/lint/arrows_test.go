@@ -41,7 +41,7 @@ const arrows = `
 	internal/live        -> sched laws trace
 	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
 	internal/live/remote -> internal/live internal/jobfile sched
-	internal/run         -> internal/audit internal/live internal/live/proc internal/live/remote internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/show plan policy sched sim trace
+	internal/run         -> internal/audit internal/live internal/live/proc internal/live/remote internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
 	internal/cputime     ->
 	internal/disk        ->
 	internal/unpack      ->

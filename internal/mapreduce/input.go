@@ -97,7 +97,7 @@ func appendPath(ctx context.Context, files []File, path string) ([]File, error) 
 
 // isLeftover tells what a run leaves beside its parts.
 func isLeftover(name string) bool {
-	return name == SuccessName || name == ManifestName || name == PrivateName
+	return name == SuccessName || name == ManifestName || name == PrivateName || name == StderrName
 }
 
 func appendFolder(ctx context.Context, files []File, folder string) ([]File, error) {

@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -60,12 +61,34 @@ type Part struct {
 	File          string // to be published as PartName; "" if Data is the content
 	Data          []byte
 	Files         string // to be moved to PartName with FilesSuffix; nothing need be there
+
+	name string // instead of PartName; "" for that
 }
 
 // FilesSuffix ends the name of the folder with the files of a part.
 const FilesSuffix = ".files"
 
-func (p *Part) path() string { return filepath.Join(p.Folder, PartName(p.Task)) }
+func (p *Part) path() string { return filepath.Join(p.Folder, p.base()) }
+
+func (p *Part) base() string { return cmp.Or(p.name, PartName(p.Task)) }
+
+// StderrName is what an output folder calls the folder of what tasks wrote to standard error, where that is kept.
+const StderrName = "_stderr"
+
+// StderrPart is what the attempt of a task that won wrote to standard error, which is in a file.
+func StderrPart(stage string, several bool, task, attempt int, file string) Part {
+	return Part{Stage: stage, Folder: StderrName, Task: task, Attempt: attempt, File: file, name: StderrBase(stage, several, task)}
+}
+
+// StderrBase returns the name of a task's file in the folder StderrName. Where there are several stages it begins with
+// the stage's.
+func StderrBase(stage string, several bool, task int) string {
+	name := fmt.Sprintf("%05d", task)
+	if several {
+		name = stage + "-" + name
+	}
+	return name
+}
 
 // describe lists what a part consists of.
 func (p *Part) describe() ([]Entry, error) {
@@ -249,7 +272,9 @@ func (m *Manifest) folders() []string {
 }
 
 // IsPart tells whether the entry is a task's result itself, and no file beside it.
-func (e *Entry) IsPart() bool { return !strings.Contains(string(e.Path), FilesSuffix) }
+func (e *Entry) IsPart() bool {
+	return !strings.Contains(string(e.Path), FilesSuffix) && !strings.HasPrefix(string(e.Path), StderrName+"/")
+}
 
 // Count returns how many tasks' results there are and how many bytes all files have.
 func (m *Manifest) Count() (parts int, bytes int64) {

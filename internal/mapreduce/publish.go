@@ -154,7 +154,7 @@ func placeAll(dir string, parts []Part, known map[string][]Entry) error {
 	var written, brought []string
 	if err := SideBySide(len(parts), func(i int) error {
 		p := &parts[i]
-		to := filepath.Join(dir, PartName(p.Task))
+		to := filepath.Join(dir, p.base())
 		if there, err := p.inPlace(to); err != nil || there {
 			return err
 		}
@@ -179,7 +179,7 @@ func placeAll(dir string, parts []Part, known map[string][]Entry) error {
 	}
 	if err := SideBySide(len(parts), func(i int) error {
 		p := &parts[i]
-		return p.placeFiles(filepath.Join(dir, PartName(p.Task)+FilesSuffix), known[filepath.ToSlash(p.path())])
+		return p.placeFiles(filepath.Join(dir, p.base()+FilesSuffix), known[filepath.ToSlash(p.path())])
 	}); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (p *Part) bring(temp string) (fresh bool, err error) {
 		return false, err
 	}
 	if err := os.Link(p.File, temp); err == nil {
-		return false, nil
+		return p.name != "", nil // results were synced when they were committed
 	}
 	in, err := os.Open(p.File)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -68,16 +69,13 @@ func (r *Run) Size(t *Result) (int64, bool) {
 func (r *Run) Path(t *Result) (string, error) {
 	places := []string{t.path}
 	if t.path == "" {
-		name, file := mapreduce.PartName(t.Index), mapreduce.ResultPath
-		if r.work.Array != nil {
-			file = func(dir string) string { return filepath.Join(dir, jobfile.StdoutName) }
-			if len(r.work.Array.Stages) > 1 {
-				name = filepath.Join(r.Stages[t.Stage], name)
-			}
+		name := mapreduce.PartName(t.Index)
+		if r.work.Array != nil && len(r.work.Array.Stages) > 1 {
+			name = filepath.Join(r.Stages[t.Stage], name)
 		}
 		places = []string{
-			file(r.folders.Done(t.Stage, t.Index)),
-			file(r.folders.Attempt(live.Attempt{Stage: t.Stage, Index: t.Index, Number: t.Attempt})),
+			proc.OutputIn(r.work, r.folders.Done(t.Stage, t.Index)),
+			proc.OutputIn(r.work, r.folders.Attempt(live.Attempt{Stage: t.Stage, Index: t.Index, Number: t.Attempt})),
 			filepath.Join(r.Out, name),
 		}
 	}

@@ -72,6 +72,9 @@ type Options struct {
 	Joblog  string        // file that gets a line per attempt, in GNU parallel's columns
 	Force   bool          // replace what the output holds of an earlier run
 
+	Print  Printing        // what of the tasks' output is printed while the run goes
+	Stderr proc.StderrKept // of which attempts the standard error is kept; "" for proc.KeepFailed
+
 	Version string    // of the program, for the journal
 	Log     io.Writer // where the user is told how the run goes; a terminal gets a screen; nil for nobody
 }
@@ -101,6 +104,7 @@ type Engine struct {
 	history string    // file of the durations in earlier runs, "" for none
 	odd     string    // about the policy, "" for nothing
 	again   bool      // the output folder held the run already
+	scratch bool      // the output is printed, and its folder removed
 	cloud   *cloud    // nil: attempts are processes, between files of this machine
 }
 
@@ -193,12 +197,18 @@ func (e *Engine) settle() (err error) {
 	if o.Output == "" {
 		return grammar.Wrong("output", errors.New("expected a folder or a URL, not nothing"))
 	}
+	if e.scratch = o.Output == Scratch; e.scratch && o.Print.To == nil {
+		return grammar.Wrong("output", errors.New("expected a folder or a URL"))
+	}
 	if e.out, err = filepath.Abs(o.Output); err != nil {
 		return err
 	}
 	e.folders = proc.Folders{Root: filepath.Join(e.out, mapreduce.PrivateName)}
 	e.history = o.historyFile()
-	return e.settleCloud()
+	if err := e.settleCloud(); err != nil || e.cloud == nil {
+		return err
+	}
+	return e.o.checkCloudOutput()
 }
 
 // settlePolicy fits the policy to a single job that runs now. One that sets the speed of machines cannot be had.

@@ -38,6 +38,14 @@ func (e *Engine) Run(ctx context.Context) (*Result, error) {
 	if err := e.checkJoblog(); err != nil {
 		return nil, err
 	}
+	if e.scratch {
+		return e.runScratch(ctx)
+	}
+	return e.runHere(ctx)
+}
+
+// runHere runs the job, or takes up the run, in a folder of this machine.
+func (e *Engine) runHere(ctx context.Context) (*Result, error) {
 	if err := e.claim(); err != nil {
 		return nil, err
 	}
@@ -255,7 +263,7 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (*Result, error) {
 	var err error
 	if e.complete() {
 		fmt.Fprintf(e.o.Log, "%s holds the finished result of this command\n", e.out)
-		err = run.Close()
+		err = cmp.Or(run.Close(), e.printFinished())
 	} else {
 		first, err = e.loop(ctx, run, &work)
 	}
@@ -289,7 +297,8 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 		return nil, err
 	}
 	screen := newScreen(e.o.Log, run, out)
-	err = run.Loop(ctx, executor, live.Watcher{
+	executor, at, printed := e.printing(ctx, executor, run, work, screen)
+	err = run.Loop(at, executor, live.Watcher{
 		Tick:  screen.tick,
 		Short: screen.short,
 		Ended: func(r *live.Record, last live.Report) {
@@ -298,6 +307,7 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 		},
 	})
 	ended := executor.Close()
+	unprinted := printed(err)
 	screen.close()
 	e.warn("not all that was started has ended", ended)
 	e.warn("the log of attempts is not whole", log.close())
@@ -307,7 +317,7 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 	if err != nil {
 		return nil, Failure{err}
 	}
-	return screen.first, nil
+	return screen.first, unprinted
 }
 
 // warn tells of an error on which no result depends.
@@ -324,7 +334,7 @@ func (e *Engine) executor(run *live.Run, work *jobfile.Work) (live.Executor, err
 	}
 	executor, err := proc.New(proc.Config{
 		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Lock: e.lock, Timeout: e.o.Timeout, Disturb: e.disturb, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
+		Lock: e.lock, Timeout: e.o.Timeout, Disturb: e.disturb, Stderr: e.o.Stderr, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
 	})
 	if err != nil {
 		return nil, Failure{err}

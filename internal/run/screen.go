@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -28,8 +29,11 @@ type screen struct {
 	begun  time.Time
 	said   time.Time // last plain line
 	stages []stageScreen
-	open   []string // what was drawn last
-	drawn  int      // lines of it, to be drawn over
+
+	mu      sync.Mutex // of what follows, and of writing: tasks' output is printed beside the screen
+	open    []string   // what was drawn last
+	drawn   int        // lines of it, to be drawn over
+	midline bool       // something else is on the last line of the terminal
 
 	outlook *outlook.Outlook
 	looked  time.Time // when the chance to meet the deadline was last reckoned
@@ -126,8 +130,26 @@ func (s *screen) tick(v *sched.View) {
 	if waiting > 0 && len(open) > 0 {
 		open = append(open, fmt.Sprintf("%s to come", show.Count(waiting, "stage")))
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.open = open
 	s.draw(said, open)
+}
+
+// aside has something else written to the terminal, where nothing is drawn meanwhile. write tells whether it has ended
+// in the middle of a line.
+func (s *screen) aside(write func() (midline bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.width == nil {
+		write()
+		return
+	}
+	if s.drawn > 0 {
+		fmt.Fprintf(s.w, "\x1b[%dA\r\x1b[J", s.drawn)
+		s.drawn = 0
+	}
+	s.midline = write()
 }
 
 // look reckons the chance to meet the deadline every now and then. It returns what is said once: that the deadline is
@@ -179,6 +201,8 @@ func (s *screen) plain(v *sched.View, said []string) {
 	}
 	if len(said) > 0 {
 		s.said = time.Now()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		fmt.Fprintln(s.w, strings.Join(said, "\n"))
 	}
 }
@@ -190,7 +214,12 @@ func (s *screen) draw(stay, open []string) {
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
 	}
-	b.WriteString("\r\x1b[J") // clear all below
+	if s.midline && len(stay)+len(open) > 0 {
+		b.WriteByte('\n')
+		s.midline = false
+	} else if !s.midline {
+		b.WriteString("\r\x1b[J") // clear all below
+	}
 	for _, line := range stay {
 		b.WriteString(line + "\n")
 	}
@@ -233,6 +262,8 @@ func (s *screen) slots() (n int) {
 
 // say says a line once.
 func (s *screen) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	line := s.stamp(show.OneLine(text))
 	if s.width != nil {
 		s.draw([]string{line}, s.open)
@@ -243,6 +274,8 @@ func (s *screen) say(text string) {
 
 // close takes away what was drawn last: the summary says the same.
 func (s *screen) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.width != nil {
 		s.draw(nil, nil)
 	}

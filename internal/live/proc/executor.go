@@ -31,6 +31,7 @@ type Config struct {
 	Run     string        // unique name of the run, found in the environment of all its processes
 	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
 	Disturb Disturb
+	Stderr  StderrKept // "" for KeepFailed
 
 	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all
 	// places are alike.
@@ -120,7 +121,7 @@ func (e *Executor) Reports() <-chan live.Report { return e.reports }
 
 // Start lets the attempt begin its life.
 func (e *Executor) Start(a live.Attempt) {
-	p := &process{attempt: a, dir: e.cfg.Folders.Attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{})}
+	p := &process{attempt: a, dir: e.cfg.Folders.Attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{}), most: e.cfg.Stderr.mostOf()}
 	if e.cfg.Slower != nil {
 		p.fate.factor *= e.cfg.Slower(a)
 	}
@@ -168,7 +169,7 @@ func (e *Executor) Publish() error {
 	if err := e.held(); err != nil {
 		return err
 	}
-	parts := e.work.parts(e.cfg.Folders, e.kept, e.won)
+	parts := append(e.work.parts(e.cfg.Folders, e.kept, e.won), e.stderrParts()...)
 	return mapreduce.Publish(e.cfg.Out, e.cfg.Run, e.cfg.Folders.Draft(), parts)
 }
 
@@ -257,6 +258,7 @@ func (e *Executor) spawn(p *process) error {
 	if p.stdout, err = e.spares.takeOut(); err != nil {
 		return err
 	}
+	p.show(p.stdout)
 	return p.start(path, cmd.Args, env, cmd.Stdin, e.cfg.Work.Dir, e.null, e.descriptors)
 }
 
@@ -326,7 +328,7 @@ func (e *Executor) ended(p *process) {
 	if exit == 0 && p.fate.fails {
 		exit, note = 1, "failed on purpose (--disturb)"
 	}
-	if exit == 0 && p.alone {
+	if exit == 0 && p.alone && (len(p.said) == 0 || !e.cfg.Stderr.winners()) {
 		if output := e.small(p); output != nil {
 			p.progress.close()
 			e.finish(p, 0, "", output)
@@ -441,6 +443,10 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short
 	} else if e.cfg.Measure {
 		rep.Bytes = e.work.readOf(p.attempt.Stage, p.dir)
+	}
+	p.show(nil)
+	if exit == 0 && p.killer() != byEngine {
+		e.keepWinners(p)
 	}
 	switch killed := e.forget(p); { // once reported, the next attempt need not wait for the rest
 	case killed:

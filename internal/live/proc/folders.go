@@ -56,6 +56,14 @@ func (f Folders) Attempt(a live.Attempt) string {
 	return filepath.Join(f.attempts(), AttemptName(a))
 }
 
+// OutputIn returns the file with the result of a task, in the folder of a committed result.
+func OutputIn(w *jobfile.Work, dir string) string {
+	if w.Array != nil {
+		return filepath.Join(dir, jobfile.StdoutName)
+	}
+	return mapreduce.ResultPath(dir)
+}
+
 // AttemptName returns the name of an attempt's folder, by which the account knows it.
 func AttemptName(a live.Attempt) string { return fmt.Sprintf("%d-%05d.%d", a.Stage, a.Index, a.Number) }
 

@@ -33,6 +33,8 @@ type process struct {
 	folder  *folder       // at dir
 	stdout  *outFile      // what the attempt writes to standard output
 	said    []byte        // the end of what it wrote to standard error; the keeper's until the attempt has ended
+	heard   int64         // bytes that it wrote there; the same
+	most    int           // how many of them are kept
 	ended   chan struct{} // closed when the leader has ended
 	timers  []*time.Timer // that kill it
 	listen  func(line string)
@@ -52,6 +54,7 @@ type process struct {
 	reaped  bool // the group's number may mean somebody else now
 	by      killer
 	endedAt time.Time
+	output  *outFile // stdout while it is the attempt's to write to, for others to read
 }
 
 // start starts the program at path as the leader of a new process group with the attempt's folder as the place of its
@@ -222,13 +225,14 @@ func (p *process) hear(data []byte) {
 
 // hearErr takes in what was read of standard error, and keeps the end of it.
 func (p *process) hearErr(data []byte) {
-	if p.said = append(p.said, data...); len(p.said) > 2*stderrMost {
-		p.said = append(p.said[:0], p.said[len(p.said)-stderrMost:]...)
+	p.heard += int64(len(data))
+	if p.said = append(p.said, data...); len(p.said) > 2*p.most {
+		p.said = append(p.said[:0], p.said[len(p.said)-p.most:]...)
 	}
 }
 
 // stderr returns the end of what the attempt wrote to standard error.
-func (p *process) stderr() []byte { return p.said[max(0, len(p.said)-stderrMost):] }
+func (p *process) stderr() []byte { return p.said[max(0, len(p.said)-p.most):] }
 
 // lastLine returns the last line of a text that is not blank.
 func lastLine(text []byte) string {

@@ -81,6 +81,20 @@ func (w work) assemble(stage int, dir, stdout string) error {
 	return os.Rename(stdout, filepath.Join(dir, jobfile.StdoutName))
 }
 
+// stages returns the names of the stages.
+func (w work) stages() (names []string) {
+	if w.Array == nil {
+		for i := range w.MapReduce.Stages {
+			names = append(names, w.MapReduce.Stages[i].Name)
+		}
+		return names
+	}
+	for i := range w.Array.Stages {
+		names = append(names, w.Array.Stages[i].Name)
+	}
+	return names
+}
+
 // resumable tells for each stage whether its attempts can go on from what others have saved.
 func (w work) resumable(stages int) []bool {
 	can := make([]bool, stages)

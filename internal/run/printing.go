@@ -1,0 +1,140 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/results"
+	"github.com/tailcut/tailcut/internal/show"
+)
+
+// Scratch is the output of a run whose results are printed, and kept no longer than the run takes.
+const Scratch = "-"
+
+// checkCloudOutput refuses what is only for runs between files of this machine.
+func (o *Options) checkCloudOutput() error {
+	const here = "is for runs whose data and attempts are on this machine"
+	switch {
+	case o.Output == Scratch:
+		return grammar.Wrong("output", fmt.Errorf("- %s", here))
+	case o.Print.To != nil:
+		return fmt.Errorf("printing %s; leave out --keep-order, --print and --line-buffer", here)
+	case o.Stderr != "" && o.Stderr != proc.KeepFailed:
+		return grammar.Wrong("stderr", fmt.Errorf("%s %s", o.Stderr, here))
+	}
+	return nil
+}
+
+// runScratch runs the job in a new folder that is removed at the end. If the job fails or is interrupted with tasks
+// done, these are worth more than a tidy folder for temporary files: it stays, and the user is told.
+func (e *Engine) runScratch(ctx context.Context) (*Result, error) {
+	dir, err := os.MkdirTemp("", "tailcut-")
+	if err != nil {
+		return nil, Failure{err}
+	}
+	e.out, e.folders.Root = dir, filepath.Join(dir, mapreduce.PrivateName)
+	res, err := e.runHere(ctx)
+	kept := err != nil && !errors.Is(err, ErrClosed) && e.doneTasks() > 0
+	if !kept {
+		e.warn("the folder for temporary files is still there", mapreduce.RemoveAll(dir))
+		return res, err
+	}
+	e.notice("finished tasks are kept in %s: print them with 'tailcut results %s --partial', or rerun the command with -o %s -k to resume",
+		dir, show.ShellWord(dir), show.ShellWord(dir))
+	return res, err
+}
+
+// doneTasks counts the tasks that are done, as far as can be told.
+func (e *Engine) doneTasks() (n int) {
+	r, err := results.Open(e.out)
+	if err != nil {
+		return 0
+	}
+	for i := range r.Tasks {
+		if r.Tasks[i].State == results.Done {
+			n++
+		}
+	}
+	return n
+}
+
+// printing has what is committed printed, if that is asked for. It returns what stands for the executor and the
+// context, and what is to be called after the loop, with its error: that waits until all is printed.
+func (e *Engine) printing(ctx context.Context, inner live.Executor, run *live.Run, work *jobfile.Work, s *screen) (live.Executor, context.Context, func(error) error) {
+	if e.o.Print.To == nil {
+		return inner, ctx, func(error) error { return nil }
+	}
+	var tasks []int
+	for i := range run.Header.Job.Stages {
+		tasks = append(tasks, run.Header.Job.Stages[i].Tasks)
+	}
+	p := newPrinter(inner, e.o.Print, e.folders, work, tasks)
+	ctx, stop := context.WithCancel(ctx)
+	p.warn, p.failed = func(format string, args ...any) { s.say(fmt.Sprintf(format, args...)) }, func(error) { stop() }
+	if local, ok := inner.(*proc.Executor); ok {
+		p.peek = local.Peek
+	}
+	p.aside = func(write func() bool) { write() }
+	if s.width != nil && (isTerminal(e.o.Print.To) || e.o.Print.Stderr != nil) {
+		p.aside = s.aside
+	}
+	go p.run()
+	return p, ctx, func(failed error) error {
+		at := ctx
+		if failed != nil { // of the journal, for instance
+			done, cancel := context.WithCancel(ctx)
+			cancel()
+			at = done
+		}
+		err := p.finish(at)
+		stop()
+		if err != nil && !errors.Is(err, ErrClosed) {
+			return Failure{fmt.Errorf("standard output: %w", err)}
+		}
+		return err
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// printFinished prints the result of a run that had finished before.
+func (e *Engine) printFinished() error {
+	p := e.o.Print
+	if p.To == nil {
+		return nil
+	}
+	r, err := results.Open(e.out)
+	if err != nil {
+		return err
+	}
+	tasks, err := r.Choose(nil)
+	if err != nil {
+		return err
+	}
+	var tag func(*results.Result) string
+	if p.Tag != "" {
+		tag = func(t *results.Result) string { return r.Tag(p.Tag, t) }
+	}
+	switch err := r.Print(p.To, tasks, tag); {
+	case errors.Is(err, syscall.EPIPE):
+		return ErrClosed
+	case err != nil:
+		return Failure{err}
+	}
+	return nil
+}
