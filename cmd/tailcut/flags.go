@@ -65,6 +65,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("--%s: expected %s, not %q", wrong.GetFlag().Name, expected, wrong.GetValue())
 	}
 	text := err.Error()
+	if cmd.Name() == "run" {
+		if paste := asCommand(cmd); paste != "" {
+			return fmt.Errorf("%s; for a command write: %s", text, paste)
+		}
+	}
 	if _, name, found := strings.Cut(text, "unknown flag: --"); found {
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })

@@ -55,6 +55,7 @@ func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop) // whoever asks twice does not want to wait
 	root := newRoot()
 	root.SetArgs(args)
+	hearCommand(root, args)
 	root.SetIn(stdin)
 	out := &printed{w: stdout}
 	root.SetOut(out)

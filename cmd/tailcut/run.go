@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/jobfile"
@@ -54,6 +53,7 @@ type runFlags struct {
 	on                                     *choice
 	image, namespace, kubeconfig           string
 	podTemplate                            string
+	inputs                                 inputFlags
 
 	dash   int                    // arguments before --, -1 without one
 	given  func(name string) bool // on the command line
@@ -81,6 +81,7 @@ func newRun() *cobra.Command {
 		Long: runLong, Example: runExample,
 	}
 	f.addWhat(cmd)
+	f.addInputs(cmd)
 	f.addLimits(cmd)
 	f.addPolicy(cmd)
 	f.addDeadline(cmd)
@@ -95,7 +96,10 @@ func newRun() *cobra.Command {
 		endsItself(cmd.Context())
 		f.dash = cmd.ArgsLenAtDash()
 		f.given = func(name string) bool { return fl.Lookup(name).Changed }
-		o, err := f.options(fl, args)
+		o, err := f.options(cmd, args)
+		if errors.Is(err, errNoTasks) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -164,12 +168,12 @@ func completeRun(cmd *cobra.Command) {
 }
 
 // options are what a job file or the command line describes.
-func (f *runFlags) options(fl *pflag.FlagSet, args []string) (o run.Options, err error) {
+func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, err error) {
 	var job *jobfile.Job
 	if f.file != "" {
-		job, o.Dir, err = f.fromFile(fl, args)
+		job, o.Dir, err = f.fromFile(cmd.Flags(), args)
 	} else {
-		job, err = f.job(args)
+		job, err = f.job(cmd, args)
 		if err == nil {
 			o.Dir, err = os.Getwd()
 		}

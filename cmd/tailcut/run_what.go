@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,7 +28,7 @@ func (f *runFlags) addWhat(cmd *cobra.Command) {
 		fl.Var(&f.splitSize, "split-size", "bytes of input per map task; of compressed files, compressed bytes")
 		f.maxLine = mapreduce.DefaultMaxLine
 		fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
-		fl.BoolVar(&f.resumable, "resumable", false, "clones of --tasks go on where an attempt is: the command heeds TAILCUT_RESUME_OFFSET")
+		fl.BoolVar(&f.resumable, "resumable", false, "clones of a command go on where an attempt is: it heeds TAILCUT_RESUME_OFFSET")
 		rare(fl, "combiner", "split-size", "max-line", "resumable")
 	})
 }
@@ -36,7 +36,7 @@ func (f *runFlags) addWhat(cmd *cobra.Command) {
 // fromFile reads the job file and sets the flags that it gives, save those given on the command line. It returns the
 // job and its working directory.
 func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, string, error) {
-	for _, name := range []string{"mapper", "reducer", "combiner", "tasks", "resumable"} {
+	for _, name := range append([]string{"mapper", "reducer", "combiner", "tasks", "resumable"}, inputNames...) {
 		if f.given(name) {
 			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
 		}
@@ -74,25 +74,30 @@ func (f *runFlags) shape(mr *mapreduce.Request) {
 }
 
 // job makes a job of flags and arguments.
-func (f *runFlags) job(args []string) (*jobfile.Job, error) {
+func (f *runFlags) job(cmd *cobra.Command, args []string) (*jobfile.Job, error) {
 	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
 	switch {
 	case f.tasks != 0 && streaming:
 		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
-	case f.resumable && f.tasks == 0:
-		return nil, fmt.Errorf("--resumable is about the command of --tasks; built-in operators resume anyway, mappers cannot")
+	case f.resumable && f.tasks == 0 && f.dash < 0 && !slices.ContainsFunc(args, isSeparator):
+		return nil, fmt.Errorf("--resumable is about a command after --; built-in operators resume anyway, mappers cannot")
 	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
 		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
-	case f.tasks > 0:
-		if f.dash < 0 || len(args) == f.dash {
-			return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
+	case f.tasks > 0 && (f.dash < 0 && !slices.ContainsFunc(args, isSeparator) || len(args) == f.dash):
+		return nil, fmt.Errorf("--tasks needs a command after --, as in: tailcut run --tasks 10 -- ./task.sh {}")
+	case f.dash > 0 && (f.tasks > 0 || !streaming && !slices.Contains(mapreduce.Operators(), args[0])):
+		return nil, fmt.Errorf("the command stands after --, and %q before it", args[0])
+	case slices.ContainsFunc(before(args, "--"), isSeparator) && f.dash < 0 && slices.Contains(mapreduce.Operators(), args[0]):
+		return nil, fmt.Errorf("%s is an operator here, and its input needs no :::; for the program of this name write: tailcut run -- %s", args[0], strings.Join(args, " "))
+	case streaming && (f.dash == 0 || f.dash < 0 && slices.ContainsFunc(args, isSeparator)):
+		return nil, fmt.Errorf("--mapper reads files, and a command after -- is given values; give one of them")
+	case f.dash == 0, f.dash < 0 && slices.ContainsFunc(args, isSeparator), f.dash < 0 && len(args) == 0 && len(f.inputs.files) > 0 && !streaming:
+		return f.commandJob(cmd, slices.Clone(args))
+	}
+	for _, name := range inputNames {
+		if f.given(name) {
+			return nil, f.misplaced(cmd, name)
 		}
-		if f.dash > 0 {
-			return nil, fmt.Errorf("--tasks: the command stands after --, and %q before it", args[0])
-		}
-		return &jobfile.Job{Name: filepath.Base(args[0]), Array: &jobfile.Array{Stages: []jobfile.Stage{{
-			Name: jobfile.SoleStage, Tasks: f.tasks, Command: slices.Clone(args), Resumable: f.resumable,
-		}}}}, nil
 	}
 	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
 	if streaming {
@@ -107,7 +112,11 @@ func (f *runFlags) job(args []string) (*jobfile.Job, error) {
 			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
 		}
 		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
-			return nil, grammar.Unknown("operator", args[0], valid)
+			err := grammar.Unknown("operator", args[0], valid)
+			if paste := asCommand(cmd); paste != "" {
+				err = fmt.Errorf("unknown operator %q; for a command write: %s", args[0], paste)
+			}
+			return nil, err
 		}
 		op = mapreduce.Operator{Name: args[0]}
 		args = args[1:]

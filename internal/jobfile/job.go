@@ -100,6 +100,9 @@ func (w *Array) validate() error {
 		}
 		total += st.Tasks
 		names[st.Name] = true
+		if err := st.checkInputs(); err != nil {
+			return fmt.Errorf("stage %s: %w", st.Name, err)
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -33,8 +34,13 @@ type Array struct {
 type Stage struct {
 	Name    string   `json:"name"`
 	Tasks   int      `json:"tasks"`
-	Command []string `json:"command"`       // {} is the index
+	Command []string `json:"command"`       // {} is the index, or what the task is given
 	Env     []string `json:"env,omitempty"` // NAME=value
+
+	// Inputs is what each task is given, nil for its index alone. If Line is set the last word of the command is a line
+	// for a shell, and values are quoted in it.
+	Inputs *inputs.Rows `json:"inputs,omitempty"`
+	Line   bool         `json:"line,omitempty"`
 
 	// The command follows the protocol by which another attempt can go on from what one has saved.
 	Resumable bool `json:"resumable,omitempty"`
@@ -44,32 +50,44 @@ type Stage struct {
 	AfterEach []int `json:"after_each,omitempty"`
 }
 
-// Command returns the process of an attempt of a task: it replaces {} and tells the task about itself, where the
-// results are that it reads, and where it may leave files:
+// Seat is where an attempt works.
+type Seat struct {
+	Number int      // attempts of the task before this one
+	Slot   int      // from 1, of no other attempt that runs; 0 where slots have no numbers
+	Inputs []string // folders with results: of each stage in After, of one task of each in AfterEach
+	Dir    string   // for files; becomes part of the result if the attempt wins
+}
+
+// Command returns the process of an attempt of a task: it puts the task's values into the command and tells the task
+// about itself, where the results are that it reads, and where it may leave files:
 //
 //	TAILCUT_TASK, TAILCUT_TASKS, TAILCUT_STAGE  index, number of tasks, stage name
+//	TAILCUT_SEQ, TAILCUT_SLOT                   index from 1, slot from 1
 //	TAILCUT_ATTEMPT                             attempts of the task before this one
-//	TAILCUT_OUTPUT                              folder for files; becomes part of the result if the attempt wins
-//	TAILCUT_INPUT                               colon-separated folders with results: of each stage in After, of one task of each in AfterEach
+//	TAILCUT_OUTPUT                              the seat's Dir
+//	TAILCUT_INPUT                               the seat's Inputs, with colons between them
 //	TAILCUT_RESUME_OFFSET                       in a resumable stage: where to go on; the segments before are in TAILCUT_OUTPUT
 //
 // The last is not its business.
-func (w *Array) Command(stage, index, number int, inputs []string, dir string) *Command {
+func (w *Array) Command(stage, index int, seat Seat) (*Command, error) {
 	st := &w.Stages[stage]
-	task := strconv.Itoa(index)
-	args := make([]string, len(st.Command))
-	for i, arg := range st.Command {
-		args[i] = strings.ReplaceAll(arg, "{}", task)
+	args, err := st.Args(index, seat.Slot)
+	if err != nil {
+		return nil, err
 	}
 	env := []string{
-		"TAILCUT_TASK=" + task,
+		"TAILCUT_TASK=" + strconv.Itoa(index),
+		"TAILCUT_SEQ=" + strconv.Itoa(index+1),
 		"TAILCUT_TASKS=" + strconv.Itoa(st.Tasks),
 		"TAILCUT_STAGE=" + st.Name,
-		"TAILCUT_ATTEMPT=" + strconv.Itoa(number),
-		"TAILCUT_OUTPUT=" + dir,
-		"TAILCUT_INPUT=" + strings.Join(inputs, ":"),
+		"TAILCUT_ATTEMPT=" + strconv.Itoa(seat.Number),
+		"TAILCUT_OUTPUT=" + seat.Dir,
+		"TAILCUT_INPUT=" + strings.Join(seat.Inputs, ":"),
 	}
-	return &Command{Args: args, Env: append(env, st.Env...)}
+	if seat.Slot > 0 {
+		env = append(env, "TAILCUT_SLOT="+strconv.Itoa(seat.Slot))
+	}
+	return &Command{Args: args, Env: append(env, st.Env...)}, nil
 }
 
 // SoleStage is the name of the stage of an array job that is given by a command alone.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -81,22 +80,12 @@ func (l *joblog) command(r *live.Record) string {
 	if a == nil {
 		return fmt.Sprintf("%s %s %d", l.work.MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
 	}
-	var words []string
-	for _, arg := range a.Stages[r.Stage].Command {
-		words = append(words, shellWord(strings.ReplaceAll(arg, "{}", fmt.Sprint(r.Index))))
+	st := &a.Stages[r.Stage]
+	t, err := st.Template()
+	if err != nil {
+		return err.Error()
 	}
-	return strings.ReplaceAll(strings.Join(words, " "), "\n", "\x00")
-}
-
-// plainWord is what a shell takes for itself.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// shellWord quotes an argument so that a shell reads it as one word.
-func shellWord(arg string) string {
-	if plainWord.MatchString(arg) {
-		return arg
-	}
-	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	return strings.ReplaceAll(string(st.AppendLine(nil, t, r.Index)), "\n", "\x00")
 }
 
 func (l *joblog) close() error {

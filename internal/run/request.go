@@ -92,6 +92,13 @@ const defaultPods = 10
 // minute: tasks here last seconds rather than minutes.
 const liveAge = "1s"
 
+// outline is the request as the journal keeps it: the values of tasks are known by their digest.
+func (r *Request) outline() *Request {
+	o := *r
+	o.Job = r.Job.Outline()
+	return &o
+}
+
 // Engine is one run of a job, or one more start of it.
 type Engine struct {
 	Request

@@ -30,6 +30,8 @@ type difference struct {
 // once, where and how often, by when, and who decides that. Where sites are emulated, the seed says what is at which
 // site.
 func (was *Request) compare(is *Request) (all []difference) {
+	inputs := inputsApart(&was.Job, &is.Job)
+	was, is = was.outline(), is.outline()
 	sites := was.Sites != nil || is.Sites != nil
 	add := func(what, old, now, fix string, settled bool) {
 		if old != now {
@@ -51,6 +53,7 @@ func (was *Request) compare(is *Request) (all []difference) {
 	if jobText(&was.Job) == jobText(&is.Job) {
 		add("the working directory", pasteWord(was.Dir), pasteWord(is.Dir), "cd "+pasteWord(was.Dir), false)
 	}
+	all = append(all, inputs...)
 	flag("on", was.On, is.On, false)
 	flag("output", was.Output, is.Output, false)
 	add("the sites", jsonText(was.Sites), jsonText(is.Sites), "", false)
@@ -109,7 +112,9 @@ func jobText(j *jobfile.Job) string {
 		return "a job of " + show.Count(len(j.Array.Stages), "stage")
 	}
 	st := &j.Array.Stages[0]
-	words = []string{"--tasks", strconv.Itoa(st.Tasks)}
+	if st.Inputs == nil {
+		words = []string{"--tasks", strconv.Itoa(st.Tasks)}
+	}
 	if st.Resumable {
 		words = append(words, "--resumable")
 	}
@@ -117,6 +122,9 @@ func jobText(j *jobfile.Job) string {
 }
 
 func commandText(st *jobfile.Stage) string {
+	if st.Line {
+		return pasteWord(st.Command[len(st.Command)-1])
+	}
 	var words []string
 	for _, arg := range st.Command {
 		words = append(words, pasteWord(arg))
@@ -184,6 +192,7 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 	if err := json.Unmarshal(run.Header.Command, &was); err != nil {
 		return fmt.Errorf("%s: command: %w", e.folders.Journal(), err)
 	}
+	was.recall(run.Header.Work)
 	all := was.compare(&e.Request)
 	settled := len(all) > 0
 	for _, d := range all {

@@ -156,7 +156,7 @@ func (e *Engine) claim() error {
 
 // open creates the run, or opens the one that is there.
 func (e *Engine) open(ctx context.Context) (*live.Run, error) {
-	asked, err := json.Marshal(&e.Request)
+	asked, err := json.Marshal(e.Request.outline())
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,10 @@ func (a *Worker) array(ctx context.Context, w *jobfile.Work, dir string) error {
 		return err
 	}
 	defer stdout.Close()
-	task := w.Array.Command(a.Stage, a.Index, a.Number, inputs, files)
+	task, err := w.Array.Command(a.Stage, a.Index, jobfile.Seat{Number: a.Number, Inputs: inputs, Dir: files})
+	if err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, task.Args[0], task.Args[1:]...)
 	said := &lastLine{}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.Dir, append(os.Environ(), task.Env...), stdout, io.MultiWriter(a.Stderr, said)

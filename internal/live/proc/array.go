@@ -13,17 +13,20 @@ import (
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-// command returns the process of an attempt of this run, which goes on behind the stride from.
-func (w work) arrayCommand(f Folders, a live.Attempt, dir string, from *stride) (*jobfile.Command, error) {
+// arrayCommand returns the process of an attempt in a slot, which goes on behind the stride from.
+func (w work) arrayCommand(f Folders, a live.Attempt, slot int, dir string, from *stride) (*jobfile.Command, error) {
 	st := &w.Array.Stages[a.Stage]
-	var inputs []string
+	seat := jobfile.Seat{Number: a.Number, Slot: slot, Dir: dir}
 	for _, s := range st.After {
-		inputs = append(inputs, f.DoneStage(s))
+		seat.Inputs = append(seat.Inputs, f.DoneStage(s))
 	}
 	for _, s := range st.AfterEach {
-		inputs = append(inputs, f.Done(s, a.Index))
+		seat.Inputs = append(seat.Inputs, f.Done(s, a.Index))
 	}
-	cmd := w.Array.Command(a.Stage, a.Index, a.Number, inputs, dir)
+	cmd, err := w.Array.Command(a.Stage, a.Index, seat)
+	if err != nil {
+		return nil, err
+	}
 	if st.Resumable {
 		cmd.Env = append([]string{"TAILCUT_RESUME_OFFSET=" + strconv.FormatInt(from.offset(), 10)}, cmd.Env...)
 		if err := inherit(dir, from); err != nil {

@@ -53,6 +53,7 @@ type Executor struct {
 	workers sync.WaitGroup // one per attempt
 
 	spares spares
+	slots  slots
 	saves  saves
 	inline []bool   // by stage: small outputs go into the journal
 	kept   results  // outputs that the journal has, of tasks that are done
@@ -243,8 +244,8 @@ func (e *Executor) spawn(p *process) error {
 	if p.folder, err = e.spares.takeFolder(p.dir); err != nil {
 		return err
 	}
-	p.last = e.saves.find(p.attempt)
-	cmd, err := e.work.command(e.self, e.cfg.Folders, p.attempt, p.dir, p.last, e.cfg.Disturb.Pace)
+	p.last, p.slot = e.saves.find(p.attempt), e.slots.take()
+	cmd, err := e.work.command(e.self, e.cfg.Folders, p.attempt, p.slot, p.dir, p.last, e.cfg.Disturb.Pace)
 	if err != nil {
 		return err
 	}
@@ -438,6 +439,7 @@ func (e *Executor) small(p *process) []byte {
 // finish reports the end of an attempt, unless the engine has killed it, and lets go of what it had.
 func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	defer e.workers.Done()
+	e.slots.give(p.slot)
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short

@@ -29,6 +29,7 @@ type process struct {
 	attempt live.Attempt
 	last    *stride // that it has saved, or goes on from; the keeper's
 	dir     string
+	slot    int // from 1, of no other process that is there; 0 before it has begun
 	fate    fate
 	folder  *folder       // at dir
 	stdout  *outFile      // what the attempt writes to standard output

@@ -20,9 +20,9 @@ const saveEvery = 200 * time.Millisecond
 
 // command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
 // read at a pace, 0 for none.
-func (w work) command(self string, f Folders, a live.Attempt, dir string, from *stride, pace float64) (*jobfile.Command, error) {
+func (w work) command(self string, f Folders, a live.Attempt, slot int, dir string, from *stride, pace float64) (*jobfile.Command, error) {
 	if w.Array != nil {
-		return w.arrayCommand(f, a, dir, from)
+		return w.arrayCommand(f, a, slot, dir, from)
 	}
 	var upstream []string
 	for _, s := range w.MapReduce.Stages[a.Stage].After {
