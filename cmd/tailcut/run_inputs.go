@@ -268,8 +268,8 @@ func asCommand(cmd *cobra.Command) string {
 	if i == len(words) || slices.Contains(mapreduce.Operators(), words[i]) {
 		return ""
 	}
-	if _, err := exec.LookPath(words[i]); err != nil && grammar.Nearest(words[i], mapreduce.Operators()) != "" { // gzip is no slip for grep
-		return ""
+	if _, err := exec.LookPath(words[i]); err != nil && grammar.Nearest(words[i], mapreduce.Operators()) != "" {
+		return "" // a slip; but who writes gzip does not mean grep
 	}
 	paste := []string{"tailcut", "run"}
 	for j, w := range words {

@@ -62,7 +62,7 @@ func AppendQuoted(b, v []byte) []byte {
 var ErrUnsafe = errors.New("a shell would read it as part of the command")
 
 // fillLine appends a line for a shell.
-func (w *word) fillLine(b []byte, k *Task) ([]byte, error) {
+func (w *word) fillLine(b []byte, k *Given) ([]byte, error) {
 	for i := range w.pieces {
 		p := &w.pieces[i]
 		b = append(b, p.literal()...)
@@ -80,7 +80,7 @@ func (w *word) fillLine(b []byte, k *Task) ([]byte, error) {
 }
 
 // insert appends a value where a shell reads it.
-func (w *word) insert(b []byte, p *piece, v []byte, k *Task) ([]byte, error) {
+func (w *word) insert(b []byte, p *piece, v []byte, k *Given) ([]byte, error) {
 	if p.kind != value || w.whole || isPlain(v) {
 		return append(b, v...), nil
 	}

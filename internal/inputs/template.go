@@ -46,8 +46,8 @@ const (
 	slot
 )
 
-// Task is one whose command is wanted.
-type Task struct {
+// Given is what a task is given to put into its command.
+type Given struct {
 	Index, Tasks int
 	Slot         int      // from 1, 0 if it is not known yet
 	Row          [][]byte // its values
@@ -191,7 +191,7 @@ func (t *Template) Slotted() bool {
 }
 
 // Fill returns the command of a task.
-func (t *Template) Fill(k *Task) ([]string, error) {
+func (t *Template) Fill(k *Given) ([]string, error) {
 	args := make([]string, 0, len(t.words)+len(k.Row))
 	var b []byte
 	for i := range t.words {
@@ -215,7 +215,7 @@ func (t *Template) Fill(k *Task) ([]string, error) {
 
 // fill appends a word in which values go as they are. Several values in one place make several words, as they would if
 // a shell read them.
-func (w *word) fill(args []string, k *Task) []string {
+func (w *word) fill(args []string, k *Given) []string {
 	var b []byte
 	some := len(w.pieces) == 0
 	for i := range w.pieces {
@@ -245,7 +245,7 @@ func (p *piece) literal() string {
 }
 
 // values returns what goes into a place.
-func (k *Task) values(p *piece) [][]byte {
+func (k *Given) values(p *piece) [][]byte {
 	switch p.kind {
 	case literal:
 		return nil

@@ -26,7 +26,7 @@ func fill(t testing.TB, command []string, line bool, rows *Rows, index int) []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, err := tmpl.Fill(&Task{Index: index, Tasks: 7, Slot: 2, Row: rows.Row(index)})
+	args, err := tmpl.Fill(&Given{Index: index, Tasks: 7, Slot: 2, Row: rows.Row(index)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestFillWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tmpl.Fill(&Task{Index: 4, Tasks: 9, Slot: 3})
+	got, err := tmpl.Fill(&Given{Index: 4, Tasks: 9, Slot: 3})
 	if diff := cmp.Diff([]string{"x4", "5", "9", "3", "{1}", "{.}"}, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
@@ -143,7 +143,7 @@ func TestGuard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = tmpl.Fill(&Task{Row: [][]byte{[]byte(c.value)}})
+		_, err = tmpl.Fill(&Given{Row: [][]byte{[]byte(c.value)}})
 		if errors.Is(err, ErrUnsafe) != c.refused {
 			t.Errorf("%q with %q: %v", c.command, c.value, err)
 		}
@@ -173,7 +173,7 @@ func TestLineQuotes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				args, err := tmpl.Fill(&Task{Row: rows.Row(0)})
+				args, err := tmpl.Fill(&Given{Row: rows.Row(0)})
 				if err != nil {
 					return // refused
 				}
@@ -226,7 +226,7 @@ func FuzzTemplate(f *testing.F) {
 			return
 		}
 		for i := range 3 {
-			args, err := tmpl.Fill(&Task{Index: i, Tasks: 2, Slot: 1, Row: rows.Row(i)})
+			args, err := tmpl.Fill(&Given{Index: i, Tasks: 2, Slot: 1, Row: rows.Row(i)})
 			if err == nil && len(args) < 2 {
 				t.Errorf("%q became %q", text, args)
 			}

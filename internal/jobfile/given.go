@@ -21,8 +21,8 @@ func (s *Stage) Args(index, slot int) ([]string, error) {
 	return t.Fill(s.task(index, slot))
 }
 
-func (s *Stage) task(index, slot int) *inputs.Task {
-	k := &inputs.Task{Index: index, Tasks: s.Tasks, Slot: slot}
+func (s *Stage) task(index, slot int) *inputs.Given {
+	k := &inputs.Given{Index: index, Tasks: s.Tasks, Slot: slot}
 	if s.Inputs != nil {
 		k.Row = s.Inputs.Row(index)
 	}
@@ -45,6 +45,15 @@ func (s *Stage) AppendLine(b []byte, t *inputs.Template, index int) []byte {
 		b = inputs.AppendQuoted(b, []byte(arg))
 	}
 	return b
+}
+
+// Shell returns what a task runs as a line that a shell reads.
+func (s *Stage) Shell(index int) string {
+	t, err := s.Template()
+	if err != nil {
+		return err.Error()
+	}
+	return string(s.AppendLine(nil, t, index))
 }
 
 // Given returns the values of a task as one reads them, quoted for a shell and with spaces between them; "" for a task

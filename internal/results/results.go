@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live/proc"
@@ -168,11 +167,7 @@ func (r *Run) Command(t *Result) string {
 	case r.work.MapReduce != nil:
 		return fmt.Sprintf("%s %s", r.work.MapReduce.Operator.Name, r.Stages[t.Stage])
 	}
-	var words []string
-	for _, arg := range r.work.Array.Command(t.Stage, t.Index, t.Attempt, nil, "").Args {
-		words = append(words, show.ShellWord(arg))
-	}
-	return strings.Join(words, " ")
+	return r.work.Array.Stages[t.Stage].Shell(t.Index)
 }
 
 // Stderr returns the file with the standard error of a task's last failure; "" if there is none.

@@ -80,12 +80,7 @@ func (l *joblog) command(r *live.Record) string {
 	if a == nil {
 		return fmt.Sprintf("%s %s %d", l.work.MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
 	}
-	st := &a.Stages[r.Stage]
-	t, err := st.Template()
-	if err != nil {
-		return err.Error()
-	}
-	return strings.ReplaceAll(string(st.AppendLine(nil, t, r.Index)), "\n", "\x00")
+	return strings.ReplaceAll(a.Stages[r.Stage].Shell(r.Index), "\n", "\x00")
 }
 
 func (l *joblog) close() error {
