@@ -36,9 +36,9 @@ import (
 )
 
 var (
-	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "give every task r clones from the start")
-	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "give what is seen to miss its deadline r fresh clones")
-	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "replace what is seen to miss its deadline by r+1 attempts that go on from it")
+	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "start r clones of every task with it")
+	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "start r fresh clones of each task that will miss its deadline")
+	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "replace each task that will miss its deadline by r+1 attempts that resume its work")
 )
 
 func chronosEntry(strategy plan.Strategy, summary string) kit.Entry {
@@ -49,7 +49,7 @@ func chronosEntry(strategy plan.Strategy, summary string) kit.Entry {
 		Note:    "Jobs need deadlines, and clones need room: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
 		Params: []kit.Param{
 			{Name: "detect", Kind: kit.Float, Default: "0.3", Min: 0, Max: 0.999, Help: "tau_est, as a fraction of the time to the deadline"},
-			{Name: "kill", Kind: kit.Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, likewise; not before tau_est"},
+			{Name: "kill", Kind: kit.Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, as a fraction of the time to the deadline; not before tau_est"},
 			{Name: "clones", Kind: kit.Int, Default: "-1", Min: -1, Max: 1000, Help: "r; -1 chooses it by net utility"},
 			{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "most attempts of a task, r+1, to choose from"},
 			{Name: "price", Kind: kit.Float, Default: "0.0001", Min: 0, Max: 1e9, Help: "of a second of machine time, in the net utility"},

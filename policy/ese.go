@@ -34,7 +34,7 @@ import (
 
 var eseEntry = kit.Entry{
 	Name:    "ese",
-	Summary: "duplicate what has much longer to go than a mean task, then start small jobs with clones",
+	Summary: "duplicate tasks with much more time left than a mean task, then start small jobs with clones",
 	Source:  "Xu and Lau, INFOCOM 2015: ESE",
 	Params: []kit.Param{
 		{Name: "sigma", Kind: kit.Float, Default: "0", Min: 0, Max: 1e6, Help: "mean durations left beyond which a task gets a duplicate; 0 for the best by the stage's law"},

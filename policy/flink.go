@@ -33,11 +33,11 @@ import (
 
 var flinkEntry = kit.Entry{
 	Name:    "flink",
-	Summary: "clone what runs longer than a multiple of the lower median of its stage, and at least a minute",
+	Summary: "clone tasks that run longer than a multiple of their stage's lower median, and at least a minute",
 	Source:  "Apache Flink 1.16, ExecutionTimeBasedSlowTaskDetector.java, slow-task-detector.*",
 	Params: []kit.Param{
 		{Name: "ratio", Kind: kit.Float, Default: "0.75", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
-		{Name: "multiplier", Kind: kit.Float, Default: "1.5", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
+		{Name: "multiplier", Kind: kit.Float, Default: "1.5", Min: 0, Max: 1e6, Help: "clone tasks that run longer than this multiple of the median"},
 		{Name: "lower_bound", Kind: kit.Span, Default: "60s", Help: "younger attempts are never cloned"},
 		{Name: "interval", Kind: kit.Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between checks"},
 		{Name: "block", Kind: kit.Span, Default: "60s", Max: 1e6, Help: "time for which the machine of a slow task gets no clones"},

@@ -24,7 +24,7 @@ import (
 
 var flutterEntry = kit.Entry{
 	Name:           "flutter",
-	Summary:        "tasks that become runnable together at the sites where the slowest of them is done first; no clones",
+	Summary:        "place tasks that become runnable together at the sites where the slowest finishes first; no clones",
 	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Hu, Li, Luo, INFOCOM 2016",
 	Params:         append([]kit.Param{kit.OrderBy("fair")}, geo.WatchParams...),

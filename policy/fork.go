@@ -37,7 +37,7 @@ var forkEntry = kit.Entry{
 	Params: []kit.Param{
 		{Name: "p", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of a stage's tasks that count as stragglers"},
 		{Name: "r", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler; with original=kill one more"},
-		{Name: "original", Kind: kit.Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "what becomes of the straggler's attempt"},
+		{Name: "original", Kind: kit.Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "whether to keep or kill the straggler's attempt"},
 		kit.OrderParam,
 	},
 	WorkConserving: true,

@@ -33,12 +33,12 @@ import (
 
 var hadoopEntry = kit.Entry{
 	Name:    "hadoop",
-	Summary: "clone what is 0.2 in progress behind the average of its stage",
+	Summary: "clone tasks whose progress is 0.2 below their stage's average",
 	Source:  "Hadoop 0.20, TaskInProgress.hasSpeculativeTask; Zaharia et al., OSDI 2008, section 2.1",
 	Params: []kit.Param{
-		{Name: "gap", Kind: kit.Float, Default: "0.2", Min: 0, Max: 1, Help: "progress behind the average that is too much"},
+		{Name: "gap", Kind: kit.Float, Default: "0.2", Min: 0, Max: 1, Help: "clone tasks whose progress is this much below the average"},
 		{Name: "lag", Kind: kit.Span, Default: "60s", Help: "younger attempts are never cloned"},
-		{Name: "heartbeat", Kind: kit.Span, Default: "3s", Min: 0.001, Max: 86400, Help: "time between looks"},
+		{Name: "heartbeat", Kind: kit.Span, Default: "3s", Min: 0.001, Max: 86400, Help: "time between checks"},
 		kit.OrderParam,
 	},
 	Progress:       true,

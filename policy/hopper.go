@@ -48,8 +48,8 @@ var hopperEntry = kit.Entry{
 	Source:  "Ren et al., SIGCOMM 2015, sections 3 and 4",
 	Params: []kit.Param{
 		{Name: "epsilon", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of its fair share that a job may lack; 1 for no fairness"},
-		{Name: "beta", Kind: kit.Float, Default: "0", Min: 0, Max: 2, Help: "tail index of durations; 0 learns it"},
-		{Name: "prior", Kind: kit.Float, Default: "1.5", Min: 1, Max: 2, Help: "the same until there is something to learn from"},
+		{Name: "beta", Kind: kit.Float, Default: "0", Min: 0, Max: 2, Help: "tail index of durations; 0 estimates it from finished tasks"},
+		{Name: "prior", Kind: kit.Float, Default: "1.5", Min: 1, Max: 2, Help: "initial value of that estimate"},
 		{Name: "alpha", Kind: kit.Choice, Default: "work", Choices: []string{"work", "one"}, Help: "whether the work of a job's next stage counts"},
 		{Name: "copies", Kind: kit.Int, Default: "2", Min: 1, Max: 1000, Help: "attempts of one task running at once"},
 	},

@@ -29,7 +29,7 @@ import (
 
 var iridiumEntry = kit.Entry{
 	Name:           "iridium",
-	Summary:        "shares of a stage's tasks at sites so that the slowest link is done first; no clones",
+	Summary:        "divide a stage's tasks among sites so that the slowest link finishes first; no clones",
 	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Pu et al., SIGCOMM 2015, section 3",
 	Params:         append([]kit.Param{kit.OrderBy("fair")}, geo.LinkParams...),

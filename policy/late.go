@@ -49,7 +49,7 @@ var lateEntry = kit.Entry{
 		{Name: "cap", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "clones running at once, as a fraction of all slots; at least one unless it is 0"},
 		{Name: "slow_task", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of a stage's attempts, by progress rate, that may count as slow"},
 		{Name: "min_age", Kind: kit.Span, Default: "60s", Help: "younger attempts are never cloned"},
-		{Name: "estimate", Kind: kit.Choice, Default: "age", Choices: []string{"progress", "age"}, Help: "what an attempt without any report is judged by: not at all, or by its age"},
+		{Name: "estimate", Kind: kit.Choice, Default: "age", Choices: []string{"progress", "age"}, Help: "how to judge an attempt without any report: not at all, or by its age"},
 		{Name: "node_filter", Kind: kit.Bool, Default: "false", Help: "start no clone on a slow machine"},
 		{Name: "slow_node", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of the machines, by score, that may count as slow"},
 		kit.OrderParam,

@@ -43,18 +43,18 @@ import (
 
 var laxityEntry = kit.Entry{
 	Name:    "laxity",
-	Summary: "earliest deadline first; replace slow attempts by ones that go on from them, clone what would be late",
+	Summary: "earliest deadline first; replace slow attempts by ones that resume their work, clone tasks that would be late",
 	Source:  "Tailcut",
-	Note: "Made for deadlines at high load, where cloning in advance has no room. Jobs need deadlines and reports of progress, and stages should be `resumable`. Give it " +
-		"room: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
+	Note: "Made for deadlines at high load, where cloning in advance has no room. Jobs need deadlines and reports of progress, and stages should be `resumable`. Lift the " +
+		"limit on clones: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
 	Params: []kit.Param{
 		kit.LawParam,
 		resume.LaunchParam,
 		{Name: "judge", Kind: kit.Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
 		{Name: "epsilon", Kind: kit.Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
 		{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
-		{Name: "avoid", Kind: kit.Span, Default: "5m", Min: 0, Max: 86400, Help: "how long to avoid a machine on which an attempt was slow"},
-		{Name: "late", Kind: kit.Choice, Default: "demote", Choices: []string{"demote", "kill"}, Help: "what becomes of jobs that are lost: served after all others, or given up"},
+		{Name: "avoid", Kind: kit.Span, Default: "5m", Min: 0, Max: 86400, Help: "time to avoid a machine after a slow attempt there"},
+		{Name: "late", Kind: kit.Choice, Default: "demote", Choices: []string{"demote", "kill"}, Help: "what to do with jobs that cannot meet their deadline: serve them last, or give them up"},
 	},
 	Progress:       true,
 	WorkConserving: true,

@@ -45,15 +45,15 @@ var mantriEntry = kit.Entry{
 	Name:    "mantri",
 	Summary: "restart or duplicate outliers when that saves time and slots",
 	Source:  "Ananthanarayanan et al., OSDI 2010, section 5.1",
-	Note: `Can be worse than no clones at all, by its rule. It trusts that the winners of a stage so far are like the tasks to come. On 6,939 jobs of the Google trace of
-2011 with 11,000 slots, where 1.27 times as much work arrives as can be done in the meantime, the mean flow time is 22m47s against 17m48s of
-fifo. Two jobs have 92 % of the fruitless time. In one, a few tasks last half a minute and a thousand others a day: each of these has more
-than twice as much left as any winner so far took, so that the value of delta makes no difference (23m00s for mantri-dup with 0 as with 0.99), and
-their duplicates fill the clone budget, a tenth of what runs, all day long. Late, such a duplicate does save machine time; while jobs queue, its
-slot is dear: fifo with 10,000 slots takes 32m42s. Without the two jobs it is 11m09s against 11m29s. With slots to spare, 15,500, it is 10m11s
-against 10m47s of fifo, and with order=srpt on 11,000 slots 10m29s against 10m47s of srpt.
-All that is with --progress exact. With reports at an interval, which is what a cluster has, it is 20m00s on 11,000 slots, 10m48s on 15,500, no
-better than fifo, and 10m44s with order=srpt.`,
+	Note: `Can be worse than no clones at all. Its rule assumes that later tasks of a stage resemble the winners so far. On 6,939 jobs of the 2011 Google
+trace with 11,000 slots, at 1.27 times the capacity, the mean flow time is 22m47s; fifo needs 17m48s. Two jobs cause 92 % of the
+fruitless time. In one of them a few tasks take half a minute and a thousand take a day. Each long task has more than twice the time left that any
+winner took, so delta makes no difference (mantri-dup: 23m00s with 0 and with 0.99). Their duplicates fill the clone budget, a tenth of the running
+attempts, all day. Such a late duplicate saves machine time, but its slot is expensive while jobs queue: fifo with 10,000 slots needs 32m42s.
+Without the two jobs mantri needs 11m09s, fifo 11m29s. With 15,500 slots mantri needs 10m11s, fifo 10m47s; with order=srpt on 11,000 slots
+mantri needs 10m29s, srpt 10m47s.
+These figures use --progress exact. With reports at an interval, as on a cluster, mantri needs 20m00s on 11,000 slots, 10m48s on 15,500 (no
+better than fifo), and 10m44s with order=srpt.`,
 	Params: []kit.Param{
 		{Name: "delta", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "chance of saving slots above which a task is duplicated"},
 		{Name: "period", Kind: kit.Span, Default: "10s", Min: 0, Max: 1e6, Help: "Delta, the time between reports"},

@@ -56,7 +56,7 @@ var shedEntry = kit.Entry{
 		{Name: "master_slots", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "slots that are kept free for each running job's master"},
 		kit.LawParam,
 		resume.LaunchParam,
-		{Name: "late", Kind: kit.Choice, Default: "help", Choices: []string{"help", "demote", "kill"}, Help: "what becomes of jobs that miss their deadlines: clones in slots that are left, none, or their end, as in the paper"},
+		{Name: "late", Kind: kit.Choice, Default: "help", Choices: []string{"help", "demote", "kill"}, Help: "what to do with jobs that miss their deadlines: clone in leftover slots, do not clone, or cancel, as in the paper"},
 		{Name: "when", Kind: kit.Choice, Default: "arrivals", Choices: []string{"arrivals", "departures", "reports"}, Help: "when clones are divided anew"},
 		{Name: "interval", Kind: kit.Span, Default: "60s", Min: 0.001, Max: 86400, Help: "when=reports: least time between two divisions that reports cause"},
 	},

@@ -36,14 +36,14 @@ import (
 
 var sparkEntry = kit.Entry{
 	Name:    "spark",
-	Summary: "clone what runs longer than a multiple of the median of the stage's finished tasks",
+	Summary: "clone tasks that run longer than a multiple of the median of their stage's finished tasks",
 	Source:  "Apache Spark 4, TaskSetManager.scala, spark.speculation.*",
 	Params: []kit.Param{
 		{Name: "quantile", Kind: kit.Float, Default: "0.9", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
-		{Name: "multiplier", Kind: kit.Float, Default: "3", Min: 0, Max: 1e6, Help: "how many times the median is too long"},
+		{Name: "multiplier", Kind: kit.Float, Default: "3", Min: 0, Max: 1e6, Help: "clone tasks that run longer than this multiple of the median"},
 		{Name: "interval", Kind: kit.Span, Default: "100ms", Min: 0.001, Max: 86400, Help: "time between checks"},
 		{Name: "min_runtime", Kind: kit.Span, Default: "100ms", Help: "younger attempts are never cloned"},
-		{Name: "task_threshold", Kind: kit.Span, Default: "0s", Help: "runtime that is too long in a small stage before enough tasks are finished; 0 for none"},
+		{Name: "task_threshold", Kind: kit.Span, Default: "0s", Help: "in a small stage, clone after this runtime even before enough tasks are finished; 0 for never"},
 		kit.OrderParam,
 	},
 	WorkConserving: true,

@@ -246,7 +246,7 @@ func (e *Edge) validateBytes(from int) error {
 		return fmt.Errorf("%d -> %d: %d numbers of bytes are neither one for all nor one for each of %d %s", e.From, e.To, n, each, of)
 	}
 	if e.Measured && len(e.Bytes) > 0 {
-		return fmt.Errorf("%d -> %d: what is measured has no numbers of bytes beforehand, not %d", e.From, e.To, len(e.Bytes))
+		return fmt.Errorf("%d -> %d: a measured edge has no numbers of bytes before the run, not %d", e.From, e.To, len(e.Bytes))
 	}
 	for _, b := range e.Bytes {
 		if b < 0 {

@@ -25,11 +25,11 @@ func (c *Core) HandOver(h *HandOver) error {
 		}
 	}
 	if h.Retries < 0 || h.Retries > MaxRetries {
-		return fmt.Errorf("sched: a job forgives between 0 and %d failures of a task, not %d", MaxRetries, h.Retries)
+		return fmt.Errorf("sched: retries of a task are between 0 and %d, not %d", MaxRetries, h.Retries)
 	}
 	for i, own := range h.Stages {
 		if own != nil && (*own < 0 || *own > MaxRetries) {
-			return fmt.Errorf("sched: stage %d forgives between 0 and %d failures of a task, not %d", i, MaxRetries, *own)
+			return fmt.Errorf("sched: retries of a task of stage %d are between 0 and %d, not %d", i, MaxRetries, *own)
 		}
 	}
 	if err := validateMaxFailed(h.MaxFailed); err != nil {

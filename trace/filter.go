@@ -63,7 +63,7 @@ func (f *Filter) Apply(w *Workload) (*Workload, error) {
 		}
 	}
 	if len(left.Jobs) == 0 {
-		return nil, fmt.Errorf("%s: none of the %d jobs is left by the filters", w.Name, len(w.Jobs))
+		return nil, fmt.Errorf("%s: the filters remove all %d jobs", w.Name, len(w.Jobs))
 	}
 	if len(left.Jobs) < len(w.Jobs) {
 		left.Notes = append(slices.Clone(w.Notes), fmt.Sprintf("%s: kept %d of %d jobs", w.Name, len(left.Jobs), len(w.Jobs)))

@@ -71,7 +71,7 @@ func TestFilterErrors(t *testing.T) {
 	}{
 		{Filter{Skip: -1}, "skip: expected between 0 and 1 of the 2 jobs, not -1"},
 		{Filter{Skip: 2}, "skip: expected between 0 and 1 of the 2 jobs, not 2"},
-		{Filter{MinTasks: 2}, "test: none of the 2 jobs is left by the filters"},
+		{Filter{MinTasks: 2}, "test: the filters remove all 2 jobs"},
 		{Filter{MinTasks: -1}, "min-tasks: expected at least 0, not -1"},
 		{Filter{From: 9, To: 9}, "to: expected an instant after --from, not 9ns"},
 		{Filter{Load: -1}, "scale-load: expected a positive number, not -1"},

@@ -174,8 +174,8 @@ func (in *reader) note(format string, args ...any) {
 func (in *reader) noteIncomplete(jobs, tasks int) {
 	switch {
 	case jobs > 0 && in.set.Incomplete:
-		in.note("%d jobs did not finish as a whole and lack %d tasks", jobs, tasks)
+		in.note("%d jobs did not finish completely and lack %d tasks", jobs, tasks)
 	case jobs > 0:
-		in.note("left out %d jobs of which %d tasks did not finish (incomplete=keep keeps what did)", jobs, tasks)
+		in.note("skipped %d jobs with %d unfinished tasks (incomplete=keep keeps their finished tasks)", jobs, tasks)
 	}
 }

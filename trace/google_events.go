@@ -215,7 +215,7 @@ func (g *googleEvents) jobsOf() error {
 		job.finished = nil
 	}
 	if g.cut > 0 {
-		in.note("left out %d tasks that finished after an interruption, or whose beginning is not in the table", g.cut)
+		in.note("skipped %d tasks that finished after an interruption or started before the table begins", g.cut)
 	}
 	in.noteIncomplete(incomplete, missing)
 	return nil

@@ -104,22 +104,22 @@ var importCases = []struct {
 }{
 	// The reduce began at 7 s, but the last map ended at 9.5 s.
 	{"rumen", rumenText, Importer{}, "job_1@0: map[2.5 2] reduce[2.5]<map\n" +
-		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
+		"f: skipped 1 jobs with 1 unfinished tasks (incomplete=keep keeps their finished tasks)\n"},
 	{"rumen", rumenText, Importer{Incomplete: true, KeepWaits: true}, "job_2@0: map[1]\njob_1@1: map[2.5 2] reduce[5]<map\n" +
-		"f: 1 jobs did not finish as a whole and lack 1 tasks\nf: the jobs were not in order of arrival and have been sorted\n"},
+		"f: 1 jobs did not finish completely and lack 1 tasks\nf: sorted the jobs by arrival\n"},
 	{"alibaba-v2017", alibaba2017Text, Importer{}, "3@10: 4[5 5] 5[8]\n" +
-		"f: left out 2 jobs of which 2 tasks did not finish (incomplete=keep keeps what did)\n"},
+		"f: skipped 2 jobs with 2 unfinished tasks (incomplete=keep keeps their finished tasks)\n"},
 	{"alibaba-v2017", alibaba2017Text, Importer{Incomplete: true}, "3@10: 4[5 5] 5[8]\n8@20: 1[1]\n" +
-		"f: 2 jobs did not finish as a whole and lack 2 tasks\n"},
+		"f: 2 jobs did not finish completely and lack 2 tasks\n"},
 	// R3 started at 17 s, and waited for M2 until 20 s.
 	{"alibaba-v2018", alibaba2018Text, Importer{}, "j_1@10: M1[8 8] M2_Stg4[8] R3_1_2[5]<M1<M2_Stg4 task_Nzg3[1]\n" +
-		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
+		"f: skipped 1 jobs with 1 unfinished tasks (incomplete=keep keeps their finished tasks)\n"},
 	{"alibaba-v2018", alibaba2018Text, Importer{Incomplete: true, Instances: laws.Deterministic{Value: 3}},
 		"j_2@5: M1[1 1 1] J4_1_7[3]<M1\nj_1@10: M1[8 8] M2_Stg4[8] R3_1_2[5]<M1<M2_Stg4 task_Nzg3[1]\n" +
-			"f: 1 jobs did not finish as a whole and lack 1 tasks\nf: 1 dependencies on tasks that are not there were ignored\n" +
-			"f: the jobs were not in order of arrival and have been sorted\n"},
+			"f: 1 jobs did not finish completely and lack 1 tasks\nf: 1 dependencies on tasks that are not there were ignored\n" +
+			"f: sorted the jobs by arrival\n"},
 	{"alibaba-v2018", alibaba2018Text, Importer{KeepWaits: true}, "j_1@10: M1[8 8] M2_Stg4[8] R3_1_2[8]<M1<M2_Stg4 task_Nzg3[1]\n" +
-		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
+		"f: skipped 1 jobs with 1 unfinished tasks (incomplete=keep keeps their finished tasks)\n"},
 	// 64 MiB at 10 MiB/s and a second; the rest of 150 MB; 100 bytes of shuffle.
 	{"swim", swimText, Importer{}, "job0@49: map[7.4 7.4 2.505114746] reduce[1.000009537]<map\njob1@101: map[2]\n" +
 		"job2@101.5: map[7.4 1.000000095] reduce[7.4 1.000000095]<map\n"},
@@ -131,17 +131,17 @@ var importCases = []struct {
 	{"tpch", tpchText, Importer{Executors: 45}, "q3-2g@0: 2[3] 0[0.009]<2 1[2]<0\n"},
 	// Of job 7 task 0 was evicted, of job 9 task 0 killed; job 1 ran before the trace.
 	{"google-task-events", googleTaskText, Importer{}, "7@6: 0[2]\n" +
-		"f: left out 2 tasks that finished after an interruption, or whose beginning is not in the table\n" +
-		"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
+		"f: skipped 2 tasks that finished after an interruption or started before the table begins\n" +
+		"f: skipped 1 jobs with 1 unfinished tasks (incomplete=keep keeps their finished tasks)\n"},
 	{"google-task-events", googleTaskText, Importer{Incomplete: true}, "7@6: 0[2]\n9@8: 0[1.75]\n" +
-		"f: left out 2 tasks that finished after an interruption, or whose beginning is not in the table\n" +
-		"f: 1 jobs did not finish as a whole and lack 1 tasks\n"},
+		"f: skipped 2 tasks that finished after an interruption or started before the table begins\n" +
+		"f: 1 jobs did not finish completely and lack 1 tasks\n"},
 	{"google-job-events", "5000000,,77,0,u,0,n,l\n6000000,,77,1,u,0,n,l\n6500000,,78,0,u,0,n,l\n8500000,,77,4,u,0,n,l\n", Importer{},
 		"77@5: 0[2.5]\nf: a table of jobs without their tasks; each job counts as one task\n" +
-			"f: left out 1 jobs of which 1 tasks did not finish (incomplete=keep keeps what did)\n"},
+			"f: skipped 1 jobs with 1 unfinished tasks (incomplete=keep keeps their finished tasks)\n"},
 	{"google-text-events", "1  77 1 5  0  280 0 9 0.063 0.006 0.000 0\n2  77 1 5  1  280 0 9 0.063 0.006 0.000 0\n9  77 1 5  4  280 0 9 0 0 0 0\n", Importer{},
 		"77@1: 0[7]\n"},
-	{"csv", csvText, Importer{}, "b@0: 0[1]\na@1.5: map[2 3] reduce[4]\nf: the jobs were not in order of arrival and have been sorted\n"},
+	{"csv", csvText, Importer{}, "b@0: 0[1]\na@1.5: map[2 3] reduce[4]\nf: sorted the jobs by arrival\n"},
 	{"csv", "a,b,c,job,stage,arrival_seconds,duration_seconds,d,e\n1,2,3,x,map,0,1,4,5\n", Importer{}, "x@0: map[1]\n"},
 	{"jsonl", `{"name":"jobID","stages":[{"durations_seconds":[1]}]}`, Importer{}, "jobID@0: 0[1]\n"},
 	{"tr", "# twelve fields\n0 9 1 1 1 1 1 1 1 1 1 1\n", Importer{}, "1@0: 0[1 1 1 1 1 1 1 1 1]\n"},
@@ -209,7 +209,7 @@ func TestImportErrors(t *testing.T) {
 		{alibaba2017Text + "1,2,3\n", `f:7: expected 8 fields between commas, got 3`},
 		{"M1_2,1,j,,Terminated,1,2,,\nM2_1,1,j,,Terminated,1,2,,\n", "f:1: field task name: expected dependencies without a circle"},
 		{"M1_1,1,j,,Terminated,1,2,,\n", "f:1: field task name: expected dependencies without a circle, this task waits for itself"},
-		{"M1,1,j,,Waiting,0,0,,\n", "f: expected at least one job, found none; left out 1 jobs of which 1 tasks did not finish"},
+		{"M1,1,j,,Waiting,0,0,,\n", "f: expected at least one job, found none; skipped 1 jobs with 1 unfinished tasks"},
 		{swimText + "job3\t5\t5\t-1\t0\t0\n", `f:4: field 4 (map input bytes): expected a whole number between 0 and 1152921504606846976, got "-1"`},
 		{swimText + "job3\tx\t5\t1\t0\t0\n", `f:4: field 2 (submit time): expected a number of seconds, got "x"`},
 		{swimText + "job3\t5\n", `f:4: expected 6 fields between tabs, got 2`},

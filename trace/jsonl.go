@@ -90,7 +90,7 @@ func (in *reader) wrongJSON(err error) error {
 		if near := grammar.Nearest(name, jsonFields()); near != "" {
 			return in.wrong(name, fmt.Errorf("unknown; did you mean %s?", near))
 		}
-		return in.wrong(name, errors.New("expected a field of docs/reference/workloads.md, this one is unknown"))
+		return in.wrong(name, errors.New("unknown field; docs/reference/workloads.md lists the valid ones"))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		text = "the line ends too early"

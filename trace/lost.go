@@ -42,32 +42,32 @@ var losses = [...]struct {
 	has  func(w *Workload, j int) bool
 }{
 	{"the stages", TR, func(w *Workload, j int) bool { return w.Jobs[j].Stages != 1 }},
-	{"what waits for what", "", func(w *Workload, j int) bool { return w.Jobs[j].Edges > 0 }},
+	{"dependencies", "", func(w *Workload, j int) bool { return w.Jobs[j].Edges > 0 }},
 	{"jobs or stages without tasks", "", func(w *Workload, j int) bool { return anyStage(w, j, func(st *StageRow) bool { return st.Tasks == 0 }) }},
 	{"deadlines", "", func(w *Workload, j int) bool { return w.Jobs[j].Deadline != 0 }},
 	{"priorities, weights, shares or retries", "", func(w *Workload, j int) bool {
 		job := &w.Jobs[j]
 		return job.Priority != 0 || job.Weight != 0 && job.Weight != 1 || job.MinShare != 0 || job.Retries != 0
 	}},
-	{"that some tasks suffice, or can be resumed", "", func(w *Workload, j int) bool {
+	{"stages that need only some of their tasks, or that can resume", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *StageRow) bool { return st.Need != 0 && st.Need != st.Tasks || st.Resumable })
 	}},
 	{"classes of slots", "", func(w *Workload, _ int) bool { return len(w.Classes) > 0 }},
 	{"names of jobs", TR, func(w *Workload, j int) bool { return w.Jobs[j].Name != 0 }},
-	{"sizes of input", "", func(w *Workload, j int) bool {
+	{"input sizes", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *StageRow) bool { return st.InputBytes != 0 })
 	}},
-	{"what tasks read where", "", func(w *Workload, j int) bool {
+	{"the data that tasks read, and its sites", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *StageRow) bool { return st.Inputs > 0 }) || slices.ContainsFunc(w.EdgesOf(j), func(e Edge) bool { return e.Bytes > 0 })
 	}},
 	{"laws of durations", "", func(w *Workload, j int) bool { return anyStage(w, j, func(st *StageRow) bool { return st.Law >= 0 }) }},
-	{"the mean duration that schedulers are told", CSV, func(w *Workload, j int) bool {
+	{"the mean duration that schedulers know", CSV, func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *StageRow) bool {
 			mean, _ := moments(w.DurationsOf(st))
 			return st.Mean != mean
 		})
 	}},
-	{"that schedulers know nothing of durations, or another deviation", "", func(w *Workload, j int) bool {
+	{"the durations or deviations that schedulers do not know", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *StageRow) bool {
 			_, sd := moments(w.DurationsOf(st))
 			return st.SD != sd || st.Mean == 0 && sd > 0

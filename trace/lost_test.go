@@ -14,18 +14,18 @@ func TestLost(t *testing.T) {
 		tr, csv    []string
 	}{
 		{"bag", "0 2 2 1 3\n", nil, nil},
-		{"another mean", "0 2 5 1 3\n", nil, []string{"the mean duration that schedulers are told (1 of 1 jobs)"}},
-		{"one of two", "0 1 1 1\n# x\n3 1 2 1", nil, []string{"the mean duration that schedulers are told (1 of 2 jobs)"}},
+		{"another mean", "0 2 5 1 3\n", nil, []string{"the mean duration that schedulers know (1 of 1 jobs)"}},
+		{"one of two", "0 1 1 1\n# x\n3 1 2 1", nil, []string{"the mean duration that schedulers know (1 of 2 jobs)"}},
 		{"everything", mapReduce, []string{
-			"the stages (1 of 1 jobs)", "what waits for what (1 of 1 jobs)", "deadlines (1 of 1 jobs)",
-			"priorities, weights, shares or retries (1 of 1 jobs)", "that some tasks suffice, or can be resumed (1 of 1 jobs)",
-			"names of jobs (1 of 1 jobs)", "sizes of input (1 of 1 jobs)", "laws of durations (1 of 1 jobs)",
-			"that schedulers know nothing of durations, or another deviation (1 of 1 jobs)",
+			"the stages (1 of 1 jobs)", "dependencies (1 of 1 jobs)", "deadlines (1 of 1 jobs)",
+			"priorities, weights, shares or retries (1 of 1 jobs)", "stages that need only some of their tasks, or that can resume (1 of 1 jobs)",
+			"names of jobs (1 of 1 jobs)", "input sizes (1 of 1 jobs)", "laws of durations (1 of 1 jobs)",
+			"the durations or deviations that schedulers do not know (1 of 1 jobs)",
 		}, []string{
-			"what waits for what (1 of 1 jobs)", "deadlines (1 of 1 jobs)",
-			"priorities, weights, shares or retries (1 of 1 jobs)", "that some tasks suffice, or can be resumed (1 of 1 jobs)",
-			"sizes of input (1 of 1 jobs)", "laws of durations (1 of 1 jobs)", "the mean duration that schedulers are told (1 of 1 jobs)",
-			"that schedulers know nothing of durations, or another deviation (1 of 1 jobs)",
+			"dependencies (1 of 1 jobs)", "deadlines (1 of 1 jobs)",
+			"priorities, weights, shares or retries (1 of 1 jobs)", "stages that need only some of their tasks, or that can resume (1 of 1 jobs)",
+			"input sizes (1 of 1 jobs)", "laws of durations (1 of 1 jobs)", "the mean duration that schedulers know (1 of 1 jobs)",
+			"the durations or deviations that schedulers do not know (1 of 1 jobs)",
 		}},
 		{"nothing in it", `{"stages":[{"durations_seconds":[]}]}`, []string{"jobs or stages without tasks (1 of 1 jobs)"}, []string{"jobs or stages without tasks (1 of 1 jobs)"}},
 	} {

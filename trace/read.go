@@ -97,7 +97,7 @@ func (in *reader) read() error {
 			return err
 		}
 		if in.end != nil && in.end.cut != nil {
-			in.w.Notes = append(in.w.Notes, fmt.Sprintf("%s:%d: %v: it ends too early, and what stands before is used", in.w.Name, in.end.lines+1, in.end.cut))
+			in.w.Notes = append(in.w.Notes, fmt.Sprintf("%s:%d: %v: the file is truncated; the part before is used", in.w.Name, in.end.lines+1, in.end.cut))
 		}
 	}
 	if len(in.w.Jobs) == 0 {

@@ -177,7 +177,7 @@ func (w *Workload) sortByArrival() {
 	byArrival := func(a, b JobRow) int { return cmp.Compare(a.Arrival, b.Arrival) }
 	if !slices.IsSortedFunc(w.Jobs, byArrival) {
 		slices.SortStableFunc(w.Jobs, byArrival)
-		w.Notes = append(w.Notes, fmt.Sprintf("%s: the jobs were not in order of arrival and have been sorted", w.Name))
+		w.Notes = append(w.Notes, fmt.Sprintf("%s: sorted the jobs by arrival", w.Name))
 	}
 }
 

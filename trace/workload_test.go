@@ -164,7 +164,7 @@ func TestErrors(t *testing.T) {
 		{"{", "f:1: expected a JSON object: the line ends too early"},
 		{`{"stages":[]}`, "f:1: field stages: expected between 1 and 65535 stages, got 0"},
 		{`{"stages":[{"durations_seconds":[1]}]} 1`, "f:1: expected one JSON object on the line, found more behind it"},
-		{`{"stages":[{"durations_seconds":[1],"x":1}]}`, "f:1: field x: expected a field of docs/reference/workloads.md, this one is unknown"},
+		{`{"stages":[{"durations_seconds":[1],"x":1}]}`, "f:1: field x: unknown field; docs/reference/workloads.md lists the valid ones"},
 		{`{"stages":[{"taks":1}]}`, "f:1: field taks: unknown; did you mean tasks?"},
 		{`{"stages":[{"tasks":"3"}]}`, "f:1: field stages.tasks: expected a whole number in range, got string"},
 		{`{"stages":[{"tasks":3}]}`, "f:1: field stages[0].durations_seconds: expected a list of durations, or a law and a number of tasks"},

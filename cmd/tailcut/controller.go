@@ -12,9 +12,9 @@ const controllerProgram = "tailcut-controller"
 // newController is the verb that runs Kubernetes Jobs.
 func newController() *cobra.Command {
 	return &cobra.Command{
-		Use: "controller [FLAG...]", Short: "Run Kubernetes Jobs with clones of their stragglers (tailcut-controller)",
-		Long: "Become the program " + controllerProgram + ", which is in the folder of tailcut or on PATH: the controller of the Kubernetes Jobs whose\n" +
-			"spec.managedBy is tailcut.dev/controller. It takes all flags; 'tailcut controller --help' tells of them.",
+		Use: "controller [FLAG...]", Short: "Clone the stragglers of Kubernetes Jobs (runs tailcut-controller)",
+		Long: "Runs " + controllerProgram + "; flags are passed through. The program must be in tailcut's folder or on PATH.\n" +
+			"It controls the Kubernetes Jobs whose spec.managedBy is tailcut.dev/controller.",
 		Example: "  tailcut controller --kubeconfig ~/.kube/config --policy spark\n" +
 			"  tailcut controller --print-manifests --image registry.example.org/tailcut-controller:1 | kubectl apply -f -",
 		DisableFlagParsing: true,

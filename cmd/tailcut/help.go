@@ -125,7 +125,7 @@ func fitHelp(cmd *cobra.Command) {
 	}
 	addHelpAll(cmd)
 	if !cmd.HasSubCommands() && !cmd.DisableFlagParsing && !strings.Contains(cmd.Long, "Exit status:") {
-		cmd.Long += "\n\nExit status: 0 done, 1 what was asked for could not be done, 2 wrong usage or bad input."
+		cmd.Long += "\n\nExit status: 0 success, 1 failure, 2 wrong usage or bad input."
 	}
 	cmd.Long = wrapped(cmd.Long)
 	for _, below := range cmd.Commands() {

@@ -138,7 +138,7 @@ func harmless(text []byte) []byte {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tailcut",
-		Short: "Finish batch jobs on time although some of their tasks straggle",
+		Short: "Finish batch jobs on time even when a few tasks run far too long",
 		Long:  "Tailcut runs extra attempts of the right tasks, in the right place, at the right moment,\nand keeps exactly one result of each.",
 		Example: `  tailcut run wordcount src/ --output counts
   tailcut plan fork durations.txt

@@ -16,10 +16,10 @@ import (
 func newOverlap() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "overlap [JOBS.csv]", Short: "Simulate jobs whose map and shuffle phases overlap", Args: cobra.MaximumNArgs(1),
-		Long: "Simulate jobs whose map and shuffle phases overlap, as a fluid, and compare policies with the lower bound of any policy.\n" +
-			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - is standard input. A column weight,\n" +
-			"from 0.001 to 1000, counts under wps. Other columns are ignored. A workload of SWIM, with map input and shuffle in bytes, is read\n" +
-			"as well, at a --load. Both may be compressed with gzip.\n\n" +
+		Long: "Simulates jobs whose map and shuffle phases overlap, in a fluid model, and compares policies with a lower bound.\n" +
+			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - reads standard input.\n" +
+			"The policy wps reads a column weight, from 0.001 to 1000. Other columns are ignored.\n" +
+			"A SWIM workload, with map input and shuffle in bytes, needs --load. Both formats may be compressed with gzip.\n\n" +
 			"Policies: fcfs, maxsrpt, splitsrpt (both with :conserving=false), klps:k=100, wps, lower-bound.\n\n" +
 			"Exit status: 0 done, 2 wrong usage or bad input.",
 		Example: "  tailcut overlap jobs.csv --policy maxsrpt,splitsrpt,klps:k=100\n" +
@@ -34,12 +34,12 @@ func newOverlap() *cobra.Command {
 	jobs, fairness := outFile{called: "--jobs-out"}, outFile{called: "--fairness"}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&r.Policies, "policy", []string{"maxsrpt", "splitsrpt", "klps"}, "policies to simulate")
-	flags.StringVar(&synthetic, "synthetic", "", "draw the jobs: lognormal")
-	wholeVar(flags, &r.Drawn, "jobs", 1_000_000, "number of jobs to draw")
-	flags.Float64Var(&load, "load", study.DefaultLoad, "load of both stations, by drawn jobs or by scaling sizes; sizes in a CSV file are scaled only if this is given")
-	flags.Var(&ratio, "ratio", "with --load and a file, keep each job's ratio of shuffle to map size or take its cube root")
-	flags.Uint64Var(&r.Seed, "seed", 1, "seed of the draws")
-	flags.Float64Var(&r.Warmup, "warmup", 0, "fraction of the jobs, the first to arrive, that does not count; 0.1 when jobs are drawn")
+	flags.StringVar(&synthetic, "synthetic", "", "generate the jobs instead of reading a file: lognormal")
+	wholeVar(flags, &r.Drawn, "jobs", 1_000_000, "number of jobs to generate")
+	flags.Float64Var(&load, "load", study.DefaultLoad, "load of both stations; with a file, job sizes are scaled to it (default: CSV sizes are not scaled)")
+	flags.Var(&ratio, "ratio", "with --load and a file: keep each job's ratio of shuffle to map size, or take its cube root")
+	flags.Uint64Var(&r.Seed, "seed", 1, "random seed")
+	flags.Float64Var(&r.Warmup, "warmup", 0, "leave this fraction of the jobs, the first to arrive, out of the results (0.1 with --synthetic)")
 	flags.Float64Var(&r.Speed, "speed", 1, "speed of both stations")
 	flags.BoolVar(&r.Batch, "batch", false, "let all jobs arrive at 0")
 	flags.BoolVar(&from.Sort, "sort", false, "accept arrivals in any order")
@@ -60,19 +60,19 @@ func newOverlap() *cobra.Command {
 		}
 		switch {
 		case (synthetic == "") == (len(args) == 0):
-			return errors.New("expected either JOBS.csv or --synthetic lognormal")
+			return errors.New("give either JOBS.csv or --synthetic lognormal")
 		case synthetic != "" && synthetic != "lognormal":
 			return fmt.Errorf("--synthetic: expected lognormal, not %q", synthetic)
 		case r.Drawn < 1:
 			return fmt.Errorf("--jobs: expected a whole number from 1 to 1e12, not %d", r.Drawn)
 		case flags.Changed("jobs") && synthetic == "":
-			return errors.New("--jobs: JOBS.csv says how many there are; it is for --synthetic")
+			return errors.New("--jobs needs --synthetic: with JOBS.csv the file has the number of jobs")
 		case from.CubeRoot && synthetic != "":
-			return errors.New("--ratio: expected a file of jobs, not --synthetic")
+			return errors.New("--ratio needs JOBS.csv; remove --synthetic")
 		case from.CubeRoot && !flags.Changed("load"):
-			return errors.New("--ratio: expected --load as well, as ratios are between sizes of equal load")
+			return errors.New("--ratio needs --load, which makes sizes comparable")
 		case flags.Changed("load") && r.Batch:
-			return errors.New("--load: expected no --batch: what arrives at once has no load")
+			return errors.New("--load and --batch: give one of them; jobs that all arrive at 0 have no load")
 		}
 		if err := cmp.Or(ofFlag(r.Check()), checkOut(args, jobs, fairness, reportFile(page))); err != nil {
 			return err

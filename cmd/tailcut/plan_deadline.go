@@ -18,17 +18,17 @@ func newPlanDeadline() *cobra.Command {
 	masterSlots := choice{value: "0", valid: []string{"0", "1"}}
 	cmd := &cobra.Command{
 		Use: "deadline FILE|-", Short: "Divide the slots of a cluster among jobs with deadlines", Args: cobra.ExactArgs(1),
-		Long: "Tell how likely each of several jobs is to meet its deadline, and how many clones of each of its tasks make the most of the slots\n" +
-			"that their originals leave. FILE is JSON:\n\n" +
+		Long: "Shows each job's probability of meeting its deadline, and the number of clones per task that makes the best use of\n" +
+			"the slots that the originals leave free. FILE is JSON:\n\n" +
 			"  {\"jobs\": [\n" +
 			"    {\"name\": \"etl\", \"tasks\": 10, \"deadline_seconds\": 500,\n" +
 			"     \"law\": {\"name\": \"pareto\", \"xm_seconds\": 120, \"alpha\": 1.5}},\n" +
 			"    {\"name\": \"report\", \"tasks\": 4, \"deadline_seconds\": 300, \"elapsed_seconds\": 100, \"progress\": 0.4,\n" +
 			"     \"law\": {\"samples_seconds\": [60, 65, 70, 240]}}\n" +
 			"  ]}\n\n" +
-			"Jobs are listed in the order of their arrival, with those that run first. A law is of the time that one attempt takes for a whole\n" +
-			"task; it may also be a text as --law of 'tailcut plan fork' takes it. The progress of a job is that of its least advanced task.\n" +
-			"A job that cannot meet its deadline waits for the slots that the others leave.",
+			"List running jobs first, then the others in order of arrival. A law describes the duration of one attempt of a whole\n" +
+			"task; a string such as \"pareto:alpha=2,xm=2\" works too. The progress of a job is that of its least advanced task.\n" +
+			"A job that cannot meet its deadline waits for slots that the others leave free.",
 		Example: "  tailcut plan deadline jobs.json --capacity 120\n" +
 			"  tailcut plan deadline jobs.json --capacity 120 --utility sum --format json\n" +
 			"  tailcut plan deadline jobs.json --capacity 200 --lambda 0.8 --max-attempts 3 --master-slots 1",
@@ -40,8 +40,8 @@ func newPlanDeadline() *cobra.Command {
 	wholeVar(flags, &r.Slots, "capacity", 0, "slots of the cluster (required)")
 	flags.Float64Var(&r.Lambda, "lambda", 1, "share of the slots that may be used")
 	wholeVar(flags, &r.MaxAttempts, "max-attempts", 5, "most attempts of a task, the original included")
-	flags.StringVar(&utility, "utility", "maxmin", "what is best: maxmin (the worst job), sum (the number of jobs in time), log, or alpha=A in between")
-	flags.Var(&masterSlots, "master-slots", "slots that each job needs beside those of its tasks")
+	flags.StringVar(&utility, "utility", "maxmin", "what to maximize: maxmin (the worst job), sum (the number of jobs on time), log, or alpha=A in between")
+	flags.Var(&masterSlots, "master-slots", "extra slots that each job needs for its master")
 	format := addFormat(cmd)
 	for flag, values := range map[string][]string{"utility": {"maxmin", "sum", "log", "alpha=2"}, "master-slots": masterSlots.valid} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

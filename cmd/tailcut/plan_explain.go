@@ -16,17 +16,17 @@ func newPlanExplain() *cobra.Command {
 	r := diagnosis.Defaults()
 	top := 20
 	cmd := &cobra.Command{
-		Use: "explain LOG", Short: "Rank the stages of a log by what clones of stragglers would save", Args: cobra.ExactArgs(1),
-		Long: "Go over a whole log, plan each stage from its own tasks as 'tailcut plan fork' does, and rank the stages by the time that clones\n" +
-			"would save for no more machine time. Of the others it says why clones would not help: too few tasks, a light tail, long tasks\n" +
-			"that had more data to read, or one slow machine.",
+		Use: "explain LOG", Short: "Rank the stages of a log by the time that clones would save", Args: cobra.ExactArgs(1),
+		Long: "Plans each stage of a log from its own tasks, as 'tailcut plan fork' does. Ranks the stages by the time that clones would\n" +
+			"save at equal or lower machine time. For each other stage it prints why clones would not help: too few tasks, too little\n" +
+			"to save, long tasks that read more data, or one slow machine.",
 		Example: "  tailcut plan explain application_1472176676028_407508_1.zstd\n" +
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
 			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -",
 	}
 	addDurations(cmd, &from, "LOG")
-	wholeVar(cmd.Flags(), &r.MaxClones, "max-clones", r.MaxClones, "most clones of a task to consider")
-	wholeVar(cmd.Flags(), &top, "top", top, "stages to show in the table, 0 for all; csv and json have all")
+	wholeVar(cmd.Flags(), &r.MaxClones, "max-clones", r.MaxClones, "maximum number of clones per task to consider")
+	wholeVar(cmd.Flags(), &top, "top", top, "number of stages in the table, 0 for all; csv and json always have all")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		switch {
@@ -62,9 +62,9 @@ func (t topOf) WriteText(out io.Writer) error { return t.Diagnosis.WriteText(out
 // addDurations adds the flags that choose what durations to take of the argument.
 func addDurations(cmd *cobra.Command, from *durations.Log, argument string) {
 	flags := cmd.Flags()
-	flags.StringVar(&from.Column, "column", "", argument+" is a CSV: name of the column with durations in seconds, or its number from 1")
-	flags.StringVar(&from.Job, "job", "", "job to take from "+argument+": its id, of a workload its number from 0")
-	flags.StringVar(&from.Stage, "stage", "", "stage to take from "+argument+": its id or its name")
+	flags.StringVar(&from.Column, "column", "", "for a CSV "+argument+": name of the column with durations in seconds, or its number from 1")
+	flags.StringVar(&from.Job, "job", "", "job to read from "+argument+": its id, or for a workload its number from 0")
+	flags.StringVar(&from.Stage, "stage", "", "stage to read from "+argument+": its id or its name")
 }
 
 // listen gives a log the verb's standard input, and shows what it tells of itself.

@@ -36,12 +36,14 @@ func newPlanFork() *cobra.Command {
 		method:   choice{value: advice.Methods[0], valid: advice.Methods},
 	}
 	cmd := &cobra.Command{
-		Use: "fork [FILE|-]", Short: "Find when to clone the last tasks of a job, and how often", Args: cobra.MaximumNArgs(1),
-		Long: "Find the single-fork policy for a job: when all but S of its tasks are done, start R clones of each that is left,\n" +
-			"beside its original (keep) or in its place with one more (kill). FILE tells how long the tasks of a past run took: one\n" +
-			"number of seconds per line, a CSV, a .tr workload, or a log of Spark, Hadoop, GNU parallel, Nextflow, Slurm, Kubernetes or Tailcut.\n\n" +
-			"--compare adds what other rules would do, and --now says which you have: spark, spark3, flink, hadoop2 and backup with their parameters as in\n" +
-			"'tailcut policies', a time-out such as timeout:after=30s,r=1,original=kill,times=3, or several forks joined by +.",
+		Use: "fork [FILE|-]", Short: "Find when to clone the last tasks of a job, and how many clones", Args: cobra.MaximumNArgs(1),
+		Long: "Finds the best single-fork policy for a job. When all but S tasks are done, the policy starts R clones of each remaining task.\n" +
+			"The original keeps running beside its clones (keep), or R+1 new attempts replace it (kill).\n" +
+			"FILE has the task durations of a past run: one number of seconds per line, a CSV, a .tr workload, or a log of\n" +
+			"Spark, Hadoop, GNU parallel, Nextflow, Slurm, Kubernetes or Tailcut.\n\n" +
+			"--compare evaluates other rules beside the recommendation; --now names your current setting. Rules are spark, spark3,\n" +
+			"flink, hadoop2 and backup with the parameters of 'tailcut policies', a time-out such as\n" +
+			"timeout:after=30s,r=1,original=kill,times=3, or several forks joined by +.",
 		Example: "  tailcut plan fork durations.txt\n" +
 			"  tailcut plan fork --column seconds tasks.csv --quantile 0.99\n" +
 			"  tailcut plan fork application_1472176676028_407508_1.zstd --stage 23\n" +
@@ -50,26 +52,26 @@ func newPlanFork() *cobra.Command {
 			"  tailcut plan fork --law pareto:alpha=2,xm=2 --tasks 400 --stragglers 40 --clones 1 --original keep",
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.law, "law", "", "law of a task's duration instead of FILE, such as pareto:alpha=2,xm=2")
-	wholeVar(flags, &f.Tasks, "tasks", 0, "tasks of the job to plan (default those of FILE)")
+	flags.StringVar(&f.law, "law", "", "probability law of a task's duration, instead of FILE, such as pareto:alpha=2,xm=2")
+	wholeVar(flags, &f.Tasks, "tasks", 0, "number of tasks of the job to plan (default: as in FILE)")
 	addDurations(cmd, &f.from, "FILE")
-	flags.StringVar(&f.cluster.Object, "kubernetes", "", "durations of a Job of the cluster that kubectl speaks to, instead of FILE: job/NAME or cronjob/NAME; "+
-		"what tailcut-controller has kept of it and its like, or else the Job's pods")
-	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --kubernetes: namespace of the Job (default that of kubectl)")
+	flags.StringVar(&f.cluster.Object, "kubernetes", "", "read durations from the cluster of kubectl's current context, instead of FILE: job/NAME or cronjob/NAME; "+
+		"uses the history that tailcut-controller keeps, or else the Job's pods")
+	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --kubernetes: namespace of the Job (default: kubectl's)")
 	flags.StringVar(&f.cluster.History, "history-namespace", "tailcut-system", "with --kubernetes: namespace where tailcut-controller keeps durations")
-	wholeVar(flags, &f.own.Stragglers, "stragglers", 0, "evaluate the policy that forks when all but this many tasks are done")
-	wholeVar(flags, &f.own.Clones, "clones", 0, "with --stragglers and --original: clones of each task that is left")
-	flags.Var(&f.original, "original", "with --stragglers and --clones: what becomes of the original of each task that is left")
-	wholeVar(flags, &f.MaxClones, "max-clones", f.MaxClones, "most clones of a task to consider")
-	flags.Float64Var(&f.Lambda, "lambda", f.Lambda, "price of a machine second in seconds of latency, of the cost-sensitive optimum")
-	flags.Float64Var(&f.Quantile, "quantile", 0, "recommend what makes the job done soonest with this probability, such as 0.99, instead of on average")
+	wholeVar(flags, &f.own.Stragglers, "stragglers", 0, "evaluate the policy that forks when all but this number of tasks are done")
+	wholeVar(flags, &f.own.Clones, "clones", 0, "with --stragglers and --original: clones of each remaining task")
+	flags.Var(&f.original, "original", "with --stragglers and --clones: keep or kill the original of each remaining task")
+	wholeVar(flags, &f.MaxClones, "max-clones", f.MaxClones, "maximum number of clones per task to consider")
+	flags.Float64Var(&f.Lambda, "lambda", f.Lambda, "price of a machine second, in seconds of latency, for the cost-sensitive optimum")
+	flags.Float64Var(&f.Quantile, "quantile", 0, "optimize this quantile of the job's latency, such as 0.99, instead of its mean")
 	flags.Var(&f.method, "method", "`how` to evaluate policies: "+strings.Join(f.method.valid, ", "))
-	wholeVar(flags, &f.Rounds, "rounds", 0, "repetitions of the methods bootstrap and simulate (default 1000, fewer of jobs of more than 2000 tasks)")
-	flags.Uint64Var(&f.Seed, "seed", f.Seed, "seed of all that is simulated or resampled")
-	flags.StringVar(&f.Now, "now", "", "what you do now, such as spark or backup: what is recommended beats that, with no more machine time (default no clones)")
+	wholeVar(flags, &f.Rounds, "rounds", 0, "repetitions of the methods bootstrap and simulate (default 1000, fewer for jobs of more than 2000 tasks)")
+	flags.Uint64Var(&f.Seed, "seed", f.Seed, "random seed")
+	flags.StringVar(&f.Now, "now", "", "your current setting, such as spark or backup; only plans that are faster at equal or lower cost are recommended (default: no clones)")
 	flags.StringVar(&f.compare, "compare", "", "other rules to evaluate, separated by commas, such as spark3,hadoop2")
-	flags.BoolVar(&f.Confidence, "confidence", false, "tell how sure the recommendation is, by resampling the durations")
-	flags.StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
+	flags.BoolVar(&f.Confidence, "confidence", false, "show how stable the recommendation is, by resampling the durations")
+	flags.StringVar(&f.report, "report", "", "also write an HTML report with plots to this file")
 	f.format = addFormat(cmd)
 	cmd.RunE = f.run
 	return cmd
@@ -111,7 +113,7 @@ func (f *forkFlags) fill(flags *pflag.FlagSet) error {
 		}
 	}
 	if given > 0 && given < 3 {
-		return fmt.Errorf("--stragglers, --clones and --original go together: give all three, or none")
+		return fmt.Errorf("--stragglers, --clones and --original: give all three, or none")
 	}
 	for name, expected := range map[string]string{"tasks": fmt.Sprintf("from 1 to %d", advice.MaxTasks), "quantile": "between 0 and 1", "rounds": "of at least 2"} {
 		if flags.Changed(name) && flags.Lookup(name).Value.String() == "0" {
@@ -137,13 +139,13 @@ func (f *forkFlags) read(args []string) (err error) {
 	case f.law != "" && len(args) > 0:
 		return fmt.Errorf("give FILE or --law, not both")
 	case f.cluster.Object != "" && (f.law != "" || len(args) > 0):
-		return fmt.Errorf("give --kubernetes, or FILE, or --law")
+		return fmt.Errorf("give only one of FILE, --kubernetes and --law")
 	case f.law == "" && f.cluster.Object == "" && len(args) == 0:
-		return fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes, or --law (see 'tailcut plan fork --help')")
+		return fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes or --law; for example: tailcut plan fork durations.txt")
 	case f.law != "" && f.Tasks == 0:
-		return fmt.Errorf("--law wants --tasks, the number of tasks of the job")
+		return fmt.Errorf("--law needs --tasks, the number of tasks of the job; for example --tasks 400")
 	case f.law != "" && f.Confidence:
-		return fmt.Errorf("--confidence resamples durations: it wants FILE, not --law")
+		return fmt.Errorf("--confidence resamples durations, so it needs FILE instead of --law")
 	case f.law != "":
 		if f.Law, err = laws.Parse(f.law); err != nil {
 			return fmt.Errorf("--law: %w", err)
@@ -162,7 +164,7 @@ func (f *forkFlags) read(args []string) (err error) {
 	}
 	f.Sample, err = f.from.Sample()
 	if err == nil && f.Tasks == 0 && f.Sample.Tasks > advice.MaxTasks {
-		f.from.Tell(fmt.Sprintf("%s: %d tasks are planned as a job of %d; --tasks sets another number, up to %d",
+		f.from.Tell(fmt.Sprintf("%s: planning its %d tasks as a job of %d; --tasks sets another number, up to %d",
 			f.from.Name(), f.Sample.Tasks, advice.ManyTasks, advice.MaxTasks))
 	}
 	return err

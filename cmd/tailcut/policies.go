@@ -12,8 +12,8 @@ import (
 func newPolicies() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "policies [NAME]", Short: "List the scheduling policies, or describe one and its parameters", Args: cobra.MaximumNArgs(1),
-		Long: "List the policies and presets that --policy takes, or describe one: its source, and its parameters with their\n" +
-			"defaults and ranges. A policy is named with its parameters after a colon: NAME:param=value,param=value.",
+		Long: "Lists the policies and presets that --policy takes, or describes one: its source, and its parameters with their\n" +
+			"defaults and ranges. Parameters follow the name after a colon: NAME:param=value,param=value.",
 		Example: "  tailcut policies\n  tailcut policies srew\n  tailcut run --policy srew:beta=0.5 wordcount src/",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -37,7 +37,7 @@ func newPolicies() *cobra.Command {
 		}
 		err := list.WriteText(w)
 		if len(args) == 0 {
-			_, err = fmt.Fprintln(w, "\n'tailcut policies NAME' tells a policy's source and parameters.")
+			_, err = fmt.Fprintln(w, "\n'tailcut policies NAME' shows a policy's source and parameters.")
 		}
 		return err
 	}

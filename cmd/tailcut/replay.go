@@ -11,12 +11,12 @@ import (
 
 func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "replay JOURNAL", Short: "Feed a run's journal to a fresh core and check that every decision is the same", Args: cobra.ExactArgs(1),
-		Long:    "Feed the facts of a run's journal to a fresh core under the same policy and compare every decision.\nWith --attempts also tell every attempt's life: where it began, how it ended, and how much of the input it mapped.\nJOURNAL is the file, or the output folder of the run.\n\nExit status: 0 all equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
+		Use: "replay JOURNAL", Short: "Repeat every decision of a run from its journal and compare", Args: cobra.ExactArgs(1),
+		Long:    "Feeds the events of a run's journal to the same policy again and compares every decision.\nWith --attempts it also lists every attempt: where it ran, how it ended, and how much of the input it mapped.\nJOURNAL is the journal file or the output folder of the run.\n\nExit status: 0 all decisions are equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
 		Example: "  tailcut replay counts\n  tailcut replay counts --attempts\n  tailcut replay counts/_tailcut/journal --format json",
 	}
 	format := addFormat(cmd)
-	attempts := cmd.Flags().Bool("attempts", false, "list the attempts, in the order of their starts")
+	attempts := cmd.Flags().Bool("attempts", false, "list the attempts, in order of their starts")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		j, err := audit.Open(args[0])
 		if errors.Is(err, trace.ErrCorrupt) {

@@ -34,23 +34,23 @@ func newReproduce() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "reproduce PAPER",
-		Short: "Re-create a paper's evaluation, its numbers beside ours",
-		Long: "Re-create the tables and figures of a paper with the policies and the simulator of this program, print the published numbers\n" +
-			"beside the measured ones, and judge each claim. A claim holds if its whole 95 % interval agrees, fails if none of it does, and\n" +
-			"is undecided otherwise; the page says how many --runs would decide it.\n" + list.String() +
-			"\n\nExit status: 0 no claim fails but those that the page lists as known to, 1 another claim fails, 2 wrong usage or bad input.",
+		Short: "Repeat the evaluation of a paper and compare its numbers with ours",
+		Long: "Repeats the tables and figures of a paper with Tailcut's policies and simulator, prints the published numbers\n" +
+			"beside the measured ones, and judges each claim. A claim holds if its whole 95 % interval agrees, and fails if no part of\n" +
+			"the interval does. Otherwise it is undecided, and the report estimates how many --runs would decide it.\n" + list.String() +
+			"\n\nExit status: 0 all claims hold or fail as expected, 1 another claim fails, 2 wrong usage or bad input.",
 		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html\n  tailcut reproduce shed --real",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
 		RunE:      func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.format = addFormat(cmd)
-	cmd.Flags().StringVar(&f.report, "report", "", "also write a page with plots to this HTML file")
-	cmd.Flags().StringVar(&f.traces, "traces", "", "the folder with real traces (default $TAILCUT_TRACES, then the folder traces if it is there)")
-	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer repetitions: a first look")
-	cmd.Flags().BoolVar(&f.real, "real", false, "run real jobs on this machine instead, at small scale (shed)")
-	cmd.Flags().IntVar(&f.runs, "runs", 0, "repetitions of simulations, 2 or more (default: what each experiment needs; its page tells)")
-	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "of all random draws")
+	cmd.Flags().StringVar(&f.report, "report", "", "also write an HTML report with plots to this file")
+	cmd.Flags().StringVar(&f.traces, "traces", "", "folder with real traces (default: $TAILCUT_TRACES, or the folder traces if it exists)")
+	cmd.Flags().BoolVar(&f.quick, "quick", false, "run fewer repetitions, for a first look")
+	cmd.Flags().BoolVar(&f.real, "real", false, "run real jobs on this machine instead of simulated ones, at small scale (shed only)")
+	cmd.Flags().IntVar(&f.runs, "runs", 0, "repetitions of each simulation, 2 or more (default: as many as each experiment needs)")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "random seed")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("--runs: expected 2 to 10000 repetitions, not %d", f.runs)
 	}
 	if f.runs > 0 && (!e.Repeats || f.real) {
-		return fmt.Errorf("--runs: this experiment has no repetitions to count; those of srew, shed and geoclone have")
+		return fmt.Errorf("--runs: this experiment does not repeat simulations; srew, shed and geoclone do")
 	}
 	o := reproduce.Options{Quick: f.quick, Runs: f.runs, Seed: f.seed, Traces: tracesFolder(f.traces), Workers: runtime.GOMAXPROCS(0)}
 	o.Progress = newCounter(cmd.ErrOrStderr(), "reproduce "+name)
@@ -78,7 +78,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	if failed := page.Failed(); len(failed) > 0 {
-		return failure{fmt.Errorf("%s of the paper failed and is not known to; see FAILS above", show.Count(len(failed), "claim"))}
+		return failure{fmt.Errorf("%s of the paper failed unexpectedly; see FAILS above", show.Count(len(failed), "claim"))}
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (f *reproduceFlags) page(ctx context.Context, e reproduce.Experiment, o rep
 		return e.Run(ctx, o)
 	}
 	if e.Real == nil {
-		return nil, fmt.Errorf("--real: %s has no experiment with real jobs; shed has", e.Name)
+		return nil, fmt.Errorf("--real: %s has no experiment with real jobs; use: tailcut reproduce shed --real", e.Name)
 	}
 	self, err := os.Executable()
 	if err != nil {

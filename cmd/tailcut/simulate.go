@@ -12,15 +12,15 @@ import (
 	"github.com/tailcut/tailcut/sim"
 )
 
-const simulateLong = `Replay a workload on a simulated cluster, under one policy or several, and compare.
+const simulateLong = `Replays a workload on a simulated cluster under one or more policies, and compares them.
 
 WORKLOAD is ` + workloadUsage + `
 
 CLUSTER is a YAML file, or
   ` + sim.WaxmanUsage + `
 
-Policies meet the same luck: attempt 2 of task 7 of job 12 lasts as long under each of them. Runs are spread over all cores; the result does not
-depend on how many there are.
+All policies see the same random draws: attempt 2 of task 7 of job 12 has the same duration under each of them. Repetitions
+run on all cores; the result does not depend on the number of cores.
 
 Exit status: 0 success, 1 a policy left jobs unfinished, 2 wrong usage or bad input, 130 interrupted.`
 
@@ -40,26 +40,26 @@ func newSimulate() *cobra.Command {
 	var cluster, speed, maxAttempts, cloneBudget string
 	jobs := outFile{called: "--jobs-out"}
 	fl := cmd.Flags()
-	wholeVar(fl, &r.Machines, "machines", 0, "`number` of machines; required unless a --cluster says it")
-	fl.StringVar(&r.Slots, "slots-per-machine", "1", "attempts that a machine runs at once: a `number`, or one for each class of slots such as map=2,shuffle=2")
-	fl.StringArrayVar(&policies, "policy", []string{"fifo"}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair is one for each class of slots")
-	fl.StringVar(&r.Slot, "slot", "", "length of a slot, for policies that decide by slots (default: the policy's, 5s)")
+	wholeVar(fl, &r.Machines, "machines", 0, "`number` of machines (required without --cluster)")
+	fl.StringVar(&r.Slots, "slots-per-machine", "1", "slots of each machine: a `number`, or one for each class of slots such as map=2,shuffle=2")
+	fl.StringArrayVar(&policies, "policy", []string{"fifo"}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair names one for each class of slots")
+	fl.StringVar(&r.Slot, "slot", "", "time between decisions, for policies that decide at intervals (default: the policy's, 5s)")
 	fl.StringVar(&r.Service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
-	wholeVar(fl, &r.Runs, "runs", 1, "runs of each policy, with other luck each")
-	fl.Uint64Var(&r.Seed, "seed", 1, "seed of all luck")
+	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed")
+	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
 	fl.StringVar(&speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
-	fl.StringVar(&maxAttempts, "max-attempts", "4", "attempts of one task that may run at once (`N` or none)")
-	fl.StringVar(&cloneBudget, "clone-budget", "default", "clones at once (`N`, none, or default: the most of 10, 1 % of unfinished tasks, 10 % of running tasks)")
-	fl.StringVar(&r.Failures, "failures", "none", "machines fail and are repaired, both after exponential times: `mtbf=24h,mttr=10m`")
-	fl.StringVar(&r.Progress, "progress", simulation.Auto, "what policies are told of attempts' progress: none, exact, a span between reports such as 10s, what is odd about reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: reports, 20 in the mean task's duration")
-	fl.Float64Var(&r.Noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time that reports imply")
-	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it begins: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law policies are told when attempts begin")
-	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "jobs without a deadline get `X` times what they would take alone, with durations as recorded (0: none)")
-	fl.StringVar(&jobs.path, "jobs-out", "", "write what became of each job to `file`, as CSV")
+	fl.StringVar(&maxAttempts, "max-attempts", "4", "maximum number of concurrent attempts of a task (`N` or none)")
+	fl.StringVar(&cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks or 10 % of running tasks, whichever is most)")
+	fl.StringVar(&r.Failures, "failures", "none", "let machines fail and be repaired, after exponential times with these means: `mtbf=24h,mttr=10m`")
+	fl.StringVar(&r.Progress, "progress", simulation.Auto, "progress reports that policies receive: none, exact, a span between reports such as 10s, faulty reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: 20 reports in the mean task's duration")
+	fl.Float64Var(&r.Noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time in progress reports")
+	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
+	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
+	fl.StringVar(&jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
 	input := addWorkloadFlags(cmd)
 	format := addFormat(cmd)
-	fl.StringVar(&cluster, "cluster", "", "sites, their machines and the links between them: a YAML `file`, or a generator")
+	fl.StringVar(&cluster, "cluster", "", "YAML `file` with sites, machines and links, or a generator")
 	completeSimulate(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), checkOut([]string{args[0], cluster, input.Drop}, jobs))
@@ -75,7 +75,7 @@ func newSimulate() *cobra.Command {
 				r.Service = ""
 			}
 		case r.Machines == 0:
-			return errors.New("expected --machines of at least 1, or a --cluster with machines of its own")
+			return errors.New("give the number of machines, such as --machines 100, or a --cluster")
 		}
 		if r.Runs == 0 {
 			return wrongFlag("runs", errors.New("expected a number between 1 and 1048576, not 0"))

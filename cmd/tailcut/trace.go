@@ -19,7 +19,7 @@ import (
 func newTrace() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trace", Short: "Inspect, convert and synthesise workloads", Args: unknownVerb,
-		Long: "Inspect, convert and synthesise workloads: what they are like, in which format they are kept, and how to make one.",
+		Long: "Describes workloads, converts them to other formats, and generates synthetic ones.",
 		Example: `  tailcut trace info jobs.tr.gz
   tailcut trace convert batch_task.csv.gz jobs.jsonl.zst
   tailcut trace synth 'synth:jobs=1000;tasks=100' jobs.jsonl.gz`,
@@ -32,12 +32,12 @@ func newTrace() *cobra.Command {
 func newTraceInfo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "info WORKLOAD...", Short: "Describe workloads: sizes, durations, arrivals, stragglers, load", Args: cobra.MinimumNArgs(1),
-		Long: `Describe workloads: how many jobs, stages and tasks, how long tasks last, how jobs arrive, and how much tasks straggle; several side by side.
+		Long: `Describes workloads, several side by side: the number of jobs, stages and tasks, task durations, arrivals, stragglers.
 
 WORKLOAD is ` + workloadUsage + `
 
-Straggling is the longest duration of a stage divided by its median, over stages of at least 10 tasks. The load is the work that arrives between the first
-and the last job, divided by what the machines can do in that time.`,
+Straggling is the longest duration of a stage divided by its median, over stages of at least 10 tasks. The load is the work that arrives between
+the first and the last job, divided by the capacity of the machines in that time.`,
 		Example: `  tailcut trace info jobs.tr.gz
   tailcut trace info google.tr.gz synth:google --machines 11000
   tailcut trace info 19-jobs.trace.json.gz --import incomplete=keep --min-tasks 10 --format csv`,
@@ -45,8 +45,8 @@ and the last job, divided by what the machines can do in that time.`,
 	input := addWorkloadFlags(cmd)
 	var machines int
 	var seed uint64
-	wholeVar(cmd.Flags(), &machines, "machines", 0, "tell the load on that `number` of machines of one slot each")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of what is drawn")
+	wholeVar(cmd.Flags(), &machines, "machines", 0, "show the load on this `number` of machines, with one slot each")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if machines < 0 || cmd.Flags().Changed("machines") && machines == 0 {
@@ -68,13 +68,13 @@ and the last job, divided by what the machines can do in that time.`,
 func newTraceConvert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "convert WORKLOAD OUT", Short: "Write a workload in another format, all of it or some jobs", Args: cobra.ExactArgs(2),
-		Long: `Write a workload in another format, all of it or some jobs. The name OUT tells the format: .tr, .jsonl or .csv, and .gz or .zst behind it
-to compress; - is JSON lines to stdout. OUT appears when it is complete.
+		Long: `Writes a workload, or some of its jobs, in another format. The extension of OUT selects the format: .tr, .jsonl or .csv, followed by .gz or
+.zst to compress; - writes JSON lines to stdout. OUT appears only when it is complete.
 
 WORKLOAD is ` + workloadUsage + `
 
-JSON lines keep all that a workload says. If the format has no place for something, nothing is written and what would be lost is told; --lossy writes
-the rest. Jobs are numbered anew, by their lines.`,
+JSON lines keep every field of a workload. If another format would lose fields, the command lists them and writes nothing; --lossy writes
+the rest. Jobs are renumbered by line.`,
 		Example: `  tailcut trace convert batch_task.csv.gz jobs.jsonl.zst
   zcat part-*.csv.gz | tailcut trace convert - google.jsonl.zst
   tailcut trace convert 19-jobs.trace.json.gz jobs.tr --lossy --min-tasks 10 --force`,
@@ -83,7 +83,7 @@ the rest. Jobs are numbered anew, by their lines.`,
 	var out traceOut
 	var seed uint64
 	out.addFlags(cmd)
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of what is drawn")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := out.settle(args[1], args[0], input.Drop); err != nil {
 			return err
@@ -99,15 +99,15 @@ the rest. Jobs are numbered anew, by their lines.`,
 
 func newTraceSynth() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "synth SPEC OUT", Short: "Make a workload and write it to a file", Args: cobra.ExactArgs(2),
-		Long: `Make a workload and write it to a file. The name OUT tells the format: .tr, .jsonl or .csv, and .gz or .zst behind it to compress; - is JSON
-lines to stdout.
+		Use: "synth SPEC OUT", Short: "Generate a workload and write it to a file", Args: cobra.ExactArgs(2),
+		Long: `Generates a workload and writes it to a file. The extension of OUT selects the format: .tr, .jsonl or .csv, followed by .gz or .zst to
+compress; - writes JSON lines to stdout.
 
 SPEC is one of
   ` + trace.SynthUsage + `
   ` + trace.SynthGoogleUsage + `
   ` + trace.MontageUsage + `
-where the first word may be left out. Verbs that take a workload take a SPEC in its place; a file is for other programs, and for keeping.`,
+where the first word is optional. Commands that read a workload also accept a SPEC in its place.`,
 		Example: `  tailcut trace synth 'synth:jobs=1000;tasks=100;law=pareto:alpha=1.5,xm=10' jobs.jsonl.gz
   tailcut trace synth 'google;jobs=4000;seed=7' google-7.tr.zst`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -120,7 +120,7 @@ where the first word may be left out. Verbs that take a workload take a SPEC in 
 	var out traceOut
 	var seed uint64
 	out.addFlags(cmd)
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of what is drawn")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := out.settle(args[1]); err != nil {
 			return err
@@ -143,7 +143,7 @@ type traceOut struct {
 
 func (o *traceOut) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite OUT if it exists")
-	cmd.Flags().BoolVar(&o.lossy, "lossy", false, "write although the format cannot hold everything")
+	cmd.Flags().BoolVar(&o.lossy, "lossy", false, "write even if the format loses fields")
 }
 
 // settle refuses a file that exists or that is an input.
@@ -164,9 +164,9 @@ func (o *traceOut) settle(path string, inputs ...string) (err error) {
 // write writes a workload. The file appears when it is complete.
 func (o *traceOut) write(cmd *cobra.Command, w *trace.Workload) error {
 	if lost := w.Lost(o.format.Name); len(lost) > 0 {
-		what := fmt.Sprintf("%s: .%s has no place for %s", o.file.path, o.format.Name, strings.Join(lost, ", "))
+		what := fmt.Sprintf("%s: .%s cannot store %s", o.file.path, o.format.Name, strings.Join(lost, ", "))
 		if !o.lossy {
-			return fmt.Errorf("%s; write .jsonl, or the rest with --lossy", what)
+			return fmt.Errorf("%s; write .jsonl instead, or add --lossy to drop them", what)
 		}
 		notice(cmd.ErrOrStderr(), "%s", what)
 	}
@@ -182,8 +182,8 @@ func (o *traceOut) write(cmd *cobra.Command, w *trace.Workload) error {
 
 // workloadUsage says what a workload may be, for help texts.
 const workloadUsage = `a file of jobs, - for stdin, or a generator. Files are .tr lines, JSON lines, a CSV of
-tasks, or public traces: Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons; plain or compressed with gzip or
-zstd, told by the content. Generators are
+tasks, or public traces: Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons. The format and gzip or zstd
+compression are detected from the content. Generators are
   ` + trace.SynthUsage + `
   ` + trace.SynthGoogleUsage + `
   ` + trace.MontageUsage
@@ -192,12 +192,12 @@ zstd, told by the content. Generators are
 func addWorkloadFlags(cmd *cobra.Command) *workload.Source {
 	f := &workload.Source{}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.Imports, "import", nil, "what public traces leave open, `KEY=VALUE`: "+strings.ReplaceAll(trace.ImportUsage, ";", "; "))
-	wholeVar(fl, &f.Filter.Skip, "skip", 0, "leave out the first `N` jobs")
-	wholeVar(fl, &f.Filter.MinTasks, "min-tasks", 0, "leave out jobs of fewer than `N` tasks")
-	fl.DurationVar((*time.Duration)(&f.Filter.From), "from", 0, "take jobs that arrive at this `instant` of the workload or later, such as 2h or 1470000s")
-	fl.DurationVar((*time.Duration)(&f.Filter.To), "to", 0, "take jobs that arrive before this `instant`")
-	fl.StringVar(&f.Drop, "drop", "", "leave out the jobs that a CSV `file` lists in its column line or job; of rows with an end_event, those that did not FINISH")
+	fl.StringArrayVar(&f.Imports, "import", nil, "settings for public traces that lack a field, `KEY=VALUE`: "+strings.ReplaceAll(trace.ImportUsage, ";", "; "))
+	wholeVar(fl, &f.Filter.Skip, "skip", 0, "skip the first `N` jobs")
+	wholeVar(fl, &f.Filter.MinTasks, "min-tasks", 0, "skip jobs with fewer than `N` tasks")
+	fl.DurationVar((*time.Duration)(&f.Filter.From), "from", 0, "keep only jobs that arrive at this `time` of the workload or later, such as 2h or 1470000s")
+	fl.DurationVar((*time.Duration)(&f.Filter.To), "to", 0, "keep only jobs that arrive before this `time`")
+	fl.StringVar(&f.Drop, "drop", "", "skip the jobs listed in the column line or job of this CSV `file`; if it has a column end_event, only those that did not FINISH")
 	fl.Float64Var(&f.Filter.Load, "scale-load", 1, "divide the gaps between arrivals by this `factor`")
 	_ = cmd.RegisterFlagCompletionFunc("import", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var keys []string

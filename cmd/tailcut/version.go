@@ -12,7 +12,7 @@ import (
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version of Tailcut", Example: "  tailcut version", Args: cobra.NoArgs,
-		Long: "Print the version of Tailcut: of the release or the module, or else the revision of the source. Every journal\n" +
+		Long: "Prints the version of Tailcut: of the release or the module, or else the revision of the source. Every journal\n" +
 			"records it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Line("tailcut"))

@@ -103,7 +103,7 @@ func (a *Advice) rounding() []string {
 		return nil
 	}
 	if len(a.bounds) == 0 {
-		return []string{fmt.Sprintf("searched and evaluated with the durations rounded to %d values; --method exact bounds by how much that is off",
+		return []string{fmt.Sprintf("durations rounded to %d values; --method exact shows the error bound",
 			a.searchedTo())}
 	}
 	off := a.off()
@@ -112,8 +112,8 @@ func (a *Advice) rounding() []string {
 		quantile = fmt.Sprintf(", %.2g %% (%g %% done by)", 100*off.Quantile, 100*a.Quantile)
 	}
 	return []string{
-		fmt.Sprintf("searched with the durations rounded to %d values; found policies rounded to %d, by %.2g %% at most:",
+		fmt.Sprintf("durations rounded to %d values for the search, and to %d for the result, by %.2g %% at most:",
 			a.searchedTo(), bracketTo, 100*a.bracket.Step()),
-		fmt.Sprintf("figures that are not simulated are off by at most %.2g %% (latency), %.2g %% (machine time)%s", 100*off.Latency, 100*off.Cost, quantile),
+		fmt.Sprintf("errors of figures that are not simulated: at most %.2g %% (latency), %.2g %% (machine time)%s", 100*off.Latency, 100*off.Cost, quantile),
 	}
 }

@@ -30,7 +30,7 @@ func (a *Advice) resample(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, plan.ErrMethod) {
-		return invalid("confidence with --now %s: that rule has to be simulated, which is too slow to do for each resample", a.Now)
+		return invalid("confidence: the rule %s must be simulated, which is too slow for each resample; leave out confidence, or now", a.Now)
 	} else if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (a *Advice) Page() *report.Page {
 	p := &report.Page{Name: "plan-fork", Title: "When to clone the last tasks of a job"}
 	p.Intro = []string{fmt.Sprintf("%s, %s. Method: %s.", show.Count(a.Tasks, "task"), a.source(), a.Method)}
 	if lines := a.rounding(); lines != nil {
-		p.Intro = append(p.Intro, "S"+strings.TrimPrefix(strings.Join(lines, " "), "s")+". The curves are those of the search, and have no bound.")
+		p.Intro = append(p.Intro, "S"+strings.TrimPrefix(strings.Join(lines, " "), "s")+". The curves come from the search and have no error bound.")
 	}
 	if best := a.best[0]; best.Baseline() {
 		p.Intro = append(p.Intro, a.refusal())
@@ -53,7 +53,7 @@ func (a *Advice) source() string {
 
 // answerSection is the table of the terminal, its settings and its confidence.
 func (a *Advice) answerSection() report.Section {
-	s := report.Section{Title: "What to do"}
+	s := report.Section{Title: "Recommendation"}
 	t := report.Table{Name: "policies", Columns: []string{"what", "latency (s)", "± (s)", "machine time (s)", "policy"}}
 	add := func(what string, o plan.Outcome, spec string) {
 		var margin any
@@ -62,7 +62,7 @@ func (a *Advice) answerSection() report.Section {
 		}
 		t.Add(what, o.Latency, margin, o.Cost*float64(a.Tasks), spec)
 	}
-	add("what you have now: "+a.now.words, a.now.Outcome, a.now.spec)
+	add("current setting: "+a.now.words, a.now.Outcome, a.now.spec)
 	for _, c := range a.compared {
 		add(c.words, c.Outcome, c.spec)
 	}
@@ -122,9 +122,9 @@ func (a *Advice) durationSection() report.Section {
 
 // fitTable lists fitted laws, with probabilities where the sample is small enough to fit it some hundred times.
 func (a *Advice) fitTable(fits []laws.Fitted, values []float64) report.Table {
-	t := report.Table{Name: "fits", Caption: "Laws fitted by maximum likelihood, the likeliest first. P is the probability that a sample of the fitted law " +
-		"is as far from its own fit, by the distances of Kolmogorov and Smirnov (D) and of Anderson and Darling (A²); below 0.05 the law is refuted. " +
-		"The plan needs none of them: it resamples the durations.",
+	t := report.Table{Name: "fits", Caption: "Laws fitted by maximum likelihood, best first. P is the probability that a sample of the fitted law " +
+		"is as far from its own fit, by the Kolmogorov-Smirnov (D) and Anderson-Darling (A²) distances. Below 0.05 the law is rejected. " +
+		"The plan does not use them: it resamples the durations.",
 		Columns: []string{"law", "AIC", "D", "P of D", "A²", "P of A²"}}
 	const rounds, smallEnough = 59, 2000
 	source := rand.New(rand.NewPCG(a.Seed, 1))
@@ -203,7 +203,7 @@ func histogram(l *laws.Empirical) (edges, shares []float64) {
 // curveSection draws latency and machine time against the share of stragglers, as Figures 3 to 10 of the paper do.
 func (a *Advice) curveSection() report.Section {
 	s := report.Section{Title: "Latency and machine time", Text: []string{
-		"Against the share p of the tasks that still run at the fork, for each number of clones r. The dashed line is without clones."}}
+		"For each number of clones r, against the share p of tasks still running at the fork. The dashed line is without clones."}}
 	for _, mode := range []plan.Original{plan.Keep, plan.Kill} {
 		latency := report.Plot{Name: "latency_" + mode.String(), Title: "Latency, " + mode.String(), X: "p", Y: "latency (s)"}
 		cost := report.Plot{Name: "cost_" + mode.String(), Title: "Machine time per task, " + mode.String(), X: "p", Y: "machine time per task (s)"}
@@ -245,7 +245,7 @@ func (a *Advice) curve(clones int, mode plan.Original) (p, latency, cost []float
 
 // frontierSection draws the policies that no other beats in both.
 func (a *Advice) frontierSection() report.Section {
-	s := report.Section{Title: "The trade-off", Text: []string{"Policies that no other beats in both latency and machine time, and what the others give."}}
+	s := report.Section{Title: "The trade-off", Text: []string{"Policies that no other beats in both latency and machine time, and the recommended choices."}}
 	var x, y []float64
 	every := max(1, len(a.optima.Frontier)/mostPoints)
 	for i, c := range a.optima.Frontier {

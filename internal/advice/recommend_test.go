@@ -201,20 +201,20 @@ func TestWriters(t *testing.T) {
 func TestInvalidRequests(t *testing.T) {
 	s := pareto(t, 10, 6)
 	for want, change := range map[string]func(r *Request){
-		"durations: ":         func(r *Request) { r.Sample = nil },
-		"tasks: ":             func(r *Request) { r.Tasks = -1 },
-		"stragglers: ":        func(r *Request) { r.Own = &plan.Policy{Stragglers: 11} },
-		"clones: ":            func(r *Request) { r.Own = &plan.Policy{Clones: -1} },
-		"max-clones: ":        func(r *Request) { r.MaxClones = MaxClones + 1 },
-		"lambda: ":            func(r *Request) { r.Lambda = math.NaN() },
-		"quantile: ":          func(r *Request) { r.Quantile = 1 },
-		"rounds: ":            func(r *Request) { r.Rounds = 1 },
-		"method: ":            func(r *Request) { r.Method = "" },
-		"now spork: ":         func(r *Request) { r.Now = "spork" },
-		"compare srew: ":      func(r *Request) { r.Compare = []string{"srew"} },
-		"confidence resample": func(r *Request) { r.Sample, r.Law, r.Confidence = nil, laws.Pareto{Xm: 1, Alpha: 2}, true },
-		"method bootstrap":    func(r *Request) { r.Sample, r.Law, r.Method = nil, laws.Pareto{Xm: 1, Alpha: 2}, "bootstrap" },
-		"confidence with":     func(r *Request) { r.Now, r.Confidence = "spark", true },
+		"durations: ":          func(r *Request) { r.Sample = nil },
+		"tasks: ":              func(r *Request) { r.Tasks = -1 },
+		"stragglers: ":         func(r *Request) { r.Own = &plan.Policy{Stragglers: 11} },
+		"clones: ":             func(r *Request) { r.Own = &plan.Policy{Clones: -1} },
+		"max-clones: ":         func(r *Request) { r.MaxClones = MaxClones + 1 },
+		"lambda: ":             func(r *Request) { r.Lambda = math.NaN() },
+		"quantile: ":           func(r *Request) { r.Quantile = 1 },
+		"rounds: ":             func(r *Request) { r.Rounds = 1 },
+		"method: ":             func(r *Request) { r.Method = "" },
+		"now spork: ":          func(r *Request) { r.Now = "spork" },
+		"compare srew: ":       func(r *Request) { r.Compare = []string{"srew"} },
+		"confidence: expected": func(r *Request) { r.Sample, r.Law, r.Confidence = nil, laws.Pareto{Xm: 1, Alpha: 2}, true },
+		"method: bootstrap":    func(r *Request) { r.Sample, r.Law, r.Method = nil, laws.Pareto{Xm: 1, Alpha: 2}, "bootstrap" },
+		"confidence: the rule": func(r *Request) { r.Now, r.Confidence = "spark", true },
 	} {
 		r := Defaults()
 		r.Sample, r.Tasks = s, 10

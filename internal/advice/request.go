@@ -88,7 +88,7 @@ func (r *Request) check() error {
 	case r.Rounds != 0 && (r.Rounds < 2 || r.Rounds > maxRounds):
 		return invalid("rounds: expected a number from 2 to %d, got %d", maxRounds, r.Rounds)
 	case r.Confidence && r.Sample == nil:
-		return invalid("confidence resamples durations: expected a sample, not a law")
+		return invalid("confidence: expected a sample of durations, not a law")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (r *Request) evaluator(l laws.Law, exact plan.Evaluator) (plan.Evaluator, e
 	case "bootstrap":
 		sample, ok := l.(*laws.Empirical)
 		if !ok {
-			return nil, invalid("method bootstrap wants a sample of durations, not the law %s", l)
+			return nil, invalid("method: bootstrap needs a sample of durations, not the law %s; use exact or simulate", l)
 		}
 		return plan.NewBootstrap(sample, r.Tasks, r.repetitions(), r.Seed)
 	}

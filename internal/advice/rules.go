@@ -35,7 +35,7 @@ func parseRule(spec string, tasks int) (plan.Rule, error) {
 func parsePolicy(spec string, tasks int) (plan.Rule, error) {
 	r, err := policy.Rule(spec, tasks)
 	if r == nil && err == nil {
-		err = fmt.Errorf("the planner evaluates %s; try others with 'tailcut simulate'", comparable)
+		err = fmt.Errorf("the planner supports only %s; evaluate others with: tailcut simulate WORKLOAD --policy NAME", comparable)
 	}
 	return r, err
 }
@@ -50,7 +50,7 @@ func parseForks(spec string, tasks int) (plan.Rule, error) {
 		}
 		p, ok := r.(plan.Policy)
 		if !ok {
-			return nil, fmt.Errorf("only forks are joined by +, got %s", part)
+			return nil, fmt.Errorf("only forks can be joined by +, got %s", part)
 		}
 		forks = append(forks, p)
 	}
@@ -84,7 +84,7 @@ func parseTimeout(text string) (plan.Rule, error) {
 			return nil, fmt.Errorf("timeout has no parameter %q; valid: after=30s, r=1, original=keep, times=1", part)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s is not what timeout takes, such as after=30s, r=1, original=keep, times=1", part)
+			return nil, fmt.Errorf("%s is not a parameter of timeout; expected one such as after=30s, r=1, original=keep or times=1", part)
 		}
 	}
 	return t, nil

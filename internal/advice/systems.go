@@ -180,12 +180,12 @@ func (a *Advice) Settings() []string {
 	var lines []string
 	switch {
 	case a.spark == nil:
-		lines = append(lines, "Spark clones once, keeps the original, and not before a task is done: it cannot do better than what you have"+
+		lines = append(lines, "Spark starts one clone, keeps the original, and waits for a finished task: it cannot improve on your current setting"+
 			strings.TrimSuffix(a.judged(), ",")+".")
 	case a.single != nil && best.Policy == a.single.Policy && a.spark.multiplier == 1:
 		lines = append(lines, a.spark.settings())
 	default:
-		lines = append(lines, fmt.Sprintf("Spark clones once, keeps the original, and not before a task is done; the best of that kind (latency %s):",
+		lines = append(lines, fmt.Sprintf("Spark starts one clone, keeps the original, and waits for a finished task. The best such setting (latency %s):",
 			show.Seconds(a.spark.latency)), a.spark.settings())
 	}
 	if best.Baseline() {
@@ -197,9 +197,9 @@ func (a *Advice) Settings() []string {
 			"  slow-task-detector.execution-time.baseline-lower-bound=0s",
 			best.Clones+1, quantileFor(tasks-best.Stragglers, tasks)))
 	} else {
-		lines = append(lines, "Flink keeps the original and waits for some task to be done: it cannot do this.")
+		lines = append(lines, "Flink keeps the original and waits for a finished task: it cannot do this.")
 	}
-	return append(lines, fmt.Sprintf("Hadoop chooses by estimated progress, one clone at a time; the nearest (latency %s, simulated):\n"+
+	return append(lines, fmt.Sprintf("Hadoop starts one clone at a time, chosen by estimated progress. The nearest setting (latency %s, simulated):\n"+
 		"  mapreduce.job.speculative.minimum-allowed-tasks=%d, mapreduce.job.speculative.retry-after-speculate=1000",
 		show.Seconds(a.hadoopLatency), a.hadoop.MinAllowed))
 }

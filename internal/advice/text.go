@@ -52,9 +52,9 @@ func (a *Advice) WriteText(out io.Writer) error {
 		row(what, c.Outcome, quantile)
 	}
 	if a.Now == "" {
-		choice("what you have now: no clones", a.optima.Baseline)
+		choice("current setting: no clones", a.optima.Baseline)
 	} else {
-		compared("what you have now: "+a.now.words, a.now)
+		compared("current setting: "+a.now.words, a.now)
 		choice("no clones", a.optima.Baseline)
 	}
 	for _, c := range a.compared {

@@ -95,9 +95,9 @@ var lemmaWords = map[plan.Verdict]string{
 // refusal says that there is no better policy.
 func (a *Advice) refusal() string {
 	if a.Now == "" {
-		return "Do not replicate: no policy is faster than what you have" + a.judged() + " without costing more machine time."
+		return "Do not clone: no policy is faster than your current setting" + a.judged() + " without costing more machine time."
 	}
-	return "Keep what you have: no fork at a number of tasks is faster" + a.judged() + " without costing more machine time."
+	return "Keep your current setting: no single fork is faster" + a.judged() + " without costing more machine time."
 }
 
 // judged says by what policies are judged, if not by the mean.
@@ -105,13 +105,13 @@ func (a *Advice) judged() string {
 	if a.Quantile == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", by the time when the job is done with probability %g %%,", 100*a.Quantile)
+	return fmt.Sprintf(", at the %g %% quantile of the job's latency,", 100*a.Quantile)
 }
 
 // confidenceWords says how sure the recommendation is.
 func (a *Advice) confidenceWords() string {
 	c := a.sure
-	return fmt.Sprintf("On %g %% of %d resamples of your durations the best policy beats what you have now by %.1f to %.1f %% of the latency,\n"+
-		"and saves %.1f to %.1f %% of the machine time. It is faster on %.3g %% of them, and needs no more machine time on %.3g %%.",
+	return fmt.Sprintf("In %g %% of %d resamples of your durations, the best policy beats your current setting by %.1f to %.1f %% in latency,\n"+
+		"and saves %.1f to %.1f %% of the machine time. It is faster in %.3g %% of them, and needs no more machine time in %.3g %%.",
 		100*c.Level, c.Resamples, 100*c.Low.Latency, 100*c.High.Latency, 100*c.Low.Cost, 100*c.High.Cost, 100*c.Faster, 100*c.Cheaper)
 }

@@ -54,7 +54,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(table.String(), "stage,task,attempt,clone,from,start_seconds,seconds,end,mapped_bytes\n") ||
-		strings.Count(table.String(), "\n") != 1+len(whole.Attempts) || !strings.Contains(text.String(), "all as in the journal") {
+		strings.Count(table.String(), "\n") != 1+len(whole.Attempts) || !strings.Contains(text.String(), "decisions are as in the journal") {
 		t.Errorf("%s\n%s", text.String(), table.String())
 	}
 	torn, err := replay(folder(t, func(b []byte) []byte { return b[:len(b)-3] }), false)

@@ -91,9 +91,9 @@ func (res *Replay) WriteText(w io.Writer) error {
 	if res.listed {
 		writeAttempts(w, res.Attempts)
 	}
-	_, err := fmt.Fprintf(w, "%s: %d batches, %d facts, %d decisions, all as in the journal\n", res.Policy, res.Batches, res.Facts, res.Decisions)
+	_, err := fmt.Fprintf(w, "%s: replayed %d batches with %d events; all %d decisions are as in the journal\n", res.Policy, res.Batches, res.Facts, res.Decisions)
 	if res.Torn {
-		_, err = fmt.Fprintln(w, "an unfinished record follows; it was never acted on")
+		_, err = fmt.Fprintln(w, "the journal ends with an unfinished record, which the run never acted on")
 	}
 	return err
 }

@@ -37,7 +37,7 @@ type NoResultError struct{ Out string }
 
 // Error says what was expected.
 func (e *NoResultError) Error() string {
-	return fmt.Sprintf("%s: expected the output folder of a run that has succeeded: there is no %s", e.Out, mapreduce.ManifestName)
+	return fmt.Sprintf("%s: expected the output folder of a successful run, but there is no %s", e.Out, mapreduce.ManifestName)
 }
 
 // Verify compares the result in a folder with its manifest, byte for byte. The error is a [NoResultError], or that of a
@@ -48,7 +48,7 @@ func Verify(out string) (*Verification, error) {
 		if _, err := os.Lstat(filepath.Join(out, mapreduce.SuccessName)); errors.Is(err, fs.ErrNotExist) {
 			return nil, &NoResultError{out}
 		}
-		err = fmt.Errorf("%s: %s is missing, which says what the result has to be", out, mapreduce.ManifestName)
+		err = fmt.Errorf("%s: %s with the checksums is missing; the result cannot be verified", out, mapreduce.ManifestName)
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Verify(out string) (*Verification, error) {
 	}
 	if r, err := trace.OpenJournalReader(journalOf(out)); err == nil && r.Header.Run != m.Run {
 		wrong = append(wrong, mapreduce.Mistake{
-			Path: mapreduce.ManifestName, Problem: fmt.Sprintf("mixed: it is of run %s, and the journal is of run %s", m.Run, r.Header.Run),
+			Path: mapreduce.ManifestName, Problem: fmt.Sprintf("mixed: it belongs to run %s, but the journal belongs to run %s", m.Run, r.Header.Run),
 		})
 	}
 	parts, bytes := m.Count()
@@ -72,7 +72,7 @@ func (v *Verification) WriteText(w io.Writer) (err error) {
 		_, err = fmt.Fprintf(w, "%s: %s\n", plainName(m.Path), m.Problem)
 	}
 	if v.OK {
-		_, err = fmt.Fprintf(w, "%s, %s: all as run %s made it\n", show.Count(v.Parts, "part"), show.Bytes(v.Bytes), v.Run)
+		_, err = fmt.Fprintf(w, "%s, %s: intact, as written by run %s\n", show.Count(v.Parts, "part"), show.Bytes(v.Bytes), v.Run)
 	}
 	return err
 }

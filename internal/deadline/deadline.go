@@ -122,7 +122,7 @@ func (a *Answer) WriteCSV(out io.Writer) error {
 
 // WriteText writes the answer for people.
 func (a *Answer) WriteText(out io.Writer) error {
-	t := show.NewTable("job", "tasks", "time left", "in time without clones", "attempts of each task", "in time", "")
+	t := show.NewTable("job", "tasks", "time left", "on time without clones", "attempts of each task", "in time", "")
 	t.AlignRight(2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
@@ -139,9 +139,9 @@ func (a *Answer) WriteText(out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "%s\n\n%d of %s used. ", t, a.Used, show.Count(a.usable, "slot"))
-	_, err := fmt.Fprintf(out, "Expected in time: %.2f of %s, without clones %.2f.\n", a.Total, show.Count(len(a.Jobs), "job"), before)
+	_, err := fmt.Fprintf(out, "Expected on time: %.2f of %s; without clones: %.2f.\n", a.Total, show.Count(len(a.Jobs), "job"), before)
 	if err == nil && a.Gap > 0 {
-		_, err = fmt.Fprintf(out, "A better division is not ruled out, but gains no more than %.2g in utility.\n", a.Gap)
+		_, err = fmt.Fprintf(out, "A better division may exist, but it gains at most %.2g in utility.\n", a.Gap)
 	}
 	return err
 }
@@ -150,13 +150,13 @@ func (a *Answer) WriteText(out io.Writer) error {
 func (a *Answer) reason(j Entry, f Figure) string {
 	behind := ""
 	if f.Queued {
-		behind = "; waits behind jobs that can meet theirs"
+		behind = "; waits for the jobs that can meet their deadlines"
 	}
 	switch {
 	case j.Elapsed >= j.Deadline:
 		return "past its deadline" + behind
 	case j.Hopeless():
-		return "cannot meet its deadline: no attempt can be so fast" + behind
+		return "cannot meet its deadline: no attempt can be that fast" + behind
 	case f.Queued && j.Tasks > a.usable:
 		return fmt.Sprintf("waits: its originals need %s", show.Count(j.Tasks, "slot"))
 	case f.Queued:

@@ -172,7 +172,7 @@ func (r *reader) job() (j Entry, err error) {
 			t, err := r.d.Token()
 			name, ok := t.(string)
 			if err != nil || !ok || name == "" {
-				return r.fail("expected a text that is not empty, got %s", shown(t))
+				return r.fail("expected a non-empty string, got %s", shown(t))
 			}
 			j.Name = name
 			return nil
@@ -207,7 +207,7 @@ func (r *reader) job() (j Entry, err error) {
 		missing = "deadline_seconds"
 	}
 	if missing != "" {
-		return j, r.within("."+missing, func() error { return r.fail("expected this field in the job that ends here") })
+		return j, r.within("."+missing, func() error { return r.fail("missing in the job that ends here") })
 	}
 	return j, nil
 }
@@ -244,7 +244,7 @@ func (r *reader) law(to *laws.Law) error {
 		return r.fail("%v", err)
 	}
 	if !(l.Quantile(0) >= 0) {
-		return r.fail("expected a law of durations, got %s, which can be negative", l)
+		return r.fail("expected a law of durations, but %s can be negative", l)
 	}
 	*to = l
 	return nil

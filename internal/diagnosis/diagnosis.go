@@ -1,5 +1,5 @@
-// Package diagnosis ranks the stages of a log by what clones of stragglers would save, and says of the others why
-// clones would not help: too few tasks, a light tail, data skew, or a slow machine.
+// Package diagnosis ranks the stages of a log by the time that clones of stragglers would save, and gives the reason
+// where clones would not help: too few tasks, too little to save, data skew, or a slow machine.
 package diagnosis
 
 import (
@@ -31,7 +31,7 @@ type Request struct {
 // Thresholds are what has to hold for replication to be worth it. docs/howto/past-jobs.md says the usual ones.
 type Thresholds struct {
 	Tasks     int     // that succeeded: fewer say too little about a tail
-	Saving    float64 // share of the latency: less is a light tail
+	Saving    float64 // share of the latency: clones that save less are not worth it
 	R2        float64 // share of the variance that the bytes read explain: more is data skew, ...
 	Spread    float64 // ... if some task read so many times the median
 	Slow      float64 // times the median is slow
@@ -54,16 +54,20 @@ const (
 	mostTasks = 5000
 )
 
+// moreTime is the machine time, as a multiple of today's, within which a stage that clones help too little at today's
+// machine time is planned again, so that its reason names what the next step would buy.
+const moreTime = 1.25
+
 // Verdict is what the diagnosis of a stage comes to.
 type Verdict string
 
 // What is the matter with a stage.
 const (
-	Replicate Verdict = "replicate" // clones are worth it
-	FewTasks  Verdict = "few-tasks" // fewer than tell a tail
-	LightTail Verdict = "light-tail"
-	DataSkew  Verdict = "skew" // long tasks had more to read
-	SlowHost  Verdict = "host" // long tasks ran on one machine
+	Replicate Verdict = "replicate"  // clones are worth it
+	FewTasks  Verdict = "few-tasks"  // fewer than tell a tail
+	LightTail Verdict = "light-tail" // clones save too little
+	DataSkew  Verdict = "skew"       // long tasks had more to read
+	SlowHost  Verdict = "host"       // long tasks ran on one machine
 )
 
 // Diagnosis is what [Explain] found.
@@ -100,7 +104,8 @@ type Finding struct {
 	R2           *float64    `json:"input_r2_ratio,omitempty"` // only where the log tells the bytes
 	Rank         *float64    `json:"input_rank_correlation_ratio,omitempty"`
 
-	best plan.Policy // in numbers of the stage's own tasks
+	best plan.Policy  // in numbers of the stage's own tasks
+	more plan.Outcome // shares of latency saved and machine time added by the fastest policy within moreTime; 0 if none
 }
 
 // Explain plans each stage from its own durations, on all cores, and ranks the stages: first what is worth replicating,
@@ -157,7 +162,7 @@ func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
 	s.Median, s.Longest, s.Beyond = sample.Law.Quantile(0.5), sample.Longest(), sample.Beyond
 	if s.Succeeded < r.Thresholds.Tasks {
 		s.Verdict = FewTasks
-		s.Reason = fmt.Sprintf("too few tasks: %d succeeded, and %d are needed to tell a tail", s.Succeeded, r.Thresholds.Tasks)
+		s.Reason = fmt.Sprintf("too few tasks: %d attempts succeeded, at least %d are needed", s.Succeeded, r.Thresholds.Tasks)
 		return s, nil
 	}
 	if err := s.plan(sample.Law, r.MaxClones); err != nil {
@@ -177,14 +182,16 @@ func (s *Finding) judge(st *history.StageRecord, r *Request) {
 	host, slow := st.SlowHost(t.Slow * s.Median)
 	switch saved := *s.Saved / *s.Latency; {
 	case *s.Saved > 0 && *s.Saved < st.Resolution:
-		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save less than %s, the resolution of the log", show.Seconds(st.Resolution))
+		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save less than %s, the resolution of the log's clock", show.Seconds(st.Resolution))
 	case slow && host.Slow >= t.SlowTasks && float64(host.Slow) >= t.OnHost*float64(host.Of) && host.Share <= t.OfHost:
-		s.Verdict, s.Reason = SlowHost, fmt.Sprintf("%d of %d slow tasks ran on %s: avoid that machine", host.Slow, host.Of, r.Hosts[host.Host])
+		s.Verdict, s.Reason = SlowHost, fmt.Sprintf("slow machine: %d of %d slow tasks ran on %s", host.Slow, host.Of, r.Hosts[host.Host])
 	case slow && hasSkew && skew.R2 >= t.R2 && skew.Spread >= t.Spread:
-		s.Verdict, s.Reason = DataSkew, fmt.Sprintf("data skew: bytes read explain %.0f %% of the variance, rank correlation %.2f", 100*skew.R2, skew.Rank)
+		s.Verdict, s.Reason = DataSkew, fmt.Sprintf("data skew: bytes read explain %.0f %% of the variance (rank correlation %.2f)", 100*skew.R2, skew.Rank)
 	case !(saved >= t.Saving):
-		s.Verdict, s.Reason = LightTail, fmt.Sprintf("light tail: %.3g times the median; clones save %.1f %% for no more machine time",
-			s.Longest/s.Median, 100*max(0, saved))
+		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save only %.1f %% at today's machine time", 100*max(0, saved))
+		if s.more.Latency >= t.Saving {
+			s.Reason += fmt.Sprintf("; %.0f %% for %.0f %% more", 100*s.more.Latency, 100*s.more.Cost)
+		}
 	}
 }
 
@@ -203,6 +210,11 @@ func (s *Finding) plan(sample *laws.Empirical, maxClones int) error {
 	saved, machine := now.Latency-best.Latency, max(0, now.Cost-best.Cost)*float64(s.Tasks)
 	s.Latency, s.Saved, s.SavedMachine, s.Off = &now.Latency, &saved, &machine, off
 	s.best = best.Policy
+	for _, c := range found.Frontier { // in order of cost, so the last within the budget is the fastest
+		if c.Cost > now.Cost && c.Cost <= now.Cost*moreTime {
+			s.more = plan.Outcome{Latency: 1 - c.Latency/now.Latency, Cost: c.Cost/now.Cost - 1}
+		}
+	}
 	s.best.Stragglers = int(int64(s.best.Stragglers) * int64(s.Tasks) / int64(tasks))
 	s.Policy = advice.Spec(s.best, s.Tasks)
 	return nil
@@ -230,7 +242,7 @@ func rounded(sample *laws.Empirical, tasks, maxClones int) (found plan.Advice, o
 	}
 	choices := plan.EvaluateAll(near.Grid(maxClones), plan.Policies(tasks, maxClones))
 	policies := []plan.Policy{{}}
-	for _, share := range []float64{1, 1 - 3e-3, 1 - 1e-2} {
+	for _, share := range []float64{1, 1 - 3e-3, 1 - 1e-2, moreTime} {
 		budget := choices[0].Outcome
 		budget.Cost *= share
 		for _, c := range plan.Best(choices, budget, 1) {

@@ -144,10 +144,10 @@ func TestWriters(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !json.Valid(js.Bytes()) || strings.Count(csv.String(), "\n") != 1+len(r.Stages) || !strings.Contains(all.String(), "avoid that machine") {
+	if !json.Valid(js.Bytes()) || strings.Count(csv.String(), "\n") != 1+len(r.Stages) || !strings.Contains(all.String(), "slow machine: 8 of 8") {
 		t.Errorf("%s\n%s\n%s", &js, &csv, &all)
 	}
-	if text := top.String(); !strings.Contains(text, "7 stages more") || !strings.Contains(text, "worth it in 2 of 8 stages") || strings.Contains(text, "small") {
+	if text := top.String(); !strings.Contains(text, "7 stages more") || !strings.Contains(text, "pay off in 2 of 8 stages") || strings.Contains(text, "small") {
 		t.Error(text)
 	}
 }

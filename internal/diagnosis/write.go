@@ -71,10 +71,10 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	}
 	worth := d.worth()
 	if worth == 0 {
-		_, err := fmt.Fprintf(out, "Clones would help none of %s.\n", stages)
+		_, err := fmt.Fprintf(out, "Clones would not help any of %s.\n", stages)
 		return err
 	}
-	_, err := fmt.Fprintf(out, "Clones are worth it in %d of %s: they save %s, and %s of machine time, if the stages run one after the other.\n",
+	_, err := fmt.Fprintf(out, "Clones pay off in %d of %s: they save %s, and %s of machine time, if the stages run one after another.\n",
 		worth, stages, show.Seconds(d.Saved), show.Seconds(d.SavedMachine))
 	return err
 }
@@ -92,6 +92,6 @@ func (d *Diagnosis) roundedStages() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The durations of %s are rounded: figures are off by at most %.2g %% (latency), %.2g %% (machine time).",
+	return fmt.Sprintf("The durations of %s were rounded to save time; errors are at most %.2g %% (latency) and %.2g %% (machine time).",
 		show.Count(n, "stage"), 100*off.Latency, 100*off.Cost)
 }

@@ -72,9 +72,9 @@ func TestNoLaw(t *testing.T) {
 func TestChoice(t *testing.T) {
 	jobs := "0 2 1 1 1\n1 3 2 1 1 5\n"
 	for want, l := range map[string]Log{
-		"there are 2 jobs in it; choose one with --job": {},
-		`no job "7" in it`:    {Job: "7"},
-		`no stage "x" of job`: {Job: "1", Stage: "x"},
+		"has 2 jobs; choose one with --job": {},
+		`no job "7" in it`:                  {Job: "7"},
+		`no stage "x" of job`:               {Job: "1", Stage: "x"},
 	} {
 		l.Path, l.Stdin, l.Title = "-", strings.NewReader(jobs), "jobs"
 		if _, err := l.Sample(); err == nil || !strings.HasPrefix(err.Error(), "jobs: ") || !strings.Contains(err.Error(), want) {
@@ -88,7 +88,7 @@ func TestChoice(t *testing.T) {
 	if err != nil || s.Size() != 4 || s.Longest() != 12 || s.Tasks != 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if len(told) != 2 || !strings.HasPrefix(told[0], "stdin: 1 attempt killed or still running") || !strings.Contains(told[1], "nobody saw the longest end") {
+	if len(told) != 2 || !strings.HasPrefix(told[0], "stdin: 1 attempt killed or still running") || !strings.Contains(told[1], "the longest attempt was cut off at 12.00s") {
 		t.Errorf("%q", told)
 	}
 }

@@ -48,7 +48,7 @@ func (c *Cluster) durations(tell func(string)) ([]byte, error) {
 		text, err := kubectl("config", "view", "--minify", "--output", "jsonpath={..namespace}")
 		var silent Unreachable
 		if errors.As(err, &silent) {
-			return nil, fmt.Errorf("kubectl has no cluster to speak to; choose one with 'kubectl config use-context': %w", silent.error)
+			return nil, fmt.Errorf("kubectl has no current cluster; choose one with: kubectl config use-context NAME (%w)", silent.error)
 		}
 		if err != nil {
 			return nil, err
@@ -67,16 +67,16 @@ func (c *Cluster) durations(tell func(string)) ([]byte, error) {
 		tell(err.Error())
 	}
 	if len(kept) > 0 {
-		tell(fmt.Sprintf("%s: from what is kept in configmap %s/%s", c.Object, c.History, key))
+		tell(fmt.Sprintf("%s: durations from configmap %s/%s", c.Object, c.History, key))
 		return kept, nil
 	}
 	if kind != "job" {
-		return nil, Unreachable{fmt.Errorf("%s: nothing is kept of it: there is no configmap %s in namespace %s", c.Object, key, c.History)}
+		return nil, Unreachable{fmt.Errorf("%s: has no history: there is no configmap %s in namespace %s; start tailcut-controller with --history-namespace", c.Object, key, c.History)}
 	}
 	if !exists {
-		return nil, fmt.Errorf("there is no job %s in namespace %s, and nothing is kept of it in namespace %s", name, namespace, c.History)
+		return nil, fmt.Errorf("there is no job %s in namespace %s, and no history in namespace %s; list jobs with: kubectl get jobs -A", name, namespace, c.History)
 	}
-	tell(c.Object + ": nothing is kept of it; from its pods")
+	tell(c.Object + ": no history; durations from its pods")
 	return kubectl("get", "pods", "--namespace", namespace, "--selector", "batch.kubernetes.io/job-name="+name, "--output", "json")
 }
 
@@ -138,7 +138,7 @@ func kubectl(args ...string) ([]byte, error) {
 		return nil, Unreachable{fmt.Errorf("kubectl %s: %s", strings.Join(args[:2], " "), strings.TrimPrefix(last, "error: "))}
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("there is no kubectl on PATH")
+		return nil, errors.New("kubectl is not on PATH; install it, or give a FILE of durations")
 	}
 	if err != nil {
 		return nil, Unreachable{err}

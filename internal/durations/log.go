@@ -59,12 +59,12 @@ func (d *Log) Sample() (*Sample, error) {
 		return nil, fmt.Errorf("%s: %w", d.Name(), err)
 	}
 	if n := len(st.Censored); n > 0 {
-		d.tell("%s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
+		d.tell("%s killed or still running at the end of the log: their full durations are estimated (Kaplan-Meier)",
 			show.Count(n, "attempt"))
 	}
 	if b := s.Beyond; b != nil {
-		d.tell("nobody saw the longest end, which was cut off at %s: %.2g %% of attempts are longer, and are planned with %s on average; "+
-			"how long they are is not known", show.Seconds(b.Last), 100*b.Share, show.Seconds(b.Mean))
+		d.tell("the longest attempt was cut off at %s: the plan assumes that %.2g %% of attempts are longer, %s on average; "+
+			"the log cannot show their durations", show.Seconds(b.Last), 100*b.Share, show.Seconds(b.Mean))
 	}
 	d.leftOut([]*history.StageRecord{st})
 	return s, nil
@@ -117,7 +117,7 @@ func (d *Log) instead() string {
 	case err != nil || len(stages) == 0:
 		return "it is empty"
 	case len(stages) == 1 && stages[0].Job == "" && stages[0].Stage == "":
-		return "it does not tell jobs and stages"
+		return "it has no jobs or stages"
 	}
 	what, how := differ(stages)
 	return "its " + what + " are " + largest(stages, how)
@@ -132,11 +132,11 @@ func (d *Log) leftOut(stages []*history.StageRecord) {
 		longest, resolution = max(longest, st.LeftOut), max(resolution, st.Resolution)
 	}
 	if n := timedOut + cancelled; n > 0 {
-		d.tell("%s left out, the longest after %s: %d timed out, %d cancelled; how long they would have taken is not known",
+		d.tell("ignored %s, the longest after %s: %d timed out, %d cancelled; their full durations are unknown",
 			show.Count(n, "attempt"), show.Seconds(longest), timedOut, cancelled)
 	}
 	if raised > 0 {
-		d.tell("the log has whole seconds: %s shorter than %s count as that long", show.Count(raised, "duration"), show.Seconds(resolution))
+		d.tell("the log's clock has whole seconds: counted %s shorter than %s as that long", show.Count(raised, "duration"), show.Seconds(resolution))
 	}
 }
 
@@ -156,10 +156,10 @@ func (d *Log) cut(stages []*history.StageRecord) {
 	if attempts == 0 {
 		return
 	}
-	d.tell("%s of %s killed or still running when the log ended: they count as longer than that, by the estimate of Kaplan and Meier",
+	d.tell("%s of %s killed or still running at the end of the log: their full durations are estimated (Kaplan-Meier)",
 		show.Count(attempts, "attempt"), show.Count(in, "stage"))
 	if longest > 0 {
-		d.tell("nobody saw the longest of %s end: how long they are is a guess; 'tailcut plan fork' tells which", show.Count(longest, "stage"))
+		d.tell("the longest attempts of %s were cut off: their durations are guesses; see 'tailcut plan fork --stage ID'", show.Count(longest, "stage"))
 	}
 }
 
@@ -173,7 +173,7 @@ func (d *Log) choose(stages []*history.StageRecord) (*history.StageRecord, error
 	case len(stages) > 1:
 		return nil, d.ambiguous(stages)
 	case found > 0:
-		return nil, fmt.Errorf("%s: no attempt in it succeeded", d.Name())
+		return nil, fmt.Errorf("%s: no attempt succeeded", d.Name())
 	case d.Job != "" && d.Stage != "":
 		return nil, fmt.Errorf("%s: no stage %q of job %q in it", d.Name(), d.Stage, d.Job)
 	case d.Job != "":
@@ -187,8 +187,8 @@ func (d *Log) choose(stages []*history.StageRecord) (*history.StageRecord, error
 // ambiguous asks for a choice among stages, and names the largest.
 func (d *Log) ambiguous(stages []*history.StageRecord) error {
 	what, how := differ(stages)
-	return fmt.Errorf("%s: there are %d %s in it; choose one with %s: %s; 'tailcut plan explain' ranks them",
-		d.Name(), len(stages), what, how, largest(stages, how))
+	return fmt.Errorf("%s: has %d %s; choose one with %s: %s; to rank all: tailcut plan explain %s",
+		d.Name(), len(stages), what, how, largest(stages, how), d.Path)
 }
 
 // differ says what stages are told apart by, and the flags for it.

@@ -46,7 +46,7 @@ const (
 	avroBytes  = 1 << 26
 )
 
-var errAvro = errors.New("expected Avro as the schema says, found something else")
+var errAvro = errors.New("expected Avro data that fits the schema")
 
 // newAvro reads values of a schema, which is JSON.
 func newAvro(in *bufio.Reader, schema []byte) (*avro, error) {

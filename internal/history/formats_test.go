@@ -258,7 +258,7 @@ func TestErrors(t *testing.T) {
 		{"google, a type", strings.Replace(googleLog, "m2,5,", "m2,x,", 1), "", `stdin:7: field 6 (event type): expected a number from 0 to 8, got "x"`},
 		{"google's jobs", "5620274759,,6252007148,4,AL=,0,v9=,8e=\n", "", `stdin:1: expected the 13 columns of task events, found the 8 of job events, which have no tasks`},
 		{"numbers", "1\nsoon\n", "", `stdin:2: expected a duration in seconds, a finite number of at least 0, or one with a unit such as 250ms or 1h02m, got "soon"`},
-		{"numbers with commas", "a,1\n", "", `of a CSV name the column`},
+		{"numbers with commas", "a,1\n", "", `for a CSV add --column`},
 		{"no such column", "a,b\n1,2\n", "c", `stdin:1: no column "c"; there are: a, b`},
 		{"column, no number", "a,b\n1,x\n", "b", `stdin:2: column b: expected a duration in seconds`},
 		{"tr", "0 2 1.5 1\n", "", `stdin:1: field 5: expected 2 durations as field 2 says, found 1`},
@@ -356,7 +356,7 @@ func TestRolling(t *testing.T) {
 	if diff := cmp.Diff(want, got, unwritten); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Open(t.TempDir(), nil, ""); err == nil || !strings.Contains(err.Error(), "found a folder with neither") {
+	if _, err := Open(t.TempDir(), nil, ""); err == nil || !strings.Contains(err.Error(), "is neither") {
 		t.Error(err)
 	}
 }

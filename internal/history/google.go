@@ -82,7 +82,7 @@ func (g *google) line(in *lines, line []byte, emit emit) error {
 		g.row = append(g.row[:0], bytes.Fields(line)...)
 	}
 	if len(g.row) != layout.columns {
-		return in.expected("", "13 columns parted by commas, or 12 by blanks", line)
+		return in.expected("", "13 columns separated by commas, or 12 by blanks", line)
 	}
 	at, err := strconv.ParseInt(string(g.row[0]), 10, 64)
 	if err != nil || at < 0 {

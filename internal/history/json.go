@@ -120,7 +120,7 @@ func (c *cursor) item(closing byte) bool {
 	return c.err == nil
 }
 
-var errText = errors.New("expected a text")
+var errText = errors.New("expected a string")
 
 // str takes a string, or null, which it returns as empty. The bytes are valid until the text changes.
 func (c *cursor) str() []byte {

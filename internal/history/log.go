@@ -107,7 +107,7 @@ func (l *Log) open(r io.ReadCloser, column string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s:1: expected a log of tasks, found none that is known", name)
+	return fmt.Errorf("%s:1: unknown format of log", name)
 }
 
 // Close releases the files.
@@ -178,8 +178,8 @@ func folder(path string) ([]string, error) {
 		}
 	}
 	if len(rolled) == 0 {
-		return nil, fmt.Errorf("%s: expected a file, a rolling Spark log with files events_N_..., or the output folder of a run; "+
-			"found a folder with neither", strings.TrimSuffix(path, "/"))
+		return nil, fmt.Errorf("%s: expected a file, a rolling Spark log with files events_N_..., or the output folder of a run, but the folder "+
+			"is neither", strings.TrimSuffix(path, "/"))
 	}
 	return inOrder(rolled), nil
 }

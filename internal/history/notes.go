@@ -62,14 +62,14 @@ func (n *notes) nothing() error {
 func (l *Log) Notes() []string {
 	var all []string
 	for _, err := range l.notes.cut {
-		all = append(all, fmt.Sprintf("%v: it ends too early, and what stands before is used", err))
+		all = append(all, fmt.Sprintf("%v: the file is truncated; the part before is used", err))
 	}
 	switch n := l.notes.skipped; n {
 	case 0:
 	case 1:
-		all = append(all, fmt.Sprintf("1 row could not be read and was passed over: %v", l.notes.first))
+		all = append(all, fmt.Sprintf("skipped 1 unreadable row: %v", l.notes.first))
 	default:
-		all = append(all, fmt.Sprintf("%d rows could not be read and were passed over; the first: %v", n, l.notes.first))
+		all = append(all, fmt.Sprintf("skipped %d unreadable rows; the first: %v", n, l.notes.first))
 	}
 	return append(all, l.notes.other...)
 }

@@ -26,7 +26,7 @@ func (n *numbers) read(in *lines, emit emit) error {
 		}
 		if err := n.a.seconds(text, oneSecond, false); err != nil {
 			if bytes.IndexByte(text, ',') >= 0 {
-				err = fmt.Errorf("%w; of a CSV name the column", err)
+				err = fmt.Errorf("%w; for a CSV add --column NAME", err)
 			}
 			return in.wrong("", err)
 		}

@@ -95,7 +95,7 @@ func (p *parallel) line(t *table, emit emit) error {
 
 func (p *parallel) finish(emit) error {
 	if p.killed > 0 && p.notes != nil {
-		p.notes.other = append(p.notes.other, "the joblog does not tell by what attempts were killed: if that was a time limit (--timeout), the true tail is longer")
+		p.notes.other = append(p.notes.other, "the joblog has no reason for killed attempts: if it was a time limit (--timeout), the true tail is longer")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package outlook reckons how likely a job that runs meets its deadline, for those who watch it. It decides nothing.
+// Package outlook estimates the probability that a running job meets its deadline, for display. It decides nothing.
 package outlook
 
 import (

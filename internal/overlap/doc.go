@@ -3,7 +3,7 @@
 // time steps.
 //
 // Source: Lin, Zhang, Wierman, Tan, "Joint Optimization of Overlapping Phases in MapReduce", IFIP Performance 2013 (the
-// paper in the comments of this package). Readings that the paper leaves open are said where they are taken.
+// paper in the comments of this package). Comments name each reading that the paper leaves open.
 //
 // Time is in seconds, sizes are in seconds of a whole station: both stations work at rate 1. A policy gives every
 // present job a map rate and a shuffle rate, the rates of a station sum to 1 at most, and the fraction of a job that is

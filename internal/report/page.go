@@ -1,7 +1,7 @@
 // Package report turns a result into something to read: text for a terminal, CSV and JSON for programs, one HTML file
 // with plots that opens without a network.
 //
-// Whoever computes a result describes it once, as a [Page]; the page knows nothing of how it was computed. Numbers
+// The code that computes a result describes it once, as a [Page]; the page does not depend on that code. Numbers
 // stay numbers until they are written, so that CSV and JSON keep every digit where text shows four.
 package report
 

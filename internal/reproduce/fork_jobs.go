@@ -61,7 +61,7 @@ func forkJobs(o *Options) (jobs []*forkJob, notes []string, err error) {
 	}
 	path, ok := o.Trace("google-2011", "GOOG_job_6390035868.tr")
 	if !ok {
-		return jobs, append(notes, "Left out, as it is not in the folder of traces: google-2011/GOOG_job_6390035868.tr, a real job of 1,024 tasks."), nil
+		return jobs, append(notes, "Skipped, because the folder of traces lacks it: google-2011/GOOG_job_6390035868.tr, a real job of 1,024 tasks."), nil
 	}
 	real, err := realJob(path)
 	return append(jobs, real), notes, err
@@ -273,7 +273,7 @@ func (j *forkJob) killingIsWorse() report.Claim {
 			}
 		}
 	}
-	return report.Check(worse == all, j.name+": killing is slower and dearer than keeping, at the same p and r", "worse", fmt.Sprintf("at %d of %d", worse, all))
+	return report.Check(worse == all, j.name+": killing is slower and costs more than keeping, at the same p and r", "worse", fmt.Sprintf("at %d of %d", worse, all))
 }
 
 func (j *forkJob) histogram() report.Plot {

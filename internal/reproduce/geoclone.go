@@ -115,7 +115,7 @@ func (s *geoScale) run(ctx context.Context, o Options) (*report.Page, error) {
 		Name: "geoclone", Title: "Cloning tasks across sites", Known: known,
 		Intro: []string{
 			"Wang and others start the attempts of a task at several sites, those of the jobs that are nearest their end first. A figure's runs have one workload and one cluster, " +
-				"as in the paper, and other luck each; within a run all policies meet the same luck. Intervals are 95 %, over runs.",
+				"as in the paper, and each its own random seed; within a run all policies see the same random draws. Intervals are 95 %, over runs.",
 			verdicts,
 			fmt.Sprintf("Jobs arrive for %.0f s (Facebook-like; %.0f s HPC-like) into an empty cluster. Durations are Montage's times %d, the least at which Flutter's attempts would need 45 %% of the slots at 0.15 Facebook-like jobs "+
 				"per second for ever; the tables show how near the window comes to that. Slots used, and attempts per task in Figure 8, are of the second half of the window. The paper prints curves without numbers: what can be compared "+
@@ -123,7 +123,7 @@ func (s *geoScale) run(ctx context.Context, o Options) (*report.Page, error) {
 			"Two rows for GeoClone. By its printed rule a task has two bounds: its job's share of slots, and no further attempt once the expected time is below p(1+ε)u. No attempt is quicker than p on a machine of speed 1, so while less than " +
 				"1/(1+ε) = 56 % of the slots are used the second bound does not bind, and idle slots become clones: up to hundreds per task, and 40 to 50 % of the slots at any load. The paper's Figure 8 has four. " +
 				"So there is a second row with at most four, which is ours.",
-			"Dolly tries each stage by itself, with the budget of its own paper, 5 % of the slots, and p = 0.29, the chance of a slowdown above 1.5 times the median. GeoClone and Flutter learn how slow sites are from attempts that end; nobody tells them.",
+			"Dolly tries each stage by itself, with the budget of its own paper, 5 % of the slots, and p = 0.29, the chance of a slowdown above 1.5 times the median. GeoClone and Flutter learn how slow sites are from attempts that end; they do not know it.",
 		},
 	}
 	page.Sections = append(f.sections(), testbed.testbedSection())

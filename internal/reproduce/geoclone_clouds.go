@@ -40,7 +40,7 @@ func newGeoClouds(s *geoScale, o *Options) (*geoClouds, error) {
 	c := &geoClouds{}
 	links, ok := o.Trace("geo", "skyplane", "throughput.csv.gz")
 	if !ok {
-		c.note = "Left out, as it is not in the folder of traces: geo/skyplane/throughput.csv.gz, measured bandwidths between cloud regions."
+		c.note = "Skipped, because the folder of traces lacks it: geo/skyplane/throughput.csv.gz, measured bandwidths between cloud regions."
 		return c, nil
 	}
 	prices := make([]float64, len(regions)*len(regions))
@@ -57,7 +57,7 @@ func newGeoClouds(s *geoScale, o *Options) (*geoClouds, error) {
 	for _, name := range cloudJobs {
 		path, ok := o.Trace("wfinstances", "pegasus", "montage", name+".json.gz")
 		if !ok {
-			c.note = "Left out, as it is not in the folder of traces: wfinstances/pegasus/montage/" + name + ".json.gz."
+			c.note = "Skipped, because the folder of traces lacks it: wfinstances/pegasus/montage/" + name + ".json.gz."
 			continue
 		}
 		g := waxman(o, name, "", 0, 0, 0, 0, s.clouds, specs)

@@ -33,7 +33,7 @@ func overlapDays(o *Options) (days []*overlapDay, notes []string, err error) {
 		file := "FB-" + year + "_samples_24_times_1hr_0.tsv.gz"
 		path, ok := o.Trace("swim-facebook", file)
 		if !ok {
-			notes = append(notes, "Left out, as it is not in the folder of traces: swim-facebook/"+file+".")
+			notes = append(notes, "Skipped, because the folder of traces lacks it: swim-facebook/"+file+".")
 			continue
 		}
 		r, err := os.Open(path)

@@ -107,10 +107,10 @@ func runShed(ctx context.Context, o Options) (*report.Page, error) {
 				"and Hadoop's speculation. Here the cluster is simulated with what they say of its durations; the two benchmarks differ in nothing then.",
 			fmt.Sprintf("Readings: %d jobs an experiment, arrivals Poisson with a mean of 5 minutes; an attempt takes %v to launch; at most %d attempts of a task under every "+
 				"policy; Dolly gets p from Hadoop's run on the same jobs, as in the paper; Hadoop is version 3's. Policies meet the same arrivals, and the same attempt lasts as long "+
-				"under each. Policies are told when an attempt begins how fast it is (--progress exact; under contention, its machine's present pace), where jobs arrive faster "+
-				"every 10 s how far it is. Intervals are of 95 %% over %d repetitions.", shedJobs, shedLaunch, shedMost, repeats),
-			"The printed means cannot be had from the printed model: with independent Pareto attempts, five of them finish in about 165 s on average, not in 457 s. So " +
-				"sizes are reported, and what is judged is what does not depend on them.",
+				"under each. Policies know the speed of an attempt when it starts (--progress exact; under contention, its machine's present pace). Where jobs arrive faster, "+
+				"attempts report their progress every 10 s. Intervals are of 95 %% over %d repetitions.", shedJobs, shedLaunch, shedMost, repeats),
+			"The printed model does not give the printed means: with independent Pareto attempts, five of them finish in about 165 s on average, not in 457 s. So " +
+				"sizes are only reported, and the judged claims do not depend on them.",
 			verdicts,
 		},
 		Sections: []report.Section{isolated.section()},

@@ -74,7 +74,7 @@ func (f *shedFigure) section() report.Section {
 	for c, tasks := range shedClasses {
 		table := report.Table{
 			Name: fmt.Sprintf("figure2_%s_%d", prefix, tasks), Caption: fmt.Sprintf("PoCD, jobs of %d tasks", tasks),
-			Columns: []string{"deadline (s)", "Shed", "±", "Dolly", "±", "Dolly as printed", "±", "Hadoop", "±", "no clones, reckoned", "given up by Shed"},
+			Columns: []string{"deadline (s)", "Shed", "±", "Dolly", "±", "Dolly as printed", "±", "Hadoop", "±", "no clones, computed", "given up by Shed"},
 		}
 		plot := report.Plot{
 			Name: table.Name + "_plot", Title: fmt.Sprintf("Figure 2(%c): %d tasks, %s", 'a'+c, tasks, f.model.name), X: "deadline (s)", Y: "PoCD",

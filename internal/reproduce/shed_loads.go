@@ -89,10 +89,9 @@ func (x *shedLoads) section() report.Section {
 	s := report.Section{Title: "Light, moderate and heavy load", Text: []string{
 		fmt.Sprintf("Not in the paper: %d jobs of the mix of Figure 4, arriving faster. The load is the machine time of all tasks without clones, over that of the slots. "+
 			"Attempts report every %v.", loadJobs, reportGap),
-		"laxity is Tailcut's own policy: earliest deadline first, slow attempts replaced by ones that go on from them, clones for what would be late. The bound is on " +
-			"what a scheduler could do that knows everything beforehand and has luck with every attempt: a task costs it no more than a launch and 120 s.",
-		"A later system of the same authors reports 0.98 of deadlines met at heavy load, 0.68 for Shed and 0.40 for Dolly; its jobs and loads are others, so these are for " +
-			"orientation.",
+		"laxity is Tailcut's own policy: earliest deadline first, slow attempts replaced by ones that go on from them, clones for what would be late. The bound holds for " +
+			"a scheduler that knows all durations in advance and whose attempts are all as fast as possible: each task costs it one launch and 120 s.",
+		"A later system of the same authors reports 0.98 of deadlines met at heavy load, 0.68 for Shed and 0.40 for Dolly; its jobs and loads differ, so compare only roughly.",
 		"Jobs that shed and laxity give up, because they are or will be late, count as ones that missed their deadlines. The lower tables have their share.",
 	}}
 	for m, model := range x.models {

@@ -66,8 +66,8 @@ func (x *shedReadings) steps() (steps []func(context.Context) error) {
 
 func (x *shedReadings) section() report.Section {
 	s := report.Section{Title: "What the readings change", Text: []string{
-		"The paper takes the launch of an attempt into account and does not print how long it lasts; nor does it say how far its slaves' reports can be trusted. Jobs of 10 tasks, deadline 500 s. " +
-			"Progress is told exactly as an attempt begins, or in reports, or in reports that imply a remaining time with an error of that standard deviation.",
+		"The paper takes the launch of an attempt into account and does not print how long it lasts; nor does it state the error of its slaves' reports. Jobs of 10 tasks, deadline 500 s. " +
+			"Policies know an attempt's progress exactly from its start, or from reports, or from reports whose remaining time has an error of that standard deviation.",
 		gaveUpText,
 	}}
 	for m, model := range x.models {

@@ -105,9 +105,9 @@ func runShedReal(ctx context.Context, o *Options) (*report.Page, error) {
 		Name: "shed_real", Title: "Meeting deadlines by dynamic cloning: real jobs on this machine",
 		Intro: []string{
 			"Alamro, Xu, Lan and Subramaniam run WordCount and WordMean in jobs of 5, 10 and 20 map tasks on 120 slots. Here each job runs alone on this machine, at a scale of 1 to 100.",
-			fmt.Sprintf("A task maps %d MiB at %g MB/s at most (--disturb pace), so that its %d slots are scarce and the cores are not; attempts are processes, some of which are stopped ever so "+
-				"often (%s), clones go on from what is saved. The deadline is %g times what the job takes undisturbed; Shed and laxity are told the law Pareto(mean of an undisturbed task, "+
-				"1.5), Dolly the share of slow attempts. Within a repetition, whose seed decides which attempts are slow, all policies meet the same luck. Intervals are of 95 %% over %d "+
+			fmt.Sprintf("A task maps %d MiB at %g MB/s at most (--disturb pace), so that its %d slots are scarce and the cores are not; attempts are processes, some of which are slowed with "+
+				"SIGSTOP and SIGCONT (%s); clones resume from saved work. The deadline is %g times the undisturbed duration of the job. Shed and laxity know the law Pareto(mean of an undisturbed task, "+
+				"1.5), Dolly the share of slow attempts. The seed of a repetition decides which attempts are slow, the same ones for all policies. Intervals are of 95 %% over %d "+
 				"repetitions.", realSplit>>20, realPace/1e6, realSlots, realSlow, realSlack, repeats),
 		},
 		Sections: []report.Section{x.section(repeats)},

@@ -89,8 +89,8 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 			"Xu et al. give machines to the β-fraction of the jobs with the least remaining effective workload, and what these cannot use for their waiting tasks " +
 				"they fill with clones. They compare on 28 hours of the Google trace of 2011.",
 			fmt.Sprintf("That extract is not public. The workload here is a surrogate, synth:google: %d jobs in %.0f s, fitted to what is printed of the extract and of its flow "+
-				"times. Its work varies from seed to seed (loads of 0.47 to 0.64 on 11,000 machines), so each repetition draws jobs of its own, and all policies meet the same jobs and "+
-				"the same luck. ± is half of a 95 %% interval over repetitions, of a reduction that of the paired differences.", sc.jobs, sc.window.Seconds()),
+				"times. Its work varies from seed to seed (loads of 0.47 to 0.64 on 11,000 machines), so each repetition draws jobs of its own, and all policies see the same jobs and "+
+				"the same random draws. ± is half of a 95 %% interval over repetitions, of a reduction that of the paired differences.", sc.jobs, sc.window.Seconds()),
 			"M = 11,000 machines of one slot, slots of 5 s, β = 0.7 and λ = 1, no preemption, as in the paper. The first attempt of a task lasts as recorded, every other as long " +
 				"as a random task of its job. The core's limits on attempts (four of a task) and on clones (a tenth of what runs) are lifted, for the paper has none; SREW then " +
 				"keeps the cluster full of clones. Policies that detect stragglers know exactly when an attempt will end from its launch on.",

@@ -28,7 +28,7 @@ func newSREWReality(sc *srewScale, o *Options) (*srewReality, error) {
 	}
 	path, ok := o.Trace("google-2011", "GOOG_subtrace.first7000.tr.gz")
 	if !ok {
-		r.note = "Left out, as it is not in the folder of traces: google-2011/GOOG_subtrace.first7000.tr.gz, 7,000 real jobs of the Google trace."
+		r.note = "Skipped, because the folder of traces lacks it: google-2011/GOOG_subtrace.first7000.tr.gz, 7,000 real jobs of the Google trace."
 		return r, nil
 	}
 	all, err := trace.Load(path, nil, o.Seed)
@@ -65,9 +65,9 @@ func (r *srewReality) sections() []report.Section {
 	}
 	sec.Text = []string{
 		fmt.Sprintf("6,939 jobs of the same trace, with every task's duration, that arrived within seven hours: the first 7,000 of a public extract without the 61 that came long before the others. "+
-			"%d runs with other luck of clones; ± is about that alone.", r.runs),
+			"%d runs with different random draws for clones; ± covers only these.", r.runs),
 		"What the paper claims is not enforced here, because these are not its jobs: most have a single task, of which a clone in this service model lasts exactly as long, and a few have " +
-			"tasks that last for days. Where SREW is worse, it is for what its rule says: slots that are free it fills with clones, which are not preempted, and what arrives later waits until clones end.",
+			"tasks that last for days. Where SREW is worse, its rule explains it: SREW fills free slots with clones, which are not preempted, and later jobs wait until clones end.",
 	}
 	for k, s := range r.tables {
 		where := fmt.Sprintf("%d machines, load %.2f", r.clusters[k], r.loads[k])

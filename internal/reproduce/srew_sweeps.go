@@ -83,8 +83,8 @@ const plateau = 0.05
 func (s *srewSweeps) betaSection() report.Section {
 	sec := report.Section{
 		Title: "Figure 2(a): the share β",
-		Text: []string{fmt.Sprintf("λ = 0, three extracts of an hour from one workload, %d runs of each with other luck. The smaller β is, the longer the jobs with the most "+
-			"work wait, and their flow times weigh most in the mean. The paper's minimum is at 0.7. in all three. A plateau counts as one: 0.7 is to be within %.0f %% of the least mean, in the extract "+
+		Text: []string{fmt.Sprintf("λ = 0, three extracts of an hour from one workload, %d runs of each with different random seeds. The smaller β is, the longer the jobs with the most "+
+			"work wait, and their flow times weigh most in the mean. The paper's minimum is at 0.7 in all three. A plateau counts as one: 0.7 must be within %.0f %% of the least mean, in the extract "+
 			"where it is farthest from it. How it falls up to there and beyond is a weaker reading, which is reported.",
 			s.scale.luck, 100*plateau)},
 	}
@@ -188,7 +188,7 @@ func (s *srewSweeps) lambdaSection() report.Section {
 	flows := x.flows()
 	return report.Section{
 		Title: "Figure 2(b): the weight λ of the standard deviation",
-		Text: []string{"β = 0.7. The runs share one workload and differ in the luck of clones. What the paper sees here is not enforced: the surrogate's jobs all have about the same ratio of " +
+		Text: []string{"β = 0.7. The runs share one workload and differ in the random draws of clones. The paper's claims here are not enforced: the surrogate's jobs all have about the same ratio of " +
 			"standard deviation to mean, so that λ hardly changes their order."},
 		Tables: []report.Table{table},
 		Plots: []report.Plot{{

@@ -45,7 +45,7 @@ func TestSREWWithoutTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := r.sections(); len(r.steps()) != 0 || len(s) != 1 || !strings.Contains(s[0].Text[0], "Left out") {
+	if s := r.sections(); len(r.steps()) != 0 || len(s) != 1 || !strings.Contains(s[0].Text[0], "Skipped") {
 		t.Errorf("%d steps, sections %v", len(r.steps()), s)
 	}
 }

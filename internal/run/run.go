@@ -148,7 +148,7 @@ func (e *Engine) claim() error {
 			return err
 		}
 		if len(entries) > 0 {
-			return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", e.out)
+			return fmt.Errorf("%s: is not empty and was not created by Tailcut; name another --output", e.out)
 		}
 	}
 	return e.folders.Claim()

@@ -133,7 +133,7 @@ func (x *expression) operand() float64 {
 	case isName(word):
 		v, known := x.names[word]
 		if !known && x.err == nil {
-			x.err = fmt.Errorf("nothing is known of %s; say --let %s=NUMBER", word, word)
+			x.err = fmt.Errorf("%s has no value; add --let %s=NUMBER", word, word)
 		}
 		x.rest = after
 		return v

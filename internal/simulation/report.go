@@ -30,14 +30,14 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "No policy that completes all jobs can have a mean flow time below %s.\n", show.Seconds(r.LowerBound))
 	}
 	if !all {
-		fmt.Fprintln(w, "Flow times are of the jobs that succeeded. Where jobs failed, a policy is compared with the first over those that succeeded under both; their number is given.")
+		fmt.Fprintln(w, "Flow times cover the jobs that succeeded. Where jobs failed, a policy is compared with the first over the jobs that succeeded under both; the table gives their number.")
 	}
 	r.printTold(w)
 	if r.LaunchDelay != "" {
-		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt begins; policies are told when it does.\n", r.LaunchDelay)
+		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
 	}
 	if r.Runs > 1 {
-		fmt.Fprintf(w, "Means of %d runs; ± is the 95 %% interval, of a difference that of the runs' differences.\n", r.Runs)
+		fmt.Fprintf(w, "Means of %d repetitions; ± is the 95 %% interval, for differences that of the paired differences.\n", r.Runs)
 	}
 	return nil
 }
@@ -54,11 +54,11 @@ func (r *Result) printTold(w io.Writer) {
 	switch {
 	case said == "":
 	case said == "exact":
-		fmt.Fprintf(w, "Progress: at each launch, when the attempt will end, is told to %s.\n", strings.Join(names, ", "))
+		fmt.Fprintf(w, "Progress: exact; these policies know at each launch when the attempt will end: %s.\n", strings.Join(names, ", "))
 	case said == "none":
-		fmt.Fprintf(w, "Progress: nothing is told to %s.\n", strings.Join(names, ", "))
+		fmt.Fprintf(w, "Progress: no reports; without them run these policies: %s.\n", strings.Join(names, ", "))
 	default:
-		fmt.Fprintf(w, "Progress: reports %s to %s.\n", said, strings.Join(names, ", "))
+		fmt.Fprintf(w, "Progress: reports %s, to %s.\n", said, strings.Join(names, ", "))
 	}
 }
 

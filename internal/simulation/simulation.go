@@ -1,8 +1,8 @@
-// Package simulation answers how policies would do on a workload: what is asked is a [Request], whose parts are written
-// as in package grammar, and what comes out is a [Result] that can be read on.
+// Package simulation compares policies on a workload. It takes a [Request], whose parts are written as in package
+// grammar, and returns a [Result] for reports and programs.
 //
-// The simulator is package sim. Here is what lies between it and somebody with a question: a policy for each class of
-// slots, what each is told of progress, deadlines, the bound of any policy, and the reports.
+// The simulator is package sim. This package adds a policy for each class of slots, the progress reports that each
+// policy receives, deadlines, the bound of any policy, and the reports.
 package simulation
 
 import (
@@ -218,7 +218,7 @@ func (q *question) readDelay(text string) error {
 	case err != nil:
 		return fmt.Errorf("expected a duration such as 2s, or a law of seconds: %w", err)
 	case q.Cluster != nil:
-		return errors.New("expected a duration, since --cluster has sites; attempts that fetch data have no law of delays")
+		return errors.New("expected a duration; a law of delays does not work with the sites of --cluster")
 	case law.Quantile(0) < 0:
 		return fmt.Errorf("expected a law of at least 0 seconds, not from %v", law.Quantile(0))
 	}
@@ -317,7 +317,7 @@ func (q *question) tell(mean float64) {
 func (q *question) warn(mean float64) {
 	const often = 10
 	if mtbf := q.options.Faults.MTBF.Seconds(); q.Warn != nil && mtbf > 0 && mean > often*mtbf {
-		q.Warn("failures", fmt.Sprintf("a machine fails %s times, on average, while it works on the mean task, of %s; "+
-			"few attempts will come to an end, and the simulation perhaps never", show.Number(mean/mtbf), show.Seconds(mean)))
+		q.Warn("failures", fmt.Sprintf("a machine fails %s times on average during a mean task of %s; "+
+			"few attempts will finish, and the simulation may never end", show.Number(mean/mtbf), show.Seconds(mean)))
 	}
 }

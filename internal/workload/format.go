@@ -37,7 +37,7 @@ func FormatOf(path string) (f Format, err error) {
 		f.Name = trace.CSV
 	case ".jsonl":
 	default:
-		return f, fmt.Errorf("%s: expected a name that ends in .tr, .jsonl or .csv, perhaps with .gz or .zst behind it", path)
+		return f, fmt.Errorf("%s: expected a name that ends in .tr, .jsonl or .csv, optionally followed by .gz or .zst", path)
 	}
 	return f, nil
 }

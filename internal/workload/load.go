@@ -63,7 +63,7 @@ func notesOf(w *trace.Workload) []string {
 	for _, law := range w.Laws {
 		if math.IsInf(law.Mean(), 1) {
 			notes = append(notes[:len(notes):len(notes)], fmt.Sprintf(
-				"warning: %s: the mean of %s is infinite: means of what is drawn from it change with the seed, however many tasks there are", w.Name, law))
+				"warning: %s: the mean of %s is infinite: simulated means depend on the random seed, for any number of tasks", w.Name, law))
 		}
 	}
 	return notes

@@ -153,7 +153,7 @@ func (o *Order) Next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool)
 	s, _ := v.WaitingStage(v.Job(j).FirstStage)
 	t, ok = v.PendingTask(s, 0)
 	if !ok || v.Stage(s).Job != j {
-		panic(fmt.Sprintf("policy: job %d is said to have a pending task, it has not", j))
+		panic(fmt.Sprintf("policy: job %d has no pending task, although it was chosen for one", j))
 	}
 	return t, m, true
 }

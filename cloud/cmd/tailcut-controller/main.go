@@ -61,7 +61,7 @@ func newCommand(started *bool) *cobra.Command {
 	print, image := false, ""
 	cmd := &cobra.Command{
 		Use: "tailcut-controller", Short: "Run Kubernetes Jobs with clones of their stragglers", Args: cobra.NoArgs,
-		Long: "Reconcile every batch/v1 Job whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
+		Long: "Reconciles every batch/v1 Job whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
 			"the Job stays as it is; its annotation " + kube.PolicyAnnotation + " names the policy.",
 		Example: "  tailcut-controller --kubeconfig ~/.kube/config --policy spark\n" +
 			"  tailcut-controller --print-manifests --image registry.example.org/tailcut-controller:1 | kubectl apply -f -",
@@ -73,24 +73,24 @@ func newCommand(started *bool) *cobra.Command {
 	cmd.SetHelpCommand(&cobra.Command{Use: "help", Hidden: true}) // --help is enough for one command
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	f := cmd.Flags()
-	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the cluster (default: $KUBECONFIG, ~/.kube/config, or the cluster around the process)")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster (default: $KUBECONFIG, ~/.kube/config, or the cluster that the process runs in)")
 	f.StringVar(&o.Namespace, "namespace", "", "reconcile the Jobs of this namespace only")
 	f.Float32Var(&o.QPS, "kube-api-qps", 100, "requests per second to the API server")
-	f.IntVar(&o.Burst, "kube-api-burst", 200, "requests at once to the API server after a pause")
-	f.StringVar(&o.Policy, "policy", defaultPolicy, "policy of Jobs that name none; 'tailcut policies' lists them")
-	f.IntVar(&o.MaxClones, "max-clones", 100, "clones at once, of all Jobs together")
-	f.IntVar(&o.NamespaceClones, "max-clones-per-namespace", 0, "clones at once, of the Jobs of one namespace (default: half of --max-clones, all of them with --namespace)")
-	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "how fast clones are started, of all Jobs together")
-	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: that of the Job)")
-	f.DurationVar(&o.LoserGrace, "loser-grace", time.Second, "how long a loser may take to end, if its pod's own grace period is not shorter; 0 for that period")
-	f.DurationVar(&o.NodeLost, "lost-node-after", 30*time.Second, "remove losers from a node that has not been ready for so long; 0 for never")
-	f.StringVar(&o.MetricsAddress, "metrics-address", "127.0.0.1:8080", "where Prometheus finds /metrics; beyond loopback over HTTPS, for whoever may get /metrics; 0 for nowhere")
-	f.StringVar(&o.ProbeAddress, "probe-address", "127.0.0.1:8081", "where the kubelet finds /healthz and /readyz; 0 for nowhere")
-	f.StringVar(&o.History, "history-namespace", "", "where to keep how long pods ran, for later Jobs of the same owner or name, in a ConfigMap for each (default: nowhere)")
-	f.BoolVar(&o.Winners, "winners", true, "say in ConfigMaps beside each Job, JOB-winners, which attempt won each task")
-	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "where to hold the lease, if there is more than one controller")
-	f.BoolVar(&print, "print-manifests", false, "print what a cluster needs to run the controller with the other flags, and end")
-	f.StringVar(&image, "image", "tailcut-controller:latest", "image in the manifests")
+	f.IntVar(&o.Burst, "kube-api-burst", 200, "burst of requests to the API server")
+	f.StringVar(&o.Policy, "policy", defaultPolicy, "default policy, for Jobs that name none; see 'tailcut policies'")
+	f.IntVar(&o.MaxClones, "max-clones", 100, "maximum number of concurrent clones of all Jobs")
+	f.IntVar(&o.NamespaceClones, "max-clones-per-namespace", 0, "maximum number of concurrent clones in one namespace (default: half of --max-clones; all of them with --namespace)")
+	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "maximum rate of clone starts, over all Jobs")
+	f.StringVar(&o.ClonePriority, "clone-priority-class", "", "priority class of clones (default: the Job's)")
+	f.DurationVar(&o.LoserGrace, "loser-grace", time.Second, "maximum grace period of a losing attempt's pod; 0 keeps the pod's own")
+	f.DurationVar(&o.NodeLost, "lost-node-after", 30*time.Second, "remove losing attempts from a node that has not been ready for this time; 0 for never")
+	f.StringVar(&o.MetricsAddress, "metrics-address", "127.0.0.1:8080", "where Prometheus finds /metrics; beyond loopback it uses HTTPS and asks the API server who may get /metrics; 0 turns it off")
+	f.StringVar(&o.ProbeAddress, "probe-address", "127.0.0.1:8081", "where the kubelet finds /healthz and /readyz; 0 turns it off")
+	f.StringVar(&o.History, "history-namespace", "", "namespace for the history of pod durations, one ConfigMap per owner or name of Jobs (default: no history)")
+	f.BoolVar(&o.Winners, "winners", true, "record which attempt won each task, in ConfigMaps JOB-winners")
+	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "namespace of the leader's lease, for more than one controller")
+	f.BoolVar(&print, "print-manifests", false, "print the manifests that run the controller with the other flags, and exit")
+	f.StringVar(&image, "image", "tailcut-controller:latest", "container image in the manifests")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := check(&o, f); err != nil {

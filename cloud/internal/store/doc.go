@@ -4,7 +4,7 @@
 //
 // A store cannot rename. So every attempt writes objects below a prefix of its own, and nothing of it is moved.
 // The journal's claim says which attempt has won a task. When all tasks of a stage have a winner, one object names
-// them, the stage's manifest, and whoever reads the stage's results follows it. In the end the last stage's
+// them, the stage's manifest, and readers of the stage's results follow it. In the end the last stage's
 // objects are copied to where users look for them, inside the store, then the manifest of the result is written,
 // and _SUCCESS, which lists the parts, last. An attempt that is cut off, and thought dead, can go on writing for
 // as long as it likes: nobody reads what it writes. The objects of a run, below its output:

@@ -133,7 +133,7 @@ func (o *Output) foreign(ctx context.Context, claim *Claim, finished bool) error
 	case finished:
 		return fmt.Errorf("%s: holds a finished result, and nothing says what belongs to it; remove it yourself, or name another --output", name)
 	case len(found) > 0:
-		return fmt.Errorf("%s: is not empty and not of an earlier run; name another --output", name)
+		return fmt.Errorf("%s: is not empty and was not created by Tailcut; name another --output", name)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (o *Output) clear(ctx context.Context, c *Claim) (removed bool, err error) 
 	for _, p := range at {
 		m, err := o.readManifest(ctx, p)
 		if err != nil {
-			return false, fmt.Errorf("%w; what belongs to the result cannot be told: remove it yourself, or name another --output", err)
+			return false, fmt.Errorf("%w; without it Tailcut does not know which files belong to the result: remove it yourself, or name another --output", err)
 		}
 		if m != nil {
 			all = append(all, m)

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoResult is wrapped by the error of Verify if no run has finished there.
-var ErrNoResult = errors.New("expected the output of a run that has succeeded: there is no " + mapreduce.ManifestName)
+var ErrNoResult = errors.New("expected the output of a successful run, but there is no " + mapreduce.ManifestName)
 
 // Verify compares the result with its manifest, byte for byte: it reads all of it, as streams. What it has read, and
 // how much there is, it tells meanwhile, from several goroutines; seen may be nil.
@@ -28,7 +28,7 @@ func (o *Output) Verify(ctx context.Context, seen func(done, total int64)) (*map
 	case m == nil && unfinished:
 		return nil, nil, fmt.Errorf("%s: %w", o.place.tell(), ErrNoResult)
 	case m == nil:
-		return nil, nil, fmt.Errorf("%s: %s is missing, which says what the result has to be", o.place.tell(), mapreduce.ManifestName)
+		return nil, nil, fmt.Errorf("%s: %s with the checksums is missing; the result cannot be verified", o.place.tell(), mapreduce.ManifestName)
 	}
 	found, err := o.look(ctx, m, seen)
 	if err != nil {
@@ -49,7 +49,7 @@ func (o *Output) Verify(ctx context.Context, seen func(done, total int64)) (*map
 	claim, err := o.readClaim(ctx)
 	if err == nil && claim != nil && claim.Run != m.Run {
 		wrong = append(wrong, mapreduce.Mistake{
-			Path: mapreduce.ManifestName, Problem: fmt.Sprintf("mixed: it is of run %s, and the output is of run %s", m.Run, claim.Run),
+			Path: mapreduce.ManifestName, Problem: fmt.Sprintf("mixed: it belongs to run %s, but the output belongs to run %s", m.Run, claim.Run),
 		})
 	}
 	return m, wrong, err

@@ -23,6 +23,6 @@ func Find(program string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
 		return path, nil
 	}
-	return "", fmt.Errorf("this is done by %s, which is neither in %s nor on PATH; "+
-		"get it with 'go install github.com/tailcut/tailcut/cloud/cmd/%s@latest'", program, folder, program)
+	return "", fmt.Errorf("%s is not installed: it is neither in %s nor on PATH; "+
+		"install it with 'go install github.com/tailcut/tailcut/cloud/cmd/%s@latest'", program, folder, program)
 }

@@ -29,10 +29,10 @@ const fetchBytes = 24
 
 // LinkParams are the parameters of policies that learn how fast links are.
 var LinkParams = []kit.Param{
-	{Name: "truth", Kind: kit.Bool, Default: "false", Help: "know sites, if the driver tells of them, and links, as they are, instead of learning"},
-	{Name: "memory", Kind: kit.Span, Default: "1h", Min: 1e-3, Max: 1e9, Help: "time after which what was learned counts half"},
-	{Name: "weight", Kind: kit.Float, Default: "5", Min: 1e-3, Max: 1e6, Help: "observations that a prior is worth"},
-	{Name: "bandwidth", Kind: kit.Float, Default: "12.5e6", Min: 1, Max: 1e15, Help: "bytes per second of a link until there is something to learn from"},
+	{Name: "truth", Kind: kit.Bool, Default: "false", Help: "use the true speeds of sites (if the driver knows them) and links, instead of learning them"},
+	{Name: "memory", Kind: kit.Span, Default: "1h", Min: 1e-3, Max: 1e9, Help: "half-life of observations"},
+	{Name: "weight", Kind: kit.Float, Default: "5", Min: 1e-3, Max: 1e6, Help: "weight of the prior, in observations"},
+	{Name: "bandwidth", Kind: kit.Float, Default: "12.5e6", Min: 1, Max: 1e15, Help: "bytes per second assumed of a link until it has carried data"},
 }
 
 // LinkWatch learns how fast links are.

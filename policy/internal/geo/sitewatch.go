@@ -39,7 +39,7 @@ const ReportBytes = 16
 
 // WatchParams are the parameters of policies that learn how slow sites and how fast links are.
 var WatchParams = append([]kit.Param{
-	{Name: "prior", Kind: kit.Law, Default: "(pareto:alpha=1.5,xm=1)", Help: "slowdowns until there is something to learn from"},
+	{Name: "prior", Kind: kit.Law, Default: "(pareto:alpha=1.5,xm=1)", Help: "slowdown assumed until a site has finished attempts"},
 }, LinkParams...)
 
 // SiteWatch learns how slow sites are.

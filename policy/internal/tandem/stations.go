@@ -38,7 +38,7 @@ const (
 // SizeParam is the parameter that says what a size is judged by.
 var SizeParam = kit.Param{
 	Name: "size", Kind: kit.Choice, Default: "known", Choices: []string{"known", "first", "history"},
-	Help: "what a job's size is judged by: means known beforehand, its first finished tasks, or a line through jobs that are done",
+	Help: "how to estimate a job's size: from known means, from its first finished tasks, or by regression over finished jobs",
 }
 
 // Note is what users should know of both policies.

@@ -1,4 +1,4 @@
-// Pause holds a pod's namespaces: it waits to be told to stop, and buries processes that have lost their parents.
+// Pause holds a pod's namespaces: it waits for a signal to stop, and reaps orphaned processes.
 package main
 
 import (
