@@ -20,7 +20,7 @@ var unmarked = strings.Fields(`
 	docs/howto/deadlines.md docs/howto/kubernetes.md docs/howto/overlap.md docs/howto/past-jobs.md
 	docs/howto/plan-deadlines.md docs/howto/plan.md docs/howto/replay.md docs/howto/reproduce.md
 	docs/howto/run-on-kubernetes.md docs/howto/run.md docs/howto/simulate.md docs/howto/sites.md docs/howto/trace.md
-	docs/howto/new-policy.md docs/howto/go.md docs/howto/compressed-input.md docs/howto/results.md
+	docs/howto/new-policy.md docs/howto/go.md docs/howto/results.md
 	docs/reference/cluster-file.md docs/reference/jobfile.md docs/reference/policies.md docs/reference/workloads.md
 	docs/explain/bench.md docs/explain/design.md docs/explain/reliability.md docs/explain/yardstick.md
 `)

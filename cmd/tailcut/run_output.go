@@ -20,6 +20,7 @@ type outputFlags struct {
 	force, keepOrder, print, lineBuffer, tag bool
 	tagString                                string
 	stderr                                   *choice
+	notify                                   []string
 }
 
 // addOutput adds the flags that say what is left of a run and what is printed.
@@ -36,6 +37,7 @@ func (f *runFlags) addOutput(cmd *cobra.Command) {
 		fl.Var(f.stderr, "stderr", "keep the standard error of all tasks, of failed ones or of none, or print it")
 		fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
 		rare(fl, "tagstring")
+		fl.StringArrayVar(&f.notify, "notify", nil, "shell `command` or URL to notify when the job is done, fails or may miss its deadline; repeatable")
 	})
 	complete(cmd, "stderr", f.stderr.valid...)
 }
@@ -47,6 +49,7 @@ func (f *outputFlags) prints() bool {
 
 // outputOptions are the options that the flags of output say.
 func (f *runFlags) outputOptions(cmd *cobra.Command, o *run.Options) error {
+	o.Notify = f.notify
 	o.Output, o.Joblog, o.Force, o.Stderr = f.output, f.joblog, f.force, proc.StderrKept(f.stderr.value)
 	if !f.prints() {
 		switch {

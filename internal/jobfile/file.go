@@ -109,6 +109,7 @@ var jobFields = []struct {
 	name  string
 	forms []string                             // nil for all
 	check func(*parser, field) (string, error) // of a setting: the flag's text
+	many  bool                                 // it may be a list
 }{
 	{name: "name"},
 	{name: "operator"},
@@ -133,6 +134,7 @@ var jobFields = []struct {
 	{name: "deadline", check: (*parser).text},
 	{name: "law", check: (*parser).text},
 	{name: "disturb", check: (*parser).text},
+	{name: "notify", check: (*parser).text, many: true},
 }
 
 // operatorNames are the operators that a job file can name; commands have the field mapper.
@@ -205,11 +207,20 @@ func (p *parser) settings(form field, fields fieldList) ([]Setting, error) {
 			if def.check == nil {
 				continue
 			}
-			text, err := def.check(p, f)
-			if err != nil {
-				return nil, err
+			items := []field{f}
+			if def.many {
+				var err error
+				if items, err = p.list(f, "texts"); err != nil {
+					return nil, err
+				}
 			}
-			all = append(all, Setting{Flag: strings.ReplaceAll(f.name, "_", "-"), Field: f.name, Text: text, Line: f.line})
+			for _, item := range items {
+				text, err := def.check(p, item)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, Setting{Flag: strings.ReplaceAll(f.name, "_", "-"), Field: f.name, Text: text, Line: item.line})
+			}
 		}
 	}
 	return all, nil

@@ -186,7 +186,7 @@ func (e *Engine) runCloud(ctx context.Context) (*Result, error) {
 			<-e.cloud.Gone()
 			cancel(Failure{errors.New("the program that runs the attempts has ended; the same command goes on")})
 		}()
-		res, err := e.drive(ctx, run)
+		res, err := e.driveAndNotify(ctx, run)
 		if err != nil {
 			return res, cmp.Or(endedFor(ctx), err)
 		}

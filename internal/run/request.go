@@ -69,6 +69,7 @@ type Options struct {
 	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
 	MaxLine int64         // bytes of the longest line or word that operators take, 0 for mapreduce.DefaultMaxLine
 	Disturb string        // slow=0.1,factor=8,fail=0.02 slows and fails attempts on purpose
+	Notify  []string      // commands and URLs that are told how the run ends, and that its deadline is at risk
 	Joblog  string        // file that gets a line per attempt, in GNU parallel's columns
 	Force   bool          // replace what the output holds of an earlier run
 
@@ -106,13 +107,14 @@ type Engine struct {
 	out     string // absolute path, or URL
 	folders proc.Folders
 	disturb proc.Disturb
-	sites   *runSites // nil where there is one place
-	lock    *os.File  // of the run's folder, nil for a cloud's
-	history string    // file of the durations in earlier runs, "" for none
-	odd     string    // about the policy, "" for nothing
-	again   bool      // the output folder held the run already
-	scratch bool      // the output is printed, and its folder removed
-	cloud   *cloud    // nil: attempts are processes, between files of this machine
+	sites   *runSites            // nil where there is one place
+	lock    *os.File             // of the run's folder, nil for a cloud's
+	history string               // file of the durations in earlier runs, "" for none
+	odd     string               // about the policy, "" for nothing
+	again   bool                 // the output folder held the run already
+	scratch bool                 // the output is printed, and its folder removed
+	atRisk  func(chance float64) // is told that the deadline is; nil for nobody
+	cloud   *cloud               // nil: attempts are processes, between files of this machine
 }
 
 // Failure is an error that is not the user's: the request was good, and something did not work.
@@ -208,6 +210,9 @@ func (e *Engine) settle() (err error) {
 		return grammar.Wrong("output", errors.New("expected a folder or a URL"))
 	}
 	if e.out, err = filepath.Abs(o.Output); err != nil {
+		return err
+	}
+	if err := e.settleNotify(); err != nil {
 		return err
 	}
 	e.folders = proc.Folders{Root: filepath.Join(e.out, mapreduce.PrivateName)}

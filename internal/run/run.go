@@ -62,7 +62,7 @@ func (e *Engine) runHere(ctx context.Context) (*Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go e.watch(ctx, cancel)
-	res, err := e.drive(ctx, run)
+	res, err := e.driveAndNotify(ctx, run)
 	if err != nil {
 		return res, cmp.Or(endedFor(ctx), err)
 	}
@@ -297,6 +297,7 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 		return nil, err
 	}
 	screen := newScreen(e.o.Log, run, out)
+	screen.atRisk = e.atRisk
 	executor, at, printed := e.printing(ctx, executor, run, work, screen)
 	err = run.Loop(at, executor, live.Watcher{
 		Tick:  screen.tick,

@@ -36,10 +36,11 @@ type screen struct {
 	midline bool       // something else is on the last line of the terminal
 
 	outlook *outlook.Outlook
-	looked  time.Time // when the chance to meet the deadline was last reckoned
-	chance  float64   // of meeting the deadline
-	first   *float64  // the chance when it was first known
-	warned  bool      // has been told that the deadline is at risk
+	looked  time.Time            // when the chance to meet the deadline was last reckoned
+	chance  float64              // of meeting the deadline
+	first   *float64             // the chance when it was first known
+	warned  bool                 // has been told that the deadline is at risk
+	atRisk  func(chance float64) // is told then, too; may be nil
 }
 
 // stageScreen is what the screen remembers of a stage.
@@ -171,6 +172,9 @@ func (s *screen) look(v *sched.View) string {
 		return ""
 	}
 	s.warned = true
+	if s.atRisk != nil {
+		s.atRisk(p)
+	}
 	return s.deadlineLine(v)
 }
 
