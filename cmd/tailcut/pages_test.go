@@ -22,7 +22,6 @@ var unmarked = strings.Fields(`
 	docs/howto/run-on-kubernetes.md docs/howto/run.md docs/howto/simulate.md docs/howto/sites.md docs/howto/trace.md
 	docs/howto/new-policy.md docs/howto/go.md docs/howto/results.md
 	docs/reference/cluster-file.md docs/reference/jobfile.md docs/reference/policies.md docs/reference/workloads.md
-	docs/explain/bench.md docs/explain/design.md docs/explain/reliability.md docs/explain/yardstick.md
 `)
 
 // pageName is a page's name as the repository has it.
