@@ -127,7 +127,13 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 		if err != nil {
 			return err
 		}
-		return format.write(cmd.OutOrStdout(), p)
+		if o.Job.Array == nil || format.value != "table" {
+			return format.write(cmd.OutOrStdout(), p)
+		}
+		if err := e.WriteCommands(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+		return p.WriteText(cmd.ErrOrStderr())
 	}
 	res, err := e.Run(cmd.Context())
 	if res == nil {

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 
 // The scripts in testdata/script are the tool's tests: a story each, of commands and what they print.
 //
+//	beside [FLAG...] -- COMMAND run a command by GNU parallel and by tailcut, and expect the same (parallel_test.go)
 //	status N COMMAND ARG...     run the command and expect its exit status
 //	jsonfile FILE PATH REGEXP   the value at PATH, as in stages.0.name, matches; FILE may be stdout
 //	interrupt SIGNAL COMMAND... send SIGINT or SIGTERM while the command computes, and expect it to end at once
@@ -41,7 +42,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": scriptStatus, "jsonfile": scriptJSON, "damage": scriptDamage, "interrupt": scriptInterrupt,
+			"status": scriptStatus, "beside": scriptBeside, "jsonfile": scriptJSON, "damage": scriptDamage, "interrupt": scriptInterrupt,
 		},
 	})
 }

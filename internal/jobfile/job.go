@@ -101,6 +101,9 @@ func (w *Array) validate() error {
 		total += st.Tasks
 		names[st.Name] = true
 		if err := st.checkInputs(); err != nil {
+			if len(w.Stages) == 1 {
+				return err
+			}
 			return fmt.Errorf("stage %s: %w", st.Name, err)
 		}
 	}

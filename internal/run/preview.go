@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,4 +98,25 @@ func (p *Preview) WriteCSV(w io.Writer) error {
 		rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Launch)})
 	}
 	return show.NewCSV(w).WriteAll(rows)
+}
+
+// WriteCommands writes what each task would run, a line each that a shell reads, in the order of stages and tasks. Jobs
+// of operators and mappers have no commands.
+func (e *Engine) WriteCommands(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	var line []byte
+	for i := range e.Job.Array.Stages {
+		st := &e.Job.Array.Stages[i]
+		t, err := st.Template()
+		if err != nil {
+			return err
+		}
+		for task := range st.Tasks {
+			line = append(st.AppendLine(line[:0], t, task), '\n')
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
 }
