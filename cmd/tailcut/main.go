@@ -153,7 +153,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(),
 		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
-	root.AddCommand(newResults())
+	root.AddCommand(newResults(), newLogs())
 	tellUsage(root)
 	fitHelp(root)
 	return root

@@ -56,7 +56,11 @@ type Run struct {
 }
 
 // Open reads what a folder holds. Errors are the user's, but for [trace.ErrCorrupt].
-func Open(out string) (*Run, error) {
+func Open(out string) (*Run, error) { return open(out, false) }
+
+// open does the same, and takes the tasks of all stages, also of those whose results only feed others, if there is a
+// journal.
+func open(out string, all bool) (*Run, error) {
 	r := &Run{Out: out, folders: proc.Folders{Root: filepath.Join(out, mapreduce.PrivateName)}}
 	_, err := os.Lstat(filepath.Join(out, mapreduce.SuccessName))
 	r.Finished = err == nil
@@ -73,7 +77,7 @@ func Open(out string) (*Run, error) {
 	case !r.Finished:
 		return nil, err
 	}
-	if r.Finished {
+	if r.Finished && (!all || reader == nil) {
 		found, err := r.published()
 		if found || err != nil {
 			return r, err
@@ -82,7 +86,7 @@ func Open(out string) (*Run, error) {
 	if reader == nil {
 		return nil, fmt.Errorf("%s: expected the output folder of a run; neither %s nor a journal is there", out, mapreduce.ManifestName)
 	}
-	if err := r.scan(reader); err != nil {
+	if err := r.scan(reader, all); err != nil {
 		return nil, err
 	}
 	r.Active = r.folders.Running()

@@ -21,7 +21,7 @@ type begun struct {
 }
 
 // scan reads the journal to its last whole record.
-func (r *Run) scan(reader *trace.JournalReader) error {
+func (r *Run) scan(reader *trace.JournalReader, all bool) error {
 	s := &scanner{of: map[sched.AttemptID]begun{}, outputs: map[sched.AttemptID][]byte{}}
 	for stage := range reader.Header.Job.Stages {
 		for i := range reader.Header.Job.Stages[stage].Tasks {
@@ -39,7 +39,7 @@ func (r *Run) scan(reader *trace.JournalReader) error {
 		s.add(b)
 	}
 	r.Tasks = s.tasks
-	if r.work.MapReduce != nil { // the stages before only feed the last
+	if r.work.MapReduce != nil && !all { // the stages before only feed the last
 		last := len(r.Stages) - 1
 		for len(r.Tasks) > 0 && r.Tasks[0].Stage != last {
 			r.Tasks = r.Tasks[1:]

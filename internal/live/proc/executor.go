@@ -66,6 +66,7 @@ type Executor struct {
 
 	descriptors int // above which none is taken for another attempt
 	crowd       *crowd
+	logs        *logs
 
 	patience time.Duration // that Close has with what was killed
 
@@ -114,6 +115,7 @@ func New(cfg Config) (*Executor, error) {
 		used = userThreads()
 	}
 	e.crowd = newCrowd(limit, used, each)
+	e.logs = e.serveLogs()
 	return e, nil
 }
 
@@ -202,6 +204,7 @@ func (e *Executor) Close() error {
 		}
 	}
 	sweep(e.tag)
+	e.logs.close()
 	e.null.Close()
 	e.guard.close()
 	return err
@@ -446,11 +449,13 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	} else if e.cfg.Measure {
 		rep.Bytes = e.work.readOf(p.attempt.Stage, p.dir)
 	}
+	killed := e.forget(p)
+	e.logs.ended(p, exit, note)
 	p.show(nil)
-	if exit == 0 && p.killer() != byEngine {
+	if exit == 0 && !killed {
 		e.keepWinners(p)
 	}
-	switch killed := e.forget(p); { // once reported, the next attempt need not wait for the rest
+	switch { // once reported, the next attempt need not wait for the rest
 	case killed:
 		p.folder.drop()
 		e.dropOut(p)
