@@ -42,7 +42,7 @@ type simulated struct {
 }
 
 // The settings that plan fork recommends for Spark, against Spark's defaults, in the simulator on each of the 77 heavy-tailed jobs of the Google
-// trace: originals and clones drawn from the job's durations, a machine for every attempt, and other luck than the planner's.
+// trace: originals and clones drawn from the job's durations, a machine for every attempt, and a random seed of their own.
 func TestSparkSettingsOnGoogleJobs(t *testing.T) {
 	folder := os.Getenv("TAILCUT_TRACES")
 	w, err := trace.Load(filepath.Join(folder, "google-2011", "GOOG_heavy_tail_jobs.tr.gz"), nil, 0)
@@ -152,29 +152,29 @@ func simulateGoogle(t *testing.T, values []float64, l laws.Law, specs []string) 
 	return all
 }
 
-const googleIntro = `# Spark's speculation on 77 real jobs, as planned and as shipped
+const googleIntro = `# Spark's settings on 77 real jobs
 
-What do the settings gain that ` + "`tailcut plan fork`" + ` recommends for Spark? These are the 77 jobs of the Google trace of
-2011 (CC-BY 4.0) with at least 50 tasks, the longest of which takes at least 4 times the median. For each job the
-planner was given the durations of its tasks, and the simulator then ran the job %d times under Spark's defaults
-(since version 4: quantile 0.9, multiplier 3) and under the recommended settings, with other luck than the planner's:
-originals and clones drawn from the job's durations, and a machine for every attempt.
+How much do the settings save that ` + "`" + `tailcut plan fork` + "`" + ` prints for Spark? On 77 heavy-tailed jobs of the Google trace
+of 2011 (CC-BY 4.0), in the simulator, %d repetitions per job:
 
-- **as plain** are the settings of ` + "`tailcut plan fork`" + `: the fastest that need no more machine time than the job
-  without clones.
-- **as Spark** are those of ` + "`tailcut plan fork --now spark`" + `: the fastest that need no more machine time than Spark's
-  defaults.
-- "saves" is against Spark's defaults, in latency and in machine time; ± is half of the 95 %% interval of the runs'
-  differences. A dash: the planner found nothing better.
+- **With no more machine time than Spark's defaults**, the planner has better settings for %d of the 77 jobs. %d of
+  them are faster (their 95 %% interval is above 0), %d slower, and %d take more machine time. The latency of these jobs
+  falls by %.1f %% on average and by %.1f %% at most. For the other %d jobs the planner found nothing that saves half a
+  percent.
+- **With no more machine time than without clones**, it has settings for %d jobs. %d of them are faster than under
+  Spark's defaults, %d slower. Some of these settings spend machine time that Spark's defaults save; the table shows it.
+  For the other jobs it found nothing faster than no clones.
 
-**With no more machine time than Spark's defaults** the planner has better settings for %d of the 77 jobs. In the
-simulator %d of them are faster beyond doubt (the interval is above 0), %d slower beyond doubt; machine time is higher
-beyond doubt for %d. Over these jobs the latency falls by %.1f %% in the mean, by at most %.1f %%. For the other %d jobs
-it found nothing that saves half a percent of the latency.
-
-**With no more machine time than without clones** it has settings for %d jobs: %d of them are faster beyond doubt than
-under Spark's defaults, %d slower. Where Spark's defaults save machine time, some of these spend what is saved, as the
-table says. On the other jobs it found no settings that are faster than no clones for no more machine time.
+| what | how |
+|---|---|
+| jobs | those with at least 50 tasks whose longest task takes at least 4 times the median |
+| planner | knows the durations of the job's tasks |
+| simulator | draws originals and clones from the same durations, with a random seed of its own; each attempt has a machine |
+| Spark's defaults | since version 4: quantile 0.9, multiplier 3 |
+| column ` + "`" + `as plain` + "`" + ` | settings of ` + "`" + `tailcut plan fork` + "`" + `: the fastest with no more machine time than no clones |
+| column ` + "`" + `as Spark` + "`" + ` | settings of ` + "`" + `tailcut plan fork --now spark` + "`" + `: the fastest with no more machine time than Spark's defaults |
+| columns ` + "`" + `saves` + "`" + ` | against Spark's defaults; ± is half of the 95 %% interval of the differences between repetitions |
+| a dash | the planner found nothing better |
 
 `
 

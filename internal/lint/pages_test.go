@@ -55,3 +55,59 @@ func TestNamedPagesExist(t *testing.T) {
 		t.Errorf("only %d names seen", seen)
 	}
 }
+
+// said is from how many words on two pages say the same: one says it, the other links to it.
+const said = 16
+
+var (
+	pageWord = regexp.MustCompile(`[\p{L}\d'-]+`)
+	comments = regexp.MustCompile(`(?s)<!--.*?-->`)
+)
+
+// repeated calls f for each page and every said words in a row of its prose.
+func repeated(text string, f func(words string)) {
+	var plain strings.Builder
+	prose(comments.ReplaceAllString(text, ""), func(_ int, s string) {
+		plain.WriteString(linkTarget.ReplaceAllString(s, "]") + " ")
+	})
+	words := pageWord.FindAllString(strings.ToLower(plain.String()), -1)
+	for i := 0; i+said <= len(words); i++ {
+		f(strings.Join(words[i:i+said], " "))
+	}
+}
+
+// No page repeats another. Decisions are apart: each tells its whole story.
+func TestNoPageRepeatsAnother(t *testing.T) {
+	first := map[string]string{}
+	reported := map[string]bool{}
+	for _, name := range tracked(t) {
+		if path.Ext(name) != ".md" || name != "README.md" && !strings.HasPrefix(name, "docs/") || strings.HasPrefix(name, "docs/decisions/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			continue // deleted in the working tree
+		}
+		repeated(string(text), func(words string) {
+			other, there := first[words]
+			switch pair := other + " " + name; {
+			case !there:
+				first[words] = name
+			case other != name && !reported[pair]:
+				reported[pair] = true
+				t.Errorf("%s says what %s says: %q; say it once and link to it", name, other, words)
+			}
+		})
+	}
+	if len(first) < 10000 {
+		t.Errorf("only %d rows of words seen", len(first))
+	}
+}
+
+func TestRepeated(t *testing.T) {
+	n := 0
+	repeated("# a b c d e f g h\n\n<!-- hidden words -->\ni `code` j k [l](m.md) m n o p q\n\n    code block\n", func(string) { n++ })
+	if n != 2 { // a to p without code and targets, and b to q
+		t.Errorf("%d rows of words, want 2", n)
+	}
+}
