@@ -61,7 +61,7 @@ func pages(t *testing.T) []string {
 // besideOption is the cell of a table with an option of another program, see TestParallelPage.
 var besideOption = regexp.MustCompile("(?m)^\\| `-[^|]*?` \\| (?:yes|no|as)")
 
-var invocation = regexp.MustCompile(`(?m)^(?:    )?\s*(?:[A-Z_]+=\S+ )*(?:\$ )?(?:time )?(?:\./tailcut|tailcut|go run \./cmd/tailcut)( [a-z].*)$`)
+var invocation = regexp.MustCompile(`(?m)^(?:    )?\s*(?:[A-Z_]+=\S+ )*(?:\$ )?(?:time )?(?:\./tailcut|tailcut|go run \./cmd/tailcut)( [a-z]\D.*)$`)
 
 // documented returns the command lines of tailcut in a page, word by word.
 func documented(text string) (all [][]string) {
@@ -82,6 +82,7 @@ func documented(text string) (all [][]string) {
 func checkDocumented(t *testing.T, page string, words []string) {
 	t.Helper()
 	cmd := newRoot()
+	cmd.InitDefaultCompletionCmd()
 	for _, word := range words {
 		if name, ok := strings.CutPrefix(word, "--"); ok {
 			name, _, _ = strings.Cut(name, "=")
