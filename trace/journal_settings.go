@@ -11,21 +11,23 @@ import (
 // Settings are what a run is taken up with that differs from before: a batch that has them begins with another policy,
 // limits and machines, before its facts. In a payload they come last, a length and JSON, and are absent otherwise.
 type Settings struct {
-	Version  string           `json:"version"` // of the tool
-	Policy   string           `json:"policy"`
-	Seed     uint64           `json:"seed"`
-	Limits   sched.Limits     `json:"limits"`
-	Retries  int              `json:"retries"`
-	Stages   []*int           `json:"stage_retries,omitempty"` // of each stage that has its own; nil for Retries
-	Deadline *sched.Time      `json:"deadline,omitempty"`      // nil: as before; 0: none
-	Machines []JournalMachine `json:"machines"`                // those that are there from now on
-	Command  json.RawMessage  `json:"command"`
+	Version   string           `json:"version"` // of the tool
+	Policy    string           `json:"policy"`
+	Seed      uint64           `json:"seed"`
+	Limits    sched.Limits     `json:"limits"`
+	Retries   int              `json:"retries"`
+	MaxFailed int              `json:"max_failed,omitempty"`    // tasks that may fail for good
+	Stages    []*int           `json:"stage_retries,omitempty"` // of each stage that has its own; nil for Retries
+	Deadline  *sched.Time      `json:"deadline,omitempty"`      // nil: as before; 0: none
+	Machines  []JournalMachine `json:"machines"`                // those that are there from now on
+	Command   json.RawMessage  `json:"command"`
 }
 
 // Take makes a header that of the run from the settings on. Machines that are gone stay in the list, for those that ran
 // on them.
 func (h *JournalHeader) Take(s *Settings) {
 	h.Policy, h.Seed, h.Limits, h.Job.Retries, h.Command = s.Policy, s.Seed, s.Limits, s.Retries, s.Command
+	h.Job.MaxFailed = s.MaxFailed
 	h.Job.Stages = slices.Clone(h.Job.Stages)
 	for i := range h.Job.Stages {
 		h.Job.Stages[i].Retries = nil

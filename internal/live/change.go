@@ -49,7 +49,7 @@ func give(core *sched.Core, h *trace.JournalHeader, s *trace.Settings, policies 
 			}
 		}
 	}
-	to := sched.HandOver{Policy: p, Limits: s.Limits, Retries: s.Retries, Stages: s.Stages, Deadline: next.Job.Deadline, Slots: slots}
+	to := sched.HandOver{Policy: p, Limits: s.Limits, Retries: s.Retries, MaxFailed: s.MaxFailed, Stages: s.Stages, Deadline: next.Job.Deadline, Slots: slots}
 	if err := core.HandOver(&to); err != nil {
 		return err
 	}

@@ -79,6 +79,9 @@ func (r *Run) excuse(rep *Report, m sched.MachineID) {
 
 // ration adds to the batch how many slots of machines that lack something are used from now on.
 func (r *Run) ration(now sched.Time) {
+	if r.halt.on {
+		return // nothing more is started anyway
+	}
 	next := sched.Never
 	for id := range r.Header.Machines { // in order
 		m := sched.MachineID(id)

@@ -98,7 +98,7 @@ func TestRunDoomed(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
 		exec := newFake(t, newDisk(), func(a Attempt) fate { return fate{takes: 10 * ms, doomed: true} })
 		s := finish(t, create(t, path, header(1, 5, 4), never), exec)
-		if s.State != "failed" || s.Attempts != 2 || s.Retries != 0 || s.Failure == nil || s.Failure.Kind != sched.AttemptDoomed {
+		if s.State != "failed" || s.Attempts != 2 || s.Retries != 0 || failureOf(s) == nil || failureOf(s).Kind != sched.AttemptDoomed {
 			t.Errorf("summary: %+v", s)
 		}
 		mustReplay(t, path, never)
@@ -140,7 +140,7 @@ func TestRunShortOfDisk(t *testing.T) {
 			if !fills && (s.State != "succeeded" || s.Attempts != 20 || s.Retries != 0) {
 				t.Errorf("summary: %+v", s)
 			}
-			if fills && (s.State != "failed" || s.Retries != 0 || s.Failure == nil || s.Failure.Kind != sched.AttemptDoomed) {
+			if fills && (s.State != "failed" || s.Retries != 0 || failureOf(s) == nil || failureOf(s).Kind != sched.AttemptDoomed) {
 				t.Errorf("summary: %+v", s)
 			}
 			mustReplay(t, path, never)

@@ -18,7 +18,7 @@ const job sched.JobID = 0
 type Run struct {
 	Header    *trace.JournalHeader
 	Recovered int  // tasks that were done when the run was opened
-	Retried   bool // the job had ended without success when the run was opened, and is tried again
+	Retried   bool // tasks had failed for good when the run was opened, and are tried again
 
 	core     *sched.Core
 	journal  *trace.Journal
@@ -34,6 +34,7 @@ type Run struct {
 	notes    map[sched.TaskID]Report // last failure of each task that failed
 	fetches  fetches
 	rooms    rooms
+	halt     halt
 	warned   bool        // of a shortage
 	batch    trace.Batch // facts since the last call of the core, and the outputs of attempts that are done
 }
@@ -99,7 +100,7 @@ func Open(path string, policies Policies) (*Run, error) {
 	r := newRun(path, h, core, j, past)
 	r.policies, r.present = policies, present
 	r.Recovered = len(past.winner)
-	r.Retried = r.State() == sched.JobBroken
+	r.Retried = r.State() == sched.JobBroken || r.State() != sched.JobSucceeded && r.core.View().Job(job).Broken > 0
 	r.over = r.State() > sched.JobActive && !r.Retried
 	return r, nil
 }
@@ -107,7 +108,7 @@ func Open(path string, policies Policies) (*Run, error) {
 func newRun(path string, h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
 	return &Run{
 		Header: h, core: core, journal: j, pulse: pulse{path: pulsePath(path), run: h.Run}, past: past,
-		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(), present: len(h.Machines),
+		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(), halt: halt{after: sched.Unlimited}, present: len(h.Machines),
 	}
 }
 
@@ -297,6 +298,7 @@ func (r *Run) step(wake *time.Timer) error {
 	}
 	now, last := r.now(), r.core.View().Now()
 	r.deliver(now)
+	r.foresee(now)
 	r.ration(now)
 	if at, asked := r.wakeAt(); len(r.batch.Facts) == 0 && !(asked && at <= now) {
 		r.startReady() // the report was about an attempt that is gone, or the timer fired too soon
@@ -305,7 +307,10 @@ func (r *Run) step(wake *time.Timer) error {
 	for i := range r.batch.Facts {
 		r.batch.Facts[i].At = min(max(r.batch.Facts[i].At, last), now)
 	}
-	return r.advance(r.rejoin(now), wake)
+	if err := r.advance(r.rejoin(now), wake); err != nil {
+		return err
+	}
+	return r.drain(wake)
 }
 
 // rejoin lets machines that were lost be used again, an instant later, and returns that instant.

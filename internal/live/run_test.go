@@ -154,8 +154,8 @@ func TestRunFails(t *testing.T) {
 		}
 		exec := newFake(t, d, always)
 		s := finish(t, create(t, path, header(1, 1, 3), never), exec)
-		if s.State != "failed" || s.FailedTask == nil || s.FailedTask.Index != 1 || s.Failure == nil || s.Failure.Note != "attempt 1 broke" {
-			t.Errorf("summary: %+v, task %+v, failure %+v", s, s.FailedTask, s.Failure)
+		if s.State != "failed" || len(s.Failed) != 1 || s.Failed[0].Last.Index != 1 || failureOf(s) == nil || failureOf(s).Note != "attempt 1 broke" {
+			t.Errorf("summary: %+v, failed %+v", s, s.Failed)
 		}
 		time.Sleep(time.Second)
 		again := newFake(t, d, always)
@@ -163,7 +163,7 @@ func TestRunFails(t *testing.T) {
 		if !r.Retried || r.Recovered != 2 {
 			t.Errorf("opened again: retried %v, %d recovered", r.Retried, r.Recovered)
 		}
-		if s := finish(t, r, again); s.State != "failed" || s.Failure == nil || s.Failure.Note != "attempt 3 broke" {
+		if s := finish(t, r, again); s.State != "failed" || failureOf(s) == nil || failureOf(s).Note != "attempt 3 broke" {
 			t.Errorf("opened again: %+v", s)
 		}
 		slices.Sort(again.log[:2])
@@ -172,7 +172,7 @@ func TestRunFails(t *testing.T) {
 			t.Errorf("published %v; opened again it did (-want +got):\n%s", d.result, diff)
 		}
 		cured := newFake(t, d, alike(10*ms))
-		if s := finish(t, reopen(t, path, never), cured); s.State != "succeeded" || s.Attempts != 7 || s.Recovered != 2 || s.Failure != nil || len(d.result) != 3 {
+		if s := finish(t, reopen(t, path, never), cured); s.State != "succeeded" || s.Attempts != 7 || s.Recovered != 2 || len(s.Failed) > 0 || len(d.result) != 3 {
 			t.Errorf("cured: %+v, %d published", s, len(d.result))
 		}
 		if r := reopen(t, path, never); r.Retried || r.State() != sched.JobSucceeded {
@@ -502,4 +502,12 @@ func TestMustSync(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+}
+
+// failureOf returns the last failure of the only task that failed, nil if nobody knows it.
+func failureOf(s *Summary) *Report {
+	if len(s.Failed) != 1 {
+		return nil
+	}
+	return s.Failed[0].Failure
 }

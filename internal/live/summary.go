@@ -1,6 +1,9 @@
 package live
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -23,9 +26,16 @@ type Summary struct {
 	Straggler     *Record
 	StragglerOver float64 // how many times that median it took
 
-	StragglerAlone bool    // it was the only attempt of its task
-	Failure        *Report // the failure that failed the job
-	FailedTask     *Record // one attempt of that task
+	StragglerAlone bool         // it was the only attempt of its task
+	Failed         []FailedTask // in the order of stages and indexes
+	NotRun         int          // tasks given up that had not failed: they waited for one that did, or for a slot
+}
+
+// FailedTask is a task that has failed for good.
+type FailedTask struct {
+	Last     Record  // its last attempt that failed
+	Attempts int     // that began
+	Failure  *Report // its last failure; nil if that was before this start
 }
 
 // StageSummary is the part of one stage.
@@ -58,10 +68,16 @@ func (r *Run) Summary() *Summary {
 		s.State = "succeeded"
 	case sched.JobBroken:
 		s.State = "failed"
-		r.blame(s)
+	case sched.JobStopped:
+		if r.halt.on {
+			s.State = "failed"
+		} else {
+			s.Flow = v.Now() - row.Arrived
+		}
 	default:
 		s.Flow = v.Now() - row.Arrived
 	}
+	r.blame(s)
 	s.Straggler, s.StragglerOver = r.past.worst(len(r.Header.Stages))
 	s.StragglerAlone = s.Straggler != nil
 	s.Stages = make([]StageSummary, len(r.Header.Stages))
@@ -110,17 +126,35 @@ func (r *Run) Durations() (won, cut [][]sched.Time) {
 	return won, cut
 }
 
-// blame finds the task that failed too often.
+// blame finds the tasks that failed for good, and counts those that did not run because of them.
 func (r *Run) blame(s *Summary) {
 	v := r.core.View()
+	at := map[sched.TaskID]int{} // in s.Failed
 	for i := range r.past.records {
 		rec := &r.past.records[i]
-		if v.Exhausted(rec.Task) {
-			s.FailedTask = rec
+		if v.Task(rec.Task).State != sched.TaskBroken || rec.End == Refused {
+			continue
+		}
+		n, ok := at[rec.Task]
+		if !ok {
+			n = len(s.Failed)
+			at[rec.Task], s.Failed = n, append(s.Failed, FailedTask{Last: *rec})
 			if rep, ok := r.notes[rec.Task]; ok {
-				s.Failure = &rep
+				s.Failed[n].Failure = &rep
 			}
-			return
+		}
+		s.Failed[n].Attempts++
+		if rec.End == Failed {
+			s.Failed[n].Last = *rec
+		}
+	}
+	slices.SortFunc(s.Failed, func(a, b FailedTask) int { return cmp.Compare(a.Last.Task, b.Last.Task) })
+	if len(s.Failed) == 0 {
+		return
+	}
+	for t := range sched.TaskID(v.Rows().Tasks()) {
+		if state := v.Task(t).State; state == sched.TaskStranded || state == sched.TaskSkipped {
+			s.NotRun++
 		}
 	}
 }
