@@ -39,6 +39,7 @@ const runExample = `  tailcut run wordcount ~/src --output counts
 // runFlags are the flags of run as given.
 type runFlags struct {
 	outputFlags
+	failureFlags
 	file, mapper, reducer, combiner        string
 	tasks, slots, reducers, retries        int
 	splitSize, maxLine                     size
@@ -83,6 +84,7 @@ func newRun() *cobra.Command {
 	f.addWhat(cmd)
 	f.addInputs(cmd)
 	f.addLimits(cmd)
+	f.addFailures(cmd)
 	f.addPolicy(cmd)
 	f.addDeadline(cmd)
 	f.addWhere(cmd)
@@ -194,6 +196,9 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 		o.Name = job.Name
 	}
 	job.Retries = f.retries
+	if job.Loss, err = f.loss(); err != nil {
+		return o, err
+	}
 	if job.MapReduce != nil {
 		f.shape(job.MapReduce)
 	}
@@ -218,6 +223,9 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	o.Policy, o.Slot, o.Seed, o.Deadline, o.Law, o.History = f.policy, f.slot, f.seed, f.deadline, f.law, f.history
 	o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
+	if o.Output != run.Scratch { // of which nothing is left to go on from
+		o.Again = sameAgain()
+	}
 	o.Timeout, o.MaxLine, o.Disturb = f.timeout, int64(f.maxLine), f.disturb
 	return o, f.checkShape(job)
 }

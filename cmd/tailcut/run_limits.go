@@ -13,7 +13,6 @@ func (f *runFlags) addLimits(cmd *cobra.Command) {
 		f.slots = runtime.NumCPU()
 		fl.VarP((*whole)(&f.slots), "slots", "j", "attempts that run at once (default: one per CPU; 10 with --on kubernetes)")
 		fl.Lookup("slots").DefValue = "0" // which is not printed: help and manual are the same on every machine
-		wholeVar(fl, &f.retries, "retries", 3, "failures of one task that are forgiven")
 		fl.DurationVar(&f.timeout, "timeout", 0, "an attempt that runs longer fails (0: no limit)")
 	})
 }

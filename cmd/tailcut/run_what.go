@@ -50,7 +50,7 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, str
 	}
 	f.placed = map[string]placed{}
 	for _, s := range file.Settings {
-		if f.given(s.Flag) {
+		if f.given(s.Flag) || slices.Contains(lossFlags, s.Flag) && slices.ContainsFunc(lossFlags, f.given) {
 			continue
 		}
 		f.placed[s.Flag] = placed{file, s}

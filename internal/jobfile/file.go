@@ -127,6 +127,9 @@ var jobFields = []struct {
 	{name: "slot", check: (*parser).duration},
 	{name: "slots", check: (*parser).whole},
 	{name: "retries", check: (*parser).whole},
+	{name: "keep_going", check: (*parser).trueOrFalse},
+	{name: "max_failed", check: (*parser).share},
+	{name: "halt", check: (*parser).text},
 	{name: "timeout", check: (*parser).duration},
 	{name: "max_attempts", check: (*parser).bound},
 	{name: "clone_budget", check: (*parser).bound},
@@ -301,6 +304,20 @@ func (p *parser) whole(f field) (string, error) {
 		return f.node.Value, nil
 	}
 	return "", p.expected(f, "a whole number such as 4, not %s", f.describe())
+}
+
+// share reads a whole number or a share such as 10%.
+func (p *parser) share(f field) (string, error) {
+	if f.isNumber() {
+		return p.whole(f)
+	}
+	return p.text(f)
+}
+
+// trueOrFalse reads true or false, as a flag has it.
+func (p *parser) trueOrFalse(f field) (string, error) {
+	yes, err := p.yesNo(f)
+	return strconv.FormatBool(yes), err
 }
 
 // bound reads a whole number or a word that the flag knows.

@@ -15,7 +15,8 @@ type Job struct {
 	Name      string             `json:"name"`
 	MapReduce *mapreduce.Request `json:"mapreduce,omitempty"`
 	Array     *Array             `json:"array,omitempty"`
-	Retries   int                `json:"retries"` // failures of one task that are forgiven
+	Retries   int                `json:"retries"`        // failures of one task that are forgiven
+	Loss      *Loss              `json:"loss,omitempty"` // of tasks; nil for none
 }
 
 // Plan is a job made ready to run: what the core has to know, and what the executor has to.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
@@ -12,7 +11,6 @@ import (
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -21,26 +19,31 @@ type Result struct {
 	Summary  *live.Summary
 	Header   *trace.JournalHeader
 	Deadline *Deadline // nil without one
-	mapped   *mapped   // nil if the job does no map/reduce work
+	Failed   []FailedTask
+	mapped   *mapped // nil if the job does no map/reduce work
+	again    string  // see Options
 }
 
 // record is the result of a run for programs.
 type record struct {
-	Schema           string     `json:"schema"`
-	State            string     `json:"state"`
-	Policy           string     `json:"policy"`
-	FlowSeconds      float64    `json:"flow_seconds"`
-	Tasks            int        `json:"tasks"`
-	Attempts         int        `json:"attempts"`
-	Clones           int        `json:"clones"`
-	Resumed          int        `json:"resumed"` // attempts that went on from what another had saved
-	Retries          int        `json:"retries"`
-	Crashed          int        `json:"crashed"` // attempts that ended with the engine or their machine
-	FruitfulSeconds  float64    `json:"fruitful_seconds"`
-	FruitlessSeconds float64    `json:"fruitless_seconds"`
-	RecoveredTasks   int        `json:"recovered_tasks"`
-	Stages           []runStage `json:"stages"`
-	Sites            []runSite  `json:"sites,omitempty"`
+	Schema           string       `json:"schema"`
+	State            string       `json:"state"`
+	Policy           string       `json:"policy"`
+	FlowSeconds      float64      `json:"flow_seconds"`
+	Tasks            int          `json:"tasks"`
+	Attempts         int          `json:"attempts"`
+	Clones           int          `json:"clones"`
+	Resumed          int          `json:"resumed"` // attempts that went on from what another had saved
+	Retries          int          `json:"retries"`
+	Crashed          int          `json:"crashed"` // attempts that ended with the engine or their machine
+	FruitfulSeconds  float64      `json:"fruitful_seconds"`
+	FruitlessSeconds float64      `json:"fruitless_seconds"`
+	RecoveredTasks   int          `json:"recovered_tasks"`
+	Stages           []runStage   `json:"stages"`
+	Sites            []runSite    `json:"sites,omitempty"`
+	FailedTasks      []FailedTask `json:"failed_tasks,omitempty"`
+	NotRun           int          `json:"not_run,omitempty"` // tasks that were given up because others had failed
+	Again            string       `json:"again,omitempty"`   // the command that tries the failed tasks again
 	*Deadline
 	*mapped
 }
@@ -124,6 +127,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "worst straggler: %s attempt %d took %.2f s, %.1f times the median; it %s\n",
 			taskName(h.Stages, worst), worst.Number, worst.Seconds(), s.StragglerOver, what)
 	}
+	r.writeFailed(w)
 	return nil
 }
 
@@ -152,6 +156,9 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Resumed: s.Resumed, Retries: s.Retries, Crashed: s.Crashed, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
 		Deadline: r.Deadline, mapped: r.mapped,
 	}
+	if len(r.Failed) > 0 {
+		all.FailedTasks, all.NotRun, all.Again = r.Failed, s.NotRun, r.again
+	}
 	for _, st := range s.Stages {
 		all.Stages = append(all.Stages, runStage(st))
 	}
@@ -168,30 +175,6 @@ func (r *Result) WriteCSV(w io.Writer) error {
 		rows = append(rows, []string{st.Name, strconv.Itoa(st.Tasks), strconv.Itoa(st.Attempts), strconv.FormatFloat(st.Seconds, 'f', -1, 64)})
 	}
 	return show.NewCSV(w).WriteAll(rows)
-}
-
-// blame says in one line why a job failed, and where there is more about it.
-func blame(s *live.Summary, folders proc.Folders) string {
-	if s.FailedTask == nil {
-		return "the job failed"
-	}
-	line := "the job failed: " + taskName(stageNames(s), s.FailedTask)
-	switch {
-	case s.Failure == nil: // the journal does not keep what an attempt said
-		line += " failed too often, before this start"
-	case s.Failure.Kind == sched.AttemptDoomed:
-		line += ": " + s.Failure.Note
-	default:
-		line += " failed too often; the last time: " + s.Failure.Note
-	}
-	path := folders.Stderr(s.FailedTask.Stage, s.FailedTask.Index)
-	if _, err := os.Stat(path); err == nil {
-		line += "; its standard error is in " + path
-	}
-	if f := s.Failure; f != nil && f.Kind == sched.AttemptDoomed && f.Exit == mapreduce.ExitStale {
-		return line + "; put the file back as it was and run the same command again, or run it anew with --force"
-	}
-	return line + "; fix the cause and run the same command again: finished tasks are kept"
 }
 
 func stageNames(s *live.Summary) []string {

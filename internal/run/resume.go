@@ -49,6 +49,7 @@ func (was *Request) compare(is *Request) (all []difference) {
 	flag("clone-budget", budgetText(was.Limits.Clones), budgetText(is.Limits.Clones), true)
 	flag("law", was.Law, is.Law, true)
 	flag("deadline", was.Deadline, is.Deadline, true)
+	add("failed tasks:", lossText(&was.Job), lossText(&is.Job), lossText(&was.Job), true)
 	add("the command", jobText(&was.Job), jobText(&is.Job), jobText(&was.Job), false)
 	if jobText(&was.Job) == jobText(&is.Job) {
 		add("the working directory", pasteWord(was.Dir), pasteWord(is.Dir), "cd "+pasteWord(was.Dir), false)
@@ -79,7 +80,7 @@ func (was *Request) compare(is *Request) (all []difference) {
 
 // identity is what of a job its results depend on.
 func identity(j jobfile.Job) jobfile.Job {
-	j.Name, j.Retries = "", 0
+	j.Name, j.Retries, j.Loss = "", 0, nil
 	return j
 }
 
@@ -125,11 +126,7 @@ func commandText(st *jobfile.Stage) string {
 	if st.Line {
 		return pasteWord(st.Command[len(st.Command)-1])
 	}
-	var words []string
-	for _, arg := range st.Command {
-		words = append(words, pasteWord(arg))
-	}
-	return strings.Join(words, " ")
+	return PasteWords(st.Command)
 }
 
 func budgetText(b sched.CloneBudget) string {
@@ -205,7 +202,7 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 		return nil
 	}
 	settings := &trace.Settings{
-		Version: e.o.Version, Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, Machines: e.machines(), Command: asked,
+		Version: e.o.Version, Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, MaxFailed: e.mayFail(&run.Header.Job), Machines: e.machines(), Command: asked,
 	}
 	if was.Deadline != e.Deadline {
 		d, err := e.laterDeadline(run)

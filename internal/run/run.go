@@ -196,6 +196,7 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Spec.MaxFailed = e.mayFail(&p.Spec)
 	if err := e.sites.place(ctx, p, e.Seed); err != nil || e.Deadline == "" {
 		return p, err
 	}
@@ -278,8 +279,9 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (*Result, error) {
 	}
 	m, err := mappedBy(&work, e.folders)
 	e.warn("how much was mapped is not known", err)
-	res := &Result{Summary: run.Summary(), Header: run.Header, Deadline: deadlineOf(run, first), mapped: m}
-	return res, e.ending(ctx, res.Summary)
+	s := run.Summary()
+	res := &Result{Summary: s, Header: run.Header, Deadline: deadlineOf(run, first), Failed: e.failed(s, &work), again: e.o.Again, mapped: m}
+	return res, e.ending(ctx, s)
 }
 
 // loop runs the job while it is shown and logged, and returns the chance to meet the deadline as it was first known.
@@ -295,6 +297,9 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 	executor, err := e.executor(run, work)
 	if err != nil {
 		return nil, err
+	}
+	if e.Job.Loss != nil && e.Job.Loss.Soon {
+		run.HaltSoon(e.Job.Loss.Allowed(tasksOf(&run.Header.Job)))
 	}
 	screen := newScreen(e.o.Log, run, out)
 	screen.atRisk = e.atRisk
@@ -366,7 +371,7 @@ func (e *Engine) ending(ctx context.Context, s *live.Summary) error {
 	case s.State == "succeeded":
 		return nil
 	case s.State == "failed":
-		return Failure{errors.New(blame(s, e.folders))}
+		return Failure{errors.New(e.blame(s))}
 	case endedFor(ctx) != nil:
 		return endedFor(ctx)
 	case ctx.Err() != nil:
