@@ -82,11 +82,13 @@ func (f *resultsFlags) run(cmd *cobra.Command, args []string, format *choice) er
 	case f.files:
 		err = printPaths(cmd, r, tasks)
 	default:
-		var tag func(*results.Result) string
+		var tags *results.Tags
 		if f.tag {
-			tag = func(t *results.Result) string { return r.Tag("{}", t) }
+			if tags, err = r.Tags(""); err != nil {
+				return err
+			}
 		}
-		err = r.Print(rawOut(cmd), tasks, tag)
+		err = r.Print(rawOut(cmd), tasks, tags)
 	}
 	if err != nil {
 		return failure{err}

@@ -31,8 +31,8 @@ func (f *runFlags) addOutput(cmd *cobra.Command) {
 		fl.BoolVarP(&f.keepOrder, "keep-order", "k", false, "print the tasks' output in the order of the tasks")
 		fl.BoolVar(&f.print, "print", false, "print the tasks' output as they are done")
 		fl.BoolVar(&f.lineBuffer, "line-buffer", false, "print whole lines of running tasks as they come")
-		fl.BoolVar(&f.tag, "tag", false, "begin each printed line with its task and a tab")
-		fl.StringVar(&f.tagString, "tagstring", "", "begin each printed line with `TEXT` and a tab; {} in it is the task")
+		fl.BoolVar(&f.tag, "tag", false, "begin each printed line with the task's values, or its index, and a tab")
+		fl.StringVar(&f.tagString, "tagstring", "", "begin each printed line with `TEXT` and a tab; {} {.} {/} {#} {1} in it are as in the command")
 		f.stderr = &choice{value: string(proc.KeepFailed), valid: []string{string(proc.KeepAll), string(proc.KeepFailed), string(proc.KeepNone), string(proc.KeepToShow)}}
 		fl.Var(f.stderr, "stderr", "keep the standard error of all tasks, of failed ones or of none, or print it")
 		fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
@@ -60,13 +60,7 @@ func (f *runFlags) outputOptions(cmd *cobra.Command, o *run.Options) error {
 		}
 		return nil
 	}
-	p := run.Printing{To: bareOut(cmd), InOrder: f.keepOrder, Lines: f.lineBuffer}
-	switch {
-	case f.tagString != "":
-		p.Tag = f.tagString
-	case f.tag:
-		p.Tag = "{}"
-	}
+	p := run.Printing{To: bareOut(cmd), InOrder: f.keepOrder, Lines: f.lineBuffer, Tag: f.tag || f.tagString != "", Text: f.tagString}
 	if f.output == run.Scratch && !f.given("stderr") { // nothing is kept
 		o.Stderr = proc.KeepToShow
 	}

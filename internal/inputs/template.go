@@ -180,6 +180,9 @@ func place(inner string, rows *Rows) (piece, error) {
 	return piece{}, nil
 }
 
+// Plain tells whether the command as it was written has no place for values.
+func (t *Template) Plain() bool { return t.taken == "" }
+
 // Slotted tells whether the command asks for the slot of the attempt.
 func (t *Template) Slotted() bool {
 	for i := range t.words {

@@ -50,7 +50,7 @@ const arrows = `
 	internal/measure     -> internal/cputime policy sim trace
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/report internal/show policy sched trace
-	internal/results     -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
+	internal/results     -> internal/grammar internal/inputs internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
 	internal/workload    -> internal/grammar internal/show trace
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace

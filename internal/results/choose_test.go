@@ -107,7 +107,7 @@ func TestPrintSkipsWhatIsNotDone(t *testing.T) {
 		t.Errorf("got %v, want %s", r.Complete(tasks), want)
 	}
 	var out bytes.Buffer
-	if err := r.Print(&out, tasks, r.NameOf); err != nil || out.String() != "map/0\t0\nmap/2\t2\n7/0\t3\n7/1\t4\n" {
+	if err := r.Print(&out, tasks, nil); err != nil || out.String() != "0\n2\n3\n4\n" {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
 }

@@ -7,15 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
-	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
-// Print writes the results of tasks that are done, one after the other, each line behind its tag unless tag is nil.
-func (r *Run) Print(w io.Writer, tasks []*Result, tag func(*Result) string) error {
+// Print writes the results of tasks that are done, one after the other, each line behind its tag unless tags is nil.
+func (r *Run) Print(w io.Writer, tasks []*Result, tags *Tags) error {
 	for _, t := range tasks {
 		if t.State != Done {
 			continue
@@ -25,8 +22,8 @@ func (r *Run) Print(w io.Writer, tasks []*Result, tag func(*Result) string) erro
 			return err
 		}
 		out := w
-		if tag != nil {
-			out = &Tagged{W: w, Tag: []byte(tag(t) + "\t")}
+		if tags != nil {
+			out = &Tagged{W: w, Tag: tags.Of(t.Stage, t.Index)}
 		}
 		_, err = io.Copy(out, in)
 		in.Close()
@@ -35,23 +32,6 @@ func (r *Run) Print(w io.Writer, tasks []*Result, tag func(*Result) string) erro
 		}
 	}
 	return nil
-}
-
-// Tag returns what stands before the lines of a task: {} in the template is the name of the task, as Choose reads it.
-func (r *Run) Tag(template string, t *Result) string {
-	if r.work == nil {
-		return strings.ReplaceAll(template, "{}", r.NameOf(t))
-	}
-	return Tag(template, r.work, t.Stage, t.Index)
-}
-
-// Tag is the same of a task of work.
-func Tag(template string, w *jobfile.Work, stage, index int) string {
-	name := strconv.Itoa(index)
-	if w.Array != nil && len(w.Array.Stages) > 1 {
-		name = w.Array.Stages[stage].Name + "/" + name
-	}
-	return strings.ReplaceAll(template, "{}", name)
 }
 
 // Tagged writes a tag before every line. A line may come in pieces.

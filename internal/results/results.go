@@ -163,6 +163,14 @@ func (r *Run) NameOf(t *Result) string {
 	return fmt.Sprint(t.Index)
 }
 
+// Tags returns the tags of the run's tasks, see [NewTags].
+func (r *Run) Tags(template string) (*Tags, error) {
+	if r.work == nil {
+		return NewTags(template, &jobfile.Work{})
+	}
+	return NewTags(template, r.work)
+}
+
 // Command returns what a task runs, as a shell would read it; "" if that is not known.
 func (r *Run) Command(t *Result) string {
 	switch {

@@ -24,7 +24,8 @@ type Printing struct {
 	To      io.Writer // nil: nothing is printed
 	InOrder bool      // in the order of tasks; else as they are done
 	Lines   bool      // whole lines of tasks that run, too
-	Tag     string    // each line begins with this and a tab, after its replacements; "" for no tag
+	Tag     bool      // each line begins with what its task is given, and a tab
+	Text    string    // with Tag: this instead, with places for what the task is given
 	Stderr  io.Writer // where the standard error of tasks that are done goes; nil for nowhere
 }
 
@@ -49,6 +50,7 @@ type printer struct {
 	first   []int // number of each stage's first task, over all stages; then the number of tasks
 	peek    func(func(live.Attempt, io.ReaderAt, int64))
 	aside   func(func() (midline bool)) // keeps the screen out of the way
+	tags    *results.Tags
 	warn    func(format string, args ...any)
 	failed  func(error) // is called once if standard output fails
 
@@ -224,7 +226,7 @@ func (p *printer) tagged(number int, before *lines) io.Writer {
 	switch {
 	case before != nil:
 		return before.tag
-	case p.Tag == "":
+	case !p.Tag:
 		return p.out()
 	}
 	return p.newTag(number)
@@ -232,12 +234,12 @@ func (p *printer) tagged(number int, before *lines) io.Writer {
 
 func (p *printer) newTag(number int) *results.Tagged {
 	t := &results.Tagged{W: p.out()}
-	if p.Tag != "" {
+	if p.Tag {
 		stage := 0
 		for number >= p.first[stage+1] {
 			stage++
 		}
-		t.Tag = []byte(results.Tag(p.Tag, p.work, stage, number-p.first[stage]) + "\t")
+		t.Tag = p.tags.Of(stage, number-p.first[stage])
 	}
 	return t
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/results"
 )
 
 // silent is an executor that commits everything.
@@ -38,6 +39,10 @@ func (l *locked) Write(text []byte) (int, error) {
 func arrayPrinter(p Printing, tasks int) *printer {
 	work := &jobfile.Work{Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: jobfile.SoleStage, Tasks: tasks}}}}
 	x := newPrinter(silent{}, p, proc.Folders{}, work, []int{tasks})
+	var err error
+	if x.tags, err = results.NewTags(p.Text, work); err != nil {
+		panic(err)
+	}
 	x.aside, x.failed, x.warn = func(write func() bool) { write() }, func(error) {}, func(string, ...any) {}
 	return x
 }
@@ -109,7 +114,7 @@ func TestPrinterWarnsOfAnotherOutput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out locked
-			p := arrayPrinter(Printing{To: &out, Lines: true, Tag: "T{}"}, 1)
+			p := arrayPrinter(Printing{To: &out, Lines: true, Tag: true, Text: "T{}"}, 1)
 			warned := 0
 			p.warn = func(string, ...any) { warned++ }
 			p.peek = func(look func(live.Attempt, io.ReaderAt, int64)) {

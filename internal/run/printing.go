@@ -37,6 +37,17 @@ func (o *Options) checkCloudOutput() error {
 	return nil
 }
 
+// settlePrinting finds out what stands before the lines that are printed.
+func (e *Engine) settlePrinting() (err error) {
+	if !e.o.Print.Tag {
+		return nil
+	}
+	if e.tags, err = results.NewTags(e.o.Print.Text, &jobfile.Work{Array: e.o.Job.Array}); err != nil {
+		return grammar.Wrong("tagstring", err)
+	}
+	return nil
+}
+
 // runScratch runs the job in a new folder that is removed at the end. If the job fails or is interrupted with tasks
 // done, these are worth more than a tidy folder for temporary files: it stays, and the user is told.
 func (e *Engine) runScratch(ctx context.Context) (*Result, error) {
@@ -86,6 +97,7 @@ func (e *Engine) printing(ctx context.Context, inner live.Executor, run *live.Ru
 	if local, ok := inner.(*proc.Executor); ok {
 		p.peek = local.Peek
 	}
+	p.tags = e.tags
 	p.aside = func(write func() bool) { write() }
 	if s.width != nil && (isTerminal(e.o.Print.To) || e.o.Print.Stderr != nil) {
 		p.aside = s.aside
@@ -126,11 +138,13 @@ func (e *Engine) printFinished() error {
 	if err != nil {
 		return err
 	}
-	var tag func(*results.Result) string
-	if p.Tag != "" {
-		tag = func(t *results.Result) string { return r.Tag(p.Tag, t) }
+	var tags *results.Tags
+	if p.Tag {
+		if tags, err = r.Tags(p.Text); err != nil {
+			return err
+		}
 	}
-	switch err := r.Print(p.To, tasks, tag); {
+	switch err := r.Print(p.To, tasks, tags); {
 	case errors.Is(err, syscall.EPIPE):
 		return ErrClosed
 	case err != nil:

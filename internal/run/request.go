@@ -18,6 +18,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/results"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -114,6 +115,7 @@ type Engine struct {
 	odd     string               // about the policy, "" for nothing
 	again   bool                 // the output folder held the run already
 	scratch bool                 // the output is printed, and its folder removed
+	tags    *results.Tags        // that stand before what is printed
 	atRisk  func(chance float64) // is told that the deadline is; nil for nobody
 	cloud   *cloud               // nil: attempts are processes, between files of this machine
 }
@@ -218,6 +220,9 @@ func (e *Engine) settle() (err error) {
 	}
 	e.folders = proc.Folders{Root: filepath.Join(e.out, mapreduce.PrivateName)}
 	e.history = o.historyFile()
+	if err := e.settlePrinting(); err != nil {
+		return err
+	}
 	if err := e.settleCloud(); err != nil || e.cloud == nil {
 		return err
 	}
