@@ -38,15 +38,16 @@ func docs() string {
 
 <!-- Written by go test ./policy -run TestDocs -rewrite from the registry in policy/registry.go. Do not edit. -->
 
-Choose who gets a second attempt: name a policy, or NAME:param=value,param=value, wherever the tool takes one:
+<!-- not run: the names of the inputs are examples -->
 
     tailcut run sort logs/ --policy late
     tailcut simulate jobs.jsonl --machines 100 --policy fifo,spark:quantile=0.75,order=fair
 
-Which to begin with is said in [run](../howto/run.md#choosing-a-policy), which do best on 6,939 real jobs in the
-[yardstick](../explain/yardstick.md), and how a cloning policy is made from your own durations in
-[plan](../howto/plan.md). Limits on attempts of a task and on clones in all hold under every policy. The file of the
-same name in ` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates.
+A policy decides which tasks get clones, and in what order jobs get slots. Name it, or NAME:param=value,param=value, after
+` + "`--policy`" + `. [Choosing a policy](../explain/choosing-a-policy.md) helps to begin; the
+[yardstick](../explain/yardstick.md) compares them on 6,939 real jobs; [plan](../howto/plan.md) makes one from your own
+durations. The limits on attempts of a task and on clones hold under every policy. Each policy's file in
+` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates.
 
 | policy | in short |
 |---|---|

@@ -178,6 +178,9 @@ func paragraphs(name, page string) (all []text) {
 			end()
 			continue
 		}
+		if strings.HasPrefix(line, "    ") && p.words == "" { // indented code, for it does not go on with a paragraph
+			continue
+		}
 		s = linkTarget.ReplaceAllString(inlineCode.ReplaceAllString(s, "X"), "]")
 		where := name + ":" + strconv.Itoa(n)
 		switch {
