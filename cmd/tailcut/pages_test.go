@@ -18,8 +18,8 @@ var rewritePages = flag.Bool("rewrite", false, "write what commands print into t
 // unmarked pages are older than the marks. Mark the blocks of the one that you rewrite, and take its name away.
 var unmarked = strings.Fields(`
 	docs/howto/kubernetes.md docs/howto/overlap.md docs/howto/past-jobs.md docs/howto/plan-deadlines.md
-	docs/howto/plan.md docs/howto/replay.md docs/howto/reproduce.md docs/howto/run-on-kubernetes.md
-	docs/howto/simulate.md docs/howto/trace.md docs/howto/new-policy.md docs/howto/go.md
+	docs/howto/plan.md docs/howto/reproduce.md docs/howto/run-on-kubernetes.md
+	docs/howto/simulate.md docs/howto/new-policy.md docs/howto/go.md
 	docs/howto/results.md docs/reference/cluster-file.md docs/reference/jobfile.md docs/reference/workloads.md
 `)
 
