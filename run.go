@@ -82,7 +82,7 @@ func Run(ctx context.Context, j Job, o Options) (*Result, error) {
 		return nil, err
 	}
 	ro := run.Options{
-		Job: job, Dir: o.Dir, Output: o.Output, Policy: o.Policy, Slots: o.Slots, Seed: o.Seed, Limits: o.Limits, Timeout: o.Timeout, Law: o.Law,
+		Job: job, Dir: o.Dir, Output: o.Output, Policy: o.Policy, Slots: o.Slots, Seed: o.Seed, Limits: o.Limits, Timeout: jobfile.Timeout{After: o.Timeout}, Law: o.Law,
 		History: run.NoHistory, Force: o.Force, Version: version(), Log: o.Log,
 	}
 	if o.Deadline > 0 {

@@ -58,10 +58,6 @@ func flagError(cmd *cobra.Command, err error) error {
 		if expected == "" {
 			return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, errors.Unwrap(wrong))
 		}
-		if name := wrong.GetFlag().Name; name == "slots" && strings.Contains(wrong.GetValue(), "=") {
-			return fmt.Errorf("--slots: a run has one class of slots: expected %s, not %q; 'tailcut simulate --slots-per-machine' has several",
-				expected, wrong.GetValue())
-		}
 		return fmt.Errorf("--%s: expected %s, not %q", wrong.GetFlag().Name, expected, wrong.GetValue())
 	}
 	text := err.Error()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/manual"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/show"
@@ -66,6 +67,7 @@ func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var failed failure
 	var answer run.Failure
+	var mistakes *jobfile.Mistakes
 	switch {
 	case err == nil:
 		return exitOK
@@ -79,6 +81,11 @@ func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	case errors.Is(err, errFailed):
 		return exitFailed
+	case errors.As(err, &mistakes):
+		for _, line := range mistakes.Lines() {
+			notice(stderr, "%s", line)
+		}
+		return exitUsage
 	default:
 		notice(stderr, "%s", show.InWords(err))
 		return exitUsage

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,12 +39,12 @@ const runExample = `  tailcut run wordcount ~/src --output counts
 type runFlags struct {
 	outputFlags
 	failureFlags
+	limits                                 runLimits
 	file, mapper, reducer, combiner        string
-	tasks, slots, reducers, retries        int
+	tasks, reducers, retries               int
 	splitSize, maxLine                     size
 	policy, slot, maxAttempts, cloneBudget string
 	seed                                   uint64
-	timeout                                time.Duration
 	disturb                                string
 	deadline, law, name, history           string
 	sites, data                            []string
@@ -203,11 +202,7 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 		f.shape(job.MapReduce)
 	}
 	o.Job = *job
-	if _, inFile := f.placed["slots"]; inFile || f.given("slots") {
-		if o.Slots = f.slots; o.Slots == 0 {
-			return o, f.wrong("slots", fmt.Errorf("expected a number between 1 and %d, not 0", run.MostSlots))
-		}
-	}
+	f.limits.into(&o)
 	if f.maxLine > mapreduce.MaxLine {
 		return o, f.wrong("max-line", fmt.Errorf("expected a size of at most 1GiB, not %v", &f.maxLine))
 	}
@@ -226,6 +221,6 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	if o.Output != run.Scratch { // of which nothing is left to go on from
 		o.Again = sameAgain()
 	}
-	o.Timeout, o.MaxLine, o.Disturb = f.timeout, int64(f.maxLine), f.disturb
+	o.MaxLine, o.Disturb = int64(f.maxLine), f.disturb
 	return o, f.checkShape(job)
 }

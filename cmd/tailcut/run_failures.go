@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,11 @@ func (f *runFlags) addFailures(cmd *cobra.Command) {
 
 // lossFlags are those that say how many tasks may fail: one of them at most.
 var lossFlags = []string{"keep-going", "max-failed", "halt"}
+
+// overruled tells whether a flag is one of those that a job file gives and the command line another of.
+func (f *runFlags) overruled(flag string) bool {
+	return slices.Contains(lossFlags, flag) && slices.ContainsFunc(lossFlags, f.given)
+}
 
 // loss is what they say; nil for nothing beside the default.
 func (f *runFlags) loss() (*jobfile.Loss, error) {

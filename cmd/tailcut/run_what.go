@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/policy"
 )
 
 // addWhat adds the flags that say what to run.
@@ -44,22 +45,26 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, str
 	if len(args) > 0 {
 		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
 	}
-	file, err := jobfile.Read(f.file)
+	file, err := jobfile.Read(f.file, func(s jobfile.Setting) error {
+		if f.given(s.Flag) || f.overruled(s.Flag) {
+			return nil
+		}
+		err := fl.Lookup(s.Flag).Value.Set(s.Text)
+		if errors.Is(err, strconv.ErrRange) {
+			err = fmt.Errorf("expected a smaller number than %s", s.Text)
+		}
+		if err == nil && s.Flag == "policy" {
+			_, err = policy.New(s.Text, 0)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, "", err
 	}
 	f.placed = map[string]placed{}
 	for _, s := range file.Settings {
-		if f.given(s.Flag) || slices.Contains(lossFlags, s.Flag) && slices.ContainsFunc(lossFlags, f.given) {
-			continue
-		}
-		f.placed[s.Flag] = placed{file, s}
-		err := fl.Lookup(s.Flag).Value.Set(s.Text)
-		if errors.Is(err, strconv.ErrRange) {
-			err = fmt.Errorf("expected a smaller number than %s", s.Text)
-		}
-		if err != nil {
-			return nil, "", f.wrong(s.Flag, err)
+		if !f.given(s.Flag) && !f.overruled(s.Flag) {
+			f.placed[s.Flag] = placed{file, s}
 		}
 	}
 	return &file.Job, file.Dir, nil

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
@@ -33,28 +32,12 @@ func (f *File) Error(s Setting, err error) error {
 	return &FieldError{File: f.file, Line: s.Line, Field: s.Field, Problem: err.Error()}
 }
 
-// FieldError is a user's mistake in a file, told in one line.
-type FieldError struct {
-	File    string
-	Line    int    // from 1
-	Field   string // stages[1].after; "" for the file as a whole
-	Problem string // "expected ..."
-}
-
-// Error returns FILE:LINE: field X: expected ...
-func (e *FieldError) Error() string {
-	if e.Field == "" {
-		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
-	}
-	return fmt.Sprintf("%s:%d: field %s: %s", e.File, e.Line, e.Field, e.Problem)
-}
-
 // maxSize bounds the size of a job file in bytes; a stage takes about a hundred.
 const maxSize = 16 << 20
 
 // Read reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is
-// used from; those in a pipe start from the working directory.
-func Read(path string) (*File, error) {
+// used from; those in a pipe start from the working directory. check and the error are those of Parse.
+func Read(path string, check func(Setting) error) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -73,15 +56,15 @@ func Read(path string) (*File, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	return Parse(path, dir, data)
+	return Parse(path, dir, data, check)
 }
 
-// Parse reads the text of a job file. The error is a *FieldError; file is what it calls the file. Relative paths
-// start from dir.
-func Parse(file, dir string, data []byte) (*File, error) {
-	p := &parser{file: file, dir: dir}
-	f, err := p.parse(data)
-	if err != nil {
+// Parse reads the text of a job file, which it calls file. Relative paths start from dir. check, if not nil, says what
+// is wrong with a setting that has the right form. The error is *Mistakes: all that there are.
+func Parse(file, dir string, data []byte, check func(Setting) error) (*File, error) {
+	p := &parser{file: file, dir: dir, check: check}
+	f := p.parse(data)
+	if err := p.found.err(); err != nil {
 		return nil, err
 	}
 	f.file, f.Dir = file, dir
@@ -92,10 +75,16 @@ func Parse(file, dir string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// parser turns nodes into a job. Its methods return the first mistake.
+// parser turns nodes into a job. Methods that read one value return what is wrong with it; those that read several
+// note that and go on with the others. What is made of values that are missing for a mistake is never seen: it must
+// not be called a second mistake.
 type parser struct {
 	file, dir string
+	check     func(Setting) error
+	found     Mistakes
 }
+
+func (p *parser) note(err error) bool { return p.found.note(err) }
 
 // A job file has one of three forms, told by the field that only it has.
 const (
@@ -125,12 +114,17 @@ var jobFields = []struct {
 	{name: "output", check: (*parser).path},
 	{name: "policy", check: (*parser).text},
 	{name: "slot", check: (*parser).duration},
-	{name: "slots", check: (*parser).whole},
+	{name: "slots", check: (*parser).count},
 	{name: "retries", check: (*parser).whole},
 	{name: "keep_going", check: (*parser).trueOrFalse},
 	{name: "max_failed", check: (*parser).share},
 	{name: "halt", check: (*parser).text},
-	{name: "timeout", check: (*parser).duration},
+	{name: "timeout", check: (*parser).timeout},
+	{name: "memory", check: (*parser).text},
+	{name: "memfree", check: (*parser).text},
+	{name: "load", check: (*parser).text},
+	{name: "delay", check: (*parser).duration},
+	{name: "nice", check: (*parser).whole},
 	{name: "max_attempts", check: (*parser).bound},
 	{name: "clone_budget", check: (*parser).bound},
 	{name: "seed", check: (*parser).whole},
@@ -143,126 +137,127 @@ var jobFields = []struct {
 // operatorNames are the operators that a job file can name; commands have the field mapper.
 var operatorNames = []string{"grep", "sort", "wordcount", "wordmean"}
 
-func (p *parser) parse(data []byte) (*File, error) {
+func (p *parser) parse(data []byte) *File {
 	root, err := p.document(data)
-	if err != nil {
-		return nil, err
+	if p.note(err) {
+		return nil
 	}
 	var names []string
 	for i := range jobFields {
 		names = append(names, jobFields[i].name)
 	}
-	fields, err := p.fields(root, names)
-	if err != nil {
-		return nil, err
-	}
-	form, err := p.form(root, fields)
-	if err != nil {
-		return nil, err
-	}
+	fields, odd := p.fields(root, names, "a job")
+	form := p.form(root, fields, odd)
 	f := new(File)
 	if name := fields.get("name"); name.given() {
-		if f.Job.Name, err = p.text(name); err != nil {
-			return nil, err
-		}
+		f.Job.Name, err = p.text(name)
+		p.note(err)
 	}
-	if f.Settings, err = p.settings(form, fields); err != nil {
-		return nil, err
+	f.Settings = p.settings(form, fields)
+	switch {
+	case !form.given():
+	case form.name == stagesForm:
+		f.Job.Array = p.array(form)
+	default:
+		f.Job.MapReduce = p.mapReduce(form, fields, odd)
 	}
-	if form.name == stagesForm {
-		f.Job.Array, err = p.array(form)
-	} else {
-		f.Job.MapReduce, err = p.mapReduce(form, fields)
-	}
-	return f, err
+	return f
 }
 
-// form finds the field that tells what kind of job it is.
-func (p *parser) form(root field, fields fieldList) (field, error) {
-	var form field
+// form finds the field that tells what kind of job it is; none if there are several. One that is missing may be meant
+// by a field with an odd name.
+func (p *parser) form(root field, fields fieldList, odd bool) (form field) {
+	several := false
 	for _, f := range fields {
 		if f.name != operatorForm && f.name != mapperForm && f.name != stagesForm {
 			continue
 		}
 		if form.given() {
-			return form, p.expected(f, "only one of operator, mapper and stages, and line %d has %s", form.line, form.name)
+			p.note(p.expected(f, "only one of operator, mapper and stages, and line %d has %s", form.line, form.name))
+			several = true
+			continue
 		}
 		form = f
 	}
-	if !form.given() {
-		return form, p.expected(root, "one of the fields operator, mapper and stages")
+	if several {
+		return field{}
 	}
-	return form, nil
+	if !form.given() && !odd {
+		p.note(p.expected(root, "one of the fields operator, mapper and stages"))
+	}
+	return form
 }
 
 // settings collects the fields that stand for flags, and refuses fields of another form.
-func (p *parser) settings(form field, fields fieldList) ([]Setting, error) {
-	var all []Setting
+func (p *parser) settings(form field, fields fieldList) (all []Setting) {
 	for _, f := range fields {
 		for i := range jobFields {
 			def := &jobFields[i]
 			if def.name != f.name {
 				continue
 			}
-			if def.forms != nil && !contains(def.forms, form.name) {
-				return nil, p.expected(f, "only beside %s, not beside %s", strings.Join(def.forms, " or "), form.name)
+			if def.forms != nil && form.given() && !contains(def.forms, form.name) {
+				p.note(p.expected(f, "only beside %s, not beside %s", strings.Join(def.forms, " or "), form.name))
+				continue
 			}
 			if def.check == nil {
 				continue
 			}
-			items := []field{f}
+			items := fieldList{f}
 			if def.many {
-				var err error
-				if items, err = p.list(f, "texts"); err != nil {
-					return nil, err
-				}
+				items = p.list(f, "texts")
 			}
 			for _, item := range items {
 				text, err := def.check(p, item)
-				if err != nil {
-					return nil, err
+				if p.note(err) {
+					continue
 				}
-				all = append(all, Setting{Flag: strings.ReplaceAll(f.name, "_", "-"), Field: f.name, Text: text, Line: item.line})
+				s := Setting{Flag: strings.ReplaceAll(f.name, "_", "-"), Field: f.name, Text: text, Line: item.line}
+				if p.check != nil {
+					if err := p.check(s); err != nil {
+						p.note(&FieldError{File: p.file, Line: s.Line, Field: s.Field, Problem: oneLine(err.Error())})
+					}
+				}
+				all = append(all, s)
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // mapReduce reads the fields of the forms operator and mapper.
-func (p *parser) mapReduce(form field, fields fieldList) (*mapreduce.Request, error) {
+func (p *parser) mapReduce(form field, fields fieldList, odd bool) *mapreduce.Request {
 	op := mapreduce.Operator{Name: "streaming"}
+	good := true
 	for _, part := range []struct {
 		name string
 		text *string
 	}{{"operator", &op.Name}, {"pattern", &op.Pattern}, {"mapper", &op.Mapper}, {"reducer", &op.Reducer}, {"combiner", &op.Combiner}} {
 		if f := fields.get(part.name); f.given() {
 			var err error
-			if *part.text, err = p.text(f); err != nil {
-				return nil, err
-			}
+			*part.text, err = p.text(f)
+			good = !p.note(err) && good
 		}
 	}
-	if err := p.checkOperator(form, fields, &op); err != nil {
-		return nil, err
-	}
-	input := fields.get("input")
-	if !input.given() {
-		return nil, p.expected(form, "a field input beside it, with the files and folders to read")
+	if good {
+		p.note(p.checkOperator(form, fields, &op))
 	}
 	job := &mapreduce.Request{Operator: op}
-	paths, err := p.list(input, "paths")
-	if err != nil {
-		return nil, err
+	input := fields.get("input")
+	switch {
+	case input.given():
+	case !odd:
+		p.note(p.expected(form, "a field input beside it, with the files and folders to read"))
+		fallthrough
+	default:
+		return job
 	}
-	for _, item := range paths {
+	for _, item := range p.list(input, "paths") {
 		path, err := p.path(item)
-		if err != nil {
-			return nil, err
-		}
+		p.note(err)
 		job.Inputs = append(job.Inputs, path)
 	}
-	return job, nil
+	return job
 }
 
 // checkOperator checks that the operator exists and has the arguments that it needs.
@@ -336,12 +331,30 @@ func (p *parser) bound(f field) (string, error) {
 	return text, err
 }
 
+// count reads a whole number, or words that the flag knows, such as 80% and +2.
+func (p *parser) count(f field) (string, error) {
+	if f.isNumber() && !strings.HasPrefix(f.node.Value, "+") && !strings.HasPrefix(f.node.Value, "-") {
+		return p.whole(f)
+	}
+	return p.text(f)
+}
+
 // duration reads a duration.
 func (p *parser) duration(f field) (string, error) {
 	if f.isScalar() {
-		if d, err := time.ParseDuration(f.node.Value); err == nil && d >= 0 {
+		if _, err := ParseDuration(f.node.Value); err == nil {
 			return f.node.Value, nil
 		}
 	}
 	return "", p.expected(f, "a duration such as 90s, 10m or 2h, not %s", f.describe())
+}
+
+// timeout reads a duration or a percentage.
+func (p *parser) timeout(f field) (string, error) {
+	if f.isScalar() {
+		if _, err := ParseTimeout(f.node.Value); err == nil {
+			return f.node.Value, nil
+		}
+	}
+	return "", p.expected(f, "a duration such as 90s, 10m or 2h, or a percentage of the median such as 300%%, not %s", f.describe())
 }

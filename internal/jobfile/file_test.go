@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,7 +16,7 @@ import (
 
 func parseJob(t *testing.T, text string) *File {
 	t.Helper()
-	f, err := Parse("job.yaml", "/jobs", []byte(text))
+	f, err := Parse("job.yaml", "/jobs", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +64,15 @@ stages:
 				{Name: "join", Tasks: 1, Command: []string{"sh", "-c", `cat "$TAILCUT_INPUT"/*/stdout`}, After: []int{1}},
 				{Name: "split", Tasks: 3, Command: []string{"./split", "{}", "08", "1.10", "no", ""}},
 				{Name: "each", Tasks: 3, Command: []string{"x"}, After: []int{0}, AfterEach: []int{1}, Env: []string{"VERSION=1.10", "FLAG=no", "EMPTY="}},
+			}}},
+		},
+		"limits": {
+			"stages:\n- {name: a, command: x, timeout: 300%, retries: 0, memory: 2GiB, nice: 5, workdir: sub}\n- {name: b, command: x, timeout: 90, workdir: /tmp}\n",
+			Job{Name: "job", Array: &Array{Stages: []Stage{
+				{Name: "a", Tasks: 1, Command: []string{"sh", "-c", "x"}, Dir: "/jobs/sub", Limits: Own{
+					Timeout: &Timeout{Percent: 300}, Retries: new(0), Memory: new(int64(2 << 30)), Nice: new(5),
+				}},
+				{Name: "b", Tasks: 1, Command: []string{"sh", "-c", "x"}, Dir: "/tmp", Limits: Own{Timeout: &Timeout{After: 90 * time.Second}}},
 			}}},
 		},
 		"alias": {
@@ -118,7 +128,7 @@ max_line: 1MiB
 // Every mistake is one line with the file, the line and the field.
 func TestFileMistakes(t *testing.T) {
 	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, keep_going, max_failed, halt, timeout, " +
-		"max_attempts, clone_budget, seed, deadline, law, disturb, notify"
+		"memory, memfree, load, delay, nice, max_attempts, clone_budget, seed, deadline, law, disturb, notify"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":               {"", "1: expected a job, but the file is empty"},
@@ -131,8 +141,8 @@ func TestFileMistakes(t *testing.T) {
 		"two documents":       {"operator: sort\ninput: x\n---\na: b\n", "3: expected one job, but a second document begins here"},
 		"no form":             {"slots: 3\n", "1: expected one of the fields operator, mapper and stages"},
 		"two forms":           {"operator: sort\nmapper: cat\n", "2: field mapper: expected only one of operator, mapper and stages, and line 1 has operator"},
-		"unknown field":       {"operator: sort\nimput: x\n", "2: field imput: expected one of the fields " + top},
-		"strange field":       {"\"a\\nb\": x\n", `1: field "a\nb": expected one of the fields ` + top},
+		"unknown field":       {"operator: sort\nimput: x\n", "2: field imput: unknown field; did you mean input?"},
+		"strange field":       {"\"a\\nb\": x\n", `1: field "a\nb": unknown field; a job has the fields ` + top},
 		"field of null":       {"~: x\n", "1: expected text as the name of a field, not nothing"},
 		"field twice":         {"operator: sort\ninput: x\noperator: grep\n", "3: field operator: expected once, and line 1 has it too"},
 		"unknown operator":    {"operator: wordcont\ninput: x\n", `1: field operator: expected one of grep, sort, wordcount, wordmean, not "wordcont"`},
@@ -147,24 +157,30 @@ func TestFileMistakes(t *testing.T) {
 		"reducer elsewhere":   {"operator: sort\nreducer: x\ninput: x\n", "2: field reducer: expected only beside mapper, not beside operator"},
 		"input elsewhere":     {"stages: [{name: a, command: b}]\ninput: x\n", "2: field input: expected only beside operator or mapper, not beside stages"},
 		"combiner alone":      {"mapper: a\ncombiner: b\ninput: x\n", "2: field combiner: expected a field reducer beside it"},
-		"slots is text":       {"operator: sort\ninput: x\nslots: four\n", `3: field slots: expected a whole number such as 4, not "four"`},
-		"slots is quoted":     {"operator: sort\ninput: x\nslots: \"4\"\n", `3: field slots: expected a whole number such as 4, not "4"`},
 		"slots is octal":      {"operator: sort\ninput: x\nslots: 010\n", `3: field slots: expected a whole number such as 4, not "010"`},
-		"slots is a fraction": {"operator: sort\ninput: x\nslots: 1.5\n", `3: field slots: expected a whole number such as 4, not "1.5"`},
-		"slots is negative":   {"operator: sort\ninput: x\nslots: -1\n", `3: field slots: expected a whole number such as 4, not "-1"`},
-		"timeout is a number": {"operator: sort\ninput: x\ntimeout: 30\n", `3: field timeout: expected a duration such as 90s, 10m or 2h, not "30"`},
-		"timeout is a clock":  {"operator: sort\ninput: x\ntimeout: 1:30\n", `3: field timeout: expected a duration such as 90s, 10m or 2h, not "1:30"`},
+		"retries is text":     {"operator: sort\ninput: x\nretries: four\n", `3: field retries: expected a whole number such as 4, not "four"`},
+		"retries is quoted":   {"operator: sort\ninput: x\nretries: \"4\"\n", `3: field retries: expected a whole number such as 4, not "4"`},
+		"retries a fraction":  {"operator: sort\ninput: x\nretries: 1.5\n", `3: field retries: expected a whole number such as 4, not "1.5"`},
+		"retries is negative": {"operator: sort\ninput: x\nretries: -1\n", `3: field retries: expected a whole number such as 4, not "-1"`},
+		"delay is a clock":    {"operator: sort\ninput: x\ndelay: 1:30\n", `3: field delay: expected a duration such as 90s, 10m or 2h, not "1:30"`},
+		"timeout of less":     {"operator: sort\ninput: x\ntimeout: 50%\n", `3: field timeout: expected a duration such as 90s, 10m or 2h, or a percentage of the median such as 300%, not "50%"`},
+		"stage memory":        {stages("- {name: b, command: x, memory: 2GB}\n"), `3: field stages[1].memory: expected a size such as 512MiB or 2GiB, not "2GB"`},
+		"stage nice":          {stages("- {name: b, command: x, nice: 20}\n"), "3: field stages[1].nice: expected a whole number between 0 and 19, not 20"},
+		"stage retries":       {stages("- {name: b, command: x, retries: 65535}\n"), "3: field stages[1].retries: expected a whole number between 0 and 65534, not 65535"},
+		"stage timeout":       {stages("- {name: b, command: x, timeout: [1s]}\n"), "3: field stages[1].timeout: expected a duration such as 90s, 10m or 2h, or a percentage of the median such as 300%, not a list"},
+		"stage workdir":       {stages("- {name: b, command: x, workdir: }\n"), "3: field stages[1].workdir: expected text, not nothing"},
+		"timeout is a clock":  {"operator: sort\ninput: x\ntimeout: 1:30\n", `3: field timeout: expected a duration such as 90s, 10m or 2h, or a percentage of the median such as 300%, not "1:30"`},
 		"max_attempts":        {"operator: sort\ninput: x\nmax_attempts: default\n", `3: field max_attempts: expected a whole number, none, not "default"`},
 		"clone_budget":        {"operator: sort\ninput: x\nclone_budget: no\n", `3: field clone_budget: expected a whole number, none or default, not "no"`},
 		"policy is mapping":   {"operator: sort\ninput: x\npolicy: {srew: 1}\n", "3: field policy: expected text, not a mapping"},
 		"own tag":             {"operator: !mine sort\ninput: x\n", `1: field operator: expected a value without the tag "!mine"`},
 		"binary":              {"operator: !!binary c29ydA==\ninput: x\n", `1: field operator: expected a value without the tag "!!binary"`},
 		"NUL":                 {"mapper: \"a\\0b\"\ninput: x\n", "1: field mapper: expected text without a NUL byte"},
-		"merge key":           {"<<: {operator: sort}\n", "1: field \"<<\": expected one of the fields " + top},
+		"merge key":           {"<<: {operator: sort}\n", "1: field \"<<\": unknown field; a job has the fields " + top},
 		"stages is mapping":   {"stages: {name: a}\n", "1: field stages: expected a list of stages, not a mapping"},
 		"no stages":           {"stages: []\n", "1: field stages: expected a list of stages, not an empty one"},
 		"stage is text":       {"stages:\n- a\n", `2: field stages[0]: expected a mapping, as in name: value, not "a"`},
-		"stage unknown field": {"stages:\n- name: a\n  comand: x\n", "3: field stages[0].comand: expected one of the fields name, tasks, command, after, after_each, env, resumable"},
+		"stage unknown field": {"stages:\n- name: a\n  comand: x\n", "3: field stages[0].comand: unknown field; did you mean command?"},
 		"stage without name":  {"stages:\n- command: x\n", "2: field stages[0]: expected a field name"},
 		"stage no command":    {"stages:\n- name: x\n", "2: field stages[0]: expected a field command"},
 		"stage name":          {"stages:\n- {name: a/b, command: x}\n", `2: field stages[0].name: expected a name without / that begins with neither . nor _, not "a/b"`},
@@ -193,7 +209,7 @@ func TestFileMistakes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse("job.yaml", "/jobs", []byte(c.text))
+			_, err := Parse("job.yaml", "/jobs", []byte(c.text), nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -201,6 +217,93 @@ func TestFileMistakes(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
+	}
+}
+
+// All mistakes of a file are told at once, by line, and none that only follows from another.
+func TestAllMistakes(t *testing.T) {
+	const text = `
+slots: 2
+retries: many
+polcy: spark
+stages:
+- name: fetch
+  tasks: none
+  command: x
+- name: parse
+  tasks: 3
+  comand: x
+  after_each: fetch
+- name: a/b
+  command: []
+  env: {TAILCUT_X: 1, B: 2}
+- name: report
+  command: x
+  after: [parse, parse, b]
+  memory: lots
+- just text
+deadline: never
+timeout: 10m
+`
+	check := func(s Setting) error {
+		if s.Flag == "deadline" {
+			return errors.New("expected a time")
+		}
+		return nil
+	}
+	_, err := Parse("job.yaml", "/jobs", []byte(text), check)
+	var all *Mistakes
+	if !errors.As(err, &all) {
+		t.Fatalf("got %v", err)
+	}
+	want := []string{
+		`job.yaml:3: field retries: expected a whole number such as 4, not "many"`,
+		"job.yaml:4: field polcy: unknown field; did you mean policy?",
+		`job.yaml:7: field stages[0].tasks: expected a whole number such as 4, not "none"`,
+		"job.yaml:11: field stages[1].comand: unknown field; did you mean command?",
+		`job.yaml:13: field stages[2].name: expected a name without / that begins with neither . nor _, not "a/b"`,
+		"job.yaml:14: field stages[2].command: expected a list of a program and its arguments, or a line for sh -c, not an empty one",
+		"job.yaml:15: field stages[2].env.TAILCUT_X: expected the name of a variable, without = and not beginning with TAILCUT_",
+		`job.yaml:18: field stages[3].after[1]: expected stage "parse" once`,
+		`job.yaml:19: field stages[3].memory: expected a size such as 512MiB or 2GiB, not "lots"`,
+		`job.yaml:20: field stages[4]: expected a mapping, as in name: value, not "just text"`,
+		"job.yaml:21: field deadline: expected a time",
+	}
+	if d := cmp.Diff(want, all.Lines()); d != "" {
+		t.Error(d)
+	}
+}
+
+// People get the first twenty, and programs not more than a thousand.
+func TestManyMistakes(t *testing.T) {
+	for n, want := range map[int]string{20: "", 21: "job.yaml: and 1 more", 5000: "job.yaml: and 4980 more"} {
+		_, err := Parse("job.yaml", "/jobs", []byte("stages:\n"+strings.Repeat("- x\n", n)), nil)
+		var all *Mistakes
+		if !errors.As(err, &all) {
+			t.Fatalf("got %v", err)
+		}
+		lines := all.Lines()
+		if last := lines[len(lines)-1]; want != "" && last != want || len(lines) != min(n, 20)+min(1, len(want)) || len(all.Unwrap()) != min(n, 1000) {
+			t.Errorf("%d mistakes: %d lines, the last of them %q; %d for programs", n, len(lines), last, len(all.Unwrap()))
+		}
+	}
+}
+
+func TestParseTimeout(t *testing.T) {
+	for text, want := range map[string]Timeout{
+		"0": {}, "90s": {After: 90 * time.Second}, "1.5": {After: 1500 * time.Millisecond}, "10m": {After: 10 * time.Minute},
+		"300%": {Percent: 300}, "150.5%": {Percent: 150.5},
+	} {
+		got, err := ParseTimeout(text)
+		again, err2 := ParseTimeout(got.String())
+		if err != nil || got != want || err2 != nil || again != got {
+			t.Errorf("%s: %+v, %v; written %s and read as %+v, %v", text, got, err, got, again, err2)
+		}
+	}
+	for _, text := range []string{"", "-1s", "-1", "100%", "50%", "%", "1e9%", "NaN", "NaN%", "Inf", "1e300", "ten", "1:30", "300 %"} {
+		if got, err := ParseTimeout(text); err == nil {
+			t.Errorf("%q is read as %v", text, got)
+		}
 	}
 }
 
@@ -229,14 +332,14 @@ func TestReadStartsFromItsFolder(t *testing.T) {
 	if err := os.WriteFile(path, []byte("operator: sort\ninput: in\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read(path)
+	f, err := Read(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Dir != dir || f.Job.Name != "count" || f.Job.MapReduce.Inputs[0] != filepath.Join(dir, "in") {
 		t.Errorf("dir %s, name %s, inputs %v", f.Dir, f.Job.Name, f.Job.MapReduce.Inputs)
 	}
-	if _, err := Read(filepath.Join(dir, "other.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Read(filepath.Join(dir, "other.yaml"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -250,11 +353,19 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		job, err := Parse("job.yaml", "/jobs", data)
+		job, err := Parse("job.yaml", "/jobs", data, nil)
 		if err != nil {
 			var field *FieldError
-			if !errors.As(err, &field) || field.Line < 1 || strings.ContainsAny(err.Error(), "\n\r") {
-				t.Fatalf("a mistake is told badly: %q", err)
+			var all *Mistakes
+			if !errors.As(err, &all) || len(all.Unwrap()) == 0 || len(all.Lines()) > 21 {
+				t.Fatalf("mistakes are told badly: %q", err)
+			}
+			line := 0
+			for _, err := range all.Unwrap() {
+				if !errors.As(err, &field) || field.Line < max(1, line) || strings.ContainsAny(err.Error(), "\n\r") {
+					t.Fatalf("a mistake is told badly: %q", err)
+				}
+				line = field.Line
 			}
 			return
 		}

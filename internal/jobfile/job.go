@@ -58,7 +58,7 @@ func (p *Plan) array(a *Array) {
 	for i := range a.Stages {
 		st := &a.Stages[i]
 		p.Stages = append(p.Stages, st.Name)
-		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: st.Tasks, Resumable: st.Resumable})
+		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: st.Tasks, Resumable: st.Resumable, Retries: st.Limits.Retries})
 		for _, from := range st.After {
 			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i})
 		}

@@ -7,83 +7,120 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/sched"
 )
 
-var stageFields = []string{"name", "tasks", "command", "after", "after_each", "env", "resumable"}
+var stageFields = []string{
+	"name", "tasks", "command", "after", "after_each", "env", "workdir", "timeout", "retries", "memory", "nice", "resumable",
+}
 
 // array reads the stages of an array job.
-func (p *parser) array(stages field) (*Array, error) {
+func (p *parser) array(stages field) *Array {
 	if stages.node.Kind != yaml.SequenceNode {
-		return nil, p.expected(stages, "a list of stages, not %s", stages.describe())
+		p.note(p.expected(stages, "a list of stages, not %s", stages.describe()))
+		return nil
 	}
-	items, err := p.list(stages, "stages")
-	if err != nil {
-		return nil, err
-	}
+	items := p.list(stages, "stages")
 	work := &Array{Stages: make([]Stage, len(items))}
 	fields := make([]fieldList, len(items))
-	index := map[string]int{}
+	names := stageNames{index: map[string]int{}, whole: len(items) == len(stages.node.Content)}
 	for i, item := range items {
-		if fields[i], err = p.fields(item, stageFields); err != nil {
-			return nil, err
-		}
 		st := &work.Stages[i]
-		if err := p.stage(item, fields[i], st); err != nil {
-			return nil, err
+		if fields[i] = p.stage(item, st); st.Name == "" {
+			names.whole = false
+			continue
 		}
-		if first, ok := index[st.Name]; ok {
-			return nil, p.expected(fields[i].get("name"), "another name: the stage at line %d is called %s too", items[first].line, quote(st.Name))
+		if first, ok := names.index[st.Name]; ok {
+			p.note(p.expected(fields[i].get("name"), "another name: the stage at line %d is called %s too", items[first].line, quote(st.Name)))
+			continue
 		}
-		index[st.Name] = i
+		names.index[st.Name] = i
+		names.all = append(names.all, st.Name)
 	}
 	for i := range items {
 		st := &work.Stages[i]
-		if st.After, err = p.references(fields[i].get("after"), index); err != nil {
-			return nil, err
-		}
-		if st.AfterEach, err = p.references(fields[i].get("after_each"), index); err != nil {
-			return nil, err
-		}
-		if err := p.checkEach(fields[i].get("after_each"), work, i); err != nil {
-			return nil, err
-		}
+		st.After = p.references(fields[i].get("after"), &names)
+		st.AfterEach = p.references(fields[i].get("after_each"), &names)
+		p.note(p.checkEach(fields[i].get("after_each"), work, i))
 	}
-	return work, p.checkCycle(fields, work)
+	p.note(p.checkCycle(fields, work))
+	return work
 }
 
-// stage reads what one stage says about itself.
-func (p *parser) stage(item field, fields fieldList, st *Stage) (err error) {
+// stage reads what one stage says about itself, and returns its fields. Without a good name it has none, and without a
+// good number of tasks that is 0.
+func (p *parser) stage(item field, st *Stage) fieldList {
+	fields, odd := p.fields(item, stageFields, "a stage")
 	for _, name := range []string{"name", "command"} {
-		if !fields.get(name).given() {
-			return p.expected(item, "a field %s", name)
+		if !fields.get(name).given() && !odd && item.node.Kind == yaml.MappingNode { // else it may be meant
+			p.note(p.expected(item, "a field %s", name))
 		}
 	}
-	name := fields.get("name")
-	if st.Name, err = p.text(name); err != nil {
-		return err
-	}
-	if !validStageName(st.Name) {
-		return p.expected(name, "a name without / that begins with neither . nor _, not %s", quote(st.Name))
+	read := func(name string, into func(field) error) {
+		if f := fields.get(name); f.given() {
+			p.note(into(f))
+		}
 	}
 	st.Tasks = 1
-	if tasks := fields.get("tasks"); tasks.given() {
-		text, err := p.whole(tasks)
+	read("name", func(f field) (err error) { st.Name, err = p.stageName(f); return err })
+	read("tasks", func(f field) (err error) { st.Tasks, err = p.number(f, 1, mapreduce.MaxTasks); return err })
+	read("command", func(f field) (err error) { st.Command, err = p.command(f); return err })
+	read("env", func(f field) error { st.Env = p.env(f); return nil })
+	read("workdir", func(f field) (err error) { st.Dir, err = p.path(f); return err })
+	read("resumable", func(f field) (err error) { st.Resumable, err = p.yesNo(f); return err })
+	read("timeout", func(f field) error {
+		text, err := p.timeout(f)
+		if err == nil {
+			st.Limits.Timeout = new(Timeout)
+			err = st.Limits.Timeout.UnmarshalText([]byte(text))
+		}
+		return err
+	})
+	read("retries", func(f field) (err error) {
+		n, err := p.number(f, 0, sched.MaxRetries)
+		st.Limits.Retries = &n
+		return err
+	})
+	read("memory", func(f field) error {
+		text, err := p.text(f)
 		if err != nil {
 			return err
 		}
-		if st.Tasks, err = strconv.Atoi(text); err != nil || st.Tasks < 1 || st.Tasks > mapreduce.MaxTasks {
-			return p.expected(tasks, "a whole number between 1 and %d, not %s", mapreduce.MaxTasks, text)
+		n, err := grammar.ParseSize(text)
+		if st.Limits.Memory = &n; err != nil {
+			return p.expected(f, "a size such as 512MiB or 2GiB, not %s", f.describe())
 		}
-	}
-	if st.Command, err = p.command(fields.get("command")); err != nil {
+		return nil
+	})
+	read("nice", func(f field) (err error) {
+		n, err := p.number(f, 0, MostNice)
+		st.Limits.Nice = &n
 		return err
+	})
+	return fields
+}
+
+func (p *parser) stageName(f field) (string, error) {
+	name, err := p.text(f)
+	if err == nil && !validStageName(name) {
+		return "", p.expected(f, "a name without / that begins with neither . nor _, not %s", quote(name))
 	}
-	if st.Env, err = p.env(fields.get("env")); err != nil {
-		return err
+	return name, err
+}
+
+// number reads a whole number within bounds.
+func (p *parser) number(f field, least, most int) (int, error) {
+	text, err := p.whole(f)
+	if err != nil {
+		return 0, err
 	}
-	st.Resumable, err = p.yesNo(fields.get("resumable"))
-	return err
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, p.expected(f, "a whole number between %d and %d, not %s", least, most, text)
+	}
+	return n, nil
 }
 
 // command reads a program and its arguments, or a line for the shell.
@@ -95,12 +132,8 @@ func (p *parser) command(f field) ([]string, error) {
 		}
 		return []string{"sh", "-c", script}, err
 	}
-	items, err := p.list(f, "a program and its arguments, or a line for sh -c")
-	if err != nil {
-		return nil, err
-	}
 	var args []string
-	for i, item := range items {
+	for i, item := range p.list(f, "a program and its arguments, or a line for sh -c") {
 		if i > 0 && item.isScalar() && item.node.Value == "" && !item.isNull() { // an empty argument is one
 			args = append(args, "")
 			continue
@@ -127,68 +160,63 @@ func (p *parser) yesNo(f field) (bool, error) {
 }
 
 // env reads the variables of a stage as NAME=value, in the order of the file.
-func (p *parser) env(f field) ([]string, error) {
-	if !f.given() {
-		return nil, nil
-	}
-	pairs, err := p.pairs(f)
-	if err != nil {
-		return nil, err
-	}
-	var env []string
-	for _, v := range pairs {
+func (p *parser) env(f field) (env []string) {
+	for _, v := range p.pairs(f) {
 		if v.name == "" || strings.ContainsAny(v.name, "=\x00") || strings.HasPrefix(v.name, "TAILCUT_") {
-			return nil, p.expected(v, "the name of a variable, without = and not beginning with TAILCUT_")
+			p.note(p.expected(v, "the name of a variable, without = and not beginning with TAILCUT_"))
+			continue
 		}
 		value := ""
 		if !v.isScalar() || v.isNull() || v.node.Value != "" { // "" is a value, nothing is not
-			if value, err = p.text(v); err != nil {
-				return nil, err
-			}
+			var err error
+			value, err = p.text(v)
+			p.note(err)
 		}
 		env = append(env, v.name+"="+value)
 	}
-	return env, nil
+	return env
+}
+
+// stageNames are the names of the stages.
+type stageNames struct {
+	all   []string // in the order of the file
+	index map[string]int
+	whole bool // no stage lacks its name because of a mistake
 }
 
 // references turns names of stages into their numbers.
-func (p *parser) references(f field, index map[string]int) ([]int, error) {
+func (p *parser) references(f field, names *stageNames) (all []int) {
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
-	items, err := p.list(f, "names of stages")
-	if err != nil {
-		return nil, err
-	}
-	var all []int
-	for _, item := range items {
+	for _, item := range p.list(f, "names of stages") {
 		name, err := p.text(item)
-		if err != nil {
-			return nil, err
+		if p.note(err) {
+			continue
 		}
-		i, ok := index[name]
-		if !ok {
-			return nil, p.expected(item, "the name of a stage, not %s; there are %s", quote(name), stageList(index))
+		switch i, ok := names.index[name]; {
+		case ok && slices.Contains(all, i):
+			p.note(p.expected(item, "stage %s once", quote(name)))
+		case ok:
+			all = append(all, i)
+		case names.whole:
+			p.note(p.expected(item, "the name of a stage, not %s; there are %s", quote(name), names))
 		}
-		if slices.Contains(all, i) {
-			return nil, p.expected(item, "stage %s once", quote(name))
-		}
-		all = append(all, i)
 	}
-	return all, nil
+	return all
 }
 
-// stageList lists the stages in the order of the file, or the first of many.
-func stageList(index map[string]int) string {
-	names := make([]string, len(index))
-	for name, i := range index {
-		names[i] = word(name)
-	}
+// String lists the stages in the order of the file, or the first of many.
+func (n *stageNames) String() string {
 	const most = 20
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and others"
+	var list []string
+	for _, name := range n.all[:min(len(n.all), most)] {
+		list = append(list, word(name))
 	}
-	return strings.Join(names, ", ")
+	if len(n.all) > most {
+		return strings.Join(list, ", ") + " and others"
+	}
+	return strings.Join(list, ", ")
 }
 
 // checkEach checks that tasks can wait for each other one by one.
@@ -196,7 +224,7 @@ func (p *parser) checkEach(f field, work *Array, i int) error {
 	st := &work.Stages[i]
 	for _, from := range st.AfterEach {
 		up := &work.Stages[from]
-		if up.Tasks != st.Tasks {
+		if up.Tasks != st.Tasks && up.Tasks > 0 && st.Tasks > 0 { // else that is a mistake already
 			return p.expected(f, "a stage with as many tasks, but %s has %d and %s has %d", word(st.Name), st.Tasks, word(up.Name), up.Tasks)
 		}
 		if slices.Contains(st.After, from) {

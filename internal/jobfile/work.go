@@ -20,6 +20,7 @@ type Work struct {
 // Command is a process to start.
 type Command struct {
 	Path  string // "" for the program that Args[0] names
+	Dir   string // working directory; "" for that of the work
 	Args  []string
 	Env   []string // besides the engine's own environment
 	Stdin []byte
@@ -41,6 +42,9 @@ type Stage struct {
 	// for a shell, and values are quoted in it.
 	Inputs *inputs.Rows `json:"inputs,omitempty"`
 	Line   bool         `json:"line,omitempty"`
+
+	Dir    string `json:"workdir,omitempty"` // working directory; "" for that of the work
+	Limits Own    `json:"limits,omitzero"`
 
 	// The command follows the protocol by which another attempt can go on from what one has saved.
 	Resumable bool `json:"resumable,omitempty"`
@@ -87,7 +91,7 @@ func (w *Array) Command(stage, index int, seat Seat) (*Command, error) {
 	if seat.Slot > 0 {
 		env = append(env, "TAILCUT_SLOT="+strconv.Itoa(seat.Slot))
 	}
-	return &Command{Args: args, Env: append(env, st.Env...)}, nil
+	return &Command{Dir: st.Dir, Args: args, Env: append(env, st.Env...)}, nil
 }
 
 // SoleStage is the name of the stage of an array job that is given by a command alone.

@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tailcut/tailcut/internal/grammar"
 )
 
 // field is a value in a job file, with the name and the place that mistakes are told with. The zero value is a field
@@ -116,38 +118,44 @@ func (p *parser) resolve(f field, n *yaml.Node) (field, error) {
 	return f, nil
 }
 
-// fields returns the fields of a mapping. Names outside valid, and names given twice, are mistakes.
-func (p *parser) fields(f field, valid []string) (fieldList, error) {
-	pairs, err := p.pairs(f)
-	if err != nil {
-		return nil, err
-	}
+// fields returns the fields of a mapping that says what something is. Names outside valid, and names given twice, are
+// mistakes; odd tells whether there are fields beside those that are returned.
+func (p *parser) fields(f field, valid []string, of string) (known fieldList, odd bool) {
+	pairs := p.pairs(f)
+	odd = len(pairs) < len(f.node.Content)/2
 	for _, pair := range pairs {
-		if !slices.Contains(valid, pair.name) {
-			problem := "one of the fields " + strings.Join(valid, ", ")
-			if pair.name == "class" {
-				problem += "; a run has one class of slots, 'tailcut simulate' has several"
-			}
-			return nil, p.expected(pair, "%s", problem)
+		if slices.Contains(valid, pair.name) {
+			known = append(known, pair)
+			continue
 		}
+		odd = true
+		hint := "; " + of + " has the fields " + strings.Join(valid, ", ")
+		if near := grammar.Nearest(pair.name, valid); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		if pair.name == "class" {
+			hint = "; a run has one class of slots, 'tailcut simulate' has several"
+		}
+		p.note(&FieldError{File: p.file, Line: pair.line, Field: pair.path, Problem: "unknown field" + hint})
 	}
-	return pairs, nil
+	return known, odd
 }
 
-// pairs returns the names and values of a mapping.
-func (p *parser) pairs(f field) (fieldList, error) {
+// pairs returns the names and values of a mapping that are good.
+func (p *parser) pairs(f field) (all fieldList) {
 	if f.node.Kind != yaml.MappingNode {
-		return nil, p.expected(f, "a mapping, as in name: value, not %s", f.describe())
+		p.note(p.expected(f, "a mapping, as in name: value, not %s", f.describe()))
+		return nil
 	}
-	var all fieldList
 	seen := map[string]int{}
 	for i := 0; i+1 < len(f.node.Content); i += 2 {
 		key, err := p.resolve(field{path: f.path}, f.node.Content[i])
-		if err != nil {
-			return nil, err
+		if p.note(err) {
+			continue
 		}
 		if !key.isScalar() || key.isNull() {
-			return nil, p.expected(key, "text as the name of a field, not %s", key.describe())
+			p.note(p.expected(key, "text as the name of a field, not %s", key.describe()))
+			continue
 		}
 		item := field{name: key.node.Value, path: word(key.node.Value)}
 		if f.path != "" {
@@ -155,39 +163,38 @@ func (p *parser) pairs(f field) (fieldList, error) {
 		}
 		item, err = p.resolve(item, f.node.Content[i+1])
 		item.line = key.line
-		if err != nil {
-			return nil, err
-		}
 		if first, ok := seen[item.name]; ok {
-			return nil, p.expected(item, "once, and line %d has it too", first)
+			p.note(p.expected(item, "once, and line %d has it too", first))
+			continue
 		}
 		seen[item.name] = item.line
-		all = append(all, item)
+		if !p.note(err) {
+			all = append(all, item)
+		}
 	}
-	return all, nil
+	return all
 }
 
-// list returns the items of a list; a single value stands for a list of one.
-func (p *parser) list(f field, of string) (fieldList, error) {
+// list returns the items of a list that are good; a single value stands for a list of one.
+func (p *parser) list(f field, of string) (all fieldList) {
 	if f.isScalar() && !f.isNull() {
-		return fieldList{f}, nil
+		return fieldList{f}
 	}
 	if f.node.Kind != yaml.SequenceNode || len(f.node.Content) == 0 {
 		what := f.describe()
 		if f.node.Kind == yaml.SequenceNode {
 			what = "an empty one"
 		}
-		return nil, p.expected(f, "a list of %s, not %s", of, what)
+		p.note(p.expected(f, "a list of %s, not %s", of, what))
+		return nil
 	}
-	var all fieldList
 	for i, n := range f.node.Content {
 		item, err := p.resolve(field{name: f.name, path: fmt.Sprintf("%s[%d]", f.path, i)}, n)
-		if err != nil {
-			return nil, err
+		if !p.note(err) {
+			all = append(all, item)
 		}
-		all = append(all, item)
 	}
-	return all, nil
+	return all
 }
 
 // text reads a scalar as it is written: 1.10 stays 1.10, no stays no.

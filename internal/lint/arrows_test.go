@@ -36,11 +36,11 @@ const arrows = `
 	internal/history     -> trace sched internal/unpack
 	internal/mapreduce   -> internal/disk internal/unpack
 	internal/inputs      ->
-	internal/jobfile     -> internal/inputs internal/mapreduce sched
+	internal/jobfile     -> internal/grammar internal/inputs internal/mapreduce sched
 	internal/overlap     -> laws
 	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace internal/cputime internal/unpack
-	internal/live        -> sched laws trace
-	internal/live/proc   -> internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
+	internal/live        -> internal/grammar sched laws trace
+	internal/live/proc   -> internal/grammar internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/run         -> internal/notify internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
 	internal/cputime     ->

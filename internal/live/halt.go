@@ -57,13 +57,8 @@ func (r *Run) breaks(f *sched.Event) bool {
 // haltNow adds to the batch that no machine has room any more.
 func (r *Run) haltNow(now sched.Time) {
 	r.halt.on = true
-	r.resizeAll(now, func(sched.MachineID) uint32 { return 0 })
-}
-
-func (r *Run) resizeAll(now sched.Time, slots func(sched.MachineID) uint32) {
-	for id := range r.present {
-		m := sched.MachineID(id)
-		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineResized, Machine: m, Slots: slots(m)})
+	for m := range r.present {
+		r.tellRoom(sched.MachineID(m), now, 0)
 	}
 }
 
@@ -80,7 +75,7 @@ func (r *Run) drain(wake *time.Timer) error {
 		r.haltNow(now)
 	case !tooMany && r.halt.on:
 		r.halt.on = false
-		r.resizeAll(now, func(m sched.MachineID) uint32 { return uint32(r.Header.Machines[m].Slots) })
+		r.ration(now, true)
 	}
 	if r.halt.on && row.Live == 0 {
 		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobCancelled, Job: job})

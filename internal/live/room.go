@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -21,7 +22,9 @@ const (
 // rooms are the machines that lack something.
 type rooms struct {
 	timer *time.Timer // fires when more can be tried
+	next  sched.Time  // when that is for want of something
 	of    map[sched.MachineID]*shortage
+	told  map[sched.MachineID]int // of what the core thinks that there is room for, where that is not all slots
 }
 
 // shortage is what a machine has gone through since it used all of its slots.
@@ -36,7 +39,7 @@ type shortage struct {
 }
 
 func newRooms() rooms {
-	r := rooms{timer: time.NewTimer(time.Hour), of: map[sched.MachineID]*shortage{}}
+	r := rooms{timer: time.NewTimer(time.Hour), of: map[sched.MachineID]*shortage{}, told: map[sched.MachineID]int{}}
 	r.timer.Stop()
 	return r
 }
@@ -45,7 +48,7 @@ func newRooms() rooms {
 func (r *Run) shortage(m sched.MachineID) *shortage {
 	s := r.rooms.of[m]
 	if s == nil {
-		s = &shortage{slots: r.Header.Machines[m].Slots}
+		s = &shortage{slots: r.full(m)}
 		r.rooms.of[m] = s
 	}
 	return s
@@ -68,7 +71,7 @@ func (r *Run) excuse(rep *Report, m sched.MachineID) {
 	}
 	v := r.core.View()
 	switch {
-	case v.Machine(m).Used > 1, s != nil && v.Attempt(rep.Attempt).Started < s.crowded:
+	case v.Machine(m).Used > 1, s != nil && v.Attempt(rep.Attempt).Started <= s.crowded:
 		rep.Kind = sched.AttemptRefused
 		r.shortage(m).failed++
 	case s != nil:
@@ -77,20 +80,35 @@ func (r *Run) excuse(rep *Report, m sched.MachineID) {
 	}
 }
 
-// ration adds to the batch how many slots of machines that lack something are used from now on.
-func (r *Run) ration(now sched.Time) {
+// ration adds to the batch how many slots of the machines are used from now on. Where the gate is exact, that is none
+// while something is in the batch: see admit.
+func (r *Run) ration(now sched.Time, asked bool) {
 	if r.halt.on {
 		return // nothing more is started anyway
 	}
-	next := sched.Never
+	r.rooms.next = r.relieve(now)
+	r.rooms.tryAt(now, r.rooms.next)
+	if g := r.gate; g == nil {
+		if len(r.rooms.of)+len(r.rooms.told) > 0 {
+			r.resize(now, math.MaxInt)
+		}
+	} else if most, _ := g.most(); !g.exact() {
+		r.resize(now, most)
+	} else if most == 0 || asked || len(r.batch.Facts) > 0 {
+		r.resize(now, 0)
+	}
+}
+
+// relieve lets the machines that lack something use more slots, or fewer, and returns when it is to be asked again.
+func (r *Run) relieve(now sched.Time) (next sched.Time) {
+	next = sched.Never
 	for id := range r.Header.Machines { // in order
 		m := sched.MachineID(id)
 		s := r.rooms.of[m]
 		if s == nil {
 			continue
 		}
-		full, was := r.Header.Machines[m].Slots, s.slots
-		used := int(r.core.View().Machine(m).Used)
+		full, used := r.full(m), int(r.core.View().Machine(m).Used)
 		if used > 1 {
 			s.crowded = now
 		}
@@ -108,16 +126,42 @@ func (r *Run) ration(now sched.Time) {
 			s.slots, s.tried = min(full, max(1, 2*s.slots)), true
 			s.until = now + sched.Time(s.pause)
 		}
-		if s.slots != was {
-			r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineResized, Machine: m, Slots: uint32(s.slots)})
-		}
-		if s.slots == full {
+		if s.slots >= full {
 			delete(r.rooms.of, m)
 			continue
 		}
 		next = min(next, s.until)
 	}
-	if next < sched.Never {
-		r.rooms.timer.Reset(time.Duration(next - now))
+	return next
+}
+
+// tryAt has more tried at an instant.
+func (r *rooms) tryAt(now, at sched.Time) {
+	if at < sched.Never {
+		r.timer.Reset(max(0, time.Duration(at-now)))
 	}
+}
+
+// most returns how many slots of a machine can be used, of so many.
+func (r *rooms) most(m sched.MachineID, full int) int {
+	if s := r.of[m]; s != nil {
+		return min(full, s.slots)
+	}
+	return full
+}
+
+// tellRoom adds to the batch how many slots of a machine are used, if the core has heard otherwise.
+func (r *Run) tellRoom(m sched.MachineID, now sched.Time, room int) {
+	all := r.Header.Machines[m].Slots
+	told, known := r.rooms.told[m]
+	if !known {
+		told = all
+	}
+	if room == told {
+		return
+	}
+	if r.rooms.told[m] = room; room == all {
+		delete(r.rooms.told, m)
+	}
+	r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineResized, Machine: m, Slots: uint32(room)})
 }

@@ -35,6 +35,7 @@ type Run struct {
 	fetches  fetches
 	rooms    rooms
 	halt     halt
+	gate     *gate       // nil for none
 	warned   bool        // of a shortage
 	batch    trace.Batch // facts since the last call of the core, and the outputs of attempts that are done
 }
@@ -44,6 +45,7 @@ type Watcher struct {
 	Ended func(r *Record, last Report) // an attempt has ended; last is the executor's report if it failed
 	Tick  func(v *sched.View)          // every tenth of a second, and after the last batch
 	Short func(why string)             // a machine has refused an attempt, for the first time in the run
+	Held  func(why string)             // the gate does something for the first time that a user waits for
 }
 
 // ErrPaces is the error of a policy that sets the speed of the machines: processes cannot be made faster.
@@ -158,7 +160,10 @@ func (r *Run) loop(ctx context.Context) error {
 			r.catchUp(time.Now().Round(0), wake)
 			r.pulse.beat(r.now())
 			r.tick()
-			continue
+			if r.gate == nil || !r.gate.moves() {
+				continue
+			}
+			r.watchGate(r.now())
 		case rep := <-r.exec.Reports():
 			r.collect(rep)
 		case <-wake.C:
@@ -219,7 +224,17 @@ func (r *Run) open(wake *time.Timer) error {
 	if r.Retried {
 		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobRetried, Job: job})
 	}
-	return r.advance(now, wake)
+	if r.gate == nil {
+		return r.advance(now, wake)
+	}
+	for m := range r.present { // until it is known what runs, which is nothing
+		r.tellRoom(sched.MachineID(m), now, 0)
+	}
+	if err := r.advance(now, wake); err != nil || r.over {
+		return err
+	}
+	r.watchGate(r.now())
+	return r.step(wake)
 }
 
 // leave gives the machines up, so that the journal knows until when attempts ran.
@@ -299,10 +314,11 @@ func (r *Run) step(wake *time.Timer) error {
 	now, last := r.now(), r.core.View().Now()
 	r.deliver(now)
 	r.foresee(now)
-	r.ration(now)
-	if at, asked := r.wakeAt(); len(r.batch.Facts) == 0 && !(asked && at <= now) {
+	at, asked := r.wakeAt()
+	asked = asked && at <= now
+	if r.ration(now, asked); len(r.batch.Facts) == 0 && !asked {
 		r.startReady() // the report was about an attempt that is gone, or the timer fired too soon
-		return nil
+		return r.admit(wake)
 	}
 	for i := range r.batch.Facts {
 		r.batch.Facts[i].At = min(max(r.batch.Facts[i].At, last), now)
@@ -310,7 +326,10 @@ func (r *Run) step(wake *time.Timer) error {
 	if err := r.advance(r.rejoin(now), wake); err != nil {
 		return err
 	}
-	return r.drain(wake)
+	if err := r.drain(wake); err != nil {
+		return err
+	}
+	return r.admit(wake)
 }
 
 // rejoin lets machines that were lost be used again, an instant later, and returns that instant.
@@ -319,6 +338,7 @@ func (r *Run) rejoin(now sched.Time) sched.Time {
 	for i := range lost {
 		if lost[i].Kind == sched.MachineLost {
 			r.batch.Facts = append(r.batch.Facts, sched.Event{At: now + 1, Kind: sched.MachineJoined, Machine: lost[i].Machine})
+			delete(r.rooms.told, lost[i].Machine) // it has all its slots again
 		}
 	}
 	if len(r.batch.Facts) > len(lost) {
@@ -356,11 +376,11 @@ func commits(decisions []sched.Decision, id sched.AttemptID) bool {
 	return slices.ContainsFunc(decisions, func(d sched.Decision) bool { return d.Kind == sched.Commit && d.Attempt == id })
 }
 
-// mustSync tells whether a batch changes anything outside the core. Reports of progress, of beginnings and of what was
-// fetched alone do not.
+// mustSync tells whether a batch changes anything outside the core. Reports of progress, of beginnings, of what was
+// fetched and of room alone do not.
 func mustSync(facts []sched.Event, decisions []sched.Decision) bool {
 	for i := range facts {
-		if k := facts[i].Kind; k != sched.AttemptProgress && k != sched.AttemptBegan && k != sched.DataFetched {
+		if k := facts[i].Kind; k != sched.AttemptProgress && k != sched.AttemptBegan && k != sched.DataFetched && k != sched.MachineResized {
 			return true
 		}
 	}
@@ -384,6 +404,7 @@ func (r *Run) carryOut(decisions []sched.Decision, wake *time.Timer) error {
 		case sched.Launch:
 			if a, ok := r.past.attempt(d.Attempt); ok { // not if it was ended at once
 				r.launch(a, d.Task, d.At)
+				r.started(d.At)
 			}
 		case sched.Kill:
 			r.kill(d.Attempt)

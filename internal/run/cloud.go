@@ -63,6 +63,9 @@ func (e *Engine) settleCloud() error {
 	case e.sites != nil:
 		return errors.New("--site and --cluster are about processes between files of this machine, and no others")
 	}
+	if err := e.refuseLimits(); err != nil {
+		return err
+	}
 	e.On, e.Output = o.On, o.Output
 	if e.On == remote.Kubernetes {
 		if e.Job.Array != nil || e.Job.MapReduce.Operator.Name == "streaming" {
@@ -82,7 +85,7 @@ func (e *Engine) settleCloud() error {
 		return errors.New("there is nowhere to keep the journal: set XDG_STATE_HOME or HOME")
 	}
 	e.folders = proc.Folders{Root: filepath.Join(folder, "runs", url.PathEscape(e.Output))}
-	e.cloud = &cloud{request: remote.Request{Job: e.Job, Dir: e.Dir, On: e.On, Output: e.Output, Timeout: o.Timeout, Pods: o.Pods}}
+	e.cloud = &cloud{request: remote.Request{Job: e.Job, Dir: e.Dir, On: e.On, Output: e.Output, Timeout: o.Timeout.After, Pods: o.Pods}}
 	return nil
 }
 

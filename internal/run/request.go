@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -51,8 +50,12 @@ type Options struct {
 	Policy string // specification, "" for spark; min_age is a second unless it says otherwise
 	Slot   string // length of a slot as a duration, for policies that decide by slots and name none
 	Slots  int    // attempts that run at once, 0 for one per processor; with sites they have the slots
-	Seed   uint64
-	Limits sched.Limits // the zero value is sched.DefaultLimits
+	// File that says how many attempts run at once from then on, read again while the run goes; "" for none. SlotsOfPC
+	// says that Slots were reckoned from what this machine has.
+	SlotsFile string
+	SlotsOfPC bool
+	Seed      uint64
+	Limits    sched.Limits // the zero value is sched.DefaultLimits
 
 	Deadline string // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
 	Law      string // of an attempt's duration in seconds, to reckon with for the deadline
@@ -67,7 +70,13 @@ type Options struct {
 	Cluster string   // file with sites in their place
 	Data    []string // input that is at a site, SITE=PATH
 
-	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
+	Timeout jobfile.Timeout // an attempt that runs longer fails; stages may have their own, as of the next two
+	// Bytes that an attempt needs: no more start than there is room for, and one that uses more fails; 0 for no limit.
+	Memory  int64
+	Nice    int           // niceness of attempts, 1 to jobfile.MostNice; 0 for that of the program
+	MemFree int64         // bytes of free memory below which nothing starts; 0 for no limit
+	Load    float64       // processes that run, or wait for a disk, at which nothing starts; 0 for no limit
+	Delay   time.Duration // between two starts
 	MaxLine int64         // bytes of the longest line or word that operators take, 0 for mapreduce.DefaultMaxLine
 	Disturb string        // slow=0.1,factor=8,fail=0.02 slows and fails attempts on purpose
 	Notify  []string      // commands and URLs that are told how the run ends, and that its deadline is at risk
@@ -178,19 +187,17 @@ func (e *Engine) place() (err error) {
 // settle makes a request of the options.
 func (e *Engine) settle() (err error) {
 	o := &e.o
-	switch {
-	case o.Slots < 0 || o.Slots > MostSlots:
-		return grammar.Wrong("slots", fmt.Errorf("expected a number between 1 and %d, not %d", MostSlots, o.Slots))
-	case e.Job.Retries < 0 || e.Job.Retries > sched.MaxRetries:
+	if e.Job.Retries < 0 || e.Job.Retries > sched.MaxRetries {
 		return grammar.Wrong("retries", fmt.Errorf("expected a number between 0 and %d, not %d", sched.MaxRetries, e.Job.Retries))
-	case o.Timeout < 0:
-		return grammar.Wrong("timeout", fmt.Errorf("expected a duration of at least 0, not %v", o.Timeout))
+	}
+	if err := e.settleLimits(); err != nil {
+		return err
 	}
 	if err := e.settleSites(); err != nil {
 		return err
 	}
 	if e.Slots == 0 {
-		e.Slots = runtime.NumCPU()
+		e.Slots = Cores()
 	}
 	if err := e.settlePolicy(); err != nil {
 		return err

@@ -62,12 +62,18 @@ func (was *Request) compare(is *Request) (all []difference) {
 		flag("split-size", fmt.Sprint(a.SplitSize), fmt.Sprint(b.SplitSize), false)
 		flag("reducers", strconv.Itoa(a.Reducers), strconv.Itoa(b.Reducers), false)
 	}
+	if a, b := was.Job.Array, is.Job.Array; a != nil && b != nil && len(a.Stages) == len(b.Stages) {
+		for i := range a.Stages {
+			s, t := &a.Stages[i], &b.Stages[i]
+			add("the limits of stage "+pasteWord(s.Name), cmp.Or(s.Limits.String(), "none of its own"), cmp.Or(t.Limits.String(), "none of its own"), "", true)
+		}
+	}
 	if a, b := was.Job.Array, is.Job.Array; a != nil && b != nil && len(a.Stages) > 1 && len(a.Stages) == len(b.Stages) {
 		for i := range a.Stages {
 			s, t := &a.Stages[i], &b.Stages[i]
 			if x, y := commandText(s), commandText(t); x != y {
 				add("stage "+pasteWord(s.Name), x, y, "", false)
-			} else if jsonText(s) != jsonText(t) { // an environment is not for the screen
+			} else if jsonText(unlimited(s)) != jsonText(unlimited(t)) { // an environment is not for the screen
 				add("stage "+pasteWord(s.Name), "declared otherwise", "as in the job file", "", false)
 			}
 		}
@@ -81,7 +87,22 @@ func (was *Request) compare(is *Request) (all []difference) {
 // identity is what of a job its results depend on.
 func identity(j jobfile.Job) jobfile.Job {
 	j.Name, j.Retries, j.Loss = "", 0, nil
+	if j.Array != nil {
+		a := *j.Array
+		a.Stages = slices.Clone(a.Stages)
+		for i := range a.Stages {
+			a.Stages[i] = unlimited(&a.Stages[i])
+		}
+		j.Array = &a
+	}
 	return j
+}
+
+// unlimited is a stage without its limits, on which no result depends.
+func unlimited(st *jobfile.Stage) jobfile.Stage {
+	s := *st
+	s.Limits = jobfile.Own{}
+	return s
 }
 
 // jobText is a job as one would give it to run, without what has a flag of its own.
@@ -202,7 +223,8 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 		return nil
 	}
 	settings := &trace.Settings{
-		Version: e.o.Version, Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, MaxFailed: e.mayFail(&run.Header.Job), Machines: e.machines(), Command: asked,
+		Version: e.o.Version, Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Retries: e.Job.Retries, Stages: e.stageRetries(),
+		MaxFailed: e.mayFail(&run.Header.Job), Machines: e.machines(), Command: asked,
 	}
 	if was.Deadline != e.Deadline {
 		d, err := e.laterDeadline(run)

@@ -223,6 +223,9 @@ func (e *Engine) cut(ctx context.Context) (*jobfile.Plan, error) {
 		p, err := e.cloud.Plan()
 		return p, theirs(err)
 	}
+	if err := e.checkFolders(); err != nil {
+		return nil, err
+	}
 	return e.Job.Plan(ctx, cmp.Or(e.Dir, "/"))
 }
 
@@ -301,13 +304,19 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 	if e.Job.Loss != nil && e.Job.Loss.Soon {
 		run.HaltSoon(e.Job.Loss.Allowed(tasksOf(&run.Header.Job)))
 	}
+	if err := e.hold(run); err != nil {
+		return nil, errors.Join(err, executor.Close())
+	}
+	tell := teller(run, executor)
 	screen := newScreen(e.o.Log, run, out)
 	screen.atRisk = e.atRisk
 	executor, at, printed := e.printing(ctx, executor, run, work, screen)
 	err = run.Loop(at, executor, live.Watcher{
 		Tick:  screen.tick,
 		Short: screen.short,
+		Held:  screen.held,
 		Ended: func(r *live.Record, last live.Report) {
+			tell(r)
 			screen.ended(r, last)
 			log.ended(r, last)
 		},
@@ -340,7 +349,7 @@ func (e *Engine) executor(run *live.Run, work *jobfile.Work) (live.Executor, err
 	}
 	executor, err := proc.New(proc.Config{
 		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
-		Lock: e.lock, Timeout: e.o.Timeout, Disturb: e.disturb, Stderr: e.o.Stderr, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
+		Lock: e.lock, Limits: e.limits(len(run.Header.Stages)), Disturb: e.disturb, Stderr: e.o.Stderr, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
 	})
 	if err != nil {
 		return nil, Failure{err}

@@ -114,7 +114,7 @@ func TestNewMistakes(t *testing.T) {
 	for field, change := range map[string]func(*Options){
 		"slots":    func(o *Options) { o.Slots = MostSlots + 1 },
 		"retries":  func(o *Options) { o.Job.Retries = -1 },
-		"timeout":  func(o *Options) { o.Timeout = -1 },
+		"timeout":  func(o *Options) { o.Timeout.After = -1 },
 		"policy":   func(o *Options) { o.Policy = "nosuch" },
 		"slot":     func(o *Options) { o.Slot = "soon" },
 		"law":      func(o *Options) { o.Law = "nosuch:x=1" },

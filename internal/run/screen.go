@@ -251,6 +251,9 @@ func (s *screen) ended(r *live.Record, last live.Report) {
 	s.say(fmt.Sprintf("%s attempt %d failed: %s", taskName(s.run.Header.Stages, r), r.Number, last.Note))
 }
 
+// held tells what is done for the sake of those who share the machine.
+func (s *screen) held(why string) { s.say(why) }
+
 // short warns that the machine cannot do as much at once as it was to.
 func (s *screen) short(why string) {
 	s.say(fmt.Sprintf("warning: the machine lacks processes, descriptors, memory or disk space for %s at once (%s); fewer run until it has them",

@@ -27,9 +27,9 @@ type Config struct {
 	Out     string // where results are published
 	Work    *jobfile.Work
 	Stages  int
-	Lock    *os.File      // of the run's folder, from LockRun; nil if nobody else can come to work there
-	Run     string        // unique name of the run, found in the environment of all its processes
-	Timeout time.Duration // an attempt that runs longer fails; 0 for no limit
+	Lock    *os.File         // of the run's folder, from LockRun; nil if nobody else can come to work there
+	Run     string           // unique name of the run, found in the environment of all its processes
+	Limits  []jobfile.Limits // of the stages; those that are missing have none
 	Disturb Disturb
 	Stderr  StderrKept // "" for KeepFailed
 
@@ -55,6 +55,7 @@ type Executor struct {
 	spares spares
 	slots  slots
 	saves  saves
+	limits limits
 	inline []bool   // by stage: small outputs go into the journal
 	kept   results  // outputs that the journal has, of tasks that are done
 	won    winners  // of tasks that are done
@@ -85,7 +86,7 @@ func New(cfg Config) (*Executor, error) {
 	sweep(cfg.Run)
 	e := &Executor{
 		cfg: cfg, work: work{cfg.Work}, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		kept: results{}, won: winners{}, resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		limits: newLimits(cfg.Limits, cfg.Stages), kept: results{}, won: winners{}, resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
 		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
 		reports: make(chan live.Report, 1024), patience: 5 * time.Second, descriptors: mostDescriptors(),
 	}
@@ -116,6 +117,9 @@ func New(cfg Config) (*Executor, error) {
 	}
 	e.crowd = newCrowd(limit, used, each)
 	e.logs = e.serveLogs()
+	if e.limits.watched() {
+		go e.watch()
+	}
 	return e, nil
 }
 
@@ -179,6 +183,7 @@ func (e *Executor) Publish() error {
 // Close ends what runs and waits for it. What does not die although it was killed, as in the middle of a call to a file
 // server that does not answer, is not waited for longer than some seconds: the error names it.
 func (e *Executor) Close() error {
+	close(e.limits.over)
 	e.mu.Lock()
 	for _, p := range e.procs {
 		p.kill(byEngine)
@@ -252,10 +257,11 @@ func (e *Executor) spawn(p *process) error {
 	if err != nil {
 		return err
 	}
+	dir := cmp.Or(cmd.Dir, e.cfg.Work.Dir)
 	env := e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
 	path := cmd.Path
 	if path == "" {
-		if path, err = e.find(cmd.Args[0]); err != nil {
+		if path, err = e.find(dir, cmd.Args[0]); err != nil {
 			return noProgram{cmd.Args[0], err}
 		}
 	}
@@ -263,17 +269,17 @@ func (e *Executor) spawn(p *process) error {
 		return err
 	}
 	p.show(p.stdout)
-	return p.start(path, cmd.Args, env, cmd.Stdin, e.cfg.Work.Dir, e.null, e.descriptors)
+	return p.start(path, cmd.Args, env, cmd.Stdin, dir, e.null, e.descriptors)
 }
 
 // errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
 var errKilled = errors.New("killed")
 
-// find looks a program up as a shell would that is in the working directory: once.
-func (e *Executor) find(name string) (string, error) {
+// find looks a program up as a shell would that is in the working directory dir: once.
+func (e *Executor) find(dir, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(e.cfg.Work.Dir, name)
+			name = filepath.Join(dir, name)
 		}
 		return name, nil
 	}
@@ -299,9 +305,7 @@ func (e *Executor) begin(p *process) {
 		return
 	}
 	e.crowd.running++
-	if e.cfg.Timeout > 0 {
-		p.timers = append(p.timers, time.AfterFunc(e.cfg.Timeout, func() { p.kill(byTimeout) }))
-	}
+	e.bound(p)
 	if p.fate.factor > 1 {
 		go p.slow(p.fate.factor)
 	}
@@ -324,8 +328,8 @@ func (e *Executor) ended(p *process) {
 		if exit != 0 {
 			note = e.judge(p, exit, note)
 		}
-	case byTimeout:
-		exit, note = 137, fmt.Sprintf("timed out after %v", e.cfg.Timeout)
+	case byLimit:
+		exit, note = 137, p.why
 	case byDisturb:
 		exit, note = 137, "failed on purpose (--disturb)"
 	}

@@ -273,7 +273,9 @@ func TestExecutorFindsPrograms(t *testing.T) {
 }
 
 func TestExecutorTimeout(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Timeout = 100 * time.Millisecond }, `sleep 100 & echo $! >$TAILCUT_OUTPUT/pid; wait`)
+	r := newRig(t, func(c *Config) {
+		c.Limits = []jobfile.Limits{{Timeout: jobfile.Timeout{After: 100 * time.Millisecond}}}
+	}, `sleep 100 & echo $! >$TAILCUT_OUTPUT/pid; wait`)
 	a := r.begin(0, 0, 0)
 	pid := pidIn(t, r.inFiles(a, "pid"))
 	if rep := r.end(a); rep.Kind != sched.AttemptFailed || rep.Exit != 137 || rep.Note != "timed out after 100ms" {

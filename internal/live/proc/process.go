@@ -20,7 +20,7 @@ type killer uint8
 const (
 	byNobody  killer = iota
 	byEngine         // lost, preempted, or the run is over: nobody waits for a report
-	byTimeout        // reported as a failure
+	byLimit          // reported as a failure
 	byDisturb        // reported as a failure
 )
 
@@ -50,12 +50,14 @@ type process struct {
 	clean    bool    // after the end: alone, and the folder is as it was given
 	moved    bool    // the standard output may be in the folder of the result already
 
-	mu      sync.Mutex
-	pid     int  // of the leader; 0 before it has begun
-	reaped  bool // the group's number may mean somebody else now
-	by      killer
-	endedAt time.Time
-	output  *outFile // stdout while it is the attempt's to write to, for others to read
+	mu        sync.Mutex
+	pid       int  // of the leader; 0 before it has begun
+	reaped    bool // the group's number may mean somebody else now
+	by        killer
+	why       string    // byLimit
+	startedAt time.Time // before it is told of others
+	endedAt   time.Time
+	output    *outFile // stdout while it is the attempt's to write to, for others to read
 }
 
 // start starts the program at path as the leader of a new process group with the attempt's folder as the place of its
@@ -109,7 +111,7 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		errs.close()
 		return err
 	}
-	p.pid, p.progress, p.errs = pid, r, errs
+	p.pid, p.progress, p.errs, p.startedAt = pid, r, errs, time.Now()
 	return nil
 }
 
@@ -182,6 +184,23 @@ func (p *process) at() time.Time {
 		return time.Now()
 	}
 	return p.endedAt
+}
+
+// killFor ends the whole group for the attempt's own fault.
+func (p *process) killFor(by killer, why string) {
+	p.mu.Lock()
+	if p.by == byNobody {
+		p.why = why
+	}
+	p.mu.Unlock()
+	p.kill(by)
+}
+
+// alive tells whether the attempt has begun and nobody has ended it yet.
+func (p *process) alive() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pid != 0 && !p.reaped && p.by == byNobody
 }
 
 // kill ends the whole group. The first killer counts, except that the engine always does.

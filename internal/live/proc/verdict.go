@@ -94,3 +94,16 @@ func mostDescriptors() int {
 	}
 	return int(min(math.MaxInt32, max(limit.Cur/2, limit.Cur-min(limit.Cur, mostReserved))))
 }
+
+// descriptorsOfAttempt are those that the engine holds for an attempt: its folder, its standard output, the ends of two
+// pipes, its process, and one that is free for its end.
+const descriptorsOfAttempt = 6
+
+// MostAttempts returns how many attempts the limits on the program's processes and descriptors let run at once.
+func MostAttempts() int {
+	n := mostDescriptors() / descriptorsOfAttempt
+	if limit := processLimit(); limit < math.MaxInt {
+		n = min(n, (limit-userThreads()-threadsSpare)/threadsOfArray)
+	}
+	return max(1, n)
+}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package proc
+
+import (
+	"errors"
+
+	"github.com/tailcut/tailcut/internal/live"
+)
+
+// ReadMachine returns an error: only Linux is asked.
+func ReadMachine() (live.Reading, error) {
+	return live.Reading{}, errors.New("only Linux tells what is free of a machine")
+}
+
+// residents are not known here.
+type residents map[int]struct{}
+
+func residentNow() residents { return residents{} }
+
+func (r residents) of(group int, limit int64) int64 { return 0 }
