@@ -20,7 +20,7 @@ var unmarked = strings.Fields(`
 	docs/howto/kubernetes.md docs/howto/past-jobs.md docs/howto/plan-deadlines.md
 	docs/howto/plan.md docs/howto/reproduce.md docs/howto/run-on-kubernetes.md
 	docs/howto/simulate.md
-	docs/howto/results.md docs/reference/workloads.md
+	docs/howto/results.md
 `)
 
 // pageName is a page's name as the repository has it.
