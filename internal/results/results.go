@@ -126,13 +126,9 @@ func (r *Run) published() (bool, error) {
 
 // judge says how the tasks stand, now that all records are read.
 func (r *Run) judge() error {
-	failures, err := r.folders.Failures()
+	last, err := r.folders.Failures()
 	if err != nil {
 		return err
-	}
-	last := map[[2]int]*proc.Failed{}
-	for i := range failures {
-		last[[2]int{failures[i].Stage, failures[i].Task}] = &failures[i]
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]

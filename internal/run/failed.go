@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,6 +59,7 @@ func lossText(j *jobfile.Job) string {
 
 // failed collects what is known of the tasks that have failed for good.
 func (e *Engine) failed(s *live.Summary, work *jobfile.Work) (all []FailedTask) {
+	e.recall(s)
 	for i := range s.Failed {
 		f := &s.Failed[i]
 		a := &f.Last
@@ -79,6 +81,21 @@ func (e *Engine) failed(s *live.Summary, work *jobfile.Work) (all []FailedTask) 
 		all = append(all, x)
 	}
 	return all
+}
+
+// recall adds why tasks failed before this start, as far as the run's folder has it: the journal does not say.
+func (e *Engine) recall(s *live.Summary) {
+	if e.cloud != nil || !slices.ContainsFunc(s.Failed, func(f live.FailedTask) bool { return f.Failure == nil }) {
+		return
+	}
+	last, err := e.folders.Failures()
+	e.warn("why tasks failed before is not known", err)
+	for i := range s.Failed {
+		f := &s.Failed[i]
+		if was := last[[2]int{f.Last.Stage, f.Last.Index}]; f.Failure == nil && was != nil {
+			f.Failure = &live.Report{At: was.At, Kind: sched.AttemptFailed, Exit: was.Exit, Note: was.Note}
+		}
+	}
 }
 
 // taskText is what a task of a stage runs, to be pasted into a shell; "" if nobody can say.

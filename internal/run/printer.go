@@ -17,6 +17,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/results"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // Printing says what of the tasks' output a run prints while it goes.
@@ -61,6 +62,8 @@ type printer struct {
 	over   chan struct{} // closed when all is printed
 	quit   bool          // print no more
 
+	known int // the loop's, in order: tasks before it are done, or will not be
+
 	// the goroutine's
 	err  error
 	next int             // in order: number of the task that is to be printed next
@@ -74,6 +77,7 @@ type printer struct {
 type printed struct {
 	number, stage, index, attempt int
 	output                        []byte // nil: a file has it
+	missing                       bool   // the task is given up: nothing is to be printed
 }
 
 // lines is what was printed of a task before it was done.
@@ -108,14 +112,34 @@ func (p *printer) Commit(a live.Attempt, output []byte) error {
 	if p.work.MapReduce != nil && a.Stage < len(p.first)-2 {
 		return nil
 	}
+	p.enqueue(printed{number: p.first[a.Stage] + a.Index, stage: a.Stage, index: a.Index, attempt: a.Number, output: output})
+	return nil
+}
+
+func (p *printer) enqueue(x printed) {
 	p.mu.Lock()
-	p.queue = append(p.queue, printed{p.first[a.Stage] + a.Index, a.Stage, a.Index, a.Number, output})
+	p.queue = append(p.queue, x)
 	p.mu.Unlock()
 	select {
 	case p.ring <- struct{}{}:
 	default:
 	}
-	return nil
+}
+
+// tick looks for tasks that are given up: in order, those behind them need not wait.
+func (p *printer) tick(v *sched.View) {
+	if p == nil || !p.InOrder {
+		return
+	}
+	for ; p.known < p.first[len(p.first)-1]; p.known++ {
+		switch v.Task(sched.TaskID(p.known)).State {
+		case sched.TaskBroken, sched.TaskStranded, sched.TaskSkipped:
+			p.enqueue(printed{number: p.known, missing: true})
+		case sched.TaskDone:
+		default:
+			return
+		}
+	}
 }
 
 // run prints until no more comes.
@@ -205,7 +229,7 @@ func (p *printer) stopped() bool {
 
 // print prints the output of a task that is committed, but for what was printed of it before.
 func (p *printer) print(x printed) {
-	if p.stopped() {
+	if x.missing || p.stopped() {
 		return
 	}
 	before := p.live[x.number]

@@ -82,10 +82,10 @@ func (e *Engine) doneTasks() (n int) {
 }
 
 // printing has what is committed printed, if that is asked for. It returns what stands for the executor and the
-// context, and what is to be called after the loop, with its error: that waits until all is printed.
-func (e *Engine) printing(ctx context.Context, inner live.Executor, run *live.Run, work *jobfile.Work, s *screen) (live.Executor, context.Context, func(error) error) {
+// context, and the printer, which is nil if there is none.
+func (e *Engine) printing(ctx context.Context, inner live.Executor, run *live.Run, work *jobfile.Work, s *screen) (live.Executor, context.Context, *printer) {
 	if e.o.Print.To == nil {
-		return inner, ctx, func(error) error { return nil }
+		return inner, ctx, nil
 	}
 	var tasks []int
 	for i := range run.Header.Job.Stages {
@@ -103,20 +103,26 @@ func (e *Engine) printing(ctx context.Context, inner live.Executor, run *live.Ru
 		p.aside = s.aside
 	}
 	go p.run()
-	return p, ctx, func(failed error) error {
-		at := ctx
-		if failed != nil { // of the journal, for instance
-			done, cancel := context.WithCancel(ctx)
-			cancel()
-			at = done
-		}
-		err := p.finish(at)
-		stop()
-		if err != nil && !errors.Is(err, ErrClosed) {
-			return Failure{fmt.Errorf("standard output: %w", err)}
-		}
-		return err
+	return p, ctx, p
+}
+
+// end waits until all that was committed is printed, after a loop that ended with an error or without one, and returns
+// what was wrong with standard output.
+func (p *printer) end(ctx context.Context, failed error) error {
+	if p == nil {
+		return nil
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if failed != nil { // of the journal, for instance
+		stop()
+	}
+	err := p.finish(ctx)
+	p.failed(err) // lets go of the loop's context
+	if err != nil && !errors.Is(err, ErrClosed) {
+		return Failure{fmt.Errorf("standard output: %w", err)}
+	}
+	return err
 }
 
 func isTerminal(w io.Writer) bool {

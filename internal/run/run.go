@@ -310,9 +310,9 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 	tell := teller(run, executor)
 	screen := newScreen(e.o.Log, run, out)
 	screen.atRisk = e.atRisk
-	executor, at, printed := e.printing(ctx, executor, run, work, screen)
+	executor, at, printer := e.printing(ctx, executor, run, work, screen)
 	err = run.Loop(at, executor, live.Watcher{
-		Tick:  screen.tick,
+		Tick:  func(v *sched.View) { screen.tick(v); printer.tick(v) },
 		Short: screen.short,
 		Held:  screen.held,
 		Ended: func(r *live.Record, last live.Report) {
@@ -322,7 +322,7 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 		},
 	})
 	ended := executor.Close()
-	unprinted := printed(err)
+	unprinted := printer.end(at, err)
 	screen.close()
 	e.warn("not all that was started has ended", ended)
 	e.warn("the log of attempts is not whole", log.close())

@@ -39,18 +39,19 @@ func (e *Executor) noteFailure(p *process, exit int, note string) {
 	_ = f.Close()
 }
 
-// Failures returns the failures of a run's attempts in the order in which they happened. A line that is not whole, as
-// after a crash, is passed over.
-func (f Folders) Failures() (all []Failed, err error) {
+// Failures returns the last failure of each task, by stage and index, as far as it is kept. A line that is not whole,
+// as after a crash, is passed over.
+func (f Folders) Failures() (map[[2]int]*Failed, error) {
 	text, err := os.ReadFile(f.failures())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	last := map[[2]int]*Failed{}
 	for line := range bytes.Lines(text) {
-		var one Failed
-		if json.Unmarshal(line, &one) == nil {
-			all = append(all, one)
+		one := new(Failed)
+		if json.Unmarshal(line, one) == nil {
+			last[[2]int{one.Stage, one.Task}] = one
 		}
 	}
-	return all, err
+	return last, err
 }
