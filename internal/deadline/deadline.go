@@ -122,7 +122,7 @@ func (a *Answer) WriteCSV(out io.Writer) error {
 
 // WriteText writes the answer for people.
 func (a *Answer) WriteText(out io.Writer) error {
-	t := show.NewTable("job", "tasks", "time left", "on time without clones", "attempts of each task", "in time", "")
+	t := show.NewTable("job", "tasks", "time left", "on time without clones", "attempts of each task", "on time", "")
 	t.AlignRight(2, 6)
 	for i, f := range a.Jobs {
 		j := a.jobs[i]

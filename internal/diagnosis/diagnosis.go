@@ -184,9 +184,9 @@ func (s *Finding) judge(st *history.StageRecord, r *Request) {
 	case *s.Saved > 0 && *s.Saved < st.Resolution:
 		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save less than %s, the resolution of the log's clock", show.Seconds(st.Resolution))
 	case slow && host.Slow >= t.SlowTasks && float64(host.Slow) >= t.OnHost*float64(host.Of) && host.Share <= t.OfHost:
-		s.Verdict, s.Reason = SlowHost, fmt.Sprintf("slow machine: %d of %d slow tasks ran on %s", host.Slow, host.Of, r.Hosts[host.Host])
+		s.Verdict, s.Reason = SlowHost, fmt.Sprintf("avoid %s: %d of %d slow tasks ran there", r.Hosts[host.Host], host.Slow, host.Of)
 	case slow && hasSkew && skew.R2 >= t.R2 && skew.Spread >= t.Spread:
-		s.Verdict, s.Reason = DataSkew, fmt.Sprintf("data skew: bytes read explain %.0f %% of the variance (rank correlation %.2f)", 100*skew.R2, skew.Rank)
+		s.Verdict, s.Reason = DataSkew, fmt.Sprintf("split the data evenly: bytes read explain %.0f %% of the variance (rank correlation %.2f)", 100*skew.R2, skew.Rank)
 	case !(saved >= t.Saving):
 		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save only %.1f %% at today's machine time", 100*max(0, saved))
 		if s.more.Latency >= t.Saving {

@@ -144,7 +144,7 @@ func TestWriters(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !json.Valid(js.Bytes()) || strings.Count(csv.String(), "\n") != 1+len(r.Stages) || !strings.Contains(all.String(), "slow machine: 8 of 8") {
+	if !json.Valid(js.Bytes()) || strings.Count(csv.String(), "\n") != 1+len(r.Stages) || !strings.Contains(all.String(), "avoid c: 8 of 8 slow tasks ran there") {
 		t.Errorf("%s\n%s\n%s", &js, &csv, &all)
 	}
 	if text := top.String(); !strings.Contains(text, "7 stages more") || !strings.Contains(text, "pay off in 2 of 8 stages") || strings.Contains(text, "small") {
@@ -170,9 +170,9 @@ func TestDocumentedThresholds(t *testing.T) {
 	said := strings.Join(strings.Fields(string(text)), " ")
 	for _, want := range []string{
 		fmt.Sprintf("saves at least %g %% of its time", 100*u.Saving),
-		fmt.Sprintf("fewer than %d attempts succeeded", u.Tasks),
-		fmt.Sprintf("at least %d tasks took more than twice the median, %g %% of them or more on one machine, which ran no more than half", u.SlowTasks, 100*u.OnHost),
-		fmt.Sprintf("some task read %g times the median or more", u.Spread),
+		fmt.Sprintf("Fewer than %d attempts succeeded", u.Tasks),
+		fmt.Sprintf("At least %d tasks took more than twice the median, at least %g %% of them on one machine that ran at most half", u.SlowTasks, 100*u.OnHost),
+		fmt.Sprintf("some task read %g times the median", u.Spread), fmt.Sprintf("up to %g %% more machine time", 100*(moreTime-1)),
 		fmt.Sprintf("rounded to %d values", roundedTo), fmt.Sprintf("planned as one of %d,000", mostTasks/1000),
 	} {
 		if !strings.Contains(said, want) {
