@@ -147,6 +147,9 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	if err := format.write(summary, res); err != nil {
 		return failure{err}
 	}
+	if err == nil && format.value == format.valid[0] {
+		advise(cmd, e, res)
+	}
 	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 {
 		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over.Seconds())}
 	}

@@ -42,11 +42,12 @@ const arrows = `
 	internal/live        -> internal/grammar sched laws trace
 	internal/live/proc   -> internal/grammar internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
 	internal/live/remote -> internal/live internal/jobfile sched
-	internal/run         -> internal/notify internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
+	internal/run         -> internal/hindsight internal/notify internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
 	internal/cputime     ->
 	internal/disk        ->
 	internal/unpack      ->
 	internal/notify      ->
+	internal/hindsight   -> internal/live laws policy sched sim trace
 	internal/measure     -> internal/cputime policy sim trace
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/report internal/show policy sched trace

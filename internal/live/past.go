@@ -24,6 +24,12 @@ type Past struct {
 type PastRun struct {
 	ID     string      `json:"id,omitempty"` // by which it is not taken in twice; "" for none
 	Stages []PastStage `json:"stages"`
+
+	// Of a run that went from its beginning to its end in one go: how long it took, under which policy and on how many
+	// slots. Else Seconds is 0.
+	Seconds float64 `json:"seconds,omitempty"`
+	Policy  string  `json:"policy,omitempty"`
+	Slots   int     `json:"slots,omitempty"`
 }
 
 // PastStage is a stage of a run.
@@ -33,6 +39,9 @@ type PastStage struct {
 	// For how long attempts ran that were ended because another one won, ascending: what they would have taken is
 	// longer. Without them the stragglers that clones cut off would not be in the history at all.
 	Cut []float64 `json:"cut_seconds,omitempty"`
+	// How many tasks there were, and which of them took longest, the slowest first; 0 and none if it is not known.
+	Tasks   int   `json:"tasks,omitempty"`
+	Slowest []int `json:"slowest_tasks,omitempty"`
 }
 
 // PastFile is the name of the JSON form among the data of a cluster's object.
@@ -54,6 +63,9 @@ func ParsePast(data []byte) (*Past, error) {
 		return nil, fmt.Errorf("field schema: expected %q, not %q", pastSchema, p.Schema)
 	}
 	for i, r := range p.Runs {
+		if !(r.Seconds >= 0 && r.Seconds <= 1e9) {
+			return nil, fmt.Errorf("field runs[%d].seconds: expected seconds, not %v", i, r.Seconds)
+		}
 		for j, st := range r.Stages {
 			for k, d := range slices.Concat(st.Durations, st.Cut) {
 				field := "durations_seconds"
@@ -104,8 +116,8 @@ func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
 	return sched.Time(math.Round(m * 1e9)), sd
 }
 
-// Add takes in a run of a job: of each stage how long the winners took, and how long attempts ran that were cut off. It
-// keeps no hold of them. A run whose id is there already is left out.
+// Add takes in a run of a job: of each stage how long the winners took, and how long attempts ran that were cut off.
+// It keeps no hold of them. A run whose id is there already is left out.
 func (p *Past) Add(job, id string, stages []string, won, cut [][]sched.Time) {
 	if id != "" && slices.ContainsFunc(p.Runs, func(r PastRun) bool { return r.ID == id }) {
 		return
@@ -145,8 +157,8 @@ type Named struct {
 var counter = regexp.MustCompile(`([-.]\d+)+$`)
 
 // PastKey names the past of a cluster's jobs: those of one owner; without owner, those of one generated name; else
-// those whose names are alike but for numbers at the end. It has the form of a DNS subdomain, as names in clusters must
-// have.
+// those whose names are alike but for numbers at the end. It has the form of a DNS subdomain, as names in clusters
+// must have.
 func PastKey(n Named) string {
 	kind, name := "job", counter.ReplaceAllString(n.Name, "")
 	switch {

@@ -126,6 +126,27 @@ func (r *Run) Durations() (won, cut [][]sched.Time) {
 	return won, cut
 }
 
+// Slowest returns for each stage the tasks whose winners ran longest, the slowest first: of a stage of n tasks as
+// many as most(n).
+func (r *Run) Slowest(most func(tasks int) int) [][]int {
+	won := make([][]*Record, len(r.Header.Stages))
+	for i := range r.past.records {
+		if rec := &r.past.records[i]; rec.End == Won {
+			won[rec.Stage] = append(won[rec.Stage], rec)
+		}
+	}
+	all := make([][]int, len(won))
+	for i, records := range won {
+		slices.SortFunc(records, func(a, b *Record) int {
+			return cmp.Or(cmp.Compare(b.Stop-b.Start, a.Stop-a.Start), cmp.Compare(a.Index, b.Index))
+		})
+		for _, rec := range records[:min(len(records), most(r.Header.Job.Stages[i].Tasks))] {
+			all[i] = append(all[i], rec.Index)
+		}
+	}
+	return all
+}
+
 // blame finds the tasks that failed for good, and counts those that did not run because of them.
 func (r *Run) blame(s *Summary) {
 	v := r.core.View()

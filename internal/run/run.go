@@ -240,6 +240,7 @@ func (e *Engine) remember(run *live.Run) error {
 	}
 	won, cut := run.Durations()
 	past.Add(e.Job.Name, run.Header.Run, run.Header.Stages, won, cut)
+	e.describe(past, run)
 	return writeHistory(e.history, past)
 }
 
