@@ -14,6 +14,7 @@ import (
 //
 //	<!-- run -->                  run it; what commands behind "$ " print is compared to the letter
 //	<!-- run: varies -->          the same, but numbers, runs of one sign or of blanks, and rows of timelines are all alike
+//	<!-- run: differs -->         what the commands print depends on the machine: only their status is looked at
 //	<!-- run: fails -->           the last command ends with another status than 0; combines with the others: varies, fails
 //	<!-- run: slow -->            run it only in tests with the tag long
 //	<!-- file: NAME -->           write it into the file NAME
@@ -130,11 +131,11 @@ func (b *block) wrong() string {
 	case b.mark == "":
 		return "the block has no mark; put one of <!-- run -->, <!-- run: varies -->, <!-- file: NAME --> and <!-- not run: REASON --> above it " +
 			"(cmd/tailcut/page_test.go says what they do)"
-	case elsewhere.MatchString(b.mark), verb == "run" && regexp.MustCompile(`^((varies|fails|slow)(, |$))*$`).MatchString(rest),
+	case elsewhere.MatchString(b.mark), verb == "run" && regexp.MustCompile(`^((varies|differs|fails|slow)(, |$))*$`).MatchString(rest),
 		verb == "file" && rest != "", verb == "not run" && len(rest) > 3:
 		return ""
 	}
-	return fmt.Sprintf("expected <!-- run -->, <!-- run: varies, fails, slow -->, <!-- file: NAME --> or <!-- not run: REASON -->, not <!-- %s -->", b.mark)
+	return fmt.Sprintf("expected <!-- run -->, <!-- run: varies, differs, fails, slow -->, <!-- file: NAME --> or <!-- not run: REASON -->, not <!-- %s -->", b.mark)
 }
 
 var (

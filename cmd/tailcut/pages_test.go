@@ -172,7 +172,7 @@ func (p *page) compare(b *block, c, k int) bool {
 		return false
 	}
 	got := lines(string(out))
-	if !cmd.checked || shows(trimmed(cmd.output), got, b.has("varies")) {
+	if !cmd.checked || b.has("differs") || shows(trimmed(cmd.output), got, b.has("varies")) {
 		return false
 	}
 	if !*rewritePages {
