@@ -21,6 +21,7 @@ type Settings struct {
 	Deadline  *sched.Time      `json:"deadline,omitempty"`      // nil: as before; 0: none
 	Machines  []JournalMachine `json:"machines"`                // those that are there from now on
 	Command   json.RawMessage  `json:"command"`
+	Work      json.RawMessage  `json:"work,omitempty"` // what attempts do from now on; nil: as before
 }
 
 // Take makes a header that of the run from the settings on. Machines that are gone stay in the list, for those that ran
@@ -34,6 +35,9 @@ func (h *JournalHeader) Take(s *Settings) {
 		if i < len(s.Stages) {
 			h.Job.Stages[i].Retries = s.Stages[i]
 		}
+	}
+	if s.Work != nil {
+		h.Work = s.Work
 	}
 	if s.Deadline != nil {
 		h.Job.Deadline = *s.Deadline

@@ -221,6 +221,7 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	o.Policy, o.Slot, o.Seed, o.Deadline, o.Law, o.History = f.policy, f.slot, f.seed, f.deadline, f.law, f.history
 	o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
+	o.ResumeChanged = f.resumeChanged
 	if o.Output != run.Scratch { // of which nothing is left to go on from
 		o.Again = sameAgain()
 	}

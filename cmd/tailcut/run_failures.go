@@ -17,6 +17,7 @@ import (
 type failureFlags struct {
 	maxFailed, halt string
 	keepGoing       bool
+	resumeChanged   bool
 }
 
 // addFailures adds the flags that say what becomes of a job some of whose tasks fail for good.
@@ -26,6 +27,7 @@ func (f *runFlags) addFailures(cmd *cobra.Command) {
 		fl.BoolVar(&f.keepGoing, "keep-going", false, "run every task that can run even if others fail; exit with 1 if any did")
 		fl.StringVar(&f.maxFailed, "max-failed", "0", "give the job up when more tasks than this have failed for good (`N|P%`)")
 		fl.StringVar(&f.halt, "halt", "", "the same in GNU parallel's words: `never`, now,fail=N or soon,fail=N (or P%)")
+		fl.BoolVar(&f.resumeChanged, "resume-changed", false, "resume with a changed command: it runs the tasks that are not done")
 		rare(fl, "halt")
 	})
 }

@@ -23,6 +23,7 @@ type Verification struct {
 	Bytes    int64               `json:"bytes"`
 	OK       bool                `json:"ok"`
 	Mistakes []mapreduce.Mistake `json:"mistakes"`
+	Commands []mapreduce.Made    `json:"commands,omitempty"` // where parts are of several
 }
 
 // NewVerification says of a run's result, of so many parts and bytes, what is wrong with it.
@@ -63,7 +64,9 @@ func Verify(out string) (*Verification, error) {
 		})
 	}
 	parts, bytes := m.Count()
-	return NewVerification(m.Run, parts, bytes, wrong), nil
+	v := NewVerification(m.Run, parts, bytes, wrong)
+	v.Commands = m.Made()
+	return v, nil
 }
 
 // WriteText writes a line for each mistake, or one if there is none.
@@ -73,6 +76,9 @@ func (v *Verification) WriteText(w io.Writer) (err error) {
 	}
 	if v.OK {
 		_, err = fmt.Fprintf(w, "%s, %s: intact, as written by run %s\n", show.Count(v.Parts, "part"), show.Bytes(v.Bytes), v.Run)
+	}
+	for _, c := range v.Commands {
+		_, err = fmt.Fprintf(w, "%s made by: %s\n", show.Count(c.Parts, "part"), show.OneLine(c.Command))
 	}
 	return err
 }

@@ -23,6 +23,9 @@ func (r *Run) Change(s *trace.Settings) error {
 	if r.Header.Folder() == "" {
 		return ErrUnnamed
 	}
+	if s.Work != nil {
+		r.works = append(r.works, s.Work)
+	}
 	if r.change = s; r.State() == sched.JobStopped {
 		r.Retried, r.over = true, false
 	}

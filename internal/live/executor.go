@@ -14,6 +14,7 @@ type Attempt struct {
 	Number  int // attempts of the task launched before; unique in the run with Stage and Index, across restarts too
 	Machine sched.MachineID
 	Clone   bool
+	Work    int // how often what attempts do had changed when it was launched, see Run.Works
 
 	// What to go on from: what attempt number Source of the task had saved when it said that it was that far. 0 is the
 	// beginning.

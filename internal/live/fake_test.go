@@ -389,7 +389,7 @@ func mustReplay(t *testing.T, path string, patience time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Replay(r, always(&nervous{patience: sched.Time(patience)}), nil); err != nil {
+	if _, err := Replay(r, func(*trace.JournalHeader) (sched.Policy, error) { return &nervous{patience: sched.Time(patience)}, nil }, nil); err != nil {
 		t.Errorf("replay: %v", err)
 	}
 }

@@ -43,6 +43,7 @@ type history struct {
 	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
 	retries   int
 	crashed   int
+	work      int                   // how often what attempts do has changed
 	failed    map[sched.TaskID]bool // whose next attempt is a retry
 	stageDone []sched.Time          // instant of the last commit per stage
 	fetched   []int64               // bytes that have come to each site
@@ -60,6 +61,9 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 	}
 	if b.Settings != nil {
 		h.wake = 0 // another policy's
+		if b.Settings.Work != nil {
+			h.work++ // what was saved for it is gone with the machines
+		}
 	}
 	h.know(v, b.Facts)
 	h.tally(v, b.Facts)
@@ -69,7 +73,7 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 			st := v.Stage(d.Stage)
 			a := Attempt{
 				ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
-				Machine: d.Machine, Clone: v.Attempt(d.Attempt).Clone,
+				Machine: d.Machine, Clone: v.Attempt(d.Attempt).Clone, Work: h.work,
 			}
 			if p := h.points.before(d.Task, d.From); p != nil {
 				a.From, a.Source = p.progress, p.number

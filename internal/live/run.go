@@ -24,7 +24,8 @@ type Run struct {
 	journal  *trace.Journal
 	pulse    pulse
 	change   *trace.Settings // to be taken over at the start
-	present  int             // machines that are there: the first ones of the header
+	works    [][]byte
+	present  int // machines that are there: the first ones of the header
 	policies Policies
 	past     *history
 	exec     Executor
@@ -86,10 +87,14 @@ func Open(path string, policies Policies) (*Run, error) {
 	}
 	past := newHistory(len(h.Job.Stages))
 	present := len(h.Machines)
+	works := [][]byte{h.Work}
 	core, err := Replay(reader, policies, func(c *sched.Core, b *trace.Batch) {
 		past.add(c.View(), b, nil)
 		if b.Settings != nil {
 			present = len(b.Settings.Machines)
+			if w := b.Settings.Work; w != nil {
+				works = append(works, w)
+			}
 		}
 	})
 	if err != nil {
@@ -100,7 +105,7 @@ func Open(path string, policies Policies) (*Run, error) {
 		return nil, err
 	}
 	r := newRun(path, h, core, j, past)
-	r.policies, r.present = policies, present
+	r.policies, r.present, r.works = policies, present, works
 	r.Recovered = len(past.winner)
 	r.Retried = r.State() == sched.JobBroken || r.State() != sched.JobSucceeded && r.core.View().Job(job).Broken > 0
 	r.over = r.State() > sched.JobActive && !r.Retried
@@ -110,7 +115,7 @@ func Open(path string, policies Policies) (*Run, error) {
 func newRun(path string, h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
 	return &Run{
 		Header: h, core: core, journal: j, pulse: pulse{path: pulsePath(path), run: h.Run}, past: past,
-		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(), halt: halt{after: sched.Unlimited}, present: len(h.Machines),
+		notes: map[sched.TaskID]Report{}, fetches: newFetches(), rooms: newRooms(), halt: halt{after: sched.Unlimited}, present: len(h.Machines), works: [][]byte{h.Work},
 	}
 }
 
@@ -133,6 +138,9 @@ func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 	}
 	return err
 }
+
+// Works returns what attempts do, as the header has it: at first, and after each change. The last holds now.
+func (r *Run) Works() [][]byte { return r.works }
 
 // State tells how the job stands.
 func (r *Run) State() sched.JobState { return r.core.View().Job(job).State }

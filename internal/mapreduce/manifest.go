@@ -41,7 +41,8 @@ type Entry struct {
 	Kind    string `json:"kind,omitempty"`
 	Size    int64  `json:"size"`
 	SHA256  string `json:"sha256,omitempty"`
-	Link    Path   `json:"link,omitempty"` // where it leads
+	Link    Path   `json:"link,omitempty"`    // where it leads
+	Command string `json:"command,omitempty"` // that made it, {} in it its task; only where a run had several
 }
 
 // Kinds of entries; a file has none.
@@ -58,6 +59,7 @@ type Part struct {
 	Stage         string
 	Folder        string // below the output, for jobs with several stages; "" for the output itself
 	Task, Attempt int
+	Command       string // that made it; "" if all are of one
 	File          string // to be published as PartName; "" if Data is the content
 	Data          []byte
 	Files         string // to be moved to PartName with FilesSuffix; nothing need be there
@@ -92,7 +94,7 @@ func StderrBase(stage string, several bool, task int) string {
 
 // describe lists what a part consists of.
 func (p *Part) describe() ([]Entry, error) {
-	base := Entry{Path: Path(filepath.ToSlash(p.path())), Stage: p.Stage, Task: p.Task, Attempt: p.Attempt}
+	base := Entry{Path: Path(filepath.ToSlash(p.path())), Stage: p.Stage, Task: p.Task, Attempt: p.Attempt, Command: p.Command}
 	e := base
 	if p.File == "" {
 		sum := sha256.Sum256(p.Data)
@@ -285,4 +287,26 @@ func (m *Manifest) Count() (parts int, bytes int64) {
 		}
 	}
 	return parts, bytes
+}
+
+// Made is how many parts of a result a command has made.
+type Made struct {
+	Command string `json:"command"`
+	Parts   int    `json:"parts"`
+}
+
+// Made counts the parts by the commands that made them, in the order of the parts; nil if all are of one.
+func (m *Manifest) Made() (all []Made) {
+	for i := range m.Parts {
+		e := &m.Parts[i]
+		if e.Command == "" || strings.Contains(string(e.Path), FilesSuffix) {
+			continue
+		}
+		k := slices.IndexFunc(all, func(x Made) bool { return x.Command == e.Command })
+		if k < 0 {
+			k, all = len(all), append(all, Made{Command: e.Command})
+		}
+		all[k].Parts++
+	}
+	return all
 }

@@ -65,7 +65,7 @@ func (e *Engine) failed(s *live.Summary, work *jobfile.Work) (all []FailedTask) 
 		a := &f.Last
 		x := FailedTask{Stage: s.Stages[a.Stage].Name, Task: a.Index, Attempts: f.Attempts}
 		if work.Array != nil {
-			x.Command = taskText(&work.Array.Stages[a.Stage], a.Index)
+			x.Command = work.Array.Stages[a.Stage].Shell(a.Index)
 		}
 		if f.Failure != nil {
 			x.Exit, x.Why = f.Failure.Exit, f.Failure.Note
@@ -96,18 +96,6 @@ func (e *Engine) recall(s *live.Summary) {
 			f.Failure = &live.Report{At: was.At, Kind: sched.AttemptFailed, Exit: was.Exit, Note: was.Note}
 		}
 	}
-}
-
-// taskText is what a task of a stage runs, to be pasted into a shell; "" if nobody can say.
-func taskText(st *jobfile.Stage, index int) string {
-	args, err := st.Args(index, 0)
-	switch {
-	case err != nil:
-		return ""
-	case st.Line:
-		return args[len(args)-1]
-	}
-	return PasteWords(args)
 }
 
 func lastLine(text []byte) string {

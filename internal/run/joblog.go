@@ -16,11 +16,11 @@ import (
 // joblog appends a line per attempt to a file, in the columns of GNU parallel's --joblog. Seq is the task's number from
 // 1; attempts that were killed have signal 9. Send and Receive are 0: nothing is transferred.
 type joblog struct {
-	file *os.File
-	w    *bufio.Writer
-	work *jobfile.Work
-	h    *trace.JournalHeader
-	err  error // the first
+	file  *os.File
+	w     *bufio.Writer
+	works []*jobfile.Work // see live.Attempt.Work
+	h     *trace.JournalHeader
+	err   error // the first
 }
 
 // checkJoblog finds out whether the file can be written to.
@@ -35,7 +35,7 @@ func (e *Engine) checkJoblog() error {
 	return file.Close()
 }
 
-func openJoblog(path string, work *jobfile.Work, h *trace.JournalHeader) (*joblog, error) {
+func openJoblog(path string, works []*jobfile.Work, h *trace.JournalHeader) (*joblog, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func openJoblog(path string, work *jobfile.Work, h *trace.JournalHeader) (*joblo
 	if err != nil {
 		return nil, err
 	}
-	l := &joblog{file: f, w: bufio.NewWriter(f), work: work, h: h}
+	l := &joblog{file: f, w: bufio.NewWriter(f), works: works, h: h}
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
 		_, l.err = l.w.WriteString("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n")
 	}
@@ -76,9 +76,9 @@ func (l *joblog) ended(r *live.Record, last live.Report) {
 // command returns what the attempt ran, quoted for a shell, on one line: the end of a line in it is NUL, as GNU
 // parallel writes it.
 func (l *joblog) command(r *live.Record) string {
-	a := l.work.Array
+	a := l.works[r.Work].Array
 	if a == nil {
-		return fmt.Sprintf("%s %s %d", l.work.MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
+		return fmt.Sprintf("%s %s %d", l.works[r.Work].MapReduce.Operator.Name, l.h.Stages[r.Stage], r.Index)
 	}
 	return strings.ReplaceAll(a.Stages[r.Stage].Shell(r.Index), "\n", "\x00")
 }

@@ -82,7 +82,9 @@ type Options struct {
 	Notify  []string      // commands and URLs that are told how the run ends, and that its deadline is at risk
 	Joblog  string        // file that gets a line per attempt, in GNU parallel's columns
 	Force   bool          // replace what the output holds of an earlier run
-	Again   string        // what to paste into a shell to ask for the same again; "" if nobody knows
+	// The command of an unfinished run may be another now: it is used for the tasks that are not done.
+	ResumeChanged bool
+	Again         string // what to paste into a shell to ask for the same again; "" if nobody knows
 
 	Print  Printing        // what of the tasks' output is printed while the run goes
 	Stderr proc.StderrKept // of which attempts the standard error is kept; "" for proc.KeepFailed

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type difference struct {
 	what, was, is string
 	fix           string // that makes it as it was; "" for none
 	settled       bool   // the run may go on with it
+	mends         bool   // it may with Options.ResumeChanged: only tasks that are not done run otherwise
 }
 
 // compare lists the differences of two requests. What may differ is what no result depends on: how many attempts run at
@@ -35,7 +37,7 @@ func (was *Request) compare(is *Request) (all []difference) {
 	sites := was.Sites != nil || is.Sites != nil
 	add := func(what, old, now, fix string, settled bool) {
 		if old != now {
-			all = append(all, difference{what, old, now, fix, settled})
+			all = append(all, difference{what: what, was: old, is: now, fix: fix, settled: settled})
 		}
 	}
 	flag := func(name, old, now string, settled bool) {
@@ -81,7 +83,27 @@ func (was *Request) compare(is *Request) (all []difference) {
 	if a, b := jsonText(identity(was.Job)), jsonText(identity(is.Job)); a != b && !slices.ContainsFunc(all, func(d difference) bool { return !d.settled }) {
 		add("the job", "another", "as given", "", false)
 	}
+	if len(inputs) == 0 && sameTasks(&was.Job, &is.Job) {
+		for i := range all {
+			d := &all[i]
+			d.mends = !d.settled && !strings.HasPrefix(d.what, "--") && d.what != "the sites"
+		}
+	}
 	return all
+}
+
+// sameTasks tells whether two jobs of commands have the same tasks, which wait for each other alike, whatever they run.
+func sameTasks(was, is *jobfile.Job) bool {
+	if was.Array == nil || is.Array == nil || len(was.Array.Stages) != len(is.Array.Stages) {
+		return false
+	}
+	for i := range was.Array.Stages {
+		s, t := &was.Array.Stages[i], &is.Array.Stages[i]
+		if s.Name != t.Name || s.Tasks != t.Tasks || s.Resumable != t.Resumable || !slices.Equal(s.After, t.After) || !slices.Equal(s.AfterEach, t.AfterEach) {
+			return false
+		}
+	}
+	return true
 }
 
 // identity is what of a job its results depend on.
@@ -212,12 +234,12 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 	}
 	was.recall(run.Header.Work)
 	all := was.compare(&e.Request)
-	settled := len(all) > 0
+	mends := false
 	for _, d := range all {
-		settled = settled && d.settled
-	}
-	if !settled && len(all) > 0 {
-		return e.foreign(run, slices.DeleteFunc(all, func(d difference) bool { return d.settled }))
+		mends = mends || d.mends
+		if !d.settled && !(d.mends && e.mayMend(run)) {
+			return e.foreign(run, slices.DeleteFunc(all, func(d difference) bool { return d.settled }))
+		}
 	}
 	if len(all) == 0 || run.State() == sched.JobSucceeded { // a name, or nothing that matters any more
 		return nil
@@ -233,6 +255,13 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 		}
 		settings.Deadline = &d
 	}
+	if mends {
+		work, err := e.newWork()
+		if err != nil {
+			return err
+		}
+		settings.Work = work
+	}
 	err := run.Change(settings)
 	if errors.Is(err, live.ErrUnnamed) {
 		return e.foreign(run, all)
@@ -246,6 +275,20 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 	}
 	fmt.Fprintf(e.o.Log, "resumed with %s\n", strings.Join(changed, ", "))
 	return nil
+}
+
+// mayMend tells whether the tasks of a run that are not done may be run with another command.
+func (e *Engine) mayMend(run *live.Run) bool {
+	return e.o.ResumeChanged && e.cloud == nil && run.State() != sched.JobSucceeded
+}
+
+// newWork is what attempts do from now on.
+func (e *Engine) newWork() ([]byte, error) {
+	p, err := e.Job.Plan(context.Background(), cmp.Or(e.Dir, "/")) // an array: no input is looked at
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(p.Work)
 }
 
 // foreign refuses to go on with a run: it says what differs, what makes it the same, and what is at stake.
@@ -268,6 +311,12 @@ func (e *Engine) foreign(run *live.Run, all []difference) error {
 	resume := ""
 	if len(fixes) > 0 {
 		resume = "resume it with: " + strings.Join(fixes, " ") + "; "
+	}
+	switch left := tasks - run.Recovered; {
+	case e.o.ResumeChanged:
+		resume += "--resume-changed takes another command, environment or working directory for the same tasks; "
+	case e.cloud == nil && !slices.ContainsFunc(all, func(d difference) bool { return !d.mends }):
+		resume += fmt.Sprintf("add --resume-changed to use the new command for the %s not done; ", show.Count(left, "task"))
 	}
 	return fmt.Errorf("%s: holds an unfinished run with %d of %s done, and %s; %sor name another --output (--force throws away what is done)",
 		e.out, run.Recovered, show.Count(tasks, "task"), strings.Join(differ, "; "), resume)

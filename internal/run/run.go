@@ -254,23 +254,23 @@ func (e *Engine) withdraw() {
 // drive lets the run go to its end, tidies up, and reports. Only what keeps a job from its results ends it with an
 // error; what goes wrong beside or after that is a warning.
 func (e *Engine) drive(ctx context.Context, run *live.Run) (*Result, error) {
-	var work jobfile.Work
-	if err := json.Unmarshal(run.Header.Work, &work); err != nil {
-		return nil, fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
+	works, err := e.worksOf(run)
+	if err != nil {
+		return nil, err
 	}
+	work := works[len(works)-1]
 	if work.MapReduce != nil {
 		work.MapReduce.MaxLine = e.o.MaxLine // may be another when the run is taken up
 	}
 	if e.again {
-		e.tellNew(ctx, &work)
+		e.tellNew(ctx, work)
 	}
 	var first *float64
-	var err error
 	if e.complete() {
 		fmt.Fprintf(e.o.Log, "%s holds the finished result of this command\n", e.out)
 		err = cmp.Or(run.Close(), e.printFinished())
 	} else {
-		first, err = e.loop(ctx, run, &work)
+		first, err = e.loop(ctx, run, works)
 	}
 	if err != nil {
 		return nil, err
@@ -281,16 +281,29 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (*Result, error) {
 			e.warn("the result is whole, but what only the run needed is still there", e.tidy(run))
 		}
 	}
-	m, err := mappedBy(&work, e.folders)
+	m, err := mappedBy(work, e.folders)
 	e.warn("how much was mapped is not known", err)
 	s := run.Summary()
-	res := &Result{Summary: s, Header: run.Header, Deadline: deadlineOf(run, first), Failed: e.failed(s, &work), again: e.o.Again, mapped: m}
+	res := &Result{Summary: s, Header: run.Header, Deadline: deadlineOf(run, first), Failed: e.failed(s, work), again: e.o.Again, mapped: m}
 	return res, e.ending(ctx, s)
 }
 
+// worksOf returns what the run's attempts did when it began, and after each change.
+func (e *Engine) worksOf(run *live.Run) (all []*jobfile.Work, err error) {
+	for _, text := range run.Works() {
+		w := &jobfile.Work{}
+		if err := json.Unmarshal(text, w); err != nil {
+			return nil, fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
 // loop runs the job while it is shown and logged, and returns the chance to meet the deadline as it was first known.
-func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (first *float64, err error) {
-	log, err := openJoblog(e.o.Joblog, work, run.Header)
+func (e *Engine) loop(ctx context.Context, run *live.Run, works []*jobfile.Work) (first *float64, err error) {
+	work := works[len(works)-1]
+	log, err := openJoblog(e.o.Joblog, works, run.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +311,7 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, work *jobfile.Work) (f
 	if err != nil {
 		return nil, err
 	}
-	executor, err := e.executor(run, work)
+	executor, err := e.executor(run, works)
 	if err != nil {
 		return nil, err
 	}
@@ -344,12 +357,13 @@ func (e *Engine) warn(what string, err error) {
 }
 
 // executor returns what starts the attempts of a run.
-func (e *Engine) executor(run *live.Run, work *jobfile.Work) (live.Executor, error) {
+func (e *Engine) executor(run *live.Run, works []*jobfile.Work) (live.Executor, error) {
+	work := works[len(works)-1]
 	if e.cloud != nil {
 		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work}))
 	}
 	executor, err := proc.New(proc.Config{
-		Folders: e.folders, Out: e.out, Work: work, Stages: len(run.Header.Stages), Run: run.Header.Run,
+		Folders: e.folders, Out: e.out, Work: work, Works: works, Stages: len(run.Header.Stages), Run: run.Header.Run,
 		Lock: e.lock, Limits: e.limits(len(run.Header.Stages)), Disturb: e.disturb, Stderr: e.o.Stderr, Slower: e.sites.slower(run.Header), Measure: e.sites != nil,
 	})
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // arrayCommand returns the process of an attempt in a slot, which goes on behind the stride from.
@@ -112,20 +114,54 @@ func (r results) add(stage, index int, output []byte) {
 	r[stage][index] = output
 }
 
-// winners are the numbers of the attempts that won, by stage and index.
-type winners map[[2]int]int
+// winners are the attempts that won, by stage and index.
+type winners map[[2]int]winner
+
+type winner struct{ number, work int } // see live.Attempt
+
+// commands returns for each of several works what a stage of it runs, as the manifest tells it; nil if all run the
+// same.
+func commands(works []*jobfile.Work, stage int) []string {
+	if len(works) < 2 {
+		return nil
+	}
+	all := make([]string, len(works))
+	one := true
+	for k, w := range works {
+		st := &w.Array.Stages[stage]
+		var words []string
+		for _, word := range st.Command {
+			words = append(words, show.ShellWord(word))
+		}
+		if all[k] = strings.Join(words, " "); st.Line {
+			all[k] = st.Command[len(st.Command)-1]
+		}
+		if w.Dir != works[0].Dir {
+			all[k] = "cd " + show.ShellWord(w.Dir) + " && " + all[k]
+		}
+		one = one && all[k] == all[0]
+	}
+	if one {
+		return nil
+	}
+	return all
+}
 
 // parts lists every task's standard output, as a file or as the journal has kept it, and the files that it left, if it
 // left any. With several stages each has a folder of its own.
-func (w work) arrayParts(f Folders, kept results, won winners) (all []mapreduce.Part) {
+func (w work) arrayParts(f Folders, kept results, won winners, works []*jobfile.Work) (all []mapreduce.Part) {
 	for s := range w.Array.Stages {
 		st := &w.Array.Stages[s]
 		folder := ""
 		if len(w.Array.Stages) > 1 {
 			folder = st.Name
 		}
+		ran := commands(works, s)
 		for i := range st.Tasks {
-			p := mapreduce.Part{Stage: st.Name, Folder: folder, Task: i, Attempt: won[[2]int{s, i}]}
+			p := mapreduce.Part{Stage: st.Name, Folder: folder, Task: i, Attempt: won[[2]int{s, i}].number}
+			if ran != nil {
+				p.Command = ran[won[[2]int{s, i}].work]
+			}
 			if output, ok := kept[s][i]; ok {
 				p.Data = output
 			} else {

@@ -26,6 +26,7 @@ type Config struct {
 	Folders Folders
 	Out     string // where results are published
 	Work    *jobfile.Work
+	Works   []*jobfile.Work // what attempts did earlier in the run, and do now; nil if that is the same
 	Stages  int
 	Lock    *os.File         // of the run's folder, from LockRun; nil if nobody else can come to work there
 	Run     string           // unique name of the run, found in the environment of all its processes
@@ -151,7 +152,7 @@ func (e *Executor) Kill(id sched.AttemptID) {
 
 // Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
 func (e *Executor) Commit(a live.Attempt, output []byte) error {
-	e.won[[2]int{a.Stage, a.Index}] = a.Number
+	e.won[[2]int{a.Stage, a.Index}] = winner{a.Number, a.Work}
 	if e.resumable[a.Stage] && e.saves.drop(a.Stage, a.Index) {
 		if err := mapreduce.RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
 			return err
@@ -176,7 +177,7 @@ func (e *Executor) Publish() error {
 	if err := e.held(); err != nil {
 		return err
 	}
-	parts := append(e.work.parts(e.cfg.Folders, e.kept, e.won), e.stderrParts()...)
+	parts := append(e.work.parts(e.cfg.Folders, e.kept, e.won, e.cfg.Works), e.stderrParts()...)
 	return mapreduce.Publish(e.cfg.Out, e.cfg.Run, e.cfg.Folders.Draft(), parts)
 }
 
