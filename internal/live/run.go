@@ -347,6 +347,9 @@ func (r *Run) rejoin(now sched.Time) sched.Time {
 		if lost[i].Kind == sched.MachineLost {
 			r.batch.Facts = append(r.batch.Facts, sched.Event{At: now + 1, Kind: sched.MachineJoined, Machine: lost[i].Machine})
 			delete(r.rooms.told, lost[i].Machine) // it has all its slots again
+			if r.halt.on {
+				r.tellRoom(lost[i].Machine, now+1, 0)
+			}
 		}
 	}
 	if len(r.batch.Facts) > len(lost) {
