@@ -73,7 +73,7 @@ func TestUninstallAndAdopt(t *testing.T) {
 
 	own := strings.Replace(fmt.Sprintf(straggling, "adopted", ""), "managedBy: tailcut.dev/controller", "suspend: true", 1)
 	c.must(own, "create", "-f", "-")
-	c.shell(documented(t, "## Adopt a Job that exists", "report", "adopted"))
+	c.shell(documented(t, "## Adopt an existing Job", "report", "adopted"))
 	defer c.controller()()
 	c.must("", "patch", "job", "adopted", "-p", `{"spec":{"suspend":false}}`)
 	c.wait("adopted", "complete", 5*time.Minute)

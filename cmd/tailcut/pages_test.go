@@ -17,7 +17,7 @@ var rewritePages = flag.Bool("rewrite", false, "write what commands print into t
 
 // unmarked pages are older than the marks. Mark the blocks of the one that you rewrite, and take its name away.
 var unmarked = strings.Fields(`
-	docs/howto/kubernetes.md docs/howto/run-on-kubernetes.md docs/howto/results.md
+	docs/howto/results.md
 `)
 
 // pageName is a page's name as the repository has it.
