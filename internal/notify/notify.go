@@ -22,6 +22,7 @@ const (
 	Done   = "done"
 	Failed = "failed"
 	AtRisk = "at_risk" // of missing its deadline
+	GaveUp = "gave_up" // on tasks, while others go on
 )
 
 // Event is what happened to a run.
@@ -202,6 +203,8 @@ func happened(event string) string {
 		return "failed"
 	case AtRisk:
 		return "may miss its deadline"
+	case GaveUp:
+		return "gave tasks up"
 	}
 	return event
 }

@@ -120,15 +120,15 @@ type Engine struct {
 	out     string // absolute path, or URL
 	folders proc.Folders
 	disturb proc.Disturb
-	sites   *runSites            // nil where there is one place
-	lock    *os.File             // of the run's folder, nil for a cloud's
-	history string               // file of the durations in earlier runs, "" for none
-	odd     string               // about the policy, "" for nothing
-	again   bool                 // the output folder held the run already
-	scratch bool                 // the output is printed, and its folder removed
-	tags    *results.Tags        // that stand before what is printed
-	atRisk  func(chance float64) // is told that the deadline is; nil for nobody
-	cloud   *cloud               // nil: attempts are processes, between files of this machine
+	sites   *runSites     // nil where there is one place
+	lock    *os.File      // of the run's folder, nil for a cloud's
+	history string        // file of the durations in earlier runs, "" for none
+	odd     string        // about the policy, "" for nothing
+	again   bool          // the output folder held the run already
+	scratch bool          // the output is printed, and its folder removed
+	tags    *results.Tags // that stand before what is printed
+	news    *news         // of the run; nil if nobody wants them
+	cloud   *cloud        // nil: attempts are processes, between files of this machine
 }
 
 // Failure is an error that is not the user's: the request was good, and something did not work.

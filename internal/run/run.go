@@ -323,10 +323,10 @@ func (e *Engine) loop(ctx context.Context, run *live.Run, works []*jobfile.Work)
 	}
 	tell := teller(run, executor)
 	screen := newScreen(e.o.Log, run, out)
-	screen.atRisk = e.atRisk
+	screen.atRisk = e.news.atRisk
 	executor, at, printer := e.printing(ctx, executor, run, work, screen)
 	err = run.Loop(at, executor, live.Watcher{
-		Tick:  func(v *sched.View) { screen.tick(v); printer.tick(v) },
+		Tick:  func(v *sched.View) { screen.tick(v); printer.tick(v); e.news.tick(v) },
 		Short: screen.short,
 		Held:  screen.held,
 		Ended: func(r *live.Record, last live.Report) {

@@ -40,7 +40,7 @@ type screen struct {
 	chance  float64              // of meeting the deadline
 	first   *float64             // the chance when it was first known
 	warned  bool                 // has been told that the deadline is at risk
-	atRisk  func(chance float64) // is told then, too; may be nil
+	atRisk  func(chance float64) // is told then, too; nil for nobody
 }
 
 // stageScreen is what the screen remembers of a stage.
