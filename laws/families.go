@@ -131,6 +131,16 @@ func Names() []string {
 	return out
 }
 
+// Keys returns the names of the parameters of a law, in canonical order; nil if [Parse] does not know the law.
+func Keys(name string) []string {
+	for i := range families {
+		if families[i].name == name {
+			return families[i].keys()
+		}
+	}
+	return nil
+}
+
 // Usage returns a listing of the spec syntax for a help text: for each name its
 // forms and one line of explanation, ending in a newline. A law or list as a
 // parameter is written in parentheses.

@@ -21,12 +21,6 @@ func newLogs() *cobra.Command {
 			"Of a running task with clones the attempt that began first is shown.\n\n" +
 			"Exit status: 0 printed, 1 what is kept cannot be read, 2 wrong usage or no such run or task.",
 		Example: "  tailcut logs out 3 -f\n  tailcut logs out map/3 -n all\n  tailcut logs out 3 --attempt 1 2>/dev/null",
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
 	}
 	l := results.Logs{Lines: 10}
 	attempt, lines := -1, lineCount(10)

@@ -161,6 +161,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(),
 		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
 	root.AddCommand(newResults(), newLogs())
+	addCompletions(root)
 	tellUsage(root)
 	fitHelp(root)
 	return root

@@ -27,12 +27,6 @@ func newResults() *cobra.Command {
 			"TASK is an index, a range, or a stage: 3, 7-9, 1,5-, map, map/3.\n\n" +
 			"Exit status: 0 printed, 1 not all tasks are done (see --partial) or a result cannot be read, 2 wrong usage or no run.",
 		Example: "  tailcut results out\n  tailcut results out 7-9 --tag\n  tailcut results out --partial --to copy\n  tailcut results out --failed\n  tailcut results out --format json",
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
 	}
 	var f resultsFlags
 	group(cmd, "Which tasks", func(fl *pflag.FlagSet) {

@@ -13,7 +13,6 @@ import (
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/version"
-	"github.com/tailcut/tailcut/policy"
 )
 
 const runLong = `Run a job, on this machine or on Kubernetes, with clones for the tasks that straggle, and exactly one result per task.
@@ -92,7 +91,6 @@ func newRun() *cobra.Command {
 	format := addFormat(cmd)
 	fl := cmd.Flags()
 	annotate(fl.Lookup("format"), groupOf, "Output")
-	completeRun(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		endsItself(cmd.Context())
 		f.dash = cmd.ArgsLenAtDash()
@@ -157,24 +155,6 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 		fmt.Fprintln(cmd.ErrOrStderr(), "Interrupted. Rerun the same command to resume.")
 	}
 	return err
-}
-
-// completeRun completes operators, names of policies, and paths of the right kind.
-func completeRun(cmd *cobra.Command) {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return mapreduce.Operators(), cobra.ShellCompDirectiveDefault
-		}
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	_ = cmd.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{remote.Local, remote.Kubernetes}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
-	_ = cmd.MarkFlagFilename("pod-template", "yaml", "yml")
-	_ = cmd.MarkFlagFilename("kubeconfig")
-	_ = cmd.MarkFlagFilename("cluster", "yaml", "yml")
-	_ = cmd.MarkFlagDirname("output")
-	_ = cmd.MarkFlagDirname("history")
 }
 
 // options are what a job file or the command line describes.

@@ -127,7 +127,6 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 
 // completeSimulate completes the values of the flags; of a comma-separated list the last.
 func completeSimulate(cmd *cobra.Command) {
-	completeList(cmd, "policy", policy.Names)
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	complete(cmd, "progress", simulation.Auto, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s")
 	_ = cmd.RegisterFlagCompletionFunc("cluster", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {

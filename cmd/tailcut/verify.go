@@ -17,9 +17,6 @@ func newVerify() *cobra.Command {
 			"Prints one line for each file that is missing, changed, or does not belong to this result.\n\n" +
 			"Exit status: 0 the result is intact, 1 it is not, 2 wrong usage or no result.",
 		Example: "  tailcut verify counts\n  tailcut verify s3://bucket/counts\n  tailcut verify counts --format json",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
 	}
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/live"
 )
@@ -17,16 +19,41 @@ import (
 
 // historyFile returns the file of the name's history; "" if none is kept.
 func (o *Options) historyFile() string {
-	folder := o.History
-	if folder == "" {
-		if state := stateFolder(); state != "" {
-			folder = filepath.Join(state, "history")
-		}
-	}
-	if folder == "" || folder == NoHistory || o.Name == "" {
+	folder := historyFolder(o.History)
+	if folder == "" || o.Name == "" {
 		return ""
 	}
 	return historyPath(folder, o.Name)
+}
+
+// historyFolder returns the folder of the files, for what Options.History says; "" if none are kept.
+func historyFolder(said string) string {
+	switch state := stateFolder(); {
+	case said == NoHistory:
+		return ""
+	case said == "" && state != "":
+		return filepath.Join(state, "history")
+	}
+	return said
+}
+
+// HistoryNames returns the names of which durations are kept in a folder, "" for the user's, in alphabetical order.
+func HistoryNames(folder string) (names []string) {
+	if folder = historyFolder(folder); folder == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		escaped, found := strings.CutSuffix(e.Name(), ".json")
+		if name, err := url.PathUnescape(escaped); found && err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // stateFolder is where what outlives a run is kept; "" if the system does not say.
