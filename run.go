@@ -17,6 +17,10 @@ import (
 type Job struct {
 	Stages  []Stage
 	Retries int // failures of one task that are forgiven: 3 if 0, none if below 0
+
+	// KeepGoing runs every task that can run even if others fail for good. Run fails in the end then, and runs just the
+	// others when it is called again.
+	KeepGoing bool
 }
 
 // Stage is one command, which is run once per task.
@@ -152,6 +156,9 @@ func (j *Job) array() (jobfile.Job, error) {
 		job.Retries = 3
 	case j.Retries < 0:
 		job.Retries = 0
+	}
+	if j.KeepGoing {
+		job.Loss = &jobfile.Loss{All: true}
 	}
 	return job, nil
 }

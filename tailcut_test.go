@@ -163,3 +163,20 @@ func TestExplainNamesFileAndLine(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// A job that keeps going runs all that can run, and the others when it is called again.
+func TestJobsThatKeepGoing(t *testing.T) {
+	o := tailcut.Options{Output: filepath.Join(t.TempDir(), "out"), Slots: 1}
+	mended := filepath.Join(t.TempDir(), "mended")
+	job := echo(6, "[ {} != 1 ] || [ -e "+mended+" ]")
+	job.Retries, job.KeepGoing = -1, true
+	if r, err := tailcut.Run(context.Background(), job, o); !errors.Is(err, tailcut.ErrFailed) || r == nil || r.Attempts != 6 {
+		t.Fatalf("a job of 6 tasks one of which fails: %+v, %v", r, err)
+	}
+	if err := os.WriteFile(mended, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := tailcut.Run(context.Background(), job, o); err != nil || r.Resumed != 5 || r.Attempts != 7 {
+		t.Fatalf("called again: %+v, %v", r, err)
+	}
+}

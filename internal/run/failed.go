@@ -188,7 +188,7 @@ func (e *Engine) blame(s *live.Summary) string {
 	}
 	path := e.folders.Stderr(f.Last.Stage, f.Last.Index)
 	if _, err := os.Stat(path); err == nil {
-		line += "; its standard error is in " + path
+		line += "; its standard error is in " + near(path)
 	}
 	if f.Failure != nil && f.Failure.Kind == sched.AttemptDoomed && f.Failure.Exit == mapreduce.ExitStale {
 		return line + "; put the file back as it was and run the same command again, or run it anew with --force"

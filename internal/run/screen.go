@@ -290,6 +290,9 @@ func (s *screen) close() {
 
 // closedLine tells the end of a stage.
 func closedLine(name string, st *sched.Stage) string {
+	if st.GivenUp > 0 && st.Done < st.Need && st.Done == st.Hopeful() {
+		return fmt.Sprintf("%s: %d of %s done, the others failed or waited for failed ones", name, st.Done, show.Count(int(st.Tasks), "task"))
+	}
 	if st.Done < st.Need {
 		return fmt.Sprintf("%s: given up with %d of %s done", name, st.Done, show.Count(int(st.Tasks), "task"))
 	}
@@ -312,9 +315,12 @@ func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration,
 	}
 	line := fmt.Sprintf("%-8s %s%d/%d done, %d running, %s", name, drawn,
 		st.Done, st.Tasks, st.Running, show.Count(clonesOf(st), "clone"))
+	if st.GivenUp > 0 {
+		line += fmt.Sprintf(", %d given up", st.GivenUp)
+	}
 	if st.Done > base && elapsed > 0 {
 		perSecond := float64(st.Done-base) / elapsed.Seconds()
-		left := time.Duration(float64(st.Need-min(st.Need, st.Done)) / perSecond * float64(time.Second))
+		left := time.Duration(float64(st.Unfinished()) / perSecond * float64(time.Second))
 		line += fmt.Sprintf(", %s, ETA %s", rate(perSecond), left.Round(time.Second))
 	}
 	return line

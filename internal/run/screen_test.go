@@ -28,6 +28,10 @@ func TestStageLine(t *testing.T) {
 			sched.Stage{Tasks: 60, Need: 60, Done: 36, Live: 3, Running: 3}, 30, time.Minute,
 			"map      [##############..........] 36/60 done, 3 running, 0 clones, 6.0/min, ETA 4m0s",
 		},
+		"without some": { // of 60, 10 will not run
+			sched.Stage{Tasks: 60, Need: 60, Done: 30, GivenUp: 10, Live: 2, Running: 2}, 0, 10 * time.Second,
+			"map      [############............] 30/60 done, 2 running, 0 clones, 10 given up, 3.0/s, ETA 7s",
+		},
 		"on a narrow terminal": {
 			sched.Stage{Tasks: 60, Need: 60, Done: 36, Live: 3, Running: 3}, 30, time.Minute,
 			"map      36/60 done, 3 running, 0 clones, 6.0/min, ETA 4m0s",
@@ -53,7 +57,8 @@ func TestClosedLine(t *testing.T) {
 	for want, st := range map[string]sched.Stage{
 		"map: 1 task done":                     {Tasks: 1, Need: 1, Done: 1},
 		"map: 3 tasks done":                    {Tasks: 3, Need: 3, Done: 3},
-		"map: given up with 1 of 3 tasks done": {Tasks: 3, Need: 3, Done: 1},
+		"map: given up with 1 of 3 tasks done": {Tasks: 3, Need: 3, Done: 1, GivenUp: 1},
+		"map: 1 of 3 tasks done, the others failed or waited for failed ones": {Tasks: 3, Need: 3, Done: 1, GivenUp: 2},
 	} {
 		if got := closedLine("map", &st); got != want {
 			t.Errorf("got %q, want %q", got, want)
