@@ -17,6 +17,14 @@ type Limits struct {
 	Nice    int   // niceness of its processes, from 0 to MostNice; 0 for that of the engine
 }
 
+// LimitsOf returns the limits of a stage in a list that may be too short: then it has none.
+func LimitsOf(all []Limits, stage int) Limits {
+	if stage < len(all) {
+		return all[stage]
+	}
+	return Limits{}
+}
+
 // MostNice is the greatest niceness that systems know.
 const MostNice = 19
 

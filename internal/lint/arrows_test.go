@@ -69,7 +69,7 @@ const arrows = `
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
 	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
-	cloud/internal/pods  -> internal/live cloud/internal/store cloud/internal/podtemplate sched
+	cloud/internal/pods  -> internal/jobfile internal/live cloud/internal/store cloud/internal/podtemplate sched
 
 	cmd/*       -> *
 	cloud/cmd/* -> *

@@ -85,7 +85,7 @@ func (e *Engine) settleCloud() error {
 		return errors.New("there is nowhere to keep the journal: set XDG_STATE_HOME or HOME")
 	}
 	e.folders = proc.Folders{Root: filepath.Join(folder, "runs", url.PathEscape(e.Output))}
-	e.cloud = &cloud{request: remote.Request{Job: e.Job, Dir: e.Dir, On: e.On, Output: e.Output, Timeout: o.Timeout.After, Pods: o.Pods}}
+	e.cloud = &cloud{request: remote.Request{Job: e.Job, Dir: e.Dir, On: e.On, Output: e.Output, Pods: o.Pods}}
 	return nil
 }
 

@@ -69,6 +69,8 @@ func (e *Engine) settleLimits() error {
 		}
 	}
 	switch {
+	case o.On == remote.Kubernetes:
+		return nil // it is no matter of this machine
 	case need == 0 && o.Load > 0:
 		flag = "load"
 	case need == 0 && o.MemFree > 0:
@@ -80,7 +82,7 @@ func (e *Engine) settleLimits() error {
 	if err != nil {
 		return grammar.Wrong(flag, err)
 	}
-	if most := grammar.FormatSize(x.Total >> 20 << 20); need > x.Total && e.o.On != remote.Kubernetes {
+	if most := grammar.FormatSize(x.Total >> 20 << 20); need > x.Total {
 		return grammar.Wrong(flag, fmt.Errorf("%s for one attempt is more than the %s that this machine (or its cgroup) has", grammar.FormatSize(need), most))
 	} else if o.MemFree > x.Total {
 		return grammar.Wrong("memfree", fmt.Errorf("%s can never be free: this machine (or its cgroup) has %s", grammar.FormatSize(o.MemFree), most))
@@ -91,33 +93,43 @@ func (e *Engine) settleLimits() error {
 // refuseLimits names the limits that a program which runs attempts elsewhere cannot hold them to.
 func (e *Engine) refuseLimits() error {
 	pods := e.o.On == remote.Kubernetes
-	elsewhere := errors.New("works for processes between files of this machine, and no others; leave it out")
-	template := errors.New("is about this machine, not about pods; give their resources in --pod-template")
+	const local = "works for processes between files of this machine, and no others; leave it out"
 	o := &e.o
-	switch {
-	case o.Timeout.Percent > 0:
-		return grammar.Wrong("timeout", errors.New("expected a duration such as 10m: a percentage of the median works for processes between files of this machine only"))
-	case o.Nice > 0:
-		return grammar.Wrong("nice", elsewhere)
-	case o.Memory > 0 && pods:
-		return grammar.Wrong("memory", template)
-	case o.Memory > 0:
-		return grammar.Wrong("memory", elsewhere)
-	case pods && o.MemFree > 0:
-		return grammar.Wrong("memfree", template)
-	case pods && o.Load > 0:
-		return grammar.Wrong("load", template)
-	case pods && o.SlotsOfPC:
-		return grammar.Wrong("slots", fmt.Errorf("expected a number of pods from 1 to %d: this machine has no say in how many run", MostSlots))
-	case e.Job.Array == nil:
-		return nil
+	for _, x := range []struct {
+		flag  string
+		given bool
+		why   string
+	}{
+		{"memfree", pods && o.MemFree > 0, "is about this machine, and attempts run in pods; give --memory to have it requested for each"},
+		{"load", pods && o.Load > 0, "is about this machine, and attempts run in pods; leave it out"},
+		{"slots", pods && o.SlotsOfPC, fmt.Sprintf("expected a number of pods from 1 to %d: the cores of this machine do not matter to them", MostSlots)},
+	} {
+		if x.given {
+			return grammar.Wrong(x.flag, errors.New(x.why))
+		}
 	}
-	for i := range e.Job.Array.Stages {
-		st := &e.Job.Array.Stages[i]
-		own := st.Limits
-		own.Retries = nil
-		if own != (jobfile.Own{}) || st.Dir != "" {
-			return fmt.Errorf("stages[%d]: timeout, memory, nice and workdir of a stage work for processes between files of this machine, and no others", i)
+	for i, l := range e.limits(e.stages()) {
+		own, dir := jobfile.Own{}, ""
+		if e.Job.Array != nil {
+			own, dir = e.Job.Array.Stages[i].Limits, e.Job.Array.Stages[i].Dir
+		}
+		for _, x := range []struct {
+			field string
+			given bool
+			own   bool
+			why   string
+		}{
+			{"timeout", l.Timeout.Percent > 0, own.Timeout != nil, "expected a duration such as 10m: a percentage of the median " + local},
+			{"nice", pods && l.Nice > 0, own.Nice != nil, local},
+			{"memory", !pods && l.Memory > 0, own.Memory != nil, local},
+			{"workdir", dir != "", true, local},
+		} {
+			switch {
+			case x.given && x.own:
+				return fmt.Errorf("stages[%d].%s: %s", i, x.field, x.why)
+			case x.given:
+				return grammar.Wrong(x.field, errors.New(x.why))
+			}
 		}
 	}
 	return nil

@@ -360,7 +360,7 @@ func (e *Engine) warn(what string, err error) {
 func (e *Engine) executor(run *live.Run, works []*jobfile.Work) (live.Executor, error) {
 	work := works[len(works)-1]
 	if e.cloud != nil {
-		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work}))
+		return e.cloud, theirs(e.cloud.Open(remote.Open{Run: run.Header.Run, Work: work, Limits: e.limits(len(run.Header.Stages))}))
 	}
 	executor, err := proc.New(proc.Config{
 		Folders: e.folders, Out: e.out, Work: work, Works: works, Stages: len(run.Header.Stages), Run: run.Header.Run,

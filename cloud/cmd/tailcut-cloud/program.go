@@ -97,7 +97,7 @@ func (p *program) Open(ctx context.Context, r *remote.Request, o *remote.Open) (
 	if err != nil {
 		return nil, remote.Fail(err)
 	}
-	return store.NewLocal(results, []string{self, "attempt", "--attended"}, r.Timeout), nil
+	return store.NewLocal(results, []string{self, "attempt", "--attended"}, o.Limits), nil
 }
 
 func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request, o *remote.Open) (live.Executor, error) {
@@ -108,6 +108,7 @@ func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request
 	if cfg.Template, err = pods.ReadTemplate(r.Pods.Template); err != nil {
 		return nil, err
 	}
+	cfg.Limits = o.Limits
 	results, err := store.NewResults(ctx, out, o.Run, o.Work)
 	if err != nil {
 		return nil, remote.Fail(err)
@@ -117,7 +118,7 @@ func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request
 }
 
 func (p *program) podConfig(r *remote.Request, run string) (cfg pods.Config, err error) {
-	cfg = pods.Config{Run: run, Image: r.Pods.Image, Timeout: r.Timeout, Log: p.log}
+	cfg = pods.Config{Run: run, Image: r.Pods.Image, Log: p.log}
 	cfg.Client, cfg.Namespace, err = pods.Connect(r.Pods.Kubeconfig, r.Pods.Namespace)
 	return cfg, err
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/tailcut/tailcut/cloud/internal/store"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -29,10 +30,10 @@ type Config struct {
 	Client    kubernetes.Interface
 	Namespace string
 	Run       string
-	Image     string        // "": the template's, or else DefaultImage
-	Template  *corev1.Pod   // never nil; its first container is the attempt's
-	Timeout   time.Duration // of an attempt; 0: none
-	Log       io.Writer     // for what the user should know
+	Image     string           // "": the template's, or else DefaultImage
+	Template  *corev1.Pod      // never nil; its first container is the attempt's
+	Limits    []jobfile.Limits // of attempts, by stage
+	Log       io.Writer        // for what the user should know
 }
 
 // Results is what the executor needs of a store: *store.Results.

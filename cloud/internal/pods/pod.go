@@ -8,9 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -44,8 +46,9 @@ func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev
 	}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
-	if e.cfg.Timeout > 0 {
-		spec.ActiveDeadlineSeconds = ptr.To(int64(math.Ceil(e.cfg.Timeout.Seconds())))
+	limits := jobfile.LimitsOf(e.cfg.Limits, a.Stage)
+	if d := limits.Timeout.After; d > 0 {
+		spec.ActiveDeadlineSeconds = ptr.To(int64(math.Ceil(d.Seconds())))
 	}
 	if len(spec.Containers) == 0 {
 		spec.Containers = []corev1.Container{{Name: container}}
@@ -56,11 +59,26 @@ func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev
 	} else if c.Image == "" {
 		c.Image = DefaultImage
 	}
+	if limits.Memory > 0 { // what the template says of other resources stays
+		size := *resource.NewQuantity(limits.Memory, resource.BinarySI)
+		c.Resources.Requests, c.Resources.Limits = withMemory(c.Resources.Requests, size), withMemory(c.Resources.Limits, size)
+	}
 	c.Args = args
 	c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // where an attempt says why
 	scratch(spec, c)
 	podtemplate.Avoid(spec, before)
 	return pod
+}
+
+// withMemory returns a list of resources with so much memory. The list itself is the template's.
+func withMemory(list corev1.ResourceList, size resource.Quantity) corev1.ResourceList {
+	all := corev1.ResourceList{corev1.ResourceMemory: size}
+	for name, x := range list {
+		if name != corev1.ResourceMemory {
+			all[name] = x
+		}
+	}
+	return all
 }
 
 // scratch gives the container a folder for temporary files, unless the template does.

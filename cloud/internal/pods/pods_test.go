@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/cloud/internal/store"
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -59,7 +61,7 @@ func (w *world) connect(r Results, template *corev1.Pod) {
 	if template == nil {
 		template = &corev1.Pod{}
 	}
-	if w.exec, err = New(r, Config{Client: w.client, Namespace: "n", Run: "r", Template: template, Timeout: time.Hour, Log: &w.log}); err != nil {
+	if w.exec, err = New(r, Config{Client: w.client, Namespace: "n", Run: "r", Template: template, Limits: []jobfile.Limits{{}, {Timeout: jobfile.Timeout{After: time.Hour}, Memory: 2 << 30}}, Log: &w.log}); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.exec.Clean(); err != nil {
@@ -135,6 +137,7 @@ func TestPod(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "a"}},
 		Spec:       corev1.PodSpec{ServiceAccountName: "s", Containers: []corev1.Container{{Name: "x", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}},
 	}
+	template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3"), corev1.ResourceMemory: resource.MustParse("9Gi")}
 	w := newWorld(t, template)
 	p := w.start(live.Attempt{ID: 1, Stage: 1, Index: 2})
 	c := p.Spec.Containers[0]
@@ -146,6 +149,12 @@ func TestPod(t *testing.T) {
 	}
 	if p.Spec.RestartPolicy != corev1.RestartPolicyNever || *p.Spec.ActiveDeadlineSeconds != 3600 || p.Spec.Affinity != nil {
 		t.Errorf("%+v", p.Spec)
+	}
+	if r := c.Resources; r.Limits.Memory().String() != "2Gi" || r.Requests.Memory().String() != "2Gi" || r.Limits.Cpu().String() != "3" || len(r.Requests) != 1 {
+		t.Errorf("resources: %+v", r)
+	}
+	if free := w.start(live.Attempt{ID: 2, Stage: 0, Index: 0}).Spec; free.ActiveDeadlineSeconds != nil || len(free.Containers[0].Resources.Requests) != 0 {
+		t.Errorf("without limits: %+v", free)
 	}
 	if len(template.Labels) != 1 || len(template.Spec.Volumes) != 0 {
 		t.Error("the template was changed")

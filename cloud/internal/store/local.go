@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -25,8 +26,8 @@ import (
 // ends itself and its group.
 type Local struct {
 	*Results
-	command []string // of an attempt; the output's URL and the task follow
-	timeout time.Duration
+	command []string         // of an attempt; the output's URL and the task follow
+	limits  []jobfile.Limits // by stage; of Timeout and Nice
 	reports chan live.Report
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -45,11 +46,12 @@ type process struct {
 	late   bool // killed by its time limit
 }
 
-// NewLocal returns an executor that starts attempts with a command. A timeout of 0 is none.
-func NewLocal(r *Results, command []string, timeout time.Duration) *Local {
+// NewLocal returns an executor that starts attempts with a command. Of the limits of stages it heeds durations and
+// niceness.
+func NewLocal(r *Results, command []string, limits []jobfile.Limits) *Local {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Local{
-		Results: r, command: command, timeout: timeout, reports: make(chan live.Report, 1024), ctx: ctx, stop: stop, procs: map[sched.AttemptID]*process{},
+		Results: r, command: command, limits: limits, reports: make(chan live.Report, 1024), ctx: ctx, stop: stop, procs: map[sched.AttemptID]*process{},
 	}
 }
 
@@ -68,7 +70,7 @@ func (l *Local) Start(a live.Attempt) {
 		delete(l.procs, a.ID)
 		killed := p.killed
 		if p.late {
-			err = fmt.Errorf("timed out after %v", l.timeout)
+			err = fmt.Errorf("timed out after %v", jobfile.LimitsOf(l.limits, a.Stage).Timeout.After)
 		}
 		l.mu.Unlock()
 		if killed {
@@ -110,8 +112,12 @@ func (l *Local) attend(a live.Attempt, p *process) error {
 	if err := l.launch(cmd, p); err != nil {
 		return err
 	}
-	if l.timeout > 0 {
-		timer := time.AfterFunc(l.timeout, func() { l.end(p, &p.late) })
+	limits := jobfile.LimitsOf(l.limits, a.Stage)
+	if limits.Nice > 0 {
+		_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, limits.Nice) // who is there already below stays so
+	}
+	if d := limits.Timeout.After; d > 0 {
+		timer := time.AfterFunc(d, func() { l.end(p, &p.late) })
 		defer timer.Stop()
 	}
 	l.listen(a.ID, stdout)

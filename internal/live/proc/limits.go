@@ -27,8 +27,10 @@ type limits struct {
 }
 
 func newLimits(of []jobfile.Limits, stages int) limits {
-	l := limits{of: make([]jobfile.Limits, stages), medians: make([]median, stages), over: make(chan struct{})}
-	copy(l.of, of)
+	l := limits{medians: make([]median, stages), over: make(chan struct{})}
+	for s := range stages {
+		l.of = append(l.of, jobfile.LimitsOf(of, s))
+	}
 	return l
 }
 

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
@@ -11,12 +10,11 @@ import (
 
 // Request is what a user asks of a program, besides what the engine itself sees to.
 type Request struct {
-	Job     jobfile.Job   `json:"job"`
-	Dir     string        `json:"dir"` // working directory of commands
-	On      string        `json:"on"`  // where attempts run: Local or Kubernetes
-	Output  string        `json:"output"`
-	Timeout time.Duration `json:"timeout_nanoseconds"` // of an attempt; 0: none
-	Pods    Pods          `json:"pods"`
+	Job    jobfile.Job `json:"job"`
+	Dir    string      `json:"dir"` // working directory of commands
+	On     string      `json:"on"`  // where attempts run: Local or Kubernetes
+	Output string      `json:"output"`
+	Pods   Pods        `json:"pods"`
 }
 
 // Places where attempts run.
@@ -68,8 +66,9 @@ type seen struct {
 
 // Open takes a run up.
 type Open struct {
-	Run  string        `json:"run"`
-	Work *jobfile.Work `json:"work"`
+	Run    string           `json:"run"`
+	Work   *jobfile.Work    `json:"work"`
+	Limits []jobfile.Limits `json:"limits,omitempty"` // of attempts, by stage
 }
 
 // call is what the engine says. Do is the name of a method of Program or of live.Executor; at most one other field is
