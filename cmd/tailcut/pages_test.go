@@ -15,11 +15,6 @@ import (
 
 var rewritePages = flag.Bool("rewrite", false, "write what commands print into the pages where these show something else")
 
-// unmarked pages are older than the marks. Mark the blocks of the one that you rewrite, and take its name away.
-var unmarked = strings.Fields(`
-	docs/howto/results.md
-`)
-
 // pageName is a page's name as the repository has it.
 func pageName(path string) string {
 	return filepath.ToSlash(strings.TrimPrefix(path, filepath.Join("..", "..")+"/"))
@@ -34,20 +29,13 @@ func TestDocsMarks(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks := parsePage(string(text))
-		bad := 0
-		if strings.HasPrefix(name, "docs/howto/") && !slices.Contains(unmarked, name) && !beginsWithCommand(blocks) {
+		if strings.HasPrefix(name, "docs/howto/") && !beginsWithCommand(blocks) {
 			t.Errorf("%s: the first block of code shows no command; begin a how-to with the command that does it, behind \"$ \", and what it prints", name)
 		}
 		for _, b := range blocks {
 			if s := b.wrong(); s != "" {
-				bad++
-				if !slices.Contains(unmarked, name) {
-					t.Errorf("%s:%d: %s", name, b.line, s)
-				}
+				t.Errorf("%s:%d: %s", name, b.line, s)
 			}
-		}
-		if bad == 0 && slices.Contains(unmarked, name) {
-			t.Errorf("%s: all blocks are marked; take its name out of the list in cmd/tailcut/pages_test.go", name)
 		}
 	}
 }
@@ -74,8 +62,18 @@ func TestPages(t *testing.T) {
 		}
 		if blocks := parsePage(string(text)); slices.ContainsFunc(blocks, func(b block) bool { return b.commands != nil }) {
 			t.Run(strings.ReplaceAll(pageName(path), "/", "_"), func(t *testing.T) {
-				p := page{t: t, path: path, name: pageName(path), dir: t.TempDir(), lines: strings.Split(string(text), "\n"), blocks: blocks}
-				p.run()
+				t.Parallel() // most of them wait
+				var wrong []string
+				for range 3 { // on a busy machine a task may straggle that does not on the page, and get a clone
+					p := page{t: t, path: path, name: pageName(path), dir: t.TempDir(), lines: strings.Split(string(text), "\n"), blocks: blocks}
+					p.run()
+					if wrong = p.wrong; len(wrong) == 0 {
+						return
+					}
+				}
+				for _, s := range wrong {
+					t.Error(s)
+				}
 			})
 		}
 	}
@@ -86,6 +84,7 @@ type page struct {
 	t          *testing.T
 	path, name string
 	dir        string // where its commands find what they need
+	wrong      []string
 	lines      []string
 	blocks     []block
 }
@@ -109,7 +108,7 @@ func (p *page) run() {
 	sh.Dir, sh.Stdin = work, strings.NewReader(p.script())
 	sh.Env = append(os.Environ(), "HOME="+p.dir, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "LC_ALL=C", "TERM=dumb")
 	if out, err := sh.CombinedOutput(); err != nil {
-		p.t.Errorf("%s: the shell: %v\n%s", p.name, err, out)
+		p.errorf("%s: the shell: %v\n%s", p.name, err, out)
 	}
 	k := 0
 	changed := false
@@ -133,6 +132,10 @@ func (p *page) run() {
 }
 
 func (b *block) skipped() bool { return b.has("slow") && !slowPages }
+
+func (p *page) errorf(format string, args ...any) {
+	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+}
 
 // script is what the shell reads: each command writes what it prints, and its status, into files of its number.
 func (p *page) script() string {
@@ -163,12 +166,12 @@ func (p *page) compare(b *block, c, k int) bool {
 	out, _ := os.ReadFile(fmt.Sprintf("%s/out%d", p.dir, k))
 	status, err := os.ReadFile(fmt.Sprintf("%s/status%d", p.dir, k))
 	if err != nil {
-		p.t.Errorf("%s: the shell did not come to the end of: %s\n%s", at, cmd.text, out)
+		p.errorf("%s: the shell did not come to the end of: %s\n%s", at, cmd.text, out)
 		return false
 	}
 	fails := b.has("fails") && c == len(b.commands)-1
 	if failed := strings.TrimSpace(string(status)) != "0"; failed != fails {
-		p.t.Errorf("%s: exit status %s of: %s\n%s", at, strings.TrimSpace(string(status)), cmd.text, out)
+		p.errorf("%s: exit status %s of: %s\n%s", at, strings.TrimSpace(string(status)), cmd.text, out)
 		return false
 	}
 	got := lines(string(out))
@@ -176,7 +179,7 @@ func (p *page) compare(b *block, c, k int) bool {
 		return false
 	}
 	if !*rewritePages {
-		p.t.Errorf("%s: %s\nprints\n%s\nbut the page shows\n%s\n(go test ./cmd/tailcut -run TestPages/%s -rewrite changes the page)",
+		p.errorf("%s: %s\nprints\n%s\nbut the page shows\n%s\n(go test ./cmd/tailcut -run TestPages/%s -rewrite changes the page)",
 			at, cmd.text, out, strings.Join(cmd.output, "\n"), strings.ReplaceAll(p.name, "/", "_"))
 		return false
 	}
