@@ -3,6 +3,7 @@ package mapreduce
 import (
 	"bytes"
 	"compress/bzip2"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/internal/unpack"
 )
 
 // packWith compresses a text with cuts between units where the name says so.
@@ -273,5 +277,65 @@ func TestBomb(t *testing.T) {
 	}
 	if total != len(text) {
 		t.Errorf("%d bytes, want %d", total, len(text))
+	}
+}
+
+// remote is a store: what it lists has not been looked into, and each read costs a request.
+type remote struct {
+	LocalFiles
+	reads *atomic.Int64
+}
+
+func (r remote) List(ctx context.Context, path string) ([]File, error) {
+	files, err := r.LocalFiles.List(ctx, path)
+	for i := range files {
+		files[i].Local, files[i].Packed = false, unpack.Plain
+	}
+	return files, err
+}
+
+func (r remote) Open(ctx context.Context, f File) (Input, error) {
+	in, err := r.LocalFiles.Open(ctx, f)
+	return counting{in, r.reads}, err
+}
+
+type counting struct {
+	Input
+	reads *atomic.Int64
+}
+
+func (c counting) ReadAt(p []byte, at int64) (int, error) {
+	c.reads.Add(1)
+	return c.Input.ReadAt(p, at)
+}
+
+// The planner asks a store for the first bytes of each object, and does not go through the headers of any.
+func TestPackedInStore(t *testing.T) {
+	dir := t.TempDir()
+	text := []byte(wordsFile(t, filepath.Join(dir, "a")))
+	for name, data := range map[string][]byte{"b": packWith(t, "bgzip", text, 1000), "c": packWith(t, "frames", text, 1000), "d": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := remote{reads: new(atomic.Int64)}
+	plan, err := NewPlan(t.Context(), Request{Operator: Operator{Name: "wordcount"}, Inputs: []string{dir}, Files: in, Reducers: 1, SplitSize: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := in.reads.Load(); n > 6 { // four heads, and perhaps a table of frames
+		t.Errorf("the planner read %d times", n)
+	}
+	pieces := map[string]int{}
+	for _, split := range plan.Stages[0].Splits {
+		for _, r := range split {
+			pieces[filepath.Base(string(r.Path))]++
+		}
+	}
+	if pieces["a"] < 3 || pieces["b"] != 1 || pieces["c"] != 1 || pieces["d"] < 20 {
+		t.Errorf("pieces: %v", pieces)
+	}
+	if got := readAll(t, plan.Stages[0].Splits); got != strings.Repeat(string(text), 4) {
+		t.Errorf("%d bytes, want four times %d", len(got), len(text))
 	}
 }

@@ -36,6 +36,8 @@ const (
 	// maxBlock bounds a block, in compressed bytes: 900,000 symbols of 20 bits, and what stands in front of them.
 	maxBlock  = 5 << 19
 	blockRead = 256 << 10 // what is read of the file at once
+	// mostKept is what is kept of what a block holds, in bytes; a block of zeros holds 46 MB, and is unpacked twice.
+	mostKept = 4 << 20
 )
 
 // blocks unpacks the blocks of a bzip2 file that begin in a stretch.
@@ -45,7 +47,8 @@ type blocks struct {
 	to      int64 // byte
 	whole   bool  // the stream is read from its beginning
 	sum     uint32
-	plain   bytes.Buffer // of the block that was unpacked last
+	plain   bytes.Buffer // of the block that was unpacked last; or, if that holds much,
+	again   io.Reader    // what unpacks it once more; else nil
 	library []byte       // a block as a stream of its own
 }
 
@@ -67,7 +70,16 @@ func (b *blocks) at() int64 {
 func (b *blocks) close() {}
 
 func (b *blocks) Read(p []byte) (int, error) {
-	for b.plain.Len() == 0 {
+	if b.again != nil {
+		n, err := b.again.Read(p)
+		if err == io.EOF {
+			b.again, err = nil, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	for b.plain.Len() == 0 && b.again == nil {
 		var err error
 		if b.bit < 0 {
 			err = b.enter()
@@ -77,6 +89,9 @@ func (b *blocks) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+	}
+	if b.again != nil {
+		return b.again.Read(p)
 	}
 	return b.plain.Read(p)
 }
@@ -177,13 +192,30 @@ func (b *blocks) unpack(begin int64) (end int64, err error) {
 		}
 		sum := uint32(b.bits(begin+markBits, 32))
 		b.alone(begin, end, sum)
-		b.plain.Reset()
-		if _, err := b.plain.ReadFrom(bzip2.NewReader(bytes.NewReader(b.library))); err == nil {
+		if b.check() == nil {
 			b.sum = bits.RotateLeft32(b.sum, 1) ^ sum
 			return end, nil
 		}
 		b.plain.Reset()
 	}
+}
+
+// check unpacks the block that stands alone, and returns an error unless all of it is right.
+func (b *blocks) check() error {
+	b.plain.Reset()
+	unpacked := bzip2.NewReader(bytes.NewReader(b.library))
+	_, err := io.CopyN(&b.plain, unpacked, mostKept)
+	if err == io.EOF {
+		return nil
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, unpacked)
+	}
+	if err == nil {
+		b.plain.Reset()
+		b.again = bzip2.NewReader(bytes.NewReader(b.library))
+	}
+	return err
 }
 
 // alone makes a block a stream of its own.

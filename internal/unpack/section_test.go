@@ -304,6 +304,24 @@ func TestBzip2DamagedBorder(t *testing.T) {
 	}
 }
 
+// A block that holds much more than it is long is read whole, also beyond the end of a stretch.
+func TestBzip2Bomb(t *testing.T) {
+	packed, err := os.ReadFile("testdata/zeros.bz2") // 60 MB, and a word
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []int64{0, int64(len(packed)) / 2, int64(len(packed))} {
+		got, err := readSection(packed, Bzip2, 0, to, true)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("[0, %d): %d bytes, %v; want %d", to, len(got), err, len(want))
+		}
+	}
+}
+
 func TestReadError(t *testing.T) {
 	bz, _ := words(t)
 	for _, file := range [][]byte{zip(t, make([]byte, 100)), frame(t, make([]byte, 100)), bz} {
