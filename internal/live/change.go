@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnnamed is the error of a run whose journal is of a version that noted no change of settings.
-var ErrUnnamed = errors.New("its journal is of a version that cannot note other settings")
+var ErrUnnamed = errors.New("its journal is of an older version, which cannot record other settings")
 
 // A run may be taken up with another policy, other limits, machines or retries, or another deadline. What is done
 // stays done. The change is in the journal, in the first batch in which a machine is there again, and a replay makes

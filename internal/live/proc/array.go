@@ -42,7 +42,7 @@ func (w work) arrayCommand(f Folders, a live.Attempt, slot int, dir string, from
 // output.
 func gather(dir, stdout string) error {
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
-		return errors.New("TAILCUT_OUTPUT is no folder any more: segments are looked for in the one that was given")
+		return errors.New("the task replaced the folder TAILCUT_OUTPUT; it must write its segments into the folder that it was given")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

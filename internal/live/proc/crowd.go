@@ -45,14 +45,14 @@ func (c *crowd) room() error {
 	if c.running < c.most {
 		return nil
 	}
-	return fmt.Errorf("%d processes for each of %d attempts are more than ulimit -u %d leaves: %w", c.each, c.running+1, c.limit, syscall.EAGAIN)
+	return fmt.Errorf("ulimit -u %[3]d does not allow %[1]d processes for each of %[2]d attempts: %[4]w", c.each, c.running+1, c.limit, syscall.EAGAIN)
 }
 
 // tooFew is the error of a limit that never leaves a process for a task, whatever else of the user ends.
 type tooFew struct{ own, limit int }
 
 func (e tooFew) Error() string {
-	return fmt.Sprintf("ulimit -u %d leaves no process for a task: %d are tailcut's own; raise it", e.limit, e.own)
+	return fmt.Sprintf("ulimit -u %d leaves no process for a task: tailcut itself needs %d; raise the limit", e.limit, e.own)
 }
 
 // hopeless returns the error to tell, if an attempt that runs beside no other could not begin, and none ever can, for

@@ -28,7 +28,7 @@ func TestCrowd(t *testing.T) {
 // A limit that the program itself uses up is told; nobody waits for what cannot come.
 func TestCrowdHopeless(t *testing.T) {
 	c := newCrowd(16, 15, 4)
-	if err := c.hopeless(syscall.EAGAIN, 11); err == nil || err.Error() != "ulimit -u 16 leaves no process for a task: 16 are tailcut's own; raise it" {
+	if err := c.hopeless(syscall.EAGAIN, 11); err == nil || err.Error() != "ulimit -u 16 leaves no process for a task: tailcut itself needs 16; raise the limit" {
 		t.Error(err)
 	}
 	for name, err := range map[string]error{

@@ -13,7 +13,7 @@ func (f Folders) Held(lock *os.File) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: the folder was removed or replaced while the run was at work in it", f.Root)
+	return fmt.Errorf("%s: somebody removed or replaced the folder while the run worked in it; run the same command again", f.Root)
 }
 
 // held tells whether what is in the run's folder is the engine's own. It is asked before anything is done there by name

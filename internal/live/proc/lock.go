@@ -29,9 +29,9 @@ func LockRun(f Folders) (*os.File, error) {
 		case errors.Is(err, syscall.EWOULDBLOCK) && time.Since(began) < lastGasp:
 			time.Sleep(2 * time.Millisecond)
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, fmt.Errorf("%s: another engine is at work on this run", f.Root)
+			return nil, fmt.Errorf("%s: another tailcut process works on this run; wait for it, or name another --output", f.Root)
 		case err != nil:
-			return nil, fmt.Errorf("%s: the file system refuses a lock, without which two engines could work on one run: %w", f.Lock(), err)
+			return nil, fmt.Errorf("%s: the file system cannot lock files, so two runs could overwrite each other; name an --output on a local disk: %w", f.Lock(), err)
 		}
 		// The engine that made the file has removed it in between.
 	}

@@ -25,7 +25,7 @@ func readMachine(root string) (r live.Reading, err error) {
 	total, known := info["MemTotal:"]
 	free, told := info["MemAvailable:"]
 	if !known || !told {
-		return r, errors.New("/proc/meminfo does not tell MemAvailable")
+		return r, errors.New("/proc/meminfo has no MemAvailable: this needs Linux 3.14 or later")
 	}
 	r.Total, r.Free = total<<10, free<<10
 	for _, g := range memoryGroups(root) {

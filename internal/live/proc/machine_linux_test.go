@@ -48,7 +48,7 @@ func TestReadMachine(t *testing.T) {
 			"sys/fs/cgroup/memory.max":     "-5\n",
 			"sys/fs/cgroup/memory.current": "a\n",
 		}, live.Reading{Total: 1000 << 10, Free: 600 << 10, Load: 5}, ""},
-		"an old kernel": {map[string]string{"proc/meminfo": "MemTotal: 5 kB\n"}, live.Reading{}, "/proc/meminfo does not tell MemAvailable"},
+		"an old kernel": {map[string]string{"proc/meminfo": "MemTotal: 5 kB\n"}, live.Reading{}, "/proc/meminfo has no MemAvailable: this needs Linux 3.14 or later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()

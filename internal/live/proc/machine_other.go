@@ -10,7 +10,7 @@ import (
 
 // ReadMachine returns an error: only Linux is asked.
 func ReadMachine() (live.Reading, error) {
-	return live.Reading{}, errors.New("only Linux tells what is free of a machine")
+	return live.Reading{}, errors.New("works on Linux only: other systems do not say what is free")
 }
 
 // residents are not known here.
