@@ -76,12 +76,14 @@ func repeated(text string, f func(words string)) {
 	}
 }
 
-// No page repeats another. Decisions are apart: each tells its whole story.
+// No page repeats another. Decisions are apart: each tells its whole story. So is the reference that the program writes
+// from its help: how-to pages may say what help says.
 func TestNoPageRepeatsAnother(t *testing.T) {
 	first := map[string]string{}
 	reported := map[string]bool{}
 	for _, name := range tracked(t) {
-		if path.Ext(name) != ".md" || name != "README.md" && !strings.HasPrefix(name, "docs/") || strings.HasPrefix(name, "docs/decisions/") {
+		if path.Ext(name) != ".md" || name != "README.md" && !strings.HasPrefix(name, "docs/") || strings.HasPrefix(name, "docs/decisions/") ||
+			name == "docs/reference/commands.md" {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(root, name))
