@@ -202,7 +202,7 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
 	o.ResumeChanged = f.resumeChanged
-	if o.Output != run.Scratch { // of which nothing is left to go on from
+	if o.Output != run.Scratch && !f.inputs.piped { // else nothing is left, or a part of the command is missing
 		o.Again = sameAgain()
 	}
 	o.MaxLine, o.Disturb = int64(f.maxLine), f.disturb

@@ -29,6 +29,7 @@ type inputFlags struct {
 	trim                         *choice
 	each, replace                int
 	stands                       string
+	piped                        bool // values came from standard input
 }
 
 // inputNames are the names of these flags: a job file has fields of its own for them.
@@ -200,6 +201,7 @@ func (f *runFlags) sources(cmd *cobra.Command, groups []inputs.Group) ([]inputs.
 				return nil, errors.New("-: standard input can be read once only; write it to a file, and name that twice")
 			}
 			stdin = stdin || path == "-"
+			f.inputs.piped = stdin
 			values, err := inputs.ReadFile(path, delimiter)
 			if err != nil {
 				return nil, err

@@ -112,6 +112,9 @@ func PasteWords(args []string) string {
 	return strings.Join(words, " ")
 }
 
+// longCommand is how long a command is that people do not want to see again, in bytes.
+const longCommand = 4000
+
 // mostFailed bounds the list of failed tasks for people.
 const mostFailed = 20
 
@@ -141,8 +144,11 @@ func (r *Result) writeFailed(w io.Writer) {
 	if n := r.Summary.NotRun; n > 0 {
 		fmt.Fprintf(w, "%s did not run because of these\n", show.Count(n, "task"))
 	}
-	if r.again != "" {
+	switch {
+	case r.again != "" && len(r.again) < longCommand:
 		fmt.Fprintf(w, "to run just what is not done, fix the cause and repeat: %s\n", r.again)
+	case r.kept:
+		fmt.Fprintln(w, "to run just what is not done, fix the cause and repeat the command with the same input")
 	}
 }
 

@@ -22,6 +22,7 @@ type Result struct {
 	Failed   []FailedTask
 	mapped   *mapped // nil if the job does no map/reduce work
 	again    string  // see Options
+	kept     bool    // the same command goes on
 }
 
 // record is the result of a run for programs.

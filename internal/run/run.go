@@ -284,7 +284,7 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (*Result, error) {
 	m, err := mappedBy(work, e.folders)
 	e.warn("how much was mapped is not known", err)
 	s := run.Summary()
-	res := &Result{Summary: s, Header: run.Header, Deadline: deadlineOf(run, first), Failed: e.failed(s, work), again: e.o.Again, mapped: m}
+	res := &Result{Summary: s, Header: run.Header, Deadline: deadlineOf(run, first), Failed: e.failed(s, work), again: e.o.Again, kept: e.o.Output != Scratch, mapped: m}
 	return res, e.ending(ctx, s)
 }
 
