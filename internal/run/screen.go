@@ -70,6 +70,8 @@ func newScreen(w io.Writer, run *live.Run, out *outlook.Outlook) *screen {
 		s.stages[i] = stageScreen{base: st.Done, over: st.State == sched.StageClosed && st.Done >= st.Need}
 	}
 	switch tasks := show.Count(int(v.Job(0).Tasks), "task"); {
+	case run.Retried && run.State() == sched.JobActive:
+		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done, those that failed are tried again\n", run.Recovered, tasks)
 	case run.Retried:
 		fmt.Fprintf(w, "trying again a run that failed: %d of %s are done, the failures of the others are forgiven\n", run.Recovered, tasks)
 	case run.Recovered > 0:
