@@ -98,7 +98,8 @@ func TestCompletions(t *testing.T) {
 		{"run --history kept --name ''", "weekly", "nightly", noFiles},
 		{"run --history none --name ''", "", "weekly nightly", noFiles},
 		{"run -f ''", "yaml yml", "", cobra.ShellCompDirectiveFilterFileExt},
-		{"run --slots ''", "", "", noFiles},
+		{"run --retries ''", "", "", noFiles},
+		{"run --slots ''", "", "", cobra.ShellCompDirectiveDefault}, // a file may hold the number
 		{"run --on ''", "local kubernetes", "", noFiles},
 		{"verify ''", "out1 out2", "src deep state", noFiles},
 		{"verify out2", "out2", "out1", noFiles},

@@ -63,7 +63,7 @@ func TestFirstProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !bytes.Contains(said.Bytes(), []byte("goes on where this one stopped")) {
+	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !bytes.Contains(said.Bytes(), []byte("Rerun the same command to resume")) {
 		t.Errorf("exit status %d; it said %s", status, &said)
 	}
 }

@@ -132,7 +132,7 @@ func (f Folders) Tidy() error {
 	err = errors.Join(err,
 		mapreduce.SideBySide(len(results), func(i int) error { return mapreduce.RemoveAll(results[i]) }),
 		mapreduce.RemoveAll(f.retired()), mapreduce.RemoveAll(f.allSaved()), mapreduce.RemoveAll(f.allStderr()),
-		mapreduce.RemoveAll(f.failures()), mapreduce.RemoveAll(f.Draft()))
+		mapreduce.RemoveAll(f.failures()), mapreduce.RemoveAll(f.logSocket()), mapreduce.RemoveAll(f.Draft()))
 	if err != nil {
 		return err
 	}
