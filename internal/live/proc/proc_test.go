@@ -685,7 +685,7 @@ func TestLockRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LockRun(f); err == nil || !strings.Contains(err.Error(), "another engine") {
+	if _, err := LockRun(f); err == nil || !strings.Contains(err.Error(), "another tailcut process") {
 		t.Errorf("a second engine: %v", err)
 	}
 	lock.Close()
