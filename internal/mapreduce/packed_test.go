@@ -52,8 +52,10 @@ func packWith(t testing.TB, name string, text []byte, unit int) []byte {
 	case "zstd":
 		write(zw(), text)
 	case "frames":
+		z, e := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<16))
+		err = errors.Join(err, e)
 		for p := range slices.Chunk(text, unit) {
-			write(zw(), p)
+			b.Write(z.EncodeAll(p, nil))
 		}
 	}
 	if err != nil {
