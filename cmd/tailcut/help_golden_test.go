@@ -73,6 +73,20 @@ func helpOf(t *testing.T, cmd *cobra.Command, flag string) string {
 	return out.String()
 }
 
+// TestHelpPackaged: the Homebrew cask installs the man page of every command. It names each.
+func TestHelpPackaged(t *testing.T) {
+	config, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range manual.Commands(newRoot()) {
+		line := "      - man/" + manual.Name(cmd) + ".1.gz\n"
+		if name := manual.Name(cmd); name != controllerProgram && !strings.Contains(string(config), line) {
+			t.Errorf(".goreleaser.yaml: homebrew_casks: manpages lacks the line %q", line)
+		}
+	}
+}
+
 // TestHelpReference: docs/reference/commands.md says what the commands and their flags are.
 func TestHelpReference(t *testing.T) {
 	var page strings.Builder
