@@ -15,18 +15,18 @@ import (
 	"github.com/tailcut/tailcut/internal/version"
 )
 
-const runLong = `Run a job, on this machine or on Kubernetes, with clones for the tasks that straggle, and exactly one result per task.
+const runLong = `Runs a job on this machine or on Kubernetes. Stragglers get clones; each task gives exactly one result.
 
   tailcut run wordcount|wordmean|sort INPUT...       built-in operators over files or folders
   tailcut run grep PATTERN INPUT...
-  tailcut run --mapper CMD [--reducer CMD] INPUT...  commands in the manner of Hadoop Streaming
+  tailcut run --mapper CMD [--reducer CMD] INPUT...  commands as in Hadoop Streaming
   tailcut run --tasks N -- CMD ARG...                an array job; {} is the index, also in TAILCUT_TASK
-  tailcut run -f job.yaml                            the same, declared in a file; several stages
+  tailcut run -f job.yaml                            a job file, with one or more stages
 
 Results are OUT/part-00000 and so on; OUT/_SUCCESS is written last. If the engine or the machine dies, or the job
-fails, the same command again goes on with the tasks that are not done.
+fails, rerun the same command to resume: finished tasks are kept.
 
-Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted (the same command goes on).`
+Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted.`
 
 const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
@@ -76,7 +76,7 @@ func (f *runFlags) wrong(flag string, err error) error {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run [OPERATOR] [INPUT...] [-- CMD ARG...]", Short: "Run a job now, with clones for the tasks that straggle",
+		Use: "run [OPERATOR] [INPUT...] [-- CMD ARG...]", Short: "Run a job, with clones for stragglers",
 		Long: runLong, Example: runExample,
 	}
 	f.addWhat(cmd)

@@ -23,7 +23,7 @@ type failureFlags struct {
 // addFailures adds the flags that say what becomes of a job some of whose tasks fail for good.
 func (f *runFlags) addFailures(cmd *cobra.Command) {
 	group(cmd, "Failures", func(fl *pflag.FlagSet) {
-		wholeVar(fl, &f.retries, "retries", 3, "failures of one task that are forgiven")
+		wholeVar(fl, &f.retries, "retries", 3, "retry a failed task this number of times")
 		fl.BoolVar(&f.keepGoing, "keep-going", false, "run every task that can run even if others fail; exit with 1 if any did")
 		fl.StringVar(&f.maxFailed, "max-failed", "0", "give the job up when more tasks than this have failed for good (`N|P%`)")
 		fl.StringVar(&f.halt, "halt", "", "the same in GNU parallel's words: `never`, now,fail=N or soon,fail=N (or P%)")

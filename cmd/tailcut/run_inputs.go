@@ -319,7 +319,7 @@ func firstWord(fl *pflag.FlagSet, words []string) int {
 // misplaced is the error of a flag about inputs where no command is given any.
 func (f *runFlags) misplaced(cmd *cobra.Command, name string) error {
 	if paste := asCommand(cmd); paste != "" {
-		return fmt.Errorf("--%s is about the values of a command, which stands after --: %s", name, paste)
+		return fmt.Errorf("--%s needs a command after --, as in: %s", name, paste)
 	}
-	return fmt.Errorf("--%s is about the values of a command, as in: tailcut run -- gzip {} ::: *.log", name)
+	return fmt.Errorf("--%s needs a command and its values, as in: tailcut run -- gzip {} ::: *.log", name)
 }

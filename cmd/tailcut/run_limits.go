@@ -27,11 +27,11 @@ type runLimits struct {
 func (f *runFlags) addLimits(cmd *cobra.Command) {
 	l := &f.limits
 	group(cmd, "Limits", func(fl *pflag.FlagSet) {
-		fl.VarP(&l.slots, "slots", "j", "attempts that run at once: `N`, 80%, +2 or -1 of the cores (without: all cores; 10 with --on kubernetes)")
+		fl.VarP(&l.slots, "slots", "j", "concurrent attempts: `N`, 80%, +2 or -1 of the cores (default: all cores; 10 with --on kubernetes)")
 		fl.Var(&l.timeout, "timeout", "an attempt that runs for a longer `time` fails: 10m, or 300% of the median of its stage")
-		fl.Var(&l.memory, "memory", "`size` of memory that an attempt needs, such as 2GiB: no more start than fit, and one that uses more fails")
+		fl.Var(&l.memory, "memory", "`size` of memory per attempt, such as 2GiB: only as many start as fit; one that uses more fails")
 		fl.Var(&l.memfree, "memfree", "start nothing while less memory than this `size` is free")
-		fl.Var(&l.load, "load", "start nothing while so many processes (`N`) run or wait for a disk; 80% is of the cores")
+		fl.Var(&l.load, "load", "start nothing while `N` or more processes run or wait for a disk; 80% is of the cores")
 		fl.Var(&l.delay, "delay", "`time` between the starts of two attempts, such as 0.5 or 2s")
 		wholeVar(fl, &l.nice, "nice", 0, "niceness of attempts, from 1 to 19: they let other programs go first")
 		rare(fl, "memfree", "load", "delay", "nice")

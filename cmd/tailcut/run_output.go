@@ -27,7 +27,7 @@ type outputFlags struct {
 func (f *runFlags) addOutput(cmd *cobra.Command) {
 	group(cmd, "Output", func(fl *pflag.FlagSet) {
 		fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results, a URL such as s3://bucket/prefix, or - to print the results and keep none")
-		fl.BoolVar(&f.force, "force", false, "replace what the output folder holds of an earlier run")
+		fl.BoolVar(&f.force, "force", false, "replace the results of an earlier run in the output folder")
 		fl.BoolVarP(&f.keepOrder, "keep-order", "k", false, "print the tasks' output in the order of the tasks")
 		fl.BoolVar(&f.print, "print", false, "print the tasks' output as they are done")
 		fl.BoolVar(&f.lineBuffer, "line-buffer", false, "print whole lines of running tasks as they come")

@@ -24,12 +24,12 @@ func (f *runFlags) addWhat(cmd *cobra.Command) {
 		fl.StringVarP(&f.file, "file", "f", "", "job `file` in YAML")
 		fl.StringVar(&f.mapper, "mapper", "", "shell `command` that maps lines to key<TAB>value lines")
 		fl.StringVar(&f.reducer, "reducer", "", "shell `command` that reduces sorted key<TAB>value lines")
-		fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output beforehand")
-		wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, and so of parts")
-		fl.Var(&f.splitSize, "split-size", "bytes of input per map task; of compressed files, compressed bytes")
+		fl.StringVar(&f.combiner, "combiner", "", "shell `command` that reduces a map attempt's output before the reducers read it")
+		wholeVar(fl, &f.reducers, "reducers", 1, "number of reduce tasks, one part of the result each")
+		fl.Var(&f.splitSize, "split-size", "bytes of input per map task (of compressed files: compressed bytes)")
 		f.maxLine = mapreduce.DefaultMaxLine
-		fl.Var(&f.maxLine, "max-line", "longest line, or word, of the input that operators take; 1GiB at most")
-		fl.BoolVar(&f.resumable, "resumable", false, "clones of a command go on where an attempt is: it heeds TAILCUT_RESUME_OFFSET")
+		fl.Var(&f.maxLine, "max-line", "longest line or word of an operator's input; at most 1GiB")
+		fl.BoolVar(&f.resumable, "resumable", false, "let clones resume an attempt's work: the command reads TAILCUT_RESUME_OFFSET")
 		rare(fl, "combiner", "split-size", "max-line", "resumable")
 	})
 }
@@ -39,11 +39,11 @@ func (f *runFlags) addWhat(cmd *cobra.Command) {
 func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, string, error) {
 	for _, name := range append([]string{"mapper", "reducer", "combiner", "tasks", "resumable"}, inputNames...) {
 		if f.given(name) {
-			return nil, "", fmt.Errorf("--file: the job file says what to run; --%s cannot stand beside it", name)
+			return nil, "", fmt.Errorf("--file: the job file says what to run; remove --%s", name)
 		}
 	}
 	if len(args) > 0 {
-		return nil, "", fmt.Errorf("--file: the job file says what to run; %q cannot stand beside it", args[0])
+		return nil, "", fmt.Errorf("--file: the job file says what to run; remove %q", args[0])
 	}
 	file, err := jobfile.Read(f.file, func(s jobfile.Setting) error {
 		if f.given(s.Flag) || f.overruled(s.Flag) {
@@ -83,7 +83,7 @@ func (f *runFlags) job(cmd *cobra.Command, args []string) (*jobfile.Job, error) 
 	streaming := f.mapper != "" || f.reducer != "" || f.combiner != ""
 	switch {
 	case f.tasks != 0 && streaming:
-		return nil, fmt.Errorf("--tasks and --mapper are two different kinds of jobs; give one")
+		return nil, fmt.Errorf("--tasks and --mapper: give one of them")
 	case f.resumable && f.tasks == 0 && f.dash < 0 && !slices.ContainsFunc(args, isSeparator):
 		return nil, fmt.Errorf("--resumable is about a command after --; built-in operators resume anyway, mappers cannot")
 	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
@@ -152,9 +152,9 @@ func (f *runFlags) checkShape(job *jobfile.Job) error {
 		used bool
 		need string
 	}{
-		{"split-size", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
-		{"max-line", mr != nil, "is about the input of an operator or a mapper, and an array job has none"},
-		{"reducers", reduces, "is about operators and about a --reducer, and the job has neither"},
+		{"split-size", mr != nil, "needs the input of an operator or a mapper; an array job has none"},
+		{"max-line", mr != nil, "needs the input of an operator or a mapper; an array job has none"},
+		{"reducers", reduces, "needs an operator or a --reducer"},
 	} {
 		if f.given(flag.name) && !flag.used {
 			return fmt.Errorf("--%s %s", flag.name, flag.need)

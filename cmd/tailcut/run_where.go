@@ -10,11 +10,11 @@ import (
 func (f *runFlags) addWhere(cmd *cobra.Command) {
 	group(cmd, "Where", func(fl *pflag.FlagSet) {
 		f.on = &choice{value: remote.Local, valid: []string{remote.Local, remote.Kubernetes}}
-		fl.Var(f.on, "on", "where attempts run: as processes of this machine, or as pods")
-		fl.StringVar(&f.podTemplate, "pod-template", "", "`file` with a Pod in YAML that the pods are made from: resources, volumes, credentials")
-		fl.StringVar(&f.image, "image", "", "`image` of the pods (without: tailcut-cloud:latest)")
-		fl.StringVar(&f.namespace, "namespace", "", "`namespace` of the pods (without: that of the kubeconfig)")
-		fl.StringVar(&f.kubeconfig, "kubeconfig", "", "`file` that says how to reach the cluster (without: as kubectl finds it)")
+		fl.Var(f.on, "on", "run attempts as processes of this machine, or as pods")
+		fl.StringVar(&f.podTemplate, "pod-template", "", "YAML `file` with a Pod as template: resources, volumes, credentials")
+		fl.StringVar(&f.image, "image", "", "container `image` of the pods (default: tailcut-cloud:latest)")
+		fl.StringVar(&f.namespace, "namespace", "", "`namespace` of the pods (default: the kubeconfig's)")
+		fl.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster (default: as for kubectl)")
 		fl.StringArrayVar(&f.sites, "site", nil, "an emulated `site`, NAME=SLOTS[,speed=F][,bandwidth=RATE]: its tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeatable")
 		fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeatable. Unlisted splits are assigned to sites at random")
 		fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")

@@ -1,4 +1,3 @@
-// Package jobfile says what a user asks to have run: jobs as data, their cutting into tasks, and the files that declare
-// them (docs/reference/jobfile.md). It starts nothing; whoever runs attempts, here or elsewhere, finds in Work what
-// they do.
+// Package jobfile describes jobs as data, cuts them into tasks, and reads the files that declare them
+// (docs/reference/jobfile.md). It starts nothing; drivers of attempts find in Work what to do.
 package jobfile

@@ -50,7 +50,7 @@ type Watcher struct {
 }
 
 // ErrPaces is the error of a policy that sets the speed of the machines: processes cannot be made faster.
-var ErrPaces = errors.New("the policy sets the speed of the machines, which a simulation can do and a live run cannot")
+var ErrPaces = errors.New("the policy sets the speed of the machines, which only works with 'tailcut simulate'")
 
 // Create begins a run and its journal, under the rules of today. The policy must be the one that the header names. It
 // is an error if it sets the speed of the machines.

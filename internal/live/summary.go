@@ -35,6 +35,7 @@ type Summary struct {
 type FailedTask struct {
 	Last     Record  // its last attempt that failed
 	Attempts int     // that began
+	Tries    int     // failures that end the task: one more than its retries
 	Failure  *Report // its last failure; nil if that was before this start
 }
 
@@ -159,7 +160,7 @@ func (r *Run) blame(s *Summary) {
 		n, ok := at[rec.Task]
 		if !ok {
 			n = len(s.Failed)
-			at[rec.Task], s.Failed = n, append(s.Failed, FailedTask{Last: *rec})
+			at[rec.Task], s.Failed = n, append(s.Failed, FailedTask{Last: *rec, Tries: int(v.Stage(v.Task(rec.Task).Stage).Retries) + 1})
 			if rep, ok := r.notes[rec.Task]; ok {
 				s.Failed[n].Failure = &rep
 			}

@@ -238,7 +238,7 @@ func (p *Part) placeFiles(to string, known []Entry) error {
 	}
 	switch {
 	case len(known) == 0 && there:
-		return fmt.Errorf("%s is in the way: it is not of this result", to)
+		return fmt.Errorf("%s is in the way: it does not belong to this result; move it away", to)
 	case len(known) == 0:
 		return nil
 	case there:
@@ -247,7 +247,7 @@ func (p *Part) placeFiles(to string, known []Entry) error {
 			return err
 		}
 		if !slices.Equal(found, known) {
-			return fmt.Errorf("%s is in the way: it is not of this result", to)
+			return fmt.Errorf("%s is in the way: it does not belong to this result; move it away", to)
 		}
 		return nil
 	}

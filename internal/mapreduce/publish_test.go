@@ -220,7 +220,7 @@ func TestVerify(t *testing.T) {
 			[]Mistake{{SuccessName, "missing: the result is not complete"}}},
 		{"extra", func(out string) error {
 			return errors.Join(write("part-00002", "")(out), write("part-00001.files/a/c", "")(out), write("notes", "mine")(out))
-		}, []Mistake{{"part-00001.files/a/c", "extra: not of this result"}, {"part-00002", "extra: not of this result"}}},
+		}, []Mistake{{"part-00001.files/a/c", "extra: does not belong to this result"}, {"part-00002", "extra: does not belong to this result"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, m := fresh()

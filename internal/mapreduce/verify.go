@@ -61,7 +61,7 @@ func (m *Manifest) Compare(found []Entry, success bool, extra []string) (all []M
 		all = append(all, Mistake{SuccessName, "missing: the result is not complete"})
 	}
 	for _, path := range extra {
-		all = append(all, Mistake{path, "extra: not of this result"})
+		all = append(all, Mistake{path, "extra: does not belong to this result"})
 	}
 	return all
 }

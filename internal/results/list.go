@@ -104,7 +104,7 @@ func (l *List) writeFailures(w io.Writer) error {
 	for i := range l.rows {
 		x := &l.rows[i]
 		fmt.Fprintf(&b, "task %s failed (%s): %s\n", show.OneLine(l.name(x)), show.Count(x.Failures, "attempt"),
-			show.OneLine(cmp.Or(x.Note, "why is not known any more")))
+			show.OneLine(cmp.Or(x.Note, "the reason is not known any more")))
 		if x.Command != "" {
 			fmt.Fprintf(&b, "  command: %s\n", show.OneLine(x.Command))
 		}

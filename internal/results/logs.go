@@ -144,7 +144,7 @@ func (l *Logs) kept() error {
 		return fmt.Errorf("task %s: attempt %d does not run and did not win; only the winner's output is kept", name, l.Attempt)
 	case t.State == Failed:
 		if !l.told {
-			why := "why is not known any more"
+			why := "the reason is not known any more"
 			if t.Last != nil {
 				why = t.Last.Note
 			}

@@ -200,7 +200,7 @@ func (e *UnfinishedError) Error() string {
 	how := "the run was stopped"
 	switch {
 	case e.Active:
-		how = "the run is at work"
+		how = "the run is not finished"
 	case e.Failed > 0:
 		how = "the run failed"
 	}

@@ -55,13 +55,13 @@ func (e *Engine) settleCloud() error {
 	}
 	switch {
 	case o.On == remote.Local && o.Pods != remote.Pods{}:
-		return fmt.Errorf("--image, --namespace, --kubeconfig and --pod-template are about pods; give --on %s, too", remote.Kubernetes)
+		return fmt.Errorf("--image, --namespace, --kubeconfig and --pod-template need --on %s", remote.Kubernetes)
 	case !needed:
 		return nil
 	case o.Disturb != "":
-		return grammar.Wrong("disturb", errors.New("slows processes between files of this machine, and no others"))
+		return grammar.Wrong("disturb", errors.New("works only for processes and files of this machine"))
 	case e.sites != nil:
-		return errors.New("--site and --cluster are about processes between files of this machine, and no others")
+		return errors.New("--site and --cluster work only for processes and files of this machine")
 	}
 	if err := e.refuseLimits(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (e *Engine) settleCloud() error {
 	e.out = e.Output
 	folder := stateFolder()
 	if folder == "" {
-		return errors.New("there is nowhere to keep the journal: set XDG_STATE_HOME or HOME")
+		return errors.New("no folder for the journal: set XDG_STATE_HOME or HOME")
 	}
 	e.folders = proc.Folders{Root: filepath.Join(folder, "runs", url.PathEscape(e.Output))}
 	e.cloud = &cloud{request: remote.Request{Job: e.Job, Dir: e.Dir, On: e.On, Output: e.Output, Pods: o.Pods}}
@@ -187,7 +187,7 @@ func (e *Engine) runCloud(ctx context.Context) (*Result, error) {
 		defer cancel(nil)
 		go func() {
 			<-e.cloud.Gone()
-			cancel(Failure{errors.New("the program that runs the attempts has ended; the same command goes on")})
+			cancel(Failure{errors.New("tailcut-cloud exited; rerun the same command to resume")})
 		}()
 		res, err := e.driveAndNotify(ctx, run)
 		if err != nil {

@@ -22,11 +22,11 @@ func (e *Engine) unreadable(err error) error {
 	if errors.As(err, &version) {
 		what = "go on with that version"
 	}
-	advice := fmt.Sprintf("name another --output, or move the folder away (mv %s %s), and the job runs from its beginning; ", pasteWord(e.out), pasteWord(e.out+".old"))
+	advice := fmt.Sprintf("name another --output, or move the folder away (mv %s %s), to run the job from the start; ", pasteWord(e.out), pasteWord(e.out+".old"))
 	if e.cloud != nil {
-		advice = "name another --output, and the job runs from its beginning; "
+		advice = "name another --output to run the job from the start; "
 	}
-	return Failure{fmt.Errorf("%w: %s; %s; %s--force removes what the run has made, and nothing else", err, what, e.salvage(), advice)}
+	return Failure{fmt.Errorf("%w: %s; %s; %s--force removes the files of this run, and no others", err, what, e.salvage(), advice)}
 }
 
 // salvage says what there is of the results of a run whose journal cannot be read.

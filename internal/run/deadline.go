@@ -75,7 +75,7 @@ func (d *Deadline) String() string {
 		text += "not met"
 	}
 	if d.PoCD != nil {
-		text += fmt.Sprintf("; the chance was %s when it was first known", show.Chance(*d.PoCD))
+		text += fmt.Sprintf("; the first estimate of the probability was %s", show.Chance(*d.PoCD))
 	}
 	return text
 }

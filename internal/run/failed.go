@@ -173,6 +173,11 @@ func near(path string) string {
 	return path
 }
 
+// tries words the failure that ended a task: the last of as many as its retries allow.
+func tries(f *live.FailedTask) string {
+	return fmt.Sprintf(" failed (attempt %d of %d)", f.Tries, f.Tries)
+}
+
 // blame says in one line why a job failed, and what to do.
 func (e *Engine) blame(s *live.Summary) string {
 	const fix = "; fix the cause and run the same command again: finished tasks are kept"
@@ -186,18 +191,18 @@ func (e *Engine) blame(s *live.Summary) string {
 	line := "the job failed: " + taskName(stageNames(s), &f.Last)
 	switch {
 	case f.Failure == nil: // the journal does not keep what an attempt said
-		line += " failed too often, before this start"
+		line += tries(f) + " before this start"
 	case f.Failure.Kind == sched.AttemptDoomed:
 		line += ": " + f.Failure.Note
 	default:
-		line += " failed too often; the last time: " + f.Failure.Note
+		line += tries(f) + ": " + f.Failure.Note
 	}
 	path := e.folders.Stderr(f.Last.Stage, f.Last.Index)
 	if _, err := os.Stat(path); err == nil {
 		line += "; its standard error is in " + near(path)
 	}
 	if f.Failure != nil && f.Failure.Kind == sched.AttemptDoomed && f.Failure.Exit == mapreduce.ExitStale {
-		return line + "; put the file back as it was and run the same command again, or run it anew with --force"
+		return line + "; put the file back as it was and run the same command again, or start again with --force"
 	}
 	return line + fix
 }

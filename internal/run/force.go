@@ -70,7 +70,7 @@ func (e *Engine) manifests() (all []*mapreduce.Manifest, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, Failure{fmt.Errorf("%w; what belongs to the result cannot be told: remove %s yourself, or name another --output", err, e.out)}
+			return nil, Failure{fmt.Errorf("%w; without it Tailcut does not know which files belong to the result: remove %s yourself, or name another --output", err, e.out)}
 		}
 		all = append(all, m)
 	}

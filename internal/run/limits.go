@@ -93,7 +93,7 @@ func (e *Engine) settleLimits() error {
 // refuseLimits names the limits that a program which runs attempts elsewhere cannot hold them to.
 func (e *Engine) refuseLimits() error {
 	pods := e.o.On == remote.Kubernetes
-	const local = "works for processes between files of this machine, and no others; leave it out"
+	const local = "works only for processes and files of this machine; leave it out"
 	o := &e.o
 	for _, x := range []struct {
 		flag  string

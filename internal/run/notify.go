@@ -71,7 +71,7 @@ func (n *news) atRisk(chance float64) {
 	v := n.run.View()
 	event := n.e.event(notify.AtRisk, v)
 	event.Chance = &chance
-	event.Text = fmt.Sprintf("%s: %s in time, deadline in %v", n.e.Job.Name, show.Chance(chance),
+	event.Text = fmt.Sprintf("%s: %s probability of meeting the deadline, in %v", n.e.Job.Name, show.Chance(chance),
 		time.Duration(v.Job(0).Deadline-v.Now()).Round(time.Second))
 	n.Send(event)
 }

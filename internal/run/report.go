@@ -112,13 +112,13 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintln(w, r.Deadline)
 	}
 	if s.Resumed > 0 {
-		fmt.Fprintf(w, "resumed: %s went on from what another had saved\n", show.Count(s.Resumed, "attempt"))
+		fmt.Fprintf(w, "resumed: %s continued work that another attempt had saved\n", show.Count(s.Resumed, "attempt"))
 	}
 	if m != nil && s.Attempts > s.Tasks {
 		fmt.Fprintf(w, "mapped: %.2f times the input\n", float64(m.Mapped)/float64(max(1, m.Input)))
 	}
 	if s.Recovered > 0 {
-		fmt.Fprintf(w, "recovered: %d of the tasks were done before the engine was last started\n", s.Recovered)
+		fmt.Fprintf(w, "recovered: %d of the tasks were done before this start\n", s.Recovered)
 	}
 	if worst := s.Straggler; worst != nil && worst.Seconds() >= leastStraggle {
 		what := fate(worst.End)

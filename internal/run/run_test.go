@@ -67,7 +67,7 @@ func TestRunGoesOn(t *testing.T) {
 	var log strings.Builder
 	o := Options{Job: commands("test {} != 1 -o -e ready"), Dir: dir, Output: filepath.Join(dir, "out"), Log: &log}
 	res, err := do(t, t.Context(), o)
-	if !errors.As(err, new(Failure)) || res == nil || res.Summary.State != "failed" || !strings.Contains(err.Error(), "task 1 failed too often") {
+	if !errors.As(err, new(Failure)) || res == nil || res.Summary.State != "failed" || !strings.Contains(err.Error(), "task 1 failed (attempt ") {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o666); err != nil {
@@ -76,7 +76,7 @@ func TestRunGoesOn(t *testing.T) {
 	if res, err = do(t, t.Context(), o); err != nil || res.Summary.State != "succeeded" {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if !strings.Contains(log.String(), "trying again a run that failed") {
+	if !strings.Contains(log.String(), "retrying a failed run") {
 		t.Errorf("the log says %q", log.String())
 	}
 	o.Job = commands("true")

@@ -73,9 +73,9 @@ func newScreen(w io.Writer, run *live.Run, out *outlook.Outlook) *screen {
 	case run.Retried && run.State() == sched.JobActive:
 		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done, those that failed are tried again\n", run.Recovered, tasks)
 	case run.Retried:
-		fmt.Fprintf(w, "trying again a run that failed: %d of %s are done, the failures of the others are forgiven\n", run.Recovered, tasks)
+		fmt.Fprintf(w, "retrying a failed run: %d of %s are done; failure counts of the others start at 0\n", run.Recovered, tasks)
 	case run.Recovered > 0:
-		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done\n", run.Recovered, tasks)
+		fmt.Fprintf(w, "resuming an earlier run: %d of %s are done\n", run.Recovered, tasks)
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		s.width = func() int {
@@ -190,7 +190,7 @@ func (s *screen) deadlineLine(v *sched.View) string {
 	if s.chance < plan.AtRisk {
 		line = "at risk, " + line
 	}
-	return fmt.Sprintf("%s in time, %s", show.Chance(s.chance), line)
+	return fmt.Sprintf("%s on time, %s", show.Chance(s.chance), line)
 }
 
 // plain says what is said once, and every now and then how the open stages stand.

@@ -30,7 +30,7 @@ func (e *Engine) settleSites() (err error) {
 	o := &e.o
 	if len(o.Sites) == 0 && o.Cluster == "" {
 		if len(o.Data) > 0 {
-			return errors.New("--data: there are no sites; name them with --site or --cluster")
+			return errors.New("--data needs sites; add --site or --cluster")
 		}
 		return nil
 	}
@@ -38,7 +38,7 @@ func (e *Engine) settleSites() (err error) {
 		return errors.New("--site and --cluster: give one of them")
 	}
 	if o.Slots != 0 {
-		return grammar.Wrong("slots", errors.New("the slots are those of the sites; give no others beside --site and --cluster"))
+		return grammar.Wrong("slots", errors.New("the sites have their own slots; leave it out"))
 	}
 	r := &siteRequest{Sites: o.Sites, Cluster: o.Cluster, Data: slices.Clone(o.Data)}
 	e.sites = &runSites{}
@@ -54,7 +54,7 @@ func (e *Engine) settleSites() (err error) {
 		return fmt.Errorf("%s: expected at most %d slots in all, got %d", e.sites.Name, MostSlots, e.Slots)
 	}
 	if e.Job.MapReduce == nil && len(o.Data) > 0 {
-		return errors.New("--data: it is not known what the tasks of an array job read")
+		return errors.New("--data: Tailcut does not know what the tasks of an array job read; use it with operators and mappers")
 	}
 	for i, text := range r.Data {
 		d, err := e.sites.parseData(text)

@@ -392,7 +392,7 @@ func TestManifest(t *testing.T) {
 	}
 	verify(mapreduce.Mistake{Path: "part-00001", Problem: "changed: other bytes"},
 		mapreduce.Mistake{Path: "_SUCCESS", Problem: "missing: the result is not complete"},
-		mapreduce.Mistake{Path: "part-00001.files/x", Problem: "extra: not of this result"})
+		mapreduce.Mistake{Path: "part-00001.files/x", Problem: "extra: does not belong to this result"})
 	if err := os.Remove(filepath.Join(dir, "out", mapreduce.ManifestName)); err != nil { // as if it were not there yet
 		t.Fatal(err)
 	}

@@ -156,9 +156,9 @@ func (p *Peer) why(err error) error {
 		err = p.broken
 	}
 	if err != nil {
-		return fmt.Errorf("the program that runs the attempts does not answer: %w", err)
+		return fmt.Errorf("tailcut-cloud does not answer: %w", err)
 	}
-	return errors.New("the program that runs the attempts has ended")
+	return errors.New("tailcut-cloud exited")
 }
 
 // Plan cuts the job into tasks.
@@ -168,7 +168,7 @@ func (p *Peer) Plan() (*jobfile.Plan, error) {
 		return nil, err
 	}
 	if a.Plan == nil || a.Plan.Work == nil {
-		return nil, Failure{errors.New("the program that runs the attempts has made no plan")}
+		return nil, Failure{errors.New("tailcut-cloud returned no plan")}
 	}
 	return a.Plan, nil
 }
@@ -190,7 +190,7 @@ func (p *Peer) Verify(seen func(done, total int64)) (*Verified, error) {
 	p.mu.Unlock()
 	a, err := p.call(&call{Do: "verify"})
 	if err == nil && a.Verified == nil {
-		err = Failure{errors.New("the program that checks the result says nothing of it")}
+		err = Failure{errors.New("tailcut-cloud did not return the result of the check")}
 	}
 	if err != nil {
 		return nil, err
