@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,7 @@ type runFlags struct {
 	image, namespace, kubeconfig           string
 	podTemplate                            string
 	inputs                                 inputFlags
+	stdin                                  io.Reader // of --pipe
 
 	dash   int                    // arguments before --, -1 without one
 	given  func(name string) bool // on the command line
@@ -92,7 +94,6 @@ func newRun() *cobra.Command {
 	fl := cmd.Flags()
 	annotate(fl.Lookup("format"), groupOf, "Output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		endsItself(cmd.Context())
 		f.dash = cmd.ArgsLenAtDash()
 		f.given = func(name string) bool { return fl.Lookup(name).Changed }
 		o, err := f.options(cmd, args)
@@ -102,6 +103,7 @@ func newRun() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		endsItself(cmd.Context())
 		o.Version, o.Log = version.String(), cmd.ErrOrStderr()
 		if err := f.outputOptions(cmd, &o); err != nil {
 			return err
@@ -205,6 +207,7 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	if o.Output != run.Scratch && !f.inputs.piped { // else nothing is left, or a part of the command is missing
 		o.Again = sameAgain()
 	}
+	o.Stdin = f.stdin
 	o.MaxLine, o.Disturb = int64(f.maxLine), f.disturb
 	return o, f.checkShape(job)
 }

@@ -30,10 +30,14 @@ type inputFlags struct {
 	each, replace                int
 	stands                       string
 	piped                        bool // values came from standard input
+
+	pipe, pipePart   bool
+	block            size
+	recend, recstart string
 }
 
 // inputNames are the names of these flags: a job file has fields of its own for them.
-var inputNames = []string{"arg-file", "null", "delimiter", "colsep", "header", "trim", "no-run-if-empty", "max-args", "max-replace-args", "link", "shuf", "replace", "plus"}
+var inputNames = []string{"arg-file", "null", "delimiter", "colsep", "header", "trim", "no-run-if-empty", "max-args", "max-replace-args", "link", "shuf", "replace", "plus", "pipe", "pipe-part", "block", "recend", "recstart"}
 
 // addInputs adds the flags that say what each task is given.
 func (f *runFlags) addInputs(cmd *cobra.Command) {
@@ -55,7 +59,13 @@ func (f *runFlags) addInputs(cmd *cobra.Command) {
 		fl.Var(in.trim, "trim", "white space to cut off values: none, left, right or both")
 		fl.StringVarP(&in.stands, "replace", "I", "", "`text` that stands for the value in place of {}")
 		fl.BoolVar(&in.plus, "plus", false, "replace {..} {...} {+/} {+.} {+..} {/..} as well, as parallel --plus does")
-		rare(fl, "max-replace-args", "link", "trim", "replace", "plus")
+		fl.BoolVar(&in.pipe, "pipe", false, "cut standard input into blocks; each task reads one from its own")
+		fl.BoolVar(&in.pipePart, "pipe-part", false, "the same with the file of -a, without a copy")
+		in.block = 1 << 20
+		fl.Var(&in.block, "block", "bytes of a block; it ends where a record does")
+		fl.StringVar(&in.recend, "recend", `\n`, "`characters` that end a record")
+		fl.StringVar(&in.recstart, "recstart", "", "`characters` that a record begins with")
+		rare(fl, "pipe-part", "recend", "recstart", "max-replace-args", "link", "trim", "replace", "plus")
 	})
 	complete(cmd, "trim", inputs.Trims...)
 	complete(cmd, "header", ":")
@@ -81,6 +91,14 @@ func (f *runFlags) commandJob(cmd *cobra.Command, words []string) (*jobfile.Job,
 			return nil, fmt.Errorf("--tasks counts tasks that have no input, and %s gives one to each; leave out --tasks", groups[0].Separator)
 		}
 		return job, nil
+	}
+	if f.inputs.pipe || f.inputs.pipePart {
+		return job, f.pipeStage(cmd, &job.Array.Stages[0], command, groups)
+	}
+	for _, name := range []string{"block", "recend", "recstart"} {
+		if f.given(name) {
+			return nil, fmt.Errorf("--%s is about the blocks of --pipe and --pipe-part; give one of them", name)
+		}
 	}
 	rows, err := f.rows(cmd, groups)
 	if err != nil {
@@ -323,3 +341,6 @@ func (f *runFlags) misplaced(cmd *cobra.Command, name string) error {
 	}
 	return fmt.Errorf("--%s needs a command and its values, as in: tailcut run -- gzip {} ::: *.log", name)
 }
+
+// asked tells whether flags say where the input of a command comes from.
+func (in *inputFlags) asked() bool { return len(in.files) > 0 || in.pipe || in.pipePart }

@@ -96,7 +96,7 @@ func (f *runFlags) job(cmd *cobra.Command, args []string) (*jobfile.Job, error) 
 		return nil, fmt.Errorf("%s is an operator here, and its input needs no :::; for the program of this name write: tailcut run -- %s", args[0], strings.Join(args, " "))
 	case streaming && (f.dash == 0 || f.dash < 0 && slices.ContainsFunc(args, isSeparator)):
 		return nil, fmt.Errorf("--mapper reads files, and a command after -- is given values; give one of them")
-	case f.dash == 0, f.dash < 0 && slices.ContainsFunc(args, isSeparator), f.dash < 0 && len(args) == 0 && len(f.inputs.files) > 0 && !streaming:
+	case f.dash == 0, f.dash < 0 && slices.ContainsFunc(args, isSeparator), f.dash < 0 && len(args) == 0 && f.inputs.asked() && !streaming:
 		return f.commandJob(cmd, slices.Clone(args))
 	}
 	for _, name := range inputNames {

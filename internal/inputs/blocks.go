@@ -104,6 +104,9 @@ func (c *Cutter) Write(data []byte) (int, error) {
 	at := c.blocks.Bytes - int64(len(c.tail)) // of text in the stream
 	c.blocks.Bytes += int64(len(data))
 	searched := 0
+	if len(sep) == 1 && c.pipe.Records == 0 && c.blocks.Bytes <= c.start+c.pipe.Size { // only the last can become a cut
+		searched = max(0, bytes.LastIndexByte(text, sep[0]))
+	}
 	for {
 		i := bytes.Index(text[searched:], sep)
 		if i < 0 {

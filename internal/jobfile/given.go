@@ -78,6 +78,9 @@ func (s *Stage) checkInputs() error {
 	if err != nil {
 		return err
 	}
+	if s.Pipe != nil && s.Inputs != nil {
+		return fmt.Errorf("a task reads a block, or is given values; both are too much")
+	}
 	if s.Inputs == nil {
 		return nil
 	}
@@ -96,6 +99,32 @@ func (s *Stage) checkInputs() error {
 		}
 	}
 	return nil
+}
+
+// block returns what a task reads from standard input, nil if that is nothing.
+func (s *Stage) block(index int) (*Block, error) {
+	b := s.Blocks
+	if b == nil {
+		return nil, nil
+	}
+	offset, size, err := b.Range(index)
+	return &Block{File: b.File, Header: b.Header, Offset: offset, Size: size, Whole: b.Bytes, Changed: b.Changed}, err
+}
+
+// Piped returns how the tasks of a job come from a stream, nil if they do not.
+func (j *Job) Piped() *inputs.Pipe {
+	if j.Array == nil || len(j.Array.Stages) != 1 {
+		return nil
+	}
+	return j.Array.Stages[0].Pipe
+}
+
+// WithBlocks returns the job with the blocks of its stream.
+func (j Job) WithBlocks(b *inputs.Blocks) Job {
+	st := j.Array.Stages[0]
+	st.Blocks, st.Tasks = b, b.Count
+	j.Array = &Array{Stages: []Stage{st}}
+	return j
 }
 
 // Outline returns the job without the values of its tasks, which are known by their digest.

@@ -94,7 +94,7 @@ func (w *Array) validate() error {
 			return fmt.Errorf("stages[%d].name: %q is taken", i, st.Name)
 		case len(st.Command) == 0 || st.Command[0] == "":
 			return fmt.Errorf("stages[%d].command: expected a program and its arguments", i)
-		case st.Tasks < 1:
+		case st.Tasks < 1 && st.Pipe == nil:
 			return fmt.Errorf("stages[%d].tasks: %d is not at least 1", i, st.Tasks)
 		case st.Tasks > mapreduce.MaxTasks-total:
 			return fmt.Errorf("stages[%d].tasks: %d are more than %d in all", i, st.Tasks, mapreduce.MaxTasks)

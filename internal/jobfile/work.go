@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -24,6 +25,16 @@ type Command struct {
 	Args  []string
 	Env   []string // besides the engine's own environment
 	Stdin []byte
+	Block *Block // what it reads from standard input instead, nil for none
+}
+
+// Block is a part of a stream.
+type Block struct {
+	File         string // "" for what the run has kept of its standard input
+	Header       []byte
+	Offset, Size int64
+	Whole        int64     // bytes of the file
+	Changed      time.Time // the file, last; zero for what the run has kept
 }
 
 // Array is work whose tasks are runs of commands.
@@ -42,6 +53,11 @@ type Stage struct {
 	// for a shell, and values are quoted in it.
 	Inputs *inputs.Rows `json:"inputs,omitempty"`
 	Line   bool         `json:"line,omitempty"`
+
+	// Pipe cuts a stream into as many blocks as there are tasks, which each task reads from its standard input: Blocks,
+	// and Tasks, are known once the stream has been read.
+	Pipe   *inputs.Pipe   `json:"pipe,omitempty"`
+	Blocks *inputs.Blocks `json:"blocks,omitempty"`
 
 	Dir    string `json:"workdir,omitempty"` // working directory; "" for that of the work
 	Limits Own    `json:"limits,omitzero"`
@@ -91,7 +107,8 @@ func (w *Array) Command(stage, index int, seat Seat) (*Command, error) {
 	if seat.Slot > 0 {
 		env = append(env, "TAILCUT_SLOT="+strconv.Itoa(seat.Slot))
 	}
-	return &Command{Dir: st.Dir, Args: args, Env: append(env, st.Env...)}, nil
+	block, err := st.block(index)
+	return &Command{Dir: st.Dir, Args: args, Env: append(env, st.Env...), Block: block}, err
 }
 
 // SoleStage is the name of the stage of an array job that is given by a command alone.

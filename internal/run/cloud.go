@@ -58,6 +58,8 @@ func (e *Engine) settleCloud() error {
 		return fmt.Errorf("--image, --namespace, --kubeconfig and --pod-template need --on %s", remote.Kubernetes)
 	case !needed:
 		return nil
+	case e.Job.Piped() != nil:
+		return errors.New("--pipe and --pipe-part feed processes of this machine, with a local --output; give each task a file instead")
 	case o.Disturb != "":
 		return grammar.Wrong("disturb", errors.New("works only for processes and files of this machine"))
 	case e.sites != nil:

@@ -44,6 +44,9 @@ func (e *Engine) Preview(ctx context.Context) (p *Preview, err error) {
 }
 
 func (e *Engine) preview(ctx context.Context) (*Preview, error) {
+	if err := e.cutOnly(ctx); err != nil {
+		return nil, err
+	}
 	plan, err := e.plan(ctx)
 	if err != nil {
 		return nil, err
@@ -105,8 +108,9 @@ func (p *Preview) WriteCSV(w io.Writer) error {
 func (e *Engine) WriteCommands(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	var line []byte
-	for i := range e.Job.Array.Stages {
-		st := &e.Job.Array.Stages[i]
+	job := e.job()
+	for i := range job.Array.Stages {
+		st := &job.Array.Stages[i]
 		t, err := st.Template()
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
@@ -90,7 +91,9 @@ type Options struct {
 	Stderr proc.StderrKept // of which attempts the standard error is kept; "" for proc.KeepFailed
 
 	Version string    // of the program, for the journal
-	Log     io.Writer // where the user is told how the run goes; a terminal gets a screen; nil for nobody
+	Stdin   io.Reader // what a job reads in blocks, if it does; nil for nothing
+
+	Log io.Writer // where the user is told how the run goes; a terminal gets a screen; nil for nobody
 }
 
 // NoHistory is the history that keeps nothing.
@@ -120,15 +123,16 @@ type Engine struct {
 	out     string // absolute path, or URL
 	folders proc.Folders
 	disturb proc.Disturb
-	sites   *runSites     // nil where there is one place
-	lock    *os.File      // of the run's folder, nil for a cloud's
-	history string        // file of the durations in earlier runs, "" for none
-	odd     string        // about the policy, "" for nothing
-	again   bool          // the output folder held the run already
-	scratch bool          // the output is printed, and its folder removed
-	tags    *results.Tags // that stand before what is printed
-	news    *news         // of the run; nil if nobody wants them
-	cloud   *cloud        // nil: attempts are processes, between files of this machine
+	sites   *runSites      // nil where there is one place
+	lock    *os.File       // of the run's folder, nil for a cloud's
+	history string         // file of the durations in earlier runs, "" for none
+	odd     string         // about the policy, "" for nothing
+	again   bool           // the output folder held the run already
+	scratch bool           // the output is printed, and its folder removed
+	tags    *results.Tags  // that stand before what is printed
+	news    *news          // of the run; nil if nobody wants them
+	blocks  *inputs.Blocks // of the stream that the job reads; nil for none, or before it is read
+	cloud   *cloud         // nil: attempts are processes, between files of this machine
 }
 
 // Failure is an error that is not the user's: the request was good, and something did not work.

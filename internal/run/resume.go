@@ -156,7 +156,12 @@ func jobText(j *jobfile.Job) string {
 		return "a job of " + show.Count(len(j.Array.Stages), "stage")
 	}
 	st := &j.Array.Stages[0]
-	if st.Inputs == nil {
+	switch {
+	case st.Pipe != nil && st.Pipe.File != "":
+		words = []string{"--pipe-part", "-a", pasteWord(st.Pipe.File)}
+	case st.Pipe != nil:
+		words = []string{"--pipe"}
+	case st.Inputs == nil:
 		words = []string{"--tasks", strconv.Itoa(st.Tasks)}
 	}
 	if st.Resumable {
@@ -210,6 +215,9 @@ func (e *Engine) resume(path string, asked []byte) (*live.Run, error) {
 		return nil, errors.Join(err, run.Close())
 	}
 	e.folders.Run = run.Header.Folder()
+	if err := e.sameStream(run); err != nil {
+		return nil, errors.Join(err, run.Close())
+	}
 	return run, nil
 }
 

@@ -168,6 +168,11 @@ func (e *Engine) open(ctx context.Context) (*live.Run, error) {
 	if err := e.folders.Retire(); err != nil {
 		return nil, Failure{err}
 	}
+	e.folders.Run = newRunName()
+	if err := e.spool(ctx); err != nil {
+		e.withdraw()
+		return nil, err
+	}
 	plan, err := e.plan(ctx)
 	if err != nil {
 		e.withdraw()
@@ -181,7 +186,6 @@ func (e *Engine) open(ctx context.Context) (*live.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.folders.Run = newRunName()
 	return live.Create(path, &trace.JournalHeader{
 		Version: e.o.Version, Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Waits: plan.Waits,
 		Machines: e.machines(), Network: e.sites.network(),
@@ -226,7 +230,8 @@ func (e *Engine) cut(ctx context.Context) (*jobfile.Plan, error) {
 	if err := e.checkFolders(); err != nil {
 		return nil, err
 	}
-	return e.Job.Plan(ctx, cmp.Or(e.Dir, "/"))
+	job := e.job()
+	return job.Plan(ctx, cmp.Or(e.Dir, "/"))
 }
 
 // remember adds the run to what is kept of its name.
@@ -246,6 +251,10 @@ func (e *Engine) remember(run *live.Run) error {
 
 // withdraw removes the folders of a run that was not begun, if nothing else is in them.
 func (e *Engine) withdraw() {
+	if e.folders.Run != "" {
+		_ = os.Remove(e.folders.Stdin())
+		_ = os.Remove(filepath.Dir(e.folders.Stdin()))
+	}
 	_ = os.Remove(e.folders.Lock())
 	_ = os.Remove(e.folders.Root)
 	_ = os.Remove(e.out)

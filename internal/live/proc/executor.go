@@ -55,6 +55,7 @@ type Executor struct {
 
 	spares spares
 	slots  slots
+	feeds  feeds
 	saves  saves
 	limits limits
 	inline []bool   // by stage: small outputs go into the journal
@@ -212,6 +213,7 @@ func (e *Executor) Close() error {
 	sweep(e.tag)
 	e.logs.close()
 	e.null.Close()
+	e.feeds.close()
 	e.guard.close()
 	return err
 }
@@ -270,6 +272,11 @@ func (e *Executor) spawn(p *process) error {
 		return err
 	}
 	p.show(p.stdout)
+	if cmd.Block != nil {
+		if p.feed, err = e.feeds.open(cmd.Block, e.cfg.Folders.Stdin()); err != nil {
+			return err
+		}
+	}
 	return p.start(path, cmd.Args, env, cmd.Stdin, dir, e.null, e.descriptors)
 }
 
@@ -331,6 +338,11 @@ func (e *Executor) ended(p *process) {
 		}
 	case byLimit:
 		exit, note = 137, p.why
+	case byFeed:
+		exit, note = 137, p.feed.failed().Error()
+		if errors.Is(p.feed.failed(), errStale) {
+			p.verdict = verdict{kind: sched.AttemptDoomed}
+		}
 	case byDisturb:
 		exit, note = 137, "failed on purpose (--disturb)"
 	}
@@ -448,6 +460,7 @@ func (e *Executor) small(p *process) []byte {
 func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	defer e.workers.Done()
 	e.slots.give(p.slot)
+	p.feed.close()
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short

@@ -32,6 +32,9 @@ func (f Folders) Lock() string { return filepath.Join(f.Root, "lock") }
 // Account returns the file in which map attempts write down what they map.
 func (f Folders) Account() string { return filepath.Join(f.home(), "mapped") }
 
+// Stdin returns the file with the standard input of the run, if its tasks read that in blocks.
+func (f Folders) Stdin() string { return filepath.Join(f.home(), "stdin") }
+
 // Done returns the folder of a task's committed result.
 func (f Folders) Done(stage, index int) string {
 	return filepath.Join(f.DoneStage(stage), jobfile.TaskName(index))

@@ -22,6 +22,7 @@ const (
 	byEngine         // lost, preempted, or the run is over: nobody waits for a report
 	byLimit          // reported as a failure
 	byDisturb        // reported as a failure
+	byFeed           // its input could not be read; reported as a failure
 )
 
 // process is an attempt and the process group that does it.
@@ -32,6 +33,7 @@ type process struct {
 	slot    int // from 1, of no other process that is there; 0 before it has begun
 	fate    fate
 	folder  *folder       // at dir
+	feed    *feed         // of its standard input, nil for none
 	stdout  *outFile      // what the attempt writes to standard output
 	said    []byte        // the end of what it wrote to standard error; the keeper's until the attempt has ended
 	heard   int64         // bytes that it wrote there; the same
@@ -65,6 +67,14 @@ type process struct {
 // process. It fails if the pipe's descriptors are not below most.
 func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File, most int) error {
 	in := int(null.Fd())
+	if p.feed != nil {
+		r, err := p.feed.pipe(most)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		in = int(r.Fd())
+	}
 	if len(stdin) > 0 {
 		f, err := p.stdin(stdin)
 		if err != nil {
@@ -112,6 +122,9 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		return err
 	}
 	p.pid, p.progress, p.errs, p.startedAt = pid, r, errs, time.Now()
+	if p.feed != nil {
+		go p.feed.run(func() { p.kill(byFeed) })
+	}
 	return nil
 }
 

@@ -40,6 +40,9 @@ func unborn(err error) verdict {
 	if scarce(err) {
 		return verdict{kind: sched.AttemptRefused}
 	}
+	if errors.Is(err, errStale) {
+		return verdict{kind: sched.AttemptDoomed}
+	}
 	if e := (noProgram{}); errors.As(err, &e) && hopeless(e.err) {
 		return verdict{kind: sched.AttemptDoomed}
 	}
