@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
@@ -50,7 +49,7 @@ func (e *Engine) spool(ctx context.Context) error {
 	if err := e.cutStream(ctx, p, f); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), disk.SyncFolder(filepath.Dir(path)), disk.SyncFolder(e.folders.Root)); err != nil {
+	if err := e.folders.SyncStdin(f); err != nil {
 		return Failure{err}
 	}
 	return nil

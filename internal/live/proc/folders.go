@@ -35,6 +35,11 @@ func (f Folders) Account() string { return filepath.Join(f.home(), "mapped") }
 // Stdin returns the file with the standard input of the run, if its tasks read that in blocks.
 func (f Folders) Stdin() string { return filepath.Join(f.home(), "stdin") }
 
+// SyncStdin waits until that file and its name are on the disk.
+func (f Folders) SyncStdin(file *os.File) error {
+	return errors.Join(file.Sync(), disk.SyncFolder(f.home()), disk.SyncFolder(f.Root))
+}
+
 // Done returns the folder of a task's committed result.
 func (f Folders) Done(stage, index int) string {
 	return filepath.Join(f.DoneStage(stage), jobfile.TaskName(index))
