@@ -14,6 +14,7 @@ import (
 
 var stageFields = []string{
 	"name", "tasks", "command", "after", "after_each", "env", "workdir", "timeout", "retries", "memory", "nice", "resumable",
+	"inputs", "inputs_file", "delimiter", "colsep",
 }
 
 // array reads the stages of an array job.
@@ -69,6 +70,7 @@ func (p *parser) stage(item field, st *Stage) fieldList {
 	read("command", func(f field) (err error) { st.Command, err = p.command(f); return err })
 	read("env", func(f field) error { st.Env = p.env(f); return nil })
 	read("workdir", func(f field) (err error) { st.Dir, err = p.path(f); return err })
+	p.note(p.inputs(fields, st))
 	read("resumable", func(f field) (err error) { st.Resumable, err = p.yesNo(f); return err })
 	read("timeout", func(f field) error {
 		text, err := p.timeout(f)
