@@ -27,7 +27,8 @@ const runLong = `Runs a job on this machine or on Kubernetes. Stragglers get clo
 Results are OUT/part-00000 and so on; OUT/_SUCCESS is written last. If the engine or the machine dies, or the job
 fails, rerun the same command to resume: finished tasks are kept.
 
-Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted.`
+Exit status: 0 success, 1 the job failed, 2 wrong usage or bad input, 130 interrupted,
+141 standard output was closed.`
 
 const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4

@@ -288,6 +288,9 @@ func (s *screen) close() {
 	if s.width != nil {
 		s.draw(nil, nil)
 	}
+	if s.midline { // the summary begins a line of its own
+		fmt.Fprintln(s.w)
+	}
 }
 
 // closedLine tells the end of a stage.
