@@ -58,6 +58,8 @@ func (e *Engine) settleCloud() error {
 		return fmt.Errorf("--image, --namespace, --kubeconfig and --pod-template need --on %s", remote.Kubernetes)
 	case !needed:
 		return nil
+	case slotted(&e.Job):
+		return errors.New("{%} is the slot of a process of this machine, with a local --output; pods and object stores have none: use {#}")
 	case e.Job.Piped() != nil:
 		return errors.New("--pipe and --pipe-part feed processes of this machine, with a local --output; give each task a file instead")
 	case o.Disturb != "":

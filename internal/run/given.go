@@ -91,3 +91,17 @@ func given(st *jobfile.Stage, task int) string {
 	}
 	return show.OneLine(text)
 }
+
+// slotted tells whether a command asks for the slot that its attempt is in.
+func slotted(j *jobfile.Job) bool {
+	if j.Array == nil {
+		return false
+	}
+	for i := range j.Array.Stages {
+		st := &j.Array.Stages[i]
+		if t, err := st.Template(); err == nil && st.Inputs != nil && t.Slotted() {
+			return true
+		}
+	}
+	return false
+}
