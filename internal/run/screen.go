@@ -71,7 +71,7 @@ func newScreen(w io.Writer, run *live.Run, out *outlook.Outlook) *screen {
 	}
 	switch tasks := show.Count(int(v.Job(0).Tasks), "task"); {
 	case run.Retried && run.State() == sched.JobActive:
-		fmt.Fprintf(w, "going on with an earlier run: %d of %s are done, those that failed are tried again\n", run.Recovered, tasks)
+		fmt.Fprintf(w, "resuming an earlier run: %d of %s are done; failed ones run again\n", run.Recovered, tasks)
 	case run.Retried:
 		fmt.Fprintf(w, "retrying a failed run: %d of %s are done; failure counts of the others start at 0\n", run.Recovered, tasks)
 	case run.Recovered > 0:
