@@ -31,7 +31,7 @@ func ExampleSimulate() {
 		log.Fatal(err)
 	}
 	for i, policy := range compared.Policies[1:] {
-		// The runs of two policies meet the same luck, so their differences vary little. What a policy saves is beyond doubt
+		// All policies see the same random draws, so their differences vary little. What a policy saves is beyond doubt
 		// where the whole interval of the difference is below 0.
 		d := compared.Versus(i + 1).Difference
 		fmt.Println(policy, "is faster than fifo:", d.Mean+d.Half < 0)

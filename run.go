@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/sched"
@@ -27,8 +28,13 @@ type Job struct {
 type Stage struct {
 	Name    string // a folder of results is called so, if there are several stages; "tasks" if empty
 	Tasks   int
-	Command []string // program and arguments; {} in them is the task's number, from 0
-	Env     []string // NAME=value, added to the environment
+	Command []string // program and arguments; {} in them is the task's number, from 0, or what it is given
+
+	// Inputs holds each task's values, and replaces Tasks. In the command {} stands for all values of the task, {1} for the
+	// first, {.} for the value without its extension: see docs/howto/inputs.md.
+	Inputs [][]string
+
+	Env []string // NAME=value, added to the environment
 
 	After     []string // names of the stages that have to be done before
 	AfterEach []string // of the stages whose task i has to be done before task i; they have as many tasks
@@ -142,9 +148,18 @@ func (j *Job) array() (jobfile.Job, error) {
 		if s.Name == "" && len(j.Stages) == 1 {
 			s.Name = jobfile.SoleStage
 		}
+		var given *inputs.Rows
+		if s.Inputs != nil {
+			if given, err = inputs.Pack(s.Inputs); err != nil {
+				return jobfile.Job{}, fmt.Errorf("stages[%d].inputs: %w", i, err)
+			}
+			if s.Tasks == 0 {
+				s.Tasks = given.Count
+			}
+		}
 		number[s.Name] = i
 		a.Stages = append(a.Stages, jobfile.Stage{
-			Name: s.Name, Tasks: s.Tasks, Command: s.Command, Env: s.Env, After: after, AfterEach: each, Resumable: s.Resumable,
+			Name: s.Name, Tasks: s.Tasks, Command: s.Command, Inputs: given, Env: s.Env, After: after, AfterEach: each, Resumable: s.Resumable,
 		})
 	}
 	if len(a.Stages) == 0 {

@@ -15,8 +15,8 @@ import (
 type Simulation struct {
 	Workload *trace.Workload // from trace.Load, trace.Read or trace.Synthesize
 	Policies []string        // specifications; fifo if there is none; the others are compared with the first
-	Runs     int             // of each policy, 1 if 0; run k meets the same luck under every policy
-	Seed     uint64          // of all luck
+	Runs     int             // repetitions per policy, 1 if 0; repetition k has the same random draws under every policy
+	Seed     uint64          // random seed
 
 	Machines        int          // 1 to 2^24
 	SlotsPerMachine string       // a number, or one for each class of slots, such as map=2,shuffle=2; 1 if empty

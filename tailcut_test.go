@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,33 @@ func TestStagesWaitForEachOther(t *testing.T) {
 	job.Stages[1].AfterEach = []string{"dawn"}
 	if _, err := tailcut.Run(context.Background(), job, tailcut.Options{Output: out}); err == nil || !strings.Contains(err.Error(), `stages[1].after_each: stage "dawn"`) {
 		t.Errorf("a stage that is not there: %v", err)
+	}
+}
+
+// Each task gets the values of a row, without a shell that could read them.
+func TestInputs(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	job := tailcut.Job{Stages: []tailcut.Stage{{Command: []string{"echo", "{2}", "{1/.}"}, Inputs: [][]string{{"d/a.txt", "; rm x"}, {"b", "$(date)"}}}}}
+	if _, err := tailcut.Run(context.Background(), job, tailcut.Options{Output: out}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"; rm x a\n", "$(date) b\n"} {
+		if text, err := os.ReadFile(filepath.Join(out, fmt.Sprintf("part-%05d", i))); err != nil || string(text) != want {
+			t.Errorf("task %d printed %q, %v; want %q", i, text, err, want)
+		}
+	}
+	for wrong, change := range map[string]func(*tailcut.Stage){
+		"there are 3 tasks":      func(s *tailcut.Stage) { s.Tasks = 3 },
+		"stages[0].inputs":       func(s *tailcut.Stage) { s.Inputs[0][0] = "a\x00b" },
+		"stages[0].tasks: 0 is ": func(s *tailcut.Stage) { s.Inputs = [][]string{} },
+		"{3}":                    func(s *tailcut.Stage) { s.Command = []string{"echo", "{3}"} },
+	} {
+		s := tailcut.Stage{Command: []string{"echo"}, Inputs: [][]string{{"a", "b"}, {"c", "d"}}}
+		change(&s)
+		_, err := tailcut.Run(context.Background(), tailcut.Job{Stages: []tailcut.Stage{s}}, tailcut.Options{Output: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%v; want %q", err, wrong)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // driver, no driver knows another, the planner knows neither scheduler nor simulator, and the core knows nobody.
 // Tests may import what they like of the module, as far as Go lets them.
 const arrows = `
-	.          -> internal/advice internal/diagnosis internal/durations internal/jobfile internal/run internal/simulation laws plan policy sched sim trace
+	.          -> internal/advice internal/diagnosis internal/durations internal/inputs internal/jobfile internal/run internal/simulation laws plan policy sched sim trace
 	laws       -> internal/grammar
 	sched      ->
 	plan       -> laws plan/rule
