@@ -29,7 +29,7 @@ func TestEvaluate(t *testing.T) {
 		"1 2":                    `expected an operator, not "2"`,
 		"(1":                     "expected a ), not the end",
 		"1)":                     `expected an operator, not ")"`,
-		"2*gamma":                "nothing is known of gamma; say --let gamma=NUMBER",
+		"2*gamma":                "gamma has no value; add --let gamma=NUMBER",
 		"1.2.3":                  `expected a number, not "1.2.3"`,
 		"2x":                     `expected a number, not "2x"`,
 		"1$":                     `expected an operator, not "$"`,

@@ -95,7 +95,7 @@ func TestReports(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"20 jobs, 200 tasks", "40 slots", "vs first", "deadlines met", "Means of 3 runs", "to late.", "exp:mean=2 seconds before each attempt"} {
+	for _, want := range []string{"20 jobs, 200 tasks", "40 slots", "vs first", "deadlines met", "Means of 3 repetitions", "to late.", "exp:mean=2 seconds before each attempt"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
