@@ -30,8 +30,8 @@ type Stage struct {
 	Tasks   int
 	Command []string // program and arguments; {} in them is the task's number, from 0, or what it is given
 
-	// Inputs holds each task's values, and replaces Tasks. In the command {} stands for all values of the task, {1} for the
-	// first, {.} for the value without its extension: see docs/howto/inputs.md.
+	// Inputs holds each task's values, and replaces Tasks. In the command {} stands for all values of the task, {1} for
+	// the first, {.} for the value without its extension: see docs/howto/inputs.md.
 	Inputs [][]string
 
 	Env []string // NAME=value, added to the environment

@@ -15,7 +15,7 @@ import (
 type Simulation struct {
 	Workload *trace.Workload // from trace.Load, trace.Read or trace.Synthesize
 	Policies []string        // specifications; fifo if there is none; the others are compared with the first
-	Runs     int             // repetitions per policy, 1 if 0; repetition k has the same random draws under every policy
+	Runs     int             // repetitions per policy, 1 if 0; all policies see the same random draws
 	Seed     uint64          // random seed
 
 	Machines        int          // 1 to 2^24
