@@ -4,8 +4,11 @@ package attack
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -21,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/tailcut/tailcut/policy"
 )
 
@@ -79,7 +83,8 @@ func newDeck() (*deck, error) {
 			return nil, err
 		}
 	}
-	if err := os.WriteFile(dag, []byte(dagFile), 0o666); err != nil {
+	values, packed := filepath.Join(root, "values"), filepath.Join(root, "packed")
+	if err := errors.Join(os.WriteFile(dag, []byte(dagFile), 0o666), os.WriteFile(values, []byte(hostile), 0o666), pack(corpus, packed)); err != nil {
 		return nil, err
 	}
 	over := func(args ...string) []string { return append(args, corpus, "--split-size", "12KiB") }
@@ -100,6 +105,10 @@ func newDeck() (*deck, error) {
 		{name: "uneven", args: array(unevenScript), even: even},
 		{name: "resumable", args: array(strides, "--resumable")},
 		{name: "dag", args: []string{"-f", dag}},
+		{name: "values", args: []string{"-a", values, "--", "sleep 0.02; printf '%s\\n' {} {/.} {#}"}},
+		{name: "blocks", args: []string{"--pipe-part", "-a", filepath.Join(corpus, "3"), "--block", "1KiB", "--", "sleep 0.01; wc; cat"}},
+		{name: "errors", args: array(`echo trouble with {} >&2; sleep 0.01; echo {}`, "--stderr", "keep")},
+		{name: "packed", args: []string{"wordcount", "--reducers", "3", packed, "--split-size", "12KiB"}},
 	}}
 	if err := d.undisturbed(root); err != nil {
 		return nil, err
@@ -127,6 +136,28 @@ func (d *deck) undisturbed(root string) error {
 		}
 	}
 	return nil
+}
+
+// hostile are values that a shell would obey.
+const hostile = "a\n$(kill -9 $PPID)\n; rm -rf .\n'\n\"\nd/e.f g\n`reboot`\n*\n\\\n&& false\n-n\n\xff\xfe\n"
+
+// pack writes what is in a folder into another, compressed with gzip or zstd.
+func pack(from, to string) error {
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(from)
+	for i, f := range files {
+		text, unread := os.ReadFile(filepath.Join(from, f.Name()))
+		var packed bytes.Buffer
+		var w io.WriteCloser = gzip.NewWriter(&packed)
+		if i%2 == 1 {
+			w, _ = zstd.NewWriter(&packed)
+		}
+		_, unwritten := w.Write(text)
+		err = errors.Join(err, unread, unwritten, w.Close(), os.WriteFile(filepath.Join(to, f.Name()), packed.Bytes(), 0o666))
+	}
+	return err
 }
 
 // dagFile has stages that wait for each other in both ways, with outputs large and small, and files.
@@ -266,6 +297,11 @@ func (a *attack) settle() {
 	a.flags = []string{"--policy", a.policy, "--slots", strconv.Itoa(1 + a.draw.IntN(5)), "--retries", strconv.Itoa(50 + a.draw.IntN(3)), "--seed", strconv.FormatUint(a.seed+a.draw.Uint64N(2), 10)}
 	if a.draw.IntN(2) == 0 {
 		a.flags = append(a.flags, "--disturb", "slow=0.2,factor=4,fail=0.05")
+	}
+	for _, courtesy := range []string{"--keep-going", "--keep-order", "--delay=0.005", "--memory=64MiB", "--nice=3", "--memfree=1MiB", "--timeout=30"} {
+		if a.draw.IntN(8) == 0 {
+			a.flags = append(a.flags, courtesy)
+		}
 	}
 }
 
