@@ -180,7 +180,10 @@ func tries(f *live.FailedTask) string {
 
 // blame says in one line why a job failed, and what to do.
 func (e *Engine) blame(s *live.Summary) string {
-	const fix = "; fix the cause and run the same command again: finished tasks are kept"
+	fix := "; fix the cause and run the same command again: finished tasks are kept"
+	if e.o.Output == Scratch { // the same command begins anew; what helps is said when the folder stays
+		fix = ""
+	}
 	switch {
 	case len(s.Failed) == 0:
 		return "the job failed"

@@ -55,7 +55,7 @@ func (e *Engine) runScratch(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, Failure{err}
 	}
-	e.out, e.folders.Root = dir, filepath.Join(dir, mapreduce.PrivateName)
+	e.out, e.folders.Root, e.o.Again = dir, filepath.Join(dir, mapreduce.PrivateName), ""
 	res, err := e.runHere(ctx)
 	kept := err != nil && !errors.Is(err, ErrClosed) && e.doneTasks() > 0
 	if !kept {
