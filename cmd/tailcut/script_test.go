@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("LC_ALL", "C")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process sleeps a second at its end under the detector
 			env.Setenv("JOURNALS", journals)
 			return nil
 		},
