@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
@@ -45,7 +46,8 @@ func (f Folders) StderrOf(a live.Attempt) string {
 }
 
 // keepWinners keeps what an attempt that has ended well wrote to standard error. Whether it wins is not known yet. The
-// results do not depend on it.
+// results do not depend on it. What will be published is on the disk before the end is reported, as a result is: else a
+// run that goes on after a power cut would publish an empty file, as if the task had said nothing.
 func (e *Executor) keepWinners(p *process) {
 	if !e.cfg.Stderr.winners() || len(p.said) == 0 {
 		return
@@ -55,7 +57,11 @@ func (e *Executor) keepWinners(p *process) {
 		text = append(fmt.Appendf(nil, "[the first %d bytes were not kept]\n", lost), text...)
 	}
 	to := e.cfg.Folders.StderrOf(p.attempt)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, text, 0o666)); err != nil {
+	err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, text, 0o666))
+	if err == nil && e.cfg.Stderr == KeepAll {
+		err = errors.Join(disk.SyncFolder(to), disk.SyncFolder(filepath.Dir(to)), disk.SyncFolder(e.cfg.Folders.home()))
+	}
+	if err != nil {
 		_ = os.Remove(to)
 	}
 }
