@@ -105,7 +105,10 @@ func TestHook(t *testing.T) {
 			}))
 			defer server.Close()
 			warnings := strings.Join(deliverAll(t, "", []Event{{Event: Failed, Job: "nightly"}}, server.URL+c.path+"?token=secret"), "\n")
+			server.Close() // waits for answers that nobody waits for any more
 			want := strings.ReplaceAll(c.warns, "HOST", strings.TrimPrefix(server.URL, "http://"))
+			mu.Lock()
+			defer mu.Unlock()
 			if tries != c.tries || !strings.Contains(warnings, want) || want == "" && warnings != "" || strings.Contains(warnings, "secret") {
 				t.Errorf("%d tries, warned %q; want %d and %q", tries, warnings, c.tries, want)
 			}
