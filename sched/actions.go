@@ -28,9 +28,9 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	if err := v.admit(t, m, from); err != nil {
 		return 0, err
 	}
-	task := &v.tasks[t]
-	st := &v.stages[task.Stage]
-	job := &v.jobs[st.Job]
+	task := v.task(t)
+	st := v.stage(task.Stage)
+	job := v.job(st.Job)
 	clone := task.Live > 0
 	job.Attempts++
 	if clone {
@@ -64,8 +64,8 @@ func (v *View) admit(t TaskID, m MachineID, from float64) error {
 	if int(t) >= len(v.tasks) {
 		return ErrNotRunnable
 	}
-	task := &v.tasks[t]
-	st := &v.stages[task.Stage]
+	task := v.task(t)
+	st := v.stage(task.Stage)
 	switch {
 	case task.State != TaskPending && task.State != TaskRunning:
 		return ErrNotRunnable
@@ -113,7 +113,7 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 		return err
 	}
 	at := v.Attempt(a)
-	task := &v.tasks[at.Task]
+	task := v.task(at.Task)
 	c.kill(row, why)
 	c.keep(&at)
 	if task.Live == 0 {
@@ -125,7 +125,7 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 // spare says why a running attempt cannot be killed, nil if it can.
 func (v *View) spare(row int32) error {
 	a := &v.attempts[row]
-	task := &v.tasks[a.task]
+	task := v.task(a.task)
 	switch {
 	case task.Live == 1 && v.Exhausted(a.task):
 		return ErrRetries
@@ -143,14 +143,14 @@ func (c *Core) KillAtOnce() { c.view.killsAtOnce = true }
 // began with is not its own: a clone from half the work that fails at once has made nothing.
 func (c *Core) keep(at *Attempt) {
 	v := &c.view
-	task := &v.tasks[at.Task]
-	st := &v.stages[task.Stage]
+	task := v.task(at.Task)
+	st := v.stage(task.Stage)
 	p := min(at.ProgressAtTime(v.now), maxSaved)
 	if !st.Resumable || p <= max(task.Saved, at.From) {
 		return
 	}
 	task.Saved = p
-	job := &v.jobs[st.Job]
+	job := v.job(st.Job)
 	job.Fruitless -= v.now - at.Started
 	job.Fruitful += v.now - at.Started
 }
@@ -160,7 +160,7 @@ func (c *Core) keep(at *Attempt) {
 // away.
 func (x *Actions) Cancel(j JobID) error {
 	c := x.core
-	if int(j) >= len(c.view.jobs) || c.view.jobs[j].State != JobActive {
+	if int(j) >= len(c.view.jobs) || c.view.job(j).State != JobActive {
 		return ErrNotActive
 	}
 	c.given = append(c.given, j)

@@ -18,7 +18,7 @@ func (c *Core) Check() error {
 			return fmt.Errorf("sched: the attempt in row %d (running %v) is waiting: %v, and began at %v, which is now %v", row, a.running, a.waiting, a.started, v.now)
 		}
 		if a.running {
-			if class := v.stages[v.tasks[a.task].Stage].Class; class != v.machines[a.machine].Class {
+			if class := v.stage(v.task(a.task).Stage).Class; class != v.machines[a.machine].Class {
 				return fmt.Errorf("sched: task %d needs a slot of class %d, one of class %d has it", a.task, class, v.machines[a.machine].Class)
 			}
 			here[a.machine]++
@@ -38,7 +38,7 @@ func (c *Core) Check() error {
 	}
 	var pending, running [Classes]int
 	for s := range v.stages {
-		st := &v.stages[s]
+		st := v.stage(StageID(s))
 		pending[st.Class] += int(st.Pending)
 		running[st.Class] += int(st.Running)
 	}
@@ -116,7 +116,7 @@ func (v *View) checkMachines(here []uint32) error {
 }
 
 func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
-	job := &v.jobs[j]
+	job := v.job(j)
 	var sum counts
 	closed, broken := uint32(0), uint32(0)
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
@@ -124,13 +124,13 @@ func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 		if err != nil {
 			return sum, err
 		}
-		if st := &v.stages[s]; st.State == StageClosed {
+		if st := v.stage(s); st.State == StageClosed {
 			closed++
 		} else if st.Tasks > 0 && (st.Done+st.GivenUp >= st.Tasks || st.Done >= st.Need) {
 			return sum, fmt.Errorf("sched: stage %d is in state %d and has nothing left to run: %+v", s, st.State, *st)
 		}
-		for t := v.stages[s].First; t < v.stages[s].First+TaskID(v.stages[s].Tasks); t++ {
-			if v.tasks[t].State == TaskBroken {
+		for t := v.stage(s).First; t < v.stage(s).First+TaskID(v.stage(s).Tasks); t++ {
+			if v.task(t).State == TaskBroken {
 				broken++
 			}
 		}
@@ -158,11 +158,11 @@ func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 }
 
 func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
-	st := &v.stages[s]
+	st := v.stage(s)
 	var n counts
 	done, givenUp := uint32(0), uint32(0)
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		task := &v.tasks[t]
+		task := v.task(t)
 		pending, running := task.State == TaskPending, task.State == TaskRunning
 		if task.Live != live[t] || running != (live[t] > 0) {
 			return n, fmt.Errorf("sched: task %d in state %d counts %d attempts, %d run", t, task.State, task.Live, live[t])

@@ -20,15 +20,15 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		{"slots miscounted", func(v *View) { v.slots[0]++ }, "slots counted"},
 		{"a task that runs unseen", func(v *View) { v.running.remove(0) }, "task 0"},
 		{"a task that waits unseen", func(v *View) { v.pending.remove(2) }, "task 2"},
-		{"a task that nobody would ever run", func(v *View) { v.tasks[2].State = TaskBlocked; v.pending.remove(2) }, "stage 0 counts"},
-		{"a running task without attempt", func(v *View) { v.tasks[2].State = TaskRunning }, "task 2"},
-		{"an attempt too many", func(v *View) { v.tasks[0].Live++ }, "task 0"},
-		{"a result too many", func(v *View) { v.stages[0].Done++ }, "stage 0 counts"},
-		{"a task of a blocked stage that waits", func(v *View) { v.stages[0].State = StageBlocked }, "of stage 0 in state 0"},
+		{"a task that nobody would ever run", func(v *View) { v.task(2).State = TaskBlocked; v.pending.remove(2) }, "stage 0 counts"},
+		{"a running task without attempt", func(v *View) { v.task(2).State = TaskRunning }, "task 2"},
+		{"an attempt too many", func(v *View) { v.task(0).Live++ }, "task 0"},
+		{"a result too many", func(v *View) { v.stage(0).Done++ }, "stage 0 counts"},
+		{"a task of a blocked stage that waits", func(v *View) { v.stage(0).State = StageBlocked }, "of stage 0 in state 0"},
 		{"a stage that waits unseen", func(v *View) { v.waiting[0].remove(0) }, "stage 0 with 1 pending"},
 		{"a job that is active unseen", func(v *View) { v.active.remove(0) }, "job 0"},
-		{"a job miscounted", func(v *View) { v.jobs[0].Unfinished-- }, "job 0 counts"},
-		{"a job over with work left", func(v *View) { v.jobs[0].State = JobBroken; v.active.remove(0) }, "job 0 in state 3"},
+		{"a job miscounted", func(v *View) { v.job(0).Unfinished-- }, "job 0 counts"},
+		{"a job over with work left", func(v *View) { v.job(0).State = JobBroken; v.active.remove(0) }, "job 0 in state 3"},
 		{"the cluster miscounted", func(v *View) { v.pendingTasks[0]++ }, "the cluster's counters"},
 		{"counted for another class", func(v *View) { v.pendingTasks[0]--; v.pendingTasks[1]++ }, "the cluster's counters"},
 		{"one that waits where nobody does", func(v *View) { v.attempts[0].waiting = true }, "row 0 (running true) is waiting: true"},
@@ -53,7 +53,7 @@ func TestActiveJobHasSomethingToDo(t *testing.T) {
 	w := newWorld(t, NoLimits())
 	w.arrive(tasks(1))
 	w.view.dequeue(0)
-	w.view.tasks[0].State = TaskBlocked // every counter agrees, and nothing will ever happen
+	w.view.task(0).State = TaskBlocked // every counter agrees, and nothing will ever happen
 	if err := w.Check(); err == nil || !strings.Contains(err.Error(), "nothing that runs or may run") {
 		t.Errorf("got %v", err)
 	}

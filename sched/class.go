@@ -61,7 +61,7 @@ func (v *View) classOf(ev *Event) (class Class, one bool) {
 	case JobArrived, JobCancelled, JobDone, JobFailed, TimerFired:
 		return 0, false
 	default:
-		return v.stages[ev.Stage].Class, true
+		return v.stage(ev.Stage).Class, true
 	}
 }
 
@@ -80,10 +80,10 @@ func (v *View) sees(class Class) bool { return v.whole || class == v.class }
 
 // narrowJob returns the row of a job with the tasks and attempts that the reader sees.
 func (v *View) narrowJob(j JobID) Job {
-	job := v.jobs[j]
+	job := *v.job(j)
 	job.Pending, job.Live = 0, 0
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		if st := &v.stages[s]; st.Class == v.class {
+		if st := v.stage(s); st.Class == v.class {
 			job.Pending += st.Pending
 			job.Live += st.Live
 		}
@@ -93,7 +93,7 @@ func (v *View) narrowJob(j JobID) Job {
 
 // narrowStage returns the row of a stage whose tasks the reader does not see.
 func (v *View) narrowStage(s StageID) Stage {
-	st := v.stages[s]
+	st := *v.stage(s)
 	st.Pending, st.Running, st.Live = 0, 0, 0
 	return st
 }

@@ -210,7 +210,7 @@ func (c *Core) checkFact(f *Event, now Time) error {
 // giveUp ends the jobs that the policy has cancelled.
 func (c *Core) giveUp() {
 	for _, j := range c.given {
-		if c.view.jobs[j].State == JobActive {
+		if c.view.job(j).State == JobActive {
 			c.closeJob(j, JobStopped, JobCancelled)
 		}
 	}

@@ -33,7 +33,7 @@ func (v *View) addReads(base StageID, spec *JobSpec) {
 			v.reads = append(v.reads, reads{own: -1})
 		}
 		st, in := &spec.Stages[i], &v.reads[int(base)+i]
-		v.stages[int(base)+i].Reads = true
+		v.stage(base + StageID(i)).Reads = true
 		var own []int // origins of what each task alone reads
 		shared := 0
 		if len(st.Inputs) == 1 {
@@ -49,7 +49,7 @@ func (v *View) addReads(base StageID, spec *JobSpec) {
 		}
 		for k := range spec.Edges {
 			if e := &spec.Edges[k]; e.To == i && e.carries() {
-				v.stages[int(base)+e.From].feeds = true
+				v.stage(base + StageID(e.From)).feeds = true
 				if e.Kind == Barrier {
 					shared += spec.Stages[e.From].Tasks
 				} else {
@@ -162,7 +162,7 @@ func plus(a, b int64) int64 {
 // produce puts the result of task t of stage s, which is at a site from now on, into the sources of those who read it.
 // Over edges that are measured, each reads so many bytes.
 func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
-	st := &v.stages[s]
+	st := v.stage(s)
 	i := uint32(t - st.First)
 	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
 		e := &v.edges[k]
@@ -183,7 +183,7 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 		case PerTask:
 			heads := v.heads[e.base:]
 			for n := heads[i]; n < heads[i+1]; n++ {
-				reader := uint32(v.tails[n] - v.stages[e.to].First)
+				reader := uint32(v.tails[n] - v.stage(e.to).First)
 				v.put(&v.lists[uint32(to.own)+reader], at, bytes(n-heads[0]))
 			}
 		}
@@ -196,8 +196,8 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 // allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
 func (at *Sites) AppendSources(buf []Source, t TaskID) []Source {
 	v := (*View)(at)
-	s := v.tasks[t].Stage
-	st := &v.stages[s]
+	s := v.task(t).Stage
+	st := v.stage(s)
 	if !st.Reads {
 		return buf
 	}

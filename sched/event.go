@@ -40,6 +40,12 @@ const (
 	// [Attempt] the attempt's process or containers have started; until then it waits, in a core that knows the
 	// difference, see Core.WaitToBegin
 	AttemptBegan
+	// [Job] the job is over and nobody asks for it any more: its rows are gone for good, with those of its stages and
+	// tasks, and so is what policies keep of it
+	JobRetired
+	JobPaused    // [Job] nothing of the job starts until it is continued
+	JobContinued // [Job] what JobPaused said holds no longer
+	JobChanged   // [Job] the job's priority, weight or deadline is another
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
@@ -64,7 +70,8 @@ var eventNames = map[EventKind]string{
 	JobCancelled: "job-cancelled", TimerFired: "timer-fired", JobRetried: "job-retried",
 	AttemptDoomed: "attempt-doomed", AttemptRefused: "attempt-refused", MachineResized: "machine-resized",
 	AttemptBegan: "attempt-began",
-	AttemptLost:  "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
+	JobRetired:   "job-retired", JobPaused: "job-paused", JobContinued: "job-continued", JobChanged: "job-changed",
+	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
 	TaskGivenUp: "task-given-up",
 }

@@ -24,7 +24,7 @@ func (c *Core) apply(f *Event) {
 		ev := *f
 		if v.Rows().Alive(f.Attempt) {
 			a := &v.attempts[f.Attempt.row()]
-			ev.Job, ev.Stage, ev.Task = v.stages[a.stage].Job, a.stage, a.task
+			ev.Job, ev.Stage, ev.Task = v.stage(a.stage).Job, a.stage, a.task
 		}
 		c.observe(ev)
 	case AttemptDone:
@@ -62,13 +62,13 @@ func (c *Core) apply(f *Event) {
 			c.observe(ev)
 		}
 	case JobArrived:
-		if v.jobs[f.Job].State == JobSubmitted {
+		if v.job(f.Job).State == JobSubmitted {
 			c.arrive(f.Job)
 		}
 	case JobCancelled:
-		if v.jobs[f.Job].State <= JobActive {
-			if v.jobs[f.Job].State == JobSubmitted {
-				v.jobs[f.Job].Arrived = v.now
+		if v.job(f.Job).State <= JobActive {
+			if v.job(f.Job).State == JobSubmitted {
+				v.job(f.Job).Arrived = v.now
 			}
 			c.closeJob(f.Job, JobStopped, JobCancelled)
 		}
@@ -84,14 +84,14 @@ func (c *Core) apply(f *Event) {
 func (c *Core) about(row int32, kind EventKind) Event {
 	a := &c.view.attempts[row]
 	return Event{
-		Kind: kind, Job: c.view.stages[a.stage].Job, Stage: a.stage, Task: a.task, Machine: a.machine,
+		Kind: kind, Job: c.view.stage(a.stage).Job, Stage: a.stage, Task: a.task, Machine: a.machine,
 		Attempt: attemptID(row, a.gen),
 	}
 }
 
 func (c *Core) arrive(j JobID) {
 	v := &c.view
-	job := &v.jobs[j]
+	job := v.job(j)
 	job.Arrived = v.now
 	v.unfinished += int(job.Unfinished)
 	c.begin(j)
@@ -100,12 +100,12 @@ func (c *Core) arrive(j JobID) {
 // begin makes a job active and opens the stages that wait for no other.
 func (c *Core) begin(j JobID) {
 	v := &c.view
-	job := &v.jobs[j]
+	job := v.job(j)
 	job.State = JobActive
 	v.active.add(int(j))
 	c.observe(Event{Kind: JobArrived, Job: j})
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		if v.stages[s].blocked == 0 && v.stages[s].State == StageBlocked {
+		if v.stage(s).blocked == 0 && v.stage(s).State == StageBlocked {
 			c.openStage(s)
 		}
 	}
@@ -114,10 +114,10 @@ func (c *Core) begin(j JobID) {
 // openStage lets the tasks of a stage run as far as nothing else is in front of them.
 func (c *Core) openStage(s StageID) {
 	v := &c.view
-	st := &v.stages[s]
+	st := v.stage(s)
 	st.State = StageOpen
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		if task := &v.tasks[t]; task.blocked == 0 && task.State == TaskBlocked {
+		if task := v.task(t); task.blocked == 0 && task.State == TaskBlocked {
 			v.enqueue(t)
 		}
 	}
@@ -133,13 +133,13 @@ func (c *Core) finish(row int32, bytes int64) {
 	v := &c.view
 	a := &v.attempts[row]
 	t, s := a.task, a.stage
-	st, job := &v.stages[s], &v.jobs[v.stages[s].Job]
+	st, job := v.stage(s), v.job(v.stage(s).Job)
 	st.measure(v.now-v.since(a), v.from(row))
 	c.end(row, true)
 	v.settle(t, TaskDone)
 	st.Done++
 	at := v.machines[a.machine].Site
-	if v.tasks[t].site = uint16(at); st.feeds {
+	if v.task(t).site = uint16(at); st.feeds {
 		v.produce(s, t, at, bytes)
 	}
 	ev := c.about(row, AttemptDone)
@@ -173,7 +173,7 @@ func (c *Core) refuse(row int32) {
 	v := &c.view
 	ev := c.about(row, AttemptLost)
 	c.end(row, false)
-	job := &v.jobs[ev.Job]
+	job := v.job(ev.Job)
 	job.Attempts--
 	if v.attempts[row].clone {
 		job.Clones--
@@ -185,11 +185,11 @@ func (c *Core) refuse(row int32) {
 // orphan deals with a task that may have lost its last attempt to a fact.
 func (c *Core) orphan(t TaskID) {
 	v := &c.view
-	task := &v.tasks[t]
+	task := v.task(t)
 	if task.Live > 0 || task.State != TaskRunning {
 		return
 	}
-	j := v.stages[task.Stage].Job
+	j := v.stage(task.Stage).Job
 	if v.Exhausted(t) {
 		c.breakTask(t)
 		return
@@ -221,7 +221,7 @@ func (c *Core) loseMachine(m MachineID) {
 
 // loseAttempts ends all attempts of a task.
 func (c *Core) loseAttempts(t TaskID, why Reason) {
-	for row := c.view.tasks[t].first; row >= 0; row = c.view.tasks[t].first {
+	for row := c.view.task(t).first; row >= 0; row = c.view.task(t).first {
 		c.kill(row, why)
 		c.observe(c.about(row, AttemptLost))
 	}
@@ -246,7 +246,7 @@ func (c *Core) end(row int32, useful bool) {
 	if a.waiting {
 		a.started, a.waiting = v.now, false
 	}
-	job := &v.jobs[v.stages[a.stage].Job]
+	job := v.job(v.stage(a.stage).Job)
 	if spent := v.now - a.started; useful {
 		job.Fruitful += spent
 	} else {
@@ -258,13 +258,13 @@ func (c *Core) end(row int32, useful bool) {
 // closeStage ends a stage that has all it needs, and lets those go on that waited for it.
 func (c *Core) closeStage(s StageID) {
 	v := &c.view
-	st := &v.stages[s]
+	st := v.stage(s)
 	st.State = StageClosed
 	if st.Done < st.Tasks {
 		c.skipRest(s)
 	}
 	c.observe(Event{Kind: StageDone, Job: st.Job, Stage: s})
-	job := &v.jobs[st.Job]
+	job := v.job(st.Job)
 	job.StagesLeft--
 	c.lowerBarriers(s)
 	c.endJob(st.Job)
@@ -274,13 +274,13 @@ func (c *Core) closeStage(s StageID) {
 // stage has done without it.
 func (c *Core) skipRest(s StageID) {
 	v := &c.view
-	st := &v.stages[s]
+	st := v.stage(s)
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		if v.tasks[t].State < TaskDone {
+		if v.task(t).State < TaskDone {
 			c.loseAttempts(t, StageOver)
 			v.settle(t, TaskSkipped)
 			c.release(s, t)
-		} else if v.tasks[t].State > TaskSkipped {
+		} else if v.task(t).State > TaskSkipped {
 			c.release(s, t)
 		}
 	}
@@ -289,7 +289,7 @@ func (c *Core) skipRest(s StageID) {
 // closeJob ends a job in whatever state it is.
 func (c *Core) closeJob(j JobID, state JobState, kind EventKind) {
 	v := &c.view
-	job := &v.jobs[j]
+	job := v.job(j)
 	wasActive := job.State == JobActive
 	job.State, job.Closed = state, v.now
 	if wasActive {
@@ -306,9 +306,9 @@ func (c *Core) closeJob(j JobID, state JobState, kind EventKind) {
 func (c *Core) abandon(job *Job) {
 	v := &c.view
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		st := &v.stages[s]
+		st := v.stage(s)
 		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-			if v.tasks[t].State < TaskDone {
+			if v.task(t).State < TaskDone {
 				c.loseAttempts(t, JobOver)
 				v.settle(t, TaskSkipped)
 			}

@@ -18,21 +18,21 @@ func (c *Core) CountClones() { c.view.cloneFailures = true }
 // Exhausted tells whether a task has failed more often than its stage forgives: it gets no more attempts, and when the
 // last that runs has ended without result, its job fails.
 func (v *View) Exhausted(t TaskID) bool {
-	task := &v.tasks[t]
-	return uint32(task.Failures) > v.stages[task.Stage].Retries
+	task := v.task(t)
+	return uint32(task.Failures) > v.stage(task.Stage).Retries
 }
 
 // charge notes on the account of its task that an attempt has failed. A doomed task has then used up its retries.
 func (v *View) charge(row int32, doomed bool) {
 	a := &v.attempts[row]
-	task := &v.tasks[a.task]
+	task := v.task(a.task)
 	if FailureCounts(a.clone) || v.cloneFailures {
 		task.Failures++
 		if doomed {
-			task.Failures = max(task.Failures, uint16(v.stages[a.stage].Retries)+1)
+			task.Failures = max(task.Failures, uint16(v.stage(a.stage).Retries)+1)
 		}
 	} else {
 		task.NoClones = true
 	}
-	v.jobs[v.stages[a.stage].Job].Failures++
+	v.job(v.stage(a.stage).Job).Failures++
 }

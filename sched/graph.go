@@ -16,7 +16,7 @@ type edge struct {
 // each stage and task waits for.
 func (v *View) addEdges(base StageID, spec *JobSpec) {
 	for i := range spec.Stages {
-		st := &v.stages[base+StageID(i)]
+		st := v.stage(base + StageID(i))
 		st.edgeFirst = uint32(len(v.edges))
 		for k := range spec.Edges {
 			e := &spec.Edges[k]
@@ -27,13 +27,13 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 			v.edges = append(v.edges, edge{to: to, bytes: v.addBytes(e, st), kind: e.Kind, measured: e.Measured, base: uint32(len(v.heads))})
 			switch e.Kind {
 			case Barrier:
-				v.stages[to].blocked++
+				v.stage(to).blocked++
 			case Pointwise:
-				for t := range v.stages[to].Tasks {
-					v.tasks[v.stages[to].First+TaskID(t)].blocked++
+				for t := range v.stage(to).Tasks {
+					v.task(v.stage(to).First+TaskID(t)).blocked++
 				}
 			case PerTask:
-				v.addPairs(st, &v.stages[to], e)
+				v.addPairs(st, v.stage(to), e)
 			}
 		}
 		st.edgeCount = uint32(len(v.edges)) - st.edgeFirst
@@ -68,7 +68,7 @@ func (v *View) addPairs(from, to *Stage, e *Edge) {
 			v.bytes[bytes+int64(next[p[0]])] = e.Bytes[k]
 		}
 		next[p[0]]++
-		v.tasks[t].blocked++
+		v.task(t).blocked++
 	}
 }
 
@@ -96,13 +96,13 @@ func (v *View) addBytes(e *Edge, from *Stage) int32 {
 // release tells the tasks that wait for task t of stage s that it is done or not needed.
 func (c *Core) release(s StageID, t TaskID) {
 	v := &c.view
-	st := &v.stages[s]
+	st := v.stage(s)
 	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
 		e := v.edges[k]
 		switch e.kind {
 		case Barrier:
 		case Pointwise:
-			c.unblock(v.stages[e.to].First + (t - st.First))
+			c.unblock(v.stage(e.to).First + (t - st.First))
 		case PerTask:
 			i := e.base + uint32(t-st.First)
 			for _, next := range v.tails[v.heads[i]:v.heads[i+1]] {
@@ -114,9 +114,9 @@ func (c *Core) release(s StageID, t TaskID) {
 
 func (c *Core) unblock(t TaskID) {
 	v := &c.view
-	task := &v.tasks[t]
+	task := v.task(t)
 	task.blocked--
-	st := &v.stages[task.Stage]
+	st := v.stage(task.Stage)
 	if task.blocked == 0 && task.State == TaskBlocked && st.State == StageOpen {
 		v.enqueue(t)
 		c.observe(Event{Kind: TaskReady, Job: st.Job, Stage: task.Stage, Task: t})
@@ -126,10 +126,10 @@ func (c *Core) unblock(t TaskID) {
 // lowerBarriers opens the stages that waited for s alone.
 func (c *Core) lowerBarriers(s StageID) {
 	v := &c.view
-	st := &v.stages[s]
+	st := v.stage(s)
 	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
 		if e := v.edges[k]; e.kind == Barrier {
-			next := &v.stages[e.to]
+			next := v.stage(e.to)
 			if next.blocked--; next.blocked == 0 && next.State == StageBlocked {
 				c.openStage(e.to)
 			}

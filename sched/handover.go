@@ -52,25 +52,26 @@ func (c *Core) HandOver(h *HandOver) error {
 	}
 	c.policy, c.paces, c.wake, c.told, v.limits = h.Policy, Paces(h.Policy), Never, Never, h.Limits
 	for j := range v.jobs {
-		v.jobs[j].Retries, v.jobs[j].MaxFailed, v.jobs[j].Deadline = uint32(h.Retries), uint32(h.MaxFailed), h.Deadline
+		job := v.job(JobID(j))
+		job.Retries, job.MaxFailed, job.Deadline = uint32(h.Retries), uint32(h.MaxFailed), h.Deadline
 		if h.Deadline == 0 {
-			v.jobs[j].Deadline = Never
+			job.Deadline = Never
 		}
 	}
 	for s := range v.stages {
-		st := &v.stages[s]
+		st := v.stage(StageID(s))
 		st.Retries = uint32(h.Retries)
 		if i := int(st.Index); i < len(h.Stages) && h.Stages[i] != nil {
 			st.Retries = uint32(*h.Stages[i])
 		}
 	}
 	for t := range v.tasks {
-		if task := &v.tasks[t]; task.State < TaskDone {
+		if task := v.task(TaskID(t)); task.State < TaskDone {
 			task.Failures, task.NoClones = 0, false
 		}
 	}
 	for j := range v.jobs {
-		if v.jobs[j].State == JobActive {
+		if v.job(JobID(j)).State == JobActive {
 			c.retell(JobID(j))
 		}
 	}
@@ -80,10 +81,10 @@ func (c *Core) HandOver(h *HandOver) error {
 // retell tells the policy of a job that is active as when it arrived, but that some of it is done.
 func (c *Core) retell(j JobID) {
 	v := &c.view
-	job := &v.jobs[j]
+	job := v.job(j)
 	c.observe(Event{Kind: JobArrived, Job: j})
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		if v.stages[s].State == StageOpen {
+		if v.stage(s).State == StageOpen {
 			c.observe(Event{Kind: StageReady, Job: j, Stage: s})
 		}
 	}

@@ -12,9 +12,9 @@ package sched
 // breakTask ends a task that has no attempt and no retry left.
 func (c *Core) breakTask(t TaskID) {
 	v := &c.view
-	s := v.tasks[t].Stage
-	st := &v.stages[s]
-	job := &v.jobs[st.Job]
+	s := v.task(t).Stage
+	st := v.stage(s)
+	job := v.job(st.Job)
 	v.settle(t, TaskBroken)
 	st.GivenUp++
 	job.Broken++
@@ -28,7 +28,7 @@ func (c *Core) breakTask(t TaskID) {
 
 // closeIfOver ends a stage that has what it needs, or nothing left that could run.
 func (c *Core) closeIfOver(s StageID) {
-	switch st := &c.view.stages[s]; {
+	switch st := c.view.stage(s); {
 	case st.Done == st.Need:
 		c.closeStage(s)
 	case st.Hopeful() == st.Done:
@@ -39,14 +39,14 @@ func (c *Core) closeIfOver(s StageID) {
 // closeShort ends a stage that cannot get what it needs, with all that waits for what it lacks.
 func (c *Core) closeShort(s StageID) {
 	v := &c.view
-	st := &v.stages[s]
+	st := v.stage(s)
 	if st.State == StageBlocked { // policies are told of the end of stages of whose beginning they were told
 		st.State = StageOpen
 		c.observe(Event{Kind: StageReady, Job: st.Job, Stage: s})
 	}
 	st.State = StageClosed
 	c.observe(Event{Kind: StageDone, Job: st.Job, Stage: s})
-	job := &v.jobs[st.Job]
+	job := v.job(st.Job)
 	job.StagesLeft--
 	job.short = true
 	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
@@ -58,12 +58,12 @@ func (c *Core) closeShort(s StageID) {
 // strand ends the tasks that wait over an edge for what stage s, which was closed short, lacks.
 func (c *Core) strand(s StageID, e edge) {
 	v := &c.view
-	st, to := &v.stages[s], &v.stages[e.to]
+	st, to := v.stage(s), v.stage(e.to)
 	if to.State == StageClosed {
 		return
 	}
 	for i := range TaskID(st.Tasks) {
-		if v.tasks[st.First+i].State <= TaskSkipped {
+		if v.task(st.First+i).State <= TaskSkipped {
 			continue
 		}
 		switch e.kind {
@@ -89,9 +89,9 @@ func (c *Core) strand(s StageID, e edge) {
 // strandTask ends a task that waits for what will never be.
 func (c *Core) strandTask(t TaskID) {
 	v := &c.view
-	s := v.tasks[t].Stage
-	st := &v.stages[s]
-	if v.tasks[t].State >= TaskDone {
+	s := v.task(t).Stage
+	st := v.stage(s)
+	if v.task(t).State >= TaskDone {
 		return
 	}
 	v.settle(t, TaskStranded)
@@ -103,7 +103,7 @@ func (c *Core) strandTask(t TaskID) {
 
 // endJob ends an active job all of whose stages are closed.
 func (c *Core) endJob(j JobID) {
-	switch job := &c.view.jobs[j]; {
+	switch job := c.view.job(j); {
 	case job.StagesLeft > 0 || job.State != JobActive:
 	case job.short:
 		c.closeJob(j, JobBroken, JobFailed)
@@ -116,16 +116,15 @@ func (c *Core) endJob(j JobID) {
 // on without some of its tasks and runs nothing now.
 func (c *Core) mayRetry(j JobID) bool {
 	v := &c.view
-	job := &v.jobs[j]
-	stages := v.stages[job.FirstStage:][:job.Stages]
+	job := v.job(j)
 	switch job.State {
 	case JobBroken:
 		return true
 	case JobStopped:
-		return job.Stages > 0 && stages[0].State == StageClosed
+		return job.Stages > 0 && v.stage(job.FirstStage).State == StageClosed
 	case JobActive:
-		for i := range stages {
-			if st := &stages[i]; st.GivenUp > 0 && st.Done < st.Need {
+		for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+			if st := v.stage(s); st.GivenUp > 0 && st.Done < st.Need {
 				return job.Live == 0
 			}
 		}
@@ -137,7 +136,7 @@ func (c *Core) mayRetry(j JobID) bool {
 // They begin as if the job had just arrived, though what has finished of it is finished.
 func (c *Core) retry(j JobID) {
 	v := &c.view
-	job := &v.jobs[j]
+	job := v.job(j)
 	if job.State == JobActive { // policies know how to forget a job that fails, and one that arrives
 		job.State = JobBroken
 		v.active.remove(int(j))
@@ -146,7 +145,7 @@ func (c *Core) retry(j JobID) {
 	}
 	job.short, job.StagesLeft = false, 0
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		st := &v.stages[s]
+		st := v.stage(s)
 		if st.blocked == 0 && st.Done == st.Need {
 			continue // it was closed before: an open stage lacks something
 		}
@@ -154,7 +153,7 @@ func (c *Core) retry(j JobID) {
 		st.GivenUp = 0
 		job.StagesLeft++
 		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-			task := &v.tasks[t]
+			task := v.task(t)
 			if task.State <= TaskDone {
 				continue
 			}

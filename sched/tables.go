@@ -7,33 +7,33 @@ const maxLive = 1 << 15
 
 // enqueue makes a blocked task wait for an attempt.
 func (v *View) enqueue(t TaskID) {
-	task := &v.tasks[t]
-	st := &v.stages[task.Stage]
+	task := v.task(t)
+	st := v.stage(task.Stage)
 	task.State = TaskPending
 	v.pending.add(int(t))
 	if st.Pending++; st.Pending == 1 {
 		v.waiting[st.Class].add(int(task.Stage))
 	}
-	v.jobs[st.Job].Pending++
+	v.job(st.Job).Pending++
 	v.pendingTasks[st.Class]++
 }
 
 // dequeue takes a pending task out of the waiting ones; the caller gives it its new state.
 func (v *View) dequeue(t TaskID) {
-	task := &v.tasks[t]
-	st := &v.stages[task.Stage]
+	task := v.task(t)
+	st := v.stage(task.Stage)
 	v.pending.remove(int(t))
 	if st.Pending--; st.Pending == 0 {
 		v.waiting[st.Class].remove(int(task.Stage))
 	}
-	v.jobs[st.Job].Pending--
+	v.job(st.Job).Pending--
 	v.pendingTasks[st.Class]--
 }
 
 // stopRunning takes a task without attempts out of the running ones; the caller gives it its new state.
 func (v *View) stopRunning(t TaskID) {
 	v.running.remove(int(t))
-	st := &v.stages[v.tasks[t].Stage]
+	st := v.stage(v.task(t).Stage)
 	st.Running--
 	v.runningTasks[st.Class]--
 }
@@ -46,7 +46,7 @@ func (v *View) requeue(t TaskID) {
 
 // settle gives a task its last state. Siblings of a winner may still be running; they do not count as running tasks.
 func (v *View) settle(t TaskID, state TaskState) {
-	task := &v.tasks[t]
+	task := v.task(t)
 	switch task.State {
 	case TaskPending:
 		v.dequeue(t)
@@ -54,15 +54,15 @@ func (v *View) settle(t TaskID, state TaskState) {
 		v.stopRunning(t)
 	}
 	task.State = state
-	v.jobs[v.stages[task.Stage].Job].Unfinished--
+	v.job(v.stage(task.Stage).Job).Unfinished--
 	v.unfinished--
 }
 
 // link puts a new attempt into the lists of its task and machine and counts it.
 func (v *View) link(row int32) {
 	a := &v.attempts[row]
-	task, m := &v.tasks[a.task], &v.machines[a.machine]
-	st := &v.stages[a.stage]
+	task, m := v.task(a.task), &v.machines[a.machine]
+	st := v.stage(a.stage)
 	if a.clone {
 		v.here[row].older = task.first
 	}
@@ -78,7 +78,7 @@ func (v *View) link(row int32) {
 	task.Live++
 	task.Launched++
 	st.Live++
-	v.jobs[st.Job].Live++
+	v.job(st.Job).Live++
 	v.used[m.Class]++
 	v.sites[m.Site].used[m.Class]++
 	if m.Used++; m.Used == m.Slots {
@@ -89,8 +89,8 @@ func (v *View) link(row int32) {
 // unlink reverses link.
 func (v *View) unlink(row int32) {
 	a := &v.attempts[row]
-	task, m := &v.tasks[a.task], &v.machines[a.machine]
-	st := &v.stages[a.stage]
+	task, m := v.task(a.task), &v.machines[a.machine]
+	st := v.stage(a.stage)
 	a.running = false
 	if task.first == row {
 		task.first = v.older(row)
@@ -104,7 +104,7 @@ func (v *View) unlink(row int32) {
 	v.leave(row, m)
 	task.Live--
 	st.Live--
-	v.jobs[st.Job].Live--
+	v.job(st.Job).Live--
 	v.used[m.Class]--
 	at := &v.sites[m.Site]
 	at.used[m.Class]--

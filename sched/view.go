@@ -65,6 +65,11 @@ type tables struct {
 	free    [Classes]idSet // machines with a free slot
 }
 
+// job, stage and task return the rows of ids that were given out.
+func (t *tables) job(j JobID) *Job       { return &t.jobs[j] }
+func (t *tables) stage(s StageID) *Stage { return &t.stages[s] }
+func (t *tables) task(id TaskID) *Task   { return &t.tasks[id] }
+
 func (t *tables) empty() {
 	t.jobs, t.stages, t.tasks, t.machines = t.jobs[:0], t.stages[:0], t.tasks[:0], t.machines[:0]
 	t.attempts, t.progress, t.here = t.attempts[:0], t.progress[:0], t.here[:0]
@@ -87,19 +92,19 @@ func (v *View) Job(j JobID) Job {
 	if v.part {
 		return v.narrowJob(j)
 	}
-	return v.jobs[j]
+	return *v.job(j)
 }
 
 // Stage returns the row of a stage.
 func (v *View) Stage(s StageID) Stage {
-	if !v.sees(v.stages[s].Class) {
+	if !v.sees(v.stage(s).Class) {
 		return v.narrowStage(s)
 	}
-	return v.stages[s]
+	return *v.stage(s)
 }
 
 // Task returns the row of a task.
-func (v *View) Task(t TaskID) Task { return v.tasks[t] }
+func (v *View) Task(t TaskID) Task { return *v.task(t) }
 
 // Machine returns the row of a machine.
 func (v *View) Machine(m MachineID) Machine { return v.machines[m] }
@@ -126,7 +131,7 @@ func (v *View) issued(a AttemptID) bool {
 }
 
 // FirstAttempt returns the running attempt of the task that was launched last; 0, false if none runs.
-func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.tasks[t].first) }
+func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.task(t).first) }
 
 // NextAttempt returns the running attempt of the same task that was launched before a.
 func (v *View) NextAttempt(a AttemptID) (AttemptID, bool) {
@@ -164,7 +169,7 @@ func (v *View) RunningTask(s StageID, from TaskID) (TaskID, bool) {
 }
 
 func (v *View) taskIn(set *idSet, s StageID, from TaskID) (TaskID, bool) {
-	st := &v.stages[s]
+	st := v.stage(s)
 	if !v.sees(st.Class) {
 		return 0, false
 	}
@@ -202,7 +207,7 @@ func (v *View) budgetRoom() int {
 
 // AttemptRoom returns how many more attempts of the task may run at once, slots and clone budget aside.
 func (v *View) AttemptRoom(t TaskID) int {
-	task := &v.tasks[t]
+	task := v.task(t)
 	if task.State != TaskPending && task.State != TaskRunning {
 		return 0
 	}

@@ -16,10 +16,10 @@ func (r *Rows) Attempts() int { return len(r.attempts) }
 
 // Visible tells whether the tasks of a stage are the reader's to serve: all are, except under PerClass those of other
 // classes.
-func (r *Rows) Visible(s StageID) bool { return (*View)(r).sees(r.stages[s].Class) }
+func (r *Rows) Visible(s StageID) bool { return (*View)(r).sees(r.stage(s).Class) }
 
 // JobOf returns the job of a task.
-func (r *Rows) JobOf(t TaskID) JobID { return r.stages[r.tasks[t].Stage].Job }
+func (r *Rows) JobOf(t TaskID) JobID { return r.stage(r.task(t).Stage).Job }
 
 // TaskOf returns the task of an attempt that Attempt knows, Waiting whether it was launched and has not begun.
 func (r *Rows) TaskOf(a AttemptID) TaskID { return r.attempts[a.row()].task }

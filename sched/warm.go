@@ -12,7 +12,7 @@ func (c *Core) Warm(group []AttemptID) (sum uint32) {
 	}
 	for _, id := range group {
 		a := &v.attempts[id.row()]
-		sum += v.tasks[a.task].Launched + v.machines[a.machine].Used + v.stages[a.stage].Live
+		sum += v.task(a.task).Launched + v.machines[a.machine].Used + v.stage(a.stage).Live
 	}
 	return sum
 }
