@@ -29,6 +29,8 @@ type Record struct {
 	Task                  sched.TaskID
 	Launched, Start, Stop sched.Time // it began at Start
 	End                   End
+	Reason                sched.Reason // why it was launched
+	Why                   sched.Reason // why it was killed; Unexplained if it was not
 }
 
 // Seconds returns how long the attempt ran.
@@ -83,14 +85,14 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 				delete(h.failed, d.Task)
 			}
 			h.byID[d.Attempt] = len(h.records)
-			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Launched: d.At, Start: d.At, Stop: d.At})
+			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Launched: d.At, Start: d.At, Stop: d.At, Reason: d.Reason})
 		case sched.Commit:
 			h.winner[d.Task] = h.byID[d.Attempt]
 			delete(h.points, d.Task)
 			h.stageDone[v.Stage(d.Stage).Index] = d.At
-			h.end(v, d.Attempt, d.At, Won, visit)
+			h.end(v, d.Attempt, d.At, Won, sched.Unexplained, visit)
 		case sched.Kill:
-			h.end(v, d.Attempt, d.At, endBy(d.Reason), visit)
+			h.end(v, d.Attempt, d.At, endBy(d.Reason), d.Reason, visit)
 		case sched.Wake:
 			h.wake = d.At
 		}
@@ -98,9 +100,9 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 	for i := range b.Facts { // what failed although the core ended it otherwise is not among those that run any more
 		switch f := &b.Facts[i]; f.Kind {
 		case sched.AttemptFailed, sched.AttemptDoomed:
-			h.end(v, f.Attempt, f.At, Failed, visit)
+			h.end(v, f.Attempt, f.At, Failed, sched.Unexplained, visit)
 		case sched.AttemptRefused:
-			h.end(v, f.Attempt, f.At, Refused, visit)
+			h.end(v, f.Attempt, f.At, Refused, sched.Unexplained, visit)
 		}
 	}
 }
@@ -116,14 +118,14 @@ func endBy(r sched.Reason) End {
 	}
 }
 
-func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End, visit func(*Record)) {
+func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End, why sched.Reason, visit func(*Record)) {
 	i, ok := h.byID[id]
 	if !ok {
 		return
 	}
 	delete(h.byID, id)
 	r := &h.records[i]
-	r.Start, r.Stop, r.End = v.Rows().Started(id), at, how
+	r.Start, r.Stop, r.End, r.Why = v.Rows().Started(id), at, how, why
 	if how == Crashed {
 		h.crashed++
 	}
