@@ -93,6 +93,7 @@ func (h *JournalHeader) Folder() string {
 type JournalMachine struct {
 	Name  string       `json:"name"`
 	Site  sched.SiteID `json:"site"`
+	Class sched.Class  `json:"class,omitempty"` // of its slots
 	Slots int          `json:"slots"`
 }
 

@@ -17,6 +17,7 @@ var sayAgain = map[string]string{
 	". Stage":                     "a stage of that",
 	"internal/jobfile Job":        "the job that a user asks to have run, before it is cut into tasks for the core",
 	"internal/jobfile Stage":      "a stage of that, as its file declares it",
+	"internal/live Job":           "the core's job, with its executor and what its attempts did",
 	"internal/live Attempt":       "the core's attempt, as an executor is told of it",
 	"cloud/internal/kube attempt": "the core's attempt, with the pod that is one",
 	"sim Attempt":                 "the core's attempt, as a service that says how long it takes may see it",

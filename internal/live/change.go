@@ -47,7 +47,7 @@ func give(core *sched.Core, h *trace.JournalHeader, s *trace.Settings, policies 
 	for i, m := range s.Machines {
 		slots[i] = m.Slots
 		if i >= len(h.Machines) {
-			if _, err := core.AddMachine(m.Site, m.Slots); err != nil {
+			if _, err := core.AddMachineOf(m.Class, m.Site, m.Slots); err != nil {
 				return err
 			}
 		}

@@ -27,7 +27,7 @@ func newCore(h *trace.JournalHeader, p sched.Policy) (*sched.Core, error) {
 		}
 	}
 	for _, m := range h.Machines {
-		if _, err := core.AddMachine(m.Site, m.Slots); err != nil {
+		if _, err := core.AddMachineOf(m.Class, m.Site, m.Slots); err != nil {
 			return nil, err
 		}
 	}
