@@ -44,6 +44,7 @@ const arrows = `
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/run         -> internal/hindsight internal/notify internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
 	internal/timeline    -> internal/live sched trace
+	internal/serve       -> internal/grammar
 	internal/cputime     ->
 	internal/disk        ->
 	internal/unpack      ->

@@ -19,6 +19,8 @@ var sayAgain = map[string]string{
 	"internal/jobfile Stage":      "a stage of that, as its file declares it",
 	"internal/live Job":           "the core's job, with its executor and what its attempts did",
 	"internal/live Attempt":       "the core's attempt, as an executor is told of it",
+	"internal/serve Job":          "the core's job, as a server's clients see it",
+	"internal/serve Task":         "the core's task, as they see it",
 	"cloud/internal/kube attempt": "the core's attempt, with the pod that is one",
 	"sim Attempt":                 "the core's attempt, as a service that says how long it takes may see it",
 	"sim Site":                    "the core's site, as a file of clusters describes it",
