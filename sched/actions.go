@@ -13,6 +13,7 @@ var (
 	ErrFrom        = errors.New("sched: the stage cannot resume, or the fraction is not in [0, 1)")
 	ErrNotAlive    = errors.New("sched: the attempt is not running")
 	ErrTooSoon     = errors.New("sched: the attempt was launched at this very instant")
+	ErrPaused      = errors.New("sched: the job is paused")
 	ErrNotActive   = errors.New("sched: the job has not arrived or is over")
 	ErrPace        = errors.New("sched: the speed is not positive and finite, or the policy does not say that it sets it")
 )
@@ -77,6 +78,8 @@ func (v *View) admit(t TaskID, m MachineID, from float64) error {
 		return ErrFrom
 	case v.Exhausted(t):
 		return ErrRetries
+	case task.Live > 0 && v.paused(t):
+		return ErrPaused
 	case v.AttemptRoom(t) == 0:
 		return ErrAttempts
 	case task.Live > 0 && v.budgetRoom() <= 0:
@@ -131,6 +134,8 @@ func (v *View) spare(row int32) error {
 		return ErrRetries
 	case a.started == v.now && !v.killsAtOnce:
 		return ErrTooSoon
+	case v.paused(a.task):
+		return ErrPaused
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 		if int(job.Unfinished) != sum.unfinished || int(job.Pending) != sum.pending || int(job.Live) != sum.live || job.StagesLeft != job.Stages-closed {
 			return sum, fmt.Errorf("sched: job %d counts %+v, its stages add up to %+v with %d closed", j, *job, sum, closed)
 		}
-		if sum.pending+sum.running == 0 {
+		if sum.pending+sum.running == 0 && !job.Paused {
 			return sum, fmt.Errorf("sched: active job %d has nothing that runs or may run", j)
 		}
 		return sum, nil
@@ -160,7 +160,7 @@ func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
 	st := v.stage(s)
 	var n counts
-	done, givenUp := uint32(0), uint32(0)
+	done, givenUp, ready := uint32(0), uint32(0), 0
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
 		task := v.task(t)
 		pending, running := task.State == TaskPending, task.State == TaskRunning
@@ -188,10 +188,16 @@ func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
 		if task.State > TaskSkipped {
 			givenUp++
 		}
+		if task.State == TaskBlocked && task.blocked == 0 && st.State == StageOpen {
+			ready++
+		}
 		n.live += int(live[t])
 	}
 	if st.Done != done || st.GivenUp != givenUp || int(st.Pending) != n.pending || int(st.Running) != n.running || int(st.Live) != n.live {
 		return n, fmt.Errorf("sched: stage %d counts %+v, its tasks say %+v, %d done and %d given up", s, *st, n, done, givenUp)
+	}
+	if job := v.job(st.Job); job.Paused && n.pending > 0 || !job.Paused && job.State == JobActive && ready > 0 {
+		return n, fmt.Errorf("sched: stage %d of a job (paused %v) has %d tasks that wait for an attempt, and %d that wait for nothing", s, job.Paused, n.pending, ready)
 	}
 	if v.waiting[st.Class].has(int(s)) != (n.pending > 0) {
 		return n, fmt.Errorf("sched: stage %d with %d pending tasks is in the set of waiting ones: %v", s, n.pending, v.waiting[st.Class].has(int(s)))

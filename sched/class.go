@@ -58,7 +58,7 @@ func (v *View) classOf(ev *Event) (class Class, one bool) {
 	switch ev.Kind {
 	case MachineJoined, MachineLost, MachineResized, DataFetched:
 		return v.machines[ev.Machine].Class, true
-	case JobArrived, JobCancelled, JobDone, JobFailed, TimerFired:
+	case JobArrived, JobCancelled, JobPaused, JobContinued, JobChanged, JobDone, JobFailed, TimerFired:
 		return 0, false
 	default:
 		return v.stage(ev.Stage).Class, true

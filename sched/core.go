@@ -97,15 +97,10 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	}
 	id := JobID(len(v.jobs))
 	job := Job{
-		Retries: uint32(spec.Retries), MaxFailed: uint32(spec.MaxFailed), Priority: spec.Priority, MinShare: uint32(spec.MinShare), Weight: spec.Weight,
-		Deadline: spec.Deadline, FirstStage: StageID(len(v.stages)), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
+		Retries: uint32(spec.Retries), MaxFailed: uint32(spec.MaxFailed), MinShare: uint32(spec.MinShare),
+		FirstStage: StageID(len(v.stages)), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
 	}
-	if job.Weight == 0 {
-		job.Weight = 1
-	}
-	if job.Deadline == 0 {
-		job.Deadline = Never
-	}
+	job.rank(spec.Priority, spec.Weight, spec.Deadline)
 	for i := range spec.Stages {
 		st := &spec.Stages[i]
 		need := st.Need
@@ -192,8 +187,10 @@ func (c *Core) checkFact(f *Event, now Time) error {
 		ok = v.issued(f.Attempt) && f.Bytes >= 0
 	case AttemptProgress:
 		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
-	case JobArrived, JobCancelled, JobRetried:
+	case JobArrived, JobCancelled, JobRetried, JobPaused, JobContinued:
 		ok = int(f.Job) < len(v.jobs)
+	case JobChanged:
+		ok = int(f.Job) < len(v.jobs) && validWeight(f.Weight) && f.Deadline >= 0
 	case TimerFired:
 	default:
 		ok = false

@@ -43,9 +43,10 @@ const (
 	// [Job] the job is over and nobody asks for it any more: its rows are gone for good, with those of its stages and
 	// tasks, and so is what policies keep of it
 	JobRetired
-	JobPaused    // [Job] nothing of the job starts until it is continued
+	JobPaused    // [Job] nothing of the job starts until it is continued, see pause.go
 	JobContinued // [Job] what JobPaused said holds no longer
-	JobChanged   // [Job] the job's priority, weight or deadline is another
+	// [Job, Priority, Weight, Deadline] the job has these from now on; zero values mean what they do in a JobSpec
+	JobChanged
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
@@ -62,6 +63,8 @@ const (
 	// a task of an open stage has failed more often than the job forgives, or waits for one that has: it will not run,
 	// and Stage.Hopeful is one less
 	TaskGivenUp
+	// an attempt runs that the policy did not launch: the core did, or an earlier policy
+	AttemptTaken
 )
 
 var eventNames = map[EventKind]string{
@@ -73,7 +76,7 @@ var eventNames = map[EventKind]string{
 	JobRetired:   "job-retired", JobPaused: "job-paused", JobContinued: "job-continued", JobChanged: "job-changed",
 	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
-	TaskGivenUp: "task-given-up",
+	TaskGivenUp: "task-given-up", AttemptTaken: "attempt-taken",
 }
 
 // String returns the kind's name in lower case with hyphens.
@@ -101,6 +104,10 @@ type Event struct {
 	Bytes int64
 	Span  Time   // DataFetched: from the request to the last byte, latency included
 	Slots uint32 // MachineResized
+
+	Priority int32   // JobChanged, and so are Weight and Deadline
+	Weight   float64 // 0 for 1
+	Deadline Time    // 0 for none
 }
 
 // compare puts facts into canonical order: instant, kind, ids, and of two reports about one attempt the further one
@@ -127,5 +134,8 @@ func (e *Event) compare(o *Event) int {
 	if c := cmp.Compare(e.Rate, o.Rate); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(e.Site, o.Site), cmp.Compare(e.Bytes, o.Bytes), cmp.Compare(e.Span, o.Span), cmp.Compare(e.Slots, o.Slots))
+	if c := cmp.Or(cmp.Compare(e.Site, o.Site), cmp.Compare(e.Bytes, o.Bytes), cmp.Compare(e.Span, o.Span), cmp.Compare(e.Slots, o.Slots)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(e.Priority, o.Priority), cmp.Compare(e.Weight, o.Weight), cmp.Compare(e.Deadline, o.Deadline))
 }

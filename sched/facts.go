@@ -76,6 +76,12 @@ func (c *Core) apply(f *Event) {
 		if c.mayRetry(f.Job) {
 			c.retry(f.Job)
 		}
+	case JobPaused:
+		c.pause(f.Job)
+	case JobContinued:
+		c.proceed(f.Job)
+	case JobChanged:
+		c.change(f)
 	case TimerFired: // told from the clock in Advance
 	}
 }
@@ -109,6 +115,9 @@ func (c *Core) begin(j JobID) {
 			c.openStage(s)
 		}
 	}
+	if job.Paused && job.State == JobActive {
+		c.observe(Event{Kind: JobPaused, Job: j})
+	}
 }
 
 // openStage lets the tasks of a stage run as far as nothing else is in front of them.
@@ -116,11 +125,7 @@ func (c *Core) openStage(s StageID) {
 	v := &c.view
 	st := v.stage(s)
 	st.State = StageOpen
-	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		if task := v.task(t); task.blocked == 0 && task.State == TaskBlocked {
-			v.enqueue(t)
-		}
-	}
+	v.enqueueAll(s)
 	c.observe(Event{Kind: StageReady, Job: st.Job, Stage: s})
 	if st.Need == 0 {
 		c.closeStage(s)
@@ -194,8 +199,9 @@ func (c *Core) orphan(t TaskID) {
 		c.breakTask(t)
 		return
 	}
-	v.requeue(t)
-	c.observe(Event{Kind: TaskReady, Job: j, Stage: task.Stage, Task: t})
+	if v.requeue(t) {
+		c.observe(Event{Kind: TaskReady, Job: j, Stage: task.Stage, Task: t})
+	}
 }
 
 // loseMachine ends everything on a machine. A lost attempt does not count as a failure of its task. Should the machine
@@ -291,7 +297,7 @@ func (c *Core) closeJob(j JobID, state JobState, kind EventKind) {
 	v := &c.view
 	job := v.job(j)
 	wasActive := job.State == JobActive
-	job.State, job.Closed = state, v.now
+	job.State, job.Closed, job.Paused = state, v.now, false
 	if wasActive {
 		v.active.remove(int(j))
 		if state != JobSucceeded {

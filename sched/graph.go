@@ -118,8 +118,9 @@ func (c *Core) unblock(t TaskID) {
 	task.blocked--
 	st := v.stage(task.Stage)
 	if task.blocked == 0 && task.State == TaskBlocked && st.State == StageOpen {
-		v.enqueue(t)
-		c.observe(Event{Kind: TaskReady, Job: st.Job, Stage: task.Stage, Task: t})
+		if v.enqueue(t) {
+			c.observe(Event{Kind: TaskReady, Job: st.Job, Stage: task.Stage, Task: t})
+		}
 	}
 }
 

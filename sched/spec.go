@@ -88,7 +88,7 @@ func (s *JobSpec) Validate() error {
 	if len(s.Stages) > maxStages {
 		return fmt.Errorf("stages: %d are more than %d", len(s.Stages), maxStages)
 	}
-	if s.Weight < 0 || math.IsNaN(s.Weight) || math.IsInf(s.Weight, 0) {
+	if !validWeight(s.Weight) {
 		return fmt.Errorf("weight: %v is not a finite number of at least 0", s.Weight)
 	}
 	if s.MinShare < 0 || s.MinShare > maxTasks {
@@ -133,6 +133,8 @@ func (s *JobSpec) Validate() error {
 	}
 	return s.validateAcyclic()
 }
+
+func validWeight(w float64) bool { return w >= 0 && !math.IsInf(w, 1) }
 
 func validateMaxFailed(n int) error {
 	if n < Unlimited || n > maxTasks {

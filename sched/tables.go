@@ -5,17 +5,34 @@ package sched
 // maxLive bounds the attempts of one task running at once, so that the counter in its row cannot overflow.
 const maxLive = 1 << 15
 
-// enqueue makes a blocked task wait for an attempt.
-func (v *View) enqueue(t TaskID) {
+// enqueue makes a task that nothing else is in front of wait for an attempt. While its job is paused it is blocked
+// instead: waits is false then.
+func (v *View) enqueue(t TaskID) (waits bool) {
 	task := v.task(t)
 	st := v.stage(task.Stage)
+	job := v.job(st.Job)
+	if job.Paused {
+		task.State = TaskBlocked
+		return false
+	}
 	task.State = TaskPending
 	v.pending.add(int(t))
 	if st.Pending++; st.Pending == 1 {
 		v.waiting[st.Class].add(int(task.Stage))
 	}
-	v.job(st.Job).Pending++
+	job.Pending++
 	v.pendingTasks[st.Class]++
+	return true
+}
+
+// enqueueAll does so for the blocked tasks of a stage.
+func (v *View) enqueueAll(s StageID) {
+	st := v.stage(s)
+	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
+		if task := v.task(t); task.blocked == 0 && task.State == TaskBlocked {
+			v.enqueue(t)
+		}
+	}
 }
 
 // dequeue takes a pending task out of the waiting ones; the caller gives it its new state.
@@ -38,10 +55,10 @@ func (v *View) stopRunning(t TaskID) {
 	v.runningTasks[st.Class]--
 }
 
-// requeue makes a task whose last attempt has ended wait again.
-func (v *View) requeue(t TaskID) {
+// requeue makes a task whose last attempt has ended wait again, see enqueue.
+func (v *View) requeue(t TaskID) (waits bool) {
 	v.stopRunning(t)
-	v.enqueue(t)
+	return v.enqueue(t)
 }
 
 // settle gives a task its last state. Siblings of a winner may still be running; they do not count as running tasks.

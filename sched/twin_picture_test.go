@@ -153,7 +153,7 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 	}
 	row.Live = uint16(len(running))
 	room := 0
-	if (row.State == TaskPending || row.State == TaskRunning) && !w.exhausted(t) {
+	if (row.State == TaskPending || row.State == TaskRunning) && !w.exhausted(t) && !w.jobs[w.jobOf(t)].paused {
 		if room = maxLive - len(running); w.limits.Attempts != Unlimited {
 			room = max(0, w.limits.Attempts-len(running))
 		}
@@ -184,8 +184,14 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 func (w *twin) jobRow(j JobID, sees sight) Job {
 	job := w.jobs[j]
 	row := Job{
-		State: job.state, Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Weight: 1, Arrived: job.arrived, Closed: job.closed, Deadline: Never,
-		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)),
+		State: job.state, Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Arrived: job.arrived, Closed: job.closed, Paused: job.paused,
+		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)), Priority: job.priority, Weight: job.weight, Deadline: job.deadline,
+	}
+	if row.Weight == 0 {
+		row.Weight = 1
+	}
+	if row.Deadline == 0 {
+		row.Deadline = Never
 	}
 	for _, s := range w.stages {
 		if s.job == j && !s.closed && job.state == JobActive {

@@ -32,7 +32,12 @@ type twinJob struct {
 	spec            *JobSpec
 	first           StageID
 	state           JobState
+	paused          bool
 	arrived, closed Time
+
+	priority int32 // as it is now, and so are weight and deadline
+	weight   float64
+	deadline Time
 }
 
 type twinStage struct {
@@ -79,7 +84,7 @@ type twinAttempt struct {
 }
 
 func (w *twin) submit(spec *JobSpec) {
-	j := &twinJob{spec: spec, first: StageID(len(w.stages))}
+	j := &twinJob{spec: spec, first: StageID(len(w.stages)), priority: spec.Priority, weight: spec.Weight, deadline: spec.Deadline}
 	for i, s := range spec.Stages {
 		if s.Need == 0 {
 			s.Need = s.Tasks
@@ -178,7 +183,7 @@ func (w *twin) open(s StageID) bool {
 
 func (w *twin) runnable(t TaskID) bool {
 	task := w.tasks[t]
-	ok := task.over == 0 && w.open(task.stage)
+	ok := task.over == 0 && w.open(task.stage) && !w.jobs[w.jobOf(t)].paused
 	w.inputs(task.stage, func(e Edge, from *twinStage) {
 		over := func(i int) bool {
 			over := w.tasks[int(from.first)+i].over
@@ -253,7 +258,8 @@ func (w *twin) advance(facts []Event) {
 	slices.SortStableFunc(facts, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Attempt.Row(), b.Attempt.Row()),
 			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Progress, b.Progress), cmp.Compare(a.Rate, b.Rate),
-			cmp.Compare(a.Site, b.Site), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Span, b.Span), cmp.Compare(a.Slots, b.Slots))
+			cmp.Compare(a.Site, b.Site), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Span, b.Span), cmp.Compare(a.Slots, b.Slots),
+			cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Deadline, b.Deadline))
 	})
 	for _, f := range facts {
 		w.now = f.At
@@ -305,8 +311,25 @@ func (w *twin) apply(f Event) {
 		w.tell(f)
 	case f.Kind == JobArrived && w.jobs[f.Job].state == JobSubmitted:
 		w.jobs[f.Job].state, w.jobs[f.Job].arrived = JobActive, w.now
-		w.tell(Event{Kind: JobArrived, Job: f.Job})
-		w.follow(f.Job)
+		w.arrive(f.Job)
+	case f.Kind == JobPaused && w.jobs[f.Job].state <= JobActive && !w.jobs[f.Job].paused:
+		if w.jobs[f.Job].paused = true; w.jobs[f.Job].state == JobActive {
+			w.tell(f)
+		}
+	case f.Kind == JobContinued && w.jobs[f.Job].paused:
+		if w.jobs[f.Job].paused = false; w.jobs[f.Job].state == JobActive {
+			w.tell(f)
+			for t, task := range w.tasks {
+				if w.jobOf(TaskID(t)) == f.Job && w.stages[task.stage].opened {
+					task.ready = w.runnable(TaskID(t))
+				}
+			}
+		}
+	case f.Kind == JobChanged && w.jobs[f.Job].state <= JobActive:
+		j := w.jobs[f.Job]
+		if j.priority, j.weight, j.deadline = f.Priority, f.Weight, f.Deadline; j.state == JobActive {
+			w.tell(f)
+		}
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobActive:
 		w.abandon(f.Job, JobStopped, JobCancelled)
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobSubmitted:
@@ -361,8 +384,16 @@ func (w *twin) retry(j JobID) {
 		}
 	}
 	w.jobs[j].state = JobActive
+	w.arrive(j)
+}
+
+// arrive tells of a job that has become active.
+func (w *twin) arrive(j JobID) {
 	w.tell(Event{Kind: JobArrived, Job: j})
 	w.follow(j)
+	if w.jobs[j].paused {
+		w.tell(Event{Kind: JobPaused, Job: j})
+	}
 }
 
 func (w *twin) win(a *twinAttempt) {
@@ -509,7 +540,7 @@ func (w *twin) orphan(t TaskID) {
 		}
 		w.strand(j)
 		w.follow(j)
-	default:
+	case !w.jobs[j].paused:
 		w.tell(Event{Kind: TaskReady, Job: j, Stage: w.tasks[t].stage, Task: t})
 	}
 }
@@ -540,7 +571,7 @@ func (w *twin) skip(s *twinStage, why Reason) {
 }
 
 func (w *twin) close(j JobID, state JobState, kind EventKind) {
-	w.jobs[j].state, w.jobs[j].closed = state, w.now
+	w.jobs[j].state, w.jobs[j].closed, w.jobs[j].paused = state, w.now, false
 	w.out = append(w.out, Decision{At: w.now, Kind: Close, Job: j, Reason: JobOver})
 	w.tell(Event{Kind: kind, Job: j})
 }
@@ -592,6 +623,8 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 	switch {
 	case w.exhausted(t):
 		return ErrRetries
+	case siblings > 0 && w.jobs[w.jobOf(t)].paused:
+		return ErrPaused
 	case w.limits.Attempts != Unlimited && siblings >= w.limits.Attempts || siblings > 0 && w.soured(t):
 		return ErrAttempts
 	case siblings > 0 && w.cloneRoom(everything) == 0:
@@ -626,6 +659,9 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 	}
 	if a.launch == w.now || a.began == w.now {
 		return ErrTooSoon
+	}
+	if w.jobs[w.jobOf(a.Task)].paused {
+		return ErrPaused
 	}
 	a.ended, a.why = w.now, why
 	w.out = append(w.out, w.decision(a, Kill, why))

@@ -180,6 +180,9 @@ func (w *chaos) step() {
 			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)}, {At: now, Kind: DataFetched}, {At: now, Kind: DataFetched, Bytes: 1, Site: 99},
 			{At: now, Kind: DataFetched, Bytes: 1, Machine: 99}, {At: now, Kind: DataFetched, Bytes: 1, Attempt: attemptID(999, 1)},
 			{At: now, Kind: DataFetched, Bytes: 1, Span: -1}, {At: now, Kind: MachineResized, Slots: maxSlots + 1}, {At: now, Kind: MachineResized, Slots: 1, Machine: 99},
+			{At: now, Kind: JobPaused, Job: 99}, {At: now, Kind: JobContinued, Job: 99}, {At: now, Kind: JobChanged, Job: 99},
+			{At: now, Kind: JobChanged, Weight: -1}, {At: now, Kind: JobChanged, Weight: math.NaN()}, {At: now, Kind: JobChanged, Weight: math.Inf(1)},
+			{At: now, Kind: JobChanged, Deadline: -1}, {At: now, Kind: AttemptTaken},
 			{At: now, Kind: AttemptRefused}, {At: now, Kind: AttemptBegan}, {At: now, Kind: AttemptDoomed, Attempt: attemptID(999, 1)},
 		}).Draw(w.T, "bad")
 		if _, err := w.core.Advance(now, append(slices.Clone(facts), bad)); err == nil {
@@ -196,6 +199,7 @@ func (w *chaos) fact() Event {
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
 		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
 		AttemptDoomed, AttemptRefused, AttemptRefused, MachineResized, MachineResized, AttemptBegan, AttemptBegan, AttemptBegan,
+		JobPaused, JobContinued, JobContinued, JobChanged,
 	}).Draw(w.T, "kind")
 	f := Event{Kind: kind}
 	switch kind {
@@ -210,7 +214,11 @@ func (w *chaos) fact() Event {
 			f.Progress = rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1}).Draw(w.T, "progress")
 			f.Rate = rapid.SampledFrom([]float64{0, 1e7, 1e8, 1e9}).Draw(w.T, "rate") // spans are nanoseconds here
 		}
-	case JobArrived, JobCancelled, JobRetried:
+	case JobArrived, JobCancelled, JobRetried, JobPaused, JobContinued, JobChanged:
+		if kind == JobChanged {
+			f.Priority, f.Weight = rapid.Int32Range(-1, 1).Draw(w.T, "priority"), rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(w.T, "weight")
+			f.Deadline = Time(rapid.IntRange(0, 9).Draw(w.T, "deadline"))
+		}
 		f.Job = JobID(rapid.IntRange(0, len(w.twin.jobs)-1).Draw(w.T, "job"))
 	case DataFetched:
 		f.Attempt = w.someAttempt()

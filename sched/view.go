@@ -211,7 +211,7 @@ func (v *View) AttemptRoom(t TaskID) int {
 	if task.State != TaskPending && task.State != TaskRunning {
 		return 0
 	}
-	if v.Exhausted(t) {
+	if v.Exhausted(t) || task.State == TaskRunning && v.paused(t) {
 		return 0
 	}
 	most := maxLive

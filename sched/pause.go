@@ -1,0 +1,70 @@
+package sched
+
+// A job may be paused. Until it is continued nothing of it starts, neither an original nor a clone. What runs goes on
+// to its end: policies cannot kill it, because nothing could take its place.
+//
+// The tasks of a paused job that would wait for an attempt are blocked, so that every policy passes them over without
+// knowing why. A stage may open meanwhile, and close. A job may be paused before it arrives; a job that is over is not
+// paused.
+
+// pause lets nothing of a job start from now on.
+func (c *Core) pause(j JobID) {
+	v := &c.view
+	job := v.job(j)
+	if job.State > JobActive || job.Paused {
+		return
+	}
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+			v.dequeue(t)
+			v.task(t).State = TaskBlocked
+		}
+	}
+	if job.Paused = true; job.State == JobActive {
+		c.observe(Event{Kind: JobPaused, Job: j})
+	}
+}
+
+// proceed lets a job that was paused go on. Policies are told once, when all that may start again waits.
+func (c *Core) proceed(j JobID) {
+	v := &c.view
+	job := v.job(j)
+	if !job.Paused {
+		return
+	}
+	if job.Paused = false; job.State == JobSubmitted {
+		return
+	}
+	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
+		if v.stage(s).State == StageOpen {
+			v.enqueueAll(s)
+		}
+	}
+	c.observe(Event{Kind: JobContinued, Job: j})
+}
+
+// paused tells whether a task is of a job that is paused.
+func (v *View) paused(t TaskID) bool { return v.job(v.stage(v.task(t).Stage).Job).Paused }
+
+// change gives a job another priority, weight and deadline.
+func (c *Core) change(f *Event) {
+	job := c.view.job(f.Job)
+	if job.State > JobActive {
+		return
+	}
+	job.rank(f.Priority, f.Weight, f.Deadline)
+	if job.State == JobActive {
+		c.observe(Event{Kind: JobChanged, Job: f.Job, Priority: f.Priority, Weight: f.Weight, Deadline: f.Deadline})
+	}
+}
+
+// rank takes over what says how much a job matters, as it is given: 0 is a weight of 1, and no deadline.
+func (j *Job) rank(priority int32, weight float64, deadline Time) {
+	if weight == 0 {
+		weight = 1
+	}
+	if deadline == 0 {
+		deadline = Never
+	}
+	j.Priority, j.Weight, j.Deadline = priority, weight, deadline
+}
