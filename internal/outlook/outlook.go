@@ -23,20 +23,20 @@ func New(law string) (*Outlook, error) {
 	return &Outlook{Law: l}, err
 }
 
-// PoCD returns the probability that the job meets its deadline with the attempts that it has now, by Shed's Theorem 2;
+// PoCD returns the probability that a job meets its deadline with the attempts that it has now, by Shed's Theorem 2;
 // ok is false if it has none, and while nothing is known of the durations in some stage. Stages that are open are taken
 // one after the other, as are those to come, without clones. Where a stage has more tasks than there are slots, those
 // beyond are taken to keep all slots busy for their mean. Both are cautious, or nearly right.
-func (o *Outlook) PoCD(v *sched.View) (p float64, ok bool) {
+func (o *Outlook) PoCD(v *sched.View, id sched.JobID) (p float64, ok bool) {
 	var works []plan.Work
 	var clones []int
-	job := v.Job(0)
+	job := v.Job(id)
 	if job.Deadline == sched.Never {
 		return 0, false
 	}
 	elapsed := (v.Now() - job.Arrived).Seconds()
 	left := (job.Deadline - v.Now()).Seconds()
-	for s := range sched.StageID(v.Rows().Stages()) {
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		n := int(st.Unfinished())
 		if st.State == sched.StageClosed || n == 0 {

@@ -56,10 +56,10 @@ func TestOutlook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, ok := (&Outlook{Law: law}).PoCD(core.View()); !ok || math.Abs(got-c.want) > c.within {
+			if got, ok := (&Outlook{Law: law}).PoCD(core.View(), 0); !ok || math.Abs(got-c.want) > c.within {
 				t.Errorf("%v, %v; want %v", got, ok, c.want)
 			}
-			if _, ok := (&Outlook{}).PoCD(core.View()); ok {
+			if _, ok := (&Outlook{}).PoCD(core.View(), 0); ok {
 				t.Error("a chance although nothing is known of the durations")
 			}
 		})

@@ -21,18 +21,17 @@ var advised = []string{
 }
 
 // describe adds to what is kept of a run what advice is founded on.
-func (e *Engine) describe(past *live.Past, run *live.Run) {
+func (p *Prepared) describe(past *live.Past, c *course) {
 	kept := &past.Runs[len(past.Runs)-1]
-	s := run.Summary()
-	if kept.ID != run.Header.Run || s.Recovered > 0 || s.Crashed > 0 || s.Retries > 0 {
+	if kept.ID != p.Header.Run || c.Recovered > 0 || c.Crashed > 0 || c.Retries > 0 {
 		return
 	}
-	kept.Seconds, kept.Policy = s.Flow.Seconds(), run.Header.Policy
-	for _, m := range run.Header.Machines {
+	kept.Seconds, kept.Policy = c.Flow.Seconds(), p.Header.Policy
+	for _, m := range p.Header.Machines {
 		kept.Slots += m.Slots
 	}
-	for i, tasks := range run.Slowest(hindsight.Slowest) {
-		kept.Stages[i].Tasks, kept.Stages[i].Slowest = run.Header.Job.Stages[i].Tasks, tasks
+	for i, tasks := range c.slowest(hindsight.Slowest) {
+		kept.Stages[i].Tasks, kept.Stages[i].Slowest = p.Header.Job.Stages[i].Tasks, tasks
 	}
 }
 

@@ -193,7 +193,7 @@ func (e *Engine) runCloud(ctx context.Context) (*Result, error) {
 			<-e.cloud.Gone()
 			cancel(Failure{errors.New("tailcut-cloud exited; rerun the same command to resume")})
 		}()
-		res, err := e.driveAndNotify(ctx, run)
+		res, err := e.drive(ctx, run)
 		if err != nil {
 			return res, cmp.Or(endedFor(ctx), err)
 		}

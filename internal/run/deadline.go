@@ -50,17 +50,14 @@ type Deadline struct {
 	Over    sched.Time `json:"-"`              // how long after it the job was closed, or is; below 0 for before
 }
 
-// deadlineOf tells how the run stands to its deadline; nil if it has none.
-func deadlineOf(run *live.Run, first *float64) *Deadline {
-	d := run.Header.Job.Deadline
+// deadlineOf tells how the job stands to its deadline; nil if it has none.
+func (p *Prepared) deadlineOf(c *course) *Deadline {
+	d := p.Header.Job.Deadline
 	if d == 0 {
 		return nil
 	}
-	over := run.View().Now() - d
-	if run.State() > sched.JobActive {
-		over = run.View().Job(0).Closed - d
-	}
-	return &Deadline{Seconds: d.Seconds(), Met: run.State() == sched.JobSucceeded && over <= 0, PoCD: first, Over: over}
+	over := c.end - d
+	return &Deadline{Seconds: d.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over}
 }
 
 // String tells it to people.

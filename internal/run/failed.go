@@ -58,8 +58,9 @@ func lossText(j *jobfile.Job) string {
 }
 
 // failed collects what is known of the tasks that have failed for good.
-func (e *Engine) failed(s *live.Summary, work *jobfile.Work) (all []FailedTask) {
-	e.recall(s)
+func (p *Prepared) failed(s *live.Summary) (all []FailedTask) {
+	p.recall(s)
+	work := p.work()
 	for i := range s.Failed {
 		f := &s.Failed[i]
 		a := &f.Last
@@ -70,10 +71,10 @@ func (e *Engine) failed(s *live.Summary, work *jobfile.Work) (all []FailedTask) 
 		if f.Failure != nil {
 			x.Exit, x.Why = f.Failure.Exit, f.Failure.Note
 		}
-		if path := e.folders.Stderr(a.Stage, a.Index); e.cloud == nil {
+		if path := p.folders.Stderr(a.Stage, a.Index); p.cloud == nil {
 			if text, err := os.ReadFile(path); err == nil {
 				x.Stderr, x.Last = path, lastLine(text)
-				if e.o.Output == Scratch { // which is gone in a moment
+				if p.o.Output == Scratch { // which is gone in a moment
 					x.Stderr = ""
 				}
 			}

@@ -83,27 +83,27 @@ func (e *Engine) doneTasks() (n int) {
 
 // printing has what is committed printed, if that is asked for. It returns what stands for the executor and the
 // context, and the printer, which is nil if there is none.
-func (e *Engine) printing(ctx context.Context, inner live.Executor, run *live.Run, work *jobfile.Work, s *screen) (live.Executor, context.Context, *printer) {
-	if e.o.Print.To == nil {
+func (p *Prepared) printing(ctx context.Context, inner live.Executor, s *screen) (live.Executor, context.Context, *printer) {
+	if p.o.Print.To == nil {
 		return inner, ctx, nil
 	}
 	var tasks []int
-	for i := range run.Header.Job.Stages {
-		tasks = append(tasks, run.Header.Job.Stages[i].Tasks)
+	for i := range p.Header.Job.Stages {
+		tasks = append(tasks, p.Header.Job.Stages[i].Tasks)
 	}
-	p := newPrinter(inner, e.o.Print, e.folders, work, tasks)
+	x := newPrinter(inner, p.o.Print, p.folders, p.work(), tasks)
 	ctx, stop := context.WithCancel(ctx)
-	p.warn, p.failed = func(format string, args ...any) { s.say(fmt.Sprintf(format, args...)) }, func(error) { stop() }
+	x.warn, x.failed = func(format string, args ...any) { s.say(fmt.Sprintf(format, args...)) }, func(error) { stop() }
 	if local, ok := inner.(*proc.Executor); ok {
-		p.peek = local.Peek
+		x.peek = local.Peek
 	}
-	p.tags = e.tags
-	p.aside = func(write func() bool) { write() }
-	if s.width != nil && (isTerminal(e.o.Print.To) || e.o.Print.Stderr != nil) {
-		p.aside = s.aside
+	x.tags = p.tags
+	x.aside = func(write func() bool) { write() }
+	if s.width != nil && (isTerminal(p.o.Print.To) || p.o.Print.Stderr != nil) {
+		x.aside = s.aside
 	}
-	go p.run()
-	return p, ctx, p
+	go x.run()
+	return x, ctx, x
 }
 
 // end waits until all that was committed is printed, after a loop that ended with an error or without one, and returns

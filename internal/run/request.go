@@ -130,7 +130,6 @@ type Engine struct {
 	again   bool           // the output folder held the run already
 	scratch bool           // the output is printed, and its folder removed
 	tags    *results.Tags  // that stand before what is printed
-	news    *news          // of the run; nil if nobody wants them
 	blocks  *inputs.Blocks // of the stream that the job reads; nil for none, or before it is read
 	cloud   *cloud         // nil: attempts are processes, between files of this machine
 }

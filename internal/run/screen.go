@@ -12,10 +12,9 @@ import (
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/outlook"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
-	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // screen shows a run while it goes. On a terminal it keeps one line per stage that is open, drawn over again ten times
@@ -23,8 +22,6 @@ import (
 // colour in it.
 type screen struct {
 	w      io.Writer
-	run    *live.Run
-	names  []string   // of the stages, as they can be shown
 	width  func() int // columns of the terminal; nil without one
 	begun  time.Time
 	said   time.Time // last plain line
@@ -35,24 +32,18 @@ type screen struct {
 	drawn   int        // lines of it, to be drawn over
 	midline bool       // something else is on the last line of the terminal
 
-	outlook *outlook.Outlook
-	looked  time.Time            // when the chance to meet the deadline was last reckoned
-	chance  float64              // of meeting the deadline
-	first   *float64             // the chance when it was first known
-	warned  bool                 // has been told that the deadline is at risk
-	atRisk  func(chance float64) // is told then, too; nil for nobody
+	warned bool // has said that the deadline is at risk
 }
 
 // stageScreen is what the screen remembers of a stage.
 type stageScreen struct {
 	begun time.Time // when it was first seen at work
-	base  uint32    // tasks that were done when the engine was started
+	base  int       // tasks that were done when the screen was begun
 	over  bool      // has been told
 }
 
 const (
 	plainEvery = 10 * time.Second // between two plain lines of a long stage
-	lookEvery  = time.Second      // between two reckonings of the chance to meet the deadline
 	mostLines  = 12               // of stages that are open
 	nameWidth  = 20               // longer names of stages are cut
 
@@ -61,21 +52,13 @@ const (
 	narrow            = 60    // columns below which there is none
 )
 
-func newScreen(w io.Writer, run *live.Run, out *outlook.Outlook) *screen {
+// newScreen begins one with how the job stands.
+func newScreen(w io.Writer, st *Standing) *screen {
 	now := time.Now()
-	s := &screen{w: w, run: run, names: shownNames(run.Header.Stages), begun: now, said: now, outlook: out, stages: make([]stageScreen, len(run.Header.Stages))}
-	v := run.View()
-	for i := range s.stages {
-		st := v.Stage(sched.StageID(i))
-		s.stages[i] = stageScreen{base: st.Done, over: st.State == sched.StageClosed && st.Done >= st.Need}
-	}
-	switch tasks := show.Count(int(v.Job(0).Tasks), "task"); {
-	case run.Retried && run.State() == sched.JobActive:
-		fmt.Fprintf(w, "resuming an earlier run: %d of %s are done; failed ones run again\n", run.Recovered, tasks)
-	case run.Retried:
-		fmt.Fprintf(w, "retrying a failed run: %d of %s are done; failure counts of the others start at 0\n", run.Recovered, tasks)
-	case run.Recovered > 0:
-		fmt.Fprintf(w, "resuming an earlier run: %d of %s are done\n", run.Recovered, tasks)
+	s := &screen{w: w, begun: now, said: now, stages: make([]stageScreen, len(st.Stages))}
+	for i := range st.Stages {
+		x := &st.Stages[i]
+		s.stages[i] = stageScreen{base: x.Done, over: x.Closed && x.Done >= x.Need}
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		s.width = func() int {
@@ -88,8 +71,22 @@ func newScreen(w io.Writer, run *live.Run, out *outlook.Outlook) *screen {
 	return s
 }
 
+// opening says what of the job was done before, "" of a new one. retried tells that tasks had failed for good and are
+// tried again, halfway that the job had not ended.
+func opening(done, tasks int, retried, halfway bool) string {
+	switch all := show.Count(tasks, "task"); {
+	case retried && halfway:
+		return fmt.Sprintf("resuming an earlier run: %d of %s are done; failed ones run again\n", done, all)
+	case retried:
+		return fmt.Sprintf("retrying a failed run: %d of %s are done; failure counts of the others start at 0\n", done, all)
+	case done > 0:
+		return fmt.Sprintf("resuming an earlier run: %d of %s are done\n", done, all)
+	}
+	return ""
+}
+
 // tick brings the screen up to date.
-func (s *screen) tick(v *sched.View) {
+func (s *screen) tick(st *Standing) {
 	var said, open []string
 	waiting, more, bar := 0, 0, mostBar
 	if s.width != nil {
@@ -98,34 +95,34 @@ func (s *screen) tick(v *sched.View) {
 			bar = 0
 		}
 	}
-	for i, name := range s.names {
-		st := v.Stage(sched.StageID(i))
-		mine := &s.stages[i]
-		if mine.begun.IsZero() && st.Live > 0 {
+	for i := range st.Stages {
+		x, mine := &st.Stages[i], &s.stages[i]
+		if mine.begun.IsZero() && x.Attempts > 0 {
 			mine.begun = time.Now()
 		}
 		switch {
 		case mine.over:
-		case st.State == sched.StageClosed:
+		case x.Closed:
 			mine.over = true
-			said = append(said, s.stamp(closedLine(name, &st)))
-		case st.Live == 0 && st.Done == 0:
+			said = append(said, s.stamp(closedLine(x)))
+		case x.Attempts == 0 && x.Done == 0:
 			waiting++
 		case len(open) == mostLines:
 			more++
 		default:
-			open = append(open, stageLine(name, &st, mine.base, time.Since(mine.begun), bar))
+			open = append(open, stageLine(x, mine.base, time.Since(mine.begun), bar))
 		}
 	}
-	if line := s.look(v); line != "" {
-		said = append(said, s.stamp(line))
+	if st.Chance != nil && *st.Chance < plan.AtRisk && !s.warned {
+		s.warned = true
+		said = append(said, s.stamp(deadlineLine(st)))
 	}
 	if s.width == nil {
-		s.plain(v, said)
+		s.plain(st, said)
 		return
 	}
-	if s.first != nil && len(open) > 0 {
-		open = append(open, s.deadlineLine(v))
+	if st.Chance != nil && len(open) > 0 {
+		open = append(open, deadlineLine(st))
 	}
 	if more > 0 {
 		open = append(open, fmt.Sprintf("and %s more", show.Count(more, "stage")))
@@ -155,54 +152,29 @@ func (s *screen) aside(write func() (midline bool)) {
 	s.midline = write()
 }
 
-// look reckons the chance to meet the deadline every now and then. It returns what is said once: that the deadline is
-// at risk, as soon as it is.
-func (s *screen) look(v *sched.View) string {
-	if v.Job(0).Deadline == sched.Never || time.Since(s.looked) < lookEvery || s.run.State() != sched.JobActive {
-		return ""
-	}
-	s.looked = time.Now()
-	p, ok := s.outlook.PoCD(v)
-	if !ok {
-		return ""
-	}
-	s.chance = p
-	if s.first == nil {
-		s.first = &p
-	}
-	if s.warned || p >= plan.AtRisk {
-		return ""
-	}
-	s.warned = true
-	if s.atRisk != nil {
-		s.atRisk(p)
-	}
-	return s.deadlineLine(v)
-}
-
 // deadlineLine tells the chance to meet the deadline, first for a narrow terminal, and how long it is to it.
-func (s *screen) deadlineLine(v *sched.View) string {
-	left := time.Duration(v.Job(0).Deadline - v.Now()).Round(100 * time.Millisecond)
+func deadlineLine(st *Standing) string {
+	left := time.Duration(*st.Left * float64(time.Second)).Round(100 * time.Millisecond)
 	if left <= 0 {
 		return fmt.Sprintf("deadline %v ago", -left)
 	}
 	line := fmt.Sprintf("deadline in %v", left)
-	if s.chance < plan.AtRisk {
+	if *st.Chance < plan.AtRisk {
 		line = "at risk, " + line
 	}
-	return fmt.Sprintf("%s on time, %s", show.Chance(s.chance), line)
+	return fmt.Sprintf("%s on time, %s", show.Chance(*st.Chance), line)
 }
 
 // plain says what is said once, and every now and then how the open stages stand.
-func (s *screen) plain(v *sched.View, said []string) {
+func (s *screen) plain(st *Standing, said []string) {
 	if len(said) == 0 && time.Since(s.said) >= plainEvery {
-		for i, name := range s.names {
-			if st := v.Stage(sched.StageID(i)); st.State == sched.StageOpen && st.Live > 0 {
-				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", name, st.Done, st.Tasks, st.Running, show.Count(clonesOf(&st), "clone"))))
+		for i := range st.Stages {
+			if x := &st.Stages[i]; x.Open && x.Attempts > 0 {
+				said = append(said, s.stamp(fmt.Sprintf("%s: %d of %d done, %d running, %s", show.OneLine(x.Name), x.Done, x.Tasks, x.Running, show.Count(x.clones(), "clone"))))
 			}
 		}
-		if s.first != nil && len(said) > 0 {
-			said = append(said, s.stamp(s.deadlineLine(v)))
+		if st.Chance != nil && len(said) > 0 {
+			said = append(said, s.stamp(deadlineLine(st)))
 		}
 	}
 	if len(said) > 0 {
@@ -245,28 +217,14 @@ func (s *screen) stamp(line string) string {
 	return fmt.Sprintf("%6.1fs  %s", time.Since(s.begun).Seconds(), line)
 }
 
-// ended tells of attempts that failed.
-func (s *screen) ended(r *live.Record, last live.Report) {
-	if r.End != live.Failed {
-		return
+// shortLine warns that the machine cannot do as much at once as it was to.
+func shortLine(machines []trace.JournalMachine, why string) string {
+	slots := 0
+	for _, m := range machines {
+		slots += m.Slots
 	}
-	s.say(fmt.Sprintf("%s attempt %d failed: %s", taskName(s.run.Header.Stages, r), r.Number, last.Note))
-}
-
-// held tells what is done for the sake of those who share the machine.
-func (s *screen) held(why string) { s.say(why) }
-
-// short warns that the machine cannot do as much at once as it was to.
-func (s *screen) short(why string) {
-	s.say(fmt.Sprintf("warning: the machine lacks processes, descriptors, memory or disk space for %s at once (%s); fewer run until it has them",
-		show.Count(s.slots(), "attempt"), why))
-}
-
-func (s *screen) slots() (n int) {
-	for _, m := range s.run.Header.Machines {
-		n += m.Slots
-	}
-	return n
+	return fmt.Sprintf("warning: the machine lacks processes, descriptors, memory or disk space for %s at once (%s); fewer run until it has them",
+		show.Count(slots, "attempt"), why)
 }
 
 // say says a line once.
@@ -294,45 +252,43 @@ func (s *screen) close() {
 }
 
 // closedLine tells the end of a stage.
-func closedLine(name string, st *sched.Stage) string {
-	if st.GivenUp > 0 && st.Done < st.Need && st.Done == st.Hopeful() {
-		return fmt.Sprintf("%s: %d of %s done, the others failed or waited for failed ones", name, st.Done, show.Count(int(st.Tasks), "task"))
+func closedLine(st *StageStanding) string {
+	name := show.OneLine(st.Name)
+	if st.GivenUp > 0 && st.Done < st.Need && st.Done == st.hopeful() {
+		return fmt.Sprintf("%s: %d of %s done, the others failed or waited for failed ones", name, st.Done, show.Count(st.Tasks, "task"))
 	}
 	if st.Done < st.Need {
-		return fmt.Sprintf("%s: given up with %d of %s done", name, st.Done, show.Count(int(st.Tasks), "task"))
+		return fmt.Sprintf("%s: given up with %d of %s done", name, st.Done, show.Count(st.Tasks, "task"))
 	}
-	return fmt.Sprintf("%s: %s done", name, show.Count(int(st.Done), "task"))
+	return fmt.Sprintf("%s: %s done", name, show.Count(st.Done, "task"))
 }
 
 // stageLine shows an open stage with a bar of so many columns: base tasks of it were done before the time that has
 // elapsed.
-func stageLine(name string, st *sched.Stage, base uint32, elapsed time.Duration, bar int) string {
+func stageLine(st *StageStanding, base int, elapsed time.Duration, bar int) string {
+	name := show.OneLine(st.Name)
 	if r := []rune(name); len(r) > nameWidth {
 		name = string(r[:nameWidth-1]) + "~"
 	}
 	filled := bar
 	if st.Tasks > 0 {
-		filled = int(uint64(st.Done) * uint64(bar) / uint64(st.Tasks))
+		filled = st.Done * bar / st.Tasks
 	}
 	drawn := ""
 	if bar > 0 {
 		drawn = fmt.Sprintf("[%s%s] ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled))
 	}
-	line := fmt.Sprintf("%-8s %s%d/%d done, %d running, %s", name, drawn,
-		st.Done, st.Tasks, st.Running, show.Count(clonesOf(st), "clone"))
+	line := fmt.Sprintf("%-8s %s%d/%d done, %d running, %s", name, drawn, st.Done, st.Tasks, st.Running, show.Count(st.clones(), "clone"))
 	if st.GivenUp > 0 {
 		line += fmt.Sprintf(", %d given up", st.GivenUp)
 	}
 	if st.Done > base && elapsed > 0 {
 		perSecond := float64(st.Done-base) / elapsed.Seconds()
-		left := time.Duration(float64(st.Unfinished()) / perSecond * float64(time.Second))
+		left := time.Duration(float64(st.unfinished()) / perSecond * float64(time.Second))
 		line += fmt.Sprintf(", %s, ETA %s", rate(perSecond), left.Round(time.Second))
 	}
 	return line
 }
-
-// clonesOf returns how many attempts run beside the first of their tasks.
-func clonesOf(st *sched.Stage) int { return int(st.Live - min(st.Live, st.Running)) }
 
 // rate prints tasks per second, or per minute or hour where that is more than a fraction.
 func rate(perSecond float64) string {
@@ -349,13 +305,6 @@ func rate(perSecond float64) string {
 // taskName names a task for people.
 func taskName(stages []string, r *live.Record) string {
 	return nameTask(stages[r.Stage], r.Index)
-}
-
-func shownNames(stages []string) (names []string) {
-	for _, name := range stages {
-		names = append(names, show.OneLine(name))
-	}
-	return names
 }
 
 // nameTask names a task by its stage, unless that is only called what every task is.

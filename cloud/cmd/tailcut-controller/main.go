@@ -168,5 +168,5 @@ func chance(v *sched.View, law string) (float64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	return out.PoCD(v)
+	return out.PoCD(v, 0)
 }

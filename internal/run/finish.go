@@ -1,0 +1,90 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// course is what is known of a job that has come to an end, or was stopped.
+type course struct {
+	*live.Summary
+	end      sched.Time     // when the job was closed; when it was stopped, if it is not
+	won, cut [][]sched.Time // see live.Run.Durations
+	slowest  func(most func(tasks int) int) [][]int
+}
+
+// courseOf is that of a run.
+func courseOf(run *live.Run) *course {
+	c := &course{Summary: run.Summary(), end: run.View().Now(), slowest: run.Slowest}
+	if run.State() > sched.JobActive {
+		c.end = run.View().Job(0).Closed
+	}
+	c.won, c.cut = run.Durations()
+	return c
+}
+
+// finish tidies up after a job that has ended or was stopped, and reports. What goes wrong beside its results is a
+// warning.
+func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
+	if c.State == "succeeded" && !p.tidied() { // and, without an error, published
+		p.warn("the durations are not kept for later deadlines", p.remember(c))
+		p.warn("the result is whole, but what only the run needed is still there", p.tidy())
+	}
+	m, err := mappedBy(p.work(), p.folders)
+	p.warn("how much was mapped is not known", err)
+	res := &Result{
+		Summary: c.Summary, Header: p.Header, Deadline: p.deadlineOf(c), Failed: p.failed(c.Summary), mapped: m,
+		again: p.o.Again, kept: p.o.Output != Scratch,
+	}
+	return res, p.ending(ctx, c.Summary)
+}
+
+// remember adds the run to what is kept of its name.
+func (p *Prepared) remember(c *course) error {
+	if p.history == "" {
+		return nil
+	}
+	past, err := readHistory(p.history)
+	if err != nil {
+		return err
+	}
+	past.Add(p.Job.Name, p.Header.Run, p.Header.Stages, c.won, c.cut)
+	p.describe(past, c)
+	return writeHistory(p.history, past)
+}
+
+// tidied tells whether tidy has come to its end.
+func (e *Engine) tidied() bool {
+	if e.cloud != nil {
+		return e.cloud.standing.Tidied
+	}
+	return e.folders.Tidied()
+}
+
+// tidy removes what a run that has succeeded needs no more. It comes last: until it has come to its end, a repetition
+// of the command does again what may not have been done.
+func (e *Engine) tidy() error {
+	if e.cloud != nil {
+		return e.cloud.Tidy(e.folders.Run)
+	}
+	return e.folders.Tidy()
+}
+
+// ending returns the error of a run that has come to an end, nil if it has succeeded.
+func (e *Engine) ending(ctx context.Context, s *live.Summary) error {
+	switch {
+	case s.State == "succeeded":
+		return nil
+	case s.State == "failed":
+		return Failure{errors.New(e.blame(s))}
+	case endedFor(ctx) != nil:
+		return endedFor(ctx)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return Failure{fmt.Errorf("the job has %s", s.State)}
+}

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/live/remote"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// Prepared is a job made ready: its folder is claimed and its input cut into tasks. Whoever drives it, one run or a
+// server that has many, opens its executor, tells it what happens, and lets it finish.
+type Prepared struct {
+	*Engine
+	Header *trace.JournalHeader // of its journal, as if it were alone
+
+	works     []*jobfile.Work // what attempts did, and do now: the last
+	foresight foresight
+	log       *joblog
+	told      func(*live.Record) // tells the executor of attempts that have ended
+	news      *news              // nil if nobody wants any
+}
+
+// begin makes a new job ready, in a folder that is claimed.
+func (e *Engine) begin(ctx context.Context) (*trace.JournalHeader, error) {
+	if err := e.folders.Retire(); err != nil {
+		return nil, Failure{err}
+	}
+	e.folders.Run = newRunName()
+	if err := e.spool(ctx); err != nil {
+		e.withdraw()
+		return nil, err
+	}
+	plan, err := e.plan(ctx)
+	if err != nil {
+		e.withdraw()
+		return nil, err
+	}
+	work, err := json.Marshal(plan.Work)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := e.asked()
+	if err != nil {
+		return nil, err
+	}
+	return &trace.JournalHeader{
+		Version: e.o.Version, Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Waits: plan.Waits,
+		Machines: e.machines(), Network: e.sites.network(),
+		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
+	}, nil
+}
+
+// asked is what was asked for, as journals keep it.
+func (e *Engine) asked() ([]byte, error) { return json.Marshal(e.Request.outline()) }
+
+// plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the
+// root folder.
+func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
+	p, err := e.cut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Spec.MaxFailed = e.mayFail(&p.Spec)
+	if err := e.sites.place(ctx, p, e.Seed); err != nil || e.Deadline == "" {
+		return p, err
+	}
+	if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
+		return nil, fmt.Errorf("--deadline: %w", err)
+	}
+	if e.history == "" || e.Law != "" {
+		return p, nil
+	}
+	past, err := readHistory(e.history)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range p.Stages {
+		st := &p.Spec.Stages[i]
+		st.Mean, st.SD = past.Estimate(name)
+	}
+	return p, nil
+}
+
+// cut cuts the job into tasks where its input can be read.
+func (e *Engine) cut(ctx context.Context) (*jobfile.Plan, error) {
+	if e.cloud != nil {
+		p, err := e.cloud.Plan()
+		return p, theirs(err)
+	}
+	if err := e.checkFolders(); err != nil {
+		return nil, err
+	}
+	job := e.job()
+	return job.Plan(ctx, cmp.Or(e.Dir, "/"))
+}
+
+// prepared is the job of a header, whose attempts did and do these works.
+func (e *Engine) prepared(h *trace.JournalHeader, works [][]byte) (*Prepared, error) {
+	p := &Prepared{Engine: e, Header: h, told: func(*live.Record) {}}
+	for _, text := range works {
+		w := &jobfile.Work{}
+		if err := json.Unmarshal(text, w); err != nil {
+			return nil, fmt.Errorf("%s: work: %w", e.folders.Journal(), err)
+		}
+		p.works = append(p.works, w)
+	}
+	if mr := p.work().MapReduce; mr != nil {
+		mr.MaxLine = e.o.MaxLine // may be another when the run is taken up
+	}
+	var err error
+	p.foresight, err = newForesight(e.Law)
+	return p, err
+}
+
+// work is what attempts do now.
+func (p *Prepared) work() *jobfile.Work { return p.works[len(p.works)-1] }
+
+// Open returns what starts the attempts of the job, and opens its log of attempts.
+func (p *Prepared) Open() (executor live.Executor, err error) {
+	if p.log, err = openJoblog(p.o.Joblog, p.works, p.Header); err != nil {
+		return nil, err
+	}
+	if executor, err = p.executor(); err != nil {
+		return nil, errors.Join(err, p.log.close())
+	}
+	return executor, nil
+}
+
+func (p *Prepared) executor() (live.Executor, error) {
+	stages := len(p.Header.Stages)
+	if p.cloud != nil {
+		return p.cloud, theirs(p.cloud.Open(remote.Open{Run: p.Header.Run, Work: p.work(), Limits: p.limits(stages)}))
+	}
+	executor, err := proc.New(proc.Config{
+		Folders: p.folders, Out: p.out, Work: p.work(), Works: p.works, Stages: stages, Run: p.Header.Run,
+		Lock: p.lock, Limits: p.limits(stages), Disturb: p.disturb, Stderr: p.o.Stderr, Slower: p.sites.slower(p.Header), Measure: p.sites != nil,
+	})
+	if err != nil {
+		return nil, Failure{err}
+	}
+	return executor, nil
+}
+
+// Tick takes notice of how the job stands, a few times a second, and tells those who want to know of it.
+func (p *Prepared) Tick(v *sched.View, id sched.JobID) *Standing {
+	atRisk := p.foresight.look(v, id)
+	s := p.Standing(v, id)
+	if atRisk {
+		p.news.atRisk(s)
+	}
+	p.news.tick(s)
+	return s
+}
+
+// Ended takes notice of the end of an attempt.
+func (p *Prepared) Ended(r *live.Record, last live.Report) {
+	p.told(r)
+	p.log.ended(r, last)
+}
+
+// FailedLine is what is said of the end of an attempt while the job goes on; "" for nothing.
+func (p *Prepared) FailedLine(r *live.Record, last live.Report) string {
+	if r.End != live.Failed {
+		return ""
+	}
+	return fmt.Sprintf("%s attempt %d failed: %s", taskName(p.Header.Stages, r), r.Number, last.Note)
+}
