@@ -25,28 +25,32 @@ const (
 // crowd knows how many processes the user may have.
 type crowd struct {
 	limit   int
-	each    int // threads of an attempt
-	most    int // attempts at once
-	running int // that have begun and not ended; the keeper's
+	room    int // for threads of attempts
+	taken   int // by the attempts that have begun and not ended; the keeper's
+	running int // those; the keeper's
 	oom     atomic.Int64
 }
 
-func newCrowd(limit, used, each int) *crowd {
-	c := &crowd{limit: limit, each: each, most: math.MaxInt}
+func newCrowd(limit, used int) *crowd {
+	c := &crowd{limit: limit, room: math.MaxInt}
 	if limit < math.MaxInt {
-		c.most = max(1, (limit-used-threadsSpare)/each)
+		c.room = limit - used - threadsSpare
 	}
 	c.oom.Store(int64(oomKills()))
 	return c
 }
 
-// room returns an error if another attempt would leave too few processes for what the others start.
-func (c *crowd) room() error {
-	if c.running < c.most {
+// admit returns an error if an attempt of so many threads would leave too few processes for what the others start.
+func (c *crowd) admit(threads int) error {
+	if c.running == 0 || c.taken+threads <= c.room {
 		return nil
 	}
-	return fmt.Errorf("ulimit -u %[3]d does not allow %[1]d processes for each of %[2]d attempts: %[4]w", c.each, c.running+1, c.limit, syscall.EAGAIN)
+	return fmt.Errorf("ulimit -u %[3]d does not allow %[1]d processes for each of %[2]d attempts: %[4]w", threads, c.running+1, c.limit, syscall.EAGAIN)
 }
+
+// enter and leave count an attempt of so many threads that has begun, and ended.
+func (c *crowd) enter(threads int) { c.running++; c.taken += threads }
+func (c *crowd) leave(threads int) { c.running--; c.taken -= threads }
 
 // tooFew is the error of a limit that never leaves a process for a task, whatever else of the user ends.
 type tooFew struct{ own, limit int }
@@ -73,14 +77,14 @@ var couldNotFork = []string{
 
 // short tells whether an attempt that has failed may have found no process, or no memory for one, by what it said last
 // and by how many processes there are.
-func (c *crowd) short(said []byte) bool {
+func (c *crowd) short(said []byte, threads int) bool {
 	text := strings.ToLower(string(said[max(0, len(said)-4096):]))
 	for _, s := range couldNotFork {
 		if strings.Contains(text, s) {
 			return true
 		}
 	}
-	return c.limit < math.MaxInt && c.limit-userThreads() < c.each
+	return c.limit < math.MaxInt && c.limit-userThreads() < threads
 }
 
 // killed adds to what is said of an attempt that somebody killed that it was the kernel, for want of memory.
@@ -93,7 +97,7 @@ func (c *crowd) killed(note string) string {
 
 // crowdedOut judges an attempt that failed by itself by whether it may have lacked processes.
 func (e *Executor) crowdedOut(p *process, exit int) {
-	if exit < 128 && p.verdict.kind != sched.AttemptDoomed && !p.verdict.short && e.crowd.short(p.stderr()) {
+	if exit < 128 && p.verdict.kind != sched.AttemptDoomed && !p.verdict.short && e.host.crowd.short(p.stderr(), e.threads) {
 		p.verdict.short = true
 	}
 }

@@ -10,6 +10,9 @@
 //	attempts/stdout.K   standard output of attempts, used again
 //	done/S/T/           committed results: stdout, and in files what an array task left in its folder
 //
+// What the executors of several jobs share is their host: the thread that starts all processes, the guard, and what is
+// known of the machine's limits.
+//
 // No process outlives the run: a lost attempt's group is killed; on Linux an attempt dies with the engine, and a guard
 // process kills the descendants that are left, found by a variable in their environment.
 package proc

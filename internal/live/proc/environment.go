@@ -14,6 +14,16 @@ func newEnvironment(vars []string) environment {
 	return e
 }
 
+// get returns the value of a name, "" if it has none.
+func (e *environment) get(name string) string {
+	i, ok := e.at[name]
+	if !ok {
+		return ""
+	}
+	_, value, _ := strings.Cut(e.vars[i], "=")
+	return value
+}
+
 // with returns the environment with more settings. Every name is set once, the last of all settings: who looks a name
 // up may see the first of several.
 func (e *environment) with(more []string) []string { return e.set(more, map[string]int{}) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +33,9 @@ type Config struct {
 	Disturb Disturb
 	Stderr  StderrKept // "" for KeepFailed
 
+	Host *Host    // that starts the processes, for as long as the executor is open; nil for one of its own
+	Env  []string // NAME=value, that all attempts find in theirs; nil for this program's
+
 	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all
 	// places are alike.
 	Slower func(live.Attempt) float64
@@ -45,31 +47,25 @@ type Config struct {
 type Executor struct {
 	cfg     Config
 	work    work
-	tag     string // with which TAILCUT_RUN of this engine's processes begins
+	host    *Host
+	tag     string // with which TAILCUT_RUN of this executor's processes begins: RUN, and the host's
 	env     environment
-	self    string // path of this program
-	reports chan live.Report
-	keeper  *keeper
-	guard   *guard
+	threads int            // that an attempt is expected to need
 	workers sync.WaitGroup // one per attempt
 
 	spares spares
-	slots  slots
 	feeds  feeds
 	saves  saves
 	limits limits
-	inline []bool   // by stage: small outputs go into the journal
-	kept   results  // outputs that the journal has, of tasks that are done
-	won    winners  // of tasks that are done
-	null   *os.File // nothing to read
+	inline []bool  // by stage: small outputs go into the journal
+	kept   results // outputs that the journal has, of tasks that are done
+	won    winners // of tasks that are done
 
 	resumable []bool // by stage: attempts can go on from what others have saved
 
 	paths map[string]string // of programs that were looked up; the keeper's
 
-	descriptors int // above which none is taken for another attempt
-	crowd       *crowd
-	logs        *logs
+	logs *logs
 
 	patience time.Duration // that Close has with what was killed
 
@@ -80,57 +76,46 @@ type Executor struct {
 
 var _ live.Executor = (*Executor)(nil)
 
-// New ends what an earlier engine of the run has left and makes ready to start attempts.
+// New ends what an earlier engine of the run has left and makes ready to start attempts. A run that has no folder yet
+// had no engine.
 func New(cfg Config) (*Executor, error) {
+	if _, err := os.Lstat(cfg.Folders.attempts()); err == nil {
+		sweep(cfg.Run)
+	}
 	if err := cfg.Folders.create(cfg.Stages); err != nil {
 		return nil, err
 	}
-	sweep(cfg.Run)
 	e := &Executor{
-		cfg: cfg, work: work{cfg.Work}, tag: fmt.Sprintf("%s/%d", cfg.Run, time.Now().UnixNano()), procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
+		cfg: cfg, work: work{cfg.Work}, host: cfg.Host, threads: threadsOfArray, procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
 		limits: newLimits(cfg.Limits, cfg.Stages), kept: results{}, won: winners{}, resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
-		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()},
-		reports: make(chan live.Report, 1024), patience: 5 * time.Second, descriptors: mostDescriptors(),
+		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()}, patience: 5 * time.Second,
 	}
-	e.spares.held = e.held
-	warmThreads()
-	e.env = newEnvironment(os.Environ())
-	var err error
-	if e.null, err = os.Open(os.DevNull); err != nil {
-		return nil, err
+	if e.host == nil {
+		var err error
+		if e.host, err = newHost(cfg.Run); err != nil {
+			return nil, err
+		}
 	}
-	if e.self, err = os.Executable(); err != nil {
-		return nil, err
+	if cfg.Env == nil {
+		cfg.Env = os.Environ()
 	}
-	if e.guard, err = startGuard(e.self, e.tag); err != nil {
-		return nil, err
-	}
-	if e.keeper, err = newKeeper(e.ended); err != nil {
-		e.guard.close()
-		return nil, err
-	}
-	each := threadsOfArray
 	if cfg.Work.MapReduce != nil {
-		each = threadsOfAttempt
+		e.threads = threadsOfAttempt
 	}
-	limit, used := processLimit(), 0
-	if limit < math.MaxInt {
-		used = userThreads()
-	}
-	e.crowd = newCrowd(limit, used, each)
+	e.tag, e.env, e.spares.held = cfg.Run+"/"+e.host.tag, newEnvironment(cfg.Env), e.held
 	e.logs = e.serveLogs()
 	if e.limits.watched() {
-		go e.watch()
+		e.host.watch.add(e)
 	}
 	return e, nil
 }
 
-// Reports returns the channel of reports.
-func (e *Executor) Reports() <-chan live.Report { return e.reports }
+// Reports returns the channel of reports, which is the host's.
+func (e *Executor) Reports() <-chan live.Report { return e.host.Reports() }
 
 // Start lets the attempt begin its life.
 func (e *Executor) Start(a live.Attempt) {
-	p := &process{attempt: a, dir: e.cfg.Folders.Attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{}), most: e.cfg.Stderr.mostOf()}
+	p := &process{of: e, attempt: a, dir: e.cfg.Folders.Attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{}), most: e.cfg.Stderr.mostOf()}
 	if e.cfg.Slower != nil {
 		p.fate.factor *= e.cfg.Slower(a)
 	}
@@ -138,7 +123,7 @@ func (e *Executor) Start(a live.Attempt) {
 	e.procs[a.ID] = p
 	e.mu.Unlock()
 	e.workers.Add(1)
-	e.keeper.order(func() { e.begin(p) })
+	e.host.keeper.order(func() { e.begin(p) })
 }
 
 // Kill ends an attempt. Its folder is removed once nothing of it runs.
@@ -185,37 +170,44 @@ func (e *Executor) Publish() error {
 // Close ends what runs and waits for it. What does not die although it was killed, as in the middle of a call to a file
 // server that does not answer, is not waited for longer than some seconds: the error names it.
 func (e *Executor) Close() error {
-	close(e.limits.over)
+	e.host.watch.drop(e)
 	e.mu.Lock()
 	for _, p := range e.procs {
 		p.kill(byEngine)
 	}
 	e.mu.Unlock()
+	err := e.wait()
+	sweep(e.tag)
+	e.logs.close()
+	e.feeds.close()
+	if e.cfg.Host == nil {
+		e.host.Close()
+	}
+	return err
+}
+
+// wait waits for the ends of all attempts, and returns an error if it has to give up.
+func (e *Executor) wait() error {
 	done := make(chan struct{})
 	go func() { e.workers.Wait(); close(done) }()
 	enough := time.NewTicker(e.patience)
 	defer enough.Stop()
-	var err error
-	for over := false; !over; {
+	var deaf <-chan live.Report
+	if e.cfg.Host == nil {
+		deaf = e.host.reports // nobody else listens any more
+	}
+	for {
 		select {
-		case <-e.reports: // nobody else listens any more
+		case <-deaf:
 		case <-done:
-			e.keeper.stop()
 			e.spares.close()
-			over = true
+			return nil
 		case <-enough.C: // only files are removed, or synced, where no process is left
 			if left := e.undead(); len(left) > 0 {
-				err = fmt.Errorf("killed and not dead after %v: process %s", e.patience, strings.Join(left, ", "))
-				over = true
+				return fmt.Errorf("killed and not dead after %v: process %s", e.patience, strings.Join(left, ", "))
 			}
 		}
 	}
-	sweep(e.tag)
-	e.logs.close()
-	e.null.Close()
-	e.feeds.close()
-	e.guard.close()
-	return err
 }
 
 // undead returns the ids of the leaders that have not ended, in order.
@@ -248,15 +240,15 @@ func (e *Executor) spawn(p *process) error {
 	if p.killed() {
 		return errKilled
 	}
-	err := cmp.Or(e.held(), e.crowd.room())
+	err := cmp.Or(e.held(), e.host.crowd.admit(e.threads))
 	if err != nil {
 		return err
 	}
 	if p.folder, err = e.spares.takeFolder(p.dir); err != nil {
 		return err
 	}
-	p.last, p.slot = e.saves.find(p.attempt), e.slots.take()
-	cmd, err := e.work.command(e.self, e.cfg.Folders, p.attempt, p.slot, p.dir, p.last, e.cfg.Disturb.Pace)
+	p.last, p.slot = e.saves.find(p.attempt), e.host.slots.take()
+	cmd, err := e.work.command(e.host.self, e.cfg.Folders, p.attempt, p.slot, p.dir, p.last, e.cfg.Disturb.Pace)
 	if err != nil {
 		return err
 	}
@@ -277,7 +269,7 @@ func (e *Executor) spawn(p *process) error {
 			return err
 		}
 	}
-	return p.start(path, cmd.Args, env, cmd.Stdin, dir, e.null, e.descriptors)
+	return p.start(path, cmd.Args, env, cmd.Stdin, dir, e.host.null, e.host.descriptors)
 }
 
 // errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
@@ -294,25 +286,27 @@ func (e *Executor) find(dir, name string) (string, error) {
 	if path, ok := e.paths[name]; ok {
 		return path, nil
 	}
-	path, err := exec.LookPath(name)
-	if err == nil {
-		e.paths[name] = path
+	for _, folder := range filepath.SplitList(e.env.get("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil && filepath.IsAbs(folder) {
+			e.paths[name] = path
+			return path, nil
+		}
 	}
-	return path, err
+	return "", exec.ErrNotFound
 }
 
 // begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
 func (e *Executor) begin(p *process) {
 	if err := e.spawn(p); err != nil {
 		if p.verdict = unborn(err); p.verdict.kind == sched.AttemptRefused {
-			if never := e.crowd.hopeless(err, ownThreads()); never != nil {
+			if never := e.host.crowd.hopeless(err, ownThreads()); never != nil {
 				p.verdict, err = verdict{kind: sched.AttemptDoomed}, never
 			}
 		}
 		e.finish(p, 127, err.Error(), nil)
 		return
 	}
-	e.crowd.running++
+	e.host.crowd.enter(e.threads)
 	e.bound(p)
 	if p.fate.factor > 1 {
 		go p.slow(p.fate.factor)
@@ -324,13 +318,13 @@ func (e *Executor) begin(p *process) {
 		e.tell(p, p.last.progress()) // not always what the policy asked for
 	}
 	p.listen = e.listener(p)
-	e.keeper.keep(p)
+	e.host.keeper.keep(p)
 }
 
 // ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
 func (e *Executor) ended(p *process) {
 	exit, note := p.reap()
-	e.crowd.running--
+	e.host.crowd.leave(e.threads)
 	switch p.killer() {
 	case byNobody:
 		if exit != 0 {
@@ -372,7 +366,7 @@ func (e *Executor) judge(p *process, exit int, note string) string {
 		}
 	}
 	if exit == 128+int(syscall.SIGKILL) {
-		note = e.crowd.killed(note)
+		note = e.host.crowd.killed(note)
 	}
 	if said != "" {
 		note += ": " + cut(said)
@@ -459,7 +453,7 @@ func (e *Executor) small(p *process) []byte {
 // finish reports the end of an attempt, unless the engine has killed it, and lets go of what it had.
 func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	defer e.workers.Done()
-	e.slots.give(p.slot)
+	e.host.slots.give(p.slot)
 	p.feed.close()
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
@@ -523,4 +517,4 @@ func (e *Executor) forget(p *process) bool {
 	return p.killer() == byEngine
 }
 
-func (e *Executor) report(r live.Report) { e.reports <- r }
+func (e *Executor) report(r live.Report) { e.host.reports <- r }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// runVariable marks every process of a run in its environment: RUN/ENGINE/ATTEMPT.
+// runVariable marks every process of a run in its environment: RUN/HOST/ENGINE/ATTEMPT.
 const runVariable = "TAILCUT_RUN"
 
 // guardLook is how often the engine looks whether its guard is well.

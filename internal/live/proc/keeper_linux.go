@@ -21,9 +21,11 @@ type keeper struct {
 	buf   [4 << 10]byte
 	text  [64 << 10]byte // as much as a pipe holds
 
+	over bool
+
 	mu     sync.Mutex
 	orders []func()
-	over   bool
+	closed bool // nobody obeys any more
 }
 
 // newKeeper begins to keep. ended is called on the keeper's thread for each process whose leader has ended, and is a
@@ -46,13 +48,14 @@ func newKeeper(ended func(*process)) (*keeper, error) {
 	return k, nil
 }
 
-// order has the keeper's thread call do, soon.
+// order has the keeper's thread call do, soon; not at all once the keeper has ended.
 func (k *keeper) order(do func()) {
 	k.mu.Lock()
-	k.orders = append(k.orders, do)
-	first := len(k.orders) == 1
-	k.mu.Unlock()
-	if first {
+	defer k.mu.Unlock()
+	if k.closed {
+		return
+	}
+	if k.orders = append(k.orders, do); len(k.orders) == 1 {
 		_, _ = unix.Write(k.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // fails only if it rings already
 	}
 }
@@ -180,6 +183,9 @@ func (k *keeper) close() {
 	for fd := range k.errs {
 		unix.Close(fd)
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
 	unix.Close(k.bell)
 	unix.Close(k.poll)
 }

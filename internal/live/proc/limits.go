@@ -11,9 +11,6 @@ import (
 	"github.com/tailcut/tailcut/internal/show"
 )
 
-// watchEvery is how often attempts are looked at that have a limit which moves, or is one of memory.
-const watchEvery = 100 * time.Millisecond
-
 // medianOf is how many attempts of a stage must have won before their median bounds the others: one alone may be an
 // empty input.
 const medianOf = 3
@@ -21,13 +18,11 @@ const medianOf = 3
 // limits of the stages, and what has to be known to hold attempts to them.
 type limits struct {
 	of      []jobfile.Limits
-	medians []median      // by stage; under the executor's lock
-	weigh   time.Time     // when memory is looked at again; the watch's
-	over    chan struct{} // closed when nobody watches any more
+	medians []median // by stage; under the executor's lock
 }
 
 func newLimits(of []jobfile.Limits, stages int) limits {
-	l := limits{medians: make([]median, stages), over: make(chan struct{})}
+	l := limits{medians: make([]median, stages)}
 	for s := range stages {
 		l.of = append(l.of, jobfile.LimitsOf(of, s))
 	}
@@ -66,23 +61,9 @@ func (e *Executor) Won(stage int, d time.Duration) {
 	e.limits.medians[stage].add(d)
 }
 
-// watch looks at the attempts until the executor is closed.
-func (e *Executor) watch() {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-e.limits.over:
-			return
-		case now := <-tick.C:
-			e.look(now)
-		}
-	}
-}
-
-// look ends the attempts that are over their limits.
-func (e *Executor) look(now time.Time) {
-	var used residents
+// look ends the attempts that are over their limits. memory returns what processes have resident; nil if nobody looks
+// at that now.
+func (e *Executor) look(now time.Time, memory func() residents) {
 	for _, p := range e.running() {
 		l := e.limits.of[p.attempt.Stage]
 		if why := e.overtime(p, now); why != "" {
@@ -92,14 +73,7 @@ func (e *Executor) look(now time.Time) {
 		if l.Memory == 0 {
 			continue
 		}
-		if used == nil {
-			if now.Before(e.limits.weigh) {
-				continue
-			}
-			used = residentNow()
-			e.limits.weigh = now.Add(20 * time.Since(now)) // a twentieth of a processor is enough for that
-		}
-		if n := used.of(p.leader(), l.Memory); n > l.Memory {
+		if n := memory().of(p.leader(), l.Memory); n > l.Memory {
 			p.killFor(byLimit, fmt.Sprintf("used %s of memory, more than the %s that memory allows; raise it with --memory or in the job file",
 				grammar.FormatSize((n+1<<20-1)>>20<<20), grammar.FormatSize(l.Memory)))
 		}

@@ -292,7 +292,7 @@ func LastLines(text []byte, lines int) []byte {
 // readErr returns what the attempt has written to standard error since the last time. The keeper has it.
 func (l *logs) readErr(f *follower, p *process, lines int) *LogEvent {
 	answer := make(chan *LogEvent, 1)
-	l.e.keeper.order(func() {
+	l.e.host.keeper.order(func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if lines >= 0 && f.atErr == 0 {

@@ -26,23 +26,29 @@ func engine(root, run string) {
 		`setsid sh -c 'trap "" HUP; echo up >$TAILCUT_OUTPUT/up; sleep 100' & wait`,
 		`echo up >$TAILCUT_OUTPUT/up; kill -STOP $$; sleep 100`,
 	}
-	work := &jobfile.Array{}
-	for i, s := range scripts {
-		work.Stages = append(work.Stages, jobfile.Stage{Name: fmt.Sprint(i), Tasks: 1, Command: []string{"sh", "-c", s}})
-	}
-	f := Folders{Root: root}
-	e, err := New(Config{Folders: f, Work: &jobfile.Work{Dir: root, Array: work}, Stages: len(scripts), Run: run})
+	host, err := NewHost(HostConfig{Name: run})
 	if err != nil {
 		panic(err)
 	}
-	for i := range scripts {
-		a := live.Attempt{ID: 1, Stage: i}
-		e.Start(a)
-		for {
-			if _, err := os.Stat(filepath.Join(f.Attempt(a), "up")); err == nil {
-				break
+	for _, job := range []string{run, run + "-other"} { // two jobs of one host
+		work := &jobfile.Array{}
+		for i, s := range scripts {
+			work.Stages = append(work.Stages, jobfile.Stage{Name: fmt.Sprint(i), Tasks: 1, Command: []string{"sh", "-c", s}})
+		}
+		f := Folders{Root: filepath.Join(root, job)}
+		e, err := New(Config{Folders: f, Work: &jobfile.Work{Dir: root, Array: work}, Stages: len(scripts), Run: job, Host: host})
+		if err != nil {
+			panic(err)
+		}
+		for i := range scripts {
+			a := live.Attempt{ID: 1, Stage: i}
+			e.Start(a)
+			for {
+				if _, err := os.Stat(filepath.Join(f.Attempt(a), "up")); err == nil {
+					break
+				}
+				time.Sleep(time.Millisecond)
 			}
-			time.Sleep(time.Millisecond)
 		}
 	}
 	fmt.Println("ready")
@@ -87,14 +93,16 @@ func startEngine(t *testing.T, run string) *exec.Cmd {
 func TestEngineKilled(t *testing.T) {
 	run := fmt.Sprintf("orphans-%d", os.Getpid())
 	cmd := startEngine(t, run)
-	if n := marked(run); n < 6 {
-		t.Errorf("%d processes run, want at least 6", n)
+	for _, job := range []string{run, run + "-other"} {
+		if n := marked(job); n < 6 {
+			t.Errorf("%s: %d processes run, want at least 6", job, n)
+		}
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	eventually(t, "the end of all its processes", 5*time.Second, func() bool { return marked(run) == 0 })
+	eventually(t, "the end of all its processes", 5*time.Second, func() bool { return marked(run)+marked(run+"-other") == 0 })
 }
 
 // A new engine ends what the one before left, before it starts anything.
@@ -113,7 +121,11 @@ func TestNewEngineSweeps(t *testing.T) {
 	}
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	eventually(t, "the processes' start", patience, func() bool { return marked(run) == 1 && marked(run+"0") == 1 })
-	newRig(t, func(c *Config) { c.Run = run }, "true")
+	newRig(t, func(c *Config) {
+		if c.Run = run; c.Folders.create(1) != nil {
+			t.Fatal("no folders")
+		}
+	}, "true")
 	if marked(run) != 0 || marked(run+"0") != 1 {
 		t.Errorf("%d processes are left, %d of another run", marked(run), marked(run+"0"))
 	}
@@ -125,8 +137,13 @@ func TestCarries(t *testing.T) {
 		"A=1\x00TAILCUT_RUN=r/1\x00B=2\x00": true, "TAILCUT_RUN=r/1": true, "TAILCUT_RUN=r/1/0-00000.1\x00": true,
 		"TAILCUT_RUN=r/10\x00": false, "TAILCUT_RUN=r\x00": false, "XTAILCUT_RUN=r/1\x00": false, "A=TAILCUT_RUN=r/1\x00": false, "": false,
 	} {
-		if got := carries([]byte(env), []byte("TAILCUT_RUN=r/1")); got != want {
+		if got := carries([]byte(env), "r/1"); got != want {
 			t.Errorf("%q: %v", env, got)
+		}
+	}
+	for mark, want := range map[string]bool{"r/h/1/0-00000.1": true, "q/h/1": true, "r/h/2": false, "r/i/1": false, "r/h": false, "h/1": false} {
+		if got := below(mark, "*/h/1"); got != want {
+			t.Errorf("%s below */h/1: %v", mark, got)
 		}
 	}
 }
@@ -136,9 +153,9 @@ func TestGuardKilled(t *testing.T) {
 	r := newRig(t, nil, "true")
 	r.win(0, 0, 0)
 	pid := func() int {
-		r.guard.mu.Lock()
-		defer r.guard.mu.Unlock()
-		return r.guard.pid
+		r.host.guard.mu.Lock()
+		defer r.host.guard.mu.Unlock()
+		return r.host.guard.pid
 	}
 	first := pid()
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
@@ -183,7 +200,7 @@ func guardsOf(run string) (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range dirs {
 		args, err := os.ReadFile(path)
-		if err == nil && strings.HasPrefix(string(args), guardName+"\x00"+run+"/") {
+		if err == nil && strings.HasPrefix(string(args), guardName+"\x00*/"+run+"/") {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 				pids = append(pids, pid)
 			}

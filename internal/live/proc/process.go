@@ -27,6 +27,7 @@ const (
 
 // process is an attempt and the process group that does it.
 type process struct {
+	of      *Executor
 	attempt live.Attempt
 	last    *stride // that it has saved, or goes on from; the keeper's
 	dir     string

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
 
 // sweep kills every process whose environment has TAILCUT_RUN set to a mark, or to one below it, again and again until
-// none is left: a process may be forking while it is looked for. It gives up after a second: what cannot be killed is
-// in the kernel's hands.
-func sweep(tag string) {
-	mark := []byte(runVariable + "=" + tag)
+// none is left: a process may be forking while it is looked for. In place of a part of the mark * stands for any. It
+// gives up after a second: what cannot be killed is in the kernel's hands.
+func sweep(mark string) {
 	for range 100 {
 		if killMarked(mark) == 0 {
 			return
@@ -21,7 +21,7 @@ func sweep(tag string) {
 	}
 }
 
-func killMarked(mark []byte) (found int) {
+func killMarked(mark string) (found int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -40,12 +40,26 @@ func killMarked(mark []byte) (found int) {
 	return found
 }
 
-// carries tells whether an environment has a setting that is the mark, or goes on with a slash after it.
-func carries(env, mark []byte) bool {
+// carries tells whether an environment has a setting that is the mark or below it.
+func carries(env []byte, mark string) bool {
 	for setting := range bytes.SplitSeq(env, []byte{0}) {
-		if rest, ok := bytes.CutPrefix(setting, mark); ok && (len(rest) == 0 || rest[0] == '/') {
+		if value, ok := bytes.CutPrefix(setting, []byte(runVariable+"=")); ok && below(string(value), mark) {
 			return true
 		}
 	}
 	return false
+}
+
+// below tells whether a mark is another, or goes on with a slash after it.
+func below(mark, other string) bool {
+	own, parts := strings.Split(mark, "/"), strings.Split(other, "/")
+	if len(own) < len(parts) {
+		return false
+	}
+	for i, part := range parts {
+		if part != "*" && part != own[i] {
+			return false
+		}
+	}
+	return true
 }
