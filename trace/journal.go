@@ -202,8 +202,13 @@ type Batch struct {
 	Facts     []sched.Event
 	Decisions []sched.Decision
 	Outputs   []Output
-	Settings  *Settings // nil but in the batch with which a run was taken up otherwise than before
+	Settings  *Settings     // nil but in the batch with which a run was taken up otherwise than before
+	Jobs      []*JournalJob // submitted before the facts, in this order
+	Told      []sched.JobID // whose ends their owner knows
 }
+
+// Empty tells whether there is nothing in the batch for the core to be told of, or for others to be kept.
+func (b *Batch) Empty() bool { return len(b.Facts) == 0 && len(b.Jobs) == 0 && len(b.Told) == 0 }
 
 // Output is what an attempt wrote, for a Commit among the decisions of the same batch.
 type Output struct {

@@ -8,13 +8,14 @@ import (
 )
 
 // JournalJob is a job of a journal that has many: what a core is given of it, and what its executor and its owner need
-// when an engine takes the journal up. Its id is that of [sched.Core.Submit].
+// when an engine takes the journal up.
 type JournalJob struct {
-	Name      string    `json:"name"`      // for people; others may have the same
-	Run       string    `json:"run"`       // unique name of its run
-	Key       string    `json:"key"`       // of the submission, by which its client knows it
-	Submitted time.Time `json:"submitted"` // wall clock
-	Held      bool      `json:"held,omitempty"`
+	ID        sched.JobID `json:"id"`
+	Name      string      `json:"name"`      // for people; others may have the same
+	Run       string      `json:"run"`       // unique name of its run
+	Key       string      `json:"key"`       // of the submission, by which its client knows it
+	Submitted time.Time   `json:"submitted"` // wall clock
+	Held      bool        `json:"held,omitempty"`
 	// Spec.Deadline is an instant of the journal's time, like all others.
 	Spec    sched.JobSpec   `json:"spec"`
 	Stages  []string        `json:"stages"`  // names, in the order of Spec.Stages

@@ -42,12 +42,8 @@ type Observer struct {
 	Launched func(*Job, *Record)         // an attempt
 	Ended    func(*Job, *Record, Report) // an attempt; the report is the executor's if it failed
 	Short    func(why string)            // a machine has refused an attempt, for the first time
-}
-
-// Job is a job of an engine. Its methods, and what changes of it, belong to the loop's goroutine: see [Engine.Look].
-type Job struct {
-	ID sched.JobID
-	*trace.JournalJob
+	Held     func(why string)            // the gate does something for the first time that a user waits for
+	Tick     func(*sched.View)           // every tenth of a second; without it an idle engine sleeps
 }
 
 // Over is a job that is over. It can be read on any goroutine.
@@ -149,12 +145,3 @@ func (s Sight) Running() iter.Seq2[*Job, *Record] { return nil }
 
 // State names the state of a job: queued, running, paused, succeeded, failed or cancelled.
 func (j *Job) State() string { return "" }
-
-// Records returns the attempts of a job since its submission, in the order of their launches.
-func (j *Job) Records() []Record { return nil }
-
-// Summary sums up a job as it stands.
-func (j *Job) Summary() *Summary { return nil }
-
-// Executor returns that of a job while it is open, else nil.
-func (j *Job) Executor() Executor { return nil }

@@ -32,6 +32,7 @@ type parcel struct {
 // arrival is an attempt that waits for parcels.
 type arrival struct {
 	Attempt
+	job  *Job
 	left int
 }
 
@@ -42,15 +43,15 @@ func newFetches() fetches {
 }
 
 // launch starts an attempt, or has it wait for what it reads.
-func (r *Run) launch(a Attempt, t sched.TaskID, at sched.Time) {
-	v, f := r.core.View(), &r.fetches
+func (l *loop) launch(j *Job, a Attempt, t sched.TaskID, at sched.Time) {
+	v, f := l.core.View(), &l.fetches
 	if v.Sites().Network() == nil {
-		r.exec.Start(a)
+		l.begin(j, a)
 		return
 	}
 	to := v.Machine(a.Machine).Site
 	f.sources = v.Sites().AppendSources(f.sources[:0], t)
-	x := &arrival{Attempt: a}
+	x := &arrival{Attempt: a, job: j}
 	for _, s := range f.sources {
 		if s.Site == to {
 			continue
@@ -63,17 +64,19 @@ func (r *Run) launch(a Attempt, t sched.TaskID, at sched.Time) {
 		x.left++
 	}
 	if x.left == 0 {
-		r.exec.Start(a)
+		l.begin(j, a)
 		return
 	}
 	f.coming[a.ID] = x
 }
 
 // kill ends an attempt, whether it waits or runs.
-func (r *Run) kill(id sched.AttemptID) {
-	f := &r.fetches
+func (l *loop) kill(j *Job, id sched.AttemptID) {
+	f := &l.fetches
 	if f.coming[id] == nil {
-		r.exec.Kill(id)
+		if j.exec != nil { // else it never began
+			j.exec.Kill(id)
+		}
 		return
 	}
 	delete(f.coming, id)
@@ -81,13 +84,13 @@ func (r *Run) kill(id sched.AttemptID) {
 }
 
 // deliver makes facts of the parcels that are due.
-func (r *Run) deliver(now sched.Time) {
-	f := &r.fetches
+func (l *loop) deliver(now sched.Time) {
+	f := &l.fetches
 	n := 0
 	for ; n < len(f.parcels) && f.parcels[n].due <= now; n++ {
 		p := &f.parcels[n]
 		x := f.coming[p.attempt]
-		r.batch.Facts = append(r.batch.Facts, sched.Event{
+		l.batch.Facts = append(l.batch.Facts, sched.Event{
 			At: now, Kind: sched.DataFetched, Attempt: p.attempt, Machine: x.Machine, Site: p.source.Site, Bytes: p.source.Bytes, Span: now - p.sent,
 		})
 		if x.left--; x.left == 0 {
@@ -99,17 +102,17 @@ func (r *Run) deliver(now sched.Time) {
 
 // startReady starts the attempts that have all they read and were not killed meanwhile, and sets the timer for those
 // that wait.
-func (r *Run) startReady() {
-	f := &r.fetches
+func (l *loop) startReady() {
+	f := &l.fetches
 	for _, id := range f.ready {
 		if x := f.coming[id]; x != nil {
 			delete(f.coming, id)
-			r.exec.Start(x.Attempt)
+			l.begin(x.job, x.Attempt)
 		}
 	}
 	f.ready = f.ready[:0]
 	if len(f.parcels) > 0 {
-		f.timer.Reset(time.Duration(f.parcels[0].due) - time.Since(r.start))
+		f.timer.Reset(time.Duration(f.parcels[0].due) - time.Since(l.start))
 	}
 }
 

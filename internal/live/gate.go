@@ -148,15 +148,15 @@ func (g *gate) more(v *sched.View, now sched.Time) int {
 
 // youngest returns the attempt that gives way when less than half of the memory is free that is to be: not the only
 // one, which would give way for ever.
-func (g *gate) youngest(v *sched.View, live map[sched.AttemptID]int, now sched.Time) (sched.AttemptID, bool) {
+func (g *gate) youngest(v *sched.View, live map[sched.AttemptID]spot, now sched.Time) (sched.AttemptID, bool) {
 	if g.MemFree == 0 || !g.read || g.free >= g.MemFree/2 || len(live) < 2 || now-g.spent < giveEvery && g.spent > 0 {
 		return 0, false
 	}
 	g.spent = now
 	last, found := -1, sched.AttemptID(0)
-	for id, i := range live {
-		if i > last && v.Rows().Alive(id) {
-			last, found = i, id
+	for id, x := range live {
+		if x.launched > last && v.Rows().Alive(id) {
+			last, found = x.launched, id
 		}
 	}
 	return found, last >= 0
@@ -164,48 +164,48 @@ func (g *gate) youngest(v *sched.View, live map[sched.AttemptID]int, now sched.T
 
 // watchGate looks at the machine and takes notice of what it lets run. Somebody who waits for a run to begin is told
 // why it does not, once for each reason.
-func (r *Run) watchGate(now sched.Time) {
-	g := r.gate
-	live := r.past.byID
+func (l *loop) watchGate(now sched.Time) {
+	g := l.gate
+	live := l.past.running
 	g.look(now, len(live))
-	if id, ok := g.youngest(r.core.View(), live, now); ok {
-		r.kill(id)
-		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.AttemptRefused, Attempt: id})
-		r.tellHeld("youngest", fmt.Sprintf("less than half of --memfree %s is free: the youngest attempt was stopped, and will start again", grammar.FormatSize(g.MemFree)))
+	if id, ok := g.youngest(l.core.View(), live, now); ok {
+		l.kill(live[id].Job, id)
+		l.batch.Facts = append(l.batch.Facts, sched.Event{At: now, Kind: sched.AttemptRefused, Attempt: id})
+		l.tellHeld("youngest", fmt.Sprintf("less than half of --memfree %s is free: the youngest attempt was stopped, and will start again", grammar.FormatSize(g.MemFree)))
 	}
 	if _, why := g.most(); why != "" && len(live) == 0 {
-		r.tellHeld("closed", "nothing starts: "+why)
+		l.tellHeld("closed", "nothing starts: "+why)
 	}
 }
 
-func (r *Run) tellHeld(reason, why string) {
-	if !r.gate.told[reason] && r.watch.Held != nil {
-		r.watch.Held(why)
+func (l *loop) tellHeld(reason, why string) {
+	if !l.gate.told[reason] && l.watch.Held != nil {
+		l.watch.Held(why)
 	}
-	r.gate.told[reason] = true
+	l.gate.told[reason] = true
 }
 
 // admit opens the machines for as many attempts as the gate lets start, after the core has taken in all that has
 // happened; again when those have started.
-func (r *Run) admit(wake *time.Timer) error {
-	g := r.gate
-	for g != nil && g.exact() && !r.over && !r.halt.on {
-		now := r.now()
-		k := g.more(r.core.View(), now)
+func (l *loop) admit() error {
+	g := l.gate
+	for g != nil && g.exact() && !l.over && !l.shut {
+		now := l.now()
+		k := g.more(l.core.View(), now)
 		if k == 0 {
 			if g.Delay > 0 {
-				r.rooms.tryAt(now, min(r.rooms.next, g.last+sched.Time(g.Delay)))
+				l.rooms.tryAt(now, min(l.rooms.next, g.last+sched.Time(g.Delay)))
 			}
 			return nil
 		}
 		most, _ := g.most()
-		if n := r.live(); k < math.MaxInt-n {
+		if n := l.live(); k < math.MaxInt-n {
 			most = min(most, n+k)
 		}
-		if r.resize(now, most); len(r.batch.Facts) == 0 {
+		if l.resize(now, most); len(l.batch.Facts) == 0 {
 			return nil
 		}
-		if err := r.advance(now, wake); err != nil {
+		if err := l.advance(now); err != nil {
 			return err
 		}
 	}
@@ -213,30 +213,29 @@ func (r *Run) admit(wake *time.Timer) error {
 }
 
 // started takes notice of a start.
-func (r *Run) started(at sched.Time) {
-	if r.gate != nil {
-		r.gate.last, r.gate.began = at, true
+func (l *loop) started(at sched.Time) {
+	if l.gate != nil {
+		l.gate.last, l.gate.began = at, true
 	}
 }
 
 // live counts the attempts that run.
-func (r *Run) live() (n int) {
-	for m := range r.present {
-		n += int(r.core.View().Machine(sched.MachineID(m)).Used)
+func (l *loop) live() (n int) {
+	for _, m := range l.present {
+		n += int(l.core.View().Machine(m).Used)
 	}
 	return n
 }
 
 // resize adds to the batch that the machines have room for so many attempts together, as far as each has slots.
-func (r *Run) resize(now sched.Time, most int) {
+func (l *loop) resize(now sched.Time, most int) {
 	more := math.MaxInt
 	if most < math.MaxInt {
-		more = most - r.live()
+		more = most - l.live()
 	}
-	for id := range r.present {
-		m := sched.MachineID(id)
-		used := int(r.core.View().Machine(m).Used)
-		room := r.rooms.most(m, r.full(m))
+	for _, m := range l.present {
+		used := int(l.core.View().Machine(m).Used)
+		room := l.rooms.most(m, l.full(m))
 		switch {
 		case more == math.MaxInt:
 		case more >= 0:
@@ -246,14 +245,14 @@ func (r *Run) resize(now sched.Time, most int) {
 			room = min(room, max(0, used+more))
 			more += max(0, used-room)
 		}
-		r.tellRoom(m, now, room)
+		l.tellRoom(m, now, room)
 	}
 }
 
 // full returns how many slots a machine has as long as it lacks nothing.
-func (r *Run) full(m sched.MachineID) int {
-	if r.gate != nil && r.gate.slots > 0 && r.present == 1 {
-		return r.gate.slots
+func (l *loop) full(m sched.MachineID) int {
+	if l.gate != nil && l.gate.slots > 0 && len(l.present) == 1 {
+		return l.gate.slots
 	}
-	return r.Header.Machines[m].Slots
+	return l.slots[m]
 }

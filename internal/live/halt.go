@@ -1,8 +1,6 @@
 package live
 
 import (
-	"time"
-
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -13,8 +11,7 @@ import (
 
 // halt is how far a run has come with that.
 type halt struct {
-	after int  // so many tasks may fail for good; sched.Unlimited for any number
-	on    bool // nothing more is started
+	after int // so many tasks may fail for good; sched.Unlimited for any number
 }
 
 // HaltSoon has the run, which was not yet looped, start nothing more once more than so many tasks have failed for good.
@@ -22,24 +19,24 @@ func (r *Run) HaltSoon(after int) { r.halt.after = after }
 
 // foresee looks at what will be told to the core: if it is one failure too many, the core hears at the same time that
 // there is no more room, so that the policy starts nothing in the slot that becomes free.
-func (r *Run) foresee(now sched.Time) {
-	if r.halt.after == sched.Unlimited || r.halt.on {
+func (l *loop) foresee(now sched.Time) {
+	if l.halt.after == sched.Unlimited || l.shut {
 		return
 	}
-	failed := int(r.core.View().Job(job).Broken)
-	for i := range r.batch.Facts {
-		if r.breaks(&r.batch.Facts[i]) {
+	failed := int(l.core.View().Job(job).Broken)
+	for i := range l.batch.Facts {
+		if l.breaks(&l.batch.Facts[i]) {
 			failed++
 		}
 	}
-	if failed > r.halt.after {
-		r.haltNow(now)
+	if failed > l.halt.after {
+		l.haltNow(now)
 	}
 }
 
 // breaks tells whether a fact, alone, lets its task fail for good.
-func (r *Run) breaks(f *sched.Event) bool {
-	v := r.core.View()
+func (l *loop) breaks(f *sched.Event) bool {
+	v := l.core.View()
 	if f.Kind != sched.AttemptFailed && f.Kind != sched.AttemptDoomed || !v.Rows().Alive(f.Attempt) {
 		return false
 	}
@@ -55,33 +52,33 @@ func (r *Run) breaks(f *sched.Event) bool {
 }
 
 // haltNow adds to the batch that no machine has room any more.
-func (r *Run) haltNow(now sched.Time) {
-	r.halt.on = true
-	for m := range r.present {
-		r.tellRoom(sched.MachineID(m), now, 0)
+func (l *loop) haltNow(now sched.Time) {
+	l.shut = true
+	for _, m := range l.present {
+		l.tellRoom(m, now, 0)
 	}
 }
 
 // drain is called after each step: it halts the run if nobody foresaw that, takes a halt back that was foreseen in
 // vain, since another attempt of the task has won at the same instant, and ends a run that has halted.
-func (r *Run) drain(wake *time.Timer) error {
-	if r.halt.after == sched.Unlimited || r.over {
+func (l *loop) drain() error {
+	if l.halt.after == sched.Unlimited || l.over {
 		return nil
 	}
-	now := r.now()
-	row := r.core.View().Job(job)
-	switch tooMany := int(row.Broken) > r.halt.after; {
-	case tooMany && !r.halt.on:
-		r.haltNow(now)
-	case !tooMany && r.halt.on:
-		r.halt.on = false
-		r.ration(now, true)
+	now := l.now()
+	row := l.core.View().Job(job)
+	switch tooMany := int(row.Broken) > l.halt.after; {
+	case tooMany && !l.shut:
+		l.haltNow(now)
+	case !tooMany && l.shut:
+		l.shut = false
+		l.ration(now, true)
 	}
-	if r.halt.on && row.Live == 0 {
-		r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.JobCancelled, Job: job})
+	if l.shut && row.Live == 0 {
+		l.batch.Facts = append(l.batch.Facts, sched.Event{At: now, Kind: sched.JobCancelled, Job: job})
 	}
-	if len(r.batch.Facts) == 0 {
+	if len(l.batch.Facts) == 0 {
 		return nil
 	}
-	return r.advance(now, wake)
+	return l.advance(now)
 }

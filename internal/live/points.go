@@ -35,25 +35,27 @@ func (h *history) know(v *sched.View, facts []sched.Event) {
 	for i := range facts {
 		f := &facts[i]
 		if f.Kind == sched.MachineLost {
-			for t, all := range h.points {
-				h.points[t] = slices.DeleteFunc(all, func(p point) bool { return p.machine == f.Machine })
+			for _, j := range h.jobs {
+				for t, all := range j.points {
+					j.points[t] = slices.DeleteFunc(all, func(p point) bool { return p.machine == f.Machine })
+				}
 			}
 			continue
 		}
-		at, ok := h.byID[f.Attempt]
+		x, ok := h.running[f.Attempt]
 		if !ok {
 			continue
 		}
-		r := &h.records[at]
+		r := &x.records[x.at]
 		switch f.Kind {
 		case sched.AttemptProgress:
 			if f.Progress > 0 && f.Progress < 1 && v.Stage(v.Task(r.Task).Stage).Resumable {
-				h.points[r.Task] = append(h.points[r.Task], point{progress: f.Progress, number: r.Number, machine: r.Machine})
+				put(&x.points, r.Task, append(x.points[r.Task], point{progress: f.Progress, number: r.Number, machine: r.Machine}))
 			}
 		case sched.AttemptFailed, sched.AttemptDoomed:
-			h.failed[r.Task] = true
+			put(&x.failed, r.Task, true)
 			if t := v.Task(r.Task); uint32(t.Failures) >= v.Stage(t.Stage).Retries {
-				delete(h.points, r.Task)
+				delete(x.points, r.Task)
 			}
 		}
 	}

@@ -16,8 +16,6 @@ type pulse struct {
 	file      *os.File
 }
 
-func pulsePath(journal string) string { return journal + ".pulse" }
-
 // beat writes down that the engine is alive. It is no error if that cannot be.
 func (p *pulse) beat(now sched.Time) {
 	if p.file == nil {

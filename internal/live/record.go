@@ -36,35 +36,63 @@ type Record struct {
 // Seconds returns how long the attempt ran.
 func (r *Record) Seconds() float64 { return (r.Stop - r.Start).Seconds() }
 
-// history follows the batches of a run, replayed or live, and keeps what the core forgets: every attempt's life.
+// history follows the batches of a journal, replayed or live, and keeps what the core forgets: the jobs and every
+// attempt's life.
 type history struct {
+	jobs     map[sched.JobID]*Job // those that are not retired
+	running  map[sched.AttemptID]spot
+	launches int
+	fetched  []int64    // bytes that have come to each site
+	wake     sched.Time // the last Wake
+}
+
+// spot is where an attempt that runs stands.
+type spot struct {
+	*Job
+	at       int // in its records
+	launched int // attempts of all jobs before it
+}
+
+// lives are those of the attempts of a job. Its maps are nil until something is in them.
+type lives struct {
 	records   []Record
-	byID      map[sched.AttemptID]int // of attempts that run
 	winner    map[sched.TaskID]int
 	points    points
-	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them, until they are committed
+	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them
 	retries   int
 	crashed   int
 	work      int                   // how often what attempts do has changed
 	failed    map[sched.TaskID]bool // whose next attempt is a retry
 	stageDone []sched.Time          // instant of the last commit per stage
-	fetched   []int64               // bytes that have come to each site
-	wake      sched.Time            // the last Wake
 }
 
-func newHistory(stages int) *history {
-	return &history{byID: map[sched.AttemptID]int{}, winner: map[sched.TaskID]int{}, points: points{}, failed: map[sched.TaskID]bool{}, outputs: map[sched.AttemptID][]byte{}, stageDone: make([]sched.Time, stages)}
+func newHistory() *history {
+	return &history{jobs: map[sched.JobID]*Job{}, running: map[sched.AttemptID]spot{}}
+}
+
+// put adds to a map that may be nil.
+func put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
+	if *m == nil {
+		*m = M{}
+	}
+	(*m)[k] = v
 }
 
 // add takes in a batch after the core has. visit sees every record as it ends.
-func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
+func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) {
+	for i := range b.Jobs {
+		h.jobs[b.Jobs[i].ID] = &Job{JournalJob: b.Jobs[i]}
+	}
 	for i := range b.Outputs {
-		h.outputs[b.Outputs[i].Attempt] = bytes.Clone(b.Outputs[i].Data) // the reader's, or the executor's
+		id := b.Outputs[i].Attempt
+		put(&h.running[id].outputs, id, bytes.Clone(b.Outputs[i].Data)) // the reader's, or the executor's
 	}
 	if b.Settings != nil {
 		h.wake = 0 // another policy's
-		if b.Settings.Work != nil {
-			h.work++ // what was saved for it is gone with the machines
+		for _, j := range h.jobs {
+			if b.Settings.Work != nil {
+				j.work++ // what was saved for it is gone with the machines
+			}
 		}
 	}
 	h.know(v, b.Facts)
@@ -72,24 +100,15 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 	for i := range b.Decisions {
 		switch d := &b.Decisions[i]; d.Kind {
 		case sched.Launch:
-			st := v.Stage(d.Stage)
-			a := Attempt{
-				ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
-				Machine: d.Machine, Clone: v.Attempt(d.Attempt).Clone, Work: h.work,
-			}
-			if p := h.points.before(d.Task, d.From); p != nil {
-				a.From, a.Source = p.progress, p.number
-			}
-			if h.failed[d.Task] && !a.Clone {
-				h.retries++
-				delete(h.failed, d.Task)
-			}
-			h.byID[d.Attempt] = len(h.records)
-			h.records = append(h.records, Record{Attempt: a, Task: d.Task, Launched: d.At, Start: d.At, Stop: d.At, Reason: d.Reason})
+			h.launch(v, d)
 		case sched.Commit:
-			h.winner[d.Task] = h.byID[d.Attempt]
-			delete(h.points, d.Task)
-			h.stageDone[v.Stage(d.Stage).Index] = d.At
+			j := h.jobs[d.Job]
+			put(&j.winner, d.Task, h.running[d.Attempt].at)
+			delete(j.points, d.Task)
+			if j.stageDone == nil {
+				j.stageDone = make([]sched.Time, len(j.Stages))
+			}
+			j.stageDone[v.Stage(d.Stage).Index] = d.At
 			h.end(v, d.Attempt, d.At, Won, sched.Unexplained, visit)
 		case sched.Kill:
 			h.end(v, d.Attempt, d.At, endBy(d.Reason), d.Reason, visit)
@@ -97,14 +116,44 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Record)) {
 			h.wake = d.At
 		}
 	}
-	for i := range b.Facts { // what failed although the core ended it otherwise is not among those that run any more
+	for i := range b.Facts {
 		switch f := &b.Facts[i]; f.Kind {
+		// what failed although the core ended it otherwise is not among those that run any more
 		case sched.AttemptFailed, sched.AttemptDoomed:
 			h.end(v, f.Attempt, f.At, Failed, sched.Unexplained, visit)
 		case sched.AttemptRefused:
 			h.end(v, f.Attempt, f.At, Refused, sched.Unexplained, visit)
+		case sched.JobRetried:
+			if j := h.jobs[f.Job]; j != nil && v.Job(f.Job).State == sched.JobActive {
+				j.told = false
+			}
+		case sched.JobRetired:
+			delete(h.jobs, f.Job)
 		}
 	}
+	for _, id := range b.Told {
+		if j := h.jobs[id]; j != nil {
+			j.told = true
+		}
+	}
+}
+
+func (h *history) launch(v *sched.View, d *sched.Decision) {
+	j, st := h.jobs[d.Job], v.Stage(d.Stage)
+	a := Attempt{
+		ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
+		Machine: d.Machine, Clone: v.Attempt(d.Attempt).Clone, Work: j.work,
+	}
+	if x := j.points.before(d.Task, d.From); x != nil {
+		a.From, a.Source = x.progress, x.number
+	}
+	if j.failed[d.Task] && !a.Clone {
+		j.retries++
+		delete(j.failed, d.Task)
+	}
+	h.running[d.Attempt] = spot{Job: j, at: len(j.records), launched: h.launches}
+	h.launches++
+	j.records = append(j.records, Record{Attempt: a, Task: d.Task, Launched: d.At, Start: d.At, Stop: d.At, Reason: d.Reason})
 }
 
 func endBy(r sched.Reason) End {
@@ -118,49 +167,43 @@ func endBy(r sched.Reason) End {
 	}
 }
 
-func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End, why sched.Reason, visit func(*Record)) {
-	i, ok := h.byID[id]
+// end ends a record; the reason is that of a kill.
+func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End, why sched.Reason, visit func(*Job, *Record)) {
+	x, ok := h.running[id]
 	if !ok {
 		return
 	}
-	delete(h.byID, id)
-	r := &h.records[i]
+	delete(h.running, id)
+	r := &x.records[x.at]
 	r.Start, r.Stop, r.End, r.Why = v.Rows().Started(id), at, how, why
 	if how == Crashed {
-		h.crashed++
+		x.crashed++
 	}
 	if visit != nil {
-		visit(r)
+		visit(x.Job, r)
 	}
 }
 
 // attempt returns one that has not ended; false if there is none.
 func (h *history) attempt(id sched.AttemptID) (Attempt, bool) {
-	i, ok := h.byID[id]
+	x, ok := h.running[id]
 	if !ok {
 		return Attempt{}, false
 	}
-	return h.records[i].Attempt, true
+	return x.records[x.at].Attempt, true
 }
 
 // winnerOf returns the attempt whose output is the result of a task that is done.
-func (h *history) winnerOf(t sched.TaskID) Attempt { return h.records[h.winner[t]].Attempt }
-
-// takeOutput returns the output of a winner that the journal has, and forgets it; nil if the executor has it.
-func (h *history) takeOutput(id sched.AttemptID) []byte {
-	out := h.outputs[id]
-	delete(h.outputs, id)
-	return out
-}
+func (l *lives) winnerOf(t sched.TaskID) Attempt { return l.records[l.winner[t]].Attempt }
 
 // Straggling is from how many times the median winner of its stage on an attempt is called a straggler.
 const Straggling = 2
 
 // worst returns the attempt that ran longest in proportion to the median winner of its stage, nil if none is a
 // straggler.
-func (h *history) worst(stages int) (r *Record, ratio float64) {
-	for i, q := range Slowness(h.records, stages) {
-		if x := &h.records[i]; x.End != Crashed && q >= Straggling && q > ratio {
+func (l *lives) worst(stages int) (r *Record, ratio float64) {
+	for i, q := range Slowness(l.records, stages) {
+		if x := &l.records[i]; x.End != Crashed && q >= Straggling && q > ratio {
 			r, ratio = x, q
 		}
 	}

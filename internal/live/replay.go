@@ -66,14 +66,14 @@ func (e *DivergedError) Error() string {
 // Lives replays a journal and returns every attempt's life, in the order of their starts. visit and the error are those
 // of Replay.
 func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
-	h := newHistory(len(r.Header.Job.Stages))
+	h := pastOf(&r.Header)
 	_, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
 		h.add(c.View(), b, nil)
 		if visit != nil {
 			visit(c, b)
 		}
 	})
-	return h.records, err
+	return h.jobs[job].records, err
 }
 
 // Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after

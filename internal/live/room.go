@@ -45,35 +45,35 @@ func newRooms() rooms {
 }
 
 // shortage returns that of a machine, which may begin with it.
-func (r *Run) shortage(m sched.MachineID) *shortage {
-	s := r.rooms.of[m]
+func (l *loop) shortage(m sched.MachineID) *shortage {
+	s := l.rooms.of[m]
 	if s == nil {
-		s = &shortage{slots: r.full(m)}
-		r.rooms.of[m] = s
+		s = &shortage{slots: l.full(m)}
+		l.rooms.of[m] = s
 	}
 	return s
 }
 
 // refused takes notice of an attempt that its machine has refused.
-func (r *Run) refused(m sched.MachineID, why string) {
-	r.shortage(m).refused++
-	if !r.warned && r.watch.Short != nil {
-		r.watch.Short(why)
+func (l *loop) refused(m sched.MachineID, why string) {
+	l.shortage(m).refused++
+	if !l.warned && l.watch.Short != nil {
+		l.watch.Short(why)
 	}
-	r.warned = true
+	l.warned = true
 }
 
 // excuse looks at a report of a failure, which may be due to what the attempt's machine lacks.
-func (r *Run) excuse(rep *Report, m sched.MachineID) {
-	s := r.rooms.of[m]
+func (l *loop) excuse(rep *Report, m sched.MachineID) {
+	s := l.rooms.of[m]
 	if !rep.Short && (s == nil || rep.Kind != sched.AttemptFailed || rep.Exit > 128) { // killed
 		return
 	}
-	v := r.core.View()
+	v := l.core.View()
 	switch {
 	case v.Machine(m).Used > 1, s != nil && v.Attempt(rep.Attempt).Started <= s.crowded:
 		rep.Kind = sched.AttemptRefused
-		r.shortage(m).failed++
+		l.shortage(m).failed++
 	case s != nil:
 		s.failed++
 		s.refused++
@@ -82,33 +82,33 @@ func (r *Run) excuse(rep *Report, m sched.MachineID) {
 
 // ration adds to the batch how many slots of the machines are used from now on. Where the gate is exact, that is none
 // while something is in the batch: see admit.
-func (r *Run) ration(now sched.Time, asked bool) {
-	if r.halt.on {
+func (l *loop) ration(now sched.Time, asked bool) {
+	if l.shut {
 		return // nothing more is started anyway
 	}
-	r.rooms.next = r.relieve(now)
-	r.rooms.tryAt(now, r.rooms.next)
-	if g := r.gate; g == nil {
-		if len(r.rooms.of)+len(r.rooms.told) > 0 {
-			r.resize(now, math.MaxInt)
+	l.rooms.next = l.relieve(now)
+	l.rooms.tryAt(now, l.rooms.next)
+	if g := l.gate; g == nil {
+		if len(l.rooms.of)+len(l.rooms.told) > 0 {
+			l.resize(now, math.MaxInt)
 		}
 	} else if most, _ := g.most(); !g.exact() {
-		r.resize(now, most)
-	} else if most == 0 || asked || len(r.batch.Facts) > 0 {
-		r.resize(now, 0)
+		l.resize(now, most)
+	} else if most == 0 || asked || len(l.batch.Facts) > 0 {
+		l.resize(now, 0)
 	}
 }
 
 // relieve lets the machines that lack something use more slots, or fewer, and returns when it is to be asked again.
-func (r *Run) relieve(now sched.Time) (next sched.Time) {
+func (l *loop) relieve(now sched.Time) (next sched.Time) {
 	next = sched.Never
-	for id := range r.Header.Machines { // in order
+	for id := range l.header.Machines { // in order
 		m := sched.MachineID(id)
-		s := r.rooms.of[m]
+		s := l.rooms.of[m]
 		if s == nil {
 			continue
 		}
-		full, used := r.full(m), int(r.core.View().Machine(m).Used)
+		full, used := l.full(m), int(l.core.View().Machine(m).Used)
 		if used > 1 {
 			s.crowded = now
 		}
@@ -127,7 +127,7 @@ func (r *Run) relieve(now sched.Time) (next sched.Time) {
 			s.until = now + sched.Time(s.pause)
 		}
 		if s.slots >= full {
-			delete(r.rooms.of, m)
+			delete(l.rooms.of, m)
 			continue
 		}
 		next = min(next, s.until)
@@ -151,17 +151,17 @@ func (r *rooms) most(m sched.MachineID, full int) int {
 }
 
 // tellRoom adds to the batch how many slots of a machine are used, if the core has heard otherwise.
-func (r *Run) tellRoom(m sched.MachineID, now sched.Time, room int) {
-	all := r.Header.Machines[m].Slots
-	told, known := r.rooms.told[m]
+func (l *loop) tellRoom(m sched.MachineID, now sched.Time, room int) {
+	all := l.header.Machines[m].Slots
+	told, known := l.rooms.told[m]
 	if !known {
 		told = all
 	}
 	if room == told {
 		return
 	}
-	if r.rooms.told[m] = room; room == all {
-		delete(r.rooms.told, m)
+	if l.rooms.told[m] = room; room == all {
+		delete(l.rooms.told, m)
 	}
-	r.batch.Facts = append(r.batch.Facts, sched.Event{At: now, Kind: sched.MachineResized, Machine: m, Slots: uint32(room)})
+	l.batch.Facts = append(l.batch.Facts, sched.Event{At: now, Kind: sched.MachineResized, Machine: m, Slots: uint32(room)})
 }

@@ -460,13 +460,13 @@ func TestRunCatchesUp(t *testing.T) {
 				h.Job.Deadline = c.deadline
 				r := create(t, path, h, never)
 				r.start, r.past.wake = time.Now(), 30*sched.Second
-				wake := time.NewTimer(30 * time.Second)
-				r.catchUp(time.Now().Add(c.ahead).Round(0), wake)
+				r.wake.Reset(30 * time.Second)
+				r.catchUp(time.Now().Add(c.ahead).Round(0))
 				if got := r.now(); got != c.want {
 					t.Errorf("it is %v, want %v", got, c.want)
 				}
 				begun := time.Now()
-				<-wake.C
+				<-r.wake.C
 				if took := time.Since(begun); (took == 0) != (c.want > 0) {
 					t.Errorf("the timer fired after %v", took)
 				}
@@ -498,7 +498,7 @@ func TestMustSync(t *testing.T) {
 		for _, k := range c.decisions {
 			decisions = append(decisions, sched.Decision{Kind: k})
 		}
-		if got := mustSync(facts, decisions); got != c.want {
+		if got := mustSync(&trace.Batch{Facts: facts, Decisions: decisions}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -56,13 +56,13 @@ type SiteSummary struct {
 	Bytes   int64   // that came from other sites
 }
 
-// Summary sums up the run as it stands.
-func (r *Run) Summary() *Summary {
-	v := r.core.View()
-	row := v.Job(job)
+// Summary sums up a job as it stands.
+func (j *Job) Summary() *Summary {
+	v := j.loop.core.View()
+	row := v.Job(j.ID)
 	s := &Summary{
 		State: "cancelled", Flow: row.Closed - row.Arrived, Tasks: int(row.Tasks), Attempts: int(row.Attempts), Clones: int(row.Clones),
-		Retries: r.past.retries, Crashed: r.past.crashed, Fruitful: row.Fruitful, Fruitless: row.Fruitless, Recovered: r.Recovered,
+		Retries: j.retries, Crashed: j.crashed, Fruitful: row.Fruitful, Fruitless: row.Fruitless,
 	}
 	switch row.State {
 	case sched.JobSucceeded:
@@ -70,7 +70,7 @@ func (r *Run) Summary() *Summary {
 	case sched.JobBroken:
 		s.State = "failed"
 	case sched.JobStopped:
-		if r.halt.on {
+		if j.loop.shut {
 			s.State = "failed"
 		} else {
 			s.Flow = v.Now() - row.Arrived
@@ -78,16 +78,16 @@ func (r *Run) Summary() *Summary {
 	default:
 		s.Flow = v.Now() - row.Arrived
 	}
-	r.blame(s)
-	s.Straggler, s.StragglerOver = r.past.worst(len(r.Header.Stages))
+	j.blame(s)
+	s.Straggler, s.StragglerOver = j.worst(len(j.Stages))
 	s.StragglerAlone = s.Straggler != nil
-	s.Stages = make([]StageSummary, len(r.Header.Stages))
+	s.Stages = make([]StageSummary, len(j.Stages))
 	first := make([]sched.Time, len(s.Stages))
 	for i := range s.Stages {
-		s.Stages[i] = StageSummary{Name: r.Header.Stages[i], Tasks: r.Header.Job.Stages[i].Tasks}
+		s.Stages[i] = StageSummary{Name: j.Stages[i], Tasks: j.Spec.Stages[i].Tasks}
 	}
-	for i := range r.past.records {
-		rec := &r.past.records[i]
+	for i := range j.records {
+		rec := &j.records[i]
 		if rec.End == Refused {
 			continue
 		}
@@ -101,8 +101,8 @@ func (r *Run) Summary() *Summary {
 			first[rec.Stage] = rec.Launched
 		}
 	}
-	s.Sites = r.sites()
-	for i, done := range r.past.stageDone {
+	s.Sites = j.sites()
+	for i, done := range j.stageDone {
 		if done > first[i] {
 			s.Stages[i].Seconds = (done - first[i]).Seconds()
 		}
@@ -113,10 +113,10 @@ func (r *Run) Summary() *Summary {
 // Durations returns for each stage how long the attempts that won ran, and how long those that were cut off since
 // another one won, or the policy ended them. One that went on from what another had saved counts as the whole task
 // would have taken.
-func (r *Run) Durations() (won, cut [][]sched.Time) {
-	won, cut = make([][]sched.Time, len(r.Header.Stages)), make([][]sched.Time, len(r.Header.Stages))
-	for i := range r.past.records {
-		rec := &r.past.records[i]
+func Durations(records []Record, stages int) (won, cut [][]sched.Time) {
+	won, cut = make([][]sched.Time, stages), make([][]sched.Time, stages)
+	for i := range records {
+		rec := &records[i]
 		switch whole, ok := sched.Whole(rec.Stop-rec.Start, rec.From); {
 		case rec.End == Won && ok:
 			won[rec.Stage] = append(won[rec.Stage], sched.FromSeconds(whole))
@@ -129,31 +129,31 @@ func (r *Run) Durations() (won, cut [][]sched.Time) {
 
 // Slowest returns for each stage the tasks whose winners ran longest, the slowest first: of a stage of n tasks as
 // many as most(n).
-func (r *Run) Slowest(most func(tasks int) int) [][]int {
-	won := make([][]*Record, len(r.Header.Stages))
-	for i := range r.past.records {
-		if rec := &r.past.records[i]; rec.End == Won {
+func Slowest(all []Record, spec *sched.JobSpec, most func(tasks int) int) [][]int {
+	won := make([][]*Record, len(spec.Stages))
+	for i := range all {
+		if rec := &all[i]; rec.End == Won {
 			won[rec.Stage] = append(won[rec.Stage], rec)
 		}
 	}
-	all := make([][]int, len(won))
+	slowest := make([][]int, len(won))
 	for i, records := range won {
 		slices.SortFunc(records, func(a, b *Record) int {
 			return cmp.Or(cmp.Compare(b.Stop-b.Start, a.Stop-a.Start), cmp.Compare(a.Index, b.Index))
 		})
-		for _, rec := range records[:min(len(records), most(r.Header.Job.Stages[i].Tasks))] {
-			all[i] = append(all[i], rec.Index)
+		for _, rec := range records[:min(len(records), most(spec.Stages[i].Tasks))] {
+			slowest[i] = append(slowest[i], rec.Index)
 		}
 	}
-	return all
+	return slowest
 }
 
 // blame finds the tasks that failed for good, and counts those that did not run because of them.
-func (r *Run) blame(s *Summary) {
-	v := r.core.View()
+func (j *Job) blame(s *Summary) {
+	v := j.loop.core.View()
 	at := map[sched.TaskID]int{} // in s.Failed
-	for i := range r.past.records {
-		rec := &r.past.records[i]
+	for i := range j.records {
+		rec := &j.records[i]
 		if v.Task(rec.Task).State != sched.TaskBroken || rec.End == Refused {
 			continue
 		}
@@ -161,7 +161,7 @@ func (r *Run) blame(s *Summary) {
 		if !ok {
 			n = len(s.Failed)
 			at[rec.Task], s.Failed = n, append(s.Failed, FailedTask{Last: *rec, Tries: int(v.Stage(v.Task(rec.Task).Stage).Retries) + 1})
-			if rep, ok := r.notes[rec.Task]; ok {
+			if rep, ok := j.notes[rec.Task]; ok {
 				s.Failed[n].Failure = &rep
 			}
 		}
@@ -174,7 +174,9 @@ func (r *Run) blame(s *Summary) {
 	if len(s.Failed) == 0 {
 		return
 	}
-	for t := range sched.TaskID(v.Rows().Tasks()) {
+	row := v.Job(j.ID)
+	first := v.Stage(row.FirstStage).First
+	for t := first; t < first+sched.TaskID(row.Tasks); t++ {
 		if state := v.Task(t).State; state == sched.TaskStranded || state == sched.TaskSkipped {
 			s.NotRun++
 		}
@@ -182,23 +184,23 @@ func (r *Run) blame(s *Summary) {
 }
 
 // sites sums up what was done where.
-func (r *Run) sites() []SiteSummary {
-	h := r.Header
+func (j *Job) sites() []SiteSummary {
+	h, fetched := j.loop.header, j.loop.past.fetched
 	if h.Network == nil {
 		return nil
 	}
 	all := make([]SiteSummary, h.Network.Sites())
 	for i := range all {
 		all[i].Name = h.Network.Names[i]
-		if i < len(r.past.fetched) {
-			all[i].Bytes = r.past.fetched[i]
+		if i < len(fetched) {
+			all[i].Bytes = fetched[i]
 		}
 	}
 	for _, m := range h.Machines {
 		all[m.Site].Slots += m.Slots
 	}
-	for i := range r.past.records {
-		rec := &r.past.records[i]
+	for i := range j.records {
+		rec := &j.records[i]
 		site := &all[h.Machines[rec.Machine].Site]
 		site.Seconds += rec.Seconds()
 		if rec.End == Won {

@@ -1,0 +1,364 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// loop is what a Run and an Engine are: one goroutine between a core, a journal and the executors of jobs.
+type loop struct {
+	header   *trace.JournalHeader
+	core     *sched.Core
+	journal  *trace.Journal
+	pulse    pulse
+	past     *history
+	policies Policies
+	watch    Observer
+
+	alone *Job                               // the only job there is, with whose end the loop ends; nil in an Engine
+	fresh func(now sched.Time) []sched.Event // facts of the start about jobs; nil for none
+
+	reports func() <-chan Report // of all executors
+
+	present []sched.MachineID // that are there
+	slots   []int             // of machines, that they should have
+	change  *trace.Settings   // to be taken over at the start
+
+	start   time.Time   // wall clock at sched.Time 0, with a monotonic reading
+	wake    *time.Timer // of the core
+	tick    *time.Timer // see beat
+	ticking bool
+	over    bool
+	shut    bool // nothing more is started
+	fetches fetches
+	rooms   rooms
+	gate    *gate // nil for none
+	halt    halt
+	warned  bool        // of a shortage
+	batch   trace.Batch // what has come since the last call of the core
+}
+
+func newLoop(h *trace.JournalHeader, core *sched.Core, past *history, p pulse) *loop {
+	l := &loop{
+		header: h, core: core, past: past, pulse: p, fetches: newFetches(), rooms: newRooms(), wake: time.NewTimer(time.Hour), tick: time.NewTimer(time.Hour),
+	}
+	l.wake.Stop()
+	l.tick.Stop()
+	for m := range h.Machines {
+		l.present = append(l.present, sched.MachineID(m))
+		l.slots = append(l.slots, h.Machines[m].Slots)
+	}
+	for _, j := range past.jobs {
+		j.loop = l
+	}
+	return l
+}
+
+// tickEvery is how often a loop looks around that has something to look at.
+const tickEvery = 100 * time.Millisecond
+
+// run loops until the loop is over, or ctx is done; then it gives the machines up.
+func (l *loop) run(ctx context.Context) error {
+	defer l.wake.Stop()
+	defer l.tick.Stop()
+	if err := l.begins(); err != nil {
+		return err
+	}
+	for !l.over {
+		l.beat()
+		select {
+		case <-ctx.Done():
+			return l.leave()
+		case <-l.tick.C:
+			l.ticking = false
+			l.catchUp(time.Now().Round(0))
+			l.pulse.beat(l.now())
+			l.look()
+			if l.gate == nil || !l.gate.moves() {
+				continue
+			}
+			l.watchGate(l.now())
+		case rep := <-l.reports():
+			l.collect(rep)
+		case <-l.wake.C:
+		case <-l.fetches.timer.C:
+		case <-l.rooms.timer.C:
+		}
+		if err := l.step(); err != nil {
+			return err
+		}
+	}
+	l.look()
+	return nil
+}
+
+// beat has the tick come in a tenth of a second if somebody watches, or something runs or may soon. An idle engine does
+// nothing.
+func (l *loop) beat() {
+	if l.ticking || l.watch.Tick == nil && len(l.past.running) == 0 && (l.gate == nil || !l.gate.moves()) {
+		return
+	}
+	l.ticking = true
+	l.tick.Reset(tickEvery)
+}
+
+func (l *loop) look() {
+	if l.watch.Tick != nil {
+		l.watch.Tick(l.core.View())
+	}
+}
+
+// begins gives the core its first facts. If the journal was taken up, the machines were lost at the last instant at
+// which the engine is known to have been alive, with all that ran there; in a new one, that says nothing new.
+func (l *loop) begins() error {
+	last := max(l.core.View().Now(), l.pulse.last())
+	l.start = time.Now()
+	if since := sched.Time(l.start.Sub(l.header.Started.Local())); since > last {
+		l.start = l.start.Add(-time.Duration(since))
+	} else { // the wall clock was set back: go on just after the last that is known
+		l.start = l.start.Add(-time.Duration(last + 1))
+	}
+	l.rearm() // the core asked for it before the engine died
+	now := max(l.now(), last)
+	for m := range l.header.Machines {
+		l.fact(sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
+	}
+	if l.change != nil { // while nothing runs
+		if err := l.advance(last); err != nil || l.over {
+			return err
+		}
+		l.batch.Settings, l.present = l.change, nil
+		for m := range l.change.Machines {
+			l.present = append(l.present, sched.MachineID(m))
+			l.slots = append(l.slots[:m], l.change.Machines[m].Slots)
+		}
+	}
+	for _, m := range l.present {
+		l.fact(sched.Event{At: now, Kind: sched.MachineJoined, Machine: m})
+	}
+	if l.fresh != nil {
+		l.batch.Facts = append(l.batch.Facts, l.fresh(now)...)
+	}
+	if l.gate == nil {
+		return l.advance(now)
+	}
+	for _, m := range l.present { // until it is known what runs, which is nothing
+		l.tellRoom(m, now, 0)
+	}
+	if err := l.advance(now); err != nil || l.over {
+		return err
+	}
+	l.watchGate(l.now())
+	return l.step()
+}
+
+// leave gives the machines up, so that the journal knows until when attempts ran.
+func (l *loop) leave() error {
+	now := l.now()
+	for m := range l.header.Machines {
+		l.fact(sched.Event{At: now, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
+	}
+	return l.advance(now)
+}
+
+// fact adds to what the core is told next.
+func (l *loop) fact(f sched.Event) { l.batch.Facts = append(l.batch.Facts, f) }
+
+// wakeAt returns when the core wants to be called at the latest, if it does.
+func (l *loop) wakeAt() (at sched.Time, asked bool) {
+	return l.past.wake, l.past.wake > l.core.View().Now()
+}
+
+func (l *loop) rearm() {
+	if at, asked := l.wakeAt(); asked {
+		l.wake.Reset(time.Duration(at) - time.Since(l.start))
+	}
+}
+
+// asleep is how far the wall clock must be ahead of the loop's time for the system to have been suspended.
+const asleep = 5 * time.Second
+
+// catchUp moves the loop's time on to that of the wall clock, whose reading is given without a monotonic one: while the
+// system is suspended the loop's time stands still, and a deadline does not. A job without deadline loses nothing by
+// that, and its policy would take attempts that were suspended for stragglers. Time never goes back.
+func (l *loop) catchUp(wall time.Time) {
+	ahead := wall.Sub(l.header.Started.Round(0)) - time.Duration(l.now())
+	if ahead < asleep || !l.hurries() {
+		return
+	}
+	l.start = l.start.Add(-ahead)
+	l.rearm()
+	l.startReady() // sets the timer of what is fetched
+}
+
+// hurries tells whether a job that is not over has a deadline.
+func (l *loop) hurries() bool {
+	v := l.core.View()
+	for id := range l.past.jobs {
+		if j := v.Job(id); j.State <= sched.JobActive && j.Deadline != sched.Never {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loop) now() sched.Time { return max(l.core.View().Now(), sched.Time(time.Since(l.start))) }
+
+// collect makes a report a fact.
+func (l *loop) collect(rep Report) {
+	v := l.core.View()
+	if !v.Rows().Alive(rep.Attempt) {
+		return
+	}
+	at, m := sched.Time(rep.At.Sub(l.start)), v.Attempt(rep.Attempt).Machine
+	if rep.Kind == sched.MachineLost {
+		l.fact(sched.Event{At: at, Kind: sched.MachineLost, Machine: m})
+		return
+	}
+	l.excuse(&rep, m)
+	if rep.Kind == sched.AttemptRefused {
+		l.refused(m, rep.Note)
+	}
+	if rep.Kind == sched.AttemptFailed || rep.Kind == sched.AttemptDoomed {
+		put(&l.past.running[rep.Attempt].notes, v.Attempt(rep.Attempt).Task, rep)
+	}
+	if rep.Kind == sched.AttemptDone && rep.Output != nil {
+		l.batch.Outputs = append(l.batch.Outputs, trace.Output{Attempt: rep.Attempt, Data: rep.Output})
+	}
+	l.fact(sched.Event{At: at, Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress, Bytes: rep.Bytes})
+}
+
+// step takes in whatever else has been reported by now, so that a busy engine works in batches, and advances the core.
+func (l *loop) step() error {
+	for more := true; more; {
+		select {
+		case rep := <-l.reports():
+			l.collect(rep)
+		default:
+			more = false
+		}
+	}
+	now, last := l.now(), l.core.View().Now()
+	l.deliver(now)
+	l.foresee(now)
+	at, asked := l.wakeAt()
+	asked = asked && at <= now
+	if l.ration(now, asked); l.batch.Empty() && !asked {
+		l.startReady() // the report was about an attempt that is gone, or the timer fired too soon
+		return l.admit()
+	}
+	for i := range l.batch.Facts {
+		l.batch.Facts[i].At = min(max(l.batch.Facts[i].At, last), now)
+	}
+	if err := l.advance(l.rejoin(now)); err != nil {
+		return err
+	}
+	if err := l.drain(); err != nil {
+		return err
+	}
+	return l.admit()
+}
+
+// rejoin lets machines that were lost be used again, an instant later, and returns that instant.
+func (l *loop) rejoin(now sched.Time) sched.Time {
+	lost := l.batch.Facts
+	for i := range lost {
+		if lost[i].Kind == sched.MachineLost {
+			l.fact(sched.Event{At: now + 1, Kind: sched.MachineJoined, Machine: lost[i].Machine})
+			delete(l.rooms.told, lost[i].Machine) // it has all its slots again
+			if l.shut {
+				l.tellRoom(lost[i].Machine, now+1, 0)
+			}
+		}
+	}
+	if len(l.batch.Facts) > len(lost) {
+		now++
+	}
+	return now
+}
+
+// advance is the heart: facts, decisions, journal, deeds, in this order. A call of the core that changes nothing is in
+// the journal, too: the policy was asked, and may decide otherwise later because of it.
+func (l *loop) advance(now sched.Time) error {
+	b := &l.batch
+	if b.Settings != nil {
+		if err := give(l.core, l.header, b.Settings, l.policies); err != nil {
+			return err
+		}
+	}
+	decisions, err := l.core.Advance(now, b.Facts)
+	if err != nil {
+		return err
+	}
+	b.Now, b.Decisions = now, decisions
+	b.Outputs = slices.DeleteFunc(b.Outputs, func(o trace.Output) bool { return !commits(decisions, o.Attempt) })
+	if err := l.journal.Append(b, mustSync(b)); err != nil {
+		return err
+	}
+	l.past.add(l.core.View(), b, l.ended)
+	if b.Settings != nil && l.alone != nil {
+		l.alone.Spec = l.header.Job
+	}
+	clear(b.Outputs)
+	b.Facts, b.Outputs, b.Settings, b.Jobs, b.Told = b.Facts[:0], b.Outputs[:0], nil, nil, nil
+	return l.carryOut(decisions)
+}
+
+// commits tells whether an attempt has won. The output of one that ended just after another of its task is of no use.
+func commits(decisions []sched.Decision, id sched.AttemptID) bool {
+	return slices.ContainsFunc(decisions, func(d sched.Decision) bool { return d.Kind == sched.Commit && d.Attempt == id })
+}
+
+// mustSync tells whether a batch changes anything outside the core. Reports of progress, of beginnings, of what was
+// fetched and of room alone do not.
+func mustSync(b *trace.Batch) bool {
+	for i := range b.Facts {
+		if k := b.Facts[i].Kind; k != sched.AttemptProgress && k != sched.AttemptBegan && k != sched.DataFetched && k != sched.MachineResized {
+			return true
+		}
+	}
+	for i := range b.Decisions {
+		if b.Decisions[i].Kind != sched.Wake {
+			return true
+		}
+	}
+	return len(b.Jobs) > 0
+}
+
+func (l *loop) ended(j *Job, rec *Record) {
+	if l.watch.Ended != nil {
+		l.watch.Ended(j, rec, j.notes[rec.Task])
+	}
+}
+
+func (l *loop) carryOut(decisions []sched.Decision) error {
+	for i := range decisions {
+		switch d := &decisions[i]; d.Kind {
+		case sched.Launch:
+			if a, ok := l.past.attempt(d.Attempt); ok { // not if it was ended at once
+				l.launch(l.past.jobs[d.Job], a, d.Task, d.At)
+				l.started(d.At)
+			}
+		case sched.Kill:
+			l.kill(l.past.jobs[d.Job], d.Attempt)
+		case sched.Commit:
+			j := l.past.jobs[d.Job]
+			a := j.winnerOf(d.Task)
+			if err := j.exec.Commit(a, j.outputs[a.ID]); err != nil {
+				return err
+			}
+		case sched.Close:
+			l.over = true
+		case sched.Wake:
+			l.wake.Reset(time.Duration(d.At) - time.Since(l.start))
+		case sched.Pace:
+			return ErrPaces // no such policy is let in
+		}
+	}
+	l.startReady()
+	return nil
+}
