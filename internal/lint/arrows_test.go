@@ -42,9 +42,11 @@ const arrows = `
 	internal/live        -> internal/grammar sched laws trace
 	internal/live/proc   -> internal/grammar internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
 	internal/live/remote -> internal/live internal/jobfile sched
-	internal/run         -> internal/hindsight internal/notify internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
+	internal/run         -> internal/hindsight internal/notify internal/past internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show plan policy sched sim trace
 	internal/timeline    -> internal/live sched trace
 	internal/serve       -> internal/grammar
+	internal/past        -> internal/live internal/live/remote internal/promise sched
+	internal/promise     ->
 	internal/cputime     ->
 	internal/disk        ->
 	internal/unpack      ->
@@ -73,8 +75,11 @@ const arrows = `
 	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
 	cloud/internal/pods  -> internal/jobfile internal/live cloud/internal/store cloud/internal/podtemplate sched
 
+	history/internal/database -> internal/live internal/past internal/promise sched
+
 	cmd/*       -> *
 	cloud/cmd/* -> *
+	history/cmd/* -> *
 	cloud/e2e       ->
 	cloud/e2e/cmd/* ->
 `
@@ -84,7 +89,8 @@ const outsiders = `
 	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
 	gocloud.dev          -> cloud/internal/store
-	github.com/spf13     -> cmd/* cloud/cmd/* internal/manual
+	modernc.org          -> history/internal/database
+	github.com/spf13     -> cmd/* cloud/cmd/* history/cmd/* internal/manual
 	gonum.org/v1/gonum   -> laws
 `
 
@@ -153,9 +159,9 @@ func TestToolLinksNoClouds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range strings.FieldsSeq(string(out)) {
-		for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "gocloud.dev", "github.com/aws/"} {
+		for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "gocloud.dev", "github.com/aws/", "modernc.org/"} {
 			if strings.HasPrefix(name, heavy) {
-				t.Errorf("cmd/tailcut links %s; that is for cloud/cmd/tailcut-cloud", name)
+				t.Errorf("cmd/tailcut links %s; that is for cloud/cmd/tailcut-cloud or history/cmd/tailcut-history", name)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,9 @@ const (
 	root   = "../.."
 	module = "github.com/tailcut/tailcut"
 )
+
+// modules are the folders of the workspace's modules.
+var modules = []string{root, filepath.Join(root, "cloud"), filepath.Join(root, "history")}
 
 // file is a Go file of the module, or a sample that a test of a rule makes up.
 type file struct {
@@ -36,7 +40,7 @@ func (f *file) found(p token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, f.line(p), fmt.Sprintf(format, args...))
 }
 
-// house parses every Go file of the workspace, which is the module and cloud, once.
+// house parses every Go file of the workspace, which is the module, cloud and history, once.
 var house = sync.OnceValues(func() (files []*file, err error) {
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -45,7 +49,7 @@ var house = sync.OnceValues(func() (files []*file, err error) {
 		if hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != ".."; d.IsDir() && (hidden || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
-		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != root && filepath.Base(name) != "cloud" {
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && !slices.Contains(modules, filepath.Clean(name)) {
 			return filepath.SkipDir // not of the workspace
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {

@@ -47,10 +47,14 @@ type PastStage struct {
 // PastFile is the name of the JSON form among the data of a cluster's object.
 const PastFile = "history.json"
 
+// PastSchema names the JSON form.
+const PastSchema = "tailcut.history/v1"
+
+// PastRuns is how many runs are kept of a name, and used for estimates.
+const PastRuns = 10
+
 const (
-	pastSchema = "tailcut.history/v1"
-	pastRuns   = 10   // kept
-	pastTasks  = 1000 // durations kept of a stage in a run, at even ranks; of what was cut off the same share
+	pastTasks = 1000 // durations kept of a stage in a run, at even ranks; of what was cut off the same share
 )
 
 // ParsePast reads the JSON form. The error names the field and what was expected.
@@ -59,8 +63,8 @@ func ParsePast(data []byte) (*Past, error) {
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("not a history of a job: %w", err)
 	}
-	if p.Schema != pastSchema {
-		return nil, fmt.Errorf("field schema: expected %q, not %q", pastSchema, p.Schema)
+	if p.Schema != PastSchema {
+		return nil, fmt.Errorf("field schema: expected %q, not %q", PastSchema, p.Schema)
 	}
 	for i, r := range p.Runs {
 		if !(r.Seconds >= 0 && r.Seconds <= 1e9) {
@@ -119,22 +123,33 @@ func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
 // Add takes in a run of a job: of each stage how long the winners took, and how long attempts ran that were cut off.
 // It keeps no hold of them. A run whose id is there already is left out.
 func (p *Past) Add(job, id string, stages []string, won, cut [][]sched.Time) {
-	if id != "" && slices.ContainsFunc(p.Runs, func(r PastRun) bool { return r.ID == id }) {
-		return
-	}
-	p.Schema, p.Job = pastSchema, job
 	run := PastRun{ID: id}
 	for i, name := range stages {
-		st := PastStage{Name: name, Durations: []float64{}}
-		kept := min(len(won[i]), pastTasks)
-		st.Durations = evenly(st.Durations, won[i], kept)
-		if n := len(cut[i]); n > 0 { // at least one: it is of the tail that little is known
-			st.Cut = evenly(nil, cut[i], min(n, pastTasks, max(1, (n*kept+len(won[i])-1)/max(1, len(won[i])))))
-		}
-		run.Stages = append(run.Stages, st)
+		run.Stages = append(run.Stages, Sample(name, won[i], cut[i]))
 	}
+	p.AddRun(job, run)
+}
+
+// AddRun takes in a run of a job. One whose id is there already is left out.
+func (p *Past) AddRun(job string, run PastRun) {
+	if run.ID != "" && slices.ContainsFunc(p.Runs, func(r PastRun) bool { return r.ID == run.ID }) {
+		return
+	}
+	p.Schema, p.Job = PastSchema, job
 	p.Runs = append(p.Runs, run)
-	p.Runs = p.Runs[max(0, len(p.Runs)-pastRuns):]
+	p.Runs = p.Runs[max(0, len(p.Runs)-PastRuns):]
+}
+
+// Sample returns what is kept of a stage in which winners took so long, and attempts that were cut off ran so long. It
+// keeps no hold of them.
+func Sample(name string, won, cut []sched.Time) PastStage {
+	st := PastStage{Name: name, Durations: []float64{}}
+	kept := min(len(won), pastTasks)
+	st.Durations = evenly(st.Durations, won, kept)
+	if n := len(cut); n > 0 { // at least one: it is of the tail that little is known
+		st.Cut = evenly(nil, cut, min(n, pastTasks, max(1, (n*kept+len(won)-1)/max(1, len(won)))))
+	}
+	return st
 }
 
 // evenly appends as many of the durations as are kept, in seconds, ascending, at even ranks.

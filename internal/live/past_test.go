@@ -12,7 +12,7 @@ import (
 
 func TestPastKeepsTheLastRuns(t *testing.T) {
 	past := &Past{}
-	for run := range pastRuns + 3 {
+	for run := range PastRuns + 3 {
 		many := make([]sched.Time, 2*pastTasks+1)
 		for i := range many {
 			many[len(many)-1-i] = sched.Time(i) * sched.Second
@@ -28,7 +28,7 @@ func TestPastKeepsTheLastRuns(t *testing.T) {
 	if past, err = ParsePast(text); err != nil {
 		t.Fatal(err)
 	}
-	if len(past.Runs) != pastRuns || len(past.Runs[0].Stages[1].Durations) != pastTasks {
+	if len(past.Runs) != PastRuns || len(past.Runs[0].Stages[1].Durations) != pastTasks {
 		t.Errorf("%d runs, %d durations", len(past.Runs), len(past.Runs[0].Stages[1].Durations))
 	}
 	for stage, want := range map[string]string{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/hindsight"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/policy"
 )
@@ -41,7 +42,7 @@ func (e *Engine) Advice(ctx context.Context, res *Result, limit time.Duration) s
 	if e.history == "" || e.sites != nil || e.cloud != nil || res == nil || res.Summary.State != "succeeded" {
 		return ""
 	}
-	past, err := readHistory(e.history)
+	past, err := past.ReadFile(e.history)
 	if err != nil || len(past.Runs) < hindsight.LeastRuns || past.Runs[len(past.Runs)-1].ID != res.Header.Run {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -48,13 +49,13 @@ func (p *Prepared) remember(c *course) error {
 	if p.history == "" {
 		return nil
 	}
-	past, err := readHistory(p.history)
+	kept, err := past.ReadFile(p.history)
 	if err != nil {
 		return err
 	}
-	past.Add(p.Job.Name, p.Header.Run, p.Header.Stages, c.won, c.cut)
-	p.describe(past, c)
-	return writeHistory(p.history, past)
+	kept.Add(p.Job.Name, p.Header.Run, p.Header.Stages, c.won, c.cut)
+	p.describe(kept, c)
+	return past.WriteFile(p.history, kept)
 }
 
 // tidied tells whether tidy has come to its end.

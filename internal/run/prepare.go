@@ -12,6 +12,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -79,13 +80,13 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	if e.history == "" || e.Law != "" {
 		return p, nil
 	}
-	past, err := readHistory(e.history)
+	kept, err := past.ReadFile(e.history)
 	if err != nil {
 		return nil, err
 	}
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]
-		st.Mean, st.SD = past.Estimate(name)
+		st.Mean, st.SD = kept.Estimate(name)
 	}
 	return p, nil
 }

@@ -24,5 +24,13 @@ func Find(program string) (string, error) {
 		return path, nil
 	}
 	return "", fmt.Errorf("%s is not installed: it is neither in %s nor on PATH; "+
-		"install it with 'go install github.com/tailcut/tailcut/cloud/cmd/%s@latest'", program, folder, program)
+		"install it with 'go install github.com/tailcut/tailcut/%s/cmd/%s@latest'", program, folder, moduleOf(program), program)
+}
+
+// moduleOf returns the module of this repository that a program is in.
+func moduleOf(program string) string {
+	if program == "tailcut-history" {
+		return "history"
+	}
+	return "cloud"
 }

@@ -1,4 +1,4 @@
-package run
+package past
 
 import (
 	"os"
@@ -9,19 +9,19 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-func TestHistoryFile(t *testing.T) {
-	path := historyPath(t.TempDir(), "a/../b c")
+func TestFileOfDurations(t *testing.T) {
+	path := Files{Folder: t.TempDir()}.FileOf("a/../b c")
 	for run := range 3 {
-		past, err := readHistory(path)
+		past, err := ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		past.Add("b c", "", []string{"map"}, [][]sched.Time{{sched.Time(run) * sched.Second}}, make([][]sched.Time, 1))
-		if err := writeHistory(path, past); err != nil {
+		if err := WriteFile(path, past); err != nil {
 			t.Fatal(err)
 		}
 	}
-	past, err := readHistory(path)
+	past, err := ReadFile(path)
 	if err != nil || len(past.Runs) != 3 {
 		t.Errorf("%+v, %v", past, err)
 	}
@@ -31,7 +31,7 @@ func TestHistoryFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"schema":"tailcut.history/v2"}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readHistory(path); err == nil || !strings.HasPrefix(err.Error(), path+": field schema: ") {
+	if _, err := ReadFile(path); err == nil || !strings.HasPrefix(err.Error(), path+": field schema: ") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,2 @@
+// Package promise says when jobs will have ended, and keeps account of how often that came true.
+package promise
