@@ -77,15 +77,3 @@ func (c *Core) HandOver(h *HandOver) error {
 	}
 	return nil
 }
-
-// retell tells the policy of a job that is active as when it arrived, but that some of it is done.
-func (c *Core) retell(j JobID) {
-	v := &c.view
-	job := v.job(j)
-	c.observe(Event{Kind: JobArrived, Job: j})
-	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		if v.stage(s).State == StageOpen {
-			c.observe(Event{Kind: StageReady, Job: j, Stage: s})
-		}
-	}
-}

@@ -159,6 +159,9 @@ func drawInputs(t *rapid.T, tasks, lastSite int) [][]Source {
 }
 
 func (w *chaos) step() {
+	if w.oneIn(6, "restore") {
+		w.takeUp()
+	}
 	if w.oneIn(8, "new machine") {
 		w.machine()
 	}

@@ -1,0 +1,138 @@
+package sched
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// restored returns the core that comes back from the snapshot of another as JSON. The second snapshot must be as the first.
+func restored(c *Core, p Policy) (*Core, error) {
+	text, err := json.Marshal(c.Snapshot())
+	if err != nil {
+		return nil, err
+	}
+	var s Snapshot
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, err
+	}
+	other, err := Restore(&s, p, c.view.limits)
+	if err != nil {
+		return nil, err
+	}
+	if d := cmp.Diff(&s, other.Snapshot(), cmpopts.EquateEmpty()); d != "" {
+		return nil, fmt.Errorf("the snapshot of what was restored (-first +second):\n%s\n%s", d, text)
+	}
+	return other, nil
+}
+
+// takeUp lets another core go on from a snapshot, under the same policy or, in the eyes of the core, a fresh one.
+func (w *chaos) takeUp() {
+	w.seen = nil
+	core, err := restored(w.core, w)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.core, w.twin.wake, w.twin.told = core, Never, Never
+	told := w.twin.retold()
+	byText := func(a, b Event) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+	slices.SortFunc(told, byText)
+	slices.SortFunc(w.seen, byText)
+	if d := diff(told, w.seen); d != "" {
+		w.Fatalf("events after a restore (-twin +core):\n%s", d)
+	}
+	w.compare()
+}
+
+// retold returns what a fresh policy is told.
+func (w *twin) retold() []Event {
+	w.seen = nil
+	for i, m := range w.machines {
+		if m.up {
+			w.tell(Event{Kind: MachineJoined, Machine: MachineID(i)})
+		}
+	}
+	for j, job := range w.jobs {
+		if job.state != JobActive {
+			continue
+		}
+		w.tell(Event{Kind: JobArrived, Job: JobID(j)})
+		if job.paused {
+			w.tell(Event{Kind: JobPaused, Job: JobID(j)})
+		}
+	}
+	for s := range w.stages {
+		if w.open(StageID(s)) {
+			w.tell(Event{Kind: StageReady, Job: w.stages[s].job, Stage: StageID(s)})
+		}
+	}
+	for _, a := range w.live(func(*twinAttempt) bool { return true }) {
+		w.tellOf(a, AttemptTaken)
+	}
+	return w.seen
+}
+
+// Ten thousand jobs in a queue are a snapshot of a few megabytes.
+func TestSnapshotOfAQueueIsSmall(t *testing.T) {
+	c := New(&script{}, NoLimits())
+	var arrived []Event
+	for range 10_000 {
+		j, err := c.Submit(&JobSpec{Stages: []StageSpec{{Tasks: 20}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived = append(arrived, Event{Kind: JobArrived, Job: j})
+	}
+	if _, err := c.Advance(0, arrived); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(c.Snapshot())
+	if err != nil || len(text) > 4<<20 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+// What is not in order is refused, and no input makes the core panic.
+func TestRestoreRefusesWhatContradictsItself(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		wreck func(*Snapshot)
+		want  string // "" for nothing wrong
+	}{
+		{"nothing", func(*Snapshot) {}, ""},
+		{"no speed", func(s *Snapshot) { s.Pace = 0 }, "pace 0"},
+		{"a job twice", func(s *Snapshot) { s.Jobs = append(s.Jobs, s.Jobs[0]) }, "ids of the one before it"},
+		{"a job from the future", func(s *Snapshot) { s.NextTask = 1 }, "ids beyond"},
+		{"a job of no stages", func(s *Snapshot) { s.Jobs[0].Spec.Stages = nil }, "at least one"},
+		{"a stage too many", func(s *Snapshot) { s.Jobs[0].Stages = append(s.Jobs[0].Stages, SavedStage{}) }, "3 stages of 2"},
+		{"a task too many", func(s *Snapshot) { s.Jobs[0].Tasks = []SavedTask{{Index: 99}} }, "task 99"},
+		{"a task in two states", func(s *Snapshot) { s.Jobs[0].Tasks[0].State = TaskRunning }, "state 2"},
+		{"a row twice", func(s *Snapshot) { s.Rows, s.Spare = append(s.Rows, 1), append(s.Spare, 0) }, "there twice"},
+		{"a row too many", func(s *Snapshot) { s.Rows = append(s.Rows, 1) }, "rows of attempts"},
+		{"an attempt of nothing", func(s *Snapshot) { s.Attempts[0].Task = 50 }, "of no active job"},
+		{"an attempt nowhere", func(s *Snapshot) { s.Attempts[0].Machine = 9 }, "machine 9"},
+		{"an attempt of tomorrow", func(s *Snapshot) { s.Attempts[0].Started = 99 }, "started at"},
+		{"an attempt of a task that is done", func(s *Snapshot) { s.Attempts[0].Task = 0 }, "task 0"},
+		{"a machine without slots", func(s *Snapshot) { s.Machines[0].Slots = 0 }, "slots"},
+		{"a stage that opened early", func(s *Snapshot) { s.Jobs[0].Stages[0].State = StageClosed }, "stage 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, NoLimits(), 2)
+			w.arrive(JobSpec{Stages: []StageSpec{{Tasks: 3}, {Tasks: 1}}, Edges: []Edge{{From: 0, To: 1}}})
+			a := w.launch(0, 0)
+			w.launch(1, 0)
+			w.at(5, done(a))
+			s := w.Snapshot()
+			c.wreck(s)
+			_, err := Restore(s, w, NoLimits())
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
