@@ -17,6 +17,7 @@ type Book struct {
 	lanes lanes
 	jobs  map[sched.JobID]*sheet
 	order []sched.JobID // ascending
+	tick  uint64        // counts what the book was told
 }
 
 // sheet is what a Book has of one job.
@@ -24,9 +25,10 @@ type sheet struct {
 	row     JobRow
 	stages  []StageRow
 	rows    []Row
+	told    []uint64                // when each row last changed, by Book.tick
 	at      map[sched.AttemptID]int // in rows, of attempts that run
 	machine map[sched.AttemptID]sched.MachineID
-	changed sched.Time // the last instant of anything in rows
+	changed uint64 // when anything of it last changed, by Book.tick
 }
 
 // NewBook returns an empty book; machines are those of the engine, by id.
@@ -55,6 +57,13 @@ func (b *Book) Job(row JobRow, stages []StageRow) {
 		b.order = slices.Insert(b.order, at, row.ID)
 	}
 	s.row = row
+	s.changed = b.next()
+}
+
+// next numbers a change.
+func (b *Book) next() uint64 {
+	b.tick++
+	return b.tick
 }
 
 // Launched says that an attempt of a job was launched. A job that the book does not know is left out.
@@ -68,8 +77,8 @@ func (b *Book) Launched(job sched.JobID, r *live.Record) {
 	row := rowOf(r)
 	row.End, row.Slot = Running, b.lanes.take(r.Machine, r.Launched)
 	s.at[r.ID], s.machine[r.ID] = len(s.rows), r.Machine
-	s.rows = append(s.rows, row)
-	s.changed = r.Launched
+	s.changed = b.next()
+	s.rows, s.told = append(s.rows, row), append(s.told, s.changed)
 }
 
 // Ended says that an attempt of a job has ended. One that the book did not see begin is added, in a slot that was free.
@@ -84,12 +93,12 @@ func (b *Book) Ended(job sched.JobID, r *live.Record) {
 	i, ok := s.at[r.ID]
 	if !ok {
 		row.Slot = b.lanes.take(r.Machine, r.Launched)
-		i, s.rows = len(s.rows), append(s.rows, row)
+		i, s.rows, s.told = len(s.rows), append(s.rows, row), append(s.told, 0)
 	}
 	row.Slot = s.rows[i].Slot
-	s.rows[i] = row
+	s.changed = b.next()
+	s.rows[i], s.told[i] = row, s.changed
 	b.lanes.give(r.Machine, row.Slot, r.Stop)
-	s.changed = max(s.changed, r.Stop)
 	delete(s.at, r.ID)
 	delete(s.machine, r.ID)
 }
@@ -103,7 +112,7 @@ func (b *Book) Drop(job sched.JobID) {
 		return
 	}
 	for id, i := range s.at {
-		b.lanes.give(s.machine[id], s.rows[i].Slot, s.changed)
+		b.lanes.give(s.machine[id], s.rows[i].Slot, s.rows[i].Launched)
 	}
 	delete(b.jobs, job)
 	if at, ok := slices.BinarySearch(b.order, job); ok {
@@ -111,15 +120,17 @@ func (b *Book) Drop(job sched.JobID) {
 	}
 }
 
-// Since returns what has changed since an instant, as of now: all jobs that the book knows, and of their attempts those
-// that run, or were launched or ended at the instant or later. The Until of an answer is the instant to ask from next.
-// Who has the attempts of earlier answers replaces those that have the same job, stage, task and number.
-func (b *Book) Since(from, now sched.Time) *Timeline {
+// Since returns what has changed since an answer whose Next is given, 0 for all, as of now: the jobs of which anything
+// has changed, and their attempts that were launched or have ended. These replace those of earlier answers that have the
+// same job, stage, task and number.
+func (b *Book) Since(tick uint64, now sched.Time) *Timeline {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.blank(now)
 	for _, id := range b.order {
-		b.jobs[id].into(&t, from, now)
+		if s := b.jobs[id]; s.changed > tick {
+			s.into(&t, tick, now)
+		}
 	}
 	return &t
 }
@@ -141,28 +152,26 @@ func (b *Book) Of(job sched.JobID, now sched.Time) *Timeline {
 func (b *Book) blank(now sched.Time) Timeline {
 	t := empty()
 	t.Name, t.Policy, t.Started = b.all.Name, b.all.Policy, b.all.Started
-	t.Until, t.Slots = Seconds(now), append(t.Slots, b.lanes.rows...)
+	t.Next, t.Until, t.Slots = b.tick, Seconds(now), append(t.Slots, b.lanes.rows...)
 	return t
 }
 
-// into adds a job to a timeline, with the attempts that have changed since an instant.
-func (s *sheet) into(t *Timeline, from, now sched.Time) {
+// into adds a job to a timeline, with the attempts that have changed since a tick.
+func (s *sheet) into(t *Timeline, tick uint64, now sched.Time) {
 	job, stage := len(t.Jobs), len(t.Stages)
 	t.Jobs = append(t.Jobs, s.row)
 	for _, row := range s.stages {
 		row.Job = job
 		t.Stages = append(t.Stages, row)
 	}
-	if s.changed < from && len(s.at) == 0 {
-		return
-	}
-	for _, row := range s.rows {
+	for i, row := range s.rows {
+		if s.told[i] <= tick {
+			continue
+		}
 		if row.End == Running {
 			row.Stop = max(row.Launched, now)
 		}
-		if row.Stop >= from {
-			row.Job, row.Stage = uint32(job), uint32(stage)+row.Stage
-			t.Attempts.Add(&row)
-		}
+		row.Job, row.Stage = uint32(job), uint32(stage)+row.Stage
+		t.Attempts.Add(&row)
 	}
 }

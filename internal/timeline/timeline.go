@@ -27,6 +27,7 @@ type Timeline struct {
 	Stages   []StageRow `json:"stages"`
 	Slots    []SlotRow  `json:"slots"`
 	Attempts Columns    `json:"attempts"`
+	Next     uint64     `json:"next,omitzero"` // of a Book's answer: what to ask for next, see Book.Since
 }
 
 // JobRow is a job.
