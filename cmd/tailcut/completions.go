@@ -46,7 +46,7 @@ func addCompletions(root *cobra.Command) {
 		_, err = io.WriteString(cmd.OutOrStdout(), mended(script.String()))
 		return err
 	}
-	for _, name := range []string{"verify", "replay", "timeline", "results", "logs"} {
+	for _, name := range []string{"verify", "replay", "timeline", "report", "results", "logs"} {
 		verb(root, name).ValidArgsFunction = completeOutput
 	}
 	for _, path := range [][]string{{"simulate"}, {"trace", "info"}, {"trace", "convert"}} {

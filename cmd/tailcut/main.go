@@ -158,7 +158,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newVerify(), newTrace(), newOverlap(),
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newReport(), newVerify(), newTrace(), newOverlap(),
 		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
 	root.AddCommand(newResults(), newLogs())
 	addCompletions(root)

@@ -141,6 +141,9 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	if res == nil {
 		return err
 	}
+	if err := f.writeReport(cmd, e.Journal()); err != nil {
+		return err
+	}
 	summary := cmd.OutOrStdout()
 	if f.prints() { // that is for what the tasks write
 		summary = cmd.ErrOrStderr()

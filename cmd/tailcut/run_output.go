@@ -21,6 +21,7 @@ type outputFlags struct {
 	tagString                                string
 	stderr                                   *choice
 	notify                                   []string
+	report                                   outFile
 }
 
 // addOutput adds the flags that say what is left of a run and what is printed.
@@ -37,6 +38,8 @@ func (f *runFlags) addOutput(cmd *cobra.Command) {
 		fl.Var(f.stderr, "stderr", "keep the standard error of all tasks, of failed ones or of none, or print it")
 		fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
 		rare(fl, "tagstring")
+		f.report.called = "--report"
+		fl.StringVar(&f.report.path, "report", "", "write the timeline of the run to `FILE.html` when it ends")
 		fl.StringArrayVar(&f.notify, "notify", nil, "shell `command` or URL to notify when the job is done, fails or may miss its deadline; repeatable")
 	})
 	complete(cmd, "stderr", f.stderr.valid...)
@@ -50,6 +53,12 @@ func (f *outputFlags) prints() bool {
 // outputOptions are the options that the flags of output say.
 func (f *runFlags) outputOptions(cmd *cobra.Command, o *run.Options) error {
 	o.Notify = f.notify
+	if f.report.path != "" && f.output == run.Scratch {
+		return fmt.Errorf("--report needs an output folder, from whose journal it is made; name one with --output")
+	}
+	if err := checkOut(nil, f.report); err != nil {
+		return err
+	}
 	o.Output, o.Joblog, o.Force, o.Stderr = f.output, f.joblog, f.force, proc.StderrKept(f.stderr.value)
 	if !f.prints() {
 		switch {

@@ -6,8 +6,10 @@ import (
 	"strconv"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/page"
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/internal/timeline"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -59,4 +61,19 @@ func (j *Journal) name() string {
 		path = filepath.Dir(folder)
 	}
 	return filepath.Base(path)
+}
+
+// Columns returns what a run's attempts did, up to the end of its journal, for pages and programs. The error is that of
+// [Journal.Replay].
+func (j *Journal) Columns() (*timeline.Timeline, error) {
+	return timeline.FromJournal(j.JournalReader, policiesOf, j.name())
+}
+
+// Page returns a timeline of Columns as an HTML page.
+func Page(t *timeline.Timeline) *page.Report {
+	job := &t.Jobs[0]
+	return &page.Report{
+		Timeline: t, Title: fmt.Sprintf("%s: %s, %s", t.Name, show.Count(job.Tasks, "task"), job.State),
+		Subtitle: fmt.Sprintf("Policy %s, begun %s", t.Policy, t.Started.Format("2006-01-02 15:04:05 MST")),
+	}
 }

@@ -47,6 +47,7 @@ const arrows = `
 	internal/serve       -> internal/grammar
 	internal/past        -> internal/live internal/live/remote internal/promise sched
 	internal/promise     ->
+	internal/page        -> internal/timeline
 	internal/cputime     ->
 	internal/disk        ->
 	internal/unpack      ->
@@ -54,7 +55,7 @@ const arrows = `
 	internal/hindsight   -> internal/live laws policy sched sim trace
 	internal/measure     -> internal/cputime policy sim trace
 	internal/show        ->
-	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/report internal/show policy sched trace
+	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/page internal/report internal/show internal/timeline policy sched trace
 	internal/results     -> internal/grammar internal/inputs internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
 	internal/workload    -> internal/grammar internal/show trace

@@ -14,6 +14,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
+// Journal returns where the run's journal is, or will be.
+func (e *Engine) Journal() string { return e.folders.Journal() }
+
 // Run runs the job, or takes up the run that the output folder holds; once for each Engine. A job that failed is a
 // [Failure], and so is whatever broke the run off; other errors are the user's. When the context is done the run stops
 // with its error, and goes on at the next start. The result of a job that has ended or was stopped says how far it has

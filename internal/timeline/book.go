@@ -121,8 +121,8 @@ func (b *Book) Drop(job sched.JobID) {
 }
 
 // Since returns what has changed since an answer whose Next is given, 0 for all, as of now: the jobs of which anything
-// has changed, and their attempts that were launched or have ended. These replace those of earlier answers that have the
-// same job, stage, task and number.
+// has changed, and their attempts that were launched or have ended. These replace those of earlier answers that have
+// the same job, stage, task and number.
 func (b *Book) Since(tick uint64, now sched.Time) *Timeline {
 	b.mu.Lock()
 	defer b.mu.Unlock()

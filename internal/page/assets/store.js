@@ -29,7 +29,7 @@ class Store {
     this.wordAt = new Map([["", 0]]);
     this.jobAt = new Map(); // by id
     this.stageAt = new Map(); // by job id and position in the job
-    this.recent = new Map(); // attempts that a later document may tell again: those that ran, or ended at its instant
+    this.running = new Map(); // attempts whose end a later document may tell
     this.reserve(1024);
   }
 
@@ -63,15 +63,17 @@ class Store {
     });
     if (doc.slots.length >= this.slots.length) this.slots = doc.slots;
     Object.assign(this, { name: doc.name, policy: doc.policy, started: Date.parse(doc.started), until: doc.until });
-    const a = doc.attempts, many = a.job.length, recent = new Map();
+    const a = doc.attempts, many = a.job.length;
     if (this.n + many > this.room) this.reserve(Math.max(2 * this.room, this.n + many));
     for (let i = 0; i < many; i++) {
       const end = ENDS.indexOf(a.end[i]);
-      const again = end === RUNNING || a.stop[i] >= doc.until;
-      const key = again || this.recent.size > 0 ? `${stages[a.stage[i]]}/${a.task[i]}/${a.number[i]}` : "";
-      let at = key === "" ? undefined : this.recent.get(key);
-      if (at === undefined) at = this.n++;
-      if (again) recent.set(key, at);
+      let at;
+      if (end === RUNNING || this.running.size > 0) {
+        const key = `${stages[a.stage[i]]}/${a.task[i]}/${a.number[i]}`;
+        at = this.running.get(key);
+        if (end === RUNNING) this.running.set(key, at ?? this.n); else this.running.delete(key);
+      }
+      at ??= this.n++;
       this.job[at] = jobs[a.job[i]];
       this.stage[at] = stages[a.stage[i]];
       this.task[at] = a.task[i];
@@ -86,7 +88,6 @@ class Store {
       this.reason[at] = this.word(a.reason[i]);
       this.why[at] = this.word(a.why[i]);
     }
-    this.recent = recent;
     this.judge();
   }
 
@@ -103,7 +104,7 @@ class Store {
   // grow lets what runs run on to an instant.
   grow(until) {
     this.until = Math.max(this.until, until);
-    for (const i of this.recent.values()) if (this.end[i] === RUNNING) this.stop[i] = this.until;
+    for (const i of this.running.values()) this.stop[i] = this.until;
   }
 
   seconds(i) { return this.stop[i] - this.start[i]; }

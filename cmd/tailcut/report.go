@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tailcut/tailcut/internal/audit"
+	"github.com/tailcut/tailcut/internal/timeline"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// reportSuffixes are what the names of report's files end with, by format.
+var reportSuffixes = map[string]string{"html": ".html", "json": ".json", "perfetto": ".pftrace"}
+
+func newReport() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "report OUT", Short: "Write a run's timeline as a page to zoom in, or as a trace", Args: cobra.ExactArgs(1),
+		Long: "Writes what every attempt of a run did as one HTML file that opens without a network: a timeline to\n" +
+			"zoom in, with the reason of each clone, and tables of stages and attempts.\n" +
+			"OUT is the output folder of a run, finished or not, or its journal.\n\n" +
+			"--format perfetto writes a trace for https://ui.perfetto.dev, --format json the data (tailcut.timeline/v1).",
+		Example: "  tailcut report counts\n  tailcut report counts -o page.html\n  tailcut report counts --format perfetto -o counts.pftrace\n  tailcut report counts --format json -o - | jq .stages",
+	}
+	format := addFormatOf(cmd, "html", "json", "perfetto")
+	out := outFile{called: "--output"}
+	cmd.Flags().StringVarP(&out.path, "output", "o", "", "`file` to write, - for standard output; default: named after OUT, in this folder")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		toStdout := out.path == "-"
+		if out.path == "" {
+			out.path = reportName(args[0]) + reportSuffixes[format.value]
+		}
+		if !toStdout {
+			if err := checkOut(args, out); err != nil {
+				return err
+			}
+		}
+		t, err := columnsOf(args[0])
+		if err != nil {
+			return err
+		}
+		write := map[string]func(io.Writer) error{"html": audit.Page(t).WriteHTML, "json": t.WriteJSON, "perfetto": t.WritePerfetto}[format.value]
+		if toStdout {
+			return write(bareOut(cmd))
+		}
+		if err := out.fill(write); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "wrote", out.path)
+		return nil
+	}
+	return cmd
+}
+
+// reportName is what a report of a run is called, without its suffix.
+func reportName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if name := strings.TrimSuffix(filepath.Base(path), ".journal"); name != string(filepath.Separator) {
+		return name
+	}
+	return "report"
+}
+
+// columnsOf reads the journal of a run.
+func columnsOf(path string) (*timeline.Timeline, error) {
+	j, err := audit.Open(path)
+	if errors.Is(err, trace.ErrCorrupt) {
+		return nil, failure{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := j.Columns()
+	if err != nil {
+		return nil, failure{err}
+	}
+	return t, nil
+}
+
+// writeReport writes the page of a run that has ended, or was broken off, if it was asked for.
+func (f *runFlags) writeReport(cmd *cobra.Command, journal string) error {
+	if f.report.path == "" {
+		return nil
+	}
+	t, err := columnsOf(journal)
+	if err != nil {
+		return err
+	}
+	if err := f.report.fill(audit.Page(t).WriteHTML); err != nil {
+		return err
+	}
+	notice(cmd.ErrOrStderr(), "wrote %s", f.report.path)
+	return nil
+}

@@ -1,0 +1,448 @@
+"use strict";
+// The picture: lanes of attempts over time, painted pixel by pixel so that a million attempts are as cheap as what can
+// be seen of them. Who looks at it moves by mouse, fingers or keys.
+
+const AXIS = 24; // height of the axis, in CSS pixels
+const TALL = 22, FLAT = 5; // heights of lanes
+const WIDE = 2.5; // device pixels from which on an attempt is drawn by itself
+
+// sayTime writes a span for people.
+function sayTime(s) {
+  if (!(s >= 0)) return "";
+  if (s === 0) return "0 s";
+  if (s < 0.0995) return `${(s * 1000).toPrecision(3).replace(/\.?0+$/, "")} ms`;
+  if (s < 99.95) return `${s.toFixed(s < 9.995 ? 2 : 1)} s`;
+  s = Math.round(s);
+  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, two = (x) => String(x).padStart(2, "0");
+  return h ? `${h}h${two(m)}m${two(s % 60)}s` : `${m}m${two(s % 60)}s`;
+}
+
+function make(tag, attributes = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes)) {
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (v === true) e.setAttribute(k, "");
+    else if (v !== false && v !== null && v !== undefined) e.setAttribute(k, v);
+  }
+  e.append(...children);
+  return e;
+}
+
+class TimelineView {
+  constructor(root, store) {
+    this.store = store;
+    this.mode = "slot";
+    this.filter = {};
+    this.from = 0;
+    this.to = 1;
+    this.follow = true; // the end of time stays in sight
+    this.chosen = -1; // an attempt
+    this.stats = { frames: [] };
+    this.build(root);
+    this.listen();
+    this.theme();
+    this.refresh();
+    this.all();
+  }
+
+  build(root) {
+    this.legend = make("ul", { class: "legend", "aria-label": "Colours" });
+    this.canvas = make("canvas", {
+      tabindex: "0", role: "img", "aria-label": "Timeline of attempts; the tables below say the same",
+      "aria-describedby": "timeline-keys",
+    });
+    this.tip = make("div", { class: "tip", hidden: true });
+    this.spacer = make("div", { class: "spacer" });
+    this.scroller = make("div", { class: "lanes" }, this.spacer);
+    this.spacer.append(this.canvas);
+    this.said = make("p", { class: "said", role: "status", "aria-live": "polite" });
+    const keys = make("p", { class: "keys", id: "timeline-keys" });
+    keys.textContent = "Drag or ← → to move, Ctrl+wheel, pinch or + − to zoom, 0 to see all, N and P for the next and the previous attempt, ↑ ↓ for other lanes, C for the next clone.";
+    this.bar = this.tools();
+    root.append(this.bar, this.legend, this.scroller, this.said, keys, this.tip);
+    this.paint2d = this.canvas.getContext("2d");
+  }
+
+  tools() {
+    const select = (name, label, options) => {
+      const s = make("select", { name, onchange: () => { this.filter[name] = s.value; this.refresh(); } }, ...options.map(([v, text]) => make("option", { value: v }, text)));
+      return make("label", {}, label + " ", s);
+    };
+    const lanes = make("select", { name: "lanes", onchange: () => { this.mode = lanes.value; this.scroller.scrollTop = 0; this.refresh(); } },
+      ...[["slot", "slots"], ["stage", "stages"], ["job", "jobs"]].map(([v, text]) => make("option", { value: v }, text)));
+    this.selects = { job: select("job", "Job", [["", "all"]]), stage: select("stage", "Stage", [["", "all"]]), machine: select("machine", "Machine", [["", "all"]]) };
+    const button = (text, title, onclick) => make("button", { type: "button", title, "aria-label": title, onclick }, text);
+    return make("form", { class: "tools", onsubmit: (e) => e.preventDefault() },
+      make("label", {}, "Lanes ", lanes), ...Object.values(this.selects),
+      select("end", "Show", [["", "all attempts"], ["clones", "clones and their originals"], ["stragglers", "stragglers"], ["unused", "results not used"], ["failed", "failed or crashed"], ["resumed", "resumed work"], ["running", "running"]]),
+      make("span", { class: "zoom" }, button("−", "Zoom out", () => this.zoom(2)), button("+", "Zoom in", () => this.zoom(0.5)), button("All", "Show all of the time", () => this.all())));
+  }
+
+  // options fills the filters with what there is.
+  options() {
+    const fill = (label, entries) => {
+      const s = label.querySelector("select"), was = s.value;
+      label.hidden = entries.length < 2;
+      if (s.options.length === entries.length + 1) return;
+      s.replaceChildren(make("option", { value: "" }, "all"), ...entries.slice(0, 2000).map(([v, text]) => make("option", { value: v }, text)));
+      s.value = was;
+    };
+    const { jobs, stages, slots } = this.store;
+    fill(this.selects.job, jobs.map((j, i) => [i, jobs.length > 1 ? `${j.name} (${j.id})` : j.name]));
+    const names = [...new Set(stages.map((s) => s.name))];
+    fill(this.selects.stage, names.map((n) => [n, n]));
+    const machines = [...new Set(slots.map((s) => s.site ? `${s.site}/${s.machine}` : s.machine))];
+    fill(this.selects.machine, machines.map((m) => [m, m || "this machine"]));
+  }
+
+  // passes returns what the filters let through, null for everything.
+  passes() {
+    const { store } = this, { job, stage, machine, end } = this.filter, tests = [];
+    if (job) tests.push((i) => store.job[i] === Number(job));
+    if (stage) tests.push((i) => store.stages[store.stage[i]].name === stage);
+    if (machine) {
+      const mine = store.slots.map((s) => (s.site ? `${s.site}/${s.machine}` : s.machine) === machine);
+      tests.push((i) => mine[store.slot[i]]);
+    }
+    const originals = end === "clones" ? new Set(store.originals.values()) : null;
+    const kinds = {
+      clones: (i) => store.clone[i] || originals.has(i), stragglers: (i) => store.look[i] >> 1 === 1, unused: (i) => store.end[i] > WON,
+      failed: (i) => store.end[i] === FAILED || store.end[i] === CRASHED || store.end[i] === REFUSED,
+      resumed: (i) => store.from[i] > 0, running: (i) => store.end[i] === RUNNING,
+    };
+    if (end) tests.push(kinds[end]);
+    if (tests.length === 0) return null;
+    return tests.length === 1 ? tests[0] : (i) => tests.every((t) => t(i));
+  }
+
+  // refresh takes in what is new in the store, and the filters.
+  refresh() {
+    this.options();
+    this.lanes = new Lanes(this.store, this.mode, this.passes());
+    this.legends();
+    this.resize();
+  }
+
+  // tell says that there is more in the store; what is looked at stays where it is.
+  tell() {
+    const length = this.to - this.from, end = this.end();
+    this.refresh();
+    if (this.follow) this.look(this.from <= 0 ? 0 : end - length * 0.98, this.from <= 0 ? end : end + length * 0.02);
+  }
+
+  end() { return Math.max(this.store.until, 1e-3) * 1.002; }
+
+  all() {
+    this.follow = true;
+    this.look(0, this.end());
+  }
+
+  // look shows a span of time, as far as there is any.
+  look(from, to) {
+    const length = Math.min(Math.max(to - from, 1e-6), this.end());
+    this.from = Math.max(0, Math.min(from, this.end() - length));
+    this.to = this.from + length;
+    this.soon();
+  }
+
+  zoom(by, x = this.gutter + this.width / 2) {
+    const t = this.time(x);
+    this.follow = false;
+    this.look(t - (t - this.from) * by, t + (this.to - t) * by);
+  }
+
+  move(pixels) {
+    const t = (pixels / this.width) * (this.to - this.from);
+    this.follow = false;
+    this.look(this.from + t, this.to + t);
+  }
+
+  time(x) { return this.from + ((x - this.gutter) / this.width) * (this.to - this.from); }
+  x(t) { return this.gutter + ((t - this.from) / (this.to - this.from)) * this.width; }
+
+  soon() {
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      const began = performance.now();
+      this.draw();
+      const frames = this.stats.frames;
+      frames.push(performance.now() - began);
+      if (frames.length > 600) frames.shift();
+      this.stats.firstDraw ??= performance.now();
+    });
+  }
+
+  theme() {
+    const css = getComputedStyle(document.documentElement), value = (name) => css.getPropertyValue(name).trim();
+    const probe = document.createElement("canvas").getContext("2d");
+    const rgb = (color) => {
+      probe.fillStyle = color;
+      const n = parseInt(probe.fillStyle.slice(1), 16);
+      return [n >> 16, (n >> 8) & 255, n & 255];
+    };
+    this.paper = rgb(value("--lane"));
+    this.ink = value("--ink");
+    this.faint = value("--faint");
+    this.border = value("--line");
+    this.colors = KINDS.map((k) => rgb(value("--" + k)));
+    this.wait = rgb(value("--wait"));
+    const mix = (a, b, share) => a.map((v, i) => Math.round(v * share + b[i] * (1 - share)));
+    this.solid = []; // by look: colours as a pixel holds them
+    this.light = [];
+    this.edge = [];
+    this.blend = []; // by look: what many of them look like from far away
+    for (let look = 0; look < LOOKS; look++) {
+      const c = this.colors[look >> 1];
+      this.solid.push(pixel(c));
+      this.light.push(pixel(mix(c, this.paper, look & 1 ? 0.18 : 1)));
+      this.edge.push(pixel(mix(c, this.ink.startsWith("#f") || this.ink.startsWith("#e") ? [255, 255, 255] : [0, 0, 0], 0.62)));
+      this.blend.push(look & 1 ? mix(c, this.paper, 0.5) : c);
+    }
+    this.soon();
+  }
+
+  resize() {
+    const wide = this.scroller.clientWidth || 600;
+    this.ratio = window.devicePixelRatio || 1;
+    this.gutter = wide < 560 ? 56 : 120;
+    this.width = Math.max(50, wide - this.gutter);
+    const most = Math.max(160, Math.min(640, window.innerHeight * 0.62)) - AXIS;
+    this.lane = Math.max(FLAT, Math.min(TALL, Math.floor(most / Math.max(1, this.lanes.length))));
+    const full = this.lane * this.lanes.length + AXIS + 2;
+    this.height = Math.min(full, most + AXIS);
+    this.scroller.style.height = this.height + "px";
+    this.spacer.style.height = full + "px";
+    this.canvas.style.width = wide + "px";
+    this.canvas.style.height = this.height + "px";
+    const w = Math.round(wide * this.ratio), h = Math.round(this.height * this.ratio);
+    if (this.canvas.width !== w || this.canvas.height !== h) [this.canvas.width, this.canvas.height] = [w, h];
+    this.soon();
+  }
+
+  draw() {
+    const { paint2d: g, ratio } = this, rect = this.canvas.width;
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, rect, this.canvas.height);
+    const left = Math.round(this.gutter * ratio), top = Math.round(AXIS * ratio);
+    const w = rect - left, h = this.canvas.height - top;
+    if (w < 1 || h < 1) return;
+    if (!this.image || this.image.width !== w || this.image.height !== h) {
+      this.image = g.createImageData(w, h);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    this.pixels.fill(0);
+    const lane = this.lane * ratio, scroll = this.scroller.scrollTop * ratio;
+    const first = Math.max(0, Math.floor(scroll / lane)), last = Math.min(this.lanes.length, Math.ceil((scroll + h) / lane));
+    this.labels = [];
+    for (let l = first; l < last; l++) {
+      const rows = paintLane(this, l, w);
+      const y0 = Math.round(l * lane - scroll), y1 = Math.round((l + 1) * lane - scroll) - Math.max(1, Math.round(ratio * (this.lane > 9 ? 2 : 1)));
+      for (let y = Math.max(0, y0); y < Math.min(h, y1); y++) {
+        this.pixels.set(rows[y & 3], y * w);
+      }
+      for (const [x0, x1, color] of this.marks) { // of failures that are too small to be seen otherwise
+        for (let y = Math.max(0, y1 - Math.max(2, Math.round((y1 - y0) / 5))); y < Math.min(h, y1); y++) this.pixels.fill(color, y * w + x0, y * w + x1);
+      }
+    }
+    g.putImageData(this.image, left, top);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.drawAxis(g);
+    this.drawNames(g, first, last);
+    this.drawNumbers(g);
+    this.drawLinks(g, first, last);
+    this.drawChosen(g);
+  }
+
+  laneY(lane) { return AXIS + lane * this.lane - this.scroller.scrollTop; }
+
+  drawAxis(g) {
+    const span = this.to - this.from, many = Math.max(2, this.width / 110);
+    let step = 10 ** Math.floor(Math.log10(span / many));
+    for (const f of [1, 2, 5, 10]) if (span / (step * f) <= many) { step *= f; break; }
+    if (step > 10) step = [15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200].find((s) => span / s <= many) || Math.ceil(span / many / 86400) * 86400;
+    g.font = "11px system-ui, sans-serif";
+    g.textBaseline = "middle";
+    g.textAlign = "center";
+    g.strokeStyle = this.border;
+    g.fillStyle = this.ink;
+    g.beginPath();
+    for (let k = Math.ceil(this.from / step); k * step <= this.to; k++) {
+      const x = Math.round(this.x(k * step)) + 0.5;
+      g.moveTo(x, AXIS - 5);
+      g.lineTo(x, this.height);
+      const text = tickText(k * step, step), half = g.measureText(text).width / 2;
+      if (x - half >= this.gutter - 20 && x + half <= this.gutter + this.width) g.fillText(text, x, AXIS / 2 - 1);
+    }
+    g.globalAlpha = 0.35;
+    g.stroke();
+    g.globalAlpha = 1;
+  }
+
+  drawNames(g, first, last) {
+    g.textAlign = "left";
+    g.fillStyle = this.ink;
+    g.save();
+    g.beginPath();
+    g.rect(0, AXIS, this.gutter - 6, this.height - AXIS);
+    g.clip();
+    let free = -Infinity;
+    for (let l = first; l < last; l++) {
+      const y = this.laneY(l) + this.lane / 2 - 1;
+      const name = this.lanes.name(l);
+      if (name === "" || y < free) continue;
+      g.fillText(name, 4, y);
+      free = y + 13;
+    }
+    g.restore();
+  }
+
+  // drawNumbers writes tasks' numbers where they fit.
+  drawNumbers(g) {
+    if (this.lane < 14) return;
+    g.font = "10px system-ui, sans-serif";
+    g.textAlign = "left";
+    for (const [lane, from, to, k] of this.labels) {
+      const look = this.lanes.look[k];
+      const text = String(this.store.task[this.lanes.order[k]]), x = Math.max(this.gutter + from / this.ratio, this.gutter) + 3;
+      if ((to - from) / this.ratio < 7 * text.length + 6) continue;
+      g.fillStyle = look & 1 ? this.ink : "#000";
+      g.fillText(text, x, this.laneY(lane) + this.lane / 2 - 1);
+    }
+  }
+
+  // drawLinks draws arrows from originals to their clones, where both can be seen.
+  drawLinks(g, first, last) {
+    const where = new Map(), { order } = this.lanes;
+    for (const [lane, , , k] of this.labels) where.set(order[k], lane);
+    g.strokeStyle = g.fillStyle = this.ink;
+    g.lineWidth = 1;
+    let drawn = 0;
+    for (const [lane, , , k] of this.labels) {
+      const clone = order[k];
+      if (!this.store.clone[clone] || ++drawn > 400) continue;
+      const from = where.get(this.store.originals.get(clone));
+      if (from === undefined || from === lane) continue;
+      const x = Math.round(this.x(this.store.launched[clone])) + 0.5;
+      if (x < this.gutter) continue;
+      const down = lane > from, y0 = this.laneY(from) + this.lane / 2 - 1, y1 = this.laneY(lane) + (down ? 0 : this.lane - 2);
+      g.globalAlpha = this.chosen < 0 || this.chosen === clone || this.chosen === this.store.originals.get(clone) ? 0.8 : 0.25;
+      g.beginPath();
+      g.moveTo(x, y0);
+      g.lineTo(x, y1);
+      g.stroke();
+      g.beginPath();
+      g.arc(x, y0, 2.5, 0, 2 * Math.PI);
+      g.fill();
+      g.beginPath();
+      g.moveTo(x, y1);
+      g.lineTo(x - 3.5, y1 + (down ? -5 : 5));
+      g.lineTo(x + 3.5, y1 + (down ? -5 : 5));
+      g.fill();
+    }
+    g.globalAlpha = 1;
+  }
+
+  drawChosen(g) {
+    if (this.chosen < 0) return;
+    const k = this.lanes.of(this.chosen);
+    if (k < 0) return;
+    const lane = this.lanes.laneOf(k), x0 = Math.max(this.gutter, this.x(this.lanes.begin[k])), x1 = this.x(this.lanes.end[k]);
+    g.strokeStyle = this.ink;
+    g.lineWidth = 2;
+    g.strokeRect(x0 - 1, this.laneY(lane) - 1, Math.max(3, x1 - x0 + 2), this.lane);
+    g.lineWidth = 1;
+  }
+
+  legends() {
+    const there = new Uint8Array(LOOKS);
+    for (const look of this.lanes.look) there[look] = 1;
+    const items = [];
+    for (let look = 0; look < LOOKS; look++) {
+      if (!there[look]) continue;
+      const name = KINDS[look >> 1] === "failed" ? "failed" : KINDS[look >> 1];
+      items.push(make("li", {}, make("i", { class: `key ${KINDS[look >> 1]}${look & 1 ? " unused" : ""}` }), name + (look & 1 ? ", result not used" : "")));
+    }
+    const state = items.map((i) => i.textContent).join();
+    if (this.legend.dataset.state === state) return;
+    this.legend.dataset.state = state;
+    this.legend.replaceChildren(...items);
+  }
+}
+
+function tickText(t, step) {
+  if (t === 0) return "0 s";
+  if (step < 0.01) return `${(t * 1000).toFixed(Math.max(0, Math.ceil(-Math.log10(step * 1000) - 1e-9)))} ms`;
+  if (step < 1) return `${t.toFixed(Math.ceil(-Math.log10(step) - 1e-9))} s`;
+  return t < 100 && step < 15 ? `${Math.round(t)} s` : sayTime(t);
+}
+
+// pixel packs a colour as the bytes of an image hold it.
+function pixel([r, g, b]) { return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0; }
+
+// paintLane returns one row of pixels of a lane, four times for the hatching of what is not used. It notes in view.labels
+// which attempts are wide enough to be seen one by one, and in view.marks where a failure hides among many.
+function paintLane(view, lane, w) {
+  const { lanes, store } = view, rows = (view.rows ??= []);
+  if (!rows[0] || rows[0].length !== w) for (let k = 0; k < 4; k++) rows[k] = new Uint32Array(w);
+  const paper = pixel(view.paper), weights = (view.weights ??= new Float64Array(LOOKS));
+  for (let k = 0; k < 4; k++) rows[k].fill(paper);
+  view.marks = [];
+  const scale = w / (view.to - view.from), from = view.from, end = lanes.at[lane + 1];
+  for (let k = lanes.seen(lane, from); k < end;) {
+    const x0 = (lanes.begin[k] - from) * scale, x1 = (lanes.end[k] - from) * scale;
+    if (x0 >= w) break;
+    if (x1 - x0 >= WIDE) {
+      paintOne(view, rows, lanes.look[k], store.start[lanes.order[k]], Math.max(0, Math.round(x0)), Math.min(w, Math.max(Math.round(x1), Math.round(x0) + 1)), x0 >= 0, x1 <= w, scale, store.from[lanes.order[k]]);
+      view.labels.push([lane, x0, x1, k]);
+      k++;
+      continue;
+    }
+    const x = Math.max(0, Math.floor(x0));
+    let next = k + 1;
+    if (next < end && (lanes.begin[next] - from) * scale < x + 1) {
+      next = lanes.search(lanes.begin, next, end, from + (x + 1) / scale);
+      while (next > k + 1 && (lanes.end[next - 1] - lanes.begin[next - 1]) * scale >= WIDE) next--; // the last may be a wide one
+    }
+    lanes.weigh(k, next, weights);
+    const span = Math.min(1, Math.max(0.3, (lanes.end[next - 1] - lanes.begin[k]) * scale));
+    paintMany(view, rows, weights, x, Math.min(w, x + Math.max(1, Math.round(span + x0 - x))), span);
+    k = next;
+  }
+  return rows;
+}
+
+// paintOne paints an attempt that can be seen by itself.
+function paintOne(view, rows, look, start, x0, x1, left, right, scale, resumed) {
+  const solid = view.solid[look], light = view.light[look], begins = Math.min(x1, Math.max(x0, Math.round((start - view.from) * scale)));
+  const wait = pixel(view.wait);
+  for (let k = 0; k < 4; k++) {
+    const row = rows[k];
+    if (look & 1) for (let x = begins; x < x1; x++) row[x] = ((x + k) & 3) < 2 ? solid : light;
+    else row.fill(solid, begins, x1);
+    if (k === 0) row.fill(wait, x0, begins);
+    if (left && x1 - x0 > 3) row[x0] = view.edge[look];
+    if (right && x1 - x0 > 3) row[x1 - 1] = view.edge[look];
+    if (resumed > 0) row.fill(view.edge[look], begins, Math.min(x1, begins + 4));
+  }
+}
+
+// paintMany paints what many attempts look like from far: their colours in proportion to their times. It marks that
+// something failed, however little of it there is.
+function paintMany(view, rows, weights, x0, x1, span) {
+  let total = 0, r = 0, g = 0, b = 0, mark = -1;
+  for (let look = 0; look < LOOKS; look++) {
+    const weight = weights[look];
+    if (weight === 0) continue;
+    const c = view.blend[look];
+    total += weight;
+    r += c[0] * weight;
+    g += c[1] * weight;
+    b += c[2] * weight;
+    if (look >> 1 >= 3 && (mark < 0 || look >> 1 === 3)) mark = look;
+  }
+  const p = view.paper, at = (v, k) => Math.round((v / total) * span + p[k] * (1 - span));
+  const color = pixel([at(r, 0), at(g, 1), at(b, 2)]);
+  for (let k = 0; k < 4; k++) rows[k].fill(color, x0, x1);
+  if (mark >= 0) view.marks.push([x0, x1, view.solid[mark]]);
+}
