@@ -155,7 +155,7 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 		advise(cmd, e, res)
 	}
 	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 {
-		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over.Seconds())}
+		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over)}
 	}
 	if err != nil && cmd.Context().Err() == err && f.output != run.Scratch {
 		fmt.Fprintln(cmd.ErrOrStderr(), "Interrupted. Rerun the same command to resume.")

@@ -44,10 +44,10 @@ func (e *Engine) laterDeadline(run *live.Run) (sched.Time, error) {
 
 // Deadline is what came of a deadline.
 type Deadline struct {
-	Seconds float64    `json:"deadline_seconds"` // from the run's start
-	Met     bool       `json:"deadline_met"`
-	PoCD    *float64   `json:"pocd,omitempty"` // as it was first known
-	Over    sched.Time `json:"-"`              // how long after it the job was closed, or is; below 0 for before
+	Seconds float64  `json:"deadline_seconds"` // from the run's start
+	Met     bool     `json:"deadline_met"`
+	Over    float64  `json:"deadline_over_seconds"` // after which the job was closed, or is; below 0 for before
+	PoCD    *float64 `json:"pocd,omitempty"`        // as it was first known
 }
 
 // deadlineOf tells how the job stands to its deadline; nil if it has none.
@@ -56,7 +56,7 @@ func (p *Prepared) deadlineOf(c *course) *Deadline {
 	if d == 0 {
 		return nil
 	}
-	over := c.end - d
+	over := (c.end - d).Seconds()
 	return &Deadline{Seconds: d.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over}
 }
 
@@ -65,9 +65,9 @@ func (d *Deadline) String() string {
 	text := fmt.Sprintf("deadline: %.2f s after the start, ", d.Seconds)
 	switch {
 	case d.Met:
-		text += fmt.Sprintf("met with %.2f s to spare", -d.Over.Seconds())
+		text += fmt.Sprintf("met with %.2f s to spare", -d.Over)
 	case d.Over > 0:
-		text += fmt.Sprintf("missed by %.2f s", d.Over.Seconds())
+		text += fmt.Sprintf("missed by %.2f s", d.Over)
 	default:
 		text += "not met"
 	}

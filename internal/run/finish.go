@@ -41,7 +41,11 @@ func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
 		Summary: c.Summary, Header: p.Header, Deadline: p.deadlineOf(c), Failed: p.failed(c.Summary), mapped: m,
 		again: p.o.Again, kept: p.o.Output != Scratch,
 	}
-	return res, p.ending(ctx, c.Summary)
+	err = p.ending(ctx, c.Summary)
+	if c.State == "failed" {
+		res.Error = err.Error()
+	}
+	return res, err
 }
 
 // remember adds the run to what is kept of its name.

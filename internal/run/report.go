@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
@@ -11,6 +12,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -20,6 +22,7 @@ type Result struct {
 	Header   *trace.JournalHeader
 	Deadline *Deadline // nil without one
 	Failed   []FailedTask
+	Error    string  // why the job failed, "" if it has not
 	mapped   *mapped // nil if the job does no map/reduce work
 	again    string  // see Options
 	kept     bool    // the same command goes on
@@ -27,26 +30,39 @@ type Result struct {
 
 // record is the result of a run for programs.
 type record struct {
-	Schema           string       `json:"schema"`
-	State            string       `json:"state"`
-	Policy           string       `json:"policy"`
-	FlowSeconds      float64      `json:"flow_seconds"`
-	Tasks            int          `json:"tasks"`
-	Attempts         int          `json:"attempts"`
-	Clones           int          `json:"clones"`
-	Resumed          int          `json:"resumed"` // attempts that went on from what another had saved
-	Retries          int          `json:"retries"`
-	Crashed          int          `json:"crashed"` // attempts that ended with the engine or their machine
-	FruitfulSeconds  float64      `json:"fruitful_seconds"`
-	FruitlessSeconds float64      `json:"fruitless_seconds"`
-	RecoveredTasks   int          `json:"recovered_tasks"`
-	Stages           []runStage   `json:"stages"`
-	Sites            []runSite    `json:"sites,omitempty"`
-	FailedTasks      []FailedTask `json:"failed_tasks,omitempty"`
-	NotRun           int          `json:"not_run,omitempty"` // tasks that were given up because others had failed
-	Again            string       `json:"again,omitempty"`   // the command that tries the failed tasks again
+	Schema           string        `json:"schema"`
+	State            string        `json:"state"`
+	Policy           string        `json:"policy"`
+	FlowSeconds      float64       `json:"flow_seconds"`
+	Tasks            int           `json:"tasks"`
+	Attempts         int           `json:"attempts"`
+	Clones           int           `json:"clones"`
+	Resumed          int           `json:"resumed"` // attempts that went on from what another had saved
+	Retries          int           `json:"retries"`
+	Crashed          int           `json:"crashed"` // attempts that ended with the engine or their machine
+	FruitfulSeconds  float64       `json:"fruitful_seconds"`
+	FruitlessSeconds float64       `json:"fruitless_seconds"`
+	RecoveredTasks   int           `json:"recovered_tasks"`
+	Stages           []runStage    `json:"stages"`
+	Sites            []runSite     `json:"sites,omitempty"`
+	FailedTasks      []FailedTask  `json:"failed_tasks,omitempty"`
+	NotRun           int           `json:"not_run,omitempty"` // tasks that were given up because others had failed
+	Again            string        `json:"again,omitempty"`   // the command that tries the failed tasks again
+	Straggler        *worstAttempt `json:"worst_straggler,omitempty"`
+	Error            string        `json:"error,omitempty"` // why the job failed
 	*Deadline
 	*mapped
+}
+
+// worstAttempt is the attempt that took longest in proportion to its stage's median winner.
+type worstAttempt struct {
+	Stage   string   `json:"stage"`
+	Task    int      `json:"task"`
+	Attempt int      `json:"attempt"`
+	Seconds float64  `json:"seconds"`
+	Medians float64  `json:"times_median"`
+	End     live.End `json:"end"`
+	Alone   bool     `json:"alone"` // no other attempt of its task was started
 }
 
 // mapped is how much of its input a map/reduce job has mapped, by all attempts of all engines.
@@ -155,7 +171,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	all := record{
 		Schema: "tailcut.run/v1", State: s.State, Policy: r.Header.Policy, FlowSeconds: s.Flow.Seconds(), Tasks: s.Tasks, Attempts: s.Attempts, Clones: s.Clones,
 		Resumed: s.Resumed, Retries: s.Retries, Crashed: s.Crashed, FruitfulSeconds: s.Fruitful.Seconds(), FruitlessSeconds: s.Fruitless.Seconds(), RecoveredTasks: s.Recovered,
-		Deadline: r.Deadline, mapped: r.mapped,
+		Deadline: r.Deadline, mapped: r.mapped, Error: r.Error,
 	}
 	if len(r.Failed) > 0 {
 		all.FailedTasks, all.NotRun, all.Again = r.Failed, s.NotRun, r.again
@@ -163,10 +179,45 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	for _, st := range s.Stages {
 		all.Stages = append(all.Stages, runStage(st))
 	}
+	if x := s.Straggler; x != nil {
+		all.Straggler = &worstAttempt{r.Header.Stages[x.Stage], x.Index, x.Number, x.Seconds(), s.StragglerOver, x.End, s.StragglerAlone}
+	}
 	for _, site := range s.Sites {
 		all.Sites = append(all.Sites, runSite(site))
 	}
 	return json.NewEncoder(w).Encode(all)
+}
+
+// ReadResult reads what WriteJSON writes.
+func ReadResult(text []byte) (*Result, error) {
+	x := record{Deadline: new(Deadline), mapped: new(mapped)}
+	if err := json.Unmarshal(text, &x); err != nil {
+		return nil, err
+	}
+	s := &live.Summary{
+		State: x.State, Flow: sched.FromSeconds(x.FlowSeconds), Tasks: x.Tasks, Attempts: x.Attempts, Clones: x.Clones, Resumed: x.Resumed, Retries: x.Retries,
+		Crashed: x.Crashed, Fruitful: sched.FromSeconds(x.FruitfulSeconds), Fruitless: sched.FromSeconds(x.FruitlessSeconds), Recovered: x.RecoveredTasks, NotRun: x.NotRun,
+	}
+	r := &Result{Summary: s, Header: &trace.JournalHeader{Policy: x.Policy}, Failed: x.FailedTasks, Error: x.Error, again: x.Again, kept: true}
+	if x.Deadline.Seconds > 0 {
+		r.Deadline = x.Deadline
+	}
+	if x.mapped.Input > 0 {
+		r.mapped = x.mapped
+	}
+	for _, st := range x.Stages {
+		s.Stages = append(s.Stages, live.StageSummary(st))
+		r.Header.Stages = append(r.Header.Stages, st.Name)
+	}
+	for _, site := range x.Sites {
+		s.Sites = append(s.Sites, live.SiteSummary(site))
+	}
+	if w := x.Straggler; w != nil {
+		a := live.Attempt{Stage: max(0, slices.Index(r.Header.Stages, w.Stage)), Index: w.Task, Number: w.Attempt}
+		s.Straggler = &live.Record{Attempt: a, Stop: sched.FromSeconds(w.Seconds), End: w.End}
+		s.StragglerOver, s.StragglerAlone = w.Medians, w.Alone
+	}
+	return r, nil
 }
 
 // WriteCSV writes a line for each stage.

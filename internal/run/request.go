@@ -58,6 +58,12 @@ type Options struct {
 	Seed      uint64
 	Limits    sched.Limits // the zero value is sched.DefaultLimits
 
+	// Of a job among others, on a server: a higher Priority goes first where the policy looks at it, Weight is its
+	// share where that counts, 0 for 1, and it starts when the jobs After, ids or names, have succeeded.
+	Priority int32
+	Weight   float64
+	After    []string
+
 	Deadline string // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
 	Law      string // of an attempt's duration in seconds, to reckon with for the deadline
 	Name     string // under which durations are kept for later deadlines; "" keeps none
