@@ -46,7 +46,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	row := c.row()
 	a := &v.attempts[row]
 	*a = attempt{
-		task: t, stage: task.Stage, machine: m, number: task.Launched, gen: a.gen, started: v.now, clone: clone, running: true, waiting: v.waits, advanced: from > 0,
+		task: t, stage: task.Stage, machine: m, number: task.Launched, gen: a.gen, started: v.now, clone: clone, running: true, waiting: v.waits || st.Waits, advanced: from > 0,
 	}
 	if from > 0 {
 		v.progress[row] = headway{from: from, done: from, at: v.now}

@@ -14,7 +14,7 @@ func (c *Core) Check() error {
 	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))
 	for row := range v.attempts {
 		a := &v.attempts[row]
-		if a.waiting && !(a.running && v.waits) || a.started > v.now {
+		if a.waiting && !(a.running && (v.waits || v.stage(a.stage).Waits)) || a.started > v.now {
 			return fmt.Errorf("sched: the attempt in row %d (running %v) is waiting: %v, and began at %v, which is now %v", row, a.running, a.waiting, a.started, v.now)
 		}
 		if a.running {

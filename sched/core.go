@@ -110,7 +110,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 		stage := StageID(len(v.stages))
 		v.stages = append(v.stages, Stage{
 			Job: id, First: TaskID(len(v.tasks)), Tasks: uint32(st.Tasks), Need: uint32(need), Index: uint16(i),
-			Retries: uint32(spec.retriesOf(i)), Resumable: st.Resumable, Mean: st.Mean, SD: st.SD, Class: st.Class,
+			Retries: uint32(spec.retriesOf(i)), Resumable: st.Resumable, Waits: st.Waits, Mean: st.Mean, SD: st.SD, Class: st.Class,
 		})
 		v.waiting[st.Class].grow(len(v.stages))
 		v.know(st.Class)

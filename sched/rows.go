@@ -102,6 +102,7 @@ type Stage struct {
 	Index     uint16 // in the job, from 0
 	State     StageState
 	Resumable bool
+	Waits     bool  // its attempts wait until they begin, see Core.WaitToBegin
 	Class     Class // of the slots that its tasks need
 	Reads     bool  // its tasks read data that is at sites, see Sites.AppendSources
 	feeds     bool  // other tasks read its tasks' results

@@ -27,6 +27,7 @@ type StageSpec struct {
 	Class     Class // of the slots that its tasks need
 	Mean, SD  Time  // E and sigma of one attempt's duration if known beforehand, else 0
 	Resumable bool  // attempts can go on from a fraction of the work (From)
+	Waits     bool  `json:",omitempty"` // launched attempts wait until AttemptBegan says that they have begun
 	Retries   *int  `json:",omitempty"` // failures of one task that are forgiven; nil for those of the job
 
 	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of

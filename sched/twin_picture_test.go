@@ -239,7 +239,7 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 
 func (w *twin) stageRow(s StageID, sees sight) Stage {
 	st := w.stages[s]
-	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Class: st.spec.Class, Index: uint16(st.index)}
+	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Waits: st.spec.Waits, Class: st.spec.Class, Index: uint16(st.index)}
 	row.Reads = len(st.spec.Inputs) > 0
 	row.Retries = uint32(w.jobs[st.job].spec.Retries)
 	if own := st.spec.Retries; own != nil {

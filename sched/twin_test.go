@@ -639,7 +639,7 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 	a := &twinAttempt{id: id, launch: w.now, began: w.now, ended: Never, Attempt: Attempt{
 		Task: t, Machine: m, Number: before, Clone: siblings > 0, From: from, Progress: from,
 	}}
-	if w.waits {
+	if w.waits || w.stages[w.tasks[t].stage].spec.Waits {
 		a.began = Never
 	}
 	w.attempts = append(w.attempts, a)

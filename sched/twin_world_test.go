@@ -108,7 +108,7 @@ func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
 		n := rapid.IntRange(0, 4).Draw(t, "tasks")
 		spec.Stages = append(spec.Stages, StageSpec{
-			Tasks: n, Need: rapid.IntRange(0, n).Draw(t, "need"), Resumable: rapid.Bool().Draw(t, "resumable"),
+			Tasks: n, Need: rapid.IntRange(0, n).Draw(t, "need"), Resumable: rapid.Bool().Draw(t, "resumable"), Waits: rapid.Bool().Draw(t, "stage waits"),
 			Class: Class(rapid.IntRange(0, classes-1).Draw(t, "class")), Inputs: drawInputs(t, n, lastSite),
 			Retries: rapid.SampledFrom([]*int{nil, nil, new(0), new(1), new(3)}).Draw(t, "retries of the stage"),
 		})

@@ -8,7 +8,8 @@ package sched
 // See docs/decisions/0020-waiting-is-not-straggling.md.
 
 // WaitToBegin lets launched attempts wait until they begin. It is for drivers that tell AttemptBegan of every attempt,
-// before the first fact. Without it an attempt begins at its launch, and AttemptBegan says nothing.
+// before the first fact. Without it only attempts of stages that say so wait (StageSpec.Waits). Any other begins at its
+// launch, and AttemptBegan says nothing of it.
 func (c *Core) WaitToBegin() { c.view.waits = true }
 
 // since returns when an attempt began, now if it waits.

@@ -98,3 +98,19 @@ func TestHandOverKeepsTheWait(t *testing.T) {
 		t.Error("it does after Reset, too")
 	}
 }
+
+// In a core whose attempts do not wait, those of a stage that says so do, and no others.
+func TestAttemptsOfAStageWait(t *testing.T) {
+	w := newWorld(t, NoLimits(), 2)
+	w.arrive(JobSpec{Stages: []StageSpec{{Tasks: 1, Waits: true}, {Tasks: 1}}})
+	a, b := w.launch(0, 0), w.launch(1, 0)
+	w.at(10, Event{Kind: AttemptBegan, Attempt: b})
+	if rows := w.View().Rows(); !rows.Waiting(a) || rows.Waiting(b) {
+		t.Errorf("the first waits: %v, the second: %v", rows.Waiting(a), rows.Waiting(b))
+	}
+	w.at(20, Event{Kind: AttemptBegan, Attempt: a})
+	w.at(30, Event{Kind: AttemptDone, Attempt: a}, Event{Kind: AttemptDone, Attempt: b})
+	if got := w.View().Job(0).Fruitful; got != 10+30 {
+		t.Errorf("%v of machine time, want 40", got)
+	}
+}
