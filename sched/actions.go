@@ -29,15 +29,14 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	if err := v.admit(t, m, from); err != nil {
 		return 0, err
 	}
-	task := v.task(t)
-	st := v.stage(task.Stage)
-	job := v.job(st.Job)
+	k := v.kin(t)
+	task, st, job := k.task, k.stage, k.job
 	clone := task.Live > 0
 	job.Attempts++
 	if clone {
 		job.Clones++
 	} else {
-		v.dequeue(t)
+		v.dequeue(t, k)
 		task.State = TaskRunning
 		v.running.add(int(t))
 		st.Running++
@@ -51,7 +50,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	if from > 0 {
 		v.progress[row] = headway{from: from, done: from, at: v.now}
 	}
-	v.link(row)
+	v.link(row, k)
 	id := attemptID(row, a.gen)
 	c.order(Decision{
 		Kind: Launch, Reason: why, Job: st.Job, Stage: task.Stage, Task: t, Machine: m,
@@ -62,25 +61,23 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 
 // admit checks an order to launch against the view and the limits.
 func (v *View) admit(t TaskID, m MachineID, from float64) error {
-	if int(t) >= len(v.tasks) {
+	task := v.tasks.look(t)
+	if task.State != TaskPending && task.State != TaskRunning {
 		return ErrNotRunnable
 	}
-	task := v.task(t)
 	st := v.stage(task.Stage)
 	switch {
-	case task.State != TaskPending && task.State != TaskRunning:
-		return ErrNotRunnable
 	case int(m) >= len(v.machines) || !v.machines[m].Up || v.machines[m].Used == v.machines[m].Slots:
 		return ErrNoSlot
 	case v.machines[m].Class != st.Class:
 		return ErrClass
 	case !(from >= 0 && from < 1) || from > 0 && !st.Resumable:
 		return ErrFrom
-	case v.Exhausted(t):
+	case exhausted(task, st):
 		return ErrRetries
-	case task.Live > 0 && v.paused(t):
+	case task.Live > 0 && v.job(st.Job).Paused:
 		return ErrPaused
-	case v.AttemptRoom(t) == 0:
+	case v.attemptRoom(task) == 0:
 		return ErrAttempts
 	case task.Live > 0 && v.budgetRoom() <= 0:
 		return ErrCloneBudget
@@ -116,11 +113,11 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 		return err
 	}
 	at := v.Attempt(a)
-	task := v.task(at.Task)
-	c.kill(row, why)
-	c.keep(&at)
-	if task.Live == 0 {
-		v.requeue(at.Task)
+	k := v.kin(at.Task)
+	c.kill(row, k, why)
+	c.keep(&at, k)
+	if k.task.Live == 0 {
+		v.requeue(at.Task, k)
 	}
 	return nil
 }
@@ -128,13 +125,13 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 // spare says why a running attempt cannot be killed, nil if it can.
 func (v *View) spare(row int32) error {
 	a := &v.attempts[row]
-	task := v.task(a.task)
+	k := v.kinOf(row)
 	switch {
-	case task.Live == 1 && v.Exhausted(a.task):
+	case k.task.Live == 1 && exhausted(k.task, k.stage):
 		return ErrRetries
 	case a.started == v.now && !v.killsAtOnce:
 		return ErrTooSoon
-	case v.paused(a.task):
+	case k.job.Paused:
 		return ErrPaused
 	}
 	return nil
@@ -146,18 +143,16 @@ func (c *Core) KillAtOnce() { c.view.killsAtOnce = true }
 
 // keep notes how far an attempt had come that has just ended without result, if others can go on from there. What it
 // began with is not its own: a clone from half the work that fails at once has made nothing.
-func (c *Core) keep(at *Attempt) {
+func (c *Core) keep(at *Attempt, k kin) {
 	v := &c.view
-	task := v.task(at.Task)
-	st := v.stage(task.Stage)
+	task := k.task
 	p := min(at.ProgressAtTime(v.now), maxSaved)
-	if !st.Resumable || p <= max(task.Saved, at.From) {
+	if !k.stage.Resumable || p <= max(task.Saved, at.From) {
 		return
 	}
 	task.Saved = p
-	job := v.job(st.Job)
-	job.Fruitless -= v.now - at.Started
-	job.Fruitful += v.now - at.Started
+	k.job.Fruitless -= v.now - at.Started
+	k.job.Fruitful += v.now - at.Started
 }
 
 // Cancel gives a job up. It holds when Decide returns: then the job's attempts are killed, its end is observed like
@@ -165,7 +160,7 @@ func (c *Core) keep(at *Attempt) {
 // away.
 func (x *Actions) Cancel(j JobID) error {
 	c := x.core
-	if int(j) >= len(c.view.jobs) || c.view.job(j).State != JobActive {
+	if c.view.jobs.look(j).State != JobActive {
 		return ErrNotActive
 	}
 	c.given = append(c.given, j)

@@ -95,7 +95,8 @@ func TestOrderOfSimultaneousFactsDoesNotMatter(t *testing.T) {
 		shuffle(facts)
 		w.seen = nil
 		ds := w.at(5, facts...)
-		return fmt.Sprintf("%v\n%v\n%+v", ds, w.seen, w.view), facts
+		v := w.View()
+		return fmt.Sprintf("%v\n%v\n%+v\n%+v%+v%+v%+v", ds, w.seen, *pictureOf(v), v.attempts, v.progress, v.here, v.machines), facts
 	}
 	want, sorted := run(func([]Event) {})
 	rng := rand.New(rand.NewPCG(1, 2))

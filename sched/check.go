@@ -11,7 +11,8 @@ import (
 // says.
 func (c *Core) Check() error {
 	v := &c.view
-	here, live := zeros(&c.here, len(v.machines)), zeros(&c.live, len(v.tasks))
+	here, live := zeros(&c.here, len(v.machines)), &c.live
+	live.Clear()
 	for row := range v.attempts {
 		a := &v.attempts[row]
 		if a.waiting && !(a.running && (v.waits || v.stage(a.stage).Waits)) || a.started > v.now {
@@ -22,23 +23,22 @@ func (c *Core) Check() error {
 				return fmt.Errorf("sched: task %d needs a slot of class %d, one of class %d has it", a.task, class, v.machines[a.machine].Class)
 			}
 			here[a.machine]++
-			live[a.task]++
+			*live.At(a.task)++
 		}
 	}
 	if err := v.checkMachines(here); err != nil {
 		return err
 	}
 	var sum counts
-	for j := range v.jobs {
-		n, err := v.checkJob(JobID(j), live)
+	for j := range v.jobs.All() {
+		n, err := v.checkJob(j, live)
 		if err != nil {
 			return err
 		}
 		sum.add(n)
 	}
 	var pending, running [Classes]int
-	for s := range v.stages {
-		st := v.stage(StageID(s))
+	for _, st := range v.stages.All() {
 		pending[st.Class] += int(st.Pending)
 		running[st.Class] += int(st.Running)
 	}
@@ -50,7 +50,7 @@ func (c *Core) Check() error {
 }
 
 // zeros returns n zeros in a buffer that is used again.
-func zeros[T uint16 | uint32](buf *[]T, n int) []T {
+func zeros(buf *[]uint32, n int) []uint32 {
 	*buf = slices.Grow((*buf)[:0], n)[:n]
 	clear(*buf)
 	return *buf
@@ -63,7 +63,7 @@ const auditedRows = 256
 // so many calls that a call costs the same however large they are.
 func (c *Core) audit() {
 	v := &c.view
-	size := len(v.jobs) + len(v.stages) + len(v.tasks) + len(v.attempts) + len(v.machines)
+	size := v.jobs.Len() + v.stages.Len() + v.tasks.Len() + len(v.attempts) + len(v.machines)
 	if c.unaudited += auditedRows; c.unaudited < size {
 		return
 	}
@@ -115,7 +115,7 @@ func (v *View) checkMachines(here []uint32) error {
 	return nil
 }
 
-func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
+func (v *View) checkJob(j JobID, live *Table[TaskID, uint16]) (counts, error) {
 	job := v.job(j)
 	var sum counts
 	closed, broken := uint32(0), uint32(0)
@@ -157,15 +157,15 @@ func (v *View) checkJob(j JobID, live []uint16) (counts, error) {
 	return counts{}, nil
 }
 
-func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
+func (v *View) checkStage(s StageID, live *Table[TaskID, uint16]) (counts, error) {
 	st := v.stage(s)
 	var n counts
 	done, givenUp, ready := uint32(0), uint32(0), 0
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
 		task := v.task(t)
 		pending, running := task.State == TaskPending, task.State == TaskRunning
-		if task.Live != live[t] || running != (live[t] > 0) {
-			return n, fmt.Errorf("sched: task %d in state %d counts %d attempts, %d run", t, task.State, task.Live, live[t])
+		if task.Live != live.Get(t) || running != (live.Get(t) > 0) {
+			return n, fmt.Errorf("sched: task %d in state %d counts %d attempts, %d run", t, task.State, task.Live, live.Get(t))
 		}
 		if v.pending.has(int(t)) != pending || v.running.has(int(t)) != running {
 			return n, fmt.Errorf("sched: task %d in state %d: pending set %v, running set %v", t, task.State, v.pending.has(int(t)), v.running.has(int(t)))
@@ -191,7 +191,7 @@ func (v *View) checkStage(s StageID, live []uint16) (counts, error) {
 		if task.State == TaskBlocked && task.blocked == 0 && st.State == StageOpen {
 			ready++
 		}
-		n.live += int(live[t])
+		n.live += int(live.Get(t))
 	}
 	if st.Done != done || st.GivenUp != givenUp || int(st.Pending) != n.pending || int(st.Running) != n.running || int(st.Live) != n.live {
 		return n, fmt.Errorf("sched: stage %d counts %+v, its tasks say %+v, %d done and %d given up", s, *st, n, done, givenUp)

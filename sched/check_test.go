@@ -21,7 +21,7 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		{"a task that runs unseen", func(v *View) { v.running.remove(0) }, "task 0"},
 		{"a task that waits unseen", func(v *View) { v.pending.remove(2) }, "task 2"},
 		{"a task that nobody would ever run", func(v *View) { v.task(2).State = TaskBlocked; v.pending.remove(2) }, "stage 0 counts"},
-		{"a task that waits for nothing", func(v *View) { v.dequeue(2); v.task(2).State = TaskBlocked }, "and 1 that wait for nothing"},
+		{"a task that waits for nothing", func(v *View) { v.dequeue(2, v.kin(2)); v.task(2).State = TaskBlocked }, "and 1 that wait for nothing"},
 		{"a task of a paused job that waits", func(v *View) { v.job(0).Paused = true }, "(paused true) has 1 tasks that wait"},
 		{"a running task without attempt", func(v *View) { v.task(2).State = TaskRunning }, "task 2"},
 		{"an attempt too many", func(v *View) { v.task(0).Live++ }, "task 0"},
@@ -54,7 +54,7 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 func TestActiveJobHasSomethingToDo(t *testing.T) {
 	w := newWorld(t, NoLimits())
 	w.arrive(tasks(1))
-	w.view.dequeue(0)
+	w.view.dequeue(0, w.view.kin(0))
 	w.view.task(0).State, w.view.task(0).blocked = TaskBlocked, 1 // every counter agrees, and nothing will ever happen
 	if err := w.Check(); err == nil || !strings.Contains(err.Error(), "nothing that runs or may run") {
 		t.Errorf("got %v", err)

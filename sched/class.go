@@ -58,7 +58,7 @@ func (v *View) classOf(ev *Event) (class Class, one bool) {
 	switch ev.Kind {
 	case MachineJoined, MachineLost, MachineResized, DataFetched:
 		return v.machines[ev.Machine].Class, true
-	case JobArrived, JobCancelled, JobPaused, JobContinued, JobChanged, JobDone, JobFailed, TimerFired:
+	case JobArrived, JobCancelled, JobPaused, JobContinued, JobChanged, JobDone, JobFailed, JobRetired, TimerFired:
 		return 0, false
 	default:
 		return v.stage(ev.Stage).Class, true
@@ -80,7 +80,7 @@ func (v *View) sees(class Class) bool { return v.whole || class == v.class }
 
 // narrowJob returns the row of a job with the tasks and attempts that the reader sees.
 func (v *View) narrowJob(j JobID) Job {
-	job := *v.job(j)
+	job := v.jobs.Get(j)
 	job.Pending, job.Live = 0, 0
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		if st := v.stage(s); st.Class == v.class {
@@ -92,8 +92,8 @@ func (v *View) narrowJob(j JobID) Job {
 }
 
 // narrowStage returns the row of a stage whose tasks the reader does not see.
-func (v *View) narrowStage(s StageID) Stage {
-	st := *v.stage(s)
+func narrowStage(row *Stage) Stage {
+	st := *row
 	st.Pending, st.Running, st.Live = 0, 0, 0
 	return st
 }

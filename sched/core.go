@@ -3,7 +3,6 @@ package sched
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Core is the scheduling state machine. It is not safe for concurrent use; drivers own it.
@@ -26,14 +25,15 @@ type buffers struct {
 	given  []JobID // jobs that the policy has given up in this call of Decide
 	spare  []int32 // rows free for new attempts, last in first out
 	sorter sorter
-	here   []uint32 // of Check
-	live   []uint16 // likewise
+	here   []uint32              // of Check
+	live   Table[TaskID, uint16] // likewise
 }
 
 func (b *buffers) empty() {
 	b.out, b.ended, b.given, b.spare = b.out[:0], b.ended[:0], b.given[:0], b.spare[:0]
 	b.sorter.keys, b.sorter.facts = b.sorter.keys[:0], b.sorter.facts[:0]
-	b.here, b.live = b.here[:0], b.live[:0]
+	b.here = b.here[:0]
+	b.live.Clear()
 }
 
 // New returns a core without jobs and machines.
@@ -95,10 +95,13 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	if err := v.reach(spec); err != nil {
 		return 0, fmt.Errorf("sched: %w", err)
 	}
-	id := JobID(len(v.jobs))
+	if err := v.mayIssue(spec); err != nil {
+		return 0, fmt.Errorf("sched: %w", err)
+	}
+	id := JobID(v.issuedJobs)
 	job := Job{
 		Retries: uint32(spec.Retries), MaxFailed: uint32(spec.MaxFailed), MinShare: uint32(spec.MinShare),
-		FirstStage: StageID(len(v.stages)), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
+		FirstStage: StageID(v.issuedStages), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
 	}
 	job.rank(spec.Priority, spec.Weight, spec.Deadline)
 	for i := range spec.Stages {
@@ -107,26 +110,27 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 		if need == 0 {
 			need = st.Tasks
 		}
-		stage := StageID(len(v.stages))
-		v.stages = append(v.stages, Stage{
-			Job: id, First: TaskID(len(v.tasks)), Tasks: uint32(st.Tasks), Need: uint32(need), Index: uint16(i),
+		stage := StageID(v.issuedStages)
+		*v.stages.At(stage) = Stage{
+			Job: id, First: TaskID(v.issuedTasks), Tasks: uint32(st.Tasks), Need: uint32(need), Index: uint16(i),
 			Retries: uint32(spec.retriesOf(i)), Resumable: st.Resumable, Waits: st.Waits, Mean: st.Mean, SD: st.SD, Class: st.Class,
-		})
-		v.waiting[st.Class].grow(len(v.stages))
+		}
+		v.issuedStages++
+		v.waiting[st.Class].grow(int(v.issuedStages))
 		v.know(st.Class)
-		v.tasks = slices.Grow(v.tasks, st.Tasks)
 		for range st.Tasks {
-			v.tasks = append(v.tasks, Task{Stage: stage, first: -1})
+			*v.tasks.At(TaskID(v.issuedTasks)) = Task{Stage: stage, first: -1}
+			v.issuedTasks++
 		}
 		job.Tasks += uint32(st.Tasks)
 	}
 	job.Unfinished = job.Tasks
-	v.jobs = append(v.jobs, job)
-	v.active.grow(len(v.jobs))
-	v.pending.grow(len(v.tasks))
-	v.running.grow(len(v.tasks))
-	v.addEdges(job.FirstStage, spec)
-	v.addReads(job.FirstStage, spec)
+	*v.jobs.At(id) = job
+	v.issuedJobs++
+	v.active.grow(int(v.issuedJobs))
+	v.pending.grow(int(v.issuedTasks))
+	v.running.grow(int(v.issuedTasks))
+	v.connect(id, job.FirstStage, spec)
 	return id, nil
 }
 
@@ -188,9 +192,13 @@ func (c *Core) checkFact(f *Event, now Time) error {
 	case AttemptProgress:
 		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
 	case JobArrived, JobCancelled, JobRetried, JobPaused, JobContinued:
-		ok = int(f.Job) < len(v.jobs)
+		ok = uint32(f.Job) < v.issuedJobs
 	case JobChanged:
-		ok = int(f.Job) < len(v.jobs) && validWeight(f.Weight) && f.Deadline >= 0
+		ok = uint32(f.Job) < v.issuedJobs && validWeight(f.Weight) && f.Deadline >= 0
+	case JobRetired:
+		if ok = uint32(f.Job) < v.issuedJobs; ok && v.jobs.look(f.Job).State <= JobActive {
+			return fmt.Errorf("sched: job %d is not over and cannot be retired", f.Job)
+		}
 	case TimerFired:
 	default:
 		ok = false

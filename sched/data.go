@@ -18,21 +18,18 @@ type reads struct {
 	own    int32   // lists[own+i] is what task i alone reads beside that; -1 if there is nothing of the kind
 }
 
-// sources is the list View.sources[base : base+n], in ascending order of sites, each site once, bytes positive. It has
+// sources is the list links.sources[base : base+n], in ascending order of sites, each site once, bytes positive. It has
 // room for most.
 type sources struct{ base, n, most uint32 }
 
 // addReads stores where the inputs of a new job are, and makes room for the results that its tasks will read of each
 // other. Jobs that say nothing of bytes cost nothing.
-func (v *View) addReads(base StageID, spec *JobSpec) {
+func (v *View) addReads(l *links, base StageID, spec *JobSpec) {
 	for i := range spec.Stages {
 		if !spec.reads(i) {
 			continue
 		}
-		for len(v.reads) <= int(base)+i {
-			v.reads = append(v.reads, reads{own: -1})
-		}
-		st, in := &spec.Stages[i], &v.reads[int(base)+i]
+		st, in := &spec.Stages[i], l.readsOf(i)
 		v.stage(base + StageID(i)).Reads = true
 		var own []int // origins of what each task alone reads
 		shared := 0
@@ -57,15 +54,23 @@ func (v *View) addReads(base StageID, spec *JobSpec) {
 				}
 			}
 		}
-		in.shared = v.room(shared)
+		in.shared = v.room(l, shared)
 		if in.own = -1; len(own) > 0 {
-			in.own = int32(len(v.lists))
+			in.own = int32(len(l.lists))
 			for _, n := range own {
-				v.lists = append(v.lists, v.room(n))
+				l.lists = append(l.lists, v.room(l, n))
 			}
 		}
-		v.addInputs(in, st)
+		l.addInputs(in, st)
 	}
+}
+
+// readsOf returns what the tasks of a stage of the job read.
+func (l *links) readsOf(stage int) *reads {
+	for len(l.reads) <= stage {
+		l.reads = append(l.reads, reads{own: -1})
+	}
+	return &l.reads[stage]
 }
 
 // reads tells whether tasks of stage i read anything that is somewhere.
@@ -107,37 +112,37 @@ func (e *Edge) count(own []int) {
 }
 
 // room makes room for sources of n origins: there are no more sites than these, or than the network has.
-func (v *View) room(n int) sources {
+func (v *View) room(links *links, n int) sources {
 	if v.network != nil {
 		n = min(n, v.network.Sites())
 	}
-	l := sources{base: uint32(len(v.sources)), most: uint32(n)}
+	l := sources{base: uint32(len(links.sources)), most: uint32(n)}
 	for range n {
-		v.sources = append(v.sources, Source{})
+		links.sources = append(links.sources, Source{})
 	}
 	return l
 }
 
-func (v *View) addInputs(in *reads, st *StageSpec) {
+func (l *links) addInputs(in *reads, st *StageSpec) {
 	if len(st.Inputs) == 1 {
 		for _, x := range st.Inputs[0] {
-			v.put(&in.shared, x.Site, x.Bytes)
+			l.put(&in.shared, x.Site, x.Bytes)
 		}
 		return
 	}
 	for i, list := range st.Inputs {
 		for _, x := range list {
-			v.put(&v.lists[int(in.own)+i], x.Site, x.Bytes)
+			l.put(&l.lists[int(in.own)+i], x.Site, x.Bytes)
 		}
 	}
 }
 
 // put adds bytes at a site to a list of sources.
-func (v *View) put(l *sources, s SiteID, bytes int64) {
+func (in *links) put(l *sources, s SiteID, bytes int64) {
 	if bytes == 0 {
 		return
 	}
-	all := v.sources[l.base : l.base+l.most]
+	all := in.sources[l.base : l.base+l.most]
 	i := l.n
 	for i > 0 && all[i-1].Site >= s {
 		i--
@@ -164,8 +169,9 @@ func plus(a, b int64) int64 {
 func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 	st := v.stage(s)
 	i := uint32(t - st.First)
+	l := *v.links.Of(st.Job)
 	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
-		e := &v.edges[k]
+		e := &l.edges[k]
 		if e.bytes < 0 && !e.measured {
 			continue
 		}
@@ -173,18 +179,18 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 			if e.measured {
 				return measured
 			}
-			return v.bytes[uint32(e.bytes)+k]
+			return l.bytes[uint32(e.bytes)+k]
 		}
-		switch to := &v.reads[e.to]; e.kind {
+		switch to := &l.reads[v.stage(e.to).Index]; e.kind {
 		case Barrier:
-			v.put(&to.shared, at, bytes(i))
+			l.put(&to.shared, at, bytes(i))
 		case Pointwise:
-			v.put(&v.lists[uint32(to.own)+i], at, bytes(i))
+			l.put(&l.lists[uint32(to.own)+i], at, bytes(i))
 		case PerTask:
-			heads := v.heads[e.base:]
+			heads := l.heads[e.base:]
 			for n := heads[i]; n < heads[i+1]; n++ {
-				reader := uint32(v.tails[n] - v.stage(e.to).First)
-				v.put(&v.lists[uint32(to.own)+reader], at, bytes(n-heads[0]))
+				reader := uint32(l.tails[n] - v.stage(e.to).First)
+				l.put(&l.lists[uint32(to.own)+reader], at, bytes(n-heads[0]))
 			}
 		}
 	}
@@ -196,18 +202,18 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 // allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
 func (at *Sites) AppendSources(buf []Source, t TaskID) []Source {
 	v := (*View)(at)
-	s := v.task(t).Stage
-	st := v.stage(s)
+	st := v.stages.look(v.tasks.look(t).Stage)
 	if !st.Reads {
 		return buf
 	}
-	in := &v.reads[s]
-	a := v.sources[in.shared.base : in.shared.base+in.shared.n]
+	all := *v.links.Of(st.Job)
+	in := &all.reads[st.Index]
+	a := all.sources[in.shared.base : in.shared.base+in.shared.n]
 	if in.own < 0 {
 		return append(buf, a...)
 	}
-	l := v.lists[in.own+int32(t-st.First)]
-	b := v.sources[l.base : l.base+l.n]
+	l := all.lists[in.own+int32(t-st.First)]
+	b := all.sources[l.base : l.base+l.n]
 	for len(a) > 0 && len(b) > 0 {
 		switch x, y := a[0], b[0]; {
 		case x.Site < y.Site:

@@ -61,14 +61,24 @@ func (c *Core) apply(f *Event) {
 			ev.Progress, ev.Rate = f.Progress, f.Rate
 			c.observe(ev)
 		}
+	case TimerFired: // told from the clock in Advance
+	default:
+		c.applyToJob(f)
+	}
+}
+
+// applyToJob is apply for facts about jobs.
+func (c *Core) applyToJob(f *Event) {
+	v := &c.view
+	switch job := v.jobs.look(f.Job); f.Kind {
 	case JobArrived:
-		if v.job(f.Job).State == JobSubmitted {
+		if job.State == JobSubmitted {
 			c.arrive(f.Job)
 		}
 	case JobCancelled:
-		if v.job(f.Job).State <= JobActive {
-			if v.job(f.Job).State == JobSubmitted {
-				v.job(f.Job).Arrived = v.now
+		if job.State <= JobActive {
+			if job.State == JobSubmitted {
+				job.Arrived = v.now
 			}
 			c.closeJob(f.Job, JobStopped, JobCancelled)
 		}
@@ -82,7 +92,10 @@ func (c *Core) apply(f *Event) {
 		c.proceed(f.Job)
 	case JobChanged:
 		c.change(f)
-	case TimerFired: // told from the clock in Advance
+	case JobRetired:
+		if job.State > JobActive && job.State < JobGone {
+			c.retire(f.Job)
+		}
 	}
 }
 
@@ -93,6 +106,13 @@ func (c *Core) about(row int32, kind EventKind) Event {
 		Kind: kind, Job: c.view.stage(a.stage).Job, Stage: a.stage, Task: a.task, Machine: a.machine,
 		Attempt: attemptID(row, a.gen),
 	}
+}
+
+// kinOf returns the rows of an attempt's task and what it is part of.
+func (v *View) kinOf(row int32) kin {
+	a := &v.attempts[row]
+	st := v.stage(a.stage) // not by way of the task: both rows are fetched at once
+	return kin{v.task(a.task), st, v.job(st.Job)}
 }
 
 func (c *Core) arrive(j JobID) {
@@ -138,24 +158,25 @@ func (c *Core) finish(row int32, bytes int64) {
 	v := &c.view
 	a := &v.attempts[row]
 	t, s := a.task, a.stage
-	st, job := v.stage(s), v.job(v.stage(s).Job)
+	k := v.kinOf(row)
+	st := k.stage
 	st.measure(v.now-v.since(a), v.from(row))
-	c.end(row, true)
-	v.settle(t, TaskDone)
+	c.end(row, k, true)
+	v.settle(t, k, TaskDone)
 	st.Done++
 	at := v.machines[a.machine].Site
-	if v.task(t).site = uint16(at); st.feeds {
+	if k.task.site = uint16(at); st.feeds {
 		v.produce(s, t, at, bytes)
 	}
 	ev := c.about(row, AttemptDone)
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})
 	c.observe(ev)
-	c.loseAttempts(t, SiblingWon)
-	if job.State != JobActive {
-		panic(fmt.Sprintf("sched: task %d finished in job %d, which is in state %d", t, ev.Job, job.State))
+	c.loseAttempts(k, SiblingWon)
+	if k.job.State != JobActive {
+		panic(fmt.Sprintf("sched: task %d finished in job %d, which is in state %d", t, ev.Job, k.job.State))
 	}
-	c.release(s, t)
-	c.closeIfOver(s)
+	c.release(st, t)
+	c.closeIfOver(s, st)
 }
 
 // fail ends an attempt without result, but for what it has saved. The task waits again unless another attempt of it
@@ -166,41 +187,39 @@ func (c *Core) fail(row int32, doomed bool) {
 	t := v.attempts[row].task
 	ev := c.about(row, AttemptFailed)
 	at := v.Attempt(ev.Attempt)
-	c.end(row, false)
-	c.keep(&at)
-	v.charge(row, doomed)
+	k := v.kinOf(row)
+	c.end(row, k, false)
+	c.keep(&at, k)
+	v.charge(row, k, doomed)
 	c.observe(ev)
-	c.orphan(t)
+	c.orphan(t, k)
 }
 
 // refuse takes back the launch of an attempt that its machine has refused. Its number and its time are gone.
 func (c *Core) refuse(row int32) {
 	v := &c.view
 	ev := c.about(row, AttemptLost)
-	c.end(row, false)
-	job := v.job(ev.Job)
-	job.Attempts--
+	k := v.kinOf(row)
+	c.end(row, k, false)
+	k.job.Attempts--
 	if v.attempts[row].clone {
-		job.Clones--
+		k.job.Clones--
 	}
 	c.observe(ev)
-	c.orphan(ev.Task)
+	c.orphan(ev.Task, k)
 }
 
 // orphan deals with a task that may have lost its last attempt to a fact.
-func (c *Core) orphan(t TaskID) {
-	v := &c.view
-	task := v.task(t)
-	if task.Live > 0 || task.State != TaskRunning {
+func (c *Core) orphan(t TaskID, k kin) {
+	if k.task.Live > 0 || k.task.State != TaskRunning {
 		return
 	}
-	j := v.stage(task.Stage).Job
-	if v.Exhausted(t) {
-		c.breakTask(t)
+	if exhausted(k.task, k.stage) {
+		c.breakTask(t, k)
 		return
 	}
-	if v.requeue(t) {
-		c.observe(Event{Kind: TaskReady, Job: j, Stage: task.Stage, Task: t})
+	if c.view.requeue(t, k) {
+		c.observe(Event{Kind: TaskReady, Job: k.stage.Job, Stage: k.task.Stage, Task: t})
 	}
 }
 
@@ -217,26 +236,27 @@ func (c *Core) loseMachine(m MachineID) {
 	for mc.first >= 0 {
 		row := mc.first
 		t := v.attempts[row].task
-		c.kill(row, MachineGone)
+		k := v.kinOf(row)
+		c.kill(row, k, MachineGone)
 		c.observe(c.about(row, AttemptLost))
-		c.orphan(t)
+		c.orphan(t, k)
 	}
 	mc.Slots, mc.room = mc.full, mc.full
 	c.observe(Event{Kind: MachineLost, Machine: m})
 }
 
 // loseAttempts ends all attempts of a task.
-func (c *Core) loseAttempts(t TaskID, why Reason) {
-	for row := c.view.task(t).first; row >= 0; row = c.view.task(t).first {
-		c.kill(row, why)
+func (c *Core) loseAttempts(k kin, why Reason) {
+	for row := k.task.first; row >= 0; row = k.task.first {
+		c.kill(row, k, why)
 		c.observe(c.about(row, AttemptLost))
 	}
 }
 
 // kill ends an attempt and orders the driver to do so.
-func (c *Core) kill(row int32, why Reason) {
+func (c *Core) kill(row int32, k kin, why Reason) {
 	ev := c.about(row, 0)
-	c.end(row, false)
+	c.end(row, k, false)
 	c.order(Decision{
 		Kind: Kill, Reason: why, Job: ev.Job, Stage: ev.Stage, Task: ev.Task, Machine: ev.Machine,
 		Attempt: ev.Attempt, Number: c.view.attempts[row].number,
@@ -245,18 +265,17 @@ func (c *Core) kill(row int32, why Reason) {
 
 // end takes an attempt out of the tables and accounts for its time. Its row stays readable until the next call of
 // Advance.
-func (c *Core) end(row int32, useful bool) {
+func (c *Core) end(row int32, k kin, useful bool) {
 	v := &c.view
-	v.unlink(row)
+	v.unlink(row, k)
 	a := &v.attempts[row]
 	if a.waiting {
 		a.started, a.waiting = v.now, false
 	}
-	job := v.job(v.stage(a.stage).Job)
 	if spent := v.now - a.started; useful {
-		job.Fruitful += spent
+		k.job.Fruitful += spent
 	} else {
-		job.Fruitless += spent
+		k.job.Fruitless += spent
 	}
 	c.ended = append(c.ended, row)
 }
@@ -281,13 +300,14 @@ func (c *Core) closeStage(s StageID) {
 func (c *Core) skipRest(s StageID) {
 	v := &c.view
 	st := v.stage(s)
+	k := kin{stage: st, job: v.job(st.Job)}
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		if v.task(t).State < TaskDone {
-			c.loseAttempts(t, StageOver)
-			v.settle(t, TaskSkipped)
-			c.release(s, t)
-		} else if v.task(t).State > TaskSkipped {
-			c.release(s, t)
+		if k.task = v.task(t); k.task.State < TaskDone {
+			c.loseAttempts(k, StageOver)
+			v.settle(t, k, TaskSkipped)
+			c.release(st, t)
+		} else if k.task.State > TaskSkipped {
+			c.release(st, t)
 		}
 	}
 }
@@ -314,9 +334,9 @@ func (c *Core) abandon(job *Job) {
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		st := v.stage(s)
 		for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-			if v.task(t).State < TaskDone {
-				c.loseAttempts(t, JobOver)
-				v.settle(t, TaskSkipped)
+			if k := (kin{v.task(t), st, job}); k.task.State < TaskDone {
+				c.loseAttempts(k, JobOver)
+				v.settle(t, k, TaskSkipped)
 			}
 		}
 		st.State = StageClosed

@@ -18,21 +18,23 @@ func (c *Core) CountClones() { c.view.cloneFailures = true }
 // Exhausted tells whether a task has failed more often than its stage forgives: it gets no more attempts, and when the
 // last that runs has ended without result, its job fails.
 func (v *View) Exhausted(t TaskID) bool {
-	task := v.task(t)
-	return uint32(task.Failures) > v.stage(task.Stage).Retries
+	task := v.tasks.look(t)
+	return exhausted(task, v.stages.look(task.Stage))
 }
 
+func exhausted(task *Task, st *Stage) bool { return uint32(task.Failures) > st.Retries }
+
 // charge notes on the account of its task that an attempt has failed. A doomed task has then used up its retries.
-func (v *View) charge(row int32, doomed bool) {
+func (v *View) charge(row int32, k kin, doomed bool) {
 	a := &v.attempts[row]
-	task := v.task(a.task)
+	task := k.task
 	if FailureCounts(a.clone) || v.cloneFailures {
 		task.Failures++
 		if doomed {
-			task.Failures = max(task.Failures, uint16(v.stage(a.stage).Retries)+1)
+			task.Failures = max(task.Failures, uint16(k.stage.Retries)+1)
 		}
 	} else {
 		task.NoClones = true
 	}
-	v.job(v.stage(a.stage).Job).Failures++
+	k.job.Failures++
 }

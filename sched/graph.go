@@ -1,10 +1,83 @@
 package sched
 
+// links are the edges of a job's stages, and what its tasks read. A job of stages that wait for nothing has none.
+type links struct {
+	edges []edge
+	heads []uint32 // see edge.base
+	tails []TaskID
+	bytes []int64 // that tasks read of each other, see edge.bytes
+
+	reads   []reads // by index of the stage in its job; empty where no task reads
+	lists   []sources
+	sources []Source
+}
+
+// empty takes everything out and keeps the memory.
+func (l *links) empty() *links {
+	*l = links{l.edges[:0], l.heads[:0], l.tails[:0], l.bytes[:0], l.reads[:0], l.lists[:0], l.sources[:0]}
+	return l
+}
+
+// mostSpare bounds the memory that links of a retired job keep for the next, in numbers of any one kind.
+const mostSpare = 1 << 12
+
+// large tells whether links would keep too much.
+func (l *links) large() bool {
+	return max(cap(l.edges), cap(l.heads), cap(l.tails), cap(l.bytes), cap(l.reads), cap(l.lists), cap(l.sources)) > mostSpare
+}
+
+// connect stores what the stages and tasks of a new job wait for and read.
+func (v *View) connect(id JobID, base StageID, spec *JobSpec) {
+	if !spec.linked() {
+		return
+	}
+	l := v.linksOf(id)
+	v.addEdges(l, base, spec)
+	v.addReads(l, base, spec)
+}
+
+// linksOf returns the links of a job, which gets some if it has none.
+func (v *View) linksOf(j JobID) *links {
+	at := v.links.At(j)
+	if n := len(v.spareLinks); *at == nil && n > 0 {
+		*at = v.spareLinks[n-1]
+		v.spareLinks = v.spareLinks[:n-1]
+	}
+	if *at == nil {
+		*at = &links{}
+	}
+	return *at
+}
+
+// linked tells whether a job has links.
+func (s *JobSpec) linked() bool {
+	if len(s.Edges) > 0 {
+		return true
+	}
+	for i := range s.Stages {
+		if len(s.Stages[i].Inputs) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns the outgoing edges of a stage.
+func (l *links) of(st *Stage) []edge { return l.edges[st.edgeFirst : st.edgeFirst+st.edgeCount] }
+
+// edgesOf is the same for who needs nothing but them.
+func (v *View) edgesOf(st *Stage) []edge {
+	if st.edgeCount == 0 {
+		return nil
+	}
+	return (*v.links.Of(st.Job)).of(st)
+}
+
 // edge is an outgoing edge of a stage.
 type edge struct {
 	to StageID
-	// index in View.bytes of what is read of the results, one number per task of the earlier stage or per pair in order
-	// of tails; -1 for nothing
+	// index in links.bytes of what is read of the results, one number per task of the earlier stage or per pair in
+	// order of tails; -1 for nothing
 	bytes int32
 	kind  EdgeKind
 
@@ -14,17 +87,17 @@ type edge struct {
 
 // addEdges stores the edges of a new job whose first stage is base, in order of the stage they leave, and counts what
 // each stage and task waits for.
-func (v *View) addEdges(base StageID, spec *JobSpec) {
+func (v *View) addEdges(l *links, base StageID, spec *JobSpec) {
 	for i := range spec.Stages {
 		st := v.stage(base + StageID(i))
-		st.edgeFirst = uint32(len(v.edges))
+		st.edgeFirst = uint32(len(l.edges))
 		for k := range spec.Edges {
 			e := &spec.Edges[k]
 			if e.From != i {
 				continue
 			}
 			to := base + StageID(e.To)
-			v.edges = append(v.edges, edge{to: to, bytes: v.addBytes(e, st), kind: e.Kind, measured: e.Measured, base: uint32(len(v.heads))})
+			l.edges = append(l.edges, edge{to: to, bytes: l.addBytes(e, st), kind: e.Kind, measured: e.Measured, base: uint32(len(l.heads))})
 			switch e.Kind {
 			case Barrier:
 				v.stage(to).blocked++
@@ -33,39 +106,39 @@ func (v *View) addEdges(base StageID, spec *JobSpec) {
 					v.task(v.stage(to).First+TaskID(t)).blocked++
 				}
 			case PerTask:
-				v.addPairs(st, v.stage(to), e)
+				v.addPairs(l, st, v.stage(to), e)
 			}
 		}
-		st.edgeCount = uint32(len(v.edges)) - st.edgeFirst
+		st.edgeCount = uint32(len(l.edges)) - st.edgeFirst
 	}
 }
 
 // addPairs stores task-level edges as a compressed sparse row: heads has a start per task of the earlier stage and one
 // end, tails the tasks that wait.
-func (v *View) addPairs(from, to *Stage, e *Edge) {
+func (v *View) addPairs(l *links, from, to *Stage, e *Edge) {
 	pairs := e.Pairs
-	head := len(v.heads)
+	head := len(l.heads)
 	for range from.Tasks + 1 {
-		v.heads = append(v.heads, 0)
+		l.heads = append(l.heads, 0)
 	}
-	count := v.heads[head:]
+	count := l.heads[head:]
 	for _, p := range pairs {
 		count[p[0]]++
 	}
-	sum := uint32(len(v.tails))
+	sum := uint32(len(l.tails))
 	for i := range count {
 		count[i], sum = sum, sum+count[i]
 	}
 	for range pairs {
-		v.tails = append(v.tails, 0)
+		l.tails = append(l.tails, 0)
 	}
 	next := append([]uint32(nil), count...)
-	bytes := int64(len(v.bytes)) - int64(sum) // of the first tail, if the edge has any
+	bytes := int64(len(l.bytes)) - int64(sum) // of the first tail, if the edge has any
 	for k, p := range pairs {
 		t := to.First + TaskID(p[1])
-		v.tails[next[p[0]]] = t
+		l.tails[next[p[0]]] = t
 		if len(e.Bytes) > 1 {
-			v.bytes[bytes+int64(next[p[0]])] = e.Bytes[k]
+			l.bytes[bytes+int64(next[p[0]])] = e.Bytes[k]
 		}
 		next[p[0]]++
 		v.task(t).blocked++
@@ -74,38 +147,40 @@ func (v *View) addPairs(from, to *Stage, e *Edge) {
 
 // addBytes stores what is read of the results of tasks of stage from over an edge, and returns where. Those of pairs
 // are put into order later.
-func (v *View) addBytes(e *Edge, from *Stage) int32 {
+func (l *links) addBytes(e *Edge, from *Stage) int32 {
 	n := int(from.Tasks)
 	if e.Kind == PerTask {
 		n = len(e.Pairs)
 	}
-	switch first := int32(len(v.bytes)); len(e.Bytes) {
+	switch first := int32(len(l.bytes)); len(e.Bytes) {
 	case 0:
 		return -1
 	case n:
-		v.bytes = append(v.bytes, e.Bytes...)
+		l.bytes = append(l.bytes, e.Bytes...)
 		return first
 	default:
 		for range n {
-			v.bytes = append(v.bytes, e.Bytes[0])
+			l.bytes = append(l.bytes, e.Bytes[0])
 		}
 		return first
 	}
 }
 
-// release tells the tasks that wait for task t of stage s that it is done or not needed.
-func (c *Core) release(s StageID, t TaskID) {
+// release tells the tasks that wait for task t of a stage that it is done or not needed.
+func (c *Core) release(st *Stage, t TaskID) {
 	v := &c.view
-	st := v.stage(s)
-	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
-		e := v.edges[k]
+	if st.edgeCount == 0 {
+		return
+	}
+	l := *v.links.Of(st.Job)
+	for _, e := range l.of(st) {
 		switch e.kind {
 		case Barrier:
 		case Pointwise:
 			c.unblock(v.stage(e.to).First + (t - st.First))
 		case PerTask:
 			i := e.base + uint32(t-st.First)
-			for _, next := range v.tails[v.heads[i]:v.heads[i+1]] {
+			for _, next := range l.tails[l.heads[i]:l.heads[i+1]] {
 				c.unblock(next)
 			}
 		}
@@ -114,11 +189,11 @@ func (c *Core) release(s StageID, t TaskID) {
 
 func (c *Core) unblock(t TaskID) {
 	v := &c.view
-	task := v.task(t)
+	k := v.kin(t)
+	task, st := k.task, k.stage
 	task.blocked--
-	st := v.stage(task.Stage)
 	if task.blocked == 0 && task.State == TaskBlocked && st.State == StageOpen {
-		if v.enqueue(t) {
+		if v.enqueue(t, k) {
 			c.observe(Event{Kind: TaskReady, Job: st.Job, Stage: task.Stage, Task: t})
 		}
 	}
@@ -128,8 +203,8 @@ func (c *Core) unblock(t TaskID) {
 func (c *Core) lowerBarriers(s StageID) {
 	v := &c.view
 	st := v.stage(s)
-	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
-		if e := v.edges[k]; e.kind == Barrier {
+	for _, e := range v.edgesOf(st) {
+		if e.kind == Barrier {
 			next := v.stage(e.to)
 			if next.blocked--; next.blocked == 0 && next.State == StageBlocked {
 				c.openStage(e.to)

@@ -51,28 +51,26 @@ func (c *Core) HandOver(h *HandOver) error {
 		m.Slots, m.full, m.room = uint32(n), uint32(n), uint32(n)
 	}
 	c.policy, c.paces, c.wake, c.told, v.limits = h.Policy, Paces(h.Policy), Never, Never, h.Limits
-	for j := range v.jobs {
-		job := v.job(JobID(j))
+	for _, job := range v.jobs.All() {
 		job.Retries, job.MaxFailed, job.Deadline = uint32(h.Retries), uint32(h.MaxFailed), h.Deadline
 		if h.Deadline == 0 {
 			job.Deadline = Never
 		}
 	}
-	for s := range v.stages {
-		st := v.stage(StageID(s))
+	for _, st := range v.stages.All() {
 		st.Retries = uint32(h.Retries)
 		if i := int(st.Index); i < len(h.Stages) && h.Stages[i] != nil {
 			st.Retries = uint32(*h.Stages[i])
 		}
 	}
-	for t := range v.tasks {
-		if task := v.task(TaskID(t)); task.State < TaskDone {
+	for _, task := range v.tasks.All() {
+		if task.State < TaskDone {
 			task.Failures, task.NoClones = 0, false
 		}
 	}
-	for j := range v.jobs {
-		if v.job(JobID(j)).State == JobActive {
-			c.retell(JobID(j))
+	for j, job := range v.jobs.All() {
+		if job.State == JobActive {
+			c.retell(j)
 		}
 	}
 	return nil

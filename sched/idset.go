@@ -5,10 +5,24 @@ import "math/bits"
 // idSet is a set of small integers that yields its members in order: a bit per id, and above each 64 words a
 // word that tells which of them are not empty. Add, remove and next cost one step per level, three for 200,000 ids, so
 // "the lowest free machine" and "the next waiting task" are answered in nanoseconds however large the cluster.
+//
+// Where no id is a member there are no bits either: a chunk of 4096 of them that has become empty is used elsewhere. So
+// ids may ascend for ever. What stays of those that are gone is 4 bytes for a thousand.
 type idSet struct {
-	levels [][]uint64 // levels[0] has a bit per id, levels[k+1] a bit per word of levels[k]
+	chunks []*chunk   // a bit per id; nil where there is no member
+	levels [][]uint64 // levels[0] has a bit per word of the chunks, levels[k+1] a bit per word of levels[k]
 	n      int        // ids are 0..n-1
+	spare  []*chunk
+	idle   int // a chunk that stays although it may be empty: often the next member comes where the last one went
 }
+
+// chunk is the bits below one word of levels[0].
+type chunk [64]uint64
+
+const (
+	chunkBits = 12
+	chunkMask = 1<<chunkBits - 1
+)
 
 // grow makes room for ids 0..n-1. New ids are not members.
 func (s *idSet) grow(n int) {
@@ -16,7 +30,10 @@ func (s *idSet) grow(n int) {
 		return
 	}
 	s.n = n
-	for l, size := 0, n; ; l++ {
+	for len(s.chunks)<<chunkBits < n {
+		s.chunks = append(s.chunks, nil)
+	}
+	for l, size := 0, len(s.chunks)*64; ; l++ {
 		words := (size + 63) / 64
 		if l == len(s.levels) {
 			if l < cap(s.levels) { // a level of an emptied set, or none yet
@@ -45,31 +62,77 @@ func (s *idSet) grow(n int) {
 }
 
 // empty takes all ids out of the set, which keeps its memory.
-func (s *idSet) empty() { s.levels, s.n = s.levels[:0], 0 }
+func (s *idSet) empty() {
+	for _, c := range s.chunks {
+		if c != nil {
+			*c = chunk{}
+			s.spare = append(s.spare, c)
+		}
+	}
+	s.chunks, s.levels, s.n, s.idle = s.chunks[:0], s.levels[:0], 0, 0
+}
 
-func (s *idSet) has(i int) bool { return s.levels[0][i>>6]&(1<<(i&63)) != 0 }
+func (s *idSet) has(i int) bool {
+	c := s.chunks[i>>chunkBits]
+	return c != nil && c[i&chunkMask>>6]&(1<<(i&63)) != 0
+}
 
 func (s *idSet) add(i int) {
-	for l := range s.levels {
-		w := &s.levels[l][i>>6]
-		old := *w
-		*w |= 1 << (i & 63)
-		if old != 0 {
-			return // the levels above know already
-		}
+	c := s.chunks[i>>chunkBits]
+	if c == nil {
+		c = s.open(i >> chunkBits)
+	}
+	w := &c[i&chunkMask>>6]
+	old := *w
+	*w |= 1 << (i & 63)
+	for l := 0; old == 0 && l < len(s.levels); l++ { // else the levels above know already
 		i >>= 6
+		w = &s.levels[l][i>>6]
+		old = *w
+		*w |= 1 << (i & 63)
 	}
 }
 
+// open gives ids a chunk.
+func (s *idSet) open(k int) *chunk {
+	if n := len(s.spare); n > 0 {
+		s.chunks[k] = s.spare[n-1]
+		s.spare = s.spare[:n-1]
+	} else {
+		s.chunks[k] = new(chunk)
+	}
+	return s.chunks[k]
+}
+
 func (s *idSet) remove(i int) {
-	for l := range s.levels {
-		w := &s.levels[l][i>>6]
-		*w &^= 1 << (i & 63)
-		if *w != 0 {
+	c := s.chunks[i>>chunkBits]
+	if c == nil {
+		return
+	}
+	w := &c[i&chunkMask>>6]
+	if *w &^= 1 << (i & 63); *w != 0 {
+		return
+	}
+	k := i >> chunkBits
+	for l := 0; l < len(s.levels); l++ {
+		i >>= 6
+		w = &s.levels[l][i>>6]
+		if *w &^= 1 << (i & 63); *w != 0 {
 			return
 		}
-		i >>= 6
+		if l == 0 && k != s.idle {
+			s.rest(k)
+		}
 	}
+}
+
+// rest makes an empty chunk the idle one. The one that was is used elsewhere if it is empty.
+func (s *idSet) rest(k int) {
+	if c := s.chunks[s.idle]; c != nil && s.levels[0][s.idle] == 0 {
+		s.chunks[s.idle] = nil
+		s.spare = append(s.spare, c)
+	}
+	s.idle = k
 }
 
 // next returns the smallest member that is at least i, or -1.
@@ -77,6 +140,12 @@ func (s *idSet) next(i int) int {
 	if i >= s.n {
 		return -1
 	}
+	if c := s.chunks[i>>chunkBits]; c != nil {
+		if w := c[i&chunkMask>>6] >> (i & 63); w != 0 {
+			return i + bits.TrailingZeros64(w)
+		}
+	}
+	i = i>>6 + 1
 	for l := 0; l < len(s.levels); l++ {
 		if i>>6 >= len(s.levels[l]) {
 			return -1
@@ -86,7 +155,7 @@ func (s *idSet) next(i int) int {
 			for ; l > 0; l-- {
 				i = i<<6 + bits.TrailingZeros64(s.levels[l-1][i])
 			}
-			return i
+			return i<<6 + bits.TrailingZeros64(s.chunks[i>>6][i&63])
 		}
 		i = i>>6 + 1
 	}

@@ -10,12 +10,9 @@ package sched
 // See docs/decisions/0025-a-job-may-lose-tasks.md.
 
 // breakTask ends a task that has no attempt and no retry left.
-func (c *Core) breakTask(t TaskID) {
-	v := &c.view
-	s := v.task(t).Stage
-	st := v.stage(s)
-	job := v.job(st.Job)
-	v.settle(t, TaskBroken)
+func (c *Core) breakTask(t TaskID, k kin) {
+	s, st, job := k.task.Stage, k.stage, k.job
+	c.view.settle(t, k, TaskBroken)
 	st.GivenUp++
 	job.Broken++
 	c.observe(Event{Kind: TaskGivenUp, Job: st.Job, Stage: s, Task: t})
@@ -23,12 +20,12 @@ func (c *Core) breakTask(t TaskID) {
 		c.closeJob(st.Job, JobBroken, JobFailed)
 		return
 	}
-	c.closeIfOver(s)
+	c.closeIfOver(s, st)
 }
 
 // closeIfOver ends a stage that has what it needs, or nothing left that could run.
-func (c *Core) closeIfOver(s StageID) {
-	switch st := c.view.stage(s); {
+func (c *Core) closeIfOver(s StageID, st *Stage) {
+	switch {
 	case st.Done == st.Need:
 		c.closeStage(s)
 	case st.Hopeful() == st.Done:
@@ -49,8 +46,8 @@ func (c *Core) closeShort(s StageID) {
 	job := v.job(st.Job)
 	job.StagesLeft--
 	job.short = true
-	for k := st.edgeFirst; k < st.edgeFirst+st.edgeCount; k++ {
-		c.strand(s, v.edges[k])
+	for _, e := range v.edgesOf(st) {
+		c.strand(s, e)
 	}
 	c.endJob(st.Job)
 }
@@ -71,7 +68,8 @@ func (c *Core) strand(s StageID, e edge) {
 			c.strandTask(to.First + i)
 		case PerTask:
 			n := e.base + uint32(i)
-			for _, t := range v.tails[v.heads[n]:v.heads[n+1]] {
+			l := *v.links.Of(st.Job)
+			for _, t := range l.tails[l.heads[n]:l.heads[n+1]] {
 				c.strandTask(t)
 			}
 		}
@@ -89,12 +87,12 @@ func (c *Core) strand(s StageID, e edge) {
 // strandTask ends a task that waits for what will never be.
 func (c *Core) strandTask(t TaskID) {
 	v := &c.view
-	s := v.task(t).Stage
-	st := v.stage(s)
-	if v.task(t).State >= TaskDone {
+	k := v.kin(t)
+	s, st := k.task.Stage, k.stage
+	if k.task.State >= TaskDone {
 		return
 	}
-	v.settle(t, TaskStranded)
+	v.settle(t, k, TaskStranded)
 	st.GivenUp++
 	if st.State == StageOpen {
 		c.observe(Event{Kind: TaskGivenUp, Job: st.Job, Stage: s, Task: t})
@@ -116,7 +114,7 @@ func (c *Core) endJob(j JobID) {
 // on without some of its tasks and runs nothing now.
 func (c *Core) mayRetry(j JobID) bool {
 	v := &c.view
-	job := v.job(j)
+	job := v.jobs.look(j)
 	switch job.State {
 	case JobBroken:
 		return true

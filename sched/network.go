@@ -76,8 +76,8 @@ func (c *Core) Connect(n *Network) error {
 	if err := n.Validate(); err != nil {
 		return fmt.Errorf("sched: %w", err)
 	}
-	if v := &c.view; len(v.machines)+len(v.jobs) > 0 {
-		return fmt.Errorf("sched: a core is connected before machines and jobs are added, not after %d and %d", len(v.machines), len(v.jobs))
+	if v := &c.view; len(v.machines) > 0 || v.issuedJobs > 0 {
+		return fmt.Errorf("sched: a core is connected before machines and jobs are added, not after %d and %d", len(v.machines), v.issuedJobs)
 	}
 	c.view.network = n
 	c.view.growSites(n.Sites())

@@ -10,14 +10,15 @@ package sched
 // pause lets nothing of a job start from now on.
 func (c *Core) pause(j JobID) {
 	v := &c.view
-	job := v.job(j)
+	job := v.jobs.look(j)
 	if job.State > JobActive || job.Paused {
 		return
 	}
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
-			v.dequeue(t)
-			v.task(t).State = TaskBlocked
+			k := kin{v.task(t), v.stage(s), job}
+			v.dequeue(t, k)
+			k.task.State = TaskBlocked
 		}
 	}
 	if job.Paused = true; job.State == JobActive {
@@ -28,7 +29,7 @@ func (c *Core) pause(j JobID) {
 // proceed lets a job that was paused go on. Policies are told once, when all that may start again waits.
 func (c *Core) proceed(j JobID) {
 	v := &c.view
-	job := v.job(j)
+	job := v.jobs.look(j)
 	if !job.Paused {
 		return
 	}
@@ -43,12 +44,9 @@ func (c *Core) proceed(j JobID) {
 	c.observe(Event{Kind: JobContinued, Job: j})
 }
 
-// paused tells whether a task is of a job that is paused.
-func (v *View) paused(t TaskID) bool { return v.job(v.stage(v.task(t).Stage).Job).Paused }
-
 // change gives a job another priority, weight and deadline.
 func (c *Core) change(f *Event) {
-	job := c.view.job(f.Job)
+	job := c.view.jobs.look(f.Job)
 	if job.State > JobActive {
 		return
 	}

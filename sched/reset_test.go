@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -13,7 +14,7 @@ func TestResetForgetsNothing(t *testing.T) {
 	w := usedCore(t)
 	before := capacities(t, reflect.ValueOf(w.Core).Elem(), "Core", map[string]int{})
 	for path, n := range before {
-		if n == 0 {
+		if n == 0 && !strings.HasSuffix(path, ".spare") { // what is spare fills with Reset
 			t.Errorf("%s was not used: let usedCore do so", path)
 		}
 	}
@@ -70,6 +71,7 @@ func usedCore(t *testing.T) *world {
 		_ = act.Cancel(1)
 	}
 	w.at(3)
+	w.at(w.view.now, Event{Kind: JobRetired, Job: 1})
 	return w
 }
 
@@ -97,6 +99,14 @@ func capacities(t *testing.T, v reflect.Value, path string, all map[string]int) 
 func same(t *testing.T, got, want reflect.Value, path string) {
 	switch got.Kind() {
 	case reflect.Slice:
+		if strings.Contains(path, ".spare") { // memory for what comes
+			for i := range got.Len() {
+				if e := got.Index(i).Elem(); e.IsValid() && e.Type() == reflect.TypeFor[links]() {
+					same(t, e, reflect.ValueOf(links{}), path)
+				}
+			}
+			return
+		}
 		if got.Len() != 0 || want.Len() != 0 {
 			t.Errorf("%s: %d elements after Reset, %d when new", path, got.Len(), want.Len())
 		}

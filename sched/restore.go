@@ -42,6 +42,7 @@ func (c *Core) restore(s *Snapshot, p Policy, l Limits) error {
 			return err
 		}
 	}
+	v.issuedJobs, v.issuedStages, v.issuedTasks = uint32(s.NextJob), uint32(s.NextStage), uint32(s.NextTask)
 	c.restoreAttempts(s)
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 		job := v.job(j)
@@ -87,14 +88,12 @@ func (c *Core) restoreMachines(s *Snapshot) error {
 // restoreJob makes a job known as it was.
 func (c *Core) restoreJob(x *SavedJob) error {
 	v := &c.view
+	v.issuedJobs, v.issuedStages, v.issuedTasks = uint32(x.ID), uint32(x.Stage), uint32(x.Task)
 	id, err := c.Submit(&x.Spec)
 	if err != nil {
 		return err
 	}
 	job := v.job(id)
-	if id != x.ID || job.FirstStage != x.Stage || v.stage(x.Stage).First != x.Task {
-		return fmt.Errorf("sched: snapshot: job %d has become job %d", x.ID, id)
-	}
 	job.State, job.Paused, job.short, job.Arrived, job.Closed = x.State, x.Paused, x.Short, x.Arrived, x.Closed
 	job.Fruitful, job.Fruitless = x.Fruitful, x.Fruitless
 	job.Attempts, job.Clones, job.Failures = x.Attempts, x.Clones, x.Failures
@@ -123,26 +122,24 @@ func (v *View) restoreStage(s StageID, x *SavedStage) {
 	if st.Reads = len(x.Reads) > 0; !st.Reads {
 		return
 	}
-	for len(v.reads) <= int(s) {
-		v.reads = append(v.reads, reads{})
-	}
-	in := &v.reads[s]
-	in.shared = v.fill(&x.Reads[0])
+	l := v.linksOf(st.Job)
+	in := l.readsOf(int(st.Index))
+	in.shared = v.fill(l, &x.Reads[0])
 	if in.own = -1; len(x.Reads) > 1 {
-		in.own = int32(len(v.lists))
+		in.own = int32(len(l.lists))
 		for i := range x.Reads[1:] {
-			v.lists = append(v.lists, v.fill(&x.Reads[1+i]))
+			l.lists = append(l.lists, v.fill(l, &x.Reads[1+i]))
 		}
 	}
 }
 
 // fill makes a list of sources.
-func (v *View) fill(x *SavedSources) sources {
-	l := v.room(int(x.Most))
+func (v *View) fill(l *links, x *SavedSources) sources {
+	list := v.room(l, int(x.Most))
 	for _, y := range x.Sources {
-		v.put(&l, y.Site, y.Bytes)
+		l.put(&list, y.Site, y.Bytes)
 	}
-	return l
+	return list
 }
 
 func (v *View) restoreTask(job *Job, first TaskID, x *SavedTask) {
@@ -175,7 +172,8 @@ func (c *Core) restoreAttempts(s *Snapshot) {
 	c.spare = append(c.spare, s.Spare...)
 	for i := range s.Attempts {
 		x := &s.Attempts[i]
-		row, task := x.ID.row(), v.task(x.Task)
+		row, k := x.ID.row(), v.kin(x.Task)
+		task := k.task
 		v.attempts[row] = attempt{
 			task: x.Task, stage: task.Stage, machine: x.Machine, number: x.Number, started: x.Started, gen: x.ID.gen(),
 			clone: x.Clone, running: true, waiting: x.Waits, advanced: x.Reported != nil,
@@ -186,11 +184,10 @@ func (c *Core) restoreAttempts(s *Snapshot) {
 		if task.State == TaskBlocked {
 			task.State = TaskRunning
 			v.running.add(int(x.Task))
-			st := v.stage(task.Stage)
-			st.Running++
-			v.runningTasks[st.Class]++
+			k.stage.Running++
+			v.runningTasks[k.stage.Class]++
 		}
-		v.link(row)
+		v.link(row, k)
 		task.Launched-- // it was counted when it was launched
 	}
 	v.chain(s)

@@ -40,10 +40,12 @@ const (
 	JobSucceeded
 	JobBroken  // failed: a stage has less than it needs
 	JobStopped // cancelled
+	JobGone    // retired: nothing is known of it any more
 
 	StageBlocked StageState = 0 // waits for another stage
 	StageOpen    StageState = 1 // its tasks may run
 	StageClosed  StageState = 2 // has what it needs, or nothing left to run
+	StageGone    StageState = 3 // of a job that is retired
 
 	TaskBlocked TaskState = 0 // waits for a stage or task
 	TaskPending TaskState = 1 // may run, no attempt running
@@ -53,6 +55,7 @@ const (
 	TaskBroken  TaskState = 5 // has failed more often than the job forgives
 	// cannot run: a task or stage that it waits for has failed for good, see loss.go
 	TaskStranded TaskState = 6
+	TaskGone     TaskState = 7 // of a job that is retired
 )
 
 // Job is the row of a job. What every event changes stands together at the end.
@@ -90,7 +93,7 @@ type Stage struct {
 	Mean, SD  Time   // known beforehand, else 0
 	Job       JobID
 	First     TaskID // tasks are First .. First+Tasks-1
-	edgeFirst uint32 // its outgoing edges are edges[edgeFirst : edgeFirst+edgeCount]
+	edgeFirst uint32 // its outgoing edges are links.edges[edgeFirst : edgeFirst+edgeCount]
 	edgeCount uint32
 	Retries   uint32 // failures of one task that are forgiven
 	Need      uint32 // finished tasks that make the stage done

@@ -81,6 +81,6 @@ func (at *Sites) FreeMachine(s SiteID, from MachineID) (MachineID, bool) {
 // Result returns the site where a task's result is: that of the attempt that won. ok is false unless the task is
 // done.
 func (at *Sites) Result(t TaskID) (s SiteID, ok bool) {
-	task := at.task(t)
+	task := at.tasks.look(t)
 	return SiteID(task.site), task.State == TaskDone
 }

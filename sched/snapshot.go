@@ -121,15 +121,15 @@ func (c *Core) Snapshot() *Snapshot {
 	v := &c.view
 	s := &Snapshot{
 		At: v.now, Pace: v.pace, Network: v.network, Waits: v.waits, CountClones: v.cloneFailures, KillAtOnce: v.killsAtOnce,
-		NextJob: JobID(len(v.jobs)), NextStage: StageID(len(v.stages)), NextTask: TaskID(len(v.tasks)),
+		NextJob: JobID(v.issuedJobs), NextStage: StageID(v.issuedStages), NextTask: TaskID(v.issuedTasks),
 	}
 	for i := range v.machines {
 		m := &v.machines[i]
 		s.Machines = append(s.Machines, SavedMachine{Class: m.Class, Site: m.Site, Slots: m.full, Room: m.room, Up: m.Up})
 		v.saveAttempts(s, m)
 	}
-	for j := range v.jobs {
-		s.Jobs = append(s.Jobs, v.saveJob(JobID(j)))
+	for j := range v.jobs.All() {
+		s.Jobs = append(s.Jobs, v.saveJob(j))
 	}
 	for row := range v.attempts {
 		s.Rows = append(s.Rows, v.attempts[row].gen)
@@ -217,7 +217,7 @@ func (v *View) spec(job *Job) JobSpec {
 	}
 	for i := range int(job.Stages) {
 		st := v.stage(job.FirstStage + StageID(i))
-		y := StageSpec{Tasks: int(st.Tasks), Need: int(st.Need), Class: st.Class, Mean: st.Mean, SD: st.SD, Resumable: st.Resumable}
+		y := StageSpec{Tasks: int(st.Tasks), Need: int(st.Need), Class: st.Class, Mean: st.Mean, SD: st.SD, Resumable: st.Resumable, Waits: st.Waits}
 		if st.Retries != job.Retries {
 			y.Retries = new(int(st.Retries))
 		}
@@ -232,19 +232,19 @@ func (v *View) spec(job *Job) JobSpec {
 // edgeSpec returns the spec of an edge that leaves a stage.
 func (v *View) edgeSpec(job *Job, from int, st *Stage, e *edge) Edge {
 	x := Edge{From: from, To: int(e.to - job.FirstStage), Kind: e.kind, Measured: e.measured}
-	n := st.Tasks
+	n, l := st.Tasks, *v.links.Of(st.Job)
 	if e.kind == PerTask {
 		n = 0
 		to := v.stage(e.to).First
 		for i := range st.Tasks {
-			for _, t := range v.tails[v.heads[e.base+i]:v.heads[e.base+i+1]] {
+			for _, t := range l.tails[l.heads[e.base+i]:l.heads[e.base+i+1]] {
 				x.Pairs = append(x.Pairs, [2]uint32{i, uint32(t - to)})
 				n++
 			}
 		}
 	}
 	if e.bytes >= 0 {
-		x.Bytes = slices.Clone(v.bytes[e.bytes : uint32(e.bytes)+n])
+		x.Bytes = slices.Clone(l.bytes[e.bytes : uint32(e.bytes)+n])
 	}
 	if len(x.Bytes) > 0 && !slices.ContainsFunc(x.Bytes, func(b int64) bool { return b != x.Bytes[0] }) {
 		x.Bytes = x.Bytes[:1]
@@ -269,7 +269,8 @@ func (v *View) waitsFor(job *Job, first TaskID) (n []uint32) {
 					count(v.stage(e.to).First + i)
 				}
 			case PerTask:
-				for _, t := range v.tails[v.heads[e.base]:v.heads[e.base+st.Tasks]] {
+				l := *v.links.Of(st.Job)
+				for _, t := range l.tails[l.heads[e.base]:l.heads[e.base+st.Tasks]] {
 					count(t)
 				}
 			}
@@ -284,18 +285,16 @@ func (v *View) saveReads(s StageID) (all []SavedSources) {
 	if !st.Reads {
 		return nil
 	}
-	in := &v.reads[s]
-	save := func(l *sources) {
-		all = append(all, SavedSources{Most: l.most, Sources: slices.Clone(v.sources[l.base : l.base+l.n])})
+	l := *v.links.Of(st.Job)
+	in := &l.reads[st.Index]
+	save := func(x *sources) {
+		all = append(all, SavedSources{Most: x.most, Sources: slices.Clone(l.sources[x.base : x.base+x.n])})
 	}
 	save(&in.shared)
 	if in.own >= 0 {
-		for i := range v.lists[in.own : in.own+int32(st.Tasks)] {
-			save(&v.lists[in.own+int32(i)])
+		for i := range l.lists[in.own : in.own+int32(st.Tasks)] {
+			save(&l.lists[in.own+int32(i)])
 		}
 	}
 	return all
 }
-
-// edgesOf returns the outgoing edges of a stage.
-func (v *View) edgesOf(st *Stage) []edge { return v.edges[st.edgeFirst : st.edgeFirst+st.edgeCount] }

@@ -5,22 +5,34 @@ package sched
 // maxLive bounds the attempts of one task running at once, so that the counter in its row cannot overflow.
 const maxLive = 1 << 15
 
+// kin are the rows of a task, of its stage and of its job. A row is found in two steps and is asked for in many places,
+// so a step of the core finds the three once and hands them on. They hold until facts are applied again.
+type kin struct {
+	task  *Task
+	stage *Stage
+	job   *Job
+}
+
+func (t *tables) kin(id TaskID) kin {
+	task := t.task(id)
+	st := t.stage(task.Stage)
+	return kin{task, st, t.job(st.Job)}
+}
+
 // enqueue makes a task that nothing else is in front of wait for an attempt. While its job is paused it is blocked
 // instead: waits is false then.
-func (v *View) enqueue(t TaskID) (waits bool) {
-	task := v.task(t)
-	st := v.stage(task.Stage)
-	job := v.job(st.Job)
-	if job.Paused {
-		task.State = TaskBlocked
+func (v *View) enqueue(t TaskID, k kin) (waits bool) {
+	st := k.stage
+	if k.job.Paused {
+		k.task.State = TaskBlocked
 		return false
 	}
-	task.State = TaskPending
+	k.task.State = TaskPending
 	v.pending.add(int(t))
 	if st.Pending++; st.Pending == 1 {
-		v.waiting[st.Class].add(int(task.Stage))
+		v.waiting[st.Class].add(int(k.task.Stage))
 	}
-	job.Pending++
+	k.job.Pending++
 	v.pendingTasks[st.Class]++
 	return true
 }
@@ -28,58 +40,55 @@ func (v *View) enqueue(t TaskID) (waits bool) {
 // enqueueAll does so for the blocked tasks of a stage.
 func (v *View) enqueueAll(s StageID) {
 	st := v.stage(s)
+	job := v.job(st.Job)
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
 		if task := v.task(t); task.blocked == 0 && task.State == TaskBlocked {
-			v.enqueue(t)
+			v.enqueue(t, kin{task, st, job})
 		}
 	}
 }
 
 // dequeue takes a pending task out of the waiting ones; the caller gives it its new state.
-func (v *View) dequeue(t TaskID) {
-	task := v.task(t)
-	st := v.stage(task.Stage)
+func (v *View) dequeue(t TaskID, k kin) {
+	st := k.stage
 	v.pending.remove(int(t))
 	if st.Pending--; st.Pending == 0 {
-		v.waiting[st.Class].remove(int(task.Stage))
+		v.waiting[st.Class].remove(int(k.task.Stage))
 	}
-	v.job(st.Job).Pending--
+	k.job.Pending--
 	v.pendingTasks[st.Class]--
 }
 
 // stopRunning takes a task without attempts out of the running ones; the caller gives it its new state.
-func (v *View) stopRunning(t TaskID) {
+func (v *View) stopRunning(t TaskID, k kin) {
 	v.running.remove(int(t))
-	st := v.stage(v.task(t).Stage)
-	st.Running--
-	v.runningTasks[st.Class]--
+	k.stage.Running--
+	v.runningTasks[k.stage.Class]--
 }
 
 // requeue makes a task whose last attempt has ended wait again, see enqueue.
-func (v *View) requeue(t TaskID) (waits bool) {
-	v.stopRunning(t)
-	return v.enqueue(t)
+func (v *View) requeue(t TaskID, k kin) (waits bool) {
+	v.stopRunning(t, k)
+	return v.enqueue(t, k)
 }
 
 // settle gives a task its last state. Siblings of a winner may still be running; they do not count as running tasks.
-func (v *View) settle(t TaskID, state TaskState) {
-	task := v.task(t)
-	switch task.State {
+func (v *View) settle(t TaskID, k kin, state TaskState) {
+	switch k.task.State {
 	case TaskPending:
-		v.dequeue(t)
+		v.dequeue(t, k)
 	case TaskRunning:
-		v.stopRunning(t)
+		v.stopRunning(t, k)
 	}
-	task.State = state
-	v.job(v.stage(task.Stage).Job).Unfinished--
+	k.task.State = state
+	k.job.Unfinished--
 	v.unfinished--
 }
 
 // link puts a new attempt into the lists of its task and machine and counts it.
-func (v *View) link(row int32) {
+func (v *View) link(row int32, k kin) {
 	a := &v.attempts[row]
-	task, m := v.task(a.task), &v.machines[a.machine]
-	st := v.stage(a.stage)
+	task, m := k.task, &v.machines[a.machine]
 	if a.clone {
 		v.here[row].older = task.first
 	}
@@ -94,8 +103,8 @@ func (v *View) link(row int32) {
 	m.first = row
 	task.Live++
 	task.Launched++
-	st.Live++
-	v.job(st.Job).Live++
+	k.stage.Live++
+	k.job.Live++
 	v.used[m.Class]++
 	v.sites[m.Site].used[m.Class]++
 	if m.Used++; m.Used == m.Slots {
@@ -104,10 +113,9 @@ func (v *View) link(row int32) {
 }
 
 // unlink reverses link.
-func (v *View) unlink(row int32) {
+func (v *View) unlink(row int32, k kin) {
 	a := &v.attempts[row]
-	task, m := v.task(a.task), &v.machines[a.machine]
-	st := v.stage(a.stage)
+	task, m := k.task, &v.machines[a.machine]
 	a.running = false
 	if task.first == row {
 		task.first = v.older(row)
@@ -120,8 +128,8 @@ func (v *View) unlink(row int32) {
 	}
 	v.leave(row, m)
 	task.Live--
-	st.Live--
-	v.job(st.Job).Live--
+	k.stage.Live--
+	k.job.Live--
 	v.used[m.Class]--
 	at := &v.sites[m.Site]
 	at.used[m.Class]--

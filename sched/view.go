@@ -40,23 +40,21 @@ type View struct {
 
 // tables are the rows and indexes of a view, whose memory Core.Reset keeps.
 type tables struct {
-	jobs     []Job
-	stages   []Stage
-	tasks    []Task
+	jobs   Table[JobID, Job]
+	stages Table[StageID, Stage]
+	tasks  Table[TaskID, Task]
+	links  Table[JobID, *links] // of jobs whose stages or tasks wait for others, or read
+
+	spareLinks []*links
+
+	issuedJobs, issuedStages, issuedTasks uint32 // ids below these were given out
+
 	attempts []attempt
 	progress []headway    // by row of attempts
 	here     []neighbours // likewise
 	machines []Machine
-	edges    []edge
-	heads    []uint32
-	tails    []TaskID
-	bytes    []int64 // that tasks read of each other, see edge.bytes
-
-	sites   []site
-	runs    []run
-	reads   []reads // by StageID, of stages whose tasks read; may end before the last stage
-	lists   []sources
-	sources []Source
+	sites    []site
+	runs     []run
 
 	active  idSet          // jobs that have arrived and are not over
 	pending idSet          // tasks that wait for an attempt
@@ -66,15 +64,22 @@ type tables struct {
 }
 
 // job, stage and task return the rows of ids that were given out.
-func (t *tables) job(j JobID) *Job       { return &t.jobs[j] }
-func (t *tables) stage(s StageID) *Stage { return &t.stages[s] }
-func (t *tables) task(id TaskID) *Task   { return &t.tasks[id] }
+func (t *tables) job(j JobID) *Job       { return t.jobs.Of(j) }
+func (t *tables) stage(s StageID) *Stage { return t.stages.Of(s) }
+func (t *tables) task(id TaskID) *Task   { return t.tasks.Of(id) }
 
 func (t *tables) empty() {
-	t.jobs, t.stages, t.tasks, t.machines = t.jobs[:0], t.stages[:0], t.tasks[:0], t.machines[:0]
-	t.attempts, t.progress, t.here = t.attempts[:0], t.progress[:0], t.here[:0]
-	t.edges, t.heads, t.tails, t.bytes = t.edges[:0], t.heads[:0], t.tails[:0], t.bytes[:0]
-	t.sites, t.runs, t.reads, t.lists, t.sources = t.sites[:0], t.runs[:0], t.reads[:0], t.lists[:0], t.sources[:0]
+	for _, l := range t.links.All() {
+		t.spareLinks = append(t.spareLinks, (*l).empty())
+	}
+	t.jobs.Clear()
+	t.stages.Clear()
+	t.tasks.Clear()
+	t.links.Clear()
+	t.jobs.blank, t.stages.blank, t.tasks.blank = Job{State: JobGone}, Stage{State: StageGone}, Task{State: TaskGone, first: -1}
+	t.issuedJobs, t.issuedStages, t.issuedTasks = 0, 0, 0
+	t.attempts, t.progress, t.here, t.machines = t.attempts[:0], t.progress[:0], t.here[:0], t.machines[:0]
+	t.sites, t.runs = t.sites[:0], t.runs[:0]
 	t.active.empty()
 	t.pending.empty()
 	t.running.empty()
@@ -87,24 +92,26 @@ func (t *tables) empty() {
 // Now returns the instant of the fact being observed, or of the call of Advance.
 func (v *View) Now() Time { return v.now }
 
-// Job returns the row of a job.
+// Job returns the row of a job. Once the job is retired it is empty and its state JobGone, and so it is with the rows
+// of its stages and tasks.
 func (v *View) Job(j JobID) Job {
 	if v.part {
 		return v.narrowJob(j)
 	}
-	return *v.job(j)
+	return v.jobs.Get(j)
 }
 
 // Stage returns the row of a stage.
 func (v *View) Stage(s StageID) Stage {
-	if !v.sees(v.stage(s).Class) {
-		return v.narrowStage(s)
+	st := v.stages.look(s)
+	if !v.sees(st.Class) {
+		return narrowStage(st)
 	}
-	return *v.stage(s)
+	return *st
 }
 
 // Task returns the row of a task.
-func (v *View) Task(t TaskID) Task { return *v.task(t) }
+func (v *View) Task(t TaskID) Task { return v.tasks.Get(t) }
 
 // Machine returns the row of a machine.
 func (v *View) Machine(m MachineID) Machine { return v.machines[m] }
@@ -131,7 +138,7 @@ func (v *View) issued(a AttemptID) bool {
 }
 
 // FirstAttempt returns the running attempt of the task that was launched last; 0, false if none runs.
-func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.task(t).first) }
+func (v *View) FirstAttempt(t TaskID) (AttemptID, bool) { return v.idOf(v.tasks.look(t).first) }
 
 // NextAttempt returns the running attempt of the same task that was launched before a.
 func (v *View) NextAttempt(a AttemptID) (AttemptID, bool) {
@@ -169,7 +176,7 @@ func (v *View) RunningTask(s StageID, from TaskID) (TaskID, bool) {
 }
 
 func (v *View) taskIn(set *idSet, s StageID, from TaskID) (TaskID, bool) {
-	st := v.stage(s)
+	st := v.stages.look(s)
 	if !v.sees(st.Class) {
 		return 0, false
 	}
@@ -207,13 +214,18 @@ func (v *View) budgetRoom() int {
 
 // AttemptRoom returns how many more attempts of the task may run at once, slots and clone budget aside.
 func (v *View) AttemptRoom(t TaskID) int {
-	task := v.task(t)
+	task := v.tasks.look(t)
 	if task.State != TaskPending && task.State != TaskRunning {
 		return 0
 	}
-	if v.Exhausted(t) || task.State == TaskRunning && v.paused(t) {
+	if st := v.stage(task.Stage); exhausted(task, st) || task.State == TaskRunning && v.job(st.Job).Paused {
 		return 0
 	}
+	return v.attemptRoom(task)
+}
+
+// attemptRoom is AttemptRoom for a task that may run.
+func (v *View) attemptRoom(task *Task) int {
 	most := maxLive
 	if v.limits.Attempts >= 0 {
 		most = min(most, v.limits.Attempts)

@@ -7,19 +7,19 @@ type Rows View
 // Rows groups the view's questions about single rows.
 func (v *View) Rows() *Rows { return (*Rows)(v) }
 
-// Jobs, Stages, Tasks and Machines return how many there are; ids run from 0. Attempts bounds AttemptID.Row.
-func (r *Rows) Jobs() int     { return len(r.jobs) }
-func (r *Rows) Stages() int   { return len(r.stages) }
-func (r *Rows) Tasks() int    { return len(r.tasks) }
+// Jobs, Stages, Tasks and Machines return how many were made known; ids run from 0. Attempts bounds AttemptID.Row.
+func (r *Rows) Jobs() int     { return int(r.issuedJobs) }
+func (r *Rows) Stages() int   { return int(r.issuedStages) }
+func (r *Rows) Tasks() int    { return int(r.issuedTasks) }
 func (r *Rows) Machines() int { return len(r.machines) }
 func (r *Rows) Attempts() int { return len(r.attempts) }
 
 // Visible tells whether the tasks of a stage are the reader's to serve: all are, except under PerClass those of other
 // classes.
-func (r *Rows) Visible(s StageID) bool { return (*View)(r).sees(r.stage(s).Class) }
+func (r *Rows) Visible(s StageID) bool { return (*View)(r).sees(r.stages.look(s).Class) }
 
 // JobOf returns the job of a task.
-func (r *Rows) JobOf(t TaskID) JobID { return r.stage(r.task(t).Stage).Job }
+func (r *Rows) JobOf(t TaskID) JobID { return r.stages.look(r.tasks.look(t).Stage).Job }
 
 // TaskOf returns the task of an attempt that Attempt knows, Waiting whether it was launched and has not begun.
 func (r *Rows) TaskOf(a AttemptID) TaskID { return r.attempts[a.row()].task }

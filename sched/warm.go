@@ -12,7 +12,7 @@ func (c *Core) Warm(group []AttemptID) (sum uint32) {
 	}
 	for _, id := range group {
 		a := &v.attempts[id.row()]
-		sum += v.task(a.task).Launched + v.machines[a.machine].Used + v.stage(a.stage).Live
+		sum += v.tasks.look(a.task).Launched + v.machines[a.machine].Used + v.stages.look(a.stage).Live
 	}
 	return sum
 }
