@@ -76,8 +76,25 @@ func (p *capacity) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		job := v.Job(ev.Job)
 		p.queue(&job).used--
+	case sched.AttemptTaken:
+		job := v.Job(ev.Job)
+		p.queue(&job).used++
+	case sched.JobChanged:
+		p.recount(v, ev.Job)
 	}
 	p.touch(v, ev.Job)
+}
+
+// recount takes notice that a job may have gone to another queue, with all that runs of it.
+func (p *capacity) recount(v *sched.View, changed sched.JobID) {
+	for q := range p.queues {
+		p.queues[q].used = 0
+		p.queues[q].jobs.Drop(int(changed))
+	}
+	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		job := v.Job(j)
+		p.queue(&job).used += int(job.Live)
+	}
 }
 
 // touch puts a job in or takes it out of its queue, as it can use a slot or not.

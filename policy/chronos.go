@@ -83,6 +83,7 @@ type chronosStage struct {
 	killAt    sched.Time
 	fits      kit.StageLaw
 	detecting bool // tau_est is to come
+	held      bool // until the job goes on
 	looking   bool // tau_est is over: attempts that stand still are judged
 }
 
@@ -101,18 +102,39 @@ func (p *chronos) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
+			p.stages.Open(ev.Stage)
 			p.ready(v, ev.Stage)
 		}
+	case sched.JobChanged:
+		p.each(v, ev.Job, func(s sched.StageID) { p.ready(v, s) })
+	case sched.JobContinued:
+		p.each(v, ev.Job, func(s sched.StageID) {
+			if p.stages.Of(s).held {
+				p.stages.Of(s).held = false
+				p.due.Set(int(s), kit.Rising[sched.Time]{X: v.Now()})
+			}
+		})
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
 		p.due.End(v, ev)
 	}
 }
 
-// ready chooses r for a stage that may start.
+// each calls a function for the open stages of a job.
+func (p *chronos) each(v *sched.View, j sched.JobID, do func(sched.StageID)) {
+	job := v.Job(j)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if p.stages.Has(s) {
+			do(s)
+		}
+	}
+}
+
+// ready chooses r for a stage that may start, or whose deadline is another.
 func (p *chronos) ready(v *sched.View, s sched.StageID) {
-	st := p.stages.Open(s)
+	st := p.stages.Of(s)
 	*st = chronosStage{}
+	p.due.Drop(int(s))
 	stage := v.Stage(s)
 	deadline := v.Job(stage.Job).Deadline
 	left := (deadline - v.Now()).Seconds()
@@ -144,7 +166,10 @@ func (p *chronos) Decide(v *sched.View, act *sched.Actions) {
 	p.start(v, act)
 	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
 		s := sched.StageID(p.due.Top())
-		if st := p.stages.Of(s); st.detecting {
+		if st := p.stages.Of(s); v.Job(v.Stage(s).Job).Paused {
+			st.held = true
+			p.due.Drop(int(s))
+		} else if st.detecting {
 			st.detecting, st.looking = false, true
 			p.due.Set(int(s), kit.Rising[sched.Time]{X: st.killAt})
 			p.speculate(v, act, s, st.clones)

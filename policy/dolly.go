@@ -113,10 +113,15 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
-		u := dollyUnit{ev.Job, job.FirstStage, job.FirstStage + sched.StageID(job.Stages), job.Tasks}
-		p.copies = kit.Grown(p.copies, int(u.last))
-		if !p.stagewise {
-			p.arrived = append(p.arrived, u)
+		p.copies = kit.Grown(p.copies, int(job.FirstStage)+int(job.Stages))
+		p.come(v, ev.Job)
+	case sched.JobContinued: // it may have arrived paused
+		p.come(v, ev.Job)
+		job := v.Job(ev.Job)
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			if p.stages.Has(s) {
+				p.try(v, s)
+			}
 		}
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
@@ -139,12 +144,26 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	}
 }
 
+// come has it decided whether a job is cloned that is not yet.
+func (p *dolly) come(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	if p.stagewise || p.copies[job.FirstStage] > 0 {
+		return
+	}
+	u := dollyUnit{j, job.FirstStage, job.FirstStage + sched.StageID(job.Stages), 0}
+	for s := u.first; s < u.last; s++ {
+		st := v.Stage(s)
+		u.tasks += st.Tasks - st.Done
+	}
+	p.arrived = append(p.arrived, u)
+}
+
 // try has it decided whether a stage is cloned, once one of its tasks waits.
 func (p *dolly) try(v *sched.View, s sched.StageID) {
 	row := v.Stage(s)
 	if st := p.stages.Of(s); p.stagewise && !st.tried && row.Pending > 0 {
 		st.tried = true
-		p.arrived = append(p.arrived, dollyUnit{row.Job, s, s + 1, row.Tasks})
+		p.arrived = append(p.arrived, dollyUnit{row.Job, s, s + 1, row.Tasks - row.Done})
 	}
 }
 

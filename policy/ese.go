@@ -92,8 +92,10 @@ func (p *ese) Observe(v *sched.View, ev *sched.Event) {
 			p.count++
 		}
 		p.place(v, p.stages.Of(ev.Stage), ev.Task)
-	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, p.stages.Of(ev.Stage), ev.Task)
+	case sched.JobPaused, sched.JobContinued:
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.place(v, p.stages.Of(v.Task(t).Stage), t) })
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.late.End(v, ev)
 		p.stages.End(v, ev)

@@ -94,7 +94,7 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 		st, stage := p.stages.Of(ev.Stage), v.Stage(ev.Stage)
 		st.lowest.Shrink(p.rule.Shortest(int(stage.Hopeful())))
 		p.schedule(v, st)
-	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan, sched.AttemptTaken:
 		p.lists.Remove(ev.Attempt)
 		st := p.stages.Of(ev.Stage)
 		if a, ok := kit.Survivor(v, ev.Task); ok {
@@ -173,6 +173,10 @@ func (p *flink) check(v *sched.View) {
 // whatever comes is forgotten.
 func (p *flink) clone(v *sched.View, act *sched.Actions) {
 	for l := p.lists.First(&p.slow); l != nil && v.CloneRoom() > 0; {
+		if kit.Paused(v, l.Task) {
+			l = p.lists.Next(l)
+			continue
+		}
 		if v.AttemptRoom(l.Task) > 0 {
 			m, ok := p.machine(v, act, l.Task)
 			if !ok {

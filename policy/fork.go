@@ -73,6 +73,9 @@ func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
 
 func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
+	if ev.Kind == sched.AttemptTaken {
+		p.begin(v, ev.Task)
+	}
 	if ev.Kind != sched.AttemptDone && ev.Kind != sched.TaskGivenUp {
 		return
 	}
@@ -85,6 +88,14 @@ func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 	}
 	if p.forked(&st) && !p.forked(&before) && st.Done < st.Need {
 		p.fork(v, ev.Stage)
+	}
+}
+
+// begin notes what a task gets whose first attempt starts after the fork.
+func (p *fork) begin(v *sched.View, t sched.TaskID) {
+	st := v.Stage(v.Task(t).Stage)
+	if v.Task(t).Launched == 1 && p.rule.R > 0 && p.forked(&st) {
+		p.clone.Push(straggler{task: t, left: p.rule.R})
 	}
 }
 
@@ -106,11 +117,8 @@ func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 		if !ok {
 			break
 		}
-		st, fresh := v.Stage(v.Task(t).Stage), v.Task(t).Launched == 0
 		p.order.Launch(v, act, t, m)
-		if fresh && p.rule.R > 0 && p.forked(&st) {
-			p.clone.Push(straggler{task: t, left: p.rule.R})
-		}
+		p.begin(v, t)
 	}
 	p.replaceAll(v, act)
 	p.cloneAll(v, act)
@@ -118,9 +126,13 @@ func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 
 // replaceAll kills stragglers and starts them anew while a slot is free.
 func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
-	for p.replace.Len() > 0 && v.FreeSlots() > 0 {
+	for n := p.replace.Len(); n > 0 && v.FreeSlots() > 0; n-- {
 		x := p.replace.Pop()
 		task := v.Task(x.task)
+		if task.State == sched.TaskRunning && kit.Paused(v, x.task) {
+			p.replace.Push(x)
+			continue
+		}
 		if task.State != sched.TaskRunning || v.Exhausted(x.task) {
 			continue // over, or on its last attempt
 		}
@@ -150,8 +162,13 @@ func (p *fork) startAnew(v *sched.View, act *sched.Actions, t sched.TaskID) {
 
 // cloneAll starts the clones that stragglers still get while slots and limits allow.
 func (p *fork) cloneAll(v *sched.View, act *sched.Actions) {
-	for p.clone.Len() > 0 && v.CloneRoom() > 0 {
+	for waits := 0; p.clone.Len() > waits && v.CloneRoom() > 0; {
 		x := p.clone.Pop()
+		if v.Task(x.task).State == sched.TaskRunning && kit.Paused(v, x.task) {
+			p.clone.Push(x)
+			waits++
+			continue
+		}
 		if v.Task(x.task).State != sched.TaskRunning || v.AttemptRoom(x.task) == 0 {
 			continue
 		}

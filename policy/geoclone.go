@@ -136,6 +136,9 @@ func (p *geoclone) choose(v *sched.View) {
 	p.jobs = p.jobs[:0]
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 		job := v.Job(j)
+		if job.Paused {
+			continue
+		}
 		p.jobs = append(p.jobs, geoJob{id: j, unfinished: job.Unfinished, arrived: job.Arrived, live: job.Live})
 	}
 	slices.SortFunc(p.jobs, func(a, b geoJob) int {

@@ -96,8 +96,10 @@ func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 		for c := range st.late {
 			st.late[c].Clear()
 		}
-	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, ev.Task)
+	case sched.JobPaused, sched.JobContinued:
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.place(v, t) })
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:

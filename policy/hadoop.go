@@ -66,8 +66,10 @@ func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
 	p.places.Observe(v, ev)
 	p.quiet.Observe(v, ev)
 	switch ev.Kind {
-	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskGivenUp:
+	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.AttemptTaken, sched.TaskGivenUp:
 		p.lookAt(ev.Stage, v.Now())
+	case sched.JobContinued:
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.lookAt(v.Task(t).Stage, v.Now()) })
 	case sched.AttemptBegan:
 		p.lookAt(ev.Stage, v.Now()+min(p.lag, sched.Never-v.Now()))
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:

@@ -137,7 +137,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 	case sched.TaskReady, sched.TaskGivenUp:
 		p.schedule(v, p.stages.Of(ev.Stage), v.Now())
 	case sched.AttemptProgress:
-		p.report(v, ev)
+		p.report(v, ev.Attempt)
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		st := p.stages.Of(ev.Stage)
 		p.forget(st, ev.Attempt, ev.Task)
@@ -148,13 +148,23 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 			p.single(st, a, ev.Task)
 		}
 		p.schedule(v, st, v.Now())
-	case sched.AttemptBegan:
-		p.started(ev.Attempt, v.Now())
+	case sched.AttemptBegan, sched.AttemptTaken:
+		p.started(ev.Attempt, v.Rows().Started(ev.Attempt))
+		if a := v.Attempt(ev.Attempt); a.Rate > 0 || a.Progress > a.From {
+			p.report(v, ev.Attempt)
+		}
 		st := p.stages.Of(ev.Stage)
 		if a, ok := kit.Survivor(v, ev.Task); ok {
 			p.single(st, a, ev.Task)
 		}
 		p.schedule(v, st, v.Now())
+	case sched.JobPaused, sched.JobContinued:
+		job := v.Job(ev.Job)
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			if p.stages.Has(s) {
+				p.schedule(v, p.stages.Of(s), v.Now())
+			}
+		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.due.End(v, ev)
 		p.stages.End(v, ev)
@@ -190,17 +200,19 @@ func (p *hadoop2) forget(st *hadoopStage, a sched.AttemptID, t sched.TaskID) {
 	st.ends.Drop(int(t - st.first))
 }
 
-func (p *hadoop2) report(v *sched.View, ev *sched.Event) {
-	at, st, x := v.Attempt(ev.Attempt), p.stages.Of(ev.Stage), &p.attempts[ev.Attempt.Row()]
-	candidate := p.lists.ListOf(ev.Attempt) != nil || st.ends.Has(int(ev.Task-st.first))
-	if x.known = ev.Rate > 0; x.known {
-		x.end = kit.Later(v.Now(), (1-ev.Progress)/ev.Rate)
+// report takes in how far an attempt has come.
+func (p *hadoop2) report(v *sched.View, id sched.AttemptID) {
+	at := v.Attempt(id)
+	st, x := p.stages.Of(v.Task(at.Task).Stage), &p.attempts[id.Row()]
+	candidate := p.lists.ListOf(id) != nil || st.ends.Has(int(at.Task-st.first))
+	if x.known = at.Rate > 0; x.known {
+		x.end = kit.Later(at.ProgressAt, (1-at.Progress)/at.Rate)
 	} else {
-		p.estimate(x, at.Started, v.Now(), max(0, (ev.Progress-at.From)/(1-at.From)))
+		p.estimate(x, at.Started, at.ProgressAt, max(0, (at.Progress-at.From)/(1-at.From)))
 	}
-	p.putOff(v, ev.Attempt)
+	p.putOff(v, id)
 	if candidate {
-		p.update(st, ev.Attempt, ev.Task)
+		p.update(st, id, at.Task)
 		p.schedule(v, st, v.Now())
 	}
 }
@@ -278,7 +290,7 @@ func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
 // open tells whether a scan could ask for an attempt in the stage if a task were slow.
 func (p *hadoop2) open(v *sched.View, st *hadoopStage) bool {
 	stage := v.Stage(st.id)
-	return !st.asked && stage.Pending == 0 &&
+	return !st.asked && stage.Pending == 0 && !v.Job(stage.Job).Paused &&
 		p.rule.Open(int(stage.Hopeful()), int(stage.Done), int(stage.Running), int(stage.Live-stage.Running))
 }
 

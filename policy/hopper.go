@@ -129,8 +129,11 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 				p.stale = true
 			}
 		}
-	case sched.AttemptProgress, sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptFailed, sched.AttemptLost:
 		p.place(v, ev.Task)
+	case sched.JobPaused, sched.JobContinued:
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.place(v, t) })
+		p.stale = true
 	case sched.TaskGivenUp:
 		p.stale = true
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
@@ -260,6 +263,11 @@ func (p *hopper) divide(v *sched.View) {
 	p.shares = p.shares[:0]
 	total := 0.0
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
+		if v.Job(j).Paused { // what runs of it is in nobody's slots
+			p.jobs[j].share, p.jobs[j].half = 0, -1
+			p.touch(v, j)
+			continue
+		}
 		size, order := p.sizes(v, j)
 		p.shares = append(p.shares, hopperShare{job: j, arrived: v.Job(j).Arrived, order: order, size: size})
 		total += size

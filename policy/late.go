@@ -132,7 +132,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 		st.rates.Reset()
 		st.slow.Clear()
 	case sched.AttemptProgress:
-		p.report(v, ev)
+		p.report(v, ev.Attempt)
 	case sched.AttemptDone:
 		st := p.stages.Of(ev.Stage)
 		x := p.take(st, ev.Attempt, ev.Task)
@@ -144,13 +144,16 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 			st.rates.Add(won)
 		}
 		p.schedule(v, st)
-	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan, sched.AttemptTaken:
 		st := p.stages.Of(ev.Stage)
 		if x := p.take(st, ev.Attempt, ev.Task); x.number > 0 {
 			st.rates.Release(int(x.number - 1))
 		}
 		if a, ok := kit.Survivor(v, ev.Task); ok {
 			p.single(v, st, a, ev.Task)
+		}
+		if ev.Kind == sched.AttemptTaken {
+			p.report(v, ev.Attempt)
 		}
 		p.schedule(v, st)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
@@ -160,20 +163,20 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 }
 
 // report takes in how far an attempt has come. A report of no progress, or at the instant of the start, tells nothing.
-func (p *late) report(v *sched.View, ev *sched.Event) {
-	a := v.Attempt(ev.Attempt)
-	age, rate := (v.Now() - a.Started).Seconds(), ev.Rate
+func (p *late) report(v *sched.View, id sched.AttemptID) {
+	a := v.Attempt(id)
+	age, rate := (a.ProgressAt - a.Started).Seconds(), a.Rate
 	if rate == 0 && age > 0 {
-		rate = (ev.Progress - a.From) / age
+		rate = (a.Progress - a.From) / age
 	}
 	if rate <= 0 {
 		return
 	}
-	end := kit.Later(v.Now(), (1-ev.Progress)/rate)
-	if rem, silent := p.quiet.Remaining(v, ev.Attempt, &a); silent {
+	end := kit.Later(a.ProgressAt, (1-a.Progress)/rate)
+	if rem, silent := p.quiet.Remaining(v, id, &a); silent {
 		end = v.Now() + min(rem, sched.Never-v.Now())
 	}
-	p.judge(v, ev.Attempt, ev.Task, rate, end)
+	p.judge(v, id, a.Task, rate, end)
 }
 
 // look judges the attempts that stand still.
@@ -367,6 +370,9 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 // clone gives a candidate its second attempt if there is a machine for it. One that may have none whatever comes is
 // forgotten.
 func (p *late) clone(v *sched.View, act *sched.Actions, x *candidate) {
+	if kit.Paused(v, x.task) {
+		return
+	}
 	a, _ := v.FirstAttempt(x.task)
 	st := p.stages.Of(v.Task(x.task).Stage)
 	m, ok := p.machine(v, x.task)
@@ -404,8 +410,9 @@ func (n *machineScores) observe(v *sched.View, ev *sched.Event) {
 		n.ranks.Set(int(ev.Machine), n.score[ev.Machine])
 	case sched.MachineLost:
 		n.ranks.Drop(int(ev.Machine))
-	case sched.AttemptProgress:
-		n.add(v, ev, ev.Progress, ev.Progress)
+	case sched.AttemptProgress, sched.AttemptTaken:
+		done := v.Attempt(ev.Attempt).Progress
+		n.add(v, ev, done, done)
 	case sched.AttemptDone:
 		n.add(v, ev, 1, 0)
 	case sched.AttemptFailed, sched.AttemptLost:

@@ -99,9 +99,11 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptProgress:
 		p.told.Push(ev.Attempt)
 		return
-	case sched.JobArrived:
-		if d := v.Job(ev.Job).Deadline; d < sched.Never {
-			p.deadlines.Set(int(ev.Job), kit.Rising[sched.Time]{X: d})
+	case sched.AttemptTaken:
+		p.told.Push(ev.Attempt)
+	case sched.JobArrived, sched.JobChanged:
+		if p.deadlines.Drop(int(ev.Job)); v.Job(ev.Job).Deadline < sched.Never {
+			p.deadlines.Set(int(ev.Job), kit.Rising[sched.Time]{X: v.Job(ev.Job).Deadline})
 		}
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
@@ -191,8 +193,11 @@ func (p *laxity) lawOf(v *sched.View, s sched.StageID) laws.Law {
 	return p.stages.Of(s).fits.Of(p.law, &stage)
 }
 
-// judge decides what becomes of the attempts of a running task.
+// judge decides what becomes of the attempts of a running task. Those of a paused job stay as they are.
 func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	if kit.Paused(v, t) {
+		return
+	}
 	best := p.First(v, t)
 	row := p.Quiet.Attempt(v, best)
 	end, known := p.End(&row)

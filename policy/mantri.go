@@ -126,14 +126,16 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 		p.rank(v, st)
 	case sched.AttemptProgress:
 		p.place(v, p.stages.Of(ev.Stage), ev.Task)
-	case sched.AttemptBegan:
-		if v.Attempt(ev.Attempt).Clone {
-			p.lists.Append(&p.young, ev.Attempt, ev.Task, v.Now())
+	case sched.AttemptBegan, sched.AttemptTaken:
+		if a := v.Attempt(ev.Attempt); a.Clone && !a.Waiting {
+			p.lists.InsertByStart(&p.young, ev.Attempt, ev.Task, a.Started)
 		}
 		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.AttemptFailed, sched.AttemptLost:
 		p.lists.Remove(ev.Attempt)
 		p.place(v, p.stages.Of(ev.Stage), ev.Task)
+	case sched.JobPaused, sched.JobContinued:
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.place(v, p.stages.Of(v.Task(t).Stage), t) })
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.late.End(v, ev)
 		p.stages.End(v, ev)

@@ -70,16 +70,27 @@ func (p *sew) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobArrived:
 		p.arrive(v, ev.Job)
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
-		g := p.group(v, ev.Stage)
-		g.used--
+		p.group(v, ev.Stage).used--
 		p.lists.Remove(ev.Attempt)
-		if a, ok := v.FirstAttempt(ev.Task); ok && v.Task(ev.Task).State == sched.TaskRunning && !p.listed(v, ev.Task) {
-			p.lists.Append(&g.running, a, ev.Task, v.Now())
+		if v.Task(ev.Task).State == sched.TaskRunning && v.Task(ev.Task).Live > 0 {
+			p.queue(v, ev.Task)
 		}
+	case sched.AttemptTaken:
+		p.group(v, ev.Stage).used++
+		p.queue(v, ev.Task)
+	case sched.JobContinued:
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.queue(v, t) })
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
 	}
 	p.touch(v, ev.Job)
+}
+
+// queue gives a running task its turn to be cloned, if it has none.
+func (p *sew) queue(v *sched.View, t sched.TaskID) {
+	if a, _ := v.FirstAttempt(t); !p.listed(v, t) {
+		p.lists.Append(&p.group(v, v.Task(t).Stage).running, a, t, v.Now())
+	}
 }
 
 // listed tells whether an attempt of the task stands for it in the list of its group.
@@ -95,6 +106,7 @@ func (p *sew) listed(v *sched.View, t sched.TaskID) bool {
 // arrive computes Upsilon.
 func (p *sew) arrive(v *sched.View, j sched.JobID) {
 	p.work = kit.Grown(p.work, int(j))
+	p.work[j] = 0
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
@@ -111,7 +123,7 @@ func (p *sew) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	var waiting [2]uint32
 	unscheduled := uint32(0)
-	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && job.State == sched.JobActive; s++ {
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && job.State == sched.JobActive && !job.Paused; s++ {
 		st := v.Stage(s)
 		waiting[min(st.Index, 1)] += st.Pending
 		if st.Index > 0 && st.State != sched.StageClosed {

@@ -147,11 +147,30 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 		p.due = p.due || p.onEnds
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
 		p.ended = true
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.JobPaused, sched.JobContinued:
 		p.due = true
+	case sched.JobChanged:
+		p.change(v, ev.Job)
 	case sched.AttemptProgress:
 		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval
 	}
+}
+
+// change takes notice of the deadline that a job has now.
+func (p *shed) change(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if !p.stages.Has(s) {
+			continue
+		}
+		if st := p.stages.Of(s); st.rank == shedLow {
+			st.rank = shedWaits
+		}
+		if p.deadlines.Drop(int(s)); p.late == shedHelp && job.Deadline < sched.Never {
+			p.deadlines.Set(int(s), kit.Rising[sched.Time]{X: job.Deadline})
+		}
+	}
+	p.due = true
 }
 
 func (p *shed) Decide(v *sched.View, act *sched.Actions) {

@@ -111,7 +111,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.Of(ev.Stage)
 		p.judge(v, st)
 		p.schedule(v, st)
-	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan:
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan, sched.AttemptTaken:
 		st := p.stages.Of(ev.Stage)
 		p.forget(v, st, ev.Attempt)
 		if a, ok := kit.Survivor(v, ev.Task); ok {
@@ -220,6 +220,10 @@ func (p *spark) mark(v *sched.View) {
 func (p *spark) clone(v *sched.View, act *sched.Actions) {
 	for l := p.lists.First(&p.marked); l != nil && v.CloneRoom() > 0; {
 		next := p.lists.Next(l)
+		if kit.Paused(v, l.Task) {
+			l = next
+			continue
+		}
 		if v.AttemptRoom(l.Task) == 0 {
 			p.lists.Unlink(l)
 		} else if m, ok := p.places.Unused(v, l.Task, 0); ok {

@@ -73,7 +73,7 @@ func (p *splitsrpt) touch(v *sched.View, j sched.JobID) {
 	p.live[x.kind] -= x.live
 	p.kinds[x.kind].Drop(int(j))
 	x.live = int(job.Live)
-	if job.State != sched.JobActive {
+	if job.State != sched.JobActive || job.Paused {
 		p.balance.Drop(int(j))
 		p.live[x.kind] += x.live
 		return

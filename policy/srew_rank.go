@@ -59,7 +59,7 @@ func (r *srewRanks) observe(v *sched.View, ev *sched.Event) {
 			r.count++
 		}
 		r.mark(v, ev.Job)
-	case sched.JobArrived, sched.JobDone, sched.JobFailed, sched.JobCancelled, sched.TaskGivenUp, sched.StageDone:
+	case sched.JobArrived, sched.JobPaused, sched.JobContinued, sched.JobDone, sched.JobFailed, sched.JobCancelled, sched.TaskGivenUp, sched.StageDone:
 		r.mark(v, ev.Job)
 	}
 }
@@ -90,7 +90,7 @@ func (r *srewRanks) refresh(v *sched.View) {
 	for _, j := range r.stale {
 		r.jobs[j].stale = false
 		job := v.Job(j)
-		if job.State != sched.JobActive {
+		if job.State != sched.JobActive || job.Paused {
 			continue
 		}
 		work, guess := r.workload(v, &job)

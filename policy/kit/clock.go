@@ -6,7 +6,7 @@ import "github.com/tailcut/tailcut/sched"
 // their length.
 type Clock struct {
 	Slot sched.Time // 0: every instant is a boundary
-	Due  sched.Time // the next boundary while a job is active, else 0
+	Due  sched.Time // the next boundary while something waits or runs, else 0
 }
 
 // Begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for
@@ -14,7 +14,7 @@ type Clock struct {
 func (c *Clock) Begins(v *sched.View, act *sched.Actions) bool {
 	now := v.Now()
 	switch {
-	case v.Cluster().Unfinished() == 0: // no job is active
+	case v.Pending() == 0 && v.Cluster().Live() == 0: // no job is active, or those that are have to wait
 		c.Due = 0
 		return false
 	case c.Slot == 0:

@@ -15,7 +15,7 @@ type Ends struct {
 func (e *Ends) Observe(v *sched.View, ev *sched.Event) {
 	e.quiet.Observe(v, ev)
 	switch ev.Kind {
-	case sched.AttemptProgress:
+	case sched.AttemptProgress, sched.AttemptTaken:
 		e.reckon(v, ev.Attempt)
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		e.Forget(ev.Attempt)

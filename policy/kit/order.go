@@ -101,6 +101,9 @@ func (o *Order) Observe(v *sched.View, ev *sched.Event) {
 			return // what that changes for the job's pending tasks is told by an event of its own
 		}
 	}
+	if ev.Kind == sched.JobChanged {
+		o.jobs.Drop(int(ev.Job)) // its place may have changed in any order
+	}
 	o.Learn(v, ev)
 	o.Touch(v, ev.Job)
 }
@@ -113,7 +116,7 @@ func (o *Order) Touch(v *sched.View, j sched.JobID) {
 		return
 	}
 	if o.kind == ByArrival && o.jobs.Has(int(j)) {
-		return // its place never changes
+		return // its place changes with the job alone, see Observe
 	}
 	o.jobs.Set(int(j), o.Standing(v, j, &job))
 }

@@ -58,6 +58,9 @@ func (s *Silence) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptProgress:
 		s.report(v, ev)
 		s.hear(v, ev.Stage)
+	case sched.AttemptTaken:
+		s.take(v, ev.Attempt)
+		s.hear(v, ev.Stage)
 	case sched.AttemptBegan:
 		s.Launch = 0 // it is told when attempts get to work
 		s.hear(v, ev.Stage)
@@ -89,6 +92,20 @@ func (s *Silence) report(v *sched.View, ev *sched.Event) {
 	}
 	s.rows = Grown(s.rows, ev.Attempt.Row())
 	s.rows[ev.Attempt.Row()] = x
+}
+
+// take takes over what is known of an attempt that the policy did not launch.
+func (s *Silence) take(v *sched.View, id sched.AttemptID) {
+	a := v.Attempt(id)
+	x := s.of(id, &a)
+	if a.Rate > 0 || a.Progress > a.From {
+		x.last, x.moved, x.progress = a.ProgressAt, a.ProgressAt, a.Progress
+	}
+	if a.Rate > 0 {
+		x.moved = Later(a.ProgressAt, (1-a.Progress)/a.Rate)
+	}
+	s.rows = Grown(s.rows, id.Row())
+	s.rows[id.Row()] = x
 }
 
 // of returns what is known of a running attempt.

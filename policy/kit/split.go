@@ -67,7 +67,7 @@ func (p *Splitter) Decide(v *sched.View, act *sched.Actions) {
 	all := p.Prefix && v.Pending() <= v.FreeSlots()
 	p.Jobs = p.Jobs[:0]
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
-		if job := v.Job(j); job.Pending > 0 || !all {
+		if job := v.Job(j); !job.Paused && (job.Pending > 0 || !all) {
 			p.Jobs = append(p.Jobs, Part{Job: j, Arrived: job.Arrived, Demand: int(job.Pending + job.Live)})
 		}
 	}

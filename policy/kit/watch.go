@@ -74,11 +74,17 @@ func (l *Lists) InsertByStart(to *List, a sched.AttemptID, t sched.TaskID, start
 	l.insert(to, place, after)
 }
 
-// Watch appends the only attempt of a task, which begins now, to a list in order of start. One that waits is left out
+// Watch adds the only attempt of a task to a list in order of start, unless it is in one. One that waits is left out
 // until it begins.
 func (l *Lists) Watch(v *sched.View, to *List, t sched.TaskID) {
-	if a, ok := Survivor(v, t); ok {
-		l.Append(to, a, t, v.Now())
+	a, ok := Survivor(v, t)
+	if !ok || l.ListOf(a) != nil {
+		return
+	}
+	if started := v.Rows().Started(a); started < v.Now() {
+		l.InsertByStart(to, a, t, started)
+	} else {
+		l.Append(to, a, t, started)
 	}
 }
 

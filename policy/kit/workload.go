@@ -32,7 +32,9 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 		job := v.Job(ev.Job)
 		w.jobs = Grown(w.jobs, int(ev.Job))
 		w.stages = Grown(w.stages, int(job.FirstStage)+int(job.Stages))
+		w.jobs[ev.Job].done = 0
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			w.jobs[ev.Job].done += float64(v.Stage(s).Done) // some are, if it arrives again
 			w.count(v, ev.Job, s)
 		}
 	case sched.AttemptDone:

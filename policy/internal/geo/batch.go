@@ -40,6 +40,13 @@ func (b *Batch) Observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.TaskReady:
 		b.enqueue(v, b.waiting.Of(ev.Stage), ev.Task)
+	case sched.JobContinued: // nobody told of the tasks whose attempts ended while it was paused
+		job := v.Job(ev.Job)
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+				b.enqueue(v, b.waiting.Of(s), t)
+			}
+		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		b.waiting.End(v, ev)
 	}

@@ -54,14 +54,31 @@ func (p *Delay) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.anywhere, st.timer, st.homes = false, v.Now(), st.homes[:0]
-		for t, ok := v.PendingTask(ev.Stage, 0); ok; t, ok = v.PendingTask(ev.Stage, t+1) {
-			p.enqueue(v, st, t)
-		}
+		st.anywhere, st.timer = false, v.Now()
+		p.remake(v, ev.Stage)
 	case sched.TaskReady:
 		p.enqueue(v, p.stages.Of(ev.Stage), ev.Task)
+	case sched.AttemptTaken:
+		p.remake(v, ev.Stage)
+	case sched.JobContinued:
+		job := v.Job(ev.Job)
+		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+			if p.stages.Has(s) {
+				p.remake(v, s)
+			}
+		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
+	}
+}
+
+// remake fills the queues of a stage with what waits now: some of it may have got an attempt, or have lost one,
+// otherwise than the queues know.
+func (p *Delay) remake(v *sched.View, s sched.StageID) {
+	st := p.stages.Of(s)
+	st.homes = st.homes[:0]
+	for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+		p.enqueue(v, st, t)
 	}
 }
 

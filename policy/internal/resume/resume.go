@@ -128,7 +128,7 @@ func (r *Resuming) Prune(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	}
 	for a, ok := v.FirstAttempt(t); ok; {
 		next, more := v.NextAttempt(a)
-		if a != best && r.Quiet.Silent(v, a) {
+		if a != best && r.Quiet.Silent(v, a) && v.Rows().MayKill(a) {
 			r.Quiet.Strike(t)
 			kit.Kill(act, a, sched.Replaced)
 		}
