@@ -33,11 +33,13 @@ import (
 // JournalSchema names the format. In v1 there were no outputs, in v2 no sites. A reader takes v3, too, whose records
 // are the same: but runs of v3 did not keep what they have under their names. A run whose attempts wait until they
 // begin (JournalHeader.Waits) has a journal of v5, which a program that knows nothing of that refuses; others have v4.
+// Segments of an engine of many jobs are of v6.
 const JournalSchema = "tailcut.journal/v4"
 
 const (
 	schemaUnnamed = "tailcut.journal/v3"
 	schemaWaits   = "tailcut.journal/v5"
+	schemaMany    = "tailcut.journal/v6"
 
 	journalMagic = "tailcut\n"
 	frameSize    = 12
@@ -75,9 +77,12 @@ type JournalHeader struct {
 	Machines []JournalMachine `json:"machines"`
 	Network  *sched.Network   `json:"network,omitempty"` // of the sites of Machines; nil if there are none
 	Job      sched.JobSpec    `json:"job"`
-	Stages   []string         `json:"stages"`  // names, in the order of Job.Stages
-	Command  json.RawMessage  `json:"command"` // what was asked for; a run is resumed only by the same
-	Work     json.RawMessage  `json:"work"`    // what the executor needs to run an attempt
+	Stages   []string         `json:"stages"` // names, in the order of Job.Stages
+	// Segment is nil in the journal of a run, which has one job. One that has many has none of Job, Stages, Command and
+	// Work.
+	Segment *JournalSegment `json:"segment,omitempty"`
+	Command json.RawMessage `json:"command"` // what was asked for; a run is resumed only by the same
+	Work    json.RawMessage `json:"work"`    // what the executor needs to run an attempt
 }
 
 // Folder returns the name of the folder beside the journal in which the run keeps all else; "" if that is the folder of
@@ -101,15 +106,19 @@ type JournalMachine struct {
 type Journal struct {
 	file *os.File
 	buf  []byte
+	size int64
 }
 
 // unborn is what the name of a journal ends with until it is whole.
 const unborn = ".new"
 
 // CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so
-// that a crash leaves a journal or none.
-func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
-	if h.Schema = JournalSchema; h.Waits {
+// that a crash leaves a journal or none. The state is that of a segment: what was before its first batch.
+func CreateJournal(path string, h *JournalHeader, state ...[]byte) (*Journal, error) {
+	switch h.Schema = JournalSchema; {
+	case h.Segment != nil:
+		h.Schema = schemaMany
+	case h.Waits:
 		h.Schema = schemaWaits
 	}
 	payload, err := json.Marshal(h)
@@ -125,7 +134,14 @@ func CreateJournal(path string, h *JournalHeader) (*Journal, error) {
 	}
 	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
 	j.buf = append(j.buf, payload...)
-	if err = j.write(len(journalMagic), true); err == nil {
+	err = j.write(len(journalMagic), len(state) == 0)
+	for i := range state {
+		if err == nil {
+			j.buf = append(append(j.buf[:0], make([]byte, frameSize)...), state[i]...)
+			err = j.write(0, i == len(state)-1)
+		}
+	}
+	if err == nil {
 		err = bear(path+unborn, path)
 	}
 	if err != nil {
@@ -166,6 +182,7 @@ func (j *Journal) write(start int, sync bool) error {
 	if _, err := j.file.Write(j.buf); err != nil {
 		return j.named(err)
 	}
+	j.size += int64(len(j.buf))
 	if sync {
 		if err := syncData(j.file); err != nil {
 			return err
@@ -182,6 +199,9 @@ func (j *Journal) named(err error) error {
 	return err
 }
 
+// Size returns how long the journal is, in bytes.
+func (j *Journal) Size() int64 { return j.size }
+
 // Close closes the file after syncing it.
 func (j *Journal) Close() error {
 	return errors.Join(j.file.Sync(), j.file.Close())
@@ -190,6 +210,7 @@ func (j *Journal) Close() error {
 // JournalReader reads a journal from its beginning.
 type JournalReader struct {
 	Header JournalHeader
+	State  [][]byte // of a segment, see CreateJournal
 	data   []byte
 	pos    int
 	path   string
@@ -244,8 +265,13 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 	}
 	switch r.Header.Schema {
 	case schemaUnnamed, JournalSchema, schemaWaits:
+		r.Header.Segment = nil
+	case schemaMany:
+		if err := r.readState(); err != nil {
+			return nil, err
+		}
 	default:
-		return nil, fmt.Errorf("%s: schema is %q, expected %q: %w", path, r.Header.Schema, schemaWaits, &VersionError{r.Header.Version})
+		return nil, fmt.Errorf("%s: schema is %q, expected %q: %w", path, r.Header.Schema, schemaMany, &VersionError{r.Header.Version})
 	}
 	return r, nil
 }
@@ -320,5 +346,5 @@ func ResumeJournal(path string, size int64) (*Journal, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Journal{file: f}, nil
+	return &Journal{file: f, size: size}, nil
 }

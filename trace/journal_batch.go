@@ -8,12 +8,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs,
-// settings if there are any. Integers
-// are unsigned varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits;
+// A batch on disk: now, number of facts, facts, number of decisions, decisions, number of outputs, outputs, settings if
+// there are any, and then, in a journal of many jobs, what concerns their owner, if there is anything. Integers are
+// unsigned varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits;
 // an output is its attempt, its length and its bytes. Every field of every fact and decision is written: a field that
 // does not apply is a zero byte. The speed is there for a Pace only; bytes are there for an AttemptDone and a
-// DataFetched only, site and span for the latter; slots are there for a MachineResized only.
+// DataFetched only, site and span for the latter; slots are there for a MachineResized only, and
+// priority, weight and deadline for a JobChanged only.
 
 var errBatch = errors.New("the record does not decode")
 
@@ -37,6 +38,10 @@ func appendBatch(b []byte, x *Batch) []byte {
 		if f.Kind == sched.MachineResized {
 			b = binary.AppendUvarint(b, uint64(f.Slots))
 		}
+		if f.Kind == sched.JobChanged {
+			b = appendFraction(binary.AppendUvarint(b, uint64(uint32(f.Priority))), f.Weight)
+			b = binary.AppendUvarint(b, uint64(f.Deadline))
+		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.Decisions)))
 	for i := range x.Decisions {
@@ -57,7 +62,7 @@ func appendBatch(b []byte, x *Batch) []byte {
 		b = binary.AppendUvarint(b, uint64(len(o.Data)))
 		b = append(b, o.Data...)
 	}
-	return appendSettings(b, x.Settings)
+	return appendOwn(appendSettings(b, x), x)
 }
 
 func appendFraction(b []byte, x float64) []byte {
@@ -85,6 +90,10 @@ func (b *Batch) decode(p []byte) error {
 		if f.Kind == sched.MachineResized {
 			f.Slots = uint32(d.uint(math.MaxUint32))
 		}
+		if f.Kind == sched.JobChanged {
+			f.Priority, f.Weight = int32(uint32(d.uint(math.MaxUint32))), d.fraction()
+			f.Deadline = sched.Time(d.uint(math.MaxInt64))
+		}
 		b.Facts = append(b.Facts, f)
 	}
 	b.Decisions = b.Decisions[:0]
@@ -106,6 +115,7 @@ func (b *Batch) decode(p []byte) error {
 		b.Outputs = append(b.Outputs, Output{Attempt: id, Data: d.bytes(d.uint(uint64(len(p))))})
 	}
 	b.Settings = d.settings()
+	d.own(b)
 	if d.bad || len(d.p) > 0 {
 		return errBatch
 	}

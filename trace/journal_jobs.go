@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -26,4 +27,29 @@ type JournalJob struct {
 	// attempt has. Nil for never.
 	Halt  *int          `json:"halt,omitempty"`
 	After []sched.JobID `json:"after,omitempty"` // jobs for which its owner holds it; the engine does not look at them
+}
+
+// own is what a batch has for the owner of many jobs. In a payload it comes last, as a length and JSON.
+type own struct {
+	Jobs []*JournalJob `json:"jobs,omitempty"`
+	Told []sched.JobID `json:"told,omitempty"`
+}
+
+func appendOwn(b []byte, x *Batch) []byte {
+	if len(x.Jobs)+len(x.Told) == 0 {
+		return b
+	}
+	return appendJSON(b, &own{Jobs: x.Jobs, Told: x.Told})
+}
+
+func (d *decoder) own(b *Batch) {
+	b.Jobs, b.Told = nil, nil
+	if d.bad || len(d.p) == 0 {
+		return
+	}
+	var x own
+	if json.Unmarshal(d.bytes(d.uint(uint64(len(d.p)))), &x) != nil || slices.Contains(x.Jobs, nil) {
+		d.bad = true
+	}
+	b.Jobs, b.Told = x.Jobs, x.Told
 }

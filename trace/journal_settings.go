@@ -45,13 +45,21 @@ func (h *JournalHeader) Take(s *Settings) {
 	h.Machines = append(append([]JournalMachine(nil), s.Machines...), h.Machines[min(len(s.Machines), len(h.Machines)):]...)
 }
 
-func appendSettings(b []byte, s *Settings) []byte {
-	if s == nil {
-		return b
+func appendSettings(b []byte, x *Batch) []byte {
+	switch {
+	case x.Settings != nil:
+		return appendJSON(b, x.Settings)
+	case len(x.Jobs)+len(x.Told) > 0: // something follows
+		return binary.AppendUvarint(b, 0)
 	}
-	text, err := json.Marshal(s)
+	return b
+}
+
+// appendJSON appends a length and a value as JSON. It must be of numbers, strings, and JSON that was given.
+func appendJSON(b []byte, x any) []byte {
+	text, err := json.Marshal(x)
 	if err != nil {
-		panic(err) // numbers, strings, and JSON that was given
+		panic(err)
 	}
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
@@ -60,8 +68,12 @@ func (d *decoder) settings() *Settings {
 	if d.bad || len(d.p) == 0 {
 		return nil
 	}
+	text := d.bytes(d.uint(uint64(len(d.p))))
+	if len(text) == 0 {
+		return nil
+	}
 	s := &Settings{}
-	if json.Unmarshal(d.bytes(d.uint(uint64(len(d.p)))), s) != nil {
+	if json.Unmarshal(text, s) != nil {
 		d.bad = true
 	}
 	return s

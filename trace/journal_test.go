@@ -304,7 +304,7 @@ func TestJournalErrors(t *testing.T) {
 		"magic alone":  {[]byte(journalMagic), "no header"},
 		"other schema": {
 			frame(`{"schema":"tailcut.journal/v2","version":"v0.1"}`),
-			`schema is "tailcut.journal/v2", expected "tailcut.journal/v5": another version of tailcut (v0.1) wrote it`,
+			`schema is "tailcut.journal/v2", expected "tailcut.journal/v6": another version of tailcut (v0.1) wrote it`,
 		},
 		"header no JSON": {frame("hello"), "header: invalid character"},
 		"record garbage": {append(bytes.Clone(good), frame("hello")[len(journalMagic):]...), "record before byte"},

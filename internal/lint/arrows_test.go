@@ -48,7 +48,6 @@ const arrows = `
 	internal/past        -> internal/live internal/live/remote internal/promise sched
 	internal/promise     ->
 	internal/page        -> internal/timeline
-	internal/whatif      -> internal/grammar internal/past internal/show internal/simulation laws sched sim trace
 	internal/cputime     ->
 	internal/disk        ->
 	internal/unpack      ->

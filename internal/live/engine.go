@@ -1,9 +1,10 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"iter"
+	"time"
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -46,14 +47,6 @@ type Observer struct {
 	Tick     func(*sched.View)           // every tenth of a second; without it an idle engine sleeps
 }
 
-// Over is a job that is over. It can be read on any goroutine.
-type Over struct {
-	Job     *Job
-	Summary *Summary
-	Records []Record // of its attempts, in the order of their launches
-	Err     error    // why its results could not be published, or an attempt may still run; nil for neither
-}
-
 // Errors of what is asked of an engine.
 var (
 	ErrNoJob    = errors.New("there is no such job")
@@ -63,10 +56,6 @@ var (
 	ErrStopped  = errors.New("the engine has stopped")
 )
 
-// Engine runs many jobs on the machines of one core. What is asked of it, from any goroutine, is in the journal when
-// the answer comes.
-type Engine struct{}
-
 // Change is what may be changed of a job that is not over. Nil leaves it as it is.
 type Change struct {
 	Priority *int32
@@ -74,74 +63,99 @@ type Change struct {
 	Deadline *sched.Time // instant of the engine's time, Never for none
 }
 
-var errSoon = errors.New("not built yet")
+// Engine runs many jobs on the machines of one core. What is asked of it, from any goroutine, is in the journal when
+// the answer comes.
+type Engine struct {
+	*loop
+	cfg      Config
+	taken    []*ask // to be answered after this step
+	stopped  chan struct{}
+	settling int                        // jobs that are over
+	born     int64                      // size of the journal's segment when it was begun
+	next     func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
+}
 
 // OpenEngine takes up the journal of a folder, or begins one.
-func OpenEngine(cfg Config) (*Engine, error) { return nil, errSoon }
+func OpenEngine(cfg Config) (*Engine, error) {
+	if cfg.Segment == 0 {
+		cfg.Segment = 64 << 20
+	}
+	e := &Engine{cfg: cfg, stopped: make(chan struct{})}
+	if err := e.openJournal(); err != nil {
+		return nil, err
+	}
+	l := e.loop
+	l.host, l.asks, l.settlements = e, make(chan *ask), make(chan settlement)
+	l.policies, l.watch, l.reports, l.fresh = cfg.Policies, cfg.Watch, cfg.Reports, e.fresh
+	return e, nil
+}
 
-// Jobs returns all jobs that are not retired, by id. It is for the time before the loop.
-func (e *Engine) Jobs() []*Job { return nil }
+// Started returns the wall clock at the engine's instant 0, which all engines of the journal share.
+func (e *Engine) Started() time.Time { return e.header.Started }
 
 // Loop runs jobs until ctx is done, or until nothing runs any more of an engine that drains. Neither is an error. What
-// runs when ctx is done is ended, and launched again by the next engine.
-func (e *Engine) Loop(ctx context.Context) error { return errSoon }
-
-// Submit takes in a job, which may start at once unless it is Held. Its Spec.Deadline counts from now.
-func (e *Engine) Submit(ctx context.Context, j *trace.JournalJob) (sched.JobID, error) {
-	return 0, errSoon
+// runs when ctx is done is ended, and launched again by the next engine. An error means that the journal could not be
+// written, or tells what may still run. When Loop returns, all executors are closed, and all that was begun for jobs
+// that are over is done.
+func (e *Engine) Loop(ctx context.Context) error {
+	err := e.run(ctx)
+	e.answer(cmp.Or(err, ErrStopped))
+	close(e.stopped)
+	ended := e.end()
+	if err == nil && !e.batch.Empty() {
+		err = e.advance(e.now())
+	}
+	if err == nil {
+		err = e.rotate(nil) // so that the next engine has nothing to go through again
+	}
+	e.pulse.stop(err == nil)
+	return errors.Join(err, e.journal.Close(), ended)
 }
 
-// Release lets a job start that was submitted Held.
-func (e *Engine) Release(ctx context.Context, id sched.JobID) error { return errSoon }
-
-// Cancel ends a job and what runs of it.
-func (e *Engine) Cancel(ctx context.Context, id sched.JobID) error { return errSoon }
-
-// Pause lets nothing more of a job start. What runs of it goes on to its end.
-func (e *Engine) Pause(ctx context.Context, id sched.JobID) error { return errSoon }
-
-// Continue takes a Pause back.
-func (e *Engine) Continue(ctx context.Context, id sched.JobID) error { return errSoon }
-
-// Change changes a job's rank among others.
-func (e *Engine) Change(ctx context.Context, id sched.JobID, c Change) error { return errSoon }
-
-// Retry has a job that failed or was cancelled go on: what is done stays done. Of one that has succeeded and could not
-// be published it publishes the results again.
-func (e *Engine) Retry(ctx context.Context, id sched.JobID) error { return errSoon }
-
-// Retire forgets jobs that are over and whose Finish has returned nil.
-func (e *Engine) Retire(ctx context.Context, ids ...sched.JobID) error { return errSoon }
-
-// SetPolicy has another policy go on, or the same with other limits.
-func (e *Engine) SetPolicy(ctx context.Context, policy string, seed uint64, l sched.Limits) error {
-	return errSoon
+// end closes the executors of jobs that are not over, and waits for what is done beside the loop.
+func (e *Engine) end() (err error) {
+	closed, open := make(chan error), 0
+	for _, j := range e.past.jobs {
+		if exec := j.exec; exec != nil {
+			open++
+			go func() { closed <- exec.Close() }()
+		}
+		j.exec = nil
+	}
+	for ; open > 0; open-- {
+		err = errors.Join(err, <-closed)
+	}
+	for e.settling > 0 {
+		e.note(<-e.settlements)
+	}
+	return err
 }
 
-// Resize changes how many slots a machine has, by its place in Config.Machines.
-func (e *Engine) Resize(ctx context.Context, machine, slots int) error { return errSoon }
+// fresh returns what the core hears of jobs first: those that had halted are ended.
+func (e *Engine) fresh(now sched.Time) (facts []sched.Event) {
+	for _, j := range e.Jobs() {
+		switch row := j.row(); {
+		case row.State > sched.JobActive && !j.told:
+			e.settle(j)
+		case row.State == sched.JobActive && j.halts(&row):
+			facts = append(facts, sched.Event{At: now, Kind: sched.JobCancelled, Job: j.ID})
+		}
+	}
+	return facts
+}
 
-// Drain starts nothing more. When all that runs has ended, Loop returns; jobs that are not done wait for the next
-// engine.
-func (e *Engine) Drain(ctx context.Context) error { return errSoon }
-
-// Look calls f on the loop's goroutine, which waits for it. Nothing that f is given may be kept.
-func (e *Engine) Look(ctx context.Context, f func(Sight)) error { return errSoon }
-
-// Sight is what an engine lets see of itself.
-type Sight struct{}
-
-// View returns what the core knows.
-func (s Sight) View() *sched.View { return nil }
-
-// Job returns a job by its id; nil if it is retired or never was.
-func (s Sight) Job(id sched.JobID) *Job { return nil }
-
-// Jobs yields all jobs that are not retired, by id.
-func (s Sight) Jobs() iter.Seq[*Job] { return nil }
-
-// Running yields the attempts that run.
-func (s Sight) Running() iter.Seq2[*Job, *Record] { return nil }
-
-// State names the state of a job: queued, running, paused, succeeded, failed or cancelled.
-func (j *Job) State() string { return "" }
+// stepped is called after each step of the loop.
+func (e *Engine) stepped() error {
+	if e.next != nil || e.journal.Size() >= max(e.cfg.Segment, 2*e.born) {
+		if err := e.rotate(e.next); err != nil {
+			return err
+		}
+		e.next = nil
+		if err := e.advance(e.now()); err != nil { // a fresh policy decides
+			return err
+		}
+	}
+	e.answer(nil)
+	e.over = e.shut && len(e.past.running) == 0 && e.settling == 0
+	return nil
+}

@@ -1,43 +1,46 @@
 package live
 
-import (
-	"github.com/tailcut/tailcut/sched"
-)
+import "github.com/tailcut/tailcut/sched"
 
-// A run may be told to start nothing more once too many tasks have failed for good, and to let what runs then run to
-// its end. The machines have then no room any more: the policy sees a cluster without slots, and needs no rule of its
-// own. When the last attempt has ended, the job is cancelled. Whoever opens the run again has it tried again, with all
-// slots.
-
-// halt is how far a run has come with that.
-type halt struct {
-	after int // so many tasks may fail for good; sched.Unlimited for any number
-}
+// A job may be told to start nothing more once too many of its tasks have failed for good, and to let what runs then
+// run to its end. It is then paused: the policy passes it over, and needs no rule of its own. When its last attempt has
+// ended, the job is cancelled. Whoever has it tried again continues it.
 
 // HaltSoon has the run, which was not yet looped, start nothing more once more than so many tasks have failed for good.
-func (r *Run) HaltSoon(after int) { r.halt.after = after }
+func (r *Run) HaltSoon(after int) { r.job.Halt = &after }
+
+// halts tells whether more tasks of the job have failed for good than are to.
+func (j *Job) halts(row *sched.Job) bool { return j.Halt != nil && int(row.Broken) > *j.Halt }
 
 // foresee looks at what will be told to the core: if it is one failure too many, the core hears at the same time that
-// there is no more room, so that the policy starts nothing in the slot that becomes free.
+// the job is paused, so that the policy starts nothing of it in the slot that becomes free.
 func (l *loop) foresee(now sched.Time) {
-	if l.halt.after == sched.Unlimited || l.shut {
-		return
-	}
-	failed := int(l.core.View().Job(job).Broken)
 	for i := range l.batch.Facts {
-		if l.breaks(&l.batch.Facts[i]) {
-			failed++
+		f := &l.batch.Facts[i]
+		if f.Kind != sched.AttemptFailed && f.Kind != sched.AttemptDoomed {
+			continue
+		}
+		j := l.past.running[f.Attempt].Job
+		if j == nil || j.Halt == nil {
+			continue
+		}
+		put(&l.wary, j.ID, j)
+		if l.breaks(f) {
+			j.breaking++
 		}
 	}
-	if failed > l.halt.after {
-		l.haltNow(now)
+	for _, j := range l.wary {
+		if !j.halted && j.breaking > 0 && int(j.row().Broken)+j.breaking > *j.Halt {
+			l.halt(j, now)
+		}
+		j.breaking = 0
 	}
 }
 
 // breaks tells whether a fact, alone, lets its task fail for good.
 func (l *loop) breaks(f *sched.Event) bool {
 	v := l.core.View()
-	if f.Kind != sched.AttemptFailed && f.Kind != sched.AttemptDoomed || !v.Rows().Alive(f.Attempt) {
+	if !v.Rows().Alive(f.Attempt) {
 		return false
 	}
 	a := v.Attempt(f.Attempt)
@@ -51,33 +54,33 @@ func (l *loop) breaks(f *sched.Event) bool {
 	return f.Kind == sched.AttemptDoomed || uint32(task.Failures) >= v.Stage(task.Stage).Retries
 }
 
-// haltNow adds to the batch that no machine has room any more.
-func (l *loop) haltNow(now sched.Time) {
-	l.shut = true
-	for _, m := range l.present {
-		l.tellRoom(m, now, 0)
-	}
+// halt adds to the batch that nothing more of a job starts.
+func (l *loop) halt(j *Job, now sched.Time) {
+	j.halted = true
+	l.fact(sched.Event{At: now, Kind: sched.JobPaused, Job: j.ID})
 }
 
-// drain is called after each step: it halts the run if nobody foresaw that, takes a halt back that was foreseen in
-// vain, since another attempt of the task has won at the same instant, and ends a run that has halted.
-func (l *loop) drain() error {
-	if l.halt.after == sched.Unlimited || l.over {
-		return nil
-	}
+// heed is called after each step: it halts jobs if nobody foresaw that, takes a halt back that was foreseen in vain,
+// since another attempt of the task has won at the same instant, and ends jobs that have halted.
+func (l *loop) heed() error {
 	now := l.now()
-	row := l.core.View().Job(job)
-	switch tooMany := int(row.Broken) > l.halt.after; {
-	case tooMany && !l.shut:
-		l.haltNow(now)
-	case !tooMany && l.shut:
-		l.shut = false
-		l.ration(now, true)
+	for id, j := range l.wary {
+		row := j.row()
+		if row.State > sched.JobActive || !j.halts(&row) {
+			if delete(l.wary, id); j.halted && row.State == sched.JobActive {
+				l.fact(sched.Event{At: now, Kind: sched.JobContinued, Job: id})
+			}
+			j.halted = false
+			continue
+		}
+		if !j.halted {
+			l.halt(j, now)
+		}
+		if row.Live == 0 {
+			l.fact(sched.Event{At: now, Kind: sched.JobCancelled, Job: id})
+		}
 	}
-	if l.shut && row.Live == 0 {
-		l.batch.Facts = append(l.batch.Facts, sched.Event{At: now, Kind: sched.JobCancelled, Job: job})
-	}
-	if len(l.batch.Facts) == 0 {
+	if l.batch.Empty() {
 		return nil
 	}
 	return l.advance(now)

@@ -13,18 +13,50 @@ type Job struct {
 	exec  Executor                // nil while it is not open
 	notes map[sched.TaskID]Report // last failure of each task that failed
 	told  bool                    // Finish has returned nil since it was over
+
+	failure  error         // why its results cannot be kept or published, or its executor cannot be opened
+	settling chan struct{} // closed when that is done which is done beside the loop; nil while nothing is
+	retired  bool          // the next batch says so
+	halted   bool          // by the loop, see halt.go
+	breaking int           // tasks that the batch is to let fail for good
+	touched  bool          // see Observer.Changed
 }
+
+// row returns what the core knows of the job.
+func (j *Job) row() sched.Job { return j.loop.core.View().Job(j.ID) }
+
+// State names the state of a job: queued, running, paused, succeeded, failed or cancelled. A job has succeeded when its
+// results are published.
+func (j *Job) State() string {
+	row := j.row()
+	switch {
+	case row.State > sched.JobActive && j.failure != nil, row.State == sched.JobBroken, row.State == sched.JobStopped && j.halts(&row):
+		return "failed"
+	case row.State == sched.JobStopped:
+		return "cancelled"
+	case row.State == sched.JobSucceeded && j.told:
+		return "succeeded"
+	case row.Paused && !j.halted:
+		return "paused"
+	case row.State != sched.JobSucceeded && row.Attempts == 0:
+		return "queued"
+	}
+	return "running"
+}
+
+// Failure returns why the job's results cannot be kept or published, or its executor cannot be opened; nil for none.
+func (j *Job) Failure() error { return j.failure }
 
 // recommit repeats the commit of every finished task, for the engine may have died between a journal record and its
 // execution, and drops what other attempts have left.
-func (j *Job) recommit() error {
+func (j *Job) recommit(exec Executor) error {
 	for task := range j.winner {
 		a := j.winnerOf(task)
-		if err := j.exec.Commit(a, j.outputs[a.ID]); err != nil {
+		if err := exec.Commit(a, j.outputs[a.ID]); err != nil {
 			return err
 		}
 	}
-	return j.exec.Clean()
+	return exec.Clean()
 }
 
 // Records returns the attempts of a job since its submission, in the order of their launches.
@@ -32,8 +64,3 @@ func (j *Job) Records() []Record { return j.records }
 
 // Executor returns that of a job while it is open, else nil.
 func (j *Job) Executor() Executor { return j.exec }
-
-// begin starts an attempt of the job. If its executor cannot be opened, none of its attempts can be.
-func (l *loop) begin(j *Job, a Attempt) {
-	j.exec.Start(a)
-}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -20,13 +21,17 @@ type loop struct {
 	watch    Observer
 
 	alone *Job                               // the only job there is, with whose end the loop ends; nil in an Engine
-	fresh func(now sched.Time) []sched.Event // facts of the start about jobs; nil for none
+	host  *Engine                            // nil in a Run
+	fresh func(now sched.Time) []sched.Event // facts of the start about jobs
 
 	reports func() <-chan Report // of all executors
 
 	present []sched.MachineID // that are there
 	slots   []int             // of machines, that they should have
 	change  *trace.Settings   // to be taken over at the start
+
+	asks        chan *ask       // nil in a Run
+	settlements chan settlement // likewise
 
 	start   time.Time   // wall clock at sched.Time 0, with a monotonic reading
 	wake    *time.Timer // of the core
@@ -36,10 +41,11 @@ type loop struct {
 	shut    bool // nothing more is started
 	fetches fetches
 	rooms   rooms
-	gate    *gate // nil for none
-	halt    halt
-	warned  bool        // of a shortage
-	batch   trace.Batch // what has come since the last call of the core
+	gate    *gate                // nil for none
+	wary    map[sched.JobID]*Job // that may halt, and have lost tasks
+	warned  bool                 // of a shortage
+	touched []*Job               // of which the watcher is to hear
+	batch   trace.Batch          // what has come since the last call of the core
 }
 
 func newLoop(h *trace.JournalHeader, core *sched.Core, past *history, p pulse) *loop {
@@ -52,6 +58,7 @@ func newLoop(h *trace.JournalHeader, core *sched.Core, past *history, p pulse) *
 		l.present = append(l.present, sched.MachineID(m))
 		l.slots = append(l.slots, h.Machines[m].Slots)
 	}
+	past.loop = l
 	for _, j := range past.jobs {
 		j.loop = l
 	}
@@ -73,9 +80,13 @@ func (l *loop) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return l.leave()
+		case a := <-l.asks:
+			l.host.take(a)
+		case s := <-l.settlements:
+			l.host.note(s)
 		case <-l.tick.C:
 			l.ticking = false
-			l.catchUp(time.Now().Round(0))
+			l.catchUp(time.Now().Round(0), false)
 			l.pulse.beat(l.now())
 			l.look()
 			if l.gate == nil || !l.gate.moves() {
@@ -90,6 +101,11 @@ func (l *loop) run(ctx context.Context) error {
 		}
 		if err := l.step(); err != nil {
 			return err
+		}
+		if l.host != nil {
+			if err := l.host.stepped(); err != nil {
+				return err
+			}
 		}
 	}
 	l.look()
@@ -140,10 +156,11 @@ func (l *loop) begins() error {
 	for _, m := range l.present {
 		l.fact(sched.Event{At: now, Kind: sched.MachineJoined, Machine: m})
 	}
-	if l.fresh != nil {
-		l.batch.Facts = append(l.batch.Facts, l.fresh(now)...)
-	}
+	l.batch.Facts = append(l.batch.Facts, l.fresh(now)...)
 	if l.gate == nil {
+		if l.change == nil {
+			l.resize(now, math.MaxInt) // other slots than they had
+		}
 		return l.advance(now)
 	}
 	for _, m := range l.present { // until it is known what runs, which is nothing
@@ -185,9 +202,10 @@ const asleep = 5 * time.Second
 // catchUp moves the loop's time on to that of the wall clock, whose reading is given without a monotonic one: while the
 // system is suspended the loop's time stands still, and a deadline does not. A job without deadline loses nothing by
 // that, and its policy would take attempts that were suspended for stragglers. Time never goes back.
-func (l *loop) catchUp(wall time.Time) {
+// Before a job with a deadline is taken in, it must.
+func (l *loop) catchUp(wall time.Time, must bool) {
 	ahead := wall.Sub(l.header.Started.Round(0)) - time.Duration(l.now())
-	if ahead < asleep || !l.hurries() {
+	if ahead < asleep || !must && !l.hurries() {
 		return
 	}
 	l.start = l.start.Add(-ahead)
@@ -257,7 +275,12 @@ func (l *loop) step() error {
 	if err := l.advance(l.rejoin(now)); err != nil {
 		return err
 	}
-	if err := l.drain(); err != nil {
+	for !l.batch.Empty() { // executors that could not be opened
+		if err := l.advance(l.now()); err != nil {
+			return err
+		}
+	}
+	if err := l.heed(); err != nil {
 		return err
 	}
 	return l.admit()
@@ -272,6 +295,8 @@ func (l *loop) rejoin(now sched.Time) sched.Time {
 			delete(l.rooms.told, lost[i].Machine) // it has all its slots again
 			if l.shut {
 				l.tellRoom(lost[i].Machine, now+1, 0)
+			} else if l.gate == nil {
+				l.tellRoom(lost[i].Machine, now+1, l.rooms.most(lost[i].Machine, l.full(lost[i].Machine)))
 			}
 		}
 	}
@@ -303,9 +328,48 @@ func (l *loop) advance(now sched.Time) error {
 	if b.Settings != nil && l.alone != nil {
 		l.alone.Spec = l.header.Job
 	}
+	if l.watch.Changed != nil {
+		l.changed(b)
+	}
 	clear(b.Outputs)
 	b.Facts, b.Outputs, b.Settings, b.Jobs, b.Told = b.Facts[:0], b.Outputs[:0], nil, nil, nil
 	return l.carryOut(decisions)
+}
+
+// changed tells the watcher of the jobs that a batch has changed.
+func (l *loop) changed(b *trace.Batch) {
+	for _, j := range b.Jobs {
+		l.touch(l.past.jobs[j.ID])
+	}
+	for i := range b.Facts {
+		switch f := &b.Facts[i]; f.Kind {
+		case sched.JobArrived, sched.JobCancelled, sched.JobRetried, sched.JobPaused, sched.JobContinued, sched.JobChanged:
+			l.touch(l.past.jobs[f.Job])
+		}
+	}
+	for i := range b.Decisions {
+		switch d := &b.Decisions[i]; d.Kind {
+		case sched.Launch, sched.Commit, sched.Close:
+			l.touch(l.past.jobs[d.Job])
+		}
+	}
+	for _, id := range b.Told {
+		l.touch(l.past.jobs[id])
+	}
+	for _, j := range l.touched {
+		j.touched = false
+		l.watch.Changed(j)
+	}
+	clear(l.touched)
+	l.touched = l.touched[:0]
+}
+
+// touch has the watcher hear of a job after the next batch.
+func (l *loop) touch(j *Job) {
+	if j != nil && !j.touched {
+		j.touched = true
+		l.touched = append(l.touched, j)
+	}
 }
 
 // commits tells whether an attempt has won. The output of one that ended just after another of its task is of no use.
@@ -339,8 +403,11 @@ func (l *loop) carryOut(decisions []sched.Decision) error {
 	for i := range decisions {
 		switch d := &decisions[i]; d.Kind {
 		case sched.Launch:
-			if a, ok := l.past.attempt(d.Attempt); ok { // not if it was ended at once
-				l.launch(l.past.jobs[d.Job], a, d.Task, d.At)
+			if x, ok := l.past.running[d.Attempt]; ok { // not if it was ended at once
+				if l.watch.Launched != nil {
+					l.watch.Launched(x.Job, &x.records[x.at])
+				}
+				l.launch(x.Job, x.records[x.at].Attempt, d.Task, d.At)
 				l.started(d.At)
 			}
 		case sched.Kill:
@@ -349,10 +416,17 @@ func (l *loop) carryOut(decisions []sched.Decision) error {
 			j := l.past.jobs[d.Job]
 			a := j.winnerOf(d.Task)
 			if err := j.exec.Commit(a, j.outputs[a.ID]); err != nil {
-				return err
+				if l.alone != nil {
+					return err
+				}
+				l.fail(j, err)
 			}
 		case sched.Close:
-			l.over = true
+			if l.alone != nil {
+				l.over = true
+			} else {
+				l.host.settle(l.past.jobs[d.Job])
+			}
 		case sched.Wake:
 			l.wake.Reset(time.Duration(d.At) - time.Since(l.start))
 		case sched.Pace:

@@ -39,6 +39,7 @@ func (r *Record) Seconds() float64 { return (r.Stop - r.Start).Seconds() }
 // history follows the batches of a journal, replayed or live, and keeps what the core forgets: the jobs and every
 // attempt's life.
 type history struct {
+	loop     *loop                // nil in a replay
 	jobs     map[sched.JobID]*Job // those that are not retired
 	running  map[sched.AttemptID]spot
 	launches int
@@ -81,7 +82,7 @@ func put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
 // add takes in a batch after the core has. visit sees every record as it ends.
 func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) {
 	for i := range b.Jobs {
-		h.jobs[b.Jobs[i].ID] = &Job{JournalJob: b.Jobs[i]}
+		h.jobs[b.Jobs[i].ID] = &Job{JournalJob: b.Jobs[i], loop: h.loop}
 	}
 	for i := range b.Outputs {
 		id := b.Outputs[i].Attempt
@@ -182,15 +183,6 @@ func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End,
 	if visit != nil {
 		visit(x.Job, r)
 	}
-}
-
-// attempt returns one that has not ended; false if there is none.
-func (h *history) attempt(id sched.AttemptID) (Attempt, bool) {
-	x, ok := h.running[id]
-	if !ok {
-		return Attempt{}, false
-	}
-	return x.records[x.at].Attempt, true
 }
 
 // winnerOf returns the attempt whose output is the result of a task that is done.

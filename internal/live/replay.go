@@ -1,6 +1,8 @@
 package live
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,7 +11,7 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// newCore builds the core of a run with its machines and its job, which is job 0, before the first fact.
+// newCore builds a core with the machines of a journal, and with the job of a run, which is job 0.
 func newCore(h *trace.JournalHeader, p sched.Policy) (*sched.Core, error) {
 	core := sched.New(p, h.Limits)
 	if h.Rules < 1 {
@@ -31,8 +33,39 @@ func newCore(h *trace.JournalHeader, p sched.Policy) (*sched.Core, error) {
 			return nil, err
 		}
 	}
+	if h.Segment != nil {
+		return core, nil
+	}
 	if _, err := core.Submit(&h.Job); err != nil {
 		return nil, err
+	}
+	return core, nil
+}
+
+// firstCore builds the core of a journal as it was before the first batch, from the state of a segment if it has one.
+func firstCore(h *trace.JournalHeader, state [][]byte, policies Policies) (*sched.Core, error) {
+	p, err := policies(h)
+	if err != nil {
+		return nil, err
+	}
+	if h.Segment != nil && sched.Paces(p) {
+		return nil, ErrPaces
+	}
+	if len(state) == 0 {
+		return newCore(h, p)
+	}
+	var s sched.Snapshot
+	if err := json.Unmarshal(state[0], &s); err != nil {
+		return nil, fmt.Errorf("the snapshot of the segment: %w: %w", err, trace.ErrCorrupt)
+	}
+	core, err := sched.Restore(&s, p, h.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("the snapshot of the segment: %w: %w", err, trace.ErrCorrupt)
+	}
+	for _, m := range h.Machines[min(len(s.Machines), len(h.Machines)):] {
+		if _, err := core.AddMachineOf(m.Class, m.Site, m.Slots); err != nil {
+			return nil, err
+		}
 	}
 	return core, nil
 }
@@ -63,10 +96,16 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("batch %d at %s, decision %d: the journal has %s, the replay %s", e.Batch, e.At, i+1, at(e.Want), at(e.Got))
 }
 
-// Lives replays a journal and returns every attempt's life, in the order of their starts. visit and the error are those
-// of Replay.
+// errMany is the error of a journal of many jobs where one of a run is asked for.
+var errMany = errors.New("it is of a server with many jobs, not of a run")
+
+// Lives replays the journal of a run and returns every attempt's life, in the order of their starts. visit and the
+// error are those of Replay.
 func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
-	h := pastOf(&r.Header)
+	if r.Header.Segment != nil {
+		return nil, errMany
+	}
+	h := pastOfRun(&r.Header)
 	_, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
 		h.add(c.View(), b, nil)
 		if visit != nil {
@@ -80,11 +119,7 @@ func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *t
 // the last batch; the reader's header is then that of the settings that came last. visit, if not nil, sees every batch
 // after the core has. The error is a *DivergedError where a decision differs.
 func Replay(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
-	p, err := policies(&r.Header)
-	if err != nil {
-		return nil, err
-	}
-	core, err := newCore(&r.Header, p)
+	core, err := firstCore(&r.Header, r.State, policies)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +134,11 @@ func Replay(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *
 		if b.Settings != nil {
 			if err := give(core, &r.Header, b.Settings, policies); err != nil {
 				return nil, fmt.Errorf("batch %d: settings: %w", n, err)
+			}
+		}
+		for _, j := range b.Jobs {
+			if id, err := core.Submit(&j.Spec); err != nil || id != j.ID {
+				return nil, fmt.Errorf("batch %d: job %d: it gets id %d, %v", n, j.ID, id, err)
 			}
 		}
 		got, err := core.Advance(b.Now, b.Facts)

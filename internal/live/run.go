@@ -50,7 +50,7 @@ func Create(path string, h *trace.JournalHeader, p sched.Policy) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRun(path, h, core, j, pastOf(h)), nil
+	return newRun(path, h, core, j, pastOfRun(h)), nil
 }
 
 // Open takes up a run from its journal. If its job has failed, it keeps the tasks that are done and forgives the others
@@ -61,6 +61,9 @@ func Open(path string, policies Policies) (*Run, error) {
 		return nil, err
 	}
 	h := &reader.Header
+	if h.Segment != nil {
+		return nil, fmt.Errorf("%s: %w", path, errMany)
+	}
 	p, err := policies(h)
 	if err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func Open(path string, policies Policies) (*Run, error) {
 	if sched.Paces(p) {
 		return nil, ErrPaces
 	}
-	past := pastOf(h)
+	past := pastOfRun(h)
 	present := len(h.Machines)
 	works := [][]byte{h.Work}
 	core, err := Replay(reader, policies, func(c *sched.Core, b *trace.Batch) {
@@ -96,8 +99,8 @@ func Open(path string, policies Policies) (*Run, error) {
 	return r, nil
 }
 
-// pastOf returns the history of a run before its first batch.
-func pastOf(h *trace.JournalHeader) *history {
+// pastOfRun returns the history of a run before its first batch.
+func pastOfRun(h *trace.JournalHeader) *history {
 	past := newHistory()
 	past.jobs[job] = &Job{JournalJob: &trace.JournalJob{ID: job, Run: h.Run, Submitted: h.Started, Spec: h.Job, Stages: h.Stages, Command: h.Command, Work: h.Work}}
 	return past
@@ -106,7 +109,6 @@ func pastOf(h *trace.JournalHeader) *history {
 func newRun(path string, h *trace.JournalHeader, core *sched.Core, j *trace.Journal, past *history) *Run {
 	l := newLoop(h, core, past, pulse{path: path + ".pulse", run: h.Run})
 	l.journal, l.alone = j, past.jobs[job]
-	l.halt = halt{after: sched.Unlimited}
 	return &Run{loop: l, Header: h, job: l.alone, works: [][]byte{h.Work}}
 }
 
@@ -134,9 +136,6 @@ func (r *Run) Durations() (won, cut [][]sched.Time) {
 	return Durations(r.job.records, len(r.Header.Stages))
 }
 
-// Records returns the attempts of the run, in the order of their launches.
-func (r *Run) Records() []Record { return r.job.records }
-
 // Slowest returns the tasks that took longest, see [Slowest].
 func (r *Run) Slowest(most func(tasks int) int) [][]int {
 	return Slowest(r.job.records, &r.Header.Job, most)
@@ -157,6 +156,9 @@ func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 		if r.Retried {
 			facts = append(facts, sched.Event{At: now, Kind: sched.JobRetried, Job: job})
 		}
+		if r.job.row().Paused { // it halted
+			facts = append(facts, sched.Event{At: now, Kind: sched.JobContinued, Job: job})
+		}
 		return facts
 	}
 	err := errors.Join(r.restore(ctx), r.journal.Close())
@@ -169,7 +171,7 @@ func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 
 // restore puts what an earlier engine has left in order, and loops.
 func (r *Run) restore(ctx context.Context) error {
-	if err := r.job.recommit(); err != nil || r.over {
+	if err := r.job.recommit(r.job.exec); err != nil || r.over {
 		return err
 	}
 	return r.run(ctx)

@@ -461,7 +461,7 @@ func TestRunCatchesUp(t *testing.T) {
 				r := create(t, path, h, never)
 				r.start, r.past.wake = time.Now(), 30*sched.Second
 				r.wake.Reset(30 * time.Second)
-				r.catchUp(time.Now().Add(c.ahead).Round(0))
+				r.catchUp(time.Now().Add(c.ahead).Round(0), false)
 				if got := r.now(); got != c.want {
 					t.Errorf("it is %v, want %v", got, c.want)
 				}

@@ -70,7 +70,7 @@ func (j *Job) Summary() *Summary {
 	case sched.JobBroken:
 		s.State = "failed"
 	case sched.JobStopped:
-		if j.loop.shut {
+		if j.halts(&row) {
 			s.State = "failed"
 		} else {
 			s.Flow = v.Now() - row.Arrived

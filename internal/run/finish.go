@@ -16,12 +16,11 @@ type course struct {
 	end      sched.Time     // when the job was closed; when it was stopped, if it is not
 	won, cut [][]sched.Time // see live.Run.Durations
 	slowest  func(most func(tasks int) int) [][]int
-	records  []live.Record
 }
 
 // courseOf is that of a run.
 func courseOf(run *live.Run) *course {
-	c := &course{Summary: run.Summary(), end: run.View().Now(), slowest: run.Slowest, records: run.Records()}
+	c := &course{Summary: run.Summary(), end: run.View().Now(), slowest: run.Slowest}
 	if run.State() > sched.JobActive {
 		c.end = run.View().Job(0).Closed
 	}
@@ -34,7 +33,6 @@ func courseOf(run *live.Run) *course {
 func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
 	if c.State == "succeeded" && !p.tidied() { // and, without an error, published
 		p.warn("the durations are not kept for later deadlines", p.remember(c))
-		p.warn("the run is not in the history", p.keep(c))
 		p.warn("the result is whole, but what only the run needed is still there", p.tidy())
 	}
 	m, err := mappedBy(p.work(), p.folders)

@@ -12,15 +12,15 @@ import (
 
 // historyFile returns the file of the name's history; "" if none is kept.
 func (o *Options) historyFile() string {
-	folder := HistoryFolder(o.History)
+	folder := historyFolder(o.History)
 	if folder == "" || o.Name == "" {
 		return ""
 	}
 	return past.Files{Folder: folder}.FileOf(o.Name)
 }
 
-// HistoryFolder returns the folder of the files, for what Options.History says; "" if none are kept.
-func HistoryFolder(said string) string {
+// historyFolder returns the folder of the files, for what Options.History says; "" if none are kept.
+func historyFolder(said string) string {
 	switch state := stateFolder(); {
 	case said == NoHistory:
 		return ""
@@ -32,7 +32,7 @@ func HistoryFolder(said string) string {
 
 // HistoryNames returns the names of which durations are kept in a folder, "" for the user's, in alphabetical order.
 func HistoryNames(folder string) []string {
-	if folder = HistoryFolder(folder); folder == "" {
+	if folder = historyFolder(folder); folder == "" {
 		return nil
 	}
 	return past.Files{Folder: folder}.ListNames()

@@ -1,0 +1,317 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// farm is a world in which engines live and die: the disks of jobs by the names of their runs, and what their owner has
+// heard of.
+type farm struct {
+	t        *testing.T
+	folder   string
+	fate     func(*Job, Attempt) fate
+	hook     func(run, deed string, p place)
+	broken   func(*Job) error  // of Open
+	deaf     func(*Over) error // of Finish
+	patience time.Duration
+	machines []trace.JournalMachine
+	segment  int64
+
+	mu    sync.Mutex
+	disks map[string]*disk
+	over  map[string]*Over
+	opens map[string]int
+}
+
+func newFarm(t *testing.T, slots ...int) *farm {
+	f := &farm{
+		t: t, folder: filepath.Join(memory(t), "journal"), patience: never, fate: func(*Job, Attempt) fate { return fate{takes: 10 * ms} },
+		disks: map[string]*disk{}, over: map[string]*Over{}, opens: map[string]int{},
+	}
+	for i, n := range slots {
+		f.machines = append(f.machines, trace.JournalMachine{Name: fmt.Sprint("m", i), Slots: n})
+	}
+	return f
+}
+
+func (f *farm) disk(run string) *disk {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.disks[run] == nil {
+		f.disks[run] = newDisk()
+	}
+	return f.disks[run]
+}
+
+// policies returns the nervous policy, or another by its name.
+func (f *farm) policies(h *trace.JournalHeader) (sched.Policy, error) {
+	if h.Policy == "patient" {
+		return &nervous{patience: sched.Time(never)}, nil
+	}
+	return &nervous{patience: sched.Time(f.patience)}, nil
+}
+
+// shell is one engine of a farm, with the executors that it has opened.
+type shell struct {
+	*Engine
+	reports chan Report
+	mu      sync.Mutex
+	fakes   []*fake
+	ended   chan error
+}
+
+// open opens an engine, which is not looped yet.
+func (f *farm) open() *shell {
+	f.t.Helper()
+	s := &shell{reports: make(chan Report, 10000), ended: make(chan error, 1)}
+	var err error
+	s.Engine, err = OpenEngine(Config{
+		Folder: f.folder, Version: "test", Policy: "nervous", Limits: sched.DefaultLimits(), Policies: f.policies, Machines: f.machines, Segment: f.segment,
+		Reports: func() <-chan Report { return s.reports },
+		Open: func(j *Job) (Executor, error) {
+			if f.broken != nil {
+				if err := f.broken(j); err != nil {
+					return nil, err
+				}
+			}
+			x := newFake(f.t, f.disk(j.Run), func(a Attempt) fate { return f.fate(j, a) })
+			x.reports = s.reports
+			if f.hook != nil {
+				x.hook = func(deed string, p place) { f.hook(j.Run, deed, p) }
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.fakes = append(s.fakes, x)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.opens[j.Run]++
+			return x, nil
+		},
+		Finish: func(o *Over) error {
+			if f.deaf != nil {
+				if err := f.deaf(o); err != nil {
+					return err
+				}
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.over[o.Job.Run] = o
+			return nil
+		},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return s
+}
+
+// start opens an engine and loops it until ctx is done.
+func (f *farm) start(ctx context.Context) *shell {
+	f.t.Helper()
+	s := f.open()
+	go func() { s.ended <- s.Loop(ctx) }()
+	return s
+}
+
+// stop waits for the end of the loop.
+func (s *shell) stop(t *testing.T) {
+	t.Helper()
+	if err := <-s.ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// jobOf describes a job of stages with so many tasks, a barrier between each two.
+func jobOf(run string, stages ...int) *trace.JournalJob {
+	h := header(0, 0, stages...)
+	return &trace.JournalJob{Name: run, Run: run, Submitted: time.Now(), Spec: h.Job, Stages: h.Stages}
+}
+
+func (s *shell) submit(t *testing.T, j *trace.JournalJob) sched.JobID {
+	t.Helper()
+	id, err := s.Submit(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// states returns how the jobs stand, by their runs.
+func (s *shell) states(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := s.Look(t.Context(), func(x Sight) {
+		for j := range x.Jobs() {
+			all[j.Run] = j.State()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// tale runs a test in virtual time with a farm.
+func tale(t *testing.T, f *farm, tell func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f.t = t
+		tell(t)
+	})
+}
+
+// Jobs share the slots, each has an executor of its own while it runs, and ends by itself.
+func TestEngineRunsJobs(t *testing.T) {
+	f := newFarm(t, 2)
+	tale(t, f, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := f.start(ctx)
+		for i := range 5 {
+			s.submit(t, jobOf(fmt.Sprint("job", i), 2, 1))
+		}
+		time.Sleep(25 * ms)
+		if got := s.states(t); got["job0"] != "succeeded" || got["job1"] != "running" || got["job4"] != "queued" {
+			t.Errorf("after 25 ms: %v", got)
+		}
+		if f.opens["job4"] > 0 {
+			t.Error("a queued job has an executor")
+		}
+		time.Sleep(time.Second)
+		for run, state := range s.states(t) {
+			if o := f.over[run]; state != "succeeded" || len(f.disk(run).result) != 3 || o == nil || !o.Succeeded() || len(o.Records) != 3 || f.opens[run] != 1 {
+				t.Errorf("%s: %s, %d results, %+v, %d opened", run, state, len(f.disk(run).result), o, f.opens[run])
+			}
+		}
+		cancel()
+		s.stop(t)
+		for i, x := range s.fakes {
+			select {
+			case <-x.ended:
+			default:
+				t.Errorf("executor %d is open", i)
+			}
+		}
+	})
+}
+
+// What is asked of jobs holds: held, released, paused, continued, cancelled, tried again, retired.
+func TestEngineAsked(t *testing.T) {
+	f := newFarm(t, 2)
+	fails := true
+	f.fate = func(_ *Job, a Attempt) fate { return fate{takes: 10 * ms, fails: fails && a.Index == 1} }
+	tale(t, f, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := f.start(ctx)
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wants := func(run, want string) {
+			t.Helper()
+			time.Sleep(ms)
+			if got := s.states(t)[run]; got != want {
+				t.Errorf("%s is %q, want %q", run, got, want)
+			}
+		}
+		held := jobOf("held", 1)
+		held.Held = true
+		id := s.submit(t, held)
+		time.Sleep(100 * ms)
+		wants("held", "queued")
+		must(s.Release(ctx, id))
+		must(s.Release(ctx, id))
+		time.Sleep(20 * ms)
+		wants("held", "succeeded")
+		if err := s.Cancel(ctx, id); !errors.Is(err, ErrOver) {
+			t.Errorf("cancelling a job that is over: %v", err)
+		}
+		must(s.Retire(ctx, id))
+		wants("held", "")
+		if err := s.Cancel(ctx, id); !errors.Is(err, ErrNoJob) {
+			t.Errorf("cancelling a job that is retired: %v", err)
+		}
+
+		long := s.submit(t, jobOf("long", 1, 1, 1, 1))
+		must(s.Pause(ctx, long))
+		wants("long", "paused")
+		time.Sleep(time.Second)
+		wants("long", "paused")
+		must(s.Continue(ctx, long))
+		wants("long", "running")
+		must(s.Cancel(ctx, long))
+		wants("long", "cancelled")
+		must(s.Retry(ctx, long))
+		time.Sleep(time.Second)
+		wants("long", "succeeded")
+
+		bad := s.submit(t, jobOf("bad", 3))
+		if err := s.Retire(ctx, bad); !errors.Is(err, ErrNotOver) {
+			t.Errorf("retiring a job that runs: %v", err)
+		}
+		time.Sleep(50 * ms)
+		wants("bad", "failed")
+		fails = false
+		must(s.Retry(ctx, bad))
+		time.Sleep(50 * ms)
+		wants("bad", "succeeded")
+		if n := len(f.disk("bad").result); n != 3 || f.opens["bad"] != 2 {
+			t.Errorf("%d results, opened %d times", n, f.opens["bad"])
+		}
+		cancel()
+		s.stop(t)
+		if err := s.Cancel(t.Context(), bad); !errors.Is(err, ErrStopped) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
+// An engine takes up what another left: jobs that ran, that waited, and that were over and not told.
+func TestEngineTakesUp(t *testing.T) {
+	f := newFarm(t, 2)
+	f.deaf = func(*Over) error { return errors.New("not now") }
+	tale(t, f, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := f.start(ctx)
+		first := s.submit(t, jobOf("first", 1))
+		s.submit(t, jobOf("second", 8))
+		third := s.submit(t, jobOf("third", 1))
+		time.Sleep(35 * ms)
+		cancel()
+		s.stop(t)
+		if n := len(f.disk("second").done); n < 4 || n > 6 {
+			t.Errorf("%d tasks of the second job are done", n)
+		}
+		f.deaf = nil
+		ctx, cancel = context.WithCancel(t.Context())
+		s = f.start(ctx)
+		time.Sleep(time.Second)
+		for run, state := range s.states(t) {
+			if state != "succeeded" || f.over[run] == nil {
+				t.Errorf("%s: %s, told %v", run, state, f.over[run])
+			}
+		}
+		if o := f.over["second"]; o.Summary.Attempts != 10 || o.Summary.Crashed != 2 || len(o.Records) != 10 {
+			t.Errorf("second: %+v, %d records", o.Summary, len(o.Records))
+		}
+		if err := s.Retire(ctx, first, third); err != nil {
+			t.Error(err)
+		}
+		if id := s.submit(t, jobOf("fourth", 1)); id != 3 {
+			t.Errorf("the fourth job is %d", id)
+		}
+		cancel()
+		s.stop(t)
+	})
+}
