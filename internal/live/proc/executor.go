@@ -123,7 +123,7 @@ func (e *Executor) Start(a live.Attempt) {
 	e.procs[a.ID] = p
 	e.mu.Unlock()
 	e.workers.Add(1)
-	e.host.keeper.order(func() { e.begin(p) })
+	e.host.keeper.order(func() { e.enter(p) })
 }
 
 // Kill ends an attempt. Its folder is removed once nothing of it runs.
@@ -133,6 +133,14 @@ func (e *Executor) Kill(id sched.AttemptID) {
 	e.mu.Unlock()
 	if p != nil {
 		p.kill(byEngine)
+		e.passOver(e.need(p) > 0)
+	}
+}
+
+// passOver lets go of attempts that were killed while they waited for memory, if there may be any.
+func (e *Executor) passOver(any bool) {
+	if any {
+		e.host.keeper.order(e.host.ledger.serve)
 	}
 }
 
@@ -172,10 +180,13 @@ func (e *Executor) Publish() error {
 func (e *Executor) Close() error {
 	e.host.watch.drop(e)
 	e.mu.Lock()
+	needs := false
 	for _, p := range e.procs {
 		p.kill(byEngine)
+		needs = needs || e.need(p) > 0
 	}
 	e.mu.Unlock()
+	e.passOver(needs)
 	err := e.wait()
 	sweep(e.tag)
 	e.logs.close()
@@ -295,8 +306,9 @@ func (e *Executor) find(dir, name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// begin starts an attempt and has it kept. Like ended, it is called on the keeper's thread.
-func (e *Executor) begin(p *process) {
+// begin starts an attempt and has it kept, or tells why it could not, and returns which. Like ended, it is called on
+// the keeper's thread.
+func (e *Executor) begin(p *process) bool {
 	if err := e.spawn(p); err != nil {
 		if p.verdict = unborn(err); p.verdict.kind == sched.AttemptRefused {
 			if never := e.host.crowd.hopeless(err, ownThreads()); never != nil {
@@ -304,7 +316,7 @@ func (e *Executor) begin(p *process) {
 			}
 		}
 		e.finish(p, 127, err.Error(), nil)
-		return
+		return false
 	}
 	e.host.crowd.enter(e.threads)
 	e.bound(p)
@@ -319,12 +331,14 @@ func (e *Executor) begin(p *process) {
 	}
 	p.listen = e.listener(p)
 	e.host.keeper.keep(p)
+	return true
 }
 
 // ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
 func (e *Executor) ended(p *process) {
 	exit, note := p.reap()
 	e.host.crowd.leave(e.threads)
+	defer e.host.ledger.free(p)
 	switch p.killer() {
 	case byNobody:
 		if exit != 0 {

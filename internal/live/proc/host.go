@@ -16,6 +16,8 @@ type HostConfig struct {
 	// Name is the same whenever the same work is taken up again, and no other host's: of what an earlier host of this
 	// name has left, nothing goes on. "" for a host that nobody succeeds.
 	Name string
+	// Memory is how many bytes attempts that need some (jobfile.Limits) may use together; 0 for any number.
+	Memory int64
 }
 
 // Host is what the executors of one process share: the thread that starts processes and waits for them, the guard, the
@@ -29,6 +31,7 @@ type Host struct {
 	slots   slots
 	crowd   *crowd
 	watch   watch
+	ledger  ledger
 	null    *os.File // nothing to read
 
 	descriptors int // above which none is taken for another attempt
@@ -39,7 +42,11 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Name != "" {
 		sweep("*/" + cfg.Name)
 	}
-	return newHost(cmp.Or(cfg.Name, "host"))
+	h, err := newHost(cmp.Or(cfg.Name, "host"))
+	if err == nil {
+		h.ledger.total = cfg.Memory
+	}
+	return h, err
 }
 
 func newHost(name string) (*Host, error) {

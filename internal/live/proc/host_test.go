@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-func newTestHost(t *testing.T, name string) *Host {
+func newTestHost(t *testing.T, cfg HostConfig) *Host {
 	t.Helper()
-	h, err := NewHost(HostConfig{Name: name})
+	h, err := NewHost(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func on(h *Host) func(*Config) { return func(c *Config) { c.Host = h } }
 
 // Who closes the executor of one job ends what is left of that, whatever it is, and nothing of another.
 func TestHostOfTwo(t *testing.T) {
-	h := newTestHost(t, "")
+	h := newTestHost(t, HostConfig{})
 	one := newRig(t, on(h), `setsid sleep 100 <&- >&- 2>&- 3>&- & sleep 100`)
 	other := newRig(t, on(h), `setsid sleep 100 >&- 2>&- 3>&- & until [ -e $TAILCUT_OUTPUT/go ]; do sleep 0.01; done; echo done`)
 	one.begin(0, 0, 0)
@@ -52,7 +52,7 @@ func TestHostOfTwo(t *testing.T) {
 
 // The attempts of all executors have slots of their own.
 func TestHostSlots(t *testing.T) {
-	h := newTestHost(t, "")
+	h := newTestHost(t, HostConfig{})
 	script := `echo $TAILCUT_SLOT >$TAILCUT_OUTPUT/slot; sleep 100`
 	seen := map[string]bool{}
 	for i := range 3 {
@@ -89,7 +89,7 @@ func TestNewHostSweeps(t *testing.T) {
 	eventually(t, "the processes' start", patience, func() bool { return marked("job/"+name) == 1 && marked("job/"+name+"0") == 1 })
 	ended := make(chan error, 1)
 	go func() { ended <- all[0].Wait() }()
-	newTestHost(t, name)
+	newTestHost(t, HostConfig{Name: name})
 	select {
 	case <-ended:
 	case <-time.After(patience):
@@ -118,7 +118,7 @@ func TestConfigEnv(t *testing.T) {
 
 // A hundred jobs at once cost a few descriptors each.
 func TestHostOfMany(t *testing.T) {
-	h := newTestHost(t, "")
+	h := newTestHost(t, HostConfig{})
 	descriptors := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -27,22 +27,23 @@ const (
 
 // process is an attempt and the process group that does it.
 type process struct {
-	of      *Executor
-	attempt live.Attempt
-	last    *stride // that it has saved, or goes on from; the keeper's
-	dir     string
-	slot    int // from 1, of no other process that is there; 0 before it has begun
-	fate    fate
-	folder  *folder       // at dir
-	feed    *feed         // of its standard input, nil for none
-	stdout  *outFile      // what the attempt writes to standard output
-	said    []byte        // the end of what it wrote to standard error; the keeper's until the attempt has ended
-	heard   int64         // bytes that it wrote there; the same
-	most    int           // how many of them are kept
-	ended   chan struct{} // closed when the leader has ended
-	timers  []*time.Timer // that kill it
-	listen  func(line string)
-	line    []byte // the beginning of a line from the progress pipe
+	of       *Executor
+	attempt  live.Attempt
+	last     *stride // that it has saved, or goes on from; the keeper's
+	dir      string
+	slot     int // from 1, of no other process that is there; 0 before it has begun
+	fate     fate
+	reserved int64         // bytes of memory that are set aside for it; the keeper's
+	folder   *folder       // at dir
+	feed     *feed         // of its standard input, nil for none
+	stdout   *outFile      // what the attempt writes to standard output
+	said     []byte        // the end of what it wrote to standard error; the keeper's until the attempt has ended
+	heard    int64         // bytes that it wrote there; the same
+	most     int           // how many of them are kept
+	ended    chan struct{} // closed when the leader has ended
+	timers   []*time.Timer // that kill it
+	listen   func(line string)
+	line     []byte // the beginning of a line from the progress pipe
 
 	verdict  verdict // on an attempt without result
 	how      *ending // of the leader, if it is known
