@@ -119,10 +119,12 @@ func (j *Job) Piped() *inputs.Pipe {
 	return j.Array.Stages[0].Pipe
 }
 
-// WithBlocks returns the job with the blocks of its stream.
+// WithBlocks returns the job with the blocks of its stream; nil for those that are not known yet.
 func (j Job) WithBlocks(b *inputs.Blocks) Job {
 	st := j.Array.Stages[0]
-	st.Blocks, st.Tasks = b, b.Count
+	if st.Blocks, st.Tasks = b, 0; b != nil {
+		st.Tasks = b.Count
+	}
 	j.Array = &Array{Stages: []Stage{st}}
 	return j
 }

@@ -30,6 +30,9 @@ func isMissing(path string) bool {
 
 // claim checks the output folder and makes the private one. A finished result is never overwritten without --force.
 func (e *Engine) claim() error {
+	if err := e.refuseClaimed(); err != nil {
+		return err
+	}
 	if e.o.Force {
 		if err := e.clear(); err != nil {
 			return err

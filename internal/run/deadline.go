@@ -52,12 +52,11 @@ type Deadline struct {
 
 // deadlineOf tells how the job stands to its deadline; nil if it has none.
 func (p *Prepared) deadlineOf(c *course) *Deadline {
-	d := p.Header.Job.Deadline
-	if d == 0 {
+	if c.deadline == 0 {
 		return nil
 	}
-	over := (c.end - d).Seconds()
-	return &Deadline{Seconds: d.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over}
+	over := (c.end - c.deadline).Seconds()
+	return &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over}
 }
 
 // String tells it to people.

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
@@ -14,18 +13,37 @@ import (
 type course struct {
 	*live.Summary
 	end      sched.Time     // when the job was closed; when it was stopped, if it is not
+	deadline sched.Time     // 0 without one
 	won, cut [][]sched.Time // see live.Run.Durations
 	slowest  func(most func(tasks int) int) [][]int
 }
 
 // courseOf is that of a run.
 func courseOf(run *live.Run) *course {
-	c := &course{Summary: run.Summary(), end: run.View().Now(), slowest: run.Slowest}
+	c := &course{Summary: run.Summary(), end: run.View().Now(), deadline: run.Header.Job.Deadline, slowest: run.Slowest}
 	if run.State() > sched.JobActive {
 		c.end = run.View().Job(0).Closed
 	}
 	c.won, c.cut = run.Durations()
 	return c
+}
+
+// courseOver is that of a job of a server.
+func (p *Prepared) courseOver(over *live.Over) *course {
+	j, s := over.Job, over.Summary
+	c := &course{Summary: s, end: sched.Time(j.Submitted.Sub(p.server.Started)) + s.Flow, deadline: j.Spec.Deadline}
+	c.won, c.cut = live.Durations(over.Records, len(j.Stages))
+	c.slowest = func(most func(int) int) [][]int { return live.Slowest(over.Records, &j.Spec, most) }
+	return c
+}
+
+// standing is how a job stands that has come to its end, for who is notified.
+func (p *Prepared) standing(c *course) *Standing {
+	s := &Standing{State: c.State, Seconds: c.Flow.Seconds()}
+	for i, st := range c.Stages {
+		s.Stages = append(s.Stages, StageStanding{Name: st.Name, Tasks: st.Tasks, Done: len(c.won[i]), Closed: true})
+	}
+	return s
 }
 
 // finish tidies up after a job that has ended or was stopped, and reports. What goes wrong beside its results is a
@@ -35,17 +53,21 @@ func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
 		p.warn("the durations are not kept for later deadlines", p.remember(c))
 		p.warn("the result is whole, but what only the run needed is still there", p.tidy())
 	}
-	m, err := mappedBy(p.work(), p.folders)
-	p.warn("how much was mapped is not known", err)
-	res := &Result{
-		Summary: c.Summary, Header: p.Header, Deadline: p.deadlineOf(c), Failed: p.failed(c.Summary), mapped: m,
-		again: p.o.Again, kept: p.o.Output != Scratch,
-	}
-	err = p.ending(ctx, c.Summary)
+	res, err := p.resultOf(c), p.ending(ctx, c.Summary)
 	if c.State == "failed" {
 		res.Error = err.Error()
 	}
 	return res, err
+}
+
+// resultOf is what came of a job, as far as its folder can tell.
+func (p *Prepared) resultOf(c *course) *Result {
+	m, err := mappedBy(p.work(), p.folders)
+	p.warn("how much was mapped is not known", err)
+	return &Result{
+		Summary: c.Summary, Header: p.Header, Deadline: p.deadlineOf(c), Failed: p.failed(c.Summary), mapped: m,
+		again: p.o.Again, kept: p.o.Output != Scratch,
+	}
 }
 
 // remember adds the run to what is kept of its name.
@@ -91,5 +113,5 @@ func (e *Engine) ending(ctx context.Context, s *live.Summary) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return Failure{fmt.Errorf("the job has %s", s.State)}
+	return Failure{errors.New("the job was cancelled")}
 }

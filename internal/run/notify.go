@@ -112,8 +112,8 @@ func (p *Prepared) event(kind string, s *Standing) notify.Event {
 	if p.scratch {
 		event.Output = Scratch
 	}
-	if d := p.Header.Job.Deadline; d > 0 {
-		left := d.Seconds()
+	if p.left > 0 {
+		left := p.left.Seconds()
 		event.Deadline = &left
 	}
 	return event

@@ -16,6 +16,7 @@ import (
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -53,6 +54,23 @@ func (e *Engine) spool(ctx context.Context) error {
 		return Failure{err}
 	}
 	return nil
+}
+
+// Spool keeps the standard input that the job reads, if it does, in the output folder: a server that is given the job
+// finds it there.
+func (e *Engine) Spool(ctx context.Context) error {
+	if p := e.Job.Piped(); p == nil || p.File != "" {
+		return nil
+	}
+	if err := e.claim(); err != nil {
+		return err
+	}
+	lock, err := proc.LockRun(e.folders)
+	if err != nil {
+		return Failure{err}
+	}
+	defer lock.Close()
+	return e.spoolAs(ctx, newRunName())
 }
 
 // cutOnly finds the blocks and keeps nothing.

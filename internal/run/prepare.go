@@ -24,20 +24,17 @@ type Prepared struct {
 	Header *trace.JournalHeader // of its journal, as if it were alone
 
 	works     []*jobfile.Work // what attempts did, and do now: the last
+	left      sched.Time      // from the start, or the submission, to the deadline; 0 without one
 	foresight foresight
 	log       *joblog
 	told      func(*live.Record) // tells the executor of attempts that have ended
 	news      *news              // nil if nobody wants any
+	submitted *Submission        // of a job of a server
 }
 
 // begin makes a new job ready, in a folder that is claimed.
 func (e *Engine) begin(ctx context.Context) (*trace.JournalHeader, error) {
-	if err := e.folders.Retire(); err != nil {
-		return nil, Failure{err}
-	}
-	e.folders.Run = newRunName()
-	if err := e.spool(ctx); err != nil {
-		e.withdraw()
+	if err := e.spoolAs(ctx, newRunName()); err != nil {
 		return nil, err
 	}
 	plan, err := e.plan(ctx)
@@ -58,6 +55,23 @@ func (e *Engine) begin(ctx context.Context) (*trace.JournalHeader, error) {
 		Machines: e.machines(), Network: e.sites.network(),
 		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, nil
+}
+
+// spoolAs gives the run its name, clears the folder of other runs, and keeps standard input there. A client of a server
+// has done so before the server begins.
+func (e *Engine) spoolAs(ctx context.Context, name string) error {
+	if e.folders.Run != "" {
+		return nil
+	}
+	if err := e.folders.Retire(); err != nil {
+		return Failure{err}
+	}
+	e.folders.Run = name
+	err := e.spool(ctx)
+	if err != nil {
+		e.withdraw()
+	}
+	return err
 }
 
 // asked is what was asked for, as journals keep it.
@@ -106,7 +120,7 @@ func (e *Engine) cut(ctx context.Context) (*jobfile.Plan, error) {
 
 // prepared is the job of a header, whose attempts did and do these works.
 func (e *Engine) prepared(h *trace.JournalHeader, works [][]byte) (*Prepared, error) {
-	p := &Prepared{Engine: e, Header: h, told: func(*live.Record) {}}
+	p := &Prepared{Engine: e, Header: h, left: h.Job.Deadline, told: func(*live.Record) {}}
 	for _, text := range works {
 		w := &jobfile.Work{}
 		if err := json.Unmarshal(text, w); err != nil {
@@ -127,6 +141,11 @@ func (p *Prepared) work() *jobfile.Work { return p.works[len(p.works)-1] }
 
 // Open returns what starts the attempts of the job, and opens its log of attempts.
 func (p *Prepared) Open() (executor live.Executor, err error) {
+	if p.server != nil {
+		if err := p.takeFolder(); err != nil {
+			return nil, err
+		}
+	}
 	if p.log, err = openJoblog(p.o.Joblog, p.works, p.Header); err != nil {
 		return nil, err
 	}
@@ -142,7 +161,7 @@ func (p *Prepared) executor() (live.Executor, error) {
 		return p.cloud, theirs(p.cloud.Open(remote.Open{Run: p.Header.Run, Work: p.work(), Limits: p.limits(stages)}))
 	}
 	executor, err := proc.New(proc.Config{
-		Folders: p.folders, Out: p.out, Work: p.work(), Works: p.works, Stages: stages, Run: p.Header.Run,
+		Host: p.host(), Env: p.env, Folders: p.folders, Out: p.out, Work: p.work(), Works: p.works, Stages: stages, Run: p.Header.Run,
 		Lock: p.lock, Limits: p.limits(stages), Disturb: p.disturb, Stderr: p.o.Stderr, Slower: p.sites.slower(p.Header), Measure: p.sites != nil,
 	})
 	if err != nil {

@@ -138,6 +138,8 @@ type Engine struct {
 	tags    *results.Tags  // that stand before what is printed
 	blocks  *inputs.Blocks // of the stream that the job reads; nil for none, or before it is read
 	cloud   *cloud         // nil: attempts are processes, between files of this machine
+	server  *Server        // that the job is of; nil for a run of its own
+	env     []string       // of the attempts; nil for that of the program
 }
 
 // Failure is an error that is not the user's: the request was good, and something did not work.

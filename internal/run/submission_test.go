@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
 )
 
@@ -36,12 +35,8 @@ func TestSubmissionMistakes(t *testing.T) {
 // What a client asks for comes out of the JSON as it went in, and has nothing relative in it.
 func TestSubmissionTravels(t *testing.T) {
 	t.Chdir(t.TempDir())
-	rows, err := inputs.Pack([][]string{{"a"}, {"b\xff"}, {"c"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	job := commands("echo {}")
-	job.Array.Stages[0].Inputs, job.Array.Stages[0].Command = rows, []string{"echo", "{}"}
+	job.Array.Stages[0].Inputs, job.Array.Stages[0].Command = pack(t, "a", "b\xff", "c"), []string{"echo", "{}"}
 	e, err := New(Options{
 		Job: job, Output: "out", Joblog: "log", History: NoHistory, Deadline: "10m", Timeout: jobfile.Timeout{Percent: 300}, Priority: 3, Weight: 2.5, After: []string{"first"},
 	})
