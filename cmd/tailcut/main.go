@@ -68,6 +68,7 @@ func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var failed failure
 	var answer run.Failure
 	var mistakes *jobfile.Mistakes
+	var request wrongRequest
 	switch {
 	case err == nil:
 		return exitOK
@@ -81,6 +82,11 @@ func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	case errors.Is(err, errFailed):
 		return exitFailed
+	case errors.As(err, &request):
+		for _, line := range request.Lines() {
+			notice(stderr, "%s", line)
+		}
+		return exitUsage
 	case errors.As(err, &mistakes):
 		for _, line := range mistakes.Lines() {
 			notice(stderr, "%s", line)
@@ -161,6 +167,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newReport(), newVerify(), newTrace(), newOverlap(),
 		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
 	root.AddCommand(newResults(), newLogs())
+	root.AddCommand(newServe(), newJobs(), newShow(), newWait(), newCancel(), newPause(), newResume(), newPriority(), newPolicy(), newDrain())
 	addCompletions(root)
 	tellUsage(root)
 	fitHelp(root)

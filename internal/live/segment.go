@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -316,42 +315,4 @@ func stageOf(spec *sched.JobSpec, task sched.TaskID) (stage, index int) {
 		index -= spec.Stages[i].Tasks
 	}
 	return -1, 0
-}
-
-// Chain replays segments that follow each other, as Replay does, and compares what there is at the end of each with
-// what the next begins with. visit, if not nil, sees every batch after the core has.
-func Chain(paths []string, policies Policies, visit func(*sched.Core, *trace.Batch)) error {
-	var end [][]byte
-	for i, path := range paths {
-		r, err := trace.OpenJournalReader(path)
-		if err != nil {
-			return err
-		}
-		if r.Header.Segment == nil {
-			return fmt.Errorf("%s: it is of a run, not of a server with many jobs", path)
-		}
-		if i > 0 && !slices.EqualFunc(end, r.State, bytes.Equal) {
-			return fmt.Errorf("%s: it begins otherwise than %s ends", path, paths[i-1])
-		}
-		past, err := pastOf(r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
-			past.add(c.View(), b, nil)
-			if visit != nil {
-				visit(c, b)
-			}
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		if r.Torn() && i < len(paths)-1 {
-			return fmt.Errorf("%s: it ends with an unfinished record: %w", path, trace.ErrCorrupt)
-		}
-		if end, err = stateOf(core, past); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -83,8 +84,8 @@ func (c *Client) Running(ctx context.Context) bool {
 // NewKey returns a key for one submission: whoever repeats it gets the job of the first time.
 func NewKey() string { return rand.Text() }
 
-// Submit hands in a job, as run.Submission describes it, and returns when it is on the server's disk. It repeats itself
-// when the connection breaks, which the key makes safe.
+// Submit hands in a job, as run.Submission describes it, and returns when it is on the server's disk. It repeats
+// itself when the connection breaks, which the key makes safe.
 func (c *Client) Submit(ctx context.Context, key string, submission any) (*Job, error) {
 	body, err := json.Marshal(submission)
 	if err != nil {
@@ -303,4 +304,75 @@ func (c *Client) ask(ctx context.Context, method, path string, head http.Header,
 		p = problem(answer.StatusCode, "the server at %s answered %s: %.200s", c.Server, answer.Status, text)
 	}
 	return nil, p
+}
+
+// Watched is what a server tells of a job that somebody watches. One of the fields is set.
+type Watched struct {
+	Standing json.RawMessage // how it stands
+	Line     string          // for the user
+	Result   json.RawMessage // at its end, as 'tailcut run --format json' prints it
+	Over     *Job            // the last
+}
+
+// Watch calls f with what a server tells of a job until it is over, and returns the job. Where the server goes away it
+// waits for it to be started again.
+func (c *Client) Watch(ctx context.Context, ref string, f func(*Watched)) (*Job, error) {
+	var gone time.Time
+	for {
+		job, heard, err := c.watch(ctx, ref, f)
+		var answered *Problem
+		switch {
+		case job != nil || ctx.Err() != nil:
+			return job, ctx.Err()
+		case errors.As(err, &answered) && answered.Status < 500:
+			return nil, err
+		case heard || gone.IsZero():
+			gone = time.Now()
+		case time.Since(gone) > patience:
+			return nil, err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// watch listens once; heard tells whether anything came.
+func (c *Client) watch(ctx context.Context, ref string, f func(*Watched)) (job *Job, heard bool, err error) {
+	answer, err := c.ask(ctx, "GET", jobPath(ref, "/watch"), nil, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	defer answer.Body.Close()
+	in, kind := bufio.NewReader(answer.Body), ""
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil, heard, fmt.Errorf("the server at %s broke off: %w", c.Server, err)
+		}
+		heard = true
+		if name, ok := strings.CutPrefix(line, "event: "); ok {
+			kind = strings.TrimSpace(name)
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		w := &Watched{}
+		switch kind {
+		case "standing":
+			w.Standing = json.RawMessage(data)
+		case "line":
+			err = json.Unmarshal([]byte(data), &w.Line)
+		case "result":
+			w.Result = json.RawMessage(data)
+		case "over":
+			w.Over = &Job{}
+			err = json.Unmarshal([]byte(data), w.Over)
+		}
+		if err != nil {
+			return nil, heard, fmt.Errorf("the server at %s: %w", c.Server, err)
+		}
+		if f(w); w.Over != nil {
+			return w.Over, true, nil
+		}
+	}
 }

@@ -16,8 +16,8 @@ import (
 // mostMistakes bounds what an answer tells: a body of many megabytes can have as many.
 const mostMistakes = 100
 
-// decode fills a struct from a body and returns all that is wrong with its form, where encoding/json stops at the first
-// mistake and overlooks fields that it does not know.
+// decode fills a struct from a body and returns all that is wrong with its form, where encoding/json stops at the
+// first mistake and overlooks fields that it does not know.
 func decode(body []byte, into any) []Mistake {
 	if !json.Valid(body) {
 		return []Mistake{{Detail: "expected JSON: " + json.Unmarshal(body, new(any)).Error()}}
@@ -56,6 +56,9 @@ func (d *decoder) value(path string, text json.RawMessage, v reflect.Value) {
 			d.leaf(path, text, v)
 			return
 		}
+		if plain(v.Type().Elem()) && json.Unmarshal(text, v.Addr().Interface()) == nil {
+			return // a million values at once
+		}
 		var items []json.RawMessage
 		if json.Unmarshal(text, &items) != nil {
 			d.note(path, "expected a list, not %s", excerpt(text))
@@ -69,6 +72,9 @@ func (d *decoder) value(path string, text json.RawMessage, v reflect.Value) {
 		d.leaf(path, text, v)
 	}
 }
+
+// plain tells whether there is nothing to overlook inside a type.
+func plain(t reflect.Type) bool { return t.Kind() == reflect.String || t.Kind() <= reflect.Float64 }
 
 // ownWay tells whether a type reads its text itself.
 func (d *decoder) ownWay(v reflect.Value) bool {

@@ -50,3 +50,11 @@ func (p *Problem) Usage() bool { return p.Status >= 400 && p.Status < 500 }
 func problem(status int, format string, args ...any) *Problem {
 	return &Problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
 }
+
+// mistaken is the title of an answer that lists mistakes.
+const mistaken = "The request has mistakes"
+
+// wrong makes the answer to a body that has these mistakes.
+func wrong(mistakes ...Mistake) *Problem {
+	return &Problem{Title: mistaken, Status: http.StatusUnprocessableEntity, Mistakes: mistakes}
+}

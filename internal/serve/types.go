@@ -61,6 +61,8 @@ type Job struct {
 	Deadline *time.Time `json:"deadline"`
 	After    []int64    `json:"after" doc:"jobs that have to succeed before this one starts"`
 	Why      string     `json:"why" doc:"why it failed or was cancelled, or what it waits for"`
+
+	closed *time.Time // its end in the engine; its results may not be in their place yet
 }
 
 // Jobs answers a list of jobs, the latest first.

@@ -1,0 +1,73 @@
+package serve
+
+import (
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/timeline"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// What the engine tells on its loop goes to those who listen and into the timeline. Nothing here waits.
+
+// changed is told that a job has changed.
+func (s *Server) changed(j *live.Job) {
+	s.timeline.Job(s.timelineRow(j), s.stageRows(j))
+	s.news.tell(Event{Kind: "job", Job: int64(j.ID), State: stateOf(j)})
+}
+
+// launched is told of the begin of an attempt.
+func (s *Server) launched(j *live.Job, r *live.Record) {
+	s.timeline.Launched(j.ID, r)
+	s.news.tell(Event{
+		Kind: "attempt", Job: int64(j.ID), Stage: j.Stages[r.Stage], Task: r.Index, Attempt: r.Number, Clone: r.Clone, Reason: r.Reason.String(),
+		Busy: s.count(r.ID, true), At: r.Launched.Seconds(),
+	})
+}
+
+// attemptEnded is told of the end of an attempt.
+func (s *Server) attemptEnded(j *live.Job, r *live.Record, last live.Report) {
+	s.timeline.Ended(j.ID, r)
+	if line := s.shop.Ended(j, r, last); line != "" {
+		s.watchers.tell(int64(j.ID), line)
+	}
+	s.news.tell(Event{
+		Kind: "attempt", Job: int64(j.ID), Stage: j.Stages[r.Stage], Task: r.Index, Attempt: r.Number, Clone: r.Clone, End: string(r.End), Reason: last.Note,
+		Busy: s.count(r.ID, false), At: r.Stop.Seconds(),
+	})
+}
+
+// short is told that the machine lacks something.
+func (s *Server) short(why string) { s.say("%s", why) }
+
+// count counts the attempts that run. An attempt of an earlier engine ends without having begun here.
+func (s *Server) count(id sched.AttemptID, runs bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if runs {
+		s.busy[id] = struct{}{}
+	} else {
+		delete(s.busy, id)
+	}
+	return len(s.busy)
+}
+
+func (s *Server) stageRows(j *live.Job) (all []timeline.StageRow) {
+	for i, name := range j.Stages {
+		st := &j.Spec.Stages[i]
+		all = append(all, timeline.StageRow{Name: name, Class: s.className(st.Class), Tasks: st.Tasks})
+	}
+	return all
+}
+
+// timelineRow is a job as timelines have it.
+func (s *Server) timelineRow(j *live.Job) timeline.JobRow {
+	row := timeline.JobRow{ID: j.ID, Name: j.Name, State: string(stateOf(j)), Tasks: tasksIn(j)}
+	row.Submitted = timeline.Seconds(j.Submitted.Sub(s.engine.Started()))
+	return row
+}
+
+func tasksIn(j *live.Job) (n int) {
+	for i := range j.Spec.Stages {
+		n += j.Spec.Stages[i].Tasks
+	}
+	return n
+}
