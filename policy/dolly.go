@@ -68,9 +68,9 @@ type dolly struct {
 	p, slow                    float64 // p is 0 where it is learnt
 	shed, stagewise            bool
 
-	arrived []dollyUnit // in this call of Advance
-	copies  []int32     // by StageID: c if it is cloned, else 0
-	spent   int         // B
+	arrived []dollyUnit                       // in this call of Advance
+	copies  sched.Table[sched.StageID, int32] // c of stages that are cloned
+	spent   int                               // B
 	seen    stragglers
 	stages  kit.PerStage[dollyStage]
 }
@@ -112,8 +112,6 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
-		job := v.Job(ev.Job)
-		p.copies = kit.Grown(p.copies, int(job.FirstStage)+int(job.Stages))
 		p.come(v, ev.Job)
 	case sched.JobContinued: // it may have arrived paused
 		p.come(v, ev.Job)
@@ -130,7 +128,7 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	case sched.TaskReady:
 		p.try(v, ev.Stage)
 	case sched.AttemptDone:
-		p.spent -= int(p.copies[ev.Stage])
+		p.spent -= int(p.copies.Get(ev.Stage))
 		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
 			st := p.stages.Of(ev.Stage)
 			st.durations = append(st.durations, v.Now()-a.Started)
@@ -147,7 +145,7 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 // come has it decided whether a job is cloned that is not yet.
 func (p *dolly) come(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
-	if p.stagewise || p.copies[job.FirstStage] > 0 {
+	if p.stagewise || p.copies.Get(job.FirstStage) > 0 {
 		return
 	}
 	u := dollyUnit{j, job.FirstStage, job.FirstStage + sched.StageID(job.Stages), 0}
@@ -170,24 +168,23 @@ func (p *dolly) try(v *sched.View, s sched.StageID) {
 // repay gives back what is left of the price of a stage.
 func (p *dolly) repay(v *sched.View, s sched.StageID) {
 	st := v.Stage(s)
-	p.spent -= int(st.Tasks-st.Done) * int(p.copies[s])
-	p.copies[s] = 0
+	p.spent -= int(st.Tasks-st.Done) * int(p.copies.Get(s))
+	p.copies.Drop(s)
 }
 
 // giveUp gives back what is left of the price of a job that has ended early.
 func (p *dolly) giveUp(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-		if p.stages.Close(s); int(s) < len(p.copies) { // else it never arrived
-			p.repay(v, s)
-		}
+		p.stages.Close(s)
+		p.repay(v, s)
 	}
 }
 
 func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
 	p.admit(v)
 	for _, u := range p.arrived {
-		for p.copies[u.first] > 0 && p.pending(v, u) > 0 && v.FreeSlots() > 0 {
+		for p.copies.Get(u.first) > 0 && p.pending(v, u) > 0 && v.FreeSlots() > 0 {
 			t, m, ok := p.order.NextOf(v, u.job)
 			if !ok {
 				break
@@ -238,7 +235,7 @@ func (p *dolly) admit(v *sched.View) {
 		price, clones := c*int(u.tasks), (c-1)*int(p.pending(v, u))
 		if c > 1 && clones <= room && float64(p.spent+price) <= p.budget*slots && float64(used+price) <= p.threshold*slots {
 			for s := u.first; s < u.last; s++ {
-				p.copies[s] = int32(c)
+				*p.copies.At(s) = int32(c)
 			}
 			p.spent += price
 			used += price
@@ -249,7 +246,7 @@ func (p *dolly) admit(v *sched.View) {
 
 // launch starts a task on a machine: with c attempts if it is its first time and there is room for all, else with one.
 func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) {
-	c := int(p.copies[v.Task(t).Stage])
+	c := int(p.copies.Get(v.Task(t).Stage))
 	if v.Task(t).Launched > 0 || c > p.order.RoomBeside(v, m) || c > v.AttemptRoom(t) {
 		c = 1
 	}

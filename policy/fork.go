@@ -122,6 +122,9 @@ func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.replaceAll(v, act)
 	p.cloneAll(v, act)
+	open := func(x straggler) bool { return v.Task(x.task).State < sched.TaskDone }
+	p.replace.Tidy(open)
+	p.clone.Tidy(open)
 }
 
 // replaceAll kills stragglers and starts them anew while a slot is free.

@@ -77,7 +77,7 @@ type hadoop2 struct {
 	smooth   sched.Time
 	skip     int
 	stages   kit.PerStage[hadoopStage]
-	jobs     []hadoopJob                      // by JobID
+	jobs     sched.Table[sched.JobID, hadoopJob]
 	due      kit.Heap[kit.Rising[sched.Time]] // stages by the scan that may find something
 	asked    kit.Queue[sched.TaskID]          // requests for attempts
 	decided  sched.Time                       // the last decision
@@ -128,8 +128,9 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
-		p.jobs = kit.Grown(p.jobs, int(ev.Job))
-		p.jobs[ev.Job] = hadoopJob{from: v.Now()}
+		*p.jobs.At(ev.Job) = hadoopJob{from: v.Now()}
+	case sched.JobRetired:
+		p.jobs.Drop(ev.Job)
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.first, st.asked, st.quiet = ev.Stage, v.Stage(ev.Stage).First, false, kit.List{}
@@ -279,7 +280,7 @@ func (p *hadoop2) schedule(v *sched.View, st *hadoopStage, from sched.Time) {
 
 // scan returns the instant of the job's first scan from an instant on. A second call at one instant is not scanned in.
 func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
-	job := &p.jobs[j]
+	job := p.jobs.Of(j)
 	from := job.from
 	if at = max(at, from); at == p.decided && (from < at || job.asked > 0) {
 		at++
@@ -349,7 +350,7 @@ func (p *hadoop2) start(v *sched.View, act *sched.Actions) {
 
 // look is the part of a scan that concerns one stage. The job rests after a scan in which one of its stages has asked.
 func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
-	now, job := v.Now(), &p.jobs[v.Stage(st.id).Job]
+	now, job := v.Now(), p.jobs.Of(v.Stage(st.id).Job)
 	if now < job.from && now != job.asked {
 		p.schedule(v, st, now+1)
 		return
@@ -386,7 +387,7 @@ func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
 	for n := p.asked.Len(); n > 0 && v.Pending() == 0 && v.CloneRoom() > 0; n-- {
 		t := p.asked.Pop()
 		task := v.Task(t)
-		if v.Stage(task.Stage).State != sched.StageOpen {
+		if !hadoopOpen(v, t) {
 			continue
 		}
 		if task.State == sched.TaskRunning && task.Live == 1 && v.AttemptRoom(t) > 0 {
@@ -403,6 +404,13 @@ func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
 		st.asked = false
 		p.schedule(v, st, v.Now()+1)
 	}
+	p.asked.Tidy(func(t sched.TaskID) bool { return hadoopOpen(v, t) })
+}
+
+// hadoopOpen tells whether the stage of a task for which an attempt was asked is still open.
+func hadoopOpen(v *sched.View, t sched.TaskID) bool {
+	task := v.Task(t)
+	return task.State < sched.TaskGone && v.Stage(task.Stage).State == sched.StageOpen
 }
 
 // started takes notice of a new attempt.

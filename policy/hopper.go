@@ -70,8 +70,8 @@ type hopper struct {
 	ends   kit.Ends
 	stages kit.PerStage[hopperStage]
 	tail   tailIndex
-	stale  bool        // the slots are to be divided anew
-	jobs   []hopperJob // by JobID
+	stale  bool // the slots are to be divided anew
+	jobs   sched.Table[sched.JobID, hopperJob]
 	shares []hopperShare
 	waits  kit.Heap[kit.Standing] // jobs below their shares with tasks that wait
 	// other jobs below their shares, with a task to duplicate when they were last looked at
@@ -110,8 +110,11 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 		return
 	case sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
+	case sched.JobRetired:
+		p.jobs.Drop(ev.Job)
+		return
 	case sched.JobArrived:
-		p.jobs = kit.Grown(p.jobs, int(ev.Job))
+		p.jobs.At(ev.Job)
 		p.stale = true
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
@@ -124,7 +127,7 @@ func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 			st.won.add((v.Now() - a.Started).Seconds())
 		}
 		p.place(v, ev.Task)
-		if half := p.jobs[ev.Job].half; half >= 0 {
+		if half := p.jobs.Of(ev.Job).half; half >= 0 {
 			if unfinished, _ := hopperPhase(v, ev.Job); unfinished <= half {
 				p.stale = true
 			}
@@ -163,12 +166,12 @@ func (p *hopper) place(v *sched.View, t sched.TaskID) {
 // stay as they are.
 func (p *hopper) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
-	if job.State != sched.JobActive || int(job.Live) >= p.jobs[j].share {
+	if job.State != sched.JobActive || int(job.Live) >= p.jobs.Of(j).share {
 		p.waits.Drop(int(j))
 		p.idles.Drop(int(j))
 		return
 	}
-	at := kit.Standing{Share: p.jobs[j].order, Arrived: job.Arrived}
+	at := kit.Standing{Share: p.jobs.Of(j).order, Arrived: job.Arrived}
 	switch {
 	case job.Pending > 0:
 		p.idles.Drop(int(j))
@@ -264,7 +267,8 @@ func (p *hopper) divide(v *sched.View) {
 	total := 0.0
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
 		if v.Job(j).Paused { // what runs of it is in nobody's slots
-			p.jobs[j].share, p.jobs[j].half = 0, -1
+			x := p.jobs.Of(j)
+			x.share, x.half = 0, -1
 			p.touch(v, j)
 			continue
 		}
@@ -280,7 +284,7 @@ func (p *hopper) divide(v *sched.View) {
 	}
 	for i := range p.shares {
 		x := &p.shares[i]
-		job := &p.jobs[x.job]
+		job := p.jobs.Of(x.job)
 		job.half = -1
 		if scarce {
 			tasks, _ := hopperPhase(v, x.job)

@@ -75,7 +75,7 @@ func hopperShares(t *testing.T, spec string, slots int, jobs []*sched.JobSpec) (
 	w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: sched.Second} }
 	w.Step()
 	for j := range jobs {
-		shares = append(shares, p.(*hopper).jobs[j].share)
+		shares = append(shares, p.(*hopper).jobs.Of(sched.JobID(j)).share)
 	}
 	return shares
 }

@@ -72,11 +72,11 @@ type laxity struct {
 	waiting   kit.Heap[kit.Rising[sched.Time]] // jobs with waiting tasks, by deadline
 	deadlines kit.Heap[kit.Rising[sched.Time]] // jobs that may still meet theirs
 	stages    kit.PerStage[laxityStage]
-	told      kit.Queue[sched.AttemptID] // attempts that have reported since the last decision
-	young     kit.Queue[sched.AttemptID] // not good enough, but launched at this instant: they stay for now
-	again     kit.Queue[sched.TaskID]    // late tasks for whose clones there was no slot
-	avoided   []sched.Time               // by machine: until when
-	dismissed []uint8                    // by task: attempts that were killed for being slow
+	told      kit.Queue[sched.AttemptID]       // attempts that have reported since the last decision
+	young     kit.Queue[sched.AttemptID]       // not good enough, but launched at this instant: they stay for now
+	again     kit.Queue[sched.TaskID]          // late tasks for whose clones there was no slot
+	avoided   []sched.Time                     // by machine: until when
+	dismissed sched.Table[sched.TaskID, uint8] // attempts of a task that were killed for being slow
 }
 
 type laxityStage struct {
@@ -111,6 +111,9 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.JobDone:
 		p.deadlines.Drop(int(ev.Job))
+	case sched.JobRetired:
+		kit.DropTasks(&p.dismissed, v, ev.Job)
+		return
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
 		if ev.Kind != sched.StageDone {
@@ -152,6 +155,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 			p.judge(v, act, t)
 		}
 	}
+	p.again.Tidy(func(t sched.TaskID) bool { return v.Task(t).State < sched.TaskDone })
 	p.start(v, act)
 	kit.WakeFor(act, &p.deadlines)
 	kit.WakeFor(act, &p.Quiet.Due)
@@ -316,10 +320,7 @@ func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float6
 
 // patience returns how many times as long as else an attempt of a task must take to be slow.
 func (p *laxity) patience(t sched.TaskID) float64 {
-	if int(t) >= len(p.dismissed) {
-		return 1
-	}
-	return math.Ldexp(1, max(0, int(p.dismissed[t])-laxityPatience))
+	return math.Ldexp(1, max(0, int(p.dismissed.Get(t))-laxityPatience))
 }
 
 // dismiss kills an attempt for being slow.
@@ -328,8 +329,8 @@ func (p *laxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	if p.Quiet.Silent(v, a) {
 		p.Quiet.Strike(row.Task)
 	}
-	p.dismissed = kit.Grown(p.dismissed, int(row.Task))
-	p.dismissed[row.Task] += min(1, math.MaxUint8-p.dismissed[row.Task])
+	n := p.dismissed.At(row.Task)
+	*n += min(1, math.MaxUint8-*n)
 	p.shun(v, row.Machine)
 	kit.Kill(act, a, sched.Replaced)
 }

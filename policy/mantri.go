@@ -84,8 +84,8 @@ type mantri struct {
 	// stages by the instant until which a task of theirs is late in the sense of the rule for idle slots
 	late  kit.Heap[kit.Falling[sched.Time]]
 	lists kit.Lists
-	young kit.List // duplicates younger than Delta, by start
-	spent []uint8  // by task: restarts
+	young kit.List                         // duplicates younger than Delta, by start
+	spent sched.Table[sched.TaskID, uint8] // restarts of a task
 }
 
 type mantriStage struct {
@@ -139,6 +139,8 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.late.End(v, ev)
 		p.stages.End(v, ev)
+	case sched.JobRetired:
+		kit.DropTasks(&p.spent, v, ev.Job)
 	}
 }
 
@@ -157,7 +159,7 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 		switch {
 		case task.Live > 1:
 			to = &st.several
-		case p.kills && p.restarted(t) < p.restarts:
+		case p.kills && p.spent.Get(t) < p.restarts:
 			to = &st.fresh
 		default:
 			to = &st.tired
@@ -175,13 +177,6 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	if known {
 		p.rank(v, st)
 	}
-}
-
-func (p *mantri) restarted(t sched.TaskID) uint8 {
-	if int(t) < len(p.spent) {
-		return p.spent[t]
-	}
-	return 0
 }
 
 // rank notes until when a task of the stage is late enough for an idle slot.
@@ -303,8 +298,7 @@ func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) boo
 	p.lists.Remove(a)
 	kill(act, a, sched.Replaced)
 	kit.Launch(act, t, m, v.Task(t).Saved, sched.Straggling)
-	p.spent = kit.Grown(p.spent, int(t))
-	p.spent[t]++
+	*p.spent.At(t)++
 	p.order.Touch(v, stage.Job)
 	p.place(v, st, t)
 	return true

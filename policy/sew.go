@@ -47,9 +47,9 @@ type sew struct {
 	lambda, maps float64
 	strict       bool
 
-	groups [2]sewGroup            // of maps, of reduces
-	work   []float64              // by JobID: Upsilon
-	list   kit.Heap[kit.Standing] // jobs with reduces that are not scheduled, whether they may run or not
+	groups [2]sewGroup                       // of maps, of reduces
+	work   sched.Table[sched.JobID, float64] // Upsilon
+	list   kit.Heap[kit.Standing]            // jobs with reduces that are not scheduled, whether they may run or not
 	lists  kit.Lists
 }
 
@@ -80,6 +80,9 @@ func (p *sew) Observe(v *sched.View, ev *sched.Event) {
 		p.queue(v, ev.Task)
 	case sched.JobContinued:
 		kit.Reconsider(v, ev, func(t sched.TaskID) { p.queue(v, t) })
+	case sched.JobRetired:
+		p.work.Drop(ev.Job)
+		return
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
 	}
@@ -105,8 +108,8 @@ func (p *sew) listed(v *sched.View, t sched.TaskID) bool {
 
 // arrive computes Upsilon.
 func (p *sew) arrive(v *sched.View, j sched.JobID) {
-	p.work = kit.Grown(p.work, int(j))
-	p.work[j] = 0
+	work := p.work.At(j)
+	*work = 0
 	job := v.Job(j)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
@@ -114,7 +117,7 @@ func (p *sew) arrive(v *sched.View, j sched.JobID) {
 		if !ok {
 			mean, sd = srewPrior, 0
 		}
-		p.work[j] += float64(st.Unfinished()) * (mean + p.lambda*sd)
+		*work += float64(st.Unfinished()) * (mean + p.lambda*sd)
 	}
 }
 
@@ -134,7 +137,7 @@ func (p *sew) touch(v *sched.View, j sched.JobID) {
 		if n == 0 {
 			h.Drop(int(j))
 		} else {
-			h.Set(int(j), kit.Standing{Share: p.work[j], Arrived: job.Arrived})
+			h.Set(int(j), kit.Standing{Share: p.work.Get(j), Arrived: job.Arrived})
 		}
 	}
 	put(&p.groups[0].jobs, waiting[0])

@@ -41,7 +41,7 @@ var splitsrptEntry = kit.Entry{
 
 type splitsrpt struct {
 	stations tandem.Stations
-	jobs     []splitJob                    // by JobID
+	jobs     sched.Table[sched.JobID, splitJob]
 	kinds    [2]kit.Heap[tandem.Rank]      // S1, S2: jobs with tasks that wait for a slot of this class
 	live     [2]int                        // attempts of S1, S2 that run in such slots
 	balance  kit.Heap[kit.Rising[float64]] // active jobs by max(x/y, y/x)
@@ -64,12 +64,14 @@ func (p *splitsrpt) Overhear(v *sched.View, ev *sched.Event) {
 	if tandem.About(ev) {
 		p.touch(v, ev.Job)
 	}
+	if ev.Kind == sched.JobRetired {
+		p.jobs.Drop(ev.Job)
+	}
 }
 
 // touch looks at a job again.
 func (p *splitsrpt) touch(v *sched.View, j sched.JobID) {
-	p.jobs = kit.Grown(p.jobs, int(j))
-	job, x := v.Job(j), &p.jobs[j]
+	job, x := v.Job(j), p.jobs.At(j)
 	p.live[x.kind] -= x.live
 	p.kinds[x.kind].Drop(int(j))
 	x.live = int(job.Live)
@@ -114,7 +116,7 @@ func (p *splitsrpt) Decide(v *sched.View, act *sched.Actions) {
 		m, _ := v.FreeMachine(0)
 		kit.Start(v, act, t, m)
 		p.live[kind]++
-		p.jobs[j].live++
+		p.jobs.Of(j).live++
 		if v.Job(j).Pending == 0 {
 			p.kinds[kind].Drop(int(j))
 		}

@@ -211,7 +211,7 @@ func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 				n = 1
 			} else if odd > 0 {
 				if n++; n > 1 {
-					p.ranks.jobs[id].turn = t + 1
+					p.ranks.jobs.Of(id).turn = t + 1
 				}
 				odd--
 			}
@@ -226,7 +226,7 @@ func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 // clone gives k clones to the job's running tasks, floor(k/z) or ceil(k/z) to each, in turn (line 14). Tasks that have
 // all the attempts that the limits allow are passed over.
 func (p *srew) clone(v *sched.View, act *sched.Actions, id sched.JobID, job *sched.Job, k int) {
-	turn := &p.ranks.jobs[id].turn
+	turn := &p.ranks.jobs.Of(id).turn
 	z := srewRunning(v, job)
 	full := 0
 	for visits := 0; k > 0 && full < z; visits++ {

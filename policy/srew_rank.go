@@ -19,8 +19,8 @@ type srewRanks struct {
 	order  []srewKey // jobs that were active at the last refresh, best first; keys of stale jobs are out of date
 	// jobs that have arrived, ended or finished a task since then, or are ranked by a guess; each once
 	stale []sched.JobID
-	moved []srewKey // scratch of refresh
-	jobs  []srewJob // by JobID
+	moved []srewKey                         // scratch of refresh
+	jobs  sched.Table[sched.JobID, srewJob] // of those in order or stale
 
 	sum   float64 // of the durations of all attempts that have won, seconds per whole task
 	count float64
@@ -58,18 +58,15 @@ func (r *srewRanks) observe(v *sched.View, ev *sched.Event) {
 			r.sum += d
 			r.count++
 		}
-		r.mark(v, ev.Job)
+		r.mark(ev.Job)
 	case sched.JobArrived, sched.JobPaused, sched.JobContinued, sched.JobDone, sched.JobFailed, sched.JobCancelled, sched.TaskGivenUp, sched.StageDone:
-		r.mark(v, ev.Job)
+		r.mark(ev.Job)
 	}
 }
 
-func (r *srewRanks) mark(v *sched.View, j sched.JobID) {
-	if int(j) >= len(r.jobs) {
-		r.jobs = append(r.jobs, make([]srewJob, v.Rows().Jobs()-len(r.jobs))...)
-	}
-	if !r.jobs[j].stale {
-		r.jobs[j].stale = true
+func (r *srewRanks) mark(j sched.JobID) {
+	if job := r.jobs.At(j); !job.stale {
+		job.stale = true
 		r.stale = append(r.stale, j)
 	}
 }
@@ -81,22 +78,27 @@ func (r *srewRanks) refresh(v *sched.View) {
 	}
 	kept := r.order[:0]
 	for _, k := range r.order {
-		if !r.jobs[k.job].stale {
+		if !r.jobs.Of(k.job).stale {
 			kept = append(kept, k)
 		}
 	}
 	r.moved = r.moved[:0]
 	guessed := r.stale[:0]
 	for _, j := range r.stale {
-		r.jobs[j].stale = false
+		x := r.jobs.Of(j)
+		x.stale = false
 		job := v.Job(j)
-		if job.State != sched.JobActive || job.Paused {
+		if job.State != sched.JobActive {
+			r.jobs.Drop(j)
+			continue
+		}
+		if job.Paused {
 			continue
 		}
 		work, guess := r.workload(v, &job)
 		r.moved = append(r.moved, srewKey{work, job.Arrived, j})
 		if guess { // the guess changes with whatever finishes
-			r.jobs[j].stale = true
+			x.stale = true
 			guessed = append(guessed, j)
 		}
 	}

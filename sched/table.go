@@ -136,7 +136,7 @@ func (t *Table[I, T]) Drop(i I) {
 
 // DropAll drops the rows of n ids.
 func (t *Table[I, T]) DropAll(first I, n uint32) {
-	for i := first; i < first+I(n); i++ {
+	for i := first; t.n > 0 && i < first+I(n); i++ {
 		t.Drop(i)
 	}
 }

@@ -3,6 +3,8 @@ package kit
 import (
 	"cmp"
 	"iter"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // Key is what a heap sorts by: Compare is negative where it goes before o.
@@ -11,21 +13,37 @@ type Key[K any] interface{ Compare(o K) int }
 // Heap is a binary heap of small integers (jobs, stages, rows), each with a key and at most once. Unlike
 // container/heap it knows where an id is, so a key can change, and it allocates only to grow. Equal keys are ordered
 // by id: the order is total.
+//
+// Its memory is that of the ids that are in it, as in sched.Table: ids may ascend for ever.
 type Heap[K Key[K]] struct {
 	nodes []node[K]
-	place []int32 // by id: its index in nodes plus 1, 0 if it is not there
+	// by id: its index in nodes plus 1, 0 if it is not there. Many heaps are of small numbers, such as tasks of a
+	// stage, and need no page
+	small []int32
+	place sched.Table[uint32, int32] // of ids from smallIDs on
 }
+
+// smallIDs bounds the ids that a heap keeps in a list.
+const smallIDs = 256
 
 type node[K any] struct {
 	key K
-	id  int32
+	id  uint32
+}
+
+// at returns the place of an id, 0 if it is not there.
+func (h *Heap[K]) at(id int) int32 {
+	if id < len(h.small) {
+		return h.small[id]
+	}
+	return h.place.Get(uint32(id))
 }
 
 // Len returns how many ids are in the heap.
 func (h *Heap[K]) Len() int { return len(h.nodes) }
 
 // Has tells whether an id is in the heap.
-func (h *Heap[K]) Has(id int) bool { return id < len(h.place) && h.place[id] > 0 }
+func (h *Heap[K]) Has(id int) bool { return h.at(id) > 0 }
 
 // Top returns the first id; there must be one.
 func (h *Heap[K]) Top() int { return int(h.nodes[0].id) }
@@ -34,31 +52,37 @@ func (h *Heap[K]) Top() int { return int(h.nodes[0].id) }
 func (h *Heap[K]) TopKey() K { return h.nodes[0].key }
 
 // Key returns the key of an id, which must be there.
-func (h *Heap[K]) Key(id int) K { return h.nodes[h.place[id]-1].key }
+func (h *Heap[K]) Key(id int) K { return h.nodes[h.at(id)-1].key }
 
 // Set puts an id in, or changes its key.
 func (h *Heap[K]) Set(id int, k K) {
-	for id >= len(h.place) {
-		h.place = append(h.place, 0)
-	}
-	n := node[K]{k, int32(id)}
-	if h.place[id] == 0 {
-		h.nodes = append(h.nodes, n)
-		h.up(len(h.nodes)-1, n)
+	n := node[K]{k, uint32(id)}
+	if at := h.at(id); at > 0 {
+		h.fix(int(at)-1, n)
 		return
 	}
-	h.fix(int(h.place[id])-1, n)
+	if id < smallIDs {
+		h.small = Grown(h.small, id)
+	} else {
+		h.place.At(uint32(id))
+	}
+	h.nodes = append(h.nodes, n)
+	h.up(len(h.nodes)-1, n)
 }
 
 // Drop takes an id out if it is there.
 func (h *Heap[K]) Drop(id int) {
-	if !h.Has(id) {
+	i, last := int(h.at(id))-1, len(h.nodes)-1
+	if i < 0 {
 		return
 	}
-	i, last := int(h.place[id])-1, len(h.nodes)-1
 	moved := h.nodes[last]
 	h.nodes = h.nodes[:last]
-	h.place[id] = 0
+	if id < len(h.small) {
+		h.small[id] = 0
+	} else {
+		h.place.Drop(uint32(id))
+	}
 	if i < last {
 		h.fix(i, moved)
 	}
@@ -66,9 +90,8 @@ func (h *Heap[K]) Drop(id int) {
 
 // Clear takes everything out and keeps the memory.
 func (h *Heap[K]) Clear() {
-	for i := range h.nodes {
-		h.place[h.nodes[i].id] = 0
-	}
+	clear(h.small)
+	h.place.Clear()
 	h.nodes = h.nodes[:0]
 }
 
@@ -153,7 +176,11 @@ func (h *Heap[K]) down(i int, n node[K]) {
 
 func (h *Heap[K]) put(i int, n node[K]) {
 	h.nodes[i] = n
-	h.place[n.id] = int32(i) + 1
+	if int(n.id) < len(h.small) {
+		h.small[n.id] = int32(i) + 1
+	} else {
+		*h.place.Of(n.id) = int32(i) + 1
+	}
 }
 
 // Rising is a number as a key of a heap, the smallest first.

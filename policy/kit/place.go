@@ -4,10 +4,10 @@ import "github.com/tailcut/tailcut/sched"
 
 // Places finds machines for clones, and knows for that purpose which machines have tried a task in vain.
 type Places struct {
-	up    int     // machines that are up
-	heads []int32 // by task: its first trial plus 1, 0 for none; as long as the largest task that ever had one
-	all   []trial // trials that ended without result, of unfinished tasks
-	spare int32   // first free element of all plus 1
+	up    int                              //  machines that are up
+	heads sched.Table[sched.TaskID, int32] // its first trial plus 1
+	all   []trial                          // trials that ended without result, of unfinished tasks
+	spare int32                            // first free element of all plus 1
 }
 
 // trial is an attempt that failed or was lost; next is the task's next one plus 1.
@@ -43,7 +43,7 @@ func (p *Places) Observe(v *sched.View, ev *sched.Event) {
 }
 
 func (p *Places) remember(t sched.TaskID, m sched.MachineID) {
-	p.heads = Grown(p.heads, int(t))
+	head := p.heads.At(t)
 	i := p.spare
 	if i > 0 {
 		p.spare = p.all[i-1].next
@@ -51,24 +51,25 @@ func (p *Places) remember(t sched.TaskID, m sched.MachineID) {
 		p.all = append(p.all, trial{})
 		i = int32(len(p.all))
 	}
-	p.all[i-1] = trial{m, p.heads[t]}
-	p.heads[t] = i
+	p.all[i-1] = trial{m, *head}
+	*head = i
 }
 
 func (p *Places) forget(t sched.TaskID) {
-	if int(t) >= len(p.heads) || p.heads[t] == 0 {
+	first := p.heads.Get(t)
+	if first == 0 {
 		return
 	}
-	last := p.heads[t]
+	last := first
 	for p.all[last-1].next > 0 {
 		last = p.all[last-1].next
 	}
-	p.all[last-1].next, p.spare = p.spare, p.heads[t]
-	p.heads[t] = 0
+	p.all[last-1].next, p.spare = p.spare, first
+	p.heads.Drop(t)
 }
 
 func (p *Places) forgetStage(st *sched.Stage) {
-	for t := st.First; t < st.First+sched.TaskID(st.Tasks) && int(t) < len(p.heads); t++ {
+	for t := st.First; p.heads.Len() > 0 && t < st.First+sched.TaskID(st.Tasks); t++ {
 		p.forget(t)
 	}
 }
@@ -90,26 +91,19 @@ func (p *Places) Unused(v *sched.View, t sched.TaskID, from sched.MachineID) (sc
 // tried counts the attempts that run or have ended in vain: no less than the machines that they were on.
 func (p *Places) tried(v *sched.View, t sched.TaskID) int {
 	n := int(v.Task(t).Live)
-	for i := p.head(t); i > 0; i = p.all[i-1].next {
+	for i := p.heads.Get(t); i > 0; i = p.all[i-1].next {
 		n++
 	}
 	return n
 }
 
 func (p *Places) ran(v *sched.View, t sched.TaskID, m sched.MachineID) bool {
-	for i := p.head(t); i > 0; i = p.all[i-1].next {
+	for i := p.heads.Get(t); i > 0; i = p.all[i-1].next {
 		if p.all[i-1].machine == m {
 			return true
 		}
 	}
 	return RunsOn(v, t, m)
-}
-
-func (p *Places) head(t sched.TaskID) int32 {
-	if int(t) < len(p.heads) {
-		return p.heads[t]
-	}
-	return 0
 }
 
 // Elsewhere returns the first free machine on which a task does not run, or else the first free one; ok is false if

@@ -4,6 +4,7 @@ package kit
 type Queue[T any] struct {
 	items []T
 	head  int // items before it are gone
+	tidy  int // items that Tidy left
 }
 
 // Len returns how many items are in the queue.
@@ -25,4 +26,19 @@ func (q *Queue[T]) Pop() T {
 		q.items, q.head = q.items[:0], 0
 	}
 	return x
+}
+
+// Tidy takes out the items of which keep says false, for queues that may wait long and whose items may lose their use
+// meanwhile. It looks at them when they have become twice as many as it left, so it may be called at any time.
+func (q *Queue[T]) Tidy(keep func(T) bool) {
+	if q.Len() < 2*q.tidy+64 {
+		return
+	}
+	kept := q.items[:0]
+	for _, x := range q.items[q.head:] {
+		if keep(x) {
+			kept = append(kept, x)
+		}
+	}
+	q.items, q.head, q.tidy = kept, 0, len(kept)
 }

@@ -22,8 +22,8 @@ type Silence struct {
 	Launch  sched.Time // that an attempt takes to get to work, unless that is told: so long it has nothing to report
 	rows    []heard    // by row
 	stages  PerStage[silentStage]
-	Due     Heap[Rising[sched.Time]] // stages by their next look
-	strikes []uint8                  // by task: attempts that were killed because they stood still
+	Due     Heap[Rising[sched.Time]]         // stages by their next look
+	strikes sched.Table[sched.TaskID, uint8] // attempts of a task that were killed because they stood still
 }
 
 // heard is what an attempt has reported.
@@ -69,6 +69,8 @@ func (s *Silence) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		s.Due.End(v, ev)
 		s.stages.End(v, ev)
+	case sched.JobRetired:
+		DropTasks(&s.strikes, v, ev.Job)
 	}
 }
 
@@ -157,8 +159,8 @@ func (s *Silence) Interval(id sched.StageID) (mean float64, ok bool) {
 func (s *Silence) Remaining(v *sched.View, id sched.AttemptID, a *sched.Attempt) (rem sched.Time, ok bool) {
 	x := s.of(id, a)
 	patience := s.patience(v, v.Task(a.Task).Stage)
-	if int(a.Task) < len(s.strikes) {
-		patience = min(patience, sched.Never>>mostStrikes) << s.strikes[a.Task]
+	if n := s.strikes.Get(a.Task); n > 0 {
+		patience = min(patience, sched.Never>>mostStrikes) << n
 	}
 	still := v.Now() - x.moved
 	if still <= patience {
@@ -192,8 +194,8 @@ func (s *Silence) Silent(v *sched.View, id sched.AttemptID) bool {
 // Strike takes notice that an attempt of a task is killed because it stood still. The next ones get more time, so
 // that a task that always stands still does not have attempts without end.
 func (s *Silence) Strike(t sched.TaskID) {
-	s.strikes = Grown(s.strikes, int(t))
-	s.strikes[t] = min(s.strikes[t]+1, mostStrikes)
+	n := s.strikes.At(t)
+	*n = min(*n+1, mostStrikes)
 }
 
 // longer is half as long again, and more than before however short that was: attempts that end within a nanosecond of

@@ -50,7 +50,9 @@ func (o *Order) Placing() Placer {
 
 // Observe keeps plans and what they are made from up to date.
 func (s *siting) observe(v *sched.View, ev *sched.Event) {
-	s.plan, s.done = s.plan[:0], 0
+	if ev.Kind != sched.JobRetired { // which changes nothing
+		s.plan, s.done = s.plan[:0], 0
+	}
 	s.by.Observe(v, ev)
 }
 

@@ -9,8 +9,8 @@ import (
 // PerStage keeps what a policy knows of each open stage. The memory of a closed stage goes to the next one, so who
 // opens a stage resets what is in it and keeps buffers. Pointers to a T stay valid while its stage is open.
 type PerStage[T any] struct {
-	index  []int32 // by StageID: number of its T plus 1, 0 where there is nothing
-	blocks [][]T   // of stageBlock each: number n is blocks[n/stageBlock][n%stageBlock]
+	index  sched.Table[sched.StageID, int32] // number of its T
+	blocks [][]T                             // of stageBlock each: number n is blocks[n/stageBlock][n%stageBlock]
 	made   int32
 	spare  []int32
 }
@@ -20,31 +20,30 @@ const stageBlock int32 = 64
 
 // Open returns the memory of a stage that is new, with whatever its last owner left in it.
 func (p *PerStage[T]) Open(s sched.StageID) *T {
-	p.index = Grown(p.index, int(s))
 	if n := len(p.spare); n > 0 {
-		p.index[s] = p.spare[n-1]
+		*p.index.At(s) = p.spare[n-1]
 		p.spare = p.spare[:n-1]
 		return p.Of(s)
 	}
 	if p.made%stageBlock == 0 {
 		p.blocks = append(p.blocks, make([]T, stageBlock))
 	}
+	*p.index.At(s) = p.made
 	p.made++
-	p.index[s] = p.made
 	return p.Of(s)
 }
 
 // Of returns the memory of an open stage.
 func (p *PerStage[T]) Of(s sched.StageID) *T {
-	n := p.index[s] - 1
+	n := *p.index.Of(s)
 	return &p.blocks[n/stageBlock][n%stageBlock]
 }
 
 // All goes through the open stages in their order.
 func (p *PerStage[T]) All() iter.Seq2[sched.StageID, *T] {
 	return func(yield func(sched.StageID, *T) bool) {
-		for s, n := range p.index {
-			if n > 0 && !yield(sched.StageID(s), p.Of(sched.StageID(s))) {
+		for s := range p.index.All() {
+			if !yield(s, p.Of(s)) {
 				return
 			}
 		}
@@ -52,13 +51,13 @@ func (p *PerStage[T]) All() iter.Seq2[sched.StageID, *T] {
 }
 
 // Has tells whether a stage has memory.
-func (p *PerStage[T]) Has(s sched.StageID) bool { return int(s) < len(p.index) && p.index[s] > 0 }
+func (p *PerStage[T]) Has(s sched.StageID) bool { return p.index.Has(s) }
 
 // Close gives back the memory of a stage if it has some.
 func (p *PerStage[T]) Close(s sched.StageID) {
 	if p.Has(s) {
-		p.spare = append(p.spare, p.index[s])
-		p.index[s] = 0
+		p.spare = append(p.spare, *p.index.Of(s))
+		p.index.Drop(s)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // Workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds,
 // so that the sums are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
 type Workload struct {
-	jobs   []jobWork   // by JobID
-	stages []stageWork // by StageID
+	jobs   sched.Table[sched.JobID, jobWork]
+	stages sched.Table[sched.StageID, stageWork]
 }
 
 type jobWork struct {
@@ -30,25 +30,27 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
-		w.jobs = Grown(w.jobs, int(ev.Job))
-		w.stages = Grown(w.stages, int(job.FirstStage)+int(job.Stages))
-		w.jobs[ev.Job].done = 0
+		known := w.jobs.At(ev.Job)
+		known.done = 0
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-			w.jobs[ev.Job].done += float64(v.Stage(s).Done) // some are, if it arrives again
+			known.done += float64(v.Stage(s).Done) // some are, if it arrives again
 			w.count(v, ev.Job, s)
 		}
 	case sched.AttemptDone:
-		w.jobs[ev.Job].done++
+		w.jobs.Of(ev.Job).done++
 		w.count(v, ev.Job, ev.Stage)
 	case sched.TaskGivenUp, sched.StageReady, sched.StageDone: // a stage may lack tasks before it opens
 		w.count(v, ev.Job, ev.Stage)
+	case sched.JobRetired:
+		w.jobs.Drop(ev.Job)
+		DropStages(&w.stages, v, ev.Job)
 	}
 }
 
 // count replaces what the stage has added to its job by what it amounts to now.
 func (w *Workload) count(v *sched.View, j sched.JobID, s sched.StageID) {
-	job, old, st := &w.jobs[j], w.stages[s], v.Stage(s)
-	if old.known {
+	job, at, st := w.jobs.Of(j), w.stages.At(s), v.Stage(s)
+	if old := *at; old.known {
 		job.known -= old.work
 	} else {
 		job.unknown -= old.work
@@ -60,12 +62,12 @@ func (w *Workload) count(v *sched.View, j sched.JobID, s sched.StageID) {
 	} else {
 		job.unknown += add.work
 	}
-	w.stages[s] = add
+	*at = add
 }
 
 // Remaining returns the work that the job still has to do, in microseconds.
 func (w *Workload) Remaining(v *sched.View, j sched.JobID) float64 {
-	job := &w.jobs[j]
+	job := w.jobs.Of(j)
 	if job.unknown == 0 {
 		return job.known
 	}

@@ -54,6 +54,7 @@ type Seen struct{ Clones, Retried int }
 //	jobs end just as well where no clone is allowed, with one attempt a task
 //	a policy can take over where another left off, and hand over
 //	nothing is allocated once tables have their size
+//	retiring jobs changes no decision, and the policy keeps nothing of them
 //	reports of progress matter if the entry says Progress, and do not if it does not
 //
 // The worlds are random and the same in every run. With -short there are fewer.
@@ -83,6 +84,7 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 			})
 		})
 	}
+	t.Run("forgets", func(t *testing.T) { Forgets(t, Of(t, e, "")) })
 	t.Run("reports", func(t *testing.T) { Reports(t, Of(t, e, "")) })
 	return seen
 }
@@ -103,9 +105,9 @@ func (p *arrivals) Decide(v *sched.View, act *sched.Actions) { p.order.Fill(v, a
 // Worlds runs a policy in so many worlds of several jobs, stages, edges, failures, losses and ties.
 func Worlds(t testing.TB, s *Subject, worlds int) (seen Seen) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
+	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
 		w := MessyWorld(t, s.New(), l, seed)
-		w.again = int(seed % 3)
+		w.again, w.Retires = int(seed%3), retires
 		orders := inspect(t, w, s.WorkConserving, l, seed)
 		seen.count(orders)
 		return orders
@@ -123,9 +125,9 @@ func PerClass(t testing.TB, first, second *Subject, worlds int) {
 	if sched.Paces(first.New()) || sched.Paces(second.New()) {
 		return
 	}
-	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
+	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
 		w := messyOf(t, 2, sched.PerClass(first.New(), second.New()), l, seed)
-		w.again = int(seed % 3)
+		w.again, w.Retires = int(seed%3), retires
 		return inspect(t, w, first.WorkConserving && second.WorkConserving, l, seed)
 	})
 }
@@ -133,8 +135,10 @@ func PerClass(t testing.TB, first, second *Subject, worlds int) {
 // Sites is Worlds where machines are at several sites and tasks read data there.
 func Sites(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
-		return inspect(t, MessySites(t, s.New(), l, seed), s.WorkConserving, l, seed)
+	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
+		w := MessySites(t, s.New(), l, seed)
+		w.Retires = retires
+		return inspect(t, w, s.WorkConserving, l, seed)
 	})
 }
 
@@ -142,9 +146,9 @@ func Sites(t testing.TB, s *Subject, worlds int) {
 // have begun.
 func Waits(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits) []sched.Decision {
+	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
 		w := MessyWorld(t, s.New(), l, seed)
-		w.again = int(seed % 3)
+		w.again, w.Retires = int(seed%3), retires
 		w.Core.WaitToBegin()
 		w.Waits = func(d *sched.Decision) sched.Time {
 			r := rand.New(rand.NewPCG(seed, uint64(d.Task)<<20|uint64(d.Number)|1<<60))
@@ -154,20 +158,22 @@ func Waits(t testing.TB, s *Subject, worlds int) {
 	})
 }
 
-// twice goes through worlds under different limits, every fourth of them twice: the decisions must be the same.
-func twice(t testing.TB, worlds int, run func(seed uint64, l sched.Limits) []sched.Decision) {
+// twice goes through worlds under different limits, every fourth of them twice: the decisions must be the same. Every
+// eighth retires its jobs the second time, which must change nothing.
+func twice(t testing.TB, worlds int, run func(seed uint64, l sched.Limits, retires bool) []sched.Decision) {
 	t.Helper()
 	if testing.Short() {
 		worlds /= 4
 	}
 	for seed := range uint64(worlds) {
 		l := Limits[seed%uint64(len(Limits))]
-		first := run(seed, l)
+		first := run(seed, l, false)
 		if seed%4 > 0 {
 			continue
 		}
-		if diff := cmp.Diff(first, run(seed, l)); diff != "" {
-			t.Fatalf("seed %d: the same world twice, not the same decisions (-first +second):\n%s", seed, diff)
+		retires := seed%8 == 4
+		if diff := cmp.Diff(first, run(seed, l, retires)); diff != "" {
+			t.Fatalf("seed %d: the same world twice (retiring jobs the second time: %v), not the same decisions (-first +second):\n%s", seed, retires, diff)
 		}
 	}
 }

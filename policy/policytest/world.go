@@ -28,6 +28,7 @@ type World struct {
 	Lag     sched.Time // calls of Advance are late by up to so much
 	Learns  sched.Time // after the launch of an attempt how fast it is, if its fate is to tell that
 	Classes int        // of slots; machines and stages of a job have them in turn
+	Retires bool       // jobs that have ended for good are retired at the next step
 
 	tb      testing.TB
 	wake    sched.Time
@@ -35,6 +36,7 @@ type World struct {
 	twice   bool                // report every end twice
 	again   int                 // how often a job that has failed is retried
 	retried map[sched.JobID]int // how often it was
+	ended   []sched.JobID       // to be retired
 	sites   int                 // connected, see Connect; machines have them in turn, tasks read data there
 }
 
@@ -172,6 +174,10 @@ func (w *World) Step() bool {
 	if w.wake <= next {
 		w.wake = sched.Never
 	}
+	for _, j := range w.ended {
+		w.batch = append(w.batch, sched.Event{At: next, Kind: sched.JobRetired, Job: j})
+	}
+	w.ended = w.ended[:0]
 	for i := range w.batch {
 		if f := &w.batch[i]; f.Kind == sched.JobRetried {
 			w.retried[f.Job]++
@@ -200,6 +206,8 @@ func (w *World) obey(d *sched.Decision) {
 	case sched.Close:
 		if w.Core.View().Job(d.Job).State == sched.JobBroken && w.retried[d.Job] < w.again {
 			w.Facts.Push(sched.Event{At: d.At + 7*sched.Second, Kind: sched.JobRetried, Job: d.Job})
+		} else if w.Retires {
+			w.ended = append(w.ended, d.Job)
 		}
 	case sched.Launch:
 		f := w.Fate(d)

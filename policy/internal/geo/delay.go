@@ -21,7 +21,7 @@ type Delay struct {
 	wait    sched.Time
 	next    sched.Time // when a stage has waited long enough
 	stages  kit.PerStage[delayStage]
-	behind  []int32 // by task: the next one of its queue plus 1
+	behind  sched.Table[sched.TaskID, uint32] // of tasks in a queue: the next one plus 1
 	sources []sched.Source
 }
 
@@ -36,7 +36,7 @@ type delayStage struct {
 type home struct {
 	site        sched.SiteID
 	everywhere  bool
-	first, last int32
+	first, last uint32
 }
 
 // NewDelay returns delay scheduling where a stage waits so long for a slot where its data is.
@@ -69,6 +69,8 @@ func (p *Delay) Observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
+	case sched.JobRetired:
+		kit.DropTasks(&p.behind, v, ev.Job) // that never had their turn
 	}
 }
 
@@ -93,20 +95,20 @@ func (p *Delay) enqueue(v *sched.View, st *delayStage, t sched.TaskID) {
 		st.homes = append(st.homes, home{site: site, everywhere: !some})
 	}
 	h := &st.homes[i]
-	p.behind = kit.Grown(p.behind, int(t))
-	p.behind[t] = 0
+	*p.behind.At(t) = 0
 	if h.first == 0 {
-		h.first = int32(t) + 1
+		h.first = uint32(t) + 1
 	} else {
-		p.behind[h.last-1] = int32(t) + 1
+		*p.behind.At(sched.TaskID(h.last - 1)) = uint32(t) + 1
 	}
-	h.last = int32(t) + 1
+	h.last = uint32(t) + 1
 }
 
 // take returns the first task of a queue, which leaves it.
 func (p *Delay) take(h *home) sched.TaskID {
 	t := sched.TaskID(h.first - 1)
-	h.first = p.behind[t]
+	h.first = p.behind.Get(t)
+	p.behind.Drop(t)
 	return t
 }
 

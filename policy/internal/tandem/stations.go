@@ -20,11 +20,11 @@ import (
 // What a job is told from others' fate it is told at its arrival, so that an event changes the sizes of one job.
 type Stations struct {
 	Rule  sizeRule
-	slots [2]float64 // of machines that are up
-	prior []float64  // by StageID: seconds per task as judged at the arrival
-	done  [2]spent   // finished tasks
-	line  [2]Line    // finished stages
-	Moved bool       // slots have changed, and so all sizes
+	slots [2]float64                          // of machines that are up
+	prior sched.Table[sched.StageID, float64] // seconds per task as judged at the arrival
+	done  [2]spent                            // finished tasks
+	line  [2]Line                             // finished stages
+	Moved bool                                // slots have changed, and so all sizes
 }
 
 type sizeRule uint8
@@ -95,12 +95,11 @@ func (p *Stations) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-			p.prior = kit.Grown(p.prior, int(s))
 			st := v.Stage(s)
-			at := station(st.Class)
-			p.prior[s] = p.done[at].mean()
+			at, prior := station(st.Class), p.prior.At(s)
+			*prior = p.done[at].mean()
 			if work, ok := p.line[at].At(float64(st.Tasks)); ok && p.Rule == sizeHistory && work > 0 {
-				p.prior[s] = work / float64(st.Tasks)
+				*prior = work / float64(st.Tasks)
 			}
 		}
 	case sched.AttemptDone:
@@ -115,6 +114,8 @@ func (p *Stations) Observe(v *sched.View, ev *sched.Event) {
 		if mean, _, ok := st.Measured(); ok {
 			p.line[station(st.Class)].Add(float64(st.Tasks), mean*float64(st.Tasks))
 		}
+	case sched.JobRetired:
+		kit.DropStages(&p.prior, v, ev.Job)
 	}
 }
 
@@ -141,7 +142,7 @@ func (p *Stations) Of(v *sched.View, job *sched.Job) (left, original Sizes) {
 // mean returns the duration of a task, in seconds.
 func (p *Stations) mean(st *sched.Stage, s sched.StageID) float64 {
 	if p.Rule == sizeHistory {
-		return p.prior[s]
+		return p.prior.Get(s)
 	}
 	if p.Rule == sizeKnown && st.Mean > 0 {
 		return st.Mean.Seconds()
@@ -149,7 +150,7 @@ func (p *Stations) mean(st *sched.Stage, s sched.StageID) float64 {
 	if mean, _, ok := st.Measured(); ok {
 		return mean
 	}
-	return p.prior[s]
+	return p.prior.Get(s)
 }
 
 // Line is a least-squares line through points that only become more.
