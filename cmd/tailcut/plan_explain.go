@@ -16,27 +16,38 @@ func newPlanExplain() *cobra.Command {
 	r := diagnosis.Defaults()
 	top := 20
 	cmd := &cobra.Command{
-		Use: "explain LOG", Short: "Rank the stages of a log by the time that clones would save", Args: cobra.ExactArgs(1),
+		Use: "explain (LOG | --from-history NAME)", Short: "Rank the stages of a log by the time that clones would save", Args: cobra.MaximumNArgs(1),
 		Long: "Plans each stage of a log from its own tasks, as 'tailcut plan fork' does. Ranks the stages by the time that clones would\n" +
 			"save at equal or lower machine time. For each other stage it prints why clones would not help: too few tasks, too little\n" +
 			"to save, long tasks that read more data, or one slow machine.",
 		Example: "  tailcut plan explain application_1472176676028_407508_1.zstd\n" +
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
-			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -",
+			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -\n" +
+			"  tailcut plan explain --from-history 'nightly-*' --last 30d",
 	}
 	addDurations(cmd, &from, "LOG")
 	wholeVar(cmd.Flags(), &r.MaxClones, "max-clones", r.MaxClones, "maximum number of clones per task to consider")
 	wholeVar(cmd.Flags(), &top, "top", top, "number of stages in the table, 0 for all; csv and json always have all")
+	history := addFromHistory(cmd, "LOG")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		switch {
+		case len(args) == 0 && history.name == "":
+			return fmt.Errorf("give a LOG or --from-history NAME")
 		case r.MaxClones < 1 || r.MaxClones > advice.MaxClones:
 			return fmt.Errorf("--max-clones: expected a number from 1 to %d, got %d", advice.MaxClones, r.MaxClones)
 		case top < 0:
 			return fmt.Errorf("--top: expected a number of at least 0, got %d", top)
 		}
-		from.Path = args[0]
+		if err := history.check(args, "LOG"); err != nil {
+			return err
+		}
 		listen(cmd, &from)
+		if len(args) > 0 {
+			from.Path = args[0]
+		} else if err := history.take(cmd, &from); err != nil {
+			return err
+		}
 		r.Log = from.Name()
 		if r.Stages, r.Hosts, err = from.Stages(); err != nil {
 			return err

@@ -20,6 +20,7 @@ type forkFlags struct {
 	advice.Request
 	from     durations.Log
 	cluster  durations.Cluster
+	history  *fromHistory
 	law      string
 	own      plan.Policy
 	original choice
@@ -48,6 +49,7 @@ func newPlanFork() *cobra.Command {
 			"  tailcut plan fork --column seconds tasks.csv --quantile 0.99\n" +
 			"  tailcut plan fork application_1472176676028_407508_1.zstd --stage 23\n" +
 			"  tailcut plan fork --kubernetes job/report-20260131\n" +
+			"  tailcut plan fork --from-history nightly --stage map\n" +
 			"  tailcut plan fork durations.txt --compare spark3,hadoop2,timeout:after=30s --confidence --report plan.html\n" +
 			"  tailcut plan fork --law pareto:alpha=2,xm=2 --tasks 400 --stragglers 40 --clones 1 --original keep",
 	}
@@ -72,6 +74,7 @@ func newPlanFork() *cobra.Command {
 	flags.StringVar(&f.compare, "compare", "", "other rules to evaluate, separated by commas, such as spark3,hadoop2")
 	flags.BoolVar(&f.Confidence, "confidence", false, "show how stable the recommendation is, by resampling the durations")
 	flags.StringVar(&f.report, "report", "", "also write an HTML report with plots to this file")
+	f.history = addFromHistory(cmd, "FILE")
 	f.format = addFormat(cmd)
 	cmd.RunE = f.run
 	return cmd
@@ -86,7 +89,7 @@ func (f *forkFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	listen(cmd, &f.from)
-	if err := f.read(args); err != nil {
+	if err := f.read(cmd, args); err != nil {
 		return err
 	}
 	a, err := advice.Recommend(cmd.Context(), f.Request)
@@ -134,14 +137,19 @@ func (f *forkFlags) fill(flags *pflag.FlagSet) error {
 }
 
 // read sets what durations are drawn from.
-func (f *forkFlags) read(args []string) (err error) {
+func (f *forkFlags) read(cmd *cobra.Command, args []string) (err error) {
+	if err := f.history.check(args, "FILE"); err != nil {
+		return err
+	}
 	switch {
 	case f.law != "" && len(args) > 0:
 		return fmt.Errorf("give FILE or --law, not both")
 	case f.cluster.Object != "" && (f.law != "" || len(args) > 0):
 		return fmt.Errorf("give only one of FILE, --kubernetes and --law")
-	case f.law == "" && f.cluster.Object == "" && len(args) == 0:
-		return fmt.Errorf("give a FILE of durations, - for standard input, --kubernetes or --law; for example: tailcut plan fork durations.txt")
+	case f.history.name != "" && (f.law != "" || f.cluster.Object != ""):
+		return fmt.Errorf("give only one of FILE, --from-history, --kubernetes and --law")
+	case f.law == "" && f.cluster.Object == "" && f.history.name == "" && len(args) == 0:
+		return fmt.Errorf("give a FILE of durations, - for standard input, --from-history, --kubernetes or --law; for example: tailcut plan fork durations.txt")
 	case f.law != "" && f.Tasks == 0:
 		return fmt.Errorf("--law needs --tasks, the number of tasks of the job; for example --tasks 400")
 	case f.law != "" && f.Confidence:
@@ -158,6 +166,10 @@ func (f *forkFlags) read(args []string) (err error) {
 			return failure{err}
 		} else if err != nil {
 			return fmt.Errorf("--kubernetes: %w", err)
+		}
+	case f.history.name != "":
+		if err := f.history.take(cmd, &f.from); err != nil {
+			return err
 		}
 	default:
 		f.from.Path = args[0]

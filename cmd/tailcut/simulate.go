@@ -3,11 +3,15 @@ package main
 import (
 	"cmp"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/internal/simulation"
+	"github.com/tailcut/tailcut/internal/whatif"
+	"github.com/tailcut/tailcut/internal/workload"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sim"
 )
@@ -15,6 +19,9 @@ import (
 const simulateLong = `Replays a workload on a simulated cluster under one or more policies, and compares them.
 
 WORKLOAD is ` + workloadUsage + `
+
+--from-history NAME replays past jobs of that name as they arrived, on as many slots as they had. Each attempt draws its
+duration from what the attempts of its stage took in that job (Kaplan-Meier).
 
 CLUSTER is a YAML file, or
   ` + sim.WaxmanUsage + `
@@ -28,81 +35,132 @@ const simulateExample = `  tailcut simulate jobs.tr.gz --machines 11000 --policy
   tailcut simulate 'synth:jobs=200;tasks=100;law=pareto:alpha=1.5,xm=10' --machines 1000 --policy fifo,late --runs 10
   tailcut simulate jobs.tr --machines 500 --policy srew --failures mtbf=24h,mttr=10m --service machine --format json
   tailcut simulate jobs.tr --machines 500 --policy srew:beta=0.7 --speed-factor '1+2*beta+eps' --let beta=0.7,eps=0.1
-  tailcut simulate montage.json --cluster cluster.yaml --policy fifo,fair`
+  tailcut simulate montage.json --cluster cluster.yaml --policy fifo,fair
+  tailcut simulate --from-history 'nightly-*' --last 30d --policy fifo,fair,srpt --runs 10`
 
 func newSimulate() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "simulate WORKLOAD (--machines M | --cluster CLUSTER)", Short: "Replay a workload on a simulated cluster and compare policies",
-		Long: simulateLong, Example: simulateExample, Args: cobra.ExactArgs(1),
+		Use: "simulate (WORKLOAD (--machines M | --cluster CLUSTER) | --from-history NAME)", Short: "Replay a workload on a simulated cluster and compare policies",
+		Long: simulateLong, Example: simulateExample, Args: cobra.MaximumNArgs(1),
 	}
-	var r simulation.Request
-	var policies, let []string
-	var cluster, speed, maxAttempts, cloneBudget string
-	jobs := outFile{called: "--jobs-out"}
+	f := simulateFlags{jobs: outFile{called: "--jobs-out"}}
+	r := &f.Request
 	fl := cmd.Flags()
 	wholeVar(fl, &r.Machines, "machines", 0, "`number` of machines (required without --cluster)")
 	fl.StringVar(&r.Slots, "slots-per-machine", "1", "slots of each machine: a `number`, or one for each class of slots such as map=2,shuffle=2")
-	fl.StringArrayVar(&policies, "policy", []string{"fifo"}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair names one for each class of slots")
+	fl.StringArrayVar(&f.policies, "policy", []string{"fifo"}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair names one for each class of slots")
 	fl.StringVar(&r.Slot, "slot", "", "time between decisions, for policies that decide at intervals (default: the policy's, 5s)")
 	fl.StringVar(&r.Service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
 	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed")
 	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
-	fl.StringVar(&speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
-	fl.StringSliceVar(&let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
-	fl.StringVar(&maxAttempts, "max-attempts", "4", "maximum number of concurrent attempts of a task (`N` or none)")
-	fl.StringVar(&cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks or 10 % of running tasks, whichever is most)")
+	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
+	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
+	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "maximum number of concurrent attempts of a task (`N` or none)")
+	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks or 10 % of running tasks, whichever is most)")
 	fl.StringVar(&r.Failures, "failures", "none", "let machines fail and be repaired, after exponential times with these means: `mtbf=24h,mttr=10m`")
 	fl.StringVar(&r.Progress, "progress", simulation.Auto, "progress reports that policies receive: none, exact, a span between reports such as 10s, faulty reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: 20 reports in the mean task's duration")
 	fl.Float64Var(&r.Noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time in progress reports")
 	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
 	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
-	fl.StringVar(&jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
-	input := addWorkloadFlags(cmd)
+	fl.StringVar(&f.jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
+	f.input = addWorkloadFlags(cmd)
 	format := addFormat(cmd)
-	fl.StringVar(&cluster, "cluster", "", "YAML `file` with sites, machines and links, or a generator")
+	fl.StringVar(&f.cluster, "cluster", "", "YAML `file` with sites, machines and links, or a generator")
+	f.history = addFromHistory(cmd, "WORKLOAD")
+	fl.StringVar(&f.deadline, "deadline", "", "with --from-history: give every job a deadline this `span` after its submission, such as 2h (default: the deadlines they had)")
 	completeSimulate(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), checkOut([]string{args[0], cluster, input.Drop}, jobs))
+		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), exclusive(cmd, "from-history", "cluster"),
+			f.history.check(args, "WORKLOAD"), checkOut(append(args, f.cluster, f.input.Drop), f.jobs))
 		if err != nil {
 			return err
 		}
-		switch {
-		case cluster != "":
-			if r.Cluster, err = sim.LoadCluster(cluster, r.Seed); err != nil {
-				return wrongFlag("cluster", err)
-			}
-			if !fl.Changed("service") {
-				r.Service = ""
-			}
-		case r.Machines == 0:
-			return errors.New("give the number of machines, such as --machines 100, or a --cluster")
-		}
-		if r.Runs == 0 {
-			return wrongFlag("runs", errors.New("expected a number between 1 and 1048576, not 0"))
-		}
-		if r.Speed, err = simulation.SpeedFactor(speed, let); err != nil {
-			return ofFlag(err)
-		}
-		if r.Limits.Attempts, err = parseMaxAttempts(maxAttempts); err != nil {
-			return wrongFlag("max-attempts", err)
-		}
-		if r.Limits.Clones, err = parseCloneBudget(cloneBudget); err != nil {
-			return wrongFlag("clone-budget", err)
-		}
-		r.Policies = policy.SplitList(strings.Join(policies, ","))
-		if err := r.Check(); err != nil {
-			return ofFlag(err)
-		}
-		if r.Workload, err = loadWorkload(cmd, input, args[0], r.Seed); err != nil {
+		if err := f.read(cmd, args); err != nil {
 			return err
 		}
-		result, err := simulate(cmd, &r, jobs)
+		result, err := simulate(cmd, r, f.jobs)
 		if err != nil {
 			return err
 		}
 		return format.write(cmd.OutOrStdout(), result)
 	}
 	return cmd
+}
+
+// simulateFlags are the flags of 'tailcut simulate'.
+type simulateFlags struct {
+	simulation.Request
+	policies, let                            []string
+	cluster, speed, maxAttempts, cloneBudget string
+	deadline                                 string
+	input                                    *workload.Source
+	history                                  *fromHistory
+	jobs                                     outFile
+}
+
+// read completes the request by what the flags say, and loads the workload.
+func (f *simulateFlags) read(cmd *cobra.Command, args []string) (err error) {
+	r, fl := &f.Request, cmd.Flags()
+	var nights *whatif.Nights
+	switch {
+	case f.history.name != "":
+		if nights, err = f.history.nights(cmd); err != nil {
+			return err
+		}
+		f.asTheyHad(fl, nights)
+	case f.deadline != "":
+		return wrongFlag("deadline", errors.New("works with --from-history; for a WORKLOAD there is --deadline-slack"))
+	case len(args) == 0:
+		return errors.New("give a WORKLOAD or --from-history NAME")
+	case f.cluster != "":
+		if r.Cluster, err = sim.LoadCluster(f.cluster, r.Seed); err != nil {
+			return wrongFlag("cluster", err)
+		}
+		if !fl.Changed("service") {
+			r.Service = ""
+		}
+	case r.Machines == 0:
+		return errors.New("give the number of machines, such as --machines 100, or a --cluster")
+	}
+	if r.Runs == 0 {
+		return wrongFlag("runs", errors.New("expected a number between 1 and 1048576, not 0"))
+	}
+	if r.Speed, err = simulation.SpeedFactor(f.speed, f.let); err != nil {
+		return ofFlag(err)
+	}
+	if r.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
+		return wrongFlag("max-attempts", err)
+	}
+	if r.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {
+		return wrongFlag("clone-budget", err)
+	}
+	r.Policies = policy.SplitList(strings.Join(f.policies, ","))
+	if err := r.Check(); err != nil {
+		return ofFlag(err)
+	}
+	if nights != nil {
+		r.Workload, err = f.history.workload(nights, f.deadline, &f.input.Filter)
+	} else {
+		r.Workload, err = loadWorkload(cmd, f.input, args[0], r.Seed)
+	}
+	return err
+}
+
+// asTheyHad sets what the user leaves open to what past jobs had: policy, slots, and the laws of their durations.
+func (f *simulateFlags) asTheyHad(fl *pflag.FlagSet, n *whatif.Nights) {
+	r := &f.Request
+	if had := n.Policy(); had != "" && !fl.Changed("policy") {
+		f.policies = []string{had}
+	}
+	if r.Machines == 0 {
+		r.Machines = 1
+	}
+	if !fl.Changed("slots-per-machine") && n.Slots() > 0 {
+		r.Slots = strconv.Itoa(max(1, n.Slots()/r.Machines))
+	}
+	if !fl.Changed("service") {
+		r.Service = "law"
+	}
 }
 
 // simulate runs every policy as often as asked for, while a bar tells how far it is.

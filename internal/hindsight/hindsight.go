@@ -174,14 +174,6 @@ func poissonTail(k int, mean float64) float64 {
 	return max(0, 1-below)
 }
 
-// Slowest is how many tasks of a stage are kept as its slowest.
-func Slowest(tasks int) int {
-	if tasks < 2 {
-		return 0
-	}
-	return min(20, (tasks+19)/20)
-}
-
 // workload is the job, for the simulator; nil if it has what the simulator cannot have.
 func (q *Question) workload() *trace.Workload {
 	w := &trace.Workload{Name: "history", Names: []string{""}, Laws: make([]laws.Law, len(q.Spec.Stages))}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -92,7 +93,7 @@ func (w *world) run(t testing.TB, law laws.Law, seed uint64) live.PastRun {
 		}
 		return int(a) - int(b)
 	})
-	for _, task := range order[:Slowest(w.tasks)] {
+	for _, task := range order[:past.Slowest(w.tasks)] {
 		st.Slowest = append(st.Slowest, int(task))
 	}
 	return live.PastRun{

@@ -136,6 +136,9 @@ func (r *Run) Durations() (won, cut [][]sched.Time) {
 	return Durations(r.job.records, len(r.Header.Stages))
 }
 
+// Records returns the attempts of the run, in the order of their launches.
+func (r *Run) Records() []Record { return r.job.records }
+
 // Slowest returns the tasks that took longest, see [Slowest].
 func (r *Run) Slowest(most func(tasks int) int) [][]int {
 	return Slowest(r.job.records, &r.Header.Job, most)

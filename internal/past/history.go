@@ -12,8 +12,8 @@ import (
 
 // History is what is asked of the past. It is safe for concurrent use.
 type History interface {
-	// Add keeps a job that is over, once: a run that is kept already stays as it is. When it returns nil the job is on
-	// the disk.
+	// Add keeps a job that is over, once: a run that has succeeded stays as it is, another is replaced. When it returns
+	// nil the job is on the disk.
 	Add(context.Context, *JobRecord) error
 	// Past returns what the last runs of a name that succeeded took: at most so many. There may be none.
 	Past(ctx context.Context, name string, runs int) (*live.Past, error)

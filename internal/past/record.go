@@ -121,9 +121,16 @@ func (j *JobRecord) run() live.PastRun {
 	return r
 }
 
-// Sample makes of a stage's attempts what is kept of its durations in any case, of tasks tasks of which the slowest
-// are named.
-func (c *Columns) Sample(name string, tasks, slowest int) live.PastStage {
+// Slowest is how many tasks of a stage are kept as its slowest.
+func Slowest(tasks int) int {
+	if tasks < 2 {
+		return 0
+	}
+	return min(20, (tasks+19)/20)
+}
+
+// Sample makes of a stage's attempts what is kept of its durations in any case.
+func (c *Columns) Sample(name string, tasks int) live.PastStage {
 	var won, cut []sched.Time
 	var winners []int
 	for i := range c.Len() {
@@ -141,8 +148,17 @@ func (c *Columns) Sample(name string, tasks, slowest int) live.PastStage {
 	st := live.Sample(name, won, cut)
 	st.Tasks = tasks
 	slices.SortStableFunc(winners, func(a, b int) int { return int(max(-1, min(1, c.Ran[b]-c.Ran[a]))) })
-	for _, i := range winners[:min(slowest, len(winners))] {
+	for _, i := range winners[:min(Slowest(tasks), len(winners))] {
 		st.Slowest = append(st.Slowest, c.Task[i])
 	}
 	return st
+}
+
+// Durations returns what is known of the durations of jobs, which are the latest first.
+func Durations(name string, jobs []*JobRecord) *live.Past {
+	p := &live.Past{Schema: live.PastSchema, Job: name, Runs: []live.PastRun{}}
+	for _, j := range slices.Backward(jobs) {
+		p.Runs = append(p.Runs, j.run())
+	}
+	return p
 }

@@ -22,8 +22,8 @@ var advised = []string{
 }
 
 // describe adds to what is kept of a run what advice is founded on.
-func (p *Prepared) describe(past *live.Past, c *course) {
-	kept := &past.Runs[len(past.Runs)-1]
+func (p *Prepared) describe(file *live.Past, c *course) {
+	kept := &file.Runs[len(file.Runs)-1]
 	if kept.ID != p.Header.Run || c.Recovered > 0 || c.Crashed > 0 || c.Retries > 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (p *Prepared) describe(past *live.Past, c *course) {
 	for _, m := range p.Header.Machines {
 		kept.Slots += m.Slots
 	}
-	for i, tasks := range c.slowest(hindsight.Slowest) {
+	for i, tasks := range c.slowest(past.Slowest) {
 		kept.Stages[i].Tasks, kept.Stages[i].Slowest = p.Header.Job.Stages[i].Tasks, tasks
 	}
 }

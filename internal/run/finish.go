@@ -16,11 +16,12 @@ type course struct {
 	deadline sched.Time     // 0 without one
 	won, cut [][]sched.Time // see live.Run.Durations
 	slowest  func(most func(tasks int) int) [][]int
+	records  []live.Record
 }
 
 // courseOf is that of a run.
 func courseOf(run *live.Run) *course {
-	c := &course{Summary: run.Summary(), end: run.View().Now(), deadline: run.Header.Job.Deadline, slowest: run.Slowest}
+	c := &course{Summary: run.Summary(), end: run.View().Now(), deadline: run.Header.Job.Deadline, slowest: run.Slowest, records: run.Records()}
 	if run.State() > sched.JobActive {
 		c.end = run.View().Job(0).Closed
 	}
@@ -31,7 +32,7 @@ func courseOf(run *live.Run) *course {
 // courseOver is that of a job of a server.
 func (p *Prepared) courseOver(over *live.Over) *course {
 	j, s := over.Job, over.Summary
-	c := &course{Summary: s, end: sched.Time(j.Submitted.Sub(p.server.Started)) + s.Flow, deadline: j.Spec.Deadline}
+	c := &course{Summary: s, end: sched.Time(j.Submitted.Sub(p.server.Started)) + s.Flow, deadline: j.Spec.Deadline, records: over.Records}
 	c.won, c.cut = live.Durations(over.Records, len(j.Stages))
 	c.slowest = func(most func(int) int) [][]int { return live.Slowest(over.Records, &j.Spec, most) }
 	return c
@@ -51,6 +52,9 @@ func (p *Prepared) standing(c *course) *Standing {
 func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
 	if c.State == "succeeded" && !p.tidied() { // and, without an error, published
 		p.warn("the durations are not kept for later deadlines", p.remember(c))
+		if p.server == nil {
+			p.warn("the run is not in the history", p.keepAlone(ctx, c))
+		}
 		p.warn("the result is whole, but what only the run needed is still there", p.tidy())
 	}
 	res, err := p.resultOf(c), p.ending(ctx, c.Summary)

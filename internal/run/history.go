@@ -12,15 +12,15 @@ import (
 
 // historyFile returns the file of the name's history; "" if none is kept.
 func (o *Options) historyFile() string {
-	folder := historyFolder(o.History)
+	folder := HistoryFolder(o.History)
 	if folder == "" || o.Name == "" {
 		return ""
 	}
 	return past.Files{Folder: folder}.FileOf(o.Name)
 }
 
-// historyFolder returns the folder of the files, for what Options.History says; "" if none are kept.
-func historyFolder(said string) string {
+// HistoryFolder returns the folder of the files, for what Options.History says; "" if none are kept.
+func HistoryFolder(said string) string {
 	switch state := stateFolder(); {
 	case said == NoHistory:
 		return ""
@@ -32,7 +32,7 @@ func historyFolder(said string) string {
 
 // HistoryNames returns the names of which durations are kept in a folder, "" for the user's, in alphabetical order.
 func HistoryNames(folder string) []string {
-	if folder = historyFolder(folder); folder == "" {
+	if folder = HistoryFolder(folder); folder == "" {
 		return nil
 	}
 	return past.Files{Folder: folder}.ListNames()

@@ -85,13 +85,16 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 		return nil, err
 	}
 	p.Spec.MaxFailed = e.mayFail(&p.Spec)
-	if err := e.sites.place(ctx, p, e.Seed); err != nil || e.Deadline == "" {
+	if err := e.sites.place(ctx, p, e.Seed); err != nil {
 		return p, err
 	}
-	if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
-		return nil, fmt.Errorf("--deadline: %w", err)
+	if e.Deadline != "" {
+		if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
+			return nil, fmt.Errorf("--deadline: %w", err)
+		}
 	}
-	if e.history == "" || e.Law != "" {
+	// A job alone is planned for its deadline; of several the shorter go first, under policies that order by size.
+	if e.Deadline == "" && e.server == nil || e.history == "" || e.Law != "" {
 		return p, nil
 	}
 	kept, err := past.ReadFile(e.history)

@@ -13,6 +13,8 @@ import (
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/past"
+	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -33,7 +35,10 @@ type Server struct {
 	Limits   sched.Limits
 	Machines []trace.JournalMachine
 
-	Alive func(run string) bool // tells whether the job of a run has not ended
+	Alive   func(run string) bool // tells whether the job of a run has not ended
+	History past.History          // takes in jobs that have ended; nil for nobody
+	// Promises returns what a job was promised; nil for nothing.
+	Promises func(sched.JobID) []promise.Promise
 }
 
 // engine settles what a submission asks for.
@@ -221,6 +226,7 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 		p.warn("nobody is notified", err)
 	}
 	p.news.ended(ctx, p.standing(c), res, failed)
+	p.warn("the job is not in the history", p.keepServed(ctx, over, c))
 	if over.State == sched.JobSucceeded && over.Failure != nil { // it will be published again
 		return res, nil
 	}

@@ -125,6 +125,11 @@ func (d *Database) insert(some []*addition) error {
 }
 
 func insertJob(ctx context.Context, tx *sql.Tx, j *past.JobRecord) error {
+	if !j.Submitted.IsZero() { // it failed and was tried again, or less was known of it
+		if _, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE run = ? AND (state <> ? OR submitted IS NULL)", j.Run, past.Succeeded); err != nil {
+			return err
+		}
+	}
 	var spec sql.NullString
 	if j.Spec != nil {
 		lean := *j.Spec

@@ -38,7 +38,7 @@ func job(name string, hours, tasks int) *past.JobRecord {
 	j := &past.JobRecord{
 		Run: fmt.Sprintf("%s-%d", name, hours), Name: name, State: past.Succeeded, Policy: "spark", Slots: 8, Submitted: at, Started: at.Add(time.Second),
 		Ended: at.Add(time.Minute), Deadline: at.Add(time.Hour), Output: "/out", Command: "abc", Spec: &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: tasks}}},
-		Stages:   []past.StageRecord{{PastStage: c.Sample("tasks", tasks, 2), Class: "map", ShuffleBytes: 77, Lives: c}},
+		Stages:   []past.StageRecord{{PastStage: c.Sample("tasks", tasks), Class: "map", ShuffleBytes: 77, Lives: c}},
 		Attempts: c.Len(), Clones: tasks / 3, Fruitful: 12.5, Fruitless: 3.25,
 	}
 	for k := range 2 {

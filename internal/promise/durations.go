@@ -1,0 +1,148 @@
+package promise
+
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/laws"
+)
+
+// Durations are what is known of how long the attempts of a stage take, in seconds. Stages that share a pointer share
+// the work to make a law of them.
+type Durations struct {
+	Past []Run // of earlier jobs of the name, in any order
+	Own  Run   // of this job so far, without what still runs
+}
+
+// Run is what one job took in a stage.
+type Run struct {
+	Ended []float64 // attempts that succeeded
+	Cut   []float64 // attempts that were cut off: what they would have taken is longer
+}
+
+// leastOwn is from how many ends of its own on a job is judged by itself.
+const leastOwn = 10
+
+// doubt is by how much the error of a mean is taken to be larger than the deviation of few durations says: where these
+// happen to be short, they seem to be alike, too.
+const doubt = 1.3
+
+// priorDeviation is how much jobs of a name are taken to differ from each other, as a share of their mean, as far as
+// too few are known to tell. It counts as much as one job.
+const priorDeviation = 0.1
+
+// law is what is taken of a stage's durations: a law, and by how much the job as a whole may be slower or faster than
+// it says, as the standard deviation of the logarithm of a factor.
+type law struct {
+	laws.Law
+	deviation float64
+}
+
+// lawOf makes a law of what is known; ages are for how long attempts of this job have run that still do. It is that of
+// the job's own attempts or of earlier jobs', whichever is the less uncertain. nil means that too little is known.
+func lawOf(d *Durations, ages []float64) *law {
+	past, own := lawOfPast(d.Past), lawOfOwn(&d.Own, ages)
+	if past == nil || own != nil && own.deviation < past.deviation {
+		return own
+	}
+	return past
+}
+
+func lawOfOwn(r *Run, ages []float64) *law {
+	n := float64(len(r.Ended))
+	if n < leastOwn {
+		return nil
+	}
+	all := observe(nil, r, 1)
+	for _, age := range ages {
+		all = append(all, laws.Observation{Value: age, Censored: true})
+	}
+	l := complete(all)
+	if l == nil {
+		return nil
+	}
+	return &law{l, doubt * laws.StdDev(l) / max(l.Mean(), 1e-9) / math.Sqrt(n)}
+}
+
+func lawOfPast(past []Run) *law {
+	between, noise, factors := spread(past)
+	var all []laws.Observation
+	for i := range past {
+		all = observe(all, &past[i], 1/factors[i])
+	}
+	l := complete(all)
+	if l == nil {
+		return nil
+	}
+	return &law{l, math.Sqrt(math.Log1p(between + noise))}
+}
+
+func observe(to []laws.Observation, r *Run, scale float64) []laws.Observation {
+	for _, x := range r.Ended {
+		to = append(to, laws.Observation{Value: x * scale})
+	}
+	for _, x := range r.Cut {
+		to = append(to, laws.Observation{Value: x * scale, Censored: true})
+	}
+	return to
+}
+
+// complete returns the estimate of Kaplan and Meier with a tail, nil if nothing has ended.
+func complete(all []laws.Observation) laws.Law {
+	estimate, err := laws.KaplanMeier(all)
+	if err != nil {
+		return nil
+	}
+	return estimate.Completed()
+}
+
+// spread tells jobs that are slow as a whole from attempts that are: a model of random effects. between is the variance
+// of a job's mean as a share of the mean of all, noise that of the mean of all itself, and factors by how much each
+// job is taken to have been slower than the mean: less than it seems where it has few attempts (James and Stein 1961).
+func spread(past []Run) (between, noise float64, factors []float64) {
+	means, within := make([]float64, len(past)), make([]float64, len(past))
+	factors = make([]float64, len(past))
+	mean, runs := 0.0, 0.0
+	for i := range past {
+		factors[i] = 1
+		n, m, squares := 0.0, 0.0, 0.0 // Welford
+		for _, values := range [][]float64{past[i].Ended, past[i].Cut} {
+			for _, x := range values {
+				n++
+				d := x - m
+				m += d / n
+				squares += d * (x - m)
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		means[i], within[i] = m, math.NaN()
+		if n > 1 {
+			within[i] = squares / (n - 1) / n
+		}
+		mean += m
+		runs++
+	}
+	if mean /= max(1, runs); mean <= 0 {
+		return priorDeviation * priorDeviation, 0, factors
+	}
+	squares, average := 0.0, 0.0
+	for i, m := range means {
+		if m == 0 {
+			continue
+		}
+		if math.IsNaN(within[i]) { // one attempt: whether it or its job was slow cannot be told
+			within[i] = 0
+		}
+		within[i] /= mean * mean
+		squares += (m/mean - 1) * (m/mean - 1)
+		average += within[i] / runs
+	}
+	between = (max(0, squares-(runs-1)*average) + priorDeviation*priorDeviation) / runs
+	for i, m := range means {
+		if m > 0 {
+			factors[i] = max(0.1, 1+(m/mean-1)*between/(between+within[i]))
+		}
+	}
+	return between, (between + average) / runs, factors
+}

@@ -1,0 +1,392 @@
+package promise
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// State is what there is to promise from.
+type State struct {
+	Snapshot *sched.Snapshot
+	Policy   func(seed uint64) (sched.Policy, error) // a fresh one for each play
+	Limits   sched.Limits
+	Epoch    time.Time // wall clock at sched.Time 0
+	// Known returns what is known of a stage of a job, nil for nothing. It is called once for each that is not over.
+	Known func(job sched.JobID, stage int) *Durations
+	// After are the jobs that jobs wait for which have not arrived. What is not in the snapshot has ended.
+	After map[sched.JobID][]sched.JobID
+	Seed  uint64
+}
+
+// How often the rest is played: with n plays the quantile at p is the p(n+1)th end, and both numbers make that whole
+// for all Levels.
+const (
+	fewPlays  = 39
+	manyPlays = 199
+)
+
+const (
+	// MostTasks is how many tasks are played. In longer queues, tasks of jobs that have not begun are bundled.
+	MostTasks = 20_000
+
+	mostSteps = 20_000_000 // calls of the core in a play, against policies that never end
+	mostIdle  = 1000       // calls in a row in which nothing happened
+)
+
+// Pause is how long to wait before the next forecast after one that took so long, so that promises cost less than one
+// per cent of a core.
+func Pause(cost time.Duration) time.Duration { return max(time.Second, 100*cost) }
+
+// Foresee returns a promise for each job that has not ended, those about which nothing is known without ends. It plays
+// the rest at least 39 times, and up to 199 times while that takes less than budget.
+func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.JobID]Promise, error) {
+	g := newGame(s)
+	began := time.Now()
+	n := 0
+	for ; n < manyPlays; n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if n == fewPlays && time.Since(began) > budget*fewPlays/manyPlays {
+			break
+		}
+		if err := g.play(n); err != nil {
+			return nil, err
+		}
+	}
+	all := map[sched.JobID]Promise{}
+	for i := range g.jobs {
+		j := &g.jobs[i]
+		p := Promise{Made: s.at(s.Snapshot.At)}
+		slices.Sort(j.ends)
+		if j.known && j.ends[n-1] < sched.Never {
+			for _, level := range Levels {
+				p.Ends = append(p.Ends, s.at(j.ends[int(math.Round(level*float64(n+1)))-1]))
+			}
+		}
+		all[j.ID] = p
+	}
+	return all, nil
+}
+
+// at is an instant by the wall clock.
+func (s *State) at(t sched.Time) time.Time { return s.Epoch.Add(time.Duration(t)) }
+
+// game is what all plays have in common, and the memory of one.
+type game struct {
+	*State
+	snapshot *sched.Snapshot       // with bundles
+	jobs     []player              // those of the snapshot that are not over, by id
+	place    map[sched.JobID]int   // positions in jobs
+	next     map[sched.JobID][]int // positions of the jobs that wait for one
+
+	rng   *rand.Rand
+	core  *sched.Core
+	queue ends
+	alive map[sched.AttemptID]bool
+	facts []sched.Event
+}
+
+// player is a job of a game.
+type player struct {
+	*sched.SavedJob
+	known  bool   // enough to promise
+	laws   []*law // by stage; nil where nothing is known
+	bundle []float64
+	ends   []sched.Time // of each play, sched.Never if it did not end
+	factor float64      // of this play: how much slower than its laws the job is, in standard deviations
+	waits  int          // for so many jobs, in this play
+}
+
+// unknownMean is how long attempts of which nothing is known are taken to last, where nothing is known of any.
+const unknownMean = 60
+
+func newGame(s *State) *game {
+	g := &game{State: s, place: map[sched.JobID]int{}, next: map[sched.JobID][]int{}}
+	g.bundle()
+	ages := g.ages()
+	cache := map[*Durations]*law{}
+	for i := range g.snapshot.Jobs {
+		j := &g.snapshot.Jobs[i]
+		if j.State > sched.JobActive {
+			continue
+		}
+		p := player{SavedJob: j, known: !j.Paused, laws: make([]*law, len(j.Spec.Stages)), bundle: make([]float64, len(j.Spec.Stages))}
+		for k := range p.laws {
+			p.bundle[k] = float64(max(1, s.Snapshot.Jobs[i].Spec.Stages[k].Tasks)) / float64(max(1, j.Spec.Stages[k].Tasks))
+			d := s.Known(j.ID, k)
+			if d != nil && len(d.Own.Ended) > 0 {
+				p.laws[k] = lawOf(d, ages[j.Stage+sched.StageID(k)])
+			} else if d != nil {
+				if _, done := cache[d]; !done {
+					cache[d] = lawOf(d, nil)
+				}
+				p.laws[k] = cache[d]
+			}
+			over := len(j.Stages) > 0 && j.Stages[k].State >= sched.StageClosed
+			p.known = p.known && (p.laws[k] != nil || over || j.Spec.Stages[k].Tasks == 0)
+		}
+		for _, before := range s.After[j.ID] {
+			g.next[before] = append(g.next[before], len(g.jobs))
+		}
+		g.place[j.ID] = len(g.jobs)
+		g.jobs = append(g.jobs, p)
+	}
+	return g
+}
+
+// ages returns for how long the attempts of each stage have run, in seconds.
+func (g *game) ages() map[sched.StageID][]float64 {
+	ages := map[sched.StageID][]float64{}
+	for i := range g.snapshot.Attempts {
+		if a := &g.snapshot.Attempts[i]; !a.Waits {
+			_, stage := g.locate(a.Task)
+			ages[stage] = append(ages[stage], (g.snapshot.At - a.Started).Seconds())
+		}
+	}
+	return ages
+}
+
+// locate returns the job and the stage of a task of the snapshot.
+func (g *game) locate(t sched.TaskID) (job sched.JobID, stage sched.StageID) {
+	all := g.snapshot.Jobs
+	i, found := slices.BinarySearchFunc(all, t, func(j sched.SavedJob, t sched.TaskID) int { return int(int64(j.Task) - int64(t)) })
+	if !found {
+		i--
+	}
+	j := &all[i]
+	first := j.Task
+	for k := range j.Spec.Stages {
+		n := sched.TaskID(j.Spec.Stages[k].Tasks)
+		if t < first+n {
+			return j.ID, j.Stage + sched.StageID(k)
+		}
+		first += n
+	}
+	return j.ID, j.Stage
+}
+
+// bundle makes fewer tasks of jobs that have not begun, if there are too many: each stands for several, one after the
+// other. In a long queue that moves a job's end by less than what is not known of it.
+func (g *game) bundle() {
+	total := 0
+	for i := range g.Snapshot.Jobs {
+		for k := range g.Snapshot.Jobs[i].Spec.Stages {
+			total += g.Snapshot.Jobs[i].Spec.Stages[k].Tasks
+		}
+	}
+	copied := *g.Snapshot
+	copied.Jobs = slices.Clone(copied.Jobs)
+	g.snapshot = &copied
+	each := (total + MostTasks - 1) / MostTasks
+	for i := range copied.Jobs {
+		j := &copied.Jobs[i]
+		j.Spec.Stages = slices.Clone(j.Spec.Stages)
+		alike := each > 1 && len(j.Stages) == 0 && len(j.Tasks) == 0 && j.Attempts == 0
+		for _, e := range j.Spec.Edges {
+			alike = alike && e.Kind == sched.Barrier && len(e.Bytes) == 0 && !e.Measured
+		}
+		for k := range j.Spec.Stages {
+			st := &j.Spec.Stages[k]
+			st.Waits = false
+			if alike && st.Need == 0 && st.Tasks > 1 {
+				bundled := max(1, (st.Tasks+each-1)/each)
+				size := float64(st.Tasks) / float64(bundled)
+				st.Tasks, st.Mean, st.SD = bundled, scaled(st.Mean, size), scaled(st.SD, math.Sqrt(size))
+			}
+		}
+	}
+}
+
+func scaled(t sched.Time, by float64) sched.Time { return sched.Time(math.Round(float64(t) * by)) }
+
+// ends are attempts by when they end.
+type ends []end
+
+type end struct {
+	at sched.Time
+	id sched.AttemptID
+}
+
+func (q ends) Len() int { return len(q) }
+func (q ends) Less(i, k int) bool {
+	return q[i].at < q[k].at || q[i].at == q[k].at && q[i].id < q[k].id
+}
+func (q ends) Swap(i, k int) { q[i], q[k] = q[k], q[i] }
+
+// Push implements [heap.Interface].
+func (q *ends) Push(x any) { *q = append(*q, x.(end)) }
+
+// Pop implements [heap.Interface].
+func (q *ends) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	*q = (*q)[:last]
+	return x
+}
+
+// play plays the rest once.
+func (g *game) play(number int) error {
+	g.rng = rand.New(rand.NewPCG(g.Seed, uint64(number)))
+	p, err := g.Policy(g.rng.Uint64())
+	if err != nil {
+		return err
+	}
+	if g.core, err = sched.Restore(g.snapshot, p, g.Limits); err != nil {
+		return fmt.Errorf("promise: %w", err)
+	}
+	g.begin()
+	wake, idle := sched.Never, 0
+	now := g.snapshot.At
+	for range mostSteps {
+		for len(g.queue) > 0 && g.queue[0].at <= now {
+			if e := heap.Pop(&g.queue).(end); g.alive[e.id] {
+				delete(g.alive, e.id)
+				g.facts = append(g.facts, sched.Event{At: now, Kind: sched.AttemptDone, Attempt: e.id})
+			}
+		}
+		if idle++; len(g.facts) > 0 {
+			idle = 0
+		}
+		decisions, err := g.core.Advance(now, g.facts)
+		if err != nil {
+			return fmt.Errorf("promise: %w", err)
+		}
+		g.facts = g.facts[:0]
+		if wake <= now {
+			wake = sched.Never
+		}
+		for i := range decisions {
+			if d := &decisions[i]; d.Kind == sched.Wake {
+				wake = d.At
+			} else {
+				g.carryOut(now, number, d)
+			}
+		}
+		if len(g.facts) > 0 {
+			continue // at the same instant
+		}
+		next := wake
+		if len(g.queue) > 0 {
+			next = min(next, g.queue[0].at)
+		}
+		if next == sched.Never || idle > mostIdle {
+			return nil
+		}
+		now = max(now, next)
+	}
+	return nil
+}
+
+// begin readies the jobs and the attempts that run for a play.
+func (g *game) begin() {
+	g.queue, g.alive, g.facts = g.queue[:0], map[sched.AttemptID]bool{}, g.facts[:0]
+	for i := range g.jobs {
+		j := &g.jobs[i]
+		j.ends = append(j.ends, sched.Never)
+		j.factor, j.waits = g.rng.NormFloat64(), 0
+	}
+	for _, all := range g.next {
+		for _, i := range all {
+			g.jobs[i].waits++
+		}
+	}
+	for i := range g.jobs {
+		j := &g.jobs[i]
+		for _, before := range g.After[j.ID] {
+			if _, there := g.find(before); !there {
+				j.waits--
+			}
+		}
+		if j.State == sched.JobSubmitted && j.waits == 0 && len(g.After[j.ID]) > 0 {
+			g.facts = append(g.facts, sched.Event{At: g.snapshot.At, Kind: sched.JobArrived, Job: j.ID})
+		}
+	}
+	for i := range g.snapshot.Attempts {
+		a := &g.snapshot.Attempts[i]
+		job, stage := g.locate(a.Task)
+		started, from := a.Started, 0.0
+		if a.Waits {
+			g.facts = append(g.facts, sched.Event{At: g.snapshot.At, Kind: sched.AttemptBegan, Attempt: a.ID})
+			started = g.snapshot.At
+		}
+		if a.Reported != nil {
+			from = a.Reported.From
+		}
+		g.start(started, a.ID, job, stage, from)
+	}
+}
+
+// find returns the position of a job that has not ended.
+func (g *game) find(id sched.JobID) (int, bool) {
+	i, found := g.place[id]
+	return i, found
+}
+
+func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
+	switch d.Kind {
+	case sched.Launch:
+		if g.snapshot.Waits {
+			g.facts = append(g.facts, sched.Event{At: now, Kind: sched.AttemptBegan, Attempt: d.Attempt})
+		}
+		g.start(now, d.Attempt, d.Job, d.Stage, d.From)
+	case sched.Kill:
+		delete(g.alive, d.Attempt)
+	case sched.Close:
+		if i, found := g.find(d.Job); found {
+			g.jobs[i].ends[play] = now
+		}
+		for _, i := range g.next[d.Job] {
+			j := &g.jobs[i]
+			if j.waits--; j.waits == 0 && j.State == sched.JobSubmitted {
+				g.facts = append(g.facts, sched.Event{At: now, Kind: sched.JobArrived, Job: j.ID})
+			}
+		}
+	}
+}
+
+// start draws how long an attempt lasts that began at an instant, and that lasts still.
+func (g *game) start(began sched.Time, id sched.AttemptID, job sched.JobID, stage sched.StageID, from float64) {
+	i, found := g.find(job)
+	if !found {
+		return
+	}
+	j := &g.jobs[i]
+	k := int(stage - j.Stage)
+	factor, of := 1.0, laws.Law(nil)
+	if l := j.laws[k]; l != nil {
+		factor, of = math.Exp(l.deviation*j.factor-l.deviation*l.deviation/2), l.Law
+	}
+	age := (g.core.View().Now() - began).Seconds()
+	seconds := factor * g.draw(of, j.bundle[k], max(0, age)/factor/max(1e-9, 1-from)) * (1 - from)
+	at := max(g.core.View().Now(), began+sched.FromSeconds(seconds))
+	g.alive[id] = true
+	heap.Push(&g.queue, end{at, id})
+}
+
+// draw returns how long an attempt lasts that has lasted for age, in seconds: a bundle of so many tasks.
+func (g *game) draw(l laws.Law, bundle, age float64) float64 {
+	u := g.rng.Float64()
+	switch {
+	case l == nil:
+		return age - unknownMean*math.Log1p(-u)
+	case bundle > 1: // nearly normal, and it has not begun
+		mean, sd := l.Mean()*bundle, laws.StdDev(l)*math.Sqrt(bundle)
+		return max(mean/4, mean+sd*g.rng.NormFloat64())
+	case age <= 0:
+		return laws.Sample(l, u)
+	}
+	left := l.Survival(age)
+	if left <= 0 { // none was seen that lasted so long: as long again, perhaps
+		return age - age/2*math.Log1p(-u)
+	}
+	return max(age, l.InvSurvival(left*(1-u)))
+}
