@@ -71,9 +71,11 @@ func (j *Journal) Columns() (*timeline.Timeline, error) {
 
 // Page returns a timeline of Columns as an HTML page.
 func Page(t *timeline.Timeline) *page.Report {
-	job := &t.Jobs[0]
+	title := fmt.Sprintf("%s: %s", t.Name, show.Count(len(t.Jobs), "job"))
+	if len(t.Jobs) == 1 {
+		title = fmt.Sprintf("%s: %s, %s", t.Name, show.Count(t.Jobs[0].Tasks, "task"), t.Jobs[0].State)
+	}
 	return &page.Report{
-		Timeline: t, Title: fmt.Sprintf("%s: %s, %s", t.Name, show.Count(job.Tasks, "task"), job.State),
-		Subtitle: fmt.Sprintf("Policy %s, begun %s", t.Policy, t.Started.Format("2006-01-02 15:04:05 MST")),
+		Timeline: t, Title: title, Subtitle: fmt.Sprintf("Policy %s, begun %s", t.Policy, t.Started.Format("2006-01-02 15:04:05 MST")),
 	}
 }

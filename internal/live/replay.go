@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -113,6 +114,24 @@ func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *t
 		}
 	})
 	return h.jobs[job].records, err
+}
+
+// JobsOf replays a journal, of a run or one segment of many jobs, and returns the core at its end and the jobs that it
+// has not forgotten by then, in the order of their ids. Of these only what the journal says may be asked, and Records.
+func JobsOf(r *trace.JournalReader, policies Policies) (*sched.Core, []*Job, error) {
+	h, err := pastOf(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) { h.add(c.View(), b, nil) })
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []*Job
+	for _, id := range slices.Sorted(maps.Keys(h.jobs)) {
+		all = append(all, h.jobs[id])
+	}
+	return core, all, nil
 }
 
 // Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after

@@ -1,53 +1,79 @@
 package timeline
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
-// FromJournal returns the timeline of a run, called name, up to the end of its journal. The error is that of
-// [live.Replay].
+// FromJournal returns the timeline of a journal, of a run or one segment of a server's, up to its end. A run's job is
+// called name. The error is that of [live.Replay].
 func FromJournal(r *trace.JournalReader, policies live.Policies, name string) (*Timeline, error) {
-	var view *sched.View
-	last := sched.Time(0)
-	records, err := live.Lives(r, policies, func(c *sched.Core, b *trace.Batch) { view, last = c.View(), b.Now })
+	core, jobs, err := live.JobsOf(r, policies)
 	if err != nil {
 		return nil, err
 	}
-	h := &r.Header
+	h, view := &r.Header, core.View()
 	t := empty()
-	t.Name, t.Policy, t.Started, t.Until = name, h.Policy, h.Started, Seconds(last)
-	t.Jobs = []JobRow{{Name: name, State: "queued", Deadline: Seconds(h.Job.Deadline)}}
-	for i, stage := range h.Stages {
-		t.Stages = append(t.Stages, StageRow{Name: stage, Tasks: h.Job.Stages[i].Tasks})
-		t.Jobs[0].Tasks += h.Job.Stages[i].Tasks
+	t.Name, t.Policy, t.Started, t.Until = name, h.Policy, h.Started, Seconds(view.Now())
+	var rows []journalRow
+	for _, j := range jobs {
+		job := JobRow{ID: j.ID, Name: j.Name, Deadline: Seconds(j.Spec.Deadline)}
+		if h.Segment == nil {
+			job.Name = name
+		}
+		row := view.Job(j.ID)
+		job.fill(row)
+		records := j.Records()
+		for i := range records {
+			rows = append(rows, t.journalRow(&records[i]))
+		}
+		for i, stage := range j.Stages {
+			t.Stages = append(t.Stages, StageRow{Job: len(t.Jobs), Name: stage, Tasks: j.Spec.Stages[i].Tasks})
+			job.Tasks += j.Spec.Stages[i].Tasks
+			job.Done += int(view.Stage(row.FirstStage + sched.StageID(i)).Done)
+		}
+		t.Jobs = append(t.Jobs, job)
 	}
-	if view != nil {
-		t.Jobs[0].fill(view.Job(0))
-	}
+	slices.SortStableFunc(rows, func(a, b journalRow) int { return cmp.Compare(a.Launched, b.Launched) })
 	l := lanes{known: machinesOf(h)}
-	for i := range records {
-		row := rowOf(&records[i])
-		if row.End == Running {
-			row.Stop = last
-		}
-		row.Slot = l.take(records[i].Machine, row.Launched)
-		l.give(records[i].Machine, row.Slot, row.Stop)
-		if row.End == live.Won {
-			t.Jobs[0].Done++
-		}
-		t.Attempts.Add(&row)
+	for i := range rows {
+		r := &rows[i]
+		r.Slot = l.take(r.machine, r.Launched)
+		l.give(r.machine, r.Slot, r.Stop)
+		t.Attempts.Add(&r.Row)
 	}
 	t.Slots = append(t.Slots, l.rows...)
 	return &t, nil
 }
 
+// journalRow is an attempt whose slot is to be found.
+type journalRow struct {
+	Row
+	machine sched.MachineID
+}
+
+// journalRow is an attempt of the job that is to be added next.
+func (t *Timeline) journalRow(r *live.Record) journalRow {
+	row := rowOf(r)
+	row.Job, row.Stage = uint32(len(t.Jobs)), uint32(len(t.Stages))+row.Stage
+	if row.End == Running {
+		row.Stop = max(row.Launched, sched.Time(t.Until))
+	}
+	return journalRow{row, r.Machine}
+}
+
 // fill takes over what the core says of the job.
 func (j *JobRow) fill(row sched.Job) {
 	j.State = State(row.State)
+	if j.State == "running" && row.Paused {
+		j.State = "paused"
+	}
 	j.Submitted, j.Fruitful, j.Fruitless = Seconds(row.Arrived), Seconds(row.Fruitful), Seconds(row.Fruitless)
-	if j.State != "queued" && j.State != "running" {
+	if row.State > sched.JobActive {
 		j.Ended = Seconds(row.Closed)
 	}
 }

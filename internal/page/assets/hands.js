@@ -144,6 +144,7 @@ Object.assign(TimelineView.prototype, {
     const step = steps[e.key.length === 1 ? e.key.toLowerCase() : e.key];
     if (!step || this.lanes.order.length === 0) return;
     e.preventDefault();
+    this.tip.hidden = true;
     step();
   },
 

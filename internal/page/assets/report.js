@@ -9,17 +9,13 @@ async function unpack() {
 
 function sums(store) {
   const total = tally(store, 1, () => 0)[0];
-  let fruitful = 0, fruitless = 0, tasks = 0, done = 0;
-  for (const j of store.jobs) {
-    fruitful += j.fruitful;
-    fruitless += j.fruitless;
-    tasks += j.tasks;
-    done += j.done;
-  }
+  const known = store.jobs.every((j) => j.ended !== undefined && j.fruitful + j.fruitless > 0); // to the core, with saved work
+  const sum = (name) => store.jobs.reduce((s, j) => s + j[name], 0);
+  const { fruitful, fruitless } = known ? { fruitful: sum("fruitful"), fruitless: sum("fruitless") } : total;
   const one = store.jobs.length === 1 ? store.jobs[0] : null;
   const facts = [
     [one ? "state" : "jobs", one ? one.state : store.jobs.length], ["time", sayTime(one ? (one.ended ?? store.until) - one.submitted : store.until)],
-    ["tasks done", `${done} of ${tasks}`], ["attempts", total.attempts], ["stragglers", total.stragglers], ["clones", `${total.clones}, ${total.clonesWon} won`],
+    ["tasks done", `${sum("done")} of ${sum("tasks")}`], ["attempts", total.attempts], ["stragglers", total.stragglers], ["clones", `${total.clones}, ${total.clonesWon} won`],
     ["slots in use", `${percent((total.fruitful + total.fruitless) / (store.slots.length * store.until))} of ${store.slots.length}`],
     ["machine time", sayTime(fruitful + fruitless)], ["fruitless", `${sayTime(fruitless)}, ${percent(fruitless / (fruitful + fruitless || NaN)) || "0 %"}`],
   ];

@@ -123,6 +123,8 @@ class Store {
       this.look[i] = 2 * kind + (end === LOST || end === KILLED ? 1 : 0);
     }
     this.originals = this.findOriginals();
+    this.linked = new Uint8Array(this.n); // clones, and what they are clones of
+    for (const [clone, of] of this.originals) this.linked[clone] = this.linked[of] = 1;
   }
 
   // medians returns how long the median winner of each stage took, 0 where there is none.

@@ -62,7 +62,7 @@ const COUNTS = [
 function jobTables(store) {
   const jobs = tally(store, store.jobs.length, (i) => store.job[i]).map((t, i) => {
     const j = store.jobs[i], row = { ...t, name: j.name, id: j.id, state: j.state, tasks: j.tasks, done: j.done, flow: (j.ended ?? store.until) - j.submitted };
-    if (j.ended !== undefined) Object.assign(row, { fruitful: j.fruitful, fruitless: j.fruitless }); // the core knows whose saved work was used
+    if (j.ended !== undefined && j.fruitful + j.fruitless > 0) Object.assign(row, { fruitful: j.fruitful, fruitless: j.fruitless }); // the core knows whose saved work was used
     return row;
   });
   const stages = tally(store, store.stages.length, (i) => store.stage[i]).map((t, i) => ({ ...t, name: store.stages[i].name, job: store.jobs[store.stages[i].job].name, tasks: store.stages[i].tasks, span: t.attempts ? t.last - t.first : 0 }));

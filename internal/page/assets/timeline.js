@@ -3,8 +3,10 @@
 // be seen of them. Who looks at it moves by mouse, fingers or keys.
 
 const AXIS = 24; // height of the axis, in CSS pixels
-const TALL = 22, FLAT = 5; // heights of lanes
+const TALL = 22, FLAT = 6; // heights of lanes
 const WIDE = 2.5; // device pixels from which on an attempt is drawn by itself
+const FEW = 16; // attempts of a pixel that are looked at one by one
+const BAD = KINDS.indexOf("failed"); // kinds from which on something went wrong
 
 // sayTime writes a span for people.
 function sayTime(s) {
@@ -12,6 +14,11 @@ function sayTime(s) {
   if (s === 0) return "0 s";
   if (s < 0.0995) return `${(s * 1000).toPrecision(3).replace(/\.?0+$/, "")} ms`;
   if (s < 99.95) return `${s.toFixed(s < 9.995 ? 2 : 1)} s`;
+  return clock(s);
+}
+
+// clock writes a span in hours, minutes and whole seconds.
+function clock(s) {
   s = Math.round(s);
   const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, two = (x) => String(x).padStart(2, "0");
   return h ? `${h}h${two(m)}m${two(s % 60)}s` : `${m}m${two(s % 60)}s`;
@@ -125,9 +132,24 @@ class TimelineView {
 
   // tell says that there is more in the store; what is looked at stays where it is.
   tell() {
-    const length = this.to - this.from, end = this.end();
     this.refresh();
-    if (this.follow) this.look(this.from <= 0 ? 0 : end - length * 0.98, this.from <= 0 ? end : end + length * 0.02);
+    if (this.follow) this.keepUp();
+  }
+
+  // keepUp keeps the end of time in sight, and the beginning if that is.
+  keepUp() {
+    if (this.from <= 0) this.look(0, this.end());
+    else this.look(this.end() - (this.to - this.from), this.end());
+  }
+
+  // grown says that what runs has run on: its bars become longer, and nothing else changes.
+  grown() {
+    const { store, lanes } = this;
+    for (let l = 0; l < lanes.length; l++) {
+      const last = lanes.at[l + 1] - 1;
+      if (last >= lanes.at[l] && store.end[lanes.order[last]] === RUNNING) lanes.end[last] = store.stop[lanes.order[last]];
+    }
+    if (this.follow) this.keepUp(); else this.soon();
   }
 
   end() { return Math.max(this.store.until, 1e-3) * 1.002; }
@@ -199,6 +221,7 @@ class TimelineView {
       this.edge.push(pixel(mix(c, this.ink.startsWith("#f") || this.ink.startsWith("#e") ? [255, 255, 255] : [0, 0, 0], 0.62)));
       this.blend.push(look & 1 ? mix(c, this.paper, 0.5) : c);
     }
+    this.far = this.blend.map(pixel);
     this.soon();
   }
 
@@ -234,7 +257,8 @@ class TimelineView {
     this.pixels.fill(0);
     const lane = this.lane * ratio, scroll = this.scroller.scrollTop * ratio;
     const first = Math.max(0, Math.floor(scroll / lane)), last = Math.min(this.lanes.length, Math.ceil((scroll + h) / lane));
-    this.labels = [];
+    this.labels = []; // attempts that are wide enough for a number
+    this.links = []; // clones and originals that can be seen one by one
     for (let l = first; l < last; l++) {
       const rows = paintLane(this, l, w);
       const y0 = Math.round(l * lane - scroll), y1 = Math.round((l + 1) * lane - scroll) - Math.max(1, Math.round(ratio * (this.lane > 9 ? 2 : 1)));
@@ -250,7 +274,7 @@ class TimelineView {
     this.drawAxis(g);
     this.drawNames(g, first, last);
     this.drawNumbers(g);
-    this.drawLinks(g, first, last);
+    this.drawLinks(g);
     this.drawChosen(g);
   }
 
@@ -311,34 +335,30 @@ class TimelineView {
     }
   }
 
-  // drawLinks draws arrows from originals to their clones, where both can be seen.
-  drawLinks(g, first, last) {
-    const where = new Map(), { order } = this.lanes;
-    for (const [lane, , , k] of this.labels) where.set(order[k], lane);
+  // drawLinks draws arrows from originals to their clones, where both can be seen and there are not too many to follow.
+  drawLinks(g) {
+    if (this.links.length > 600) return;
+    const where = new Map(this.links.map(([lane, k]) => [this.lanes.order[k], lane])), { store } = this;
     g.strokeStyle = g.fillStyle = this.ink;
     g.lineWidth = 1;
-    let drawn = 0;
-    for (const [lane, , , k] of this.labels) {
-      const clone = order[k];
-      if (!this.store.clone[clone] || ++drawn > 400) continue;
-      const from = where.get(this.store.originals.get(clone));
-      if (from === undefined || from === lane) continue;
-      const x = Math.round(this.x(this.store.launched[clone])) + 0.5;
-      if (x < this.gutter) continue;
-      const down = lane > from, y0 = this.laneY(from) + this.lane / 2 - 1, y1 = this.laneY(lane) + (down ? 0 : this.lane - 2);
-      g.globalAlpha = this.chosen < 0 || this.chosen === clone || this.chosen === this.store.originals.get(clone) ? 0.8 : 0.25;
-      g.beginPath();
-      g.moveTo(x, y0);
-      g.lineTo(x, y1);
-      g.stroke();
-      g.beginPath();
-      g.arc(x, y0, 2.5, 0, 2 * Math.PI);
-      g.fill();
-      g.beginPath();
-      g.moveTo(x, y1);
-      g.lineTo(x - 3.5, y1 + (down ? -5 : 5));
-      g.lineTo(x + 3.5, y1 + (down ? -5 : 5));
-      g.fill();
+    for (const strong of [true, false]) {
+      const lines = new Path2D(), heads = new Path2D();
+      for (const [clone, lane] of where) {
+        const original = store.originals.get(clone), from = where.get(original);
+        const x = Math.round(this.x(store.launched[clone])) + 0.5;
+        if (from === undefined || from === lane || x < this.gutter) continue;
+        if (strong !== (this.chosen < 0 || this.chosen === clone || this.chosen === original)) continue;
+        const down = lane > from ? 1 : -1, y0 = this.laneY(from) + this.lane / 2 - 1, y1 = this.laneY(lane) + (down > 0 ? 0 : this.lane - 2);
+        lines.moveTo(x, y0);
+        lines.lineTo(x, y1);
+        heads.rect(x - 2, y0 - 2, 4, 4);
+        heads.moveTo(x, y1);
+        heads.lineTo(x - 3.5, y1 - 5 * down);
+        heads.lineTo(x + 3.5, y1 - 5 * down);
+      }
+      g.globalAlpha = strong ? 0.8 : 0.25;
+      g.stroke(lines);
+      g.fill(heads);
     }
     g.globalAlpha = 1;
   }
@@ -360,9 +380,12 @@ class TimelineView {
     const items = [];
     for (let look = 0; look < LOOKS; look++) {
       if (!there[look]) continue;
-      const name = KINDS[look >> 1] === "failed" ? "failed" : KINDS[look >> 1];
+      const name = KINDS[look >> 1];
       items.push(make("li", {}, make("i", { class: `key ${KINDS[look >> 1]}${look & 1 ? " unused" : ""}` }), name + (look & 1 ? ", result not used" : "")));
     }
+    const { order } = this.lanes, { from, start, launched } = this.store;
+    if (order.some((i) => from[i] > 0)) items.push(make("li", {}, make("i", { class: "key resumed" }), "resumes saved work"));
+    if (order.some((i) => start[i] - launched[i] > 1e-3)) items.push(make("li", {}, make("i", { class: "key wait" }), "waits to begin"));
     const state = items.map((i) => i.textContent).join();
     if (this.legend.dataset.state === state) return;
     this.legend.dataset.state = state;
@@ -374,18 +397,20 @@ function tickText(t, step) {
   if (t === 0) return "0 s";
   if (step < 0.01) return `${(t * 1000).toFixed(Math.max(0, Math.ceil(-Math.log10(step * 1000) - 1e-9)))} ms`;
   if (step < 1) return `${t.toFixed(Math.ceil(-Math.log10(step) - 1e-9))} s`;
-  return t < 100 && step < 15 ? `${Math.round(t)} s` : sayTime(t);
+  return t < 60 ? `${Math.round(t)} s` : clock(t);
 }
 
 // pixel packs a colour as the bytes of an image hold it.
-function pixel([r, g, b]) { return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0; }
+function pixel([r, g, b]) { return pack(r, g, b); }
+
+function pack(r, g, b) { return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0; }
 
 // paintLane returns one row of pixels of a lane, four times for the hatching of what is not used. It notes in view.labels
-// which attempts are wide enough to be seen one by one, and in view.marks where a failure hides among many.
+// and view.links what is wide enough to be seen one by one, and in view.marks where a failure hides among many.
 function paintLane(view, lane, w) {
   const { lanes, store } = view, rows = (view.rows ??= []);
   if (!rows[0] || rows[0].length !== w) for (let k = 0; k < 4; k++) rows[k] = new Uint32Array(w);
-  const paper = pixel(view.paper), weights = (view.weights ??= new Float64Array(LOOKS));
+  const paper = pixel(view.paper);
   for (let k = 0; k < 4; k++) rows[k].fill(paper);
   view.marks = [];
   const scale = w / (view.to - view.from), from = view.from, end = lanes.at[lane + 1];
@@ -394,19 +419,19 @@ function paintLane(view, lane, w) {
     if (x0 >= w) break;
     if (x1 - x0 >= WIDE) {
       paintOne(view, rows, lanes.look[k], store.start[lanes.order[k]], Math.max(0, Math.round(x0)), Math.min(w, Math.max(Math.round(x1), Math.round(x0) + 1)), x0 >= 0, x1 <= w, scale, store.from[lanes.order[k]]);
-      view.labels.push([lane, x0, x1, k]);
+      if (view.lane >= 14 && x1 - x0 >= 12) view.labels.push([lane, x0, x1, k]);
+      if (x1 - x0 >= 4 && store.linked[lanes.order[k]]) view.links.push([lane, k]);
       k++;
       continue;
     }
-    const x = Math.max(0, Math.floor(x0));
+    const x = Math.max(0, Math.floor(x0)), border = from + (x + 1) / scale;
     let next = k + 1;
-    if (next < end && (lanes.begin[next] - from) * scale < x + 1) {
-      next = lanes.search(lanes.begin, next, end, from + (x + 1) / scale);
-      while (next > k + 1 && (lanes.end[next - 1] - lanes.begin[next - 1]) * scale >= WIDE) next--; // the last may be a wide one
-    }
-    lanes.weigh(k, next, weights);
-    const span = Math.min(1, Math.max(0.3, (lanes.end[next - 1] - lanes.begin[k]) * scale));
-    paintMany(view, rows, weights, x, Math.min(w, x + Math.max(1, Math.round(span + x0 - x))), span);
+    while (next < end && next < k + FEW && lanes.begin[next] < border) next++;
+    if (next === k + FEW) next = lanes.search(lanes.begin, next, end, border);
+    while (next > k + 1 && (lanes.end[next - 1] - lanes.begin[next - 1]) * scale >= WIDE) next--; // the last may be a wide one
+    const span = Math.min(1, Math.max(0.3, (lanes.end[next - 1] - lanes.begin[k]) * scale)), to = Math.min(w, x + (next === k + 1 && x1 - x > 1.5 ? 2 : 1));
+    const color = next === k + 1 && span === 1 ? view.far[lanes.look[k]] : mixed(view, k, next, span, x, to);
+    for (let at = x; at < to; at++) rows[0][at] = rows[1][at] = rows[2][at] = rows[3][at] = color;
     k = next;
   }
   return rows;
@@ -420,29 +445,34 @@ function paintOne(view, rows, look, start, x0, x1, left, right, scale, resumed) 
     const row = rows[k];
     if (look & 1) for (let x = begins; x < x1; x++) row[x] = ((x + k) & 3) < 2 ? solid : light;
     else row.fill(solid, begins, x1);
-    if (k === 0) row.fill(wait, x0, begins);
+    row.fill(wait, x0, begins);
     if (left && x1 - x0 > 3) row[x0] = view.edge[look];
     if (right && x1 - x0 > 3) row[x1 - 1] = view.edge[look];
     if (resumed > 0) row.fill(view.edge[look], begins, Math.min(x1, begins + 4));
   }
 }
 
-// paintMany paints what many attempts look like from far: their colours in proportion to their times. It marks that
-// something failed, however little of it there is.
-function paintMany(view, rows, weights, x0, x1, span) {
+// mixed returns what the attempts at positions [k, next) look like from far: their colours in proportion to their times,
+// thinner where they leave room. It marks that something failed, however little of it there is.
+function mixed(view, k, next, span, x0, x1) {
+  const { lanes, blend, paper } = view;
   let total = 0, r = 0, g = 0, b = 0, mark = -1;
-  for (let look = 0; look < LOOKS; look++) {
-    const weight = weights[look];
-    if (weight === 0) continue;
-    const c = view.blend[look];
+  const add = (look, weight) => {
+    const c = blend[look];
     total += weight;
     r += c[0] * weight;
     g += c[1] * weight;
     b += c[2] * weight;
-    if (look >> 1 >= 3 && (mark < 0 || look >> 1 === 3)) mark = look;
+    if (look >= 2 * BAD && (mark < 0 || look >> 1 === BAD)) mark = look;
+  };
+  if (next - k <= FEW) {
+    for (; k < next; k++) add(lanes.look[k], lanes.end[k] - lanes.begin[k] + 1e-9);
+  } else {
+    const weights = (view.weights ??= new Float64Array(LOOKS));
+    lanes.weigh(k, next, weights);
+    for (let look = 0; look < LOOKS; look++) if (weights[look] > 0) add(look, weights[look]);
   }
-  const p = view.paper, at = (v, k) => Math.round((v / total) * span + p[k] * (1 - span));
-  const color = pixel([at(r, 0), at(g, 1), at(b, 2)]);
-  for (let k = 0; k < 4; k++) rows[k].fill(color, x0, x1);
   if (mark >= 0) view.marks.push([x0, x1, view.solid[mark]]);
+  const of = span / total, rest = 1 - span;
+  return pack(r * of + paper[0] * rest, g * of + paper[1] * rest, b * of + paper[2] * rest);
 }

@@ -1,0 +1,174 @@
+"use strict";
+// The parts of the server's page beside the timeline. Each is a function from what is known to what stands there.
+
+const section = (id) => document.getElementById(id);
+
+// put replaces what a section holds, unless that is the same, so that focus and selection stay.
+function put(id, state, ...children) {
+  const root = section(id);
+  if (root.dataset.state === state) return;
+  const focus = root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  root.dataset.state = state;
+  root.replaceChildren(...children);
+  if (focus) root.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+}
+
+const instant = (text) => (text ? new Date(text) : null);
+
+function showAbout(a) {
+  const slots = Object.entries(a.slots).map(([name, n]) => `${n}${name ? " " + name : ""}`).join(" + ");
+  section("about").textContent = `Policy ${a.policy}. Jobs run as ${a.user}. ${a.draining ? "The server drains: nothing new starts. " : ""}Journal in ${a.dir}; version ${a.version}.`;
+  const total = Object.values(a.slots).reduce((x, y) => x + y, 0), jobs = (s) => a.jobs[s] || 0;
+  const facts = [["slots busy", `${a.running} of ${slots}`], ["in use", percent(a.running / total)], ["running", jobs("running")], ["queued", jobs("queued")], ["paused", jobs("paused")],
+    ["succeeded", jobs("succeeded")], ["failed", jobs("failed")], ["cancelled", jobs("cancelled")]];
+  put("sums", JSON.stringify(facts), ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, String(v)))));
+  document.title = `${a.running}/${total} · Tailcut`;
+}
+
+// promised says when a job that is not over will be, from now on.
+function promised(j, now) {
+  if (j.promised_seconds === null) return "";
+  const from = instant(j.submitted).getTime() / 1000, left = (s) => Math.max(0, from + s - now);
+  const between = j.promised_between ? ` (${sayTime(left(j.promised_between[0]))} to ${sayTime(left(j.promised_between[1]))})` : "";
+  const late = now - from - j.promised_seconds;
+  return late > 0 ? `was expected ${sayTime(late)} ago` : `in ${sayTime(left(j.promised_seconds))}${between}`;
+}
+
+function meter(j) {
+  const bar = make("progress", { max: j.tasks || 1, value: j.done, "aria-label": `${j.done} of ${j.tasks} tasks done` });
+  return make("span", { class: "meter" }, bar, ` ${j.done} of ${j.tasks}`);
+}
+
+const jobLink = (j) => make("a", { href: `#job/${j.id}`, "data-key": `link${j.id}` }, j.name || `job ${j.id}`);
+
+// showNow lists the jobs that are not over, what they wait for, and what may be done about them.
+function showNow(jobs, now, order) {
+  const rank = { running: 0, paused: 1, queued: 2 };
+  jobs.sort((a, b) => rank[a.state] - rank[b.state] || a.id - b.id);
+  const button = (j, what, text, ask) => make("button", { type: "button", "data-key": what + j.id, "aria-label": `${text} ${j.name}`, onclick: () => { if (!ask || confirm(ask)) order(j, what); } }, text);
+  const columns = [
+    { head: "job", cell: (j) => j.name, text: (_, j) => jobLink(j) }, { head: "id", cell: (j) => j.id, number: true },
+    { head: "state", cell: (j) => j.state },
+    { head: "", cell: () => "", text: (_, j) => make("span", { class: "orders" }, j.state === "paused" ? button(j, "resume", "Resume") : button(j, "pause", "Pause"), button(j, "cancel", "Cancel", `Cancel ${j.name}? Tasks that are done keep their results.`)) },
+    { head: "tasks done", cell: (j) => j.done / j.tasks, text: (_, j) => meter(j) },
+    { head: "runs", cell: (j) => j.running, number: true }, { head: "clones", cell: (j) => j.clones, number: true },
+    { head: "expected end", cell: (j) => j.promised_seconds ?? Infinity, text: (_, j) => promised(j, now) },
+    { head: "deadline", cell: (j) => j.deadline ?? "", text: (v) => (v ? `in ${sayTime(Math.max(0, instant(v).getTime() / 1000 - now))}` : "") },
+    { head: "why", cell: (j) => j.why },
+  ];
+  const state = JSON.stringify(jobs.map((j) => [j.id, j.state, j.done, j.running, j.clones, j.why, promised(j, Math.round(now))]));
+  put("now", state, jobs.length ? table("Jobs", columns, jobs) : make("p", {}, "No job waits or runs. Submit one: tailcut submit -- CMD"));
+}
+
+// showRunning lists what runs, and why the policy started it.
+function showRunning(store) {
+  const rows = [...store.running.values()].sort((a, b) => store.launched[a] - store.launched[b]);
+  const columns = [
+    { head: "attempt", cell: (i) => `${store.jobs[store.job[i]].name} ${store.stages[store.stage[i]].name} ${store.task[i]}.${store.number[i]}` },
+    { head: "slot", cell: (i) => store.slotName(store.slot[i]) },
+    { head: "for", cell: (i) => store.stop[i] - store.launched[i], text: sayTime, number: true },
+    { head: "kind", cell: (i) => (store.clone[i] ? "clone" : KINDS[store.look[i] >> 1]) },
+    { head: "why it was started", cell: (i) => REASONS[store.words[store.reason[i]]] ?? "" },
+  ];
+  put("running", JSON.stringify([Math.round(store.until), rows]), ...(rows.length ? [table("What runs, and why", columns, rows, { most: 40 })] : []));
+}
+
+// showEnded lists jobs that are over, and what became of their promises.
+function showEnded(jobs) {
+  const columns = [
+    { head: "job", cell: (j) => j.name, text: (_, j) => jobLink(j) }, { head: "id", cell: (j) => j.id, number: true }, { head: "state", cell: (j) => j.state },
+    { head: "ended", cell: (j) => j.ended ?? "", text: (v) => (v ? instant(v).toLocaleString() : "") },
+    { head: "flow time", cell: (j) => j.flow_seconds, text: sayTime, number: true },
+    { head: "promised", cell: (j) => j.promised_seconds ?? -1, text: (v) => (v < 0 ? "" : sayTime(v)), number: true },
+    { head: "tasks", cell: (j) => j.tasks, number: true }, { head: "clones", cell: (j) => j.clones, number: true },
+    { head: "fruitless share", cell: (j) => j.fruitless_seconds / (j.fruitful_seconds + j.fruitless_seconds || NaN), text: percent, number: true },
+    { head: "why", cell: (j) => j.why },
+  ];
+  put("ended", JSON.stringify(jobs.map((j) => j.id)), ...(jobs.length ? [table("Jobs that are over", columns, jobs.slice())] : []));
+}
+
+// showPromises says how often promises were kept.
+function showPromises(jobs) {
+  const with_ = jobs.filter((j) => j.state === "succeeded" && j.promised_seconds !== null);
+  const judged = with_.filter((j) => j.promised_between), kept = judged.filter(within).length;
+  const words = judged.length ? `${kept} of ${judged.length} jobs (${percent(kept / judged.length)}) ended within the interval that was to hold in 80 of 100 cases.` : "";
+  put("promises", JSON.stringify(with_.map((j) => j.id)), ...(with_.length ? [make("h2", {}, "Promises"), make("p", {}, words), promisePlot(with_)] : []));
+}
+
+// showSpent says what machine time went into, by job and by name.
+function showSpent(store) {
+  put("spent", String(store.n) + "/" + store.running.size, make("details", {}, make("summary", {}, "Machine time by job, name and stage"), ...jobTables(store), ...attemptTable(store)));
+}
+
+// showJob shows one job: its stages, tasks and logs.
+async function showJob(client, store, id, close) {
+  const j = await client.ask(`v1/jobs/${id}`);
+  if (j === null) return put("job", "none", make("p", {}, `There is no job ${id}.`));
+  const tasks = await client.ask(`v1/jobs/${id}/tasks?limit=1000`);
+  const at = store.jobAt.get(String(j.id)), mine = at === undefined ? [] : jobTables({ ...view_(store, at) }).slice(-1);
+  const facts = [["state", j.state], ["tasks done", `${j.done} of ${j.tasks}`], ["flow time", sayTime(j.flow_seconds)], ["attempts", j.attempts], ["clones", j.clones],
+    ["fruitful", sayTime(j.fruitful_seconds)], ["fruitless", sayTime(j.fruitless_seconds)], ["priority", j.priority], ["weight", j.weight]];
+  const log = make("pre", { class: "log", tabindex: "0", "aria-label": "What a task writes", hidden: true });
+  const read = async (task) => {
+    const text = await client.ask(`v1/jobs/${id}/logs?task=${task}`).catch((e) => e.message);
+    log.hidden = false;
+    log.textContent = text === null ? `See: tailcut logs ${j.id} ${task}` : typeof text === "string" ? text : JSON.stringify(text, null, 1);
+    log.focus();
+  };
+  const columns = [{ head: "task", cell: (t) => `${t.stage} ${t.task}` }, { head: "state", cell: (t) => t.state }, { head: "run now", cell: (t) => t.attempts, number: true }, { head: "failures", cell: (t) => t.failures, number: true },
+    { head: "", cell: () => "", text: (_, t) => make("button", { type: "button", "aria-label": `Log of ${t.stage} ${t.task}`, onclick: () => read(t.task) }, "Log") }];
+  put("job", JSON.stringify([j, tasks]), make("h2", {}, `${j.name} (job ${j.id}) `, make("button", { type: "button", onclick: close }, "Close")),
+    make("dl", { class: "sums" }, ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, String(v))))),
+    make("p", { class: "faint" }, `Results in ${j.output}.${j.why ? " " + j.why : ""}`), ...mine,
+    ...(tasks?.tasks.length ? [table(tasks.next === null ? "Tasks" : "The first 1000 tasks", columns, tasks.tasks, { most: 1000 })] : []), log);
+}
+
+// view_ is the part of a store that is of one job.
+function view_(store, job) {
+  const part = Object.create(store);
+  const keep = [];
+  for (let i = 0; i < store.n; i++) if (store.job[i] === job) keep.push(i);
+  for (const name of Object.keys(COLUMNS)) part[name] = COLUMNS[name].from(keep, (i) => store[name][i]);
+  part.n = keep.length;
+  const stages = [...store.stages.keys()].filter((s) => store.stages[s].job === job);
+  part.stage = part.stage.map((s) => stages.indexOf(s));
+  part.stages = stages.map((s) => ({ ...store.stages[s], job: 0 }));
+  part.job = part.job.fill(0);
+  part.jobs = [store.jobs[job]];
+  return { n: part.n, jobs: part.jobs, stages: part.stages, job: part.job, stage: part.stage, clone: part.clone, look: part.look, end: part.end, launched: part.launched, stop: part.stop, until: store.until };
+}
+
+// showWhatIf asks what past jobs would have taken otherwise, if the server can answer that.
+function showWhatIf(client, names, policy) {
+  const root = section("whatif");
+  if (root.firstChild || names.length === 0) return;
+  const field = (label, name, attributes) => make("label", {}, label + " ", make("input", { name, ...attributes }));
+  const out = make("div", { role: "status" });
+  const form = make("form", { class: "tools", onsubmit: async (e) => {
+    e.preventDefault();
+    const given = new FormData(form), list = (name) => String(given.get(name) || "").split(/[\s,]+(?![^(]*\))/).filter(Boolean);
+    out.replaceChildren("Simulating…");
+    try {
+      const q = { name: given.get("name"), policies: list("policies"), slots: list("slots") };
+      for (const k of ["last", "deadline"]) if (given.get(k)) q[k] = given.get(k);
+      const a = await client.ask("v1/whatif", "POST", q);
+      out.replaceChildren(a === null ? "This server keeps no history to simulate." : whatIfTable(a));
+    } catch (error) {
+      out.replaceChildren(error.message);
+    }
+  } }, field("Jobs called", "name", { list: "names", required: true, value: names[0] }), make("datalist", { id: "names" }, ...names.map((n) => make("option", { value: n }))),
+  field("of the last", "last", { placeholder: "30d", size: 5 }), field("under policies", "policies", { placeholder: policy }), field("on slots", "slots", { placeholder: "as many as then", size: 10 }), field("deadline", "deadline", { placeholder: "their own", size: 8 }), make("button", {}, "Simulate"));
+  root.append(make("h2", {}, "What if past jobs had run otherwise?"), form, out);
+}
+
+function whatIfTable(a) {
+  const pm = (v, ci) => (v === null ? "" : sayTime(v) + (ci ? ` ± ${sayTime(ci)}` : ""));
+  return table(`${a.jobs} jobs, ${a.tasks} tasks, ${a.runs} repetitions`, [
+    { head: "policy", cell: (c) => c.policy }, { head: "slots", cell: (c) => c.slots },
+    { head: "mean flow time", cell: (c) => c.mean_flow_seconds, text: (v, c) => pm(v, c.mean_flow_ci95_seconds), number: true },
+    { head: "difference", cell: (c) => c.difference_seconds, text: (v, c) => (v === null ? "" : (v < 0 ? "−" : "+") + pm(Math.abs(v), c.difference_ci95_seconds)), number: true },
+    { head: "p90", cell: (c) => c.p90_flow_seconds, text: sayTime, number: true }, { head: "machine time", cell: (c) => c.machine_seconds, text: sayTime, number: true },
+    { head: "fruitless", cell: (c) => c.fruitless_seconds, text: sayTime, number: true },
+    { head: "deadlines met", cell: (c) => c.deadlines_met_ratio ?? NaN, text: percent, number: true },
+  ], a.cases);
+}
