@@ -87,7 +87,7 @@ func newFake(t *testing.T) *fake {
 	mux.HandleFunc("POST /v1/whatif", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(400)
-		_, _ = w.Write([]byte(`{"title":"mistakes","status":400,"mistakes":[{"field":"policies[0]","detail":"unknown policy"}]}`))
+		_, _ = w.Write([]byte(`{"title":"mistakes","status":400,"errors":[{"field":"policies[0]","detail":"unknown policy"}]}`))
 	})
 	mux.HandleFunc("GET /v1/events", f.events)
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,7 +18,7 @@ class Client {
     const kind = answer.headers.get("Content-Type") || "";
     const said = kind.includes("json") ? await answer.json() : await answer.text();
     if (answer.ok) return said;
-    const mistakes = (said.mistakes || []).map((m) => `${m.field}: ${m.detail}`);
+    const mistakes = (said.errors || []).map((m) => `${m.field}: ${m.detail}`);
     throw new Error(mistakes.length ? mistakes.join("; ") : said.detail || said.title || String(said));
   }
 
