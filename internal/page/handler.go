@@ -32,6 +32,11 @@ func Handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "expected GET", http.StatusMethodNotAllowed)
+			return
+		}
 		text := asset(name)
 		tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16])
 		h := w.Header()

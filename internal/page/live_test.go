@@ -258,3 +258,10 @@ func TestHandler(t *testing.T) {
 		}
 	}
 }
+
+func TestHandlerOnlyReads(t *testing.T) {
+	w := httptest.NewRecorder()
+	if Handler().ServeHTTP(w, httptest.NewRequest("POST", "/", nil)); w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d", w.Code)
+	}
+}

@@ -65,7 +65,7 @@ func newFront(s *Server, all []route, page http.Handler) *front {
 		answerProblem(w, problem(http.StatusNotFound, "there is no %s; what there is, /openapi.json says", r.URL.Path))
 	})
 	if page != nil {
-		f.mux.Handle("GET /", page)
+		f.mux.Handle("/", page) // "GET /" would be in the way of "/v1/"
 	}
 	return f
 }
