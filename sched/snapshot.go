@@ -171,6 +171,9 @@ func (v *View) saveAttempts(s *Snapshot, m *Machine) {
 	slices.Reverse(s.Attempts[first:])
 }
 
+// SaveJob returns one job as a snapshot has it, without the attempts that run.
+func (v *View) SaveJob(j JobID) SavedJob { return v.saveJob(j) }
+
 func (v *View) saveJob(j JobID) SavedJob {
 	job := v.job(j)
 	x := SavedJob{

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,11 +104,14 @@ var errMany = errors.New("it is of a server with many jobs, not of a run")
 // Lives replays the journal of a run and returns every attempt's life, in the order of their starts. visit and the
 // error are those of Replay.
 func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
-	if r.Header.Segment != nil {
+	if len(r.Header.Stages) == 0 {
 		return nil, errMany
 	}
-	h := pastOfRun(&r.Header)
-	_, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
+	h, err := pastOf(r)
+	if err != nil || h.jobs[job] == nil {
+		return nil, cmp.Or(err, errMany)
+	}
+	_, err = Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
 		h.add(c.View(), b, nil)
 		if visit != nil {
 			visit(c, b)

@@ -61,7 +61,7 @@ func Open(path string, policies Policies) (*Run, error) {
 		return nil, err
 	}
 	h := &reader.Header
-	if h.Segment != nil {
+	if len(h.Stages) == 0 {
 		return nil, fmt.Errorf("%s: %w", path, errMany)
 	}
 	p, err := policies(h)
@@ -71,7 +71,10 @@ func Open(path string, policies Policies) (*Run, error) {
 	if sched.Paces(p) {
 		return nil, ErrPaces
 	}
-	past := pastOfRun(h)
+	past, err := pastOf(reader)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot take up the run: %w", path, err)
+	}
 	present := len(h.Machines)
 	works := [][]byte{h.Work}
 	core, err := Replay(reader, policies, func(c *sched.Core, b *trace.Batch) {
@@ -95,6 +98,7 @@ func Open(path string, policies Policies) (*Run, error) {
 	r.job.Spec = h.Job
 	r.Recovered = len(r.job.winner)
 	r.Retried = r.State() == sched.JobBroken || r.State() != sched.JobSucceeded && r.core.View().Job(job).Broken > 0
+	r.Retried = r.Retried || h.Segment != nil && r.State() == sched.JobStopped // a server's job was cancelled
 	r.over = r.State() > sched.JobActive && !r.Retried
 	return r, nil
 }

@@ -217,9 +217,19 @@ func (j *Job) state(first sched.TaskID) *jobState {
 			s.Points = append(s.Points, savedPoint{Task: t, Progress: p.progress, Number: p.number, Machine: p.machine})
 		}
 	}
-	c := &s.Attempts
+	s.Attempts = columnsOf(j.records, first)
 	for i := range j.records {
-		r := &j.records[i]
+		if out, ok := j.outputs[j.records[i].ID]; ok {
+			put(&s.Outputs, i, out)
+		}
+	}
+	return s
+}
+
+// columnsOf returns records as columns, with tasks counted from the first.
+func columnsOf(records []Record, first sched.TaskID) (c attemptColumns) {
+	for i := range records {
+		r := &records[i]
 		clone := byte(0)
 		if r.Clone {
 			clone = 1
@@ -229,11 +239,8 @@ func (j *Job) state(first sched.TaskID) *jobState {
 		c.Launched, c.Waited, c.Ran = append(c.Launched, r.Launched), append(c.Waited, r.Start-r.Launched), append(c.Ran, r.Stop-r.Start)
 		c.Clone, c.End = append(c.Clone, clone), append(c.End, byte(slices.Index(ends, r.End)))
 		c.Reason, c.Why = append(c.Reason, byte(r.Reason)), append(c.Why, byte(r.Why))
-		if out, ok := j.outputs[r.ID]; ok {
-			put(&s.Outputs, i, out)
-		}
 	}
-	return s
+	return c
 }
 
 // pastOf returns what was before a journal's first batch: the one job of a run, or what a segment begins with.

@@ -21,6 +21,10 @@ type Over struct {
 	// Failure is why results could not be kept or published, or the executor could not be opened; nil for neither.
 	Failure error
 	Ended   error // what may still run; nil for nothing
+
+	started time.Time // the engine's, at its instant 0
+	saved   sched.SavedJob
+	left    jobState // what it leaves beside that, without its attempts
 }
 
 // Succeeded tells whether the results are published.
@@ -35,7 +39,9 @@ type settlement struct {
 
 // settle begins to settle a job that is over.
 func (e *Engine) settle(j *Job) {
-	o := &Over{Job: j, State: j.row().State, Summary: j.Summary(), Records: slices.Clip(j.records), Failure: j.failure}
+	o := &Over{Job: j, State: j.row().State, Summary: j.Summary(), Records: slices.Clip(j.records), Failure: j.failure, started: e.Started()}
+	o.saved = e.core.View().SaveJob(j.ID)
+	o.left = jobState{Retries: j.retries, Crashed: j.crashed, StageDone: slices.Clone(j.stageDone)}
 	exec := j.exec
 	j.exec, j.settling = nil, make(chan struct{})
 	e.settling++

@@ -3,6 +3,7 @@ package results
 import (
 	"io"
 
+	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -28,6 +29,11 @@ func (r *Run) scan(reader *trace.JournalReader, all bool) error {
 			s.tasks = append(s.tasks, Result{Stage: stage, Index: i})
 		}
 	}
+	before, err := live.Before(reader)
+	if err != nil {
+		return err
+	}
+	s.begin(before)
 	for {
 		b, err := reader.Next()
 		if err == io.EOF {
@@ -46,6 +52,22 @@ func (r *Run) scan(reader *trace.JournalReader, all bool) error {
 		}
 	}
 	return nil
+}
+
+// begin takes in the attempts that the journal begins with, that of a job that a server has run.
+func (s *scanner) begin(before []live.Record) {
+	for i := range before {
+		r := &before[i]
+		if int(r.Task) >= len(s.tasks) {
+			continue
+		}
+		switch t := &s.tasks[r.Task]; r.End {
+		case live.Won:
+			t.State, t.Attempt = Done, r.Number
+		case live.Failed:
+			t.Failures++
+		}
+	}
 }
 
 // add takes in one record.

@@ -183,20 +183,13 @@ func (e *Engine) hold(run *live.Run) error {
 	return nil
 }
 
-// teller tells an executor that asks for it how long attempts took that have won, beginning with those of earlier
-// engines.
-func teller(run *live.Run, executor live.Executor) func(*live.Record) {
+// teller tells an executor that asks for it how long attempts took that have won.
+func teller(executor live.Executor) func(*live.Record) {
 	to, ok := executor.(interface {
 		Won(stage int, d time.Duration)
 	})
 	if !ok {
 		return func(*live.Record) {}
-	}
-	won, _ := run.Durations()
-	for stage := range won {
-		for _, d := range won[stage] {
-			to.Won(stage, time.Duration(d))
-		}
 	}
 	return func(r *live.Record) {
 		if whole, ok := sched.Whole(r.Stop-r.Start, r.From); ok && r.End == live.Won {

@@ -29,7 +29,12 @@ type Prepared struct {
 	log       *joblog
 	told      func(*live.Record) // tells the executor of attempts that have ended
 	news      *news              // nil if nobody wants any
-	submitted *Submission        // of a job of a server
+
+	// Of a job of a server.
+	submitted *Submission
+	exec      *proc.Executor // once it was opened
+	before    []live.Record  // attempts of earlier submissions, or runs, of the same
+	begun     time.Time      // their second 0
 }
 
 // begin makes a new job ready, in a folder that is claimed.
@@ -93,19 +98,24 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 			return nil, fmt.Errorf("--deadline: %w", err)
 		}
 	}
-	// A job alone is planned for its deadline; of several the shorter go first, under policies that order by size.
-	if e.Deadline == "" && e.server == nil || e.history == "" || e.Law != "" {
-		return p, nil
+	return p, e.estimate(p)
+}
+
+// estimate adds what earlier runs of the name say of durations, where somebody reckons with it: a policy with a
+// deadline, or with the other jobs of a server.
+func (e *Engine) estimate(p *jobfile.Plan) error {
+	if e.history == "" || e.Law != "" || e.Deadline == "" && e.server == nil {
+		return nil
 	}
 	kept, err := past.ReadFile(e.history)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]
 		st.Mean, st.SD = kept.Estimate(name)
 	}
-	return p, nil
+	return nil
 }
 
 // cut cuts the job into tasks where its input can be read.
@@ -145,6 +155,9 @@ func (p *Prepared) work() *jobfile.Work { return p.works[len(p.works)-1] }
 // Open returns what starts the attempts of the job, and opens its log of attempts.
 func (p *Prepared) Open() (executor live.Executor, err error) {
 	if p.server != nil {
+		if p.published() {
+			return published{}, nil
+		}
 		if err := p.takeFolder(); err != nil {
 			return nil, err
 		}
@@ -155,6 +168,7 @@ func (p *Prepared) Open() (executor live.Executor, err error) {
 	if executor, err = p.executor(); err != nil {
 		return nil, errors.Join(err, p.log.close())
 	}
+	p.told = teller(executor)
 	return executor, nil
 }
 
@@ -163,14 +177,15 @@ func (p *Prepared) executor() (live.Executor, error) {
 	if p.cloud != nil {
 		return p.cloud, theirs(p.cloud.Open(remote.Open{Run: p.Header.Run, Work: p.work(), Limits: p.limits(stages)}))
 	}
-	executor, err := proc.New(proc.Config{
+	var err error
+	p.exec, err = proc.New(proc.Config{
 		Host: p.host(), Env: p.env, Folders: p.folders, Out: p.out, Work: p.work(), Works: p.works, Stages: stages, Run: p.Header.Run,
 		Lock: p.lock, Limits: p.limits(stages), Disturb: p.disturb, Stderr: p.o.Stderr, Slower: p.sites.slower(p.Header), Measure: p.sites != nil,
 	})
 	if err != nil {
 		return nil, Failure{err}
 	}
-	return executor, nil
+	return p.exec, nil
 }
 
 // Tick takes notice of how the job stands, a few times a second, and tells those who want to know of it.

@@ -122,7 +122,9 @@ func (p *Prepared) loop(ctx context.Context, run *live.Run) error {
 	if err := p.hold(run); err != nil {
 		return errors.Join(err, executor.Close())
 	}
-	p.told = teller(run, executor)
+	for _, r := range run.Records() { // of earlier engines
+		p.told(&r)
+	}
 	standing := p.Standing(run.View(), 0)
 	fmt.Fprint(p.o.Log, opening(run.Recovered, standing.Tasks(), run.Retried, run.State() == sched.JobActive))
 	screen := newScreen(p.o.Log, standing)

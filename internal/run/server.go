@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/sched"
@@ -105,7 +109,7 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	if err != nil {
 		return nil, err
 	}
-	p.submitted = sub
+	p.submitted, h.Started = sub, s.Started
 	c := Claimed{Run: h.Run, Server: s.Dir, Place: s.Place}
 	if err := c.write(e.folders.Root); err != nil {
 		return nil, Failure{err}
@@ -194,6 +198,27 @@ func (p *Prepared) mine() (bool, error) {
 	return c != nil && c.Run == p.Header.Run && c.Server == p.server.Dir, err
 }
 
+// published tells whether the results of the job are in the output folder, as of one whose end an earlier server did
+// not note.
+func (p *Prepared) published() bool {
+	if !p.complete() {
+		return false
+	}
+	m, err := mapreduce.ReadManifest(p.manifest())
+	return err == nil && m.Run == p.Header.Run
+}
+
+// published is the executor of a job whose results are: there is nothing to do.
+type published struct{}
+
+func (published) Start(live.Attempt)                {}
+func (published) Kill(sched.AttemptID)              {}
+func (published) Commit(live.Attempt, []byte) error { return nil }
+func (published) Clean() error                      { return nil }
+func (published) Reports() <-chan live.Report       { return nil }
+func (published) Publish() error                    { return nil }
+func (published) Close() error                      { return nil }
+
 // takeFolder locks the folder of a job that a server has, for as long as its executor is open.
 func (p *Prepared) takeFolder() error {
 	switch mine, err := p.mine(); {
@@ -210,8 +235,8 @@ func (p *Prepared) takeFolder() error {
 	return nil
 }
 
-// Finish tidies up after a job of a server that is over and whose executor is closed, tells those who want to know, and
-// gives the folder back. It can be repeated.
+// Finish tidies up after a job of a server that is over and whose executor is closed, leaves in the folder what that of
+// a run has, tells those who want to know, and gives the folder back. It can be repeated.
 func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error) {
 	defer p.letGo()
 	c := p.courseOver(over)
@@ -220,6 +245,12 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 	}
 	p.warn("not all that was started has ended", over.Ended)
 	res, failed := p.outcome(ctx, over, c)
+	begun := c.Attempts > 0 || len(p.before) > 0
+	if begun {
+		if err := p.leave(over); err != nil {
+			return nil, Failure{err}
+		}
+	}
 	if p.news == nil {
 		var err error
 		p.news, err = p.newNews()
@@ -230,7 +261,11 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 	if over.State == sched.JobSucceeded && over.Failure != nil { // it will be published again
 		return res, nil
 	}
-	return res, (&Claimed{}).release(p.folders.Root)
+	err := (&Claimed{}).release(p.folders.Root)
+	if !begun && p.exec == nil && isMissing(p.folders.Journal()) { // nothing is to be gone on with
+		p.withdraw()
+	}
+	return res, err
 }
 
 // outcome is what came of a job, and why it is none.
@@ -246,6 +281,32 @@ func (p *Prepared) outcome(ctx context.Context, over *live.Over, c *course) (*Re
 	res := p.resultOf(c)
 	res.Error = failed.Error()
 	return res, Failure{failed}
+}
+
+// leave leaves a journal of the job in its folder, for who looks there and for a run that goes on. Results that only
+// the server's journal has become files.
+func (p *Prepared) leave(over *live.Over) error {
+	if p.exec != nil && !over.Succeeded() {
+		if err := p.exec.Settle(); err != nil {
+			return err
+		}
+	}
+	h := *p.Header
+	if h.Started = over.Job.Submitted; len(p.before) > 0 {
+		h.Started = p.begun
+	}
+	path := p.folders.Journal()
+	half := path + ".left"
+	if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := over.Leave(half, &h, p.before); err != nil {
+		return err
+	}
+	if err := os.Rename(half, path); err != nil {
+		return err
+	}
+	return disk.SyncFolder(p.folders.Root)
 }
 
 // letGo closes what is open of a job.

@@ -17,7 +17,7 @@ var runName = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // unnamed is what versions kept in the root that did not name folders by runs, and what a journal is called before it
 // is whole.
-var unnamed = []string{"attempts", "saved", "done", "old", "stderr", "mapped", "manifest", "journal.new", "journal.pulse"}
+var unnamed = []string{"attempts", "saved", "done", "old", "stderr", "mapped", "manifest", "journal.new", "journal.pulse", "journal.left", "journal.left.new"}
 
 // Claim makes the root, which is its owner's alone: journals hold environments, and who can open the lock can hold it.
 func (f Folders) Claim() error {
