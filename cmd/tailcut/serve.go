@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	web "github.com/tailcut/tailcut/internal/page"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/serve"
 	"github.com/tailcut/tailcut/internal/version"
@@ -96,7 +97,7 @@ func (f *serveFlags) config(log io.Writer) (cfg serve.Config, err error) {
 	}
 	cfg = serve.Config{
 		Dir: f.dir, Socket: f.socket, Listen: f.listen, Memory: int64(f.memory), Keep: f.keep, KeepFor: f.keepFor, Seed: f.seed,
-		Version: version.String(), Log: log,
+		Version: version.String(), Page: web.Handler(), Log: log,
 	}
 	if cfg.Classes, cfg.Machines, err = serve.ParseSlots(f.slots); err != nil {
 		return cfg, wrongFlag("slots", err)

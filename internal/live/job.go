@@ -22,6 +22,9 @@ type Job struct {
 	touched  bool          // see Observer.Changed
 }
 
+// View returns what the core knows.
+func (j *Job) View() *sched.View { return j.loop.core.View() }
+
 // row returns what the core knows of the job.
 func (j *Job) row() sched.Job { return j.loop.core.View().Job(j.ID) }
 

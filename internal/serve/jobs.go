@@ -150,6 +150,7 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 		}
 	}
 	s.retire.add(o.Job.ID)
+	s.times.over(o.Job.ID)
 	return nil
 }
 
@@ -258,7 +259,7 @@ func (s *Server) setPolicy(ctx context.Context, c *call) (any, error) {
 	s.mu.Lock()
 	s.policy = spec
 	s.mu.Unlock()
-	s.timeline.Decides(spec)
+	s.times.Decides(spec)
 	s.news.tell(Event{Kind: "server", Job: -1})
 	return PolicyChange{spec}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/timeline"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -222,11 +221,4 @@ func done(v *sched.View, row *sched.Job) (n int) {
 func (s *Server) wall(t sched.Time) *time.Time {
 	at := s.engine.Started().Add(time.Duration(t)).Round(time.Microsecond)
 	return &at
-}
-
-func (s *Server) slotRows() (all []timeline.SlotRow) {
-	for _, m := range s.cfg.Machines {
-		all = append(all, timeline.SlotRow{Machine: m.Name, Class: s.className(m.Class)})
-	}
-	return all
 }

@@ -99,6 +99,9 @@ func (s schemas) of(t reflect.Type) object {
 	case reflect.TypeFor[State]():
 		return object{"type": "string", "enum": States()}
 	}
+	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[json.Marshaler]()) {
+		return writtenAs(t)
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return object{"anyOf": []object{s.of(t.Elem()), {"type": "null"}}}
@@ -132,6 +135,23 @@ func (s schemas) of(t reflect.Type) object {
 		return object{}
 	}
 	return object{"type": "integer"}
+}
+
+// writtenAs returns the schema of a type that writes itself, as its zero value shows it.
+func writtenAs(t reflect.Type) object {
+	text, err := json.Marshal(reflect.Zero(t).Interface())
+	if err != nil {
+		return object{}
+	}
+	switch c := text[0]; {
+	case c == '"':
+		return object{"type": "string"}
+	case c == '[':
+		return object{"type": "array", "items": object{}}
+	case c == '-' || c >= '0' && c <= '9':
+		return object{"type": "number"}
+	}
+	return object{}
 }
 
 // fields returns the schema of a struct. A field that can be left out is not required.

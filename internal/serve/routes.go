@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/run"
+	"github.com/tailcut/tailcut/internal/timeline"
 )
 
 // route is something that can be asked of the server. Requests are checked by it, and the description for programs is
@@ -79,6 +80,9 @@ func routes() []route {
 			{"after", "only tasks behind this one, counted from 0 through all stages", 0, false}, limit}},
 		{method: "GET", path: "/v1/jobs/{job}/watch", does: "Tell how a job stands until it is over, as server-sent events: standing, line for what a user should read, " +
 			"result at the end, and over with the job.", kind: "text/event-stream", long: true, stream: (*Server).watchJob},
+		{method: "GET", path: "/v1/jobs/{job}/timeline", does: "Tell what every attempt of a job did.", answer: timeline.Timeline{}, serve: (*Server).timelineOf},
+		{method: "GET", path: "/v1/timeline", does: "Tell what attempts of all jobs did: all that is known, or what has changed since an answer.", answer: timeline.Timeline{},
+			serve: (*Server).timeline, query: []param{{"since", "next of an earlier answer", 0, false}}},
 		{method: "GET", path: "/v1/events", does: "Tell what changes, as server-sent events of tailcut.event/v1.", kind: "text/event-stream", long: true, stream: (*Server).events},
 		{method: "PUT", path: "/v1/policy", does: "Change the policy while jobs run.", body: PolicyChange{}, answer: PolicyChange{}, serve: (*Server).setPolicy},
 		{method: "POST", path: "/v1/drain", does: "Start nothing more, and end when nothing runs any more. Jobs that are not done wait for the next start.", answer: About{}, serve: (*Server).drain},

@@ -15,7 +15,6 @@ import (
 
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/run"
-	"github.com/tailcut/tailcut/internal/timeline"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -79,7 +78,7 @@ type Server struct {
 	jobs     *register
 	news     *news
 	watchers *watchers
-	timeline *timeline.Book
+	times    *times
 	lock     *os.File
 	sockets  []socket
 	began    time.Time
@@ -139,11 +138,13 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 	if err != nil {
 		return err
 	}
-	s.timeline = timeline.NewBook("tailcut serve", s.cfg.Policy, s.engine.Started(), s.slotRows())
+	s.times = newTimes(s)
 	for _, j := range s.engine.Jobs() {
 		if s.jobs.add(int64(j.ID), j.JournalJob) == nil { // it is over, and the last server did not come to this
 			s.retire.add(j.ID)
+			continue
 		}
+		s.times.takeUp(s, j)
 	}
 	return nil
 }

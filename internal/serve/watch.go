@@ -2,7 +2,6 @@ package serve
 
 import (
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/timeline"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -10,13 +9,13 @@ import (
 
 // changed is told that a job has changed.
 func (s *Server) changed(j *live.Job) {
-	s.timeline.Job(s.timelineRow(j), s.stageRows(j))
+	s.times.job(s, j)
 	s.news.tell(Event{Kind: "job", Job: int64(j.ID), State: stateOf(j)})
 }
 
 // launched is told of the begin of an attempt.
 func (s *Server) launched(j *live.Job, r *live.Record) {
-	s.timeline.Launched(j.ID, r)
+	s.times.Launched(j.ID, r)
 	s.news.tell(Event{
 		Kind: "attempt", Job: int64(j.ID), Stage: j.Stages[r.Stage], Task: r.Index, Attempt: r.Number, Clone: r.Clone, Reason: r.Reason.String(),
 		Busy: s.count(r.ID, true), At: r.Launched.Seconds(),
@@ -25,7 +24,7 @@ func (s *Server) launched(j *live.Job, r *live.Record) {
 
 // attemptEnded is told of the end of an attempt.
 func (s *Server) attemptEnded(j *live.Job, r *live.Record, last live.Report) {
-	s.timeline.Ended(j.ID, r)
+	s.times.ended(j.ID, r)
 	if line := s.shop.Ended(j, r, last); line != "" {
 		s.watchers.tell(int64(j.ID), line)
 	}
@@ -48,26 +47,4 @@ func (s *Server) count(id sched.AttemptID, runs bool) int {
 		delete(s.busy, id)
 	}
 	return len(s.busy)
-}
-
-func (s *Server) stageRows(j *live.Job) (all []timeline.StageRow) {
-	for i, name := range j.Stages {
-		st := &j.Spec.Stages[i]
-		all = append(all, timeline.StageRow{Name: name, Class: s.className(st.Class), Tasks: st.Tasks})
-	}
-	return all
-}
-
-// timelineRow is a job as timelines have it.
-func (s *Server) timelineRow(j *live.Job) timeline.JobRow {
-	row := timeline.JobRow{ID: j.ID, Name: j.Name, State: string(stateOf(j)), Tasks: tasksIn(j)}
-	row.Submitted = timeline.Seconds(j.Submitted.Sub(s.engine.Started()))
-	return row
-}
-
-func tasksIn(j *live.Job) (n int) {
-	for i := range j.Spec.Stages {
-		n += j.Spec.Stages[i].Tasks
-	}
-	return n
 }

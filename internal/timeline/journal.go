@@ -26,7 +26,7 @@ func FromJournal(r *trace.JournalReader, policies live.Policies, name string) (*
 			job.Name = name
 		}
 		row := view.Job(j.ID)
-		job.fill(row)
+		job.Fill(row)
 		records := j.Records()
 		for i := range records {
 			rows = append(rows, t.journalRow(&records[i]))
@@ -66,8 +66,8 @@ func (t *Timeline) journalRow(r *live.Record) journalRow {
 	return journalRow{row, r.Machine}
 }
 
-// fill takes over what the core says of the job.
-func (j *JobRow) fill(row sched.Job) {
+// Fill takes over what the core says of the job.
+func (j *JobRow) Fill(row sched.Job) {
 	j.State = State(row.State)
 	if j.State == "running" && row.Paused {
 		j.State = "paused"
