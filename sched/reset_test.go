@@ -119,7 +119,7 @@ func same(t *testing.T, got, want reflect.Value, path string) {
 			same(t, got.Index(i), want.Index(i), fmt.Sprintf("%s[%d]", path, i))
 		}
 	default:
-		if path != "Core.act.core" && !got.Equal(want) {
+		if path != "Core.act.core" && !strings.HasSuffix(path, ".made") && !got.Equal(want) {
 			t.Errorf("%s is %v after Reset, %v when new", path, got, want)
 		}
 	}

@@ -17,6 +17,7 @@ type Table[I ~uint32, T any] struct {
 	n     int // rows
 	blank T   // what is read of an id that has none
 	spare []*page[T]
+	made  int // pages in all
 	freed int // pages, since the directory was last looked at for what it needs no more
 }
 
@@ -105,17 +106,26 @@ func (t *Table[I, T]) open(number uint32) *page[T] {
 	for k >= len(t.pages) {
 		t.pages = append(t.pages, nil)
 	}
-	if n := len(t.spare); n > 0 {
-		t.pages[k] = t.spare[n-1]
-		t.spare = t.spare[:n-1]
-		return t.pages[k]
+	if len(t.spare) == 0 {
+		t.make(1 + t.made/8)
 	}
-	p := new(page[T])
-	for i := range p.rows {
-		p.rows[i] = t.blank
+	n := len(t.spare) - 1
+	t.pages[k] = t.spare[n]
+	t.spare = t.spare[:n]
+	return t.pages[k]
+}
+
+// make makes spare pages.
+func (t *Table[I, T]) make(n int) {
+	t.made += n
+	block := make([]page[T], n)
+	for i := range block {
+		p := &block[i]
+		for k := range p.rows {
+			p.rows[k] = t.blank
+		}
+		t.spare = append(t.spare, p)
 	}
-	t.pages[k] = p
-	return p
 }
 
 // Drop takes the row of an id away if it has one.

@@ -119,7 +119,7 @@ func (s *Simulator) beginWork(r *running) {
 
 // describe shows an attempt to the service.
 func (s *Simulator) describe(r *running) *Attempt {
-	st := &s.stages[r.stage]
+	st := s.stages.Of(r.stage)
 	a := &s.attempt
 	*a = Attempt{
 		Seed: s.o.Seed, Job: r.job, Task: r.task, Number: r.number, Machine: s.machine(r.machine), At: r.begun - s.start, Asked: s.now - s.start,

@@ -33,18 +33,40 @@ type JobResult struct {
 	Fruitless sched.Time // machine time of the others
 }
 
-// result reads the core's tables once all jobs are over.
-func (s *Simulator) result() *Result {
+// conclude notes what became of a job that has ended. The core and the policy may forget it.
+func (s *Simulator) conclude(j sched.JobID) {
+	row := s.core.View().Job(j)
+	s.jobs[j] = JobResult{
+		Number: s.w.Jobs[j].Number, Tasks: row.Tasks, Attempts: row.Attempts, Clones: row.Clones, Failed: row.State != sched.JobSucceeded,
+		Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(s.path.Alone(s.w, int(j)), 1/s.o.Speed),
+		Fruitful: row.Fruitful, Fruitless: row.Fruitless,
+	}
+	s.over = append(s.over, j)
+}
+
+// retire has the core told of the jobs that ended in the step before. What is kept of a run is then what is alive, and
+// some numbers for each job.
+func (s *Simulator) retire() {
 	v := s.core.View()
-	res := &Result{Jobs: make([]JobResult, len(s.w.Jobs)), Begin: s.start, Slots: s.o.slots(), Events: s.events}
-	for j := range s.w.Jobs {
-		row := v.Job(sched.JobID(j))
-		res.Jobs[j] = JobResult{
-			Number: s.w.Jobs[j].Number, Tasks: row.Tasks, Attempts: row.Attempts, Clones: row.Clones, Failed: row.State != sched.JobSucceeded,
-			Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(s.path.Alone(s.w, j), 1/s.o.Speed),
-			Fruitful: row.Fruitful, Fruitless: row.Fruitless,
+	for _, j := range s.over {
+		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.JobRetired, Job: j})
+		job := v.Job(j)
+		s.stages.DropAll(job.FirstStage, job.Stages)
+		first := v.Stage(job.FirstStage).First
+		for t := first; len(s.reached)+len(s.crews) > 0 && t < first+sched.TaskID(job.Tasks); t++ {
+			delete(s.reached, t)
+			delete(s.crews, t)
 		}
-		res.End = max(res.End, row.Closed)
+	}
+	s.over = s.over[:0]
+}
+
+// result sums up a run all of whose jobs are over.
+func (s *Simulator) result() *Result {
+	res := &Result{Jobs: s.jobs, Begin: s.start, Slots: s.o.slots(), Events: s.events}
+	s.jobs = nil // they are the caller's
+	for i := range res.Jobs {
+		res.End = max(res.End, res.Jobs[i].Completion)
 	}
 	return res
 }

@@ -90,9 +90,11 @@ type Simulator struct {
 	idle       int // steps since something happened that was not the policy's own doing
 	killed     int // attempts that the policy killed since a task was finished or a job arrived or ended
 
-	ends    queue       // by row of the core's attempt table: the attempt's next report or its end
-	rows    []running   // likewise; kept only if attempts report as they go or share their progress
-	stages  []recording // by the core's StageID
+	ends    queue     // by row of the core's attempt table: the attempt's next report or its end
+	rows    []running // likewise; kept only if attempts report as they go or share their progress
+	stages  sched.Table[sched.StageID, recording]
+	jobs    []JobResult   // of the workload, as they end
+	over    []sched.JobID // to be retired in the next step: nobody asks for them any more
 	facts   []sched.Event
 	told    []sched.Event // forecasts for the next step, which follows at the same instant
 	back    []sched.MachineID
@@ -187,13 +189,15 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	*s = Simulator{
 		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
 		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
-		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
+		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages, over: s.over[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
 		paced: paced, speed: 1, efforts: s.efforts[:0], headways: s.headways[:0], reached: s.reached,
 	}
 	if s.varying, ok = service.(varying); ok && shared != nil {
 		s.varying = nil
 	}
+	s.stages.Clear()
+	s.jobs = make([]JobResult, len(w.Jobs))
 	for i := range w.Stages {
 		s.resumable = s.resumable || w.Stages[i].Resumable
 	}
@@ -242,6 +246,7 @@ func (s *Simulator) step() error {
 	if s.killed > maxKilled {
 		return s.stuck(fmt.Sprintf("the policy killed %d attempts and launched others, and no task was finished meanwhile", s.killed))
 	}
+	s.retire()
 	decisions, err := s.core.Advance(t, s.facts)
 	if err != nil {
 		return err
@@ -361,10 +366,11 @@ func (s *Simulator) submit() error {
 		return fmt.Errorf("job %d: %w", s.w.Jobs[j].Number, err)
 	}
 	offset := uint32(0)
-	for _, st := range s.w.StagesOf(j) {
-		s.stages = append(s.stages, recording{
+	stage := s.core.View().Job(id).FirstStage
+	for i, st := range s.w.StagesOf(j) {
+		*s.stages.At(stage + sched.StageID(i)) = recording{
 			first: first + sched.TaskID(offset), offset: offset, recorded: st.FirstTask, tasks: st.Tasks, job: s.w.Jobs[j].Number, law: st.Law,
-		})
+		}
 		offset += st.Tasks
 	}
 	s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.JobArrived, Job: id})
@@ -397,6 +403,7 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 	case sched.Pace:
 		s.pace(d.Speed)
 	case sched.Close:
+		s.conclude(d.Job)
 		s.closed++
 		s.killed = 0
 	case sched.Commit: // results are of no interest here
@@ -421,7 +428,7 @@ func (s *Simulator) goesOn(r *running) bool {
 
 // launch rolls the dice for an attempt and schedules its end, or its first report.
 func (s *Simulator) launch(d *sched.Decision) {
-	st := &s.stages[d.Stage]
+	st := s.stages.Of(d.Stage)
 	r := running{
 		id: d.Attempt, start: s.now, begun: s.now + s.o.LaunchDelay, end: sched.Never, from: d.From,
 		job: st.job, task: st.offset + uint32(d.Task-st.first), number: d.Number, machine: d.Machine, stage: d.Stage, of: d.Task,
