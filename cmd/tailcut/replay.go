@@ -12,7 +12,7 @@ import (
 func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay JOURNAL", Short: "Repeat every decision of a run from its journal and compare", Args: cobra.ExactArgs(1),
-		Long:    "Feeds the events of a run's journal to the same policy again and compares every decision.\nWith --attempts it also lists every attempt: where it ran, how it ended, and how much of the input it mapped.\nJOURNAL is the journal file or the output folder of the run.\n\nExit status: 0 all decisions are equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
+		Long:    "Feeds the events of a run's journal to the same policy again and compares every decision.\nWith --attempts it also lists every attempt: where it ran, how it ended, and how much of the input it mapped.\nJOURNAL is the journal file or the output folder of the run, or the folder of a server: then every segment of the\nserver's journal is replayed, and each has to begin as the one before ends.\n\nExit status: 0 all decisions are equal, 1 a decision differs or the journal is damaged, 2 wrong usage or no journal.",
 		Example: "  tailcut replay counts\n  tailcut replay counts --attempts\n  tailcut replay counts/_tailcut/journal --format json",
 	}
 	format := addFormat(cmd)

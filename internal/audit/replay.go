@@ -22,17 +22,25 @@ import (
 
 // Journal is a run's journal that is to be replayed.
 type Journal struct {
-	path string
+	path     string
+	segments []string // of a server's journal, which path has; none in that of a run
 	*trace.JournalReader
 }
 
-// Open opens a journal, or that of a run's output folder. The error is [trace.ErrCorrupt], or the user's.
+// Open opens a journal, or that of a run's output folder, or of a server. The error is [trace.ErrCorrupt], or the
+// user's.
 func Open(path string) (*Journal, error) {
 	j := &Journal{path: path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		j.path = journalOf(path)
 		if _, err := os.Stat(j.path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: expected the output folder of a run", path)
+			if j.segments, err = segmentsIn(path); err != nil {
+				return nil, err
+			}
+			if len(j.segments) == 0 {
+				return nil, fmt.Errorf("%s: expected the output folder of a run", path)
+			}
+			j.path = j.segments[len(j.segments)-1]
 		}
 	}
 	var err error
@@ -41,6 +49,9 @@ func Open(path string) (*Journal, error) {
 	}
 	if _, err := policiesOf(&j.Header); err != nil {
 		return nil, err
+	}
+	if j.Header.Segment != nil && len(j.Header.Stages) == 0 && j.segments == nil {
+		j.segments = []string{j.path}
 	}
 	return j, nil
 }
@@ -61,7 +72,8 @@ type Replay struct {
 	Facts     int    `json:"facts"`
 	Decisions int    `json:"decisions"`
 	Equal     bool   `json:"equal"`
-	Torn      bool   `json:"torn"` // bytes of an unfinished record follow the last whole one
+	Torn      bool   `json:"torn"`               // bytes of an unfinished record follow the last whole one
+	Segments  int    `json:"segments,omitempty"` // of a server's journal
 
 	Attempts []Life `json:"attempts,omitempty"` // if asked for, in the order of their starts
 	listed   bool
@@ -70,12 +82,14 @@ type Replay struct {
 // Replay compares every decision of a journal with that of a fresh core. The error is a [live.DivergedError],
 // [trace.ErrCorrupt], or one of the account beside the journal, which is read for attempts.
 func (j *Journal) Replay(attempts bool) (*Replay, error) {
+	switch {
+	case len(j.segments) > 0 && attempts:
+		return nil, live.ErrMany
+	case len(j.segments) > 0:
+		return j.replayChain()
+	}
 	res := &Replay{Schema: "tailcut.replay/v1", Policy: j.Header.Policy, Equal: true, listed: attempts}
-	lives, err := live.Lives(j.JournalReader, policiesOf, func(_ *sched.Core, b *trace.Batch) {
-		res.Batches++
-		res.Facts += len(b.Facts)
-		res.Decisions += len(b.Decisions)
-	})
+	lives, err := live.Lives(j.JournalReader, policiesOf, func(_ *sched.Core, b *trace.Batch) { res.add(b) })
 	if err == nil && attempts {
 		res.Attempts, err = attemptsOf(lives, &j.Header, j.path)
 	}
@@ -86,12 +100,21 @@ func (j *Journal) Replay(attempts bool) (*Replay, error) {
 	return res, nil
 }
 
+func (res *Replay) add(b *trace.Batch) {
+	res.Batches++
+	res.Facts += len(b.Facts)
+	res.Decisions += len(b.Decisions)
+}
+
 // WriteText writes the replay for people.
 func (res *Replay) WriteText(w io.Writer) error {
 	if res.listed {
 		writeAttempts(w, res.Attempts)
 	}
 	_, err := fmt.Fprintf(w, "%s: replayed %d batches with %d events; all %d decisions are as in the journal\n", res.Policy, res.Batches, res.Facts, res.Decisions)
+	if res.Segments > 1 {
+		_, err = fmt.Fprintf(w, "each of the %d segments begins as the one before ends\n", res.Segments)
+	}
 	if res.Torn {
 		_, err = fmt.Fprintln(w, "the journal ends with an unfinished record, which the run never acted on")
 	}

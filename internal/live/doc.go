@@ -1,5 +1,5 @@
-// Package live runs one job for real: a loop between a sched.Core, the wall clock, a journal and an Executor that
-// starts and ends attempts.
+// Package live runs jobs for real: a loop between a sched.Core, the wall clock, a journal and Executors that start and
+// end attempts. A Run is the loop with one job and a journal that ends with it, an Engine the loop with many.
 //
 // The order of things is what makes a run survive anything. Reports of the executor become facts; the core turns them
 // into decisions; both are appended to the journal and synced; only then are the decisions carried out. The first

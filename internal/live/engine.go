@@ -67,12 +67,13 @@ type Change struct {
 // the answer comes.
 type Engine struct {
 	*loop
-	cfg      Config
-	taken    []*ask // to be answered after this step
-	stopped  chan struct{}
-	settling int                        // jobs that are over
-	born     int64                      // size of the journal's segment when it was begun
-	next     func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
+	cfg         Config
+	taken       []*ask // to be answered after this step
+	stopped     chan struct{}
+	settling    int // jobs that are over
+	settlements settlements
+	born        int64                      // size of the journal's segment when it was begun
+	next        func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
 }
 
 // OpenEngine takes up the journal of a folder, or begins one.
@@ -85,7 +86,8 @@ func OpenEngine(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	l := e.loop
-	l.host, l.asks, l.settlements = e, make(chan *ask), make(chan settlement)
+	e.settlements.added = make(chan struct{}, 1)
+	l.host, l.asks, l.added = e, make(chan *ask), e.settlements.added
 	l.policies, l.watch, l.reports, l.fresh = cfg.Policies, cfg.Watch, cfg.Reports, e.fresh
 	return e, nil
 }
@@ -126,7 +128,8 @@ func (e *Engine) end() (err error) {
 		err = errors.Join(err, <-closed)
 	}
 	for e.settling > 0 {
-		e.note(<-e.settlements)
+		<-e.settlements.added
+		e.note()
 	}
 	return err
 }

@@ -20,12 +20,15 @@ type farm struct {
 	t        *testing.T
 	folder   string
 	fate     func(*Job, Attempt) fate
-	hook     func(run, deed string, p place)
-	broken   func(*Job) error  // of Open
-	deaf     func(*Over) error // of Finish
+	hook     func(beside bool, deed string, p place) // before each deed of an executor, by the loop or beside it
+	polled   func()                                  // before each look for reports
+	broken   func(*Job) error                        // of Open
+	deaf     func(*Over) error                       // of Finish
 	patience time.Duration
 	machines []trace.JournalMachine
 	segment  int64
+	archive  string
+	watch    Observer
 
 	mu    sync.Mutex
 	disks map[string]*disk
@@ -76,8 +79,13 @@ func (f *farm) open() *shell {
 	s := &shell{reports: make(chan Report, 10000), ended: make(chan error, 1)}
 	var err error
 	s.Engine, err = OpenEngine(Config{
-		Folder: f.folder, Version: "test", Policy: "nervous", Limits: sched.DefaultLimits(), Policies: f.policies, Machines: f.machines, Segment: f.segment,
-		Reports: func() <-chan Report { return s.reports },
+		Folder: f.folder, Version: "test", Policy: "nervous", Limits: sched.DefaultLimits(), Policies: f.policies, Machines: f.machines, Segment: f.segment, Archive: f.archive, Watch: f.watch,
+		Reports: func() <-chan Report {
+			if f.polled != nil {
+				f.polled()
+			}
+			return s.reports
+		},
 		Open: func(j *Job) (Executor, error) {
 			if f.broken != nil {
 				if err := f.broken(j); err != nil {
@@ -87,7 +95,8 @@ func (f *farm) open() *shell {
 			x := newFake(f.t, f.disk(j.Run), func(a Attempt) fate { return f.fate(j, a) })
 			x.reports = s.reports
 			if f.hook != nil {
-				x.hook = func(deed string, p place) { f.hook(j.Run, deed, p) }
+				beside := j.settling != nil
+				x.hook = func(deed string, p place) { f.hook(beside || deed == "publish", deed, p) }
 			}
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -30,8 +30,8 @@ type loop struct {
 	slots   []int             // of machines, that they should have
 	change  *trace.Settings   // to be taken over at the start
 
-	asks        chan *ask       // nil in a Run
-	settlements chan settlement // likewise
+	asks  chan *ask     // nil in a Run
+	added chan struct{} // likewise
 
 	start   time.Time   // wall clock at sched.Time 0, with a monotonic reading
 	wake    *time.Timer // of the core
@@ -82,8 +82,8 @@ func (l *loop) run(ctx context.Context) error {
 			return l.leave()
 		case a := <-l.asks:
 			l.host.take(a)
-		case s := <-l.settlements:
-			l.host.note(s)
+		case <-l.added:
+			l.host.note()
 		case <-l.tick.C:
 			l.ticking = false
 			l.catchUp(time.Now().Round(0), false)

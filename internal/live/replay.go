@@ -98,18 +98,18 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("batch %d at %s, decision %d: the journal has %s, the replay %s", e.Batch, e.At, i+1, at(e.Want), at(e.Got))
 }
 
-// errMany is the error of a journal of many jobs where one of a run is asked for.
-var errMany = errors.New("it is of a server with many jobs, not of a run")
+// ErrMany is the error of a journal of many jobs where that of a run is asked for.
+var ErrMany = errors.New("the journal is of a server with many jobs; name the output folder of one of them")
 
 // Lives replays the journal of a run and returns every attempt's life, in the order of their starts. visit and the
 // error are those of Replay.
 func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
 	if len(r.Header.Stages) == 0 {
-		return nil, errMany
+		return nil, ErrMany
 	}
 	h, err := pastOf(r)
 	if err != nil || h.jobs[job] == nil {
-		return nil, cmp.Or(err, errMany)
+		return nil, cmp.Or(err, ErrMany)
 	}
 	_, err = Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
 		h.add(c.View(), b, nil)

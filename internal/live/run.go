@@ -62,7 +62,7 @@ func Open(path string, policies Policies) (*Run, error) {
 	}
 	h := &reader.Header
 	if len(h.Stages) == 0 {
-		return nil, fmt.Errorf("%s: %w", path, errMany)
+		return nil, fmt.Errorf("%s: %w", path, ErrMany)
 	}
 	p, err := policies(h)
 	if err != nil {

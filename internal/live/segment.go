@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -322,4 +323,43 @@ func stageOf(spec *sched.JobSpec, task sched.TaskID) (stage, index int) {
 		index -= spec.Stages[i].Tasks
 	}
 	return -1, 0
+}
+
+// Chain replays segments that follow each other, as Replay does, and compares what there is at the end of each with
+// what the next begins with. visit, if not nil, sees every batch after the core has. torn tells whether bytes of an
+// unfinished record follow the last whole one.
+func Chain(paths []string, policies Policies, visit func(*sched.Core, *trace.Batch)) (torn bool, err error) {
+	var end [][]byte
+	for i, path := range paths {
+		r, err := trace.OpenJournalReader(path)
+		if err != nil {
+			return false, err
+		}
+		if r.Header.Segment == nil {
+			return false, fmt.Errorf("%s: it is of a run, not of a server with many jobs", path)
+		}
+		if i > 0 && !slices.EqualFunc(end, r.State, bytes.Equal) {
+			return false, fmt.Errorf("%s: it begins otherwise than %s ends", path, paths[i-1])
+		}
+		past, err := pastOf(r)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", path, err)
+		}
+		core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
+			past.add(c.View(), b, nil)
+			if visit != nil {
+				visit(c, b)
+			}
+		})
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", path, err)
+		}
+		if torn = r.Torn(); torn && i < len(paths)-1 {
+			return false, fmt.Errorf("%s: it ends with an unfinished record: %w", path, trace.ErrCorrupt)
+		}
+		if end, err = stateOf(core, past); err != nil {
+			return false, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return torn, nil
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -37,6 +38,31 @@ type settlement struct {
 	told    bool
 }
 
+// settlements are those that the loop has not taken in. Whoever adds one does not wait for it.
+type settlements struct {
+	mu    sync.Mutex
+	all   []settlement
+	added chan struct{} // has an element while there is something
+}
+
+func (x *settlements) add(s settlement) {
+	x.mu.Lock()
+	x.all = append(x.all, s)
+	x.mu.Unlock()
+	select {
+	case x.added <- struct{}{}:
+	default:
+	}
+}
+
+func (x *settlements) take() []settlement {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.all
+	x.all = nil
+	return all
+}
+
 // settle begins to settle a job that is over.
 func (e *Engine) settle(j *Job) {
 	o := &Over{Job: j, State: j.row().State, Summary: j.Summary(), Records: slices.Clip(j.records), Failure: j.failure, started: e.Started()}
@@ -56,7 +82,7 @@ func (e *Engine) settle(j *Job) {
 			o.Ended = exec.Close()
 		}
 		told := e.cfg.Finish == nil || e.cfg.Finish(o) == nil
-		e.settlements <- settlement{Job: j, failure: o.Failure, told: told}
+		e.settlements.add(settlement{Job: j, failure: o.Failure, told: told})
 	}()
 }
 
@@ -73,16 +99,18 @@ func (e *Engine) openExecutor(j *Job) (Executor, error) {
 	return exec, nil
 }
 
-// note takes in that a job is settled.
-func (e *Engine) note(s settlement) {
-	e.settling--
-	close(s.settling)
-	s.Job.settling = nil
-	s.Job.failure = s.failure
-	if s.told && (s.failure == nil || s.row().State != sched.JobSucceeded) {
-		e.batch.Told = append(e.batch.Told, s.ID)
+// note takes in that jobs are settled.
+func (e *Engine) note() {
+	for _, s := range e.settlements.take() {
+		e.settling--
+		close(s.settling)
+		s.Job.settling = nil
+		s.Job.failure = s.failure
+		if s.told && (s.failure == nil || s.row().State != sched.JobSucceeded) {
+			e.batch.Told = append(e.batch.Told, s.ID)
+		}
+		e.touch(s.Job)
 	}
-	e.touch(s.Job)
 }
 
 // begin starts an attempt of a job, whose executor is opened for its first one. If it cannot be opened, none of the
