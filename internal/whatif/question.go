@@ -149,7 +149,7 @@ func (q *Question) Ask(ctx context.Context, jobs []*past.JobRecord) (*Answer, er
 		r := simulation.Request{Workload: w, Policies: policies, Runs: a.Runs, Seed: q.Seed, Machines: 1, Slots: each, Service: "law"}
 		res, err := r.Run(ctx)
 		if err != nil {
-			return nil, err
+			return nil, ours(err)
 		}
 		if first == nil {
 			first = res
@@ -159,6 +159,16 @@ func (q *Question) Ask(ctx context.Context, jobs []*past.JobRecord) (*Answer, er
 		}
 	}
 	return a, nil
+}
+
+// ours names a field of the simulation's request as the question has it.
+func ours(err error) error {
+	names := map[string]string{"policy": "policies", "slots-per-machine": "slots"}
+	var field *grammar.FieldError
+	if errors.As(err, &field) && names[field.Field] != "" {
+		return grammar.Wrong(names[field.Field], field.Problem)
+	}
+	return err
 }
 
 // cases returns the policies and slots to compare.

@@ -36,7 +36,7 @@ type Limits struct {
 }
 
 // DefaultLimits keep a year and a month, so that a job of the same day last year can be looked at, and a gigabyte,
-// which is about thirty million attempts.
+// which is about 35 million attempts.
 var DefaultLimits = Limits{Age: 400 * 24 * time.Hour, Size: 1 << 30}
 
 // Database is an open file.
