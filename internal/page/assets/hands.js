@@ -137,7 +137,7 @@ Object.assign(TimelineView.prototype, {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const steps = {
       ArrowLeft: () => this.move(-this.width / 8), ArrowRight: () => this.move(this.width / 8), "+": () => this.zoom(0.5), "=": () => this.zoom(0.5),
-      "-": () => this.zoom(2), 0: () => this.all(), Home: () => this.look(0, this.to - this.from), End: () => this.look(this.end(), this.end() + this.to - this.from),
+      "-": () => this.zoom(2), 0: () => this.all(), Home: () => this.look(this.begin(), this.begin() + this.to - this.from), End: () => this.look(this.end(), this.end() + this.to - this.from),
       n: () => this.step(1), p: () => this.step(-1), c: () => this.nextClone(), ArrowUp: () => this.other(-1), ArrowDown: () => this.other(1),
       Escape: () => { this.tip.hidden = true; this.choose(-1); },
     };

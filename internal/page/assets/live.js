@@ -4,6 +4,7 @@
 
 const OPEN = "v1/jobs?state=queued&state=running&state=paused&limit=500";
 const OVER = "v1/jobs?state=succeeded&state=failed&state=cancelled&limit=200";
+const RECENT = 900; // seconds that the timeline shows at first
 const MOST = 1500000; // attempts that the page keeps; beyond them it begins anew with what the server has
 
 class Page {
@@ -36,7 +37,13 @@ class Page {
 
   touch(what) {
     this.dirty.add(what);
-    if (!this.busy && !this.timer) this.timer = setTimeout(() => { this.timer = 0; this.update(); }, 250);
+    if (!this.busy) this.later();
+  }
+
+  // later asks soon, but not more often than about once a second, and seldom enough that most of the time is the reader's.
+  later() {
+    const since = performance.now() - (this.asked ?? -1e9), rest = Math.max(900, 4 * (this.cost ?? 0));
+    this.timer ||= setTimeout(() => { this.timer = 0; this.update(); }, Math.max(100, rest - since));
   }
 
   // again begins anew: a server that was started again numbers its changes from the beginning.
@@ -49,7 +56,7 @@ class Page {
   async update() {
     if (this.busy) return;
     this.busy = true;
-    const dirty = this.dirty, began = performance.now();
+    const dirty = this.dirty, began = (this.asked = performance.now());
     this.dirty = new Set();
     try {
       const about = await this.client.ask("v1/server");
@@ -59,7 +66,7 @@ class Page {
       if (dirty.has("ended")) this.over = (await this.client.ask(OVER)).jobs;
       this.seen = Date.now();
       showAbout(about);
-      showNow(open.jobs, this.seen / 1000, (j, what) => this.order(j, what));
+      showNow(open.jobs, this.seen / 1000, about.running >= Object.values(about.slots).reduce((x, y) => x + y, 0), (j, what) => this.order(j, what));
       showEnded(this.over);
       showPromises(this.over);
       showWhatIf(this.client, [...new Set(this.over.map((j) => j.name))], about.policy);
@@ -72,7 +79,7 @@ class Page {
     }
     this.cost = performance.now() - began;
     this.busy = false;
-    if (this.dirty.size) this.timer ||= setTimeout(() => { this.timer = 0; this.update(); }, Math.max(900, 4 * this.cost));
+    if (this.dirty.size) this.later();
   }
 
   draw(times, fresh) {
@@ -83,6 +90,7 @@ class Page {
     if (!this.view) this.view = window.view = new TimelineView(section("timeline"), this.store);
     else if (fresh) { this.view.store = this.store; this.view.choose(-1); }
     this.view.tell();
+    if (fresh) this.view.latest(RECENT);
     showRunning(this.store);
     showSpent(this.store);
   }
@@ -114,8 +122,9 @@ class Page {
   async job(moved) {
     const id = /^#job\/(.+)$/.exec(location.hash)?.[1], root = section("job");
     root.hidden = !id;
-    if (!id || !this.store) return;
-    await showJob(this.client, this.store, encodeURIComponent(decodeURIComponent(id)), () => { location.hash = ""; root.hidden = true; });
+    if (!id || !this.store || this.shown === id) return;
+    const over = await showJob(this.client, this.store, encodeURIComponent(decodeURIComponent(id)), () => { location.hash = ""; root.hidden = true; });
+    this.shown = over ? id : null; // nothing of it changes any more
     if (moved) root.focus();
   }
 }

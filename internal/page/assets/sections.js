@@ -41,8 +41,15 @@ function meter(j) {
 
 const jobLink = (j) => make("a", { href: `#job/${j.id}`, "data-key": `link${j.id}` }, j.name || `job ${j.id}`);
 
+// waits says why a job has nothing running, where the server does not say more.
+function waits(j, full) {
+  if (j.state === "paused") return "paused by its owner";
+  if (j.running > 0 || j.done === j.tasks) return "";
+  return full ? "all slots are busy with jobs that go first" : "about to start";
+}
+
 // showNow lists the jobs that are not over, what they wait for, and what may be done about them.
-function showNow(jobs, now, order) {
+function showNow(jobs, now, full, order) {
   const rank = { running: 0, paused: 1, queued: 2 };
   jobs.sort((a, b) => rank[a.state] - rank[b.state] || a.id - b.id);
   const button = (j, what, text, ask) => make("button", { type: "button", "data-key": what + j.id, "aria-label": `${text} ${j.name}`, onclick: () => { if (!ask || confirm(ask)) order(j, what); } }, text);
@@ -54,7 +61,7 @@ function showNow(jobs, now, order) {
     { head: "runs", cell: (j) => j.running, number: true }, { head: "clones", cell: (j) => j.clones, number: true },
     { head: "expected end", cell: (j) => j.promised_seconds ?? Infinity, text: (_, j) => promised(j, now) },
     { head: "deadline", cell: (j) => j.deadline ?? "", text: (v) => (v ? `in ${sayTime(Math.max(0, instant(v).getTime() / 1000 - now))}` : "") },
-    { head: "why", cell: (j) => j.why },
+    { head: "why", cell: (j) => j.why || waits(j, full) },
   ];
   const state = JSON.stringify(jobs.map((j) => [j.id, j.state, j.done, j.running, j.clones, j.why, promised(j, Math.round(now))]));
   put("now", state, jobs.length ? table("Jobs", columns, jobs) : make("p", {}, "No job waits or runs. Submit one: tailcut submit -- CMD"));
@@ -64,7 +71,7 @@ function showNow(jobs, now, order) {
 function showRunning(store) {
   const rows = [...store.running.values()].sort((a, b) => store.launched[a] - store.launched[b]);
   const columns = [
-    { head: "attempt", cell: (i) => `${store.jobs[store.job[i]].name} ${store.stages[store.stage[i]].name} ${store.task[i]}.${store.number[i]}` },
+    { head: "attempt", cell: (i) => `${store.jobs[store.job[i]].name} (${store.jobs[store.job[i]].id}) ${store.stages[store.stage[i]].name} ${store.task[i]}.${store.number[i]}` },
     { head: "slot", cell: (i) => store.slotName(store.slot[i]) },
     { head: "for", cell: (i) => store.stop[i] - store.launched[i], text: sayTime, number: true },
     { head: "kind", cell: (i) => (store.clone[i] ? "clone" : KINDS[store.look[i] >> 1]) },
@@ -100,42 +107,51 @@ function showSpent(store) {
   put("spent", String(store.n) + "/" + store.running.size, make("details", {}, make("summary", {}, "Machine time by job, name and stage"), ...jobTables(store), ...attemptTable(store)));
 }
 
-// showJob shows one job: its stages, tasks and logs.
+// showJob shows one job: its stages, tasks and logs. It returns whether that stays so.
 async function showJob(client, store, id, close) {
   const j = await client.ask(`v1/jobs/${id}`);
-  if (j === null) return put("job", "none", make("p", {}, `There is no job ${id}.`));
+  if (j === null) {
+    put("job", "none", make("p", {}, `There is no job ${id}.`));
+    return true;
+  }
   const tasks = await client.ask(`v1/jobs/${id}/tasks?limit=1000`);
-  const at = store.jobAt.get(String(j.id)), mine = at === undefined ? [] : jobTables({ ...view_(store, at) }).slice(-1);
+  const mine = jobTables(await storeOf(client, store, j.id)).slice(-1);
   const facts = [["state", j.state], ["tasks done", `${j.done} of ${j.tasks}`], ["flow time", sayTime(j.flow_seconds)], ["attempts", j.attempts], ["clones", j.clones],
     ["fruitful", sayTime(j.fruitful_seconds)], ["fruitless", sayTime(j.fruitless_seconds)], ["priority", j.priority], ["weight", j.weight]];
   const log = make("pre", { class: "log", tabindex: "0", "aria-label": "What a task writes", hidden: true });
   const read = async (task) => {
-    const text = await client.ask(`v1/jobs/${id}/logs?task=${task}`).catch((e) => e.message);
+    const text = await client.ask(`v1/jobs/${id}/logs?task=${encodeURIComponent(task)}`).catch((e) => e.message);
     log.hidden = false;
-    log.textContent = text === null ? `See: tailcut logs ${j.id} ${task}` : typeof text === "string" ? text : JSON.stringify(text, null, 1);
+    log.textContent = text === null ? `See: tailcut logs ${j.output} ${task}` : typeof text === "string" ? text : JSON.stringify(text, null, 1);
     log.focus();
   };
   const columns = [{ head: "task", cell: (t) => `${t.stage} ${t.task}` }, { head: "state", cell: (t) => t.state }, { head: "run now", cell: (t) => t.attempts, number: true }, { head: "failures", cell: (t) => t.failures, number: true },
-    { head: "", cell: () => "", text: (_, t) => make("button", { type: "button", "aria-label": `Log of ${t.stage} ${t.task}`, onclick: () => read(t.task) }, "Log") }];
+    { head: "", cell: () => "", text: (_, t) => make("button", { type: "button", "aria-label": `Log of ${t.stage} ${t.task}`, onclick: () => read(`${t.stage}/${t.task}`) }, "Log") }];
   put("job", JSON.stringify([j, tasks]), make("h2", {}, `${j.name} (job ${j.id}) `, make("button", { type: "button", onclick: close }, "Close")),
     make("dl", { class: "sums" }, ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, String(v))))),
     make("p", { class: "faint" }, `Results in ${j.output}.${j.why ? " " + j.why : ""}`), ...mine,
     ...(tasks?.tasks.length ? [table(tasks.next === null ? "Tasks" : "The first 1000 tasks", columns, tasks.tasks, { most: 1000 })] : []), log);
+  return j.ended !== null;
 }
 
-// view_ is the part of a store that is of one job.
-function view_(store, job) {
-  const part = Object.create(store);
-  const keep = [];
-  for (let i = 0; i < store.n; i++) if (store.job[i] === job) keep.push(i);
-  for (const name of Object.keys(COLUMNS)) part[name] = COLUMNS[name].from(keep, (i) => store[name][i]);
-  part.n = keep.length;
-  const stages = [...store.stages.keys()].filter((s) => store.stages[s].job === job);
-  part.stage = part.stage.map((s) => stages.indexOf(s));
-  part.stages = stages.map((s) => ({ ...store.stages[s], job: 0 }));
-  part.job = part.job.fill(0);
-  part.jobs = [store.jobs[job]];
-  return { n: part.n, jobs: part.jobs, stages: part.stages, job: part.job, stage: part.stage, clone: part.clone, look: part.look, end: part.end, launched: part.launched, stop: part.stop, until: store.until };
+// storeOf returns what one job's attempts did: as the timeline has it, or as the server still finds it.
+async function storeOf(client, store, id) {
+  const at = store.jobAt.get(String(id)), part = new Store();
+  if (at === undefined) {
+    const times = await client.ask(`v1/jobs/${id}/timeline`).catch(() => null);
+    if (times) part.add(times);
+    return part;
+  }
+  const stages = [...store.stages.keys()].filter((s) => store.stages[s].job === at), place = new Map(stages.map((s, k) => [s, k]));
+  Object.assign(part, { until: store.until, jobs: [store.jobs[at]], stages: stages.map((s) => ({ ...store.stages[s], job: 0 })), slots: store.slots });
+  for (let i = 0; i < store.n; i++) {
+    if (store.job[i] !== at) continue;
+    if (part.n === part.room) part.reserve(2 * part.room);
+    for (const name of Object.keys(COLUMNS)) part[name][part.n] = store[name][i];
+    part.stage[part.n] = place.get(store.stage[i]);
+    part.job[part.n++] = 0;
+  }
+  return part;
 }
 
 // showWhatIf asks what past jobs would have taken otherwise, if the server can answer that.

@@ -22,6 +22,7 @@ class Store {
   constructor() {
     this.n = 0;
     this.until = 0;
+    this.earliest = Infinity;
     this.jobs = [];
     this.stages = [];
     this.slots = [];
@@ -80,6 +81,7 @@ class Store {
       this.number[at] = a.number[i];
       this.slot[at] = a.slot[i];
       this.launched[at] = a.launched[i];
+      if (a.launched[i] < this.earliest) this.earliest = a.launched[i];
       this.start[at] = a.start[i];
       this.stop[at] = a.stop[i];
       this.end[at] = end;
@@ -106,6 +108,9 @@ class Store {
     this.until = Math.max(this.until, until);
     for (const i of this.running.values()) this.stop[i] = this.until;
   }
+
+  // first is when the first attempt was launched, 0 if there is none.
+  first() { return this.earliest === Infinity ? 0 : this.earliest; }
 
   seconds(i) { return this.stop[i] - this.start[i]; }
 

@@ -138,7 +138,7 @@ class TimelineView {
 
   // keepUp keeps the end of time in sight, and the beginning if that is.
   keepUp() {
-    if (this.from <= 0) this.look(0, this.end());
+    if (this.whole) this.all();
     else this.look(this.end() - (this.to - this.from), this.end());
   }
 
@@ -152,18 +152,31 @@ class TimelineView {
     if (this.follow) this.keepUp(); else this.soon();
   }
 
-  end() { return Math.max(this.store.until, 1e-3) * 1.002; }
+  end() { return this.store.until + Math.max(1e-3, 0.002 * (this.store.until - this.begin())); }
+
+  // begin is when the first attempt was launched, which for a server can be long after its own beginning.
+  begin() {
+    const first = this.store.first();
+    return first > 0.05 * this.store.until ? first : 0;
+  }
 
   all() {
     this.follow = true;
-    this.look(0, this.end());
+    this.look(this.begin(), this.end());
+  }
+
+  // latest shows the last span of so many seconds, and follows the time.
+  latest(seconds) {
+    this.follow = true;
+    this.look(Math.max(this.begin(), this.end() - seconds), this.end());
   }
 
   // look shows a span of time, as far as there is any.
   look(from, to) {
-    const length = Math.min(Math.max(to - from, 1e-6), this.end());
-    this.from = Math.max(0, Math.min(from, this.end() - length));
+    const begin = this.begin(), end = this.end(), length = Math.min(Math.max(to - from, 1e-6), end - begin);
+    this.from = Math.max(begin, Math.min(from, end - length));
     this.to = this.from + length;
+    this.whole = length === end - begin;
     this.soon();
   }
 
