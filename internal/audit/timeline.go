@@ -21,6 +21,9 @@ func (j *Journal) Timeline() (*report.TimelineRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range records { // a journal that a server left has no batches
+		last = max(last, records[i].Stop)
+	}
 	stages := j.Header.Stages
 	run := &report.TimelineRun{End: last.Seconds()}
 	slow := live.Slowness(records, len(stages))
@@ -51,13 +54,13 @@ func (j *Journal) Timeline() (*report.TimelineRun, error) {
 	return run, nil
 }
 
-// name is how a reader knows the run: the last part of its output folder's name.
+// name is how a reader knows the run, or the server: the last part of its folder's name.
 func (j *Journal) name() string {
 	path, err := filepath.Abs(j.path)
 	if err != nil {
 		path = j.path
 	}
-	if folder := filepath.Dir(path); journalOf(filepath.Dir(folder)) == path {
+	if folder := filepath.Dir(path); journalOf(filepath.Dir(folder)) == path || j.segments != nil {
 		path = filepath.Dir(folder)
 	}
 	return filepath.Base(path)
@@ -66,6 +69,9 @@ func (j *Journal) name() string {
 // Columns returns what a run's attempts did, up to the end of its journal, for pages and programs. The error is that of
 // [Journal.Replay].
 func (j *Journal) Columns() (*timeline.Timeline, error) {
+	if j.segments != nil {
+		return timeline.FromSegments(j.segments, policiesOf, j.name())
+	}
 	return timeline.FromJournal(j.JournalReader, policiesOf, j.name())
 }
 

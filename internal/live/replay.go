@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -120,22 +119,40 @@ func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *t
 	return h.jobs[job].records, err
 }
 
-// JobsOf replays a journal, of a run or one segment of many jobs, and returns the core at its end and the jobs that it
-// has not forgotten by then, in the order of their ids. Of these only what the journal says may be asked, and Records.
-func JobsOf(r *trace.JournalReader, policies Policies) (*sched.Core, []*Job, error) {
+// Known is a job as a journal last knows it. Of the job only what the journal says may be asked, and Records.
+type Known struct {
+	*Job
+	Row sched.Job
+}
+
+// JobsOf replays a journal, of a run or one segment of many jobs, and returns all jobs that it has known at some time,
+// and the instant of its end.
+func JobsOf(r *trace.JournalReader, policies Policies) (map[sched.JobID]Known, sched.Time, error) {
 	h, err := pastOf(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) { h.add(c.View(), b, nil) })
+	all := map[sched.JobID]Known{}
+	core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
+		for i := range b.Facts {
+			if f := &b.Facts[i]; f.Kind == sched.JobRetired && h.jobs[f.Job] != nil {
+				all[f.Job] = Known{h.jobs[f.Job], all[f.Job].Row}
+			}
+		}
+		h.add(c.View(), b, nil)
+		for i := range b.Decisions {
+			if d := &b.Decisions[i]; d.Kind == sched.Close && h.jobs[d.Job] != nil {
+				all[d.Job] = Known{h.jobs[d.Job], c.View().Job(d.Job)}
+			}
+		}
+	})
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	var all []*Job
-	for _, id := range slices.Sorted(maps.Keys(h.jobs)) {
-		all = append(all, h.jobs[id])
+	for id, j := range h.jobs {
+		all[id] = Known{j, core.View().Job(id)}
 	}
-	return core, all, nil
+	return all, core.View().Now(), nil
 }
 
 // Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after

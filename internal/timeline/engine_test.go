@@ -37,17 +37,17 @@ func (s sleeper) Reports() <-chan live.Report       { return s.reports }
 func (s sleeper) Publish() error                    { return nil }
 func (s sleeper) Close() error                      { return nil }
 
-// What a Book has heard of an engine of several jobs is what its journal says, in a segment that begins in the middle
+// What a Book has heard of an engine of several jobs is what the segments of its journal say, of a job that was retired
 // too; no two attempts have a slot at once in either.
 func TestEngineBookAndJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		folder := filepath.Join(t.TempDir(), "journal")
+		folder, archive := filepath.Join(t.TempDir(), "journal"), filepath.Join(t.TempDir(), "archive")
 		machines := []trace.JournalMachine{{Name: "a", Slots: 3}, {Name: "b", Slots: 2}}
 		reports := make(chan live.Report, 1000)
 		over := make(chan *live.Over, 10)
 		var book *Book
 		engine, err := live.OpenEngine(live.Config{
-			Folder: folder, Policy: "fair", Limits: sched.DefaultLimits(), Policies: policies, Machines: machines, Segment: 4000,
+			Folder: folder, Policy: "fair", Limits: sched.DefaultLimits(), Policies: policies, Machines: machines, Segment: 4000, Archive: archive,
 			Open:    func(*live.Job) (live.Executor, error) { return sleeper{reports}, nil },
 			Reports: func() <-chan live.Report { return reports },
 			Finish:  func(o *live.Over) error { over <- o; return nil },
@@ -78,8 +78,15 @@ func TestEngineBookAndJournal(t *testing.T) {
 			}
 		}
 		for range 4 {
-			if o := <-over; !o.Succeeded() {
+			o := <-over
+			if !o.Succeeded() {
 				t.Fatalf("%+v", o)
+			}
+			synctest.Wait()
+			if o.Job.ID == 1 { // the engine forgets it, the journal does not
+				if err := engine.Retire(ctx, 1); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		cancel()
@@ -90,11 +97,16 @@ func TestEngineBookAndJournal(t *testing.T) {
 		if err != nil || slices.Max(numbers) < 2 {
 			t.Fatalf("segments %v, %v", numbers, err)
 		}
-		r, err := trace.OpenJournalReader(trace.SegmentPath(folder, slices.Max(numbers)))
-		if err != nil {
-			t.Fatal(err)
+		var paths []string
+		for _, n := range numbers {
+			paths = append(paths, trace.SegmentPath(folder, n))
 		}
-		told, err := FromJournal(r, policies, "server")
+		if archived, err := trace.Segments(archive); err == nil {
+			for i, n := range archived {
+				paths = slices.Insert(paths, i, trace.SegmentPath(archive, n))
+			}
+		}
+		told, err := FromSegments(paths, policies, "server")
 		if err != nil {
 			t.Fatal(err)
 		}

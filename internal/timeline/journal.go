@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tailcut/tailcut/internal/live"
@@ -12,29 +14,55 @@ import (
 // FromJournal returns the timeline of a journal, of a run or one segment of a server's, up to its end. A run's job is
 // called name. The error is that of [live.Replay].
 func FromJournal(r *trace.JournalReader, policies live.Policies, name string) (*Timeline, error) {
-	core, jobs, err := live.JobsOf(r, policies)
+	jobs, until, err := live.JobsOf(r, policies)
 	if err != nil {
 		return nil, err
 	}
-	h, view := &r.Header, core.View()
+	return build(&r.Header, jobs, until, name), nil
+}
+
+// FromSegments returns the timeline of the segments of a server's journal, one after the other: of all jobs that they
+// know, which are those that were not over when the first begins.
+func FromSegments(paths []string, policies live.Policies, name string) (*Timeline, error) {
+	all, until := map[sched.JobID]live.Known{}, sched.Time(0)
+	var h *trace.JournalHeader
+	for _, path := range paths {
+		r, err := trace.OpenJournalReader(path)
+		if err != nil {
+			return nil, err
+		}
+		jobs, end, err := live.JobsOf(r, policies)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		maps.Copy(all, jobs) // a later segment knows more
+		h, until = &r.Header, max(until, end)
+	}
+	return build(h, all, until, name), nil
+}
+
+// build makes the timeline of jobs.
+func build(h *trace.JournalHeader, jobs map[sched.JobID]live.Known, until sched.Time, name string) *Timeline {
 	t := empty()
-	t.Name, t.Policy, t.Started, t.Until = name, h.Policy, h.Started, Seconds(view.Now())
+	t.Name, t.Policy, t.Started, t.Until = name, h.Policy, h.Started, Seconds(until)
 	var rows []journalRow
-	for _, j := range jobs {
-		job := JobRow{ID: j.ID, Name: j.Name, Deadline: Seconds(j.Spec.Deadline)}
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		j := jobs[id]
+		job := JobRow{ID: id, Name: j.Name, Deadline: Seconds(j.Spec.Deadline)}
 		if h.Segment == nil {
 			job.Name = name
 		}
-		row := view.Job(j.ID)
-		job.Fill(row)
+		job.Fill(j.Row)
 		records := j.Records()
 		for i := range records {
 			rows = append(rows, t.journalRow(&records[i]))
+			if records[i].End == live.Won {
+				job.Done++
+			}
 		}
 		for i, stage := range j.Stages {
 			t.Stages = append(t.Stages, StageRow{Job: len(t.Jobs), Name: stage, Tasks: j.Spec.Stages[i].Tasks})
 			job.Tasks += j.Spec.Stages[i].Tasks
-			job.Done += int(view.Stage(row.FirstStage + sched.StageID(i)).Done)
 		}
 		t.Jobs = append(t.Jobs, job)
 	}
@@ -47,7 +75,7 @@ func FromJournal(r *trace.JournalReader, policies live.Policies, name string) (*
 		t.Attempts.Add(&r.Row)
 	}
 	t.Slots = append(t.Slots, l.rows...)
-	return &t, nil
+	return &t
 }
 
 // journalRow is an attempt whose slot is to be found.
