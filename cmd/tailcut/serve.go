@@ -149,8 +149,19 @@ func (f *serveFlags) places(cfg *serve.Config) (err error) {
 			return err
 		}
 	}
-	cfg.Socket, err = filepath.Abs(cfg.Socket)
-	return err
+	if cfg.Socket, err = filepath.Abs(cfg.Socket); err != nil {
+		return err
+	}
+	if err := serve.CheckSocket(cfg.Socket); err != nil {
+		return wrongFlag("socket", err)
+	}
+	if cfg.Listen == "" {
+		return nil
+	}
+	if err := serve.CheckListen(cfg.Listen); err != nil {
+		return wrongFlag("listen", err)
+	}
+	return nil
 }
 
 func newDrain() *cobra.Command {

@@ -23,12 +23,20 @@ import (
 // cookie carries the token of a browser, which cannot send headers with links and event streams.
 const cookie = "tailcut"
 
-// listenTCP listens on a loopback address.
-func listenTCP(address string) (net.Listener, error) {
+// CheckListen tells whether an address is one that only this machine has.
+func CheckListen(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() {
-		return nil, fmt.Errorf("--listen: expected a loopback address and a port such as 127.0.0.1:8080, not %q; "+
+		return fmt.Errorf("expected a loopback address and a port such as 127.0.0.1:8080, not %q; "+
 			"others reach the server through ssh: ssh -L 8080:127.0.0.1:8080 HOST", address)
+	}
+	return nil
+}
+
+// listenTCP listens on a loopback address.
+func listenTCP(address string) (net.Listener, error) {
+	if err := CheckListen(address); err != nil {
+		return nil, err
 	}
 	return net.Listen("tcp", address)
 }

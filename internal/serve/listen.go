@@ -38,11 +38,19 @@ func StateFolder() (string, error) {
 	return filepath.Join(state, "tailcut"), nil
 }
 
+// CheckSocket tells whether a path can be that of a socket.
+func CheckSocket(path string) error {
+	if len(path) > mostPath {
+		return fmt.Errorf("longer than %d bytes, which is the most for a socket: name a shorter one, not %s", mostPath, path)
+	}
+	return nil
+}
+
 // listenUnix listens on a socket that only this user can open. A socket that a dead server has left is replaced;
 // nothing else is.
 func listenUnix(path string) (net.Listener, error) {
-	if len(path) > mostPath {
-		return nil, fmt.Errorf("--socket %s: longer than %d bytes, which is more than a socket's name may have; name a shorter one", path, mostPath)
+	if err := CheckSocket(path); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
