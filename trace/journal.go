@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/disk"
@@ -18,9 +19,10 @@ import (
 )
 
 // A journal is the memory of a live run: a header that says what runs, then one record per call of sched.Core.Advance
-// with the facts it was given, the decisions it made, and the outputs of the attempts that won, where they are small. A
-// record is appended and synced before its decisions are carried out, so whatever happened in the world is in the file,
-// and a restart that replays the file knows all of it.
+// with the facts it was given, the decisions it made, and the outputs of the attempts that won, where they are small.
+// A record is appended before its decisions are carried out, so whatever happened in the world is in the file, and a
+// restart that replays the file knows all of it. What outlives a crash of the system waits for Sync, see
+// journal_sync.go.
 //
 // On disk: the 8 bytes of journalMagic, then records. A record is
 //
@@ -102,11 +104,12 @@ type JournalMachine struct {
 	Slots int          `json:"slots"`
 }
 
-// Journal is a journal open for appending. It is not safe for concurrent use.
+// Journal is a journal open for appending. Only Sync can be called from several goroutines.
 type Journal struct {
 	file *os.File
 	buf  []byte
-	size int64
+	size atomic.Int64
+	disk durable
 }
 
 // unborn is what the name of a journal ends with until it is whole.
@@ -134,12 +137,15 @@ func CreateJournal(path string, h *JournalHeader, state ...[]byte) (*Journal, er
 	}
 	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
 	j.buf = append(j.buf, payload...)
-	err = j.write(len(journalMagic), len(state) == 0)
+	err = j.write(len(journalMagic))
 	for i := range state {
 		if err == nil {
 			j.buf = append(append(j.buf[:0], make([]byte, frameSize)...), state[i]...)
-			err = j.write(0, i == len(state)-1)
+			err = j.write(0)
 		}
+	}
+	if err == nil {
+		err = j.Sync()
 	}
 	if err == nil {
 		err = bear(path+unborn, path)
@@ -162,16 +168,26 @@ func bear(from, path string) error {
 	return nil
 }
 
-// Append writes the record of one call of Advance. With sync it is on disk when Append returns; without, a crash may
-// lose it and all after it.
-func (j *Journal) Append(b *Batch, sync bool) error {
+// Append writes the record of one call of Advance. From then on the end of the engine cannot lose it. A crash of the
+// system can, with all after it, until Sync returns; if it is wanted, that is done soon.
+func (j *Journal) Append(b *Batch, wanted bool) error {
 	j.buf = append(j.buf[:0], make([]byte, frameSize)...)
 	j.buf = appendBatch(j.buf, b)
-	return j.write(0, sync)
+	err := j.fill()
+	if err == nil {
+		err = j.write(0)
+	}
+	if err != nil {
+		return err
+	}
+	if wanted {
+		j.syncSoon()
+	}
+	return j.disk.failed()
 }
 
 // write fills in the frame that begins at start of the buffer and writes the buffer.
-func (j *Journal) write(start int, sync bool) error {
+func (j *Journal) write(start int) error {
 	frame, payload := j.buf[start:start+frameSize], j.buf[start+frameSize:]
 	if len(payload) > maxRecord {
 		return fmt.Errorf("%s: a record of %d bytes is over the limit", j.file.Name(), len(payload))
@@ -182,12 +198,7 @@ func (j *Journal) write(start int, sync bool) error {
 	if _, err := j.file.Write(j.buf); err != nil {
 		return j.named(err)
 	}
-	j.size += int64(len(j.buf))
-	if sync {
-		if err := syncData(j.file); err != nil {
-			return err
-		}
-	}
+	j.size.Add(int64(len(j.buf)))
 	return nil
 }
 
@@ -200,11 +211,14 @@ func (j *Journal) named(err error) error {
 }
 
 // Size returns how long the journal is, in bytes.
-func (j *Journal) Size() int64 { return j.size }
+func (j *Journal) Size() int64 { return j.size.Load() }
 
 // Close closes the file after syncing it.
 func (j *Journal) Close() error {
-	return errors.Join(j.file.Sync(), j.file.Close())
+	err := j.Sync()
+	j.disk.mu.Lock()
+	defer j.disk.mu.Unlock()
+	return errors.Join(err, j.file.Close())
 }
 
 // JournalReader reads a journal from its beginning.
@@ -346,5 +360,8 @@ func ResumeJournal(path string, size int64) (*Journal, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Journal{file: f, size: size}, nil
+	j := &Journal{file: f}
+	j.size.Store(size)
+	j.disk.size.Store(size)
+	return j, nil
 }

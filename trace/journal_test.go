@@ -306,7 +306,7 @@ func TestJournalErrors(t *testing.T) {
 		}
 		defer f.Close()
 		j.file = f
-		if err := j.write(len(journalMagic), false); err != nil {
+		if err := j.write(len(journalMagic)); err != nil {
 			t.Fatal(err)
 		}
 		return j.buf
@@ -460,7 +460,7 @@ func TestFolderOfAnOlderJournal(t *testing.T) {
 		if j.file, err = os.Create(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(j.write(len(journalMagic), true), j.Append(&Batch{Now: 7}, true), j.Close()); err != nil {
+		if err := errors.Join(j.write(len(journalMagic)), j.Append(&Batch{Now: 7}, true), j.Close()); err != nil {
 			t.Fatal(err)
 		}
 		r, err := OpenJournalReader(path)

@@ -22,13 +22,19 @@ import (
 type ask struct {
 	do    func() error // looks whether it can be done, and adds to the batch
 	after func()       // called when the batch is in the journal; may be nil
+	reads bool         // changes nothing
 	done  chan error   // answered once
 }
 
 // ask has something done. Once the loop has taken it, the answer is waited for even if ctx is done, for then it is
 // sure to come, and to be true.
 func (e *Engine) ask(ctx context.Context, do func() error, after func()) error {
-	a := &ask{do: do, after: after, done: make(chan error, 1)}
+	return e.send(ctx, &ask{do: do, after: after})
+}
+
+// send has a question or an order taken by the loop, and returns the answer.
+func (e *Engine) send(ctx context.Context, a *ask) error {
+	a.done = make(chan error, 1)
 	select {
 	case e.asks <- a:
 	case <-ctx.Done():
@@ -65,8 +71,11 @@ func (e *Engine) take(a *ask) {
 	}
 }
 
-// answer answers what was taken.
-func (e *Engine) answer(err error) {
+// answer answers what was taken. What changes anything is on the disk then.
+func (e *Engine) answer(err error) error {
+	if err == nil && slices.ContainsFunc(e.taken, func(a *ask) bool { return !a.reads }) {
+		err = e.journal.Sync()
+	}
 	for _, a := range e.taken {
 		if err == nil && a.after != nil {
 			a.after()
@@ -75,6 +84,7 @@ func (e *Engine) answer(err error) {
 	}
 	clear(e.taken)
 	e.taken = e.taken[:0]
+	return err
 }
 
 // tell adds a fact about a job that is not over. What is so already is no error: asking twice is asking once.
@@ -231,14 +241,14 @@ func (e *Engine) Retire(ctx context.Context, ids ...sched.JobID) error {
 // settled waits until what is done beside the loop for a job that is over is done.
 func (e *Engine) settled(ctx context.Context, id sched.JobID) error {
 	var wait <-chan struct{}
-	err := e.ask(ctx, func() error {
+	err := e.send(ctx, &ask{reads: true, do: func() error {
 		j := e.past.jobs[id]
 		if j == nil {
 			return ErrNoJob
 		}
 		wait = j.settling
 		return nil
-	}, nil)
+	}})
 	if err != nil || wait == nil {
 		return err
 	}
@@ -304,7 +314,7 @@ func (e *Engine) Drain(ctx context.Context) error {
 
 // Look calls f on the loop's goroutine, which waits for it. Nothing that f is given may be kept.
 func (e *Engine) Look(ctx context.Context, f func(Sight)) error {
-	return e.ask(ctx, func() error { return nil }, func() { f(Sight{e}) })
+	return e.send(ctx, &ask{reads: true, do: func() error { return nil }, after: func() { f(Sight{e}) }})
 }
 
 // Sight is what an engine lets see of itself.

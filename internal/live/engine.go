@@ -101,7 +101,7 @@ func (e *Engine) Started() time.Time { return e.header.Started }
 // that are over is done.
 func (e *Engine) Loop(ctx context.Context) error {
 	err := e.run(ctx)
-	e.answer(cmp.Or(err, ErrStopped))
+	_ = e.answer(cmp.Or(err, ErrStopped))
 	close(e.stopped)
 	ended := e.end()
 	if err == nil && !e.batch.Empty() {
@@ -158,7 +158,9 @@ func (e *Engine) stepped() error {
 			return err
 		}
 	}
-	e.answer(nil)
+	if err := e.answer(nil); err != nil {
+		return err
+	}
 	e.over = e.shut && len(e.past.running) == 0 && e.settling == 0
 	return nil
 }

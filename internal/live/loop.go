@@ -415,7 +415,13 @@ func (l *loop) carryOut(decisions []sched.Decision) error {
 		case sched.Commit:
 			j := l.past.jobs[d.Job]
 			a := j.winnerOf(d.Task)
-			if err := j.exec.Commit(a, j.outputs[a.ID]); err != nil {
+			output := j.outputs[a.ID]
+			if output == nil { // what is done to folders may outlive the system: the claim must, too
+				if err := l.journal.Sync(); err != nil {
+					return err
+				}
+			}
+			if err := j.exec.Commit(a, output); err != nil {
 				if l.alone != nil {
 					return err
 				}

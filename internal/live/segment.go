@@ -105,6 +105,9 @@ func (e *Engine) seat(h *trace.JournalHeader) {
 
 // rotate begins a new segment, of another header if there is a change, and removes the old one.
 func (e *Engine) rotate(change func(*trace.JournalHeader)) error {
+	if err := e.journal.Sync(); err != nil {
+		return err
+	}
 	state, err := stateOf(e.core, e.past)
 	if err != nil {
 		return err

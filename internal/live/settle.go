@@ -68,10 +68,13 @@ func (e *Engine) settle(j *Job) {
 	o := &Over{Job: j, State: j.row().State, Summary: j.Summary(), Records: slices.Clip(j.records), Failure: j.failure, started: e.Started()}
 	o.saved = e.core.View().SaveJob(j.ID)
 	o.left = jobState{Retries: j.retries, Crashed: j.crashed, StageDone: slices.Clone(j.stageDone)}
-	exec := j.exec
+	exec, journal := j.exec, e.journal
 	j.exec, j.settling = nil, make(chan struct{})
 	e.settling++
 	go func() {
+		if err := journal.Sync(); err != nil && o.Failure == nil { // nobody may hear of an end that a crash takes back
+			o.Failure = err
+		}
 		if exec == nil && o.Failure == nil && (o.Succeeded() || len(j.winner) > 0) { // an earlier engine had it open
 			exec, o.Failure = e.openExecutor(j)
 		}
