@@ -96,6 +96,15 @@ func (h *JournalHeader) Folder() string {
 	return h.Run
 }
 
+// Classes returns how many classes of slots the machines have.
+func (h *JournalHeader) Classes() int {
+	n := 1
+	for _, m := range h.Machines {
+		n = max(n, int(m.Class)+1)
+	}
+	return n
+}
+
 // JournalMachine is a machine of the run; ids are positions.
 type JournalMachine struct {
 	Name  string       `json:"name"`

@@ -61,8 +61,10 @@ func journalOf(out string) string {
 	return proc.Folders{Root: filepath.Join(out, mapreduce.PrivateName)}.Journal()
 }
 
-// policiesOf returns a fresh policy of a run.
-func policiesOf(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }
+// policiesOf returns a fresh policy of a run, or of a server.
+func policiesOf(h *trace.JournalHeader) (sched.Policy, error) {
+	return policy.NewPerClass(h.Policy, h.Seed, h.Classes())
+}
 
 // Replay is what came of feeding a journal's facts to a fresh core.
 type Replay struct {

@@ -361,7 +361,7 @@ func jobNumber(run string) (n int) {
 // -run 'EngineFaults/seed=N$'.
 func TestEngineFaults(t *testing.T) {
 	lives, crashes, succeeded, failed, segments := 0, map[string]int{}, 0, 0, 0
-	seeds := *faultSeeds / 4
+	seeds := *faultSeeds / 6
 	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			f := newFarm(t, 2, 1)

@@ -21,9 +21,11 @@ type farm struct {
 	folder   string
 	fate     func(*Job, Attempt) fate
 	hook     func(beside bool, deed string, p place) // before each deed of an executor, by the loop or beside it
-	polled   func()                                  // before each look for reports
-	broken   func(*Job) error                        // of Open
-	deaf     func(*Over) error                       // of Finish
+	perClass bool
+	harm     func(run, deed string) error
+	polled   func()            // before each look for reports
+	broken   func(*Job) error  // of Open
+	deaf     func(*Over) error // of Finish
 	patience time.Duration
 	machines []trace.JournalMachine
 	segment  int64
@@ -61,6 +63,9 @@ func (f *farm) policies(h *trace.JournalHeader) (sched.Policy, error) {
 	if h.Policy == "patient" {
 		return &nervous{patience: sched.Time(never)}, nil
 	}
+	if f.perClass {
+		return sched.PerClass(&nervous{patience: sched.Time(f.patience)}, &nervous{patience: sched.Time(f.patience)}), nil
+	}
 	return &nervous{patience: sched.Time(f.patience)}, nil
 }
 
@@ -94,6 +99,9 @@ func (f *farm) open() *shell {
 			}
 			x := newFake(f.t, f.disk(j.Run), func(a Attempt) fate { return f.fate(j, a) })
 			x.reports = s.reports
+			if f.harm != nil {
+				x.harm = func(deed string) error { return f.harm(j.Run, deed) }
+			}
 			if f.hook != nil {
 				beside := j.settling != nil
 				x.hook = func(deed string, p place) { f.hook(beside || deed == "publish", deed, p) }
@@ -323,4 +331,140 @@ func TestEngineTakesUp(t *testing.T) {
 		cancel()
 		s.stop(t)
 	})
+}
+
+// Slots have classes, and stages ask for one. They are known again after a restart, where one may be gone and another
+// new, and they may become more or fewer meanwhile.
+func TestEngineClasses(t *testing.T) {
+	f := newFarm(t)
+	f.machines = []trace.JournalMachine{{Name: "map", Slots: 2}, {Name: "shuffle", Class: 1, Slots: 1}}
+	f.perClass = true
+	f.fate = func(*Job, Attempt) fate { return fate{takes: 100 * ms} }
+	tale(t, f, func(t *testing.T) {
+		running := func(s *shell) (n [2]int) {
+			t.Helper()
+			if err := s.Look(t.Context(), func(x Sight) {
+				for j, r := range x.Running() {
+					n[j.Spec.Stages[r.Stage].Class]++
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		wants := func(s *shell, want [2]int) {
+			t.Helper()
+			time.Sleep(ms)
+			if got := running(s); got != want {
+				t.Errorf("%v run of each class, want %v", got, want)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		s := f.start(ctx)
+		for i := range 20 {
+			j := jobOf(fmt.Sprint("job", i), 2, 2)
+			j.Spec.Edges, j.Spec.Stages[1].Class = nil, 1
+			s.submit(t, j)
+		}
+		wants(s, [2]int{2, 1})
+		for _, slots := range []int{3, 1, 2} {
+			if err := s.Resize(ctx, 1, slots); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(200 * ms)
+			wants(s, [2]int{2, slots})
+		}
+		cancel()
+		s.stop(t)
+		f.machines = []trace.JournalMachine{{Name: "shuffle", Class: 1, Slots: 4}, {Name: "other", Slots: 1}}
+		ctx, cancel = context.WithCancel(t.Context())
+		s = f.start(ctx)
+		wants(s, [2]int{1, 4})
+		if err := s.Resize(ctx, 2, 1); err == nil {
+			t.Error("a machine that is not there has other slots")
+		}
+		time.Sleep(10 * time.Second)
+		for run, state := range s.states(t) {
+			if state != "succeeded" {
+				t.Errorf("%s: %s", run, state)
+			}
+		}
+		cancel()
+		s.stop(t)
+	})
+}
+
+// Drained, an engine starts nothing more, takes no more, and its loop ends when what runs has.
+func TestEngineDrains(t *testing.T) {
+	f := newFarm(t, 2)
+	tale(t, f, func(t *testing.T) {
+		s := f.start(t.Context())
+		s.submit(t, jobOf("half", 5))
+		time.Sleep(15 * ms)
+		if err := s.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(t.Context(), jobOf("late", 1)); !errors.Is(err, ErrDraining) {
+			t.Errorf("a job that comes too late: %v", err)
+		}
+		s.stop(t)
+		if d := f.disk("half"); len(d.done) != 4 || len(d.started) != 4 {
+			t.Errorf("%d tasks are done, %d attempts were started", len(d.done), len(d.started))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		s = f.start(ctx)
+		time.Sleep(50 * ms)
+		if got := s.states(t); got["half"] != "succeeded" {
+			t.Errorf("%v", got)
+		}
+		cancel()
+		s.stop(t)
+	})
+}
+
+// What goes wrong with one job's disk ends that job, and no other. Tried again, it goes on.
+func TestEngineBrokenDisk(t *testing.T) {
+	f := newFarm(t, 2)
+	full := errors.New("the disk is full")
+	for _, at := range []string{"open", "commit", "publish"} {
+		t.Run(at, func(t *testing.T) {
+			f = newFarm(t, 2)
+			broken := true
+			f.broken = func(j *Job) error {
+				if at == "open" && broken && j.Run == "bad" {
+					return full
+				}
+				return nil
+			}
+			f.harm = func(run, deed string) error {
+				if deed == at && broken && run == "bad" {
+					return full
+				}
+				return nil
+			}
+			tale(t, f, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				s := f.start(ctx)
+				bad := s.submit(t, jobOf("bad", 3))
+				s.submit(t, jobOf("good", 3))
+				time.Sleep(100 * ms)
+				if got := s.states(t); got["bad"] != "failed" || got["good"] != "succeeded" {
+					t.Errorf("%v", got)
+				}
+				if o := f.over["bad"]; o == nil || o.Succeeded() || !errors.Is(o.Failure, full) || f.disk("bad").result != nil {
+					t.Errorf("%+v", o)
+				}
+				broken = false
+				if err := s.Retry(ctx, bad); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(100 * ms)
+				if got := s.states(t); got["bad"] != "succeeded" || !f.over["bad"].Succeeded() || len(f.disk("bad").result) != 3 {
+					t.Errorf("tried again: %v, %+v", got, f.over["bad"])
+				}
+				cancel()
+				s.stop(t)
+			})
+		})
+	}
 }

@@ -79,6 +79,7 @@ type fake struct {
 	disk    *disk
 	fate    func(Attempt) fate
 	hook    func(deed string, a place) // before every call of the loop, nil for none
+	harm    func(deed string) error    // of a commit, or of publishing; nil for none
 	reports chan Report
 	ended   chan struct{} // closed when no attempt may go on
 	kills   map[sched.AttemptID]chan struct{}
@@ -191,6 +192,11 @@ func (f *fake) Kill(id sched.AttemptID) {
 func (f *fake) Commit(a Attempt, output []byte) error {
 	p, task := placeOf(a), [2]int{a.Stage, a.Index}
 	f.do("commit", p)
+	if f.harm != nil {
+		if err := f.harm("commit"); err != nil {
+			return err
+		}
+	}
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	if output != nil {
@@ -229,6 +235,11 @@ func (f *fake) Reports() <-chan Report {
 
 func (f *fake) Publish() error {
 	f.do("publish", place{})
+	if f.harm != nil {
+		if err := f.harm("publish"); err != nil {
+			return err
+		}
+	}
 	f.disk.result = map[[2]int]place{}
 	for task, p := range f.disk.done {
 		f.disk.result[task] = p

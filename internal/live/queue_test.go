@@ -38,7 +38,13 @@ func TestEngineQueues(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	e, ended := open(), make(chan error)
-	go func() { ended <- e.Loop(ctx) }()
+	go func() {
+		err := e.Loop(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- err
+	}()
 	before := heap()
 	begun := time.Now()
 	var group sync.WaitGroup

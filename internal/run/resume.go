@@ -331,4 +331,6 @@ func (e *Engine) foreign(run *live.Run, all []difference) error {
 }
 
 // policyOf returns a fresh policy of a run.
-func policyOf(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }
+func policyOf(h *trace.JournalHeader) (sched.Policy, error) {
+	return policy.NewPerClass(h.Policy, h.Seed, h.Classes())
+}

@@ -104,6 +104,7 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (res *Result, err err
 		e.tellNew(ctx, p.work())
 	}
 	if err = p.loop(ctx, run); err == nil {
+		p.left = run.Header.Job.Deadline // it may have been taken up with another
 		res, err = p.finish(ctx, courseOf(run))
 	}
 	p.news.ended(ctx, p.Standing(run.View(), 0), res, err)

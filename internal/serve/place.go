@@ -52,11 +52,7 @@ func FitPolicy(spec string, classes int) (fitted, notice string, err error) {
 
 // policiesOf builds the policy of a journal, for the classes of slots that its machines have.
 func policiesOf(h *trace.JournalHeader) (sched.Policy, error) {
-	classes := 1
-	for _, m := range h.Machines {
-		classes = max(classes, int(m.Class)+1)
-	}
-	return policy.NewPerClass(h.Policy, h.Seed, classes)
+	return policy.NewPerClass(h.Policy, h.Seed, h.Classes())
 }
 
 // ParseSlots reads how many slots a server has, 8 or map=4,shuffle=2, and returns the names of the classes and a
