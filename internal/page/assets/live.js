@@ -12,6 +12,7 @@ class Page {
     this.dirty = new Set(["ended"]);
     this.store = null;
     this.over = [];
+    this.names = []; // of the history
     this.busy = false;
     this.client = new Client({
       heard: (kind) => this.touch(kind === "job" ? "ended" : "now"),
@@ -68,8 +69,10 @@ class Page {
       showAbout(about);
       showNow(open.jobs, this.seen / 1000, about.running >= Object.values(about.slots).reduce((x, y) => x + y, 0), (j, what) => this.order(j, what));
       showEnded(this.over);
-      showPromises(this.over);
-      showWhatIf(this.client, [...new Set(this.over.map((j) => j.name))], about.policy);
+      if (dirty.has("ended") && !(began - this.lookedBack < 10000)) await this.lookBack(began);
+      showPromises(this.over, this.account);
+      showHistory(this.names);
+      showWhatIf(this.client, [...new Set([...this.names, ...this.over].map((j) => j.name))], about.policy);
       if (times) this.draw(times, fresh);
       await this.job(false);
       if (!this.lost) this.complain("");
@@ -80,6 +83,13 @@ class Page {
     this.cost = performance.now() - began;
     this.busy = false;
     if (this.dirty.size) this.later();
+  }
+
+  // lookBack asks for the history. A server without one says so, and the page does without.
+  async lookBack(now) {
+    this.lookedBack = now;
+    this.account = await this.client.ask("v1/calibration").catch(() => null);
+    this.names = (await this.client.ask("v1/history").catch(() => null))?.names ?? [];
   }
 
   draw(times, fresh) {

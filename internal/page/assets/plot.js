@@ -1,5 +1,6 @@
 "use strict";
-// One plot: how long jobs were promised to take, and how long they took.
+// Two plots of promises: how long jobs were promised to take and how long they took, and whether as many ended by each
+// promised instant as were to.
 
 function svg(tag, attributes, ...children) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -38,3 +39,20 @@ function promisePlot(jobs) {
 
 // within tells whether a job ended in the interval that it was promised; null if it was promised none.
 function within(j) { return j.promised_between ? j.promised_between[0] <= j.flow_seconds && j.flow_seconds <= j.promised_between[1] : null; }
+
+// calibrationPlot draws, for each probability of a promised end, the share of jobs that had ended by then. On the
+// diagonal promises are right; above it jobs end earlier than promised.
+function calibrationPlot(points) {
+  const size = 260, left = 48, at = (v) => left + v * size, up = (v) => 8 + size - v * size;
+  const g = svg("svg", { viewBox: `0 0 ${left + size + 12} ${size + 48}`, class: "plot", role: "img", "aria-label": "Share of jobs that had ended by each promised instant; the table beside it has the same numbers" });
+  for (const v of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
+    g.append(svg("path", { d: `M${at(v)} 8V${size + 8}M${left} ${up(v)}H${left + size}`, class: "grid" }), svg("text", { x: at(v), y: size + 22, "text-anchor": "middle" }, percent(v)),
+      svg("text", { x: left - 6, y: up(v) + 4, "text-anchor": "end" }, percent(v)));
+  }
+  g.append(svg("path", { d: `M${left} ${size + 8}L${left + size} 8`, class: "even" }));
+  for (const p of points) g.append(svg("path", { d: `M${at(p.level)} ${up(p.ci95[0])}V${up(p.ci95[1])}`, class: "interval" }));
+  g.append(svg("path", { d: points.map((p, i) => `${i ? "L" : "M"}${at(p.level)} ${up(p.share)}`).join(""), class: "measured" }));
+  for (const p of points) g.append(svg("circle", { cx: at(p.level), cy: up(p.share), r: 3.5, class: "kept" }));
+  g.append(svg("text", { x: left + size / 2, y: size + 42, "text-anchor": "middle" }, "promised probability"), svg("text", { x: 12, y: size / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${size / 2})` }, "ended by then"));
+  return g;
+}

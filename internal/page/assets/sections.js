@@ -94,12 +94,30 @@ function showEnded(jobs) {
   put("ended", JSON.stringify(jobs.map((j) => j.id)), ...(jobs.length ? [table("Jobs that are over", columns, jobs.slice())] : []));
 }
 
-// showPromises says how often promises were kept.
-function showPromises(jobs) {
-  const with_ = jobs.filter((j) => j.state === "succeeded" && j.promised_seconds !== null);
-  const judged = with_.filter((j) => j.promised_between), kept = judged.filter(within).length;
-  const words = judged.length ? `${kept} of ${judged.length} jobs (${percent(kept / judged.length)}) ended within the interval that was to hold in 80 of 100 cases.` : "";
-  put("promises", JSON.stringify(with_.map((j) => j.id)), ...(with_.length ? [make("h2", {}, "Promises"), make("p", {}, words), promisePlot(with_)] : []));
+// showPromises says how often promises were kept: of all jobs of the history, or else of those that the page lists.
+function showPromises(jobs, account) {
+  const all = jobs.filter((j) => j.state === "succeeded" && j.promised_seconds !== null);
+  const judged = all.filter((j) => j.promised_between), kept = judged.filter(within).length;
+  const first = account?.at_submission, parts = [];
+  if (first?.promises) {
+    parts.push(make("p", {}, make("strong", {}, percent(first.held_80_ratio)), ` of ${first.promises} jobs ended within the interval of 80 % that they were promised at submission (95 % confidence: ${percent(first.held_80_ci95[0])} to ${percent(first.held_80_ci95[1])}).`),
+      calibrationPlot(first.points),
+      make("details", {}, make("summary", {}, "The same in numbers"), table("Jobs that had ended by each promised instant", [
+        { head: "probability", cell: (p) => p.level, text: percent, number: true }, { head: "ended by then", cell: (p) => p.share, text: percent, number: true }], first.points)));
+  } else if (judged.length) {
+    parts.push(make("p", {}, `${kept} of ${judged.length} jobs (${percent(kept / judged.length)}) ended within the interval that was to hold in 80 of 100 cases.`));
+  }
+  if (all.length) parts.push(promisePlot(all));
+  put("promises", JSON.stringify([first, all.map((j) => j.id)]), ...(parts.length ? [make("h2", {}, "Promises"), ...parts] : []));
+}
+
+// showHistory lists what is kept of past jobs, by name.
+function showHistory(names) {
+  const columns = [{ head: "jobs called", cell: (n) => n.name }, { head: "jobs", cell: (n) => n.jobs, number: true }, { head: "succeeded", cell: (n) => n.succeeded, number: true },
+    { head: "latest", cell: (n) => n.last ?? "", text: (v) => (v ? instant(v).toLocaleString() : "") }, { head: "mean flow time", cell: (n) => n.mean_flow_seconds, text: (v) => (v ? sayTime(v) : ""), number: true },
+    { head: "attempts", cell: (n) => n.attempts, number: true }, { head: "clones", cell: (n) => n.clones, number: true }, { head: "fruitful", cell: (n) => n.fruitful_seconds, text: sayTime, number: true },
+    { head: "fruitless share", cell: (n) => n.fruitless_seconds / (n.fruitful_seconds + n.fruitless_seconds || NaN), text: percent, number: true }];
+  put("history", JSON.stringify(names), ...(names.length ? [table("History", columns, names.slice())] : []));
 }
 
 // showSpent says what machine time went into, by job and by name.
