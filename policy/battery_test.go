@@ -114,6 +114,23 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
+// TestTakeUp: a policy may be changed for any other at any instant, whatever runs.
+func TestTakeUp(t *testing.T) {
+	names := Names()
+	policytest.TakeUp(t, 40, func(n int) *policytest.Subject {
+		s := subject(t, names[n*13%len(names)])
+		s.WorkConserving = false // the next may not be
+		return s
+	})
+}
+
+// TestMemoryless: a policy that keeps nothing of its own decides as if it had not been replaced.
+func TestMemoryless(t *testing.T) {
+	for _, spec := range []string{"fifo", "fair", "srpt", "capacity", "laps:slot=0s", "wlaps:slot=0s", "intermediate-srpt:slot=0s"} {
+		t.Run(spec, func(t *testing.T) { policytest.Memoryless(t, subject(t, spec), 16) })
+	}
+}
+
 func forOneJob(t *testing.T, spec string) func() sched.Policy {
 	spec, err := ForOneJob(spec, "2s")
 	if err != nil {

@@ -36,11 +36,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	if clone {
 		job.Clones++
 	} else {
-		v.dequeue(t, k)
-		task.State = TaskRunning
-		v.running.add(int(t))
-		st.Running++
-		v.runningTasks[st.Class]++
+		v.engage(t, k)
 	}
 	row := c.row()
 	a := &v.attempts[row]

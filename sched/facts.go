@@ -9,11 +9,8 @@ func (c *Core) apply(f *Event) {
 	v := &c.view
 	switch f.Kind {
 	case MachineJoined:
-		if m := &v.machines[f.Machine]; !m.Up {
-			m.Up = true
-			v.slots[m.Class] += int(m.Slots)
-			v.sites[m.Site].slots[m.Class] += int(m.Slots)
-			v.free[m.Class].add(int(f.Machine))
+		if !v.machines[f.Machine].Up {
+			v.join(f.Machine)
 			c.observe(Event{Kind: MachineJoined, Machine: f.Machine})
 		}
 	case MachineLost:

@@ -46,32 +46,27 @@ func (c *Core) HandOver(h *HandOver) error {
 			return fmt.Errorf("sched: machine %d has between 1 and %d slots, not %d", i, maxSlots, n)
 		}
 	}
+	s := c.Snapshot()
 	for i, n := range h.Slots {
-		m := &v.machines[i]
-		m.Slots, m.full, m.room = uint32(n), uint32(n), uint32(n)
+		s.Machines[i].Slots, s.Machines[i].Room = uint32(n), uint32(n)
 	}
-	c.policy, c.paces, c.wake, c.told, v.limits = h.Policy, Paces(h.Policy), Never, Never, h.Limits
-	for _, job := range v.jobs.All() {
-		job.Retries, job.MaxFailed, job.Deadline = uint32(h.Retries), uint32(h.MaxFailed), h.Deadline
-		if h.Deadline == 0 {
-			job.Deadline = Never
+	for i := range s.Jobs {
+		h.change(&s.Jobs[i])
+	}
+	return c.restore(s, h.Policy, h.Limits)
+}
+
+// change gives a job other bounds, and forgives its failures.
+func (h *HandOver) change(j *SavedJob) {
+	j.Spec.Retries, j.Spec.MaxFailed, j.Spec.Deadline = h.Retries, h.MaxFailed, h.Deadline
+	for i := range j.Spec.Stages {
+		if j.Spec.Stages[i].Retries = nil; i < len(h.Stages) {
+			j.Spec.Stages[i].Retries = h.Stages[i]
 		}
 	}
-	for _, st := range v.stages.All() {
-		st.Retries = uint32(h.Retries)
-		if i := int(st.Index); i < len(h.Stages) && h.Stages[i] != nil {
-			st.Retries = uint32(*h.Stages[i])
+	for i := range j.Tasks {
+		if x := &j.Tasks[i]; x.State < TaskDone {
+			x.Failures, x.NoClones = 0, false
 		}
 	}
-	for _, task := range v.tasks.All() {
-		if task.State < TaskDone {
-			task.Failures, task.NoClones = 0, false
-		}
-	}
-	for j, job := range v.jobs.All() {
-		if job.State == JobActive {
-			c.retell(j)
-		}
-	}
-	return nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Restore returns a core that knows what a snapshot holds, with a fresh policy, which is told of it: of the machines
-// that are up, of the active jobs as if they had just arrived, but that some of their tasks are done, and with
-// AttemptTaken of the attempts that run. The jobs' own limits are those of the snapshot.
+// Restore returns a core that knows what a snapshot holds, with a fresh policy, which is told of it as if all had just
+// come: the machines that are up, the active jobs and their open stages, of whose tasks some may be done, then with
+// AttemptTaken each running attempt, and which jobs are paused. The limits are new, those of single jobs stay.
 //
 // The next call of Advance asks the policy what to do. It should come at once, for the Wake that an earlier policy
 // asked for is forgotten. It is an error if the snapshot contradicts itself.
@@ -43,45 +43,36 @@ func (c *Core) restore(s *Snapshot, p Policy, l Limits) error {
 		}
 	}
 	v.issuedJobs, v.issuedStages, v.issuedTasks = uint32(s.NextJob), uint32(s.NextStage), uint32(s.NextTask)
-	c.restoreAttempts(s)
-	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
-		job := v.job(j)
-		for i := job.FirstStage; i < job.FirstStage+StageID(job.Stages); i++ {
-			if v.stage(i).State == StageOpen {
-				v.enqueueAll(i)
-			}
-		}
-	}
-	if err := c.Check(); err != nil {
+	if err := c.retell(s); err != nil {
 		return err
 	}
-	c.retellAll(s)
-	return nil
+	v.chain(s)
+	return c.Check()
 }
 
-// restoreMachines makes the machines known. Those that are up have as many slots as they should have, and those that
-// are in use beyond.
+// restoreMachines makes the machines known, and the rows of attempts. Machines that are up have as many slots as they
+// should have, or as are in use.
 func (c *Core) restoreMachines(s *Snapshot) error {
 	v := &c.view
+	used := make([]uint32, len(s.Machines))
+	for i := range s.Attempts {
+		used[s.Attempts[i].Machine]++
+	}
 	for i := range s.Machines {
 		x := &s.Machines[i]
 		if _, err := c.AddMachineOf(x.Class, x.Site, int(x.Slots)); err != nil {
 			return err
 		}
-		if m := &v.machines[i]; x.Up {
-			m.Slots, m.room = 0, x.Room
-			m.Up = true
+		if x.Up {
+			v.machines[i].room, v.machines[i].Slots = x.Room, max(x.Room, used[i])
+			v.join(MachineID(i))
 		}
 	}
-	for i := range s.Attempts {
-		v.machines[s.Attempts[i].Machine].Used++
+	for _, gen := range s.Rows {
+		v.attempts = append(v.attempts, attempt{gen: gen})
 	}
-	for i := range v.machines {
-		if m := &v.machines[i]; m.Up {
-			v.fit(MachineID(i))
-			m.Used = 0
-		}
-	}
+	v.progress, v.here = make([]headway, len(s.Rows)), make([]neighbours, len(s.Rows))
+	c.spare = append(c.spare, s.Spare...)
 	return nil
 }
 
@@ -94,7 +85,7 @@ func (c *Core) restoreJob(x *SavedJob) error {
 		return err
 	}
 	job := v.job(id)
-	job.State, job.Paused, job.short, job.Arrived, job.Closed = x.State, x.Paused, x.Short, x.Arrived, x.Closed
+	job.State, job.short, job.Arrived, job.Closed = x.State, x.Short, x.Arrived, x.Closed
 	job.Fruitful, job.Fruitless = x.Fruitful, x.Fruitless
 	job.Attempts, job.Clones, job.Failures = x.Attempts, x.Clones, x.Failures
 	for i := range x.Stages {
@@ -115,7 +106,10 @@ func (c *Core) restoreJob(x *SavedJob) error {
 
 func (v *View) restoreStage(s StageID, x *SavedStage) {
 	st := v.stage(s)
-	st.State, st.blocked, st.count, st.mean, st.m2 = x.State, x.Blocked, x.Count, x.Mean, x.M2
+	if st.State = x.State; x.State == StageOpen {
+		st.State = StageBlocked // until the policy is told
+	}
+	st.blocked, st.count, st.mean, st.m2 = x.Blocked, x.Count, x.Mean, x.M2
 	for _, e := range v.edgesOf(st) {
 		st.feeds = st.feeds || e.bytes >= 0 || e.measured
 	}
@@ -162,93 +156,86 @@ func (v *View) restoreTask(job *Job, first TaskID, x *SavedTask) {
 	}
 }
 
-// restoreAttempts lets the attempts run, and their tasks.
-func (c *Core) restoreAttempts(s *Snapshot) {
-	v := &c.view
-	for _, gen := range s.Rows {
-		v.attempts = append(v.attempts, attempt{gen: gen})
-	}
-	v.progress, v.here = make([]headway, len(s.Rows)), make([]neighbours, len(s.Rows))
-	c.spare = append(c.spare, s.Spare...)
-	for i := range s.Attempts {
-		x := &s.Attempts[i]
-		row, k := x.ID.row(), v.kin(x.Task)
-		task := k.task
-		v.attempts[row] = attempt{
-			task: x.Task, stage: task.Stage, machine: x.Machine, number: x.Number, started: x.Started, gen: x.ID.gen(),
-			clone: x.Clone, running: true, waiting: x.Waits, advanced: x.Reported != nil,
-		}
-		if r := x.Reported; r != nil {
-			v.progress[row] = headway{from: r.From, done: r.Done, at: r.At, rate: r.Rate}
-		}
-		if task.State == TaskBlocked {
-			task.State = TaskRunning
-			v.running.add(int(x.Task))
-			k.stage.Running++
-			v.runningTasks[k.stage.Class]++
-		}
-		v.link(row, k)
-		task.Launched-- // it was counted when it was launched
-	}
-	v.chain(s)
-}
-
-// chain puts the attempts of each task into the order of their launches, in which link has not met them.
-func (v *View) chain(s *Snapshot) {
-	before := int32(-1)
-	for _, i := range s.sorted(func(a, b *SavedAttempt) int {
-		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Number, b.Number))
-	}) {
-		x := &s.Attempts[i]
-		row := x.ID.row()
-		if before >= 0 && v.attempts[before].task != x.Task {
-			before = -1
-		}
-		v.here[row].older, v.task(x.Task).first = before, row
-		before = row
-	}
-}
-
-// sorted returns the indexes of the attempts in an order.
-func (s *Snapshot) sorted(compare func(a, b *SavedAttempt) int) []int {
-	order := make([]int, len(s.Attempts))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, k int) int { return compare(&s.Attempts[i], &s.Attempts[k]) })
-	return order
-}
-
-// retellAll tells the policy of everything there is.
-func (c *Core) retellAll(s *Snapshot) {
+// retell tells the policy of everything there is.
+func (c *Core) retell(s *Snapshot) error {
 	v := &c.view
 	for i := range v.machines {
 		if v.machines[i].Up {
 			c.observe(Event{Kind: MachineJoined, Machine: MachineID(i)})
 		}
 	}
-	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
-		c.retell(j)
+	for i := range s.Jobs {
+		if x := &s.Jobs[i]; x.State == JobActive {
+			c.retellJob(x)
+		}
 	}
-	for _, i := range s.sorted(func(a, b *SavedAttempt) int {
-		return cmp.Or(cmp.Compare(a.Started, b.Started), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Number, b.Number))
-	}) {
-		c.observe(c.about(s.Attempts[i].ID.row(), AttemptTaken))
+	order := slices.Clone(s.Attempts) // of a task the first first, of all the oldest
+	slices.SortFunc(order, func(a, b SavedAttempt) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Started, b.Started), cmp.Compare(a.Task, b.Task))
+	})
+	for i := range order {
+		if err := v.take(&order[i]); err != nil {
+			return err
+		}
+	}
+	for i := range order {
+		c.observe(c.about(order[i].ID.row(), AttemptTaken))
+	}
+	for i := range s.Jobs {
+		if s.Jobs[i].Paused {
+			c.pause(s.Jobs[i].ID)
+		}
+	}
+	return nil
+}
+
+// retellJob tells the policy of a job that is active as when it arrived, but that some of it is done.
+func (c *Core) retellJob(x *SavedJob) {
+	v := &c.view
+	c.observe(Event{Kind: JobArrived, Job: x.ID})
+	for i := range x.Stages {
+		if s := x.Stage + StageID(i); x.Stages[i].State == StageOpen {
+			v.stage(s).State = StageOpen
+			v.enqueueAll(s)
+			c.observe(Event{Kind: StageReady, Job: x.ID, Stage: s})
+		}
 	}
 }
 
-// retell tells the policy of a job that is active as when it arrived, but that some of it is done.
-func (c *Core) retell(j JobID) {
-	v := &c.view
-	job := v.job(j)
-	c.observe(Event{Kind: JobArrived, Job: j})
-	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		if v.stage(s).State == StageOpen {
-			c.observe(Event{Kind: StageReady, Job: j, Stage: s})
-		}
+// take lets an attempt run that was launched before.
+func (v *View) take(x *SavedAttempt) error {
+	row, k := x.ID.row(), v.kin(x.Task)
+	if k.task.Live == 0 && k.task.State != TaskPending {
+		return fmt.Errorf("sched: snapshot: attempt %x runs, its task %d is in state %d", x.ID, x.Task, k.task.State)
 	}
-	if job.Paused {
-		c.observe(Event{Kind: JobPaused, Job: j})
+	v.attempts[row] = attempt{
+		task: x.Task, stage: k.task.Stage, machine: x.Machine, number: x.Number, started: x.Started, gen: x.ID.gen(),
+		clone: x.Clone, running: true, waiting: x.Waits, advanced: x.Reported != nil,
+	}
+	if r := x.Reported; r != nil {
+		v.progress[row] = headway{from: r.From, done: r.Done, at: r.At, rate: r.Rate}
+	}
+	if k.task.Live == 0 {
+		v.engage(x.Task, k)
+	}
+	v.link(row, k)
+	k.task.Launched-- // it was counted when it was launched
+	return nil
+}
+
+// chain puts the attempts of each machine into the order of their launches, in which they were not told.
+func (v *View) chain(s *Snapshot) {
+	for i := range v.machines {
+		v.machines[i].first = -1
+	}
+	for i := range s.Attempts {
+		x := &s.Attempts[i]
+		m, row := &v.machines[x.Machine], x.ID.row()
+		v.here[row].prev, v.here[row].next = -1, m.first
+		if m.first >= 0 {
+			v.here[m.first].prev = row
+		}
+		m.first = row
 	}
 }
 

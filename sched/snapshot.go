@@ -142,6 +142,36 @@ func (c *Core) Snapshot() *Snapshot {
 	return s
 }
 
+// Only returns a snapshot with one job of this one, and without the others.
+func (s *Snapshot) Only(j JobID) *Snapshot {
+	one := *s
+	one.Jobs, one.Attempts, one.Spare = nil, nil, nil
+	for i := range s.Jobs {
+		if s.Jobs[i].ID == j {
+			one.Jobs = s.Jobs[i : i+1 : i+1]
+		}
+	}
+	used := make([]bool, len(s.Rows))
+	for i := range s.Attempts {
+		if a := &s.Attempts[i]; len(one.Jobs) > 0 && one.Jobs[0].has(a.Task) {
+			one.Attempts = append(one.Attempts, *a)
+			used[a.ID.Row()] = true
+		}
+	}
+	one.Rows = append([]uint32(nil), s.Rows...)
+	for row := range one.Rows {
+		if !used[row] {
+			one.Spare = append(one.Spare, int32(row))
+		}
+	}
+	for i := range s.Attempts {
+		if row := s.Attempts[i].ID.Row(); !used[row] {
+			one.Rows[row]++
+		}
+	}
+	return &one
+}
+
 // has tells whether a task is one of the job's.
 func (j *SavedJob) has(t TaskID) bool { return t >= j.Task && t < j.Task+TaskID(j.tasks()) }
 

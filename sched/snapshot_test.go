@@ -97,6 +97,30 @@ func TestSnapshotOfAQueueIsSmall(t *testing.T) {
 	}
 }
 
+// A snapshot of one job of many is a core with that job, as it was there, and all machines.
+func TestSnapshotOfOnlyOneJob(t *testing.T) {
+	w := newWorld(t, NoLimits(), 2, 2)
+	w.arrive(tasks(2))
+	j := w.arrive(tasks(3))
+	w.launch(0, 0)
+	a := w.launch(2, 0)
+	w.launch(3, 1)
+	w.at(5, done(a))
+	one := w.Snapshot().Only(j)
+	var err error
+	w.seen = nil
+	if w.Core, err = Restore(one, w, NoLimits()); err != nil {
+		t.Fatal(err)
+	}
+	w.told("machine-joined 0, machine-joined 1, job-arrived 1, stage-ready 1, attempt-taken 3#0")
+	if job := w.View().Job(j); job.Unfinished != 2 || job.Fruitful != 5 || job.Live != 1 || w.View().FreeSlots() != 3 {
+		t.Errorf("%+v, %d free slots", job, w.View().FreeSlots())
+	}
+	if nobody := w.Snapshot().Only(99); len(nobody.Jobs) > 0 || len(nobody.Attempts) > 0 {
+		t.Errorf("%+v", nobody)
+	}
+}
+
 // What is not in order is refused, and no input makes the core panic.
 func TestRestoreRefusesWhatContradictsItself(t *testing.T) {
 	for _, c := range []struct {
@@ -119,7 +143,11 @@ func TestRestoreRefusesWhatContradictsItself(t *testing.T) {
 		{"an attempt of tomorrow", func(s *Snapshot) { s.Attempts[0].Started = 99 }, "started at"},
 		{"an attempt of a task that is done", func(s *Snapshot) { s.Attempts[0].Task = 0 }, "task 0"},
 		{"a machine without slots", func(s *Snapshot) { s.Machines[0].Slots = 0 }, "slots"},
-		{"a stage that opened early", func(s *Snapshot) { s.Jobs[0].Stages[0].State = StageClosed }, "stage 0"},
+		{"a stage that opened early", func(s *Snapshot) { s.Jobs[0].Stages[0].State = StageClosed }, "task 1 is in state 0"},
+		{"a stage that closed early", func(s *Snapshot) {
+			s.Attempts, s.Rows, s.Spare = nil, nil, nil
+			s.Jobs[0].Stages[0].State = StageClosed
+		}, "nothing that runs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, NoLimits(), 2)

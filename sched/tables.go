@@ -59,6 +59,15 @@ func (v *View) dequeue(t TaskID, k kin) {
 	v.pendingTasks[st.Class]--
 }
 
+// engage makes a pending task one that runs.
+func (v *View) engage(t TaskID, k kin) {
+	v.dequeue(t, k)
+	k.task.State = TaskRunning
+	v.running.add(int(t))
+	k.stage.Running++
+	v.runningTasks[k.stage.Class]++
+}
+
 // stopRunning takes a task without attempts out of the running ones; the caller gives it its new state.
 func (v *View) stopRunning(t TaskID, k kin) {
 	v.running.remove(int(t))
@@ -143,6 +152,17 @@ func (v *View) unlink(row int32, k kin) {
 		v.fit(a.machine)
 	} else {
 		v.free[m.Class].add(int(a.machine))
+	}
+}
+
+// join makes a machine one that is up, with the slots that it has.
+func (v *View) join(id MachineID) {
+	m := &v.machines[id]
+	m.Up = true
+	v.slots[m.Class] += int(m.Slots)
+	v.sites[m.Site].slots[m.Class] += int(m.Slots)
+	if m.Slots > 0 {
+		v.free[m.Class].add(int(id))
 	}
 }
 

@@ -52,7 +52,8 @@ type Seen struct{ Clones, Retried int }
 //	the same world twice gives the same decisions
 //	no slot stays free while a task waits, if the entry says WorkConserving
 //	jobs end just as well where no clone is allowed, with one attempt a task
-//	a policy can take over where another left off, and hand over
+//	a policy can take over where another left off, and hand over, whatever runs, waits or is paused
+//	jobs are paused and continued, and their rank changes
 //	nothing is allocated once tables have their size
 //	retiring jobs changes no decision, and the policy keeps nothing of them
 //	reports of progress matter if the entry says Progress, and do not if it does not
@@ -66,9 +67,9 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 	for i, params := range append([]string{""}, settings...) {
 		s := Of(t, e, params)
 		t.Run(s.Name, func(t *testing.T) {
-			worlds := 60
+			worlds, few := 60, 12
 			if i > 0 {
-				worlds = 40
+				worlds, few = 40, 4
 			}
 			t.Run("worlds", func(t *testing.T) { seen.add(Worlds(t, s, worlds)) })
 			t.Run("classes", func(t *testing.T) { Classes(t, s, 30) })
@@ -76,6 +77,11 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 			if s.AtSites {
 				t.Run("sites", func(t *testing.T) { Sites(t, s, 40) })
 			}
+			t.Run("pauses", func(t *testing.T) { Pauses(t, s, few) })
+			t.Run("take up", func(t *testing.T) {
+				TakeUp(t, few, func(int) *Subject { return s })
+				TakeUpClasses(t, s, few/2)
+			})
 			t.Run("no clones", func(t *testing.T) { WithoutClones(t, s) })
 			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) })
 			t.Run("hand over", func(t *testing.T) {
@@ -149,13 +155,18 @@ func Waits(t testing.TB, s *Subject, worlds int) {
 	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
 		w := MessyWorld(t, s.New(), l, seed)
 		w.again, w.Retires = int(seed%3), retires
-		w.Core.WaitToBegin()
-		w.Waits = func(d *sched.Decision) sched.Time {
-			r := rand.New(rand.NewPCG(seed, uint64(d.Task)<<20|uint64(d.Number)|1<<60))
-			return []sched.Time{0, -1, sched.Second, sched.Time(r.IntN(60)) * sched.Second, sched.Time(r.IntN(1800)) * sched.Second}[r.IntN(5)]
-		}
+		w.wait(seed)
 		return inspect(t, w, s.WorkConserving, l, seed)
 	})
+}
+
+// wait lets the attempts of a world wait.
+func (w *World) wait(seed uint64) {
+	w.Core.WaitToBegin()
+	w.Waits = func(d *sched.Decision) sched.Time {
+		r := rand.New(rand.NewPCG(seed, uint64(d.Task)<<20|uint64(d.Number)|1<<60))
+		return []sched.Time{0, -1, sched.Second, sched.Time(r.IntN(60)) * sched.Second, sched.Time(r.IntN(1800)) * sched.Second}[r.IntN(5)]
+	}
 }
 
 // twice goes through worlds under different limits, every fourth of them twice: the decisions must be the same. Every

@@ -38,8 +38,8 @@ func inspect(t testing.TB, w *World, conserving bool, l sched.Limits, seed uint6
 			t.Fatalf("seed %d: panic: %v\n%s", seed, r, debug.Stack())
 		}
 	}()
-	v := w.Core.View()
 	w.Seen = func(_ sched.Time, orders []sched.Decision) {
+		v := w.Core.View()
 		if err := w.Core.Check(); err != nil {
 			t.Fatalf("seed %d at %v: %v", seed, w.Now, err)
 		}

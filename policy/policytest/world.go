@@ -25,6 +25,7 @@ type World struct {
 	Waits func(d *sched.Decision) sched.Time
 	// Seen is called after each step, with the instant of the step before and the decisions of this one. It may be nil.
 	Seen    func(before sched.Time, d []sched.Decision)
+	Between func()     // is called before each step; it may be nil
 	Lag     sched.Time // calls of Advance are late by up to so much
 	Learns  sched.Time // after the launch of an attempt how fast it is, if its fate is to tell that
 	Classes int        // of slots; machines and stages of a job have them in turn
@@ -157,6 +158,9 @@ func (w *World) over() bool {
 
 // Step advances to the next instant at which something happens; false if nothing will.
 func (w *World) Step() bool {
+	if w.Between != nil {
+		w.Between()
+	}
 	next := w.wake
 	if len(w.Facts.facts) > 0 {
 		next = min(next, w.Facts.facts[0].ev.At)
@@ -183,9 +187,16 @@ func (w *World) Step() bool {
 			w.retried[f.Job]++
 		}
 	}
+	w.advance(next, w.batch)
+	return true
+}
+
+// advance tells the core what has happened until an instant, and does what it orders.
+func (w *World) advance(to sched.Time, facts []sched.Event) {
+	w.tb.Helper()
 	before := w.Now
-	w.Now = next
-	orders, err := w.Core.Advance(next, w.batch)
+	w.Now = to
+	orders, err := w.Core.Advance(to, facts)
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -196,7 +207,6 @@ func (w *World) Step() bool {
 	if w.Seen != nil {
 		w.Seen(before, orders)
 	}
-	return true
 }
 
 func (w *World) obey(d *sched.Decision) {
