@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	web "github.com/tailcut/tailcut/internal/page"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/serve"
 	"github.com/tailcut/tailcut/internal/version"
@@ -23,6 +24,7 @@ import (
 // serveFlags are the flags of serve as given.
 type serveFlags struct {
 	dir, socket, listen, slots, policy string
+	history                            string
 	maxAttempts, cloneBudget           string
 	memory                             memory
 	maxWait, keepFor                   time.Duration
@@ -48,7 +50,8 @@ func newServe() *cobra.Command {
 		fl.StringVar(&f.listen, "listen", "", "listen on a loopback `address` such as 127.0.0.1:8080 too, for browsers; needs the token in DIR/token")
 		wholeVar(fl, &f.keep, "keep", 10000, "jobs that are over and still listed")
 		fl.DurationVar(&f.keepFor, "keep-for", 30*24*time.Hour, "how long they are listed")
-		rare(fl, "keep", "keep-for")
+		fl.StringVar(&f.history, "history", "", "`folder` of the history of jobs, for estimates, promised ends and 'tailcut simulate --from-history'; none keeps none (default: ~/.local/state/tailcut/history)")
+		rare(fl, "keep", "keep-for", "history")
 	})
 	group(cmd, "Limits", func(fl *pflag.FlagSet) {
 		fl.StringVarP(&f.slots, "slots", "j", "", "concurrent attempts: `N`, or a number for each class such as map=4,shuffle=2 (default: all cores)")
@@ -77,6 +80,10 @@ func (f *serveFlags) serve(ctx context.Context, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if cfg.History, err = openHistory(f.history, log); err != nil {
+		return err
+	}
+	defer cfg.History.Close()
 	s, err := serve.New(cfg)
 	if err != nil {
 		return failure{err}
@@ -88,6 +95,19 @@ func (f *serveFlags) serve(ctx context.Context, out, log io.Writer) error {
 		return failure{err}
 	}
 	return nil
+}
+
+// openHistory opens the history of jobs. Without its program there are the files of durations.
+func openHistory(folder string, log io.Writer) (past.History, error) {
+	if folder = run.HistoryFolder(folder); folder == "" {
+		return past.None{}, nil
+	}
+	h, err := past.Open(folder, log)
+	if errors.Is(err, past.ErrNoProgram) {
+		fmt.Fprintf(log, "tailcut: only durations are kept of jobs that have ended: %v\n", err)
+		return past.Files{Folder: folder}, nil
+	}
+	return h, err
 }
 
 // config checks the flags.

@@ -323,6 +323,9 @@ type Sight struct{ e *Engine }
 // View returns what the core knows.
 func (s Sight) View() *sched.View { return s.e.core.View() }
 
+// Snapshot returns all that the core knows, for who goes on with it elsewhere.
+func (s Sight) Snapshot() *sched.Snapshot { return s.e.core.Snapshot() }
+
 // Job returns a job by its id; nil if it is retired or never was.
 func (s Sight) Job(id sched.JobID) *Job { return s.e.past.jobs[id] }
 

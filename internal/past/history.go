@@ -63,3 +63,26 @@ type NameRecord struct {
 
 // ErrNoProgram is wrapped by the errors of questions that only the program can answer, if it is not installed.
 var ErrNoProgram = errors.New(Program + " is not installed; install it with 'go install github.com/tailcut/tailcut/history/cmd/" + Program + "@latest'")
+
+// None is a history of which nothing is kept.
+type None struct{}
+
+var errNone = fmt.Errorf("%w, or it is switched off", ErrNoProgram)
+
+// Add implements [History].
+func (None) Add(context.Context, *JobRecord) error { return nil }
+
+// Past implements [History].
+func (None) Past(context.Context, string, int) (*live.Past, error) { return &live.Past{}, nil }
+
+// Jobs implements [History].
+func (None) Jobs(context.Context, *Query) ([]*JobRecord, error) { return nil, errNone }
+
+// Names implements [History].
+func (None) Names(context.Context) ([]NameRecord, error) { return nil, errNone }
+
+// Kept implements [History].
+func (None) Kept(context.Context, *Query) ([]promise.Outcome, error) { return nil, errNone }
+
+// Close implements [History].
+func (None) Close() error { return nil }

@@ -37,7 +37,7 @@ func (c *Course) Record() *JobRecord {
 	if d := c.Spec.Deadline; d > 0 && d < sched.Never {
 		j.Deadline = at(d)
 	}
-	lives := make([]Columns, len(c.Stages))
+	lives := make([]AttemptColumns, len(c.Stages))
 	for i := range c.Records {
 		r := &c.Records[i]
 		if start := at(r.Start); j.Started.IsZero() || start.Before(j.Started) {
@@ -59,7 +59,7 @@ func (c *Course) Record() *JobRecord {
 }
 
 // add adds an attempt.
-func (c *Columns) add(r *live.Record, arrived sched.Time) {
+func (c *AttemptColumns) add(r *live.Record, arrived sched.Time) {
 	if r.From > 0 && len(c.From) == 0 {
 		c.From = make([]float64, len(c.Task))
 	}

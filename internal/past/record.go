@@ -47,11 +47,11 @@ type StageRecord struct {
 	Class          string `json:"class,omitempty"`
 	ShuffleBytes   int64  `json:"shuffle_bytes,omitempty"` // that it read of earlier stages; 0 if it is not known
 	// Lives are those of its attempts; nil if they were not asked for, or are kept no more.
-	Lives *Columns `json:"attempts,omitempty"`
+	Lives *AttemptColumns `json:"attempts,omitempty"`
 }
 
-// Columns are the lives of a stage's attempts: entry i of each is of attempt i.
-type Columns struct {
+// AttemptColumns are the lives of a stage's attempts: entry i of each is of attempt i.
+type AttemptColumns struct {
 	Task   []int        `json:"task"`
 	Number []int        `json:"number"`
 	Began  []sched.Time `json:"began_ns"` // after the job was submitted
@@ -62,14 +62,14 @@ type Columns struct {
 }
 
 // Len is how many attempts there are.
-func (c *Columns) Len() int {
+func (c *AttemptColumns) Len() int {
 	if c == nil {
 		return 0
 	}
 	return len(c.Task)
 }
 
-func (c *Columns) from(i int) float64 {
+func (c *AttemptColumns) from(i int) float64 {
 	if len(c.From) == 0 {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (c *Columns) from(i int) float64 {
 
 // Whole returns how long attempt i would have taken for the whole task, given where it began, and whether that is
 // known: if it was cut off it is longer than that. Attempts that failed or were lost with their machine say nothing.
-func (c *Columns) Whole(i int) (d sched.Time, cut, known bool) {
+func (c *AttemptColumns) Whole(i int) (d sched.Time, cut, known bool) {
 	whole, ok := sched.Whole(c.Ran[i], c.from(i))
 	switch d = sched.FromSeconds(whole); c.End[i] {
 	case live.Won:
@@ -130,7 +130,7 @@ func Slowest(tasks int) int {
 }
 
 // Sample makes of a stage's attempts what is kept of its durations in any case.
-func (c *Columns) Sample(name string, tasks int) live.PastStage {
+func (c *AttemptColumns) Sample(name string, tasks int) live.PastStage {
 	var won, cut []sched.Time
 	var winners []int
 	for i := range c.Len() {

@@ -41,10 +41,6 @@ const (
 	mostIdle  = 1000       // calls in a row in which nothing happened
 )
 
-// Pause is how long to wait before the next forecast after one that took so long, so that promises cost less than one
-// per cent of a core.
-func Pause(cost time.Duration) time.Duration { return max(time.Second, 100*cost) }
-
 // Foresee returns a promise for each job that has not ended, those about which nothing is known without ends. It plays
 // the rest at least 39 times, and up to 199 times while that takes less than budget.
 func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.JobID]Promise, error) {

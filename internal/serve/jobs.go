@@ -139,6 +139,9 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 		job.Why = never
 	}
 	job.Busy, job.Promised, job.Between = 0, nil, nil
+	if kept := s.forecast.kept(o.Job.ID); len(kept) > 0 { // what it was promised at first, beside what became of it
+		s.forecast.promise(job, &kept[0])
+	}
 	readers, err := s.jobs.end(job, outcome.Result)
 	if err != nil {
 		return err
@@ -151,6 +154,7 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 	}
 	s.retire.add(o.Job.ID)
 	s.times.over(o.Job.ID)
+	s.forecast.over(o.Job.ID, o.Job.Name)
 	return nil
 }
 

@@ -196,6 +196,8 @@ func (s *Server) row(v *sched.View, j *live.Job) *Job {
 	if row.Deadline != sched.Never {
 		job.Deadline = s.wall(row.Deadline)
 	}
+	latest, _ := s.forecast.of(j.ID)
+	s.forecast.promise(job, &latest)
 	if all := j.Records(); len(all) > 0 {
 		job.Started = s.wall(all[0].Launched)
 	}

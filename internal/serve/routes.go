@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/timeline"
+	"github.com/tailcut/tailcut/internal/whatif"
 )
 
 // route is something that can be asked of the server. Requests are checked by it, and the description for programs is
@@ -84,6 +86,14 @@ func routes() []route {
 		{method: "GET", path: "/v1/timeline", does: "Tell what attempts of all jobs did: all that is known, or what has changed since an answer.", answer: timeline.Timeline{},
 			serve: (*Server).timeline, query: []param{{"since", "next of an earlier answer", 0, false}}},
 		{method: "GET", path: "/v1/events", does: "Tell what changes, as server-sent events of tailcut.event/v1.", kind: "text/event-stream", long: true, stream: (*Server).events},
+		{method: "GET", path: "/v1/calibration", does: "Tell how many promised ends came true.", answer: promise.Calibration{}, serve: (*Server).calibration},
+		{method: "GET", path: "/v1/history", does: "Tell what is kept of past jobs, by name.", answer: PastNames{}, serve: (*Server).pastNames},
+		{method: "GET", path: "/v1/history/jobs", does: "List past jobs, the latest first.", answer: PastJobs{}, serve: (*Server).pastJobs, query: []param{
+			{"name", "only jobs of this name, or of names that fit a pattern such as nightly-*", "", false},
+			{"last", "only jobs submitted within this span before now, such as 30d", "", false},
+			{"run", "only the job of this run", "", false}, {"attempts", "with run: its attempts, too", false, false}, limit}},
+		{method: "POST", path: "/v1/whatif", does: "Simulate past jobs as they came under other policies, on other slots, or with another deadline.",
+			body: whatif.Question{}, answer: whatif.Answer{}, serve: (*Server).whatIf},
 		{method: "PUT", path: "/v1/policy", does: "Change the policy while jobs run.", body: PolicyChange{}, answer: PolicyChange{}, serve: (*Server).setPolicy},
 		{method: "POST", path: "/v1/drain", does: "Start nothing more, and end when nothing runs any more. Jobs that are not done wait for the next start.", answer: About{}, serve: (*Server).drain},
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -35,6 +36,7 @@ type Config struct {
 	KeepFor  time.Duration // since their end
 	Version  string
 	Page     http.Handler // what browsers see; nil for nothing
+	History  past.History // what became of jobs; nil: nothing is kept
 	Log      io.Writer    // one line for what a user should know
 }
 
@@ -84,6 +86,9 @@ type Server struct {
 	began    time.Time
 	stopped  context.Context // done when the server ends
 	retire   retirement
+	past     past.History
+	forecast *forecast
+	wonders  sync.Mutex // held while a past is simulated
 
 	mu       sync.Mutex
 	policy   string
@@ -99,7 +104,10 @@ type socket struct {
 
 // newServer takes up the server of a folder, or begins one, with the workshop that shop makes.
 func newServer(cfg Config, shop func(*Server) (Workshop, error)) (*Server, error) {
-	s := &Server{cfg: cfg, news: newNews(), watchers: newWatchers(), began: time.Now(), policy: cfg.Policy, busy: map[sched.AttemptID]struct{}{}}
+	s := &Server{cfg: cfg, news: newNews(), watchers: newWatchers(), began: time.Now(), policy: cfg.Policy, busy: map[sched.AttemptID]struct{}{}, past: cfg.History, forecast: newForecast(cfg.History)}
+	if s.past == nil {
+		s.past = past.None{}
+	}
 	if err := s.open(shop); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -206,6 +214,7 @@ func (s *Server) Run(ctx context.Context) error {
 	all.Go(func() { s.retire.run(ctx, s.engine) })
 	all.Go(func() { s.takeUp(ctx) })
 	all.Go(func() { s.notice(ctx) })
+	all.Go(func() { s.forecast.run(ctx, s) })
 	err := s.engine.Loop(ctx)
 	stop()
 	all.Wait()

@@ -10,6 +10,8 @@ import (
 // changed is told that a job has changed.
 func (s *Server) changed(j *live.Job) {
 	s.times.job(s, j)
+	_, had := s.forecast.of(j.ID)
+	s.forecast.wake(had == nil)
 	s.news.tell(Event{Kind: "job", Job: int64(j.ID), State: stateOf(j)})
 }
 
@@ -25,6 +27,7 @@ func (s *Server) launched(j *live.Job, r *live.Record) {
 // attemptEnded is told of the end of an attempt.
 func (s *Server) attemptEnded(j *live.Job, r *live.Record, last live.Report) {
 	s.times.ended(j.ID, r)
+	s.forecast.wake(false)
 	if line := s.shop.Ended(j, r, last); line != "" {
 		s.watchers.tell(int64(j.ID), line)
 	}

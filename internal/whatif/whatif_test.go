@@ -22,7 +22,7 @@ import (
 // watched keeps what happens to attempts, as a server's records would.
 type watched struct {
 	sched.Policy
-	jobs []past.Columns
+	jobs []past.AttemptColumns
 }
 
 func (p *watched) Observe(v *sched.View, e *sched.Event) {
@@ -47,7 +47,7 @@ func lived(t testing.TB, w *trace.Workload, spec string, slots int, seed uint64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch := &watched{Policy: p, jobs: make([]past.Columns, len(w.Jobs))}
+	watch := &watched{Policy: p, jobs: make([]past.AttemptColumns, len(w.Jobs))}
 	res, err := sim.Run(t.Context(), w, watch, sim.Options{Machines: 1, Slots: slots, Limits: sched.DefaultLimits(), Model: sim.StatedLaw, Seed: seed})
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func install(t testing.TB) (folder string) {
 
 // made is a job with tasks that took a second each.
 func made(run string, tasks int) *past.JobRecord {
-	c := &past.Columns{}
+	c := &past.AttemptColumns{}
 	for i := range tasks {
 		c.Task, c.Number, c.Began, c.Ran = append(c.Task, i), append(c.Number, 0), append(c.Began, 0), append(c.Ran, sched.Second+sched.Time(i)*1000)
 		c.End, c.Clone = append(c.End, live.Won), append(c.Clone, false)

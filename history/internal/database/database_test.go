@@ -21,7 +21,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 123_000, time.UTC)
 // was overtaken by a clone after half of that.
 func job(name string, hours, tasks int) *past.JobRecord {
 	at := noon.Add(time.Duration(hours) * time.Hour)
-	c := &past.Columns{}
+	c := &past.AttemptColumns{}
 	add := func(task, number int, ran sched.Time, end live.End, clone bool) {
 		c.Task, c.Number, c.Began, c.Ran = append(c.Task, task), append(c.Number, number), append(c.Began, sched.Second*sched.Time(number)), append(c.Ran, ran)
 		c.From, c.End, c.Clone = append(c.From, 0), append(c.End, end), append(c.Clone, clone)

@@ -153,7 +153,7 @@ func readJob(ctx context.Context, tx *sql.Tx, id int64, j *past.JobRecord, attem
 		}
 		st := &j.Stages[stage]
 		if st.Lives == nil {
-			st.Lives = &past.Columns{}
+			st.Lives = &past.AttemptColumns{}
 		}
 		c := st.Lives
 		c.Task, c.Number, c.Began, c.Ran = append(c.Task, task), append(c.Number, number), append(c.Began, spanOf(began)), append(c.Ran, spanOf(ran))

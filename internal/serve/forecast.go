@@ -1,0 +1,283 @@
+package serve
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/past"
+	"github.com/tailcut/tailcut/internal/promise"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// forecast promises jobs when they will have ended, anew whenever something has happened, but never for more than a
+// small share of a core.
+type forecast struct {
+	history past.History  // nil for none
+	news    chan struct{} // holds a value if something has happened
+	urgent  atomic.Bool   // a job has no promise yet
+
+	mu    sync.Mutex
+	made  map[sched.JobID]*promised
+	known map[string]map[string]*promise.Durations // by name of job and of stage: what earlier jobs took
+}
+
+// promised is what a job was promised so far.
+type promised struct {
+	latest promise.Promise
+	kept   []promise.Promise // the first, and those that said something else
+}
+
+const (
+	// up to which a forecast is played often; one that takes longer is played as seldom as can be
+	forecastBudget = 10 * time.Millisecond
+	mostNewNames   = 100 // of jobs whose past is looked up for one forecast: it is a question each
+	mostOwn        = 1000
+	mostPromises   = 20  // kept of a job
+	moved          = 0.1 // from how much of the time left on another end counts as said anew
+)
+
+func newForecast(h past.History) *forecast {
+	return &forecast{history: h, news: make(chan struct{}, 1), made: map[sched.JobID]*promised{}, known: map[string]map[string]*promise.Durations{}}
+}
+
+// wake says that something has happened; urgent if a job has no promise yet.
+func (f *forecast) wake(urgent bool) {
+	if urgent {
+		f.urgent.Store(true)
+	}
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
+
+// run makes promises until ctx is done.
+func (f *forecast) run(ctx context.Context, s *Server) {
+	p := purse{left: mostSaved, at: time.Now()}
+	told := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.news:
+		}
+		for !p.enough(time.Now(), f.urgent.Load()) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(forecastPause):
+			}
+		}
+		f.urgent.Store(false)
+		cost, err := f.foresee(ctx, s)
+		p.left -= cost
+		if err != nil && ctx.Err() == nil && !told {
+			told = true
+			s.say("warning: no ends are promised: %v", err)
+		}
+		select { // for what comes in together
+		case <-ctx.Done():
+			return
+		case <-time.After(forecastPause):
+		}
+	}
+}
+
+// purse is what forecasts may cost: a share of the time that passes, some of which is saved for jobs that come.
+type purse struct {
+	left time.Duration
+	at   time.Time
+}
+
+const (
+	forecastPause = 250 * time.Millisecond
+	forecastShare = 0.007 // of a core
+	mostSaved     = 3 * time.Second
+)
+
+// enough tells whether a forecast may be made now. One that is not urgent leaves half.
+func (p *purse) enough(now time.Time, urgent bool) bool {
+	p.left = min(mostSaved, p.left+time.Duration(forecastShare*float64(now.Sub(p.at))))
+	p.at = now
+	return p.left > mostSaved/2 || urgent && p.left > 0
+}
+
+// waiting is a job that is not over, as a forecast needs it.
+type waiting struct {
+	name   string
+	stages []string
+	own    []promise.Run // of stages of which attempts have ended, nil if there are none
+}
+
+// foresee makes a promise to every job, and returns how long that took without what others did meanwhile.
+func (f *forecast) foresee(ctx context.Context, s *Server) (cost time.Duration, err error) {
+	jobs := map[sched.JobID]*waiting{}
+	state := promise.State{Epoch: s.engine.Started(), After: map[sched.JobID][]sched.JobID{}, Seed: rand.Uint64()}
+	err = s.engine.Look(ctx, func(v live.Sight) {
+		began := time.Now()
+		defer func() { cost += time.Since(began) }()
+		spec, _, limits := v.Policy()
+		state.Snapshot, state.Limits = v.Snapshot(), limits
+		state.Policy = func(seed uint64) (sched.Policy, error) {
+			return policy.NewPerClass(spec, seed, max(1, len(s.cfg.Classes)))
+		}
+		for j := range v.Jobs() {
+			if State(j.State()).Over() {
+				continue
+			}
+			jobs[j.ID] = &waiting{name: j.Name, stages: j.Stages, own: ownOf(j)}
+			if len(j.After) > 0 {
+				state.After[j.ID] = j.After
+			}
+		}
+	})
+	if err != nil || len(jobs) == 0 {
+		return cost, err
+	}
+	f.lookUp(ctx, jobs)
+	state.Known = func(id sched.JobID, stage int) *promise.Durations {
+		j := jobs[id]
+		if j == nil {
+			return nil
+		}
+		f.mu.Lock()
+		d := f.known[j.name][j.stages[stage]]
+		f.mu.Unlock()
+		if j.own == nil {
+			return d
+		}
+		own := &promise.Durations{Own: j.own[stage]}
+		if d != nil {
+			own.Past = d.Past
+		}
+		return own
+	}
+	began := time.Now()
+	all, err := state.Foresee(ctx, forecastBudget)
+	cost += time.Since(began)
+	if err != nil {
+		return cost, err
+	}
+	for id, p := range all {
+		if e, _ := s.jobs.get(int64(id)); e != nil {
+			f.take(id, p)
+		}
+	}
+	return cost, nil
+}
+
+// ownOf returns what the attempts of a job have taken so far in each stage, the latest of them.
+func ownOf(j *live.Job) []promise.Run {
+	records := j.Records()
+	if len(records) == 0 {
+		return nil
+	}
+	own := make([]promise.Run, len(j.Stages))
+	for i := len(records) - 1; i >= 0; i-- {
+		r := &records[i]
+		to := &own[r.Stage]
+		whole, ok := sched.Whole(r.Stop-r.Start, r.From)
+		switch {
+		case !ok || len(to.Ended)+len(to.Cut) == mostOwn:
+		case r.End == live.Won:
+			to.Ended = append(to.Ended, whole)
+		case r.End == live.Lost && whole > 0:
+			to.Cut = append(to.Cut, whole)
+		}
+	}
+	return own
+}
+
+// lookUp asks the history for the names of which nothing was asked yet.
+func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting) {
+	asked := 0
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		name := jobs[id].name
+		f.mu.Lock()
+		_, known := f.known[name]
+		f.mu.Unlock()
+		if known || f.history == nil || asked == mostNewNames {
+			continue
+		}
+		asked++
+		stages := map[string]*promise.Durations{}
+		if p, err := f.history.Past(ctx, name, 0); err == nil { // without it, the job's own attempts tell
+			for _, r := range p.Runs {
+				for _, st := range r.Stages {
+					if stages[st.Name] == nil {
+						stages[st.Name] = &promise.Durations{}
+					}
+					d := stages[st.Name]
+					d.Past = append(d.Past, promise.Run{Ended: st.Durations, Cut: st.Cut})
+				}
+			}
+		}
+		f.mu.Lock()
+		f.known[name] = stages
+		f.mu.Unlock()
+	}
+}
+
+// take keeps a promise.
+func (f *forecast) take(id sched.JobID, p promise.Promise) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	j := f.made[id]
+	if j == nil {
+		j = &promised{}
+		f.made[id] = j
+	}
+	j.latest = p
+	if !p.Known() {
+		return
+	}
+	if n := len(j.kept); n > 0 {
+		last := &j.kept[n-1]
+		left := last.Middle().Sub(p.Made)
+		if n == mostPromises || p.Middle().Sub(last.Middle()).Abs().Seconds() < moved*left.Abs().Seconds() {
+			return
+		}
+	}
+	j.kept = append(j.kept, p)
+}
+
+// of returns what a job is promised now, and what it was.
+func (f *forecast) of(id sched.JobID) (latest promise.Promise, kept []promise.Promise) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if j := f.made[id]; j != nil {
+		return j.latest, slices.Clone(j.kept)
+	}
+	return latest, nil
+}
+
+// kept returns what a job was promised.
+func (f *forecast) kept(id sched.JobID) []promise.Promise {
+	_, all := f.of(id)
+	return all
+}
+
+// over forgets a job that is over, and what was known of its name: there is more now.
+func (f *forecast) over(id sched.JobID, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.made, id)
+	delete(f.known, name)
+}
+
+// promise puts what a job is promised into its row.
+func (f *forecast) promise(job *Job, p *promise.Promise) {
+	if !p.Known() {
+		return
+	}
+	from, to := p.Interval()
+	middle := p.Middle().Sub(job.Submitted).Seconds()
+	job.Promised, job.Between = &middle, &[2]float64{from.Sub(job.Submitted).Seconds(), to.Sub(job.Submitted).Seconds()}
+}
