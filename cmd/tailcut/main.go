@@ -167,7 +167,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newReport(), newVerify(), newTrace(), newOverlap(),
 		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
 	root.AddCommand(newResults(), newLogs())
-	root.AddCommand(newServe(), newJobs(), newShow(), newWait(), newCancel(), newPause(), newResume(), newPriority(), newPolicy(), newDrain())
+	root.AddCommand(newServe(), newSubmit(), newJobs(), newShow(), newWait(), newCancel(), newPause(), newResume(), newPriority(), newPolicy(), newDrain())
 	addCompletions(root)
 	tellUsage(root)
 	fitHelp(root)

@@ -13,7 +13,6 @@ import (
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/run"
-	"github.com/tailcut/tailcut/internal/version"
 )
 
 const runLong = `Runs a job on this machine or on Kubernetes. Stragglers get clones; each task gives exactly one result.
@@ -40,6 +39,7 @@ const runExample = `  tailcut run wordcount ~/src --output counts
 type runFlags struct {
 	outputFlags
 	failureFlags
+	shared                                 serverFlags
 	limits                                 runLimits
 	file, mapper, reducer, combiner        string
 	tasks, reducers, retries               int
@@ -60,6 +60,7 @@ type runFlags struct {
 	dash   int                    // arguments before --, -1 without one
 	given  func(name string) bool // on the command line
 	placed map[string]placed      // flags that the job file sets
+	unused []string               // fields of the job file that have no flag here
 }
 
 // placed is a setting in a job file.
@@ -88,6 +89,7 @@ func newRun() *cobra.Command {
 	f.addFailures(cmd)
 	f.addPolicy(cmd)
 	f.addDeadline(cmd)
+	f.addShared(cmd)
 	f.addWhere(cmd)
 	f.addOutput(cmd)
 	f.addTrial(cmd)
@@ -95,9 +97,7 @@ func newRun() *cobra.Command {
 	fl := cmd.Flags()
 	annotate(fl.Lookup("format"), groupOf, "Output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f.dash = cmd.ArgsLenAtDash()
-		f.given = func(name string) bool { return fl.Lookup(name).Changed }
-		o, err := f.options(cmd, args)
+		o, err := f.asked(cmd, args)
 		if errors.Is(err, errNoTasks) {
 			return nil
 		}
@@ -105,37 +105,40 @@ func newRun() *cobra.Command {
 			return err
 		}
 		endsItself(cmd.Context())
-		o.Version, o.Log = version.String(), cmd.ErrOrStderr()
-		if err := f.outputOptions(cmd, &o); err != nil {
-			return err
-		}
 		return f.run(cmd, o, format)
 	}
 	return cmd
 }
 
-// run does what was asked for and prints what came of it.
-func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error {
+// engine checks what is asked for.
+func (f *runFlags) engine(o run.Options) (*run.Engine, error) {
 	e, err := run.New(o)
 	var wrong *grammar.FieldError
 	if errors.As(err, &wrong) {
-		return f.wrong(wrong.Field, wrong.Problem)
+		return nil, f.wrong(wrong.Field, wrong.Problem)
 	}
+	return e, err
+}
+
+// run does what was asked for and prints what came of it.
+func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error {
+	e, err := f.engine(o)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		p, err := e.Preview(cmd.Context())
+		return preview(cmd, e, &o, format)
+	}
+	client, err := f.sharing(cmd, e, &o)
+	if err != nil {
+		return err
+	}
+	if client != nil {
+		job, err := handIn(cmd, client, e)
 		if err != nil {
 			return err
 		}
-		if o.Job.Array == nil || format.value != "table" {
-			return format.write(cmd.OutOrStdout(), p)
-		}
-		if err := e.WriteCommands(cmd.OutOrStdout()); err != nil {
-			return err
-		}
-		return p.WriteText(cmd.ErrOrStderr())
+		return f.follow(cmd, client, job, format, true)
 	}
 	res, err := e.Run(cmd.Context())
 	if res == nil {
@@ -144,15 +147,36 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	if err := f.writeReport(cmd, e.Journal()); err != nil {
 		return err
 	}
+	failed := f.conclude(cmd, res, err, format)
+	if failed == nil && format.value == format.valid[0] {
+		advise(cmd, e, res)
+	}
+	return failed
+}
+
+// preview prints what would run.
+func preview(cmd *cobra.Command, e *run.Engine, o *run.Options, format *choice) error {
+	p, err := e.Preview(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if o.Job.Array == nil || format.value != "table" {
+		return format.write(cmd.OutOrStdout(), p)
+	}
+	if err := e.WriteCommands(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	return p.WriteText(cmd.ErrOrStderr())
+}
+
+// conclude prints what came of a job, and returns the error that it ends with.
+func (f *runFlags) conclude(cmd *cobra.Command, res *run.Result, err error, format *choice) error {
 	summary := cmd.OutOrStdout()
 	if f.prints() { // that is for what the tasks write
 		summary = cmd.ErrOrStderr()
 	}
 	if err := format.write(summary, res); err != nil {
 		return failure{err}
-	}
-	if err == nil && format.value == format.valid[0] {
-		advise(cmd, e, res)
 	}
 	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 {
 		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over)}
@@ -205,7 +229,9 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 		return o, f.wrong("clone-budget", err)
 	}
 	o.Policy, o.Slot, o.Seed, o.Deadline, o.Law, o.History = f.policy, f.slot, f.seed, f.deadline, f.law, f.history
-	o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
+	if f.on != nil { // a server has one place
+		o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
+	}
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
 	o.ResumeChanged = f.resumeChanged
 	if o.Output != run.Scratch && !f.inputs.piped { // else nothing is left, or a part of the command is missing

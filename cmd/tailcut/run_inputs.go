@@ -254,11 +254,11 @@ func (f *runFlags) tellUnused(cmd *cobra.Command, command []string, line bool) {
 // wordsOf is the annotation of a command that holds the words of the command line, with a NUL behind each.
 const wordsOf = "tailcut_words"
 
-// hearCommand prepares the verb run for words as GNU parallel takes them: where ::: follows and no --, the first word
-// that is no flag begins the command, and what is behind it belongs to the command.
+// hearCommand prepares the verbs run and submit for words as GNU parallel takes them: where ::: follows and no --, the
+// first word that is no flag begins the command, and what is behind it belongs to the command.
 func hearCommand(root *cobra.Command, args []string) {
 	cmd, rest, err := root.Find(args)
-	if err != nil || cmd.Name() != "run" {
+	if err != nil || cmd.Name() != "run" && !isSubmit(cmd) {
 		return
 	}
 	cmd.Annotations = map[string]string{wordsOf: strings.Join(rest, "\x00")}
@@ -291,7 +291,7 @@ func asCommand(cmd *cobra.Command) string {
 	if _, err := exec.LookPath(words[i]); err != nil && grammar.Nearest(words[i], mapreduce.Operators()) != "" {
 		return "" // a slip; but who writes gzip does not mean grep
 	}
-	paste := []string{"tailcut", "run"}
+	paste := []string{"tailcut", cmd.Name()}
 	for j, w := range words {
 		if j == i {
 			paste = append(paste, "--")

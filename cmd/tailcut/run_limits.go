@@ -23,17 +23,28 @@ type runLimits struct {
 	nice    int
 }
 
-// addLimits adds them.
+const (
+	timeoutUsage = "an attempt that runs for a longer `time` fails: 10m, or 300% of the median of its stage"
+	niceUsage    = "niceness of attempts, from 1 to 19: they let other programs go first"
+)
+
+// addLimits adds them. Those of the machine are the server's where there is one.
 func (f *runFlags) addLimits(cmd *cobra.Command) {
 	l := &f.limits
 	group(cmd, "Limits", func(fl *pflag.FlagSet) {
+		if isSubmit(cmd) {
+			fl.Var(&l.timeout, "timeout", timeoutUsage)
+			fl.Var(&l.memory, "memory", "`size` of memory per attempt, such as 2GiB: it starts when the server has that much; one that uses more fails")
+			wholeVar(fl, &l.nice, "nice", 0, niceUsage)
+			return
+		}
 		fl.VarP(&l.slots, "slots", "j", "concurrent attempts: `N`, 80%, +2 or -1 of the cores (default: all cores; 10 with --on kubernetes)")
-		fl.Var(&l.timeout, "timeout", "an attempt that runs for a longer `time` fails: 10m, or 300% of the median of its stage")
+		fl.Var(&l.timeout, "timeout", timeoutUsage)
 		fl.Var(&l.memory, "memory", "`size` of memory per attempt, such as 2GiB: only as many start as fit; one that uses more fails")
 		fl.Var(&l.memfree, "memfree", "start nothing while less memory than this `size` is free")
 		fl.Var(&l.load, "load", "start nothing while `N` or more processes run or wait for a disk; 80% is of the cores")
 		fl.Var(&l.delay, "delay", "`time` between the starts of two attempts, such as 0.5 or 2s")
-		wholeVar(fl, &l.nice, "nice", 0, "niceness of attempts, from 1 to 19: they let other programs go first")
+		wholeVar(fl, &l.nice, "nice", 0, niceUsage)
 		rare(fl, "memfree", "load", "delay", "nice")
 	})
 }

@@ -24,25 +24,40 @@ type outputFlags struct {
 	report                                   outFile
 }
 
-// addOutput adds the flags that say what is left of a run and what is printed.
+// addOutput adds the flags that say what is left of a run and what is printed. What a server has run nobody prints.
 func (f *runFlags) addOutput(cmd *cobra.Command) {
 	group(cmd, "Output", func(fl *pflag.FlagSet) {
-		fl.StringVarP(&f.output, "output", "o", "tailcut-out", "`folder` for the results, a URL such as s3://bucket/prefix, or - to print the results and keep none")
+		where, stderr := "`folder` for the results", []string{string(proc.KeepAll), string(proc.KeepFailed), string(proc.KeepNone)}
+		if !isSubmit(cmd) {
+			where += ", a URL such as s3://bucket/prefix, or - to print the results and keep none"
+		}
+		fl.StringVarP(&f.output, "output", "o", "tailcut-out", where)
 		fl.BoolVar(&f.force, "force", false, "replace the results of an earlier run in the output folder")
-		fl.BoolVarP(&f.keepOrder, "keep-order", "k", false, "print the tasks' output in the order of the tasks")
-		fl.BoolVar(&f.print, "print", false, "print the tasks' output as they are done")
-		fl.BoolVar(&f.lineBuffer, "line-buffer", false, "print whole lines of running tasks as they come")
-		fl.BoolVar(&f.tag, "tag", false, "begin each printed line with the task's values, or its index, and a tab")
-		fl.StringVar(&f.tagString, "tagstring", "", "begin each printed line with `TEXT` and a tab; {} {.} {/} {#} {1} in it are as in the command")
-		f.stderr = &choice{value: string(proc.KeepFailed), valid: []string{string(proc.KeepAll), string(proc.KeepFailed), string(proc.KeepNone), string(proc.KeepToShow)}}
-		fl.Var(f.stderr, "stderr", "keep the standard error of all tasks, of failed ones or of none, or print it")
+		kept := "keep the standard error of all tasks, of failed ones or of none"
+		if !isSubmit(cmd) {
+			f.addPrinting(fl)
+			kept, stderr = kept+", or print it", append(stderr, string(proc.KeepToShow))
+		}
+		f.stderr = &choice{value: string(proc.KeepFailed), valid: stderr}
+		fl.Var(f.stderr, "stderr", kept)
 		fl.StringVar(&f.joblog, "joblog", "", "append a line per attempt to `file`, in GNU parallel's columns")
-		rare(fl, "tagstring")
-		f.report.called = "--report"
-		fl.StringVar(&f.report.path, "report", "", "write the timeline of the run to `FILE.html` when it ends")
+		if !isSubmit(cmd) {
+			f.report.called = "--report"
+			fl.StringVar(&f.report.path, "report", "", "write the timeline of the run to `FILE.html` when it ends")
+		}
 		fl.StringArrayVar(&f.notify, "notify", nil, "shell `command` or URL to notify when the job is done, fails or may miss its deadline; repeatable")
 	})
 	complete(cmd, "stderr", f.stderr.valid...)
+}
+
+// addPrinting adds the flags that have the tasks' output printed.
+func (f *outputFlags) addPrinting(fl *pflag.FlagSet) {
+	fl.BoolVarP(&f.keepOrder, "keep-order", "k", false, "print the tasks' output in the order of the tasks")
+	fl.BoolVar(&f.print, "print", false, "print the tasks' output as they are done")
+	fl.BoolVar(&f.lineBuffer, "line-buffer", false, "print whole lines of running tasks as they come")
+	fl.BoolVar(&f.tag, "tag", false, "begin each printed line with the task's values, or its index, and a tab")
+	fl.StringVar(&f.tagString, "tagstring", "", "begin each printed line with `TEXT` and a tab; {} {.} {/} {#} {1} in it are as in the command")
+	rare(fl, "tagstring")
 }
 
 // prints tells whether standard output is for what tasks write.

@@ -49,7 +49,12 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, str
 		if f.given(s.Flag) || f.overruled(s.Flag) {
 			return nil
 		}
-		err := fl.Lookup(s.Flag).Value.Set(s.Text)
+		flag := fl.Lookup(s.Flag)
+		if flag == nil {
+			f.unused = append(f.unused, s.Field)
+			return nil
+		}
+		err := flag.Value.Set(s.Text)
 		if errors.Is(err, strconv.ErrRange) {
 			err = fmt.Errorf("expected a smaller number than %s", s.Text)
 		}

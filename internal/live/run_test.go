@@ -72,7 +72,7 @@ func TestRunInOrder(t *testing.T) {
 		if s.State != "succeeded" || s.Flow != sched.Time(32*ms) || s.Fruitful != sched.Time(43*ms) || s.Fruitless != 0 {
 			t.Errorf("summary: %+v", s)
 		}
-		if d := cmp.Diff([]StageSummary{{"stage0", 3, 3, 0.022}, {"stage1", 1, 1, 0.01}}, s.Stages); d != "" {
+		if d := cmp.Diff([]StageSummary{{"stage0", 3, 3, 0, 3, 0.022}, {"stage1", 1, 1, 0, 1, 0.01}}, s.Stages); d != "" {
 			t.Errorf("stages (-want +got):\n%s", d)
 		}
 		mustReplay(t, path, never)

@@ -43,6 +43,8 @@ type FailedTask struct {
 type StageSummary struct {
 	Name     string
 	Tasks    int
+	Done     int
+	GivenUp  int // tasks that have failed for good, or cannot run because others have
 	Attempts int
 	Seconds  float64 // from its first launch to its last commit
 }
@@ -84,7 +86,8 @@ func (j *Job) Summary() *Summary {
 	s.Stages = make([]StageSummary, len(j.Stages))
 	first := make([]sched.Time, len(s.Stages))
 	for i := range s.Stages {
-		s.Stages[i] = StageSummary{Name: j.Stages[i], Tasks: j.Spec.Stages[i].Tasks}
+		st := v.Stage(row.FirstStage + sched.StageID(i))
+		s.Stages[i] = StageSummary{Name: j.Stages[i], Tasks: j.Spec.Stages[i].Tasks, Done: int(st.Done), GivenUp: int(st.GivenUp)}
 	}
 	for i := range j.records {
 		rec := &j.records[i]

@@ -38,11 +38,11 @@ func (p *Prepared) courseOver(over *live.Over) *course {
 	return c
 }
 
-// standing is how a job stands that has come to its end, for who is notified.
-func (p *Prepared) standing(c *course) *Standing {
+// standingAtEnd is how a job stands that has come to its end.
+func standingAtEnd(c *live.Summary) *Standing {
 	s := &Standing{State: c.State, Seconds: c.Flow.Seconds()}
-	for i, st := range c.Stages {
-		s.Stages = append(s.Stages, StageStanding{Name: st.Name, Tasks: st.Tasks, Done: len(c.won[i]), Closed: true})
+	for _, st := range c.Stages {
+		s.Stages = append(s.Stages, StageStanding{Name: st.Name, Tasks: st.Tasks, Need: st.Tasks, Done: st.Done, GivenUp: st.GivenUp, Closed: true})
 	}
 	return s
 }

@@ -90,6 +90,8 @@ func mappedBy(work *jobfile.Work, folders proc.Folders) (*mapped, error) {
 type runStage struct {
 	Name     string  `json:"name"`
 	Tasks    int     `json:"tasks"`
+	Done     int     `json:"done"`
+	GivenUp  int     `json:"given_up,omitempty"`
 	Attempts int     `json:"attempts"`
 	Seconds  float64 `json:"seconds"`
 }

@@ -127,7 +127,7 @@ func (p *Prepared) loop(ctx context.Context, run *live.Run) error {
 		p.told(&r)
 	}
 	standing := p.Standing(run.View(), 0)
-	fmt.Fprint(p.o.Log, opening(run.Recovered, standing.Tasks(), run.Retried, run.State() == sched.JobActive))
+	fmt.Fprint(p.o.Log, opening(run.Recovered, standing.Tasks(), run.Retried, run.State() != sched.JobBroken))
 	screen := newScreen(p.o.Log, standing)
 	executor, at, printer := p.printing(ctx, executor, screen)
 	err = run.Loop(at, executor, live.Watcher{

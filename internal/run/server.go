@@ -256,7 +256,7 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 		p.news, err = p.newNews()
 		p.warn("nobody is notified", err)
 	}
-	p.news.ended(ctx, p.standing(c), res, failed)
+	p.news.ended(ctx, standingAtEnd(c.Summary), res, failed)
 	p.warn("the job is not in the history", p.keepServed(ctx, over, c))
 	if over.State == sched.JobSucceeded && over.Failure != nil { // it will be published again
 		return res, nil
