@@ -91,6 +91,18 @@ func TestServeVerbs(t *testing.T) {
 	v.expect(0, ` task     state    attempts  failures\n tasks/0  running +1\n tasks/1  running .*`, "show", "long", "--tasks")
 	v.expect(0, `server of \S+, process \d+, since .*\n  slots    3, of which \d busy\n  policy   fifo\n.*  jobs     1 queued, 1 running, 1 succeeded, 1 failed\n.*`, "show")
 	v.expect(2, `tailcut: there is no job "nobody"; 'tailcut jobs' lists those that there are\n`, "show", "nobody")
+	for range 200 { // until its process has written
+		if _, out, _ := v.call("logs", "long", "0"); out != "" {
+			break
+		}
+	}
+	v.expect(0, "begun\n", "logs", "long", "0")
+	v.expect(0, "begun\n", "logs", v.dir+"/out/long", "0")
+	v.expect(0, "2\n", "logs", "good", "2")
+	v.expect(0, "alas\n", "logs", "bad", "0")
+	v.expect(0, "1\n", "logs", v.dir+"/out/good", "1", "-f")
+	v.expect(2, `tailcut: .*\n`, "logs", "long", "99")
+	v.expect(2, `tailcut: there is no job "nobody".*\n`, "logs", "nobody", "0")
 	v.expect(0, `job 3 \(later\): paused: waits for other jobs\n`, "pause", "later")
 	v.expect(0, `job 3 \(later\): queued: waits for other jobs\n`, "resume", "later")
 	v.expect(0, `job 3 \(later\): queued\n.*  order      priority 7, weight 2\n.*`, "priority", "later", "7", "--weight", "2")

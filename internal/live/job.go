@@ -62,6 +62,16 @@ func (j *Job) recommit(exec Executor) error {
 	return exec.Clean()
 }
 
+// Winner returns the attempt whose output is the result of a task, with that output where the journal has it; false if
+// the task is not done.
+func (j *Job) Winner(t sched.TaskID) (a Attempt, output []byte, done bool) {
+	if _, done = j.winner[t]; !done {
+		return a, nil, false
+	}
+	a = j.winnerOf(t)
+	return a, j.outputs[a.ID], true
+}
+
 // Records returns the attempts of a job since its submission, in the order of their launches.
 func (j *Job) Records() []Record { return j.records }
 

@@ -23,6 +23,8 @@ type Logs struct {
 	Lines    int          // the last ones of what is there already; below 0 for all
 	Follow   bool         // go on until the task is done
 	Attempt  int          // by its number; -1 for the first that runs, or the one that counts
+	// UnderWay returns the run while a server knows how it stands, nil when its folder does. Nil for a run of its own.
+	UnderWay func() (*Run, error)
 
 	run    *Run
 	task   *Result
@@ -56,7 +58,14 @@ func (l *Logs) Print(ctx context.Context, out, word string) error {
 
 // find opens the run and finds the task.
 func (l *Logs) find(out, word string) (err error) {
-	if l.run, err = open(out, true); err != nil {
+	l.run = nil
+	if l.UnderWay != nil {
+		l.run, err = l.UnderWay()
+	}
+	if l.run == nil && err == nil {
+		l.run, err = open(out, true)
+	}
+	if err != nil {
 		return err
 	}
 	tasks, err := l.run.Choose([]string{word})
@@ -121,7 +130,7 @@ func (l *Logs) take(ev *proc.LogEvent) bool {
 
 // isDone tells whether the journal has the task's result by now.
 func (l *Logs) isDone() bool {
-	again := Logs{}
+	again := Logs{UnderWay: l.UnderWay}
 	return again.find(l.run.Out, l.run.fullName(l.task)) == nil && again.task.State == Done
 }
 

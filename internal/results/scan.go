@@ -8,8 +8,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// scanner follows a journal's decisions without a core: what was launched, what became of it, and what won. So a run is
-// read as fast as its file, whatever its policy was.
+// scanner follows a journal's decisions without a core: what was launched, what became of it, and what won. So a run
+// is read as fast as its file, whatever its policy was.
 type scanner struct {
 	tasks   []Result // of all stages
 	of      map[sched.AttemptID]begun

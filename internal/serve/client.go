@@ -204,6 +204,35 @@ func (c *Client) Tasks(ctx context.Context, ref string) (*Tasks, error) {
 	}
 }
 
+// LogQuery says what of a task's logs is wanted.
+type LogQuery struct {
+	Task           string // an index, or STAGE/INDEX
+	Attempt, Lines int    // below 0 for the one that counts, and for all lines
+	Follow         bool
+}
+
+// Logs calls f with each piece of what a task writes.
+func (c *Client) Logs(ctx context.Context, ref string, q LogQuery, f func(*LogPiece)) error {
+	query := url.Values{"task": {q.Task}, "attempt": {strconv.Itoa(max(-1, q.Attempt))}, "lines": {strconv.Itoa(max(-1, q.Lines))}, "follow": {strconv.FormatBool(q.Follow)}}
+	answer, err := c.ask(ctx, "GET", jobPath(ref, "/logs")+"?"+query.Encode(), http.Header{"Accept": {ndjson}}, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	for in := json.NewDecoder(answer.Body); ; {
+		p := &LogPiece{}
+		switch err := in.Decode(p); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return fmt.Errorf("the server at %s broke off: %w", c.Server, err)
+		}
+		f(p)
+	}
+}
+
 // Cancel ends a job. Tasks that are done keep their results.
 func (c *Client) Cancel(ctx context.Context, ref string) (*Job, error) {
 	return c.order(ctx, ref, "cancel")

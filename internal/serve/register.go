@@ -159,13 +159,21 @@ func (r *register) prune(now time.Time) error {
 	return nil
 }
 
+// runName is the length of the name of a run.
+const runName = 16
+
 // find returns the job that a name or an id stands for: its record if it is over, else its entry.
 func (r *register) find(ref string) (*entry, *record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, ok := r.names[ref]
-	if n, err := strconv.ParseInt(ref, 10, 64); err == nil {
+	if n, err := strconv.ParseInt(ref, 10, 64); err == nil && len(ref) < runName {
 		id, ok = n, true
+	}
+	for _, e := range r.live { // by the name of its run, which its folder has
+		if !ok && len(ref) == runName && e.job.Run == ref {
+			return e, nil, nil
+		}
 	}
 	if ok {
 		if e := r.live[id]; e != nil {

@@ -82,6 +82,10 @@ func routes() []route {
 			{"after", "only tasks behind this one, counted from 0 through all stages", 0, false}, limit}},
 		{method: "GET", path: "/v1/jobs/{job}/watch", does: "Tell how a job stands until it is over, as server-sent events: standing, line for what a user should read, " +
 			"result at the end, and over with the job.", kind: "text/event-stream", long: true, stream: (*Server).watchJob},
+		{method: "GET", path: "/v1/jobs/{job}/logs", does: "Tell what a task writes: as text, or to those who accept application/x-ndjson as lines of LogPiece.",
+			kind: "text/plain", long: true, stream: (*Server).logs, query: []param{
+				{"task", "its index, or STAGE/INDEX", "", false}, {"follow", "go on until the task is done", false, false},
+				{"lines", "last lines of what is there already, 10 unless said; -1 for all", 0, false}, {"attempt", "an attempt by its number; -1 for the one that counts", 0, false}}},
 		{method: "GET", path: "/v1/jobs/{job}/timeline", does: "Tell what every attempt of a job did.", answer: timeline.Timeline{}, serve: (*Server).timelineOf},
 		{method: "GET", path: "/v1/timeline", does: "Tell what attempts of all jobs did: all that is known, or what has changed since an answer.", answer: timeline.Timeline{},
 			serve: (*Server).timeline, query: []param{{"since", "next of an earlier answer", 0, false}}},

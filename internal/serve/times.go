@@ -16,8 +16,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// times is the timeline of the jobs that are under way, and of those that were until lately. Of older ones their output
-// folders have it.
+// times is the timeline of the jobs that are under way, and of those that were until lately. Of older ones their
+// output folders have it.
 type times struct {
 	*timeline.Book
 
