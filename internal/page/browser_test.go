@@ -161,7 +161,7 @@ type tab struct {
 	asked   []string // addresses that it has asked for
 }
 
-// hear keeps what a test wants to know in the end.
+// hear keeps what a test wants to know in the end. That a server answers with an error is no mistake of the page.
 func (p *tab) hear(m *reply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,7 +171,7 @@ func (p *tab) hear(m *reply) {
 			URL string `json:"url"`
 		} `json:"request"`
 		Entry struct {
-			Level, Text, URL string
+			Level, Source string
 		} `json:"entry"`
 		ExceptionDetails json.RawMessage `json:"exceptionDetails"`
 	}
@@ -181,7 +181,7 @@ func (p *tab) hear(m *reply) {
 		p.asked = append(p.asked, e.Request.URL)
 	case m.Method == "Runtime.exceptionThrown":
 		p.wrong = append(p.wrong, string(e.ExceptionDetails))
-	case m.Method == "Log.entryAdded" && e.Entry.Level == "error", m.Method == "Runtime.consoleAPICalled" && e.Type == "error":
+	case m.Method == "Log.entryAdded" && e.Entry.Level == "error" && e.Entry.Source != "network", m.Method == "Runtime.consoleAPICalled" && e.Type == "error":
 		p.wrong = append(p.wrong, string(m.Params))
 	}
 }

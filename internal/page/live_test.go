@@ -241,9 +241,6 @@ func TestServer(t *testing.T) {
 	f.back()
 	p.until("document.querySelector('#link').textContent === 'connected' && document.querySelector('#now').innerText.includes('another')")
 	p.until("view.store.running.size === 2 && document.querySelector('#problem').hidden")
-	p.mu.Lock()
-	p.wrong = nil // of requests that failed while the server was gone
-	p.mu.Unlock()
 	p.only(f.URL)
 }
 
