@@ -24,6 +24,8 @@ type State struct {
 	// After are the jobs that jobs wait for which have not arrived. What is not in the snapshot has ended.
 	After map[sched.JobID][]sched.JobID
 	Seed  uint64
+	// Rest is called after each play with what it took, and may wait; nil for no rest.
+	Rest func(context.Context, time.Duration)
 }
 
 // How often the rest is played: with n plays the quantile at p is the p(n+1)th end, and both numbers make that whole
@@ -34,8 +36,8 @@ const (
 )
 
 const (
-	// MostTasks is how many tasks are played. In longer queues, tasks of jobs that have not begun are bundled.
-	MostTasks = 20_000
+	// MostTasks is how many tasks are played, about. In longer queues, tasks of jobs that have not begun are bundled.
+	MostTasks = 10_000
 
 	mostSteps = 20_000_000 // calls of the core in a play, against policies that never end
 	mostIdle  = 1000       // calls in a row in which nothing happened
@@ -45,17 +47,22 @@ const (
 // the rest at least 39 times, and up to 199 times while that takes less than budget.
 func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.JobID]Promise, error) {
 	g := newGame(s)
-	began := time.Now()
+	spent := time.Duration(0)
 	n := 0
 	for ; n < manyPlays; n++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if n == fewPlays && time.Since(began) > budget*fewPlays/manyPlays {
+		if n == fewPlays && spent > budget*fewPlays/manyPlays {
 			break
 		}
+		began := time.Now()
 		if err := g.play(n); err != nil {
 			return nil, err
+		}
+		took := time.Since(began)
+		if spent += took; s.Rest != nil {
+			s.Rest(ctx, took)
 		}
 	}
 	all := map[sched.JobID]Promise{}

@@ -76,8 +76,7 @@ func (f *forecast) run(ctx context.Context, s *Server) {
 			}
 		}
 		f.urgent.Store(false)
-		cost, err := f.foresee(ctx, s)
-		p.left -= cost
+		err := f.foresee(ctx, s, &p)
 		if err != nil && ctx.Err() == nil && !told {
 			told = true
 			s.say("warning: no ends are promised: %v", err)
@@ -99,8 +98,22 @@ type purse struct {
 const (
 	forecastPause = 250 * time.Millisecond
 	forecastShare = 0.007 // of a core
-	mostSaved     = 3 * time.Second
+	mostSaved     = 300 * time.Millisecond
 )
+
+// spend takes out what something has cost.
+func (p *purse) spend(cost time.Duration) { p.left -= cost }
+
+// rest spends, and waits until there is something left.
+func (p *purse) rest(ctx context.Context, cost time.Duration) {
+	for p.spend(cost); !p.enough(time.Now(), true); {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(min(time.Minute, time.Duration(float64(-p.left+time.Millisecond)/forecastShare))):
+		}
+	}
+}
 
 // enough tells whether a forecast may be made now. One that is not urgent leaves half.
 func (p *purse) enough(now time.Time, urgent bool) bool {
@@ -116,13 +129,14 @@ type waiting struct {
 	own    []promise.Run // of stages of which attempts have ended, nil if there are none
 }
 
-// foresee makes a promise to every job, and returns how long that took without what others did meanwhile.
-func (f *forecast) foresee(ctx context.Context, s *Server) (cost time.Duration, err error) {
+// foresee makes a promise to every job. It rests where the purse is empty, so that a long queue takes minutes.
+func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 	jobs := map[sched.JobID]*waiting{}
-	state := promise.State{Epoch: s.engine.Started(), After: map[sched.JobID][]sched.JobID{}, Seed: rand.Uint64()}
-	err = s.engine.Look(ctx, func(v live.Sight) {
+	state := promise.State{Epoch: s.engine.Started(), After: map[sched.JobID][]sched.JobID{}, Seed: rand.Uint64(), Rest: p.rest}
+	var looked time.Duration
+	err := s.engine.Look(ctx, func(v live.Sight) {
 		began := time.Now()
-		defer func() { cost += time.Since(began) }()
+		defer func() { looked = time.Since(began) }()
 		spec, _, limits := v.Policy()
 		state.Snapshot, state.Limits = v.Snapshot(), limits
 		state.Policy = func(seed uint64) (sched.Policy, error) {
@@ -139,8 +153,9 @@ func (f *forecast) foresee(ctx context.Context, s *Server) (cost time.Duration, 
 		}
 	})
 	if err != nil || len(jobs) == 0 {
-		return cost, err
+		return err
 	}
+	p.spend(looked)
 	f.lookUp(ctx, jobs)
 	state.Known = func(id sched.JobID, stage int) *promise.Durations {
 		j := jobs[id]
@@ -159,18 +174,16 @@ func (f *forecast) foresee(ctx context.Context, s *Server) (cost time.Duration, 
 		}
 		return own
 	}
-	began := time.Now()
 	all, err := state.Foresee(ctx, forecastBudget)
-	cost += time.Since(began)
 	if err != nil {
-		return cost, err
+		return err
 	}
 	for id, p := range all {
 		if e, _ := s.jobs.get(int64(id)); e != nil {
 			f.take(id, p)
 		}
 	}
-	return cost, nil
+	return nil
 }
 
 // ownOf returns what the attempts of a job have taken so far in each stage, the latest of them.
