@@ -26,10 +26,15 @@ type Actions struct{ core *Core }
 func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (AttemptID, error) {
 	c := x.core
 	v := &c.view
-	if err := v.admit(t, m, from); err != nil {
+	k := kin{task: v.tasks.look(t)}
+	if k.task.State != TaskPending && k.task.State != TaskRunning {
+		return 0, ErrNotRunnable
+	}
+	k.stage = v.stage(k.task.Stage)
+	k.job = v.job(k.stage.Job)
+	if err := v.admit(k, m, from); err != nil {
 		return 0, err
 	}
-	k := v.kin(t)
 	task, st, job := k.task, k.stage, k.job
 	clone := task.Live > 0
 	job.Attempts++
@@ -55,13 +60,9 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	return id, nil
 }
 
-// admit checks an order to launch against the view and the limits.
-func (v *View) admit(t TaskID, m MachineID, from float64) error {
-	task := v.tasks.look(t)
-	if task.State != TaskPending && task.State != TaskRunning {
-		return ErrNotRunnable
-	}
-	st := v.stage(task.Stage)
+// admit checks an order to launch a task that may run against the view and the limits.
+func (v *View) admit(k kin, m MachineID, from float64) error {
+	task, st := k.task, k.stage
 	switch {
 	case int(m) >= len(v.machines) || !v.machines[m].Up || v.machines[m].Used == v.machines[m].Slots:
 		return ErrNoSlot
@@ -71,7 +72,7 @@ func (v *View) admit(t TaskID, m MachineID, from float64) error {
 		return ErrFrom
 	case exhausted(task, st):
 		return ErrRetries
-	case task.Live > 0 && v.job(st.Job).Paused:
+	case task.Live > 0 && k.job.Paused:
 		return ErrPaused
 	case v.attemptRoom(task) == 0:
 		return ErrAttempts

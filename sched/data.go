@@ -202,7 +202,11 @@ func (v *View) produce(s StageID, t TaskID, at SiteID, measured int64) {
 // allocates nothing if buf has room, in which case a reader passes his buffer as buf[:0].
 func (at *Sites) AppendSources(buf []Source, t TaskID) []Source {
 	v := (*View)(at)
-	st := v.stages.look(v.tasks.look(t).Stage)
+	task := v.tasks.look(t)
+	if task.State == TaskGone {
+		return buf
+	}
+	st := v.stage(task.Stage)
 	if !st.Reads {
 		return buf
 	}

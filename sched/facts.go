@@ -165,7 +165,7 @@ func (c *Core) finish(row int32, bytes int64) {
 	if k.task.site = uint16(at); st.feeds {
 		v.produce(s, t, at, bytes)
 	}
-	ev := c.about(row, AttemptDone)
+	ev := Event{Kind: AttemptDone, Job: st.Job, Stage: s, Task: t, Machine: a.machine, Attempt: attemptID(row, a.gen)}
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})
 	c.observe(ev)
 	c.loseAttempts(k, SiblingWon)

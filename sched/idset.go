@@ -13,7 +13,8 @@ type idSet struct {
 	levels [][]uint64 // levels[0] has a bit per word of the chunks, levels[k+1] a bit per word of levels[k]
 	n      int        // ids are 0..n-1
 	spare  []*chunk
-	idle   int // a chunk that stays although it may be empty: often the next member comes where the last one went
+	stays  bool // its ids do not retire, so chunks stay where they are
+	idle   int  // a chunk that stays although it may be empty: often the next member comes where the last one went
 }
 
 // chunk is the bits below one word of levels[0].
@@ -120,7 +121,7 @@ func (s *idSet) remove(i int) {
 		if *w &^= 1 << (i & 63); *w != 0 {
 			return
 		}
-		if l == 0 && k != s.idle {
+		if l == 0 && k != s.idle && !s.stays {
 			s.rest(k)
 		}
 	}

@@ -141,6 +141,11 @@ func (w *twin) picture(sees sight) *picture {
 }
 
 func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
+	if w.jobs[w.jobOf(t)].state == JobGone {
+		p.Tasks, p.Running, p.Sources = append(p.Tasks, Task{State: TaskGone}), append(p.Running, nil), append(p.Sources, nil)
+		p.Results, p.Room = append(p.Results, nil), append(p.Room, 0)
+		return
+	}
 	row := Task{Stage: w.tasks[t].stage, State: w.state(t), Failures: uint16(w.failures(t)), NoClones: w.soured(t), Saved: w.tasks[t].saved}
 	for _, a := range w.attempts {
 		if a.Task == t {
@@ -183,6 +188,9 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 
 func (w *twin) jobRow(j JobID, sees sight) Job {
 	job := w.jobs[j]
+	if job.state == JobGone {
+		return Job{State: JobGone}
+	}
 	row := Job{
 		State: job.state, Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Arrived: job.arrived, Closed: job.closed, Paused: job.paused,
 		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)), Priority: job.priority, Weight: job.weight, Deadline: job.deadline,
@@ -239,6 +247,9 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 
 func (w *twin) stageRow(s StageID, sees sight) Stage {
 	st := w.stages[s]
+	if w.jobs[st.job].state == JobGone {
+		return Stage{State: StageGone}
+	}
 	row := Stage{Job: st.job, First: st.first, Tasks: uint32(st.spec.Tasks), Need: uint32(st.spec.Need), Resumable: st.spec.Resumable, Waits: st.spec.Waits, Class: st.spec.Class, Index: uint16(st.index)}
 	row.Reads = len(st.spec.Inputs) > 0
 	row.Retries = uint32(w.jobs[st.job].spec.Retries)
@@ -330,8 +341,9 @@ func (w *twin) sources(t TaskID) (all []Source) {
 func (w *twin) measured(s StageID) [2]float64 {
 	var x []float64
 	sum := 0.0
+	gone := w.jobs[w.stages[s].job].state == JobGone
 	for _, a := range w.attempts {
-		if w.tasks[a.Task].stage == s && 1-a.From >= 1./64 && a.useful && a.why == 0 && !a.failed {
+		if !gone && w.tasks[a.Task].stage == s && 1-a.From >= 1./64 && a.useful && a.why == 0 && !a.failed {
 			x = append(x, a.ran().Seconds()/(1-a.From))
 			sum += x[len(x)-1]
 		}

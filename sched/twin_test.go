@@ -330,6 +330,9 @@ func (w *twin) apply(f Event) {
 		if j.priority, j.weight, j.deadline = f.Priority, f.Weight, f.Deadline; j.state == JobActive {
 			w.tell(f)
 		}
+	case f.Kind == JobRetired && w.jobs[f.Job].state > JobActive && w.jobs[f.Job].state < JobGone:
+		w.tell(f)
+		w.jobs[f.Job].state = JobGone
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobActive:
 		w.abandon(f.Job, JobStopped, JobCancelled)
 	case f.Kind == JobCancelled && w.jobs[f.Job].state == JobSubmitted:

@@ -202,7 +202,7 @@ func (w *chaos) fact() Event {
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
 		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
 		AttemptDoomed, AttemptRefused, AttemptRefused, MachineResized, MachineResized, AttemptBegan, AttemptBegan, AttemptBegan,
-		JobPaused, JobContinued, JobContinued, JobChanged,
+		JobPaused, JobContinued, JobContinued, JobChanged, JobRetired, JobRetired,
 	}).Draw(w.T, "kind")
 	f := Event{Kind: kind}
 	switch kind {
@@ -217,12 +217,15 @@ func (w *chaos) fact() Event {
 			f.Progress = rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1}).Draw(w.T, "progress")
 			f.Rate = rapid.SampledFrom([]float64{0, 1e7, 1e8, 1e9}).Draw(w.T, "rate") // spans are nanoseconds here
 		}
-	case JobArrived, JobCancelled, JobRetried, JobPaused, JobContinued, JobChanged:
+	case JobArrived, JobCancelled, JobRetried, JobPaused, JobContinued, JobChanged, JobRetired:
 		if kind == JobChanged {
 			f.Priority, f.Weight = rapid.Int32Range(-1, 1).Draw(w.T, "priority"), rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(w.T, "weight")
 			f.Deadline = Time(rapid.IntRange(0, 9).Draw(w.T, "deadline"))
 		}
 		f.Job = JobID(rapid.IntRange(0, len(w.twin.jobs)-1).Draw(w.T, "job"))
+		if kind == JobRetired && w.twin.jobs[f.Job].state <= JobActive {
+			return Event{Kind: TimerFired} // it cannot be, see impossible
+		}
 	case DataFetched:
 		f.Attempt = w.someAttempt()
 		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))

@@ -86,6 +86,7 @@ func (t *tables) empty() {
 	for k := range Classes {
 		t.waiting[k].empty()
 		t.free[k].empty()
+		t.free[k].stays = true
 	}
 }
 
