@@ -13,6 +13,7 @@ var (
 	ErrFrom        = errors.New("sched: the stage cannot resume, or the fraction is not in [0, 1)")
 	ErrNotAlive    = errors.New("sched: the attempt is not running")
 	ErrTooSoon     = errors.New("sched: the attempt was launched at this very instant")
+	ErrOwed        = errors.New("sched: the core launched the attempt, because its job had waited too long")
 	ErrPaused      = errors.New("sched: the job is paused")
 	ErrNotActive   = errors.New("sched: the job has not arrived or is over")
 	ErrPace        = errors.New("sched: the speed is not positive and finite, or the policy does not say that it sets it")
@@ -111,7 +112,9 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	}
 	at := v.Attempt(a)
 	k := v.kin(at.Task)
+	served := k.job.served
 	c.kill(row, k, why)
+	k.job.served = served // it was no turn
 	c.keep(&at, k)
 	if k.task.Live == 0 {
 		v.requeue(at.Task, k)
@@ -128,6 +131,8 @@ func (v *View) spare(row int32) error {
 		return ErrRetries
 	case a.started == v.now && !v.killsAtOnce:
 		return ErrTooSoon
+	case v.owes(row):
+		return ErrOwed
 	case k.job.Paused:
 		return ErrPaused
 	}

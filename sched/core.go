@@ -23,6 +23,8 @@ type buffers struct {
 	out    []Decision
 	ended  []int32 // attempts that ended in this call of Advance; their rows stay readable until the next
 	given  []JobID // jobs that the policy has given up in this call of Decide
+	idled  []JobID // jobs that have nothing running any more and are to be put into line, see maxwait.go
+	lines  [Classes]line
 	spare  []int32 // rows free for new attempts, last in first out
 	sorter sorter
 	here   []uint32              // of Check
@@ -31,6 +33,10 @@ type buffers struct {
 
 func (b *buffers) empty() {
 	b.out, b.ended, b.given, b.spare = b.out[:0], b.ended[:0], b.given[:0], b.spare[:0]
+	b.idled = b.idled[:0]
+	for k := range b.lines {
+		b.lines[k] = b.lines[k][:0]
+	}
 	b.sorter.keys, b.sorter.facts = b.sorter.keys[:0], b.sorter.facts[:0]
 	b.here = b.here[:0]
 	b.live.Clear()
@@ -159,22 +165,33 @@ func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 	}
 	c.view.now = now
 	if c.wake <= now {
-		c.wake, c.told = Never, Never
+		c.wake = Never
 		c.observe(Event{Kind: TimerFired})
 	}
-	c.policy.Decide(&c.view, &c.act)
-	for len(c.given) > 0 {
-		c.giveUp()
-		c.policy.Decide(&c.view, &c.act)
+	c.decide()
+	if c.told <= now {
+		c.told = Never
 	}
-	if c.wake != c.told {
-		c.told = c.wake
-		c.out = append(c.out, Decision{At: c.wake, Kind: Wake})
+	if next := min(c.wake, c.nextDue()); next < c.told {
+		c.told = next
+		c.out = append(c.out, Decision{At: next, Kind: Wake})
 	}
 	if checking {
 		c.audit()
 	}
 	return c.out, nil
+}
+
+// decide asks the policy, and again as long as it gives jobs up or launches what jobs that are due have to have.
+func (c *Core) decide() {
+	for again := true; again; {
+		c.feed()
+		first := len(c.out)
+		c.policy.Decide(&c.view, &c.act)
+		again = len(c.given) > 0
+		c.giveUp()
+		again = c.takeBack(first) || again
+	}
 }
 
 func (c *Core) checkFact(f *Event, now Time) error {

@@ -46,11 +46,12 @@ const (
 	StageOver   // the stage needs no more tasks
 	JobOver     // the job is done, failed or cancelled
 	MachineGone // the machine is lost
+	Waited      // the job has waited for as long as Limits.MaxWait allows
 )
 
 var reasonNames = [...]string{
 	"", "original", "retry", "resume", "straggling", "cloning", "share", "replaced", "deadline",
-	"sibling-won", "stage-over", "job-over", "machine-gone",
+	"sibling-won", "stage-over", "job-over", "machine-gone", "waited",
 }
 
 // String returns the reason in lower case with hyphens, "" for Unexplained.

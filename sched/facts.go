@@ -126,6 +126,7 @@ func (c *Core) begin(j JobID) {
 	job := v.job(j)
 	job.State = JobActive
 	v.active.add(int(j))
+	c.served(j, job)
 	c.observe(Event{Kind: JobArrived, Job: j})
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		if v.stage(s).blocked == 0 && v.stage(s).State == StageBlocked {
@@ -274,6 +275,10 @@ func (c *Core) end(row int32, k kin, useful bool) {
 	} else {
 		k.job.Fruitless += spent
 	}
+	if v.owes(row) {
+		v.owed.remove(int(row))
+	}
+	c.served(k.stage.Job, k.job)
 	c.ended = append(c.ended, row)
 }
 

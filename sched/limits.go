@@ -3,13 +3,17 @@ package sched
 // Unlimited lifts a limit.
 const Unlimited = -1
 
-// Limits bounds the redundancy that any policy may create. The core enforces it; policies ask View.AttemptRoom
-// and View.CloneRoom first.
+// Limits bounds the redundancy that any policy may create, and how long it may let a job wait. The core enforces it;
+// policies ask View.AttemptRoom and View.CloneRoom first.
 //
 // The zero value allows no attempts at all; begin with DefaultLimits or NoLimits.
 type Limits struct {
 	Attempts int         // attempts of one task running at once; Unlimited for no bound
 	Clones   CloneBudget // clones running at once in the whole cluster
+
+	// The core gives a slot to a job that has tasks that wait, and of which for so long no attempt ran or ended. 0 for
+	// no bound: the policy alone decides. See maxwait.go for what follows from it.
+	MaxWait Time `json:",omitempty"`
 }
 
 // CloneBudget allows max(Floor, TaskShare x unfinished tasks of active jobs, RunningShare x tasks running) clones at

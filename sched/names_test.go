@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 		values    []int
 	}{
 		{"decision.go", "DecisionKind", func(i int) string { return DecisionKind(i).String() }, span(Launch, Pace)},
-		{"decision.go", "Reason", func(i int) string { return Reason(i).String() }, span(Unexplained, MachineGone)},
+		{"decision.go", "Reason", func(i int) string { return Reason(i).String() }, span(Unexplained, Waited)},
 		{"event.go", "EventKind", func(i int) string { return EventKind(i).String() },
 			append(span(MachineJoined, JobChanged), span(AttemptLost, AttemptTaken)...)},
 	} {

@@ -41,6 +41,7 @@ func (c *Core) proceed(j JobID) {
 			v.enqueueAll(s)
 		}
 	}
+	c.served(j, job)
 	c.observe(Event{Kind: JobContinued, Job: j})
 }
 

@@ -31,7 +31,7 @@ func TestResetForgetsNothing(t *testing.T) {
 // usedCore returns a core each of whose fields is in use.
 func usedCore(t *testing.T) *world {
 	w := &world{t: t}
-	w.Core = New(PerClass(w, w, w, w), Limits{Attempts: 3, Clones: CloneBudget{Floor: 1, TaskShare: 1, RunningShare: 1}})
+	w.Core = New(PerClass(w, w, w, w), Limits{Attempts: 3, Clones: CloneBudget{Floor: 1, TaskShare: 1, RunningShare: 1}, MaxWait: 50})
 	w.WaitToBegin()
 	w.CountClones()
 	w.KillAtOnce()
@@ -72,6 +72,11 @@ func usedCore(t *testing.T) *world {
 	}
 	w.at(3)
 	w.at(w.view.now, Event{Kind: JobRetired, Job: 1})
+	for k := range Classes { // a job of each class waits for too long
+		j := w.arrive(JobSpec{Stages: []StageSpec{{Tasks: 2, Class: Class(k)}}})
+		w.at(w.view.now, paused(j), continued(j))
+	}
+	w.at(60)
 	return w
 }
 

@@ -87,7 +87,7 @@ func (c *Core) restoreJob(x *SavedJob) error {
 	job := v.job(id)
 	job.State, job.short, job.Arrived, job.Closed = x.State, x.Short, x.Arrived, x.Closed
 	job.Fruitful, job.Fruitless = x.Fruitful, x.Fruitless
-	job.Attempts, job.Clones, job.Failures = x.Attempts, x.Clones, x.Failures
+	job.Attempts, job.Clones, job.Failures, job.served = x.Attempts, x.Clones, x.Failures, x.Served
 	for i := range x.Stages {
 		v.restoreStage(job.FirstStage+StageID(i), &x.Stages[i])
 		if x.Stages[i].State == StageClosed {
@@ -99,6 +99,7 @@ func (c *Core) restoreJob(x *SavedJob) error {
 	}
 	if job.State == JobActive {
 		v.active.add(int(id))
+		c.idled = append(c.idled, id)
 		v.unfinished += int(job.Unfinished)
 	}
 	return nil
@@ -219,6 +220,10 @@ func (v *View) take(x *SavedAttempt) error {
 		v.engage(x.Task, k)
 	}
 	v.link(row, k)
+	if x.Owed {
+		v.owed.grow(len(v.attempts))
+		v.owed.add(int(row))
+	}
 	k.task.Launched-- // it was counted when it was launched
 	return nil
 }

@@ -82,6 +82,7 @@ type Job struct {
 	Pending    uint32 // tasks that wait for an attempt
 	Live       uint32 // attempts running now
 	State      JobState
+	served     Time // when it had its last turn, see maxwait.go
 	Paused     bool // nothing of it starts, see pause.go
 	short      bool // a stage was closed without what it needs
 }

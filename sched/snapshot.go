@@ -60,6 +60,7 @@ type SavedJob struct {
 	Attempts  uint32   `json:"attempts,omitempty"`
 	Clones    uint32   `json:"clones,omitempty"`
 	Failures  uint32   `json:"failures,omitempty"`
+	Served    Time     `json:"served,omitempty"` // its last turn, from which on Limits.MaxWait counts
 
 	Stages []SavedStage `json:"stages,omitempty"` // all or, as long as they are as they were submitted, none
 	Tasks  []SavedTask  `json:"tasks,omitempty"`  // of which there is something to say, by ascending index
@@ -103,7 +104,8 @@ type SavedAttempt struct {
 	Number   uint32    `json:"number,omitempty"`
 	Clone    bool      `json:"clone,omitempty"`
 	Waits    bool      `json:"waits,omitempty"`
-	Started  Time      `json:"started"` // while it waits, when it was launched
+	Owed     bool      `json:"owed,omitempty"` // policies cannot kill it, see Limits.MaxWait
+	Started  Time      `json:"started"`        // while it waits, when it was launched
 	Reported *Reported `json:"reported,omitempty"`
 }
 
@@ -188,7 +190,7 @@ func (v *View) saveAttempts(s *Snapshot, m *Machine) {
 	for row, left := m.first, m.Used; left > 0; left-- {
 		a := &v.attempts[row]
 		x := SavedAttempt{
-			ID: attemptID(row, a.gen), Task: a.task, Machine: a.machine, Number: a.number, Clone: a.clone, Waits: a.waiting, Started: a.started,
+			ID: attemptID(row, a.gen), Task: a.task, Machine: a.machine, Number: a.number, Clone: a.clone, Waits: a.waiting, Owed: v.owes(row), Started: a.started,
 		}
 		if p := &v.progress[row]; a.advanced {
 			x.Reported = &Reported{From: p.from, Done: p.done, At: p.at, Rate: p.rate}
@@ -209,7 +211,7 @@ func (v *View) saveJob(j JobID) SavedJob {
 	x := SavedJob{
 		ID: j, Stage: job.FirstStage, Task: v.stage(job.FirstStage).First, Spec: v.spec(job),
 		State: job.State, Paused: job.Paused, Short: job.short, Arrived: job.Arrived, Closed: job.Closed,
-		Fruitful: job.Fruitful, Fruitless: job.Fruitless, Attempts: job.Attempts, Clones: job.Clones, Failures: job.Failures,
+		Fruitful: job.Fruitful, Fruitless: job.Fruitless, Attempts: job.Attempts, Clones: job.Clones, Failures: job.Failures, Served: job.served,
 	}
 	fresh := true
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {

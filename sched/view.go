@@ -61,6 +61,7 @@ type tables struct {
 	running idSet          // tasks with an attempt running
 	waiting [Classes]idSet // stages with pending tasks
 	free    [Classes]idSet // machines with a free slot
+	owed    idSet          // rows of attempts that policies cannot kill, see maxwait.go
 }
 
 // job, stage and task return the rows of ids that were given out.
@@ -83,6 +84,7 @@ func (t *tables) empty() {
 	t.active.empty()
 	t.pending.empty()
 	t.running.empty()
+	t.owed.empty()
 	for k := range Classes {
 		t.waiting[k].empty()
 		t.free[k].empty()

@@ -35,7 +35,8 @@ func (r *Rows) Alive(a AttemptID) bool {
 }
 
 // MayKill tells whether a policy may kill an attempt: not the last one of a task that has used up its retries, because
-// it decides over the job, none of a paused job, because nothing could take its place, and not at the instant at which
+// it decides over the job, none of a paused job, because nothing could take its place, none that the core has launched
+// because its job had waited too long, and not at the instant at which
 // it was launched or began. So whoever looks for a better attempt lets time pass between two tries, and no policy can
 // launch and kill for ever at one instant.
 func (r *Rows) MayKill(a AttemptID) bool { return r.Alive(a) && (*View)(r).spare(a.row()) == nil }

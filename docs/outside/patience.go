@@ -34,8 +34,10 @@ func (p *patience) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
 		p.lists.Remove(ev.Attempt)
-	case sched.AttemptBegan: // until now it waited for a node or an image
+	case sched.AttemptBegan, sched.AttemptTaken: // until now it waited for a node or an image; or others launched it
 		p.lists.Watch(v, &p.young, ev.Task)
+	case sched.JobContinued: // while it was paused its tasks could have no clone
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.lists.Watch(v, &p.young, t) })
 	}
 }
 
