@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,12 +94,21 @@ func writeJobs(w io.Writer, all *serve.Jobs) {
 	t.AlignRightEach(1, 4, 5, 6, 7, 8, 9)
 	for i := range all.Jobs {
 		j := &all.Jobs[i]
-		t.Row(j.ID, show.Trim(show.OneLine(j.Name), 24), string(j.State), j.Done, j.Tasks, orNone(j.Busy), orNone(j.Clones), show.Seconds(j.Flow), endsIn(j), j.Output)
+		t.Row(j.ID, show.Trim(show.OneLine(j.Name), 24), string(j.State), j.Done, j.Tasks, orNone(j.Busy), orNone(j.Clones), show.Seconds(j.Flow), endsIn(j), below(j.Output))
 	}
 	fmt.Fprintln(w, t.String())
 	if all.Next != nil {
 		fmt.Fprintln(w, "\nEarlier jobs: --limit all")
 	}
+}
+
+// below shortens a path below the working directory.
+func below(path string) string {
+	here, err := os.Getwd()
+	if short, ok := strings.CutPrefix(path, here+string(filepath.Separator)); ok && err == nil {
+		return short
+	}
+	return path
 }
 
 func orNone(n int) string {

@@ -99,7 +99,7 @@ func TestServeVerbs(t *testing.T) {
 	v.expect(0, "begun\n", "logs", "long", "0")
 	v.expect(0, "begun\n", "logs", v.dir+"/out/long", "0")
 	v.expect(0, "2\n", "logs", "good", "2")
-	v.expect(0, "alas\n", "logs", "bad", "0")
+	v.expect(0, "tailcut: task 0 failed: exit status 3: alas\nalas\n|alas\n", "logs", "bad", "0")
 	v.expect(0, "1\n", "logs", v.dir+"/out/good", "1", "-f")
 	v.expect(2, `tailcut: .*\n`, "logs", "long", "99")
 	v.expect(2, `tailcut: there is no job "nobody".*\n`, "logs", "nobody", "0")
