@@ -126,7 +126,7 @@ func (v *View) checkJob(j JobID, live *Table[TaskID, uint16]) (counts, error) {
 		}
 		if st := v.stage(s); st.State == StageClosed {
 			closed++
-		} else if st.Tasks > 0 && (st.Done+st.GivenUp >= st.Tasks || st.Done >= st.Need) {
+		} else if job.State > JobSubmitted && st.blocked == 0 && st.Tasks > 0 && (st.Done+st.GivenUp >= st.Tasks || st.Done >= st.Need) {
 			return sum, fmt.Errorf("sched: stage %d is in state %d and has nothing left to run: %+v", s, st.State, *st)
 		}
 		for t := v.stage(s).First; t < v.stage(s).First+TaskID(v.stage(s).Tasks); t++ {

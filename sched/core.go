@@ -137,6 +137,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	v.pending.grow(int(v.issuedTasks))
 	v.running.grow(int(v.issuedTasks))
 	v.connect(id, job.FirstStage, spec)
+	c.markDone(id, spec)
 	return id, nil
 }
 

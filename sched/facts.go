@@ -145,8 +145,24 @@ func (c *Core) openStage(s StageID) {
 	st.State = StageOpen
 	v.enqueueAll(s)
 	c.observe(Event{Kind: StageReady, Job: st.Job, Stage: s})
-	if st.Need == 0 {
+	if st.Done >= st.Need {
 		c.closeStage(s)
+	}
+}
+
+// markDone takes in which tasks of a new job are done. Their stages are opened, and closed, as if they had just been.
+func (c *Core) markDone(j JobID, spec *JobSpec) {
+	v := &c.view
+	job := v.job(j)
+	for i := range spec.Stages {
+		st := v.stage(job.FirstStage + StageID(i))
+		for _, index := range spec.Stages[i].Done {
+			t := st.First + TaskID(index)
+			v.task(t).State = TaskDone
+			st.Done++
+			job.Unfinished--
+			c.release(st, t)
+		}
 	}
 }
 

@@ -30,6 +30,10 @@ type StageSpec struct {
 	Waits     bool  `json:",omitempty"` // launched attempts wait until AttemptBegan says that they have begun
 	Retries   *int  `json:",omitempty"` // failures of one task that are forgiven; nil for those of the job
 
+	// Done lists the tasks, from 0, whose results are there already: what an earlier job has done of the same work. Not
+	// of stages that others read over a network.
+	Done []int `json:",omitempty"`
+
 	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of
 	// what every task reads, or none.
 	Inputs [][]Source
@@ -126,10 +130,19 @@ func (s *JobSpec) Validate() error {
 		if err := s.validateInputs(i); err != nil {
 			return err
 		}
+		for k, t := range st.Done {
+			if t < 0 || t >= st.Tasks || k > 0 && t <= st.Done[k-1] {
+				return fmt.Errorf("stages[%d].done[%d]: %d is none of the %d tasks, or not above the one before it", i, k, t, st.Tasks)
+			}
+		}
 	}
 	for i := range s.Edges {
-		if err := s.validateEdge(&s.Edges[i]); err != nil {
+		e := &s.Edges[i]
+		if err := s.validateEdge(e); err != nil {
 			return fmt.Errorf("edges[%d]: %w", i, err)
+		}
+		if e.carries() && len(s.Stages[e.From].Done) > 0 {
+			return fmt.Errorf("edges[%d]: some of stage %d is done, and it is not known where its results are", i, e.From)
 		}
 	}
 	return s.validateAcyclic()

@@ -210,11 +210,8 @@ func (f *runFlags) sharing(cmd *cobra.Command, e *run.Engine, o *run.Options) (*
 		return nil, err
 	}
 	why := f.aloneFor(o)
-	switch finished, unfinished := e.Holds(); {
-	case finished: // nothing is left to run
+	if e.Finished() { // nothing is left to run
 		return nil, nil
-	case why == "" && unfinished:
-		why = "the output folder holds an unfinished run"
 	}
 	switch there := client.Running(cmd.Context()); {
 	case !there && f.given("server"):

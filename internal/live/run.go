@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -146,6 +147,24 @@ func (r *Run) Records() []Record { return r.job.records }
 // Slowest returns the tasks that took longest, see [Slowest].
 func (r *Run) Slowest(most func(tasks int) int) [][]int {
 	return Slowest(r.job.records, &r.Header.Job, most)
+}
+
+// IsDone tells whether a task is done, by its stage and its place there.
+func (r *Run) IsDone(stage, index int) bool {
+	v := r.core.View()
+	st := v.Stage(v.Job(job).FirstStage + sched.StageID(stage))
+	return v.Task(st.First+sched.TaskID(index)).State == sched.TaskDone
+}
+
+// Results yields the attempts that have won, with their outputs where the journal has them.
+func (r *Run) Results() iter.Seq2[Attempt, []byte] {
+	return func(yield func(Attempt, []byte) bool) {
+		for task := range r.job.winner {
+			if a := r.job.winnerOf(task); !yield(a, r.job.outputs[a.ID]) {
+				return
+			}
+		}
+	}
 }
 
 // Loop runs the job to its end and publishes its results. Cancelling ctx makes it stop before that, which is no error:

@@ -23,14 +23,8 @@ func (e *Engine) complete() bool {
 	return !isMissing(filepath.Join(e.out, mapreduce.SuccessName))
 }
 
-// Holds tells what the output folder holds: a finished result, or a run that can be gone on with.
-func (e *Engine) Holds() (finished, unfinished bool) {
-	if e.cloud != nil || e.o.Force {
-		return false, false
-	}
-	finished = e.complete()
-	return finished, !finished && !isMissing(e.folders.Journal())
-}
+// Finished tells whether the output folder holds a finished result that stays.
+func (e *Engine) Finished() bool { return e.cloud == nil && !e.o.Force && e.complete() }
 
 func isMissing(path string) bool {
 	_, err := os.Lstat(path)

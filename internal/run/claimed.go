@@ -19,6 +19,8 @@ type Claimed struct {
 	Run    string `json:"run"`
 	Server string `json:"server"` // its folder
 	Place  string `json:"place"`  // where it listens
+	// Left says that the journal that the job leaves is written, maybe under the name that it has until it is in place.
+	Left bool `json:"left,omitempty"`
 }
 
 const claimedName = "server"

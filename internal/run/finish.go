@@ -32,6 +32,9 @@ func courseOf(run *live.Run) *course {
 // courseOver is that of a job of a server.
 func (p *Prepared) courseOver(over *live.Over) *course {
 	j, s := over.Job, over.Summary
+	for i := range j.Spec.Stages {
+		s.Recovered += len(j.Spec.Stages[i].Done)
+	}
 	c := &course{Summary: s, end: sched.Time(j.Submitted.Sub(p.server.Started)) + s.Flow, deadline: j.Spec.Deadline, records: over.Records}
 	c.won, c.cut = live.Durations(over.Records, len(j.Stages))
 	c.slowest = func(most func(int) int) [][]int { return live.Slowest(over.Records, &j.Spec, most) }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
-	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // job is what is asked for, with the blocks of its stream once they are known.
@@ -70,7 +70,24 @@ func (e *Engine) Spool(ctx context.Context) error {
 		return Failure{err}
 	}
 	defer lock.Close()
-	return e.spoolAs(ctx, newRunName())
+	if isMissing(e.folders.Journal()) {
+		return e.spoolAs(ctx, newRunName())
+	}
+	r, err := trace.OpenJournalReader(e.folders.Journal())
+	if err != nil {
+		return e.unreadable(err)
+	}
+	e.folders.Run, e.blocks = r.Header.Folder(), keptBlocks(&r.Header)
+	return e.sameStream(&r.Header)
+}
+
+// keptBlocks are the blocks of the standard input that a run has kept; nil if it has none.
+func keptBlocks(h *trace.JournalHeader) *inputs.Blocks {
+	var w jobfile.Work
+	if err := json.Unmarshal(h.Work, &w); err != nil || w.Array == nil || len(w.Array.Stages) != 1 {
+		return nil
+	}
+	return w.Array.Stages[0].Blocks
 }
 
 // cutOnly finds the blocks and keeps nothing.
@@ -193,7 +210,7 @@ func readPieces(ctx context.Context, from io.Reader, each func([]byte) error) er
 
 // sameStream refuses standard input that is not what a run was begun with. Where there is none, the run reads what it
 // has kept.
-func (e *Engine) sameStream(run *live.Run) error {
+func (e *Engine) sameStream(h *trace.JournalHeader) error {
 	p := e.Job.Piped()
 	if p == nil || p.File != "" || e.o.Stdin == nil {
 		return nil
@@ -201,8 +218,8 @@ func (e *Engine) sameStream(run *live.Run) error {
 	if f, ok := e.o.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	var w jobfile.Work
-	if err := json.Unmarshal(run.Header.Work, &w); err != nil || w.Array == nil || len(w.Array.Stages) != 1 || w.Array.Stages[0].Blocks == nil {
+	kept := keptBlocks(h)
+	if kept == nil {
 		return nil
 	}
 	sum := sha256.New()
@@ -210,7 +227,7 @@ func (e *Engine) sameStream(run *live.Run) error {
 	if err != nil {
 		return fmt.Errorf("standard input: %w", err)
 	}
-	if n > 0 && hex.EncodeToString(sum.Sum(nil)) != w.Array.Stages[0].Blocks.Digest {
+	if n > 0 && hex.EncodeToString(sum.Sum(nil)) != kept.Digest {
 		return fmt.Errorf("%s: holds a run that began with another standard input; name another --output, or resume the run with the input that it has kept: < /dev/null", e.out)
 	}
 	return nil

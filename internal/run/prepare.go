@@ -33,8 +33,7 @@ type Prepared struct {
 	// Of a job of a server.
 	submitted *Submission
 	exec      *proc.Executor // once it was opened
-	before    []live.Record  // attempts of earlier submissions, or runs, of the same
-	begun     time.Time      // their second 0
+	past      *earlier       // nil until the executor is opened
 }
 
 // begin makes a new job ready, in a folder that is claimed.
@@ -169,6 +168,11 @@ func (p *Prepared) Open() (executor live.Executor, err error) {
 		return nil, errors.Join(err, p.log.close())
 	}
 	p.told = teller(executor)
+	if p.server != nil {
+		if err := p.goOn(executor); err != nil {
+			return nil, err
+		}
+	}
 	return executor, nil
 }
 

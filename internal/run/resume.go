@@ -215,7 +215,7 @@ func (e *Engine) resume(path string, asked []byte) (*live.Run, error) {
 		return nil, errors.Join(err, run.Close())
 	}
 	e.folders.Run = run.Header.Folder()
-	if err := e.sameStream(run); err != nil {
+	if err := e.sameStream(run.Header); err != nil {
 		return nil, errors.Join(err, run.Close())
 	}
 	return run, nil
@@ -281,7 +281,9 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 	for _, d := range all {
 		changed = append(changed, fmt.Sprintf("%s %s (was %s)", d.what, d.is, d.was))
 	}
-	fmt.Fprintf(e.o.Log, "resumed with %s\n", strings.Join(changed, ", "))
+	if e.server == nil { // which decides itself about most
+		fmt.Fprintf(e.o.Log, "resumed with %s\n", strings.Join(changed, ", "))
+	}
 	return nil
 }
 

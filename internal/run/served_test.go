@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/results"
@@ -173,5 +175,55 @@ func TestServedJobLeaves(t *testing.T) {
 	finished, err := do(t, t.Context(), Options{Job: job, Output: good, Dir: dir, History: NoHistory, Log: &log})
 	if err != nil || finished.Summary.Attempts != 3 || !strings.Contains(log.String(), "holds the finished result of this command") {
 		t.Errorf("%+v, %v, %q", finished, err, log.String())
+	}
+}
+
+// A server goes on with what a folder holds, of its own jobs and of runs: what is done is not run again, and in the end
+// the journal has the attempts of all.
+func TestServerGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	s := startServed(t, filepath.Join(dir, "server"))
+	defer s.end(t)
+	out := filepath.Join(dir, "out")
+	job := commands("echo ran {} >> log; test {} != 1 -o -e ready && echo {}")
+	job.Loss = &jobfile.Loss{All: true}
+	sub := Submission{Job: job, Output: out, Dir: dir}
+	first := s.wait(t, s.give(t, sub))
+	second := s.wait(t, s.give(t, sub))
+	if first.Summary.State != "failed" || second.Summary.State != "failed" || second.Summary.Recovered == 0 {
+		t.Errorf("%+v, %+v", first.Summary, second.Summary)
+	}
+	if _, err := do(t, t.Context(), Options{Job: job, Output: out, Dir: dir, History: NoHistory, Slots: 2}); err == nil {
+		t.Error("the run succeeds")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	last := s.wait(t, s.give(t, sub))
+	if last.Summary.State != "succeeded" || last.Summary.Recovered != 2 || last.Summary.Attempts != 1 {
+		t.Errorf("%+v", last.Summary)
+	}
+	for i, want := range []string{"0\n", "1\n", "2\n"} {
+		if got := slurp(t, filepath.Join(out, fmt.Sprintf("part-%05d", i))); got != want {
+			t.Errorf("part %d is %q", i, got)
+		}
+	}
+	if log := slurp(t, filepath.Join(dir, "log")); strings.Count(log, "ran 0") != 1 || strings.Count(log, "ran 2") != 1 || strings.Count(log, "ran 1") != 4 {
+		t.Errorf("what ran: %q", log)
+	}
+	reader, err := trace.OpenJournalReader(filepath.Join(out, "_tailcut", "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lives, err := live.Lives(reader, policyOf, nil); err != nil || len(lives) != 6 {
+		t.Errorf("%d attempts, %v", len(lives), err)
+	}
+	if _, err := s.Prepare(t.Context(), &sub); err == nil || !strings.Contains(err.Error(), "holds a finished result") {
+		t.Error(err)
+	}
+	other := sub
+	other.Job = commands("true")
+	if _, err := s.Prepare(t.Context(), &other); err == nil {
+		t.Error("another job takes the folder")
 	}
 }

@@ -100,7 +100,7 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 		return nil, err
 	}
 	defer lock.Close()
-	h, err := e.begin(ctx)
+	h, err := e.beginOrGoOn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 	}
 	p.warn("not all that was started has ended", over.Ended)
 	res, failed := p.outcome(ctx, over, c)
-	begun := c.Attempts > 0 || len(p.before) > 0
+	begun := c.Attempts > 0
 	if begun {
 		if err := p.leave(over); err != nil {
 			return nil, Failure{err}
@@ -291,22 +291,41 @@ func (p *Prepared) leave(over *live.Over) error {
 			return err
 		}
 	}
-	h := *p.Header
-	if h.Started = over.Job.Submitted; len(p.before) > 0 {
-		h.Started = p.begun
-	}
-	path := p.folders.Journal()
-	half := path + ".left"
-	if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	c, err := ReadClaimed(p.folders.Root)
+	if err != nil {
 		return err
 	}
-	if err := over.Leave(half, &h, p.before); err != nil {
-		return err
+	half := p.folders.Journal() + ".left"
+	if !c.Left { // else the journal in place may be what the job leaves
+		if err := p.writeLeft(half, over); err != nil {
+			return err
+		}
+		c.Left = true
+		if err := c.write(p.folders.Root); err != nil {
+			return err
+		}
 	}
-	if err := os.Rename(half, path); err != nil {
+	if err := os.Rename(half, p.folders.Journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return disk.SyncFolder(p.folders.Root)
+}
+
+// writeLeft writes the journal that the job leaves, with its attempts before its submission.
+func (p *Prepared) writeLeft(path string, over *live.Over) (err error) {
+	if p.past == nil {
+		if p.past, err = p.before(); err != nil {
+			return err
+		}
+	}
+	h := *p.Header
+	if h.Started = over.Job.Submitted; len(p.past.records) > 0 {
+		h.Started = p.past.begun
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return over.Leave(path, &h, p.past.records)
 }
 
 // letGo closes what is open of a job.
