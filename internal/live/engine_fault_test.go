@@ -169,7 +169,7 @@ func (g *gale) life() (done bool) {
 	g.lives++
 	g.dead.Store(false)
 	for run, d := range g.disks {
-		if g.over[run] == nil { // else a file has it
+		if o, _ := g.end(run); o == nil { // else a file has it
 			d.forget()
 		}
 	}
@@ -244,7 +244,7 @@ func (g *gale) die(s *shell) {
 	if g.draw.IntN(2) == 0 {
 		time.Sleep(time.Duration(g.draw.IntN(20)) * ms)
 	}
-	for _, x := range s.fakes {
+	for _, x := range s.executors() {
 		x.die()
 	}
 	time.Sleep(10 * ms)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -76,6 +77,20 @@ type shell struct {
 	mu      sync.Mutex
 	fakes   []*fake
 	ended   chan error
+}
+
+// executors returns those that the engine has opened.
+func (s *shell) executors() []*fake {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.fakes)
+}
+
+// end returns what the owner has heard of a job's end, and how often its executor was opened.
+func (f *farm) end(run string) (o *Over, opens int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over[run], f.opens[run]
 }
 
 // open opens an engine, which is not looped yet.
@@ -200,18 +215,19 @@ func TestEngineRunsJobs(t *testing.T) {
 		if got := s.states(t); got["job0"] != "succeeded" || got["job1"] != "running" || got["job4"] != "queued" {
 			t.Errorf("after 25 ms: %v", got)
 		}
-		if f.opens["job4"] > 0 {
+		if _, opens := f.end("job4"); opens > 0 {
 			t.Error("a queued job has an executor")
 		}
 		time.Sleep(time.Second)
 		for run, state := range s.states(t) {
-			if o := f.over[run]; state != "succeeded" || len(f.disk(run).result) != 3 || o == nil || !o.Succeeded() || len(o.Records) != 3 || f.opens[run] != 1 {
-				t.Errorf("%s: %s, %d results, %+v, %d opened", run, state, len(f.disk(run).result), o, f.opens[run])
+			o, opens := f.end(run)
+			if n := len(f.disk(run).result); state != "succeeded" || n != 3 || o == nil || !o.Succeeded() || len(o.Records) != 3 || opens != 1 {
+				t.Errorf("%s: %s, %d results, %+v, %d opened", run, state, n, o, opens)
 			}
 		}
 		cancel()
 		s.stop(t)
-		for i, x := range s.fakes {
+		for i, x := range s.executors() {
 			select {
 			case <-x.ended:
 			default:
@@ -283,8 +299,8 @@ func TestEngineAsked(t *testing.T) {
 		must(s.Retry(ctx, bad))
 		time.Sleep(50 * ms)
 		wants("bad", "succeeded")
-		if n := len(f.disk("bad").result); n != 3 || f.opens["bad"] != 2 {
-			t.Errorf("%d results, opened %d times", n, f.opens["bad"])
+		if _, opens := f.end("bad"); len(f.disk("bad").result) != 3 || opens != 2 {
+			t.Errorf("%d results, opened %d times", len(f.disk("bad").result), opens)
 		}
 		cancel()
 		s.stop(t)
@@ -315,11 +331,11 @@ func TestEngineTakesUp(t *testing.T) {
 		s = f.start(ctx)
 		time.Sleep(time.Second)
 		for run, state := range s.states(t) {
-			if state != "succeeded" || f.over[run] == nil {
-				t.Errorf("%s: %s, told %v", run, state, f.over[run])
+			if o, _ := f.end(run); state != "succeeded" || o == nil {
+				t.Errorf("%s: %s, told %v", run, state, o)
 			}
 		}
-		if o := f.over["second"]; o.Summary.Attempts != 10 || o.Summary.Crashed != 2 || len(o.Records) != 10 {
+		if o, _ := f.end("second"); o.Summary.Attempts != 10 || o.Summary.Crashed != 2 || len(o.Records) != 10 {
 			t.Errorf("second: %+v, %d records", o.Summary, len(o.Records))
 		}
 		if err := s.Retire(ctx, first, third); err != nil {
@@ -451,7 +467,7 @@ func TestEngineBrokenDisk(t *testing.T) {
 				if got := s.states(t); got["bad"] != "failed" || got["good"] != "succeeded" {
 					t.Errorf("%v", got)
 				}
-				if o := f.over["bad"]; o == nil || o.Succeeded() || !errors.Is(o.Failure, full) || f.disk("bad").result != nil {
+				if o, _ := f.end("bad"); o == nil || o.Succeeded() || !errors.Is(o.Failure, full) || f.disk("bad").result != nil {
 					t.Errorf("%+v", o)
 				}
 				broken = false
@@ -459,8 +475,9 @@ func TestEngineBrokenDisk(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(100 * ms)
-				if got := s.states(t); got["bad"] != "succeeded" || !f.over["bad"].Succeeded() || len(f.disk("bad").result) != 3 {
-					t.Errorf("tried again: %v, %+v", got, f.over["bad"])
+				got := s.states(t)
+				if o, _ := f.end("bad"); got["bad"] != "succeeded" || !o.Succeeded() || len(f.disk("bad").result) != 3 {
+					t.Errorf("tried again: %v, %+v", got, o)
 				}
 				cancel()
 				s.stop(t)
