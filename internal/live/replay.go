@@ -159,6 +159,17 @@ func JobsOf(r *trace.JournalReader, policies Policies) (map[sched.JobID]Known, s
 // the last batch; the reader's header is then that of the settings that came last. visit, if not nil, sees every batch
 // after the core has. The error is a *DivergedError where a decision differs.
 func Replay(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
+	return replay(r, policies, nil, visit)
+}
+
+// follow is Replay with a policy that decides what the journal says.
+func follow(r *trace.JournalReader, visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
+	s := &script{}
+	return replay(r, func(*trace.JournalHeader) (sched.Policy, error) { return s, nil }, func(b *trace.Batch) { s.next = b.Decisions }, visit)
+}
+
+// replay is Replay; before, if not nil, sees every batch before the core does.
+func replay(r *trace.JournalReader, policies Policies, before func(*trace.Batch), visit func(*sched.Core, *trace.Batch)) (*sched.Core, error) {
 	core, err := firstCore(&r.Header, r.State, policies)
 	if err != nil {
 		return nil, err
@@ -180,6 +191,9 @@ func Replay(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *
 			if id, err := core.Submit(&j.Spec); err != nil || id != j.ID {
 				return nil, fmt.Errorf("batch %d: job %d: it gets id %d, %v", n, j.ID, id, err)
 			}
+		}
+		if before != nil {
+			before(b)
 		}
 		got, err := core.Advance(b.Now, b.Facts)
 		if err != nil {

@@ -49,7 +49,7 @@ func (e *Engine) openJournal() error {
 	if err != nil {
 		return err
 	}
-	core, err := Replay(reader, cfg.Policies, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b, nil) })
+	core, err := follow(reader, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b, nil) })
 	if err != nil {
 		return fmt.Errorf("%s: cannot take up the jobs: %w", path, err)
 	}
