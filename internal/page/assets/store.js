@@ -90,6 +90,7 @@ class Store {
       this.reason[at] = this.word(a.reason[i]);
       this.why[at] = this.word(a.why[i]);
     }
+    this.grow(doc.until);
     this.judge();
   }
 
