@@ -75,7 +75,7 @@ func TestRealServer(t *testing.T) {
 		_ = server.Wait()
 	}()
 	for i := range 3 {
-		submit(fmt.Sprintf("night-%d", i), `if [ $TAILCUT_TASK.$TAILCUT_ATTEMPT = 5.0 ]; then sleep 20; else sleep 0.$((2 + TAILCUT_TASK % 5)); fi`, 60)
+		submit(fmt.Sprintf("night-%d", i), `echo result {}; if [ $TAILCUT_TASK.$TAILCUT_ATTEMPT = 5.0 ]; then sleep 20; else sleep 0.$((2 + TAILCUT_TASK % 5)); fi`, 60)
 	}
 	token, err := os.ReadFile(filepath.Join(dir, "queue", "token"))
 	if err != nil {
@@ -104,5 +104,7 @@ func TestRealServer(t *testing.T) {
 	p.until("document.querySelector('#ended').innerText.includes('night-0')")
 	p.value("location.hash = '#job/0'")
 	p.until("document.querySelector('#job').innerText.includes('60 of 60')")
+	p.value(`document.querySelector('[aria-label="Log of tasks 7"]').click()`)
+	p.until("document.querySelector('.log').innerText.includes('result 7')")
 	p.shoot("job")
 }
