@@ -1,44 +1,70 @@
 #!/usr/bin/env bash
-# How fast does each start processes? 2,000 tasks of true on two slots: tailcut run with its journal on, GNU parallel -j2, xargs -P2.
+# How fast does each start processes? Tasks of true on two slots, the journal on: one tailcut run; 100 jobs of one server; GNU parallel -j2;
+# xargs -P2, which keeps no record.
 #
-#   bench/spawn.sh [ROUNDS]     (default 5; TASKS=2000)
+#   bench/spawn.sh [ROUNDS]     (default 5; TASKS=10000 JOBS=100 TOOLS="run serve parallel xargs")
 #
-# The three take turns, so that other load on the machine hits all alike. Wall time of the whole process, medians, and ratios to tailcut.
+# They take turns, so that other load on the machine hits all alike. Wall time and processor time of all processes, from the first to the
+# last; the server's includes its start, the submissions and its end. A ratio is of one round: rate of the tool over that of xargs.
 # Results are kept until the end: on ext4 making files is slow for minutes after many were removed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=${1:-5} tasks=${TASKS:-2000}
+rounds=${1:-5} tasks=${TASKS:-10000} jobs=${JOBS:-100} tools=${TOOLS:-run serve parallel xargs}
+each=$((tasks / jobs))
 
 command -v parallel >/dev/null || apt-get install -y parallel >/dev/null
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/tailcut" ./cmd/tailcut
+(cd history && go build -o "$tmp/tailcut-history" ./cmd/tailcut-history)
 mkdir -p "$tmp/home" && touch "$tmp/home/will-cite"
+export XDG_STATE_HOME=$tmp/state
 
-run_tailcut() { "$tmp/tailcut" run --tasks "$tasks" --slots 2 --output "$tmp/out$round" -- true >/dev/null 2>&1; }
+run_run() { "$tmp/tailcut" run --alone --tasks "$tasks" --slots 2 --output "$tmp/out$round" -- true >/dev/null 2>&1; }
+run_serve() {
+	local dir=$tmp/server$round id ids=()
+	"$tmp/tailcut" serve --dir "$dir" --slots 2 --policy fifo --socket "$dir.socket" >"$dir.log" 2>&1 &
+	until grep -qs 'listening on' "$dir.log"; do sleep 0.02; done
+	export TAILCUT_SERVER=$dir.socket
+	for ((job = 0; job < jobs; job++)); do
+		id=$("$tmp/tailcut" submit --tasks "$each" --output "$tmp/out$round.$job" -- true 2>>"$dir.log")
+		ids+=("$id")
+	done
+	"$tmp/tailcut" wait "${ids[@]}" >/dev/null
+	"$tmp/tailcut" drain >/dev/null
+	wait
+	unset TAILCUT_SERVER
+}
 run_parallel() { seq "$tasks" | PARALLEL_HOME="$tmp/home" parallel -j2 true >/dev/null; }
 run_xargs() { seq "$tasks" | xargs -P2 -n1 true >/dev/null; }
 
-seconds() { # of a command
-	local begun=$EPOCHREALTIME
-	"$@"
-	awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f\n", b - a }'
-}
-median() { sort -n "$1" | awk '{ x[NR] = $1 } END { print NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2 }'; }
+TIMEFORMAT='%R %U %S'
+measure() { { time "run_$1"; } 2>&1 | awk '{ printf "%.3f %.3f\n", $1, $2 + $3 }' >>"$tmp/$1.s"; } # wall and processor seconds
 
-printf '%-6s %10s %10s %10s   load\n' round tailcut parallel xargs
+# shellcheck disable=SC2086
+printf '%-6s%s   load\n' round "$(printf ' %10s' $tools)"
 for ((round = 1; round <= rounds; round++)); do
-	for tool in tailcut parallel xargs; do seconds "run_$tool" >>"$tmp/$tool.s"; done
-	printf '%-6s %10s %10s %10s   %s\n' "$round" "$(tail -n1 "$tmp/tailcut.s")" "$(tail -n1 "$tmp/parallel.s")" "$(tail -n1 "$tmp/xargs.s")" "$(cut -d' ' -f1 /proc/loadavg)"
+	for tool in $tools; do measure "$tool"; done
+	printf '%-6s' "$round"
+	for tool in $tools; do printf ' %10s' "$(tail -n1 "$tmp/$tool.s" | cut -d' ' -f1)"; done
+	printf '   %s\n' "$(cut -d' ' -f1 /proc/loadavg)"
 done
 for ((round = 1; round <= rounds; round++)); do # the work was done: one part per task
-	[ "$(find "$tmp/out$round" -name 'part-*' | wc -l)" = "$tasks" ] || { echo "round $round: parts are missing" >&2; exit 1; }
+	for of in "out$round" "out$round.*"; do
+		# shellcheck disable=SC2086
+		compgen -G "$tmp/$of" >/dev/null || continue # it took no part
+		# shellcheck disable=SC2086
+		[ "$(find "$tmp"/$of -name 'part-*' | wc -l)" = "$tasks" ] || { echo "round $round: parts are missing in $of" >&2; exit 1; }
+	done
 done
 
-t=$(median "$tmp/tailcut.s") p=$(median "$tmp/parallel.s") x=$(median "$tmp/xargs.s")
-awk -v n="$tasks" -v t="$t" -v p="$p" -v x="$x" 'BEGIN {
-	printf "\n%-10s %10s %14s %22s\n", "", "median s", "tasks/s", "rate of tailcut over it"
-	printf "%-10s %10.2f %14.0f %22s\n", "tailcut", t, n / t, ""
-	printf "%-10s %10.2f %14.0f %22.2f   (wanted: 3)\n", "parallel", p, n / p, p / t
-	printf "%-10s %10.2f %14.0f %22.2f   (wanted: 0.5)\n", "xargs", x, n / x, x / t
-}'
+# spread prints the median of a list of numbers, and its least and greatest.
+spread() { sort -n | awk '{ x[NR] = $1 } END { printf "%.2f (%.2f-%.2f)", NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2, x[1], x[NR] }'; }
+printf '\n%-9s %22s %18s %24s %24s\n' '' 'wall s' 'tasks/s' 'rate over that of xargs' 'processor s per 1000'
+for tool in $tools; do
+	printf '%-9s %22s %18s %24s %24s\n' "$tool" "$(cut -d' ' -f1 "$tmp/$tool.s" | spread)" \
+		"$(awk -v n="$tasks" '{ print n / $1 }' "$tmp/$tool.s" | spread)" \
+		"$(paste -d' ' "$tmp/$tool.s" "$tmp/xargs.s" | awk '{ print $3 / $1 }' | spread)" \
+		"$(awk -v n="$tasks" '{ print $2 / n * 1000 }' "$tmp/$tool.s" | spread)"
+done
+echo '(wanted of run and serve: 0.9 of xargs)'

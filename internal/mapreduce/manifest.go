@@ -217,10 +217,13 @@ func (m *Manifest) write(path string) error {
 
 // createWhole makes a file that was not there, or was left by somebody who was cut short, and follows no link.
 func createWhole(path string, from io.Reader, sync bool) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
 	if err != nil {
 		return err
 	}
