@@ -19,6 +19,7 @@ import (
 	"github.com/tailcut/tailcut/internal/serve"
 	"github.com/tailcut/tailcut/internal/version"
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // serveFlags are the flags of serve as given.
@@ -146,7 +147,7 @@ func (f *serveFlags) limits(cfg *serve.Config) (err error) {
 	if f.maxWait < 0 {
 		return wrongFlag("max-wait", errors.New("expected a duration of at least 0"))
 	}
-	cfg.MaxWait = f.maxWait
+	cfg.Limits.MaxWait = sched.Time(f.maxWait)
 	if f.keep < 0 || f.keepFor < 0 {
 		return errors.New("--keep and --keep-for: expected at least 0")
 	}

@@ -144,8 +144,8 @@ func TestServeRefuses(t *testing.T) {
 		t.Errorf("the output folder of another job: %v", err)
 	}
 	queue := v.dir + "/queue"
-	v.expect(1, `tailcut: another server works in `+queue+`; name another --dir\n`, "serve", "--dir", queue, "--socket", v.dir+"/other")
-	v.expect(1, `tailcut: another server listens on .*\n`, "serve", "--dir", v.dir+"/queue2", "--socket", v.socket())
+	v.expect(1, `tailcut: another server works in `+queue+`; name another --dir\n`, "serve", "--history", "none", "--dir", queue, "--socket", v.dir+"/other")
+	v.expect(1, `tailcut: another server listens on .*\n`, "serve", "--history", "none", "--dir", v.dir+"/queue2", "--socket", v.socket())
 	v.expect(2, `tailcut: --slots: .*\n`, "serve", "--slots", "none")
 	v.expect(2, `tailcut: --policy: .*maxsrpt.*\n`, "serve", "--policy", "maxsrpt")
 	v.expect(2, `tailcut: --socket: longer than .*\n`, "serve", "--socket", v.dir+strings.Repeat("/x", 100))

@@ -17,7 +17,7 @@ import (
 func (s *Server) about(ctx context.Context, _ *call) (any, error) {
 	a := About{
 		Schema: ServerSchema, Version: s.cfg.Version, Started: s.began, Dir: s.cfg.Dir, Process: os.Getpid(), Memory: s.cfg.Memory,
-		MaxWait: s.cfg.MaxWait.Seconds(), Slots: map[string]int{}, Jobs: map[State]int{},
+		MaxWait: s.cfg.Limits.MaxWait.Seconds(), Slots: map[string]int{}, Jobs: map[State]int{},
 	}
 	if u, err := user.Current(); err == nil {
 		a.User = u.Username

@@ -30,7 +30,6 @@ type Config struct {
 	Policy   string
 	Seed     uint64
 	Limits   sched.Limits
-	MaxWait  time.Duration
 	Memory   int64         // bytes that attempts may need together, 0 for no bound
 	Keep     int           // jobs that are over and still listed
 	KeepFor  time.Duration // since their end
