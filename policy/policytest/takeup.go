@@ -39,7 +39,8 @@ func (w *World) disturb(seed uint64) {
 }
 
 // TakeUp is Worlds where now and then a fresh policy takes over, whatever runs: the core is made anew from a snapshot.
-// Policies are those of next, one after the other. Policies that set the speed of machines are left out.
+// In some of them no job may wait for long. Policies are those of next, one after the other. Policies that set the
+// speed of machines are left out.
 func TakeUp(t testing.TB, worlds int, next func(n int) *Subject) {
 	t.Helper()
 	takeUp(t, worlds, 1, 7, func(n int) (sched.Policy, *Subject) { return next(n).New(), next(n) })
@@ -59,6 +60,9 @@ func takeUp(t testing.TB, worlds, classes, every int, next func(n int) (sched.Po
 	t.Helper()
 	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
 		n := 0
+		if seed%3 == 2 {
+			l.MaxWait = 20 * sched.Second
+		}
 		policy, s := next(n)
 		if sched.Paces(policy) {
 			return nil
@@ -68,6 +72,9 @@ func takeUp(t testing.TB, worlds, classes, every int, next func(n int) (sched.Po
 			w.Connect(2 + int(seed%3))
 		}
 		w.mess(classes, seed)
+		if l.MaxWait > 0 {
+			w.Lag = 0 // it follows from each wake, and of one that is not needed any more a fresh core knows nothing
+		}
 		w.again, w.Retires = int(seed%3), retires
 		w.disturb(seed)
 		if seed%4 == 3 {
