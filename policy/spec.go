@@ -158,6 +158,19 @@ func WithDefault(spec, param, value string) (string, error) {
 	return spec + ":" + param + "=" + value, nil
 }
 
+// Live returns the specification as programs use it that run real tasks, which last seconds rather than minutes:
+// policies that look at the cluster in slots of time look at every event, and clones begin at the age of a second.
+// What the specification itself says stands.
+func Live(spec string) (string, error) {
+	for _, p := range [][2]string{{"slot", "0s"}, {"min_age", "1s"}} {
+		var err error
+		if spec, err = WithDefault(spec, p[0], p[1]); err != nil {
+			return "", err
+		}
+	}
+	return spec, nil
+}
+
 // ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is
 // its start: it plans anew at reports of progress, every so often; never if that is "". The job has no master beside
 // its tasks, and how often it reports is learnt from it. What the specification itself says stands.

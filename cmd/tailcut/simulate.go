@@ -149,6 +149,7 @@ func (f *simulateFlags) read(cmd *cobra.Command, args []string) (err error) {
 // asTheyHad sets what the user leaves open to what past jobs had: policy, slots, and the laws of their durations.
 func (f *simulateFlags) asTheyHad(fl *pflag.FlagSet, n *whatif.Nights) {
 	r := &f.Request
+	r.Live = true
 	if had := n.Policy(); had != "" && !fl.Changed("policy") {
 		f.policies = []string{had}
 	}

@@ -17,9 +17,7 @@ var entry = policy.Entry{
 		kit.OrderParam,
 	},
 	WorkConserving: true,
-	New: func(a kit.Args) sched.Policy {
-		return &patience{order: kit.NewOrder(a), after: a.Span("after")}
-	},
+	New:            func(a kit.Args) sched.Policy { return &patience{order: kit.NewOrder(a), after: a.Span("after")} },
 }
 
 type patience struct {

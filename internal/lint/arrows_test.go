@@ -68,6 +68,7 @@ const arrows = `
 	internal/deadline    -> internal/show laws plan
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/overlap/study internal/report
 	internal/attack      ->
+internal/contest     ->
 	internal/lint        ->
 	internal/manual      -> internal/version
 	internal/version     ->

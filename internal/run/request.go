@@ -111,10 +111,6 @@ const MostSlots = 1 << 16
 // defaultPods is how many attempts run at once on Kubernetes unless the options say.
 const defaultPods = 10
 
-// liveAge is the age below which attempts are not cloned in a live run, for policies whose published default is a
-// minute: tasks here last seconds rather than minutes.
-const liveAge = "1s"
-
 // outline is the request as the journal keeps it: the values of tasks are known by their digest.
 func (r *Request) outline() *Request {
 	o := *r
@@ -261,7 +257,7 @@ func (e *Engine) settlePolicy() (err error) {
 		}
 	}
 	fit(func() (string, error) { return policy.WithDefault(spec, "slot", cmp.Or(e.o.Slot, "0s")) })
-	fit(func() (string, error) { return policy.WithDefault(spec, "min_age", liveAge) })
+	fit(func() (string, error) { return policy.Live(spec) })
 	fit(func() (string, error) {
 		e.odd, err = policy.Fit(spec, policy.Place{Name: "a run", Sites: e.sites != nil})
 		return spec, err

@@ -17,18 +17,13 @@ import (
 // which seldom does harm and needs no reports of progress.
 const DefaultPolicy = "spark:order=srpt"
 
-// minAge is the age below which attempts are not cloned, as in a run of one job.
-const minAge = "1s"
-
 // FitPolicy returns the specification of a policy as a server uses it: on slots of several classes, or of one. The
 // notice says what is left of a policy that lacks something here, "" for nothing.
 func FitPolicy(spec string, classes int) (fitted, notice string, err error) {
 	parts := strings.Split(cmp.Or(spec, DefaultPolicy), "/")
 	for i, part := range parts {
-		for _, set := range [][2]string{{"slot", "0s"}, {"min_age", minAge}} {
-			if part, err = policy.WithDefault(part, set[0], set[1]); err != nil {
-				return "", "", err
-			}
+		if part, err = policy.Live(part); err != nil {
+			return "", "", err
 		}
 		odd, err := policy.Fit(part, policy.Place{Name: "a server", Jobs: true, Classes: classes > 1})
 		if err != nil {

@@ -28,6 +28,7 @@ type Request struct {
 	Workload *trace.Workload // Run gives it its classes of slots, and deadlines
 	Policies []string        // specifications; A/B is a policy for each class of slots; default fifo
 	Slot     string          // duration: slots of policies that decide by slots and do not say theirs
+	Live     bool            // policies are as programs that run real tasks have them, see policy.Live
 	Runs     int             // of each policy; default 1
 	Seed     uint64          // of run 0
 
@@ -236,9 +237,15 @@ func (q *question) readProgress(text string) (err error) {
 // add adds a policy as the experiment needs it. It is called what the user calls it.
 func (q *question) add(given string) error {
 	specs := strings.Split(given, "/")
-	for k := 0; q.Slot != "" && k < len(specs); k++ {
+	for k := range specs {
 		var err error
-		if specs[k], err = policy.WithDefault(specs[k], "slot", q.Slot); err != nil {
+		if q.Slot != "" {
+			specs[k], err = policy.WithDefault(specs[k], "slot", q.Slot)
+		}
+		if q.Live && err == nil {
+			specs[k], err = policy.Live(specs[k])
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -146,7 +146,7 @@ func (q *Question) Ask(ctx context.Context, jobs []*past.JobRecord) (*Answer, er
 		if w, err = n.Workload(q.Name, deadline); err != nil { // a run numbers its classes
 			return nil, err
 		}
-		r := simulation.Request{Workload: w, Policies: policies, Runs: a.Runs, Seed: q.Seed, Machines: 1, Slots: each, Service: "law"}
+		r := simulation.Request{Workload: w, Policies: policies, Runs: a.Runs, Seed: q.Seed, Machines: 1, Slots: each, Service: "law", Live: true}
 		res, err := r.Run(ctx)
 		if err != nil {
 			return nil, ours(err)
