@@ -151,7 +151,7 @@ func (g *gale) meddle(ctx context.Context, s *shell, draw *rand.Rand) bool {
 		p := int32(draw.IntN(5))
 		err = s.Change(ctx, id, Change{Priority: &p})
 	case 6:
-		err = s.SetPolicy(ctx, []string{"nervous", "patient"}[draw.IntN(2)], 1, sched.DefaultLimits())
+		err = s.SetPolicy(ctx, []string{"nervous", "patient"}[draw.IntN(2)], 1, g.limits)
 	case 7:
 		err = s.Resize(ctx, draw.IntN(2), 1+draw.IntN(3))
 	case 8:
@@ -214,7 +214,7 @@ func (g *gale) life() (done bool) {
 
 // finish lets all jobs come to their ends.
 func (g *gale) finish(ctx context.Context, s *shell) {
-	_ = s.SetPolicy(ctx, "nervous", 1, sched.DefaultLimits())
+	_ = s.SetPolicy(ctx, "nervous", 1, g.limits)
 	for range 600 {
 		left := 0
 		err := s.Look(ctx, func(x Sight) {
@@ -375,6 +375,9 @@ func TestEngineFaults(t *testing.T) {
 					if g.appended = true; !g.calm && g.draw.IntN(25) == 0 {
 						panic(crash{"ended"})
 					}
+				}
+				if seed%3 == 0 {
+					f.limits.MaxWait = sched.Time(30 * ms)
 				}
 				for i := range 4 + g.draw.IntN(6) {
 					var stages []int

@@ -22,6 +22,7 @@ type farm struct {
 	folder   string
 	fate     func(*Job, Attempt) fate
 	hook     func(beside bool, deed string, p place) // before each deed of an executor, by the loop or beside it
+	limits   sched.Limits
 	perClass bool
 	harm     func(run, deed string) error
 	polled   func()            // before each look for reports
@@ -41,7 +42,7 @@ type farm struct {
 
 func newFarm(t *testing.T, slots ...int) *farm {
 	f := &farm{
-		t: t, folder: filepath.Join(memory(t), "journal"), patience: never, fate: func(*Job, Attempt) fate { return fate{takes: 10 * ms} },
+		t: t, folder: filepath.Join(memory(t), "journal"), patience: never, limits: sched.DefaultLimits(), fate: func(*Job, Attempt) fate { return fate{takes: 10 * ms} },
 		disks: map[string]*disk{}, over: map[string]*Over{}, opens: map[string]int{},
 	}
 	for i, n := range slots {
@@ -99,7 +100,7 @@ func (f *farm) open() *shell {
 	s := &shell{reports: make(chan Report, 10000), ended: make(chan error, 1)}
 	var err error
 	s.Engine, err = OpenEngine(Config{
-		Folder: f.folder, Version: "test", Policy: "nervous", Limits: sched.DefaultLimits(), Policies: f.policies, Machines: f.machines, Segment: f.segment, Archive: f.archive, Watch: f.watch,
+		Folder: f.folder, Version: "test", Policy: "nervous", Limits: f.limits, Policies: f.policies, Machines: f.machines, Segment: f.segment, Archive: f.archive, Watch: f.watch,
 		Reports: func() <-chan Report {
 			if f.polled != nil {
 				f.polled()
