@@ -13,7 +13,7 @@ class Client {
   // ask returns an answer; null for what this server does not have. The error is what to tell the reader.
   async ask(path, method = "GET", body) {
     const answer = await fetch(path, { method, cache: "no-store", ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }) });
-    if (answer.status === 404 || answer.status === 501) return null;
+    if (answer.status === 404 && method === "GET") return null;
     if (answer.status === 401) throw new Error("The server wants its token. Open the address that 'tailcut serve' printed, which has it.");
     const kind = answer.headers.get("Content-Type") || "";
     const said = kind.includes("json") ? await answer.json() : await answer.text();

@@ -186,7 +186,7 @@ function showWhatIf(client, names, policy) {
       const q = { name: given.get("name"), policies: list("policies"), slots: list("slots") };
       for (const k of ["last", "deadline"]) if (given.get(k)) q[k] = given.get(k);
       const a = await client.ask("v1/whatif", "POST", q);
-      out.replaceChildren(a === null ? "This server keeps no history to simulate." : whatIfTable(a));
+      out.replaceChildren(whatIfTable(a));
     } catch (error) {
       out.replaceChildren(error.message);
     }
