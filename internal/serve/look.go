@@ -201,7 +201,7 @@ func (s *Server) row(v *sched.View, j *live.Job) *Job {
 	if all := j.Records(); len(all) > 0 {
 		job.Started = s.wall(all[0].Launched)
 	}
-	job.Flow = s.wall(v.Now()).Sub(j.Submitted).Seconds()
+	job.Flow = time.Since(j.Submitted).Seconds() // the core's clock stands still while nothing happens
 	if row.State > sched.JobActive {
 		job.closed = s.wall(row.Closed)
 		job.Why = "its results are being brought in"
