@@ -132,6 +132,9 @@ var jobFields = []struct {
 	{name: "law", check: (*parser).text},
 	{name: "disturb", check: (*parser).text},
 	{name: "notify", check: (*parser).text, many: true},
+	{name: "priority", check: (*parser).text},
+	{name: "weight", check: (*parser).text},
+	{name: "after", check: (*parser).text, many: true},
 }
 
 // operatorNames are the operators that a job file can name; commands have the field mapper.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/disk"
@@ -28,7 +29,7 @@ const claimedName = "server"
 // ReadClaimed returns whose an output folder is; nil if it is no server's.
 func ReadClaimed(private string) (*Claimed, error) {
 	text, err := os.ReadFile(filepath.Join(private, claimedName))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ func (f *Follower) Stands(text []byte) error {
 		return err
 	}
 	if f.screen == nil {
-		fmt.Fprint(f.w, opening(st.Done(), st.Tasks(), false, false))
+		fmt.Fprint(f.w, opening(st.Recovered, st.Tasks(), false, false))
 		f.screen = newScreen(f.w, st)
 	}
 	if len(st.Stages) == len(f.screen.stages) {

@@ -11,9 +11,11 @@ type Standing struct {
 	Seconds float64 `json:"seconds"`
 	// Seconds to the deadline, below 0 after it; nil without one. Chance is the probability of meeting it; nil while it
 	// is not known.
-	Left   *float64        `json:"left_seconds,omitempty"`
-	Chance *float64        `json:"pocd,omitempty"`
-	Stages []StageStanding `json:"stages"`
+	Left   *float64 `json:"left_seconds,omitempty"`
+	Chance *float64 `json:"pocd,omitempty"`
+	// Tasks that were done when the job was submitted.
+	Recovered int             `json:"recovered_tasks,omitempty"`
+	Stages    []StageStanding `json:"stages"`
 }
 
 // StageStanding is how one stage stands.
@@ -42,6 +44,7 @@ func (p *Prepared) Standing(v *sched.View, id sched.JobID) *Standing {
 		s.Left = &left
 	}
 	for i, name := range p.Header.Stages {
+		s.Recovered += len(p.Header.Job.Stages[i].Done)
 		st := v.Stage(row.FirstStage + sched.StageID(i))
 		s.Stages = append(s.Stages, StageStanding{
 			Name: name, Tasks: int(st.Tasks), Need: int(st.Need), Done: int(st.Done), GivenUp: int(st.GivenUp),
