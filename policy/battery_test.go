@@ -132,7 +132,7 @@ func TestMemoryless(t *testing.T) {
 }
 
 func forOneJob(t *testing.T, spec string) func() sched.Policy {
-	spec, err := ForOneJob(spec, "2s")
+	spec, err := ForDeadlines(spec, "2s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -159,8 +159,8 @@ func WithDefault(spec, param, value string) (string, error) {
 }
 
 // Live returns the specification as programs use it that run real tasks, which last seconds rather than minutes:
-// policies that look at the cluster in slots of time look at every event, and clones begin at the age of a second.
-// What the specification itself says stands.
+// policies that look at the cluster in slots of time look at every event, clones begin at the age of a second, and
+// those that plan for deadlines do so every two seconds. What the specification itself says stands.
 func Live(spec string) (string, error) {
 	for _, p := range [][2]string{{"slot", "0s"}, {"min_age", "1s"}} {
 		var err error
@@ -168,13 +168,14 @@ func Live(spec string) (string, error) {
 			return "", err
 		}
 	}
-	return spec, nil
+	return ForDeadlines(spec, "2s")
 }
 
-// ForOneJob fits the specification of a policy that plans for deadlines to the only job of a core, whose one arrival is
-// its start: it plans anew at reports of progress, every so often; never if that is "". The job has no master beside
-// its tasks, and how often it reports is learnt from it. What the specification itself says stands.
-func ForOneJob(spec, interval string) (string, error) {
+// ForDeadlines fits the specification of a policy that plans for deadlines to tasks that are processes: it plans anew
+// at reports of progress, every so often, not only when a job arrives, as a run's only job never does again; an
+// interval of "" leaves that as it is. Jobs have no master beside their tasks, and how often they report is learnt from
+// them. What the specification itself says stands.
+func ForDeadlines(spec, interval string) (string, error) {
 	e, err := Find(spec)
 	if err != nil || e.Param("late") == nil {
 		return spec, err

@@ -269,7 +269,6 @@ func (e *Engine) settlePolicy() (err error) {
 		}
 		return spec, err
 	})
-	fit(func() (string, error) { return policy.ForOneJob(spec, "2s") })
 	if err != nil {
 		return grammar.Wrong("policy", err)
 	}

@@ -48,6 +48,7 @@ func TestFitPolicy(t *testing.T) {
 		{"srpt/fair", 1, "expected one policy"},
 		{"maxsrpt", 1, "has nothing to decide"},
 		{"laps", 1, "laps"},
+		{"shed", 1, "shed:master_slots=0,when=reports,interval=2s"},
 		{"nonsense", 1, "nonsense"},
 		{"fifo:x=1", 1, "unknown parameter"},
 	} {

@@ -133,7 +133,7 @@ func policyOf(spec string, resumable bool) (sched.Policy, error) {
 	if resumable {
 		interval = "30s"
 	}
-	spec, err := policy.ForOneJob(spec, interval)
+	spec, err := policy.ForDeadlines(spec, interval)
 	if err != nil {
 		return nil, err
 	}

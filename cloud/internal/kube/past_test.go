@@ -241,7 +241,7 @@ func TestDeadlineAtRisk(t *testing.T) {
 
 // A clone of a resumable task is given the furthest offset that was reported; after one that went on from there has failed, none.
 func TestResume(t *testing.T) {
-	spec, err := policy.ForOneJob("shed:law=(pareto:alpha=1.5,xm=10)", "2s")
+	spec, err := policy.ForDeadlines("shed:law=(pareto:alpha=1.5,xm=10)", "2s")
 	if err != nil {
 		t.Fatal(err)
 	}
