@@ -2,5 +2,5 @@
 // code of its own.
 //
 // They take minutes and measure time, so they have the build tag long and want a machine that does little else:
-// go test -tags long -timeout 60m -v -run TestTwentyJobs ./internal/contest
+// go test -tags long -timeout 60m -v ./internal/contest
 package contest
