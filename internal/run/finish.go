@@ -31,7 +31,8 @@ func courseOf(run *live.Run) *course {
 
 // courseOver is that of a job of a server.
 func (p *Prepared) courseOver(over *live.Over) *course {
-	j, s := over.Job, over.Summary
+	j, sum := over.Job, *over.Summary
+	s := &sum // who finishes again counts again
 	for i := range j.Spec.Stages {
 		s.Recovered += len(j.Spec.Stages[i].Done)
 	}

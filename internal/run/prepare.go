@@ -157,6 +157,7 @@ func (p *Prepared) Open() (executor live.Executor, err error) {
 		if p.published() {
 			return published{}, nil
 		}
+		p.letGo() // of what an executor had whose results could not be published
 		if err := p.takeFolder(); err != nil {
 			return nil, err
 		}

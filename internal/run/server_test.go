@@ -12,6 +12,8 @@ import (
 
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -127,6 +129,48 @@ func TestReopen(t *testing.T) {
 	}
 	if mine, err := p.mine(); !mine || err != nil {
 		t.Errorf("%v, %v", mine, err)
+	}
+}
+
+// A job whose results could not be published is opened again by the same server, which still has its folder.
+func TestOpenAgain(t *testing.T) {
+	s := aServer(t)
+	var err error
+	if s.Host, err = proc.NewHost(proc.HostConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Host.Close()
+	log := filepath.Join(t.TempDir(), "log")
+	p, err := s.Reopen(submit(t, s, Submission{Job: commands("true"), Output: filepath.Join(t.TempDir(), "out"), Joblog: log}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.letGo()
+	for range 2 {
+		x, err := p.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What remains of a job is done again after an error, and says the same.
+func TestFinishAgain(t *testing.T) {
+	s := aServer(t)
+	j := submit(t, s, Submission{Job: commands("true"), Output: filepath.Join(t.TempDir(), "out")})
+	j.Spec.Stages[0].Done = []int{0}
+	p, err := s.Reopen(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := &live.Over{Job: &live.Job{JournalJob: j}, Summary: &live.Summary{State: "cancelled"}}
+	for range 2 {
+		if c := p.courseOver(over); c.Recovered != 1 {
+			t.Errorf("%d tasks were done before, want 1", c.Recovered)
+		}
 	}
 }
 
