@@ -30,6 +30,9 @@ func (e *Engine) clear() error {
 		return Failure{err}
 	}
 	defer lock.Close()
+	if err := e.refuseClaimed(); err != nil { // somebody else came first
+		return err
+	}
 	all, err := e.manifests()
 	if err != nil {
 		return err

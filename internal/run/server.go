@@ -39,8 +39,9 @@ type Server struct {
 	Limits   sched.Limits
 	Machines []trace.JournalMachine
 
-	Alive   func(run string) bool // tells whether the job of a run has not ended
-	History past.History          // takes in jobs that have ended; nil for nobody
+	Alive   func(run string) bool      // tells whether the job of a run is coming, or has not ended
+	Coming  func(run string, yes bool) // hears of jobs that are ready, or withdrawn; nil for nobody
+	History past.History               // takes in jobs that have ended; nil for nobody
 	// Promises returns what a job was promised; nil for nothing.
 	Promises func(sched.JobID) []promise.Promise
 }
@@ -100,6 +101,9 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 		return nil, err
 	}
 	defer lock.Close()
+	if err := e.refuseClaimed(); err != nil { // somebody else came first
+		return nil, err
+	}
 	h, err := e.beginOrGoOn(ctx)
 	if err != nil {
 		return nil, err
@@ -114,7 +118,14 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	if err := c.write(e.folders.Root); err != nil {
 		return nil, Failure{err}
 	}
+	s.coming(h.Run, true) // while the folder is locked
 	return p, nil
+}
+
+func (s *Server) coming(run string, yes bool) {
+	if s.Coming != nil {
+		s.Coming(run, yes)
+	}
 }
 
 // waitForMemory has the attempts wait that need memory, where a server has them wait for it.
@@ -160,6 +171,7 @@ func (p *Prepared) Withdraw() {
 	if isMissing(p.folders.Journal()) {
 		p.withdraw()
 	}
+	p.server.coming(p.Header.Run, false)
 }
 
 // Reopen makes a job ready again that an engine has taken in, maybe long ago. The folder is not looked at.

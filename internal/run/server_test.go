@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +92,36 @@ func TestServersFolder(t *testing.T) {
 	if err := run(alone); err != nil {
 		t.Error(err)
 	}
+}
+
+// Of submissions at once that name one folder, one gets it, before the engine has heard of any.
+func TestServersFolderAtOnce(t *testing.T) {
+	s := aServer(t)
+	var coming sync.Map
+	s.Coming = func(run string, yes bool) { coming.Store(run, yes) }
+	s.Alive = func(run string) bool { yes, _ := coming.Load(run); return yes == true }
+	out := filepath.Join(t.TempDir(), "out")
+	var mu sync.Mutex
+	var got []*Prepared
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			p, err := s.Prepare(context.Background(), &Submission{Job: commands("true"), Output: out})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				got = append(got, p)
+			} else if !strings.Contains(err.Error(), "another job of the server writes there") {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if len(got) != 1 {
+		t.Fatalf("%d jobs have the folder, want 1", len(got))
+	}
+	got[0].Withdraw()
+	submit(t, s, Submission{Job: commands("true"), Output: out})
 }
 
 // A job that comes out of a journal is what went in: its folder, its values, its limits, its environment.

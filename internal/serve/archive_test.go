@@ -139,3 +139,24 @@ func TestRegisterKeys(t *testing.T) {
 		r.done("")
 	}
 }
+
+// A job has its output folder from the moment when it is ready to its end, or until it is withdrawn.
+func TestRegisterExpects(t *testing.T) {
+	r := newTestRegister(t, filepath.Join(t.TempDir(), "ended"), 10)
+	r.expect("a", true)
+	r.expect("b", true)
+	r.expect("b", false)
+	if !r.alive("a") || r.alive("b") {
+		t.Error("what is ready is not expected, or what was withdrawn is")
+	}
+	r.add(1, &trace.JournalJob{Name: "a", Run: "a"})
+	if !r.alive("a") {
+		t.Error("a job that was taken in is not alive")
+	}
+	if _, err := r.end(&Job{ID: 1, Name: "a"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r.alive("a") {
+		t.Error("a job that is over is alive")
+	}
+}

@@ -24,6 +24,7 @@ type register struct {
 	names   map[string]int64 // the latest job of each
 	keys    map[string]int64
 	making  map[string]chan struct{} // keys of submissions under way; closed when they have an answer
+	coming  map[string]bool          // names of the runs of jobs that are ready and not yet entered
 	readers map[int64][]int64        // jobs that wait for a job
 	archive *archive
 	keep    int
@@ -40,7 +41,7 @@ type entry struct {
 
 func newRegister(a *archive, over []record, keep int, keepFor time.Duration) *register {
 	r := &register{
-		live: map[int64]*entry{}, names: map[string]int64{}, keys: map[string]int64{}, making: map[string]chan struct{}{},
+		live: map[int64]*entry{}, names: map[string]int64{}, keys: map[string]int64{}, making: map[string]chan struct{}{}, coming: map[string]bool{},
 		readers: map[int64][]int64{}, archive: a, keep: keep, keepFor: keepFor,
 	}
 	r.setOver(over)
@@ -102,10 +103,20 @@ func (r *register) done(key string) {
 	delete(r.making, key)
 }
 
+// expect takes notice of a job that is ready, or is not any more: its output folder is not another's meanwhile.
+func (r *register) expect(run string, yes bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if delete(r.coming, run); yes {
+		r.coming[run] = true
+	}
+}
+
 // add enters a job that is not over, once, and returns its entry; nil if it is over by now.
 func (r *register) add(id int64, job *trace.JournalJob) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	delete(r.coming, job.Run)
 	if _, over := r.place[id]; over || r.live[id] != nil {
 		return r.live[id]
 	}
@@ -249,10 +260,13 @@ func (r *register) get(id int64) (*entry, *record) {
 	return r.live[id], nil
 }
 
-// alive tells whether the job of a run is not over.
+// alive tells whether the job of a run is coming, or is not over.
 func (r *register) alive(run string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.coming[run] {
+		return true
+	}
 	for _, e := range r.live {
 		if e.job.Run == run {
 			return true
