@@ -41,7 +41,7 @@ func TestLeave(t *testing.T) {
 					}
 				}
 				time.Sleep(100 * ms)
-				over := f.over["mine"]
+				over, _ := f.end("mine")
 				if over == nil || over.Summary.State != end {
 					t.Fatalf("%+v", over)
 				}
