@@ -104,8 +104,9 @@ func (e *Engine) Loop(ctx context.Context) error {
 	_ = e.answer(cmp.Or(err, ErrStopped))
 	close(e.stopped)
 	ended := e.end()
-	if err == nil && !e.batch.Empty() {
+	for err == nil && !e.batch.Empty() { // once more if the policy gives a job up
 		err = e.advance(e.now())
+		ended = errors.Join(ended, e.end())
 	}
 	if err == nil {
 		err = e.rotate(nil) // so that the next engine has nothing to go through again
@@ -114,7 +115,8 @@ func (e *Engine) Loop(ctx context.Context) error {
 	return errors.Join(err, e.journal.Close(), ended)
 }
 
-// end closes the executors of jobs that are not over, and waits for what is done beside the loop.
+// end closes the executors of jobs that are not over, and waits for what is done beside the loop. Meanwhile it hears
+// what is reported, which nobody else does: who reports must not wait for ever.
 func (e *Engine) end() (err error) {
 	closed, open := make(chan error), 0
 	for _, j := range e.past.jobs {
@@ -124,12 +126,15 @@ func (e *Engine) end() (err error) {
 		}
 		j.exec = nil
 	}
-	for ; open > 0; open-- {
-		err = errors.Join(err, <-closed)
-	}
-	for e.settling > 0 {
-		<-e.settlements.added
-		e.note()
+	for open > 0 || e.settling > 0 {
+		select {
+		case failed := <-closed:
+			open--
+			err = errors.Join(err, failed)
+		case <-e.settlements.added:
+			e.note()
+		case <-e.reports():
+		}
 	}
 	return err
 }

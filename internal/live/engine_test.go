@@ -25,9 +25,10 @@ type farm struct {
 	limits   sched.Limits
 	perClass bool
 	harm     func(run, deed string) error
-	polled   func()            // before each look for reports
-	broken   func(*Job) error  // of Open
-	deaf     func(*Over) error // of Finish
+	closing  func(reports chan<- Report) // by Close
+	polled   func()                      // before each look for reports
+	broken   func(*Job) error            // of Open
+	deaf     func(*Over) error           // of Finish
 	patience time.Duration
 	machines []trace.JournalMachine
 	segment  int64
@@ -117,6 +118,9 @@ func (f *farm) open() *shell {
 			x.reports = s.reports
 			if f.harm != nil {
 				x.harm = func(deed string) error { return f.harm(j.Run, deed) }
+			}
+			if f.closing != nil {
+				x.closing = func() { f.closing(s.reports) }
 			}
 			if f.hook != nil {
 				beside := j.settling != nil
@@ -485,4 +489,23 @@ func TestEngineBrokenDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Executors that have much to tell when they are closed do not wait for ever for somebody who listens.
+func TestEngineEndsAmongReports(t *testing.T) {
+	f := newFarm(t, 1)
+	f.fate = func(*Job, Attempt) fate { return fate{takes: time.Hour} }
+	f.closing = func(reports chan<- Report) {
+		for range cap(reports) + 1 {
+			reports <- Report{}
+		}
+	}
+	tale(t, f, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		s := f.start(ctx)
+		s.submit(t, jobOf("a", 1))
+		time.Sleep(time.Second)
+		stop()
+		s.stop(t)
+	})
 }

@@ -80,6 +80,7 @@ type fake struct {
 	fate    func(Attempt) fate
 	hook    func(deed string, a place) // before every call of the loop, nil for none
 	harm    func(deed string) error    // of a commit, or of publishing; nil for none
+	closing func()                     // called by Close, nil for nothing
 	reports chan Report
 	ended   chan struct{} // closed when no attempt may go on
 	kills   map[sched.AttemptID]chan struct{}
@@ -248,6 +249,9 @@ func (f *fake) Publish() error {
 }
 
 func (f *fake) Close() error {
+	if f.closing != nil {
+		f.closing()
+	}
 	f.die()
 	return nil
 }
