@@ -279,12 +279,27 @@ func (r *retirement) run(ctx context.Context, engine *live.Engine) {
 		if len(ids) == 0 {
 			return
 		}
-		if err := engine.Retire(ctx, ids...); err != nil { // the next time, or the next server, does it
+		err := engine.Retire(ctx, ids...)
+		if errors.Is(err, live.ErrNotOver) { // one of them is over for everybody else
+			ids, err = retireEach(ctx, engine, ids)
+		}
+		if err != nil { // the next time, or the next server, does it
 			r.mu.Lock()
 			r.ids = append(ids, r.ids...)
 			r.mu.Unlock()
 		}
 	})
+}
+
+// retireEach retires those jobs that can be. What is not over for the engine is asked for again when it ends, or by the
+// next server. The error is about the jobs that are left.
+func retireEach(ctx context.Context, engine *live.Engine, ids []sched.JobID) (left []sched.JobID, err error) {
+	for i, id := range ids {
+		if err := engine.Retire(ctx, id); err != nil && !errors.Is(err, live.ErrNotOver) {
+			return ids[i:], err
+		}
+	}
+	return nil, nil
 }
 
 // every calls a function now and then until ctx is done.

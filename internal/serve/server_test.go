@@ -489,6 +489,37 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// A job that is over for everybody but the engine keeps no other from being forgotten.
+func TestOverBeforeTheEngineKnows(t *testing.T) {
+	r := newRig(t)
+	first := r.submit(&run.Submission{Name: "first", Dir: "wait"})
+	r.until("first", Running)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	a, _, err := openArchive(filepath.Join(r.cfg.Dir, "ended.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	first.State, first.Ended = Cancelled, &now
+	if err := errors.Join(a.add(&record{Job: *first}), a.file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	second := r.submit(&run.Submission{Name: "second"})
+	r.wait("second")
+	for began, known := time.Now(), true; known; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the engine has not forgotten a job that is over")
+		}
+		if err := r.s.engine.Look(t.Context(), func(v live.Sight) { known = v.Job(sched.JobID(second.ID)) != nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(r.shop.gate("first"))
+}
+
 // What cannot be brought in is tried again, and says why meanwhile.
 func TestTrouble(t *testing.T) {
 	r := newRig(t)
