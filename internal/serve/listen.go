@@ -85,15 +85,24 @@ func listenUnix(path string) (net.Listener, error) {
 	return &ownListener{Listener: listen, lock: lock}, nil
 }
 
+// lastGasp is how long a lock may outlive its server: a process that the server was starting when it was killed has the
+// server's files until it becomes another program.
+const lastGasp = time.Second
+
 // lockFile makes a file and locks it for as long as the process lives. taken says what it means that another has it.
 func lockFile(path, taken string) (*os.File, error) {
 	lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
-		return lock, nil
+	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return lock, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Since(began) > lastGasp {
+			break
+		}
 	}
 	lock.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {

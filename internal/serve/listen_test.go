@@ -159,3 +159,22 @@ func TestBoundedConnections(t *testing.T) {
 		t.Errorf("%d places are taken, not 2", len(l.free))
 	}
 }
+
+// A process that a dead server was starting has its lock for a moment more.
+func TestLockOutlivesItsServer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	last, err := lockFile(path, "taken")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := time.AfterFunc(50*time.Millisecond, func() { last.Close() })
+	defer gone.Stop()
+	next, err := lockFile(path, "taken")
+	if err != nil {
+		t.Fatalf("a lock that is given back within %v: %v", lastGasp, err)
+	}
+	defer next.Close()
+	if _, err := lockFile(path, "taken"); err == nil || err.Error() != "taken" {
+		t.Errorf("a lock that is kept: %v", err)
+	}
+}
