@@ -37,6 +37,7 @@ var (
 	askedCuts    = flag.Int("cuts", shortOrLong.cuts, "power cuts in TestPowerCuts")
 	askedDamages = flag.Int("damages", shortOrLong.damages, "damaged journals in TestDamagedJournals")
 	askedJumps   = flag.Int("jumps", shortOrLong.jumps, "jumps of the clock in TestClockJumps")
+	askedServers = flag.Int("server-deaths", shortOrLong.servers, "deaths in TestServerDeaths")
 	askedSeed    = flag.Uint64("seed", 1, "seed of the first attack; the others count up from it")
 	askedLanes   = flag.Int("lanes", 4, "attacks at a time")
 	askedKind    = flag.String("kind", "", "attack only jobs of this kind")
@@ -44,10 +45,10 @@ var (
 )
 
 // amounts says how many attacks there are when nobody asks for a number.
-type amounts struct{ deaths, cuts, damages, jumps int }
+type amounts struct{ deaths, cuts, damages, jumps, servers int }
 
 // counts names the flag that says how many attacks of a test there are.
-var counts = map[string]string{"TestDeaths": "deaths", "TestPowerCuts": "cuts", "TestDamagedJournals": "damages", "TestClockJumps": "jumps"}
+var counts = map[string]string{"TestDeaths": "deaths", "TestPowerCuts": "cuts", "TestDamagedJournals": "damages", "TestClockJumps": "jumps", "TestServerDeaths": "server-deaths"}
 
 // kind is a sort of job. Its result does not depend on which attempts win, but for what even makes even.
 type kind struct {

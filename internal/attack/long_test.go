@@ -22,4 +22,4 @@ func policies(registered []string) []string { return registered }
 var shortOrLong = struct {
 	amounts
 	goOn bool // after a finding
-}{amounts{deaths: 1000, cuts: 500, damages: 1000, jumps: 100}, true}
+}{amounts{deaths: 1000, cuts: 500, damages: 1000, jumps: 100, servers: 1000}, true}

@@ -28,4 +28,4 @@ func policies(registered []string) []string {
 var shortOrLong = struct {
 	amounts
 	goOn bool // after a finding
-}{amounts{deaths: 25, cuts: 12, damages: 30, jumps: 6}, false}
+}{amounts{deaths: 25, cuts: 12, damages: 30, jumps: 6, servers: 50}, false}
