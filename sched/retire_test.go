@@ -184,8 +184,8 @@ func TestCoreForgets(t *testing.T) {
 		fresh, old = min(fresh, perFact(t, f)), min(old, perFact(t, r))
 	}
 	t.Logf("a fact costs %v after %d jobs, %v in a fresh core", old, riverJobs, fresh)
-	if float64(old) > 1.1*float64(fresh) {
-		t.Errorf("a fact costs %v after %d jobs, %v in a fresh core: more than a tenth more", old, riverJobs, fresh)
+	if ratio := float64(old) / float64(fresh); ratio > mostSlower {
+		t.Errorf("a fact costs %v after %d jobs, %v in a fresh core: %.2f times as much, expected at most %v", old, riverJobs, fresh, ratio, mostSlower)
 	}
 }
 

@@ -67,9 +67,9 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 	for i, params := range append([]string{""}, settings...) {
 		s := Of(t, e, params)
 		t.Run(s.Name, func(t *testing.T) {
-			worlds, few := 60, 12
+			worlds, few := 60, 8
 			if i > 0 {
-				worlds, few = 40, 4
+				worlds, few = 40, 2
 			}
 			t.Run("worlds", func(t *testing.T) { seen.add(Worlds(t, s, worlds)) })
 			t.Run("classes", func(t *testing.T) { Classes(t, s, 30) })
