@@ -46,13 +46,19 @@ func addCompletions(root *cobra.Command) {
 		_, err = io.WriteString(cmd.OutOrStdout(), mended(script.String()))
 		return err
 	}
-	for _, name := range []string{"verify", "replay", "timeline", "report", "results", "logs"} {
+	for _, name := range []string{"verify", "replay", "timeline", "report", "results"} {
 		verb(root, name).ValidArgsFunction = completeOutput
 	}
+	verb(root, "logs").ValidArgsFunction = completeOutputOrJob
 	for _, path := range [][]string{{"simulate"}, {"trace", "info"}, {"trace", "convert"}} {
 		verb(root, path...).ValidArgsFunction = completeWorkload
 	}
-	completeRun(verb(root, "run"))
+	for _, name := range []string{"run", "submit"} {
+		completeRun(verb(root, name))
+		_ = verb(root, name).RegisterFlagCompletionFunc("after", completeJobs)
+	}
+	_ = verb(root, "jobs").RegisterFlagCompletionFunc("name", completeJobs)
+	completeServe(verb(root, "serve"))
 	completeSpecs(verb(root, "simulate"), "policy", true)
 	fork := verb(root, "plan", "fork")
 	completeLaw(fork)
@@ -113,6 +119,15 @@ func completeRun(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("history")
 }
 
+// completeServe completes policies and folders.
+func completeServe(cmd *cobra.Command) {
+	completeSpecs(cmd, "policy", false)
+	complete(cmd, "max-attempts", "1", "2", "4", "none")
+	complete(cmd, "clone-budget", "default", "none")
+	_ = cmd.MarkFlagDirname("dir")
+	_ = cmd.MarkFlagDirname("history")
+}
+
 // completeRest completes the flags that nobody has named yet, of a command and all below it, by what they are: one of
 // several words, or a number or time, for which shells should not offer files.
 func completeRest(cmd *cobra.Command) {
@@ -122,13 +137,25 @@ func completeRest(cmd *cobra.Command) {
 		}
 		if c, ok := f.Value.(*choice); ok {
 			complete(cmd, f.Name, c.valid...)
-		} else if slices.Contains([]string{"int", "uint64", "float64", "duration", "size"}, f.Value.Type()) {
+		} else if slices.Contains([]string{"int", "int32", "uint64", "float64", "duration", "size"}, f.Value.Type()) {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 		}
 	})
 	for _, below := range cmd.Commands() {
 		completeRest(below)
 	}
+}
+
+// completeOutputOrJob completes output folders of runs, and jobs of the server.
+func completeOutputOrJob(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	folders, how := completeOutput(cmd, args, typed)
+	if len(args) > 0 {
+		return folders, how
+	}
+	if jobs, _ := completeJobs(cmd, args, typed); len(jobs) > 0 {
+		return append(folders, jobs...), noFiles // else shells took the first job for the folder to look in
+	}
+	return folders, how
 }
 
 // completeOutput completes the output folder of a run, the first argument.

@@ -53,7 +53,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if errors.As(err, &wrong) {
 		expected := map[string]string{
-			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "duration": "a duration such as 90s or 10m",
+			"int": "a whole number", "int32": "a whole number below 2^31", "uint64": "a whole number of at least 0", "float64": "a number", "duration": "a duration such as 90s or 10m",
 		}[wrong.GetFlag().Value.Type()]
 		if expected == "" {
 			return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, errors.Unwrap(wrong))

@@ -128,7 +128,7 @@ func endsIn(j *serve.Job) string {
 
 func newShow() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show [JOB]", Short: "Show a job of the server, or the server itself", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeJobs,
+		Use: "show [JOB]", Short: "Show a job of the server, or the server itself", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeJob,
 		Long: "Show how a job of the server stands; without JOB, show the server: its slots, its policy, and how many jobs are in each state. " +
 			"JOB is an id, or a name, which means the latest job of that name.\n\n" +
 			"Exit status: 0 shown, 1 no server answers, 2 wrong usage or no such job.",
@@ -175,10 +175,10 @@ func writeAnswer(w io.Writer, answer any) {
 	case *serve.About:
 		writeAbout(w, a)
 	case *serve.Tasks:
-		t := show.NewTable("task", "state", "attempts", "failures")
+		t := show.NewTable("task", "state", "running", "failures")
 		t.AlignRight(3, 4)
 		for i := range a.Tasks {
-			t.Row(fmt.Sprintf("%s/%d", a.Tasks[i].Stage, a.Tasks[i].Task), a.Tasks[i].State, orNone(a.Tasks[i].Attempts), orNone(a.Tasks[i].Failures))
+			t.Row(fmt.Sprintf("%s/%d", a.Tasks[i].Stage, a.Tasks[i].Task), a.Tasks[i].State, orNone(a.Tasks[i].Busy), orNone(a.Tasks[i].Failures))
 		}
 		fmt.Fprintln(w, t.String())
 	case *serve.Job:

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func newResume() *cobra.Command {
 
 func newPriority() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "priority JOB [PRIORITY]", Short: "Change a job's priority, weight or deadline", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: completeJobs,
+		Use: "priority JOB [PRIORITY]", Short: "Change a job's priority, weight or deadline", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: completeJob,
 		Long: "Change the place of a job of the server among the others. A higher PRIORITY goes first; jobs begin with 0. " +
 			"What a policy looks at, 'tailcut policies' says: fair and laps at weights, laxity and shed at deadlines.\n\n" +
 			"Exit status: 0 changed, 1 the job is over or no server answers, 2 wrong usage or no such job.",
@@ -84,6 +85,9 @@ func newPriority() *cobra.Command {
 				return fmt.Errorf("expected a whole number as PRIORITY, not %q; for a negative one write: tailcut priority -- %s %s", args[1], args[0], args[1])
 			}
 			change.Priority = &p
+		}
+		if math.IsNaN(weight) || math.IsInf(weight, 0) { // JSON has no word for these; other mistakes are the server's to find
+			return checkWeight(cmd, weight)
 		}
 		if cmd.Flags().Changed("weight") {
 			change.Weight = &weight

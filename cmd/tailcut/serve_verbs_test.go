@@ -88,7 +88,7 @@ func TestServeVerbs(t *testing.T) {
 	}
 	v.expect(0, `job 3 \(later\): queued\n  why        waits for other jobs\n  tasks      0 of 1 done.*  after      2\n  output     .*/out/later\n`, "show", "later")
 	v.expect(0, `.*"schema":"tailcut.job/v1","id":2,.*`, "show", "long", "--format", "json")
-	v.expect(0, ` task     state    attempts  failures\n tasks/0  running +1\n tasks/1  running .*`, "show", "long", "--tasks")
+	v.expect(0, ` task     state    running  failures\n tasks/0  running +1\n tasks/1  running .*`, "show", "long", "--tasks")
 	v.expect(0, `server of \S+, process \d+, since .*\n  slots    3, of which \d busy\n  policy   fifo\n.*  jobs     1 queued, 1 running, 1 succeeded, 1 failed\n.*`, "show")
 	v.expect(2, `tailcut: there is no job "nobody"; 'tailcut jobs' lists those that there are\n`, "show", "nobody")
 	for range 200 { // until its process has written
@@ -109,6 +109,10 @@ func TestServeVerbs(t *testing.T) {
 	v.expect(2, `tailcut: weight: expected a number above 0, not -2\ntailcut: deadline: .*, not "never"\n|tailcut: deadline: .*\ntailcut: weight: .*\n`,
 		"priority", "later", "--weight=-2", "--deadline", "never")
 	v.expect(2, `tailcut: expected a PRIORITY, --weight or --deadline\n`, "priority", "later")
+	for _, words := range []string{"show", "wait", "cancel", "priority", "logs", "submit --after", "jobs --name"} {
+		v.expect(0, `later\tjob 3, queued\nlong\tjob 2, running\nbad\tjob 1, failed\ngood\tjob 0, succeeded\n:.*`, append(append([]string{"__complete"}, strings.Fields(words)...), "")...)
+	}
+	v.expect(0, `:.*`, "__complete", "priority", "later", "")
 	v.expect(0, "fifo\n", "policy")
 	v.expect(0, "srpt\n", "policy", "srpt")
 	v.expect(2, `tailcut: policy: .*srptt.*\n`, "policy", "srptt")

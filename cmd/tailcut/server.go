@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/internal/serve"
 )
 
@@ -77,8 +78,21 @@ func completeJobs(cmd *cobra.Command, _ []string, _ string) (all []string, _ cob
 	for _, j := range jobs.Jobs {
 		if !seen[j.Name] {
 			seen[j.Name] = true
-			all = append(all, j.Name+"\tjob "+strconv.FormatInt(j.ID, 10)+", "+string(j.State))
+			id := strconv.FormatInt(j.ID, 10)
+			if word := run.PasteWords([]string{j.Name}); word == j.Name {
+				all = append(all, cobra.CompletionWithDesc(j.Name, "job "+id+", "+string(j.State)))
+			} else { // shells would take the name for something else
+				all = append(all, cobra.CompletionWithDesc(id, string(j.State)+" job "+word))
+			}
 		}
 	}
 	return all, noFiles
+}
+
+// completeJob completes the one job that a verb takes.
+func completeJob(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, noFiles
+	}
+	return completeJobs(cmd, args, typed)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -19,7 +21,8 @@ import (
 )
 
 const submitLong = `Hands a job to the server ('tailcut serve') and prints its id. It takes what 'tailcut run' takes, but for slots and
-policy, which the server decides, and printing. The job has your environment and working directory.
+policy, which the server decides, and printing. The job has your environment and working directory. Without
+--output each job gets a folder of its own: tailcut-out, tailcut-out-2 and so on.
 
 With --wait it shows the job as 'tailcut run' does, and ends with its exit status.
 
@@ -57,6 +60,14 @@ func (f *runFlags) addShared(cmd *cobra.Command) {
 // isSubmit tells the verb that hands jobs to a server from the one that runs them.
 func isSubmit(cmd *cobra.Command) bool { return cmd.Name() == "submit" }
 
+// checkWeight refuses a --weight that is no share.
+func checkWeight(cmd *cobra.Command, w float64) error {
+	if cmd.Flags().Changed("weight") && (math.IsNaN(w) || math.IsInf(w, 0) || w <= 0) {
+		return wrongFlag("weight", fmt.Errorf("expected a number above 0, not %v", w))
+	}
+	return nil
+}
+
 // into adds them to the options of a run.
 func (s *serverFlags) into(o *run.Options) {
 	o.Priority, o.Weight, o.After = s.priority, s.weight, s.after
@@ -87,17 +98,40 @@ func newSubmit() *cobra.Command {
 		if why := o.Alone(); why != "" {
 			return fmt.Errorf("no server runs this, but 'tailcut run' does: %s", why)
 		}
-		e, err := f.engine(o)
+		client, err := f.shared.server.client()
 		if err != nil {
 			return err
 		}
-		client, err := f.shared.server.client()
+		if !f.named("output") && !o.Force && !o.ResumeChanged {
+			if o.Output, err = freshFolder(o.Output); err != nil {
+				return err
+			}
+			defer os.Remove(o.Output) // stays if anything is in it: if the job was taken in
+			if o.Again != "" {
+				o.Again = "tailcut submit --output " + run.PasteWords(append([]string{o.Output}, os.Args[2:]...))
+			}
+		}
+		e, err := f.engine(o)
 		if err != nil {
 			return err
 		}
 		return f.submit(cmd, client, e, format)
 	}
 	return cmd
+}
+
+// freshFolder makes a folder for a job that has named none, so that one job does not stand in the way of the next:
+// out, out-2, out-3 and so on. Of two that ask at the same time each gets its own.
+func freshFolder(out string) (string, error) {
+	for n, name := 2, out; ; n++ {
+		switch err := os.Mkdir(name, 0o777); {
+		case err == nil:
+			return name, nil
+		case !errors.Is(err, fs.ErrExist):
+			return "", err
+		}
+		name = out + "-" + strconv.Itoa(n)
+	}
 }
 
 // submit hands the job in, and tells its id or follows it.
@@ -233,7 +267,7 @@ func (f *runFlags) aloneFor(o *run.Options) string {
 		return why
 	}
 	for _, name := range []string{"policy", "slots", "slot", "max-attempts", "clone-budget"} {
-		if _, inFile := f.placed[name]; inFile || f.given(name) {
+		if f.named(name) {
 			return "--" + name + " is the server's to decide"
 		}
 	}
@@ -241,6 +275,12 @@ func (f *runFlags) aloneFor(o *run.Options) string {
 		return "--report draws the slots of one run"
 	}
 	return ""
+}
+
+// named tells whether the command line or the job file sets a flag.
+func (f *runFlags) named(flag string) bool {
+	_, inFile := f.placed[flag]
+	return inFile || f.given(flag)
 }
 
 // asked are the options of the command line.
@@ -255,6 +295,9 @@ func (f *runFlags) asked(cmd *cobra.Command, args []string) (o run.Options, err 
 	}
 	if len(f.unused) > 0 {
 		notice(cmd.ErrOrStderr(), "warning: the server decides about %s, not the job file", strings.Join(f.unused, ", "))
+	}
+	if err := checkWeight(cmd, f.shared.weight); err != nil {
+		return o, err
 	}
 	o.Version, o.Log = version.String(), cmd.ErrOrStderr()
 	f.shared.into(&o)

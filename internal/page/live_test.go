@@ -70,7 +70,7 @@ func newFake(t *testing.T) *fake {
 	})
 	mux.HandleFunc("GET /v1/jobs/{job}", func(w http.ResponseWriter, _ *http.Request) { answer(w, f.jobs[0]) })
 	mux.HandleFunc("GET /v1/jobs/{job}/tasks", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"job": 0, "next": nil, "tasks": []any{map[string]any{"stage": "map", "task": 0, "state": "running", "attempts": 2, "failures": 0}}})
+		answer(w, map[string]any{"job": 0, "next": nil, "tasks": []any{map[string]any{"stage": "map", "task": 0, "state": "running", "running": 2, "failures": 0}}})
 	})
 	mux.HandleFunc("POST /v1/jobs/{job}/{what}", func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()

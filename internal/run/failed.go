@@ -182,8 +182,11 @@ func tries(f *live.FailedTask) string {
 // blame says in one line why a job failed, and what to do.
 func (e *Engine) blame(s *live.Summary) string {
 	fix := "; fix the cause and run the same command again: finished tasks are kept"
-	if e.o.Output == Scratch { // the same command begins anew; what helps is said when the folder stays
+	switch {
+	case e.o.Output == Scratch: // the same command begins anew; what helps is said when the folder stays
 		fix = ""
+	case e.server != nil: // 'tailcut submit' chooses a new folder if none is named
+		fix = "; fix the cause and run the same command again with --output " + pasteWord(e.out) + ": finished tasks are kept"
 	}
 	switch {
 	case len(s.Failed) == 0:

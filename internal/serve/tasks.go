@@ -62,7 +62,7 @@ func tasksOf(v *sched.View, j *live.Job, from, limit int) (all []Task, next *int
 				return all, &last
 			}
 			t := v.Task(st.First + sched.TaskID(k))
-			all = append(all, Task{Stage: name, Task: k, State: taskStates[t.State], Attempts: int(t.Live), Failures: int(t.Failures)})
+			all = append(all, Task{Stage: name, Task: k, State: taskStates[t.State], Busy: int(t.Live), Failures: int(t.Failures)})
 		}
 		n += int(st.Tasks)
 	}

@@ -8,6 +8,7 @@ const (
 	JobsSchema   = "tailcut.jobs/v1"
 	TasksSchema  = "tailcut.tasks/v1"
 	ServerSchema = "tailcut.server/v1"
+	PolicySchema = "tailcut.policy/v1"
 )
 
 // State tells how a job stands.
@@ -77,7 +78,7 @@ type Task struct {
 	Stage    string `json:"stage"`
 	Task     int    `json:"task" doc:"its index in the stage, from 0"`
 	State    string `json:"state" doc:"blocked, waiting, running, done, failed or given-up"`
-	Attempts int    `json:"attempts" doc:"that run now"`
+	Busy     int    `json:"running" doc:"attempts that run now"`
 	Failures int    `json:"failures"`
 }
 
@@ -113,9 +114,15 @@ type Change struct {
 	Deadline *string  `json:"deadline,omitempty" doc:"a duration from now such as 10m, an instant as RFC 3339 has it, or none"`
 }
 
-// PolicyChange is the body of a change of the server's policy, and the answer to it.
+// PolicyChange is the body of a change of the server's policy.
 type PolicyChange struct {
 	Policy string `json:"policy" doc:"a policy and its parameters, as --policy takes them"`
+}
+
+// Policy answers which policy decides.
+type Policy struct {
+	Schema string `json:"schema"`
+	Policy string `json:"policy"`
 }
 
 // Event is something that has changed, as server-sent events tell of it.

@@ -143,7 +143,7 @@ async function showJob(client, store, id, close) {
     log.textContent = text === null ? `See: tailcut logs ${j.output} ${task}` : typeof text === "string" ? text : JSON.stringify(text, null, 1);
     log.focus();
   };
-  const columns = [{ head: "task", cell: (t) => `${t.stage} ${t.task}` }, { head: "state", cell: (t) => t.state }, { head: "run now", cell: (t) => t.attempts, number: true }, { head: "failures", cell: (t) => t.failures, number: true },
+  const columns = [{ head: "task", cell: (t) => `${t.stage} ${t.task}` }, { head: "state", cell: (t) => t.state }, { head: "run now", cell: (t) => t.running, number: true }, { head: "failures", cell: (t) => t.failures, number: true },
     { head: "", cell: () => "", text: (_, t) => make("button", { type: "button", "aria-label": `Log of ${t.stage} ${t.task}`, onclick: () => read(`${t.stage}/${t.task}`) }, "Log") }];
   put("job", JSON.stringify([j, tasks]), make("h2", {}, `${j.name} (job ${j.id}) `, make("button", { type: "button", onclick: close }, "Close")),
     make("dl", { class: "sums" }, ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, String(v))))),
