@@ -86,7 +86,7 @@ func newPriority() *cobra.Command {
 			}
 			change.Priority = &p
 		}
-		if math.IsNaN(weight) || math.IsInf(weight, 0) { // JSON has no word for these; other mistakes are the server's to find
+		if math.IsNaN(weight) || math.IsInf(weight, 0) { // JSON has no word for these
 			return checkWeight(cmd, weight)
 		}
 		if cmd.Flags().Changed("weight") {

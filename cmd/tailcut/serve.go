@@ -235,7 +235,7 @@ func newPolicy() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer := serve.Policy{Schema: serve.PolicySchema}
+		answer := serve.PolicyNow{Schema: serve.PolicySchema}
 		if len(args) == 1 {
 			answer.Policy, err = client.SetPolicy(cmd.Context(), args[0])
 		} else {

@@ -261,7 +261,7 @@ func (c *Client) Change(ctx context.Context, ref string, change *Change) (*Job, 
 
 // SetPolicy changes the policy of the server and returns it as the server understands it.
 func (c *Client) SetPolicy(ctx context.Context, policy string) (string, error) {
-	answer := &Policy{}
+	answer := &PolicyNow{}
 	err := c.put(ctx, "/v1/policy", PolicyChange{policy}, answer)
 	return answer.Policy, err
 }

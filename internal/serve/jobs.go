@@ -265,7 +265,7 @@ func (s *Server) setPolicy(ctx context.Context, c *call) (any, error) {
 	s.mu.Unlock()
 	s.times.Decides(spec)
 	s.news.tell(Event{Kind: "server", Job: -1})
-	return Policy{PolicySchema, spec}, nil
+	return PolicyNow{PolicySchema, spec}, nil
 }
 
 func (s *Server) isDraining() bool {

@@ -98,7 +98,7 @@ func routes() []route {
 			{"run", "only the job of this run", "", false}, {"attempts", "with run: its attempts, too", false, false}, limit}},
 		{method: "POST", path: "/v1/whatif", does: "Simulate past jobs as they came under other policies, on other slots, or with another deadline.",
 			body: whatif.Question{}, answer: whatif.Answer{}, serve: (*Server).whatIf},
-		{method: "PUT", path: "/v1/policy", does: "Change the policy while jobs run.", body: PolicyChange{}, answer: Policy{}, serve: (*Server).setPolicy},
+		{method: "PUT", path: "/v1/policy", does: "Change the policy while jobs run.", body: PolicyChange{}, answer: PolicyNow{}, serve: (*Server).setPolicy},
 		{method: "POST", path: "/v1/drain", does: "Start nothing more, and end when nothing runs any more. Jobs that are not done wait for the next start.", answer: About{}, serve: (*Server).drain},
 	}
 }

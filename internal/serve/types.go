@@ -119,8 +119,8 @@ type PolicyChange struct {
 	Policy string `json:"policy" doc:"a policy and its parameters, as --policy takes them"`
 }
 
-// Policy answers which policy decides.
-type Policy struct {
+// PolicyNow answers which policy decides.
+type PolicyNow struct {
 	Schema string `json:"schema"`
 	Policy string `json:"policy"`
 }
