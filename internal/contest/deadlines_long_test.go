@@ -24,7 +24,7 @@ import (
 // their times by seed, job, task and number, so all contestants meet the same slow ones.
 
 var (
-	tight = flag.Float64("tight", 0.6, "deadlines of TestThreeDeadlines as a multiple of the paper's; with those nearly all are met")
+	tight = flag.Float64("tight", 0.6, "deadlines of TestThreeDeadlines as a multiple of the paper's, which all but fifo meet")
 	draws = flag.Int("draws", 10, "draws of TestThreeDeadlines")
 	space = flag.Duration("space", 4*time.Second, "time between the starts of two contestants: starting processes costs time")
 )
@@ -203,11 +203,8 @@ func TestThreeDeadlines(t *testing.T) {
 		}
 		gain, about := laws.MeanInterval(more, 0.95)
 		t.Logf("%-16s %.2f ± %.2f of %d in time; shed together has %+.2f ± %.2f more %v", name, mean, half, len(errands), gain, about, inTime[name])
-		switch {
-		case name == "fifo apart" && !(gain-about > 0):
-			t.Error("shed together has not more jobs in time than runs without clones")
-		case name == "shed apart" && gain+about < 0:
-			t.Error("shed together has fewer jobs in time than each job alone under shed")
+		if (name == "shed apart" || name == "fifo apart") && !(gain-about > 0) {
+			t.Errorf("shed together has not more jobs in time than %s", name)
 		}
 	}
 }
