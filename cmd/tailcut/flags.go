@@ -103,6 +103,20 @@ func (n *whole) Set(s string) error {
 	return err
 }
 
+// rank is a flag that is a priority.
+type rank int32
+
+func (r *rank) String() string { return strconv.Itoa(int(*r)) }
+func (r *rank) Type() string   { return "int32" }
+func (r *rank) Set(s string) error {
+	value, err := strconv.ParseInt(s, 10, 32)
+	if err != nil {
+		return fmt.Errorf("expected a whole number below 2^31, not %q", s)
+	}
+	*r = rank(value)
+	return nil
+}
+
 // wholeVar adds a flag that is a whole number.
 func wholeVar(fl *pflag.FlagSet, to *int, name string, value int, usage string) {
 	*to = value

@@ -20,7 +20,7 @@ type serverFlag struct{ place string }
 // addServer adds --server.
 func addServer(fl *pflag.FlagSet) *serverFlag {
 	f := &serverFlag{}
-	fl.StringVar(&f.place, "server", "", "`place` of the server: a socket, or http://127.0.0.1:PORT (default: $TAILCUT_SERVER, else your own server's socket)")
+	fl.StringVar(&f.place, "server", "", "`place` of the server: a socket, or http://127.0.0.1:PORT with its token in $TAILCUT_TOKEN (default: $TAILCUT_SERVER, else your own server's socket)")
 	return f
 }
 

@@ -50,7 +50,7 @@ func (f *runFlags) addShared(cmd *cobra.Command) {
 		} else {
 			fl.BoolVar(&s.alone, "alone", false, "run on slots of its own although a server of yours is at work")
 		}
-		fl.Int32Var(&s.priority, "priority", 0, "higher ones go first, under policies that look at it (`N`)")
+		fl.Var((*rank)(&s.priority), "priority", "higher ones go first, under policies that look at it (`N`)")
 		fl.Float64Var(&s.weight, "weight", 1, "share of the slots, under policies that share them (`X`)")
 		fl.StringArrayVar(&s.after, "after", nil, "start when this `job` of the server has succeeded: an id or a name; repeatable")
 		s.server = addServer(fl)

@@ -86,7 +86,7 @@ func tokenDoor(token string, address net.Addr) func(http.Handler) http.Handler {
 				login(w, r, token)
 			case !brings(r, token):
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				answerProblem(w, problem(http.StatusUnauthorized, "expected the token of the server: as Authorization: Bearer TOKEN, or in a browser once by /login?token=TOKEN"))
+				answerProblem(w, problem(http.StatusUnauthorized, "expected the token of the server, from its folder: in $TAILCUT_TOKEN, as Authorization: Bearer TOKEN, or in a browser once by /login?token=TOKEN"))
 			default:
 				inside.ServeHTTP(w, r)
 			}

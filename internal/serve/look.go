@@ -204,7 +204,9 @@ func (s *Server) row(v *sched.View, j *live.Job) *Job {
 	job.Flow = time.Since(j.Submitted).Seconds() // the core's clock stands still while nothing happens
 	if row.State > sched.JobActive {
 		job.closed = s.wall(row.Closed)
-		job.Why = "its results are being brought in"
+		if job.Why = "its results are being brought in"; row.State == sched.JobStopped {
+			job.Why = "is being cancelled"
+		}
 	} else if row.State == sched.JobSubmitted && len(j.After) > 0 {
 		job.Why = "waits for other jobs"
 	}

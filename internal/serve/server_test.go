@@ -213,6 +213,36 @@ func (r *rig) until(ref string, want State) *Job {
 	}
 }
 
+// TestTheEndIsToldLast listens to what is told of jobs: nothing comes after the end of one.
+func TestTheEndIsToldLast(t *testing.T) {
+	r := newRig(t)
+	l, _ := r.s.news.listen()
+	defer r.s.news.leave(l)
+	const jobs = 50
+	for range jobs {
+		r.submit(&run.Submission{Name: "a", Nice: 2})
+	}
+	r.wait(strconv.Itoa(jobs - 1))
+	last := map[int64]State{}
+	for over := 0; over < jobs; {
+		e := <-l.events
+		if e.Kind != "job" {
+			continue
+		}
+		if last[e.Job].Over() {
+			t.Fatalf("job %d is %s after it was %s", e.Job, e.State, last[e.Job])
+		}
+		if last[e.Job] = e.State; e.State.Over() {
+			over++
+		}
+	}
+	for len(l.events) > 0 {
+		if e := <-l.events; e.Kind == "job" {
+			t.Errorf("job %d is %s after all were over", e.Job, e.State)
+		}
+	}
+}
+
 func TestJobsFromSubmissionToEnd(t *testing.T) {
 	r := newRig(t)
 	j := r.submit(&run.Submission{Name: "a", Nice: 5, Output: "/out/a", Priority: 3})

@@ -7,11 +7,14 @@ import (
 
 // What the engine tells on its loop goes to those who listen and into the timeline. Nothing here waits.
 
-// changed is told that a job has changed.
+// changed is told that a job has changed. Its end is told by who has its results brought in, which comes last.
 func (s *Server) changed(j *live.Job) {
 	s.times.job(s, j)
 	_, had := s.forecast.of(j.ID)
 	s.forecast.wake(had == nil)
+	if State(j.State()).Over() {
+		return
+	}
 	s.news.tell(Event{Kind: "job", Job: int64(j.ID), State: stateOf(j)})
 }
 
