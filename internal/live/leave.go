@@ -11,7 +11,7 @@ import (
 // A job of an engine that is over leaves a journal of its own, so that its folder is what that of a run is: whoever
 // looks there finds its tasks and its attempts, and a run goes on with what is not done. The journal is a segment of an
 // engine that has this job alone, as job 0, and machines that are down: a header, the state, and no batch. Its time
-// begins with the header's start.
+// begins with the header's start. See docs/decisions/0036-a-job-leaves-a-journal-of-its-own.md.
 
 // Leave writes the journal of a job that is over. The header is that of a run; its machines lose their classes, which a
 // run does not know. Earlier are the attempts that the job had before its submission, with times of the header's start;
