@@ -72,8 +72,12 @@ func (e *Engine) settle(j *Job) {
 	j.exec, j.settling = nil, make(chan struct{})
 	e.settling++
 	go func() {
-		if err := journal.Sync(); err != nil && o.Failure == nil { // nobody may hear of an end that a crash takes back
-			o.Failure = err
+		if err := journal.Sync(); err != nil { // nobody may hear of an end that a crash takes back
+			if exec != nil {
+				err = errors.Join(err, exec.Close())
+			}
+			e.settlements.add(settlement{Job: j, failure: err})
+			return
 		}
 		if exec == nil && o.Failure == nil && (o.Succeeded() || len(j.winner) > 0) { // an earlier engine had it open
 			exec, o.Failure = e.openExecutor(j)
