@@ -51,10 +51,10 @@ func newVictim(t *testing.T) *victim {
 
 func (v *victim) socket() string { return filepath.Join(v.dir, "socket") }
 
-// start starts the server and returns when it listens.
-func (v *victim) start() {
+// start starts the server, on three slots under fifo unless the flags say otherwise, and returns when it listens.
+func (v *victim) start(flags ...string) {
 	v.t.Helper()
-	cmd := exec.Command(v.program, "serve", "--dir", filepath.Join(v.dir, "queue"), "--socket", v.socket(), "--slots", "3", "--policy", "fifo")
+	cmd := exec.Command(v.program, append([]string{"serve", "--dir", filepath.Join(v.dir, "queue"), "--socket", v.socket(), "--slots", "3", "--policy", "fifo"}, flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+v.dir, "XDG_STATE_HOME="+v.dir, "GORACE=atexit_sleep_ms=0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

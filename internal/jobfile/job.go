@@ -92,6 +92,8 @@ func (w *Array) validate() error {
 			return fmt.Errorf("stages[%d].name: %q cannot name a folder of results", i, st.Name)
 		case names[st.Name]:
 			return fmt.Errorf("stages[%d].name: %q is taken", i, st.Name)
+		case st.Class != "" && !validClass(st.Class):
+			return fmt.Errorf("stages[%d].class: %q cannot name a class of slots", i, st.Class)
 		case len(st.Command) == 0 || st.Command[0] == "":
 			return fmt.Errorf("stages[%d].command: expected a program and its arguments", i)
 		case st.Tasks < 1 && st.Pipe == nil:
@@ -109,6 +111,11 @@ func (w *Array) validate() error {
 		}
 	}
 	return nil
+}
+
+// validClass tells whether a class of slots can have a name: what --slots map=4,shuffle=2 can give.
+func validClass(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "=, \t\r\n\x00") && len(name) <= 200
 }
 
 // validStageName tells whether a stage's name can name a folder of results.

@@ -13,7 +13,7 @@ import (
 )
 
 var stageFields = []string{
-	"name", "tasks", "command", "after", "after_each", "env", "workdir", "timeout", "retries", "memory", "nice", "resumable",
+	"name", "tasks", "command", "after", "after_each", "env", "workdir", "timeout", "retries", "memory", "nice", "resumable", "class",
 	"inputs", "inputs_file", "delimiter", "colsep",
 }
 
@@ -71,6 +71,7 @@ func (p *parser) stage(item field, st *Stage) fieldList {
 	read("env", func(f field) error { st.Env = p.env(f); return nil })
 	read("workdir", func(f field) (err error) { st.Dir, err = p.path(f); return err })
 	p.note(p.inputs(fields, st))
+	read("class", func(f field) (err error) { st.Class, err = p.className(f); return err })
 	read("resumable", func(f field) (err error) { st.Resumable, err = p.yesNo(f); return err })
 	read("timeout", func(f field) error {
 		text, err := p.timeout(f)
@@ -108,6 +109,14 @@ func (p *parser) stageName(f field) (string, error) {
 	name, err := p.text(f)
 	if err == nil && !validStageName(name) {
 		return "", p.expected(f, "a name without / that begins with neither . nor _, not %s", quote(name))
+	}
+	return name, err
+}
+
+func (p *parser) className(f field) (string, error) {
+	name, err := p.text(f)
+	if err == nil && !validClass(name) {
+		return "", p.expected(f, "the name of a class of slots, such as map, not %s", quote(name))
 	}
 	return name, err
 }

@@ -65,6 +65,9 @@ type Stage struct {
 	// The command follows the protocol by which another attempt can go on from what one has saved.
 	Resumable bool `json:"resumable,omitempty"`
 
+	// Class names the slots that the tasks need, where there are several kinds; "" for the first.
+	Class string `json:"class,omitempty"`
+
 	// Positions of the stages to wait for: for all their tasks, or task i for task i. The latter have as many tasks.
 	After     []int `json:"after,omitempty"`
 	AfterEach []int `json:"after_each,omitempty"`

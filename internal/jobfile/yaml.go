@@ -133,9 +133,6 @@ func (p *parser) fields(f field, valid []string, of string) (known fieldList, od
 		if near := grammar.Nearest(pair.name, valid); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		if pair.name == "class" {
-			hint = "; a run has one class of slots, 'tailcut simulate' has several"
-		}
 		p.note(&FieldError{File: p.file, Line: pair.line, Field: pair.path, Problem: "unknown field" + hint})
 	}
 	return known, odd

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -14,7 +15,7 @@ import (
 // begins with the header's start. See docs/decisions/0036-a-job-leaves-a-journal-of-its-own.md.
 
 // Leave writes the journal of a job that is over. The header is that of a run; its machines lose their classes, which a
-// run does not know. Earlier are the attempts that the job had before its submission, with times of the header's start;
+// run does not know, and of the policies of several classes the first is left. Earlier are the attempts that the job had before its submission, with times of the header's start;
 // what they have done, the job was told when it was submitted.
 func (o *Over) Leave(path string, h *trace.JournalHeader, earlier []Record) error {
 	shift := sched.Time(h.Started.Sub(o.started))
@@ -23,6 +24,7 @@ func (o *Over) Leave(path string, h *trace.JournalHeader, earlier []Record) erro
 	records := o.allRecords(shift, earlier)
 	header := *h
 	header.Rules, header.Segment, header.Job = trace.JournalRules, &trace.JournalSegment{Number: 1, State: 2}, x.Spec
+	header.Policy, _, _ = strings.Cut(h.Policy, "/")
 	header.Machines = slices.Clone(h.Machines)
 	for i := range header.Machines {
 		header.Machines[i].Class = 0

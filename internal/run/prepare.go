@@ -84,6 +84,11 @@ func (e *Engine) asked() ([]byte, error) { return json.Marshal(e.Request.outline
 // plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the
 // root folder.
 func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
+	if e.server == nil {
+		if err := e.oneClass(); err != nil {
+			return nil, err
+		}
+	}
 	p, err := e.cut(ctx)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ type Server struct {
 	Seed     uint64
 	Limits   sched.Limits
 	Machines []trace.JournalMachine
+	Classes  []string // names of the classes of slots, by sched.Class; nil if all slots are alike
 
 	Alive   func(run string) bool      // tells whether the job of a run is coming, or has not ended
 	Coming  func(run string, yes bool) // hears of jobs that are ready, or withdrawn; nil for nobody
@@ -52,7 +53,7 @@ func (s *Server) engine(sub *Submission) (*Engine, error) {
 		return nil, err
 	}
 	o := Options{
-		Job: sub.Job, Dir: cmp.Or(sub.Dir, "/"), Policy: s.Policy, Slots: s.slots(), Seed: s.Seed, Limits: s.Limits,
+		Job: sub.Job, Dir: cmp.Or(sub.Dir, "/"), Slots: s.slots(), Seed: s.Seed, Limits: s.Limits,
 		Priority: sub.Priority, Weight: sub.Weight, After: sub.After, Deadline: sub.Deadline, Law: sub.Law, Name: sub.Name, History: sub.History, Output: sub.Output,
 		Timeout: sub.Timeout, Memory: sub.Memory, Nice: sub.Nice, MaxLine: sub.MaxLine, Notify: sub.Notify, Joblog: sub.Joblog, Stderr: sub.Stderr,
 		Force: sub.Force, ResumeChanged: sub.ResumeChanged, Again: sub.Again, Version: s.Version, Log: s.Log,
@@ -73,6 +74,7 @@ func (s *Server) engine(sub *Submission) (*Engine, error) {
 		return nil, err
 	}
 	e.server, e.blocks, e.folders.Run, e.env = s, blocks, sub.Run, sub.Env
+	e.Policy, e.odd = s.Policy, "" // it fits a server, and need not fit a run
 	return e, s.checkMemory(e)
 }
 
@@ -88,6 +90,9 @@ func (s *Server) slots() (n int) {
 func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error) {
 	e, err := s.engine(sub)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.checkClasses(s.Classes); err != nil {
 		return nil, err
 	}
 	if err := e.checkJoblog(); err != nil {
@@ -113,6 +118,7 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	if err != nil {
 		return nil, err
 	}
+	p.classify(&h.Job, s.Classes)
 	p.submitted, h.Started = sub, s.Started
 	c := Claimed{Run: h.Run, Server: s.Dir, Place: s.Place}
 	if err := c.write(e.folders.Root); err != nil {

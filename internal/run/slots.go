@@ -67,7 +67,7 @@ func ReadSlots(path string) (int, error) {
 func countSlots(text string, cores int) (n int, ofPC bool, err error) {
 	wrong := fmt.Errorf("expected a number from 0 to %d, a share of the cores such as 80%%, +2 or -1, or a file that says so, not %q", MostSlots, text)
 	if strings.Contains(text, "=") {
-		return 0, false, fmt.Errorf("a run has one class of slots: expected a number such as 4, not %q; 'tailcut simulate --slots-per-machine' has several", text)
+		return 0, false, fmt.Errorf("a run has one class of slots: expected a number such as 4, not %q; 'tailcut serve --slots' takes several", text)
 	}
 	x := 0.0
 	switch digits, percent := strings.CutSuffix(text, "%"); {

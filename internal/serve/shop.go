@@ -39,7 +39,7 @@ func (s *Server) common() *run.Server {
 	defer s.mu.Unlock()
 	return &run.Server{
 		Dir: s.cfg.Dir, Place: s.cfg.Socket, Version: s.cfg.Version, Memory: s.cfg.Memory, Started: s.engine.Started(), Host: s.shop.(*Shop).Host, Log: s.cfg.Log,
-		Policy: s.policy, Seed: s.cfg.Seed, Limits: s.cfg.Limits, Machines: s.cfg.Machines, Alive: s.jobs.alive, Coming: s.jobs.expect,
+		Policy: s.policy, Seed: s.cfg.Seed, Limits: s.cfg.Limits, Machines: s.cfg.Machines, Classes: s.cfg.Classes, Alive: s.jobs.alive, Coming: s.jobs.expect,
 		History: s.cfg.History, Promises: s.forecast.kept,
 	}
 }
