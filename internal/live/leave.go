@@ -14,9 +14,10 @@ import (
 // engine that has this job alone, as job 0, and machines that are down: a header, the state, and no batch. Its time
 // begins with the header's start. See docs/decisions/0036-a-job-leaves-a-journal-of-its-own.md.
 
-// Leave writes the journal of a job that is over. The header is that of a run; its machines lose their classes, which a
-// run does not know, and of the policies of several classes the first is left. Earlier are the attempts that the job had before its submission, with times of the header's start;
-// what they have done, the job was told when it was submitted.
+// Leave writes the journal of a job that is over. The header is that of a run, which knows no classes of slots: its
+// machines lose theirs, and of the policies of several classes the first is left. Earlier are the attempts that the job
+// had before its submission, with times of the header's start; what they have done, the job was told when it was
+// submitted.
 func (o *Over) Leave(path string, h *trace.JournalHeader, earlier []Record) error {
 	shift := sched.Time(h.Started.Sub(o.started))
 	x := o.alone(shift)
