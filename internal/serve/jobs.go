@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 	if err != nil {
 		return err
 	}
-	job.State, job.Ended, job.Why = overState(o), job.closed, outcome.Why
+	job.State, job.Ended, job.Why = overState(o, outcome), job.closed, outcome.Why
 	job.Flow = job.Ended.Sub(job.Submitted).Seconds()
 	if _, never := s.jobs.standing(e); never != "" && job.Why == "" {
 		job.Why = never
@@ -158,15 +159,16 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 	return nil
 }
 
-// overState is how a job has ended. Results that could not be kept are a failure, however it came to its end.
-func overState(o *live.Over) State {
-	switch {
-	case o.State == sched.JobSucceeded:
+// overState is how a job has ended. The workshop knows whether results could not be kept, which is a failure; the engine
+// may only have found that the folder was given back already, by a server that was killed before it could say so.
+func overState(o *live.Over, what *Outcome) State {
+	switch o.State {
+	case sched.JobSucceeded:
 		return Succeeded
-	case o.State == sched.JobBroken || o.Failure != nil:
+	case sched.JobBroken:
 		return Failed
 	}
-	return State(o.Summary.State)
+	return cmp.Or(what.State, State(o.Summary.State))
 }
 
 // order is what can be done to a job that is not over.

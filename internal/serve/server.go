@@ -67,6 +67,7 @@ type Ready struct {
 
 // Outcome is what came of a job.
 type Outcome struct {
+	State  State           // how it has ended, if not as the engine says
 	Why    string          // it failed
 	Result json.RawMessage // as 'tailcut run --format json' prints it
 }

@@ -626,3 +626,22 @@ func TestWatch(t *testing.T) {
 		}
 	}
 }
+
+// A server that is killed after a cancelled job gave its folder back leaves one that cannot be opened any more. Its job
+// was cancelled all the same.
+func TestCancelledTwice(t *testing.T) {
+	given := &live.Over{State: sched.JobStopped, Summary: &live.Summary{State: "cancelled"}, Failure: errors.New("the folder was taken away")}
+	for _, c := range []struct {
+		over *live.Over
+		said State
+		want State
+	}{
+		{given, Cancelled, Cancelled}, {given, "", Cancelled}, {given, Failed, Failed},
+		{&live.Over{State: sched.JobBroken, Summary: &live.Summary{State: "failed"}}, "", Failed},
+		{&live.Over{State: sched.JobSucceeded, Summary: &live.Summary{State: "succeeded"}}, Succeeded, Succeeded},
+	} {
+		if got := overState(c.over, &Outcome{State: c.said}); got != c.want {
+			t.Errorf("%+v of which the workshop says %q: %s, want %s", c.over, c.said, got, c.want)
+		}
+	}
+}

@@ -182,7 +182,7 @@ func (s *Shop) Finish(ctx context.Context, o *live.Over) (*Outcome, error) {
 	if err := res.WriteJSON(&text); err != nil {
 		return nil, err
 	}
-	return &Outcome{Why: res.Error, Result: json.RawMessage(bytes.TrimSpace(text.Bytes()))}, nil
+	return &Outcome{State: State(res.Summary.State), Why: res.Error, Result: json.RawMessage(bytes.TrimSpace(text.Bytes()))}, nil
 }
 
 // Reports returns the channel on which all executors report.
