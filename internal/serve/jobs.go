@@ -159,8 +159,9 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 	return nil
 }
 
-// overState is how a job has ended. The workshop knows whether results could not be kept, which is a failure; the engine
-// may only have found that the folder was given back already, by a server that was killed before it could say so.
+// overState is how a job has ended. The workshop knows whether results could not be kept, which is a failure; the
+// engine may only have found that the folder was given back already, by a server that was killed before it could say
+// so.
 func overState(o *live.Over, what *Outcome) State {
 	switch o.State {
 	case sched.JobSucceeded:
