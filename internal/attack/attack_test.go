@@ -38,6 +38,7 @@ var (
 	askedDamages = flag.Int("damages", shortOrLong.damages, "damaged journals in TestDamagedJournals")
 	askedJumps   = flag.Int("jumps", shortOrLong.jumps, "jumps of the clock in TestClockJumps")
 	askedServers = flag.Int("server-deaths", shortOrLong.servers, "deaths in TestServerDeaths")
+	askedSoak    = flag.Duration("soak", shortOrLong.soak, "how long TestSoak takes")
 	askedSeed    = flag.Uint64("seed", 1, "seed of the first attack; the others count up from it")
 	askedLanes   = flag.Int("lanes", 4, "attacks at a time")
 	askedKind    = flag.String("kind", "", "attack only jobs of this kind")

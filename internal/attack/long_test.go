@@ -21,5 +21,6 @@ func policies(registered []string) []string { return registered }
 // How many attacks there are, unless a flag says it.
 var shortOrLong = struct {
 	amounts
+	soak time.Duration
 	goOn bool // after a finding
-}{amounts{deaths: 1000, cuts: 500, damages: 1000, jumps: 100, servers: 1000}, true}
+}{amounts{deaths: 1000, cuts: 500, damages: 1000, jumps: 100, servers: 1000}, time.Hour, true}

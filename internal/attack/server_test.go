@@ -28,6 +28,7 @@ type realm struct {
 	*attack
 	*serve.Client
 	socket string
+	serves []string // more flags of the server
 
 	mu     sync.Mutex
 	jobs   map[string]*submitted // by name
@@ -67,7 +68,7 @@ func (r *realm) count(what string) {
 // launch starts a server, which may not listen yet.
 func (r *realm) launch() *engine {
 	r.policy = r.serving(r.draw)
-	return r.start([]string{"serve", "--dir", r.out, "--socket", r.socket, "--slots", strconv.Itoa(2 + r.draw.IntN(4)), "--policy", r.policy, "--history", "none"})
+	return r.start(append([]string{"serve", "--dir", r.out, "--socket", r.socket, "--slots", strconv.Itoa(2 + r.draw.IntN(4)), "--policy", r.policy, "--history", "none"}, r.serves...))
 }
 
 // serving draws a policy that a server can have.
@@ -147,11 +148,12 @@ func (r *realm) submit(draw *rand.Rand) {
 	}
 }
 
-// latest returns an array that was accepted and that others can go on from.
+// latest returns a late array that was accepted and that others can go on from.
 func (r *realm) latest() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(r.jobs)) {
+	names := slices.Sorted(maps.Keys(r.jobs))
+	for _, name := range names[max(0, len(names)-15):] {
 		if j := r.jobs[name]; j.id >= 0 && !j.mayCancel && (j.kind.name == "small" || j.kind.name == "large" || j.kind.name == "resumable") && r.draw.IntN(3) > 0 {
 			return name
 		}

@@ -27,5 +27,6 @@ func policies(registered []string) []string {
 // How many attacks there are, unless a flag says it.
 var shortOrLong = struct {
 	amounts
+	soak time.Duration
 	goOn bool // after a finding
-}{amounts{deaths: 25, cuts: 12, damages: 30, jumps: 6, servers: 50}, false}
+}{amounts{deaths: 25, cuts: 12, damages: 30, jumps: 6, servers: 50}, 12 * time.Second, false}

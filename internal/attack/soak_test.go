@@ -1,0 +1,150 @@
+//go:build linux
+
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/serve"
+)
+
+// usage is what a server holds at an instant.
+type usage struct{ memory, files, disk float64 } // bytes, descriptors, bytes
+
+// use measures a server, its folder, and what it has left for temporary files.
+func (r *realm) use(pid int) (u usage) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(status)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmRSS:" {
+			u.memory, _ = strconv.ParseFloat(f[1], 64)
+			u.memory *= 1 << 10
+		}
+	}
+	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	u.files = float64(len(fds))
+	for _, root := range []string{r.out, r.tmp} {
+		_ = filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				if info, err := e.Info(); err == nil {
+					u.disk += float64(info.Size())
+				}
+			}
+			return nil
+		})
+	}
+	return u
+}
+
+// median returns that of one measure over a stretch of samples.
+func median(all []usage, of func(usage) float64) float64 {
+	var xs []float64
+	for _, u := range all {
+		xs = append(xs, of(u))
+	}
+	slices.Sort(xs)
+	return xs[len(xs)/2]
+}
+
+// resumeAll has all paused jobs go on, so that what is alive stays as much.
+func (r *realm) resumeAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	paused, err := r.Jobs(ctx, serve.Filter{States: []serve.State{serve.Paused}})
+	if err != nil {
+		return
+	}
+	for i := range paused.Jobs {
+		_, _ = r.Resume(ctx, strconv.FormatInt(paused.Jobs[i].ID, 10))
+	}
+}
+
+// TestSoak lets people submit, pause and cancel for a long time. The server is killed now and then in the first third; then it lives, and what it holds
+// in the last third is what it held in the second.
+func TestSoak(t *testing.T) {
+	d, err := shuffled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", filepath.Join(scratch, "state"))
+	home := filepath.Join(scratch, "soak")
+	_ = os.MkdirAll(home, 0o777)
+	r := newRealm(t, d, *askedSeed, home)
+	r.serves = []string{"--keep", "60"}
+	leave := r.crowd(500 * time.Millisecond)
+	began := time.Now()
+	for time.Since(began) < *askedSoak/3 && !r.failed {
+		r.die(1)
+		r.resumeAll()
+	}
+	e := r.launch()
+	if !r.listens(e) {
+		t.Fatal("the server does not listen")
+	}
+	var held []usage
+	for tick := 0; time.Since(began) < *askedSoak && !e.within(250*time.Millisecond); tick++ {
+		held = append(held, r.use(e.cmd.Process.Pid))
+		if tick%12 == 0 {
+			r.resumeAll()
+		}
+	}
+	leave()
+	if len(held) < 20 {
+		t.Fatalf("%d samples", len(held))
+	}
+	for _, m := range []struct {
+		name  string
+		of    func(usage) float64
+		spare float64 // that may be added beside a tenth
+	}{
+		{"bytes of memory", func(u usage) float64 { return u.memory }, 8 << 20},
+		{"descriptors", func(u usage) float64 { return u.files }, 10},
+		{"bytes of disk", func(u usage) float64 { return u.disk }, 4 << 20},
+	} {
+		n := len(held)
+		before, after := median(held[n/4:n/2], m.of), median(held[3*n/4:], m.of)
+		t.Logf("%.0f %s before, %.0f after", before, m.name, after)
+		if after > 1.1*before+m.spare {
+			t.Errorf("%s grow from %.0f to %.0f", m.name, before, after)
+		}
+	}
+	r.settleAll(e)
+	t.Logf("%v in %v", r.tally, time.Since(began).Round(time.Second))
+}
+
+// settleAll waits for all jobs that the server still has, ends it, and looks at every result.
+func (r *realm) settleAll(e *engine) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	r.resumeAll()
+	alive, err := r.Jobs(ctx, serve.Filter{States: []serve.State{serve.Queued, serve.Running, serve.Paused}})
+	for i := range alive.Jobs {
+		_, waited := r.Wait(ctx, strconv.FormatInt(alive.Jobs[i].ID, 10))
+		err = errors.Join(err, waited)
+	}
+	if err != nil {
+		r.wrong("%v", err)
+	}
+	_ = e.cmd.Process.Signal(os.Interrupt)
+	if code, said := r.ended(e); code != 0 {
+		r.wrong("after SIGINT the server ends with %d: %s", code, said)
+	}
+	r.orphans()
+	r.replays()
+	states := map[string]string{}
+	for name, j := range r.jobs {
+		if j.id >= 0 && !j.mayCancel {
+			states[name] = j.state
+		}
+	}
+	r.judge(states)
+}
