@@ -160,3 +160,16 @@ func TestRegisterExpects(t *testing.T) {
 		t.Error("a job that is over is alive")
 	}
 }
+
+// A server that is killed while it rewrites the file leaves a draft. The next one removes it.
+func TestArchiveDraftsGo(t *testing.T) {
+	dir := t.TempDir()
+	draft := filepath.Join(dir, ".ended-123")
+	if err := os.WriteFile(draft, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	newTestRegister(t, filepath.Join(dir, "ended.jsonl"), 10)
+	if _, err := os.Stat(draft); !os.IsNotExist(err) {
+		t.Errorf("the draft is still there: %v", err)
+	}
+}

@@ -33,6 +33,9 @@ type archive struct {
 // openArchive reads the file, which need not be there. A last line without end was being written when the server died,
 // which had told nobody of it.
 func openArchive(path string) (*archive, []record, error) {
+	if err := sweepDrafts(path); err != nil {
+		return nil, nil, err
+	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
@@ -56,6 +59,18 @@ func openArchive(path string) (*archive, []record, error) {
 	}
 	return a, all, nil
 }
+
+// sweepDrafts removes what a server left that was killed while it rewrote the file.
+func sweepDrafts(path string) (err error) {
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), draftName)) // an error means a bad pattern
+	for _, draft := range left {
+		err = errors.Join(err, os.Remove(draft))
+	}
+	return err
+}
+
+// draftName is what the file is called while it is rewritten.
+const draftName = ".ended-*"
 
 func seekEnd(f *os.File) error {
 	_, err := f.Seek(0, 2)
@@ -84,7 +99,7 @@ func (a *archive) add(r *record) error {
 
 // rewrite leaves only these jobs in the file, at once.
 func (a *archive) rewrite(all []record) error {
-	next, err := os.CreateTemp(filepath.Dir(a.path), ".ended-*")
+	next, err := os.CreateTemp(filepath.Dir(a.path), draftName)
 	if err != nil {
 		return err
 	}
