@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -61,16 +62,22 @@ func openArchive(path string) (*archive, []record, error) {
 }
 
 // sweepDrafts removes what a server left that was killed while it rewrote the file.
-func sweepDrafts(path string) (err error) {
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), draftName)) // an error means a bad pattern
-	for _, draft := range left {
-		err = errors.Join(err, os.Remove(draft))
+func sweepDrafts(path string) error {
+	folder := filepath.Dir(path)
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), draftName) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, entry.Name())))
+		}
 	}
 	return err
 }
 
-// draftName is what the file is called while it is rewritten.
-const draftName = ".ended-*"
+// draftName is what the name of the file begins with while it is rewritten.
+const draftName = ".ended-"
 
 func seekEnd(f *os.File) error {
 	_, err := f.Seek(0, 2)
@@ -99,7 +106,7 @@ func (a *archive) add(r *record) error {
 
 // rewrite leaves only these jobs in the file, at once.
 func (a *archive) rewrite(all []record) error {
-	next, err := os.CreateTemp(filepath.Dir(a.path), draftName)
+	next, err := os.CreateTemp(filepath.Dir(a.path), draftName+"*")
 	if err != nil {
 		return err
 	}
