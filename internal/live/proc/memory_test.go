@@ -94,7 +94,9 @@ func TestMemoryOfAClosedJob(t *testing.T) {
 	holder.began(holder.begin(0, 0, 0))
 	waiter.begin(0, 0, 0)
 	waiter.close()
-	if n := len(h.ledger.queue); n != 0 {
+	queued := make(chan int, 1)
+	h.keeper.order(func() { queued <- len(h.ledger.queue) }) // the ledger is the keeper's
+	if n := <-queued; n != 0 {
 		t.Errorf("%d attempts are in the queue", n)
 	}
 }
