@@ -10,8 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
@@ -31,9 +33,63 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// claim checks the output folder and makes the private one. A finished result is never overwritten without --force.
-func (e *Engine) claim() error {
-	if err := e.refuseClaimed(); err != nil {
+// take makes the private folder, locks it, and checks what the output folder holds: a finished result is never
+// overwritten without --force. Others may take the same folder at the same time; one of them gets it.
+func (e *Engine) take() (lock *os.File, err error) {
+	for {
+		if err := cmp.Or(e.refuseClaimed(), e.refuseForeign()); err != nil {
+			return nil, err
+		}
+		if err := e.folders.Claim(); err != nil {
+			return nil, err
+		}
+		lock, err = proc.LockRun(e.folders)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		// Whoever had the folder has withdrawn, and has removed it in between.
+	}
+	if err != nil {
+		if e.server == nil {
+			err = Failure{err}
+		}
+		return nil, err
+	}
+	if err := e.refuseHeld(); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// refuseForeign is the error of an output folder that Tailcut has not made, nil if it can be taken.
+func (e *Engine) refuseForeign() error {
+	if !isMissing(e.folders.Root) {
+		return nil
+	}
+	entries, err := os.ReadDir(e.out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	private := slices.ContainsFunc(entries, func(f fs.DirEntry) bool { return f.Name() == mapreduce.PrivateName })
+	switch {
+	case private || len(entries) == 0 || !isMissing(e.folders.Root): // which may be there by now
+		return nil
+	case isMissing(e.manifest()) && e.complete():
+		return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: %s and %s are gone, which say what belongs to it; "+
+			"name another --output, or remove the result yourself", e.out, mapreduce.ManifestName, mapreduce.PrivateName)
+	case isMissing(e.manifest()):
+		return fmt.Errorf("%s: is not empty and was not created by Tailcut; name another --output", e.out)
+	case e.o.Force:
+		return nil
+	}
+	return e.refuseUnjournaled()
+}
+
+// refuseHeld is the error of an output folder that is locked and whose content forbids to take it. With --force the
+// content is removed.
+func (e *Engine) refuseHeld() error {
+	if err := e.refuseClaimed(); err != nil { // somebody else came first
 		return err
 	}
 	if e.o.Force {
@@ -41,31 +97,22 @@ func (e *Engine) claim() error {
 			return err
 		}
 	}
+	if !isMissing(e.folders.Journal()) {
+		return nil // whose result it is, the journal says
+	}
+	return e.refuseUnjournaled()
+}
+
+// refuseUnjournaled is the error of an output folder that holds results and no journal.
+func (e *Engine) refuseUnjournaled() error {
 	if e.complete() {
-		switch _, err := os.Lstat(e.folders.Journal()); {
-		case err == nil:
-			return nil // whose result it is, the journal says
-		case isMissing(e.folders.Root) && isMissing(e.manifest()):
-			return fmt.Errorf("%s: holds a finished result, and --force cannot replace it: %s and %s are gone, which say what belongs to it; "+
-				"name another --output, or remove the result yourself", e.out, mapreduce.ManifestName, mapreduce.PrivateName)
-		}
 		return fmt.Errorf("%s: holds a finished result whose journal is gone; name another --output, or replace it with --force", e.out)
 	}
-	if isMissing(e.folders.Journal()) {
-		if all, err := e.manifests(); err != nil || len(all) > 0 {
-			return cmp.Or(err, fmt.Errorf("%s: holds parts of a run whose journal is gone; name another --output, or replace them with --force", e.out))
-		}
+	all, err := e.manifests()
+	if err == nil && len(all) > 0 {
+		err = fmt.Errorf("%s: holds parts of a run whose journal is gone; name another --output, or replace them with --force", e.out)
 	}
-	if _, err := os.Stat(e.folders.Root); errors.Is(err, fs.ErrNotExist) {
-		entries, err := os.ReadDir(e.out)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if len(entries) > 0 {
-			return fmt.Errorf("%s: is not empty and was not created by Tailcut; name another --output", e.out)
-		}
-	}
-	return e.folders.Claim()
+	return err
 }
 
 // watch ends the run when its folder is removed, before another that is begun there can take its attempts' work for its

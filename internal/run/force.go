@@ -17,22 +17,8 @@ import (
 
 // clear removes an earlier result and what is kept of its run, but nothing that somebody else put beside it: _SUCCESS
 // first, then the parts, so that a clearing that was cut short leaves no result that looks whole and is not. What has
-// been published, or was to be, manifests say; so it matters little what is left of the journal.
+// been published, or was to be, manifests say; so it matters little what is left of the journal. The folder is locked.
 func (e *Engine) clear() error {
-	if isMissing(e.folders.Root) && isMissing(e.manifest()) {
-		return nil
-	}
-	if err := e.folders.Claim(); err != nil {
-		return Failure{err}
-	}
-	lock, err := proc.LockRun(e.folders)
-	if err != nil {
-		return Failure{err}
-	}
-	defer lock.Close()
-	if err := e.refuseClaimed(); err != nil { // somebody else came first
-		return err
-	}
 	all, err := e.manifests()
 	if err != nil {
 		return err

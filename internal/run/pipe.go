@@ -15,7 +15,6 @@ import (
 
 	"github.com/tailcut/tailcut/internal/inputs"
 	"github.com/tailcut/tailcut/internal/jobfile"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -62,12 +61,9 @@ func (e *Engine) Spool(ctx context.Context) error {
 	if p := e.Job.Piped(); p == nil || p.File != "" {
 		return nil
 	}
-	if err := e.claim(); err != nil {
-		return err
-	}
-	lock, err := proc.LockRun(e.folders)
+	lock, err := e.take()
 	if err != nil {
-		return Failure{err}
+		return err
 	}
 	defer lock.Close()
 	if isMissing(e.folders.Journal()) {

@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/tailcut/tailcut/internal/live"
-	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
@@ -37,12 +36,9 @@ func (e *Engine) Run(ctx context.Context) (*Result, error) {
 
 // runHere runs the job, or takes up the run, in a folder of this machine.
 func (e *Engine) runHere(ctx context.Context) (*Result, error) {
-	if err := e.claim(); err != nil {
-		return nil, err
-	}
-	lock, err := proc.LockRun(e.folders)
+	lock, err := e.take()
 	if err != nil {
-		return nil, Failure{err}
+		return nil, err
 	}
 	defer lock.Close()
 	e.lock = lock

@@ -98,17 +98,11 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	if err := e.checkJoblog(); err != nil {
 		return nil, err
 	}
-	if err := e.claim(); err != nil {
-		return nil, err
-	}
-	lock, err := proc.LockRun(e.folders)
+	lock, err := e.take()
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	if err := e.refuseClaimed(); err != nil { // somebody else came first
-		return nil, err
-	}
 	h, err := e.beginOrGoOn(ctx)
 	if err != nil {
 		return nil, err
@@ -173,11 +167,26 @@ func (p *Prepared) JournalJob() (*trace.JournalJob, error) {
 
 // Withdraw gives the folder of a job back that was not taken in.
 func (p *Prepared) Withdraw() {
-	p.warn("the output folder is not given back", (&Claimed{}).release(p.folders.Root))
+	p.warn("the output folder is not given back", p.giveBack())
+	p.server.coming(p.Header.Run, false)
+}
+
+// giveBack gives the folder of a job back of which nothing has run, and removes what was made for it. The lock keeps
+// others from taking a folder that goes.
+func (p *Prepared) giveBack() error {
+	lock, err := proc.LockRun(p.folders)
+	if errors.Is(err, fs.ErrNotExist) { // somebody has removed it
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	err = (&Claimed{}).release(p.folders.Root)
 	if isMissing(p.folders.Journal()) {
 		p.withdraw()
 	}
-	p.server.coming(p.Header.Run, false)
+	return err
 }
 
 // Reopen makes a job ready again that an engine has taken in, maybe long ago. The folder is not looked at.
@@ -279,11 +288,11 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 	if over.State == sched.JobSucceeded && over.Failure != nil { // it will be published again
 		return res, nil
 	}
-	err := (&Claimed{}).release(p.folders.Root)
-	if !begun && p.exec == nil && isMissing(p.folders.Journal()) { // nothing is to be gone on with
-		p.withdraw()
+	if !begun && p.exec == nil { // nothing is to be gone on with
+		p.letGo()
+		return res, p.giveBack()
 	}
-	return res, err
+	return res, (&Claimed{}).release(p.folders.Root)
 }
 
 // outcome is what came of a job, and why it is none.

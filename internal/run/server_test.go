@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +123,46 @@ func TestServersFolderAtOnce(t *testing.T) {
 	}
 	got[0].Withdraw()
 	submit(t, s, Submission{Job: commands("true"), Output: out})
+}
+
+// A submission that is withdrawn takes its folder along, while others take it: each of them gets it, or hears who has it,
+// and two never have it.
+func TestServersFolderWithdrawn(t *testing.T) {
+	s := aServer(t)
+	var coming sync.Map
+	s.Coming = func(run string, yes bool) { coming.Store(run, yes) }
+	s.Alive = func(run string) bool { yes, _ := coming.Load(run); return yes == true }
+	out := filepath.Join(t.TempDir(), "out")
+	var have atomic.Int32
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				p, err := s.Prepare(context.Background(), &Submission{Job: commands("true"), Output: out})
+				if err != nil {
+					if !strings.Contains(err.Error(), "another job of the server writes there") {
+						t.Error(err)
+					}
+					continue
+				}
+				if n := have.Add(1); n != 1 {
+					t.Errorf("%d jobs have the folder", n)
+				}
+				if mine, err := p.mine(); !mine || err != nil {
+					t.Errorf("the folder is not the job's: %v", err)
+				}
+				have.Add(-1)
+				p.Withdraw()
+			}
+		})
+	}
+	all.Wait()
+	if log := s.Log.(*strings.Builder).String(); log != "" {
+		t.Error(log)
+	}
+	if !isMissing(out) {
+		t.Error("the folder is still there")
+	}
 }
 
 // A job that comes out of a journal is what went in: its folder, its values, its limits, its environment.
