@@ -113,7 +113,7 @@ type JournalMachine struct {
 	Slots int          `json:"slots"`
 }
 
-// Journal is a journal open for appending. Only Sync can be called from several goroutines.
+// Journal is a journal open for appending. Only Sync and SyncTo can be called from several goroutines.
 type Journal struct {
 	file *os.File
 	buf  []byte

@@ -30,14 +30,17 @@ func (d *durable) failed() error {
 }
 
 // Sync waits until all that has been written before is on the disk.
-func (j *Journal) Sync() error {
-	written, d := j.size.Load(), &j.disk
+func (j *Journal) Sync() error { return j.SyncTo(j.size.Load()) }
+
+// SyncTo waits until so many bytes are on the disk, from the beginning.
+func (j *Journal) SyncTo(size int64) error {
+	d := &j.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.failed(); err != nil || d.size.Load() >= written { // somebody else has, or the end of it
+	if err := d.failed(); err != nil || d.size.Load() >= size { // somebody else has, or the end of it
 		return err
 	}
-	written = j.size.Load()
+	written := j.size.Load()
 	if err := syncData(j.file); err != nil {
 		err = j.named(err)
 		d.err.Store(&err)

@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -26,7 +30,7 @@ type Config struct {
 	Archive  string // folder that old segments are moved to; "" removes them
 
 	// Open returns the executor of a job, before its first launch in this engine, and to publish what an earlier engine
-	// has not. It is called on the loop's goroutine, or on another for a job that is over. An error fails the job.
+	// has not. It is called beside the loop, so of the Job only the JournalJob may be read. An error fails the job.
 	Open func(*Job) (Executor, error)
 	// Reports returns the channel on which all executors report.
 	Reports func() <-chan Report
@@ -67,13 +71,13 @@ type Change struct {
 // the answer comes.
 type Engine struct {
 	*loop
-	cfg         Config
-	taken       []*ask // to be answered after this step
-	stopped     chan struct{}
-	settling    int // jobs that are over
-	settlements settlements
-	born        int64                      // size of the journal's segment when it was begun
-	next        func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
+	cfg      Config
+	taken    []*ask // to be answered after this step
+	stopped  chan struct{}
+	settling map[sched.JobID]*Job // jobs that are over, and are being settled
+	aside    aside
+	born     int64                      // size of the journal's segment when it was begun
+	next     func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
 }
 
 // OpenEngine takes up the journal of a folder, or begins one.
@@ -81,13 +85,13 @@ func OpenEngine(cfg Config) (*Engine, error) {
 	if cfg.Segment == 0 {
 		cfg.Segment = 64 << 20
 	}
-	e := &Engine{cfg: cfg, stopped: make(chan struct{})}
+	e := &Engine{cfg: cfg, stopped: make(chan struct{}), settling: map[sched.JobID]*Job{}}
 	if err := e.openJournal(); err != nil {
 		return nil, err
 	}
 	l := e.loop
-	e.settlements.added = make(chan struct{}, 1)
-	l.host, l.asks, l.added = e, make(chan *ask), e.settlements.added
+	e.aside.added = make(chan struct{}, 1)
+	l.host, l.asks, l.added = e, make(chan *ask), e.aside.added
 	l.policies, l.watch, l.reports, l.fresh = cfg.Policies, cfg.Watch, cfg.Reports, e.fresh
 	return e, nil
 }
@@ -115,28 +119,55 @@ func (e *Engine) Loop(ctx context.Context) error {
 	return errors.Join(err, e.journal.Close(), ended)
 }
 
-// end closes the executors of jobs that are not over, and waits for what is done beside the loop. Meanwhile it hears
-// what is reported, which nobody else does: who reports must not wait for ever.
+// patience is how long an engine that ends waits for the disks of jobs.
+const patience = 10 * time.Second
+
+// end closes the executors of jobs that are not over, and waits for what is done beside the loop, but not for ever:
+// what is not done then, the next engine does. Meanwhile it hears what is reported, which nobody else does: who reports
+// must not wait for ever.
 func (e *Engine) end() (err error) {
-	closed, open := make(chan error), 0
-	for _, j := range e.past.jobs {
-		if exec := j.exec; exec != nil {
-			open++
-			go func() { closed <- exec.Close() }()
+	open := map[sched.JobID]*Job{}
+	for id, j := range e.past.jobs {
+		d := j.deeds
+		if d == nil {
+			continue
 		}
-		j.exec = nil
+		open[id], j.deeds = j, nil
+		d.stop()
+		go func() {
+			exec, _ := d.end()
+			var failed error
+			if exec != nil {
+				failed = exec.Close()
+			}
+			e.aside.add(func() {
+				delete(open, id)
+				err = errors.Join(err, failed)
+			})
+		}()
 	}
-	for open > 0 || e.settling > 0 {
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	for len(open)+len(e.settling) > 0 {
 		select {
-		case failed := <-closed:
-			open--
-			err = errors.Join(err, failed)
-		case <-e.settlements.added:
+		case <-e.aside.added:
 			e.note()
 		case <-e.reports():
+		case <-enough.C:
+			maps.Copy(open, e.settling)
+			return errors.Join(err, stuck(open))
 		}
 	}
 	return err
+}
+
+// stuck is the error of jobs whose disks have not answered.
+func stuck(jobs map[sched.JobID]*Job) error {
+	var names []string
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		names = append(names, fmt.Sprintf("job %d (%s) at %s", id, jobs[id].Name, jobs[id].Output))
+	}
+	return fmt.Errorf("the disk does not answer after %v; the next start goes on with %s", patience, strings.Join(names, ", "))
 }
 
 // fresh returns what the core hears of jobs first: those that had halted are ended.
@@ -166,6 +197,6 @@ func (e *Engine) stepped() error {
 	if err := e.answer(nil); err != nil {
 		return err
 	}
-	e.over = e.shut && len(e.past.running) == 0 && e.settling == 0
+	e.over = e.shut && len(e.past.running) == 0 && len(e.settling) == 0
 	return nil
 }

@@ -57,18 +57,29 @@ func (g *gale) fateOf(j *Job, a Attempt) fate {
 	return f
 }
 
-// strike is called before each deed of an executor. It may kill the engine there.
-func (g *gale) strike(beside bool, deed string, _ place) {
-	if beside {
+// slow is called before each deed of an executor: what is done in folders takes a moment, in which the engine may die.
+func (g *gale) slow(deed string, _ place) {
+	if deed == "commit" || deed == "publish" {
 		time.Sleep(3 * ms)
-		if g.dead.Load() {
-			runtime.Goexit()
-		}
-		return
 	}
-	g.mark()
-	if !g.calm && g.draw.IntN(18) == 0 {
-		panic(crash{deed})
+	if deed == "publish" && g.dead.Load() {
+		runtime.Goexit()
+	}
+}
+
+var errGone = errors.New("the engine is dead")
+
+func (g *gale) gone() error {
+	if g.dead.Load() {
+		return errGone
+	}
+	return nil
+}
+
+// strike is called on the loop. It may kill the engine there.
+func (g *gale) strike(where string, odds int) {
+	if !g.calm && g.draw.IntN(odds) == 0 {
+		panic(crash{where})
 	}
 }
 
@@ -369,12 +380,19 @@ func TestEngineFaults(t *testing.T) {
 				g := &gale{
 					farm: f, seed: uint64(seed), draw: rand.New(rand.NewPCG(uint64(seed), 2)), accepted: map[string]sched.JobID{}, ended: map[string]bool{}, crashes: crashes,
 				}
-				f.fate, f.hook, f.polled, f.archive = g.fateOf, g.strike, g.mark, filepath.Join(filepath.Dir(f.folder), "archive")
+				f.fate, f.hook, f.gone, f.polled, f.archive = g.fateOf, g.slow, g.gone, g.mark, filepath.Join(filepath.Dir(f.folder), "archive")
+				f.deaf = func(*Over) error {
+					if g.dead.Load() {
+						runtime.Goexit()
+					}
+					return nil
+				}
+				f.watch.Changed = func(*Job) { g.mark() }
+				f.watch.Launched = func(*Job, *Record) { g.strike("launched", 18) }
 				f.patience, f.segment = time.Duration(20+g.draw.IntN(100))*ms, int64(1000+g.draw.IntN(20000))
 				f.watch.Ended = func(*Job, *Record, Report) {
-					if g.appended = true; !g.calm && g.draw.IntN(25) == 0 {
-						panic(crash{"ended"})
-					}
+					g.appended = true
+					g.strike("ended", 25)
 				}
 				if seed%3 == 0 {
 					f.limits.MaxWait = sched.Time(30 * ms)

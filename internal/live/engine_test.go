@@ -21,7 +21,8 @@ type farm struct {
 	t        *testing.T
 	folder   string
 	fate     func(*Job, Attempt) fate
-	hook     func(beside bool, deed string, p place) // before each deed of an executor, by the loop or beside it
+	hook     func(deed string, p place) // before each deed of an executor
+	gone     func() error               // see fake
 	limits   sched.Limits
 	perClass bool
 	harm     func(run, deed string) error
@@ -122,10 +123,7 @@ func (f *farm) open() *shell {
 			if f.closing != nil {
 				x.closing = func() { f.closing(s.reports) }
 			}
-			if f.hook != nil {
-				beside := j.settling != nil
-				x.hook = func(deed string, p place) { f.hook(beside || deed == "publish", deed, p) }
-			}
+			x.hook, x.gone = f.hook, f.gone
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.fakes = append(s.fakes, x)

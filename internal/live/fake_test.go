@@ -29,7 +29,7 @@ func placeOf(a Attempt) place { return place{a.Stage, a.Index, a.Number} }
 
 // disk is what a run has left behind; it survives the engine.
 type disk struct {
-	mu       sync.Mutex     // of attempts: the other fields are the loop's
+	mu       sync.Mutex     // of attempts: the other fields are those of who calls the executor
 	attempts map[place]bool // true once the attempt's output is complete
 	done     map[[2]int]place
 	memory   map[[2]int]bool // of done, what only the journal and the engine have
@@ -78,13 +78,16 @@ type fake struct {
 	t       *testing.T
 	disk    *disk
 	fate    func(Attempt) fate
-	hook    func(deed string, a place) // before every call of the loop, nil for none
+	hook    func(deed string, a place) // before every call, nil for none
+	gone    func() error               // of an engine that is dead, whose queue is not; nil for nobody
 	harm    func(deed string) error    // of a commit, or of publishing; nil for none
 	closing func()                     // called by Close, nil for nothing
 	reports chan Report
 	ended   chan struct{} // closed when no attempt may go on
-	kills   map[sched.AttemptID]chan struct{}
-	log     []string
+
+	mu    sync.Mutex
+	kills map[sched.AttemptID]chan struct{}
+	log   []string
 }
 
 func newFake(t *testing.T, d *disk, f func(Attempt) fate) *fake {
@@ -97,12 +100,20 @@ func (f *fake) do(deed string, p place) {
 	if f.hook != nil {
 		f.hook(deed, p)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.log = append(f.log, fmt.Sprintf("%s %d/%d#%d", deed, p.Stage, p.Index, p.Number))
 }
 
 func (f *fake) Start(a Attempt) {
 	p := placeOf(a)
 	f.do("start", p)
+	if f.gone != nil && f.gone() != nil {
+		return
+	}
+	if f.harm != nil {
+		_ = f.harm("start")
+	}
 	if f.disk.started[p] {
 		f.t.Errorf("attempt %v is started a second time", p)
 	}
@@ -111,7 +122,9 @@ func (f *fake) Start(a Attempt) {
 	}
 	f.disk.started[p] = true
 	kill := make(chan struct{})
+	f.mu.Lock()
 	f.kills[a.ID] = kill
+	f.mu.Unlock()
 	go f.live(a, f.fate(a), kill)
 }
 
@@ -184,6 +197,8 @@ func (f *fake) live(a Attempt, life fate, kill chan struct{}) {
 
 func (f *fake) Kill(id sched.AttemptID) {
 	f.do("kill", place{})
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if kill, ok := f.kills[id]; ok {
 		delete(f.kills, id)
 		close(kill)
@@ -193,6 +208,9 @@ func (f *fake) Kill(id sched.AttemptID) {
 func (f *fake) Commit(a Attempt, output []byte) error {
 	p, task := placeOf(a), [2]int{a.Stage, a.Index}
 	f.do("commit", p)
+	if f.gone != nil && f.gone() != nil {
+		return f.gone()
+	}
 	if f.harm != nil {
 		if err := f.harm("commit"); err != nil {
 			return err

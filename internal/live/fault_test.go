@@ -33,12 +33,12 @@ type storm struct {
 	appended bool  // a record was appended, and nothing has been carried out since
 	lives    int
 
-	known     map[deed]bool // what the journal orders, as of
+	known     map[order]bool // what the journal orders, as of
 	knownSize int64
 }
 
-// deed is something that the journal orders.
-type deed struct {
+// order is something that the journal orders.
+type order struct {
 	kind sched.DecisionKind
 	who  place
 }
@@ -84,7 +84,7 @@ func (s *storm) strike(what string, p place) {
 	if !s.calm && s.draw.IntN(odds) == 0 {
 		panic(crash{what})
 	}
-	if kind, ok := map[string]sched.DecisionKind{"start": sched.Launch, "commit": sched.Commit}[what]; ok && !s.journaled(deed{kind, p}) {
+	if kind, ok := map[string]sched.DecisionKind{"start": sched.Launch, "commit": sched.Commit}[what]; ok && !s.journaled(order{kind, p}) {
 		s.t.Errorf("%s %v is not in the journal", what, p)
 	}
 }
@@ -98,12 +98,12 @@ func (s *storm) size() int64 {
 }
 
 // journaled looks a launch or commit up in the file.
-func (s *storm) journaled(d deed) bool {
+func (s *storm) journaled(d order) bool {
 	if size := s.size(); size != s.knownSize {
-		s.known, s.knownSize = map[deed]bool{}, size
+		s.known, s.knownSize = map[order]bool{}, size
 		for _, b := range batches(s.t, s.path) {
 			for _, d := range b.Decisions {
-				s.known[deed{d.Kind, who(d)}] = true
+				s.known[order{d.Kind, who(d)}] = true
 			}
 		}
 	}

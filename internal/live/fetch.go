@@ -74,8 +74,11 @@ func (l *loop) launch(j *Job, a Attempt, t sched.TaskID, at sched.Time) {
 func (l *loop) kill(j *Job, id sched.AttemptID) {
 	f := &l.fetches
 	if f.coming[id] == nil {
-		if j.exec != nil { // else it never began
+		switch { // else it never began
+		case j.exec != nil:
 			j.exec.Kill(id)
+		case j.deeds != nil:
+			j.deeds.kill(id)
 		}
 		return
 	}

@@ -10,7 +10,8 @@ type Job struct {
 	*trace.JournalJob
 	lives
 	loop  *loop
-	exec  Executor                // nil while it is not open
+	exec  Executor                // of the job of a Run
+	deeds *deeds                  // of a job of an Engine; nil while nothing was to be done
 	notes map[sched.TaskID]Report // last failure of each task that failed
 	told  bool                    // Finish has returned nil since it was over
 
@@ -50,18 +51,6 @@ func (j *Job) State() string {
 // Failure returns why the job's results cannot be kept or published, or its executor cannot be opened; nil for none.
 func (j *Job) Failure() error { return j.failure }
 
-// recommit repeats the commit of every finished task, for the engine may have died between a journal record and its
-// execution, and drops what other attempts have left.
-func (j *Job) recommit(exec Executor) error {
-	for task := range j.winner {
-		a := j.winnerOf(task)
-		if err := exec.Commit(a, j.outputs[a.ID]); err != nil {
-			return err
-		}
-	}
-	return exec.Clean()
-}
-
 // Winner returns the attempt whose output is the result of a task, with that output where the journal has it; false if
 // the task is not done.
 func (j *Job) Winner(t sched.TaskID) (a Attempt, output []byte, done bool) {
@@ -74,6 +63,3 @@ func (j *Job) Winner(t sched.TaskID) (a Attempt, output []byte, done bool) {
 
 // Records returns the attempts of a job since its submission, in the order of their launches.
 func (j *Job) Records() []Record { return j.records }
-
-// Executor returns that of a job while it is open, else nil.
-func (j *Job) Executor() Executor { return j.exec }

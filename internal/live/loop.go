@@ -275,7 +275,7 @@ func (l *loop) step() error {
 	if err := l.advance(l.rejoin(now)); err != nil {
 		return err
 	}
-	for !l.batch.Empty() { // executors that could not be opened
+	for !l.batch.Empty() { // attempts of jobs whose executors could not be opened
 		if err := l.advance(l.now()); err != nil {
 			return err
 		}
@@ -413,19 +413,8 @@ func (l *loop) carryOut(decisions []sched.Decision) error {
 		case sched.Kill:
 			l.kill(l.past.jobs[d.Job], d.Attempt)
 		case sched.Commit:
-			j := l.past.jobs[d.Job]
-			a := j.winnerOf(d.Task)
-			output := j.outputs[a.ID]
-			if output == nil { // what is done to folders may outlive the system: the claim must, too
-				if err := l.journal.Sync(); err != nil {
-					return err
-				}
-			}
-			if err := j.exec.Commit(a, output); err != nil {
-				if l.alone != nil {
-					return err
-				}
-				l.fail(j, err)
+			if err := l.commit(l.past.jobs[d.Job], d.Task); err != nil {
+				return err
 			}
 		case sched.Close:
 			if l.alone != nil {
@@ -441,4 +430,15 @@ func (l *loop) carryOut(decisions []sched.Decision) error {
 	}
 	l.startReady()
 	return nil
+}
+
+// commit keeps the result of a task that is done: in a Run at once, in an Engine soon.
+func (l *loop) commit(j *Job, t sched.TaskID) error {
+	a := j.winnerOf(t)
+	x := deed{attempt: a, commit: true, output: j.outputs[a.ID], journal: l.journal, size: l.journal.Size()}
+	if j.exec == nil {
+		l.host.deedsOf(j).put(x)
+		return nil
+	}
+	return x.keep(j.exec)
 }

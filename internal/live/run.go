@@ -197,7 +197,7 @@ func (r *Run) Loop(ctx context.Context, exec Executor, watch Watcher) error {
 
 // restore puts what an earlier engine has left in order, and loops.
 func (r *Run) restore(ctx context.Context) error {
-	if err := r.job.recommit(r.job.exec); err != nil || r.over {
+	if err := r.job.claims().repeat(r.job.exec); err != nil || r.over {
 		return err
 	}
 	return r.run(ctx)

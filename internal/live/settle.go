@@ -1,9 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -31,56 +31,26 @@ type Over struct {
 // Succeeded tells whether the results are published.
 func (o *Over) Succeeded() bool { return o.State == sched.JobSucceeded && o.Failure == nil }
 
-// settlement is what came of settling a job.
-type settlement struct {
-	*Job
-	failure error
-	told    bool
-}
-
-// settlements are those that the loop has not taken in. Whoever adds one does not wait for it.
-type settlements struct {
-	mu    sync.Mutex
-	all   []settlement
-	added chan struct{} // has an element while there is something
-}
-
-func (x *settlements) add(s settlement) {
-	x.mu.Lock()
-	x.all = append(x.all, s)
-	x.mu.Unlock()
-	select {
-	case x.added <- struct{}{}:
-	default:
-	}
-}
-
-func (x *settlements) take() []settlement {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	all := x.all
-	x.all = nil
-	return all
-}
-
-// settle begins to settle a job that is over.
+// settle begins to settle a job that is over, once what is to be done in its folder is done.
 func (e *Engine) settle(j *Job) {
 	o := &Over{Job: j, State: j.row().State, Summary: j.Summary(), Records: slices.Clip(j.records), Failure: j.failure, started: e.Started()}
 	o.saved = e.core.View().SaveJob(j.ID)
 	o.left = jobState{Retries: j.retries, Crashed: j.crashed, StageDone: slices.Clone(j.stageDone)}
-	exec, journal := j.exec, e.journal
-	j.exec, j.settling = nil, make(chan struct{})
-	e.settling++
+	d, journal := j.deeds, e.journal
+	j.deeds, j.settling = nil, make(chan struct{})
+	e.settling[j.ID] = j
 	go func() {
+		exec, failed := d.end()
 		if err := journal.Sync(); err != nil { // nobody may hear of an end that a crash takes back
 			if exec != nil {
 				err = errors.Join(err, exec.Close())
 			}
-			e.settlements.add(settlement{Job: j, failure: err})
+			e.aside.add(func() { e.isSettled(j, err, false) })
 			return
 		}
+		o.Failure = cmp.Or(o.Failure, failed)
 		if exec == nil && o.Failure == nil && (o.Succeeded() || len(j.winner) > 0) { // an earlier engine had it open
-			exec, o.Failure = e.openExecutor(j)
+			exec, o.Failure = e.openExecutor(j, j.claims())
 		}
 		if o.Succeeded() {
 			o.Failure = exec.Publish()
@@ -89,50 +59,49 @@ func (e *Engine) settle(j *Job) {
 			o.Ended = exec.Close()
 		}
 		told := e.cfg.Finish == nil || e.cfg.Finish(o) == nil
-		e.settlements.add(settlement{Job: j, failure: o.Failure, told: told})
+		e.aside.add(func() { e.isSettled(j, o.Failure, told) })
 	}()
 }
 
-// openExecutor opens the executor of a job and repeats what an earlier one may not have come to. Of a job that is over
-// it can be called beside the loop.
-func (e *Engine) openExecutor(j *Job) (Executor, error) {
-	exec, err := e.cfg.Open(j)
-	if err != nil {
-		return nil, err
+// isSettled takes in that a job is settled.
+func (e *Engine) isSettled(j *Job, failure error, told bool) {
+	delete(e.settling, j.ID)
+	close(j.settling)
+	j.settling, j.failure = nil, failure
+	if told && (failure == nil || j.row().State != sched.JobSucceeded) {
+		e.batch.Told = append(e.batch.Told, j.ID)
 	}
-	if err := j.recommit(exec); err != nil {
-		return nil, errors.Join(err, exec.Close())
-	}
-	return exec, nil
+	e.touch(j)
 }
 
-// note takes in that jobs are settled.
+// note takes in what has come of what is done beside the loop.
 func (e *Engine) note() {
-	for _, s := range e.settlements.take() {
-		e.settling--
-		close(s.settling)
-		s.Job.settling = nil
-		s.Job.failure = s.failure
-		if s.told && (s.failure == nil || s.row().State != sched.JobSucceeded) {
-			e.batch.Told = append(e.batch.Told, s.ID)
-		}
-		e.touch(s.Job)
+	for _, heard := range e.aside.take() {
+		heard()
 	}
 }
 
-// begin starts an attempt of a job, whose executor is opened for its first one. If it cannot be opened, none of the
-// job's tasks can be run: each fails for good, until the job is tried again.
+// begin starts an attempt of a job, soon.
 func (l *loop) begin(j *Job, a Attempt) {
-	if j.exec == nil && j.failure == nil {
-		j.exec, j.failure = l.host.openExecutor(j)
-	}
-	if j.exec != nil {
+	switch {
+	case j.exec != nil:
 		j.exec.Start(a)
+	case j.failure != nil:
+		l.doom(j, a.ID)
+	default:
+		l.host.deedsOf(j).put(deed{attempt: a})
+	}
+}
+
+// doom adds to the batch that an attempt cannot begin, for the job's executor cannot be opened. None of its tasks can
+// be run then: each fails for good, until the job is tried again.
+func (l *loop) doom(j *Job, id sched.AttemptID) {
+	if !l.core.View().Rows().Alive(id) {
 		return
 	}
-	why := Report{At: time.Now(), Attempt: a.ID, Kind: sched.AttemptDoomed, Note: j.failure.Error()}
-	put(&j.notes, l.core.View().Attempt(a.ID).Task, why)
-	l.fact(sched.Event{At: l.now(), Kind: sched.AttemptDoomed, Attempt: a.ID})
+	why := Report{At: time.Now(), Attempt: id, Kind: sched.AttemptDoomed, Note: j.failure.Error()}
+	put(&j.notes, l.core.View().Attempt(id).Task, why)
+	l.fact(sched.Event{At: l.now(), Kind: sched.AttemptDoomed, Attempt: id})
 }
 
 // fail ends a job whose results cannot be kept.

@@ -1,11 +1,11 @@
 package run
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
@@ -17,9 +17,14 @@ import (
 // 1; attempts that were killed have signal 9. Send and Receive are 0: nothing is transferred.
 type joblog struct {
 	file  *os.File
-	w     *bufio.Writer
 	works []*jobfile.Work // see live.Attempt.Work
 	h     *trace.JournalHeader
+
+	// Lines are written by a goroutine that is there while there are any, for a disk may hang.
+	mu    sync.Mutex
+	quiet sync.Cond // there is none
+	lines []byte
+	busy  bool
 	err   error // the first
 }
 
@@ -43,16 +48,17 @@ func openJoblog(path string, works []*jobfile.Work, h *trace.JournalHeader) (*jo
 	if err != nil {
 		return nil, err
 	}
-	l := &joblog{file: f, w: bufio.NewWriter(f), works: works, h: h}
+	l := &joblog{file: f, works: works, h: h}
+	l.quiet.L = &l.mu
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
-		_, l.err = l.w.WriteString("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n")
+		l.lines = []byte("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n")
 	}
 	return l, nil
 }
 
-// ended writes the line of an attempt.
+// ended has the line of an attempt written, soon.
 func (l *joblog) ended(r *live.Record, last live.Report) {
-	if l == nil || l.err != nil || r.End == live.Refused {
+	if l == nil || r.End == live.Refused {
 		return
 	}
 	seq := r.Index + 1
@@ -69,8 +75,32 @@ func (l *joblog) ended(r *live.Record, last live.Report) {
 		exit, signal = -1, 9
 	}
 	start := float64(l.h.Started.Add(time.Duration(r.Start)).UnixNano()) / 1e9
-	fmt.Fprintf(l.w, "%d\t:\t%.3f\t%10.3f\t0\t0\t%d\t%d\t%s\n", seq, start, r.Seconds(), exit, signal, l.command(r))
-	l.err = l.w.Flush() // which remembers what went wrong before
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = fmt.Appendf(l.lines, "%d\t:\t%.3f\t%10.3f\t0\t0\t%d\t%d\t%s\n", seq, start, r.Seconds(), exit, signal, l.command(r))
+	if !l.busy {
+		l.busy = true
+		go l.write()
+	}
+}
+
+// write writes lines until there are none, or one could not be written.
+func (l *joblog) write() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.lines) > 0 {
+		lines := l.lines
+		l.lines = nil
+		l.mu.Unlock()
+		var err error
+		if l.err == nil {
+			_, err = l.file.Write(lines)
+		}
+		l.mu.Lock()
+		l.err = cmp.Or(l.err, err)
+	}
+	l.busy = false
+	l.quiet.Broadcast()
 }
 
 // command returns what the attempt ran, quoted for a shell, on one line: the end of a line in it is NUL, as GNU
@@ -87,5 +117,11 @@ func (l *joblog) close() error {
 	if l == nil {
 		return nil
 	}
-	return cmp.Or(l.err, l.w.Flush(), l.file.Close())
+	l.mu.Lock()
+	for l.busy {
+		l.quiet.Wait()
+	}
+	l.mu.Unlock()
+	l.write() // the head of a log without lines
+	return cmp.Or(l.err, l.file.Close())
 }

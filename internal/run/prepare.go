@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
@@ -26,9 +27,12 @@ type Prepared struct {
 	works     []*jobfile.Work // what attempts did, and do now: the last
 	left      sched.Time      // from the start, or the submission, to the deadline; 0 without one
 	foresight foresight
-	log       *joblog
-	told      func(*live.Record) // tells the executor of attempts that have ended
-	news      *news              // nil if nobody wants any
+	news      *news // nil if nobody wants any
+
+	// An executor is opened beside the loop, which meanwhile tells of attempts that were never begun.
+	ears sync.Mutex
+	log  *joblog
+	told func(*live.Record) // tells the executor of attempts that have ended
 
 	// Of a job of a server.
 	submitted *Submission
@@ -167,13 +171,14 @@ func (p *Prepared) Open() (executor live.Executor, err error) {
 			return nil, err
 		}
 	}
-	if p.log, err = openJoblog(p.o.Joblog, p.works, p.Header); err != nil {
+	log, err := openJoblog(p.o.Joblog, p.works, p.Header)
+	if err != nil {
 		return nil, err
 	}
 	if executor, err = p.executor(); err != nil {
-		return nil, errors.Join(err, p.log.close())
+		return nil, errors.Join(err, log.close())
 	}
-	p.told = teller(executor)
+	p.hear(log, teller(executor))
 	if p.server != nil {
 		if err := p.goOn(executor); err != nil {
 			return nil, err
@@ -209,10 +214,21 @@ func (p *Prepared) Tick(v *sched.View, id sched.JobID) *Standing {
 	return s
 }
 
-// Ended takes notice of the end of an attempt.
+// hear says who is told of the ends of attempts, and returns the log that was told before.
+func (p *Prepared) hear(log *joblog, told func(*live.Record)) (before *joblog) {
+	p.ears.Lock()
+	defer p.ears.Unlock()
+	before, p.log, p.told = p.log, log, told
+	return before
+}
+
+// Ended takes notice of the end of an attempt. It waits for no disk.
 func (p *Prepared) Ended(r *live.Record, last live.Report) {
-	p.told(r)
-	p.log.ended(r, last)
+	p.ears.Lock()
+	log, told := p.log, p.told
+	p.ears.Unlock()
+	told(r)
+	log.ended(r, last)
 }
 
 // FailedLine is what is said of the end of an attempt while the job goes on; "" for nothing.

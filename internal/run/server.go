@@ -357,8 +357,7 @@ func (p *Prepared) writeLeft(path string, over *live.Over) (err error) {
 
 // letGo closes what is open of a job.
 func (p *Prepared) letGo() {
-	p.warn("the log of attempts is not whole", p.log.close())
-	p.log = nil
+	p.warn("the log of attempts is not whole", p.hear(nil, func(*live.Record) {}).close())
 	if p.lock != nil {
 		p.lock.Close()
 		p.lock = nil

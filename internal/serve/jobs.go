@@ -282,9 +282,13 @@ func (s *Server) drain(ctx context.Context, _ *call) (any, error) {
 	s.mu.Lock()
 	s.draining = true
 	s.mu.Unlock()
+	about, err := s.about(ctx, nil) // the engine may end at once
+	if err != nil {
+		return nil, err
+	}
 	if err := s.engine.Drain(ctx); err != nil {
 		return nil, err
 	}
 	s.news.tell(Event{Kind: "server", Job: -1})
-	return s.about(ctx, nil)
+	return about, nil
 }

@@ -113,7 +113,8 @@ func New(cfg Config) (*Executor, error) {
 // Reports returns the channel of reports, which is the host's.
 func (e *Executor) Reports() <-chan live.Report { return e.host.Reports() }
 
-// Start lets the attempt begin its life.
+// Start lets the attempt begin its life. What is made for it in folders is made here, and not by the keeper, which a
+// disk that hangs must not hold up.
 func (e *Executor) Start(a live.Attempt) {
 	p := &process{of: e, attempt: a, dir: e.cfg.Folders.Attempt(a), fate: e.cfg.Disturb.fate(a), ended: make(chan struct{}), most: e.cfg.Stderr.mostOf()}
 	if e.cfg.Slower != nil {
@@ -123,6 +124,7 @@ func (e *Executor) Start(a live.Attempt) {
 	e.procs[a.ID] = p
 	e.mu.Unlock()
 	e.workers.Add(1)
+	p.unready = e.prepare(p)
 	e.host.keeper.order(func() { e.enter(p) })
 }
 
@@ -246,12 +248,9 @@ func (e *Executor) undead() []string {
 // mark is TAILCUT_RUN of an attempt's processes.
 func (e *Executor) mark(a live.Attempt) string { return e.tag + "/" + AttemptName(a) }
 
-// spawn makes the attempt's folder and starts its process.
-func (e *Executor) spawn(p *process) error {
-	if p.killed() {
-		return errKilled
-	}
-	err := cmp.Or(e.held(), e.host.crowd.admit(e.threads))
+// prepare makes the attempt's folder and files, and finds out what is to be started.
+func (e *Executor) prepare(p *process) error {
+	err := e.held()
 	if err != nil {
 		return err
 	}
@@ -263,11 +262,10 @@ func (e *Executor) spawn(p *process) error {
 	if err != nil {
 		return err
 	}
-	dir := cmp.Or(cmd.Dir, e.cfg.Work.Dir)
-	env := e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
-	path := cmd.Path
-	if path == "" {
-		if path, err = e.find(dir, cmd.Args[0]); err != nil {
+	p.cwd, p.args = cmp.Or(cmd.Dir, e.cfg.Work.Dir), cmd.Args
+	p.env = e.env.with(append(cmd.Env, runVariable+"="+e.mark(p.attempt), "TAILCUT_PROGRESS=/dev/fd/3"))
+	if p.path = cmd.Path; p.path == "" {
+		if p.path, err = e.find(p.cwd, cmd.Args[0]); err != nil {
 			return noProgram{cmd.Args[0], err}
 		}
 	}
@@ -280,7 +278,19 @@ func (e *Executor) spawn(p *process) error {
 			return err
 		}
 	}
-	return p.start(path, cmd.Args, env, cmd.Stdin, dir, e.host.null, e.host.descriptors)
+	return p.open(cmd.Stdin, e.host.null)
+}
+
+// spawn starts the attempt's process.
+func (e *Executor) spawn(p *process) error {
+	defer p.files.close()
+	if p.killed() {
+		return errKilled
+	}
+	if err := cmp.Or(p.unready, e.host.crowd.admit(e.threads)); err != nil {
+		return err
+	}
+	return p.start(e.host.descriptors)
 }
 
 // errKilled is what becomes of an attempt that the engine killed before it began. Nobody is told.
@@ -315,7 +325,7 @@ func (e *Executor) begin(p *process) bool {
 				p.verdict, err = verdict{kind: sched.AttemptDoomed}, never
 			}
 		}
-		e.finish(p, 127, err.Error(), nil)
+		go e.finish(p, 127, err.Error(), nil)
 		return false
 	}
 	e.host.crowd.enter(e.threads)
@@ -329,7 +339,11 @@ func (e *Executor) begin(p *process) bool {
 	if e.resumable[p.attempt.Stage] && p.attempt.Number > 0 {
 		e.tell(p, p.last.progress()) // not always what the policy asked for
 	}
-	p.listen = e.listener(p)
+	if p.listen = e.listener(p); e.resumable[p.attempt.Stage] { // what it has saved is linked
+		var beside lane
+		tell := p.listen
+		p.listen = func(line string) { beside.do(func() { tell(line) }) }
+	}
 	e.host.keeper.keep(p)
 	return true
 }
@@ -356,13 +370,6 @@ func (e *Executor) ended(p *process) {
 	}
 	if exit == 0 && p.fate.fails {
 		exit, note = 1, "failed on purpose (--disturb)"
-	}
-	if exit == 0 && p.alone && (len(p.said) == 0 || !e.cfg.Stderr.winners()) {
-		if output := e.small(p); output != nil {
-			p.progress.close()
-			e.finish(p, 0, "", output)
-			return
-		}
 	}
 	go e.conclude(p, exit, note)
 }
@@ -391,10 +398,16 @@ func (e *Executor) judge(p *process, exit int, note string) string {
 // conclude does what may take time at the end of an attempt: nothing of it runs any more when its output is read or
 // becomes a result.
 func (e *Executor) conclude(p *process, exit int, note string) {
-	e.expel(p)
-	p.progress.close()
+	p.clean = p.alone && p.folder.untouched()
 	var output []byte
-	if exit == 0 {
+	if exit == 0 && p.alone {
+		output = e.small(p)
+	}
+	if output == nil {
+		e.expel(p)
+	}
+	p.progress.close()
+	if exit == 0 && output == nil {
 		output = e.small(p)
 	}
 	if exit == 0 && output == nil {

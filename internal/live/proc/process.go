@@ -29,8 +29,14 @@ const (
 type process struct {
 	of       *Executor
 	attempt  live.Attempt
-	last     *stride // that it has saved, or goes on from; the keeper's
+	last     *stride // that it has saved, or goes on from
 	dir      string
+	unready  error    // why it cannot be started
+	path     string   // of the program
+	args     []string // of that
+	env      []string // likewise
+	cwd      string   // likewise
+	files    files
 	slot     int // from 1, of no other process that is there; 0 before it has begun
 	fate     fate
 	reserved int64         // bytes of memory that are set aside for it; the keeper's
@@ -64,11 +70,43 @@ type process struct {
 	output    *outFile // stdout while it is the attempt's to write to, for others to read
 }
 
-// start starts the program at path as the leader of a new process group with the attempt's folder as the place of its
-// output. The system's own calls do here: package os would have each descriptor polled, and a second one made of the
-// process. It fails if the pipe's descriptors are not below most.
-func (p *process) start(path string, args, env []string, stdin []byte, dir string, null *os.File, most int) error {
-	in := int(null.Fd())
+// files are what an attempt reads from and writes to, until it has begun.
+type files struct {
+	in   *os.File
+	null bool // in is everybody's
+	out  int  // descriptor of standard output; 0 for none
+}
+
+func (f *files) close() {
+	if f.in != nil && !f.null {
+		f.in.Close()
+	}
+	if f.out > 0 {
+		syscall.Close(f.out)
+	}
+	*f = files{}
+}
+
+// open opens the files of an attempt, which reads null if there is nothing else. The system's own call does here:
+// package os would have each descriptor polled.
+func (p *process) open(stdin []byte, null *os.File) (err error) {
+	p.files.in, p.files.null = null, true
+	if len(stdin) > 0 {
+		if p.files.in, err = p.stdin(stdin); err != nil {
+			return err
+		}
+		p.files.null = false
+	}
+	if p.files.out, err = syscall.Open(p.stdout.path, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CLOEXEC, 0); err != nil {
+		return &os.PathError{Op: "open", Path: p.stdout.path, Err: err}
+	}
+	return nil
+}
+
+// start starts the program as the leader of a new process group with the attempt's folder as the place of its output.
+// It fails if a descriptor is not below most: the system gives the lowest that are free.
+func (p *process) start(most int) error {
+	in, out := int(p.files.in.Fd()), p.files.out
 	if p.feed != nil {
 		r, err := p.feed.pipe(most)
 		if err != nil {
@@ -77,19 +115,6 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		defer r.Close()
 		in = int(r.Fd())
 	}
-	if len(stdin) > 0 {
-		f, err := p.stdin(stdin)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = int(f.Fd())
-	}
-	out, err := syscall.Open(p.stdout.path, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: p.stdout.path, Err: err}
-	}
-	defer syscall.Close(out)
 	r, w, err := newPipe()
 	if err != nil {
 		return err
@@ -101,22 +126,22 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		return err
 	}
 	defer syscall.Close(stderr)
-	if max(r.descriptor(), w, errs.descriptor(), stderr) >= most { // the system gives the lowest that are free
+	if max(r.descriptor(), w, errs.descriptor(), stderr) >= most {
 		r.close()
 		errs.close()
 		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
 	}
 	p.pidfd = -1
 	attr := &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: []uintptr{uintptr(in), uintptr(out), uintptr(stderr), uintptr(w)}, Sys: attributes(&p.pidfd),
+		Dir: p.cwd, Env: p.env, Files: []uintptr{uintptr(in), uintptr(out), uintptr(stderr), uintptr(w)}, Sys: attributes(&p.pidfd),
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pid := 0
 	if p.by == byEngine {
 		err = errKilled
-	} else if pid, err = syscall.ForkExec(path, args, attr); err != nil {
-		err = noProgram{path, err}
+	} else if pid, err = syscall.ForkExec(p.path, p.args, attr); err != nil {
+		err = noProgram{p.path, err}
 	}
 	if err != nil {
 		r.close()
@@ -124,6 +149,7 @@ func (p *process) start(path string, args, env []string, stdin []byte, dir strin
 		return err
 	}
 	p.pid, p.progress, p.errs, p.startedAt = pid, r, errs, time.Now()
+	p.args, p.env = nil, nil
 	if p.feed != nil {
 		go p.feed.run(func() { p.kill(byFeed) })
 	}
@@ -154,7 +180,6 @@ func (p *process) reap() (exit int, note string) {
 	p.reaped = true
 	p.mu.Unlock()
 	p.alone = p.progress.hungUp()
-	p.clean = p.alone && p.folder.untouched()
 	close(p.ended)
 	for _, t := range p.timers {
 		t.Stop()
