@@ -38,6 +38,7 @@ type Comparison struct {
 	Runs       *sim.Comparison
 	Policies   []string // as they were called
 	Told       []string // of progress, by policy; "unused" if it does not use any
+	Durations  []string // of attempts, by policy: what it takes them from, see policy.Told
 	Slots      int      // of all machines together
 	LowerBound float64  // of the mean flow time under any policy, in seconds; 0 if none is known
 
@@ -59,7 +60,7 @@ func Simulate(ctx context.Context, s Simulation) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Comparison{Runs: res.Comparison, Policies: res.Policies, Told: res.Told, Slots: res.Slots, LowerBound: res.LowerBound, result: res}, nil
+	return &Comparison{Runs: res.Comparison, Policies: res.Policies, Told: res.Told, Durations: res.Durations, Slots: res.Slots, LowerBound: res.LowerBound, result: res}, nil
 }
 
 // MeanFlow estimates a policy's mean flow time, which is the time from a job's arrival to its end, in seconds.

@@ -24,7 +24,7 @@ func specs() []string {
 // variants are settings of policies, beside those of specs, that take other ways through the code.
 var variants = []string{
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
-	"grass:mode=gs", "grass:mode=ras,copies=2", "grass:waves=0.5,copies=8", "grass:order=fifo", "grass:order=srpt",
+	"grass:mode=gs,tnew=known", "grass:mode=ras,copies=2,tnew=all", "grass:switch=waves,waves=0.5,copies=8", "grass:order=fifo,sample=0.9", "grass:order=srpt,switch=size,size=5",
 	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
@@ -37,7 +37,7 @@ var variants = []string{
 	"chronos-clone:clones=2,order=srpt", "chronos-restart:detect=0.05,kill=0.1,clones=2,order=fair", "chronos-resume:detect=0,law=(pareto:alpha=1.2,xm=3)", "chronos-resume:detect=0.1,clones=3",
 	"laxity:late=demote,judge=0s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",
 	"shed:law=(pareto:alpha=1.5,xm=5),launch=1s,when=reports,interval=5s", "shed:utility=sum,late=demote,when=departures,master_slots=0", "shed:utility=log,lambda=0.7,max_attempts=2", "shed:utility=alpha,alpha=4",
-	"mantri:period=0s,rho=0,delta=0", "mantri:period=2s,rho=0.5,restarts=1,order=fair", "mantri-dup:delta=0.1,copies=2,order=srpt",
+	"mantri:period=0s,rho=0,delta=0", "mantri:period=2s,rho=0.5,restarts=1,order=fair,tnew=finished", "mantri-dup:delta=0.1,copies=2,order=srpt,tnew=known,clones=cluster",
 }
 
 // siteSpecs are policies that choose between sites, and settings of theirs that take other ways through the code.

@@ -6,7 +6,7 @@ package policy
 //	deadline-bound  a job with Job.Deadline, until that has passed; left is the time until then
 //	error-bound     every other job: of each stage Stage.Need tasks must be done
 //	t_rem           time left of a task: that of its quickest attempt by the linear estimate, as of its last report
-//	t_new           duration of another attempt: the mean of its stage
+//	t_new           duration of another attempt: the mean of tnew, see kit.TNew
 //	c               attempts of the task that run, at most copies
 //	saving          c t_rem - (c+1) t_new
 //
@@ -15,14 +15,22 @@ package policy
 //	  mode=ras, deadline   of running tasks with saving > 0 and t_new <= left the largest saving; else of those that wait with t_new <= left the smallest t_new
 //	  mode=gs, error       of needed tasks that wait (t_rem = t_new), and running ones with t_new < t_rem: the largest t_rem
 //	  mode=ras, error      of needed running tasks with saving > 0 the largest saving; else of those that wait the largest t_new
-//	  mode=grass           ras, and gs for the last two waves
+//	  mode=grass           ras, and gs from the switching point on
 //
 // Needed are as many tasks as the stage still has to finish, those with the smallest min(t_rem, t_new): running ones by
 // t_rem, then those that wait.
 //
-// Readings. The last two waves have begun when unfinished tasks are no more than waves times the attempts that the job
-// has with the slot on offer or, for a deadline, when left is no more than waves times the mean t_new of its unfinished
-// tasks; the paper learns this point from samples. Equal t_new: first what waits. A task whose t_new is above left is
+// The switching point, of which section 4 has a rule of thumb and what the system does:
+//
+//	switch=learned  from the times that jobs took which went by one rule throughout, see grass_learned.go
+//	switch=waves    the last two waves: unfinished tasks are no more than waves times the attempts that the job has with the slot on offer or,
+//	                for a deadline, left is no more than waves times the mean t_new of its unfinished tasks
+//	switch=size     no more than size tasks are unfinished: a small job is greedy from its beginning. Xu et al. (TPDS 2017) let the sizes of jobs
+//	                decide and do not say how; GRASS calls jobs of up to 50 tasks small
+//
+// Readings. tnew=finished: GRASS samples the durations of a job's completed tasks. Under FIFO a job of one wave is in
+// its last waves from the start, so that switch=waves hardly ever saves resources. Equal t_new: first what waits. A
+// task whose t_new is above left is
 // of no use in the paper, but a job here ends when all is done: such tasks wait until no other of the job has a use for
 // a slot, and get no duplicates. So do tasks of stages of which nothing is known. With Need for all tasks and no
 // deadline this is the form that Xu et al. (TPDS 2017) compare with. The paper's tasks report at all times; here the
@@ -44,25 +52,30 @@ var grassEntry = kit.Entry{
 	Source:  "Ananthanarayanan et al., NSDI 2014, sections 3 and 4",
 	Params: []kit.Param{
 		{Name: "mode", Kind: kit.Choice, Default: "grass", Choices: []string{"grass", "gs", "ras"}, Help: "which rule picks a job's next attempt"},
-		{Name: "waves", Kind: kit.Float, Default: "2", Min: 0, Max: 1e6, Help: "length of the last stretch, in which grass is greedy"},
+		{Name: "switch", Kind: kit.Choice, Default: "learned", Choices: []string{"learned", "waves", "size"},
+			Help: "from when on mode=grass is greedy: learned from sampled jobs (section 4), in the last waves (the rule of thumb of section 4), or for the last tasks (Xu et al., TPDS 2017)"},
+		{Name: "waves", Kind: kit.Float, Default: "2", Min: 0, Max: 1e6, Help: "length of the last stretch with switch=waves, and with switch=learned before there are samples"},
+		{Name: "size", Kind: kit.Int, Default: "50", Min: 0, Max: 1e9, Help: "tasks left from which on switch=size is greedy"},
+		{Name: "sample", Kind: kit.Float, Default: "0.15", Min: 0, Max: 1, Help: "fraction of the jobs that switch=learned runs by one rule throughout, half of them by each"},
 		{Name: "copies", Kind: kit.Int, Default: "3", Min: 1, Max: 8, Help: "attempts of one task running at once"},
+		kit.TNewParam("finished"),
 		kit.OrderBy("fair"),
 	},
 	Progress: true,
-	New: func(a kit.Args) sched.Policy {
-		mode := a.Choice("mode")
-		return &grass{order: kit.NewRanking(a), gs: mode == "gs", ras: mode == "ras", waves: a.Float("waves"), copies: uint16(a.Int("copies"))}
-	},
+	New:      newGrass,
 }
 
 type grass struct {
 	order kit.Ranking
 
-	gs, ras bool // neither: switch
+	gs, ras bool   // neither: switch
+	learned *pilot // of switch=learned
+	size    int    // of switch=size, -1 for others
 	waves   float64
 	copies  uint16
 
 	ends     kit.Ends
+	news     kit.TNew
 	stages   kit.PerStage[grassStage]
 	waiting  kit.Heap[kit.Standing]           // jobs with tasks that wait
 	running  kit.Heap[kit.Standing]           // other jobs with a use for a slot, when they were last looked at
@@ -83,6 +96,21 @@ type use struct {
 	value float64 // then larger values
 }
 
+func newGrass(a kit.Args) sched.Policy {
+	mode := a.Choice("mode")
+	p := &grass{
+		order: kit.NewRanking(a), gs: mode == "gs", ras: mode == "ras", size: -1, waves: a.Float("waves"), copies: uint16(a.Int("copies")), news: kit.NewTNew(a),
+	}
+	switch how := a.Choice("switch"); {
+	case p.gs || p.ras:
+	case how == "learned":
+		p.learned = &pilot{seed: a.Seed(), sample: a.Float("sample")}
+	case how == "size":
+		p.size = a.Int("size")
+	}
+	return p
+}
+
 func (a use) better(b use) bool {
 	return a.rank > b.rank || a.rank == b.rank && a.value > b.value
 }
@@ -90,6 +118,10 @@ func (a use) better(b use) bool {
 func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Learn(v, ev)
 	p.ends.Observe(v, ev)
+	p.news.Observe(v, ev, &p.ends)
+	if p.learned != nil {
+		p.learned.observe(v, ev)
+	}
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
@@ -103,6 +135,11 @@ func (p *grass) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
+		return
+	case sched.JobRetired:
+		p.waiting.Drop(int(ev.Job))
+		p.running.Drop(int(ev.Job))
+		p.switches.Drop(int(ev.Job))
 		return
 	}
 	p.touch(v, ev.Job)
@@ -138,7 +175,7 @@ func (p *grass) touch(v *sched.View, j sched.JobID) {
 	}
 	if bound(v, &job) {
 		at := job.Deadline // from then on it is error-bound
-		if x := at - sched.FromSeconds(p.waves*p.wave(v, &job)); x > v.Now() && !p.gs && !p.ras {
+		if x := at - sched.FromSeconds(p.stretch(v, &job)); x > v.Now() {
 			at = x
 		}
 		p.switches.Set(int(j), kit.Rising[sched.Time]{X: at})
@@ -155,7 +192,7 @@ func (p *grass) wave(v *sched.View, job *sched.Job) float64 {
 	sum, n := 0.0, 0.0
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
-		if mean, _, ok := st.Estimate(); ok && st.State == sched.StageOpen {
+		if mean, ok := p.news.Mean(s, &st); ok && st.State == sched.StageOpen {
 			sum += float64(st.Unfinished()) * mean
 			n += float64(st.Unfinished())
 		}
@@ -166,18 +203,53 @@ func (p *grass) wave(v *sched.View, job *sched.Job) float64 {
 	return sum / n
 }
 
+// stretch returns for how long before its deadline a job with one is greedy, in seconds.
+func (p *grass) stretch(v *sched.View, job *sched.Job) float64 {
+	if p.gs || p.ras || p.size >= 0 {
+		return 0
+	}
+	wave := p.wave(v, job)
+	if left := (job.Deadline - v.Now()).Seconds(); p.learned != nil && wave > 0 {
+		if x, _, ok := p.learned.point(v, boundTime, left/wave); ok {
+			return x * wave
+		}
+	}
+	return p.waves * wave
+}
+
 // greedy tells which of the two rules the job follows.
-func (p *grass) greedy(v *sched.View, job *sched.Job) bool {
-	switch {
-	case p.gs || p.ras:
+func (p *grass) greedy(v *sched.View, j sched.JobID, job *sched.Job) bool {
+	if p.gs || p.ras {
 		return p.gs
-	case bound(v, job):
-		return (job.Deadline - v.Now()).Seconds() <= p.waves*p.wave(v, job)
+	}
+	if p.learned != nil {
+		if sampled, gs := p.learned.sampled(j); sampled {
+			return gs
+		}
 	}
 	left := uint32(0)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		left += st.Unfinished()
+	}
+	if p.size >= 0 {
+		return left <= uint32(p.size)
+	}
+	timed, wave, time := bound(v, job), 0.0, (job.Deadline - v.Now()).Seconds()
+	if timed {
+		wave = p.wave(v, job)
+	}
+	if p.learned != nil {
+		kind, of := boundTasks, float64(left)
+		if timed {
+			kind, of = boundTime, time/wave
+		}
+		if _, now, ok := p.learned.point(v, kind, of); ok {
+			return now
+		}
+	}
+	if timed {
+		return time <= p.waves*wave
 	}
 	return float64(left) <= p.waves*float64(job.Live+1)
 }
@@ -185,13 +257,13 @@ func (p *grass) greedy(v *sched.View, job *sched.Job) bool {
 // choose returns what the job would do with a free slot; clones tells whether it may clone.
 func (p *grass) choose(v *sched.View, j sched.JobID, clones bool) (best use, ok bool) {
 	job := v.Job(j)
-	greedy := p.greedy(v, &job)
+	greedy := p.greedy(v, j, &job)
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
 		if st.State != sched.StageOpen {
 			continue
 		}
-		mean, _, known := st.Estimate()
+		mean, known := p.news.Mean(s, &st)
 		limit := p.needed(v, s, &st)
 		if t, waits := v.PendingTask(s, 0); waits && st.Running < st.Unfinished() {
 			x := p.fresh(v, &job, t, mean, known, greedy)
@@ -294,11 +366,16 @@ func (p *grass) needed(v *sched.View, s sched.StageID, st *sched.Stage) sched.Ti
 
 func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 	p.ends.Look(v, act, func(_ sched.StageID, t sched.TaskID) {
+		p.news.JudgeTask(v, t, &p.ends)
 		p.place(v, t)
 		p.touch(v, v.Rows().JobOf(t))
 	})
 	for p.switches.Len() > 0 && p.switches.TopKey().X <= v.Now() {
-		p.touch(v, sched.JobID(p.switches.Top()))
+		j := sched.JobID(p.switches.Top())
+		if p.learned != nil && v.Job(j).Deadline <= v.Now() {
+			p.learned.land(v, j)
+		}
+		p.touch(v, j)
 	}
 	for v.FreeSlots() > 0 {
 		clones := v.CloneRoom() > 0
@@ -326,6 +403,9 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 		} else {
 			m, _ := v.FreeMachine(0)
 			kit.Start(v, act, x.task, m)
+			if p.learned != nil {
+				p.learned.begin(v, j)
+			}
 		}
 		p.place(v, x.task)
 		p.touch(v, j)

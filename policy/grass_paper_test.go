@@ -18,11 +18,11 @@ func TestGRASSDeadlines(t *testing.T) {
 		deadline sched.Time
 		want     int
 	}{
-		{"grass:mode=gs", 6 * s, 7}, {"grass:mode=ras", 6 * s, 8}, {"grass", 6 * s, 8},
-		{"grass:mode=gs", 3 * s, 3}, {"grass:mode=ras", 3 * s, 2}, {"grass", 3 * s, 3},
+		{"grass:mode=gs", 6 * s, 7}, {"grass:mode=ras", 6 * s, 8}, {"grass:switch=waves", 6 * s, 8},
+		{"grass:mode=gs", 3 * s, 3}, {"grass:mode=ras", 3 * s, 2}, {"grass:switch=waves", 3 * s, 3},
 	}
 	for _, c := range cases {
-		w := on(t, c.policy, sched.NoLimits())
+		w := on(t, c.policy+",tnew=known", sched.NoLimits())
 		w.Machines(2)
 		w.Submit(0, &sched.JobSpec{
 			Deadline: c.deadline,
@@ -60,26 +60,36 @@ func TestGRASS(t *testing.T) {
 		want []string
 	}{
 		// at 10 s: t_rem of task 1 is 15 s, above t_new, so gs duplicates it before it starts task 2; 15 - 2 x 10 saves nothing
-		{policytest.Story{Name: "gs", Policy: "grass:mode=gs", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+		{policytest.Story{Name: "gs", Policy: "grass:mode=gs,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
-		{policytest.Story{Name: "ras", Policy: "grass:mode=ras", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+		{policytest.Story{Name: "ras", Policy: "grass:mode=ras,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
-		{policytest.Story{Name: "ras saves", Policy: "grass:mode=ras", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 31 * s, 10 * s}, Again: 10 * s},
+		{policytest.Story{Name: "ras saves", Policy: "grass:mode=ras,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 31 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
 		// two tasks are left at 10 s, no more than 2 x 2: greedy. With waves = 0.9 they are more than 0.9 x 2
-		{policytest.Story{Name: "last waves", Policy: "grass", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+		{policytest.Story{Name: "last waves", Policy: "grass:switch=waves,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
-		{policytest.Story{Name: "before the last wave", Policy: "grass:waves=0.9", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+		{policytest.Story{Name: "before the last wave", Policy: "grass:switch=waves,waves=0.9,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
+		// two tasks are left, as many as size: greedy; with one less not.
+		{policytest.Story{Name: "few tasks left", Policy: "grass:switch=size,size=2,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
+		{policytest.Story{Name: "too many tasks left", Policy: "grass:switch=size,size=1,tnew=known", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
+		// tnew=finished: at 0 s nothing is known; at 10 s 10 s is, and 15 s are left of task 1. tnew=all: (10 + 25)/2 s
+		{policytest.Story{Name: "by what has finished", Policy: "grass:mode=gs", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
+			[]string{"0s t0 #0", "0s t1 #0", "10s t1 #1", "20s t2 #0"}},
+		{policytest.Story{Name: "by all attempts", Policy: "grass:mode=gs,tnew=all", Machines: 2, Jobs: job(3, 0), Lasts: []sched.Time{10 * s, 25 * s, 10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0", "0s t1 #0", "10s t2 #0"}},
 		// ends at 100 s; clones would end 60 s after their starts. Gs goes on to the third copy, as 60 > 10; ras asks for 2 x 60 > 3 x 10, which holds too
-		{policytest.Story{Name: "three copies at most", Policy: "grass:mode=gs", Machines: 9, Jobs: job(1, 0), Lasts: []sched.Time{100 * s}, Again: 60 * s},
+		{policytest.Story{Name: "three copies at most", Policy: "grass:mode=gs,tnew=known", Machines: 9, Jobs: job(1, 0), Lasts: []sched.Time{100 * s}, Again: 60 * s},
 			[]string{"0s t0 #0", "0s t0 #1", "0s t0 #2"}},
 		// one of three is needed: it starts alone, and is not late
-		{policytest.Story{Name: "no more tasks than are needed", Policy: "grass", Machines: 3, Jobs: job(3, 1), Lasts: []sched.Time{10 * s}, Again: 10 * s},
+		{policytest.Story{Name: "no more tasks than are needed", Policy: "grass:switch=waves,tnew=known", Machines: 3, Jobs: job(3, 1), Lasts: []sched.Time{10 * s}, Again: 10 * s},
 			[]string{"0s t0 #0"}},
-		{policytest.Story{Name: "but the needed ones are duplicated", Policy: "grass", Machines: 3, Jobs: job(3, 1), Lasts: []sched.Time{15 * s}, Again: 12 * s},
+		{policytest.Story{Name: "but the needed ones are duplicated", Policy: "grass:switch=waves,tnew=known", Machines: 3, Jobs: job(3, 1), Lasts: []sched.Time{15 * s}, Again: 12 * s},
 			[]string{"0s t0 #0", "0s t0 #1", "0s t0 #2"}},
-		{policytest.Story{Name: "limits", Policy: "grass", Limits: &sched.Limits{Attempts: 2, Clones: sched.CloneBudget{Floor: 9}}, Machines: 9, Jobs: job(1, 0),
+		{policytest.Story{Name: "limits", Policy: "grass:switch=waves,tnew=known", Limits: &sched.Limits{Attempts: 2, Clones: sched.CloneBudget{Floor: 9}}, Machines: 9, Jobs: job(1, 0),
 			Lasts: []sched.Time{100 * s}, Again: 60 * s}, []string{"0s t0 #0", "0s t0 #1"}},
 	}
 	for _, c := range stories {
@@ -96,7 +106,7 @@ func TestGRASS(t *testing.T) {
 // late, up to its share of four slots; job 1, which has more tasks than slots, has the other half.
 func TestGRASSShares(t *testing.T) {
 	s := sched.Second
-	w := on(t, "grass", sched.NoLimits())
+	w := on(t, "grass:switch=waves,tnew=known", sched.NoLimits())
 	w.Machines(4)
 	w.Submit(0, known(1, 10*s))
 	w.Submit(0, known(9, 10*s))

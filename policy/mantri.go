@@ -4,7 +4,7 @@ package policy
 // Clusters using Mantri", OSDI 2010, section 5.1.
 //
 //	t_rem     time left of a task: that of its quickest attempt by the linear estimate, as of its last report
-//	t_new     duration of another attempt: those of the stage's winners
+//	t_new     duration of another attempt: tnew, see kit.TNew
 //	c         attempts of the task that run
 //	Delta     period
 //	delta     delta: chance that a duplicate saves slots
@@ -12,20 +12,27 @@ package policy
 //	rho       rho
 //	limit 3   copies
 //
-//	for a free slot whose next fresh task is of a stage, and as long as one of these holds there, the task with the largest t_rem first:
+//	a free slot goes to a job by order that has fresh tasks or a use for it. For the stage of its next fresh task, and as long as one of these
+//	holds there, the task with the largest t_rem first:
 //	  t_rem > E[t_new] + Delta                          kill the task's only attempt and start it anew (restart=true)
 //	  P(t_rem > t_new (c+1)/c) > delta                  duplicate it
-//	then the fresh task. When no fresh task waits:
+//	then the fresh task. When no fresh task of the job waits:
 //	  idle=rho    E[t_rem - t_new] > rho Delta          duplicate
 //	  idle=delta  the rule with delta                   duplicate
 //	a task gets no further duplicate, nor is it restarted, while one is younger than Delta; once it is not, only the two attempts with the smallest t_rem are kept
 //
 // Xu et al. (TPDS 2017) compare with the rule with delta alone, whether tasks wait or not: preset mantri-dup.
 //
-// Readings. The chance is taken over the winners: t_rem c/(c+1) is above more than a fraction delta of them. The last
+// Readings. tnew=all: the paper takes the rate of processing of all tasks of the phase for t_new, and finished tasks
+// alone are the short ones. clones=job: Mantri is a part of the job manager of Dryad, which knows the fresh tasks of
+// its own job; clones=cluster applies the rule for idle slots only when no job has a fresh task, and then to the
+// stage with the largest t_rem - t_new of all. The paper's pseudocode keeps the two fastest attempts of a task once
+// the newest is old enough, so there are three at times: copies=3. copies=2 and restart=false kill nothing.
+//
+// The chance is taken over what tnew counts: t_rem c/(c+1) is above more than a fraction delta of it. The last
 // rule of the paper's figure has the difference the other way round, which cannot be meant. An attempt of which
 // nothing is known counts as the slowest; a task of which nothing is known, not even silence, is never a straggler,
-// nor is any before the stage has a winner. Without input sizes fresh tasks go in order of their numbers. When no
+// nor is any while nothing is known of t_new. Without input sizes fresh tasks go in order of their numbers. When no
 // fresh task waits, the stage with the largest t_rem - t_new goes first. Placement in the network and the protection
 // of outputs are other parts of Mantri. The paper's tasks report at all times; here one that stands still has a t_rem
 // that grows, see kit.Silence.
@@ -45,15 +52,9 @@ var mantriEntry = kit.Entry{
 	Name:    "mantri",
 	Summary: "restart or duplicate outliers when that saves time and slots",
 	Source:  "Ananthanarayanan et al., OSDI 2010, section 5.1",
-	Note: `Can be worse than no clones at all. Its rule assumes that later tasks of a stage resemble the winners so far. On 6,939 jobs of the 2011 Google
-trace with 11,000 slots, at 1.27 times the capacity, the mean flow time is 22m47s; fifo needs 17m48s. Two jobs cause 92 % of the
-fruitless time. In one of them a few tasks take half a minute and a thousand take a day. Each long task has more than twice the time left that any
-winner took, so delta makes no difference (mantri-dup: 23m00s with 0 and with 0.99). Their duplicates fill the clone budget, a tenth of the running
-attempts, all day. Such a late duplicate saves machine time, but its slot is expensive while jobs queue: fifo with 10,000 slots needs 32m42s.
-Without the two jobs mantri needs 11m09s, fifo 11m29s. With 15,500 slots mantri needs 10m11s, fifo 10m47s; with order=srpt on 11,000 slots
-mantri needs 10m29s, srpt 10m47s.
-These figures use --progress exact. With reports at an interval, as on a cluster, mantri needs 20m00s on 11,000 slots, 10m48s on 15,500 (no
-better than fifo), and 10m44s with order=srpt.`,
+	Note: `Can be worse than no clones at all where jobs queue. A late duplicate saves machine time only if later tasks
+resemble what was seen, and its slot is expensive while others wait. Two jobs of the 2011 Google trace show it: a few tasks
+take half a minute and a thousand take a day, and duplicates of the long ones fill the clone budget all day.`,
 	Params: []kit.Param{
 		{Name: "delta", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "chance of saving slots above which a task is duplicated"},
 		{Name: "period", Kind: kit.Span, Default: "10s", Min: 0, Max: 1e6, Help: "Delta, the time between reports"},
@@ -61,7 +62,9 @@ better than fifo), and 10m44s with order=srpt.`,
 		{Name: "idle", Kind: kit.Choice, Default: "rho", Choices: []string{"rho", "delta"}, Help: "which rule holds when no task waits"},
 		{Name: "restart", Kind: kit.Bool, Default: "true", Help: "kill and restart outliers while tasks wait"},
 		{Name: "restarts", Kind: kit.Int, Default: "3", Min: 0, Max: 255, Help: "restarts of one task"},
-		{Name: "copies", Kind: kit.Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once"},
+		{Name: "copies", Kind: kit.Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once; of three the slowest is killed after a period"},
+		kit.TNewParam("all"),
+		clonesParam,
 		kit.OrderParam,
 		sitesParam("any", "flutter", "iridium"),
 	},
@@ -70,27 +73,34 @@ better than fifo), and 10m44s with order=srpt.`,
 	New:            newMantri,
 }
 
+// clonesParam says whose fresh tasks go before the clones of a job.
+var clonesParam = kit.Param{
+	Name: "clones", Kind: kit.Choice, Default: "job", Choices: []string{"job", "cluster"},
+	Help: "clones of a job come after the fresh tasks of the job, or after those of all jobs",
+}
+
 type mantri struct {
 	order kit.Order
 
-	delta, rho     float64
-	period         sched.Time
-	idleRho, kills bool
-	restarts       uint8
-	copies         uint16
+	rho                     float64
+	period                  sched.Time
+	idleRho, kills, cluster bool
+	restarts                uint8
+	copies                  uint16
 
 	ends   kit.Ends
+	news   kit.TNew
 	stages kit.PerStage[mantriStage]
 	// stages by the instant until which a task of theirs is late in the sense of the rule for idle slots
 	late  kit.Heap[kit.Falling[sched.Time]]
+	idle  kit.Heap[kit.Standing] // jobs with such a stage and no fresh task
 	lists kit.Lists
 	young kit.List                         // duplicates younger than Delta, by start
 	spent sched.Table[sched.TaskID, uint8] // restarts of a task
 }
 
 type mantriStage struct {
-	id   sched.StageID
-	news kit.Percentile // durations of winners, seconds
+	id sched.StageID
 	// Tasks that may be duplicated, by their numbers in the stage: with one attempt that may be restarted, with one
 	// that may not, with more.
 	fresh, tired, several kit.Heap[kit.Falling[sched.Time]]
@@ -98,8 +108,9 @@ type mantriStage struct {
 
 func newMantri(a kit.Args) sched.Policy {
 	return &mantri{
-		order: sited(kit.NewOrder(a), a), delta: a.Float("delta"), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
-		kills: a.Bool("restart"), restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")),
+		order: sited(kit.NewOrder(a), a), rho: a.Float("rho"), period: a.Span("period"), idleRho: a.Choice("idle") == "rho",
+		kills: a.Bool("restart"), cluster: a.Choice("clones") == "cluster", restarts: uint8(a.Int("restarts")), copies: uint16(a.Int("copies")),
+		news: kit.NewTNewShare(a, a.Float("delta")),
 	}
 }
 
@@ -108,22 +119,18 @@ func (p *mantri) watching() *geo.SiteWatch { return watchOf(&p.order) }
 func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	p.ends.Observe(v, ev)
+	p.news.Observe(v, ev, &p.ends)
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.id, st.news.P = ev.Stage, p.delta
-		st.news.Reset()
+		st.id = ev.Stage
 		st.fresh.Clear()
 		st.tired.Clear()
 		st.several.Clear()
 	case sched.AttemptDone:
-		a, st := v.Attempt(ev.Attempt), p.stages.Of(ev.Stage)
-		if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
-			st.news.Add(d)
-		}
+		st := p.stages.Of(ev.Stage)
 		p.lists.Remove(ev.Attempt)
 		p.place(v, st, ev.Task)
-		p.rank(v, st)
 	case sched.AttemptProgress:
 		p.place(v, p.stages.Of(ev.Stage), ev.Task)
 	case sched.AttemptBegan, sched.AttemptTaken:
@@ -141,10 +148,41 @@ func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 		p.stages.End(v, ev)
 	case sched.JobRetired:
 		kit.DropTasks(&p.spent, v, ev.Job)
+		p.idle.Drop(int(ev.Job))
+		return
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.DataFetched:
+		return
 	}
+	p.touch(v, ev.Job)
+}
+
+// touch looks again whether a job has a use for an idle slot.
+func (p *mantri) touch(v *sched.View, j sched.JobID) {
+	if p.cluster {
+		return
+	}
+	if job := v.Job(j); job.State == sched.JobActive && job.Pending == 0 && p.late.Len() > 0 {
+		if _, ok := p.latestOf(&job); ok {
+			p.idle.Set(int(j), p.order.Standing(v, j, &job))
+			return
+		}
+	}
+	p.idle.Drop(int(j))
+}
+
+// latestOf returns the stage of a job that has the latest task by the rule for idle slots.
+func (p *mantri) latestOf(job *sched.Job) (latest sched.StageID, ok bool) {
+	until := sched.Time(0)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if p.late.Has(int(s)) && p.late.Key(int(s)).X > until {
+			latest, until, ok = s, p.late.Key(int(s)).X, true
+		}
+	}
+	return latest, ok
 }
 
 // place puts a task where it belongs now: into one of its stage's orders or, if it may not be duplicated, into none.
+// What is known of t_new may have changed as well.
 func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	task := v.Task(t)
 	id := int(t - v.Stage(st.id).First)
@@ -165,18 +203,14 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 			to = &st.tired
 		}
 	}
-	known := to != nil
 	for _, h := range [...]*kit.Heap[kit.Falling[sched.Time]]{&st.fresh, &st.tired, &st.several} {
 		if h == to {
 			h.Set(id, kit.Falling[sched.Time]{X: end})
 		} else if h.Has(id) {
 			h.Drop(id)
-			known = true
 		}
 	}
-	if known {
-		p.rank(v, st)
-	}
+	p.rank(v, st)
 }
 
 // rank notes until when a task of the stage is late enough for an idle slot.
@@ -193,9 +227,12 @@ func (p *mantri) rank(v *sched.View, st *mantriStage) {
 // which the rule holds for it; 0 for none.
 func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched.Time, t sched.TaskID) {
 	stage := v.Stage(st.id)
-	mean, _, ok := stage.Measured()
-	saving, some := st.news.Value()
-	if !ok || !some && !byRho {
+	mean, ok := p.news.Mean(st.id, &stage)
+	saving := 0.0
+	if ok && !byRho {
+		saving, ok = p.news.Quantile(st.id, &stage)
+	}
+	if !ok {
 		return 0, 0
 	}
 	end := sched.Time(0)
@@ -217,28 +254,54 @@ func (p *mantri) latest(v *sched.View, st *mantriStage, byRho bool) (until sched
 
 func (p *mantri) Decide(v *sched.View, act *sched.Actions) {
 	p.prune(v, act)
-	p.ends.Look(v, act, func(s sched.StageID, t sched.TaskID) { p.place(v, p.stages.Of(s), t) })
-	for {
-		t, m, ok := p.order.Next(v)
-		if !ok {
-			break
-		}
-		if st := p.stages.Of(v.Task(t).Stage); !p.restart(v, act, st) && !p.duplicate(v, act, st, false) {
-			p.order.Launch(v, act, t, m)
-		}
-	}
-	for v.Pending() == 0 && p.late.Len() > 0 && v.CloneRoom() > 0 {
-		st := p.stages.Of(sched.StageID(p.late.Top()))
-		if p.duplicate(v, act, st, p.idleRho) {
+	p.ends.Look(v, act, func(s sched.StageID, t sched.TaskID) {
+		p.news.JudgeTask(v, t, &p.ends)
+		p.place(v, p.stages.Of(s), t)
+		p.touch(v, v.Stage(s).Job)
+	})
+	for fresh := true; v.FreeSlots() > 0; {
+		if p.idle.Len() > 0 && v.CloneRoom() > 0 && !(fresh && p.order.Ahead(&p.idle)) {
+			job := v.Job(sched.JobID(p.idle.Top()))
+			s, _ := p.latestOf(&job)
+			p.speculate(v, act, s)
 			continue
 		}
-		if p.rank(v, st); p.order.Placing() != nil {
-			p.late.Drop(int(st.id)) // the site has no room: at the next report of the stage there may be
+		if !fresh {
+			break
 		}
+		fresh = p.fill(v, act)
+	}
+	for v.Pending() == 0 && p.cluster && p.late.Len() > 0 && v.CloneRoom() > 0 {
+		p.speculate(v, act, sched.StageID(p.late.Top()))
 	}
 	if l := p.lists.First(&p.young); l != nil {
 		act.WakeAt(p.grown(l))
 	}
+}
+
+// fill gives a free slot to the job of the next fresh task: to its stage's latest task, or to the fresh one.
+func (p *mantri) fill(v *sched.View, act *sched.Actions) bool {
+	t, m, ok := p.order.Next(v)
+	if !ok {
+		return false
+	}
+	if st := p.stages.Of(v.Task(t).Stage); !p.restart(v, act, st) && !p.duplicate(v, act, st, false) {
+		p.order.Launch(v, act, t, m)
+		p.touch(v, v.Rows().JobOf(t))
+	}
+	return true
+}
+
+// speculate gives a free slot to the latest task of a stage by the rule for idle slots, if it still holds.
+func (p *mantri) speculate(v *sched.View, act *sched.Actions, s sched.StageID) {
+	st := p.stages.Of(s)
+	if p.duplicate(v, act, st, p.idleRho) {
+		return
+	}
+	if p.rank(v, st); p.order.Placing() != nil {
+		p.late.Drop(int(s)) // the site has no room: at the next report of the stage there may be
+	}
+	p.touch(v, v.Stage(s).Job)
 }
 
 // grown returns the instant at which a duplicate is old enough.
@@ -262,6 +325,7 @@ func (p *mantri) prune(v *sched.View, act *sched.Actions) {
 		}
 		p.order.Touch(v, v.Rows().JobOf(t))
 		p.place(v, p.stages.Of(v.Task(t).Stage), t)
+		p.touch(v, v.Rows().JobOf(t))
 	}
 }
 
@@ -284,7 +348,7 @@ func (p *mantri) slowest(v *sched.View, t sched.TaskID) (slowest sched.AttemptID
 // Delta earlier.
 func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) bool {
 	stage := v.Stage(st.id)
-	mean, _, ok := stage.Measured()
+	mean, ok := p.news.Mean(st.id, &stage)
 	if !ok || st.fresh.Len() == 0 || st.fresh.TopKey().X <= kit.Later(kit.Later(v.Now(), mean), p.period.Seconds()) {
 		return false
 	}
@@ -301,6 +365,7 @@ func (p *mantri) restart(v *sched.View, act *sched.Actions, st *mantriStage) boo
 	*p.spent.At(t)++
 	p.order.Touch(v, stage.Job)
 	p.place(v, st, t)
+	p.touch(v, stage.Job)
 	return true
 }
 
@@ -318,6 +383,7 @@ func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, b
 		p.lists.Append(&p.young, a, t, v.Now())
 	}
 	p.place(v, st, t)
+	p.touch(v, v.Stage(st.id).Job)
 	return true
 }
 

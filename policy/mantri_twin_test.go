@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -21,9 +22,9 @@ type mantriTwin struct {
 	restarts   int
 	copies     int
 
-	whole map[sched.StageID][]float64 // seconds that whole tasks take, by the winners
-	young []mantriClone               // duplicates, in the order of their start
-	tries map[sched.TaskID]int
+	cluster bool
+	young   []mantriClone // duplicates, in the order of their start
+	tries   map[sched.TaskID]int
 }
 
 type mantriClone struct {
@@ -39,76 +40,86 @@ type mantriChoice struct {
 	class      int
 }
 
-func TestMantriTwin(t *testing.T) {
-	checkTwins(t, func(t *rapid.T) (string, sched.Policy) {
-		fair, byRho := rapid.Bool().Draw(t, "fair"), rapid.Bool().Draw(t, "rho")
-		delta := rapid.SampledFrom([]float64{0, 0.25, 0.5, 1}).Draw(t, "delta")
-		period := sched.Time(rapid.IntRange(0, 3).Draw(t, "period")) * sched.Second
-		rho := rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(t, "rho")
-		restarts, copies := rapid.IntRange(0, 2).Draw(t, "restarts"), rapid.IntRange(1, 3).Draw(t, "copies")
-		spec := fmt.Sprintf("mantri:delta=%g,period=%v,rho=%g,restarts=%d,copies=%d", delta, period, rho, restarts, copies)
-		if !byRho {
-			spec += ",idle=delta"
-		}
-		if fair {
-			spec += ",order=fair"
-		}
-		if rapid.Bool().Draw(t, "no restarts") {
-			spec += ",restart=false"
-			restarts = 0
-		}
-		return spec, &mantriTwin{
-			naive: newNaive(fair), delta: delta, rho: rho, period: period, byRho: byRho, restarts: restarts, copies: copies, tries: map[sched.TaskID]int{},
-			whole: map[sched.StageID][]float64{},
-		}
-	})
-}
+func TestMantriTwin(t *testing.T) { checkTwins(t, drawMantri) }
 
-func (p *mantriTwin) Observe(v *sched.View, ev *sched.Event) {
-	p.naive.Observe(v, ev)
-	if ev.Kind == sched.AttemptDone {
-		if left := 1 - v.Attempt(ev.Attempt).From; left >= 1./64 {
-			p.whole[ev.Stage] = append(p.whole[ev.Stage], (v.Now()-v.Attempt(ev.Attempt).Started).Seconds()/left)
-		}
+func drawMantri(t *rapid.T) (string, sched.Policy) {
+	x := &mantriTwin{
+		naive: newNaive(rapid.Bool().Draw(t, "fair")), byRho: rapid.Bool().Draw(t, "rho"), cluster: rapid.Bool().Draw(t, "cluster"),
+		delta:  rapid.SampledFrom([]float64{0, 0.25, 0.5, 1}).Draw(t, "delta"),
+		period: sched.Time(rapid.IntRange(0, 3).Draw(t, "period")) * sched.Second, rho: rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(t, "rho"),
+		restarts: rapid.IntRange(0, 2).Draw(t, "restarts"), copies: rapid.IntRange(1, 3).Draw(t, "copies"), tries: map[sched.TaskID]int{},
 	}
+	x.tnew = rapid.SampledFrom([]string{"finished", "all", "known"}).Draw(t, "tnew")
+	spec := fmt.Sprintf("mantri:delta=%g,period=%v,rho=%g,restarts=%d,copies=%d,tnew=%s", x.delta, x.period, x.rho, x.restarts, x.copies, x.tnew)
+	if !x.byRho {
+		spec += ",idle=delta"
+	}
+	if x.fair {
+		spec += ",order=fair"
+	}
+	if x.cluster {
+		spec += ",clones=cluster"
+	}
+	if rapid.Bool().Draw(t, "no restarts") {
+		spec += ",restart=false"
+		x.restarts = 0
+	}
+	return spec, x
 }
 
 func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
 	p.prune(v, act)
 	p.look(v, act)
-	for {
-		t, ok := p.next(v)
-		if !ok {
-			break
-		}
-		s := v.Task(t).Stage
-		if x, ok := p.outlier(v, s); ok {
-			free, apart := p.free(v, x)
-			kill(act, p.attempts(v, x)[0], sched.Replaced)
-			kit.Launch(act, x, append(apart, free...)[0], v.Task(x).Saved, sched.Straggling)
-			p.tries[x]++
-		} else if x, ok := p.best(v, s, false); ok && v.CloneRoom() > 0 {
-			p.duplicate(v, act, x.task)
-		} else {
-			p.start(v, act, t)
-		}
-	}
-	for v.Pending() == 0 && v.CloneRoom() > 0 {
-		var first mantriChoice
-		for _, s := range p.stages(v) {
-			if x, ok := p.best(v, s, p.byRho); ok && x.until > first.until {
-				first = x
-			}
-		}
-		if first.until == 0 {
-			break
-		}
-		p.duplicate(v, act, first.task)
+	for v.FreeSlots() > 0 && p.give(v, act) {
 	}
 	p.forget(v)
 	if len(p.young) > 0 {
 		act.WakeAt(p.young[0].started + p.period)
 	}
+}
+
+// give gives a free slot to the first job that has a use for it. With clones=cluster fresh tasks of all jobs go first.
+func (p *mantriTwin) give(v *sched.View, act *sched.Actions) bool {
+	for _, j := range p.jobs(v) {
+		if t, ok := kit.FirstPending(v, j); ok {
+			p.serve(v, act, t)
+			return true
+		}
+		if !p.cluster && p.idle(v, act, func(s sched.StageID) bool { return v.Stage(s).Job == j }) {
+			return true
+		}
+	}
+	return p.cluster && p.idle(v, act, func(sched.StageID) bool { return true })
+}
+
+// serve gives a free slot to the stage of a fresh task.
+func (p *mantriTwin) serve(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	s := v.Task(t).Stage
+	if x, ok := p.outlier(v, s); ok {
+		free, apart := p.free(v, x)
+		kill(act, p.attempts(v, x)[0], sched.Replaced)
+		kit.Launch(act, x, append(apart, free...)[0], v.Task(x).Saved, sched.Straggling)
+		p.tries[x]++
+	} else if x, ok := p.best(v, s, false); ok && v.CloneRoom() > 0 {
+		p.duplicate(v, act, x.task)
+	} else {
+		p.start(v, act, t)
+	}
+}
+
+// idle duplicates the latest task of some stages by the rule for idle slots.
+func (p *mantriTwin) idle(v *sched.View, act *sched.Actions, of func(sched.StageID) bool) bool {
+	var first mantriChoice
+	for _, s := range p.stages(v) {
+		if x, ok := p.best(v, s, p.byRho); ok && of(s) && x.until > first.until {
+			first = x
+		}
+	}
+	if first.until == 0 || v.CloneRoom() == 0 {
+		return false
+	}
+	p.duplicate(v, act, first.task)
+	return true
 }
 
 // forget drops duplicates that have ended.
@@ -151,8 +162,7 @@ func (p *mantriTwin) may(v *sched.View, t sched.TaskID) bool {
 
 // outlier returns the task of a stage that is killed and started anew: t_rem > E[t_new] + Delta, the largest t_rem first.
 func (p *mantriTwin) outlier(v *sched.View, s sched.StageID) (best sched.TaskID, ok bool) {
-	st := v.Stage(s)
-	mean, _, some := st.Measured()
+	mean, some := p.mean(v, s)
 	latest := sched.Time(0)
 	for _, t := range p.running(v, s) {
 		end, known := p.end(v, t)
@@ -168,8 +178,7 @@ func (p *mantriTwin) outlier(v *sched.View, s sched.StageID) (best sched.TaskID,
 
 // best returns the task of a stage that is duplicated by one of the two rules, the largest t_rem first.
 func (p *mantriTwin) best(v *sched.View, s sched.StageID, byRho bool) (best mantriChoice, ok bool) {
-	st := v.Stage(s)
-	mean, _, some := st.Measured()
+	mean, some := p.mean(v, s)
 	for _, t := range p.running(v, s) {
 		end, known := p.end(v, t)
 		if !known || !some || !p.may(v, t) {
@@ -186,23 +195,40 @@ func (p *mantriTwin) best(v *sched.View, s sched.StageID, byRho bool) (best mant
 		if byRho {
 			x.until = end - sched.FromSeconds(mean+p.rho*p.period.Seconds())
 		} else {
-			below, n := 0, len(p.whole[s])
-			limits := []sched.Time{}
-			for _, d := range p.whole[s] {
-				limits = append(limits, sched.FromSeconds(d*(c+1)/c))
-				if limits[len(limits)-1] < end-v.Now() {
-					below++
-				}
-			}
-			if float64(below) <= p.delta*float64(n) {
+			limit, some := p.saving(v, s, c, end-v.Now())
+			if !some {
 				continue
 			}
-			slices.Sort(limits)
-			x.until = end - limits[int(p.delta*float64(n))]
+			x.until = end - min(end, limit)
 		}
 		if x.until > v.Now() && (!ok || x.end > best.end || x.end == best.end && x.class < best.class) {
 			best, ok = x, true
 		}
 	}
 	return best, ok
+}
+
+// saving tells whether t_rem > t_new (c+1)/c with a probability above delta, and above which t_rem that is so.
+func (p *mantriTwin) saving(v *sched.View, s sched.StageID, c float64, rem sched.Time) (limit sched.Time, ok bool) {
+	if st := v.Stage(s); p.tnew == "known" && st.Mean > 0 {
+		var law laws.Law = laws.Deterministic{Value: st.Mean.Seconds()}
+		if st.SD > 0 {
+			f := kit.FitPareto(st.Mean.Seconds(), st.SD.Seconds())
+			law = laws.Pareto{Alpha: f.Alpha, Xm: f.Mu}
+		}
+		limit = sched.FromSeconds(law.Quantile(p.delta) * (c + 1) / c)
+		return limit, limit < rem
+	}
+	below, all := 0, p.durations(s)
+	limits := []sched.Time{}
+	for _, d := range all {
+		limits = append(limits, sched.FromSeconds(d*(c+1)/c))
+		if limits[len(limits)-1] < rem {
+			below++
+		}
+	}
+	if float64(below) <= p.delta*float64(len(all)) {
+		return 0, false
+	}
+	return limits[int(p.delta*float64(len(all)))], true
 }

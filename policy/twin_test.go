@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -38,14 +39,19 @@ func checkTwins(t *testing.T, draw func(t *rapid.T) (spec string, twin sched.Pol
 
 // naive is what naive twins have in common: everything is counted anew from the rows.
 type naive struct {
-	fair  bool                           // order of jobs: fair, else by arrival
-	quiet kit.Silence                    // shared with the fast policies; TestHung and TestStillness are about it
-	ends  map[sched.AttemptID]sched.Time // estimated ends, as of the last report that said something
-	won   map[sched.StageID][]sched.Time // durations of winners
+	fair    bool                           // order of jobs: fair, else by arrival
+	quiet   kit.Silence                    // shared with the fast policies; TestHung and TestStillness are about it
+	ends    map[sched.AttemptID]sched.Time // estimated ends, as of the last report that said something
+	won     map[sched.StageID][]sched.Time // durations of winners
+	tnew    string
+	winners []sched.AttemptID
+	whole   map[sched.StageID]map[sched.AttemptID]float64 // seconds that each attempt of a stage takes, as far as is known
 }
 
 func newNaive(fair bool) naive {
-	return naive{fair: fair, ends: map[sched.AttemptID]sched.Time{}, won: map[sched.StageID][]sched.Time{}}
+	return naive{
+		fair: fair, ends: map[sched.AttemptID]sched.Time{}, won: map[sched.StageID][]sched.Time{}, whole: map[sched.StageID]map[sched.AttemptID]float64{},
+	}
 }
 
 func (n *naive) Observe(v *sched.View, ev *sched.Event) {
@@ -55,13 +61,59 @@ func (n *naive) Observe(v *sched.View, ev *sched.Event) {
 		n.reckon(v, ev.Attempt)
 	case sched.AttemptDone:
 		n.won[ev.Stage] = append(n.won[ev.Stage], v.Now()-v.Attempt(ev.Attempt).Started)
+		n.winners = append(n.winners, ev.Attempt)
+		n.lasts(v, ev.Attempt, v.Now())
 	}
+}
+
+// lasts notes how long an attempt takes, or would have taken as far as was last known.
+func (n *naive) lasts(v *sched.View, a sched.AttemptID, end sched.Time) {
+	row := v.Attempt(a)
+	if left := 1 - row.From; left >= 1./64 {
+		s := v.Task(row.Task).Stage
+		if n.whole[s] == nil {
+			n.whole[s] = map[sched.AttemptID]float64{}
+		}
+		n.whole[s][a] = (end - row.Started).Seconds() / left
+	}
+}
+
+// durations returns what t_new is estimated from, with tnew=finished and tnew=all.
+func (n *naive) durations(s sched.StageID) (all []float64) {
+	for a, seconds := range n.whole[s] {
+		if n.tnew == "all" || slices.Contains(n.winners, a) {
+			all = append(all, seconds)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// mean returns the mean of t_new in seconds.
+func (n *naive) mean(v *sched.View, s sched.StageID) (float64, bool) {
+	st := v.Stage(s)
+	if n.tnew == "known" && st.Mean > 0 {
+		return st.Mean.Seconds(), true
+	}
+	if all := n.durations(s); n.tnew == "all" && len(all) > 0 {
+		sum := new(big.Int)
+		for _, x := range all {
+			sum.Add(sum, big.NewInt(int64(sched.FromSeconds(x))))
+		}
+		ns, _ := new(big.Float).SetInt(sum).Float64()
+		return ns / 1e9 / float64(len(all)), true
+	}
+	mean, _, ok := st.Measured()
+	return mean, ok
 }
 
 func (n *naive) reckon(v *sched.View, a sched.AttemptID) {
 	row := n.quiet.Attempt(v, a)
 	if rem, ok := row.Remaining(v.Now()); ok {
 		n.ends[a] = v.Now() + min(rem, sched.Never-v.Now())
+	}
+	if end, ok := n.ends[a]; ok {
+		n.lasts(v, a, end)
 	}
 }
 

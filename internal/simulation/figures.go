@@ -51,6 +51,7 @@ type RunFigures struct {
 	JobsSucceeded     int      `json:"jobs_succeeded"`
 	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
 	Progress          string   `json:"progress"`               // that the policy was told
+	Durations         string   `json:"durations"`              // that it went by: finished, all, known
 	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
 }
 
@@ -72,6 +73,7 @@ type Figures struct {
 	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"`
 	JobsFailed        float64  `json:"jobs_failed"`
 	Progress          string   `json:"progress"`
+	Durations         string   `json:"durations"`
 }
 
 // RunFigures returns what each run has shown, by policy and run.
@@ -86,7 +88,7 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 	return RunFigures{
 		Policy: r.Policies[c.Policy], Run: c.Run, MeanFlowSeconds: show.Finite(c.MeanFlow), MedianFlowSeconds: show.Finite(c.MedianFlow),
 		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
-		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], LaunchDelay: r.LaunchDelay,
+		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], LaunchDelay: r.LaunchDelay,
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
@@ -107,7 +109,7 @@ func (r *Result) Figures(policy int) Figures {
 		Policy: r.Policies[policy], Runs: r.Runs, MeanFlowSeconds: show.Finite(flow.Mean), MeanFlowCI95: show.Finite(flow.Half),
 		MedianFlowSeconds: show.Finite(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
 		P99FlowSeconds:    show.Finite(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
-		JobsFailed:        mean(failed), Progress: r.Told[policy],
+		JobsFailed:        mean(failed), Progress: r.Told[policy], Durations: r.Durations[policy],
 		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
 		DeadlineMetRatio: show.Finite(mean(deadlinesMet)),

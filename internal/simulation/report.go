@@ -33,6 +33,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintln(w, "Flow times cover the jobs that succeeded. Where jobs failed, a policy is compared with the first over the jobs that succeeded under both; the table gives their number.")
 	}
 	r.printTold(w)
+	r.printDurations(w)
 	if r.LaunchDelay != "" {
 		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
 	}
@@ -59,6 +60,25 @@ func (r *Result) printTold(w io.Writer) {
 		fmt.Fprintf(w, "Progress: no reports; without them run these policies: %s.\n", strings.Join(names, ", "))
 	default:
 		fmt.Fprintf(w, "Progress: reports %s, to %s.\n", said, strings.Join(names, ", "))
+	}
+}
+
+// printDurations says what policies that compare a new attempt with a running one take its duration from.
+func (r *Result) printDurations(w io.Writer) {
+	var parts []string
+	for _, of := range [][2]string{{"finished", "from finished ones"}, {"all", "from finished and running ones"}, {"known", "stated by the workload"}} {
+		var names []string
+		for k, from := range r.Durations {
+			if from == of[0] {
+				names = append(names, r.Policies[k])
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, of[1]+" ("+strings.Join(names, ", ")+")")
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(w, "Durations of attempts: %s.\n", strings.Join(parts, ", "))
 	}
 }
 

@@ -56,6 +56,7 @@ type Result struct {
 	Workload        *trace.Workload
 	Policies        []string // as they were called
 	Told            []string // by policy: what it was told of progress; "unused" if it does not use it
+	Durations       []string // by policy: what it takes the durations of attempts from, see policy.Told
 	Machines, Slots int      // Slots of all machines together
 	LaunchDelay     string   // the law of launch delays; "" if none was asked for
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
@@ -80,6 +81,7 @@ type question struct {
 	policies []sim.Candidate
 	uses     []bool   // by policy: progress
 	told     []string // by policy: what it is told of progress
+	law      []string // by policy: what it takes durations from
 	paces    bool     // one of the policies sets the speed of the machines, so that no bound is known
 }
 
@@ -125,7 +127,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	res := &Result{
-		Comparison: compared, Workload: r.Workload, Told: q.told, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
+		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
 	}
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
@@ -258,6 +260,11 @@ func (q *question) add(given string) error {
 	if err != nil {
 		return err
 	}
+	law, err := policy.Told(spec)
+	if err != nil {
+		return err
+	}
+	q.law = append(q.law, law)
 	q.paces = q.paces || sched.Paces(p)
 	q.uses = append(q.uses, progress)
 	q.policies = append(q.policies, sim.Candidate{

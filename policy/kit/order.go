@@ -48,6 +48,11 @@ func Before(a, b *Heap[Standing]) bool {
 	return cmp.Or(a.TopKey().Compare(b.TopKey()), cmp.Compare(a.Top(), b.Top())) < 0
 }
 
+// Ahead tells whether a job with tasks that wait goes before the first of other jobs, of which there is one.
+func (o *Order) Ahead(others *Heap[Standing]) bool {
+	return o.jobs.Len() > 0 && Before(&o.jobs, others)
+}
+
 // OrderKind is one of ByArrival, ByShare and ByWork.
 type OrderKind uint8
 
