@@ -395,6 +395,14 @@ func (e *engine) code() int {
 // patience is how long a job of half a second may take on a machine that others use too.
 const patience = 90 * time.Second
 
+// stacks has an engine that does not end say what it is doing, which ends it.
+func (e *engine) stacks() string {
+	_ = e.cmd.Process.Signal(syscall.SIGQUIT)
+	e.within(5 * time.Second)
+	said, _ := os.ReadFile(e.said)
+	return string(said)
+}
+
 // ended waits for an engine that nobody kills any more, notes what it said, and looks at how it said it.
 func (a *attack) ended(e *engine) (code int, said string) {
 	a.t.Helper()

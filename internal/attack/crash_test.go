@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -31,6 +32,9 @@ var tailcut, scratch string
 func TestMain(m *testing.M) {
 	if code, done := apart(); done {
 		os.Exit(code)
+	}
+	if signal.Ignored(os.Interrupt) { // as in the background of a script: our processes would inherit that, and not all end
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	dir, err := os.MkdirTemp("", "tailcut-e2e")
 	if err != nil {

@@ -281,7 +281,7 @@ func (r *realm) die(deaths int) {
 		}
 		how.kill(r.attack, e)
 		if !e.within(patience) {
-			r.wrong("a server survives %s", how.name)
+			r.wrong("a server survives %s after %v: %s", how.name, at, e.stacks())
 			r.killAll()
 			return
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/serve"
+	"github.com/tailcut/tailcut/laws"
 )
 
 // usage is what a server holds at an instant.
@@ -55,6 +56,19 @@ func median(all []usage, of func(usage) float64) float64 {
 	return xs[len(xs)/2]
 }
 
+// growth returns by how much a measure grows within a quarter of the samples, of which it takes the second half, and half of the 95 % interval of that:
+// stretches of the third quarter are compared with those of the last.
+func growth(all []usage, of func(usage) float64) (mean, half float64) {
+	const stretches = 12
+	quarter := len(all) / 4
+	var more []float64
+	for i := range stretches {
+		from, to := i*quarter/stretches, (i+1)*quarter/stretches
+		more = append(more, median(all[3*quarter+from:3*quarter+to], of)-median(all[2*quarter+from:2*quarter+to], of))
+	}
+	return laws.MeanInterval(more, 0.95)
+}
+
 // resumeAll has all paused jobs go on, so that what is alive stays as much.
 func (r *realm) resumeAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -69,7 +83,7 @@ func (r *realm) resumeAll() {
 }
 
 // TestSoak lets people submit, pause and cancel for a long time. The server is killed now and then in the first third; then it lives, and what it holds
-// in the last third is what it held in the second.
+// in the last third is what it held in the second. A soak of ten minutes or more must not grow at all, as far as that can be told.
 func TestSoak(t *testing.T) {
 	d, err := shuffled()
 	if err != nil {
@@ -115,6 +129,14 @@ func TestSoak(t *testing.T) {
 		t.Logf("%.0f %s before, %.0f after", before, m.name, after)
 		if after > 1.1*before+m.spare {
 			t.Errorf("%s grow from %.0f to %.0f", m.name, before, after)
+		}
+		if *askedSoak < 10*time.Minute {
+			continue
+		}
+		more, about := growth(held, m.of)
+		t.Logf("%+.0f ± %.0f %s from the third quarter to the last", more, about, m.name)
+		if more-about > after/50 {
+			t.Errorf("%s grow", m.name)
 		}
 	}
 	r.settleAll(e)
