@@ -29,6 +29,7 @@ type realm struct {
 	*serve.Client
 	socket string
 	serves []string // more flags of the server
+	most   int      // jobs at a time, 0 for as many as come
 
 	mu     sync.Mutex
 	jobs   map[string]*submitted // by name
@@ -148,6 +149,17 @@ func (r *realm) submit(draw *rand.Rand) {
 	}
 }
 
+// alive returns how many jobs are not over, as far as a server says so.
+func (r *realm) alive() int {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	jobs, err := r.Jobs(ctx, serve.Filter{States: []serve.State{serve.Queued, serve.Running, serve.Paused}})
+	if err != nil {
+		return 0
+	}
+	return len(jobs.Jobs)
+}
+
 // latest returns a late array that was accepted and that others can go on from.
 func (r *realm) latest() string {
 	r.mu.Lock()
@@ -217,7 +229,11 @@ func (r *realm) crowd(pace time.Duration) (leave func()) {
 		})
 	}
 	for k := range uint64(3) {
-		forever(k, pace, r.submit)
+		forever(k, pace, func(draw *rand.Rand) {
+			if r.most == 0 || r.alive() < r.most {
+				r.submit(draw)
+			}
+		})
 	}
 	forever(9, pace/4, r.meddle)
 	return func() {
