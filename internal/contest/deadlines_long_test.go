@@ -17,16 +17,20 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy"
 )
 
 // Three jobs with deadlines come at once: Shed's jobs and deadlines, a fortieth of their time, on 36 slots. Either one
-// server has all slots and its policy divides them, or each job is a run of its own on a third of them. Attempts draw
-// their times by seed, job, task and number, so all contestants meet the same slow ones.
+// server has all slots and its policy divides them, or each job is a run of its own on a third of them, which knows
+// nothing of the others. Attempts draw their times by seed, job, task and number, so all contestants meet the same slow
+// ones. Tasks report what they have done every fifth of a second and can go on from there, or they are silent and begin
+// anew, as most programs do.
 
 var (
-	tight = flag.Float64("tight", 0.6, "deadlines of TestThreeDeadlines as a multiple of the paper's, which all but fifo meet")
-	draws = flag.Int("draws", 10, "draws of TestThreeDeadlines")
-	space = flag.Duration("space", 4*time.Second, "time between the starts of two contestants: starting processes costs time")
+	tight  = flag.Float64("tight", 0.6, "deadlines of TestThreeDeadlines as a multiple of the paper's")
+	silent = flag.Bool("silent", false, "tasks of TestThreeDeadlines report nothing")
+	draws  = flag.Int("draws", 10, "draws of TestThreeDeadlines")
+	space  = flag.Duration("space", 4*time.Second, "time between the starts of two contestants: starting processes costs time")
 )
 
 const (
@@ -46,9 +50,11 @@ var errands = []errand{{3, 11.5}, {6, 12.5}, {12, 14}}
 
 func (e errand) limit() float64 { return *tight * e.paper }
 
-// lawful policies know the law, as in the paper.
+// lawful policies know the law, as in the paper. sum is shed for the expected number of jobs in time, in place of the
+// smallest chance.
 var lawful = map[string]string{
 	"fifo":   "fifo",
+	"sum":    fmt.Sprintf("shed:utility=sum,law=(pareto:alpha=%g,xm=%g)", tail, least),
 	"shed":   fmt.Sprintf("shed:law=(pareto:alpha=%g,xm=%g)", tail, least),
 	"laxity": fmt.Sprintf("laxity:law=(pareto:alpha=%g,xm=%g)", tail, least),
 }
@@ -62,16 +68,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// labour waits for as long as its attempt takes, in steps which another attempt can go on from. An offset is a
-// millionth of the task.
+// labour waits for as long as its attempt takes, in steps which another attempt can go on from if it may report them. An
+// offset is a millionth of the task.
 func labour(args []string) {
-	var of [3]uint64 // draw, job, task
+	var of [4]uint64 // draw, job, task, whether it is silent
 	for i := range of {
 		of[i], _ = strconv.ParseUint(args[i], 10, 32)
 	}
 	attempt, _ := strconv.ParseUint(os.Getenv("TAILCUT_ATTEMPT"), 10, 32)
 	u := rand.New(rand.NewPCG(of[0]<<32|of[1], of[2]<<32|attempt)).Float64()
 	whole := least * min(slowest, math.Pow(1-u, -1/tail))
+	if of[3] != 0 {
+		time.Sleep(time.Duration(whole * 1e9))
+		return
+	}
 	progress, err := os.OpenFile(os.Getenv("TAILCUT_PROGRESS"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -98,9 +108,14 @@ func labour(args []string) {
 func (x tool) errand(draw, i int, more ...string) []string {
 	self, _ := os.Executable()
 	e := errands[i]
-	args := append(more, "--tasks", fmt.Sprint(e.tasks), "--resumable", "--deadline", fmt.Sprintf("%.3fs", e.limit()),
-		"--output", filepath.Join(x.home, fmt.Sprint("out", i)), "--", self, "labour", fmt.Sprint(draw), fmt.Sprint(i), "{}")
-	return args
+	mute := "0"
+	if *silent {
+		mute = "1"
+	} else {
+		more = append(more, "--resumable")
+	}
+	return append(more, "--tasks", fmt.Sprint(e.tasks), "--deadline", fmt.Sprintf("%.3fs", e.limit()),
+		"--output", filepath.Join(x.home, fmt.Sprint("out", i)), "--", self, "labour", fmt.Sprint(draw), fmt.Sprint(i), "{}", mute)
 }
 
 var room = []string{"--max-attempts", "5", "--clone-budget", "none"}
@@ -165,7 +180,7 @@ func (x tool) apart(t *testing.T, policy string, draw int) (inTime int) {
 
 func TestThreeDeadlines(t *testing.T) {
 	bin := build(t)
-	order := []string{"shed together", "laxity together", "fifo together", "shed apart", "laxity apart", "fifo apart"}
+	order := []string{"shed together", "sum together", "laxity together", "fifo together", "shed apart", "laxity apart", "fifo apart"}
 	inTime := map[string][]float64{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -207,4 +222,62 @@ func TestThreeDeadlines(t *testing.T) {
 			t.Errorf("shed together has not more jobs in time than %s", name)
 		}
 	}
+}
+
+// TestDeadlinesSwept plays the same in the simulator for deadlines from three tenths of the paper's on, with other seeds.
+func TestDeadlinesSwept(t *testing.T) {
+	x := tool{build(t), t.TempDir()}
+	law := fmt.Sprintf("mixture:w1=1,of1=(truncated:lo=%[1]g,hi=%[2]g,of=(pareto:alpha=%[3]g,xm=%[1]g)),w2=%[4]g,of2=(det:value=%[2]g)",
+		least, slowest*least, tail, math.Pow(slowest, -tail)/(1-math.Pow(slowest, -tail)))
+	for _, mute := range []bool{false, true} {
+		for _, *tight = range []float64{0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1} {
+			text := fmt.Sprintf("silent %-5v deadlines %.2f:", mute, *tight)
+			for _, policy := range []string{"shed", "sum", "laxity", "fifo"} {
+				together := x.chances(t, lawful[policy], wide, law, mute, errands...)
+				apart := make([]float64, len(together))
+				for i := range errands {
+					for k, met := range x.chances(t, lawful[policy], wide/len(errands), law, mute, errands[i]) {
+						apart[k] += met
+					}
+				}
+				mean, half := laws.MeanInterval(together, 0.95)
+				alone, about := laws.MeanInterval(apart, 0.95)
+				text += fmt.Sprintf("  %s %.2f ± %.2f, apart %.2f ± %.2f", policy, mean, half, alone, about)
+			}
+			t.Log(text)
+		}
+	}
+}
+
+// chances returns how many jobs are in time in each of many simulations.
+func (x tool) chances(t *testing.T, spec string, machines int, law string, mute bool, jobs ...errand) (inTime []float64) {
+	spec, err := policy.ForDeadlines(spec, "2s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []byte
+	for _, e := range jobs {
+		lines = fmt.Appendf(lines, `{"deadline_seconds":%g,"stages":[{"tasks":%d,"law":%q,"resumable":%v}]}`+"\n", e.limit(), e.tasks, law, !mute)
+	}
+	workload, reports := filepath.Join(x.home, "jobs.jsonl"), step.String()
+	if mute {
+		reports = "none"
+	}
+	if err := os.WriteFile(workload, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Results []struct {
+			Met float64 `json:"deadline_met_ratio"`
+		}
+	}
+	args := append([]string{"simulate", workload, "--machines", fmt.Sprint(machines), "--policy", spec, "--service", "law", "--progress", reports,
+		"--launch-delay", "20ms", "--runs", "300", "--format", "json"}, room...)
+	if err := json.Unmarshal(x.run(t, args...), &answer); err != nil {
+		t.Fatal(err)
+	}
+	for i := range answer.Results {
+		inTime = append(inTime, answer.Results[i].Met*float64(len(jobs)))
+	}
+	return inTime
 }
