@@ -36,23 +36,21 @@ func isMissing(path string) bool {
 // take makes the private folder, locks it, and checks what the output folder holds: a finished result is never
 // overwritten without --force. Others may take the same folder at the same time; one of them gets it.
 func (e *Engine) take() (lock *os.File, err error) {
-	for {
+	for try := 0; ; try++ {
 		if err := cmp.Or(e.refuseClaimed(), e.refuseForeign()); err != nil {
 			return nil, err
 		}
-		if err := e.folders.Claim(); err != nil {
-			return nil, err
+		if err = e.folders.Claim(); err == nil {
+			if lock, err = proc.LockRun(e.folders); err != nil && e.server == nil {
+				err = Failure{err}
+			}
 		}
-		lock, err = proc.LockRun(e.folders)
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) || try == 1000 {
 			break
 		}
 		// Whoever had the folder has withdrawn, and has removed it in between.
 	}
 	if err != nil {
-		if e.server == nil {
-			err = Failure{err}
-		}
 		return nil, err
 	}
 	if err := e.refuseHeld(); err != nil {

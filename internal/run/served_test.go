@@ -102,7 +102,7 @@ func (s *served) give(t *testing.T, sub Submission) sched.JobID {
 // wait returns what came of a job.
 func (s *served) wait(t *testing.T, id sched.JobID) *Result {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(5 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(5 * time.Millisecond) {
 		s.mu.Lock()
 		res := s.over[id]
 		s.mu.Unlock()
