@@ -95,8 +95,12 @@ func (s *Server) lookAgain(ctx context.Context, e *entry) (any, error) {
 	job, err := s.lookAt(ctx, e)
 	if job != nil {
 		job.Schema = JobSchema
+		return job, err
 	}
-	return job, err
+	if _, over := s.jobs.get(e.id); over != nil { // by now
+		return answerOver(over), nil
+	}
+	return nil, err
 }
 
 // lookAt tells of a job that the engine has.
