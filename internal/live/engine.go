@@ -36,7 +36,7 @@ type Config struct {
 	Reports func() <-chan Report
 	// Finish is called on a goroutine of its own for each job that is over, after its executor has published its
 	// results, if it has succeeded, and is closed. Until it has returned nil, each engine that takes the journal up
-	// publishes the job and calls it again.
+	// publishes the job and calls it again. Of a job whose results could not be published, nil gives them up.
 	Finish func(*Over) error
 	Watch  Observer
 }

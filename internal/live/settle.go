@@ -58,7 +58,10 @@ func (e *Engine) settle(j *Job) {
 		if exec != nil {
 			o.Ended = exec.Close()
 		}
-		told := e.cfg.Finish == nil || e.cfg.Finish(o) == nil
+		told := o.Failure == nil || o.State != sched.JobSucceeded
+		if e.cfg.Finish != nil {
+			told = e.cfg.Finish(o) == nil
+		}
 		e.aside.add(func() { e.isSettled(j, o.Failure, told) })
 	}()
 }
@@ -68,7 +71,7 @@ func (e *Engine) isSettled(j *Job, failure error, told bool) {
 	delete(e.settling, j.ID)
 	close(j.settling)
 	j.settling, j.failure = nil, failure
-	if told && (failure == nil || j.row().State != sched.JobSucceeded) {
+	if told {
 		e.batch.Told = append(e.batch.Told, j.ID)
 	}
 	e.touch(j)

@@ -252,7 +252,7 @@ func (p *Prepared) takeFolder() error {
 	case err != nil:
 		return Failure{err}
 	case !mine:
-		return Failure{fmt.Errorf("%s: the folder was taken away from the job, by --force or by hand", p.out)}
+		return Failure{p.gone()}
 	}
 	lock, err := proc.LockRun(p.folders)
 	if err != nil {
@@ -262,18 +262,38 @@ func (p *Prepared) takeFolder() error {
 	return nil
 }
 
+// gone says that a job has lost its folder.
+func (p *Prepared) gone() error {
+	why := "was taken away from the job, by --force or by hand"
+	if isMissing(p.folders.Root) {
+		why = "was removed before the job was over"
+	}
+	return &proc.Gone{Why: fmt.Sprintf("%s: the folder %s; submit the same again", p.out, why)}
+}
+
+// Lasting tells whether results that could not be published never will be: there is nothing to wait for.
+func Lasting(err error) bool { return errors.As(err, new(*proc.Gone)) || errors.Is(err, fs.ErrNotExist) }
+
 // Finish tidies up after a job of a server that is over and whose executor is closed, leaves in the folder what that of
 // a run has, tells those who want to know, and gives the folder back. It can be repeated.
 func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error) {
 	defer p.letGo()
 	c := p.courseOver(over)
-	if mine, err := p.mine(); err != nil || !mine { // the second time, and the folder may be another's by now
-		return p.resultOf(c), err
+	mine, err := p.mine()
+	if err != nil {
+		return nil, err
+	}
+	if !mine && !p.lost(over) { // the second time, and the folder may be another's by now
+		return p.resultOf(c), nil
 	}
 	p.warn("not all that was started has ended", over.Ended)
 	res, failed := p.outcome(ctx, over, c)
+	if !mine {
+		failed = Failure{p.gone()}
+		res.Error = failed.Error()
+	}
 	begun := c.Attempts > 0
-	if begun {
+	if begun && mine {
 		if err := p.leave(over); err != nil {
 			return nil, Failure{err}
 		}
@@ -285,7 +305,7 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 	}
 	p.news.ended(ctx, standingAtEnd(c.Summary), res, failed)
 	p.warn("the job is not in the history", p.keepServed(ctx, over, c))
-	if over.State == sched.JobSucceeded && over.Failure != nil { // it will be published again
+	if !mine {
 		return res, nil
 	}
 	if !begun && p.exec == nil { // nothing is to be gone on with
@@ -293,6 +313,11 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 		return res, p.giveBack()
 	}
 	return res, (&Claimed{}).release(p.folders.Root)
+}
+
+// lost tells whether a job has failed because its folder is not its own any more.
+func (p *Prepared) lost(over *live.Over) bool {
+	return over.Failure != nil && Lasting(over.Failure) || over.State == sched.JobBroken && isMissing(p.folders.Root)
 }
 
 // outcome is what came of a job, and why it is none.

@@ -106,27 +106,45 @@ func (s *Server) finish(o *live.Over) error {
 			return nil
 		}
 		s.jobs.blame(e, fmt.Sprintf("%v; tried again every %v", err, finishAgain))
-		if o.Failure != nil && o.State == sched.JobSucceeded { // the engine has to publish it
-			time.AfterFunc(finishAgain, func() { _ = s.engine.Retry(s.stopped, o.Job.ID) }) // or the next server does
+		if unpublished(o) { // the engine has to publish it
+			go func() {
+				if s.rest(e) {
+					_ = s.engine.Retry(s.stopped, o.Job.ID)
+				}
+			}()
 			return err
 		}
-		select {
-		case <-s.stopped.Done():
-			return err
-		case <-time.After(finishAgain):
-		}
-		if s.isDraining() {
+		if !s.rest(e) || s.isDraining() {
 			return err
 		}
 	}
 }
 
+// rest waits until what remains of a job is tried again, which is at once when somebody cancels it. It returns false
+// when the server ends: the next one does it.
+func (s *Server) rest(e *entry) bool {
+	cancel := e.unwanted
+	if e.cancelled() { // and it did not help
+		cancel = nil
+	}
+	select {
+	case <-s.stopped.Done():
+		return false
+	case <-cancel:
+	case <-time.After(finishAgain):
+	}
+	return true
+}
+
+// unpublished tells whether a job has all its results, and they could not be published.
+func unpublished(o *live.Over) bool { return o.Failure != nil && o.State == sched.JobSucceeded }
+
 // bringIn has the results of a job brought in, enters it among those that are over, and lets go on what waits for it.
 func (s *Server) bringIn(e *entry, o *live.Over) error {
-	if o.Failure != nil && o.State == sched.JobSucceeded {
+	if unpublished(o) && !run.Lasting(o.Failure) && !e.cancelled() {
 		return fmt.Errorf("its results are not published: %w", o.Failure)
 	}
-	outcome, err := s.shop.Finish(s.stopped, o)
+	outcome, err := s.outcomeOf(e, o)
 	if err != nil {
 		return err
 	}
@@ -159,14 +177,35 @@ func (s *Server) bringIn(e *entry, o *live.Over) error {
 	return nil
 }
 
+// outcomeOf has the workshop finish a job, once. What it cannot do for a job that somebody cancels, it need not.
+func (s *Server) outcomeOf(e *entry, o *live.Over) (*Outcome, error) {
+	if e.outcome != nil {
+		return e.outcome, nil
+	}
+	outcome, err := s.shop.Finish(s.stopped, o)
+	if err != nil {
+		if !e.cancelled() {
+			return nil, err
+		}
+		outcome = &Outcome{State: Cancelled, Why: err.Error()}
+	}
+	if unpublished(o) && !run.Lasting(o.Failure) { // else nobody has cancelled it in time
+		outcome.State = Cancelled
+	}
+	e.outcome = outcome
+	return outcome, nil
+}
+
 // overState is how a job has ended. The workshop knows whether results could not be kept, which is a failure; the
 // engine may only have found that the folder was given back already, by a server that was killed before it could say
 // so.
 func overState(o *live.Over, what *Outcome) State {
-	switch o.State {
-	case sched.JobSucceeded:
+	switch {
+	case unpublished(o):
+		return cmp.Or(what.State, Failed)
+	case o.State == sched.JobSucceeded:
 		return Succeeded
-	case sched.JobBroken:
+	case o.State == sched.JobBroken:
 		return Failed
 	}
 	return cmp.Or(what.State, State(o.Summary.State))
@@ -187,8 +226,15 @@ func (s *Server) order(ctx context.Context, c *call, do func(context.Context, sc
 	return s.look(ctx, strconv.FormatInt(e.id, 10))
 }
 
+// cancel ends a job. One that is over for the engine and whose results cannot be brought in is given up.
 func (s *Server) cancel(ctx context.Context, c *call) (any, error) {
-	return s.order(ctx, c, s.engine.Cancel)
+	return s.order(ctx, c, func(ctx context.Context, id sched.JobID) error {
+		err := s.engine.Cancel(ctx, id)
+		if e, _ := s.jobs.get(int64(id)); e != nil && errors.Is(err, live.ErrOver) {
+			s.jobs.giveUp(e)
+		}
+		return err
+	})
 }
 
 func (s *Server) pause(ctx context.Context, c *call) (any, error) {

@@ -36,7 +36,20 @@ type entry struct {
 	id    int64
 	job   *trace.JournalJob
 	ended chan struct{} // closed when it is in the archive
-	why   string        // it is not over although nothing runs; r.mu is held
+	// Of a job that is over for the engine:
+	outcome  *Outcome      // nil until it is known; for who finishes it
+	unwanted chan struct{} // closed when it was cancelled nevertheless; r.mu is held
+	why      string        // it is not over although nothing runs; r.mu is held
+}
+
+// cancelled tells whether somebody has cancelled the job although nothing of it runs any more.
+func (e *entry) cancelled() bool {
+	select {
+	case <-e.unwanted:
+		return true
+	default:
+		return false
+	}
 }
 
 func newRegister(a *archive, over []record, keep int, keepFor time.Duration) *register {
@@ -120,7 +133,7 @@ func (r *register) add(id int64, job *trace.JournalJob) *entry {
 	if _, over := r.place[id]; over || r.live[id] != nil {
 		return r.live[id]
 	}
-	e := &entry{id: id, job: job, ended: make(chan struct{})}
+	e := &entry{id: id, job: job, ended: make(chan struct{}), unwanted: make(chan struct{})}
 	r.live[id] = e
 	r.call(id, job.Name, job.Key)
 	for _, other := range job.After {
@@ -203,6 +216,16 @@ func (r *register) blame(e *entry, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.why = why
+}
+
+// giveUp cancels a job that is over for the engine, and whose results are not in their place.
+func (r *register) giveUp(e *entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !e.cancelled() {
+		close(e.unwanted)
+		e.why = "is being cancelled"
+	}
 }
 
 func (r *register) whyOf(e *entry) string {

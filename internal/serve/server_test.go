@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -31,6 +34,7 @@ type fakeShop struct {
 	finished map[string]int
 	gates    map[string]chan struct{} // by job
 	trouble  error                    // of Finish
+	full     error                    // of Publish
 }
 
 func newFakeShop() *fakeShop {
@@ -77,11 +81,14 @@ func (f *fakeShop) Finish(_ context.Context, o *live.Over) (*Outcome, error) {
 		return nil, f.trouble
 	}
 	f.finished[o.Job.Run]++
-	why := ""
-	if o.Summary.State == "failed" {
+	state, why := o.Summary.State, ""
+	switch {
+	case o.Failure != nil:
+		state, why = "failed", o.Failure.Error()
+	case state == "failed":
 		why = "task 0 failed"
 	}
-	return &Outcome{Why: why, Result: []byte(`{"state":"` + o.Summary.State + `"}`)}, nil
+	return &Outcome{State: State(state), Why: why, Result: []byte(`{"state":"` + state + `"}`)}, nil
 }
 func (f *fakeShop) Reports() <-chan live.Report { return f.reports }
 func (f *fakeShop) Close() error                { return nil }
@@ -124,8 +131,12 @@ func (x *fakeExecutor) Commit(a live.Attempt, _ []byte) error {
 }
 func (x *fakeExecutor) Clean() error                { return nil }
 func (x *fakeExecutor) Reports() <-chan live.Report { return x.f.reports }
-func (x *fakeExecutor) Publish() error              { return nil }
-func (x *fakeExecutor) Close() error                { return nil }
+func (x *fakeExecutor) Publish() error {
+	x.f.mu.Lock()
+	defer x.f.mu.Unlock()
+	return x.f.full
+}
+func (x *fakeExecutor) Close() error { return nil }
 
 // rig is a server at work, and a client of it.
 type rig struct {
@@ -574,6 +585,50 @@ func TestTrouble(t *testing.T) {
 	r.start()
 	if j := r.wait("a"); j.State != Succeeded {
 		t.Errorf("when there is room: %+v", j)
+	}
+}
+
+// A job whose results cannot be published waits for the disk, and can be cancelled. One whose folder is gone has failed.
+func TestUnpublished(t *testing.T) {
+	for _, x := range []struct {
+		name          string
+		full, trouble error
+		cancel        bool
+		state         State
+		why           string
+	}{
+		{"gone", &proc.Gone{Why: "out: the folder was removed"}, nil, false, Failed, "the folder was removed"},
+		{"lost", fmt.Errorf("result 3: %w", fs.ErrNotExist), nil, false, Failed, "file does not exist"},
+		{"full", syscall.ENOSPC, nil, true, Cancelled, "no space left"},
+		{"unkept", nil, errors.New("cannot write the journal"), true, Succeeded, "cannot write the journal"},
+		{"both", syscall.ENOSPC, errors.New("cannot write the journal"), true, Cancelled, "cannot write the journal"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			r := newRig(t)
+			r.shop.full, r.shop.trouble = x.full, x.trouble
+			j := r.submit(&run.Submission{Name: x.name})
+			id := strconv.FormatInt(j.ID, 10)
+			if x.cancel {
+				for ; !strings.Contains(j.Why, "tried again every 10s"); time.Sleep(5 * time.Millisecond) {
+					if j, _ = r.Job(t.Context(), id, 0); j == nil || j.State.Over() {
+						t.Fatalf("%+v", j)
+					}
+				}
+				if _, err := r.Cancel(t.Context(), id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if j = r.wait(id); j.State != x.state || !strings.Contains(j.Why, x.why) {
+				t.Errorf("%s: %s, want %s: %s", j.State, j.Why, x.state, x.why)
+			}
+			if err := r.stop(); err != nil {
+				t.Error(err)
+			}
+			r.start()
+			if j = r.wait(id); j.State != x.state {
+				t.Errorf("%s after a restart, want %s", j.State, x.state)
+			}
+		})
 	}
 }
 

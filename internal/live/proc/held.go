@@ -5,6 +5,12 @@ import (
 	"os"
 )
 
+// Gone says that a run's folder is not its own any more: what was in it does not come back.
+type Gone struct{ Why string }
+
+// Error says what has become of the folder.
+func (g *Gone) Error() string { return g.Why }
+
 // Held returns an error if the run's lock is not the file any more that an engine has locked: somebody has removed or
 // replaced the folder, and another engine may be at work in a new one, with attempts and results of the same names.
 func (f Folders) Held(lock *os.File) error {
@@ -13,7 +19,7 @@ func (f Folders) Held(lock *os.File) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: somebody removed or replaced the folder while the run worked in it; run the same command again", f.Root)
+	return &Gone{fmt.Sprintf("%s: somebody removed or replaced the folder while the run worked in it; run the same command again", f.Root)}
 }
 
 // held tells whether what is in the run's folder is the engine's own. It is asked before anything is done there by name
