@@ -90,8 +90,10 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", filepath.Join(scratch, "state"))
-	home := filepath.Join(scratch, "soak")
-	_ = os.MkdirAll(home, 0o777)
+	home, err := os.MkdirTemp(scratch, "soak-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := newRealm(t, d, *askedSeed, home)
 	r.serves, r.most = []string{"--keep", "60"}, 40 // else a busy machine falls behind, and a queue grows
 	leave := r.crowd(500 * time.Millisecond)

@@ -272,7 +272,9 @@ func (p *Prepared) gone() error {
 }
 
 // Lasting tells whether results that could not be published never will be: there is nothing to wait for.
-func Lasting(err error) bool { return errors.As(err, new(*proc.Gone)) || errors.Is(err, fs.ErrNotExist) }
+func Lasting(err error) bool {
+	return errors.As(err, new(*proc.Gone)) || errors.Is(err, fs.ErrNotExist)
+}
 
 // Finish tidies up after a job of a server that is over and whose executor is closed, leaves in the folder what that of
 // a run has, tells those who want to know, and gives the folder back. It can be repeated.
