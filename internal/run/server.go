@@ -319,7 +319,14 @@ func (p *Prepared) Finish(ctx context.Context, over *live.Over) (*Result, error)
 
 // lost tells whether a job has failed because its folder is not its own any more.
 func (p *Prepared) lost(over *live.Over) bool {
-	return over.Failure != nil && Lasting(over.Failure) || over.State == sched.JobBroken && isMissing(p.folders.Root)
+	switch removed := isMissing(p.folders.Root); over.State {
+	case sched.JobSucceeded:
+		return over.Failure != nil && Lasting(over.Failure)
+	case sched.JobStopped: // else it gave the folder back, and the server was killed before it could say so
+		return over.Failure != nil && removed
+	default:
+		return removed
+	}
 }
 
 // outcome is what came of a job, and why it is none.
