@@ -17,7 +17,7 @@ func specs() []string {
 		"spark:quantile=0,multiplier=0,min_runtime=0s", "spark:quantile=0.5,multiplier=1.1,order=fair,interval=1s",
 		"spark:task_threshold=5s,order=srpt",
 		"fork:p=0", "fork:p=1,r=2", "fork:p=0.3,r=2,original=kill,order=fair", "fork:p=0.5,r=0,original=kill,order=srpt",
-		"fork:p=1,r=3,original=kill", "wlaps:energy=3", "wlaps:energy=2,power=1,slot=0s",
+		"fork:p=1,r=3,original=kill", "wlaps:energy=3", "wlaps:energy=2,power=1",
 	)
 }
 
@@ -25,15 +25,15 @@ func specs() []string {
 var variants = []string{
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
 	"grass:mode=gs,tnew=known", "grass:mode=ras,copies=2,tnew=all", "grass:switch=waves,waves=0.5,copies=8", "grass:order=fifo,sample=0.9", "grass:order=srpt,switch=size,size=5",
-	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2",
+	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2,alpha=work", "hopper:epsilon=1,alpha=one",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
 	"sca:slot=0s", "sca:slot=1s,gamma=0,copies=3",
 	"ese:slot=0s,eta=10", "ese:slot=1s,sigma=0.2,xi=0",
 	"sew:strict=true", "sew:maps=1,lambda=0", "sew:maps=0.1,strict=true",
 	"flink:lower_bound=0s,multiplier=0.5,order=fair", "flink:ratio=0,lower_bound=5s,block=0s,interval=3s,order=srpt",
-	"laps:slot=0s,beta=0.1", "laps:beta=1,slot=1s", "wlaps:slot=0s,beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=0s",
-	"capacity:queues=3,first=0,cap=0.6", "capacity:queues=1,user_limit=0.3",
+	"laps:beta=0.1", "laps:beta=1,slot=5s", "wlaps:beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=5s",
+	"capacity:queues=3,first=0,cap=0.6", "capacity:queues=1,user_limit=0.3,user_check=reached",
 	"chronos-clone:clones=2,order=srpt", "chronos-restart:detect=0.05,kill=0.1,clones=2,order=fair", "chronos-resume:detect=0,law=(pareto:alpha=1.2,xm=3)", "chronos-resume:detect=0.1,clones=3",
 	"laxity:late=demote,judge=0s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",
 	"shed:law=(pareto:alpha=1.5,xm=5),launch=1s,when=reports,interval=5s", "shed:utility=sum,late=demote,when=departures,master_slots=0", "shed:utility=log,lambda=0.7,max_attempts=2", "shed:utility=alpha,alpha=4",
@@ -71,12 +71,6 @@ func TestBattery(t *testing.T) {
 	if worlds := 60; !testing.Short() && (seen.Clones < 20*worlds || seen.Retried < worlds) {
 		t.Errorf("only %d clones and %d retried jobs in all: the worlds test nothing", seen.Clones, seen.Retried)
 	}
-}
-
-// TestUnfairHopper: without any fairness jobs can wait for each other between classes of slots, so the battery is not
-// for this setting.
-func TestUnfairHopper(t *testing.T) {
-	policytest.Worlds(t, subject(t, "hopper:epsilon=1,alpha=one"), 40)
 }
 
 // subject returns a policy for the battery.
@@ -126,7 +120,7 @@ func TestTakeUp(t *testing.T) {
 
 // TestMemoryless: a policy that keeps nothing of its own decides as if it had not been replaced.
 func TestMemoryless(t *testing.T) {
-	for _, spec := range []string{"fifo", "fair", "srpt", "capacity", "laps:slot=0s", "wlaps:slot=0s", "intermediate-srpt:slot=0s"} {
+	for _, spec := range []string{"fifo", "fair", "srpt", "capacity", "laps", "wlaps", "intermediate-srpt"} {
 		t.Run(spec, func(t *testing.T) { policytest.Memoryless(t, subject(t, spec), 16) })
 	}
 }

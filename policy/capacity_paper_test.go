@@ -19,14 +19,17 @@ func TestCapacity(t *testing.T) {
 		{"guarantees", "capacity:first=0.75,user_limit=0", [][2]int{{0, 9}, {1, 9}}, []uint32{6, 2}},
 		{"elastic", "capacity:first=0.75,user_limit=0", [][2]int{{1, 9}}, []uint32{8}},
 		{"up to the cap", "capacity:first=0.75,user_limit=0,cap=0.5", [][2]int{{1, 9}}, []uint32{4}},
-		{"a job has no more than the guarantee of its queue", "capacity:first=0.75", [][2]int{{1, 9}}, []uint32{2}},
-		{"or so many times as much", "capacity:first=0.75,user_limit=1.5", [][2]int{{1, 9}}, []uint32{3}},
-		{"several jobs have", "capacity:first=0.75", [][2]int{{1, 9}, {1, 9}, {1, 1}, {1, 9}}, []uint32{2, 2, 1, 2}},
+		{"a job has one more than the guarantee of its queue", "capacity:first=0.75", [][2]int{{1, 9}}, []uint32{3}},
+		{"no more than the guarantee", "capacity:first=0.75,user_check=reached", [][2]int{{1, 9}}, []uint32{2}},
+		{"or so many times as much", "capacity:first=0.75,user_limit=1.5,user_check=reached", [][2]int{{1, 9}}, []uint32{3}},
+		{"and one", "capacity:first=0.75,user_limit=1.5", [][2]int{{1, 9}}, []uint32{4}},
+		{"of the guarantee in whole slots", "capacity:first=0.2,user_limit=1.5,user_check=reached", [][2]int{{0, 9}}, []uint32{3}}, // 1.6 are 2, and not 2.4
+		{"several jobs have", "capacity:first=0.75,user_check=reached", [][2]int{{1, 9}, {1, 9}, {1, 1}, {1, 9}}, []uint32{2, 2, 1, 2}},
 		{"in order of arrival", "capacity:first=0.75,user_limit=0", [][2]int{{0, 4}, {0, 9}, {0, 9}}, []uint32{4, 4, 0}},
 		{"three queues", "capacity:queues=3,user_limit=0", [][2]int{{0, 9}, {1, 9}, {2, 9}}, []uint32{4, 2, 2}},
 		{"queues that do not exist", "capacity:first=0.75,user_limit=0", [][2]int{{-7, 9}, {9, 9}}, []uint32{6, 2}},
 		{"no guarantee: what the others leave", "capacity:first=1,user_limit=0", [][2]int{{0, 5}, {1, 9}}, []uint32{5, 3}},
-		{"a queue that is too small for a slot", "capacity:first=0.01", [][2]int{{0, 9}}, []uint32{1}},
+		{"a queue that is too small for a slot", "capacity:first=0.01,user_check=reached", [][2]int{{0, 9}}, []uint32{1}},
 		{"one queue", "capacity:queues=1,first=1", [][2]int{{0, 9}, {3, 9}}, []uint32{8, 0}},
 	}
 	for _, c := range cases {

@@ -42,7 +42,7 @@ var eseEntry = kit.Entry{
 		{Name: "xi", Kind: kit.Float, Default: "1", Min: 0, Max: 1e6, Help: "and a mean duration below this multiple of the mean task"},
 		{Name: "gamma", Kind: kit.Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
 		{Name: "copies", Kind: kit.Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task of a small stage"},
-		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+		kit.SlotOf("5s", "the paper's slots have no stated length; 5s is that of Xu et al., IEEE TPDS 2017, section 5.3"),
 	},
 	Progress: true,
 	New: func(a kit.Args) sched.Policy {

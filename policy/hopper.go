@@ -6,7 +6,8 @@ package policy
 //	S, N      View.Slots, active jobs
 //	T_j       unfinished tasks of the job's current phase: its open stages
 //	beta      tail index of durations, fitted to what has ended; 1 to 2
-//	alpha_j   work of the next phase, the first stage that is blocked, by that of the current one, in tasks x mean duration; 1 without a next phase
+//	alpha_j   time that the next phase, the first stage that is blocked, needs to read the results of the stages before it, bytes / bandwidth, by the work
+//	          of the current phase, tasks x mean duration; 1 without a next phase, and where nothing is known of bytes
 //	V_j       virtual size, max(2/beta, 1) T_j sqrt(alpha_j): the slots that the job has a use for, its clones included
 //	epsilon   epsilon: how much less than S/N slots a job may get
 //
@@ -18,23 +19,32 @@ package policy
 // left, if that is more than a new attempt is expected to take. What it does not use stays free: it is reserved for the
 // stragglers to come.
 //
-// Readings. V_j is rounded up, so that each job that is served can run. The paper's alpha is of the data to be
-// shuffled, which no workload here tells: alpha=work takes the whole work of the next phase for it, alpha=one leaves it
-// out. The minimum is bounded by V_j, or else small jobs would hold slots that they have no use for. The paper runs any
-// speculation in the slots of a job; here it is GRASS's greedy rule. Slots are divided anew when a job comes or goes, a
-// stage begins or ends, machines come or go, or, if there are too few, the unfinished tasks of a job have halved.
-// Nothing is preempted: jobs above their slots keep what they have, and free slots go by the same order.
+// Readings. V_j is rounded up, so that each job that is served can run. The bytes of alpha are those of the job's
+// edges, and of measured edges what the results so far promise; alpha=work takes the whole work of the next phase
+// instead, alpha=one leaves alpha out. The minimum is bounded by V_j, or else small jobs would hold slots that they
+// have no use for. The paper runs any speculation in the slots of a job; here it is GRASS's greedy rule. Slots are
+// divided anew when a job comes or goes, a stage begins or ends, machines come or go, or, if there are too few, the
+// unfinished tasks of a job have halved. Nothing is preempted: jobs above their slots keep what they have, and free
+// slots go by the same order.
+//
+// A job that neither runs nor has a task that may run has no slots: all its unfinished tasks wait for others of its
+// tasks. Where these need slots of another class it would keep the slots that they wait for, and two such jobs would
+// wait for each other for ever.
+//
+// All that decides a share is whole: alpha's root counts in 1024ths, beta and epsilon in the nine digits of ratio. So
+// equal remainders are equal, and the stated order breaks the tie.
 //
 // beta is the estimate of maximum likelihood over the stages that have ended, each with the shortest of its durations
 // as its scale, of tasks with a single attempt; a stage counts less with each that ends after it, a third after a
 // thousand.
 //
-// An event costs O(log jobs + log tasks of the stage + stages of the job), a division O(jobs log jobs + stages of
-// active jobs).
+// An event costs O(log jobs + log tasks of the stage + stages of the job), a division O(jobs log jobs + stages and
+// edges of active jobs).
 
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/tailcut/tailcut/policy/kit"
@@ -50,22 +60,25 @@ var hopperEntry = kit.Entry{
 		{Name: "epsilon", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of its fair share that a job may lack; 1 for no fairness"},
 		{Name: "beta", Kind: kit.Float, Default: "0", Min: 0, Max: 2, Help: "tail index of durations; 0 estimates it from finished tasks"},
 		{Name: "prior", Kind: kit.Float, Default: "1.5", Min: 1, Max: 2, Help: "initial value of that estimate"},
-		{Name: "alpha", Kind: kit.Choice, Default: "work", Choices: []string{"work", "one"}, Help: "whether the work of a job's next stage counts"},
+		{Name: "alpha", Kind: kit.Choice, Default: "bytes", Choices: []string{"bytes", "one", "work"}, Help: "what counts of a job's next stage: the bytes that it reads (section 4.2), nothing, or all its work"},
+		{Name: "bandwidth", Kind: kit.Float, Default: "12.5e6", Min: 1, Max: 1e15, Help: "alpha=bytes: bytes per second that one slot reads"},
 		{Name: "copies", Kind: kit.Int, Default: "2", Min: 1, Max: 1000, Help: "attempts of one task running at once"},
 	},
 	Progress: true,
 	New: func(a kit.Args) sched.Policy {
 		return &hopper{
-			epsilon: a.Float("epsilon"), beta: a.Float("beta"), byWork: a.Choice("alpha") == "work", copies: a.Int("copies"),
+			fair: decimals - uint64(math.Round(a.Float("epsilon")*decimals)), beta: a.Float("beta"), alpha: a.Choice("alpha"), bandwidth: a.Float("bandwidth"), copies: a.Int("copies"),
 			tail: tailIndex{prior: a.Float("prior")},
 		}
 	},
 }
 
 type hopper struct {
-	epsilon, beta float64 // beta is 0 where it is learnt
-	byWork        bool
-	copies        int
+	fair      uint64  // 1-epsilon, in units of 1/decimals
+	beta      float64 // 0 where it is learnt
+	alpha     string
+	bandwidth float64
+	copies    int
 
 	ends   kit.Ends
 	stages kit.PerStage[hopperStage]
@@ -89,6 +102,7 @@ type hopperStage struct {
 type hopperJob struct {
 	share int
 	order float64 // by which it is served
+	takes bool    // it ran or had a task that could run
 	// unfinished tasks of the phase at which the slots are divided again; -1 where there are enough for all
 	half int
 }
@@ -97,8 +111,9 @@ type hopperJob struct {
 type hopperShare struct {
 	job     sched.JobID
 	arrived sched.Time
-	order   float64
-	size    float64 // V
+	order   uint64 // the larger weight of this phase and the next
+	weight  uint64 // T sqrt(alpha) in 1024ths; V is proportional to it
+	rest    uint64 // what its share lacks of its part
 	share   int
 }
 
@@ -166,6 +181,9 @@ func (p *hopper) place(v *sched.View, t sched.TaskID) {
 // stay as they are.
 func (p *hopper) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
+	if job.State == sched.JobActive && !job.Paused && p.jobs.Of(j).takes != hopperTakes(&job) {
+		p.stale = true
+	}
 	if job.State != sched.JobActive || int(job.Live) >= p.jobs.Of(j).share {
 		p.waits.Drop(int(j))
 		p.idles.Drop(int(j))
@@ -184,6 +202,9 @@ func (p *hopper) touch(v *sched.View, j sched.JobID) {
 		p.idles.Drop(int(j))
 	}
 }
+
+// hopperTakes tells whether a job runs or has a task that may run.
+func hopperTakes(job *sched.Job) bool { return job.Pending > 0 || job.Live > 0 }
 
 // hopperLate is the task of a job that has the most time left.
 type hopperLate struct {
@@ -229,56 +250,101 @@ func hopperWork(st *sched.Stage) (tasks int, work float64) {
 	return int(st.Unfinished()), float64(st.Unfinished()) * mean
 }
 
-// sizes returns V of a job's current phase, and the larger V of this and the next.
-func (p *hopper) sizes(v *sched.View, j sched.JobID) (size, order float64) {
+// weights returns the weight of a job's current phase, and the larger one of this and the next.
+func (p *hopper) weights(v *sched.View, j sched.JobID) (weight, order uint64) {
 	tasks, work := hopperPhase(v, j)
+	job := v.Job(j)
+	var next [2]hopperNext
+	n := 0
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && n < len(next); s++ {
+		if st := v.Stage(s); st.State == sched.StageBlocked && st.Unfinished() > 0 {
+			next[n] = p.next(v, &job, s, &st)
+			n++
+		}
+	}
+	weight = hopperWeight(tasks, work, next[0].comes)
+	return weight, max(weight, hopperWeight(next[0].tasks, next[0].work, next[1].comes))
+}
+
+// hopperNext is a phase that is still blocked.
+type hopperNext struct {
+	tasks int
+	work  float64 // seconds
+	comes float64 // what counts of it in the alpha of the phase before, seconds; 0 for nothing
+}
+
+func (p *hopper) next(v *sched.View, job *sched.Job, s sched.StageID, st *sched.Stage) (x hopperNext) {
+	x.tasks, x.work = hopperWork(st)
+	switch p.alpha {
+	case "bytes":
+		if st.Reads {
+			for from := job.FirstStage; from < s; from++ {
+				x.comes += v.Sites().Carries(from, s) / p.bandwidth
+			}
+		}
+	case "work":
+		x.comes = x.work
+	}
+	return x
+}
+
+// hopperRoot is the unit of alpha's root.
+const hopperRoot = 1 << 10
+
+// hopperWeight returns T sqrt(alpha) of a phase with so much work before one of which so much counts.
+func hopperWeight(tasks int, work, comes float64) uint64 {
+	root := 1.0
+	if work > 0 && comes > 0 {
+		root = math.Sqrt(comes / work)
+	}
+	return uint64(tasks) * uint64(math.Round(min(max(root*hopperRoot, 1), 1<<20)))
+}
+
+// hopperFactor is max(2/beta, 1) as a fraction, in the unit of weights: V is a weight by it.
+type hopperFactor struct{ num, den uint64 }
+
+func (p *hopper) factor() hopperFactor {
 	beta := p.beta
 	if beta == 0 {
 		beta = p.tail.index()
 	}
-	factor := max(2/beta, 1)
-	job := v.Job(j)
-	var next [2]struct { // the first two stages that are blocked
-		tasks int
-		work  float64
-	}
-	n := 0
-	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages) && n < len(next); s++ {
-		if st := v.Stage(s); st.State == sched.StageBlocked && st.Unfinished() > 0 {
-			next[n].tasks, next[n].work = hopperWork(&st)
-			n++
-		}
-	}
-	size = factor * float64(tasks) * p.alpha(work, next[0].work)
-	return size, max(size, factor*float64(next[0].tasks)*p.alpha(next[0].work, next[1].work))
+	half := toRatio(beta / 2)
+	return hopperFactor{half.den, half.num * hopperRoot}
 }
 
-// alpha returns sqrt(alpha_j) of a phase with some work before one with some other.
-func (p *hopper) alpha(work, next float64) float64 {
-	if !p.byWork || work == 0 || next == 0 {
-		return 1
+// slots returns V, rounded up, if that is at most so many; else these.
+func (f hopperFactor) slots(weight uint64, most int) int {
+	hi, lo := bits.Mul64(weight, f.num)
+	if hi >= f.den {
+		return most
 	}
-	return math.Sqrt(next / work)
+	n, rest := bits.Div64(hi, lo, f.den)
+	if rest > 0 {
+		n++
+	}
+	return int(min(n, uint64(most)))
 }
 
 // divide gives each active job its slots.
 func (p *hopper) divide(v *sched.View) {
 	p.shares = p.shares[:0]
-	total := 0.0
+	total := uint64(0)
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
-		if v.Job(j).Paused { // what runs of it is in nobody's slots
-			x := p.jobs.Of(j)
+		job, x := v.Job(j), p.jobs.Of(j)
+		x.takes = hopperTakes(&job)
+		if job.Paused || !x.takes { // what runs of a paused job is in nobody's slots
 			x.share, x.half = 0, -1
 			p.touch(v, j)
 			continue
 		}
-		size, order := p.sizes(v, j)
-		p.shares = append(p.shares, hopperShare{job: j, arrived: v.Job(j).Arrived, order: order, size: size})
-		total += size
+		weight, order := p.weights(v, j)
+		p.shares = append(p.shares, hopperShare{job: j, arrived: job.Arrived, order: order, weight: weight})
+		total += weight
 	}
-	scarce := total > float64(v.Slots())
+	f := p.factor()
+	scarce := f.slots(total, v.Slots()+1) > v.Slots()
 	if scarce {
-		hopperBySize(p.shares, v.Slots(), p.epsilon)
+		hopperBySize(p.shares, v.Slots(), p.fair, f)
 	} else {
 		hopperInProportion(p.shares, v.Slots(), total)
 	}
@@ -290,8 +356,8 @@ func (p *hopper) divide(v *sched.View) {
 			tasks, _ := hopperPhase(v, x.job)
 			job.half = tasks / 2
 		}
-		if job.share != x.share || job.order != x.order {
-			job.share, job.order = x.share, x.order
+		if order := float64(x.order); job.share != x.share || job.order != order {
+			job.share, job.order = x.share, order
 			p.touch(v, x.job)
 		}
 	}
@@ -306,18 +372,18 @@ func (x *hopperShare) Compare(y *hopperShare) int {
 }
 
 // hopperBySize gives every job its minimum, and then V in order of size while there are slots.
-func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
+func hopperBySize(jobs []hopperShare, slots int, fair uint64, f hopperFactor) {
 	slices.SortFunc(jobs, func(a, b hopperShare) int { return a.Compare(&b) })
-	least := int((1 - epsilon) * float64(slots) / float64(len(jobs)))
+	least, _ := divide(slots, fair, decimals*uint64(len(jobs)))
 	left := slots
 	for i := range jobs {
 		x := &jobs[i]
-		x.share = min(least, int(math.Ceil(x.size)))
+		x.share = f.slots(x.weight, least)
 		left -= x.share
 	}
 	for i := range jobs {
 		x := &jobs[i]
-		more := min(left, int(math.Ceil(x.size))-x.share)
+		more := f.slots(x.weight, x.share+left) - x.share
 		x.share += more
 		left -= more
 	}
@@ -325,21 +391,16 @@ func hopperBySize(jobs []hopperShare, slots int, epsilon float64) {
 
 // hopperInProportion gives every job its part of the slots, by largest remainder, ties to the one that is served first;
 // nothing if no job has a use for any.
-func hopperInProportion(jobs []hopperShare, slots int, total float64) {
+func hopperInProportion(jobs []hopperShare, slots int, total uint64) {
 	if total == 0 {
 		return
 	}
 	left := slots
 	for i := range jobs {
 		x := &jobs[i]
-		x.size *= float64(slots) / total // now its part
-		x.share = int(x.size)
+		x.share, x.rest = divide(slots, x.weight, total)
 		left -= x.share
 	}
-	if left <= 0 {
-		return
-	}
-	left = min(left, len(jobs))
 	hopperSelect(jobs, left)
 	for i := range jobs[:left] {
 		jobs[i].share++
@@ -348,7 +409,7 @@ func hopperInProportion(jobs []hopperShare, slots int, total float64) {
 
 // remainder compares by what is missing from the parts of jobs, the largest first.
 func (x *hopperShare) remainder(y *hopperShare) int {
-	if c := cmp.Compare(y.size-float64(y.share), x.size-float64(x.share)); c != 0 {
+	if c := cmp.Compare(y.rest, x.rest); c != 0 {
 		return c
 	}
 	return x.Compare(y)

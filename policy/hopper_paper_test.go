@@ -20,6 +20,11 @@ func TestHopperShares(t *testing.T) {
 			Stages: []sched.StageSpec{{Tasks: maps, Mean: 10 * s}, {Tasks: reduces, Mean: mean}}, Edges: []sched.Edge{{From: 0, To: 1}},
 		}
 	}
+	shuffles := func(maps, reduces int, bytes int64) *sched.JobSpec {
+		x := phases(maps, reduces, s)
+		x.Edges[0].Bytes = []int64{bytes}
+		return x
+	}
 	cases := []struct {
 		name, policy string
 		slots        int
@@ -36,10 +41,19 @@ func TestHopperShares(t *testing.T) {
 		{"no clones for light tails", "hopper:beta=2,epsilon=1", 10, three, []int{1, 3, 6}},
 		{"the prior", "hopper:prior=1,epsilon=1", 20, three, []int{2, 6, 12}},
 		// V = 4/3 x 4 x sqrt(90/40) = 8 and 4/3 x 6 = 8
-		{"much to shuffle", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{phases(4, 3, 30*s), policytest.Tasks(6)}, []int{8, 2}},
+		{"much to shuffle", "hopper:beta=1.5,epsilon=1,alpha=work", 10, []*sched.JobSpec{phases(4, 3, 30*s), policytest.Tasks(6)}, []int{8, 2}},
 		// V = 4/3 x 6 x sqrt(15/60) = 4; the next phase has 4/3 x 5 and decides over the order: 6.67 is less than 8
-		{"little to shuffle", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 5, 3*s)}, []int{6, 4}},
-		{"the next phase puts a job behind", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 7, 15*s/7)}, []int{8, 2}},
+		{"little to shuffle", "hopper:beta=1.5,epsilon=1,alpha=work", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 5, 3*s)}, []int{6, 4}},
+		{"the next phase puts a job behind", "hopper:beta=1.5,epsilon=1,alpha=work", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 7, 15*s/7)}, []int{8, 2}},
+		// 4 x 3 x 75 MB at 10 MB/s are 90 s beside 40 s of maps: V = 4/3 x 4 x 1.5 = 8 and 4/3 x 6 = 8
+		{"many bytes to shuffle", "hopper:beta=1.5,epsilon=1,bandwidth=1e7", 10, []*sched.JobSpec{shuffles(4, 3, 75e6), policytest.Tasks(6)}, []int{8, 2}},
+		// 15 s beside 60: V = 4/3 x 6 / 2 = 4, and the next phase has 4/3 x 5
+		{"few bytes to shuffle", "hopper:beta=1.5,epsilon=1,bandwidth=1e7", 10, []*sched.JobSpec{policytest.Tasks(6), shuffles(6, 5, 5e6)}, []int{6, 4}},
+		{"nothing known of bytes", "hopper:beta=1.5,epsilon=1", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 5, 3*s)}, []int{8, 2}},
+		// 10 slots for 1, 1, 2 and 3 tasks: 1 3/7, 1 3/7, 2 6/7 and 4 2/7
+		{"ties go to who is served first", "hopper:beta=2", 10, []*sched.JobSpec{policytest.Tasks(1), policytest.Tasks(3), policytest.Tasks(1), policytest.Tasks(2)}, []int{2, 4, 1, 3}},
+		// V = 2/1.9 x 19 = 20, not a crumb more
+		{"V is exact", "hopper:beta=1.9,epsilon=0.9", 30, []*sched.JobSpec{policytest.Tasks(19), policytest.Tasks(38)}, []int{20, 10}},
 		{"alpha=one", "hopper:beta=1.5,epsilon=1,alpha=one", 10, []*sched.JobSpec{policytest.Tasks(6), phases(6, 5, 3*s)}, []int{8, 2}},
 	}
 	for _, c := range cases {

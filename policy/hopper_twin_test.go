@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 type hopperTwin struct {
 	naive
 	epsilon, beta float64
-	byWork        bool
+	alpha         string
 	copies        int
 
 	tail   tailIndex
@@ -26,6 +27,7 @@ type hopperTwin struct {
 	stale  bool
 	share  map[sched.JobID]int
 	order  map[sched.JobID]float64
+	took   map[sched.JobID]bool
 	half   map[sched.JobID]int // unfinished tasks at which the slots are divided anew, where they are scarce
 }
 
@@ -35,16 +37,12 @@ func TestHopperTwin(t *testing.T) {
 			naive:   newNaive(false),
 			epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "epsilon"),
 			beta:    rapid.SampledFrom([]float64{0, 1, 1.3, 2}).Draw(t, "beta"),
-			byWork:  rapid.Bool().Draw(t, "alpha"),
+			alpha:   rapid.SampledFrom([]string{"bytes", "one", "work"}).Draw(t, "alpha"),
 			copies:  rapid.IntRange(1, 3).Draw(t, "copies"),
 			tail:    tailIndex{prior: rapid.SampledFrom([]float64{1, 1.5}).Draw(t, "prior")},
-			single:  map[sched.StageID]*logs{}, share: map[sched.JobID]int{}, order: map[sched.JobID]float64{}, half: map[sched.JobID]int{},
+			single:  map[sched.StageID]*logs{}, share: map[sched.JobID]int{}, order: map[sched.JobID]float64{}, half: map[sched.JobID]int{}, took: map[sched.JobID]bool{},
 		}
-		alpha := "one"
-		if x.byWork {
-			alpha = "work"
-		}
-		return fmt.Sprintf("hopper:epsilon=%g,beta=%g,prior=%g,alpha=%s,copies=%d", x.epsilon, x.beta, x.tail.prior, alpha, x.copies), x
+		return fmt.Sprintf("hopper:epsilon=%g,beta=%g,prior=%g,alpha=%s,copies=%d", x.epsilon, x.beta, x.tail.prior, x.alpha, x.copies), x
 	})
 }
 
@@ -98,57 +96,73 @@ func (p *hopperTwin) phases(v *sched.View, j sched.JobID) [3]hopperPhaseTwin {
 	return x
 }
 
-// divide gives every active job its slots.
+// divide gives every active job its slots, in rational numbers.
 func (p *hopperTwin) divide(v *sched.View) {
 	clear(p.share)
 	clear(p.half)
 	clear(p.order)
-	jobs := p.jobs(v)
-	size, total := map[sched.JobID]float64{}, 0.0
-	for _, j := range jobs { // ids are in order of arrival
-		beta := p.beta
-		if beta == 0 {
-			beta = p.tail.index()
+	clear(p.took)
+	var jobs []sched.JobID
+	for _, j := range p.jobs(v) {
+		if job := v.Job(j); job.Pending+job.Live > 0 {
+			jobs = append(jobs, j)
+			p.took[j] = true
 		}
+	}
+	beta := p.beta
+	if beta == 0 {
+		beta = p.tail.index()
+	}
+	factor := big.NewRat(decimals, int64(math.Round(beta/2*decimals)))
+	size, total := map[sched.JobID]*big.Rat{}, new(big.Rat)
+	for _, j := range jobs { // ids are in order of arrival
 		x := p.phases(v, j)
-		virtual := func(k int) float64 {
+		virtual := func(k int) *big.Rat {
 			alpha := 1.0
-			if p.byWork && x[k].work > 0 && x[k+1].work > 0 {
+			if p.alpha == "work" && x[k].work > 0 && x[k+1].work > 0 {
 				alpha = x[k+1].work / x[k].work
 			}
-			return max(2/beta, 1) * float64(x[k].tasks) * math.Sqrt(alpha)
+			return new(big.Rat).Mul(factor, big.NewRat(int64(x[k].tasks)*int64(math.Round(max(1, 1024*math.Sqrt(alpha)))), 1024))
 		}
-		size[j], p.order[j] = virtual(0), max(virtual(0), virtual(1))
-		total += size[j]
+		size[j] = virtual(0)
+		p.order[j], _ = size[j].Float64()
+		if next, _ := virtual(1).Float64(); next > p.order[j] {
+			p.order[j] = next
+		}
+		total.Add(total, size[j])
 	}
 	slices.SortFunc(jobs, func(a, b sched.JobID) int { return p.Compare(v, a, b) })
-	slots := float64(v.Slots())
-	if total > slots {
-		least, left := int((1-p.epsilon)*slots/float64(len(jobs))), v.Slots()
+	slots, left := big.NewRat(int64(v.Slots()), 1), v.Slots()
+	if total.Cmp(slots) > 0 {
+		fair := big.NewRat(decimals-int64(math.Round(p.epsilon*decimals)), decimals*int64(len(jobs)))
+		least := floor(fair.Mul(fair, slots))
 		for _, j := range jobs {
-			p.share[j] = min(least, int(math.Ceil(size[j])))
+			p.share[j] = min(least, ceil(size[j]))
 			left -= p.share[j]
 			p.half[j] = p.phases(v, j)[0].tasks / 2
 		}
 		for _, j := range jobs {
-			for ; left > 0 && float64(p.share[j]) < size[j]; left-- {
+			for ; left > 0 && p.share[j] < ceil(size[j]); left-- {
 				p.share[j]++
 			}
 		}
 		return
 	}
-	left, rest := v.Slots(), map[sched.JobID]float64{}
+	rest := map[sched.JobID]*big.Rat{}
 	for _, j := range jobs {
-		exact := size[j] * (slots / total)
-		p.share[j] = int(exact)
-		rest[j] = exact - float64(p.share[j])
+		part := new(big.Rat).Quo(new(big.Rat).Mul(size[j], slots), total)
+		p.share[j] = floor(part)
+		rest[j] = part.Sub(part, big.NewRat(int64(p.share[j]), 1))
 		left -= p.share[j]
 	}
-	slices.SortStableFunc(jobs, func(a, b sched.JobID) int { return cmp.Compare(rest[b], rest[a]) })
+	slices.SortStableFunc(jobs, func(a, b sched.JobID) int { return rest[b].Cmp(rest[a]) })
 	for _, j := range jobs[:left] {
 		p.share[j]++
 	}
 }
+
+func floor(x *big.Rat) int { return int(new(big.Int).Div(x.Num(), x.Denom()).Int64()) }
+func ceil(x *big.Rat) int  { return -floor(new(big.Rat).Neg(x)) }
 
 // Compare says who is served first.
 func (p *hopperTwin) Compare(v *sched.View, a, b sched.JobID) int {
@@ -157,6 +171,10 @@ func (p *hopperTwin) Compare(v *sched.View, a, b sched.JobID) int {
 
 func (p *hopperTwin) Decide(v *sched.View, act *sched.Actions) {
 	p.look(v, act)
+	for _, j := range p.jobs(v) {
+		job := v.Job(j)
+		p.stale = p.stale || p.took[j] != (job.Pending+job.Live > 0)
+	}
 	if p.stale && len(p.jobs(v)) > 0 {
 		p.stale = false
 		p.divide(v)

@@ -25,7 +25,7 @@ var intermediateEntry = kit.Entry{
 	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Im, Moseley, Pruhs, Torng, SPAA 2014",
 	Params: []kit.Param{
-		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+		kit.SlotOf("0s", "the paper's shares change with every arrival and end"),
 	},
 	New: func(a kit.Args) sched.Policy {
 		p := &intermediate{Splitter: kit.Splitter{Clock: kit.Clock{Slot: a.Span("slot")}, Prefix: true}}

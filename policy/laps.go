@@ -8,9 +8,9 @@ package policy
 //
 //	the ceil(beta n(t)) jobs that arrived last share all slots equally; beta = 1 is equipartition
 //
-// Readings, as kit.Splitter has them: shares are of slots and whole, by largest remainder, set anew in each slot of
-// time; a share is no larger than the tasks that can run, and what the latest jobs cannot use goes to those before
-// them. Deviation: nothing is preempted.
+// Readings, as kit.Splitter has them: shares are of slots and whole, by largest remainder, set anew whenever something
+// happens or, with slot, in each slot of time; a share is no larger than the tasks that can run, and what the latest
+// jobs cannot use goes to those before them. Deviation: nothing is preempted.
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ var lapsEntry = kit.Entry{
 	Source:  "Edmonds and Pruhs, SODA 2009: LAPS(beta)",
 	Params: []kit.Param{
 		{Name: "beta", Kind: kit.Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
-		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+		kit.SlotOf("0s", "the paper's shares change with every arrival and end"),
 	},
 	New: func(a kit.Args) sched.Policy {
 		return &kit.Splitter{Clock: kit.Clock{Slot: a.Span("slot")}, Weigh: laps(toRatio(a.Float("beta"))), Prefix: true}

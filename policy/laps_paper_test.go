@@ -12,6 +12,22 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
+// TestWeights: keys that are multiples of each other are so as weights, whatever their size, and large ones do not
+// overflow.
+func TestWeights(t *testing.T) {
+	for _, unit := range []float64{1, 5, 0x1p-1000, 0x3p800} {
+		jobs := []kit.Part{{Key: unit}, {Key: 3 * unit}, {Key: 0}, {Key: 1024 * unit}}
+		kit.Weights(jobs)
+		if w := jobs[0].Weight; w == 0 || jobs[1].Weight != 3*w || jobs[2].Weight != 0 || jobs[3].Weight != 1024*w {
+			t.Errorf("unit %v: %+v", unit, jobs)
+		}
+	}
+	none := []kit.Part{{}, {}}
+	if kit.Weights(none); none[0].Weight != 0 || none[1].Weight != 0 {
+		t.Errorf("nothing weighs: %+v", none)
+	}
+}
+
 // livePerJob returns the attempts that run, by job.
 func livePerJob(w *policytest.World) (n []uint32) {
 	v := w.Core.View()
@@ -77,7 +93,7 @@ func TestDivide(t *testing.T) {
 	for range 5000 {
 		p, demand := kit.Splitter{}, 0
 		for range 1 + r.IntN(12) {
-			x := kit.Part{Weight: []float64{0, 1, 1, 3, 0.3 + r.Float64()}[r.IntN(5)], Demand: r.IntN(20)}
+			x := kit.Part{Weight: []uint64{0, 10, 10, 30, 3 + r.Uint64N(10)}[r.IntN(5)], Demand: r.IntN(20)}
 			if x.Weight > 0 {
 				demand += x.Demand
 			}
@@ -89,7 +105,7 @@ func TestDivide(t *testing.T) {
 		for range 100 { // the level by bisection
 			level, fill := (low+high)/2, 0.0
 			for _, x := range p.Jobs {
-				fill += math.Min(x.Weight*level, float64(x.Demand))
+				fill += math.Min(float64(x.Weight)*level, float64(x.Demand))
 			}
 			if fill < float64(slots) {
 				low = level
@@ -99,7 +115,7 @@ func TestDivide(t *testing.T) {
 		}
 		for _, x := range p.Jobs {
 			sum += x.Share
-			if x.Share > x.Demand || math.Abs(float64(x.Share)-math.Min(x.Weight*low, float64(x.Demand))) >= 1+1e-9 {
+			if x.Share > x.Demand || math.Abs(float64(x.Share)-math.Min(float64(x.Weight)*low, float64(x.Demand))) >= 1+1e-9 {
 				t.Fatalf("%d slots: %+v", slots, p.Jobs)
 			}
 		}

@@ -40,7 +40,7 @@ var scaEntry = kit.Entry{
 	Params: []kit.Param{
 		{Name: "gamma", Kind: kit.Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
 		{Name: "copies", Kind: kit.Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task"},
-		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+		kit.SlotOf("5s", "the paper's slots have no stated length; 5s is that of Xu et al., IEEE TPDS 2017, section 5.3"),
 	},
 	New: func(a kit.Args) sched.Policy {
 		return &sca{Clock: kit.Clock{Slot: a.Span("slot")}, gamma: a.Float("gamma"), copies: a.Int("copies")}

@@ -159,8 +159,8 @@ func WithDefault(spec, param, value string) (string, error) {
 }
 
 // Live returns the specification as programs use it that run real tasks, which last seconds rather than minutes:
-// policies that look at the cluster in slots of time look at every event, clones begin at the age of a second, and
-// those that plan for deadlines do so every two seconds. What the specification itself says stands.
+// policies whose source has slots of time (see kit.SlotOf) look at every event, clones begin at the age of a second,
+// and those that plan for deadlines do so every two seconds. What the specification itself says stands.
 func Live(spec string) (string, error) {
 	for _, p := range [][2]string{{"slot", "0s"}, {"min_age", "1s"}} {
 		var err error

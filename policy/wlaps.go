@@ -9,7 +9,7 @@ package policy
 //
 //	from the latest arrival on, jobs share the slots in proportion to their weights until these sum to beta W; the last one counts with the part that fits
 //
-// Readings beside those of laps.go: the age is that at the beginning of the slot of time. While W is 0, at the arrival
+// Readings beside those of laps.go: the age is that at the decision. While W is 0, at the arrival
 // of the first jobs, all weights are Job.Weight.
 //
 // WLAPS+E (energy > 0; Fox, Im, Moseley, "Energy Efficient Scheduling of Parallelizable Jobs", SODA 2013) divides the
@@ -18,12 +18,12 @@ package policy
 //	M      slots of machines that are up, busy or not
 //	f      View.Pace, (M f)^energy = W
 //
-// The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the beginning of the
-// slot of time. So with power=1,slot=0s the equation holds at every instant; with ages it holds when the policy
-// decides.
+// The speed of 1 is the ordinary speed of one slot, the weights are as above, and W is that at the decision. So with
+// power=1 the equation holds at every instant; with ages it holds when the policy decides.
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/tailcut/tailcut/policy/kit"
@@ -36,41 +36,54 @@ var wlapsEntry = kit.Entry{
 	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Gupta et al., SPAA 2010: WLAPS; Fox, Im, Moseley, SODA 2013: WLAPS+E",
 	Note: "With `energy` it sets the speed of all machines: M slots run at the factor f of their ordinary speed with (M f)^energy equal to the weight of all active jobs, as of the last " +
-		"decision. For a weight that changes with arrivals and ends alone, give `power=1,slot=0s`. Only `tailcut simulate` can do that, without sites, classes of slots, a launch " +
+		"decision. For a weight that changes with arrivals and ends alone, give `power=1`. Only `tailcut simulate` can do that, without sites, classes of slots, a launch " +
 		"delay, and the services `machine` and `capacity`.",
 	Params: []kit.Param{
 		{Name: "beta", Kind: kit.Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the weight that shares the slots"},
 		{Name: "power", Kind: kit.Float, Default: "2", Min: 1, Max: 16, Help: "norm of the flow time that is to be small"},
 		{Name: "energy", Kind: kit.Int, Default: "0", Max: 16, Help: "WLAPS+E, simulated only: the power of a speed s is s to this; 0 leaves the speed alone"},
-		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
+		kit.SlotOf("0s", "the paper's shares change with every arrival and end"),
 	},
 	New: func(a kit.Args) sched.Policy {
 		return &kit.Splitter{
-			Clock: kit.Clock{Slot: a.Span("slot")}, Weigh: wlaps(a.Float("beta"), a.Float("power")), Energy: a.Int("energy"),
+			Clock: kit.Clock{Slot: a.Span("slot")}, Weigh: wlaps(toRatio(a.Float("beta")), a.Float("power")), Energy: a.Int("energy"),
 		}
 	},
 }
 
-func wlaps(beta, power float64) func(*sched.View, []kit.Part) float64 {
+func wlaps(beta ratio, power float64) func(*sched.View, []kit.Part) float64 {
+	second := math.Pow(float64(sched.Second), power-1) // in the unit of keys
 	return func(v *sched.View, jobs []kit.Part) float64 {
 		slices.SortFunc(jobs, kit.LaterPart)
 		sum := 0.0
 		for i := range jobs {
 			x := &jobs[i]
-			x.Weight = power * math.Pow((v.Now()-x.Arrived).Seconds(), power-1) * v.Job(x.Job).Weight
-			sum += x.Weight
+			x.Key = math.Pow(float64(v.Now()-x.Arrived), power-1) * v.Job(x.Job).Weight
+			sum += x.Key
 		}
+		sum *= power / second
 		if sum == 0 {
 			for i := range jobs {
-				jobs[i].Weight = v.Job(jobs[i].Job).Weight
-				sum += jobs[i].Weight
+				jobs[i].Key = v.Job(jobs[i].Job).Weight
+				sum += jobs[i].Key
 			}
 		}
-		left := beta * sum
-		for i := range jobs {
-			jobs[i].Weight = min(jobs[i].Weight, left)
-			left -= jobs[i].Weight
-		}
+		kit.Weights(jobs)
+		beta.keep(jobs)
 		return sum
+	}
+}
+
+// keep leaves the first jobs their weights, until these are the fraction beta of all, and takes them from the others.
+func (beta ratio) keep(jobs []kit.Part) {
+	all := uint64(0)
+	for i := range jobs {
+		all += jobs[i].Weight
+	}
+	hi, lo := bits.Mul64(all, beta.num)
+	left, _ := bits.Div64(hi, lo, beta.den)
+	for i := range jobs {
+		jobs[i].Weight = min(jobs[i].Weight, left)
+		left -= jobs[i].Weight
 	}
 }

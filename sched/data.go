@@ -231,6 +231,23 @@ func (at *Sites) AppendSources(buf []Source, t TaskID) []Source {
 	return append(append(buf, a...), b...)
 }
 
+// Carries returns how many bytes the tasks of one stage read of the results of another in all: those that edges state,
+// and over a measured edge those that the results so far promise, 0 while there is none.
+func (at *Sites) Carries(from, to StageID) (bytes float64) {
+	v := (*View)(at)
+	st := v.stages.look(from)
+	for _, e := range v.edgesOf(st) {
+		switch {
+		case e.to != to:
+		case !e.measured:
+			bytes += e.total
+		case st.Done > 0:
+			bytes += float64(st.told) / float64(st.Done) * e.total
+		}
+	}
+	return bytes
+}
+
 func (s *JobSpec) validateInputs(i int) error {
 	st := &s.Stages[i]
 	if n := len(st.Inputs); n > 1 && n != st.Tasks {

@@ -181,6 +181,7 @@ func (c *Core) finish(row int32, bytes int64) {
 	at := v.machines[a.machine].Site
 	if k.task.site = uint16(at); st.feeds {
 		v.produce(s, t, at, bytes)
+		st.told = plus(st.told, bytes)
 	}
 	ev := Event{Kind: AttemptDone, Job: st.Job, Stage: s, Task: t, Machine: a.machine, Attempt: attemptID(row, a.gen)}
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})

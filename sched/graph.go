@@ -81,6 +81,9 @@ type edge struct {
 	bytes int32
 	kind  EdgeKind
 
+	// bytes that are read over it in all; over a measured edge the number of reads
+	total float64
+
 	measured bool   // what is read of a result is known when it is there
 	base     uint32 // PerTask: heads[base+i : base+i+1] bounds the successors of task i in tails
 }
@@ -97,7 +100,9 @@ func (v *View) addEdges(l *links, base StageID, spec *JobSpec) {
 				continue
 			}
 			to := base + StageID(e.To)
-			l.edges = append(l.edges, edge{to: to, bytes: l.addBytes(e, st), kind: e.Kind, measured: e.Measured, base: uint32(len(l.heads))})
+			l.edges = append(l.edges, edge{
+				to: to, bytes: l.addBytes(e, st), kind: e.Kind, total: e.total(st, v.stage(to)), measured: e.Measured, base: uint32(len(l.heads)),
+			})
 			switch e.Kind {
 			case Barrier:
 				v.stage(to).blocked++
@@ -111,6 +116,27 @@ func (v *View) addEdges(l *links, base StageID, spec *JobSpec) {
 		}
 		st.edgeCount = uint32(len(l.edges)) - st.edgeFirst
 	}
+}
+
+// total returns the bytes that are read over an edge in all; the number of reads if it is measured.
+func (e *Edge) total(from, to *Stage) (total float64) {
+	reads, each := float64(from.Tasks), 1.0
+	switch e.Kind {
+	case Barrier:
+		each = float64(to.Tasks)
+	case PerTask:
+		reads = float64(len(e.Pairs))
+	}
+	switch {
+	case e.Measured:
+		return reads * each
+	case len(e.Bytes) == 1:
+		return reads * each * float64(e.Bytes[0])
+	}
+	for _, b := range e.Bytes {
+		total += each * float64(b)
+	}
+	return total
 }
 
 // addPairs stores task-level edges as a compressed sparse row: heads has a start per task of the earlier stage and one

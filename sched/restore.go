@@ -110,7 +110,7 @@ func (v *View) restoreStage(s StageID, x *SavedStage) {
 	if st.State = x.State; x.State == StageOpen {
 		st.State = StageBlocked // until the policy is told
 	}
-	st.blocked, st.count, st.mean, st.m2 = x.Blocked, x.Count, x.Mean, x.M2
+	st.blocked, st.count, st.mean, st.m2, st.told = x.Blocked, x.Count, x.Mean, x.M2, x.Told
 	for _, e := range v.edgesOf(st) {
 		st.feeds = st.feeds || e.bytes >= 0 || e.measured
 	}

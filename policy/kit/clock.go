@@ -9,6 +9,12 @@ type Clock struct {
 	Due  sched.Time // the next boundary while something waits or runs, else 0
 }
 
+// SlotOf is the parameter "slot" of a policy that decides in slots of time, with the length in its source and why it is
+// that. The theory of shares is continuous: there it is 0s.
+func SlotOf(length, why string) Param {
+	return Param{Name: "slot", Kind: Span, Default: length, Max: 1e6, Help: "time between decisions; 0s decides at every event: " + why}
+}
+
 // Begins tells whether a slot of time begins, and asks to be called when the next one does. A late call counts for
 // the boundary that it missed.
 func (c *Clock) Begins(v *sched.View, act *sched.Actions) bool {

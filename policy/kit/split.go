@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -22,7 +23,8 @@ import (
 // these.
 type Splitter struct {
 	Clock
-	// sorts the jobs, first served first, gives them weights, and returns what all together weigh
+	// sorts the jobs, first served first, gives them weights, whose sum is below 2^63, and returns what all together
+	// weigh in the unit of the power of speed
 	Weigh func(v *sched.View, jobs []Part) float64
 	// Jobs with weights come first, and the order of two jobs depends on no other.
 	Prefix bool
@@ -38,10 +40,24 @@ type Part struct {
 	Job     sched.JobID
 	Arrived sched.Time
 	Key     float64 // for the policy
-	Weight  float64
-	Demand  int // tasks that wait or run
+	Weight  uint64  // whole, so that equal remainders are equal
+	Demand  int     // tasks that wait or run
 	Share   int
-	quota   float64
+	rest    uint64 // what the share lacks of the weight's part, in units of the sum of weights
+}
+
+// Weights sets the weights of jobs to whole numbers in proportion to their keys, which are at least 0: these times a
+// power of two, rounded. Keys that differ by whole factors stay exactly so.
+func Weights(jobs []Part) {
+	most := 0.0
+	for i := range jobs {
+		most = max(most, jobs[i].Key)
+	}
+	_, high := math.Frexp(most)
+	room := 62 - bits.Len(uint(len(jobs)))
+	for i := range jobs {
+		jobs[i].Weight = uint64(math.Round(math.Ldexp(jobs[i].Key, room-high)))
+	}
 }
 
 // EarlierPart puts the earlier arrival first, ties by id.
@@ -118,7 +134,7 @@ func (p *Splitter) Start(v *sched.View, act *sched.Actions, j sched.JobID, n int
 // to the others), in whole numbers by largest remainder, ties to the job that is served first.
 func (p *Splitter) Divide(slots int) {
 	p.order = p.order[:0]
-	weight := 0.0
+	weight := uint64(0)
 	for i := range p.Jobs {
 		if x := &p.Jobs[i]; x.Weight > 0 {
 			p.order = append(p.order, int32(i))
@@ -127,12 +143,12 @@ func (p *Splitter) Divide(slots int) {
 	}
 	slices.SortFunc(p.order, func(a, b int32) int { // who is satisfied first
 		x, y := &p.Jobs[a], &p.Jobs[b]
-		return cmp.Or(cmp.Compare(float64(x.Demand)/x.Weight, float64(y.Demand)/y.Weight), cmp.Compare(a, b))
+		return cmp.Or(compare(uint64(x.Demand), y.Weight, uint64(y.Demand), x.Weight), cmp.Compare(a, b))
 	})
 	left := slots
 	for i, k := range p.order {
 		x := &p.Jobs[k]
-		if float64(x.Demand)*weight > float64(left)*x.Weight {
+		if compare(uint64(x.Demand), weight, uint64(left), x.Weight) > 0 {
 			p.round(p.order[i:], left, weight)
 			return
 		}
@@ -142,23 +158,27 @@ func (p *Splitter) Divide(slots int) {
 	}
 }
 
-// round divides slots among jobs none of which can have too many.
-func (p *Splitter) round(jobs []int32, slots int, weight float64) {
+// compare compares a x b with c x d.
+func compare(a, b, c, d uint64) int {
+	hi, lo := bits.Mul64(a, b)
+	high, low := bits.Mul64(c, d)
+	return cmp.Or(cmp.Compare(hi, high), cmp.Compare(lo, low))
+}
+
+// round divides slots among jobs each of which can use its part, and weigh so much together.
+func (p *Splitter) round(jobs []int32, slots int, weight uint64) {
 	left := slots
 	for _, k := range jobs {
 		x := &p.Jobs[k]
-		x.quota = float64(slots) * x.Weight / weight
-		x.Share = min(int(x.quota), x.Demand)
+		hi, lo := bits.Mul64(uint64(slots), x.Weight)
+		share, rest := bits.Div64(hi, lo, weight)
+		x.Share, x.rest = int(share), rest
 		left -= x.Share
 	}
 	slices.SortFunc(jobs, func(a, b int32) int {
-		x, y := &p.Jobs[a], &p.Jobs[b]
-		return cmp.Or(cmp.Compare(y.quota-float64(y.Share), x.quota-float64(x.Share)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(p.Jobs[b].rest, p.Jobs[a].rest), cmp.Compare(a, b))
 	})
-	for _, k := range jobs {
-		if x := &p.Jobs[k]; left > 0 && x.Share < x.Demand {
-			x.Share++
-			left--
-		}
+	for _, k := range jobs[:left] { // whose parts are no whole numbers, and below the demand
+		p.Jobs[k].Share++
 	}
 }
