@@ -15,8 +15,11 @@ import (
 // the job stays. A policy hands it every event, and tells it with Touch about orders given behind its back.
 type Order struct {
 	Ranking
-	jobs   Heap[Standing]
-	siting *siting // nil where a task starts at the first free slot
+	jobs   Heap[Standing] // with tasks that wait
+	clones Heap[Standing] // with tasks that are to have clones, of policies that call Serve
+	passed []sched.JobID  // of clones, that cannot have one now
+	last   bool           // clones after the fresh tasks of all jobs
+	siting *siting        // nil where a task starts at the first free slot
 }
 
 // Ranking says where jobs stand in an order.
@@ -106,16 +109,27 @@ func (o *Order) Observe(v *sched.View, ev *sched.Event) {
 			return // what that changes for the job's pending tasks is told by an event of its own
 		}
 	}
-	if ev.Kind == sched.JobChanged {
-		o.jobs.Drop(int(ev.Job)) // its place may have changed in any order
-	}
 	o.Learn(v, ev)
+	if ev.Kind == sched.JobChanged { // its place may have changed in any order
+		o.jobs.Drop(int(ev.Job))
+		if o.clones.Has(int(ev.Job)) {
+			o.clones.Drop(int(ev.Job))
+			o.Want(v, ev.Job)
+		}
+	}
 	o.Touch(v, ev.Job)
 }
 
 // Touch looks at a job again, after an order that was given past this one.
 func (o *Order) Touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
+	if o.clones.Has(int(j)) {
+		if job.State != sched.JobActive {
+			o.clones.Drop(int(j))
+		} else if o.kind != ByArrival {
+			o.clones.Set(int(j), o.Standing(v, j, &job))
+		}
+	}
 	if job.Pending == 0 || job.State != sched.JobActive {
 		o.jobs.Drop(int(j))
 		return

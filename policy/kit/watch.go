@@ -74,6 +74,17 @@ func (l *Lists) InsertByStart(to *List, a sched.AttemptID, t sched.TaskID, start
 	l.insert(to, place, after)
 }
 
+// Stack adds an attempt that is in no list to the beginning of one, or behind an attempt of it that was stacked before.
+func (l *Lists) Stack(to *List, behind *Link, a sched.AttemptID, t sched.TaskID, started sched.Time) *Link {
+	after := int32(0)
+	if behind != nil {
+		after = l.place(behind)
+	}
+	place := l.add(a, t, started)
+	l.insert(to, place, after)
+	return l.at(place)
+}
+
 // Watch adds the only attempt of a task to a list in order of start, unless it is in one. One that waits is left out
 // until it begins.
 func (l *Lists) Watch(v *sched.View, to *List, t sched.TaskID) {
