@@ -23,6 +23,8 @@ func specs() []string {
 
 // variants are settings of policies, beside those of specs, that take other ways through the code.
 var variants = []string{
+	"late:clones=cluster,min_age=1s", "spark:clones=cluster,quantile=0.5,multiplier=1", "hadoop:clones=cluster,lag=0s", "hadoop2:clones=cluster,rest=1s",
+	"flink:clones=cluster,lower_bound=0s", "hadoop2:estimator=simple-exponential-first,skip=1,rest=1s",
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
 	"grass:mode=gs,tnew=known", "grass:mode=ras,copies=2,tnew=all", "grass:switch=waves,waves=0.5,copies=8", "grass:order=fifo,sample=0.9", "grass:order=srpt,switch=size,size=5",
 	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2,alpha=work", "hopper:epsilon=1,alpha=one",

@@ -65,9 +65,15 @@ type ese struct {
 	sum   float64 // of the durations of all winners, seconds
 	count float64
 
-	begun, fresh waves       // of this decision
-	found        []candidate // of this decision: tasks that are late
+	begun, fresh waves     // of this decision
+	found        []eseLate // of this decision: tasks that are late
 	buf          []int
+}
+
+// eseLate is a task that is late, and the time that it has left.
+type eseLate struct {
+	left sched.Time
+	task sched.TaskID
 }
 
 type eseStage struct {
@@ -192,11 +198,11 @@ func (p *ese) duplicate(v *sched.View, act *sched.Actions) {
 		ids, _, _ = st.ends.Within(kit.Falling[sched.Time]{X: now + p.limit(v, st) + 1}, ids[:stages])
 		for _, n := range ids[stages:] {
 			t := v.Stage(st.id).First + sched.TaskID(n)
-			p.found = append(p.found, candidate{st.ends.Key(n).X - now, t})
+			p.found = append(p.found, eseLate{st.ends.Key(n).X - now, t})
 		}
 	}
 	p.buf = ids[:0]
-	slices.SortFunc(p.found, func(a, b candidate) int {
+	slices.SortFunc(p.found, func(a, b eseLate) int {
 		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
 	})
 	for _, x := range p.found {

@@ -94,7 +94,7 @@ func (p *eseTwin) Decide(v *sched.View, act *sched.Actions) {
 
 // late gives tasks with t_rem > sigma E[x] their second attempt.
 func (p *eseTwin) late(v *sched.View, act *sched.Actions) {
-	var late []candidate
+	var late []eseLate
 	for _, s := range p.stages(v) {
 		st := v.Stage(s)
 		mean, sd, ok := st.Estimate()
@@ -104,11 +104,11 @@ func (p *eseTwin) late(v *sched.View, act *sched.Actions) {
 		}
 		for _, t := range p.running(v, s) {
 			if end, known := p.end(v, t); ok && known && v.Task(t).Live == 1 && v.AttemptRoom(t) > 0 && end-v.Now() > sched.FromSeconds(sigma*mean) {
-				late = append(late, candidate{end - v.Now(), t})
+				late = append(late, eseLate{end - v.Now(), t})
 			}
 		}
 	}
-	slices.SortFunc(late, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task)) })
+	slices.SortFunc(late, func(a, b eseLate) int { return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task)) })
 	for _, x := range late {
 		if v.CloneRoom() > 0 {
 			p.clone(v, act, x.task, sched.Straggling)

@@ -3,6 +3,8 @@ package policy
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
@@ -31,20 +33,36 @@ func TestFlink(t *testing.T) {
 	})
 }
 
-// TestFlinkBlocks: a machine of two slots with a slow task takes no clone, its own or others', for as long as block says.
+// TestFlinkBlocks: a machine with a slow attempt takes no attempts, fresh ones neither, while that runs and for as long
+// as block says after the last check before its end; unless it is the only machine.
 func TestFlinkBlocks(t *testing.T) {
 	s := sched.Second
-	for policy, want := range map[string]string{
-		"flink:ratio=0,lower_bound=3s,block=10s": "13s t0 #1 m0",
-		"flink:ratio=0,lower_bound=3s,block=0s":  "3s t0 #1 m0",
+	// Task 0 runs on machine 0 for 20 s, task 1 on machine 1 for 10.5 s; both are slow at 3 s. At 4 s task 2 comes.
+	for _, c := range []struct {
+		policy   string
+		machines []int
+		want     []string
+	}{
+		{"flink:ratio=0,lower_bound=3s,block=10s", []int{2}, []string{"3s t0 #1 m0"}},
+		{"flink:ratio=0,lower_bound=3s,block=0s", []int{1, 1}, []string{"10.5s t0 #1 m1"}},
+		// the check of 10 s has blocked machine 1 until 15 s
+		{"flink:ratio=0,lower_bound=3s,block=5s", []int{1, 1}, []string{"15s t0 #1 m1"}},
+		{"flink:ratio=0,lower_bound=3s,block=5s,clones=cluster", []int{1, 1}, []string{"16s t0 #1 m1"}},
 	} {
-		w := on(t, policy, sched.NoLimits())
-		w.Machine(0, 2)
-		w.Submit(0, policytest.Tasks(1))
-		w.Fate = policytest.Lasts(s, 20*s)
+		w := on(t, c.policy, sched.NoLimits())
+		for _, slots := range c.machines {
+			w.Machine(0, slots)
+		}
+		w.Submit(0, policytest.Tasks(len(c.machines)))
+		lasts := []sched.Time{20 * s, 10*s + s/2}
+		if len(c.machines) > 1 {
+			lasts = append(lasts, s)
+			w.Submit(4*s, policytest.Tasks(1))
+		}
+		w.Fate = policytest.Lasts(s, lasts...)
 		w.Run()
-		if got := w.Clones(); len(got) != 1 || got[0] != want {
-			t.Errorf("%s: clones %v, want %s", policy, got, want)
+		if diff := cmp.Diff(c.want, w.Clones()); diff != "" {
+			t.Errorf("%s on %v: clones (-want +got):\n%s", c.policy, c.machines, diff)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package policy
 
-// Hadoop MRv2's speculation: Apache Hadoop 2 and 3, DefaultSpeculator, StartEndTimesBase, LegacyTaskRuntimeEstimator,
-// SimpleExponentialTaskRuntimeEstimator.
+// Hadoop MRv2's speculation: Apache Hadoop 2 and 3, DefaultSpeculator.maybeScheduleASpeculation and speculationValue,
+// StartEndTimesBase, LegacyTaskRuntimeEstimator, SimpleExponentialTaskRuntimeEstimator, SimpleExponentialSmoothing.
 //
 //	each job scans every retry (1 s), and next only after rest (15 s) where a scan has asked for an attempt. In a scan, of each kind of tasks
 //	  that has no request open, nothing waiting, and max(1, 5 %) of its tasks done:
@@ -14,21 +14,26 @@ package policy
 //	retry-after-*       retry, rest
 //	legacy              age/max(progress, 0.0001) as of the last report; another one: the mean of the tasks done
 //	simple-exponential  age + (1 - progress)/rate as of the last report, the rate smoothed with 1-exp(-dt/T), T = smooth (at the report after the first skip, at
-//	                    least the attempt's age); another one: m + min(m/4, sd/2), m = mean + 1.96 sd/sqrt(n), and 0 while n < 2
+//	                    least the attempt's age), and 0 before more than skip reports, and at least 1e-10 a millisecond; another one: m + min(m/4, sd/2), m = mean + 1.96 sd/sqrt(n), and 0 while n < 2
 //	silence             an attempt that has not reported for longer than 9 s counts as having reported the same progress again
 //
 // The quirk that everybody meets is kept: the slow-task threshold (mean + 1 sd) is computed but compared with nothing;
 // only its other condition, 5 % done, counts. So is the other one, that a task without any progress counts as 10,000
 // times as old.
 //
-// Readings. An attempt has no estimate before its first report, nor with simple-exponential before skip reports: the
-// first version of the estimator and its documentation say so; Hadoop 3.4 takes such an attempt for one that will never
-// end. Silence is looked at by scans that could ask for an attempt. The check for stagnation beside it, whose sense is
-// reversed in the code, is left out. What a resumed attempt has found done does not count as its progress. Where the
-// driver tells rates the estimate is what follows from them, and nobody is silent. Beside this, an attempt that stands
-// still (kit.Silence) ends no sooner than is known of it then: Hadoop would take one that says 0.99 again and again for
-// nearly done. Requests are served in order when no
-// fresh task waits; one whose task is over is forgotten.
+// So with simple-exponential a young attempt seems never to end: at its first report its end is months ahead. The
+// estimator's first version, simple-exponential-first, had no estimate before more than skip reports, and none while
+// the rate was 0.
+//
+// Requests go job by job: each job has an application master that asks for containers, its fresh tasks' first, and the
+// cluster serves the jobs in its order. clones=cluster is not Hadoop's: requests wait for the fresh tasks of all jobs.
+//
+// Readings. An attempt has no estimate before its first report. Silence is looked at by scans that could ask for an
+// attempt. The check for stagnation beside it, whose sense is reversed in the code, is left out. What a resumed attempt
+// has found done does not count as its progress. Where the driver tells rates the estimate is what follows from them,
+// and nobody is silent. Beside this, an attempt that stands still (kit.Silence) ends no sooner than is known of it
+// then: Hadoop would take one that says 0.99 again and again for nearly done. A job's requests are served in the order
+// of its stages; one whose task is over, or has no attempt left, is withdrawn.
 //
 // The value of an attempt, end - now - new, falls with time, so that of a stage only the largest end matters, and a
 // scan that finds nothing need not be repeated until something happens. An event costs O(log tasks running), a scan
@@ -47,15 +52,16 @@ var hadoop2Entry = kit.Entry{
 	Summary: "of each stage, clone the task that would gain most, one at a time, within caps",
 	Source:  "Apache Hadoop 3, mapreduce.v2.app.speculate.DefaultSpeculator",
 	Params: []kit.Param{
-		{Name: "estimator", Kind: kit.Choice, Default: "legacy", Choices: []string{"legacy", "simple-exponential"}, Help: "how the runtime of an attempt is estimated"},
+		{Name: "estimator", Kind: kit.Choice, Default: "legacy", Choices: []string{"legacy", "simple-exponential", "simple-exponential-first"}, Help: "how the runtime of an attempt is estimated"},
 		{Name: "retry", Kind: kit.Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between the scans of a job"},
 		{Name: "rest", Kind: kit.Span, Default: "15s", Min: 0.001, Max: 86400, Help: "the same after a scan that has asked for an attempt"},
 		{Name: "min_allowed", Kind: kit.Int, Default: "10", Min: 0, Max: 1e9, Help: "tasks of a stage with two attempts that are always allowed"},
 		{Name: "total_cap", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "the same, as a fraction of the stage's tasks"},
 		{Name: "running_cap", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "the same, as a fraction of its running tasks"},
 		{Name: "smooth", Kind: kit.Span, Default: "60s", Min: 0.001, Max: 1e6, Help: "simple-exponential: time constant T"},
-		{Name: "skip", Kind: kit.Int, Default: "24", Min: 0, Max: 1e6, Help: "simple-exponential: reports before there is an estimate"},
+		{Name: "skip", Kind: kit.Int, Default: "24", Min: 0, Max: 1e6, Help: "simple-exponential: reports that are not enough for an estimate"},
 		kit.OrderParam,
+		kit.ClonesParam,
 	},
 	Progress:       true,
 	WorkConserving: true,
@@ -74,12 +80,12 @@ type hadoop2 struct {
 
 	rule     rule.Hadoop[sched.Time]
 	smoothed bool
+	first    bool // the first version of the smoothed estimator
 	smooth   sched.Time
 	skip     int
 	stages   kit.PerStage[hadoopStage]
 	jobs     sched.Table[sched.JobID, hadoopJob]
 	due      kit.Heap[kit.Rising[sched.Time]] // stages by the scan that may find something
-	asked    kit.Queue[sched.TaskID]          // requests for attempts
 	decided  sched.Time                       // the last decision
 	quiet    kit.Silence
 	lists    kit.Lists
@@ -87,12 +93,16 @@ type hadoop2 struct {
 }
 
 // hadoopJob says when a job scans: at from, and every retry after it.
-type hadoopJob struct{ from, asked sched.Time }
+type hadoopJob struct {
+	from, asked sched.Time
+	open        int // requests
+}
 
 type hadoopStage struct {
 	id    sched.StageID
 	first sched.TaskID                      // the stage's; indexes of tasks count from it
 	asked bool                              // a request is open
+	want  sched.TaskID                      // the task that it is for
 	ends  kit.Heap[kit.Falling[sched.Time]] // tasks, by index, whose single attempt has an estimate, by its end
 	// single attempts, by last report, real or not, which their links have for a start
 	quiet kit.List
@@ -111,8 +121,8 @@ type hadoopAttempt struct {
 
 func newHadoop2(a kit.Args) sched.Policy {
 	return &hadoop2{
-		order: kit.NewOrder(a), rule: hadoopRule(a), smoothed: a.Choice("estimator") == "simple-exponential", smooth: a.Span("smooth"),
-		skip: a.Int("skip"), decided: -1,
+		order: kit.NewOrder(a).ClonesBy(a), rule: hadoopRule(a), smoothed: a.Choice("estimator") != "legacy",
+		first: a.Choice("estimator") == "simple-exponential-first", smooth: a.Span("smooth"), skip: a.Int("skip"), decided: -1,
 	}
 }
 
@@ -148,6 +158,9 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 		if a, ok := kit.Survivor(v, ev.Task); ok {
 			p.single(st, a, ev.Task)
 		}
+		if task := v.Task(ev.Task); st.asked && st.want == ev.Task && (task.State != sched.TaskRunning || task.Live != 1) {
+			p.answered(st, ev.Job)
+		}
 		p.schedule(v, st, v.Now())
 	case sched.AttemptBegan, sched.AttemptTaken:
 		p.started(ev.Attempt, v.Rows().Started(ev.Attempt))
@@ -167,6 +180,9 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 			}
 		}
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		if ev.Kind == sched.StageDone && p.stages.Has(ev.Stage) && p.stages.Of(ev.Stage).asked {
+			p.answered(p.stages.Of(ev.Stage), ev.Job)
+		}
 		p.due.End(v, ev)
 		p.stages.End(v, ev)
 	}
@@ -256,9 +272,21 @@ func (p *hadoop2) estimate(x *hadoopAttempt, started, now sched.Time, progress f
 	switch {
 	case !p.smoothed && now > started:
 		x.end = kit.Later(started, (now-started).Seconds()/max(hadoopCrawl, progress))
-	case p.smoothed && x.reports > p.skip:
-		x.end = kit.Later(now, (1-progress)/max(hadoopSlowest, x.rate))
+	case p.smoothed:
+		x.end = p.forecast(x, now)
 	}
+}
+
+// forecast returns the end of an attempt by its smoothed rate, 0 for none.
+func (p *hadoop2) forecast(x *hadoopAttempt, now sched.Time) sched.Time {
+	rate := x.rate
+	if x.reports <= p.skip {
+		rate = 0
+	}
+	if p.first && rate <= 0 {
+		return 0
+	}
+	return kit.Later(now, (1-x.progress)/max(hadoopSlowest, rate))
 }
 
 // schedule notes the job's first scan, from an instant on, that may find something in the stage.
@@ -319,41 +347,40 @@ func (p *hadoop2) anew(v *sched.View, st *hadoopStage) float64 {
 }
 
 func (p *hadoop2) Decide(v *sched.View, act *sched.Actions) {
-	p.start(v, act)
+	p.order.Serve(v, act, p)
 	p.quiet.Look(v, func(s sched.StageID, t sched.TaskID) { p.still(v, p.stages.Of(s), t) })
 	kit.WakeFor(act, &p.quiet.Due)
+	asked := false
 	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
-		p.look(v, p.stages.Of(sched.StageID(p.due.Top())))
+		asked = p.look(v, p.stages.Of(sched.StageID(p.due.Top()))) || asked
 	}
-	p.serve(v, act)
+	if asked {
+		p.order.Serve(v, act, p)
+	}
 	p.decided = v.Now()
 	kit.WakeFor(act, &p.due)
 }
 
-// start gives free slots to fresh tasks.
-func (p *hadoop2) start(v *sched.View, act *sched.Actions) {
-	for {
-		t, m, ok := p.order.Next(v)
-		if !ok {
-			break
-		}
-		a := p.order.Launch(v, act, t, m)
-		p.started(a, v.Now())
-		if v.Rows().Waiting(a) {
-			continue
-		}
+// Fresh starts a task that waits.
+func (p *hadoop2) Fresh(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) bool {
+	a := p.order.Launch(v, act, t, m)
+	p.started(a, v.Now())
+	if !v.Rows().Waiting(a) {
 		st := p.stages.Of(v.Task(t).Stage)
 		p.lists.Append(&st.quiet, a, t, v.Now())
 		p.schedule(v, st, v.Now())
 	}
+	return true
 }
 
-// look is the part of a scan that concerns one stage. The job rests after a scan in which one of its stages has asked.
-func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
-	now, job := v.Now(), p.jobs.Of(v.Stage(st.id).Job)
+// look is the part of a scan that concerns one stage, and tells whether it asks for an attempt. The job rests after a
+// scan in which one of its stages has asked.
+func (p *hadoop2) look(v *sched.View, st *hadoopStage) (asks bool) {
+	now, j := v.Now(), v.Stage(st.id).Job
+	job := p.jobs.Of(j)
 	if now < job.from && now != job.asked {
 		p.schedule(v, st, now+1)
-		return
+		return false
 	}
 	for p.open(v, st) && st.ends.Len() > 0 && p.gains(v, st, now) {
 		t := st.first + sched.TaskID(st.ends.Top())
@@ -362,12 +389,36 @@ func (p *hadoop2) look(v *sched.View, st *hadoopStage) {
 			p.forget(st, a, t) // it may have no second attempt whatever comes
 			continue
 		}
-		p.asked.Push(t)
-		st.asked = true
-		*job = hadoopJob{from: p.rule.Rested(now), asked: now}
+		st.asked, st.want, asks = true, t, true
+		job.from, job.asked = p.rule.Rested(now), now
+		job.open++
+		p.order.Want(v, j)
 	}
 	p.hear(v, st)
 	p.schedule(v, st, now+1)
+	if asks {
+		p.rested(v, j)
+	}
+	return asks
+}
+
+// rested takes notice that a job will scan at other instants than before.
+func (p *hadoop2) rested(v *sched.View, j sched.JobID) {
+	job := v.Job(j)
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if p.due.Has(int(s)) && p.due.Key(int(s)).X > v.Now() {
+			p.schedule(v, p.stages.Of(s), v.Now()+1)
+		}
+	}
+}
+
+// answered takes notice that the open request of a stage is no more.
+func (p *hadoop2) answered(st *hadoopStage, j sched.JobID) {
+	st.asked = false
+	job := p.jobs.Of(j)
+	if job.open--; job.open == 0 {
+		p.order.Unwant(j)
+	}
 }
 
 // hear makes attempts that have been silent for too long report the same again.
@@ -381,36 +432,35 @@ func (p *hadoop2) hear(v *sched.View, st *hadoopStage) {
 	}
 }
 
-// serve starts the attempts that were asked for as far as slots and limits go. A request for which there is no machine
-// waits.
-func (p *hadoop2) serve(v *sched.View, act *sched.Actions) {
-	for n := p.asked.Len(); n > 0 && v.Pending() == 0 && v.CloneRoom() > 0; n-- {
-		t := p.asked.Pop()
-		task := v.Task(t)
-		if !hadoopOpen(v, t) {
+// Clone starts an attempt that a job has asked for. A request for which there is no machine waits; one for a task that
+// may have no second attempt whatever comes is withdrawn.
+func (p *hadoop2) Clone(v *sched.View, act *sched.Actions, j sched.JobID) bool {
+	job := v.Job(j)
+	if job.Paused {
+		return false
+	}
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if !p.stages.Has(s) || !p.stages.Of(s).asked {
 			continue
 		}
-		if task.State == sched.TaskRunning && task.Live == 1 && v.AttemptRoom(t) > 0 {
-			m, ok := p.places.Unused(v, t, 0)
-			if !ok {
-				p.asked.Push(t)
-				continue
-			}
-			first, _ := v.FirstAttempt(t)
-			p.forget(p.stages.Of(task.Stage), first, t)
-			p.started(p.order.Clone(v, act, t, m, sched.Straggling), v.Now())
+		st := p.stages.Of(s)
+		m, ok := p.places.Unused(v, st.want, 0)
+		clones := v.AttemptRoom(st.want) > 0
+		if clones && !ok {
+			continue
 		}
-		st := p.stages.Of(task.Stage)
-		st.asked = false
-		p.schedule(v, st, v.Now()+1)
+		first, _ := v.FirstAttempt(st.want)
+		p.forget(st, first, st.want)
+		if clones {
+			p.started(p.order.Clone(v, act, st.want, m, sched.Straggling), v.Now())
+		}
+		p.answered(st, j)
+		p.schedule(v, st, v.Now())
+		if clones {
+			return true
+		}
 	}
-	p.asked.Tidy(func(t sched.TaskID) bool { return hadoopOpen(v, t) })
-}
-
-// hadoopOpen tells whether the stage of a task for which an attempt was asked is still open.
-func hadoopOpen(v *sched.View, t sched.TaskID) bool {
-	task := v.Task(t)
-	return task.State < sched.TaskGone && v.Stage(task.Stage).State == sched.StageOpen
+	return false
 }
 
 // started takes notice of a new attempt.

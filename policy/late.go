@@ -11,9 +11,14 @@ package policy
 //	SlowNodeThreshold            slow_node, percentile of the machines' scores; used with node_filter=true
 //	minimum age                  min_age
 //
-//	when a slot is free, no fresh task waits and fewer clones than the cap run:
-//	  of the running tasks with one attempt, of at least min_age, with a rate below SlowTaskThreshold,
+//	when it is the turn of a job that has no fresh task, and fewer clones than the cap run:
+//	  of its running tasks with one attempt, of at least min_age, with a rate below SlowTaskThreshold,
 //	  clone the one with the longest time left, on a machine that never ran it and is not slow
+//
+// LATE is a part of Hadoop's job: free slots go job by job, to each its fresh tasks and then its clones (Hadoop 0.20,
+// JobQueueTaskScheduler.assignTasks, which calls JobInProgress.obtainNewMapTask, which looks for a speculative task
+// where it has no other). clones=cluster is another reading of the paper, whose rule knows no jobs: clones wait for the
+// fresh tasks of all jobs, and then the longest time left of all goes first.
 //
 // The percentile is sorted[floor(q n)], so at most a fraction q is below it.
 //
@@ -33,9 +38,7 @@ package policy
 // A report costs O(log attempts of the stage); a choice looks at the slow attempts only.
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
@@ -53,6 +56,7 @@ var lateEntry = kit.Entry{
 		{Name: "node_filter", Kind: kit.Bool, Default: "false", Help: "start no clone on a slow machine"},
 		{Name: "slow_node", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of the machines, by score, that may count as slow"},
 		kit.OrderParam,
+		kit.ClonesParam,
 		sitesParam("any", "delay"),
 		waitParam,
 	},
@@ -78,7 +82,7 @@ type late struct {
 	ready    kit.Heap[kit.Rising[sched.Time]] // stages by the instant from which they have a candidate; 0 for now
 	attempts []lateAttempt                    // by row
 
-	found []candidate
+	found kit.Candidates
 	buf   []int
 }
 
@@ -100,15 +104,9 @@ type lateAttempt struct {
 	end    sched.Time // now + time left
 }
 
-// candidate is a task that may get a clone.
-type candidate struct {
-	left sched.Time
-	task sched.TaskID
-}
-
 func newLate(a kit.Args) sched.Policy {
 	p := &late{
-		order: sited(kit.NewOrder(a), a), cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
+		order: sited(kit.NewOrder(a).ClonesBy(a), a), cap: a.Float("cap"), slowTask: a.Float("slow_task"), minAge: a.Span("min_age"),
 		byAge: a.Choice("estimate") == "age",
 	}
 	if a.Bool("node_filter") {
@@ -276,15 +274,25 @@ func (p *late) silentFrom(v *sched.View, st *lateStage, l *kit.Link) sched.Time 
 }
 
 func (p *late) Decide(v *sched.View, act *sched.Actions) {
-	p.start(v, act)
+	p.ripen(v)
 	p.look(v)
 	kit.WakeFor(act, &p.quiet.Due)
+	next, counted := sched.Never, false
+	if !p.order.ClonesLast() && p.room(v) {
+		next, counted = p.gather(v), v.Pending() == 0
+		p.found.Want(v, &p.order)
+	}
+	p.order.Serve(v, act, p)
+	p.ripen(v)
 	if !p.room(v) {
 		return // the event that makes room comes back here
 	}
-	next := p.gather(v)
-	for i := 0; i < len(p.found) && p.room(v); i++ {
-		p.clone(v, act, &p.found[i])
+	if !counted { // fresh tasks have started
+		next = p.gather(v)
+	}
+	if p.order.ClonesLast() {
+		for p.Clone(v, act, 0) {
+		}
 	}
 	if l := p.lists.First(&p.young); l != nil {
 		next = min(next, p.ripe(l))
@@ -292,18 +300,11 @@ func (p *late) Decide(v *sched.View, act *sched.Actions) {
 	act.WakeAt(next)
 }
 
-// start gives free slots to fresh tasks, and takes notice of who has become old enough.
-func (p *late) start(v *sched.View, act *sched.Actions) {
-	for {
-		t, m, ok := p.order.Next(v)
-		if !ok {
-			break
-		}
-		p.order.Launch(v, act, t, m)
-		p.lists.Watch(v, &p.young, t)
-	}
-	p.order.Settle(act)
-	p.ripen(v)
+// Fresh starts a task that waits.
+func (p *late) Fresh(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) bool {
+	p.order.Launch(v, act, t, m)
+	p.lists.Watch(v, &p.young, t)
+	return true
 }
 
 // room tells whether a clone may start.
@@ -333,11 +334,11 @@ func (p *late) ripen(v *sched.View) {
 	}
 }
 
-// gather collects the candidates, longest time left first, and returns the instant at which the next one comes if
-// nothing happens.
+// gather collects the candidates, longest time left first, of each job or else, with clones=cluster, of all as of one.
+// It returns the instant at which the next one comes if nothing happens.
 func (p *late) gather(v *sched.View) (next sched.Time) {
 	now := v.Now()
-	p.found = p.found[:0]
+	p.found.Reset(&p.order)
 	ids, after, more := p.ready.Within(kit.Rising[sched.Time]{X: now}, p.buf[:0])
 	next = sched.Never
 	if more {
@@ -346,45 +347,61 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 	stages := len(ids)
 	for i := range stages {
 		st := p.stages.Of(sched.StageID(ids[i]))
+		job := v.Stage(st.id).Job
+		if !p.order.Reaches(v, job) {
+			continue
+		}
+		if p.order.ClonesLast() {
+			job = 0
+		}
 		if slowest, ok := st.rates.Value(); ok {
 			ids, _, _ = st.slow.Within(kit.Rising[float64]{X: math.Nextafter(slowest, math.Inf(-1))}, ids[:stages])
 			for _, i := range ids[stages:] {
 				t := st.first + sched.TaskID(i)
 				a, _ := v.FirstAttempt(t)
-				p.found = append(p.found, candidate{p.attempts[a.Row()].end - now, t})
+				p.found.Add(job, now-p.attempts[a.Row()].end, t)
 			}
 		}
 		l := p.lists.First(&st.silent)
 		for ; l != nil && p.silentFrom(v, st, l) <= now; l = p.lists.Next(l) {
-			p.found = append(p.found, candidate{now - l.Started, l.Task})
+			p.found.Add(job, l.Started-now, l.Task)
 		}
 		next = min(next, p.silentFrom(v, st, l))
 	}
 	p.buf = ids[:0]
-	slices.SortFunc(p.found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
-	})
+	p.found.Sort()
 	return next
 }
 
-// clone gives a candidate its second attempt if there is a machine for it. One that may have none whatever comes is
-// forgotten.
-func (p *late) clone(v *sched.View, act *sched.Actions, x *candidate) {
-	if kit.Paused(v, x.task) {
-		return
-	}
-	a, _ := v.FirstAttempt(x.task)
-	st := p.stages.Of(v.Task(x.task).Stage)
-	m, ok := p.machine(v, x.task)
-	if v.AttemptRoom(x.task) > 0 {
+// Clone gives a candidate of a job its second attempt if there is a machine for it. One that may have none whatever
+// comes is forgotten.
+func (p *late) Clone(v *sched.View, act *sched.Actions, j sched.JobID) bool {
+	for p.room(v) {
+		t, ok := p.found.Take(&p.order, j)
 		if !ok {
-			return
+			return false
 		}
-		p.order.Clone(v, act, x.task, m, sched.Straggling)
+		if kit.Paused(v, t) {
+			continue
+		}
+		a, _ := v.FirstAttempt(t)
+		st := p.stages.Of(v.Task(t).Stage)
+		m, ok := p.machine(v, t)
+		clones := v.AttemptRoom(t) > 0
+		if clones && !ok {
+			continue
+		}
+		if clones {
+			p.order.Clone(v, act, t, m, sched.Straggling)
+		}
+		p.lists.Remove(a)
+		st.slow.Drop(st.index(t))
+		p.schedule(v, st)
+		if clones {
+			return true
+		}
 	}
-	p.lists.Remove(a)
-	st.slow.Drop(st.index(x.task))
-	p.schedule(v, st)
+	return false
 }
 
 // machine returns a free machine for a clone of the task that is not slow.

@@ -1,131 +1,13 @@
 package policy
 
 import (
-	"cmp"
-	"slices"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
-
-// checkedLate compares, before every decision, the candidates of late with those that a look at every running task and a sort of all rates find.
-type checkedLate struct {
-	late
-	t       *testing.T
-	reports map[sched.AttemptID]lateAttempt
-	won     map[sched.StageID][]float64
-	watch   kit.Silence // of its own, but the same
-	found   int
-}
-
-func (p *checkedLate) Observe(v *sched.View, ev *sched.Event) {
-	p.late.Observe(v, ev)
-	p.watch.Observe(v, ev)
-	switch a := ev.Attempt; ev.Kind {
-	case sched.AttemptProgress:
-		rate := ev.Rate
-		if age := (v.Now() - v.Attempt(a).Started).Seconds(); rate == 0 && age > 0 {
-			rate = (ev.Progress - v.Attempt(a).From) / age
-		}
-		if rate > 0 {
-			row := v.Attempt(a)
-			end := kit.Later(v.Now(), (1-ev.Progress)/rate)
-			if rem, silent := p.watch.Remaining(v, a, &row); silent {
-				end = v.Now() + rem
-			}
-			p.reports[a] = lateAttempt{rate: rate, end: end}
-		}
-	case sched.AttemptDone:
-		delete(p.reports, a)
-		p.won[ev.Stage] = append(p.won[ev.Stage], (1-v.Attempt(a).From)/(v.Now()-v.Attempt(a).Started).Seconds())
-	case sched.AttemptFailed, sched.AttemptLost:
-		delete(p.reports, a)
-	}
-}
-
-func (p *checkedLate) Decide(v *sched.View, act *sched.Actions) {
-	p.start(v, act)
-	p.look(v)
-	p.watch.Look(v, func(_ sched.StageID, t sched.TaskID) {
-		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-			row := v.Attempt(a)
-			rem, silent := p.watch.Remaining(v, a, &row)
-			if _, reported := p.reports[a]; !silent || !reported {
-				continue
-			}
-			done := row.Progress - row.From
-			if row.Rate > 0 {
-				done = 1 - row.From
-			}
-			p.reports[a] = lateAttempt{rate: done / (v.Now() - row.Started).Seconds(), end: v.Now() + rem}
-		}
-	})
-	if p.room(v) {
-		p.gather(v)
-		got := slices.DeleteFunc(slices.Clone(p.late.found), func(c candidate) bool { return v.AttemptRoom(c.task) == 0 })
-		want := p.naive(v)
-		if !slices.Equal(got, want) {
-			p.t.Fatalf("at %v: candidates %v, want %v", v.Now(), got, want)
-		}
-		p.found += len(got)
-	}
-	p.late.Decide(v, act)
-}
-
-func (p *checkedLate) naive(v *sched.View) (all []candidate) {
-	for t := range sched.TaskID(v.Rows().Tasks()) {
-		if v.Task(t).Live != 1 || v.AttemptRoom(t) == 0 {
-			continue
-		}
-		a, _ := v.FirstAttempt(t)
-		s := v.Task(t).Stage
-		st := v.Stage(s)
-		rates := slices.Clone(p.won[s])
-		for b, r := range p.reports {
-			if v.Task(v.Attempt(b).Task).Stage == s {
-				rates = append(rates, r.rate)
-			}
-		}
-		slices.Sort(rates)
-		at, age := int(p.slowTask*float64(len(rates))), v.Now()-v.Attempt(a).Started
-		if at >= len(rates) || age < p.minAge {
-			continue
-		}
-		mean, _, measured := st.Measured()
-		if r, reported := p.reports[a]; reported && r.rate < rates[at] {
-			all = append(all, candidate{r.end - v.Now(), t})
-		} else if !reported && p.byAge && measured && age > sched.FromSeconds(max(mean, 1/rates[at])) {
-			all = append(all, candidate{age, t})
-		}
-	}
-	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task)) })
-	return all
-}
-
-// TestLateTwin runs messy worlds under the eyes of the naive twin.
-func TestLateTwin(t *testing.T) {
-	found := 0
-	for _, spec := range []string{
-		"late", "late:min_age=0s,cap=1", "late:min_age=1s,slow_task=0.5,order=fair", "late:min_age=5s,estimate=progress,slow_task=1,cap=0.5",
-	} {
-		for seed := range uint64(100) {
-			p, err := New(spec, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			twin := &checkedLate{late: *p.(*late), t: t, reports: map[sched.AttemptID]lateAttempt{}, won: map[sched.StageID][]float64{}}
-			policytest.MessyWorld(t, twin, policytest.Limits[seed%uint64(len(policytest.Limits))], seed).Run()
-			found += twin.found
-		}
-	}
-	if found < 1000 {
-		t.Errorf("only %d candidates were compared", found)
-	}
-}
 
 // TestLate has hand-worked examples of section 4 of the paper (digest section 13). Eight tasks start at 0 on machines 0 to 7 of 12; tasks 4, 5 and 6 last
 // 300, 400 and 350 s, the others 100 s, a clone 50 s.

@@ -6,7 +6,8 @@ package policy
 //	every interval, per stage of n > 1 tasks, once max(floor(quantile n), 1) tasks are finished:
 //	  th = max(multiplier x median(durations of the winners), min_runtime)
 //	  mark each running task with exactly one attempt that is not marked and whose runtime is above th
-//	marked tasks get a second attempt when no fresh task waits, oldest mark first, on a machine that never ran the task
+//	marked tasks get a second attempt in the turn of their job, when it has no fresh task, latest mark first, on a machine
+//	that never ran the task
 //
 //	quantile          spark.speculation.quantile, 0.9 since Spark 4, 0.75 before
 //	multiplier        spark.speculation.multiplier, 3 since Spark 4, 1.5 before
@@ -20,9 +21,16 @@ package policy
 // there are no records here, so every task counts as inefficient. A mark goes when the task gets its second attempt or
 // loses its only one.
 //
-// Deviations. Fresh tasks of all jobs go before all clones; Spark says so inside a task set only. If a task has tried
-// as many machines as there are, a clone may go to one of these again: on a single machine Spark could never clone. The
-// clock of checks starts at 0. n counts no tasks that the job has given up.
+// Marks are a stack (PendingTasksByLocality, dequeueTaskFromList): the latest is served first. Those of one check are
+// in no order in Spark, which goes through a hash set; here the task that started first is served first.
+//
+// Free slots go job by job, TaskSchedulerImpl.resourceOffers and TaskSetManager.dequeueTask: a task set is offered all
+// of them, and takes its fresh tasks before its marked ones, before the next task set is asked. clones=cluster is not
+// Spark's: marked tasks wait for the fresh tasks of all jobs.
+//
+// Deviations. A job has one turn and one stack; in Spark each of its stages has. If a task has tried as many machines
+// as there are, a clone may go to one of these again: on a single machine Spark could never clone. The clock of checks
+// starts at 0. n counts no tasks that the job has given up.
 //
 // Nobody polls. A stage keeps its running single attempts in order of start, so the oldest says at which multiple of
 // the interval the next mark can be due; the policy wakes then. The marks are those of a check at every multiple of the
@@ -37,7 +45,7 @@ import (
 var sparkEntry = kit.Entry{
 	Name:    "spark",
 	Summary: "clone tasks that run longer than a multiple of the median of their stage's finished tasks",
-	Source:  "Apache Spark 4, TaskSetManager.scala, spark.speculation.*",
+	Source:  "Apache Spark 4, TaskSetManager.scala and TaskSchedulerImpl.scala, spark.speculation.*",
 	Params: []kit.Param{
 		{Name: "quantile", Kind: kit.Float, Default: "0.9", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
 		{Name: "multiplier", Kind: kit.Float, Default: "3", Min: 0, Max: 1e6, Help: "clone tasks that run longer than this multiple of the median"},
@@ -45,6 +53,7 @@ var sparkEntry = kit.Entry{
 		{Name: "min_runtime", Kind: kit.Span, Default: "100ms", Help: "younger attempts are never cloned"},
 		{Name: "task_threshold", Kind: kit.Span, Default: "0s", Help: "in a small stage, clone after this runtime even before enough tasks are finished; 0 for never"},
 		kit.OrderParam,
+		kit.ClonesParam,
 	},
 	WorkConserving: true,
 	New:            newSpark,
@@ -60,10 +69,10 @@ type spark struct {
 	stages  kit.PerStage[sparkStage]
 	values  kit.Arena[sched.Time]
 	ids     kit.Arena[sched.AttemptID]
-	lists   kit.Lists                        // threads marked
-	marked  kit.List                         // in the order in which they were marked
-	due     kit.Heap[kit.Rising[sched.Time]] // stages by the check that will mark their oldest attempt
-	largest uint32                           // slots of the largest machine that has joined
+	lists   kit.Lists                          // threads marked
+	marked  sched.Table[sched.JobID, kit.List] // of jobs that have some; the next to get a clone is first
+	due     kit.Heap[kit.Rising[sched.Time]]   // stages by the check that will mark their oldest attempt
+	largest uint32                             // slots of the largest machine that has joined
 }
 
 type sparkStage struct {
@@ -76,7 +85,7 @@ type sparkStage struct {
 
 func newSpark(a kit.Args) sched.Policy {
 	return &spark{
-		order: kit.NewOrder(a), rule: sparkRule(a), threshold: a.Span("task_threshold"),
+		order: kit.NewOrder(a).ClonesBy(a), rule: sparkRule(a), threshold: a.Span("task_threshold"),
 	}
 }
 
@@ -103,7 +112,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		p.judge(v, st)
 	case sched.AttemptDone:
 		st := p.stages.Of(ev.Stage)
-		p.forget(v, st, ev.Attempt)
+		p.forget(v, st, ev)
 		st.durations.Add(v.Now() - v.Rows().Started(ev.Attempt))
 		p.judge(v, st)
 		p.schedule(v, st)
@@ -113,7 +122,7 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 		p.schedule(v, st)
 	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan, sched.AttemptTaken:
 		st := p.stages.Of(ev.Stage)
-		p.forget(v, st, ev.Attempt)
+		p.forget(v, st, ev)
 		if a, ok := kit.Survivor(v, ev.Task); ok {
 			st.watched.Add(v, a)
 		}
@@ -125,10 +134,20 @@ func (p *spark) Observe(v *sched.View, ev *sched.Event) {
 }
 
 // forget takes notice that an attempt has ended.
-func (p *spark) forget(v *sched.View, st *sparkStage, a sched.AttemptID) {
-	st.watched.Ended(v, a)
-	if !p.marked.Empty() {
-		p.lists.Remove(a)
+func (p *spark) forget(v *sched.View, st *sparkStage, ev *sched.Event) {
+	st.watched.Ended(v, ev.Attempt)
+	if p.marked.Len() > 0 {
+		if l := p.lists.Remove(ev.Attempt); l != nil {
+			p.unmarked(l, ev.Job)
+		}
+	}
+}
+
+// unmarked takes notice that a job has one mark less.
+func (p *spark) unmarked(l *kit.List, j sched.JobID) {
+	if l.Empty() {
+		p.marked.Drop(j)
+		p.order.Unwant(j)
 	}
 }
 
@@ -159,7 +178,7 @@ func (p *spark) judge(v *sched.View, st *sparkStage) {
 			st.limit = limit
 		}
 	case p.threshold > 0 && tasks <= p.largest:
-		st.limit = max(p.threshold, p.rule.MinRuntime)
+		st.limit = p.threshold // which minTaskRuntime does not bound
 	}
 }
 
@@ -179,16 +198,15 @@ func (p *spark) schedule(v *sched.View, st *sparkStage) {
 }
 
 func (p *spark) Decide(v *sched.View, act *sched.Actions) {
-	for {
-		t, m, ok := p.order.Next(v)
-		if !ok {
-			break
-		}
-		p.watch(v, t, p.order.Launch(v, act, t, m))
-	}
 	p.mark(v)
-	p.clone(v, act)
+	p.order.Serve(v, act, p)
 	kit.WakeFor(act, &p.due)
+}
+
+// Fresh starts a task that waits.
+func (p *spark) Fresh(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) bool {
+	p.watch(v, t, p.order.Launch(v, act, t, m))
+	return true
 }
 
 func (p *spark) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
@@ -207,29 +225,38 @@ func (p *spark) mark(v *sched.View) {
 	now := v.Now()
 	for p.due.Len() > 0 && p.due.TopKey().X <= now {
 		st := p.stages.Of(sched.StageID(p.due.Top()))
+		job := v.Stage(st.id).Job
+		var last *kit.Link
 		for a, ok := st.watched.First(); ok && now-v.Rows().Started(a) > st.limit; a, ok = st.watched.First() {
 			st.watched.Pass(v)
-			p.lists.Append(&p.marked, a, v.Rows().TaskOf(a), v.Rows().Started(a))
+			last = p.lists.Stack(p.marked.At(job), last, a, v.Rows().TaskOf(a), v.Rows().Started(a))
+		}
+		if last != nil {
+			p.order.Want(v, job)
 		}
 		p.schedule(v, st)
 	}
 }
 
-// clone gives marked tasks their second attempt as far as slots and limits go. A task without a machine to go to stays
-// marked; one that may have no second attempt whatever comes is forgotten.
-func (p *spark) clone(v *sched.View, act *sched.Actions) {
-	for l := p.lists.First(&p.marked); l != nil && v.CloneRoom() > 0; {
-		next := p.lists.Next(l)
-		if kit.Paused(v, l.Task) {
-			l = next
-			continue
-		}
-		if v.AttemptRoom(l.Task) == 0 {
+// Clone gives a marked task of a job its second attempt. A task without a machine to go to stays marked; one that may
+// have no second attempt whatever comes is forgotten.
+func (p *spark) Clone(v *sched.View, act *sched.Actions, j sched.JobID) bool {
+	if v.Job(j).Paused {
+		return false
+	}
+	marked := p.marked.Of(j)
+	for l := p.lists.First(marked); l != nil; {
+		t, next := l.Task, p.lists.Next(l)
+		if v.AttemptRoom(t) == 0 {
 			p.lists.Unlink(l)
-		} else if m, ok := p.places.Unused(v, l.Task, 0); ok {
+		} else if m, ok := p.places.Unused(v, t, 0); ok {
 			p.lists.Unlink(l)
-			p.order.Clone(v, act, l.Task, m, sched.Straggling)
+			p.unmarked(marked, j)
+			p.order.Clone(v, act, t, m, sched.Straggling)
+			return true
 		}
 		l = next
 	}
+	p.unmarked(marked, j)
+	return false
 }

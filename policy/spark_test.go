@@ -1,119 +1,13 @@
 package policy
 
 import (
-	"math"
-	"slices"
-	"testing"
+		"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
-
-// pollingSpark is the twin of spark: at every multiple of the interval it looks at every running task and sorts all finished durations, as
-// TaskSetManager.checkSpeculatableTasks does. It shares the order of jobs and the choice of machines, which have tests of their own.
-type pollingSpark struct {
-	spark
-	next      sched.Time // check
-	durations map[sched.StageID][]sched.Time
-	marks     []sched.AttemptID
-}
-
-func (p *pollingSpark) Observe(v *sched.View, ev *sched.Event) {
-	p.order.Observe(v, ev)
-	p.places.Observe(v, ev)
-	switch ev.Kind {
-	case sched.MachineJoined:
-		p.largest = max(p.largest, v.Machine(ev.Machine).Slots)
-	case sched.AttemptDone:
-		p.durations[ev.Stage] = append(p.durations[ev.Stage], v.Now()-v.Attempt(ev.Attempt).Started)
-	}
-	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool { return !v.Rows().Alive(a) })
-}
-
-func (p *pollingSpark) Decide(v *sched.View, act *sched.Actions) {
-	p.order.Fill(v, act)
-	if now := v.Now(); now >= p.next || now%p.rule.Interval == 0 {
-		for s := range sched.StageID(v.Rows().Stages()) {
-			p.check(v, s)
-		}
-		p.next = (now/p.rule.Interval + 1) * p.rule.Interval
-	}
-	act.WakeAt(p.next)
-	p.marks = slices.DeleteFunc(p.marks, func(a sched.AttemptID) bool {
-		if v.CloneRoom() == 0 {
-			return false
-		}
-		t := v.Attempt(a).Task
-		if v.AttemptRoom(t) == 0 {
-			return true
-		}
-		m, ok := p.places.Unused(v, t, 0)
-		if ok {
-			p.order.Clone(v, act, t, m, sched.Straggling)
-		}
-		return ok
-	})
-}
-
-func (p *pollingSpark) check(v *sched.View, s sched.StageID) {
-	st := v.Stage(s)
-	finished := p.durations[s]
-	limit := math.Inf(1)
-	if need := max(int(math.Floor(p.rule.Quantile*float64(st.Tasks-st.GivenUp))), 1); st.Tasks > 1 && len(finished) >= need {
-		sorted := slices.Sorted(slices.Values(finished))
-		limit = max(p.rule.Multiplier*float64(sorted[len(sorted)/2]), float64(p.rule.MinRuntime))
-	} else if p.threshold > 0 && st.Tasks <= p.largest {
-		limit = float64(max(p.threshold, p.rule.MinRuntime))
-	}
-	var found []sched.AttemptID
-	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		a, _ := v.FirstAttempt(t)
-		if v.Task(t).Live == 1 && !slices.Contains(p.marks, a) && float64(v.Now()-v.Attempt(a).Started) > limit {
-			found = append(found, a)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b sched.AttemptID) int {
-		return int(v.Attempt(a).Started - v.Attempt(b).Started)
-	})
-	p.marks = append(p.marks, found...)
-}
-
-// TestSparkTwin compares the decisions, instants included, with those of polling. Wakes differ, of course. Given-up tasks (no retry left) are
-// found again by the twin at every check, and given up again.
-func TestSparkTwin(t *testing.T) {
-	clones := 0
-	for _, spec := range []string{
-		"spark", "spark:quantile=0.5,multiplier=1.2,order=fair", "spark:quantile=0.1,multiplier=0.5,interval=7s,min_runtime=3s",
-		"spark:quantile=1,task_threshold=4s", "spark:quantile=0,multiplier=0,interval=2s,order=srpt",
-	} {
-		for seed := range uint64(40) {
-			fast, err := New(spec, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			other, _ := New(spec, 1)
-			naive := &pollingSpark{spark: *other.(*spark), durations: map[sched.StageID][]sched.Time{}}
-			l := policytest.Limits[seed%uint64(len(policytest.Limits))]
-			w, twin := policytest.MessyWorld(t, fast, l, seed), policytest.MessyWorld(t, naive, l, seed)
-			w.Lag, twin.Lag = 0, 0 // a late call is late for whoever was woken
-			w.Run()
-			twin.Run()
-			if diff := cmp.Diff(withoutWakes(twin.Orders), withoutWakes(w.Orders)); diff != "" {
-				t.Fatalf("%s, seed %d (-polling +spark):\n%s", spec, seed, diff)
-			}
-			clones += len(w.Clones())
-		}
-	}
-	if clones < 250 {
-		t.Errorf("only %d clones were compared", clones)
-	}
-}
-
-func withoutWakes(orders []sched.Decision) []sched.Decision {
-	return slices.DeleteFunc(slices.Clone(orders), func(d sched.Decision) bool { return d.Kind == sched.Wake })
-}
 
 // TestSparkThreshold has hand-worked examples of digest section 15. Ten tasks run at once; the first nine last 1 s to 9 s unless said
 // otherwise, task 9 lasts 100 s; clones last 1 s.

@@ -57,3 +57,11 @@ func (r Flink[T]) Limit(baseline T) (limit T, ok bool) {
 
 // Check returns the first check, not before now, that finds an attempt slow that reaches the limit at due.
 func (r Flink[T]) Check(due, now T) T { return next(max(due, now), r.Interval) }
+
+// LastCheck returns the last check before now, 0 if there was none.
+func (r Flink[T]) LastCheck(now T) T {
+	if r.Interval == 0 || now <= 0 {
+		return now
+	}
+	return max(0, next(now, r.Interval)-r.Interval)
+}
