@@ -67,4 +67,3 @@ func TestSimpleExponential(t *testing.T) {
 		t.Errorf("after three reports: rate %v, want %v", x.rate, rate)
 	}
 }
-

@@ -1,7 +1,7 @@
 package policy
 
 import (
-		"testing"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
