@@ -112,9 +112,10 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	}
 	at := v.Attempt(a)
 	k := v.kin(at.Task)
-	served := k.job.served
+	served, robbed := k.job.served, k.job.robbed
 	c.kill(row, k, why)
 	k.job.served = served // it was no turn
+	k.job.robbed = robbed || v.bounded() && c.dueAt(waiter{since: served}) <= v.now
 	c.keep(&at, k)
 	if k.task.Live == 0 {
 		v.requeue(at.Task, k)

@@ -13,7 +13,9 @@ import (
 // of the class before the policy is asked, for its first waiting task; of several the one that has waited longest. The
 // policy is told with AttemptTaken, and cannot kill that attempt.
 //
-// A slot that the policy frees itself, by a kill, goes to due jobs as well: what it launches there is taken back.
+// A slot that the policy frees itself, by a kill, goes to due jobs as well: what it launches there is taken back. And
+// if it kills an attempt of a job that has had no turn for MaxWait, the next one that it launches of that job counts as
+// the core's: else it could kill and launch for ever what is never in the line.
 //
 // So what is true of every policy: let D be the longest time that an attempt runs, J the most jobs that are active at
 // once, and M the slots of the class. A job stands in the line no longer than MaxWait + ceil(J/M) D. For whoever is
@@ -69,7 +71,7 @@ func (v *View) bounded() bool { return v.limits.MaxWait > 0 }
 
 // served notes that a job had its turn just now: from here on it waits anew. It may have nothing running any more.
 func (c *Core) served(j JobID, job *Job) {
-	job.served = c.view.now
+	job.served, job.robbed = c.view.now, false
 	if c.view.bounded() && job.Live == 0 {
 		c.idled = append(c.idled, j)
 	}
@@ -154,14 +156,14 @@ func (c *Core) serve(j JobID, m MachineID) bool {
 	if err != nil {
 		return false // the limits allow no attempt at all
 	}
-	v.owed.grow(len(v.attempts))
-	v.owed.add(id.Row())
+	v.owe(id.row(), v.job(j))
 	c.observe(c.about(id.row(), AttemptTaken))
 	return true
 }
 
-// takeBack gives slots that the policy has freed, and used again, to jobs that are due. The launches are those among
-// the decisions from an index on. It tells whether there were any.
+// takeBack gives slots that the policy has freed, and used again, to jobs that are due, and keeps what it has launched
+// of jobs that it has robbed. The launches are those among the decisions from an index on. It tells whether any was
+// taken.
 func (c *Core) takeBack(from int) (found bool) {
 	v := &c.view
 	for i := len(c.out) - 1; i >= from && v.bounded(); i-- {
@@ -171,6 +173,9 @@ func (c *Core) takeBack(from int) (found bool) {
 		}
 		k := v.kinOf(d.Attempt.row())
 		if w, ok := c.first(k.stage.Class); !ok || c.dueAt(w) > v.now {
+			if k.job.robbed {
+				v.owe(d.Attempt.row(), k.job)
+			}
 			continue
 		}
 		served := k.job.served
@@ -182,7 +187,14 @@ func (c *Core) takeBack(from int) (found bool) {
 	return found
 }
 
-// owes tells whether an attempt was launched by the core.
+// owe keeps an attempt from the policy's kills.
+func (v *View) owe(row int32, job *Job) {
+	v.owed.grow(len(v.attempts))
+	v.owed.add(int(row))
+	job.robbed = false
+}
+
+// owes tells whether an attempt was launched by the core, or in place of one that the policy has taken from a due job.
 func (v *View) owes(row int32) bool { return int(row) < v.owed.n && v.owed.has(int(row)) }
 
 // nextDue returns the instant at which the next job will be due; Never if none waits. One that is due waits for a slot.

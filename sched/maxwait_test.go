@@ -2,6 +2,8 @@ package sched
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,6 +55,27 @@ func TestMaxWaitTakesBack(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	want(t, "the first is due at once", w.at(17, done(w.running())), "commit 3#0, close 1, launch 1#1 on 0")
+}
+
+// What a policy launches of a due job in place of what it has killed stays: else it could do so for ever.
+func TestMaxWaitKillAndLaunch(t *testing.T) {
+	w := newWorld(t, patient(10), 1)
+	w.arrive(tasks(1))
+	a := w.launch(0, 0)
+	w.at(12)
+	w.order(func(x *Actions) {
+		if err := x.Kill(a, Share); err != nil {
+			t.Fatal(err)
+		}
+		b, err := x.Launch(0, 0, 0, Original)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a = b
+	})
+	w.at(13)
+	w.refuse(ErrOwed, func(x *Actions) error { return x.Kill(a, Share) })
+	want(t, "the end", w.at(20, done(a)), "commit 0#1, close 0")
 }
 
 // running returns the only attempt that runs.
@@ -134,8 +157,8 @@ func TestNoJobWaitsForEver(t *testing.T) {
 		bound := wait + Time((jobs+slots-1)/slots+2)*longest
 		ends, turns := map[AttemptID]Time{}, make([]Time, jobs)
 		for now := Time(0); ; now++ {
-			for id, at := range ends {
-				if at == now {
+			for _, id := range slices.Sorted(maps.Keys(ends)) { // in an order, so that a failure can be repeated
+				if ends[id] == now {
 					facts = append(facts, Event{At: now, Kind: AttemptDone, Attempt: id})
 				}
 			}

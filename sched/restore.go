@@ -87,7 +87,7 @@ func (c *Core) restoreJob(x *SavedJob) error {
 	job := v.job(id)
 	job.State, job.short, job.Arrived, job.Closed = x.State, x.Short, x.Arrived, x.Closed
 	job.Fruitful, job.Fruitless = x.Fruitful, x.Fruitless
-	job.Attempts, job.Clones, job.Failures, job.served = x.Attempts, x.Clones, x.Failures, x.Served
+	job.Attempts, job.Clones, job.Failures, job.served, job.robbed = x.Attempts, x.Clones, x.Failures, x.Served, x.Robbed
 	for i := range x.Stages {
 		v.restoreStage(job.FirstStage+StageID(i), &x.Stages[i])
 		if x.Stages[i].State == StageClosed {

@@ -85,6 +85,7 @@ type Job struct {
 	served     Time // when it had its last turn, see maxwait.go
 	Paused     bool // nothing of it starts, see pause.go
 	short      bool // a stage was closed without what it needs
+	robbed     bool // a policy has killed an attempt of it while it was due, and launched none since
 }
 
 // Stage is the row of a stage. What every event changes stands together at the end.

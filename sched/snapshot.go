@@ -61,6 +61,7 @@ type SavedJob struct {
 	Clones    uint32   `json:"clones,omitempty"`
 	Failures  uint32   `json:"failures,omitempty"`
 	Served    Time     `json:"served,omitempty"` // its last turn, from which on Limits.MaxWait counts
+	Robbed    bool     `json:"robbed,omitempty"` // a policy has killed an attempt of it since it is due
 
 	Stages []SavedStage `json:"stages,omitempty"` // all or, as long as they are as they were submitted, none
 	Tasks  []SavedTask  `json:"tasks,omitempty"`  // of which there is something to say, by ascending index
@@ -212,7 +213,7 @@ func (v *View) saveJob(j JobID) SavedJob {
 	x := SavedJob{
 		ID: j, Stage: job.FirstStage, Task: v.stage(job.FirstStage).First, Spec: v.spec(job),
 		State: job.State, Paused: job.Paused, Short: job.short, Arrived: job.Arrived, Closed: job.Closed,
-		Fruitful: job.Fruitful, Fruitless: job.Fruitless, Attempts: job.Attempts, Clones: job.Clones, Failures: job.Failures, Served: job.served,
+		Fruitful: job.Fruitful, Fruitless: job.Fruitless, Attempts: job.Attempts, Clones: job.Clones, Failures: job.Failures, Served: job.served, Robbed: job.robbed,
 	}
 	fresh := true
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
