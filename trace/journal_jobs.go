@@ -18,7 +18,9 @@ type JournalJob struct {
 	Submitted time.Time   `json:"submitted"` // wall clock
 	Held      bool        `json:"held,omitempty"`
 	// Spec.Deadline is an instant of the journal's time, like all others.
-	Spec    sched.JobSpec   `json:"spec"`
+	Spec sched.JobSpec `json:"spec"`
+	// Tried is how many attempts tasks had before the submission, by place in the job: their numbers go on from there.
+	Tried   map[int]int     `json:"tried,omitempty"`
 	Stages  []string        `json:"stages"`  // names, in the order of Spec.Stages
 	Command json.RawMessage `json:"command"` // what was asked for
 	Work    json.RawMessage `json:"work"`    // what the executor needs to run an attempt

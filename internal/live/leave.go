@@ -1,7 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,15 +16,32 @@ import (
 // engine that has this job alone, as job 0, and machines that are down: a header, the state, and no batch. Its time
 // begins with the header's start. See docs/decisions/0036-a-job-leaves-a-journal-of-its-own.md.
 
+// Lived are attempts, and the outputs of those that have won, by their places, where a journal has them and no folder.
+type Lived struct {
+	Records []Record
+	Outputs map[int][]byte
+}
+
+// lived returns the attempts of a job.
+func (j *Job) lived() *Lived {
+	x := &Lived{Records: j.records}
+	for i := range j.records {
+		if out, ok := j.outputs[j.records[i].ID]; ok {
+			put(&x.Outputs, i, out)
+		}
+	}
+	return x
+}
+
 // Leave writes the journal of a job that is over. The header is that of a run, which knows no classes of slots: its
 // machines lose theirs, and of the policies of several classes the first is left. Earlier are the attempts that the job
 // had before its submission, with times of the header's start; what they have done, the job was told when it was
-// submitted.
-func (o *Over) Leave(path string, h *trace.JournalHeader, earlier []Record) error {
+// submitted. Unless the results are published, the journal has the outputs of both that are in no folder.
+func (o *Over) Leave(path string, h *trace.JournalHeader, earlier *Lived) error {
 	shift := sched.Time(h.Started.Sub(o.started))
 	x := o.alone(shift)
-	tally(&x, earlier)
-	records := o.allRecords(shift, earlier)
+	tally(&x, earlier.Records)
+	records := o.allRecords(shift, earlier.Records)
 	header := *h
 	header.Rules, header.Segment, header.Job = trace.JournalRules, &trace.JournalSegment{Number: 1, State: 2}, x.Spec
 	header.Policy, _, _ = strings.Cut(h.Policy, "/")
@@ -32,6 +51,12 @@ func (o *Over) Leave(path string, h *trace.JournalHeader, earlier []Record) erro
 	}
 	j := jobState{Job: &trace.JournalJob{Name: o.Job.Name, Run: h.Run, Submitted: o.Job.Submitted, Spec: x.Spec, Stages: h.Stages, Command: h.Command, Work: h.Work}}
 	j.Retries, j.Crashed, j.Attempts = o.left.Retries, o.left.Crashed, columnsOf(records, 0)
+	if !o.Succeeded() {
+		j.Outputs = maps.Clone(earlier.Outputs)
+		for i, output := range o.Job.lived().Outputs {
+			put(&j.Outputs, len(earlier.Records)+i, output)
+		}
+	}
 	for _, done := range o.left.StageDone {
 		j.StageDone = append(j.StageDone, max(0, done-shift))
 	}
@@ -58,11 +83,25 @@ func (o *Over) alone(shift sched.Time) sched.SavedJob {
 	for i := range x.Spec.Stages {
 		x.Spec.Stages[i].Class, x.Spec.Stages[i].Waits = 0, false
 	}
+	x.Tasks = triedToo(x.Tasks, o.Job.Tried)
 	x.Arrived, x.Closed = max(0, x.Arrived-shift), max(0, x.Closed-shift)
 	if x.Spec.Deadline > 0 {
 		x.Spec.Deadline = max(1, x.Spec.Deadline-shift)
 	}
 	return x
+}
+
+// triedToo adds to what is saved of tasks the attempts that they had before the submission.
+func triedToo(tasks []sched.SavedTask, tried map[int]int) []sched.SavedTask {
+	tasks = slices.Clone(tasks)
+	for index, n := range tried {
+		i, found := slices.BinarySearchFunc(tasks, uint32(index), func(t sched.SavedTask, index uint32) int { return cmp.Compare(t.Index, index) })
+		if !found {
+			tasks = slices.Insert(tasks, i, sched.SavedTask{Index: uint32(index)})
+		}
+		tasks[i].Launched += uint32(n)
+	}
+	return tasks
 }
 
 // allRecords returns the attempts of the job, behind earlier ones. Each has an id that none will get that is launched
@@ -118,10 +157,10 @@ func tally(x *sched.SavedJob, attempts []Record) {
 
 // Before returns the attempts that a journal begins with, that of a run or of a job that an engine has left: none
 // unless it is a segment.
-func Before(r *trace.JournalReader) ([]Record, error) {
+func Before(r *trace.JournalReader) (*Lived, error) {
 	past, err := pastOf(r)
 	if err != nil || past.jobs[job] == nil {
-		return nil, err
+		return &Lived{}, err
 	}
-	return past.jobs[job].records, nil
+	return past.jobs[job].lived(), nil
 }

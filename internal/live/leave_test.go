@@ -45,7 +45,7 @@ func TestLeave(t *testing.T) {
 				if over == nil || over.Summary.State != end {
 					t.Fatalf("%+v", over)
 				}
-				earlier := []Record{{Attempt: Attempt{Index: 2, Number: 9}, Task: 2, Launched: 5, Start: 6, Stop: 7, End: Lost}}
+				earlier := &Lived{Records: []Record{{Attempt: Attempt{Index: 2, Number: 9}, Task: 2, Launched: 5, Start: 6, Stop: 7, End: Lost}}}
 				h := header(1, 3, 3, 1)
 				h.Started = j.Submitted
 				if err := over.Leave(path, h, earlier); err != nil {

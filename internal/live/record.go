@@ -145,6 +145,9 @@ func (h *history) launch(v *sched.View, d *sched.Decision) {
 		ID: d.Attempt, Stage: int(st.Index), Index: int(d.Task - st.First), Number: int(d.Number),
 		Machine: d.Machine, Clone: v.Attempt(d.Attempt).Clone, Work: j.work,
 	}
+	if len(j.Tried) > 0 {
+		a.Number += j.Tried[int(d.Task-v.Stage(v.Job(d.Job).FirstStage).First)]
+	}
 	if x := j.points.before(d.Task, d.From); x != nil {
 		a.From, a.Source = x.progress, x.number
 	}

@@ -103,6 +103,15 @@ var ErrMany = errors.New("the journal is of a server with many jobs; name the ou
 // Lives replays the journal of a run and returns every attempt's life, in the order of their starts. visit and the
 // error are those of Replay.
 func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) ([]Record, error) {
+	x, err := All(r, policies, visit)
+	if x == nil {
+		return nil, err
+	}
+	return x.Records, err
+}
+
+// All is Lives with the outputs that the journal has.
+func All(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *trace.Batch)) (*Lived, error) {
 	if len(r.Header.Stages) == 0 {
 		return nil, ErrMany
 	}
@@ -116,7 +125,7 @@ func Lives(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *t
 			visit(c, b)
 		}
 	})
-	return h.jobs[job].records, err
+	return h.jobs[job].lived(), err
 }
 
 // Known is a job as a journal last knows it. Of the job only what the journal says may be asked, and Records.

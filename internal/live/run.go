@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -154,17 +153,6 @@ func (r *Run) IsDone(stage, index int) bool {
 	v := r.core.View()
 	st := v.Stage(v.Job(job).FirstStage + sched.StageID(stage))
 	return v.Task(st.First+sched.TaskID(index)).State == sched.TaskDone
-}
-
-// Results yields the attempts that have won, with their outputs where the journal has them.
-func (r *Run) Results() iter.Seq2[Attempt, []byte] {
-	return func(yield func(Attempt, []byte) bool) {
-		for task := range r.job.winner {
-			if a := r.job.winnerOf(task); !yield(a, r.job.outputs[a.ID]) {
-				return
-			}
-		}
-	}
 }
 
 // Loop runs the job to its end and publishes its results. Cancelling ctx makes it stop before that, which is no error:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -36,24 +37,28 @@ func (e *Engine) openJournal() error {
 	if err != nil {
 		return err
 	}
+	beat := filepath.Join(cfg.Folder, pulseName)
 	if len(numbers) == 0 {
+		if _, err := os.Lstat(beat); err == nil {
+			return fmt.Errorf("%s: an engine has worked here and was killed, and its journal is gone: %w", cfg.Folder, trace.ErrCorrupt)
+		}
 		return e.firstSegment()
 	}
 	path := trace.SegmentPath(cfg.Folder, slices.Max(numbers))
 	reader, err := trace.OpenJournalReader(path)
 	if err != nil {
-		return err
+		return asDamage(err)
 	}
 	h := &reader.Header
 	past, err := pastOf(reader)
 	if err != nil {
-		return err
+		return asDamage(err)
 	}
 	core, err := follow(reader, func(c *sched.Core, b *trace.Batch) { past.add(c.View(), b, nil) })
 	if err != nil {
-		return fmt.Errorf("%s: cannot take up the jobs: %w", path, err)
+		return fmt.Errorf("%s: cannot take up the jobs: %w", path, asDamage(err))
 	}
-	e.loop = newLoop(h, core, past, pulse{path: filepath.Join(cfg.Folder, "pulse"), run: h.Run})
+	e.loop = newLoop(h, core, past, pulse{path: beat, run: h.Run})
 	e.policies = cfg.Policies
 	if e.journal, err = trace.ResumeJournal(path, reader.Size()); err != nil {
 		return err
@@ -66,6 +71,20 @@ func (e *Engine) openJournal() error {
 		return errors.Join(err, e.journal.Close())
 	}
 	return nil
+}
+
+// pulseName is the file beside the segments that says until when an engine was alive.
+const pulseName = "pulse"
+
+// asDamage makes the error of a segment that cannot be read wrap [trace.ErrCorrupt], unless it is of the system's, or
+// another version wrote it.
+func asDamage(err error) error {
+	var system *fs.PathError
+	var version *trace.VersionError
+	if errors.Is(err, trace.ErrCorrupt) || errors.As(err, &system) || errors.As(err, &version) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, trace.ErrCorrupt)
 }
 
 func (e *Engine) firstSegment() error {
@@ -84,7 +103,7 @@ func (e *Engine) firstSegment() error {
 	if err != nil {
 		return err
 	}
-	e.loop = newLoop(h, core, newHistory(), pulse{path: filepath.Join(cfg.Folder, "pulse"), run: h.Run})
+	e.loop = newLoop(h, core, newHistory(), pulse{path: filepath.Join(cfg.Folder, pulseName), run: h.Run})
 	e.journal, e.born = journal, journal.Size()
 	return nil
 }
@@ -222,11 +241,7 @@ func (j *Job) state(first sched.TaskID) *jobState {
 		}
 	}
 	s.Attempts = columnsOf(j.records, first)
-	for i := range j.records {
-		if out, ok := j.outputs[j.records[i].ID]; ok {
-			put(&s.Outputs, i, out)
-		}
-	}
+	s.Outputs = j.lived().Outputs
 	return s
 }
 

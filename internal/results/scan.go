@@ -55,15 +55,15 @@ func (r *Run) scan(reader *trace.JournalReader, all bool) error {
 }
 
 // begin takes in the attempts that the journal begins with, that of a job that a server has run.
-func (s *scanner) begin(before []live.Record) {
-	for i := range before {
-		r := &before[i]
+func (s *scanner) begin(before *live.Lived) {
+	for i := range before.Records {
+		r := &before.Records[i]
 		if int(r.Task) >= len(s.tasks) {
 			continue
 		}
 		switch t := &s.tasks[r.Task]; r.End {
 		case live.Won:
-			t.State, t.Attempt = Done, r.Number
+			t.State, t.Attempt, t.output = Done, r.Number, before.Outputs[i]
 		case live.Failed:
 			t.Failures++
 		}

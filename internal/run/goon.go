@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tailcut/tailcut/internal/disk"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -20,8 +19,8 @@ import (
 
 // earlier is what a folder's journal says of the attempts before a job's submission.
 type earlier struct {
-	records []live.Record
-	begun   time.Time // their second 0
+	*live.Lived
+	begun time.Time // their second 0
 }
 
 // beginOrGoOn makes a new job ready, or what is left of the one that the folder holds.
@@ -51,7 +50,19 @@ func (e *Engine) beginOrGoOn(ctx context.Context) (*trace.JournalHeader, error) 
 	if h.Job, err = e.rest(run); err != nil {
 		return nil, err
 	}
-	return &h, e.settleBefore(run)
+	e.tried = triedIn(run)
+	return &h, nil
+}
+
+// triedIn counts the attempts of the tasks of a run that are not done.
+func triedIn(run *live.Run) map[int]int {
+	tried := map[int]int{}
+	for _, a := range run.Records() {
+		if !run.IsDone(a.Stage, a.Index) {
+			tried[int(a.Task)] = max(tried[int(a.Task)], a.Number+1)
+		}
+	}
+	return tried
 }
 
 // rest is the job of a run with the settings of now, less what is done.
@@ -80,51 +91,33 @@ func (e *Engine) rest(run *live.Run) (spec sched.JobSpec, err error) {
 	return spec, nil
 }
 
-// settleBefore makes results files that only the journal of a run has, for the executor of the job does not read it.
-func (e *Engine) settleBefore(run *live.Run) error {
-	touched := map[int]bool{}
-	for a, output := range run.Results() {
-		if output == nil {
-			continue
-		}
-		if err := e.folders.Settle(a.Stage, a.Index, output); err != nil {
-			return Failure{err}
-		}
-		touched[a.Stage] = true
-	}
-	for stage := range touched {
-		if err := disk.SyncFolder(e.folders.DoneStage(stage)); err != nil {
-			return Failure{err}
-		}
-	}
-	return nil
-}
-
 // before reads what the folder's journal says of earlier attempts; nothing if there is none.
 func (e *Engine) before() (*earlier, error) {
 	path := e.folders.Journal()
 	if isMissing(path) {
-		return &earlier{}, nil
+		return &earlier{Lived: &live.Lived{}}, nil
 	}
 	r, err := trace.OpenJournalReader(path)
 	if err != nil {
 		return nil, err
 	}
-	x := &earlier{begun: r.Header.Started}
-	x.records, err = live.Lives(r, policyOf, nil)
-	for i := range x.records {
-		if a := &x.records[i]; a.End == live.Running { // when its engine died
+	all, err := live.All(r, policyOf, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all.Records {
+		if a := &all.Records[i]; a.End == live.Running { // when its engine died
 			a.End = live.Crashed
 		}
 	}
-	return x, err
+	return &earlier{Lived: all, begun: r.Header.Started}, nil
 }
 
 // recommit tells the executor of a job which attempts have won before.
 func (x *earlier) recommit(executor live.Executor) (err error) {
-	for i := range x.records {
-		if a := &x.records[i]; a.End == live.Won {
-			err = cmp.Or(err, executor.Commit(a.Attempt, nil))
+	for i := range x.Records {
+		if a := &x.Records[i]; a.End == live.Won {
+			err = cmp.Or(err, executor.Commit(a.Attempt, x.Outputs[i]))
 		}
 	}
 	if err != nil {

@@ -135,6 +135,7 @@ type Engine struct {
 	blocks  *inputs.Blocks // of the stream that the job reads; nil for none, or before it is read
 	cloud   *cloud         // nil: attempts are processes, between files of this machine
 	server  *Server        // that the job is of; nil for a run of its own
+	tried   map[int]int    // attempts that the tasks of a job of a server had before, see trace.JournalJob
 	env     []string       // of the attempts; nil for that of the program
 }
 

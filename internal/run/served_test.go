@@ -2,8 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
-
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,16 +26,22 @@ type served struct {
 	stop   context.CancelFunc
 	ended  chan error
 
+	deaf  chan struct{} // closed by the first Finish, which fails; nil: it does not
+	wreck error         // of Open
+
 	mu   sync.Mutex
 	open map[sched.JobID]*Prepared
 	over map[sched.JobID]*Result
 }
 
 // startServed starts one in a folder.
-func startServed(t *testing.T, dir string) *served {
+func startServed(t *testing.T, dir string, changes ...func(*served)) *served {
 	t.Helper()
 	s := &served{
 		Server: aServer(t), ended: make(chan error, 1), open: map[sched.JobID]*Prepared{}, over: map[sched.JobID]*Result{},
+	}
+	for _, change := range changes {
+		change(s)
 	}
 	var err error
 	if s.Host, err = proc.NewHost(proc.HostConfig{Name: filepath.Base(dir)}); err != nil {
@@ -45,6 +51,9 @@ func startServed(t *testing.T, dir string) *served {
 	s.engine, err = live.OpenEngine(live.Config{
 		Folder: filepath.Join(dir, "journal"), Policy: s.Policy, Limits: s.Limits, Policies: policyOf, Machines: s.Machines, Reports: s.Host.Reports,
 		Open: func(j *live.Job) (live.Executor, error) {
+			if s.wreck != nil {
+				return nil, s.wreck
+			}
 			p, err := s.Reopen(j.JournalJob)
 			if err != nil {
 				return nil, err
@@ -55,6 +64,10 @@ func startServed(t *testing.T, dir string) *served {
 			return p.Open()
 		},
 		Finish: func(o *live.Over) error {
+			if s.deaf != nil {
+				close(s.deaf)
+				return errors.New("not now")
+			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			p := s.open[o.Job.ID]
@@ -215,8 +228,16 @@ func TestServerGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lives, err := live.Lives(reader, policyOf, nil); err != nil || len(lives) != 6 {
+	lives, err := live.Lives(reader, policyOf, nil)
+	if err != nil || len(lives) != 6 {
 		t.Errorf("%d attempts, %v", len(lives), err)
+	}
+	next := map[int]int{}
+	for _, a := range lives {
+		if a.Number != next[a.Index] {
+			t.Errorf("task %d has an attempt %d behind %d others", a.Index, a.Number, next[a.Index])
+		}
+		next[a.Index]++
 	}
 	if _, err := s.Prepare(t.Context(), &sub); err == nil || !strings.Contains(err.Error(), "holds a finished result") {
 		t.Error(err)
@@ -225,5 +246,42 @@ func TestServerGoesOn(t *testing.T) {
 	other.Job = commands("true")
 	if _, err := s.Prepare(t.Context(), &other); err == nil {
 		t.Error("another job takes the folder")
+	}
+}
+
+// A job fails, its server dies before that is told, and the next one cannot open the folder: what only the journal of
+// the server had is not lost.
+func TestLeftByTheNext(t *testing.T) {
+	dir := t.TempDir()
+	deaf := make(chan struct{})
+	s := startServed(t, filepath.Join(dir, "server"), func(s *served) { s.deaf = deaf })
+	out := filepath.Join(dir, "out")
+	job := commands("echo {} $$; test {} != 1 -o -e ready")
+	job.Loss = &jobfile.Loss{All: true}
+	id := s.give(t, Submission{Job: job, Output: out, Dir: dir})
+	<-deaf
+	s.end(t)
+	s = startServed(t, filepath.Join(dir, "server"), func(s *served) { s.wreck = errors.New("no descriptors are left") })
+	if res := s.wait(t, id); res.Summary.State != "failed" {
+		t.Errorf("%+v", res.Summary)
+	}
+	s.end(t)
+	r, err := results.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before strings.Builder
+	if err := r.Print(&before, []*results.Result{&r.Tasks[0]}, nil); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again, err := do(t, t.Context(), Options{Job: job, Output: out, Dir: dir, History: NoHistory, Slots: 2})
+	if err != nil || again.Summary.Recovered != 2 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if got := slurp(t, filepath.Join(out, "part-00000")); got != before.String() || !strings.HasPrefix(got, "0 ") {
+		t.Errorf("the first part is %q, and was %q", got, before.String())
 	}
 }

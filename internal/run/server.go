@@ -155,7 +155,8 @@ func (p *Prepared) JournalJob() (*trace.JournalJob, error) {
 	}
 	h := p.Header
 	j := &trace.JournalJob{
-		Name: cmp.Or(p.o.Name, p.o.Job.Name), Run: h.Run, Submitted: time.Now(), Spec: h.Job, Stages: h.Stages, Command: asked, Work: h.Work, Output: p.out,
+		Name: cmp.Or(p.o.Name, p.o.Job.Name), Run: h.Run, Submitted: time.Now(), Spec: h.Job, Tried: p.tried, Stages: h.Stages, Command: asked, Work: h.Work,
+		Output: p.out,
 	}
 	j.Spec.Priority, j.Spec.Weight = p.o.Priority, p.o.Weight
 	if l := p.o.Job.Loss; l != nil && l.Soon {
@@ -344,14 +345,8 @@ func (p *Prepared) outcome(ctx context.Context, over *live.Over, c *course) (*Re
 	return res, Failure{failed}
 }
 
-// leave leaves a journal of the job in its folder, for who looks there and for a run that goes on. Results that only
-// the server's journal has become files.
+// leave leaves a journal of the job in its folder, for who looks there and for a run that goes on.
 func (p *Prepared) leave(over *live.Over) error {
-	if p.exec != nil && !over.Succeeded() {
-		if err := p.exec.Settle(); err != nil {
-			return err
-		}
-	}
 	c, err := ReadClaimed(p.folders.Root)
 	if err != nil {
 		return err
@@ -380,13 +375,13 @@ func (p *Prepared) writeLeft(path string, over *live.Over) (err error) {
 		}
 	}
 	h := *p.Header
-	if h.Started = over.Job.Submitted; len(p.past.records) > 0 {
+	if h.Started = over.Job.Submitted; len(p.past.Records) > 0 {
 		h.Started = p.past.begun
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return over.Leave(path, &h, p.past.records)
+	return over.Leave(path, &h, p.past.Lived)
 }
 
 // letGo closes what is open of a job.

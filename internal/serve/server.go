@@ -144,7 +144,7 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 		Watch: live.Observer{Changed: s.changed, Launched: s.launched, Ended: s.attemptEnded, Short: s.short},
 	})
 	if err != nil {
-		return err
+		return s.damaged(err)
 	}
 	s.times = newTimes(s)
 	for _, j := range s.engine.Jobs() {
@@ -155,6 +155,16 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 		s.times.takeUp(s, j)
 	}
 	return nil
+}
+
+// damaged says of a journal with which no server can go on what is lost, and how to begin anew. Ids begin anew as well,
+// so the list of ended jobs cannot stay.
+func (s *Server) damaged(err error) error {
+	if !errors.Is(err, trace.ErrCorrupt) {
+		return err
+	}
+	return fmt.Errorf("%w; put it back from a copy, or begin anew with: %s (jobs that waited or ran have to be submitted again, published results stay)",
+		err, run.PasteWords([]string{"mv", s.cfg.Dir, s.cfg.Dir + ".damaged"}))
 }
 
 func (s *Server) listen() error {

@@ -114,6 +114,16 @@ func (r results) add(stage, index int, output []byte) {
 	r[stage][index] = output
 }
 
+// size returns how many bytes there are.
+func (r results) size() (n int) {
+	for _, outputs := range r {
+		for _, output := range outputs {
+			n += len(output)
+		}
+	}
+	return n
+}
+
 // winners are the attempts that won, by stage and index.
 type winners map[[2]int]winner
 

@@ -165,7 +165,12 @@ func (e *Executor) Commit(a live.Attempt, output []byte) error {
 }
 
 // Clean drops the folders of attempts that did not win.
-func (e *Executor) Clean() error { return e.cfg.Folders.clean() }
+func (e *Executor) Clean() error {
+	e.mu.Lock()
+	e.left -= e.kept.size()
+	e.mu.Unlock()
+	return e.cfg.Folders.clean()
+}
 
 // Publish makes the results visible in the output folder. What may still be at work has no business there.
 func (e *Executor) Publish() error {
