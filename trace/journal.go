@@ -161,6 +161,10 @@ func CreateJournal(path string, h *JournalHeader, state ...[]byte) (*Journal, er
 	}
 	if err != nil {
 		f.Close()
+		_, _ = os.Remove(path+unborn), os.Remove(path) // they may be what takes the last room
+		if disk.Full(err) && !errors.Is(err, ErrNoRoom) {
+			err = fmt.Errorf("%w: %w", ErrNoRoom, err)
+		}
 		return nil, err
 	}
 	return j, nil
@@ -175,6 +179,20 @@ func bear(from, path string) error {
 		return err
 	}
 	return nil
+}
+
+// ErrNoRoom is wrapped by the error of a record that was not written, for want of room on the disk. It can be written
+// again.
+var ErrNoRoom = errors.New("no room for the journal")
+
+// CheckRoom returns an error that wraps ErrNoRoom if fewer bytes are free where a folder is. Of quotas it knows
+// nothing.
+func CheckRoom(folder string, need int64) error {
+	free, err := disk.Free(folder)
+	if err != nil || free >= need {
+		return nil // or writing will tell
+	}
+	return fmt.Errorf("%w: %d kB are free where %s is, and %d kB have to be: make room there and try again", ErrNoRoom, free>>10, folder, need>>10)
 }
 
 // Append writes the record of one call of Advance. From then on the end of the engine cannot lose it. A crash of the
@@ -205,7 +223,10 @@ func (j *Journal) write(start int) error {
 	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[:4], castagnoli))
 	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(payload, castagnoli))
 	if _, err := j.file.Write(j.buf); err != nil {
-		return j.named(err)
+		if err = j.named(err); disk.Full(err) && j.file.Truncate(j.size.Load()) == nil { // of the part that was written
+			err = fmt.Errorf("%w: %w", ErrNoRoom, err)
+		}
+		return err
 	}
 	j.size.Add(int64(len(j.buf)))
 	return nil

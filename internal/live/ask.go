@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,9 @@ func (e *Engine) Submit(ctx context.Context, given *trace.JournalJob) (sched.Job
 	err := e.ask(ctx, func() (err error) {
 		if e.shut {
 			return ErrDraining
+		}
+		if err := e.roomFor(&j); err != nil {
+			return err
 		}
 		if j.Spec.Deadline > 0 {
 			e.catchUp(time.Now().Round(0), true) // or a later look would take from it what the machine has slept
@@ -264,7 +268,8 @@ func (e *Engine) settled(ctx context.Context, id sched.JobID) error {
 
 // SetPolicy has another policy go on, or the same with other limits. It is told of what is there, and that runs on.
 func (e *Engine) SetPolicy(ctx context.Context, policy string, seed uint64, l sched.Limits) error {
-	return e.ask(ctx, func() error {
+	var refused error
+	err := e.ask(ctx, func() error {
 		set := func(h *trace.JournalHeader) { h.Policy, h.Seed, h.Limits = policy, seed, l }
 		h := *e.header
 		set(&h)
@@ -275,9 +280,10 @@ func (e *Engine) SetPolicy(ctx context.Context, policy string, seed uint64, l sc
 		if sched.Paces(p) {
 			return ErrPaces
 		}
-		e.next = set
+		e.next, e.crowded.refused = set, &refused
 		return nil
 	}, nil)
+	return cmp.Or(err, refused)
 }
 
 // maxSlots bounds the slots of a machine, as the core does.

@@ -76,6 +76,7 @@ type Engine struct {
 	stopped  chan struct{}
 	settling map[sched.JobID]*Job // jobs that are over, and are being settled
 	aside    aside
+	crowded  crowded
 	born     int64                      // size of the journal's segment when it was begun
 	next     func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
 }
@@ -113,7 +114,10 @@ func (e *Engine) Loop(ctx context.Context) error {
 		ended = errors.Join(ended, e.end())
 	}
 	if err == nil {
-		err = e.rotate(nil) // so that the next engine has nothing to go through again
+		// so that the next engine has nothing to go through again, unless there is no room for that
+		if err = e.rotate(nil); errors.Is(err, trace.ErrNoRoom) {
+			err = nil
+		}
 	}
 	e.pulse.stop(err == nil)
 	return errors.Join(err, e.journal.Close(), ended)
@@ -185,12 +189,14 @@ func (e *Engine) fresh(now sched.Time) (facts []sched.Event) {
 
 // stepped is called after each step of the loop.
 func (e *Engine) stepped() error {
-	if e.next != nil || e.journal.Size() >= max(e.cfg.Segment, 2*e.born) {
-		if err := e.rotate(e.next); err != nil {
-			return err
+	if e.next != nil || e.journal.Size() >= max(e.cfg.Segment, 2*e.born, e.crowded.size) {
+		err := e.rotate(e.next)
+		if e.refused(err) { // the old one goes on
+			err = nil
+		} else if err == nil {
+			err = e.advance(e.now()) // a fresh policy decides
 		}
-		e.next = nil
-		if err := e.advance(e.now()); err != nil { // a fresh policy decides
+		if e.next = nil; err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ type farm struct {
 	watch    Observer
 
 	mu    sync.Mutex
-	disks map[string]*disk
+	disks map[string]*remains
 	over  map[string]*Over
 	opens map[string]int
 }
@@ -45,7 +45,7 @@ type farm struct {
 func newFarm(t *testing.T, slots ...int) *farm {
 	f := &farm{
 		t: t, folder: filepath.Join(memory(t), "journal"), patience: never, limits: sched.DefaultLimits(), fate: func(*Job, Attempt) fate { return fate{takes: 10 * ms} },
-		disks: map[string]*disk{}, over: map[string]*Over{}, opens: map[string]int{},
+		disks: map[string]*remains{}, over: map[string]*Over{}, opens: map[string]int{},
 	}
 	for i, n := range slots {
 		f.machines = append(f.machines, trace.JournalMachine{Name: fmt.Sprint("m", i), Slots: n})
@@ -53,7 +53,7 @@ func newFarm(t *testing.T, slots ...int) *farm {
 	return f
 }
 
-func (f *farm) disk(run string) *disk {
+func (f *farm) disk(run string) *remains {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.disks[run] == nil {

@@ -27,8 +27,8 @@ func outputOf(p place) []byte {
 
 func placeOf(a Attempt) place { return place{a.Stage, a.Index, a.Number} }
 
-// disk is what a run has left behind; it survives the engine.
-type disk struct {
+// remains are what a run has left on its disk; they survive the engine.
+type remains struct {
 	mu       sync.Mutex     // of attempts: the other fields are those of who calls the executor
 	attempts map[place]bool // true once the attempt's output is complete
 	done     map[[2]int]place
@@ -37,12 +37,12 @@ type disk struct {
 	result   map[[2]int]place // published
 }
 
-func newDisk() *disk {
-	return &disk{attempts: map[place]bool{}, done: map[[2]int]place{}, memory: map[[2]int]bool{}, started: map[place]bool{}}
+func newDisk() *remains {
+	return &remains{attempts: map[place]bool{}, done: map[[2]int]place{}, memory: map[[2]int]bool{}, started: map[place]bool{}}
 }
 
 // forget is what the death of an engine does to what it had in memory.
-func (d *disk) forget() {
+func (d *remains) forget() {
 	for task := range d.memory {
 		delete(d.done, task)
 	}
@@ -50,7 +50,7 @@ func (d *disk) forget() {
 }
 
 // complete lets the output of an attempt be whole.
-func (d *disk) complete(p place) {
+func (d *remains) complete(p place) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.attempts[p] = true
@@ -76,7 +76,7 @@ type fate struct {
 // fake is an executor whose attempts are goroutines that sleep. Virtual time makes them exact.
 type fake struct {
 	t       *testing.T
-	disk    *disk
+	disk    *remains
 	fate    func(Attempt) fate
 	hook    func(deed string, a place) // before every call, nil for none
 	gone    func() error               // of an engine that is dead, whose queue is not; nil for nobody
@@ -90,7 +90,7 @@ type fake struct {
 	log   []string
 }
 
-func newFake(t *testing.T, d *disk, f func(Attempt) fate) *fake {
+func newFake(t *testing.T, d *remains, f func(Attempt) fate) *fake {
 	return &fake{
 		t: t, disk: d, fate: f, reports: make(chan Report, 1000), ended: make(chan struct{}), kills: map[sched.AttemptID]chan struct{}{},
 	}

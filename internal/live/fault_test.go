@@ -25,7 +25,7 @@ type storm struct {
 	seed     uint64
 	draw     *rand.Rand // of crashes
 	path     string
-	disk     *disk
+	disk     *remains
 	patience time.Duration
 	retries  int
 	calm     bool  // no more crashes

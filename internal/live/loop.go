@@ -38,7 +38,8 @@ type loop struct {
 	tick    *time.Timer // see beat
 	ticking bool
 	over    bool
-	shut    bool // nothing more is started
+	ending  <-chan struct{} // closed when the loop is to end
+	shut    bool            // nothing more is started
 	fetches fetches
 	rooms   rooms
 	gate    *gate                // nil for none
@@ -70,6 +71,7 @@ const tickEvery = 100 * time.Millisecond
 
 // run loops until the loop is over, or ctx is done; then it gives the machines up.
 func (l *loop) run(ctx context.Context) error {
+	l.ending = ctx.Done()
 	defer l.wake.Stop()
 	defer l.tick.Stop()
 	if err := l.begins(); err != nil {
@@ -321,7 +323,7 @@ func (l *loop) advance(now sched.Time) error {
 	}
 	b.Now, b.Decisions = now, decisions
 	b.Outputs = slices.DeleteFunc(b.Outputs, func(o trace.Output) bool { return !commits(decisions, o.Attempt) })
-	if err := l.journal.Append(b, mustSync(b)); err != nil {
+	if err := l.record(b); err != nil {
 		return err
 	}
 	l.past.add(l.core.View(), b, l.ended)

@@ -147,6 +147,7 @@ func (e *Engine) rotate(change func(*trace.JournalHeader)) error {
 		return err
 	}
 	err = e.journal.Close()
+	e.crowded.size = 0
 	e.core, e.journal, e.born = core, next, next.Size()
 	*e.header = h
 	e.past.wake = 0 // the policy's that is gone

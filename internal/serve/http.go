@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // What one client can take of the server, and all of them.
@@ -232,6 +233,8 @@ func problemOf(err error) *Problem {
 		return problem(http.StatusNotFound, "%v", err)
 	case errors.Is(err, live.ErrDraining):
 		return problem(http.StatusServiceUnavailable, "%s", drains)
+	case errors.Is(err, trace.ErrNoRoom):
+		return problem(http.StatusInsufficientStorage, "%v", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, live.ErrStopped):
 		return problem(http.StatusServiceUnavailable, "the server ends")
 	}
