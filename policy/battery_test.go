@@ -70,7 +70,7 @@ func TestBattery(t *testing.T) {
 		seen.Clones += one.Clones
 		seen.Retried += one.Retried
 	}
-	if worlds := 60; !testing.Short() && (seen.Clones < 20*worlds || seen.Retried < worlds) {
+	if worlds := 20; !testing.Short() && (seen.Clones < 20*worlds || seen.Retried < worlds) {
 		t.Errorf("only %d clones and %d retried jobs in all: the worlds test nothing", seen.Clones, seen.Retried)
 	}
 }

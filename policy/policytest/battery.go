@@ -58,7 +58,7 @@ type Seen struct{ Clones, Retried int }
 //	retiring jobs changes no decision, and the policy keeps nothing of them
 //	reports of progress matter if the entry says Progress, and do not if it does not
 //
-// The worlds are random and the same in every run. With -short there are fewer.
+// The worlds are random and the same in every run. With -short there are fewer, and with -tags invariants or long, three times as many.
 func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 	t.Helper()
 	if err := e.Check(); err != nil {
@@ -173,6 +173,7 @@ func (w *World) wait(seed uint64) {
 // eighth retires its jobs the second time, which must change nothing.
 func twice(t testing.TB, worlds int, run func(seed uint64, l sched.Limits, retires bool) []sched.Decision) {
 	t.Helper()
+	worlds = max(min(worlds, 2), worlds/fewer)
 	if testing.Short() {
 		worlds /= 4
 	}

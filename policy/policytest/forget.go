@@ -15,7 +15,7 @@ import (
 func Forgets(t testing.TB, s *Subject) {
 	t.Helper()
 	// Jobs that starve are spread over the pages of a table, more of them as time goes on.
-	const warm, last, alive, spread = 4000, 16_000, 30, 24 << 10
+	const warm, last, alive, spread = 4000, 4000 + 12_000/fewer, 30, 24 << 10
 	p := s.New()
 	w := NewWorld(t, p, sched.DefaultLimits())
 	w.Retires = true
