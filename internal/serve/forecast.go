@@ -208,9 +208,17 @@ func ownOf(j *live.Job) []promise.Run {
 	return own
 }
 
-// lookUp asks the history for the names of which nothing was asked yet.
+// lookUp asks the history for the names of which nothing was asked yet, and forgets those that no job has any more: the
+// last may have ended while it was asked about.
 func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting) {
 	asked := 0
+	wanted := map[string]bool{}
+	for _, j := range jobs {
+		wanted[j.name] = true
+	}
+	f.mu.Lock()
+	maps.DeleteFunc(f.known, func(name string, _ map[string]*promise.Durations) bool { return !wanted[name] })
+	f.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(jobs)) {
 		name := jobs[id].name
 		f.mu.Lock()

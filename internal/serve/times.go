@@ -25,6 +25,7 @@ type times struct {
 	attempts map[sched.JobID]int // that the book has
 	gone     []sched.JobID       // jobs that are over, in the order of their ends
 	total    int                 // attempts of those
+	most     int                 // how many of those there are at most: as many as are listed
 }
 
 // mostPast is how many attempts of jobs that are over the book has.
@@ -35,7 +36,7 @@ func newTimes(s *Server) *times {
 	for _, m := range s.cfg.Machines {
 		machines = append(machines, timeline.SlotRow{Machine: m.Name, Class: s.className(m.Class)})
 	}
-	return &times{Book: timeline.NewBook("tailcut serve", s.cfg.Policy, s.engine.Started(), machines), attempts: map[sched.JobID]int{}}
+	return &times{Book: timeline.NewBook("tailcut serve", s.cfg.Policy, s.engine.Started(), machines), attempts: map[sched.JobID]int{}, most: max(1, s.cfg.Keep)}
 }
 
 // job says how a job stands. It is called on the loop's goroutine.
@@ -74,13 +75,13 @@ func (t *times) ended(id sched.JobID, r *live.Record) {
 	t.attempts[id]++
 }
 
-// over drops what jobs did that were over longest ago, as far as it is too much.
+// over drops what jobs did that were over longest ago, as far as it is too much or they are not listed any more.
 func (t *times) over(id sched.JobID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gone = append(t.gone, id)
 	t.total += t.attempts[id] + 1
-	for t.total > mostPast && len(t.gone) > 1 {
+	for (t.total > mostPast || len(t.gone) > t.most) && len(t.gone) > 1 {
 		first := t.gone[0]
 		t.gone, t.total = t.gone[1:], t.total-t.attempts[first]-1
 		delete(t.attempts, first)
