@@ -18,7 +18,9 @@ type Progress struct {
 	Exact bool
 	Every sched.Time // without a rate, each time this span has passed since the beginning; 0 for never
 	Noise float64    // standard deviation of the relative error of the remaining time that follows from a report
-	Odd   Oddity     // what is wrong with reports beside
+	// the error is drawn once for each attempt and is in all of its reports; else each report has one of its own
+	Persists bool
+	Odd      Oddity // what is wrong with reports beside
 }
 
 // ParseProgress reads none, exact, the span between reports, or what is odd about them, see [ProgressUsage].
@@ -49,7 +51,11 @@ func (s *Simulator) misjudged(r *running) float64 {
 	if s.o.Progress.Noise == 0 {
 		return 1
 	}
-	e := s.o.Progress.Noise * normal(draw(s.o.Seed, forNoise, r.job, r.task, r.number<<16+r.reports))
+	report := r.reports
+	if s.o.Progress.Persists {
+		report = 0
+	}
+	e := s.o.Progress.Noise * normal(draw(s.o.Seed, forNoise, r.job, r.task, r.number<<16+report))
 	return max(leastError, 1+e)
 }
 

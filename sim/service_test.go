@@ -273,3 +273,26 @@ func TestProgressNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressPersists: an error that persists is the same in all reports of an attempt, one that does not is another in each; attempts of other tasks have others.
+func TestProgressPersists(t *testing.T) {
+	w := synth(t, "synth:jobs=1;tasks=50;law=10")
+	for _, persists := range []bool{false, true} {
+		policy := &watcher{}
+		simulate(t, w, policy, Options{Machines: 50, Progress: Progress{Every: 3 * sched.Second, Noise: 0.3, Persists: persists}})
+		if len(policy.left) != 150 { // at 3, 6 and 9 s
+			t.Fatalf("%d reports, want 150", len(policy.left))
+		}
+		same, all := 0, map[float64]bool{}
+		for i := range 50 {
+			first, last := policy.left[i].Seconds()/7, policy.left[100+i].Seconds()/1
+			if math.Abs(first-last) < 1e-6 {
+				same++
+			}
+			all[first] = true
+		}
+		if persists != (same == 50) || len(all) != 50 {
+			t.Errorf("persists=%v: the same error at the first and the last report of %d tasks of 50; %d different ones", persists, same, len(all))
+		}
+	}
+}

@@ -60,6 +60,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&r.Failures, "failures", "none", "let machines fail and be repaired, after exponential times with these means: `mtbf=24h,mttr=10m`")
 	fl.StringVar(&r.Progress, "progress", simulation.Auto, "progress reports that policies receive: none, exact, a span between reports such as 10s, faulty reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: 20 reports in the mean task's duration")
 	fl.Float64Var(&r.Noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time in progress reports")
+	fl.StringVar(&r.NoiseKind, "progress-error", simulation.Independent, "of --progress-noise: independent draws an error for each report, persistent one for each attempt")
 	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
 	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
 	fl.StringVar(&f.jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
@@ -187,6 +188,7 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 // completeSimulate completes the values of the flags; of a comma-separated list the last.
 func completeSimulate(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	complete(cmd, "progress-error", simulation.Independent, simulation.Persistent)
 	complete(cmd, "progress", simulation.Auto, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s")
 	_ = cmd.RegisterFlagCompletionFunc("cluster", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if typed == "" || !strings.HasPrefix("synth:waxman", typed) {

@@ -54,8 +54,8 @@ func (r *Result) printTold(w io.Writer) {
 	}
 	switch {
 	case said == "":
-	case said == "exact":
-		fmt.Fprintf(w, "Progress: exact; these policies know at each launch when the attempt will end: %s.\n", strings.Join(names, ", "))
+	case strings.HasPrefix(said, "exact"):
+		fmt.Fprintf(w, "Progress: %s; these policies know at each launch when the attempt will end: %s.\n", said, strings.Join(names, ", "))
 	case said == "none":
 		fmt.Fprintf(w, "Progress: no reports; without them run these policies: %s.\n", strings.Join(names, ", "))
 	default:

@@ -6,6 +6,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ type Request struct {
 	LaunchDelay   string  // a duration, or a law of seconds; default 0s
 	Progress      string  // that policies are told, see sim.ParseProgress; default Auto
 	Noise         float64 // relative error of the remaining time that reports imply
+	NoiseKind     string  // Independent, which is the default, or Persistent
 	DeadlineSlack float64 // jobs without a deadline get so many times what they take alone; default none
 
 	Jobs io.Writer // gets a CSV line for each job of each run, in order; nil for none
@@ -69,6 +71,12 @@ func wrong(field, format string, args ...any) error {
 
 // Auto is the default of Request.Progress: policies that use progress get reports, 20 in the mean task's duration.
 const Auto = "auto"
+
+// Kinds of errors of reports: each report has one of its own, or all of an attempt's have the same.
+const (
+	Independent = "independent"
+	Persistent  = "persistent"
+)
 
 // reportsPerTask is how many reports of an attempt there are by default, if it takes as long as the mean task.
 const reportsPerTask = 20
@@ -165,6 +173,8 @@ func (r *Request) read() (*question, error) {
 		return nil, wrong("runs", "expected a number between 1 and %d, not %d", 1<<20, r.Runs)
 	case !(r.Noise >= 0) || math.IsInf(r.Noise, 0):
 		return nil, wrong("progress-noise", "expected a number of at least 0, not %v", r.Noise)
+	case r.NoiseKind != "" && r.NoiseKind != Independent && r.NoiseKind != Persistent:
+		return nil, wrong("progress-error", "expected %s or %s, not %q", Independent, Persistent, r.NoiseKind)
 	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
 		return nil, wrong("speed-factor", "expected a positive number, not %v", o.Speed)
 	}
@@ -188,7 +198,7 @@ func (r *Request) read() (*question, error) {
 			return nil, grammar.Wrong(part.field, err)
 		}
 	}
-	o.Progress.Noise = r.Noise
+	o.Progress.Noise, o.Progress.Persists = r.Noise, r.NoiseKind == Persistent
 	o.Slots, o.More = q.slots.each[0], q.slots.each[1:]
 	specs := r.Policies
 	if len(specs) == 0 {
@@ -316,6 +326,9 @@ func (q *question) tell(mean float64) {
 		said = "every " + every.String()
 	} else if _, err := time.ParseDuration(strings.TrimSpace(said)); err == nil {
 		said = "every " + q.options.Progress.Every.String()
+	}
+	if q.Noise > 0 && said != "none" {
+		said += fmt.Sprintf(", with errors of %s %%, %s", show.Number(100*q.Noise), cmp.Or(q.NoiseKind, Independent))
 	}
 	for _, uses := range q.uses {
 		told := said

@@ -119,6 +119,7 @@ func TestWrong(t *testing.T) {
 		{"machines", func(r *Request) { r.Machines = 0 }, "expected a number between 1 and 16777216, not 0"},
 		{"runs", func(r *Request) { r.Runs = -1 }, "not -1"},
 		{"progress-noise", func(r *Request) { r.Noise = math.NaN() }, "at least 0"},
+		{"progress-error", func(r *Request) { r.NoiseKind = "often" }, `expected independent or persistent, not "often"`},
 		{"speed-factor", func(r *Request) { r.Speed = -1 }, "positive"},
 		{"slot", func(r *Request) { r.Slot = "5" }, `such as 5s, not "5"`},
 		{"slots-per-machine", func(r *Request) { r.Slots = "map=1,map=2" }, `"map" is there twice`},
