@@ -121,6 +121,9 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 			Job: id, First: TaskID(v.issuedTasks), Tasks: uint32(st.Tasks), Need: uint32(need), Index: uint16(i),
 			Retries: uint32(spec.retriesOf(i)), Resumable: st.Resumable, Waits: st.Waits, Mean: st.Mean, SD: st.SD, Class: st.Class,
 		}
+		if len(st.Sample) > 0 {
+			*v.sample.At(stage) = st.Sample
+		}
 		v.issuedStages++
 		v.waiting[st.Class].grow(int(v.issuedStages))
 		v.know(st.Class)

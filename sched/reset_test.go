@@ -14,7 +14,7 @@ func TestResetForgetsNothing(t *testing.T) {
 	w := usedCore(t)
 	before := capacities(t, reflect.ValueOf(w.Core).Elem(), "Core", map[string]int{})
 	for path, n := range before {
-		if n == 0 && !strings.HasSuffix(path, ".spare") { // what is spare fills with Reset
+		if n == 0 && !strings.HasSuffix(path, ".spare") && !strings.HasSuffix(path, ".blank") { // what is spare fills with Reset, and nobody writes to what is blank
 			t.Errorf("%s was not used: let usedCore do so", path)
 		}
 	}
@@ -51,7 +51,7 @@ func usedCore(t *testing.T) *world {
 		{From: 2, To: 3, Kind: PerTask, Pairs: [][2]uint32{{0, 1}, {1, 0}}, Bytes: []int64{1, 2}},
 	}}
 	for k := range Classes {
-		spec.Stages = append(spec.Stages, StageSpec{Tasks: 100, Class: Class(k), Resumable: true, Inputs: [][]Source{{{Site: 1, Bytes: 5}}}})
+		spec.Stages = append(spec.Stages, StageSpec{Tasks: 100, Class: Class(k), Resumable: true, Inputs: [][]Source{{{Site: 1, Bytes: 5}}}, Sample: []Time{7}})
 	}
 	arrived := joined
 	for range 2 {

@@ -19,6 +19,7 @@ func (c *Core) retire(j JobID) {
 	job := *v.job(j)
 	v.tasks.DropAll(v.stage(job.FirstStage).First, job.Tasks)
 	v.stages.DropAll(job.FirstStage, job.Stages)
+	v.sample.DropAll(job.FirstStage, job.Stages)
 	if l := v.links.Get(j); l != nil {
 		if !l.large() {
 			v.spareLinks = append(v.spareLinks, l.empty())

@@ -255,6 +255,7 @@ func (v *View) spec(job *Job) JobSpec {
 	for i := range int(job.Stages) {
 		st := v.stage(job.FirstStage + StageID(i))
 		y := StageSpec{Tasks: int(st.Tasks), Need: int(st.Need), Class: st.Class, Mean: st.Mean, SD: st.SD, Resumable: st.Resumable, Waits: st.Waits}
+		y.Sample = v.Sample(job.FirstStage + StageID(i))
 		if st.Retries != job.Retries {
 			y.Retries = new(int(st.Retries))
 		}

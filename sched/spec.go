@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // JobSpec describes a job to [Core.Submit]. The zero value of a field is its ordinary default.
@@ -22,13 +23,16 @@ type JobSpec struct {
 
 // StageSpec describes a stage: tasks of one kind.
 type StageSpec struct {
-	Tasks     int   // number of tasks; 0 is done as soon as it may start
-	Need      int   // tasks that must finish for the stage to be done; 0 means all
-	Class     Class // of the slots that its tasks need
-	Mean, SD  Time  // E and sigma of one attempt's duration if known beforehand, else 0
-	Resumable bool  // attempts can go on from a fraction of the work (From)
-	Waits     bool  `json:",omitempty"` // launched attempts wait until AttemptBegan says that they have begun
-	Retries   *int  `json:",omitempty"` // failures of one task that are forgiven; nil for those of the job
+	Tasks    int   // number of tasks; 0 is done as soon as it may start
+	Need     int   // tasks that must finish for the stage to be done; 0 means all
+	Class    Class // of the slots that its tasks need
+	Mean, SD Time  // E and sigma of one attempt's duration if known beforehand, else 0
+	// durations that stand for the law of an attempt's, of which Mean and SD are the moments, if the law is known
+	// beforehand, else nil. They are in any order. The core keeps the slice, which nobody changes.
+	Sample    []Time `json:",omitempty"`
+	Resumable bool   // attempts can go on from a fraction of the work (From)
+	Waits     bool   `json:",omitempty"` // launched attempts wait until AttemptBegan says that they have begun
+	Retries   *int   `json:",omitempty"` // failures of one task that are forgiven; nil for those of the job
 
 	// Done lists the tasks, from 0, whose results are there already: what an earlier job has done of the same work. Not
 	// of stages that others read over a network.
@@ -126,6 +130,9 @@ func (s *JobSpec) Validate() error {
 		}
 		if st.Mean < 0 || st.SD < 0 {
 			return fmt.Errorf("stages[%d]: mean and sd must not be negative", i)
+		}
+		if len(st.Sample) > 0 && slices.Min(st.Sample) < 0 {
+			return fmt.Errorf("stages[%d].sample: durations must not be negative", i)
 		}
 		if err := s.validateInputs(i); err != nil {
 			return err

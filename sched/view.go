@@ -43,7 +43,8 @@ type tables struct {
 	jobs   Table[JobID, Job]
 	stages Table[StageID, Stage]
 	tasks  Table[TaskID, Task]
-	links  Table[JobID, *links] // of jobs whose stages or tasks wait for others, or read
+	links  Table[JobID, *links]   // of jobs whose stages or tasks wait for others, or read
+	sample Table[StageID, []Time] // of stages of which it is known
 
 	spareLinks []*links
 
@@ -77,6 +78,7 @@ func (t *tables) empty() {
 	t.stages.Clear()
 	t.tasks.Clear()
 	t.links.Clear()
+	t.sample.Clear()
 	t.jobs.blank, t.stages.blank, t.tasks.blank = Job{State: JobGone}, Stage{State: StageGone}, Task{State: TaskGone, first: -1}
 	t.issuedJobs, t.issuedStages, t.issuedTasks = 0, 0, 0
 	t.attempts, t.progress, t.here, t.machines = t.attempts[:0], t.progress[:0], t.here[:0], t.machines[:0]
@@ -91,6 +93,10 @@ func (t *tables) empty() {
 		t.free[k].stays = true
 	}
 }
+
+// Sample returns durations that stand for the law of an attempt of the stage, in any order; nil if it is not known
+// beforehand. It is not the caller's to change.
+func (v *View) Sample(s StageID) []Time { return v.sample.Get(s) }
 
 // Now returns the instant of the fact being observed, or of the call of Advance.
 func (v *View) Now() Time { return v.now }

@@ -134,9 +134,13 @@ func (w *Workload) Spec(j int, spec *sched.JobSpec) {
 	job := &w.Jobs[j]
 	stages, edges := spec.Stages[:0], spec.Edges[:0]
 	for _, st := range w.StagesOf(j) {
-		stages = append(stages, sched.StageSpec{
+		x := sched.StageSpec{
 			Tasks: int(st.Tasks), Need: int(st.Need), Mean: st.Mean, SD: st.SD, Resumable: st.Resumable, Class: st.Class,
-		})
+		}
+		if st.Mean > 0 {
+			x.Sample = w.DurationsOf(&st)
+		}
+		stages = append(stages, x)
 	}
 	for _, e := range w.EdgesOf(j) {
 		edges = append(edges, sched.Edge{
