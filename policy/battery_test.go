@@ -30,6 +30,7 @@ var variants = []string{
 	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2,alpha=work", "hopper:epsilon=1,alpha=one",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
+	"srew:preempt=clones,slot=1s",
 	"sca:slot=0s", "sca:slot=1s,gamma=0,copies=3",
 	"ese:slot=0s,eta=10", "ese:slot=1s,sigma=0.2,xi=0",
 	"sew:strict=true", "sew:maps=1,lambda=0", "sew:maps=0.1,strict=true",

@@ -18,12 +18,17 @@ package policy
 //
 // Readings. A job of the paper is a stage: what waits for another stage is optimised when its turn comes. The minimum
 // is sought by steps, another attempt for all tasks of the stage where that lowers the objective most per slot, while
-// it does and slots and limits allow; the paper solves the dual with gradient steps and rounds. The law of durations is
-// the Pareto law with the mean and standard deviation of the stage (pareto.go), where the paper has the empirical one.
-// A stage of which these are not known (a live run without hints) counts with 1 s and is not cloned. Running tasks are
-// never cloned later.
+// it does and slots and limits allow; the paper solves the dual with gradient steps and rounds. Running tasks are never
+// cloned later.
 //
-// A slot of time costs O(w log w + attempts launched) for w stages with waiting tasks.
+// The original has to know the law of durations (Xu et al., TPDS 2017, Section 5.4: "SCA needs to estimate the
+// distribution of the task service time"). law=own takes the job's own empirical one, View.Sample, as far as it is
+// known beforehand, which it is in simulations. law=pareto, and law=own where only moments are known, takes the Pareto
+// law with the mean and standard deviation of the stage. A stage of which not even these are known (a live run without
+// hints) counts with 1 s and is not cloned.
+//
+// A slot of time costs O(w log w + attempts launched) for w stages with waiting tasks, and O(n log n + n c) for a stage
+// of n tasks that gets c attempts of each by its own law.
 
 import (
 	"cmp"
@@ -40,10 +45,11 @@ var scaEntry = kit.Entry{
 	Params: []kit.Param{
 		{Name: "gamma", Kind: kit.Float, Default: "0.01", Max: 1e6, Help: "price of machine time in units of flow time"},
 		{Name: "copies", Kind: kit.Int, Default: "8", Min: 1, Max: 1000, Help: "attempts of one task"},
+		{Name: "law", Kind: kit.Choice, Default: "own", Choices: []string{"own", "pareto"}, Help: "law of durations: the stage's own where it is known, as in the original, or a Pareto law with its moments"},
 		kit.SlotOf("5s", "the paper's slots have no stated length; 5s is that of Xu et al., IEEE TPDS 2017, section 5.3"),
 	},
 	New: func(a kit.Args) sched.Policy {
-		return &sca{Clock: kit.Clock{Slot: a.Span("slot")}, gamma: a.Float("gamma"), copies: a.Int("copies")}
+		return &sca{Clock: kit.Clock{Slot: a.Span("slot")}, gamma: a.Float("gamma"), copies: a.Int("copies"), own: a.Choice("law") == "own"}
 	},
 }
 
@@ -51,6 +57,9 @@ type sca struct {
 	kit.Clock
 	gamma  float64
 	copies int
+	own    bool
+
+	sorted []float64 // of this decision: the samples of fresh stages
 
 	begun waves                          // of this decision: stages that have begun
 	fresh waves                          // and those that have not
@@ -65,7 +74,9 @@ type wave struct {
 	tasks  int
 	work   float64 // by which they are ordered
 	law    kit.Pareto
+	own    kit.Empirical // its own law, nil if it is not known or not looked at
 	copies int
+	cost   float64 // of so many copies
 }
 
 func (a wave) Compare(b wave) int {
@@ -172,7 +183,11 @@ func (x *wave) again(v *sched.View, act *sched.Actions) {
 // ascend gives stages that have just started more attempts while that lowers the objective.
 func (p *sca) ascend(v *sched.View, act *sched.Actions) {
 	p.gains.Clear()
+	p.sorted = p.sorted[:0]
 	for i := range p.fresh {
+		x := &p.fresh[i]
+		x.own = p.sample(v, x.stage)
+		x.cost = p.cost(x, 1)
 		p.weigh(v, i)
 	}
 	for p.gains.Len() > 0 {
@@ -181,16 +196,40 @@ func (p *sca) ascend(v *sched.View, act *sched.Actions) {
 			p.gains.Drop(i)
 			continue
 		}
-		p.fresh[i].again(v, act)
+		x := &p.fresh[i]
+		x.again(v, act)
+		x.cost = p.cost(x, x.copies)
 		p.weigh(v, i)
 	}
+}
+
+// sample returns the stage's own law, nil if it is not known.
+func (p *sca) sample(v *sched.View, s sched.StageID) kit.Empirical {
+	known := v.Sample(s)
+	if !p.own || len(known) == 0 {
+		return nil
+	}
+	first := len(p.sorted)
+	for _, d := range known {
+		p.sorted = append(p.sorted, d.Seconds())
+	}
+	slices.Sort(p.sorted[first:])
+	return kit.Empirical(p.sorted[first:])
+}
+
+// cost returns the objective for a stage with so many attempts of each task.
+func (p *sca) cost(x *wave, copies int) float64 {
+	if x.own != nil {
+		return x.own.Cost(copies, x.tasks, p.gamma)
+	}
+	return x.law.Cost(copies, x.tasks, p.gamma)
 }
 
 // weigh notes what another attempt for each task of the stage saves per slot, if it saves anything and may be.
 func (p *sca) weigh(v *sched.View, i int) {
 	x := &p.fresh[i]
 	t, _ := v.RunningTask(x.stage, 0)
-	gain := (x.law.Cost(x.copies, x.tasks, p.gamma) - x.law.Cost(x.copies+1, x.tasks, p.gamma)) / float64(x.tasks)
+	gain := (x.cost - p.cost(x, x.copies+1)) / float64(x.tasks)
 	if x.copies >= p.copies || v.AttemptRoom(t) == 0 || gain <= 0 {
 		p.gains.Drop(i)
 		return

@@ -56,6 +56,12 @@ func spread(n int) *sched.JobSpec {
 	return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n, Mean: 10 * sched.Second, SD: sched.FromSeconds(10 / math.Sqrt(3))}}}
 }
 
+// oneOrNine returns a job of n tasks that last 1 or 9 s, as the scheduler knows.
+func oneOrNine(n int) *sched.JobSpec {
+	s := sched.Second
+	return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n, Mean: 5 * s, SD: 4 * s, Sample: []sched.Time{9 * s, s}}}}
+}
+
 // launchedPerTask returns the attempts that each task had in all.
 func launchedPerTask(w *policytest.World) (all []uint32) {
 	v := w.Core.View()
@@ -83,6 +89,10 @@ func TestSCA(t *testing.T) {
 		// 2 / ((1-x) (2-x)): 12 and 9.09 s, (12 - 9.09 + 0.02 (10 - 2 x 8))/2 = 1.39; 0.435 for the single task's second, which does not fit any more
 		{policytest.Story{Name: "the largest gain per slot", Policy: "sca", Machines: 6, Jobs: []*sched.JobSpec{spread(2), spread(1)}}, []uint32{2, 2, 2}},
 		{policytest.Story{Name: "nothing known, no clones", Policy: "sca", Machines: 20, Jobs: []*sched.JobSpec{policytest.Tasks(2)}}, []uint32{1, 1}},
+		// one of 1 and 9 s: f(c) = 1 + 8/2^c, times 1 + c/10: 5.5, 3.6, 2.6, 2.1, 1.875, 1.8, 1.806, so six attempts; the Pareto law of these moments, of index 2.6, has
+		// 5.5, 4.57, 4.59, so two
+		{policytest.Story{Name: "its own law", Policy: "sca:gamma=0.1", Machines: 20, Jobs: []*sched.JobSpec{oneOrNine(1)}}, []uint32{6}},
+		{policytest.Story{Name: "a Pareto law instead", Policy: "sca:gamma=0.1,law=pareto", Machines: 20, Jobs: []*sched.JobSpec{oneOrNine(1)}}, []uint32{2}},
 		{policytest.Story{Name: "no spread, no clones", Policy: "sca", Machines: 20, Jobs: []*sched.JobSpec{known(2, 10*s)}}, []uint32{1, 1}},
 	}
 	for _, c := range cases {

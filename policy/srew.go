@@ -25,6 +25,9 @@ package policy
 //   - All preemption comes before any launch. Of a job's attempts the most redundant go first, the last attempt of a
 //     task only when every task is down to one. The paper takes random ones. A task without attempt waits again, with
 //     its progress if its stage is resumable.
+//   - preempt=true is line 7 as printed, preempt=false the form that Section 5 evaluates, with line 7 removed.
+//     preempt=clones is of neither: line 7 takes all attempts above the share but the most advanced one of each task.
+//     So nothing has to be started anew, and the slots that clones have filled are there for the jobs that come later.
 //   - Tasks are taken in order where the paper takes random ones: durations are keyed by task, so no order is luckier.
 //     The odd clones of line 14 go round: they begin with the task after the one that got the last, so that slots of
 //     small surplus do not heap them on one task.
@@ -57,13 +60,14 @@ var srewEntry = kit.Entry{
 		{Name: "beta", Kind: kit.Float, Default: "0.7", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
 		{Name: "lambda", Kind: kit.Float, Default: "1", Max: 1e6, Help: "standard deviations added to a task's mean duration"},
 		{Name: "slot", Kind: kit.Span, Default: "5s", Max: 1e6, Help: "time between decisions; 0s decides at every event"},
-		{Name: "preempt", Kind: kit.Bool, Default: "false", Help: "jobs above their share lose attempts; stages that can resume keep their progress"},
+		{Name: "preempt", Kind: kit.Choice, Default: "false", Choices: []string{"false", "clones", "true"}, Help: "which attempts jobs above their share lose: none, all but the most advanced of each task, or any"},
 		{Name: "spill", Kind: kit.Bool, Default: "true", Help: "slots that limits keep from clones go to waiting tasks of any job"},
 	},
-	ProgressIf: func(a kit.Args) bool { return a.Bool("preempt") },
+	ProgressIf: func(a kit.Args) bool { return a.Choice("preempt") != "false" },
 	New: func(a kit.Args) sched.Policy {
 		return &srew{
-			beta: toRatio(a.Float("beta")), Clock: kit.Clock{Slot: a.Span("slot")}, preempt: a.Bool("preempt"), spill: a.Bool("spill"),
+			beta: toRatio(a.Float("beta")), Clock: kit.Clock{Slot: a.Span("slot")}, spill: a.Bool("spill"),
+			preempt: a.Choice("preempt") != "false", clonesOnly: a.Choice("preempt") == "clones",
 			ranks: srewRanks{lambda: a.Float("lambda")},
 		}
 	},
@@ -71,8 +75,10 @@ var srewEntry = kit.Entry{
 
 type srew struct {
 	beta    ratio
-	preempt bool
-	spill   bool
+	preempt bool // line 7
+	// it takes no task's most advanced attempt
+	clonesOnly bool
+	spill      bool
 
 	kit.Clock
 	ranks   srewRanks

@@ -10,7 +10,7 @@ import (
 
 // Once warm the policy allocates nothing, whatever its mode and whether durations are known.
 func TestSREWAllocatesNothing(t *testing.T) {
-	for _, spec := range []string{"srew", "srew:preempt=true,slot=1s", "srew:slot=0s"} {
+	for _, spec := range []string{"srew", "srew:preempt=true,slot=1s", "srew:preempt=clones,slot=1s", "srew:slot=0s"} {
 		for _, mean := range []sched.Time{0, 10 * sched.Second} {
 			w := srewOn(t, spec, sched.DefaultLimits(), 100)
 			w.lasts = func(t sched.TaskID, number uint32) sched.Time {

@@ -59,7 +59,7 @@ func (c *srewClock) Decide(v *sched.View, act *sched.Actions) {
 // with all that happens in it, decide-ns the decision alone.
 func BenchmarkSREWDecide(b *testing.B) {
 	const jobs, machines = 1000, 11000
-	for _, spec := range []string{"srew", "srew:preempt=true"} {
+	for _, spec := range []string{"srew", "srew:preempt=true", "srew:preempt=clones"} {
 		b.Run(fmt.Sprintf("%s/jobs=%d,machines=%d", spec, jobs, machines), func(b *testing.B) {
 			p, err := New(spec, 1)
 			if err != nil {

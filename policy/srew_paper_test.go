@@ -374,6 +374,47 @@ func TestSREWPaperPreemption(t *testing.T) {
 	}
 }
 
+// preempt=clones: of the jobs above their share only clones go, the most cloned tasks first, and of each task the most advanced attempt stays, be it the original or a
+// clone. So the better job gets five of eight slots, all but one for each of the three tasks.
+func TestSREWPreemptsClonesOnly(t *testing.T) {
+	s := sched.Second
+	for _, tc := range []struct {
+		name string
+		done [2]float64 // of an original and its clones after a second
+		keep uint32     // number of the attempt that stays
+	}{
+		{"the original is ahead", [2]float64{0.2, 0.1}, 0},
+		{"the first clone is ahead", [2]float64{0.1, 0.2}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := srewOn(t, "srew:beta=0.5,preempt=clones", sched.NoLimits(), 8)
+			big := w.submit(0, flat(3, 100*s, 0)) // 3 3 2
+			w.advance(0)
+			v := w.core.View()
+			for task := range sched.TaskID(3) {
+				for x, ok := v.FirstAttempt(task); ok; x, ok = v.NextAttempt(x) {
+					done := tc.done[min(v.Attempt(x).Number, 1)] / float64(max(v.Attempt(x).Number, 1))
+					w.facts = append(w.facts, sched.Event{At: s, Kind: sched.AttemptProgress, Attempt: x, Progress: done})
+				}
+			}
+			w.advance(s)
+			small := w.submit(5*s, flat(1, s, 0)) // 2 jobs, x=1: the small one has all 8
+			w.advance(5 * s)
+			if diff := cmp.Diff([]int{1, 1, 1}, w.live(big)); diff != "" {
+				t.Errorf("attempts of the large job (-want +got)\n%s", diff)
+			}
+			if got := w.held(); got[small] != 5 || w.kills != 5 {
+				t.Errorf("%d preempted, slots held %v; want 5 and 5 for the small job", w.kills, got)
+			}
+			for task := range sched.TaskID(3) {
+				if x, _ := v.FirstAttempt(task); v.Attempt(x).Number != tc.keep {
+					t.Errorf("task %d keeps attempt %d, want %d", task, v.Attempt(x).Number, tc.keep)
+				}
+			}
+		})
+	}
+}
+
 var approx = cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
 
 // Section 2: copies of a task share its checkpoints, so a clone goes on from the most advanced attempt.

@@ -72,7 +72,7 @@ func (x srewVictim) Compare(o srewVictim) int {
 }
 
 // evict ends n attempts of the job, and returns how many that were: the last attempt of a task without retries left,
-// and what was launched at this instant, cannot be taken away.
+// and what was launched at this instant, cannot be taken away, nor with clonesOnly the most advanced attempt of a task.
 func (p *srew) evict(v *sched.View, act *sched.Actions, job *sched.Job, n int) int {
 	p.victims = p.victims[:0]
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
@@ -97,7 +97,7 @@ func (p *srew) addVictims(v *sched.View, t sched.TaskID) {
 	for id, ok := v.FirstAttempt(t); ok; id, ok = v.NextAttempt(id) { // youngest first
 		x := srewVictim{started: v.Attempt(id).Started, task: t, attempt: id}
 		switch {
-		case id == keep && (v.Exhausted(t) || young): // the last, or furthest of those that stay
+		case id == keep && (p.clonesOnly || v.Exhausted(t) || young): // the last, or furthest of those that stay
 			continue
 		case !v.Rows().MayKill(id):
 			young = true

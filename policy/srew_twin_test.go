@@ -16,10 +16,11 @@ import (
 // srewTwin is Algorithm 2 written down as the paper and the errata have it, in time proportional to everything there is. Shares come from the printed formula in
 // rationals, attempts are dealt one by one like cards, and all is counted anew from the rows of tasks and attempts.
 type srewTwin struct {
-	beta           *big.Rat
-	lambda         float64
-	slot           sched.Time
-	preempt, spill bool
+	beta    *big.Rat
+	lambda  float64
+	slot    sched.Time
+	preempt string
+	spill   bool
 
 	due      sched.Time
 	sum, won float64
@@ -58,7 +59,7 @@ func (p *srewTwin) Decide(v *sched.View, act *sched.Actions) {
 		act.WakeAt(p.due)
 	}
 	g := largestRemainder(p.beta, v.Slots(), len(jobs))
-	if p.preempt {
+	if p.preempt != "false" {
 		p.line7(v, act, jobs, g)
 	}
 	for i, j := range jobs {
@@ -103,8 +104,9 @@ func (p *srewTwin) line7(v *sched.View, act *sched.Actions, jobs []sched.JobID, 
 		return
 	}
 	for i, j := range jobs {
-		if len(p.attempts(v, j)) > g[i] {
-			panic("without limits line 7 leaves no attempt above a share")
+		above := len(p.attempts(v, j)) > g[i]
+		if above && p.preempt == "true" || above && len(p.attempts(v, j)) > len(p.tasks(v, j, sched.TaskRunning)) {
+			panic("without limits line 7 leaves no attempt above a share that it may take")
 		}
 	}
 }
@@ -131,7 +133,7 @@ func (p *srewTwin) victim(v *sched.View, j sched.JobID) (best sched.AttemptID, o
 		switch {
 		case x == keep && len(old) > 1:
 			x = old[1]
-		case x == keep && len(all) > 1:
+		case x == keep && (len(all) > 1 || p.preempt == "clones"):
 			continue
 		}
 		at := srewVictim{spare: len(all) - 1, started: v.Attempt(x).Started, task: t, attempt: x}
@@ -214,7 +216,7 @@ func (p *srewTwin) launch(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if v.Stage(task.Stage).Resumable {
 		from = task.Saved
 		for _, x := range attempts {
-			if a := v.Attempt(x); p.preempt {
+			if a := v.Attempt(x); p.preempt != "false" {
 				from = max(from, min(a.ProgressAtTime(v.Now()), srewNearlyDone))
 			}
 		}
@@ -308,8 +310,8 @@ func TestSREWTwin(t *testing.T) {
 		{"few attempts", sched.Limits{Attempts: 2, Clones: unbounded}},
 		{"few clones", sched.Limits{Attempts: 3, Clones: sched.CloneBudget{Floor: 1, RunningShare: 0.5}}},
 	} {
-		for _, preempt := range []bool{false, true} {
-			t.Run(fmt.Sprintf("limits=%s,preempt=%v", limits.name, preempt), func(t *testing.T) {
+		for _, preempt := range []string{"false", "clones", "true"} {
+			t.Run(fmt.Sprintf("limits=%s,preempt=%s", limits.name, preempt), func(t *testing.T) {
 				var sum srewPair
 				rapid.Check(t, func(t *rapid.T) {
 					x := drawSrewPair(t, preempt, limits.Limits)
@@ -319,7 +321,7 @@ func TestSREWTwin(t *testing.T) {
 					x.finish(t)
 					sum.launched, sum.preempted, sum.cloned = sum.launched+x.launched, sum.preempted+x.preempted, sum.cloned+x.cloned
 				})
-				if tame := sum.launched == 0 || sum.cloned == 0 || preempt != (sum.preempted > 0); tame && !testing.Short() {
+				if tame := sum.launched == 0 || sum.cloned == 0 || (preempt != "false") != (sum.preempted > 0); tame && !testing.Short() {
 					t.Errorf("%d launches, %d preemptions, %d clones: the worlds are too tame", sum.launched, sum.preempted, sum.cloned)
 				}
 			})
@@ -327,12 +329,12 @@ func TestSREWTwin(t *testing.T) {
 	}
 }
 
-func drawSrewPair(t *rapid.T, preempt bool, l sched.Limits) *srewPair {
+func drawSrewPair(t *rapid.T, preempt string, l sched.Limits) *srewPair {
 	beta := rapid.IntRange(1, 10).Draw(t, "beta")
 	lambda := rapid.IntRange(0, 2).Draw(t, "lambda")
 	slot := rapid.SampledFrom([]sched.Time{0, sched.Second, 5 * sched.Second}).Draw(t, "slot")
 	spill := rapid.Bool().Draw(t, "spill")
-	p, err := New(fmt.Sprintf("srew:beta=%g,lambda=%d,slot=%v,preempt=%v,spill=%v", float64(beta)/10, lambda, slot, preempt, spill), 1)
+	p, err := New(fmt.Sprintf("srew:beta=%g,lambda=%d,slot=%v,preempt=%s,spill=%v", float64(beta)/10, lambda, slot, preempt, spill), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestUsesProgress(t *testing.T) {
 		w.Stages[i].Resumable = true
 	}
 	for spec, want := range map[string]bool{
-		"srew": false, "srew:preempt=true": true, "fork": false, "fork:original=kill": true, "fifo": false, "late": true, "mantri-dup": true,
+		"srew": false, "srew:preempt=true": true, "srew:preempt=clones": true, "fork": false, "fork:original=kill": true, "fifo": false, "late": true, "mantri-dup": true,
 	} {
 		got, err := policy.UsesProgress(spec)
 		if err != nil {
