@@ -37,6 +37,7 @@ const (
 	drawScale
 	drawGap
 	drawDurations
+	drawSpread
 )
 
 // Synthesize generates a workload of jobs of one stage from a spec such as

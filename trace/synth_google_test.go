@@ -144,3 +144,18 @@ func TestGoogleJobsReduce(t *testing.T) {
 		}
 	}
 }
+
+// TestGoogleJobsSpread: with a spread jobs have deviations of their own, 0.4 on average; without, the workload is what it was.
+func TestGoogleJobsSpread(t *testing.T) {
+	var mean, same moment
+	for k := range uint32(20_000) {
+		mean.add(GoogleJobs{Spread: 1, Seed: 3}.deviation(k))
+		same.add(GoogleJobs{Seed: 3}.deviation(k))
+	}
+	if math.Abs(mean.mean()-0.4) > 3*mean.error() || mean.error() < 0.001 || math.Abs(same.mean()-0.4) > 1e-9 {
+		t.Errorf("%v ± %v and %v, want 0.4", mean.mean(), mean.error(), same.mean())
+	}
+	if _, err := Synthesize("synth:google;jobs=2;spread=4", 1); err == nil {
+		t.Error("a spread of 4 is accepted")
+	}
+}
