@@ -83,7 +83,7 @@ func (r *srewReality) sections() []report.Section {
 // realRows are the rows without the published numbers, which are about other jobs.
 func realRows() (rows []srewRow) {
 	for _, r := range srewRows {
-		rows = append(rows, srewRow{name: r.name, spec: r.spec})
+		rows = append(rows, srewRow{policy: r.policy, reading: r.reading, spec: r.spec})
 	}
 	return rows
 }

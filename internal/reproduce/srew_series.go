@@ -21,6 +21,8 @@ type series struct {
 	runs      int // on each workload
 	seed      uint64
 	workload  func(seed uint64) (*trace.Workload, error)
+	// what policies that look at progress are told of it; nil for the end of an attempt at its launch
+	reports *sim.Progress
 
 	sim.Comparison
 	shares [][][]float64 // by policy and run: of jobs with a flow time of at most flowGrid[i]
@@ -56,13 +58,16 @@ func (s *series) run(ctx context.Context, k int) error {
 	}
 	e := sim.Experiment{Workload: w, Runs: s.runs, Options: sim.Options{Machines: s.machines, Limits: sched.NoLimits(), Seed: seed}}
 	for _, spec := range s.policies {
-		progress, err := policy.UsesProgress(spec)
+		looks, err := policy.UsesProgress(spec)
 		if err != nil {
 			return err
 		}
-		e.Policies = append(e.Policies, sim.Candidate{
-			Name: spec, Exact: progress, New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) },
-		})
+		c := sim.Candidate{Name: spec, Exact: looks, New: func(seed uint64) (sched.Policy, error) { return policy.New(spec, seed) }}
+		if looks && s.reports != nil {
+			e.Options.Progress.Noise, e.Options.Progress.Persists = s.reports.Noise, s.reports.Persists
+			c.Exact, c.Every = s.reports.Exact, s.reports.Every
+		}
+		e.Policies = append(e.Policies, c)
 	}
 	e.Done = func(c *sim.Cell, jobs []sim.JobResult) error {
 		at := k*s.runs + c.Run

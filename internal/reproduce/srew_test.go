@@ -15,7 +15,7 @@ import (
 // The whole experiment on few jobs: every table and figure is there and can be drawn, and the same seed gives the same bytes.
 func TestSREWPage(t *testing.T) {
 	scale := srewScale{
-		jobs: 12, window: 3600 * sched.Second, table: 2, sweep: 2, other: 2, luck: 2, others: []int{6},
+		cluster: 60, jobs: 12, window: 3600 * sched.Second, table: 2, sweep: 2, other: 2, luck: 3, told: 2, toldJobs: 4, speed: 1, speedJobs: 6, others: []int{6},
 		betas: []float64{0.7, 1}, lambdas: []float64{0, 1}, machines: []int{6000, 7000, 10_000, 11_000}, slots: []int{5, 60},
 	}
 	var pages [2]bytes.Buffer
@@ -32,7 +32,7 @@ func TestSREWPage(t *testing.T) {
 	if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
 		t.Error("two runs with one seed differ")
 	}
-	for _, want := range []string{"Table 3", "figure2a", "figure2b", "figure3a", "figure3b", "figure4a", "figure4b", "figure5a", "figure5b", "jobs6"} {
+	for _, want := range []string{"Table 3", "figure2a", "figure2b", "figure3a", "figure3b", "figure4a", "figure4b", "figure5a", "figure5b", "jobs6", "best", "checkpoints", "reports_persistent", "theorem4"} {
 		if !strings.Contains(pages[0].String(), want) {
 			t.Errorf("the page has no %s", want)
 		}
