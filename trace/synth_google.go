@@ -24,9 +24,9 @@ const googlePrefix = synthPrefix + "google"
 //	tasks of a job:  m rounded up, at most 5,000
 //	a task's length: E, clipped to [15, 8000] s, times a lognormal of mean 1 and log-deviation 0.4; clipped to [13.5, 22919.3] s
 //
-// With Spread a job has a log-deviation of its own, so that the ratio of standard deviation to mean differs from job to
-// job. In 1,306 real jobs of the trace with ten tasks or more, log-deviations have quartiles of 0.023, 0.084 and 0.17 and
-// a 95 % quantile of 0.72: they scatter like a lognormal of log-deviation 1.3 or more.
+// With Spread a job has a log-deviation of its own, so that the ratio of standard deviation to mean differs from job
+// to job. In 1,306 real jobs of the trace with ten tasks or more, log-deviations have quartiles of 0.023, 0.084 and
+// 0.17 and a 95 % quantile of 0.72: they scatter like a lognormal of log-deviation 1.3 or more.
 //
 // The expectations are 122.3 tasks per job and 147,457 s of work per job, hence 1,205 s per task. Four thousand jobs
 // scatter much around them: the work per job has a standard error of 13 %. With infinitely many machines the mean flow

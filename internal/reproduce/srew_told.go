@@ -67,11 +67,11 @@ func (t *srewTold) sections() []report.Section {
 				"reports: of the remaining time that follows from a report, an error of 20 %% is the standard deviation. An independent error is another in each report, so that a "+
 				"later report corrects it. A persistent error is the same in all reports of an attempt, as when an attempt is misjudged for as long as it runs.",
 				t.scale.told, t.scale.toldJobs, (t.scale.window / sched.Time(t.scale.jobs) * sched.Time(t.scale.toldJobs)).Seconds()),
-			"Real reports have errors of both kinds. The paper does not say what its baselines were told.",
+			"Real reports have errors of both kinds. The paper does not say which reports its baselines had.",
 		},
 	}
-	flows := report.Table{Name: "reports", Caption: "Mean flow time (s)", Columns: []string{"what is told"}}
-	less := report.Table{Name: "reports_less", Caption: "By how much SREW+C(0.7) is below (%)", Columns: []string{"what is told"}}
+	flows := report.Table{Name: "reports", Caption: "Mean flow time (s)", Columns: []string{"reports"}}
+	less := report.Table{Name: "reports_less", Caption: "By how much SREW+C(0.7) is below (%)", Columns: []string{"reports"}}
 	for i, r := range t.rows {
 		flows.Columns = append(flows.Columns, r.name(), "±")
 		if i > 0 {
