@@ -44,10 +44,10 @@ func (t *table3) best() report.Section {
 		"baseline", "as the authors seem to have run it", "mean flow (s)", "SREW less by (%)", "±", "at its best", "mean flow (s)", "SREW less by (%)", "±",
 	}}
 	worst, rival := sim.Estimate{Mean: math.Inf(1)}, 0
-	for k, policy := range baselines {
-		seems, best := rowSCA+k, t.bestReading(policy)
+	for k, name := range baselines {
+		seems, best := rowSCA+k, t.bestReading(name)
 		a, b := s.reduction(seems), s.reduction(best)
-		table.Add(policy, srewRows[seems].reading, s.Mean(seems, sim.MeanFlow).Mean, 100*a.Mean, 100*a.Half,
+		table.Add(name, srewRows[seems].reading, s.Mean(seems, sim.MeanFlow).Mean, 100*a.Mean, 100*a.Half,
 			srewRows[best].reading, s.Mean(best, sim.MeanFlow).Mean, 100*b.Mean, 100*b.Half)
 		if b.Mean < worst.Mean {
 			worst, rival = b, best

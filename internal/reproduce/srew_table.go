@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/tailcut/tailcut/internal/report"
+	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -32,7 +33,7 @@ var srewRows = []srewRow{
 	{"SREW+C(0.7)", "without line 7", srewSpec, 742, [2]float64{63, 90}},
 	{"SCA", "its own law, slots of 5 s", "sca:slot=5s", 811, [2]float64{56, 88}},
 	{"Dolly", "FIFO", "dolly:budget=0.05,threshold=0.8,order=fifo", 828, [2]float64{}},
-	{"Grass", "FIFO", "grass:order=fifo", 838, [2]float64{}},
+	{"Grass", "FIFO, switch by size", "grass:order=fifo,switch=size", 838, [2]float64{}},
 	{"Mantri", "FIFO, two attempts, no kills", "mantri-dup:delta=0.25,copies=2,order=fifo", 860, [2]float64{53, 87}},
 	{policy: "SREW+C(1)", reading: "without line 7", spec: "srew:beta=1,lambda=1,slot=5s"},
 	{policy: "SREW+C(0.7)", reading: "line 7 for clones only", spec: "srew:beta=0.7,lambda=1,slot=5s,preempt=clones"},
@@ -41,10 +42,14 @@ var srewRows = []srewRow{
 	{policy: "SCA", reading: "a Pareto law", spec: "sca:slot=5s,law=pareto"},
 	{policy: "SCA", reading: "its own law, no slots", spec: "sca:slot=0s"},
 	{policy: "Dolly", reading: "Fair", spec: "dolly:budget=0.05,threshold=0.8,order=fair"},
-	{policy: "Grass", reading: "Fair", spec: "grass:order=fair"},
+	{policy: "Grass", reading: "FIFO, learned switch", spec: "grass:order=fifo"},
+	{policy: "Grass", reading: "Fair, learned switch", spec: "grass:order=fair"},
+	{policy: "Grass", reading: "Fair, switch by size", spec: "grass:order=fair,switch=size"},
+	{policy: "Grass", reading: "Fair, switch by size, t_new known", spec: "grass:order=fair,switch=size,tnew=known"},
 	{policy: "Mantri", reading: "Fair, two attempts, no kills", spec: "mantri-dup:delta=0.25,copies=2,order=fair"},
 	{policy: "Mantri", reading: "FIFO, three attempts, kills", spec: "mantri:delta=0.25,order=fifo"},
 	{policy: "Mantri", reading: "Fair, three attempts, kills", spec: "mantri:delta=0.25,order=fair"},
+	{policy: "Mantri", reading: "FIFO, t_new of finished tasks", spec: "mantri-dup:delta=0.25,copies=2,order=fifo,tnew=finished"},
 	{policy: "no clones", reading: "FIFO", spec: "fifo"},
 	{policy: "no clones", reading: "Fair", spec: "fair"},
 	{policy: "no clones", reading: "SRPT", spec: "srpt"},
@@ -53,8 +58,8 @@ var srewRows = []srewRow{
 // toldRows are SREW and what decides by reports, for the section on these.
 var toldRows = []srewRow{
 	srewRows[rowSREW],
-	{policy: "Grass", reading: "FIFO", spec: "grass:order=fifo"},
-	{policy: "Grass", reading: "Fair", spec: "grass:order=fair"},
+	{policy: "Grass", reading: "FIFO, switch by size", spec: "grass:order=fifo,switch=size"},
+	{policy: "Grass", reading: "Fair, learned switch", spec: "grass:order=fair"},
 	{policy: "Mantri", reading: "FIFO, two attempts, no kills", spec: "mantri-dup:delta=0.25,copies=2,order=fifo"},
 	{policy: "Mantri", reading: "FIFO, three attempts, kills", spec: "mantri:delta=0.25,order=fifo"},
 	{policy: "SREW+C(1)", reading: "line 7 for clones only", spec: "srew:beta=1,lambda=1,slot=5s,preempt=clones"},
@@ -117,25 +122,33 @@ func (t *table3) sections() []report.Section {
 // flowTable compares rows as Table 3 does. SREW is the first.
 func flowTable(name, caption string, s *series, rows []srewRow) report.Table {
 	t := report.Table{Name: name, Caption: caption, Columns: []string{
-		"policy", "reading", "published (s)", "mean flow (s)", "±", "published: SREW less", "SREW less by (%)", "±", "≤ 300 s (%)", "≤ 1500 s (%)", "p99 (s)", "fruitless (%)", "failed (%)",
+		"policy", "reading", "t_new", "published (s)", "mean flow (s)", "±", "published: SREW less", "SREW less by (%)", "±", "≤ 300 s (%)", "≤ 1500 s (%)", "p99 (s)", "fruitless (%)", "failed (%)",
 	}}
 	for i, r := range rows {
 		flow := s.Mean(i, sim.MeanFlow)
-		cells := []any{r.policy, r.reading, nil, flow.Mean, flow.Half, nil, nil, nil}
+		cells := []any{r.policy, r.reading, durationsOf(r.spec), nil, flow.Mean, flow.Half, nil, nil, nil}
 		if r.printed > 0 {
-			cells[2] = int(r.printed)
+			cells[3] = int(r.printed)
 		}
 		if i != rowSREW {
 			less := s.reduction(i)
 			if r.printed > 0 {
-				cells[5] = fmt.Sprintf("%.1f %%", 100*(1-srewRows[rowSREW].printed/r.printed))
+				cells[6] = fmt.Sprintf("%.1f %%", 100*(1-srewRows[rowSREW].printed/r.printed))
 			}
-			cells[6], cells[7] = 100*less.Mean, 100*less.Half
+			cells[7], cells[8] = 100*less.Mean, 100*less.Half
 		}
 		t.Add(append(cells, 100*s.share(i, 300).Mean, 100*s.share(i, 1500).Mean, s.Mean(i, func(c *sim.Cell) float64 { return c.P99Flow }).Mean,
 			100*s.Mean(i, fruitlessShare).Mean, 100*s.Mean(i, func(c *sim.Cell) float64 { return failedShare(&c.Stats) }).Mean)...)
 	}
 	return t
+}
+
+// durationsOf says where a policy takes the durations of attempts from, nil if it needs none.
+func durationsOf(spec string) any {
+	if told, err := policy.Told(spec); err == nil && told != "" {
+		return told
+	}
+	return nil
 }
 
 // fruitlessShare is the share of machine time that went into attempts that lost.
@@ -149,6 +162,7 @@ func (t *table3) section() report.Section {
 			"The paper's rows above, other readings below. It does not say in which order its baselines serve jobs: first come, first served, and Fair below. Of Mantri it " +
 				"states the rule with δ = 0.25, and that no baseline preempts: so a task has two attempts, and none is killed before another has ended. Mantri itself starts a " +
 				"third and after ten seconds kills the slowest; in this service model, in which a task has no size of its own, that amounts to drawing anew until a draw is short.",
+			"The column t_new says where a policy takes the duration of a new attempt from: finished tasks of the job, all attempts with the running ones, or what the workload states (known).",
 			"Grass gives a job more attempts of its running tasks before the next job gets its first. Under FIFO a job of thousands of tasks keeps all others waiting; the paper " +
 				"on Grass has Fair between jobs.",
 			"SREW+C(0.7) lets the 30 % of the active jobs with the most work wait while the others fill the cluster with clones, and does not preempt: many jobs are fast, a few take " +
