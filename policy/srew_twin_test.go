@@ -387,6 +387,9 @@ func drawJob(t *rapid.T) *sched.JobSpec {
 		if known {
 			st.Mean = sched.Time(rapid.IntRange(1, 4).Draw(t, "mean")) * sched.Second
 			st.SD = sched.Time(rapid.IntRange(0, 4).Draw(t, "sd")) * sched.Second
+			for range rapid.IntRange(0, 4).Draw(t, "sample") {
+				st.Sample = append(st.Sample, sched.Time(rapid.IntRange(1, 9).Draw(t, "lasts"))*sched.Second)
+			}
 		}
 		kind := sched.Pointwise
 		if rapid.Bool().Draw(t, "barrier") {
