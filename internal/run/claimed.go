@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/disk"
+	"github.com/tailcut/tailcut/internal/live/proc"
+	"github.com/tailcut/tailcut/internal/mapreduce"
 )
 
 // Claimed says that an output folder belongs to a job of a server, from its submission to its end: a small file beside
@@ -59,7 +61,12 @@ func (c *Claimed) write(private string) error {
 		return err
 	}
 	path := filepath.Join(private, claimedName)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil { // a name without its content would keep everybody out
 		return err
 	}
 	if err := os.Rename(path+".new", path); err != nil {
@@ -75,6 +82,36 @@ func (c *Claimed) release(private string) error {
 		return nil
 	}
 	return errors.Join(err, disk.SyncFolder(private))
+}
+
+// Forsake gives back an output folder that a server has claimed for a job and not taken the job in. One that is
+// another's by now, or gone, is left alone.
+func Forsake(out, name, server string) error {
+	folders := proc.Folders{Root: filepath.Join(out, mapreduce.PrivateName)}
+	mine := func() bool {
+		c, err := ReadClaimed(folders.Root)
+		return err == nil && c != nil && c.Run == name && c.Server == server
+	}
+	if !mine() {
+		return nil
+	}
+	lock, err := proc.LockRun(folders)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if !mine() {
+		return nil
+	}
+	err = (&Claimed{}).release(folders.Root)
+	if isMissing(folders.Journal()) {
+		folders.Run = name
+		(&Engine{out: out, folders: folders}).withdraw()
+	}
+	return err
 }
 
 // refuseClaimed is the error of an output folder that belongs to a job of a server, nil if it can be taken. With

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/past"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -109,9 +111,12 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	return p, e.estimate(p)
 }
 
-// estimate adds what earlier runs of the name say of durations, where somebody reckons with it: a policy with a
-// deadline, or with the other jobs of a server.
+// estimate adds what a law or earlier runs of the name say of durations, where somebody reckons with it: a policy with a
+// deadline, or with the other jobs of a server. The policy of a run has the law itself.
 func (e *Engine) estimate(p *jobfile.Plan) error {
+	if e.Law != "" && e.server != nil {
+		return byLaw(&p.Spec, e.Law)
+	}
 	if e.history == "" || e.Law != "" || e.Deadline == "" && e.server == nil {
 		return nil
 	}
@@ -122,6 +127,24 @@ func (e *Engine) estimate(p *jobfile.Plan) error {
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]
 		st.Mean, st.SD = kept.Estimate(name)
+	}
+	return nil
+}
+
+// lawEnd is where a law is cut off whose mean or standard deviation is infinite: no policy reckons with those.
+const lawEnd = 0.999
+
+// byLaw adds what a law says to all stages: its mean and its standard deviation.
+func byLaw(spec *sched.JobSpec, law string) error {
+	l, err := laws.Parse(law)
+	if err == nil && math.IsInf(laws.StdDev(l), 1) {
+		l, err = laws.Truncate(l, 0, l.Quantile(lawEnd))
+	}
+	if err != nil {
+		return Mistakes{{Field: "law", Problem: err}}
+	}
+	for i := range spec.Stages {
+		spec.Stages[i].Mean, spec.Stages[i].SD = sched.FromSeconds(l.Mean()), sched.FromSeconds(laws.StdDev(l))
 	}
 	return nil
 }

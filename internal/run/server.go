@@ -40,9 +40,10 @@ type Server struct {
 	Machines []trace.JournalMachine
 	Classes  []string // names of the classes of slots, by sched.Class; nil if all slots are alike
 
-	Alive   func(run string) bool      // tells whether the job of a run is coming, or has not ended
-	Coming  func(run string, yes bool) // hears of jobs that are ready, or withdrawn; nil for nobody
-	History past.History               // takes in jobs that have ended; nil for nobody
+	Alive   func(run string) bool          // tells whether the job of a run is coming, or has not ended
+	Coming  func(run string, yes bool)     // hears of jobs that are ready, or withdrawn; nil for nobody
+	Claims  func(run, output string) error // hears of folders before they are claimed, so that a crash loses none; nil for nobody
+	History past.History                   // takes in jobs that have ended; nil for nobody
 	// Promises returns what a job was promised; nil for nothing.
 	Promises func(sched.JobID) []promise.Promise
 }
@@ -114,12 +115,22 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	}
 	p.classify(&h.Job, s.Classes)
 	p.submitted, h.Started = sub, s.Started
-	c := Claimed{Run: h.Run, Server: s.Dir, Place: s.Place}
-	if err := c.write(e.folders.Root); err != nil {
+	s.coming(h.Run, true) // while the folder is locked
+	if err := s.claim(p); err != nil {
+		s.coming(h.Run, false)
 		return nil, Failure{err}
 	}
-	s.coming(h.Run, true) // while the folder is locked
 	return p, nil
+}
+
+// claim claims the folder of a job.
+func (s *Server) claim(p *Prepared) error {
+	if s.Claims != nil {
+		if err := s.Claims(p.Header.Run, p.out); err != nil {
+			return err
+		}
+	}
+	return (&Claimed{Run: p.Header.Run, Server: s.Dir, Place: s.Place}).write(p.folders.Root)
 }
 
 func (s *Server) coming(run string, yes bool) {

@@ -85,6 +85,9 @@ func (s *Submission) check() error {
 	if len(s.Name) > mostName || strings.ContainsAny(s.Name, "\x00\n") {
 		note("name", fmt.Errorf("expected one line of at most %d bytes", mostName))
 	}
+	if name := cmp.Or(s.Name, s.Job.Name); name != "" && strings.Trim(name, "0123456789") == "" {
+		note("name", fmt.Errorf("expected a letter in it, not %q: a number stands for the id of a job", name))
+	}
 	for field, path := range map[string]string{"output": s.Output, "dir": s.Dir, "joblog": s.Joblog} {
 		switch {
 		case path == "" && field != "output":

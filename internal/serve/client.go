@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tailcut/tailcut/internal/timeline"
 )
 
 // Environment variables that clients look at.
@@ -202,6 +204,12 @@ func (c *Client) Tasks(ctx context.Context, ref string) (*Tasks, error) {
 		}
 		after = *page.Next
 	}
+}
+
+// Timeline returns what every attempt of a job did.
+func (c *Client) Timeline(ctx context.Context, ref string) (*timeline.Timeline, error) {
+	t := &timeline.Timeline{}
+	return t, c.get(ctx, jobPath(ref, "/timeline"), t)
 }
 
 // LogQuery says what of a task's logs is wanted.

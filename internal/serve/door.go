@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +14,9 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Over TCP everybody on the machine can knock, and any page that a browser shows. So only loopback addresses are
@@ -20,8 +24,32 @@ import (
 // sends has to come from the server's own page: a name that an attacker lets point to 127.0.0.1 is no name of this
 // server, and another site's form is of another origin.
 
-// cookie carries the token of a browser, which cannot send headers with links and event streams.
-const cookie = "tailcut"
+// A browser cannot send headers with links and event streams. It has a cookie instead, which is made of the token and
+// does not tell it: who gets hold of one has it until it expires, or until the server has another token, and no longer.
+
+// sessionTime is how long a browser need not log in again.
+const sessionTime = 7 * 24 * time.Hour
+
+// cookieName is that of the cookie. Cookies are shared by all ports of an address; their names are not.
+func cookieName(address net.Addr) string {
+	_, port, _ := net.SplitHostPort(address.String())
+	return "tailcut-" + port
+}
+
+// newSession is the value of a cookie that is good until an instant.
+func newSession(token string, until time.Time) string {
+	at := strconv.FormatInt(until.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("tailcut session until " + at))
+	return at + "." + hex.EncodeToString(mac.Sum(nil))
+}
+
+// inSession tells whether the value of a cookie is good now.
+func inSession(value, token string, now time.Time) bool {
+	at, _, _ := strings.Cut(value, ".")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	return err == nil && now.Unix() < seconds && same(value, newSession(token, time.Unix(seconds, 0)))
+}
 
 // CheckListen tells whether an address is one that only this machine has.
 func CheckListen(address string) error {
@@ -75,23 +103,31 @@ func open(inside http.Handler) http.Handler { return inside }
 
 // tokenDoor lets those in who bring the token.
 func tokenDoor(token string, address net.Addr) func(http.Handler) http.Handler {
+	name := cookieName(address)
 	return func(inside http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case !isHost(r.Host, address):
-				answerProblem(w, problem(http.StatusMisdirectedRequest, "this server is not called %.100q", r.Host))
+				turnAway(w, problem(http.StatusMisdirectedRequest, "this server is not called %.100q", r.Host))
 			case !sameOrigin(r):
-				answerProblem(w, problem(http.StatusForbidden, "pages of other origins may not ask this server"))
+				turnAway(w, problem(http.StatusForbidden, "pages of other origins may not ask this server"))
 			case r.Method == http.MethodGet && r.URL.Path == "/login":
-				login(w, r, token)
-			case !brings(r, token):
+				login(w, r, name, token)
+			case !brings(r, name, token):
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				answerProblem(w, problem(http.StatusUnauthorized, "expected the token of the server, from its folder: in $TAILCUT_TOKEN, as Authorization: Bearer TOKEN, or in a browser once by /login?token=TOKEN"))
+				turnAway(w, problem(http.StatusUnauthorized, "expected the token of the server, from its folder: in $TAILCUT_TOKEN, as Authorization: Bearer TOKEN, or in a browser once by /login?token=TOKEN"))
 			default:
 				inside.ServeHTTP(w, r)
 			}
 		})
 	}
+}
+
+// turnAway answers somebody who may not come in, and ends the connection: what else he sends is not waited for.
+func turnAway(w http.ResponseWriter, p *Problem) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second / 2))
+	w.Header().Set("Connection", "close")
+	answerProblem(w, p)
 }
 
 // isHost tells whether a name stands for the address that is listened on.
@@ -118,13 +154,13 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && u.Scheme == "http" && u.Host == r.Host
 }
 
-// brings tells whether a request has the token.
-func brings(r *http.Request, token string) bool {
+// brings tells whether a request has the token, or the cookie of a session.
+func brings(r *http.Request, name, token string) bool {
 	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return same(given, token)
 	}
-	c, err := r.Cookie(cookie)
-	return err == nil && same(c.Value, token)
+	c, err := r.Cookie(name)
+	return err == nil && inSession(c.Value, token, time.Now())
 }
 
 // same compares in a time that says nothing of where or how the two differ.
@@ -133,13 +169,16 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// login gives a browser the token as a cookie, and takes it out of the address bar.
-func login(w http.ResponseWriter, r *http.Request, token string) {
+// login gives a browser a session for the token, and takes the token out of the address bar.
+func login(w http.ResponseWriter, r *http.Request, name, token string) {
 	if !same(r.URL.Query().Get("token"), token) {
-		answerProblem(w, problem(http.StatusUnauthorized, "this is not the token of the server"))
+		turnAway(w, problem(http.StatusUnauthorized, "this is not the token of the server"))
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	until := time.Now().Add(sessionTime)
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: newSession(token, until), Path: "/", Expires: until, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	http.Redirect(w, r, "/", http.StatusSeeOther) // the page asks with the cookie
 }

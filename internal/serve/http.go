@@ -25,12 +25,14 @@ import (
 
 // What one client can take of the server, and all of them.
 const (
-	mostConnections = 256
-	mostListeners   = 64       // of streams, each of which keeps a connection
+	mostConnections = 2048     // of each listener, so that who knocks at one keeps nobody from the other
+	mostListeners   = 64       // to all that changes
+	mostWatchers    = 1024     // of jobs, and as many of tasks
 	mostHeader      = 32 << 10 // bytes
 	mostBody        = 64 << 20 // bytes of a body
 	mostBodies      = 192 << 20
-	headerTime      = 10 * time.Second // to send the header of a request
+	smallBody       = 256 << 10        // bytes of one that waits for no other
+	headerTime      = 5 * time.Second  // to send the header of a request
 	bodyTime        = time.Minute      // to send the body
 	answerTime      = 30 * time.Second // to take the answer
 	idleTime        = 30 * time.Second // between two requests of a connection
@@ -41,15 +43,16 @@ type front struct {
 	s         *Server
 	mux       *http.ServeMux
 	bodies    *semaphore.Weighted
-	listeners chan struct{}
+	listeners map[string]chan struct{} // by path
 }
 
 func newFront(s *Server, all []route, page http.Handler) *front {
-	f := &front{s: s, mux: http.NewServeMux(), bodies: semaphore.NewWeighted(mostBodies), listeners: make(chan struct{}, mostListeners)}
+	f := &front{s: s, mux: http.NewServeMux(), bodies: semaphore.NewWeighted(mostBodies), listeners: map[string]chan struct{}{}}
 	methods := map[string][]string{}
 	for _, r := range all {
 		f.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { f.serve(&r, w, req) })
 		methods[r.path] = append(methods[r.path], r.method)
+		f.listeners[r.path] = make(chan struct{}, r.long)
 	}
 	for path, known := range methods {
 		f.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -74,8 +77,9 @@ func newFront(s *Server, all []route, page http.Handler) *front {
 // listen serves the connections of a listener, which door guards, until ctx is done. Then requests under way have a
 // second to end.
 func (f *front) listen(ctx context.Context, l net.Listener, door func(http.Handler) http.Handler) error {
+	visitors := newVisitors(l, mostConnections)
 	server := &http.Server{
-		Handler: door(f.mux), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
+		Handler: hurried(door(f.mux)), ConnState: visitors.notes, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    log.New(io.Discard, "", 0), // of clients that break off
 	}
@@ -87,24 +91,31 @@ func (f *front) listen(ctx context.Context, l net.Listener, door func(http.Handl
 		}
 	})
 	defer stop()
-	if err := server.Serve(newBounded(l, mostConnections)); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(visitors); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
+// hurried gives every request some time to be read, also where nobody wants its body.
+func hurried(inside http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+		inside.ServeHTTP(w, r)
+	})
+}
+
 // serve answers one request of a route.
 func (f *front) serve(r *route, w http.ResponseWriter, req *http.Request) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime))
 	c, release, err := f.read(r, w, req)
 	defer release()
-	if err == nil && r.long {
+	if err == nil && r.long > 0 {
 		select {
-		case f.listeners <- struct{}{}:
-			defer func() { <-f.listeners }()
+		case f.listeners[r.path] <- struct{}{}:
+			defer func() { <-f.listeners[r.path] }()
 		default:
-			err = problem(http.StatusServiceUnavailable, "%d clients listen already, which is the most", mostListeners)
+			err = problem(http.StatusServiceUnavailable, "%d clients listen already, which is the most", r.long)
 		}
 	}
 	if err == nil && r.stream != nil {
@@ -150,12 +161,14 @@ func (f *front) read(r *route, w http.ResponseWriter, req *http.Request) (c *cal
 		}
 		size = mostBody
 	}
-	wait, cancel := context.WithTimeout(req.Context(), bodyTime)
-	defer cancel()
-	if err := f.bodies.Acquire(wait, size+1); err != nil {
-		return nil, release, problem(http.StatusServiceUnavailable, "too many large requests at once; try again")
+	if size > smallBody {
+		wait, cancel := context.WithTimeout(req.Context(), bodyTime)
+		defer cancel()
+		if err := f.bodies.Acquire(wait, size+1); err != nil {
+			return nil, release, problem(http.StatusServiceUnavailable, "too many large requests at once; try again")
+		}
+		release = func() { f.bodies.Release(size + 1) }
 	}
-	release = func() { f.bodies.Release(size + 1) }
 	if c.raw, err = io.ReadAll(http.MaxBytesReader(w, req.Body, mostBody)); err != nil {
 		if errors.As(err, new(*http.MaxBytesError)) {
 			return nil, release, tooLarge()

@@ -23,7 +23,7 @@ var echo = []route{
 		serve: func(_ *Server, _ context.Context, c *call) (any, error) { return c.body, nil }},
 	{method: "POST", path: "/v1/raw", body: anything{}, serve: func(_ *Server, _ context.Context, c *call) (any, error) { return len(c.raw), nil }},
 	{method: "GET", path: "/v1/fails", serve: func(*Server, context.Context, *call) (any, error) { return nil, errors.New("the disk is full") }},
-	{method: "GET", path: "/v1/events", long: true, stream: (*Server).events},
+	{method: "GET", path: "/v1/events", long: mostListeners, stream: (*Server).events},
 }
 
 // frontOn serves the routes on a socket and returns a client, and the way to talk to the socket itself.
@@ -266,7 +266,11 @@ func TestDoor(t *testing.T) {
 	}{
 		{"with the token", host, map[string]string{"Authorization": "Bearer " + token}, 200},
 		{"as localhost", "localhost:" + port, map[string]string{"Authorization": "Bearer " + token}, 200},
-		{"with a cookie", host, map[string]string{"Cookie": cookie + "=" + strings.ReplaceAll(token, " ", "_")}, 401},
+		{"with a cookie", host, map[string]string{"Cookie": cookieName(l.Addr()) + "=" + newSession(token, time.Now().Add(time.Hour))}, 200},
+		{"with an old cookie", host, map[string]string{"Cookie": cookieName(l.Addr()) + "=" + newSession(token, time.Now().Add(-time.Second))}, 401},
+		{"with a cookie of an older token", host, map[string]string{"Cookie": cookieName(l.Addr()) + "=" + newSession("an older token of the server", time.Now().Add(time.Hour))}, 401},
+		{"with the token for a cookie", host, map[string]string{"Cookie": cookieName(l.Addr()) + "=" + strings.ReplaceAll(token, " ", "_")}, 401},
+		{"with the cookie for a token", host, map[string]string{"Authorization": "Bearer " + newSession(token, time.Now().Add(time.Hour))}, 401},
 		{"without", host, nil, 401},
 		{"with half of it", host, map[string]string{"Authorization": "Bearer " + token[:20]}, 401},
 		{"with another scheme", host, map[string]string{"Authorization": "Basic " + token}, 401},
@@ -327,6 +331,9 @@ func TestLogin(t *testing.T) {
 		t.Fatalf("the token: %d %v", w.Code, w.Header())
 	}
 	c := w.Result().Cookies()[0]
+	if strings.Contains(c.Value, token) {
+		t.Errorf("the cookie tells the token: %v", c)
+	}
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
 		t.Errorf("the cookie can be had by others: %v", c)
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -144,35 +143,4 @@ func refuse(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(time.Second))
 	_, _ = fmt.Fprintf(conn, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", len(why), why)
 	conn.Close()
-}
-
-// bounded is a listener with so many connections at once. More wait until another is closed.
-type bounded struct {
-	net.Listener
-	free chan struct{}
-}
-
-func newBounded(l net.Listener, most int) *bounded {
-	return &bounded{l, make(chan struct{}, most)}
-}
-
-func (b *bounded) Accept() (net.Conn, error) {
-	b.free <- struct{}{}
-	conn, err := b.Listener.Accept()
-	if err != nil {
-		<-b.free
-		return nil, err
-	}
-	return &countedConn{Conn: conn, free: b.free}, nil
-}
-
-type countedConn struct {
-	net.Conn
-	free chan struct{}
-	once sync.Once
-}
-
-func (c *countedConn) Close() error {
-	c.once.Do(func() { <-c.free })
-	return c.Conn.Close()
 }

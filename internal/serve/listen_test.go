@@ -1,9 +1,12 @@
 package serve
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,22 +119,65 @@ func TestSocketRefusesOtherUsers(t *testing.T) {
 	<-accepted
 }
 
-// More connections than there are places wait, and come in when another goes.
-func TestBoundedConnections(t *testing.T) {
+// Clients that connect and ask for nothing, or for a part of something, keep nobody out, however many they are. Nor does
+// one that has been answered and is still there.
+func TestHalfOpenConnections(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	inner, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newVisitors(inner, 4)
+	v.grace = 20 * time.Millisecond
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") }), ConnState: v.notes}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(v) }()
+	for i := range 30 {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		switch i % 3 {
+		case 1:
+			fmt.Fprint(conn, "POST /v1/ra")
+		case 2:
+			fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		}
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}}
+	answer, err := client.Get("http://tailcut/") // the test's own time is the bound
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != 200 {
+		t.Error(answer.Status)
+	}
+	server.Close()
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+}
+
+// A connection that is at work keeps its place; one more waits for it.
+func TestBusyConnections(t *testing.T) {
 	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inner.Close()
-	l := newBounded(inner, 2)
+	v := newVisitors(inner, 2)
 	in := make(chan net.Conn, 10)
 	go func() {
 		for {
-			conn, err := l.Accept()
+			conn, err := v.Accept()
 			if err != nil {
 				close(in)
 				return
 			}
+			v.notes(conn, http.StateActive)
 			in <- conn
 		}
 	}()
@@ -155,8 +201,14 @@ func TestBoundedConnections(t *testing.T) {
 		t.Error(err)
 	}
 	<-in
-	if len(l.free) != 2 {
-		t.Errorf("%d places are taken, not 2", len(l.free))
+	v.mu.Lock()
+	if len(v.all) != 2 {
+		t.Errorf("%d places are taken, not 2", len(v.all))
+	}
+	v.mu.Unlock()
+	v.Close()
+	if _, open := <-in; open {
+		t.Error("a connection came in after the end")
 	}
 }
 

@@ -22,7 +22,7 @@ type route struct {
 	body         any     // what a body is read into; nil for none
 	answer       any     // what is answered; nil where that is no JSON
 	kind         string  // media type of the answer where that is no JSON
-	long         bool    // the answer goes on for as long as somebody listens
+	long         int     // the answer goes on for as long as somebody listens: how many may; 0 if it does not go on
 	serve        func(s *Server, ctx context.Context, c *call) (any, error)
 	stream       func(s *Server, w http.ResponseWriter, r *http.Request, c *call) error // instead, where long
 }
@@ -81,15 +81,15 @@ func routes() []route {
 		{method: "GET", path: "/v1/jobs/{job}/tasks", does: "List the tasks of a job.", answer: Tasks{}, serve: (*Server).tasks, query: []param{
 			{"after", "only tasks behind this one, counted from 0 through all stages", 0, false}, limit}},
 		{method: "GET", path: "/v1/jobs/{job}/watch", does: "Tell how a job stands until it is over, as server-sent events: standing, line for what a user should read, " +
-			"result at the end, and over with the job.", kind: "text/event-stream", long: true, stream: (*Server).watchJob},
+			"result at the end, and over with the job.", kind: "text/event-stream", long: mostWatchers, stream: (*Server).watchJob},
 		{method: "GET", path: "/v1/jobs/{job}/logs", does: "Tell what a task writes: as text, or to those who accept application/x-ndjson as lines of LogPiece.",
-			kind: "text/plain", long: true, stream: (*Server).logs, query: []param{
+			kind: "text/plain", long: mostWatchers, stream: (*Server).logs, query: []param{
 				{"task", "its index, or STAGE/INDEX", "", false}, {"follow", "go on until the task is done", false, false},
 				{"lines", "last lines of what is there already, 10 unless said; -1 for all", 0, false}, {"attempt", "an attempt by its number; -1 for the one that counts", 0, false}}},
 		{method: "GET", path: "/v1/jobs/{job}/timeline", does: "Tell what every attempt of a job did.", answer: timeline.Timeline{}, serve: (*Server).timelineOf},
 		{method: "GET", path: "/v1/timeline", does: "Tell what attempts of all jobs did: all that is known, or what has changed since an answer.", answer: timeline.Timeline{},
 			serve: (*Server).timeline, query: []param{{"since", "next of an earlier answer", 0, false}}},
-		{method: "GET", path: "/v1/events", does: "Tell what changes, as server-sent events of tailcut.event/v1.", kind: "text/event-stream", long: true, stream: (*Server).events},
+		{method: "GET", path: "/v1/events", does: "Tell what changes, as server-sent events of tailcut.event/v1.", kind: "text/event-stream", long: mostListeners, stream: (*Server).events},
 		{method: "GET", path: "/v1/calibration", does: "Tell how many promised ends came true.", answer: promise.Calibration{}, serve: (*Server).calibration},
 		{method: "GET", path: "/v1/history", does: "Tell what is kept of past jobs, by name.", answer: PastNames{}, serve: (*Server).pastNames},
 		{method: "GET", path: "/v1/history/jobs", does: "List past jobs, the latest first.", answer: PastJobs{}, serve: (*Server).pastJobs, query: []param{

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
@@ -33,6 +34,7 @@ type Config struct {
 	Memory   int64         // bytes that attempts may need together, 0 for no bound
 	Keep     int           // jobs that are over and still listed
 	KeepFor  time.Duration // since their end
+	Archive  string        // folder of segments of the journal that are not needed any more, "" to remove them
 	Version  string
 	Page     http.Handler // what browsers see; nil for nothing
 	History  past.History // what became of jobs; nil: nothing is kept
@@ -78,6 +80,7 @@ type Server struct {
 	shop     Workshop
 	engine   *live.Engine
 	jobs     *register
+	claims   *claims
 	news     *news
 	watchers *watchers
 	times    *times
@@ -126,6 +129,9 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 	if err := os.Chmod(s.cfg.Dir, 0o700); err != nil { // the journal holds the environment of jobs
 		return err
 	}
+	if err := s.checkArchive(); err != nil {
+		return err
+	}
 	if err := s.listen(); err != nil {
 		return err
 	}
@@ -133,12 +139,15 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.claims, err = openClaims(filepath.Join(s.cfg.Dir, "claims")); err != nil {
+		return errors.Join(err, archive.file.Close())
+	}
 	s.jobs = newRegister(archive, over, s.cfg.Keep, s.cfg.KeepFor)
 	if s.shop, err = shop(s); err != nil {
 		return err
 	}
 	s.engine, err = live.OpenEngine(live.Config{
-		Folder: filepath.Join(s.cfg.Dir, "journal"), Version: s.cfg.Version,
+		Folder: filepath.Join(s.cfg.Dir, "journal"), Archive: s.cfg.Archive, Version: s.cfg.Version,
 		Policy: s.cfg.Policy, Seed: s.cfg.Seed, Limits: s.cfg.Limits, Policies: policiesOf, Machines: s.cfg.Machines,
 		Open: s.shop.Open, Reports: s.shop.Reports, Finish: s.finish,
 		Watch: live.Observer{Changed: s.changed, Launched: s.launched, Ended: s.attemptEnded, Short: s.short},
@@ -154,7 +163,28 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 		}
 		s.times.takeUp(s, j)
 	}
-	return nil
+	return s.claims.clear(s.cfg.Dir, s.jobs.alive)
+}
+
+// checkArchive makes the folder of old segments, and refuses one to which none can be moved.
+func (s *Server) checkArchive() error {
+	if s.cfg.Archive == "" {
+		return nil
+	}
+	if err := os.MkdirAll(s.cfg.Archive, 0o700); err != nil {
+		return err
+	}
+	probe := filepath.Join(s.cfg.Dir, "lock.probe")
+	there := filepath.Join(s.cfg.Archive, ".probe")
+	err := os.WriteFile(probe, nil, 0o600)
+	if err == nil {
+		err = os.Rename(probe, there)
+	}
+	_, _ = os.Remove(probe), os.Remove(there)
+	if errors.Is(err, syscall.EXDEV) {
+		return fmt.Errorf("--archive %s: expected a folder on the file system of --dir %s", s.cfg.Archive, s.cfg.Dir)
+	}
+	return err
 }
 
 // damaged says of a journal with which no server can go on what is lost, and how to begin anew. Ids begin anew as well,
@@ -246,7 +276,7 @@ func (s *Server) close() error {
 		err = s.shop.Close()
 	}
 	if s.jobs != nil {
-		err = errors.Join(err, s.jobs.archive.file.Close())
+		err = errors.Join(err, s.jobs.archive.file.Close(), s.claims.file.Close())
 	}
 	if s.lock != nil {
 		s.lock.Close()

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ import (
 // once, "wait" when the test says go, "fail" never well. Its Joblog makes Prepare fail.
 type fakeShop struct {
 	reports chan live.Report
+	looks   atomic.Int32 // calls of Standing
 
 	mu       sync.Mutex
 	gone     map[sched.AttemptID]bool // were killed
@@ -72,6 +74,7 @@ func (f *fakeShop) Ended(*live.Job, *live.Record, live.Report) string {
 	return ""
 }
 func (f *fakeShop) Standing(_ *sched.View, j *live.Job) *run.Standing {
+	f.looks.Add(1)
 	return &run.Standing{State: j.State()}
 }
 func (f *fakeShop) Finish(_ context.Context, o *live.Over) (*Outcome, error) {
@@ -679,6 +682,46 @@ func TestWatch(t *testing.T) {
 		if err != nil || j.State != Succeeded || len(heard) < 2 || !slices.Equal(heard[len(heard)-2:], []string{`{"state":"succeeded"}`, "succeeded"}) {
 			t.Errorf("heard %q: %+v %v", heard, j, err)
 		}
+	}
+}
+
+// Who watches jobs that wait asks nothing of the engine, and hears of it when something happens.
+func TestWatchersOfQueuedJobs(t *testing.T) {
+	r := newRig(t)
+	r.submit(&run.Submission{Name: "busy", Dir: "wait", Nice: 2})
+	r.until("busy", Running)
+	r.submit(&run.Submission{Name: "queued", Dir: "wait"})
+	const many = 20
+	var heard, over atomic.Int32
+	var all sync.WaitGroup
+	for range many {
+		all.Go(func() {
+			_, err := r.Watch(t.Context(), "queued", func(w *Watched) {
+				if w.Standing != nil {
+					heard.Add(1)
+				}
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			over.Add(1)
+		})
+	}
+	for heard.Load() < many {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for looks, tries := int32(-1), 0; r.shop.looks.Load() != looks; tries++ { // each looks twice
+		if tries == 50 {
+			t.Fatal("nothing happens to the job, and they look at it all the time")
+		}
+		looks = r.shop.looks.Load()
+		time.Sleep(2 * lookEvery)
+	}
+	close(r.shop.gate("queued"))
+	close(r.shop.gate("busy"))
+	all.Wait()
+	if looks := r.shop.looks.Load(); looks > many*many {
+		t.Errorf("%d looks for %d watchers", looks, many)
 	}
 }
 

@@ -39,10 +39,13 @@ func (s *Server) common() *run.Server {
 	defer s.mu.Unlock()
 	return &run.Server{
 		Dir: s.cfg.Dir, Place: s.cfg.Socket, Version: s.cfg.Version, Memory: s.cfg.Memory, Started: s.engine.Started(), Host: s.shop.(*Shop).Host, Log: s.cfg.Log,
-		Policy: s.policy, Seed: s.cfg.Seed, Limits: s.cfg.Limits, Machines: s.cfg.Machines, Classes: s.cfg.Classes, Alive: s.jobs.alive, Coming: s.jobs.expect,
+		Policy: s.policy, Seed: s.cfg.Seed, Limits: s.cfg.Limits, Machines: s.cfg.Machines, Classes: s.cfg.Classes, Alive: s.jobs.alive, Coming: s.jobs.expect, Claims: s.claim,
 		History: s.cfg.History, Promises: s.forecast.kept,
 	}
 }
+
+// claim writes down that a folder will be claimed.
+func (s *Server) claim(run, output string) error { return s.claims.note(run, output, s.jobs.alive) }
 
 // Shop is the workshop of a real server: jobs are those of 'tailcut run', and their attempts are processes.
 type Shop struct {

@@ -12,6 +12,7 @@ func (s *Server) changed(j *live.Job) {
 	s.times.job(s, j)
 	_, had := s.forecast.of(j.ID)
 	s.forecast.wake(had == nil)
+	s.watchers.wake(int64(j.ID))
 	if State(j.State()).Over() {
 		return
 	}
@@ -21,6 +22,7 @@ func (s *Server) changed(j *live.Job) {
 // launched is told of the begin of an attempt.
 func (s *Server) launched(j *live.Job, r *live.Record) {
 	s.times.Launched(j.ID, r)
+	s.watchers.wake(int64(j.ID))
 	s.news.tell(Event{
 		Kind: "attempt", Job: int64(j.ID), Stage: j.Stages[r.Stage], Task: r.Index, Attempt: r.Number, Clone: r.Clone, Reason: r.Reason.String(),
 		Busy: s.count(r.ID, true), At: r.Launched.Seconds(),
@@ -31,6 +33,7 @@ func (s *Server) launched(j *live.Job, r *live.Record) {
 func (s *Server) attemptEnded(j *live.Job, r *live.Record, last live.Report) {
 	s.times.ended(j.ID, r)
 	s.forecast.wake(false)
+	s.watchers.wake(int64(j.ID))
 	if line := s.shop.Ended(j, r, last); line != "" {
 		s.watchers.tell(int64(j.ID), line)
 	}

@@ -12,49 +12,104 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// watchers brings the lines about a job to those who watch it.
+// watchers brings what happens to a job to those who watch it. A job that nobody watches costs nothing, and one to which
+// nothing happens neither.
 type watchers struct {
 	mu  sync.Mutex
-	all map[int64]map[chan string]bool
+	all map[int64]*watched
 }
 
-// mostLines is how many lines a watcher may be behind. Further ones are left out: the job's failures are listed at its
-// end, too.
-const mostLines = 256
+// watched is a job that somebody watches. All who do share one look at it.
+type watched struct {
+	watchers map[*watcher]bool // watchers.mu is held
 
-func newWatchers() *watchers { return &watchers{all: map[int64]map[chan string]bool{}} }
+	mu       sync.Mutex // held while somebody looks
+	looked   time.Time
+	standing *run.Standing // at that time
+}
 
+// watcher is somebody who watches a job.
+type watcher struct {
+	job     *watched
+	lines   chan string
+	changed chan struct{} // holds a value if something has happened to the job
+}
+
+const (
+	// mostLines is how many lines a watcher may be behind. Further ones are left out: the job's failures are listed at
+	// its end, too.
+	mostLines    = 256
+	lookEvery    = 200 * time.Millisecond // at most, a watcher is told how a job stands
+	runningAgain = time.Second            // a job that runs is looked at although nothing happens: its time goes by
+	waitingAgain = 5 * time.Second        // so is one that waits and has a deadline
+)
+
+func newWatchers() *watchers { return &watchers{all: map[int64]*watched{}} }
+
+// tell brings a line.
 func (w *watchers) tell(job int64, line string) {
+	w.each(job, func(x *watcher) {
+		select {
+		case x.lines <- line:
+		default:
+		}
+	})
+}
+
+// wake says that something has happened to a job.
+func (w *watchers) wake(job int64) {
+	w.each(job, func(x *watcher) {
+		select {
+		case x.changed <- struct{}{}:
+		default:
+		}
+	})
+}
+
+func (w *watchers) each(job int64, do func(*watcher)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for lines := range w.all[job] {
-		select {
-		case lines <- line:
-		default:
+	if j := w.all[job]; j != nil {
+		for x := range j.watchers {
+			do(x)
 		}
 	}
 }
 
 // begin begins to watch a job; end ends it.
-func (w *watchers) begin(job int64) (lines chan string, end func()) {
-	lines = make(chan string, mostLines)
+func (w *watchers) begin(job int64) (x *watcher, end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.all[job] == nil {
-		w.all[job] = map[chan string]bool{}
+	j := w.all[job]
+	if j == nil {
+		j = &watched{watchers: map[*watcher]bool{}}
+		w.all[job] = j
 	}
-	w.all[job][lines] = true
-	return lines, func() {
+	x = &watcher{job: j, lines: make(chan string, mostLines), changed: make(chan struct{}, 1)}
+	j.watchers[x] = true
+	x.changed <- struct{}{} // the first look may be another's, at a time before this
+	return x, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if delete(w.all[job], lines); len(w.all[job]) == 0 {
+		if delete(j.watchers, x); len(j.watchers) == 0 {
 			delete(w.all, job)
 		}
 	}
 }
 
-// lookEvery is how often a watcher is told how a job stands, if that has changed.
-const lookEvery = 200 * time.Millisecond
+// look returns how the job stands, at most half a lookEvery ago.
+func (j *watched) look(find func() (*run.Standing, error)) (*run.Standing, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if time.Since(j.looked) < lookEvery/2 {
+		return j.standing, nil
+	}
+	standing, err := find()
+	if err == nil {
+		j.standing, j.looked = standing, time.Now()
+	}
+	return standing, err
+}
 
 // watchJob tells how a job stands until it is over.
 func (s *Server) watchJob(w http.ResponseWriter, r *http.Request, c *call) error {
@@ -64,9 +119,9 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request, c *call) error
 	}
 	out := newEventStream(w)
 	if over == nil {
-		lines, end := s.watchers.begin(e.id)
+		x, end := s.watchers.begin(e.id)
 		defer end()
-		if !s.followJob(r.Context(), out, e, lines) {
+		if !s.followJob(r.Context(), out, e, x) {
 			return nil
 		}
 		if _, over = s.jobs.get(e.id); over == nil {
@@ -81,36 +136,45 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request, c *call) error
 }
 
 // followJob tells of a job until it is over, and whether it is.
-func (s *Server) followJob(ctx context.Context, out *eventStream, e *entry, lines <-chan string) bool {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+func (s *Server) followJob(ctx context.Context, out *eventStream, e *entry, x *watcher) bool {
 	var last *run.Standing
-	quiet := time.Now()
-	for {
-		standing, err := s.standing(ctx, e)
-		if err != nil {
-			return false
-		}
-		if standing != nil && !reflect.DeepEqual(standing, last) {
-			if err, last, quiet = out.send("standing", 0, standing), standing, time.Now(); err != nil {
-				return false
-			}
-		}
-		if time.Since(quiet) > quietTime {
-			if quiet = time.Now(); out.breathe() != nil {
-				return false
-			}
-		}
+	quiet := time.NewTicker(quietTime)
+	defer quiet.Stop()
+	next := time.NewTimer(0) // the next look
+	defer next.Stop()
+	for changed := (<-chan struct{})(nil); ; {
+		var err error
 		select {
 		case <-ctx.Done():
 			return false
-		case line := <-lines:
-			if out.send("line", 0, line) != nil {
+		case line := <-x.lines:
+			err = out.send("line", 0, line)
+		case <-e.ended:
+			return s.lastLines(out, x.lines)
+		case <-quiet.C:
+			err = out.breathe()
+		case <-changed:
+			changed = nil
+			next.Reset(lookEvery)
+		case <-next.C:
+			standing, failed := x.job.look(func() (*run.Standing, error) { return s.standing(ctx, e) })
+			if failed != nil {
 				return false
 			}
-		case <-e.ended:
-			return s.lastLines(out, lines)
-		case <-tick.C:
+			if standing != nil && !reflect.DeepEqual(standing, last) {
+				last, err = standing, out.send("standing", 0, standing)
+			}
+			changed = x.changed
+			switch {
+			case standing == nil:
+			case standing.State == "running":
+				next.Reset(runningAgain)
+			case standing.Left != nil:
+				next.Reset(waitingAgain)
+			}
+		}
+		if err != nil {
+			return false
 		}
 	}
 }
