@@ -19,6 +19,7 @@ func newReplay() *cobra.Command {
 	attempts := cmd.Flags().Bool("attempts", false, "list the attempts, in order of their starts")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		j, err := audit.Open(args[0])
+		err = underWay(cmd.Context(), args[0], err)
 		if errors.Is(err, trace.ErrCorrupt) {
 			return failure{err}
 		}

@@ -39,9 +39,12 @@ func newReport() *cobra.Command {
 				return err
 			}
 		}
-		t, err := columnsOf(args[0])
-		if err != nil {
-			return err
+		t := timelineUnderWay(cmd.Context(), args[0])
+		if t == nil {
+			var err error
+			if t, err = columnsOf(args[0]); err != nil {
+				return underWay(cmd.Context(), args[0], err)
+			}
 		}
 		write := map[string]func(io.Writer) error{"html": audit.Page(t).WriteHTML, "json": t.WriteJSON, "perfetto": t.WritePerfetto}[format.value]
 		if toStdout {

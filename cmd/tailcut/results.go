@@ -58,7 +58,7 @@ func (f *resultsFlags) run(cmd *cobra.Command, args []string, format *choice) er
 	}
 	r, tasks, err := openResults(args)
 	if err != nil {
-		return err
+		return underWay(cmd.Context(), args[0], err)
 	}
 	listed := cmd.Flags().Changed("format") && format.value != "output"
 	switch {

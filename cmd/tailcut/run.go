@@ -136,7 +136,7 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	if client != nil {
 		job, err := handIn(cmd, client, e)
 		if err != nil {
-			return err
+			return besideIt(err)
 		}
 		return f.follow(cmd, client, job, format, true)
 	}

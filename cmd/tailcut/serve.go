@@ -25,7 +25,7 @@ import (
 // serveFlags are the flags of serve as given.
 type serveFlags struct {
 	dir, socket, listen, slots, policy string
-	history                            string
+	history, archive                   string
 	maxAttempts, cloneBudget           string
 	memory                             memory
 	maxWait, keepFor                   time.Duration
@@ -52,7 +52,8 @@ func newServe() *cobra.Command {
 		wholeVar(fl, &f.keep, "keep", 10000, "jobs that are over and still listed")
 		fl.DurationVar(&f.keepFor, "keep-for", 30*24*time.Hour, "how long they are listed")
 		fl.StringVar(&f.history, "history", "", "`folder` of the history of jobs, for estimates, promised ends and 'tailcut simulate --from-history'; none keeps none (default: ~/.local/state/tailcut/history)")
-		rare(fl, "keep", "keep-for", "history")
+		fl.StringVar(&f.archive, "archive", "", "`folder` for the parts of the journal that the server needs no more, for 'tailcut replay'; on the file system of --dir (default: they are removed)")
+		rare(fl, "keep", "keep-for", "history", "archive")
 	})
 	group(cmd, "Limits", func(fl *pflag.FlagSet) {
 		fl.StringVarP(&f.slots, "slots", "j", "", "concurrent attempts: `N`, or a number for each class such as map=4,shuffle=2 (default: all cores)")
@@ -164,6 +165,11 @@ func (f *serveFlags) places(cfg *serve.Config) (err error) {
 	}
 	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
 		return err
+	}
+	if f.archive != "" {
+		if cfg.Archive, err = filepath.Abs(f.archive); err != nil {
+			return err
+		}
 	}
 	if cfg.Socket == "" {
 		if cfg.Socket, err = serve.SocketPath(); err != nil {

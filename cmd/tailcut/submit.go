@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -145,6 +146,9 @@ func (f *runFlags) submit(cmd *cobra.Command, client *serve.Client, e *run.Engin
 		return err
 	case f.shared.wait:
 		return f.follow(cmd, client, job, format, false)
+	case cmd.Context().Err() != nil:
+		notice(cmd.ErrOrStderr(), "the server has taken the job in and runs it; to end it: tailcut cancel %d", job.ID)
+		return cmd.Context().Err()
 	case format.value == "json":
 		return writeJSON(cmd.OutOrStdout(), job)
 	}
@@ -152,8 +156,10 @@ func (f *runFlags) submit(cmd *cobra.Command, client *serve.Client, e *run.Engin
 	return err
 }
 
-// handIn gives a server the job, with the environment of this process.
+// handIn gives a server the job, with the environment of this process. Once it is on its way, an interrupt waits a moment
+// for the answer: nobody is to have a job without knowing.
 func handIn(cmd *cobra.Command, client *serve.Client, e *run.Engine) (*serve.Job, error) {
+	endsItself(cmd.Context())
 	if err := e.Spool(cmd.Context()); err != nil {
 		return nil, err
 	}
@@ -161,9 +167,19 @@ func handIn(cmd *cobra.Command, client *serve.Client, e *run.Engine) (*serve.Job
 	for _, name := range left {
 		notice(cmd.ErrOrStderr(), "warning: the environment variable %s is not valid UTF-8; the job runs without it", name)
 	}
-	job, err := client.Submit(cmd.Context(), serve.NewKey(), sub)
+	ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	defer stop()
+	defer context.AfterFunc(cmd.Context(), func() { time.AfterFunc(answerWithin, stop) })()
+	job, err := client.Submit(ctx, serve.NewKey(), sub)
+	if ctx.Err() != nil {
+		notice(cmd.ErrOrStderr(), "the server has not answered within %v; whether it has the job, 'tailcut jobs' says", answerWithin)
+		return nil, cmd.Context().Err()
+	}
 	return job, answered(err)
 }
+
+// answerWithin is how long an interrupt waits for the answer to a submission that is on its way.
+const answerWithin = 5 * time.Second
 
 // follow shows a job until it is over, and prints what came of it as a run does. An interrupt ends the job if the job
 // is the caller's, who would have ended a run of its own as well.
@@ -208,6 +224,15 @@ func (f *runFlags) follow(cmd *cobra.Command, client *serve.Client, job *serve.J
 		return err
 	}
 	return f.conclude(cmd, res, err, format)
+}
+
+// besideIt says to whom a server takes no job from now what else can be done.
+func besideIt(err error) error {
+	var p *serve.Problem
+	if errors.As(err, &p) && p.Status == http.StatusServiceUnavailable {
+		return failure{fmt.Errorf("%w; to run it beside the server: tailcut run --alone", err)}
+	}
+	return err
 }
 
 func behind(why string) string {

@@ -30,6 +30,9 @@ func newTimeline() *cobra.Command {
 			return err
 		}
 		t, err := timelineOf(args)
+		for _, out := range args {
+			err = underWay(cmd.Context(), out, err)
+		}
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func newVerify() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		res, err := verify(cmd, args[0])
 		if err != nil {
-			return err
+			return underWay(cmd.Context(), args[0], err)
 		}
 		if err := format.write(cmd.OutOrStdout(), res); err != nil {
 			return failure{err}
