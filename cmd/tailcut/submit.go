@@ -156,8 +156,8 @@ func (f *runFlags) submit(cmd *cobra.Command, client *serve.Client, e *run.Engin
 	return err
 }
 
-// handIn gives a server the job, with the environment of this process. Once it is on its way, an interrupt waits a moment
-// for the answer: nobody is to have a job without knowing.
+// handIn gives a server the job, with the environment of this process. Once it is on its way, an interrupt waits for
+// the answer: nobody is to have a job without knowing.
 func handIn(cmd *cobra.Command, client *serve.Client, e *run.Engine) (*serve.Job, error) {
 	endsItself(cmd.Context())
 	if err := e.Spool(cmd.Context()); err != nil {

@@ -111,8 +111,8 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	return p, e.estimate(p)
 }
 
-// estimate adds what a law or earlier runs of the name say of durations, where somebody reckons with it: a policy with a
-// deadline, or with the other jobs of a server. The policy of a run has the law itself.
+// estimate adds what a law or earlier runs of the name say of durations, where somebody reckons with it: a policy with
+// a deadline, or with the other jobs of a server. The policy of a run has the law itself.
 func (e *Engine) estimate(p *jobfile.Plan) error {
 	if e.Law != "" && e.server != nil {
 		return byLaw(&p.Spec, e.Law)

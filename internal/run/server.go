@@ -40,10 +40,11 @@ type Server struct {
 	Machines []trace.JournalMachine
 	Classes  []string // names of the classes of slots, by sched.Class; nil if all slots are alike
 
-	Alive   func(run string) bool          // tells whether the job of a run is coming, or has not ended
-	Coming  func(run string, yes bool)     // hears of jobs that are ready, or withdrawn; nil for nobody
-	Claims  func(run, output string) error // hears of folders before they are claimed, so that a crash loses none; nil for nobody
-	History past.History                   // takes in jobs that have ended; nil for nobody
+	Alive  func(run string) bool      // tells whether the job of a run is coming, or has not ended
+	Coming func(run string, yes bool) // hears of jobs that are ready, or withdrawn; nil for nobody
+	// Claims hears of folders before they are claimed, so that a crash loses none; nil for nobody.
+	Claims  func(run, output string) error
+	History past.History // takes in jobs that have ended; nil for nobody
 	// Promises returns what a job was promised; nil for nothing.
 	Promises func(sched.JobID) []promise.Promise
 }

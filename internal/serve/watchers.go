@@ -12,8 +12,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// watchers brings what happens to a job to those who watch it. A job that nobody watches costs nothing, and one to which
-// nothing happens neither.
+// watchers brings what happens to a job to those who watch it. A job that nobody watches costs nothing, nor does one to
+// which nothing happens.
 type watchers struct {
 	mu  sync.Mutex
 	all map[int64]*watched
