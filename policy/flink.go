@@ -136,11 +136,7 @@ func (p *flink) Observe(v *sched.View, ev *sched.Event) {
 func (p *flink) watch(v *sched.View, t sched.TaskID, a sched.AttemptID) {
 	st := p.stages.Of(v.Task(t).Stage)
 	alone, started := st.watched.Empty(), v.Rows().Started(a)
-	if started == v.Now() {
-		p.lists.Append(&st.watched, a, t, started)
-	} else {
-		p.lists.InsertByStart(&st.watched, a, t, started)
-	}
+	p.lists.InsertByStart(&st.watched, a, t, started)
 	if alone || started < v.Now() {
 		p.schedule(v, st)
 	}

@@ -103,11 +103,13 @@ func (p *hadoop) lagged(v *sched.View, j sched.JobID) sched.Time {
 func (p *hadoop) Decide(v *sched.View, act *sched.Actions) {
 	p.quiet.Look(v, func(s sched.StageID, _ sched.TaskID) { p.lookAt(s, v.Now()) })
 	kit.WakeFor(act, &p.quiet.Due)
-	p.lookAll(v)
-	p.slow.Want(v, &p.order)
-	p.order.Serve(v, act, p)
-	for t := range p.slow.Left() {
-		p.lookAt(v.Task(t).Stage, v.Now()+1)
+	for again := true; again; again = v.CloneRoom() > 0 && p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
+		p.lookAll(v)
+		p.slow.Want(v, &p.order)
+		p.order.Serve(v, act, p) // fresh tasks may make room for clones
+		for t := range p.slow.Left() {
+			p.lookAt(v.Task(t).Stage, v.Now()+1)
+		}
 	}
 	if v.CloneRoom() > 0 { // else the event that makes room comes back here
 		kit.WakeFor(act, &p.due)

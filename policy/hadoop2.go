@@ -87,6 +87,7 @@ type hadoop2 struct {
 	jobs     sched.Table[sched.JobID, hadoopJob]
 	due      kit.Heap[kit.Rising[sched.Time]] // stages by the scan that may find something
 	decided  sched.Time                       // the last decision
+	decides  uint64                           // decisions
 	quiet    kit.Silence
 	lists    kit.Lists
 	attempts []hadoopAttempt // by row
@@ -95,7 +96,8 @@ type hadoop2 struct {
 // hadoopJob says when a job scans: at from, and every retry after it.
 type hadoopJob struct {
 	from, asked sched.Time
-	open        int // requests
+	arrived     uint64 // after so many decisions
+	open        int    // requests
 }
 
 type hadoopStage struct {
@@ -138,7 +140,7 @@ func (p *hadoop2) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.Observe(v, ev)
 	switch ev.Kind {
 	case sched.JobArrived:
-		*p.jobs.At(ev.Job) = hadoopJob{from: v.Now()}
+		*p.jobs.At(ev.Job) = hadoopJob{from: v.Now(), arrived: p.decides}
 	case sched.JobRetired:
 		p.jobs.Drop(ev.Job)
 	case sched.StageReady:
@@ -310,7 +312,7 @@ func (p *hadoop2) schedule(v *sched.View, st *hadoopStage, from sched.Time) {
 func (p *hadoop2) scan(j sched.JobID, at sched.Time) sched.Time {
 	job := p.jobs.Of(j)
 	from := job.from
-	if at = max(at, from); at == p.decided && (from < at || job.asked > 0) {
+	if at = max(at, from); at == p.decided && job.arrived < p.decides {
 		at++
 	}
 	return p.rule.Scan(from, at)
@@ -358,6 +360,7 @@ func (p *hadoop2) Decide(v *sched.View, act *sched.Actions) {
 		p.order.Serve(v, act, p)
 	}
 	p.decided = v.Now()
+	p.decides++
 	kit.WakeFor(act, &p.due)
 }
 

@@ -277,27 +277,36 @@ func (p *late) Decide(v *sched.View, act *sched.Actions) {
 	p.ripen(v)
 	p.look(v)
 	kit.WakeFor(act, &p.quiet.Due)
-	next, counted := sched.Never, false
-	if !p.order.ClonesLast() && p.room(v) {
-		next, counted = p.gather(v), v.Pending() == 0
-		p.found.Want(v, &p.order)
+	fresh := v.Pending() > 0
+	next := p.serve(v, act)
+	if fresh { // what has started may be old enough, and may make room in the budget of clones
+		p.ripen(v)
+		next = p.serve(v, act)
 	}
-	p.order.Serve(v, act, p)
-	p.ripen(v)
 	if !p.room(v) {
 		return // the event that makes room comes back here
-	}
-	if !counted { // fresh tasks have started
-		next = p.gather(v)
-	}
-	if p.order.ClonesLast() {
-		for p.Clone(v, act, 0) {
-		}
 	}
 	if l := p.lists.First(&p.young); l != nil {
 		next = min(next, p.ripe(l))
 	}
 	act.WakeAt(next)
+}
+
+// serve gives free slots to fresh tasks and to candidates, and returns the instant at which the next one comes if
+// nothing happens.
+func (p *late) serve(v *sched.View, act *sched.Actions) (next sched.Time) {
+	next = sched.Never
+	p.found.Reset(&p.order)
+	if p.room(v) {
+		next = p.gather(v)
+	}
+	if !p.order.ClonesLast() {
+		p.found.Want(v, &p.order)
+	}
+	p.order.Serve(v, act, p)
+	for p.order.ClonesLast() && p.Clone(v, act, 0) {
+	}
+	return next
 }
 
 // Fresh starts a task that waits.
@@ -338,7 +347,6 @@ func (p *late) ripen(v *sched.View) {
 // It returns the instant at which the next one comes if nothing happens.
 func (p *late) gather(v *sched.View) (next sched.Time) {
 	now := v.Now()
-	p.found.Reset(&p.order)
 	ids, after, more := p.ready.Within(kit.Rising[sched.Time]{X: now}, p.buf[:0])
 	next = sched.Never
 	if more {

@@ -74,7 +74,11 @@ func (p *slowLate) Decide(v *sched.View, act *sched.Actions) {
 	if p.cluster {
 		clone = func(sched.JobID) bool { return p.clone(v, act, func(sched.TaskID) bool { return true }) }
 	}
-	p.serve(v, func(t sched.TaskID) bool { p.start(v, act, t); return true }, clone)
+	for again := true; again; { // where there is no room for clones there is none until fresh tasks have started
+		pending, room := v.Pending(), v.CloneRoom() > 0
+		p.serve(v, func(t sched.TaskID) bool { p.start(v, act, t); return true }, func(j sched.JobID) bool { return room && clone(j) })
+		again = v.Pending() < pending
+	}
 	p.wake(v, act)
 }
 

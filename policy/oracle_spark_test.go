@@ -12,7 +12,7 @@ import (
 var sparkOracle = oracle{
 	name: "spark",
 	specs: []string{
-		"spark:interval=1s", "spark:quantile=0.5,multiplier=1.2,order=fair", "spark:quantile=0.1,multiplier=0.5,interval=7s,min_runtime=3s",
+		"spark:interval=1s", "spark:quantile=0.5,multiplier=1.2,order=fair,interval=1s", "spark:quantile=0.1,multiplier=0.5,interval=7s,min_runtime=3s",
 		"spark:quantile=1,task_threshold=4s,interval=5s", "spark:quantile=0,multiplier=0,interval=2s,order=srpt", "spark3:clones=cluster,interval=1s",
 		"spark3:order=fair,interval=1s", "spark:quantile=0.3,multiplier=1,interval=1s,task_threshold=1s,min_runtime=9s,clones=cluster,order=fair",
 	},

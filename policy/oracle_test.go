@@ -20,7 +20,8 @@ type oracle struct {
 	name  string
 	specs []string
 	slow  func(a kit.Args) sched.Policy
-	every uint64 // takes the worlds with numbers that are multiples of it; 0 means 1
+	every uint64                   // takes the worlds with numbers that are multiples of it; 0 means 1
+	fate  func(f *policytest.Fate) // changes what becomes of attempts; may be nil
 }
 
 var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle}
@@ -49,6 +50,10 @@ func (o *oracle) compare(t *testing.T, from, worlds uint64) (clones int) {
 		l := policytest.Limits[n/uint64(len(o.specs))%uint64(len(policytest.Limits))]
 		w, slow := policytest.MessyWorld(t, e.New(args), l, seed), policytest.MessyWorld(t, o.slow(args), l, seed)
 		w.Lag, slow.Lag = 0, 0 // a late call is late for whoever was woken
+		if given := w.Fate; o.fate != nil {
+			w.Fate = func(d *sched.Decision) policytest.Fate { f := given(d); o.fate(&f); return f }
+			slow.Fate = w.Fate
+		}
 		w.Run()
 		slow.Run()
 		if diff := gocmp.Diff(withoutWakes(slow.Orders), withoutWakes(w.Orders)); diff != "" {

@@ -1,0 +1,15 @@
+//go:build long
+
+package policy
+
+import "testing"
+
+// TestManyOracles is TestOracles in 2,000 worlds each.
+func TestManyOracles(t *testing.T) {
+	for _, o := range oracles {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			t.Logf("%d clones", o.compare(t, 0, 2000))
+		})
+	}
+}
