@@ -64,13 +64,14 @@ func startServed(t *testing.T, dir string, changes ...func(*served)) *served {
 			return p.Open()
 		},
 		Finish: func(o *live.Over) error {
-			if s.deaf != nil {
-				close(s.deaf)
-				return errors.New("not now")
-			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			p := s.open[o.Job.ID]
+			if s.deaf != nil {
+				p.letGo() // as the death of a process does
+				close(s.deaf)
+				return errors.New("not now")
+			}
 			if p == nil {
 				var err error
 				if p, err = s.Reopen(o.Job.JournalJob); err != nil {
