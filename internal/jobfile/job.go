@@ -47,11 +47,28 @@ func (j *Job) Plan(ctx context.Context, dir string) (*Plan, error) {
 	for i, s := range mr.Stages {
 		p.Stages = append(p.Stages, s.Name)
 		p.Spec.Stages = append(p.Spec.Stages, sched.StageSpec{Tasks: s.Tasks, Resumable: mr.Resumes(i)})
-		for _, from := range s.After {
-			p.Spec.Edges = append(p.Spec.Edges, sched.Edge{From: from, To: i})
+		if len(s.After) > 0 {
+			p.Spec.Edges = append(p.Spec.Edges, edge(mr, i))
 		}
 	}
 	return p, nil
+}
+
+// edge has the tasks of a stage wait for those that they read.
+func edge(mr *mapreduce.Plan, stage int) sched.Edge {
+	s := &mr.Stages[stage]
+	e := sched.Edge{From: s.After[0], To: stage}
+	if s.Group == 0 {
+		return e
+	}
+	e.Kind = sched.PerTask
+	for task := range s.Tasks {
+		_, first, end := mr.Reads(stage, task)
+		for from := first; from < end; from++ {
+			e.Pairs = append(e.Pairs, [2]uint32{uint32(from), uint32(task)})
+		}
+	}
+	return e
 }
 
 func (p *Plan) array(a *Array) {
@@ -92,7 +109,7 @@ func (w *Array) validate() error {
 			return fmt.Errorf("stages[%d].name: %q cannot name a folder of results", i, st.Name)
 		case names[st.Name]:
 			return fmt.Errorf("stages[%d].name: %q is taken", i, st.Name)
-		case st.Class != "" && !validClass(st.Class):
+		case st.Class != "" && !ValidClass(st.Class):
 			return fmt.Errorf("stages[%d].class: %q cannot name a class of slots", i, st.Class)
 		case len(st.Command) == 0 || st.Command[0] == "":
 			return fmt.Errorf("stages[%d].command: expected a program and its arguments", i)
@@ -113,8 +130,8 @@ func (w *Array) validate() error {
 	return nil
 }
 
-// validClass tells whether a class of slots can have a name: what --slots map=4,shuffle=2 can give.
-func validClass(name string) bool {
+// ValidClass tells whether a class of slots can have a name: what --slots map=4,shuffle=2 can give.
+func ValidClass(name string) bool {
 	return name != "" && !strings.ContainsAny(name, "=, \t\r\n\x00") && len(name) <= 200
 }
 

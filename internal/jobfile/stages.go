@@ -115,7 +115,7 @@ func (p *parser) stageName(f field) (string, error) {
 
 func (p *parser) className(f field) (string, error) {
 	name, err := p.text(f)
-	if err == nil && !validClass(name) {
+	if err == nil && !ValidClass(name) {
 		return "", p.expected(f, "the name of a class of slots, such as map, not %s", quote(name))
 	}
 	return name, err

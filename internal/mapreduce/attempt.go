@@ -31,7 +31,7 @@ func Run(ctx context.Context, spec *AttemptSpec) (Counters, error) {
 		return Counters{}, fmt.Errorf("attempt folder: %w", err)
 	}
 	a := &worker{ctx: ctx, spec: spec, meter: &meter{report: spec.Progress}}
-	if err := op.run[spec.Kind](a); err != nil {
+	if err := op.attempt(spec.Kind)(a); err != nil {
 		return a.counters, err
 	}
 	if err := os.RemoveAll(spec.tempDir()); err != nil {
@@ -122,21 +122,31 @@ func (a *worker) words(into collector, fn func([]byte) error) error {
 	return a.pieces(into, func(piece []byte) error { return cutter.cut(piece, fn) })
 }
 
-// shuffled returns the attempt's partition of all upstream folders. With sum set, values are counts and those of
-// equal keys are summed up.
-func (a *worker) shuffled(sum bool) (stream, error) {
+// upstream returns the segments of a partition of all upstream folders, and adds what is read of them to the meter.
+func (a *worker) upstream(partition int) ([]string, error) {
 	paths := make([]string, len(a.spec.Upstream))
+	bytes := int64(0)
 	for i, dir := range a.spec.Upstream {
-		paths[i] = segmentPath(dir, a.spec.Partition)
+		paths[i] = segmentPath(dir, partition)
 		info, err := os.Stat(paths[i])
 		if err != nil {
 			return nil, fmt.Errorf("segment: %w", err)
 		}
-		a.meter.total += info.Size()
+		bytes += info.Size()
 	}
-	bytes := a.meter.total
+	a.meter.total += bytes
 	for n := len(paths); n > fanIn; n = (n + fanIn - 1) / fanIn {
 		a.meter.total += bytes // what one more pass reads, at most
+	}
+	return paths, nil
+}
+
+// shuffled returns the attempt's partition of all upstream folders. With sum set, values are counts and those of
+// equal keys are summed up.
+func (a *worker) shuffled(sum bool) (stream, error) {
+	paths, err := a.upstream(a.spec.Partition)
+	if err != nil {
+		return nil, err
 	}
 	in, err := a.merge(paths, a.meter, sum)
 	if err != nil {

@@ -28,6 +28,7 @@ func grep() operator {
 				{kind: KindSort, tasks: 1},
 			}
 		},
+		sums: true,
 		run: map[Kind]func(*worker) error{
 			KindMap:    grepMap,
 			KindReduce: grepReduce,

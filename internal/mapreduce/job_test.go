@@ -68,11 +68,9 @@ func tryJob(t testing.TB, job Request) ([]string, error) {
 	defer os.RemoveAll(work)
 	committed := make([][]string, len(plan.Stages))
 	for s, stage := range plan.Stages {
-		var upstream []string
-		for _, up := range stage.After {
-			upstream = append(upstream, committed[up]...)
-		}
 		for i := range stage.Tasks {
+			earlier, first, end := plan.Reads(s, i)
+			upstream := committed[earlier][first:end]
 			dir := filepath.Join(work, fmt.Sprintf("%s-%d", stage.Name, i))
 			if err := runTask(t, plan, s, i, upstream, dir); err != nil {
 				return nil, err
@@ -133,6 +131,7 @@ func drawJob(t *rapid.T, op Operator, input string) Request {
 		Inputs:      []string{input},
 		SplitSize:   rapid.Int64Range(1, 100).Draw(t, "split size"),
 		Reducers:    rapid.IntRange(1, 4).Draw(t, "reducers"),
+		Shuffle:     rapid.Bool().Draw(t, "shuffle"),
 		MemoryLimit: rapid.SampledFrom([]int64{0, 1, 100, 1000}).Draw(t, "memory limit"),
 	}
 }

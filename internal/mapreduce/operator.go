@@ -22,18 +22,22 @@ type Operator struct {
 type operator struct {
 	check  func(op Operator) error // may be nil
 	stages func(op Operator, reducers int) []shape
+	sums   bool // what maps write are counts, of which those of equal keys may be summed up
 	run    map[Kind]func(*worker) error
 }
 
 // shape is a stage as its operator sees it.
 type shape struct {
 	kind     Kind
-	tasks    int  // perSplit: one for each split
+	tasks    int  // perSplit: one for each split; perGroup: one for each group of map tasks
 	segments int  // that a task writes, one for each task of the next stage; 0: a part
 	resumes  bool // an attempt can go on from another's strides
 }
 
-const perSplit = -1
+const (
+	perSplit = -1
+	perGroup = -2
+)
 
 func operators() map[string]operator {
 	return map[string]operator{
@@ -79,9 +83,26 @@ func (op Operator) lookup() (operator, error) {
 	return def, def.check(op)
 }
 
-// shape returns the stage of a kind in a job of one reducer, if there is one.
+// shapes returns the stages of a job, with a shuffle or without.
+func (d operator) shapes(op Operator, reducers int, shuffle bool) []shape {
+	all := d.stages(op, reducers)
+	if shuffle {
+		all = withShuffle(all)
+	}
+	return all
+}
+
+// attempt returns the work of the attempts of a kind.
+func (d operator) attempt(kind Kind) func(*worker) error {
+	if kind == KindShuffle {
+		return func(a *worker) error { return a.shuffle(d.sums) }
+	}
+	return d.run[kind]
+}
+
+// shape returns the stage of a kind in a job of one reducer, if there may be one.
 func (d operator) shape(op Operator, kind Kind) (shape, bool) {
-	for _, s := range d.stages(op, 1) {
+	for _, s := range d.shapes(op, 1, true) {
 		if s.kind == kind {
 			return s, true
 		}

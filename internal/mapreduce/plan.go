@@ -18,6 +18,8 @@ type Request struct {
 	SplitSize   int64    // bytes; 0: DefaultSplitSize
 	Reducers    int      // at least 1, save for a streaming job without a reducer; wordmean uses one always
 	MemoryLimit int64    // bytes an attempt buffers; 0: DefaultMemoryLimit
+	// Shuffle gives the job a stage that merges what maps write while others still run. No result depends on it.
+	Shuffle bool `json:"-"`
 }
 
 // Plan is a job cut into stages and tasks. It is a function of the job and the files, and survives a trip through JSON
@@ -26,6 +28,7 @@ type Plan struct {
 	Schema      string      `json:"schema"`
 	Operator    Operator    `json:"operator"`
 	Reducers    int         `json:"reducers"`
+	Shuffle     bool        `json:"shuffle,omitempty"` // there is a stage of this kind, if there is anything to shuffle
 	MemoryLimit int64       `json:"memory_limit_bytes"`
 	MaxLine     int64       `json:"max_line_bytes,omitempty"` // that attempts take; 0: DefaultMaxLine
 	InputFiles  int         `json:"input_files"`
@@ -34,11 +37,13 @@ type Plan struct {
 	Stages      []StagePlan `json:"stages"`               // in topological order; the last one's parts are the result
 }
 
-// StagePlan is a stage of a plan. All tasks of the stages in After must be committed before one of its own can start.
+// StagePlan is a stage of a plan. A task can start when what it reads of the stages in After is committed: see
+// Plan.Reads.
 type StagePlan struct {
 	Name     string  `json:"name"` // unique in the plan
 	Kind     Kind    `json:"kind"`
 	After    []int   `json:"after,omitempty"`  // indices in Plan.Stages: none, or one
+	Group    int     `json:"group,omitempty"`  // neighbouring tasks that a task reads of the stage in After; 0: all
 	Tasks    int     `json:"tasks"`            // may be 0: the stage is done at once
 	Segments int     `json:"segments"`         // written by each task, one for each task of the next stage; 0: a part
 	Splits   []Split `json:"splits,omitempty"` // one for each task, in a stage that reads the input
@@ -67,6 +72,7 @@ func NewPlan(ctx context.Context, job Request) (*Plan, error) {
 		Schema:      planSchema,
 		Operator:    job.Operator,
 		Reducers:    job.Reducers,
+		Shuffle:     job.Shuffle,
 		MemoryLimit: job.MemoryLimit,
 		InputFiles:  len(files),
 	}
@@ -88,7 +94,7 @@ func NewPlan(ctx context.Context, job Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Stages = stagePlans(op.stages(job.Operator, job.Reducers), splits)
+	p.Stages = stagePlans(op.shapes(job.Operator, job.Reducers, job.Shuffle), splits)
 	if job.Operator.Name == "sort" {
 		if p.Boundaries, err = sampleBoundaries(ctx, in, files, job.Reducers); err != nil {
 			return nil, err
@@ -135,8 +141,12 @@ func stagePlans(shapes []shape, splits []Split) []StagePlan {
 	stages := make([]StagePlan, len(shapes))
 	for i, s := range shapes {
 		stages[i] = StagePlan{Name: string(s.kind), Kind: s.kind, Tasks: s.tasks, Segments: s.segments}
-		if s.tasks == perSplit {
+		switch s.tasks {
+		case perSplit:
 			stages[i].Tasks, stages[i].Splits = len(splits), splits
+		case perGroup:
+			stages[i].Group = groupOf(len(splits))
+			stages[i].Tasks = (len(splits) + stages[i].Group - 1) / stages[i].Group
 		}
 		if i > 0 {
 			stages[i].After = []int{i - 1}
@@ -180,7 +190,7 @@ func (p *Plan) validate() error {
 			return fmt.Errorf("split %d: %w", i, err)
 		}
 	}
-	if !slices.EqualFunc(p.Stages, stagePlans(op.stages(p.Operator, p.Reducers), splits), sameStage) {
+	if !slices.EqualFunc(p.Stages, stagePlans(op.shapes(p.Operator, p.Reducers, p.Shuffle), splits), sameStage) {
 		return fmt.Errorf("stages: they are not those of %s with %d reducers", p.Operator.Name, p.Reducers)
 	}
 	return validateBoundaries(p.Boundaries, p.Stages[0].Segments)
@@ -188,7 +198,7 @@ func (p *Plan) validate() error {
 
 // sameStage compares all but the splits themselves.
 func sameStage(a, b StagePlan) bool {
-	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.After, b.After) && a.Tasks == b.Tasks &&
+	return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.After, b.After) && a.Group == b.Group && a.Tasks == b.Tasks &&
 		a.Segments == b.Segments && len(a.Splits) == len(b.Splits)
 }
 
@@ -202,7 +212,22 @@ func (p *Plan) Resumes(stage int) bool {
 	return ok && s.resumes
 }
 
-// Attempt returns the spec of an attempt of a task. Upstream is the folders that the tasks of the stage in After
+// Reads returns which tasks of an earlier stage a task reads: from first to the one before end. end is 0 for a task
+// that reads none.
+func (p *Plan) Reads(stage, task int) (earlier, first, end int) {
+	s := &p.Stages[stage]
+	if len(s.After) == 0 {
+		return 0, 0, 0
+	}
+	earlier = s.After[0]
+	if end = p.Stages[earlier].Tasks; s.Group > 0 {
+		first = task * s.Group
+		end = min(first+s.Group, end)
+	}
+	return earlier, first, end
+}
+
+// Attempt returns the spec of an attempt of a task. Upstream is the folders that the tasks that it Reads
 // committed, in task order; dir is the attempt's own folder. Both are used where the attempt runs. All attempts of a
 // task differ in dir only, unless the caller has one resume.
 func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*AttemptSpec, error) {
@@ -213,12 +238,8 @@ func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*Attempt
 	if task < 0 || task >= s.Tasks {
 		return nil, fmt.Errorf("plan: task %d of stage %s is not in 0..%d", task, s.Name, s.Tasks-1)
 	}
-	want := 0
-	for _, up := range s.After {
-		want += p.Stages[up].Tasks
-	}
-	if len(upstream) != want {
-		return nil, fmt.Errorf("plan: stage %s reads %d committed folders, not %d", s.Name, want, len(upstream))
+	if _, first, end := p.Reads(stage, task); len(upstream) != end-first {
+		return nil, fmt.Errorf("plan: stage %s reads %d committed folders, not %d", s.Name, end-first, len(upstream))
 	}
 	spec := &AttemptSpec{
 		Operator:    p.Operator,
@@ -230,10 +251,11 @@ func (p *Plan) Attempt(stage, task int, upstream []string, dir string) (*Attempt
 		MemoryLimit: p.MemoryLimit,
 		MaxLine:     p.MaxLine,
 	}
-	if s.Splits != nil {
+	switch {
+	case s.Splits != nil:
 		spec.Split = s.Splits[task]
 		spec.Boundaries = p.Boundaries
-	} else {
+	case s.Group == 0:
 		spec.Partition = task
 	}
 	return spec, spec.Validate()

@@ -31,9 +31,10 @@ type Kind string
 
 // The kinds of attempts.
 const (
-	KindMap    Kind = "map"    // reads a split
-	KindReduce Kind = "reduce" // reads one partition of the stage before
-	KindSort   Kind = "sort"   // puts grep's counts in their final order
+	KindMap     Kind = "map"     // reads a split
+	KindShuffle Kind = "shuffle" // merges what some neighbouring map tasks have written, in all partitions
+	KindReduce  Kind = "reduce"  // reads one partition of the stage before
+	KindSort    Kind = "sort"    // puts grep's counts in their final order
 )
 
 // AttemptSpec says all that an attempt needs to know. It is made by Plan.Attempt and travels as JSON to where the

@@ -5,6 +5,7 @@ package mapreduce
 func wordcount() operator {
 	return operator{
 		stages: mapReduce,
+		sums:   true,
 		run: map[Kind]func(*worker) error{
 			KindMap: func(a *worker) error {
 				words := a.newTally()

@@ -13,6 +13,7 @@ import (
 func wordmean() operator {
 	return operator{
 		stages: func(op Operator, _ int) []shape { return mapReduce(op, 1) },
+		sums:   true,
 		run: map[Kind]func(*worker) error{
 			KindMap:    wordmeanMap,
 			KindReduce: wordmeanReduce,

@@ -25,10 +25,9 @@ func (w work) command(self string, f Folders, a live.Attempt, slot int, dir stri
 		return w.arrayCommand(f, a, slot, dir, from)
 	}
 	var upstream []string
-	for _, s := range w.MapReduce.Stages[a.Stage].After {
-		for i := range w.MapReduce.Stages[s].Tasks {
-			upstream = append(upstream, f.Done(s, i))
-		}
+	earlier, first, end := w.MapReduce.Reads(a.Stage, a.Index)
+	for i := first; i < end; i++ {
+		upstream = append(upstream, f.Done(earlier, i))
 	}
 	spec, err := w.MapReduce.Attempt(a.Stage, a.Index, upstream, dir)
 	if err != nil {
