@@ -119,6 +119,20 @@ func ProgressPerClass(spec string, classes int) (bool, error) {
 	return progress, err
 }
 
+// Reorder returns the specification of the policies of classes in another order: from says for each class where its
+// policy stands in the specification. One policy for all classes stays.
+func Reorder(spec string, from []int) string {
+	specs := strings.Split(spec, "/")
+	if len(specs) != len(from) {
+		return spec
+	}
+	all := make([]string, len(from))
+	for i, at := range from {
+		all[i] = specs[at]
+	}
+	return strings.Join(all, "/")
+}
+
 func splitClasses(spec string, classes int) ([]string, error) {
 	specs := strings.Split(spec, "/")
 	if len(specs) == 1 {

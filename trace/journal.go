@@ -77,9 +77,11 @@ type JournalHeader struct {
 	Limits   sched.Limits     `json:"limits"`
 	Waits    bool             `json:"waits,omitempty"` // attempts wait until they begin, see sched.Core.WaitToBegin
 	Machines []JournalMachine `json:"machines"`
-	Network  *sched.Network   `json:"network,omitempty"` // of the sites of Machines; nil if there are none
-	Job      sched.JobSpec    `json:"job"`
-	Stages   []string         `json:"stages"` // names, in the order of Job.Stages
+	// ClassNames are those of the classes of slots, by sched.Class; none if all slots are alike.
+	ClassNames []string       `json:"class_names,omitempty"`
+	Network    *sched.Network `json:"network,omitempty"` // of the sites of Machines; nil if there are none
+	Job        sched.JobSpec  `json:"job"`
+	Stages     []string       `json:"stages"` // names, in the order of Job.Stages
 	// Segment is nil in the journal of a run, which has one job. One that has many has none of Job, Stages, Command and
 	// Work.
 	Segment *JournalSegment `json:"segment,omitempty"`
@@ -96,13 +98,24 @@ func (h *JournalHeader) Folder() string {
 	return h.Run
 }
 
-// Classes returns how many classes of slots the machines have.
+// Classes returns how many classes of slots there are. Machines that were there once may have others.
 func (h *JournalHeader) Classes() int {
+	if len(h.ClassNames) > 0 {
+		return len(h.ClassNames)
+	}
 	n := 1
 	for _, m := range h.Machines {
 		n = max(n, int(m.Class)+1)
 	}
 	return n
+}
+
+// ClassName returns the name of a class of slots; "" where all slots are alike.
+func (h *JournalHeader) ClassName(c sched.Class) string {
+	if int(c) >= len(h.ClassNames) {
+		return ""
+	}
+	return h.ClassNames[c]
 }
 
 // JournalMachine is a machine of the run; ids are positions.

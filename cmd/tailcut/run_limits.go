@@ -38,7 +38,7 @@ func (f *runFlags) addLimits(cmd *cobra.Command) {
 			wholeVar(fl, &l.nice, "nice", 0, niceUsage)
 			return
 		}
-		fl.VarP(&l.slots, "slots", "j", "concurrent attempts: `N`, 80%, +2 or -1 of the cores (default: all cores; 10 with --on kubernetes)")
+		fl.VarP(&l.slots, "slots", "j", "concurrent attempts: `N`, 80%, +2 or -1 of the cores, or a number for each class such as map=4,shuffle=2 (default: all cores; 10 with --on kubernetes)")
 		fl.Var(&l.timeout, "timeout", timeoutUsage)
 		fl.Var(&l.memory, "memory", "`size` of memory per attempt, such as 2GiB: only as many start as fit; one that uses more fails")
 		fl.Var(&l.memfree, "memfree", "start nothing while less memory than this `size` is free")
@@ -51,7 +51,7 @@ func (f *runFlags) addLimits(cmd *cobra.Command) {
 
 // into adds the limits to the options of a run.
 func (l *runLimits) into(o *run.Options) {
-	o.Slots, o.SlotsFile, o.SlotsOfPC = l.slots.N, l.slots.File, l.slots.OfPC
+	o.Slots, o.Classes, o.SlotsFile, o.SlotsOfPC = l.slots.N, l.slots.Classes, l.slots.File, l.slots.OfPC
 	o.Timeout, o.Memory, o.Nice = jobfile.Timeout(l.timeout), int64(l.memory), l.nice
 	o.MemFree, o.Load, o.Delay = int64(l.memfree), float64(l.load), time.Duration(l.delay)
 }

@@ -59,7 +59,11 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, str
 			err = fmt.Errorf("expected a smaller number than %s", s.Text)
 		}
 		if err == nil && s.Flag == "policy" {
-			_, err = policy.New(s.Text, 0)
+			for part := range strings.SplitSeq(s.Text, "/") { // one for each class of slots
+				if err == nil {
+					_, err = policy.New(part, 0)
+				}
+			}
 		}
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	web "github.com/tailcut/tailcut/internal/page"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/run"
@@ -87,7 +88,9 @@ func (f *serveFlags) serve(ctx context.Context, out, log io.Writer) error {
 	}
 	defer cfg.History.Close()
 	s, err := serve.New(cfg)
-	if err != nil {
+	if field := (*grammar.FieldError)(nil); errors.As(err, &field) {
+		return ofFlag(err)
+	} else if err != nil {
 		return failure{err}
 	}
 	for _, at := range s.Addresses() {

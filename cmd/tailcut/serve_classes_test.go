@@ -61,11 +61,12 @@ func TestServeClasses(t *testing.T) {
 	v.submit(words)
 	time.Sleep(150 * time.Millisecond)
 	v.kill()
-	v.start(flags...)
+	v.start("--slots", "shuffle=1,map=2", "--policy", "fair/fifo") // which are the same
+	v.expect(0, `fifo/fair\n`, "policy")
 	for _, name := range []string{"two", "words"} {
 		v.expect(0, `job \d \(`+name+`\): succeeded .*\n`, "wait", name)
 		all, machines := v.attempts(name)
-		want := []string{"map", "shuffle"}
+		want := []string{"map", "shuffle", "shuffle"}
 		var lastMap, firstShuffle sched.Time
 		for i := range all {
 			r := &all[i]
@@ -91,10 +92,13 @@ func TestServeClasses(t *testing.T) {
 	}
 	out := filepath.Join(v.dir, "odd")
 	v.expect(2, `tailcut: job.array.stages\[0\].class: there are no slots of class reduce; there are map, shuffle\n`, "submit", "-f", file, "--output", out)
+	long := v.tandem("long", 1, "sleep 100", "true")
+	v.submit(long)
 	v.kill()
+	v.expect(2, `tailcut: --slots: jobs that are not over need slots of class shuffle: expected some, as in map=1,shuffle=1\n`, "serve", "--dir", filepath.Join(v.dir, "queue"), "--socket", v.socket(), "--slots", "map=2", "--history", "none")
 	v.start("--dir", filepath.Join(v.dir, "plain"))
 	v.expect(2, `tailcut: job.array.stages\[0\].class: the slots have no classes, so none is reduce; .*\n`, "submit", "-f", file, "--output", out)
-	v.expect(2, `tailcut: stage a: class: a run alone has one class of slots; .*\n`, "run", "--alone", "-f", file, "--output", out)
+	v.expect(2, `tailcut: job.array.stages\[0\].class: the slots have no classes, so none is reduce; .*\n`, "run", "--alone", "-f", file, "--output", out)
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a job that was refused has left a folder")
 	}

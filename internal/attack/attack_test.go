@@ -55,6 +55,7 @@ var counts = map[string]string{"TestDeaths": "deaths", "TestPowerCuts": "cuts", 
 type kind struct {
 	name string
 	args []string                                           // without the verb, the output and the policy
+	own  []string                                           // what a run of it has besides, and a server decides
 	even func(map[string]string) (map[string]string, error) // nil, or checks and removes what tells attempts apart
 	want map[string]string                                  // the result of an undisturbed run, by path
 	span time.Duration                                      // that it took
@@ -93,12 +94,15 @@ func newDeck() (*deck, error) {
 	array := func(script string, flags ...string) []string { // any command may fail or be killed, and then its script has to
 		return append(append([]string{"--tasks", "12"}, flags...), "--", "sh", "-e", "-c", script)
 	}
+	classes := []string{"--slots", "map=3,shuffle=2"}
 	d := &deck{kinds: []*kind{
 		{name: "wordcount", args: over("wordcount", "--reducers", "3")},
 		{name: "wordmean", args: over("wordmean")},
 		{name: "grep", args: over("grep", "[a-c]+[0-9]", "--reducers", "2")},
 		{name: "sort", args: over("sort", "--reducers", "2")},
 		{name: "streaming", args: over("--mapper", "tr ' ' '\\n'", "--combiner", "uniq", "--reducer", "uniq -c", "--reducers", "2")},
+		{name: "shuffled", args: over("wordcount", "--reducers", "3"), own: classes},
+		{name: "shuffled streaming", args: over("--mapper", "tr ' ' '\\n'", "--reducer", "uniq -c", "--reducers", "2"), own: classes},
 		{name: "mapper", args: over("--mapper", "rev")},
 		{name: "small", args: array(`sleep 0.02; echo result of {}`)},
 		{name: "large", args: array(`seq {}000 {}900; sleep 0.02; seq {}0000 {}3000`)},
@@ -317,7 +321,7 @@ func (a *attack) resettle() {
 
 // command is what is run, again and again.
 func (a *attack) command(k *kind, more ...string) []string {
-	return slices.Concat([]string{"run", "--output", a.out}, a.flags, more, k.args)
+	return slices.Concat([]string{"run", "--output", a.out}, a.flags, more, k.own, k.args)
 }
 
 // note adds to the story.

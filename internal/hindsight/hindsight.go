@@ -179,6 +179,9 @@ func (q *Question) workload() *trace.Workload {
 	w := &trace.Workload{Name: "history", Names: []string{""}, Laws: make([]laws.Law, len(q.Spec.Stages))}
 	for i := range q.Spec.Stages {
 		st := &q.Spec.Stages[i]
+		if st.Class > 0 {
+			return nil
+		}
 		w.Stages = append(w.Stages, trace.StageRow{
 			FirstTask: uint32(len(w.Durations)), Tasks: uint32(st.Tasks), Need: uint32(st.Need), Law: int32(i), Resumable: st.Resumable,
 		})

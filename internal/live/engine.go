@@ -25,9 +25,14 @@ type Config struct {
 	Policies Policies
 	// Machines are those that are there from now on. One that the journal knows by its name and class is the same.
 	Machines []trace.JournalMachine
-	Waits    bool   // attempts wait until they begin, see sched.Core.WaitToBegin
-	Segment  int64  // bytes after which a new segment of the journal is begun; 0 for 64 MiB
-	Archive  string // folder that old segments are moved to; "" removes them
+	// ClassNames are the names of the classes of their slots.
+	ClassNames []string
+	// Fit, if not nil, changes Policy, Machines and ClassNames so that classes keep the numbers by which jobs of the
+	// journal that are not over know them. Of these all are below needed. An error leaves the journal as it is.
+	Fit     func(cfg *Config, h *trace.JournalHeader, needed int) error
+	Waits   bool   // attempts wait until they begin, see sched.Core.WaitToBegin
+	Segment int64  // bytes after which a new segment of the journal is begun; 0 for 64 MiB
+	Archive string // folder that old segments are moved to; "" removes them
 
 	// Open returns the executor of a job, before its first launch in this engine, and to publish what an earlier engine
 	// has not. It is called beside the loop, so of the Job only the JournalJob may be read. An error fails the job.

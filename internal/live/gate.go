@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -233,7 +234,7 @@ func (l *loop) resize(now sched.Time, most int) {
 	if most < math.MaxInt {
 		more = most - l.live()
 	}
-	for _, m := range l.present {
+	for _, m := range l.wanted() {
 		used := int(l.core.View().Machine(m).Used)
 		room := l.rooms.most(m, l.full(m))
 		switch {
@@ -247,6 +248,34 @@ func (l *loop) resize(now sched.Time, most int) {
 		}
 		l.tellRoom(m, now, room)
 	}
+}
+
+// wanted returns the machines that are there, first those of a class that tasks wait for: room that is short is no use
+// to others.
+func (l *loop) wanted() []sched.MachineID {
+	if l.gate == nil || l.header.Classes() == 1 {
+		return l.present
+	}
+	v := l.core.View()
+	var waited [sched.Classes]bool
+	for s := range v.Rows().Stages() {
+		if st := v.Stage(sched.StageID(s)); st.Pending > 0 {
+			waited[st.Class] = true
+		}
+	}
+	all := slices.Clone(l.present)
+	slices.SortStableFunc(all, func(a, b sched.MachineID) int {
+		return cmp.Compare(order(!waited[v.Machine(a).Class]), order(!waited[v.Machine(b).Class]))
+	})
+	return all
+}
+
+// order is 0 for what comes first.
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
 }
 
 // full returns how many slots a machine has as long as it lacks nothing.

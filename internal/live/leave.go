@@ -45,7 +45,7 @@ func (o *Over) Leave(path string, h *trace.JournalHeader, earlier *Lived) error 
 	header := *h
 	header.Rules, header.Segment, header.Job = trace.JournalRules, &trace.JournalSegment{Number: 1, State: 2}, x.Spec
 	header.Policy, _, _ = strings.Cut(h.Policy, "/")
-	header.Machines = slices.Clone(h.Machines)
+	header.Machines, header.ClassNames = slices.Clone(h.Machines), nil
 	for i := range header.Machines {
 		header.Machines[i].Class = 0
 	}

@@ -58,13 +58,18 @@ func (e *Engine) openJournal() error {
 	if err != nil {
 		return fmt.Errorf("%s: cannot take up the jobs: %w", path, asDamage(err))
 	}
+	if cfg.Fit != nil {
+		if err := cfg.Fit(cfg, h, classesNeeded(core.View(), past)); err != nil {
+			return err
+		}
+	}
 	e.loop = newLoop(h, core, past, pulse{path: beat, run: h.Run})
 	e.policies = cfg.Policies
 	if e.journal, err = trace.ResumeJournal(path, reader.Size()); err != nil {
 		return err
 	}
 	err = e.rotate(func(h *trace.JournalHeader) {
-		h.Policy, h.Seed, h.Limits = cfg.Policy, cfg.Seed, cfg.Limits
+		h.Policy, h.Seed, h.Limits, h.ClassNames = cfg.Policy, cfg.Seed, cfg.Limits, cfg.ClassNames
 		e.seat(h)
 	})
 	if err != nil {
@@ -93,7 +98,7 @@ func (e *Engine) firstSegment() error {
 	_, _ = rand.Read(name[:]) // never fails
 	h := &trace.JournalHeader{
 		Version: cfg.Version, Run: hex.EncodeToString(name[:]), Started: time.Now(), Rules: trace.JournalRules, Policy: cfg.Policy, Seed: cfg.Seed,
-		Limits: cfg.Limits, Waits: cfg.Waits, Machines: slices.Clone(cfg.Machines), Segment: &trace.JournalSegment{Number: 1},
+		Limits: cfg.Limits, Waits: cfg.Waits, Machines: slices.Clone(cfg.Machines), ClassNames: cfg.ClassNames, Segment: &trace.JournalSegment{Number: 1},
 	}
 	core, err := firstCore(h, nil, cfg.Policies)
 	if err != nil {
@@ -106,6 +111,18 @@ func (e *Engine) firstSegment() error {
 	e.loop = newLoop(h, core, newHistory(), pulse{path: filepath.Join(cfg.Folder, pulseName), run: h.Run})
 	e.journal, e.born = journal, journal.Size()
 	return nil
+}
+
+// classesNeeded returns a number above the classes of the stages of all jobs that are not over.
+func classesNeeded(v *sched.View, past *history) (n int) {
+	for id := range past.jobs {
+		if job := v.Job(id); job.State <= sched.JobActive {
+			for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+				n = max(n, int(v.Stage(s).Class)+1)
+			}
+		}
+	}
+	return n
 }
 
 // seat finds the machines that are there among those that the journal knows, and adds the others to its header.

@@ -39,7 +39,7 @@ func (p *Prepared) describe(file *live.Past, c *course) {
 // Advice returns a line that says which policy would have made the last runs of the job's name faster, "" if there is
 // nothing to say, or none is found within the limit. It is meant for after a run that has succeeded.
 func (e *Engine) Advice(ctx context.Context, res *Result, limit time.Duration) string {
-	if e.history == "" || e.sites != nil || e.cloud != nil || res == nil || res.Summary.State != "succeeded" {
+	if e.history == "" || e.sites != nil || e.cloud != nil || len(e.Classes) > 0 || res == nil || res.Summary.State != "succeeded" {
 		return ""
 	}
 	past, err := past.ReadFile(e.history)

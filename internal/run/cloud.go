@@ -229,7 +229,10 @@ func (e *Engine) clearCloud() error {
 
 // machines are what the core thinks it has: pods are lost one by one, so each slot is a machine of its own.
 func (e *Engine) machines() []trace.JournalMachine {
-	if e.On != remote.Kubernetes {
+	switch {
+	case len(e.Classes) > 0:
+		return classMachines(e.Classes)
+	case e.On != remote.Kubernetes:
 		return e.sites.machines(e.Slots)
 	}
 	seats := make([]trace.JournalMachine, e.Slots)

@@ -102,6 +102,7 @@ func (e *Engine) refuseLimits() error {
 	}{
 		{"memfree", pods && o.MemFree > 0, "is about this machine, and attempts run in pods; give --memory to have it requested for each"},
 		{"load", pods && o.Load > 0, "is about this machine, and attempts run in pods; leave it out"},
+		{"slots", len(o.Classes) > 0, "expected a number: only processes and files of this machine have classes of slots"},
 		{"slots", pods && o.SlotsOfPC, fmt.Sprintf("expected a number of pods from 1 to %d: the cores of this machine do not matter to them", MostSlots)},
 	} {
 		if x.given {

@@ -62,7 +62,7 @@ func (e *Engine) begin(ctx context.Context) (*trace.JournalHeader, error) {
 	}
 	return &trace.JournalHeader{
 		Version: e.o.Version, Run: e.folders.Run, Started: time.Now(), Policy: e.Policy, Seed: e.Seed, Limits: e.Limits, Waits: plan.Waits,
-		Machines: e.machines(), Network: e.sites.network(),
+		Machines: e.machines(), ClassNames: e.classes(), Network: e.sites.network(),
 		Job: plan.Spec, Stages: plan.Stages, Command: asked, Work: work,
 	}, nil
 }
@@ -90,15 +90,14 @@ func (e *Engine) asked() ([]byte, error) { return json.Marshal(e.Request.outline
 // plan cuts the job into tasks, and adds what is known of their durations. Attempts that run no commands work in the
 // root folder.
 func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
-	if e.server == nil {
-		if err := e.oneClass(); err != nil {
-			return nil, err
-		}
+	if err := e.checkClasses(); err != nil {
+		return nil, err
 	}
 	p, err := e.cut(ctx)
 	if err != nil {
 		return nil, err
 	}
+	classify(&p.Spec, p.Work, e.classes())
 	p.Spec.MaxFailed = e.mayFail(&p.Spec)
 	if err := e.sites.place(ctx, p, e.Seed); err != nil {
 		return p, err
@@ -159,6 +158,10 @@ func (e *Engine) cut(ctx context.Context) (*jobfile.Plan, error) {
 		return nil, err
 	}
 	job := e.job()
+	if job.MapReduce != nil && e.shuffles() {
+		with := *job.MapReduce
+		with.Shuffle, job.MapReduce = true, &with
+	}
 	return job.Plan(ctx, cmp.Or(e.Dir, "/"))
 }
 

@@ -51,12 +51,12 @@ func (e *Engine) preview(ctx context.Context) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy.New(e.Policy, e.Seed)
+	p, err := policy.NewPerClass(e.Policy, e.Seed, max(1, len(e.Classes)))
 	if err != nil {
 		return nil, err
 	}
 	core := sched.New(p, e.Limits)
-	facts, err := e.sites.build(core, e.Slots)
+	facts, err := e.seat(core)
 	if err != nil {
 		return nil, err
 	}

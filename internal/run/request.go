@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -25,12 +26,14 @@ import (
 
 // Request is what a user asks for. It is kept in the journal: only the same request takes up an unfinished run.
 type Request struct {
-	Job    jobfile.Job  `json:"job"`
-	Dir    string       `json:"dir,omitempty"` // working directory of commands
-	Policy string       `json:"policy"`
-	Slots  int          `json:"slots"`
-	Seed   uint64       `json:"seed"`
-	Limits sched.Limits `json:"limits"`
+	Job    jobfile.Job `json:"job"`
+	Dir    string      `json:"dir,omitempty"` // working directory of commands
+	Policy string      `json:"policy"`
+	Slots  int         `json:"slots"`
+	// Classes of the slots, in order; none if all are alike.
+	Classes []ClassSlots `json:"classes,omitempty"`
+	Seed    uint64       `json:"seed"`
+	Limits  sched.Limits `json:"limits"`
 
 	Deadline string `json:"deadline,omitempty"` // as given
 	Law      string `json:"law,omitempty"`      // of an attempt's duration
@@ -51,6 +54,8 @@ type Options struct {
 	Policy string // specification, "" for spark; min_age is a second unless it says otherwise
 	Slot   string // length of a slot as a duration, for policies that decide by slots and name none
 	Slots  int    // attempts that run at once, 0 for one per processor; with sites they have the slots
+	// Classes are those of the slots, which are Slots together; nil if all are alike.
+	Classes []ClassSlots
 	// File that says how many attempts run at once from then on, read again while the run goes; "" for none. SlotsOfPC
 	// says that Slots were reckoned from what this machine has.
 	SlotsFile string
@@ -158,7 +163,7 @@ func New(o Options) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	e := &Engine{o: o, Request: Request{Job: o.Job, Dir: o.Dir, Slots: o.Slots, Seed: o.Seed, Limits: o.Limits, Deadline: o.Deadline, Law: o.Law}}
+	e := &Engine{o: o, Request: Request{Job: o.Job, Dir: o.Dir, Slots: o.Slots, Classes: slices.Clone(o.Classes), Seed: o.Seed, Limits: o.Limits, Deadline: o.Deadline, Law: o.Law}}
 	if err := e.place(); err != nil {
 		return nil, err
 	}
@@ -246,12 +251,27 @@ func (e *Engine) settle() (err error) {
 	return e.o.checkCloudOutput()
 }
 
-// settlePolicy fits the policy to a single job that runs now. One that sets the speed of machines cannot be had.
+// settlePolicy fits the policy to a single job that runs now, or that of each class of slots. One that sets the speed
+// of machines cannot be had.
 func (e *Engine) settlePolicy() (err error) {
-	spec := e.o.Policy
 	if d, err := time.ParseDuration(cmp.Or(e.o.Slot, "0s")); err != nil || d < 0 {
 		return grammar.Wrong("slot", fmt.Errorf("expected a duration of at least 0, such as 500ms, not %q", e.o.Slot))
 	}
+	parts := strings.Split(e.o.Policy, "/")
+	for i := range parts {
+		if parts[i], err = e.fitPolicy(parts[i]); err != nil {
+			return err
+		}
+	}
+	e.Policy = strings.Join(parts, "/")
+	if _, err := policy.NewPerClass(e.Policy, 0, max(1, len(e.Classes))); err != nil {
+		return grammar.Wrong("policy", err)
+	}
+	return nil
+}
+
+// fitPolicy fits a policy, for all slots or those of a class.
+func (e *Engine) fitPolicy(spec string) (fitted string, err error) {
 	fit := func(change func() (string, error)) {
 		if err == nil {
 			spec, err = change()
@@ -260,7 +280,8 @@ func (e *Engine) settlePolicy() (err error) {
 	fit(func() (string, error) { return policy.WithDefault(spec, "slot", cmp.Or(e.o.Slot, "0s")) })
 	fit(func() (string, error) { return policy.Live(spec) })
 	fit(func() (string, error) {
-		e.odd, err = policy.Fit(spec, policy.Place{Name: "a run", Sites: e.sites != nil})
+		odd, err := policy.Fit(spec, policy.Place{Name: "a run", Sites: e.sites != nil, Classes: len(e.Classes) > 1})
+		e.odd = cmp.Or(e.odd, odd)
 		return spec, err
 	})
 	fit(func() (string, error) {
@@ -271,13 +292,12 @@ func (e *Engine) settlePolicy() (err error) {
 		return spec, err
 	})
 	if err != nil {
-		return grammar.Wrong("policy", err)
+		return "", grammar.Wrong("policy", err)
 	}
 	if spec, err = policy.WithLaw(spec, e.o.Law); err != nil {
-		return grammar.Wrong("law", err)
+		return "", grammar.Wrong("law", err)
 	}
-	e.Policy, err = policy.Canonical(spec)
-	return err
+	return policy.Canonical(spec)
 }
 
 // checkText refuses what cannot be kept as it is: requests, work and attempts' specifications are JSON, whose strings

@@ -44,7 +44,7 @@ func (was *Request) compare(is *Request) (all []difference) {
 		add("--"+name, cmp.Or(old, "not given"), cmp.Or(now, "not given"), "--"+name+" "+pasteWord(old), settled)
 	}
 	flag("policy", was.Policy, is.Policy, true)
-	flag("slots", strconv.Itoa(was.Slots), strconv.Itoa(is.Slots), !sites)
+	flag("slots", slotsText(was.Slots, was.Classes), slotsText(is.Slots, is.Classes), !sites && sameClasses(was, is))
 	flag("retries", strconv.Itoa(was.Job.Retries), strconv.Itoa(is.Job.Retries), true)
 	flag("seed", strconv.FormatUint(was.Seed, 10), strconv.FormatUint(is.Seed, 10), !sites)
 	flag("max-attempts", limitText(was.Limits.Attempts), limitText(is.Limits.Attempts), true)
@@ -241,6 +241,14 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 		return fmt.Errorf("%s: command: %w", e.folders.Journal(), err)
 	}
 	was.recall(run.Header.Work)
+	if e.server != nil {
+		was.Classes = nil // the job gets those of the server
+	}
+	e.keepOrder(&was)
+	asked, err := e.asked()
+	if err != nil {
+		return err
+	}
 	all := was.compare(&e.Request)
 	mends := false
 	for _, d := range all {
@@ -270,7 +278,7 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 		}
 		settings.Work = work
 	}
-	err := run.Change(settings)
+	err = run.Change(settings)
 	if errors.Is(err, live.ErrUnnamed) {
 		return e.foreign(run, all)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -71,7 +70,7 @@ func (e *Engine) open(ctx context.Context) (*live.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy.New(e.Policy, e.Seed)
+	p, err := policyOf(h)
 	if err != nil {
 		return nil, err
 	}

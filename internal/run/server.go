@@ -94,7 +94,7 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	if err != nil {
 		return nil, err
 	}
-	if err := e.checkClasses(s.Classes); err != nil {
+	if err := e.checkClasses(); err != nil {
 		return nil, err
 	}
 	if err := e.checkJoblog(); err != nil {
@@ -114,7 +114,7 @@ func (s *Server) Prepare(ctx context.Context, sub *Submission) (*Prepared, error
 	if err != nil {
 		return nil, err
 	}
-	p.classify(&h.Job, s.Classes)
+	classify(&h.Job, p.work(), s.Classes)
 	p.submitted, h.Started = sub, s.Started
 	s.coming(h.Run, true) // while the folder is locked
 	if err := s.claim(p); err != nil {

@@ -57,15 +57,15 @@ func (r *runSites) network() *sched.Network {
 	return r.Network
 }
 
-// build gives a core the machines of the run, and returns the facts that they are there.
-func (r *runSites) build(core *sched.Core, slots int) (facts []sched.Event, err error) {
-	if r != nil {
+// seat gives a core the machines of the run, and returns the facts that they are there.
+func (e *Engine) seat(core *sched.Core) (facts []sched.Event, err error) {
+	if r := e.sites; r != nil {
 		if err := core.Connect(r.Network); err != nil {
 			return nil, err
 		}
 	}
-	for _, m := range r.machines(slots) {
-		id, err := core.AddMachine(m.Site, m.Slots)
+	for _, m := range e.machines() {
+		id, err := core.AddMachineOf(m.Class, m.Site, m.Slots)
 		if err != nil {
 			return nil, err
 		}

@@ -28,8 +28,8 @@ func FuzzParseSites(f *testing.F) {
 			}
 			return
 		}
-		r := &runSites{Cluster: c}
-		if _, err := r.build(sched.New(nil, sched.NoLimits()), 0); err != nil {
+		e := &Engine{sites: &runSites{Cluster: c}}
+		if _, err := e.seat(sched.New(nil, sched.NoLimits())); err != nil {
 			t.Errorf("%q: %v", s, err)
 		}
 		for i := range c.Sites {

@@ -20,19 +20,29 @@ func Cores() int { return runtime.GOMAXPROCS(0) }
 
 // Slots say how many attempts run at once.
 type Slots struct {
-	N    int    // at least 1
-	File string // absolute path of the file that says so, and is read again while the run goes; "" for none
-	OfPC bool   // they depend on this machine
+	N int // at least 1
+	// Classes are those that they are of, in order; nil if all slots are alike.
+	Classes []ClassSlots
+	File    string // absolute path of the file that says so, and is read again while the run goes; "" for none
+	OfPC    bool   // they depend on this machine
 }
 
 // ParseSlots reads what GNU parallel's -j takes: a number, 0 for as many as the system lets start, a percentage of the
-// cores, cores and some more (+2) or less (-1), or the name of a file that says one of these.
-func ParseSlots(text string) (Slots, error) {
+// cores, cores and some more (+2) or less (-1), or the name of a file that says one of these. A number for each class
+// of slots is something else, such as map=4,shuffle=2.
+func ParseSlots(text string) (s Slots, err error) {
+	if strings.Contains(text, "=") {
+		s.Classes, err = ParseClasses(text)
+		for _, c := range s.Classes {
+			s.N += c.Slots
+		}
+		return s, err
+	}
 	n, ofPC, err := countSlots(text, Cores())
 	if err == nil {
 		return Slots{N: n, OfPC: ofPC}, nil
 	}
-	if text == "" || strings.Contains(text, "=") {
+	if text == "" {
 		return Slots{}, err
 	}
 	path, bad := filepath.Abs(text)
@@ -65,10 +75,7 @@ func ReadSlots(path string) (int, error) {
 // countSlots reads a number of slots, and tells whether it depends on the machine. Rounded up, and at least one where
 // the machine is too small, as GNU parallel does it.
 func countSlots(text string, cores int) (n int, ofPC bool, err error) {
-	wrong := fmt.Errorf("expected a number from 0 to %d, a share of the cores such as 80%%, +2 or -1, or a file that says so, not %q", MostSlots, text)
-	if strings.Contains(text, "=") {
-		return 0, false, fmt.Errorf("a run has one class of slots: expected a number such as 4, not %q; 'tailcut serve --slots' takes several", text)
-	}
+	wrong := fmt.Errorf("expected a number from 0 to %d, a share of the cores such as 80%%, +2 or -1, classes such as map=4,shuffle=2, or a file that says so, not %q", MostSlots, text)
 	x := 0.0
 	switch digits, percent := strings.CutSuffix(text, "%"); {
 	case percent:

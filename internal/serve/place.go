@@ -3,10 +3,13 @@ package serve
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
@@ -50,31 +53,76 @@ func policiesOf(h *trace.JournalHeader) (sched.Policy, error) {
 	return policy.NewPerClass(h.Policy, h.Seed, h.Classes())
 }
 
+// fitClasses gives the classes of slots the numbers by which unfinished jobs know them, and their policies that order.
+func (s *Server) fitClasses(to *live.Config, h *trace.JournalHeader, needed int) error {
+	from, err := placesOf(classNames(h), needed, s.cfg.Classes)
+	if err != nil {
+		return grammar.Wrong("slots", err)
+	}
+	if slices.IsSorted(from) {
+		return nil
+	}
+	names, machines := slices.Clone(s.cfg.Classes), slices.Clone(s.cfg.Machines)
+	for i, at := range from {
+		names[i], machines[i] = s.cfg.Classes[at], s.cfg.Machines[at]
+		machines[i].Class = sched.Class(i)
+	}
+	s.cfg.Classes, s.cfg.Machines, s.cfg.Policy = names, machines, policy.Reorder(s.cfg.Policy, from)
+	s.policy = s.cfg.Policy
+	to.ClassNames, to.Machines, to.Policy = names, machines, s.cfg.Policy
+	fmt.Fprintf(s.cfg.Log, "tailcut: the classes of slots keep the order in which unfinished jobs know them: %s, under %s\n", strings.Join(names, ", "), s.policy)
+	return nil
+}
+
+// classNames returns the names of the classes of slots by their numbers. Journals of earlier versions have them as
+// names of machines.
+func classNames(h *trace.JournalHeader) []string {
+	if len(h.ClassNames) > 0 {
+		return h.ClassNames
+	}
+	names := make([]string, h.Classes())
+	for _, m := range h.Machines {
+		if names[m.Class] = m.Name; m.Name == noClass {
+			names[m.Class] = ""
+		}
+	}
+	return names
+}
+
+// noClass names the machine whose slots have no class.
+const noClass = "local"
+
+// placesOf returns for each number of a class its place among the names that are given. The classes below needed keep
+// the numbers that they had; slots without a class become the first.
+func placesOf(had []string, needed int, given []string) (from []int, err error) {
+	for _, name := range had[:min(needed, len(had))] {
+		at := slices.Index(given, name)
+		switch {
+		case at < 0 && name == "" && len(from) == 0:
+			at = 0
+		case at < 0:
+			return nil, fmt.Errorf("jobs that are not over need slots of class %s: expected some, as in %s=1", name, strings.Join(had, "=1,"))
+		}
+		from = append(from, at)
+	}
+	for at := range given {
+		if !slices.Contains(from, at) {
+			from = append(from, at)
+		}
+	}
+	return from, nil
+}
+
 // ParseSlots reads how many slots a server has, 8 or map=4,shuffle=2, and returns the names of the classes and a
 // machine for each.
 func ParseSlots(text string) (classes []string, machines []trace.JournalMachine, err error) {
-	for i, part := range strings.Split(text, ",") {
-		class, number, named := strings.Cut(part, "=")
-		if !named {
-			class, number = "", part
-		}
-		n, err := strconv.Atoi(number)
-		switch {
-		case err != nil || n < 1 || n > mostSlots || named && class == "" || !named && strings.Contains(text, ","):
-			return nil, nil, fmt.Errorf("expected a number from 1 to %d, or one for each class such as map=4,shuffle=2, not %q", mostSlots, text)
-		case i == sched.Classes:
-			return nil, nil, fmt.Errorf("expected at most %d classes of slots", sched.Classes)
-		}
-		for _, other := range classes {
-			if other == class {
-				return nil, nil, fmt.Errorf("class %s stands there twice", class)
-			}
-		}
-		classes = append(classes, class)
-		machines = append(machines, trace.JournalMachine{Name: cmp.Or(class, "local"), Class: sched.Class(i), Slots: n})
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= run.MostSlots {
+		return []string{""}, []trace.JournalMachine{{Name: noClass, Slots: n}}, nil
 	}
-	return classes, machines, nil
+	all, err := run.ParseClasses(text)
+	for i, c := range all {
+		classes = append(classes, c.Name)
+		machines = append(machines, trace.JournalMachine{Name: c.Name, Class: sched.Class(i), Slots: c.Slots})
+	}
+	return classes, machines, err
 }
-
-// mostSlots bounds the slots of a class.
-const mostSlots = 1 << 16

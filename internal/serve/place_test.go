@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,6 +59,45 @@ func TestFitPolicy(t *testing.T) {
 		}
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s on %d classes: %s, not %s", c.spec, c.classes, got, c.want)
+		}
+	}
+}
+
+// TestPlacesOf: unfinished jobs find the classes that they know, whatever the order and number of those that are given.
+func TestPlacesOf(t *testing.T) {
+	for _, c := range []struct {
+		had    string
+		needed int
+		given  string
+		want   string // places, or the error
+	}{
+		{"map shuffle", 2, "map shuffle", "[0 1]"},
+		{"map shuffle", 2, "shuffle map", "[1 0]"},
+		{"map shuffle", 1, "shuffle map", "[1 0]"},
+		{"map shuffle", 0, "shuffle map", "[0 1]"},
+		{"map shuffle", 2, "reduce shuffle map", "[2 1 0]"},
+		{"map shuffle", 2, "map", "jobs that are not over need slots of class shuffle: expected some, as in map=1,shuffle=1"},
+		{"map shuffle", 1, "map", "[0]"},
+		{"map shuffle", 1, "-", "jobs that are not over need slots of class map: expected some, as in map=1,shuffle=1"},
+		{"-", 1, "shuffle map", "[0 1]"},
+		{"-", 1, "-", "[0]"},
+		{"a b c d", 3, "d e a c b", "[2 4 3 0 1]"},
+	} {
+		split := func(text string) []string { return strings.Fields(strings.ReplaceAll(text, "-", "")) }
+		had, given := split(c.had), split(c.given)
+		if c.had == "-" {
+			had = []string{""}
+		}
+		if c.given == "-" {
+			given = []string{""}
+		}
+		from, err := placesOf(had, c.needed, given)
+		got := fmt.Sprint(from)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s, of which %d are needed, and now %s: %s, not %s", c.had, c.needed, c.given, got, c.want)
 		}
 	}
 }

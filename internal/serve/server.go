@@ -149,6 +149,7 @@ func (s *Server) open(shop func(*Server) (Workshop, error)) (err error) {
 	s.engine, err = live.OpenEngine(live.Config{
 		Folder: filepath.Join(s.cfg.Dir, "journal"), Archive: s.cfg.Archive, Version: s.cfg.Version,
 		Policy: s.cfg.Policy, Seed: s.cfg.Seed, Limits: s.cfg.Limits, Policies: policiesOf, Machines: s.cfg.Machines,
+		ClassNames: s.cfg.Classes, Fit: s.fitClasses,
 		Open: s.shop.Open, Reports: s.shop.Reports, Finish: s.finish,
 		Watch: live.Observer{Changed: s.changed, Launched: s.launched, Ended: s.attemptEnded, Short: s.short},
 	})

@@ -61,7 +61,7 @@ func build(h *trace.JournalHeader, jobs map[sched.JobID]live.Known, until sched.
 			}
 		}
 		for i, stage := range j.Stages {
-			t.Stages = append(t.Stages, StageRow{Job: len(t.Jobs), Name: stage, Tasks: j.Spec.Stages[i].Tasks})
+			t.Stages = append(t.Stages, StageRow{Job: len(t.Jobs), Name: stage, Class: h.ClassName(j.Spec.Stages[i].Class), Tasks: j.Spec.Stages[i].Tasks})
 			job.Tasks += j.Spec.Stages[i].Tasks
 		}
 		t.Jobs = append(t.Jobs, job)
@@ -125,7 +125,7 @@ func State(s sched.JobState) string {
 // machinesOf names the machines of a run.
 func machinesOf(h *trace.JournalHeader) (all []SlotRow) {
 	for _, m := range h.Machines {
-		row := SlotRow{Machine: m.Name}
+		row := SlotRow{Machine: m.Name, Class: h.ClassName(m.Class)}
 		if h.Network != nil && int(m.Site) < len(h.Network.Names) {
 			row.Site = h.Network.Names[m.Site]
 		}
