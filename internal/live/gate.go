@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -263,19 +262,15 @@ func (l *loop) wanted() []sched.MachineID {
 			waited[st.Class] = true
 		}
 	}
-	all := slices.Clone(l.present)
-	slices.SortStableFunc(all, func(a, b sched.MachineID) int {
-		return cmp.Compare(order(!waited[v.Machine(a).Class]), order(!waited[v.Machine(b).Class]))
-	})
-	return all
-}
-
-// order is 0 for what comes first.
-func order(last bool) int {
-	if last {
-		return 1
+	var first, last []sched.MachineID
+	for _, m := range l.present {
+		if waited[v.Machine(m).Class] {
+			first = append(first, m)
+		} else {
+			last = append(last, m)
+		}
 	}
-	return 0
+	return append(first, last...)
 }
 
 // full returns how many slots a machine has as long as it lacks nothing.
