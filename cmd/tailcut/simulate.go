@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -158,7 +157,7 @@ func (f *simulateFlags) asTheyHad(fl *pflag.FlagSet, n *whatif.Nights) {
 		r.Machines = 1
 	}
 	if !fl.Changed("slots-per-machine") && n.Slots() > 0 {
-		r.Slots = strconv.Itoa(max(1, n.Slots()/r.Machines))
+		r.Slots = n.SlotsOfEach(r.Machines)
 	}
 	if !fl.Changed("service") {
 		r.Service = "law"

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/overlap"
@@ -39,7 +40,6 @@ const (
 	figure4Maps     = 8
 	figure4Shuffles = 4
 	figure4Tasks    = 48
-	figure4Gap      = 0.1 // seconds between two submissions; the first job's tasks take all slots before the others come
 	figure4Apart    = 0.1 // by which a live completion may differ from the simulated one
 )
 
@@ -67,8 +67,9 @@ func (x tool) writeJobs(t *testing.T) {
 	}
 }
 
-// batch submits the jobs to a server under a policy, and returns when each was done, in seconds from its submission.
-func (x tool) batch(t *testing.T, policy string) (done []float64) {
+// batch submits the jobs to a server under a policy, and returns when each was submitted, in seconds after the first, and
+// when it was done, in seconds from its submission.
+func (x tool) batch(t *testing.T, policy string) (at, done []float64) {
 	x.writeJobs(t)
 	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprintf("map=%d,shuffle=%d", figure4Maps, figure4Shuffles), "--policy", policy)
 	pipe, err := server.StdoutPipe()
@@ -91,8 +92,9 @@ func (x tool) batch(t *testing.T, policy string) (done []float64) {
 	x.run(t, names...)
 	var answer struct {
 		Jobs []struct {
-			Name string
-			Flow float64 `json:"flow_seconds"`
+			Name      string
+			Submitted time.Time
+			Flow      float64 `json:"flow_seconds"`
 		}
 	}
 	if err := json.Unmarshal(x.run(t, "jobs", "--format", "json"), &answer); err != nil {
@@ -101,18 +103,18 @@ func (x tool) batch(t *testing.T, policy string) (done []float64) {
 	for _, j := range figure4 {
 		for _, a := range answer.Jobs {
 			if a.Name == j.name {
-				done = append(done, a.Flow)
+				at, done = append(at, a.Submitted.Sub(answer.Jobs[0].Submitted).Seconds()), append(done, a.Flow)
 			}
 		}
 	}
 	if len(done) != len(figure4) {
 		t.Fatalf("%d jobs, expected %d", len(done), len(figure4))
 	}
-	return done
+	return at, done
 }
 
-// tasked simulates the same tasks.
-func (x tool) tasked(t *testing.T, policy string) (done []float64) {
+// tasked simulates the same tasks, of jobs that are submitted at the same instants.
+func (x tool) tasked(t *testing.T, policy string, at []float64) (done []float64) {
 	var lines strings.Builder
 	for i, j := range figure4 {
 		maps, shuffles := seconds(j.demand)
@@ -120,7 +122,7 @@ func (x tool) tasked(t *testing.T, policy string) (done []float64) {
 			all, _ := json.Marshal(slices.Repeat([]float64{mean}, figure4Tasks))
 			return fmt.Sprintf(`{"name":%q,"class":%q,"mean_seconds":%g,%s"durations_seconds":%s}`, name, name, mean, rest, all)
 		}
-		fmt.Fprintf(&lines, `{"arrival_seconds":%g,"stages":[%s,%s]}`+"\n", figure4Gap*float64(i), stage("map", maps, ""), stage("shuffle", shuffles, `"after_each":["map"],`))
+		fmt.Fprintf(&lines, `{"arrival_seconds":%g,"stages":[%s,%s]}`+"\n", at[i], stage("map", maps, ""), stage("shuffle", shuffles, `"after_each":["map"],`))
 	}
 	file, out := filepath.Join(x.home, "jobs.jsonl"), filepath.Join(x.home, "done.csv")
 	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
@@ -129,7 +131,7 @@ func (x tool) tasked(t *testing.T, policy string) (done []float64) {
 	x.run(t, "simulate", file, "--machines", "1", "--slots-per-machine", fmt.Sprintf("map=%d,shuffle=%d", figure4Maps, figure4Shuffles), "--policy", policy, "--jobs-out", out)
 	done = column(t, out, "completion_seconds")
 	for i := range done {
-		done[i] -= figure4Gap * float64(i)
+		done[i] -= at[i]
 	}
 	return done
 }
@@ -161,13 +163,15 @@ func TestFigure4(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(c.policy, "/", "-"), func(t *testing.T) {
 			t.Parallel()
-			model, tasks := fluid(t, c.fluid), tool{bin, t.TempDir()}.tasked(t, c.policy)
-			runs := make([][]float64, len(figure4))
+			runs, at := make([][]float64, len(figure4)), make([]float64, len(figure4))
 			for range *figure4Runs {
-				for j, x := range (tool{bin, t.TempDir()}).batch(t, c.policy) {
-					runs[j] = append(runs[j], x)
+				submitted, done := (tool{bin, t.TempDir()}).batch(t, c.policy)
+				for j := range figure4 {
+					runs[j], at[j] = append(runs[j], done[j]), at[j]+submitted[j]/float64(*figure4Runs)
 				}
 			}
+			t.Logf("submitted after %.3f s", at)
+			model, tasks := fluid(t, c.fluid), tool{bin, t.TempDir()}.tasked(t, c.policy, at)
 			for j := range figure4 {
 				mean, half := interval(runs[j])
 				t.Logf("%-10s %-10s fluid %5.2f, simulated tasks %5.2f, live %5.2f ± %.2f", c.policy, figure4[j].name, model[j], tasks[j], mean, half)

@@ -31,6 +31,7 @@ type Record struct {
 	End                   End
 	Reason                sched.Reason // why it was launched
 	Why                   sched.Reason // why it was killed; Unexplained if it was not
+	Bytes                 int64        // that each task which reads its result reads of it; 0 if that is not known
 }
 
 // Seconds returns how long the attempt ran.
@@ -98,6 +99,7 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) 
 	}
 	h.know(v, b.Facts)
 	h.tally(v, b.Facts)
+	h.measure(b.Facts)
 	for i := range b.Decisions {
 		switch d := &b.Decisions[i]; d.Kind {
 		case sched.Launch:
@@ -135,6 +137,17 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) 
 	for _, id := range b.Told {
 		if j := h.jobs[id]; j != nil {
 			j.told = true
+		}
+	}
+}
+
+// measure notes how much is read of the results of attempts that are done.
+func (h *history) measure(facts []sched.Event) {
+	for i := range facts {
+		if f := &facts[i]; f.Kind == sched.AttemptDone && f.Bytes > 0 {
+			if at, runs := h.running[f.Attempt]; runs {
+				at.records[at.at].Bytes = f.Bytes
+			}
 		}
 	}
 }

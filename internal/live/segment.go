@@ -224,6 +224,7 @@ type attemptColumns struct {
 	Launched []sched.Time      `json:"launched,omitempty"`
 	Waited   []sched.Time      `json:"waited,omitempty"` // until it began
 	Ran      []sched.Time      `json:"ran,omitempty"`
+	Bytes    []int64           `json:"bytes,omitempty"` // none if 0 of all
 	// a byte each
 	Clone  []byte `json:"clone,omitempty"`
 	End    []byte `json:"end,omitempty"` // place in ends
@@ -265,6 +266,9 @@ func (j *Job) state(first sched.TaskID) *jobState {
 
 // columnsOf returns records as columns, with tasks counted from the first.
 func columnsOf(records []Record, first sched.TaskID) (c attemptColumns) {
+	if slices.ContainsFunc(records, func(r Record) bool { return r.Bytes > 0 }) {
+		c.Bytes = make([]int64, len(records))
+	}
 	for i := range records {
 		r := &records[i]
 		clone := byte(0)
@@ -276,6 +280,9 @@ func columnsOf(records []Record, first sched.TaskID) (c attemptColumns) {
 		c.Launched, c.Waited, c.Ran = append(c.Launched, r.Launched), append(c.Waited, r.Start-r.Launched), append(c.Ran, r.Stop-r.Start)
 		c.Clone, c.End = append(c.Clone, clone), append(c.End, byte(slices.Index(ends, r.End)))
 		c.Reason, c.Why = append(c.Reason, byte(r.Reason)), append(c.Why, byte(r.Why))
+		if c.Bytes != nil {
+			c.Bytes[i] = r.Bytes
+		}
 	}
 	return c
 }
@@ -311,6 +318,9 @@ func (h *history) restore(s *jobState) error {
 			return errState
 		}
 	}
+	if len(c.Bytes) > 0 && len(c.Bytes) != n {
+		return errState
+	}
 	if s.Job == nil || len(s.Job.Stages) != len(s.Job.Spec.Stages) || len(s.StageDone) > len(s.Job.Stages) {
 		return errState
 	}
@@ -333,6 +343,9 @@ func (h *history) restore(s *jobState) error {
 			},
 			Task: s.First + c.Task[i], Launched: c.Launched[i], Start: c.Launched[i] + c.Waited[i], Stop: c.Launched[i] + c.Waited[i] + c.Ran[i],
 			End: ends[c.End[i]], Reason: sched.Reason(c.Reason[i]), Why: sched.Reason(c.Why[i]),
+		}
+		if len(c.Bytes) > 0 {
+			r.Bytes = c.Bytes[i]
 		}
 		switch j.records = append(j.records, r); r.End {
 		case Won:

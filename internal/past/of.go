@@ -13,16 +13,18 @@ type Course struct {
 	Run, Name string
 	Policy    string // that it ended under
 	Slots     int    // that there were for all jobs
-	Spec      *sched.JobSpec
-	Stages    []string // names, in the order of Spec.Stages
-	Classes   []string // names of the classes of slots by Spec.Stages[i].Class; none if there is only one
-	Submitted time.Time
-	Arrived   sched.Time // the same instant on the clock of Records and of Spec.Deadline
-	Output    string
-	Command   string // a digest
-	Summary   *live.Summary
-	Records   []live.Record
-	Promises  []promise.Promise
+	// ClassSlots are those of each class, as in map=4,shuffle=2; "" if all were alike.
+	ClassSlots string
+	Spec       *sched.JobSpec
+	Stages     []string // names, in the order of Spec.Stages
+	Classes    []string // names of the classes of slots by Spec.Stages[i].Class; none if there is only one
+	Submitted  time.Time
+	Arrived    sched.Time // the same instant on the clock of Records and of Spec.Deadline
+	Output     string
+	Command    string // a digest
+	Summary    *live.Summary
+	Records    []live.Record
+	Promises   []promise.Promise
 }
 
 // Record returns what is kept of the job.
@@ -30,7 +32,7 @@ func (c *Course) Record() *JobRecord {
 	at := func(t sched.Time) time.Time { return c.Submitted.Add(time.Duration(t - c.Arrived)) }
 	s := c.Summary
 	j := &JobRecord{
-		Run: c.Run, Name: c.Name, State: s.State, Policy: c.Policy, Slots: c.Slots, Submitted: c.Submitted, Ended: c.Submitted.Add(time.Duration(s.Flow)),
+		Run: c.Run, Name: c.Name, State: s.State, Policy: c.Policy, Slots: c.Slots, ClassSlots: c.ClassSlots, Submitted: c.Submitted, Ended: c.Submitted.Add(time.Duration(s.Flow)),
 		Broken: s.Recovered > 0 || s.Crashed > 0 || s.Retries > 0, Output: c.Output, Command: c.Command, Spec: c.Spec,
 		Stages: make([]StageRecord, len(c.Stages)), Attempts: s.Attempts, Clones: s.Clones, Fruitful: s.Fruitful.Seconds(), Fruitless: s.Fruitless.Seconds(), Promises: c.Promises,
 	}
@@ -45,8 +47,10 @@ func (c *Course) Record() *JobRecord {
 		}
 		lives[r.Stage].add(r, c.Arrived)
 	}
+	read := shuffled(c.Spec, c.Records)
 	for i, name := range c.Stages {
 		st := &j.Stages[i]
+		st.ShuffleBytes = read[i]
 		st.PastStage = lives[i].Sample(name, c.Spec.Stages[i].Tasks)
 		if st.Lives = &lives[i]; lives[i].Len() == 0 {
 			st.Lives = nil
@@ -69,4 +73,31 @@ func (c *AttemptColumns) add(r *live.Record, arrived sched.Time) {
 	c.Task, c.Number = append(c.Task, r.Index), append(c.Number, r.Number)
 	c.Began, c.Ran = append(c.Began, r.Start-arrived), append(c.Ran, r.Stop-r.Start)
 	c.End, c.Clone = append(c.End, r.End), append(c.Clone, r.Clone)
+	c.Note(r.Bytes)
+}
+
+// shuffled returns how many bytes the stages have read of earlier ones, as far as that is known.
+func shuffled(spec *sched.JobSpec, records []live.Record) []int64 {
+	read := make([]int64, len(spec.Stages))
+	for k := range spec.Edges {
+		e := &spec.Edges[k]
+		readers := make([]int64, spec.Stages[e.From].Tasks)
+		for i := range readers {
+			switch e.Kind {
+			case sched.Barrier:
+				readers[i] = int64(spec.Stages[e.To].Tasks)
+			case sched.Pointwise:
+				readers[i] = 1
+			}
+		}
+		for _, p := range e.Pairs {
+			readers[p[0]]++
+		}
+		for i := range records {
+			if r := &records[i]; r.End == live.Won && r.Stage == e.From {
+				read[e.To] += r.Bytes * readers[r.Index]
+			}
+		}
+	}
+	return read
 }

@@ -18,15 +18,17 @@ const (
 
 // JobRecord is what is kept of a job that is over.
 type JobRecord struct {
-	Run       string    `json:"run"` // the name of its run, by which it is kept once
-	Name      string    `json:"name"`
-	State     string    `json:"state"`            // succeeded, failed or cancelled
-	Policy    string    `json:"policy,omitempty"` // that it ended under
-	Slots     int       `json:"slots,omitempty"`  // that there were for all jobs
-	Submitted time.Time `json:"submitted"`        // zero if it is not known
-	Started   time.Time `json:"started,omitzero"` // of its first attempt
-	Ended     time.Time `json:"ended,omitzero"`
-	Deadline  time.Time `json:"deadline,omitzero"`
+	Run    string `json:"run"` // the name of its run, by which it is kept once
+	Name   string `json:"name"`
+	State  string `json:"state"`            // succeeded, failed or cancelled
+	Policy string `json:"policy,omitempty"` // that it ended under
+	Slots  int    `json:"slots,omitempty"`  // that there were for all jobs
+	// ClassSlots are those of each class, as in map=4,shuffle=2; "" if all were alike.
+	ClassSlots string    `json:"class_slots,omitempty"`
+	Submitted  time.Time `json:"submitted"`        // zero if it is not known
+	Started    time.Time `json:"started,omitzero"` // of its first attempt
+	Ended      time.Time `json:"ended,omitzero"`
+	Deadline   time.Time `json:"deadline,omitzero"`
 	// It was stopped and taken up again, or tasks were retried: its flow time says little.
 	Broken    bool              `json:"broken,omitempty"`
 	Output    string            `json:"output,omitempty"`
@@ -59,6 +61,7 @@ type AttemptColumns struct {
 	From   []float64    `json:"from,omitempty"` // what part of the task was done before; none if 0 of all
 	End    []live.End   `json:"end"`
 	Clone  []bool       `json:"clone"`
+	Bytes  []int64      `json:"bytes,omitempty"` // that each reader of its result reads; none if 0 of all
 }
 
 // Len is how many attempts there are.
@@ -67,6 +70,17 @@ func (c *AttemptColumns) Len() int {
 		return 0
 	}
 	return len(c.Task)
+}
+
+// Note keeps how many bytes each task that reads the result of the attempt that was added last reads of it; 0 if that
+// is not known.
+func (c *AttemptColumns) Note(bytes int64) {
+	if bytes > 0 && c.Bytes == nil {
+		c.Bytes = make([]int64, len(c.Task)-1, cap(c.Task))
+	}
+	if c.Bytes != nil {
+		c.Bytes = append(c.Bytes, bytes)
+	}
 }
 
 func (c *AttemptColumns) from(i int) float64 {

@@ -60,8 +60,15 @@ func (p *Prepared) pastCourse(c *course) *past.Course {
 		Run: p.Header.Run, Name: p.Job.Name, Policy: p.Header.Policy, Spec: &p.Header.Job, Stages: p.Header.Stages, Classes: p.classes(),
 		Submitted: p.Header.Started, Output: p.out, Command: hex.EncodeToString(sum[:8]), Summary: c.Summary, Records: c.records,
 	}
+	var classes []ClassSlots
 	for _, m := range p.Header.Machines {
 		course.Slots += m.Slots
+		if int(m.Class) < len(course.Classes) && course.Classes[m.Class] != "" {
+			classes = append(classes, ClassSlots{course.Classes[m.Class], m.Slots})
+		}
+	}
+	if len(classes) > 0 {
+		course.ClassSlots = slotsText(0, classes)
 	}
 	return course
 }

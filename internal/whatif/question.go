@@ -183,7 +183,7 @@ func (q *Question) cases(n *Nights) (policies, slots []string, err error) {
 		if n.Slots() == 0 {
 			return nil, nil, wrong("slots", "expected a number: how many there were is not known")
 		}
-		slots = []string{strconv.Itoa(n.Slots())}
+		slots = []string{n.SlotsOfEach(1)}
 	}
 	if len(policies)*len(slots) > mostCases {
 		return nil, nil, wrong("policies", "expected at most %d policies times slots, not %d", mostCases, len(policies)*len(slots))

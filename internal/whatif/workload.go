@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/past"
@@ -57,6 +58,19 @@ func (n *Nights) Slots() (most int) {
 		most = max(most, j.Slots)
 	}
 	return most
+}
+
+// SlotsOfEach are the slots that so many machines have each if there are as many as the jobs had, as
+// 'tailcut simulate --slots-per-machine' takes them: of each class as the latest job had them.
+func (n *Nights) SlotsOfEach(machines int) string {
+	if n.classes() != nil {
+		for _, j := range slices.Backward(n.Jobs) {
+			if j.ClassSlots != "" && machines == 1 {
+				return j.ClassSlots
+			}
+		}
+	}
+	return strconv.Itoa(max(1, n.Slots()/machines))
 }
 
 // Policy is the policy that all the jobs ended under; "" if there were several.

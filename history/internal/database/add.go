@@ -144,9 +144,9 @@ func insertJob(ctx context.Context, tx *sql.Tx, j *past.JobRecord) error {
 		spec = sql.NullString{String: string(text), Valid: true}
 	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO jobs (run, name, state, policy, slots, submitted, started, ended, deadline, broken, output, command, spec,
-		attempts, clones, fruitful, fruitless, flow) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (run) DO NOTHING`,
+		attempts, clones, fruitful, fruitless, flow, class_slots) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (run) DO NOTHING`,
 		j.Run, j.Name, j.State, j.Policy, j.Slots, instant(j.Submitted), instant(j.Started), instant(j.Ended), instant(j.Deadline), j.Broken, j.Output, j.Command, spec,
-		j.Attempts, j.Clones, micros(j.Fruitful), micros(j.Fruitless), j.Flow().Microseconds())
+		j.Attempts, j.Clones, micros(j.Fruitful), micros(j.Fruitless), j.Flow().Microseconds(), j.ClassSlots)
 	if err != nil {
 		return err
 	}
@@ -194,17 +194,20 @@ func insertStage(ctx context.Context, tx *sql.Tx, job int64, number int, st *pas
 	if c.Len() == 0 {
 		return nil
 	}
-	add, err := tx.PrepareContext(ctx, "INSERT OR REPLACE INTO attempts VALUES (?,?,?,?,?,?,?,?,?)")
+	add, err := tx.PrepareContext(ctx, "INSERT OR REPLACE INTO attempts VALUES (?,?,?,?,?,?,?,?,?,?)")
 	if err != nil {
 		return err
 	}
 	defer add.Close()
 	for i := range c.Len() {
-		done := 0.0
+		done, bytes := 0.0, int64(0)
+		if len(c.Bytes) > 0 {
+			bytes = c.Bytes[i]
+		}
 		if len(c.From) > 0 {
 			done = c.From[i]
 		}
-		_, err := add.ExecContext(ctx, job, number, c.Task[i], c.Number[i], c.Began[i]/1000, c.Ran[i]/1000, slices.Index(endings, c.End[i]), c.Clone[i], done)
+		_, err := add.ExecContext(ctx, job, number, c.Task[i], c.Number[i], c.Began[i]/1000, c.Ran[i]/1000, slices.Index(endings, c.End[i]), c.Clone[i], done, bytes)
 		if err != nil {
 			return err
 		}

@@ -64,6 +64,8 @@ func TestWhatIsKeptComesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder with ? and #", "history.db")
 	d := open(t, path, DefaultLimits)
 	a, b := job("nightly", 0, 7), job("other", 1, 3)
+	a.ClassSlots = "map=4,shuffle=4"
+	a.Stages[0].Lives.Bytes = []int64{0, 1 << 40, 0, 0, 5, 6, 7, 0, 8}
 	for _, j := range []*past.JobRecord{a, b, a} { // twice is once
 		if err := d.Add(t.Context(), j); err != nil {
 			t.Fatal(err)

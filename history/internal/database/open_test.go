@@ -59,7 +59,7 @@ func TestRefusedFilesStay(t *testing.T) {
 		{"text", []byte("# my notes\n"), "is not a database"},
 		{"empty", nil, "is not a database"},
 		{"another program's", other, "is a database of another program"},
-		{"of a later version", later, "a later version of Tailcut wrote it (form 99; this program knows 1): update tailcut-history"},
+		{"of a later version", later, "a later version of Tailcut wrote it (form 99; this program knows 2): update tailcut-history"},
 		{"cut short", good[:4096*3], "is damaged"},
 		{"damaged in the middle", damaged, "is damaged"},
 		{"damaged at its beginning", append([]byte("x"), good[1:]...), "is not a database"},
@@ -115,6 +115,42 @@ func TestMigrate(t *testing.T) {
 	defer d.Close()
 	if err := d.reader.QueryRow("SELECT count(*) FROM broken").Scan(&version); err == nil {
 		t.Error("half a step was taken")
+	}
+}
+
+// A file of the first form, which did not know what is read of results, keeps all that it holds.
+func TestFirstForm(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	later := steps
+	defer func() { steps = later }()
+	steps = later[:1]
+	d := open(t, path, Limits{})
+	for _, line := range []string{
+		`INSERT INTO jobs VALUES (1,'r','old','succeeded','spark',8,1000000,NULL,3000000,NULL,0,'','','{"Stages":[{"Tasks":2}]}',2,0,5,0,2000000)`,
+		`INSERT INTO stages VALUES (1,0,'map',2,'map',77,'{"stage":"map","durations_seconds":[1,2]}')`,
+		`INSERT INTO attempts VALUES (1,0,0,0,0,1000000,1,0,0), (1,0,1,0,0,2000000,1,0,0)`,
+	} {
+		if _, err := d.writer.Exec(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	steps = later
+	d = open(t, path, Limits{})
+	defer d.Close()
+	jobs, err := d.Jobs(t.Context(), &past.Query{Attempts: true})
+	if err != nil || len(jobs) != 1 || jobs[0].Stages[0].ShuffleBytes != 77 || jobs[0].Stages[0].Lives.Len() != 2 || jobs[0].Stages[0].Lives.Bytes != nil {
+		t.Fatalf("%v, %+v", err, jobs)
+	}
+	next := job("old", 1, 2)
+	next.Stages[0].Lives.Bytes = []int64{7, 9}
+	if err := d.Add(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err = d.Jobs(t.Context(), &past.Query{Attempts: true}); err != nil || len(jobs) != 2 || jobs[0].Stages[0].Lives.Bytes[1] != 9 {
+		t.Errorf("%v, %+v", err, jobs)
 	}
 }
 

@@ -78,7 +78,7 @@ func (d *Database) Jobs(ctx context.Context, q *past.Query) (jobs []*past.JobRec
 	err = d.snapshot(ctx, func(tx *sql.Tx) error {
 		var ids []int64
 		condition, args := where(q)
-		err := each(ctx, tx, `SELECT id, run, name, state, policy, slots, submitted, started, ended, deadline, broken, output, command, spec, attempts, clones, fruitful, fruitless, flow
+		err := each(ctx, tx, `SELECT id, run, name, state, policy, slots, submitted, started, ended, deadline, broken, output, command, spec, attempts, clones, fruitful, fruitless, flow, class_slots
 			FROM jobs WHERE `+condition+` ORDER BY submitted DESC, id DESC LIMIT ?`, append(args, atMost(q)), func(rows *sql.Rows) error {
 			j := &past.JobRecord{}
 			id, err := scanJob(rows, j)
@@ -98,7 +98,7 @@ func scanJob(rows *sql.Rows, j *past.JobRecord) (id int64, err error) {
 	var spec sql.NullString
 	var fruitful, fruitless, flow int64
 	err = rows.Scan(&id, &j.Run, &j.Name, &j.State, &j.Policy, &j.Slots, &submitted, &started, &ended, &deadline, &j.Broken, &j.Output, &j.Command, &spec,
-		&j.Attempts, &j.Clones, &fruitful, &fruitless, &flow)
+		&j.Attempts, &j.Clones, &fruitful, &fruitless, &flow, &j.ClassSlots)
 	if err != nil {
 		return 0, err
 	}
@@ -140,12 +140,12 @@ func readJob(ctx context.Context, tx *sql.Tx, id int64, j *past.JobRecord, attem
 	if err != nil || !attempts {
 		return err
 	}
-	return each(ctx, tx, "SELECT stage, task, number, began, ran, ending, clone, done FROM attempts WHERE job = ? ORDER BY stage, task, number", []any{id}, func(rows *sql.Rows) error {
+	return each(ctx, tx, "SELECT stage, task, number, began, ran, ending, clone, done, bytes FROM attempts WHERE job = ? ORDER BY stage, task, number", []any{id}, func(rows *sql.Rows) error {
 		var stage, task, number, ending int
-		var began, ran int64
+		var began, ran, bytes int64
 		var clone bool
 		var done float64
-		if err := rows.Scan(&stage, &task, &number, &began, &ran, &ending, &clone, &done); err != nil {
+		if err := rows.Scan(&stage, &task, &number, &began, &ran, &ending, &clone, &done, &bytes); err != nil {
 			return err
 		}
 		if stage >= len(j.Stages) || ending >= len(endings) {
@@ -158,6 +158,7 @@ func readJob(ctx context.Context, tx *sql.Tx, id int64, j *past.JobRecord, attem
 		c := st.Lives
 		c.Task, c.Number, c.Began, c.Ran = append(c.Task, task), append(c.Number, number), append(c.Began, spanOf(began)), append(c.Ran, spanOf(ran))
 		c.From, c.End, c.Clone = append(c.From, done), append(c.End, endings[ending]), append(c.Clone, clone)
+		c.Note(bytes)
 		return nil
 	})
 }

@@ -70,4 +70,7 @@ var steps = []string{
 		size     INTEGER NOT NULL,
 		modified INTEGER NOT NULL
 	) STRICT;`,
+	// bytes: that each reader of an attempt's result reads; 0 if not known. class_slots: as in map=4,shuffle=2
+	`ALTER TABLE attempts ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE jobs ADD COLUMN class_slots TEXT NOT NULL DEFAULT ''`,
 }

@@ -39,7 +39,8 @@ type Config struct {
 	// Slower tells how many times longer an attempt computes for the place where it is, at least 1; nil where all
 	// places are alike.
 	Slower func(live.Attempt) float64
-	// Measure has the reports of attempts that are done say how much is read of their results.
+	// Measure has the reports of all attempts that are done say how much is read of their results, and not those alone
+	// that write for a shuffle.
 	Measure bool
 }
 
@@ -490,7 +491,7 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
 	if exit != 0 {
 		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short
-	} else if e.cfg.Measure {
+	} else if e.cfg.Measure || e.work.shuffled(p.attempt.Stage) {
 		rep.Bytes = e.work.readOf(p.attempt.Stage, p.dir)
 	}
 	killed := e.forget(p)

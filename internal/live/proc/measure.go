@@ -6,13 +6,18 @@ import (
 )
 
 // readOf returns how many bytes each task that reads the result in a folder reads of it: a reduce attempt a segment,
-// about as much as the others; a command all.
+// about as much as the others; a shuffle attempt and a command all.
 func (w work) readOf(stage int, dir string) int64 {
 	bytes := sizeOf(dir)
-	if w.MapReduce != nil {
-		bytes /= int64(max(1, w.MapReduce.Stages[stage].Segments))
+	if w.MapReduce == nil || stage+1 < len(w.MapReduce.Stages) && w.MapReduce.Stages[stage+1].Group > 0 {
+		return bytes
 	}
-	return bytes
+	return bytes / int64(max(1, w.MapReduce.Stages[stage].Segments))
+}
+
+// shuffled tells whether what attempts of a stage write is read partition by partition.
+func (w work) shuffled(stage int) bool {
+	return w.MapReduce != nil && w.MapReduce.Stages[stage].Segments > 0
 }
 
 // sizeOf adds up the files below a folder. What cannot be looked at counts as nothing: the number is for placing tasks

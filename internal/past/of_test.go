@@ -1,0 +1,31 @@
+package past
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestShuffled: a stage has read of each winner what each of its readers reads.
+func TestShuffled(t *testing.T) {
+	spec := &sched.JobSpec{
+		Stages: []sched.StageSpec{{Tasks: 3}, {Tasks: 2}, {Tasks: 4}, {Tasks: 4}},
+		Edges: []sched.Edge{
+			{From: 0, To: 1, Kind: sched.PerTask, Pairs: [][2]uint32{{0, 0}, {1, 0}, {2, 1}}},
+			{From: 1, To: 2},
+			{From: 2, To: 3, Kind: sched.Pointwise},
+		},
+	}
+	attempt := func(stage, index int, end live.End, bytes int64) live.Record {
+		return live.Record{Attempt: live.Attempt{Stage: stage, Index: index}, End: end, Bytes: bytes}
+	}
+	got := shuffled(spec, []live.Record{
+		attempt(0, 0, live.Won, 1), attempt(0, 1, live.Lost, 1000), attempt(0, 1, live.Won, 10), attempt(0, 2, live.Won, 100),
+		attempt(1, 0, live.Won, 5), attempt(1, 1, live.Won, 6), attempt(2, 3, live.Won, 9),
+	})
+	if want := "[0 111 44 9]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, expected %s", got, want)
+	}
+}
