@@ -149,6 +149,11 @@ func (r *realm) submit(draw *rand.Rand) {
 	}
 }
 
+// cancellable tells whether somebody may have cancelled a job, or the one that it goes on from.
+func (r *realm) cancellable(j *submitted) bool {
+	return j.mayCancel || j.behind != "" && r.cancellable(r.jobs[j.behind])
+}
+
 // alive returns how many jobs are not over, as far as a server says so.
 func (r *realm) alive() int {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -364,7 +369,7 @@ func (r *realm) finish() {
 			r.wrong("%s (%s) does not end: %v\n%s", name, j.kind.name, err, shown)
 			break
 		}
-		if states[name] = string(over.State); states[name] != j.state && (states[name] != "cancelled" || !j.mayCancel) {
+		if states[name] = string(over.State); states[name] != j.state && (states[name] != "cancelled" || !r.cancellable(j)) {
 			r.wrong("%s (%s) has %s, want %s: %s", name, j.kind.name, over.State, j.state, over.Why)
 		}
 		r.count("jobs " + states[name])
