@@ -37,10 +37,11 @@ type srewScale struct {
 	luck      int        // runs of each point of Figures 2a and 2b, on one workload
 	told      int        // workloads of each kind of reports
 	toldJobs  int        // of such a workload, in a window of as many jobs' part
-	speedJobs int        // of such a workload
-	speed     int        // workloads of each load of the experiment on Theorem 4
-	real      int        // runs on the real jobs
-	others    []int      // numbers of jobs of the sensitivity runs
+	kinds     []reportsKind
+	speed     int   // workloads of each load of the experiment on Theorem 4
+	speedJobs int   // of such a workload
+	real      int   // runs on the real jobs
+	others    []int // numbers of jobs of the sensitivity runs
 	betas     []float64
 	lambdas   []float64
 	machines  []int
@@ -49,14 +50,14 @@ type srewScale struct {
 
 // srewFull is the paper's ten repetitions where a claim is about size, fewer where it is about shape or only reported.
 var srewFull = srewScale{
-	cluster: srewMachines, jobs: 4000, window: 102_767 * sched.Second, table: 10, sweep: 6, other: 5, luck: 10, told: 4, toldJobs: 500, speed: 10, speedJobs: 150, real: 5, others: []int{3000, 5000},
+	cluster: srewMachines, jobs: 4000, window: 102_767 * sched.Second, table: 10, sweep: 6, other: 5, luck: 10, told: 4, toldJobs: 150, kinds: reportsKinds, speed: 10, speedJobs: 150, real: 5, others: []int{3000, 5000},
 	betas:   []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1},
 	lambdas: []float64{0, 1, 5, 6}, machines: []int{5000, 6000, 7000, 8500, 10_000, 12_000}, slots: []int{1, 5, 15, 30, 60},
 }
 
 // srewQuick has the same load in a quarter of the time.
 var srewQuick = srewScale{
-	cluster: srewMachines, jobs: 1000, window: 102_767 * sched.Second / 4, table: 4, sweep: 3, luck: 3, told: 2, toldJobs: 250, speed: 3, speedJobs: 150, real: 0,
+	cluster: srewMachines, jobs: 1000, window: 102_767 * sched.Second / 4, table: 4, sweep: 3, luck: 3, told: 2, toldJobs: 60, kinds: []reportsKind{reportsKinds[0], reportsKinds[1], reportsKinds[5]}, speed: 3, speedJobs: 150, real: 0,
 	betas: []float64{0.1, 0.3, 0.5, 0.7, 0.9, 1}, lambdas: []float64{0, 1, 6}, machines: []int{5000, 7000, 10_000, 13_000}, slots: []int{5, 20, 60},
 }
 

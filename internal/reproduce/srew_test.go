@@ -15,7 +15,7 @@ import (
 // The whole experiment on few jobs: every table and figure is there and can be drawn, and the same seed gives the same bytes.
 func TestSREWPage(t *testing.T) {
 	scale := srewScale{
-		cluster: 60, jobs: 12, window: 3600 * sched.Second, table: 2, sweep: 2, other: 2, luck: 3, told: 2, toldJobs: 4, speed: 1, speedJobs: 6, others: []int{6},
+		cluster: 60, jobs: 12, window: 3600 * sched.Second, table: 2, sweep: 2, other: 2, luck: 3, told: 2, toldJobs: 4, kinds: reportsKinds, speed: 1, speedJobs: 6, others: []int{6},
 		betas: []float64{0.7, 1}, lambdas: []float64{0, 1}, machines: []int{6000, 7000, 10_000, 11_000}, slots: []int{5, 60},
 	}
 	var pages [2]bytes.Buffer

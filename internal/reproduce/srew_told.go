@@ -37,7 +37,7 @@ var reportsKinds = []reportsKind{
 }
 
 func newSREWTold(sc *srewScale, o *Options) *srewTold {
-	t := &srewTold{scale: sc, kinds: reportsKinds, rows: toldRows}
+	t := &srewTold{scale: sc, kinds: sc.kinds, rows: toldRows}
 	small := *sc
 	small.window = sc.window / sched.Time(sc.jobs) * sched.Time(sc.toldJobs)
 	var specs []string
@@ -95,16 +95,24 @@ func (t *srewTold) sections() []report.Section {
 		less.Add(part...)
 	}
 	sec.Tables = []report.Table{flows, less}
-	sec.Plots = []report.Plot{t.plot("reports_independent", "Independent errors", 1, 2, 3), t.plot("reports_persistent", "Persistent errors", 1, 4, 5)}
+	for _, persists := range []bool{false, true} {
+		sec.Plots = append(sec.Plots, t.plot(persists))
+	}
 	return []report.Section{sec}
 }
 
-// plot shows the mean flow times over the errors of some kinds of reports.
-func (t *srewTold) plot(name, title string, kinds ...int) report.Plot {
-	p := report.Plot{Name: name, Title: title, X: "error of the remaining time (%)", Y: "mean flow time (s)"}
+// plot shows the mean flow times over the errors of reports that persist, or that do not.
+func (t *srewTold) plot(persists bool) report.Plot {
+	p := report.Plot{Name: "reports_independent", Title: "Independent errors", X: "error of the remaining time (%)", Y: "mean flow time (s)"}
+	if persists {
+		p.Name, p.Title = "reports_persistent", "Persistent errors"
+	}
+	var kinds []int
 	var errors []float64
-	for _, k := range kinds {
-		errors = append(errors, 100*t.kinds[k].Noise)
+	for k := range t.kinds {
+		if x := &t.kinds[k]; x.Every > 0 && (x.Noise == 0 || x.Persists == persists) {
+			kinds, errors = append(kinds, k), append(errors, 100*x.Noise)
+		}
 	}
 	for i, r := range t.rows {
 		p.Series = append(p.Series, errorBars(r.name(), errors, func(at int) sim.Estimate { return t.tables[kinds[at]].Mean(i, sim.MeanFlow) }))
