@@ -1,67 +1,66 @@
 #!/usr/bin/env bash
-# All policies that need neither deadlines nor sites, on the same real jobs: the tables of docs/explain/yardstick.md, in Markdown.
+# All policies that need neither deadlines nor sites on five workloads: the table of docs/explain/yardstick.md, in Markdown.
 #
-#   bench/yardstick.sh [LOAD...]     (default 0.5 0.7 0.9; RUNS=5)
+#   bench/yardstick.sh               (RUNS=5)
 #
-# The jobs are the first 7,000 of the Google trace of 2011 as the Hawk simulator has them, without the 61 that came long
-# before the others, from $TAILCUT_TRACES or ../shared/traces. The cluster has as many slots as give the load: work divided
-# by the time in which jobs arrive, divided by slots. An attempt after the first lasts as long as a random task of its job.
-# Limits on clones are the defaults. Policies that decide by progress are told at each launch when the attempt will end;
-# one column is for the same policies with reports at an interval instead, as they have them outside of simulations.
+# Cells are mean flow times divided by that of the workload's best policy, run by run. Real traces are in
+# $TAILCUT_TRACES or ../shared/traces; a workload whose trace is not there is left out. Limits on clones and progress
+# reports are the defaults of tailcut simulate.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-workload=${TAILCUT_TRACES:-../shared/traces}/google-2011/GOOG_subtrace.first7000.tr.gz
-[ -e "$workload" ] || { echo "bench/yardstick.sh: expected $workload; say where the traces are with TAILCUT_TRACES" >&2; exit 2; }
+traces=${TAILCUT_TRACES:-../shared/traces}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/tailcut" ./cmd/tailcut
 policies=$("$tmp/tailcut" policies --format json | python3 -c '
 import json, sys
 apart = {"chronos-clone", "chronos-restart", "chronos-resume", "laxity", "flutter", "geoclone", "iridium"}
-names = [p["name"] for p in json.load(sys.stdin)["policies"] if p["name"] not in apart]
-print(",".join(["fifo"] + [n for n in names if n != "fifo"]))')
+print(",".join(p["name"] for p in json.load(sys.stdin)["policies"] if p["name"] not in apart))')
 
-cat >"$tmp/table.py" <<'PY'
-import json, math, statistics, sys
-load, result, reported = float(sys.argv[1]), json.load(open(sys.argv[2])), json.load(open(sys.argv[3]))
-def runs_of(result):
-    by = {}
-    for r in result["results"]:
-        by.setdefault(r["policy"], []).append(r)
-    return by
-by, told = runs_of(result), runs_of(reported)
+# name, slots, what simulate reads
+workloads=(
+	"short|35|synth:jobs=400;tasks=pareto:alpha=1.5,xm=2;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.15 --service law"
+	"long|160|synth:jobs=100;tasks=uniform:lo=20,hi=200;law=lognormal:mean=60,sd=60;arrivals=poisson:rate=0.017 --service law"
+	"Google|4000|$traces/google-2011/GOOG_subtrace.first7000.tr.gz --from 408h20m --to 408h40m"
+	"Facebook|60|$traces/swim-facebook/FB-2009_samples_24_times_1hr_0.tsv.gz --to 1h --service sx"
+	"Hadoop|1536|$traces/hadoop-rumen/19-jobs.trace.json.gz"
+)
+for w in "${workloads[@]}"; do
+	IFS='|' read -r name slots input <<<"$w"
+	read -ra args <<<"$input"
+	case ${args[0]} in synth:*) ;; *) [ -e "${args[0]}" ] || { echo "bench/yardstick.sh: left out $name: no ${args[0]}" >&2; continue; } ;; esac
+	"$tmp/tailcut" simulate "${args[@]}" --machines "$slots" --policy "$policies" --runs "${RUNS:-5}" --format json >"$tmp/$name.json" 2>"$tmp/notes" || { cat "$tmp/notes" >&2; exit 1; }
+done
+
+python3 - "$tmp" short long Google Facebook Hadoop <<'PY'
+import json, math, os, statistics, sys
 # Quantiles 0.975 of Student's law.
 student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+columns, use = {}, {}
+for name in sys.argv[2:]:
+    path = f"{sys.argv[1]}/{name}.json"
+    if not os.path.exists(path):
+        continue
+    result = json.load(open(path))
+    flows = {}
+    for r in result["results"]:
+        flows.setdefault(r["policy"], []).append(r["mean_flow_seconds"])
+    best = min(flows, key=lambda p: statistics.mean(flows[p]))
+    columns[name] = {p: [x / b for x, b in zip(f, flows[best])] for p, f in flows.items()}
+    use[name] = (result["cluster"]["slots"], statistics.mean(flows[best]), best, len(flows[best]))
 
-def cell(values, digits=0):
-    mean = round(statistics.mean(values), digits) + 0.0  # no -0
-    half = 0 if len(values) < 2 else student.get(len(values), 1.96) * statistics.stdev(values) / math.sqrt(len(values))
-    return f"{mean:,.{digits}f}" + (f" ± {half:,.{digits}f}" if round(half, digits) > 0 else "")
+def cell(ratios):
+    mean, n = statistics.mean(ratios), len(ratios)
+    half = student.get(n, 1.96) * statistics.stdev(ratios) / math.sqrt(n) if n > 1 else 0
+    return f"{mean:.2f}" + (f" ± {half:.2f}" if half >= 0.005 else "")
 
-runs, fifo = len(by["fifo"]), by["fifo"]
-print(f"### Load {load:g}: {result['cluster']['slots']:,} slots, runs: {runs}\n")
-print("| policy | mean flow (s) | against fifo (%) | with reports (%) | median (s) | p99 (s) | machine time (h) | fruitless (h) | fruitless (%) |")
-print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-for name, rows in sorted(by.items(), key=lambda x: statistics.mean(r["mean_flow_seconds"] for r in x[1])):
-    of = lambda key: [r[key] for r in rows]
-    against = [100 * (r["mean_flow_seconds"] / f["mean_flow_seconds"] - 1) for r, f in zip(rows, fifo)]
-    reports = [100 * (r["mean_flow_seconds"] / f["mean_flow_seconds"] - 1) for r, f in zip(told.get(name, []), fifo)]
-    total = [r["fruitful_seconds"] + r["fruitless_seconds"] for r in rows]
-    wasted = [100 * r["fruitless_seconds"] / t for r, t in zip(rows, total)]
-    print(f"| `{name}` | {cell(of('mean_flow_seconds'))} | {cell(against, 1) if name != 'fifo' else ''} | {cell(reports, 1) if reports else ''} | {cell(of('median_flow_seconds'))} | "
-          f"{cell(of('p99_flow_seconds'))} | {cell([t / 3600 for t in total])} | {cell([x / 3600 for x in of('fruitless_seconds')])} | {cell(wasted, 1)} |")
+policies = sorted(next(iter(columns.values())), key=lambda p: max(statistics.mean(c[p]) for c in columns.values()))
+print("| policy | " + " | ".join(columns) + " | worst |")
+print("| --- |" + " ---: |" * (len(columns) + 1))
+for p in policies:
+    worst = max(statistics.mean(c[p]) for c in columns.values())
+    print(f"| `{p}` | " + " | ".join(cell(c[p]) for c in columns.values()) + f" | {worst:.2f} |")
 print()
+for name, (slots, flow, best, runs) in use.items():
+    print(f"{name}: {slots} slots, best {best} with {flow:.1f} s, {runs} runs")
 PY
-
-# Slots of load 1: what arrives per second of the time in which jobs arrive.
-rate=$("$tmp/tailcut" simulate "$workload" --skip 61 --machines 100000 --policy fifo --format json |
-	python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["results"][0]["fruitful_seconds"] / r["workload"]["horizon_seconds"])')
-[ $# -gt 0 ] || set -- 0.5 0.7 0.9
-for load; do
-	machines=$(python3 -c "print(round($rate / $load / 100) * 100)")
-	simulate=("$tmp/tailcut" simulate "$workload" --skip 61 --machines "$machines" --runs "${RUNS:-5}" --format json)
-	"${simulate[@]}" --policy "$policies" --progress exact >"$tmp/exact.json"
-	told=$(python3 -c 'import json, sys; print(",".join(s["policy"] for s in json.load(sys.stdin)["summary"] if s["progress"] != "unused"))' <"$tmp/exact.json")
-	"${simulate[@]}" --policy "$told" >"$tmp/reports.json"
-	python3 "$tmp/table.py" "$load" "$tmp/exact.json" "$tmp/reports.json"
-done

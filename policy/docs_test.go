@@ -45,7 +45,7 @@ func docs() string {
 
 A policy decides which tasks get clones, and in what order jobs get slots. Name it, or NAME:param=value,param=value, after
 ` + "`--policy`" + `. [Choosing a policy](../explain/choosing-a-policy.md) helps to begin; the
-[yardstick](../explain/yardstick.md) compares them on 6,939 real jobs; [plan](../howto/plan.md) makes one from your own
+[yardstick](../explain/yardstick.md) compares them on five workloads; [plan](../howto/plan.md) makes one from your own
 durations. The limits on attempts of a task and on clones hold under every policy. Each policy's file in
 ` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates.
 
