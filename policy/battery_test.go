@@ -29,7 +29,7 @@ var variants = []string{
 	"grass:mode=gs,tnew=known", "grass:mode=ras,copies=2,tnew=all", "grass:switch=waves,waves=0.5,copies=8", "grass:order=fifo,sample=0.9", "grass:order=srpt,switch=size,size=5",
 	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2,alpha=work", "hopper:epsilon=1,alpha=one",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
-	"dolly:budget=1,threshold=1", "dolly:budget=1,p=0.5,epsilon=0.5,order=fair", "dolly-shed:p=0.4,order=srpt",
+	"dolly:budget=1,threshold=1,min_age=1s", "dolly:budget=1,p=0.5,epsilon=0.5,under=mantri,order=fair", "dolly:budget=0.5,threshold=1,p=0.3,under=none", "dolly-shed:p=0.4,order=srpt",
 	"srew:preempt=clones,slot=1s",
 	"sca:slot=0s", "sca:slot=1s,gamma=0,copies=3",
 	"ese:slot=0s,eta=10", "ese:slot=1s,sigma=0.2,xi=0",

@@ -18,6 +18,11 @@ package policy
 // stage. In a job of many stages one after the other the price of the whole job would be in the books while a part of
 // it runs. The preset flutter+dolly has this.
 //
+// under=late, the default, and under=mantri are what stragglers of jobs that are not cloned get: the paper adds cloning
+// to clusters that speculate so, LATE's on Hadoop, and keeps that for the jobs that are not cloned. The policy
+// underneath sees no task of a cloned job and counts none of its clones. under=none leaves stragglers alone: the
+// presets, whose authors do not mention it.
+//
 // formula=shed is the literal form in Alamro et al. ("Shed"), ceil(ln(1-(1-eps)^(1/p)) / ln p) whatever the size of the
 // job: preset dolly-shed, which has no budget but the slots.
 //
@@ -25,14 +30,17 @@ package policy
 // n, and a task's part of it is given back when its first attempt ends. Later stages of a cloned job have the same c; a
 // task that waits for others gets all its attempts at once or, where slots or limits do not allow that, one. So does
 // one whose attempts have all been lost. The limits on attempts bound c, and a job that the clone budget has no room
-// for is not cloned. p is learnt from the last 1,000 stages that are over, from their tasks with a single attempt, so
-// that clones do not hide the stragglers; before that it is prior. Delay assignment, for intermediate data, and the
-// speculation under jobs that are not cloned are left out.
+// for is not cloned; both are counted. p is learnt from the last 1,000 stages that are over, from their tasks with a
+// single attempt, so that clones do not hide the stragglers; before that it is prior. A task that was speculated counts
+// for as long as the oldest attempt that still ran. Delay assignment, for intermediate data, is left out.
+//
+// The default limits on clones follow budget, and the cap of LATE underneath; see sched.Bounded.
 //
 // An event costs O(log jobs), the end of a stage the sorting of its durations.
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -54,15 +62,19 @@ var dollyEntry = kit.Entry{
 		{Name: "slow", Kind: kit.Float, Default: "1.5", Min: 1, Max: 1e6, Help: "a task straggles when it takes this multiple of the median"},
 		{Name: "whole", Kind: kit.Choice, Default: "job", Choices: []string{"job", "stage"}, Help: "unit that is cloned as a whole or not at all"},
 		{Name: "formula", Kind: kit.Choice, Default: "job", Choices: []string{"job", "shed"}, Help: "whether the number of attempts depends on the size of the job"},
+		{Name: "under", Kind: kit.Choice, Default: "late", Choices: []string{"late", "mantri", "none"}, Help: "what clones the stragglers of jobs that are not cloned from the start"},
+		{Name: "min_age", Kind: kit.Span, Default: "60s", Help: "with under=late, younger attempts are never cloned"},
 		kit.OrderParam,
 		sitesParam("any", "flutter", "iridium"),
 	},
+	ProgressIf:     func(a kit.Args) bool { return a.Choice("under") != "none" },
 	WorkConserving: true,
 	New:            newDolly,
 }
 
 type dolly struct {
-	order kit.Order
+	order *kit.Order   // of its own, or that of the policy underneath
+	under sched.Policy // nil for none
 
 	epsilon, budget, threshold float64
 	p, slow                    float64 // p is 0 where it is learnt
@@ -70,6 +82,8 @@ type dolly struct {
 
 	arrived []dollyUnit                       // in this call of Advance
 	copies  sched.Table[sched.StageID, int32] // c of stages that are cloned
+	extra   sched.Table[sched.StageID, int32] // and how many clones of theirs run
+	running int                               // the sum of extra
 	spent   int                               // B
 	seen    stragglers
 	stages  kit.PerStage[dollyStage]
@@ -89,10 +103,39 @@ type dollyStage struct {
 }
 
 func newDolly(a kit.Args) sched.Policy {
-	return &dolly{
-		order: sited(kit.NewOrder(a), a), epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
+	p := &dolly{
+		epsilon: a.Float("epsilon"), budget: a.Float("budget"), threshold: a.Float("threshold"),
 		p: a.Float("p"), slow: a.Float("slow"), shed: a.Choice("formula") == "shed", stagewise: a.Choice("whole") == "stage", seen: stragglers{prior: a.Float("prior")},
 	}
+	order := sited(kit.NewOrder(a), a)
+	switch p.order = &order; a.Choice("under") {
+	case "late":
+		under := newLate(settings(lateEntry, "min_age="+a.Get("min_age"))).(*late)
+		p.under, p.order, under.order = under, &under.order, order
+	case "mantri":
+		under := newMantri(settings(mantriEntry, "")).(*mantri)
+		p.under, p.order, under.order = under, &under.order, order
+	}
+	p.order.LedBy(p)
+	return p
+}
+
+// settings returns parameters of another policy.
+func settings(e kit.Entry, text string) kit.Args {
+	a, err := e.Parse(text)
+	if err != nil {
+		panic(fmt.Sprintf("policy: %s:%s: %v", e.Name, text, err))
+	}
+	return a
+}
+
+// Bounds are the budget, which counts originals too, and LATE's.
+func (p *dolly) Bounds() sched.Bounds {
+	b := sched.Bounds{Attempts: sched.Unlimited, Clones: p.budget}
+	if under, ok := p.under.(*late); ok {
+		b.Clones += under.cap
+	}
+	return b
 }
 
 // dollyCopies returns the smallest number c of attempts with (1-(1-p^c)^n) <= eps, at least 1. n is a real number for
@@ -106,10 +149,14 @@ func dollyCopies(eps, p, n float64) int {
 	return max(1, int(math.Ceil(min(math.Log(straggle)/math.Log(p), math.MaxInt32)-1e-9)))
 }
 
-func (p *dolly) watching() *geo.SiteWatch { return watchOf(&p.order) }
+func (p *dolly) watching() *geo.SiteWatch { return watchOf(p.order) }
 
 func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
-	p.order.Observe(v, ev)
+	if p.under != nil {
+		p.under.Observe(v, ev)
+	} else {
+		p.order.Observe(v, ev)
+	}
 	switch ev.Kind {
 	case sched.JobArrived:
 		p.come(v, ev.Job)
@@ -129,10 +176,10 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 		p.try(v, ev.Stage)
 	case sched.AttemptDone:
 		p.spent -= int(p.copies.Get(ev.Stage))
-		if a := v.Attempt(ev.Attempt); v.Task(ev.Task).Launched == 1 && a.From == 0 {
-			st := p.stages.Of(ev.Stage)
-			st.durations = append(st.durations, v.Now()-a.Started)
-		}
+		p.measure(v, ev)
+		p.count(v, ev.Stage)
+	case sched.AttemptFailed, sched.AttemptLost, sched.AttemptTaken:
+		p.count(v, ev.Stage)
 	case sched.StageDone:
 		p.seen.add(p.stages.Of(ev.Stage).durations, p.slow)
 		p.stages.Close(ev.Stage)
@@ -141,6 +188,37 @@ func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 		p.giveUp(v, ev.Job)
 	}
 }
+
+// measure takes in how long a task took, if clones did not hide it.
+func (p *dolly) measure(v *sched.View, ev *sched.Event) {
+	row, task := v.Attempt(ev.Attempt), v.Task(ev.Task)
+	began := row.Started
+	if speculated := p.under != nil && p.copies.Get(ev.Stage) == 0; !speculated && task.Launched > 1 || row.From > 0 {
+		return
+	}
+	for a, ok := v.FirstAttempt(ev.Task); ok; a, ok = v.NextAttempt(a) {
+		began = min(began, v.Attempt(a).Started)
+	}
+	st := p.stages.Of(ev.Stage)
+	st.durations = append(st.durations, v.Now()-began)
+}
+
+// count counts the clones of a stage that run.
+func (p *dolly) count(v *sched.View, s sched.StageID) {
+	if p.copies.Get(s) == 0 {
+		return
+	}
+	st, n := v.Stage(s), p.extra.At(s)
+	now := int32(st.Live) - int32(st.Running)
+	p.running += int(now - *n)
+	*n = now
+}
+
+// Keeps tells whether a task is of a job that is cloned.
+func (p *dolly) Keeps(v *sched.View, t sched.TaskID) bool { return p.copies.Get(v.Task(t).Stage) > 0 }
+
+// Clones returns how many clones of cloned jobs run.
+func (p *dolly) Clones() int { return p.running }
 
 // come has it decided whether a job is cloned that is not yet.
 func (p *dolly) come(v *sched.View, j sched.JobID) {
@@ -170,6 +248,8 @@ func (p *dolly) repay(v *sched.View, s sched.StageID) {
 	st := v.Stage(s)
 	p.spent -= int(st.Tasks-st.Done) * int(p.copies.Get(s))
 	p.copies.Drop(s)
+	p.running -= int(p.extra.Get(s))
+	p.extra.Drop(s)
 }
 
 // giveUp gives back what is left of the price of a job that has ended early.
@@ -182,24 +262,22 @@ func (p *dolly) giveUp(v *sched.View, j sched.JobID) {
 }
 
 func (p *dolly) Decide(v *sched.View, act *sched.Actions) {
-	p.admit(v)
+	p.admit(v, act)
 	for _, u := range p.arrived {
 		for p.copies.Get(u.first) > 0 && p.pending(v, u) > 0 && v.FreeSlots() > 0 {
 			t, m, ok := p.order.NextOf(v, u.job)
 			if !ok {
 				break
 			}
-			p.launch(v, act, t, m)
+			p.order.Launch(v, act, t, m)
 		}
 	}
 	p.arrived = p.arrived[:0]
-	for {
-		t, m, ok := p.order.Next(v)
-		if !ok {
-			return
-		}
-		p.launch(v, act, t, m)
+	if p.under != nil {
+		p.under.Decide(v, act)
+		return
 	}
+	p.order.Fill(v, act)
 }
 
 // pending counts the tasks that wait in what is cloned as a whole.
@@ -211,7 +289,7 @@ func (p *dolly) pending(v *sched.View, u dollyUnit) uint32 {
 }
 
 // admit decides which of the jobs or stages that have come are cloned, small ones first.
-func (p *dolly) admit(v *sched.View) {
+func (p *dolly) admit(v *sched.View, act *sched.Actions) {
 	slices.SortFunc(p.arrived, func(a, b dollyUnit) int {
 		return cmp.Or(cmp.Compare(a.tasks, b.tasks), cmp.Compare(a.first, b.first))
 	})
@@ -229,11 +307,17 @@ func (p *dolly) admit(v *sched.View) {
 			n = chance
 		}
 		c := dollyCopies(p.epsilon, chance, n)
-		if t, _ := kit.FirstPending(v, u.job); c > v.AttemptRoom(t) {
-			c = v.AttemptRoom(t)
+		t, _ := kit.FirstPending(v, u.job)
+		most := min(c, v.AttemptRoom(t))
+		if limit := v.Cluster().Limits().Attempts; limit >= 0 && c > limit {
+			act.Withhold((c - most) * int(p.pending(v, u)))
 		}
+		c = most
 		price, clones := c*int(u.tasks), (c-1)*int(p.pending(v, u))
-		if c > 1 && clones <= room && float64(p.spent+price) <= p.budget*slots && float64(used+price) <= p.threshold*slots {
+		fits := c > 1 && float64(p.spent+price) <= p.budget*slots && float64(used+price) <= p.threshold*slots
+		if fits && clones > room {
+			act.Withhold(clones)
+		} else if fits {
 			for s := u.first; s < u.last; s++ {
 				*p.copies.At(s) = int32(c)
 			}
@@ -244,20 +328,22 @@ func (p *dolly) admit(v *sched.View) {
 	}
 }
 
-// launch starts a task on a machine: with c attempts if it is its first time and there is room for all, else with one.
-func (p *dolly) launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) {
-	c := int(p.copies.Get(v.Task(t).Stage))
+// Start starts a task on a machine: with c attempts if it is its first time and there is room for all, else with one.
+func (p *dolly) Start(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
+	s := v.Task(t).Stage
+	c := int(p.copies.Get(s))
 	if v.Task(t).Launched > 0 || c > p.order.RoomBeside(v, m) || c > v.AttemptRoom(t) {
 		c = 1
 	}
-	p.order.Launch(v, act, t, m)
-	if c-1 > v.CloneRoom() {
-		return
+	first := kit.Start(v, act, t, m)
+	if c-1 <= v.CloneRoom() {
+		for range c - 1 {
+			m, _ := p.order.Elsewhere(v, t)
+			p.order.Clone(v, act, t, m, sched.Cloning)
+		}
 	}
-	for range c - 1 {
-		m, _ := p.order.Elsewhere(v, t)
-		p.order.Clone(v, act, t, m, sched.Cloning)
-	}
+	p.count(v, s)
+	return first
 }
 
 // stragglers counts the tasks of the last stages that are over, and those of them that straggled.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // TestDollyCopies has the golden counts of digest section 17 and errata section 6, for epsilon = 5 %.
@@ -112,6 +114,53 @@ func TestDolly(t *testing.T) {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDollyUnder: without a budget to clone with, Dolly is the policy underneath.
+func TestDollyUnder(t *testing.T) {
+	w, err := trace.Synthesize("synth:jobs=20;tasks=12;law=pareto:alpha=1.3,xm=20;arrivals=poisson:rate=0.1", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for under, alone := range map[string]string{"late,min_age=5s": "late:min_age=5s", "late,order=fair": "late:order=fair", "mantri": "mantri", "none": "fifo"} {
+		var jobs [2][]sim.JobResult
+		for i, spec := range []string{"dolly:budget=0,under=" + under, alone} {
+			p, err := New(spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := sim.Run(t.Context(), w, p, sim.Options{Machines: 40, Limits: sched.DefaultLimits(), Progress: sim.Progress{Every: 2 * sched.Second}, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			jobs[i] = res.Jobs
+		}
+		if diff := cmp.Diff(jobs[1], jobs[0]); diff != "" {
+			t.Errorf("under=%s (-%s +dolly):\n%s", under, alone, diff)
+		}
+	}
+}
+
+// TestDollyLimits: the limits that nobody asked for follow the budget. A job of 10 tasks on 1,000 idle slots gets 3 attempts a task with p = 0.1. What a user
+// asks for holds, and is counted: 2 x 10 clones are more than 10; with 2 attempts a task they are 10, and as many are withheld.
+func TestDollyLimits(t *testing.T) {
+	one, ten := sched.DefaultLimits(), sched.DefaultLimits()
+	one.Attempts, one.OwnAttempts = 2, false
+	ten.Clones = sched.CloneBudget{Floor: 10}
+	for _, c := range []struct {
+		name             string
+		limits           sched.Limits
+		clones, withheld int
+	}{{"default", sched.DefaultLimits(), 20, 0}, {"--clone-budget 10", ten, 0, 20}, {"--max-attempts 2", one, 10, 10}} {
+		w := on(t, "dolly:p=0.1", c.limits)
+		w.Machines(1000)
+		w.Submit(0, policytest.Tasks(10))
+		w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 10 * sched.Second} }
+		w.Run()
+		if got := int(w.Core.View().Job(0).Clones); got != c.clones || w.Core.Withheld() != c.withheld {
+			t.Errorf("%s: %d clones, %d withheld; want %d and %d", c.name, got, w.Core.Withheld(), c.clones, c.withheld)
+		}
 	}
 }
 

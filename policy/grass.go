@@ -175,7 +175,7 @@ func (p *grass) touch(v *sched.View, j sched.JobID) {
 	}
 	if bound(v, &job) {
 		at := job.Deadline // from then on it is error-bound
-		if x := at - sched.FromSeconds(p.stretch(v, &job)); x > v.Now() {
+		if x := at - sched.FromSeconds(p.stretch(v, j, &job)); x > v.Now() {
 			at = x
 		}
 		p.switches.Set(int(j), kit.Rising[sched.Time]{X: at})
@@ -204,13 +204,13 @@ func (p *grass) wave(v *sched.View, job *sched.Job) float64 {
 }
 
 // stretch returns for how long before its deadline a job with one is greedy, in seconds.
-func (p *grass) stretch(v *sched.View, job *sched.Job) float64 {
+func (p *grass) stretch(v *sched.View, j sched.JobID, job *sched.Job) float64 {
 	if p.gs || p.ras || p.size >= 0 {
 		return 0
 	}
 	wave := p.wave(v, job)
 	if left := (job.Deadline - v.Now()).Seconds(); p.learned != nil && wave > 0 {
-		if x, _, ok := p.learned.point(v, boundTime, left/wave); ok {
+		if x, _, ok := p.learned.point(v, j, boundTime, left/wave); ok {
 			return x * wave
 		}
 	}
@@ -244,7 +244,7 @@ func (p *grass) greedy(v *sched.View, j sched.JobID, job *sched.Job) bool {
 		if timed {
 			kind, of = boundTime, time/wave
 		}
-		if _, now, ok := p.learned.point(v, kind, of); ok {
+		if _, now, ok := p.learned.point(v, j, kind, of); ok {
 			return now
 		}
 	}
@@ -376,6 +376,12 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 			p.learned.land(v, j)
 		}
 		p.touch(v, j)
+	}
+	if p.learned != nil && p.learned.news {
+		p.learned.news = false
+		for j := range p.learned.jobs.All() {
+			p.touch(v, j)
+		}
 	}
 	for v.FreeSlots() > 0 {
 		clones := v.CloneRoom() > 0

@@ -12,7 +12,7 @@ package policy
 // s is tried at everything that is left, and at its halves down to one task, or a 64th of the time; and at none. Where
 // it does not matter, earlier.
 //
-// Samples are compared with those of the same utilization of the cluster, in quarters, at the job's first attempt. T
+// A job is compared with samples of the same utilization of the cluster, in quarters, at the first attempt of each. T
 // and A go in straight lines through (0, 0) and the means of the samples of 1, 2 to 3, 4 to 7 ... tasks or waves.
 // Beyond the last T goes on in proportion, and A is level.
 // Before five jobs have been sampled by each rule the last waves decide.
@@ -35,6 +35,7 @@ type pilot struct {
 	sample float64
 
 	jobs sched.Table[sched.JobID, flight]
+	news bool                  // there are samples that not all jobs know
 	seen [2][2][quarters]curve // by bound, and whether the rule was gs
 }
 
@@ -49,9 +50,10 @@ const (
 	fewSamples = 5
 )
 
-// flight is a sampled job.
+// flight is a job.
 type flight struct {
-	gs      bool
+	sampled bool // it goes by one rule throughout,
+	gs      bool // by this one
 	landed  bool // it has been counted
 	began   sched.Time
 	quarter int8 // of utilization then; -1 before it began
@@ -101,8 +103,11 @@ func quarter(v *sched.View) int8 {
 
 // point returns what is left, of tasks or of waves, when a job becomes greedy of which now left is left, and whether
 // that is now; ok is false before there are samples.
-func (p *pilot) point(v *sched.View, bound int, left float64) (best float64, now, ok bool) {
+func (p *pilot) point(v *sched.View, j sched.JobID, bound int, left float64) (best float64, now, ok bool) {
 	q, timed := quarter(v), bound == boundTime
+	if p.jobs.Has(j) && p.jobs.Of(j).quarter >= 0 {
+		q = p.jobs.Of(j).quarter
+	}
 	ras, gs := &p.seen[bound][0][q], &p.seen[bound][1][q]
 	if ras.n < fewSamples || gs.n < fewSamples || math.IsInf(left, 1) {
 		return 0, false, false
@@ -130,21 +135,19 @@ func (p *pilot) point(v *sched.View, bound int, left float64) (best float64, now
 
 // sampled tells whether a job goes by one rule throughout, and whether that is gs.
 func (p *pilot) sampled(j sched.JobID) (sampled, gs bool) {
-	if !p.jobs.Has(j) {
-		return false, false
-	}
-	return true, p.jobs.Of(j).gs
+	f := p.jobs.Get(j)
+	return f.sampled, f.gs
 }
 
 func (p *pilot) observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.JobArrived:
-		if x := rand.New(rand.NewPCG(p.seed, uint64(ev.Job))).Float64(); x < p.sample {
-			*p.jobs.At(ev.Job) = flight{gs: x < p.sample/2, quarter: -1}
-		}
+		x := rand.New(rand.NewPCG(p.seed, uint64(ev.Job))).Float64()
+		*p.jobs.At(ev.Job) = flight{sampled: x < p.sample, gs: x < p.sample/2, quarter: -1}
 	case sched.JobDone:
 		p.land(v, ev.Job)
-	case sched.JobRetired:
+		p.jobs.Drop(ev.Job)
+	case sched.JobFailed, sched.JobCancelled, sched.JobRetired:
 		p.jobs.Drop(ev.Job)
 	}
 }
@@ -159,10 +162,10 @@ func (p *pilot) begin(v *sched.View, j sched.JobID) {
 // land counts a sampled job: once it is over, or its deadline has passed.
 func (p *pilot) land(v *sched.View, j sched.JobID) {
 	f := p.jobs.Get(j)
-	if !p.jobs.Has(j) || f.landed || f.quarter < 0 {
+	if !f.sampled || f.landed || f.quarter < 0 {
 		return
 	}
-	p.jobs.Of(j).landed = true
+	p.jobs.Of(j).landed, p.news = true, true
 	job, done, needed := v.Job(j), 0.0, 0.0
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)

@@ -25,8 +25,9 @@ type grassTwin struct {
 	samples []grassSample
 }
 
-// grassFlight is a job that goes by one rule throughout.
+// grassFlight is a job. One that is sampled goes by one rule throughout.
 type grassFlight struct {
+	sampled bool
 	gs      bool
 	began   sched.Time
 	quarter int // of utilization when it began; -1 before
@@ -57,6 +58,16 @@ func drawGrass(t *rapid.T) (string, sched.Policy) {
 	return spec, x
 }
 
+// drawGrassLearning samples many jobs, so that others can learn from them.
+func drawGrassLearning(t *rapid.T) (string, sched.Policy) {
+	x := &grassTwin{naive: newNaive(rapid.Bool().Draw(t, "fair")), mode: "grass", way: "learned", sample: 0.8, waves: 2, copies: 3, flights: map[sched.JobID]*grassFlight{}}
+	x.tnew = "finished"
+	if x.fair {
+		return "grass:sample=0.8", x
+	}
+	return "grass:sample=0.8,order=fifo", x
+}
+
 func (p *grassTwin) learns() bool { return p.mode == "grass" && p.way == "learned" }
 
 func (p *grassTwin) Observe(v *sched.View, ev *sched.Event) {
@@ -64,10 +75,8 @@ func (p *grassTwin) Observe(v *sched.View, ev *sched.Event) {
 	switch {
 	case !p.learns():
 	case ev.Kind == sched.JobArrived:
-		delete(p.flights, ev.Job)
-		if u := rand.New(rand.NewPCG(1, uint64(ev.Job))).Float64(); u < p.sample {
-			p.flights[ev.Job] = &grassFlight{gs: u < p.sample/2, quarter: -1}
-		}
+		u := rand.New(rand.NewPCG(1, uint64(ev.Job))).Float64()
+		p.flights[ev.Job] = &grassFlight{sampled: u < p.sample, gs: u < p.sample/2, quarter: -1}
 	case ev.Kind == sched.JobDone:
 		p.count(v, ev.Job)
 	}
@@ -76,7 +85,7 @@ func (p *grassTwin) Observe(v *sched.View, ev *sched.Event) {
 // count takes a sample of a job that is over, or whose deadline has passed.
 func (p *grassTwin) count(v *sched.View, j sched.JobID) {
 	f := p.flights[j]
-	if f == nil || f.counted || f.quarter < 0 {
+	if f == nil || !f.sampled || f.counted || f.quarter < 0 {
 		return
 	}
 	f.counted = true
@@ -128,8 +137,11 @@ func (p *grassTwin) read(points [][2]float64, x float64, timed bool) float64 {
 }
 
 // point returns with what left the job had better become greedy.
-func (p *grassTwin) point(v *sched.View, timed bool, left float64) (best float64, ok bool) {
-	now := min(3, 4*v.Cluster().Live()/v.Slots())
+func (p *grassTwin) point(v *sched.View, j sched.JobID, timed bool, left float64) (best float64, ok bool) {
+	now := min(3, 4*v.Cluster().Live()/max(1, v.Slots()))
+	if f := p.flights[j]; f != nil && f.quarter >= 0 {
+		now = f.quarter
+	}
 	ras, n := p.curve(timed, false, now)
 	gs, m := p.curve(timed, true, now)
 	if n < 5 || m < 5 || math.IsInf(left, 1) {
@@ -167,7 +179,7 @@ func (p *grassTwin) Decide(v *sched.View, act *sched.Actions) {
 			act.WakeAt(job.Deadline)
 			stretch := p.waves * p.wave(v, j)
 			if wave := p.wave(v, j); p.learns() && wave > 0 {
-				if s, ok := p.point(v, true, (job.Deadline-v.Now()).Seconds()/wave); ok {
+				if s, ok := p.point(v, j, true, (job.Deadline-v.Now()).Seconds()/wave); ok {
 					stretch = s * wave
 				}
 			}
@@ -312,7 +324,7 @@ func (p *grassTwin) greedy(v *sched.View, j sched.JobID) bool {
 	if p.mode != "grass" {
 		return p.mode == "gs"
 	}
-	if f := p.flights[j]; f != nil {
+	if f := p.flights[j]; f != nil && f.sampled {
 		return f.gs
 	}
 	job, left := v.Job(j), 0
@@ -329,7 +341,7 @@ func (p *grassTwin) greedy(v *sched.View, j sched.JobID) bool {
 		of = time / p.wave(v, j)
 	}
 	if p.way == "learned" {
-		if s, ok := p.point(v, timed, of); ok {
+		if s, ok := p.point(v, j, timed, of); ok {
 			return s == of
 		}
 	}

@@ -147,7 +147,7 @@ func (p *late) Observe(v *sched.View, ev *sched.Event) {
 		if x := p.take(st, ev.Attempt, ev.Task); x.number > 0 {
 			st.rates.Release(int(x.number - 1))
 		}
-		if a, ok := kit.Survivor(v, ev.Task); ok {
+		if a, ok := kit.Survivor(v, ev.Task); ok && !p.order.Kept(v, ev.Task) {
 			p.single(v, st, a, ev.Task)
 		}
 		if ev.Kind == sched.AttemptTaken {
@@ -312,7 +312,9 @@ func (p *late) serve(v *sched.View, act *sched.Actions) (next sched.Time) {
 // Fresh starts a task that waits.
 func (p *late) Fresh(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) bool {
 	p.order.Launch(v, act, t, m)
-	p.lists.Watch(v, &p.young, t)
+	if !p.order.Kept(v, t) {
+		p.lists.Watch(v, &p.young, t)
+	}
 	return true
 }
 
@@ -322,7 +324,7 @@ func (p *late) room(v *sched.View) bool {
 	if p.cap > 0 {
 		most = max(most, 1)
 	}
-	return v.Cluster().Clones() < most && v.CloneRoom() > 0
+	return p.order.Clones(v) < most && v.CloneRoom() > 0
 }
 
 // ripe returns the instant at which an attempt is old enough.

@@ -64,19 +64,13 @@ take half a minute and a thousand take a day, and duplicates of the long ones fi
 		{Name: "restarts", Kind: kit.Int, Default: "3", Min: 0, Max: 255, Help: "restarts of one task"},
 		{Name: "copies", Kind: kit.Int, Default: "3", Min: 1, Max: 3, Help: "attempts of one task running at once; of three the slowest is killed after a period"},
 		kit.TNewParam("all"),
-		clonesParam,
+		kit.ClonesParam,
 		kit.OrderParam,
 		sitesParam("any", "flutter", "iridium"),
 	},
 	Progress:       true,
 	WorkConserving: true,
 	New:            newMantri,
-}
-
-// clonesParam says whose fresh tasks go before the clones of a job.
-var clonesParam = kit.Param{
-	Name: "clones", Kind: kit.Choice, Default: "job", Choices: []string{"job", "cluster"},
-	Help: "clones of a job come after the fresh tasks of the job, or after those of all jobs",
 }
 
 type mantri struct {
@@ -188,7 +182,7 @@ func (p *mantri) place(v *sched.View, st *mantriStage, t sched.TaskID) {
 	id := int(t - v.Stage(st.id).First)
 	var to *kit.Heap[kit.Falling[sched.Time]]
 	end, ok := sched.Time(0), false
-	if task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 {
+	if task.State == sched.TaskRunning && task.Live < p.copies && v.AttemptRoom(t) > 0 && !p.order.Kept(v, t) {
 		if newest, _ := v.FirstAttempt(t); p.lists.ListOf(newest) == nil && !v.Rows().Waiting(newest) {
 			end, ok = p.ends.Task(v, t)
 		}

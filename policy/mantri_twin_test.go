@@ -23,6 +23,7 @@ type mantriTwin struct {
 	copies     int
 
 	cluster bool
+	lead    *dollyTwin    // it starts fresh tasks; nil for none
 	young   []mantriClone // duplicates, in the order of their start
 	tries   map[sched.TaskID]int
 }
@@ -67,6 +68,17 @@ func drawMantri(t *rapid.T) (string, sched.Policy) {
 	return spec, x
 }
 
+// drawMantriDup is Mantri as Xu et al. compare with it.
+func drawMantriDup(t *rapid.T) (string, sched.Policy) {
+	x := &mantriTwin{naive: newNaive(rapid.Bool().Draw(t, "fair")), delta: 0.25, period: 10 * sched.Second, copies: rapid.IntRange(2, 3).Draw(t, "copies")}
+	x.tnew = rapid.SampledFrom([]string{"finished", "all", "known"}).Draw(t, "tnew")
+	spec := fmt.Sprintf("mantri-dup:copies=%d,tnew=%s", x.copies, x.tnew)
+	if x.fair {
+		spec += ",order=fair"
+	}
+	return spec, x
+}
+
 func (p *mantriTwin) Decide(v *sched.View, act *sched.Actions) {
 	p.prune(v, act)
 	p.look(v, act)
@@ -102,6 +114,8 @@ func (p *mantriTwin) serve(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		p.tries[x]++
 	} else if x, ok := p.best(v, s, false); ok && v.CloneRoom() > 0 {
 		p.duplicate(v, act, x.task)
+	} else if p.lead != nil {
+		p.lead.launch(v, act, t)
 	} else {
 		p.start(v, act, t)
 	}
@@ -157,6 +171,9 @@ func (p *mantriTwin) duplicate(v *sched.View, act *sched.Actions, t sched.TaskID
 // may tells whether a task may get another attempt.
 func (p *mantriTwin) may(v *sched.View, t sched.TaskID) bool {
 	p.forget(v)
+	if p.lead != nil && p.lead.copies[v.Task(t).Stage] > 0 {
+		return false
+	}
 	return int(v.Task(t).Live) < p.copies && v.AttemptRoom(t) > 0 && !slices.ContainsFunc(p.young, func(x mantriClone) bool { return x.task == t })
 }
 

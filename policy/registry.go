@@ -49,8 +49,8 @@ var builtin = []*kit.Entry{
 // presets are names for parameter settings of a policy.
 var presets = []Preset{
 	{"backup", "fork:p=0.05", "MapReduce's backup tasks (Dean and Ghemawat, OSDI 2004): one clone of whatever runs when 5 % are left"},
-	{"dolly-shed", "dolly:budget=1,threshold=1,formula=shed", "Dolly as Shed compares with it: attempts by the chance of a straggler alone, give p"},
-	{"flutter+dolly", "dolly:whole=stage,order=fair,sites=flutter", "Flutter's sites, and Dolly's clones inside them, as GeoClone compares with it"},
+	{"dolly-shed", "dolly:budget=1,threshold=1,formula=shed,under=none", "Dolly as Shed compares with it: attempts by the chance of a straggler alone, give p"},
+	{"flutter+dolly", "dolly:whole=stage,under=none,order=fair,sites=flutter", "Flutter's sites, and Dolly's clones inside them, as GeoClone compares with it"},
 	{"flutter+mantri", "mantri:order=fair,sites=flutter", "Flutter's sites, and Mantri's duplicates inside them, as GeoClone compares with it"},
 	{"late-short", "late:min_age=1s", "LATE for tasks that last seconds"},
 	{"mantri-dup", "mantri:idle=delta,restart=false", "Mantri's duplicates alone, as in Xu et al., TPDS 2017"},

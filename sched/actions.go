@@ -22,6 +22,9 @@ var (
 // Actions are the orders of a policy. They change the view at once, so no slot can be given away twice.
 type Actions struct{ core *Core }
 
+// Withhold counts so many clones that the policy would have launched, had the limits allowed them.
+func (x *Actions) Withhold(n int) { x.core.withheld += n }
+
 // Launch starts an attempt of a pending or running task on a machine with a free slot, resuming from the fraction from
 // of the work (0 starts anew).
 func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (AttemptID, error) {

@@ -283,10 +283,11 @@ func TestCloneBudgetIsTheLargestOfThree(t *testing.T) {
 		{"a share of the tasks, rounded down", CloneBudget{Floor: 10, TaskShare: 0.01, RunningShare: 0.1}, 1999, 0, 19},
 		{"a share of the running", CloneBudget{Floor: 10, TaskShare: 0.01, RunningShare: 0.1}, 1000, 501, 50},
 		{"nothing", CloneBudget{}, 1000, 1000, 0},
+		{"a share of the slots", CloneBudget{Floor: 10, RunningShare: 0.1, SlotShare: 0.25}, 100, 50, 50},
 		{"unlimited", CloneBudget{Floor: Unlimited, TaskShare: 0.01}, 1000, 1000, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, ok := c.b.allowed(c.unfinished, c.running)
+			got, ok := c.b.allowed(c.unfinished, c.running, 200)
 			if !ok {
 				got = -1
 			}

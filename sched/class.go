@@ -32,6 +32,20 @@ type perClass struct {
 	others   []Onlooker // by class; nil where the policy is none
 }
 
+// Bounds are the widest of any: the budget is that of all classes.
+func (p *perClass) Bounds() (most Bounds) {
+	for _, q := range p.policies {
+		if q, ok := q.(Bounded); ok {
+			b := q.Bounds()
+			most.Clones = max(most.Clones, b.Clones)
+			if most.Attempts = max(most.Attempts, b.Attempts); b.Attempts < 0 {
+				most.Attempts = maxLive
+			}
+		}
+	}
+	return most
+}
+
 func (p *perClass) Observe(v *View, ev *Event) {
 	class, one := v.classOf(ev)
 	for k, q := range p.policies {

@@ -16,6 +16,7 @@ type Core struct {
 	seen      Event // what the policy is being shown; a variable of observe would be allocated each time
 	unaudited int   // rows that audit has saved up since its last Check
 	paces     bool  // the policy may order Pace
+	withheld  int   // clones, see Actions.Withhold
 }
 
 // buffers are the lists of a core whose memory Reset keeps.
@@ -56,10 +57,13 @@ func (c *Core) Reset(p Policy, l Limits) {
 	c.view.tables.empty()
 	*c = Core{
 		policy: p, paces: Paces(p), wake: Never, told: Never, buffers: c.buffers,
-		view: View{tables: c.view.tables, limits: l, pace: 1},
+		view: View{tables: c.view.tables, limits: l.following(p), pace: 1},
 	}
 	c.act.core = c
 }
+
+// Withheld returns how many clones policies have told that the limits withheld from them.
+func (c *Core) Withheld() int { return c.withheld }
 
 // View returns what the core knows. It changes with every call of Advance.
 func (c *Core) View() *View { return &c.view }

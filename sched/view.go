@@ -214,7 +214,7 @@ func (v *View) CloneRoom() int {
 // budgetRoom returns how many more clones the budget, which is that of all classes together, allows now.
 func (v *View) budgetRoom() int {
 	running := total(&v.runningTasks)
-	most, ok := v.limits.Clones.allowed(v.unfinished, running)
+	most, ok := v.limits.Clones.allowed(v.unfinished, running, total(&v.slots))
 	if !ok {
 		return math.MaxInt
 	}

@@ -14,6 +14,8 @@ type Result struct {
 	End    sched.Time  // the instant at which the last job was over
 	Slots  int         // of the whole cluster
 	Events int64       // facts told to the core, and wakes
+
+	Withheld int // clones that the policy said it would have launched, had the limits allowed them
 }
 
 // JobResult is what became of a job.
@@ -63,7 +65,7 @@ func (s *Simulator) retire() {
 
 // result sums up a run all of whose jobs are over.
 func (s *Simulator) result() *Result {
-	res := &Result{Jobs: s.jobs, Begin: s.start, Slots: s.o.slots(), Events: s.events}
+	res := &Result{Jobs: s.jobs, Begin: s.start, Slots: s.o.slots(), Events: s.events, Withheld: s.core.Withheld()}
 	s.jobs = nil // they are the caller's
 	for i := range res.Jobs {
 		res.End = max(res.End, res.Jobs[i].Completion)
@@ -81,6 +83,7 @@ type Stats struct {
 	MeanSlowdown        float64 // likewise: flow time divided by JobResult.Alone, over jobs that take any time
 	Makespan            float64 // from the first arrival to the end of the last job
 	Attempts, Clones    int
+	Withheld            int // see Result
 	Fruitful, Fruitless float64
 	Utilisation         float64 // machine time divided by slots times makespan; machines under repair count as idle
 	Deadlines           int     // jobs that have one
@@ -89,7 +92,7 @@ type Stats struct {
 
 // Stats sums a run up.
 func (r *Result) Stats() Stats {
-	var st Stats
+	st := Stats{Withheld: r.Withheld}
 	flows := make([]float64, 0, len(r.Jobs))
 	slowed := 0
 	for i := range r.Jobs {

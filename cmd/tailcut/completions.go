@@ -109,7 +109,7 @@ func completeRun(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("name", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return run.HistoryNames(cmd.Flag("history").Value.String()), noFiles
 	})
-	complete(cmd, "max-attempts", "1", "2", "4", "none")
+	complete(cmd, "max-attempts", "default", "1", "2", "4", "none")
 	complete(cmd, "clone-budget", "default", "none")
 	for _, flag := range []string{"file", "pod-template", "cluster"} {
 		_ = cmd.MarkFlagFilename(flag, "yaml", "yml")
@@ -122,7 +122,7 @@ func completeRun(cmd *cobra.Command) {
 // completeServe completes policies and folders.
 func completeServe(cmd *cobra.Command) {
 	completeSpecs(cmd, "policy", false)
-	complete(cmd, "max-attempts", "1", "2", "4", "none")
+	complete(cmd, "max-attempts", "default", "1", "2", "4", "none")
 	complete(cmd, "clone-budget", "default", "none")
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagDirname("history")

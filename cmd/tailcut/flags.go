@@ -193,15 +193,21 @@ func (c *choice) write(w io.Writer, r result) error {
 }
 
 // parseMaxAttempts reads --max-attempts.
-func parseMaxAttempts(text string) (int, error) {
-	if text == "none" {
-		return sched.Unlimited, nil
+func parseMaxAttempts(text string, into *sched.Limits) error {
+	switch text {
+	case "default":
+		into.Attempts, into.OwnAttempts = sched.DefaultLimits().Attempts, true
+		return nil
+	case "none":
+		into.Attempts = sched.Unlimited
+		return nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("expected a number of at least 1, or none, not %q", text)
+		return fmt.Errorf("expected a number of at least 1, none or default, not %q", text)
 	}
-	return n, nil
+	into.Attempts = n
+	return nil
 }
 
 // parseCloneBudget reads --clone-budget.

@@ -222,7 +222,7 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	if f.strict && f.deadline == "" {
 		return o, fmt.Errorf("--fail-on-deadline needs a --deadline")
 	}
-	if o.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
+	if err = parseMaxAttempts(f.maxAttempts, &o.Limits); err != nil {
 		return o, f.wrong("max-attempts", err)
 	}
 	if o.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {

@@ -9,7 +9,7 @@ import (
 func (f *runFlags) addPolicy(cmd *cobra.Command) {
 	group(cmd, "Policy", func(fl *pflag.FlagSet) {
 		fl.StringVar(&f.policy, "policy", "spark", "scheduling `policy`, see 'tailcut policies'")
-		fl.StringVar(&f.maxAttempts, "max-attempts", "4", "maximum number of concurrent attempts of a task (`N` or none)")
+		fl.StringVar(&f.maxAttempts, "max-attempts", "default", "maximum number of concurrent attempts of a task (`N`, none, or default: 4, or more if the policy bounds them itself)")
 		fl.StringVar(&f.cloneBudget, "clone-budget", "default",
 			"maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks or 10 % of running tasks, whichever is most)")
 		fl.StringVar(&f.slot, "slot", "0s", "time between decisions, for policies that decide at intervals; 0s decides at every event")

@@ -63,12 +63,12 @@ func newServe() *cobra.Command {
 	})
 	group(cmd, "Policy", func(fl *pflag.FlagSet) {
 		fl.StringVar(&f.policy, "policy", serve.DefaultPolicy, "scheduling `policy`, see 'tailcut policies'; one for each class of slots as in srpt/fair")
-		fl.StringVar(&f.maxAttempts, "max-attempts", "4", "maximum number of concurrent attempts of a task (`N` or none)")
+		fl.StringVar(&f.maxAttempts, "max-attempts", "default", "maximum number of concurrent attempts of a task (`N`, none or default)")
 		fl.StringVar(&f.cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none or default)")
 		fl.Uint64Var(&f.seed, "seed", 1, "random seed of the policy")
 		rare(fl, "max-attempts", "clone-budget", "seed")
 	})
-	complete(cmd, "max-attempts", "1", "2", "4", "none")
+	complete(cmd, "max-attempts", "default", "1", "2", "4", "none")
 	complete(cmd, "clone-budget", "default", "none")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		endsItself(cmd.Context())
@@ -142,7 +142,7 @@ func (f *serveFlags) config(log io.Writer) (cfg serve.Config, err error) {
 
 // limits adds what holds under every policy.
 func (f *serveFlags) limits(cfg *serve.Config) (err error) {
-	if cfg.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
+	if err = parseMaxAttempts(f.maxAttempts, &cfg.Limits); err != nil {
 		return wrongFlag("max-attempts", err)
 	}
 	if cfg.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {

@@ -54,7 +54,7 @@ func newSimulate() *cobra.Command {
 	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
 	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
-	fl.StringVar(&f.maxAttempts, "max-attempts", "4", "maximum number of concurrent attempts of a task (`N` or none)")
+	fl.StringVar(&f.maxAttempts, "max-attempts", "default", "maximum number of concurrent attempts of a task (`N`, none, or default: 4, or more if the policy bounds them itself)")
 	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks or 10 % of running tasks, whichever is most)")
 	fl.StringVar(&r.Failures, "failures", "none", "let machines fail and be repaired, after exponential times with these means: `mtbf=24h,mttr=10m`")
 	fl.StringVar(&r.Progress, "progress", simulation.Auto, "progress reports that policies receive: none, exact, a span between reports such as 10s, faulty reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: 20 reports in the mean task's duration")
@@ -128,7 +128,7 @@ func (f *simulateFlags) read(cmd *cobra.Command, args []string) (err error) {
 	if r.Speed, err = simulation.SpeedFactor(f.speed, f.let); err != nil {
 		return ofFlag(err)
 	}
-	if r.Limits.Attempts, err = parseMaxAttempts(f.maxAttempts); err != nil {
+	if err = parseMaxAttempts(f.maxAttempts, &r.Limits); err != nil {
 		return wrongFlag("max-attempts", err)
 	}
 	if r.Limits.Clones, err = parseCloneBudget(f.cloneBudget); err != nil {

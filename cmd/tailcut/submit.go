@@ -75,7 +75,7 @@ func (s *serverFlags) into(o *run.Options) {
 }
 
 func newSubmit() *cobra.Command {
-	f := runFlags{maxAttempts: "4", cloneBudget: "default"}
+	f := runFlags{maxAttempts: "default", cloneBudget: "default"}
 	cmd := &cobra.Command{
 		Use: "submit [OPERATOR] [INPUT...] [-- CMD ARG...]", Short: "Hand a job to the server", Long: submitLong, Example: submitExample,
 	}

@@ -47,7 +47,7 @@ func (was *Request) compare(is *Request) (all []difference) {
 	flag("slots", slotsText(was.Slots, was.Classes), slotsText(is.Slots, is.Classes), !sites && sameClasses(was, is))
 	flag("retries", strconv.Itoa(was.Job.Retries), strconv.Itoa(is.Job.Retries), true)
 	flag("seed", strconv.FormatUint(was.Seed, 10), strconv.FormatUint(is.Seed, 10), !sites)
-	flag("max-attempts", limitText(was.Limits.Attempts), limitText(is.Limits.Attempts), true)
+	flag("max-attempts", limitText(&was.Limits), limitText(&is.Limits), true)
 	flag("clone-budget", budgetText(was.Limits.Clones), budgetText(is.Limits.Clones), true)
 	flag("law", was.Law, is.Law, true)
 	flag("deadline", was.Deadline, is.Deadline, true)
@@ -187,11 +187,14 @@ func budgetText(b sched.CloneBudget) string {
 	return strconv.Itoa(b.Floor)
 }
 
-func limitText(n int) string {
-	if n == sched.Unlimited {
+func limitText(l *sched.Limits) string {
+	switch {
+	case l.OwnAttempts:
+		return "default"
+	case l.Attempts == sched.Unlimited:
 		return "none"
 	}
-	return strconv.Itoa(n)
+	return strconv.Itoa(l.Attempts)
 }
 
 func jsonText(v any) string {

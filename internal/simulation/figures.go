@@ -52,6 +52,7 @@ type RunFigures struct {
 	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
 	Progress          string   `json:"progress"`               // that the policy was told
 	Durations         string   `json:"durations"`              // that it went by: finished, all, known
+	ClonesWithheld    int      `json:"clones_withheld"`        // by the limits, from policies that bound themselves
 	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
 }
 
@@ -74,6 +75,7 @@ type Figures struct {
 	JobsFailed        float64  `json:"jobs_failed"`
 	Progress          string   `json:"progress"`
 	Durations         string   `json:"durations"`
+	ClonesWithheld    float64  `json:"clones_withheld"`
 }
 
 // RunFigures returns what each run has shown, by policy and run.
@@ -88,7 +90,7 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 	return RunFigures{
 		Policy: r.Policies[c.Policy], Run: c.Run, MeanFlowSeconds: show.Finite(c.MeanFlow), MedianFlowSeconds: show.Finite(c.MedianFlow),
 		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
-		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], LaunchDelay: r.LaunchDelay,
+		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], ClonesWithheld: c.Withheld, LaunchDelay: r.LaunchDelay,
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
@@ -101,6 +103,9 @@ func deadlinesMet(c *sim.Cell) float64 { return float64(c.DeadlinesMet) / float6
 // failed returns the number of jobs of a run that failed.
 func failed(c *sim.Cell) float64 { return float64(c.Failed) }
 
+// withheld returns the number of clones that limits withheld in a run.
+func withheld(c *sim.Cell) float64 { return float64(c.Withheld) }
+
 // Figures returns what a policy has shown, by its index.
 func (r *Result) Figures(policy int) Figures {
 	mean := func(of func(*sim.Cell) float64) float64 { return r.Mean(policy, of).Mean }
@@ -109,7 +114,7 @@ func (r *Result) Figures(policy int) Figures {
 		Policy: r.Policies[policy], Runs: r.Runs, MeanFlowSeconds: show.Finite(flow.Mean), MeanFlowCI95: show.Finite(flow.Half),
 		MedianFlowSeconds: show.Finite(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
 		P99FlowSeconds:    show.Finite(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
-		JobsFailed:        mean(failed), Progress: r.Told[policy], Durations: r.Durations[policy],
+		JobsFailed:        mean(failed), Progress: r.Told[policy], Durations: r.Durations[policy], ClonesWithheld: mean(withheld),
 		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
 		DeadlineMetRatio: show.Finite(mean(deadlinesMet)),

@@ -34,6 +34,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	}
 	r.printTold(w)
 	r.printDurations(w)
+	r.printWithheld(w)
 	if r.LaunchDelay != "" {
 		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
 	}
@@ -79,6 +80,15 @@ func (r *Result) printDurations(w io.Writer) {
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(w, "Durations of attempts: %s.\n", strings.Join(parts, ", "))
+	}
+}
+
+// printWithheld says what the limits have cut of what policies bound themselves.
+func (r *Result) printWithheld(w io.Writer) {
+	for k, name := range r.Policies {
+		if n := r.Mean(k, withheld).Mean; n > 0 {
+			fmt.Fprintf(w, "The limits withheld %s from %s; --max-attempts and --clone-budget set them.\n", show.Count(int(math.Ceil(n)), "clone"), name)
+		}
 	}
 }
 

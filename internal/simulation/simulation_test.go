@@ -101,7 +101,7 @@ func TestReports(t *testing.T) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(table.String())).ReadAll()
-	if err != nil || len(rows) != 7 || rows[0][0] != "policy" || rows[0][21] != "launch_delay" || rows[6][1] != "2" || rows[1][20] != "unused" {
+	if err != nil || len(rows) != 7 || rows[0][0] != "policy" || rows[0][21] != "durations" || rows[0][23] != "launch_delay" || rows[4][21] != "all" || rows[6][1] != "2" || rows[1][20] != "unused" {
 		t.Errorf("%v, %v", rows, err)
 	}
 	var back resultJSON

@@ -20,6 +20,34 @@ type Order struct {
 	passed []sched.JobID  // of clones, that cannot have one now
 	last   bool           // clones after the fresh tasks of all jobs
 	siting *siting        // nil where a task starts at the first free slot
+	lead   Lead           // nil where nobody leads
+}
+
+// Lead is a policy that another one works under, with the same order: it starts the tasks that wait, and the other
+// leaves some of them alone.
+type Lead interface {
+	Start(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID
+
+	// Keeps tells whether a task gets no clones but the lead's.
+	Keeps(v *sched.View, t sched.TaskID) bool
+
+	// Clones returns how many clones run that the lead has launched.
+	Clones() int
+}
+
+// LedBy has a policy start the tasks that wait.
+func (o *Order) LedBy(l Lead) { o.lead = l }
+
+// Kept tells whether a task gets no clones but those of the order's lead.
+func (o *Order) Kept(v *sched.View, t sched.TaskID) bool { return o.lead != nil && o.lead.Keeps(v, t) }
+
+// Clones returns how many clones run, but for those of the order's lead.
+func (o *Order) Clones(v *sched.View) int {
+	n := v.Cluster().Clones()
+	if o.lead != nil {
+		n -= o.lead.Clones()
+	}
+	return n
 }
 
 // Ranking says where jobs stand in an order.
@@ -182,7 +210,11 @@ func (o *Order) Next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool)
 
 // Launch starts an attempt of a pending task, from what a preempted attempt has left behind if anything.
 func (o *Order) Launch(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) sched.AttemptID {
-	a := Start(v, act, t, m)
+	start := Start
+	if o.lead != nil {
+		start = o.lead.Start
+	}
+	a := start(v, act, t, m)
 	o.Touch(v, v.Rows().JobOf(t))
 	return a
 }

@@ -35,7 +35,7 @@ func Of(tb testing.TB, e *kit.Entry, params string) *Subject {
 		sites = args.Choice("sites")
 	}
 	return &Subject{
-		Name: name, New: func() sched.Policy { return e.New(args.WithSeed(1)) }, Progress: e.Progress,
+		Name: name, New: func() sched.Policy { return e.New(args.WithSeed(1)) }, Progress: e.Progress || e.ProgressIf != nil && e.ProgressIf(args),
 		WorkConserving: e.WorkConserving && sites != "delay", // which lets a slot wait for a task that is at home there
 		AtSites:        e.Needs.Sites || sites != "" && sites != "any",
 	}

@@ -92,7 +92,7 @@ const maxForgiven = math.MaxUint16 - 1
 func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, error) {
 	limits := sched.DefaultLimits()
 	if s.attempts > 0 {
-		limits.Attempts = s.attempts
+		limits.Attempts, limits.OwnAttempts = s.attempts, false
 	}
 	if s.clones != 0 {
 		limits.Clones = sched.CloneBudget{Floor: s.clones}
