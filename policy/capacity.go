@@ -32,6 +32,8 @@ import (
 
 var capacityEntry = kit.Entry{
 	Name:    "capacity",
+	Family:  kit.Orders,
+	Cost:    "O(log jobs + queues); a machine that comes or goes O(active jobs)",
 	Summary: "queues with guaranteed fractions of the slots, jobs in order of arrival in each; no clones, no preemption",
 	Needs:   kit.Needs{Jobs: true, Instead: "fifo, or spark for clones"},
 	Source:  "Apache Hadoop 3.4, CapacityScheduler: AbstractLeafQueue.canAssignToUser, UsersManager.computeUserLimit",

@@ -36,17 +36,19 @@ import (
 )
 
 var (
-	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "start r clones of every task with it")
-	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "start r fresh clones of each task that will miss its deadline")
-	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "replace each task that will miss its deadline by r+1 attempts that resume its work")
+	chronosCloneEntry   = chronosEntry(plan.ChronosClone, "all tasks, from the start", "start r clones of every task with it")
+	chronosRestartEntry = chronosEntry(plan.ChronosRestart, "tasks that will be late", "start r fresh clones of each task that will miss its deadline")
+	chronosResumeEntry  = chronosEntry(plan.ChronosResume, "tasks that will be late", "replace each task that will miss its deadline by r+1 attempts that resume its work")
 )
 
-func chronosEntry(strategy plan.Strategy, summary string) kit.Entry {
+func chronosEntry(strategy plan.Strategy, clones, summary string) kit.Entry {
 	return kit.Entry{
 		Name:    "chronos-" + strategy.String(),
+		Family:  kit.Deadlines,
+		Clones:  clones,
+		Cost:    "O(log jobs); at the two instants of judgement O(attempts of the stage)",
 		Summary: summary,
 		Source:  "Xu, Alamro, Lan, Subramaniam, ICDCS 2018",
-		Note:    "Jobs need deadlines, and clones need room: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
 		Params: []kit.Param{
 			{Name: "detect", Kind: kit.Float, Default: "0.3", Min: 0, Max: 0.999, Help: "tau_est, as a fraction of the time to the deadline"},
 			{Name: "kill", Kind: kit.Float, Default: "0.6", Min: 0, Max: 1000, Help: "tau_kill, as a fraction of the time to the deadline; not before tau_est"},

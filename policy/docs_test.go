@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"encoding/csv"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,30 +15,89 @@ import (
 	"github.com/tailcut/tailcut/policy/kit"
 )
 
-const docsFile = "../docs/reference/policies.md"
+const (
+	docsIndex   = "../docs/reference/policies.md"
+	docsPage    = "../docs/reference/policies/%s.md"
+	docsEffects = "../docs/explain/effects.md"
+	effectsFile = "../docs/data/effects.csv"
+)
 
-// TestDocs checks that docs/reference/policies.md says what the registry says; -rewrite writes it.
+// Marks of what TestDocs writes into a page; the rest of the page is written by people.
+const (
+	headMark    = "<!-- Written by go test ./policy -run TestDocs -rewrite from the registry. Do not edit. -->\n"
+	effectsMark = "<!-- Written by go test ./policy -run TestDocs -rewrite from docs/data/effects.csv. Do not edit. -->\n"
+	endMark     = "<!-- End of what is written by the test. -->\n"
+)
+
+// TestDocs checks that the pages of the policies say what the registry and the measured effects say; -rewrite writes
+// them.
 func TestDocs(t *testing.T) {
-	want := docs()
-	if flag.Lookup("rewrite").Value.String() == "true" {
-		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/reference/policies.md is out of date, run go test ./policy -run TestDocs -rewrite (-want +file):\n%s", diff)
+	effects := readEffects(t)
+	checkPage(t, docsIndex, func(string) string { return index() })
+	checkPage(t, docsEffects, func(old string) string { return fill(old, effectsMark, effectsTable(effects)) })
+	for _, e := range builtin {
+		rows := slices.DeleteFunc(slices.Clone(effects), func(x effect) bool { return x.policy != e.Name })
+		checkPage(t, fmt.Sprintf(docsPage, e.Name), func(old string) string {
+			return fill(fill(old, headMark, head(e)), effectsMark, effectsOf(rows))
+		})
 	}
 }
 
-func docs() string {
+// TestPagesHaveBodies: people have written 10 to 60 lines about every policy: what it does, when to use it, how it reads
+// its source.
+func TestPagesHaveBodies(t *testing.T) {
+	for _, e := range builtin {
+		page, err := os.ReadFile(fmt.Sprintf(docsPage, e.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := strings.Cut(string(page), endMark)
+		for _, title := range []string{"\n## What it does\n", "\n## When to use it\n", "\n## How it reads its source\n"} {
+			if !strings.Contains(body, title) {
+				t.Errorf("%s: no section %q", e.Name, strings.TrimSpace(title))
+			}
+		}
+		if n := strings.Count(body, "\n"); n < 10 || n > 100 {
+			t.Errorf("%s: %d lines; expected 10 to 100", e.Name, n)
+		}
+	}
+}
+
+// checkPage compares a page with what it should be, which may depend on what it is.
+func checkPage(t *testing.T, name string, should func(old string) string) {
+	t.Helper()
+	old, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := should(string(old))
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(old)); diff != "" {
+		t.Errorf("%s is out of date, run go test ./policy -run TestDocs -rewrite (-want +file):\n%s", name, diff)
+	}
+}
+
+// fill puts text between a mark of a page and the next end mark.
+func fill(page, mark, text string) string {
+	before, rest, ok := strings.Cut(page, mark)
+	_, after, ends := strings.Cut(rest, endMark)
+	if !ok || !ends {
+		return page
+	}
+	return before + mark + text + endMark + after
+}
+
+// index is the page from which a person chooses.
+func index() string {
 	var b strings.Builder
 	b.WriteString(`# Policies
 
-<!-- Written by go test ./policy -run TestDocs -rewrite from the registry in policy/registry.go. Do not edit. -->
+<!-- Written by go test ./policy -run TestDocs -rewrite from the registry. Do not edit. -->
 
 <!-- not run: the names of the inputs are examples -->
 
@@ -44,30 +105,24 @@ func docs() string {
     tailcut simulate jobs.jsonl --machines 100 --policy fifo,spark:quantile=0.75,order=fair
 
 A policy decides which tasks get clones, and in what order jobs get slots. Name it, or NAME:param=value,param=value, after
-` + "`--policy`" + `. [Choosing a policy](../explain/choosing-a-policy.md) helps to begin; the
-[yardstick](../explain/yardstick.md) compares them on five workloads; [plan](../howto/plan.md) makes one from your own
-durations. The limits on attempts of a task and on clones hold under every policy. Each policy's file in
-` + "`policy/`" + ` opens with the paper's symbols, the rule, and where it deviates.
+` + "`--policy`" + `. [Choosing a policy](../explain/choosing-a-policy.md) helps to begin. The
+[yardstick](../explain/yardstick.md) compares them on five workloads, [effects](../explain/effects.md) compares the readings
+of each, and [plan](../howto/plan.md) makes one from your own durations. The limits on attempts of a task and on clones
+hold under every policy.
 
-| policy | in short |
-|---|---|
+- **Clones**: which tasks get more than one attempt.
+- **Reports**: whether the policy decides by the progress that attempts report. "May" means with some parameters.
+- **Deadlines**, **sites**: whether the policy needs (yes) or can use (may) deadlines of jobs, or several sites.
+- **Cost**: of one event; the page of the policy explains it.
 `)
-	for _, e := range Entries() {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", e.Name, e.Name, e.Summary)
-	}
-	for _, e := range Entries() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\nSource: %s.%s\n", e.Name, capital(e.Summary), e.Source, traits(e))
-		if e.Note != "" {
-			fmt.Fprintf(&b, "\n%s\n", broken(e.Note))
-		}
-		if len(e.Params) == 0 {
-			b.WriteString("\nNo parameters.\n")
-			continue
-		}
-		b.WriteString("\n| parameter | default | values | meaning |\n|---|---|---|---|\n")
-		for i := range e.Params {
-			p := &e.Params[i]
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, p.Default, values(p), p.Help)
+	for _, family := range []kit.Family{kit.Stragglers, kit.Early, kit.Orders, kit.Deadlines, kit.Sites, kit.Stations} {
+		fmt.Fprintf(&b, "\n## %s\n\n| policy | in short | clones | reports | deadlines | sites | cost |\n|---|---|---|---|---|---|---|\n", capital(string(family)))
+		for _, e := range builtin {
+			if e.Family == family {
+				fmt.Fprintf(&b, "| [%s](policies/%s.md) | %s | %s | %s | %s | %s | %s |\n", e.Name, e.Name, e.Summary,
+					clones(e), may(e.Progress, e.ProgressIf != nil), may(family == kit.Deadlines, e.Name == "grass"),
+					may(e.Needs.Sites, e.Param("sites") != nil), e.Cost)
+			}
 		}
 	}
 	b.WriteString("\n## Presets\n\nParameters given beside a preset override it: `spark3:multiplier=2`.\n\n| preset | stands for | |\n|---|---|---|\n")
@@ -77,38 +132,139 @@ durations. The limits on attempts of a task and on clones hold under every polic
 	return b.String()
 }
 
-// broken breaks a paragraph into lines of at most 118 bytes.
-func broken(text string) string {
-	var b strings.Builder
-	line := 0
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == 0:
-		case line+1+len(word) > 118:
-			b.WriteByte('\n')
-			line = 0
-		default:
-			b.WriteByte(' ')
-			line++
-		}
-		b.WriteString(word)
-		line += len(word)
+func clones(e *Entry) string {
+	if e.Clones == "" {
+		return "no"
 	}
+	return e.Clones
+}
+
+func may(yes, perhaps bool) string {
+	switch {
+	case yes:
+		return "yes"
+	case perhaps:
+		return "may"
+	default:
+		return "no"
+	}
+}
+
+// head is the generated head of a policy's page.
+func head(e *Entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s.\n\n| | |\n|---|---|\n", capital(e.Summary))
+	for _, f := range Facts(e) {
+		fmt.Fprintf(&b, "| %s | %s |\n", f.Name, f.Text)
+	}
+	for _, p := range Presets() {
+		if base, _, _ := strings.Cut(p.Spec, ":"); base == e.Name {
+			fmt.Fprintf(&b, "| preset `%s` | `%s`: %s |\n", p.Name, p.Spec, p.Summary)
+		}
+	}
+	if len(e.Params) == 0 {
+		b.WriteString("\nNo parameters.\n\n")
+		return b.String()
+	}
+	b.WriteString("\n| parameter | default | values | meaning |\n|---|---|---|---|\n")
+	for i := range e.Params {
+		p := &e.Params[i]
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, p.Default, values(p), p.Help)
+	}
+	b.WriteString("\n")
 	return b.String()
 }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func traits(e *kit.Entry) string {
-	s := ""
-	if e.Progress {
-		s += " Looks at reported progress."
-	}
-	if !e.WorkConserving {
-		s += " May leave slots free while tasks wait."
-	}
-	return s
+// effect is a row of effectsFile: one reading of a policy beside another, in one workload at one load.
+type effect struct {
+	policy, normal, other, source, workload, load string
+	normalFlow, otherFlow                         string // seconds
+	ratio, low, high                              string // of otherFlow to normalFlow, and its interval
 }
+
+func readEffects(t *testing.T) (all []effect) {
+	text, err := os.ReadFile(effectsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows[1:] {
+		x := effect{r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10]}
+		for _, spec := range []string{x.normal, x.other} {
+			e, err := Find(spec)
+			if err != nil || e.Name != x.policy {
+				t.Errorf("%s: %s is no setting of %s: %v; run bench/effects.sh again", effectsFile, spec, x.policy, err)
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// pairs returns the readings in their order, and the workloads and loads in theirs.
+func pairs(rows []effect) (readings []effect, columns []string) {
+	for _, x := range rows {
+		if !slices.ContainsFunc(readings, func(y effect) bool { return y.normal == x.normal && y.other == x.other }) {
+			readings = append(readings, x)
+		}
+		if at := x.workload + " " + x.load; !slices.Contains(columns, at) {
+			columns = append(columns, at)
+		}
+	}
+	return readings, columns
+}
+
+// cell is the ratio of a reading's mean flow time to the default's in one column.
+func cell(rows []effect, reading effect, column string) string {
+	for _, x := range rows {
+		if x.normal == reading.normal && x.other == reading.other && x.workload+" "+x.load == column {
+			return fmt.Sprintf("%s [%s, %s]", x.ratio, x.low, x.high)
+		}
+	}
+	return ""
+}
+
+// effectsOf is the block of a policy's page: its readings beside its default.
+func effectsOf(rows []effect) string {
+	if len(rows) == 0 {
+		return "\nNo reading of this policy was measured beside another.\n\n"
+	}
+	readings, columns := pairs(rows)
+	var b strings.Builder
+	b.WriteString("\nMean flow time, divided by that of the default, with 95 % intervals; below 1 the reading is quicker.\n\n")
+	fmt.Fprintf(&b, "| workload, load |%s\n|---|%s\n", strings.Join(each(readings, func(x effect) string { return " `" + x.other + "` |" }), ""), strings.Repeat("---:|", len(readings)))
+	for _, c := range columns {
+		fmt.Fprintf(&b, "| %s |%s\n", c, strings.Join(each(readings, func(x effect) string { return " " + cell(rows, x, c) + " |" }), ""))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// effectsTable is the table of all readings.
+func effectsTable(rows []effect) string {
+	readings, columns := pairs(rows)
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| default | reading | source of the default |%s\n|---|---|---|%s\n",
+		strings.Join(each(columns, func(c string) string { return " " + c + " |" }), ""), strings.Repeat("---:|", len(columns)))
+	for _, x := range readings {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |%s\n", x.normal, x.other, x.source,
+			strings.Join(each(columns, func(c string) string { return " " + cell(rows, x, c) + " |" }), ""))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func each[T any](all []T, f func(T) string) (texts []string) {
+	for _, x := range all {
+		texts = append(texts, f(x))
+	}
+	return texts
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func values(p *kit.Param) string {
 	switch p.Kind {

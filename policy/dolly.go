@@ -51,6 +51,9 @@ import (
 
 var dollyEntry = kit.Entry{
 	Name:    "dolly",
+	Family:  kit.Early,
+	Clones:  "all tasks of small jobs, from the start",
+	Cost:    "O(log jobs); the end of a stage the sorting of its durations",
 	Summary: "clone all tasks of small jobs from the start, within a budget",
 	Source:  "Ananthanarayanan et al., NSDI 2013, section 3",
 	Params: []kit.Param{

@@ -34,6 +34,9 @@ import (
 
 var eseEntry = kit.Entry{
 	Name:    "ese",
+	Family:  kit.Early,
+	Clones:  "tasks with much time left; small jobs from the start",
+	Cost:    "of a slot of time O(w log w + d log d) for w stages with waiting tasks and d late tasks",
 	Summary: "duplicate tasks with much more time left than a mean task, then start small jobs with clones",
 	Source:  "Xu and Lau, INFOCOM 2015: ESE",
 	Params: []kit.Param{

@@ -18,6 +18,8 @@ import (
 
 var fairEntry = kit.Entry{
 	Name:           "fair",
+	Family:         kit.Orders,
+	Cost:           "O(log jobs)",
 	Summary:        "each job its share by weight, minimum shares first; no clones, no preemption",
 	Needs:          kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:         "Zaharia et al., UCB/EECS-2009-55; Spark SchedulingAlgorithm.scala, FAIR",

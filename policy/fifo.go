@@ -14,6 +14,8 @@ import (
 
 var fifoEntry = kit.Entry{
 	Name:           "fifo",
+	Family:         kit.Orders,
+	Cost:           "O(log jobs)",
 	Summary:        "jobs in order of priority and arrival; no clones",
 	Source:         "Hadoop's default scheduler; Spark SchedulingAlgorithm.scala, FIFO",
 	Params:         []kit.Param{sitesParam("any", "delay"), waitParam},

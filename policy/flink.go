@@ -40,6 +40,9 @@ import (
 
 var flinkEntry = kit.Entry{
 	Name:    "flink",
+	Family:  kit.Stragglers,
+	Clones:  "tasks that run long",
+	Cost:    "O(log tasks of the stage + log stages)",
 	Summary: "clone tasks that run longer than a multiple of their stage's lower median, and at least a minute",
 	Source:  "Apache Flink 1.16 and later, ExecutionTimeBasedSlowTaskDetector, DefaultSpeculativeExecutionHandler, DefaultBlocklistTracker",
 	Params: []kit.Param{

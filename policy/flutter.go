@@ -24,6 +24,8 @@ import (
 
 var flutterEntry = kit.Entry{
 	Name:           "flutter",
+	Family:         kit.Sites,
+	Cost:           "of a stage that becomes runnable: a flow between its groups of tasks and the sites",
 	Summary:        "place tasks that become runnable together at the sites where the slowest finishes first; no clones",
 	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Hu, Li, Luo, INFOCOM 2016",

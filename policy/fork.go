@@ -32,6 +32,9 @@ import (
 
 var forkEntry = kit.Entry{
 	Name:    "fork",
+	Family:  kit.Stragglers,
+	Clones:  "the last tasks of a stage",
+	Cost:    "O(1); the fork O(remaining tasks)",
 	Summary: "when all but a fraction p of a stage's tasks are done, r new attempts of each remaining one",
 	Source:  "Wang, Joshi, Wornell, arXiv 1503.03128, section 2",
 	Params: []kit.Param{

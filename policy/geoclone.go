@@ -46,12 +46,11 @@ import (
 
 var geocloneEntry = kit.Entry{
 	Name:    "geoclone",
+	Family:  kit.Sites,
+	Clones:  "tasks of jobs near their end",
+	Cost:    "of a decision O(jobs log jobs + slots given × (sites + values of the laws))",
 	Summary: "clone the tasks of the jobs nearest their end at the sites where they are expected to be quickest",
 	Source:  "Wang et al., GeoClone, section III",
-	Note: `Made for tasks that last minutes. As published it decides every 5 s, and once for each task. So slots of short tasks are idle until the next decision, and a task
-that started while slots were scarce gets no clone later. A recorded Montage of 619 tasks, most below a second, takes 225 s on 96 slots in eight cloud
-regions, against 204 s under flutter and 155 s under flutter+mantri; with slot=1s,tasks=unfinished it takes 162 s. Without a limit on attempts it keeps about half of
-all slots busy with clones at any load: set copies. The cost of tasks=unfinished grows with the number of running attempts.`,
 	Params: append([]kit.Param{
 		{Name: "epsilon", Kind: kit.Float, Default: "0.8", Min: 1e-3, Max: 1, Help: "fraction of the jobs that are served; also slackens the threshold of expected time"},
 		{Name: "slot", Kind: kit.Span, Default: "5s", Help: "time between decisions; 0s decides whenever something happens"},

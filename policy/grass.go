@@ -48,6 +48,9 @@ import (
 
 var grassEntry = kit.Entry{
 	Name:    "grass",
+	Family:  kit.Stragglers,
+	Clones:  "tasks with long to go",
+	Cost:    "O(log tasks of the stage + log jobs + stages of the job)",
 	Summary: "duplicates that save resources first, greedy ones for the last waves; knows deadlines and partial results",
 	Source:  "Ananthanarayanan et al., NSDI 2014, sections 3 and 4",
 	Params: []kit.Param{

@@ -38,6 +38,9 @@ import (
 
 var hadoopEntry = kit.Entry{
 	Name:    "hadoop",
+	Family:  kit.Stragglers,
+	Clones:  "tasks behind the average progress",
+	Cost:    "O(log stages); a look at a stage O(its running tasks)",
 	Summary: "clone tasks whose progress is 0.2 below their stage's average",
 	Source:  "Hadoop 0.20, TaskInProgress.hasSpeculativeTask and JobQueueTaskScheduler.assignTasks; Zaharia et al., OSDI 2008, section 2.1",
 	Params: []kit.Param{

@@ -49,6 +49,9 @@ import (
 
 var hadoop2Entry = kit.Entry{
 	Name:    "hadoop2",
+	Family:  kit.Stragglers,
+	Clones:  "the task that gains most",
+	Cost:    "O(log running tasks); a scan O(1)",
 	Summary: "of each stage, clone the task that would gain most, one at a time, within caps",
 	Source:  "Apache Hadoop 3, mapreduce.v2.app.speculate.DefaultSpeculator",
 	Params: []kit.Param{

@@ -53,6 +53,9 @@ import (
 
 var hopperEntry = kit.Entry{
 	Name:    "hopper",
+	Family:  kit.Early,
+	Clones:  "tasks with long to go, in slots kept for them",
+	Cost:    "O(log jobs + log tasks of the stage + stages of the job); a division of the slots O(jobs log jobs + stages and edges)",
 	Summary: "each job gets the slots that it and its stragglers' clones will need, small jobs first; reserved slots stay free",
 	Needs:   kit.Needs{Jobs: true, Lacking: "no slot is kept from anyone, and what is free clones stragglers"},
 	Source:  "Ren et al., SIGCOMM 2015, sections 3 and 4",

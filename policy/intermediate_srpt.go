@@ -21,6 +21,8 @@ import (
 
 var intermediateEntry = kit.Entry{
 	Name:    "intermediate-srpt",
+	Family:  kit.Orders,
+	Cost:    "O(jobs log jobs)",
 	Summary: "equal shares, or one slot each for the jobs with the least remaining work; no clones, no preemption",
 	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Im, Moseley, Pruhs, Torng, SPAA 2014",

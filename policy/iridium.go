@@ -29,6 +29,8 @@ import (
 
 var iridiumEntry = kit.Entry{
 	Name:           "iridium",
+	Family:         kit.Sites,
+	Cost:           "of a stage that becomes runnable: a bisection over the sites",
 	Summary:        "divide a stage's tasks among sites so that the slowest link finishes first; no clones",
 	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
 	Source:         "Pu et al., SIGCOMM 2015, section 3",

@@ -21,6 +21,8 @@ import (
 
 var lapsEntry = kit.Entry{
 	Name:    "laps",
+	Family:  kit.Orders,
+	Cost:    "O(jobs log jobs)",
 	Summary: "the jobs that arrived last share the slots; no clones, no preemption",
 	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Edmonds and Pruhs, SODA 2009: LAPS(beta)",

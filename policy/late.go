@@ -46,6 +46,9 @@ import (
 
 var lateEntry = kit.Entry{
 	Name:    "late",
+	Family:  kit.Stragglers,
+	Clones:  "slow tasks with long to go",
+	Cost:    "O(log attempts of the stage); a choice looks at the slow attempts",
 	Summary: "clone the slow task with the longest estimated time left",
 	Source:  "Zaharia et al., OSDI 2008, section 4",
 	Params: []kit.Param{

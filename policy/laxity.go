@@ -43,10 +43,11 @@ import (
 
 var laxityEntry = kit.Entry{
 	Name:    "laxity",
+	Family:  kit.Deadlines,
+	Clones:  "slow tasks, and tasks that will be late",
+	Cost:    "O(attempts of the task + log jobs) and the search for a machine",
 	Summary: "earliest deadline first; replace slow attempts by ones that resume their work, clone tasks that would be late",
 	Source:  "Tailcut",
-	Note: "Made for deadlines at high load, where cloning in advance has no room. Jobs need deadlines and reports of progress, and stages should be `resumable`. Lift the " +
-		"limit on clones: `--clone-budget none`. See [deadlines](../howto/deadlines.md).",
 	Params: []kit.Param{
 		kit.LawParam,
 		resume.LaunchParam,

@@ -50,11 +50,11 @@ import (
 
 var mantriEntry = kit.Entry{
 	Name:    "mantri",
+	Family:  kit.Stragglers,
+	Clones:  "tasks with long to go",
+	Cost:    "O(log tasks of the stage + log stages)",
 	Summary: "restart or duplicate outliers when that saves time and slots",
 	Source:  "Ananthanarayanan et al., OSDI 2010, section 5.1",
-	Note: `Can be worse than no clones at all where jobs queue. A late duplicate saves machine time only if later tasks
-resemble what was seen, and its slot is expensive while others wait. Two jobs of the 2011 Google trace show it: a few tasks
-take half a minute and a thousand take a day, and duplicates of the long ones fill the clone budget all day.`,
 	Params: []kit.Param{
 		{Name: "delta", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "chance of saving slots above which a task is duplicated"},
 		{Name: "period", Kind: kit.Span, Default: "10s", Min: 0, Max: 1e6, Help: "Delta, the time between reports"},

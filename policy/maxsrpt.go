@@ -25,10 +25,11 @@ import (
 
 var maxsrptEntry = kit.Entry{
 	Name:           "maxsrpt",
+	Family:         kit.Stations,
+	Cost:           "O(stages of the job + log jobs); a machine that comes or goes O(jobs)",
 	Summary:        "map and shuffle slots to the job whose larger remaining phase is smallest; no clones",
 	Needs:          kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 1",
-	Note:           tandem.Note,
 	Params:         []kit.Param{tandem.SizeParam},
 	WorkConserving: true,
 	New:            func(a kit.Args) sched.Policy { return &maxsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}} },

@@ -106,6 +106,11 @@ func Entries() []*Entry {
 	return all
 }
 
+// Builtin tells whether the policy of a name is one of this package.
+func Builtin(name string) bool {
+	return slices.ContainsFunc(builtin, func(e *Entry) bool { return e.Name == name })
+}
+
 // Presets returns all presets in alphabetical order.
 func Presets() []Preset {
 	all := slices.Clone(presets)

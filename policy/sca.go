@@ -40,6 +40,9 @@ import (
 
 var scaEntry = kit.Entry{
 	Name:    "sca",
+	Family:  kit.Early,
+	Clones:  "all tasks of a stage, from the start",
+	Cost:    "of a slot of time O(w log w + attempts launched) for w stages with waiting tasks",
 	Summary: "clone all tasks of a stage from its start, as many times as lowers flow time and cost most",
 	Source:  "Xu and Lau, INFOCOM 2015; IEEE TPDS 28(2), 2017",
 	Params: []kit.Param{

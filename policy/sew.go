@@ -30,6 +30,9 @@ import (
 
 var sewEntry = kit.Entry{
 	Name:    "sew",
+	Family:  kit.Early,
+	Clones:  "any task, in slots that are idle",
+	Cost:    "O(log jobs + stages of the job)",
 	Summary: "smallest effective workload first, in groups of slots for maps and reduces; idle slots clone",
 	Needs:   kit.Needs{Jobs: true, Lacking: "there is no order of jobs, and what is free clones"},
 	Source:  "Xu et al., IEEE TPDS 2017, Section 3, Algorithm 1: SEW",

@@ -44,10 +44,11 @@ import (
 
 var shedEntry = kit.Entry{
 	Name:    "shed",
+	Family:  kit.Deadlines,
+	Clones:  "all tasks, from the start",
+	Cost:    "O(stages with waiting tasks); an optimisation O(attempts + clones × log jobs)",
 	Summary: "divide all slots among clones so that jobs meet their deadlines, anew when a job arrives",
 	Source:  "Alamro, Xu, Lan, Subramaniam: Shed",
-	Note: "Jobs need deadlines, and clones need room: `--clone-budget none`, and `--max-attempts` no less than `max_attempts`. Clones go on where an attempt has come to " +
-		"in stages that are `resumable`; in others they start anew. See [deadlines](../howto/deadlines.md).",
 	Params: []kit.Param{
 		{Name: "utility", Kind: kit.Choice, Default: "maxmin", Choices: []string{"maxmin", "sum", "log", "alpha"}, Help: "of PoCD, whose sum is maximised; maxmin is the paper's"},
 		{Name: "alpha", Kind: kit.Float, Default: "2", Min: 0, Max: 100, Help: "utility=alpha: how fair it is, from sum (0) over log (1) to nearly maxmin"},

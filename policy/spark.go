@@ -44,6 +44,9 @@ import (
 
 var sparkEntry = kit.Entry{
 	Name:    "spark",
+	Family:  kit.Stragglers,
+	Clones:  "tasks that run long",
+	Cost:    "O(log finished tasks of the stage + log stages)",
 	Summary: "clone tasks that run longer than a multiple of the median of their stage's finished tasks",
 	Source:  "Apache Spark 4, TaskSetManager.scala and TaskSchedulerImpl.scala, spark.speculation.*",
 	Params: []kit.Param{

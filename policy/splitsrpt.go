@@ -30,10 +30,11 @@ import (
 
 var splitsrptEntry = kit.Entry{
 	Name:           "splitsrpt",
+	Family:         kit.Stations,
+	Cost:           "O(stages of the job + log jobs); a machine that comes or goes O(jobs)",
 	Summary:        "map-heavy and shuffle-heavy jobs side by side, each kind by its smaller phase's remaining size; no clones",
 	Needs:          kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 2",
-	Note:           tandem.Note,
 	Params:         []kit.Param{tandem.SizeParam},
 	WorkConserving: true,
 	New:            func(a kit.Args) sched.Policy { return &splitsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}} },

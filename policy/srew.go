@@ -54,6 +54,9 @@ import (
 
 var srewEntry = kit.Entry{
 	Name:    "srew",
+	Family:  kit.Early,
+	Clones:  "any task of the first jobs, from the start",
+	Cost:    "of a slot of time O(n + d log d) for n active jobs, d of which have changed",
 	Summary: "the jobs with the least remaining work share the slots and clone their tasks",
 	Source:  "Xu et al., IEEE TPDS 2017, Section 4, Algorithm 2: SREW+C(beta)",
 	Params: []kit.Param{

@@ -18,6 +18,8 @@ import (
 
 var srptEntry = kit.Entry{
 	Name:           "srpt",
+	Family:         kit.Orders,
+	Cost:           "O(log jobs)",
 	Summary:        "the job with the least remaining work first; no clones, no preemption",
 	Needs:          kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:         "Schrage 1968; greedy on many slots",

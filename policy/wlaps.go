@@ -32,12 +32,11 @@ import (
 
 var wlapsEntry = kit.Entry{
 	Name:    "wlaps",
+	Family:  kit.Orders,
+	Cost:    "O(jobs log jobs)",
 	Summary: "the jobs that arrived last share the slots by age; no clones, no preemption",
 	Needs:   kit.Needs{Jobs: true, Lacking: fifoAlone},
 	Source:  "Gupta et al., SPAA 2010: WLAPS; Fox, Im, Moseley, SODA 2013: WLAPS+E",
-	Note: "With `energy` it sets the speed of all machines: M slots run at the factor f of their ordinary speed with (M f)^energy equal to the weight of all active jobs, as of the last " +
-		"decision. For a weight that changes with arrivals and ends alone, give `power=1`. Only `tailcut simulate` can do that, without sites, classes of slots, a launch " +
-		"delay, and the services `machine` and `capacity`.",
 	Params: []kit.Param{
 		{Name: "beta", Kind: kit.Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the weight that shares the slots"},
 		{Name: "power", Kind: kit.Float, Default: "2", Min: 1, Max: 16, Help: "norm of the flow time that is to be small"},

@@ -25,6 +25,9 @@ type List struct {
 // Description describes a policy.
 type Description struct {
 	Name           string  `json:"name"`
+	Family         string  `json:"family,omitempty"`
+	Clones         string  `json:"clones,omitempty"`
+	Cost           string  `json:"cost,omitempty"`
 	Summary        string  `json:"summary"`
 	Source         string  `json:"source"`
 	Progress       bool    `json:"uses_progress"`
@@ -94,12 +97,11 @@ func (l *List) WriteText(w io.Writer) error {
 func (l *List) writeOne(w io.Writer) error {
 	e := l.one
 	fmt.Fprintf(w, "%s: %s\n", e.Name, e.Summary)
-	fmt.Fprintf(w, "source: %s\n", e.Source)
-	if e.Progress {
-		fmt.Fprintln(w, "decides by the progress that attempts report")
+	for _, f := range policy.Facts(e) {
+		fmt.Fprintf(w, "%s: %s\n", f.Name, f.Text)
 	}
-	if e.WorkConserving {
-		fmt.Fprintln(w, "leaves no slot free while a task waits")
+	if policy.Builtin(e.Name) {
+		fmt.Fprintf(w, "page: docs/reference/policies/%s.md\n", e.Name)
 	}
 	for _, p := range l.Presets {
 		fmt.Fprintf(w, "preset %s is %s: %s\n", p.Name, p.Spec, p.Summary)
@@ -156,7 +158,7 @@ func paramRange(p *kit.Param) string {
 
 func describe(e *policy.Entry) Description {
 	r := Description{
-		Name: e.Name, Summary: e.Summary, Source: e.Source, Progress: e.Progress, WorkConserving: e.WorkConserving, Params: []Param{},
+		Name: e.Name, Family: string(e.Family), Clones: e.Clones, Cost: e.Cost, Summary: e.Summary, Source: e.Source, Progress: e.Progress, WorkConserving: e.WorkConserving, Params: []Param{},
 	}
 	for i := range e.Params {
 		p := &e.Params[i]

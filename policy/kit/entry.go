@@ -11,9 +11,11 @@ import (
 // Entry describes a policy to the registry, to the battery of tests and to the user.
 type Entry struct {
 	Name           string // lower case
+	Family         Family // what the policy is about; "" if it is none of these
+	Clones         string // which tasks get clones, for people; "" if none do
+	Cost           string // of an event, or of what it says, for people
 	Summary        string // one line for the user
 	Source         string // paper and section, or the public code it follows
-	Note           string // what users should know beyond that, a paragraph in Markdown; may be empty
 	Params         []Param
 	Progress       bool // decides by reported progress, so that a simulator has to report it; see UsesProgress
 	WorkConserving bool // leaves no slot free while a task waits
@@ -22,6 +24,19 @@ type Entry struct {
 
 	ProgressIf func(Args) bool // tells with which parameters it uses progress though Progress is false; may be nil
 }
+
+// Family is what a policy is about, for people who choose one.
+type Family string
+
+// Families.
+const (
+	Orders     Family = "order of jobs"
+	Stragglers Family = "clones of stragglers"
+	Early      Family = "clones from the start"
+	Deadlines  Family = "deadlines"
+	Sites      Family = "several sites"
+	Stations   Family = "map and shuffle slots"
+)
 
 // Needs is what a policy has to be given to decide anything, beyond tasks and slots.
 type Needs struct {

@@ -41,10 +41,6 @@ var SizeParam = kit.Param{
 	Help: "how to estimate a job's size: from known means, from its first finished tasks, or by regression over finished jobs",
 }
 
-// Note is what users should know of both policies.
-const Note = "For clusters with map slots and shuffle slots, and jobs whose shuffle tasks follow their map tasks one by one; " +
-	"[overlap](../howto/overlap.md#with-real-tasks) shows both. Without classes of slots all work counts as map work."
-
 // SizedBy returns the rule that the parameter size names.
 func SizedBy(a kit.Args) sizeRule {
 	switch a.Choice("size") {

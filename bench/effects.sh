@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# What the readings of each policy change: the mean flow time of each setting in bench/effects.tsv, divided by that of the
+# policy's default, on four workloads at two loads. Writes docs/data/effects.csv, from which
+# go test ./policy -run TestDocs -rewrite makes the tables of docs/explain/effects.md and of the policies' pages.
+#
+#   bench/effects.sh [OUT.csv]       (default docs/data/effects.csv; RUNS=8)
+#
+# Two workloads are synthetic, two are traces from $TAILCUT_TRACES or ../shared/traces, which are left out where they are
+# absent. All settings meet the same jobs and random draws in each repetition, so that ratios are of pairs; the intervals
+# are those of Student's law for the mean logarithm of the ratio. Limits and progress reports are the defaults of
+# tailcut simulate.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-docs/data/effects.csv}
+traces=${TAILCUT_TRACES:-../shared/traces}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+go build -o "$tmp/tailcut" ./cmd/tailcut
+
+cat >"$tmp/effects.py" <<'PY'
+import csv, json, math, os, statistics, subprocess, sys
+tailcut, traces, out, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+# name, workload of a repetition, further arguments
+workloads = [
+    ("short jobs", "synth:jobs=600;tasks=5;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.2;seed=%d", []),
+    ("long jobs", "synth:jobs=120;tasks=uniform:lo=20,hi=180;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.02;seed=%d", []),
+    ("google", traces + "/google-2011/GOOG_subtrace.first7000.tr.gz", ["--skip", "61", "--to", "1471200s"]),
+    ("facebook", traces + "/swim-facebook/FB-2009_samples_24_times_1hr_0.tsv.gz", ["--to", "1800s"]),
+]
+loads = [0.5, 0.8]
+student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+
+readings = list(csv.DictReader(open("bench/effects.tsv"), delimiter="\t"))
+settings = list(dict.fromkeys(r[key] for r in readings for key in ("default", "reading")))
+
+def simulate(workload, more, machines, policies, repetitions, seed):
+    command = [tailcut, "simulate", workload, *more, "--machines", str(machines), "--policy", ",".join(policies),
+               "--runs", str(repetitions), "--seed", str(seed), "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench/effects.sh: {' '.join(command)}:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+rows = []
+for name, workload, more in workloads:
+    synthetic = workload.startswith("synth:")
+    if not synthetic and not os.path.exists(workload):
+        print(f"bench/effects.sh: {workload} is not there: left out", file=sys.stderr)
+        continue
+    first = simulate(workload % 1 if synthetic else workload, more, 100000, ["fifo"], 1, 1)
+    rate = first["results"][0]["fruitful_seconds"] / first["workload"]["horizon_seconds"]
+    for load in loads:
+        slots = max(1, round(rate / load))
+        flows = {s: [] for s in settings}
+        repeated = ([simulate(workload % k, more, slots, settings, 1, k) for k in range(1, runs + 1)] if synthetic
+                    else [simulate(workload, more, slots, settings, runs, 1)])
+        for result in repeated:
+            for r in result["results"]:
+                flows[r["policy"]].append(r["mean_flow_seconds"])
+        for r in readings:
+            normal, other = flows[r["default"]], flows[r["reading"]]
+            logs = [math.log(b / a) for a, b in zip(normal, other)]
+            mean, half = statistics.mean(logs), student[len(logs)] * statistics.stdev(logs) / math.sqrt(len(logs))
+            rows.append([r["policy"], r["default"], r["reading"], r["source"], name, f"{load:g}", f"{statistics.mean(normal):.4g}",
+                         f"{statistics.mean(other):.4g}", *(f"{math.exp(x):.3f}" for x in (mean, mean - half, mean + half))])
+        print(f"{name}, load {load:g}: {slots} slots", file=sys.stderr)
+with open(out, "w", newline="") as f:
+    w = csv.writer(f, lineterminator="\n")
+    w.writerow(["policy", "default", "reading", "source", "workload", "load", "default_flow_seconds", "reading_flow_seconds", "ratio", "low", "high"])
+    w.writerows(rows)
+PY
+python3 "$tmp/effects.py" "$tmp/tailcut" "$traces" "$out" "${RUNS:-8}"
