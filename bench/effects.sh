@@ -24,8 +24,8 @@ tailcut, traces, out, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv
 workloads = [
     ("short jobs", "synth:jobs=600;tasks=5;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.2;seed=%d", []),
     ("long jobs", "synth:jobs=120;tasks=uniform:lo=20,hi=180;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.02;seed=%d", []),
-    ("google", traces + "/google-2011/GOOG_subtrace.first7000.tr.gz", ["--skip", "61", "--to", "1471200s"]),
-    ("facebook", traces + "/swim-facebook/FB-2009_samples_24_times_1hr_0.tsv.gz", ["--to", "1800s"]),
+    ("google", traces + "/google-2011/GOOG_subtrace.first7000.tr.gz", ["--skip", "61", "--to", "1473000s"]),
+    ("facebook", traces + "/swim-facebook/FB-2009_samples_24_times_1hr_0.tsv.gz", ["--to", "14400s"]),
 ]
 loads = [0.5, 0.8]
 student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}

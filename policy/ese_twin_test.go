@@ -23,18 +23,19 @@ type eseTwin struct {
 	total, count float64                // durations of all winners, seconds
 }
 
+func newESETwin(slot sched.Time, sigma, eta, xi, gamma float64, copies int) *eseTwin {
+	return &eseTwin{
+		naive: newNaive(false), Clock: kit.Clock{Slot: slot}, sigma: sigma, eta: eta, xi: xi, gamma: gamma, copies: copies, begun: map[sched.StageID]bool{},
+	}
+}
+
 func TestESETwin(t *testing.T) {
 	checkTwins(t, func(t *rapid.T) (string, sched.Policy) {
-		x := &eseTwin{
-			naive:  newNaive(false),
-			Clock:  kit.Clock{Slot: sched.Time(rapid.IntRange(0, 2).Draw(t, "slot")) * sched.Second},
-			sigma:  rapid.SampledFrom([]float64{0, 0.2, 1.5}).Draw(t, "sigma"),
-			eta:    rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "eta"),
-			xi:     rapid.SampledFrom([]float64{0, 1, 5}).Draw(t, "xi"),
-			gamma:  rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "gamma"),
-			copies: rapid.IntRange(1, 5).Draw(t, "copies"),
-			begun:  map[sched.StageID]bool{},
-		}
+		x := newESETwin(
+			sched.Time(rapid.IntRange(0, 2).Draw(t, "slot"))*sched.Second, rapid.SampledFrom([]float64{0, 0.2, 1.5}).Draw(t, "sigma"),
+			rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "eta"), rapid.SampledFrom([]float64{0, 1, 5}).Draw(t, "xi"),
+			rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "gamma"), rapid.IntRange(1, 5).Draw(t, "copies"),
+		)
 		return fmt.Sprintf("ese:sigma=%g,eta=%g,xi=%g,gamma=%g,copies=%d,slot=%v", x.sigma, x.eta, x.xi, x.gamma, x.copies, x.Slot), x
 	})
 }

@@ -31,17 +31,20 @@ type hopperTwin struct {
 	half   map[sched.JobID]int // unfinished tasks at which the slots are divided anew, where they are scarce
 }
 
+func newHopperTwin(epsilon, beta, prior float64, alpha string, copies int) *hopperTwin {
+	return &hopperTwin{
+		naive: newNaive(false), epsilon: epsilon, beta: beta, alpha: alpha, copies: copies, tail: tailIndex{prior: prior}, single: map[sched.StageID]*logs{},
+		share: map[sched.JobID]int{}, order: map[sched.JobID]float64{}, half: map[sched.JobID]int{}, took: map[sched.JobID]bool{},
+	}
+}
+
 func TestHopperTwin(t *testing.T) {
 	checkTwins(t, func(t *rapid.T) (string, sched.Policy) {
-		x := &hopperTwin{
-			naive:   newNaive(false),
-			epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "epsilon"),
-			beta:    rapid.SampledFrom([]float64{0, 1, 1.3, 2}).Draw(t, "beta"),
-			alpha:   rapid.SampledFrom([]string{"bytes", "one", "work"}).Draw(t, "alpha"),
-			copies:  rapid.IntRange(1, 3).Draw(t, "copies"),
-			tail:    tailIndex{prior: rapid.SampledFrom([]float64{1, 1.5}).Draw(t, "prior")},
-			single:  map[sched.StageID]*logs{}, share: map[sched.JobID]int{}, order: map[sched.JobID]float64{}, half: map[sched.JobID]int{}, took: map[sched.JobID]bool{},
-		}
+		x := newHopperTwin(
+			rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "epsilon"), rapid.SampledFrom([]float64{0, 1, 1.3, 2}).Draw(t, "beta"),
+			rapid.SampledFrom([]float64{1, 1.5}).Draw(t, "prior"), rapid.SampledFrom([]string{"bytes", "one", "work"}).Draw(t, "alpha"),
+			rapid.IntRange(1, 3).Draw(t, "copies"),
+		)
 		return fmt.Sprintf("hopper:epsilon=%g,beta=%g,prior=%g,alpha=%s,copies=%d", x.epsilon, x.beta, x.tail.prior, x.alpha, x.copies), x
 	})
 }
@@ -49,7 +52,8 @@ func TestHopperTwin(t *testing.T) {
 func (p *hopperTwin) Observe(v *sched.View, ev *sched.Event) {
 	p.naive.Observe(v, ev)
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.JobArrived, sched.StageReady, sched.StageDone, sched.JobFailed, sched.JobCancelled:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.JobArrived, sched.StageReady, sched.StageDone, sched.JobFailed, sched.JobCancelled,
+		sched.TaskGivenUp, sched.JobPaused, sched.JobContinued:
 		p.stale = true
 		if won := p.single[ev.Stage]; ev.Kind == sched.StageDone && won != nil {
 			p.tail.add(won)

@@ -17,6 +17,22 @@ type naiveOrder struct {
 	done map[sched.JobID]int
 }
 
+func newNaiveOrder(name string) *naiveOrder {
+	twin := &naiveOrder{done: map[sched.JobID]int{}}
+	twin.less = map[string]func(v *sched.View, a, b sched.JobID) bool{
+		"fifo": func(v *sched.View, a, b sched.JobID) bool {
+			x, y := v.Job(a).Priority, v.Job(b).Priority
+			return x > y || x == y && earlier(v, a, b)
+		},
+		"fair": naiveFair,
+		"srpt": func(v *sched.View, a, b sched.JobID) bool {
+			x, y := twin.work(v, a), twin.work(v, b)
+			return x < y || x == y && earlier(v, a, b)
+		},
+	}[name]
+	return twin
+}
+
 func (n *naiveOrder) Observe(_ *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.AttemptDone {
 		n.done[ev.Job]++
@@ -99,18 +115,7 @@ func TestOrderTwin(t *testing.T) {
 	for _, name := range []string{"fifo", "fair", "srpt"} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(150) {
-				twin := &naiveOrder{done: map[sched.JobID]int{}}
-				twin.less = map[string]func(v *sched.View, a, b sched.JobID) bool{
-					"fifo": func(v *sched.View, a, b sched.JobID) bool {
-						x, y := v.Job(a).Priority, v.Job(b).Priority
-						return x > y || x == y && earlier(v, a, b)
-					},
-					"fair": naiveFair,
-					"srpt": func(v *sched.View, a, b sched.JobID) bool {
-						x, y := twin.work(v, a), twin.work(v, b)
-						return x < y || x == y && earlier(v, a, b)
-					},
-				}[name]
+				twin := newNaiveOrder(name)
 				fast, err := New(name, 1)
 				if err != nil {
 					t.Fatal(err)
