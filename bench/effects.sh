@@ -3,7 +3,7 @@
 # policy's default, on four workloads at two loads. Writes docs/data/effects.csv, from which
 # go test ./policy -run TestDocs -rewrite makes the tables of docs/explain/effects.md and of the policies' pages.
 #
-#   bench/effects.sh [OUT.csv]       (default docs/data/effects.csv; RUNS=8)
+#   bench/effects.sh [OUT.csv [WORKLOAD...]]       (default docs/data/effects.csv, all workloads; RUNS=4)
 #
 # Two workloads are synthetic, two are traces from $TAILCUT_TRACES or ../shared/traces, which are left out where they are
 # absent. All settings meet the same jobs and random draws in each repetition, so that ratios are of pairs; the intervals
@@ -12,6 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-docs/data/effects.csv}
+[ $# -eq 0 ] || shift
 traces=${TAILCUT_TRACES:-../shared/traces}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -20,12 +21,13 @@ go build -o "$tmp/tailcut" ./cmd/tailcut
 cat >"$tmp/effects.py" <<'PY'
 import csv, json, math, os, statistics, subprocess, sys
 tailcut, traces, out, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+chosen = sys.argv[5:]
 # name, workload of a repetition, further arguments
 workloads = [
     ("short jobs", "synth:jobs=600;tasks=5;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.2;seed=%d", []),
     ("long jobs", "synth:jobs=120;tasks=uniform:lo=20,hi=180;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.02;seed=%d", []),
-    ("google", traces + "/google-2011/GOOG_subtrace.first7000.tr.gz", ["--skip", "61", "--to", "1473000s"]),
-    ("facebook", traces + "/swim-facebook/FB-2009_samples_24_times_1hr_0.tsv.gz", ["--to", "14400s"]),
+    ("google", traces + "/google-2011/GOOG_subtrace.first7000.tr.gz", ["--skip", "61", "--to", "1471800s"]),
+    ("facebook", traces + "/swim-facebook/FB-2009_samples_24_times_1hr_0.tsv.gz", ["--to", "7200s"]),
 ]
 loads = [0.5, 0.8]
 student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
@@ -43,6 +45,8 @@ def simulate(workload, more, machines, policies, repetitions, seed):
 
 rows = []
 for name, workload, more in workloads:
+    if chosen and name not in chosen:
+        continue
     synthetic = workload.startswith("synth:")
     if not synthetic and not os.path.exists(workload):
         print(f"bench/effects.sh: {workload} is not there: left out", file=sys.stderr)
@@ -69,4 +73,4 @@ with open(out, "w", newline="") as f:
     w.writerow(["policy", "default", "reading", "source", "workload", "load", "default_flow_seconds", "reading_flow_seconds", "ratio", "low", "high"])
     w.writerows(rows)
 PY
-python3 "$tmp/effects.py" "$tmp/tailcut" "$traces" "$out" "${RUNS:-8}"
+python3 "$tmp/effects.py" "$tmp/tailcut" "$traces" "$out" "${RUNS:-4}" "$@"
