@@ -407,7 +407,7 @@ func (r *realm) judge(states map[string]string) {
 	for i := range left {
 		left[i] = filepath.Base(left[i])
 	}
-	if known := []string{"ended.jsonl", "journal", "lock"}; !slices.Equal(left, known) {
+	if known := []string{"claims", "ended.jsonl", "journal", "lock"}; !slices.Equal(left, known) {
 		r.wrong("in the folder of the server: %v, want %v", left, known)
 	}
 	segments, _ := filepath.Glob(filepath.Join(r.out, "journal", "*"))
