@@ -56,6 +56,9 @@ func (s *siting) observe(v *sched.View, ev *sched.Event) {
 	s.by.Observe(v, ev)
 }
 
+// planned tells whether a plan is not carried out to its end.
+func (s *siting) planned() bool { return s.done < len(s.plan) }
+
 // next returns the next launch of the plan for a job, and plans anew when there is none.
 func (s *siting) next(v *sched.View, j sched.JobID) (t sched.TaskID, m sched.MachineID, ok bool) {
 	if s.of != j {

@@ -54,19 +54,28 @@ func (o *Order) Reaches(v *sched.View, j sched.JobID) bool {
 func (o *Order) ClonesLast() bool { return o.last }
 
 // Serve gives the free slots to the jobs in their order. A job's turn is first its fresh tasks', then its clones'; or
-// else the clones of all jobs come after the fresh tasks of all.
+// else the clones of all jobs come after the fresh tasks of all. Where sites are chosen, jobs whose tasks wait for one
+// are passed over, by fresh tasks of later jobs before clones of earlier ones.
 func (o *Order) Serve(v *sched.View, act *sched.Actions, to Server) {
 	for {
-		t, m, fresh := o.Next(v)
-		if j, ok := o.cloneTurn(v, t, fresh); ok {
-			if !to.Clone(v, act, j) && o.clones.Has(int(j)) {
-				o.clones.Drop(int(j))
-				o.passed = append(o.passed, j)
+		first := o.clonesFirst(v)
+		t, m, fresh := sched.TaskID(0), sched.MachineID(0), false
+		if !first {
+			t, m, fresh = o.Next(v)
+		}
+		if fresh {
+			if !to.Fresh(v, act, t, m) {
+				break
 			}
 			continue
 		}
-		if !fresh || !to.Fresh(v, act, t, m) {
+		if o.clones.Len() == 0 || v.CloneRoom() == 0 {
 			break
+		}
+		j := sched.JobID(o.clones.Top())
+		if !to.Clone(v, act, j) && o.clones.Has(int(j)) {
+			o.clones.Drop(int(j))
+			o.passed = append(o.passed, j)
 		}
 	}
 	for _, j := range o.passed {
@@ -76,27 +85,15 @@ func (o *Order) Serve(v *sched.View, act *sched.Actions, to Server) {
 	o.Settle(act)
 }
 
-// cloneTurn returns the job whose clones have their turn before the fresh task that is next, if there is one.
-func (o *Order) cloneTurn(v *sched.View, t sched.TaskID, fresh bool) (j sched.JobID, ok bool) {
-	if o.clones.Len() == 0 || v.CloneRoom() == 0 {
-		return 0, false
+// clonesFirst tells whether a clone may start, and its job's turn is before that of all fresh tasks. A task that has
+// been given a site is not put back.
+func (o *Order) clonesFirst(v *sched.View) bool {
+	if o.last || o.clones.Len() == 0 || o.jobs.Len() == 0 || v.CloneRoom() == 0 || o.siting != nil && o.siting.planned() {
+		return false
 	}
-	j = sched.JobID(o.clones.Top())
-	if !fresh {
-		return j, true
-	}
-	if o.last {
-		return 0, false
-	}
-	of := v.Rows().JobOf(t)
+	of := sched.JobID(o.jobs.Top())
 	job := v.Job(of)
-	if cmp.Or(o.clones.TopKey().Compare(o.Standing(v, of, &job)), cmp.Compare(j, of)) >= 0 {
-		return 0, false
-	}
-	if o.siting != nil {
-		o.siting.done-- // the task is not started now
-	}
-	return j, true
+	return cmp.Or(o.clones.TopKey().Compare(o.Standing(v, of, &job)), cmp.Compare(o.clones.Top(), int(of))) < 0
 }
 
 // Candidates are tasks that are to have clones, found anew at each decision.
