@@ -1,0 +1,152 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/simulation"
+	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+)
+
+// Runs of each policy in a cell: so many that they have tasksToRun together, within bounds.
+const (
+	leastRuns  = 5
+	mostRuns   = 30
+	tasksToRun = 60_000
+)
+
+// apart are policies that have nothing to decide in a suite without deadlines and sites.
+var apart = []string{"chronos-clone", "chronos-restart", "chronos-resume", "laxity", "shed", "flutter", "geoclone", "iridium"}
+
+// sited tells presets for several sites.
+func sited(name string) bool {
+	return strings.Contains(name, "geo") || strings.HasPrefix(name, "flutter")
+}
+
+// Published returns the policies that a new one is measured against: all that are registered but for those for
+// deadlines and sites and for the names in except. Where programs that run real tasks have a policy with other
+// parameters ([policy.Live]), it is there with these, too.
+func Published(except ...string) ([]string, error) {
+	names := policy.Names()
+	slices.Sort(names)
+	var all []string
+	for _, name := range names {
+		if slices.Contains(apart, name) || slices.Contains(except, name) || sited(name) {
+			continue
+		}
+		all = append(all, name)
+		live, err := policy.Live(name)
+		if err != nil {
+			return nil, err
+		}
+		plain, err := policy.Canonical(name)
+		if err != nil {
+			return nil, err
+		}
+		if live, err = policy.Canonical(live); err != nil {
+			return nil, err
+		}
+		if live != plain {
+			all = append(all, live)
+		}
+	}
+	return all, nil
+}
+
+// Row is what a policy did in a cell. Ratios are of its mean flow time to that of the best published policy, run by
+// run.
+type Row struct {
+	Policy       string
+	Flow, P99    float64 // seconds
+	MachineHours float64
+	Clones       float64
+	Ratio        sim.Estimate
+	Best         bool // of the published
+	Stuck        bool // left jobs unfinished, or never ended: everything else is not known
+	Wall         time.Duration
+}
+
+// Outcome is a cell, and what the policies did in it.
+type Outcome struct {
+	Cell Cell
+	Runs int
+	Rows []Row // in the order of the policies
+}
+
+// Run runs the policies through a cell. The first of them, as many as published says, compete to be best; those behind
+// are measured only.
+func (c *Cell) Run(ctx context.Context, folder string, policies []string, published int) (*Outcome, error) {
+	at, err := c.World(folder)
+	if err != nil {
+		return nil, err
+	}
+	runs := min(mostRuns, max(leastRuns, tasksToRun/max(1, tasksOf(at))))
+	out := &Outcome{Cell: *c, Runs: runs, Rows: make([]Row, len(policies))}
+	flows := make([][]float64, len(policies))
+	for i, name := range policies {
+		r := &out.Rows[i]
+		r.Policy = name
+		began := time.Now()
+		res, err := (&simulation.Request{
+			Workload: at.Workload, Policies: []string{name}, Runs: runs, Seed: hashOf(c.ID()), Machines: at.Slots,
+			Service: at.Service, Progress: at.Progress, Noise: at.Noise, NoiseKind: at.Kind, Limits: sched.DefaultLimits(),
+		}).Run(ctx)
+		r.Wall = time.Since(began)
+		if errors.Is(err, sim.ErrStuck) {
+			r.Stuck = true
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", c.ID(), name, err)
+		}
+		for k := range res.Cells {
+			cell := &res.Cells[k]
+			flows[i] = append(flows[i], cell.MeanFlow)
+			r.Flow += cell.MeanFlow / float64(runs)
+			r.P99 += cell.P99Flow / float64(runs)
+			r.MachineHours += (cell.Fruitful + cell.Fruitless) / 3600 / float64(runs)
+			r.Clones += float64(cell.Clones) / float64(runs)
+			r.Stuck = r.Stuck || cell.Failed > 0
+		}
+	}
+	out.compare(flows, published)
+	return out, nil
+}
+
+// compare finds the best of the published and sets the ratios to it.
+func (out *Outcome) compare(flows [][]float64, published int) {
+	best := -1
+	for i := range out.Rows[:published] {
+		if r := &out.Rows[i]; !r.Stuck && (best < 0 || r.Flow < out.Rows[best].Flow) {
+			best = i
+		}
+	}
+	for i := range out.Rows {
+		r := &out.Rows[i]
+		r.Ratio = sim.Estimate{Mean: math.NaN(), Half: math.NaN()}
+		if best < 0 || r.Stuck {
+			continue
+		}
+		r.Best = i == best
+		ratios := make([]float64, len(flows[i]))
+		for k := range ratios {
+			ratios[k] = flows[i][k] / flows[best][k]
+		}
+		r.Ratio = sim.EstimateOf(ratios)
+	}
+}
+
+func tasksOf(at *World) int {
+	n := 0
+	for j := range at.Workload.Jobs {
+		n += at.Workload.TasksOf(j)
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package suite
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+const frozen = "../../bench/suite/cells.csv"
+
+// The suite was declared before a policy was tuned on it; whoever changes the axes changes what was promised.
+func TestFrozen(t *testing.T) {
+	want, err := os.ReadFile(frozen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := WriteCells(&got, Declare()); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Error("the axes declare other cells than bench/suite/cells.csv has frozen")
+	}
+	cells, err := ReadCells(bytes.NewReader(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for i := range cells {
+		if cells[i].HeldOut() {
+			held++
+		}
+	}
+	if part := float64(held) / float64(len(cells)); part < 0.28 || part > 0.39 {
+		t.Errorf("%d of %d cells are held out, want about a third", held, len(cells))
+	}
+}
+
+// Every cell that needs no trace can be built, with the load that it says.
+func TestWorlds(t *testing.T) {
+	for _, c := range Declare() {
+		if !generated(c.Family) || c.Size == "10000" {
+			continue
+		}
+		w, err := c.World("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Slots < 2 || w.Workload.Tasks() == 0 {
+			t.Errorf("%s: %d slots, %d tasks", c.ID(), w.Slots, w.Workload.Tasks())
+		}
+		var last sched.Time
+		for j := range w.Workload.Jobs {
+			if at := w.Workload.Jobs[j].Arrival; at < last {
+				t.Fatalf("%s: job %d arrives before the one before it", c.ID(), j)
+			} else {
+				last = at
+			}
+		}
+	}
+}
+
+// A cell is run, and of the published one is the best.
+func TestRun(t *testing.T) {
+	c := Cell{Family: "array", Size: "10", Service: "law:heavy", Reports: "persistent:0.5", Load: "0.5", Slots: "by load", Scale: "1s", Told: "unknown", Stations: "two"}
+	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := 0
+	for i, r := range out.Rows {
+		if r.Best {
+			best++
+		}
+		if r.Stuck || r.Flow <= 0 || r.MachineHours <= 0 || i < 2 && r.Ratio.Mean < 1-1e-9 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if best != 1 || out.Rows[2].Best {
+		t.Errorf("%d best: %+v", best, out.Rows)
+	}
+	var table, rows bytes.Buffer
+	if err := WriteTable(&table, []*Outcome{out}, "spark"); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteCSV(&rows, []*Outcome{out}); err != nil {
+		t.Fatal(err)
+	}
+	if lines := bytes.Count(table.Bytes(), []byte("\n")); lines != 2+3 {
+		t.Errorf("%d lines:\n%s", lines, &table)
+	}
+	if lines := bytes.Count(rows.Bytes(), []byte("\n")); lines != 1+3 {
+		t.Errorf("%d lines:\n%s", lines, &rows)
+	}
+}

@@ -1,0 +1,151 @@
+package suite
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// WriteCSV writes a line for each policy of each cell.
+func WriteCSV(out io.Writer, all []*Outcome) error {
+	rows := csv.NewWriter(out)
+	head := append(slices.Clone(header), "runs", "policy", "mean_flow_seconds", "p99_flow_seconds", "machine_hours", "clones", "ratio", "ratio_half", "best", "stuck")
+	if err := rows.Write(head); err != nil {
+		return err
+	}
+	num := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+	for _, o := range all {
+		c := &o.Cell
+		for i := range o.Rows {
+			r := &o.Rows[i]
+			if err := rows.Write([]string{
+				c.Family, c.Size, c.Service, c.Reports, c.Load, c.Slots, c.Scale, c.Told, c.Stations, strconv.FormatBool(c.HeldOut()), strconv.Itoa(o.Runs),
+				r.Policy, num(r.Flow), num(r.P99), num(r.MachineHours), num(r.Clones), num(r.Ratio.Mean), num(r.Ratio.Half), strconv.FormatBool(r.Best), strconv.FormatBool(r.Stuck),
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	rows.Flush()
+	return rows.Error()
+}
+
+// worlds are the columns of the table: groups of cells.
+var worlds = []struct {
+	name string
+	has  func(*Cell) bool
+}{
+	{"all", func(*Cell) bool { return true }},
+	{"array", func(c *Cell) bool { return c.Family == "array" }},
+	{"mix", func(c *Cell) bool { return c.Family == "mix" }},
+	{"DAG", func(c *Cell) bool { return c.Family == "tpch" || c.Family == "alibaba" || c.Family == "montage" }},
+	{"trace", func(c *Cell) bool { return c.Family == "google" || c.Family == "facebook" || c.Family == "hadoop" }},
+	{"load to 0.5", func(c *Cell) bool { return c.Family != "array" && c.Load <= "0.5" }},
+	{"load from 0.8", func(c *Cell) bool { return c.Family != "array" && c.Load > "0.5" }},
+	{"no reports", func(c *Cell) bool { return c.Reports == "none" }},
+	{"wrong reports", func(c *Cell) bool { return c.Reports != "none" && c.Reports != "every" }},
+	{"sizes unknown", func(c *Cell) bool { return c.Told == "unknown" }},
+	{"tasks to 1 s", func(c *Cell) bool { return c.Scale == "100ms" || c.Scale == "1s" }},
+}
+
+// WriteTable writes a Markdown table: rows policies, columns worlds, cells the geometric mean of the ratios to the best
+// published policy; then the share of cells in which a policy is within 2 % and 10 % of the best with its whole
+// interval, its worst cell, and its machine time against that of reference.
+func WriteTable(out io.Writer, all []*Outcome, reference string) error {
+	var b strings.Builder
+	b.WriteString("| policy |")
+	for _, w := range worlds {
+		fmt.Fprintf(&b, " %s |", w.name)
+	}
+	fmt.Fprintf(&b, " within 2 %% | within 10 %% | worst | time of %s |\n| --- |%s\n", reference, strings.Repeat(" ---: |", len(worlds)+4))
+	if len(all) == 0 {
+		_, err := io.WriteString(out, b.String())
+		return err
+	}
+	type line struct {
+		mean float64
+		text string
+	}
+	var lines []line
+	for i := range all[0].Rows {
+		l := line{}
+		l.text = fmt.Sprintf("| `%s` |", all[0].Rows[i].Policy)
+		for k, w := range worlds {
+			m := geometric(all, i, w.has)
+			if k == 0 {
+				l.mean = m
+			}
+			l.text += " " + number(m) + " |"
+		}
+		near, close, worst, time := shares(all, i, reference)
+		l.text += fmt.Sprintf(" %.0f %% | %.0f %% | %s | %s |\n", 100*near, 100*close, number(worst), number(time))
+		lines = append(lines, l)
+	}
+	slices.SortStableFunc(lines, func(a, b line) int {
+		switch {
+		case a.mean < b.mean || math.IsNaN(b.mean) && !math.IsNaN(a.mean):
+			return -1
+		case a.mean > b.mean || math.IsNaN(a.mean) && !math.IsNaN(b.mean):
+			return 1
+		}
+		return 0
+	})
+	for _, l := range lines {
+		b.WriteString(l.text)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// geometric returns the geometric mean of a policy's ratios over the cells of a world in which it ended.
+func geometric(all []*Outcome, i int, has func(*Cell) bool) float64 {
+	sum, n := 0.0, 0
+	for _, o := range all {
+		if r := o.Rows[i].Ratio.Mean; has(&o.Cell) && !math.IsNaN(r) {
+			sum += math.Log(r)
+			n++
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return math.Exp(sum / float64(n))
+}
+
+// shares returns the share of cells with the upper end of the ratio's interval up to 1.02 and up to 1.10, the largest
+// ratio, and the machine time by that of the reference, as a geometric mean. A policy that was stuck is in neither
+// share.
+func shares(all []*Outcome, i int, reference string) (near, close, worst, time float64) {
+	n, times := 0, 0
+	for _, o := range all {
+		r := &o.Rows[i]
+		n++
+		if math.IsNaN(r.Ratio.Mean) {
+			continue
+		}
+		upper := r.Ratio.Mean + r.Ratio.Half
+		if upper <= 1.02 {
+			near++
+		}
+		if upper <= 1.10 {
+			close++
+		}
+		worst = max(worst, r.Ratio.Mean)
+		if ref := slices.IndexFunc(o.Rows, func(r Row) bool { return r.Policy == reference && !r.Stuck }); ref >= 0 {
+			time += math.Log(r.MachineHours / o.Rows[ref].MachineHours)
+			times++
+		}
+	}
+	return near / float64(n), close / float64(n), worst, math.Exp(time / float64(times))
+}
