@@ -86,7 +86,8 @@ type hopper struct {
 	ends   kit.Ends
 	stages kit.PerStage[hopperStage]
 	tail   tailIndex
-	stale  bool // the slots are to be divided anew
+	stale  bool          // the slots are to be divided anew
+	doubts []sched.JobID // and if one of these wavers
 	jobs   sched.Table[sched.JobID, hopperJob]
 	shares []hopperShare
 	waits  kit.Heap[kit.Standing] // jobs below their shares with tasks that wait
@@ -184,8 +185,8 @@ func (p *hopper) place(v *sched.View, t sched.TaskID) {
 // stay as they are.
 func (p *hopper) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
-	if job.State == sched.JobActive && !job.Paused && p.jobs.Of(j).takes != hopperTakes(&job) {
-		p.stale = true
+	if p.wavers(&job, j) {
+		p.doubts = append(p.doubts, j) // it may be so in the midst of what happens at one instant only
 	}
 	if job.State != sched.JobActive || int(job.Live) >= p.jobs.Of(j).share {
 		p.waits.Drop(int(j))
@@ -204,6 +205,11 @@ func (p *hopper) touch(v *sched.View, j sched.JobID) {
 		p.waits.Drop(int(j))
 		p.idles.Drop(int(j))
 	}
+}
+
+// wavers tells whether a job has come to have a use for slots since they were divided, or no longer has any.
+func (p *hopper) wavers(job *sched.Job, j sched.JobID) bool {
+	return job.State == sched.JobActive && !job.Paused && p.jobs.Of(j).takes != hopperTakes(job)
 }
 
 // hopperTakes tells whether a job runs or has a task that may run.
@@ -454,6 +460,11 @@ func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
 		p.place(v, t)
 		p.touch(v, v.Rows().JobOf(t))
 	})
+	for _, j := range p.doubts {
+		job := v.Job(j)
+		p.stale = p.stale || p.wavers(&job, j)
+	}
+	p.doubts = p.doubts[:0]
 	if p.stale && v.Cluster().Unfinished() > 0 {
 		p.stale = false
 		p.divide(v)

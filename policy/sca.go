@@ -133,7 +133,7 @@ func gather(v *sched.View, begun, fresh waves) (waves, waves) {
 }
 
 // hasBegun tells whether a task of a stage has ever been launched. All that were may have lost their attempts and wait
-// again.
+// again, or have been given up.
 func hasBegun(v *sched.View, s sched.StageID, st *sched.Stage) bool {
 	if st.Running+st.Done > 0 {
 		return true
@@ -141,7 +141,7 @@ func hasBegun(v *sched.View, s sched.StageID, st *sched.Stage) bool {
 	if v.Job(st.Job).Attempts == 0 {
 		return false // as nearly always, and nothing is looked through
 	}
-	for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+	for t := st.First; t < st.First+sched.TaskID(st.Tasks); t++ {
 		if v.Task(t).Launched > 0 {
 			return true
 		}
