@@ -48,7 +48,11 @@ func TestReadJSONLines(t *testing.T) {
 	want := sched.JobSpec{
 		Priority: 1, Weight: 2, Retries: 3, Deadline: 65 * sched.Second,
 		Stages: []sched.StageSpec{
-			{Tasks: 3, Mean: 2500 * sched.Millisecond, SD: sched.Second, Resumable: true}, {Tasks: 3}, {Tasks: 2, Need: 1},
+			{
+				Tasks: 3, Mean: 2500 * sched.Millisecond, SD: sched.Second, Resumable: true,
+				Sample: []sched.Time{sched.Second, 2500 * sched.Millisecond, 4 * sched.Second},
+			},
+			{Tasks: 3}, {Tasks: 2, Need: 1},
 		},
 		Edges: []sched.Edge{
 			{From: 0, To: 1, Kind: sched.Pointwise}, {From: 1, To: 2}, {From: 0, To: 2, Kind: sched.PerTask, Pairs: [][2]uint32{{0, 0}, {2, 1}}},

@@ -177,6 +177,16 @@ func commandText(st *jobfile.Stage) string {
 	return PasteWords(st.Command)
 }
 
+// keepLimits lets a run go on with the limits that nobody asked for as it began: earlier versions did not note that
+// they follow the policy.
+func (e *Engine) keepLimits(was *Request) {
+	former := sched.DefaultLimits()
+	former.OwnAttempts, former.Clones.Own = false, false
+	if was.Limits == former && e.Limits == sched.DefaultLimits() {
+		e.Limits = former
+	}
+}
+
 func budgetText(b sched.CloneBudget) string {
 	switch b {
 	case sched.DefaultLimits().Clones:
@@ -248,6 +258,7 @@ func (e *Engine) adapt(run *live.Run, asked []byte) error {
 		was.Classes = nil // the job gets those of the server
 	}
 	e.keepOrder(&was)
+	e.keepLimits(&was)
 	asked, err := e.asked()
 	if err != nil {
 		return err

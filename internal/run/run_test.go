@@ -159,7 +159,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 	text, err := json.Marshal(&e.Request)
-	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"spark","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1}}}`
+	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"spark","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1,"Own":true},"OwnAttempts":true}}`
 	if err != nil || string(text) != want {
 		t.Errorf("the request is\n%s, want\n%s (%v)", text, want, err)
 	}
