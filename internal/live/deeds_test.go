@@ -113,7 +113,6 @@ func TestHungDiskAtTheEnd(t *testing.T) {
 				if o, _ := f.end("bad"); at != "publish" && o != nil {
 					t.Errorf("%+v", o)
 				}
-				h.run = ""
 				ctx, cancel = context.WithCancel(t.Context())
 				s = f.start(ctx)
 				time.Sleep(time.Second)
