@@ -114,18 +114,26 @@ func (f *fake) Start(a Attempt) {
 	if f.harm != nil {
 		_ = f.harm("start")
 	}
-	if f.disk.started[p] {
-		f.t.Errorf("attempt %v is started a second time", p)
-	}
-	if winner, ok := f.disk.done[[2]int{a.Stage, a.Index}]; ok {
-		f.t.Errorf("attempt %v is started although %v is committed", p, winner)
-	}
-	f.disk.started[p] = true
+	f.disk.start(f.t, a)
 	kill := make(chan struct{})
 	f.mu.Lock()
 	f.kills[a.ID] = kill
 	f.mu.Unlock()
 	go f.live(a, f.fate(a), kill)
+}
+
+// start takes notice of an attempt. Of an engine that is gone a goroutine may still be at work.
+func (d *remains) start(t testing.TB, a Attempt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := placeOf(a)
+	if d.started[p] {
+		t.Errorf("attempt %v is started a second time", p)
+	}
+	if winner, ok := d.done[[2]int{a.Stage, a.Index}]; ok {
+		t.Errorf("attempt %v is started although %v is committed", p, winner)
+	}
+	d.started[p] = true
 }
 
 // live is the life of an attempt.
