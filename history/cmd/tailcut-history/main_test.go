@@ -92,7 +92,8 @@ func TestKills(t *testing.T) {
 	folder := install(t)
 	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	var acknowledged []string
-	for round := range 15 {
+	// On a busy machine some rounds end before anything is acknowledged.
+	for round := 0; round < 15 || len(acknowledged) < 50 && round < 150; round++ {
 		var out bytes.Buffer
 		cmd := exec.Command("adder", folder, strconv.Itoa(round))
 		cmd.Stdout, cmd.Stderr = &out, os.Stderr
