@@ -123,14 +123,7 @@ var room = []string{"--max-attempts", "5", "--clone-budget", "none"}
 // together returns how many jobs are in time in one server.
 func (x tool) together(t *testing.T, policy string, draw int) (inTime int) {
 	server := x.command(append([]string{"serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprint(wide), "--policy", policy}, room...)...)
-	pipe, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = pipe.Read(make([]byte, 1)) // it listens
+	listening(t, server)
 	for i := range errands {
 		x.run(t, x.errand(draw, i, "submit")...)
 	}

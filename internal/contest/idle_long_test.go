@@ -31,18 +31,11 @@ func TestTenThousandQueued(t *testing.T) {
 	x := tool{build(t), t.TempDir()}
 	socket := filepath.Join(x.home, "socket")
 	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--socket", socket, "--slots", "2")
-	pipe, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	listening(t, server)
 	defer func() {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 	}()
-	_, _ = pipe.Read(make([]byte, 1)) // it listens
 
 	client, err := serve.NewClient(socket)
 	if err != nil {

@@ -72,18 +72,11 @@ func (x tool) writeJobs(t *testing.T) {
 func (x tool) batch(t *testing.T, policy string) (at, done []float64) {
 	x.writeJobs(t)
 	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprintf("map=%d,shuffle=%d", figure4Maps, figure4Shuffles), "--policy", policy)
-	pipe, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	listening(t, server)
 	defer func() {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 	}()
-	_, _ = pipe.Read(make([]byte, 1)) // it listens
 	names := []string{"wait"}
 	for _, j := range figure4 {
 		x.run(t, "submit", "-f", filepath.Join(x.home, j.name+".yaml"), "--history", filepath.Join(x.home, "known"), "--output", filepath.Join(x.home, j.name))

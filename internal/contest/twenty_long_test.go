@@ -143,6 +143,19 @@ func (j *job) args(out string) []string {
 // tool is the tool with its programs, in a home of its own.
 type tool struct{ bin, home string }
 
+// listening starts a server, and waits until it listens.
+func listening(t *testing.T, server *exec.Cmd) {
+	t.Helper()
+	pipe, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = pipe.Read(make([]byte, 1))
+}
+
 func build(t *testing.T) string {
 	bin := t.TempDir()
 	for _, b := range [][2]string{{"../..", "./cmd/tailcut"}, {"../../history", "./cmd/tailcut-history"}} {
@@ -177,14 +190,7 @@ func (x tool) run(t *testing.T, args ...string) []byte {
 // live runs the jobs under a policy and returns their mean flow time in seconds.
 func (x tool) live(t *testing.T, policy string, jobs []job) float64 {
 	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprint(*slots), "--policy", policy)
-	pipe, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = pipe.Read(make([]byte, 1)) // it listens
+	listening(t, server)
 	begin := time.Now()
 	var all []string
 	for i := range jobs {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,20 @@ func (f *fakeShop) Prepare(_ context.Context, sub *run.Submission) (*Ready, erro
 		},
 		After: sub.After, Drop: func() {},
 	}, nil
+}
+
+// committed returns how often each task was committed.
+func (f *fakeShop) committed() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.results)
+}
+
+// fails sets what goes wrong from now on.
+func (f *fakeShop) fails(full, trouble error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full, f.trouble = full, trouble
 }
 
 func (f *fakeShop) gate(name string) chan struct{} {
@@ -462,7 +477,7 @@ func TestManyClients(t *testing.T) {
 			t.Errorf("%+v", j)
 		}
 	}
-	for key, n := range r.shop.results {
+	for key, n := range r.shop.committed() {
 		if n != 1 {
 			t.Errorf("%s has %d results", key, n)
 		}
@@ -526,7 +541,7 @@ func TestRestart(t *testing.T) {
 	if j := r.submit(&run.Submission{Name: "new"}); j.ID != 4 {
 		t.Errorf("the next id is %d, not 4", j.ID)
 	}
-	for name, n := range r.shop.results {
+	for name, n := range r.shop.committed() {
 		if n < 1 {
 			t.Errorf("%s has %d results", name, n)
 		}
@@ -567,7 +582,7 @@ func TestOverBeforeTheEngineKnows(t *testing.T) {
 // What cannot be brought in is tried again, and says why meanwhile.
 func TestTrouble(t *testing.T) {
 	r := newRig(t)
-	r.shop.trouble = errors.New("no space left on device")
+	r.shop.fails(nil, errors.New("no space left on device"))
 	r.submit(&run.Submission{Name: "a"})
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		j, err := r.Job(t.Context(), "a", 0)
@@ -584,7 +599,7 @@ func TestTrouble(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Log("stopped:", err)
 	}
-	r.shop.trouble = nil
+	r.shop.fails(nil, nil)
 	r.start()
 	if j := r.wait("a"); j.State != Succeeded {
 		t.Errorf("when there is room: %+v", j)
@@ -608,7 +623,7 @@ func TestUnpublished(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			r := newRig(t)
-			r.shop.full, r.shop.trouble = x.full, x.trouble
+			r.shop.fails(x.full, x.trouble)
 			j := r.submit(&run.Submission{Name: x.name})
 			id := strconv.FormatInt(j.ID, 10)
 			if x.cancel {
