@@ -77,7 +77,8 @@ type Change struct {
 type Engine struct {
 	*loop
 	cfg      Config
-	taken    []*ask // to be answered after this step
+	began    time.Time // of the journal, which a rotation writes anew while others read it here
+	taken    []*ask    // to be answered after this step
 	stopped  chan struct{}
 	settling map[sched.JobID]*Job // jobs that are over, and are being settled
 	aside    aside
@@ -96,6 +97,7 @@ func OpenEngine(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	l := e.loop
+	e.began = l.header.Started
 	e.aside.added = make(chan struct{}, 1)
 	l.host, l.asks, l.added = e, make(chan *ask), e.aside.added
 	l.policies, l.watch, l.reports, l.fresh = cfg.Policies, cfg.Watch, cfg.Reports, e.fresh
@@ -103,7 +105,7 @@ func OpenEngine(cfg Config) (*Engine, error) {
 }
 
 // Started returns the wall clock at the engine's instant 0, which all engines of the journal share.
-func (e *Engine) Started() time.Time { return e.header.Started }
+func (e *Engine) Started() time.Time { return e.began }
 
 // Loop runs jobs until ctx is done, or until nothing runs any more of an engine that drains. Neither is an error. What
 // runs when ctx is done is ended, and launched again by the next engine. An error means that the journal could not be
