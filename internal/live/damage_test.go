@@ -36,11 +36,16 @@ func TestDamagedSegment(t *testing.T) {
 		s.stop(t)
 		ctx, cancel = context.WithCancel(t.Context())
 		s = f.start(ctx) // its segment begins with a snapshot and two jobs
-		time.Sleep(50 * ms)
 		path := trace.SegmentPath(f.folder, 3)
-		var err error
-		if data, err = os.ReadFile(path); err != nil {
-			t.Fatal(err)
+		for range 20 {
+			time.Sleep(10 * ms)
+			var err error
+			if data, err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+			if len(frames(data)) >= 12 {
+				break
+			}
 		}
 		cancel()
 		s.stop(t)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tailcut/tailcut/sched"
@@ -81,6 +82,7 @@ func TestJournalFull(t *testing.T) {
 		time.Sleep(25 * ms)
 		fill(100)
 		time.Sleep(20 * time.Second)
+		synctest.Wait() // nobody writes what is read here
 		started := len(f.disk("a").started)
 		if started > 180 {
 			t.Errorf("%d attempts were started on a full disk", started)
@@ -99,6 +101,7 @@ func TestJournalFull(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		s.submit(t, jobOf("b", 1))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if got := s.states(t); got["a"] != "succeeded" || got["b"] != "succeeded" || len(f.disk("a").result) != 200 || len(f.disk("a").started) != 200 {
 			t.Errorf("%v: %d results of %d attempts", got, len(f.disk("a").result), len(f.disk("a").started))
 		}

@@ -13,15 +13,20 @@ import (
 // none is left: a process may be forking while it is looked for. In place of a part of the mark * stands for any. It
 // gives up after a second: what cannot be killed is in the kernel's hands.
 func sweep(mark string) {
+	sure := false
 	for range 100 {
-		if killMarked(mark) == 0 {
+		found, blank := killMarked(mark)
+		if found == 0 && (blank == 0 || sure) {
 			return
 		}
+		sure = found == 0
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-func killMarked(mark string) (found int) {
+// killMarked also counts the processes that have no environment: some never have one, but in the middle of execve no
+// process does.
+func killMarked(mark string) (found, blank int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -32,12 +37,21 @@ func killMarked(mark string) (found int) {
 		if err != nil {
 			continue
 		}
-		if carries(env, mark) {
+		switch {
+		case carries(env, mark):
 			found++
 			_ = syscall.Kill(pid, syscall.SIGKILL)
+		case len(env) == 0 && runsProgram(e.Name()):
+			blank++
 		}
 	}
-	return found
+	return found, blank
+}
+
+// runsProgram tells whether a process is neither of the kernel nor dead.
+func runsProgram(pid string) bool {
+	_, err := os.Readlink("/proc/" + pid + "/exe")
+	return err == nil
 }
 
 // carries tells whether an environment has a setting that is the mark or below it.
