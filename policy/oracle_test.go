@@ -23,10 +23,12 @@ type oracle struct {
 	every uint64                   // takes the worlds with numbers that are multiples of it; 0 means 1
 	fate  func(f *policytest.Fate) // changes what becomes of attempts; may be nil
 	plain bool                     // the policy clones nothing
+	two   bool                     // classes of slots, each with a policy of its own
+	sites bool                     // machines are at several
 }
 
 var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
-	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle}
+	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle}
 
 // TestOracles compares the decisions of policies with those of their oracles, instants included, in 40 messy worlds
 // each. TestManyOracles, of the long tests, does so in thousands.
@@ -50,7 +52,7 @@ func (o *oracle) compare(t *testing.T, from, worlds uint64) (clones int) {
 			t.Fatal(err)
 		}
 		l := policytest.Limits[n/uint64(len(o.specs))%uint64(len(policytest.Limits))]
-		w, slow := policytest.MessyWorld(t, e.New(args), l, seed), policytest.MessyWorld(t, o.slow(args), l, seed)
+		w, slow := o.world(t, func() sched.Policy { return e.New(args) }, l, seed), o.world(t, func() sched.Policy { return o.slow(args) }, l, seed)
 		w.Lag, slow.Lag = 0, 0 // a late call is late for whoever was woken
 		if given := w.Fate; o.fate != nil {
 			w.Fate = func(d *sched.Decision) policytest.Fate { f := given(d); o.fate(&f); return f }
@@ -64,6 +66,17 @@ func (o *oracle) compare(t *testing.T, from, worlds uint64) (clones int) {
 		clones += len(w.Clones())
 	}
 	return clones
+}
+
+// world returns the world of a seed, with the policy.
+func (o *oracle) world(t *testing.T, of func() sched.Policy, l sched.Limits, seed uint64) *policytest.World {
+	switch {
+	case o.two:
+		return policytest.MessyClasses(t, 2, sched.PerClass(of(), of()), l, seed)
+	case o.sites:
+		return policytest.MessySites(t, of(), l, seed)
+	}
+	return policytest.MessyWorld(t, of(), l, seed)
 }
 
 func withoutWakes(orders []sched.Decision) []sched.Decision {
@@ -126,7 +139,7 @@ func (p *slowly) offer(v *sched.View, fresh func(t sched.TaskID) bool, clone fun
 // pendingOf returns the first task of a job that waits.
 func pendingOf(v *sched.View, j sched.JobID) (sched.TaskID, bool) {
 	for t := range sched.TaskID(v.Rows().Tasks()) {
-		if v.Rows().JobOf(t) == j && v.Task(t).State == sched.TaskPending {
+		if v.Rows().JobOf(t) == j && v.Task(t).State == sched.TaskPending && v.Rows().Visible(v.Task(t).Stage) {
 			return t, true
 		}
 	}

@@ -133,7 +133,7 @@ func PerClass(t testing.TB, first, second *Subject, worlds int) {
 		return
 	}
 	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
-		w := messyOf(t, 2, sched.PerClass(first.New(), second.New()), l, seed)
+		w := MessyClasses(t, 2, sched.PerClass(first.New(), second.New()), l, seed)
 		w.again, w.Retires = int(seed%3), retires
 		return inspect(t, w, first.WorkConserving && second.WorkConserving, l, seed)
 	})

@@ -294,11 +294,11 @@ func (w *World) Run() {
 
 // MessyWorld is a world of several jobs, stages, edges, failures, losses and ties, all decided by the seed.
 func MessyWorld(tb testing.TB, p sched.Policy, l sched.Limits, seed uint64) *World {
-	return messyOf(tb, 1, p, l, seed)
+	return MessyClasses(tb, 1, p, l, seed)
 }
 
-// messyOf is messy with so many classes of slots.
-func messyOf(tb testing.TB, classes int, p sched.Policy, l sched.Limits, seed uint64) *World {
+// MessyClasses is messy with so many classes of slots.
+func MessyClasses(tb testing.TB, classes int, p sched.Policy, l sched.Limits, seed uint64) *World {
 	w := NewWorld(tb, p, l)
 	w.Classes = classes
 	return w.mess(classes, seed)

@@ -1,0 +1,231 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
+	"github.com/tailcut/tailcut/sched"
+)
+
+var maxsrptOracle = oracle{
+	name:  "maxsrpt",
+	specs: []string{"maxsrpt", "maxsrpt:size=first", "maxsrpt:size=history"},
+	slow: func(a kit.Args) sched.Policy {
+		return &slowMaxSRPT{slowTandem{size: a.Choice("size"), prior: map[sched.StageID]float64{}}}
+	},
+	fate: soon, plain: true, two: true,
+}
+
+// soon has stages end before other jobs arrive, so that these are judged by them.
+func soon(f *policytest.Fate) { f.Lasts /= 8 }
+
+var splitsrptOracle = oracle{
+	name:  "splitsrpt",
+	specs: []string{"splitsrpt", "splitsrpt:size=first", "splitsrpt:size=history"},
+	slow: func(a kit.Args) sched.Policy {
+		return &slowSplitSRPT{slowTandem{size: a.Choice("size"), prior: map[sched.StageID]float64{}}}
+	},
+	fate: soon, plain: true, two: true,
+}
+
+// slowTandem reckons the sizes of jobs at the map station (0) and the shuffle station (1) anew from the rows. The paper
+// takes sizes as known, or (Section 4.3) estimates them from first tasks, or from other jobs by regression.
+type slowTandem struct {
+	size   string
+	class  sched.Class
+	lasted [2][]float64              // seconds of finished tasks
+	stages [2][][2]int64             // tasks and work in nanoseconds of finished stages
+	prior  map[sched.StageID]float64 // seconds a task, as judged at the arrival
+}
+
+func (p *slowTandem) Observe(v *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.MachineJoined {
+		p.class = v.Machine(ev.Machine).Class
+	}
+	p.Overhear(v, ev)
+}
+
+func (p *slowTandem) Overhear(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.JobArrived:
+		for s := range sched.StageID(v.Rows().Stages()) {
+			if st := v.Stage(s); st.Job == ev.Job {
+				p.prior[s] = p.judge(int(st.Class), int64(st.Tasks))
+			}
+		}
+	case sched.AttemptDone:
+		if a := v.Attempt(ev.Attempt); a.From <= 1-1./64 {
+			k := v.Stage(ev.Stage).Class
+			p.lasted[k] = append(p.lasted[k], (v.Now()-a.Started).Seconds()/(1-a.From))
+		}
+	case sched.StageDone:
+		st := v.Stage(ev.Stage)
+		if mean, _, ok := st.Measured(); ok {
+			p.stages[st.Class] = append(p.stages[st.Class], [2]int64{int64(st.Tasks), int64(math.Round(mean * float64(st.Tasks) * 1e9))})
+		}
+	}
+}
+
+// judge returns the seconds that a task of a new stage with so many will take.
+func (p *slowTandem) judge(station int, tasks int64) float64 {
+	if x, ok := p.regress(station, tasks); ok && p.size == "history" && x > 0 {
+		return x / float64(tasks)
+	}
+	sum := 0.0
+	for _, x := range p.lasted[station] {
+		sum += x
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum / float64(len(p.lasted[station]))
+}
+
+// regress returns the seconds of work on the least-squares line through the finished stages, by the normal equations.
+func (p *slowTandem) regress(station int, tasks int64) (float64, bool) {
+	var n, x, y, xx, xy big.Int
+	for _, q := range p.stages[station] {
+		a, b := big.NewInt(q[0]), big.NewInt(q[1])
+		n.Add(&n, big.NewInt(1))
+		x.Add(&x, a)
+		y.Add(&y, b)
+		xx.Add(&xx, new(big.Int).Mul(a, a))
+		xy.Add(&xy, new(big.Int).Mul(a, b))
+	}
+	minus := func(a, b, c, d *big.Int) *big.Int {
+		return new(big.Int).Sub(new(big.Int).Mul(a, b), new(big.Int).Mul(c, d))
+	}
+	under := minus(&n, &xx, &x, &x)
+	if under.Sign() == 0 {
+		return 0, false
+	}
+	slope := new(big.Rat).SetFrac(minus(&n, &xy, &x, &y), under)
+	// mean of y + slope (tasks - mean of x)
+	at := new(big.Rat).Sub(big.NewRat(tasks, 1), new(big.Rat).SetFrac(&x, &n))
+	at.Mul(at, slope).Add(at, new(big.Rat).SetFrac(&y, &n))
+	seconds, _ := at.Float64()
+	return seconds / 1e9, true
+}
+
+// sizes returns what is left of a job at the stations, and what there was, in seconds of the whole station.
+func (p *slowTandem) sizes(v *sched.View, j sched.JobID) (left, all [2]float64) {
+	var slots [2]float64
+	for m := range sched.MachineID(v.Rows().Machines()) {
+		if x := v.Machine(m); x.Up {
+			slots[x.Class] += float64(x.Slots)
+		}
+	}
+	for s := range sched.StageID(v.Rows().Stages()) {
+		st := v.Stage(s)
+		if st.Job != j {
+			continue
+		}
+		mean, _, measured := st.Measured()
+		switch {
+		case p.size == "known" && st.Mean > 0:
+			mean = st.Mean.Seconds()
+		case p.size == "history" || !measured:
+			mean = p.prior[s]
+		}
+		left[st.Class] += float64(st.Unfinished()) * mean
+		all[st.Class] += float64(st.Need) * mean
+	}
+	for k := range slots {
+		if slots[k] > 0 {
+			left[k] /= slots[k]
+			all[k] /= slots[k]
+		}
+	}
+	return left, all
+}
+
+// tandemJob is a job with its sizes: what it goes by at a station, the smaller first.
+type tandemJob struct {
+	id      sched.JobID
+	by      [2]float64
+	arrived sched.Time
+	second  bool // it is of S2
+}
+
+func (p *slowTandem) first(jobs []tandemJob) tandemJob {
+	return slices.MinFunc(jobs, func(a, b tandemJob) int {
+		return cmp.Or(cmp.Compare(a.by[0], b.by[0]), cmp.Compare(a.by[1], b.by[1]), cmp.Compare(a.arrived, b.arrived), cmp.Compare(a.id, b.id))
+	})
+}
+
+func startOf(v *sched.View, act *sched.Actions, j sched.JobID) {
+	t, _ := pendingOf(v, j)
+	m, _ := v.FreeMachine(0)
+	kit.Start(v, act, t, m)
+}
+
+// slowMaxSRPT is Algorithm 1: key L = max(x(t), y(t)), and each station walks the jobs by increasing L.
+type slowMaxSRPT struct{ slowTandem }
+
+func (p *slowMaxSRPT) Decide(v *sched.View, act *sched.Actions) {
+	for v.FreeSlots() > 0 {
+		var jobs []tandemJob
+		for j := range sched.JobID(v.Rows().Jobs()) {
+			if _, waits := pendingOf(v, j); waits && v.Job(j).State == sched.JobActive {
+				left, _ := p.sizes(v, j)
+				jobs = append(jobs, tandemJob{id: j, by: [2]float64{max(left[0], left[1])}, arrived: v.Job(j).Arrived})
+			}
+		}
+		if len(jobs) == 0 {
+			return
+		}
+		startOf(v, act, p.first(jobs).id)
+	}
+}
+
+// slowSplitSRPT is Algorithm 2: two classes by original sizes, S1 by (x(t), y(t)) and S2 by (y(t), x(t)), each with its
+// share of either station, and what a class cannot use is the other's.
+type slowSplitSRPT struct{ slowTandem }
+
+func (p *slowSplitSRPT) Decide(v *sched.View, act *sched.Actions) {
+	for v.FreeSlots() > 0 {
+		b := math.Inf(1)
+		var waiting [2][]tandemJob
+		var live [2]int
+		for j := range sched.JobID(v.Rows().Jobs()) {
+			job := v.Job(j)
+			if job.State != sched.JobActive {
+				continue
+			}
+			left, all := p.sizes(v, j)
+			x, kind := tandemJob{id: j, by: left, arrived: job.Arrived}, 0
+			if all[0] < all[1] {
+				x.by, kind = [2]float64{left[1], left[0]}, 1
+			}
+			if all[0] == all[1] {
+				b = 1
+			} else {
+				b = min(b, max(all[0]/all[1], all[1]/all[0]))
+			}
+			live[kind] += int(job.Live)
+			if _, waits := pendingOf(v, j); waits {
+				waiting[kind] = append(waiting[kind], x)
+			}
+		}
+		if len(waiting[0])+len(waiting[1]) == 0 {
+			return
+		}
+		share := 1 / (1 + b) // of S1 in the slots: mu1 at the shuffle station
+		if p.class == 0 {
+			share = 1 - share
+		}
+		most := int(math.Round(share * float64(v.Slots())))
+		kind := 0
+		if live[0] >= most && live[1] < v.Slots()-most {
+			kind = 1
+		}
+		if len(waiting[kind]) == 0 {
+			kind = 1 - kind
+		}
+		startOf(v, act, p.first(waiting[kind]).id)
+	}
+}
