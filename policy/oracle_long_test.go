@@ -13,3 +13,14 @@ func TestManyOracles(t *testing.T) {
 		})
 	}
 }
+
+// TestManySiteOracles is TestSiteOracles in 2,000 worlds each.
+func TestManySiteOracles(t *testing.T) {
+	for i := range siteOracles {
+		o := &siteOracles[i]
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			t.Logf("%d tasks placed", o.compare(t, 0, 2000))
+		})
+	}
+}
