@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/tailcut/tailcut/internal/disk"
 )
@@ -53,8 +54,10 @@ func publish(out, run, draft string, parts []Part) error {
 	if len(stages) == 0 {
 		stages[""] = nil
 	}
+	there := map[string]names{}
 	for folder, of := range stages {
-		if err := checkFolder(out, folder, len(of)); err != nil {
+		var err error
+		if there[folder], err = checkFolder(out, folder, len(of)); err != nil {
 			return err
 		}
 	}
@@ -72,7 +75,7 @@ func publish(out, run, draft string, parts []Part) error {
 	}
 	known := m.trees()
 	for folder, of := range stages {
-		if err := placeAll(filepath.Join(out, folder), of, known); err != nil {
+		if err := placeAll(filepath.Join(out, folder), of, known, there[folder]); err != nil {
 			return err
 		}
 	}
@@ -85,26 +88,32 @@ func publish(out, run, draft string, parts []Part) error {
 	return errors.Join(disk.SyncFolder(out), disk.SyncFolder(filepath.Dir(out)))
 }
 
-// checkFolder makes a folder for parts and looks for parts that the job does not have.
-func checkFolder(out, folder string, parts int) error {
+// names are what is in a folder before anything is placed there. Looking there for each part would cost as much as
+// placing it.
+type names map[string]bool
+
+// checkFolder makes a folder for parts and looks for parts that the job does not have. It returns what it has found.
+func checkFolder(out, folder string, parts int) (names, error) {
 	dir := filepath.Join(out, folder)
 	if folder != "" {
 		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return nil, err
 		}
 		info, err := os.Lstat(dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !info.IsDir() { // a link that leads to one is none
-			return fmt.Errorf("%s is in the way: expected a folder", dir)
+			return nil, fmt.Errorf("%s is in the way: expected a folder", dir)
 		}
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	there := names{}
 	for _, entry := range entries {
+		there[entry.Name()] = true
 		digits, ok := strings.CutPrefix(entry.Name(), "part-")
 		if !ok {
 			continue
@@ -114,10 +123,10 @@ func checkFolder(out, folder string, parts int) error {
 			continue // somebody's own
 		}
 		if i, err := strconv.Atoi(digits); err != nil || i >= parts || strings.TrimSuffix(entry.Name(), FilesSuffix) != PartName(i) {
-			return fmt.Errorf("%s is in the way: the job has %d parts", filepath.Join(dir, entry.Name()), parts)
+			return nil, fmt.Errorf("%s is in the way: the job has %d parts", filepath.Join(dir, entry.Name()), parts)
 		}
 	}
-	return nil
+	return there, nil
 }
 
 // draftOf reads what an earlier try of the run has written down, or writes it.
@@ -149,13 +158,17 @@ func (m *Manifest) trees() map[string][]Entry {
 
 // placeAll makes the parts of one folder appear, each at once, after all of them have been brought there and made
 // durable under other names. Those names are the same each time, so that a repetition clears what an interruption left.
-func placeAll(dir string, parts []Part, known map[string][]Entry) error {
+// Parts without content need no other name, and appear last.
+func placeAll(dir string, parts []Part, known map[string][]Entry, there names) error {
 	var mu sync.Mutex
 	var written, brought []string
 	if err := SideBySide(len(parts), func(i int) error {
 		p := &parts[i]
 		to := filepath.Join(dir, p.base())
-		if there, err := p.inPlace(to); err != nil || there {
+		if p.empty() {
+			return nil
+		}
+		if done, err := p.inPlace(to, there); err != nil || done {
 			return err
 		}
 		temp := tempOf(to)
@@ -179,7 +192,8 @@ func placeAll(dir string, parts []Part, known map[string][]Entry) error {
 	}
 	if err := SideBySide(len(parts), func(i int) error {
 		p := &parts[i]
-		return p.placeFiles(filepath.Join(dir, p.base()+FilesSuffix), known[filepath.ToSlash(p.path())])
+		err := p.placeEmpty(filepath.Join(dir, p.base()), there)
+		return errors.Join(err, p.placeFiles(filepath.Join(dir, p.base()+FilesSuffix), known[filepath.ToSlash(p.path())], there))
 	}); err != nil {
 		return err
 	}
@@ -190,20 +204,62 @@ func tempOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 }
 
+// empty tells whether the part is known to have no content.
+func (p *Part) empty() bool { return p.File == "" && len(p.Data) == 0 }
+
+// placeEmpty makes a part without content appear: such a file is whole at once.
+func (p *Part) placeEmpty(to string, there names) error {
+	if !p.empty() {
+		return nil
+	}
+	temp := tempOf(to)
+	if there[filepath.Base(temp)] { // of a part with content, that an interruption left
+		if err := os.Remove(temp); err != nil {
+			return err
+		}
+	}
+	if done, err := p.inPlace(to, there); err != nil || done {
+		return err
+	}
+	if !there[filepath.Base(to)] {
+		return createEmpty(to)
+	}
+	if err := createEmpty(temp); err != nil {
+		return err
+	}
+	return os.Rename(temp, to)
+}
+
+// createEmpty makes a file that was not there. The system's own calls do here: package os makes three more.
+func createEmpty(path string) error {
+	for {
+		fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o666)
+		if err == nil {
+			return syscall.Close(fd)
+		}
+		if err != syscall.EINTR {
+			return &os.PathError{Op: "open", Path: path, Err: err}
+		}
+	}
+}
+
 // inPlace tells whether a path is the part already.
-func (p *Part) inPlace(to string) (bool, error) {
-	there, err := os.Lstat(to)
+func (p *Part) inPlace(to string, there names) (bool, error) {
+	if !there[filepath.Base(to)] {
+		return false, nil
+	}
+	found, err := os.Lstat(to)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil || !there.Mode().IsRegular() {
+	if err != nil || !found.Mode().IsRegular() {
 		return false, err
 	}
 	if p.File != "" {
 		mine, err := os.Lstat(p.File)
-		return err == nil && os.SameFile(mine, there), err
+		return err == nil && os.SameFile(mine, found), err
 	}
-	if there.Size() != int64(len(p.Data)) {
+	if found.Size() != int64(len(p.Data)) {
 		return false, nil
 	}
 	data, err := os.ReadFile(to)
@@ -230,18 +286,14 @@ func (p *Part) bring(temp string) (fresh bool, err error) {
 }
 
 // placeFiles moves the files of a part to where they belong. What is there already has to be what is known of them.
-func (p *Part) placeFiles(to string, known []Entry) error {
-	_, err := os.Lstat(to)
-	there := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+func (p *Part) placeFiles(to string, known []Entry, there names) error {
+	placed := there[filepath.Base(to)]
 	switch {
-	case len(known) == 0 && there:
+	case len(known) == 0 && placed:
 		return fmt.Errorf("%s is in the way: it does not belong to this result; move it away", to)
 	case len(known) == 0:
 		return nil
-	case there:
+	case placed:
 		found, err := describeTree(to, known[0])
 		if err != nil {
 			return err
