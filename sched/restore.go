@@ -94,8 +94,8 @@ func (c *Core) restoreJob(x *SavedJob) error {
 			job.StagesLeft--
 		}
 	}
-	for i := range x.Tasks {
-		v.restoreTask(job, x.Task, &x.Tasks[i])
+	for t := range x.Singly() {
+		v.restoreTask(job, x.Task, &t)
 	}
 	if job.State == JobActive {
 		v.active.add(int(id))
@@ -340,10 +340,10 @@ func (j *SavedJob) validate() error {
 	next := uint32(0)
 	for i := range j.Tasks {
 		x := &j.Tasks[i]
-		if x.Index < next || int(x.Index) >= j.tasks() || x.State > TaskStranded || x.State > TaskBlocked && x.State < TaskDone {
+		if x.Index < next || int(x.Index)+int(x.More) >= j.tasks() || x.State > TaskStranded || x.State > TaskBlocked && x.State < TaskDone {
 			return fmt.Errorf("task %d: state %d", x.Index, x.State)
 		}
-		next = x.Index + 1
+		next = x.Index + x.More + 1
 	}
 	return nil
 }

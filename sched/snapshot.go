@@ -1,6 +1,9 @@
 package sched
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // A Snapshot is all that a core knows between two calls of Advance: what is there, and what was done by it. It is plain
 // data that can be kept as JSON. [Restore] makes a core of it that goes on in the same way and with the same ids, and
@@ -64,7 +67,7 @@ type SavedJob struct {
 	Robbed    bool     `json:"robbed,omitempty"` // a policy has killed an attempt of it since it is due
 
 	Stages []SavedStage `json:"stages,omitempty"` // all or, as long as they are as they were submitted, none
-	Tasks  []SavedTask  `json:"tasks,omitempty"`  // of which there is something to say, by ascending index
+	Tasks  []SavedTask  `json:"tasks,omitempty"`  // of which there is something to say, by ascending index; see Add
 }
 
 // SavedStage is a stage of a snapshot.
@@ -86,9 +89,12 @@ type SavedSources struct {
 	Sources []Source `json:"sources,omitempty"`
 }
 
-// SavedTask is a task of a snapshot. State is TaskBlocked unless the task is over: whether it waits or runs follows.
+// SavedTask is a task of a snapshot, or several in a row of which the same is to be said: most tasks of a large job are
+// done at the first attempt, or were cancelled. State is TaskBlocked unless the task is over: whether it waits or runs
+// follows.
 type SavedTask struct {
-	Index    uint32    `json:"index"` // in its job
+	Index    uint32    `json:"index"`          // in its job
+	More     uint32    `json:"more,omitempty"` // how many follow that are alike
 	State    TaskState `json:"state,omitempty"`
 	NoClones bool      `json:"no_clones,omitempty"`
 	Failures uint16    `json:"failures,omitempty"`
@@ -238,10 +244,37 @@ func (v *View) saveJob(j JobID) SavedJob {
 			fresh.Blocked = waits[i]
 		}
 		if y != fresh {
-			x.Tasks = append(x.Tasks, y)
+			x.Add(y)
 		}
 	}
 	return x
+}
+
+// Add appends a task, or tasks that are alike, behind those that there are.
+func (j *SavedJob) Add(t SavedTask) {
+	if n := len(j.Tasks); n > 0 {
+		last := j.Tasks[n-1]
+		next, more := last.Index+last.More+1, last.More+1+t.More
+		if last.Index, last.More = next, t.More; last == t {
+			j.Tasks[n-1].More = more
+			return
+		}
+	}
+	j.Tasks = append(j.Tasks, t)
+}
+
+// Singly yields the tasks one by one.
+func (j *SavedJob) Singly() iter.Seq[SavedTask] {
+	return func(yield func(SavedTask) bool) {
+		for _, t := range j.Tasks {
+			end := t.Index + t.More + 1
+			for t.More = 0; t.Index < end; t.Index++ {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // spec returns the spec of a job as it would be submitted now, without its inputs.

@@ -3,12 +3,14 @@ package sched
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 )
 
 // restored returns the core that comes back from the snapshot of another as JSON. The second snapshot must be as the first.
@@ -97,6 +99,52 @@ func TestSnapshotOfAQueueIsSmall(t *testing.T) {
 	}
 }
 
+// Tasks of which the same is to be said take no room: those of a large job that is over, most of it done at the first
+// attempt or cancelled.
+func TestSnapshotOfALargeJobIsSmall(t *testing.T) {
+	w := newWorld(t, NoLimits(), 2)
+	j := w.arrive(tasks(100_000))
+	for i := range TaskID(1000) {
+		w.at(w.View().Now()+1, done(w.launch(i, 0)))
+	}
+	w.at(w.View().Now()+1, Event{Kind: JobCancelled, Job: j})
+	text, err := json.Marshal(w.Snapshot())
+	if err != nil || len(text) > 2<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if saved := w.View().SaveJob(j); len(slices.Collect(saved.Singly())) != 100_000 || len(saved.Tasks) != 2 {
+		t.Errorf("%+v", saved.Tasks)
+	}
+	if _, err := restored(w.Core, w); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever tasks are added, one by one or several that are alike, they come back one by one.
+func TestSavedTasksInARow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []SavedTask
+		var one, many SavedJob
+		index := uint32(0)
+		for range rapid.IntRange(0, 20).Draw(t, "lists") {
+			index += rapid.Uint32Range(0, 2).Draw(t, "gap")
+			x := SavedTask{Index: index, More: rapid.Uint32Range(0, 3).Draw(t, "more"), Launched: rapid.Uint32Range(0, 1).Draw(t, "launched")}
+			many.Add(x)
+			for y := x; index <= x.Index+x.More; index++ {
+				y.Index, y.More = index, 0
+				all = append(all, y)
+				one.Add(y)
+			}
+		}
+		if d := cmp.Diff(all, slices.Collect(many.Singly())); d != "" {
+			t.Errorf("(-added +yielded)\n%s", d)
+		}
+		if d := cmp.Diff(one.Tasks, many.Tasks); d != "" {
+			t.Errorf("(-one by one +together)\n%s", d)
+		}
+	})
+}
+
 // A snapshot of one job of many is a core with that job, as it was there, and all machines.
 func TestSnapshotOfOnlyOneJob(t *testing.T) {
 	w := newWorld(t, NoLimits(), 2, 2)
@@ -135,6 +183,8 @@ func TestRestoreRefusesWhatContradictsItself(t *testing.T) {
 		{"a job of no stages", func(s *Snapshot) { s.Jobs[0].Spec.Stages = nil }, "at least one"},
 		{"a stage too many", func(s *Snapshot) { s.Jobs[0].Stages = append(s.Jobs[0].Stages, SavedStage{}) }, "3 stages of 2"},
 		{"a task too many", func(s *Snapshot) { s.Jobs[0].Tasks = []SavedTask{{Index: 99}} }, "task 99"},
+		{"tasks too many", func(s *Snapshot) { s.Jobs[0].Tasks = []SavedTask{{More: math.MaxUint32}} }, "task 0"},
+		{"a task twice", func(s *Snapshot) { s.Jobs[0].Tasks = []SavedTask{{Index: 0, More: 1}, {Index: 1}} }, "task 1"},
 		{"a task in two states", func(s *Snapshot) { s.Jobs[0].Tasks[0].State = TaskRunning }, "state 2"},
 		{"a row twice", func(s *Snapshot) { s.Rows, s.Spare = append(s.Rows, 1), append(s.Spare, 0) }, "there twice"},
 		{"a row too many", func(s *Snapshot) { s.Rows = append(s.Rows, 1) }, "rows of attempts"},

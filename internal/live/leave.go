@@ -1,9 +1,9 @@
 package live
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -83,7 +83,7 @@ func (o *Over) alone(shift sched.Time) sched.SavedJob {
 	for i := range x.Spec.Stages {
 		x.Spec.Stages[i].Class, x.Spec.Stages[i].Waits = 0, false
 	}
-	x.Tasks = triedToo(x.Tasks, o.Job.Tried)
+	tryToo(&x, o.Job.Tried)
 	x.Arrived, x.Closed = max(0, x.Arrived-shift), max(0, x.Closed-shift)
 	if x.Spec.Deadline > 0 {
 		x.Spec.Deadline = max(1, x.Spec.Deadline-shift)
@@ -91,17 +91,26 @@ func (o *Over) alone(shift sched.Time) sched.SavedJob {
 	return x
 }
 
-// triedToo adds to what is saved of tasks the attempts that they had before the submission.
-func triedToo(tasks []sched.SavedTask, tried map[int]int) []sched.SavedTask {
-	tasks = slices.Clone(tasks)
-	for index, n := range tried {
-		i, found := slices.BinarySearchFunc(tasks, uint32(index), func(t sched.SavedTask, index uint32) int { return cmp.Compare(t.Index, index) })
-		if !found {
-			tasks = slices.Insert(tasks, i, sched.SavedTask{Index: uint32(index)})
-		}
-		tasks[i].Launched += uint32(n)
+// tryToo adds to what is saved of tasks the attempts that they had before the submission.
+func tryToo(j *sched.SavedJob, tried map[int]int) {
+	if len(tried) == 0 {
+		return
 	}
-	return tasks
+	saved, before := *j, slices.Sorted(maps.Keys(tried))
+	j.Tasks = nil
+	until := func(end int) { // those of which there was nothing else to say
+		for ; len(before) > 0 && before[0] < end; before = before[1:] {
+			j.Add(sched.SavedTask{Index: uint32(before[0]), Launched: uint32(tried[before[0]])})
+		}
+	}
+	for t := range saved.Singly() {
+		if until(int(t.Index)); len(before) > 0 && before[0] == int(t.Index) {
+			t.Launched += uint32(tried[before[0]])
+			before = before[1:]
+		}
+		j.Add(t)
+	}
+	until(math.MaxInt)
 }
 
 // allRecords returns the attempts of the job, behind earlier ones. Each has an id that none will get that is launched

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -102,4 +104,26 @@ func open(t *testing.T, path string) *Run {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// Attempts before the submission are added to what is saved of each task, whether there was anything to say of it or not.
+func TestTasksThatWereTriedBefore(t *testing.T) {
+	j := sched.SavedJob{Tasks: []sched.SavedTask{
+		{Index: 2, More: 3, State: sched.TaskDone, Launched: 1},
+		{Index: 7, More: 1, State: sched.TaskSkipped},
+	}}
+	tryToo(&j, map[int]int{0: 1, 3: 2, 6: 1, 7: 1, 9: 4})
+	want := []sched.SavedTask{
+		{Index: 0, Launched: 1},
+		{Index: 2, State: sched.TaskDone, Launched: 1},
+		{Index: 3, State: sched.TaskDone, Launched: 3},
+		{Index: 4, More: 1, State: sched.TaskDone, Launched: 1},
+		{Index: 6, Launched: 1},
+		{Index: 7, State: sched.TaskSkipped, Launched: 1},
+		{Index: 8, State: sched.TaskSkipped},
+		{Index: 9, Launched: 4},
+	}
+	if d := cmp.Diff(want, j.Tasks); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
 }
