@@ -70,7 +70,5 @@ func chainMiss(stages []Work, clones []int, left float64) (upper, lower float64)
 
 // stageSurvival returns the probability that the tasks take longer than a time from now.
 func (w Work) stageSurvival(left float64, clones int) float64 {
-	o := odds{tasks: float64(w.Tasks)}
-	o.original, o.clone = w.late(left)
-	return -math.Expm1(o.log(clones))
+	return -math.Expm1(w.oddsWithin(left).log(clones))
 }

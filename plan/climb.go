@@ -73,9 +73,9 @@ func (c *claim) step(u Utility, most int) {
 }
 
 // concave says that U(R) is concave in r from a number of clones on. With x = q^(r+1) and b = 1-α it is (1-x)^(bN)/b,
-// whose second derivative has the sign of bNx-1.
+// whose second derivative has the sign of bNx-1. Where held clones are used up, the slope falls.
 func (c *claim) concave(u Utility, clones int) bool {
-	return float64(1-u)*c.tasks*math.Exp(c.original+float64(clones)*c.clone) <= 1
+	return float64(1-u)*c.tasks*math.Exp(c.late(clones)) <= 1
 }
 
 // claimHeap holds claims, that with the largest key on top, of equals the first.

@@ -162,13 +162,18 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 	return left
 }
 
-// enough returns the clones with which a job is certain to meet its deadline, 0 if clones are no help.
+// enough returns the clones with which a job is certain to meet its deadline, or that are of help at all.
 func (o odds) enough() int {
 	missing := math.Log(certain/o.tasks) - o.original
-	if o.clone == 0 || missing >= 0 {
+	if missing >= 0 {
 		return 0
 	}
-	return int(min(max(math.Ceil(missing/o.clone), 1), math.MaxInt32))
+	if of := float64(o.held) * o.original; of > missing && o.clone < 0 {
+		return o.held + int(min(max(math.Ceil((missing-of)/o.clone), 1), math.MaxInt32))
+	} else if of > missing {
+		return o.held
+	}
+	return int(math.Ceil(missing / o.original))
 }
 
 // raiseSmallest is Algorithm 1. PoCDs are compared by their logarithms, which differ where both are nearly 0 or nearly

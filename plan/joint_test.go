@@ -25,6 +25,12 @@ func drawJobs(rng *rand.Rand, most int) []Work {
 			w.Elapsed = w.Deadline * rng.Float64() * 0.8
 			w.Progress = 0.9 * rng.Float64()
 			w.Launch = 5 * float64(rng.IntN(2))
+			if rng.IntN(3) == 0 { // its attempts report nothing
+				w.Progress, w.Age = 0, w.Elapsed*rng.Float64()
+				if !w.Renew(w.Age) {
+					w.Held = rng.IntN(4)
+				}
+			}
 		}
 		jobs[i] = w
 	}

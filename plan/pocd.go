@@ -28,6 +28,11 @@ type Work struct {
 	Deadline float64  // seconds from the job's start
 	Elapsed  float64  // seconds since the job's start, 0 for a new one
 	Progress float64  // from 0 to 1: how far the least advanced task is by its most advanced attempt
+	// Age is for attempts that run and report nothing, 0 otherwise: the seconds for which they have run. The time that
+	// they take is then known to be longer, which equation 7 leaves aside. Held is how many clones of each task run so
+	// and stay; further ones begin the task anew.
+	Age  float64
+	Held int
 	// Launch is how many seconds later than an original a clone gets to its first byte (Section V). It then begins
 	// where the most advanced attempt will be, which is taken to go on with the speed Progress/Elapsed. A clone that
 	// would find nothing to do is none.
@@ -41,7 +46,7 @@ func (w Work) Validate() error {
 		value    float64
 		positive bool
 	}{
-		{"deadline", w.Deadline, true}, {"elapsed time", w.Elapsed, false}, {"launch time", w.Launch, false},
+		{"deadline", w.Deadline, true}, {"elapsed time", w.Elapsed, false}, {"launch time", w.Launch, false}, {"age", w.Age, false},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) || f.positive && f.value == 0 {
 			return fmt.Errorf("the %s of a job is a number of seconds, and not negative, got %g", f.name, f.value)
@@ -50,6 +55,8 @@ func (w Work) Validate() error {
 	switch {
 	case w.Tasks < 0:
 		return fmt.Errorf("a job has no fewer than 0 tasks, got %d", w.Tasks)
+	case w.Held < 0:
+		return fmt.Errorf("a task has no fewer than 0 clones, got %d", w.Held)
 	case w.Law == nil:
 		return fmt.Errorf("a job wants a law of its tasks' durations")
 	case !(w.Progress >= 0 && w.Progress <= 1):
@@ -67,6 +74,8 @@ func (w Work) Validate() error {
 // It is 0 when there is no time left, or so little that no attempt can make it. As in the paper all tasks count as no
 // further than the least advanced one, which is cautious, and the original as a fresh attempt for what it has left,
 // which underrates one that has been fast so far and overrates one that has been slow.
+//
+// An attempt of which nothing is known but its age a is late with probability S(a+D-τ)/S(a).
 func (w Work) PoCD(clones int) float64 { return math.Exp(w.odds().log(clones)) }
 
 // Miss returns 1-PoCD, with full relative accuracy where it is small.
@@ -78,16 +87,37 @@ func (w Work) LogPoCD(clones int) float64 { return w.odds().log(clones) }
 // Hopeless says that no number of clones gives the job a chance to meet its deadline.
 func (w Work) Hopeless() bool { return w.odds().hopeless() }
 
+// LogLate returns the natural logarithm of the probability that an attempt is late that has run for an age and reports
+// nothing.
+func (w Work) LogLate(age float64) float64 {
+	w.Age = age
+	late, _ := w.late(w.Deadline - w.Elapsed)
+	return late
+}
+
+// Renew says that an attempt begun now is likelier to be in time than one that has run for an age and reports nothing.
+func (w Work) Renew(age float64) bool {
+	w.Age = age
+	running, fresh := w.late(w.Deadline - w.Elapsed)
+	return fresh < running
+}
+
 // odds are what the PoCD of a job depends on.
 type odds struct {
 	tasks    float64
-	original float64 // the logarithm of the probability that an original is late
-	clone    float64 // ... that a clone is
+	original float64 // the logarithm of the probability that an original is late, or a clone that is held
+	clone    float64 // ... that a new clone is
+	held     int     // clones of each task that are as the original
 }
 
-func (w Work) odds() odds {
+func (w Work) odds() odds { return w.oddsWithin(w.Deadline - w.Elapsed) }
+
+// oddsWithin are the odds that the job is done within a time from now.
+func (w Work) oddsWithin(left float64) odds {
 	o := odds{tasks: float64(w.Tasks)}
-	o.original, o.clone = w.late(w.Deadline - w.Elapsed)
+	if o.original, o.clone = w.late(left); w.Age > 0 {
+		o.held = w.Held
+	}
 	return o
 }
 
@@ -95,6 +125,9 @@ func (w Work) odds() odds {
 func (w Work) late(left float64) (original, clone float64) {
 	if !(left > 0) {
 		return 0, 0
+	}
+	if w.Age > 0 {
+		return w.lateAged(left)
 	}
 	rest := 1 - min(max(w.Progress, 0), 1)
 	if rest == 0 {
@@ -113,6 +146,17 @@ func (w Work) late(left float64) (original, clone float64) {
 	return original, logSurvival(w.Law, (left-w.Launch)/rest)
 }
 
+// lateAged is late for attempts of which only the age is known. One that no draw of the law lasts as long as is late.
+func (w Work) lateAged(left float64) (original, clone float64) {
+	if left > w.Launch {
+		clone = logSurvival(w.Law, left-w.Launch)
+	}
+	if alive := logSurvival(w.Law, w.Age); !math.IsInf(alive, -1) {
+		original = min(0, logSurvival(w.Law, w.Age+left)-alive)
+	}
+	return original, clone
+}
+
 // logSurvival returns log P(X > x), read from whichever of survival and CDF has the digits.
 func logSurvival(l laws.Law, x float64) float64 {
 	s := l.Survival(x)
@@ -127,11 +171,19 @@ func (o odds) log(clones int) float64 {
 	if o.tasks == 0 {
 		return 0
 	}
+	return o.tasks * logComplement(o.late(clones))
+}
+
+// late returns the logarithm of the probability that a task with so many clones is late.
+func (o odds) late(clones int) float64 {
 	late := o.original
-	if clones > 0 {
-		late += float64(clones) * o.clone
+	if held := min(clones, o.held); held > 0 {
+		late += float64(held) * o.original
 	}
-	return o.tasks * logComplement(late)
+	if clones > o.held {
+		late += float64(clones-o.held) * o.clone
+	}
+	return late
 }
 
 // hopeless says that PoCD is 0 whatever the clones.

@@ -114,6 +114,51 @@ func TestLaunchTime(t *testing.T) {
 	}
 }
 
+// Attempts of which only the age is known: of 100,000 tasks with an original and two clones that have run for an age, and
+// one clone that begins then, those that are all late among those of which none was done.
+func TestPoCDOfAges(t *testing.T) {
+	law := laws.Pareto{Alpha: 1.5, Xm: 10}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, age := range []float64{5, 12, 20} {
+		w := Work{Tasks: 1, Law: law, Deadline: 50, Elapsed: 25, Age: age, Held: 2}
+		silent, late := 0, 0
+		for range 100_000 {
+			first := math.Inf(1)
+			for range 3 {
+				first = min(first, law.Quantile(rng.Float64()))
+			}
+			if first <= age {
+				continue
+			}
+			if silent++; min(first-age, law.Quantile(rng.Float64())) > 25 {
+				late++
+			}
+		}
+		if got, want := w.Miss(3), float64(late)/float64(silent); math.Abs(got-want) > 0.02 {
+			t.Errorf("at age %g three clones miss with %g, want %g", age, got, want)
+		}
+		if got, want := w.LogLate(age)*3, w.LogPoCD(2); !near(math.Log1p(-math.Exp(got)), want, 1e-9) {
+			t.Errorf("at age %g: three attempts are late with exp(%g), PoCD exp(%g)", age, got, want)
+		}
+	}
+	// (a/(a+d))^b > (x/d)^b where a > x d/(d-x) = 250/15.
+	w := Work{Tasks: 1, Law: law, Deadline: 25}
+	if w.Renew(0) || w.Renew(16) || !w.Renew(17) {
+		t.Error("an attempt is renewed when a new one is likelier to be in time")
+	}
+	// The paper's formula leaves such a job no hope when less is left than the least duration.
+	w = Work{Tasks: 2, Law: law, Deadline: 12, Elapsed: 8, Age: 8, Held: 1}
+	if p := 1 - math.Pow(10.0/12, 1.5*2); w.Hopeless() || !near(w.PoCD(1), p*p, 1e-9) || w.PoCD(2) != w.PoCD(1) {
+		t.Errorf("PoCD %g, want %g, and no more with a clone that comes too late", w.PoCD(1), p*p)
+	}
+	if w.Age = 1e9; w.Law.Survival(w.Age) == 0 || w.PoCD(0) > 1e-6 {
+		t.Errorf("PoCD %g of what seems to hang", w.PoCD(0))
+	}
+	if ends := (Work{Tasks: 1, Law: laws.Deterministic{Value: 5}, Deadline: 30, Elapsed: 9, Age: 9}); ends.PoCD(0) != 0 || ends.PoCD(1) != 1 {
+		t.Error("an attempt that lasts longer than the law allows is late, and a new one is not")
+	}
+}
+
 // Isolated jobs, 100,000 of each kind: the published tolerance is 0.01.
 func TestPoCDAgainstSimulation(t *testing.T) {
 	sample, err := laws.NewEmpirical([]float64{100, 120, 130, 150, 200, 300, 480, 900})

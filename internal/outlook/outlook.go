@@ -50,10 +50,13 @@ func (o *Outlook) PoCD(v *sched.View, id sched.JobID) (p float64, ok bool) {
 		if beyond > 0 {
 			left -= float64(beyond) * law.Mean() / float64(v.Slots())
 		}
-		work := plan.Work{Tasks: n - beyond, Law: law}
+		work := plan.Work{Tasks: n - beyond, Law: law, Deadline: left}
 		spare := 0
 		if int(st.Running) == n {
-			work.Progress, spare = leastOf(v, s)
+			var mute bool
+			if work.Progress, spare, mute = leastOf(v, s); mute {
+				work.Age, work.Held = likeliestLate(v, s, work), spare
+			}
 		}
 		works, clones = append(works, work), append(clones, spare)
 	}
@@ -85,16 +88,33 @@ func (o *Outlook) lawOf(st *sched.Stage) laws.Law {
 	return laws.Pareto{Alpha: alpha, Xm: mean * (alpha - 1) / alpha}
 }
 
-// leastOf returns how far the least advanced of a stage's running tasks is, by its most advanced attempt, and how many
-// clones the task with the fewest has.
-func leastOf(v *sched.View, s sched.StageID) (progress float64, clones int) {
-	progress, clones = 1, math.MaxInt
+// leastOf returns how far the least advanced of a stage's running tasks is, by its most advanced attempt, how many
+// clones the task with the fewest has, and whether no attempt has shown anything.
+func leastOf(v *sched.View, s sched.StageID) (progress float64, clones int, mute bool) {
+	progress, clones, mute = 1, math.MaxInt, true
 	for t, ok := v.RunningTask(s, v.Stage(s).First); ok; t, ok = v.RunningTask(s, t+1) {
 		best := 0.0
 		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-			best = max(best, v.Attempt(a).Progress)
+			row := v.Attempt(a)
+			best, mute = max(best, row.Progress), mute && row.Progress == 0 && row.Rate == 0
 		}
 		progress, clones = min(progress, best), min(clones, int(v.Task(t).Live)-1)
 	}
-	return progress, clones
+	return progress, clones, mute
+}
+
+// likeliestLate returns the age in seconds of the oldest attempt of the task that is likeliest to be late, in a stage
+// of which nothing else is known.
+func likeliestLate(v *sched.View, s sched.StageID, w plan.Work) (age float64) {
+	worst := math.Inf(-1)
+	for t, ok := v.RunningTask(s, v.Stage(s).First); ok; t, ok = v.RunningTask(s, t+1) {
+		oldest := 0.0
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			oldest = max(oldest, (v.Now() - v.Attempt(a).Started).Seconds())
+		}
+		if late := w.LogLate(oldest); late > worst {
+			age, worst = oldest, late
+		}
+	}
+	return age
 }

@@ -14,18 +14,20 @@ func TestOutlook(t *testing.T) {
 	second := sched.Time(1e9)
 	for _, c := range []struct {
 		name   string
+		law    string
 		tasks  []int
 		slots  int
 		now    sched.Time
 		want   float64
 		within float64
 	}{
-		{"one task", []int{1}, 1, 0, 1 - math.Exp(-3), 1e-12},
-		{"three tasks", []int{3}, 3, 0, math.Pow(1-math.Exp(-3), 3), 1e-12},
-		{"a second later", []int{3}, 3, second, math.Pow(1-math.Exp(-2), 3), 1e-12},
-		{"a stage after it", []int{1, 1}, 1, 0, 1 - math.Exp(-3)*(1+3), 1e-3}, // Erlang's law of two stages
-		{"three beyond two slots", []int{5}, 2, 0, math.Pow(1-math.Exp(-1.5), 2), 1e-12},
-		{"over", []int{1}, 1, 3 * second, 0, 0},
+		{"one task", "exp:mean=1", []int{1}, 1, 0, 1 - math.Exp(-3), 1e-12},
+		{"three tasks", "exp:mean=1", []int{3}, 3, 0, math.Pow(1-math.Exp(-3), 3), 1e-12},
+		{"a second later", "exp:mean=1", []int{3}, 3, second, math.Pow(1-math.Exp(-2), 3), 1e-12},
+		{"a stage after it", "exp:mean=1", []int{1, 1}, 1, 0, 1 - math.Exp(-3)*(1+3), 1e-3}, // Erlang's law of two stages
+		{"three beyond two slots", "exp:mean=1", []int{5}, 2, 0, math.Pow(1-math.Exp(-1.5), 2), 1e-12},
+		{"no report, so by its age: S(3)/S(1)", "pareto:alpha=1,xm=2", []int{2}, 2, second, 1. / 9, 1e-12},
+		{"over", "exp:mean=1", []int{1}, 1, 3 * second, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := policy.New("fifo", 1)
@@ -52,7 +54,7 @@ func TestOutlook(t *testing.T) {
 			if _, err := core.Advance(c.now, nil); err != nil {
 				t.Fatal(err)
 			}
-			law, err := laws.Parse("exp:mean=1")
+			law, err := laws.Parse(c.law)
 			if err != nil {
 				t.Fatal(err)
 			}
