@@ -27,8 +27,11 @@ package policy
 // Attempts that stand still (kit.Silence) count as having reported that, and do not have those killed that go on beside
 // them.
 //
-// when=departures optimises when a stage ends as well, when=reports also at reports of progress, every so often. Clones
-// are made anew each time.
+// Where no attempt of a stage has reported, a clone has nothing to go on from, and none is known to be slow: one that
+// runs is killed where fewer clones are due, or one begun now is likelier to be in time (plan.Work.Age).
+//
+// when=departures optimises when a stage ends as well, as the text of Section IV-C has it and Algorithm 1 has not.
+// when=reports does so also at reports of progress and at ends of tasks, every so often.
 //
 // A call that optimises costs O(attempts + clones log jobs), others O(stages with waiting tasks).
 
@@ -75,6 +78,7 @@ type shed struct {
 	interval          sched.Time
 	due               bool // optimise in the next call of Decide
 	ended             bool // since the last call something has ended, so that what waits may fit
+	told              bool // when=reports: a task is done since the last division
 	last              sched.Time
 	stages            kit.PerStage[shedStage]
 	open              []sched.StageID // stages that may run, in the order in which they became ready
@@ -146,7 +150,9 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 		p.deadlines.End(v, ev)
 		p.ended = true
 		p.due = p.due || p.onEnds
-	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
+	case sched.AttemptDone:
+		p.ended, p.told = true, p.onReports
+	case sched.AttemptLost, sched.AttemptFailed:
 		p.ended = true
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.JobPaused, sched.JobContinued:
 		p.due = true
@@ -184,6 +190,11 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval
 	})
 	kit.WakeFor(act, &p.Quiet.Due)
+	if p.told && v.Now() >= p.last+p.interval {
+		p.due = true
+	} else if p.told {
+		act.WakeAt(p.last + p.interval)
+	}
 	if p.due {
 		if p.late == shedKill && p.killLate(v, act) {
 			return // Decide is called again
@@ -216,7 +227,7 @@ func (p *shed) killLate(v *sched.View, act *sched.Actions) (found bool) {
 
 // optimise divides the slots anew and brings all tasks to the number of clones that follows.
 func (p *shed) optimise(v *sched.View, act *sched.Actions) {
-	p.due, p.last = false, v.Now()
+	p.due, p.told, p.last = false, false, v.Now()
 	p.rank(v)
 	p.works, p.order, p.waits = p.works[:0], p.order[:0], 0
 	for _, rank := range []shedRank{shedRuns, shedWaits} {
@@ -235,7 +246,8 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 	if p.lowly > 0 {
 		pool.Slots -= min(p.lowly, p.spare(pool))
 	}
-	for i, r := range p.joint.Optimise(pool, p.utility, p.works).Clones {
+	shares := p.joint.Optimise(pool, p.utility, p.works)
+	for i, r := range shares.Clones {
 		st := p.order[i]
 		if st.clones = max(0, r); r != plan.Queued {
 			st.rank = shedRuns
@@ -243,11 +255,7 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 			p.waits++
 		}
 	}
-	for _, s := range p.open {
-		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-			p.Prune(v, act, t)
-		}
-	}
+	p.prune(v, act, pool.Usable()-shares.Used)
 	p.start(v, act, shedRuns)
 	if p.waits == 0 {
 		p.start(v, act, shedLow)
@@ -309,6 +317,10 @@ func (p *shed) work(v *sched.View, st *shedStage) plan.Work {
 	}
 	w.Deadline, w.Elapsed = (job.Deadline - job.Arrived).Seconds(), (v.Now() - job.Arrived).Seconds()
 	if stage.Pending > 0 {
+		return w
+	}
+	if kit.Mute(v, st.id) {
+		p.age(v, st.id, &w)
 		return w
 	}
 	w.Progress = kit.NearlyDone

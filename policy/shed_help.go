@@ -38,13 +38,10 @@ func (p *shed) help(v *sched.View, act *sched.Actions) {
 		if stage.Pending+stage.Running > 0 {
 			pool.Slots -= p.pool.MasterSlots
 		}
-		law := st.law.Of(p.law, &stage)
-		if st.rank != shedLow || !p.misses(v, st) || stage.Running == 0 || law == nil || v.Job(stage.Job).Deadline == sched.Never {
+		if st.rank != shedLow || !p.misses(v, st) || stage.Running == 0 || st.law.Of(p.law, &stage) == nil || v.Job(stage.Job).Deadline == sched.Never {
 			continue
 		}
-		w := p.work(v, st)
-		w.Law, w.Deadline = law, w.Elapsed+w.Launch+(1-w.Progress)*law.Quantile(0.5)
-		p.works, p.order = append(p.works, w), append(p.order, st)
+		p.works, p.order = append(p.works, p.soon(v, st)), append(p.order, st)
 		pool.Slots += int(stage.Live)
 	}
 	if pool.Slots < 0 || len(p.works) == 0 {
@@ -54,4 +51,11 @@ func (p *shed) help(v *sched.View, act *sched.Actions) {
 		p.order[i].clones = max(0, r)
 	}
 	p.clones(v, act)
+}
+
+// soon describes a stage that misses its deadline as if that were the median time of a fresh attempt away.
+func (p *shed) soon(v *sched.View, st *shedStage) plan.Work {
+	w := p.work(v, st)
+	w.Deadline = w.Elapsed + w.Launch + (1-w.Progress)*w.Law.Quantile(0.5)
+	return w
 }

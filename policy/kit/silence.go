@@ -223,3 +223,16 @@ func (s *Silence) Look(v *sched.View, do func(st sched.StageID, t sched.TaskID))
 
 // NearlyDone is that of a task that is not done although it should be.
 const NearlyDone = 1 - 1e-9
+
+// Mute tells whether no attempt that runs in a stage has shown what it has done, or begun with some of it. Then nothing
+// but their ages is known.
+func Mute(v *sched.View, s sched.StageID) bool {
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			if row := v.Attempt(a); row.Progress > 0 || row.Rate > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
