@@ -39,7 +39,7 @@ func TestStreaming(t *testing.T) {
 		{"reads on without output", Operator{Mapper: "exec >&-; cat >/dev/null"}, big, ""},
 		{"much both ways", Operator{Mapper: "cat"}, big, big},
 		{"noisy", Operator{Mapper: "cat; head -c 300000 /dev/zero >&2"}, "a\n", "a\n"},
-		{"a child is left with stdin", Operator{Mapper: "sleep 5 >/dev/null & echo x"}, big, "x\n"},
+		{"a child is left with stdin", Operator{Mapper: "sleep 60 >/dev/null & echo x"}, big, "x\n"},
 		{"combiner", Operator{Mapper: "tr ' ' '\\n'", Combiner: "uniq -c | awk '{print $2 \"\\t\" $1}'", Reducer: "cat"},
 			"b a b\na a\n", "a\t3\nb\t2\n"},
 		{"combiner with nothing to do", Operator{Mapper: "cat >/dev/null", Combiner: "echo x", Reducer: "cat"}, "a\n", ""},
@@ -56,7 +56,7 @@ func TestStreaming(t *testing.T) {
 					t.Errorf("memory limit %d: (-want +got)\n%s", limit, diff)
 				}
 			}
-			if took := time.Since(begin); took > 4*time.Second {
+			if took := time.Since(begin); took > 50*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
