@@ -53,7 +53,7 @@ func (c *Core) HandOver(h *HandOver) error {
 	for i := range s.Jobs {
 		h.change(&s.Jobs[i])
 	}
-	return c.restore(s, h.Policy, h.Limits)
+	return c.Restore(s, h.Policy, h.Limits)
 }
 
 // change gives a job other bounds, and forgives its failures.

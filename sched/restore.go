@@ -14,14 +14,15 @@ import (
 // asked for is forgotten. It is an error if the snapshot contradicts itself.
 func Restore(s *Snapshot, p Policy, l Limits) (*Core, error) {
 	c := &Core{}
-	if err := c.restore(s, p, l); err != nil {
+	if err := c.Restore(s, p, l); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// restore is Restore in the memory of the core.
-func (c *Core) restore(s *Snapshot, p Policy, l Limits) error {
+// Restore makes the core what [Restore] returns, in the memory that it has, as Reset does. After an error the core is of
+// no use until the next Reset or Restore.
+func (c *Core) Restore(s *Snapshot, p Policy, l Limits) error {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("sched: snapshot: %w", err)
 	}

@@ -205,7 +205,7 @@ type claims struct {
 func (j *Job) claims() (c claims) {
 	c.records = j.records
 	for _, at := range j.winner {
-		c.at, c.outputs = append(c.at, at), append(c.outputs, j.outputs[j.records[at].ID])
+		c.at, c.outputs = append(c.at, at), append(c.outputs, j.outputAt(at))
 	}
 	return c
 }

@@ -54,11 +54,11 @@ func (j *Job) Failure() error { return j.failure }
 // Winner returns the attempt whose output is the result of a task, with that output where the journal has it; false if
 // the task is not done.
 func (j *Job) Winner(t sched.TaskID) (a Attempt, output []byte, done bool) {
-	if _, done = j.winner[t]; !done {
+	at, done := j.winner[t]
+	if !done {
 		return a, nil, false
 	}
-	a = j.winnerOf(t)
-	return a, j.outputs[a.ID], true
+	return j.records[at].Attempt, j.outputAt(at), true
 }
 
 // Records returns the attempts of a job since its submission, in the order of their launches.

@@ -25,9 +25,9 @@ type Lived struct {
 // lived returns the attempts of a job.
 func (j *Job) lived() *Lived {
 	x := &Lived{Records: j.records}
-	for i := range j.records {
-		if out, ok := j.outputs[j.records[i].ID]; ok {
-			put(&x.Outputs, i, out)
+	for i, output := range j.outputs {
+		if output != nil {
+			put(&x.Outputs, i, output)
 		}
 	}
 	return x
@@ -116,7 +116,7 @@ func tryToo(j *sched.SavedJob, tried map[int]int) {
 // allRecords returns the attempts of the job, behind earlier ones. Each has an id that none will get that is launched
 // later: they are all of row 0, one generation after the other.
 func (o *Over) allRecords(shift sched.Time, earlier []Record) []Record {
-	records := slices.Clone(earlier)
+	records := append(make([]Record, 0, len(earlier)+len(o.Records)), earlier...)
 	for _, r := range o.Records {
 		r.Launched, r.Start, r.Stop, r.Task = max(0, r.Launched-shift), max(0, r.Start-shift), max(0, r.Stop-shift), r.Task-o.saved.Task
 		records = append(records, r)

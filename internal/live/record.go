@@ -60,7 +60,7 @@ type lives struct {
 	records   []Record
 	winner    map[sched.TaskID]int
 	points    points
-	outputs   map[sched.AttemptID][]byte // of winners, where the journal has them
+	outputs   [][]byte // by place in records: those of winners that the journal has, nil for the others
 	retries   int
 	crashed   int
 	work      int                   // how often what attempts do has changed
@@ -86,8 +86,8 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) 
 		h.jobs[b.Jobs[i].ID] = &Job{JournalJob: b.Jobs[i], loop: h.loop}
 	}
 	for i := range b.Outputs {
-		id := b.Outputs[i].Attempt
-		put(&h.running[id].outputs, id, bytes.Clone(b.Outputs[i].Data)) // the reader's, or the executor's
+		x := h.running[b.Outputs[i].Attempt]
+		x.keep(x.at, bytes.Clone(b.Outputs[i].Data)) // the reader's, or the executor's
 	}
 	if b.Settings != nil {
 		h.wake = 0 // another policy's
@@ -199,6 +199,22 @@ func (h *history) end(v *sched.View, id sched.AttemptID, at sched.Time, how End,
 	if visit != nil {
 		visit(x.Job, r)
 	}
+}
+
+// keep keeps the output of the attempt at a place, which the journal has. One of no bytes is one as well.
+func (l *lives) keep(at int, output []byte) {
+	if more := at + 1 - len(l.outputs); more > 0 {
+		l.outputs = append(l.outputs, make([][]byte, more)...)
+	}
+	l.outputs[at] = output
+}
+
+// outputAt returns the output of the attempt at a place; nil if the journal does not have it.
+func (l *lives) outputAt(at int) (output []byte) {
+	if at < len(l.outputs) {
+		output = l.outputs[at]
+	}
+	return output
 }
 
 // winnerOf returns the attempt whose output is the result of a task that is done.

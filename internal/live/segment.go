@@ -266,9 +266,14 @@ func (j *Job) state(first sched.TaskID) *jobState {
 
 // columnsOf returns records as columns, with tasks counted from the first.
 func columnsOf(records []Record, first sched.TaskID) (c attemptColumns) {
+	n := len(records)
 	if slices.ContainsFunc(records, func(r Record) bool { return r.Bytes > 0 }) {
-		c.Bytes = make([]int64, len(records))
+		c.Bytes = make([]int64, n)
 	}
+	c.ID, c.Task, c.Number, c.Machine = slices.Grow(c.ID, n), slices.Grow(c.Task, n), slices.Grow(c.Number, n), slices.Grow(c.Machine, n)
+	c.From, c.Source = slices.Grow(c.From, n), slices.Grow(c.Source, n)
+	c.Launched, c.Waited, c.Ran = slices.Grow(c.Launched, n), slices.Grow(c.Waited, n), slices.Grow(c.Ran, n)
+	c.Clone, c.End, c.Reason, c.Why = slices.Grow(c.Clone, n), slices.Grow(c.End, n), slices.Grow(c.Reason, n), slices.Grow(c.Why, n)
 	for i := range records {
 		r := &records[i]
 		clone := byte(0)
@@ -355,7 +360,7 @@ func (h *history) restore(s *jobState) error {
 			h.launches++
 		}
 		if out, ok := s.Outputs[i]; ok {
-			put(&j.outputs, r.ID, out)
+			j.keep(i, out)
 		}
 	}
 	h.jobs[j.ID] = j

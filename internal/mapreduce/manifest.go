@@ -92,31 +92,39 @@ func StderrBase(stage string, several bool, task int) string {
 	return name
 }
 
-// describe lists what a part consists of.
-func (p *Part) describe() ([]Entry, error) {
+// sumOfNothing is the hash of a part without content, which the parts of many a job are.
+var sumOfNothing = hexSum(nil)
+
+func hexSum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// describe returns what a part consists of: itself, and its files.
+func (p *Part) describe() (e Entry, files []Entry, err error) {
 	base := Entry{Path: Path(filepath.ToSlash(p.path())), Stage: p.Stage, Task: p.Task, Attempt: p.Attempt, Command: p.Command}
-	e := base
-	if p.File == "" {
-		sum := sha256.Sum256(p.Data)
-		e.Size, e.SHA256 = int64(len(p.Data)), hex.EncodeToString(sum[:])
+	e = base
+	if p.empty() {
+		e.SHA256 = sumOfNothing
+	} else if p.File == "" {
+		e.Size, e.SHA256 = int64(len(p.Data)), hexSum(p.Data)
 	} else if err := e.look(p.File); err != nil {
-		return nil, err
+		return e, nil, err
 	} else if e.Kind != "" {
-		return nil, fmt.Errorf("%s: expected a file", p.File)
+		return e, nil, fmt.Errorf("%s: expected a file", p.File)
 	}
-	all := []Entry{e}
 	if p.Files == "" {
-		return all, nil
+		return e, nil, nil
 	}
 	base.Path += FilesSuffix
-	files, err := describeTree(p.Files, base)
+	files, err = describeTree(p.Files, base)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if len(files) == 1 && files[0].Kind == KindFolder { // nothing is in it
 		files = nil
 	}
-	return append(all, files...), err
+	return e, files, err
 }
 
 // describeTree lists a path and all below it; like is the entry of the path but for what is there.

@@ -47,13 +47,7 @@ func publish(out, run, draft string, parts []Part) error {
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
-	stages := map[string][]Part{}
-	for _, p := range parts {
-		stages[p.Folder] = append(stages[p.Folder], p)
-	}
-	if len(stages) == 0 {
-		stages[""] = nil
-	}
+	stages := byFolder(parts)
 	there := map[string]names{}
 	for folder, of := range stages {
 		var err error
@@ -86,6 +80,27 @@ func publish(out, run, draft string, parts []Part) error {
 		return err
 	}
 	return errors.Join(disk.SyncFolder(out), disk.SyncFolder(filepath.Dir(out)))
+}
+
+// byFolder groups parts by their folders. Those of one folder follow each other, unless several stages share it.
+func byFolder(parts []Part) map[string][]Part {
+	if len(parts) == 0 {
+		return map[string][]Part{"": nil}
+	}
+	stages := map[string][]Part{}
+	for len(parts) > 0 {
+		folder, n := parts[0].Folder, 1
+		for n < len(parts) && parts[n].Folder == folder {
+			n++
+		}
+		if of, more := stages[folder]; more {
+			stages[folder] = append(of, parts[:n]...)
+		} else {
+			stages[folder] = parts[:n:n] // not copied: there may be millions
+		}
+		parts = parts[n:]
+	}
+	return stages
 }
 
 // names are what is in a folder before anything is placed there. Looking there for each part would cost as much as
@@ -134,14 +149,20 @@ func draftOf(run, draft string, parts []Part) (*Manifest, error) {
 	if m, err := ReadManifest(draft); err == nil && m.Run == run {
 		return m, nil
 	}
-	all := make([][]Entry, len(parts))
+	entries, files := make([]Entry, len(parts)), make([][]Entry, len(parts))
 	if err := SideBySide(len(parts), func(i int) (err error) {
-		all[i], err = parts[i].describe()
+		entries[i], files[i], err = parts[i].describe()
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	m := &Manifest{Schema: ManifestSchema, Run: run, Parts: slices.Concat(all...)}
+	m := &Manifest{Schema: ManifestSchema, Run: run, Parts: entries}
+	if slices.ContainsFunc(files, func(of []Entry) bool { return len(of) > 0 }) {
+		m.Parts = nil
+		for i := range entries {
+			m.Parts = append(append(m.Parts, entries[i]), files[i]...)
+		}
+	}
 	return m, m.write(draft)
 }
 

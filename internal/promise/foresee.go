@@ -92,7 +92,7 @@ type game struct {
 	next     map[sched.JobID][]int // positions of the jobs that wait for one
 
 	rng   *rand.Rand
-	core  *sched.Core
+	core  sched.Core
 	queue ends
 	alive map[sched.AttemptID]bool
 	facts []sched.Event
@@ -243,7 +243,7 @@ func (g *game) play(number int) error {
 	if err != nil {
 		return err
 	}
-	if g.core, err = sched.Restore(g.snapshot, p, g.Limits); err != nil {
+	if err = g.core.Restore(g.snapshot, p, g.Limits); err != nil {
 		return fmt.Errorf("promise: %w", err)
 	}
 	g.begin()

@@ -104,30 +104,45 @@ func assembleArray(dir string) error {
 	return os.Rename(whole, dir)
 }
 
-// results are standard outputs of tasks, by stage and index.
-type results map[int]map[int][]byte
+// winners are the attempts that won, by stage and index of the task.
+type winners [][]winner
 
-func (r results) add(stage, index int, output []byte) {
-	if r[stage] == nil {
-		r[stage] = map[int][]byte{}
-	}
-	r[stage][index] = output
+// winner is what is known of the attempt that won a task, see live.Attempt: a few bytes, for there may be millions.
+type winner struct {
+	launched uint32 // attempts of the task up to this one, 0 if none has won
+	work     uint32
+	output   []byte // that the journal has; nil if it is in the task's folder
 }
 
-// size returns how many bytes there are.
-func (r results) size() (n int) {
-	for _, outputs := range r {
-		for _, output := range outputs {
-			n += len(output)
+func (w winners) add(a live.Attempt, output []byte) {
+	of := w[a.Stage]
+	if more := a.Index + 1 - len(of); more > 0 {
+		of = append(of, make([]winner, more)...)
+	}
+	of[a.Index] = winner{uint32(a.Number) + 1, uint32(a.Work), output}
+	w[a.Stage] = of
+}
+
+// of returns the winner of a task, the zero value if there is none.
+func (w winners) of(stage, index int) (x winner) {
+	if uint(stage) < uint(len(w)) && uint(index) < uint(len(w[stage])) { // a name in a folder may be any
+		x = w[stage][index]
+	}
+	return x
+}
+
+// number returns which attempt of its task it was, from 0; that of a task which nobody has won is 0.
+func (w winner) number() int { return int(max(w.launched, 1) - 1) }
+
+// size returns how many bytes of output there are.
+func (w winners) size() (n int) {
+	for _, stage := range w {
+		for i := range stage {
+			n += len(stage[i].output)
 		}
 	}
 	return n
 }
-
-// winners are the attempts that won, by stage and index.
-type winners map[[2]int]winner
-
-type winner struct{ number, work int } // see live.Attempt
 
 // commands returns for each of several works what a stage of it runs, as the manifest tells it; nil if all run the
 // same.
@@ -159,7 +174,12 @@ func commands(works []*jobfile.Work, stage int) []string {
 
 // parts lists every task's standard output, as a file or as the journal has kept it, and the files that it left, if it
 // left any. With several stages each has a folder of its own.
-func (w work) arrayParts(f Folders, kept results, won winners, works []*jobfile.Work) (all []mapreduce.Part) {
+func (w work) arrayParts(f Folders, won winners, works []*jobfile.Work) []mapreduce.Part {
+	n := 0
+	for s := range w.Array.Stages {
+		n += w.Array.Stages[s].Tasks
+	}
+	all := make([]mapreduce.Part, 0, n)
 	for s := range w.Array.Stages {
 		st := &w.Array.Stages[s]
 		folder := ""
@@ -168,12 +188,13 @@ func (w work) arrayParts(f Folders, kept results, won winners, works []*jobfile.
 		}
 		ran := commands(works, s)
 		for i := range st.Tasks {
-			p := mapreduce.Part{Stage: st.Name, Folder: folder, Task: i, Attempt: won[[2]int{s, i}].number}
+			x := won.of(s, i)
+			p := mapreduce.Part{Stage: st.Name, Folder: folder, Task: i, Attempt: x.number()}
 			if ran != nil {
-				p.Command = ran[won[[2]int{s, i}].work]
+				p.Command = ran[x.work]
 			}
-			if output, ok := kept[s][i]; ok {
-				p.Data = output
+			if x.output != nil {
+				p.Data = x.output
 			} else {
 				p.File, p.Files = filepath.Join(f.Done(s, i), jobfile.StdoutName), filepath.Join(f.Done(s, i), jobfile.FilesName)
 			}

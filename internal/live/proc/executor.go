@@ -59,8 +59,7 @@ type Executor struct {
 	saves  saves
 	limits limits
 	inline []bool  // by stage: small outputs go into the journal
-	kept   results // outputs that the journal has, of tasks that are done
-	won    winners // of tasks that are done
+	won    winners
 
 	resumable []bool // by stage: attempts can go on from what others have saved
 
@@ -88,7 +87,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	e := &Executor{
 		cfg: cfg, work: work{cfg.Work}, host: cfg.Host, threads: threadsOfArray, procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		limits: newLimits(cfg.Limits, cfg.Stages), kept: results{}, won: winners{}, resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		limits: newLimits(cfg.Limits, cfg.Stages), won: make(winners, cfg.Stages), resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
 		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()}, patience: 5 * time.Second,
 	}
 	if e.host == nil {
@@ -149,7 +148,7 @@ func (e *Executor) passOver(any bool) {
 
 // Commit renames the attempt's folder to its task's, or keeps an output that the journal has until it is published.
 func (e *Executor) Commit(a live.Attempt, output []byte) error {
-	e.won[[2]int{a.Stage, a.Index}] = winner{a.Number, a.Work}
+	e.won.add(a, output)
 	if e.resumable[a.Stage] && e.saves.drop(a.Stage, a.Index) {
 		if err := mapreduce.RemoveAll(e.cfg.Folders.saved(a.Stage, a.Index)); err != nil {
 			return err
@@ -161,14 +160,13 @@ func (e *Executor) Commit(a live.Attempt, output []byte) error {
 		}
 		return e.cfg.Folders.commit(a)
 	}
-	e.kept.add(a.Stage, a.Index, output)
 	return nil
 }
 
 // Clean drops the folders of attempts that did not win.
 func (e *Executor) Clean() error {
 	e.mu.Lock()
-	e.left -= e.kept.size()
+	e.left -= e.won.size()
 	e.mu.Unlock()
 	return e.cfg.Folders.clean()
 }
@@ -179,7 +177,7 @@ func (e *Executor) Publish() error {
 	if err := e.held(); err != nil {
 		return err
 	}
-	parts := append(e.work.parts(e.cfg.Folders, e.kept, e.won, e.cfg.Works), e.stderrParts()...)
+	parts := append(e.work.parts(e.cfg.Folders, e.won, e.cfg.Works), e.stderrParts()...)
 	return mapreduce.Publish(e.cfg.Out, e.cfg.Run, e.cfg.Folders.Draft(), parts)
 }
 

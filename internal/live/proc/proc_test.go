@@ -159,8 +159,8 @@ func (r *rig) commit(a live.Attempt) {
 // stdout returns the standard output of a committed task.
 func (r *rig) stdout(stage, index int) string {
 	r.t.Helper()
-	if out, ok := r.kept[stage][index]; ok {
-		return string(out)
+	if x := r.won.of(stage, index); x.output != nil {
+		return string(x.output)
 	}
 	return slurp(r.t, filepath.Join(r.f.Done(stage, index), jobfile.StdoutName))
 }

@@ -82,7 +82,7 @@ func (e *Executor) stderrParts() (all []mapreduce.Part) {
 			continue
 		}
 		path := e.cfg.Folders.StderrOf(a)
-		if w, won := e.won[[2]int{a.Stage, a.Index}]; !won || w.number != a.Number || filepath.Base(path) != entry.Name() || a.Stage >= len(names) {
+		if w := e.won.of(a.Stage, a.Index); int(w.launched) != a.Number+1 || filepath.Base(path) != entry.Name() || a.Stage >= len(names) {
 			continue
 		}
 		all = append(all, mapreduce.StderrPart(names[a.Stage], len(names) > 1, a.Index, a.Number, path))

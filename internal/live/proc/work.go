@@ -51,14 +51,14 @@ func (w work) command(self string, f Folders, a live.Attempt, slot int, dir stri
 }
 
 // parts lists what is to be published: the results of the last stage, or of all stages of an array.
-func (w work) parts(f Folders, kept results, won winners, works []*jobfile.Work) (all []mapreduce.Part) {
+func (w work) parts(f Folders, won winners, works []*jobfile.Work) (all []mapreduce.Part) {
 	if w.Array != nil {
-		return w.arrayParts(f, kept, won, works)
+		return w.arrayParts(f, won, works)
 	}
 	last := len(w.MapReduce.Stages) - 1
 	for i := range w.MapReduce.Stages[last].Tasks {
 		all = append(all, mapreduce.Part{
-			Stage: w.MapReduce.Stages[last].Name, Task: i, Attempt: won[[2]int{last, i}].number, File: mapreduce.ResultPath(f.Done(last, i)),
+			Stage: w.MapReduce.Stages[last].Name, Task: i, Attempt: won.of(last, i).number(), File: mapreduce.ResultPath(f.Done(last, i)),
 		})
 	}
 	return all
