@@ -250,8 +250,9 @@ func (c *Core) giveUp() {
 // recycle frees the rows of attempts that ended in the last call.
 func (c *Core) recycle() {
 	for _, row := range c.ended {
-		c.view.attempts[row].gen++
-		c.spare = append(c.spare, row)
+		if c.view.attempts[row].gen++; c.view.attempts[row].gen < spent {
+			c.spare = append(c.spare, row)
+		}
 	}
 	c.ended = c.ended[:0]
 }

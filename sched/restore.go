@@ -275,14 +275,20 @@ func (s *Snapshot) validate() error {
 	return nil
 }
 
-// validateRows checks that each row of attempts is used once.
+// validateRows checks that each row of attempts is used once, unless it has had all its generations.
 func (s *Snapshot) validateRows() error {
-	if len(s.Spare)+len(s.Attempts) != len(s.Rows) {
+	old := 0
+	for _, gen := range s.Rows {
+		if gen == spent {
+			old++
+		}
+	}
+	if len(s.Spare)+len(s.Attempts)+old != len(s.Rows) {
 		return fmt.Errorf("%d rows of attempts, %d of them used and %d not", len(s.Rows), len(s.Attempts), len(s.Spare))
 	}
 	seen := make([]bool, len(s.Rows))
 	use := func(row int) error {
-		if row < 0 || row >= len(seen) || seen[row] || s.Rows[row] == 0 {
+		if row < 0 || row >= len(seen) || seen[row] || s.Rows[row] == 0 || s.Rows[row] == spent {
 			return fmt.Errorf("row %d of %d is not there, or is there twice", row, len(seen))
 		}
 		seen[row] = true

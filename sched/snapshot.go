@@ -31,9 +31,9 @@ type Snapshot struct {
 	Machines []SavedMachine `json:"machines"` // by id
 	Jobs     []SavedJob     `json:"jobs"`     // by ascending id: all that are not retired
 
-	// of each row of attempts the generation that runs there, or else the next one
+	// of each row of attempts the generation that runs there, or else the next one; the greatest number if it had all
 	Rows     []uint32       `json:"rows"`
-	Spare    []int32        `json:"spare"`    // rows in which nothing runs; the next attempt gets the last
+	Spare    []int32        `json:"spare"`    // rows in which nothing runs, and can; the next attempt gets the last
 	Attempts []SavedAttempt `json:"attempts"` // that run, machine by machine, in the order of their launches
 }
 
@@ -146,8 +146,9 @@ func (c *Core) Snapshot() *Snapshot {
 	}
 	s.Spare = append(s.Spare, c.spare...)
 	for _, row := range c.ended { // as the next call of Advance would do
-		s.Rows[row]++
-		s.Spare = append(s.Spare, row)
+		if s.Rows[row]++; s.Rows[row] < spent {
+			s.Spare = append(s.Spare, row)
+		}
 	}
 	return s
 }
@@ -169,14 +170,14 @@ func (s *Snapshot) Only(j JobID) *Snapshot {
 		}
 	}
 	one.Rows = append([]uint32(nil), s.Rows...)
-	for row := range one.Rows {
-		if !used[row] {
-			one.Spare = append(one.Spare, int32(row))
-		}
-	}
 	for i := range s.Attempts {
 		if row := s.Attempts[i].ID.Row(); !used[row] {
 			one.Rows[row]++
+		}
+	}
+	for row, gen := range one.Rows {
+		if !used[row] && gen < spent {
+			one.Spare = append(one.Spare, int32(row))
 		}
 	}
 	return &one

@@ -169,6 +169,49 @@ func TestSnapshotOfOnlyOneJob(t *testing.T) {
 	}
 }
 
+// A row whose generations are used up gets no more attempts, in this core and in one that goes on: an id that was given
+// out means the same attempt for ever.
+func TestGenerationsDoNotComeBack(t *testing.T) {
+	w := newWorld(t, NoLimits(), 1)
+	w.arrive(tasks(20))
+	w.launch(0, 0)
+	s := w.Snapshot()
+	s.Rows[0] = math.MaxUint32 - 3
+	s.Attempts[0].ID = attemptID(0, s.Rows[0])
+	var err error
+	if w.Core, err = Restore(s, w, NoLimits()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[AttemptID]bool{}
+	runs := s.Attempts[0].ID
+	for i := range TaskID(10) {
+		if seen[runs] || runs.Generation() == 0 {
+			t.Fatalf("attempt %x is there a second time", runs)
+		}
+		seen[runs] = true
+		w.at(w.View().Now()+1, done(runs))
+		for old := range seen {
+			if w.View().Rows().Alive(old) {
+				t.Errorf("attempt %x has ended and lives", old)
+			}
+		}
+		if w.Core, err = restored(w.Core, w); err != nil {
+			t.Fatal(err)
+		}
+		runs = w.launch(i+1, 0)
+		w.at(w.View().Now(), done(s.Attempts[0].ID)) // late, and of nobody
+		if !w.View().Rows().Alive(runs) || w.View().Job(0).Live != 1 {
+			t.Fatalf("attempt %x was ended by a fact about another", runs)
+		}
+	}
+	if one := w.Snapshot(); len(one.Rows) != 2 || one.Rows[0] != math.MaxUint32 || one.Attempts[0].ID.Row() != 1 {
+		t.Errorf("%+v", one)
+	}
+	if none := w.Snapshot().Only(99); len(none.Spare) != 1 || none.Spare[0] != 1 || none.Rows[1] != runs.Generation()+1 {
+		t.Errorf("%+v", none)
+	}
+}
+
 // What is not in order is refused, and no input makes the core panic.
 func TestRestoreRefusesWhatContradictsItself(t *testing.T) {
 	for _, c := range []struct {
