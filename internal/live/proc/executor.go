@@ -58,7 +58,7 @@ type Executor struct {
 	feeds  feeds
 	saves  saves
 	limits limits
-	inline []bool  // by stage: small outputs go into the journal
+	inline []bool // by stage: small outputs go into the journal
 	won    winners
 
 	resumable []bool // by stage: attempts can go on from what others have saved
