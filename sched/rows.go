@@ -12,9 +12,9 @@ type (
 	SiteID    uint32
 )
 
-// AttemptID is a row of the attempt table and the row's generation, so that a late fact about an attempt that is gone is
-// recognised although its row is in use again. The zero value is no attempt. A row that has had all its generations is
-// not used again, so that no id ever means two attempts.
+// AttemptID is a row of the attempt table and the row's generation, so that a late fact about an attempt
+// that is gone is recognised although its row is in use again. The zero value is no attempt. A row that has had all
+// its generations is not used again, so that no id ever means two attempts.
 type AttemptID uint64
 
 // spent is the generation of a row that has had all others. No attempt has it.
