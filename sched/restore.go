@@ -20,8 +20,8 @@ func Restore(s *Snapshot, p Policy, l Limits) (*Core, error) {
 	return c, nil
 }
 
-// Restore makes the core what [Restore] returns, in the memory that it has, as Reset does. After an error the core is of
-// no use until the next Reset or Restore.
+// Restore makes the core what [Restore] returns, in the memory that it has, as Reset does. After an error the core is
+// of no use until the next Reset or Restore.
 func (c *Core) Restore(s *Snapshot, p Policy, l Limits) error {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("sched: snapshot: %w", err)
