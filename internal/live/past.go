@@ -42,6 +42,8 @@ type PastStage struct {
 	// How many tasks there were, and which of them took longest, the slowest first; 0 and none if it is not known.
 	Tasks   int   `json:"tasks,omitempty"`
 	Slowest []int `json:"slowest_tasks,omitempty"`
+	// What its tasks read, the first stage of the input, others of earlier stages; 0 if it is not known.
+	Bytes int64 `json:"bytes,omitempty"`
 }
 
 // PastFile is the name of the JSON form among the data of a cluster's object.
@@ -71,6 +73,9 @@ func ParsePast(data []byte) (*Past, error) {
 			return nil, fmt.Errorf("field runs[%d].seconds: expected seconds, not %v", i, r.Seconds)
 		}
 		for j, st := range r.Stages {
+			if st.Bytes < 0 || st.Tasks < 0 {
+				return nil, fmt.Errorf("field runs[%d].stages[%d]: expected no fewer than 0 tasks and bytes, not %d and %d", i, j, st.Tasks, st.Bytes)
+			}
 			for k, d := range slices.Concat(st.Durations, st.Cut) {
 				field := "durations_seconds"
 				if k >= len(st.Durations) {
@@ -87,7 +92,13 @@ func ParsePast(data []byte) (*Past, error) {
 
 // Estimate returns the mean and the standard deviation of the durations that are known of a stage; 0 if none are. If
 // some were cut off, they are those of the completed estimate of Kaplan and Meier.
-func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
+func (p *Past) Estimate(stage string) (mean, sd sched.Time) { return p.EstimateFor(stage, 0, 0) }
+
+// EstimateFor is Estimate for a job that reads so many bytes of input, and has so many tasks in the stage. Where it is
+// known what a run has read, its durations count in proportion to what a task reads now: the same share of the input as
+// in the runs together, divided among the tasks. With no tasks or no input they count as they are.
+func (p *Past) EstimateFor(stage string, tasks int, input int64) (mean, sd sched.Time) {
+	share := p.share(stage)
 	var all []laws.Observation
 	cut := false
 	for _, r := range p.Runs {
@@ -95,9 +106,15 @@ func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
 			if st.Name != stage {
 				continue
 			}
-			all = append(all, laws.Complete(st.Durations)...)
+			scale := 1.0
+			if share > 0 && tasks > 0 && input > 0 && st.Bytes > 0 && st.Tasks > 0 {
+				scale = share * float64(input) / float64(tasks) / (float64(st.Bytes) / float64(st.Tasks))
+			}
+			for _, x := range st.Durations {
+				all = append(all, laws.Observation{Value: scale * x})
+			}
 			for _, x := range st.Cut {
-				all, cut = append(all, laws.Observation{Value: x, Censored: true}), true
+				all, cut = append(all, laws.Observation{Value: scale * x, Censored: true}), true
 			}
 		}
 	}
@@ -115,9 +132,27 @@ func (p *Past) Estimate(stage string) (mean, sd sched.Time) {
 		sum += d * (x.Value - m)
 	}
 	if n > 1 {
-		sd = sched.Time(math.Round(math.Sqrt(sum/(n-1)) * 1e9))
+		sd = sched.FromSeconds(math.Sqrt(sum / (n - 1)))
 	}
-	return sched.Time(math.Round(m * 1e9)), sd
+	return sched.FromSeconds(m), sd
+}
+
+// share returns the bytes that a stage has read for each byte of input, in all runs of which both are known; 0 if none
+// is.
+func (p *Past) share(stage string) float64 {
+	read, input := 0.0, 0.0
+	for _, r := range p.Runs {
+		for _, st := range r.Stages {
+			if st.Name == stage && st.Bytes > 0 && r.Stages[0].Bytes > 0 {
+				read += float64(st.Bytes)
+				input += float64(r.Stages[0].Bytes)
+			}
+		}
+	}
+	if input == 0 {
+		return 0
+	}
+	return read / input
 }
 
 // Add takes in a run of a job: of each stage how long the winners took, and how long attempts ran that were cut off.

@@ -45,6 +45,52 @@ func TestPastKeepsTheLastRuns(t *testing.T) {
 	}
 }
 
+// A job of four times the input has four times the maps of 100 bytes, twice the shuffle tasks, and as many reduces. Its
+// maps take as long as before, its shuffle tasks twice as long, its reduces four times. A run that read three bytes of
+// each map where the other read one counts by what its tasks read.
+func TestPastCountsBytes(t *testing.T) {
+	run := func(selectivity int64, seconds float64) PastRun {
+		stage := func(name string, tasks int, bytes int64, seconds float64) PastStage {
+			return PastStage{Name: name, Tasks: tasks, Bytes: bytes, Durations: slices.Repeat([]float64{seconds}, tasks)}
+		}
+		return PastRun{Stages: []PastStage{
+			stage("map", 4, 400, 1), stage("shuffle", 2, 100*selectivity, seconds), stage("reduce", 3, 100*selectivity, seconds), {Name: "old", Durations: []float64{9}},
+		}}
+	}
+	for _, c := range []struct {
+		name  string
+		runs  []PastRun
+		stage string
+		tasks int
+		input int64
+		want  string
+	}{
+		{"as before", []PastRun{run(1, 1)}, "shuffle", 2, 400, "1.00"},
+		{"a map has no more to do", []PastRun{run(1, 1)}, "map", 16, 1600, "1.00"},
+		{"a shuffle has twice as much", []PastRun{run(1, 1)}, "shuffle", 4, 1600, "2.00"},
+		{"a reduce has four times as much", []PastRun{run(1, 1)}, "reduce", 3, 1600, "4.00"},
+		{"two runs that agree", []PastRun{run(1, 1), run(3, 3)}, "shuffle", 2, 400, "2.00"}, // of twice the bytes of the first
+		{"no bytes are known", []PastRun{run(1, 1)}, "old", 40, 1600, "9.00"},
+		{"no input is known", []PastRun{run(1, 1)}, "shuffle", 4, 0, "1.00"},
+		{"no tasks", []PastRun{run(1, 1)}, "shuffle", 0, 1600, "1.00"},
+	} {
+		past := &Past{Runs: c.runs}
+		if mean, _ := past.EstimateFor(c.stage, c.tasks, c.input); fmt.Sprintf("%.2f", mean.Seconds()) != c.want {
+			t.Errorf("%s: %v, expected %s s", c.name, mean, c.want)
+		}
+	}
+	cut := &Past{Runs: []PastRun{run(1, 1)}}
+	cut.Runs[0].Stages[1].Cut = []float64{3}
+	was, _ := cut.Estimate("shuffle")
+	if mean, _ := cut.EstimateFor("shuffle", 4, 1600); was < 5*sched.Second/4 || mean < 2*was-2 || mean > 2*was+2 {
+		t.Errorf("with an attempt that was cut off: %v, expected twice %v", mean, was)
+	}
+	huge := &Past{Runs: []PastRun{{Stages: []PastStage{{Name: "map", Tasks: 1, Bytes: 1, Durations: []float64{1e9, 1}}}}}}
+	if mean, sd := huge.EstimateFor("map", 1, 1<<62); mean <= 0 || sd <= 0 {
+		t.Errorf("%v, %v", mean, sd)
+	}
+}
+
 // Four stragglers that were cut off count: as longer than that, and as many among those that are kept as there were among all.
 func TestPastKeepsWhatWasCutOff(t *testing.T) {
 	seconds := func(n int, x float64) []sched.Time { return slices.Repeat([]sched.Time{sched.FromSeconds(x)}, n) }
@@ -92,6 +138,9 @@ func FuzzParsePast(f *testing.F) {
 		}
 		for _, r := range past.Runs {
 			for _, st := range r.Stages {
+				if mean, sd := past.EstimateFor(st.Name, 3, 1<<40); mean < 0 || sd < 0 {
+					t.Errorf("of more input: mean %v, standard deviation %v", mean, sd)
+				}
 				if mean, sd := past.Estimate(st.Name); mean < 0 || sd < 0 {
 					t.Errorf("mean %v, standard deviation %v", mean, sd)
 				}

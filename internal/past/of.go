@@ -47,7 +47,7 @@ func (c *Course) Record() *JobRecord {
 		}
 		lives[r.Stage].add(r, c.Arrived)
 	}
-	read := shuffled(c.Spec, c.Records)
+	read := Shuffled(c.Spec, c.Records)
 	for i, name := range c.Stages {
 		st := &j.Stages[i]
 		st.ShuffleBytes = read[i]
@@ -76,8 +76,8 @@ func (c *AttemptColumns) add(r *live.Record, arrived sched.Time) {
 	c.Note(r.Bytes)
 }
 
-// shuffled returns how many bytes the stages have read of earlier ones, as far as that is known.
-func shuffled(spec *sched.JobSpec, records []live.Record) []int64 {
+// Shuffled returns how many bytes the stages have read of earlier ones, as far as that is known.
+func Shuffled(spec *sched.JobSpec, records []live.Record) []int64 {
 	read := make([]int64, len(spec.Stages))
 	for k := range spec.Edges {
 		e := &spec.Edges[k]

@@ -21,7 +21,7 @@ func TestShuffled(t *testing.T) {
 	attempt := func(stage, index int, end live.End, bytes int64) live.Record {
 		return live.Record{Attempt: live.Attempt{Stage: stage, Index: index}, End: end, Bytes: bytes}
 	}
-	got := shuffled(spec, []live.Record{
+	got := Shuffled(spec, []live.Record{
 		attempt(0, 0, live.Won, 1), attempt(0, 1, live.Lost, 1000), attempt(0, 1, live.Won, 10), attempt(0, 2, live.Won, 100),
 		attempt(1, 0, live.Won, 5), attempt(1, 1, live.Won, 6), attempt(2, 3, live.Won, 9),
 	})

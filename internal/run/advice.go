@@ -34,6 +34,10 @@ func (p *Prepared) describe(file *live.Past, c *course) {
 	for i, tasks := range c.slowest(past.Slowest) {
 		kept.Stages[i].Tasks, kept.Stages[i].Slowest = p.Header.Job.Stages[i].Tasks, tasks
 	}
+	for i, bytes := range past.Shuffled(&p.Header.Job, c.records) {
+		kept.Stages[i].Bytes = bytes
+	}
+	kept.Stages[0].Bytes = inputOf(p.work())
 }
 
 // Advice returns a line that says which policy would have made the last runs of the job's name faster, "" if there is

@@ -125,9 +125,17 @@ func (e *Engine) estimate(p *jobfile.Plan) error {
 	}
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]
-		st.Mean, st.SD = kept.Estimate(name)
+		st.Mean, st.SD = kept.EstimateFor(name, st.Tasks, inputOf(p.Work))
 	}
 	return nil
+}
+
+// inputOf returns the bytes of input of map/reduce work, 0 of other work.
+func inputOf(w *jobfile.Work) int64 {
+	if w.MapReduce == nil {
+		return 0
+	}
+	return w.MapReduce.InputBytes
 }
 
 // lawEnd is where a law is cut off whose mean or standard deviation is infinite: no policy reckons with those.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/past"
 )
 
 // commands is an array job of three tasks.
@@ -162,5 +164,41 @@ func TestPreview(t *testing.T) {
 	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"spark","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1,"Own":true},"OwnAttempts":true}}`
 	if err != nil || string(text) != want {
 		t.Errorf("the request is\n%s, want\n%s (%v)", text, want, err)
+	}
+}
+
+// The estimate of a stage that reads what maps write follows the size of the input: of nine times as much there are nine
+// times the maps and three times the shuffle tasks, so each shuffle task reads three times as much, and each reduce nine times.
+func TestEstimatesFollowBytes(t *testing.T) {
+	dir := t.TempDir()
+	run := func(lines int, out string) *Result {
+		in := filepath.Join(dir, "in")
+		if err := os.WriteFile(in, []byte(strings.Repeat("ab\n", lines)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		job := jobfile.Job{MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "sort"}, Inputs: []string{in}, Reducers: 2, SplitSize: 300}}
+		res, err := do(t, t.Context(), Options{
+			Job: job, Output: filepath.Join(dir, out), History: filepath.Join(dir, "history"), Name: "sorted", Slots: 4, Classes: []ClassSlots{{"map", 2}, {"shuffle", 2}}, Deadline: "1h", Policy: "fifo",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	run(400, "once")
+	file := past.Files{Folder: filepath.Join(dir, "history")}.FileOf("sorted")
+	known, err := past.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := run(3600, "again")
+	if tasks := res.Header.Job.Stages; tasks[0].Tasks != 36 || tasks[1].Tasks != 6 {
+		t.Fatalf("%d maps, %d shuffle tasks", tasks[0].Tasks, tasks[1].Tasks)
+	}
+	for i, want := range []float64{1, 3, 9} {
+		was, _ := known.Estimate(res.Header.Stages[i])
+		if now := res.Header.Job.Stages[i].Mean; math.Abs(now.Seconds()/was.Seconds()/want-1) > 0.01 {
+			t.Errorf("%s: %v after %v, expected %v times as long", res.Header.Stages[i], now, was, want)
+		}
 	}
 }
