@@ -131,10 +131,8 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 		v.issuedStages++
 		v.waiting[st.Class].grow(int(v.issuedStages))
 		v.know(st.Class)
-		for range st.Tasks {
-			*v.tasks.At(TaskID(v.issuedTasks)) = Task{Stage: stage, first: -1}
-			v.issuedTasks++
-		}
+		v.tasks.Fill(TaskID(v.issuedTasks), uint32(st.Tasks), Task{Stage: stage, first: -1})
+		v.issuedTasks += uint32(st.Tasks)
 		job.Tasks += uint32(st.Tasks)
 	}
 	job.Unfinished = job.Tasks

@@ -31,8 +31,9 @@ const (
 
 type page[T any] struct {
 	rows [pageRows]T
-	has  [pageRows / 64]uint64 // a bit for each row that there is; the others are blank
+	has  [pageRows / 64]uint64 // a bit for each row that there is
 	n    int32
+	tidy bool // the others are blank
 }
 
 // Of returns the row of an id that has one.
@@ -81,6 +82,7 @@ func (t *Table[I, T]) At(i I) *T {
 	p := t.page(uint32(i))
 	if p == nil {
 		p = t.open(uint32(i) >> pageBits)
+		p.blank(t.blank)
 	}
 	k := uint32(i) & pageMask
 	if bit := uint64(1) << (k & 63); p.has[k>>6]&bit == 0 {
@@ -91,6 +93,40 @@ func (t *Table[I, T]) At(i I) *T {
 		p.rows[k] = zero
 	}
 	return &p.rows[k]
+}
+
+// Fill gives n ids the same row. None of them has one yet.
+func (t *Table[I, T]) Fill(first I, n uint32, row T) {
+	for i := uint32(first); n > 0; {
+		p := t.page(i)
+		if p == nil {
+			p = t.open(i >> pageBits)
+		}
+		k := i & pageMask
+		m := min(n, pageRows-k)
+		if m < pageRows {
+			p.blank(t.blank)
+		}
+		for at := k; at < k+m; at++ {
+			p.rows[at] = row
+			p.has[at>>6] |= 1 << (at & 63)
+		}
+		p.tidy = true
+		p.n += int32(m)
+		t.n += int(m)
+		i, n = i+m, n-m
+	}
+}
+
+// blank makes the rows of a page blank that is new; those of one that was in use are.
+func (p *page[T]) blank(row T) {
+	if p.tidy {
+		return
+	}
+	for k := range p.rows {
+		p.rows[k] = row
+	}
+	p.tidy = true
 }
 
 // open gives ids a page.
@@ -120,11 +156,7 @@ func (t *Table[I, T]) make(n int) {
 	t.made += n
 	block := make([]page[T], n)
 	for i := range block {
-		p := &block[i]
-		for k := range p.rows {
-			p.rows[k] = t.blank
-		}
-		t.spare = append(t.spare, p)
+		t.spare = append(t.spare, &block[i])
 	}
 }
 

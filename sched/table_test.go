@@ -18,11 +18,18 @@ func TestTableAgainstMap(t *testing.T) {
 			return newest - min(newest, TaskID(rapid.IntRange(0, back).Draw(t, "by")))
 		}
 		for step := range rapid.IntRange(1, 200).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"new", "new", "at", "drop", "drop all", "get", "clear"}).Draw(t, "what") {
+			switch rapid.SampledFrom([]string{"new", "new", "fill", "at", "drop", "drop all", "get", "clear"}).Draw(t, "what") {
 			case "new":
 				newest += min(TaskID(rapid.SampledFrom([]int{1, 1, 70, 256, 20_000}).Draw(t, "gap")), 1<<32-1-newest)
 				*table.At(newest) = step
 				twin[newest] = step
+			case "fill":
+				n := min(TaskID(rapid.SampledFrom([]int{0, 1, 100, 256, 1000}).Draw(t, "rows")), 1<<32-1-newest)
+				table.Fill(newest+1, uint32(n), step)
+				for range n {
+					newest++
+					twin[newest] = step
+				}
 			case "at":
 				i := id()
 				if x := *table.At(i); x != twin[i] { // a row that is new is zero, and so is what a map has not
