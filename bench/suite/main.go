@@ -3,6 +3,7 @@
 //
 //	go run ./bench/suite -csv suite.csv           all published policies, in the cells that are not held out
 //	go run ./bench/suite -also NAME -every 4      another one beside them, in every fourth of these cells
+//	go run ./bench/suite -also NAME -against suite.csv   only NAME is run, beside what the file has of the others
 //	go run ./bench/suite -also NAME -held-out     in the third that is looked at when NAME is finished
 //
 // Traces are taken from $TAILCUT_TRACES or ../shared/traces. Cells whose trace is absent are left out, and named.
@@ -31,6 +32,7 @@ func main() {
 	flag.StringVar(&o.policies, "policies", "", "instead of all published policies")
 	flag.StringVar(&o.also, "also", "", "policies that are measured beside and do not compete to be best")
 	flag.StringVar(&o.csv, "csv", "", "file for a line of each policy and cell; - for stdout instead of the table")
+	flag.StringVar(&o.against, "against", "", "a file that -csv has written: what it has of published policies is not run again, and other cells are left out")
 	flag.IntVar(&o.every, "every", 1, "only every Nth cell")
 	flag.BoolVar(&o.heldOut, "held-out", false, "the cells that are held out, instead of the others")
 	flag.BoolVar(&o.declare, "declare", false, "print the cells that the axes declare")
@@ -44,9 +46,9 @@ func main() {
 }
 
 type options struct {
-	cells, family, policies, also, csv string
-	every                              int
-	heldOut, declare                   bool
+	cells, family, policies, also, csv, against string
+	every                                       int
+	heldOut, declare                            bool
 }
 
 func (o *options) run(ctx context.Context) error {
@@ -71,10 +73,17 @@ func (o *options) run(ctx context.Context) error {
 	if folder == "" {
 		folder = "../shared/traces"
 	}
+	earlier, err := o.earlier()
+	if err != nil {
+		return err
+	}
+	if earlier != nil {
+		cells = slices.DeleteFunc(cells, func(c suite.Cell) bool { return earlier[c] == nil })
+	}
 	var all []*suite.Outcome
 	began := time.Now()
 	for i := range cells {
-		out, err := cells[i].Run(ctx, folder, append(published[:len(published):len(published)], also...), len(published))
+		out, err := cells[i].Run(ctx, folder, append(published[:len(published):len(published)], also...), len(published), earlier[cells[i]])
 		if errors.Is(err, suite.ErrNoTrace) {
 			fmt.Fprintf(os.Stderr, "left out: %v\n", err)
 			continue
@@ -94,6 +103,23 @@ func (o *options) run(ctx context.Context) error {
 		return suite.WriteCSV(os.Stdout, all)
 	}
 	return suite.WriteTable(os.Stdout, all, "spark")
+}
+
+// earlier returns what the file of -against has, nil without one.
+func (o *options) earlier() (map[suite.Cell]*suite.Outcome, error) {
+	if o.against == "" {
+		return nil, nil
+	}
+	f, err := os.Open(o.against)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := suite.ReadCSV(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.against, err)
+	}
+	return all, nil
 }
 
 // writeCSV writes what there is so far, so that a run that is broken off leaves it.

@@ -22,8 +22,9 @@ const (
 	tasksToRun = 60_000
 )
 
-// apart are policies that have nothing to decide in a suite without deadlines and sites.
-var apart = []string{"chronos-clone", "chronos-restart", "chronos-resume", "laxity", "shed", "flutter", "geoclone", "iridium"}
+// apart are policies that have nothing to decide in a suite without deadlines and sites, and the one that nobody has
+// published.
+var apart = []string{"auto", "chronos-clone", "chronos-restart", "chronos-resume", "laxity", "shed", "flutter", "geoclone", "iridium"}
 
 // sited tells presets for several sites.
 func sited(name string) bool {
@@ -68,8 +69,9 @@ type Row struct {
 	MachineHours float64
 	Clones       float64
 	Ratio        sim.Estimate
-	Best         bool // of the published
-	Stuck        bool // left jobs unfinished, or never ended: everything else is not known
+	Best         bool      // of the published
+	Stuck        bool      // left jobs unfinished, or never ended: everything else is not known
+	Flows        []float64 // mean flow time of each run, in seconds
 	Wall         time.Duration
 }
 
@@ -81,47 +83,69 @@ type Outcome struct {
 }
 
 // Run runs the policies through a cell. The first of them, as many as published says, compete to be best; those behind
-// are measured only.
-func (c *Cell) Run(ctx context.Context, folder string, policies []string, published int) (*Outcome, error) {
+// are measured only. What an earlier outcome of the cell has of the first, if there is one, is taken from there: runs have
+// the same seeds each time, so the ratios stay those of pairs.
+func (c *Cell) Run(ctx context.Context, folder string, policies []string, published int, earlier *Outcome) (*Outcome, error) {
 	at, err := c.World(folder)
 	if err != nil {
 		return nil, err
 	}
 	runs := min(mostRuns, max(leastRuns, tasksToRun/max(1, tasksOf(at))))
 	out := &Outcome{Cell: *c, Runs: runs, Rows: make([]Row, len(policies))}
-	flows := make([][]float64, len(policies))
 	for i, name := range policies {
-		r := &out.Rows[i]
-		r.Policy = name
-		began := time.Now()
-		res, err := (&simulation.Request{
-			Workload: at.Workload, Policies: []string{name}, Runs: runs, Seed: hashOf(c.ID()), Machines: at.Slots,
-			Service: at.Service, Progress: at.Progress, Noise: at.Noise, NoiseKind: at.Kind, Limits: sched.DefaultLimits(),
-		}).Run(ctx)
-		r.Wall = time.Since(began)
-		if errors.Is(err, sim.ErrStuck) {
-			r.Stuck = true
+		if known := earlier.row(name, runs); known != nil && i < published {
+			out.Rows[i] = *known
 			continue
 		}
-		if err != nil {
+		if out.Rows[i], err = c.row(ctx, at, name, runs); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", c.ID(), name, err)
 		}
-		for k := range res.Cells {
-			cell := &res.Cells[k]
-			flows[i] = append(flows[i], cell.MeanFlow)
-			r.Flow += cell.MeanFlow / float64(runs)
-			r.P99 += cell.P99Flow / float64(runs)
-			r.MachineHours += (cell.Fruitful + cell.Fruitless) / 3600 / float64(runs)
-			r.Clones += float64(cell.Clones) / float64(runs)
-			r.Stuck = r.Stuck || cell.Failed > 0
-		}
 	}
-	out.compare(flows, published)
+	out.compare(published)
 	return out, nil
 }
 
+// row returns what the outcome has of a policy, nil if there is nothing of as many runs.
+func (out *Outcome) row(name string, runs int) *Row {
+	if out == nil || out.Runs != runs {
+		return nil
+	}
+	if i := slices.IndexFunc(out.Rows, func(r Row) bool { return r.Policy == name }); i >= 0 {
+		return &out.Rows[i]
+	}
+	return nil
+}
+
+// row runs one policy.
+func (c *Cell) row(ctx context.Context, at *World, name string, runs int) (Row, error) {
+	r := Row{Policy: name}
+	began := time.Now()
+	res, err := (&simulation.Request{
+		Workload: at.Workload, Policies: []string{name}, Runs: runs, Seed: hashOf(c.ID()), Machines: at.Slots,
+		Service: at.Service, Progress: at.Progress, Noise: at.Noise, NoiseKind: at.Kind, Limits: sched.DefaultLimits(),
+	}).Run(ctx)
+	r.Wall = time.Since(began)
+	if errors.Is(err, sim.ErrStuck) {
+		r.Stuck = true
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	for k := range res.Cells {
+		cell := &res.Cells[k]
+		r.Flows = append(r.Flows, cell.MeanFlow)
+		r.Flow += cell.MeanFlow / float64(runs)
+		r.P99 += cell.P99Flow / float64(runs)
+		r.MachineHours += (cell.Fruitful + cell.Fruitless) / 3600 / float64(runs)
+		r.Clones += float64(cell.Clones) / float64(runs)
+		r.Stuck = r.Stuck || cell.Failed > 0
+	}
+	return r, nil
+}
+
 // compare finds the best of the published and sets the ratios to it.
-func (out *Outcome) compare(flows [][]float64, published int) {
+func (out *Outcome) compare(published int) {
 	best := -1
 	for i := range out.Rows[:published] {
 		if r := &out.Rows[i]; !r.Stuck && (best < 0 || r.Flow < out.Rows[best].Flow) {
@@ -131,13 +155,13 @@ func (out *Outcome) compare(flows [][]float64, published int) {
 	for i := range out.Rows {
 		r := &out.Rows[i]
 		r.Ratio = sim.Estimate{Mean: math.NaN(), Half: math.NaN()}
+		r.Best = i == best
 		if best < 0 || r.Stuck {
 			continue
 		}
-		r.Best = i == best
-		ratios := make([]float64, len(flows[i]))
+		ratios := make([]float64, len(r.Flows))
 		for k := range ratios {
-			ratios[k] = flows[i][k] / flows[best][k]
+			ratios[k] = r.Flows[k] / out.Rows[best].Flows[k]
 		}
 		r.Ratio = sim.EstimateOf(ratios)
 	}

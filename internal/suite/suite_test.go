@@ -3,6 +3,7 @@ package suite
 import (
 	"bytes"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/tailcut/tailcut/sched"
@@ -65,7 +66,7 @@ func TestWorlds(t *testing.T) {
 // A cell is run, and of the published one is the best.
 func TestRun(t *testing.T) {
 	c := Cell{Family: "array", Size: "10", Service: "law:heavy", Reports: "persistent:0.5", Load: "0.5", Slots: "by load", Scale: "1s", Told: "unknown", Stations: "two"}
-	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2)
+	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,5 +94,31 @@ func TestRun(t *testing.T) {
 	}
 	if lines := bytes.Count(rows.Bytes(), []byte("\n")); lines != 1+3 {
 		t.Errorf("%d lines:\n%s", lines, &rows)
+	}
+
+	checkEarlier(t, &c, out, &rows)
+}
+
+// checkEarlier: what was written is taken from there, and only what is new is run, with the same ratios.
+func checkEarlier(t *testing.T, c *Cell, out *Outcome, written *bytes.Buffer) {
+	t.Helper()
+	all, err := ReadCSV(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := all[*c]
+	earlier.Rows = slices.DeleteFunc(earlier.Rows, func(r Row) bool { return r.Policy == "spark" })
+	earlier.Rows[0].Clones = 17 // a mark: fifo makes no clones
+	again, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, earlier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range again.Rows {
+		if was := out.Rows[i]; r.Ratio != was.Ratio || r.Best != was.Best || !slices.Equal(r.Flows, was.Flows) {
+			t.Errorf("again %+v, before %+v", r, was)
+		}
+	}
+	if again.Rows[0].Clones != 17 {
+		t.Error("fifo was run again")
 	}
 }

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -9,30 +8,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// WriteCSV writes a line for each policy of each cell.
-func WriteCSV(out io.Writer, all []*Outcome) error {
-	rows := csv.NewWriter(out)
-	head := append(slices.Clone(header), "runs", "policy", "mean_flow_seconds", "p99_flow_seconds", "machine_hours", "clones", "ratio", "ratio_half", "best", "stuck")
-	if err := rows.Write(head); err != nil {
-		return err
-	}
-	num := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
-	for _, o := range all {
-		c := &o.Cell
-		for i := range o.Rows {
-			r := &o.Rows[i]
-			if err := rows.Write([]string{
-				c.Family, c.Size, c.Service, c.Reports, c.Load, c.Slots, c.Scale, c.Told, c.Stations, strconv.FormatBool(c.HeldOut()), strconv.Itoa(o.Runs),
-				r.Policy, num(r.Flow), num(r.P99), num(r.MachineHours), num(r.Clones), num(r.Ratio.Mean), num(r.Ratio.Half), strconv.FormatBool(r.Best), strconv.FormatBool(r.Stuck),
-			}); err != nil {
-				return err
-			}
-		}
-	}
-	rows.Flush()
-	return rows.Error()
-}
 
 // worlds are the columns of the table: groups of cells.
 var worlds = []struct {
