@@ -13,6 +13,7 @@ type Entry = kit.Entry
 
 // builtin lists every policy of this package; a new one is one line here.
 var builtin = []*kit.Entry{
+	&autoEntry,
 	&capacityEntry,
 	&chronosCloneEntry,
 	&chronosRestartEntry,

@@ -6,7 +6,7 @@ import "testing"
 // (fact or timer).
 func BenchmarkAdvance(b *testing.B) {
 	for _, spec := range []string{"fifo", "fair", "srpt", "spark", "spark:order=fair", "late", "fork", "fork:original=kill",
-		"grass", "hadoop", "hadoop2", "hopper", "flink", "mantri", "mantri-dup", "dolly", "sew", "sca", "ese", "laps", "wlaps", "intermediate-srpt", "capacity"} {
+		"auto", "grass", "hadoop", "hadoop2", "hopper", "flink", "mantri", "mantri-dup", "dolly", "sew", "sca", "ese", "laps", "wlaps", "intermediate-srpt", "capacity"} {
 		b.Run(spec, func(b *testing.B) {
 			events, clones := 0, 0
 			for b.Loop() {

@@ -83,8 +83,8 @@ type Outcome struct {
 }
 
 // Run runs the policies through a cell. The first of them, as many as published says, compete to be best; those behind
-// are measured only. What an earlier outcome of the cell has of the first, if there is one, is taken from there: runs have
-// the same seeds each time, so the ratios stay those of pairs.
+// are measured only. What an earlier outcome of the cell has of the first, if there is one, is taken from there: runs
+// have the same seeds each time, so the ratios stay those of pairs.
 func (c *Cell) Run(ctx context.Context, folder string, policies []string, published int, earlier *Outcome) (*Outcome, error) {
 	at, err := c.World(folder)
 	if err != nil {

@@ -284,3 +284,13 @@ func Kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
 		panic(fmt.Sprintf("policy: kill attempt %x (%v): %v", a, why, err))
 	}
 }
+
+// Pooled returns the order with another reading of srpt: as long as nothing is known of a job's tasks, they are taken
+// to last as long as those of all jobs did before it arrived, instead of a second.
+func (o Order) Pooled() Order {
+	o.work.pooled = true
+	return o
+}
+
+// Waiting returns how many jobs have a task that waits and may start.
+func (o *Order) Waiting() int { return o.jobs.Len() }

@@ -9,6 +9,8 @@ import (
 // Workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds,
 // so that the sums are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
 type Workload struct {
+	pooled bool // see Order.Pooled
+	spent  jobMean
 	jobs   sched.Table[sched.JobID, jobWork]
 	stages sched.Table[sched.StageID, stageWork]
 }
@@ -17,7 +19,11 @@ type jobWork struct {
 	known   float64 // of the stages whose mean duration is known or measured, microseconds
 	unknown float64 // tasks of the other stages
 	done    float64 // tasks finished
+	prior   float64 // seconds that a task is taken for before one of the job is done
 }
+
+// jobMean is of the tasks of all jobs.
+type jobMean struct{ tasks, seconds float64 }
 
 // stageWork is what a stage has added to its job.
 type stageWork struct {
@@ -31,13 +37,20 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
 		known := w.jobs.At(ev.Job)
-		known.done = 0
+		known.done, known.prior = 0, 1
+		if w.pooled && w.spent.seconds > 0 {
+			known.prior = w.spent.seconds / w.spent.tasks
+		}
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 			known.done += float64(v.Stage(s).Done) // some are, if it arrives again
 			w.count(v, ev.Job, s)
 		}
 	case sched.AttemptDone:
 		w.jobs.Of(ev.Job).done++
+		if w.pooled {
+			w.spent.tasks++
+			w.spent.seconds += (v.Now() - v.Rows().Started(ev.Attempt)).Seconds()
+		}
 		w.count(v, ev.Job, ev.Stage)
 	case sched.TaskGivenUp, sched.StageReady, sched.StageDone: // a stage may lack tasks before it opens
 		w.count(v, ev.Job, ev.Stage)
@@ -71,7 +84,7 @@ func (w *Workload) Remaining(v *sched.View, j sched.JobID) float64 {
 	if job.unknown == 0 {
 		return job.known
 	}
-	mean := 1.0
+	mean := job.prior
 	if job.done > 0 {
 		mean = v.Job(j).Fruitful.Seconds() / job.done
 	}

@@ -1,0 +1,255 @@
+package policy
+
+// Auto: one policy for worlds that are not known beforehand.
+//
+//	S, J      slots, and jobs with tasks that wait
+//	price     of a slot: what a second of it costs in seconds of flow time, J/S; with slots free little, idle x the share in use
+//	r         time left of a task's attempts: their reports, weighed against their ages, see timeLeft
+//	n         duration of a new attempt
+//	saved     E[r] - E[min(r, n)]
+//	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m
+//	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain
+//	chance    that a new attempt draws a new duration, instead of that of its task: learned from clones, see redraws
+//
+//	a clone is worth its slot while  sure chance (late + price saved) > price E[min(r, n)]
+//	so it is worth any price up to   bid = sure chance late / (E[min(r, n)] - sure chance saved)
+//
+//	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
+//	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: not the task's most advanced
+//
+// Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
+// O(log jobs + log stages), a look O(running tasks of the stage).
+
+import (
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+var autoEntry = kit.Entry{
+	Name:    "auto",
+	Family:  kit.Stragglers,
+	Clones:  "tasks for which a clone is worth its slot",
+	Cost:    "O(log jobs + log stages); of a look at a stage, some ten in each median duration, O(running tasks)",
+	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (experimental)",
+	Source:  "Tailcut",
+	Params: []kit.Param{
+		{Name: "idle", Kind: kit.Float, Default: "0.05", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},
+		{Name: "look", Kind: kit.Float, Default: "0.1", Min: 0.001, Max: 100, Help: "time between two looks at a stage, in medians of its tasks"},
+		kit.OrderBy("srpt"),
+	},
+	Progress:       true,
+	WorkConserving: true,
+	New: func(a kit.Args) sched.Policy {
+		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), part: a.Float("look")}
+	},
+}
+
+type auto struct {
+	order      kit.Order
+	idle, part float64
+
+	quiet  kit.Silence
+	trust  trust
+	redraw redraws
+	stages kit.PerStage[autoStage]
+	due    kit.Heap[kit.Rising[sched.Time]] // stages by their next look
+	ripe   []sched.StageID                  // whose look is due when a clone may start
+	bids   kit.Heap[kit.Falling[float64]]   // stages by the bid of the best clone that they want
+	held   kit.Heap[kit.Rising[float64]]    // rows of attempts that may be ended, by their bids
+	owners []sched.AttemptID                // by row: of what is in held
+
+	eye autoEye
+}
+
+// autoStage is what is known of a stage.
+type autoStage struct {
+	id   sched.StageID
+	past sample
+	ripe bool   // its look is due when a clone may start
+	best []want // clones that it wants since the last look, the highest bid first
+	next int    // of best, what it bids for
+}
+
+// want is a task that is to have a clone.
+type want struct {
+	task sched.TaskID
+	bid  float64
+	live int // attempts that the task had
+}
+
+func (p *auto) Observe(v *sched.View, ev *sched.Event) {
+	p.order.Observe(v, ev)
+	p.trust.observe(v, ev)
+	p.quiet.Observe(v, ev)
+	switch ev.Kind {
+	case sched.StageReady:
+		st := p.stages.Open(ev.Stage)
+		st.id = ev.Stage
+		st.ripe = false
+		st.past.reset()
+		st.best, st.next = st.best[:0], 0
+		p.schedule(v, st)
+	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
+		if st := p.stages.Of(ev.Stage); !p.due.Has(int(st.id)) {
+			p.schedule(v, st)
+		}
+	case sched.AttemptDone:
+		p.done(v, ev)
+	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		p.due.End(v, ev)
+		p.bids.End(v, ev)
+		p.stages.End(v, ev)
+	case sched.JobRetired:
+		p.redraw.forget(ev.Job)
+	}
+}
+
+// done takes in what a winner took, and what clones of its task have drawn.
+func (p *auto) done(v *sched.View, ev *sched.Event) {
+	st := p.stages.Of(ev.Stage)
+	a := v.Attempt(ev.Attempt)
+	if v.Task(ev.Task).Launched > 1 {
+		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
+			p.redraw.ends(v, st, ev.Job, x, x == ev.Attempt)
+		}
+		if a.Clone {
+			p.redraw.ends(v, st, ev.Job, ev.Attempt, true)
+		}
+	}
+	if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+		st.past.add(d)
+	}
+	if !p.due.Has(int(st.id)) {
+		p.schedule(v, st)
+	}
+}
+
+// rarer is how many running tasks a look may cost before looks become rarer.
+const rarer = 500
+
+// schedule notes the next look at a stage, if its scale is known.
+func (p *auto) schedule(v *sched.View, st *autoStage) {
+	stage := v.Stage(st.id)
+	typical := st.past.median()
+	if typical == 0 {
+		typical = stage.Mean.Seconds()
+	}
+	if typical == 0 {
+		typical, _ = p.quiet.Interval(st.id)
+	}
+	if typical == 0 {
+		p.due.Drop(int(st.id))
+		return
+	}
+	wait := p.part * typical * max(1, float64(stage.Running)/rarer)
+	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: max(v.Now()+1, kit.Later(v.Now(), wait))})
+}
+
+// price returns what a second of a slot costs now.
+func (p *auto) price(v *sched.View) float64 {
+	return max(float64(p.order.Waiting()), p.idle*float64(v.Cluster().Live())) / float64(max(1, v.Slots()))
+}
+
+func (p *auto) Decide(v *sched.View, act *sched.Actions) {
+	p.quiet.Look(v, func(sched.StageID, sched.TaskID) {})
+	p.watch(v)
+	for p.clone(v, act) || p.launch(v, act) || p.end(v, act) {
+	}
+	kit.WakeFor(act, &p.due)
+}
+
+// watch looks at the stages whose turn it is. Those that could not have a clone now have theirs when there is room.
+func (p *auto) watch(v *sched.View) {
+	room := v.CloneRoom() > 0
+	if room {
+		for _, s := range p.ripe {
+			if p.stages.Has(s) {
+				p.stages.Of(s).ripe = false
+				p.due.Set(int(s), kit.Rising[sched.Time]{X: v.Now()})
+			}
+		}
+		p.ripe = p.ripe[:0]
+	}
+	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
+		st := p.stages.Of(sched.StageID(p.due.Top()))
+		stage := v.Stage(st.id)
+		if room || stage.Live > stage.Running {
+			p.look(v, st)
+			p.schedule(v, st)
+		} else {
+			p.due.Drop(int(st.id))
+			if !st.ripe {
+				st.ripe = true
+				p.ripe = append(p.ripe, st.id)
+			}
+		}
+	}
+}
+
+// launch starts the task that waits first.
+func (p *auto) launch(v *sched.View, act *sched.Actions) bool {
+	t, m, ok := p.order.Next(v)
+	if ok {
+		p.order.Launch(v, act, t, m)
+	}
+	return ok
+}
+
+// clone starts the clone with the highest bid, as a look has found it. It returns false if none is worth its slot.
+func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
+	if p.bids.Len() == 0 || v.CloneRoom() == 0 || p.bids.TopKey().X <= p.price(v) {
+		return false
+	}
+	st := p.stages.Of(sched.StageID(p.bids.Top()))
+	w := st.best[st.next]
+	st.next++
+	p.bid(st)
+	if v.AttemptRoom(w.task) == 0 || int(v.Task(w.task).Live) != w.live {
+		return true // it is over, or has changed
+	}
+	m, ok := p.order.Elsewhere(v, w.task)
+	if !ok {
+		return false
+	}
+	p.order.Clone(v, act, w.task, m, sched.Straggling)
+	return true
+}
+
+// bid has a stage bid for the next clone that it wants.
+func (p *auto) bid(st *autoStage) {
+	if st.next == len(st.best) || st.best[st.next].bid <= 0 {
+		p.bids.Drop(int(st.id))
+		return
+	}
+	p.bids.Set(int(st.id), kit.Falling[float64]{X: st.best[st.next].bid})
+}
+
+// end ends the attempt that is worth least, if a task waits that is worth more. It returns false if none does.
+func (p *auto) end(v *sched.View, act *sched.Actions) bool {
+	if p.order.Waiting() == 0 || v.FreeSlots() > 0 {
+		return false
+	}
+	price := p.price(v)
+	for p.held.Len() > 0 && p.held.TopKey().X < price {
+		row := p.held.Top()
+		a := p.owners[row]
+		p.held.Drop(row)
+		if !v.Rows().MayKill(a) || v.Task(v.Rows().TaskOf(a)).Live < 2 {
+			continue
+		}
+		t := v.Rows().TaskOf(a)
+		st := p.stages.Of(v.Task(t).Stage)
+		p.redraw.ends(v, st, v.Rows().JobOf(t), a, false)
+		kit.Kill(act, a, sched.Share)
+		p.order.Touch(v, v.Rows().JobOf(t))
+		return true
+	}
+	return false
+}
+
+// hold notes the bid of an attempt that may be ended.
+func (p *auto) hold(a sched.AttemptID, bid float64) {
+	p.owners = kit.Grown(p.owners, a.Row())
+	p.owners[a.Row()] = a
+	p.held.Set(a.Row(), kit.Rising[float64]{X: bid})
+}

@@ -1,0 +1,81 @@
+package policy
+
+import "math"
+
+// timeLeft is the law of a time in seconds: a few values with weights that sum to 1, ascending.
+type timeLeft struct {
+	x, w []float64
+}
+
+func (t *timeLeft) clear() { t.x, t.w = t.x[:0], t.w[:0] }
+
+func (t *timeLeft) put(x, w float64) { t.x, t.w = append(t.x, x), append(t.w, w) }
+
+func (t *timeLeft) mean() float64 {
+	sum := 0.0
+	for i, x := range t.x {
+		sum += x * t.w[i]
+	}
+	return sum
+}
+
+// quantile returns the time that is exceeded with a chance of at most share.
+func (t *timeLeft) quantile(share float64) float64 {
+	left := 1.0
+	for i, x := range t.x {
+		if left -= t.w[i]; left <= share {
+			return x
+		}
+	}
+	return t.x[len(t.x)-1]
+}
+
+// first is the law of the earlier of two times that do not depend on each other.
+func (t *timeLeft) first(a, b *timeLeft) {
+	t.clear()
+	left, right, i, k := 1.0, 1.0, 0, 0
+	for i < len(a.x) && k < len(b.x) {
+		was := left * right
+		if a.x[i] <= b.x[k] {
+			left -= a.w[i]
+			t.put(a.x[i], was-left*right)
+			i++
+		} else {
+			right -= b.w[k]
+			t.put(b.x[k], was-left*right)
+			k++
+		}
+	}
+}
+
+// kernel is how wide each value stands for its neighbourhood when a report is weighed against it, as a deviation of the
+// logarithm.
+const kernel = 0.3
+
+// weigh is the law once a report has said how much is left, with an error whose logarithm has a deviation sd: Bayes'
+// rule for values that each stand for a lognormal law of deviation kernel. A good report moves all values to what it
+// says, a bad one hardly changes their weights.
+func (t *timeLeft) weigh(says, sd float64) {
+	if says <= 0 {
+		t.clear()
+		t.put(0, 1)
+		return
+	}
+	logged, both := math.Log(says), kernel*kernel+sd*sd
+	move := kernel * kernel / both
+	nearest := math.Inf(1)
+	for i, x := range t.x {
+		d := math.Log(max(x, 1e-9)) - logged
+		nearest = min(nearest, d*d)
+		t.x[i] = d
+	}
+	sum := 0.0
+	for i, d := range t.x {
+		t.w[i] *= math.Exp((nearest - d*d) / (2 * both))
+		sum += t.w[i]
+		t.x[i] = says * math.Exp(d*(1-move))
+	}
+	for i := range t.w {
+		t.w[i] /= sum
+	}
+}

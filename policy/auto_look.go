@@ -1,0 +1,297 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// autoEye is what a look at a stage works with.
+type autoEye struct {
+	seen       []runner
+	renewal    timeLeft
+	laws       [mostLaws]timeLeft // of a task's attempts
+	ids        [mostLaws]sched.AttemptID
+	best, next timeLeft
+	past       *sample // durations of the stage, as far as they are known
+	known      sample  // memory for them
+	untold     bool    // fewer winners are known than the mean told beforehand counts as
+	alpha      float64 // index of the tail of past
+	share      float64 // 1 / (1 + running tasks)
+	bias, sd   float64 // of reports, see trust
+	crowded    bool    // there are more tasks than seen
+}
+
+const (
+	mostSeen = 48 // tasks of a stage of which a look computes the law: those that seem slowest
+	mostLaws = 4  // attempts of a task that a look considers
+)
+
+// runner is a running task.
+type runner struct {
+	id       sched.TaskID
+	seems    float64 // how slow, at a glance
+	until    float64 // how long it takes at the worst of as many tasks as run
+	cloned   float64 // and if it had another attempt
+	saved    float64
+	quicker  float64 // E[min(r, n)]
+	attempts int
+	started  sched.Time // of the oldest
+	told     bool       // one has reported
+}
+
+// look finds the bids of a stage's clones: of those that it wants, and of those that it has.
+func (p *auto) look(v *sched.View, st *autoStage) {
+	p.bids.Drop(int(st.id))
+	st.best, st.next = st.best[:0], 0
+	stage := v.Stage(st.id)
+	if stage.Running == 0 || !p.renew(v, st, &stage) {
+		return
+	}
+	p.survey(v, st, &stage)
+	sure, chance := st.past.certainty(&stage), p.redraw.chance(stage.Job)
+	rest := p.rest(&stage)
+	late, many := p.quicken(rest)
+	worth := sure * chance
+	p.rate(v, st, &stage, sure, chance, rest)
+	for i := range p.eye.seen[:many] {
+		x := &p.eye.seen[i]
+		if v.AttemptRoom(x.id) > 0 {
+			st.best = append(st.best, want{x.id, bid(worth, late, x.saved, x.quicker), int(v.Task(x.id).Live)})
+		}
+	}
+	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(a.task, b.task)) })
+	p.bid(st)
+}
+
+// bid returns the highest price at which a clone is worth its slot.
+func bid(worth, late, saved, quicker float64) float64 {
+	switch cost := quicker - worth*saved; {
+	case worth*late <= 0 && cost >= 0:
+		return 0
+	case cost <= 0:
+		return math.Inf(1) // it shortens what the task takes of slots
+	default:
+		return worth * late / cost
+	}
+}
+
+// renew finds the law of a new attempt. It returns false if nothing is known of one. While there are fewer winners than
+// tasks that run, what these report counts, too: the first winners are the quickest.
+func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
+	e := &p.eye
+	e.bias, e.sd = p.trust.miss()
+	past := &st.past
+	if past.n < int(stage.Running) {
+		past = &e.known
+		*past = sample{sorted: append(past.sorted[:0], st.past.sorted...), every: st.past.every, n: st.past.n}
+		for t, ok := v.RunningTask(st.id, 0); ok && len(past.sorted) < 2*mostKept; t, ok = v.RunningTask(st.id, t+1) {
+			a, _ := v.FirstAttempt(t)
+			row := v.Attempt(a)
+			if rem, told := row.Remaining(v.Now()); told && row.Progress > row.From {
+				past.insert((v.Now() - row.Started).Seconds() + rem.Seconds()*math.Exp(-e.bias))
+			}
+		}
+	}
+	e.past = past
+	e.untold = stage.Mean > 0 && st.past.n < toldCounts
+	if !e.untold && len(past.sorted) == 0 {
+		return false
+	}
+	if len(past.sorted) > 0 {
+		past.older = outlive(v, st.id, past.sorted[len(past.sorted)-1])
+		e.alpha = past.index()
+	}
+	p.byAge(stage, 0, &e.renewal)
+	e.share = 1 / float64(stage.Running+1)
+	return true
+}
+
+// outlive returns the sum of the logarithms of age by longest, of attempts that run longer than that.
+func outlive(v *sched.View, id sched.StageID, longest float64) (older float64) {
+	n := 0
+	for t, ok := v.RunningTask(id, 0); ok && n < mostSeen && longest > 0; t, ok = v.RunningTask(id, t+1) {
+		n++
+		a, _ := v.FirstAttempt(t)
+		if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > longest {
+			older += math.Log(age / longest)
+		}
+	}
+	return older
+}
+
+// byAge finds what is left at an age of which nothing else is known.
+func (p *auto) byAge(stage *sched.Stage, age float64, to *timeLeft) {
+	if p.eye.untold {
+		told(stage, age, to)
+		return
+	}
+	p.eye.past.left(p.eye.alpha, age, to)
+}
+
+// left finds what is left of an attempt: by its age, and by its report if it has sent one or is silent for too long.
+func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *timeLeft) {
+	row := p.quiet.Attempt(v, a)
+	p.byAge(stage, (v.Now() - row.Started).Seconds(), to)
+	if rem, ok := row.Remaining(v.Now()); ok {
+		to.weigh(rem.Seconds()*math.Exp(-p.eye.bias), p.eye.sd)
+	}
+}
+
+// survey collects the running tasks of a stage that seem slowest, the one that lasts longest first.
+func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
+	e := &p.eye
+	e.seen, e.crowded = e.seen[:0], false
+	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
+		x := runner{id: t}
+		p.glance(v, &x)
+		if x.attempts == 0 {
+			continue
+		}
+		if len(e.seen) == mostSeen {
+			if e.crowded = true; x.seems <= e.seen[mostSeen-1].seems {
+				continue
+			}
+			e.seen = e.seen[:mostSeen-1]
+		}
+		at := len(e.seen)
+		for e.seen = append(e.seen, x); at > 0 && e.seen[at-1].seems < x.seems; at-- {
+			e.seen[at], e.seen[at-1] = e.seen[at-1], e.seen[at]
+		}
+	}
+	for i := range e.seen {
+		p.judge(v, stage, i)
+	}
+	slices.SortFunc(e.seen, func(a, b runner) int { return cmp.Or(cmp.Compare(b.until, a.until), cmp.Compare(a.id, b.id)) })
+}
+
+// glance says how slow a task seems: by the best report of its attempts, without one by the age of the oldest.
+func (p *auto) glance(v *sched.View, x *runner) {
+	reported := math.Inf(1)
+	for a, runs := v.FirstAttempt(x.id); runs; a, runs = v.NextAttempt(a) {
+		row := p.quiet.Attempt(v, a)
+		if row.Waiting {
+			continue
+		}
+		x.attempts++
+		x.started = row.Started
+		if rem, ok := row.Remaining(v.Now()); ok {
+			reported = min(reported, rem.Seconds())
+		}
+	}
+	if x.told = !math.IsInf(reported, 1); x.told {
+		x.seems = reported
+	} else {
+		x.seems = (v.Now() - x.started).Seconds()
+	}
+}
+
+// judge finds what is left of a task, without and with one attempt more. Single attempts that are of an age and report
+// nothing are alike.
+func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
+	e := &p.eye
+	x := &e.seen[i]
+	if i > 0 {
+		if y := &e.seen[i-1]; x.attempts == 1 && y.attempts == 1 && !x.told && !y.told && x.started == y.started {
+			x.until, x.cloned, x.saved, x.quicker = y.until, y.cloned, y.saved, y.quicker
+			return
+		}
+	}
+	left := p.merge(p.laws(v, stage, x.id), -1)
+	x.until = left.quantile(e.share)
+	mean := left.mean()
+	e.next.first(left, &e.renewal)
+	x.cloned = e.next.quantile(e.share)
+	x.quicker = e.next.mean()
+	x.saved = mean - x.quicker
+}
+
+// laws finds what is left of each attempt of a task, the youngest first, and returns how many there are.
+func (p *auto) laws(v *sched.View, stage *sched.Stage, t sched.TaskID) (n int) {
+	e := &p.eye
+	for a, runs := v.FirstAttempt(t); runs && n < mostLaws; a, runs = v.NextAttempt(a) {
+		if !v.Rows().Waiting(a) {
+			e.ids[n] = a
+			p.left(v, stage, a, &e.laws[n])
+			n++
+		}
+	}
+	return n
+}
+
+// merge finds what is left of a task with these attempts, but for one of them.
+func (p *auto) merge(n, without int) *timeLeft {
+	e := &p.eye
+	var left *timeLeft
+	for i := range n {
+		switch {
+		case i == without:
+		case left == nil:
+			left = &e.laws[i]
+		default:
+			e.next.first(left, &e.laws[i])
+			e.best, e.next = e.next, e.best
+			left = &e.best
+		}
+	}
+	return left
+}
+
+// rest returns when the tasks of a stage are done that wait.
+func (p *auto) rest(stage *sched.Stage) float64 {
+	if stage.Pending == 0 {
+		return 0
+	}
+	return p.eye.renewal.mean() * (1 + float64(stage.Pending)/float64(max(1, stage.Live)))
+}
+
+// quicken returns by how much earlier the stage is done for each of the tasks that it is best to clone, and how many
+// these are: the first of those seen.
+func (p *auto) quicken(rest float64) (late float64, many int) {
+	seen := p.eye.seen
+	many = len(seen)
+	for j := range seen {
+		rest = max(rest, seen[j].cloned)
+		others := rest
+		switch {
+		case j+1 < len(seen):
+			others = max(others, seen[j+1].until)
+		case p.eye.crowded:
+			continue // those that are not seen take as long
+		}
+		if each := (seen[0].until - others) / float64(j+1); each > late {
+			late, many = each, j+1
+		}
+	}
+	return late, many
+}
+
+// rate finds the bids of the attempts of a stage that may be ended: all but the oldest of each task.
+func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chance, rest float64) {
+	e := &p.eye
+	if stage.Live == stage.Running || len(e.seen) == 0 {
+		return
+	}
+	over := max(rest, e.seen[0].until)
+	for i := range e.seen {
+		x := &e.seen[i]
+		if x.attempts < 2 {
+			continue
+		}
+		n := p.laws(v, stage, x.id)
+		quicker := p.merge(n, -1).mean()
+		for k := range n - 1 {
+			left := p.merge(n, k)
+			worth := sure
+			if h, ok := st.past.hazard((v.Now() - v.Rows().Started(e.ids[k])).Seconds()); ok {
+				lived := chance * math.Exp(-h)
+				worth *= lived / (lived + 1 - chance)
+			} else {
+				worth *= chance
+			}
+			p.hold(e.ids[k], bid(worth, max(0, left.quantile(e.share)-over), left.mean()-quicker, quicker))
+		}
+	}
+}

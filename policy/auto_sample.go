@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// sample keeps up to mostKept of the durations of a stage's winners, evenly thinned, and knows the law beyond the
+// longest of them: Pareto's. Attempts that run longer than any winner count as censored.
+type sample struct {
+	sorted []float64
+	every  int // one in so many is kept
+	skip   int
+	other  int // of two values the one that stays when the sample is thinned: in turns, so that it is fair
+	n      int
+	older  float64 // sum of ln(age / longest winner) of the attempts that run longer than any winner did
+}
+
+const mostKept = 32
+
+func (s *sample) reset() { *s = sample{sorted: s.sorted[:0], every: 1} }
+
+func (s *sample) add(x float64) {
+	s.n++
+	if s.skip++; s.skip < s.every {
+		return
+	}
+	s.skip = 0
+	s.insert(x)
+	if len(s.sorted) < mostKept {
+		return
+	}
+	for i := 0; 2*i+1 < len(s.sorted); i++ {
+		s.sorted[i] = s.sorted[2*i+s.other]
+	}
+	s.other = 1 - s.other
+	s.sorted = s.sorted[:len(s.sorted)/2]
+	s.every *= 2
+}
+
+func (s *sample) insert(x float64) {
+	at, _ := slices.BinarySearch(s.sorted, x)
+	s.sorted = slices.Insert(s.sorted, at, x)
+}
+
+func (s *sample) median() float64 {
+	if len(s.sorted) == 0 {
+		return 0
+	}
+	return s.sorted[len(s.sorted)/2]
+}
+
+// certainty grows with what is known: 1 - 1/sqrt(1 + n). A mean that was told beforehand counts as toldCounts winners.
+func (s *sample) certainty(stage *sched.Stage) float64 {
+	n := float64(s.n)
+	if stage.Mean > 0 {
+		n += toldCounts
+	}
+	return 1 - 1/math.Sqrt(1+n)
+}
+
+const toldCounts = 4
+
+// index of the tail: Hill's estimator over what is above the median, drawn towards 2 as if by two values, and with the
+// ages of attempts that run on as what the tail exceeds.
+func (s *sample) index() float64 {
+	m := s.median()
+	sum, n := 1.0, 2.0
+	if m > 0 {
+		for _, x := range s.sorted[len(s.sorted)/2:] {
+			sum += math.Log(x / m)
+			n++
+		}
+	}
+	return min(20, max(0.5, 1/(max(1./20, sum/n)+s.older)))
+}
+
+// exceeds returns the chance that an attempt takes longer than that. There must be a winner.
+func (s *sample) exceeds(age float64) float64 {
+	beyond := 1 / float64(s.every) // what the tail counts, in values
+	all := float64(len(s.sorted)) + beyond
+	first := sort.SearchFloat64s(s.sorted, age)
+	if over := len(s.sorted) - first; over > 0 {
+		return (float64(over) + beyond) / all
+	}
+	return beyond / all * math.Pow(age/s.sorted[len(s.sorted)-1], -s.index())
+}
+
+// Shares of the tail, and one value for each.
+var tailAt = [...]float64{0.9, 0.7, 0.5, 0.3, 0.1}
+
+// left is the law of what is left at an age: of the winners that took longer, and beyond the longest of them the tail,
+// which counts as one value.
+func (s *sample) left(alpha, age float64, to *timeLeft) {
+	to.clear()
+	first := sort.SearchFloat64s(s.sorted, age)
+	over := s.sorted[first:]
+	beyond := 1 / float64(s.every)
+	total := float64(len(over)) + beyond
+	for _, x := range over {
+		to.put(x-age, 1/total)
+	}
+	from := max(age, s.sorted[len(s.sorted)-1])
+	for _, u := range tailAt {
+		to.put(from*math.Pow(u, -1/alpha)-age, beyond/total/float64(len(tailAt)))
+	}
+}
+
+// told is left of a stage of which only mean and deviation are known: a lognormal law.
+func told(stage *sched.Stage, age float64, to *timeLeft) {
+	to.clear()
+	mean, sd := stage.Mean.Seconds(), stage.SD.Seconds()
+	sigma := math.Sqrt(math.Log1p(sd * sd / (mean * mean)))
+	mu := math.Log(mean) - sigma*sigma/2
+	for _, z := range normalAt {
+		if x := math.Exp(mu + sigma*z); x > age {
+			to.put(x-age, 1)
+		}
+	}
+	if len(to.x) == 0 {
+		for _, u := range tailAt {
+			to.put(age*(1/math.Sqrt(u)-1), 1)
+		}
+	}
+	for i := range to.w {
+		to.w[i] = 1 / float64(len(to.w))
+	}
+}
+
+// Quantiles 1/16, 3/16, ... of the normal law.
+var normalAt = [...]float64{-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534}

@@ -1,0 +1,291 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/tailcut/tailcut/policy/policytest"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// drawLeft draws a law of up to eight values.
+func drawLeft(r *rand.Rand) *timeLeft {
+	var t timeLeft
+	sum := 0.0
+	for range 1 + r.IntN(8) {
+		w := 0.1 + r.Float64()
+		t.put(10*r.Float64(), w)
+		sum += w
+	}
+	slices.Sort(t.x)
+	for i := range t.w {
+		t.w[i] /= sum
+	}
+	return &t
+}
+
+// TestTimeLeftFirst: the law of the earlier of two times has the mean and the quantiles of all pairs.
+func TestTimeLeftFirst(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 500 {
+		a, b := drawLeft(r), drawLeft(r)
+		var first timeLeft
+		first.first(a, b)
+		mean, at := 0.0, 10*r.Float64()
+		var below, sum float64
+		for i, x := range a.x {
+			for k, y := range b.x {
+				mean += a.w[i] * b.w[k] * min(x, y)
+				if min(x, y) <= at {
+					below += a.w[i] * b.w[k]
+				}
+			}
+		}
+		got := 0.0
+		for i, x := range first.x {
+			if sum += first.w[i]; x <= at {
+				got += first.w[i]
+			}
+		}
+		if math.Abs(first.mean()-mean) > 1e-9 || math.Abs(got-below) > 1e-9 || math.Abs(sum-1) > 1e-9 || !slices.IsSorted(first.x) {
+			t.Fatalf("of %v and %v: mean %v, want %v; up to %v %v, want %v", a, b, first.mean(), mean, at, got, below)
+		}
+		share := r.Float64()
+		q := first.quantile(share)
+		beyond := 0.0
+		for i, x := range first.x {
+			if x > q {
+				beyond += first.w[i]
+			}
+		}
+		if beyond > share+1e-9 {
+			t.Fatalf("%v is exceeded with chance %v, want at most %v", q, beyond, share)
+		}
+	}
+}
+
+// TestTimeLeftWeigh compares with Bayes' rule in numbers: a mixture of lognormal laws, weighed on a fine grid.
+func TestTimeLeftWeigh(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		law := drawLeft(r)
+		says, sd := 0.1+10*r.Float64(), 0.05+r.Float64()
+		var mass, logged float64 // of the posterior, and the mean of the logarithm under it
+		for z := -12.0; z < 12; z += 0.002 {
+			density := 0.0
+			for i, x := range law.x {
+				density += law.w[i] * math.Exp(-sq((z-math.Log(x))/kernel)/2)
+			}
+			density *= math.Exp(-sq((z-math.Log(says))/sd) / 2)
+			mass += density
+			logged += density * z
+		}
+		law.weigh(says, sd)
+		got, sum := 0.0, 0.0
+		for i, x := range law.x {
+			got += law.w[i] * math.Log(x)
+			sum += law.w[i]
+		}
+		if want := logged / mass; math.Abs(got-want) > 1e-3 || math.Abs(sum-1) > 1e-9 || !slices.IsSorted(law.x) {
+			t.Errorf("says %v with error %v: mean of the logarithm %v, want %v", says, sd, got, want)
+		}
+	}
+}
+
+func sq(x float64) float64 { return x * x }
+
+// TestSample: what is left at an age agrees with the chance that an attempt gets so old, and samples that were thinned
+// are fair.
+func TestSample(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	var s sample
+	var median, late float64
+	const rounds, values = 40, 1000
+	for range rounds {
+		s.reset()
+		for n := range values {
+			s.add(math.Pow(1-r.Float64(), -1/1.5))
+			checkSample(t, &s, n, 4*r.Float64())
+		}
+		median += s.median() / rounds
+		late += s.exceeds(4) / rounds
+	}
+	if want := math.Pow(0.5, -1/1.5); math.Abs(median/want-1) > 0.1 {
+		t.Errorf("median %v, want about %v", median, want)
+	}
+	if want := math.Pow(4, -1.5); math.Abs(late/want-1) > 0.2 {
+		t.Errorf("4 is exceeded with chance %v, want about %v", late, want)
+	}
+}
+
+func checkSample(t *testing.T, s *sample, n int, age float64) {
+	t.Helper()
+	var left timeLeft
+	s.left(s.index(), age, &left)
+	sum := 0.0
+	for _, w := range left.w {
+		sum += w
+	}
+	if math.Abs(sum-1) > 1e-9 || !slices.IsSorted(left.x) || left.x[0] < 0 {
+		t.Fatalf("%d values, age %v: %+v", n+1, age, left)
+	}
+	if more := s.exceeds(age + 1); more > s.exceeds(age) || more <= 0 || s.exceeds(0) != 1 {
+		t.Fatalf("%d values: exceeds %v with chance %v, %v with %v", n+1, age, s.exceeds(age), age+1, more)
+	}
+}
+
+// TestBid: at any price below its bid a clone is worth its slot, at any above it is not.
+func TestBid(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	for range 1000 {
+		worth, late, saved, quicker := r.Float64(), 10*r.Float64(), 10*r.Float64(), 0.01+5*r.Float64()
+		if r.IntN(4) == 0 {
+			late = 0
+		}
+		b := bid(worth, late, saved, quicker)
+		for range 10 {
+			price := 20 * r.Float64()
+			if gain := worth*(late+price*saved) - price*quicker; gain > 1e-9 && price > b || gain < -1e-9 && price < b {
+				t.Errorf("bid %v, but at price %v the gain is %v", b, price, gain)
+			}
+		}
+	}
+}
+
+// TestQuicken compares with all ways to clone the slowest.
+func TestQuicken(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for range 500 {
+		p := &auto{}
+		for range 1 + r.IntN(6) {
+			until := 10 * r.Float64()
+			p.eye.seen = append(p.eye.seen, runner{until: until, cloned: until * r.Float64()})
+		}
+		slices.SortFunc(p.eye.seen, func(a, b runner) int { return int(math.Copysign(1, b.until-a.until)) })
+		rest, best, at := 5*r.Float64(), 0.0, len(p.eye.seen)
+		for m := 1; m <= len(p.eye.seen); m++ {
+			end := rest
+			for i, x := range p.eye.seen {
+				if i < m {
+					end = max(end, x.cloned)
+				} else {
+					end = max(end, x.until)
+				}
+			}
+			if each := (p.eye.seen[0].until - end) / float64(m); each > best {
+				best, at = each, m
+			}
+		}
+		if late, many := p.quicken(rest); math.Abs(late-best) > 1e-9 || many != at {
+			t.Fatalf("%+v, rest %v: %v for %d, want %v for %d", p.eye.seen, rest, late, many, best, at)
+		}
+	}
+}
+
+// TestRedraws: where clones draw anew the chance stays high, where they have the duration of their task again it goes to
+// 0. Winners of races are shorter than attempts are, so that too many wins are expected: the chance is too low rather
+// than too high.
+func TestRedraws(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		anew     bool
+		from, to float64
+	}{{"anew", true, 0.5, 1}, {"again", false, 0, 0.1}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := autoOn(t, "auto")
+			w := policytest.NewWorld(t, p, sched.NoLimits())
+			r := rand.New(rand.NewPCG(1, 6))
+			own := map[sched.TaskID]sched.Time{}
+			draw := func() sched.Time { return sched.FromSeconds(math.Pow(1-r.Float64(), -1/1.5)) }
+			w.Fate = func(d *sched.Decision) policytest.Fate {
+				if _, ok := own[d.Task]; !ok || c.anew {
+					own[d.Task] = draw()
+				}
+				return policytest.Fate{Lasts: own[d.Task]}
+			}
+			w.Machines(20)
+			for range 40 {
+				w.Submit(0, policytest.Tasks(30))
+			}
+			w.Run()
+			if got := p.redraw.chance(39); got < c.from || got > c.to {
+				t.Errorf("chance %v, want %v to %v; %+v", got, c.from, c.to, p.redraw.all)
+			}
+		})
+	}
+}
+
+func autoOn(t *testing.T, spec string) *auto {
+	t.Helper()
+	p, err := New(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.(*auto)
+}
+
+// TestAutoClones: a straggler gets a clone soon after the others have ended, and equal tasks get none.
+func TestAutoClones(t *testing.T) {
+	s := sched.Second
+	for _, c := range []struct {
+		name  string
+		lasts []sched.Time
+		want  int
+	}{
+		{"a straggler", policytest.Repeat(10*s, 9, 200*s), 1},
+		{"equal tasks", policytest.Repeat(10*s, 10), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := on(t, "auto", sched.NoLimits())
+			w.Machines(10)
+			w.Submit(0, policytest.Tasks(10))
+			w.Fate = policytest.Lasts(10*s, c.lasts...)
+			w.Run()
+			if got := len(w.Clones()); got < c.want || c.want == 0 && got > 0 {
+				t.Errorf("clones %v, want %d", w.Clones(), c.want)
+			}
+			if now := w.Core.View().Now(); now > 30*s {
+				t.Errorf("ended at %v", now)
+			}
+		})
+	}
+}
+
+// TestAutoEndsClones: a task that waits gets the slot of a clone that is worth less, and never that of a task's oldest
+// attempt.
+func TestAutoEndsClones(t *testing.T) {
+	s := sched.Second
+	w := on(t, "auto", sched.NoLimits())
+	w.Machines(4)
+	w.Submit(0, policytest.Tasks(4))
+	for range 3 {
+		w.Submit(21*s, policytest.Tasks(1))
+	}
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		if d.Task == 3 {
+			return policytest.Fate{Lasts: 100 * s}
+		}
+		return policytest.Fate{Lasts: 10 * s}
+	}
+	w.Run()
+	var killed []string
+	for i := range w.Orders {
+		if d := &w.Orders[i]; d.Kind == sched.Kill && d.Reason == sched.Share {
+			killed = append(killed, policytest.OrderLine(d))
+			if d.Number == 0 {
+				t.Errorf("the oldest attempt was ended: %s", policytest.OrderLine(d))
+			}
+		}
+	}
+	var begun []sched.Time
+	for i := range w.Orders {
+		if d := &w.Orders[i]; d.Kind == sched.Launch && d.Job > 0 {
+			begun = append(begun, d.At)
+		}
+	}
+	if last := slices.Max(begun); len(begun) != 3 || last > 23*s || len(killed) == 0 {
+		t.Errorf("clones %v, ended %v; later jobs began at %v", w.Clones(), killed, begun)
+	}
+}

@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// trust learns how far reports of progress are to be believed: of each attempt that ends, what its first report said of
+// the time left is compared with the time that it took.
+type trust struct {
+	rows      []promise
+	n         float64
+	sum, sqrs float64 // of the logarithms of promised by real time left
+}
+
+type promise struct {
+	gen  uint32
+	at   sched.Time
+	left float64
+}
+
+// What reports are taken for before any has come true, as if by so many: right, but for a deviation of the logarithm.
+const (
+	trustPrior = 3
+	trustError = 0.3
+)
+
+func (p *trust) observe(v *sched.View, ev *sched.Event) {
+	switch ev.Kind {
+	case sched.AttemptProgress:
+		row := ev.Attempt.Row()
+		if row < len(p.rows) && p.rows[row].gen == ev.Attempt.Generation() {
+			return
+		}
+		a := v.Attempt(ev.Attempt)
+		if rem, ok := a.Remaining(v.Now()); ok {
+			p.rows = kit.Grown(p.rows, row)
+			p.rows[row] = promise{ev.Attempt.Generation(), v.Now(), rem.Seconds()}
+		}
+	case sched.AttemptDone:
+		row := ev.Attempt.Row()
+		if row >= len(p.rows) || p.rows[row].gen != ev.Attempt.Generation() {
+			return
+		}
+		if took := (v.Now() - p.rows[row].at).Seconds(); took > 0 && p.rows[row].left > 0 {
+			const fade = 0.99
+			e := max(-5, min(5, math.Log(p.rows[row].left/took)))
+			p.n, p.sum, p.sqrs = fade*p.n+1, fade*p.sum+e, fade*p.sqrs+e*e
+		}
+	}
+}
+
+// miss returns mean and deviation of the logarithm of promised by real time left.
+func (p *trust) miss() (bias, sd float64) {
+	n := p.n + trustPrior
+	bias = p.sum / n
+	return bias, math.Sqrt(max(0, (p.sqrs+trustPrior*trustError*trustError)/n-bias*bias))
+}
