@@ -69,7 +69,8 @@ func TestChangeOfWork(t *testing.T) {
 		}))
 		var made []int
 		for task := range sched.TaskID(3) {
-			made = append(made, r.job.winnerOf(task).Work)
+			at, _ := r.job.winnerOf(task)
+			made = append(made, r.job.records[at].Work)
 		}
 		if diff := cmp.Diff([]int{0, 1, 1}, made); diff != "" {
 			t.Errorf("works of the winners (-want +got):\n%s", diff)

@@ -204,8 +204,10 @@ type claims struct {
 
 func (j *Job) claims() (c claims) {
 	c.records = j.records
-	for _, at := range j.winner {
-		c.at, c.outputs = append(c.at, at), append(c.outputs, j.outputAt(at))
+	for _, place := range j.winners {
+		if at := int(place) - 1; at >= 0 {
+			c.at, c.outputs = append(c.at, at), append(c.outputs, j.outputAt(at))
+		}
 	}
 	return c
 }

@@ -54,7 +54,7 @@ func (j *Job) Failure() error { return j.failure }
 // Winner returns the attempt whose output is the result of a task, with that output where the journal has it; false if
 // the task is not done.
 func (j *Job) Winner(t sched.TaskID) (a Attempt, output []byte, done bool) {
-	at, done := j.winner[t]
+	at, done := j.winnerOf(t)
 	if !done {
 		return a, nil, false
 	}

@@ -436,7 +436,7 @@ func (l *loop) carryOut(decisions []sched.Decision) error {
 
 // commit keeps the result of a task that is done: in a Run at once, in an Engine soon.
 func (l *loop) commit(j *Job, t sched.TaskID) error {
-	at := j.winner[t]
+	at, _ := j.winnerOf(t)
 	x := deed{attempt: j.records[at].Attempt, commit: true, output: j.outputAt(at), journal: l.journal, size: l.journal.Size()}
 	if j.exec == nil {
 		l.host.deedsOf(j).put(x)

@@ -27,11 +27,11 @@ const (
 type Record struct {
 	Attempt
 	Task                  sched.TaskID
-	Launched, Start, Stop sched.Time // it began at Start
-	End                   End
 	Reason                sched.Reason // why it was launched
 	Why                   sched.Reason // why it was killed; Unexplained if it was not
-	Bytes                 int64        // that each task which reads its result reads of it; 0 if that is not known
+	Launched, Start, Stop sched.Time   // it began at Start
+	End                   End
+	Bytes                 int64 // that each task which reads its result reads of it; 0 if that is not known
 }
 
 // Seconds returns how long the attempt ran.
@@ -58,7 +58,9 @@ type spot struct {
 // lives are those of the attempts of a job. Its maps are nil until something is in them.
 type lives struct {
 	records   []Record
-	winner    map[sched.TaskID]int
+	first     sched.TaskID // of the job's
+	winners   []int32      // by task, counted from the first: the place of the attempt that won, from 1; 0 for none
+	won       int          // tasks that have one
 	points    points
 	outputs   [][]byte // by place in records: those of winners that the journal has, nil for the others
 	retries   int
@@ -83,7 +85,9 @@ func put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
 // add takes in a batch after the core has. visit sees every record as it ends.
 func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) {
 	for i := range b.Jobs {
-		h.jobs[b.Jobs[i].ID] = &Job{JournalJob: b.Jobs[i], loop: h.loop}
+		j := &Job{JournalJob: b.Jobs[i], loop: h.loop}
+		j.first = v.Stage(v.Job(j.ID).FirstStage).First
+		h.jobs[j.ID] = j
 	}
 	for i := range b.Outputs {
 		x := h.running[b.Outputs[i].Attempt]
@@ -106,7 +110,7 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) 
 			h.launch(v, d)
 		case sched.Commit:
 			j := h.jobs[d.Job]
-			put(&j.winner, d.Task, h.running[d.Attempt].at)
+			j.win(d.Task, h.running[d.Attempt].at)
 			delete(j.points, d.Task)
 			if j.stageDone == nil {
 				j.stageDone = make([]sched.Time, len(j.Stages))
@@ -217,8 +221,24 @@ func (l *lives) outputAt(at int) (output []byte) {
 	return output
 }
 
-// winnerOf returns the attempt whose output is the result of a task that is done.
-func (l *lives) winnerOf(t sched.TaskID) Attempt { return l.records[l.winner[t]].Attempt }
+// win notes that the attempt at a place has won a task.
+func (l *lives) win(t sched.TaskID, at int) {
+	i := int(t - l.first)
+	if more := i + 1 - len(l.winners); more > 0 {
+		l.winners = append(l.winners, make([]int32, more)...)
+	}
+	l.winners[i] = int32(at) + 1
+	l.won++
+}
+
+// winnerOf returns the place of the attempt whose output is the result of a task; false if the task is not done.
+func (l *lives) winnerOf(t sched.TaskID) (at int, done bool) {
+	if i := int(t) - int(l.first); i >= 0 && i < len(l.winners) {
+		at = int(l.winners[i]) - 1
+		return at, at >= 0
+	}
+	return 0, false
+}
 
 // Straggling is from how many times the median winner of its stage on an attempt is called a straggler.
 const Straggling = 2

@@ -96,7 +96,7 @@ func Open(path string, policies Policies) (*Run, error) {
 	r := newRun(path, h, core, j, past)
 	r.policies, r.present, r.works = policies, r.present[:present], works
 	r.job.Spec = h.Job
-	r.Recovered = len(r.job.winner)
+	r.Recovered = r.job.won
 	r.Retried = r.State() == sched.JobBroken || r.State() != sched.JobSucceeded && r.core.View().Job(job).Broken > 0
 	r.Retried = r.Retried || h.Segment != nil && r.State() == sched.JobStopped // a server's job was cancelled
 	r.over = r.State() > sched.JobActive && !r.Retried

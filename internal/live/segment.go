@@ -330,6 +330,7 @@ func (h *history) restore(s *jobState) error {
 		return errState
 	}
 	j := &Job{JournalJob: s.Job, told: s.Told}
+	j.first = s.First
 	j.retries, j.crashed, j.stageDone = s.Retries, s.Crashed, s.StageDone
 	for _, t := range s.Failed {
 		put(&j.failed, t, true)
@@ -354,7 +355,7 @@ func (h *history) restore(s *jobState) error {
 		}
 		switch j.records = append(j.records, r); r.End {
 		case Won:
-			put(&j.winner, r.Task, i)
+			j.win(r.Task, i)
 		case Running:
 			h.running[r.ID] = spot{Job: j, at: i, launched: h.launches}
 			h.launches++

@@ -49,7 +49,7 @@ func (e *Engine) settle(j *Job) {
 			return
 		}
 		o.Failure = cmp.Or(o.Failure, failed)
-		if exec == nil && o.Failure == nil && (o.Succeeded() || len(j.winner) > 0) { // an earlier engine had it open
+		if exec == nil && o.Failure == nil && (o.Succeeded() || j.won > 0) { // an earlier engine had it open
 			exec, o.Failure = e.openExecutor(j, j.claims())
 		}
 		if o.Succeeded() {
