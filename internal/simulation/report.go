@@ -40,6 +40,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	}
 	if r.Runs > 1 {
 		fmt.Fprintf(w, "Means of %d repetitions; ± is the 95 %% interval, for differences that of the paired differences.\n", r.Runs)
+		if r.equal() {
+			fmt.Fprintln(w, "Where a mean flow time has no ±, all repetitions gave the same.")
+		}
 	}
 	return nil
 }
@@ -138,7 +141,7 @@ func (r *Result) row(policy int) []any {
 	span := func(of func(*sim.Cell) float64) string { return show.Seconds(mean(of)) }
 	flow := r.Mean(policy, sim.MeanFlow)
 	row := []any{r.Policies[policy], show.Seconds(flow.Mean)}
-	if r.Runs > 1 && !math.IsNaN(flow.Mean) {
+	if r.Runs > 1 && flow.Half > 0 {
 		row[1] = show.Margin(flow.Mean, flow.Half)
 	}
 	if len(r.Policies) > 1 {
@@ -160,6 +163,16 @@ func (r *Result) row(policy int) []any {
 	return row
 }
 
+// equal tells whether a policy's mean flow time is the same in all repetitions.
+func (r *Result) equal() bool {
+	for k := range r.Policies {
+		if flow := r.Mean(k, sim.MeanFlow); flow.N > 1 && flow.Half == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // versus says by how much a policy's mean flow time differs from the first one's, and over how many jobs if not all.
 func (r *Result) versus(policy int) string {
 	v := r.Versus(policy)
@@ -167,7 +180,7 @@ func (r *Result) versus(policy int) string {
 		return ""
 	}
 	text := fmt.Sprintf("%+.1f %%", 100*v.Difference.Mean/v.First)
-	if v.Difference.N > 1 {
+	if v.Difference.N > 1 && v.Difference.Half > 0 {
 		text = fmt.Sprintf("%+.1f ± %.1f %%", 100*v.Difference.Mean/v.First, 100*v.Difference.Half/v.First)
 	}
 	if all := len(r.Workload.Jobs); v.Jobs < float64(all) {
