@@ -379,13 +379,26 @@ func (c *Client) watch(ctx context.Context, ref string, f func(*Watched)) (job *
 		return nil, false, err
 	}
 	defer answer.Body.Close()
-	in, kind := bufio.NewReader(answer.Body), ""
+	if job, heard, err = hear(answer.Body, f); err != nil {
+		err = fmt.Errorf("the server at %s broke off: %w", c.Server, err)
+	}
+	return job, heard, err
+}
+
+// hear calls f with the events of a stream up to the one that a job is over, and returns that job. Events that it does
+// not know it leaves out.
+func hear(stream io.Reader, f func(*Watched)) (job *Job, heard bool, err error) {
+	in, kind := bufio.NewReader(stream), ""
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return nil, heard, fmt.Errorf("the server at %s broke off: %w", c.Server, err)
+			return nil, heard, err
 		}
 		heard = true
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" { // the end of an event
+			kind = ""
+		}
 		if name, ok := strings.CutPrefix(line, "event: "); ok {
 			kind = strings.TrimSpace(name)
 		}
@@ -393,23 +406,38 @@ func (c *Client) watch(ctx context.Context, ref string, f func(*Watched)) (job *
 		if !ok {
 			continue
 		}
-		w := &Watched{}
-		switch kind {
-		case "standing":
-			w.Standing = json.RawMessage(data)
-		case "line":
-			err = json.Unmarshal([]byte(data), &w.Line)
-		case "result":
-			w.Result = json.RawMessage(data)
-		case "over":
-			w.Over = &Job{}
-			err = json.Unmarshal([]byte(data), w.Over)
-		}
+		w, err := newWatched(kind, []byte(data))
 		if err != nil {
-			return nil, heard, fmt.Errorf("the server at %s: %w", c.Server, err)
+			return nil, heard, fmt.Errorf("event %q: %w", kind, err)
+		}
+		if w == nil {
+			continue
 		}
 		if f(w); w.Over != nil {
 			return w.Over, true, nil
 		}
 	}
+}
+
+// newWatched reads an event; nil if it is of an unknown kind.
+func newWatched(kind string, data []byte) (*Watched, error) {
+	w := &Watched{}
+	switch kind {
+	case "standing":
+		return w, json.Unmarshal(data, &w.Standing)
+	case "line":
+		return w, json.Unmarshal(data, &w.Line)
+	case "result":
+		return w, json.Unmarshal(data, &w.Result)
+	case "over":
+		w.Over = &Job{}
+		if err := json.Unmarshal(data, w.Over); err != nil {
+			return nil, err
+		}
+		if !w.Over.State.Over() {
+			return nil, fmt.Errorf("the job is %q", w.Over.State)
+		}
+		return w, nil
+	}
+	return nil, nil
 }

@@ -159,7 +159,7 @@ func (x *fakeExecutor) Close() error { return nil }
 // rig is a server at work, and a client of it.
 type rig struct {
 	*Client
-	t    *testing.T
+	t    testing.TB
 	cfg  Config
 	shop *fakeShop
 	s    *Server
@@ -167,7 +167,7 @@ type rig struct {
 	end  func() error // waits for the server to end by itself
 }
 
-func newRig(t *testing.T, change ...func(*Config)) *rig {
+func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	r := &rig{t: t, shop: newFakeShop(), cfg: Config{
