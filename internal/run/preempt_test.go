@@ -48,6 +48,9 @@ func TestPreemption(t *testing.T) {
 			for i := range 2 {
 				await(t, filepath.Join(dir, fmt.Sprintf("half-%d", i)))
 			}
+			if resumable {
+				s.hears(t, first, 0.4)
+			}
 			short := commands("sleep 0.2")
 			short.Array.Stages[0].Tasks = 1
 			second := s.give(t, Submission{Job: short, Output: filepath.Join(dir, "short"), Dir: dir})
@@ -94,6 +97,29 @@ func TestPreemption(t *testing.T) {
 			}
 			t.Logf("preempted %d, resumed %d, fruitful %.2f s, fruitless %.2f s", preempted, resumed, res.Summary.Fruitful.Seconds(), lost)
 		})
+	}
+}
+
+// hears waits until all attempts of a job that run have told the server that they are so far: what was not told nobody can
+// go on from.
+func (s *served) hears(t *testing.T, id sched.JobID, far float64) {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		least := 1.0
+		err := s.engine.Look(t.Context(), func(sight live.Sight) {
+			v := sight.View()
+			stage := v.Job(id).FirstStage
+			for task, ok := v.RunningTask(stage, 0); ok; task, ok = v.RunningTask(stage, task+1) {
+				a, _ := v.FirstAttempt(task)
+				least = min(least, v.Attempt(a).Progress)
+			}
+		})
+		if err == nil && least >= far {
+			return
+		}
+		if err != nil || time.Since(began) > time.Minute {
+			t.Fatalf("an attempt has told of %v, expected %v (%v)", least, far, err)
+		}
 	}
 }
 

@@ -94,6 +94,8 @@ func lives(t *testing.T, journal string) (all []*life) {
 				}
 			case d.Kind == sched.Commit && d.Stage == 0:
 				byID[d.Attempt].to, byID[d.Attempt].won = 1, true
+			case d.Kind == sched.Kill:
+				delete(byID, d.Attempt) // what it says before it is dead is of no use to its successor, which is there already
 			}
 		}
 	}
