@@ -438,45 +438,25 @@ func (a *attack) complaints(said string) (lines []string) {
 	return lines
 }
 
-// processes are those of the attack that still live; guard tells the guard from the rest.
-func (a *attack) processes() (guards, others []int) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range paths {
-		env, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(env, []byte(mark+"="+a.name+"\x00")) {
-			continue
-		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		args, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		if bytes.HasPrefix(args, []byte("tailcut: guard\x00")) {
-			guards = append(guards, pid)
-		} else {
-			others = append(others, pid)
-		}
-	}
-	return guards, others
-}
-
 // alone waits until nothing of the attack lives.
 func (a *attack) alone() {
 	a.t.Helper()
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		guards, others := a.processes()
-		if len(guards)+len(others) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			a.wrong("processes of a dead engine linger: guards %v, others %v", guards, others)
-			a.killAll()
-			return
-		}
+	a.outlive("engine", nil)
+}
+
+// outlive waits until nothing of the attack lives but what is spared by its arguments, and ends what does not go.
+func (a *attack) outlive(what string, spared func(args []byte) bool) {
+	a.t.Helper()
+	if guards, others := outlived(a.name, 15*time.Second, spared); len(guards)+len(others) > 0 {
+		a.wrong("processes of a dead %s linger: guards %v, others %v", what, guards, others)
+		a.killAll()
 	}
 }
 
 // killAll ends everything of the attack, as the end of a container or of the power does.
 func (a *attack) killAll() {
 	for range 3 { // what was being started meanwhile
-		guards, others := a.processes()
+		guards, others := marked(a.name, nil)
 		for _, pid := range append(guards, others...) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}

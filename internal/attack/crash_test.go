@@ -113,9 +113,7 @@ func (s *story) run(deaths int, args ...string) {
 		if deadly != nil {
 			deadly.Stop()
 		}
-		if s.lingers(3 * time.Second) {
-			s.t.Fatal("processes of a dead engine linger")
-		}
+		s.alone(3 * time.Second)
 		if err == nil {
 			s.t.Logf("%d engines", i+1)
 			return
@@ -130,26 +128,12 @@ func (s *story) run(deaths int, args ...string) {
 	}
 }
 
-// lingers waits for the end of all processes of the story.
-func (s *story) lingers(atMost time.Duration) bool {
-	for end := time.Now().Add(atMost); ; time.Sleep(10 * time.Millisecond) {
-		if s.processes() == 0 {
-			return false
-		}
-		if time.Now().After(end) {
-			return true
-		}
+// alone waits until nothing of the story lives.
+func (s *story) alone(atMost time.Duration) {
+	s.t.Helper()
+	if guards, others := outlived(s.name, atMost, nil); len(guards)+len(others) > 0 {
+		s.t.Fatalf("processes of a dead engine linger: guards %v, others %v", guards, others)
 	}
-}
-
-func (s *story) processes() (n int) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range paths {
-		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(mark+"="+s.name)) {
-			n++
-		}
-	}
-	return n
 }
 
 // check holds the journal against a fresh core, and returns the attempts that it says have won: stage and index to number.

@@ -36,7 +36,7 @@ var ends = []struct {
 		_ = e.cmd.Process.Kill()
 	}},
 	{"guard, KILL", func(a *attack, e *engine) {
-		guards, _ := a.processes()
+		guards, _ := marked(a.name, nil)
 		for _, pid := range guards {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -131,7 +131,7 @@ func (a *attack) die(most int, g *ground, tell func(string)) (deaths int) {
 // unguard does something to the guard, and kills the engine once it has seen to its guard, at which it looks ten times a
 // second.
 func (a *attack) unguard(e *engine, how syscall.Signal) {
-	before, _ := a.processes()
+	before, _ := marked(a.name, nil)
 	for _, pid := range before {
 		_ = syscall.Kill(pid, how)
 	}
@@ -143,7 +143,7 @@ func (a *attack) unguard(e *engine, how syscall.Signal) {
 			}
 			return
 		}
-		guards, _ := a.processes()
+		guards, _ := marked(a.name, nil)
 		if slices.ContainsFunc(guards, func(pid int) bool { return (how == syscall.SIGSTOP || !slices.Contains(before, pid)) && !stops(pid) }) {
 			_ = e.cmd.Process.Kill()
 			return
@@ -187,7 +187,7 @@ func (a *attack) await(e *engine) bool {
 		if e.within(at / 2) {
 			return false
 		}
-		if _, others := a.processes(); len(others) > 0 {
+		if _, others := marked(a.name, nil); len(others) > 0 {
 			if pid := others[a.draw.IntN(len(others))]; pid != e.cmd.Process.Pid {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 				a.note("killed an attempt")

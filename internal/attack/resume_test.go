@@ -237,9 +237,7 @@ func TestOnlyResumedFinish(t *testing.T) {
 		if err := cmd.Wait(); (err == nil) != (engine == 3) {
 			t.Fatalf("engine %d: %v\n%s", engine, err, said.Bytes())
 		}
-		if s.lingers(3 * time.Second) {
-			t.Fatal("processes of a dead engine linger")
-		}
+		s.alone(3 * time.Second)
 	}
 	number := s.check()[[2]int{}]
 	got, err := os.ReadFile(filepath.Join(s.out, "part-00000"))

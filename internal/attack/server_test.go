@@ -250,21 +250,9 @@ func (r *realm) crowd(pace time.Duration) (leave func()) {
 // orphans waits for the end of all processes but those that submit.
 func (r *realm) orphans() {
 	r.t.Helper()
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		guards, others := r.processes()
-		others = slices.DeleteFunc(others, func(pid int) bool {
-			args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			return len(args) == 0 || bytes.HasPrefix(args, []byte(tailcut+"\x00submit\x00"))
-		})
-		if len(guards)+len(others) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			r.wrong("processes of a dead server linger: guards %v, others %v", guards, others)
-			r.killAll()
-			return
-		}
-	}
+	r.outlive("server", func(args []byte) bool {
+		return len(args) == 0 || bytes.HasPrefix(args, []byte(tailcut+"\x00submit\x00"))
+	})
 }
 
 // replays holds the journal of a server that is gone against fresh cores.

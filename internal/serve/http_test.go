@@ -43,9 +43,29 @@ func frontOn(t *testing.T, s *Server, all []route) (*http.Client, string) {
 			t.Error(err)
 		}
 	})
+	return clientOf(path), path
+}
+
+// clientOf returns a client of what listens on a socket.
+func clientOf(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
-	}}}, path
+	}}}
+}
+
+// besiege connects so many clients that stay: they say one after the other what is said, or nothing.
+func besiege(t *testing.T, path string, clients int, said ...string) {
+	t.Helper()
+	for i := range clients {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if _, err := io.WriteString(conn, said[i%len(said)]); err != nil {
+			t.Logf("client %d: %v", i, err) // the server need not hear it
+		}
+	}
 }
 
 func TestRequestsAreChecked(t *testing.T) {
@@ -138,19 +158,7 @@ func (spaces) Read(p []byte) (int, error) {
 // Clients that say nothing, or stop in the middle, keep nobody out.
 func TestSilentClientsHoldNobodyUp(t *testing.T) {
 	client, path := frontOn(t, nil, echo)
-	for i := range 100 {
-		conn, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		switch i % 3 {
-		case 1:
-			fmt.Fprint(conn, "POST /v1/ra")
-		case 2:
-			fmt.Fprint(conn, "POST /v1/raw HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
-		}
-	}
+	besiege(t, path, 100, "", "POST /v1/ra", "POST /v1/raw HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 	began := time.Now()
 	answer, err := client.Post("http://tailcut/v1/raw", "application/json", strings.NewReader("{}"))
 	if err != nil || answer.StatusCode != 200 {

@@ -1,9 +1,7 @@
 package serve
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -132,23 +130,8 @@ func TestHalfOpenConnections(t *testing.T) {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") }), ConnState: v.notes}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(v) }()
-	for i := range 30 {
-		conn, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		switch i % 3 {
-		case 1:
-			fmt.Fprint(conn, "POST /v1/ra")
-		case 2:
-			fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		}
-	}
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", path)
-	}}}
-	answer, err := client.Get("http://tailcut/") // the test's own time is the bound
+	besiege(t, path, 30, "", "POST /v1/ra", "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	answer, err := clientOf(path).Get("http://tailcut/") // the test's own time is the bound
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,13 +164,7 @@ func TestBusyConnections(t *testing.T) {
 			in <- conn
 		}
 	}()
-	for range 3 {
-		conn, err := net.Dial("unix", inner.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-	}
+	besiege(t, inner.Addr().String(), 3, "")
 	first := <-in
 	<-in
 	select {
