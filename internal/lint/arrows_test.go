@@ -51,6 +51,7 @@ const arrows = `
 	internal/whatif      -> internal/grammar internal/past internal/show internal/simulation laws sched sim trace
 	internal/cputime     ->
 	internal/disk        ->
+	internal/disk/disktest ->
 	internal/unpack      ->
 	internal/notify      ->
 	internal/hindsight   -> internal/live laws policy sched sim trace

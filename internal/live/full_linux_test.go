@@ -3,14 +3,13 @@ package live
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/disk/disktest"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -19,37 +18,9 @@ import (
 // makes room again.
 func smallDisk(t *testing.T, f *farm) (fill func(left int64), relieve func()) {
 	t.Helper()
-	root := t.TempDir()
-	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=2m"); err != nil {
-		t.Skipf("no small disk without root: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(root, syscall.MNT_DETACH) })
+	root, fill, relieve := disktest.Small(t)
 	f.folder = filepath.Join(root, "journal")
-	filler := filepath.Join(root, "filler")
-	fill = func(left int64) {
-		file, err := os.Create(filler)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		size := int64(0)
-		for block := make([]byte, 4<<10); err == nil; {
-			var n int
-			n, err = file.Write(block)
-			size += int64(n)
-		}
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatal(err)
-		}
-		if err := file.Truncate(max(0, size-left)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return fill, func() {
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return fill, relieve
 }
 
 // replays checks that all segments follow from each other.

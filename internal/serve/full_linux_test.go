@@ -1,0 +1,75 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tailcut/tailcut/internal/disk/disktest"
+	"github.com/tailcut/tailcut/internal/run"
+)
+
+// While the server's disk is full, whoever asks for something hears that, in a problem with the status of it. What runs
+// ends, and that is told when there is room. Then all is as before, and what was accepted is there after a restart.
+func TestFullDiskThroughTheAPI(t *testing.T) {
+	root, fill, relieve := disktest.Small(t)
+	r := newRig(t, func(c *Config) { c.Dir = filepath.Join(root, "d") })
+	wait := r.submit(&run.Submission{Name: "wait", Dir: "wait", Nice: 1})
+	r.until("wait", Running)
+	fill(0)
+	refused := func(what string, err error) {
+		t.Helper()
+		var p *Problem
+		if !errors.As(err, &p) || p.Status != http.StatusInsufficientStorage || !strings.Contains(p.Error(), "no space left on device") && !strings.Contains(p.Error(), r.cfg.Dir) {
+			t.Errorf("%s on a full disk: %v", what, err)
+		}
+	}
+	_, err := r.Submit(t.Context(), NewKey(), &run.Submission{Name: "new"})
+	refused("a submission", err)
+	// What is left of the journal's last page takes a few records more. The one that finds no room waits for it, with
+	// who asked for it, and everyone after that is refused.
+	urgent := 1
+	for began := time.Now(); err != nil; urgent++ {
+		hasty, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if _, change := r.Change(hasty, "wait", &Change{Priority: &urgent}); change != nil {
+			err = nil
+		}
+		if cancel(); time.Since(began) > 20*time.Second {
+			t.Fatal("the journal goes on on a full disk")
+		}
+	}
+	_, err = r.Change(t.Context(), "wait", &Change{Priority: &urgent})
+	refused("a priority", err)
+	_, err = r.Cancel(t.Context(), "wait")
+	refused("an end", err)
+	_, err = r.SetPolicy(t.Context(), "fair")
+	refused("a policy", err)
+	close(r.shop.gate("wait"))
+	_, err = r.Jobs(t.Context(), Filter{}) // what the core knows by now is on no disk yet, so nobody is told
+	refused("a list", err)
+
+	relieve()
+	if j := r.wait("wait"); j.State != Succeeded || j.ID != wait.ID {
+		t.Errorf("%+v", j)
+	}
+	next := r.submit(&run.Submission{Name: "next"})
+	if j := r.wait("next"); j.State != Succeeded || next.ID != wait.ID+1 {
+		t.Errorf("%+v", j)
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	r.start()
+	for _, name := range []string{"wait", "next"} {
+		if j := r.wait(name); j.State != Succeeded {
+			t.Errorf("after a restart: %+v", j)
+		}
+	}
+	if _, err := r.Job(t.Context(), "new", 0); err == nil {
+		t.Error("a job that was refused is there")
+	}
+}
