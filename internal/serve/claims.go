@@ -20,6 +20,7 @@ type claims struct {
 	mu   sync.Mutex
 	file *os.File
 	size int
+	most int              // size at which the file is begun anew
 	all  map[string]claim // by run, since the file was begun
 }
 
@@ -28,8 +29,8 @@ type claim struct {
 	Output string `json:"output"`
 }
 
-// mostClaims is the size at which the file is begun anew, with what is needed of it.
-const mostClaims = 1 << 20
+// fewClaims is the least size at which the file is begun anew, with what is needed of it.
+const fewClaims = 64 << 10
 
 // openClaims returns the claims of earlier servers.
 func openClaims(path string) (*claims, error) {
@@ -52,13 +53,14 @@ func (c *claims) note(name, output string, needed func(run string) bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all[name] = claim{name, output}
-	if c.size > mostClaims {
+	if c.size > c.most {
 		return c.rewrite(needed)
 	}
 	return errors.Join(c.write(c.all[name]), c.file.Sync())
 }
 
-// rewrite begins the file anew, with what is needed of it.
+// rewrite begins the file anew, with what is needed of it. Next time it does so when the file is twice as long: many
+// jobs that are alive do not have it written for each of them.
 func (c *claims) rewrite(needed func(run string) bool) error {
 	draft, err := os.OpenFile(c.path+".new", os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
@@ -73,6 +75,7 @@ func (c *claims) rewrite(needed func(run string) bool) error {
 		}
 		err = errors.Join(err, c.write(one))
 	}
+	c.most = max(fewClaims, 2*c.size)
 	err = errors.Join(err, draft.Sync())
 	if err == nil {
 		err = os.Rename(c.path+".new", c.path)

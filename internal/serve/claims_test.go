@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,26 +80,38 @@ func TestClaimsOfADeadServer(t *testing.T) {
 	}
 }
 
-// The file of claims does not grow for ever, and keeps those that are needed.
+// The file of claims stays as long as what is needed of it, or nearly, and is not written anew for each.
 func TestClaimsAreFew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "claims")
 	c, err := openClaims(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 3 {
-		if err := c.note(fmt.Sprint(i), "/out/"+strings.Repeat("x", 1<<19), func(name string) bool { return name == "0" }); err != nil {
+	out, begun := "/out/"+strings.Repeat("x", 100), 0
+	note := func(i, alive int) {
+		before := c.size
+		if err := c.note(fmt.Sprint(i), out, func(name string) bool { n, _ := strconv.Atoi(name); return n > i-alive }); err != nil {
 			t.Fatal(err)
 		}
+		if c.size < before {
+			begun++
+		}
 	}
-	if err := c.note("3", "/out", func(name string) bool { return name == "0" || name == "3" }); err != nil {
-		t.Fatal(err)
+	for i := range 2000 {
+		note(i, 10)
 	}
-	if len(c.all) != 2 || c.size > 2<<19 {
-		t.Errorf("%d claims in %d bytes", len(c.all), c.size)
+	if len(c.all) > 600 || c.size > fewClaims+200 || begun < 2 {
+		t.Errorf("%d claims in %d bytes, begun anew %d times; 10 are needed", len(c.all), c.size, begun)
+	}
+	begun = 0
+	for i := 2000; i < 6000; i++ {
+		note(i, 4000)
+	}
+	if _, last := c.all["5999"]; len(c.all) < 4000 || !last || begun > 3 {
+		t.Errorf("%d claims, begun anew %d times; 4000 are needed", len(c.all), begun)
 	}
 	again, err := openClaims(path)
-	if err != nil || len(again.all) != 2 || again.all["3"].Output != "/out" {
-		t.Errorf("%d claims are read again, %v", len(again.all), err)
+	if err != nil || len(again.all) != len(c.all) || again.all["5999"].Output != out {
+		t.Errorf("%d claims are read again of %d, %v", len(again.all), len(c.all), err)
 	}
 }
