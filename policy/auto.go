@@ -86,6 +86,9 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.Open(ev.Stage)
 		st.id = ev.Stage
 		st.ripe = false
+		if st.best == nil {
+			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
+		}
 		st.past.reset()
 		st.best, st.next = st.best[:0], 0
 		p.schedule(v, st)
@@ -124,8 +127,12 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	}
 }
 
-// rarer is how many running tasks a look may cost before looks become rarer.
-const rarer = 500
+// How many running tasks a look may cost before looks become rarer; and while more tasks wait than run, so that the end
+// of the stage is far.
+const (
+	rarer    = 500
+	rarerYet = 100
+)
 
 // schedule notes the next look at a stage, if its scale is known.
 func (p *auto) schedule(v *sched.View, st *autoStage) {
@@ -141,7 +148,11 @@ func (p *auto) schedule(v *sched.View, st *autoStage) {
 		p.due.Drop(int(st.id))
 		return
 	}
-	wait := p.part * typical * max(1, float64(stage.Running)/rarer)
+	much := float64(rarer)
+	if stage.Pending > stage.Running {
+		much = rarerYet
+	}
+	wait := p.part * typical * max(1, float64(stage.Running)/much)
 	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: max(v.Now()+1, kit.Later(v.Now(), wait))})
 }
 
@@ -151,7 +162,6 @@ func (p *auto) price(v *sched.View) float64 {
 }
 
 func (p *auto) Decide(v *sched.View, act *sched.Actions) {
-	p.quiet.Look(v, func(sched.StageID, sched.TaskID) {})
 	p.watch(v)
 	for p.clone(v, act) || p.launch(v, act) || p.end(v, act) {
 	}

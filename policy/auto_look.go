@@ -51,7 +51,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		return
 	}
 	p.survey(v, st, &stage)
-	sure, chance := st.past.certainty(&stage), p.redraw.chance(stage.Job)
+	sure, chance := p.eye.past.certainty(&stage), p.redraw.chance(stage.Job)
 	rest := p.rest(&stage)
 	late, many := p.quicken(rest)
 	worth := sure * chance
@@ -92,6 +92,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 			row := v.Attempt(a)
 			if rem, told := row.Remaining(v.Now()); told && row.Progress > row.From {
 				past.insert((v.Now() - row.Started).Seconds() + rem.Seconds()*math.Exp(-e.bias))
+				past.n++
 			}
 		}
 	}
@@ -167,18 +168,19 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 	slices.SortFunc(e.seen, func(a, b runner) int { return cmp.Or(cmp.Compare(b.until, a.until), cmp.Compare(a.id, b.id)) })
 }
 
-// glance says how slow a task seems: by the best report of its attempts, without one by the age of the oldest.
+// glance says how slow a task seems: by the best report of its attempts and how long ago that was, without one by the
+// age of the oldest.
 func (p *auto) glance(v *sched.View, x *runner) {
 	reported := math.Inf(1)
 	for a, runs := v.FirstAttempt(x.id); runs; a, runs = v.NextAttempt(a) {
-		row := p.quiet.Attempt(v, a)
+		row := v.Attempt(a)
 		if row.Waiting {
 			continue
 		}
 		x.attempts++
 		x.started = row.Started
 		if rem, ok := row.Remaining(v.Now()); ok {
-			reported = min(reported, rem.Seconds())
+			reported = min(reported, max(rem, v.Now()-row.ProgressAt).Seconds())
 		}
 	}
 	if x.told = !math.IsInf(reported, 1); x.told {

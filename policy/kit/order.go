@@ -285,8 +285,9 @@ func Kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
 	}
 }
 
-// Pooled returns the order with another reading of srpt: as long as nothing is known of a job's tasks, they are taken
-// to last as long as those of all jobs did before it arrived, instead of a second.
+// Pooled returns the order with another reading of srpt: the tasks of all jobs that have
+// ended count for a job as one of its own. So one that is not known is taken for what tasks last on average, instead of
+// a second, and one quick task does not make a job seem short.
 func (o Order) Pooled() Order {
 	o.work.pooled = true
 	return o

@@ -19,17 +19,14 @@ type jobWork struct {
 	known   float64 // of the stages whose mean duration is known or measured, microseconds
 	unknown float64 // tasks of the other stages
 	done    float64 // tasks finished
-	prior   float64 // seconds that a task is taken for before one of the job is done
 }
 
 // jobMean is of the tasks of all jobs.
 type jobMean struct{ tasks, seconds float64 }
 
-// stageWork is what a stage has added to its job.
-type stageWork struct {
-	work  float64
-	known bool // work is in microseconds, not tasks
-}
+// stageWork is what a stage has added to its job: microseconds; or tasks whose duration is not known, as a negative
+// number. It is one word, as jobs that starve keep whole pages of it.
+type stageWork float64
 
 // Observe takes note of an event.
 func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
@@ -37,10 +34,7 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
 		known := w.jobs.At(ev.Job)
-		known.done, known.prior = 0, 1
-		if w.pooled && w.spent.seconds > 0 {
-			known.prior = w.spent.seconds / w.spent.tasks
-		}
+		known.done = 0
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 			known.done += float64(v.Stage(s).Done) // some are, if it arrives again
 			w.count(v, ev.Job, s)
@@ -63,17 +57,21 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 // count replaces what the stage has added to its job by what it amounts to now.
 func (w *Workload) count(v *sched.View, j sched.JobID, s sched.StageID) {
 	job, at, st := w.jobs.Of(j), w.stages.At(s), v.Stage(s)
-	if old := *at; old.known {
-		job.known -= old.work
+	if *at >= 0 {
+		job.known -= float64(*at)
 	} else {
-		job.unknown -= old.work
+		job.unknown += float64(*at)
 	}
-	add := stageWork{work: float64(st.Unfinished())}
+	left := float64(st.Unfinished())
+	add := stageWork(-left)
 	if mean, _, ok := st.Estimate(); ok {
-		add = stageWork{work: add.work * micros(mean), known: true}
-		job.known += add.work
+		if w.pooled && st.Mean == 0 {
+			mean = (mean*float64(st.Done) + w.prior()) / float64(st.Done+1)
+		}
+		add = stageWork(left * micros(mean))
+		job.known += float64(add)
 	} else {
-		job.unknown += add.work
+		job.unknown += left
 	}
 	*at = add
 }
@@ -84,11 +82,23 @@ func (w *Workload) Remaining(v *sched.View, j sched.JobID) float64 {
 	if job.unknown == 0 {
 		return job.known
 	}
-	mean := job.prior
-	if job.done > 0 {
+	mean := w.prior()
+	switch {
+	case w.pooled:
+		mean = (v.Job(j).Fruitful.Seconds() + mean) / (job.done + 1)
+	case job.done > 0:
 		mean = v.Job(j).Fruitful.Seconds() / job.done
 	}
 	return job.known + job.unknown*micros(mean)
+}
+
+// prior returns the seconds that a task is taken for before one of its job is done. A job's place follows when
+// something happens to the job itself.
+func (w *Workload) prior() float64 {
+	if w.spent.seconds > 0 {
+		return w.spent.seconds / w.spent.tasks
+	}
+	return 1
 }
 
 // micros rounds seconds to microseconds, and at least one: even the shortest task is one task more.
