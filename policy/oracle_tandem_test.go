@@ -148,7 +148,6 @@ type tandemJob struct {
 	id      sched.JobID
 	by      [2]float64
 	arrived sched.Time
-	second  bool // it is of S2
 }
 
 func (p *slowTandem) first(jobs []tandemJob) tandemJob {
