@@ -289,3 +289,40 @@ func TestAutoEndsClones(t *testing.T) {
 		t.Errorf("clones %v, ended %v; later jobs began at %v", w.Clones(), killed, begun)
 	}
 }
+
+// TestTrust: where all reports come true their error goes to 0.
+func TestTrust(t *testing.T) {
+	s := sched.Second
+	p := autoOn(t, "auto")
+	w := policytest.NewWorld(t, p, sched.NoLimits())
+	if bias, sd := p.trust.miss(); bias != 0 || math.Abs(sd-trustError) > 1e-9 {
+		t.Errorf("before any report: bias %v, error %v", bias, sd)
+	}
+	w.Machines(5)
+	w.Submit(0, policytest.Tasks(100))
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		return policytest.Fate{Lasts: sched.Time(10+d.Task%7) * s, Reports: 2 * s}
+	}
+	w.Run()
+	if bias, sd := p.trust.miss(); math.Abs(bias) > 0.02 || sd > 0.1 {
+		t.Errorf("after 100 tasks: bias %v, error %v", bias, sd)
+	}
+}
+
+// TestPooled: a job of which nothing is known is taken for what tasks last on average. Tasks of the first job last 100 s;
+// at 200 s its only slot goes to the job that is told to last 50 s. For srpt an unknown task lasts a second.
+func TestPooled(t *testing.T) {
+	s := sched.Second
+	for spec, want := range map[string][]sched.TaskID{"auto": {0, 1, 3, 2}, "srpt": {0, 1, 2, 3}} {
+		w := on(t, spec, sched.NoLimits())
+		w.Machines(1)
+		w.Submit(0, policytest.Tasks(2))
+		w.Submit(101*s, policytest.Tasks(1))
+		w.Submit(101*s, &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 1, Mean: 50 * s}}})
+		w.Fate = func(*sched.Decision) policytest.Fate { return policytest.Fate{Lasts: 100 * s} }
+		w.Run()
+		if got := w.Launches(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", spec, got, want)
+		}
+	}
+}
