@@ -75,7 +75,9 @@ type laxity struct {
 	stages    kit.PerStage[laxityStage]
 	told      kit.Queue[sched.AttemptID]       // attempts that have reported since the last decision
 	young     kit.Queue[sched.AttemptID]       // not good enough, but launched at this instant: they stay for now
-	again     kit.Queue[sched.TaskID]          // late tasks for whose clones there was no slot
+	again     kit.Queue[sched.TaskID]          // late tasks for whose clones there was no slot, and some that are over
+	lacks     sched.Table[sched.TaskID, bool]  // the tasks of again that run
+	lacking   int                              // how many these are
 	avoided   []sched.Time                     // by machine: until when
 	dismissed sched.Table[sched.TaskID, uint8] // attempts of a task that were killed for being slow
 }
@@ -114,9 +116,13 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		p.deadlines.Drop(int(ev.Job))
 	case sched.JobRetired:
 		kit.DropTasks(&p.dismissed, v, ev.Job)
+		kit.DropTasks(&p.lacks, v, ev.Job)
 		return
+	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+		p.lackless(v, ev)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
+		p.lackless(v, ev)
 		if ev.Kind != sched.StageDone {
 			p.deadlines.Drop(int(ev.Job))
 		}
@@ -152,11 +158,12 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.Quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
 	for n := p.again.Len(); n > 0 && v.CloneRoom() > v.Pending(); n-- {
-		if t := p.again.Pop(); v.Task(t).State == sched.TaskRunning {
+		if t := p.again.Pop(); p.lacks.Get(t) {
+			p.lack(t, false)
 			p.judge(v, act, t)
 		}
 	}
-	p.again.Tidy(func(t sched.TaskID) bool { return v.Task(t).State < sched.TaskDone })
+	p.again.Tidy(p.lacks.Get)
 	p.start(v, act)
 	kit.WakeFor(act, &p.deadlines)
 	kit.WakeFor(act, &p.Quiet.Due)
@@ -227,7 +234,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	others := v.Pending()
 	missed := p.missed(v, v.Rows().JobOf(t))
 	if missed {
-		others += p.again.Len()
+		others += p.lacking
 	}
 	for fresh < want && v.CloneRoom() > others && v.AttemptRoom(t) > 0 {
 		kit.Launch(act, t, p.machine(v, t), from, sched.Straggling)
@@ -241,8 +248,34 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 	} else if row.Started == v.Now() {
 		p.young.Push(best)
-	} else if v.AttemptRoom(t) > 0 && !missed {
+	} else if v.AttemptRoom(t) > 0 && !missed && !p.lacks.Get(t) {
 		p.again.Push(t)
+		p.lack(t, true)
+	}
+}
+
+// lack notes whether a running task is to have clones for which there is no slot.
+func (p *laxity) lack(t sched.TaskID, does bool) {
+	if *p.lacks.At(t) = does; does {
+		p.lacking++
+	} else {
+		p.lacking--
+	}
+}
+
+// lackless takes notice of an event after which tasks that lack clones may not run any more.
+func (p *laxity) lackless(v *sched.View, ev *sched.Event) {
+	switch one := ev.Kind == sched.AttemptDone || ev.Kind == sched.AttemptFailed || ev.Kind == sched.AttemptLost; {
+	case p.lacking == 0 || one && (!p.lacks.Get(ev.Task) || v.Task(ev.Task).State == sched.TaskRunning):
+	case ev.Kind == sched.AttemptDone:
+		p.lack(ev.Task, false)
+	default: // a task that waits again would be in the queue twice
+		p.again.Keep(func(t sched.TaskID) bool {
+			if p.lacks.Get(t) && v.Task(t).State != sched.TaskRunning {
+				p.lack(t, false)
+			}
+			return p.lacks.Get(t)
+		})
 	}
 }
 

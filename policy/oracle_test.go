@@ -29,7 +29,7 @@ type oracle struct {
 
 var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
 	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, geocloneOracle,
-	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle}
+	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle, laxityOracle}
 
 // TestOracles compares the decisions of policies with those of their oracles, instants included, in 40 messy worlds
 // each. TestManyOracles, of the long tests, does so in thousands.

@@ -31,9 +31,13 @@ func (q *Queue[T]) Pop() T {
 // Tidy takes out the items of which keep says false, for queues that may wait long and whose items may lose their use
 // meanwhile. It looks at them when they have become twice as many as it left, so it may be called at any time.
 func (q *Queue[T]) Tidy(keep func(T) bool) {
-	if q.Len() < 2*q.tidy+64 {
-		return
+	if q.Len() >= 2*q.tidy+64 {
+		q.Keep(keep)
 	}
+}
+
+// Keep takes out the items of which keep says false.
+func (q *Queue[T]) Keep(keep func(T) bool) {
 	kept := q.items[:0]
 	for _, x := range q.items[q.head:] {
 		if keep(x) {

@@ -1,0 +1,290 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+var laxityOracle = oracle{
+	name: "laxity",
+	specs: []string{
+		"laxity", "laxity:law=(pareto:alpha=1.5,xm=5),judge=0s", "laxity:late=kill,judge=1s", "laxity:max_attempts=2,avoid=5s,launch=1s",
+		"laxity:law=(exp:mean=20),epsilon=0.3,judge=2s,launch=2s", "laxity:max_attempts=3,judge=500ms,avoid=0s",
+	},
+	slow: func(a kit.Args) sched.Policy {
+		return &slowLaxity{
+			progress: newProgress(a.Span("launch")), law: a.Law("law"), judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
+			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, given: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
+			dismissed: map[sched.TaskID]int{},
+		}
+	},
+}
+
+// slowLaxity has the rules at the top of laxity.go. What is worth waiting for (reservation) and what stands still have
+// tests of their own.
+type slowLaxity struct {
+	progress
+	law       laws.Law
+	judging   sched.Time
+	epsilon   float64
+	most      int
+	avoid     sched.Time
+	demote    bool
+	hopeful   map[sched.JobID]bool // jobs that may meet their deadlines
+	given     map[sched.JobID]bool // up: the core does that after the decision
+	told      []sched.AttemptID    // have reported
+	young     []sched.AttemptID    // are not good enough, but were launched just now
+	again     []sched.TaskID       // run and are to have clones, for which there was no slot
+	avoided   map[sched.MachineID]sched.Time
+	dismissed map[sched.TaskID]int
+}
+
+func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
+	p.quiet.Observe(v, ev)
+	p.again = slices.DeleteFunc(p.again, func(t sched.TaskID) bool { return v.Task(t).State != sched.TaskRunning })
+	switch ev.Kind {
+	case sched.JobArrived:
+		p.hopeful[ev.Job] = v.Job(ev.Job).Deadline < sched.Never
+	case sched.AttemptProgress:
+		p.told = append(p.told, ev.Attempt)
+	}
+}
+
+func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
+	for _, j := range p.jobs(v) {
+		if p.hopeful[j] && v.Job(j).Deadline <= v.Now() {
+			p.lose(act, j)
+		}
+	}
+	p.fill(v, act)
+	told := append(p.told, p.young...)
+	p.told, p.young = nil, nil
+	for _, a := range told {
+		if v.Rows().Alive(a) {
+			p.judge(v, act, v.Attempt(a).Task)
+		}
+	}
+	p.quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
+	for n := len(p.again); n > 0 && v.CloneRoom() > v.Pending(); n-- {
+		t := p.again[0]
+		p.again = p.again[1:]
+		p.judge(v, act, t)
+	}
+	p.fill(v, act)
+	for _, j := range p.jobs(v) {
+		if p.hopeful[j] {
+			act.WakeAt(v.Job(j).Deadline)
+		}
+	}
+	kit.WakeFor(act, &p.quiet.Due)
+}
+
+// jobs returns the active jobs by their deadlines, those that may not meet theirs last.
+func (p *slowLaxity) jobs(v *sched.View) (jobs []sched.JobID) {
+	for j := range sched.JobID(v.Rows().Jobs()) {
+		if v.Job(j).State == sched.JobActive && !p.given[j] {
+			jobs = append(jobs, j)
+		}
+	}
+	until := func(j sched.JobID) sched.Time {
+		if p.hopeful[j] {
+			return v.Job(j).Deadline
+		}
+		return sched.Never
+	}
+	slices.SortFunc(jobs, func(a, b sched.JobID) int { return cmp.Or(cmp.Compare(until(a), until(b)), cmp.Compare(a, b)) })
+	return jobs
+}
+
+func (p *slowLaxity) lose(act *sched.Actions, j sched.JobID) {
+	if p.hopeful[j] = false; !p.demote {
+		p.given[j] = true
+		if err := act.Cancel(j); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func (p *slowLaxity) fill(v *sched.View, act *sched.Actions) {
+	for v.FreeSlots() > 0 {
+		jobs := p.jobs(v)
+		i := slices.IndexFunc(jobs, func(j sched.JobID) bool { _, waits := pendingOf(v, j); return waits })
+		if i < 0 {
+			return
+		}
+		t, _ := pendingOf(v, jobs[i])
+		if law := p.lawOf(v, t); law != nil && p.hopeful[jobs[i]] && kit.Later(v.Now()+p.launch, (1-v.Task(t).Saved)*law.Quantile(0)) > v.Job(jobs[i]).Deadline {
+			p.lose(act, jobs[i])
+			continue
+		}
+		kit.Start(v, act, t, p.machine(v, t))
+	}
+}
+
+func (p *slowLaxity) lawOf(v *sched.View, t sched.TaskID) laws.Law {
+	st := v.Stage(v.Task(t).Stage)
+	return new(kit.StageLaw).Of(p.law, &st)
+}
+
+// machine returns a free machine without the task that was not slow lately, or that was slow longest ago; else any.
+func (p *slowLaxity) machine(v *sched.View, t sched.TaskID) (best sched.MachineID) {
+	found := false
+	until := func(m sched.MachineID) sched.Time {
+		if p.avoided[m] <= v.Now() {
+			return 0
+		}
+		return p.avoided[m]
+	}
+	for m := range sched.MachineID(v.Rows().Machines()) {
+		x := v.Machine(m)
+		runs := slices.ContainsFunc(attemptsOf(v, t), func(a sched.AttemptID) bool { return v.Attempt(a).Machine == m })
+		if x.Up && x.Used < x.Slots && !runs && (!found || until(m) < until(best)) {
+			best, found = m, true
+		}
+	}
+	if !found {
+		best, _ = v.FreeMachine(0)
+	}
+	return best
+}
+
+// judge says what becomes of the attempts of a task.
+func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	j, best := v.Rows().JobOf(t), p.soonest(v, t)
+	end, known := p.end(v, best)
+	if !known {
+		return
+	}
+	fresh := 0
+	for _, a := range slices.Backward(attemptsOf(v, t)) {
+		switch {
+		case a == best:
+		case !p.works(v, a):
+			fresh++
+		case !v.Rows().MayKill(a):
+			p.young = append(p.young, a)
+		default:
+			p.dismiss(v, act, a)
+		}
+	}
+	want, from, lost := 0, p.done(v, best, v.Now()+p.launch), false
+	if from < 1 {
+		if !v.Stage(v.Task(t).Stage).Resumable {
+			from = 0
+		}
+		want, lost = p.want(v, t, end, from)
+	}
+	if lost && fresh == 0 {
+		if p.lose(act, j); !p.demote {
+			return
+		}
+	}
+	if want == 0 {
+		keepOnly(v, act, t, best)
+		return
+	}
+	others := v.Pending()
+	missed := v.Job(j).Deadline < sched.Never && !p.hopeful[j]
+	if missed {
+		others += len(p.again)
+	}
+	for fresh < want && v.CloneRoom() > others && v.AttemptRoom(t) > 0 {
+		kit.Launch(act, t, p.machine(v, t), from, sched.Straggling)
+		fresh++
+	}
+	if fresh > 0 {
+		return
+	}
+	kept := 0.0
+	if v.Stage(v.Task(t).Stage).Resumable {
+		x := p.quiet.Attempt(v, best)
+		kept = min(max(v.Task(t).Saved, x.ProgressAtTime(v.Now())), kit.NearlyDone)
+	}
+	switch {
+	case p.tooSlow(v, t, end, kept) && v.Rows().MayKill(best):
+		p.dismiss(v, act, best)
+		kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+	case v.Attempt(best).Started == v.Now():
+		p.young = append(p.young, best)
+	case v.AttemptRoom(t) > 0 && !missed && !slices.Contains(p.again, t):
+		p.again = append(p.again, t)
+	}
+}
+
+func (p *slowLaxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
+	x := v.Attempt(a)
+	if p.quiet.Silent(v, a) {
+		p.quiet.Strike(x.Task)
+	}
+	p.dismissed[x.Task]++
+	p.avoided[x.Machine] = v.Now() + p.avoid
+	kit.Kill(act, a, sched.Replaced)
+}
+
+// patience doubles with each attempt beyond five that was killed for being slow.
+func (p *slowLaxity) patience(t sched.TaskID) float64 {
+	return math.Pow(2, max(0, float64(p.dismissed[t]-5)))
+}
+
+// want returns how many other attempts a task should have; lost says that none saves its job.
+func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
+	j, law := v.Rows().JobOf(t), p.lawOf(v, t)
+	if p.hopeful[j] && end > v.Job(j).Deadline {
+		if law == nil {
+			return 1, false
+		}
+		late := law.Survival((v.Job(j).Deadline - v.Now() - p.launch).Seconds() / (1 - from))
+		for n = 1; n < p.most-1 && math.Pow(late, float64(n)) > p.epsilon; n++ {
+		}
+		if late < 1 {
+			return n, false
+		}
+		lost, n = true, 0
+	}
+	if lost || v.Job(j).Deadline < sched.Never && !p.hopeful[j] {
+		n = p.hurry(v, t, end, from)
+	}
+	if n == 0 && p.tooSlow(v, t, end, from) {
+		n = 1
+	}
+	return n, lost
+}
+
+// hurry returns how many others a task should have that is late anyway: all, if these are done sooner but for epsilon.
+func (p *slowLaxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float64) int {
+	law := p.lawOf(v, t)
+	switch {
+	case p.most <= 2:
+		return p.most - 1
+	case law == nil && p.patience(t) > 1:
+		return 0
+	case law == nil:
+		return 1
+	}
+	soon := law.Quantile(-math.Expm1(math.Log(p.epsilon) / float64(p.most-1))) // all are slower with the chance epsilon
+	if end <= kit.Later(v.Now()+p.launch, (1-from)*soon*p.patience(t)) {
+		return 0
+	}
+	return p.most - 1
+}
+
+func (p *slowLaxity) tooSlow(v *sched.View, t sched.TaskID, end sched.Time, from float64) bool {
+	law := p.lawOf(v, t)
+	if law == nil {
+		return false
+	}
+	judging := p.judging.Seconds()
+	if judging == 0 {
+		judging = 10
+		if mean, ok := p.quiet.Interval(v.Task(t).Stage); ok {
+			judging = mean
+		}
+	}
+	nu := new(reservation).of(law, (p.launch.Seconds()+judging)/(1-from))
+	return (end - v.Now()).Seconds() > (1-from)*p.patience(t)*nu
+}
