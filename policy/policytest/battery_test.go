@@ -86,4 +86,10 @@ func TestBatteryFindsWhatIsWrong(t *testing.T) {
 	_ = sink
 }
 
-func worlds(t testing.TB, s *Subject) { Worlds(t, s, 20) }
+func worlds(t testing.TB, s *Subject) {
+	n := 20
+	if testing.Short() { // which goes through a quarter of them
+		n *= 4
+	}
+	Worlds(t, s, n)
+}
