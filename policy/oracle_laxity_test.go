@@ -160,6 +160,8 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if !known {
 		return
 	}
+	// kills may strike the task, and with more patience best would not stand still any more
+	x, from := p.quiet.Attempt(v, best), p.done(v, best, v.Now()+p.launch)
 	fresh := 0
 	for _, a := range slices.Backward(attemptsOf(v, t)) {
 		switch {
@@ -172,7 +174,7 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 			p.dismiss(v, act, a)
 		}
 	}
-	want, from, lost := 0, p.done(v, best, v.Now()+p.launch), false
+	want, lost := 0, false
 	if from < 1 {
 		if !v.Stage(v.Task(t).Stage).Resumable {
 			from = 0
@@ -202,7 +204,6 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	}
 	kept := 0.0
 	if v.Stage(v.Task(t).Stage).Resumable {
-		x := p.quiet.Attempt(v, best)
 		kept = min(max(v.Task(t).Saved, x.ProgressAtTime(v.Now())), kit.NearlyDone)
 	}
 	switch {
