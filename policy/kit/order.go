@@ -285,9 +285,9 @@ func Kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
 	}
 }
 
-// Pooled returns the order with another reading of srpt: the tasks of all jobs that have
-// ended count for a job as one of its own. So one that is not known is taken for what tasks last on average, instead of
-// a second, and one quick task does not make a job seem short.
+// Pooled returns the order with another reading of srpt: all tasks that had ended when a job arrived count as one of
+// its own. So one that is not known is taken for what tasks last on average, instead of a second, and one quick task
+// does not make a job seem short.
 func (o Order) Pooled() Order {
 	o.work.pooled = true
 	return o

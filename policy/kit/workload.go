@@ -18,7 +18,8 @@ type Workload struct {
 type jobWork struct {
 	known   float64 // of the stages whose mean duration is known or measured, microseconds
 	unknown float64 // tasks of the other stages
-	done    float64 // tasks finished
+	done    uint32  // tasks finished
+	prior   float32 // seconds that a task of it is taken for before one is done, as judged when it arrived
 }
 
 // jobMean is of the tasks of all jobs.
@@ -34,9 +35,9 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobArrived:
 		job := v.Job(ev.Job)
 		known := w.jobs.At(ev.Job)
-		known.done = 0
+		known.done, known.prior = 0, float32(w.prior())
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
-			known.done += float64(v.Stage(s).Done) // some are, if it arrives again
+			known.done += v.Stage(s).Done // some are, if it arrives again
 			w.count(v, ev.Job, s)
 		}
 	case sched.AttemptDone:
@@ -66,7 +67,7 @@ func (w *Workload) count(v *sched.View, j sched.JobID, s sched.StageID) {
 	add := stageWork(-left)
 	if mean, _, ok := st.Estimate(); ok {
 		if w.pooled && st.Mean == 0 {
-			mean = (mean*float64(st.Done) + w.prior()) / float64(st.Done+1)
+			mean = (mean*float64(st.Done) + float64(job.prior)) / float64(st.Done+1)
 		}
 		add = stageWork(left * micros(mean))
 		job.known += float64(add)
@@ -82,18 +83,18 @@ func (w *Workload) Remaining(v *sched.View, j sched.JobID) float64 {
 	if job.unknown == 0 {
 		return job.known
 	}
-	mean := w.prior()
+	mean := float64(job.prior)
 	switch {
 	case w.pooled:
-		mean = (v.Job(j).Fruitful.Seconds() + mean) / (job.done + 1)
+		mean = (v.Job(j).Fruitful.Seconds() + mean) / float64(job.done+1)
 	case job.done > 0:
-		mean = v.Job(j).Fruitful.Seconds() / job.done
+		mean = v.Job(j).Fruitful.Seconds() / float64(job.done)
 	}
 	return job.known + job.unknown*micros(mean)
 }
 
-// prior returns the seconds that a task is taken for before one of its job is done. A job's place follows when
-// something happens to the job itself.
+// prior returns the seconds that a task is taken for before one of its job is done. What a job is told from others it
+// is told when it arrives, so that an event changes the place of one job.
 func (w *Workload) prior() float64 {
 	if w.spent.seconds > 0 {
 		return w.spent.seconds / w.spent.tasks
