@@ -244,8 +244,9 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		return
 	}
 	if p.slow(v, t, end, p.kept(v, t, &row)) && v.Rows().MayKill(best) {
-		p.dismiss(v, act, best)
-		kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+		if p.dismiss(v, act, best); v.AttemptRoom(t) > 0 { // else a worse one that was launched just now goes on alone
+			kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+		}
 	} else if row.Started == v.Now() {
 		p.young.Push(best)
 	} else if v.AttemptRoom(t) > 0 && !missed && !p.lacks.Get(t) {

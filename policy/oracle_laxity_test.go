@@ -208,8 +208,9 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	}
 	switch {
 	case p.tooSlow(v, t, end, kept) && v.Rows().MayKill(best):
-		p.dismiss(v, act, best)
-		kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+		if p.dismiss(v, act, best); v.AttemptRoom(t) > 0 {
+			kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
+		}
 	case v.Attempt(best).Started == v.Now():
 		p.young = append(p.young, best)
 	case v.AttemptRoom(t) > 0 && !missed && !slices.Contains(p.again, t):
