@@ -22,10 +22,11 @@ package policy
 // Readings. V_j is rounded up, so that each job that is served can run. The bytes of alpha are those of the job's
 // edges, and of measured edges what the results so far promise; alpha=work takes the whole work of the next phase
 // instead, alpha=one leaves alpha out. The minimum is bounded by V_j, or else small jobs would hold slots that they
-// have no use for. The paper runs any speculation in the slots of a job; here it is GRASS's greedy rule. Slots are
-// divided anew when a job comes or goes, a stage begins or ends, machines come or go, or, if there are too few, the
-// unfinished tasks of a job have halved. Nothing is preempted: jobs above their slots keep what they have, and free
-// slots go by the same order.
+// have no use for. The paper runs any speculation in the slots of a job; here it is GRASS's greedy rule, and with
+// tnew=finished GRASS's estimate of a new attempt's duration, see kit.TNew. The durations in alpha are those that the
+// workload states, where it does. Slots are divided anew when a job comes or goes, a stage begins or ends, machines
+// come or go, or, if there are too few, the unfinished tasks of a job have halved. Nothing is preempted: jobs above
+// their slots keep what they have, and free slots go by the same order.
 //
 // A job that neither runs nor has a task that may run has no slots: all its unfinished tasks wait for others of its
 // tasks. Where these need slots of another class it would keep the slots that they wait for, and two such jobs would
@@ -66,10 +67,12 @@ var hopperEntry = kit.Entry{
 		{Name: "alpha", Kind: kit.Choice, Default: "bytes", Choices: []string{"bytes", "one", "work"}, Help: "what counts of a job's next stage: the bytes that it reads (section 4.2), nothing, or all its work"},
 		{Name: "bandwidth", Kind: kit.Float, Default: "12.5e6", Min: 1, Max: 1e15, Help: "alpha=bytes: bytes per second that one slot reads"},
 		{Name: "copies", Kind: kit.Int, Default: "2", Min: 1, Max: 1000, Help: "attempts of one task running at once"},
+		kit.TNewParam("finished"),
 	},
 	Progress: true,
 	New: func(a kit.Args) sched.Policy {
 		return &hopper{
+			news: kit.NewTNew(a),
 			fair: decimals - uint64(math.Round(a.Float("epsilon")*decimals)), beta: a.Float("beta"), alpha: a.Choice("alpha"), bandwidth: a.Float("bandwidth"), copies: a.Int("copies"),
 			tail: tailIndex{prior: a.Float("prior")},
 		}
@@ -84,6 +87,7 @@ type hopper struct {
 	copies    int
 
 	ends   kit.Ends
+	news   kit.TNew
 	stages kit.PerStage[hopperStage]
 	tail   tailIndex
 	stale  bool          // the slots are to be divided anew
@@ -123,6 +127,7 @@ type hopperShare struct {
 
 func (p *hopper) Observe(v *sched.View, ev *sched.Event) {
 	p.ends.Observe(v, ev)
+	p.news.Observe(v, ev, &p.ends)
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.stale = true
@@ -226,7 +231,7 @@ type hopperLate struct {
 func (p *hopper) latest(v *sched.View, job *sched.Job) (x hopperLate) {
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
-		mean, _, known := st.Estimate()
+		mean, known := p.news.Mean(s, &st)
 		if st.State != sched.StageOpen || !known || !v.Rows().Visible(s) {
 			continue
 		}
@@ -457,6 +462,7 @@ func hopperSelect(jobs []hopperShare, n int) {
 
 func (p *hopper) Decide(v *sched.View, act *sched.Actions) {
 	p.ends.Look(v, act, func(_ sched.StageID, t sched.TaskID) {
+		p.news.JudgeTask(v, t, &p.ends)
 		p.place(v, t)
 		p.touch(v, v.Rows().JobOf(t))
 	})

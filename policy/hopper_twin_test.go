@@ -45,7 +45,8 @@ func TestHopperTwin(t *testing.T) {
 			rapid.SampledFrom([]float64{1, 1.5}).Draw(t, "prior"), rapid.SampledFrom([]string{"bytes", "one", "work"}).Draw(t, "alpha"),
 			rapid.IntRange(1, 3).Draw(t, "copies"),
 		)
-		return fmt.Sprintf("hopper:epsilon=%g,beta=%g,prior=%g,alpha=%s,copies=%d", x.epsilon, x.beta, x.tail.prior, x.alpha, x.copies), x
+		x.tnew = rapid.SampledFrom([]string{"finished", "all", "known"}).Draw(t, "tnew")
+		return fmt.Sprintf("hopper:epsilon=%g,beta=%g,prior=%g,alpha=%s,copies=%d,tnew=%s", x.epsilon, x.beta, x.tail.prior, x.alpha, x.copies, x.tnew), x
 	})
 }
 
@@ -208,9 +209,8 @@ func (p *hopperTwin) serve(v *sched.View, act *sched.Actions, j sched.JobID) boo
 	var late sched.TaskID
 	latest := sched.Time(0)
 	for _, s := range p.stages(v) {
-		st := v.Stage(s)
-		mean, _, known := st.Estimate()
-		if st.Job != j || !known {
+		mean, known := p.mean(v, s)
+		if v.Stage(s).Job != j || !known {
 			continue
 		}
 		for _, t := range p.running(v, s) {
