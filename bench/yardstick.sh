@@ -36,7 +36,7 @@ python3 - "$tmp" short long Google Facebook Hadoop <<'PY'
 import json, math, os, statistics, sys
 # Quantiles 0.975 of Student's law.
 student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
-columns, use = {}, {}
+columns, use, told = {}, {}, {}
 for name in sys.argv[2:]:
     path = f"{sys.argv[1]}/{name}.json"
     if not os.path.exists(path):
@@ -45,6 +45,7 @@ for name in sys.argv[2:]:
     flows = {}
     for r in result["results"]:
         flows.setdefault(r["policy"], []).append(r["mean_flow_seconds"])
+        told[r["policy"]] = r["durations"]
     best = min(flows, key=lambda p: statistics.mean(flows[p]))
     columns[name] = {p: [x / b for x, b in zip(f, flows[best])] for p, f in flows.items()}
     use[name] = (result["cluster"]["slots"], statistics.mean(flows[best]), best, len(flows[best]))
@@ -60,6 +61,10 @@ print("| --- |" + " ---: |" * (len(columns) + 1))
 for p in policies:
     worst = max(statistics.mean(c[p]) for c in columns.values())
     print(f"| `{p}` | " + " | ".join(cell(c[p]) for c in columns.values()) + f" | {worst:.2f} |")
+print()
+sources = {"finished": "from finished ones", "all": "from finished and running ones", "known": "stated by the workload"}
+print("Durations of attempts: " + ", ".join(
+    f"{text} (" + ", ".join(f"`{p}`" for p in policies if told[p] == source) + ")" for source, text in sources.items()) + ".")
 print()
 for name, (slots, flow, best, runs) in use.items():
     print(f"{name}: {slots} slots, best {best} with {flow:.1f} s, {runs} runs")

@@ -6,6 +6,7 @@ import "strings"
 var byEntry = map[string]string{
 	"late":    "all", // rates of winners and of running attempts
 	"hadoop2": "finished", "spark": "finished", "flink": "finished",
+	"auto": "known", // until a few tasks of a stage have finished
 	"srew": "known", "sew": "known", "sca": "known", "ese": "known", "srpt": "known",
 	"chronos-clone": "known", "chronos-restart": "known", "chronos-resume": "known", "laxity": "known", "shed": "known",
 	"geoclone": "known", "flutter": "known",
