@@ -355,6 +355,9 @@ func (e *Executor) begin(p *process) bool {
 // ended takes in the end of an attempt's leader. What makes it wait for the disk is done elsewhere.
 func (e *Executor) ended(p *process) {
 	exit, note := p.reap()
+	if p.teller != nil {
+		p.teller.hush()
+	}
 	e.host.crowd.leave(e.threads)
 	defer e.host.ledger.free(p)
 	switch p.killer() {

@@ -49,7 +49,8 @@ type process struct {
 	ended    chan struct{} // closed when the leader has ended
 	timers   []*time.Timer // that kill it
 	listen   func(line string)
-	line     []byte // the beginning of a line from the progress pipe
+	teller   *teller // of what it hears; nil if it never began
+	line     []byte  // the beginning of a line from the progress pipe
 
 	verdict  verdict // on an attempt without result
 	how      *ending // of the leader, if it is known

@@ -134,11 +134,11 @@ const (
 // listener returns what to do with each line of an attempt's progress. A line is a fraction, and in a resumable stage
 // an offset behind it; there a line without one says nothing that another attempt could use, and is passed over.
 func (e *Executor) listener(p *process) func(line string) {
-	resumable, every := e.resumable[p.attempt.Stage], reportEvery
+	resumable := e.resumable[p.attempt.Stage]
+	p.teller = &teller{every: reportEvery, tell: func(x float64) { e.tell(p, x) }}
 	if resumable {
-		every = strideEvery
+		p.teller.every = strideEvery
 	}
-	var last time.Time
 	return func(line string) {
 		fraction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		x, err := strconv.ParseFloat(fraction, 64)
@@ -151,10 +151,7 @@ func (e *Executor) listener(p *process) func(line string) {
 				return
 			}
 		}
-		if time.Since(last) >= every {
-			last = time.Now()
-			e.tell(p, x)
-		}
+		p.teller.say(x)
 	}
 }
 
