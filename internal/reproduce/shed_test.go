@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 )
@@ -127,18 +126,6 @@ func TestShedLoadsGivenUp(t *testing.T) {
 			t.Errorf("%s: %v", table.Name, table.Rows)
 		}
 	}
-}
-
-func TestShedKnown(t *testing.T) {
-	f := newShedFigure(pureModel(1.5), 1, 2)
-	for c := range f.met {
-		for d := range f.met[c] {
-			for k := range f.met[c][d] {
-				f.met[c][d][k], f.lost[c][d][k] = make([]float64, len(shedPolicies)), make([]float64, len(shedPolicies))
-			}
-		}
-	}
-	checkKnown(t, shedKnown, []report.Section{f.section()})
 }
 
 // TestShedOrder: in the paper's cluster Shed meets more deadlines of jobs of 10 tasks than Hadoop, and Hadoop more than nobody; at twice what the slots can do without clones

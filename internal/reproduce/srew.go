@@ -50,7 +50,7 @@ type srewScale struct {
 
 // srewFull is the paper's ten repetitions where a claim is about size, fewer where it is about shape or only reported.
 var srewFull = srewScale{
-	cluster: srewMachines, jobs: 4000, window: 102_767 * sched.Second, table: 10, sweep: 6, other: 5, luck: 10, told: 4, toldJobs: 150, kinds: reportsKinds, speed: 10, speedJobs: 150, real: 5, others: []int{3000, 5000},
+	cluster: srewMachines, jobs: 4000, window: 102_767 * sched.Second, table: 10, sweep: 6, other: 5, luck: 10, told: 40, toldJobs: 150, kinds: reportsKinds, speed: 10, speedJobs: 150, real: 5, others: []int{3000, 5000},
 	betas:   []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1},
 	lambdas: []float64{0, 1, 5, 6}, machines: []int{5000, 6000, 7000, 8500, 10_000, 12_000}, slots: []int{1, 5, 15, 30, 60},
 }
