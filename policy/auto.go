@@ -65,9 +65,10 @@ type auto struct {
 type autoStage struct {
 	id   sched.StageID
 	past sample
-	ripe bool   // its look is due when a clone may start
-	best []want // clones that it wants since the last look, the highest bid first
-	next int    // of best, what it bids for
+	told sched.Time // something happened to it last
+	ripe bool       // its look is due when a clone may start
+	best []want     // clones that it wants since the last look, the highest bid first
+	next int        // of best, what it bids for
 }
 
 // want is a task that is to have a clone.
@@ -84,7 +85,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
-		st.id = ev.Stage
+		st.id, st.told = ev.Stage, v.Now()
 		st.ripe = false
 		if st.best == nil {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
@@ -93,7 +94,8 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		st.best, st.next = st.best[:0], 0
 		p.schedule(v, st)
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
-		if st := p.stages.Of(ev.Stage); !p.due.Has(int(st.id)) {
+		st := p.stages.Of(ev.Stage)
+		if st.told = v.Now(); !p.due.Has(int(st.id)) {
 			p.schedule(v, st)
 		}
 	case sched.AttemptDone:
@@ -110,6 +112,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 // done takes in what a winner took, and what clones of its task have drawn.
 func (p *auto) done(v *sched.View, ev *sched.Event) {
 	st := p.stages.Of(ev.Stage)
+	st.told = v.Now()
 	a := v.Attempt(ev.Attempt)
 	if v.Task(ev.Task).Launched > 1 {
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
@@ -134,7 +137,8 @@ const (
 	rarerYet = 100
 )
 
-// schedule notes the next look at a stage, if its scale is known.
+// schedule notes the next look at a stage, if its scale is known: a part of its median later, or of the time in which
+// nothing has happened to it. So a stage of tiny tasks, one of which runs for hours, is looked at some tens of times.
 func (p *auto) schedule(v *sched.View, st *autoStage) {
 	stage := v.Stage(st.id)
 	typical := st.past.median()
@@ -152,7 +156,8 @@ func (p *auto) schedule(v *sched.View, st *autoStage) {
 	if stage.Pending > stage.Running {
 		much = rarerYet
 	}
-	wait := p.part * typical * max(1, float64(stage.Running)/much)
+	still := (v.Now() - st.told).Seconds()
+	wait := p.part * max(typical, still) * max(1, float64(stage.Running)/much)
 	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: max(v.Now()+1, kit.Later(v.Now(), wait))})
 }
 

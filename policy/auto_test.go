@@ -253,6 +253,24 @@ func TestAutoClones(t *testing.T) {
 	}
 }
 
+// TestAutoLooksSeldom: a task that runs for an hour among tasks of a microsecond does not have its stage looked at ten
+// times in each of these.
+func TestAutoLooksSeldom(t *testing.T) {
+	l := sched.NoLimits()
+	l.Attempts = 1
+	w := on(t, "auto", l)
+	w.Machines(10)
+	w.Submit(0, policytest.Tasks(10))
+	w.Fate = policytest.Lasts(3600*sched.Second, policytest.Repeat(1000, 9, 3600*sched.Second)...)
+	steps := 0
+	for w.Step() {
+		steps++
+	}
+	if j := w.Core.View().Job(0); steps > 1000 || j.State != sched.JobSucceeded || j.Closed != 3600*sched.Second {
+		t.Errorf("%d steps; the job is in state %v at %v", steps, j.State, j.Closed)
+	}
+}
+
 // TestAutoEndsClones: a task that waits gets the slot of a clone that is worth less, and never that of a task's oldest
 // attempt.
 func TestAutoEndsClones(t *testing.T) {
