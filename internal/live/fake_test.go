@@ -84,6 +84,7 @@ type fake struct {
 	closing func()                     // called by Close, nil for nothing
 	reports chan Report
 	ended   chan struct{} // closed when no attempt may go on
+	ends    sync.Once     // closes it: an engine's death may meet the end of a job
 
 	mu    sync.Mutex
 	kills map[sched.AttemptID]chan struct{}
@@ -284,11 +285,7 @@ func (f *fake) Close() error {
 
 // die ends all attempts at once, as the death of the engine does.
 func (f *fake) die() {
-	select {
-	case <-f.ended:
-	default:
-		close(f.ended)
-	}
+	f.ends.Do(func() { close(f.ended) })
 }
 
 // nervous launches waiting tasks and clones every one that has run for patience. What it launches first depends on how often
