@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -110,16 +111,20 @@ func (o *options) earlier() (map[suite.Cell]*suite.Outcome, error) {
 	if o.against == "" {
 		return nil, nil
 	}
-	f, err := os.Open(o.against)
+	return read(o.against, suite.ReadCSV)
+}
+
+// read reads a file; an error names it.
+func read[T any](path string, parse func(io.Reader) (T, error)) (x T, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	defer f.Close()
-	all, err := suite.ReadCSV(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.against, err)
+	if x, err = parse(f); err != nil {
+		return x, fmt.Errorf("%s: %w", path, err)
 	}
-	return all, nil
+	return x, nil
 }
 
 // writeCSV writes what there is so far, so that a run that is broken off leaves it.
@@ -140,14 +145,9 @@ func (o *options) writeCSV(all []*suite.Outcome) error {
 
 // chosen returns the cells that were asked for.
 func (o *options) chosen() ([]suite.Cell, error) {
-	f, err := os.Open(o.cells)
+	cells, err := read(o.cells, suite.ReadCells)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	cells, err := suite.ReadCells(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.cells, err)
 	}
 	var left []suite.Cell
 	for _, c := range cells {
