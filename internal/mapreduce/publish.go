@@ -211,10 +211,14 @@ func placeAll(dir string, parts []Part, known map[string][]Entry, there names) e
 	if err := SideBySide(len(brought), func(i int) error { return os.Rename(tempOf(brought[i]), brought[i]) }); err != nil {
 		return err
 	}
+	for i := range parts { // one by one: those who make files in the same folder beside each other wait spinning
+		if err := parts[i].placeEmpty(filepath.Join(dir, parts[i].base()), there); err != nil {
+			return err
+		}
+	}
 	if err := SideBySide(len(parts), func(i int) error {
 		p := &parts[i]
-		err := p.placeEmpty(filepath.Join(dir, p.base()), there)
-		return errors.Join(err, p.placeFiles(filepath.Join(dir, p.base()+FilesSuffix), known[filepath.ToSlash(p.path())], there))
+		return p.placeFiles(filepath.Join(dir, p.base()+FilesSuffix), known[filepath.ToSlash(p.path())], there)
 	}); err != nil {
 		return err
 	}

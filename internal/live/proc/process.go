@@ -57,6 +57,7 @@ type process struct {
 	pidfd    int     // descriptor of the leader, -1 where there is none
 	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
 	errs     pipe    // the end of standard error that the engine reads
+	writers  []int   // the other ends of both, held by the engine up to the end of the leader: it is not to be woken for their ends
 	alone    bool    // after the end: nobody has the writing end of that any more
 	clean    bool    // after the end: alone, and the folder is as it was given
 	moved    bool    // the standard output may be in the folder of the result already
@@ -120,16 +121,17 @@ func (p *process) start(most int) error {
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(w)
 	errs, stderr, err := newPipe()
 	if err != nil {
 		r.close()
+		syscall.Close(w)
 		return err
 	}
-	defer syscall.Close(stderr)
+	p.writers = []int{w, stderr}
 	if max(r.descriptor(), w, errs.descriptor(), stderr) >= most {
 		r.close()
 		errs.close()
+		p.closeWriters()
 		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
 	}
 	p.pidfd = -1
@@ -147,6 +149,7 @@ func (p *process) start(most int) error {
 	if err != nil {
 		r.close()
 		errs.close()
+		p.closeWriters()
 		return err
 	}
 	p.pid, p.progress, p.errs, p.startedAt = pid, r, errs, time.Now()
@@ -155,6 +158,13 @@ func (p *process) start(most int) error {
 		go p.feed.run(func() { p.kill(byFeed) })
 	}
 	return nil
+}
+
+func (p *process) closeWriters() {
+	for _, fd := range p.writers {
+		syscall.Close(fd)
+	}
+	p.writers = nil
 }
 
 // stdin returns a file with the data.
