@@ -15,6 +15,8 @@ import (
 type Options struct {
 	Machines int
 	Slots    int // per machine; 0 means 1
+	// how many of the machines there are over time, for their slots of class 0; none for all of them all the time
+	Present []Present
 	// slots per machine of class 1, 2 and so on, for workloads with classes; Slots are of class 0
 	More     []int
 	Limits   sched.Limits // as they are: the zero value allows no attempt
@@ -70,6 +72,7 @@ type Simulator struct {
 	crews   map[sched.TaskID]*crew // of tasks that are not done, if they do
 	changed []*crew                // to be planned anew
 	faults  *faultPlan             // nil if machines do not fail
+	present *presence              // nil if machines neither come nor go
 	geo     *geo                   // nil if there are no sites
 	paced   bool                   // the policy sets the speed of the machines
 	speed   float64                // that it has set last, 1 before
@@ -186,9 +189,13 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		return errors.New("expected a service under which the pace of an attempt does not change, since its reports are odd")
 	}
 	start := w.Jobs[0].Arrival
+	present, err := newPresence(&o, start)
+	if err != nil {
+		return err
+	}
 	*s = Simulator{
 		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
-		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), start: start, now: start, wake: sched.Never,
+		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), present: present, start: start, now: start, wake: sched.Never,
 		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages, over: s.over[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
 		paced: paced, speed: 1, efforts: s.efforts[:0], headways: s.headways[:0], reached: s.reached,
@@ -280,7 +287,7 @@ func (s *Simulator) next() sched.Time {
 	if len(s.told) > 0 || len(s.back) > 0 {
 		return s.now
 	}
-	t := min(s.ends.next(), s.wake)
+	t := min(s.ends.next(), s.wake, s.present.next())
 	if s.arrived < len(s.w.Jobs) {
 		t = min(t, s.w.Jobs[s.arrived].Arrival)
 	}
@@ -313,6 +320,9 @@ func (s *Simulator) collect() error {
 	if busy != nil {
 		s.back, s.gone = busy.due(s.now, s.core.View(), s.back, s.gone[:0])
 	}
+	if s.present != nil {
+		s.back, s.gone = s.present.due(s.now, s.core.View(), s.back, s.gone[:0])
+	}
 	s.tell(sched.MachineJoined, s.back)
 	s.back = s.back[:0]
 	for s.ends.next() == s.now {
@@ -327,6 +337,7 @@ func (s *Simulator) collect() error {
 		if busy != nil {
 			s.gone = busy.release(s.core.View().Attempt(id).Machine, s.core.View(), s.gone)
 		}
+		s.gone = s.present.release(s.core.View().Attempt(id).Machine, s.core.View(), s.gone)
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), id, s.now, s.o.LaunchDelay)
 		}

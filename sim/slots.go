@@ -32,14 +32,25 @@ func (s *Simulator) addMachines() error {
 	for m := range s.o.Machines {
 		s.back = append(s.back, sched.MachineID(m))
 	}
+	if s.present != nil {
+		s.back = s.back[:s.present.count]
+	}
 	return nil
 }
 
-// tell appends what has happened to machines, and so to their slots of every class.
+// tell appends what has happened to machines, and so to their slots of every class. Where machines come and go, those
+// of other classes than 0 join at the beginning and stay.
 func (s *Simulator) tell(kind sched.EventKind, machines []sched.MachineID) {
 	for class := range len(s.o.More) + 1 {
-		for _, m := range machines {
-			s.facts = append(s.facts, sched.Event{At: s.now, Kind: kind, Machine: m + sched.MachineID(class*s.o.Machines)})
+		switch {
+		case class == 0 || s.present == nil:
+			for _, m := range machines {
+				s.facts = append(s.facts, sched.Event{At: s.now, Kind: kind, Machine: m + sched.MachineID(class*s.o.Machines)})
+			}
+		case s.steps == 1 && kind == sched.MachineJoined:
+			for m := range s.o.Machines {
+				s.facts = append(s.facts, sched.Event{At: s.now, Kind: kind, Machine: sched.MachineID(m + class*s.o.Machines)})
+			}
 		}
 	}
 }

@@ -133,3 +133,15 @@ func (h *hadoop) finish(emit emit) error {
 	}
 	return nil
 }
+
+// course says what waits for what in the jobs of Hadoop. How many slots there were is in none of its logs.
+func (h *hadoop) course() *Course {
+	c := &Course{System: "hadoop"}
+	for _, job := range slices.Sorted(maps.Keys(h.lastMap)) {
+		c.Stages = append(c.Stages,
+			StageCourse{Job: job, Stage: "map", Parents: []string{"setup"}},
+			StageCourse{Job: job, Stage: "reduce", Parents: []string{"map"}},
+			StageCourse{Job: job, Stage: "cleanup", Parents: []string{"map", "reduce"}})
+	}
+	return c
+}

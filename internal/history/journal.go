@@ -21,6 +21,8 @@ type journal struct {
 	began   map[sched.AttemptID]sched.Time     // in a run whose attempts wait until they begin
 	tasks   map[sched.TaskID]int               // attempts that run
 	latest  sched.Time
+	slots   slotCount
+	there   map[sched.MachineID]bool
 	a       Record
 }
 
@@ -35,7 +37,7 @@ func (j *journal) read(in *lines, emit emit) error {
 	}
 	j.header = &r.Header
 	j.running, j.beside, j.tasks = map[sched.AttemptID]sched.Decision{}, map[sched.AttemptID]bool{}, map[sched.TaskID]int{}
-	j.began = map[sched.AttemptID]sched.Time{}
+	j.began, j.there = map[sched.AttemptID]sched.Time{}, map[sched.MachineID]bool{}
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -64,7 +66,10 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 			j.begin(f.Attempt, f.At)
 		case sched.AttemptRefused:
 			j.forget(f.Attempt)
+		case sched.MachineJoined:
+			j.machine(f, true)
 		case sched.MachineLost:
+			j.machine(f, false)
 			for _, id := range slices.SortedFunc(maps.Keys(j.running), cmp.Compare) {
 				if err == nil && j.running[id].Machine == f.Machine {
 					err = j.ended(id, f.At, Killed, emit)
@@ -90,6 +95,40 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 		}
 	}
 	return nil
+}
+
+// machine counts the slots of a machine that joins or is lost.
+func (j *journal) machine(f sched.Event, there bool) {
+	if j.there[f.Machine] == there || int(f.Machine) >= len(j.header.Machines) {
+		return
+	}
+	j.there[f.Machine] = there
+	slots := j.header.Machines[f.Machine].Slots
+	if !there {
+		slots = -slots
+	}
+	j.slots.add(j.instant(f.At), slots)
+}
+
+// course says what the run was told to do.
+func (j *journal) course() *Course {
+	if j.header == nil {
+		return &Course{}
+	}
+	c := &Course{
+		Application: j.header.Run, Began: j.instant(0), Ended: j.instant(j.latest), Slots: j.slots.course(), System: "tailcut", Version: j.header.Version,
+		Settings: map[string]string{"policy": j.header.Policy},
+	}
+	for i := range j.header.Job.Stages {
+		st := StageCourse{Job: j.header.Run, Stage: j.stage(i)}
+		for _, e := range j.header.Job.Edges {
+			if e.To == i {
+				st.Parents = append(st.Parents, j.stage(e.From))
+			}
+		}
+		c.Stages = append(c.Stages, st)
+	}
+	return c
 }
 
 // begin notes when an attempt has begun, if it waited.

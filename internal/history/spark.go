@@ -13,8 +13,8 @@ import (
 )
 
 // Apache Spark's event log: one JSON event a line, as JsonProtocol.scala of Spark 1.0 to 4.0 writes it. A job's
-// JobStart names its stages, and each attempt of a task has a TaskStart and a TaskEnd with all that is known of it;
-// other events are passed over.
+// JobStart names its stages, and each attempt of a task has a TaskStart and a TaskEnd with all that is known of it.
+// What it tells of executors and times of stages is in spark_course.go; other events are passed over.
 //
 // Job is the number of the Spark job that first listed the stage. Stage is the stage's id; a stage that is tried again,
 // because its input was lost, is a stage of its own, such as 23.1. Task is the index within the stage.
@@ -31,6 +31,8 @@ type spark struct {
 	jobs    map[int64]string // job by stage id
 	running map[int64]sparkTask
 	latest  sched.Time // instant of the last thing known to have happened
+	ended   sched.Time // of the application, 0 if the log does not tell
+	told    sparkCourse
 	a       Record
 }
 
@@ -57,7 +59,9 @@ type sparkEnd struct {
 }
 
 func newSpark() *spark {
-	return &spark{names: names{}, stages: map[sparkStageID]*sparkStage{}, jobs: map[int64]string{}, running: map[int64]sparkTask{}}
+	return &spark{
+		names: names{}, stages: map[sparkStageID]*sparkStage{}, jobs: map[int64]string{}, running: map[int64]sparkTask{}, told: newSparkCourse(),
+	}
 }
 
 func (s *spark) read(in *lines, emit emit) error {
@@ -83,7 +87,7 @@ func (s *spark) line(line []byte, emit emit) error {
 		return s.in.expected("", `an event of Spark, whose first key is "Event"`, line)
 	}
 	var err error
-	switch string(c.str()) {
+	switch kind := string(c.str()); kind {
 	case "SparkListenerTaskEnd":
 		err = s.taskEnd(emit)
 	case "SparkListenerTaskStart":
@@ -94,6 +98,8 @@ func (s *spark) line(line []byte, emit emit) error {
 		s.stageSubmitted()
 	case "SparkListenerApplicationEnd":
 		s.applicationEnd()
+	default:
+		s.told.event(kind, c)
 	}
 	if err == nil && c.err != nil {
 		err = c.wrong(s.in)
@@ -106,10 +112,13 @@ func (s *spark) jobStart() {
 	c := &s.c
 	job := int64(-1)
 	var stages []int64
+	var submitted sched.Time
 	for key, more := c.key(); more; key, more = c.key() {
 		switch string(key) {
 		case "Job ID":
 			job = c.int()
+		case "Submission Time":
+			submitted = c.millis()
 		case "Stage IDs":
 			for c.enter('['); c.item(']'); {
 				stages = append(stages, c.int())
@@ -122,6 +131,7 @@ func (s *spark) jobStart() {
 		return
 	}
 	name := strconv.FormatInt(job, 10)
+	s.told.jobStart(job, name, submitted)
 	for _, id := range stages {
 		if _, known := s.jobs[id]; !known {
 			s.jobs[id] = name
@@ -163,7 +173,7 @@ func (s *spark) applicationEnd() {
 	for key, more := c.key(); more; key, more = c.key() {
 		if string(key) == "Timestamp" {
 			if t, ok := millis(c.int()); ok {
-				s.latest = max(s.latest, t)
+				s.latest, s.ended = max(s.latest, t), t
 			}
 		} else {
 			c.skip()

@@ -3,6 +3,8 @@ package history
 import (
 	"fmt"
 	"iter"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // StageRecord is what a log says about the tasks of one stage.
@@ -20,6 +22,16 @@ type StageRecord struct {
 	// be told apart. Raised is their number.
 	Resolution float64
 	Raised     int
+
+	Attempts []TaskAttempt // all whose start the log tells, in its order
+}
+
+// TaskAttempt is what a replay of a stage needs of an attempt.
+type TaskAttempt struct {
+	Start, Duration sched.Time
+	Task            int32
+	Outcome         Outcome
+	Speculative     bool
 }
 
 // Observation is an attempt that succeeded.
@@ -78,6 +90,9 @@ func Stages(attempts iter.Seq2[*Record, error], job, stage string) (stages []*St
 		if _, seen := tasks[place{st, a.Task}]; !seen {
 			tasks[place{st, a.Task}] = struct{}{}
 			st.Tasks++
+		}
+		if a.Start > 0 {
+			st.Attempts = append(st.Attempts, TaskAttempt{a.Start, a.Duration, int32(a.Task), a.Outcome, a.Speculative})
 		}
 		st.Resolution = max(st.Resolution, a.Resolution.Seconds())
 		switch a.Outcome {
