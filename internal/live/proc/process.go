@@ -57,7 +57,7 @@ type process struct {
 	pidfd    int     // descriptor of the leader, -1 where there is none
 	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
 	errs     pipe    // the end of standard error that the engine reads
-	writers  []int   // the other ends of both, held by the engine up to the end of the leader: it is not to be woken for their ends
+	writers  []int   // the other ends of both, held up to the end of the leader: their ends are not to wake the engine
 	alone    bool    // after the end: nobody has the writing end of that any more
 	clean    bool    // after the end: alone, and the folder is as it was given
 	moved    bool    // the standard output may be in the folder of the result already

@@ -98,8 +98,8 @@ func mostDescriptors() int {
 	return int(min(math.MaxInt32, max(limit.Cur/2, limit.Cur-min(limit.Cur, mostReserved))))
 }
 
-// descriptorsOfAttempt are those that the engine holds for an attempt: its folder, its standard output, both ends of two
-// pipes, its process, and one that is free for its end.
+// descriptorsOfAttempt are those that the engine holds for an attempt: its folder, its standard output, both ends of
+// two pipes, its process, and one that is free for its end.
 const descriptorsOfAttempt = 8
 
 // MostAttempts returns how many attempts the limits on the program's processes and descriptors let run at once.
