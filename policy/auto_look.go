@@ -15,10 +15,11 @@ type autoEye struct {
 	laws       [mostLaws]timeLeft // of a task's attempts
 	ids        [mostLaws]sched.AttemptID
 	best, next timeLeft
+	fewer      []fewer
 	past       *sample // durations of the stage, as far as they are known
 	known      sample  // memory for them
 	untold     bool    // fewer winners are known than the mean told beforehand counts as
-	alpha      float64 // index of the tail of past
+	tail       tail    // of past
 	share      float64 // 1 / (1 + running tasks)
 	bias, sd   float64 // of reports, see trust
 	crowded    bool    // there are more tasks than seen
@@ -36,10 +37,19 @@ type runner struct {
 	until    float64 // how long it takes at the worst of as many tasks as run
 	cloned   float64 // and if it had another attempt
 	saved    float64
+	mean     float64 // E[r]
 	quicker  float64 // E[min(r, n)]
 	attempts int
+	fewer    []fewer    // of each attempt that may be ended
 	started  sched.Time // of the oldest
 	told     bool       // one has reported
+}
+
+// fewer is what is left of a task without one of its attempts.
+type fewer struct {
+	attempt sched.AttemptID
+	until   float64
+	mean    float64
 }
 
 // look finds the bids of a stage's clones: of those that it wants, and of those that it has.
@@ -103,7 +113,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	}
 	if len(past.sorted) > 0 {
 		past.older = outlive(v, st.id, past.sorted[len(past.sorted)-1])
-		e.alpha = past.index()
+		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
 	e.share = 1 / float64(stage.Running+1)
@@ -129,7 +139,7 @@ func (p *auto) byAge(stage *sched.Stage, age float64, to *timeLeft) {
 		told(stage, age, to)
 		return
 	}
-	p.eye.past.left(p.eye.alpha, age, to)
+	p.eye.past.left(&p.eye.tail, age, to)
 }
 
 // left finds what is left of an attempt: by its age, and by its report if it has sent one or is silent for too long.
@@ -158,10 +168,12 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 			e.seen = e.seen[:mostSeen-1]
 		}
 		at := len(e.seen)
-		for e.seen = append(e.seen, x); at > 0 && e.seen[at-1].seems < x.seems; at-- {
-			e.seen[at], e.seen[at-1] = e.seen[at-1], e.seen[at]
+		for at > 0 && e.seen[at-1].seems < x.seems {
+			at--
 		}
+		e.seen = slices.Insert(e.seen, at, x)
 	}
+	e.fewer = e.fewer[:0]
 	for i := range e.seen {
 		p.judge(v, stage, i)
 	}
@@ -197,17 +209,23 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	x := &e.seen[i]
 	if i > 0 {
 		if y := &e.seen[i-1]; x.attempts == 1 && y.attempts == 1 && !x.told && !y.told && x.started == y.started {
-			x.until, x.cloned, x.saved, x.quicker = y.until, y.cloned, y.saved, y.quicker
+			x.until, x.cloned, x.mean, x.saved, x.quicker = y.until, y.cloned, y.mean, y.saved, y.quicker
 			return
 		}
 	}
-	left := p.merge(p.laws(v, stage, x.id), -1)
-	x.until = left.quantile(e.share)
-	mean := left.mean()
+	n := p.laws(v, stage, x.id)
+	left := p.merge(n, -1)
+	x.until, x.mean = left.quantile(e.share), left.mean()
 	e.next.first(left, &e.renewal)
 	x.cloned = e.next.quantile(e.share)
 	x.quicker = e.next.mean()
-	x.saved = mean - x.quicker
+	x.saved = x.mean - x.quicker
+	first := len(e.fewer)
+	for k := range n - 1 {
+		left := p.merge(n, k)
+		e.fewer = append(e.fewer, fewer{e.ids[k], left.quantile(e.share), left.mean()})
+	}
+	x.fewer = e.fewer[first:]
 }
 
 // laws finds what is left of each attempt of a task, the youngest first, and returns how many there are.
@@ -279,21 +297,15 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chan
 	over := max(rest, e.seen[0].until)
 	for i := range e.seen {
 		x := &e.seen[i]
-		if x.attempts < 2 {
-			continue
-		}
-		n := p.laws(v, stage, x.id)
-		quicker := p.merge(n, -1).mean()
-		for k := range n - 1 {
-			left := p.merge(n, k)
+		for _, f := range x.fewer {
 			worth := sure
-			if h, ok := st.past.hazard((v.Now() - v.Rows().Started(e.ids[k])).Seconds()); ok {
+			if h, ok := st.past.hazard((v.Now() - v.Rows().Started(f.attempt)).Seconds()); ok {
 				lived := chance * math.Exp(-h)
 				worth *= lived / (lived + 1 - chance)
 			} else {
 				worth *= chance
 			}
-			p.hold(e.ids[k], bid(worth, max(0, left.quantile(e.share)-over), left.mean()-quicker, quicker))
+			p.hold(f.attempt, bid(worth, max(0, f.until-over), f.mean-x.mean, x.mean))
 		}
 	}
 }

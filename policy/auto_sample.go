@@ -92,9 +92,20 @@ func (s *sample) exceeds(age float64) float64 {
 // Shares of the tail, and one value for each.
 var tailAt = [...]float64{0.9, 0.7, 0.5, 0.3, 0.1}
 
+// tail is how many times longer than the longest winner attempts take, at each share of tailAt.
+type tail [len(tailAt)]float64
+
+// tailOf is the tail of an index.
+func tailOf(alpha float64) (t tail) {
+	for i, u := range tailAt {
+		t[i] = math.Pow(u, -1/alpha)
+	}
+	return t
+}
+
 // left is the law of what is left at an age: of the winners that took longer, and beyond the longest of them the tail,
 // which counts as one value.
-func (s *sample) left(alpha, age float64, to *timeLeft) {
+func (s *sample) left(beyondAll *tail, age float64, to *timeLeft) {
 	to.clear()
 	first := sort.SearchFloat64s(s.sorted, age)
 	over := s.sorted[first:]
@@ -104,8 +115,8 @@ func (s *sample) left(alpha, age float64, to *timeLeft) {
 		to.put(x-age, 1/total)
 	}
 	from := max(age, s.sorted[len(s.sorted)-1])
-	for _, u := range tailAt {
-		to.put(from*math.Pow(u, -1/alpha)-age, beyond/total/float64(len(tailAt)))
+	for _, times := range beyondAll {
+		to.put(from*times-age, beyond/total/float64(len(tailAt)))
 	}
 }
 

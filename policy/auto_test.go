@@ -123,7 +123,8 @@ func TestSample(t *testing.T) {
 func checkSample(t *testing.T, s *sample, n int, age float64) {
 	t.Helper()
 	var left timeLeft
-	s.left(s.index(), age, &left)
+	beyond := tailOf(s.index())
+	s.left(&beyond, age, &left)
 	sum := 0.0
 	for _, w := range left.w {
 		sum += w
