@@ -38,8 +38,8 @@ var variants = []string{
 	"laps:beta=0.1", "laps:beta=1,slot=5s", "wlaps:beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=5s",
 	"capacity:queues=3,first=0,cap=0.6", "capacity:queues=1,user_limit=0.3,user_check=reached",
 	"chronos-clone:clones=2,order=srpt", "chronos-restart:detect=0.05,kill=0.1,clones=2,order=fair", "chronos-resume:detect=0,law=(pareto:alpha=1.2,xm=3)", "chronos-resume:detect=0.1,clones=3",
-	"laxity:late=demote,judge=0s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",
-	"shed:law=(pareto:alpha=1.5,xm=5),launch=1s,when=reports,interval=5s", "shed:utility=sum,late=demote,when=departures,master_slots=0", "shed:utility=log,lambda=0.7,max_attempts=2", "shed:utility=alpha,alpha=4",
+	"laxity:late=kill", "laxity:late=demote,judge=0s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",
+	"shed:law=(pareto:alpha=1.5,xm=5),launch=1s,when=reports,interval=5s", "shed:utility=sum,late=demote,when=departures,master_slots=0", "shed:utility=log,lambda=0.7,max_attempts=2", "shed:utility=alpha,alpha=4", "shed:late=kill",
 	"mantri:period=0s,rho=0,delta=0", "mantri:period=2s,rho=0.5,restarts=1,order=fair,tnew=finished", "mantri-dup:delta=0.1,copies=2,order=srpt,tnew=known,clones=cluster",
 }
 
