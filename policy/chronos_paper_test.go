@@ -40,8 +40,7 @@ func TestChronos(t *testing.T) {
 			w := on(t, c.spec, sched.NoLimits())
 			w.Machines(8)
 			w.Submit(0, due(2, 100*s))
-			next := policytest.Lasts(80*s, 90*s, 200*s)
-			w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+			w.Fate = policytest.Rated(policytest.Lasts(80*s, 90*s, 200*s))
 			w.Run()
 			if diff := cmp.Diff(c.want, orderLines(w, 0)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)

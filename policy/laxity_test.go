@@ -68,8 +68,7 @@ func TestLaxity(t *testing.T) {
 			w.Learns = s
 			w.Machines(c.slots)
 			w.Submit(0, due(c.n, c.deadline))
-			next := policytest.Lasts(100*s, c.lasts, 100*s)
-			w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+			w.Fate = policytest.Rated(policytest.Lasts(100*s, c.lasts, 100*s))
 			w.Run()
 			if diff := cmp.Diff(c.want, orderLines(w, 0)); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
@@ -127,8 +126,7 @@ func TestLaxityAvoids(t *testing.T) {
 	for i := range 3 {
 		w.Submit(sched.Time(i)*200*s, due(1, 10_000*s))
 	}
-	next := policytest.Lasts(100*s, 500*s, 100*s, 100*s) // on machine 0, then 1; at 200 s machine 0 is avoided, at 400 s no more
-	w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+	w.Fate = policytest.Rated(policytest.Lasts(100*s, 500*s, 100*s, 100*s)) // on machine 0, then 1; at 200 s machine 0 is avoided, at 400 s no more
 	w.Run()
 	var got []sched.MachineID
 	for _, d := range w.Orders {

@@ -93,8 +93,7 @@ func TestShedArrival(t *testing.T) {
 			w.Machines(12)
 			w.Submit(0, due(2, 500*s))
 			w.Submit(60*s, due(3, 560*s))
-			next := policytest.Lasts(300*s, 100*s, 200*s, 300*s)
-			w.Fate = func(d *sched.Decision) policytest.Fate { f := next(d); f.Rate = true; return f }
+			w.Fate = policytest.Rated(policytest.Lasts(300*s, 100*s, 200*s, 300*s))
 			for w.Now < 60*s && w.Step() {
 			}
 			want := []string{}

@@ -112,13 +112,9 @@ func (p *arrivals) Decide(v *sched.View, act *sched.Actions) { p.order.Fill(v, a
 // Worlds runs a policy in so many worlds of several jobs, stages, edges, failures, losses and ties.
 func Worlds(t testing.TB, s *Subject, worlds int) (seen Seen) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
-		w := MessyWorld(t, s.New(), l, seed)
-		w.again, w.Retires = int(seed%3), retires
-		orders := inspect(t, w, s.WorkConserving, l, seed)
+	for _, orders := range through(t, worlds, s.WorkConserving, func(seed uint64, l sched.Limits) *World { return MessyWorld(t, s.New(), l, seed) }) {
 		seen.count(orders)
-		return orders
-	})
+	}
 	return seen
 }
 
@@ -132,32 +128,25 @@ func PerClass(t testing.TB, first, second *Subject, worlds int) {
 	if sched.Paces(first.New()) || sched.Paces(second.New()) {
 		return
 	}
-	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
-		w := MessyClasses(t, 2, sched.PerClass(first.New(), second.New()), l, seed)
-		w.again, w.Retires = int(seed%3), retires
-		return inspect(t, w, first.WorkConserving && second.WorkConserving, l, seed)
+	through(t, worlds, first.WorkConserving && second.WorkConserving, func(seed uint64, l sched.Limits) *World {
+		return MessyClasses(t, 2, sched.PerClass(first.New(), second.New()), l, seed)
 	})
 }
 
 // Sites is Worlds where machines are at several sites and tasks read data there.
 func Sites(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
-		w := MessySites(t, s.New(), l, seed)
-		w.Retires = retires
-		return inspect(t, w, s.WorkConserving, l, seed)
-	})
+	through(t, worlds, s.WorkConserving, func(seed uint64, l sched.Limits) *World { return MessySites(t, s.New(), l, seed) })
 }
 
 // Waits is Worlds where attempts wait before they begin, some for longer than any lasts; of some nobody tells that they
 // have begun.
 func Waits(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
+	through(t, worlds, s.WorkConserving, func(seed uint64, l sched.Limits) *World {
 		w := MessyWorld(t, s.New(), l, seed)
-		w.again, w.Retires = int(seed%3), retires
 		w.wait(seed)
-		return inspect(t, w, s.WorkConserving, l, seed)
+		return w
 	})
 }
 
@@ -170,9 +159,10 @@ func (w *World) wait(seed uint64) {
 	}
 }
 
-// twice goes through worlds under different limits, every fourth of them twice: the decisions must be the same. Every
-// eighth retires its jobs the second time, which must change nothing.
-func twice(t testing.TB, worlds int, run func(seed uint64, l sched.Limits, retires bool) []sched.Decision) {
+// through runs what build makes of seeds to the end and checks every step, under different limits, every fourth of them
+// twice: the decisions must be the same. Every eighth retires its jobs the second time, which must change nothing. It
+// returns the decisions of the first times.
+func through(t testing.TB, worlds int, conserving bool, build func(seed uint64, l sched.Limits) *World) (all [][]sched.Decision) {
 	t.Helper()
 	worlds = max(min(worlds, 2), worlds/fewer)
 	if testing.Short() {
@@ -180,15 +170,22 @@ func twice(t testing.TB, worlds int, run func(seed uint64, l sched.Limits, retir
 	}
 	for seed := range uint64(worlds) {
 		l := Limits[seed%uint64(len(Limits))]
-		first := run(seed, l, false)
+		run := func(retires bool) []sched.Decision {
+			w := build(seed, l)
+			w.again, w.Retires = int(seed%3), retires
+			return inspect(t, w, conserving, l, seed)
+		}
+		first := run(false)
+		all = append(all, first)
 		if seed%4 > 0 {
 			continue
 		}
 		retires := seed%8 == 4
-		if diff := cmp.Diff(first, run(seed, l, retires)); diff != "" {
+		if diff := cmp.Diff(first, run(retires)); diff != "" {
 			t.Fatalf("seed %d: the same world twice (retiring jobs the second time: %v), not the same decisions (-first +second):\n%s", seed, retires, diff)
 		}
 	}
+	return all
 }
 
 func (s *Seen) count(orders []sched.Decision) {

@@ -92,5 +92,14 @@ func Lasts(clones sched.Time, originals ...sched.Time) func(*sched.Decision) Fat
 	}
 }
 
+// Rated is a fate with attempts that tell their rates when they start.
+func Rated(fate func(*sched.Decision) Fate) func(*sched.Decision) Fate {
+	return func(d *sched.Decision) Fate {
+		f := fate(d)
+		f.Rate = true
+		return f
+	}
+}
+
 // Tasks returns a job of one stage of n tasks.
 func Tasks(n int) *sched.JobSpec { return &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n}}} }

@@ -12,11 +12,10 @@ import (
 // deadlines meanwhile.
 func Pauses(t testing.TB, s *Subject, worlds int) {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
+	through(t, worlds, s.WorkConserving, func(seed uint64, l sched.Limits) *World {
 		w := MessyWorld(t, s.New(), l, seed)
-		w.again, w.Retires = int(seed%3), retires
 		w.disturb(seed)
-		return inspect(t, w, s.WorkConserving, l, seed)
+		return w
 	})
 }
 
@@ -55,18 +54,19 @@ func TakeUpClasses(t testing.TB, s *Subject, worlds int) {
 	takeUp(t, worlds, 2, 7, func(int) (sched.Policy, *Subject) { return sched.PerClass(s.New(), s.New()), s })
 }
 
-// takeUp lets another policy take over at one in so many instants; never if that is 0.
-func takeUp(t testing.TB, worlds, classes, every int, next func(n int) (sched.Policy, *Subject)) (orders [][]sched.Decision) {
+// takeUp lets another policy take over at one in so many instants; never if that is 0. It returns the decisions.
+func takeUp(t testing.TB, worlds, classes, every int, next func(n int) (sched.Policy, *Subject)) [][]sched.Decision {
 	t.Helper()
-	twice(t, worlds, func(seed uint64, l sched.Limits, retires bool) []sched.Decision {
+	policy, s := next(0)
+	if sched.Paces(policy) {
+		return nil
+	}
+	return through(t, worlds, s.WorkConserving, func(seed uint64, l sched.Limits) *World {
 		n := 0
 		if seed%3 == 2 {
 			l.MaxWait = 20 * sched.Second
 		}
-		policy, s := next(n)
-		if sched.Paces(policy) {
-			return nil
-		}
+		policy, _ := next(n)
 		w := NewWorld(t, policy, l)
 		if w.Classes = classes; s.AtSites {
 			w.Connect(2 + int(seed%3))
@@ -75,7 +75,6 @@ func takeUp(t testing.TB, worlds, classes, every int, next func(n int) (sched.Po
 		if l.MaxWait > 0 {
 			w.Lag = 0 // it follows from each wake, and of one that is not needed any more a fresh core knows nothing
 		}
-		w.again, w.Retires = int(seed%3), retires
 		w.disturb(seed)
 		if seed%4 == 3 {
 			w.wait(seed)
@@ -90,10 +89,8 @@ func takeUp(t testing.TB, worlds, classes, every int, next func(n int) (sched.Po
 				w.TakeUp(policy, l)
 			}
 		}
-		orders = append(orders, inspect(t, w, s.WorkConserving, l, seed))
-		return orders[len(orders)-1]
+		return w
 	})
-	return orders
 }
 
 // TakeUp replaces the core by one that is made from its snapshot, as a journal would keep it, and lets it decide.
