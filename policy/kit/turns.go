@@ -96,67 +96,117 @@ func (o *Order) clonesFirst(v *sched.View) bool {
 	return cmp.Or(o.clones.TopKey().Compare(o.Standing(v, of, &job)), cmp.Compare(o.clones.Top(), int(of))) < 0
 }
 
-// Candidates are tasks that are to have clones, found anew at each decision.
-type Candidates struct{ all []candidate }
+// Candidates are tasks that are to have clones, found anew at each decision. Few of many are taken, so they are not
+// sorted: a job's become a heap when the first of them is taken.
+type Candidates struct {
+	all  []candidate
+	runs []run
+}
 
 type candidate struct {
-	job   sched.JobID
-	taken int32 // of the job's, if this is its first
-	rank  sched.Time
-	task  sched.TaskID
+	rank sched.Time
+	task sched.TaskID
+}
+
+// run is candidates of one job that were added one after the other; those behind end are taken.
+type run struct {
+	job        sched.JobID
+	begin, end int
+	heap       bool
+}
+
+func (a candidate) before(b candidate) bool {
+	return a.rank < b.rank || a.rank == b.rank && a.task < b.task
 }
 
 // Reset forgets all, and no job wants clones.
 func (c *Candidates) Reset(o *Order) {
-	for i := range c.all {
-		o.Unwant(c.all[i].job)
+	for i := range c.runs {
+		o.Unwant(c.runs[i].job)
 	}
-	c.all = c.all[:0]
+	c.all, c.runs = c.all[:0], c.runs[:0]
 }
 
 // Add adds a task; a job's go by rank, then by task.
 func (c *Candidates) Add(j sched.JobID, rank sched.Time, t sched.TaskID) {
-	c.all = append(c.all, candidate{job: j, rank: rank, task: t})
+	if n := len(c.runs); n == 0 || c.runs[n-1].job != j {
+		c.runs = append(c.runs, run{job: j, begin: len(c.all), end: len(c.all)})
+	}
+	c.all = append(c.all, candidate{rank, t})
+	c.runs[len(c.runs)-1].end++
 }
 
-// Sort puts them in order, after the last Add.
+// Sort puts them in the order of their jobs, after the last Add.
 func (c *Candidates) Sort() {
-	slices.SortFunc(c.all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.rank, b.rank), cmp.Compare(a.task, b.task))
-	})
+	slices.SortFunc(c.runs, func(a, b run) int { return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.begin, b.begin)) })
 }
 
 // Want has their jobs want clones.
 func (c *Candidates) Want(v *sched.View, o *Order) {
-	for i := range c.all {
-		o.Want(v, c.all[i].job)
+	for i := range c.runs {
+		o.Want(v, c.runs[i].job)
 	}
 }
 
 // Take takes the next task of a job; without one the job wants no clones.
 func (c *Candidates) Take(o *Order, j sched.JobID) (t sched.TaskID, ok bool) {
-	lo, found := slices.BinarySearchFunc(c.all, j, func(x candidate, j sched.JobID) int { return cmp.Compare(x.job, j) })
-	if found {
-		i := lo + int(c.all[lo].taken)
-		if i < len(c.all) && c.all[i].job == j {
-			c.all[lo].taken++
-			return c.all[i].task, true
+	i, _ := slices.BinarySearchFunc(c.runs, j, func(r run, j sched.JobID) int { return cmp.Compare(r.job, j) })
+	best := -1
+	for ; i < len(c.runs) && c.runs[i].job == j; i++ {
+		if r := &c.runs[i]; r.begin < r.end {
+			c.order(r)
+			if best < 0 || c.all[r.begin].before(c.all[c.runs[best].begin]) {
+				best = i
+			}
 		}
 	}
-	o.Unwant(j)
-	return 0, false
+	if best < 0 {
+		o.Unwant(j)
+		return 0, false
+	}
+	r := &c.runs[best]
+	t = c.all[r.begin].task
+	r.end--
+	c.all[r.begin] = c.all[r.end]
+	sink(c.all[r.begin:r.end], 0)
+	return t, true
 }
 
-// Left goes through the tasks that nobody took.
+// order makes a heap of a run.
+func (c *Candidates) order(r *run) {
+	if r.heap {
+		return
+	}
+	r.heap = true
+	all := c.all[r.begin:r.end]
+	for i := len(all)/2 - 1; i >= 0; i-- {
+		sink(all, i)
+	}
+}
+
+// sink moves a candidate of a heap down to its place.
+func sink(heap []candidate, i int) {
+	for {
+		child := 2*i + 1
+		if child+1 < len(heap) && heap[child+1].before(heap[child]) {
+			child++
+		}
+		if child >= len(heap) || !heap[child].before(heap[i]) {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// Left goes through the tasks that nobody took, in no order.
 func (c *Candidates) Left() iter.Seq[sched.TaskID] {
 	return func(yield func(sched.TaskID) bool) {
-		taken := 0
-		for i := range c.all {
-			if i == 0 || c.all[i].job != c.all[i-1].job {
-				taken = i + int(c.all[i].taken)
-			}
-			if i >= taken && !yield(c.all[i].task) {
-				return
+		for _, r := range c.runs {
+			for _, x := range c.all[r.begin:r.end] {
+				if !yield(x.task) {
+					return
+				}
 			}
 		}
 	}
