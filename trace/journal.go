@@ -28,18 +28,19 @@ import (
 //
 //	length uint32 | CRC-32C of the length uint32 | CRC-32C of the payload uint32 | payload
 //
-// in little-endian order. The first payload is the header as JSON, the others are batches (see journal_batch.go). The
-// length has its own checksum so that a damaged length is told apart from a record that was being written when the
-// power went.
+// in little-endian order. The first payload is the header as JSON. The others begin with how many bytes of the journal
+// the disk had for sure when they were written, an unsigned varint, and a batch follows (see journal_batch.go). Where
+// none does, the record says that alone: a journal that is closed ends so. What a segment begins with has neither. The
+// checksum of a payload goes on from that of the header, so that no record of another journal checks in this one.
 
-// JournalSchema names the format. In v1 there were no outputs, in v2 no sites. A reader takes v3, too, whose records
-// are the same: but runs of v3 did not keep what they have under their names. A run whose attempts wait until they
-// begin (JournalHeader.Waits) has a journal of v5, which a program that knows nothing of that refuses; others have v4.
-// Segments of an engine of many jobs are of v6.
-const JournalSchema = "tailcut.journal/v4"
+// JournalSchema names the format. In v1 there were no outputs, in v2 no sites. A reader takes v3 to v6, too, in which
+// records do not say what the disk has. Runs of v3 did not keep what they have under their names, those of v5 have
+// attempts that wait until they begin (JournalHeader.Waits), and v6 are segments of an engine of many jobs.
+const JournalSchema = "tailcut.journal/v7"
 
 const (
 	schemaUnnamed = "tailcut.journal/v3"
+	schemaNamed   = "tailcut.journal/v4"
 	schemaWaits   = "tailcut.journal/v5"
 	schemaMany    = "tailcut.journal/v6"
 
@@ -128,10 +129,13 @@ type JournalMachine struct {
 
 // Journal is a journal open for appending. Only Sync and SyncTo can be called from several goroutines.
 type Journal struct {
-	file *os.File
-	buf  []byte
-	size atomic.Int64
-	disk durable
+	file  *os.File
+	buf   []byte
+	size  atomic.Int64
+	disk  durable
+	seed  uint32 // with which checksums of payloads begin
+	tells bool   // records say what the disk has
+	later bool   // something has been written that no later record tells of
 }
 
 // unborn is what the name of a journal ends with until it is whole.
@@ -140,12 +144,7 @@ const unborn = ".new"
 // CreateJournal makes a new journal. The file must not exist. It appears under its name once its header is on disk, so
 // that a crash leaves a journal or none. The state is that of a segment: what was before its first batch.
 func CreateJournal(path string, h *JournalHeader, state ...[]byte) (*Journal, error) {
-	switch h.Schema = JournalSchema; {
-	case h.Segment != nil:
-		h.Schema = schemaMany
-	case h.Waits:
-		h.Schema = schemaWaits
-	}
+	h.Schema = JournalSchema
 	payload, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -160,6 +159,7 @@ func CreateJournal(path string, h *JournalHeader, state ...[]byte) (*Journal, er
 	j := &Journal{file: f, buf: append([]byte(journalMagic), make([]byte, frameSize)...)}
 	j.buf = append(j.buf, payload...)
 	err = j.write(len(journalMagic))
+	j.tells, j.seed = true, crc32.Checksum(payload, castagnoli)
 	for i := range state {
 		if err == nil {
 			j.buf = append(append(j.buf[:0], make([]byte, frameSize)...), state[i]...)
@@ -211,19 +211,28 @@ func CheckRoom(folder string, need int64) error {
 // Append writes the record of one call of Advance. From then on the end of the engine cannot lose it. A crash of the
 // system can, with all after it, until Sync returns; if it is wanted, that is done soon.
 func (j *Journal) Append(b *Batch, wanted bool) error {
-	j.buf = append(j.buf[:0], make([]byte, frameSize)...)
+	j.begin()
 	j.buf = appendBatch(j.buf, b)
-	err := j.fill()
+	err := j.wait()
 	if err == nil {
 		err = j.write(0)
 	}
 	if err != nil {
 		return err
 	}
+	j.later = true
 	if wanted {
 		j.syncSoon()
 	}
 	return j.disk.failed()
+}
+
+// begin begins a record in the buffer.
+func (j *Journal) begin() {
+	j.buf = append(j.buf[:0], make([]byte, frameSize)...)
+	if j.tells {
+		j.buf = binary.AppendUvarint(j.buf, uint64(j.Synced()))
+	}
 }
 
 // write fills in the frame that begins at start of the buffer and writes the buffer.
@@ -234,7 +243,7 @@ func (j *Journal) write(start int) error {
 	}
 	binary.LittleEndian.PutUint32(frame, uint32(len(payload)))
 	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[:4], castagnoli))
-	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(payload, castagnoli))
+	binary.LittleEndian.PutUint32(frame[8:], crc32.Update(j.seed, castagnoli, payload))
 	if _, err := j.file.Write(j.buf); err != nil {
 		if err = j.named(err); disk.Full(err) && j.file.Truncate(j.size.Load()) == nil { // of the part that was written
 			err = fmt.Errorf("%w: %w", ErrNoRoom, err)
@@ -256,11 +265,16 @@ func (j *Journal) named(err error) error {
 // Size returns how long the journal is, in bytes.
 func (j *Journal) Size() int64 { return j.size.Load() }
 
-// Close closes the file after syncing it.
+// Close closes the file after syncing it. The last record says that it is synced, and need not be.
 func (j *Journal) Close() error {
 	err := j.Sync()
+	if err == nil && j.tells && j.later {
+		j.begin()
+		_ = j.write(0) // if there is no room, it can be missed
+	}
 	j.disk.mu.Lock()
 	defer j.disk.mu.Unlock()
+	j.disk.closed = true
 	return errors.Join(err, j.file.Close())
 }
 
@@ -272,6 +286,8 @@ type JournalReader struct {
 	pos    int
 	path   string
 	batch  Batch
+	seed   uint32 // as in a Journal
+	tells  bool
 }
 
 // Batch is the record of one call of sched.Core.Advance.
@@ -321,29 +337,49 @@ func NewJournalReader(path string, data []byte) (*JournalReader, error) {
 		return nil, fmt.Errorf("%s: header: %w: %w", path, err, ErrCorrupt)
 	}
 	switch r.Header.Schema {
-	case schemaUnnamed, JournalSchema, schemaWaits:
+	case schemaUnnamed, schemaNamed, schemaWaits:
 		r.Header.Segment = nil
 	case schemaMany:
+		if r.Header.Segment == nil {
+			return nil, r.noSegment()
+		}
+	case JournalSchema:
+		r.seed = crc32.Checksum(payload, castagnoli)
+	default:
+		return nil, fmt.Errorf("%s: schema is %q, expected %q: %w", path, r.Header.Schema, JournalSchema, &VersionError{r.Header.Version})
+	}
+	if r.Header.Segment != nil {
 		if err := r.readState(); err != nil {
 			return nil, err
 		}
-	default:
-		return nil, fmt.Errorf("%s: schema is %q, expected %q: %w", path, r.Header.Schema, schemaMany, &VersionError{r.Header.Version})
 	}
+	r.tells = r.Header.Schema == JournalSchema
 	return r, nil
 }
 
 // Next returns the next batch, valid until the call after, or io.EOF at the end. A record that was being written when
 // the writer died counts as the end: see Size.
 func (r *JournalReader) Next() (*Batch, error) {
-	payload, err := r.frame()
-	if err != nil {
-		return nil, err
+	for {
+		at := r.pos
+		payload, err := r.frame()
+		if err != nil {
+			return nil, err
+		}
+		if r.tells {
+			had, n := binary.Uvarint(payload)
+			if n <= 0 || had > uint64(at) {
+				return nil, fmt.Errorf("%s: the record at byte %d says that more was before it: %w", r.path, at, ErrCorrupt)
+			}
+			if payload = payload[n:]; len(payload) == 0 {
+				continue
+			}
+		}
+		if err := r.batch.decode(payload); err != nil {
+			return nil, fmt.Errorf("%s: record before byte %d: %w: %w", r.path, r.pos, err, ErrCorrupt)
+		}
+		return &r.batch, nil
 	}
-	if err := r.batch.decode(payload); err != nil {
-		return nil, fmt.Errorf("%s: record before byte %d: %w: %w", r.path, r.pos, err, ErrCorrupt)
-	}
-	return &r.batch, nil
 }
 
 // Size returns the length of what has been read, in bytes: after io.EOF, where the next record belongs.
@@ -352,36 +388,63 @@ func (r *JournalReader) Size() int64 { return int64(r.pos) }
 // Torn tells, after io.EOF, whether bytes of an unfinished record follow.
 func (r *JournalReader) Torn() bool { return r.pos < len(r.data) }
 
-// frame returns the next payload. A record that the file ends in the middle of, and zeros that a file system left where
-// data had not arrived, are the end. Anything else that does not check is damage.
+// frame returns the next payload, or io.EOF where the journal ends.
 func (r *JournalReader) frame() ([]byte, error) {
 	rest := r.data[r.pos:]
-	if len(rest) < frameSize || allZero(rest) {
+	if allZero(rest) { // where data had not arrived
 		return nil, io.EOF
 	}
-	n := binary.LittleEndian.Uint32(rest)
-	if crc32.Checksum(rest[:4], castagnoli) != binary.LittleEndian.Uint32(rest[4:]) || n > maxRecord {
-		return nil, r.bad("length", rest[frameSize:])
+	payload, wrong, after := check(rest, r.seed)
+	if wrong != "" {
+		return nil, r.bad(wrong, after)
 	}
-	end := frameSize + int(n)
-	if end > len(rest) {
-		return nil, io.EOF
-	}
-	payload := rest[frameSize:end]
-	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(rest[8:]) {
-		return nil, r.bad("checksum", rest[end:])
-	}
-	r.pos += end
+	r.pos += frameSize + len(payload)
 	return payload, nil
 }
 
-// bad judges a record that does not check. If nothing was ever written after it, it was being written when the writer
-// died, which is the end; else it is damage.
+// check returns the payload of the record that data begins with, or what is wrong with it and what follows it.
+func check(data []byte, seed uint32) (payload []byte, wrong string, after []byte) {
+	if len(data) < frameSize {
+		return nil, "end", nil
+	}
+	n := binary.LittleEndian.Uint32(data)
+	if crc32.Checksum(data[:4], castagnoli) != binary.LittleEndian.Uint32(data[4:]) || n > maxRecord {
+		return nil, "length", data[frameSize:]
+	}
+	end := frameSize + int(n)
+	if end > len(data) {
+		return nil, "end", nil
+	}
+	payload = data[frameSize:end]
+	if crc32.Update(seed, castagnoli, payload) != binary.LittleEndian.Uint32(data[8:]) {
+		return nil, "checksum", data[end:]
+	}
+	return payload, "", nil
+}
+
+// bad judges a record that does not check. If the disk may have lacked it when the writer died, it is the end, and what
+// follows it is what the disk happened to have: see docs/decisions/0040-a-lost-page-is-no-damage.md. Else it is damage.
+// Of a journal that does not tell what the disk had, only the last record can have been lacking.
 func (r *JournalReader) bad(what string, after []byte) error {
-	if allZero(after) {
+	if r.tells && !r.had() || !r.tells && allZero(after) {
 		return io.EOF
 	}
 	return fmt.Errorf("%s: bad %s of the record at byte %d: %w", r.path, what, r.pos, ErrCorrupt)
+}
+
+// had tells whether a whole record somewhere behind the next one says that the disk had that.
+func (r *JournalReader) had() bool {
+	for at := r.pos + 1; at < len(r.data); at++ {
+		payload, wrong, _ := check(r.data[at:], r.seed)
+		if wrong != "" {
+			continue
+		}
+		if size, n := binary.Uvarint(payload); n > 0 && size > uint64(r.pos) {
+			return true
+		}
+		at += frameSize + len(payload) - 1
+	}
+	return false
 }
 
 func allZero(b []byte) bool {
@@ -393,18 +456,19 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// ResumeJournal opens a journal for appending after size bytes, as JournalReader.Size tells, and cuts off what follows.
-func ResumeJournal(path string, size int64) (*Journal, error) {
+// ResumeJournal opens a journal for appending behind what a reader has read to its end, and cuts off what follows. It
+// stays of the version that it is of.
+func ResumeJournal(path string, r *JournalReader) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.Truncate(size), f.Sync()); err != nil {
+	if err := errors.Join(f.Truncate(r.Size()), f.Sync()); err != nil {
 		f.Close()
 		return nil, err
 	}
-	j := &Journal{file: f}
-	j.size.Store(size)
-	j.disk.size.Store(size)
+	j := &Journal{file: f, seed: r.seed, tells: r.tells}
+	j.size.Store(r.Size())
+	j.disk.size.Store(r.Size())
 	return j, nil
 }

@@ -68,8 +68,8 @@ func SweepSegments(folder string) error {
 // readState reads the records between a segment's header and its batches, which are never torn.
 func (r *JournalReader) readState() error {
 	s := r.Header.Segment
-	if s == nil || s.Number < 1 || s.State < 0 {
-		return fmt.Errorf("%s: header: it is of no segment: %w", r.path, ErrCorrupt)
+	if s.Number < 1 || s.State < 0 {
+		return r.noSegment()
 	}
 	for range s.State {
 		payload, err := r.frame()
@@ -82,4 +82,8 @@ func (r *JournalReader) readState() error {
 		r.State = append(r.State, payload)
 	}
 	return nil
+}
+
+func (r *JournalReader) noSegment() error {
+	return fmt.Errorf("%s: header: it is of no segment: %w", r.path, ErrCorrupt)
 }

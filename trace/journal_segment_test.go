@@ -40,7 +40,7 @@ func TestSegment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(state, r.State); d != "" || r.Header.Schema != "tailcut.journal/v6" || r.Header.Segment.Number != 2 {
+	if d := cmp.Diff(state, r.State); d != "" || r.Header.Schema != JournalSchema || r.Header.Segment.Number != 2 {
 		t.Errorf("header %+v, state (-want +got):\n%s", r.Header, d)
 	}
 	if b, err := r.Next(); err != nil || len(b.Jobs) != 1 || b.Jobs[0].Name != "one" || !slices.Equal(b.Told, []sched.JobID{4}) {

@@ -107,6 +107,7 @@ func newDeck() (*deck, error) {
 		{name: "small", args: array(`sleep 0.02; echo result of {}`)},
 		{name: "large", args: array(`seq {}000 {}900; sleep 0.02; seq {}0000 {}3000`)},
 		{name: "silent", args: array(`sleep 0.01`)},
+		{name: "swift", args: []string{"--tasks", "150", "--", "seq", "{}", "600"}}, // its journal grows by pages between two syncs
 		{name: "files", args: array(`cd $TAILCUT_OUTPUT; mkdir a; echo {} >a/b; sleep 0.02; seq 2000 >c; test {} = 3 || echo out {}`)},
 		{name: "uneven", args: array(unevenScript), even: even},
 		{name: "resumable", args: array(strides, "--resumable")},

@@ -5,6 +5,8 @@ package attack
 import (
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,10 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tailcut/tailcut/trace"
 )
 
 // disk is a file system of its own in a file, which can lose its power.
@@ -63,6 +69,38 @@ func (d *disk) cut() error {
 		return e
 	}
 	return nil
+}
+
+// tear has the disk get some pages of a file that is being written, and its length, and not those between them: a system may write in any order.
+func (d *disk) tear(path string, draw *rand.Rand) {
+	const page, write, wait = 4 << 10, 2, 1 | 4
+	f, err := os.Open(path)
+	if err != nil { // it is not there yet
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	last := info.Size() / page
+	for at := max(0, last-8); at <= last; at++ {
+		if at == last || draw.IntN(2) == 0 {
+			_ = unix.SyncFileRange(int(f.Fd()), at*page, page, wait|write)
+		}
+	}
+	if other, err := os.Create(filepath.Join(d.mounted, "other")); err == nil {
+		_ = errors.Join(other.Sync(), other.Close()) // the log is written, for all files
+	}
+}
+
+// tornAt tells whether a journal ends with something unfinished.
+func tornAt(path string) bool {
+	r, err := trace.OpenJournalReader(path)
+	for err == nil {
+		_, err = r.Next()
+	}
+	return err == io.EOF && r.Torn()
 }
 
 // eject unmounts once nobody uses the disk any more.
@@ -119,18 +157,19 @@ func TestPowerCuts(t *testing.T) {
 			t.Error(err)
 			return 1
 		}
-		cuts, late := a.blackouts(1+a.draw.IntN(4), &under)
+		cuts, late, torn := a.blackouts(1+a.draw.IntN(4), &under)
 		lock.Lock()
 		defer lock.Unlock()
 		count[under.name] += cuts
 		count["of them right after exit status 0"] += late
+		count["of them with an unfinished end of the journal"] += torn
 		return cuts
 	})
 	t.Logf("%d power cuts in %d jobs: %v", cuts, jobs, count)
 }
 
 // blackouts cuts the power so many times and then lets the job come to its end.
-func (a *attack) blackouts(most int, under *disk) (cuts, late int) {
+func (a *attack) blackouts(most int, under *disk) (cuts, late, torn int) {
 	a.note("%s, %s, %v", under.name, a.out, a.command(a.kind))
 	for a.engines < 40 && !a.failed {
 		if a.engines > 0 {
@@ -155,7 +194,11 @@ func (a *attack) blackouts(most int, under *disk) (cuts, late int) {
 		if done && !doomed {
 			a.right(a.kind, nil)
 			a.again()
-			return cuts, late
+			return cuts, late, torn
+		}
+		journal := filepath.Join(a.out, "_tailcut", "journal")
+		if a.draw.IntN(2) == 0 {
+			under.tear(journal, a.draw)
 		}
 		err := under.cut()
 		a.killAll()
@@ -166,9 +209,13 @@ func (a *attack) blackouts(most int, under *disk) (cuts, late int) {
 		}
 		if err != nil {
 			a.wrong("the disk: %v", err)
-			return cuts, late
+			return cuts, late, torn
 		}
 		a.note("the power was cut")
+		if tornAt(journal) {
+			torn++
+			a.note("the journal has an unfinished end")
+		}
 		if done { // what was said to be finished is finished, whatever happens then
 			late++
 			a.note("after the end")
@@ -178,5 +225,5 @@ func (a *attack) blackouts(most int, under *disk) (cuts, late int) {
 	if !a.failed {
 		a.wrong("no end after %d engines", a.engines)
 	}
-	return cuts, late
+	return cuts, late, torn
 }

@@ -89,7 +89,7 @@ func Open(path string, policies Policies) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot take up the run: %w", path, err)
 	}
-	j, err := trace.ResumeJournal(path, reader.Size())
+	j, err := trace.ResumeJournal(path, reader)
 	if err != nil {
 		return nil, err
 	}

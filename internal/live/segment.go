@@ -65,7 +65,7 @@ func (e *Engine) openJournal() error {
 	}
 	e.loop = newLoop(h, core, past, pulse{path: beat, run: h.Run})
 	e.policies = cfg.Policies
-	if e.journal, err = trace.ResumeJournal(path, reader.Size()); err != nil {
+	if e.journal, err = trace.ResumeJournal(path, reader); err != nil {
 		return err
 	}
 	err = e.rotate(func(h *trace.JournalHeader) {
