@@ -16,6 +16,7 @@ package policy
 //
 //	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
 //	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: not the task's most advanced
+//	all clones end once hardly one has ever won
 //
 // Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
 // O(log jobs + log stages), a look O(running tasks of the stage).
@@ -239,12 +240,16 @@ func (p *auto) bid(st *autoStage) {
 	p.bids.Set(int(st.id), kit.Falling[float64]{X: st.best[st.next].bid})
 }
 
-// end ends the attempt that is worth least, if a task waits that is worth more. It returns false if none does.
+// hopeless is the bid of a clone where clones have the duration of their task again: it ends at any price.
+const hopeless = -1
+
+// end ends the attempt that is worth least, if it is hopeless or a task waits that is worth more. It returns false if
+// none is.
 func (p *auto) end(v *sched.View, act *sched.Actions) bool {
-	if p.order.Waiting() == 0 || v.FreeSlots() > 0 {
-		return false
+	price := 0.0
+	if p.order.Waiting() > 0 && v.FreeSlots() == 0 {
+		price = p.price(v)
 	}
-	price := p.price(v)
 	for p.held.Len() > 0 && p.held.TopKey().X < price {
 		row := p.held.Top()
 		a := p.owners[row]

@@ -298,13 +298,13 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chan
 	for i := range e.seen {
 		x := &e.seen[i]
 		for _, f := range x.fewer {
-			worth := sure
-			if h, ok := st.past.hazard((v.Now() - v.Rows().Started(f.attempt)).Seconds()); ok {
-				lived := chance * math.Exp(-h)
-				worth *= lived / (lived + 1 - chance)
-			} else {
-				worth *= chance
+			h, _ := p.redraw.lives(v, st, stage.Job, f.attempt)
+			if p.redraw.futile() {
+				p.hold(f.attempt, hopeless)
+				continue
 			}
+			lived := chance * math.Exp(-h)
+			worth := sure * lived / (lived + 1 - chance)
 			p.hold(f.attempt, bid(worth, max(0, f.until-over), f.mean-x.mean, x.mean))
 		}
 	}

@@ -32,6 +32,7 @@ var (
 	seeds  = flag.Int("seeds", 3, "workloads of TestTwentyJobs")
 	window = flag.Duration("window", time.Minute, "time in which the jobs come, and that the slots need for them")
 	slots  = flag.Int("slots", 8, "slots of TestTwentyJobs")
+	names  = flag.String("policies", "fifo,fair,srpt,srew", "of TestTwentyJobs; fifo and srpt among them")
 	burn   = flag.Bool("burn", false, "have the arrays of TestTwentyJobs compute")
 )
 
@@ -43,8 +44,6 @@ const (
 
 // sizes are the quantiles of a bounded Pareto law, of heavy tail.
 var sizes = [...]int{1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30, 42, 60, 90, 140, 230, 400}
-
-var contestants = []string{"fifo", "fair", "srpt", "srew"}
 
 // job is one of the twenty. Its tasks take so long that all jobs together are as much work as the slots do in the window.
 type job struct {
@@ -286,7 +285,7 @@ func TestTwentyJobs(t *testing.T) {
 	if *seeds < 2 {
 		return // one draw has no interval
 	}
-	for _, name := range append([]string{queue}, contestants...) {
+	for _, name := range append([]string{queue}, strings.Split(*names, ",")...) {
 		flow, about := laws.MeanInterval(flows[name], 0.95)
 		gap, unsure := laws.MeanInterval(gaps[name], 0.95)
 		t.Logf("%-10s %6.2f ± %.2f s; of one by one %s, of fifo %s; simulated %+.1f ± %.1f %%", name, flow, about,
@@ -308,9 +307,9 @@ func contend(t *testing.T, bin string, jobs []job, seed int) map[string]flow {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	flows := map[string]flow{}
-	names := append(slices.Clone(contestants), queue)
-	for i := range names {
-		name, home := names[(i+seed)%len(names)], tool{bin, t.TempDir()}
+	contestants := append(strings.Split(*names, ","), queue)
+	for i := range contestants {
+		name, home := contestants[(i+seed)%len(contestants)], tool{bin, t.TempDir()}
 		all.Go(func() {
 			f := flow{simulated: math.NaN()}
 			if name == queue {

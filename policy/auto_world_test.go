@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tailcut/tailcut/policy/policytest"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// sameAgain is a world in which clones cannot help: a task takes as long again on every attempt.
+type sameAgain struct {
+	name    string
+	lasts   func(r *rand.Rand) sched.Time // of a task
+	reports sched.Time
+}
+
+var samesAgain = []sameAgain{
+	{"heavy tail", func(r *rand.Rand) sched.Time { return sched.FromSeconds(4 * math.Pow(1-r.Float64(), -1/1.5)) }, 0},
+	{"heavy tail, reports", func(r *rand.Rand) sched.Time { return sched.FromSeconds(4 * math.Pow(1-r.Float64(), -1/1.5)) }, sched.Second},
+	{"exponential", func(r *rand.Rand) sched.Time { return sched.FromSeconds(10 * r.ExpFloat64()) }, 0},
+	{"slow tenth", func(r *rand.Rand) sched.Time {
+		if r.IntN(10) == 0 {
+			return 80 * sched.Second
+		}
+		return 10 * sched.Second
+	}, 0},
+	{"all equal", func(*rand.Rand) sched.Time { return 10 * sched.Second }, 0},
+}
+
+// run plays 200 jobs of 30 tasks on 100 slots. It returns the seconds of slots that attempts took, and the mean flow
+// time.
+func (s *sameAgain) run(t *testing.T, spec string) (machine, flow float64, clones int) {
+	const jobs, tasks, slots = 200, 30, 100
+	w := on(t, spec, sched.DefaultLimits())
+	w.Machines(slots)
+	r := rand.New(rand.NewPCG(1, 18))
+	lasts := make([]sched.Time, jobs*tasks)
+	at := 0.0
+	for j := range jobs {
+		w.Submit(sched.FromSeconds(at), policytest.Tasks(tasks))
+		at += r.ExpFloat64() * tasks * 10 / (0.5 * slots)
+		for i := range tasks {
+			lasts[j*tasks+i] = s.lasts(r)
+		}
+	}
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		return policytest.Fate{Lasts: lasts[d.Task], Reports: s.reports}
+	}
+	for w.Step() {
+	}
+	v := w.Core.View()
+	for j := range sched.JobID(jobs) {
+		job := v.Job(j)
+		machine += job.Fruitful.Seconds() + job.Fruitless.Seconds()
+		flow += (job.Closed - job.Arrived).Seconds() / jobs
+	}
+	return machine, flow, len(w.Clones())
+}
+
+// TestAutoWhereClonesCannotHelp: auto finds out, and wastes less than a hundredth of the machine time.
+func TestAutoWhereClonesCannotHelp(t *testing.T) {
+	for _, s := range samesAgain {
+		t.Run(s.name, func(t *testing.T) {
+			machine, flow, _ := s.run(t, "fifo")
+			own, ownFlow, clones := s.run(t, "auto")
+			t.Logf("machine time %.4f of fifo's, mean flow time %.3f, %d clones", own/machine, ownFlow/flow, clones)
+			if own > 1.01*machine {
+				t.Errorf("machine time %.4f of fifo's", own/machine)
+			}
+			if ownFlow > 1.001*flow {
+				t.Errorf("mean flow time %.4f of fifo's", ownFlow/flow)
+			}
+		})
+	}
+}
+
+// claims plays 300 jobs of 1 to 60 tasks on 10 slots, nine tenths of which they need. They say how long their tasks
+// last; what every tenth says is wrong by a factor. With a factor of 0 no job says anything. It returns the mean flow
+// time and the longest: of the others, and of every tenth job.
+func claims(t *testing.T, factor float64) (mean float64, longest [2]float64) {
+	const jobs, slots = 300, 10
+	w := on(t, "auto", sched.NoLimits())
+	w.Machine(0, slots)
+	r := rand.New(rand.NewPCG(2, 18))
+	at := 0.0
+	for j := range jobs {
+		n := 1 + r.IntN(10)
+		if r.IntN(10) == 0 {
+			n *= 6
+		}
+		says := 10.
+		if j%10 == 5 || factor == 0 {
+			says *= factor
+		}
+		w.Submit(sched.FromSeconds(at), &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: n, Mean: sched.FromSeconds(says)}}})
+		at += r.ExpFloat64() * 8.25 * 10 / (0.9 * slots)
+	}
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		x := rand.New(rand.NewPCG(uint64(d.Task), uint64(d.Number)))
+		return policytest.Fate{Lasts: sched.FromSeconds(5 + 10*x.Float64())}
+	}
+	w.Run()
+	for j := range sched.JobID(jobs) {
+		job := w.Core.View().Job(j)
+		flow := (job.Closed - job.Arrived).Seconds()
+		mean += flow / jobs
+		which := 0
+		if j%10 == 5 {
+			which = 1
+		}
+		longest[which] = max(longest[which], flow)
+	}
+	return mean, longest
+}
+
+// TestAutoWrongClaims: a job whose size is unknown, or told ten times too small or too large, starves nobody: no job
+// takes longer than the longest does if all claims are right, but for a tenth. TestMaxWait has the bound on waiting.
+func TestAutoWrongClaims(t *testing.T) {
+	_, right := claims(t, 1)
+	for _, factor := range []float64{0, 0.1, 10} {
+		mean, longest := claims(t, factor)
+		t.Logf("claims %g times the truth: mean flow time %.1f s, longest %.0f s (%.0f s for jobs that are right); right claims %.0f s",
+			factor, mean, longest[1], longest[0], max(right[0], right[1]))
+		if most := max(longest[0], longest[1]); most > 1.1*max(right[0], right[1]) {
+			t.Errorf("claims %g times the truth: a job takes %.0f s", factor, most)
+		}
+	}
+}
