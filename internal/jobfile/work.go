@@ -18,6 +18,14 @@ type Work struct {
 	Array     *Array          `json:"array,omitempty"`
 }
 
+// InputBytes returns the bytes of input of map/reduce work, 0 of other work.
+func (w *Work) InputBytes() int64 {
+	if w.MapReduce == nil {
+		return 0
+	}
+	return w.MapReduce.InputBytes
+}
+
 // Command is a process to start.
 type Command struct {
 	Path  string // "" for the program that Args[0] names

@@ -94,28 +94,17 @@ func ParsePast(data []byte) (*Past, error) {
 // some were cut off, they are those of the completed estimate of Kaplan and Meier.
 func (p *Past) Estimate(stage string) (mean, sd sched.Time) { return p.EstimateFor(stage, 0, 0) }
 
-// EstimateFor is Estimate for a job that reads so many bytes of input, and has so many tasks in the stage. Where it is
-// known what a run has read, its durations count in proportion to what a task reads now: the same share of the input as
-// in the runs together, divided among the tasks. With no tasks or no input they count as they are.
+// EstimateFor is Estimate for a job that reads so many bytes of input, and has so many tasks in the stage: of
+// DurationsFor it.
 func (p *Past) EstimateFor(stage string, tasks int, input int64) (mean, sd sched.Time) {
-	share := p.share(stage)
 	var all []laws.Observation
 	cut := false
-	for _, r := range p.Runs {
-		for _, st := range r.Stages {
-			if st.Name != stage {
-				continue
-			}
-			scale := 1.0
-			if share > 0 && tasks > 0 && input > 0 && st.Bytes > 0 && st.Tasks > 0 {
-				scale = share * float64(input) / float64(tasks) / (float64(st.Bytes) / float64(st.Tasks))
-			}
-			for _, x := range st.Durations {
-				all = append(all, laws.Observation{Value: scale * x})
-			}
-			for _, x := range st.Cut {
-				all, cut = append(all, laws.Observation{Value: scale * x, Censored: true}), true
-			}
+	for _, st := range p.DurationsFor(stage, tasks, input) {
+		for _, x := range st.Durations {
+			all = append(all, laws.Observation{Value: x})
+		}
+		for _, x := range st.Cut {
+			all, cut = append(all, laws.Observation{Value: x, Censored: true}), true
 		}
 	}
 	if cut {
@@ -135,6 +124,35 @@ func (p *Past) EstimateFor(stage string, tasks int, input int64) (mean, sd sched
 		sd = sched.FromSeconds(math.Sqrt(sum / (n - 1)))
 	}
 	return sched.FromSeconds(m), sd
+}
+
+// DurationsFor returns what each run has of a stage, for a job that reads so many bytes of input, and has so many tasks
+// in the stage. Where it is known what a run has read, its durations count in proportion to what a task reads now: the
+// same share of the input as in the runs together, divided among the tasks. With no tasks or no input they count as
+// they are.
+func (p *Past) DurationsFor(stage string, tasks int, input int64) (all []PastStage) {
+	share := p.share(stage)
+	for _, r := range p.Runs {
+		for _, st := range r.Stages {
+			if st.Name != stage {
+				continue
+			}
+			if share > 0 && tasks > 0 && input > 0 && st.Bytes > 0 && st.Tasks > 0 {
+				scale := share * float64(input) / float64(tasks) / (float64(st.Bytes) / float64(st.Tasks))
+				st.Durations, st.Cut = scaled(st.Durations, scale), scaled(st.Cut, scale)
+			}
+			all = append(all, st)
+		}
+	}
+	return all
+}
+
+func scaled(values []float64, by float64) []float64 {
+	all := make([]float64, len(values))
+	for i, x := range values {
+		all[i] = by * x
+	}
+	return all
 }
 
 // share returns the bytes that a stage has read for each byte of input, in all runs of which both are known; 0 if none

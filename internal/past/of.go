@@ -22,6 +22,7 @@ type Course struct {
 	Arrived    sched.Time // the same instant on the clock of Records and of Spec.Deadline
 	Output     string
 	Command    string // a digest
+	Input      int64  // bytes that the first stage reads; 0 if that is not known
 	Summary    *live.Summary
 	Records    []live.Record
 	Promises   []promise.Promise
@@ -52,6 +53,9 @@ func (c *Course) Record() *JobRecord {
 		st := &j.Stages[i]
 		st.ShuffleBytes = read[i]
 		st.PastStage = lives[i].Sample(name, c.Spec.Stages[i].Tasks)
+		if st.Bytes = read[i]; i == 0 {
+			st.Bytes = c.Input
+		}
 		if st.Lives = &lives[i]; lives[i].Len() == 0 {
 			st.Lives = nil
 		}

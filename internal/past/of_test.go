@@ -29,3 +29,14 @@ func TestShuffled(t *testing.T) {
 		t.Errorf("%v, expected %s", got, want)
 	}
 }
+
+// TestRecordKeepsBytes: what is kept of a job says what its stages read, the first of the input, others of earlier stages.
+func TestRecordKeepsBytes(t *testing.T) {
+	c := &Course{
+		Spec:   &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 1}, {Tasks: 2}}, Edges: []sched.Edge{{From: 0, To: 1}}},
+		Stages: []string{"map", "reduce"}, Input: 700, Summary: &live.Summary{}, Records: []live.Record{{End: live.Won, Bytes: 30, Stop: 5}},
+	}
+	if st := c.Record().Stages; st[0].Bytes != 700 || st[1].Bytes != 60 {
+		t.Errorf("%d and %d bytes", st[0].Bytes, st[1].Bytes)
+	}
+}

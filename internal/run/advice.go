@@ -37,7 +37,7 @@ func (p *Prepared) describe(file *live.Past, c *course) {
 	for i, bytes := range past.Shuffled(&p.Header.Job, c.records) {
 		kept.Stages[i].Bytes = bytes
 	}
-	kept.Stages[0].Bytes = inputOf(p.work())
+	kept.Stages[0].Bytes = p.work().InputBytes()
 }
 
 // Advice returns a line that says which policy would have made the last runs of the job's name faster, "" if there is

@@ -58,7 +58,7 @@ func (p *Prepared) pastCourse(c *course) *past.Course {
 	sum := sha256.Sum256(fmt.Append(nil, p.Dir, "\x00", string(p.Header.Command)))
 	course := &past.Course{
 		Run: p.Header.Run, Name: p.Job.Name, Policy: p.Header.Policy, Spec: &p.Header.Job, Stages: p.Header.Stages, Classes: p.classes(),
-		Submitted: p.Header.Started, Output: p.out, Command: hex.EncodeToString(sum[:8]), Summary: c.Summary, Records: c.records,
+		Submitted: p.Header.Started, Output: p.out, Command: hex.EncodeToString(sum[:8]), Input: p.work().InputBytes(), Summary: c.Summary, Records: c.records,
 	}
 	var classes []ClassSlots
 	for _, m := range p.Header.Machines {

@@ -125,17 +125,9 @@ func (e *Engine) estimate(p *jobfile.Plan) error {
 	}
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]
-		st.Mean, st.SD = kept.EstimateFor(name, st.Tasks, inputOf(p.Work))
+		st.Mean, st.SD = kept.EstimateFor(name, st.Tasks, p.Work.InputBytes())
 	}
 	return nil
-}
-
-// inputOf returns the bytes of input of map/reduce work, 0 of other work.
-func inputOf(w *jobfile.Work) int64 {
-	if w.MapReduce == nil {
-		return 0
-	}
-	return w.MapReduce.InputBytes
 }
 
 // lawEnd is where a law is cut off whose mean or standard deviation is infinite: no policy reckons with those.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/promise"
@@ -25,7 +27,21 @@ type forecast struct {
 
 	mu    sync.Mutex
 	made  map[sched.JobID]*promised
-	known map[string]map[string]*promise.Durations // by name of job and of stage: what earlier jobs took
+	known map[string]*earlier // by name of job
+}
+
+// earlier is what earlier jobs of a name took.
+type earlier struct {
+	past      *live.Past
+	inputs    map[sched.JobID]int64 // of jobs of the name that are not over, in bytes
+	durations map[portion]*promise.Durations
+}
+
+// portion is what durations depend on: what each task of a stage reads. Without input it is only the stage.
+type portion struct {
+	stage string
+	tasks int
+	input int64
 }
 
 // promised is what a job was promised so far.
@@ -44,7 +60,7 @@ const (
 )
 
 func newForecast(h past.History) *forecast {
-	return &forecast{history: h, news: make(chan struct{}, 1), made: map[sched.JobID]*promised{}, known: map[string]map[string]*promise.Durations{}}
+	return &forecast{history: h, news: make(chan struct{}, 1), made: map[sched.JobID]*promised{}, known: map[string]*earlier{}}
 }
 
 // wake says that something has happened; urgent if a job has no promise yet.
@@ -126,6 +142,8 @@ func (p *purse) enough(now time.Time, urgent bool) bool {
 type waiting struct {
 	name   string
 	stages []string
+	spec   []sched.StageSpec
+	work   json.RawMessage
 	own    []promise.Run // of stages of which attempts have ended, nil if there are none
 }
 
@@ -146,7 +164,7 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 			if State(j.State()).Over() {
 				continue
 			}
-			jobs[j.ID] = &waiting{name: j.Name, stages: j.Stages, own: ownOf(j)}
+			jobs[j.ID] = &waiting{name: j.Name, stages: j.Stages, spec: j.Spec.Stages, work: j.Work, own: ownOf(j)}
 			if len(j.After) > 0 {
 				state.After[j.ID] = j.After
 			}
@@ -162,9 +180,7 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 		if j == nil {
 			return nil
 		}
-		f.mu.Lock()
-		d := f.known[j.name][j.stages[stage]]
-		f.mu.Unlock()
+		d := f.knownOf(id, j, stage)
 		if j.own == nil {
 			return d
 		}
@@ -184,6 +200,40 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 		}
 	}
 	return nil
+}
+
+// knownOf returns what earlier jobs of a job's name took in a stage, for what its tasks read; nil for nothing.
+func (f *forecast) knownOf(id sched.JobID, j *waiting, stage int) *promise.Durations {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := f.known[j.name]
+	if e == nil {
+		return nil
+	}
+	input, read := e.inputs[id]
+	if !read {
+		var w jobfile.Work
+		if json.Unmarshal(j.work, &w) == nil { // or they count as they are
+			input = w.InputBytes()
+		}
+		e.inputs[id] = input
+	}
+	p := portion{stage: j.stages[stage]}
+	if input > 0 {
+		p.tasks, p.input = j.spec[stage].Tasks, input
+	}
+	if d, made := e.durations[p]; made {
+		return d
+	}
+	var d *promise.Durations
+	for _, st := range e.past.DurationsFor(p.stage, p.tasks, p.input) {
+		if d == nil {
+			d = &promise.Durations{}
+		}
+		d.Past = append(d.Past, promise.Run{Ended: st.Durations, Cut: st.Cut})
+	}
+	e.durations[p] = d
+	return d
 }
 
 // ownOf returns what the attempts of a job have taken so far in each stage, the latest of them.
@@ -217,7 +267,7 @@ func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting) {
 		wanted[j.name] = true
 	}
 	f.mu.Lock()
-	maps.DeleteFunc(f.known, func(name string, _ map[string]*promise.Durations) bool { return !wanted[name] })
+	maps.DeleteFunc(f.known, func(name string, _ *earlier) bool { return !wanted[name] })
 	f.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(jobs)) {
 		name := jobs[id].name
@@ -228,20 +278,12 @@ func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting) {
 			continue
 		}
 		asked++
-		stages := map[string]*promise.Durations{}
-		if p, err := f.history.Past(ctx, name, 0); err == nil { // without it, the job's own attempts tell
-			for _, r := range p.Runs {
-				for _, st := range r.Stages {
-					if stages[st.Name] == nil {
-						stages[st.Name] = &promise.Durations{}
-					}
-					d := stages[st.Name]
-					d.Past = append(d.Past, promise.Run{Ended: st.Durations, Cut: st.Cut})
-				}
-			}
+		p, err := f.history.Past(ctx, name, 0)
+		if err != nil { // the job's own attempts tell
+			p = &live.Past{}
 		}
 		f.mu.Lock()
-		f.known[name] = stages
+		f.known[name] = &earlier{past: p, inputs: map[sched.JobID]int64{}, durations: map[portion]*promise.Durations{}}
 		f.mu.Unlock()
 	}
 }

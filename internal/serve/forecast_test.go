@@ -1,10 +1,17 @@
 package serve
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/jobfile"
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/promise"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // Forecasts cost their share and no more, however much happens; what was saved is for jobs that come.
@@ -60,5 +67,45 @@ func TestPromisesKept(t *testing.T) {
 	}
 	if f.over(1, "n"); f.kept(1) != nil {
 		t.Error("promises of a job that is over stay")
+	}
+}
+
+// onePast is a history that knows one run.
+type onePast struct {
+	past.None
+	run live.PastRun
+}
+
+func (p onePast) Past(context.Context, string, int) (*live.Past, error) {
+	return &live.Past{Runs: []live.PastRun{p.run}}, nil
+}
+
+// Promises reckon with the durations of earlier jobs by the bytes that a task reads, as estimates at submission do. Jobs that read the same share them.
+func TestPromisesFollowBytes(t *testing.T) {
+	f := newForecast(onePast{run: live.PastRun{Stages: []live.PastStage{
+		{Name: "map", Tasks: 4, Bytes: 400, Durations: []float64{1, 1, 1, 1}}, {Name: "reduce", Tasks: 2, Bytes: 200, Durations: []float64{2, 2}, Cut: []float64{3}},
+	}}})
+	job := func(maps int, input int64) *waiting {
+		work, err := json.Marshal(&jobfile.Work{MapReduce: &mapreduce.Plan{InputBytes: input}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &waiting{name: "n", stages: []string{"map", "reduce"}, spec: []sched.StageSpec{{Tasks: maps}, {Tasks: 2}}, work: work}
+	}
+	array := job(4, 0)
+	array.work = []byte(`{"dir":"/","array":{}}`)
+	jobs := map[sched.JobID]*waiting{1: job(4, 400), 2: job(12, 1200), 3: job(12, 1200), 4: array, 5: {name: "n", stages: []string{"other"}, spec: make([]sched.StageSpec, 1)}}
+	f.lookUp(t.Context(), jobs)
+	for id, want := range map[sched.JobID][3]float64{1: {1, 2, 3}, 2: {1, 6, 9}, 4: {1, 2, 3}} {
+		maps, reduces := f.knownOf(id, jobs[id], 0).Past[0], f.knownOf(id, jobs[id], 1).Past[0]
+		if got := [3]float64{maps.Ended[3], reduces.Ended[1], reduces.Cut[0]}; got != want {
+			t.Errorf("job %d: %v, want %v", id, got, want)
+		}
+	}
+	if f.knownOf(2, jobs[2], 1) != f.knownOf(3, jobs[3], 1) {
+		t.Error("jobs that read the same do not share what is known")
+	}
+	if f.knownOf(5, jobs[5], 0) != nil {
+		t.Error("something is known of a stage that never was")
 	}
 }
