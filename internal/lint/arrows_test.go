@@ -66,6 +66,7 @@ const arrows = `
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
 	internal/report      -> internal/show
 	internal/durations   -> internal/history internal/live internal/show laws
+	internal/replay      -> internal/history laws policy sched sim trace
 	internal/advice      -> internal/durations internal/report internal/show laws plan policy
 	internal/diagnosis   -> internal/advice internal/durations internal/history internal/show laws plan
 	internal/deadline    -> internal/show laws plan

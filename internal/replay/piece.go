@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// piece is a stage as it is played: its tasks in the order in which they were launched.
+type piece struct {
+	record    *history.StageRecord
+	submitted sched.Time
+	ended     sched.Time
+	told      bool // by the log itself, and not only to be seen from the attempts
+	durations []sched.Time
+	parents   []int // indexes of pieces that it waited for
+	gap       sched.Time
+	cloned    bool // there were clones
+}
+
+// pieceOf returns nil for a stage of which the log does not tell when its attempts started.
+func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
+	attempts := slices.Clone(st.Attempts)
+	if len(attempts) == 0 || len(st.Succeeded) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(attempts, func(a, b history.TaskAttempt) int { return cmp.Compare(a.Start, b.Start) })
+	p := &piece{record: st, submitted: attempts[0].Start}
+	type task struct {
+		held  sched.Time // by attempts that are no clones, one after the other
+		last  history.TaskAttempt
+		clone sched.Time // that won, how long it ran
+	}
+	var tasks []*task
+	byNumber := map[int32]*task{}
+	for i, a := range attempts {
+		p.ended = max(p.ended, a.Start+a.Duration)
+		p.cloned = p.cloned || a.Speculative
+		t := byNumber[a.Task]
+		if t == nil {
+			t = &task{}
+			byNumber[a.Task] = t
+			tasks = append(tasks, t)
+		}
+		switch {
+		case a.Speculative && a.Outcome == history.Succeeded:
+			t.clone = max(t.clone, a.Duration)
+		case a.Speculative:
+		case i > 0 && t.held > 0 && t.last.Start == a.Start: // told twice: its result was lost later
+		default:
+			t.held += a.Duration
+			t.last = a
+		}
+	}
+	rest := beyond(st)
+	for _, t := range tasks {
+		held := t.held
+		switch {
+		case held == 0:
+			held = t.clone
+		case t.clone > 0 && t.last.Outcome == history.Killed:
+			held += rest(t.last.Duration)
+		}
+		p.durations = append(p.durations, held)
+	}
+	if course != nil && course.Ended > course.Submitted && course.Submitted > 0 {
+		p.submitted, p.ended, p.told = course.Submitted, course.Ended, true
+	}
+	return p
+}
+
+// beyond returns by how much an attempt that was killed would have taken longer: up to the middle of what is longer by
+// the estimate of Kaplan and Meier.
+func beyond(st *history.StageRecord) func(sched.Time) sched.Time {
+	var law laws.Law
+	return func(ran sched.Time) sched.Time {
+		if law == nil {
+			all := laws.Complete(st.Seconds())
+			for _, v := range st.Censored {
+				all = append(all, laws.Observation{Value: v, Censored: true})
+			}
+			estimate, err := laws.KaplanMeier(all)
+			if err != nil {
+				return 0
+			}
+			law = estimate.Completed()
+		}
+		left := law.Survival(ran.Seconds())
+		if !(left > 0) {
+			return 0
+		}
+		return max(0, sched.FromSeconds(math.Max(0, law.InvSurvival(left/2)))-ran)
+	}
+}
+
+// wall is what the log says that the stage took.
+func (p *piece) wall() sched.Time { return p.ended - p.submitted }
