@@ -7,6 +7,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/diagnosis"
 	"github.com/tailcut/tailcut/internal/durations"
+	"github.com/tailcut/tailcut/internal/replay"
 )
 
 // Log is a log of tasks: a journal of Tailcut's, an event log of Spark, a history of Hadoop, a trace of Nextflow, the
@@ -61,6 +62,7 @@ func Explain(ctx context.Context, l Log) (*Diagnosis, error) {
 	}
 	r := diagnosis.Defaults()
 	r.Log, r.Stages, r.Hosts = log.Name(), stages, hosts
+	r.Application, r.Again = log.Course.Application, replay.New(r.Log, stages, log.Course, 0)
 	if d.diagnosis, err = diagnosis.Explain(ctx, r); err != nil {
 		return nil, err
 	}

@@ -9,16 +9,17 @@ import (
 	"github.com/tailcut/tailcut/internal/advice"
 	"github.com/tailcut/tailcut/internal/diagnosis"
 	"github.com/tailcut/tailcut/internal/durations"
+	"github.com/tailcut/tailcut/internal/replay"
 )
 
 func newPlanExplain() *cobra.Command {
 	var from durations.Log
 	r := diagnosis.Defaults()
-	top := 20
+	top, slots := 20, 0
 	cmd := &cobra.Command{
 		Use: "explain (LOG | --from-history NAME)", Short: "Rank the stages of a log by the time that clones would save", Args: cobra.MaximumNArgs(1),
-		Long: "Plans each stage of a log from its own tasks, as 'tailcut plan fork' does. Ranks the stages by the time that clones would\n" +
-			"save at equal or lower machine time. For each other stage it prints why clones would not help: too few tasks, too little\n" +
+		Long: "Plans each stage of a log from its own tasks and replays the log on the slots that it had, as it happened and with\n" +
+			"settings that its system has. Ranks the stages by the time that clones would save. For each other stage it prints why clones would not help: too few tasks, too little\n" +
 			"to save, long tasks that read more data, or one slow machine.",
 		Example: "  tailcut plan explain application_1472176676028_407508_1.zstd\n" +
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
@@ -28,6 +29,7 @@ func newPlanExplain() *cobra.Command {
 	addDurations(cmd, &from, "LOG")
 	wholeVar(cmd.Flags(), &r.MaxClones, "max-clones", r.MaxClones, "maximum number of clones per task to consider")
 	wholeVar(cmd.Flags(), &top, "top", top, "number of stages in the table, 0 for all; csv and json always have all")
+	wholeVar(cmd.Flags(), &slots, "slots", 0, "`number` of slots that the log ran on (default: as the log says, or else the most seen busy at once)")
 	history := addFromHistory(cmd, "LOG")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -38,6 +40,8 @@ func newPlanExplain() *cobra.Command {
 			return fmt.Errorf("--max-clones: expected a number from 1 to %d, got %d", advice.MaxClones, r.MaxClones)
 		case top < 0:
 			return fmt.Errorf("--top: expected a number of at least 0, got %d", top)
+		case cmd.Flags().Changed("slots") && (slots < 1 || slots > mostSlots):
+			return fmt.Errorf("--slots: expected a number from 1 to %d, got %d", mostSlots, slots)
 		}
 		if err := history.check(args, "LOG"); err != nil {
 			return err
@@ -52,6 +56,7 @@ func newPlanExplain() *cobra.Command {
 		if r.Stages, r.Hosts, err = from.Stages(); err != nil {
 			return err
 		}
+		r.Application, r.Again = from.Course.Application, replay.New(r.Log, r.Stages, from.Course, slots)
 		d, err := diagnosis.Explain(cmd.Context(), r)
 		if err != nil {
 			return err
@@ -60,6 +65,9 @@ func newPlanExplain() *cobra.Command {
 	}
 	return cmd
 }
+
+// mostSlots is the most that a log is replayed on.
+const mostSlots = 1 << 20
 
 // topOf is a diagnosis of which people see the first stages.
 type topOf struct {

@@ -147,7 +147,7 @@ func (a *Advice) pickSpark(now, single plan.Assessment, thresholds []plan.Spark,
 	lowest := figure(now) * (1 - worthwhile)
 	if a.single != nil {
 		lowest = figure(single)
-		a.spark = &sparkChoice{a.single.Latency, quantileFor(a.Tasks-a.single.Stragglers, a.Tasks), 1}
+		a.spark = &sparkChoice{a.single.Latency, QuantileFor(a.Tasks-a.single.Stragglers, a.Tasks), 1}
 	}
 	for i, x := range played {
 		if x.Cost <= now.Cost && figure(x) < lowest*(1-1e-9) {
@@ -195,7 +195,7 @@ func (a *Advice) Settings() []string {
 		lines = append(lines, fmt.Sprintf("Flink: execution.batch.speculative.enabled=true, execution.batch.speculative.max-concurrent-executions=%d,\n"+
 			"  slow-task-detector.execution-time.baseline-ratio=%s, slow-task-detector.execution-time.baseline-multiplier=1,\n"+
 			"  slow-task-detector.execution-time.baseline-lower-bound=0s",
-			best.Clones+1, quantileFor(tasks-best.Stragglers, tasks)))
+			best.Clones+1, QuantileFor(tasks-best.Stragglers, tasks)))
 	} else {
 		lines = append(lines, "Flink keeps the original and waits for a finished task: it cannot do this.")
 	}

@@ -11,7 +11,7 @@ import (
 
 // WriteText writes the advice for people.
 func (a *Advice) WriteText(out io.Writer) error {
-	fmt.Fprintf(out, "%s, %s\nmethod: %s\n", show.Count(a.Tasks, "task"), a.source(), a.Method)
+	fmt.Fprintf(out, "%s, a machine for each, %s\nmethod: %s\n", show.Count(a.Tasks, "task"), a.source(), a.Method)
 	for _, line := range a.rounding() {
 		fmt.Fprintln(out, line)
 	}

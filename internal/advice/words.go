@@ -18,8 +18,8 @@ func Spec(p plan.Policy, tasks int) string {
 	return fmt.Sprintf("fork:p=%s,r=%d,original=%s", share, p.Clones, p.Original)
 }
 
-// quantileFor is the least number of digits of a share x of n tasks with floor(x n) = k, as Spark and Flink compute it.
-func quantileFor(k, tasks int) string {
+// QuantileFor is the least number of digits of a share x of n tasks with floor(x n) = k, as Spark and Flink compute it.
+func QuantileFor(k, tasks int) string {
 	n := float64(tasks)
 	return shortest((float64(k)+0.25)/n, func(x float64) bool { return x <= 1 && math.Floor(x*n) == float64(k) })
 }

@@ -22,9 +22,9 @@ func TestSpecKeepsTheFork(t *testing.T) {
 			if s == 0 {
 				continue
 			}
-			q, err := strconv.ParseFloat(quantileFor(n-s, n), 64)
+			q, err := strconv.ParseFloat(QuantileFor(n-s, n), 64)
 			if err != nil || math.Floor(q*float64(n)) != float64(n-s) {
-				t.Fatalf("n=%d s=%d: quantile %s", n, s, quantileFor(n-s, n))
+				t.Fatalf("n=%d s=%d: quantile %s", n, s, QuantileFor(n-s, n))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/advice"
 	"github.com/tailcut/tailcut/internal/durations"
 	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/replay"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/plan"
@@ -21,11 +22,14 @@ import (
 
 // Request asks what clones would do for the stages of a log. [Defaults] returns what is usual.
 type Request struct {
-	Log        string // what to call the log
-	Stages     []*history.StageRecord
-	Hosts      []string // on which their attempts ran, by [history.Observation].Host
-	MaxClones  int      // most clones of a task to consider, at least 1
-	Thresholds Thresholds
+	Log         string // what to call the log
+	Application string // "" if it does not say
+	Stages      []*history.StageRecord
+	Hosts       []string      // on which their attempts ran, by [history.Observation].Host
+	Again       *replay.Rerun // what the log tells, to be played again; nil if it does not say when anything started
+	Seed        uint64
+	MaxClones   int // most clones of a task to consider, at least 1
+	Thresholds  Thresholds
 }
 
 // Thresholds are what has to hold for replication to be worth it. docs/howto/past-jobs.md says the usual ones.
@@ -72,11 +76,17 @@ const (
 
 // Diagnosis is what [Explain] found.
 type Diagnosis struct {
-	Schema       string     `json:"schema"`
-	Log          string     `json:"log"`
-	Saved        float64    `json:"latency_saved_seconds"` // of all stages that are worth it
-	SavedMachine float64    `json:"machine_saved_seconds"`
-	Stages       []*Finding `json:"stages"` // best first
+	Schema       string        `json:"schema"`
+	Log          string        `json:"log"`
+	Application  string        `json:"application"`
+	Slots        int           `json:"slots"` // the most that there were at once; 0 if nothing was replayed
+	Source       replay.Source `json:"slots_source,omitempty"`
+	Wall         float64       `json:"wall_seconds"`
+	Replay       *float64      `json:"replay_seconds,omitempty"` // of what happened; nil if nothing was replayed
+	Settings     *Setting      `json:"settings,omitempty"`       // for all stages together; nil if none is faster
+	Saved        float64       `json:"latency_saved_seconds"`    // of all stages that are worth it
+	SavedMachine float64       `json:"machine_saved_seconds"`
+	Stages       []*Finding    `json:"stages"` // best first
 }
 
 // Finding is the diagnosis of a stage.
@@ -104,15 +114,23 @@ type Finding struct {
 	R2           *float64    `json:"input_r2_ratio,omitempty"` // only where the log tells the bytes
 	Rank         *float64    `json:"input_rank_correlation_ratio,omitempty"`
 
-	best plan.Policy  // in numbers of the stage's own tasks
-	more plan.Outcome // shares of latency saved and machine time added by the fastest policy within moreTime; 0 if none
+	Wall   *float64   `json:"wall_seconds,omitempty"` // this to Best only where the log says when tasks started
+	Slots  int        `json:"slots,omitempty"`        // the most that there were while it ran
+	Replay *float64   `json:"replay_seconds,omitempty"`
+	Best   *StageBest `json:"best,omitempty"` // nil if no setting is faster
+	Causes []Cause    `json:"causes"`
+
+	doing string       // the best setting in words
+	extra float64      // machine time in seconds that it needs more
+	best  plan.Policy  // in numbers of the stage's own tasks
+	more  plan.Outcome // shares of latency saved and machine time added by the fastest within moreTime; 0 if none
 }
 
 // Explain plans each stage from its own durations, on all cores, and ranks the stages: first what is worth replicating,
 // by the time saved, then the rest by the longest task, where a cure of another kind may help most. The error is the
 // context's if that ends first.
 func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
-	d := &Diagnosis{Schema: "tailcut.plan.explain/v1", Log: r.Log, Stages: make([]*Finding, len(r.Stages))}
+	d := &Diagnosis{Schema: "tailcut.plan.explain/v2", Log: r.Log, Application: r.Application, Stages: make([]*Finding, len(r.Stages))}
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, st := range r.Stages {
@@ -128,6 +146,14 @@ func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
+	}
+	if r.Again != nil {
+		if err := d.replayStages(ctx, &r); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range d.Stages {
+		s.Causes = s.causes()
 	}
 	slices.SortStableFunc(d.Stages, byWorth)
 	for _, s := range d.Stages[:d.worth()] {

@@ -83,7 +83,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s is behind %s", s.Stage, d.Stages[i-1].Stage)
 		}
 	}
-	if math.Abs(saved-d.Saved) > 1e-9 || d.Schema != "tailcut.plan.explain/v1" {
+	if math.Abs(saved-d.Saved) > 1e-9 || d.Schema != "tailcut.plan.explain/v2" {
 		t.Errorf("%s saves %g, its stages %g", d.Schema, d.Saved, saved)
 	}
 }

@@ -1,10 +1,12 @@
 package diagnosis
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/advice"
 	"github.com/tailcut/tailcut/internal/show"
@@ -18,7 +20,7 @@ func (d *Diagnosis) WriteCSV(out io.Writer) error {
 	w := show.NewCSV(out)
 	_ = w.Write([]string{"job", "stage", "name", "tasks", "attempts_succeeded", "attempts_failed", "attempts_censored", "median_seconds", "longest_seconds",
 		"verdict", "latency_seconds", "latency_saved_seconds", "machine_saved_seconds", "policy", "input_r2_ratio", "input_rank_correlation_ratio", "reason",
-		"attempts_timed_out", "attempts_cancelled"})
+		"attempts_timed_out", "attempts_cancelled", "slots", "wall_seconds", "replay_seconds", "best_seconds"})
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	optional := func(x *float64) string {
 		if x == nil {
@@ -29,7 +31,8 @@ func (d *Diagnosis) WriteCSV(out io.Writer) error {
 	for _, s := range d.Stages {
 		_ = w.Write([]string{s.Job, s.Stage, s.Name, strconv.Itoa(s.Tasks), strconv.Itoa(s.Succeeded), strconv.Itoa(s.Failed), strconv.Itoa(s.Censored),
 			number(s.Median), number(s.Longest), string(s.Verdict), optional(s.Latency), optional(s.Saved), optional(s.SavedMachine), s.Policy,
-			optional(s.R2), optional(s.Rank), s.Reason, strconv.Itoa(s.TimedOut), strconv.Itoa(s.Cancelled)})
+			optional(s.R2), optional(s.Rank), s.Reason, strconv.Itoa(s.TimedOut), strconv.Itoa(s.Cancelled),
+			strconv.Itoa(s.Slots), optional(s.Wall), optional(s.Replay), optional(s.bestSeconds())})
 	}
 	w.Flush()
 	return w.Error()
@@ -42,8 +45,9 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	if top > 0 {
 		shown = shown[:min(top, len(shown))]
 	}
-	t := show.NewTable("job", "stage", "tasks", "median", "longest", "time saved", "of", "machine time saved", "what to do")
-	t.AlignRight(3, 8)
+	fmt.Fprintf(out, "%s\n\n", d.headline())
+	t := show.NewTable("job", "stage", "tasks", "median", "longest", "took", "replay", "time saved", "of", "machine time saved", "what to do")
+	t.AlignRight(3, 10)
 	t.HideEmptyColumns() // a list of durations has neither jobs nor stages
 	for _, s := range shown {
 		stage := s.Stage
@@ -54,10 +58,13 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 		if s.Beyond != nil {
 			longest = "> " + longest
 		}
-		row := []any{s.Job, stage, s.Tasks, show.Seconds(s.Median), longest, "", "", "", s.Reason}
+		row := []any{s.Job, stage, s.Tasks, show.Seconds(s.Median), longest, "", "", "", "", "", s.Reason}
+		if s.Replay != nil {
+			row[5], row[6] = show.Seconds(*s.Wall), show.Seconds(*s.Replay)
+		}
 		if s.Verdict == Replicate {
-			row[5], row[6], row[7] = show.Seconds(*s.Saved), show.Seconds(*s.Latency), show.Seconds(*s.SavedMachine)
-			row[8] = advice.Words(s.best, s.Tasks)
+			row[7], row[8], row[9] = show.Seconds(*s.Saved), show.Seconds(*s.Latency), show.Seconds(*s.SavedMachine)
+			row[10] = cmp.Or(s.doing, advice.Words(s.best, s.Tasks))
 		}
 		t.Row(row...)
 	}
@@ -76,6 +83,9 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	}
 	_, err := fmt.Fprintf(out, "Clones pay off in %d of %s: they save %s, and %s of machine time, if the stages run one after another.\n",
 		worth, stages, show.Seconds(d.Saved), show.Seconds(d.SavedMachine))
+	if d.Settings != nil {
+		_, err = fmt.Fprintf(out, "The best settings for all stages together:\n  %s\n", strings.Join(d.Settings.Lines, "\n  "))
+	}
 	return err
 }
 
@@ -94,4 +104,11 @@ func (d *Diagnosis) roundedStages() string {
 	}
 	return fmt.Sprintf("The durations of %s were rounded to save time; errors are at most %.2g %% (latency) and %.2g %% (machine time).",
 		show.Count(n, "stage"), 100*off.Latency, 100*off.Cost)
+}
+
+func (s *Finding) bestSeconds() *float64 {
+	if s.Best == nil {
+		return nil
+	}
+	return &s.Best.Seconds
 }

@@ -19,6 +19,8 @@ type Log struct {
 	Column string    // of a CSV: its name or its number from 1
 	Job    string    // "" is all
 	Stage  string    // its id or its name, "" is all
+	// Course is set when the log has been read: what it tells beside durations.
+	Course *history.Course
 	// Tell takes what the user is to know of the durations, a line each; nil if nobody listens.
 	Tell func(line string)
 }
@@ -94,6 +96,7 @@ func (d *Log) read() (stages []*history.StageRecord, hosts []string, err error) 
 	if stages, hosts, err = history.Stages(log.Attempts(), d.Job, d.Stage); err != nil {
 		return nil, nil, err
 	}
+	d.Course = log.Course()
 	if d.Tell != nil {
 		for _, line := range log.Notes() {
 			d.Tell(line)

@@ -16,7 +16,7 @@ import (
 // driver, no driver knows another, the planner knows neither scheduler nor simulator, and the core knows nobody.
 // Tests may import what they like of the module, as far as Go lets them.
 const arrows = `
-	.          -> internal/advice internal/diagnosis internal/durations internal/inputs internal/jobfile internal/run internal/simulation laws plan policy sched sim trace
+	.          -> internal/advice internal/diagnosis internal/durations internal/replay internal/inputs internal/jobfile internal/run internal/simulation laws plan policy sched sim trace
 	laws       -> internal/grammar
 	sched      ->
 	plan       -> laws plan/rule
@@ -68,7 +68,7 @@ const arrows = `
 	internal/durations   -> internal/history internal/live internal/show laws
 	internal/replay      -> internal/history laws policy sched sim trace
 	internal/advice      -> internal/durations internal/report internal/show laws plan policy
-	internal/diagnosis   -> internal/advice internal/durations internal/history internal/show laws plan
+	internal/diagnosis   -> internal/advice internal/durations internal/history internal/replay internal/show laws plan
 	internal/deadline    -> internal/show laws plan
 	internal/reproduce   -> laws sched policy policy/kit plan trace sim internal/overlap internal/overlap/study internal/report
 	internal/attack      ->

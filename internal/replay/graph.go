@@ -9,8 +9,8 @@ import (
 )
 
 // link finds what each piece waited for, and for how long after that the driver kept it. Pieces are in order of
-// submission. A piece waits for the parents that the log names, or else for the pieces of the jobs before its own. Where
-// a log names neither, and is of one application, it waits for whatever had ended when it was submitted.
+// submission. A piece waits for the parents that the log names, or else for the pieces of the jobs before its own.
+// Where a log names neither, and is of one application, it waits for whatever had ended when it was submitted.
 func link(pieces []*piece, course *history.Course, began sched.Time) {
 	named := map[[2]string][]string{}
 	for i := range course.Stages {
@@ -65,19 +65,19 @@ func base(stage string) string {
 	return id
 }
 
-// job is what a replay knows of a job.
-type job struct {
+// times is what a replay knows of a job.
+type times struct {
 	submitted, ended sched.Time
 	pieces           []int
 }
 
 // jobsOf returns the jobs that have pieces.
-func jobsOf(pieces []*piece, course *history.Course) map[string]*job {
-	jobs := map[string]*job{}
+func jobsOf(pieces []*piece, course *history.Course) map[string]*times {
+	jobs := map[string]*times{}
 	for i, p := range pieces {
 		j := jobs[p.record.Job]
 		if j == nil {
-			j = &job{submitted: p.submitted}
+			j = &times{submitted: p.submitted}
 			jobs[p.record.Job] = j
 		}
 		j.submitted, j.ended = min(j.submitted, p.submitted), max(j.ended, p.ended)
@@ -92,7 +92,7 @@ func jobsOf(pieces []*piece, course *history.Course) map[string]*job {
 }
 
 // before returns the jobs that had ended when one was submitted, without those that others of them had waited for.
-func before(jobs map[string]*job, of *job) (all []*job) {
+func before(jobs map[string]*times, of *times) (all []*times) {
 	last := sched.Time(0)
 	for _, j := range jobs {
 		if j.ended <= of.submitted {

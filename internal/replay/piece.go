@@ -30,19 +30,19 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 	}
 	slices.SortStableFunc(attempts, func(a, b history.TaskAttempt) int { return cmp.Compare(a.Start, b.Start) })
 	p := &piece{record: st, submitted: attempts[0].Start}
-	type task struct {
+	type turn struct {
 		held  sched.Time // by attempts that are no clones, one after the other
 		last  history.TaskAttempt
 		clone sched.Time // that won, how long it ran
 	}
-	var tasks []*task
-	byNumber := map[int32]*task{}
+	var tasks []*turn
+	byNumber := map[int32]*turn{}
 	for i, a := range attempts {
 		p.ended = max(p.ended, a.Start+a.Duration)
 		p.cloned = p.cloned || a.Speculative
 		t := byNumber[a.Task]
 		if t == nil {
-			t = &task{}
+			t = &turn{}
 			byNumber[a.Task] = t
 			tasks = append(tasks, t)
 		}

@@ -15,9 +15,10 @@ import (
 
 // Rerun is a log that can be played again.
 type Rerun struct {
-	Slots  int    // the most that there were at once
-	Source Source // of the slots
-	Rule   string // the policy that the log's attempts followed, as far as it says
+	Slots  int                           // the most that there were at once
+	Source Source                        // of the slots
+	Alike  map[*history.StageRecord]bool // stages of which a clone takes as long as its original
+	Rule   string                        // the policy that the log's attempts followed, as far as it says
 
 	name         string
 	system       string
@@ -61,6 +62,9 @@ func New(name string, stages []*history.StageRecord, course *history.Course, slo
 	return r
 }
 
+// System is whose rules the log's attempts followed; tailcut for those that have none.
+func (r *Rerun) System() string { return cmp.Or(r.system, "tailcut") }
+
 // Wall is what the log says that all of it took, in seconds.
 func (r *Rerun) Wall() float64 { return (cmp.Or(r.ended, r.lastEnd()) - r.began).Seconds() }
 
@@ -83,39 +87,42 @@ type Range struct{ Mean, Low, High float64 }
 type Played struct {
 	Whole  []Range
 	Stages map[*history.StageRecord][]Range
+	// machine time of all attempts of the stage, in seconds, on average
+	Machine map[*history.StageRecord][]float64
 }
 
 // Play plays the log under policies, each as often as asked for. All meet the same draws.
 func (r *Rerun) Play(ctx context.Context, specs []string, runs int, seed uint64) (*Played, error) {
-	whole, err := r.play(ctx, r.whole(), specs, runs, seed)
+	whole, _, err := r.play(ctx, r.whole(), specs, runs, seed)
 	if err != nil {
 		return nil, err
 	}
-	apart, err := r.play(ctx, r.apart(), specs, runs, seed)
+	apart, machine, err := r.play(ctx, r.apart(), specs, runs, seed)
 	if err != nil {
 		return nil, err
 	}
-	p := &Played{Stages: map[*history.StageRecord][]Range{}}
+	p := &Played{Stages: map[*history.StageRecord][]Range{}, Machine: map[*history.StageRecord][]float64{}}
 	for k := range specs {
 		p.Whole = append(p.Whole, rangeOf(whole[k][0]))
 		for i, piece := range r.pieces {
 			p.Stages[piece.record] = append(p.Stages[piece.record], rangeOf(apart[k][i]))
+			p.Machine[piece.record] = append(p.Machine[piece.record], machine[k][i])
 		}
 	}
 	return p, nil
 }
 
-// play returns the flow times in seconds by policy, job and run.
-func (r *Rerun) play(ctx context.Context, w *trace.Workload, specs []string, runs int, seed uint64) ([][][]float64, error) {
-	flows := make([][][]float64, len(specs))
+// play returns the flow times in seconds by policy, job and run, and the mean machine time by policy and job.
+func (r *Rerun) play(ctx context.Context, w *trace.Workload, specs []string, runs int, seed uint64) (flows [][][]float64, machine [][]float64, err error) {
+	flows, machine = make([][][]float64, len(specs)), make([][]float64, len(specs))
 	e := sim.Experiment{Workload: w, Runs: runs, Options: r.options(w, seed)}
 	for k, spec := range specs {
-		flows[k] = make([][]float64, len(w.Jobs))
+		flows[k], machine[k] = make([][]float64, len(w.Jobs)), make([]float64, len(w.Jobs))
 		spec += "/fifo" // drivers have no clones
 		c := sim.Candidate{Name: spec, New: func(seed uint64) (sched.Policy, error) { return policy.NewPerClass(spec, seed, 2) }}
 		progress, err := policy.ProgressPerClass(spec, 2)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if progress {
 			const reports = 20 // in a task of the mean duration, as simulate has them by default
@@ -129,11 +136,12 @@ func (r *Rerun) play(ctx context.Context, w *trace.Workload, specs []string, run
 				return errors.New("a job failed in its replay")
 			}
 			flows[c.Policy][j] = append(flows[c.Policy][j], (jobs[j].Completion - jobs[j].Arrival).Seconds())
+			machine[c.Policy][j] += (jobs[j].Fruitful + jobs[j].Fruitless).Seconds() / float64(runs)
 		}
 		return nil
 	}
-	_, err := e.Run(ctx)
-	return flows, err
+	_, err = e.Run(ctx)
+	return flows, machine, err
 }
 
 func (r *Rerun) options(w *trace.Workload, seed uint64) sim.Options {
@@ -143,7 +151,7 @@ func (r *Rerun) options(w *trace.Workload, seed uint64) sim.Options {
 			gaps++
 		}
 	}
-	o := sim.Options{Machines: r.Slots, Slots: 1, More: []int{gaps/r.Slots + 1}, Model: sim.Resample, Seed: seed, Limits: sched.NoLimits()}
+	o := sim.Options{Machines: r.Slots, Slots: 1, More: []int{gaps/r.Slots + 1}, Model: r.model(w), Seed: seed, Limits: sched.NoLimits()}
 	o.Present = present(r.steps, r.began, r.lastEnd())
 	if r.system != "spark" && r.system != "hadoop" {
 		o.Limits = sched.DefaultLimits()
@@ -155,8 +163,9 @@ func (r *Rerun) options(w *trace.Workload, seed uint64) sim.Options {
 func rangeOf(all []float64) (r Range) {
 	slices.Sort(all)
 	for _, x := range all {
-		r.Mean += x / float64(len(all))
+		r.Mean += x
 	}
+	r.Mean /= float64(len(all))
 	out := len(all) / 40
 	r.Low, r.High = all[out], all[len(all)-1-out]
 	return r

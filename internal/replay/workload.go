@@ -11,7 +11,7 @@ import (
 const driver = 1
 
 func newWorkload(name string) *trace.Workload {
-	return &trace.Workload{Name: name, Names: []string{""}, Classes: []string{"", "driver"}}
+	return &trace.Workload{Name: name, Names: []string{"", "alike"}, Classes: []string{"", "driver"}}
 }
 
 // stage adds a stage to the last job.
@@ -21,8 +21,8 @@ func stage(w *trace.Workload, class sched.Class, durations ...sched.Time) {
 	w.Jobs[len(w.Jobs)-1].Stages++
 }
 
-// apart is the workload in which each piece is a job that arrives when the piece was submitted. Spark serves the jobs of
-// an application in the order of their numbers, which may be another.
+// apart is the workload in which each piece is a job that arrives when the piece was submitted. Spark serves the jobs
+// of an application in the order of their numbers, which may be another.
 func (r *Rerun) apart() *trace.Workload {
 	w := newWorkload(r.name)
 	for i, p := range r.pieces {
@@ -30,12 +30,13 @@ func (r *Rerun) apart() *trace.Workload {
 			Arrival: p.submitted - r.began, Number: uint32(i), FirstStage: uint32(len(w.Stages)), Priority: -int32(r.rank[p.record.Job]),
 		})
 		stage(w, 0, p.durations...)
+		r.remember(w, p)
 	}
 	return w
 }
 
-// whole is the workload that is the application as one job. From stages are before To stages, since pieces are in order
-// of submission and a parent had ended when its child was submitted.
+// whole is the workload that is the application as one job. A stage comes after those that it waits for, since pieces
+// are in order of submission.
 func (r *Rerun) whole() *trace.Workload {
 	w := newWorkload(r.name)
 	w.Jobs = []trace.JobRow{{}}
@@ -51,6 +52,7 @@ func (r *Rerun) whole() *trace.Workload {
 		}
 		at[i] = len(w.Stages)
 		stage(w, 0, p.durations...)
+		r.remember(w, p)
 		first := at[i]
 		if p.gap > 0 {
 			first--

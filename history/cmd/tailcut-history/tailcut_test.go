@@ -54,7 +54,7 @@ func TestTailcut(t *testing.T) {
 	if !strings.Contains(said, "nightly-*: 2 jobs, submitted from ") || !strings.Contains(said, "under fifo on 4 slots") {
 		t.Errorf("said %s", said)
 	}
-	if text, said = call(false, "plan", "fork", "--from-history", "nightly-o", "--history", folder); !strings.Contains(text, "12 tasks, resampled from 12 durations") {
+	if text, said = call(false, "plan", "fork", "--from-history", "nightly-o", "--history", folder); !strings.Contains(text, "12 tasks, a machine for each, resampled from 12 durations") {
 		t.Errorf("%s\n%s", text, said)
 	}
 	if text, said = call(false, "plan", "explain", "--from-history", "nightly-*", "--history", folder); !strings.Contains(text, "nightly-*") || !strings.Contains(said, "durations of its last 2 runs") {

@@ -1,0 +1,240 @@
+package diagnosis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailcut/tailcut/internal/advice"
+	"github.com/tailcut/tailcut/internal/history"
+	"github.com/tailcut/tailcut/internal/replay"
+	"github.com/tailcut/tailcut/internal/show"
+)
+
+// A replay plays each candidate mostPlays times, of a large log as often as playedTasks allow.
+const (
+	mostPlays    = 100
+	leastPlays   = 3
+	playedTasks  = 1_000_000
+	toldTasks    = 100_000 // likewise, under rules that are told of progress
+	leastWorth   = 0.01    // share of the application's time below which no setting is worth to be set
+	mostProposed = 4       // stages, those with most to save, whose best forks become candidates
+)
+
+// Setting is what a system can be told, and what it would take.
+type Setting struct {
+	System string   `json:"system"`
+	Lines  []string `json:"lines"`
+	Best
+}
+
+// Best is what the best candidate takes: on average, and what 95 % of the plays are between.
+type Best struct {
+	Seconds float64 `json:"seconds"`
+	Low     float64 `json:"low_seconds"`
+	High    float64 `json:"high_seconds"`
+}
+
+// StageBest is the best of the system's own rules for one stage.
+type StageBest struct {
+	System   string `json:"system"`
+	Settings string `json:"settings"`
+	Best
+}
+
+// Cause is why a stage is slow.
+type Cause struct {
+	Cause    string   `json:"cause"`
+	Share    *float64 `json:"share"` // of the excess time; nil where it is not known
+	Evidence string   `json:"evidence"`
+}
+
+// causes are what is known of why a stage is slow. How much of it each cause explains is not known yet.
+func (s *Finding) causes() []Cause {
+	kind := map[Verdict]string{Replicate: "straggler", SlowHost: "host", DataSkew: "skew", FewTasks: "few-tasks"}[s.Verdict]
+	if kind == "" {
+		return []Cause{}
+	}
+	evidence := s.Reason
+	if s.Verdict == Replicate {
+		evidence = fmt.Sprintf("the longest of %s took %s, the median %s", show.Count(s.Tasks, "task"), show.Seconds(s.Longest), show.Seconds(s.Median))
+	}
+	return []Cause{{Cause: kind, Evidence: evidence}}
+}
+
+// replayStages plays the log again, as it happened and under candidates that the exact plans of the stages propose.
+// What clones save on the slots that there were takes the place of what they would save with a machine for each task.
+func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
+	byRecord := map[*history.StageRecord]*Finding{}
+	for i, st := range r.Stages {
+		byRecord[st] = d.Stages[i]
+	}
+	again := r.Again
+	again.Alike = map[*history.StageRecord]bool{}
+	for st, s := range byRecord {
+		again.Alike[st] = s.Verdict == DataSkew
+	}
+	candidates := d.candidates(again)
+	specs := []string{again.Rule}
+	for _, c := range candidates {
+		specs = append(specs, c.spec)
+	}
+	tasks := 0
+	for _, s := range d.Stages {
+		tasks += s.Tasks
+	}
+	most := playedTasks
+	if again.System() == "hadoop" {
+		most = toldTasks
+	}
+	plays := max(leastPlays, min(mostPlays, most/max(1, tasks*len(specs))))
+	if len(specs) == 1 && again.Rule == "fifo" {
+		plays = 1 // nothing is drawn
+	}
+	played, err := again.Play(ctx, specs, plays, r.Seed)
+	if err != nil {
+		return fmt.Errorf("%s: replay: %w", r.Log, err)
+	}
+	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &played.Whole[0].Mean
+	if k := fastest(played.Whole); k > 0 && played.Whole[k].Mean < (1-leastWorth)*played.Whole[0].Mean {
+		w := played.Whole[k]
+		d.Settings = &Setting{System: again.System(), Lines: candidates[k-1].lines, Best: Best{w.Mean, w.Low, w.High}}
+	}
+	for _, st := range r.Stages {
+		ranges, ok := played.Stages[st]
+		if !ok {
+			continue
+		}
+		s := byRecord[st]
+		wall, slots, _ := again.Walls(st)
+		s.Wall, s.Slots, s.Replay = &wall, slots, &ranges[0].Mean
+		if k := fastest(ranges); k > 0 {
+			s.Best = &StageBest{again.System(), strings.Join(candidates[k-1].lines, " "), Best{ranges[k].Mean, ranges[k].Low, ranges[k].High}}
+			s.doing = candidates[k-1].words
+			s.extra = played.Machine[st][k] - played.Machine[st][0]
+		}
+		s.onItsSlots(&r.Thresholds)
+	}
+	return nil
+}
+
+// onItsSlots judges a stage that clones would help with a machine for each task by what they help on its slots.
+func (s *Finding) onItsSlots(t *Thresholds) {
+	if s.Verdict != Replicate {
+		return
+	}
+	saved, machine := 0.0, 0.0
+	if s.Best != nil {
+		saved, machine = *s.Replay-s.Best.Seconds, -s.extra
+	}
+	s.Latency, s.Saved, s.SavedMachine = s.Replay, &saved, &machine
+	if share := saved / max(*s.Replay, 1e-9); !(share >= t.Saving) {
+		s.Verdict = LightTail
+		s.Reason = fmt.Sprintf("on its %s, clones save only %.1f %%", show.Count(s.Slots, "slot"), 100*share)
+	}
+}
+
+// fastest is the index of the least mean. The first counts if others are no better.
+func fastest(all []replay.Range) (best int) {
+	for k := range all {
+		if all[k].Mean < all[best].Mean*(1-1e-9) {
+			best = k
+		}
+	}
+	return best
+}
+
+// candidate is a rule of the log's system with its settings.
+type candidate struct {
+	spec, words string
+	lines       []string
+}
+
+// candidates are what the log's system can be told, where the exact plan says that clones help at all: with a machine
+// for each task they help most. Its best forks are proposed, as the system can come nearest to them.
+func (d *Diagnosis) candidates(again *replay.Rerun) (all []candidate) {
+	var helped []*Finding
+	for _, s := range d.Stages {
+		if s.Verdict == Replicate {
+			helped = append(helped, s)
+		}
+	}
+	if len(helped) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(helped, byWorth)
+	propose := func(c candidate) {
+		if !slices.ContainsFunc(all, func(o candidate) bool { return o.spec == c.spec }) {
+			all = append(all, c)
+		}
+	}
+	switch again.System() {
+	case "spark":
+		propose(sparkCandidate("0.9", 3))
+		propose(sparkCandidate("0.75", 1.5))
+		for _, multiplier := range []float64{1.2, 1.5, 2, 3, 4} {
+			propose(sparkCandidate("0.5", multiplier))
+		}
+	case "hadoop":
+		propose(hadoopCandidate(10, 15))
+	}
+	for _, s := range helped[:min(len(helped), mostProposed)] {
+		switch again.System() {
+		case "spark":
+			if left := s.best.Stragglers; left < s.Tasks {
+				propose(sparkCandidate(advice.QuantileFor(s.Tasks-left, s.Tasks), 1))
+			}
+		case "hadoop":
+			propose(hadoopCandidate(s.best.Stragglers, 1))
+		default:
+			propose(candidate{s.Policy, advice.Words(s.best, s.Tasks), []string{"--policy " + s.Policy}})
+		}
+	}
+	return all
+}
+
+func sparkCandidate(quantile string, multiplier float64) candidate {
+	return candidate{
+		fmt.Sprintf("spark:quantile=%s,multiplier=%g", quantile, multiplier),
+		fmt.Sprintf("speculate: quantile %s, multiplier %g", quantile, multiplier),
+		[]string{
+			"spark.speculation=true", "spark.speculation.quantile=" + quantile, fmt.Sprintf("spark.speculation.multiplier=%g", multiplier),
+			"spark.speculation.efficiency.enabled=false",
+		},
+	}
+}
+
+// hadoopCandidate waits for rest seconds after a scan that has asked for an attempt.
+func hadoopCandidate(allowed, rest int) candidate {
+	return candidate{
+		fmt.Sprintf("hadoop2:min_allowed=%d,rest=%ds", allowed, rest),
+		fmt.Sprintf("speculate: %d at once", allowed),
+		[]string{
+			"mapreduce.map.speculative=true", "mapreduce.reduce.speculative=true",
+			fmt.Sprintf("mapreduce.job.speculative.minimum-allowed-tasks=%d", allowed),
+			fmt.Sprintf("mapreduce.job.speculative.retry-after-speculate=%d", 1000*rest),
+		},
+	}
+}
+
+// headline says what the log took, what its replay takes, and what it would take.
+func (d *Diagnosis) headline() string {
+	if d.Replay == nil {
+		return d.Log + " has no start times of tasks that succeeded, so it is not replayed: the figures assume a machine for each task."
+	}
+	slots := show.Count(d.Slots, "slot")
+	switch d.Source {
+	case replay.Told:
+		slots = "up to " + slots
+	case replay.Seen:
+		slots += " (the most seen busy at once; --slots sets another number)"
+	}
+	line := fmt.Sprintf("%s took %s; its replay on %s takes %s (%+.1f %%)", d.Log, show.Seconds(d.Wall), slots, show.Seconds(*d.Replay),
+		100*(*d.Replay/max(d.Wall, 1e-9)-1))
+	if d.Settings == nil {
+		return line + "; no setting of clones would make it faster."
+	}
+	return fmt.Sprintf("%s; with the best setting of clones %s (%s to %s).", line, show.Seconds(d.Settings.Seconds),
+		show.Seconds(d.Settings.Low), show.Seconds(d.Settings.High))
+}
