@@ -11,6 +11,7 @@ type Pool struct {
 	Lambda      float64 // λ, the share of the slots that originals, clones and masters may take together, 0 < λ <= 1
 	MaxAttempts int     // of a task, original included; 0 is no bound
 	MasterSlots int     // that each job holds beside those of its tasks; 1 in the paper
+	Taken       int     // slots of the share that others hold
 	// a job that is [Work.Hopeless] waits for the slots that the others leave, clones included; in the paper it takes
 	// its turn
 	HopelessLast bool
@@ -25,14 +26,18 @@ func (p Pool) Validate() error {
 		return fmt.Errorf("lambda is a share of the slots, more than 0 and at most 1, got %g", p.Lambda)
 	case p.MaxAttempts < 0:
 		return fmt.Errorf("the attempts of a task are at least 1, or 0 for no bound, got %d", p.MaxAttempts)
+	case p.Taken < 0:
+		return fmt.Errorf("the slots that others hold must not be negative, got %d", p.Taken)
 	case p.MasterSlots < 0:
 		return fmt.Errorf("the slots of a job's master must not be negative, got %d", p.MasterSlots)
 	}
 	return nil
 }
 
-// Usable returns ⌊λm⌋, where rounding does not cost a slot.
-func (p Pool) Usable() int { return int(math.Floor(p.Lambda*float64(p.Slots) + 1e-9)) }
+// Usable returns ⌊λm⌋, where rounding does not cost a slot, without what others hold.
+func (p Pool) Usable() int { return max(0, p.share()-p.Taken) }
+
+func (p Pool) share() int { return int(math.Floor(p.Lambda*float64(p.Slots) + 1e-9)) }
 
 // Queued stands for the clones of a job that has to wait, because its originals do not fit.
 const Queued = -1
@@ -137,10 +142,14 @@ func (p Pool) need(w Work) int {
 func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 	j.claims, j.clones = j.claims[:0], j.clones[:0]
 	left = pool.Usable()
-	whole, waiting := left, false
+	whole, waiting := pool.share(), false
 	for i, w := range jobs {
 		need := pool.need(w)
 		hopeless := pool.HopelessLast && w.Hopeless()
+		if w.Tasks == 0 {
+			j.clones = append(j.clones, 0)
+			continue
+		}
 		if hopeless || need > left || waiting {
 			waiting = waiting || need <= whole && !hopeless
 			j.clones = append(j.clones, Queued)
@@ -148,9 +157,7 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 		}
 		left -= need
 		j.clones = append(j.clones, 0)
-		if w.Tasks > 0 {
-			j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks})
-		}
+		j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks})
 	}
 	for i := range j.claims {
 		c := &j.claims[i]

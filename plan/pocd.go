@@ -96,10 +96,12 @@ func (w Work) LogLate(age float64) float64 {
 }
 
 // Renew says that an attempt begun now is likelier to be in time than one that has run for an age and reports nothing.
+// Under a law without memory they are equally likely, but for rounding.
 func (w Work) Renew(age float64) bool {
+	const rounding = 1e-9
 	w.Age = age
 	running, fresh := w.late(w.Deadline - w.Elapsed)
-	return fresh < running
+	return fresh < running-rounding
 }
 
 // odds are what the PoCD of a job depends on.

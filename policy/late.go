@@ -250,7 +250,7 @@ func (p *late) reported(row int) bool { return row < len(p.attempts) && p.attemp
 
 // schedule notes from when on the stage has a candidate.
 func (p *late) schedule(v *sched.View, st *lateStage) {
-	at := p.silentFrom(v, st, p.lists.First(&st.silent))
+	at := slowSince(p.lists.First(&st.silent), p.longest(v, st))
 	if slowest, ok := st.rates.Value(); ok && st.slow.Len() > 0 && st.slow.TopKey().X < slowest {
 		at = 0
 	}
@@ -261,18 +261,26 @@ func (p *late) schedule(v *sched.View, st *lateStage) {
 	p.ready.Set(int(st.id), kit.Rising[sched.Time]{X: at})
 }
 
-// silentFrom returns the instant from which an attempt without reports is slow; nil is none.
-func (p *late) silentFrom(v *sched.View, st *lateStage, l *kit.Link) sched.Time {
-	if l == nil || !p.byAge {
-		return sched.Never
+// longest returns the seconds for which an attempt of a stage may go without a report, +Inf where nothing is known.
+func (p *late) longest(v *sched.View, st *lateStage) float64 {
+	if !p.byAge || st.silent.Empty() {
+		return math.Inf(1)
 	}
 	stage := v.Stage(st.id)
 	mean, _, won := stage.Measured()
 	slowest, ok := st.rates.Value()
 	if !won || !ok {
+		return math.Inf(1)
+	}
+	return max(mean, 1/slowest)
+}
+
+// slowSince returns the instant from which an attempt without reports is slow; nil is none.
+func slowSince(l *kit.Link, longest float64) sched.Time {
+	if l == nil || math.IsInf(longest, 1) {
 		return sched.Never
 	}
-	at := kit.Later(l.Started, max(mean, 1/slowest))
+	at := kit.Later(l.Started, longest)
 	return at + min(1, sched.Never-at) // older than that, not as old
 }
 
@@ -375,11 +383,11 @@ func (p *late) gather(v *sched.View) (next sched.Time) {
 				p.found.Add(job, now-p.attempts[a.Row()].end, t)
 			}
 		}
-		l := p.lists.First(&st.silent)
-		for ; l != nil && p.silentFrom(v, st, l) <= now; l = p.lists.Next(l) {
+		l, longest := p.lists.First(&st.silent), p.longest(v, st)
+		for ; slowSince(l, longest) <= now; l = p.lists.Next(l) {
 			p.found.Add(job, l.Started-now, l.Task)
 		}
-		next = min(next, p.silentFrom(v, st, l))
+		next = min(next, slowSince(l, longest))
 	}
 	p.buf = ids[:0]
 	p.found.Sort()

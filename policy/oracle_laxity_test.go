@@ -257,22 +257,29 @@ func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from fl
 	return n, lost
 }
 
-// hurry returns how many others a task should have that is late anyway: all, if these are done sooner but for epsilon.
+// hurry returns how many others a task should have that is late anyway: all that it may have, if they would leave a chance
+// below epsilon that none of them is done before it. What counts as done sooner shrinks with patience. Where no law says
+// how likely that is, it gets one, unless attempts of it were given up again and again.
 func (p *slowLaxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float64) int {
-	law := p.lawOf(v, t)
-	switch {
-	case p.most <= 2:
-		return p.most - 1
-	case law == nil && p.patience(t) > 1:
-		return 0
-	case law == nil:
+	others, law := p.most-1, p.lawOf(v, t)
+	if others <= 1 {
+		return others
+	}
+	if law == nil {
+		if p.dismissed[t] > 5 {
+			return 0
+		}
 		return 1
 	}
-	soon := law.Quantile(-math.Expm1(math.Log(p.epsilon) / float64(p.most-1))) // all are slower with the chance epsilon
-	if end <= kit.Later(v.Now()+p.launch, (1-from)*soon*p.patience(t)) {
+	whole := (end - v.Now() - p.launch).Seconds() / (1 - from) / p.patience(t)
+	none := 1.0
+	for range others {
+		none *= law.Survival(math.Nextafter(whole, 0))
+	}
+	if none >= p.epsilon {
 		return 0
 	}
-	return p.most - 1
+	return others
 }
 
 func (p *slowLaxity) tooSlow(v *sched.View, t sched.TaskID, end sched.Time, from float64) bool {

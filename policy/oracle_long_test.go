@@ -2,14 +2,17 @@
 
 package policy
 
-import "testing"
+import (
+	"cmp"
+	"testing"
+)
 
-// TestManyOracles is TestOracles in 2,000 worlds each.
+// TestManyOracles is TestOracles in 2,000 worlds each, but where an oracle says fewer.
 func TestManyOracles(t *testing.T) {
 	for _, o := range oracles {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
-			t.Logf("%d clones", o.compare(t, 0, 2000))
+			t.Logf("%d clones", o.compare(t, 0, cmp.Or(o.most, 2000)))
 		})
 	}
 }

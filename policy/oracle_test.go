@@ -20,6 +20,7 @@ type oracle struct {
 	name  string
 	specs []string
 	slow  func(a kit.Args) sched.Policy
+	most  uint64                   // worlds of the long tests; 0 means 2,000
 	every uint64                   // takes the worlds with numbers that are multiples of it; 0 means 1
 	fate  func(f *policytest.Fate) // changes what becomes of attempts; may be nil
 	plain bool                     // the policy clones nothing
@@ -29,7 +30,7 @@ type oracle struct {
 
 var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
 	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, geocloneOracle,
-	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle, laxityOracle}
+	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle, laxityOracle, shedOracle}
 
 // TestOracles compares the decisions of policies with those of their oracles, instants included, in 40 messy worlds
 // each. TestManyOracles, of the long tests, does so in thousands.

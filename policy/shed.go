@@ -16,7 +16,8 @@ package policy
 // is not launched. When the originals of a new job do not fit, it and all after it wait until they do; originals go
 // before clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than there are
 // slots is served as slots become free, without clones. Jobs without a deadline get no clones. Masters are not
-// attempts: their slots stay free. What limits on attempts and clones refuse is not launched.
+// attempts: their slots stay free. Originals that start in slots that nobody else needs count among lambda m, and what
+// limits on attempts and clones refuse is not launched.
 //
 // late. The paper kills jobs that are past their deadlines, and gives no clones to those that no clone can save:
 // late=kill. Under late=demote the former are served in slots that nobody else needs, without clones. The default,
@@ -181,10 +182,11 @@ func (p *shed) change(v *sched.View, j sched.JobID) {
 }
 
 func (p *shed) Decide(v *sched.View, act *sched.Actions) {
-	if !p.due && p.ended && p.waits > 0 {
+	fell := p.lower(v, act)
+	if !p.due && (p.ended || fell) && p.waits > 0 {
 		p.due = v.Cluster().Live() == 0 || p.fits(v)
 	}
-	helps := p.lower(v, act) || p.ended && p.low
+	helps := fell || p.ended && p.low
 	p.ended = false
 	p.Quiet.Look(v, func(sched.StageID, sched.TaskID) {
 		p.due = p.due || p.onReports && v.Now() >= p.last+p.interval
@@ -239,12 +241,12 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 		}
 	}
 	pool := p.pool
-	pool.Slots = max(0, v.Slots()-p.lowUp)
+	pool.Slots, pool.Taken = v.Slots(), p.lowUp
 	if l := v.Cluster().Limits().Attempts; l > 0 {
 		pool.MaxAttempts = min(pool.MaxAttempts, l)
 	}
 	if p.lowly > 0 {
-		pool.Slots -= min(p.lowly, p.spare(pool))
+		pool.Taken += min(p.lowly, p.spare(pool))
 	}
 	shares := p.joint.Optimise(pool, p.utility, p.works)
 	for i, r := range shares.Clones {
@@ -255,7 +257,7 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 			p.waits++
 		}
 	}
-	p.prune(v, act, pool.Usable()-shares.Used)
+	p.prune(v, act, max(0, pool.Usable()-shares.Used))
 	p.start(v, act, shedRuns)
 	if p.waits == 0 {
 		p.start(v, act, shedLow)
@@ -348,7 +350,7 @@ func (p *shed) need(v *sched.View, s sched.StageID) int {
 
 // spare returns the slots of a pool that no original of the stages in order needs.
 func (p *shed) spare(pool plan.Pool) int {
-	left := int(pool.Lambda*float64(pool.Slots) + 1e-9)
+	left := pool.Usable()
 	for i := range p.works {
 		need := p.works[i].Tasks
 		if need > 0 {
