@@ -63,7 +63,7 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 			row[5], row[6] = show.Seconds(*s.Wall), show.Seconds(*s.Replay)
 		}
 		if s.Verdict == Replicate {
-			row[7], row[8], row[9] = show.Seconds(*s.Saved), show.Seconds(*s.Latency), show.Seconds(*s.SavedMachine)
+			row[7], row[8], row[9] = show.Seconds(*s.Saved), show.Seconds(*s.Latency), signed(*s.SavedMachine)
 			row[10] = cmp.Or(s.doing, advice.Words(s.best, s.Tasks))
 		}
 		t.Row(row...)
@@ -82,7 +82,7 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "Clones pay off in %d of %s: they save %s, and %s of machine time, if the stages run one after another.\n",
-		worth, stages, show.Seconds(d.Saved), show.Seconds(d.SavedMachine))
+		worth, stages, show.Seconds(d.Saved), signed(d.SavedMachine))
 	if d.Settings != nil {
 		_, err = fmt.Fprintf(out, "The best settings for all stages together:\n  %s\n", strings.Join(d.Settings.Lines, "\n  "))
 	}
@@ -111,4 +111,12 @@ func (s *Finding) bestSeconds() *float64 {
 		return nil
 	}
 	return &s.Best.Seconds
+}
+
+// signed writes seconds that may be negative.
+func signed(seconds float64) string {
+	if seconds < 0 {
+		return "-" + show.Seconds(-seconds)
+	}
+	return show.Seconds(seconds)
 }
