@@ -15,7 +15,8 @@ package policy
 //	so it is worth any price up to   bid = sure chance late / (E[min(r, n)] - sure chance saved)
 //
 //	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
-//	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: not the task's most advanced
+//	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: a clone, or an original
+//	that a clone is expected to overtake, which is a restart. If durations are not drawn anew, that loses its head start.
 //	all clones end once hardly one has ever won
 //
 // Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
@@ -34,7 +35,7 @@ var autoEntry = kit.Entry{
 	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (experimental)",
 	Source:  "Tailcut",
 	Params: []kit.Param{
-		{Name: "idle", Kind: kit.Float, Default: "0.05", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},
+		{Name: "idle", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},
 		{Name: "look", Kind: kit.Float, Default: "0.1", Min: 0.001, Max: 100, Help: "time between two looks at a stage, in medians of its tasks"},
 		kit.OrderBy("srpt"),
 	},
@@ -226,6 +227,9 @@ func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
 	m, ok := p.order.Elsewhere(v, w.task)
 	if !ok {
 		return false
+	}
+	for a, runs := v.FirstAttempt(w.task); runs; a, runs = v.NextAttempt(a) {
+		p.held.Drop(a.Row()) // what is there is of an earlier clone
 	}
 	p.order.Clone(v, act, w.task, m, sched.Straggling)
 	return true

@@ -50,6 +50,7 @@ type fewer struct {
 	attempt sched.AttemptID
 	until   float64
 	mean    float64
+	ahead   float64 // head start over the next of them, of the oldest; else 0
 }
 
 // look finds the bids of a stage's clones: of those that it wants, and of those that it has.
@@ -223,9 +224,26 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	first := len(e.fewer)
 	for k := range n - 1 {
 		left := p.merge(n, k)
-		e.fewer = append(e.fewer, fewer{e.ids[k], left.quantile(e.share), left.mean()})
+		e.fewer = append(e.fewer, fewer{attempt: e.ids[k], until: left.quantile(e.share), mean: left.mean()})
+	}
+	if n > 1 && !p.redraw.futile() {
+		p.passed(v, n)
 	}
 	x.fewer = e.fewer[first:]
+}
+
+// passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done before
+// it: to end it then is a restart.
+func (p *auto) passed(v *sched.View, n int) {
+	e := &p.eye
+	oldest := n - 1
+	p.held.Drop(e.ids[oldest].Row())
+	if slices.IndexFunc(e.laws[:oldest], func(l timeLeft) bool { return l.mean() < e.laws[oldest].mean() }) < 0 {
+		return
+	}
+	ahead := v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])
+	left := p.merge(n, oldest)
+	e.fewer = append(e.fewer, fewer{e.ids[oldest], left.quantile(e.share), left.mean(), ahead.Seconds()})
 }
 
 // laws finds what is left of each attempt of a task, the youngest first, and returns how many there are.
@@ -288,7 +306,7 @@ func (p *auto) quicken(rest float64) (late float64, many int) {
 	return late, many
 }
 
-// rate finds the bids of the attempts of a stage that may be ended: all but the oldest of each task.
+// rate finds the bids of the attempts of a stage that may be ended.
 func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chance, rest float64) {
 	e := &p.eye
 	if stage.Live == stage.Running || len(e.seen) == 0 {
@@ -298,6 +316,11 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chan
 	for i := range e.seen {
 		x := &e.seen[i]
 		for _, f := range x.fewer {
+			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
+				c := sure * chance
+				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-x.mean)+(1-c)*f.ahead, x.mean))
+				continue
+			}
 			h, _ := p.redraw.lives(v, st, stage.Job, f.attempt)
 			if p.redraw.futile() {
 				p.hold(f.attempt, hopeless)

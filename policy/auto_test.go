@@ -272,8 +272,8 @@ func TestAutoLooksSeldom(t *testing.T) {
 	}
 }
 
-// TestAutoEndsClones: a task that waits gets the slot of a clone that is worth less, and never that of a task's oldest
-// attempt.
+// TestAutoEndsClones: a task that waits gets the slot of a clone that is worth less, and not that of an original about
+// whose clone little is known.
 func TestAutoEndsClones(t *testing.T) {
 	s := sched.Second
 	w := on(t, "auto", sched.NoLimits())
@@ -306,6 +306,35 @@ func TestAutoEndsClones(t *testing.T) {
 	}
 	if last := slices.Max(begun); len(begun) != 3 || last > 23*s || len(killed) == 0 {
 		t.Errorf("clones %v, ended %v; later jobs began at %v", w.Clones(), killed, begun)
+	}
+}
+
+// TestAutoRestarts: where new attempts are quick and many jobs wait, stragglers end once their clones run; where new
+// attempts are as slow, none does.
+func TestAutoRestarts(t *testing.T) {
+	s := sched.Second
+	for _, redrawn := range []bool{true, false} {
+		w := on(t, "auto", sched.NoLimits())
+		w.Machines(4)
+		for range 20 {
+			w.Submit(0, policytest.Tasks(25))
+		}
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			if d.Task%5 == 4 && (d.Number == 0 || !redrawn) {
+				return policytest.Fate{Lasts: 400 * s}
+			}
+			return policytest.Fate{Lasts: 10 * s}
+		}
+		w.Run()
+		restarts := 0
+		for i := range w.Orders {
+			if d := &w.Orders[i]; d.Kind == sched.Kill && d.Reason == sched.Share && d.Number == 0 {
+				restarts++
+			}
+		}
+		if redrawn != (restarts > 5) || !redrawn && restarts > 0 {
+			t.Errorf("redrawn %v: %d of 100 stragglers were restarted", redrawn, restarts)
+		}
 	}
 }
 
