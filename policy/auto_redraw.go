@@ -33,7 +33,7 @@ const (
 	priorHazard = 4
 	ownWeight   = 4
 	mostHazard  = 3     // of one clone, so that no single one decides
-	futile      = 0.04  // a lower ratio counts as none
+	futile      = 64    // hazard outlived after which clones are futile if none has won
 	fade        = 0.998 // of what all jobs have shown, with each job
 )
 
@@ -77,8 +77,13 @@ func (r *redraws) chance(j sched.JobID) float64 {
 	return min(1, (own.wins+ownWeight*all)/(own.hazard+ownWeight))
 }
 
-// futile tells whether clones have the duration of their task again, by all that is known: hardly one has won.
-func (r *redraws) futile() bool { return 1+r.all.wins < futile*r.all.hazard }
+// futile tells whether clones have the duration of their task again, by all that is known: where that is so, none ever
+// wins. A few wins speak against it much more than many more clones that lost speak for it. So where a part of
+// a duration is the task's own, and one clone in a hundred wins what is worth a hundred, clones are not given up.
+func (r *redraws) futile() bool {
+	won := 1 + r.all.wins
+	return won*won*futile < r.all.hazard
+}
 
 func (r *redraws) forget(j sched.JobID) {
 	r.jobs.Drop(j)

@@ -59,7 +59,8 @@ func (s *sameAgain) run(t *testing.T, spec string) (machine, flow float64, clone
 	return machine, flow, len(w.Clones())
 }
 
-// TestAutoWhereClonesCannotHelp: auto finds out, and wastes less than a hundredth of the machine time.
+// TestAutoWhereClonesCannotHelp: auto finds out, and wastes less than a hundredth of the machine time and of the
+// mean flow time.
 func TestAutoWhereClonesCannotHelp(t *testing.T) {
 	for _, s := range samesAgain {
 		t.Run(s.name, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestAutoWhereClonesCannotHelp(t *testing.T) {
 			if own > 1.01*machine {
 				t.Errorf("machine time %.4f of fifo's", own/machine)
 			}
-			if ownFlow > 1.001*flow {
+			if ownFlow > 1.01*flow {
 				t.Errorf("mean flow time %.4f of fifo's", ownFlow/flow)
 			}
 		})
