@@ -3,8 +3,10 @@
 package attack
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -141,12 +143,23 @@ func setClock(path string, by time.Duration) error {
 	if err := json.Unmarshal(header["started"], &began); err != nil {
 		return err
 	}
-	if header["started"], err = json.Marshal(began.Add(-by)); err != nil {
+	if header["started"], err = json.Marshal(began.Add(-by).Truncate(time.Millisecond)); err != nil {
 		return err
 	}
-	if all[1], err = json.Marshal(header); err != nil {
+	payload, err := json.Marshal(header)
+	if err != nil {
 		return err
 	}
-	all[1] = framed(all[1])
+	for len(payload) < len(all[1])-12 { // records say where they are
+		payload = append(payload, ' ')
+	}
+	all[1] = payload
+	seed := crc32.Checksum(all[1], castagnoli)
+	all[1] = framed(0, all[1])
+	for i := range all[2:] {
+		if x := all[2+i]; len(x) >= 12 && len(x) == 12+int(binary.LittleEndian.Uint32(x)) { // one that is torn stays so
+			all[2+i] = framed(seed, x[12:])
+		}
+	}
 	return os.WriteFile(path, slices.Concat(all...), 0o644)
 }
