@@ -8,7 +8,7 @@ import (
 )
 
 // Course is what a log tells beside its attempts: the slots that there were, and what its stages waited for. What the
-// log does not say is empty. docs/decisions/0040-a-log-is-replayed-on-its-slots.md says what it is for.
+// log does not say is empty. docs/decisions/0041-a-log-is-replayed-on-its-slots.md says what it is for.
 type Course struct {
 	Application  string
 	Began, Ended sched.Time        // of the application

@@ -35,6 +35,26 @@ func TestIndexIsComplete(t *testing.T) {
 	}
 }
 
+// A decision's number is its own, and heads its page.
+func TestDecisionsAreNumbered(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "decisions", "[0-9]*.md"))
+	if err != nil || len(pages) < 40 {
+		t.Fatalf("%d decisions: %v", len(pages), err)
+	}
+	taken := map[string]string{}
+	for _, page := range pages {
+		name := filepath.Base(page)
+		number, _, _ := strings.Cut(name, "-")
+		if other, ok := taken[number]; ok {
+			t.Errorf("%s and %s have the same number", other, name)
+		}
+		taken[number] = name
+		if text, err := os.ReadFile(page); err != nil || !bytes.HasPrefix(text, []byte("# "+number+" ")) {
+			t.Errorf("%s: does not begin with its number (%v)", name, err)
+		}
+	}
+}
+
 var namedPage = regexp.MustCompile(`\bdocs/[a-z0-9/-]+\.(md|svg|txt|gz)\b`)
 
 // Files that are no pages name pages too: comments, scripts, errors.
