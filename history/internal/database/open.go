@@ -110,7 +110,8 @@ func connect(path string, most int, pragmas ...string) (*sql.DB, error) {
 }
 
 // create makes a file elsewhere and then links it to its place, where it appears whole. If another process was quicker,
-// its file stays.
+// its file stays. It appears with a write-ahead log: of two who change to that at once, one is refused and does not
+// wait.
 func create(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -121,7 +122,7 @@ func create(ctx context.Context, path string) error {
 	}
 	defer os.RemoveAll(folder)
 	unborn := filepath.Join(folder, "history.db")
-	db, err := connect(unborn, 1, "auto_vacuum(INCREMENTAL)")
+	db, err := connect(unborn, 1, "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)")
 	if err != nil {
 		return err
 	}

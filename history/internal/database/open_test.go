@@ -285,4 +285,10 @@ func TestTwoAtOnce(t *testing.T) {
 	if jobs, err := d.Jobs(t.Context(), &past.Query{}); err != nil || len(jobs) != 2*each {
 		t.Error(len(jobs), err)
 	}
+	var mode string
+	var vacuum int // 2 is incremental
+	err := errors.Join(d.reader.QueryRow("PRAGMA journal_mode").Scan(&mode), d.reader.QueryRow("PRAGMA auto_vacuum").Scan(&vacuum))
+	if err != nil || mode != "wal" || vacuum != 2 {
+		t.Errorf("journal_mode %s, auto_vacuum %d, %v", mode, vacuum, err)
+	}
 }
