@@ -22,16 +22,7 @@ func real(t *testing.T, path string) ([]*history.StageRecord, *history.Course) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip(err)
 	}
-	log, err := history.Open(path, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	stages, _, err := history.Stages(log.Attempts(), "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stages, log.Course()
+	return open(t, path, nil)
 }
 
 // What happened, played again, takes as long as it took: the application nearly, and a stage of more than a second too,

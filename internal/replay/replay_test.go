@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -14,7 +15,12 @@ import (
 // read reads a log.
 func read(t *testing.T, lines ...string) ([]*history.StageRecord, *history.Course) {
 	t.Helper()
-	log, err := history.Open("-", strings.NewReader(strings.Join(lines, "\n")+"\n"), "")
+	return open(t, "-", strings.NewReader(strings.Join(lines, "\n")+"\n"))
+}
+
+func open(t *testing.T, path string, stdin io.Reader) ([]*history.StageRecord, *history.Course) {
+	t.Helper()
+	log, err := history.Open(path, stdin, "")
 	if err != nil {
 		t.Fatal(err)
 	}
