@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 )
 
 // Cores returns how many processors the program may use: those of its affinity, and of its cgroup.
-func Cores() int { return runtime.GOMAXPROCS(0) }
+func Cores() int { return proc.Cores() }
 
 // Slots say how many attempts run at once.
 type Slots struct {

@@ -45,6 +45,7 @@ func newKeeper(ended func(*process)) (*keeper, error) {
 		k.close()
 		return nil, err
 	}
+	seat(1)
 	go k.run()
 	return k, nil
 }
@@ -107,6 +108,7 @@ func hurry() {
 func (k *keeper) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer seat(-1)
 	defer k.close()
 	hurry()
 	var events [64]unix.EpollEvent
