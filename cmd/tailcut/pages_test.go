@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -107,9 +108,12 @@ func (p *page) run() {
 	sh := exec.CommandContext(ctx, "sh")
 	sh.Dir, sh.Stdin = work, strings.NewReader(p.script())
 	sh.Env = append(os.Environ(), "HOME="+p.dir, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "LC_ALL=C", "TERM=dumb")
-	if out, err := sh.CombinedOutput(); err != nil {
+	sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := sh.CombinedOutput()
+	if err != nil {
 		p.errorf("%s: the shell: %v\n%s", p.name, err, out)
 	}
+	_ = syscall.Kill(-sh.Process.Pid, syscall.SIGKILL) // a server that the page leaves running
 	k := 0
 	changed := false
 	for i := len(p.blocks) - 1; i >= 0; i-- {
