@@ -1,12 +1,13 @@
 // Suite runs policies through the cells of bench/suite/cells.csv, and prints how far each is from the best published
 // one.
 //
-//	go run ./bench/suite -csv suite.csv           all published policies, in the cells that are not held out
-//	go run ./bench/suite -also NAME -every 4      another one beside them, in every fourth of these cells
-//	go run ./bench/suite -also NAME -against suite.csv   only NAME is run, beside what the file has of the others
-//	go run ./bench/suite -also NAME -held-out     in the third that is looked at when NAME is finished
+//	go run ./bench/suite -also NAME               NAME beside what bench/suite/published.csv.gz has of the published policies
+//	go run ./bench/suite -also NAME -every 4      in every fourth of these cells
+//	go run ./bench/suite -also NAME -held-out -against ''   in the third that is looked at when NAME is finished
+//	go run ./bench/suite -against '' -csv bench/suite/published.csv.gz   all published policies anew, which takes hours
 //
-// Traces are taken from $TAILCUT_TRACES or ../shared/traces. Cells whose trace is absent are left out, and named.
+// A file of -csv that exists is continued: what it has is not run again. Cheap cells come first. Traces are taken from
+// $TAILCUT_TRACES or ../shared/traces. Cells whose trace is absent are left out, and named.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -32,8 +33,8 @@ func main() {
 	flag.StringVar(&o.family, "family", "", "only cells of these families, separated by commas")
 	flag.StringVar(&o.policies, "policies", "", "instead of all published policies")
 	flag.StringVar(&o.also, "also", "", "policies that are measured beside and do not compete to be best")
-	flag.StringVar(&o.csv, "csv", "", "file for a line of each policy and cell; - for stdout instead of the table")
-	flag.StringVar(&o.against, "against", "", "a file that -csv has written: what it has of published policies is not run again, and other cells are left out")
+	flag.StringVar(&o.csv, "csv", "", "file for a line of each policy and cell, compressed if it ends in .gz, continued if it exists; - for stdout instead of the table")
+	flag.StringVar(&o.against, "against", "bench/suite/published.csv.gz", "a file that -csv has written: what it has of published policies is not run again, and other cells are left out; '' for none")
 	flag.IntVar(&o.every, "every", 1, "only every Nth cell")
 	flag.BoolVar(&o.heldOut, "held-out", false, "the cells that are held out, instead of the others")
 	flag.BoolVar(&o.declare, "declare", false, "print the cells that the axes declare")
@@ -50,6 +51,7 @@ type options struct {
 	cells, family, policies, also, csv, against string
 	every                                       int
 	heldOut, declare                            bool
+	note                                        string // of the file of -csv
 }
 
 func (o *options) run(ctx context.Context) error {
@@ -78,8 +80,14 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if earlier != nil {
+	if o.against != "" {
 		cells = slices.DeleteFunc(cells, func(c suite.Cell) bool { return earlier[c] == nil })
+	}
+	if o.note == "" {
+		o.note = commit()
+	}
+	if err := suite.CheapFirst(cells, folder); err != nil {
+		return err
 	}
 	var all []*suite.Outcome
 	began := time.Now()
@@ -96,58 +104,52 @@ func (o *options) run(ctx context.Context) error {
 		slowest := slices.MaxFunc(out.Rows, func(a, b suite.Row) int { return cmp.Compare(a.Wall, b.Wall) })
 		fmt.Fprintf(os.Stderr, "%d of %d, %s: %s; slowest %s, %s\n", i+1, len(cells), time.Since(began).Round(time.Second), cells[i].ID(),
 			slowest.Policy, slowest.Wall.Round(time.Millisecond))
-		if err := o.writeCSV(all); err != nil {
-			return err
+		if o.csv != "" && o.csv != "-" {
+			if err := writeResults(o.csv, o.note, all); err != nil {
+				return err
+			}
 		}
 	}
 	if o.csv == "-" {
-		return suite.WriteCSV(os.Stdout, all)
+		return suite.WriteCSV(os.Stdout, o.note, all)
 	}
 	return suite.WriteTable(os.Stdout, all, "spark")
 }
 
-// earlier returns what the file of -against has, nil without one.
+// earlier returns what is known: of the file of -against, and of an earlier run into that of -csv, whose note stays.
 func (o *options) earlier() (map[suite.Cell]*suite.Outcome, error) {
-	if o.against == "" {
-		return nil, nil
+	all := map[suite.Cell]*suite.Outcome{}
+	for _, path := range []string{o.against, o.csv} {
+		if path == "" || path == "-" {
+			continue
+		}
+		file, err := readResults(path)
+		if path == o.csv && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for c, out := range file.Outcomes {
+			all[c] = all[c].With(out)
+		}
+		if path == o.csv {
+			o.note = file.Note
+		}
 	}
-	return read(o.against, suite.ReadCSV)
-}
-
-// read reads a file; an error names it.
-func read[T any](path string, parse func(io.Reader) (T, error)) (x T, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return x, err
-	}
-	defer f.Close()
-	if x, err = parse(f); err != nil {
-		return x, fmt.Errorf("%s: %w", path, err)
-	}
-	return x, nil
-}
-
-// writeCSV writes what there is so far, so that a run that is broken off leaves it.
-func (o *options) writeCSV(all []*suite.Outcome) error {
-	if o.csv == "" || o.csv == "-" {
-		return nil
-	}
-	f, err := os.Create(o.csv)
-	if err != nil {
-		return err
-	}
-	if err := suite.WriteCSV(f, all); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return all, nil
 }
 
 // chosen returns the cells that were asked for.
 func (o *options) chosen() ([]suite.Cell, error) {
-	cells, err := read(o.cells, suite.ReadCells)
+	f, err := os.Open(o.cells)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	cells, err := suite.ReadCells(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.cells, err)
 	}
 	var left []suite.Cell
 	for _, c := range cells {

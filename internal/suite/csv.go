@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"bufio"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,8 +14,17 @@ import (
 var results = append(slices.Clone(header), "runs", "policy", "mean_flow_seconds", "p99_flow_seconds", "machine_hours", "clones", "ratio", "ratio_half", "best", "stuck",
 	"flow_seconds_of_runs")
 
-// WriteCSV writes a line for each policy of each cell.
-func WriteCSV(out io.Writer, all []*Outcome) error {
+// Results are what a file of WriteCSV has.
+type Results struct {
+	Note     string // says of which state of the program
+	Outcomes map[Cell]*Outcome
+}
+
+// WriteCSV writes a line for each policy of each cell, behind a comment with the note. Times of runs have nine digits.
+func WriteCSV(out io.Writer, note string, all []*Outcome) error {
+	if _, err := fmt.Fprintf(out, "# %s\n", note); err != nil {
+		return err
+	}
 	rows := csv.NewWriter(out)
 	if err := rows.Write(results); err != nil {
 		return err
@@ -25,7 +36,7 @@ func WriteCSV(out io.Writer, all []*Outcome) error {
 			r := &o.Rows[i]
 			flows := make([]string, len(r.Flows))
 			for k, x := range r.Flows {
-				flows[k] = strconv.FormatFloat(x, 'g', -1, 64)
+				flows[k] = strconv.FormatFloat(x, 'g', 9, 64)
 			}
 			if err := rows.Write([]string{
 				c.Family, c.Size, c.Service, c.Reports, c.Load, c.Slots, c.Scale, c.Told, c.Stations, strconv.FormatBool(c.HeldOut()), strconv.Itoa(o.Runs),
@@ -41,13 +52,22 @@ func WriteCSV(out io.Writer, all []*Outcome) error {
 }
 
 // ReadCSV reads what WriteCSV writes, but for the ratios, which follow from the rest.
-func ReadCSV(in io.Reader) (map[Cell]*Outcome, error) {
-	rows, err := csv.NewReader(in).ReadAll()
+func ReadCSV(in io.Reader) (*Results, error) {
+	lines := bufio.NewReader(in)
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	note, ok := strings.CutPrefix(first, "# ")
+	if !ok {
+		return nil, errors.New("line 1: expected a comment that says what was measured")
+	}
+	rows, err := csv.NewReader(lines).ReadAll()
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 || !slices.Equal(rows[0], results) {
-		return nil, fmt.Errorf("line 1: expected the columns %v", results)
+		return nil, fmt.Errorf("line 2: expected the columns %v", results)
 	}
 	all := map[Cell]*Outcome{}
 	for i, text := range rows[1:] {
@@ -59,17 +79,17 @@ func ReadCSV(in io.Reader) (map[Cell]*Outcome, error) {
 			r.Flows = append(r.Flows, f.number(part))
 		}
 		if f.err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+2, f.err)
+			return nil, fmt.Errorf("line %d: %w", i+3, f.err)
 		}
 		if !r.Stuck && len(r.Flows) != runs {
-			return nil, fmt.Errorf("line %d: flow_seconds_of_runs: expected %d values, got %d", i+2, runs, len(r.Flows))
+			return nil, fmt.Errorf("line %d: flow_seconds_of_runs: expected %d values, got %d", i+3, runs, len(r.Flows))
 		}
 		if all[c] == nil {
 			all[c] = &Outcome{Cell: c, Runs: runs}
 		}
 		all[c].Rows = append(all[c].Rows, r)
 	}
-	return all, nil
+	return &Results{strings.TrimSpace(note), all}, nil
 }
 
 // fields are the texts of a row, and the first error in reading them.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (c *Cell) Run(ctx context.Context, folder string, policies []string, publis
 	if err != nil {
 		return nil, err
 	}
-	runs := min(mostRuns, max(leastRuns, tasksToRun/max(1, tasksOf(at))))
+	runs := runsOf(at)
 	out := &Outcome{Cell: *c, Runs: runs, Rows: make([]Row, len(policies))}
 	for i, name := range policies {
 		if known := earlier.row(name, runs); known != nil && i < published {
@@ -103,6 +104,16 @@ func (c *Cell) Run(ctx context.Context, folder string, policies []string, publis
 	}
 	out.compare(published)
 	return out, nil
+}
+
+// With returns the outcome with the rows of another of the same cell, unless they are of another number of runs.
+func (out *Outcome) With(more *Outcome) *Outcome {
+	if out == nil || out.Runs != more.Runs {
+		return more
+	}
+	all := *out
+	all.Rows = slices.Concat(out.Rows, more.Rows)
+	return &all
 }
 
 // row returns what the outcome has of a policy, nil if there is nothing of as many runs.
@@ -166,6 +177,26 @@ func (out *Outcome) compare(published int) {
 		r.Ratio = sim.EstimateOf(ratios)
 	}
 }
+
+// CheapFirst sorts cells by the tasks that a policy runs in them. Cells whose trace is absent come first.
+func CheapFirst(cells []Cell, folder string) error {
+	cost := make(map[Cell]int, len(cells))
+	for _, c := range cells {
+		at, err := c.World(folder)
+		if errors.Is(err, ErrNoTrace) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		cost[c] = runsOf(at) * tasksOf(at)
+	}
+	slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Compare(cost[a], cost[b]) })
+	return nil
+}
+
+// runsOf returns how often each policy runs in a world.
+func runsOf(at *World) int { return min(mostRuns, max(leastRuns, tasksToRun/max(1, tasksOf(at)))) }
 
 func tasksOf(at *World) int {
 	n := 0
