@@ -44,6 +44,14 @@ type Thresholds struct {
 	OfHost    float64 // ... unless it ran more than this share of all tasks
 }
 
+// slowHost tells whether slow tasks are the fault of the machine that ran most of them.
+func (t *Thresholds) slowHost(h history.SlowHost) bool {
+	return h.Slow >= t.SlowTasks && float64(h.Slow) >= t.OnHost*float64(h.Of) && h.Share <= t.OfHost
+}
+
+// skewed tells whether slow tasks are the fault of the data.
+func (t *Thresholds) skewed(k history.Skew) bool { return k.R2 >= t.R2 && k.Spread >= t.Spread }
+
 // Defaults returns a request that lacks only the log.
 func Defaults() Request {
 	return Request{MaxClones: 4, Thresholds: Thresholds{
@@ -117,9 +125,11 @@ type Finding struct {
 	Wall   *float64   `json:"wall_seconds,omitempty"` // this to Best only where the log says when tasks started
 	Slots  int        `json:"slots,omitempty"`        // the most that there were while it ran
 	Replay *float64   `json:"replay_seconds,omitempty"`
-	Best   *StageBest `json:"best,omitempty"` // nil if no setting is faster
+	Best   *StageBest `json:"best,omitempty"`           // nil if no setting is faster
+	Excess *float64   `json:"excess_seconds,omitempty"` // what Causes have shares of
 	Causes []Cause    `json:"causes"`
 
+	title string
 	doing string       // the best setting in words
 	extra float64      // machine time in seconds that it needs more
 	best  plan.Policy  // in numbers of the stage's own tasks
@@ -153,7 +163,9 @@ func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
 		}
 	}
 	for _, s := range d.Stages {
-		s.Causes = s.causes()
+		if s.Causes == nil {
+			s.Causes = s.causesOfVerdict()
+		}
 	}
 	slices.SortStableFunc(d.Stages, byWorth)
 	for _, s := range d.Stages[:d.worth()] {
@@ -174,7 +186,7 @@ func (d *Diagnosis) worth() (n int) {
 // explain plans one stage and looks for what else makes its tasks slow.
 func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
 	s := &Finding{
-		Job: st.Job, Stage: st.Stage, Name: st.StageName, Tasks: st.Tasks, Succeeded: len(st.Succeeded), Failed: st.Failed,
+		title: st.Title(), Job: st.Job, Stage: st.Stage, Name: st.StageName, Tasks: st.Tasks, Succeeded: len(st.Succeeded), Failed: st.Failed,
 		Censored: len(st.Censored), TimedOut: st.TimedOut, Cancelled: st.Cancelled, Verdict: Replicate,
 	}
 	if s.Succeeded == 0 {
@@ -209,9 +221,9 @@ func (s *Finding) judge(st *history.StageRecord, r *Request) {
 	switch saved := *s.Saved / *s.Latency; {
 	case *s.Saved > 0 && *s.Saved < st.Resolution:
 		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save less than %s, the resolution of the log's clock", show.Seconds(st.Resolution))
-	case slow && host.Slow >= t.SlowTasks && float64(host.Slow) >= t.OnHost*float64(host.Of) && host.Share <= t.OfHost:
+	case slow && t.slowHost(host):
 		s.Verdict, s.Reason = SlowHost, fmt.Sprintf("avoid %s: %d of %d slow tasks ran there", r.Hosts[host.Host], host.Slow, host.Of)
-	case slow && hasSkew && skew.R2 >= t.R2 && skew.Spread >= t.Spread:
+	case slow && hasSkew && t.skewed(skew):
 		s.Verdict, s.Reason = DataSkew, fmt.Sprintf("split the data evenly: bytes read explain %.0f %% of the variance (rank correlation %.2f)", 100*skew.R2, skew.Rank)
 	case !(saved >= t.Saving):
 		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save only %.1f %% at today's machine time", 100*max(0, saved))

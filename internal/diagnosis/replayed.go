@@ -43,16 +43,9 @@ type StageBest struct {
 	Best
 }
 
-// Cause is why a stage is slow.
-type Cause struct {
-	Cause    string   `json:"cause"`
-	Share    *float64 `json:"share"` // of the excess time; nil where it is not known
-	Evidence string   `json:"evidence"`
-}
-
-// causes are what is known of why a stage is slow. How much of it each cause explains is not known yet.
-func (s *Finding) causes() []Cause {
-	kind := map[Verdict]string{Replicate: "straggler", SlowHost: "host", DataSkew: "skew", FewTasks: "few-tasks"}[s.Verdict]
+// causesOfVerdict are what is known of why a stage is slow whose log does not say when its attempts started.
+func (s *Finding) causesOfVerdict() []Cause {
+	kind := map[Verdict]Kind{Replicate: Straggler, SlowHost: Host, DataSkew: Skew}[s.Verdict]
 	if kind == "" {
 		return []Cause{}
 	}
@@ -60,7 +53,29 @@ func (s *Finding) causes() []Cause {
 	if s.Verdict == Replicate {
 		evidence = fmt.Sprintf("the longest of %s took %s, the median %s", show.Count(s.Tasks, "task"), show.Seconds(s.Longest), show.Seconds(s.Median))
 	}
-	return []Cause{{Cause: kind, Evidence: evidence}}
+	return []Cause{{Cause: kind, Evidence: evidence, Remedy: remedies[kind]}}
+}
+
+// diagnose finds why a stage took as long as it did, and tells the replay what a further attempt of a task would keep.
+func (s *Finding) diagnose(st *history.StageRecord, r *Request) {
+	tasks := r.Again.Holds(st)
+	if len(tasks) == 0 {
+		return
+	}
+	e := excessOf(st, tasks, r)
+	wall, slots, _ := r.Again.Walls(st)
+	held, idle := r.Again.Waited(st)
+	total, causes := e.shares(wall, waiting{slots: slots, held: held, idle: idle})
+	s.Excess, s.Causes = &total, causes
+	kept := make([]float64, len(tasks))
+	for k, part := range e.parts {
+		if !k.drawn() {
+			for i, x := range part {
+				kept[i] += x
+			}
+		}
+	}
+	r.Again.Keep(st, kept)
 }
 
 // replayStages plays the log again, as it happened and under candidates that the exact plans of the stages propose.
@@ -71,9 +86,8 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		byRecord[st] = d.Stages[i]
 	}
 	again := r.Again
-	again.Alike = map[*history.StageRecord]bool{}
 	for st, s := range byRecord {
-		again.Alike[st] = s.Verdict == DataSkew
+		s.diagnose(st, r)
 	}
 	candidates := d.candidates(again)
 	specs := []string{again.Rule}

@@ -23,6 +23,8 @@ type Record struct {
 	Host         string
 	InputBytes   int64 // read from storage; 0 if the log does not say
 	ShuffleBytes int64 // read from tasks of earlier stages; 0 if the log does not say
+	Executor     string
+	Metrics
 
 	written float64 // seconds as the log has them, where these may be finer or longer than Duration
 }

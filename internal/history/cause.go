@@ -16,6 +16,8 @@ type Skew struct {
 	Rank float64
 	// Spread is the most bytes that an attempt read, as a multiple of the median; +Inf if that is 0.
 	Spread float64
+	// Slope is by how many seconds a task takes longer per byte, and Median the bytes that half of them read at most.
+	Slope, Median float64
 }
 
 // Skew compares bytes and durations of the attempts that succeeded; ok is false if the log does not tell the bytes, or
@@ -32,8 +34,22 @@ func (s *StageRecord) Skew() (k Skew, ok bool) {
 	if math.IsNaN(r) || math.IsNaN(rank) { // values so large that their squares are infinite
 		return Skew{}, false
 	}
+	slope := r * deviation(durations) / deviation(bytes)
 	slices.Sort(bytes)
-	return Skew{R2: math.Pow(max(0, r), 2), Rank: rank, Spread: bytes[len(bytes)-1] / bytes[len(bytes)/2]}, true
+	median := bytes[len(bytes)/2]
+	return Skew{math.Pow(max(0, r), 2), rank, bytes[len(bytes)-1] / median, max(0, slope), median}, true
+}
+
+// deviation is the standard deviation.
+func deviation(x []float64) float64 {
+	var mean, square float64
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		square += (v - mean) * (v - mean) / float64(len(x))
+	}
+	return math.Sqrt(square)
 }
 
 // varies tells whether values differ. Their variance does not: the mean of equal values may miss them by its rounding.

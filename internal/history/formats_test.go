@@ -387,7 +387,7 @@ func TestStages(t *testing.T) {
 		return l
 	}
 	stages, hosts, err := Stages(open().Attempts(), "", "")
-	if err != nil || len(stages) != 2 || fmt.Sprint(hosts) != "[h1]" {
+	if err != nil || len(stages) != 2 || fmt.Sprint(hosts) != "[h1 h2 h3]" {
 		t.Fatal(stages, hosts, err)
 	}
 	if s := stages[0]; s.Tasks != 2 || fmt.Sprint(s.Seconds(), s.Censored, s.Failed) != "[1.5 1] [3.1] 0" || s.Succeeded[0].Bytes != 1034 {

@@ -82,6 +82,7 @@ type hadoopEnd struct {
 	fetched         sched.Time // when a reduce attempt had fetched all that it reads, 0 if unknown
 	host            []byte
 	input, shuffled int64 // bytes
+	collected       int64 // milliseconds of garbage collection
 }
 
 // ended tells of an attempt whose id has been checked.
@@ -111,6 +112,10 @@ func (h *hadoop) tell(id []byte, s hadoopStart, e hadoopEnd, emit emit) error {
 	h.a = Record{
 		Job: job, Stage: s.stage, Task: p.task, Number: p.number, Start: s.start, Duration: span(s.start, e.at),
 		Outcome: e.outcome, Speculative: s.speculative, Host: s.host, InputBytes: max(0, e.input), ShuffleBytes: max(0, e.shuffled),
+		Metrics: Metrics{GC: boundedMillis(e.collected)},
+	}
+	if s.stage == "reduce" && e.fetched > s.start && s.start > 0 {
+		h.a.FetchWait = min(e.fetched-s.start, h.a.Duration)
 	}
 	return emit(&h.a)
 }

@@ -25,6 +25,7 @@ type jhistEvent struct {
 	id, kind, host  []byte
 	start, finish   int64
 	input, shuffled int64
+	collected       int64 // milliseconds
 	fetched         int64 // instant
 	speculative     bool
 }
@@ -131,7 +132,7 @@ func (j *jhist) told(what string, e *jhistEvent, emit emit) error {
 	default:
 		return nil
 	}
-	return j.ended(e.id, hadoopEnd{at, outcome, ifKnown(e.fetched), e.host, e.input, e.shuffled}, emit)
+	return j.ended(e.id, hadoopEnd{at, outcome, ifKnown(e.fetched), e.host, e.input, e.shuffled, e.collected}, emit)
 }
 
 // attempt reads the record of an event.
@@ -227,5 +228,7 @@ func (j *jhist) counter(e *jhistEvent) {
 		e.input = value
 	case "REDUCE_SHUFFLE_BYTES":
 		e.shuffled = value
+	case "GC_TIME_MILLIS":
+		e.collected = value
 	}
 }

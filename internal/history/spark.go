@@ -55,7 +55,8 @@ type sparkEnd struct {
 	id, index, number                   int64
 	launched, finished, input, shuffled int64
 	failed, killed, speculative         bool
-	reason, host                        []byte
+	reason, host, executor, locality    []byte
+	times                               sparkTimes
 }
 
 func newSpark() *spark {
@@ -234,6 +235,7 @@ func (s *spark) taskEnd(emit emit) error {
 	s.a = Record{
 		Job: st.job, Stage: st.stage, StageName: st.name, Task: int(e.index), Number: int(e.number), Start: start, Duration: span(start, end),
 		Outcome: e.outcome(), Speculative: e.speculative, Host: s.names.keep(e.host), InputBytes: max(0, e.input), ShuffleBytes: max(0, e.shuffled),
+		Executor: s.names.keep(e.executor), Metrics: e.metrics(span(start, end)),
 	}
 	return emit(&s.a)
 }
@@ -306,6 +308,12 @@ func (s *spark) taskInfo(e *sparkEnd) {
 			e.finished = c.int()
 		case "Host":
 			e.host = c.str()
+		case "Executor ID":
+			e.executor = c.str()
+		case "Locality":
+			e.locality = c.str()
+		case "Getting Result Time":
+			e.times.gettingResult = c.int()
 		case "Speculative":
 			e.speculative = c.bool()
 		case "Failed":
@@ -318,7 +326,7 @@ func (s *spark) taskInfo(e *sparkEnd) {
 	}
 }
 
-// taskMetrics reads what the task had to read. Tasks that failed early have null there.
+// taskMetrics reads what the task had to read, and where its time went. Tasks that failed early have null there.
 func (s *spark) taskMetrics(e *sparkEnd) {
 	c := &s.c
 	if c.space() != '{' {
@@ -329,31 +337,44 @@ func (s *spark) taskMetrics(e *sparkEnd) {
 	for key, more := c.key(); more; key, more = c.key() {
 		switch string(key) {
 		case "Input Metrics":
-			e.input = s.sum("Bytes Read", "")
+			c.fields(func(key string) {
+				if key == "Bytes Read" {
+					e.input = max(0, min(c.int(), 1<<60))
+				} else {
+					c.skip()
+				}
+			})
 		case "Shuffle Read Metrics":
-			e.shuffled = s.sum("Remote Bytes Read", "Local Bytes Read")
+			e.shuffleRead(c)
+		case "Executor Deserialize Time":
+			e.times.deserialize = c.int()
+		case "Executor Run Time":
+			e.times.run = c.int()
+		case "Result Serialization Time":
+			e.times.serialize = c.int()
+		case "JVM GC Time":
+			e.times.gc = c.int()
+		case "Disk Bytes Spilled":
+			e.times.spilled = c.int()
 		default:
 			c.skip()
 		}
 	}
 }
 
-// sum adds two numbers of an object.
-func (s *spark) sum(one, other string) (total int64) {
-	c := &s.c
-	if c.space() != '{' {
-		c.skip()
-		return 0
-	}
-	c.enter('{')
-	for key, more := c.key(); more; key, more = c.key() {
-		if string(key) == one || string(key) == other {
-			total += max(0, min(c.int(), 1<<60))
-		} else {
+// shuffleRead reads what came from earlier stages, and how long the task waited for it.
+func (e *sparkEnd) shuffleRead(c *cursor) {
+	c.fields(func(key string) {
+		switch key {
+		case "Remote Bytes Read", "Local Bytes Read":
+			e.shuffled += max(0, min(c.int(), 1<<60))
+		case "Fetch Wait Time":
+			e.times.fetchWait = c.int()
+		default:
 			c.skip()
 		}
-	}
-	return min(total, 1<<62)
+	})
+	e.shuffled = min(e.shuffled, 1<<62)
 }
 
 // finish tells of what still ran when the log ended.

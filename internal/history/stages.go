@@ -32,6 +32,10 @@ type TaskAttempt struct {
 	Task            int32
 	Outcome         Outcome
 	Speculative     bool
+	Host            int32 // index into the hosts of [Stages]
+	Executor        int32 // another for each; 0 if the log names none
+	Bytes           int64 // read, as in [Observation]
+	Metrics
 }
 
 // Observation is an attempt that succeeded.
@@ -73,7 +77,22 @@ func Stages(attempts iter.Seq2[*Record, error], job, stage string) (stages []*St
 	}
 	byID := map[id]*StageRecord{}
 	tasks := map[place]struct{}{}
-	numbers := map[string]int32{}
+	numbers, executors := map[string]int32{}, map[string]int32{"": 0}
+	hostOf := func(name string) int32 {
+		number, known := numbers[name]
+		if !known {
+			number = int32(len(hosts))
+			hosts = append(hosts, name)
+			numbers[name] = number
+		}
+		return number
+	}
+	executorOf := func(name string) int32 {
+		if _, known := executors[name]; !known {
+			executors[name] = int32(len(executors))
+		}
+		return executors[name]
+	}
 	for a, err := range attempts {
 		if err != nil {
 			return nil, nil, err
@@ -92,23 +111,19 @@ func Stages(attempts iter.Seq2[*Record, error], job, stage string) (stages []*St
 			st.Tasks++
 		}
 		if a.Start > 0 {
-			st.Attempts = append(st.Attempts, TaskAttempt{a.Start, a.Duration, int32(a.Task), a.Outcome, a.Speculative})
+			st.Attempts = append(st.Attempts, TaskAttempt{
+				a.Start, a.Duration, int32(a.Task), a.Outcome, a.Speculative, hostOf(a.Host), executorOf(a.Executor), a.InputBytes + a.ShuffleBytes, a.Metrics,
+			})
 		}
 		st.Resolution = max(st.Resolution, a.Resolution.Seconds())
 		switch a.Outcome {
 		case Succeeded:
-			host, known := numbers[a.Host]
-			if !known {
-				host = int32(len(hosts))
-				hosts = append(hosts, a.Host)
-				numbers[a.Host] = host
-			}
 			seconds := a.Seconds()
 			if seconds < a.Resolution.Seconds() {
 				seconds = a.Resolution.Seconds()
 				st.Raised++
 			}
-			st.Succeeded = append(st.Succeeded, Observation{seconds, a.InputBytes + a.ShuffleBytes, host})
+			st.Succeeded = append(st.Succeeded, Observation{seconds, a.InputBytes + a.ShuffleBytes, hostOf(a.Host)})
 		case Failed:
 			st.Failed++
 		case TimedOut:

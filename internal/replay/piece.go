@@ -16,10 +16,16 @@ type piece struct {
 	submitted sched.Time
 	ended     sched.Time
 	told      bool // by the log itself, and not only to be seen from the attempts
-	durations []sched.Time
+	tasks     []Hold
 	parents   []int // indexes of pieces that it waited for
 	gap       sched.Time
 	cloned    bool // there were clones
+}
+
+// Hold is how a task of a stage holds its slot as it is played.
+type Hold struct {
+	Held sched.Time          // for all attempts that are no clones
+	Last history.TaskAttempt // of these
 }
 
 // pieceOf returns nil for a stage of which the log does not tell when its attempts started.
@@ -33,7 +39,7 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 	type turn struct {
 		held  sched.Time // by attempts that are no clones, one after the other
 		last  history.TaskAttempt
-		clone sched.Time // that won, how long it ran
+		clone history.TaskAttempt // that won
 	}
 	var tasks []*turn
 	byNumber := map[int32]*turn{}
@@ -48,7 +54,7 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 		}
 		switch {
 		case a.Speculative && a.Outcome == history.Succeeded:
-			t.clone = max(t.clone, a.Duration)
+			t.clone = a
 		case a.Speculative:
 		case i > 0 && t.held > 0 && t.last.Start == a.Start: // told twice: its result was lost later
 		default:
@@ -61,16 +67,26 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 		held := t.held
 		switch {
 		case held == 0:
-			held = t.clone
-		case t.clone > 0 && t.last.Outcome == history.Killed:
+			held = t.clone.Duration
+			t.last = t.clone
+		case t.clone.Duration > 0 && t.last.Outcome == history.Killed:
 			held += rest(t.last.Duration)
 		}
-		p.durations = append(p.durations, held)
+		p.tasks = append(p.tasks, Hold{held, t.last})
 	}
 	if course != nil && course.Ended > course.Submitted && course.Submitted > 0 {
 		p.submitted, p.ended, p.told = course.Submitted, course.Ended, true
 	}
 	return p
+}
+
+// durations are how long the tasks hold their slots.
+func (p *piece) durations() []sched.Time {
+	all := make([]sched.Time, len(p.tasks))
+	for i := range p.tasks {
+		all[i] = p.tasks[i].Held
+	}
+	return all
 }
 
 // beyond returns by how much an attempt that was killed would have taken longer: up to the middle of what is longer by

@@ -56,7 +56,7 @@ func TestRealLogs(t *testing.T) {
 			if wall := p.wall().Seconds(); wall > 1 {
 				off := played.Stages[p.record][0].Mean/wall - 1
 				errs = append(errs, math.Abs(off))
-				t.Logf("  stage %s: %d tasks, wall %.2f, replay %.2f (%+.1f %%)", p.record.Stage, len(p.durations), wall, played.Stages[p.record][0].Mean, 100*off)
+				t.Logf("  stage %s: %d tasks, wall %.2f, replay %.2f (%+.1f %%)", p.record.Stage, len(p.tasks), wall, played.Stages[p.record][0].Mean, 100*off)
 			}
 		}
 	}

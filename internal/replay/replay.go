@@ -15,11 +15,11 @@ import (
 
 // Rerun is a log that can be played again.
 type Rerun struct {
-	Slots  int                           // the most that there were at once
-	Source Source                        // of the slots
-	Alike  map[*history.StageRecord]bool // stages of which a clone takes as long as its original
-	Rule   string                        // the policy that the log's attempts followed, as far as it says
+	Slots  int    // the most that there were at once
+	Source Source // of the slots
+	Rule   string // the policy that the log's attempts followed, as far as it says
 
+	kept         map[*history.StageRecord][]sched.Time
 	name         string
 	system       string
 	began, ended sched.Time // of the application; ended is 0 if the log does not say
@@ -68,15 +68,45 @@ func (r *Rerun) System() string { return cmp.Or(r.system, "tailcut") }
 // Wall is what the log says that all of it took, in seconds.
 func (r *Rerun) Wall() float64 { return (cmp.Or(r.ended, r.lastEnd()) - r.began).Seconds() }
 
-// Walls is what the log says that a stage took, in seconds, on how many slots at most; ok is false if it is not played.
-func (r *Rerun) Walls(st *history.StageRecord) (seconds float64, slots int, ok bool) {
+// Holds returns how the tasks of a stage hold their slots, in the order in which they were launched; none if it is not
+// played.
+func (r *Rerun) Holds(st *history.StageRecord) []Hold {
+	if p := r.piece(st); p != nil {
+		return p.tasks
+	}
+	return nil
+}
+
+// Keep says, by task as in [Rerun.Holds], how many seconds of its time each further attempt takes as well. The rest is
+// drawn.
+func (r *Rerun) Keep(st *history.StageRecord, seconds []float64) {
+	if r.kept == nil {
+		r.kept = map[*history.StageRecord][]sched.Time{}
+	}
+	kept := make([]sched.Time, len(seconds))
+	for i, s := range seconds {
+		kept[i] = sched.FromSeconds(s)
+	}
+	r.kept[st] = kept
+}
+
+func (r *Rerun) piece(st *history.StageRecord) *piece {
 	for _, p := range r.pieces {
 		if p.record == st {
-			c := history.Course{Slots: r.steps}
-			return p.wall().Seconds(), c.MostSlots(p.submitted, p.ended), true
+			return p
 		}
 	}
-	return 0, 0, false
+	return nil
+}
+
+// Walls is what the log says that a stage took, in seconds, on how many slots at most; ok is false if it is not played.
+func (r *Rerun) Walls(st *history.StageRecord) (seconds float64, slots int, ok bool) {
+	p := r.piece(st)
+	if p == nil {
+		return 0, 0, false
+	}
+	c := history.Course{Slots: r.steps}
+	return p.wall().Seconds(), c.MostSlots(p.submitted, p.ended), true
 }
 
 // Range is what something takes in seconds, over plays that differ in the random draws of clones: the mean, and what

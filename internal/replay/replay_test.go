@@ -132,7 +132,7 @@ func TestPieces(t *testing.T) {
 	}
 	p := pieceOf(st, nil)
 	for i, want := range []float64{40, 45, 10} {
-		if got := p.durations[i].Seconds(); got != want {
+		if got := p.durations()[i].Seconds(); got != want {
 			t.Errorf("task %d holds its slot for %v s, expected %v", i, got, want)
 		}
 	}

@@ -6,39 +6,49 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// remember notes that clones of the last stage are like their originals, if they are.
-func (r *Rerun) remember(w *trace.Workload, p *piece) {
-	if r.Alike[p.record] {
-		w.Stages[len(w.Stages)-1].Name = alike
-	}
-}
-
-// alike is the index of the name of stages whose clones are like their originals.
-const alike = 1
-
-// model is [sim.Resample], but for those stages.
+// model is [sim.Resample], but that a further attempt of a task takes what is kept of that task, and draws only the
+// rest from the rests of all.
 func (r *Rerun) model(w *trace.Workload) sim.Model {
-	like := map[*sched.Time]bool{} // by the first duration of the stage
+	byFirst := map[*sched.Time]*split{} // by the first duration of the stage
 	for i := range w.Stages {
-		if st := &w.Stages[i]; st.Name == alike && st.Tasks > 0 {
-			like[&w.Durations[st.FirstTask]] = true
+		st := &w.Stages[i]
+		if st.Name == 0 || st.Tasks == 0 {
+			continue
+		}
+		if kept := r.kept[r.pieces[st.Name-1].record]; kept != nil {
+			durations := w.Durations[st.FirstTask : st.FirstTask+st.Tasks]
+			byFirst[&durations[0]] = splitOf(durations, kept)
 		}
 	}
 	return func(w *trace.Workload, machines int, seed uint64) (sim.Service, error) {
 		others, err := sim.Resample(w, machines, seed)
-		return &service{others, like}, err
+		return &service{others, byFirst}, err
 	}
 }
 
+// split is what is kept of the tasks of a stage, and the rest of them.
+type split struct{ kept, rest []sched.Time }
+
+func splitOf(durations, kept []sched.Time) *split {
+	s := &split{kept: kept}
+	for i, d := range durations {
+		s.rest = append(s.rest, max(0, d-kept[i]))
+	}
+	return s
+}
+
 type service struct {
-	others sim.Service
-	like   map[*sched.Time]bool
+	others  sim.Service
+	byFirst map[*sched.Time]*split
 }
 
 // Duration returns how long an attempt takes.
 func (s *service) Duration(a *sim.Attempt) sched.Time {
-	if a.Share == 1 && s.like[&a.Recorded[0]] {
-		return a.Recorded[a.Index]
+	parts := s.byFirst[&a.Recorded[0]]
+	if a.Number == 0 || parts == nil {
+		return s.others.Duration(a)
 	}
-	return s.others.Duration(a)
+	drawn := *a
+	drawn.Recorded = parts.rest
+	return s.others.Duration(&drawn) + sched.FromSeconds(parts.kept[a.Index].Seconds()*a.Share)
 }

@@ -73,3 +73,52 @@ func present(slots []history.SlotsFrom, began, last sched.Time) (all []sim.Prese
 	}
 	return all
 }
+
+// Waited returns the most slots that a stage held at once, and of the slots that it did not hold while it had tasks to
+// launch, the share that was idle. The others were held by other stages, or not there at that time.
+func (r *Rerun) Waited(st *history.StageRecord) (held int, idle float64) {
+	p := r.piece(st)
+	if p == nil {
+		return 0, 0
+	}
+	course := history.Course{Slots: r.steps}
+	most := course.MostSlots(p.submitted, p.ended)
+	held = min(most, concurrency([]*history.StageRecord{st}))
+	launched := p.submitted
+	for _, a := range st.Attempts {
+		launched = max(launched, a.Start)
+	}
+	if launched == p.submitted {
+		return held, 1
+	}
+	own, all := 0.0, 0.0
+	for _, q := range r.pieces {
+		if q.submitted >= launched || q.ended <= p.submitted {
+			continue
+		}
+		for _, a := range q.record.Attempts {
+			busy := max(0, min(a.Start+a.Duration, launched)-max(a.Start, p.submitted)).Seconds()
+			all += busy
+			if q == p {
+				own += busy
+			}
+		}
+	}
+	left := float64(most)*(launched-p.submitted).Seconds() - own
+	if !(left > 0) {
+		return held, 0
+	}
+	return held, min(1, max(0, r.slotTime(p.submitted, launched)-all)/left)
+}
+
+// slotTime is how many seconds of slots there were between two instants.
+func (r *Rerun) slotTime(from, to sched.Time) (seconds float64) {
+	for i, s := range r.steps {
+		until := to
+		if i+1 < len(r.steps) {
+			until = min(until, r.steps[i+1].At)
+		}
+		seconds += float64(s.Slots) * max(0, until-max(s.At, from)).Seconds()
+	}
+	return seconds
+}

@@ -10,8 +10,12 @@ import (
 // driver is the class of slots on which an application's driver spends its time between stages.
 const driver = 1
 
-func newWorkload(name string) *trace.Workload {
-	return &trace.Workload{Name: name, Names: []string{"", "alike"}, Classes: []string{"", "driver"}}
+func (r *Rerun) newWorkload() *trace.Workload {
+	w := &trace.Workload{Name: r.name, Names: []string{""}, Classes: []string{"", "driver"}}
+	for _, p := range r.pieces {
+		w.Names = append(w.Names, p.record.Title())
+	}
+	return w
 }
 
 // stage adds a stage to the last job.
@@ -21,16 +25,22 @@ func stage(w *trace.Workload, class sched.Class, durations ...sched.Time) {
 	w.Jobs[len(w.Jobs)-1].Stages++
 }
 
+// addTo adds a piece to the last job. The stage's name says which it is.
+func (r *Rerun) addTo(w *trace.Workload, piece int) {
+	p := r.pieces[piece]
+	stage(w, 0, p.durations()...)
+	w.Stages[len(w.Stages)-1].Name = uint32(piece + 1)
+}
+
 // apart is the workload in which each piece is a job that arrives when the piece was submitted. Spark serves the jobs
 // of an application in the order of their numbers, which may be another.
 func (r *Rerun) apart() *trace.Workload {
-	w := newWorkload(r.name)
+	w := r.newWorkload()
 	for i, p := range r.pieces {
 		w.Jobs = append(w.Jobs, trace.JobRow{
 			Arrival: p.submitted - r.began, Number: uint32(i), FirstStage: uint32(len(w.Stages)), Priority: -int32(r.rank[p.record.Job]),
 		})
-		stage(w, 0, p.durations...)
-		r.remember(w, p)
+		r.addTo(w, i)
 	}
 	return w
 }
@@ -38,7 +48,7 @@ func (r *Rerun) apart() *trace.Workload {
 // whole is the workload that is the application as one job. A stage comes after those that it waits for, since pieces
 // are in order of submission.
 func (r *Rerun) whole() *trace.Workload {
-	w := newWorkload(r.name)
+	w := r.newWorkload()
 	w.Jobs = []trace.JobRow{{}}
 	wait := func(from, to int) {
 		w.Edges = append(w.Edges, trace.Edge{From: uint32(from), To: uint32(to)})
@@ -51,8 +61,7 @@ func (r *Rerun) whole() *trace.Workload {
 			stage(w, driver, p.gap)
 		}
 		at[i] = len(w.Stages)
-		stage(w, 0, p.durations...)
-		r.remember(w, p)
+		r.addTo(w, i)
 		first := at[i]
 		if p.gap > 0 {
 			first--
