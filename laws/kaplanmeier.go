@@ -24,6 +24,25 @@ func Complete(values []float64) []Observation {
 	return out
 }
 
+// Observe returns the observations of durations that ended and of others that were cut off.
+func Observe(ended, cut []float64) []Observation {
+	out := Complete(ended)
+	for _, v := range cut {
+		out = append(out, Observation{Value: v, Censored: true})
+	}
+	return out
+}
+
+// Learn returns the law that Tailcut takes durations to have of which so much was observed: the estimate of Kaplan and
+// Meier with the tail of [ProductLimit.Completed]. The errors are those of [KaplanMeier].
+func Learn(observations []Observation) (*Weighted, error) {
+	estimate, err := KaplanMeier(observations)
+	if err != nil {
+		return nil, err
+	}
+	return estimate.Completed(), nil
+}
+
 // ProductLimit is the estimate of Kaplan and Meier ("Nonparametric estimation from incomplete observations", JASA 53,
 // 1958) of a law from observations of which some are censored independently of what they would have been:
 //

@@ -54,10 +54,7 @@ func New(ended, censored []float64) (*Sample, error) {
 
 // estimate sets the law where some attempts were cut off.
 func (s *Sample) estimate() error {
-	observations := laws.Complete(s.Ended)
-	for _, v := range s.Censored {
-		observations = append(observations, laws.Observation{Value: v, Censored: true})
-	}
+	observations := laws.Observe(s.Ended, s.Censored)
 	estimate, err := laws.KaplanMeier(observations)
 	if err != nil {
 		return err

@@ -235,11 +235,11 @@ func (s *study) draw(number int) error {
 				}
 			}
 		}
-		estimate, err := laws.KaplanMeier(all)
+		law, err := laws.Learn(all)
 		if err != nil { // no complete one was drawn
 			return ErrNothing
 		}
-		s.w.Laws[i] = estimate.Completed()
+		s.w.Laws[i] = law
 	}
 	return nil
 }

@@ -108,8 +108,7 @@ func (p *Past) EstimateFor(stage string, tasks int, input int64) (mean, sd sched
 		}
 	}
 	if cut {
-		if estimate, err := laws.KaplanMeier(all); err == nil {
-			law := estimate.Completed()
+		if law, err := laws.Learn(all); err == nil {
 			return sched.FromSeconds(law.Mean()), sched.FromSeconds(math.Sqrt(law.Variance()))
 		}
 	}

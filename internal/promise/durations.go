@@ -56,8 +56,8 @@ func lawOfOwn(r *Run, ages []float64) *law {
 	for _, age := range ages {
 		all = append(all, laws.Observation{Value: age, Censored: true})
 	}
-	l := complete(all)
-	if l == nil {
+	l, err := laws.Learn(all)
+	if err != nil {
 		return nil
 	}
 	return &law{l, doubt * laws.StdDev(l) / max(l.Mean(), 1e-9) / math.Sqrt(n)}
@@ -69,8 +69,8 @@ func lawOfPast(past []Run) *law {
 	for i := range past {
 		all = observe(all, &past[i], 1/factors[i])
 	}
-	l := complete(all)
-	if l == nil {
+	l, err := laws.Learn(all)
+	if err != nil {
 		return nil
 	}
 	return &law{l, math.Sqrt(math.Log1p(between + noise))}
@@ -84,15 +84,6 @@ func observe(to []laws.Observation, r *Run, scale float64) []laws.Observation {
 		to = append(to, laws.Observation{Value: x * scale, Censored: true})
 	}
 	return to
-}
-
-// complete returns the estimate of Kaplan and Meier with a tail, nil if nothing has ended.
-func complete(all []laws.Observation) laws.Law {
-	estimate, err := laws.KaplanMeier(all)
-	if err != nil {
-		return nil
-	}
-	return estimate.Completed()
 }
 
 // spread tells jobs that are slow as a whole from attempts that are: a model of random effects. between is the variance

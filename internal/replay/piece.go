@@ -95,15 +95,11 @@ func beyond(st *history.StageRecord) func(sched.Time) sched.Time {
 	var law laws.Law
 	return func(ran sched.Time) sched.Time {
 		if law == nil {
-			all := laws.Complete(st.Seconds())
-			for _, v := range st.Censored {
-				all = append(all, laws.Observation{Value: v, Censored: true})
-			}
-			estimate, err := laws.KaplanMeier(all)
+			learned, err := laws.Learn(laws.Observe(st.Seconds(), st.Censored))
 			if err != nil {
 				return 0
 			}
-			law = estimate.Completed()
+			law = learned
 		}
 		left := law.Survival(ran.Seconds())
 		if !(left > 0) {

@@ -183,16 +183,12 @@ func addStage(w *trace.Workload, j *past.JobRecord, i int, told map[string]*esti
 		row.Mean, row.SD = sched.FromSeconds(e.mean), sched.FromSeconds(math.Sqrt(e.squares/max(1, e.n-1)))
 	}
 	if spec.Tasks > 0 {
-		observations := laws.Complete(st.Durations)
-		for _, x := range st.Cut {
-			observations = append(observations, laws.Observation{Value: x, Censored: true})
-		}
-		limit, err := laws.KaplanMeier(observations)
+		law, err := laws.Learn(laws.Observe(st.Durations, st.Cut))
 		if err != nil {
 			return err
 		}
 		row.Law = int32(len(w.Laws))
-		w.Laws = append(w.Laws, limit.Completed())
+		w.Laws = append(w.Laws, law)
 	}
 	for k := range spec.Tasks { // for what is computed of durations besides: at even ranks, as many as there are tasks
 		w.Durations = append(w.Durations, sched.FromSeconds(st.Durations[(2*k+1)*len(st.Durations)/(2*spec.Tasks)]))
