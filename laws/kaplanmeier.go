@@ -43,6 +43,11 @@ func Learn(observations []Observation) (*Weighted, error) {
 	return estimate.Completed(), nil
 }
 
+// LearnCounts is Learn of the counts that [KaplanMeierCounts] takes.
+func LearnCounts(values []float64, ended, cut []int) *Weighted {
+	return KaplanMeierCounts(values, ended, cut).Completed()
+}
+
 // ProductLimit is the estimate of Kaplan and Meier ("Nonparametric estimation from incomplete observations", JASA 53,
 // 1958) of a law from observations of which some are censored independently of what they would have been:
 //

@@ -73,7 +73,7 @@ func (o *Observed) Resample(seed, number uint64) laws.Law {
 		case !someEnded:
 			continue
 		case someCut:
-			return laws.KaplanMeierCounts(values, ended, cut).Completed()
+			return laws.LearnCounts(values, ended, cut)
 		}
 		return counted(values, ended)
 	}

@@ -17,7 +17,7 @@ func specs() []string {
 		"spark:quantile=0,multiplier=0,min_runtime=0s", "spark:quantile=0.5,multiplier=1.1,order=fair,interval=1s",
 		"spark:task_threshold=5s,order=srpt",
 		"fork:p=0", "fork:p=1,r=2", "fork:p=0.3,r=2,original=kill,order=fair", "fork:p=0.5,r=0,original=kill,order=srpt",
-		"fork:p=1,r=3,original=kill", "wlaps:energy=3", "wlaps:energy=2,power=1",
+		"fork:p=1,r=3,original=kill", "fork:learn=true,r=3,winners=1,order=fair", "fork:learn=true", "wlaps:energy=3", "wlaps:energy=2,power=1",
 	)
 }
 

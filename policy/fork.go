@@ -20,7 +20,7 @@ package policy
 // killed attempt was. Attempts that fail are not made up for, except that a task without any attempt waits for one as
 // ever. A stage that needs only some of its tasks (Need) and has them before k are done does not fork.
 //
-// An event costs O(1), the fork O(remaining tasks).
+// An event costs O(1), the fork O(remaining tasks). With learn=true a stage chooses its fork itself: fork_learn.go.
 
 import (
 	"fmt"
@@ -41,12 +41,18 @@ var forkEntry = kit.Entry{
 		{Name: "p", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of a stage's tasks that count as stragglers"},
 		{Name: "r", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler; with original=kill one more"},
 		{Name: "original", Kind: kit.Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "whether to keep or kill the straggler's attempt"},
+		{Name: "learn", Kind: kit.Bool, Default: "false", Help: "choose p, r and original from the durations of the stage's own tasks while it runs; r is then the most"},
+		{Name: "winners", Kind: kit.Int, Default: "3", Min: 1, Max: 1e6, Help: "with learn=true, tasks of the stage that are done before it forks"},
 		kit.OrderParam,
 	},
 	WorkConserving: true,
-	ProgressIf:     func(a kit.Args) bool { return a.Choice("original") == "kill" },
+	ProgressIf:     func(a kit.Args) bool { return a.Choice("original") == "kill" || a.Bool("learn") },
 	New: func(a kit.Args) sched.Policy {
-		return &fork{order: kit.NewOrder(a), rule: forkRule(a)}
+		p := &fork{order: kit.NewOrder(a), rule: forkRule(a)}
+		if a.Bool("learn") {
+			p.learner = &forkLearner{most: a.Int("r"), winners: a.Int("winners")}
+		}
+		return p
 	},
 }
 
@@ -57,6 +63,7 @@ func forkRule(a kit.Args) rule.Fork {
 type fork struct {
 	order   kit.Order
 	rule    rule.Fork
+	learner *forkLearner         // nil if the rule is all that counts
 	replace kit.Queue[straggler] // to be killed and started anew
 	clone   kit.Queue[straggler] // to get clones
 }
@@ -71,6 +78,15 @@ type straggler struct {
 // forkAt returns k.
 func (p *fork) forkAt(st *sched.Stage) uint32 { return uint32(p.rule.At(int(st.Hopeful()))) }
 
+// ruleOf returns the rule by which a stage has forked; ok is false if it has not.
+func (p *fork) ruleOf(s sched.StageID, st *sched.Stage) (r rule.Fork, ok bool) {
+	if p.learner != nil {
+		x := p.learner.stages.Of(s)
+		return rule.Fork{R: x.clones}, x.forks > 0
+	}
+	return p.rule, p.forked(st)
+}
+
 // forked tells whether k tasks of the stage are done.
 func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
 
@@ -78,6 +94,10 @@ func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	if ev.Kind == sched.AttemptTaken {
 		p.begin(v, ev.Task)
+	}
+	if p.learner != nil {
+		p.learner.observe(v, ev)
+		return
 	}
 	if ev.Kind != sched.AttemptDone && ev.Kind != sched.TaskGivenUp {
 		return
@@ -90,25 +110,29 @@ func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 		before.GivenUp--
 	}
 	if p.forked(&st) && !p.forked(&before) && st.Done < st.Need {
-		p.fork(v, ev.Stage)
+		p.fork(v, ev.Stage, p.rule)
 	}
 }
 
 // begin notes what a task gets whose first attempt starts after the fork.
 func (p *fork) begin(v *sched.View, t sched.TaskID) {
-	st := v.Stage(v.Task(t).Stage)
-	if v.Task(t).Launched == 1 && p.rule.R > 0 && p.forked(&st) {
-		p.clone.Push(straggler{task: t, left: p.rule.R})
+	s := v.Task(t).Stage
+	st := v.Stage(s)
+	if v.Task(t).Launched > 1 {
+		return
+	}
+	if r, forked := p.ruleOf(s, &st); forked && r.R > 0 {
+		p.clone.Push(straggler{task: t, left: r.R})
 	}
 }
 
 // fork notes what every running task of the stage gets.
-func (p *fork) fork(v *sched.View, s sched.StageID) {
+func (p *fork) fork(v *sched.View, s sched.StageID, r rule.Fork) {
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		x := straggler{task: t, left: p.rule.R, old: v.Task(t).Launched}
-		if p.rule.Kill {
+		x := straggler{task: t, left: r.R, old: v.Task(t).Launched}
+		if r.Kill {
 			p.replace.Push(x)
-		} else if p.rule.R > 0 {
+		} else if r.R > 0 {
 			p.clone.Push(x)
 		}
 	}
@@ -122,6 +146,12 @@ func (p *fork) Decide(v *sched.View, act *sched.Actions) {
 		}
 		p.order.Launch(v, act, t, m)
 		p.begin(v, t)
+	}
+	if p.learner != nil {
+		for s, ok := p.learner.next(v); ok; s, ok = p.learner.next(v) {
+			p.fork(v, s, p.learner.stages.Of(s).rule)
+		}
+		kit.WakeFor(act, &p.learner.due)
 	}
 	p.replaceAll(v, act)
 	p.cloneAll(v, act)
@@ -146,7 +176,7 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && v.Rows().MayKill(a) {
 			p.startAnew(v, act, x.task)
 		}
-		if p.rule.R > 0 {
+		if x.left > 0 {
 			p.clone.Push(x)
 		}
 	}

@@ -71,6 +71,11 @@ func (p *slowFork) Decide(v *sched.View, act *sched.Actions) {
 		}
 		return true
 	}, func(sched.JobID) bool { return false })
+	p.move(v, act)
+}
+
+// move carries out the forks that were.
+func (p *slowFork) move(v *sched.View, act *sched.Actions) {
 	var later []slowStraggler
 	for len(p.restart) > 0 && v.FreeSlots() > 0 {
 		x := p.restart[0]
@@ -98,7 +103,7 @@ func (p *slowFork) anew(v *sched.View, act *sched.Actions, x slowStraggler) []sl
 		}
 		kit.Launch(act, x.task, m, v.Task(x.task).Saved, sched.Straggling)
 	}
-	if p.r > 0 {
+	if x.left > 0 {
 		p.clones = append(p.clones, x)
 	}
 	return nil

@@ -28,7 +28,7 @@ type oracle struct {
 	sites bool                     // machines are at several
 }
 
-var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
+var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, forkLearnOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
 	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, geocloneOracle,
 	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle, laxityOracle, shedOracle}
 

@@ -16,6 +16,9 @@ func Rule(spec string, tasks int) (plan.Rule, error) {
 	}
 	switch entry.Name {
 	case "fork":
+		if args.Bool("learn") {
+			return nil, errors.New("the planner does not evaluate learn; try it with 'tailcut simulate'")
+		}
 		return plan.SingleFork(forkRule(args), tasks), nil
 	case "spark":
 		if args.Span("task_threshold") > 0 {
