@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +32,7 @@ func newPlanExplain() *cobra.Command {
 	wholeVar(cmd.Flags(), &r.MaxClones, "max-clones", r.MaxClones, "maximum number of clones per task to consider")
 	wholeVar(cmd.Flags(), &top, "top", top, "number of stages in the table, 0 for all; csv and json always have all")
 	wholeVar(cmd.Flags(), &slots, "slots", 0, "`number` of slots that the log ran on (default: as the log says, or else the most seen busy at once)")
+	cmd.Flags().StringVar(&r.System, "emit", "", "write only the best settings, ready to paste, for `system`: "+strings.Join(diagnosis.Systems(), ", "))
 	history := addFromHistory(cmd, "LOG")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -40,6 +43,8 @@ func newPlanExplain() *cobra.Command {
 			return fmt.Errorf("--max-clones: expected a number from 1 to %d, got %d", advice.MaxClones, r.MaxClones)
 		case top < 0:
 			return fmt.Errorf("--top: expected a number of at least 0, got %d", top)
+		case cmd.Flags().Changed("emit") && !slices.Contains(diagnosis.Systems(), r.System):
+			return fmt.Errorf("--emit: expected one of %s, got %q", strings.Join(diagnosis.Systems(), ", "), r.System)
 		case cmd.Flags().Changed("slots") && (slots < 1 || slots > mostSlots):
 			return fmt.Errorf("--slots: expected a number from 1 to %d, got %d", mostSlots, slots)
 		}
@@ -60,6 +65,9 @@ func newPlanExplain() *cobra.Command {
 		d, err := diagnosis.Explain(cmd.Context(), r)
 		if err != nil {
 			return err
+		}
+		if r.System != "" && !cmd.Flags().Changed("format") {
+			return d.Emit(cmd.OutOrStdout(), r.System)
 		}
 		return format.write(cmd.OutOrStdout(), topOf{d, top})
 	}

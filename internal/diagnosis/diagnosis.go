@@ -28,7 +28,8 @@ type Request struct {
 	Hosts       []string      // on which their attempts ran, by [history.Observation].Host
 	Again       *replay.Rerun // what the log tells, to be played again; nil if it does not say when anything started
 	Seed        uint64
-	MaxClones   int // most clones of a task to consider, at least 1
+	System      string // whose rules to consider, of [Systems]; "" for the log's own
+	MaxClones   int    // most clones of a task to consider, at least 1
 	Thresholds  Thresholds
 }
 
@@ -92,6 +93,7 @@ type Diagnosis struct {
 	Wall         float64       `json:"wall_seconds"`
 	Replay       *float64      `json:"replay_seconds,omitempty"` // of what happened; nil if nothing was replayed
 	Settings     *Setting      `json:"settings,omitempty"`       // for all stages together; nil if none is faster
+	Engine       *Setting      `json:"engine,omitempty"`         // of Tailcut's own; nil if not faster than Settings
 	Saved        float64       `json:"latency_saved_seconds"`    // of all stages that are worth it
 	SavedMachine float64       `json:"machine_saved_seconds"`
 	Stages       []*Finding    `json:"stages"` // best first

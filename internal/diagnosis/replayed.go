@@ -1,12 +1,12 @@
 package diagnosis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/tailcut/tailcut/internal/advice"
 	"github.com/tailcut/tailcut/internal/history"
 	"github.com/tailcut/tailcut/internal/replay"
 	"github.com/tailcut/tailcut/internal/show"
@@ -89,31 +89,21 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 	for st, s := range byRecord {
 		s.diagnose(st, r)
 	}
-	candidates := d.candidates(again)
-	specs := []string{again.Rule}
-	for _, c := range candidates {
-		specs = append(specs, c.spec)
+	system := cmp.Or(r.System, again.System())
+	candidates, engine := d.candidates(system), []candidate(nil)
+	if system != Tailcut && system != Kubernetes {
+		engine = d.candidates(Tailcut)
 	}
-	tasks := 0
-	for _, s := range d.Stages {
-		tasks += s.Tasks
-	}
-	most := playedTasks
-	if again.System() == "hadoop" {
-		most = toldTasks
-	}
-	plays := max(leastPlays, min(mostPlays, most/max(1, tasks*len(specs))))
-	if len(specs) == 1 && again.Rule == "fifo" {
-		plays = 1 // nothing is drawn
-	}
-	played, err := again.Play(ctx, specs, plays, r.Seed)
+	played, err := d.play(ctx, r, system, candidates, engine)
 	if err != nil {
 		return fmt.Errorf("%s: replay: %w", r.Log, err)
 	}
 	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &played.Whole[0].Mean
-	if k := fastest(played.Whole); k > 0 && played.Whole[k].Mean < (1-leastWorth)*played.Whole[0].Mean {
-		w := played.Whole[k]
-		d.Settings = &Setting{System: again.System(), Lines: candidates[k-1].lines, Best: Best{w.Mean, w.Low, w.High}}
+	n := 1 + len(candidates)
+	d.Settings = setting(system, candidates, played.Whole[:n])
+	d.Engine = setting(Tailcut, engine, slices.Concat(played.Whole[:1], played.Whole[n:]))
+	if d.Engine != nil && d.Settings != nil && d.Engine.Seconds > (1-leastWorth)*d.Settings.Seconds {
+		d.Engine = nil // the system can do as much
 	}
 	for _, st := range r.Stages {
 		ranges, ok := played.Stages[st]
@@ -123,14 +113,59 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		s := byRecord[st]
 		wall, slots, _ := again.Walls(st)
 		s.Wall, s.Slots, s.Replay = &wall, slots, &ranges[0].Mean
-		if k := fastest(ranges); k > 0 {
-			s.Best = &StageBest{again.System(), strings.Join(candidates[k-1].lines, " "), Best{ranges[k].Mean, ranges[k].Low, ranges[k].High}}
+		if k := fastest(ranges[:n]); k > 0 {
+			s.Best = &StageBest{system, strings.Join(candidates[k-1].lines, " "), Best{ranges[k].Mean, ranges[k].Low, ranges[k].High}}
 			s.doing = candidates[k-1].words
 			s.extra = played.Machine[st][k] - played.Machine[st][0]
 		}
 		s.onItsSlots(&r.Thresholds)
 	}
 	return nil
+}
+
+// play plays what happened, the candidates of a system, and those of Tailcut's own engine, in that order. All meet the
+// same draws.
+func (d *Diagnosis) play(ctx context.Context, r *Request, system string, candidates, engine []candidate) (*replay.Played, error) {
+	specs := []string{r.Again.Rule}
+	for _, c := range candidates {
+		specs = append(specs, c.spec)
+	}
+	var own []string
+	for _, c := range engine {
+		own = append(own, c.spec)
+	}
+	tasks := 0
+	for _, s := range d.Stages {
+		tasks += s.Tasks
+	}
+	most := playedTasks
+	if system == Hadoop {
+		most = toldTasks
+	}
+	plays := max(leastPlays, min(mostPlays, most/max(1, tasks*(len(specs)+len(own)))))
+	if len(specs)+len(own) == 1 && r.Again.Rule == "fifo" {
+		plays = 1 // nothing is drawn
+	}
+	played, err := r.Again.Play(ctx, system, specs, plays, r.Seed)
+	if err != nil || len(own) == 0 {
+		return played, err
+	}
+	more, err := r.Again.Play(ctx, Tailcut, own, plays, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	played.Add(more)
+	return played, nil
+}
+
+// setting is the fastest candidate for all stages together. The first range is that of what happened; nil if nothing is
+// faster than that on average, and no slower in at least 97.5 % of the plays.
+func setting(system string, candidates []candidate, whole []replay.Range) *Setting {
+	k := fastest(whole)
+	if k == 0 || whole[k].Mean >= (1-leastWorth)*whole[0].Mean || whole[k].High > whole[0].Mean*(1+1e-9) {
+		return nil
+	}
+	return &Setting{system, candidates[k-1].lines, Best{whole[k].Mean, whole[k].Low, whole[k].High}}
 }
 
 // onItsSlots judges a stage that clones would help with a machine for each task by what they help on its slots.
@@ -157,79 +192,6 @@ func fastest(all []replay.Range) (best int) {
 		}
 	}
 	return best
-}
-
-// candidate is a rule of the log's system with its settings.
-type candidate struct {
-	spec, words string
-	lines       []string
-}
-
-// candidates are what the log's system can be told, where the exact plan says that clones help at all: with a machine
-// for each task they help most. Its best forks are proposed, as the system can come nearest to them.
-func (d *Diagnosis) candidates(again *replay.Rerun) (all []candidate) {
-	var helped []*Finding
-	for _, s := range d.Stages {
-		if s.Verdict == Replicate {
-			helped = append(helped, s)
-		}
-	}
-	if len(helped) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(helped, byWorth)
-	propose := func(c candidate) {
-		if !slices.ContainsFunc(all, func(o candidate) bool { return o.spec == c.spec }) {
-			all = append(all, c)
-		}
-	}
-	switch again.System() {
-	case "spark":
-		propose(sparkCandidate("0.9", 3))
-		propose(sparkCandidate("0.75", 1.5))
-		for _, multiplier := range []float64{1.2, 1.5, 2, 3, 4} {
-			propose(sparkCandidate("0.5", multiplier))
-		}
-	case "hadoop":
-		propose(hadoopCandidate(10, 15))
-	}
-	for _, s := range helped[:min(len(helped), mostProposed)] {
-		switch again.System() {
-		case "spark":
-			if left := s.best.Stragglers; left < s.Tasks {
-				propose(sparkCandidate(advice.QuantileFor(s.Tasks-left, s.Tasks), 1))
-			}
-		case "hadoop":
-			propose(hadoopCandidate(s.best.Stragglers, 1))
-		default:
-			propose(candidate{s.Policy, advice.Words(s.best, s.Tasks), []string{"--policy " + s.Policy}})
-		}
-	}
-	return all
-}
-
-func sparkCandidate(quantile string, multiplier float64) candidate {
-	return candidate{
-		fmt.Sprintf("spark:quantile=%s,multiplier=%g", quantile, multiplier),
-		fmt.Sprintf("speculate: quantile %s, multiplier %g", quantile, multiplier),
-		[]string{
-			"spark.speculation=true", "spark.speculation.quantile=" + quantile, fmt.Sprintf("spark.speculation.multiplier=%g", multiplier),
-			"spark.speculation.efficiency.enabled=false",
-		},
-	}
-}
-
-// hadoopCandidate waits for rest seconds after a scan that has asked for an attempt.
-func hadoopCandidate(allowed, rest int) candidate {
-	return candidate{
-		fmt.Sprintf("hadoop2:min_allowed=%d,rest=%ds", allowed, rest),
-		fmt.Sprintf("speculate: %d at once", allowed),
-		[]string{
-			"mapreduce.map.speculative=true", "mapreduce.reduce.speculative=true",
-			fmt.Sprintf("mapreduce.job.speculative.minimum-allowed-tasks=%d", allowed),
-			fmt.Sprintf("mapreduce.job.speculative.retry-after-speculate=%d", 1000*rest),
-		},
-	}
 }
 
 // headline says what the log took, what its replay takes, and what it would take.

@@ -94,6 +94,9 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	if d.Settings != nil {
 		_, err = fmt.Fprintf(out, "The best settings for all stages together:\n  %s\n", strings.Join(d.Settings.Lines, "\n  "))
 	}
+	if d.Engine != nil {
+		_, err = fmt.Fprintln(out, d.engine())
+	}
 	return err
 }
 

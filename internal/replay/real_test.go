@@ -42,7 +42,7 @@ func TestRealLogs(t *testing.T) {
 	} {
 		stages, course := real(t, "spark-eventlogs/"+name+".gz")
 		r := New(name, stages, course, 0)
-		played, err := r.Play(context.Background(), []string{r.Rule}, 1, 1)
+		played, err := r.Play(context.Background(), r.System(), []string{r.Rule}, 1, 1)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -121,13 +121,22 @@ type Played struct {
 	Machine map[*history.StageRecord][]float64
 }
 
-// Play plays the log under policies, each as often as asked for. All meet the same draws.
-func (r *Rerun) Play(ctx context.Context, specs []string, runs int, seed uint64) (*Played, error) {
-	whole, _, err := r.play(ctx, r.whole(), specs, runs, seed)
+// Add puts what came of further policies behind the others.
+func (p *Played) Add(more *Played) {
+	p.Whole = append(p.Whole, more.Whole...)
+	for st := range more.Stages {
+		p.Stages[st] = append(p.Stages[st], more.Stages[st]...)
+		p.Machine[st] = append(p.Machine[st], more.Machine[st]...)
+	}
+}
+
+// Play plays the log under policies of a system, each as often as asked for. All meet the same draws.
+func (r *Rerun) Play(ctx context.Context, system string, specs []string, runs int, seed uint64) (*Played, error) {
+	whole, _, err := r.play(ctx, r.whole(), system, specs, runs, seed)
 	if err != nil {
 		return nil, err
 	}
-	apart, machine, err := r.play(ctx, r.apart(), specs, runs, seed)
+	apart, machine, err := r.play(ctx, r.apart(), system, specs, runs, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +152,9 @@ func (r *Rerun) Play(ctx context.Context, specs []string, runs int, seed uint64)
 }
 
 // play returns the flow times in seconds by policy, job and run, and the mean machine time by policy and job.
-func (r *Rerun) play(ctx context.Context, w *trace.Workload, specs []string, runs int, seed uint64) (flows [][][]float64, machine [][]float64, err error) {
+func (r *Rerun) play(ctx context.Context, w *trace.Workload, system string, specs []string, runs int, seed uint64) (flows [][][]float64, machine [][]float64, err error) {
 	flows, machine = make([][][]float64, len(specs)), make([][]float64, len(specs))
-	e := sim.Experiment{Workload: w, Runs: runs, Options: r.options(w, seed)}
+	e := sim.Experiment{Workload: w, Runs: runs, Options: r.options(w, system, seed)}
 	for k, spec := range specs {
 		flows[k], machine[k] = make([][]float64, len(w.Jobs)), make([]float64, len(w.Jobs))
 		spec += "/fifo" // drivers have no clones
@@ -174,7 +183,7 @@ func (r *Rerun) play(ctx context.Context, w *trace.Workload, specs []string, run
 	return flows, machine, err
 }
 
-func (r *Rerun) options(w *trace.Workload, seed uint64) sim.Options {
+func (r *Rerun) options(w *trace.Workload, system string, seed uint64) sim.Options {
 	gaps := 0
 	for i := range w.Stages {
 		if w.Stages[i].Class == driver {
@@ -183,7 +192,7 @@ func (r *Rerun) options(w *trace.Workload, seed uint64) sim.Options {
 	}
 	o := sim.Options{Machines: r.Slots, Slots: 1, More: []int{gaps/r.Slots + 1}, Model: r.model(w), Seed: seed, Limits: sched.NoLimits()}
 	o.Present = present(r.steps, r.began, r.lastEnd())
-	if r.system != "spark" && r.system != "hadoop" {
+	if system == "tailcut" || system == "kubernetes" { // the rules of others are their own limits
 		o.Limits = sched.DefaultLimits()
 	}
 	return o

@@ -48,7 +48,7 @@ func TestSlots(t *testing.T) {
 		if r.Wall() != 40 {
 			t.Errorf("took %v s, expected 40", r.Wall())
 		}
-		p, err := r.Play(context.Background(), []string{r.Rule}, 1, 1)
+		p, err := r.Play(context.Background(), r.System(), []string{r.Rule}, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestApplication(t *testing.T) {
 		if want := "spark:quantile=0.75,multiplier=1.5,interval=1000ms"; r.Rule != want {
 			t.Errorf("the rule is %s, expected %s", r.Rule, want)
 		}
-		p, err := r.Play(context.Background(), []string{"fifo"}, 1, 1)
+		p, err := r.Play(context.Background(), r.System(), []string{"fifo"}, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

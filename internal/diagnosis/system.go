@@ -1,0 +1,121 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tailcut/tailcut/internal/advice"
+)
+
+// The systems that settings are for.
+const (
+	Spark      = "spark"
+	Flink      = "flink"
+	Hadoop     = "hadoop"
+	Tailcut    = "tailcut"
+	Kubernetes = "kubernetes"
+)
+
+// Systems are all of them.
+func Systems() []string { return []string{Spark, Flink, Hadoop, Tailcut, Kubernetes} }
+
+// candidate is a rule of a system with its settings, as lines that can be pasted.
+type candidate struct {
+	spec, words string
+	lines       []string
+}
+
+// candidates are what a system can be told, where the exact plan says that clones help at all: with a machine for each
+// task they help most. Its best forks are proposed, as the system can come nearest to them. Settings are for all stages
+// of an application, so each candidate is.
+func (d *Diagnosis) candidates(system string) (all []candidate) {
+	var helped []*Finding
+	for _, s := range d.Stages {
+		if s.Verdict == Replicate {
+			helped = append(helped, s)
+		}
+	}
+	if len(helped) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(helped, byWorth)
+	propose := func(c candidate) {
+		if !slices.ContainsFunc(all, func(o candidate) bool { return o.spec == c.spec }) {
+			all = append(all, c)
+		}
+	}
+	switch system {
+	case Spark:
+		propose(sparkCandidate("0.9", 3))
+		propose(sparkCandidate("0.75", 1.5))
+		for _, multiplier := range []float64{1.2, 1.5, 2, 3, 4} {
+			propose(sparkCandidate("0.5", multiplier))
+		}
+	case Flink:
+		for _, multiplier := range []float64{1.2, 1.5, 2, 3} {
+			propose(flinkCandidate("0.75", multiplier))
+			propose(flinkCandidate("0.5", multiplier))
+		}
+	case Hadoop:
+		propose(hadoopCandidate(10, 15))
+	}
+	for _, s := range helped[:min(len(helped), mostProposed)] {
+		left := s.best.Stragglers
+		switch {
+		case system == Spark && left < s.Tasks:
+			propose(sparkCandidate(advice.QuantileFor(s.Tasks-left, s.Tasks), 1))
+		case system == Flink && left < s.Tasks:
+			propose(flinkCandidate(advice.QuantileFor(s.Tasks-left, s.Tasks), 1))
+		case system == Hadoop:
+			propose(hadoopCandidate(left, 1))
+		case system == Tailcut:
+			propose(candidate{s.Policy, advice.Words(s.best, s.Tasks), []string{"--policy " + s.Policy}})
+		case system == Kubernetes:
+			propose(candidate{s.Policy, advice.Words(s.best, s.Tasks), []string{"tailcut.dev/policy: " + s.Policy}})
+		}
+	}
+	return all
+}
+
+// sparkCandidate is one clone of a task that runs longer than a multiple of the median, and keeps the original. Since
+// version 3.4 Spark may judge by records per second instead, unless told not to.
+func sparkCandidate(quantile string, multiplier float64) candidate {
+	return candidate{
+		fmt.Sprintf("spark:quantile=%s,multiplier=%g", quantile, multiplier),
+		fmt.Sprintf("speculate: quantile %s, multiplier %g", quantile, multiplier),
+		[]string{
+			"spark.speculation=true", "spark.speculation.quantile=" + quantile, fmt.Sprintf("spark.speculation.multiplier=%g", multiplier),
+			"spark.speculation.efficiency.enabled=false",
+		},
+	}
+}
+
+// flinkCandidate is the same by Flink's detector, which blocks no machine and knows no task that is too young.
+func flinkCandidate(ratio string, multiplier float64) candidate {
+	return candidate{
+		fmt.Sprintf("flink:ratio=%s,multiplier=%g,lower_bound=0s,block=0s", ratio, multiplier),
+		fmt.Sprintf("speculate: ratio %s, multiplier %g", ratio, multiplier),
+		[]string{
+			"execution.batch.speculative.enabled: true", "execution.batch.speculative.block-slow-node-duration: 0 ms",
+			"slow-task-detector.execution-time.baseline-ratio: " + ratio,
+			fmt.Sprintf("slow-task-detector.execution-time.baseline-multiplier: %g", multiplier),
+			"slow-task-detector.execution-time.baseline-lower-bound: 0 ms",
+		},
+	}
+}
+
+// hadoopCandidate waits for rest seconds after a scan that has asked for an attempt.
+func hadoopCandidate(allowed, rest int) candidate {
+	property := func(name string, value any) string {
+		return fmt.Sprintf("<property><name>%s</name><value>%v</value></property>", name, value)
+	}
+	return candidate{
+		fmt.Sprintf("hadoop2:min_allowed=%d,rest=%ds", allowed, rest),
+		fmt.Sprintf("speculate: %d at once", allowed),
+		[]string{
+			property("mapreduce.map.speculative", true), property("mapreduce.reduce.speculative", true),
+			property("mapreduce.job.speculative.minimum-allowed-tasks", allowed),
+			property("mapreduce.job.speculative.retry-after-speculate", 1000*rest),
+		},
+	}
+}
