@@ -8,6 +8,33 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
+// Driver is the name of a class of which there is always a free slot: what applications do between their stages has it,
+// so that these begin as late as they did.
+const Driver = "driver"
+
+// driven returns the index of that class, -1 if there is none, how many tasks have it, and what they take together.
+func (w *Workload) driven() (class, tasks int, seconds float64) {
+	if class = slices.Index(w.Classes, Driver); class < 0 {
+		return class, 0, 0
+	}
+	for i := range w.Stages {
+		st := &w.Stages[i]
+		if int(st.Class) == class {
+			tasks += int(st.Tasks)
+			for _, d := range w.DurationsOf(st) {
+				seconds += d.Seconds()
+			}
+		}
+	}
+	return class, tasks, seconds
+}
+
+// Slotted returns the number of tasks that are no driver's, and what they take together in seconds.
+func (w *Workload) Slotted() (tasks int, seconds float64) {
+	_, tasks, seconds = w.driven()
+	return w.Tasks() - tasks, w.WorkSeconds() - seconds
+}
+
 // class returns the index in Workload.Classes of a name, which may be "".
 func (in *reader) class(name string) (sched.Class, error) {
 	w := in.w

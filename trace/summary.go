@@ -51,6 +51,8 @@ func Summarize(w *Workload) Summary {
 	all := make([]sched.Time, 0, s.Tasks)
 	var ratios []float64
 	var scratch []sched.Time
+	driver, driven, took := w.driven()
+	s.Tasks, s.WorkSeconds = s.Tasks-driven, s.WorkSeconds-took
 	for j := range w.Jobs {
 		job := &w.Jobs[j]
 		if j > 0 {
@@ -63,6 +65,12 @@ func Summarize(w *Workload) Summary {
 		s.Stages += int(job.Stages)
 		s.Edges += int(job.Edges)
 		for _, st := range w.StagesOf(j) {
+			if int(st.Class) == driver { // what nobody's slots are for
+				tasks[j] -= float64(st.Tasks)
+				stages[j]--
+				s.Stages--
+				continue
+			}
 			all = append(all, w.DurationsOf(&st)...)
 			s.InputBytes += min(st.InputBytes, math.MaxInt64-s.InputBytes)
 			scratch = append(scratch[:0], w.DurationsOf(&st)...)

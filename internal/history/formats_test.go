@@ -359,6 +359,10 @@ func TestRolling(t *testing.T) {
 	if _, err := Open(t.TempDir(), nil, ""); err == nil || !strings.Contains(err.Error(), "is neither") {
 		t.Error(err)
 	}
+	write("events_1_app-2", sparkLog)
+	if _, err := Open(dir, nil, ""); err == nil || !strings.Contains(err.Error(), "found those of app-1 and app-2") {
+		t.Error(err)
+	}
 }
 
 // A caller may stop at any attempt.

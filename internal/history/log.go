@@ -181,5 +181,8 @@ func folder(path string) ([]string, error) {
 		return nil, fmt.Errorf("%s: expected a file, a rolling Spark log with files events_N_..., or the output folder of a run, but the folder "+
 			"is neither", strings.TrimSuffix(path, "/"))
 	}
+	if of := applicationsOf(rolled); len(of) > 1 {
+		return nil, fmt.Errorf("%s: expected the files of one application, found those of %s and %s; name one file", strings.TrimSuffix(path, "/"), of[0], of[1])
+	}
 	return inOrder(rolled), nil
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,17 @@ func rolledNumber(name string) (number int, compact, ok bool) {
 	digits, _, ok := strings.Cut(rest, "_")
 	n, err := strconv.Atoi(digits)
 	return n, strings.HasSuffix(name, ".compact"), ok && err == nil
+}
+
+// applicationsOf returns whose files they are, by their names.
+func applicationsOf(files []rolledFile) (all []string) {
+	for _, f := range files {
+		_, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Base(f.path), "events_"), "_")
+		application, _, _ := strings.Cut(rest, ".")
+		all = append(all, application)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // inOrder returns the paths of what is to be read: the last compacted file and all after it.

@@ -10,14 +10,15 @@ import (
 
 // link finds what each piece waited for, and for how long after that the driver kept it. Pieces are in order of
 // submission. A piece waits for the parents that the log names, or else for the pieces of the jobs before its own.
-// Where a log names neither, and is of one application, it waits for whatever had ended when it was submitted.
-func link(pieces []*piece, course *history.Course, began sched.Time) {
+// Where a log names neither, and is of one application, it waits for whatever had ended when it was submitted. It
+// returns when each job was submitted.
+func link(pieces []*piece, course *history.Course, began sched.Time) map[string]sched.Time {
 	named := map[[2]string][]string{}
 	for i := range course.Stages {
 		st := &course.Stages[i]
 		named[[2]string{st.Job, st.Stage}] = st.Parents
 	}
-	one := course.System == "spark" || course.System == "tailcut"
+	one := oneDriver(course.System)
 	jobs := jobsOf(pieces, course)
 	for i, p := range pieces {
 		parents, known := named[[2]string{p.record.Job, p.record.Stage}]
@@ -42,6 +43,11 @@ func link(pieces []*piece, course *history.Course, began sched.Time) {
 		p.parents = slices.Compact(p.parents)
 		p.gap = p.keptBy(pieces, began)
 	}
+	submitted := map[string]sched.Time{}
+	for name, j := range jobs {
+		submitted[name] = j.submitted
+	}
+	return submitted
 }
 
 // keptBy returns how long the driver kept a piece back. Where the log does not say when a stage was submitted, what is

@@ -24,14 +24,16 @@ type Rerun struct {
 	system       string
 	began, ended sched.Time // of the application; ended is 0 if the log does not say
 	pieces       []*piece
-	rank         map[string]int // of jobs, in the order in which they are served
+	application  string
+	rank         map[string]int        // of jobs, in the order in which they are served
+	submitted    map[string]sched.Time // likewise
 	steps        []history.SlotsFrom
 }
 
 // New makes a rerun of the stages of a log; nil if the log does not tell when anything started. slots are those that
 // somebody asks for, 0 for those of the log.
 func New(name string, stages []*history.StageRecord, course *history.Course, slots int) *Rerun {
-	r := &Rerun{name: name, system: course.System, began: course.Began, ended: course.Ended, rank: map[string]int{}}
+	r := &Rerun{name: name, application: course.Application, system: course.System, began: course.Began, ended: course.Ended, rank: map[string]int{}}
 	for _, st := range stages {
 		var told *history.StageCourse
 		for i := range course.Stages {
@@ -53,7 +55,7 @@ func New(name string, stages []*history.StageRecord, course *history.Course, slo
 	for i, j := range course.Jobs {
 		r.rank[j.Job] = i
 	}
-	link(r.pieces, course, r.began)
+	r.submitted = link(r.pieces, course, r.began)
 	r.steps, r.Source = slotsOf(stages, course, slots)
 	for _, s := range r.steps {
 		r.Slots = max(r.Slots, s.Slots)

@@ -7,11 +7,11 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// driver is the class of slots on which an application's driver spends its time between stages.
+// driver is the index of trace.Driver.
 const driver = 1
 
 func (r *Rerun) newWorkload() *trace.Workload {
-	w := &trace.Workload{Name: r.name, Names: []string{""}, Classes: []string{"", "driver"}}
+	w := &trace.Workload{Name: r.name, Names: []string{""}, Classes: []string{"", trace.Driver}}
 	for _, p := range r.pieces {
 		w.Names = append(w.Names, p.record.Title())
 	}
@@ -45,45 +45,62 @@ func (r *Rerun) apart() *trace.Workload {
 	return w
 }
 
-// whole is the workload that is the application as one job. A stage comes after those that it waits for, since pieces
-// are in order of submission.
+// whole is the workload that is the application as one job.
 func (r *Rerun) whole() *trace.Workload {
 	w := r.newWorkload()
-	w.Jobs = []trace.JobRow{{}}
+	r.job(w, trace.JobRow{}, r.all(), r.began, r.ended, func(i int) { r.addTo(w, i) })
+	return w
+}
+
+// all returns the numbers of the pieces.
+func (r *Rerun) all() []int {
+	all := make([]int, len(r.pieces))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// job appends a job of some of the pieces, in order of submission, each after those that it waited for and what the
+// driver took then, from when the job began until it had ended; 0 if that is not known. add adds a piece to the last
+// job.
+func (r *Rerun) job(w *trace.Workload, row trace.JobRow, pieces []int, began, ended sched.Time, add func(piece int)) {
+	row.FirstStage, row.FirstEdge = uint32(len(w.Stages)), uint32(len(w.Edges))
+	w.Jobs = append(w.Jobs, row)
+	here := func() int { return len(w.Stages) - int(row.FirstStage) }
 	wait := func(from, to int) {
 		w.Edges = append(w.Edges, trace.Edge{From: uint32(from), To: uint32(to)})
 	}
-	at := make([]int, len(r.pieces)) // stage of the piece
+	at := map[int]int{} // stage of the piece
 	leaves := map[int]bool{}
-	for i, p := range r.pieces {
-		if p.gap > 0 {
-			at[i] = len(w.Stages)
-			stage(w, driver, p.gap)
+	for _, i := range pieces {
+		p := r.pieces[i]
+		first, gap := here(), p.gap
+		if len(p.parents) == 0 {
+			gap = max(0, p.submitted-began)
 		}
-		at[i] = len(w.Stages)
-		r.addTo(w, i)
-		first := at[i]
-		if p.gap > 0 {
-			first--
-			wait(first, at[i])
+		if gap > 0 {
+			stage(w, driver, gap)
+			wait(first, first+1)
 		}
+		at[i] = here()
+		add(i)
 		for _, k := range p.parents {
 			wait(at[k], first)
 			delete(leaves, k)
 		}
 		leaves[i] = true
 	}
-	if tail := r.ended - r.lastEnd(); r.ended > 0 && tail > 0 {
-		stage(w, driver, tail)
-		for i := range r.pieces {
+	if tail := ended - r.lastEnd(); ended > 0 && tail > 0 {
+		for _, i := range pieces {
 			if leaves[i] {
-				wait(at[i], len(w.Stages)-1)
+				wait(at[i], here())
 			}
 		}
+		stage(w, driver, tail)
 	}
-	slices.SortFunc(w.Edges, func(a, b trace.Edge) int { return int(a.To) - int(b.To) })
-	w.Jobs[0].Edges = uint32(len(w.Edges))
-	return w
+	slices.SortFunc(w.Edges[row.FirstEdge:], func(a, b trace.Edge) int { return int(a.To) - int(b.To) })
+	w.Jobs[len(w.Jobs)-1].Edges = uint32(len(w.Edges)) - row.FirstEdge
 }
 
 // lastEnd is when the last piece had ended.

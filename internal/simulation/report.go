@@ -14,8 +14,9 @@ import (
 
 // WriteText writes the report for people.
 func (r *Result) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", show.Count(len(r.Workload.Jobs), "job"), show.Count(r.Workload.Tasks(), "task"),
-		show.Seconds(r.Workload.WorkSeconds()), show.Seconds(r.Workload.Horizon().Seconds()), show.Count(r.Slots, "slot"))
+	tasks, work := r.Workload.Slotted()
+	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", show.Count(len(r.Workload.Jobs), "job"), show.Count(tasks, "task"),
+		show.Seconds(work), show.Seconds(r.Workload.Horizon().Seconds()), show.Count(r.Slots, "slot"))
 	fmt.Fprintln(w, r.table())
 	fmt.Fprintln(w)
 	all := true
@@ -97,10 +98,11 @@ func (r *Result) printWithheld(w io.Writer) {
 
 // WriteJSON writes the result for programs.
 func (r *Result) WriteJSON(w io.Writer) error {
+	tasks, work := r.Workload.Slotted()
 	v := resultJSON{
 		Schema: "tailcut.simulate/v1",
 		Workload: workloadJSON{
-			Jobs: len(r.Workload.Jobs), Tasks: r.Workload.Tasks(), WorkSeconds: r.Workload.WorkSeconds(), HorizonSeconds: r.Workload.Horizon().Seconds(),
+			Jobs: len(r.Workload.Jobs), Tasks: tasks, WorkSeconds: work, HorizonSeconds: r.Workload.Horizon().Seconds(),
 		},
 		Cluster: clusterJSON{Machines: r.Machines, Slots: r.Slots}, Results: r.RunFigures(), LowerBound: r.LowerBound,
 	}

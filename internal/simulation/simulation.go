@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +86,7 @@ const reportsPerTask = 20
 type question struct {
 	*Request
 	slots    slotsPerMachine
+	drivers  bool // have slots that nobody asked for, and the last class
 	options  sim.Options
 	policies []sim.Candidate
 	uses     []bool   // by policy: progress
@@ -198,6 +200,7 @@ func (r *Request) read() (*question, error) {
 			return nil, grammar.Wrong(part.field, err)
 		}
 	}
+	q.drivers = r.Workload != nil && r.Cluster == nil && q.slots.drive(r.Workload, o.Machines)
 	o.Progress.Noise, o.Progress.Persists = r.Noise, r.NoiseKind == Persistent
 	o.Slots, o.More = q.slots.each[0], q.slots.each[1:]
 	specs := r.Policies
@@ -261,16 +264,23 @@ func (q *question) add(given string) error {
 			return err
 		}
 	}
-	spec, classes := strings.Join(specs, "/"), len(q.slots.each)
+	law, err := policy.Told(strings.Join(specs, "/"))
+	if err != nil {
+		return err
+	}
+	classes := len(q.slots.each)
+	if q.drivers {
+		if len(specs) == 1 {
+			specs = slices.Repeat(specs, classes-1)
+		}
+		specs = append(specs, "fifo")
+	}
+	spec := strings.Join(specs, "/")
 	progress, err := policy.ProgressPerClass(spec, classes)
 	if err != nil {
 		return err
 	}
 	p, err := policy.NewPerClass(spec, 0, classes)
-	if err != nil {
-		return err
-	}
-	law, err := policy.Told(spec)
 	if err != nil {
 		return err
 	}
@@ -293,10 +303,14 @@ func (q *question) add(given string) error {
 // fit fits question and workload to each other.
 func (q *question) fit() error {
 	w := q.Workload
-	mean := w.WorkSeconds() / float64(max(1, w.Tasks())) / q.options.Speed
+	tasks, work := w.Slotted()
+	mean := work / float64(max(1, tasks)) / q.options.Speed
 	q.tell(mean)
 	q.warn(mean)
 	if q.Cluster != nil {
+		if slices.Contains(w.Classes, trace.Driver) {
+			return wrong("cluster", "%s has applications whose drivers take time between stages, and no site has drivers; use machines", w.Name)
+		}
 		if _, err := q.Cluster.Locate(w); err != nil {
 			return grammar.Wrong("cluster", err)
 		}

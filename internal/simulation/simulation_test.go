@@ -53,6 +53,26 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// What drivers do has slots that nobody gives: two applications of 2 s of a driver and 4 s of a task meet one machine.
+func TestDrivers(t *testing.T) {
+	const lines = `{"name":"a","stages":[{"name":"d","class":"driver","durations_seconds":[2]},{"name":"x","durations_seconds":[4],"after":["d"]}]}
+{"name":"b","stages":[{"name":"d","class":"driver","durations_seconds":[2]},{"name":"x","durations_seconds":[4],"after":["d"]}]}
+`
+	for slots, want := range map[string]float64{"": 8, "1": 8, "2": 6} {
+		w, err := (&trace.Importer{}).Read(strings.NewReader(lines), "two")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := (&Request{Workload: w, Machines: 1, Slots: slots, Policies: []string{"srpt"}}).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Mean(0, sim.MeanFlow).Mean; got != want || slots != "2" && r.Slots != 1 || slots == "2" && r.Slots != 2 {
+			t.Errorf("%q slots: mean flow %v, expected %v; %d slots", slots, got, want, r.Slots)
+		}
+	}
+}
+
 // What is left out has its default: the same as said.
 func TestDefaults(t *testing.T) {
 	run := func(r Request) string {

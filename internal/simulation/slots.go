@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // slotsPerMachine is a number, or a number for each class of slots.
@@ -44,10 +45,32 @@ func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
 	return s, nil
 }
 
-// all returns the slots of a machine.
+// all returns the slots of a machine, but for those of drivers.
 func (s slotsPerMachine) all() (n int) {
-	for _, each := range s.each {
-		n += each
+	for class, each := range s.each {
+		if class >= len(s.names) || s.names[class] != trace.Driver {
+			n += each
+		}
 	}
 	return n
+}
+
+// drive adds slots for all that drivers do, if the workload has some and nobody says how many there are. It tells
+// whether it has.
+func (s *slotsPerMachine) drive(w *trace.Workload, machines int) bool {
+	driver := slices.Index(w.Classes, trace.Driver)
+	if driver < 0 || slices.Contains(s.names, trace.Driver) || len(s.each) == sched.Classes {
+		return false
+	}
+	tasks := 0
+	for i := range w.Stages {
+		if w.Stages[i].Class == sched.Class(driver) {
+			tasks += int(w.Stages[i].Tasks)
+		}
+	}
+	if len(s.names) == 0 {
+		s.names = []string{""}
+	}
+	s.names, s.each = append(s.names, trace.Driver), append(s.each, tasks/machines+1)
+	return true
 }

@@ -19,9 +19,9 @@ type Source struct {
 	Drop    string       // file of the jobs to leave out, see trace.LoadDropList; "" for none
 }
 
-// Load reads a file, "-" for stdin, or a generator, whose draws have a seed, and takes the jobs. Notes say what was
-// done to it and what is odd about it. A [trace.FilterError] or [grammar.FieldError] says which part of the source is
-// wrong. Reading cannot be broken off: if ctx is cancelled, it is left to itself.
+// Load reads a file, "-" for stdin, a generator, whose draws have a seed, or logs, see [replay.Workload], and takes the
+// jobs. Notes say what was done to it and what is odd about it. A [trace.FilterError] or [grammar.FieldError] says
+// which part of the source is wrong. Reading cannot be broken off: if ctx is cancelled, it is left to itself.
 func (s *Source) Load(ctx context.Context, arg string, stdin io.Reader, seed uint64) (w *trace.Workload, notes []string, err error) {
 	m := trace.Importer{Seed: seed}
 	for _, text := range s.Imports {
@@ -41,7 +41,10 @@ func (s *Source) Load(ctx context.Context, arg string, stdin io.Reader, seed uin
 	}
 	ready := make(chan loaded, 1)
 	go func() {
-		w, err := m.Load(arg, stdin)
+		w, err := readLogs(arg)
+		if w == nil && err == nil {
+			w, err = m.Load(arg, stdin)
+		}
 		if err == nil {
 			w, err = filter.Apply(w)
 		}
