@@ -113,7 +113,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.csv == "-" {
 		return suite.WriteCSV(os.Stdout, o.note, all)
 	}
-	return suite.WriteTable(os.Stdout, all, "spark")
+	return suite.WriteTable(os.Stdout, all, policy.Default)
 }
 
 // earlier returns what is known: of the file of -against, and of an earlier run into that of -csv, whose note stays.

@@ -51,7 +51,7 @@ type Options struct {
 	Job jobfile.Job
 	Dir string // working directory of commands: an absolute path, "" for the program's own
 
-	Policy string // specification, "" for spark; min_age is a second unless it says otherwise
+	Policy string // specification, "" for policy.Default; min_age is a second unless it says otherwise
 	Slot   string // length of a slot as a duration, for policies that decide by slots and name none
 	Slots  int    // attempts that run at once, 0 for one per processor; with sites they have the slots
 	// Classes are those of the slots, which are Slots together; nil if all are alike.
@@ -153,7 +153,7 @@ func (f Failure) Unwrap() error { return f.error }
 // New checks what is asked for, as far as can be told without looking at the job's input. An error about one of the
 // options is a [grammar.FieldError] that names the flag of 'tailcut run'.
 func New(o Options) (*Engine, error) {
-	o.Policy, o.MaxLine, o.On = cmp.Or(o.Policy, "spark"), cmp.Or(o.MaxLine, mapreduce.DefaultMaxLine), cmp.Or(o.On, remote.Local)
+	o.Policy, o.MaxLine, o.On = cmp.Or(o.Policy, policy.Default), cmp.Or(o.MaxLine, mapreduce.DefaultMaxLine), cmp.Or(o.On, remote.Local)
 	if err := o.Job.Check(); err != nil {
 		return nil, err
 	}

@@ -15,15 +15,10 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// DefaultPolicy is what a server decides by unless it is told otherwise: the job with the least left to do first,
-// which keeps short jobs from waiting behind long ones, and clones only of tasks that take three times the median,
-// which seldom does harm and needs no reports of progress.
-const DefaultPolicy = "spark:order=srpt"
-
 // FitPolicy returns the specification of a policy as a server uses it: on slots of several classes, or of one. The
 // notice says what is left of a policy that lacks something here, "" for nothing.
 func FitPolicy(spec string, classes int) (fitted, notice string, err error) {
-	parts := strings.Split(cmp.Or(spec, DefaultPolicy), "/")
+	parts := strings.Split(cmp.Or(spec, policy.DefaultAmongJobs), "/")
 	for i, part := range parts {
 		if part, err = policy.Live(part); err != nil {
 			return "", "", err
