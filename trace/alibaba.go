@@ -44,9 +44,17 @@ type batch struct {
 	jobs   map[string]uint32
 	name   []string // of each job
 	absent int      // needs that refer to no row
+	runs   map[sched.Time]run
+	most   map[uint32]int // instances of a row, by the seconds from its start to its end
 }
 
-func newBatch(in *reader) *batch { return &batch{in: in, jobs: map[string]uint32{}} }
+// run is a part of the durations of a workload that are all equal. Stages whose tasks last that long share it: tables
+// of a few rows tell of so many instances that a duration for each would not fit into memory.
+type run struct{ first, tasks int }
+
+func newBatch(in *reader) *batch {
+	return &batch{in: in, jobs: map[string]uint32{}, runs: map[sched.Time]run{}, most: map[uint32]int{}}
+}
 
 // add keeps a row: how many instances, when they started and ended, as the table has it. Only a row of status
 // Terminated has finished. One without instances or without a start and a later end has not, whatever its status.
@@ -77,6 +85,7 @@ func (b *batch) add(row batchRow, job, instances, status, start, end string) err
 	}
 	if status == "Terminated" && n > 0 && from >= 0 && to >= from {
 		row.instances, row.start, row.end, row.finished = uint32(n), uint32(from), uint32(to), true
+		b.most[row.end-row.start] = max(b.most[row.end-row.start], int(n))
 	}
 	b.rows = append(b.rows, row)
 	return nil
@@ -188,16 +197,36 @@ func (b *batch) stage(row *batchRow, open uint32, number uint64) error {
 	if err := in.room(int(row.instances)); err != nil {
 		return in.wrong("instances", err)
 	}
-	first := len(w.Durations)
-	longest := sched.Time(row.end-open) * sched.Second
-	for range row.instances {
-		w.Durations = append(w.Durations, longest)
-	}
+	longest, n := sched.Time(row.end-open)*sched.Second, int(row.instances)
+	before := len(w.Durations)
+	first := before
 	if law := in.set.Instances; law != nil {
+		w.Durations = append(w.Durations, make([]sched.Time, n)...)
+		for i := first; i < len(w.Durations); i++ {
+			w.Durations[i] = longest
+		}
 		drawBelow(w.Durations[first:], longest, law, in.set.Seed, row.job, number)
+	} else {
+		first = b.equal(longest, n)
+		in.shared += n - (len(w.Durations) - before)
 	}
-	w.addStage(first, int(row.instances), row.name)
+	w.addStage(first, n, row.name)
 	return nil
+}
+
+// equal returns where so many equal durations are. A run has as many as the row with most instances that lasts as long
+// needs. One that is too short is left to the stages that have it.
+func (b *batch) equal(d sched.Time, tasks int) (first int) {
+	r, w := b.runs[d], b.in.w
+	if r.tasks >= tasks {
+		return r.first
+	}
+	r = run{len(w.Durations), max(tasks, min(b.most[uint32(d/sched.Second)], b.in.most-len(w.Durations)))}
+	for range r.tasks {
+		w.Durations = append(w.Durations, d)
+	}
+	b.runs[d] = r
+	return r.first
 }
 
 // drawBelow replaces durations by draws of a law, scaled so that the largest is longest.

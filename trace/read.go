@@ -56,16 +56,17 @@ func (w whole) Read(p []byte) (int, error) {
 
 // reader reads one stream into a workload.
 type reader struct {
-	w     *Workload
-	set   Importer // without zero values
-	lines *bufio.Reader
-	long  []byte // a line longer than the buffer of lines
-	end   *tail  // nil of what must be whole
-	line  uint32 // number of the current line, from 0
-	most  int    // tasks in all
-	names *names
-	laws  map[string]int32  // index in w.Laws by spec
-	sites map[string]uint32 // index in w.Sites by name
+	w      *Workload
+	set    Importer // without zero values
+	lines  *bufio.Reader
+	long   []byte // a line longer than the buffer of lines
+	end    *tail  // nil of what must be whole
+	line   uint32 // number of the current line, from 0
+	most   int    // tasks in all
+	shared int    // tasks of stages beyond the durations that these share with others
+	names  *names
+	laws   map[string]int32  // index in w.Laws by spec
+	sites  map[string]uint32 // index in w.Sites by name
 }
 
 func newReader(name string, most int, set Importer) *reader {
@@ -151,7 +152,7 @@ func (in *reader) wrong(field string, err error) error {
 
 // room refuses more tasks than a workload can hold.
 func (in *reader) room(tasks int) error {
-	if tasks > in.most-len(in.w.Durations) {
+	if tasks > in.most-len(in.w.Durations)-in.shared {
 		return fmt.Errorf("expected at most %d tasks in all", in.most)
 	}
 	return nil

@@ -122,12 +122,26 @@ func WriteTR(out io.Writer, w *Workload) error {
 	return nil
 }
 
-// durationsOfJob returns the durations of all tasks of job j, which are neighbours.
+// durationsOfJob returns the durations of all tasks of job j. They are neighbours, unless its stages share theirs with
+// others.
 func (w *Workload) durationsOfJob(j int) []sched.Time {
 	stages := w.StagesOf(j)
 	if len(stages) == 0 {
 		return nil
 	}
-	first, last := stages[0], stages[len(stages)-1]
-	return w.Durations[first.FirstTask : last.FirstTask+last.Tasks]
+	first, next := stages[0].FirstTask, stages[0].FirstTask
+	for i := range stages {
+		if stages[i].FirstTask != next {
+			return w.gathered(stages)
+		}
+		next += stages[i].Tasks
+	}
+	return w.Durations[first:next]
+}
+
+func (w *Workload) gathered(stages []StageRow) (all []sched.Time) {
+	for i := range stages {
+		all = append(all, w.DurationsOf(&stages[i])...)
+	}
+	return all
 }

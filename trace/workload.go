@@ -47,7 +47,7 @@ type JobRow struct {
 
 // StageRow is the row of a stage.
 type StageRow struct {
-	FirstTask  uint32      // its durations are Durations[FirstTask : FirstTask+Tasks]
+	FirstTask  uint32      // its durations are Durations[FirstTask : FirstTask+Tasks]; other stages may have the same
 	Tasks      uint32      // may be 0
 	Need       uint32      // tasks that must finish; 0 means all
 	Law        int32       // index in Workload.Laws of the law that durations follow, -1 if none is stated
