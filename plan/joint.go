@@ -184,12 +184,12 @@ func (o odds) enough() int {
 }
 
 // raiseSmallest is Algorithm 1. PoCDs are compared by their logarithms, which differ where both are nearly 0 or nearly
-// 1.
+// 1. Those that agree in seven digits are equal, and the first of equals is raised, so that rounding decides nothing.
 func (j *Joint) raiseSmallest(left int) {
 	j.queue.reset()
 	for i := range j.claims {
 		if c := &j.claims[i]; c.most > 0 {
-			j.queue.push(int32(i), -c.log(0))
+			j.queue.push(int32(i), c.short())
 		}
 	}
 	for !j.queue.empty() {
@@ -200,6 +200,9 @@ func (j *Joint) raiseSmallest(left int) {
 		}
 		c.clones++
 		left -= c.slots
-		j.queue.replace(-c.log(c.clones))
+		j.queue.replace(c.short())
 	}
 }
+
+// short returns by how much the logarithm of a claim's PoCD falls short of 0, in seven digits.
+func (c *claim) short() float64 { return float64(float32(-c.log(c.clones))) }

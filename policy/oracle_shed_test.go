@@ -12,15 +12,17 @@ import (
 
 var shedOracle = oracle{
 	name: "shed",
-	most: 80, // in world 81 two stages seem to be equally likely to be late, and rounding to decide between them
+	most: 6000,
 	specs: []string{
 		"shed:late=kill,law=(pareto:alpha=1.5,xm=8)", "shed", "shed:late=demote,launch=2s,max_attempts=3", "shed:law=(pareto:alpha=1.2,xm=20),launch=1s,lambda=0.7",
 		"shed:late=kill,when=departures,master_slots=0", "shed:law=(uniform:lo=1,hi=90),when=reports,interval=7s,master_slots=0", "shed:late=demote,lambda=0.8,when=reports,interval=20s,master_slots=0",
 		"shed:when=departures,max_attempts=2,launch=3s,law=(pareto:alpha=1.1,xm=4)",
+		"shed:utility=sum,law=(pareto:alpha=1.3,xm=12)", "shed:utility=log,when=reports,interval=9s,master_slots=0", "shed:utility=alpha,alpha=2,late=kill,launch=1s,law=(pareto:alpha=1.6,xm=10)",
+		"shed:utility=alpha,alpha=0.5,late=demote,when=departures,law=(uniform:lo=2,hi=80),master_slots=0",
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowShed{
-			progress: newProgress(a.Span("launch")), law: a.Law("law"), lambda: a.Float("lambda"), attempts: a.Int("max_attempts"), masters: a.Int("master_slots"),
+			progress: newProgress(a.Span("launch")), law: a.Law("law"), alpha: shedAlpha(a), lambda: a.Float("lambda"), attempts: a.Int("max_attempts"), masters: a.Int("master_slots"),
 			late: a.Choice("late"), when: a.Choice("when"), interval: a.Span("interval"), running: map[sched.StageID]bool{}, behind: map[sched.StageID]bool{},
 		}
 	},
@@ -31,6 +33,7 @@ var shedOracle = oracle{
 type slowShed struct {
 	progress
 	law               laws.Law
+	alpha             float64 // of the utility
 	lambda            float64
 	attempts, masters int
 	late, when        string
@@ -215,7 +218,7 @@ func (p *slowShed) algorithm1(v *sched.View, act *sched.Actions) {
 	for _, s := range admitted {
 		chance[s] = p.chance(v, s)
 	}
-	r := p.maxMin(v, admitted, chance, kappa, most)
+	r := p.divide(v, admitted, chance, p.told(v, admitted, false), kappa, most)
 	for _, s := range admitted {
 		kappa -= r[s] * p.tasks(v, s)
 	}
@@ -270,8 +273,9 @@ func (c shedChance) late(r int) float64 {
 	return sum
 }
 
-func (c shedChance) logR(n, r int) float64 {
-	return float64(n) * math.Log1p(-math.Exp(c.late(r)))
+// logR is log R in seven digits: what agrees in these is equal.
+func (c shedChance) logR(n, r int) float32 {
+	return float32(float64(n) * math.Log(-math.Expm1(c.late(r))))
 }
 
 // chance is Theorem 1 for a stage with tasks that have not begun, else Theorem 2.
@@ -356,10 +360,18 @@ func (p *slowShed) age(v *sched.View, a sched.AttemptID) float64 {
 }
 
 // aged is chance for attempts of which only the age is known: all are taken for the oldest of the task that is likeliest
-// to be late.
+// to be late, of equals for the oldest.
 func (p *slowShed) aged(v *sched.View, s sched.StageID, left float64) (c shedChance) {
-	law, held, oldest := p.lawOf(v, s), math.MaxInt, 0.0
-	c.original = math.Inf(-1)
+	age, held := p.ages(v, s, left)
+	c.original, c.clone = p.stays(p.lawOf(v, s), age, left)
+	c.held = held
+	return c
+}
+
+// ages returns that age, and the clones that are as old.
+func (p *slowShed) ages(v *sched.View, s sched.StageID, left float64) (oldest float64, held int) {
+	law, worst := p.lawOf(v, s), math.Inf(-1)
+	held = math.MaxInt
 	for _, t := range runningOf(v, inStage(v, s)) {
 		stay, most := 0, 0.0
 		for _, a := range attemptsOf(v, t) {
@@ -369,14 +381,14 @@ func (p *slowShed) aged(v *sched.View, s sched.StageID, left float64) (c shedCha
 			}
 		}
 		held = min(held, stay-1)
-		if old, _ := p.stays(law, most, left); old > c.original {
-			c.original, oldest = old, most
+		if old, _ := p.stays(law, most, left); old > worst || old == worst && most > oldest {
+			worst, oldest = old, most
 		}
 	}
-	if c.original, c.clone = p.stays(law, oldest, left); oldest > 0 && !renew(c.original, c.clone) && held < math.MaxInt {
-		c.held = max(0, held)
+	if oldest == 0 || renew(p.stays(law, oldest, left)) || held == math.MaxInt {
+		return oldest, 0
 	}
-	return c
+	return oldest, max(0, held)
 }
 
 // misses tells whether a stage is late, or with late=help will be whatever is done.
@@ -507,5 +519,5 @@ func (p *slowShed) help(v *sched.View, act *sched.Actions) {
 			break
 		}
 	}
-	p.clone(v, act, fit, p.maxMin(v, fit, chance, left, p.attempts-1))
+	p.clone(v, act, fit, p.divide(v, fit, chance, p.told(v, fit, true), left, p.attempts-1))
 }

@@ -13,11 +13,12 @@ package policy
 //
 // Readings. Job here is a stage that may run: later stages are optimised when they may start, with the deadline of
 // their job. N is of tasks that are not done, phi of the slowest of them. A clone that would find nothing left to do
-// is not launched. When the originals of a new job do not fit, it and all after it wait until they do; originals go
-// before clones, so a task that has lost its attempt takes the slots of clones. A stage with more tasks than there are
-// slots is served as slots become free, without clones. Jobs without a deadline get no clones. Masters are not
-// attempts: their slots stay free. Originals that start in slots that nobody else needs count among lambda m, and what
-// limits on attempts and clones refuse is not launched.
+// is not launched. PoCDs whose logarithms agree in seven digits are equal; of equals a stage that runs goes before one
+// that waited, and then the one that was ready first. When the originals of a new job do not fit, it and all after it
+// wait until they do; originals go before clones, so a task that has lost its attempt takes the slots of clones. A
+// stage with more tasks than there are slots is served as slots become free, without clones. Jobs without a deadline
+// get no clones. Masters are not attempts: their slots stay free. Originals that start in slots that nobody else needs
+// count among lambda m, and what limits on attempts and clones refuse is not launched.
 //
 // late. The paper kills jobs that are past their deadlines, and gives no clones to those that no clone can save:
 // late=kill. Under late=demote the former are served in slots that nobody else needs, without clones. The default,
@@ -184,7 +185,7 @@ func (p *shed) change(v *sched.View, j sched.JobID) {
 func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	fell := p.lower(v, act)
 	if !p.due && (p.ended || fell) && p.waits > 0 {
-		p.due = v.Cluster().Live() == 0 || p.fits(v)
+		p.due = p.fits(v)
 	}
 	helps := fell || p.ended && p.low
 	p.ended = false
@@ -364,10 +365,12 @@ func (p *shed) spare(pool plan.Pool) int {
 	return left
 }
 
-// fits tells whether the originals of the first stage that waits fit now.
+// fits tells whether the originals of the first stage that waits fit now. It counts those that wait again, for some may
+// be over.
 func (p *shed) fits(v *sched.View) bool {
 	left := int(p.pool.Lambda*float64(v.Slots()) + 1e-9)
 	first := -1
+	p.waits = 0
 	for _, s := range p.open {
 		stage := v.Stage(s)
 		if stage.State != sched.StageOpen {
@@ -379,12 +382,12 @@ func (p *shed) fits(v *sched.View) bool {
 		case shedLow:
 			left -= int(stage.Running)
 		case shedWaits:
-			if first < 0 {
+			if p.waits++; first < 0 {
 				first = p.need(v, s)
 			}
 		}
 	}
-	return first >= 0 && first <= left
+	return first >= 0 && (first <= left || v.Cluster().Live() == 0)
 }
 
 // start gives free slots to the waiting tasks of stages of a rank, and tells whether all of them have one.

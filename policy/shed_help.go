@@ -56,6 +56,12 @@ func (p *shed) help(v *sched.View, act *sched.Actions) {
 // soon describes a stage that misses its deadline as if that were the median time of a fresh attempt away.
 func (p *shed) soon(v *sched.View, st *shedStage) plan.Work {
 	w := p.work(v, st)
+	if w.Launch == 0 {
+		w.Elapsed = 0 // does not count then, and would cost the digits of a short rest
+	}
 	w.Deadline = w.Elapsed + w.Launch + (1-w.Progress)*w.Law.Quantile(0.5)
+	if v.Stage(st.id).Pending == 0 && kit.Mute(v, st.id) {
+		p.age(v, st.id, &w) // by then another task may be the likeliest to be late
+	}
 	return w
 }

@@ -14,7 +14,7 @@ func (p *shed) ageOf(v *sched.View, a *sched.Attempt) float64 {
 }
 
 // age describes the attempts of a mute stage to the optimiser, all as the oldest of the task that is likeliest to be
-// late.
+// late; of equals, as the oldest of all.
 func (p *shed) age(v *sched.View, s sched.StageID, w *plan.Work) {
 	w.Launch = p.Launch.Seconds()
 	held, worst, age := math.MaxInt, math.Inf(-1), 0.0
@@ -28,11 +28,12 @@ func (p *shed) age(v *sched.View, s sched.StageID, w *plan.Work) {
 			}
 		}
 		held = min(held, stay-1)
-		if late := w.LogLate(oldest); late > worst {
+		if late := w.LogLate(oldest); late > worst || late == worst && oldest > age {
 			age, worst = oldest, late
 		}
 	}
-	if w.Age = age; held < math.MaxInt && !w.Renew(age) {
+	w.Age, w.Held = age, 0
+	if held < math.MaxInt && !w.Renew(age) {
 		w.Held = max(0, held)
 	}
 }
