@@ -30,7 +30,7 @@ package policy
 // list every second. The clock of checks starts at 0. n counts no tasks that the job has given up.
 //
 // As in spark.go nobody polls: a stage keeps its running attempts in order of start, so the oldest says at which check
-// the next one is slow. An event costs O(log tasks of the stage + log stages + blocked machines with a free slot).
+// the next one is slow. An event costs O(log tasks of the stage + log stages + blocked machines).
 
 import (
 	"github.com/tailcut/tailcut/plan/rule"
@@ -80,6 +80,7 @@ type flink struct {
 	due      kit.Heap[kit.Rising[sched.Time]]   // stages by the check that will find their oldest attempt slow
 	slow     []bool                             // by row, of running attempts
 	machines []flinkMachine                     // by MachineID
+	ends     kit.Heap[kit.Rising[sched.Time]]   // blocked machines without a slow attempt by the ends of their blocks
 	up       int                                // machines
 	decided  sched.Time                         // the last decision
 }
@@ -152,13 +153,19 @@ func (p *flink) ended(v *sched.View, ev *sched.Event) {
 	}
 	if row := ev.Attempt.Row(); row < len(p.slow) && p.slow[row] {
 		p.slow[row] = false
-		m := &p.machines[ev.Machine]
-		m.slow--
-		now := v.Now()
-		if now == p.decided { // and checked
-			now++
-		}
-		m.until = max(m.until, p.blockedAt(p.rule.LastCheck(now)))
+		p.recovered(v, ev.Machine)
+	}
+}
+
+// recovered takes notice that a slow attempt of a machine is gone.
+func (p *flink) recovered(v *sched.View, id sched.MachineID) {
+	m, now := &p.machines[id], v.Now()
+	if now == p.decided { // and checked
+		now++
+	}
+	m.slow--
+	if m.until = max(m.until, p.blockedAt(p.rule.LastCheck(now))); m.slow == 0 && p.block > 0 {
+		p.ends.Set(int(id), kit.Rising[sched.Time]{X: m.until})
 	}
 }
 
@@ -236,9 +243,11 @@ func (p *flink) found(v *sched.View, l *kit.Link) {
 	a, t := p.lists.Attempt(v, l), l.Task
 	if p.slow = kit.Grown(p.slow, a.Row()); !p.slow[a.Row()] {
 		p.slow[a.Row()] = true
-		m := &p.machines[v.Attempt(a).Machine]
+		id := v.Attempt(a).Machine
+		m := &p.machines[id]
 		m.slow++
 		m.until = max(m.until, p.blockedAt(v.Now()))
+		p.ends.Drop(int(id))
 	}
 	if v.Task(t).Live > 1 {
 		p.lists.Unlink(l)
@@ -313,12 +322,25 @@ func (p *flink) machine(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
 // wakeToUnblock asks to be called when the first of the free machines is not blocked any more, if something waits for
 // that.
 func (p *flink) wakeToUnblock(v *sched.View, act *sched.Actions) {
-	if p.block == 0 || v.FreeSlots() == 0 || v.Pending() == 0 && p.want.Len() == 0 {
+	for p.ends.Len() > 0 && p.ends.TopKey().X <= v.Now() {
+		p.ends.Drop(p.ends.Top())
+	}
+	if v.FreeSlots() == 0 || v.Pending() == 0 && p.want.Len() == 0 {
 		return
 	}
-	for m, ok := v.FreeMachine(0); ok; m, ok = v.FreeMachine(m + 1) {
-		if x := &p.machines[m]; x.slow == 0 && x.until > v.Now() {
-			act.WakeAt(x.until)
+	if p.ends.Len() > 0 && isFree(v, p.ends.Top()) { // nearly always: a block that ends later waits for another call
+		act.WakeAt(p.ends.TopKey().X)
+		return
+	}
+	for id, end := range p.ends.All() {
+		if isFree(v, id) {
+			act.WakeAt(end.X)
 		}
 	}
+}
+
+// isFree tells whether a machine has a free slot.
+func isFree(v *sched.View, id int) bool {
+	m, ok := v.FreeMachine(sched.MachineID(id))
+	return ok && m == sched.MachineID(id)
 }
