@@ -49,7 +49,7 @@ func newPlanSlots() *cobra.Command {
 		e.Log, e.Application = from.Name(), from.Course.Application
 		e.Again = replay.New(e.Log, e.Stages, from.Course, slots)
 		if e.Again == nil {
-			return fmt.Errorf("%s: the log does not tell when attempts started, so it cannot be replayed; for the exact figures with a machine per task write: "+
+			return fmt.Errorf("%s: the log does not tell when attempts started, or none succeeded, so it cannot be replayed; for the exact figures with a machine per task write: "+
 				"tailcut plan fork %s", e.Log, args[0])
 		}
 		if _, err := diagnosis.Explain(cmd.Context(), e); err != nil { // tells the replay what clones would have again
