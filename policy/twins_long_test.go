@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The twins of SREW, SEW and SCA once more, in thousands of worlds.
+// All twins once more, in thousands of worlds.
 func TestManyTwins(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
 	before := checks.Value.String()
@@ -18,4 +18,10 @@ func TestManyTwins(t *testing.T) {
 	t.Run("srew", TestSREWTwin)
 	t.Run("sew", TestSEWTwin)
 	t.Run("sca", TestSCATwin)
+	t.Run("ese", TestESETwin)
+	t.Run("grass", TestGrassTwin)
+	t.Run("hopper", TestHopperTwin)
+	t.Run("mantri", TestMantriTwin)
+	t.Run("order", TestOrderTwin)
+	t.Run("split", TestSplitTwin)
 }
