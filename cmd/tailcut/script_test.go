@@ -48,12 +48,17 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptCondition tells whether a line of a script that begins with [root] can be run: whether small disks can be made.
+// scriptCondition tells whether a line of a script can be run that begins with [root], which makes small disks, or with
+// [bash-completion], which has bash complete words.
 func scriptCondition(cond string) (bool, error) {
-	if cond != "root" {
-		return false, fmt.Errorf("unknown condition %q", cond)
+	switch cond {
+	case "root":
+		return exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil
+	case "bash-completion":
+		_, err := os.Stat("/usr/share/bash-completion/bash_completion")
+		return err == nil, nil
 	}
-	return exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil
+	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
 func scriptStatus(ts *testscript.TestScript, _ bool, args []string) {
