@@ -84,8 +84,8 @@ func TestMemoryLimit(t *testing.T) {
 	limits := func(n int64) func(*Config) {
 		return func(c *Config) { c.Limits = []jobfile.Limits{{Memory: n}} }
 	}
-	// each awk fills some 30 MB; a shell forks them
-	const two = `for i in 1 2; do awk 'BEGIN { s = sprintf("%30000000s", "x"); system("sleep 1"); print length(s) }' & done; wait`
+	// each shell fills some 30 MB; another forks them
+	const two = `for i in 1 2; do sh -c 'x=$(head -c 30000000 /dev/zero | tr "\0" x); sleep 1; echo ${#x}' & done; wait`
 	r := newRig(t, limits(20<<20), two)
 	if rep := r.end(r.begin(0, 0, 0)); rep.Kind != sched.AttemptFailed || !strings.HasPrefix(rep.Note, "used ") ||
 		!strings.HasSuffix(rep.Note, "MiB of memory, more than the 20MiB that memory allows; raise it with --memory or in the job file") {
