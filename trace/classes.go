@@ -12,8 +12,8 @@ import (
 // so that these begin as late as they did.
 const Driver = "driver"
 
-// driven returns the index of that class, -1 if there is none, how many tasks have it, and what they take together.
-func (w *Workload) driven() (class, tasks int, seconds float64) {
+// Driven returns the index of that class, -1 if there is none, how many tasks have it, and what they take together.
+func (w *Workload) Driven() (class, tasks int, seconds float64) {
 	if class = slices.Index(w.Classes, Driver); class < 0 {
 		return class, 0, 0
 	}
@@ -31,7 +31,7 @@ func (w *Workload) driven() (class, tasks int, seconds float64) {
 
 // Slotted returns the number of tasks that are no driver's, and what they take together in seconds.
 func (w *Workload) Slotted() (tasks int, seconds float64) {
-	_, tasks, seconds = w.driven()
+	_, tasks, seconds = w.Driven()
 	return w.Tasks() - tasks, w.WorkSeconds() - seconds
 }
 

@@ -51,7 +51,7 @@ func Summarize(w *Workload) Summary {
 	all := make([]sched.Time, 0, s.Tasks)
 	var ratios []float64
 	var scratch []sched.Time
-	driver, driven, took := w.driven()
+	driver, driven, took := w.Driven()
 	s.Tasks, s.WorkSeconds = s.Tasks-driven, s.WorkSeconds-took
 	for j := range w.Jobs {
 		job := &w.Jobs[j]

@@ -62,7 +62,7 @@ const arrows = `
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/page internal/report internal/show internal/timeline policy sched trace
 	internal/results     -> internal/grammar internal/inputs internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
-	internal/workload    -> internal/grammar internal/history internal/replay internal/show sched trace
+	internal/workload    -> internal/grammar internal/history internal/replay internal/show trace
 	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
 	internal/report      -> internal/show
 	internal/durations   -> internal/history internal/live internal/show laws

@@ -58,15 +58,9 @@ func (s slotsPerMachine) all() (n int) {
 // drive adds slots for all that drivers do, if the workload has some and nobody says how many there are. It tells
 // whether it has.
 func (s *slotsPerMachine) drive(w *trace.Workload, machines int) bool {
-	driver := slices.Index(w.Classes, trace.Driver)
+	driver, tasks, _ := w.Driven()
 	if driver < 0 || slices.Contains(s.names, trace.Driver) || len(s.each) == sched.Classes {
 		return false
-	}
-	tasks := 0
-	for i := range w.Stages {
-		if w.Stages[i].Class == sched.Class(driver) {
-			tasks += int(w.Stages[i].Tasks)
-		}
 	}
 	if len(s.names) == 0 {
 		s.names = []string{""}

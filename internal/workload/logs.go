@@ -10,7 +10,6 @@ import (
 	"github.com/tailcut/tailcut/internal/history"
 	"github.com/tailcut/tailcut/internal/replay"
 	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -22,13 +21,12 @@ func readLogs(path string) (*trace.Workload, error) {
 		return nil, nil // whoever reads workloads says why
 	}
 	one, notes, err := readLog(path)
-	if one != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	switch {
+	case err != nil:
+		return nil, err
+	case one != nil:
 		return played(path, []*replay.Rerun{one}, notes), nil
-	}
-	if !info.IsDir() {
+	case !info.IsDir():
 		return nil, nil
 	}
 	entries, err := os.ReadDir(path)
@@ -105,15 +103,10 @@ func played(name string, logs []*replay.Rerun, notes []string) *trace.Workload {
 			how = "as the logs say, all together"
 		}
 	}
-	took := sched.Time(0)
-	for i := range w.Stages {
-		if w.Stages[i].Name == 0 && w.Stages[i].Class != 0 {
-			took += w.DurationsOf(&w.Stages[i])[0]
-		}
-	}
+	_, _, took := w.Driven()
 	note := fmt.Sprintf("%s: ran on %s, %s", name, show.Count(slots, "slot"), how)
 	if took > 0 {
-		note += fmt.Sprintf("; drivers took %s between stages, on slots of their own", show.Seconds(took.Seconds()))
+		note += fmt.Sprintf("; drivers took %s between stages, on slots of their own", show.Seconds(took))
 	}
 	w.Notes = append(w.Notes, note)
 	return w
