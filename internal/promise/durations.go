@@ -34,8 +34,11 @@ const priorDeviation = 0.1
 // it says, as the standard deviation of the logarithm of a factor.
 type law struct {
 	laws.Law
+	mean, sd  float64 // of the law, which may take long to reckon
 	deviation float64
 }
+
+func newLaw(l laws.Law) *law { return &law{Law: l, mean: l.Mean(), sd: laws.StdDev(l)} }
 
 // lawOf makes a law of what is known; ages are for how long attempts of this job have run that still do. It is that of
 // the job's own attempts or of earlier jobs', whichever is the less uncertain. nil means that too little is known.
@@ -60,7 +63,9 @@ func lawOfOwn(r *Run, ages []float64) *law {
 	if err != nil {
 		return nil
 	}
-	return &law{l, doubt * laws.StdDev(l) / max(l.Mean(), 1e-9) / math.Sqrt(n)}
+	own := newLaw(l)
+	own.deviation = doubt * own.sd / max(own.mean, 1e-9) / math.Sqrt(n)
+	return own
 }
 
 func lawOfPast(past []Run) *law {
@@ -73,7 +78,9 @@ func lawOfPast(past []Run) *law {
 	if err != nil {
 		return nil
 	}
-	return &law{l, math.Sqrt(math.Log1p(between + noise))}
+	known := newLaw(l)
+	known.deviation = math.Sqrt(math.Log1p(between + noise))
+	return known
 }
 
 func observe(to []laws.Observation, r *Run, scale float64) []laws.Observation {

@@ -36,7 +36,7 @@ const (
 )
 
 const (
-	// MostTasks is how many tasks are played, about. In longer queues, tasks of jobs that have not begun are bundled.
+	// MostTasks is how many tasks are played, about. Where more are left, they are bundled.
 	MostTasks = 10_000
 
 	mostSteps = 20_000_000 // calls of the core in a play, against policies that never end
@@ -46,7 +46,7 @@ const (
 // Foresee returns a promise for each job that has not ended, those about which nothing is known without ends. It plays
 // the rest at least 39 times, and up to 199 times while that takes less than budget.
 func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.JobID]Promise, error) {
-	g := newGame(s)
+	g := newGame(s, MostTasks)
 	spent := time.Duration(0)
 	n := 0
 	for ; n < manyPlays; n++ {
@@ -103,7 +103,7 @@ type player struct {
 	*sched.SavedJob
 	known  bool   // enough to promise
 	laws   []*law // by stage; nil where nothing is known
-	bundle []float64
+	bundle []bundle
 	ends   []sched.Time // of each play, sched.Never if it did not end
 	factor float64      // of this play: how much slower than its laws the job is, in standard deviations
 	waits  int          // for so many jobs, in this play
@@ -112,9 +112,10 @@ type player struct {
 // unknownMean is how long attempts of which nothing is known are taken to last, where nothing is known of any.
 const unknownMean = 60
 
-func newGame(s *State) *game {
+// newGame readies a game of so many tasks, about.
+func newGame(s *State, most int) *game {
 	g := &game{State: s, place: map[sched.JobID]int{}, next: map[sched.JobID][]int{}}
-	g.bundle()
+	bundles := g.bundle(most)
 	ages := g.ages()
 	cache := map[*Durations]*law{}
 	for i := range g.snapshot.Jobs {
@@ -122,9 +123,8 @@ func newGame(s *State) *game {
 		if j.State > sched.JobActive {
 			continue
 		}
-		p := player{SavedJob: j, known: !j.Paused, laws: make([]*law, len(j.Spec.Stages)), bundle: make([]float64, len(j.Spec.Stages))}
+		p := player{SavedJob: j, known: !j.Paused, laws: make([]*law, len(j.Spec.Stages)), bundle: bundles[i]}
 		for k := range p.laws {
-			p.bundle[k] = float64(max(1, s.Snapshot.Jobs[i].Spec.Stages[k].Tasks)) / float64(max(1, j.Spec.Stages[k].Tasks))
 			d := s.Known(j.ID, k)
 			if d != nil && len(d.Own.Ended) > 0 {
 				p.laws[k] = lawOf(d, ages[j.Stage+sched.StageID(k)])
@@ -176,40 +176,6 @@ func (g *game) locate(t sched.TaskID) (job sched.JobID, stage sched.StageID) {
 	}
 	return j.ID, j.Stage
 }
-
-// bundle makes fewer tasks of jobs that have not begun, if there are too many: each stands for several, one after the
-// other. In a long queue that moves a job's end by less than what is not known of it.
-func (g *game) bundle() {
-	total := 0
-	for i := range g.Snapshot.Jobs {
-		for k := range g.Snapshot.Jobs[i].Spec.Stages {
-			total += g.Snapshot.Jobs[i].Spec.Stages[k].Tasks
-		}
-	}
-	copied := *g.Snapshot
-	copied.Jobs = slices.Clone(copied.Jobs)
-	g.snapshot = &copied
-	each := (total + MostTasks - 1) / MostTasks
-	for i := range copied.Jobs {
-		j := &copied.Jobs[i]
-		j.Spec.Stages = slices.Clone(j.Spec.Stages)
-		alike := each > 1 && len(j.Stages) == 0 && len(j.Tasks) == 0 && j.Attempts == 0
-		for _, e := range j.Spec.Edges {
-			alike = alike && e.Kind == sched.Barrier && len(e.Bytes) == 0 && !e.Measured
-		}
-		for k := range j.Spec.Stages {
-			st := &j.Spec.Stages[k]
-			st.Waits = false
-			if alike && st.Need == 0 && st.Tasks > 1 {
-				bundled := max(1, (st.Tasks+each-1)/each)
-				size := float64(st.Tasks) / float64(bundled)
-				st.Tasks, st.Mean, st.SD = bundled, scaled(st.Mean, size), scaled(st.SD, math.Sqrt(size))
-			}
-		}
-	}
-}
-
-func scaled(t sched.Time, by float64) sched.Time { return sched.Time(math.Round(float64(t) * by)) }
 
 // ends are attempts by when they end.
 type ends []end
@@ -324,7 +290,7 @@ func (g *game) begin() {
 		if a.Reported != nil {
 			from = a.Reported.From
 		}
-		g.start(started, a.ID, job, stage, from)
+		g.start(started, a.ID, a.Task, job, stage, from)
 	}
 }
 
@@ -340,7 +306,7 @@ func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
 		if g.snapshot.Waits {
 			g.facts = append(g.facts, sched.Event{At: now, Kind: sched.AttemptBegan, Attempt: d.Attempt})
 		}
-		g.start(now, d.Attempt, d.Job, d.Stage, d.From)
+		g.start(now, d.Attempt, d.Task, d.Job, d.Stage, d.From)
 	case sched.Kill:
 		delete(g.alive, d.Attempt)
 	case sched.Close:
@@ -357,32 +323,32 @@ func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
 }
 
 // start draws how long an attempt lasts that began at an instant, and that lasts still.
-func (g *game) start(began sched.Time, id sched.AttemptID, job sched.JobID, stage sched.StageID, from float64) {
+func (g *game) start(began sched.Time, id sched.AttemptID, task sched.TaskID, job sched.JobID, stage sched.StageID, from float64) {
 	i, found := g.find(job)
 	if !found {
 		return
 	}
 	j := &g.jobs[i]
 	k := int(stage - j.Stage)
-	factor, of := 1.0, laws.Law(nil)
-	if l := j.laws[k]; l != nil {
-		factor, of = math.Exp(l.deviation*j.factor-l.deviation*l.deviation/2), l.Law
+	factor, of := 1.0, j.laws[k]
+	if of != nil {
+		factor = math.Exp(of.deviation*j.factor - of.deviation*of.deviation/2)
 	}
 	age := (g.core.View().Now() - began).Seconds()
-	seconds := factor * g.draw(of, j.bundle[k], max(0, age)/factor/max(1e-9, 1-from)) * (1 - from)
+	seconds := factor * g.draw(of, j.sizeOf(k, task), max(0, age)/factor/max(1e-9, 1-from)) * (1 - from)
 	at := max(g.core.View().Now(), began+sched.FromSeconds(seconds))
 	g.alive[id] = true
 	heap.Push(&g.queue, end{at, id})
 }
 
 // draw returns how long an attempt lasts that has lasted for age, in seconds: a bundle of so many tasks.
-func (g *game) draw(l laws.Law, bundle, age float64) float64 {
+func (g *game) draw(l *law, bundle, age float64) float64 {
 	u := g.rng.Float64()
 	switch {
 	case l == nil:
 		return age - unknownMean*math.Log1p(-u)
 	case bundle > 1: // nearly normal, and it has not begun
-		mean, sd := l.Mean()*bundle, laws.StdDev(l)*math.Sqrt(bundle)
+		mean, sd := l.mean*bundle, l.sd*math.Sqrt(bundle)
 		return max(mean/4, mean+sd*g.rng.NormFloat64())
 	case age <= 0:
 		return laws.Sample(l, u)
