@@ -119,10 +119,15 @@ func (v *View) checkJob(j JobID, live *Table[TaskID, uint16]) (counts, error) {
 	job := v.job(j)
 	var sum counts
 	closed, broken := uint32(0), uint32(0)
+	var others beside
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		n, err := v.checkStage(s, live)
 		if err != nil {
 			return sum, err
+		}
+		if class := v.stage(s).Class; class > 0 {
+			others[class].pending += uint32(n.pending)
+			others[class].live += uint32(n.live)
 		}
 		if st := v.stage(s); st.State == StageClosed {
 			closed++
@@ -135,6 +140,9 @@ func (v *View) checkJob(j JobID, live *Table[TaskID, uint16]) (counts, error) {
 			}
 		}
 		sum.add(n)
+	}
+	if others != v.beside.Get(j) {
+		return sum, fmt.Errorf("sched: job %d counts %+v beside class 0, its stages add up to %+v", j, v.beside.Get(j), others)
 	}
 	if v.active.has(int(j)) != (job.State == JobActive) {
 		return sum, fmt.Errorf("sched: job %d in state %d is in the set of active ones: %v", j, job.State, v.active.has(int(j)))

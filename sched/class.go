@@ -92,15 +92,24 @@ func (v *View) widen()             { v.class, v.whole, v.part = 0, v.mixed, fals
 // sees tells whether the reader sees tasks of a class.
 func (v *View) sees(class Class) bool { return v.whole || class == v.class }
 
+// beside is what a job has of the classes but 0, by class. Jobs of class 0 alone have no row of it.
+type beside [Classes]struct{ pending, live uint32 }
+
+// besideOf counts what is of a stage's class, which is not 0.
+func (v *View) besideOf(st *Stage) *struct{ pending, live uint32 } {
+	return &v.beside.At(st.Job)[st.Class]
+}
+
 // narrowJob returns the row of a job with the tasks and attempts that the reader sees.
 func (v *View) narrowJob(j JobID) Job {
-	job := v.jobs.Get(j)
-	job.Pending, job.Live = 0, 0
-	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
-		if st := v.stage(s); st.Class == v.class {
-			job.Pending += st.Pending
-			job.Live += st.Live
-		}
+	job, others := v.jobs.Get(j), v.beside.look(j)
+	if v.class > 0 {
+		job.Pending, job.Live = others[v.class].pending, others[v.class].live
+		return job
+	}
+	for _, n := range others {
+		job.Pending -= n.pending
+		job.Live -= n.live
 	}
 	return job
 }

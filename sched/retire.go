@@ -26,6 +26,7 @@ func (c *Core) retire(j JobID) {
 		}
 		v.links.Drop(j)
 	}
+	v.beside.Drop(j)
 	v.jobs.Drop(j)
 }
 

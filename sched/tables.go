@@ -34,6 +34,9 @@ func (v *View) enqueue(t TaskID, k kin) (waits bool) {
 	}
 	k.job.Pending++
 	v.pendingTasks[st.Class]++
+	if st.Class > 0 {
+		v.besideOf(st).pending++
+	}
 	return true
 }
 
@@ -57,6 +60,9 @@ func (v *View) dequeue(t TaskID, k kin) {
 	}
 	k.job.Pending--
 	v.pendingTasks[st.Class]--
+	if st.Class > 0 {
+		v.besideOf(st).pending--
+	}
 }
 
 // engage makes a pending task one that runs.
@@ -114,6 +120,9 @@ func (v *View) link(row int32, k kin) {
 	task.Launched++
 	k.stage.Live++
 	k.job.Live++
+	if k.stage.Class > 0 {
+		v.besideOf(k.stage).live++
+	}
 	v.used[m.Class]++
 	v.sites[m.Site].used[m.Class]++
 	if m.Used++; m.Used == m.Slots {
@@ -139,6 +148,9 @@ func (v *View) unlink(row int32, k kin) {
 	task.Live--
 	k.stage.Live--
 	k.job.Live--
+	if k.stage.Class > 0 {
+		v.besideOf(k.stage).live--
+	}
 	v.used[m.Class]--
 	at := &v.sites[m.Site]
 	at.used[m.Class]--

@@ -45,6 +45,7 @@ type tables struct {
 	tasks  Table[TaskID, Task]
 	links  Table[JobID, *links]   // of jobs whose stages or tasks wait for others, or read
 	sample Table[StageID, []Time] // of stages of which it is known
+	beside Table[JobID, beside]   // of jobs with stages of a class above 0
 
 	spareLinks []*links
 
@@ -79,6 +80,7 @@ func (t *tables) empty() {
 	t.tasks.Clear()
 	t.links.Clear()
 	t.sample.Clear()
+	t.beside.Clear()
 	t.jobs.blank, t.stages.blank, t.tasks.blank = Job{State: JobGone}, Stage{State: StageGone}, Task{State: TaskGone, first: -1}
 	t.issuedJobs, t.issuedStages, t.issuedTasks = 0, 0, 0
 	t.attempts, t.progress, t.here, t.machines = t.attempts[:0], t.progress[:0], t.here[:0], t.machines[:0]
