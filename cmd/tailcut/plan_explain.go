@@ -62,6 +62,9 @@ func newPlanExplain() *cobra.Command {
 			return err
 		}
 		r.Application, r.Again = from.Course.Application, replay.New(r.Log, r.Stages, from.Course, slots)
+		r.Watch = func(doing string, tasks int) (func(int), func()) {
+			return showProgress(cmd.ErrOrStderr(), doing, tasks)
+		}
 		d, err := diagnosis.Explain(cmd.Context(), r)
 		if err != nil {
 			return err

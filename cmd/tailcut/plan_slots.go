@@ -52,9 +52,7 @@ func newPlanSlots() *cobra.Command {
 			return fmt.Errorf("%s: the log does not tell when attempts started, or none succeeded, so it cannot be replayed; for the exact figures with a machine per task write: "+
 				"tailcut plan fork %s", e.Log, args[0])
 		}
-		if _, err := diagnosis.Explain(cmd.Context(), e); err != nil { // tells the replay what clones would have again
-			return err
-		}
+		diagnosis.Keep(e)
 		r.Log, r.Application, r.Stages, r.Again = e.Log, e.Application, e.Stages, e.Again
 		a, err := sizing.Plan(cmd.Context(), r)
 		if err != nil {

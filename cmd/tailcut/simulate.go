@@ -174,7 +174,7 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 		r.Jobs = out
 	}
 	r.Warn = func(field, text string) { notice(cmd.ErrOrStderr(), "--%s: %s", field, text) }
-	tick, stop := showProgress(cmd.ErrOrStderr(), len(r.Policies)*r.Runs*r.Workload.Tasks())
+	tick, stop := showProgress(cmd.ErrOrStderr(), "simulating", len(r.Policies)*r.Runs*r.Workload.Tasks())
 	r.Tick = tick
 	result, err := r.Run(cmd.Context())
 	stop()

@@ -13,19 +13,19 @@ import (
 	"github.com/tailcut/tailcut/internal/show"
 )
 
-// showProgress draws a bar while an experiment lasts, if somebody watches: the share of all tasks of all runs that
-// are finished, and how long the rest may take. It returns what to call with tasks that have finished, from any
-// goroutine, and what to call at the end, which wipes the bar off.
-func showProgress(w io.Writer, tasks int) (tick func(tasks int), stop func()) {
+// showProgress draws a bar while something lasts, if somebody watches: the share of all tasks of all runs that are
+// finished, and how long the rest may take. It returns what to call with tasks that have finished, from any goroutine,
+// and what to call at the end, which wipes the bar off.
+func showProgress(w io.Writer, doing string, tasks int) (tick func(tasks int), stop func()) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
 	}
-	return drawProgress(f, tasks)
+	return drawProgress(f, doing, tasks)
 }
 
-func drawProgress(w io.Writer, tasks int) (tick func(tasks int), stop func()) {
-	bar := &progress.Tracker{Message: "simulating", Total: int64(tasks), AutoStopDisabled: true}
+func drawProgress(w io.Writer, doing string, tasks int) (tick func(tasks int), stop func()) {
+	bar := &progress.Tracker{Message: doing, Total: int64(tasks), AutoStopDisabled: true}
 	p := progress.NewWriter()
 	p.SetOutputWriter(w)
 	p.SetUpdateFrequency(time.Second / 5)

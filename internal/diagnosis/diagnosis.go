@@ -31,6 +31,25 @@ type Request struct {
 	System      string // whose rules to consider, of [Systems]; "" for the log's own
 	MaxClones   int    // most clones of a task to consider, at least 1
 	Thresholds  Thresholds
+	// Watch is told what is being done, and of how many tasks, and returns what is called with the tasks that are done
+	// meanwhile, by several goroutines at once, and at the end; nil if nobody watches.
+	Watch func(doing string, tasks int) (tick func(tasks int), stop func())
+}
+
+// watch is Watch, if anybody does.
+func (r *Request) watch(doing string, tasks int) (tick func(int), stop func()) {
+	if r.Watch == nil {
+		return nil, func() {}
+	}
+	return r.Watch(doing, tasks)
+}
+
+// tasks returns how many there are in all stages.
+func (r *Request) tasks() (n int) {
+	for _, st := range r.Stages {
+		n += st.Tasks
+	}
+	return n
 }
 
 // Thresholds are what has to hold for replication to be worth it. docs/howto/past-jobs.md says the usual ones.
@@ -61,10 +80,12 @@ func Defaults() Request {
 }
 
 // A stage is planned with its durations rounded to roundedTo values and at most mostTasks tasks, so that its cost is
-// bounded.
+// bounded. Of one that is replayed the plan only proposes: proposedTo values will do in a log of more than largeTasks.
 const (
-	roundedTo = 250
-	mostTasks = 5000
+	roundedTo  = 250
+	proposedTo = 60
+	largeTasks = 10_000
+	mostTasks  = 5000
 )
 
 // moreTime is the machine time, as a multiple of today's, within which a stage that clones help too little at today's
@@ -143,20 +164,7 @@ type Finding struct {
 // context's if that ends first.
 func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
 	d := &Diagnosis{Schema: "tailcut.plan.explain/v2", Log: r.Log, Application: r.Application, Stages: make([]*Finding, len(r.Stages))}
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, st := range r.Stages {
-		group.Go(func() (err error) {
-			if err := within.Err(); err != nil {
-				return err
-			}
-			if d.Stages[i], err = r.explain(st); err != nil {
-				return fmt.Errorf("%s: %w", r.Log, err)
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := d.planStages(ctx, &r); err != nil {
 		return nil, err
 	}
 	if r.Again != nil {
@@ -175,6 +183,29 @@ func Explain(ctx context.Context, r Request) (*Diagnosis, error) {
 		d.SavedMachine += *s.SavedMachine
 	}
 	return d, nil
+}
+
+// planStages plans each stage for itself.
+func (d *Diagnosis) planStages(ctx context.Context, r *Request) error {
+	tick, stop := r.watch("planning", r.tasks())
+	defer stop()
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, st := range r.Stages {
+		group.Go(func() (err error) {
+			if err := within.Err(); err != nil {
+				return err
+			}
+			if d.Stages[i], err = r.explain(st); err != nil {
+				return fmt.Errorf("%s: %w", r.Log, err)
+			}
+			if tick != nil {
+				tick(st.Tasks)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // worth is how many stages are worth replicating. They are the first ones.
@@ -205,7 +236,11 @@ func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
 		s.Reason = fmt.Sprintf("too few tasks: %d attempts succeeded, at least %d are needed", s.Succeeded, r.Thresholds.Tasks)
 		return s, nil
 	}
-	if err := s.plan(sample.Law, r.MaxClones); err != nil {
+	values := roundedTo
+	if r.Again != nil && r.tasks() > largeTasks && len(r.Again.Holds(st)) > 0 {
+		values = proposedTo
+	}
+	if err := s.plan(sample.Law, r.MaxClones, values); err != nil {
 		return nil, err
 	}
 	s.judge(st, r)
@@ -235,14 +270,18 @@ func (s *Finding) judge(st *history.StageRecord, r *Request) {
 	}
 }
 
-// plan finds the policy of least latency that needs no more machine time than none, and what it saves.
-func (s *Finding) plan(sample *laws.Empirical, maxClones int) error {
+// plan finds the policy of least latency that needs no more machine time than none, and what it saves. More durations
+// than values are rounded.
+func (s *Finding) plan(sample *laws.Empirical, maxClones, values int) error {
 	tasks := min(s.Tasks, mostTasks)
-	find := exactly
-	if sample.Distinct() > roundedTo {
-		find = rounded
+	var found plan.Advice
+	var off *advice.Off
+	var err error
+	if sample.Distinct() > values {
+		found, off, err = rounded(sample, tasks, maxClones, values)
+	} else {
+		found, err = exactly(sample, tasks, maxClones)
 	}
-	found, off, err := find(sample, tasks, maxClones)
 	if err != nil {
 		return err
 	}
@@ -261,22 +300,22 @@ func (s *Finding) plan(sample *laws.Empirical, maxClones int) error {
 }
 
 // exactly searches the policies of a job.
-func exactly(sample *laws.Empirical, tasks, maxClones int) (plan.Advice, *advice.Off, error) {
+func exactly(sample *laws.Empirical, tasks, maxClones int) (plan.Advice, error) {
 	exact, err := plan.NewExact(sample, tasks)
 	if err != nil {
-		return plan.Advice{}, nil, err
+		return plan.Advice{}, err
 	}
-	return plan.Optimise(plan.EvaluateAll(exact.Grid(maxClones), plan.Policies(tasks, maxClones)), tasks, 0), nil, nil
+	return plan.Optimise(plan.EvaluateAll(exact.Grid(maxClones), plan.Policies(tasks, maxClones)), tasks, 0), nil
 }
 
 // rounded searches the durations rounded, with the budget and a little less since the cost is rounded too, and
 // evaluates what it finds between bounds. It returns by how much the figures of the optimum may be off.
-func rounded(sample *laws.Empirical, tasks, maxClones int) (found plan.Advice, off *advice.Off, err error) {
-	near, err := plan.NewNear(plan.Rounded(sample, roundedTo), tasks)
+func rounded(sample *laws.Empirical, tasks, maxClones, values int) (found plan.Advice, off *advice.Off, err error) {
+	near, err := plan.NewNear(plan.Rounded(sample, values), tasks)
 	if err != nil {
 		return found, nil, err
 	}
-	bracket, err := plan.NewBracket(sample, tasks, 2*roundedTo)
+	bracket, err := plan.NewBracket(sample, tasks, 2*values)
 	if err != nil {
 		return found, nil, err
 	}

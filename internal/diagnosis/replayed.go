@@ -4,22 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/history"
 	"github.com/tailcut/tailcut/internal/replay"
 	"github.com/tailcut/tailcut/internal/show"
-)
-
-// A replay plays each candidate mostPlays times, of a large log as often as playedTasks allow.
-const (
-	mostPlays    = 100
-	leastPlays   = 3
-	playedTasks  = 1_000_000
-	toldTasks    = 100_000 // likewise, under rules that are told of progress
-	leastWorth   = 0.01    // share of the application's time below which no setting is worth to be set
-	mostProposed = 4       // stages, those with most to save, whose best forks become candidates
 )
 
 // Setting is what a system can be told, and what it would take.
@@ -56,6 +45,28 @@ func (s *Finding) causesOfVerdict() []Cause {
 	return []Cause{{Cause: kind, Evidence: evidence, Remedy: remedies[kind]}}
 }
 
+// Keep tells the replay what a further attempt of a task would meet again, so that it can be asked about clones.
+func Keep(r Request) {
+	for _, st := range r.Stages {
+		if tasks := r.Again.Holds(st); len(tasks) > 0 {
+			excessOf(st, tasks, &r).keep(r.Again)
+		}
+	}
+}
+
+// keep tells the replay of the stage's tasks what is no chance.
+func (e *excess) keep(again *replay.Rerun) {
+	kept := make([]float64, len(e.tasks))
+	for k, part := range e.parts {
+		if !k.drawn() {
+			for i, x := range part {
+				kept[i] += x
+			}
+		}
+	}
+	again.Keep(e.record, kept)
+}
+
 // diagnose finds why a stage took as long as it did, and tells the replay what a further attempt of a task would keep.
 func (s *Finding) diagnose(st *history.StageRecord, r *Request) {
 	tasks := r.Again.Holds(st)
@@ -67,15 +78,7 @@ func (s *Finding) diagnose(st *history.StageRecord, r *Request) {
 	held, idle := r.Again.Waited(st)
 	total, causes := e.shares(wall, waiting{slots: slots, held: held, idle: idle})
 	s.Excess, s.Causes = &total, causes
-	kept := make([]float64, len(tasks))
-	for k, part := range e.parts {
-		if !k.drawn() {
-			for i, x := range part {
-				kept[i] += x
-			}
-		}
-	}
-	r.Again.Keep(st, kept)
+	e.keep(r.Again)
 }
 
 // replayStages plays the log again, as it happened and under candidates that the exact plans of the stages propose.
@@ -90,82 +93,35 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		s.diagnose(st, r)
 	}
 	system := cmp.Or(r.System, again.System())
-	candidates, engine := d.candidates(system), []candidate(nil)
+	own, engine := &played{system: system, candidates: d.candidates(system)}, &played{system: Tailcut}
 	if system != Tailcut && system != Kubernetes {
-		engine = d.candidates(Tailcut)
+		engine.candidates = d.candidates(Tailcut)
 	}
-	played, err := d.play(ctx, r, system, candidates, engine)
-	if err != nil {
+	if err := playAll(ctx, r, own, engine); err != nil {
 		return fmt.Errorf("%s: replay: %w", r.Log, err)
 	}
-	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &played.Whole[0].Mean
-	n := 1 + len(candidates)
-	d.Settings = setting(system, candidates, played.Whole[:n])
-	d.Engine = setting(Tailcut, engine, slices.Concat(played.Whole[:1], played.Whole[n:]))
+	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &own.now.Mean
+	d.Settings, d.Engine = own.setting(own.now), engine.setting(own.now)
 	if d.Engine != nil && d.Settings != nil && d.Engine.Seconds > (1-leastWorth)*d.Settings.Seconds {
 		d.Engine = nil // the system can do as much
 	}
 	for _, st := range r.Stages {
-		ranges, ok := played.Stages[st]
+		taken, ok := own.apart[st]
 		if !ok {
 			continue
 		}
 		s := byRecord[st]
 		wall, slots, _ := again.Walls(st)
-		s.Wall, s.Slots, s.Replay = &wall, slots, &ranges[0].Mean
-		if k := fastest(ranges[:n]); k > 0 {
-			s.Best = &StageBest{system, strings.Join(candidates[k-1].lines, " "), Best{ranges[k].Mean, ranges[k].Low, ranges[k].High}}
-			s.doing = candidates[k-1].words
-			s.extra = played.Machine[st][k] - played.Machine[st][0]
+		s.Wall, s.Slots, s.Replay = &wall, slots, &taken[0].Mean
+		if k := fastest(taken); k > 0 {
+			c := &own.candidates[k-1]
+			s.Best = &StageBest{system, strings.Join(c.lines, " "), bestOf(&taken[k])}
+			s.doing = c.words
+			s.extra = taken[k].Machine - taken[0].Machine
 		}
 		s.onItsSlots(&r.Thresholds)
 	}
 	return nil
-}
-
-// play plays what happened, the candidates of a system, and those of Tailcut's own engine, in that order. All meet the
-// same draws.
-func (d *Diagnosis) play(ctx context.Context, r *Request, system string, candidates, engine []candidate) (*replay.Played, error) {
-	specs := []string{r.Again.Rule}
-	for _, c := range candidates {
-		specs = append(specs, c.spec)
-	}
-	var own []string
-	for _, c := range engine {
-		own = append(own, c.spec)
-	}
-	tasks := 0
-	for _, s := range d.Stages {
-		tasks += s.Tasks
-	}
-	most := playedTasks
-	if system == Hadoop {
-		most = toldTasks
-	}
-	plays := max(leastPlays, min(mostPlays, most/max(1, tasks*(len(specs)+len(own)))))
-	if len(specs)+len(own) == 1 && r.Again.Rule == "fifo" {
-		plays = 1 // nothing is drawn
-	}
-	played, err := r.Again.Play(ctx, system, specs, plays, r.Seed)
-	if err != nil || len(own) == 0 {
-		return played, err
-	}
-	more, err := r.Again.Play(ctx, Tailcut, own, plays, r.Seed)
-	if err != nil {
-		return nil, err
-	}
-	played.Add(more)
-	return played, nil
-}
-
-// setting is the fastest candidate for all stages together. The first range is that of what happened; nil if nothing is
-// faster than that on average, and no slower in at least 97.5 % of the plays.
-func setting(system string, candidates []candidate, whole []replay.Range) *Setting {
-	k := fastest(whole)
-	if k == 0 || whole[k].Mean >= (1-leastWorth)*whole[0].Mean || whole[k].High > whole[0].Mean*(1+1e-9) {
-		return nil
-	}
-	return &Setting{system, candidates[k-1].lines, Best{whole[k].Mean, whole[k].Low, whole[k].High}}
 }
 
 // onItsSlots judges a stage that clones would help with a machine for each task by what they help on its slots.
@@ -182,16 +138,6 @@ func (s *Finding) onItsSlots(t *Thresholds) {
 		s.Verdict = LightTail
 		s.Reason = fmt.Sprintf("on its %s, clones save only %.1f %%", show.Count(s.Slots, "slot"), 100*share)
 	}
-}
-
-// fastest is the index of the least mean. The first counts if others are no better.
-func fastest(all []replay.Range) (best int) {
-	for k := range all {
-		if all[k].Mean < all[best].Mean*(1-1e-9) {
-			best = k
-		}
-	}
-	return best
 }
 
 // headline says what the log took, what its replay takes, and what it would take.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tailcut/tailcut/internal/history"
@@ -100,6 +101,32 @@ func TestContract(t *testing.T) {
 		}
 		if x := got.Settings; (x == nil) != skewed || x != nil && (x.System != "spark" || x.Lines[0] != "spark.speculation=true" || x.Low > x.Seconds || x.High < x.Seconds) {
 			t.Errorf("skewed %v: %+v", skewed, x)
+		}
+	}
+}
+
+// Whoever watches sees each phase come to its end.
+func TestWatch(t *testing.T) {
+	for _, slots := range []int{0, 50} { // where clones do not help, and where they do
+		r := waves()
+		if slots > 0 {
+			for i := range r.Stages[0].Attempts {
+				r.Stages[0].Attempts[i].Start = 1e12
+			}
+			r.Again = replay.New(r.Log, r.Stages, &history.Course{System: "spark"}, slots)
+		}
+		var seen strings.Builder
+		r.Watch = func(doing string, tasks int) (func(int), func()) {
+			var done atomic.Int64
+			return func(n int) { done.Add(int64(n)) }, func() {
+				if n := int(done.Load()); n > tasks || 2*n < tasks && slots > 0 { // without candidates it is soon done
+					t.Errorf("%d slots, %s: %d of %d tasks are done at the end", slots, doing, n, tasks)
+				}
+				seen.WriteString(doing + " ")
+			}
+		}
+		if _, err := Explain(context.Background(), r); err != nil || seen.String() != "planning replaying " {
+			t.Errorf("%v, %s", err, &seen)
 		}
 	}
 }

@@ -52,6 +52,7 @@ const arrows = `
 	internal/cputime     ->
 	internal/disk        ->
 	internal/disk/disktest ->
+	internal/history/historytest ->
 	internal/unpack      ->
 	internal/notify      ->
 	internal/hindsight   -> internal/live laws policy sched sim trace

@@ -115,74 +115,131 @@ func (r *Rerun) Walls(st *history.StageRecord) (seconds float64, slots int, ok b
 // 95 % of them are between.
 type Range struct{ Mean, Low, High float64 }
 
-// Played is what came of a rerun, by policy.
-type Played struct {
-	Whole  []Range
-	Stages map[*history.StageRecord][]Range
-	// machine time of all attempts of the stage, in seconds, on average
-	Machine map[*history.StageRecord][]float64
+// Taken is what something takes, and the machine time of all its attempts in seconds, on average. A driver's time is
+// none.
+type Taken struct {
+	Range
+	Machine float64
 }
 
-// Add puts what came of further policies behind the others.
-func (p *Played) Add(more *Played) {
-	p.Whole = append(p.Whole, more.Whole...)
-	for st := range more.Stages {
-		p.Stages[st] = append(p.Stages[st], more.Stages[st]...)
-		p.Machine[st] = append(p.Machine[st], more.Machine[st]...)
+// Rules are policies of a system, under which a log is played. All meet the same draws.
+type Rules struct {
+	System string
+	Specs  []string
+	Runs   int // of each, but of one without clones, which draws nothing
+	Seed   uint64
+	Tick   func(tasks int) // called with tasks that have been played; nil if nobody watches
+}
+
+// Tasks returns how many tasks the log is played with.
+func (r *Rerun) Tasks() (n int) {
+	for _, p := range r.pieces {
+		n += len(p.tasks)
 	}
+	return n
 }
 
-// Play plays the log under policies of a system, each as often as asked for. All meet the same draws.
-func (r *Rerun) Play(ctx context.Context, system string, specs []string, runs int, seed uint64) (*Played, error) {
-	whole, _, err := r.play(ctx, r.whole(), system, specs, runs, seed)
+// Without is the policy that makes no clones.
+const Without = "fifo"
+
+// Whole plays the application as one job, and returns by policy what it takes.
+func (r *Rerun) Whole(ctx context.Context, q Rules) ([]Taken, error) {
+	w := r.whole()
+	all, err := r.play(ctx, w, q)
 	if err != nil {
 		return nil, err
 	}
-	apart, machine, err := r.play(ctx, r.apart(), system, specs, runs, seed)
+	_, _, driven := w.Driven()
+	out := make([]Taken, len(all))
+	for k := range all {
+		out[k] = all[k][0]
+		out[k].Machine -= driven
+	}
+	return out, nil
+}
+
+// Apart plays each stage as a job that arrives when the stage was submitted, and returns by policy what it takes.
+func (r *Rerun) Apart(ctx context.Context, q Rules) (map[*history.StageRecord][]Taken, error) {
+	all, err := r.play(ctx, r.apart(), q)
 	if err != nil {
 		return nil, err
 	}
-	p := &Played{Stages: map[*history.StageRecord][]Range{}, Machine: map[*history.StageRecord][]float64{}}
-	for k := range specs {
-		p.Whole = append(p.Whole, rangeOf(whole[k][0]))
-		for i, piece := range r.pieces {
-			p.Stages[piece.record] = append(p.Stages[piece.record], rangeOf(apart[k][i]))
-			p.Machine[piece.record] = append(p.Machine[piece.record], machine[k][i])
+	out := map[*history.StageRecord][]Taken{}
+	for k := range all {
+		for i, p := range r.pieces {
+			out[p.record] = append(out[p.record], all[k][i])
 		}
 	}
-	return p, nil
+	return out, nil
 }
 
-// play returns the flow times in seconds by policy, job and run, and the mean machine time by policy and job.
-func (r *Rerun) play(ctx context.Context, w *trace.Workload, system string, specs []string, runs int, seed uint64) (flows [][][]float64, machine [][]float64, err error) {
-	flows, machine = make([][][]float64, len(specs)), make([][]float64, len(specs))
-	e := sim.Experiment{Workload: w, Runs: runs, Options: r.options(w, system, seed)}
-	for k, spec := range specs {
-		flows[k], machine[k] = make([][]float64, len(w.Jobs)), make([]float64, len(w.Jobs))
-		spec += "/fifo" // drivers have no clones
-		c := sim.Candidate{Name: spec, New: func(seed uint64) (sched.Policy, error) { return policy.NewPerClass(spec, seed, 2) }}
-		progress, err := policy.ProgressPerClass(spec, 2)
+// play returns what each job takes, by policy and job.
+func (r *Rerun) play(ctx context.Context, w *trace.Workload, q Rules) ([][]Taken, error) {
+	all := make([][]Taken, len(q.Specs))
+	var once, often []int
+	for k, spec := range q.Specs {
+		if spec == Without {
+			once = append(once, k)
+		} else {
+			often = append(often, k)
+		}
+	}
+	if err := r.experiment(ctx, w, q, once, 1, all); err != nil {
+		return nil, err
+	}
+	return all, r.experiment(ctx, w, q, often, q.Runs, all)
+}
+
+// experiment plays some of the policies.
+func (r *Rerun) experiment(ctx context.Context, w *trace.Workload, q Rules, some []int, runs int, all [][]Taken) error {
+	if len(some) == 0 {
+		return nil
+	}
+	e := sim.Experiment{Workload: w, Runs: runs, Options: r.options(w, q.System, q.Seed)}
+	flows := make([][][]float64, len(some))
+	for i, k := range some {
+		flows[i], all[k] = make([][]float64, len(w.Jobs)), make([]Taken, len(w.Jobs))
+		c, err := candidate(w, q.Specs[k])
 		if err != nil {
-			return nil, nil, err
-		}
-		if progress {
-			const reports = 20 // in a task of the mean duration, as simulate has them by default
-			c.Every = max(sched.Millisecond, sched.FromSeconds(w.WorkSeconds()/float64(max(1, w.Tasks()))/reports))
+			return err
 		}
 		e.Policies = append(e.Policies, c)
 	}
+	tasks := r.Tasks()
 	e.Done = func(c *sim.Cell, jobs []sim.JobResult) error {
+		if q.Tick != nil {
+			q.Tick(tasks)
+		}
 		for j := range jobs {
 			if jobs[j].Failed {
 				return errors.New("a job failed in its replay")
 			}
 			flows[c.Policy][j] = append(flows[c.Policy][j], (jobs[j].Completion - jobs[j].Arrival).Seconds())
-			machine[c.Policy][j] += (jobs[j].Fruitful + jobs[j].Fruitless).Seconds() / float64(runs)
+			all[some[c.Policy]][j].Machine += (jobs[j].Fruitful + jobs[j].Fruitless).Seconds() / float64(runs)
 		}
 		return nil
 	}
-	_, err = e.Run(ctx)
-	return flows, machine, err
+	if _, err := e.Run(ctx); err != nil {
+		return err
+	}
+	for i, k := range some {
+		for j := range all[k] {
+			all[k][j].Range = rangeOf(flows[i][j])
+		}
+	}
+	return nil
+}
+
+// candidate is a policy of an experiment, under which drivers have no clones.
+func candidate(w *trace.Workload, spec string) (sim.Candidate, error) {
+	spec += "/fifo"
+	c := sim.Candidate{Name: spec, New: func(seed uint64) (sched.Policy, error) { return policy.NewPerClass(spec, seed, 2) }}
+	progress, err := policy.ProgressPerClass(spec, 2)
+	if err == nil && progress {
+		const reports = 20 // in a task of the mean duration, as simulate has them by default
+		c.Every = max(sched.Millisecond, sched.FromSeconds(w.WorkSeconds()/float64(max(1, w.Tasks()))/reports))
+	}
+	return c, err
 }
 
 func (r *Rerun) options(w *trace.Workload, system string, seed uint64) sim.Options {

@@ -48,12 +48,12 @@ func TestSlots(t *testing.T) {
 		if r.Wall() != 40 {
 			t.Errorf("took %v s, expected 40", r.Wall())
 		}
-		p, err := r.Play(context.Background(), r.System(), []string{r.Rule}, 1, 1)
+		whole, err := r.Whole(context.Background(), Rules{System: r.System(), Specs: []string{r.Rule}, Runs: 1, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// with a slot each, the last task still starts when the whole stage did
-		if got := p.Whole[0].Mean; math.Abs(got-want) > 1e-6 {
+		if got := whole[0].Mean; math.Abs(got-want) > 1e-6 {
 			t.Errorf("on %d slots from %s: %v s, expected %v", r.Slots, r.Source, got, want)
 		}
 	}
@@ -98,14 +98,22 @@ func TestApplication(t *testing.T) {
 		if want := "spark:quantile=0.75,multiplier=1.5,interval=1000ms"; r.Rule != want {
 			t.Errorf("the rule is %s, expected %s", r.Rule, want)
 		}
-		p, err := r.Play(context.Background(), r.System(), []string{"fifo"}, 1, 1)
+		rules := Rules{System: r.System(), Specs: []string{Without}, Runs: 1, Seed: 1}
+		whole, err := r.Whole(context.Background(), rules)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Whole[0].Mean; r.Wall() != 13 || got != want.whole {
+		apart, err := r.Apart(context.Background(), rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole[0].Machine != 14 {
+			t.Errorf("%d slots: attempts took %v s, expected 14 without the driver", slots, whole[0].Machine)
+		}
+		if got := whole[0].Mean; r.Wall() != 13 || got != want.whole {
 			t.Errorf("%d slots: took %v s, played %v; expected 13 and %v", slots, r.Wall(), got, want.whole)
 		}
-		if got := p.Stages[stages[0]][0].Mean; got != want.first {
+		if got := apart[stages[0]][0].Mean; got != want.first {
 			t.Errorf("%d slots: the first stage took %v s, expected %v", slots, got, want.first)
 		}
 		if wall, n, ok := r.Walls(stages[0]); wall != 6 || !ok || slots == 0 && n != 2 {

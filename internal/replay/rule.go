@@ -19,7 +19,7 @@ func ruleOf(c *history.Course, cloned bool) string {
 		spec, _, _ := strings.Cut(c.Settings["policy"], "/")
 		return spec
 	}
-	return "fifo"
+	return Without
 }
 
 // sparkRule is Spark's speculation with the settings of a log, and the defaults of its version for what it leaves out.

@@ -72,11 +72,11 @@ func Plan(ctx context.Context, r Request) (*Answer, error) {
 		Schema: Schema, Log: r.Log, Application: r.Application, Slots: r.Again.Slots, Source: r.Again.Source, Wall: r.Again.Wall(),
 		SlotTime: r.Again.SlotTime(), Policies: policies(r.Again),
 	}
-	own, err := r.Again.Play(ctx, r.Again.System(), a.Policies[:1], 1, r.Seed)
+	own, err := r.Again.Whole(ctx, replay.Rules{System: r.Again.System(), Specs: a.Policies[:1], Runs: 1, Seed: r.Seed})
 	if err != nil {
 		return nil, err
 	}
-	a.Replay = own.Whole[0].Mean
+	a.Replay = own[0].Mean
 	sizes := r.Sizes
 	if sizes == nil {
 		sizes = around(a.Slots)
@@ -85,19 +85,15 @@ func Plan(ctx context.Context, r Request) (*Answer, error) {
 	for _, st := range r.Stages {
 		tasks += st.Tasks
 	}
-	plays := max(leastPlays, min(mostPlays, playedTasks/max(1, tasks*len(sizes))))
+	rules := replay.Rules{System: r.Again.System(), Specs: a.Policies, Seed: r.Seed}
+	rules.Runs = max(leastPlays, min(mostPlays, playedTasks/max(1, tasks*len(sizes))))
 	for _, slots := range sizes {
-		again := r.Again.On(slots)
-		for _, policy := range a.Policies {
-			runs := plays
-			if policy == none {
-				runs = 1 // nothing is drawn
-			}
-			p, err := again.Play(ctx, again.System(), []string{policy}, runs, r.Seed)
-			if err != nil {
-				return nil, err
-			}
-			a.Rows = append(a.Rows, rowOf(slots, policy, p))
+		taken, err := r.Again.On(slots).Whole(ctx, rules)
+		if err != nil {
+			return nil, err
+		}
+		for k, policy := range a.Policies {
+			a.Rows = append(a.Rows, rowOf(slots, policy, &taken[k]))
 		}
 	}
 	for _, policy := range a.Policies {
@@ -106,12 +102,9 @@ func Plan(ctx context.Context, r Request) (*Answer, error) {
 	return a, nil
 }
 
-// none is the policy without clones.
-const none = "fifo"
-
 // policies are what the log did, no clones, and what its system can do by default.
 func policies(again *replay.Rerun) []string {
-	all := []string{again.Rule, none}
+	all := []string{again.Rule, replay.Without}
 	switch again.System() {
 	case "spark":
 		all = append(all, "spark3", "spark")
@@ -137,15 +130,9 @@ func around(slots int) (all []int) {
 	return slices.Compact(all)
 }
 
-func rowOf(slots int, policy string, p *replay.Played) Row {
-	w := p.Whole[0]
-	row := Row{Slots: slots, Policy: policy, Seconds: w.Mean, Low: w.Low, High: w.High, SlotTime: float64(slots) * w.Mean}
-	busy := 0.0
-	for _, times := range p.Machine {
-		busy += times[0]
-	}
-	row.Busy = busy / row.SlotTime
-	return row
+func rowOf(slots int, policy string, t *replay.Taken) Row {
+	cost := float64(slots) * t.Mean
+	return Row{Slots: slots, Policy: policy, Seconds: t.Mean, Low: t.Low, High: t.High, SlotTime: cost, Busy: t.Machine / cost}
 }
 
 // knee returns the knee of a policy.
