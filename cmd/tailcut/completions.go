@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/reproduce"
 	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
@@ -66,6 +67,7 @@ func addCompletions(root *cobra.Command) {
 	_ = fork.RegisterFlagCompletionFunc("now", cobra.FixedCompletions(rules, goesOn))
 	_ = fork.RegisterFlagCompletionFunc("kubernetes", cobra.FixedCompletions([]string{"job/", "cronjob/"}, goesOn))
 	_ = verb(root, "reproduce").MarkFlagDirname("traces")
+	completeList(verb(root, "reproduce"), "only", func() []string { srew, _ := reproduce.Find("srew"); return srew.Parts })
 	completeRest(root)
 }
 

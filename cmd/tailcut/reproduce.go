@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ type reproduceFlags struct {
 	format *choice
 	report string
 	traces string
+	only   []string
 	quick  bool
 	real   bool
 	runs   int
@@ -27,9 +29,10 @@ type reproduceFlags struct {
 func newReproduce() *cobra.Command {
 	f := &reproduceFlags{}
 	var list strings.Builder
-	var names []string
+	var names, parts []string
 	for _, e := range reproduce.Experiments {
 		names = append(names, e.Name)
+		parts = append(parts, e.Parts...)
 		fmt.Fprintf(&list, "\n  %-10s %s", e.Name, e.Paper)
 	}
 	cmd := &cobra.Command{
@@ -39,7 +42,7 @@ func newReproduce() *cobra.Command {
 			"beside the measured ones, and judges each claim. A claim holds if its whole 95 % interval agrees, and fails if no part of\n" +
 			"the interval does. Otherwise it is undecided, and the report estimates how many --runs would decide it.\n" + list.String() +
 			"\n\nExit status: 0 all claims hold or fail as expected, 1 another claim fails, 2 wrong usage or bad input.",
-		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html\n  tailcut reproduce shed --real",
+		Example:   "  tailcut reproduce overlap --quick\n  tailcut reproduce srew --report srew.html\n  tailcut reproduce srew --only reports\n  tailcut reproduce shed --real",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
 		RunE:      func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -47,6 +50,7 @@ func newReproduce() *cobra.Command {
 	f.format = addFormat(cmd)
 	cmd.Flags().StringVar(&f.report, "report", "", "also write an HTML report with plots to this file")
 	cmd.Flags().StringVar(&f.traces, "traces", "", "folder with real traces (default: $TAILCUT_TRACES, or the folder traces if it exists)")
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only these `parts` (srew only): "+strings.Join(parts, ", "))
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "run fewer repetitions, for a first look")
 	cmd.Flags().BoolVar(&f.real, "real", false, "run real jobs on this machine instead of simulated ones, at small scale (shed only)")
 	cmd.Flags().IntVar(&f.runs, "runs", 0, "repetitions of each simulation, 2 or more (default: as many as each experiment needs)")
@@ -65,7 +69,12 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	if f.runs > 0 && (!e.Repeats || f.real) {
 		return fmt.Errorf("--runs: this experiment does not repeat simulations; srew, shed and geoclone do")
 	}
-	o := reproduce.Options{Quick: f.quick, Runs: f.runs, Seed: f.seed, Traces: tracesFolder(f.traces), Workers: runtime.GOMAXPROCS(0)}
+	for _, part := range f.only {
+		if err := checkPart(e, part); err != nil {
+			return err
+		}
+	}
+	o := reproduce.Options{Only: f.only, Quick: f.quick, Runs: f.runs, Seed: f.seed, Traces: tracesFolder(f.traces), Workers: runtime.GOMAXPROCS(0)}
 	o.Progress = newCounter(cmd.ErrOrStderr(), "reproduce "+name)
 	page, err := f.page(cmd.Context(), e, o)
 	if err != nil {
@@ -79,6 +88,17 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	}
 	if failed := page.Failed(); len(failed) > 0 {
 		return failure{fmt.Errorf("%s of the paper failed unexpectedly; see FAILS above", show.Count(len(failed), "claim"))}
+	}
+	return nil
+}
+
+// checkPart tells whether an experiment has a part of that name.
+func checkPart(e reproduce.Experiment, part string) error {
+	switch {
+	case e.Parts == nil:
+		return fmt.Errorf("--only: %s cannot be run in parts; use: tailcut reproduce srew --only reports", e.Name)
+	case !slices.Contains(e.Parts, part):
+		return fmt.Errorf("--only: %s has no part %q, expected some of %s", e.Name, part, strings.Join(e.Parts, ","))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Seed  uint64 // of all random draws
 	// the folder with the real traces, or "": then what needs them is left out, and the page says so
 	Traces   string
+	Only     []string              // the parts of the experiment to run, of Experiment.Parts; none for all
 	Workers  int                   // simulations at once; the result is the same whatever it is
 	Self     []string              // the command that is this program, to run real jobs with
 	Progress func(done, total int) // called from one goroutine at a time while steps end; nil if nobody looks
@@ -32,6 +33,8 @@ type Experiment struct {
 	Run   func(ctx context.Context, o Options) (*report.Page, error)
 	// whether it is repeated with other random draws: Options.Runs
 	Repeats bool
+	// the names of the parts that can be run alone, in the page's order; nil if there are none
+	Parts []string
 	// the same at small scale with real jobs on this machine; nil if there is no such thing
 	Real func(ctx context.Context, o *Options) (*report.Page, error)
 }

@@ -3,7 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/sched"
@@ -18,7 +18,11 @@ var srewPaper = Experiment{
 	Run:   runSREW,
 
 	Repeats: true,
+	Parts:   srewParts,
 }
+
+// srewParts is what the experiment consists of, in the order of the page.
+var srewParts = []string{"table3", "checkpoints", "jobs", "reports", "figure2", "figure3", "theorem4", "real"}
 
 // What the paper ran everything with: machines of one slot each, and the setting of its own algorithm.
 const (
@@ -78,15 +82,17 @@ func runSREW(ctx context.Context, o Options) (*report.Page, error) {
 
 // run simulates everything and describes it.
 func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
-	table := newTable3(sc, &o)
-	sweeps := newSREWSweeps(sc, &o)
-	told := newSREWTold(sc, &o)
-	speed := newSREWSpeed(sc, &o)
 	reality, err := newSREWReality(sc, &o)
 	if err != nil {
 		return nil, err
 	}
-	steps := slices.Concat(table.steps(), told.steps(), sweeps.steps(), speed.steps(), reality.steps())
+	parts := chosen(&o, []work{
+		newTable3(sc, &o), newSREWSaved(sc, &o), newSREWJobs(sc, &o), newSREWTold(sc, &o), newSREWFigure2(sc, &o), newSREWFigure3(sc, &o), newSREWSpeed(sc, &o), reality,
+	}, srewParts)
+	var steps []func(context.Context) error
+	for _, p := range parts {
+		steps = append(steps, p.steps()...)
+	}
 	o.Workers = 1 // a step is a sim.Experiment, which uses all processors
 	if err := o.each(ctx, steps); err != nil {
 		return nil, err
@@ -107,11 +113,19 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 			verdicts,
 		},
 	}
+	if len(o.Only) > 0 {
+		page.Intro = append(page.Intro, "Only these parts were run: "+strings.Join(o.Only, ", ")+".")
+	}
 	if o.Quick {
 		page.Intro = append(page.Intro, fmt.Sprintf("A quick run: a quarter of the window with a quarter of the jobs, %d repetitions instead of %d, coarser sweeps. Left out: "+
 			"the sensitivity to the number of jobs, and the real jobs.", sc.table, srewFull.table))
 	}
-	page.Sections = slices.Concat(table.sections(), told.sections(), sweeps.sections(), speed.sections(), reality.sections())
+	for _, p := range parts {
+		page.Sections = append(page.Sections, p.sections()...)
+	}
+	if len(page.Sections) == 0 {
+		return nil, fmt.Errorf("--only %s: a quick run has no such part; leave --quick out", strings.Join(o.Only, ","))
+	}
 	return page.Settle(), nil
 }
 

@@ -3,10 +3,10 @@ package reproduce
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/sim"
-	"github.com/tailcut/tailcut/trace"
 )
 
 // specsOfRows returns the rows' specifications.
@@ -26,6 +26,17 @@ func (t *table3) bestReading(policy string) (best int) {
 	for i, r := range srewRows {
 		if flow := t.main.Mean(i, sim.MeanFlow).Mean; r.policy == policy && flow < least {
 			best, least = i, flow
+		}
+	}
+	return best
+}
+
+// bestSREW returns the row of SREW, in any form, with the smallest mean flow time.
+func (t *table3) bestSREW() int {
+	best := rowSREW
+	for i, r := range srewRows {
+		if strings.HasPrefix(r.policy, "SREW") && t.main.Mean(i, sim.MeanFlow).Mean < t.main.Mean(best, sim.MeanFlow).Mean {
+			best = i
 		}
 	}
 	return best
@@ -56,51 +67,5 @@ func (t *table3) best() report.Section {
 	sec.Tables = []report.Table{table}
 	sec.Claims = []report.Claim{judge(worst, 0, math.Inf(1), "SREW has the smallest mean flow time with every baseline at its best", "8.5 % less than the best",
 		fmt.Sprintf("%s than %s", lessOrMore(worst), srewRows[rival].name()))}
-	return sec
-}
-
-// savedRows are the forms of SREW where preempted tasks keep their work, as the theory has it.
-var savedRows = []srewRow{
-	{policy: "SREW+C(0.7)", reading: "without line 7", spec: srewSpec},
-	{policy: "SREW+C(0.7)", reading: "line 7 as printed", spec: "srew:beta=0.7,lambda=1,slot=5s,preempt=true"},
-	{policy: "SREW+C(0.7)", reading: "line 7 for clones only", spec: "srew:beta=0.7,lambda=1,slot=5s,preempt=clones"},
-	{policy: "SREW+C(1)", reading: "without line 7", spec: "srew:beta=1,lambda=1,slot=5s"},
-	{policy: "SREW+C(1)", reading: "line 7 as printed", spec: "srew:beta=1,lambda=1,slot=5s,preempt=true"},
-	{policy: "SREW+C(1)", reading: "line 7 for clones only", spec: "srew:beta=1,lambda=1,slot=5s,preempt=clones"},
-}
-
-// resumable lets all stages of the workloads go on from checkpoints.
-func resumable(draw func(seed uint64) (*trace.Workload, error)) func(seed uint64) (*trace.Workload, error) {
-	return func(seed uint64) (*trace.Workload, error) {
-		w, err := draw(seed)
-		if err != nil {
-			return nil, err
-		}
-		for i := range w.Stages {
-			w.Stages[i].Resumable = true
-		}
-		return w, nil
-	}
-}
-
-// checkpoints compares the forms of Algorithm 2.
-func (t *table3) checkpoints() report.Section {
-	s := t.saved
-	sec := report.Section{
-		Title: "Line 7 with checkpoints",
-		Text: []string{fmt.Sprintf("Algorithm 2 as printed takes attempts of jobs above their share away (line 7) and lets them go on later from where they were. The paper analyses this form and evaluates the one "+
-			"without line 7. Here all tasks can resume, and clones go on from the most advanced attempt. %d workloads.", s.Runs)},
-	}
-	table := report.Table{Name: "checkpoints", Columns: []string{"policy", "reading", "mean flow (s)", "±", "less than the first (%)", "±", "fruitless (%)"}}
-	for i, r := range savedRows {
-		flow := s.Mean(i, sim.MeanFlow)
-		row := []any{r.policy, r.reading, flow.Mean, flow.Half, nil, nil, 100 * s.Mean(i, fruitlessShare).Mean}
-		if i > 0 {
-			v := s.Versus(i)
-			row[4], row[5] = -100*v.Difference.Mean/v.First, 100*v.Difference.Half/v.First
-		}
-		table.Add(row...)
-	}
-	sec.Tables = []report.Table{table}
 	return sec
 }

@@ -42,7 +42,7 @@ func newSREWReality(sc *srewScale, o *Options) (*srewReality, error) {
 	busy := w.WorkSeconds() / w.Horizon().Seconds()
 	for _, machines := range []int{int(math.Round(busy/realLoad/100)) * 100, srewMachines} {
 		r.clusters, r.loads = append(r.clusters, machines), append(r.loads, busy/float64(machines))
-		r.tables = append(r.tables, newSeries(o.Seed, machines, 1, sc.real, specsOf(len(srewRows)), func(uint64) (*trace.Workload, error) { return w, nil }))
+		r.tables = append(r.tables, newSeries(o.Seed, machines, 1, sc.real, specsOfRows(srewRows), func(uint64) (*trace.Workload, error) { return w, nil }))
 	}
 	return r, nil
 }

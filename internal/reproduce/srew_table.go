@@ -77,48 +77,17 @@ const (
 	printedRows // how many the paper has
 )
 
-// specsOf returns the first n rows' specifications.
-func specsOf(n int) (specs []string) {
-	for _, r := range srewRows[:n] {
-		specs = append(specs, r.spec)
-	}
-	return specs
-}
-
-// table3 is Table 3, the distributions of Figures 4 and 5, and Table 3 with other numbers of jobs.
-type table3 struct {
-	main   *series
-	saved  *series // where what was preempted goes on from its checkpoint
-	jobs   []int
-	others []*series // by jobs
-}
+// table3 is Table 3 and the distributions of Figures 4 and 5.
+type table3 struct{ main *series }
 
 func newTable3(sc *srewScale, o *Options) *table3 {
-	t := &table3{
-		main:  newSeries(o.Seed, sc.cluster, sc.table, 1, specsOf(len(srewRows)), sc.surrogateOf(sc.jobs)),
-		saved: newSeries(o.Seed, sc.cluster, sc.sweep, 1, specsOfRows(savedRows), resumable(sc.surrogateOf(sc.jobs))),
-		jobs:  sc.others,
-	}
-	for _, jobs := range sc.others {
-		t.others = append(t.others, newSeries(o.Seed, sc.cluster, sc.other, 1, specsOf(printedRows), sc.surrogateOf(jobs)))
-	}
-	return t
+	return &table3{newSeries(o.Seed, sc.cluster, sc.table, 1, specsOfRows(srewRows), sc.surrogateOf(sc.jobs))}
 }
 
-func (t *table3) steps() []func(context.Context) error {
-	all := append(t.main.steps(), t.saved.steps()...)
-	for _, s := range t.others {
-		all = append(all, s.steps()...)
-	}
-	return all
-}
+func (t *table3) steps() []func(context.Context) error { return t.main.steps() }
 
 func (t *table3) sections() []report.Section {
-	sections := []report.Section{t.section(), t.best(), t.checkpoints(), t.curves()}
-	if len(t.others) > 0 {
-		sections = append(sections, t.sensitivity())
-	}
-	return sections
+	return []report.Section{t.section(), t.best(), t.curves()}
 }
 
 // flowTable compares rows as Table 3 does. SREW is the first.
@@ -221,78 +190,6 @@ func (t *table3) shareClaim() report.Claim {
 	}
 	return judge(least, 0, 1, "SREW has the largest share of jobs done within 300 s, or one as large as Dolly's", "63 %",
 		fmt.Sprintf("%s, %.1f ± %.1f points above %s", percent(t.main.share(rowSREW, 300)), 100*least.Mean, 100*least.Half, srewRows[rival].name()))
-}
-
-// curves is Figures 4 and 5.
-func (t *table3) curves() report.Section {
-	s := t.main
-	sec := report.Section{Title: "Figures 4 and 5: distributions of flow times"}
-	for _, f := range []struct {
-		name, title string
-		rows        []int
-		from, to    float64
-	}{
-		{"figure4a", "Figure 4(a): small jobs", []int{rowSREW, rowSCA, rowMantri}, 0, 300},
-		{"figure4b", "Figure 4(b): large jobs", []int{rowSREW, rowSCA, rowMantri}, 300, 4000},
-		{"figure5a", "Figure 5(a): small jobs", []int{rowSREW, rowDolly, rowGrass}, 0, 300},
-		{"figure5b", "Figure 5(b): large jobs", []int{rowSREW, rowDolly, rowGrass}, 300, 4000},
-	} {
-		p := report.Plot{Name: f.name, Title: f.title, X: "flow time (s)", Y: "share of jobs"}
-		printed := report.Series{Name: "published", Kind: report.Points, Published: true}
-		for _, i := range f.rows {
-			p.Series = append(p.Series, s.curve(srewRows[i].name(), i, f.from, f.to))
-			for k, at := range []float64{300, 1500} {
-				if y := srewRows[i].shares[k]; y > 0 && (at == 300) == (f.to == 300) {
-					printed.X, printed.Y = append(printed.X, at), append(printed.Y, y/100)
-				}
-			}
-		}
-		p.Series = append(p.Series, printed)
-		sec.Plots = append(sec.Plots, p)
-	}
-	sec.Tables = []report.Table{t.shareTable()}
-	for k, at := range []float64{300, 1500} {
-		for i, r := range srewRows[:printedRows] {
-			if r.shares[k] > 0 {
-				sec.Claims = append(sec.Claims, report.Claim{
-					What: fmt.Sprintf("share of jobs done within %.0f s under %s", at, r.name()), Published: fmt.Sprintf("%.0f %%", r.shares[k]), Measured: percent(s.share(i, at)),
-					Verdict: report.Reported,
-				})
-			}
-		}
-	}
-	return sec
-}
-
-func (t *table3) shareTable() report.Table {
-	table := report.Table{Name: "shares", Caption: "Share of jobs done (%)", Columns: []string{"policy"}}
-	limits := []float64{60, 150, 300, 600, 1500, 3000}
-	for _, at := range limits {
-		table.Columns = append(table.Columns, fmt.Sprintf("≤ %.0f s", at), "±")
-	}
-	for i, r := range srewRows {
-		row := []any{r.name()}
-		for _, at := range limits {
-			e := t.main.share(i, at)
-			row = append(row, 100*e.Mean, 100*e.Half)
-		}
-		table.Add(row...)
-	}
-	return table
-}
-
-// sensitivity is Table 3 at other loads.
-func (t *table3) sensitivity() report.Section {
-	sec := report.Section{Title: "Table 3 with more or fewer jobs", Text: []string{"The paper does not print how many jobs its extract has. A load of 0.55 was chosen because its curve over M bends " +
-		"between 7,000 and 10,000 machines."}}
-	for k, s := range t.others {
-		sec.Tables = append(sec.Tables, flowTable(fmt.Sprintf("jobs%d", t.jobs[k]), fmt.Sprintf("%d jobs", t.jobs[k]), s, srewRows[:printedRows]))
-		for _, c := range reductionClaims(s, fmt.Sprintf("%d jobs: ", t.jobs[k])) {
-			c.Verdict = report.Reported
-			sec.Claims = append(sec.Claims, c)
-		}
-	}
-	return sec
 }
 
 // numbers turns a list of whole numbers into coordinates.

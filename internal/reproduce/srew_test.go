@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/sched"
@@ -32,9 +36,48 @@ func TestSREWPage(t *testing.T) {
 	if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
 		t.Error("two runs with one seed differ")
 	}
-	for _, want := range []string{"Table 3", "figure2a", "figure2b", "figure3a", "figure3b", "figure4a", "figure4b", "figure5a", "figure5b", "jobs6", "best", "checkpoints", "reports_persistent", "theorem4"} {
+	for _, want := range []string{"Table 3", "figure2a", "figure2b", "figure3a", "figure3b", "figure4a", "figure4b", "figure5a", "figure5b", "jobs6", "best", "checkpoints", "reports_persistent", "theorem4", "figure3a_best", "figure3b_baselines", "figure4a_best", "figure5b_best", "shares_baselines"} {
 		if !strings.Contains(pages[0].String(), want) {
 			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
+// A part that runs alone has the same sections as in the whole page.
+func TestSREWParts(t *testing.T) {
+	scale := srewScale{
+		cluster: 60, jobs: 8, window: 3600 * sched.Second, table: 2, sweep: 2, other: 2, luck: 2, told: 2, toldJobs: 4, kinds: reportsKinds[:2], speed: 1, speedJobs: 4, others: []int{6},
+		betas: []float64{0.7, 1}, lambdas: []float64{0, 1}, machines: []int{6000, 7000, 10_000, 11_000}, slots: []int{5, 60},
+	}
+	whole, err := scale.run(context.Background(), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := whole.Sections
+	for _, name := range srewParts {
+		part, err := scale.run(context.Background(), Options{Seed: 1, Only: []string{name}})
+		if err != nil {
+			if name == "real" { // this scale has none
+				continue
+			}
+			t.Fatal(err)
+		}
+		n := len(part.Sections)
+		if diff := cmp.Diff(rest[:n], part.Sections, cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("%s: (-whole +alone)\n%s", name, diff)
+		}
+		rest = rest[n:]
+	}
+	if len(rest) > 0 {
+		t.Errorf("no part has %q", rest[0].Title)
+	}
+}
+
+// The readings that the sweeps take for the best are rows of Table 3, one for each baseline in their order.
+func TestBestRows(t *testing.T) {
+	for b, best := range bestRows {
+		if !slices.Contains(srewRows, best) || best.policy != baselines[b] || srewRows[rowSCA+b].policy != baselines[b] {
+			t.Errorf("%+v", best)
 		}
 	}
 }
@@ -114,7 +157,7 @@ func TestLeastBetas(t *testing.T) {
 		{[]*series{holds, fails}, report.Fails, "extract 2: minimum at 1"},
 		{[]*series{fails, holds}, report.Fails, "extract 1: minimum at 1"},
 	} {
-		s := srewSweeps{scale: &srewScale{betas: []float64{0.1, 0.7, 1}}, extracts: c.extracts}
+		s := srewFigure2{scale: &srewScale{betas: []float64{0.1, 0.7, 1}}, extracts: c.extracts}
 		claims := s.betaSection().Claims
 		if got := claims[0]; got.Verdict != c.want || !strings.HasPrefix(got.Measured, c.said) {
 			t.Errorf("%s: %s, want %s: %s", got.Verdict, got.Measured, c.want, c.said)

@@ -12,13 +12,11 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// srewSweeps are Figures 2 and 3.
-type srewSweeps struct {
+// srewFigure2 is Figure 2: what beta and lambda change.
+type srewFigure2 struct {
 	scale    *srewScale
 	extracts []*series // Figure 2a: by hour, then beta
-	lambda   *series   // Figure 2b: one workload, other luck each
-	machines []*series // Figure 3a: by number of machines
-	slots    *series   // Figure 3b
+	lambda   *series   // Figure 2b: one workload, other random draws each
 }
 
 // extractHours are how long an extract of Figure 2a is, and how many there are.
@@ -27,18 +25,15 @@ const (
 	extracts      = 3
 )
 
-func newSREWSweeps(sc *srewScale, o *Options) *srewSweeps {
-	s := &srewSweeps{scale: sc}
+func newSREWFigure2(sc *srewScale, o *Options) *srewFigure2 {
+	s := &srewFigure2{scale: sc}
 	all := sc.surrogateOf(sc.jobs)
-	var betas, lambdas, slots []string
+	var betas, lambdas []string
 	for _, b := range sc.betas {
 		betas = append(betas, fmt.Sprintf("srew:beta=%g,lambda=0,slot=5s", b))
 	}
 	for _, l := range sc.lambdas {
 		lambdas = append(lambdas, fmt.Sprintf("srew:beta=0.7,lambda=%g,slot=5s", l))
-	}
-	for _, t := range sc.slots {
-		slots = append(slots, fmt.Sprintf("srew:beta=0.7,lambda=1,slot=%ds", t))
 	}
 	for k := range sched.Time(extracts) {
 		from := sc.window * (k + 1) / (extracts + 1)
@@ -51,22 +46,18 @@ func newSREWSweeps(sc *srewScale, o *Options) *srewSweeps {
 		}))
 	}
 	s.lambda = newSeries(o.Seed, sc.cluster, 1, sc.luck, lambdas, sc.scatteredOf(sc.jobs))
-	for _, m := range sc.machines {
-		s.machines = append(s.machines, newSeries(o.Seed, m, sc.sweep, 1, []string{srewSpec}, all))
-	}
-	s.slots = newSeries(o.Seed, sc.cluster, sc.sweep, 1, slots, all)
 	return s
 }
 
-func (s *srewSweeps) steps() (steps []func(context.Context) error) {
-	for _, x := range slices.Concat(s.extracts, []*series{s.lambda, s.slots}, s.machines) {
+func (s *srewFigure2) steps() (steps []func(context.Context) error) {
+	for _, x := range append(s.extracts, s.lambda) {
 		steps = append(steps, x.steps()...)
 	}
 	return steps
 }
 
-func (s *srewSweeps) sections() []report.Section {
-	return []report.Section{s.betaSection(), s.lambdaSection(), s.machinesSection(), s.slotSection()}
+func (s *srewFigure2) sections() []report.Section {
+	return []report.Section{s.betaSection(), s.lambdaSection()}
 }
 
 // flows returns the means of a series' policies.
@@ -80,7 +71,7 @@ func (s *series) flows() (means []float64) {
 // plateau is the share by which a mean may be above the least and still lie on its plateau.
 const plateau = 0.05
 
-func (s *srewSweeps) betaSection() report.Section {
+func (s *srewFigure2) betaSection() report.Section {
 	sec := report.Section{
 		Title: "Figure 2(a): the share β",
 		Text: []string{fmt.Sprintf("λ = 0, three extracts of an hour from one workload, %d runs of each with different random seeds. The smaller β is, the longer the jobs with the most "+
@@ -145,7 +136,7 @@ func (e betaExcess) claim(what string) report.Claim {
 }
 
 // leastBetas is the claim in all extracts: in the one that is farthest from it.
-func (s *srewSweeps) leastBetas() report.Claim {
+func (s *srewFigure2) leastBetas() report.Claim {
 	far := betaExcess{Estimate: sim.Estimate{Mean: math.Inf(-1)}}
 	for k, x := range s.extracts {
 		if e := leastBeta(fmt.Sprintf("extract %d", k+1), s.scale.betas, x); e.Mean > far.Mean {
@@ -165,7 +156,7 @@ func nearest(xs []float64, x float64) (at int) {
 	return at
 }
 
-func (s *srewSweeps) lambdaSection() report.Section {
+func (s *srewFigure2) lambdaSection() report.Section {
 	x := s.lambda
 	table := report.Table{
 		Name: "figure2b", Caption: fmt.Sprintf("Mean flow time (s) in %d runs on one workload", x.Runs),
@@ -244,117 +235,4 @@ func deviation(x []float64) float64 {
 		squares += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(squares / float64(len(x)-1))
-}
-
-// levelled estimates a sweep's points, from the runs of each that met the same workloads. What the workloads differ by
-// at all points alike is taken out of the intervals (Cousineau 2005, with Morey's correction of 2008), for what a sweep
-// shows is the difference between its points.
-func levelled(points [][]sim.Cell) (all []sim.Estimate) {
-	level := make([]float64, len(points[0])) // of each workload
-	mean := 0.0
-	for _, cells := range points {
-		for k := range cells {
-			level[k] += cells[k].MeanFlow / float64(len(points))
-			mean += cells[k].MeanFlow / float64(len(points)*len(cells))
-		}
-	}
-	correction := math.Sqrt(float64(len(points)) / float64(len(points)-1))
-	for _, cells := range points {
-		rest := make([]float64, len(cells))
-		for k := range cells {
-			rest[k] = cells[k].MeanFlow - level[k] + mean
-		}
-		e := sim.EstimateOf(rest)
-		e.Half *= correction
-		all = append(all, e)
-	}
-	return all
-}
-
-const levelledText = "%d workloads, the same for each point. Intervals are about the differences between points: what workloads differ by at all points is taken out."
-
-func (s *srewSweeps) machinesSection() report.Section {
-	var points [][]sim.Cell
-	for _, x := range s.machines {
-		points = append(points, x.Of(0))
-	}
-	flows := levelled(points)
-	table := report.Table{Name: "figure3a", Columns: []string{"machines", "mean flow (s)", "±"}}
-	for i, m := range s.scale.machines {
-		table.Add(m, flows[i].Mean, flows[i].Half)
-	}
-	return report.Section{
-		Title:  "Figure 3(a): the number of machines",
-		Text:   []string{fmt.Sprintf(levelledText, s.scale.sweep)},
-		Tables: []report.Table{table},
-		Plots: []report.Plot{{
-			Name: "figure3a", X: "machines", Y: "mean flow time (s)",
-			Series: []report.Series{errorBars("SREW+C(0.7)", numbers(s.scale.machines), func(i int) sim.Estimate { return flows[i] })},
-		}},
-		Claims: machinesClaims(s.scale.machines, s.gains()),
-	}
-}
-
-// gains returns the seconds by which the mean flow time falls per 1,000 machines between a number of machines and the
-// next.
-func (s *srewSweeps) gains() (gains []sim.Estimate) {
-	for i := 1; i < len(s.machines); i++ {
-		per := make([]float64, s.scale.sweep)
-		for k := range per {
-			fall := s.machines[i-1].Cells[k].MeanFlow - s.machines[i].Cells[k].MeanFlow
-			per[k] = 1000 * fall / float64(s.scale.machines[i]-s.scale.machines[i-1])
-		}
-		gains = append(gains, sim.EstimateOf(per))
-	}
-	return gains
-}
-
-// machinesClaims say that the mean flow time falls with the number of machines, steeply below 7,000 and little past
-// 10,000.
-func machinesClaims(machines []int, gains []sim.Estimate) []report.Claim {
-	var least, steepest, flattest sim.Estimate
-	least.Mean, flattest.Mean = math.Inf(1), math.Inf(-1)
-	steepest.Mean = math.Inf(1)
-	for i, g := range gains {
-		if g.Mean < least.Mean {
-			least = g
-		}
-		if machines[i+1] <= 7000 && g.Mean < steepest.Mean {
-			steepest = g
-		}
-		if machines[i] >= 10_000 && g.Mean > flattest.Mean {
-			flattest = g
-		}
-	}
-	return []report.Claim{
-		judge(least, 0, math.Inf(1), "the mean flow time falls with the number of machines; least fall per 1,000 more", "falls", wholeSeconds(least)),
-		judge(sim.Estimate{Mean: flattest.Mean - steepest.Mean/2, Half: math.Hypot(flattest.Half, steepest.Half/2), N: flattest.N}, math.Inf(-1), 0,
-			"1,000 machines more gain less than half as much past 10,000 as below 7,000", "near-linear below 7,000, little gain past 10,000",
-			fmt.Sprintf("%s against %s", wholeSeconds(flattest), wholeSeconds(steepest))),
-	}
-}
-
-func (s *srewSweeps) slotSection() report.Section {
-	x, last := s.slots, len(s.scale.slots)-1
-	var points [][]sim.Cell
-	for p := range x.policies {
-		points = append(points, x.Of(p))
-	}
-	flows := levelled(points)
-	table := report.Table{Name: "figure3b", Columns: []string{"slot (s)", "mean flow (s)", "±"}}
-	for i, t := range s.scale.slots {
-		table.Add(t, flows[i].Mean, flows[i].Half)
-	}
-	rise := x.Difference(last, 0, sim.MeanFlow)
-	return report.Section{
-		Title:  "Figure 3(b): the length of a slot",
-		Text:   []string{fmt.Sprintf(levelledText, s.scale.sweep)},
-		Tables: []report.Table{table},
-		Plots: []report.Plot{{
-			Name: "figure3b", X: "slot (s)", Y: "mean flow time (s)",
-			Series: []report.Series{errorBars("SREW+C(0.7)", numbers(s.scale.slots), func(i int) sim.Estimate { return flows[i] })},
-		}},
-		Claims: []report.Claim{judge(rise, 0, math.Inf(1), fmt.Sprintf("the mean flow time increases with the length of a slot, from %d to %d s", s.scale.slots[0], s.scale.slots[last]),
-			"increases", fmt.Sprintf("by %.0f ± %.0f s", rise.Mean, rise.Half))},
-	}
 }

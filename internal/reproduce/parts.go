@@ -1,0 +1,24 @@
+package reproduce
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tailcut/tailcut/internal/report"
+)
+
+// work is a part of an experiment that can be run without the others: its draws are its own.
+type work interface {
+	steps() []func(context.Context) error
+	sections() []report.Section // once the steps are done
+}
+
+// chosen returns the parts that the user has asked for, all of them if none was named.
+func chosen(o *Options, all []work, names []string) (parts []work) {
+	for i, w := range all {
+		if len(o.Only) == 0 || slices.Contains(o.Only, names[i]) {
+			parts = append(parts, w)
+		}
+	}
+	return parts
+}
