@@ -6,7 +6,8 @@
 // hold before there is an answer:
 //
 //   - There are enough runs, alike in policy, slots and tasks, and enough durations.
-//   - The simulation of the policy that they had takes as long as they took.
+//   - The simulation of the policy that they had takes as long as they took. Policies that decide by progress are left
+//     out unless it is known that all stages reported it, or none.
 //   - It is not the same tasks that are slow in each run. A clone does the same work, and would be as slow.
 //   - The whole confidence interval of the saving is worth it. Runs, and durations in them, are drawn with replacement
 //     (the bootstrap) for the interval; the policy is chosen on one half of the draws and judged by the other, so that
@@ -41,7 +42,7 @@ const (
 	draws     = 80     // even: one half chooses, the other judges
 	fewDraws  = 40     // of a job with more than manyTasks
 	manyTasks = 400    // so that an answer takes less than a second
-	mostSims  = 16     // of each policy in a draw that judges
+	mostSims  = 8      // of each policy in a draw that judges
 	mostWork  = 80_000 // tasks that are simulated for each policy and judgement, about
 	mostTasks = 3000
 	apart     = 3.0  // standard errors between the runs and their simulation, at most, and
@@ -86,6 +87,9 @@ func (q *Question) Ask(ctx context.Context) (*Answer, error) {
 		return nil, ErrNothing
 	}
 	s := &study{Question: q, runs: runs, w: w, draws: draws}
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
 	if len(w.Durations) > manyTasks {
 		s.draws = fewDraws
 	}
@@ -203,7 +207,32 @@ type study struct {
 	runs      []live.PastRun
 	w         *trace.Workload
 	draws     int
+	progress  sim.Progress // what attempts reported
+	deaf      bool         // that is not known
 	simulator sim.Simulator
+}
+
+// listen finds out what the runs' attempts reported: in all stages of all runs, or in none. Its error is ErrNothing if
+// that is not known and the policy of the runs decides by it.
+func (s *study) listen() error {
+	told, silent := 0, 0
+	for _, r := range s.runs {
+		for i := range r.Stages {
+			switch reports := r.Stages[i].Reports; {
+			case reports == nil:
+				told, silent = told+1, silent+1
+			case *reports:
+				told++
+			default:
+				silent++
+			}
+		}
+	}
+	s.progress.Exact, s.deaf = silent == 0, told > 0 && silent > 0
+	if uses, err := policy.UsesProgress(s.Policy); err != nil || uses && s.deaf {
+		return errors.Join(err, nothingUnless(err != nil))
+	}
+	return nil
 }
 
 // outcome is what a simulated job took, in seconds.
@@ -250,7 +279,7 @@ func (s *study) play(ctx context.Context, spec string, seed uint64) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
-	res, err := s.simulator.Run(ctx, s.w, p, sim.Options{Machines: 1, Slots: s.Slots, Limits: s.Limits, Model: sim.StatedLaw, Seed: seed})
+	res, err := s.simulator.Run(ctx, s.w, p, sim.Options{Machines: 1, Slots: s.Slots, Limits: s.Limits, Model: sim.StatedLaw, Progress: s.progress, Seed: seed})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -294,6 +323,14 @@ func moments(x []float64) (mean, sd float64) {
 // choose returns the policy that takes least time on average, at a cost that may be advised; -1 if none is better.
 func (s *study) choose(ctx context.Context) (int, error) {
 	sums := make([]outcome, len(s.Others))
+	able := make([]bool, len(s.Others))
+	for i, spec := range s.Others {
+		uses, err := policy.UsesProgress(spec)
+		if err != nil {
+			return -1, err
+		}
+		able[i] = !uses || !s.deaf
+	}
 	var now outcome
 	for number := 1; number <= s.draws/2; number++ {
 		if err := s.draw(number); err != nil {
@@ -306,6 +343,9 @@ func (s *study) choose(ctx context.Context) (int, error) {
 		}
 		now.flow, now.machine = now.flow+o.flow, now.machine+o.machine
 		for i, spec := range s.Others {
+			if !able[i] {
+				continue
+			}
 			if o, err = s.play(ctx, spec, seed); err != nil {
 				return -1, err
 			}
@@ -314,7 +354,7 @@ func (s *study) choose(ctx context.Context) (int, error) {
 	}
 	best, least := -1, (1-leastShare)*now.flow
 	for i, o := range sums {
-		if o.flow < least && o.machine <= mostCost*now.machine {
+		if able[i] && o.flow < least && o.machine <= mostCost*now.machine {
 			best, least = i, o.flow
 		}
 	}

@@ -22,6 +22,7 @@ type world struct {
 	tasks, slots, runs int
 	law                string
 	policy             string
+	reports            string  // all, none, or "" where it is not known
 	same               bool    // it is the same tasks that are slow in each run, and a clone of them, too
 	stretch            float64 // how much longer runs take than their attempts explain
 }
@@ -32,7 +33,7 @@ func (w *world) question(t testing.TB, seed uint64) *Question {
 		Spec: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: w.tasks}}}, Stages: []string{"tasks"}, Slots: w.slots,
 		Limits: sched.DefaultLimits(), Policy: canonical(t, w.policy), Seed: 1, Past: &live.Past{},
 	}
-	for _, spec := range []string{"fifo", "spark", "spark:quantile=0.5", "fork:p=0.05", "fork:p=0.1", "fork:p=0.2"} {
+	for _, spec := range []string{"auto", "fifo", "spark", "spark:quantile=0.5", "fork:p=0.05", "fork:p=0.1", "fork:p=0.2"} {
 		q.Others = append(q.Others, canonical(t, spec))
 	}
 	law, err := laws.Parse(w.law)
@@ -76,11 +77,14 @@ func (w *world) run(t testing.TB, law laws.Law, seed uint64) live.PastRun {
 		t.Fatal(err)
 	}
 	watch.Policy = p
-	res, err := sim.Run(t.Context(), work, watch, sim.Options{Machines: 1, Slots: w.slots, Limits: sched.DefaultLimits(), Model: model, Seed: seed})
+	res, err := sim.Run(t.Context(), work, watch, sim.Options{Machines: 1, Slots: w.slots, Limits: sched.DefaultLimits(), Model: model, Progress: sim.Progress{Exact: w.reports == "all"}, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
 	st := live.PastStage{Name: "tasks", Tasks: w.tasks, Cut: watch.cut}
+	if w.reports != "" {
+		st.Reports = new(w.reports == "all")
+	}
 	var order []sched.TaskID
 	for task, d := range watch.won {
 		st.Durations = append(st.Durations, d)
@@ -131,6 +135,12 @@ func TestAsk(t *testing.T) {
 		{"stragglers without clones", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "fifo"}, true},
 		{"many tasks", world{tasks: 1000, slots: 300, runs: 4, law: stragglers, policy: "fifo"}, true},
 		{"clones as good as any", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "spark:quantile=0.5"}, false},
+		{"stragglers without clones, silent", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "fifo", reports: "none"}, true},
+		{"stragglers without clones, reports", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "fifo", reports: "all"}, true},
+		{"decides by reports, of which nothing is known", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "mantri"}, false},
+		{"reports decide well", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "auto", reports: "all"}, false},
+		{"silent and decided well", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "auto", reports: "none"}, false},
+		{"waits for reports in vain", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "mantri", reports: "none"}, true},
 		{"the same tasks are slow", world{tasks: 100, slots: 20, runs: 5, law: stragglers, policy: "fifo", same: true}, false},
 		{"the same of few tasks are slow", world{tasks: 8, slots: 8, runs: 8, law: "mixture:w1=0.8,of1=(uniform:lo=1.6,hi=2.4),w2=0.2,of2=(uniform:lo=32,hi=48)", policy: "fifo", same: true}, false},
 		{"no stragglers", world{tasks: 100, slots: 20, runs: 5, law: "uniform:lo=8,hi=10", policy: "fifo"}, false},

@@ -44,6 +44,8 @@ type PastStage struct {
 	Slowest []int `json:"slowest_tasks,omitempty"`
 	// What its tasks read, the first stage of the input, others of earlier stages; 0 if it is not known.
 	Bytes int64 `json:"bytes,omitempty"`
+	// Whether attempts reported progress; nil if it is not known.
+	Reports *bool `json:"reports,omitempty"`
 }
 
 // PastFile is the name of the JSON form among the data of a cluster's object.

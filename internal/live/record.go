@@ -32,6 +32,7 @@ type Record struct {
 	Launched, Start, Stop sched.Time   // it began at Start
 	End                   End
 	Bytes                 int64 // that each task which reads its result reads of it; 0 if that is not known
+	Reported              bool  // progress of its own
 }
 
 // Seconds returns how long the attempt ran.
@@ -145,13 +146,20 @@ func (h *history) add(v *sched.View, b *trace.Batch, visit func(*Job, *Record)) 
 	}
 }
 
-// measure notes how much is read of the results of attempts that are done.
+// measure notes how much is read of the results of attempts that are done, and which have reported progress.
 func (h *history) measure(facts []sched.Event) {
 	for i := range facts {
-		if f := &facts[i]; f.Kind == sched.AttemptDone && f.Bytes > 0 {
-			if at, runs := h.running[f.Attempt]; runs {
-				at.records[at.at].Bytes = f.Bytes
-			}
+		f := &facts[i]
+		if f.Kind != sched.AttemptProgress && (f.Kind != sched.AttemptDone || f.Bytes <= 0) {
+			continue
+		}
+		at, runs := h.running[f.Attempt]
+		switch {
+		case !runs:
+		case f.Kind == sched.AttemptProgress:
+			at.records[at.at].Reported = true
+		default:
+			at.records[at.at].Bytes = f.Bytes
 		}
 	}
 }

@@ -4,21 +4,21 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/hindsight"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/show"
-	"github.com/tailcut/tailcut/policy"
 )
 
 // AdviceTime is how long advice may take to find, unless the user says. Who waits for the prompt does not notice it.
 const AdviceTime = time.Second
 
-// advised are the policies that advice chooses from. They need no report of progress, which not all commands give.
+// advised are the policies that advice chooses from.
 var advised = []string{
-	"fifo", "spark", "spark:quantile=0.5", "fork:p=0.05", "fork:p=0.1", "fork:p=0.2",
+	"auto", "fifo", "spark", "spark:quantile=0.5", "fork:p=0.05", "fork:p=0.1", "fork:p=0.2",
 }
 
 // describe adds to what is kept of a run what advice is founded on.
@@ -36,6 +36,7 @@ func (p *Prepared) describe(file *live.Past, c *course) {
 	}
 	for i, bytes := range past.Shuffled(&p.Header.Job, c.records) {
 		kept.Stages[i].Bytes = bytes
+		kept.Stages[i].Reports = new(slices.ContainsFunc(c.records, func(r live.Record) bool { return r.Stage == i && r.Reported }))
 	}
 	kept.Stages[0].Bytes = p.work().InputBytes()
 }
@@ -53,10 +54,6 @@ func (e *Engine) Advice(ctx context.Context, res *Result, limit time.Duration) s
 	q := hindsight.Question{
 		Spec: res.Header.Job, Stages: res.Header.Stages, Past: past, Limits: res.Header.Limits, Policy: res.Header.Policy,
 		Slots: past.Runs[len(past.Runs)-1].Slots, Seed: res.Header.Seed,
-	}
-	// How a job's attempts report progress is not known, and a simulation would need that.
-	if uses, err := policy.UsesProgress(q.Policy); err != nil || uses {
-		return ""
 	}
 	for _, spec := range advised {
 		with := *e
