@@ -212,8 +212,10 @@ func (p *ese) duplicate(v *sched.View, act *sched.Actions) {
 		if v.CloneRoom() == 0 {
 			return
 		}
-		m, _ := kit.Elsewhere(v, x.task)
-		kit.Launch(act, x.task, m, 0, sched.Straggling)
+		if v.AttemptRoom(x.task) > 0 { // as when it was placed
+			m, _ := kit.Elsewhere(v, x.task)
+			kit.Launch(act, x.task, m, 0, sched.Straggling)
+		}
 		p.place(v, p.stages.Of(v.Task(x.task).Stage), x.task)
 	}
 }

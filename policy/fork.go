@@ -173,13 +173,23 @@ func (p *fork) replaceAll(v *sched.View, act *sched.Actions) {
 			continue // over, or on its last attempt
 		}
 		// else it is as good as new
-		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && v.Rows().MayKill(a) {
+		if a, _ := v.FirstAttempt(x.task); v.Attempt(a).Number < x.old && mayKillAll(v, x.task) {
 			p.startAnew(v, act, x.task)
 		}
 		if x.left > 0 {
 			p.clone.Push(x)
 		}
 	}
+}
+
+// mayKillAll tells whether all attempts of a task may be killed.
+func mayKillAll(v *sched.View, t sched.TaskID) bool {
+	for a, runs := v.FirstAttempt(t); runs; a, runs = v.NextAttempt(a) {
+		if !v.Rows().MayKill(a) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *fork) startAnew(v *sched.View, act *sched.Actions, t sched.TaskID) {

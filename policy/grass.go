@@ -406,10 +406,12 @@ func (p *grass) Decide(v *sched.View, act *sched.Actions) {
 			}
 			continue
 		}
-		if x.clone {
+		switch {
+		case x.clone && v.AttemptRoom(x.task) == 0: // its job had room when it was placed
+		case x.clone:
 			m, _ := kit.Elsewhere(v, x.task)
 			kit.Launch(act, x.task, m, 0, sched.Straggling)
-		} else {
+		default:
 			m, _ := v.FreeMachine(0)
 			kit.Start(v, act, x.task, m)
 			if p.learned != nil {

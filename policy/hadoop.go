@@ -200,7 +200,7 @@ func (p *hadoop) progress(v *sched.View, a sched.AttemptID) (at sched.Attempt, d
 // Clone gives a slow task of a job its second attempt, if there is a machine for one.
 func (p *hadoop) Clone(v *sched.View, act *sched.Actions, j sched.JobID) bool {
 	for t, ok := p.slow.Take(&p.order, j); ok; t, ok = p.slow.Take(&p.order, j) {
-		if m, ok := p.places.Unused(v, t, 0); ok {
+		if m, ok := p.places.Unused(v, t, 0); ok && v.AttemptRoom(t) > 0 {
 			p.order.Clone(v, act, t, m, sched.Straggling)
 			return true
 		}

@@ -500,8 +500,10 @@ func (p *hopper) duplicate(v *sched.View, act *sched.Actions, j sched.JobID) {
 		p.idles.Drop(int(j)) // until something happens to it
 		return
 	}
-	m, _ := kit.Elsewhere(v, x.task)
-	kit.Launch(act, x.task, m, 0, sched.Straggling)
+	if v.AttemptRoom(x.task) > 0 { // as when it was placed
+		m, _ := kit.Elsewhere(v, x.task)
+		kit.Launch(act, x.task, m, 0, sched.Straggling)
+	}
 	p.place(v, x.task)
 	p.touch(v, j)
 }

@@ -369,6 +369,10 @@ func (p *mantri) duplicate(v *sched.View, act *sched.Actions, st *mantriStage, b
 	if until <= v.Now() || v.CloneRoom() == 0 {
 		return false
 	}
+	if v.AttemptRoom(t) == 0 { // its job had room when it was placed
+		p.place(v, st, t)
+		return false
+	}
 	m, ok := p.order.Elsewhere(v, t)
 	if !ok {
 		return false

@@ -14,6 +14,7 @@ var (
 	ErrNotAlive    = errors.New("sched: the attempt is not running")
 	ErrTooSoon     = errors.New("sched: the attempt was launched at this very instant")
 	ErrOwed        = errors.New("sched: the core launched the attempt, because its job had waited too long")
+	ErrLoses       = errors.New("sched: the limits keep what cannot be gone on from, unless it is a clone of what runs")
 	ErrPaused      = errors.New("sched: the job is paused")
 	ErrNotActive   = errors.New("sched: the job has not arrived or is over")
 	ErrPace        = errors.New("sched: the speed is not positive and finite, or the policy does not say that it sets it")
@@ -78,7 +79,7 @@ func (v *View) admit(k kin, m MachineID, from float64) error {
 		return ErrRetries
 	case task.Live > 0 && k.job.Paused:
 		return ErrPaused
-	case v.attemptRoom(task) == 0:
+	case v.attemptRoom(task, k.job) == 0:
 		return ErrAttempts
 	case task.Live > 0 && v.budgetRoom() <= 0:
 		return ErrCloneBudget
@@ -121,7 +122,8 @@ func (x *Actions) Kill(a AttemptID, why Reason) error {
 	k.job.robbed = robbed || v.bounded() && c.dueAt(waiter{since: served}) <= v.now
 	c.keep(&at, k)
 	if k.task.Live == 0 {
-		v.requeue(at.Task, k)
+		v.stopRunning(at.Task, k)
+		v.line(at.Task, k) // it has the place of the attempt
 	}
 	return nil
 }
@@ -137,6 +139,8 @@ func (v *View) spare(row int32) error {
 		return ErrTooSoon
 	case v.owes(row):
 		return ErrOwed
+	case v.limits.Gentle && !k.stage.Resumable && !(a.clone && k.task.Live > 1):
+		return ErrLoses
 	case k.job.Paused:
 		return ErrPaused
 	}

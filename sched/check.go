@@ -74,13 +74,14 @@ func (c *Core) audit() {
 }
 
 // counts are what jobs add up to.
-type counts struct{ unfinished, pending, running, live int }
+type counts struct{ unfinished, pending, running, live, held int }
 
 func (n *counts) add(o counts) {
 	n.unfinished += o.unfinished
 	n.pending += o.pending
 	n.running += o.running
 	n.live += o.live
+	n.held += o.held
 }
 
 func (v *View) checkMachines(here []uint32) error {
@@ -154,12 +155,18 @@ func (v *View) checkJob(j JobID, live *Table[TaskID, uint16]) (counts, error) {
 		if int(job.Unfinished) != sum.unfinished || int(job.Pending) != sum.pending || int(job.Live) != sum.live || job.StagesLeft != job.Stages-closed {
 			return sum, fmt.Errorf("sched: job %d counts %+v, its stages add up to %+v with %d closed", j, *job, sum, closed)
 		}
-		if sum.pending+sum.running == 0 && !job.Paused {
+		if most := int(job.MaxLive); most > 0 && sum.live+sum.pending > most {
+			return sum, fmt.Errorf("sched: job %d may run %d attempts at once, and has %+v", j, most, sum)
+		}
+		if sum.held > 0 && job.room() > 0 && !job.stirred {
+			return sum, fmt.Errorf("sched: job %d holds tasks back, and has room for %d: %+v", j, job.room(), sum)
+		}
+		if sum.pending+sum.running+sum.held == 0 && !job.Paused {
 			return sum, fmt.Errorf("sched: active job %d has nothing that runs or may run", j)
 		}
 		return sum, nil
 	}
-	if sum.pending+sum.running+sum.live > 0 {
+	if sum.pending+sum.running+sum.live+sum.held > 0 {
 		return sum, fmt.Errorf("sched: job %d in state %d has %+v", j, job.State, sum)
 	}
 	return counts{}, nil
@@ -196,7 +203,12 @@ func (v *View) checkStage(s StageID, live *Table[TaskID, uint16]) (counts, error
 		if task.State > TaskSkipped {
 			givenUp++
 		}
-		if task.State == TaskBlocked && task.blocked == 0 && st.State == StageOpen {
+		switch free := task.State == TaskBlocked && task.blocked == 0 && st.State == StageOpen; {
+		case v.held.has(int(t)):
+			if n.held++; !free || v.job(st.Job).MaxLive == 0 || v.job(st.Job).Paused {
+				return n, fmt.Errorf("sched: task %d in state %d is held back in %+v", t, task.State, *v.job(st.Job))
+			}
+		case free:
 			ready++
 		}
 		n.live += int(live.Get(t))

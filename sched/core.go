@@ -111,6 +111,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	id := JobID(v.issuedJobs)
 	job := Job{
 		Retries: uint32(spec.Retries), MaxFailed: uint32(spec.MaxFailed), MinShare: uint32(spec.MinShare),
+		MaxLive: uint32(spec.MaxLive), MaxAttempts: uint32(spec.MaxAttempts),
 		FirstStage: StageID(v.issuedStages), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
 	}
 	job.rank(spec.Priority, spec.Weight, spec.Deadline)
@@ -141,6 +142,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	v.active.grow(int(v.issuedJobs))
 	v.pending.grow(int(v.issuedTasks))
 	v.running.grow(int(v.issuedTasks))
+	v.held.grow(int(v.issuedTasks))
 	v.connect(id, job.FirstStage, spec)
 	c.markDone(id, spec)
 	return id, nil
@@ -188,8 +190,10 @@ func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 	return c.out, nil
 }
 
-// decide asks the policy, and again as long as it gives jobs up or launches what jobs that are due have to have.
+// decide asks the policy, and again as long as it gives jobs up, launches what jobs that are due have to have, or makes
+// room for tasks that were held back.
 func (c *Core) decide() {
+	c.admitHeld()
 	for again := true; again; {
 		c.feed()
 		first := len(c.out)
@@ -197,6 +201,7 @@ func (c *Core) decide() {
 		again = len(c.given) > 0
 		c.giveUp()
 		again = c.takeBack(first) || again
+		again = c.admitHeld() || again
 	}
 }
 

@@ -17,6 +17,9 @@ type Limits struct {
 	// The core gives a slot to a job that has tasks that wait, and of which for so long no attempt ran or ended. 0 for
 	// no bound: the policy alone decides. See maxwait.go for what follows from it.
 	MaxWait Time `json:",omitempty"`
+
+	// Policies kill nothing that would be lost: only attempts that can be gone on from, and clones of what runs.
+	Gentle bool `json:",omitempty"`
 }
 
 // CloneBudget allows max(Floor, TaskShare x unfinished tasks of active jobs, RunningShare x tasks running, SlotShare x

@@ -20,6 +20,9 @@ func (c *Core) pause(j JobID) {
 			v.dequeue(t, k)
 			k.task.State = TaskBlocked
 		}
+		for t := v.held.next(int(v.stage(s).First)); t >= 0 && t < int(v.stage(s).First)+int(v.stage(s).Tasks); t = v.held.next(t + 1) {
+			v.held.remove(t)
+		}
 	}
 	if job.Paused = true; job.State == JobActive {
 		c.observe(Event{Kind: JobPaused, Job: j})

@@ -54,7 +54,8 @@ func usedCore(t *testing.T) *world {
 		spec.Stages = append(spec.Stages, StageSpec{Tasks: 100, Class: Class(k), Resumable: true, Inputs: [][]Source{{{Site: 1, Bytes: 5}}}, Sample: []Time{7}})
 	}
 	arrived := joined
-	for range 2 {
+	for i := range 2 {
+		spec.MaxLive = 150 * i
 		j, err := w.Submit(spec)
 		if err != nil {
 			t.Fatal(err)

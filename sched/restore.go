@@ -207,6 +207,10 @@ func (c *Core) retellJob(x *SavedJob) {
 // take lets an attempt run that was launched before.
 func (v *View) take(x *SavedAttempt) error {
 	row, k := x.ID.row(), v.kin(x.Task)
+	if k.job.MaxLive > 0 && v.held.has(int(x.Task)) {
+		v.held.remove(int(x.Task))
+		v.line(x.Task, k)
+	}
 	if k.task.Live == 0 && k.task.State != TaskPending {
 		return fmt.Errorf("sched: snapshot: attempt %x runs, its task %d is in state %d", x.ID, x.Task, k.task.State)
 	}

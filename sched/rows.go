@@ -64,32 +64,35 @@ const (
 
 // Job is the row of a job. What every event changes stands together at the end.
 type Job struct {
-	Retries    uint32 // failures of one task that are forgiven where its stage says nothing
-	MaxFailed  uint32 // tasks that may fail for good before the job fails
-	Priority   int32
-	MinShare   uint32
-	FirstStage StageID
-	Stages     uint32
-	Tasks      uint32 // of all stages
-	Weight     float64
-	Arrived    Time   // valid once active
-	Closed     Time   // valid once over
-	Deadline   Time   // Never if there is none
-	Fruitless  Time   // machine time of attempts that have ended and are not fruitful
-	Fruitful   Time   // machine time of winners, and of preempted attempts whose progress was kept
-	Clones     uint32 // attempts launched while another attempt of the task was running
-	Failures   uint32 // attempts that failed
-	Broken     uint32 // tasks that have failed for good
-	StagesLeft uint32
-	Attempts   uint32 // attempts launched so far
-	Unfinished uint32 // tasks that are not over: they wait or run
-	Pending    uint32 // tasks that wait for an attempt
-	Live       uint32 // attempts running now
-	State      JobState
-	served     Time // when it had its last turn, see maxwait.go
-	Paused     bool // nothing of it starts, see pause.go
-	short      bool // a stage was closed without what it needs
-	robbed     bool // a policy has killed an attempt of it while it was due, and launched none since
+	Retries     uint32 // failures of one task that are forgiven where its stage says nothing
+	MaxFailed   uint32 // tasks that may fail for good before the job fails
+	MaxLive     uint32 // attempts that may run at once; 0 for no bound
+	MaxAttempts uint32 // of one task, where the limits allow more; 0 for no bound of its own
+	Priority    int32
+	MinShare    uint32
+	FirstStage  StageID
+	Stages      uint32
+	Tasks       uint32 // of all stages
+	Weight      float64
+	Arrived     Time   // valid once active
+	Closed      Time   // valid once over
+	Deadline    Time   // Never if there is none
+	Fruitless   Time   // machine time of attempts that have ended and are not fruitful
+	Fruitful    Time   // machine time of winners, and of preempted attempts whose progress was kept
+	Clones      uint32 // attempts launched while another attempt of the task was running
+	Failures    uint32 // attempts that failed
+	Broken      uint32 // tasks that have failed for good
+	StagesLeft  uint32
+	Attempts    uint32 // attempts launched so far
+	Unfinished  uint32 // tasks that are not over: they wait or run
+	Pending     uint32 // tasks that wait for an attempt
+	Live        uint32 // attempts running now
+	State       JobState
+	served      Time // when it had its last turn, see maxwait.go
+	Paused      bool // nothing of it starts, see pause.go
+	short       bool // a stage was closed without what it needs
+	stirred     bool // it may have room for tasks that are held back, see share.go
+	robbed      bool // a policy has killed an attempt of it while it was due, and launched none since
 }
 
 // Stage is the row of a stage. What every event changes stands together at the end.

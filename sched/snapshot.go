@@ -282,6 +282,7 @@ func (j *SavedJob) Singly() iter.Seq[SavedTask] {
 func (v *View) spec(job *Job) JobSpec {
 	x := JobSpec{
 		Priority: job.Priority, Weight: job.Weight, MinShare: int(job.MinShare), Retries: int(job.Retries), MaxFailed: int(int32(job.MaxFailed)),
+		MaxLive: int(job.MaxLive), MaxAttempts: int(job.MaxAttempts),
 	}
 	if job.Deadline < Never {
 		x.Deadline = job.Deadline

@@ -54,6 +54,9 @@ func (w *chaos) takeUp() {
 // retold returns what a fresh policy is told.
 func (w *twin) retold() []Event {
 	w.seen = nil
+	for _, task := range w.tasks {
+		task.shown = false
+	}
 	for i, m := range w.machines {
 		if m.up {
 			w.tell(Event{Kind: MachineJoined, Machine: MachineID(i)})

@@ -17,8 +17,11 @@ type JobSpec struct {
 	// job fails at once. Up to so many, the others go on, and the job fails when nothing is left to run. 0 fails it
 	// with the first, Unlimited never.
 	MaxFailed int `json:",omitempty"`
-	Stages    []StageSpec
-	Edges     []Edge
+	// attempts of the job that may run at once, and of each of its tasks where the limits allow more; 0 for no bound
+	MaxLive     int `json:",omitempty"` // see share.go
+	MaxAttempts int `json:",omitempty"`
+	Stages      []StageSpec
+	Edges       []Edge
 }
 
 // StageSpec describes a stage: tasks of one kind.
@@ -108,6 +111,12 @@ func (s *JobSpec) Validate() error {
 	}
 	if err := validateMaxFailed(s.MaxFailed); err != nil {
 		return err
+	}
+	if s.MaxLive < 0 || s.MaxLive > maxTasks {
+		return fmt.Errorf("max_live: %d is not between 0 and %d", s.MaxLive, maxTasks)
+	}
+	if s.MaxAttempts < 0 || s.MaxAttempts > maxLive {
+		return fmt.Errorf("max_attempts: %d is not between 0 and %d", s.MaxAttempts, maxLive)
 	}
 	if s.Deadline < 0 {
 		return fmt.Errorf("deadline: %v is before the run begins", s.Deadline)

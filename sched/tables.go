@@ -20,13 +20,23 @@ func (t *tables) kin(id TaskID) kin {
 }
 
 // enqueue makes a task that nothing else is in front of wait for an attempt. While its job is paused it is blocked
-// instead: waits is false then.
+// instead, and if the job is bounded it is held back: waits is false then.
 func (v *View) enqueue(t TaskID, k kin) (waits bool) {
-	st := k.stage
-	if k.job.Paused {
+	switch {
+	case k.job.Paused:
 		k.task.State = TaskBlocked
-		return false
+	case k.job.MaxLive > 0:
+		v.hold(t, k)
+	default:
+		v.line(t, k)
+		return true
 	}
+	return false
+}
+
+// line is enqueue for a task of a job that may start it.
+func (v *View) line(t TaskID, k kin) {
+	st := k.stage
 	k.task.State = TaskPending
 	v.pending.add(int(t))
 	if st.Pending++; st.Pending == 1 {
@@ -37,7 +47,6 @@ func (v *View) enqueue(t TaskID, k kin) (waits bool) {
 	if st.Class > 0 {
 		v.besideOf(st).pending++
 	}
-	return true
 }
 
 // enqueueAll does so for the blocked tasks of a stage.
@@ -45,7 +54,7 @@ func (v *View) enqueueAll(s StageID) {
 	st := v.stage(s)
 	job := v.job(st.Job)
 	for t := st.First; t < st.First+TaskID(st.Tasks); t++ {
-		if task := v.task(t); task.blocked == 0 && task.State == TaskBlocked {
+		if task := v.task(t); task.blocked == 0 && task.State == TaskBlocked && !v.held.has(int(t)) {
 			v.enqueue(t, kin{task, st, job})
 		}
 	}
@@ -90,8 +99,11 @@ func (v *View) requeue(t TaskID, k kin) (waits bool) {
 // settle gives a task its last state. Siblings of a winner may still be running; they do not count as running tasks.
 func (v *View) settle(t TaskID, k kin, state TaskState) {
 	switch k.task.State {
+	case TaskBlocked:
+		v.drop(t, k)
 	case TaskPending:
 		v.dequeue(t, k)
+		v.stir(k)
 	case TaskRunning:
 		v.stopRunning(t, k)
 	}
@@ -151,6 +163,7 @@ func (v *View) unlink(row int32, k kin) {
 	if k.stage.Class > 0 {
 		v.besideOf(k.stage).live--
 	}
+	v.stir(k)
 	v.used[m.Class]--
 	at := &v.sites[m.Site]
 	at.used[m.Class]--

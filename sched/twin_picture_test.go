@@ -165,6 +165,15 @@ func (w *twin) pictureTask(p *picture, t TaskID, sees sight) {
 		if row.NoClones {
 			room = max(0, min(room, 1-len(running)))
 		}
+		if most := w.jobs[w.jobOf(t)].spec.MaxAttempts; most > 0 {
+			room = max(0, min(room, most-len(running)))
+		}
+		if spare := w.room(w.jobOf(t)); spare < math.MaxInt {
+			if row.State == TaskPending {
+				spare++
+			}
+			room = max(0, min(room, spare))
+		}
 	}
 	p.Tasks = append(p.Tasks, row)
 	p.Running = append(p.Running, running)
@@ -192,7 +201,7 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 		return Job{State: JobGone}
 	}
 	row := Job{
-		State: job.state, Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Arrived: job.arrived, Closed: job.closed, Paused: job.paused,
+		State: job.state, MaxLive: uint32(job.spec.MaxLive), MaxAttempts: uint32(job.spec.MaxAttempts), Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Arrived: job.arrived, Closed: job.closed, Paused: job.paused,
 		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)), Priority: job.priority, Weight: job.weight, Deadline: job.deadline,
 	}
 	if row.Weight == 0 {

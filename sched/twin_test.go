@@ -55,6 +55,7 @@ type twinTask struct {
 	index int
 	over  TaskState // TaskDone or later, else 0
 	ready bool      // was told to be ready, alone or with its stage
+	shown bool      // its job, which is bounded, has room for it
 	saved float64
 
 	result int64 // bytes of it that each reader reads
@@ -207,10 +208,43 @@ func (w *twin) state(t TaskID) TaskState {
 		return w.tasks[t].over
 	case len(w.live(w.of(t))) > 0:
 		return TaskRunning
-	case w.runnable(t):
+	case w.runnable(t) && (w.tasks[t].shown || w.jobs[w.jobOf(t)].spec.MaxLive == 0):
 		return TaskPending
 	}
 	return TaskBlocked
+}
+
+// room is how many more attempts a bounded job may have beyond those that run and those of the tasks that wait.
+func (w *twin) room(j JobID) int {
+	n := w.jobs[j].spec.MaxLive
+	if n == 0 {
+		return math.MaxInt
+	}
+	for t := range w.tasks {
+		if w.jobOf(TaskID(t)) == j {
+			if n -= len(w.live(w.of(TaskID(t)))); w.state(TaskID(t)) == TaskPending {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// admit shows tasks of bounded jobs as far as there is room. A task that has run, or whose job was paused, is not shown
+// any more.
+func (w *twin) admit() {
+	for t, task := range w.tasks {
+		if len(w.live(w.of(TaskID(t)))) > 0 || !w.runnable(TaskID(t)) {
+			task.shown = false
+		}
+	}
+	for t, task := range w.tasks {
+		j := w.jobOf(TaskID(t))
+		if w.jobs[j].spec.MaxLive > 0 && w.state(TaskID(t)) == TaskBlocked && w.runnable(TaskID(t)) && w.room(j) > 0 {
+			task.shown = true
+			w.tell(Event{Kind: TaskReady, Job: j, Stage: task.stage, Task: TaskID(t)})
+		}
+	}
 }
 
 // count counts the tasks of active jobs in a state that are asked for.
@@ -316,6 +350,9 @@ func (w *twin) apply(f Event) {
 		if w.jobs[f.Job].paused = true; w.jobs[f.Job].state == JobActive {
 			w.tell(f)
 		}
+		for t, task := range w.tasks {
+			task.shown = task.shown && w.jobOf(TaskID(t)) != f.Job
+		}
 	case f.Kind == JobContinued && w.jobs[f.Job].paused:
 		if w.jobs[f.Job].paused = false; w.jobs[f.Job].state == JobActive {
 			w.tell(f)
@@ -380,7 +417,7 @@ func (w *twin) retry(j JobID) {
 	}
 	for t, task := range w.tasks {
 		if s := w.stages[task.stage]; s.job == j && !s.closed && task.over > TaskDone {
-			task.over, task.ready = 0, false
+			task.over, task.ready, task.shown = 0, false, false
 			for _, a := range w.attempts {
 				a.forgiven = a.forgiven || a.Task == TaskID(t)
 			}
@@ -495,8 +532,9 @@ func (w *twin) follow(j JobID) {
 	job := w.jobs[j]
 	for t, task := range w.tasks {
 		if w.jobOf(TaskID(t)) == j && w.stages[task.stage].opened && !task.ready && w.runnable(TaskID(t)) {
-			task.ready = true
-			w.tell(Event{Kind: TaskReady, Job: j, Stage: task.stage, Task: TaskID(t)})
+			if task.ready = true; job.spec.MaxLive == 0 {
+				w.tell(Event{Kind: TaskReady, Job: j, Stage: task.stage, Task: TaskID(t)})
+			}
 		}
 	}
 	closed := 0
@@ -543,7 +581,7 @@ func (w *twin) orphan(t TaskID) {
 		}
 		w.strand(j)
 		w.follow(j)
-	case !w.jobs[j].paused:
+	case !w.jobs[j].paused && w.jobs[j].spec.MaxLive == 0:
 		w.tell(Event{Kind: TaskReady, Job: j, Stage: w.tasks[t].stage, Task: t})
 	}
 }
@@ -630,6 +668,10 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 		return ErrPaused
 	case w.limits.Attempts != Unlimited && siblings >= w.limits.Attempts || siblings > 0 && w.soured(t):
 		return ErrAttempts
+	case w.jobs[w.jobOf(t)].spec.MaxAttempts > 0 && siblings >= w.jobs[w.jobOf(t)].spec.MaxAttempts:
+		return ErrAttempts
+	case siblings > 0 && w.room(w.jobOf(t)) <= 0:
+		return ErrAttempts
 	case siblings > 0 && w.cloneRoom(everything) == 0:
 		return ErrCloneBudget
 	}
@@ -645,7 +687,7 @@ func (w *twin) launch(t TaskID, m MachineID, from float64, why Reason, id Attemp
 	if w.waits || w.stages[w.tasks[t].stage].spec.Waits {
 		a.began = Never
 	}
-	w.attempts = append(w.attempts, a)
+	w.attempts, w.tasks[t].shown = append(w.attempts, a), false
 	d := w.decision(a, Launch, why)
 	d.From = from
 	w.out = append(w.out, d)
@@ -666,9 +708,13 @@ func (w *twin) kill(id AttemptID, why Reason) error {
 	if w.jobs[w.jobOf(a.Task)].paused {
 		return ErrPaused
 	}
+	if s := w.stages[w.tasks[a.Task].stage]; w.limits.Gentle && !s.spec.Resumable && (!a.Clone || len(w.live(w.of(a.Task))) == 1) {
+		return ErrLoses
+	}
 	a.ended, a.why = w.now, why
 	w.out = append(w.out, w.decision(a, Kill, why))
 	w.keep(a)
+	w.tasks[a.Task].shown = len(w.live(w.of(a.Task))) == 0 // it has the place of the attempt
 	return nil
 }
 

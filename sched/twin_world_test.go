@@ -47,6 +47,7 @@ func newChaos(t *rapid.T, core *Core) *chaos {
 			TaskShare:    rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "share of tasks"),
 			RunningShare: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share of running"),
 		},
+		Gentle: rapid.Bool().Draw(t, "gentle"),
 	}
 	w := &chaos{T: t, core: core, twin: &twin{limits: l, wake: Never, told: Never, paces: rapid.Bool().Draw(t, "paces"), waits: rapid.Bool().Draw(t, "waits")}, ids: map[AttemptID]bool{}, classes: rapid.IntRange(1, 2).Draw(t, "classes")}
 	w.core.Reset(w, l)
@@ -105,6 +106,7 @@ func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
 		return rapid.SliceOfN(rapid.Int64Range(0, 3), n, n).Draw(t, "bytes")
 	}
 	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries"), MaxFailed: rapid.SampledFrom([]int{0, 1, 2, Unlimited, Unlimited}).Draw(t, "max failed")}
+	spec.MaxLive, spec.MaxAttempts = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "max live"), rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "max attempts")
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
 		n := rapid.IntRange(0, 4).Draw(t, "tasks")
 		spec.Stages = append(spec.Stages, StageSpec{
@@ -281,6 +283,7 @@ func (w *chaos) Observe(v *View, ev *Event) {
 func (w *chaos) Decide(v *View, act *Actions) {
 	byText := func(a, b Event) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
 	w.twin.giveUp()
+	w.twin.admit()
 	slices.SortFunc(w.seen, byText)
 	slices.SortFunc(w.twin.seen, byText)
 	if d := diff(w.twin.seen, w.seen); d != "" {

@@ -57,10 +57,12 @@ type tables struct {
 	machines []Machine
 	sites    []site
 	runs     []run
+	stirred  []JobID // see share.go
 
 	active  idSet          // jobs that have arrived and are not over
 	pending idSet          // tasks that wait for an attempt
 	running idSet          // tasks with an attempt running
+	held    idSet          // tasks that could wait for an attempt if their job had room for it, see share.go
 	waiting [Classes]idSet // stages with pending tasks
 	free    [Classes]idSet // machines with a free slot
 	owed    idSet          // rows of attempts that policies cannot kill, see maxwait.go
@@ -84,10 +86,11 @@ func (t *tables) empty() {
 	t.jobs.blank, t.stages.blank, t.tasks.blank = Job{State: JobGone}, Stage{State: StageGone}, Task{State: TaskGone, first: -1}
 	t.issuedJobs, t.issuedStages, t.issuedTasks = 0, 0, 0
 	t.attempts, t.progress, t.here, t.machines = t.attempts[:0], t.progress[:0], t.here[:0], t.machines[:0]
-	t.sites, t.runs = t.sites[:0], t.runs[:0]
+	t.sites, t.runs, t.stirred = t.sites[:0], t.runs[:0], t.stirred[:0]
 	t.active.empty()
 	t.pending.empty()
 	t.running.empty()
+	t.held.empty()
 	t.owed.empty()
 	for k := range Classes {
 		t.waiting[k].empty()
@@ -232,17 +235,28 @@ func (v *View) AttemptRoom(t TaskID) int {
 	if st := v.stage(task.Stage); exhausted(task, st) || task.State == TaskRunning && v.job(st.Job).Paused {
 		return 0
 	}
-	return v.attemptRoom(task)
+	return v.attemptRoom(task, v.job(v.stage(task.Stage).Job))
 }
 
 // attemptRoom is AttemptRoom for a task that may run.
-func (v *View) attemptRoom(task *Task) int {
+func (v *View) attemptRoom(task *Task, job *Job) int {
 	most := maxLive
 	if v.limits.Attempts >= 0 {
 		most = min(most, v.limits.Attempts)
 	}
+	if job.MaxAttempts > 0 {
+		most = min(most, int(job.MaxAttempts))
+	}
 	if task.NoClones {
 		most = min(most, 1)
 	}
-	return max(0, most-int(task.Live))
+	most -= int(task.Live)
+	if job.MaxLive > 0 {
+		spare := job.room()
+		if task.State == TaskPending { // it has a place
+			spare++
+		}
+		most = min(most, spare)
+	}
+	return max(0, most)
 }

@@ -26,6 +26,7 @@ type jobLine struct {
 	Priority int32       `json:"priority,omitempty"`
 	Weight   float64     `json:"weight,omitempty"`
 	MinShare uint16      `json:"min_share,omitempty"`
+	MaxLive  uint32      `json:"max_live,omitempty"`
 	Retries  uint16      `json:"retries,omitempty"`
 	Stages   []stageLine `json:"stages"`
 }
@@ -119,10 +120,13 @@ func jsonType(kind string) string {
 func (in *reader) addJob(l *jobLine) error {
 	w := in.w
 	job := JobRow{
-		Number: in.line, Name: in.names.add(l.Name), Priority: l.Priority, Weight: l.Weight, MinShare: uint32(l.MinShare), Retries: uint32(l.Retries),
+		Number: in.line, Name: in.names.add(l.Name), Priority: l.Priority, Weight: l.Weight, MinShare: uint32(l.MinShare), MaxLive: l.MaxLive, Retries: uint32(l.Retries),
 		FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges)),
 	}
 	var err error
+	if l.MaxLive > math.MaxInt32 {
+		return in.wrong("max_live", fmt.Errorf("expected a number of at most %d, got %d", math.MaxInt32, l.MaxLive))
+	}
 	if job.Arrival, err = checkSeconds(l.Arrival); err != nil {
 		return in.wrong("arrival_seconds", err)
 	}

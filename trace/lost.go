@@ -47,7 +47,7 @@ var losses = [...]struct {
 	{"deadlines", "", func(w *Workload, j int) bool { return w.Jobs[j].Deadline != 0 }},
 	{"priorities, weights, shares or retries", "", func(w *Workload, j int) bool {
 		job := &w.Jobs[j]
-		return job.Priority != 0 || job.Weight != 0 && job.Weight != 1 || job.MinShare != 0 || job.Retries != 0
+		return job.Priority != 0 || job.Weight != 0 && job.Weight != 1 || job.MinShare != 0 || job.MaxLive != 0 || job.Retries != 0
 	}},
 	{"stages that need only some of their tasks, or that can resume", "", func(w *Workload, j int) bool {
 		return anyStage(w, j, func(st *StageRow) bool { return st.Need != 0 && st.Need != st.Tasks || st.Resumable })

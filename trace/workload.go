@@ -38,6 +38,7 @@ type JobRow struct {
 	Name       uint32     // index in Workload.Names
 	Priority   int32      // higher goes first
 	MinShare   uint32     // slots
+	MaxLive    uint32     // attempts at once; 0 for no bound
 	Retries    uint32     // failures of one task that are forgiven
 	FirstStage uint32     // its stages are Stages[FirstStage : FirstStage+Stages]
 	Stages     uint32
@@ -148,7 +149,7 @@ func (w *Workload) Spec(j int, spec *sched.JobSpec) {
 		})
 	}
 	*spec = sched.JobSpec{
-		Priority: job.Priority, Weight: job.Weight, MinShare: int(job.MinShare), Retries: int(job.Retries), Stages: stages, Edges: edges,
+		Priority: job.Priority, Weight: job.Weight, MinShare: int(job.MinShare), MaxLive: int(job.MaxLive), Retries: int(job.Retries), Stages: stages, Edges: edges,
 	}
 	if job.Deadline > 0 {
 		spec.Deadline = job.Arrival + job.Deadline

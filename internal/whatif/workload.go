@@ -121,7 +121,7 @@ func (n *Nights) Workload(name string, deadline time.Duration) (*trace.Workload,
 	for number, j := range n.Jobs {
 		row := trace.JobRow{
 			Arrival: sched.Time(j.Submitted.Sub(first)), Weight: j.Spec.Weight, Number: uint32(number), Name: uint32(len(w.Names)), Priority: j.Spec.Priority,
-			MinShare: uint32(j.Spec.MinShare), Retries: uint32(j.Spec.Retries), FirstStage: uint32(len(w.Stages)), Stages: uint32(len(j.Stages)), FirstEdge: uint32(len(w.Edges)),
+			MinShare: uint32(j.Spec.MinShare), MaxLive: uint32(j.Spec.MaxLive), Retries: uint32(j.Spec.Retries), FirstStage: uint32(len(w.Stages)), Stages: uint32(len(j.Stages)), FirstEdge: uint32(len(w.Edges)),
 		}
 		w.Names = append(w.Names, j.Name)
 		if deadline > 0 {

@@ -79,6 +79,7 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 				t.Run("sites", func(t *testing.T) { Sites(t, s, 40) })
 			}
 			t.Run("pauses", func(t *testing.T) { Pauses(t, s, few) })
+			t.Run("bounds", func(t *testing.T) { Bounds(t, s, 3*few) })
 			t.Run("take up", func(t *testing.T) {
 				TakeUp(t, few, func(int) *Subject { return s })
 				TakeUpClasses(t, s, few/2)

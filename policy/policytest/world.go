@@ -25,11 +25,12 @@ type World struct {
 	Waits func(d *sched.Decision) sched.Time
 	// Seen is called after each step, with the instant of the step before and the decisions of this one. It may be nil.
 	Seen    func(before sched.Time, d []sched.Decision)
-	Between func()     // is called before each step; it may be nil
-	Lag     sched.Time // calls of Advance are late by up to so much
-	Learns  sched.Time // after the launch of an attempt how fast it is, if its fate is to tell that
-	Classes int        // of slots; machines and stages of a job have them in turn
-	Retires bool       // jobs that have ended for good are retired at the next step
+	Between func()               // is called before each step; it may be nil
+	Lag     sched.Time           // calls of Advance are late by up to so much
+	Learns  sched.Time           // after the launch of an attempt how fast it is, if its fate is to tell that
+	Classes int                  // of slots; machines and stages of a job have them in turn
+	Retires bool                 // jobs that have ended for good are retired at the next step
+	Bound   func(*sched.JobSpec) // bounds a job before it is submitted; nil where none is bounded
 
 	tb      testing.TB
 	wake    sched.Time
@@ -136,6 +137,9 @@ func (w *World) Submit(at sched.Time, spec *sched.JobSpec) sched.JobID {
 	}
 	if w.sites > 0 {
 		w.scatter(spec)
+	}
+	if w.Bound != nil {
+		w.Bound(spec)
 	}
 	j, err := w.Core.Submit(spec)
 	if err != nil {
