@@ -62,3 +62,30 @@ func TestMeanIntervalCovers(t *testing.T) {
 		t.Errorf("coverage %v, want 0.95", got)
 	}
 }
+
+// The two-sample interval of (1, 2, 3) and (4, 6): pooled variance (2+2)/3, t(3) = 3.182446. One measurement on a side
+// has the variance of the other's.
+func TestDifferenceInterval(t *testing.T) {
+	d, half := DifferenceInterval([]float64{1, 2, 3}, []float64{4, 6}, 0.95)
+	if want := 3.1824463053 * math.Sqrt(4./3*(1./3+1./2)); d != 3 || math.Abs(half-want) > 1e-9 {
+		t.Errorf("%v ± %v, want 3 ± %v", d, half, want)
+	}
+	if d, half := DifferenceInterval([]float64{1, 2, 3}, []float64{5}, 0.95); d != 3 || !(half > 0) {
+		t.Errorf("one on a side: %v ± %v", d, half)
+	}
+	for _, x := range [][]float64{{1}, nil} {
+		if _, half := DifferenceInterval(x, []float64{2}, 0.95); !math.IsNaN(half) {
+			t.Errorf("%v: half %v", x, half)
+		}
+	}
+}
+
+// Wilson's interval of 8 of 10 is 0.4902 to 0.9433; it never leaves 0 to 1.
+func TestShareInterval(t *testing.T) {
+	if low, high := ShareInterval(8, 10); math.Abs(low-0.4902) > 1e-4 || math.Abs(high-0.9433) > 1e-4 {
+		t.Errorf("%v to %v", low, high)
+	}
+	if low, high := ShareInterval(0, 3); low != 0 || !(high < 1) {
+		t.Errorf("%v to %v", low, high)
+	}
+}

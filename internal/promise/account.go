@@ -1,9 +1,10 @@
 package promise
 
 import (
-	"math"
 	"slices"
 	"time"
+
+	"github.com/tailcut/tailcut/laws"
 )
 
 // Outcome is a promise beside what became of it.
@@ -88,13 +89,10 @@ func recordOf(all []Outcome, first bool) (r Record) {
 	return r
 }
 
-// wilson is the interval of a share with a confidence of 95 % (Wilson 1927).
+// wilson is the interval of a share with a confidence of 95 %.
 func wilson(k, n int) Span {
-	const z = 1.959964
-	p, m := float64(k)/float64(n), float64(n)
-	middle := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return Span{max(0, middle-half), min(1, middle+half)}
+	low, high := laws.ShareInterval(k, n)
+	return Span{low, high}
 }
 
 // median sorts its argument.
