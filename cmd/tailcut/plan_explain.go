@@ -19,20 +19,25 @@ func newPlanExplain() *cobra.Command {
 	r := diagnosis.Defaults()
 	top, slots := 20, 0
 	cmd := &cobra.Command{
-		Use: "explain (LOG | --from-history NAME)", Short: "Rank the stages of a log by the time that clones would save", Args: cobra.MaximumNArgs(1),
+		Use: "explain (LOG... | DIR | --from-history NAME)", Short: "Rank the stages of a log by the time that clones would save", Args: cobra.ArbitraryArgs,
 		Long: "Plans each stage of a log from its own tasks and replays the log on the slots that it had, as it happened and with\n" +
 			"settings that its system has. Ranks the stages by the time that clones would save. For each other stage it prints why clones would not help: too few tasks, too little\n" +
-			"to save, long tasks that read more data, or one slow machine.",
+			"to save, long tasks that read more data, or one slow machine.\n\n" +
+			"Give several logs, a folder of them, or the address of Spark's History Server. The answer then also says which tasks\n" +
+			"are slow every time, what the best settings would have saved over all runs, and which stages have changed.",
 		Example: "  tailcut plan explain application_1472176676028_407508_1.zstd\n" +
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
 			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -\n" +
-			"  tailcut plan explain --from-history 'nightly-*' --last 30d",
+			"  tailcut plan explain --from-history 'nightly-*' --last 30d\n" +
+			"  tailcut plan explain /var/log/spark-events --since 30d\n" +
+			"  tailcut plan explain http://localhost:18080 --since 2026-11-01",
 	}
 	addDurations(cmd, &from, "LOG")
 	wholeVar(cmd.Flags(), &r.MaxClones, "max-clones", r.MaxClones, "maximum number of clones per task to consider")
 	wholeVar(cmd.Flags(), &top, "top", top, "number of stages in the table, 0 for all; csv and json always have all")
 	wholeVar(cmd.Flags(), &slots, "slots", 0, "`number` of slots that the log ran on (default: as the log says, or else the most seen busy at once)")
 	cmd.Flags().StringVar(&r.System, "emit", "", "write only the best settings, ready to paste, for `system`: "+strings.Join(diagnosis.Systems(), ", "))
+	since := cmd.Flags().String("since", "", "with several logs: only runs that began within this `span` before now, such as 30d, or since a day, such as 2026-11-01")
 	history := addFromHistory(cmd, "LOG")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -52,6 +57,15 @@ func newPlanExplain() *cobra.Command {
 			return err
 		}
 		listen(cmd, &from)
+		r.Watch = func(doing string, tasks int) (func(int), func()) {
+			return showProgress(cmd.ErrOrStderr(), doing, tasks)
+		}
+		if several(args) {
+			return explainRuns{cmd, args, *since, slots, top, r, from, format}.explain()
+		}
+		if *since != "" {
+			return fmt.Errorf("--since: works with several logs, a folder of logs, or a History Server")
+		}
 		if len(args) > 0 {
 			from.Path = args[0]
 		} else if err := history.take(cmd, &from); err != nil {
@@ -62,9 +76,6 @@ func newPlanExplain() *cobra.Command {
 			return err
 		}
 		r.Application, r.Again = from.Course.Application, replay.New(r.Log, r.Stages, from.Course, slots)
-		r.Watch = func(doing string, tasks int) (func(int), func()) {
-			return showProgress(cmd.ErrOrStderr(), doing, tasks)
-		}
 		d, err := diagnosis.Explain(cmd.Context(), r)
 		if err != nil {
 			return err

@@ -31,6 +31,7 @@ type Request struct {
 	System      string // whose rules to consider, of [Systems]; "" for the log's own
 	MaxClones   int    // most clones of a task to consider, at least 1
 	Thresholds  Thresholds
+	Recurring   map[*history.StageRecord]map[int32]Recurring // what other nights tell of tasks that are slow in most
 	// Watch is told what is being done, and of how many tasks, and returns what is called with the tasks that are done
 	// meanwhile, by several goroutines at once, and at the end; nil if nobody watches.
 	Watch func(doing string, tasks int) (tick func(tasks int), stop func())
@@ -118,6 +119,8 @@ type Diagnosis struct {
 	Saved        float64       `json:"latency_saved_seconds"`    // of all stages that are worth it
 	SavedMachine float64       `json:"machine_saved_seconds"`
 	Stages       []*Finding    `json:"stages"` // best first
+
+	own *played
 }
 
 // Finding is the diagnosis of a stage.

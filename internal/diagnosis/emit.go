@@ -52,3 +52,10 @@ func (d *Diagnosis) engine() string {
 	return fmt.Sprintf("Tailcut's own engine would take %s (%s to %s) with %s.", show.Seconds(d.Engine.Seconds),
 		show.Seconds(d.Engine.Low), show.Seconds(d.Engine.High), strings.Join(d.Engine.Lines, " "))
 }
+
+// EmitLines writes settings as lines to paste, below a comment.
+func EmitLines(out io.Writer, system, text string, settings []string) error {
+	lines := append([]string{comment(system, text)}, settings...)
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
+}

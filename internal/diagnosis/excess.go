@@ -38,6 +38,7 @@ func excessOf(st *history.StageRecord, tasks []replay.Hold, r *Request) *excess 
 	e.measured(ShuffleWait, func(m *history.Metrics) float64 { return m.FetchWait.Seconds() },
 		"a slow task waited up to %s for shuffled data, typically %s")
 	e.warmUp(&r.Thresholds)
+	e.recurring(r.Recurring[st])
 	e.host(&r.Thresholds, r.Hosts)
 	e.locality()
 	e.spill()

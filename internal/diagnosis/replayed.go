@@ -100,6 +100,7 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 	if err := playAll(ctx, r, own, engine); err != nil {
 		return fmt.Errorf("%s: replay: %w", r.Log, err)
 	}
+	d.own = own
 	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &own.now.Mean
 	d.Settings, d.Engine = own.setting(own.now), engine.setting(own.now)
 	if d.Engine != nil && d.Settings != nil && d.Engine.Seconds > (1-leastWorth)*d.Settings.Seconds {

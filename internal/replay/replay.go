@@ -67,6 +67,9 @@ func New(name string, stages []*history.StageRecord, course *history.Course, slo
 // System is whose rules the log's attempts followed; tailcut for those that have none.
 func (r *Rerun) System() string { return cmp.Or(r.system, "tailcut") }
 
+// Began is when the application began, since 1970 where the log says so.
+func (r *Rerun) Began() sched.Time { return r.began }
+
 // Wall is what the log says that all of it took, in seconds.
 func (r *Rerun) Wall() float64 { return (cmp.Or(r.ended, r.lastEnd()) - r.began).Seconds() }
 
