@@ -13,6 +13,6 @@ func newPlan() *cobra.Command {
   tailcut plan deadline jobs.json --capacity 120`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPlanFork(), newPlanDeadline(), newPlanExplain(), newPlanSlots())
+	cmd.AddCommand(newPlanFork(), newPlanDeadline(), newPlanExplain(), newPlanSlots(), newPlanVerify())
 	return cmd
 }

@@ -65,6 +65,9 @@ func PlayAcross(ctx context.Context, nights []Request, proposed []*Diagnosis) (b
 			best.Low, best.High, best.Sure = &low, &high, low > 0 && mean >= leastWorth
 		}
 	}
+	if best != nil && best.High != nil && *best.High < leastWorth {
+		return nil, nil
+	}
 	return best, nil
 }
 

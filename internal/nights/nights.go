@@ -83,6 +83,14 @@ type member struct {
 	over   map[int32]float64
 }
 
+// read is how many bytes its tasks read; 0 if the log does not say.
+func (m *member) read() (bytes float64) {
+	for _, o := range m.record.Succeeded {
+		bytes += float64(o.Bytes)
+	}
+	return bytes
+}
+
 // Explain explains nights, which are of one application and in order of time. began tells when each began.
 func Explain(ctx context.Context, nights []diagnosis.Request, began []sched.Time) (a *Answer, err error) {
 	a = compareAll(nights, began)
@@ -191,7 +199,8 @@ func (s *Recognised) alike() (some []member) {
 }
 
 // byChance is how likely chance may be to have put any task of a stage among the slow ones so often, for that to be
-// called its data.
+// called its data. Where most slow tasks are slow again, it is for all that are slow in most nights: nobody is to be
+// told of savings that the data would prevent.
 const byChance = 0.01
 
 // compare finds how many of the slow tasks are the same in most other nights, and tells the nights of these.
@@ -213,11 +222,14 @@ func (s *Recognised) compare(nights []diagnosis.Request) {
 	if n < 2 || s.Slow == 0 {
 		return
 	}
-	for task, k := range slow {
+	for _, k := range slow {
 		if 2*(k-1) > n-1 {
 			s.Same += k
 		}
-		if 2*k > n && float64(s.Tasks)*tail(n, k, float64(s.Slow)/float64(n*s.Tasks)) < byChance {
+	}
+	rate := float64(s.Slow) / float64(n*s.Tasks)
+	for task, k := range slow {
+		if 2*k > n && (2*s.Same > s.Slow || float64(s.Tasks)*tail(n, k, rate) < byChance) {
 			s.Always = append(s.Always, task)
 		}
 	}
@@ -266,11 +278,7 @@ func (s *Recognised) change(first int, confidence float64) {
 	var before, since []float64 // logarithms of the wall times
 	var read [2][]float64
 	for _, m := range s.members {
-		bytes := 0.0
-		for _, o := range m.record.Succeeded {
-			bytes += float64(o.Bytes)
-		}
-		x := math.Log(max(m.wall, 1e-9))
+		x, bytes := math.Log(max(m.wall, 1e-9)), m.read()
 		if m.night < first {
 			before, read[0] = append(before, x), append(read[0], bytes)
 		} else {
