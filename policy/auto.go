@@ -53,6 +53,7 @@ type auto struct {
 	quiet  kit.Silence
 	trust  trust
 	redraw redraws
+	start  starts
 	stages kit.PerStage[autoStage]
 	due    kit.Heap[kit.Rising[sched.Time]] // stages by their next look
 	ripe   []sched.StageID                  // whose look is due when a clone may start
@@ -84,6 +85,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	p.trust.observe(v, ev)
 	p.quiet.Observe(v, ev)
+	p.start.observe(ev)
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)

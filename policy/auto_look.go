@@ -65,12 +65,13 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	sure, chance := p.eye.past.certainty(&stage), p.redraw.chance(stage.Job)
 	rest := p.rest(&stage)
 	late, many := p.quicken(rest)
+	start := p.start.cost()
 	worth := sure * chance
 	p.rate(v, st, &stage, sure, chance, rest)
 	for i := range p.eye.seen[:many] {
 		x := &p.eye.seen[i]
 		if v.AttemptRoom(x.id) > 0 {
-			st.best = append(st.best, want{x.id, bid(worth, late, x.saved, x.quicker), int(v.Task(x.id).Live)})
+			st.best = append(st.best, want{x.id, bid(worth, late-start, x.saved, x.quicker+start), int(v.Task(x.id).Live)})
 		}
 	}
 	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(a.task, b.task)) })

@@ -216,7 +216,7 @@ func (c *Core) checkFact(f *Event, now Time) error {
 	case MachineResized:
 		ok = int(f.Machine) < len(v.machines) && f.Slots <= maxSlots
 	case AttemptDone, AttemptFailed, AttemptDoomed, AttemptRefused, AttemptBegan:
-		ok = v.issued(f.Attempt) && f.Bytes >= 0
+		ok = v.issued(f.Attempt) && f.Bytes >= 0 && f.Span >= 0
 	case AttemptProgress:
 		ok = v.issued(f.Attempt) && f.Progress >= 0 && f.Progress <= 1 && f.Rate >= 0 && f.Rate <= math.MaxFloat64
 	case JobArrived, JobCancelled, JobRetried, JobPaused, JobContinued:

@@ -16,7 +16,7 @@ const (
 	// [Machine, Site, Bytes, Span, Attempt if it still runs or has run] so many bytes have come to the machine from
 	// another site
 	DataFetched
-	// [Attempt, Bytes] the attempt finished its task's work; Bytes matter where an edge is Measured
+	// [Attempt, Bytes, Span] the attempt finished its task's work; Bytes matter where an edge is Measured
 	AttemptDone
 	AttemptFailed   // [Attempt] the attempt ended without result
 	AttemptProgress // [Attempt, Progress, Rate] the attempt has come this far
@@ -102,7 +102,9 @@ type Event struct {
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
 	// DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it
 	Bytes int64
-	Span  Time   // DataFetched: from the request to the last byte, latency included
+	// DataFetched: from the request to the last byte, latency included; AttemptDone: from the launch, or the beginning
+	// of one that waited, until its work began; 0 where that is not known
+	Span  Time
 	Slots uint32 // MachineResized
 
 	Priority int32   // JobChanged, and so are Weight and Deadline

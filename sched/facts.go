@@ -26,7 +26,7 @@ func (c *Core) apply(f *Event) {
 		c.observe(ev)
 	case AttemptDone:
 		if v.Rows().Alive(f.Attempt) {
-			c.finish(f.Attempt.row(), f.Bytes)
+			c.finish(f.Attempt.row(), f.Bytes, f.Span)
 		}
 	case AttemptFailed:
 		if v.Rows().Alive(f.Attempt) {
@@ -168,7 +168,7 @@ func (c *Core) markDone(j JobID, spec *JobSpec) {
 
 // finish makes the attempt the winner of its task. Its siblings are lost. Bytes are what each reader reads of its
 // result over edges that are measured.
-func (c *Core) finish(row int32, bytes int64) {
+func (c *Core) finish(row int32, bytes int64, span Time) {
 	v := &c.view
 	a := &v.attempts[row]
 	t, s := a.task, a.stage
@@ -183,7 +183,7 @@ func (c *Core) finish(row int32, bytes int64) {
 		v.produce(s, t, at, bytes)
 		st.told = plus(st.told, bytes)
 	}
-	ev := Event{Kind: AttemptDone, Job: st.Job, Stage: s, Task: t, Machine: a.machine, Attempt: attemptID(row, a.gen)}
+	ev := Event{Kind: AttemptDone, Job: st.Job, Stage: s, Task: t, Machine: a.machine, Attempt: attemptID(row, a.gen), Span: span}
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})
 	c.observe(ev)
 	c.loseAttempts(k, SiblingWon)

@@ -68,6 +68,19 @@ func TestFetchIsToldOfAttemptsThatAreGone(t *testing.T) {
 	}
 }
 
+// How long an attempt took to get to work is told as it was reported.
+func TestStartsAreTold(t *testing.T) {
+	w := newWorld(t, DefaultLimits(), 1)
+	w.arrive(tasks(2))
+	a := w.launch(0, 0)
+	if _, err := w.Advance(5, []Event{{At: 5, Kind: AttemptDone, Attempt: a, Span: -1}}); err == nil {
+		t.Error("an attempt was at work before its launch")
+	}
+	w.seen = nil
+	w.at(5, Event{Kind: AttemptDone, Attempt: a, Span: 3})
+	w.told("attempt-done 0#0 at work after 3")
+}
+
 func TestFactOfAnEarlierGenerationIsLate(t *testing.T) {
 	w := newWorld(t, DefaultLimits(), 1)
 	w.arrive(tasks(3))

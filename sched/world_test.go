@@ -47,7 +47,13 @@ func (w *world) Observe(v *View, ev *Event) {
 
 func (w *world) line(ev *Event) string {
 	switch ev.Kind {
-	case AttemptDone, AttemptFailed, AttemptLost, AttemptProgress, AttemptBegan, AttemptTaken:
+	case AttemptDone:
+		text := fmt.Sprintf("%v %d#%d", ev.Kind, ev.Task, w.View().Attempt(ev.Attempt).Number)
+		if ev.Span > 0 {
+			text += fmt.Sprintf(" at work after %d", ev.Span)
+		}
+		return text
+	case AttemptFailed, AttemptLost, AttemptProgress, AttemptBegan, AttemptTaken:
 		return fmt.Sprintf("%v %d#%d", ev.Kind, ev.Task, w.View().Attempt(ev.Attempt).Number)
 	case DataFetched:
 		return fmt.Sprintf("%v %d bytes in %d of %d", ev.Kind, ev.Bytes, ev.Span, ev.Task)

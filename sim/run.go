@@ -341,7 +341,7 @@ func (s *Simulator) collect() error {
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), id, s.now, s.o.LaunchDelay)
 		}
-		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id})
+		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id, Span: s.o.LaunchDelay})
 		s.done++
 		s.killed = 0
 	}

@@ -13,8 +13,9 @@ import (
 // unsigned varints; instants of facts are told as how long before now they are; fractions are 8 bytes, their bits;
 // an output is its attempt, its length and its bytes. Every field of every fact and decision is written: a field that
 // does not apply is a zero byte. The speed is there for a Pace only; bytes are there for an AttemptDone and a
-// DataFetched only, site and span for the latter; slots are there for a MachineResized only, and
-// priority, weight and deadline for a JobChanged only.
+// DataFetched only, site and span for the latter; an AttemptDone has its span, 8 bytes, in place of the rate, so that
+// journals in which it had none say 0; slots are there for a MachineResized only, and priority, weight and deadline for
+// a JobChanged only.
 
 var errBatch = errors.New("the record does not decode")
 
@@ -28,7 +29,12 @@ func appendBatch(b []byte, x *Batch) []byte {
 		for _, n := range [...]uint64{uint64(f.Job), uint64(f.Stage), uint64(f.Task), uint64(f.Machine), uint64(f.Attempt)} {
 			b = binary.AppendUvarint(b, n)
 		}
-		b = appendFraction(appendFraction(b, f.Progress), f.Rate)
+		b = appendFraction(b, f.Progress)
+		if f.Kind == sched.AttemptDone {
+			b = binary.LittleEndian.AppendUint64(b, uint64(f.Span))
+		} else {
+			b = appendFraction(b, f.Rate)
+		}
 		if f.Kind == sched.DataFetched {
 			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(f.Site)), uint64(f.Span))
 		}
@@ -81,6 +87,9 @@ func (b *Batch) decode(p []byte) error {
 		f.Task, f.Machine = sched.TaskID(d.uint(math.MaxUint32)), sched.MachineID(d.uint(math.MaxUint32))
 		f.Attempt = sched.AttemptID(d.uint(math.MaxUint64))
 		f.Progress, f.Rate = d.fraction(), d.fraction()
+		if f.Kind == sched.AttemptDone {
+			f.Span, f.Rate = sched.Time(math.Float64bits(f.Rate)), 0
+		}
 		if f.Kind == sched.DataFetched {
 			f.Site, f.Span = sched.SiteID(d.uint(math.MaxUint32)), sched.Time(d.uint(math.MaxInt64))
 		}

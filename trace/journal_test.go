@@ -42,6 +42,7 @@ func drawFact(t *rapid.T, now sched.Time) sched.Event {
 	}
 	if f.Kind == sched.AttemptDone {
 		f.Bytes = rapid.Int64Range(0, math.MaxInt64).Draw(t, "result")
+		f.Span, f.Rate = sched.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "launch")), 0
 	}
 	return f
 }

@@ -42,6 +42,9 @@ type Report struct {
 	// AttemptDone, where edges of the job are measured: what each of its readers will read of the output.
 	Bytes int64
 
+	// AttemptDone: when the work began for which it was launched; zero if that is not known.
+	Began time.Time
+
 	// AttemptDone: the whole output, if it is small enough for the journal to keep. Nil means that the executor keeps
 	// it.
 	Output []byte

@@ -249,7 +249,16 @@ func (l *loop) collect(rep Report) {
 	if rep.Kind == sched.AttemptDone && rep.Output != nil {
 		l.batch.Outputs = append(l.batch.Outputs, trace.Output{Attempt: rep.Attempt, Data: rep.Output})
 	}
-	l.fact(sched.Event{At: at, Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress, Bytes: rep.Bytes})
+	l.fact(sched.Event{At: at, Kind: rep.Kind, Attempt: rep.Attempt, Progress: rep.Progress, Bytes: rep.Bytes, Span: l.starting(&rep)})
+}
+
+// starting returns how long an attempt that is done took to get to work; 0 if that is not known.
+func (l *loop) starting(rep *Report) sched.Time {
+	if rep.Kind != sched.AttemptDone || rep.Began.IsZero() {
+		return 0
+	}
+	launched := l.core.View().Rows().Started(rep.Attempt)
+	return max(0, min(sched.Time(rep.Began.Sub(l.start)), sched.Time(rep.At.Sub(l.start)))-launched)
 }
 
 // step takes in whatever else has been reported by now, so that a busy engine works in batches, and advances the core.

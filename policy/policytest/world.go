@@ -49,6 +49,7 @@ type Fate struct {
 	Reports sched.Time // interval of progress reports, 0 for none
 	Rate    bool       // tell the rate once, at the start
 	Rests   sched.Time // for so long it stands still, once
+	Starts  sched.Time // of Lasts, until it is at work
 
 	stops sched.Time                     // after so long it does
 	nags  bool                           // while it does it reports
@@ -235,9 +236,9 @@ func (w *World) obey(d *sched.Decision) {
 				w.Facts.Push(sched.Event{At: begins, Kind: sched.AttemptBegan, Attempt: d.Attempt})
 			}
 		}
-		end := sched.Event{At: begins + f.Lasts, Kind: sched.AttemptDone, Attempt: d.Attempt}
+		end := sched.Event{At: begins + f.Lasts, Kind: sched.AttemptDone, Attempt: d.Attempt, Span: f.Starts}
 		if f.Fails {
-			end.Kind = sched.AttemptFailed
+			end.Kind, end.Span = sched.AttemptFailed, 0
 		}
 		if f.Rate && f.Lasts > f.Rests {
 			rate, at := (1-d.From)/(f.Lasts-f.Rests).Seconds(), min(w.Learns, f.Lasts)

@@ -489,7 +489,7 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 	defer e.workers.Done()
 	e.host.slots.give(p.slot)
 	p.feed.close()
-	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output}
+	rep := live.Report{At: p.at(), Attempt: p.attempt.ID, Kind: sched.AttemptDone, Exit: exit, Output: output, Began: p.began()}
 	if exit != 0 {
 		rep.Kind, rep.Note, rep.Short = cmp.Or(p.verdict.kind, sched.AttemptFailed), note, p.verdict.short
 	} else if e.cfg.Measure || e.work.shuffled(p.attempt.Stage) {

@@ -695,3 +695,13 @@ func TestLockRun(t *testing.T) {
 	}
 	again.Close()
 }
+
+// When an attempt's work began is told with its end.
+func TestBegan(t *testing.T) {
+	r := newRig(t, nil, "sleep 0.05")
+	before := time.Now()
+	_, rep := r.run(0, 0, 0)
+	if rep.Kind != sched.AttemptDone || !rep.Began.After(before) || rep.At.Sub(rep.Began) < 40*time.Millisecond {
+		t.Errorf("%v: began %v after its launch, ended %v after that", rep.Kind, rep.Began.Sub(before), rep.At.Sub(rep.Began))
+	}
+}

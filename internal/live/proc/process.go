@@ -237,6 +237,13 @@ func (p *process) at() time.Time {
 	return p.endedAt
 }
 
+// began returns when the process was there to work; zero if it never was.
+func (p *process) began() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.startedAt
+}
+
 // killFor ends the whole group for the attempt's own fault.
 func (p *process) killFor(by killer, why string) {
 	p.mu.Lock()

@@ -1,0 +1,34 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// starts learns how much the time differs that attempts take from their launch until they are at work. A constant one
+// is a part of every duration, and every law knows it. What differs says that starts wait for what is not a slot: the
+// processors, a disk. A clone waits for that too and takes it from what runs, so it is worth its slot only if it saves
+// more than few such differences.
+type starts struct {
+	n, sum, sqrs float64 // of attempts that have won, in seconds
+}
+
+const few = 4
+
+func (s *starts) observe(ev *sched.Event) {
+	if ev.Kind == sched.AttemptDone {
+		const fade = 0.999
+		x := ev.Span.Seconds()
+		s.n, s.sum, s.sqrs = fade*s.n+1, fade*s.sum+x, fade*s.sqrs+x*x
+	}
+}
+
+// cost is how many seconds a clone has to save before it is worth anything.
+func (s *starts) cost() float64 {
+	if s.sqrs == 0 {
+		return 0
+	}
+	mean := s.sum / s.n
+	return few * math.Sqrt(max(0, s.sqrs/s.n-mean*mean))
+}

@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tailcut/tailcut/policy/policytest"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestStarts: a constant time costs nothing, one that differs few times its deviation.
+func TestStarts(t *testing.T) {
+	var s starts
+	if got := s.cost(); got != 0 {
+		t.Errorf("before any start: %v", got)
+	}
+	r := rand.New(rand.NewPCG(1, 46))
+	for range 2000 {
+		s.observe(&sched.Event{Kind: sched.AttemptDone, Span: 5 * sched.Second})
+	}
+	if got := s.cost(); got > 1e-3 {
+		t.Errorf("starts of 5 s each cost %v s", got)
+	}
+	s = starts{}
+	for range 20_000 {
+		s.observe(&sched.Event{Kind: sched.AttemptDone, Span: sched.FromSeconds(r.ExpFloat64())})
+	}
+	if got := s.cost(); math.Abs(got/few-1) > 0.2 {
+		t.Errorf("starts of 1 s on average, exponential, cost %v s, want about %d", got, few)
+	}
+}
+
+// TestAutoShortTasks: tasks of which hardly anything differs but their starts get few clones, while tasks that
+// differ as much by their work do. A task that hangs gets one all the same.
+func TestAutoShortTasks(t *testing.T) {
+	const tasks = 1000
+	ms := sched.Second / 1000
+	for _, c := range []struct {
+		name        string
+		work, hangs bool
+		least, most int
+	}{
+		{"starts differ", false, false, 0, tasks / 50},
+		{"work differs", true, false, tasks / 20, tasks},
+		{"one hangs", false, true, 1, tasks / 50},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := on(t, "auto", sched.NoLimits())
+			w.Machines(4)
+			for j := range 100 {
+				w.Submit(sched.Time(j)*100*ms, policytest.Tasks(tasks/100))
+			}
+			hung := false
+			w.Fate = func(d *sched.Decision) policytest.Fate {
+				x := sched.FromSeconds(0.002 * rand.New(rand.NewPCG(uint64(d.Task), uint64(d.Number))).ExpFloat64())
+				f := policytest.Fate{Lasts: x + ms, Starts: x}
+				if c.work {
+					f.Starts = ms
+				}
+				if c.hangs && d.Task == tasks-3 && d.Number == 0 {
+					f.Lasts, hung = 3600*sched.Second, true
+				}
+				return f
+			}
+			w.Run()
+			if got := len(w.Clones()); got < c.least || got > c.most {
+				t.Errorf("%d clones of %d tasks, want %d to %d", got, tasks, c.least, c.most)
+			}
+			if now := w.Core.View().Now(); hung != c.hangs || hung && now > 60*sched.Second {
+				t.Errorf("the task that hangs was done at %v", now)
+			}
+		})
+	}
+}
