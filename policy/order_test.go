@@ -25,6 +25,10 @@ func newNaiveOrder(name string) *naiveOrder {
 			return x > y || x == y && earlier(v, a, b)
 		},
 		"fair": naiveFair,
+		"edf": func(v *sched.View, a, b sched.JobID) bool {
+			x, y := v.Job(a).Deadline, v.Job(b).Deadline
+			return x < y || x == y && earlier(v, a, b)
+		},
 		"srpt": func(v *sched.View, a, b sched.JobID) bool {
 			x, y := twin.work(v, a), twin.work(v, b)
 			return x < y || x == y && earlier(v, a, b)
@@ -112,7 +116,7 @@ func micros(seconds float64) float64 { return max(1, math.Round(seconds*1e6)) }
 
 // TestOrderTwin runs messy worlds under each order and under its twin: the same decisions.
 func TestOrderTwin(t *testing.T) {
-	for _, name := range []string{"fifo", "fair", "srpt"} {
+	for _, name := range []string{"fifo", "fair", "srpt", "edf"} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(150) {
 				twin := newNaiveOrder(name)
@@ -159,6 +163,9 @@ func TestOrders(t *testing.T) {
 			[3]sched.Time{}, []sched.TaskID{4, 5, 0, 2, 6, 1, 3}},
 		{"least remaining work first: 2 x 9, 2 x 5, 3 x 1", "srpt", 1,
 			[3]*sched.JobSpec{known(2, 9*s), known(2, 5*s), known(3, s)}, [3]sched.Time{}, []sched.TaskID{4, 5, 6, 2, 3, 0, 1}},
+		{"the earliest deadline first, late or not, and then who has none", "edf", 1,
+			[3]*sched.JobSpec{policytest.Tasks(2), {Deadline: 200 * s, Stages: []sched.StageSpec{{Tasks: 2}}}, {Deadline: s, Priority: -1, Stages: []sched.StageSpec{{Tasks: 3}}}},
+			[3]sched.Time{0, 0, 5 * s}, []sched.TaskID{2, 4, 5, 6, 3, 0, 1}},
 		{"nothing known: fewest tasks first, a second each, until the job has a measure", "srpt", 1, [3]*sched.JobSpec{policytest.Tasks(2), policytest.Tasks(2), policytest.Tasks(3)},
 			[3]sched.Time{1, 0, 0}, []sched.TaskID{2, 0, 4, 3, 1, 5, 6}},
 	}

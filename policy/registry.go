@@ -19,6 +19,7 @@ var builtin = []*kit.Entry{
 	&chronosRestartEntry,
 	&chronosResumeEntry,
 	&dollyEntry,
+	&edfEntry,
 	&eseEntry,
 	&fairEntry,
 	&fifoEntry,

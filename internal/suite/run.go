@@ -25,7 +25,7 @@ const (
 
 // apart are policies that have nothing to decide in a suite without deadlines and sites, and the one that nobody has
 // published.
-var apart = []string{"auto", "chronos-clone", "chronos-restart", "chronos-resume", "laxity", "shed", "flutter", "geoclone", "iridium"}
+var apart = []string{"auto", "chronos-clone", "chronos-restart", "chronos-resume", "edf", "laxity", "shed", "flutter", "geoclone", "iridium"}
 
 // sited tells presets for several sites.
 func sited(name string) bool {

@@ -84,14 +84,18 @@ func (o *Order) Ahead(others *Heap[Standing]) bool {
 	return o.jobs.Len() > 0 && Before(&o.jobs, others)
 }
 
-// OrderKind is one of ByArrival, ByShare and ByWork.
+// OrderKind is one of ByArrival, ByShare, ByWork and ByDeadline.
 type OrderKind uint8
 
 const (
-	ByArrival OrderKind = iota // fifo
-	ByShare                    // fair
-	ByWork                     // srpt
+	ByArrival  OrderKind = iota // fifo
+	ByShare                     // fair
+	ByWork                      // srpt
+	ByDeadline                  // edf
 )
+
+// stays tells whether the place of a job changes with nothing but the job itself.
+func (k OrderKind) stays() bool { return k == ByArrival || k == ByDeadline }
 
 // OrderParam is the parameter of all policies that take an order, except that some have another default.
 var OrderParam = OrderBy("fifo")
@@ -99,7 +103,7 @@ var OrderParam = OrderBy("fifo")
 // OrderBy is OrderParam with another default.
 func OrderBy(name string) Param {
 	return Param{
-		Name: "order", Kind: Choice, Default: name, Choices: []string{"fifo", "fair", "srpt"},
+		Name: "order", Kind: Choice, Default: name, Choices: []string{"fifo", "fair", "srpt", "edf"},
 		Help: "which job gets a free slot first",
 	}
 }
@@ -119,6 +123,8 @@ func NewRanking(a Args) Ranking {
 		return Ranking{kind: ByShare}
 	case "srpt":
 		return Ranking{kind: ByWork}
+	case "edf":
+		return Ranking{kind: ByDeadline}
 	default:
 		panic(fmt.Sprintf("policy: no order %q", name))
 	}
@@ -133,7 +139,7 @@ func (o *Order) Observe(v *sched.View, ev *sched.Event) {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:
 		return
 	case sched.AttemptDone, sched.AttemptLost, sched.AttemptFailed:
-		if o.kind == ByArrival {
+		if o.kind.stays() {
 			return // what that changes for the job's pending tasks is told by an event of its own
 		}
 	}
@@ -154,7 +160,7 @@ func (o *Order) Touch(v *sched.View, j sched.JobID) {
 	if o.clones.Has(int(j)) {
 		if job.State != sched.JobActive {
 			o.clones.Drop(int(j))
-		} else if o.kind != ByArrival {
+		} else if !o.kind.stays() {
 			o.clones.Set(int(j), o.Standing(v, j, &job))
 		}
 	}
@@ -162,8 +168,8 @@ func (o *Order) Touch(v *sched.View, j sched.JobID) {
 		o.jobs.Drop(int(j))
 		return
 	}
-	if o.kind == ByArrival && o.jobs.Has(int(j)) {
-		return // its place changes with the job alone, see Observe
+	if o.kind.stays() && o.jobs.Has(int(j)) {
+		return // see Observe
 	}
 	o.jobs.Set(int(j), o.Standing(v, j, &job))
 }
@@ -182,6 +188,8 @@ func (r *Ranking) Standing(v *sched.View, j sched.JobID, job *sched.Job) Standin
 		return fairStanding(job)
 	case ByWork:
 		return Standing{Share: r.work.Remaining(v, j), Arrived: job.Arrived}
+	case ByDeadline:
+		return Standing{class: int64(job.Deadline), Arrived: job.Arrived}
 	default:
 		return Standing{class: -int64(job.Priority), Arrived: job.Arrived}
 	}
