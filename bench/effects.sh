@@ -8,7 +8,9 @@
 # Two workloads are synthetic, two are traces from $TAILCUT_TRACES or ../shared/traces, which are left out where they are
 # absent. All settings meet the same jobs and random draws in each repetition, so that ratios are of pairs; the intervals
 # are those of Student's law for the mean logarithm of the ratio. Limits and progress reports are the defaults of
-# tailcut simulate.
+# tailcut simulate; the column "with" of bench/effects.tsv has further arguments, for the default and the reading alike.
+# Where jobs have deadlines, the points by which the share met differs are there too. READINGS names another file of
+# settings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-docs/data/effects.csv}
@@ -21,7 +23,7 @@ go build -o "$tmp/tailcut" ./cmd/tailcut
 cat >"$tmp/effects.py" <<'PY'
 import csv, json, math, os, statistics, subprocess, sys
 tailcut, traces, out, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-chosen = sys.argv[5:]
+chosen = sys.argv[6:]
 # name, workload of a repetition, further arguments
 workloads = [
     ("short jobs", "synth:jobs=600;tasks=5;law=pareto:alpha=1.5,xm=10;arrivals=poisson:rate=0.2;seed=%d", []),
@@ -32,8 +34,10 @@ workloads = [
 loads = [0.5, 0.8]
 student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
-readings = list(csv.DictReader(open("bench/effects.tsv"), delimiter="\t"))
-settings = list(dict.fromkeys(r[key] for r in readings for key in ("default", "reading")))
+readings = list(csv.DictReader(open(sys.argv[5]), delimiter="\t"))
+groups = {}  # settings by further arguments
+for r in readings:
+    groups.setdefault(r["with"], {}).update({r["default"]: 0, r["reading"]: 0})
 
 def simulate(workload, more, machines, policies, repetitions, seed):
     command = [tailcut, "simulate", workload, *more, "--machines", str(machines), "--policy", ",".join(policies),
@@ -42,6 +46,10 @@ def simulate(workload, more, machines, policies, repetitions, seed):
     if done.returncode != 0:
         sys.exit(f"bench/effects.sh: {' '.join(command)}:\n{done.stderr}")
     return json.loads(done.stdout)
+
+def interval(values):
+    mean, half = statistics.mean(values), student[len(values)] * statistics.stdev(values) / math.sqrt(len(values))
+    return mean, mean - half, mean + half
 
 rows = []
 for name, workload, more in workloads:
@@ -55,22 +63,27 @@ for name, workload, more in workloads:
     rate = first["results"][0]["fruitful_seconds"] / first["workload"]["horizon_seconds"]
     for load in loads:
         slots = max(1, round(rate / load))
-        flows = {s: [] for s in settings}
-        repeated = ([simulate(workload % k, more, slots, settings, 1, k) for k in range(1, runs + 1)] if synthetic
-                    else [simulate(workload, more, slots, settings, runs, 1)])
-        for result in repeated:
-            for r in result["results"]:
-                flows[r["policy"]].append(r["mean_flow_seconds"])
+        results = {}
+        for arguments, settings in groups.items():
+            given = more + arguments.split()
+            for result in ([simulate(workload % k, given, slots, settings, 1, k) for k in range(1, runs + 1)] if synthetic
+                           else [simulate(workload, given, slots, settings, runs, 1)]):
+                for r in result["results"]:
+                    results.setdefault((arguments, r["policy"]), []).append(r)
         for r in readings:
-            normal, other = flows[r["default"]], flows[r["reading"]]
-            logs = [math.log(b / a) for a, b in zip(normal, other)]
-            mean, half = statistics.mean(logs), student[len(logs)] * statistics.stdev(logs) / math.sqrt(len(logs))
-            rows.append([r["policy"], r["default"], r["reading"], r["source"], name, f"{load:g}", f"{statistics.mean(normal):.4g}",
-                         f"{statistics.mean(other):.4g}", *(f"{math.exp(x):.3f}" for x in (mean, mean - half, mean + half))])
+            normal, other = results[r["with"], r["default"]], results[r["with"], r["reading"]]
+            flows = [[x["mean_flow_seconds"] for x in of] for of in (normal, other)]
+            ratio = interval([math.log(b / a) for a, b in zip(*flows)])
+            met = ["", "", ""]
+            if normal[0].get("deadline_met_ratio") is not None:
+                met = [f"{x:.1f}" for x in interval([100 * (b["deadline_met_ratio"] - a["deadline_met_ratio"]) for a, b in zip(normal, other)])]
+            rows.append([r["policy"], r["default"], r["reading"], r["source"], r["with"], name, f"{load:g}", *(f"{statistics.mean(f):.4g}" for f in flows),
+                         *(f"{math.exp(x):.3f}" for x in ratio), *met])
         print(f"{name}, load {load:g}: {slots} slots", file=sys.stderr)
 with open(out, "w", newline="") as f:
     w = csv.writer(f, lineterminator="\n")
-    w.writerow(["policy", "default", "reading", "source", "workload", "load", "default_flow_seconds", "reading_flow_seconds", "ratio", "low", "high"])
+    w.writerow(["policy", "default", "reading", "source", "with", "workload", "load", "default_flow_seconds", "reading_flow_seconds", "ratio", "low", "high",
+                "met_points", "met_low", "met_high"])
     w.writerows(rows)
 PY
-python3 "$tmp/effects.py" "$tmp/tailcut" "$traces" "$out" "${RUNS:-4}" "$@"
+python3 "$tmp/effects.py" "$tmp/tailcut" "$traces" "$out" "${RUNS:-4}" "${READINGS:-bench/effects.tsv}" "$@"

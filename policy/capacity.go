@@ -1,6 +1,6 @@
 package policy
 
-// Capacity: Hadoop's CapacityScheduler, as of Apache Hadoop 3.4.
+// Capacity: Hadoop's CapacityScheduler, as of Apache Hadoop 3.4.1.
 //
 //	queue               of a job: its Job.Priority, at least 0 and at most queues-1
 //	guaranteed g_q      first for queue 0; the other queues share the rest equally; in slots, rounded up
@@ -36,7 +36,8 @@ var capacityEntry = kit.Entry{
 	Cost:    "O(log jobs + queues); a machine that comes or goes O(active jobs)",
 	Summary: "queues with guaranteed fractions of the slots, jobs in order of arrival in each; no clones, no preemption",
 	Needs:   kit.Needs{Jobs: true, Instead: "fifo, or spark for clones"},
-	Source:  "Apache Hadoop 3.4, CapacityScheduler: AbstractLeafQueue.canAssignToUser, UsersManager.computeUserLimit",
+	Source:  "Apache Hadoop 3.4.1, CapacityScheduler: AbstractLeafQueue.canAssignToUser, UsersManager.computeUserLimit",
+	Code:    capacityCode,
 	Params: []kit.Param{
 		{Name: "queues", Kind: kit.Int, Default: "2", Min: 1, Max: 64, Help: "number of queues; a job's priority is the number of its queue"},
 		{Name: "first", Kind: kit.Float, Default: "0.5", Min: 0, Max: 1, Help: "guaranteed fraction of queue 0; the others share the rest"},

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,42 @@ func TestPagesHaveBodies(t *testing.T) {
 		}
 		if n := strings.Count(body, "\n"); n < 10 || n > 100 {
 			t.Errorf("%s: %d lines; expected 10 to 100", e.Name, n)
+		}
+	}
+}
+
+// A program, with its version if it is exact; and a function, or a constant.
+var (
+	program  = regexp.MustCompile(`\b(Spark|Hadoop|Flink) [0-9][0-9.]*`)
+	release  = regexp.MustCompile(`^(Spark|Hadoop|Flink) [0-9]+\.[0-9]+\.[0-9]+$`)
+	function = regexp.MustCompile(`[A-Z]\w+\.[a-z]\w+|\b[A-Z]+_[A-Z_]+`)
+)
+
+// TestSourcesAreExact: what comes from a program names a release, a file and a function, for each rule of a policy and
+// for each measured reading.
+func TestSourcesAreExact(t *testing.T) {
+	for _, e := range builtin {
+		for _, c := range e.Code {
+			if !release.MatchString(c.Version) || !function.MatchString(c.Function) || !strings.HasSuffix(c.File, ".java") && !strings.HasSuffix(c.File, ".scala") || c.Rule == "" {
+				t.Errorf("%s: %+v", e.Name, c)
+			}
+		}
+		if strings.Contains(e.Source, "Apache") && e.Code == nil {
+			t.Errorf("%s follows a program and does not say where its rules stand", e.Name)
+		}
+		page, err := os.ReadFile(fmt.Sprintf(docsPage, e.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range program.FindAllString(string(page), -1) {
+			if named = strings.TrimRight(named, "."); !release.MatchString(named) {
+				t.Errorf("the page of %s names %s, which is no release", e.Name, named)
+			}
+		}
+	}
+	for _, x := range readEffects(t) {
+		if named := program.FindString(x.source); named != "" && (!release.MatchString(strings.TrimRight(named, ".,")) || !function.MatchString(x.source)) {
+			t.Errorf("%s beside %s: %q names no release and function", x.other, x.normal, x.source)
 		}
 	}
 }
@@ -162,6 +199,12 @@ func head(e *Entry) string {
 			fmt.Fprintf(&b, "| preset `%s` | `%s`: %s |\n", p.Name, p.Spec, p.Summary)
 		}
 	}
+	if len(e.Code) > 0 {
+		b.WriteString("\n| rule | version | file | function |\n|---|---|---|---|\n")
+		for _, c := range e.Code {
+			fmt.Fprintf(&b, "| %s | %s | `%s` | `%s` |\n", c.Rule, c.Version, c.File, c.Function)
+		}
+	}
 	if len(e.Params) == 0 {
 		b.WriteString("\nNo parameters.\n\n")
 		return b.String()
@@ -177,9 +220,12 @@ func head(e *Entry) string {
 
 // effect is a row of effectsFile: one reading of a policy beside another, in one workload at one load.
 type effect struct {
-	policy, normal, other, source, workload, load string
-	normalFlow, otherFlow                         string // seconds
-	ratio, low, high                              string // of otherFlow to normalFlow, and its interval
+	policy, normal, other, source string
+	with                          string // further arguments of tailcut simulate, for both
+	workload, load                string
+	normalFlow, otherFlow         string // seconds
+	ratio, low, high              string // of otherFlow to normalFlow, and its interval
+	met, metLow, metHigh          string // points more of the deadlines met, and their interval; "" without deadlines
 }
 
 func readEffects(t *testing.T) (all []effect) {
@@ -192,7 +238,7 @@ func readEffects(t *testing.T) (all []effect) {
 		t.Fatal(err)
 	}
 	for _, r := range rows[1:] {
-		x := effect{r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10]}
+		x := effect{r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14]}
 		for _, spec := range []string{x.normal, x.other} {
 			e, err := Find(spec)
 			if err != nil || e.Name != x.policy {
@@ -221,7 +267,11 @@ func pairs(rows []effect) (readings []effect, columns []string) {
 func cell(rows []effect, reading effect, column string) string {
 	for _, x := range rows {
 		if x.normal == reading.normal && x.other == reading.other && x.workload+" "+x.load == column {
-			return fmt.Sprintf("%s [%s, %s]", x.ratio, x.low, x.high)
+			text := fmt.Sprintf("%s [%s, %s]", x.ratio, x.low, x.high)
+			if x.met != "" {
+				text += fmt.Sprintf("; %s [%s, %s]", x.met, x.metLow, x.metHigh)
+			}
+			return text
 		}
 	}
 	return ""
@@ -234,7 +284,14 @@ func effectsOf(rows []effect) string {
 	}
 	readings, columns := pairs(rows)
 	var b strings.Builder
-	b.WriteString("\nMean flow time, divided by that of the default, with 95 % intervals; below 1 the reading is quicker.\n\n")
+	b.WriteString("\nMean flow time, divided by that of the default, with 95 % intervals; below 1 the reading is quicker.")
+	if rows[0].met != "" {
+		b.WriteString(" Then the points by\nwhich it meets more of the deadlines. Jobs that a reading gives up are in no mean.")
+	}
+	if rows[0].with != "" {
+		fmt.Fprintf(&b, "\nMeasured with `%s`.", rows[0].with)
+	}
+	b.WriteString("\n\n")
 	fmt.Fprintf(&b, "| workload, load |%s\n|---|%s\n", strings.Join(each(readings, func(x effect) string { return " `" + x.other + "` |" }), ""), strings.Repeat("---:|", len(readings)))
 	for _, c := range columns {
 		fmt.Fprintf(&b, "| %s |%s\n", c, strings.Join(each(readings, func(x effect) string { return " " + cell(rows, x, c) + " |" }), ""))
@@ -250,11 +307,19 @@ func effectsTable(rows []effect) string {
 	fmt.Fprintf(&b, "\n| default | reading | source of the default |%s\n|---|---|---|%s\n",
 		strings.Join(each(columns, func(c string) string { return " " + c + " |" }), ""), strings.Repeat("---:|", len(columns)))
 	for _, x := range readings {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s |%s\n", x.normal, x.other, x.source,
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |%s\n", x.normal, x.other, sourceOf(x),
 			strings.Join(each(columns, func(c string) string { return " " + cell(rows, x, c) + " |" }), ""))
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// sourceOf is the source of the default, and with what it was measured.
+func sourceOf(x effect) string {
+	if x.with == "" {
+		return x.source
+	}
+	return x.source + ", measured with `" + x.with + "`"
 }
 
 func each[T any](all []T, f func(T) string) (texts []string) {

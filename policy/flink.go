@@ -1,6 +1,6 @@
 package policy
 
-// Flink's speculative execution: Apache Flink 1.16 and later, ExecutionTimeBasedSlowTaskDetector.findSlowTasks,
+// Flink's speculative execution: Apache Flink 1.20.1, ExecutionTimeBasedSlowTaskDetector.findSlowTasks,
 // DefaultSpeculativeExecutionHandler.notifySlowTasks (SpeculativeScheduler before 2.0), DefaultBlocklistTracker.
 //
 //	every interval, per stage of n tasks of which at least ratio n are done:
@@ -44,7 +44,8 @@ var flinkEntry = kit.Entry{
 	Clones:  "tasks that run long",
 	Cost:    "O(log tasks of the stage + log stages)",
 	Summary: "clone tasks that run longer than a multiple of their stage's lower median, and at least a minute",
-	Source:  "Apache Flink 1.16 and later, ExecutionTimeBasedSlowTaskDetector, DefaultSpeculativeExecutionHandler, DefaultBlocklistTracker",
+	Source:  "Apache Flink 1.20.1, ExecutionTimeBasedSlowTaskDetector.findSlowTasks and DefaultSpeculativeExecutionHandler.notifySlowTasks",
+	Code:    flinkCode,
 	Params: []kit.Param{
 		{Name: "ratio", Kind: kit.Float, Default: "0.75", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
 		{Name: "multiplier", Kind: kit.Float, Default: "1.5", Min: 0, Max: 1e6, Help: "clone tasks that run longer than this multiple of the median"},

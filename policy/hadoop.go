@@ -1,6 +1,6 @@
 package policy
 
-// Hadoop's original speculation, the rule of 0.2: Hadoop up to 0.20, JobInProgress.findSpeculativeTask and
+// Hadoop's original speculation, the rule of 0.2: Hadoop 0.20.2, JobInProgress.findSpeculativeTask and
 // TaskInProgress.hasSpeculativeTask; described in section 2.1 of the paper on LATE (Zaharia et al., OSDI 2008).
 //
 //	SPECULATIVE_GAP   gap: how far, in progress, a task is behind the average of its kind
@@ -42,7 +42,8 @@ var hadoopEntry = kit.Entry{
 	Clones:  "tasks behind the average progress",
 	Cost:    "O(log stages); a look at a stage O(its running tasks)",
 	Summary: "clone tasks whose progress is 0.2 below their stage's average",
-	Source:  "Hadoop 0.20, TaskInProgress.hasSpeculativeTask and JobQueueTaskScheduler.assignTasks; Zaharia et al., OSDI 2008, section 2.1",
+	Source:  "Apache Hadoop 0.20.2, TaskInProgress.hasSpeculativeTask and JobQueueTaskScheduler.assignTasks; Zaharia et al., OSDI 2008, section 2.1",
+	Code:    hadoopCode,
 	Params: []kit.Param{
 		{Name: "gap", Kind: kit.Float, Default: "0.2", Min: 0, Max: 1, Help: "clone tasks whose progress is this much below the average"},
 		{Name: "lag", Kind: kit.Span, Default: "60s", Help: "no task is cloned for so long after its job has come"},

@@ -1,6 +1,6 @@
 package policy
 
-// Hadoop MRv2's speculation: Apache Hadoop 2 and 3, DefaultSpeculator.maybeScheduleASpeculation and speculationValue,
+// Hadoop MRv2's speculation: Apache Hadoop 3.4.1, DefaultSpeculator.maybeScheduleASpeculation and speculationValue,
 // StartEndTimesBase, LegacyTaskRuntimeEstimator, SimpleExponentialTaskRuntimeEstimator, SimpleExponentialSmoothing.
 //
 //	each job scans every retry (1 s), and next only after rest (15 s) where a scan has asked for an attempt. In a scan, of each kind of tasks
@@ -53,7 +53,8 @@ var hadoop2Entry = kit.Entry{
 	Clones:  "the task that gains most",
 	Cost:    "O(log running tasks); a scan O(1)",
 	Summary: "of each stage, clone the task that would gain most, one at a time, within caps",
-	Source:  "Apache Hadoop 3, mapreduce.v2.app.speculate.DefaultSpeculator",
+	Source:  "Apache Hadoop 3.4.1, DefaultSpeculator.maybeScheduleASpeculation",
+	Code:    hadoop2Code,
 	Params: []kit.Param{
 		{Name: "estimator", Kind: kit.Choice, Default: "legacy", Choices: []string{"legacy", "simple-exponential", "simple-exponential-first"}, Help: "how the runtime of an attempt is estimated"},
 		{Name: "retry", Kind: kit.Span, Default: "1s", Min: 0.001, Max: 86400, Help: "time between the scans of a job"},
@@ -61,7 +62,7 @@ var hadoop2Entry = kit.Entry{
 		{Name: "min_allowed", Kind: kit.Int, Default: "10", Min: 0, Max: 1e9, Help: "tasks of a stage with two attempts that are always allowed"},
 		{Name: "total_cap", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "the same, as a fraction of the stage's tasks"},
 		{Name: "running_cap", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "the same, as a fraction of its running tasks"},
-		{Name: "smooth", Kind: kit.Span, Default: "60s", Min: 0.001, Max: 1e6, Help: "simple-exponential: time constant T"},
+		{Name: "smooth", Kind: kit.Span, Default: "120s", Min: 0.001, Max: 1e6, Help: "simple-exponential: time constant T"},
 		{Name: "skip", Kind: kit.Int, Default: "24", Min: 0, Max: 1e6, Help: "simple-exponential: reports that are not enough for an estimate"},
 		kit.OrderParam,
 		kit.ClonesParam,

@@ -51,6 +51,7 @@ var lateEntry = kit.Entry{
 	Cost:    "O(log attempts of the stage); a choice looks at the slow attempts",
 	Summary: "clone the slow task with the longest estimated time left",
 	Source:  "Zaharia et al., OSDI 2008, section 4",
+	Code:    lateCode,
 	Params: []kit.Param{
 		{Name: "cap", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "clones running at once, as a fraction of all slots; at least one unless it is 0"},
 		{Name: "slow_task", Kind: kit.Float, Default: "0.25", Min: 0, Max: 1, Help: "fraction of a stage's attempts, by progress rate, that may count as slow"},

@@ -1,6 +1,6 @@
 package policy
 
-// Spark's speculative execution: Apache Spark, TaskSetManager.checkSpeculatableTasks and dequeueSpeculativeTask;
+// Spark's speculative execution: Apache Spark 4.0.1, TaskSetManager.checkSpeculatableTasks and dequeueTask;
 // spark.speculation.*.
 //
 //	every interval, per stage of n > 1 tasks, once max(floor(quantile n), 1) tasks are finished:
@@ -48,7 +48,8 @@ var sparkEntry = kit.Entry{
 	Clones:  "tasks that run long",
 	Cost:    "O(log finished tasks of the stage + log stages)",
 	Summary: "clone tasks that run longer than a multiple of the median of their stage's finished tasks",
-	Source:  "Apache Spark 4, TaskSetManager.scala and TaskSchedulerImpl.scala, spark.speculation.*",
+	Source:  "Apache Spark 4.0.1, TaskSetManager.checkSpeculatableTasks and TaskSchedulerImpl.resourceOffers; spark.speculation.*",
+	Code:    sparkCode,
 	Params: []kit.Param{
 		{Name: "quantile", Kind: kit.Float, Default: "0.9", Min: 0, Max: 1, Help: "share of a stage's tasks that must be finished first"},
 		{Name: "multiplier", Kind: kit.Float, Default: "3", Min: 0, Max: 1e6, Help: "clone tasks that run longer than this multiple of the median"},

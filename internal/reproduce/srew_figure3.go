@@ -23,7 +23,7 @@ type srewFigure3 struct {
 var bestRows = []srewRow{
 	{policy: "SCA", reading: "a Pareto law", spec: "sca:slot=5s,law=pareto"},
 	{policy: "Dolly", reading: "Fair, Mantri underneath", spec: "dolly:budget=0.05,threshold=0.8,order=fair,under=mantri"},
-	{policy: "Grass", reading: "Fair, learned switch", spec: "grass:order=fair"},
+	{policy: "Grass", reading: "Fair, switch by size", spec: "grass:order=fair,switch=size"},
 	{policy: "Mantri", reading: "Fair, three attempts, kills", spec: "mantri:delta=0.25,order=fair"},
 }
 

@@ -16,6 +16,7 @@ type Entry struct {
 	Cost           string // of an event, or of what it says, for people
 	Summary        string // one line for the user
 	Source         string // paper and section, or the public code it follows
+	Code           []Code // where in a released program the rules stand; nil if they come from a paper
 	Params         []Param
 	Progress       bool // decides by reported progress, so that a simulator has to report it; see UsesProgress
 	WorkConserving bool // leaves no slot free while a task waits
@@ -23,6 +24,14 @@ type Entry struct {
 	New            func(Args) sched.Policy
 
 	ProgressIf func(Args) bool // tells with which parameters it uses progress though Progress is false; may be nil
+}
+
+// Code is where a rule of a policy stands in a released program.
+type Code struct {
+	Rule     string // what is read there
+	Version  string // of the program: "Spark 4.0.1"
+	File     string // in its sources
+	Function string // or constants
 }
 
 // Family is what a policy is about, for people who choose one.
