@@ -70,6 +70,16 @@ func (c *cluster) must(stdin string, args ...string) string {
 	return out
 }
 
+// program returns what one of our programs prints.
+func (c *cluster) program(name string, args ...string) string {
+	c.t.Helper()
+	out, err := exec.Command(filepath.Join(c.bin, name), args...).Output()
+	if err != nil {
+		c.t.Fatal(name, err)
+	}
+	return string(out)
+}
+
 func (c *cluster) get(what any, args ...string) {
 	c.t.Helper()
 	if err := json.Unmarshal([]byte(c.must("", append([]string{"get", "-o", "json"}, args...)...)), what); err != nil {

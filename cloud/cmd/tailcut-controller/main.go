@@ -163,10 +163,10 @@ func newPolicy(spec, law string, resumable bool) (sched.Policy, error) {
 }
 
 // chance is kube.Options.Chance.
-func chance(v *sched.View, law string) (float64, bool) {
+func chance(v *sched.View, job sched.JobID, law string) (float64, bool) {
 	out, err := outlook.New(law)
 	if err != nil {
 		return 0, false
 	}
-	return out.PoCD(v, 0)
+	return out.PoCD(v, job)
 }

@@ -16,6 +16,12 @@ import (
 //go:embed manifests.yaml
 var manifests string
 
+// crd defines SlotPools, whose types in Go are kube.SlotPool's. They are in no namespace, so a controller of one
+// namespace has none.
+//
+//go:embed crd.yaml
+var crd string
+
 // inManifests are the flags that the Deployment has unless the command line says otherwise.
 var inManifests = [][2]string{
 	{"leader-election-namespace", ownHome},
@@ -35,6 +41,7 @@ const ownClass = "tailcut-expendable"
 // deployment is what the manifests are made from. Args are quoted for YAML.
 type deployment struct {
 	Home, Namespace, History, Class, Image string
+	Pools                                  string
 	OwnHome, OwnClass, Winners, Nodes      bool
 	MetricsPort, ProbePort                 int // 0 for none
 	Args                                   []string
@@ -59,7 +66,8 @@ func printManifests(out io.Writer, flags *pflag.FlagSet, image string) error {
 	}
 	said := func(name string) string { return flags.Lookup(name).Value.String() }
 	d := deployment{
-		Home: said("leader-election-namespace"), Namespace: said("namespace"), History: said("history-namespace"),
+		Pools: crd,
+		Home:  said("leader-election-namespace"), Namespace: said("namespace"), History: said("history-namespace"),
 		Class: said("clone-priority-class"), Image: quoted(image), Winners: said("winners") == "true", Nodes: said("lost-node-after") != "0s",
 	}
 	d.OwnHome, d.OwnClass = d.Home == ownHome, d.Class == ownClass

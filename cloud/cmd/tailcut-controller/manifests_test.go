@@ -152,7 +152,7 @@ func TestManifestsFit(t *testing.T) {
 		}
 		for _, o := range all {
 			name := o.Kind + " " + o.Metadata.Name
-			wide := slices.Contains([]string{"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding"}, o.Kind)
+			wide := slices.Contains([]string{"CustomResourceDefinition", "Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding"}, o.Kind)
 			if wide == (o.Metadata.Namespace != "") {
 				t.Errorf("%q: %s is in namespace %q", args, name, o.Metadata.Namespace)
 			}

@@ -3,11 +3,13 @@ package kube
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,11 +18,16 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/sched"
@@ -36,8 +43,8 @@ type Options struct {
 	Policy string // of Jobs without PolicyAnnotation
 	// NewPolicy makes the policy of a Job; its error names the annotation that is wrong.
 	NewPolicy func(spec, law string, resumable bool) (sched.Policy, error)
-	// Chance is that of meeting the deadline; ok is false if it cannot be told.
-	Chance          func(v *sched.View, law string) (p float64, ok bool)
+	// Chance is that of meeting a job's deadline; ok is false if it cannot be told.
+	Chance          func(v *sched.View, job sched.JobID, law string) (p float64, ok bool)
 	AtRisk          float64       // chance below which it is said so
 	History         string        // namespace in which durations are kept for later Jobs; "" for none
 	Winners         bool          // keep which attempts won in ConfigMaps beside each Job
@@ -69,8 +76,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	scheme := runtime.NewScheme()
-	if err := clientscheme.AddToScheme(scheme); err != nil {
-		return err
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, addPoolTypes} {
+		if err := add(scheme); err != nil {
+			return err
+		}
 	}
 	caches := cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		// which nobody reads, and which are much of a pod
@@ -102,13 +111,54 @@ func Run(ctx context.Context, o Options) error {
 		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History, winners: o.Winners,
 		policy: o.Policy, class: o.ClonePriority, grace: o.LoserGrace, nodeLost: o.NodeLost,
 		clones: newCloneGate(o.MaxClones, o.NamespaceClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
+		pools: map[string]*pool{},
 	}
+	jobs := &door{}
+	c.wake = func(name types.NamespacedName) { jobs.knock(name, 0) }
 	err = ctrl.NewControllerManagedBy(m).For(&batchv1.Job{}).Owns(&corev1.Pod{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c)
+		WatchesRawSource(source.Func(jobs.open)).WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c)
 	if err != nil {
 		return err
 	}
+	if err := c.managePools(m, &o); err != nil {
+		return err
+	}
 	return m.Start(ctx)
+}
+
+// managePools reconciles SlotPools if there can be some. They are in no namespace, so a controller of one has none.
+func (c *reconciler) managePools(m ctrl.Manager, o *Options) error {
+	if o.Namespace != "" {
+		return nil
+	}
+	_, err := m.GetRESTMapper().RESTMapping(poolVersion.WithKind("SlotPool").GroupKind(), poolVersion.Version)
+	if meta.IsNoMatchError(err) {
+		o.Log.Info("no pools: the cluster has no resource SlotPool")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	pools := &door{}
+	c.pooling, c.look = true, func(pool string) { pools.knock(types.NamespacedName{Name: pool}, statusEvery) }
+	return ctrl.NewControllerManagedBy(m).For(&SlotPool{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Func(pools.open)).Complete(poolReconciler{c})
+}
+
+// door lets the program put names into the queue of a controller, once that has one.
+type door struct {
+	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
+}
+
+func (d *door) open(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	d.queue.Store(&queue)
+	return nil
+}
+
+func (d *door) knock(name types.NamespacedName, after time.Duration) {
+	if q := d.queue.Load(); q != nil {
+		(*q).AddAfter(reconcile.Request{NamespacedName: name}, after)
+	}
 }
 
 // jobName is the cache's index of pods by the name of their Job.

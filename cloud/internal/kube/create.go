@@ -17,35 +17,74 @@ import (
 
 // create makes the pods that are missing and may be made now: first those of originals.
 func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, sights []sight, now time.Time) error {
-	live, clones := 0, 0
+	clones := 0
 	for i := range sights {
-		if sights[i].live {
-			live++
-			if sights[i].clone {
-				clones++
-			}
+		if sights[i].live && sights[i].clone {
+			clones++
 		}
 	}
 	c.clones.hold(job, clones)
-	s.run.promote(func(a *attempt) bool { _, made := s.unseen[a.ref]; return made || a.seen })
-	missing := s.run.missing()
-	room := len(missing)
-	if replacesFailedOnly(job) { // those that are ending keep their place until they have ended
-		room = min(room, int(ptr.Deref(job.Spec.Parallelism, 1))-live-len(s.unseen))
-	}
 	for _, clones := range []bool{false, true} {
-		var due []*attempt
-		for _, a := range missing {
-			if room > 0 && a.clone == clones && c.mayMake(job, s, a, sights, now) {
-				due = append(due, a)
-				room--
-			}
-		}
-		if err := c.makePods(ctx, job, s, due, sights, now); err != nil {
+		due, pods := c.dueOf(job, s, clones, sights, now)
+		if err := c.makePods(ctx, job, s, due, pods, now); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dueOf returns the originals or the clones whose pods are missing and may be made now, and the pods.
+func (c *reconciler) dueOf(job *batchv1.Job, s *state, clones bool, sights []sight, now time.Time) (due []*attempt, pods []*corev1.Pod) {
+	p, m := s.pool, s.member
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.run == nil || m.run != p.run { // another Job of the pool had it made anew
+		s.comeBack(now)
+		return nil, nil
+	}
+	if !clones {
+		m.promote(func(a *attempt) bool { _, made := s.unseen[a.ref]; return made || a.seen })
+	}
+	missing := m.missing()
+	room := len(missing)
+	if replacesFailedOnly(job) { // those that are ending keep their place until they have ended
+		live := 0
+		for i := range sights {
+			if sights[i].live {
+				live++
+			}
+		}
+		room = min(room, int(ptr.Deref(job.Spec.Parallelism, 1))-live-len(s.unseen))
+	}
+	for _, a := range missing {
+		if room > 0 && a.clone == clones && c.mayMake(job, s, a, sights, now) {
+			due = append(due, a)
+			room--
+		}
+	}
+	if len(due) > 0 {
+		pods = c.podsFor(job, m, due, sights, now)
+	}
+	return due, pods
+}
+
+// podsFor makes the pods of attempts for the API server to make.
+func (c *reconciler) podsFor(job *batchv1.Job, m *member, due []*attempt, sights []sight, now time.Time) (pods []*corev1.Pod) {
+	slow := m.slowNodes(now)
+	for _, a := range due {
+		var earlier []sight
+		for i := range sights {
+			if sights[i].index == a.index {
+				earlier = append(earlier, sights[i])
+			}
+		}
+		failures := 0
+		if job.Spec.BackoffLimitPerIndex != nil {
+			failures = inherited(sights, a.index)
+		}
+		pods = append(pods, podFor(job, a, earlier, slow, failures, c.class))
+	}
+	return pods
 }
 
 // mayMake tells whether an attempt that has no pod may have it now, and sees to it that it is asked again.
@@ -71,13 +110,17 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 		s.comeBack(at)
 		return false
 	case !a.clone:
-		return true
+		return s.pool.take(job.UID)
 	case job.Annotations[DryRunAnnotation] == "true":
 		c.dryClone(job, s, a)
 		return false
+	case s.pool.full():
+		return s.pool.take(job.UID) // and is told when there is room
 	}
 	ok, full := c.clones.take(job, now)
-	if !ok {
+	if ok {
+		return s.pool.take(job.UID)
+	} else {
 		s.comeBack(now.Add(cloneRetry))
 	}
 	if full != "" && !a.held {
@@ -90,33 +133,22 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 
 // makePods makes the pods of attempts. If one of originals cannot be made, that is an error and the others wait. Clones
 // need not be: one that is refused, by a quota or since its priority class is missing, holds up nothing else.
-func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, due []*attempt, sights []sight, now time.Time) error {
+func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, due []*attempt, pods []*corev1.Pod, now time.Time) error {
 	if len(due) == 0 {
 		return nil
 	}
-	slow := s.run.slowNodes(now)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelRequests)
 	refused := make([]error, len(due))
 	for i, a := range due {
-		var earlier []sight
-		for i := range sights {
-			if sights[i].index == a.index {
-				earlier = append(earlier, sights[i])
-			}
-		}
-		failures := 0
-		if job.Spec.BackoffLimitPerIndex != nil {
-			failures = inherited(sights, a.index)
-		}
-		pod := podFor(job, a, earlier, slow, failures, c.class)
+		pod, clone := pods[i], podtemplate.IsClone(pods[i].Labels)
 		s.unseen[a.ref] = now
 		group.Go(func() error {
 			err := c.client.Create(ctx, pod)
 			if err == nil || apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 				return nil
 			}
-			if refused[i] = err; a.clone {
+			if refused[i] = err; clone {
 				return nil
 			}
 			return err
@@ -126,6 +158,8 @@ func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, d
 	if err != nil {
 		c.events.Eventf(job, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Error creating: %v", err)
 	}
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
 	for i, a := range due {
 		c.made(job, s, a, refused[i], now)
 	}
@@ -136,6 +170,7 @@ func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, d
 func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error, now time.Time) {
 	if refused != nil {
 		delete(s.unseen, a.ref) // one that does exist is known by its name the next time
+		s.pool.giveBack(job.UID)
 		if a.clone {
 			a.refused = now
 			s.comeBack(now.Add(refusedRetry))
@@ -146,7 +181,7 @@ func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error,
 	s.comeBack(now.Add(unseenFor))
 	attemptsStarted.WithLabelValues(podtemplate.Kind(a.clone)).Inc()
 	if a.clone {
-		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), s.run.policy)
+		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneStarted", "Create", "attempt %d of %s, a clone, under %s", a.number, nameOfTask(job, a.index), a.of.policy)
 	}
 }
 
@@ -154,7 +189,7 @@ func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error,
 func (c *reconciler) dryClone(job *batchv1.Job, s *state, a *attempt) {
 	if !a.wanted {
 		a.wanted = true
-		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", s.run.policy, a.number, nameOfTask(job, a.index))
+		c.events.Eventf(job, podOf(job, a), corev1.EventTypeNormal, "CloneWanted", "DryRun", "%s would start attempt %d of %s, a clone", a.of.policy, a.number, nameOfTask(job, a.index))
 	}
 }
 

@@ -12,15 +12,16 @@ const lookEvery = 2 * time.Second
 
 // watchDeadline warns once that a Job's deadline is at risk, as soon as it is.
 func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
-	if s.warned || s.run.deadline.IsZero() {
+	m := s.member
+	if s.warned || m.deadline.IsZero() {
 		return
 	}
-	p, ok := c.chance(s.run.core.View(), s.run.law)
+	p, ok := c.chance(m.run.core.View(), m.job, m.law)
 	if !ok || p >= c.atRisk {
 		s.comeBack(now.Add(lookEvery))
 		return
 	}
 	s.warned = true
-	left := s.run.deadline.Sub(now).Round(time.Second)
+	left := m.deadline.Sub(now).Round(time.Second)
 	c.events.Eventf(job, nil, corev1.EventTypeWarning, "DeadlineAtRisk", "Reconcile", "the deadline is in %v, and the chance to meet it is %.0f %%", left, 100*p)
 }

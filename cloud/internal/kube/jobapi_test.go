@@ -193,9 +193,9 @@ func TestRunIsKept(t *testing.T) {
 	job.Annotations = map[string]string{DeadlineAnnotation: "2030-01-31T18:00:00+05:30"}
 	b := newBench(t, job)
 	b.settle()
-	before := b.jobs[client.ObjectKeyFromObject(job)].run
+	before := b.jobs[client.ObjectKeyFromObject(job)].member.run
 	b.settle()
-	if after := b.jobs[client.ObjectKeyFromObject(job)].run; before == nil || before != after {
+	if after := b.jobs[client.ObjectKeyFromObject(job)].member.run; before == nil || before != after {
 		t.Errorf("run %p was followed by %p", before, after)
 	}
 }

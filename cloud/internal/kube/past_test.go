@@ -80,7 +80,7 @@ func TestPast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run := b.jobs[client.ObjectKeyFromObject(next)].run
+	run := b.jobs[client.ObjectKeyFromObject(next)].member.run
 	if st := run.core.View().Stage(0); st.Mean != sched.Second || st.SD != 0 {
 		t.Errorf("mean %v, standard deviation %v", st.Mean, st.SD)
 	}
@@ -261,8 +261,8 @@ func TestResume(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := newRun(settings{completions: 1, clones: sched.Unlimited, resumable: c.resumable, start: epoch, deadline: epoch.Add(40 * time.Second)}, p, nil, nil)
-			if err != nil {
+			r, m := alone(settings{completions: 1, clones: sched.Unlimited, resumable: c.resumable, start: epoch, deadline: epoch.Add(40 * time.Second)}, p)
+			if err := r.join(m); err != nil {
 				t.Fatal(err)
 			}
 			r.core.CountClones() // or there would be no clone after one that has failed
@@ -272,11 +272,12 @@ func TestResume(t *testing.T) {
 					original.progress, original.offset = 0.5, 500
 					sights = append(c.others, original)
 				}
-				if err := r.step(epoch.Add(time.Duration(10*i)*time.Second), sights, make(indexSet, 1), 3); err != nil {
+				m.look(sights, make(indexSet, 1))
+				if err := r.step(epoch.Add(time.Duration(10*i)*time.Second), 3); err != nil {
 					t.Fatal(err)
 				}
 			}
-			clones := r.missing()
+			clones := m.missing()
 			if len(clones) == 0 {
 				t.Fatal("no clone")
 			}

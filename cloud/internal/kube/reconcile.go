@@ -30,7 +30,7 @@ type reconciler struct {
 	client    client.Client
 	events    events.EventRecorder
 	newPolicy func(spec, law string, resumable bool) (sched.Policy, error)
-	chance    func(v *sched.View, law string) (p float64, ok bool)
+	chance    func(v *sched.View, job sched.JobID, law string) (p float64, ok bool)
 	atRisk    float64
 	past      string        // namespace where histories are kept; "" for none
 	winners   bool          // to be written beside each Job
@@ -40,18 +40,24 @@ type reconciler struct {
 	nodeLost  time.Duration // after which a node that is not ready has no say any more; 0 for never
 	clones    *cloneGate
 	now       func() time.Time
+	pooling   bool                       // there are SlotPools
+	wake      func(types.NamespacedName) // has a Job looked at; nil where nobody does
+	look      func(pool string)          // has the status of a SlotPool written; likewise
 
-	mu   sync.Mutex
-	jobs map[types.NamespacedName]*state
+	mu    sync.Mutex
+	jobs  map[types.NamespacedName]*state
+	pools map[string]*pool
 }
 
 // state is what is kept of a Job. One call of Reconcile at a time has it.
 type state struct {
 	uid     types.UID
-	run     *run
+	pool    *pool               // that it is in; nil as long as it starts nothing
+	member  *member             // that it is in the pool's core
 	unseen  map[ref]time.Time   // pods that were made and have not come by the watch, and when
 	wrong   string              // annotation that was complained about
 	free    sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
+	ending  sets.Set[types.UID] // likewise, pods that were deleted
 	spared  indexSet            // interchangeable tasks that are over
 	past    *live.Past          // of earlier runs; nil as long as it was not asked for
 	winners winners
@@ -142,13 +148,14 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 // proceed does what there is to do for a Job that is neither over nor being deleted.
 func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod) error {
 	if n := tasksOf(job); n > mostTasks {
+		c.leave(c.state(client.ObjectKeyFromObject(job), job.UID), 0)
 		c.complain(job, "size", "TooManyTasks", fmt.Sprintf("%d tasks, and %d are the most that the controller takes on", n, mostTasks))
 		return nil
 	}
 	now := c.now()
 	sc := sceneOf(job, pods)
 	s.meet(sc.sights, now)
-	t, err := tallyOf(job, sc, len(s.unseen), s.run != nil && s.run.gaveUp(), now)
+	t, err := tallyOf(job, sc, len(s.unseen), s.member != nil && s.member.gaveUp.Load(), now)
 	if err != nil {
 		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
 	}
@@ -185,6 +192,9 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	if err := c.removeLosers(ctx, job, s, t, sc, now); err != nil {
 		return err
 	}
+	if t.ended || suspended(job) {
+		c.leave(s, 0)
+	}
 	switch {
 	case t.ended && t.success:
 		c.cutting(job, s, sc.sights, alive(pods), now)
@@ -195,11 +205,10 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	case t.ended: // as with Kubernetes' own controller, what a failed Job was still running counts as failed
 		return c.delete(ctx, alive(pods))
 	case suspended(job):
-		s.run = nil
 		c.clones.drop(job.UID)
 		return c.end(ctx, alive(pods), "suspended", 0)
 	case queue: // who shares a queue ends by himself
-		s.run = nil
+		c.leave(s, len(alive(pods)))
 		return nil
 	}
 	return c.drive(ctx, job, s, t, sc, now)
@@ -207,60 +216,152 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 
 // drive asks the policy and carries out what it wants.
 func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *tally, sc *scene, now time.Time) error {
-	want, err := c.settingsOf(ctx, job, s)
-	if err != nil {
-		c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
-		return c.saveWinners(ctx, job, s, false, now)
-	}
 	over := t.completed.or(t.failed)
 	if !isIndexed(job) {
-		over = s.spare(tasksOf(job), t)
+		over = slices.Clone(s.spare(tasksOf(job), t)) // which changes, and other Jobs of the pool may read it
 	}
 	for i := range sc.sights { // a success that the status does not count, or not any more, leaves its task to be done
 		if x := &sc.sights[i]; x.phase == succeeded && !over.has(x.index) {
 			x.phase = gone
 		}
 	}
-	if s.run == nil || s.run.settings != want {
-		p, err := c.newPolicy(want.policy, want.law, want.resumable)
-		if err != nil {
-			c.complain(job, err.Error(), "InvalidAnnotation", err.Error())
-			return c.saveWinners(ctx, job, s, false, now)
-		}
-		if s.run, err = newRun(want, p, over, sc.sights); err != nil {
-			return err
-		}
-	}
-	s.wrong = ""
-	// more seats than there can be attempts would only take memory
-	seats := min(int(ptr.Deref(job.Spec.Parallelism, 1)), tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts))
-	if err := s.run.step(now, sc.sights, over, seats); err != nil {
-		s.run = nil // and the next one is made from what there is
+	want, err := c.visit(ctx, job, s, over, sc, now)
+	var wrong unusable
+	switch {
+	case errors.As(err, &wrong):
+		s.comeBack(now.Add(patience))
+		return c.stand(ctx, job, s, "PoolUnusable", err, now)
+	case errors.Is(err, errAnnotation):
+		return c.stand(ctx, job, s, "InvalidAnnotation", err, now)
+	case err != nil:
 		return err
 	}
-	if s.run.gaveUp() {
-		s.comeBack(now)
+	s.wrong = ""
+	if want == nil {
 		return nil
 	}
-	losers, others := s.run.surplus(seats)
-	atOnce := c.cutting(job, s, sc.sights, podsOf(sc.sights, slices.Concat(losers, others)), now)
+	atOnce := c.cutting(job, s, sc.sights, podsOf(sc.sights, slices.Concat(want.losers, want.others)), now)
 	if err := c.saveWinners(ctx, job, s, atOnce, now); err != nil {
 		return err
 	}
-	if err := c.end(ctx, alive(sc.strays), "no-such-task", 0); err != nil {
+	if err := c.endAttempts(ctx, job, s, want, sc); err != nil {
 		return err
 	}
-	if err := c.end(ctx, podsOf(sc.sights, losers), lostSurplus, c.graceOf(job)); err != nil {
-		return err
+	return c.create(ctx, job, s, sc.sights, now)
+}
+
+// stand leaves a Job as it is for something that its user has to mend: what runs of it goes on.
+func (c *reconciler) stand(ctx context.Context, job *batchv1.Job, s *state, reason string, err error, now time.Time) error {
+	c.complain(job, err.Error(), reason, err.Error())
+	c.leave(s, 0)
+	return c.saveWinners(ctx, job, s, false, now)
+}
+
+// wanted is what should end of a Job's attempts.
+type wanted struct{ losers, others []*attempt }
+
+// visit asks the core of the Job's pool. It returns nil if it does not know yet, or has given up the Job.
+func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over indexSet, sc *scene, now time.Time) (*wanted, error) {
+	p, how, slots, err := c.place(ctx, job, s)
+	if err != nil {
+		return nil, err
 	}
-	if err := c.end(ctx, podsOf(sc.sights, others), lostSurplus, 0); err != nil {
-		return err
+	want, err := c.settingsOf(ctx, job, s, how)
+	if err != nil {
+		return nil, fmt.Errorf("%w%w", errAnnotation, err)
 	}
-	if s.run.wake != sched.Never {
-		s.comeBack(s.run.start.Add(time.Duration(s.run.wake)))
+	atOnce := int(ptr.Deref(job.Spec.Parallelism, 1))
+	law, resumable := want.law, want.resumable
+	if how == nil {
+		alone := want.alone()
+		how = &alone
+		// more seats than there can be attempts would only take memory
+		slots = min(atOnce, tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts))
+	} else if want.most = atOnce; atOnce == 0 {
+		c.leave(s, 0)
+		return nil, c.end(ctx, alive(sc.pods), lostSurplus, 0)
+	}
+	var invalid error
+	newPolicy := func() (sched.Policy, error) {
+		q, err := c.newPolicy(how.policy, law, resumable)
+		invalid = err
+		return q, err
+	}
+	seen := &entry{name: client.ObjectKeyFromObject(job), want: want, sights: sc.sights, over: over, active: s.counted(sc)}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, wake, err := p.visit(job.UID, seen, *how, slots, newPolicy, now)
+	c.wakeAll(wake)
+	c.wakePool(p.name)
+	switch s.member = m; {
+	case invalid != nil:
+		return nil, fmt.Errorf("%w%w", errAnnotation, invalid)
+	case err != nil:
+		return nil, err
+	case m == nil:
+		s.comeBack(now.Add(patience))
+		return nil, nil
+	case m.gaveUp.Load():
+		s.comeBack(now)
+		return nil, nil
+	}
+	if p.run.wake != sched.Never {
+		s.comeBack(p.run.start.Add(time.Duration(p.run.wake)))
 	}
 	c.watchDeadline(job, s, now)
-	return c.create(ctx, job, s, sc.sights, now)
+	losers, others := m.surplus()
+	return &wanted{losers, others}, nil
+}
+
+// errAnnotation is in errors that the Job's user has to mend. It has no text of its own.
+var errAnnotation = errors.New("")
+
+// endAttempts ends the attempts that should end, and says that their slots are free.
+func (c *reconciler) endAttempts(ctx context.Context, job *batchv1.Job, s *state, want *wanted, sc *scene) error {
+	losers, others, strays := podsOf(sc.sights, want.losers), podsOf(sc.sights, want.others), alive(sc.strays)
+	if err := c.end(ctx, strays, "no-such-task", 0); err != nil {
+		return err
+	}
+	if err := c.end(ctx, losers, lostSurplus, c.graceOf(job)); err != nil {
+		return err
+	}
+	if err := c.end(ctx, others, lostSurplus, 0); err != nil {
+		return err
+	}
+	ended := slices.Concat(strays, losers, others)
+	if len(ended) == 0 || s.pool == nil {
+		return nil
+	}
+	for _, p := range ended {
+		s.ending.Insert(p.UID)
+	}
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if e := s.pool.entries[job.UID]; e != nil {
+		c.wakeAll(s.pool.count(e, s.counted(sc)))
+	}
+	return nil
+}
+
+// counted is how many pods of a Job have a slot: those that run or may come to run and are not about to end, and those
+// that were made and have not been seen.
+func (s *state) counted(sc *scene) int {
+	n, there := len(s.unseen), sets.New[types.UID]()
+	for _, p := range sc.pods {
+		there.Insert(p.UID)
+		if !terminal(p) && p.DeletionTimestamp == nil && !s.ending.Has(p.UID) {
+			n++
+		}
+	}
+	s.ending = s.ending.Intersection(there)
+	return n
+}
+
+// wakePool has the status of a pool written.
+func (c *reconciler) wakePool(name string) {
+	if name != "" && c.look != nil {
+		c.look(name)
+	}
 }
 
 // complain tells once what keeps a Job from running.
@@ -301,7 +402,7 @@ func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
 	defer c.mu.Unlock()
 	s := c.jobs[name]
 	if s == nil || s.uid != uid {
-		s = &state{uid: uid, unseen: map[ref]time.Time{}, free: sets.New[types.UID]()}
+		s = &state{uid: uid, unseen: map[ref]time.Time{}, free: sets.New[types.UID](), ending: sets.New[types.UID]()}
 		c.jobs[name] = s
 	}
 	return s
@@ -309,10 +410,12 @@ func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
 
 func (c *reconciler) forget(name types.NamespacedName) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.jobs[name]; s != nil {
+	s := c.jobs[name]
+	delete(c.jobs, name)
+	c.mu.Unlock()
+	if s != nil {
 		c.clones.drop(s.uid)
-		delete(c.jobs, name)
+		c.leave(s, 0)
 	}
 }
 

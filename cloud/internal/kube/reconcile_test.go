@@ -27,24 +27,26 @@ import (
 // bench is a reconciler and an API server without validation, whose time the test sets and whose requests fail when it says.
 type bench struct {
 	*reconciler
-	t      *testing.T
-	api    client.Client
-	clock  time.Time
-	mu     sync.Mutex                // requests of one reconciliation run side by side
-	odds   float64                   // to meet the deadline; 0 if not known
-	refuse func(client.Object) error // says why an object is not created
-	left   int                       // requests that succeed before all fail, as if the controller was killed; negative for never
+	t       *testing.T
+	api     client.Client
+	clock   time.Time
+	mu      sync.Mutex                // requests of one reconciliation run side by side
+	odds    float64                   // to meet the deadline; 0 if not known
+	refuse  func(client.Object) error // says why an object is not created
+	wokenMu sync.Mutex
+	woken   []types.NamespacedName // that nobody has looked at yet
+	left    int                    // requests that succeed before all fail, as if the controller was killed; negative for never
 }
 
-func newBench(t *testing.T, job *batchv1.Job) *bench {
+func newBench(t *testing.T, objects ...client.Object) *bench {
 	b := &bench{t: t, clock: epoch, left: -1}
 	small := runtime.NewScheme() // the fake looks through all of it at each change
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, addPoolTypes} {
 		if err := add(small); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.api = fake.NewClientBuilder().WithScheme(small).WithObjects(job).WithStatusSubresource(&batchv1.Job{}).
+	b.api = fake.NewClientBuilder().WithScheme(small).WithObjects(objects...).WithStatusSubresource(&batchv1.Job{}, &SlotPool{}).
 		WithIndex(&corev1.Pod{}, ownerIndex, jobName).Build()
 	b.restart()
 	return b
@@ -98,8 +100,13 @@ func (b *bench) restart() {
 		},
 	})
 	b.reconciler = &reconciler{
-		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec, _ string, _ bool) (sched.Policy, error) { return policy.New(spec, 1) }, chance: func(*sched.View, string) (float64, bool) { return b.odds, b.odds > 0 }, atRisk: 0.9, past: "ours", winners: true, policy: "spark", grace: time.Second, nodeLost: 30 * time.Second, clones: newCloneGate(100, 100, 100),
-		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{},
+		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec, _ string, _ bool) (sched.Policy, error) { return policy.New(spec, 1) }, chance: func(*sched.View, sched.JobID, string) (float64, bool) { return b.odds, b.odds > 0 }, atRisk: 0.9, past: "ours", winners: true, policy: "spark", grace: time.Second, nodeLost: 30 * time.Second, clones: newCloneGate(100, 100, 100),
+		pooling: true, wake: func(name types.NamespacedName) {
+			b.wokenMu.Lock()
+			defer b.wokenMu.Unlock()
+			b.woken = append(b.woken, name)
+		},
+		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{}, pools: map[string]*pool{},
 	}
 }
 

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"container/heap"
 	"errors"
 	"math"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// settings are what a run is made from. A run whose Job's settings have changed is made anew.
+// settings are what the core knows of a Job. A core one of whose Jobs has other settings now is made anew.
 type settings struct {
 	policy      string
 	completions int
@@ -18,13 +19,34 @@ type settings struct {
 	mean, sd    sched.Time // of durations in earlier runs; 0 if there are none
 	attempts    int        // of a task at once; 0 for the default
 	clones      int        // of the Job at once; 0 for the default, sched.Unlimited for no bound
+	most        int        // pods at once, where the Job shares the seats; 0 for all of them
 	resumable   bool
 	deadline    time.Time
-	start       time.Time // of the Job: the instant 0 of the core
+	start       time.Time // of the Job
 }
 
-// run is a Job's core and the attempts that it decides about. What has been seen of pods goes in by step, which leaves
-// behind which attempts there should be.
+// rules are what a core is made from. A core whose rules have changed is made anew.
+type rules struct {
+	policy, law string
+	resumable   bool
+	limits      sched.Limits
+	shared      bool // by Jobs each of which has a bound of its own
+}
+
+// alone returns the rules of the core that a Job has for itself.
+func (s *settings) alone() rules {
+	limits := sched.DefaultLimits()
+	if s.attempts > 0 {
+		limits.Attempts, limits.OwnAttempts = s.attempts, false
+	}
+	if s.clones != 0 {
+		limits.Clones = sched.CloneBudget{Floor: s.clones}
+	}
+	return rules{policy: s.policy, law: s.law, resumable: s.resumable, limits: limits}
+}
+
+// run is a core, the Jobs that it decides about, and their attempts. What has been seen of pods goes in by step, which
+// leaves behind which attempts there should be.
 //
 // The core's machines are seats of one slot. A seat is lost and joins again when its attempt ends and nobody is to
 // blame, which is how the core hears of an attempt that was no failure.
@@ -33,24 +55,22 @@ type settings struct {
 // stands for, the pod becomes the attempt's. That makes a restart of the controller no special case: a new run lives
 // through the past of the pods that it finds, and each launch takes up the pod that an earlier controller made of it.
 type run struct {
-	settings
+	rules
+	start   time.Time // the instant 0 of the core
 	core    *sched.Core
-	open    bool           // the core has had its first facts, and the past is over
-	tasks   []int          // index of each task of the core
-	task    []sched.TaskID // by index
-	indexes []history      // by index
+	open    bool // the core has had its first facts, and the past is over
+	members map[sched.JobID]*member
 	byID    map[sched.AttemptID]*attempt
-	up      []bool         // by machine: the seat may be used
-	wake    sched.Time     // as the core asked last
-	sights  map[ref]*sight // of this step
-	over    indexSet       // of this step
+	seats   int
+	up      []bool     // by machine: the seat may be used
+	wake    sched.Time // as the core asked last
+	due     news       // that the core does not know yet
+	coming  []*member  // whose arrival is among it, in order
+	gone    []*member  // that the core has to forget
+	touched []*member  // of which there should be other attempts since they were asked for
+	again   []*attempt // that something was told of, and of which there may be more to tell
 	facts   []sched.Event
-}
-
-// history is what happened to an index.
-type history struct {
-	attempts []*attempt // in order of number
-	failures int        // told to the core
+	idle    int // pods that no attempt stands for, as their Jobs saw last
 }
 
 // fate is what became of an attempt. Only one whose fate is open can stand for an attempt of the core.
@@ -66,6 +86,7 @@ const (
 // attempt is a pod that there is, was or should be.
 type attempt struct {
 	ref
+	of      *member
 	id      sched.AttemptID // what stands for it in the core, 0 if nothing does
 	machine sched.MachineID
 	clone   bool
@@ -87,54 +108,73 @@ func (a *attempt) compare(b ref) int {
 // maxForgiven keeps the core from ending the job for failures: the Job's own limits do that.
 const maxForgiven = math.MaxUint16 - 1
 
-// newRun makes a run of what is left to do. Indexes that are over and have no pod to tell how long it took are not the
-// core's any more.
-func newRun(s settings, p sched.Policy, over indexSet, sights []sight) (*run, error) {
-	limits := sched.DefaultLimits()
-	if s.attempts > 0 {
-		limits.Attempts, limits.OwnAttempts = s.attempts, false
-	}
-	if s.clones != 0 {
-		limits.Clones = sched.CloneBudget{Floor: s.clones}
-	}
+// newRun makes a run without Jobs.
+func newRun(how rules, p sched.Policy, start time.Time) *run {
 	r := &run{
-		settings: s, core: sched.New(p, limits), task: make([]sched.TaskID, s.completions), indexes: make([]history, s.completions),
+		rules: how, start: start, core: sched.New(p, how.limits), members: map[sched.JobID]*member{},
 		byID: map[sched.AttemptID]*attempt{}, wake: sched.Never,
 	}
-	shown := make(indexSet, s.completions)
-	for i := range sights {
-		if sights[i].phase == succeeded {
-			shown[sights[i].index] = true
-		}
-	}
-	for i := range s.completions {
-		if !over.has(i) || shown[i] {
-			r.task[i] = sched.TaskID(len(r.tasks))
-			r.tasks = append(r.tasks, i)
-		}
-	}
 	r.core.WaitToBegin() // for nodes, images, and the ends of pauses
-	spec := sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: len(r.tasks), Mean: s.mean, SD: s.sd, Resumable: s.resumable}}}
-	if !s.deadline.IsZero() {
-		spec.Deadline = max(1, r.instant(s.deadline))
+	return r
+}
+
+// join takes in a Job, which has been looked at. To a run that has lived through its past it comes now; to another it
+// came when it was started. Jobs join that in order of their starts.
+func (r *run) join(m *member) error {
+	spec := m.spec(r)
+	job, err := r.core.Submit(spec)
+	if err != nil {
+		return err
 	}
-	_, err := r.core.Submit(&spec)
-	return r, err
+	m.run, m.job, m.first = r, job, r.core.View().Stage(r.core.View().Job(job).FirstStage).First
+	r.members[job] = m
+	r.coming = append(r.coming, m)
+	return nil
+}
+
+// leave lets a Job go. The core hears of it in the next step.
+func (r *run) leave(m *member) {
+	r.gone = append(r.gone, m)
+	r.idle -= m.idle
+	m.idle = 0
+}
+
+// dismiss tells the core of the Jobs that have left.
+func (r *run) dismiss(at sched.Time) error {
+	for _, m := range r.gone {
+		if r.core.View().Job(m.job).State <= sched.JobActive {
+			r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobCancelled, Job: m.job})
+		}
+	}
+	if err := r.advance(at); err != nil {
+		return err
+	}
+	for _, m := range r.gone {
+		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobRetired, Job: m.job})
+		delete(r.members, m.job)
+	}
+	r.coming = slices.DeleteFunc(r.coming, func(m *member) bool { return slices.Contains(r.gone, m) })
+	r.gone = nil
+	return nil
 }
 
 func (r *run) instant(t time.Time) sched.Time { return sched.Time(t.Sub(r.start)) }
 func (r *run) now() sched.Time                { return r.core.View().Now() }
 
-// step takes in what the pods show, the indexes that are over, and how many pods there may be at once, and asks the
+// step takes in what the Jobs' pods show since the last one, and how many pods there may be at once, and asks the
 // policy.
-func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) error {
-	r.over = over
-	r.look(sights)
+func (r *run) step(now time.Time, seats int) error {
 	at := sched.Time(0)
-	if !r.open {
-		r.facts = append(r.facts, sched.Event{Kind: sched.JobArrived})
-	} else {
+	if r.open {
 		at = max(r.now(), r.instant(now))
+	}
+	if len(r.gone) > 0 {
+		if err := r.dismiss(at); err != nil {
+			return err
+		}
+	}
+	for len(r.coming) > 0 && (r.open || r.instant(r.coming[0].start) <= at) {
+		r.arrive(at)
 	}
 	if err := r.seat(seats, at); err != nil {
 		return err
@@ -146,17 +186,15 @@ func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) erro
 	}
 	for {
 		until := max(r.now(), r.instant(now))
-		at, due := r.due(until)
+		at := r.next(until)
 		switch {
 		case r.wake <= at && r.wake <= until:
 			at = max(r.wake, r.now())
-		case len(due) == 0:
+		case at == sched.Never:
 			r.open = true
 			return nil
 		default:
-			for _, a := range due {
-				r.tell(a, at)
-			}
+			r.tellAll(at, until)
 		}
 		if err := r.advance(at); err != nil {
 			return err
@@ -164,23 +202,18 @@ func (r *run) step(now time.Time, sights []sight, over indexSet, seats int) erro
 	}
 }
 
-// look notes the sights, and pods that it meets for the first time.
-func (r *run) look(sights []sight) {
-	r.sights = make(map[ref]*sight, len(sights))
-	for i := range sights {
-		s := &sights[i]
-		r.sights[s.ref] = s
-		h := &r.indexes[s.index]
-		at, known := slices.BinarySearchFunc(h.attempts, s.ref, (*attempt).compare)
-		if !known {
-			h.attempts = slices.Insert(h.attempts, at, &attempt{ref: s.ref, clone: s.clone})
-		}
-		h.attempts[at].seen, h.attempts[at].node = true, s.node
-	}
+// arrive tells the core of the first Job to come.
+func (r *run) arrive(at sched.Time) {
+	r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobArrived, Job: r.coming[0].job})
+	r.coming = r.coming[1:]
 }
 
 // seat makes as many seats usable as there may be pods. Of too many those that are free go first, and then the last.
 func (r *run) seat(seats int, at sched.Time) error {
+	if seats == r.seats {
+		return nil
+	}
+	r.seats = seats
 	v := r.core.View()
 	for len(r.up) < seats {
 		if _, err := r.core.AddMachine(0, 1); err != nil {
@@ -210,34 +243,83 @@ func (r *run) seat(seats int, at sched.Time) error {
 	return nil
 }
 
-// due returns the attempts about which there is something to tell, and when it was: the first such instant, in order of
-// index and number. Pods tell their times to the second, and late; for the core nothing happens before what it knows
-// already, nor after until.
-func (r *run) due(until sched.Time) (at sched.Time, due []*attempt) {
-	at = sched.Never
-	for _, a := range r.byID {
-		t, news := r.news(a)
-		if !news {
-			continue
-		}
-		if t = max(r.now(), min(t, until)); t < at {
-			at, due = t, due[:0]
-		}
-		if t == at {
-			due = append(due, a)
+// item is something that the core does not know of an attempt, and when it was.
+type item struct {
+	at sched.Time // sched.Never if only now is known
+	a  *attempt
+	id sched.AttemptID // that it was about
+}
+
+// news is a heap of items, the earliest first.
+type news []item
+
+func (n news) Len() int           { return len(n) }
+func (n news) Less(i, j int) bool { return n[i].at < n[j].at }
+func (n news) Swap(i, j int)      { n[i], n[j] = n[j], n[i] }
+func (n *news) Push(x any)        { *n = append(*n, x.(item)) }
+func (n *news) Pop() any {
+	last := (*n)[len(*n)-1]
+	*n = (*n)[:len(*n)-1]
+	return last
+}
+
+// ask notes what there is to tell about an attempt.
+func (r *run) ask(a *attempt) {
+	if at, any := r.news(a); any {
+		heap.Push(&r.due, item{at, a, a.id})
+	}
+}
+
+// holds tells whether an item is still news.
+func (r *run) holds(x *item) bool {
+	if x.id == 0 || x.a.id != x.id {
+		return false
+	}
+	at, any := r.news(x.a)
+	return any && at == x.at
+}
+
+// next returns the first instant at which there is something to tell; sched.Never if there is nothing. Pods tell their
+// times to the second, and late; for the core nothing happens before what it knows already, nor after until.
+func (r *run) next(until sched.Time) sched.Time {
+	for len(r.due) > 0 && !r.holds(&r.due[0]) {
+		heap.Pop(&r.due)
+	}
+	at := sched.Never
+	if len(r.due) > 0 {
+		at = max(r.now(), min(r.due[0].at, until))
+	}
+	if len(r.coming) > 0 {
+		at = min(at, max(r.now(), min(r.instant(r.coming[0].start), until)))
+	}
+	return at
+}
+
+// tellAll makes facts of all that there is to tell of an instant, in order of Job, index and number.
+func (r *run) tellAll(at, until sched.Time) {
+	for len(r.coming) > 0 && min(r.instant(r.coming[0].start), until) <= at {
+		r.arrive(at)
+	}
+	var told []*attempt
+	for len(r.due) > 0 && min(r.due[0].at, until) <= at {
+		if x := heap.Pop(&r.due).(item); r.holds(&x) {
+			told = append(told, x.a)
 		}
 	}
-	slices.SortFunc(due, func(a, b *attempt) int { return a.compare(b.ref) })
-	return at, due
+	slices.SortFunc(told, func(a, b *attempt) int { return cmp.Or(cmp.Compare(a.of.job, b.of.job), a.compare(b.ref)) })
+	r.again = slices.Compact(told)
+	for _, a := range r.again {
+		r.tell(a, at)
+	}
 }
 
 // news tells whether there is something about an attempt that the core does not know, and when it was; sched.Never if
 // only now is known.
 func (r *run) news(a *attempt) (at sched.Time, any bool) {
-	s := r.sights[a.ref]
+	s := a.of.sights[a.ref]
 	switch {
 	case s == nil:
-		return sched.Never, a.seen || r.over.has(a.index)
+		return sched.Never, a.seen || a.of.over.has(a.index)
 	case !a.begun && !s.begun.IsZero():
 		return r.instant(s.begun), true
 	case s.phase == succeeded || s.phase == failed || s.phase == gone:
@@ -246,12 +328,12 @@ func (r *run) news(a *attempt) (at sched.Time, any bool) {
 		}
 		return r.instant(s.ended), true
 	}
-	return sched.Never, r.over.has(a.index) || s.progress > a.told && (!r.resumable || s.offset > 0)
+	return sched.Never, a.of.over.has(a.index) || s.progress > a.told && (!a.of.resumable || s.offset > 0)
 }
 
 // tell makes the news about an attempt facts.
 func (r *run) tell(a *attempt, at sched.Time) {
-	s := r.sights[a.ref]
+	s := a.of.sights[a.ref]
 	switch {
 	case s != nil && !a.begun && !s.begun.IsZero():
 		a.begun = true
@@ -259,11 +341,11 @@ func (r *run) tell(a *attempt, at sched.Time) {
 	case s != nil && s.phase == succeeded:
 		a.fate = spent
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
-	case r.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
+	case a.of.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
-	case s != nil && s.phase == failed && r.indexes[a.index].failures < maxForgiven:
+	case s != nil && s.phase == failed && a.of.indexes[a.index].failures < maxForgiven:
 		a.fate = spent
-		r.indexes[a.index].failures++
+		a.of.indexes[a.index].failures++
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptFailed, Attempt: a.id})
 		r.untie(a)
 	case s == nil || s.phase == failed || s.phase == gone:
@@ -286,7 +368,9 @@ func (r *run) leaveSeat(a *attempt, at sched.Time) {
 // untie leaves a pod without an attempt of the core that it is.
 func (r *run) untie(a *attempt) {
 	delete(r.byID, a.id)
+	delete(a.of.tied, a.id)
 	a.id = 0
+	r.touch(a.of)
 }
 
 // advance tells the core the facts, and does what it decides.
@@ -302,6 +386,7 @@ func (r *run) advance(at sched.Time) error {
 	if r.wake <= at {
 		r.wake = sched.Never
 	}
+	defer r.askAgain()
 	for i := range decisions {
 		d := &decisions[i]
 		switch d.Kind {
@@ -324,7 +409,7 @@ func (r *run) advance(at sched.Time) error {
 		case sched.Wake:
 			r.wake = d.At
 		case sched.Close:
-			r.wake = sched.Never
+			r.close(d.Job)
 		case sched.Pace:
 			// Options.NewPolicy should not have made it
 			return errors.New("kube: the policy sets the speed of the machines")
@@ -333,12 +418,43 @@ func (r *run) advance(at sched.Time) error {
 	return nil
 }
 
+// askAgain looks for more to tell of the attempts of which something was told.
+func (r *run) askAgain() {
+	for _, a := range r.again {
+		if a.id != 0 {
+			r.ask(a)
+		}
+	}
+	r.again = r.again[:0]
+}
+
+// touch notes that what there should be of a Job has changed.
+func (r *run) touch(m *member) {
+	if !m.touched {
+		m.touched = true
+		r.touched = append(r.touched, m)
+	}
+}
+
+// close notes that a Job is over to the core.
+func (r *run) close(job sched.JobID) {
+	v := r.core.View()
+	if m := r.members[job]; m != nil && v.Job(job).State == sched.JobStopped {
+		r.touch(m)
+		m.gaveUp.Store(!slices.Contains(r.gone, m))
+	}
+	if _, any := v.ActiveJob(0); !any {
+		r.wake = sched.Never
+	}
+}
+
 // launch ties an attempt of the core to a pod of its task that nothing stands for, or else to one that is to be made.
 func (r *run) launch(d *sched.Decision) {
-	index := r.tasks[d.Task]
-	h := &r.indexes[index]
+	m := r.members[d.Job]
+	index := m.tasks[d.Task-m.first]
+	h := &m.indexes[index]
 	at := slices.IndexFunc(h.attempts, func(a *attempt) bool {
-		return a.id == 0 && a.fate == open && (r.sights[a.ref] != nil || !a.seen)
+		return a.id == 0 && a.fate == open && (m.sights[a.ref] != nil || !a.seen)
 	})
 	if at < 0 {
 		at = len(h.attempts)
@@ -346,86 +462,14 @@ func (r *run) launch(d *sched.Decision) {
 		if at > 0 {
 			number = h.attempts[at-1].number + 1
 		}
-		h.attempts = append(h.attempts, &attempt{ref: ref{index, number}})
+		h.attempts = append(h.attempts, &attempt{ref: ref{index, number}, of: m})
 	}
 	a := h.attempts[at]
 	a.id, a.machine, a.begun = d.Attempt, d.Machine, false
-	r.byID[a.id] = a
+	r.byID[a.id], m.tied[a.id] = a, a
+	r.touch(m)
 	if !a.seen {
-		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, r.saved(index, d.From)
+		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, m.saved(index, d.From)
 	}
-}
-
-// saved returns the furthest offset that attempts of a task have reported at or before a fraction of its work, 0 if
-// there is none. An attempt that went on from an offset and failed casts doubt on what there was before it.
-func (r *run) saved(task int, from float64) int64 {
-	doubt := -1
-	for key, s := range r.sights {
-		if key.index == task && s.resumed && s.phase == failed {
-			doubt = max(doubt, key.number)
-		}
-	}
-	best, offset := 0.0, int64(0)
-	for key, s := range r.sights {
-		if key.index == task && key.number > doubt && s.offset > 0 && s.progress <= from && s.progress > best {
-			best, offset = s.progress, s.offset
-		}
-	}
-	return offset
-}
-
-// gaveUp tells whether the policy has given up the Job.
-func (r *run) gaveUp() bool { return r.core.View().Job(0).State == sched.JobStopped }
-
-// missing returns the attempts that should have a pod and never had one: originals first, by index.
-func (r *run) missing() []*attempt {
-	var all []*attempt
-	for _, a := range r.byID {
-		if !a.seen && !r.over.has(a.index) {
-			all = append(all, a)
-		}
-	}
-	slices.SortFunc(all, func(a, b *attempt) int {
-		if a.clone != b.clone {
-			return map[bool]int{true: 1, false: -1}[a.clone]
-		}
-		return a.compare(b.ref)
-	})
-	return all
-}
-
-// promote makes originals of clones that have no pod and nobody to be a clone of: their originals have ended without
-// result. Else a task would wait for a clone that may not be made, because of a quota or a gate, or since it is a dry
-// run.
-func (r *run) promote(made func(*attempt) bool) {
-	for _, a := range r.missing() {
-		if !a.clone || made(a) {
-			continue
-		}
-		alone := !slices.ContainsFunc(r.indexes[a.index].attempts, func(b *attempt) bool { return b != a && b.id != 0 && (made(b) || !b.clone) })
-		if alone {
-			a.clone, a.refused = false, time.Time{}
-		}
-	}
-}
-
-// surplus returns the attempts whose pods should end: losers, and those that have no seat. A pod that nothing stands
-// for, of an index that is not over, may go on while there is a seat for it: the policy is likely to take it up.
-func (r *run) surplus(seats int) (losers, others []*attempt) {
-	var idle []*attempt
-	for key, s := range r.sights {
-		h := &r.indexes[key.index]
-		at, _ := slices.BinarySearchFunc(h.attempts, key, (*attempt).compare)
-		a := h.attempts[at]
-		switch {
-		case !s.live || s.leaving:
-		case r.over.has(a.index), a.fate != open:
-			losers = append(losers, a)
-		case a.id == 0:
-			idle = append(idle, a)
-		}
-	}
-	slices.SortFunc(idle, func(a, b *attempt) int { return a.compare(b.ref) })
-	room := max(0, seats-r.core.View().Cluster().Live())
-	return losers, idle[min(room, len(idle)):]
+	r.ask(a)
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // world is a cluster that shows what it likes, when it likes.
@@ -21,6 +23,7 @@ type world struct {
 	seats int
 	now   time.Time
 	run   *run
+	m     *member
 	pods  map[ref]*sight // as they are
 	shown map[ref]sight  // as the controller saw them last: of any pod, something that it once was
 	done  indexSet       // that the status knows
@@ -50,9 +53,16 @@ func (w *world) restart() {
 		w.shown[r] = *s
 		sights = append(sights, *s)
 	}
-	if w.run, err = newRun(settings{policy: w.spec, completions: w.n, start: epoch, deadline: epoch.Add(100 * time.Hour)}, p, w.done, sights); err != nil {
+	w.run, w.m = alone(settings{policy: w.spec, completions: w.n, start: epoch, deadline: epoch.Add(100 * time.Hour)}, p)
+	w.m.look(sights, w.done)
+	if err := w.run.join(w.m); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// alone returns a core and the only Job that is to join it.
+func alone(s settings, p sched.Policy) (*run, *member) {
+	return newRun(s.alone(), p, s.start), newMember(types.NamespacedName{Namespace: "ns", Name: "job"}, s)
 }
 
 // refs returns the attempts in a map in order, so that a failure can be repeated.
@@ -83,7 +93,8 @@ func (w *world) step() {
 			w.done[s.index] = true
 		}
 	}
-	if err := w.run.step(w.now, sights, w.done, w.seats); err != nil {
+	w.m.look(sights, w.done)
+	if err := w.run.step(w.now, w.seats); err != nil {
 		w.t.Fatal(err)
 	}
 	if n := len(w.run.byID); n > w.seats {
@@ -95,7 +106,7 @@ func (w *world) step() {
 			w.t.Fatalf("attempt %d of index %d began at %v, to the core it waits: %v", a.number, a.index, s.begun, w.run.core.View().Rows().Waiting(id))
 		}
 	}
-	for _, a := range w.run.missing() {
+	for _, a := range w.m.missing() {
 		if w.done[a.index] {
 			w.t.Fatalf("index %d is over and gets attempt %d", a.index, a.number)
 		}
@@ -103,7 +114,7 @@ func (w *world) step() {
 			w.pods[a.ref] = &sight{ref: a.ref, clone: a.clone, live: true}
 		}
 	}
-	losers, others := w.run.surplus(w.seats)
+	losers, others := w.m.surplus()
 	for _, a := range append(losers, others...) {
 		if !w.done[a.index] && a.id != 0 {
 			w.t.Fatalf("attempt %d of index %d is wanted and ended", a.number, a.index)

@@ -12,8 +12,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// settingsOf reads a Job's annotations. The error names the one that is wrong.
-func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state) (settings, error) {
+// settingsOf reads a Job's annotations. The error names the one that is wrong. In a pool, if it is not nil, the pool
+// says what the policy and the budget of clones are, and the law is that of earlier runs. A dry run takes no slot
+// there.
+func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state, pool *rules) (settings, error) {
 	s := settings{
 		policy: cmp.Or(job.Annotations[PolicyAnnotation], c.policy), law: job.Annotations[LawAnnotation],
 		completions: tasksOf(job), resumable: job.Annotations[ResumableAnnotation] == "true", start: job.Status.StartTime.UTC(),
@@ -42,6 +44,12 @@ func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state
 	}
 	if isQueue(job) || why != "" {
 		s.attempts = 1
+	}
+	if pool != nil {
+		s.policy, s.law, s.clones = pool.policy, "", 0
+		if job.Annotations[DryRunAnnotation] == "true" {
+			s.attempts = 1
+		}
 	}
 	if _, _, err := loserGrace(job); err != nil {
 		return s, err

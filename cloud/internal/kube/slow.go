@@ -31,12 +31,12 @@ func (r *record) slow() bool {
 
 // slowNodes returns the nodes that pods should rather not go to, at most mostSlow, which bounds the size of pods: the
 // worst first.
-func (r *run) slowNodes(now time.Time) []string {
-	limit := r.tooLong()
+func (m *member) slowNodes(now time.Time) []string {
+	limit := m.tooLong()
 	nodes := map[string]*record{}
-	for i := range r.indexes {
+	for i := range m.indexes {
 		winner := ""
-		for _, a := range slices.Backward(r.indexes[i].attempts) { // the younger come first
+		for _, a := range slices.Backward(m.indexes[i].attempts) { // the younger come first
 			if a.node == "" {
 				continue
 			}
@@ -45,7 +45,7 @@ func (r *run) slowNodes(now time.Time) []string {
 				n = &record{}
 				nodes[a.node] = n
 			}
-			s := r.sights[a.ref]
+			s := m.sights[a.ref]
 			switch {
 			case a.fate == won && s != nil && took(s) > limit:
 				winner = a.node
@@ -77,9 +77,9 @@ func (r *run) slowNodes(now time.Time) []string {
 
 // tooLong is twice the median of what attempts that succeeded took, and the two seconds that times to the second may be
 // wrong by.
-func (r *run) tooLong() time.Duration {
+func (m *member) tooLong() time.Duration {
 	var all []time.Duration
-	for _, s := range r.sights {
+	for _, s := range m.sights {
 		if d := took(s); d > 0 {
 			all = append(all, d)
 		}

@@ -27,8 +27,8 @@ func TestOvertakenNodes(t *testing.T) {
 	}
 }
 
-func settled(indexes [][]string) *run {
-	r := &run{sights: map[ref]*sight{}}
+func settled(indexes [][]string) *member {
+	m := &member{sights: map[ref]*sight{}}
 	for i, nodes := range indexes {
 		var all []*attempt
 		for k, node := range nodes {
@@ -38,25 +38,25 @@ func settled(indexes [][]string) *run {
 			}
 			all = append(all, &attempt{ref: ref{i, k}, node: node, seen: true, fate: end})
 			if last {
-				r.sights[ref{i, k}] = &sight{phase: succeeded, node: node, begun: epoch, ended: epoch.Add(10 * time.Second)}
+				m.sights[ref{i, k}] = &sight{phase: succeeded, node: node, begun: epoch, ended: epoch.Add(10 * time.Second)}
 			}
 		}
-		r.indexes = append(r.indexes, history{attempts: all})
+		m.indexes = append(m.indexes, history{attempts: all})
 	}
-	return r
+	return m
 }
 
 // A node that is done with its long attempts is no better than one that has them still.
 func TestLongNodes(t *testing.T) {
-	r := settled([][]string{{"a"}, {"a"}, {"a"}, {"b"}, {"b"}, {"b"}, {"b"}})
+	m := settled([][]string{{"a"}, {"a"}, {"a"}, {"b"}, {"b"}, {"b"}, {"b"}})
 	for i := 3; i < 5; i++ {
-		r.sights[ref{i, 0}].ended = epoch.Add(23 * time.Second)
+		m.sights[ref{i, 0}].ended = epoch.Add(23 * time.Second)
 	}
-	if got := r.slowNodes(epoch); len(got) > 0 {
+	if got := m.slowNodes(epoch); len(got) > 0 {
 		t.Errorf("slow are %v; half of the attempts were in time", got)
 	}
-	r.sights[ref{5, 0}].ended = epoch.Add(23 * time.Second)
-	if got := r.slowNodes(epoch); !slices.Equal(got, []string{"b"}) {
+	m.sights[ref{5, 0}].ended = epoch.Add(23 * time.Second)
+	if got := m.slowNodes(epoch); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("slow are %v, want b", got)
 	}
 }
@@ -77,18 +77,18 @@ func TestLateNodes(t *testing.T) {
 		{"one", 3, time.Hour, []string{"a", "b"}, nil, nil},
 		{"the lesser part", 3, time.Hour, []string{"b", "b"}, []string{"b", "b", "b"}, nil},
 	} {
-		r := settled(slices.Repeat([][]string{{"b"}}, c.done))
+		m := settled(slices.Repeat([][]string{{"b"}}, c.done))
 		now := epoch.Add(c.age)
 		for k, node := range append(slices.Clone(c.olds), c.young...) {
 			begun := epoch
 			if k >= len(c.olds) {
 				begun = now
 			}
-			a := &attempt{ref: ref{len(r.indexes), 0}, node: node, seen: true}
-			r.indexes = append(r.indexes, history{attempts: []*attempt{a}})
-			r.sights[a.ref] = &sight{phase: running, node: node, begun: begun}
+			a := &attempt{ref: ref{len(m.indexes), 0}, node: node, seen: true}
+			m.indexes = append(m.indexes, history{attempts: []*attempt{a}})
+			m.sights[a.ref] = &sight{phase: running, node: node, begun: begun}
 		}
-		if got := r.slowNodes(now); !slices.Equal(got, c.want) {
+		if got := m.slowNodes(now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: slow are %v, want %v", c.name, got, c.want)
 		}
 	}

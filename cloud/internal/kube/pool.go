@@ -1,0 +1,220 @@
+package kube
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// pool is a core and the Jobs whose pods have its seats: those of a SlotPool, or a single one that has its seats alone.
+// All that it keeps of a Job is what the Job saw last, so that the core can be made anew at any time.
+//
+// A pool of several Jobs is visited by one at a time, for as long as the core takes and never during a request. When a
+// visit changes what there should be of other Jobs, they are woken.
+type pool struct {
+	name string // of the SlotPool, "" for a Job alone
+
+	mu       sync.Mutex
+	run      *run
+	entries  map[types.UID]*entry
+	expected sets.Set[types.UID] // Jobs that have not come since the controller started: the past is theirs, too
+	latest   time.Time           // when one came
+	slots    int
+	active   int                  // pods that count
+	guests   map[types.UID]int    // pods of Jobs that the core does not know any more
+	held     map[types.UID]*entry // those whose pods wait for others to end
+}
+
+// entry is a Job of a pool as it was last.
+type entry struct {
+	name   types.NamespacedName
+	want   settings
+	sights []sight
+	over   indexSet
+	m      *member
+	active int // pods that run, come to run, or were made and not seen yet
+}
+
+// patience is how long a pool waits for the next of the Jobs that it expects.
+const patience = 30 * time.Second
+
+func newPool(name string) *pool {
+	return &pool{name: name, entries: map[types.UID]*entry{}, guests: map[types.UID]int{}, held: map[types.UID]*entry{}}
+}
+
+func (p *pool) shared() bool { return p.name != "" }
+
+// visit lets a Job see its pool: the core hears what is new of it and decides. m is nil as long as Jobs are expected
+// whose past belongs to the core's. wake are other Jobs that are to have a look.
+func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int, newPolicy func() (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
+	e := p.entries[uid]
+	if e == nil {
+		e = &entry{name: seen.name}
+		p.entries[uid], p.latest = e, now
+		p.expected.Delete(uid)
+	}
+	p.active -= p.guests[uid]
+	delete(p.guests, uid)
+	changed := e.m != nil && e.want != seen.want
+	e.want, e.sights, e.over = seen.want, seen.sights, seen.over
+	wake, p.slots = p.count(e, seen.active), slots
+	if p.run == nil && p.expected.Len() > 0 && now.Sub(p.latest) < patience {
+		return nil, wake, nil
+	}
+	switch {
+	case p.run == nil || p.run.rules != how || changed:
+		policy, err := newPolicy()
+		if err != nil {
+			return nil, wake, err
+		}
+		if err := p.remake(how, policy); err != nil {
+			return nil, wake, err
+		}
+		for _, x := range p.entries {
+			p.run.touch(x.m)
+		}
+	case e.m == nil:
+		if err := p.join(e); err != nil {
+			p.run = nil
+			return nil, wake, err
+		}
+	default:
+		e.m.look(e.sights, e.over)
+	}
+	if err := p.run.step(now, p.seats()); err != nil {
+		p.run = nil // and the next one is made from what there is
+		return nil, wake, err
+	}
+	return e.m, append(wake, p.touched(e.m)...), nil
+}
+
+// seats are what the core has to give: not those of Jobs that it does not know any more.
+func (p *pool) seats() int {
+	n := p.slots
+	for _, pods := range p.guests {
+		n -= pods
+	}
+	return max(0, n)
+}
+
+// remake makes the core anew, which lives through the past of all Jobs.
+func (p *pool) remake(how rules, policy sched.Policy) error {
+	all := make([]*entry, 0, len(p.entries))
+	for _, e := range p.entries {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entry) int {
+		return cmp.Or(a.want.start.Compare(b.want.start), cmp.Compare(a.name.Namespace, b.name.Namespace), cmp.Compare(a.name.Name, b.name.Name))
+	})
+	p.run, p.expected = newRun(how, policy, all[0].want.start), nil
+	for _, e := range all {
+		if err := p.join(e); err != nil {
+			p.run = nil
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pool) join(e *entry) error {
+	e.m = newMember(e.name, e.want)
+	e.m.look(e.sights, e.over)
+	return p.run.join(e.m)
+}
+
+// touched returns the Jobs of which there should be other attempts now, but for the one that is there.
+func (p *pool) touched(here *member) (wake []types.NamespacedName) {
+	for _, m := range p.run.touched {
+		if m.touched = false; m != here {
+			wake = append(wake, m.name)
+		}
+	}
+	p.run.touched = p.run.touched[:0]
+	return wake
+}
+
+// count notes how many pods of a Job count, and returns the Jobs that have waited for one to end.
+func (p *pool) count(e *entry, n int) (wake []types.NamespacedName) {
+	less := n < e.active
+	p.active += n - e.active
+	e.active = n
+	if less {
+		for uid, x := range p.held {
+			wake = append(wake, x.name)
+			delete(p.held, uid)
+		}
+	}
+	return wake
+}
+
+// take lets a Job make one more pod if there is a slot for it. Where a slot was given to another Job the pod that had
+// it has to end first.
+func (p *pool) take(uid types.UID) bool {
+	e := p.entries[uid]
+	if p.full() {
+		p.held[uid] = e
+		return false
+	}
+	e.active++
+	p.active++
+	return true
+}
+
+// full tells whether no pod may be made now.
+func (p *pool) full() bool { return p.shared() && p.active >= p.slots }
+
+// giveBack is for a pod that could not be made.
+func (p *pool) giveBack(uid types.UID) {
+	if e := p.entries[uid]; e != nil {
+		e.active--
+		p.active--
+	}
+}
+
+// leave lets a Job go, of which so many pods may still run. It returns a Job that has to have a look, if there are
+// others: nobody else may ask the core.
+func (p *pool) leave(uid types.UID, pods int) (wake []types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expected.Delete(uid)
+	p.active += pods - p.guests[uid]
+	if p.guests[uid] = pods; pods == 0 {
+		delete(p.guests, uid)
+	}
+	e := p.entries[uid]
+	if e != nil {
+		wake = p.count(e, 0)
+		delete(p.entries, uid)
+		delete(p.held, uid)
+		if p.run != nil && e.m != nil && e.m.run == p.run {
+			p.run.leave(e.m)
+		}
+	}
+	if len(p.entries) == 0 {
+		p.run = nil
+		return nil
+	}
+	var first *entry
+	for _, x := range p.entries {
+		if first == nil || x.name.String() < first.name.String() {
+			first = x
+		}
+	}
+	return append(wake, first.name)
+}
+
+// names returns the Jobs of the pool.
+func (p *pool) names() (all []types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.entries {
+		all = append(all, e.name)
+	}
+	return all
+}

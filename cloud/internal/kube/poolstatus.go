@@ -1,0 +1,144 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// statusEvery is how often at most the status of a pool is written.
+const statusEvery = time.Second
+
+// mostMembers bounds the Jobs that a status lists, so that it stays a small object.
+const mostMembers = 100
+
+// readyCondition holds while a pool starts pods.
+const readyCondition = "Ready"
+
+// poolReconciler writes the status of SlotPools, and has their Jobs looked at when they change.
+type poolReconciler struct{ *reconciler }
+
+// Reconcile is for one SlotPool.
+func (c poolReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	sp := &SlotPool{}
+	err := c.client.Get(ctx, req.NamespacedName, sp)
+	if client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	status := c.statusOf(sp, c.now())
+	ready := apimeta.FindStatusCondition(sp.Status.Conditions, readyCondition)
+	if err != nil || ready == nil || ready.ObservedGeneration != sp.Generation { // it is new, other, or gone
+		if err := c.wakeJobsOf(ctx, req.Name); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	if err != nil || equality.Semantic.DeepEqual(&sp.Status, status) {
+		return reconcile.Result{}, nil
+	}
+	sp = sp.DeepCopy()
+	sp.Status = *status
+	return reconcile.Result{}, c.client.Status().Update(ctx, sp)
+}
+
+// wakeJobsOf has the Jobs looked at that name a pool.
+func (c *reconciler) wakeJobsOf(ctx context.Context, name string) error {
+	list := &batchv1.JobList{}
+	if err := c.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return err
+	}
+	var all []types.NamespacedName
+	for i := range list.Items {
+		job := &list.Items[i]
+		if ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy || finished(job) {
+			continue
+		}
+		if its, err := c.poolNameOf(ctx, job); err != nil {
+			return err
+		} else if its == name {
+			all = append(all, client.ObjectKeyFromObject(job))
+		}
+	}
+	c.wakeAll(all)
+	return nil
+}
+
+// statusOf returns what the status of a pool should be.
+func (c *reconciler) statusOf(sp *SlotPool, now time.Time) *SlotPoolStatus {
+	st := &SlotPoolStatus{Conditions: slices.Clone(sp.Status.Conditions)}
+	ready := metav1.Condition{Type: readyCondition, Status: metav1.ConditionTrue, Reason: "Valid", ObservedGeneration: sp.Generation, LastTransitionTime: metav1.NewTime(now)}
+	if _, err := c.rulesOf(sp); err != nil {
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Invalid", err.Error()
+	}
+	c.mu.Lock()
+	p := c.pools[sp.Name]
+	c.mu.Unlock()
+	if p != nil {
+		p.tell(st, &ready)
+	}
+	apimeta.SetStatusCondition(&st.Conditions, ready)
+	return st
+}
+
+// tell adds up who has slots of a pool, and who waits for some and why.
+func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st.Jobs = int32(len(p.entries))
+	if p.run == nil {
+		if len(p.entries) > 0 && ready.Status == metav1.ConditionTrue {
+			ready.Status, ready.Reason = metav1.ConditionFalse, "Starting"
+			ready.Message = fmt.Sprintf("waiting for %d more Jobs whose past belongs to the pool's", p.expected.Len())
+		}
+		return
+	}
+	v := p.run.core.View()
+	for _, e := range p.entries {
+		if e.m == nil || e.m.run != p.run {
+			continue
+		}
+		job := v.Job(e.m.job)
+		x := PoolMember{Namespace: e.name.Namespace, Name: e.name.Name, Pods: int32(job.Live), Unfinished: int32(job.Unfinished)}
+		for _, a := range e.m.tied {
+			if a.clone {
+				x.Clones++
+			}
+		}
+		st.Used += x.Pods
+		st.Clones += x.Clones
+		if x.Waits = p.why(v, &job); job.Live == 0 && job.Pending > 0 {
+			st.Waiting++
+		}
+		st.Members = append(st.Members, x)
+	}
+	slices.SortFunc(st.Members, func(a, b PoolMember) int {
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	st.Members = st.Members[:min(len(st.Members), mostMembers)]
+}
+
+// why says what a Job's tasks wait for that have no pod, "" if none wait.
+func (p *pool) why(v *sched.View, job *sched.Job) string {
+	switch {
+	case job.MaxLive > 0 && job.Live >= job.MaxLive && int(job.Unfinished) > int(job.Live):
+		return fmt.Sprintf("it has as many pods as its parallelism, %d", job.MaxLive)
+	case job.Pending == 0:
+		return ""
+	case v.FreeSlots() == 0:
+		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", p.run.seats, p.run.policy)
+	default:
+		return fmt.Sprintf("%s gives it no slot now", p.run.policy)
+	}
+}

@@ -1,0 +1,108 @@
+package kube
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// PoolLabel on a Job names its SlotPool; on a namespace that of the Jobs in it that have no such label.
+const PoolLabel = "tailcut.dev/pool"
+
+// Values of SlotPoolSpec.Preemption.
+const (
+	PreemptWhatIsKept = "WhatIsKept"
+	PreemptAny        = "Any"
+)
+
+// defaultPoolPolicy is that of pools that name none: the Job with the least work left first.
+const defaultPoolPolicy = "srpt"
+
+// mostSlots bounds the memory that a pool can take.
+const mostSlots = 100_000
+
+var poolVersion = schema.GroupVersion{Group: "tailcut.dev", Version: "v1alpha1"}
+
+// SlotPool is slots for pods that several Jobs share, under one policy. crd.yaml is its definition.
+type SlotPool struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   SlotPoolSpec   `json:"spec"`
+	Status SlotPoolStatus `json:"status,omitempty"`
+}
+
+// SlotPoolSpec is what there is to share and how.
+type SlotPoolSpec struct {
+	Slots             int32                 `json:"slots"` // pods at once of all Jobs together
+	Policy            string                `json:"policy,omitempty"`
+	CloneBudget       *int32                `json:"cloneBudget,omitempty"`
+	MaxWait           *metav1.Duration      `json:"maxWait,omitempty"`
+	Preemption        string                `json:"preemption,omitempty"`
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+}
+
+// SlotPoolStatus is who has the slots and who waits for some.
+type SlotPoolStatus struct {
+	Jobs       int32              `json:"jobs"`    // that are not over
+	Used       int32              `json:"used"`    // slots
+	Clones     int32              `json:"clones"`  // among the pods that have them
+	Waiting    int32              `json:"waiting"` // Jobs without a slot
+	Members    []PoolMember       `json:"members,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// PoolMember is a Job in a pool.
+type PoolMember struct {
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	Pods       int32  `json:"pods"`
+	Clones     int32  `json:"clones"`
+	Unfinished int32  `json:"unfinished"` // tasks
+	Waits      string `json:"waits,omitempty"`
+}
+
+// SlotPoolList is a list of them.
+type SlotPoolList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []SlotPool `json:"items"`
+}
+
+func addPoolTypes(s *runtime.Scheme) error {
+	s.AddKnownTypes(poolVersion, &SlotPool{}, &SlotPoolList{})
+	metav1.AddToGroupVersion(s, poolVersion)
+	return nil
+}
+
+// DeepCopyObject is for runtime.Object.
+func (p *SlotPool) DeepCopyObject() runtime.Object { return p.DeepCopy() }
+
+// DeepCopy shares nothing with the original.
+func (p *SlotPool) DeepCopy() *SlotPool {
+	q := *p
+	q.ObjectMeta = *p.ObjectMeta.DeepCopy()
+	q.Spec.CloneBudget, q.Spec.MaxWait = copyOf(p.Spec.CloneBudget), copyOf(p.Spec.MaxWait)
+	q.Spec.NamespaceSelector = p.Spec.NamespaceSelector.DeepCopy()
+	q.Status.Members = append([]PoolMember(nil), p.Status.Members...)
+	q.Status.Conditions = append([]metav1.Condition(nil), p.Status.Conditions...)
+	return &q
+}
+
+// DeepCopyObject is for runtime.Object.
+func (l *SlotPoolList) DeepCopyObject() runtime.Object {
+	m := *l
+	m.Items = make([]SlotPool, len(l.Items))
+	for i := range l.Items {
+		m.Items[i] = *l.Items[i].DeepCopy()
+	}
+	return &m
+}
+
+func copyOf[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	x := *p
+	return &x
+}
