@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -114,6 +115,7 @@ type Diagnosis struct {
 	Source       replay.Source `json:"slots_source,omitempty"`
 	Wall         float64       `json:"wall_seconds"`
 	Replay       *float64      `json:"replay_seconds,omitempty"` // of what happened; nil if nothing was replayed
+	Clones       *Recorded     `json:"clones,omitempty"`         // of the log; nil if it has none
 	Settings     *Setting      `json:"settings,omitempty"`       // for all stages together; nil if none is faster
 	Engine       *Setting      `json:"engine,omitempty"`         // of Tailcut's own; nil if not faster than Settings
 	Saved        float64       `json:"latency_saved_seconds"`    // of all stages that are worth it
@@ -229,12 +231,13 @@ func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
 		s.Verdict, s.Reason = FewTasks, "no attempt succeeded"
 		return s, nil
 	}
-	sample, err := durations.Of(st)
+	all := r.withRetries(st)
+	sample, err := durations.Of(all)
 	if err != nil {
 		return nil, err
 	}
 	s.Median, s.Longest, s.Beyond = sample.Law.Quantile(0.5), sample.Longest(), sample.Beyond
-	if s.Succeeded < r.Thresholds.Tasks {
+	if len(all.Succeeded) < r.Thresholds.Tasks {
 		s.Verdict = FewTasks
 		s.Reason = fmt.Sprintf("too few tasks: %d attempts succeeded, at least %d are needed", s.Succeeded, r.Thresholds.Tasks)
 		return s, nil
@@ -248,6 +251,22 @@ func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
 	}
 	s.judge(st, r)
 	return s, nil
+}
+
+// withRetries returns a stage with the attempts of its other tries, such as 3.1 of 3: they are of the same law.
+func (r *Request) withRetries(st *history.StageRecord) *history.StageRecord {
+	if r.Again == nil || r.Again.System() != Spark {
+		return st
+	}
+	name, _, _ := strings.Cut(st.Stage, ".")
+	all := *st
+	for _, o := range r.Stages {
+		if other, _, _ := strings.Cut(o.Stage, "."); o != st && other == name {
+			all.Succeeded = slices.Concat(all.Succeeded, o.Succeeded)
+			all.Censored = slices.Concat(all.Censored, o.Censored)
+		}
+	}
+	return &all
 }
 
 // judge sets the verdict on a stage that was planned.

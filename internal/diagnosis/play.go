@@ -26,6 +26,7 @@ type played struct {
 	system     string
 	candidates []candidate
 	now        replay.Taken                            // of what happened; of the system of the log's rule only
+	without    *replay.Taken                           // of the same without clones; nil if there were none
 	whole      []replay.Taken                          // by survivor
 	survivors  []int                                   // of the candidates, whose whole was played
 	apart      map[*history.StageRecord][]replay.Taken // what happened, then by candidate
@@ -47,7 +48,7 @@ func playAll(ctx context.Context, r *Request, own, engine *played) error {
 	if len(engine.candidates) > 0 {
 		sides = append(sides, engine)
 	}
-	tick, stop := r.watch("replaying", r.Again.Tasks()*(len(sides)*often+(all-1)*often+left*plays(left)))
+	tick, stop := r.watch("replaying", r.Again.Tasks()*(len(sides)*often+(all-1)*often+left*plays(left)+1))
 	defer stop()
 	rules := replay.Rules{Runs: often, Seed: r.Seed, Tick: tick}
 	for _, p := range sides {
@@ -63,6 +64,14 @@ func playAll(ctx context.Context, r *Request, own, engine *played) error {
 		return err
 	}
 	own.now = now[0]
+	if r.Again.Rule != replay.Without {
+		rules.Specs = []string{replay.Without}
+		without, err := r.Again.Whole(ctx, rules)
+		if err != nil {
+			return err
+		}
+		own.without = &without[0]
+	}
 	for _, p := range sides {
 		if p.whole, err = r.Again.Whole(ctx, p.rules(rules, p.survivors)); err != nil {
 			return err

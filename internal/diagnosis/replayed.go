@@ -75,8 +75,9 @@ func (s *Finding) diagnose(st *history.StageRecord, r *Request) {
 	}
 	e := excessOf(st, tasks, r)
 	wall, slots, _ := r.Again.Walls(st)
-	held, idle := r.Again.Waited(st)
-	total, causes := e.shares(wall, waiting{slots: slots, held: held, idle: idle})
+	w := waiting{slots: slots}
+	w.held, w.idle, w.others = r.Again.Waited(st)
+	total, causes := e.shares(wall, w)
 	s.Excess, s.Causes = &total, causes
 	e.keep(r.Again)
 }
@@ -101,6 +102,9 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		return fmt.Errorf("%s: replay: %w", r.Log, err)
 	}
 	d.own = own
+	if d.Clones = recorded(r.Stages); d.Clones != nil && own.without != nil {
+		d.Clones.compare(own.now.Mean, own.without.Mean)
+	}
 	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &own.now.Mean
 	d.Settings, d.Engine = own.setting(own.now), engine.setting(own.now)
 	if d.Engine != nil && d.Settings != nil && d.Engine.Seconds > (1-leastWorth)*d.Settings.Seconds {

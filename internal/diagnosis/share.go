@@ -19,8 +19,8 @@ import (
 //	few-tasks   from the time of typical tasks spread over all slots to a typical task
 //	few-slots   from a typical task to the packed tasks, with none longer than typical
 //	slow tasks  from there to the packed tasks as they were
-//	waiting     from there to what the log says: few-slots where other stages held the slots, otherwise locality where
-//	            tasks prefer hosts, otherwise scheduler
+//	waiting     from there to what the log says: scheduler where other stages held the slots, few-slots where they were
+//	            not there yet, otherwise locality where tasks prefer hosts, otherwise scheduler
 //
 // The part of slow tasks is divided in proportion to what the packed stage would gain without each cause alone, or by
 // slot time where no cause alone makes a difference.
@@ -38,13 +38,20 @@ func (e *excess) shares(wall float64, w waiting) (total float64, causes []Cause)
 	}
 	seconds := map[Kind]float64{FewParts: e.typical - floor, FewSlots: even - e.typical}
 	e.divide(seconds, as-even, own)
-	seconds[FewSlots] += (wall - as) * (1 - w.idle)
-	seconds[w.cause(e)] += (wall - as) * w.idle
-	w.shared = (wall-as)*(1-w.idle) > even-e.typical
-	w.idled = seconds[w.cause(e)] < 2*(wall-as)*w.idle
+	absent, shared, idled := (wall-as)*(1-w.idle-w.others), (wall-as)*w.others, (wall-as)*w.idle
+	seconds[FewSlots] += absent
+	seconds[Scheduler] += shared
+	seconds[w.cause(e)] += idled
+	w.late = absent > even-e.typical
+	w.shared = seconds[Scheduler] < 2*shared
+	w.idled = !w.shared && seconds[w.cause(e)] < 2*idled
 	for _, k := range append(slices.Clone(ofTasks), FewSlots, FewParts) {
 		if share := seconds[k] / total; share >= leastShare {
-			causes = append(causes, Cause{k, &share, e.evidence(k, w), remedies[k]})
+			c := Cause{k, &share, e.evidence(k, w), remedies[k]}
+			if k == Scheduler && w.shared {
+				c.Remedy = "run fewer jobs at once, or this one first"
+			}
+			causes = append(causes, c)
 		}
 	}
 	slices.SortStableFunc(causes, func(a, b Cause) int { return cmp.Compare(*b.Share, *a.Share) })
@@ -117,11 +124,12 @@ func packed(durations []float64, slots int) (last float64) {
 
 // waiting is about the slots of a stage while it had tasks to launch.
 type waiting struct {
-	slots int     // that there were
-	held  int     // the most that the stage held at once
-	idle  float64 // share of what it did not hold; the rest was held by other stages or was not there yet
+	slots  int     // that there were
+	held   int     // the most that the stage held at once
+	idle   float64 // share of what it did not hold
+	others float64 // likewise, that other stages held; the rest was not there yet
 
-	shared, idled bool // that other stages held slots, or that slots were idle, is most of its cause
+	late, shared, idled bool // most of its cause is that slots came late, that others held them, or that they were idle
 }
 
 // cause is why tasks waited while slots were idle.
@@ -136,6 +144,9 @@ func (w waiting) cause(e *excess) Kind {
 
 // evidence is the sentence about a cause.
 func (e *excess) evidence(k Kind, w waiting) string {
+	if k == Scheduler && w.shared {
+		return "other stages held the slots while its tasks waited"
+	}
 	if said := e.said[k]; said != "" && !(w.idled && k == w.cause(e)) {
 		return said
 	}
@@ -143,8 +154,8 @@ func (e *excess) evidence(k Kind, w waiting) string {
 	case FewParts:
 		return fmt.Sprintf("%s for %s", show.Count(n, "task"), show.Count(w.slots, "slot"))
 	case FewSlots:
-		if w.shared {
-			return fmt.Sprintf("%s on at most %s at once; other stages held the rest, or it was not there yet", show.Count(n, "task"), show.Count(w.held, "slot"))
+		if w.late {
+			return fmt.Sprintf("%s on at most %s at once; the rest was not there yet", show.Count(n, "task"), show.Count(w.held, "slot"))
 		}
 		return fmt.Sprintf("%s on %s need %s", show.Count(n, "task"), show.Count(w.held, "slot"), show.Count(int(math.Ceil(float64(n)/float64(w.held))), "wave"))
 	case Locality:

@@ -50,7 +50,11 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	if top > 0 {
 		shown = shown[:min(top, len(shown))]
 	}
-	fmt.Fprintf(out, "%s\n\n", d.headline())
+	fmt.Fprintf(out, "%s\n", d.headline())
+	if d.Clones != nil {
+		fmt.Fprintln(out, d.Clones.words())
+	}
+	fmt.Fprintln(out)
 	t := show.NewTable("job", "stage", "tasks", "median", "longest", "took", "replay", "time saved", "of", "machine time saved", "mostly", "what to do")
 	t.AlignRight(3, 10)
 	t.HideEmptyColumns() // a list of durations has neither jobs nor stages

@@ -115,7 +115,7 @@ func (r *Rerun) Walls(st *history.StageRecord) (seconds float64, slots int, ok b
 }
 
 // Range is what something takes in seconds, over plays that differ in the random draws of clones: the mean, and what
-// 95 % of them are between.
+// at least 95 % of them are between. The mean is there, too, however rare what makes it.
 type Range struct{ Mean, Low, High float64 }
 
 // Taken is what something takes, and the machine time of all its attempts in seconds, on average. A driver's time is
@@ -267,7 +267,13 @@ func rangeOf(all []float64) (r Range) {
 		r.Mean += x
 	}
 	r.Mean /= float64(len(all))
-	out := len(all) / 40
-	r.Low, r.High = all[out], all[len(all)-1-out]
+	low, high := len(all)/40, len(all)-1-len(all)/40
+	for low > 0 && all[low] > r.Mean {
+		low--
+	}
+	for high < len(all)-1 && all[high] < r.Mean {
+		high++
+	}
+	r.Low, r.High = all[low], all[high]
 	return r
 }

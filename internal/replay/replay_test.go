@@ -145,3 +145,21 @@ func TestPieces(t *testing.T) {
 		}
 	}
 }
+
+// The interval holds 95 % of the plays, and the mean, where few plays make it.
+func TestRange(t *testing.T) {
+	plays := make([]float64, 100)
+	for i := range plays {
+		plays[i] = float64(i)
+	}
+	if r := rangeOf(plays); r.Mean != 49.5 || r.Low != 2 || r.High != 97 {
+		t.Errorf("%+v", r)
+	}
+	for i := range plays {
+		plays[i] = 9
+	}
+	plays[40], plays[41] = 20, 30
+	if r := rangeOf(plays); r.Low != 9 || r.High != 20 || r.High < r.Mean {
+		t.Errorf("%+v", r)
+	}
+}

@@ -75,11 +75,11 @@ func present(slots []history.SlotsFrom, began, last sched.Time) (all []sim.Prese
 }
 
 // Waited returns the most slots that a stage held at once, and of the slots that it did not hold while it had tasks to
-// launch, the share that was idle. The others were held by other stages, or not there at that time.
-func (r *Rerun) Waited(st *history.StageRecord) (held int, idle float64) {
+// launch, the share that was idle, and the share that other stages held. The rest was not there at that time.
+func (r *Rerun) Waited(st *history.StageRecord) (held int, idle, others float64) {
 	p := r.piece(st)
 	if p == nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	course := history.Course{Slots: r.steps}
 	most := course.MostSlots(p.submitted, p.ended)
@@ -89,7 +89,7 @@ func (r *Rerun) Waited(st *history.StageRecord) (held int, idle float64) {
 		launched = max(launched, a.Start)
 	}
 	if launched == p.submitted {
-		return held, 1
+		return held, 1, 0
 	}
 	own, all := 0.0, 0.0
 	for _, q := range r.pieces {
@@ -106,9 +106,10 @@ func (r *Rerun) Waited(st *history.StageRecord) (held int, idle float64) {
 	}
 	left := float64(most)*(launched-p.submitted).Seconds() - own
 	if !(left > 0) {
-		return held, 0
+		return held, 0, 0
 	}
-	return held, min(1, max(0, r.slotTime(p.submitted, launched)-all)/left)
+	idle = min(1, max(0, r.slotTime(p.submitted, launched)-all)/left)
+	return held, idle, min(1-idle, (all-own)/left)
 }
 
 // slotTime is how many seconds of slots there were between two instants.
