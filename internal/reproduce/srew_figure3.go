@@ -107,11 +107,7 @@ func (f *srewFigure3) swept(name, x string, at []int, points []*series) report.S
 	plot := func(name, title string, from int) report.Plot {
 		plot := report.Plot{Name: name, Title: title, X: x, Y: "mean flow time (s)"}
 		for _, i := range append([]int{rowSREW}, from, from+1, from+2, from+3) {
-			label := sweptRows[i].policy
-			if from == printedRows {
-				label = sweptRows[i].policy + ", " + sweptRows[i].reading
-			}
-			plot.Series = append(plot.Series, errorBars(label, numbers(at), func(k int) sim.Estimate { return flows[i][k] }))
+			plot.Series = append(plot.Series, errorBars(sweptRows[i].policy, numbers(at), func(k int) sim.Estimate { return flows[i][k] }))
 		}
 		return plot
 	}
