@@ -50,7 +50,14 @@ func ShareInterval(k, n int) (low, high float64) {
 	p, m := float64(k)/float64(n), float64(n)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, middle-half), min(1, middle+half)
+	low, high = max(0, middle-half), min(1, middle+half)
+	if k == 0 {
+		low = 0 // and not what rounding leaves
+	}
+	if k == n {
+		high = 1
+	}
+	return low, high
 }
 
 // studentQuantile returns the t that Student's law with nu degrees of freedom exceeds with probability q in (0, 0.5),

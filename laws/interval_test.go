@@ -85,7 +85,12 @@ func TestShareInterval(t *testing.T) {
 	if low, high := ShareInterval(8, 10); math.Abs(low-0.4902) > 1e-4 || math.Abs(high-0.9433) > 1e-4 {
 		t.Errorf("%v to %v", low, high)
 	}
-	if low, high := ShareInterval(0, 3); low != 0 || !(high < 1) {
-		t.Errorf("%v to %v", low, high)
+	for n := 1; n < 50; n++ {
+		if low, high := ShareInterval(0, n); low != 0 || !(high < 1) {
+			t.Errorf("0 of %d: %v to %v", n, low, high)
+		}
+		if low, high := ShareInterval(n, n); !(low > 0) || high != 1 {
+			t.Errorf("%d of %d: %v to %v", n, n, low, high)
+		}
 	}
 }
