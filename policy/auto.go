@@ -32,7 +32,7 @@ var autoEntry = kit.Entry{
 	Family:  kit.Stragglers,
 	Clones:  "tasks for which a clone is worth its slot",
 	Cost:    "O(log jobs + log stages); of a look at a stage, some ten in each median duration, O(running tasks)",
-	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (experimental)",
+	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (the default)",
 	Source:  "Tailcut",
 	Params: []kit.Param{
 		{Name: "idle", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},

@@ -113,6 +113,9 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	if !e.untold && len(past.sorted) == 0 {
 		return false
 	}
+	if st.past.n == 0 && stage.Running == 1 && !e.untold && !p.stands(v, st.id) {
+		return false
+	}
 	if len(past.sorted) > 0 {
 		past.older = outlive(v, st.id, past.sorted[len(past.sorted)-1])
 		e.tail = tailOf(past.index())
@@ -120,6 +123,14 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	p.byAge(stage, 0, &e.renewal)
 	e.share = 1 / float64(stage.Running+1)
 	return true
+}
+
+// stands tells whether the only running task of a stage stands still. Where no other has been seen, that alone says
+// that a task is slow: by its own report it takes as long as a task takes.
+func (p *auto) stands(v *sched.View, id sched.StageID) bool {
+	t, _ := v.RunningTask(id, 0)
+	a, _ := v.FirstAttempt(t)
+	return p.quiet.Silent(v, a)
 }
 
 // outlive returns the sum of the logarithms of age by longest, of attempts that run longer than that.

@@ -62,7 +62,7 @@ func newServe() *cobra.Command {
 		fl.DurationVar(&f.maxWait, "max-wait", 10*time.Minute, "a job that waits for longer gets the next free slot, whatever the policy; 0 for no bound")
 	})
 	group(cmd, "Policy", func(fl *pflag.FlagSet) {
-		fl.StringVar(&f.policy, "policy", policy.DefaultAmongJobs, "scheduling `policy`, see 'tailcut policies'; one for each class of slots as in srpt/fair")
+		fl.StringVar(&f.policy, "policy", policy.Default, "scheduling `policy`, see 'tailcut policies'; one for each class of slots as in srpt/fair")
 		fl.StringVar(&f.maxAttempts, "max-attempts", "default", "maximum number of concurrent attempts of a task (`N`, none or default)")
 		fl.StringVar(&f.cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none or default)")
 		fl.Uint64Var(&f.seed, "seed", 1, "random seed of the policy")

@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/past"
+	"github.com/tailcut/tailcut/policy"
 )
 
 // commands is an array job of three tasks.
@@ -44,7 +45,7 @@ func slurp(t *testing.T, path string) string {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	res, err := do(t, t.Context(), Options{Job: commands("echo {}"), Output: filepath.Join(dir, "commands"), History: NoHistory})
-	if err != nil || res.Summary.State != "succeeded" || res.Summary.Tasks != 3 || res.Header.Policy != "spark" {
+	if err != nil || res.Summary.State != "succeeded" || res.Summary.Tasks != 3 || res.Header.Policy != policy.Default {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	if got := slurp(t, filepath.Join(dir, "commands", "part-00002")); got != "2\n" {
@@ -161,7 +162,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 	text, err := json.Marshal(&e.Request)
-	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"spark","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1,"Own":true},"OwnAttempts":true}}`
+	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"auto","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1,"Own":true},"OwnAttempts":true}}`
 	if err != nil || string(text) != want {
 		t.Errorf("the request is\n%s, want\n%s (%v)", text, want, err)
 	}

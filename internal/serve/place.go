@@ -18,7 +18,7 @@ import (
 // FitPolicy returns the specification of a policy as a server uses it: on slots of several classes, or of one. The
 // notice says what is left of a policy that lacks something here, "" for nothing.
 func FitPolicy(spec string, classes int) (fitted, notice string, err error) {
-	parts := strings.Split(cmp.Or(spec, policy.DefaultAmongJobs), "/")
+	parts := strings.Split(cmp.Or(spec, policy.Default), "/")
 	for i, part := range parts {
 		if part, err = policy.Live(part); err != nil {
 			return "", "", err

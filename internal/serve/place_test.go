@@ -40,7 +40,7 @@ func TestFitPolicy(t *testing.T) {
 		classes int
 		want    string // of the policy or of the error
 	}{
-		{"", 1, "spark:order=srpt"},
+		{"", 1, "auto"},
 		{"srew", 1, "srew:slot=0s"},
 		{"srew:slot=2s", 1, "srew:slot=2s"},
 		{"capacity", 1, "capacity"},

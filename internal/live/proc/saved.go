@@ -135,7 +135,7 @@ const (
 // an offset behind it; there a line without one says nothing that another attempt could use, and is passed over.
 func (e *Executor) listener(p *process) func(line string) {
 	resumable := e.resumable[p.attempt.Stage]
-	p.teller = &teller{every: reportEvery, tell: func(x float64) { e.tell(p, x) }}
+	p.teller = &teller{every: reportEvery, last: time.Now(), tell: func(x float64) { e.tell(p, x) }}
 	if resumable {
 		p.teller.every = strideEvery
 	}

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// A teller passes on what an attempt tells of its progress, at most once in a while. Of what comes in between the last
-// is told when that is over: who tells much at once and then works for an hour has told how far it was.
+// A teller passes on what an attempt tells of its progress, at most once in a while, from its start on. Of what comes
+// in between the last is told when that is over: who tells much at once and then works for an hour has told how far it
+// was. Who has read all its input in the first instant does not seem to hang in the next.
 type teller struct {
 	every time.Duration
 	tell  func(progress float64) // is not called after hush
 
 	mu    sync.Mutex
-	last  time.Time // something was told
+	last  time.Time // something was told, or it began
 	next  float64   // is told when the timer fires
 	timer *time.Timer
 	over  bool
