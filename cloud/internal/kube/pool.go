@@ -208,13 +208,3 @@ func (p *pool) leave(uid types.UID, pods int) (wake []types.NamespacedName) {
 	}
 	return append(wake, first.name)
 }
-
-// names returns the Jobs of the pool.
-func (p *pool) names() (all []types.NamespacedName) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, e := range p.entries {
-		all = append(all, e.name)
-	}
-	return all
-}
