@@ -71,7 +71,11 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	for i := range p.eye.seen[:many] {
 		x := &p.eye.seen[i]
 		if v.AttemptRoom(x.id) > 0 {
-			st.best = append(st.best, want{x.id, bid(worth, late-start, x.saved, x.quicker+start), int(v.Task(x.id).Live)})
+			price := bid(worth, late-start, x.saved, x.quicker+start)
+			if p.restarts(v, x, worth, chance, start) {
+				price = math.Inf(1)
+			}
+			st.best = append(st.best, want{x.id, price, int(v.Task(x.id).Live)})
 		}
 	}
 	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(a.task, b.task)) })
