@@ -160,7 +160,7 @@ func TestAsk(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if time.Since(began) > 10*time.Second { // a second on a machine that does nothing else
+			if time.Since(began) > time.Minute { // a second on a machine that does nothing else, without the race detector
 				t.Error("takes too long")
 			}
 			if a.Low < leastSaving || a.MachineTime > mostCost || a.Would >= a.Was || a.Runs != c.world.runs {
