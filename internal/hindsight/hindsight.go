@@ -323,13 +323,15 @@ func moments(x []float64) (mean, sd float64) {
 // choose returns the policy that takes least time on average, at a cost that may be advised; -1 if none is better.
 func (s *study) choose(ctx context.Context) (int, error) {
 	sums := make([]outcome, len(s.Others))
-	able := make([]bool, len(s.Others))
+	var able []int // to be judged by what is known
 	for i, spec := range s.Others {
 		uses, err := policy.UsesProgress(spec)
 		if err != nil {
 			return -1, err
 		}
-		able[i] = !uses || !s.deaf
+		if !uses || !s.deaf {
+			able = append(able, i)
+		}
 	}
 	var now outcome
 	for number := 1; number <= s.draws/2; number++ {
@@ -342,19 +344,16 @@ func (s *study) choose(ctx context.Context) (int, error) {
 			return -1, err
 		}
 		now.flow, now.machine = now.flow+o.flow, now.machine+o.machine
-		for i, spec := range s.Others {
-			if !able[i] {
-				continue
-			}
-			if o, err = s.play(ctx, spec, seed); err != nil {
+		for _, i := range able {
+			if o, err = s.play(ctx, s.Others[i], seed); err != nil {
 				return -1, err
 			}
 			sums[i].flow, sums[i].machine = sums[i].flow+o.flow, sums[i].machine+o.machine
 		}
 	}
 	best, least := -1, (1-leastShare)*now.flow
-	for i, o := range sums {
-		if able[i] && o.flow < least && o.machine <= mostCost*now.machine {
+	for _, i := range able {
+		if o := sums[i]; o.flow < least && o.machine <= mostCost*now.machine {
 			best, least = i, o.flow
 		}
 	}
