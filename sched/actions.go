@@ -139,10 +139,10 @@ func (v *View) spare(row int32) error {
 		return ErrTooSoon
 	case v.owes(row):
 		return ErrOwed
-	case v.limits.Gentle && !k.stage.Resumable && !(a.clone && k.task.Live > 1):
-		return ErrLoses
 	case k.job.Paused:
 		return ErrPaused
+	case v.limits.Gentle && !k.stage.Resumable && !(a.clone && k.task.Live > 1):
+		return ErrLoses
 	}
 	return nil
 }

@@ -66,4 +66,6 @@ func TestGentle(t *testing.T) {
 	w.refuse(nil, kill(resumable))
 	w.at(3, failed(original))
 	w.refuse(ErrLoses, kill(last)) // nothing else runs of its task
+	w.at(4, paused(0))
+	w.refuse(ErrPaused, kill(last))
 }
