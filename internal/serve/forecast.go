@@ -113,7 +113,7 @@ type purse struct {
 
 const (
 	forecastPause = 250 * time.Millisecond
-	forecastShare = 0.007 // of a core
+	forecastShare = 0.005 // of a core
 	mostSaved     = 300 * time.Millisecond
 )
 
