@@ -13,9 +13,7 @@ import (
 // API server refuses pools that make no sense.
 func TestPool(t *testing.T) {
 	c := newCluster(t)
-	crd, _, _ := strings.Cut(c.program("tailcut-controller", "--print-manifests"), "\n---\n")
-	c.must(crd, "apply", "-f", "-")
-	c.must("", "wait", "--for=condition=established", "--timeout=30s", "crd/slotpools.tailcut.dev")
+	c.definePools()
 	pool := func(spec string) string {
 		return "apiVersion: tailcut.dev/v1alpha1\nkind: SlotPool\nmetadata: {name: shared}\nspec: {" + spec + "}\n"
 	}

@@ -114,7 +114,7 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 	case job.Annotations[DryRunAnnotation] == "true":
 		c.dryClone(job, s, a)
 		return false
-	case s.pool.full():
+	case s.pool.full(job.UID):
 		return s.pool.take(job.UID) // and is told when there is room
 	}
 	ok, full := c.clones.take(job, now)

@@ -35,6 +35,7 @@ type history struct {
 }
 
 func newMember(name types.NamespacedName, s settings) *member {
+	s.size = max(1, s.size)
 	return &member{settings: s, name: name, indexes: make([]history, s.completions), tied: map[sched.AttemptID]*attempt{}}
 }
 

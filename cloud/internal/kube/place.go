@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,7 @@ type unusable struct{ error }
 
 // place returns the pool of a Job, its rules and slots; nil rules for a Job alone, whose rules are its own. An error is
 // unusable if it is the user's.
-func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *pool, how *rules, slots int, err error) {
+func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *pool, how *rules, slots int64, err error) {
 	name, err := c.poolNameOf(ctx, job)
 	if err != nil {
 		return nil, nil, 0, err
@@ -70,7 +71,46 @@ func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *
 	if s.pool, err = c.poolOf(ctx, name); err != nil {
 		return nil, nil, 0, err
 	}
-	return s.pool, &r, int(sp.Spec.Slots), nil
+	unit, slots := sp.Spec.capacity()
+	s.pool.setUnit(unit, c.now())
+	if size := sizeOf(job, unit); size == 0 {
+		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s has slots by %s, and the pods of the Job request none", name, unit)}
+	} else if size > slots {
+		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s has less %s than a pod of the Job requests", name, unit)}
+	}
+	return s.pool, &r, slots, nil
+}
+
+// setUnit notes what the slots of a pool are counted in. Where that changes, the pool waits until all of its Jobs have
+// come again: what their pods take is counted in something else.
+func (p *pool) setUnit(unit corev1.ResourceName, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unit == unit {
+		return
+	}
+	p.unit = unit
+	if len(p.entries) == 0 {
+		return
+	}
+	fresh := newPool(p.name)
+	p.run, p.expected, p.latest = nil, sets.KeySet(p.entries).Union(p.expected), now
+	p.active, p.entries, p.guests, p.held = 0, fresh.entries, fresh.guests, fresh.held
+}
+
+// sizeOf returns what a pod of a Job takes of the pool.
+func (p *pool) sizeOf(job *batchv1.Job) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sizeOf(job, p.unit)
+}
+
+// capacity returns what slots are counted in, "" for pods, and how much there is, in thousandths of a resource's unit.
+func (s *SlotPoolSpec) capacity() (unit corev1.ResourceName, n int64) {
+	for name, q := range s.Resources { // the one that there is
+		return name, q.MilliValue()
+	}
+	return "", int64(s.Slots)
 }
 
 // slotPool returns the SlotPool that a Job may be in.
@@ -107,8 +147,14 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	if r.policy == "" {
 		r.policy = defaultPoolPolicy
 	}
-	if sp.Spec.Slots < 1 || sp.Spec.Slots > mostSlots {
-		return r, fmt.Errorf("slots: %d is not between 1 and %d", sp.Spec.Slots, mostSlots)
+	unit, n := sp.Spec.capacity()
+	switch r.unit = unit; {
+	case len(sp.Spec.Resources) > 1 || unit != "" && sp.Spec.Slots != 0:
+		return r, fmt.Errorf("slots, resources: a pool counts either pods or one resource")
+	case unit != "" && n < 1:
+		return r, fmt.Errorf("resources: there must be more than 0 of %s", unit)
+	case unit == "" && (n < 1 || n > mostSlots):
+		return r, fmt.Errorf("slots: %d is not between 1 and %d", n, mostSlots)
 	}
 	if n := sp.Spec.CloneBudget; n != nil {
 		if *n < 0 {
@@ -178,10 +224,10 @@ func (c *reconciler) expected(ctx context.Context, name string) (sets.Set[types.
 	return all, nil
 }
 
-// leave takes a Job out of its pool, of which so many pods may still run.
-func (c *reconciler) leave(s *state, pods int) {
+// leave takes a Job out of its pool, whose pods may still take so much of it.
+func (c *reconciler) leave(s *state, taken int64) {
 	if s.pool != nil {
-		c.wakeAll(s.pool.leave(s.uid, pods))
+		c.wakeAll(s.pool.leave(s.uid, taken))
 		c.wakePool(s.pool.name)
 	}
 	s.pool, s.member = nil, nil

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -18,16 +19,17 @@ import (
 // A pool of several Jobs is visited by one at a time, for as long as the core takes and never during a request. When a
 // visit changes what there should be of other Jobs, they are woken.
 type pool struct {
-	name string // of the SlotPool, "" for a Job alone
+	name string              // of the SlotPool, "" for a Job alone
+	unit corev1.ResourceName // what slots are counted in; "" for pods
 
 	mu       sync.Mutex
 	run      *run
 	entries  map[types.UID]*entry
 	expected sets.Set[types.UID] // Jobs that have not come since the controller started: the past is theirs, too
 	latest   time.Time           // when one came
-	slots    int
-	active   int                  // pods that count
-	guests   map[types.UID]int    // pods of Jobs that the core does not know any more
+	slots    int64
+	active   int64                // what pods take that count
+	guests   map[types.UID]int64  // what pods take of Jobs that the core does not know any more
 	held     map[types.UID]*entry // those whose pods wait for others to end
 }
 
@@ -38,21 +40,21 @@ type entry struct {
 	sights []sight
 	over   indexSet
 	m      *member
-	active int // pods that run, come to run, or were made and not seen yet
+	active int64 // what pods take that run, come to run, or were made and not seen yet
 }
 
 // patience is how long a pool waits for the next of the Jobs that it expects.
 const patience = 30 * time.Second
 
 func newPool(name string) *pool {
-	return &pool{name: name, entries: map[types.UID]*entry{}, guests: map[types.UID]int{}, held: map[types.UID]*entry{}}
+	return &pool{name: name, entries: map[types.UID]*entry{}, expected: sets.New[types.UID](), guests: map[types.UID]int64{}, held: map[types.UID]*entry{}}
 }
 
 func (p *pool) shared() bool { return p.name != "" }
 
 // visit lets a Job see its pool: the core hears what is new of it and decides. m is nil as long as Jobs are expected
 // whose past belongs to the core's. wake are other Jobs that are to have a look.
-func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int, newPolicy func() (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
+func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPolicy func() (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
 	e := p.entries[uid]
 	if e == nil {
 		e = &entry{name: seen.name}
@@ -95,10 +97,10 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int, newPolicy
 }
 
 // seats are what the core has to give: not those of Jobs that it does not know any more.
-func (p *pool) seats() int {
+func (p *pool) seats() int64 {
 	n := p.slots
-	for _, pods := range p.guests {
-		n -= pods
+	for _, taken := range p.guests {
+		n -= taken
 	}
 	return max(0, n)
 }
@@ -112,7 +114,7 @@ func (p *pool) remake(how rules, policy sched.Policy) error {
 	slices.SortFunc(all, func(a, b *entry) int {
 		return cmp.Or(a.want.start.Compare(b.want.start), cmp.Compare(a.name.Namespace, b.name.Namespace), cmp.Compare(a.name.Name, b.name.Name))
 	})
-	p.run, p.expected = newRun(how, policy, all[0].want.start), nil
+	p.run, p.expected = newRun(how, policy, all[0].want.start), sets.New[types.UID]()
 	for _, e := range all {
 		if err := p.join(e); err != nil {
 			p.run = nil
@@ -139,8 +141,8 @@ func (p *pool) touched(here *member) (wake []types.NamespacedName) {
 	return wake
 }
 
-// count notes how many pods of a Job count, and returns the Jobs that have waited for one to end.
-func (p *pool) count(e *entry, n int) (wake []types.NamespacedName) {
+// count notes what the pods of a Job take that count, and returns the Jobs that have waited for one to end.
+func (p *pool) count(e *entry, n int64) (wake []types.NamespacedName) {
 	less := n < e.active
 	p.active += n - e.active
 	e.active = n
@@ -157,34 +159,39 @@ func (p *pool) count(e *entry, n int) (wake []types.NamespacedName) {
 // it has to end first.
 func (p *pool) take(uid types.UID) bool {
 	e := p.entries[uid]
-	if p.full() {
+	if p.full(uid) {
 		p.held[uid] = e
 		return false
 	}
-	e.active++
-	p.active++
+	e.active += e.size()
+	p.active += e.size()
 	return true
 }
 
-// full tells whether no pod may be made now.
-func (p *pool) full() bool { return p.shared() && p.active >= p.slots }
+// full tells whether no pod of a Job may be made now.
+func (p *pool) full(uid types.UID) bool {
+	return p.shared() && p.active+p.entries[uid].size() > p.slots
+}
+
+// size is what a pod takes.
+func (e *entry) size() int64 { return max(1, e.want.size) }
 
 // giveBack is for a pod that could not be made.
 func (p *pool) giveBack(uid types.UID) {
 	if e := p.entries[uid]; e != nil {
-		e.active--
-		p.active--
+		e.active -= e.size()
+		p.active -= e.size()
 	}
 }
 
-// leave lets a Job go, of which so many pods may still run. It returns a Job that has to have a look, if there are
+// leave lets a Job go, whose pods may still take so much. It returns a Job that has to have a look, if there are
 // others: nobody else may ask the core.
-func (p *pool) leave(uid types.UID, pods int) (wake []types.NamespacedName) {
+func (p *pool) leave(uid types.UID, taken int64) (wake []types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expected.Delete(uid)
-	p.active += pods - p.guests[uid]
-	if p.guests[uid] = pods; pods == 0 {
+	p.active += taken - p.guests[uid]
+	if p.guests[uid] = taken; taken == 0 {
 		delete(p.guests, uid)
 	}
 	e := p.entries[uid]

@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -34,6 +35,19 @@ func memberJob(name string, completions, parallelism int32) *batchv1.Job {
 	job.Name, job.UID, job.Spec.Parallelism = name, types.UID(name+"-uid"), &parallelism
 	job.Labels = map[string]string{PoolLabel: "pool"}
 	return job
+}
+
+// cpuPool makes a pool count cores instead of pods.
+func cpuPool(cores int64, sp *SlotPool) *SlotPool {
+	sp.Spec.Slots, sp.Spec.Resources = 0, corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(cores, resource.DecimalSI)}
+	return sp
+}
+
+// requestCPU sets what a pod of a Job requests.
+func requestCPU(job *batchv1.Job, cores int64) {
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(cores, resource.DecimalSI)},
+	}}}
 }
 
 // jobsOf returns all Jobs.
@@ -66,24 +80,38 @@ func (b *bench) around() error {
 // bounds fails if a pool or a Job has more pods than it may.
 func (b *bench) bounds(fatal func(string, ...any), slots int) {
 	count := map[string]int{}
+	taken := 0
 	for _, p := range b.live() {
 		count[p.OwnerReferences[0].Name]++
+		taken += b.sizeOf(&p)
 	}
-	all := 0
 	for _, job := range b.jobsOf() {
-		n := count[job.Name]
-		if all += n; n > int(*job.Spec.Parallelism) {
+		if n := count[job.Name]; n > int(*job.Spec.Parallelism) {
 			fatal("%s has %d pods of %d", job.Name, n, *job.Spec.Parallelism)
 		}
 	}
-	if all > slots {
-		fatal("%d pods in %d slots: %v", all, slots, count)
+	if taken > slots {
+		fatal("pods take %d of %d slots: %v", taken, slots, count)
 	}
+}
+
+// sizeOf is what a pod takes of the bench's pool.
+func (b *bench) sizeOf(p *corev1.Pod) int {
+	sp := &SlotPool{}
+	if err := b.api.Get(context.Background(), client.ObjectKey{Name: "pool"}, sp); err != nil || len(sp.Spec.Resources) == 0 {
+		return 1
+	}
+	return int(p.Spec.Containers[0].Resources.Requests.Cpu().Value())
 }
 
 // Whatever happens to the pods of a pool's Jobs, and however often the controller dies, there are never more pods than slots, no Job has more than
 // its parallelism, and in the end each has one result per index.
 func TestPoolStorm(t *testing.T) {
+	t.Run("pods", func(t *testing.T) { poolStorm(t, false) })
+	t.Run("cpu", func(t *testing.T) { poolStorm(t, true) })
+}
+
+func poolStorm(t *testing.T, sized bool) {
 	all := policiesOfJobs()
 	rapid.Check(t, func(rt *rapid.T) {
 		slots, crowded := rapid.Int32Range(1, 6).Draw(rt, "slots"), "" // crowded says that a pod was made too soon
@@ -92,15 +120,26 @@ func TestPoolStorm(t *testing.T) {
 		if rapid.Bool().Draw(rt, "bounded wait") {
 			sp.Spec.MaxWait = &metav1.Duration{Duration: 30 * time.Second}
 		}
+		if sized {
+			sp = cpuPool(int64(slots), sp)
+		}
 		b := newBench(t, sp)
 		b.refuse = func(o client.Object) error {
-			if n := len(b.live()); o.GetLabels()[podtemplate.AttemptLabel] != "" && n >= int(slots) {
-				crowded = fmt.Sprintf("%s is made beside %d pods in %d slots", o.GetName(), n, slots)
+			p, is := o.(*corev1.Pod)
+			if !is {
+				return nil
+			}
+			n := b.sizeOf(p)
+			for _, x := range b.live() {
+				n += b.sizeOf(&x)
+			}
+			if n > int(slots) {
+				crowded = fmt.Sprintf("%s is made, and then pods take %d of %d slots", o.GetName(), n, slots)
 			}
 			return nil
 		}
 		for range rapid.IntRange(0, 40).Draw(rt, "rounds") {
-			b.poolStrike(rt)
+			b.poolStrike(rt, slots)
 			b.bounds(rt.Fatalf, int(slots))
 			if crowded != "" {
 				rt.Fatal(crowded)
@@ -155,13 +194,14 @@ func filled(n int) indexSet {
 }
 
 // poolStrike is one thing that happens to a pool, and what the controller makes of it.
-func (b *bench) poolStrike(rt *rapid.T) {
+func (b *bench) poolStrike(rt *rapid.T, slots int32) {
 	b.clock = b.clock.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "seconds")) * time.Second)
 	jobs := b.jobsOf()
 	switch what := rapid.IntRange(0, 11).Draw(rt, "what"); {
 	case what < 2 && len(jobs) < 5 || len(jobs) == 0:
 		job := memberJob(fmt.Sprint("job", len(jobs)), rapid.Int32Range(1, 6).Draw(rt, "completions"), rapid.Int32Range(1, 4).Draw(rt, "parallelism"))
 		job.Spec.BackoffLimit = ptr.To[int32](1000)
+		requestCPU(job, int64(rapid.Int32Range(1, slots).Draw(rt, "cpu")))
 		if err := b.api.Create(context.Background(), job); err != nil {
 			rt.Fatal(err)
 		}

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -105,6 +107,9 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 		return
 	}
 	v := p.run.core.View()
+	if p.unit != "" {
+		st.Requested = corev1.ResourceList{p.unit: *resource.NewMilliQuantity(p.run.used, resource.DecimalSI)}
+	}
 	for _, e := range p.entries {
 		if e.m == nil || e.m.run != p.run {
 			continue
@@ -118,7 +123,7 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 		}
 		st.Used += x.Pods
 		st.Clones += x.Clones
-		if x.Waits = p.why(v, &job); job.Live == 0 && job.Pending > 0 {
+		if x.Waits = p.why(v, &job, e.size()); job.Live == 0 && job.Pending > 0 {
 			st.Waiting++
 		}
 		st.Members = append(st.Members, x)
@@ -130,15 +135,23 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 }
 
 // why says what a Job's tasks wait for that have no pod, "" if none wait.
-func (p *pool) why(v *sched.View, job *sched.Job) string {
+func (p *pool) why(v *sched.View, job *sched.Job, size int64) string {
 	switch {
 	case job.MaxLive > 0 && job.Live >= job.MaxLive && int(job.Unfinished) > int(job.Live):
 		return fmt.Sprintf("it has as many pods as its parallelism, %d", job.MaxLive)
 	case job.Pending == 0:
 		return ""
+	case p.unit != "" && v.FreeSlots() == 0:
+		free := max(0, p.run.capacity-p.run.used)
+		return fmt.Sprintf("its pods request %s %s, %s is free, and the next seat is for %s", quantity(size), p.unit, quantity(free), quantity(p.run.fits))
 	case v.FreeSlots() == 0:
 		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", p.run.seats, p.run.policy)
 	default:
 		return fmt.Sprintf("%s gives it no slot now", p.run.policy)
 	}
+}
+
+// quantity writes thousandths as Kubernetes does.
+func quantity(milli int64) string {
+	return resource.NewMilliQuantity(milli, resource.DecimalSI).String()
 }

@@ -208,7 +208,11 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		c.clones.drop(job.UID)
 		return c.end(ctx, alive(pods), "suspended", 0)
 	case queue: // who shares a queue ends by himself
-		c.leave(s, len(alive(pods)))
+		taken := int64(0)
+		if s.pool != nil {
+			taken = int64(len(alive(pods))) * s.pool.sizeOf(job)
+		}
+		c.leave(s, taken)
 		return nil
 	}
 	return c.drive(ctx, job, s, t, sc, now)
@@ -276,7 +280,7 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		alone := want.alone()
 		how = &alone
 		// more seats than there can be attempts would only take memory
-		slots = min(atOnce, tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts))
+		slots = int64(min(atOnce, tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts)))
 	} else if want.most = atOnce; atOnce == 0 {
 		c.leave(s, 0)
 		return nil, c.end(ctx, alive(sc.pods), lostSurplus, 0)
@@ -287,7 +291,11 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		invalid = err
 		return q, err
 	}
-	seen := &entry{name: client.ObjectKeyFromObject(job), want: want, sights: sc.sights, over: over, active: s.counted(sc)}
+	if how.shared {
+		want.size = sizeOf(job, how.unit)
+	}
+	seen := &entry{name: client.ObjectKeyFromObject(job), want: want, sights: sc.sights, over: over}
+	seen.active = int64(s.counted(sc)) * seen.size()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m, wake, err := p.visit(job.UID, seen, *how, slots, newPolicy, now)
@@ -338,7 +346,7 @@ func (c *reconciler) endAttempts(ctx context.Context, job *batchv1.Job, s *state
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	if e := s.pool.entries[job.UID]; e != nil {
-		c.wakeAll(s.pool.count(e, s.counted(sc)))
+		c.wakeAll(s.pool.count(e, int64(s.counted(sc))*e.size()))
 	}
 	return nil
 }

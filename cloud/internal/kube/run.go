@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -20,6 +22,7 @@ type settings struct {
 	attempts    int        // of a task at once; 0 for the default
 	clones      int        // of the Job at once; 0 for the default, sched.Unlimited for no bound
 	most        int        // pods at once, where the Job shares the seats; 0 for all of them
+	size        int64      // of a pod, as the pool counts; 0 is 1
 	resumable   bool
 	deadline    time.Time
 	start       time.Time // of the Job
@@ -30,7 +33,8 @@ type rules struct {
 	policy, law string
 	resumable   bool
 	limits      sched.Limits
-	shared      bool // by Jobs each of which has a bound of its own
+	shared      bool                // by Jobs each of which has a bound of its own
+	unit        corev1.ResourceName // that slots are counted in; "" for pods
 }
 
 // alone returns the rules of the core that a Job has for itself.
@@ -61,7 +65,7 @@ type run struct {
 	open    bool // the core has had its first facts, and the past is over
 	members map[sched.JobID]*member
 	byID    map[sched.AttemptID]*attempt
-	seats   int
+	seats   int        // that are up
 	up      []bool     // by machine: the seat may be used
 	wake    sched.Time // as the core asked last
 	due     news       // that the core does not know yet
@@ -71,6 +75,11 @@ type run struct {
 	again   []*attempt // that something was told of, and of which there may be more to tell
 	facts   []sched.Event
 	idle    int // pods that no attempt stands for, as their Jobs saw last
+
+	capacity, used int64     // of the pool, and of that by attempts
+	shrunk         bool      // there is less capacity than pods have already
+	fits           int64     // size of the pods that free seats are for
+	bySize         []*member // the largest pods first
 }
 
 // fate is what became of an attempt. Only one whose fate is open can stand for an attempt of the core.
@@ -128,6 +137,7 @@ func (r *run) join(m *member) error {
 	}
 	m.run, m.job, m.first = r, job, r.core.View().Stage(r.core.View().Job(job).FirstStage).First
 	r.members[job] = m
+	r.enlist(m)
 	r.coming = append(r.coming, m)
 	return nil
 }
@@ -143,15 +153,20 @@ func (r *run) leave(m *member) {
 func (r *run) dismiss(at sched.Time) error {
 	for _, m := range r.gone {
 		if r.core.View().Job(m.job).State <= sched.JobActive {
+			for _, a := range m.tied {
+				r.withdraw(a.machine, at+1)
+			}
 			r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobCancelled, Job: m.job})
 		}
 	}
 	if err := r.advance(at); err != nil {
 		return err
 	}
+	at = max(at, r.now())
 	for _, m := range r.gone {
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobRetired, Job: m.job})
 		delete(r.members, m.job)
+		r.strike(m)
 	}
 	r.coming = slices.DeleteFunc(r.coming, func(m *member) bool { return slices.Contains(r.gone, m) })
 	r.gone = nil
@@ -161,9 +176,9 @@ func (r *run) dismiss(at sched.Time) error {
 func (r *run) instant(t time.Time) sched.Time { return sched.Time(t.Sub(r.start)) }
 func (r *run) now() sched.Time                { return r.core.View().Now() }
 
-// step takes in what the Jobs' pods show since the last one, and how many pods there may be at once, and asks the
+// step takes in what the Jobs' pods show since the last one, and how much there is for pods at once, and asks the
 // policy.
-func (r *run) step(now time.Time, seats int) error {
+func (r *run) step(now time.Time, capacity int64) error {
 	at := sched.Time(0)
 	if r.open {
 		at = max(r.now(), r.instant(now))
@@ -172,12 +187,15 @@ func (r *run) step(now time.Time, seats int) error {
 		if err := r.dismiss(at); err != nil {
 			return err
 		}
+		at = max(at, r.now())
+	}
+	r.shrunk = r.shrunk || capacity < r.capacity
+	r.capacity = capacity
+	if err := r.seat(at); err != nil {
+		return err
 	}
 	for len(r.coming) > 0 && (r.open || r.instant(r.coming[0].start) <= at) {
 		r.arrive(at)
-	}
-	if err := r.seat(seats, at); err != nil {
-		return err
 	}
 	if len(r.facts) > 0 {
 		if err := r.advance(at); err != nil {
@@ -185,9 +203,14 @@ func (r *run) step(now time.Time, seats int) error {
 		}
 	}
 	for {
+		if err := r.seat(r.now()); err != nil {
+			return err
+		}
 		until := max(r.now(), r.instant(now))
 		at := r.next(until)
 		switch {
+		case len(r.facts) > 0:
+			at = r.now()
 		case r.wake <= at && r.wake <= until:
 			at = max(r.wake, r.now())
 		case at == sched.Never:
@@ -204,12 +227,14 @@ func (r *run) step(now time.Time, seats int) error {
 
 // arrive tells the core of the first Job to come.
 func (r *run) arrive(at sched.Time) {
+	r.press(r.coming[0], at)
 	r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobArrived, Job: r.coming[0].job})
 	r.coming = r.coming[1:]
 }
 
-// seat makes as many seats usable as there may be pods. Of too many those that are free go first, and then the last.
-func (r *run) seat(seats int, at sched.Time) error {
+// seat makes as many seats usable as pods fit. Of too many those that are free go first, and then the last.
+func (r *run) seat(at sched.Time) error {
+	seats := r.fitting()
 	if seats == r.seats {
 		return nil
 	}
@@ -340,12 +365,16 @@ func (r *run) tell(a *attempt, at sched.Time) {
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptBegan, Attempt: a.id})
 	case s != nil && s.phase == succeeded:
 		a.fate = spent
+		r.vacate(a, at)
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
 	case a.of.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
+		r.vacate(a, at)
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
 	case s != nil && s.phase == failed && a.of.indexes[a.index].failures < maxForgiven:
 		a.fate = spent
 		a.of.indexes[a.index].failures++
+		r.press(a.of, at)
+		r.withdraw(a.machine, at+1)
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptFailed, Attempt: a.id})
 		r.untie(a)
 	case s == nil || s.phase == failed || s.phase == gone:
@@ -359,16 +388,31 @@ func (r *run) tell(a *attempt, at sched.Time) {
 
 // leaveSeat ends what stands for an attempt in the core, without a failure.
 func (r *run) leaveSeat(a *attempt, at sched.Time) {
-	r.facts = append(r.facts,
-		sched.Event{At: at, Kind: sched.MachineLost, Machine: a.machine},
-		sched.Event{At: at + 1, Kind: sched.MachineJoined, Machine: a.machine})
+	if r.press(a.of, at); r.unit != "" {
+		r.withdraw(a.machine, at)
+	} else {
+		r.facts = append(r.facts,
+			sched.Event{At: at, Kind: sched.MachineLost, Machine: a.machine},
+			sched.Event{At: at + 1, Kind: sched.MachineJoined, Machine: a.machine})
+	}
 	r.untie(a)
+}
+
+// vacate is for an attempt that ends its task, which ends all attempts of that, and may let others of the Job wait.
+func (r *run) vacate(a *attempt, at sched.Time) {
+	r.press(a.of, at)
+	for _, b := range a.of.indexes[a.index].attempts {
+		if b.id != 0 {
+			r.withdraw(b.machine, at+1)
+		}
+	}
 }
 
 // untie leaves a pod without an attempt of the core that it is.
 func (r *run) untie(a *attempt) {
 	delete(r.byID, a.id)
 	delete(a.of.tied, a.id)
+	r.used -= a.of.size
 	a.id = 0
 	r.touch(a.of)
 }
@@ -467,6 +511,7 @@ func (r *run) launch(d *sched.Decision) {
 	a := h.attempts[at]
 	a.id, a.machine, a.begun = d.Attempt, d.Machine, false
 	r.byID[a.id], m.tied[a.id] = a, a
+	r.used += m.size
 	r.touch(m)
 	if !a.seen {
 		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, m.saved(index, d.From)

@@ -94,7 +94,7 @@ func (w *world) step() {
 		}
 	}
 	w.m.look(sights, w.done)
-	if err := w.run.step(w.now, w.seats); err != nil {
+	if err := w.run.step(w.now, int64(w.seats)); err != nil {
 		w.t.Fatal(err)
 	}
 	if n := len(w.run.byID); n > w.seats {

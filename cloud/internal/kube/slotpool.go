@@ -1,6 +1,7 @@
 package kube
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,7 +35,8 @@ type SlotPool struct {
 
 // SlotPoolSpec is what there is to share and how.
 type SlotPoolSpec struct {
-	Slots             int32                 `json:"slots"` // pods at once of all Jobs together
+	Slots             int32                 `json:"slots,omitempty"`     // pods at once of all Jobs together
+	Resources         corev1.ResourceList   `json:"resources,omitempty"` // instead of Slots: what they may request together, of one resource
 	Policy            string                `json:"policy,omitempty"`
 	CloneBudget       *int32                `json:"cloneBudget,omitempty"`
 	MaxWait           *metav1.Duration      `json:"maxWait,omitempty"`
@@ -44,12 +46,13 @@ type SlotPoolSpec struct {
 
 // SlotPoolStatus is who has the slots and who waits for some.
 type SlotPoolStatus struct {
-	Jobs       int32              `json:"jobs"`    // that are not over
-	Used       int32              `json:"used"`    // slots
-	Clones     int32              `json:"clones"`  // among the pods that have them
-	Waiting    int32              `json:"waiting"` // Jobs without a slot
-	Members    []PoolMember       `json:"members,omitempty"`
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Jobs       int32               `json:"jobs"`                // that are not over
+	Used       int32               `json:"used"`                // slots; pods where they are counted in a resource
+	Clones     int32               `json:"clones"`              // among the pods that have them
+	Waiting    int32               `json:"waiting"`             // Jobs without a slot
+	Requested  corev1.ResourceList `json:"requested,omitempty"` // by these pods, of the resource that the pool counts
+	Members    []PoolMember        `json:"members,omitempty"`
+	Conditions []metav1.Condition  `json:"conditions,omitempty"`
 }
 
 // PoolMember is a Job in a pool.
@@ -83,6 +86,7 @@ func (p *SlotPool) DeepCopy() *SlotPool {
 	q := *p
 	q.ObjectMeta = *p.ObjectMeta.DeepCopy()
 	q.Spec.CloneBudget, q.Spec.MaxWait = copyOf(p.Spec.CloneBudget), copyOf(p.Spec.MaxWait)
+	q.Spec.Resources, q.Status.Requested = p.Spec.Resources.DeepCopy(), p.Status.Requested.DeepCopy()
 	q.Spec.NamespaceSelector = p.Spec.NamespaceSelector.DeepCopy()
 	q.Status.Members = append([]PoolMember(nil), p.Status.Members...)
 	q.Status.Conditions = append([]metav1.Condition(nil), p.Status.Conditions...)
