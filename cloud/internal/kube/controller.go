@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -118,6 +119,9 @@ func Run(ctx context.Context, o Options) error {
 	err = ctrl.NewControllerManagedBy(m).For(&batchv1.Job{}).Owns(&corev1.Pod{}).
 		WatchesRawSource(source.Func(jobs.open)).WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(c)
 	if err != nil {
+		return err
+	}
+	if err := m.Add(manager.RunnableFunc(c.keepNodes)); err != nil {
 		return err
 	}
 	if err := c.managePools(m, &o); err != nil {

@@ -26,6 +26,9 @@ func (c *reconciler) create(ctx context.Context, job *batchv1.Job, s *state, sig
 	c.clones.hold(job, clones)
 	for _, clones := range []bool{false, true} {
 		due, pods := c.dueOf(job, s, clones, sights, now)
+		if clones {
+			c.spread(ctx, due, pods, sights)
+		}
 		if err := c.makePods(ctx, job, s, due, pods, now); err != nil {
 			return err
 		}
@@ -71,6 +74,11 @@ func (c *reconciler) dueOf(job *batchv1.Job, s *state, clones bool, sights []sig
 // podsFor makes the pods of attempts for the API server to make.
 func (c *reconciler) podsFor(job *batchv1.Job, m *member, due []*attempt, sights []sight, now time.Time) (pods []*corev1.Pod) {
 	slow := m.slowNodes(now)
+	for _, node := range c.nodes.slow(now) {
+		if len(slow) < mostSlow && !slices.Contains(slow, node) {
+			slow = append(slow, node)
+		}
+	}
 	for _, a := range due {
 		var earlier []sight
 		for i := range sights {

@@ -34,6 +34,7 @@ type cutOff struct {
 // for Jobs so large that it would be much to write, which lose up to ten seconds of it if a controller dies. It tells
 // whether it is to be at once.
 func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending []*corev1.Pod, now time.Time) (atOnce bool) {
+	limit := tooLong(slices.Values(sights))
 	for i := range sights {
 		x := &sights[i]
 		if !slices.Contains(ending, x.pod) {
@@ -45,6 +46,9 @@ func (c *reconciler) cutting(job *batchv1.Job, s *state, sights []sight, ending 
 		}
 		fresh := s.cutAt(cutOff{x.ref, sched.Time(ran)})
 		if fresh && ran > 0 {
+			if ran > limit {
+				c.judge(x.node, true, now)
+			}
 			s.winners.mark(x.index)
 			atOnce = tasksOf(job) <= winnersPerMap
 		}

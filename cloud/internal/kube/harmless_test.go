@@ -234,7 +234,9 @@ func liveThrough(rt *rapid.T, t *testing.T, job *batchv1.Job, l *luck, policy st
 
 // startPod gives a pod a node and lets its container start.
 func (b *bench) startPod(p *corev1.Pod) {
-	p.Spec.NodeName = "node"
+	if p.Spec.NodeName == "" {
+		p.Spec.NodeName = "node"
+	}
 	if err := b.api.Update(context.Background(), p); err != nil {
 		b.t.Fatal(err)
 	}

@@ -29,10 +29,16 @@ var (
 	deadlines = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tailcut_deadline_total", Help: "Jobs with tailcut.dev/deadline that have ended.",
 	}, []string{"result"})
+	nodeSlowness = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tailcut_node_slowness", Help: "Share of a node's attempts of late that took more than twice the median of their Jobs.",
+	}, []string{"node"})
+	nodeAvoided = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tailcut_node_avoided", Help: "1 for a node that pods avoid because it is slow.",
+	}, []string{"node"})
 )
 
 func init() {
-	metrics.Registry.MustRegister(attemptsStarted, attempts, attemptSeconds, jobFlow, deadlines)
+	metrics.Registry.MustRegister(attemptsStarted, attempts, attemptSeconds, jobFlow, deadlines, nodeSlowness, nodeAvoided)
 }
 
 // observePod counts an attempt that has ended by itself.

@@ -75,6 +75,7 @@ func (c *reconciler) readPast(ctx context.Context, job *batchv1.Job) (*live.Past
 // before, so a controller that dies in between is followed by one that does it again, which changes nothing. What
 // cannot be kept is lost: the Job has succeeded.
 func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, s *state, sights []sight) error {
+	c.judgeAll(s, sights, c.now())
 	var durations []sched.Time
 	for i := range sights {
 		if x := &sights[i]; x.phase == succeeded && !x.begun.IsZero() && !x.ended.Before(x.begun) {

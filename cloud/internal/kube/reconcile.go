@@ -43,6 +43,8 @@ type reconciler struct {
 	pooling   bool                       // there are SlotPools
 	wake      func(types.NamespacedName) // has a Job looked at; nil where nobody does
 	look      func(pool string)          // has the status of a SlotPool written; likewise
+	nodes     ledger
+	zones     zones
 
 	mu    sync.Mutex
 	jobs  map[types.NamespacedName]*state
@@ -64,6 +66,7 @@ type state struct {
 	clones  verdictOnClones
 	cut     []cutOff  // attempts that were ended before they were done, in order of index and number
 	warned  bool      // of the deadline that is at risk
+	judged  bool      // its attempts count for their nodes
 	next    time.Time // when to come back if nothing happens; zero for never
 }
 
@@ -82,6 +85,7 @@ const ownerIndex = "job"
 
 // Reconcile brings one Job forward. Whatever it could not do, it does when it is called again.
 func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	c.loadNodes(ctx)
 	job := &batchv1.Job{}
 	if err := c.client.Get(ctx, req.NamespacedName, job); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, err

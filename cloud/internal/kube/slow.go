@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -10,7 +11,7 @@ import (
 // A node on which most attempts take too long is likely to be slow for the tasks to come as well, and the scheduler,
 // which sees only that it is empty once its attempts have been ended, would send it these first. So further pods of the
 // same Job prefer other nodes. It is advice, not state: what a controller that starts again cannot see any more,
-// because losers are deleted, it learns anew.
+// because losers are deleted, it learns anew. What all Jobs have learned is in the ledger.
 
 const (
 	leastLate = 2 // attempts of a node that are late, before it is the node's doing: one is bad luck
@@ -32,7 +33,7 @@ func (r *record) slow() bool {
 // slowNodes returns the nodes that pods should rather not go to, at most mostSlow, which bounds the size of pods: the
 // worst first.
 func (m *member) slowNodes(now time.Time) []string {
-	limit := m.tooLong()
+	limit := tooLong(m.shown())
 	nodes := map[string]*record{}
 	for i := range m.indexes {
 		winner := ""
@@ -77,10 +78,10 @@ func (m *member) slowNodes(now time.Time) []string {
 
 // tooLong is twice the median of what attempts that succeeded took, and the two seconds that times to the second may be
 // wrong by.
-func (m *member) tooLong() time.Duration {
+func tooLong(sights iter.Seq[sight]) time.Duration {
 	var all []time.Duration
-	for _, s := range m.sights {
-		if d := took(s); d > 0 {
+	for s := range sights {
+		if d := took(&s); d > 0 {
 			all = append(all, d)
 		}
 	}
@@ -89,6 +90,17 @@ func (m *member) tooLong() time.Duration {
 	}
 	slices.Sort(all)
 	return 2*all[len(all)/2] + 2*time.Second
+}
+
+// shown returns what the pods of the Job showed last.
+func (m *member) shown() iter.Seq[sight] {
+	return func(yield func(sight) bool) {
+		for _, s := range m.sights {
+			if !yield(*s) {
+				return
+			}
+		}
+	}
 }
 
 // took is for how long an attempt ran that has succeeded, 0 if that is not known.

@@ -58,9 +58,21 @@ func Avoid(spec *corev1.PodSpec, nodes []string) {
 			})
 		}
 	}
-	if len(elsewhere) == 0 {
-		return
+	if len(elsewhere) > 0 {
+		prefer(spec, 100, corev1.NodeSelectorTerm{MatchFields: elsewhere})
 	}
+}
+
+// AvoidZones prefers nodes of other zones than those named, if nothing that Avoid says speaks against it.
+func AvoidZones(spec *corev1.PodSpec, zones []string) {
+	if len(zones) > 0 {
+		prefer(spec, 50, corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
+			Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpNotIn, Values: zones,
+		}}})
+	}
+}
+
+func prefer(spec *corev1.PodSpec, weight int32, nodes corev1.NodeSelectorTerm) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}
 	}
@@ -68,5 +80,5 @@ func Avoid(spec *corev1.PodSpec, nodes []string) {
 		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
 	}
 	preferred := &spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: elsewhere}})
+	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: weight, Preference: nodes})
 }
