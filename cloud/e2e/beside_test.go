@@ -78,8 +78,7 @@ func TestBeside(t *testing.T) {
 // definePools makes the resource SlotPool known to the API server.
 func (c *cluster) definePools() {
 	c.t.Helper()
-	crd, _, _ := strings.Cut(c.program("tailcut-controller", "--print-manifests"), "\n---\n")
-	c.must(crd, "apply", "-f", "-")
+	c.must(c.program("tailcut-controller", "--print-manifests=pools"), "apply", "-f", "-")
 	c.must("", "wait", "--for=condition=established", "--timeout=30s", "crd/slotpools.tailcut.dev")
 }
 

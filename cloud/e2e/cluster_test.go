@@ -93,6 +93,12 @@ func (c *cluster) job(name string) *batchv1.Job {
 	return job
 }
 
+func (c *cluster) jobIn(namespace, name string) *batchv1.Job {
+	job := &batchv1.Job{}
+	c.get(job, "job", "-n", namespace, name)
+	return job
+}
+
 func (c *cluster) pods(selector string) []corev1.Pod {
 	list := &corev1.PodList{}
 	c.get(list, "pods", "-l", selector)

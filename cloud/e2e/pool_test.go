@@ -13,6 +13,8 @@ import (
 // API server refuses pools that make no sense.
 func TestPool(t *testing.T) {
 	c := newCluster(t)
+	stop := c.controller() // before there is the resource
+	defer func() { stop() }()
 	c.definePools()
 	pool := func(spec string) string {
 		return "apiVersion: tailcut.dev/v1alpha1\nkind: SlotPool\nmetadata: {name: shared}\nspec: {" + spec + "}\n"
@@ -30,8 +32,6 @@ func TestPool(t *testing.T) {
 		c.begin(work{name: name, tasks: tasks, parallelism: 6, policy: "default", slow: 1})
 		defer c.must("", "delete", "job", name, "--wait=false")
 	}
-	stop := c.controller()
-	defer func() { stop() }()
 	ends := map[string]time.Time{}
 	most, killed, shown := 0, false, ""
 	for begun := time.Now(); len(ends) < len(names); time.Sleep(500 * time.Millisecond) {

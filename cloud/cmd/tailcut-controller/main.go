@@ -58,7 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func newCommand(started *bool) *cobra.Command {
 	o := kube.Options{}
-	print, image := false, ""
+	part, image := "", ""
 	cmd := &cobra.Command{
 		Use: "tailcut-controller", Short: "Run Kubernetes Jobs with clones of their stragglers", Args: cobra.NoArgs,
 		Long: "Reconciles every batch/v1 Job whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
@@ -89,15 +89,16 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&o.History, "history-namespace", "", "namespace for the history of pod durations, one ConfigMap per owner or name of Jobs (default: no history)")
 	f.BoolVar(&o.Winners, "winners", true, "record which attempt won each task, in ConfigMaps JOB-winners")
 	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "namespace of the leader's lease, for more than one controller")
-	f.BoolVar(&print, "print-manifests", false, "print the manifests that run the controller with the other flags, and exit")
+	f.StringVar(&part, "print-manifests", "", "print the manifests that run the controller with the other flags, and exit; =controller, =pools and =admission print parts")
+	f.Lookup("print-manifests").NoOptDefVal = partAll
 	f.StringVar(&image, "image", "tailcut-controller:latest", "container image in the manifests")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := check(&o, f); err != nil {
 			return err
 		}
-		if print {
-			return printManifests(cmd.OutOrStdout(), f, image)
+		if f.Changed("print-manifests") {
+			return printManifests(cmd.OutOrStdout(), f, image, part)
 		}
 		o.NewPolicy, o.Chance, o.AtRisk = newPolicy, chance, plan.AtRisk
 		o.Log = slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))

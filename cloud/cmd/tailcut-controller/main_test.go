@@ -22,6 +22,9 @@ func TestUsage(t *testing.T) {
 		{"no policy in manifests", "--print-manifests --policy sparc", "", "--policy: unknown policy", 2},
 		{"no lease in manifests", "--print-manifests --leader-election-namespace=", "", "--leader-election-namespace: ", 2},
 		{"no name in manifests", "--print-manifests --namespace A_b", "", `--namespace: "A_b" is no name in Kubernetes`, 2},
+		{"no such part", "--print-manifests=pod", "", `--print-manifests: "pod" is none of`, 2},
+		{"pools alone", "--print-manifests=pools", "slotpools.tailcut.dev", "", 0},
+		{"admission alone", "--print-manifests=admission", "validationActions: [Warn]", "", 0},
 		{"no port in manifests", "--print-manifests --probe-address x", "", "--probe-address: ", 2},
 		{"no cluster", "--kubeconfig testdata/none", "", "testdata/none", 1},
 	} {
@@ -41,7 +44,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := map[string]bool{"cascade": true /* kubectl */, "expendable-pods-priority-cutoff": true /* the cluster autoscaler */}
+	others := map[string]bool{"cascade": true /* kubectl */, "expendable-pods-priority-cutoff": true /* the cluster autoscaler */, "runtime-config": true /* the API server */}
 	var started bool
 	flags, n := newCommand(&started).Flags(), 0
 	for _, m := range regexp.MustCompile("`--([a-z][a-z-]*)").FindAllStringSubmatch(string(page), -1) {

@@ -22,6 +22,19 @@ var manifests string
 //go:embed crd.yaml
 var crd string
 
+// admission has API servers set managedBy in namespaces with a label, and warn of Jobs that must not be cloned.
+//
+//go:embed admission.yaml
+var admission string
+
+// Parts of the manifests, values of --print-manifests.
+const (
+	partAll        = "all"        // controller and pools
+	partController = "controller" // without what there is of the user's
+	partPools      = "pools"      // the definition of SlotPools, without which there are none
+	partAdmission  = "admission"
+)
+
 // inManifests are the flags that the Deployment has unless the command line says otherwise.
 var inManifests = [][2]string{
 	{"leader-election-namespace", ownHome},
@@ -49,7 +62,18 @@ type deployment struct {
 
 // printManifests prints what a cluster needs to run the controller with the flags of the command line. What cannot be
 // honoured there is an error.
-func printManifests(out io.Writer, flags *pflag.FlagSet, image string) error {
+func printManifests(out io.Writer, flags *pflag.FlagSet, image, part string) error {
+	switch part {
+	case partAll, partController:
+	case partPools:
+		_, err := io.WriteString(out, crd)
+		return err
+	case partAdmission:
+		_, err := io.WriteString(out, admission)
+		return err
+	default:
+		return fmt.Errorf("--print-manifests: %q is none of %s, %s, %s, %s", part, partAll, partController, partPools, partAdmission)
+	}
 	if flags.Changed("kubeconfig") {
 		return fmt.Errorf("--kubeconfig does not go with --print-manifests: in the cluster, the controller speaks to the cluster around it")
 	}
@@ -66,9 +90,11 @@ func printManifests(out io.Writer, flags *pflag.FlagSet, image string) error {
 	}
 	said := func(name string) string { return flags.Lookup(name).Value.String() }
 	d := deployment{
-		Pools: crd,
-		Home:  said("leader-election-namespace"), Namespace: said("namespace"), History: said("history-namespace"),
+		Home: said("leader-election-namespace"), Namespace: said("namespace"), History: said("history-namespace"),
 		Class: said("clone-priority-class"), Image: quoted(image), Winners: said("winners") == "true", Nodes: said("lost-node-after") != "0s",
+	}
+	if part == partAll && d.Namespace == "" {
+		d.Pools = crd
 	}
 	d.OwnHome, d.OwnClass = d.Home == ownHome, d.Class == ownClass
 	if d.Home == "" {

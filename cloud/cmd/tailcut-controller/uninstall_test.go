@@ -59,7 +59,7 @@ func TestUninstallAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"delete job --cascade=foreground -n team report", "delete job --cascade=foreground -n batch nightly-29", "delete -f - manifests of --print-manifests", "",
+		"delete job --cascade=foreground -n team report", "delete job --cascade=foreground -n batch nightly-29", "delete -f - manifests of --print-manifests=controller", "",
 	}
 	if got := strings.Split(string(said), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

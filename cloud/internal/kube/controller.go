@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -124,29 +126,52 @@ func Run(ctx context.Context, o Options) error {
 	if err := m.Add(manager.RunnableFunc(c.keepNodes)); err != nil {
 		return err
 	}
-	if err := c.managePools(m, &o); err != nil {
-		return err
+	if o.Namespace == "" { // SlotPools are in no namespace, so a controller of one has none
+		if err := c.awaitPools(m, o.Log); err != nil {
+			return err
+		}
 	}
 	return m.Start(ctx)
 }
 
-// managePools reconciles SlotPools if there can be some. They are in no namespace, so a controller of one has none.
-func (c *reconciler) managePools(m ctrl.Manager, o *Options) error {
-	if o.Namespace != "" {
-		return nil
+// poolsEvery is how often a controller looks whether the cluster has got the resource SlotPool.
+const poolsEvery = 5 * time.Second
+
+// awaitPools reconciles SlotPools as soon as there can be some: the resource may be installed later than the controller.
+func (c *reconciler) awaitPools(m ctrl.Manager, out *slog.Logger) error {
+	defined := func() (bool, error) {
+		_, err := m.GetRESTMapper().RESTMapping(poolVersion.WithKind("SlotPool").GroupKind(), poolVersion.Version)
+		if meta.IsNoMatchError(err) {
+			return false, nil
+		}
+		return err == nil, err
 	}
-	_, err := m.GetRESTMapper().RESTMapping(poolVersion.WithKind("SlotPool").GroupKind(), poolVersion.Version)
-	if meta.IsNoMatchError(err) {
-		o.Log.Info("no pools: the cluster has no resource SlotPool")
-		return nil
+	yes, err := defined()
+	if yes || err != nil {
+		return cmp.Or(err, c.managePools(m))
 	}
-	if err != nil {
-		return err
-	}
+	out.Info("no pools as yet: the cluster has no resource SlotPool")
+	return m.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		return wait.PollUntilContextCancel(ctx, poolsEvery, false, func(context.Context) (bool, error) {
+			yes, err := defined()
+			if !yes || err != nil { // which may pass
+				return false, nil
+			}
+			out.Info("pools: the cluster has the resource SlotPool now")
+			return true, c.managePools(m)
+		})
+	}))
+}
+
+func (c *reconciler) managePools(m ctrl.Manager) error {
 	pools := &door{}
-	c.pooling, c.look = true, func(pool string) { pools.knock(types.NamespacedName{Name: pool}, statusEvery) }
-	return ctrl.NewControllerManagedBy(m).For(&SlotPool{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+	c.look.Store(pools)
+	err := ctrl.NewControllerManagedBy(m).For(&SlotPool{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Func(pools.open)).Complete(poolReconciler{c})
+	if err == nil {
+		c.pooling.Store(true)
+	}
+	return err
 }
 
 // door lets the program put names into the queue of a controller, once that has one.

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -24,7 +25,7 @@ func (c *reconciler) poolNameOf(ctx context.Context, job *batchv1.Job) (string, 
 	if name, said := job.Labels[PoolLabel]; said {
 		return name, nil
 	}
-	if !c.pooling {
+	if !c.pooling.Load() {
 		return "", nil
 	}
 	ns, err := c.namespace(ctx, job.Namespace)
@@ -51,7 +52,7 @@ func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if s.pool != nil && s.pool.name != name {
+	if was := cmp.Or(s.pool, s.guestOf); was != nil && was.name != name {
 		c.leave(s, 0)
 	}
 	if name == "" {
@@ -115,8 +116,8 @@ func (s *SlotPoolSpec) capacity() (unit corev1.ResourceName, n int64) {
 
 // slotPool returns the SlotPool that a Job may be in.
 func (c *reconciler) slotPool(ctx context.Context, job *batchv1.Job, name string) (*SlotPool, error) {
-	if !c.pooling {
-		return nil, unusable{fmt.Errorf("SlotPool %s: this controller has no pools, because it is for one namespace or started before the resource was installed", name)}
+	if !c.pooling.Load() {
+		return nil, unusable{fmt.Errorf("SlotPool %s: this controller has no pools, because it is for one namespace, or the resource is not installed", name)}
 	}
 	sp := &SlotPool{}
 	if err := c.client.Get(ctx, client.ObjectKey{Name: name}, sp); apierrors.IsNotFound(err) {
@@ -226,11 +227,24 @@ func (c *reconciler) expected(ctx context.Context, name string) (sets.Set[types.
 
 // leave takes a Job out of its pool, whose pods may still take so much of it.
 func (c *reconciler) leave(s *state, taken int64) {
-	if s.pool != nil {
-		c.wakeAll(s.pool.leave(s.uid, taken))
-		c.wakePool(s.pool.name)
+	p := cmp.Or(s.pool, s.guestOf)
+	if p != nil {
+		c.wakeAll(p.leave(s.uid, taken))
+		c.wakePool(p.name)
 	}
-	s.pool, s.member = nil, nil
+	s.pool, s.member, s.guestOf = nil, nil, nil
+	if taken > 0 {
+		s.guestOf = p
+	}
+}
+
+// depart takes a Job out of its pool whose pods keep their slots as long as they run.
+func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
+	taken := int64(0)
+	if p := cmp.Or(s.pool, s.guestOf); p != nil {
+		taken = int64(len(alive(pods))) * p.sizeOf(job)
+	}
+	c.leave(s, taken)
 }
 
 // wakeAll has Jobs looked at.

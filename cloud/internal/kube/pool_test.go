@@ -668,3 +668,41 @@ func TestLargePool(t *testing.T) {
 		t.Errorf("%d of %d pods ended after %v; %d MB; again in %v", done, jobs*each, lived, mb, again)
 	}
 }
+
+// The pods of a work queue that has had its first success keep their slots until they end, and no longer, even if the controller starts anew meanwhile.
+func TestQueueInPool(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		queue, other := memberJob("queue", 1, 3), memberJob("other", 9, 9)
+		queue.Spec.Completions, queue.Spec.CompletionMode = nil, nil
+		b := newBench(t, testPool(3, "fifo"), queue)
+		b.turn()
+		if err := b.api.Create(context.Background(), other); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			b.exitPod(&b.jobPods("queue")[0], 0)
+			if restart {
+				b.restart()
+			}
+			for range 3 {
+				b.clock = b.clock.Add(patience)
+				if err := b.around(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := len(b.jobPods("other")); n != i+1 {
+				t.Errorf("restart %v: %d pods of another Job beside %d of the queue", restart, n, 2-i)
+			}
+		}
+	}
+}
+
+// jobPods returns the pods of a Job that run or will.
+func (b *bench) jobPods(name string) (pods []corev1.Pod) {
+	for _, p := range b.live() {
+		if p.OwnerReferences[0].Name == name {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}

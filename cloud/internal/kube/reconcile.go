@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -40,9 +41,9 @@ type reconciler struct {
 	nodeLost  time.Duration // after which a node that is not ready has no say any more; 0 for never
 	clones    *cloneGate
 	now       func() time.Time
-	pooling   bool                       // there are SlotPools
+	pooling   atomic.Bool                // there are SlotPools
 	wake      func(types.NamespacedName) // has a Job looked at; nil where nobody does
-	look      func(pool string)          // has the status of a SlotPool written; likewise
+	look      atomic.Pointer[door]       // to which the name of a SlotPool is told whose status is to be written; likewise
 	nodes     ledger
 	zones     zones
 
@@ -55,6 +56,7 @@ type reconciler struct {
 type state struct {
 	uid     types.UID
 	pool    *pool               // that it is in; nil as long as it starts nothing
+	guestOf *pool               // that it has left, and of whose slots its pods still have some
 	member  *member             // that it is in the pool's core
 	unseen  map[ref]time.Time   // pods that were made and have not come by the watch, and when
 	wrong   string              // annotation that was complained about
@@ -197,8 +199,21 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		return err
 	}
 	if t.ended || suspended(job) {
-		c.leave(s, 0)
+		c.depart(job, s, pods)
 	}
+	if err := c.conclude(ctx, job, s, t, sc, queue, now); err != nil || queue {
+		return err
+	}
+	if t.ended || suspended(job) {
+		c.leave(s, 0) // its pods are being deleted
+		return nil
+	}
+	return c.drive(ctx, job, s, t, sc, now)
+}
+
+// conclude ends the pods of a Job that is over or suspended. Of a queue whose end has begun it ends none.
+func (c *reconciler) conclude(ctx context.Context, job *batchv1.Job, s *state, t *tally, sc *scene, queue bool, now time.Time) error {
+	pods := sc.pods
 	switch {
 	case t.ended && t.success:
 		c.cutting(job, s, sc.sights, alive(pods), now)
@@ -212,14 +227,15 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		c.clones.drop(job.UID)
 		return c.end(ctx, alive(pods), "suspended", 0)
 	case queue: // who shares a queue ends by himself
-		taken := int64(0)
-		if s.pool != nil {
-			taken = int64(len(alive(pods))) * s.pool.sizeOf(job)
+		var wrong unusable
+		if s.pool == nil && s.guestOf == nil { // the controller has just started
+			if _, _, _, err := c.place(ctx, job, s); err != nil && !errors.As(err, &wrong) {
+				return err
+			}
 		}
-		c.leave(s, taken)
-		return nil
+		c.depart(job, s, pods)
 	}
-	return c.drive(ctx, job, s, t, sc, now)
+	return nil
 }
 
 // drive asks the policy and carries out what it wants.
@@ -238,9 +254,9 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 	switch {
 	case errors.As(err, &wrong):
 		s.comeBack(now.Add(patience))
-		return c.stand(ctx, job, s, "PoolUnusable", err, now)
+		return c.stand(ctx, job, s, sc, "PoolUnusable", err, now)
 	case errors.Is(err, errAnnotation):
-		return c.stand(ctx, job, s, "InvalidAnnotation", err, now)
+		return c.stand(ctx, job, s, sc, "InvalidAnnotation", err, now)
 	case err != nil:
 		return err
 	}
@@ -259,9 +275,9 @@ func (c *reconciler) drive(ctx context.Context, job *batchv1.Job, s *state, t *t
 }
 
 // stand leaves a Job as it is for something that its user has to mend: what runs of it goes on.
-func (c *reconciler) stand(ctx context.Context, job *batchv1.Job, s *state, reason string, err error, now time.Time) error {
+func (c *reconciler) stand(ctx context.Context, job *batchv1.Job, s *state, sc *scene, reason string, err error, now time.Time) error {
 	c.complain(job, err.Error(), reason, err.Error())
-	c.leave(s, 0)
+	c.depart(job, s, sc.pods)
 	return c.saveWinners(ctx, job, s, false, now)
 }
 
@@ -371,8 +387,8 @@ func (s *state) counted(sc *scene) int {
 
 // wakePool has the status of a pool written.
 func (c *reconciler) wakePool(name string) {
-	if name != "" && c.look != nil {
-		c.look(name)
+	if pools := c.look.Load(); name != "" && pools != nil {
+		pools.knock(types.NamespacedName{Name: name}, statusEvery)
 	}
 }
 

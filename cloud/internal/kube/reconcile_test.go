@@ -101,13 +101,14 @@ func (b *bench) restart() {
 	})
 	b.reconciler = &reconciler{
 		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec, _ string, _ bool) (sched.Policy, error) { return policy.New(spec, 1) }, chance: func(*sched.View, sched.JobID, string) (float64, bool) { return b.odds, b.odds > 0 }, atRisk: 0.9, past: "ours", winners: true, policy: "spark", grace: time.Second, nodeLost: 30 * time.Second, clones: newCloneGate(100, 100, 100),
-		pooling: true, wake: func(name types.NamespacedName) {
+		wake: func(name types.NamespacedName) {
 			b.wokenMu.Lock()
 			defer b.wokenMu.Unlock()
 			b.woken = append(b.woken, name)
 		},
 		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{}, pools: map[string]*pool{},
 	}
+	b.pooling.Store(true)
 }
 
 func (b *bench) reconcile() error {
