@@ -19,6 +19,7 @@ import (
 )
 
 const usage = `usage: tailcut-attempt COMMAND [ARG...]    run a task and report its progress
+       tailcut-attempt commit FILE DEST    make FILE the result of the task, unless another attempt was faster
        tailcut-attempt --install FOLDER    put this program there
 `
 
@@ -34,6 +35,8 @@ func run(args []string, stderr io.Writer) int {
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Print(usage)
 		return 0
+	case len(args) > 0 && args[0] == "commit":
+		return commit(args[1:], os.Stdout, stderr)
 	case len(args) == 2 && args[0] == "--install":
 		if err := install(args[1]); err != nil {
 			fmt.Fprintln(stderr, "tailcut-attempt:", err)

@@ -137,7 +137,7 @@ func Run(ctx context.Context, o Options) error {
 // poolsEvery is how often a controller looks whether the cluster has got the resource SlotPool.
 const poolsEvery = 5 * time.Second
 
-// awaitPools reconciles SlotPools as soon as there can be some: the resource may be installed later than the controller.
+// awaitPools reconciles SlotPools as soon as there can be some: the resource may be installed after the controller.
 func (c *reconciler) awaitPools(m ctrl.Manager, out *slog.Logger) error {
 	defined := func() (bool, error) {
 		_, err := m.GetRESTMapper().RESTMapping(poolVersion.WithKind("SlotPool").GroupKind(), poolVersion.Version)

@@ -21,8 +21,8 @@ import (
 )
 
 // ledger remembers of each node how many attempts were slow there, of all Jobs together. A Job learns within itself
-// which nodes are slow (slow.go); the next Job need not learn it again. What is old counts less and less, so a node that
-// was mended, or that nothing runs on because it was slow, is tried again.
+// which nodes are slow (slow.go); the next Job need not learn it again. What is old counts less and less, so a node
+// that was mended, or that nothing runs on because it was slow, is tried again.
 type ledger struct {
 	mu     sync.Mutex
 	nodes  map[string]*pace
@@ -46,9 +46,9 @@ const (
 	mostNodes = 5000
 	// nodesEvery is how often it is written.
 	nodesEvery = 10 * time.Second
-	// NodesMap is the ConfigMap that holds it, in the namespace of histories, and NodesFile its key.
-	NodesMap  = "tailcut-nodes"
-	NodesFile = "nodes.csv"
+	// nodesMap is the ConfigMap that holds it, in the namespace of histories, and nodesFile its key.
+	nodesMap  = "tailcut-nodes"
+	nodesFile = "nodes.csv"
 )
 
 // age lets time pass for what is known of a node.
@@ -162,7 +162,7 @@ func (c *reconciler) loadNodes(ctx context.Context) {
 		return
 	}
 	m := &corev1.ConfigMap{}
-	err := c.client.Get(ctx, client.ObjectKey{Namespace: c.past, Name: NodesMap}, m)
+	err := c.client.Get(ctx, client.ObjectKey{Namespace: c.past, Name: nodesMap}, m)
 	if client.IgnoreNotFound(err) != nil {
 		log.FromContext(ctx).Error(err, "which nodes were slow is not known")
 		return
@@ -171,7 +171,7 @@ func (c *reconciler) loadNodes(ctx context.Context) {
 	if l.nodes == nil {
 		l.nodes = map[string]*pace{}
 	}
-	l.read(m.Data[NodesFile])
+	l.read(m.Data[nodesFile])
 }
 
 // saveNodes writes what is new of nodes.
@@ -182,12 +182,12 @@ func (c *reconciler) saveNodes(ctx context.Context) error {
 	if !due {
 		return nil
 	}
-	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.past, Name: NodesMap}}
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.past, Name: nodesMap}}
 	err := c.client.Get(ctx, client.ObjectKeyFromObject(m), m)
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	m.Data = map[string]string{NodesFile: c.nodes.text(c.now())}
+	m.Data = map[string]string{nodesFile: c.nodes.text(c.now())}
 	if apierrors.IsNotFound(err) {
 		return c.client.Create(ctx, m)
 	}

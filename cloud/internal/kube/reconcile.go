@@ -43,7 +43,7 @@ type reconciler struct {
 	now       func() time.Time
 	pooling   atomic.Bool                // there are SlotPools
 	wake      func(types.NamespacedName) // has a Job looked at; nil where nobody does
-	look      atomic.Pointer[door]       // to which the name of a SlotPool is told whose status is to be written; likewise
+	look      atomic.Pointer[door]       // has the status of a SlotPool written; likewise
 	nodes     ledger
 	zones     zones
 

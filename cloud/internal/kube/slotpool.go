@@ -36,7 +36,7 @@ type SlotPool struct {
 // SlotPoolSpec is what there is to share and how.
 type SlotPoolSpec struct {
 	Slots             int32                 `json:"slots,omitempty"`     // pods at once of all Jobs together
-	Resources         corev1.ResourceList   `json:"resources,omitempty"` // instead of Slots: what they may request together, of one resource
+	Resources         corev1.ResourceList   `json:"resources,omitempty"` // instead: what they may request
 	Policy            string                `json:"policy,omitempty"`
 	CloneBudget       *int32                `json:"cloneBudget,omitempty"`
 	MaxWait           *metav1.Duration      `json:"maxWait,omitempty"`
