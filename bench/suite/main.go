@@ -36,6 +36,8 @@ func main() {
 	flag.StringVar(&o.csv, "csv", "", "file for a line of each policy and cell, compressed if it ends in .gz, continued if it exists; - for stdout instead of the table")
 	flag.StringVar(&o.against, "against", "bench/suite/published.csv.gz", "a file that -csv has written: what it has of published policies is not run again, and other cells are left out; '' for none")
 	flag.IntVar(&o.every, "every", 1, "only every Nth cell")
+	flag.StringVar(&o.only, "only", "", "only cells whose names contain one of these texts, separated by spaces")
+	flag.IntVar(&o.runs, "runs", 0, "runs of each policy in a cell (default 5 to 30, fewer where there are many tasks)")
 	flag.BoolVar(&o.heldOut, "held-out", false, "the cells that are held out, instead of the others")
 	flag.BoolVar(&o.declare, "declare", false, "print the cells that the axes declare")
 	flag.Parse()
@@ -49,7 +51,8 @@ func main() {
 
 type options struct {
 	cells, family, policies, also, csv, against string
-	every                                       int
+	only                                        string
+	every, runs                                 int
 	heldOut, declare                            bool
 	note                                        string // of the file of -csv
 }
@@ -92,7 +95,7 @@ func (o *options) run(ctx context.Context) error {
 	var all []*suite.Outcome
 	began := time.Now()
 	for i := range cells {
-		out, err := cells[i].Run(ctx, folder, append(published[:len(published):len(published)], also...), len(published), earlier[cells[i]])
+		out, err := cells[i].Run(ctx, folder, append(published[:len(published):len(published)], also...), len(published), o.runs, earlier[cells[i]])
 		if errors.Is(err, suite.ErrNoTrace) {
 			fmt.Fprintf(os.Stderr, "left out: %v\n", err)
 			continue
@@ -153,7 +156,7 @@ func (o *options) chosen() ([]suite.Cell, error) {
 	}
 	var left []suite.Cell
 	for _, c := range cells {
-		if c.HeldOut() == o.heldOut && (o.family == "" || strings.Contains(","+o.family+",", ","+c.Family+",")) {
+		if c.HeldOut() == o.heldOut && (o.family == "" || strings.Contains(","+o.family+",", ","+c.Family+",")) && o.named(&c) {
 			left = append(left, c)
 		}
 	}
@@ -162,4 +165,10 @@ func (o *options) chosen() ([]suite.Cell, error) {
 		some = append(some, left[i])
 	}
 	return some, nil
+}
+
+// named tells whether a cell is one of -only.
+func (o *options) named(c *suite.Cell) bool {
+	texts := strings.Fields(o.only)
+	return len(texts) == 0 || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(c.ID(), text) })
 }

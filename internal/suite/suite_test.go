@@ -68,7 +68,7 @@ func TestWorlds(t *testing.T) {
 // A cell is run, and of the published one is the best.
 func TestRun(t *testing.T) {
 	c := Cell{Family: "array", Size: "10", Service: "law:heavy", Reports: "persistent:0.5", Load: "0.5", Slots: "by load", Scale: "1s", Told: "unknown", Stations: "two"}
-	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, nil)
+	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func checkEarlier(t *testing.T, c *Cell, out *Outcome, written *bytes.Buffer) {
 	earlier := all.Outcomes[*c]
 	earlier.Rows = slices.DeleteFunc(earlier.Rows, func(r Row) bool { return r.Policy == "spark" })
 	earlier.Rows[0].Clones = 17 // a mark: fifo makes no clones
-	again, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, earlier)
+	again, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, 0, earlier)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestPublishedHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := c.Run(t.Context(), "", names, len(names), nil)
+		now, err := c.Run(t.Context(), "", names, len(names), 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
