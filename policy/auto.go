@@ -17,6 +17,11 @@ package policy
 //	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
 //	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: a clone, or an original
 //	that a clone is expected to overtake, which is a restart. If durations are not drawn anew, that loses its head start.
+//	where no clone can start, as no slot is free or the budget is spent, the only attempt of a task ends and the task begins
+//	anew if  c (takes - usual) > (1 - c) age
+//	takes     min over t of E[min(r, t)] / P(r <= t): of a slot until the attempt is done, the inverse of Gittins' index
+//	usual     what a winner of the stage has cost so far, with all attempts that were ended
+//	c         sure times the chance that the task draws a new duration in the same place, see begunAnew
 //	all clones end once hardly one has ever won
 //
 // Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
@@ -61,6 +66,9 @@ type auto struct {
 	held   kit.Heap[kit.Rising[float64]]    // rows of attempts that may be ended, by their bids
 	owners []sched.AttemptID                // by row: of what is in held
 
+	anew  []sched.AttemptID // whose tasks had better begin anew, as the latest looks have found
+	begun begunAnew
+
 	eye autoEye
 }
 
@@ -68,6 +76,7 @@ type auto struct {
 type autoStage struct {
 	id   sched.StageID
 	past sample
+	cost float64    // seconds of all attempts of tasks that are done, and of those that were begun anew
 	told sched.Time // something happened to it last
 	ripe bool       // its look is due when a clone may start
 	best []want     // clones that it wants since the last look, the highest bid first
@@ -95,6 +104,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
 		}
 		st.past.reset()
+		st.cost = 0
 		st.best, st.next = st.best[:0], 0
 		p.schedule(v, st)
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
@@ -110,6 +120,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		p.stages.End(v, ev)
 	case sched.JobRetired:
 		p.redraw.forget(ev.Job)
+		p.begun.forget(v, ev.Job)
 	}
 }
 
@@ -120,12 +131,12 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	a := v.Attempt(ev.Attempt)
 	if v.Task(ev.Task).Launched > 1 {
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
-			p.redraw.ends(v, st, ev.Job, x, x == ev.Attempt)
+			p.ends(v, st, ev.Job, x, false)
 		}
-		if a.Clone {
-			p.redraw.ends(v, st, ev.Job, ev.Attempt, true)
-		}
+		p.ends(v, st, ev.Job, ev.Attempt, true)
 	}
+	st.cost += (v.Now() - a.Started).Seconds()
+	p.begun.wins(ev.Task, &a)
 	if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
 		st.past.add(d)
 	}
@@ -172,8 +183,9 @@ func (p *auto) price(v *sched.View) float64 {
 
 func (p *auto) Decide(v *sched.View, act *sched.Actions) {
 	p.watch(v)
-	for p.clone(v, act) || p.launch(v, act) || p.end(v, act) {
+	for p.clone(v, act) || p.launch(v, act) || p.end(v, act) || p.beginAnew(v, act) {
 	}
+	p.anew = p.anew[:0]
 	kit.WakeFor(act, &p.due)
 }
 
@@ -192,7 +204,7 @@ func (p *auto) watch(v *sched.View) {
 	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
 		st := p.stages.Of(sched.StageID(p.due.Top()))
 		stage := v.Stage(st.id)
-		if room || stage.Live > stage.Running {
+		if room || stage.Live > stage.Running || p.redraw.all.wins > 0 {
 			p.look(v, st)
 			p.schedule(v, st)
 		} else {
@@ -265,7 +277,7 @@ func (p *auto) end(v *sched.View, act *sched.Actions) bool {
 		}
 		t := v.Rows().TaskOf(a)
 		st := p.stages.Of(v.Task(t).Stage)
-		p.redraw.ends(v, st, v.Rows().JobOf(t), a, false)
+		p.ends(v, st, v.Rows().JobOf(t), a, false)
 		kit.Kill(act, a, sched.Share)
 		p.order.Touch(v, v.Rows().JobOf(t))
 		return true

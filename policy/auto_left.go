@@ -19,6 +19,18 @@ func (t *timeLeft) mean() float64 {
 	return sum
 }
 
+// perSuccess returns what it takes of a slot until one attempt is done, if each is given up at the best age: the least of
+// E[min(x, t)] / P(x <= t). It is the inverse of Gittins' index.
+func (t *timeLeft) perSuccess() float64 {
+	least, sum, done := math.Inf(1), 0.0, 0.0
+	for i, x := range t.x {
+		sum += x * t.w[i]
+		done += t.w[i]
+		least = min(least, (sum+x*max(0, 1-done))/done)
+	}
+	return least
+}
+
 // quantile returns the time that is exceeded with a chance of at most share.
 func (t *timeLeft) quantile(share float64) float64 {
 	left := 1.0

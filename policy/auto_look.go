@@ -39,6 +39,7 @@ type runner struct {
 	saved    float64
 	mean     float64 // E[r]
 	quicker  float64 // E[min(r, n)]
+	takes    float64 // of a slot until it is done, see perSuccess
 	attempts int
 	fewer    []fewer    // of each attempt that may be ended
 	started  sched.Time // of the oldest
@@ -68,6 +69,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	start := p.start.cost()
 	worth := sure * chance
 	p.rate(v, st, &stage, sure, chance, rest)
+	p.sift(v, st, sure*p.begun.chance(&p.redraw, stage.Job), start)
 	for i := range p.eye.seen[:many] {
 		x := &p.eye.seen[i]
 		if v.AttemptRoom(x.id) > 0 {
@@ -226,13 +228,13 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	x := &e.seen[i]
 	if i > 0 {
 		if y := &e.seen[i-1]; x.attempts == 1 && y.attempts == 1 && !x.told && !y.told && x.started == y.started {
-			x.until, x.cloned, x.mean, x.saved, x.quicker = y.until, y.cloned, y.mean, y.saved, y.quicker
+			x.until, x.cloned, x.mean, x.saved, x.quicker, x.takes = y.until, y.cloned, y.mean, y.saved, y.quicker, y.takes
 			return
 		}
 	}
 	n := p.laws(v, stage, x.id)
 	left := p.merge(n, -1)
-	x.until, x.mean = left.quantile(e.share), left.mean()
+	x.until, x.mean, x.takes = left.quantile(e.share), left.mean(), left.perSuccess()
 	e.next.first(left, &e.renewal)
 	x.cloned = e.next.quantile(e.share)
 	x.quicker = e.next.mean()

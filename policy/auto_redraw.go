@@ -39,10 +39,6 @@ const (
 
 // ends takes in a clone that ends.
 func (r *redraws) ends(v *sched.View, st *autoStage, j sched.JobID, x sched.AttemptID, won bool) {
-	a := v.Attempt(x)
-	if !a.Clone || a.Waiting {
-		return
-	}
 	if _, ok := r.lives(v, st, j, x); ok && won {
 		r.jobs.At(j).wins++
 		r.all.wins++
