@@ -39,6 +39,10 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only cells whose names contain one of these texts, separated by spaces")
 	flag.IntVar(&o.runs, "runs", 0, "runs of each policy in a cell (default 5 to 30, fewer where there are many tasks)")
 	flag.BoolVar(&o.heldOut, "held-out", false, "the cells that are held out, instead of the others")
+	flag.StringVar(&o.from, "from", "", "run nothing: take all from these files of -csv, separated by commas, in the cells that have all policies")
+	flag.StringVar(&o.rows, "rows", "", "policies that the table and the picture show (default all)")
+	flag.StringVar(&o.picture, "picture", "", "SVG file for the shares of cells in which the policies of -rows are close to the best")
+	flag.StringVar(&o.failing, "failing", "", "print the cells in which the interval of this policy's ratio to the best ends above 1.02")
 	flag.BoolVar(&o.declare, "declare", false, "print the cells that the axes declare")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -51,7 +55,7 @@ func main() {
 
 type options struct {
 	cells, family, policies, also, csv, against string
-	only                                        string
+	only, from, rows, picture, failing          string
 	every, runs                                 int
 	heldOut, declare                            bool
 	note                                        string // of the file of -csv
@@ -74,6 +78,9 @@ func (o *options) run(ctx context.Context) error {
 		if published, err = suite.Published(also...); err != nil {
 			return err
 		}
+	}
+	if o.from != "" {
+		return o.known(cells, append(published[:len(published):len(published)], also...), len(published))
 	}
 	folder := os.Getenv("TAILCUT_TRACES")
 	if folder == "" {
@@ -116,7 +123,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.csv == "-" {
 		return suite.WriteCSV(os.Stdout, o.note, all)
 	}
-	return suite.WriteTable(os.Stdout, all, policy.Default)
+	return o.show(all)
 }
 
 // earlier returns what is known: of the file of -against, and of an earlier run into that of -csv, whose note stays.

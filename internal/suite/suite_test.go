@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tailcut/tailcut/sched"
@@ -85,7 +86,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d best: %+v", best, out.Rows)
 	}
 	var table, rows bytes.Buffer
-	if err := WriteTable(&table, []*Outcome{out}, "spark"); err != nil {
+	if err := WriteTable(&table, []*Outcome{out}, "spark", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteCSV(&rows, "at commit 1", []*Outcome{out}); err != nil {
@@ -166,5 +167,42 @@ func TestPublishedHolds(t *testing.T) {
 				t.Errorf("%s, %s: mean flow %g s, the file has %+v", c.ID(), r.Policy, r.Flow, had)
 			}
 		}
+	}
+}
+
+// What a file has is compared in cells that have all policies, and shown: as a table, as shares of cells within a factor
+// of the best, and as the cells where a policy fails.
+func TestKnown(t *testing.T) {
+	cells := Declare()[:3]
+	known := map[Cell]*Outcome{}
+	row := func(name string, flows ...float64) Row {
+		return Row{Policy: name, Flow: flows[0], MachineHours: 1, Flows: flows}
+	}
+	known[cells[0]] = &Outcome{Cell: cells[0], Runs: 3, Rows: []Row{row("own", 2, 2, 2), row("fifo", 4, 4, 4), row("spark", 2, 2, 2)}}
+	known[cells[1]] = &Outcome{Cell: cells[1], Runs: 3, Rows: []Row{row("own", 3, 3.3, 2.7), row("fifo", 1, 1, 1), row("spark", 2, 2, 2)}}
+	known[cells[2]] = &Outcome{Cell: cells[2], Runs: 3, Rows: []Row{row("own", 1, 1, 1), row("spark", 2, 2, 2)}}
+	all := Known(cells, known, []string{"fifo", "spark", "own"}, 2)
+	if len(all) != 2 || !all[0].Rows[1].Best || !all[1].Rows[0].Best || all[0].of("own").Ratio.Mean != 1 || all[1].of("own").Ratio.Mean != 3 {
+		t.Fatalf("%+v", all)
+	}
+	var table, failing bytes.Buffer
+	if err := WriteTable(&table, all, "spark", []string{"own"}); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); strings.Contains(text, "fifo") || !strings.Contains(text, "`own` | 1.73 |") {
+		t.Error(text)
+	}
+	if err := WriteFailing(&failing, all, "own", 1.02); err != nil {
+		t.Fatal(err)
+	}
+	if text := failing.String(); strings.Count(text, "\n") != 3 || !strings.Contains(text, "`fifo` | 3.00 ± 0.75 | yes") {
+		t.Error(text)
+	}
+	if WriteFailing(&failing, all, "nobody", 1.02) == nil {
+		t.Error("no error for a policy of which nothing is known")
+	}
+	s := Picture(all, []string{"own"}).Series[0]
+	if !slices.Equal(s.X, []float64{0.5, 1, 3, 8}) || !slices.Equal(s.Y, []float64{0, 50, 100, 100}) {
+		t.Errorf("%+v", s)
 	}
 }

@@ -9,11 +9,13 @@ import (
 	"strings"
 )
 
-// worlds are the columns of the table: groups of cells.
-var worlds = []struct {
+// world is a column of the table: a group of cells.
+type world struct {
 	name string
 	has  func(*Cell) bool
-}{
+}
+
+var worlds = []world{
 	{"all", func(*Cell) bool { return true }},
 	{"array", func(c *Cell) bool { return c.Family == "array" }},
 	{"mix", func(c *Cell) bool { return c.Family == "mix" }},
@@ -29,8 +31,12 @@ var worlds = []struct {
 
 // WriteTable writes a Markdown table: rows policies, columns worlds, cells the geometric mean of the ratios to the best
 // published policy; then the share of cells in which a policy is within 2 % and 10 % of the best with its whole
-// interval, its worst cell, and its machine time against that of reference.
-func WriteTable(out io.Writer, all []*Outcome, reference string) error {
+// interval, its worst cell, and its machine time against that of reference. It leaves out policies that are not in
+// shown, unless that is empty, and worlds that have no cell.
+func WriteTable(out io.Writer, all []*Outcome, reference string, shown []string) error {
+	worlds := slices.DeleteFunc(slices.Clone(worlds), func(w world) bool {
+		return len(all) > 0 && !slices.ContainsFunc(all, func(o *Outcome) bool { return w.has(&o.Cell) })
+	})
 	var b strings.Builder
 	b.WriteString("| policy |")
 	for _, w := range worlds {
@@ -47,6 +53,9 @@ func WriteTable(out io.Writer, all []*Outcome, reference string) error {
 	}
 	var lines []line
 	for i := range all[0].Rows {
+		if len(shown) > 0 && !slices.Contains(shown, all[0].Rows[i].Policy) {
+			continue
+		}
 		l := line{}
 		l.text = fmt.Sprintf("| `%s` |", all[0].Rows[i].Policy)
 		for k, w := range worlds {
