@@ -19,8 +19,8 @@ func (t *timeLeft) mean() float64 {
 	return sum
 }
 
-// perSuccess returns what it takes of a slot until one attempt is done, if each is given up at the best age: the least of
-// E[min(x, t)] / P(x <= t). It is the inverse of Gittins' index.
+// perSuccess returns what it takes of a slot until one attempt is done, if each is given up at the best age: the least
+// of E[min(x, t)] / P(x <= t). It is the inverse of Gittins' index.
 func (t *timeLeft) perSuccess() float64 {
 	least, sum, done := math.Inf(1), 0.0, 0.0
 	for i, x := range t.x {

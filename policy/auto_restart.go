@@ -16,9 +16,9 @@ func (p *auto) restarts(v *sched.View, x *runner, worth, chance, start float64) 
 	return x.attempts == 1 && worth*(x.mean-p.eye.renewal.mean()-start) > (1-chance)*age
 }
 
-// begunAnew learns whether an attempt in the place of one that has ended draws a new duration. Where the machine is what
-// makes a task slow that is less likely than for a clone, which runs elsewhere. If it does, it is ended as often as first
-// attempts are; if it has the duration of its task again, it is always ended.
+// begunAnew learns whether an attempt in the place of one that has ended draws a new duration. Where the machine is
+// what makes a task slow that is less likely than for a clone, which runs elsewhere. If it does, it is ended as often
+// as first attempts are; if it has the duration of its task again, it is always ended.
 type begunAnew struct {
 	times        sched.Table[sched.TaskID, uint8] // how often a task was begun anew
 	first, later tried
@@ -78,10 +78,10 @@ func (b *begunAnew) forget(v *sched.View, j sched.JobID) {
 	b.later.fade()
 }
 
-// sift finds the attempts to end so that their tasks begin anew: what is left of them takes more of a slot than a winner
-// has cost so far. So a threshold that is too low makes winners dear, and rises. If durations are the tasks' own after
-// all, what the attempt has done is lost. An age alone says too little for that: only attempts that have reported are
-// ended.
+// sift finds the attempts to end so that their tasks begin anew: what is left of them takes more of a slot than a
+// winner has cost so far. So a threshold that is too low makes winners dear, and rises. If durations are the tasks' own
+// after all, what the attempt has done is lost. An age alone says too little for that: only attempts that have reported
+// are ended.
 func (p *auto) sift(v *sched.View, st *autoStage, chance, start float64) {
 	if chance == 0 || st.past.n == 0 {
 		return

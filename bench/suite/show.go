@@ -45,7 +45,7 @@ func (o *options) show(all []*suite.Outcome) error {
 		return err
 	}
 	defer f.Close()
-	if err := suite.Picture(all, rows).WriteSVG(f); err != nil {
+	if err := profile(all, rows).WriteSVG(f); err != nil {
 		return err
 	}
 	return f.Close()

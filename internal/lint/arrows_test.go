@@ -58,7 +58,7 @@ const arrows = `
 	internal/hindsight   -> internal/live laws policy sched sim trace
 	internal/measure     -> internal/cputime policy sim trace
 	internal/suite       -> internal/simulation policy sched sim trace
-	bench/suite          -> internal/suite policy
+	bench/suite          -> internal/report internal/suite policy
 	internal/show        ->
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/page internal/report internal/show internal/timeline policy sched trace
 	internal/results     -> internal/grammar internal/inputs internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace

@@ -25,8 +25,8 @@ func Known(cells []Cell, known map[Cell]*Outcome, policies []string, published i
 	return all
 }
 
-// of returns what is known of a policy in an outcome that [Known] or [Cell.Run] has made; nil if there is nothing.
-func (out *Outcome) of(name string) *Row {
+// Of returns what is known of a policy in an outcome that [Known] or [Cell.Run] has made; nil if there is nothing.
+func (out *Outcome) Of(name string) *Row {
 	i := slices.IndexFunc(out.Rows, func(r Row) bool { return r.Policy == name })
 	if i < 0 {
 		return nil

@@ -83,9 +83,9 @@ type Outcome struct {
 	Rows []Row // in the order of the policies
 }
 
-// Run runs the policies through a cell, runs times each; 0 for as often as the cell has been declared to. The first of them, as many as published says, compete to be best; those behind
-// are measured only. What an earlier outcome of the cell has of the first, if there is one, is taken from there: runs
-// have the same seeds each time, so the ratios stay those of pairs.
+// Run runs the policies through a cell, runs times each; with 0 as often as their tasks say. The first of them, as many
+// as published says, compete to be best; those behind are measured only. What an earlier outcome of the cell has of the
+// first, if there is one, is taken from there: runs have the same seeds each time, so the ratios stay those of pairs.
 func (c *Cell) Run(ctx context.Context, folder string, policies []string, published, runs int, earlier *Outcome) (*Outcome, error) {
 	at, err := c.World(folder)
 	if err != nil {
