@@ -29,6 +29,7 @@ func newPlanExplain() *cobra.Command {
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
 			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -\n" +
 			"  tailcut plan explain --from-history 'nightly-*' --last 30d\n" +
+			"  tailcut plan explain application_1472176676028_407508_1.zstd --report page.html\n" +
 			"  tailcut plan explain /var/log/spark-events --since 30d\n" +
 			"  tailcut plan explain http://localhost:18080 --since 2026-11-01",
 	}
@@ -38,6 +39,7 @@ func newPlanExplain() *cobra.Command {
 	wholeVar(cmd.Flags(), &slots, "slots", 0, "`number` of slots that the log ran on (default: as the log says, or else the most seen busy at once)")
 	cmd.Flags().StringVar(&r.System, "emit", "", "write only the best settings, ready to paste, for `system`: "+strings.Join(diagnosis.Systems(), ", "))
 	since := cmd.Flags().String("since", "", "with several logs: only runs that began within this `span` before now, such as 30d, or since a day, such as 2026-11-01")
+	reportTo := cmd.Flags().String("report", "", "also write an HTML page with the stage's timeline to this `file`; of one log")
 	history := addFromHistory(cmd, "LOG")
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -56,6 +58,12 @@ func newPlanExplain() *cobra.Command {
 		if err := history.check(args, "LOG"); err != nil {
 			return err
 		}
+		if *reportTo != "" && several(args) {
+			return fmt.Errorf("--report: works with one LOG; for the last run write: tailcut plan explain LOG --report %s", *reportTo)
+		}
+		if err := checkOut(args, reportFile(*reportTo)); err != nil {
+			return err
+		}
 		listen(cmd, &from)
 		r.Watch = func(doing string, tasks int) (func(int), func()) {
 			return showProgress(cmd.ErrOrStderr(), doing, tasks)
@@ -71,21 +79,35 @@ func newPlanExplain() *cobra.Command {
 		} else if err := history.take(cmd, &from); err != nil {
 			return err
 		}
-		r.Log = from.Name()
-		if r.Stages, r.Hosts, err = from.Stages(); err != nil {
-			return err
-		}
-		r.Application, r.Again = from.Course.Application, replay.New(r.Log, r.Stages, from.Course, slots)
-		d, err := diagnosis.Explain(cmd.Context(), r)
+		return explainLog(cmd, r, &from, slots, top, *reportTo, format)
+	}
+	return cmd
+}
+
+// explainLog is plan explain of one log.
+func explainLog(cmd *cobra.Command, r diagnosis.Request, from *durations.Log, slots, top int, reportTo string, format *choice) (err error) {
+	r.Log = from.Name()
+	if r.Stages, r.Hosts, err = from.Stages(); err != nil {
+		return err
+	}
+	r.Application, r.Again = from.Course.Application, replay.New(r.Log, r.Stages, from.Course, slots)
+	d, err := diagnosis.Explain(cmd.Context(), r)
+	if err != nil {
+		return err
+	}
+	if reportTo != "" {
+		page, err := d.Page(cmd.Context(), r)
 		if err != nil {
 			return err
 		}
-		if r.System != "" && !cmd.Flags().Changed("format") {
-			return d.Emit(cmd.OutOrStdout(), r.System)
+		if err := writeReport(page, reportTo); err != nil {
+			return err
 		}
-		return format.write(cmd.OutOrStdout(), topOf{d, top})
 	}
-	return cmd
+	if r.System != "" && !cmd.Flags().Changed("format") {
+		return d.Emit(cmd.OutOrStdout(), r.System)
+	}
+	return format.write(cmd.OutOrStdout(), topOf{d, top})
 }
 
 // mostSlots is the most that a log is replayed on.

@@ -69,7 +69,7 @@ const arrows = `
 	internal/durations   -> internal/history internal/live internal/show laws
 	internal/replay      -> internal/history laws policy sched sim trace
 	internal/advice      -> internal/durations internal/report internal/show laws plan policy
-	internal/diagnosis   -> internal/advice internal/durations internal/history internal/replay internal/show laws plan
+	internal/diagnosis   -> internal/advice internal/durations internal/history internal/replay internal/report internal/show laws plan
 	internal/nights      -> internal/diagnosis internal/durations internal/history internal/replay internal/show laws sched
 	internal/sizing      -> internal/history internal/replay internal/show
 	internal/deadline    -> internal/show laws plan

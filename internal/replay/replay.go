@@ -114,6 +114,15 @@ func (r *Rerun) Walls(st *history.StageRecord) (seconds float64, slots int, ok b
 	return p.wall().Seconds(), c.MostSlots(p.submitted, p.ended), true
 }
 
+// Span is when a stage was submitted and had ended; ok is false if it is not played.
+func (r *Rerun) Span(st *history.StageRecord) (submitted, ended sched.Time, ok bool) {
+	p := r.piece(st)
+	if p == nil {
+		return 0, 0, false
+	}
+	return p.submitted, p.ended, true
+}
+
 // Range is what something takes in seconds, over plays that differ in the random draws of clones: the mean, and what
 // at least 95 % of them are between. The mean is there, too, however rare what makes it.
 type Range struct{ Mean, Low, High float64 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -13,6 +14,8 @@ var pageHTML string
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"short":  short,
 	"svg":    inline,
+	"slots":  (*Timeline).inline,
+	"style":  func() template.CSS { return template.CSS(fmt.Sprintf(timelineStyle, ".timeline ")) },
 	"right":  func(t Table, i int) bool { return t.numeric(i) },
 	"failed": func(p *Page) int { return len(p.Failed()) },
 }).Parse(pageHTML))
@@ -28,4 +31,11 @@ func inline(p Plot) (template.HTML, error) {
 	}
 	_, body, _ := strings.Cut(b.String(), "<svg")
 	return template.HTML("<svg" + body), nil //nolint:gosec // made by WriteSVG, which escapes text
+}
+
+// inline is the timeline as an element of the page, whose style is the page's.
+func (t *Timeline) inline() template.HTML {
+	body, height := t.draw()
+	const element = "<svg class=\"timeline\" viewBox=\"0 0 %v %v\" font-size=\"%v\">\n%s</svg>"
+	return template.HTML(fmt.Sprintf(element, timelineWidth, height, timelineFont, body)) //nolint:gosec // draw escapes
 }

@@ -17,10 +17,13 @@ type Page struct {
 // Section is a part of a page: usually one table or figure of a paper.
 type Section struct {
 	Title  string   `json:"title"`
-	Text   []string `json:"text,omitempty"` // paragraphs
+	Text   []string `json:"text,omitempty"`  // paragraphs
+	Lines  []string `json:"lines,omitempty"` // to be copied as they are
 	Tables []Table  `json:"tables,omitempty"`
 	Plots  []Plot   `json:"plots,omitempty"`
 	Claims []Claim  `json:"claims,omitempty"`
+
+	Timelines []*Timeline `json:"-"` // above the text, on HTML pages only
 }
 
 // Table is a table of numbers and words.

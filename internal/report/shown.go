@@ -6,7 +6,7 @@ import "github.com/tailcut/tailcut/internal/show"
 func (p *Page) shown() *Page {
 	q := &Page{Name: show.OneLine(p.Name), Title: show.OneLine(p.Title), Intro: each(p.Intro, show.Lines)}
 	for _, s := range p.Sections {
-		s.Title, s.Text = show.OneLine(s.Title), each(s.Text, show.Lines)
+		s.Title, s.Text, s.Lines = show.OneLine(s.Title), each(s.Text, show.Lines), each(s.Lines, show.OneLine)
 		tables := make([]Table, len(s.Tables))
 		for i, t := range s.Tables {
 			tables[i] = Table{Name: show.OneLine(t.Name), Caption: show.Lines(t.Caption), Columns: each(t.Columns, show.OneLine)}

@@ -22,6 +22,9 @@ func (p *Page) WriteText(w io.Writer) error {
 	for _, s := range p.Sections {
 		heading(&b, s.Title, '-')
 		paragraphs(&b, s.Text)
+		if len(s.Lines) > 0 {
+			fmt.Fprintf(&b, "  %s\n\n", strings.Join(s.Lines, "\n  "))
+		}
 		for i := range s.Tables {
 			b.WriteString(s.Tables[i].text())
 			b.WriteByte('\n')

@@ -23,6 +23,7 @@ type TimelineRun struct {
 
 // Bar is an attempt in a timeline.
 type Bar struct {
+	Host       string  // whose slots it is drawn among; "" for none
 	Label      string  // short, to stand inside the bar: the task's number
 	Note       string  // what a reader sees who points at the bar
 	Start, End float64 // seconds from the run's start
@@ -87,13 +88,18 @@ func (t *Timeline) end() float64 {
 	return end
 }
 
-// rows gives each bar the first row that is free when it starts: there are as many rows as slots were ever in use.
+// rows gives each bar the first row of its host that is free when it starts: there are as many rows as slots were ever
+// in use. Hosts are in order of their names.
 func (r *TimelineRun) rows() (all [][]Bar) {
 	bars := slices.Clone(r.Bars)
-	slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Compare(a.Start, b.Start) })
-	for _, b := range bars {
-		i := slices.IndexFunc(all, func(row []Bar) bool { return row[len(row)-1].End <= b.Start })
-		if i < 0 {
+	slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Start, b.Start)) })
+	first := 0 // row of the host
+	for n, b := range bars {
+		if n > 0 && bars[n-1].Host != b.Host {
+			first = len(all)
+		}
+		i := slices.IndexFunc(all[first:], func(row []Bar) bool { return row[len(row)-1].End <= b.Start })
+		if i += first; i < first {
 			all = append(all, nil)
 			i = len(all) - 1
 		}

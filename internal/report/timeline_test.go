@@ -91,3 +91,51 @@ func TestTimelineOfMany(t *testing.T) {
 		t.Error("what is empty is not what has nothing in it")
 	}
 }
+
+// Each host has rows of its own, in order of names, whose name stands beside them once.
+func TestTimelineByHost(t *testing.T) {
+	run := TimelineRun{Title: "hosts", End: 600, Bars: []Bar{
+		{Host: "b<1>", Label: "0", End: 300}, {Host: "a", Label: "1", End: 600}, {Host: "a", Label: "2", End: 100}, {Host: "b<1>", Label: "3", Start: 300, End: 400},
+	}}
+	var got []string
+	for _, row := range run.rows() {
+		line := row[0].Host
+		for _, b := range row {
+			line += " " + b.Label
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{"a 1", "a 2", "b<1> 0 3"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var b strings.Builder
+	if err := (&Timeline{Runs: []TimelineRun{run}}).WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">a</text>", ">b&lt;1&gt;</text>", ">0 min</text>", ">attempt</text>"} {
+		if n := strings.Count(b.String(), want); n != 1 {
+			t.Errorf("%s is there %d times:\n%s", want, n, &b)
+		}
+	}
+}
+
+// Of very many slots those with the longest attempts are drawn, and plain attempts have no element each.
+func TestTimelineOfManySlots(t *testing.T) {
+	run := TimelineRun{Title: "many", End: 1000}
+	for slot := range 2000 {
+		for i := range 50 {
+			b := Bar{Host: fmt.Sprint("host", slot/8), Start: float64(20 * i), End: float64(20*i + 19)}
+			if slot == 1999 && i == 49 {
+				b.Label, b.Note, b.End, b.Straggler = "slow", "the longest", 1000, true
+			}
+			run.Bars = append(run.Bars, b)
+		}
+	}
+	var b strings.Builder
+	if err := (&Timeline{Runs: []TimelineRun{run}}).WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	if rects := strings.Count(b.String(), "<rect"); b.Len() > 1<<20 || rects > 10 || !strings.Contains(b.String(), "the longest") || !strings.Contains(b.String(), "the 400 of 2000 slots") {
+		t.Errorf("%d bytes, %d rectangles", b.Len(), rects)
+	}
+}
