@@ -66,9 +66,11 @@ type Thresholds struct {
 	OfHost    float64 // ... unless it ran more than this share of all tasks
 }
 
-// slowHost tells whether slow tasks are the fault of the machine that ran most of them.
+// slowHost tells whether slow tasks are the fault of the machine that ran most of them. Where machines are few, chance
+// often puts some slow tasks on one: it has to do so for no machine in ninety-nine stages of a hundred.
 func (t *Thresholds) slowHost(h history.SlowHost) bool {
-	return h.Slow >= t.SlowTasks && float64(h.Slow) >= t.OnHost*float64(h.Of) && h.Share <= t.OfHost
+	return h.Slow >= t.SlowTasks && float64(h.Slow) >= t.OnHost*float64(h.Of) && h.Share <= t.OfHost &&
+		laws.AtLeast(h.Slow, h.Of, h.Share) <= h.Share*byChance // of about 1 / Share machines
 }
 
 // skewed tells whether slow tasks are the fault of the data.
@@ -122,7 +124,8 @@ type Diagnosis struct {
 	SavedMachine float64       `json:"machine_saved_seconds"`
 	Stages       []*Finding    `json:"stages"` // best first
 
-	own *played
+	own     *played
+	oneHost bool // on which Spark has no clones
 }
 
 // Finding is the diagnosis of a stage.

@@ -32,6 +32,9 @@ func (d *Diagnosis) Emit(out io.Writer, system string) error {
 		return err
 	}
 	lines := []string{"no setting of clones would make " + d.Log + " faster"}
+	if d.oneHost {
+		lines[0] += ": Spark runs no clone on the host of the original, and there was one host only"
+	}
 	if d.Settings != nil {
 		lines[0] = fmt.Sprintf("%s: %s instead of %s (%s to %s)", places[system], show.Seconds(d.Settings.Seconds), show.Seconds(*d.Replay),
 			show.Seconds(d.Settings.Low), show.Seconds(d.Settings.High))

@@ -50,7 +50,7 @@ func TestEmit(t *testing.T) {
 		if own := system == Tailcut || system == Kubernetes; own && d.Engine != nil || d.Engine != nil && d.Engine.Seconds >= d.Settings.Seconds {
 			t.Errorf("%s: %+v beyond %+v", system, d.Engine, d.Settings)
 		}
-		for _, c := range d.candidates(system) {
+		for _, c := range d.candidates(system, &replay.Rerun{}) {
 			if _, err := policy.New(c.spec, 1); err != nil {
 				t.Errorf("%s: %v", c.spec, err)
 			}

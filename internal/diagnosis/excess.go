@@ -17,11 +17,12 @@ type excess struct {
 	left    []float64          // of each task's excess, what is not told apart yet
 	parts   map[Kind][]float64 // of the excess, by cause and task
 	said    map[Kind]string    // evidence of a cause that makes some task slow
+	slow    int32              // the machine that is slow, -1 if none is
 }
 
 // excessOf tells the excess of each task apart. Each cause takes of what those before it have left.
 func excessOf(st *history.StageRecord, tasks []replay.Hold, r *Request) *excess {
-	e := &excess{record: st, tasks: tasks, parts: map[Kind][]float64{}, said: map[Kind]string{}}
+	e := &excess{record: st, tasks: tasks, parts: map[Kind][]float64{}, said: map[Kind]string{}, slow: -1}
 	for _, t := range tasks {
 		e.held = append(e.held, t.Held.Seconds())
 	}

@@ -64,7 +64,7 @@ func (e *excess) keep(again *replay.Rerun) {
 			}
 		}
 	}
-	again.Keep(e.record, kept)
+	again.Keep(e.record, kept, e.slow)
 }
 
 // diagnose finds why a stage took as long as it did, and tells the replay what a further attempt of a task would keep.
@@ -94,14 +94,14 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		s.diagnose(st, r)
 	}
 	system := cmp.Or(r.System, again.System())
-	own, engine := &played{system: system, candidates: d.candidates(system)}, &played{system: Tailcut}
+	own, engine := &played{system: system, candidates: d.candidates(system, again)}, &played{system: Tailcut}
 	if system != Tailcut && system != Kubernetes {
-		engine.candidates = d.candidates(Tailcut)
+		engine.candidates = d.candidates(Tailcut, again)
 	}
 	if err := playAll(ctx, r, own, engine); err != nil {
 		return fmt.Errorf("%s: replay: %w", r.Log, err)
 	}
-	d.own = own
+	d.own, d.oneHost = own, system == Spark && again.OneHost()
 	if d.Clones = recorded(r.Stages); d.Clones != nil && own.without != nil {
 		d.Clones.compare(own.now.Mean, own.without.Mean)
 	}
@@ -129,9 +129,10 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// onItsSlots judges a stage that clones would help with a machine for each task by what they help on its slots.
+// onItsSlots judges a stage that clones would help with a machine for each task by what they help on its slots. Where
+// one machine is slow, clones are the second choice.
 func (s *Finding) onItsSlots(t *Thresholds) {
-	if s.Verdict != Replicate {
+	if s.Verdict != Replicate && s.Verdict != SlowHost {
 		return
 	}
 	saved, machine := 0.0, 0.0
@@ -139,7 +140,11 @@ func (s *Finding) onItsSlots(t *Thresholds) {
 		saved, machine = *s.Replay-s.Best.Seconds, -s.extra
 	}
 	s.Latency, s.Saved, s.SavedMachine = s.Replay, &saved, &machine
-	if share := saved / max(*s.Replay, 1e-9); !(share >= t.Saving) {
+	switch share := saved / max(*s.Replay, 1e-9); {
+	case share >= t.Saving && s.Verdict == SlowHost:
+		s.doing = s.Reason + "; or " + s.doing
+		s.Verdict, s.Reason = Replicate, ""
+	case !(share >= t.Saving) && s.Verdict == Replicate:
 		s.Verdict = LightTail
 		s.Reason = fmt.Sprintf("on its %s, clones save only %.1f %%", show.Count(s.Slots, "slot"), 100*share)
 	}
@@ -159,6 +164,9 @@ func (d *Diagnosis) headline() string {
 	}
 	line := fmt.Sprintf("%s took %s; its replay on %s takes %s (%+.1f %%)", d.Log, show.Seconds(d.Wall), slots, show.Seconds(*d.Replay),
 		100*(*d.Replay/max(d.Wall, 1e-9)-1))
+	if d.Settings == nil && d.oneHost {
+		return line + "; Spark runs no clone on the host of the original, and there was one host only."
+	}
 	if d.Settings == nil {
 		return line + "; no setting of clones would make it faster."
 	}

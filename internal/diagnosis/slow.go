@@ -153,6 +153,7 @@ func (e *excess) host(t *Thresholds, names []string) {
 			e.take(Host, i, math.Inf(1))
 		}
 	}
+	e.slow = h.Host
 	e.said[Host] = fmt.Sprintf("%d of %d slow tasks ran on %s", h.Slow, h.Of, names[h.Host])
 }
 

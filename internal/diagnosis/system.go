@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tailcut/tailcut/internal/advice"
+	"github.com/tailcut/tailcut/internal/replay"
 )
 
 // The systems that settings are for.
@@ -27,15 +28,16 @@ type candidate struct {
 
 // candidates are what a system can be told, where the exact plan says that clones help at all: with a machine for each
 // task they help most. Its best forks are proposed, as the system can come nearest to them. Settings are for all stages
-// of an application, so each candidate is.
-func (d *Diagnosis) candidates(system string) (all []candidate) {
+// of an application, so each candidate is. Spark runs no clone on the host of the original, so with one host it has
+// none.
+func (d *Diagnosis) candidates(system string, again *replay.Rerun) (all []candidate) {
 	var helped []*Finding
 	for _, s := range d.Stages {
-		if s.Verdict == Replicate {
+		if s.Verdict == Replicate || s.Verdict == SlowHost {
 			helped = append(helped, s)
 		}
 	}
-	if len(helped) == 0 {
+	if len(helped) == 0 || system == Spark && again.OneHost() {
 		return nil
 	}
 	slices.SortStableFunc(helped, byWorth)

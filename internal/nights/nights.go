@@ -229,7 +229,7 @@ func (s *Recognised) compare(nights []diagnosis.Request) {
 	}
 	rate := float64(s.Slow) / float64(n*s.Tasks)
 	for task, k := range slow {
-		if 2*k > n && (2*s.Same > s.Slow || float64(s.Tasks)*tail(n, k, rate) < byChance) {
+		if 2*k > n && (2*s.Same > s.Slow || float64(s.Tasks)*laws.AtLeast(k, n, rate) < byChance) {
 			s.Always = append(s.Always, task)
 		}
 	}
@@ -262,15 +262,6 @@ func (s *Recognised) tell(nights []diagnosis.Request, some []member, slow map[in
 			r.Recurring[m.record] = known
 		}
 	}
-}
-
-// tail is how likely at least k of n throws succeed.
-func tail(n, k int, p float64) (sum float64) {
-	for i := k; i <= n; i++ {
-		lg := func(x int) float64 { l, _ := math.Lgamma(float64(x) + 1); return l }
-		sum += math.Exp(lg(n) - lg(i) - lg(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-min(p, 1-1e-12)))
-	}
-	return sum
 }
 
 // change compares the nights from one on with those before.

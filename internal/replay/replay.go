@@ -19,7 +19,8 @@ type Rerun struct {
 	Source Source // of the slots
 	Rule   string // the policy that the log's attempts followed, as far as it says
 
-	kept         map[*history.StageRecord][]sched.Time
+	kept         map[*history.StageRecord]kept
+	oneHost      bool
 	name         string
 	system       string
 	began, ended sched.Time // of the application; ended is 0 if the log does not say
@@ -60,7 +61,11 @@ func New(name string, stages []*history.StageRecord, course *history.Course, slo
 	for _, s := range r.steps {
 		r.Slots = max(r.Slots, s.Slots)
 	}
+	r.oneHost = oneHost(stages)
 	r.Rule = ruleOf(course, slices.ContainsFunc(r.pieces, func(p *piece) bool { return p.cloned }))
+	if r.system == "spark" && r.oneHost {
+		r.Rule = Without
+	}
 	return r
 }
 
@@ -83,16 +88,43 @@ func (r *Rerun) Holds(st *history.StageRecord) []Hold {
 }
 
 // Keep says, by task as in [Rerun.Holds], how many seconds of its time each further attempt takes as well. The rest is
-// drawn.
-func (r *Rerun) Keep(st *history.StageRecord, seconds []float64) {
+// drawn, and where the system runs no clone on the host of the original, for tasks on a slow host from those of others;
+// slow is -1 if none is.
+func (r *Rerun) Keep(st *history.StageRecord, seconds []float64, slow int32) {
 	if r.kept == nil {
-		r.kept = map[*history.StageRecord][]sched.Time{}
+		r.kept = map[*history.StageRecord]kept{}
 	}
-	kept := make([]sched.Time, len(seconds))
+	k := kept{make([]sched.Time, len(seconds)), slow}
 	for i, s := range seconds {
-		kept[i] = sched.FromSeconds(s)
+		k.seconds[i] = sched.FromSeconds(s)
 	}
-	r.kept[st] = kept
+	r.kept[st] = k
+}
+
+// kept is what [Rerun.Keep] was told of a stage.
+type kept struct {
+	seconds []sched.Time
+	slow    int32
+}
+
+// OneHost tells whether all attempts ran on one host, as far as the log names their executors. Spark never runs a clone
+// on the host of the original (TaskSetManager.dequeueTaskFromList), so it had no clones there and can have none.
+func (r *Rerun) OneHost() bool { return r.oneHost }
+
+// oneHost tells whether all attempts that name an executor ran on one host; false if none does.
+func oneHost(stages []*history.StageRecord) bool {
+	host, known := int32(0), false
+	for _, st := range stages {
+		for i := range st.Attempts {
+			switch a := &st.Attempts[i]; {
+			case a.Executor == 0 || known && a.Host != host:
+				return false
+			default:
+				host, known = a.Host, true
+			}
+		}
+	}
+	return known
 }
 
 func (r *Rerun) piece(st *history.StageRecord) *piece {
@@ -261,7 +293,7 @@ func (r *Rerun) options(w *trace.Workload, system string, seed uint64) sim.Optio
 			gaps++
 		}
 	}
-	o := sim.Options{Machines: r.Slots, Slots: 1, More: []int{gaps/r.Slots + 1}, Model: r.model(w), Seed: seed, Limits: sched.NoLimits()}
+	o := sim.Options{Machines: r.Slots, Slots: 1, More: []int{gaps/r.Slots + 1}, Model: r.model(w, system), Seed: seed, Limits: sched.NoLimits()}
 	o.Present = present(r.steps, r.began, r.lastEnd())
 	if system == "tailcut" || system == "kubernetes" { // the rules of others are their own limits
 		o.Limits = sched.DefaultLimits()

@@ -7,17 +7,22 @@ import (
 )
 
 // model is [sim.Resample], but that a further attempt of a task takes what is kept of that task, and draws only the
-// rest from the rests of all.
-func (r *Rerun) model(w *trace.Workload) sim.Model {
+// rest from the rests of all, and of Spark's tasks on a slow host from the rests of those on others.
+func (r *Rerun) model(w *trace.Workload, system string) sim.Model {
 	byFirst := map[*sched.Time]*split{} // by the first duration of the stage
 	for i := range w.Stages {
 		st := &w.Stages[i]
 		if st.Name == 0 || st.Tasks == 0 {
 			continue
 		}
-		if kept := r.kept[r.pieces[st.Name-1].record]; kept != nil {
+		p := r.pieces[st.Name-1]
+		if k, known := r.kept[p.record]; known {
 			durations := w.Durations[st.FirstTask : st.FirstTask+st.Tasks]
-			byFirst[&durations[0]] = splitOf(durations, kept)
+			parts := splitOf(durations, k.seconds)
+			if system == "spark" && k.slow >= 0 {
+				parts.away(p.tasks, k.slow)
+			}
+			byFirst[&durations[0]] = parts
 		}
 	}
 	return func(w *trace.Workload, machines int, seed uint64) (sim.Service, error) {
@@ -27,7 +32,24 @@ func (r *Rerun) model(w *trace.Workload) sim.Model {
 }
 
 // split is what is kept of the tasks of a stage, and the rest of them.
-type split struct{ kept, rest []sched.Time }
+type split struct {
+	kept, rest []sched.Time
+	onSlow     []bool       // by task, whether it ran on the slow host; nil if that does not matter
+	elsewhere  []sched.Time // rests of the others
+}
+
+// away lets tasks on a slow host draw from those on others, if there are any.
+func (s *split) away(tasks []Hold, slow int32) {
+	onSlow := make([]bool, len(tasks))
+	for i := range tasks {
+		if onSlow[i] = tasks[i].Last.Host == slow; !onSlow[i] {
+			s.elsewhere = append(s.elsewhere, s.rest[i])
+		}
+	}
+	if len(s.elsewhere) > 0 {
+		s.onSlow = onSlow
+	}
+}
 
 func splitOf(durations, kept []sched.Time) *split {
 	s := &split{kept: kept}
@@ -50,5 +72,8 @@ func (s *service) Duration(a *sim.Attempt) sched.Time {
 	}
 	drawn := *a
 	drawn.Recorded = parts.rest
+	if parts.onSlow != nil && parts.onSlow[a.Index] {
+		drawn.Recorded = parts.elsewhere
+	}
 	return s.others.Duration(&drawn) + sched.FromSeconds(parts.kept[a.Index].Seconds()*a.Share)
 }

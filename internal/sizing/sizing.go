@@ -105,10 +105,11 @@ func Plan(ctx context.Context, r Request) (*Answer, error) {
 // policies are what the log did, no clones, and what its system can do by default.
 func policies(again *replay.Rerun) []string {
 	all := []string{again.Rule, replay.Without}
-	switch again.System() {
-	case "spark":
+	switch system := again.System(); {
+	case system == "spark" && again.OneHost(): // on which it has no clones
+	case system == "spark":
 		all = append(all, "spark3", "spark")
-	case "hadoop":
+	case system == "hadoop":
 		all = append(all, "hadoop2")
 	default:
 		all = append(all, "auto")
