@@ -12,6 +12,7 @@ import (
 	"github.com/tailcut/tailcut/internal/diagnosis"
 	"github.com/tailcut/tailcut/internal/durations"
 	"github.com/tailcut/tailcut/internal/replay"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 func newPlanExplain() *cobra.Command {
@@ -134,4 +135,7 @@ func addDurations(cmd *cobra.Command, from *durations.Log, argument string) {
 func listen(cmd *cobra.Command, from *durations.Log) {
 	from.Stdin = cmd.InOrStdin()
 	from.Tell = func(line string) { notice(cmd.ErrOrStderr(), "%s", line) }
+	from.Watch = func(doing string, bytes int) (func(int), func()) {
+		return showProgressOf(cmd.ErrOrStderr(), doing, bytes, show.Bytes)
+	}
 }

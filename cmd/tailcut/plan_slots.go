@@ -36,7 +36,9 @@ func newPlanSlots() *cobra.Command {
 		if cmd.Flags().Changed("slots") && (slots < 1 || slots > mostSlots) {
 			return fmt.Errorf("--slots: expected a number from 1 to %d, got %d", mostSlots, slots)
 		}
-		r := sizing.Request{Seed: seed}
+		r := sizing.Request{Seed: seed, Watch: func(doing string, tasks int) (func(int), func()) {
+			return showProgress(cmd.ErrOrStderr(), doing, tasks)
+		}}
 		if r.Sizes, err = parseSizes(sizes); err != nil {
 			return err
 		}

@@ -17,15 +17,22 @@ import (
 // finished, and how long the rest may take. It returns what to call with tasks that have finished, from any goroutine,
 // and what to call at the end, which wipes the bar off.
 func showProgress(w io.Writer, doing string, tasks int) (tick func(tasks int), stop func()) {
+	return showProgressOf(w, doing, tasks, inTasks)
+}
+
+func inTasks(n int64) string { return show.Number(float64(n)) + " tasks" }
+
+// showProgressOf is [showProgress] of other amounts.
+func showProgressOf(w io.Writer, doing string, total int, words func(int64) string) (tick func(done int), stop func()) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
 	}
-	return drawProgress(f, doing, tasks)
+	return drawProgress(f, doing, total, words)
 }
 
-func drawProgress(w io.Writer, doing string, tasks int) (tick func(tasks int), stop func()) {
-	bar := &progress.Tracker{Message: doing, Total: int64(tasks), AutoStopDisabled: true}
+func drawProgress(w io.Writer, doing string, total int, words func(int64) string) (tick func(done int), stop func()) {
+	bar := &progress.Tracker{Message: doing, Total: int64(total), AutoStopDisabled: true}
 	p := progress.NewWriter()
 	p.SetOutputWriter(w)
 	p.SetUpdateFrequency(time.Second / 5)
@@ -37,7 +44,7 @@ func drawProgress(w io.Writer, doing string, tasks int) (tick func(tasks int), s
 	style.Options.ETAString = "left"
 	style.Options.TimeInProgressPrecision = time.Second
 	style.Visibility.ETA = true
-	bar.Units.Formatter = func(n int64) string { return show.Number(float64(n)) + " tasks" }
+	bar.Units.Formatter = words
 	p.AppendTracker(bar)
 	gone := make(chan struct{})
 	go func() {

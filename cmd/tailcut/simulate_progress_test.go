@@ -11,7 +11,7 @@ import (
 // where nobody watches there is none.
 func TestProgressBar(t *testing.T) {
 	var shown, short, piped bytes.Buffer
-	tick, stop := drawProgress(&shown, "simulating", 4000)
+	tick, stop := drawProgress(&shown, "simulating", 4000, inTasks)
 	tick(1000)
 	time.Sleep(500 * time.Millisecond) // two redraws
 	stop()
@@ -22,7 +22,7 @@ func TestProgressBar(t *testing.T) {
 	if lines, up := strings.Count(shown.String(), "\n"), strings.Count(shown.String(), "\x1b[A"); lines != up {
 		t.Errorf("%d lines drawn, %d of them again: %q", lines, up, shown.String())
 	}
-	_, stop = drawProgress(&short, "simulating", 4000)
+	_, stop = drawProgress(&short, "simulating", 4000, inTasks)
 	stop()
 	if lines, up := strings.Count(short.String(), "\n"), strings.Count(short.String(), "\x1b[A"); lines != up {
 		t.Errorf("%d lines drawn, %d of them again: %q", lines, up, short.String())

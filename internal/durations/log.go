@@ -23,6 +23,9 @@ type Log struct {
 	Course *history.Course
 	// Tell takes what the user is to know of the durations, a line each; nil if nobody listens.
 	Tell func(line string)
+	// Watch is told what is being done, and of how many bytes, and returns what is called with the bytes that are done
+	// meanwhile, and at the end; nil if nobody watches.
+	Watch func(doing string, bytes int) (tick func(bytes int), stop func())
 }
 
 // Name is what to call the log.
@@ -93,6 +96,11 @@ func (d *Log) read() (stages []*history.StageRecord, hosts []string, err error) 
 		return nil, nil, err
 	}
 	defer log.Close()
+	if size := log.Size(); d.Watch != nil && size >= leastWatched {
+		tick, stop := d.Watch("reading", int(size))
+		defer stop()
+		log.Watch(tick)
+	}
 	if stages, hosts, err = history.Stages(log.Attempts(), d.Job, d.Stage); err != nil {
 		return nil, nil, err
 	}
@@ -104,6 +112,9 @@ func (d *Log) read() (stages []*history.StageRecord, hosts []string, err error) 
 	}
 	return stages, hosts, nil
 }
+
+// leastWatched is the size in bytes from which on reading a log takes long enough to be watched.
+const leastWatched = 1 << 20
 
 // instead tells which stages of the job, or else of the file, there are instead of the one that is not.
 func (d *Log) instead() string {

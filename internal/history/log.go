@@ -21,6 +21,34 @@ type Log struct {
 	rest   []string // files that belong to the same log
 	closer func()
 	notes  notes
+	tick   func(bytes int) // nil if nobody watches
+}
+
+// Watch says whom to tell of bytes that are read from files from now on, as they are on the disk, before [Log.Attempts].
+func (l *Log) Watch(tick func(bytes int)) { l.tick = tick }
+
+// Size is how many bytes the files of the log have; 0 for what is no file.
+func (l *Log) Size() (bytes int64) {
+	for _, path := range append([]string{l.first.name}, l.rest...) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
+// watched is a reader that tells what is read.
+type watched struct {
+	io.Reader
+	log *Log
+}
+
+func (w watched) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	if w.log.tick != nil {
+		w.log.tick(n)
+	}
+	return n, err
 }
 
 // reader reads the files of one log, one after the other.
@@ -81,7 +109,7 @@ func (l *Log) open(r io.ReadCloser, column string) error {
 	if f, ok := r.(*os.File); ok {
 		name = f.Name()
 	}
-	in, done, err := decompress(r)
+	in, done, err := decompress(watched{r, l})
 	if err != nil {
 		return fmt.Errorf("%s:1: %w", name, unreadable(err))
 	}
@@ -153,7 +181,7 @@ func (l *Log) readFile(path string, emit emit) error {
 		return plain(err)
 	}
 	defer f.Close()
-	in, done, err := decompress(f)
+	in, done, err := decompress(watched{f, l})
 	if err != nil {
 		return fmt.Errorf("%s:1: %w", path, unreadable(err))
 	}

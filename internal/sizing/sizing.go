@@ -19,6 +19,9 @@ type Request struct {
 	Again            *replay.Rerun // of the log, on its own slots
 	Sizes            []int         // numbers of slots; nil for an eighth to four times those of the log
 	Seed             uint64
+	// Watch is told what is being done, and of how many tasks, and returns what is called with the tasks that are done
+	// meanwhile, by several goroutines at once, and at the end; nil if nobody watches.
+	Watch func(doing string, tasks int) (tick func(tasks int), stop func())
 }
 
 // Schema names the JSON.
@@ -87,6 +90,11 @@ func Plan(ctx context.Context, r Request) (*Answer, error) {
 	}
 	rules := replay.Rules{System: r.Again.System(), Specs: a.Policies, Seed: r.Seed}
 	rules.Runs = max(leastPlays, min(mostPlays, playedTasks/max(1, tasks*len(sizes))))
+	if r.Watch != nil {
+		var stop func()
+		rules.Tick, stop = r.Watch("replaying", r.Again.Tasks()*len(sizes)*r.plays(a.Policies, rules.Runs))
+		defer stop()
+	}
 	for _, slots := range sizes {
 		taken, err := r.Again.On(slots).Whole(ctx, rules)
 		if err != nil {
@@ -100,6 +108,16 @@ func Plan(ctx context.Context, r Request) (*Answer, error) {
 		a.Knees = append(a.Knees, a.knee(policy))
 	}
 	return a, nil
+}
+
+// plays is how many plays there are on each number of slots. One without clones draws nothing.
+func (r *Request) plays(policies []string, runs int) (n int) {
+	for _, p := range policies {
+		if n++; p != replay.Without {
+			n += runs - 1
+		}
+	}
+	return n
 }
 
 // policies are what the log did, no clones, and what its system can do by default.
