@@ -24,7 +24,8 @@ type Log struct {
 	tick   func(bytes int) // nil if nobody watches
 }
 
-// Watch says whom to tell of bytes that are read from files from now on, as they are on the disk, before [Log.Attempts].
+// Watch says whom to tell of bytes that are read from files from now on, as they are on the disk. It is for before
+// [Log.Attempts].
 func (l *Log) Watch(tick func(bytes int)) { l.tick = tick }
 
 // Size is how many bytes the files of the log have; 0 for what is no file.
