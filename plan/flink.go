@@ -6,11 +6,12 @@ import (
 	"github.com/tailcut/tailcut/plan/rule"
 )
 
-// Flink is the rule of Apache Flink's speculation, its times in seconds. Since all tasks are of one age, it is one
-// fork.
+// Flink is the rule of Apache Flink 1.20.1's speculation (rule.Flink has file and function), its times in seconds.
+// Since all tasks are of one age, it is one fork.
 type Flink rule.Flink[float64]
 
-// FlinkDefaults returns the defaults of Flink 1.16 and later.
+// FlinkDefaults returns the defaults of Flink 1.20.1: flink-core, SlowTaskDetectorOptions.java, CHECK_INTERVAL and
+// EXECUTION_TIME_BASELINE_*; BatchExecutionOptions.java, SPECULATIVE_MAX_CONCURRENT_EXECUTIONS.
 func FlinkDefaults() Flink {
 	return Flink{Ratio: 0.75, Multiplier: 1.5, LowerBound: 60, Interval: 1, Executions: 2}
 }

@@ -6,12 +6,14 @@ import (
 	"github.com/tailcut/tailcut/plan/rule"
 )
 
-// Hadoop is the rule of Apache Hadoop's DefaultSpeculator with its default estimator, its times in seconds. A clone is
-// expected to last as the mean of the tasks done. Progress is linear here, so the estimate of a task's end is right,
-// from the first scan on.
+// Hadoop is the rule of Apache Hadoop 3.4.1's DefaultSpeculator (rule.Hadoop has files and functions) with the default
+// of DefaultSpeculator.getEstimator, LegacyTaskRuntimeEstimator, its times in seconds. A clone is expected to last as
+// the mean of the tasks done. Progress is linear here, so the estimate of a task's end is right, from the first scan
+// on.
 type Hadoop rule.Hadoop[float64]
 
-// HadoopDefaults returns the defaults of Hadoop 2 and 3.
+// HadoopDefaults returns the defaults of Hadoop 3.4.1: hadoop-mapreduce-client-core, MRJobConfig.java,
+// DEFAULT_SPECULATIVE_*.
 func HadoopDefaults() Hadoop {
 	return Hadoop{Retry: 1, Rest: 15, MinAllowed: 10, TotalCap: 0.01, RunningCap: 0.1}
 }

@@ -11,10 +11,11 @@ import (
 // judgement of efficiency by records read is left out; every task counts as inefficient.
 type Spark rule.Spark[float64]
 
-// Spark4 returns the defaults since Spark 4.
+// Spark4 returns the defaults of Spark 4.0.1: core, internal/config/package.scala, SPECULATION_QUANTILE, _MULTIPLIER,
+// _INTERVAL and _MIN_THRESHOLD.
 func Spark4() Spark { return Spark{Quantile: 0.9, Multiplier: 3, Interval: 0.1, MinRuntime: 0.1} }
 
-// Spark3 returns the defaults before Spark 4.
+// Spark3 returns those of Spark 3.5.6, whose SPECULATION_QUANTILE and _MULTIPLIER are smaller.
 func Spark3() Spark { return Spark{Quantile: 0.75, Multiplier: 1.5, Interval: 0.1, MinRuntime: 0.1} }
 
 // SparkThresholds returns settings that clone by age alone, which a fork at a number of tasks cannot express: half of

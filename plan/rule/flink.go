@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// Flink is Apache Flink's speculation (1.16 and later, ExecutionTimeBasedSlowTaskDetector, slow-task-detector.*): every
+// Flink is Apache Flink 1.20.1's speculation (flink-runtime, scheduler/slowtaskdetector,
+// ExecutionTimeBasedSlowTaskDetector.findSlowTasks; slow-task-detector.*), without its weights by input bytes: every
 // Interval, once the share Ratio of a stage's tasks is done, a task whose only attempt has run for at least LowerBound,
 // and for at least Multiplier times the lower median of the first tasks done, is slow and gets more attempts, up to
 // Executions at a time.

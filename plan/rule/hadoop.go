@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// Hadoop is the speculation of Apache Hadoop 2 and 3 (DefaultSpeculator, mapreduce.job.speculative.*): every Retry, and
+// Hadoop is the speculation of Apache Hadoop 3.4.1 (hadoop-mapreduce-client-app, speculate/DefaultSpeculator.java,
+// maybeScheduleASpeculation and speculationValue; mapreduce.job.speculative.*): every Retry, and
 // only Rest after a scan that has asked for an attempt, the task of a stage that would be done last gets a second
 // attempt if that would be done earlier and the number of tasks with two is below a limit.
 type Hadoop[T Ticks] struct {

@@ -2,7 +2,8 @@ package rule
 
 import "fmt"
 
-// Spark is Apache Spark's speculation (TaskSetManager.checkSpeculatableTasks, spark.speculation.*): every Interval,
+// Spark is Apache Spark 4.0.1's speculation (core, scheduler/TaskSetManager.scala,
+// TaskSetManager.checkSpeculatableTasks; spark.speculation.*): every Interval,
 // once the share Quantile of a stage's tasks is done, a task with one attempt that has run for longer than Multiplier
 // times the median of the durations of those done, and than MinRuntime, gets a second attempt. The median of n is
 // sorted[n/2], as Spark's PercentileHeap has it.
