@@ -71,6 +71,9 @@ func PlayAcross(ctx context.Context, nights []Request, proposed []*Diagnosis) (b
 	return best, nil
 }
 
+// Proposes tells whether the diagnosis has candidates that are worth playing in other nights.
+func (d *Diagnosis) Proposes() bool { return d.own != nil && len(d.own.candidates) > 0 }
+
 // proposals are the fastest candidates of each diagnosis.
 func proposals(proposed []*Diagnosis) *played {
 	all := &played{}

@@ -104,8 +104,11 @@ func Explain(ctx context.Context, nights []diagnosis.Request, began []sched.Time
 		return nil, err
 	}
 	proposed := []*diagnosis.Diagnosis{a.Last}
-	if slowest != last {
-		d, err := diagnosis.Explain(ctx, nights[slowest])
+	for _, i := range asked(last, slowest) {
+		if i != slowest && proposes(proposed) { // the slowest is asked in any case
+			break
+		}
+		d, err := diagnosis.Explain(ctx, nights[i])
 		if err != nil {
 			return nil, err
 		}
@@ -113,6 +116,27 @@ func Explain(ctx context.Context, nights []diagnosis.Request, began []sched.Time
 	}
 	a.Settings, err = diagnosis.PlayAcross(ctx, nights, proposed)
 	return a, err
+}
+
+// mostAsked is how many runs beside the last are asked for candidates, if those before have none.
+const mostAsked = 5
+
+// asked are the runs that are asked for candidates beside the last: the slowest, then the latest of the others.
+func asked(last, slowest int) (all []int) {
+	if slowest != last {
+		all = append(all, slowest)
+	}
+	for i := last - 1; i >= 0 && len(all) < mostAsked; i-- {
+		if i != slowest {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// proposes tells whether some diagnosis has candidates.
+func proposes(all []*diagnosis.Diagnosis) bool {
+	return slices.ContainsFunc(all, (*diagnosis.Diagnosis).Proposes)
 }
 
 // compareAll compares the stages of nights. The requests are told what those of the other nights tell of them.
