@@ -35,10 +35,29 @@ var (
 	nodeAvoided = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "tailcut_node_avoided", Help: "1 for a node that pods avoid because it is slow.",
 	}, []string{"node"})
+	poolPods = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tailcut_pool_pods", Help: "Pods that have slots of a SlotPool.",
+	}, []string{"pool", "kind"})
+	poolJobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tailcut_pool_jobs", Help: "Unfinished Jobs of a SlotPool; those that wait have no slot.",
+	}, []string{"pool", "state"})
 )
 
+// observePool tells how a pool stands; nil is one that is gone.
+func observePool(name string, st *SlotPoolStatus) {
+	if st == nil {
+		poolPods.DeletePartialMatch(prometheus.Labels{"pool": name})
+		poolJobs.DeletePartialMatch(prometheus.Labels{"pool": name})
+		return
+	}
+	poolPods.WithLabelValues(name, podtemplate.Original).Set(float64(st.Used - st.Clones))
+	poolPods.WithLabelValues(name, podtemplate.Clone).Set(float64(st.Clones))
+	poolJobs.WithLabelValues(name, "waiting").Set(float64(st.Waiting))
+	poolJobs.WithLabelValues(name, "running").Set(float64(st.Jobs - st.Waiting))
+}
+
 func init() {
-	metrics.Registry.MustRegister(attemptsStarted, attempts, attemptSeconds, jobFlow, deadlines, nodeSlowness, nodeAvoided)
+	metrics.Registry.MustRegister(attemptsStarted, attempts, attemptSeconds, jobFlow, deadlines, nodeSlowness, nodeAvoided, poolPods, poolJobs)
 }
 
 // observePod counts an attempt that has ended by itself.

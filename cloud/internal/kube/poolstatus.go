@@ -41,6 +41,9 @@ func (c poolReconciler) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return reconcile.Result{}, err
 	}
 	status := c.statusOf(sp, c.now())
+	if observePool(req.Name, status); err != nil {
+		observePool(req.Name, nil)
+	}
 	ready := apimeta.FindStatusCondition(sp.Status.Conditions, readyCondition)
 	if err != nil || ready == nil || ready.ObservedGeneration != sp.Generation { // it is new, other, or gone
 		if err := c.wakeJobsOf(ctx, req.Name); err != nil {
