@@ -3,7 +3,8 @@ package policy
 // Laxity: Tailcut's own policy for deadlines. docs/howto/deadlines.md explains it. The symbols are those of Shed
 // (shed.go).
 //
-//	waiting tasks get slots in the order of their jobs' deadlines, and before any clone
+//	waiting tasks get slots before any clone: first those of jobs with a seat in the order of the deadlines, then those
+//	of jobs that can meet theirs only if others do not, least work first. Who has a seat, seat says
 //	when a task reports:
 //	  of its attempts that work, the one that will be done first goes on; the others are killed
 //	  late: it will be done after the deadline. Clones, as many as make the chance that all are late at most epsilon
@@ -24,12 +25,15 @@ package policy
 // An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y,
 // and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
 // 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that cannot resume, rho is 1 for
-// others. With judge=0s, the time until one knows is the mean time between two reports in the stage.
+// others. With judge=0s, the time until one knows is the mean time between two reports in the stage. What is known of
+// X, foretold says; and where another attempt has the duration of its task again, as far as redrawn has learned that, c
+// counts as c / chance.
 //
 // Clones go on where their source will be (Shed, equations 14 and 15). A machine on which an attempt was given up is
 // avoided for a while, since slowness often is the machine's.
 //
-// A report costs O(attempts of the task + log jobs) and what it takes to find a machine that is not avoided.
+// A report costs O(attempts of the task + log jobs) and what it takes to find a machine that is not avoided; a stage
+// that opens or ends, and a job that comes or goes, O(jobs log jobs).
 
 import (
 	"fmt"
@@ -45,11 +49,11 @@ var laxityEntry = kit.Entry{
 	Name:    "laxity",
 	Family:  kit.Deadlines,
 	Clones:  "slow tasks, and tasks that will be late",
-	Cost:    "O(attempts of the task + log jobs) and the search for a machine",
-	Summary: "earliest deadline first; replace slow attempts by ones that resume their work, clone tasks that would be late",
+	Cost:    "O(attempts of the task + log jobs) and the search for a machine; of a job that comes or goes, O(jobs log jobs)",
+	Summary: "earliest deadline first, without jobs that would make others late; replace slow attempts, clone tasks that would be late",
 	Source:  "Tailcut",
 	Params: []kit.Param{
-		kit.LawParam,
+		{Name: "law", Kind: kit.Law, Help: "of one attempt's duration, as long as reports do not contradict it; none: learned from reports"},
 		resume.LaunchParam,
 		{Name: "judge", Kind: kit.Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
 		{Name: "epsilon", Kind: kit.Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
@@ -64,13 +68,19 @@ var laxityEntry = kit.Entry{
 
 type laxity struct {
 	resume.Resuming
-	law       laws.Law
+	law       foretold
+	redraw    redrawn
 	judging   sched.Time // after the launch until the speed is known, 0 for that between reports
 	epsilon   float64
 	most      int
 	avoid     sched.Time
 	demote    bool
-	waiting   kit.Heap[kit.Rising[sched.Time]] // jobs with waiting tasks, by deadline
+	waiting   kit.Heap[laxityTurn]           // jobs with waiting tasks
+	seats     sched.Table[sched.JobID, bool] // jobs that have one, see seat
+	reseat    bool                           // who has one may have changed
+	work      kit.Workload                   // of those that have none
+	jobs      []seatJob                      // buffer, like worth
+	worth     kit.Heap[kit.Rising[float64]]
 	deadlines kit.Heap[kit.Rising[sched.Time]] // jobs that may still meet theirs
 	stages    kit.PerStage[laxityStage]
 	told      kit.Queue[sched.AttemptID]       // attempts that have reported since the last decision
@@ -83,24 +93,29 @@ type laxity struct {
 }
 
 type laxityStage struct {
-	fits kit.StageLaw
-	nu   reservation
+	stageForetold
+	nu reservation
 }
 
 func newLaxity(a kit.Args) sched.Policy {
 	return &laxity{
-		Resuming: resume.NewResuming(a.Span("launch")), law: a.Law("law"), judging: a.Span("judge"),
+		Resuming: resume.NewResuming(a.Span("launch")), law: foretold{given: a.Law("law")}, work: kit.Workload{Pooled: true}, judging: a.Span("judge"),
 		epsilon: a.Float("epsilon"), most: a.Int("max_attempts"), avoid: a.Span("avoid"), demote: a.Choice("late") == "demote",
 	}
 }
 
 func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	p.Quiet.Observe(v, ev)
+	p.work.Observe(v, ev)
 	switch ev.Kind {
-	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
+		p.reseat = true
+		return
+	case sched.TimerFired, sched.AttemptBegan, sched.DataFetched:
 		return
 	case sched.AttemptProgress:
 		p.told.Push(ev.Attempt)
+		p.hear(v, ev)
 		return
 	case sched.AttemptTaken:
 		p.told.Push(ev.Attempt)
@@ -108,21 +123,27 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		if p.deadlines.Drop(int(ev.Job)); v.Job(ev.Job).Deadline < sched.Never {
 			p.deadlines.Set(int(ev.Job), kit.Rising[sched.Time]{X: v.Job(ev.Job).Deadline})
 		}
+		p.reseat = true
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
 			*p.stages.Open(ev.Stage) = laxityStage{}
 		}
 	case sched.JobDone:
+		p.reseat = true
 		p.deadlines.Drop(int(ev.Job))
 	case sched.JobRetired:
+		p.seats.Drop(ev.Job)
+		p.redraw.forget(v, ev.Job)
+		p.law.forget()
 		kit.DropTasks(&p.dismissed, v, ev.Job)
 		kit.DropTasks(&p.lacks, v, ev.Job)
 		return
-	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost:
+	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskReady, sched.TaskGivenUp:
 		p.lackless(v, ev)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
 		p.lackless(v, ev)
+		p.reseat = true
 		if ev.Kind != sched.StageDone {
 			p.deadlines.Drop(int(ev.Job))
 		}
@@ -130,22 +151,12 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	p.touch(v, ev.Job)
 }
 
-// touch looks at the place of a job among those with waiting tasks.
-func (p *laxity) touch(v *sched.View, j sched.JobID) {
-	job := v.Job(j)
-	switch {
-	case job.Pending == 0 || job.State != sched.JobActive:
-		p.waiting.Drop(int(j))
-	case p.deadlines.Has(int(j)):
-		p.waiting.Set(int(j), kit.Rising[sched.Time]{X: job.Deadline})
-	default:
-		p.waiting.Set(int(j), kit.Rising[sched.Time]{X: sched.Never}) // it has none, or is lost
-	}
-}
-
 func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	for p.deadlines.Len() > 0 && p.deadlines.TopKey().X <= v.Now() {
 		p.lose(v, act, sched.JobID(p.deadlines.Top()))
+	}
+	if p.reseat {
+		p.place(v)
 	}
 	p.start(v, act)
 	for n := p.young.Len(); n > 0; n-- {
@@ -202,7 +213,7 @@ func (p *laxity) start(v *sched.View, act *sched.Actions) {
 
 func (p *laxity) lawOf(v *sched.View, s sched.StageID) laws.Law {
 	stage := v.Stage(s)
-	return p.stages.Of(s).fits.Of(p.law, &stage)
+	return p.law.of(&p.stages.Of(s).stageForetold, &stage)
 }
 
 // judge decides what becomes of the attempts of a running task. Those of a paused job stay as they are.
@@ -227,6 +238,16 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 			return
 		}
 	}
+	p.serve(v, act, best, &row, end, from, want, fresh)
+	if j := v.Rows().JobOf(t); p.waiting.Has(int(j)) {
+		p.touch(v, j) // what killed attempts have done may count as work now
+	}
+}
+
+// serve gives a task the clones that it is to have besides its best attempt, which will be done at an instant, or
+// another attempt instead of that; so many run that have not begun.
+func (p *laxity) serve(v *sched.View, act *sched.Actions, best sched.AttemptID, row *sched.Attempt, end sched.Time, from float64, want, fresh int) {
+	t := row.Task
 	if want == 0 {
 		resume.KillAllBut(v, act, t, best, sched.Replaced)
 		return
@@ -243,7 +264,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	if fresh > 0 {
 		return
 	}
-	if p.slow(v, t, end, p.kept(v, t, &row)) && v.Rows().MayKill(best) {
+	if p.slow(v, t, end, p.kept(v, t, row)) && v.Rows().MayKill(best) {
 		if p.dismiss(v, act, best); v.AttemptRoom(t) > 0 { // else a worse one that was launched just now goes on alone
 			kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 		}
@@ -266,8 +287,8 @@ func (p *laxity) lack(t sched.TaskID, does bool) {
 
 // lackless takes notice of an event after which tasks that lack clones may not run any more.
 func (p *laxity) lackless(v *sched.View, ev *sched.Event) {
-	switch one := ev.Kind == sched.AttemptDone || ev.Kind == sched.AttemptFailed || ev.Kind == sched.AttemptLost; {
-	case p.lacking == 0 || one && (!p.lacks.Get(ev.Task) || v.Task(ev.Task).State == sched.TaskRunning):
+	switch whole := ev.Kind == sched.StageDone || ev.Kind == sched.JobFailed || ev.Kind == sched.JobCancelled; {
+	case p.lacking == 0 || !whole && (!p.lacks.Get(ev.Task) || v.Task(ev.Task).State == sched.TaskRunning):
 	case ev.Kind == sched.AttemptDone:
 		p.lack(ev.Task, false)
 	default: // a task that waits again would be in the queue twice
@@ -290,7 +311,7 @@ func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float6
 			return 1, false
 		}
 		time := (v.Job(j).Deadline - v.Now() - p.Launch).Seconds()
-		if n = p.clones(law, time/(1-from)); n > 0 {
+		if n = p.clones(law, time/(1-from), p.redraw.chance(j)); n > 0 {
 			return n, false
 		}
 		lost = true
@@ -343,14 +364,19 @@ func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float6
 	if law == nil {
 		return false
 	}
+	rest := (1 - from) * p.patience(t)
+	return (end - v.Now()).Seconds() > rest*p.stages.Of(s).nu.of(law, p.cost(s)/(1-from)/p.redraw.chance(v.Rows().JobOf(t)))
+}
+
+// cost returns c, the seconds after which it is known how fast an attempt of a stage is that is launched now.
+func (p *laxity) cost(s sched.StageID) float64 {
 	judging := p.judging.Seconds()
 	if mean, ok := p.Quiet.Interval(s); ok && judging == 0 {
 		judging = mean
 	} else if judging == 0 {
 		judging = laxityJudge
 	}
-	rest := (1 - from) * p.patience(t)
-	return (end - v.Now()).Seconds() > rest*p.stages.Of(s).nu.of(law, (p.Launch.Seconds()+judging)/(1-from))
+	return p.Launch.Seconds() + judging
 }
 
 // patience returns how many times as long as else an attempt of a task must take to be slow.
@@ -363,6 +389,9 @@ func (p *laxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	row := v.Attempt(a)
 	if p.Quiet.Silent(v, a) {
 		p.Quiet.Strike(row.Task)
+	}
+	if y, known := p.whole(&row); known {
+		p.redraw.gives(row.Task, y)
 	}
 	n := p.dismissed.At(row.Task)
 	*n += min(1, math.MaxUint8-*n)
@@ -380,8 +409,8 @@ func (p *laxity) kept(v *sched.View, t sched.TaskID, a *sched.Attempt) float64 {
 
 // clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late:
 // 0 if no number will do.
-func (p *laxity) clones(law laws.Law, time float64) int {
-	late := law.Survival(time)
+func (p *laxity) clones(law laws.Law, time, chance float64) int {
+	late := 1 - chance*law.CDF(time)
 	switch {
 	case late >= 1:
 		return 0

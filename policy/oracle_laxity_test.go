@@ -18,9 +18,9 @@ var laxityOracle = oracle{
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowLaxity{
-			progress: newProgress(a.Span("launch")), law: a.Law("law"), judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
-			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, given: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
-			dismissed: map[sched.TaskID]int{},
+			progress: newProgress(a.Span("launch")), given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
+			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
+			dismissed: map[sched.TaskID]int{}, gave: map[sched.TaskID]float32{},
 		}
 	},
 }
@@ -29,14 +29,20 @@ var laxityOracle = oracle{
 // tests of their own.
 type slowLaxity struct {
 	progress
-	law       laws.Law
+	given     laws.Law
+	foretold  []slowForetold
+	gave      map[sched.TaskID]float32 // what the attempt that gave way last would have taken
+	verdicts  []slowVerdict
+	work      kit.Workload
+	seats     map[sched.JobID]bool
+	reseat    bool
 	judging   sched.Time
 	epsilon   float64
 	most      int
 	avoid     sched.Time
 	demote    bool
 	hopeful   map[sched.JobID]bool // jobs that may meet their deadlines
-	given     map[sched.JobID]bool // up: the core does that after the decision
+	givenUp   map[sched.JobID]bool // up: the core does that after the decision
 	told      []sched.AttemptID    // have reported
 	young     []sched.AttemptID    // are not good enough, but were launched just now
 	again     []sched.TaskID       // run and are to have clones, for which there was no slot
@@ -46,20 +52,35 @@ type slowLaxity struct {
 
 func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.Observe(v, ev)
+	p.work.Observe(v, ev)
 	p.again = slices.DeleteFunc(p.again, func(t sched.TaskID) bool { return v.Task(t).State != sched.TaskRunning })
 	switch ev.Kind {
 	case sched.JobArrived:
 		p.hopeful[ev.Job] = v.Job(ev.Job).Deadline < sched.Never
 	case sched.AttemptProgress:
 		p.told = append(p.told, ev.Attempt)
+		p.hear(v, ev)
+	case sched.JobRetired:
+		p.verdicts = append(p.verdicts, slowVerdict{retired: true})
+		p.foretold = append(p.foretold, slowForetold{retired: true})
+	}
+	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.JobArrived, sched.JobChanged, sched.JobDone, sched.JobFailed, sched.JobCancelled, sched.StageDone:
+		p.reseat = true
 	}
 }
 
 func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
-	for _, j := range p.jobs(v) {
-		if p.hopeful[j] && v.Job(j).Deadline <= v.Now() {
-			p.lose(act, j)
-		}
+	late := slices.DeleteFunc(p.jobs(v), func(j sched.JobID) bool { return !p.hopeful[j] || v.Job(j).Deadline > v.Now() })
+	slices.SortFunc(late, func(a, b sched.JobID) int {
+		return cmp.Or(cmp.Compare(v.Job(a).Deadline, v.Job(b).Deadline), cmp.Compare(a, b))
+	})
+	for _, j := range late {
+		p.lose(act, j)
+	}
+	if p.reseat {
+		p.reseat = false
+		p.place(v)
 	}
 	p.fill(v, act)
 	told := append(p.told, p.young...)
@@ -84,26 +105,33 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 	kit.WakeFor(act, &p.quiet.Due)
 }
 
-// jobs returns the active jobs by their deadlines, those that may not meet theirs last.
+// jobs returns the active jobs: those with a seat by their deadlines, then the hopeful ones and then the others, both by their work.
 func (p *slowLaxity) jobs(v *sched.View) (jobs []sched.JobID) {
 	for j := range sched.JobID(v.Rows().Jobs()) {
-		if v.Job(j).State == sched.JobActive && !p.given[j] {
+		if v.Job(j).State == sched.JobActive && !p.givenUp[j] {
 			jobs = append(jobs, j)
 		}
 	}
-	until := func(j sched.JobID) sched.Time {
-		if p.hopeful[j] {
-			return v.Job(j).Deadline
+	turn := func(j sched.JobID) (class int, by float64) {
+		switch {
+		case p.hopeful[j] && p.seats[j]:
+			return 0, float64(v.Job(j).Deadline)
+		case p.hopeful[j]:
+			return 1, p.work.Remaining(v, j)
 		}
-		return sched.Never
+		return 2, p.work.Remaining(v, j)
 	}
-	slices.SortFunc(jobs, func(a, b sched.JobID) int { return cmp.Or(cmp.Compare(until(a), until(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(jobs, func(a, b sched.JobID) int {
+		x, s := turn(a)
+		y, t := turn(b)
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(s, t), cmp.Compare(a, b))
+	})
 	return jobs
 }
 
 func (p *slowLaxity) lose(act *sched.Actions, j sched.JobID) {
 	if p.hopeful[j] = false; !p.demote {
-		p.given[j] = true
+		p.givenUp[j] = true
 		if err := act.Cancel(j); err != nil {
 			panic(err)
 		}
@@ -118,17 +146,12 @@ func (p *slowLaxity) fill(v *sched.View, act *sched.Actions) {
 			return
 		}
 		t, _ := pendingOf(v, jobs[i])
-		if law := p.lawOf(v, t); law != nil && p.hopeful[jobs[i]] && kit.Later(v.Now()+p.launch, (1-v.Task(t).Saved)*law.Quantile(0)) > v.Job(jobs[i]).Deadline {
+		if law := p.lawOf(v, v.Task(t).Stage); law != nil && p.hopeful[jobs[i]] && kit.Later(v.Now()+p.launch, (1-v.Task(t).Saved)*law.Quantile(0)) > v.Job(jobs[i]).Deadline {
 			p.lose(act, jobs[i])
 			continue
 		}
 		kit.Start(v, act, t, p.machine(v, t))
 	}
-}
-
-func (p *slowLaxity) lawOf(v *sched.View, t sched.TaskID) laws.Law {
-	st := v.Stage(v.Task(t).Stage)
-	return new(kit.StageLaw).Of(p.law, &st)
 }
 
 // machine returns a free machine without the task that was not slow lately, or that was slow longest ago; else any.
@@ -223,6 +246,9 @@ func (p *slowLaxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptI
 	if p.quiet.Silent(v, a) {
 		p.quiet.Strike(x.Task)
 	}
+	if y, ok := p.whole(v, a); ok {
+		p.gave[x.Task] = float32(y)
+	}
 	p.dismissed[x.Task]++
 	p.avoided[x.Machine] = v.Now() + p.avoid
 	kit.Kill(act, a, sched.Replaced)
@@ -235,12 +261,12 @@ func (p *slowLaxity) patience(t sched.TaskID) float64 {
 
 // want returns how many other attempts a task should have; lost says that none saves its job.
 func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
-	j, law := v.Rows().JobOf(t), p.lawOf(v, t)
+	j, law := v.Rows().JobOf(t), p.lawOf(v, v.Task(t).Stage)
 	if p.hopeful[j] && end > v.Job(j).Deadline {
 		if law == nil {
 			return 1, false
 		}
-		late := law.Survival((v.Job(j).Deadline - v.Now() - p.launch).Seconds() / (1 - from))
+		late := 1 - p.chance(j)*law.CDF((v.Job(j).Deadline-v.Now()-p.launch).Seconds()/(1-from))
 		for n = 1; n < p.most-1 && math.Pow(late, float64(n)) > p.epsilon; n++ {
 		}
 		if late < 1 {
@@ -261,7 +287,7 @@ func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from fl
 // below epsilon that none of them is done before it. What counts as done sooner shrinks with patience. Where no law says
 // how likely that is, it gets one, unless attempts of it were given up again and again.
 func (p *slowLaxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float64) int {
-	others, law := p.most-1, p.lawOf(v, t)
+	others, law := p.most-1, p.lawOf(v, v.Task(t).Stage)
 	if others <= 1 {
 		return others
 	}
@@ -283,17 +309,10 @@ func (p *slowLaxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from f
 }
 
 func (p *slowLaxity) tooSlow(v *sched.View, t sched.TaskID, end sched.Time, from float64) bool {
-	law := p.lawOf(v, t)
+	law := p.lawOf(v, v.Task(t).Stage)
 	if law == nil {
 		return false
 	}
-	judging := p.judging.Seconds()
-	if judging == 0 {
-		judging = 10
-		if mean, ok := p.quiet.Interval(v.Task(t).Stage); ok {
-			judging = mean
-		}
-	}
-	nu := new(reservation).of(law, (p.launch.Seconds()+judging)/(1-from))
+	nu := new(reservation).of(law, p.cost(v.Task(t).Stage)/(1-from)/p.chance(v.Rows().JobOf(t)))
 	return (end - v.Now()).Seconds() > (1-from)*p.patience(t)*nu
 }

@@ -67,7 +67,12 @@ func addCompletions(root *cobra.Command) {
 	_ = fork.RegisterFlagCompletionFunc("now", cobra.FixedCompletions(rules, goesOn))
 	_ = fork.RegisterFlagCompletionFunc("kubernetes", cobra.FixedCompletions([]string{"job/", "cronjob/"}, goesOn))
 	_ = verb(root, "reproduce").MarkFlagDirname("traces")
-	completeList(verb(root, "reproduce"), "only", func() []string { srew, _ := reproduce.Find("srew"); return srew.Parts })
+	completeList(verb(root, "reproduce"), "only", func() (parts []string) {
+		for _, e := range reproduce.Experiments {
+			parts = append(parts, e.Parts...)
+		}
+		return parts
+	})
 	completeRest(root)
 }
 

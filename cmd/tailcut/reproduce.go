@@ -32,7 +32,9 @@ func newReproduce() *cobra.Command {
 	var names, parts []string
 	for _, e := range reproduce.Experiments {
 		names = append(names, e.Name)
-		parts = append(parts, e.Parts...)
+		if e.Parts != nil {
+			parts = append(parts, e.Name+": "+strings.Join(e.Parts, ", "))
+		}
 		fmt.Fprintf(&list, "\n  %-10s %s", e.Name, e.Paper)
 	}
 	cmd := &cobra.Command{
@@ -50,7 +52,7 @@ func newReproduce() *cobra.Command {
 	f.format = addFormat(cmd)
 	cmd.Flags().StringVar(&f.report, "report", "", "also write an HTML report with plots to this file")
 	cmd.Flags().StringVar(&f.traces, "traces", "", "folder with real traces (default: $TAILCUT_TRACES, or the folder traces if it exists)")
-	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only these `parts` (srew only): "+strings.Join(parts, ", "))
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only these `parts`; "+strings.Join(parts, "; "))
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "run fewer repetitions, for a first look")
 	cmd.Flags().BoolVar(&f.real, "real", false, "run real jobs on this machine instead of simulated ones, at small scale (shed only)")
 	cmd.Flags().IntVar(&f.runs, "runs", 0, "repetitions of each simulation, 2 or more (default: as many as each experiment needs)")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/report"
 	"github.com/tailcut/tailcut/laws"
@@ -20,7 +21,11 @@ var shedPaper = Experiment{
 	Real:  runShedReal,
 
 	Repeats: true,
+	Parts:   shedParts,
 }
+
+// shedParts is what the experiment consists of: the paper's figures and what belongs to them, and other worlds.
+var shedParts = []string{"paper", "grid"}
 
 // The paper's cluster and jobs, and what it does not print.
 const (
@@ -82,20 +87,10 @@ func runShed(ctx context.Context, o Options) (*report.Page, error) {
 	if o.Runs > 0 {
 		repeats = o.Runs
 	}
-	var figures []*shedFigure
-	for _, m := range models {
-		figures = append(figures, newShedFigure(m, o.Seed, repeats))
-	}
-	isolated := newShedIsolated(&o)
-	hybrid := newShedHybrid(o.Seed, repeats)
-	single := []*shedSingle{newShedSingle(pureModel(1.5), o.Seed, repeats), newShedSingle(contendedModel(1.5), o.Seed, repeats)}
-	readings, loads := newShedReadings(o.Seed, repeats), newShedLoads(o.Seed, repeats)
-	steps := slices.Concat(isolated.steps(), hybrid.steps(), readings.steps(), loads.steps())
-	for _, f := range figures {
-		steps = append(steps, f.steps()...)
-	}
-	for _, s := range single {
-		steps = append(steps, s.steps()...)
+	parts := chosen(&o, []work{newShedWorlds(&o, models, repeats), newShedGrid(&o, repeats)}, shedParts)
+	var steps []func(context.Context) error
+	for _, p := range parts {
+		steps = append(steps, p.steps()...)
 	}
 	if err := o.each(ctx, steps); err != nil {
 		return nil, err
@@ -113,18 +108,59 @@ func runShed(ctx context.Context, o Options) (*report.Page, error) {
 				"sizes are only reported, and the judged claims do not depend on them.",
 			verdicts,
 		},
-		Sections: []report.Section{isolated.section()},
+	}
+	if len(o.Only) > 0 {
+		page.Intro = append(page.Intro, "Only these parts were run: "+strings.Join(o.Only, ", ")+".")
 	}
 	if o.Quick {
 		page.Intro = append(page.Intro, "A quick run: fewer repetitions, and beta 1.5 only.")
 	}
-	for _, f := range figures {
-		page.Sections = append(page.Sections, f.section())
+	for _, p := range parts {
+		page.Sections = append(page.Sections, p.sections()...)
 	}
-	page.Sections = append(page.Sections, hybrid.section())
-	for _, s := range single {
-		page.Sections = append(page.Sections, s.section())
-	}
-	page.Sections = append(page.Sections, readings.section(), loads.section())
 	return page.Settle(), nil
+}
+
+// shedWorlds is the paper's world, in its settings and in others.
+type shedWorlds struct {
+	isolated *shedIsolated
+	figures  []*shedFigure
+	hybrid   *shedHybrid
+	single   []*shedSingle
+	readings *shedReadings
+	loads    *shedLoads
+}
+
+func newShedWorlds(o *Options, models []shedModel, repeats int) *shedWorlds {
+	x := &shedWorlds{
+		isolated: newShedIsolated(o), hybrid: newShedHybrid(o.Seed, repeats), readings: newShedReadings(o.Seed, repeats), loads: newShedLoads(o.Seed, repeats),
+		single: []*shedSingle{newShedSingle(pureModel(1.5), o.Seed, repeats), newShedSingle(contendedModel(1.5), o.Seed, repeats)},
+	}
+	for _, m := range models {
+		x.figures = append(x.figures, newShedFigure(m, o.Seed, repeats))
+	}
+	return x
+}
+
+func (x *shedWorlds) steps() []func(context.Context) error {
+	steps := slices.Concat(x.isolated.steps(), x.hybrid.steps(), x.readings.steps(), x.loads.steps())
+	for _, f := range x.figures {
+		steps = append(steps, f.steps()...)
+	}
+	for _, s := range x.single {
+		steps = append(steps, s.steps()...)
+	}
+	return steps
+}
+
+func (x *shedWorlds) sections() []report.Section {
+	all := []report.Section{x.isolated.section()}
+	for _, f := range x.figures {
+		all = append(all, f.section())
+	}
+	all = append(all, x.hybrid.section())
+	for _, s := range x.single {
+		all = append(all, s.section())
+	}
+	return append(all, x.readings.section(), x.loads.section())
 }

@@ -9,15 +9,15 @@ import (
 )
 
 // mostInTime bounds the share of jobs that any scheduler can finish by their deadlines, whatever it knows beforehand
-// and however lucky it is, if a task takes no less machine time than so many seconds. It lets jobs be divided at will:
+// and however lucky it is, if a job takes no less machine time than so many seconds. It lets jobs be divided at will:
 // all slots together are one machine as fast as all of them, and a part of a job counts as that part. What such a
 // machine can do in time is a polymatroid, so that the most is had by taking jobs in order of their work, of each as
 // much as still fits.
-func mostInTime(w *trace.Workload, slots int, least float64) float64 {
+func mostInTime(w *trace.Workload, slots int, least func(job int) float64) float64 {
 	jobs := make([]dueWork, len(w.Jobs))
 	for j := range w.Jobs {
 		job := &w.Jobs[j]
-		jobs[j] = dueWork{job.Arrival.Seconds(), (job.Arrival + job.Deadline).Seconds(), float64(w.TasksOf(j)) * least / float64(slots)}
+		jobs[j] = dueWork{job.Arrival.Seconds(), (job.Arrival + job.Deadline).Seconds(), least(j) / float64(slots)}
 	}
 	if feasible(jobs) {
 		return 1

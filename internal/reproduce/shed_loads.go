@@ -81,7 +81,10 @@ func (x *shedLoads) run(ctx context.Context, m, l, k int) error {
 	}
 	met, lost, err := r.met(ctx, loadOf[:])
 	x.lost[m][l][k] = lost
-	x.met[m][l][k] = append(met, mostInTime(r.workload, shedSlots, (sched.FromSeconds(shedTMin)+shedLaunch).Seconds()))
+	least := func(j int) float64 {
+		return float64(r.workload.TasksOf(j)) * (sched.FromSeconds(shedTMin) + shedLaunch).Seconds()
+	}
+	x.met[m][l][k] = append(met, mostInTime(r.workload, shedSlots, least))
 	return err
 }
 

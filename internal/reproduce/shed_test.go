@@ -8,6 +8,7 @@ import (
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // TestMostInTime has bounds worked by hand, on one slot with tasks of 10 s.
@@ -23,15 +24,21 @@ func TestMostInTime(t *testing.T) {
 		{"small ones rather than a large one", []shedJob{{3, 30}, {1, 30}, {1, 30}, {1, 30}}, 0.75},
 		{"no time at all", []shedJob{{1, 0.001}}, 0},
 	} {
-		if got := mostInTime(shedArrivals(c.jobs, 0, 1), 1, 10); math.Abs(got-c.want) > 2e-3 {
+		w := shedArrivals(c.jobs, 0, 1)
+		if got := mostInTime(w, 1, tenEach(w)); math.Abs(got-c.want) > 2e-3 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 	w := shedArrivals([]shedJob{{1, 10}, {1, 10}}, 0, 1)
 	w.Jobs[1].Arrival = 10e9 // when the first is done
-	if got := mostInTime(w, 1, 10); got != 1 {
+	if got := mostInTime(w, 1, tenEach(w)); got != 1 {
 		t.Errorf("one after the other: %v, want 1", got)
 	}
+}
+
+// tenEach is the work of a job whose tasks take 10 s each.
+func tenEach(w *trace.Workload) func(job int) float64 {
+	return func(j int) float64 { return 10 * float64(w.TasksOf(j)) }
 }
 
 // TestShedIsolated: Theorem 1 within four standard errors at two points.
@@ -145,5 +152,30 @@ func TestShedOrder(t *testing.T) {
 	}
 	if met[2] < 0.9 || met[0] > met[2] || met[1] > met[2] {
 		t.Errorf("chronos-resume, shed and laxity meet %v", met)
+	}
+}
+
+// TestShedGrid: the quick grid has every law; there laxity meets most deadlines in every cell, and never more than the bound
+// allows.
+func TestShedGrid(t *testing.T) {
+	x := newShedGrid(&Options{Quick: true, Seed: 1}, 2)
+	o := Options{Workers: 2}
+	if err := o.each(t.Context(), x.steps()); err != nil {
+		t.Fatal(err)
+	}
+	s := x.section()
+	if table := s.Tables[0]; len(table.Rows) != 4*len(x.laws) || len(table.Columns) != len(table.Rows[0]) {
+		t.Errorf("%+v", table)
+	}
+	for c := range x.cells {
+		last := len(gridOf) - 1
+		if gain := x.gain(c); gain.Mean < -gridShort {
+			t.Errorf("%+v: laxity meets %.3f fewer than the best of the others: %v", x.cells[c], -gain.Mean, x.met[c])
+		}
+		for _, met := range x.met[c] {
+			if met[last] > met[last+1]+1e-3 {
+				t.Errorf("%+v: %v, above the bound", x.cells[c], met)
+			}
+		}
 	}
 }

@@ -297,7 +297,7 @@ func Kill(act *sched.Actions, a sched.AttemptID, why sched.Reason) {
 // its own. So one that is not known is taken for what tasks last on average, instead of a second, and one quick task
 // does not make a job seem short.
 func (o Order) Pooled() Order {
-	o.work.pooled = true
+	o.work.Pooled = true
 	return o
 }
 

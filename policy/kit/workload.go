@@ -9,7 +9,7 @@ import (
 // Workload keeps the remaining work of every active job. An event costs O(1). Work is counted in whole microseconds,
 // so that the sums are exact up to 285 years of work and equal jobs tie whatever happened to them on the way.
 type Workload struct {
-	pooled bool // see Order.Pooled
+	Pooled bool // see Order.Pooled
 	spent  jobMean
 	jobs   sched.Table[sched.JobID, jobWork]
 	stages sched.Table[sched.StageID, stageWork]
@@ -42,7 +42,7 @@ func (w *Workload) Observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.AttemptDone:
 		w.jobs.Of(ev.Job).done++
-		if w.pooled {
+		if w.Pooled {
 			w.spent.tasks++
 			w.spent.seconds += (v.Now() - v.Rows().Started(ev.Attempt)).Seconds()
 		}
@@ -66,7 +66,7 @@ func (w *Workload) count(v *sched.View, j sched.JobID, s sched.StageID) {
 	left := float64(st.Unfinished())
 	add := stageWork(-left)
 	if mean, _, ok := st.Estimate(); ok {
-		if w.pooled && st.Mean == 0 {
+		if w.Pooled && st.Mean == 0 {
 			mean = (mean*float64(st.Done) + float64(job.prior)) / float64(st.Done+1)
 		}
 		add = stageWork(left * micros(mean))
@@ -85,7 +85,7 @@ func (w *Workload) Remaining(v *sched.View, j sched.JobID) float64 {
 	}
 	mean := float64(job.prior)
 	switch {
-	case w.pooled:
+	case w.Pooled:
 		mean = (v.Job(j).Fruitful.Seconds() + mean) / float64(job.done+1)
 	case job.done > 0:
 		mean = v.Job(j).Fruitful.Seconds() / float64(job.done)

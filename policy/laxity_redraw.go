@@ -1,0 +1,53 @@
+package policy
+
+import (
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// redrawn learns whether another attempt of a task draws a new duration or has that of its task again, from what
+// attempts foretell. When one gives way that would have taken y for the whole task, the next one of the task has won
+// if it foretells less than redrawnBelow y, which it does with chance P(X < redrawnBelow y) if durations are drawn
+// anew. The chance of that is how many have won over the sum of these chances; for what holds beforehand, and for what
+// all jobs tell of one, see redraws.
+type redrawn struct {
+	jobs  sched.Table[sched.JobID, drawn]
+	all   drawn
+	tasks sched.Table[sched.TaskID, float32] // the y of the task's attempt that gave way last, in seconds; 0 for none
+}
+
+const redrawnBelow = 0.8
+
+// gives notes that an attempt gives way.
+func (r *redrawn) gives(t sched.TaskID, y float64) { *r.tasks.At(t) = float32(y) }
+
+// shows takes in what the next attempt of a task foretells.
+func (r *redrawn) shows(t sched.TaskID, j sched.JobID, y float64, law laws.Law) {
+	before := redrawnBelow * float64(r.tasks.Get(t))
+	if before == 0 {
+		return
+	}
+	*r.tasks.At(t) = 0
+	own, expected := r.jobs.At(j), law.CDF(before)
+	own.hazard += expected
+	r.all.hazard += expected
+	if y < before {
+		own.wins++
+		r.all.wins++
+	}
+}
+
+// chance returns how likely it is that a new attempt in a job draws a new duration. It is above 0.
+func (r *redrawn) chance(j sched.JobID) float64 {
+	all := (priorWins + r.all.wins) / (priorHazard + r.all.hazard)
+	own := r.jobs.Get(j)
+	return min(1, (own.wins+ownWeight*all)/(own.hazard+ownWeight))
+}
+
+func (r *redrawn) forget(v *sched.View, j sched.JobID) {
+	r.jobs.Drop(j)
+	kit.DropTasks(&r.tasks, v, j)
+	r.all.wins *= fade
+	r.all.hazard *= fade
+}
