@@ -189,7 +189,8 @@ func (p *auto) Decide(v *sched.View, act *sched.Actions) {
 	kit.WakeFor(act, &p.due)
 }
 
-// watch looks at the stages whose turn it is. Those that could not have a clone now have theirs when there is room.
+// watch looks at the stages whose turn it is. Those that could not have a clone now have theirs when there is room;
+// once a clone has won, anyway, for what had better begin anew.
 func (p *auto) watch(v *sched.View) {
 	room := v.CloneRoom() > 0
 	if room {
