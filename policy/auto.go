@@ -78,6 +78,7 @@ type autoStage struct {
 	past sample
 	cost float64    // seconds of all attempts of tasks that are done, and of those that were begun anew
 	told sched.Time // something happened to it last
+	says bool       // its attempts report how far they are
 	ripe bool       // its look is due when a clone may start
 	best []want     // clones that it wants since the last look, the highest bid first
 	next int        // of best, what it bids for
@@ -99,7 +100,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.told = ev.Stage, v.Now()
-		st.ripe = false
+		st.ripe, st.says = false, false
 		if st.best == nil {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
 		}
@@ -109,6 +110,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		p.schedule(v, st)
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
 		st := p.stages.Of(ev.Stage)
+		st.says = st.says || ev.Kind == sched.AttemptProgress
 		if st.told = v.Now(); !p.due.Has(int(st.id)) {
 			p.schedule(v, st)
 		}
@@ -190,7 +192,7 @@ func (p *auto) Decide(v *sched.View, act *sched.Actions) {
 }
 
 // watch looks at the stages whose turn it is. Those that could not have a clone now have theirs when there is room;
-// once a clone has won, anyway, for what had better begin anew.
+// once a clone has won, those that report anyway, for what had better begin anew.
 func (p *auto) watch(v *sched.View) {
 	room := v.CloneRoom() > 0
 	if room {
@@ -205,7 +207,7 @@ func (p *auto) watch(v *sched.View) {
 	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
 		st := p.stages.Of(sched.StageID(p.due.Top()))
 		stage := v.Stage(st.id)
-		if room || stage.Live > stage.Running || p.redraw.all.wins > 0 {
+		if room || stage.Live > stage.Running || st.says && p.redraw.all.wins > 0 {
 			p.look(v, st)
 			p.schedule(v, st)
 		} else {
