@@ -225,6 +225,9 @@ func (p *srew) start(v *sched.View, act *sched.Actions, id sched.JobID, job *sch
 				odd--
 			}
 			for i := range n {
+				if i > 0 && v.AttemptRoom(t) == 0 {
+					break // the job has a bound of its own, which other tasks have used up
+				}
 				p.launch(v, act, t, i > 0)
 			}
 			k -= n
