@@ -203,7 +203,8 @@ func (c *reconciler) poolOf(ctx context.Context, name string) (*pool, error) {
 	return c.pools[name], nil
 }
 
-// expected returns the Jobs that are going to come to a pool.
+// expected returns the Jobs that are going to come to a pool, and those whose pods have slots of it until somebody has
+// looked at them.
 func (c *reconciler) expected(ctx context.Context, name string) (sets.Set[types.UID], error) {
 	list, all := &batchv1.JobList{}, sets.New[types.UID]()
 	if err := c.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
@@ -211,23 +212,50 @@ func (c *reconciler) expected(ctx context.Context, name string) (sets.Set[types.
 	}
 	for i := range list.Items {
 		job := &list.Items[i]
-		ending := finished(job) || conditionOf(&job.Status, batchv1.JobFailureTarget) != nil || conditionOf(&job.Status, batchv1.JobSuccessCriteriaMet) != nil
-		if ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy || job.DeletionTimestamp != nil || ending || suspended(job) ||
-			isQueue(job) && job.Status.Succeeded > 0 || ptr.Deref(job.Spec.Parallelism, 1) == 0 || tasksOf(job) > mostTasks {
+		if ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy || job.DeletionTimestamp != nil {
 			continue
 		}
 		if its, err := c.poolNameOf(ctx, job); err != nil {
 			return nil, err
-		} else if its == name {
-			all.Insert(job.UID)
+		} else if its != name {
+			continue
 		}
+		if !comes(job) {
+			if pods, _, err := c.podsOf(ctx, client.ObjectKeyFromObject(job), job.UID); err != nil {
+				return nil, err
+			} else if len(alive(pods)) == 0 {
+				continue
+			}
+		}
+		all.Insert(job.UID)
 	}
 	return all, nil
 }
 
+// comes tells whether a Job asks for slots.
+func comes(job *batchv1.Job) bool {
+	ending := finished(job) || conditionOf(&job.Status, batchv1.JobFailureTarget) != nil || conditionOf(&job.Status, batchv1.JobSuccessCriteriaMet) != nil
+	return !ending && !suspended(job) && !(isQueue(job) && job.Status.Succeeded > 0) && ptr.Deref(job.Spec.Parallelism, 1) != 0 && tasksOf(job) <= mostTasks
+}
+
+// hostOf returns the pool that a Job is in, has slots of, or is expected in; nil for none.
+func (c *reconciler) hostOf(s *state) *pool {
+	if p := cmp.Or(s.pool, s.guestOf); p != nil {
+		return p
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.pools {
+		if p.expects(s.uid) {
+			return p
+		}
+	}
+	return nil
+}
+
 // leave takes a Job out of its pool, whose pods may still take so much of it.
 func (c *reconciler) leave(s *state, taken int64) {
-	p := cmp.Or(s.pool, s.guestOf)
+	p := c.hostOf(s)
 	if p != nil {
 		c.wakeAll(p.leave(s.uid, taken))
 		c.wakePool(p.name)
@@ -241,7 +269,7 @@ func (c *reconciler) leave(s *state, taken int64) {
 // depart takes a Job out of its pool whose pods keep their slots as long as they run.
 func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
 	taken := int64(0)
-	if p := cmp.Or(s.pool, s.guestOf); p != nil {
+	if p := c.hostOf(s); p != nil {
 		taken = int64(len(alive(pods))) * p.sizeOf(job)
 	}
 	c.leave(s, taken)

@@ -184,6 +184,13 @@ func (p *pool) giveBack(uid types.UID) {
 	}
 }
 
+// expects tells whether a Job has not come since the controller started.
+func (p *pool) expects(uid types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.expected.Has(uid)
+}
+
 // leave lets a Job go, whose pods may still take so much. It returns a Job that has to have a look, if there are
 // others: nobody else may ask the core.
 func (p *pool) leave(uid types.UID, taken int64) (wake []types.NamespacedName) {

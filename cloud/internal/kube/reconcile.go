@@ -102,7 +102,7 @@ func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 	}
 	if job.UID == "" || ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy {
-		c.forget(req.NamespacedName)
+		c.forget(req.NamespacedName, job.UID)
 		return reconcile.Result{}, nil
 	}
 	next, err := c.job(ctx, job.DeepCopy(), pods)
@@ -139,11 +139,14 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	name := client.ObjectKeyFromObject(job)
 	switch {
 	case job.DeletionTimestamp != nil: // whoever deletes it has said whether the pods are to go too
-		c.forget(name)
+		c.forget(name, job.UID)
 		return next, c.releaseAll(ctx, pods)
 	case finished(job):
-		c.forget(name)
-		return next, errors.Join(c.end(ctx, alive(pods), "job-over", 0), c.releaseAll(ctx, pods))
+		err := c.end(ctx, alive(pods), "job-over", 0)
+		if err == nil { // else its pods have their slots
+			c.forget(name, job.UID)
+		}
+		return next, errors.Join(err, c.releaseAll(ctx, pods))
 	}
 	s := c.state(name, job.UID)
 	s.next = time.Time{}
@@ -302,8 +305,11 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		// more seats than there can be attempts would only take memory
 		slots = int64(min(atOnce, tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts)))
 	} else if want.most = atOnce; atOnce == 0 {
-		c.leave(s, 0)
-		return nil, c.end(ctx, alive(sc.pods), lostSurplus, 0)
+		err := c.end(ctx, alive(sc.pods), lostSurplus, 0)
+		if err == nil { // else its pods have their slots
+			c.leave(s, 0)
+		}
+		return nil, err
 	}
 	var invalid error
 	newPolicy := func() (sched.Policy, error) {
@@ -436,7 +442,7 @@ func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
 	return s
 }
 
-func (c *reconciler) forget(name types.NamespacedName) {
+func (c *reconciler) forget(name types.NamespacedName, uid types.UID) {
 	c.mu.Lock()
 	s := c.jobs[name]
 	delete(c.jobs, name)
@@ -444,6 +450,8 @@ func (c *reconciler) forget(name types.NamespacedName) {
 	if s != nil {
 		c.clones.drop(s.uid)
 		c.leave(s, 0)
+	} else if uid != "" {
+		c.leave(&state{uid: uid}, 0)
 	}
 }
 
