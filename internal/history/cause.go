@@ -102,11 +102,14 @@ func ranks(x []float64) []float64 {
 type SlowHost struct {
 	Host     int32 // index into the hosts of [Stages]
 	Slow, Of int   // slow attempts there, and in all
-	Share    float64
+	Ran, All int   // attempts that succeeded there, and in all
 }
 
-// SlowHost looks for the machine that ran most of the attempts longer than limit seconds. Share is its share of all
-// attempts that succeeded; ok is false if none is longer.
+// Share is the machine's share of all attempts that succeeded.
+func (h *SlowHost) Share() float64 { return float64(h.Ran) / float64(h.All) }
+
+// SlowHost looks for the machine that ran most of the attempts longer than limit seconds; ok is false if none is
+// longer.
 func (s *StageRecord) SlowHost(limit float64) (h SlowHost, ok bool) {
 	slow, all := map[int32]int{}, map[int32]int{}
 	for _, o := range s.Succeeded {
@@ -124,6 +127,6 @@ func (s *StageRecord) SlowHost(limit float64) (h SlowHost, ok bool) {
 	if h.Of == 0 {
 		return h, false
 	}
-	h.Share = float64(all[h.Host]) / float64(len(s.Succeeded))
+	h.Ran, h.All = all[h.Host], len(s.Succeeded)
 	return h, true
 }

@@ -53,7 +53,7 @@ func ints(n int) []int64 {
 
 func TestSlowHost(t *testing.T) {
 	s := StageRecord{Succeeded: []Observation{{1, 0, 0}, {9, 0, 1}, {8, 0, 1}, {9, 0, 2}, {1, 0, 2}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}}}
-	if h, ok := s.SlowHost(2); !ok || h != (SlowHost{Host: 1, Slow: 2, Of: 3, Share: 0.25}) {
+	if h, ok := s.SlowHost(2); !ok || h != (SlowHost{Host: 1, Slow: 2, Of: 3, Ran: 2, All: 8}) {
 		t.Errorf("%+v", h)
 	}
 	if _, ok := s.SlowHost(9); ok {
