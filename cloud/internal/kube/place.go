@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -244,8 +246,9 @@ func (c *reconciler) hostOf(s *state) *pool {
 		return p
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.pools {
+	all := slices.Collect(maps.Values(c.pools))
+	c.mu.Unlock() // a pool's lock comes before this one
+	for _, p := range all {
 		if p.expects(s.uid) {
 			return p
 		}
