@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options) error {
 		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History, winners: o.Winners,
 		policy: o.Policy, class: o.ClonePriority, grace: o.LoserGrace, nodeLost: o.NodeLost,
 		clones: newCloneGate(o.MaxClones, o.NamespaceClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
-		pools: map[string]*pool{},
+		pools: map[string]*pool{}, everyone: o.Namespace == "",
 	}
 	jobs := &door{}
 	c.wake = func(name types.NamespacedName) { jobs.knock(name, 0) }
@@ -126,7 +126,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := m.Add(manager.RunnableFunc(c.keepNodes)); err != nil {
 		return err
 	}
-	if o.Namespace == "" { // SlotPools are in no namespace, so a controller of one has none
+	if c.everyone { // SlotPools are in no namespace, so a controller of one has none
 		if err := c.awaitPools(m, o.Log); err != nil {
 			return err
 		}

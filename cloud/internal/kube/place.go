@@ -22,12 +22,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// poolNameOf returns the SlotPool that a Job names, or else its namespace; "" if neither does.
+// poolNameOf returns the SlotPool that a Job names, or else its namespace; "" if neither does. It does so before it is
+// known that there are pools, too: until then the Job waits.
 func (c *reconciler) poolNameOf(ctx context.Context, job *batchv1.Job) (string, error) {
 	if name, said := job.Labels[PoolLabel]; said {
 		return name, nil
 	}
-	if !c.pooling.Load() {
+	if !c.everyone {
 		return "", nil
 	}
 	ns, err := c.namespace(ctx, job.Namespace)

@@ -434,6 +434,28 @@ func TestPoolOfNamespace(t *testing.T) {
 	}
 }
 
+// A Job whose namespace names a pool waits until the controller knows that there are pools: the cluster may have got the
+// resource just before. A controller of one namespace, which can have none, runs it alone.
+func TestPoolNotThereYet(t *testing.T) {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", Labels: map[string]string{PoolLabel: "pool"}}}
+	for _, everyone := range []bool{true, false} {
+		job := memberJob("job", 3, 3)
+		job.Labels = nil
+		b := newBench(t, job, ns.DeepCopy(), testPool(2, ""))
+		b.everyone = everyone
+		b.pooling.Store(false)
+		b.settle()
+		if n := len(b.live()); n != map[bool]int{true: 0, false: 3}[everyone] {
+			t.Errorf("everyone %v: %d pods before there are pools", everyone, n)
+		}
+		b.pooling.Store(everyone)
+		b.settle()
+		if n := len(b.live()); n != map[bool]int{true: 2, false: 3}[everyone] {
+			t.Errorf("everyone %v: %d pods", everyone, n)
+		}
+	}
+}
+
 // A controller that starts lives through the past of all Jobs of a pool and changes nothing, even if one Job comes late.
 func TestPoolRestart(t *testing.T) {
 	var objects []client.Object

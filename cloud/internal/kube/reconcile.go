@@ -41,6 +41,7 @@ type reconciler struct {
 	nodeLost  time.Duration // after which a node that is not ready has no say any more; 0 for never
 	clones    *cloneGate
 	now       func() time.Time
+	everyone  bool                       // Jobs of all namespaces are reconciled, so that they may be in pools
 	pooling   atomic.Bool                // there are SlotPools
 	wake      func(types.NamespacedName) // has a Job looked at; nil where nobody does
 	look      atomic.Pointer[door]       // has the status of a SlotPool written; likewise

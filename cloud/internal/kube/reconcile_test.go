@@ -107,6 +107,7 @@ func (b *bench) restart() {
 			b.woken = append(b.woken, name)
 		},
 		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{}, pools: map[string]*pool{},
+		everyone: true,
 	}
 	b.pooling.Store(true)
 }
