@@ -20,11 +20,8 @@ cd "$(dirname "$0")/.."
 seeds=${1:-10} first=${2:-1} hosts=${HOSTS:-3}
 export RUNS=${RUNS:-3} TASKS=${TASKS:-40} EACH=${EACH:-1} CORES=${CORES:-7} SLOTS=$((${HOSTS:-3} * ${CORES:-7})) LOOP_HOSTS=$hosts
 read -ra kinds <<<"${KINDS:-chance heavy host skew warm-up source}"
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/tailcut-bench
-command -v javac >/dev/null || apt-get install -y openjdk-17-jdk-headless >/dev/null
-[ -x "$cache/venv/bin/python" ] || python3 -m venv "$cache/venv"
-python=$cache/venv/bin/python
-"$python" -c 'import pyspark' 2>/dev/null || "$cache/venv/bin/pip" install -q 'pyspark>=4,<5'
+source bench/pyspark.bash
+source bench/outcomes.bash
 tmp=$(mktemp -d)
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$tmp"' EXIT
@@ -178,25 +175,18 @@ runs() {
 for ((seed = first; seed < first + seeds; seed++)); do
 	for kind in "${kinds[@]}"; do runs "$kind" "$seed" "$logs/$kind-$seed/before" "$tmp/none"; done
 done
-printf '%-8s %4s  %-38s %26s %28s  outcome\n' kind seed recommended predicted realised
+heading
 for ((seed = first; seed < first + seeds; seed++)); do
 	for kind in "${kinds[@]}"; do
 		at=$logs/$kind-$seed
 		"$tmp/tailcut" plan explain "$at/before" --emit spark >"$at/spark-defaults.conf" 2>"$at/explain.err"
 		if ! grep -q '^spark' "$at/spark-defaults.conf"; then
-			printf '%-8s %4d  %-38s\n' "$kind" "$seed" none | tee -a "$rows"
+			nothing "$kind" "$seed" | tee -a "$rows"
 			continue
 		fi
 		runs "$kind" "$seed" "$at/after" "$at/spark-defaults.conf"
 		rule=$(sed -n 's/^spark.speculation.\(quantile\|multiplier\)=/\1=/p' "$at/spark-defaults.conf" | paste -sd,)
-		"$tmp/tailcut" plan verify "$at/before" "$at/after" --format json 2>"$at/verify.err" | python3 -c '
-import json, sys
-v = json.load(sys.stdin)
-words = lambda s: "%.0f %% (%.0f to %.0f)" % tuple(100 * s[k] for k in ("ratio", "low_ratio", "high_ratio"))
-print("%-8s %4d  %-38s %26s %28s  %s" % (sys.argv[1], int(sys.argv[2]), sys.argv[3], words(v["predicted"]), words(v["realised"]), v["outcome"]))' "$kind" "$seed" "$rule" | tee -a "$rows"
+		"$tmp/tailcut" plan verify "$at/before" "$at/after" --format json 2>"$at/verify.err" | outcome "$kind" "$seed" "$rule" | tee -a "$rows"
 	done
 done
-printf '\n%-8s %6s %12s %13s\n' kind seeds recommended as-predicted
-for kind in "${kinds[@]}"; do
-	awk -v k="$kind" '$1 == k { n++; if ($3 != "none") r++; if ($NF == "as-predicted") a++ } END { printf "%-8s %6d %12d %13d\n", k, n, r, a }' "$rows"
-done
+count "$rows" "${kinds[@]}"

@@ -20,6 +20,7 @@ export EACH=${EACH:-0.5}
 read -ra kinds <<<"${KINDS:-chance heavy host skew warm-up source}"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+source bench/outcomes.bash
 rows=${ROWS:-$tmp/rows}
 go build -o "$tmp/tailcut" ./cmd/tailcut
 
@@ -48,26 +49,19 @@ go_run() {
 	}
 	echo "$out"
 }
-printf '%-8s %4s  %-38s %26s %28s  outcome\n' kind seed recommended predicted realised
+heading
 for ((seed = first; seed < first + seeds; seed++)); do
 	for kind in "${kinds[@]}"; do
 		before=() after=()
 		for ((run = 1; run <= runs; run++)); do before+=("$(go_run "$kind" "$seed" "$run" fifo)"); done
 		rule=$("$tmp/tailcut" plan explain "${before[@]}" --emit tailcut 2>/dev/null | sed -n 's/^--policy //p' | head -n1)
 		if [ -z "$rule" ]; then
-			printf '%-8s %4d  %-38s\n' "$kind" "$seed" none | tee -a "$rows"
+			nothing "$kind" "$seed" | tee -a "$rows"
 		else
 			for ((run = 101; run <= 100 + runs; run++)); do after+=(--after "$(go_run "$kind" "$seed" "$run" "$rule")"); done
-			"$tmp/tailcut" plan verify "${before[@]}" "${after[@]}" --format json 2>/dev/null | python3 -c '
-import json, sys
-v = json.load(sys.stdin)
-words = lambda s: "%.0f %% (%.0f to %.0f)" % tuple(100 * s[k] for k in ("ratio", "low_ratio", "high_ratio"))
-print("%-8s %4d  %-38s %26s %28s  %s" % (sys.argv[1], int(sys.argv[2]), sys.argv[3], words(v["predicted"]), words(v["realised"]), v["outcome"]))' "$kind" "$seed" "$rule" | tee -a "$rows"
+			"$tmp/tailcut" plan verify "${before[@]}" "${after[@]}" --format json 2>/dev/null | outcome "$kind" "$seed" "$rule" | tee -a "$rows"
 		fi
 		rm -rf "$tmp/$kind-"*
 	done
 done
-printf '\n%-8s %6s %12s %13s\n' kind seeds recommended as-predicted
-for kind in "${kinds[@]}"; do
-	awk -v k="$kind" '$1 == k { n++; if ($3 != "none") r++; if ($NF == "as-predicted") a++ } END { printf "%-8s %6d %12d %13d\n", k, n, r, a }' "$rows"
-done
+count "$rows" "${kinds[@]}"

@@ -15,12 +15,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 repetitions=${1:-3} tasks=${TASKS:-40} each=${SECONDS_EACH:-0.4} factor=${FACTOR:-8} slow=${SLOW:-7 22 37} empty=${EMPTY:-2000}
 read -ra policies <<<"${POLICIES:-fifo spark late-short}"
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/tailcut-bench
-
-command -v java >/dev/null || apt-get install -y openjdk-17-jre-headless >/dev/null
-[ -x "$cache/venv/bin/python" ] || python3 -m venv "$cache/venv"
-python=$cache/venv/bin/python
-"$python" -c 'import pyspark' 2>/dev/null || "$cache/venv/bin/pip" install -q 'pyspark>=4,<5'
+source bench/pyspark.bash
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/tailcut" ./cmd/tailcut
