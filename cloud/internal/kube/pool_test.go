@@ -256,17 +256,8 @@ func flows(t *testing.T, policy string, sizes ...int32) time.Duration {
 	ends := map[string]time.Duration{}
 	for b.clock.Sub(epoch) < time.Hour && len(ends) < len(sizes) {
 		for range 2 {
-			if err := b.around(); err != nil {
-				t.Fatal(err)
-			}
+			b.beat()
 			b.bounds(t.Fatalf, 4)
-			for _, p := range b.live() {
-				if begun, _ := lifetime(&p); p.Status.Phase == "" {
-					b.startPod(&p)
-				} else if b.clock.Sub(begun) >= 10*time.Second {
-					b.exitPod(&p, 0)
-				}
-			}
 		}
 		if err := b.around(); err != nil {
 			t.Fatal(err)
