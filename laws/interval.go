@@ -43,15 +43,6 @@ func DifferenceInterval(x, y []float64, confidence float64) (difference, half fl
 	return difference, studentQuantile(n+m-2, (1-confidence)/2) * math.Sqrt(squares/(n+m-2)*(1/n+1/m))
 }
 
-// AtLeast is how likely at least k of n throws succeed, each with probability p.
-func AtLeast(k, n int, p float64) (sum float64) {
-	for i := k; i <= n; i++ {
-		lg := func(x int) float64 { l, _ := math.Lgamma(float64(x) + 1); return l }
-		sum += math.Exp(lg(n) - lg(i) - lg(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-min(p, 1-1e-12)))
-	}
-	return sum
-}
-
 // ShareInterval is the interval of a share of which k of n were seen, with a confidence of 95 % (Wilson 1927). It wants
 // n > 0.
 func ShareInterval(k, n int) (low, high float64) {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -71,24 +70,7 @@ type Thresholds struct {
 // often puts some slow tasks on one: for this machine it may do so in one stage of a hundred.
 func (t *Thresholds) slowHost(h history.SlowHost) bool {
 	return h.Slow >= t.SlowTasks && float64(h.Slow) >= t.OnHost*float64(h.Of) && h.Share() <= t.OfHost &&
-		drawn(h.Slow, h.Of, h.Ran, h.All) <= byChance
-}
-
-// drawn returns the chance that at least k of n tasks drawn from all of them without replacement are among the
-// machine's own: the tail of the hypergeometric law.
-func drawn(k, n, own, all int) (sum float64) {
-	choose := func(n, k int) float64 {
-		a, _ := math.Lgamma(float64(n + 1))
-		b, _ := math.Lgamma(float64(k + 1))
-		c, _ := math.Lgamma(float64(n - k + 1))
-		return a - b - c
-	}
-	for ; k <= min(n, own); k++ {
-		if n-k <= all-own {
-			sum += math.Exp(choose(own, k) + choose(all-own, n-k) - choose(all, n))
-		}
-	}
-	return sum
+		laws.DrawnAtLeast(h.Slow, h.Of, h.Ran, h.All) <= byChance
 }
 
 // skewed tells whether slow tasks are the fault of the data.

@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"context"
-	"math"
 	"strings"
 	"testing"
 
@@ -83,19 +82,5 @@ func TestSparkOnOneHost(t *testing.T) {
 	told := &history.Course{System: Spark, Settings: map[string]string{"spark.speculation": "true"}}
 	if again := replay.New(r.Log, r.Stages, told, 21); again.Rule != replay.Without {
 		t.Errorf("the log is replayed under %s", again.Rule)
-	}
-}
-
-// TestDrawn: small numbers by hand.
-func TestDrawn(t *testing.T) {
-	for _, c := range []struct {
-		k, n, own, all int
-		want           float64
-	}{
-		{3, 3, 3, 12, 1.0 / 220}, {3, 3, 8, 24, 56.0 / 2024}, {1, 2, 2, 4, 5.0 / 6}, {0, 2, 2, 4, 1}, {2, 2, 1, 4, 0},
-	} {
-		if got := drawn(c.k, c.n, c.own, c.all); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%+v: %v", c, got)
-		}
 	}
 }
