@@ -1,7 +1,8 @@
 package trace
 
 import (
-	"cmp"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -40,7 +41,8 @@ type Spread struct {
 	Max  float64 `json:"max"`
 }
 
-// Summarize describes a workload. It needs eight bytes per task for the time being.
+// Summarize describes a workload. It needs eight bytes for the time being per task of the stages whose tasks do not all
+// last equally long.
 func Summarize(w *Workload) Summary {
 	s := Summary{Jobs: len(w.Jobs), Tasks: w.Tasks(), WorkSeconds: w.WorkSeconds()}
 	if s.Jobs == 0 {
@@ -48,9 +50,9 @@ func Summarize(w *Workload) Summary {
 	}
 	s.FirstArrivalSeconds, s.LastArrivalSeconds = w.Jobs[0].Arrival.Seconds(), w.Jobs[s.Jobs-1].Arrival.Seconds()
 	tasks, stages, gaps := make([]float64, s.Jobs), make([]float64, s.Jobs), make([]float64, s.Jobs-1)
-	all := make([]sched.Time, 0, s.Tasks)
 	var ratios []float64
-	var scratch []sched.Time
+	var all, scratch []sched.Time
+	equal := map[sched.Time]int{} // tasks of the stages whose tasks last equally long
 	driver, driven, took := w.Driven()
 	s.Tasks, s.WorkSeconds = s.Tasks-driven, s.WorkSeconds-took
 	for j := range w.Jobs {
@@ -71,17 +73,27 @@ func Summarize(w *Workload) Summary {
 				s.Stages--
 				continue
 			}
-			all = append(all, w.DurationsOf(&st)...)
 			s.InputBytes += min(st.InputBytes, math.MaxInt64-s.InputBytes)
-			scratch = append(scratch[:0], w.DurationsOf(&st)...)
+			d := w.DurationsOf(&st)
+			if len(d) > 0 && allEqual(d) {
+				equal[d[0]] += len(d)
+				d = d[:min(len(d), StragglingTasks)] // as good as all of them
+			} else {
+				all = append(all, d...)
+			}
+			scratch = append(scratch[:0], d...)
 			if ratio, ok := straggling(scratch); ok {
 				ratios = append(ratios, ratio)
 			}
 		}
 	}
-	s.TasksPerJob, s.StagesPerJob, s.GapSeconds, s.Straggling = spread(tasks, itself), spread(stages, itself), spread(gaps, itself), spread(ratios, itself)
-	s.TaskSeconds = spread(all, sched.Time.Seconds)
+	s.TasksPerJob, s.StagesPerJob, s.GapSeconds, s.Straggling = spread(tasks), spread(stages), spread(gaps), spread(ratios)
+	s.TaskSeconds = durationSpread(all, equal)
 	return s
+}
+
+func allEqual(d []sched.Time) bool {
+	return !slices.ContainsFunc(d, func(x sched.Time) bool { return x != d[0] })
 }
 
 // Load returns the work that arrives per second and slot, on so many slots: 1 is all that they can do. It is infinite
@@ -101,22 +113,71 @@ func straggling(d []sched.Time) (float64, bool) {
 	return d[n-1].Seconds() / median, median > 0
 }
 
-// spread describes a sample, which it sorts, in the unit of value.
-func spread[T cmp.Ordered](x []T, value func(T) float64) Spread {
-	n := len(x)
-	if n == 0 {
-		return Spread{}
-	}
+// spread describes a sample, which it sorts.
+func spread(x []float64) Spread {
 	slices.Sort(x)
-	sum := 0.0
-	for _, v := range x {
-		sum += value(v)
-	}
-	at := func(p float64) float64 { return value(x[rank(p, n)]) }
-	return Spread{N: n, Mean: sum / float64(n), Min: value(x[0]), P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: value(x[n-1])}
+	return spreadOf(len(x), func(yield func(float64, int) bool) {
+		for _, v := range x {
+			if !yield(v, 1) {
+				return
+			}
+		}
+	})
 }
 
-func itself(x float64) float64 { return x }
+// durationSpread describes durations in seconds: single ones, which it sorts, and so many equal ones.
+func durationSpread(single []sched.Time, equal map[sched.Time]int) Spread {
+	slices.Sort(single)
+	total := len(single)
+	for _, n := range equal {
+		total += n
+	}
+	return spreadOf(total, func(yield func(float64, int) bool) {
+		rest := single
+		for _, d := range slices.Sorted(maps.Keys(equal)) {
+			for len(rest) > 0 && rest[0] < d {
+				if !yield(rest[0].Seconds(), 1) {
+					return
+				}
+				rest = rest[1:]
+			}
+			if !yield(d.Seconds(), equal[d]) {
+				return
+			}
+		}
+		for _, d := range rest {
+			if !yield(d.Seconds(), 1) {
+				return
+			}
+		}
+	})
+}
+
+// spreadOf describes a sample of n values, which come in order and each with how often it is there.
+func spreadOf(n int, values iter.Seq2[float64, int]) (s Spread) {
+	s.N = n
+	sum, seen := 0.0, 0
+	for v, times := range values {
+		if seen == 0 {
+			s.Min = v
+		}
+		at := func(p float64, to *float64) {
+			if k := rank(p, n); seen <= k && k < seen+times {
+				*to = v
+			}
+		}
+		at(0.5, &s.P50)
+		at(0.9, &s.P90)
+		at(0.99, &s.P99)
+		s.Max = v
+		sum += v * float64(times)
+		seen += times
+	}
+	if n > 0 {
+		s.Mean = sum / float64(n)
+	}
+	return s
+}
 
 // rank is the index of a quantile among n sorted values.
 func rank(p float64, n int) int { return max(0, int(math.Ceil(p*float64(n)-1e-9))-1) }

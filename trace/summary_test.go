@@ -2,11 +2,41 @@ package trace
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/tailcut/tailcut/sched"
 )
+
+// Durations that are counted are as good as a list of them, and so are the quantiles of a list looked up one by one.
+func TestSpreadOfEqualDurations(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		whole := rapid.Map(rapid.IntRange(0, 9), func(n int) sched.Time { return sched.Time(n) * sched.Second })
+		all := rapid.SliceOf(whole).Draw(rt, "single")
+		equal := rapid.MapOf(whole, rapid.IntRange(1, 5)).Draw(rt, "equal")
+		got := durationSpread(slices.Clone(all), equal)
+		for d, n := range equal {
+			all = append(all, slices.Repeat([]sched.Time{d}, n)...)
+		}
+		slices.Sort(all)
+		n := len(all)
+		want := Spread{N: n}
+		if n > 0 {
+			at := func(hundredths int) float64 { return all[(hundredths*n+99)/100-1].Seconds() }
+			want = Spread{N: n, Min: all[0].Seconds(), P50: at(50), P90: at(90), P99: at(99), Max: all[n-1].Seconds()}
+			for _, d := range all {
+				want.Mean += d.Seconds() / float64(n)
+			}
+		}
+		if d := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 1e-9)); d != "" {
+			rt.Fatal(d)
+		}
+	})
+}
 
 func TestSummarize(t *testing.T) {
 	// The second stage has ten tasks of median 2.5 s, the longest of 10 s. The stage of ten zeros has no ratio.
