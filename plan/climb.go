@@ -30,7 +30,7 @@ func (j *Joint) climb(u Utility, left int) (gap float64) {
 func (j *Joint) climbHull(u Utility, left int) (_ int, price float64) {
 	for !j.queue.empty() {
 		c := &j.claims[j.queue.top()]
-		need := (c.next - c.clones) * c.slots
+		need := c.cost(c.next) - c.cost(c.clones)
 		if need > left {
 			return left, c.rate
 		}
@@ -46,12 +46,12 @@ func (j *Joint) climbHull(u Utility, left int) (_ int, price float64) {
 func (j *Joint) fill(u Utility, left int) (gain float64) {
 	for !j.queue.empty() {
 		c := &j.claims[j.queue.top()]
-		if need := (c.next - c.clones) * c.slots; need <= left {
+		if need := c.cost(c.next) - c.cost(c.clones); need <= left {
 			left -= need
 			gain += c.rate * float64(need)
 			c.clones = c.next
 		}
-		c.step(u, min(c.most, c.clones+left/c.slots))
+		c.step(u, c.reach(left))
 		j.queue.replace(c.rate)
 	}
 	return gain
@@ -59,14 +59,15 @@ func (j *Joint) fill(u Utility, left int) (gain float64) {
 
 // step looks for the next step along the concave hull of U(R), up to a number of clones. R is S-shaped in r, or its
 // tail, which is concave, and so is U(R) for every α >= 0: the gain per clone rises to a maximum and falls.
+// Rungs have no such shape.
 func (c *claim) step(u Utility, most int) {
 	c.rate, c.next = 0, c.clones
 	before := c.log(c.clones)
 	for r := c.clones + 1; r <= most; r++ {
-		rate := u.gain(before, c.log(r)) / float64((r-c.clones)*c.slots)
+		rate := u.gain(before, c.log(r)) / float64(c.cost(r)-c.cost(c.clones))
 		if rate > c.rate {
 			c.rate, c.next = rate, r
-		} else if c.rate > 0 {
+		} else if c.rate > 0 && c.rungs == nil {
 			return
 		}
 	}
@@ -75,7 +76,7 @@ func (c *claim) step(u Utility, most int) {
 // concave says that U(R) is concave in r from a number of clones on. With x = q^(r+1) and b = 1-α it is (1-x)^(bN)/b,
 // whose second derivative has the sign of bNx-1. Where held clones are used up, the slope falls.
 func (c *claim) concave(u Utility, clones int) bool {
-	return float64(1-u)*c.tasks*math.Exp(c.late(clones)) <= 1
+	return c.rungs == nil && float64(1-u)*c.tasks*math.Exp(c.late(clones)) <= 1
 }
 
 // claimHeap holds claims, that with the largest key on top, of equals the first.

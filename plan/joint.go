@@ -15,6 +15,9 @@ type Pool struct {
 	// a job that is [Work.Hopeless] waits for the slots that the others leave, clones included; in the paper it takes
 	// its turn
 	HopelessLast bool
+	// jobs run in waves where not all originals fit, or where [Work.Slots] is fewer than a job's tasks; in the paper
+	// they wait
+	Waves bool
 }
 
 // Validate returns an error that names the first field out of range.
@@ -45,6 +48,7 @@ const Queued = -1
 // Allocation is an answer of [Joint].
 type Allocation struct {
 	Clones []int // of each task of each job, or Queued; the Joint's, until it is asked again
+	AtOnce []int // tasks of each job that run at once, fewer than it has if they run in waves; the Joint's too
 	Used   int   // slots: of originals, clones and masters
 	// Gap is by how much the sum of utilities may be short of the largest possible, as far as is known; 0 is a proof
 	// that it is not, but for rounding.
@@ -71,6 +75,7 @@ type Joint struct {
 	Steps  int
 	claims []claim
 	clones []int
+	atOnce []int
 	queue  claimHeap
 	rest   knapsack
 }
@@ -78,9 +83,10 @@ type Joint struct {
 // claim is a job that has its originals.
 type claim struct {
 	odds
-	job    int // its place among the jobs
-	slots  int // that one clone of each task takes
-	most   int // clones
+	job    int    // its place among the jobs
+	slots  int    // that one clone of each task takes
+	rungs  []rung // of a job that may run in waves; what is said of clones is then said of steps from rung to rung
+	most   int    // clones
 	clones int
 	next   int     // clones after the next step along the hull
 	rate   float64 // what that step adds to the utility per slot; 0 if there is none
@@ -95,22 +101,45 @@ const certain = 1e-15
 // do not fit, it and all after it wait, until they are asked about again. A job that would not fit an empty pool does
 // not hold up others; nor does a hopeless one with [Pool.HopelessLast].
 func (j *Joint) Optimise(pool Pool, u Utility, jobs []Work) Allocation {
-	left := j.admit(pool, jobs)
+	waves := pool.Waves && !pool.fits(jobs)
+	var left int
+	if waves {
+		left = j.admitWaves(pool, jobs)
+	} else {
+		left = j.admit(pool, jobs)
+	}
 	a := Allocation{Used: pool.Usable() - left}
 	if u == UtilityMaxMin {
 		j.raiseSmallest(left)
 	} else {
 		a.Gap = j.climb(u, left)
 	}
+	if waves {
+		a.Used = pool.Usable() - j.placeWaves(pool, jobs, left)
+	} else {
+		a.Used += j.place(pool, jobs, a.Used)
+	}
+	a.Clones, a.AtOnce = j.clones, j.atOnce
+	return a
+}
+
+// place writes down what jobs get of which all tasks run at once, and returns the slots of clones and hopeless jobs.
+func (j *Joint) place(pool Pool, jobs []Work, originals int) (used int) {
 	for _, c := range j.claims {
 		j.clones[c.job] = c.clones
-		a.Used += c.clones * c.slots
+		used += c.clones * c.slots
 	}
 	if pool.HopelessLast {
-		a.Used += j.admitHopeless(pool, jobs, pool.Usable()-a.Used)
+		used += j.admitHopeless(pool, jobs, pool.Usable()-originals-used)
 	}
-	a.Clones = j.clones
-	return a
+	j.atOnce = j.atOnce[:0]
+	for i, w := range jobs {
+		if j.clones[i] == Queued {
+			w.Tasks = 0
+		}
+		j.atOnce = append(j.atOnce, w.Tasks)
+	}
+	return used
 }
 
 // admitHopeless gives what is left to the originals of jobs that cannot meet their deadlines, in order, as far as they
@@ -161,10 +190,7 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 	}
 	for i := range j.claims {
 		c := &j.claims[i]
-		c.most = min(left/c.slots, c.enough())
-		if pool.MaxAttempts > 0 {
-			c.most = min(c.most, pool.MaxAttempts-1)
-		}
+		c.most = pool.mostClones(jobs[c.job], c.odds, left)
 	}
 	return left
 }
@@ -194,12 +220,12 @@ func (j *Joint) raiseSmallest(left int) {
 	}
 	for !j.queue.empty() {
 		c := &j.claims[j.queue.top()]
-		if c.clones == c.most || c.slots > left {
+		if c.clones == c.most || c.cost(c.clones+1)-c.cost(c.clones) > left {
 			j.queue.pop()
 			continue
 		}
+		left -= c.cost(c.clones+1) - c.cost(c.clones)
 		c.clones++
-		left -= c.slots
 		j.queue.replace(c.short())
 	}
 }

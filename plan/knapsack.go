@@ -69,7 +69,7 @@ func (k *knapsack) list(claims []claim, u Utility, price, gap float64) {
 			} else if r > c.hull {
 				gain = u.gain(hull, at)
 			}
-			regret := price*float64((r-c.hull)*c.slots) - gain
+			regret := price*float64(c.cost(r)-c.cost(c.hull)) - gain
 			falls := regret >= before
 			before = regret
 			if r != c.hull && regret > gap*(1+1e-9) {
@@ -91,8 +91,8 @@ func (k *knapsack) list(claims []claim, u Utility, price, gap float64) {
 			continue
 		}
 		fewest := k.options[o.from].clones
-		o.spare = (c.hull - fewest) * c.slots
-		o.span = (k.options[o.to-1].clones - fewest) * c.slots
+		o.spare = c.cost(c.hull) - c.cost(fewest)
+		o.span = c.cost(k.options[o.to-1].clones) - c.cost(fewest)
 		k.claims = append(k.claims, o)
 	}
 }
@@ -107,7 +107,7 @@ func (k *knapsack) cut(claims []claim, left, steps int) (n, unit, capacity int) 
 		options += o.to - o.from
 		spare += o.spare
 		span += o.span
-		common = divisor(common, claims[o.claim].slots)
+		common = divisor(common, claims[o.claim].unit())
 		most := min(spare, span)
 		if (most/common+1)*options > steps {
 			break
@@ -115,9 +115,9 @@ func (k *knapsack) cut(claims []claim, left, steps int) (n, unit, capacity int) 
 		n, unit, capacity = i+1, common, most
 	}
 	for _, o := range k.claims[:n] {
-		all := k.options[o.from:o.to]
+		all, c := k.options[o.from:o.to], &claims[o.claim]
 		for i := range all {
-			all[i].slots = (all[i].clones - all[0].clones) * claims[o.claim].slots / unit
+			all[i].slots = (c.cost(all[i].clones) - c.cost(all[0].clones)) / unit
 		}
 	}
 	return n, unit, capacity

@@ -37,6 +37,7 @@ type Work struct {
 	// where the most advanced attempt will be, which is taken to go on with the speed Progress/Elapsed. A clone that
 	// would find nothing to do is none.
 	Launch float64
+	Slots  int // the most that the attempts of this job may take; 0 is no bound. Only a [Pool] looks at it.
 }
 
 // Validate returns an error that names the first field out of range.
@@ -55,6 +56,8 @@ func (w Work) Validate() error {
 	switch {
 	case w.Tasks < 0:
 		return fmt.Errorf("a job has no fewer than 0 tasks, got %d", w.Tasks)
+	case w.Slots < 0:
+		return fmt.Errorf("a job has no fewer than 0 slots, got %d", w.Slots)
 	case w.Held < 0:
 		return fmt.Errorf("a task has no fewer than 0 clones, got %d", w.Held)
 	case w.Law == nil:

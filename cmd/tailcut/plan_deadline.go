@@ -28,7 +28,8 @@ func newPlanDeadline() *cobra.Command {
 			"  ]}\n\n" +
 			"List running jobs first, then the others in order of arrival. A law describes the duration of one attempt of a whole\n" +
 			"task; a string such as \"pareto:alpha=2,xm=2\" works too. The progress of a job is that of its least advanced task.\n" +
-			"A job that cannot meet its deadline waits for slots that the others leave free.",
+			"If not all tasks fit, jobs run in waves: the next task starts when one ends. \"slots\" in a job is the most slots it may\n" +
+			"take. A job that cannot meet its deadline waits for slots that the others leave free.",
 		Example: "  tailcut plan deadline jobs.json --capacity 120\n" +
 			"  tailcut plan deadline jobs.json --capacity 120 --utility sum --format json\n" +
 			"  tailcut plan deadline jobs.json --capacity 200 --lambda 0.8 --max-attempts 3 --master-slots 1",

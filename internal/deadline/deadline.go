@@ -1,5 +1,6 @@
 // Package deadline divides the slots of a cluster among jobs with deadlines: how many clones of each of their tasks
-// make the most of the slots that the originals leave. The division itself is [plan.Joint]'s.
+// make the most of the slots that the originals leave, and how many of their tasks run at once where the originals do
+// not fit. The division itself is [plan.Joint]'s.
 package deadline
 
 import (
@@ -7,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/tailcut/tailcut/internal/show"
@@ -64,14 +66,19 @@ type Result struct {
 
 // Figure is what a job gets and can expect.
 type Figure struct {
-	Name     string  `json:"name"`
-	Clones   int     `json:"clones"`            // of each task
-	Attempts int     `json:"attempts_per_task"` // 0 of a job that waits
-	PoCD     float64 `json:"pocd"`              // 0 of a job that waits
-	Without  float64 `json:"pocd_without_clones"`
-	AtRisk   bool    `json:"at_risk"`
-	Queued   bool    `json:"queued,omitempty"` // there are not enough slots for its originals
-	Reason   string  `json:"reason,omitempty"` // why it is at risk, or waits
+	Name     string   `json:"name"`
+	Clones   int      `json:"clones"`             // of each task
+	Attempts int      `json:"attempts_per_task"`  // 0 of a job that waits
+	AtOnce   int      `json:"tasks_at_once"`      // fewer than its tasks if it runs in waves; 0 of a job that waits
+	PoCD     float64  `json:"pocd"`               // 0 of a job that waits
+	Low      *float64 `json:"pocd_low,omitempty"` // nil where the PoCD is exact
+	High     *float64 `json:"pocd_high,omitempty"`
+	Without  float64  `json:"pocd_without_clones"` // on as many slots
+	AtRisk   bool     `json:"at_risk"`
+	Queued   bool     `json:"queued,omitempty"` // there are no slots for it
+	Reason   string   `json:"reason,omitempty"` // why it is at risk, or waits
+	chance   plan.Chance
+	without  plan.Chance
 }
 
 // Answer is the result, and what people are told beside.
@@ -83,7 +90,7 @@ type Answer struct {
 
 // Divide answers a request that is as [Request.Check] wants it.
 func Divide(r Request) *Answer {
-	pool := plan.Pool{Slots: r.Slots, Lambda: r.Lambda, MaxAttempts: r.MaxAttempts, MasterSlots: r.MasterSlots, HopelessLast: true}
+	pool := plan.Pool{Slots: r.Slots, Lambda: r.Lambda, MaxAttempts: r.MaxAttempts, MasterSlots: r.MasterSlots, HopelessLast: true, Waves: true}
 	works := make([]plan.Work, len(r.Jobs))
 	for i, j := range r.Jobs {
 		works[i] = j.Work
@@ -92,11 +99,18 @@ func Divide(r Request) *Answer {
 	got := joint.Optimise(pool, r.Utility, works)
 	a := &Answer{Result{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: got.Used, Min: 1, Gap: got.Gap}, r.Jobs, pool.Usable()}
 	for i, j := range r.Jobs {
-		f := Figure{Name: j.Name, Without: j.PoCD(0), Queued: got.Clones[i] == plan.Queued}
+		f := Figure{Name: j.Name, Queued: got.Clones[i] == plan.Queued, AtOnce: got.AtOnce[i]}
 		if !f.Queued {
-			f.Clones, f.Attempts, f.PoCD = got.Clones[i], got.Clones[i]+1, j.PoCD(got.Clones[i])
+			f.Clones, f.Attempts = got.Clones[i], got.Clones[i]+1
+			f.chance = j.Waves(f.Clones, f.AtOnce)
+			f.PoCD = f.chance.P
+			if f.chance.Low < f.chance.High {
+				f.Low, f.High = &f.chance.Low, &f.chance.High
+			}
 		}
-		f.AtRisk = f.PoCD < plan.AtRisk
+		f.without = without(j.Work, f, a.usable)
+		f.Without = f.without.P
+		f.AtRisk = f.chance.Low < plan.AtRisk
 		f.Reason = a.reason(j, f)
 		a.Jobs = append(a.Jobs, f)
 		a.Total += f.PoCD
@@ -105,16 +119,28 @@ func Divide(r Request) *Answer {
 	return a
 }
 
+// without returns the chance of a job without clones, on the slots that it has, or on all if it waits.
+func without(w plan.Work, f Figure, usable int) plan.Chance {
+	slots := f.AtOnce * f.Attempts
+	switch {
+	case f.Queued:
+		slots = max(1, usable)
+	case f.Clones == 0:
+		return f.chance
+	}
+	return w.Waves(0, min(slots, w.Tasks))
+}
+
 // WriteJSON writes the result for programs.
 func (a *Answer) WriteJSON(out io.Writer) error { return json.NewEncoder(out).Encode(&a.Result) }
 
 // WriteCSV writes a row for each job.
 func (a *Answer) WriteCSV(out io.Writer) error {
 	w := show.NewCSV(out)
-	_ = w.Write([]string{"name", "clones", "attempts_per_task", "pocd", "pocd_without_clones", "at_risk", "queued", "reason"})
+	_ = w.Write([]string{"name", "clones", "attempts_per_task", "tasks_at_once", "pocd", "pocd_low", "pocd_high", "pocd_without_clones", "at_risk", "queued", "reason"})
 	for _, f := range a.Jobs {
-		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
-			strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued), f.Reason})
+		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.Itoa(f.AtOnce), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
+			show.PlainOrNone(f.Low), show.PlainOrNone(f.High), strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued), f.Reason})
 	}
 	w.Flush()
 	return w.Error()
@@ -122,14 +148,19 @@ func (a *Answer) WriteCSV(out io.Writer) error {
 
 // WriteText writes the answer for people.
 func (a *Answer) WriteText(out io.Writer) error {
-	t := show.NewTable("job", "tasks", "time left", "on time without clones", "attempts of each task", "on time", "")
-	t.AlignRight(2, 6)
+	t := show.NewTable("job", "tasks", "time left", "on time without clones", "at once", "attempts of each task", "on time", "")
+	t.AlignRight(2, 7)
+	t.HideEmptyColumns()
+	inexact := false
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
-		row := []any{show.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), show.Chance(f.Without), f.Attempts, show.Chance(f.PoCD), f.Reason}
+		row := []any{show.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), shownChance(f.without, false), "", f.Attempts, shownChance(f.chance, true), f.Reason}
 		if f.Queued {
-			row[4], row[5] = "-", "-"
+			row[5], row[6] = "-", "-"
+		} else if f.AtOnce < j.Tasks {
+			row[4] = f.AtOnce
 		}
+		inexact = inexact || f.chance.High-f.chance.Low > 1e-4
 		t.Row(row...)
 	}
 	before := 0.0
@@ -143,7 +174,26 @@ func (a *Answer) WriteText(out io.Writer) error {
 	if err == nil && a.Gap > 0 {
 		_, err = fmt.Fprintf(out, "A better division may exist, but it gains at most %.2g in utility.\n", a.Gap)
 	}
+	if err == nil && inexact {
+		_, err = fmt.Fprintln(out, "In brackets: intervals of 95 % confidence, from simulations of the job; bounds for jobs of more than 20,000 tasks.")
+	}
 	return err
+}
+
+// shownChance writes a chance, and where it is not exact its interval, if that is wanted.
+func shownChance(c plan.Chance, interval bool) string {
+	percent := func(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) }
+	switch {
+	case c.Low == c.High || c.Low > 0.9999:
+		return show.Chance(c.Low)
+	case c.P == 1:
+		return ">" + percent(math.Floor(1000*c.Low)/1000) + " %"
+	case c.P == 0:
+		return "<" + percent(math.Ceil(1000*c.High)/1000) + " %"
+	case !interval:
+		return percent(c.P) + " %"
+	}
+	return fmt.Sprintf("%s %% (%s to %s)", percent(c.P), percent(c.Low), percent(c.High))
 }
 
 // reason says what is the matter with a job.
@@ -157,8 +207,6 @@ func (a *Answer) reason(j Entry, f Figure) string {
 		return "past its deadline" + behind
 	case j.Hopeless():
 		return "cannot meet its deadline: no attempt can be that fast" + behind
-	case f.Queued && j.Tasks > a.usable:
-		return fmt.Sprintf("waits: its originals need %s", show.Count(j.Tasks, "slot"))
 	case f.Queued:
 		return "waits for slots"
 	case f.AtRisk:

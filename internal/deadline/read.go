@@ -13,7 +13,7 @@ import (
 	"github.com/tailcut/tailcut/laws"
 )
 
-// maxTasks is the most tasks of a job.
+// maxTasks is the most tasks or slots of a job.
 const maxTasks = 100_000_000
 
 // Read reads the jobs of a file. An error is one line with the file, the line, the place,
@@ -139,6 +139,16 @@ func (r *reader) number(to *float64, want string, ok func(x float64) bool) error
 	return nil
 }
 
+// whole reads a number of tasks or slots.
+func (r *reader) whole(to *int) error {
+	var n float64
+	err := r.number(&n, fmt.Sprintf("a whole number from 1 to %d", maxTasks), func(x float64) bool {
+		return x >= 1 && x <= maxTasks && x == math.Trunc(x)
+	})
+	*to = int(n)
+	return err
+}
+
 // shown is a token as an error shows it.
 func shown(t json.Token) string {
 	const most = 40
@@ -165,7 +175,7 @@ func notNegative(x float64) bool { return x >= 0 }
 
 // job reads one job.
 func (r *reader) job() (j Entry, err error) {
-	fields := []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress"}
+	fields := []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots"}
 	err = r.object(fields, func(field string) error {
 		switch field {
 		case "name":
@@ -177,12 +187,9 @@ func (r *reader) job() (j Entry, err error) {
 			j.Name = name
 			return nil
 		case "tasks":
-			var n float64
-			err := r.number(&n, fmt.Sprintf("a whole number from 1 to %d", maxTasks), func(x float64) bool {
-				return x >= 1 && x <= maxTasks && x == math.Trunc(x)
-			})
-			j.Tasks = int(n)
-			return err
+			return r.whole(&j.Tasks)
+		case "slots":
+			return r.whole(&j.Slots)
 		case "law":
 			return r.law(&j.Law)
 		case "deadline_seconds":
