@@ -3,7 +3,7 @@ package plan
 import "math"
 
 // waveCells are the steps in which [waveBounds] integrate.
-const waveCells = 256
+const waveCells = 1024
 
 // waveBounds bound the chance of a job in waves. With g tasks at once it is done by Σ/g + (1-1/g) max at the
 // latest (Graham 1969) and no earlier than Σ/g. A task that takes longer than some x is late as it were; the sum
@@ -19,18 +19,26 @@ type waveBounds struct {
 
 // bounds wants left > 0.
 func (s shift) bounds() *waveBounds {
+	const body = waveCells * 3 / 4
 	b := &waveBounds{shift: s}
 	b.longer[0] = 1
-	for i := range waveCells {
-		f := float64(i+1) / waveCells
-		x, before := s.left*f*f*f, b.at[i]
-		if math.IsInf(x, 1) {
-			x = math.MaxFloat64
+	ratio := 0.0
+	for i := 1; i <= waveCells; i++ {
+		before := b.at[i-1]
+		x := nanoseconds(s.law.Quantile(float64(i-1) / body))
+		if i > body || x > s.left {
+			if ratio == 0 && before > 0 {
+				ratio = math.Pow(s.left/before, 1/float64(waveCells-i+1))
+			}
+			x = max(before, before*ratio)
 		}
-		b.at[i+1], b.longer[i+1] = x, s.law.Survival(x/1e9)
-		b.meanUp[i+1] = b.meanUp[i] + b.longer[i]*(x-before)
-		b.meanDown[i+1] = b.meanDown[i] + b.longer[i+1]*(x-before)
-		b.msUp[i+1] = b.msUp[i] + b.longer[i]*(x-before)*(x+before)
+		if x = min(x, s.left, math.MaxFloat64); i == waveCells {
+			x = min(s.left, math.MaxFloat64)
+		}
+		b.at[i], b.longer[i] = x, s.law.Survival(x/1e9)
+		b.meanUp[i] = b.meanUp[i-1] + b.longer[i-1]*(x-before)
+		b.meanDown[i] = b.meanDown[i-1] + s.law.Survival(x/1e9*(1-1e-12))*(x-before)
+		b.msUp[i] = b.msUp[i-1] + b.longer[i-1]*(x-before)*(x+before)
 	}
 	return b
 }

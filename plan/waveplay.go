@@ -108,11 +108,11 @@ func (p *wavePlay) fewest(left float64) int {
 }
 
 // fewestAtOnce returns in increasing order how many tasks at once each of n played jobs needs.
-func (s shift) fewestAtOnce(n int) []int {
+func (s shift) fewestAtOnce(n int, seed uint64) []int {
 	all := make([]int, n)
 	var p wavePlay
 	for k := range all {
-		p.draw(s, seedChoose, k)
+		p.draw(s, seed, k)
 		all[k] = p.fewest(s.left)
 	}
 	slices.Sort(all)

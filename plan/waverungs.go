@@ -68,7 +68,7 @@ func (w Work) rungsOf(clones, most, n int) (all []rung) {
 	if s.tasks > played || most < 1 {
 		return all
 	}
-	needs := s.fewestAtOnce(n)
+	needs := s.fewestAtOnce(n, seedChoose)
 	for i, g := range needs {
 		if g <= most && (i == n-1 || needs[i+1] > g) {
 			enter(g, math.Log((float64(i)+0.5)/float64(n)))

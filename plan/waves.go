@@ -48,13 +48,16 @@ func (w Work) Waves(clones, atOnce int) Chance {
 	}
 	b := s.bounds()
 	late := b.late(atOnce)
-	if late > proven && w.Tasks <= played {
-		return s.play(atOnce, s.plays())
+	low, high := max(0, 1-late), b.early(atOnce)
+	switch {
+	case late <= proven:
+		return Chance{P: low, Low: low, High: high}
+	case w.Tasks > played:
+		return Chance{P: (low + high) / 2, Low: low, High: high}
 	}
-	c := Chance{Low: max(0, 1-late), High: b.early(atOnce)}
-	if c.P = c.Low; late > proven {
-		c.P = (c.Low + c.High) / 2
-	}
+	c := s.play(atOnce, s.plays())
+	c.Low, c.High = max(c.Low, low), min(c.High, high)
+	c.P = min(max(c.P, c.Low), c.High)
 	return c
 }
 

@@ -29,6 +29,7 @@ type Request struct {
 	MaxAttempts int     // most attempts of a task, the original included; at least 1
 	MasterSlots int     // that each job needs beside those of its tasks
 	Utility     plan.Utility
+	Earliest    float64 // a chance for which the earliest deadline of each job is told; 0 for none
 }
 
 // maxSlots is the most slots of a cluster that are planned with.
@@ -74,18 +75,21 @@ type Figure struct {
 	Low      *float64 `json:"pocd_low,omitempty"` // nil where the PoCD is exact
 	High     *float64 `json:"pocd_high,omitempty"`
 	Without  float64  `json:"pocd_without_clones"` // on as many slots
-	AtRisk   bool     `json:"at_risk"`
-	Queued   bool     `json:"queued,omitempty"` // there are no slots for it
-	Reason   string   `json:"reason,omitempty"` // why it is at risk, or waits
-	chance   plan.Chance
-	without  plan.Chance
+	// seconds from now to the earliest deadline with the chance that was asked for; nil if none is known
+	Within  *float64 `json:"earliest_seconds,omitempty"`
+	AtRisk  bool     `json:"at_risk"`
+	Queued  bool     `json:"queued,omitempty"` // there are no slots for it
+	Reason  string   `json:"reason,omitempty"` // why it is at risk, or waits
+	chance  plan.Chance
+	without plan.Chance
 }
 
 // Answer is the result, and what people are told beside.
 type Answer struct {
 	Result
-	jobs   []Entry
-	usable int // slots
+	jobs     []Entry
+	usable   int     // slots
+	earliest float64 // the chance whose earliest deadlines are told, 0 for none
 }
 
 // Divide answers a request that is as [Request.Check] wants it.
@@ -97,15 +101,16 @@ func Divide(r Request) *Answer {
 	}
 	joint := plan.Joint{Steps: steps}
 	got := joint.Optimise(pool, r.Utility, works)
-	a := &Answer{Result{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: got.Used, Min: 1, Gap: got.Gap}, r.Jobs, pool.Usable()}
+	a := &Answer{Result{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: got.Used, Min: 1, Gap: got.Gap}, r.Jobs, pool.Usable(), r.Earliest}
 	for i, j := range r.Jobs {
 		f := Figure{Name: j.Name, Queued: got.Clones[i] == plan.Queued, AtOnce: got.AtOnce[i]}
 		if !f.Queued {
 			f.Clones, f.Attempts = got.Clones[i], got.Clones[i]+1
 			f.chance = j.Waves(f.Clones, f.AtOnce)
 			f.PoCD = f.chance.P
-			if f.chance.Low < f.chance.High {
-				f.Low, f.High = &f.chance.Low, &f.chance.High
+			f.Low, f.High = interval(f.chance)
+			if r.Earliest > 0 {
+				f.Within = show.Finite(j.Within(r.Earliest, f.Clones, f.AtOnce))
 			}
 		}
 		f.without = without(j.Work, f, a.usable)
@@ -137,10 +142,10 @@ func (a *Answer) WriteJSON(out io.Writer) error { return json.NewEncoder(out).En
 // WriteCSV writes a row for each job.
 func (a *Answer) WriteCSV(out io.Writer) error {
 	w := show.NewCSV(out)
-	_ = w.Write([]string{"name", "clones", "attempts_per_task", "tasks_at_once", "pocd", "pocd_low", "pocd_high", "pocd_without_clones", "at_risk", "queued", "reason"})
+	_ = w.Write([]string{"name", "clones", "attempts_per_task", "tasks_at_once", "pocd", "pocd_low", "pocd_high", "pocd_without_clones", "earliest_seconds", "at_risk", "queued", "reason"})
 	for _, f := range a.Jobs {
 		_ = w.Write([]string{f.Name, strconv.Itoa(f.Clones), strconv.Itoa(f.Attempts), strconv.Itoa(f.AtOnce), strconv.FormatFloat(f.PoCD, 'g', -1, 64),
-			show.PlainOrNone(f.Low), show.PlainOrNone(f.High), strconv.FormatFloat(f.Without, 'g', -1, 64), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued), f.Reason})
+			show.PlainOrNone(f.Low), show.PlainOrNone(f.High), strconv.FormatFloat(f.Without, 'g', -1, 64), show.PlainOrNone(f.Within), strconv.FormatBool(f.AtRisk), strconv.FormatBool(f.Queued), f.Reason})
 	}
 	w.Flush()
 	return w.Error()
@@ -148,19 +153,26 @@ func (a *Answer) WriteCSV(out io.Writer) error {
 
 // WriteText writes the answer for people.
 func (a *Answer) WriteText(out io.Writer) error {
-	t := show.NewTable("job", "tasks", "time left", "on time without clones", "at once", "attempts of each task", "on time", "")
-	t.AlignRight(2, 7)
+	within := ""
+	if a.earliest > 0 {
+		within = strconv.FormatFloat(100*a.earliest, 'g', 10, 64) + " % within"
+	}
+	t := show.NewTable("job", "tasks", "time left", "on time without clones", "at once", "attempts of each task", "on time", within, "")
+	t.AlignRight(2, 8)
 	t.HideEmptyColumns()
 	inexact := false
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
-		row := []any{show.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), shownChance(f.without, false), "", f.Attempts, shownChance(f.chance, true), f.Reason}
+		row := []any{show.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), shownChance(f.without, false), "", f.Attempts, shownChance(f.chance, true), "", f.Reason}
 		if f.Queued {
 			row[5], row[6] = "-", "-"
 		} else if f.AtOnce < j.Tasks {
 			row[4] = f.AtOnce
 		}
-		inexact = inexact || f.chance.High-f.chance.Low > 1e-4
+		if a.earliest > 0 {
+			row[7] = show.OrDash(f.Within, show.Seconds)
+		}
+		inexact = inexact || f.chance.High-f.chance.Low > visible
 		t.Row(row...)
 	}
 	before := 0.0
@@ -175,16 +187,22 @@ func (a *Answer) WriteText(out io.Writer) error {
 		_, err = fmt.Fprintf(out, "A better division may exist, but it gains at most %.2g in utility.\n", a.Gap)
 	}
 	if err == nil && inexact {
-		_, err = fmt.Fprintln(out, "In brackets: intervals of 95 % confidence, from simulations of the job; bounds for jobs of more than 20,000 tasks.")
+		_, err = fmt.Fprintln(out, bracketed)
 	}
 	return err
 }
+
+// bracketed says what shownChance adds to a chance that is not exact.
+const bracketed = "In brackets: intervals of 95 % confidence, from simulations of the job; bounds for jobs of more than 20,000 tasks."
+
+// visible is the width of the narrowest interval that shownChance shows.
+const visible = 1e-4
 
 // shownChance writes a chance, and where it is not exact its interval, if that is wanted.
 func shownChance(c plan.Chance, interval bool) string {
 	percent := func(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) }
 	switch {
-	case c.Low == c.High || c.Low > 0.9999:
+	case c.Low == c.High || c.Low > 1-visible:
 		return show.Chance(c.Low)
 	case c.P == 1:
 		return ">" + percent(math.Floor(1000*c.Low)/1000) + " %"

@@ -1,0 +1,149 @@
+package deadline
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/plan"
+)
+
+// sooner is by how much earlier a deadline is whose price is told, in seconds.
+const sooner = 60
+
+// Needs are the fewest slots for a chance, for programs.
+type Needs struct {
+	Schema   string  `json:"schema"`
+	Chance   float64 `json:"chance"`
+	Capacity int     `json:"capacity"` // of a cluster on which each job that can have the chance has it
+	Jobs     []Need  `json:"jobs"`
+	needed   int     // slots of these jobs, with masters
+}
+
+// Need are the fewest slots of a job.
+type Need struct {
+	Name     string   `json:"name"`
+	Slots    int      `json:"slots"` // without the master's; 0 of a job that cannot have the chance
+	AtOnce   int      `json:"tasks_at_once"`
+	Attempts int      `json:"attempts_per_task"`
+	PoCD     float64  `json:"pocd"` // of a job that cannot have the chance: the most it can have
+	Low      *float64 `json:"pocd_low,omitempty"`
+	High     *float64 `json:"pocd_high,omitempty"`
+	Sooner   *int     `json:"slots_for_a_minute_earlier"` // more; nil if none are enough
+	Reason   string   `json:"reason,omitempty"`           // why it cannot have the chance
+	job      Entry
+	chance   plan.Chance
+}
+
+// ParseChance reads a chance, as 99% or 0.99.
+func ParseChance(text string) (float64, error) {
+	number, scale := text, 1.0
+	if n := len(text); n > 0 && text[n-1] == '%' {
+		number, scale = text[:n-1], 100
+	}
+	p, err := strconv.ParseFloat(number, 64)
+	if p /= scale; err != nil || !(p > 0 && p < 1) {
+		return 0, fmt.Errorf("expected a probability between 0 and 1, such as 99%% or 0.99, got %q", text)
+	}
+	return p, nil
+}
+
+// Fewest answers how many slots give each job a chance. Of the request it does not look at the slots of the cluster and
+// at the utility.
+func Fewest(r Request, chance float64) *Needs {
+	a := &Needs{Schema: "tailcut.plan.deadline.slots/v1", Chance: chance}
+	for _, j := range r.Jobs {
+		n := needOf(j, chance, r.MaxAttempts)
+		if n.Slots > 0 {
+			a.needed += n.Slots + r.MasterSlots
+		}
+		a.Jobs = append(a.Jobs, n)
+	}
+	a.Capacity = int(math.Ceil(float64(a.needed)/r.Lambda - 1e-9))
+	return a
+}
+
+func needOf(j Entry, chance float64, attempts int) Need {
+	s, ok := j.FewestSlots(chance, attempts)
+	early := j.Work
+	early.Deadline -= sooner
+	e, earlier := plan.Seats{}, false
+	if early.Deadline > 0 {
+		e, earlier = early.FewestSlots(chance, attempts)
+	}
+	if earlier && (!ok || e.Slots < s.Slots) { // what is enough a minute earlier is enough
+		s, ok = e, true
+		s.Chance = j.Waves(s.Clones, s.AtOnce)
+	}
+	n := Need{Name: j.Name, PoCD: s.Chance.P, job: j, chance: s.Chance}
+	n.Low, n.High = interval(s.Chance)
+	if !ok {
+		n.Reason = "cannot: past its deadline"
+		if j.Elapsed < j.Deadline {
+			n.Reason = fmt.Sprintf("cannot with %s of each task", show.Count(attempts, "attempt"))
+		}
+		if j.Elapsed < j.Deadline && j.Hopeless() {
+			n.Reason = "cannot: no attempt can be that fast"
+		}
+		return n
+	}
+	n.Slots, n.AtOnce, n.Attempts = s.Slots, s.AtOnce, s.Clones+1
+	if earlier {
+		more := e.Slots - s.Slots
+		n.Sooner = &more
+	}
+	return n
+}
+
+// interval returns what holds a chance; nil if it is exact.
+func interval(c plan.Chance) (low, high *float64) {
+	if c.Low < c.High {
+		return &c.Low, &c.High
+	}
+	return nil, nil
+}
+
+// WriteJSON writes the answer for programs.
+func (a *Needs) WriteJSON(out io.Writer) error { return json.NewEncoder(out).Encode(a) }
+
+// WriteCSV writes a row for each job.
+func (a *Needs) WriteCSV(out io.Writer) error { return show.WriteRecords(out, a.Jobs) }
+
+// WriteText writes the answer for people.
+func (a *Needs) WriteText(out io.Writer) error {
+	t := show.NewTable("job", "tasks", "time left", "slots", "at once", "attempts of each task", "on time", "a minute earlier", "")
+	t.AlignRight(2, 8)
+	cannot := 0
+	for _, n := range a.Jobs {
+		row := []any{show.Trim(n.Name, 32), n.job.Tasks, show.Seconds(max(0, n.job.Deadline-n.job.Elapsed)), n.Slots, n.AtOnce, n.Attempts, shownChance(n.chance, true), "cannot", n.Reason}
+		if n.Sooner != nil {
+			row[7] = fmt.Sprintf("+%d", *n.Sooner)
+		}
+		if n.Slots == 0 {
+			row[3], row[4], row[5], row[7] = "-", "-", "-", "-"
+			cannot++
+		}
+		t.Row(row...)
+	}
+	who := "Every job has"
+	if cannot > 0 {
+		who = fmt.Sprintf("%d of %s can have", len(a.Jobs)-cannot, show.Count(len(a.Jobs), "job"))
+	}
+	_, err := fmt.Fprintf(out, "%s\n\n%s at least %s %% on %s.\n", t, who, strconv.FormatFloat(100*a.Chance, 'g', 10, 64), show.Count(a.Capacity, "slot"))
+	if err == nil && a.inexact() {
+		_, err = fmt.Fprintln(out, bracketed)
+	}
+	return err
+}
+
+func (a *Needs) inexact() bool {
+	for _, n := range a.Jobs {
+		if n.chance.High-n.chance.Low > visible {
+			return true
+		}
+	}
+	return false
+}
