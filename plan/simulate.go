@@ -95,6 +95,30 @@ func (m *Simulate) AssessAll(rules []Rule, u float64) ([]Assessment, error) {
 	return all, nil
 }
 
+// Versus returns by how much a rule's latency and cost exceed those of another on the same jobs: the means of the
+// differences and their standard errors.
+func (m *Simulate) Versus(rule, other Rule) (Outcome, error) {
+	for _, r := range []Rule{rule, other} {
+		if err := r.Validate(m.tasks); err != nil {
+			return Outcome{}, err
+		}
+	}
+	var latency, cost tally
+	j := newJob(m.law, m.tasks)
+	for number := range m.jobs {
+		j.reset(m.seed, uint64(number))
+		j.start()
+		rule.play(j)
+		t, c := j.finish()
+		j.start()
+		other.play(j)
+		otherT, otherC := j.finish()
+		latency.add(t - otherT)
+		cost.add(c - otherC)
+	}
+	return Outcome{Latency: latency.mean, Cost: cost.mean, LatencyError: latency.standardError(), CostError: cost.standardError()}, nil
+}
+
 // sampleQuantile returns the quantile of a sample of at least 2, and the order statistics that hold that of its law
 // with a confidence of 95 %, by the normal approximation of the binomial law; NaN of an empty one.
 func sampleQuantile(times []float64, u float64) (at, low, high float64) {

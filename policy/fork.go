@@ -9,13 +9,15 @@ package policy
 //	r  new attempts per straggler
 //	original=keep  pi_keep(p, r): each remaining task gets r attempts more
 //	original=kill  pi_kill(p, r): its attempt is killed, r+1 new ones start
+//	p2, r2, original2  a second fork of what then still runs (Wang, "Computing with unreliable resources", MIT 2014,
+//	               section 6.4); with p2 = 0 there is none
 //
 // p = 0, and keep with r = 0, are the baseline. With k = 0 the fork is at the start.
 //
 // The paper has no limit of slots. Here clones wait for free slots behind fresh tasks, in the order in which their
 // stages forked, every task its first before any its second; an attempt is killed only when a slot is free for its
 // replacement, so a straggler never waits without one. A task whose first attempt starts after the fork gets r further
-// attempts in either mode. New attempts go to another machine if one is free. What the limit of attempts per task
+// attempts in either mode; after the second as many as it would have had of both, or only of the second if that kills. New attempts go to another machine if one is free. What the limit of attempts per task
 // refuses is dropped, what the clone budget refuses waits. In a resumable stage a replacement goes on from where the
 // killed attempt was. Attempts that fail are not made up for, except that a task without any attempt waits for one as
 // ever. A stage that needs only some of its tasks (Need) and has them before k are done does not fork.
@@ -41,14 +43,19 @@ var forkEntry = kit.Entry{
 		{Name: "p", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "fraction of a stage's tasks that count as stragglers"},
 		{Name: "r", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler; with original=kill one more"},
 		{Name: "original", Kind: kit.Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "whether to keep or kill the straggler's attempt"},
+		{Name: "p2", Kind: kit.Float, Default: "0", Min: 0, Max: 1, Help: "fraction of the tasks at which what still runs forks again; 0 for no second fork"},
+		{Name: "r2", Kind: kit.Int, Default: "1", Min: 0, Max: 1000, Help: "new attempts per straggler of the second fork; with original2=kill one more"},
+		{Name: "original2", Kind: kit.Choice, Default: "keep", Choices: []string{"keep", "kill"}, Help: "whether to keep or kill the attempts at the second fork"},
 		{Name: "learn", Kind: kit.Bool, Default: "false", Help: "choose p, r and original from the durations of the stage's own tasks while it runs; r is then the most"},
 		{Name: "winners", Kind: kit.Int, Default: "3", Min: 1, Max: 1e6, Help: "with learn=true, tasks of the stage that are done before it forks"},
 		kit.OrderParam,
 	},
 	WorkConserving: true,
-	ProgressIf:     func(a kit.Args) bool { return a.Choice("original") == "kill" || a.Bool("learn") },
+	ProgressIf: func(a kit.Args) bool {
+		return a.Choice("original") == "kill" || a.Float("p2") > 0 && a.Choice("original2") == "kill" || a.Bool("learn")
+	},
 	New: func(a kit.Args) sched.Policy {
-		p := &fork{order: kit.NewOrder(a), rule: forkRule(a)}
+		p := &fork{order: kit.NewOrder(a), rules: forkRules(a)}
 		if a.Bool("learn") {
 			p.learner = &forkLearner{most: a.Int("r"), winners: a.Int("winners")}
 		}
@@ -56,14 +63,19 @@ var forkEntry = kit.Entry{
 	},
 }
 
-func forkRule(a kit.Args) rule.Fork {
-	return rule.Fork{P: a.Float("p"), R: a.Int("r"), Kill: a.Choice("original") == "kill"}
+// forkRules returns the fork, and the second if there is one.
+func forkRules(a kit.Args) []rule.Fork {
+	rules := []rule.Fork{{P: a.Float("p"), R: a.Int("r"), Kill: a.Choice("original") == "kill"}}
+	if p := min(a.Float("p"), a.Float("p2")); p > 0 {
+		rules = append(rules, rule.Fork{P: p, R: a.Int("r2"), Kill: a.Choice("original2") == "kill"})
+	}
+	return rules
 }
 
 type fork struct {
 	order   kit.Order
-	rule    rule.Fork
-	learner *forkLearner         // nil if the rule is all that counts
+	rules   []rule.Fork          // in the order in which they happen
+	learner *forkLearner         // nil if the rules are all that counts
 	replace kit.Queue[straggler] // to be killed and started anew
 	clone   kit.Queue[straggler] // to get clones
 }
@@ -75,20 +87,26 @@ type straggler struct {
 	old  uint32 // its attempts with a smaller number are from before the fork
 }
 
-// forkAt returns k.
-func (p *fork) forkAt(st *sched.Stage) uint32 { return uint32(p.rule.At(int(st.Hopeful()))) }
-
-// ruleOf returns the rule by which a stage has forked; ok is false if it has not.
-func (p *fork) ruleOf(s sched.StageID, st *sched.Stage) (r rule.Fork, ok bool) {
+// clonesNow returns how many clones a task of a stage gets that starts only now.
+func (p *fork) clonesNow(s sched.StageID, st *sched.Stage) int {
 	if p.learner != nil {
-		x := p.learner.stages.Of(s)
-		return rule.Fork{R: x.clones}, x.forks > 0
+		return p.learner.stages.Of(s).clones
 	}
-	return p.rule, p.forked(st)
+	n := 0
+	for _, r := range p.rules {
+		if !forked(r, st) {
+			break
+		}
+		if r.Kill {
+			n = 0
+		}
+		n += r.R
+	}
+	return n
 }
 
-// forked tells whether k tasks of the stage are done.
-func (p *fork) forked(st *sched.Stage) bool { return st.Done >= p.forkAt(st) }
+// forked tells whether the k tasks of the stage are done at which it forks.
+func forked(r rule.Fork, st *sched.Stage) bool { return st.Done >= uint32(r.At(int(st.Hopeful()))) }
 
 func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
@@ -109,8 +127,10 @@ func (p *fork) Observe(v *sched.View, ev *sched.Event) {
 	} else {
 		before.GivenUp--
 	}
-	if p.forked(&st) && !p.forked(&before) && st.Done < st.Need {
-		p.fork(v, ev.Stage, p.rule)
+	for _, r := range p.rules {
+		if forked(r, &st) && !forked(r, &before) && st.Done < st.Need {
+			p.fork(v, ev.Stage, r)
+		}
 	}
 }
 
@@ -121,13 +141,18 @@ func (p *fork) begin(v *sched.View, t sched.TaskID) {
 	if v.Task(t).Launched > 1 {
 		return
 	}
-	if r, forked := p.ruleOf(s, &st); forked && r.R > 0 {
-		p.clone.Push(straggler{task: t, left: r.R})
+	if n := p.clonesNow(s, &st); n > 0 {
+		p.clone.Push(straggler{task: t, left: n})
 	}
 }
 
 // fork notes what every running task of the stage gets.
 func (p *fork) fork(v *sched.View, s sched.StageID, r rule.Fork) {
+	if r.Kill { // what an earlier fork still wanted is killed with what it had
+		others := func(x straggler) bool { return v.Task(x.task).Stage != s }
+		p.replace.Keep(others)
+		p.clone.Keep(others)
+	}
 	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
 		x := straggler{task: t, left: r.R, old: v.Task(t).Launched}
 		if r.Kill {

@@ -47,6 +47,16 @@ func TestForkGolden(t *testing.T) {
 		// waits for is free at 8 s, and then task 3 gets its clone
 		{"fresh tasks first", "fork:p=0.6,r=1", 2, sched.NoLimits(), []sched.Time{1 * s, 2 * s, 3 * s, 10 * s, 4 * s},
 			[]string{"8s t3 #1 m0"}, 12 * s, 1*s + 2*s + 3*s + 10*s + 4*s + 4*s},
+		// k = 2 and 3: at 2 s tasks 2 to 4 get a clone each, at 3 s task 2 is done and tasks 3 and 4 get a second one. The first end at 6 s: 1+2+3+1 +
+		// 2 x (6+4+3)
+		{"a second fork", "fork:p=0.6,r=1,p2=0.4,r2=1", 10, sched.NoLimits(), steps,
+			[]string{"2s t2 #1 m0", "2s t3 #1 m1", "2s t4 #1 m5", "3s t3 #2 m0", "3s t4 #2 m2"}, 6 * s, 33 * s},
+		// at 3 s originals and clones of tasks 3 and 4 are killed, and two new attempts of each start: 1+2+3+1 + 2 x (3+1+4+4)
+		{"a second fork that kills", "fork:p=0.6,r=1,p2=0.4,r2=1,original2=kill", 10, sched.NoLimits(), steps,
+			[]string{"2s t2 #1 m0", "2s t3 #1 m1", "2s t4 #1 m5", "3s t3 #2 m0", "3s t4 #2 m1", "3s t3 #3 m2", "3s t4 #3 m3"}, 7 * s, 31 * s},
+		// with three more slots than tasks the first fork wants nine clones, of which three start; what is left of its wishes ends with the second
+		{"a fork that kills forgets what waits", "fork:p=0.6,r=3,p2=0.4,r2=0,original2=kill", 5, sched.NoLimits(), steps,
+			[]string{"2s t2 #1 m0", "2s t3 #1 m1", "3s t3 #2 m0", "3s t4 #1 m1"}, 7 * s, 1*s + 2*s + 3*s + 1*s + 2*3*s + 1*s + 2*4*s},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,9 +80,12 @@ func TestForkGolden(t *testing.T) {
 func TestForkCount(t *testing.T) {
 	for n := 1; n <= 1000; n++ {
 		for s := 0; s <= n; s++ {
-			p := fork{rule: rule.Fork{P: float64(s) / float64(n)}}
-			if got := p.forkAt(&sched.Stage{Tasks: uint32(n)}); int(got) != n-s {
-				t.Fatalf("n=%d p=%d/%d: k=%d", n, s, n, got)
+			r := rule.Fork{P: float64(s) / float64(n)}
+			at := sched.Stage{Tasks: uint32(n), Done: uint32(n - s)}
+			before := at
+			before.Done--
+			if !forked(r, &at) || s < n && forked(r, &before) {
+				t.Fatalf("n=%d p=%d/%d: it does not fork at %d", n, s, n, n-s)
 			}
 		}
 	}

@@ -13,20 +13,30 @@ var forkOracle = oracle{
 	specs: []string{
 		"backup", "fork:p=0.3,r=2,original=kill,order=fair", "fork:p=0.5,r=0,original=kill,order=srpt", "fork:p=1,r=3,original=kill", "fork:p=0.4,r=2",
 		"fork:p=1,r=2,order=fair", "backup:order=fair", "fork:p=0.7,r=1,order=srpt",
+		"fork:p=0.6,r=1,p2=0.3,r2=2", "fork:p=0.8,r=1,p2=0.3,r2=1,original2=kill,order=srpt", "fork:p=0.5,r=1,original=kill,p2=0.2,r2=1",
+		"fork:p=1,r=2,original=kill,p2=0.5,r2=0,original2=kill,order=fair",
 	},
 	slow: func(a kit.Args) sched.Policy {
-		return &slowFork{slowly: newSlowly(a), p: a.Float("p"), r: a.Int("r"), kill: a.Choice("original") == "kill"}
+		p := &slowFork{slowly: newSlowly(a), forks: []slowRule{{a.Float("p"), a.Int("r"), a.Choice("original") == "kill"}}}
+		if second := a.Float("p2"); second > 0 {
+			p.forks = append(p.forks, slowRule{min(second, a.Float("p")), a.Int("r2"), a.Choice("original2") == "kill"})
+		}
+		return p
 	},
 }
 
 // slowFork is Definition 1 of arXiv 1503.03128, with what fork.go adds for scarce slots.
 type slowFork struct {
 	slowly
-	p       float64
-	r       int
-	kill    bool
+	forks   []slowRule
 	restart []slowStraggler
 	clones  []slowStraggler
+}
+
+type slowRule struct {
+	p    float64
+	r    int
+	kill bool
 }
 
 type slowStraggler struct {
@@ -35,8 +45,8 @@ type slowStraggler struct {
 	old  uint32
 }
 
-func (p *slowFork) at(st *sched.Stage) uint32 {
-	return uint32(math.Round(float64(st.Tasks-st.GivenUp) * (1 - p.p)))
+func (f *slowRule) happened(st *sched.Stage) bool {
+	return float64(st.Done) >= math.Round(float64(st.Tasks-st.GivenUp)*(1-f.p))
 }
 
 func (p *slowFork) Observe(v *sched.View, ev *sched.Event) {
@@ -50,15 +60,21 @@ func (p *slowFork) Observe(v *sched.View, ev *sched.Event) {
 	} else {
 		before.GivenUp--
 	}
-	if st.Done < p.at(&st) || before.Done >= p.at(&before) || st.Done >= st.Need {
-		return
-	}
-	for _, t := range runningOf(v, inStage(v, ev.Stage)) {
-		x := slowStraggler{t, p.r, v.Task(t).Launched}
-		if p.kill {
-			p.restart = append(p.restart, x)
-		} else if p.r > 0 {
-			p.clones = append(p.clones, x)
+	for _, f := range p.forks {
+		if !f.happened(&st) || f.happened(&before) || st.Done >= st.Need {
+			continue
+		}
+		if f.kill {
+			ours := func(x slowStraggler) bool { return v.Task(x.task).Stage == ev.Stage }
+			p.restart, p.clones = slices.DeleteFunc(p.restart, ours), slices.DeleteFunc(p.clones, ours)
+		}
+		for _, t := range runningOf(v, inStage(v, ev.Stage)) {
+			x := slowStraggler{t, f.r, v.Task(t).Launched}
+			if f.kill {
+				p.restart = append(p.restart, x)
+			} else if f.r > 0 {
+				p.clones = append(p.clones, x)
+			}
 		}
 	}
 }
@@ -66,8 +82,16 @@ func (p *slowFork) Observe(v *sched.View, ev *sched.Event) {
 func (p *slowFork) Decide(v *sched.View, act *sched.Actions) {
 	p.serve(v, func(t sched.TaskID) bool {
 		p.start(v, act, t)
-		if st := v.Stage(v.Task(t).Stage); v.Task(t).Launched == 1 && p.r > 0 && st.Done >= p.at(&st) {
-			p.clones = append(p.clones, slowStraggler{task: t, left: p.r})
+		n, st := 0, v.Stage(v.Task(t).Stage)
+		for _, f := range p.forks {
+			if f.happened(&st) && f.kill {
+				n = f.r
+			} else if f.happened(&st) {
+				n += f.r
+			}
+		}
+		if v.Task(t).Launched == 1 && n > 0 {
+			p.clones = append(p.clones, slowStraggler{task: t, left: n})
 		}
 		return true
 	}, func(sched.JobID) bool { return false })

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/tailcut/tailcut/plan"
+	"github.com/tailcut/tailcut/plan/rule"
 )
 
 // Rule returns the rule that a policy follows, for the planner to evaluate on a job of so many tasks; nil if the
@@ -19,7 +20,7 @@ func Rule(spec string, tasks int) (plan.Rule, error) {
 		if args.Bool("learn") {
 			return nil, errors.New("the planner does not evaluate learn; try it with 'tailcut simulate'")
 		}
-		return plan.SingleFork(forkRule(args), tasks), nil
+		return planned(forkRules(args), tasks), nil
 	case "spark":
 		if args.Span("task_threshold") > 0 {
 			return nil, errors.New("the planner does not evaluate task_threshold; try it with 'tailcut simulate'")
@@ -34,4 +35,23 @@ func Rule(spec string, tasks int) (plan.Rule, error) {
 		return plan.Hadoop(hadoopRule(args).Seconds()), nil
 	}
 	return nil, nil
+}
+
+// planned returns one fork or two. Two at the same task are one.
+func planned(rules []rule.Fork, tasks int) plan.Rule {
+	first := plan.SingleFork(rules[0], tasks)
+	if len(rules) == 1 {
+		return first
+	}
+	second := plan.SingleFork(rules[1], tasks)
+	switch {
+	case second.Stragglers == 0:
+		return first
+	case second.Stragglers < first.Stragglers:
+		return plan.Forks{first, second}
+	case second.Original == plan.Kill:
+		return second
+	}
+	first.Clones += second.Clones
+	return first
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"reflect"
 	"strconv"
 	"testing"
 
@@ -14,9 +15,11 @@ func TestRuleDefaults(t *testing.T) {
 	for spec, want := range map[string]plan.Rule{
 		"spark": plan.Spark4(), "spark3": plan.Spark3(), "flink": plan.FlinkDefaults(), "hadoop2": plan.HadoopDefaults(),
 		"backup": plan.SingleFork(rule.Backup(), 30), "fork:original=kill": plan.Policy{Stragglers: 3, Clones: 1, Original: plan.Kill},
-		"late": nil,
+		"late": nil, "fork:p2=0.01": plan.Policy{Stragglers: 3, Clones: 1}, "fork:p=0.1,p2=0.2,r2=2": plan.Policy{Stragglers: 3, Clones: 3},
+		"fork:p=0.1,p2=0.1,r2=2,original2=kill": plan.Policy{Stragglers: 3, Clones: 2, Original: plan.Kill},
+		"fork:p=0.5,r=2,original=kill,p2=0.1":   plan.Forks{{Stragglers: 15, Clones: 2, Original: plan.Kill}, {Stragglers: 3, Clones: 1}},
 	} {
-		if got, err := Rule(spec, 30); err != nil || got != want {
+		if got, err := Rule(spec, 30); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v, want %+v", spec, got, err, want)
 		}
 	}
