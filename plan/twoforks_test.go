@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -26,6 +26,8 @@ func longTails(rng *rand.Rand, n int) *laws.Empirical {
 	return l
 }
 
+func goOn() error { return nil }
+
 // On small jobs the search finds what trying all pairs finds, or what is nearly as soon.
 func TestTwoForksAgainstAllPairs(t *testing.T) {
 	const tasks, most = 24, 2
@@ -37,7 +39,7 @@ func TestTwoForksAgainstAllPairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, budget := newForkSearch(context.Background(), e, most), e.baseline().Cost
+		s, budget := newForkSearch(goOn, e, most), e.baseline().Cost
 		best := math.Inf(1)
 		for a := range Policies(tasks, most) {
 			for b := range Policies(tasks, most) {
@@ -75,7 +77,7 @@ func TestTwoForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := e.baseline()
-	found, err := TwoForks(context.Background(), l, 1000, 3, base.Cost)
+	found, err := TwoForks(goOn, l, 1000, 3, base.Cost)
 	if err != nil || len(found) == 0 {
 		t.Fatal(found, err)
 	}
@@ -98,10 +100,9 @@ func TestTwoForks(t *testing.T) {
 			t.Errorf("%+v: limit %+v, played %+v", f, limit, played)
 		}
 	}
-	stopped, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := TwoForks(stopped, l, 1000, 3, base.Cost); err == nil {
-		t.Error("it goes on when it is told to stop")
+	enough := errors.New("enough")
+	if _, err := TwoForks(func() error { return enough }, l, 1000, 3, base.Cost); err != enough {
+		t.Error(err, "it goes on when it is told to stop")
 	}
 }
 

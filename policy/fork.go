@@ -17,10 +17,11 @@ package policy
 // The paper has no limit of slots. Here clones wait for free slots behind fresh tasks, in the order in which their
 // stages forked, every task its first before any its second; an attempt is killed only when a slot is free for its
 // replacement, so a straggler never waits without one. A task whose first attempt starts after the fork gets r further
-// attempts in either mode; after the second as many as it would have had of both, or only of the second if that kills. New attempts go to another machine if one is free. What the limit of attempts per task
-// refuses is dropped, what the clone budget refuses waits. In a resumable stage a replacement goes on from where the
-// killed attempt was. Attempts that fail are not made up for, except that a task without any attempt waits for one as
-// ever. A stage that needs only some of its tasks (Need) and has them before k are done does not fork.
+// attempts in either mode; after the second as many as it would have had of both, or only of the second if that kills.
+// New attempts go to another machine if one is free. What the limit of attempts per task refuses is dropped, what the
+// clone budget refuses waits. In a resumable stage a replacement goes on from where the killed attempt was. Attempts
+// that fail are not made up for, except that a task without any attempt waits for one as ever. A stage that needs only
+// some of its tasks (Need) and has them before k are done does not fork.
 //
 // An event costs O(1), the fork O(remaining tasks). With learn=true a stage chooses its fork itself: fork_learn.go.
 

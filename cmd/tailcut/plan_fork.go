@@ -65,6 +65,7 @@ func newPlanFork() *cobra.Command {
 	wholeVar(flags, &f.own.Clones, "clones", 0, "with --stragglers and --original: clones of each remaining task")
 	flags.Var(&f.original, "original", "with --stragglers and --clones: keep or kill the original of each remaining task")
 	wholeVar(flags, &f.MaxClones, "max-clones", f.MaxClones, "maximum number of clones per task to consider")
+	wholeVar(flags, &f.Forks, "forks", 1, "2: also search policies that fork twice, and simulate the best")
 	flags.Float64Var(&f.Lambda, "lambda", f.Lambda, "price of a machine second, in seconds of latency, for the cost-sensitive optimum")
 	flags.Float64Var(&f.Quantile, "quantile", 0, "optimize this quantile of the job's latency, such as 0.99, instead of its mean")
 	flags.Var(&f.method, "method", "`how` to evaluate policies: "+strings.Join(f.method.valid, ", "))
@@ -118,7 +119,7 @@ func (f *forkFlags) fill(flags *pflag.FlagSet) error {
 	if given > 0 && given < 3 {
 		return fmt.Errorf("--stragglers, --clones and --original: give all three, or none")
 	}
-	for name, expected := range map[string]string{"tasks": fmt.Sprintf("from 1 to %d", advice.MaxTasks), "quantile": "between 0 and 1", "rounds": "of at least 2"} {
+	for name, expected := range map[string]string{"tasks": fmt.Sprintf("from 1 to %d", advice.MaxTasks), "quantile": "between 0 and 1", "forks": "1 or 2", "rounds": "of at least 2"} {
 		if flags.Changed(name) && flags.Lookup(name).Value.String() == "0" {
 			return fmt.Errorf("--%s: expected a number %s, got 0", name, expected)
 		}

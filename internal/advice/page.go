@@ -69,6 +69,9 @@ func (a *Advice) answerSection() report.Section {
 	for i, c := range a.best[:len(a.best)-1] {
 		add([]string{"best", "second", "third"}[i]+": "+Words(c.Policy, a.Tasks), c.Outcome, Spec(c.Policy, a.Tasks))
 	}
+	if t := a.twice; t != nil {
+		add("two forks: "+WordsOfTwo(t.forks, a.Tasks), t.Outcome, SpecOfTwo(t.forks, a.Tasks))
+	}
 	if c := a.optima.CostSensitive; !c.Baseline() {
 		add(fmt.Sprintf("least latency + %g machine time: %s", a.Lambda, Words(c.Policy, a.Tasks)), c.Outcome, Spec(c.Policy, a.Tasks))
 	}

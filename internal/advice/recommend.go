@@ -32,6 +32,7 @@ type Advice struct {
 	hadoopLatency float64
 	sure          *plan.Confidence
 	lemma         plan.Verdict
+	twice         *twoForks // if two forks are searched and there are some
 }
 
 // Recommend finds the single-fork policy that beats what is done now and needs no more machine time. The error is
@@ -75,6 +76,11 @@ func Recommend(ctx context.Context, r Request) (*Advice, error) {
 	}
 	if err := a.bound(ctx); err != nil {
 		return nil, err
+	}
+	if r.Forks == 2 {
+		if err := a.searchForks(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if r.Confidence && !a.best[0].Baseline() {
 		if err := a.resample(ctx); err != nil {

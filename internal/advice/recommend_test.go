@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,4 +260,34 @@ func FuzzParseRule(f *testing.F) {
 			t.Errorf("%q is read as %+v: %v", spec, r, err)
 		}
 	})
+}
+
+// Two forks are found, simulated on jobs of their own, and printed as a policy that means the same forks. They do not go with a quantile.
+func TestTwoForksAreFound(t *testing.T) {
+	r := Defaults()
+	r.Sample, r.Forks = pareto(t, 400, 3), 2
+	a := recommend(t, r)
+	got := a.Result().TwoForks
+	if got == nil || !got.Sooner || got.LatencySaved < 1.96*got.LatencySavedError || float64(got.Cost) > a.optima.Baseline.Cost+5*float64(got.CostError) {
+		t.Fatalf("%+v", got)
+	}
+	rule, err := parseRule(got.Policy, a.Tasks)
+	if forks, ok := rule.(plan.Forks); err != nil || !ok || !slices.Equal(forks, a.twice.forks) {
+		t.Errorf("%s means %+v, %v, not %+v", got.Policy, rule, err, a.twice.forks)
+	}
+	var text bytes.Buffer
+	if err := a.WriteText(&text); err != nil || !strings.Contains(text.String(), "sooner than one, with") || !strings.Contains(text.String(), "--policy "+got.Policy) {
+		t.Errorf("%v, %s", err, text.String())
+	}
+	r.Quantile = 0.9
+	if _, err := Recommend(context.Background(), r); err == nil || !strings.Contains(err.Error(), "forks: ") {
+		t.Errorf("with a quantile: %v", err)
+	}
+	r.Quantile, r.Sample = 0, sampleOf(t, 3, 3, 3, 3)
+	text.Reset()
+	if a := recommend(t, r); a.twice != nil {
+		t.Errorf("of equal durations: %+v", a.twice)
+	} else if err := a.WriteText(&text); err != nil || !strings.Contains(text.String(), "No two forks were found that are sooner and need no more machine time.") {
+		t.Errorf("%v, %s", err, text.String())
+	}
 }

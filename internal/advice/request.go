@@ -20,6 +20,7 @@ type Request struct {
 
 	Tasks     int     // of the job, from 1 to MaxTasks; 0 for those of the sample, or ManyTasks if these are too many
 	MaxClones int     // most clones of a task to consider, from 0 to MaxClones
+	Forks     int     // most forks of a job to search, 1 or 2; 0 for 1
 	Lambda    float64 // price of a machine second in seconds of latency, of the cost-sensitive optimum; at least 0
 	// Quantile judges by the time when the job is done with this probability, between 0 and 1, instead of by the mean;
 	// 0 for the mean.
@@ -81,6 +82,10 @@ func (r *Request) check() error {
 		return invalid("clones: expected a number from 0 to %d, got %d", MaxClones, own.Clones)
 	case r.MaxClones < 0 || r.MaxClones > MaxClones:
 		return invalid("max-clones: expected a number from 0 to %d, got %d", MaxClones, r.MaxClones)
+	case r.Forks < 0 || r.Forks > 2:
+		return invalid("forks: expected 1 or 2, got %d", r.Forks)
+	case r.Forks == 2 && r.Quantile != 0:
+		return invalid("forks: two forks are searched for the least mean, so they do not go with a quantile")
 	case !(r.Lambda >= 0) || math.IsInf(r.Lambda, 1):
 		return invalid("lambda: expected a finite number of at least 0, got %g", r.Lambda)
 	case r.Quantile != 0 && !(r.Quantile > 0 && r.Quantile < 1):

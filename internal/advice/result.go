@@ -61,6 +61,7 @@ type Result struct {
 	Compared         []Rule            `json:"compared"`
 	// of what beats what is done now, the best by mean or with a quantile by that
 	Recommended Choice      `json:"recommended"`
+	TwoForks    *TwoForks   `json:"two_forks,omitempty"` // if they are searched, and there are some
 	Confidence  *Confidence `json:"confidence,omitempty"`
 	Frontier    []Choice    `json:"frontier"`
 	Lemma1      string      `json:"lemma1"`
@@ -118,6 +119,18 @@ type Rule struct {
 	Rule string `json:"rule"`
 	Outcome
 	Exact bool `json:"exact"`
+}
+
+// TwoForks are the best two forks that were found, simulated.
+type TwoForks struct {
+	Policy string `json:"policy"` // as --policy of run and simulate takes it
+	Outcome
+	// What they save of what is recommended, on the same jobs.
+	LatencySaved      Seconds `json:"latency_saved_seconds"`
+	LatencySavedError Seconds `json:"latency_saved_standard_error_seconds"`
+	CostSaved         Seconds `json:"cost_saved_seconds"`
+	CostSavedError    Seconds `json:"cost_saved_standard_error_seconds"`
+	Sooner            bool    `json:"sooner"` // by the whole interval of 95 %
 }
 
 // Confidence is the confidence of the recommendation.
@@ -208,6 +221,10 @@ func (a *Advice) Result() *Result {
 	for _, c := range a.compared {
 		r.Compared = append(r.Compared, Rule{c.spec, a.assessed(c), c.Exact})
 	}
+	if t := a.twice; t != nil {
+		r.TwoForks = &TwoForks{SpecOfTwo(t.forks, a.Tasks), a.assessed(comparison{rule: t.forks, Assessment: t.Assessment}),
+			Seconds(-t.than.Latency), Seconds(t.than.LatencyError), Seconds(-t.than.Cost), Seconds(t.than.CostError), t.sooner()}
+	}
 	if c := a.sure; c != nil {
 		r.Confidence = &Confidence{Spec(a.best[0].Policy, a.Tasks), c.Resamples, c.Level,
 			[2]float64{c.Low.Latency, c.High.Latency}, [2]float64{c.Low.Cost, c.High.Cost}, c.Faster, c.Cheaper}
@@ -251,6 +268,10 @@ func (a *Advice) WriteCSV(out io.Writer) error {
 	for _, c := range a.compared {
 		o := a.assessed(c)
 		_ = w.Write(append([]string{"compared", "", "", "", "", o.Latency.String(), o.Cost.String(), c.spec}, o.columns()...))
+	}
+	if t := a.twice; t != nil {
+		o := a.assessed(comparison{rule: t.forks, Assessment: t.Assessment})
+		_ = w.Write(append([]string{"two_forks", "", "", "", "", o.Latency.String(), o.Cost.String(), SpecOfTwo(t.forks, a.Tasks)}, o.columns()...))
 	}
 	for _, c := range a.optima.Frontier {
 		row("frontier", c)

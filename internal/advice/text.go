@@ -66,10 +66,14 @@ func (a *Advice) WriteText(out io.Writer) error {
 	for i, c := range a.best[:len(a.best)-1] {
 		choice([]string{"best: ", "second: ", "third: "}[i]+Words(c.Policy, a.Tasks), c)
 	}
+	if t := a.twice; t != nil {
+		row("two forks: "+WordsOfTwo(t.forks, a.Tasks)+", simulated", t.Outcome, "")
+	}
 	if c := a.optima.CostSensitive; !c.Baseline() {
 		choice(fmt.Sprintf("least latency + %g machine time: ", a.Lambda)+Words(c.Policy, a.Tasks), c)
 	}
 	fmt.Fprintf(out, "%s\n\n", t)
+	a.writeForks(out)
 	a.writeSettings(out)
 	return nil
 }

@@ -12,10 +12,24 @@ import (
 
 // Spec is the policy for --policy of run and simulate: p with as few digits as give the same fork of n tasks.
 func Spec(p plan.Policy, tasks int) string {
-	n := float64(tasks)
-	done := float64(tasks - p.Stragglers)
-	share := shortest(float64(p.Stragglers)/n, func(x float64) bool { return math.Round(n*(1-x)) == done })
-	return fmt.Sprintf("fork:p=%s,r=%d,original=%s", share, p.Clones, p.Original)
+	return fmt.Sprintf("fork:p=%s,r=%d,original=%s", share(p.Stragglers, tasks), p.Clones, p.Original)
+}
+
+// SpecOfTwo is a policy of two forks for --policy of run and simulate.
+func SpecOfTwo(f plan.Forks, tasks int) string {
+	second := f[1]
+	return fmt.Sprintf("%s,p2=%s,r2=%d,original2=%s", Spec(f[0], tasks), share(second.Stragglers, tasks), second.Clones, second.Original)
+}
+
+// WordsOfTwo says a policy of two forks in words.
+func WordsOfTwo(f plan.Forks, tasks int) string {
+	return Words(f[0], tasks) + ", then " + Words(f[1], tasks)
+}
+
+// share writes a number of stragglers as a fraction of n tasks.
+func share(stragglers, tasks int) string {
+	n, done := float64(tasks), float64(tasks-stragglers)
+	return shortest(float64(stragglers)/n, func(x float64) bool { return math.Round(n*(1-x)) == done })
 }
 
 // QuantileFor is the least number of digits of a share x of n tasks with floor(x n) = k, as Spark and Flink compute it.

@@ -32,6 +32,18 @@ func runFork(ctx context.Context, o Options) (*report.Page, error) {
 	if err := o.each(ctx, steps); err != nil {
 		return nil, err
 	}
+	var beyond []*forkBeyond
+	steps = nil
+	for _, j := range jobs {
+		b, err := j.beyond(&o)
+		if err != nil {
+			return nil, err
+		}
+		beyond, steps = append(beyond, b), append(steps, b.run)
+	}
+	if err := o.each(ctx, steps); err != nil {
+		return nil, err
+	}
 	page := &report.Page{
 		Name: "fork", Title: "Straggler replication with a single fork",
 		Intro: []string{
@@ -51,6 +63,7 @@ func runFork(ctx context.Context, o Options) (*report.Page, error) {
 	for _, j := range jobs {
 		page.Sections = append(page.Sections, j.section())
 	}
+	page.Sections = append(page.Sections, beyondSection(beyond))
 	return page, nil
 }
 
