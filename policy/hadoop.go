@@ -4,15 +4,15 @@ package policy
 // TaskInProgress.hasSpeculativeTask; described in section 2.1 of the paper on LATE (Zaharia et al., OSDI 2008).
 //
 //	SPECULATIVE_GAP   gap: how far, in progress, a task is behind the average of its kind
-//	SPECULATIVE_LAG   lag: so long after its job's arrival no task is cloned
+//	SPECULATIVE_LAG   lag: so long after its job's arrival no task is cloned (lag_from)
 //	kind              the stage
 //	progress          of a task: that of its most advanced attempt, 1 if it is done, 0 if it waits
 //
 //	when it is the turn of a job that has no fresh task, lag after its arrival, and a task of it has one attempt:
 //	  clone it if average progress of all tasks of the stage - its own >= gap
 //
-// The paper says that a task has to run for a minute; the code counts from TaskInProgress.startTime, which is when the
-// job was initialised, however late the task began.
+// The code counts lag from TaskInProgress.startTime, which is when the job was initialised, however late the task
+// began. lag_from=task is what the paper says: the task has to run for a minute.
 //
 // Free slots go job by job: JobQueueTaskScheduler.assignTasks asks the jobs in their order, and
 // JobInProgress.findNewMapTask looks for a speculative task where the job has no other. clones=cluster is not Hadoop's:
@@ -24,12 +24,14 @@ package policy
 //
 // Readings. All tasks so far behind are equally slow: they are taken in order of their stages and their numbers, where
 // Hadoop prefers local data. A clone goes to a machine that never ran the task, unless it has tried as many as there
-// are. Slots ask at every heartbeat of their machines, which is a multiple of heartbeat here, and when they become
-// free.
+// are. The job tracker knows what trackers told it at their heartbeats, which all fall on multiples of heartbeat here:
+// at each it finds the slow tasks, by what has happened until then. Hadoop hands out slots at heartbeats only, of this
+// release even those that became free long before; here a slot that is free is served at once, with fresh tasks and
+// with the tasks that were slow at the last heartbeat and still have one attempt.
 //
-// A stage is looked at only at a heartbeat at which it may have a slow task. An event costs O(log stages), a look
-// O(running tasks of the stage). Where the driver tells rates, progress at the heartbeat is what follows from them, and
-// a look says how long there can be no slow task if nothing happens.
+// A stage is looked at only at a heartbeat at which it may have slow tasks, or has some. An event costs O(log stages),
+// a look O(running tasks of the stage). Where the driver tells rates, progress at the heartbeat is what follows from
+// them, and a look says how long there can be no slow task if nothing happens.
 
 import (
 	"github.com/tailcut/tailcut/policy/kit"
@@ -46,7 +48,8 @@ var hadoopEntry = kit.Entry{
 	Code:    hadoopCode,
 	Params: []kit.Param{
 		{Name: "gap", Kind: kit.Float, Default: "0.2", Min: 0, Max: 1, Help: "clone tasks whose progress is this much below the average"},
-		{Name: "lag", Kind: kit.Span, Default: "60s", Help: "no task is cloned for so long after its job has come"},
+		{Name: "lag", Kind: kit.Span, Default: "60s", Help: "no task is cloned for so long after its job has come, or it has started"},
+		{Name: "lag_from", Kind: kit.Choice, Default: "job", Choices: []string{"job", "task"}, Help: "where lag begins: at the arrival of the job, or at the start of the attempt"},
 		{Name: "heartbeat", Kind: kit.Span, Default: "3s", Min: 0.001, Max: 86400, Help: "time between checks"},
 		kit.OrderParam,
 		kit.ClonesParam,
@@ -54,7 +57,7 @@ var hadoopEntry = kit.Entry{
 	Progress:       true,
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		return &hadoop{order: kit.NewOrder(a).ClonesBy(a), gap: a.Float("gap"), lag: a.Span("lag"), heartbeat: a.Span("heartbeat")}
+		return &hadoop{order: kit.NewOrder(a).ClonesBy(a), gap: a.Float("gap"), lag: a.Span("lag"), ofTask: a.Choice("lag_from") == "task", heartbeat: a.Span("heartbeat")}
 	},
 }
 
@@ -64,11 +67,32 @@ type hadoop struct {
 
 	gap            float64
 	lag, heartbeat sched.Time
+	ofTask         bool // lag counts from the start of the attempt
 
-	quiet kit.Silence
-	due   kit.Heap[kit.Rising[sched.Time]] // stages by the heartbeat at which they may have a slow task
-	ready []int                            // scratch of Decide
-	slow  kit.Candidates                   // of a decision
+	quiet  kit.Silence
+	stood  []hadoopStood // by row
+	stages kit.PerStage[hadoopSlow]
+	due    kit.Heap[kit.Rising[sched.Time]] // stages by the heartbeat at which they may have a slow task
+}
+
+// hadoopSlow are the tasks of a stage that were slow at the last heartbeat and have had no clone since, by number; some
+// may be done, or have failed.
+type hadoopSlow struct {
+	tasks []sched.TaskID
+	head  int // those before it are gone
+}
+
+// take takes out the task at a place, which is near the head.
+func (s *hadoopSlow) take(i int) {
+	copy(s.tasks[s.head+1:], s.tasks[s.head:i])
+	s.head++
+}
+
+// hadoopStood is the progress of an attempt that stands still, as of when that was last looked at.
+type hadoopStood struct {
+	still bool
+	gen   uint32
+	done  float64
 }
 
 func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
@@ -76,20 +100,39 @@ func (p *hadoop) Observe(v *sched.View, ev *sched.Event) {
 	p.places.Observe(v, ev)
 	p.quiet.Observe(v, ev)
 	switch ev.Kind {
-	case sched.AttemptProgress, sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.AttemptTaken, sched.TaskGivenUp:
-		p.lookAt(ev.Stage, v.Now())
+	case sched.StageReady:
+		st := p.stages.Open(ev.Stage)
+		st.tasks, st.head = st.tasks[:0], 0
+	case sched.AttemptProgress, sched.AttemptTaken:
+		p.judge(v, ev.Attempt)
+		p.lookAt(v, ev.Stage, v.Now())
+	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.AttemptBegan, sched.TaskGivenUp:
+		p.lookAt(v, ev.Stage, v.Now())
 	case sched.JobContinued:
-		kit.Reconsider(v, ev, func(t sched.TaskID) { p.lookAt(v.Task(t).Stage, v.Now()) })
-	case sched.AttemptBegan:
-		p.lookAt(ev.Stage, p.lagged(v, ev.Job))
+		kit.Reconsider(v, ev, func(t sched.TaskID) { p.lookAt(v, v.Task(t).Stage, v.Now()) })
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.due.End(v, ev)
+		p.stages.End(v, ev)
 	}
 }
 
-// lookAt makes the stage due at the first heartbeat from an instant on, unless it is due before.
-func (p *hadoop) lookAt(s sched.StageID, at sched.Time) {
-	if at > sched.Never-p.heartbeat {
+// judge takes notice of whether an attempt stands still.
+func (p *hadoop) judge(v *sched.View, a sched.AttemptID) {
+	at := v.Attempt(a)
+	rem, silent := p.quiet.Remaining(v, a, &at)
+	x := hadoopStood{still: silent, gen: a.Generation()}
+	if silent {
+		age := (v.Now() - at.Started).Seconds()
+		x.done = at.From + (1-at.From)*age/(age+rem.Seconds())
+	}
+	p.stood = kit.Grown(p.stood, a.Row())
+	p.stood[a.Row()] = x
+}
+
+// lookAt makes the stage due at the first heartbeat from an instant on at which its tasks may be cloned, unless it is
+// due before.
+func (p *hadoop) lookAt(v *sched.View, s sched.StageID, at sched.Time) {
+	if at = max(at, p.lagged(v, v.Stage(s).Job)); at > sched.Never-p.heartbeat {
 		return
 	}
 	at = (at + p.heartbeat - 1) / p.heartbeat * p.heartbeat
@@ -98,114 +141,137 @@ func (p *hadoop) lookAt(s sched.StageID, at sched.Time) {
 	}
 }
 
-// lagged returns the instant, now or later, from which tasks of a job may be cloned.
+// lagged returns the instant from which tasks of a job may be cloned.
 func (p *hadoop) lagged(v *sched.View, j sched.JobID) sched.Time {
 	arrived := v.Job(j).Arrived
-	return max(v.Now(), arrived+min(p.lag, sched.Never-arrived))
+	return arrived + min(p.lag, sched.Never-arrived)
+}
+
+// ripe returns the instant from which the task of an attempt may be cloned if tasks of its job may.
+func (p *hadoop) ripe(v *sched.View, a sched.AttemptID) sched.Time {
+	if !p.ofTask {
+		return 0
+	}
+	started := v.Rows().Started(a)
+	return started + min(p.lag, sched.Never-started)
 }
 
 func (p *hadoop) Decide(v *sched.View, act *sched.Actions) {
-	p.quiet.Look(v, func(s sched.StageID, _ sched.TaskID) { p.lookAt(s, v.Now()) })
+	p.quiet.Look(v, func(s sched.StageID, t sched.TaskID) {
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			p.judge(v, a)
+		}
+		p.lookAt(v, s, v.Now())
+	})
+	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
+		s := sched.StageID(p.due.Top())
+		p.due.Drop(int(s))
+		p.look(v, s)
+	}
+	p.order.Serve(v, act, p)
 	kit.WakeFor(act, &p.quiet.Due)
-	for again := true; again; again = v.CloneRoom() > 0 && p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
-		p.lookAll(v)
-		p.slow.Want(v, &p.order)
-		p.order.Serve(v, act, p) // fresh tasks may make room for clones
-		for t := range p.slow.Left() {
-			p.lookAt(v.Task(t).Stage, v.Now()+1)
+	kit.WakeFor(act, &p.due)
+}
+
+// look finds the slow tasks of a stage at a heartbeat, and from when on it may have others if nothing happens.
+func (p *hadoop) look(v *sched.View, s sched.StageID) {
+	now, st, slow := v.Now(), v.Stage(s), p.stages.Of(s)
+	sum, speed, next := float64(st.Done), 0.0, sched.Never
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		done, rate, starts := p.furthest(v, t)
+		sum += done
+		speed += rate
+		if starts {
+			next = now // the next heartbeat counts it
 		}
 	}
-	if v.CloneRoom() > 0 { // else the event that makes room comes back here
-		kit.WakeFor(act, &p.due)
+	tasks := float64(st.Hopeful())
+	average := sum / tasks
+	speed /= tasks
+	slow.tasks, slow.head = slow.tasks[:0], 0
+	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
+		a, ok := kit.Survivor(v, t)
+		if !ok || v.AttemptRoom(t) == 0 || v.Rows().Started(a) >= now {
+			continue
+		}
+		ripe := p.ripe(v, a)
+		switch missing := p.gap - (average - p.progress(v, a)); {
+		case missing <= 0 && ripe <= now:
+			slow.tasks = append(slow.tasks, t)
+		case missing <= 0:
+			next = min(next, ripe)
+		case speed > 0: // its own progress does not shrink, the average grows by no more than speed
+			next = min(next, max(ripe, kit.Later(now, missing/speed*(1-rounding))))
+		}
+	}
+	if len(slow.tasks) > 0 {
+		p.order.Want(v, st.Job)
+		next = now
+	}
+	if next < sched.Never {
+		p.lookAt(v, s, max(next, now+1))
 	}
 }
 
-// lookAll finds the slow tasks of all stages that are due and whose jobs may have a turn for clones.
-func (p *hadoop) lookAll(v *sched.View) {
-	p.slow.Reset(&p.order)
-	if v.CloneRoom() == 0 {
-		return
+// rounding is more than that of the quotients of look: it is not to pass over a heartbeat.
+const rounding = 1e-9
+
+// furthest returns the progress of a running task's most advanced attempt, the largest rate of its attempts, and
+// whether one of them starts now.
+func (p *hadoop) furthest(v *sched.View, t sched.TaskID) (most, rate float64, starts bool) {
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		at := v.Attempt(a)
+		most, rate, starts = max(most, p.progress(v, a)), max(rate, at.Rate), starts || at.Started >= v.Now()
 	}
-	p.ready, _, _ = p.due.Within(kit.Rising[sched.Time]{X: v.Now()}, p.ready[:0])
-	for _, n := range p.ready {
-		s := sched.StageID(n)
-		if p.order.Reaches(v, v.Stage(s).Job) {
-			p.due.Drop(n)
-			if next := p.look(v, s); next < sched.Never {
-				p.lookAt(s, next)
-			}
-		}
+	return most, rate, starts
+}
+
+// progress returns how far an attempt has come at this heartbeat, by its reports. One that starts now has none.
+func (p *hadoop) progress(v *sched.View, a sched.AttemptID) float64 {
+	if row := a.Row(); row < len(p.stood) && p.stood[row].still && p.stood[row].gen == a.Generation() {
+		return p.stood[row].done
 	}
-	p.slow.Sort()
+	at := v.Attempt(a)
+	if at.Started >= v.Now() {
+		return 0
+	}
+	return at.ProgressAtTime(v.Now())
 }
 
 // Fresh starts a task that waits.
 func (p *hadoop) Fresh(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID) bool {
 	p.order.Launch(v, act, t, m)
-	p.lookAt(v.Task(t).Stage, max(p.lagged(v, v.Rows().JobOf(t)), v.Now()+1))
+	p.lookAt(v, v.Task(t).Stage, v.Now()+1)
 	return true
-}
-
-// look finds the slow tasks of a stage, and returns from when on it may have others if nothing happens.
-func (p *hadoop) look(v *sched.View, s sched.StageID) (next sched.Time) {
-	now, st := v.Now(), v.Stage(s)
-	sum, speed := float64(st.Done), 0.0
-	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		done, rate := p.furthest(v, t)
-		sum += done
-		speed += rate
-	}
-	tasks := float64(st.Hopeful())
-	average := sum / tasks
-	speed /= tasks
-	lagged := p.lagged(v, st.Job)
-	next = sched.Never
-	for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-		a, ok := kit.Survivor(v, t)
-		if !ok || v.AttemptRoom(t) == 0 {
-			continue
-		}
-		_, done := p.progress(v, a)
-		missing := p.gap - (average - done)
-		switch {
-		case missing <= 0 && lagged <= now:
-			p.slow.Add(st.Job, 0, t)
-		case missing <= 0:
-			next = min(next, lagged)
-		case speed > 0: // its own progress does not shrink, the average grows by no more than speed
-			next = min(next, max(lagged, kit.Later(now, missing/speed), now+1))
-		}
-	}
-	return next
-}
-
-// furthest returns the progress of a running task's most advanced attempt, and the largest rate of its attempts.
-func (p *hadoop) furthest(v *sched.View, t sched.TaskID) (most, rate float64) {
-	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-		at, done := p.progress(v, a)
-		most, rate = max(most, done), max(rate, at.Rate)
-	}
-	return most, rate
-}
-
-// progress returns a running attempt and how far it has come.
-func (p *hadoop) progress(v *sched.View, a sched.AttemptID) (at sched.Attempt, done float64) {
-	at = v.Attempt(a)
-	if rem, silent := p.quiet.Remaining(v, a, &at); silent {
-		age := (v.Now() - at.Started).Seconds()
-		return at, at.From + (1-at.From)*age/(age+rem.Seconds())
-	}
-	return at, at.ProgressAtTime(v.Now())
 }
 
 // Clone gives a slow task of a job its second attempt, if there is a machine for one.
 func (p *hadoop) Clone(v *sched.View, act *sched.Actions, j sched.JobID) bool {
-	for t, ok := p.slow.Take(&p.order, j); ok; t, ok = p.slow.Take(&p.order, j) {
-		if m, ok := p.places.Unused(v, t, 0); ok && v.AttemptRoom(t) > 0 {
-			p.order.Clone(v, act, t, m, sched.Straggling)
-			return true
+	job, left := v.Job(j), false
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		if !p.stages.Has(s) {
+			continue
 		}
-		p.lookAt(v.Task(t).Stage, v.Now()+1)
+		slow := p.stages.Of(s)
+		for i := slow.head; i < len(slow.tasks); i++ {
+			t := slow.tasks[i]
+			_, single := kit.Survivor(v, t)
+			m, ok := sched.MachineID(0), false
+			if single && v.AttemptRoom(t) > 0 {
+				m, ok = p.places.Unused(v, t, 0)
+			}
+			if ok || !single {
+				slow.take(i)
+			}
+			if ok {
+				p.order.Clone(v, act, t, m, sched.Straggling)
+				return true
+			}
+			left = left || single
+		}
+	}
+	if !left {
+		p.order.Unwant(j)
 	}
 	return false
 }

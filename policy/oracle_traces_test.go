@@ -25,7 +25,7 @@ var replayed = []string{
 const replayedTasks = 200
 
 // originals are the policies that follow a program's code, with what they are replayed with; u is a twentieth of the
-// mean task. Hadoop 0.20's is not among them: its oracle takes no told rates, and a simulator tells them.
+// mean task.
 var originals = []struct {
 	oracle *oracle
 	spec   func(r *rapid.T, u sched.Time) string
@@ -38,6 +38,9 @@ var originals = []struct {
 	}},
 	{&flinkOracle, func(r *rapid.T, u sched.Time) string {
 		return fmt.Sprintf("flink:ratio=%g,multiplier=%g,lower_bound=%s,interval=%s,block=%s", one(r, 0.75, 0.3), one(r, 1.5, 1), one(r, 20*u, 2*u), u, one(r, 0, 5*u, 40*u))
+	}},
+	{&hadoopOracle, func(r *rapid.T, u sched.Time) string {
+		return fmt.Sprintf("hadoop:gap=%g,lag=%s,lag_from=%s,heartbeat=%s", one(r, 0.2, 0.05, 0), one(r, 0, 5*u, 40*u), one(r, "job", "task"), one(r, u, 3*u))
 	}},
 }
 
