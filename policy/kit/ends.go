@@ -7,7 +7,7 @@ import "github.com/tailcut/tailcut/sched"
 // stands still, so orders by it need no upkeep. The exception are attempts that stand still themselves, see Silence:
 // their ends are put off whenever their stage is looked at, as by a report.
 type Ends struct {
-	at    []sched.Time // by row, 0 for unknown
+	at    []sched.Time // by row: the complement of the end, which may be at instant 0; 0 for unknown
 	quiet Silence
 }
 
@@ -27,7 +27,7 @@ func (e *Ends) reckon(v *sched.View, a sched.AttemptID) {
 	row := e.quiet.Attempt(v, a)
 	if rem, ok := row.Remaining(v.Now()); ok {
 		e.at = Grown(e.at, a.Row())
-		e.at[a.Row()] = v.Now() + min(rem, sched.Never-v.Now())
+		e.at[a.Row()] = ^(v.Now() + min(rem, sched.Never-v.Now()))
 	}
 }
 
@@ -56,7 +56,7 @@ func (e *Ends) Of(a sched.AttemptID) (end sched.Time, ok bool) {
 	if a.Row() >= len(e.at) || e.at[a.Row()] == 0 {
 		return 0, false
 	}
-	return e.at[a.Row()], true
+	return ^e.at[a.Row()], true
 }
 
 // Task returns the earliest estimated end of the running attempts of a task if there is one.
