@@ -35,7 +35,7 @@ func (w Work) FewestSlots(chance float64, maxAttempts int) (best Seats, ok bool)
 		at, found := w.fewestAtOnce(clones, chance, screened, seedChoose)
 		s := Seats{Slots: at * (clones + 1), AtOnce: at, Clones: clones}
 		if !found {
-			s.Chance = w.Waves(clones, at)
+			s.Chance = w.Waves(clones, at, 0)
 		}
 		if found && (!ok || s.Slots < best.Slots) || !found && !ok && (clones == 0 || s.Chance.P > best.Chance.P) {
 			best, ok = s, found
@@ -46,7 +46,7 @@ func (w Work) FewestSlots(chance float64, maxAttempts int) (best Seats, ok bool)
 	}
 	at, found := w.fewestAtOnce(best.Clones, chance, w.shift(best.Clones).plays(), seedTell)
 	best.AtOnce, best.Slots = at, at*(best.Clones+1)
-	best.Chance = w.Waves(best.Clones, at)
+	best.Chance = w.Waves(best.Clones, at, 0)
 	return best, found
 }
 

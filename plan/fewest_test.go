@@ -20,10 +20,10 @@ func TestFewestSlots(t *testing.T) {
 				}
 				continue
 			}
-			if s.Slots != s.AtOnce*(s.Clones+1) || s.Chance.Low < 0.95 || s.Chance != w.Waves(s.Clones, s.AtOnce) {
+			if s.Slots != s.AtOnce*(s.Clones+1) || s.Chance.Low < 0.95 || s.Chance != w.Waves(s.Clones, s.AtOnce, 0) {
 				t.Errorf("%v, %g s: %+v", l, left, s)
 			}
-			if s.AtOnce > 1 && w.Waves(s.Clones, s.AtOnce-1).Low >= 0.95 {
+			if s.AtOnce > 1 && w.Waves(s.Clones, s.AtOnce-1, 0).Low >= 0.95 {
 				t.Errorf("%v, %g s: one fewer than %+v is enough", l, left, s)
 			}
 			for clones := range 4 {
@@ -68,11 +68,11 @@ func TestWithin(t *testing.T) {
 			w := Work{Tasks: 30, Law: l, Elapsed: 10, Progress: 0.25}
 			within := w.Within(0.95, 1, g)
 			w.Deadline = w.Elapsed + within*(1+1e-8)
-			if c := w.Waves(1, g); c.Low < 0.95-1e-9 {
+			if c := w.Waves(1, g, 0); c.Low < 0.95-1e-9 {
 				t.Errorf("%v, %d at once: within %g s the chance is %+v", l, g, within, c)
 			}
 			w.Deadline = w.Elapsed + within*0.999
-			if c := w.Waves(1, g); c.Low > 0.9501 {
+			if c := w.Waves(1, g, 0); c.Low > 0.9501 {
 				t.Errorf("%v, %d at once: before %g s the chance is %+v already", l, g, within, c)
 			}
 		}

@@ -174,11 +174,12 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 	whole, waiting := pool.share(), false
 	for i, w := range jobs {
 		need := pool.need(w)
-		hopeless := pool.HopelessLast && w.Hopeless()
 		if w.Tasks == 0 {
 			j.clones = append(j.clones, 0)
 			continue
 		}
+		o := w.odds()
+		hopeless := pool.HopelessLast && o.hopeless()
 		if hopeless || need > left || waiting {
 			waiting = waiting || need <= whole && !hopeless
 			j.clones = append(j.clones, Queued)
@@ -186,7 +187,7 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 		}
 		left -= need
 		j.clones = append(j.clones, 0)
-		j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks})
+		j.claims = append(j.claims, claim{odds: o, job: i, slots: w.Tasks})
 	}
 	for i := range j.claims {
 		c := &j.claims[i]

@@ -5,13 +5,20 @@ const rungDraws = 2_000_000
 
 // fits says that all originals can run at once, those of hopeless jobs aside that may wait.
 func (p Pool) fits(jobs []Work) bool {
-	need := 0
+	need, bounded := 0, false
 	for _, w := range jobs {
-		if p.HopelessLast && w.Hopeless() {
-			continue
-		}
-		if need += p.need(w); need > p.Usable() || w.Slots > 0 && w.Slots < w.Tasks {
-			return false
+		need += p.need(w)
+		bounded = bounded || w.Slots > 0 && w.Slots < w.Tasks
+	}
+	if need <= p.Usable() && !bounded || !p.HopelessLast {
+		return need <= p.Usable() && !bounded
+	}
+	need = 0
+	for _, w := range jobs {
+		if !w.Hopeless() {
+			if need += p.need(w); need > p.Usable() || w.Slots > 0 && w.Slots < w.Tasks {
+				return false
+			}
 		}
 	}
 	return true

@@ -52,26 +52,28 @@ func (w Work) rungsOf(clones, most, n int) (all []rung) {
 	if longest := nanoseconds(s.law.InvSurvival(0)); longest <= s.left {
 		if certain := ceilDiv(w.Tasks, math.Floor(s.left/longest)); certain <= most {
 			enter(certain, 0)
-			most = certain - 1
+			if most = certain - 1; most == 0 {
+				return all
+			}
 		}
 	}
-	b := s.bounds()
-	misses := []float64{proven}
-	if s.tasks > played {
-		misses = []float64{proven, 1e-3, 0.01, 0.1, 0.5}
+	misses := []float64{proven, 1e-3, 0.01, 0.1, 0.5}
+	if s.tasks <= played {
+		needs := s.fewestAtOnce(n, seedChoose)
+		for i, g := range needs {
+			if g <= most && (i == n-1 || needs[i+1] > g) {
+				enter(g, math.Log((float64(i)+0.5)/float64(n)))
+			}
+		}
+		if needs[n-1] > most { // then nothing is proven
+			return all
+		}
+		misses = misses[:1]
 	}
+	b := s.bounds()
 	for _, miss := range misses {
 		if g := b.fewest(miss, most); g <= most {
 			enter(g, math.Log1p(-miss))
-		}
-	}
-	if s.tasks > played || most < 1 {
-		return all
-	}
-	needs := s.fewestAtOnce(n, seedChoose)
-	for i, g := range needs {
-		if g <= most && (i == n-1 || needs[i+1] > g) {
-			enter(g, math.Log((float64(i)+0.5)/float64(n)))
 		}
 	}
 	return all

@@ -31,8 +31,9 @@ const proven = 1e-6
 //	other jobs of up to 20,000 tasks                   played, 200 to 10,000 times
 //	other jobs                                         bounds
 //
-// The Age, Held and Launch of a job in waves are taken as 0: each attempt has 1-Progress of a task to do.
-func (w Work) Waves(clones, atOnce int) Chance {
+// A job is played plays times at most, if that is not 0. The Age, Held and Launch of a job in waves are taken as 0:
+// each attempt has 1-Progress of a task to do.
+func (w Work) Waves(clones, atOnce, plays int) Chance {
 	if atOnce >= w.Tasks {
 		return exactly(w.PoCD(clones))
 	}
@@ -55,7 +56,11 @@ func (w Work) Waves(clones, atOnce int) Chance {
 	case w.Tasks > played:
 		return Chance{P: (low + high) / 2, Low: low, High: high}
 	}
-	c := s.play(atOnce, s.plays())
+	n := s.plays()
+	if plays > 0 {
+		n = min(n, plays)
+	}
+	c := s.play(atOnce, n)
 	c.Low, c.High = max(c.Low, low), min(c.High, high)
 	c.P = min(max(c.P, c.Low), c.High)
 	return c

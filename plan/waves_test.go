@@ -28,16 +28,16 @@ func waveLaws(t *testing.T) []laws.Law {
 func TestWavesOfConstantTasks(t *testing.T) {
 	w := Work{Tasks: 1000, Law: laws.Deterministic{Value: 17}, Deadline: 3600}
 	for g, want := range map[int]float64{100: 1, 5: 1, 4: 0} {
-		if c := w.Waves(0, g); c != exactly(want) {
+		if c := w.Waves(0, g, 0); c != exactly(want) {
 			t.Errorf("%d at once: %+v, want exactly %g", g, c, want)
 		}
 	}
 	w.Deadline = 170
-	if c := w.Waves(2, 100); c != exactly(1) {
+	if c := w.Waves(2, 100, 0); c != exactly(1) {
 		t.Errorf("ten waves of 17 s in 170 s: %+v", c)
 	}
 	w.Deadline, w.Elapsed, w.Progress = 160, 75, 0.5
-	if c := w.Waves(0, 100); c != exactly(1) {
+	if c := w.Waves(0, 100, 0); c != exactly(1) {
 		t.Errorf("ten waves of half of 17 s in 85 s: %+v", c)
 	}
 }
@@ -55,7 +55,7 @@ func TestExponentialWaves(t *testing.T) {
 		left float64
 	}{{20, 19, 80}, {100, 30, 130}, {300, 10, 620}, {7, 2, 70}} {
 		w := Work{Tasks: c.n, Law: laws.Exponential{Mu: 0.05}, Deadline: c.left}
-		got, seen := w.Waves(0, c.g), w.shift(0).play(c.g, 1000)
+		got, seen := w.Waves(0, c.g, 0), w.shift(0).play(c.g, 1000)
 		if got.Low != got.High || got.P < seen.Low-0.01 || got.P > seen.High+0.01 {
 			t.Errorf("%+v: exactly %.4f, played %+v", c, got.P, seen)
 		}
@@ -141,11 +141,11 @@ func TestWaveBounds(t *testing.T) {
 		}
 	}
 	clear := Work{Tasks: 1000, Law: laws.Lognormal{Mu: 2.7, Sigma: 0.5}, Deadline: 3600}
-	if c := clear.Waves(0, 100); c.Samples > 0 || c.Low < 1-proven {
+	if c := clear.Waves(0, 100, 0); c.Samples > 0 || c.Low < 1-proven {
 		t.Errorf("three minutes of work in an hour: %+v", c)
 	}
 	huge := Work{Tasks: 10_000_000, Law: laws.Lognormal{Mu: 2.7, Sigma: 0.5}, Deadline: 36000}
-	if few, many := huge.Waves(0, 1000), huge.Waves(0, 10_000); few.High > 1e-6 || many.Low < 0.999 {
+	if few, many := huge.Waves(0, 1000, 0), huge.Waves(0, 10_000, 0); few.High > 1e-6 || many.Low < 0.999 {
 		t.Errorf("ten million tasks: %+v on 1,000 slots, %+v on 10,000", few, many)
 	}
 }

@@ -102,18 +102,19 @@ func Divide(r Request) *Answer {
 	joint := plan.Joint{Steps: steps}
 	got := joint.Optimise(pool, r.Utility, works)
 	a := &Answer{Result{Schema: "tailcut.plan.deadline/v1", Capacity: pool.Slots, Used: got.Used, Min: 1, Gap: got.Gap}, r.Jobs, pool.Usable(), r.Earliest}
+	plays := playsOf(r.Jobs, got.AtOnce)
 	for i, j := range r.Jobs {
 		f := Figure{Name: j.Name, Queued: got.Clones[i] == plan.Queued, AtOnce: got.AtOnce[i]}
 		if !f.Queued {
 			f.Clones, f.Attempts = got.Clones[i], got.Clones[i]+1
-			f.chance = j.Waves(f.Clones, f.AtOnce)
+			f.chance = j.Waves(f.Clones, f.AtOnce, plays)
 			f.PoCD = f.chance.P
 			f.Low, f.High = interval(f.chance)
 			if r.Earliest > 0 {
 				f.Within = show.Finite(j.Within(r.Earliest, f.Clones, f.AtOnce))
 			}
 		}
-		f.without = without(j.Work, f, a.usable)
+		f.without = without(j.Work, f, a.usable, plays)
 		f.Without = f.without.P
 		f.AtRisk = f.chance.Low < plan.AtRisk
 		f.Reason = a.reason(j, f)
@@ -124,8 +125,22 @@ func Divide(r Request) *Answer {
 	return a
 }
 
+// playsOf returns how many times each job in waves is simulated at most to tell its chance, 100 times if they are many.
+func playsOf(jobs []Entry, atOnce []int) int {
+	tasks := 0
+	for i, j := range jobs {
+		if atOnce[i] < j.Tasks {
+			tasks += j.Tasks
+		}
+	}
+	return max(100, draws/max(tasks, 1))
+}
+
+// draws are the durations to draw for all jobs together, about.
+const draws = 10_000_000
+
 // without returns the chance of a job without clones, on the slots that it has, or on all if it waits.
-func without(w plan.Work, f Figure, usable int) plan.Chance {
+func without(w plan.Work, f Figure, usable, plays int) plan.Chance {
 	slots := f.AtOnce * f.Attempts
 	switch {
 	case f.Queued:
@@ -133,7 +148,7 @@ func without(w plan.Work, f Figure, usable int) plan.Chance {
 	case f.Clones == 0:
 		return f.chance
 	}
-	return w.Waves(0, min(slots, w.Tasks))
+	return w.Waves(0, min(slots, w.Tasks), plays)
 }
 
 // WriteJSON writes the result for programs.
@@ -223,7 +238,7 @@ func (a *Answer) reason(j Entry, f Figure) string {
 	switch {
 	case j.Elapsed >= j.Deadline:
 		return "past its deadline" + behind
-	case j.Hopeless():
+	case f.PoCD == 0 && j.Hopeless():
 		return "cannot meet its deadline: no attempt can be that fast" + behind
 	case f.Queued:
 		return "waits for slots"

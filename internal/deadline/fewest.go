@@ -76,7 +76,7 @@ func needOf(j Entry, chance float64, attempts int) Need {
 	}
 	if earlier && (!ok || e.Slots < s.Slots) { // what is enough a minute earlier is enough
 		s, ok = e, true
-		s.Chance = j.Waves(s.Clones, s.AtOnce)
+		s.Chance = j.Waves(s.Clones, s.AtOnce, 0)
 	}
 	n := Need{Name: j.Name, PoCD: s.Chance.P, job: j, chance: s.Chance}
 	n.Low, n.High = interval(s.Chance)

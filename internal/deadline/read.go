@@ -21,12 +21,12 @@ const maxTasks = 100_000_000
 // planned would not be what was meant.
 func Read(file string, text []byte) ([]Entry, error) {
 	r := &reader{file: file, text: text}
-	var whole json.RawMessage
-	var syntax *json.SyntaxError
-	switch err := json.Unmarshal(text, &whole); {
-	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("%s:%d: expected JSON: %w", file, r.line(syntax.Offset), err)
-	case err != nil:
+	if !json.Valid(text) {
+		var syntax *json.SyntaxError
+		err := json.Unmarshal(text, new(any))
+		if errors.As(err, &syntax) {
+			return nil, fmt.Errorf("%s:%d: expected JSON: %w", file, r.line(syntax.Offset), err)
+		}
 		return nil, fmt.Errorf("%s: expected JSON: %w", file, err)
 	}
 	r.d = json.NewDecoder(bytes.NewReader(text))
@@ -48,12 +48,18 @@ func Read(file string, text []byte) ([]Entry, error) {
 	return jobs, nil
 }
 
+// part is a step of a path: a field, or the place in an array if it has no name.
+type part struct {
+	field string
+	place int
+}
+
 // reader walks through JSON that is known to be well formed.
 type reader struct {
 	file string
 	text []byte
 	d    *json.Decoder
-	path string // of the value that is read
+	path []part // of the value that is read
 }
 
 func (r *reader) line(offset int64) int {
@@ -63,18 +69,24 @@ func (r *reader) line(offset int64) int {
 // fail says what was expected at the value that was read last.
 func (r *reader) fail(format string, args ...any) error {
 	where := ""
-	if r.path != "" {
-		where = r.path + ": "
+	for _, p := range r.path {
+		if p.field == "" {
+			where += fmt.Sprintf("[%d]", p.place)
+		} else {
+			where += "." + p.field
+		}
+	}
+	if where != "" {
+		where = strings.TrimPrefix(where, ".") + ": "
 	}
 	return fmt.Errorf("%s:%d: %s%s", r.file, r.line(r.d.InputOffset()), where, fmt.Sprintf(format, args...))
 }
 
 // within reads a part of a value.
-func (r *reader) within(part string, read func() error) error {
-	before := r.path
-	r.path = strings.TrimPrefix(before+part, ".")
+func (r *reader) within(p part, read func() error) error {
+	r.path = append(r.path, p)
 	err := read()
-	r.path = before
+	r.path = r.path[:len(r.path)-1]
 	return err
 }
 
@@ -103,7 +115,7 @@ func (r *reader) fields(fields []string, read func(field string) error) error {
 			return r.fail("field %q is given twice", field)
 		}
 		seen = append(seen, field)
-		if err := r.within("."+field, func() error { return read(field) }); err != nil {
+		if err := r.within(part{field: field}, func() error { return read(field) }); err != nil {
 			return err
 		}
 	}
@@ -116,7 +128,7 @@ func (r *reader) array(read func(i int) error) error {
 		return r.fail("expected an array, got %s", shown(t))
 	}
 	for i := 0; r.d.More(); i++ {
-		if err := r.within(fmt.Sprintf("[%d]", i), func() error { return read(i) }); err != nil {
+		if err := r.within(part{place: i}, func() error { return read(i) }); err != nil {
 			return err
 		}
 	}
@@ -175,8 +187,7 @@ func notNegative(x float64) bool { return x >= 0 }
 
 // job reads one job.
 func (r *reader) job() (j Entry, err error) {
-	fields := []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots"}
-	err = r.object(fields, func(field string) error {
+	err = r.object(jobFields, func(field string) error {
 		switch field {
 		case "name":
 			t, err := r.d.Token()
@@ -214,13 +225,25 @@ func (r *reader) job() (j Entry, err error) {
 		missing = "deadline_seconds"
 	}
 	if missing != "" {
-		return j, r.within("."+missing, func() error { return r.fail("missing in the job that ends here") })
+		return j, r.within(part{field: missing}, func() error { return r.fail("missing in the job that ends here") })
 	}
 	return j, nil
 }
 
 // lawSeconds are the parameters of laws that are times; in JSON their names say so.
 var lawSeconds = []string{"xm", "mean", "sd", "delta", "lo", "hi", "value"}
+
+// lawFields are the fields of a law.
+var lawFields = func() []string {
+	fields := []string{"name", "samples_seconds", "alpha", "mu", "sigma", "shape", "scale", "p", "mu1", "mu2"}
+	for _, p := range lawSeconds {
+		fields = append(fields, p+"_seconds")
+	}
+	return fields
+}()
+
+// jobFields are the fields of a job.
+var jobFields = []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots"}
 
 // law reads a law: an object of its name and parameters, one of samples, or the text of a spec.
 func (r *reader) law(to *laws.Law) error {
@@ -234,7 +257,7 @@ func (r *reader) law(to *laws.Law) error {
 			return r.fail(`expected a law as {"name": "pareto", "xm_seconds": 120, "alpha": 1.5} or {"samples_seconds": [...]}, got %s`, shown(t))
 		}
 		var samples []float64
-		if spec, samples, err = r.lawFields(); err != nil {
+		if spec, samples, err = r.lawOf(); err != nil {
 			return err
 		}
 		if spec == "" {
@@ -257,15 +280,11 @@ func (r *reader) law(to *laws.Law) error {
 	return nil
 }
 
-// lawFields reads the rest of a law's object and returns its spec, or samples and no spec.
-func (r *reader) lawFields() (spec string, samples []float64, err error) {
-	fields := []string{"name", "samples_seconds", "alpha", "mu", "sigma", "shape", "scale", "p", "mu1", "mu2"}
-	for _, p := range lawSeconds {
-		fields = append(fields, p+"_seconds")
-	}
+// lawOf reads the rest of a law's object and returns its spec, or samples and no spec.
+func (r *reader) lawOf() (spec string, samples []float64, err error) {
 	var name string
 	var parameters []string
-	err = r.fields(fields, func(field string) error {
+	err = r.fields(lawFields, func(field string) error {
 		switch field {
 		case "name":
 			t, err := r.d.Token()
@@ -293,7 +312,7 @@ func (r *reader) lawFields() (spec string, samples []float64, err error) {
 	case samples != nil && (name != "" || parameters != nil):
 		return "", nil, r.fail("expected samples_seconds alone, or a name with parameters")
 	case samples != nil && len(samples) == 0:
-		return "", nil, r.within(".samples_seconds", func() error { return r.fail("expected at least one duration") })
+		return "", nil, r.within(part{field: "samples_seconds"}, func() error { return r.fail("expected at least one duration") })
 	case samples == nil && name == "":
 		return "", nil, r.fail("expected the field name or samples_seconds in the law that ends here")
 	case samples != nil:
