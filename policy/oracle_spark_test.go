@@ -15,11 +15,12 @@ var sparkOracle = oracle{
 		"spark:interval=1s", "spark:quantile=0.5,multiplier=1.2,order=fair,interval=1s", "spark:quantile=0.1,multiplier=0.5,interval=7s,min_runtime=3s",
 		"spark:quantile=1,task_threshold=4s,interval=5s", "spark:quantile=0,multiplier=0,interval=2s,order=srpt", "spark3:clones=cluster,interval=1s",
 		"spark3:order=fair,interval=1s", "spark:quantile=0.3,multiplier=1,interval=1s,task_threshold=1s,min_runtime=9s,clones=cluster,order=fair",
+		"spark:quantile=0.2,multiplier=0.5,interval=2s,marks=earliest",
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowSpark{
 			slowly: newSlowly(a), quantile: a.Float("quantile"), multiplier: a.Float("multiplier"), interval: a.Span("interval"),
-			minRuntime: a.Span("min_runtime"), threshold: a.Span("task_threshold"), marks: map[sched.JobID][]sched.AttemptID{},
+			minRuntime: a.Span("min_runtime"), threshold: a.Span("task_threshold"), queue: a.Choice("marks") == "earliest", marks: map[sched.JobID][]sched.AttemptID{},
 		}
 	},
 }
@@ -29,6 +30,7 @@ type slowSpark struct {
 	slowly
 	quantile, multiplier            float64
 	interval, minRuntime, threshold sched.Time
+	queue                           bool                              // the first mark is served first
 	slots                           uint32                            // of the largest machine: spark.executor.cores
 	marks                           map[sched.JobID][]sched.AttemptID // stacks, the last is on top
 }
@@ -58,7 +60,7 @@ func (p *slowSpark) Decide(v *sched.View, act *sched.Actions) {
 }
 
 // checkSpeculatable is TaskSetManager.checkSpeculatableTasks of one task set: it returns the attempts to be marked, the
-// first to be served last.
+// oldest to be served first.
 func (p *slowSpark) checkSpeculatable(v *sched.View, s sched.StageID, marked []sched.AttemptID) (found []sched.AttemptID) {
 	st := v.Stage(s)
 	tasks, successes := int(st.Tasks), p.won[s]
@@ -86,6 +88,9 @@ func (p *slowSpark) checkSpeculatable(v *sched.View, s sched.StageID, marked []s
 		x, y := v.Attempt(a), v.Attempt(b)
 		return cmp.Or(cmp.Compare(y.Started, x.Started), cmp.Compare(y.Task, x.Task))
 	})
+	if p.queue {
+		slices.Reverse(found)
+	}
 	return found
 }
 
@@ -93,7 +98,11 @@ func (p *slowSpark) checkSpeculatable(v *sched.View, s sched.StageID, marked []s
 // the task.
 func (p *slowSpark) dequeue(v *sched.View, act *sched.Actions, j sched.JobID) bool {
 	marks := p.marks[j]
-	for i := len(marks) - 1; i >= 0 && !v.Job(j).Paused; i-- {
+	for k := len(marks) - 1; k >= 0 && !v.Job(j).Paused; k-- {
+		i := k
+		if p.queue {
+			i = len(marks) - 1 - k
+		}
 		t := v.Rows().TaskOf(marks[i])
 		m, ok := p.places.Unused(v, t, 0)
 		if v.AttemptRoom(t) == 0 || !ok {

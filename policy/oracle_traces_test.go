@@ -31,7 +31,7 @@ var originals = []struct {
 	spec   func(r *rapid.T, u sched.Time) string
 }{
 	{&sparkOracle, func(r *rapid.T, u sched.Time) string {
-		return fmt.Sprintf("spark:quantile=%g,multiplier=%g,interval=%s,min_runtime=%s,task_threshold=%s", one(r, 0.9, 0.75, 0.3), one(r, 3, 1.5, 1), u, one(r, 0, 10*u), one(r, 0, 30*u))
+		return fmt.Sprintf("spark:quantile=%g,multiplier=%g,interval=%s,min_runtime=%s,task_threshold=%s,marks=%s", one(r, 0.9, 0.75, 0.3), one(r, 3, 1.5, 1), u, one(r, 0, 10*u), one(r, 0, 30*u), one(r, "latest", "earliest"))
 	}},
 	{&hadoop2Oracle, func(r *rapid.T, u sched.Time) string {
 		return fmt.Sprintf("hadoop2:estimator=%s,retry=%s,rest=%s,smooth=%s,skip=%d", one(r, "legacy", "simple-exponential", "simple-exponential-first"), u, one(r, u, 10*u), 20*u, one(r, 2, 24))

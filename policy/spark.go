@@ -21,8 +21,9 @@ package policy
 // there are no records here, so every task counts as inefficient. A mark goes when the task gets its second attempt or
 // loses its only one.
 //
-// Marks are a stack (PendingTasksByLocality, dequeueTaskFromList): the latest is served first. Those of one check are
-// in no order in Spark, which goes through a hash set; here the task that started first is served first.
+// Marks are a stack (PendingTasksByLocality, dequeueTaskFromList): the latest is served first; with marks=earliest the
+// earliest is. Those of one check are in no order in Spark, which goes through a hash set; here the task that started
+// first is served first.
 //
 // Free slots go job by job, TaskSchedulerImpl.resourceOffers and TaskSetManager.dequeueTask: a task set is offered all
 // of them, and takes its fresh tasks before its marked ones, before the next task set is asked. clones=cluster is not
@@ -56,6 +57,7 @@ var sparkEntry = kit.Entry{
 		{Name: "interval", Kind: kit.Span, Default: "100ms", Min: 0.001, Max: 86400, Help: "time between checks"},
 		{Name: "min_runtime", Kind: kit.Span, Default: "100ms", Help: "younger attempts are never cloned"},
 		{Name: "task_threshold", Kind: kit.Span, Default: "0s", Help: "in a small stage, clone after this runtime even before enough tasks are finished; 0 for never"},
+		{Name: "marks", Kind: kit.Choice, Default: "latest", Choices: []string{"latest", "earliest"}, Help: "which marked task of a job gets a clone first, by the check that marked it"},
 		kit.OrderParam,
 		kit.ClonesParam,
 	},
@@ -69,6 +71,7 @@ type spark struct {
 
 	rule      rule.Spark[sched.Time]
 	threshold sched.Time
+	earliest  bool // marks are a queue
 
 	stages  kit.PerStage[sparkStage]
 	values  kit.Arena[sched.Time]
@@ -90,6 +93,7 @@ type sparkStage struct {
 func newSpark(a kit.Args) sched.Policy {
 	return &spark{
 		order: kit.NewOrder(a).ClonesBy(a), rule: sparkRule(a), threshold: a.Span("task_threshold"),
+		earliest: a.Choice("marks") == "earliest",
 	}
 }
 
@@ -233,9 +237,12 @@ func (p *spark) mark(v *sched.View) {
 		var last *kit.Link
 		for a, ok := st.watched.First(); ok && now-v.Rows().Started(a) > st.limit; a, ok = st.watched.First() {
 			st.watched.Pass(v)
-			last = p.lists.Stack(p.marked.At(job), last, a, v.Rows().TaskOf(a), v.Rows().Started(a))
-		}
-		if last != nil {
+			to, t, started := p.marked.At(job), v.Rows().TaskOf(a), v.Rows().Started(a)
+			if p.earliest {
+				p.lists.Append(to, a, t, started)
+			} else {
+				last = p.lists.Stack(to, last, a, t, started)
+			}
 			p.order.Want(v, job)
 		}
 		p.schedule(v, st)
