@@ -64,7 +64,7 @@ func (c *claim) step(u Utility, most int) {
 	c.rate, c.next = 0, c.clones
 	before := c.log(c.clones)
 	for r := c.clones + 1; r <= most; r++ {
-		rate := u.gain(before, c.log(r)) / float64(c.cost(r)-c.cost(c.clones))
+		rate := c.gain(u, before, c.log(r)) / float64(c.cost(r)-c.cost(c.clones))
 		if rate > c.rate {
 			c.rate, c.next = rate, r
 		} else if c.rate > 0 && c.rungs == nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -55,13 +56,15 @@ type Allocation struct {
 	Gap float64
 }
 
-// Joint divides slots among jobs with deadlines: it maximises ΣU(R_j(r_j)) subject to Σ(N_j(r_j+1)+master) <= λm (Shed,
-// equations 10 to 13). Its zero value is ready; one that is used again allocates nothing.
+// Joint divides slots among jobs with deadlines: it maximises Σv_j U(R_j(r_j)) subject to Σ(N_j(r_j+1)+master) <=
+// λm (Shed, equations 10 to 13). Its zero value is ready; one that is used again allocates nothing.
 //
 // For α = ∞ it is the paper's Algorithm 1: raise the smallest PoCD while a clone of each of its job's tasks fits, with
 // a heap, O(Σr log J). That is lexicographically max-min, but for ties of unequal jobs. Two things are added to the
 // box: a job that no clone can help gets none, for otherwise one hopeless job takes all; and a job that misses its
 // deadline with a probability below 1e-15 gets no more.
+//
+// The values v_j are 1 in the paper; for α = ∞ they mean nothing.
 //
 // For finite α the paper has no algorithm, and its rule is far from the largest ΣR: R_j is not concave in r where N is
 // large, it is S-shaped. Here clones are added by gain per slot along the concave hull of U(R_j), which solves the
@@ -88,6 +91,7 @@ type claim struct {
 	rungs  []rung // of a job that may run in waves; what is said of clones is then said of steps from rung to rung
 	most   int    // clones
 	clones int
+	value  float64 // by which its utility counts
 	next   int     // clones after the next step along the hull
 	rate   float64 // what that step adds to the utility per slot; 0 if there is none
 	hull   int     // clones where the linear relaxation ends
@@ -187,7 +191,7 @@ func (j *Joint) admit(pool Pool, jobs []Work) (left int) {
 		}
 		left -= need
 		j.clones = append(j.clones, 0)
-		j.claims = append(j.claims, claim{odds: o, job: i, slots: w.Tasks})
+		j.claims = append(j.claims, claim{odds: o, job: i, slots: w.Tasks, value: cmp.Or(w.Value, 1)})
 	}
 	for i := range j.claims {
 		c := &j.claims[i]

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -99,9 +100,9 @@ func total(jobs []Work, clones []int, u Utility) (sum float64) {
 		switch l := w.LogPoCD(clones[i]); {
 		case w.odds().hopeless():
 		case u == UtilityLog:
-			sum += l
+			sum += cmp.Or(w.Value, 1) * l
 		default:
-			sum += math.Expm1(float64(1-u)*l) / float64(1-u)
+			sum += cmp.Or(w.Value, 1) * math.Expm1(float64(1-u)*l) / float64(1-u)
 		}
 	}
 	return sum
@@ -139,6 +140,34 @@ func TestJointAgainstEnumeration(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Values count: the best of all divisions by the weighted sum, and another one than without.
+func TestJointValues(t *testing.T) {
+	for _, u := range []Utility{UtilitySum, UtilityLog, 2} {
+		differ := 0
+		for seed := range 60 {
+			rng := rand.New(rand.NewPCG(uint64(seed), 7))
+			jobs := drawJobs(rng, 5)
+			left := rng.IntN(100)
+			pool := Pool{Slots: base(jobs, 0) + left, Lambda: 1, MaxAttempts: 5}
+			alike := slices.Clone(new(Joint).Optimise(pool, u, jobs).Clones)
+			for i := range jobs {
+				jobs[i].Value = []float64{1, 30, 0.2}[i%3]
+			}
+			got := new(Joint).Optimise(pool, u, jobs)
+			want := bestByEnumeration(jobs, left, 4, u)
+			if better(jobs, want, got.Clones, u) && !near(total(jobs, want, u), total(jobs, got.Clones, u), 1e-9) {
+				t.Fatalf("%v, seed %d: %v with %g, best %v with %g", u, seed, got.Clones, total(jobs, got.Clones, u), want, total(jobs, want, u))
+			}
+			if !slices.Equal(alike, got.Clones) {
+				differ++
+			}
+		}
+		if differ < 10 {
+			t.Errorf("%v: values matter in %d instances only", u, differ)
+		}
 	}
 }
 

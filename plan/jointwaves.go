@@ -1,5 +1,7 @@
 package plan
 
+import "cmp"
+
 // rungDraws are the durations to draw for the rungs of all jobs together, about.
 const rungDraws = 2_000_000
 
@@ -38,9 +40,9 @@ func (j *Joint) admitWaves(pool Pool, jobs []Work) (left int) {
 		case w.Hopeless() && pool.HopelessLast:
 		case begun && need <= left && (w.Slots == 0 || w.Slots >= w.Tasks):
 			left -= need
-			j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks})
+			j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks, value: cmp.Or(w.Value, 1)})
 		default:
-			j.claims = append(j.claims, claim{job: i, rungs: []rung{}})
+			j.claims = append(j.claims, claim{job: i, rungs: []rung{}, value: cmp.Or(w.Value, 1)})
 			if w.Tasks <= played {
 				tasks += w.Tasks
 			}
@@ -105,6 +107,11 @@ func (p Pool) mostClones(w Work, o odds, left int) int {
 		most = min(most, max(0, w.Slots/w.Tasks-1))
 	}
 	return most
+}
+
+// gain returns by how much more the utility counts after a step.
+func (c *claim) gain(u Utility, before, after float64) float64 {
+	return c.value * u.gain(before, after)
 }
 
 // log returns the logarithm of the chance with a number of clones, or on a rung.

@@ -65,9 +65,9 @@ func (k *knapsack) list(claims []claim, u Utility, price, gap float64) {
 		for r := range c.most + 1 {
 			gain := 0.0
 			if at := c.log(r); r < c.hull {
-				gain = -u.gain(at, hull)
+				gain = -c.gain(u, at, hull)
 			} else if r > c.hull {
-				gain = u.gain(hull, at)
+				gain = c.gain(u, hull, at)
 			}
 			regret := price*float64(c.cost(r)-c.cost(c.hull)) - gain
 			falls := regret >= before

@@ -37,7 +37,10 @@ type Work struct {
 	// where the most advanced attempt will be, which is taken to go on with the speed Progress/Elapsed. A clone that
 	// would find nothing to do is none.
 	Launch float64
-	Slots  int // the most that the attempts of this job may take; 0 is no bound. Only a [Pool] looks at it.
+	// For [Joint]: the most slots that the attempts of this job may take, 0 for no bound; and by how much its utility
+	// counts, 0 for 1.
+	Slots int
+	Value float64
 }
 
 // Validate returns an error that names the first field out of range.
@@ -58,6 +61,8 @@ func (w Work) Validate() error {
 		return fmt.Errorf("a job has no fewer than 0 tasks, got %d", w.Tasks)
 	case w.Slots < 0:
 		return fmt.Errorf("a job has no fewer than 0 slots, got %d", w.Slots)
+	case !(w.Value >= 0) || math.IsInf(w.Value, 1):
+		return fmt.Errorf("the value of a job is a number, and not negative, got %g", w.Value)
 	case w.Held < 0:
 		return fmt.Errorf("a task has no fewer than 0 clones, got %d", w.Held)
 	case w.Law == nil:

@@ -32,9 +32,16 @@ func Read(file string, text []byte) ([]Entry, error) {
 	r.d = json.NewDecoder(bytes.NewReader(text))
 	r.d.UseNumber()
 	var jobs []Entry
+	named := map[string]int{}
 	err := r.object([]string{"jobs"}, func(string) error {
 		return r.array(func(int) error {
 			j, err := r.job()
+			if first, twice := named[j.Name]; err == nil && twice {
+				return r.within(part{field: "name"}, func() error {
+					return r.fail("jobs[%d] is called %s too; give each job a name of its own", first, strconv.Quote(j.Name))
+				})
+			}
+			named[j.Name] = len(jobs)
 			jobs = append(jobs, j)
 			return err
 		})
@@ -199,6 +206,8 @@ func (r *reader) job() (j Entry, err error) {
 			return nil
 		case "tasks":
 			return r.whole(&j.Tasks)
+		case "value":
+			return r.number(&j.Value, "a number of more than 0", func(x float64) bool { return x > 0 })
 		case "slots":
 			return r.whole(&j.Slots)
 		case "law":
@@ -243,7 +252,7 @@ var lawFields = func() []string {
 }()
 
 // jobFields are the fields of a job.
-var jobFields = []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots"}
+var jobFields = []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots", "value"}
 
 // law reads a law: an object of its name and parameters, one of samples, or the text of a spec.
 func (r *reader) law(to *laws.Law) error {
