@@ -207,7 +207,7 @@ func (r *reader) job() (j Entry, err error) {
 		case "tasks":
 			return r.whole(&j.Tasks)
 		case "value":
-			return r.number(&j.Value, "a number of more than 0", func(x float64) bool { return x > 0 })
+			return r.number(&j.Value, "a number of more than 0 and at most 1000000", func(x float64) bool { return x > 0 && x <= 1e6 })
 		case "slots":
 			return r.whole(&j.Slots)
 		case "law":
