@@ -39,7 +39,7 @@ func (l *Loss) Allowed(tasks int) int {
 func (l *Loss) String() string {
 	amount, halt := strconv.Itoa(l.Tasks), l.Soon || l.Reached
 	if l.Percent > 0 {
-		amount = strconv.FormatFloat(l.Percent, 'g', -1, 64) + "%"
+		amount = strconv.FormatFloat(l.Percent, 'f', -1, 64) + "%"
 	} else if halt {
 		amount = strconv.Itoa(l.Tasks + 1)
 	}
