@@ -1,6 +1,9 @@
 package plan
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // waveCells are the steps in which [waveBounds] integrate.
 const waveCells = 1024
@@ -76,13 +79,5 @@ func (b *waveBounds) early(g int) float64 {
 // fewest returns the fewest tasks at once, at most so many, with which the bound of a miss is no larger; one more if
 // there are none.
 func (b *waveBounds) fewest(miss float64, most int) int {
-	lo, hi := 1, most+1
-	for lo < hi {
-		if g := (lo + hi) / 2; b.late(g) <= miss {
-			hi = g
-		} else {
-			lo = g + 1
-		}
-	}
-	return lo
+	return 1 + sort.Search(most, func(i int) bool { return b.late(1+i) <= miss })
 }

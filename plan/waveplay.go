@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/tailcut/tailcut/laws"
 )
@@ -97,14 +98,7 @@ func (p *wavePlay) fewest(left float64) int {
 	if p.longest < left {
 		hi = min(hi, max(1, int(math.Ceil((p.sum-p.longest)/(left-p.longest)))))
 	}
-	for lo < hi {
-		if g := (lo + hi) / 2; p.done(g) <= left {
-			hi = g
-		} else {
-			lo = g + 1
-		}
-	}
-	return lo
+	return lo + sort.Search(hi-lo, func(i int) bool { return p.done(lo+i) <= left })
 }
 
 // fewestAtOnce returns in increasing order how many tasks at once each of n played jobs needs.
