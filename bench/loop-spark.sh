@@ -166,10 +166,13 @@ started+=("$driver_PID")
 
 # runs KIND SEED FOLDER DEFAULTS: runs of the job, whose event logs go to the folder, with the settings of a file like spark-defaults.conf.
 runs() {
+	if [ -e "$3.done" ]; then return; fi # of an earlier call with the same KEEP
+	rm -rf "$3"
 	mkdir -p "$3"
 	echo "$1 $2 $3 $4" >&"${driver[1]}"
 	local answer
 	read -r answer <&"${driver[0]}" || { tail -n 30 "$tmp/driver" >&2; return 1; }
+	: >"$3.done"
 }
 "$python" -c 'import pyspark; print("Spark", pyspark.__version__)'
 for ((seed = first; seed < first + seeds; seed++)); do

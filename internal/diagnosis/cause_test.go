@@ -155,6 +155,38 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A first wave of cold tasks, next to none of which is slow: what makes one of them take 9 s is no warm-up, and a clone
+// would not meet it again.
+func TestStragglerAmongColdTasks(t *testing.T) {
+	st := slowed(func(a *history.TaskAttempt, i int) { a.Duration -= 9 * sched.Second })
+	for i := range st.Attempts {
+		a := &st.Attempts[i]
+		a.Executor, a.Host, a.Deserialize = int32(i%20)+1, int32(i%20), sched.Millisecond
+		if i < 20 {
+			a.Deserialize = 90 * sched.Millisecond
+		} else {
+			a.Start += 2 * sched.Second
+		}
+		if i == 3 {
+			a.Duration, a.Deserialize = 9*sched.Second, 500*sched.Millisecond
+		}
+		st.Succeeded[i].Seconds = a.Duration.Seconds()
+	}
+	_, s := explained(t, st, 20, 0)
+	if s.Causes[0].Cause != Straggler || *s.Causes[0].Share < 0.7 || s.Verdict != Replicate {
+		t.Errorf("%s: %s", s.Verdict, said(s))
+	}
+	st.Attempts[3].Duration = sched.Second
+	for i := range 20 { // now all that are cold are slow, and that one most
+		a := &st.Attempts[i]
+		a.Duration += 8 * (a.Deserialize - sched.Millisecond)
+		st.Succeeded[i].Seconds = a.Duration.Seconds()
+	}
+	if _, s := explained(t, st, 20, 0); s.Causes[0].Cause == Straggler {
+		t.Error(said(s))
+	}
+}
+
 // A log without times of deserialisation: eight slow tasks, all in a first wave of ten of 40, are no chance; four late
 // ones are.
 func TestFirstWave(t *testing.T) {

@@ -159,6 +159,7 @@ type Finding struct {
 	Best   *StageBest `json:"best,omitempty"`           // nil if no setting is faster
 	Excess *float64   `json:"excess_seconds,omitempty"` // what Causes have shares of
 	Causes []Cause    `json:"causes"`
+	Clones *Recorded  `json:"clones,omitempty"` // of the log; nil if the stage has none
 
 	title string
 	doing string       // the best setting in words

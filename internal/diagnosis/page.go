@@ -33,6 +33,9 @@ func (d *Diagnosis) Page(ctx context.Context, r Request) (*report.Page, error) {
 		p.Sections = append(p.Sections, picture)
 	}
 	p.Sections = append(p.Sections, d.settingsSection(), d.stagesSection(), d.causesSection())
+	if d.Clones != nil {
+		p.Sections = append(p.Sections, d.clonesSection())
+	}
 	return p, nil
 }
 

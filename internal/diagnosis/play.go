@@ -26,7 +26,8 @@ type played struct {
 	system     string
 	candidates []candidate
 	now        replay.Taken                            // of what happened; of the system of the log's rule only
-	without    *replay.Taken                           // of the same without clones; nil if there were none
+	without    *replay.Taken                           // of the same without clones; nil if the rule has none
+	plain      map[*history.StageRecord][]replay.Taken // likewise, by stage
 	whole      []replay.Taken                          // by survivor
 	survivors  []int                                   // of the candidates, whose whole was played
 	apart      map[*history.StageRecord][]replay.Taken // what happened, then by candidate
@@ -71,6 +72,9 @@ func playAll(ctx context.Context, r *Request, own, engine *played) error {
 			return err
 		}
 		own.without = &without[0]
+		if own.plain, err = r.Again.Apart(ctx, rules); err != nil {
+			return err
+		}
 	}
 	for _, p := range sides {
 		if p.whole, err = r.Again.Whole(ctx, p.rules(rules, p.survivors)); err != nil {

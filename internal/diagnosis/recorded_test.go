@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"bytes"
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -41,8 +42,26 @@ func TestRecordedClones(t *testing.T) {
 	if c == nil || c.Clones != 1 || c.Won != 1 || c.Lost != 30 || !(c.Saved > 0) || c.Without <= *d.Replay || c.Saved != c.Without-*d.Replay {
 		t.Errorf("%+v, replay %v", c, *d.Replay)
 	}
+	of := d.Stages[0].Clones
+	if of == nil || of.Clones != 1 || of.Killed != 0 || of.Lost != 30 || of.Saved != of.Without-*d.Stages[0].Replay || len(of.Attempts) != 1 {
+		t.Fatalf("of the stage: %+v", of)
+	}
+	// the median of an exponential tail whose mean is what the original ran beyond the longest success, in the steps of a learned law
+	beyond := 20 * math.Ln2
+	if a := of.Attempts[0]; a.Task != 19 || a.Began != 20 || a.Seconds != 10 || a.Outcome != "succeeded" || math.Abs(a.Saved-beyond) > 0.1*beyond || a.Lost != 30 {
+		t.Errorf("%+v, expected to have saved %v s", a, beyond)
+	}
+	for _, cause := range d.Stages[0].Causes {
+		if cause.Cause == Failure {
+			t.Errorf("%+v: the original that was beaten did not fail", cause)
+		}
+	}
+	if math.Abs(*d.Replay-25.1) > 0.01 { // Spark's next check after one and a half medians, and a clone of 10 s as in the log
+		t.Errorf("the replay takes %v s, expected 25.1", *d.Replay)
+	}
 	var text bytes.Buffer
-	if err := d.WriteText(&text, 0); err != nil || !strings.Contains(text.String(), "\nThe log has 1 clone; 1 of them won. Attempts that another one beat took 30.00s of machine time. Without") {
+	if err := d.WriteText(&text, 0); err != nil || !strings.Contains(text.String(), "\nThe log has 1 clone; 1 of them won. Attempts that another one beat took 30.00s of machine time. Without") ||
+		!strings.Contains(text.String(), "\nWhat the clones of the log did:\n") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }

@@ -102,9 +102,7 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		return fmt.Errorf("%s: replay: %w", r.Log, err)
 	}
 	d.own, d.oneHost = own, system == Spark && again.OneHost()
-	if d.Clones = recorded(r.Stages); d.Clones != nil && own.without != nil {
-		d.Clones.compare(own.now.Mean, own.without.Mean)
-	}
+	d.sumUpClones(r, byRecord)
 	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &own.now.Mean
 	d.Settings, d.Engine = own.setting(own.now), engine.setting(own.now)
 	if d.Engine != nil && d.Settings != nil && d.Engine.Seconds > (1-leastWorth)*d.Settings.Seconds {
@@ -147,6 +145,9 @@ func (s *Finding) onItsSlots(t *Thresholds) {
 	case !(share >= t.Saving) && s.Verdict == Replicate:
 		s.Verdict = LightTail
 		s.Reason = fmt.Sprintf("on its %s, clones save only %.1f %%", show.Count(s.Slots, "slot"), 100*share)
+		if s.Clones != nil {
+			s.Reason = fmt.Sprintf("on its %s, other settings save only %.1f %% more than its clones did", show.Count(s.Slots, "slot"), 100*share)
+		}
 	}
 }
 

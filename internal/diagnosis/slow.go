@@ -21,7 +21,7 @@ func sprint(format string, seconds ...float64) string {
 func (e *excess) failures() {
 	seconds, lost := 0.0, 0
 	for i, t := range e.tasks {
-		before := (t.Held - t.Last.Duration).Seconds()
+		before := (t.Held - t.Last.Duration - t.Beyond).Seconds()
 		if t.Last.Speculative || before <= 0 {
 			continue
 		}
@@ -54,10 +54,10 @@ func (e *excess) skew(t *Thresholds) {
 	}
 }
 
-// coldFactor bounds what is warm-up of the run of a task by what its deserialisation took longer: classes and generated
-// code that the run needs first, against those that reading the task needs. In the logs of docs/explain/replay.md it is
-// 1 to 7 times as much.
-const coldFactor = 10
+// coldFactor bounds what is warm-up of a task by what its deserialisation took longer: classes and generated code that
+// the run needs first, against those that reading the task needs. In the logs of docs/explain/replay.md the run is 1 to
+// 7 times as much.
+const coldFactor = 11
 
 // warmUp takes what is slow about the first tasks of the stage on an executor, if the log shows that it was cold: it
 // took more than twice the typical time to deserialise the task. Where a log has no times of deserialisation, slow
@@ -65,18 +65,31 @@ const coldFactor = 10
 func (e *excess) warmUp(t *Thresholds) {
 	first := e.first()
 	deserialize := make([]float64, len(e.tasks))
+	var warm []float64
 	for i := range e.tasks {
 		deserialize[i] = e.tasks[i].Last.Deserialize.Seconds()
+		if !first[i] {
+			warm = append(warm, deserialize[i])
+		}
 	}
 	typical, known := lowerMedian(deserialize), false
-	cold, took, longest := 0, 0.0, 0.0
+	if len(warm) >= leastFar { // most of the tasks may be cold
+		typical = min(typical, lowerMedian(warm))
+	}
+	more := make([]float64, len(e.tasks)) // of cold tasks, what they took longer to deserialise
 	for i, d := range deserialize {
 		known = known || d > 0
-		if more := d - typical; first[i] && e.left[i] > 0 && d > 2*typical && more > 0 {
-			e.take(WarmUp, i, more*(1+coldFactor))
+		if first[i] && d > 2*typical {
+			more[i] = d - typical
+		}
+	}
+	most, cold, took, longest := e.mostCold(more), 0, 0.0, 0.0
+	for i, m := range more {
+		if m > 0 && e.left[i] > 0 {
+			e.take(WarmUp, i, m*most)
 			cold++
 			took += e.held[i]
-			longest = max(longest, d)
+			longest = max(longest, deserialize[i])
 		}
 	}
 	switch {
@@ -86,6 +99,19 @@ func (e *excess) warmUp(t *Thresholds) {
 	case !known:
 		e.firstWave(t, first)
 	}
+}
+
+// mostCold is how many times what its deserialisation took longer is warm-up of a cold task at most: twice what cold
+// tasks of the stage have in excess at the median. Where most of them are hardly slower than others, what makes a few
+// of them much slower is no warm-up.
+func (e *excess) mostCold(more []float64) float64 {
+	var times []float64
+	for i, m := range more {
+		if m > 0 {
+			times = append(times, e.left[i]/m)
+		}
+	}
+	return min(coldFactor, max(1, 2*lowerMedian(times)))
 }
 
 // byChance is how likely chance has to be to have put all slow tasks into the first wave, for it to be held innocent.

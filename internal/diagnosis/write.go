@@ -81,6 +81,7 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 	}
 	fmt.Fprintf(out, "%s\n\n", t)
 	d.writeWhy(out)
+	d.writeClones(out)
 	if line := d.roundedStages(); line != "" {
 		fmt.Fprintln(out, line)
 	}

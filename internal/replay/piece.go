@@ -24,8 +24,10 @@ type piece struct {
 
 // Hold is how a task of a stage holds its slot as it is played.
 type Hold struct {
-	Held sched.Time          // for all attempts that are no clones
-	Last history.TaskAttempt // of these
+	Held   sched.Time          // for all attempts that are no clones, and Beyond
+	Last   history.TaskAttempt // of these
+	Beyond sched.Time          // for how much longer the last would have run that a clone beat, by estimate; else 0
+	Clone  sched.Time          // of the log's first clone, by estimate if it was beaten; 0 if there was none
 }
 
 // pieceOf returns nil for a stage of which the log does not tell when its attempts started.
@@ -40,6 +42,7 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 		held  sched.Time // by attempts that are no clones, one after the other
 		last  history.TaskAttempt
 		clone history.TaskAttempt // that won
+		first history.TaskAttempt // clone that won or was beaten
 	}
 	var tasks []*turn
 	byNumber := map[int32]*turn{}
@@ -51,6 +54,9 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 			t = &turn{}
 			byNumber[a.Task] = t
 			tasks = append(tasks, t)
+		}
+		if a.Speculative && t.first.Duration == 0 && (a.Outcome == history.Succeeded || a.Outcome == history.Killed) {
+			t.first = a
 		}
 		switch {
 		case a.Speculative && a.Outcome == history.Succeeded:
@@ -64,15 +70,19 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 	}
 	rest := beyond(st)
 	for _, t := range tasks {
-		held := t.held
+		held, beyond := t.held, sched.Time(0)
 		switch {
 		case held == 0:
 			held = t.clone.Duration
 			t.last = t.clone
 		case t.clone.Duration > 0 && t.last.Outcome == history.Killed:
-			held += rest(t.last.Duration)
+			beyond = rest(t.last.Duration)
 		}
-		p.tasks = append(p.tasks, Hold{held, t.last})
+		clone := t.first.Duration
+		if clone > 0 && t.first.Outcome == history.Killed {
+			clone += rest(clone)
+		}
+		p.tasks = append(p.tasks, Hold{held + beyond, t.last, beyond, clone})
 	}
 	if course != nil && course.Ended > course.Submitted && course.Submitted > 0 {
 		p.submitted, p.ended, p.told = course.Submitted, course.Ended, true

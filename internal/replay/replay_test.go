@@ -144,6 +144,9 @@ func TestPieces(t *testing.T) {
 			t.Errorf("task %d holds its slot for %v s, expected %v", i, got, want)
 		}
 	}
+	if h := p.tasks[0]; h.Beyond != 20*sched.Second || h.Clone != 10*sched.Second || p.tasks[1].Beyond != 0 || p.tasks[1].Clone != 0 {
+		t.Errorf("%+v, expected 20 s beyond what was seen, and a clone of 10 s", p.tasks)
+	}
 }
 
 // The interval holds 95 % of the plays, and the mean, where few plays make it.
