@@ -3,17 +3,19 @@ package policy
 // Laxity: Tailcut's own policy for deadlines. docs/howto/deadlines.md explains it. The symbols are those of Shed
 // (shed.go).
 //
-//	waiting tasks get slots before any clone: first those of jobs with a seat in the order of the deadlines, then those
-//	of jobs that can meet theirs only if others do not, least work first. Who has a seat, seat says
+//	waiting tasks get slots before any clone: first those of jobs with a seat in the order of the deadlines; then those
+//	of jobs that can meet theirs only if others do not, and of late ones that are worth something still (late: soft),
+//	least work for their value first; then all others, least work first. Who has a seat, seat says
 //	when a task reports:
 //	  of its attempts that work, the one that will be done first goes on; the others are killed
 //	  late: it will be done after the deadline. Clones, as many as make the chance that all are late at most epsilon
 //	  slow: it needs longer than nu, so that another attempt is likely to save more time than it takes to find out. One clone, or where no
 //	        slot is free for it, another attempt instead of it
 //	  else: what has not begun is killed too
-//	a job that not even an attempt of the shortest duration could save goes behind all others, or is given up (late=kill)
+//	a job that not even an attempt of the shortest duration could save goes behind those that may be, or is given up
+//	(late=kill, unless the job itself says that it is run to its end: late: hard or soft)
 //
-// A job that goes behind all others is still helped, in slots that neither a waiting task nor a job that may be saved
+// A job that is late is still helped, in slots that neither a waiting task nor a job that may be saved
 // needs: it aims at the earliest end that its tasks can be almost sure of, so that a deadline missed by a little stays
 // one. Else a tighter deadline would make a job slower.
 //
@@ -82,6 +84,7 @@ type laxity struct {
 	jobs      []seatJob                      // buffer, like worth
 	worth     kit.Heap[kit.Rising[float64]]
 	deadlines kit.Heap[kit.Rising[sched.Time]] // jobs that may still meet theirs
+	late      kit.Heap[kit.Rising[sched.Time]] // of the others those that are worth something, by until when
 	stages    kit.PerStage[laxityStage]
 	told      kit.Queue[sched.AttemptID]       // attempts that have reported since the last decision
 	young     kit.Queue[sched.AttemptID]       // not good enough, but launched at this instant: they stay for now
@@ -120,6 +123,7 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptTaken:
 		p.told.Push(ev.Attempt)
 	case sched.JobArrived, sched.JobChanged:
+		p.late.Drop(int(ev.Job))
 		if p.deadlines.Drop(int(ev.Job)); v.Job(ev.Job).Deadline < sched.Never {
 			p.deadlines.Set(int(ev.Job), kit.Rising[sched.Time]{X: v.Job(ev.Job).Deadline})
 		}
@@ -130,7 +134,7 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		}
 	case sched.JobDone:
 		p.reseat = true
-		p.deadlines.Drop(int(ev.Job))
+		p.closed(ev.Job)
 	case sched.JobRetired:
 		p.seats.Drop(ev.Job)
 		p.redraw.forget(v, ev.Job)
@@ -145,15 +149,25 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		p.lackless(v, ev)
 		p.reseat = true
 		if ev.Kind != sched.StageDone {
-			p.deadlines.Drop(int(ev.Job))
+			p.closed(ev.Job)
 		}
 	}
 	p.touch(v, ev.Job)
 }
 
+func (p *laxity) closed(j sched.JobID) {
+	p.deadlines.Drop(int(j))
+	p.late.Drop(int(j))
+}
+
 func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	for p.deadlines.Len() > 0 && p.deadlines.TopKey().X <= v.Now() {
 		p.lose(v, act, sched.JobID(p.deadlines.Top()))
+	}
+	for p.late.Len() > 0 && p.late.TopKey().X <= v.Now() {
+		j := sched.JobID(p.late.Top())
+		p.late.Drop(int(j))
+		p.touch(v, j)
 	}
 	if p.reseat {
 		p.place(v)
@@ -177,20 +191,25 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	p.again.Tidy(p.lacks.Get)
 	p.start(v, act)
 	kit.WakeFor(act, &p.deadlines)
+	kit.WakeFor(act, &p.late)
 	kit.WakeFor(act, &p.Quiet.Due)
 }
 
-// lose gives up a job that cannot meet its deadline, or lets all others go first.
-func (p *laxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) {
+// lose gives up a job that cannot meet its deadline, and tells so, or lets others go first.
+func (p *laxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) (gone bool) {
 	p.deadlines.Drop(int(j))
-	if p.demote {
+	if job := v.Job(j); p.demote || !job.MayGiveUp() {
+		if until := job.Until(); until > job.Deadline && until > v.Now() {
+			p.late.Set(int(j), kit.Rising[sched.Time]{X: until})
+		}
 		p.touch(v, j)
-		return
+		return false
 	}
 	if err := act.Cancel(j); err != nil {
 		panic(fmt.Sprintf("policy: cancel job %d: %v", j, err))
 	}
 	p.waiting.Drop(int(j))
+	return true
 }
 
 // start gives free slots to waiting tasks, those of lost jobs and of jobs without a deadline last.
@@ -234,7 +253,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		want, lost = p.want(v, t, end, from)
 	}
 	if lost && fresh == 0 {
-		if p.lose(v, act, v.Rows().JobOf(t)); !p.demote {
+		if p.lose(v, act, v.Rows().JobOf(t)) {
 			return
 		}
 	}

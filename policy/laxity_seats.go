@@ -21,7 +21,7 @@ type seatJob struct {
 	until  sched.Time // its deadline
 	left   float64    // seconds until then for the tasks that wait, if they start now
 	work   float64    // seconds of machine time of all its tasks that are not done
-	value  float64    // its weight
+	value  float64    // that it is worth in time
 	tasks  float64    // n
 	law    laws.Law   // of X
 	cost   float64    // c
@@ -74,7 +74,8 @@ func seat(jobs []seatJob, slots float64, worth *kit.Heap[kit.Rising[float64]]) {
 }
 
 // laxityTurn is where a job with waiting tasks stands: jobs with a seat by their deadlines; then those that may meet
-// theirs but have no seat, and then those that cannot or have none, both by their work in microseconds.
+// theirs but have no seat, or are worth something though late, by their work over their value; and then those that
+// cannot or have none, by their work. Work is in microseconds.
 type laxityTurn struct {
 	class int
 	by    int64
@@ -88,16 +89,16 @@ func (a laxityTurn) Compare(b laxityTurn) int {
 // touch looks at the place of a job among those with waiting tasks.
 func (p *laxity) touch(v *sched.View, j sched.JobID) {
 	job := v.Job(j)
-	work := func() int64 { return int64(min(p.work.Remaining(v, j), math.MaxInt64/2)) }
+	work := func(of float64) int64 { return int64(min(p.work.Remaining(v, j)/of, math.MaxInt64/2)) }
 	switch {
 	case job.Pending == 0 || job.State != sched.JobActive:
 		p.waiting.Drop(int(j))
 	case p.deadlines.Has(int(j)) && p.seats.Get(j):
 		p.waiting.Set(int(j), laxityTurn{by: int64(job.Deadline)})
-	case p.deadlines.Has(int(j)):
-		p.waiting.Set(int(j), laxityTurn{1, work()})
+	case p.deadlines.Has(int(j)) || p.late.Has(int(j)):
+		p.waiting.Set(int(j), laxityTurn{1, work(job.Value)})
 	default:
-		p.waiting.Set(int(j), laxityTurn{2, work()})
+		p.waiting.Set(int(j), laxityTurn{2, work(1)})
 	}
 }
 
@@ -127,7 +128,7 @@ func (p *laxity) candidate(v *sched.View, j sched.JobID, job *sched.Job) seatJob
 	s, _ := v.WaitingStage(job.FirstStage)
 	st := v.Stage(s)
 	x := seatJob{
-		job: j, until: job.Deadline, value: job.Weight, tasks: float64(job.Pending), law: p.lawOf(v, s), cost: p.cost(s),
+		job: j, until: job.Deadline, value: job.Value, tasks: float64(job.Pending), law: p.lawOf(v, s), cost: p.cost(s),
 		chance: p.redraw.chance(j), left: (job.Deadline - v.Now() - p.Launch).Seconds(), work: p.work.Remaining(v, j) / 1e6,
 	}
 	mean := x.work / float64(job.Unfinished)

@@ -19,7 +19,7 @@ var laxityOracle = oracle{
 	slow: func(a kit.Args) sched.Policy {
 		return &slowLaxity{
 			progress: newProgress(a.Span("launch")), given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
-			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
+			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, late: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
 			dismissed: map[sched.TaskID]int{}, gave: map[sched.TaskID]float32{},
 		}
 	},
@@ -42,6 +42,7 @@ type slowLaxity struct {
 	avoid     sched.Time
 	demote    bool
 	hopeful   map[sched.JobID]bool // jobs that may meet their deadlines
+	late      map[sched.JobID]bool // jobs that lost hope while they were worth something
 	givenUp   map[sched.JobID]bool // up: the core does that after the decision
 	told      []sched.AttemptID    // have reported
 	young     []sched.AttemptID    // are not good enough, but were launched just now
@@ -56,6 +57,7 @@ func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
 	p.again = slices.DeleteFunc(p.again, func(t sched.TaskID) bool { return v.Task(t).State != sched.TaskRunning })
 	switch ev.Kind {
 	case sched.JobArrived:
+		p.late[ev.Job] = false
 		p.hopeful[ev.Job] = v.Job(ev.Job).Deadline < sched.Never
 	case sched.AttemptProgress:
 		p.told = append(p.told, ev.Attempt)
@@ -76,7 +78,7 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 		return cmp.Or(cmp.Compare(v.Job(a).Deadline, v.Job(b).Deadline), cmp.Compare(a, b))
 	})
 	for _, j := range late {
-		p.lose(act, j)
+		p.lose(v, act, j)
 	}
 	if p.reseat {
 		p.reseat = false
@@ -98,26 +100,30 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.fill(v, act)
 	for _, j := range p.jobs(v) {
-		if p.hopeful[j] {
-			act.WakeAt(v.Job(j).Deadline)
+		if job := v.Job(j); p.hopeful[j] {
+			act.WakeAt(job.Deadline)
+		} else if p.late[j] {
+			act.WakeAt(job.Until())
 		}
 	}
 	kit.WakeFor(act, &p.quiet.Due)
 }
 
-// jobs returns the active jobs: those with a seat by their deadlines, then the hopeful ones and then the others, both by their work.
+// jobs returns the active jobs: those with a seat by their deadlines, then the hopeful and the late ones that are worth something by their
+// work over their value, then the others by their work.
 func (p *slowLaxity) jobs(v *sched.View) (jobs []sched.JobID) {
 	for j := range sched.JobID(v.Rows().Jobs()) {
 		if v.Job(j).State == sched.JobActive && !p.givenUp[j] {
 			jobs = append(jobs, j)
 		}
 	}
+	until := func(j sched.JobID) sched.Time { job := v.Job(j); return job.Until() }
 	turn := func(j sched.JobID) (class int, by float64) {
 		switch {
 		case p.hopeful[j] && p.seats[j]:
 			return 0, float64(v.Job(j).Deadline)
-		case p.hopeful[j]:
-			return 1, p.work.Remaining(v, j)
+		case p.hopeful[j] || p.late[j] && v.Now() < until(j):
+			return 1, math.Trunc(p.work.Remaining(v, j) / v.Job(j).Value)
 		}
 		return 2, p.work.Remaining(v, j)
 	}
@@ -129,13 +135,20 @@ func (p *slowLaxity) jobs(v *sched.View) (jobs []sched.JobID) {
 	return jobs
 }
 
-func (p *slowLaxity) lose(act *sched.Actions, j sched.JobID) {
-	if p.hopeful[j] = false; !p.demote {
-		p.givenUp[j] = true
-		if err := act.Cancel(j); err != nil {
-			panic(err)
-		}
+func (p *slowLaxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) (gone bool) {
+	p.hopeful[j] = false
+	switch job := v.Job(j); {
+	case job.Late.Kind == sched.LateSoft:
+		p.late[j] = true
+		return false
+	case p.demote || job.Late.Kind == sched.LateHard:
+		return false
 	}
+	p.givenUp[j] = true
+	if err := act.Cancel(j); err != nil {
+		panic(err)
+	}
+	return true
 }
 
 func (p *slowLaxity) fill(v *sched.View, act *sched.Actions) {
@@ -147,7 +160,7 @@ func (p *slowLaxity) fill(v *sched.View, act *sched.Actions) {
 		}
 		t, _ := pendingOf(v, jobs[i])
 		if law := p.lawOf(v, v.Task(t).Stage); law != nil && p.hopeful[jobs[i]] && kit.Later(v.Now()+p.launch, (1-v.Task(t).Saved)*law.Quantile(0)) > v.Job(jobs[i]).Deadline {
-			p.lose(act, jobs[i])
+			p.lose(v, act, jobs[i])
 			continue
 		}
 		kit.Start(v, act, t, p.machine(v, t))
@@ -205,7 +218,7 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		want, lost = p.want(v, t, end, from)
 	}
 	if lost && fresh == 0 {
-		if p.lose(act, j); !p.demote {
+		if p.lose(v, act, j) {
 			return
 		}
 	}

@@ -143,7 +143,7 @@ func (p *slowLaxity) place(v *sched.View) {
 				left -= mean * max(1, float64(st.Unfinished())/slots)
 			}
 		}
-		jobs = append(jobs, seatJob{job: j, until: job.Deadline, left: left, work: work, value: job.Weight, tasks: float64(job.Pending), law: law, cost: p.cost(s), chance: chance})
+		jobs = append(jobs, seatJob{job: j, until: job.Deadline, left: left, work: work, value: job.Value, tasks: float64(job.Pending), law: law, cost: p.cost(s), chance: chance})
 	}
 	slices.SortFunc(jobs, func(a, b seatJob) int { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.job, b.job)) })
 	slowSeat(jobs, slots)

@@ -127,7 +127,7 @@ func (p *slowShed) fall(v *sched.View, act *sched.Actions) (found bool) {
 
 func (p *slowShed) killLate(v *sched.View, act *sched.Actions) (found bool) {
 	for j := range sched.JobID(v.Rows().Jobs()) {
-		if job := v.Job(j); job.State == sched.JobActive && job.Deadline <= v.Now() {
+		if job := v.Job(j); job.State == sched.JobActive && job.Deadline <= v.Now() && job.Late.Kind != sched.LateHard && job.Late.Kind != sched.LateSoft {
 			found = true
 			if err := act.Cancel(j); err != nil {
 				panic(err)

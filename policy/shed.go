@@ -20,7 +20,8 @@ package policy
 // get no clones. Masters are not attempts: their slots stay free. Originals that start in slots that nobody else needs
 // count among lambda m, and what limits on attempts and clones refuse is not launched.
 //
-// late. The paper kills jobs that are past their deadlines, and gives no clones to those that no clone can save:
+// late. The paper kills jobs that are past their deadlines (here, unless their owner says that they are run to the
+// end), and gives no clones to those that no clone can save:
 // late=kill. Under late=demote the former are served in slots that nobody else needs, without clones. The default,
 // late=help, is Tailcut's own: both are served like that, and when nothing waits the slots that are left are divided
 // among them as if their deadlines were the median of a fresh attempt's time away. So no deadline, however tight,
@@ -218,7 +219,7 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 // killLate gives up the jobs that are past their deadlines, and tells whether there are any.
 func (p *shed) killLate(v *sched.View, act *sched.Actions) (found bool) {
 	for j, ok := v.ActiveJob(0); ok; j, ok = v.ActiveJob(j + 1) {
-		if v.Job(j).Deadline <= v.Now() {
+		if job := v.Job(j); job.Deadline <= v.Now() && job.MayGiveUp() {
 			if err := act.Cancel(j); err != nil {
 				panic(fmt.Sprintf("policy: cancel job %d: %v", j, err))
 			}

@@ -21,20 +21,21 @@ type Core struct {
 
 // buffers are the lists of a core whose memory Reset keeps.
 type buffers struct {
-	out    []Decision
-	ended  []int32 // attempts that ended in this call of Advance; their rows stay readable until the next
-	given  []JobID // jobs that the policy has given up in this call of Decide
-	idled  []JobID // jobs that have nothing running any more and are to be put into line, see maxwait.go
-	lines  [Classes]line
-	spare  []int32 // rows free for new attempts, last in first out
-	sorter sorter
-	here   []uint32              // of Check
-	live   Table[TaskID, uint16] // likewise
+	out      []Decision
+	ended    []int32 // attempts that ended in this call of Advance; their rows stay readable until the next
+	given    []JobID // jobs that the policy has given up in this call of Decide
+	dropLine line    // jobs by the deadlines at which they are dropped, see late.go
+	idled    []JobID // jobs that have nothing running any more and are to be put into line, see maxwait.go
+	lines    [Classes]line
+	spare    []int32 // rows free for new attempts, last in first out
+	sorter   sorter
+	here     []uint32              // of Check
+	live     Table[TaskID, uint16] // likewise
 }
 
 func (b *buffers) empty() {
 	b.out, b.ended, b.given, b.spare = b.out[:0], b.ended[:0], b.given[:0], b.spare[:0]
-	b.idled = b.idled[:0]
+	b.idled, b.dropLine = b.idled[:0], b.dropLine[:0]
 	for k := range b.lines {
 		b.lines[k] = b.lines[k][:0]
 	}
@@ -114,6 +115,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 		MaxLive: uint32(spec.MaxLive), MaxAttempts: uint32(spec.MaxAttempts),
 		FirstStage: StageID(v.issuedStages), Stages: uint32(len(spec.Stages)), StagesLeft: uint32(len(spec.Stages)),
 	}
+	job.Value, job.valued, job.Late = spec.Value, spec.Value > 0, spec.Late
 	job.rank(spec.Priority, spec.Weight, spec.Deadline)
 	for i := range spec.Stages {
 		st := &spec.Stages[i]
@@ -176,11 +178,12 @@ func (c *Core) Advance(now Time, facts []Event) ([]Decision, error) {
 		c.wake = Never
 		c.observe(Event{Kind: TimerFired})
 	}
+	c.drop()
 	c.decide()
 	if c.told <= now {
 		c.told = Never
 	}
-	if next := min(c.wake, c.nextDue()); next < c.told {
+	if next := min(c.wake, c.nextDue(), c.nextDrop()); next < c.told {
 		c.told = next
 		c.out = append(c.out, Decision{At: next, Kind: Wake})
 	}

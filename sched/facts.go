@@ -127,6 +127,7 @@ func (c *Core) begin(j JobID) {
 	job.State = JobActive
 	v.active.add(int(j))
 	c.served(j, job)
+	c.remindDrop(j, job)
 	c.observe(Event{Kind: JobArrived, Job: j})
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		if v.stage(s).blocked == 0 && v.stage(s).State == StageBlocked {

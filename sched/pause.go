@@ -55,6 +55,7 @@ func (c *Core) change(f *Event) {
 		return
 	}
 	job.rank(f.Priority, f.Weight, f.Deadline)
+	c.remindDrop(f.Job, job)
 	if job.State == JobActive {
 		c.observe(Event{Kind: JobChanged, Job: f.Job, Priority: f.Priority, Weight: f.Weight, Deadline: f.Deadline})
 	}
@@ -69,4 +70,7 @@ func (j *Job) rank(priority int32, weight float64, deadline Time) {
 		deadline = Never
 	}
 	j.Priority, j.Weight, j.Deadline = priority, weight, deadline
+	if !j.valued {
+		j.Value = weight
+	}
 }

@@ -46,7 +46,7 @@ func usedCore(t *testing.T) *world {
 		}
 		joined = append(joined, Event{Kind: MachineJoined, Machine: m})
 	}
-	spec := &JobSpec{Edges: []Edge{
+	spec := &JobSpec{Deadline: 1 << 40, Late: Late{Kind: LateDrop}, Edges: []Edge{
 		{From: 0, To: 1, Bytes: []int64{8}}, {From: 1, To: 2, Kind: Pointwise, Measured: true},
 		{From: 2, To: 3, Kind: PerTask, Pairs: [][2]uint32{{0, 1}, {1, 0}}, Bytes: []int64{1, 2}},
 	}}

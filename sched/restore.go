@@ -100,6 +100,7 @@ func (c *Core) restoreJob(x *SavedJob) error {
 	}
 	if job.State == JobActive {
 		v.active.add(int(id))
+		c.remindDrop(id, job)
 		c.idled = append(c.idled, id)
 		v.unfinished += int(job.Unfinished)
 	}

@@ -74,9 +74,11 @@ type Job struct {
 	Stages      uint32
 	Tasks       uint32 // of all stages
 	Weight      float64
-	Arrived     Time   // valid once active
-	Closed      Time   // valid once over
-	Deadline    Time   // Never if there is none
+	Arrived     Time    // valid once active
+	Closed      Time    // valid once over
+	Deadline    Time    // Never if there is none
+	Value       float64 // of the job by its deadline, see Worth; its weight where none is given
+	Late        Late
 	Fruitless   Time   // machine time of attempts that have ended and are not fruitful
 	Fruitful    Time   // machine time of winners, and of preempted attempts whose progress was kept
 	Clones      uint32 // attempts launched while another attempt of the task was running
@@ -89,6 +91,7 @@ type Job struct {
 	Live        uint32 // attempts running now
 	State       JobState
 	served      Time // when it had its last turn, see maxwait.go
+	valued      bool // Value is given, and not its weight
 	Paused      bool // nothing of it starts, see pause.go
 	short       bool // a stage was closed without what it needs
 	stirred     bool // it may have room for tasks that are held back, see share.go

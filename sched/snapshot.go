@@ -282,10 +282,13 @@ func (j *SavedJob) Singly() iter.Seq[SavedTask] {
 func (v *View) spec(job *Job) JobSpec {
 	x := JobSpec{
 		Priority: job.Priority, Weight: job.Weight, MinShare: int(job.MinShare), Retries: int(job.Retries), MaxFailed: int(int32(job.MaxFailed)),
-		MaxLive: int(job.MaxLive), MaxAttempts: int(job.MaxAttempts),
+		MaxLive: int(job.MaxLive), MaxAttempts: int(job.MaxAttempts), Late: job.Late,
 	}
 	if job.Deadline < Never {
 		x.Deadline = job.Deadline
+	}
+	if job.valued {
+		x.Value = job.Value
 	}
 	for i := range int(job.Stages) {
 		st := v.stage(job.FirstStage + StageID(i))

@@ -12,6 +12,8 @@ type JobSpec struct {
 	Weight   float64 // share of the job where a policy shares; 0 means 1
 	MinShare int     // slots below which a fair policy treats the job as needy
 	Deadline Time    // instant by which the job should be done; 0 for none
+	Value    float64 `json:",omitempty"` // what it is worth by then; 0 for its weight
+	Late     Late    `json:",omitzero"`  // what becomes of it later
 	Retries  int     // failures of one task that are forgiven where its stage says nothing
 	// A task that fails once more than that has failed for good. MaxFailed is how many tasks may do so before the
 	// job fails at once. Up to so many, the others go on, and the job fails when nothing is left to run. 0 fails it
@@ -120,6 +122,12 @@ func (s *JobSpec) Validate() error {
 	}
 	if s.Deadline < 0 {
 		return fmt.Errorf("deadline: %v is before the run begins", s.Deadline)
+	}
+	if !validWeight(s.Value) {
+		return fmt.Errorf("value: %v is not a finite number of at least 0", s.Value)
+	}
+	if err := s.Late.validate(); err != nil {
+		return err
 	}
 	total := 0
 	for i := range s.Stages {

@@ -203,9 +203,13 @@ func (w *twin) jobRow(j JobID, sees sight) Job {
 	row := Job{
 		State: job.state, MaxLive: uint32(job.spec.MaxLive), MaxAttempts: uint32(job.spec.MaxAttempts), Retries: uint32(job.spec.Retries), MaxFailed: uint32(job.spec.MaxFailed), Broken: uint32(w.failed(j)), Arrived: job.arrived, Closed: job.closed, Paused: job.paused,
 		FirstStage: job.first, Stages: uint32(len(job.spec.Stages)), Priority: job.priority, Weight: job.weight, Deadline: job.deadline,
+		Late: job.spec.Late, Value: job.spec.Value,
 	}
 	if row.Weight == 0 {
 		row.Weight = 1
+	}
+	if row.Value == 0 {
+		row.Value = row.Weight
 	}
 	if row.Deadline == 0 {
 		row.Deadline = Never

@@ -568,6 +568,25 @@ func (w *twin) follow(j JobID) {
 	}
 }
 
+// drop ends the jobs that are to be dropped at their deadlines, the earliest first.
+func (w *twin) drop() {
+	for at := Time(0); at <= w.now; at++ {
+		for j := range w.jobs {
+			if w.dropsAt(JobID(j)) == at {
+				w.abandon(JobID(j), JobStopped, JobCancelled)
+			}
+		}
+	}
+}
+
+// dropsAt returns when a job is dropped, Never if it is not.
+func (w *twin) dropsAt(j JobID) Time {
+	if job := w.jobs[j]; job.state == JobActive && job.spec.Late.Kind == LateDrop && job.deadline > 0 {
+		return job.deadline
+	}
+	return Never
+}
+
 // orphan deals with a task of which an attempt has failed or was lost.
 func (w *twin) orphan(t TaskID) {
 	switch j := w.jobOf(t); {
@@ -773,14 +792,22 @@ func (w *twin) wakeAt(t Time) {
 func (w *twin) timer(now Time) {
 	w.now = now
 	if w.wake <= now {
-		w.wake, w.told = Never, Never
+		w.wake = Never
 		w.tell(Event{Kind: TimerFired})
 	}
+	w.drop()
 }
 
 func (w *twin) decided() {
-	if w.wake != w.told {
-		w.told = w.wake
-		w.out = append(w.out, Decision{At: w.wake, Kind: Wake})
+	next := w.wake
+	for j := range w.jobs {
+		next = min(next, w.dropsAt(JobID(j)))
+	}
+	if w.told <= w.now {
+		w.told = Never
+	}
+	if next < w.told {
+		w.told = next
+		w.out = append(w.out, Decision{At: next, Kind: Wake})
 	}
 }

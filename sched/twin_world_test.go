@@ -107,6 +107,8 @@ func drawJob(t *rapid.T, classes, lastSite int) *JobSpec {
 	}
 	spec := &JobSpec{Retries: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "retries"), MaxFailed: rapid.SampledFrom([]int{0, 1, 2, Unlimited, Unlimited}).Draw(t, "max failed")}
 	spec.MaxLive, spec.MaxAttempts = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "max live"), rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "max attempts")
+	spec.Deadline, spec.Value = Time(rapid.SampledFrom([]int{0, 3, 9}).Draw(t, "deadline")), rapid.SampledFrom([]float64{0, 0.5, 7}).Draw(t, "value")
+	spec.Late = rapid.SampledFrom([]Late{{}, {Kind: LateHard}, {Kind: LateDrop}, {Kind: LateDrop}, {Kind: LateSoft, Cost: 0.3}}).Draw(t, "late")
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
 		n := rapid.IntRange(0, 4).Draw(t, "tasks")
 		spec.Stages = append(spec.Stages, StageSpec{

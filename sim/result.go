@@ -28,6 +28,10 @@ type JobResult struct {
 	Arrival    sched.Time
 	Completion sched.Time
 	Deadline   sched.Time // instant, sched.Never if there is none
+	Value      float64    // that the job was worth by its deadline
+	Won        float64    // of it: what it was worth when it was done
+	Soft       bool       // what it was worth fell with time after the deadline
+	Dropped    bool       // it failed because it was dropped at its deadline, or given up by the policy
 	// what the job would have taken with a slot for every task, no clones, and durations as recorded, at the run's
 	// speed
 	Alone     sched.Time
@@ -42,6 +46,10 @@ func (s *Simulator) conclude(j sched.JobID) {
 		Number: s.w.Jobs[j].Number, Tasks: row.Tasks, Attempts: row.Attempts, Clones: row.Clones, Failed: row.State != sched.JobSucceeded,
 		Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(s.path.Alone(s.w, int(j)), 1/s.o.Speed),
 		Fruitful: row.Fruitful, Fruitless: row.Fruitless,
+		Value: row.Value, Soft: row.Late.Kind == sched.LateSoft, Dropped: row.State == sched.JobStopped && row.Deadline < sched.Never,
+	}
+	if row.State == sched.JobSucceeded {
+		s.jobs[j].Won = row.Worth(row.Closed)
 	}
 	s.over = append(s.over, j)
 }
@@ -88,6 +96,12 @@ type Stats struct {
 	Utilisation         float64 // machine time divided by slots times makespan; machines under repair count as idle
 	Deadlines           int     // jobs that have one
 	DeadlinesMet        int
+
+	// of jobs with a deadline
+	Dropped       int     // by the policy, or at their deadlines
+	ValuePossible float64 // if all were done in time
+	ValueWon      float64
+	TardinessCost float64 // value lost by jobs that were done late, where late is soft
 }
 
 // Stats sums a run up.
@@ -115,6 +129,14 @@ func (r *Result) Stats() Stats {
 			st.Deadlines++
 			if j.Completion <= j.Deadline && !j.Failed {
 				st.DeadlinesMet++
+			}
+			st.ValuePossible += j.Value
+			st.ValueWon += j.Won
+			if j.Dropped {
+				st.Dropped++
+			}
+			if j.Soft && !j.Failed {
+				st.TardinessCost += j.Value - j.Won
 			}
 		}
 	}

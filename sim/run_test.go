@@ -313,10 +313,28 @@ func TestStats(t *testing.T) {
 	want := Stats{
 		Succeeded: 2,
 		MeanFlow:  3.5, MedianFlow: 3.5, P90Flow: 4.7, P99Flow: 4.97, MaxFlow: 5, MeanSlowdown: (1 + 5./4) / 2, Makespan: 6,
-		Attempts: 2, Fruitful: 6, Utilisation: 1, Deadlines: 2, DeadlinesMet: 1,
+		Attempts: 2, Fruitful: 6, Utilisation: 1, Deadlines: 2, DeadlinesMet: 1, ValuePossible: 2, ValueWon: 1,
 	}
 	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestValue has a job of 2 s and three of 4 s one after the other on a machine: in time; a minute late at a cost of 2 a
+// minute; late for nothing; and dropped at its deadline after 1 s of its run, so that the last one is in time.
+func TestValue(t *testing.T) {
+	w := load(t, `{"deadline_seconds":2,"value":3,"stages":[{"durations_seconds":[2]}]}
+{"deadline_seconds":2,"value":10,"late":"soft:2","stages":[{"durations_seconds":[60]}]}
+{"deadline_seconds":10,"value":5,"late":"hard","stages":[{"durations_seconds":[4]}]}
+{"deadline_seconds":67,"late":"drop","weight":7,"stages":[{"durations_seconds":[4]}]}
+{"deadline_seconds":71,"late":"drop","stages":[{"durations_seconds":[4]}]}`)
+	res := simulate(t, w, greedy{}, Options{Machines: 1})
+	if d := cmp.Diff([]sched.Time{2 * sched.Second, 62 * sched.Second, 66 * sched.Second, 67 * sched.Second, 71 * sched.Second}, completions(res)); d != "" {
+		t.Error(d)
+	}
+	got := res.Stats()
+	if got.ValuePossible != 26 || got.ValueWon != 12 || got.TardinessCost != 2 || got.Dropped != 1 || got.Failed != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 

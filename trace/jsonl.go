@@ -23,6 +23,8 @@ type jobLine struct {
 	Name     string      `json:"name,omitempty"`
 	Arrival  float64     `json:"arrival_seconds"`
 	Deadline float64     `json:"deadline_seconds,omitempty"`
+	Value    float64     `json:"value,omitempty"`
+	Late     sched.Late  `json:"late,omitzero"`
 	Priority int32       `json:"priority,omitempty"`
 	Weight   float64     `json:"weight,omitempty"`
 	MinShare uint16      `json:"min_share,omitempty"`
@@ -86,6 +88,9 @@ func (in *reader) wrongJSON(err error) error {
 		return in.wrong(kind.Field, fmt.Errorf("expected %s, got %s", jsonType(kind.Type.Kind().String()), kind.Value))
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
+	if strings.HasPrefix(text, "expected hard,") {
+		return in.wrong("late", errors.New(text))
+	}
 	if name, unknown := strings.CutPrefix(text, "unknown field "); unknown {
 		name = strings.Trim(name, `"`)
 		if near := grammar.Nearest(name, jsonFields()); near != "" {
@@ -120,7 +125,7 @@ func jsonType(kind string) string {
 func (in *reader) addJob(l *jobLine) error {
 	w := in.w
 	job := JobRow{
-		Number: in.line, Name: in.names.add(l.Name), Priority: l.Priority, Weight: l.Weight, MinShare: uint32(l.MinShare), MaxLive: l.MaxLive, Retries: uint32(l.Retries),
+		Number: in.line, Name: in.names.add(l.Name), Value: l.Value, Late: l.Late, Priority: l.Priority, Weight: l.Weight, MinShare: uint32(l.MinShare), MaxLive: l.MaxLive, Retries: uint32(l.Retries),
 		FirstStage: uint32(len(w.Stages)), FirstEdge: uint32(len(w.Edges)),
 	}
 	var err error

@@ -31,6 +31,7 @@ func (w *Workload) jobLine(j int) *jobLine {
 	job := &w.Jobs[j]
 	l := &jobLine{
 		Name: w.Names[job.Name], Arrival: job.Arrival.Seconds(), Deadline: job.Deadline.Seconds(), Priority: job.Priority, Weight: job.Weight,
+		Value: job.Value, Late: job.Late,
 		MinShare: uint16(job.MinShare), MaxLive: job.MaxLive, Retries: uint16(job.Retries),
 	}
 	stageNames := w.stageNames(j)

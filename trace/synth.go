@@ -17,7 +17,7 @@ import (
 const synthPrefix = "synth:"
 
 // SynthUsage lists the keys of a generator, for help texts.
-const SynthUsage = `synth:jobs=100;tasks=LAW|N;law=LAW;scale=LAW;arrivals=poisson:rate=R|batch|LAW;deadline=SPAN;known=true|false;seed=N`
+const SynthUsage = `synth:jobs=100;tasks=LAW|N;law=LAW;scale=LAW;arrivals=poisson:rate=R|batch|LAW;deadline=SPAN;value=LAW|N;late=hard|drop|soft:COST;known=true|false;seed=N`
 
 // generator is a parsed spec.
 type generator struct {
@@ -27,6 +27,8 @@ type generator struct {
 	scale    laws.Law // factor on all durations of a job, nil for 1
 	gap      laws.Law // between arrivals, seconds
 	deadline sched.Time
+	value    laws.Law // of a job by its deadline, nil for its weight
+	late     sched.Late
 	known    bool // mean and deviation of a job's durations are told beforehand
 	seed     uint64
 }
@@ -38,6 +40,7 @@ const (
 	drawGap
 	drawDurations
 	drawSpread
+	drawValue
 )
 
 // Synthesize generates a workload of jobs of one stage from a spec such as
@@ -130,6 +133,10 @@ func (g *generator) set(key, value string) (err error) {
 			return fmt.Errorf("expected a duration such as 90s, got %q", value)
 		}
 		g.deadline = sched.Time(d)
+	case "value":
+		g.value, err = lawOrNumber(value)
+	case "late":
+		g.late, err = sched.ParseLate(value)
 	case "known":
 		if g.known, err = strconv.ParseBool(value); err != nil {
 			return fmt.Errorf("expected true or false, got %q", value)
@@ -209,6 +216,12 @@ func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
 	if g.scale != nil {
 		scale = max(0, laws.Sample(g.scale, uniform(jobStream(g.seed, k, drawScale))))
 	}
+	value := 0.0
+	if g.value != nil {
+		if value = laws.Sample(g.value, uniform(jobStream(g.seed, k, drawValue))); !(value > 0 && value <= math.MaxFloat64) {
+			return fmt.Errorf("field value: expected a number above 0, the law gave %v", value)
+		}
+	}
 	first := len(w.Durations)
 	draws := jobStream(g.seed, k, drawDurations)
 	for range int(n) {
@@ -227,7 +240,7 @@ func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
 		w.Laws = append(w.Laws[:0], g.law)
 	}
 	w.Jobs = append(w.Jobs, JobRow{
-		Arrival: arrival, Deadline: g.deadline, Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1,
+		Arrival: arrival, Deadline: g.deadline, Value: value, Late: g.late, Number: k, FirstStage: uint32(len(w.Stages)), Stages: 1,
 	})
 	w.Stages = append(w.Stages, st)
 	return nil

@@ -195,7 +195,7 @@ func TestDataErrors(t *testing.T) {
 		{`"bytes":[7]`, `"bytes":[7,8,9]`, "f:1: field stages[1].after_each: bytes: expected a number for each of the 2 tasks of that stage, or one for all, got 3"},
 		{`"bytes":[1,2]`, `"bytes":[1,-2]`, "f:1: field stages[2].after: bytes[1]: expected at least 0, got -2"},
 		{`"after":["0",`, `"after":[0,`, `f:1: expected a JSON object: after, after_each: expected the name of a stage or {"stage":NAME,"bytes":[...]}, got 0`},
-		{`"site":"b"`, `"place":"b"`, "f:1: field place: unknown field; docs/reference/workloads.md"},
+		{`"site":"b"`, `"located":"b"`, "f:1: field located: unknown field; docs/reference/workloads.md"},
 	} {
 		text := strings.Replace(moved, c.from, c.to, 1)
 		if text == moved {

@@ -34,6 +34,8 @@ type JobRow struct {
 	Arrival    sched.Time // on the workload's own clock, at least 0
 	Deadline   sched.Time // span after arrival, 0 for none
 	Weight     float64    // 0 means 1
+	Value      float64    // of being done by the deadline; 0 means the weight
+	Late       sched.Late // what becomes of it after the deadline
 	Number     uint32     // of its line in the file, or in the generator's output, from 0
 	Name       uint32     // index in Workload.Names
 	Priority   int32      // higher goes first
@@ -150,6 +152,7 @@ func (w *Workload) Spec(j int, spec *sched.JobSpec) {
 	}
 	*spec = sched.JobSpec{
 		Priority: job.Priority, Weight: job.Weight, MinShare: int(job.MinShare), MaxLive: int(job.MaxLive), Retries: int(job.Retries), Stages: stages, Edges: edges,
+		Value: job.Value, Late: job.Late,
 	}
 	if job.Deadline > 0 {
 		spec.Deadline = job.Arrival + job.Deadline

@@ -14,7 +14,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-const mapReduce = `{"name":"etl","arrival_seconds":5,"deadline_seconds":60,"weight":2,"priority":1,"retries":3,"stages":[` +
+const mapReduce = `{"name":"etl","arrival_seconds":5,"deadline_seconds":60,"value":2.5,"late":"soft:0.5","weight":2,"priority":1,"retries":3,"stages":[` +
 	`{"name":"map","durations_seconds":[1,2.5,4],"mean_seconds":2.5,"sd_seconds":1,"resumable":true,"input_bytes":3000},` +
 	`{"name":"copy","durations_seconds":[1,1,1],"after_each":["map"]},` +
 	`{"name":"reduce","tasks":2,"need":1,"law":"det:value=3","after":["copy"],"after_tasks":[{"stage":"map","pairs":[[0,0],[2,1]]}]}]}
@@ -47,6 +47,7 @@ func TestReadJSONLines(t *testing.T) {
 	w := mustRead(t, mapReduce)
 	want := sched.JobSpec{
 		Priority: 1, Weight: 2, Retries: 3, Deadline: 65 * sched.Second,
+		Value: 2.5, Late: sched.Late{Kind: sched.LateSoft, Cost: 0.5},
 		Stages: []sched.StageSpec{
 			{
 				Tasks: 3, Mean: 2500 * sched.Millisecond, SD: sched.Second, Resumable: true,
@@ -194,6 +195,8 @@ func TestErrors(t *testing.T) {
 		"synth:job=3":             "synth: field job: expected one of synth:jobs=100;",
 		"synth:law=pareto":        "synth: field law: expected a number or a law: pareto wants",
 		"synth:arrivals=poisson":  "synth: field arrivals: expected a number or a law",
+		"synth:late=never":        "synth: field late: expected hard, drop or soft:COST",
+		"synth:value=exp:mean=0":  "synth: field value: ",
 		"synth:deadline=5":        "synth: field deadline: expected a duration such as 90s",
 		"synth:tasks=3000000000":  "synth: field tasks: expected at most 50000000 tasks in all",
 		"synth:arrivals=1e9":      "synth: job 3 would arrive after",

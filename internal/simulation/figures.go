@@ -54,6 +54,10 @@ type RunFigures struct {
 	Durations         string   `json:"durations"`              // that it went by: finished, all, known
 	ClonesWithheld    int      `json:"clones_withheld"`        // by the limits, from policies that bound themselves
 	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
+	ValuePossible     *float64 `json:"value_possible"`         // of jobs with deadlines, nil if no job has one
+	ValueWon          *float64 `json:"value_won"`
+	TardinessCost     *float64 `json:"tardiness_cost"`
+	JobsDropped       int      `json:"jobs_dropped"` // at their deadlines, or given up by the policy
 }
 
 // Figures is a policy over its runs. An interval is the half of its width; nil where there is one run only,
@@ -76,6 +80,12 @@ type Figures struct {
 	Progress          string   `json:"progress"`
 	Durations         string   `json:"durations"`
 	ClonesWithheld    float64  `json:"clones_withheld"`
+	ValuePossible     *float64 `json:"value_possible"`
+	ValueWon          *float64 `json:"value_won"`
+	ValueWonCI95      *float64 `json:"value_won_ci95"`
+	TardinessCost     *float64 `json:"tardiness_cost"`
+	TardinessCostCI95 *float64 `json:"tardiness_cost_ci95"`
+	JobsDropped       float64  `json:"jobs_dropped"`
 }
 
 // RunFigures returns what each run has shown, by policy and run.
@@ -87,15 +97,24 @@ func (r *Result) RunFigures() (all []RunFigures) {
 }
 
 func (r *Result) figures(c *sim.Cell) RunFigures {
-	return RunFigures{
+	f := RunFigures{
 		Policy: r.Policies[c.Policy], Run: c.Run, MeanFlowSeconds: show.Finite(c.MeanFlow), MedianFlowSeconds: show.Finite(c.MedianFlow),
 		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
 		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], ClonesWithheld: c.Withheld, LaunchDelay: r.LaunchDelay,
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
+		JobsDropped:     c.Dropped,
 	}
+	if c.Deadlines > 0 {
+		f.ValuePossible, f.ValueWon, f.TardinessCost = new(c.ValuePossible), new(c.ValueWon), new(c.TardinessCost)
+	}
+	return f
 }
+
+func valueWon(c *sim.Cell) float64      { return c.ValueWon }
+func tardinessCost(c *sim.Cell) float64 { return c.TardinessCost }
+func dropped(c *sim.Cell) float64       { return float64(c.Dropped) }
 
 // deadlinesMet returns the share of deadlines that were met, NaN if no job has one.
 func deadlinesMet(c *sim.Cell) float64 { return float64(c.DeadlinesMet) / float64(c.Deadlines) }
@@ -118,6 +137,12 @@ func (r *Result) Figures(policy int) Figures {
 		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
 		DeadlineMetRatio: show.Finite(mean(deadlinesMet)),
+	}
+	f.JobsDropped = mean(dropped)
+	if c := &r.Cells[policy*r.Runs]; c.Deadlines > 0 {
+		won, cost := r.Mean(policy, valueWon), r.Mean(policy, tardinessCost)
+		f.ValuePossible, f.ValueWon, f.ValueWonCI95 = new(c.ValuePossible), new(won.Mean), show.Finite(won.Half)
+		f.TardinessCost, f.TardinessCostCI95 = new(cost.Mean), show.Finite(cost.Half)
 	}
 	if v := r.Versus(policy); policy > 0 && v.Jobs > 0 {
 		f.DifferenceSeconds, f.DifferenceCI95, f.DifferenceJobs = show.Finite(v.Difference.Mean), show.Finite(v.Difference.Half), show.Finite(v.Jobs)

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // WriteText writes the report for people.
@@ -32,6 +35,10 @@ func (r *Result) WriteText(w io.Writer) error {
 	}
 	if !all {
 		fmt.Fprintln(w, "Flow times cover the jobs that succeeded. Where jobs failed, a policy is compared with the first over the jobs that succeeded under both; the table gives their number.")
+	}
+	if r.valued() {
+		fmt.Fprintf(w, "Value possible, if all jobs with deadlines were in time: %s. Tardiness cost: the part of it that late jobs with late=soft lost.\n",
+			strconv.FormatFloat(r.Cells[0].ValuePossible, 'f', 1, 64))
 	}
 	r.printTold(w)
 	r.printDurations(w)
@@ -131,6 +138,9 @@ func (r *Result) table() show.Table {
 	if r.Cells[0].Deadlines > 0 {
 		header = append(header, "deadlines met")
 	}
+	if r.valued() {
+		header = append(header, "value won", "tardiness cost", "dropped")
+	}
 	t := show.NewNumbers(header...)
 	for k := range r.Policies {
 		t.Row(r.row(k)...)
@@ -162,7 +172,28 @@ func (r *Result) row(policy int) []any {
 	if r.Cells[0].Deadlines > 0 {
 		row = append(row, show.Percent(mean(deadlinesMet)))
 	}
+	if r.valued() {
+		amount := func(of func(*sim.Cell) float64) string { return amountOf(r.Mean(policy, of)) }
+		row = append(row, amount(valueWon), amount(tardinessCost), show.Number(mean(dropped)))
+	}
 	return row
+}
+
+// valued tells whether the value of jobs is shown: some say what they are worth, or what becomes of them when they are
+// late.
+func (r *Result) valued() bool {
+	return slices.ContainsFunc(r.Workload.Jobs, func(j trace.JobRow) bool {
+		return j.Deadline > 0 && (j.Value > 0 || j.Late != sched.Late{})
+	})
+}
+
+// amountOf writes a value and its interval.
+func amountOf(x sim.Estimate) string {
+	text := strconv.FormatFloat(x.Mean, 'f', 1, 64)
+	if x.Half > 0 {
+		text += " ± " + strconv.FormatFloat(x.Half, 'f', 1, 64)
+	}
+	return text
 }
 
 // equal tells whether a policy's mean flow time is the same in all repetitions.

@@ -431,6 +431,10 @@ func messyJob(r *rand.Rand) *sched.JobSpec {
 	}
 	// one job in four goes on without all that fails, one without the first two
 	spec.MaxFailed = []int{sched.Unlimited, 2, 0, 0}[(spec.Retries+len(spec.Stages))%4]
+	spec.Late = []sched.Late{
+		{}, {Kind: sched.LateSoft, Cost: 1}, {}, {Kind: sched.LateHard}, {}, {Kind: sched.LateSoft, Cost: 0.2}, {Kind: sched.LateDrop}, {},
+	}[(3*spec.Retries+spec.MinShare)%8]
+	spec.Value = []float64{0, 2, 0.3}[(spec.MinShare+len(spec.Stages))%3]
 	return spec
 }
 
