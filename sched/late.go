@@ -111,6 +111,11 @@ func (j *Job) Until() Time {
 // MayGiveUp tells whether a policy that gives up jobs that miss their deadlines may do so with this one.
 func (j *Job) MayGiveUp() bool { return j.Late.Kind == LateAsPolicy || j.Late.Kind == LateDrop }
 
+// Dropped tells whether the core has ended the job at its deadline.
+func (j *Job) Dropped() bool {
+	return j.State == JobStopped && j.Late.Kind == LateDrop && j.Closed >= j.Deadline
+}
+
 // drops tells whether the core ends the job at its deadline.
 func (j *Job) drops() bool {
 	return j.Late.Kind == LateDrop && j.State == JobActive && j.Deadline < Never

@@ -212,7 +212,7 @@ func writeJob(w io.Writer, j *serve.Job) {
 		line("ends in", "%s", when)
 	}
 	if j.Deadline != nil {
-		line("deadline", "%s", clock(j.Deadline))
+		line("deadline", "%s%s", clock(j.Deadline), lateText(j))
 	}
 	if j.Priority != 0 || j.Weight != 1 {
 		line("order", "priority %d, weight %s", j.Priority, show.Number(j.Weight))

@@ -48,6 +48,8 @@ type runFlags struct {
 	seed                                   uint64
 	disturb                                string
 	deadline, law, name, history           string
+	value                                  float64
+	late                                   lateFlag
 	sites, data                            []string
 	cluster                                string
 	dryRun, resumable, strict              bool
@@ -229,6 +231,7 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 		return o, f.wrong("clone-budget", err)
 	}
 	o.Policy, o.Slot, o.Seed, o.Deadline, o.Law, o.History = f.policy, f.slot, f.seed, f.deadline, f.law, f.history
+	o.Value, o.Late = f.value, f.late.Late
 	if f.on != nil { // a server has one place
 		o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
 	}

@@ -129,6 +129,8 @@ var jobFields = []struct {
 	{name: "clone_budget", check: (*parser).bound},
 	{name: "seed", check: (*parser).whole},
 	{name: "deadline", check: (*parser).text},
+	{name: "value", check: (*parser).text},
+	{name: "late", check: (*parser).text},
 	{name: "law", check: (*parser).text},
 	{name: "disturb", check: (*parser).text},
 	{name: "notify", check: (*parser).text, many: true},

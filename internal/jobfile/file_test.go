@@ -128,7 +128,7 @@ max_line: 1MiB
 // Every mistake is one line with the file, the line and the field.
 func TestFileMistakes(t *testing.T) {
 	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, keep_going, max_failed, halt, timeout, " +
-		"memory, memfree, load, delay, nice, max_attempts, clone_budget, seed, deadline, law, disturb, notify, priority, weight, after"
+		"memory, memfree, load, delay, nice, max_attempts, clone_budget, seed, deadline, value, late, law, disturb, notify, priority, weight, after"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":               {"", "1: expected a job, but the file is empty"},

@@ -34,7 +34,7 @@ func (j *Job) row() sched.Job { return j.loop.core.View().Job(j.ID) }
 func (j *Job) State() string {
 	row := j.row()
 	switch {
-	case row.State > sched.JobActive && j.failure != nil, row.State == sched.JobBroken, row.State == sched.JobStopped && j.halts(&row):
+	case row.State > sched.JobActive && j.failure != nil, row.State == sched.JobBroken, row.State == sched.JobStopped && (j.halts(&row) || row.Dropped()):
 		return "failed"
 	case row.State == sched.JobStopped:
 		return "cancelled"

@@ -10,6 +10,7 @@ import (
 // Summary is what a run came to.
 type Summary struct {
 	State     string // succeeded, failed or cancelled
+	Dropped   bool   // it failed because its deadline passed
 	Flow      sched.Time
 	Tasks     int
 	Attempts  int
@@ -72,7 +73,7 @@ func (j *Job) Summary() *Summary {
 	case sched.JobBroken:
 		s.State = "failed"
 	case sched.JobStopped:
-		if j.halts(&row) {
+		if s.Dropped = row.Dropped(); s.Dropped || j.halts(&row) {
 			s.State = "failed"
 		} else {
 			s.Flow = v.Now() - row.Arrived

@@ -1,9 +1,13 @@
 package run
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sched"
@@ -27,6 +31,20 @@ func deadlineAt(text string, start time.Time) (sched.Time, error) {
 	return sched.Time(left), nil
 }
 
+// checkLate checks what the job is worth, and what becomes of it after its deadline.
+func (o *Options) checkLate() error {
+	if o.Deadline == "" && o.Late != (sched.Late{}) {
+		return grammar.Wrong("late", errors.New("expected a --deadline beside it"))
+	}
+	if o.Deadline == "" && o.Value != 0 {
+		return grammar.Wrong("value", errors.New("expected a --deadline beside it"))
+	}
+	if o.Value < 0 || math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
+		return grammar.Wrong("value", fmt.Errorf("expected a number above 0, not %v", o.Value))
+	}
+	return nil
+}
+
 // laterDeadline returns the deadline of a run that had another: a duration counts from now, where the run has been
 // going on for a while. 0 is none.
 func (e *Engine) laterDeadline(run *live.Run) (sched.Time, error) {
@@ -48,6 +66,8 @@ type Deadline struct {
 	Met     bool     `json:"deadline_met"`
 	Over    float64  `json:"deadline_over_seconds"` // after which the job was closed, or is; below 0 for before
 	PoCD    *float64 `json:"pocd,omitempty"`        // as it was first known
+	Value   float64  `json:"value,omitempty"`       // of the job by its deadline, if it says so
+	Won     *float64 `json:"value_won,omitempty"`   // of it; nil if the job says nothing of its value
 }
 
 // deadlineOf tells how the job stands to its deadline; nil if it has none.
@@ -56,7 +76,14 @@ func (p *Prepared) deadlineOf(c *course) *Deadline {
 		return nil
 	}
 	over := (c.end - c.deadline).Seconds()
-	return &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over}
+	d := &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over}
+	if p.Value > 0 || p.Late.Kind == sched.LateSoft {
+		job := sched.Job{Deadline: c.deadline, Value: cmp.Or(p.Value, p.o.Weight, 1), Late: p.Late}
+		if d.Value, d.Won = job.Value, new(0.0); c.State == "succeeded" {
+			*d.Won = job.Worth(c.end)
+		}
+	}
+	return d
 }
 
 // String tells it to people.
@@ -69,6 +96,9 @@ func (d *Deadline) String() string {
 		text += fmt.Sprintf("missed by %.2f s", d.Over)
 	default:
 		text += "not met"
+	}
+	if d.Won != nil {
+		text += fmt.Sprintf("; value won: %s of %s", show.Number(*d.Won), show.Number(d.Value))
 	}
 	if d.PoCD != nil {
 		text += fmt.Sprintf("; the first estimate of the probability was %s", show.Chance(*d.PoCD))

@@ -114,6 +114,8 @@ func (e *Engine) ending(ctx context.Context, s *live.Summary) error {
 	switch {
 	case s.State == "succeeded":
 		return nil
+	case s.Dropped:
+		return Failure{errors.New("the job was dropped at its deadline (--late drop); what is done is kept: run it again with a later --deadline")}
 	case s.State == "failed":
 		return Failure{errors.New(e.blame(s))}
 	case endedFor(ctx) != nil:

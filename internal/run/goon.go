@@ -69,6 +69,7 @@ func triedIn(run *live.Run) map[int]int {
 func (e *Engine) rest(run *live.Run) (spec sched.JobSpec, err error) {
 	spec = run.Header.Job
 	spec.Retries, spec.MaxFailed, spec.Deadline = e.Job.Retries, e.mayFail(&spec), 0
+	spec.Value, spec.Late = e.Value, e.Late
 	if e.Deadline != "" {
 		if spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
 			return spec, fmt.Errorf("--deadline: %w", err)

@@ -102,6 +102,7 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	if err := e.sites.place(ctx, p, e.Seed); err != nil {
 		return p, err
 	}
+	p.Spec.Value, p.Spec.Late = e.Value, e.Late
 	if e.Deadline != "" {
 		if p.Spec.Deadline, err = deadlineAt(e.Deadline, time.Now()); err != nil {
 			return nil, fmt.Errorf("--deadline: %w", err)

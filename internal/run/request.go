@@ -35,8 +35,10 @@ type Request struct {
 	Seed    uint64       `json:"seed"`
 	Limits  sched.Limits `json:"limits"`
 
-	Deadline string `json:"deadline,omitempty"` // as given
-	Law      string `json:"law,omitempty"`      // of an attempt's duration
+	Deadline string     `json:"deadline,omitempty"` // as given
+	Value    float64    `json:"value,omitempty"`
+	Late     sched.Late `json:"late,omitzero"`
+	Law      string     `json:"law,omitempty"` // of an attempt's duration
 
 	// Of runs whose attempts or data are not on this machine.
 	On     string `json:"on,omitempty"`
@@ -69,10 +71,12 @@ type Options struct {
 	Weight   float64
 	After    []string
 
-	Deadline string // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
-	Law      string // of an attempt's duration in seconds, to reckon with for the deadline
-	Name     string // under which durations are kept for later deadlines; "" keeps none
-	History  string // folder where they are kept; "" for the user's state folder, NoHistory for none
+	Deadline string     // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
+	Value    float64    // of the job by its deadline; 0 for its weight
+	Late     sched.Late // what becomes of it after its deadline
+	Law      string     // of an attempt's duration in seconds, to reckon with for the deadline
+	Name     string     // under which durations are kept for later deadlines; "" keeps none
+	History  string     // folder where they are kept; "" for the user's state folder, NoHistory for none
 
 	Output string // folder, or URL such as s3://bucket/prefix
 	On     string // where attempts run: remote.Local, which "" stands for, or remote.Kubernetes
@@ -163,7 +167,7 @@ func New(o Options) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	e := &Engine{o: o, Request: Request{Job: o.Job, Dir: o.Dir, Slots: o.Slots, Classes: slices.Clone(o.Classes), Seed: o.Seed, Limits: o.Limits, Deadline: o.Deadline, Law: o.Law}}
+	e := &Engine{o: o, Request: Request{Job: o.Job, Dir: o.Dir, Slots: o.Slots, Classes: slices.Clone(o.Classes), Seed: o.Seed, Limits: o.Limits, Deadline: o.Deadline, Value: o.Value, Late: o.Late, Law: o.Law}}
 	if err := e.place(); err != nil {
 		return nil, err
 	}
@@ -221,6 +225,9 @@ func (e *Engine) settle() (err error) {
 		if _, err := deadlineAt(o.Deadline, time.Time{}); err != nil {
 			return grammar.Wrong("deadline", err)
 		}
+	}
+	if err := o.checkLate(); err != nil {
+		return err
 	}
 	if o.Disturb != "" {
 		if e.disturb, err = proc.ParseDisturb(o.Disturb); err != nil {

@@ -51,6 +51,8 @@ func (was *Request) compare(is *Request) (all []difference) {
 	flag("clone-budget", budgetText(was.Limits.Clones), budgetText(is.Limits.Clones), true)
 	flag("law", was.Law, is.Law, true)
 	flag("deadline", was.Deadline, is.Deadline, true)
+	flag("late", was.Late.String(), is.Late.String(), false)
+	flag("value", valueText(was.Value), valueText(is.Value), false)
 	add("failed tasks:", lossText(&was.Job), lossText(&is.Job), lossText(&was.Job), true)
 	add("the command", jobText(&was.Job), jobText(&is.Job), jobText(&was.Job), false)
 	if jobText(&was.Job) == jobText(&is.Job) {
@@ -90,6 +92,14 @@ func (was *Request) compare(is *Request) (all []difference) {
 		}
 	}
 	return all
+}
+
+// valueText writes a value as it is given, "" if it is not.
+func valueText(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // sameTasks tells whether two jobs of commands have the same tasks, which wait for each other alike, whatever they run.

@@ -56,7 +56,7 @@ func (s *Server) engine(sub *Submission) (*Engine, error) {
 	}
 	o := Options{
 		Job: sub.Job, Dir: cmp.Or(sub.Dir, "/"), Slots: s.slots(), Seed: s.Seed, Limits: s.Limits,
-		Priority: sub.Priority, Weight: sub.Weight, After: sub.After, Deadline: sub.Deadline, Law: sub.Law, Name: sub.Name, History: sub.History, Output: sub.Output,
+		Priority: sub.Priority, Weight: sub.Weight, After: sub.After, Deadline: sub.Deadline, Value: sub.Value, Late: sub.Late, Law: sub.Law, Name: sub.Name, History: sub.History, Output: sub.Output,
 		Timeout: sub.Timeout, Memory: sub.Memory, Nice: sub.Nice, MaxLine: sub.MaxLine, Notify: sub.Notify, Joblog: sub.Joblog, Stderr: sub.Stderr,
 		Force: sub.Force, ResumeChanged: sub.ResumeChanged, Again: sub.Again, Version: s.Version, Log: s.Log,
 	}

@@ -28,11 +28,13 @@ type Submission struct {
 	Env    []string `json:"env,omitempty" doc:"NAME=value; that of the server if left out"`
 	Output string   `json:"output" doc:"folder of the results"`
 
-	Priority int32    `json:"priority,omitempty" doc:"a higher one goes first, under policies that look at it"`
-	Weight   float64  `json:"weight,omitempty" doc:"share under policies that look at it; 0 stands for 1"`
-	After    []string `json:"after,omitempty" doc:"jobs, by id or name, that have to succeed before this one starts"`
-	Deadline string   `json:"deadline,omitempty" doc:"a duration such as 10m from the submission, or an instant as RFC 3339 has it"`
-	Law      string   `json:"law,omitempty" doc:"law of an attempt's duration in seconds, to reckon with for the deadline"`
+	Priority int32      `json:"priority,omitempty" doc:"a higher one goes first, under policies that look at it"`
+	Weight   float64    `json:"weight,omitempty" doc:"share under policies that look at it; 0 stands for 1"`
+	After    []string   `json:"after,omitempty" doc:"jobs, by id or name, that have to succeed before this one starts"`
+	Deadline string     `json:"deadline,omitempty" doc:"a duration such as 10m from the submission, or an instant as RFC 3339 has it"`
+	Value    float64    `json:"value,omitempty" doc:"what the job is worth by its deadline, under policies that look at it; 0 stands for the weight"`
+	Late     sched.Late `json:"late,omitzero" doc:"what becomes of it after its deadline: hard, drop, or soft:COST, the value lost per minute"`
+	Law      string     `json:"law,omitempty" doc:"law of an attempt's duration in seconds, to reckon with for the deadline"`
 
 	Timeout jobfile.Timeout `json:"timeout,omitzero" doc:"when an attempt fails: 10m, or 300% of the median of its stage"`
 	Memory  int64           `json:"memory,omitempty" doc:"bytes that an attempt needs and may use; stages may have their own"`
@@ -171,7 +173,7 @@ func (o *Options) Alone() string {
 func (e *Engine) Submission(env []string) (s *Submission, left []string) {
 	o := &e.o
 	s = &Submission{
-		Job: e.job(), Name: o.Name, Dir: e.Dir, Output: e.out, Deadline: o.Deadline, Law: o.Law, Timeout: o.Timeout, Memory: o.Memory, Nice: o.Nice,
+		Job: e.job(), Name: o.Name, Dir: e.Dir, Output: e.out, Deadline: o.Deadline, Value: o.Value, Late: o.Late, Law: o.Law, Timeout: o.Timeout, Memory: o.Memory, Nice: o.Nice,
 		MaxLine: o.MaxLine, Stderr: o.Stderr, Notify: o.Notify, Joblog: o.Joblog, History: o.History, Force: o.Force, ResumeChanged: o.ResumeChanged,
 		Run: e.folders.Run, Again: o.Again, Priority: o.Priority, Weight: o.Weight, After: o.After,
 	}

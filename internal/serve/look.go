@@ -198,7 +198,7 @@ func (s *Server) row(v *sched.View, j *live.Job) *Job {
 		job.After = append(job.After, int64(id))
 	}
 	if row.Deadline != sched.Never {
-		job.Deadline = s.wall(row.Deadline)
+		job.Deadline, job.Value, job.Late = s.wall(row.Deadline), row.Value, row.Late.String()
 	}
 	latest, _ := s.forecast.of(j.ID)
 	s.forecast.promise(job, &latest)
@@ -208,7 +208,9 @@ func (s *Server) row(v *sched.View, j *live.Job) *Job {
 	job.Flow = time.Since(j.Submitted).Seconds() // the core's clock stands still while nothing happens
 	if row.State > sched.JobActive {
 		job.closed = s.wall(row.Closed)
-		if job.Why = "its results are being brought in"; row.State == sched.JobStopped {
+		if job.Why = "its results are being brought in"; row.Dropped() {
+			job.Why = "is being dropped: its deadline has passed"
+		} else if row.State == sched.JobStopped {
 			job.Why = "is being cancelled"
 		}
 	} else if row.State == sched.JobSubmitted && len(j.After) > 0 {

@@ -59,6 +59,8 @@ type Job struct {
 	Output   string     `json:"output" doc:"folder of the results"`
 	Priority int        `json:"priority" doc:"a higher one goes first, under policies that look at it"`
 	Weight   float64    `json:"weight" doc:"share under policies that look at it"`
+	Value    float64    `json:"value,omitempty" doc:"what the job is worth by its deadline; left out without one"`
+	Late     string     `json:"late,omitempty" doc:"what becomes of it after its deadline: hard, drop or soft:COST"`
 	Deadline *time.Time `json:"deadline"`
 	After    []int64    `json:"after" doc:"jobs that have to succeed before this one starts"`
 	Why      string     `json:"why" doc:"why it failed or was cancelled, or what it waits for"`
