@@ -221,7 +221,7 @@ func TestCausesOfRealLogs(t *testing.T) {
 		folder = "../../../shared/traces"
 	}
 	for name, warm := range map[string]map[string]string{ // what the evidence begins with, by stage
-		"spark-rapids-tools/nds_q72_dataproc_2_2":                                         {"13": "132 tasks "},
+		"spark-rapids-tools/nds_q72_dataproc_2_2":                                         {"13": "133 tasks "},
 		"spark-rapids-tools/eventlog_4nodes_8cores_dynamic_alloc":                         {"9": "1 task ", "22": "8 tasks ", "40": "12 tasks "},
 		"mcp-apache-spark-history-server/events_1_spark-cc4d115f011443d787f03a71a476a745": {"2": "4 tasks "},
 		"sparklint/spark_event_log_example":                                               {},

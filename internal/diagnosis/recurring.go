@@ -13,9 +13,16 @@ type Recurring struct {
 	Over     float64 // by how much it was slower in the middle one of all nights, as a multiple of the typical task
 }
 
-// Over returns by how much each task of a stage took longer than the typical one, as a multiple of that, for reasons
-// that the log does not measure: chance, its data, or its machine. Nil if the stage is not replayed.
-func (r *Request) Over(st *history.StageRecord) map[int32]float64 {
+// Slower is by how much the tasks of a stage took longer than the typical one, as a multiple of that, for reasons that
+// the log does not measure: chance, its data, or its machine.
+type Slower struct {
+	Over   map[int32]float64 // by task
+	OnSlow map[int32]bool    // tasks that ran on a slow host
+	Hosts  int               // on which tasks of the stage ran
+}
+
+// Slower returns nil if the stage is not replayed.
+func (r *Request) Slower(st *history.StageRecord) *Slower {
 	tasks := r.Again.Holds(st)
 	if len(tasks) == 0 {
 		return nil
@@ -24,7 +31,8 @@ func (r *Request) Over(st *history.StageRecord) map[int32]float64 {
 	if !(e.typical > 0) {
 		return nil
 	}
-	over := make(map[int32]float64, len(tasks))
+	s := &Slower{Over: make(map[int32]float64, len(tasks)), OnSlow: map[int32]bool{}}
+	hosts := map[int32]bool{}
 	for i := range tasks {
 		sum := 0.0
 		for _, k := range []Kind{Skew, Host, Straggler} {
@@ -32,9 +40,14 @@ func (r *Request) Over(st *history.StageRecord) map[int32]float64 {
 				sum += part[i]
 			}
 		}
-		over[tasks[i].Last.Task] = sum / e.typical
+		task, host := tasks[i].Last.Task, tasks[i].Last.Host
+		s.Over[task] = sum / e.typical
+		if hosts[host] = true; e.slow >= 0 && host == e.slow {
+			s.OnSlow[task] = true
+		}
 	}
-	return over
+	s.Hosts = len(hosts)
+	return s
 }
 
 // recurring takes of a task what it was slower in most nights. What the same task has every night comes with its data.

@@ -80,7 +80,7 @@ type member struct {
 	night  int
 	record *history.StageRecord
 	wall   float64
-	over   map[int32]float64
+	slower *diagnosis.Slower
 }
 
 // read is how many bytes its tasks read; 0 if the log does not say.
@@ -197,7 +197,7 @@ func recognise(nights []diagnosis.Request) (all []*Recognised) {
 				all = append(all, s)
 			}
 			s.Stage, s.Tasks = st.Stage, st.Tasks
-			s.members = append(s.members, member{i, st, wall, nights[i].Over(st)})
+			s.members = append(s.members, member{i, st, wall, nights[i].Slower(st)})
 		}
 	}
 	for _, s := range all {
@@ -215,7 +215,7 @@ func recognise(nights []diagnosis.Request) (all []*Recognised) {
 // alike are the members with as many tasks as the last one: only of these is a task's number that of the same data.
 func (s *Recognised) alike() (some []member) {
 	for _, m := range s.members {
-		if m.record.Tasks == s.Tasks && m.over != nil {
+		if m.record.Tasks == s.Tasks && m.slower != nil {
 			some = append(some, m)
 		}
 	}
@@ -227,19 +227,30 @@ func (s *Recognised) alike() (some []member) {
 // told of savings that the data would prevent.
 const byChance = 0.01
 
-// compare finds how many of the slow tasks are the same in most other nights, and tells the nights of these.
+// compare finds how many of the slow tasks are the same in most other nights, and tells the nights of these. Tasks that
+// are slow together on a slow host are one event, and not one each: what chance may have put on a slow host so often
+// does not accuse their data.
 func (s *Recognised) compare(nights []diagnosis.Request) {
 	some := s.alike()
-	slow := map[int32]int{} // by task, in how many nights
+	slow, onSlow, hosts := map[int32]int{}, map[int32]int{}, 0 // by task, in how many nights, and on a slow host
 	for _, m := range some {
-		for task, over := range m.over {
+		hosts = max(hosts, m.slower.Hosts)
+		for task, over := range m.slower.Over {
 			if nights[m.night].Thresholds.IsSlow(over) {
-				slow[task]++
 				s.Slow++
+				slow[task]++
+				if m.slower.OnSlow[task] {
+					onSlow[task]++
+				}
 			}
 		}
 	}
 	n := len(some)
+	for task, k := range onSlow {
+		if k > 0 && float64(hosts)*laws.AtLeast(k, n, 1/float64(hosts)) >= byChance {
+			slow[task] -= k
+		}
+	}
 	if s.Verdict = Undecided; s.Slow == 0 {
 		s.Verdict = Even
 	}
@@ -273,7 +284,7 @@ func (s *Recognised) tell(nights []diagnosis.Request, some []member, slow map[in
 	for _, task := range s.Always {
 		var over []float64
 		for _, m := range some {
-			over = append(over, m.over[task])
+			over = append(over, m.slower.Over[task])
 		}
 		known[task] = diagnosis.Recurring{Slow: slow[task], Of: len(some), Over: median(over)}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/diagnosis"
+	"github.com/tailcut/tailcut/internal/history"
 	"github.com/tailcut/tailcut/internal/history/historytest"
 )
 
@@ -127,6 +128,34 @@ func TestNights(t *testing.T) {
 	var text bytes.Buffer
 	if err := a.WriteText(&text, 0); err != nil || !strings.Contains(text.String(), "tasks 17, 60 are slow in most runs") {
 		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// A third of the tasks run on each of three hosts, and one host is slow every night. Where that is the one with the same
+// tasks on it in three nights of four, it is chance; in eight of eight it is their data, though they are slow together.
+func TestSlowTogether(t *testing.T) {
+	for _, c := range []struct {
+		slow string // by night, the third of the tasks that is on the slow host
+		host bool   // whether they are known to be on a slow host
+		want Verdict
+	}{{"0120", true, Chance}, {"0010", true, Chance}, {"0010", false, Skew}, {"00000000", true, Skew}} {
+		s := &Recognised{Tasks: 30}
+		nights := make([]diagnosis.Request, len(c.slow))
+		for n := range nights {
+			nights[n] = diagnosis.Defaults()
+			m := member{night: n, record: &history.StageRecord{Tasks: 30}}
+			m.slower = &diagnosis.Slower{Over: map[int32]float64{}, OnSlow: map[int32]bool{}, Hosts: 3}
+			for i := range int32(30) {
+				if i%3 == int32(c.slow[n]-'0') {
+					m.slower.Over[i], m.slower.OnSlow[i] = 7, c.host
+				}
+			}
+			s.members = append(s.members, m)
+		}
+		s.compare(nights)
+		if s.Verdict != c.want || s.Slow != 10*len(nights) || (c.want == Chance) != (len(s.Always) == 0) {
+			t.Errorf("%s: %s, of %d slow tasks %v are always", c.slow, s.Verdict, s.Slow, s.Always)
+		}
 	}
 }
 
