@@ -113,7 +113,7 @@ func Run(ctx context.Context, o Options) error {
 	c := &reconciler{
 		client: m.GetClient(), events: m.GetEventRecorder("tailcut-controller"), newPolicy: o.NewPolicy, chance: o.Chance, atRisk: o.AtRisk, past: o.History, winners: o.Winners,
 		policy: o.Policy, class: o.ClonePriority, grace: o.LoserGrace, nodeLost: o.NodeLost,
-		clones: newCloneGate(o.MaxClones, o.NamespaceClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{},
+		clones: newCloneGate(o.MaxClones, o.NamespaceClones, o.ClonesPerSecond), now: time.Now, jobs: map[types.NamespacedName]*state{}, late: map[types.NamespacedName][]*state{},
 		pools: map[string]*pool{}, everyone: o.Namespace == "",
 	}
 	jobs := &door{}

@@ -67,6 +67,11 @@ func (c *reconciler) dueOf(job *batchv1.Job, s *state, clones bool, sights []sig
 	}
 	if len(due) > 0 {
 		pods = c.podsFor(job, m, due, sights, now)
+		for _, pod := range pods {
+			if p.shared() { // which says whose slot it has when its Job is gone
+				pod.Labels[PoolLabel] = p.name
+			}
+		}
 	}
 	return due, pods
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -72,10 +74,10 @@ func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *
 	if err != nil {
 		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s: %w", name, err)}
 	}
-	if s.pool, err = c.poolOf(ctx, name); err != nil {
+	unit, slots := sp.Spec.capacity()
+	if s.pool, err = c.poolOf(ctx, name, unit); err != nil {
 		return nil, nil, 0, err
 	}
-	unit, slots := sp.Spec.capacity()
 	s.pool.setUnit(unit, c.now())
 	if size := sizeOf(job, unit); size == 0 {
 		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s has slots by %s, and the pods of the Job request none", name, unit)}
@@ -185,25 +187,63 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	return r, nil
 }
 
-// poolOf returns the pool of a name. A new one expects all Jobs that are in it: the controller may just have started.
-func (c *reconciler) poolOf(ctx context.Context, name string) (*pool, error) {
+// poolOf returns the pool of a name. A new one expects all Jobs that are in it, and has the pods of those that are gone:
+// the controller may just have started.
+func (c *reconciler) poolOf(ctx context.Context, name string, unit corev1.ResourceName) (*pool, error) {
 	c.mu.Lock()
 	p := c.pools[name]
 	c.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	expected, err := c.expected(ctx, name)
+	p = newPool(name)
+	p.unit, p.latest = unit, c.now()
+	var err error
+	if p.expected, err = c.expected(ctx, name); err != nil {
+		return nil, err
+	}
+	late, err := c.lateOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pools[name] == nil {
-		c.pools[name] = newPool(name)
-		c.pools[name].expected, c.pools[name].latest = expected, c.now()
+		c.pools[name] = p
+		for owner, all := range late {
+			c.late[owner] = append(c.late[owner], all...)
+		}
 	}
 	return c.pools[name], nil
+}
+
+// lateOf finds the pods that have slots of a new pool and whose Jobs are gone, and counts them.
+func (c *reconciler) lateOf(ctx context.Context, p *pool) (map[types.NamespacedName][]*state, error) {
+	list := &corev1.PodList{}
+	if err := c.client.List(ctx, list, client.MatchingLabels{PoolLabel: p.name}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	late := map[types.NamespacedName][]*state{}
+	for i := range list.Items {
+		x := &list.Items[i]
+		owner := metav1.GetControllerOf(x)
+		if owner == nil || len(alive([]*corev1.Pod{x})) == 0 {
+			continue
+		}
+		job, name := &batchv1.Job{}, types.NamespacedName{Namespace: x.Namespace, Name: owner.Name}
+		if err := c.client.Get(ctx, name, job); client.IgnoreNotFound(err) != nil {
+			return nil, err
+		} else if job.UID == owner.UID {
+			continue
+		}
+		if _, known := p.guests[owner.UID]; !known {
+			late[name] = append(late[name], &state{uid: owner.UID, guestOf: p})
+		}
+		size := sizeOfPod(&x.Spec, p.unit)
+		p.guests[owner.UID] += size
+		p.active += size
+	}
+	return late, nil
 }
 
 // expected returns the Jobs that are going to come to a pool, and those whose pods have slots of it until somebody has
@@ -215,7 +255,7 @@ func (c *reconciler) expected(ctx context.Context, name string) (sets.Set[types.
 	}
 	for i := range list.Items {
 		job := &list.Items[i]
-		if ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy || job.DeletionTimestamp != nil {
+		if ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy {
 			continue
 		}
 		if its, err := c.poolNameOf(ctx, job); err != nil {
@@ -238,7 +278,7 @@ func (c *reconciler) expected(ctx context.Context, name string) (sets.Set[types.
 // comes tells whether a Job asks for slots.
 func comes(job *batchv1.Job) bool {
 	ending := finished(job) || conditionOf(&job.Status, batchv1.JobFailureTarget) != nil || conditionOf(&job.Status, batchv1.JobSuccessCriteriaMet) != nil
-	return !ending && !suspended(job) && !(isQueue(job) && job.Status.Succeeded > 0) && ptr.Deref(job.Spec.Parallelism, 1) != 0 && tasksOf(job) <= mostTasks
+	return job.DeletionTimestamp == nil && !ending && !suspended(job) && !(isQueue(job) && job.Status.Succeeded > 0) && ptr.Deref(job.Spec.Parallelism, 1) != 0 && tasksOf(job) <= mostTasks
 }
 
 // hostOf returns the pool that a Job is in, has slots of, or is expected in; nil for none.
@@ -277,6 +317,77 @@ func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
 		taken = int64(len(alive(pods))) * p.sizeOf(job)
 	}
 	c.leave(s, taken)
+}
+
+// mourn is for a name whose Job is uid now, "" for none, and for the pods of others that had it. A Job may be gone before
+// Kubernetes' garbage collection deletes its pods: until then they have their slots. It returns when to come back, the
+// zero time for when something happens.
+func (c *reconciler) mourn(name types.NamespacedName, uid types.UID, left []*corev1.Pod, now time.Time) (next time.Time) {
+	c.mu.Lock()
+	all := c.late[name]
+	delete(c.late, name)
+	if s := c.jobs[name]; s != nil && s.uid != uid {
+		delete(c.jobs, name)
+		all = append(all, s)
+	}
+	c.mu.Unlock()
+	var still []*state
+	for _, s := range all {
+		c.clones.drop(s.uid)
+		s.next = time.Time{}
+		if taken := c.takenBy(s, left, now); taken == 0 || s.guestOf == nil || s.guestOf.guest(s.uid) != taken {
+			c.leave(s, taken)
+		}
+		if s.guestOf == nil {
+			continue
+		}
+		if still = append(still, s); next.IsZero() || !s.next.IsZero() && s.next.Before(next) {
+			next = s.next
+		}
+	}
+	if len(still) > 0 {
+		c.mu.Lock()
+		c.late[name] = still
+		c.mu.Unlock()
+	}
+	return next
+}
+
+// takenBy returns what the pods of a Job take that is deleted: those among some, and those that were made and have not
+// been seen.
+func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) (taken int64) {
+	p := c.hostOf(s)
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var own []*corev1.Pod
+	for _, x := range pods {
+		if owner := metav1.GetControllerOf(x); owner != nil && owner.UID == s.uid {
+			own = append(own, x)
+		}
+	}
+	for _, x := range alive(own) {
+		taken += sizeOfPod(&x.Spec, p.unit)
+	}
+	s.meet(refsOf(own), now)
+	if s.member != nil {
+		s.size = s.member.size
+	}
+	return taken + int64(len(s.unseen))*s.size
+}
+
+// refsOf returns which attempts pods are of, by their labels.
+func refsOf(pods []*corev1.Pod) (all []sight) {
+	for _, p := range pods {
+		task, err := strconv.Atoi(cmp.Or(p.Labels[indexLabel], p.Labels[podtemplate.TaskLabel]))
+		number, err2 := strconv.Atoi(p.Labels[podtemplate.AttemptLabel])
+		if err == nil && err2 == nil {
+			all = append(all, sight{ref: ref{task, number}})
+		}
+	}
+	return all
 }
 
 // wakeAll has Jobs looked at.

@@ -191,6 +191,13 @@ func (p *pool) expects(uid types.UID) bool {
 	return p.expected.Has(uid)
 }
 
+// guest returns what pods of a Job take that the core does not know any more.
+func (p *pool) guest(uid types.UID) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.guests[uid]
+}
+
 // leave lets a Job go, whose pods may still take so much. It returns a Job that has to have a look, if there are
 // others: nobody else may ask the core.
 func (p *pool) leave(uid types.UID, taken int64) (wake []types.NamespacedName) {

@@ -719,3 +719,75 @@ func (b *bench) jobPods(name string) (pods []corev1.Pod) {
 	}
 	return pods
 }
+
+// Pods of a Job that is deleted keep their slots until Kubernetes' garbage collection has deleted them, also when a Job of
+// the same name takes its place, and when the controller starts anew.
+func TestSlotsOfADeletedJob(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		held, restart bool // the Job waits for its pods; the controller starts anew
+		sized         bool
+		again         bool // a Job of the same name is made
+	}{
+		{name: "at once"}, {name: "at once, by cpu", sized: true}, {name: "waits for its pods", held: true},
+		{name: "waits for its pods, restart", held: true, restart: true}, {name: "made again", again: true},
+		{name: "at once, restart", restart: true}, {name: "at once, by cpu, restart", sized: true, restart: true}, {name: "made again, restart", again: true, restart: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sp, gone, other := testPool(4, "fifo"), memberJob("gone", 4, 3), memberJob("other", 9, 9)
+			requestCPU(gone, 1)
+			requestCPU(other, 1)
+			if c.sized {
+				sp = cpuPool(4, sp)
+			}
+			if c.held {
+				gone.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			}
+			b := newBench(t, sp, gone)
+			b.turn()
+			if err := b.api.Create(context.Background(), other); err != nil {
+				t.Fatal(err)
+			}
+			b.turn()
+			if err := b.api.Delete(context.Background(), gone); err != nil {
+				t.Fatal(err)
+			}
+			if c.again {
+				gone = memberJob("gone", 1, 1)
+				gone.UID = "another"
+				if err := b.api.Create(context.Background(), gone); err != nil {
+					t.Fatal(err)
+				}
+			}
+			name := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(gone)}
+			for left := 3; left >= 0; left-- {
+				if c.restart {
+					b.restart()
+				}
+				for range 3 {
+					b.clock = b.clock.Add(patience)
+					if _, err := b.Reconcile(context.Background(), name); err != nil {
+						t.Fatal(err)
+					}
+					if err := b.around(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var old []corev1.Pod
+				for _, p := range b.live() {
+					if p.OwnerReferences[0].UID == "gone-uid" {
+						old = append(old, p)
+					}
+				}
+				if n := len(b.live()); n != 4 || len(old) != left {
+					t.Fatalf("%d pods in 4 slots, %d of them of the Job that is deleted, want %d", n, len(old), left)
+				}
+				if left > 0 {
+					if err := b.api.Delete(context.Background(), &old[0]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

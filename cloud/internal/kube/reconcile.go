@@ -50,6 +50,7 @@ type reconciler struct {
 
 	mu    sync.Mutex
 	jobs  map[types.NamespacedName]*state
+	late  map[types.NamespacedName][]*state // of Jobs that are gone and whose pods still have slots
 	pools map[string]*pool
 }
 
@@ -58,6 +59,7 @@ type state struct {
 	uid     types.UID
 	pool    *pool               // that it is in; nil as long as it starts nothing
 	guestOf *pool               // that it has left, and of whose slots its pods still have some
+	size    int64               // of its pods, as the pool counts, once it is deleted
 	member  *member             // that it is in the pool's core
 	unseen  map[ref]time.Time   // pods that were made and have not come by the watch, and when
 	wrong   string              // annotation that was complained about
@@ -102,18 +104,30 @@ func (c *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return reconcile.Result{}, err
 		}
 	}
+	late := c.mourn(req.NamespacedName, job.UID, strangers, c.now())
 	if job.UID == "" || ptr.Deref(job.Spec.ManagedBy, "") != ManagedBy {
 		c.forget(req.NamespacedName, job.UID)
-		return reconcile.Result{}, nil
+		return c.comeBackAt(late), nil
 	}
 	next, err := c.job(ctx, job.DeepCopy(), pods)
+	if !late.IsZero() && (next.IsZero() || late.Before(next)) {
+		next = late
+	}
 	if apierrors.IsConflict(err) { // what was seen is older than what is there: the watch brings it
 		return reconcile.Result{RequeueAfter: 50 * time.Millisecond}, nil
 	}
-	if err != nil || next.IsZero() {
+	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: max(next.Sub(c.now()), time.Millisecond)}, nil
+	return c.comeBackAt(next), nil
+}
+
+// comeBackAt asks for a visit at a time, for none at the zero time.
+func (c *reconciler) comeBackAt(next time.Time) reconcile.Result {
+	if next.IsZero() {
+		return reconcile.Result{}
+	}
+	return reconcile.Result{RequeueAfter: max(next.Sub(c.now()), time.Millisecond)}
 }
 
 // podsOf returns the pods of a Job and those of other Jobs that had its name. They are the cache's: to copy thousands
@@ -140,8 +154,11 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	name := client.ObjectKeyFromObject(job)
 	switch {
 	case job.DeletionTimestamp != nil: // whoever deletes it has said whether the pods are to go too
-		c.forget(name, job.UID)
-		return next, c.releaseAll(ctx, pods)
+		s := c.state(name, job.UID)
+		s.next = next
+		c.clones.drop(job.UID)
+		c.leave(s, c.takenBy(s, pods, c.now()))
+		return s.next, c.releaseAll(ctx, pods)
 	case finished(job):
 		err := c.end(ctx, alive(pods), "job-over", 0)
 		if err == nil { // else its pods have their slots

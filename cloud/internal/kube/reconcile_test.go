@@ -106,7 +106,7 @@ func (b *bench) restart() {
 			defer b.wokenMu.Unlock()
 			b.woken = append(b.woken, name)
 		},
-		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{}, pools: map[string]*pool{},
+		now: func() time.Time { return b.clock }, jobs: map[types.NamespacedName]*state{}, late: map[types.NamespacedName][]*state{}, pools: map[string]*pool{},
 		everyone: true,
 	}
 	b.pooling.Store(true)

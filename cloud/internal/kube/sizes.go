@@ -19,10 +19,15 @@ import (
 // sizeOf returns how much of what a pool counts a pod of a Job takes: 1 where it counts pods, thousandths of the
 // resource's unit where it counts that.
 func sizeOf(job *batchv1.Job, unit corev1.ResourceName) int64 {
+	return sizeOfPod(&job.Spec.Template.Spec, unit)
+}
+
+// sizeOfPod is sizeOf for one pod.
+func sizeOfPod(pod *corev1.PodSpec, unit corev1.ResourceName) int64 {
 	if unit == "" {
 		return 1
 	}
-	q := resource.PodRequests(&corev1.Pod{Spec: job.Spec.Template.Spec}, resource.PodResourcesOptions{})[unit]
+	q := resource.PodRequests(&corev1.Pod{Spec: *pod}, resource.PodResourcesOptions{})[unit]
 	return q.MilliValue()
 }
 

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// PoolLabel on a Job names its SlotPool; on a namespace that of the Jobs in it that have no such label.
+// PoolLabel on a Job names its SlotPool; on a namespace that of the Jobs in it that have no such label; on a pod the one
+// whose slot it was made for.
 const PoolLabel = "tailcut.dev/pool"
 
 // Values of SlotPoolSpec.Preemption.
@@ -24,7 +25,7 @@ const mostSlots = 100_000
 
 var poolVersion = schema.GroupVersion{Group: "tailcut.dev", Version: "v1alpha1"}
 
-// SlotPool is slots for pods that several Jobs share, under one policy. crd.yaml is its definition.
+// SlotPool is slots for pods that several Jobs share, under one policy. Its definition is in cloud/chart.
 type SlotPool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
