@@ -31,7 +31,11 @@ func TestDefinitionOfPools(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal([]byte(crd), &d); err != nil {
+	var text strings.Builder
+	if status := run([]string{"--print-manifests=pools"}, &text, &text); status != 0 {
+		t.Fatal(text.String())
+	}
+	if err := yaml.Unmarshal([]byte(text.String()), &d); err != nil {
 		t.Fatal(err)
 	}
 	root := d.Spec.Versions[0].Schema.V3
