@@ -1,5 +1,5 @@
-// Package chart is the Helm chart of tailcut-controller, which Helm installs from this folder. The controller renders the
-// same templates for who has no Helm.
+// Package chart is the Helm chart of tailcut-controller, which Helm installs from this folder. The controller renders
+// the same templates for who has no Helm.
 package chart
 
 import (

@@ -187,8 +187,8 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	return r, nil
 }
 
-// poolOf returns the pool of a name. A new one expects all Jobs that are in it, and has the pods of those that are gone:
-// the controller may just have started.
+// poolOf returns the pool of a name. A new one expects all Jobs that are in it, and has the pods of those that are
+// gone: the controller may just have started.
 func (c *reconciler) poolOf(ctx context.Context, name string, unit corev1.ResourceName) (*pool, error) {
 	c.mu.Lock()
 	p := c.pools[name]
@@ -319,9 +319,9 @@ func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
 	c.leave(s, taken)
 }
 
-// mourn is for a name whose Job is uid now, "" for none, and for the pods of others that had it. A Job may be gone before
-// Kubernetes' garbage collection deletes its pods: until then they have their slots. It returns when to come back, the
-// zero time for when something happens.
+// mourn is for a name whose Job is uid now, "" for none, and for the pods of others that had it. A Job may be gone
+// before Kubernetes' garbage collection deletes its pods: until then they have their slots. It returns when to come
+// back, the zero time for when something happens.
 func (c *reconciler) mourn(name types.NamespacedName, uid types.UID, left []*corev1.Pod, now time.Time) (next time.Time) {
 	c.mu.Lock()
 	all := c.late[name]

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// PoolLabel on a Job names its SlotPool; on a namespace that of the Jobs in it that have no such label; on a pod the one
-// whose slot it was made for.
+// PoolLabel on a Job names its SlotPool; on a namespace that of the Jobs in it that have no such label; on a pod the
+// one whose slot it was made for.
 const PoolLabel = "tailcut.dev/pool"
 
 // Values of SlotPoolSpec.Preemption.
