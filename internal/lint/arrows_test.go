@@ -80,6 +80,7 @@ internal/contest     ->
 	internal/manual      -> internal/version
 	internal/version     ->
 
+	cloud/chart ->
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
 	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
