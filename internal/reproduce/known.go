@@ -24,6 +24,18 @@ var srewKnown = []report.Known{
 	},
 }
 
+var shedKnown = []report.Known{
+	{
+		What: "laxity meets 0.95 of the bound everywhere",
+		Why: "The bound is for schedulers that know how long each attempt will take. Where tasks have sizes of their own, laxity learns them only from reports, when a task has its " +
+			"slot: at loads of 1.2 and 1.6 it meets 0.74 to 0.92 of the bound. For lognormal durations of cv 0.3 the bound lets every attempt take next to no time and is 1.",
+	},
+	{
+		What: "in overload laxity wins 0.9 of the bound on value everywhere",
+		Why:  "It wins less in the same two rows where tasks have sizes of their own, 0.76 to 0.84, and more than 0.95 in all others.",
+	},
+}
+
 var geoKnown = []report.Known{
 	{
 		What: "attempts per task of GeoClone,",

@@ -96,7 +96,7 @@ func runShed(ctx context.Context, o Options) (*report.Page, error) {
 		return nil, err
 	}
 	page := &report.Page{
-		Name: "shed", Title: "Meeting deadlines by dynamic cloning",
+		Name: "shed", Title: "Meeting deadlines by dynamic cloning", Known: shedKnown,
 		Intro: []string{
 			"Alamro, Xu, Lan and Subramaniam run WordCount and WordMean on 120 slots and count the jobs that are done by their deadlines (PoCD) under Shed, Dolly " +
 				"and Hadoop's speculation. Here the cluster is simulated with what they say of its durations; the two benchmarks differ in nothing then.",

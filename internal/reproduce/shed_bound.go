@@ -8,19 +8,29 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// mostInTime bounds the share of jobs that any scheduler can finish by their deadlines, whatever it knows beforehand
-// and however lucky it is, if a job takes no less machine time than so many seconds. It lets jobs be divided at will:
-// all slots together are one machine as fast as all of them, and a part of a job counts as that part. What such a
-// machine can do in time is a polymatroid, so that the most is had by taking jobs in order of their work, of each as
-// much as still fits.
-func mostInTime(w *trace.Workload, slots int, least func(job int) float64) float64 {
-	jobs := make([]dueWork, len(w.Jobs))
+// mostInTime bounds the share of the jobs' value that any scheduler can win by their deadlines, whatever it knows
+// beforehand and however lucky it is, if the tasks of a job take no less than so many seconds. A job with a task that
+// takes longer than there is time is none of them. Of the others it lets each be divided at will: all slots together
+// are one machine as fast as all of them, and a part of a job counts as that part. What such a machine can do in time
+// is a polymatroid, so that the most is had by taking jobs in order of their value for their work, of each as much as
+// still fits.
+func mostInTime(w *trace.Workload, slots int, least func(job int) []float64) float64 {
+	var jobs []dueWork
+	var value []float64
+	all, won := 0.0, 0.0
 	for j := range w.Jobs {
 		job := &w.Jobs[j]
-		jobs[j] = dueWork{job.Arrival.Seconds(), (job.Arrival + job.Deadline).Seconds(), least(j) / float64(slots)}
-	}
-	if feasible(jobs) {
-		return 1
+		worth := cmp.Or(job.Value, job.Weight, 1)
+		all += worth
+		tasks := least(j)
+		if slices.Max(tasks) > job.Deadline.Seconds() {
+			continue
+		}
+		work := 0.0
+		for _, x := range tasks {
+			work += x / float64(slots)
+		}
+		jobs, value = append(jobs, dueWork{job.Arrival.Seconds(), (job.Arrival + job.Deadline).Seconds(), work}), append(value, worth)
 	}
 	order := make([]int, len(jobs))
 	whole := make([]float64, len(jobs))
@@ -28,11 +38,10 @@ func mostInTime(w *trace.Workload, slots int, least func(job int) float64) float
 		order[j], whole[j] = j, jobs[j].work
 		jobs[j].work = 0
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(whole[a], whole[b]) })
-	sum := 0.0
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(whole[a]*value[b], whole[b]*value[a]) })
 	for _, j := range order {
 		if jobs[j].work = whole[j]; feasible(jobs) {
-			sum++
+			won += value[j]
 			continue
 		}
 		lo, hi := 0.0, 1.0
@@ -45,9 +54,9 @@ func mostInTime(w *trace.Workload, slots int, least func(job int) float64) float
 			}
 		}
 		jobs[j].work = lo * whole[j]
-		sum += hi
+		won += hi * value[j]
 	}
-	return sum / float64(len(jobs))
+	return won / all
 }
 
 // dueWork is work, in seconds of the one machine, that has to be done between two instants.

@@ -81,8 +81,8 @@ func (x *shedLoads) run(ctx context.Context, m, l, k int) error {
 	}
 	met, lost, err := r.met(ctx, loadOf[:])
 	x.lost[m][l][k] = lost
-	least := func(j int) float64 {
-		return float64(r.workload.TasksOf(j)) * (sched.FromSeconds(shedTMin) + shedLaunch).Seconds()
+	least := func(j int) []float64 {
+		return slices.Repeat([]float64{(sched.FromSeconds(shedTMin) + shedLaunch).Seconds()}, r.workload.TasksOf(j))
 	}
 	x.met[m][l][k] = append(met, mostInTime(r.workload, shedSlots, least))
 	return err

@@ -21,6 +21,7 @@ func TestMostInTime(t *testing.T) {
 		{"all fit", []shedJob{{1, 10}, {2, 30}}, 1},
 		{"one of two", []shedJob{{1, 10}, {1, 10}}, 0.5},
 		{"one and a half", []shedJob{{1, 15}, {1, 15}}, 0.75},
+		{"a task that takes longer than there is time", []shedJob{{1, 9}, {1, 20}}, 0.5},
 		{"small ones rather than a large one", []shedJob{{3, 30}, {1, 30}, {1, 30}, {1, 30}}, 0.75},
 		{"no time at all", []shedJob{{1, 0.001}}, 0},
 	} {
@@ -37,8 +38,8 @@ func TestMostInTime(t *testing.T) {
 }
 
 // tenEach is the work of a job whose tasks take 10 s each.
-func tenEach(w *trace.Workload) func(job int) float64 {
-	return func(j int) float64 { return 10 * float64(w.TasksOf(j)) }
+func tenEach(w *trace.Workload) func(job int) []float64 {
+	return func(j int) []float64 { return slices.Repeat([]float64{10}, w.TasksOf(j)) }
 }
 
 // TestShedIsolated: Theorem 1 within four standard errors at two points.
@@ -164,7 +165,7 @@ func TestShedGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := x.section()
-	if table := s.Tables[0]; len(table.Rows) != 4*len(x.laws) || len(table.Columns) != len(table.Rows[0]) {
+	if table := s.Tables[0]; len(table.Rows) != 8*len(x.laws) || len(table.Columns) != len(table.Rows[0]) {
 		t.Errorf("%+v", table)
 	}
 	for c := range x.cells {
