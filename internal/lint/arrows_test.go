@@ -83,6 +83,7 @@ internal/contest     ->
 	cloud/chart ->
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live cloud/internal/podtemplate sched
+	cloud/internal/why   -> cloud/internal/kube cloud/internal/podtemplate
 	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
 	cloud/internal/pods  -> internal/jobfile internal/live cloud/internal/store cloud/internal/podtemplate sched
 
@@ -97,8 +98,8 @@ internal/contest     ->
 
 // outsiders says who alone may import certain modules of others; the rest is free to all but the pure packages.
 const outsiders = `
-	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
-	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e
+	k8s.io               -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/internal/why cloud/e2e
+	sigs.k8s.io          -> cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/internal/why cloud/e2e
 	gocloud.dev          -> cloud/internal/store
 	modernc.org          -> history/internal/database
 	github.com/spf13     -> cmd/* cloud/cmd/* history/cmd/* internal/manual
@@ -188,8 +189,8 @@ func TestArrowsFindsWhatIsWrong(t *testing.T) {
 		{"cmd/tailcut/x.go", `"github.com/tailcut/tailcut/sim"`, ""},
 		{"util/x.go", `"fmt"`, "package util has no line"},
 		{"cloud/internal/kube/x.go", `"k8s.io/api/batch/v1"`, ""},
-		{"internal/live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e]"},
-		{"internal/live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/e2e]"},
+		{"internal/live/x.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/internal/why cloud/e2e]"},
+		{"internal/live/x_test.go", `"k8s.io/api/batch/v1"`, "k8s.io belongs to [cloud/internal/kube cloud/internal/pods cloud/internal/podtemplate cloud/internal/why cloud/e2e]"},
 		{"sched/x.go", `"example.org/clever"`, "sched is pure"},
 		{"sched/x_test.go", `"pgregory.net/rapid"`, ""},
 	} {

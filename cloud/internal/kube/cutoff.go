@@ -20,7 +20,27 @@ import (
 const (
 	lostSibling = "sibling-won" // enough others have succeeded
 	lostSurplus = "not-needed"  // another attempt of its task has succeeded, or the policy has ended it
+	lostOver    = "job-over"
+	lostPaused  = "suspended"
+	lostStray   = "no-such-task" // it was one before the Job was made smaller
 )
+
+// LostBecause explains a value of LostLabel; one that it does not know it returns.
+func LostBecause(label string) string {
+	switch label {
+	case lostSibling:
+		return "enough other attempts have succeeded"
+	case lostSurplus:
+		return "another attempt of its task has succeeded, or its slot went to others"
+	case lostOver:
+		return "the Job is over"
+	case lostPaused:
+		return "the Job was suspended"
+	case lostStray:
+		return "the Job has no such task any more"
+	}
+	return label
+}
 
 // cutOff is what is known of an attempt that was ended before it was done: it would have run for longer than that.
 type cutOff struct {

@@ -44,7 +44,7 @@ func (c *reconciler) endLosers(ctx context.Context, job *batchv1.Job, t *tally, 
 	if err := c.endFirst(ctx, job, losers); err != nil {
 		return err
 	}
-	return c.end(ctx, others, "sibling-won", 0)
+	return c.end(ctx, others, lostSibling, 0)
 }
 
 // endFirst ends losers. A kubelet that has just looked at a pod, because it was changed, may take a second until it
@@ -52,13 +52,13 @@ func (c *reconciler) endLosers(ctx context.Context, job *batchv1.Job, t *tally, 
 // index is complete. Pods without index have no such rule.
 func (c *reconciler) endFirst(ctx context.Context, job *batchv1.Job, losers []*corev1.Pod) error {
 	if !isIndexed(job) {
-		return c.end(ctx, losers, "sibling-won", c.graceOf(job))
+		return c.end(ctx, losers, lostSibling, c.graceOf(job))
 	}
 	return each(ctx, losers, func(ctx context.Context, p *corev1.Pod) error {
 		if err := c.deleteOne(ctx, p, c.graceOf(job)); err != nil {
 			return err
 		}
-		return c.disown(ctx, p, "sibling-won")
+		return c.disown(ctx, p, lostSibling)
 	})
 }
 
@@ -81,7 +81,7 @@ func (c *reconciler) removeLosers(ctx context.Context, job *batchv1.Job, s *stat
 			c.events.Eventf(job, nil, corev1.EventTypeNormal, "LoserRemoved", "Delete", "pod %s, a loser, is removed: node %s has not been ready for %v", p.Name, p.Spec.NodeName, c.nodeLost)
 		}
 		if p.Labels[LostLabel] == "" { // somebody else deleted it, as Kubernetes does with the pods of such a node
-			if err := c.disown(ctx, p, "sibling-won"); err != nil {
+			if err := c.disown(ctx, p, lostSibling); err != nil {
 				return err
 			}
 		}

@@ -160,7 +160,7 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 		c.leave(s, c.takenBy(s, pods, c.now()))
 		return s.next, c.releaseAll(ctx, pods)
 	case finished(job):
-		err := c.end(ctx, alive(pods), "job-over", 0)
+		err := c.end(ctx, alive(pods), lostOver, 0)
 		if err == nil { // else its pods have their slots
 			c.forget(name, job.UID)
 		}
@@ -246,7 +246,7 @@ func (c *reconciler) conclude(ctx context.Context, job *batchv1.Job, s *state, t
 		return c.delete(ctx, alive(pods))
 	case suspended(job):
 		c.clones.drop(job.UID)
-		return c.end(ctx, alive(pods), "suspended", 0)
+		return c.end(ctx, alive(pods), lostPaused, 0)
 	case queue: // who shares a queue ends by himself
 		var wrong unusable
 		if s.pool == nil && s.guestOf == nil { // the controller has just started
@@ -371,7 +371,7 @@ var errAnnotation = errors.New("")
 // endAttempts ends the attempts that should end, and says that their slots are free.
 func (c *reconciler) endAttempts(ctx context.Context, job *batchv1.Job, s *state, want *wanted, sc *scene) error {
 	losers, others, strays := podsOf(sc.sights, want.losers), podsOf(sc.sights, want.others), alive(sc.strays)
-	if err := c.end(ctx, strays, "no-such-task", 0); err != nil {
+	if err := c.end(ctx, strays, lostStray, 0); err != nil {
 		return err
 	}
 	if err := c.end(ctx, losers, lostSurplus, c.graceOf(job)); err != nil {

@@ -5,6 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
 // PoolLabel on a Job names its SlotPool; on a namespace that of the Jobs in it that have no such label; on a pod the
@@ -71,6 +72,15 @@ type SlotPoolList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []SlotPool `json:"items"`
+}
+
+// Scheme returns the types of Kubernetes and SlotPools.
+func Scheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	if err := clientscheme.AddToScheme(s); err != nil {
+		return nil, err
+	}
+	return s, addPoolTypes(s)
 }
 
 func addPoolTypes(s *runtime.Scheme) error {
