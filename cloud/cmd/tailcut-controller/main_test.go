@@ -44,7 +44,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := map[string]bool{"cascade": true /* kubectl */, "expendable-pods-priority-cutoff": true /* the cluster autoscaler */, "runtime-config": true /* the API server */}
+	others := map[string]bool{"cascade": true /* kubectl */, "expendable-pods-priority-cutoff": true /* the cluster autoscaler */, "set": true /* helm */, "runtime-config": true /* the API server */}
 	var started bool
 	flags, n := newCommand(&started).Flags(), 0
 	for _, m := range regexp.MustCompile("`--([a-z][a-z-]*)").FindAllStringSubmatch(string(page), -1) {
