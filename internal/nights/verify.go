@@ -172,16 +172,17 @@ func multiple(read [2][]float64) *float64 {
 	return &x
 }
 
-// weigh compares savings predicted by night with wall times before and after. What took longer because it read more,
-// in proportion, is not the settings' doing.
+// weigh compares savings predicted by night with wall times before and after, both by the means of logarithms: a mean
+// of ratios would be another figure. What took longer because it read more, in proportion, is not the settings' doing.
 func weigh(predicted []float64, walls [2][]float64, bytes *float64) (c Comparison) {
 	c.Bytes = bytes
-	mean, half := laws.MeanInterval(predicted, 0.95)
-	c.Predicted = Saving{Ratio: mean}
-	if !math.IsNaN(half) {
-		low, high := mean-half, mean+half
-		c.Predicted.Low, c.Predicted.High = &low, &high
+	kept := make([]float64, len(predicted))
+	for i, saved := range predicted {
+		kept[i] = math.Log(max(1-saved, 1e-9))
 	}
+	d, margin := laws.MeanInterval(kept, 0.95)
+	c.Predicted = saving(d, margin)
+	mean := c.Predicted.Ratio
 	scale := 1.0
 	if bytes != nil {
 		scale = *bytes
@@ -195,20 +196,25 @@ func weigh(predicted []float64, walls [2][]float64, bytes *float64) (c Compariso
 			logs[side] = append(logs[side], math.Log(max(w, 1e-9)))
 		}
 	}
-	d, margin := laws.DifferenceInterval(logs[0], logs[1], 0.95)
-	c.Realised, c.Outcome = Saving{Ratio: -math.Expm1(d)}, Open
-	if math.IsNaN(margin) {
-		return c
-	}
-	low, high := -math.Expm1(d+margin), -math.Expm1(d-margin)
-	c.Realised.Low, c.Realised.High = &low, &high
-	switch {
-	case mean > high:
+	c.Realised, c.Outcome = saving(laws.DifferenceInterval(logs[0], logs[1], 0.95)), Open
+	switch r := &c.Realised; {
+	case r.Low == nil:
+	case mean > *r.High:
 		c.Outcome = Less
-	case mean < low:
+	case mean < *r.Low:
 		c.Outcome = More
 	default:
 		c.Outcome = AsPredicted
 	}
 	return c
+}
+
+// saving is what a logarithm of times, after less before, comes to; margin is NaN if there is no interval.
+func saving(d, margin float64) Saving {
+	s := Saving{Ratio: -math.Expm1(d)}
+	if !math.IsNaN(margin) {
+		low, high := -math.Expm1(d+margin), -math.Expm1(d-margin)
+		s.Low, s.High = &low, &high
+	}
+	return s
 }
