@@ -11,6 +11,7 @@ import (
 	"github.com/tailcut/tailcut/internal/advice"
 	"github.com/tailcut/tailcut/internal/diagnosis"
 	"github.com/tailcut/tailcut/internal/durations"
+	"github.com/tailcut/tailcut/internal/history"
 	"github.com/tailcut/tailcut/internal/replay"
 	"github.com/tailcut/tailcut/internal/show"
 )
@@ -91,7 +92,7 @@ func explainLog(cmd *cobra.Command, r diagnosis.Request, from *durations.Log, sl
 	if r.Stages, r.Hosts, err = from.Stages(); err != nil {
 		return err
 	}
-	r.Application, r.Again = from.Course.Application, replay.New(r.Log, r.Stages, from.Course, slots)
+	r.Application, r.Again = from.Course.Application, rerun(r.Log, r.Stages, from.Course, slots)
 	d, err := diagnosis.Explain(cmd.Context(), r)
 	if err != nil {
 		return err
@@ -109,6 +110,17 @@ func explainLog(cmd *cobra.Command, r diagnosis.Request, from *durations.Log, sl
 		return d.Emit(cmd.OutOrStdout(), r.System)
 	}
 	return format.write(cmd.OutOrStdout(), topOf{d, top})
+}
+
+// rerun is the replay of a log. One that does not say when its tasks started is replayed in its order, if somebody says
+// on how many slots.
+func rerun(name string, stages []*history.StageRecord, course *history.Course, slots int) *replay.Rerun {
+	arranged := slots > 0 && replay.Arrange(stages, slots)
+	again := replay.New(name, stages, course, slots)
+	if again != nil {
+		again.Arranged = arranged
+	}
+	return again
 }
 
 // mostSlots is the most that a log is replayed on.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tailcut/tailcut/internal/diagnosis"
 	"github.com/tailcut/tailcut/internal/durations"
-	"github.com/tailcut/tailcut/internal/replay"
 	"github.com/tailcut/tailcut/internal/sizing"
 )
 
@@ -49,9 +48,9 @@ func newPlanSlots() *cobra.Command {
 			return err
 		}
 		e.Log, e.Application = from.Name(), from.Course.Application
-		e.Again = replay.New(e.Log, e.Stages, from.Course, slots)
+		e.Again = rerun(e.Log, e.Stages, from.Course, slots)
 		if e.Again == nil {
-			return fmt.Errorf("%s: the log does not tell when attempts started, or none succeeded, so it cannot be replayed; for the exact figures with a machine per task write: "+
+			return fmt.Errorf("%s: the log does not tell when attempts started, or none succeeded, so it cannot be replayed; say with --slots how many it ran on, or for the exact figures with a machine per task write: "+
 				"tailcut plan fork %s", e.Log, args[0])
 		}
 		diagnosis.Keep(e)

@@ -116,6 +116,7 @@ type Diagnosis struct {
 	Slots        int           `json:"slots"` // the most that there were at once; 0 if nothing was replayed
 	Source       replay.Source `json:"slots_source,omitempty"`
 	Wall         float64       `json:"wall_seconds"`
+	Arranged     bool          `json:"arranged,omitempty"`       // no start times: Wall is that of the log's order
 	Replay       *float64      `json:"replay_seconds,omitempty"` // of what happened; nil if nothing was replayed
 	Clones       *Recorded     `json:"clones,omitempty"`         // of the log; nil if it has none
 	Settings     *Setting      `json:"settings,omitempty"`       // for all stages together; nil if none is faster

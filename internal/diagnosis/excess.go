@@ -38,7 +38,9 @@ func excessOf(st *history.StageRecord, tasks []replay.Hold, r *Request) *excess 
 		"a slow task's executor collected garbage for up to %s, typically %s")
 	e.measured(ShuffleWait, func(m *history.Metrics) float64 { return m.FetchWait.Seconds() },
 		"a slow task waited up to %s for shuffled data, typically %s")
-	e.warmUp(&r.Thresholds)
+	if !r.Again.Arranged { // where it is not known which tasks were first
+		e.warmUp(&r.Thresholds)
+	}
 	e.recurring(r.Recurring[st])
 	e.host(&r.Thresholds, r.Hosts)
 	e.locality()

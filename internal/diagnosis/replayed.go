@@ -104,6 +104,7 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 	d.own, d.oneHost = own, system == Spark && again.OneHost()
 	d.sumUpClones(r, byRecord)
 	d.Slots, d.Source, d.Wall, d.Replay = again.Slots, again.Source, again.Wall(), &own.now.Mean
+	d.Arranged = again.Arranged
 	d.Settings, d.Engine = own.setting(own.now), engine.setting(own.now)
 	if d.Engine != nil && d.Settings != nil && d.Engine.Seconds > (1-leastWorth)*d.Settings.Seconds {
 		d.Engine = nil // the system can do as much
@@ -154,7 +155,7 @@ func (s *Finding) onItsSlots(t *Thresholds) {
 // headline says what the log took, what its replay takes, and what it would take.
 func (d *Diagnosis) headline() string {
 	if d.Replay == nil {
-		return d.Log + " has no start times of tasks that succeeded, so it is not replayed: the figures assume a machine for each task."
+		return d.Log + " has no start times of tasks that succeeded, so it is not replayed: the figures assume a machine for each task; --slots sets a number."
 	}
 	slots := show.Count(d.Slots, "slot")
 	switch d.Source {
@@ -162,6 +163,13 @@ func (d *Diagnosis) headline() string {
 		slots = "up to " + slots
 	case replay.Seen:
 		slots += " (the most seen busy at once; --slots sets another number)"
+	}
+	if d.Arranged {
+		line := fmt.Sprintf("%s does not say when its tasks started. In the order of the log they take %s on %s", d.Log, show.Seconds(*d.Replay), slots)
+		if d.Settings == nil {
+			return line + "; no setting of clones would make it faster."
+		}
+		return fmt.Sprintf("%s; with the best setting of clones %s.", line, d.Settings.Best.words())
 	}
 	line := fmt.Sprintf("%s took %s; its replay on %s takes %s (%+.1f %%)", d.Log, show.Seconds(d.Wall), slots, show.Seconds(*d.Replay),
 		100*(*d.Replay/max(d.Wall, 1e-9)-1))
@@ -171,6 +179,9 @@ func (d *Diagnosis) headline() string {
 	if d.Settings == nil {
 		return line + "; no setting of clones would make it faster."
 	}
-	return fmt.Sprintf("%s; with the best setting of clones %s (%s to %s).", line, show.Seconds(d.Settings.Seconds),
-		show.Seconds(d.Settings.Low), show.Seconds(d.Settings.High))
+	return fmt.Sprintf("%s; with the best setting of clones %s.", line, d.Settings.Best.words())
+}
+
+func (b Best) words() string {
+	return fmt.Sprintf("%s (%s to %s)", show.Seconds(b.Seconds), show.Seconds(b.Low), show.Seconds(b.High))
 }

@@ -70,6 +70,9 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 		row := []any{s.Job, stage, s.Tasks, show.Seconds(s.Median), longest, "", "", "", "", "", "", s.todo()}
 		if s.Replay != nil {
 			row[5], row[6] = show.Seconds(*s.Wall), show.Seconds(*s.Replay)
+			if d.Arranged {
+				row[5] = ""
+			}
 		}
 		if main := s.main(); main != nil {
 			row[10] = main.words()

@@ -18,6 +18,8 @@ type Rerun struct {
 	Slots  int    // the most that there were at once
 	Source Source // of the slots
 	Rule   string // the policy that the log's attempts followed, as far as it says
+	// Arranged says that the starts are not the log's, but of [Arrange].
+	Arranged bool
 
 	kept         map[*history.StageRecord]kept
 	oneHost      bool

@@ -36,6 +36,7 @@ type Answer struct {
 	Source      replay.Source `json:"slots_source"`
 	SlotTime    float64       `json:"slot_seconds"` // of the log's slots, idle or not
 	Wall        float64       `json:"wall_seconds"`
+	Arranged    bool          `json:"arranged,omitempty"` // no start times: Wall is that of the log's order
 	Replay      float64       `json:"replay_seconds"`
 	Policies    []string      `json:"policies"` // the first is what the log did
 	Rows        []Row         `json:"rows"`
@@ -72,7 +73,7 @@ const (
 // Plan replays the log on each number of slots under each policy. All meet the same random draws.
 func Plan(ctx context.Context, r Request) (*Answer, error) {
 	a := &Answer{
-		Schema: Schema, Log: r.Log, Application: r.Application, Slots: r.Again.Slots, Source: r.Again.Source, Wall: r.Again.Wall(),
+		Schema: Schema, Log: r.Log, Application: r.Application, Slots: r.Again.Slots, Source: r.Again.Source, Wall: r.Again.Wall(), Arranged: r.Again.Arranged,
 		SlotTime: r.Again.SlotTime(), Policies: policies(r.Again),
 	}
 	own, err := r.Again.Whole(ctx, replay.Rules{System: r.Again.System(), Specs: a.Policies[:1], Runs: 1, Seed: r.Seed})

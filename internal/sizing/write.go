@@ -34,6 +34,9 @@ func (a *Answer) WriteText(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s took %s on %s%s (%s of slot time); its replay takes %s.\n", a.Log, show.Seconds(a.Wall), upTo, show.Count(a.Slots, "slot"),
 		show.Seconds(a.SlotTime), show.Seconds(a.Replay))
+	if a.Arranged {
+		fmt.Fprintln(out, "The log does not say when its tasks started: that is what they take in the order of the log.")
+	}
 	if a.Source == replay.Seen {
 		fmt.Fprintln(out, "The log does not tell its slots: that is the most attempts that ran at once. --slots says how many there were.")
 	}
