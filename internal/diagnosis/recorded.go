@@ -16,7 +16,7 @@ import (
 type Recorded struct {
 	Clones  int     `json:"clones"`
 	Won     int     `json:"won"`             // that ended before the attempt that they were for
-	Killed  int     `json:"killed"`          // that another attempt beat
+	Killed  int     `json:"killed"`          // that another attempt beat, or the end of the log
 	Lost    float64 `json:"lost_seconds"`    // machine time of attempts that another one beat, clones or not
 	Saved   float64 `json:"saved_seconds"`   // of the time of application or stage, by replays with and without clones
 	Share   float64 `json:"saved_ratio"`     // the same, of its time without clones
@@ -54,7 +54,7 @@ func recordedIn(st *history.StageRecord, again *replay.Rerun) *Recorded {
 		c.Clones++
 		original := originals[a.Task]
 		switch {
-		case a.Outcome == history.Killed:
+		case a.Outcome == history.Killed || a.Outcome == history.Running: // the log may end with the task
 			c.Killed++
 			clone.Lost = clone.Seconds
 		case a.Outcome == history.Succeeded:

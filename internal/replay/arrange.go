@@ -8,8 +8,8 @@ import (
 )
 
 // Arrange gives the attempts of a log that does not say when they started the starts that they have on so many slots,
-// one after the other in the order of the log, and one stage after the other. It does nothing, and returns false, if the
-// log says when some started, or if none succeeded.
+// one after the other in the order of the log, and one stage after the other. It does nothing, and returns false, if
+// the log says when some started, or if none succeeded.
 func Arrange(stages []*history.StageRecord, slots int) bool {
 	some := false
 	for _, st := range stages {

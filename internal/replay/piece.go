@@ -55,7 +55,7 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 			byNumber[a.Task] = t
 			tasks = append(tasks, t)
 		}
-		if a.Speculative && t.first.Duration == 0 && (a.Outcome == history.Succeeded || a.Outcome == history.Killed) {
+		if a.Speculative && t.first.Duration == 0 && a.Outcome != history.Failed {
 			t.first = a
 		}
 		switch {
@@ -79,7 +79,7 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 			beyond = rest(t.last.Duration)
 		}
 		clone := t.first.Duration
-		if clone > 0 && t.first.Outcome == history.Killed {
+		if clone > 0 && t.first.Outcome != history.Succeeded { // killed, or the log ended with the last task
 			clone += rest(clone)
 		}
 		p.tasks = append(p.tasks, Hold{held + beyond, t.last, beyond, clone})
