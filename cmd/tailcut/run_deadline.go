@@ -38,8 +38,11 @@ func (*lateFlag) Type() string { return "late" }
 
 // lateText says what a job is worth and what becomes of it after its deadline, as far as it says so.
 func lateText(j *serve.Job) (text string) {
+	if j.Chance != nil {
+		text = ", " + show.Chance(*j.Chance) + " on time"
+	}
 	if j.Value != j.Weight {
-		text = ", value " + show.Number(j.Value)
+		text += ", value " + show.Number(j.Value)
 	}
 	if j.Late != "" {
 		text += ", late: " + j.Late

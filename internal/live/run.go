@@ -122,6 +122,9 @@ func (r *Run) Close() error { return r.journal.Close() }
 // View returns what the core of the run knows.
 func (r *Run) View() *sched.View { return r.core.View() }
 
+// Snapshot returns the run's core as it stands, to play on from.
+func (r *Run) Snapshot() *sched.Snapshot { return r.core.Snapshot() }
+
 // Works returns what attempts do, as the header has it: at first, and after each change. The last holds now.
 func (r *Run) Works() [][]byte { return r.works }
 

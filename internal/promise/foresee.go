@@ -70,6 +70,9 @@ func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.Jo
 		j := &g.jobs[i]
 		p := Promise{Made: s.at(s.Snapshot.At)}
 		slices.Sort(j.ends)
+		if j.known && j.Spec.Deadline > 0 {
+			p.Chance = new(chance(j.met, n))
+		}
 		if j.known && j.ends[n-1] < sched.Never {
 			for _, level := range Levels {
 				p.Ends = append(p.Ends, s.at(j.ends[int(math.Round(level*float64(n+1)))-1]))
@@ -79,6 +82,9 @@ func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.Jo
 	}
 	return all, nil
 }
+
+// chance is the probability of what came true in so many of n plays, which never is certain (Jeffreys' prior).
+func chance(k, n int) float64 { return (float64(k) + 0.5) / (float64(n) + 1) }
 
 // at is an instant by the wall clock.
 func (s *State) at(t sched.Time) time.Time { return s.Epoch.Add(time.Duration(t)) }
@@ -105,6 +111,7 @@ type player struct {
 	laws   []*law // by stage; nil where nothing is known
 	bundle []bundle
 	ends   []sched.Time // of each play, sched.Never if it did not end
+	met    int          // plays in which it was done by its deadline
 	factor float64      // of this play: how much slower than its laws the job is, in standard deviations
 	waits  int          // for so many jobs, in this play
 }
@@ -312,6 +319,9 @@ func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
 	case sched.Close:
 		if i, found := g.find(d.Job); found {
 			g.jobs[i].ends[play] = now
+			if row := g.core.View().Job(d.Job); row.State == sched.JobSucceeded && now <= row.Deadline {
+				g.jobs[i].met++
+			}
 		}
 		for _, i := range g.next[d.Job] {
 			j := &g.jobs[i]

@@ -12,6 +12,8 @@ const middle = len(Levels) / 2
 type Promise struct {
 	Made time.Time   `json:"made"`
 	Ends []time.Time `json:"ends"` // quantiles at Levels, ascending; empty if nothing is known
+	// Chance is the probability that the job is done by its deadline; nil if it has none, or nothing is known.
+	Chance *float64 `json:"chance,omitempty"`
 }
 
 // Known tells whether the promise says anything.

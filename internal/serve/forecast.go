@@ -14,6 +14,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/promise"
+	"github.com/tailcut/tailcut/internal/run"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -54,7 +55,6 @@ const (
 	// up to which a forecast is played often; one that takes longer is played as seldom as can be
 	forecastBudget = 10 * time.Millisecond
 	mostNewNames   = 100 // of jobs whose past is looked up for one forecast: it is a question each
-	mostOwn        = 1000
 	mostPromises   = 20  // kept of a job
 	moved          = 0.1 // from how much of the time left on another end counts as said anew
 )
@@ -164,7 +164,10 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 			if State(j.State()).Over() {
 				continue
 			}
-			jobs[j.ID] = &waiting{name: j.Name, stages: j.Stages, spec: j.Spec.Stages, work: j.Work, own: ownOf(j)}
+			jobs[j.ID] = &waiting{name: j.Name, stages: j.Stages, spec: j.Spec.Stages, work: j.Work}
+			if all := j.Records(); len(all) > 0 {
+				jobs[j.ID].own = run.OwnRuns(all, len(j.Stages))
+			}
 			if len(j.After) > 0 {
 				state.After[j.ID] = j.After
 			}
@@ -236,28 +239,6 @@ func (f *forecast) knownOf(id sched.JobID, j *waiting, stage int) *promise.Durat
 	return d
 }
 
-// ownOf returns what the attempts of a job have taken so far in each stage, the latest of them.
-func ownOf(j *live.Job) []promise.Run {
-	records := j.Records()
-	if len(records) == 0 {
-		return nil
-	}
-	own := make([]promise.Run, len(j.Stages))
-	for i := len(records) - 1; i >= 0; i-- {
-		r := &records[i]
-		to := &own[r.Stage]
-		whole, ok := sched.Whole(r.Stop-r.Start, r.From)
-		switch {
-		case !ok || len(to.Ended)+len(to.Cut) == mostOwn:
-		case r.End == live.Won:
-			to.Ended = append(to.Ended, whole)
-		case r.End == live.Lost && whole > 0:
-			to.Cut = append(to.Cut, whole)
-		}
-	}
-	return own
-}
-
 // lookUp asks the history for the names of which nothing was asked yet, and forgets those that no job has any more: the
 // last may have ended while it was asked about.
 func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting) {
@@ -321,6 +302,12 @@ func (f *forecast) of(id sched.JobID) (latest promise.Promise, kept []promise.Pr
 	return latest, nil
 }
 
+// chanceOf returns the probability that a job meets its deadline, as it was played last; nil for none.
+func (f *forecast) chanceOf(id sched.JobID) *float64 {
+	latest, _ := f.of(id)
+	return latest.Chance
+}
+
 // kept returns what a job was promised.
 func (f *forecast) kept(id sched.JobID) []promise.Promise {
 	_, all := f.of(id)
@@ -337,6 +324,7 @@ func (f *forecast) over(id sched.JobID, name string) {
 
 // promise puts what a job is promised into its row.
 func (f *forecast) promise(job *Job, p *promise.Promise) {
+	job.Chance = p.Chance
 	if !p.Known() {
 		return
 	}

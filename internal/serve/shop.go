@@ -23,7 +23,7 @@ import (
 func New(cfg Config) (*Server, error) {
 	return newServer(cfg, func(s *Server) (Workshop, error) {
 		host, err := proc.NewHost(proc.HostConfig{Name: hostName(cfg.Dir), Memory: cfg.Memory})
-		return &Shop{Common: s.common, Host: host}, err
+		return &Shop{Common: s.common, Host: host, chance: s.forecast.chanceOf}, err
 	})
 }
 
@@ -51,6 +51,8 @@ func (s *Server) claim(run, output string) error { return s.claims.note(run, out
 type Shop struct {
 	Common func() *run.Server // what the jobs have in common, as it is now
 	Host   *proc.Host
+
+	chance func(sched.JobID) *float64 // to meet its deadline, as it was played; nil if nobody plays
 
 	mu   sync.Mutex
 	open map[string]*run.Prepared // by the names of runs: those that are ready or under way
@@ -166,6 +168,9 @@ func (s *Shop) Standing(v *sched.View, j *live.Job) *run.Standing {
 			return &run.Standing{State: j.State()}
 		}
 		s.keep(j.Run, p, false)
+	}
+	if s.chance != nil {
+		p.Played(s.chance(j.ID))
 	}
 	return p.Tick(v, j.ID)
 }

@@ -59,6 +59,7 @@ type Job struct {
 	Output   string     `json:"output" doc:"folder of the results"`
 	Priority int        `json:"priority" doc:"a higher one goes first, under policies that look at it"`
 	Weight   float64    `json:"weight" doc:"share under policies that look at it"`
+	Chance   *float64   `json:"pocd,omitempty" doc:"probability of meeting the deadline, as it was played last"`
 	Value    float64    `json:"value,omitempty" doc:"what the job is worth by its deadline; left out without one"`
 	Late     string     `json:"late,omitempty" doc:"what becomes of it after its deadline: hard, drop or soft:COST"`
 	Deadline *time.Time `json:"deadline"`

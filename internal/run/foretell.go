@@ -1,0 +1,105 @@
+package run
+
+import (
+	"math/rand/v2"
+
+	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/past"
+	"github.com/tailcut/tailcut/internal/promise"
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/sched"
+)
+
+const (
+	mostPlayed = 20_000 // tasks of a job whose rest is played
+	mostOwn    = 1000   // attempts of a stage that say how long the next ones take
+)
+
+// foretell has the chance of a run's job be played.
+func (p *Prepared) foretell(run *live.Run) error {
+	if p.Header.Job.Deadline == 0 || tasksOf(&p.Header.Job) > mostPlayed || p.sites != nil {
+		return nil
+	}
+	known, err := p.earlier()
+	if err != nil {
+		return err
+	}
+	p.foresight.state = func() *promise.State {
+		own := OwnRuns(run.Records(), len(p.Header.Stages))
+		return &promise.State{
+			Snapshot: run.Snapshot(), Limits: p.Header.Limits, Epoch: p.Header.Started, Seed: rand.Uint64(),
+			Policy: func(seed uint64) (sched.Policy, error) {
+				h := *p.Header
+				h.Seed = seed
+				return policyOf(&h)
+			},
+			Known: func(_ sched.JobID, stage int) *promise.Durations {
+				return &promise.Durations{Past: known[stage], Own: own[stage]}
+			},
+		}
+	}
+	return nil
+}
+
+// lawRuns and lawDraws are as how many earlier runs of how many tasks a law counts that is stated.
+const lawRuns, lawDraws = 10, 100
+
+// earlier returns what is known beforehand of each stage's attempts: what a law says, or what earlier jobs of the name
+// took.
+func (p *Prepared) earlier() ([][]promise.Run, error) {
+	known := make([][]promise.Run, len(p.Header.Stages))
+	if p.Law != "" {
+		l, err := laws.Parse(p.Law)
+		if err != nil {
+			return nil, err
+		}
+		r := promise.Run{}
+		for i := range lawDraws {
+			r.Ended = append(r.Ended, l.Quantile((float64(i)+0.5)/lawDraws))
+		}
+		for i := range known {
+			for range lawRuns {
+				known[i] = append(known[i], r)
+			}
+		}
+		return known, nil
+	}
+	if p.history == "" {
+		return known, nil
+	}
+	kept, err := past.ReadFile(p.history)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range p.Header.Stages {
+		for _, st := range kept.DurationsFor(name, p.Header.Job.Stages[i].Tasks, p.work().InputBytes()) {
+			known[i] = append(known[i], promise.Run{Ended: st.Durations, Cut: st.Cut})
+		}
+	}
+	return known, nil
+}
+
+// OwnRuns returns what attempts have taken so far in each stage, the latest of them.
+func OwnRuns(records []live.Record, stages int) []promise.Run {
+	own := make([]promise.Run, stages)
+	for i := len(records) - 1; i >= 0; i-- {
+		r := &records[i]
+		to := &own[r.Stage]
+		whole, ok := sched.Whole(r.Stop-r.Start, r.From)
+		switch {
+		case !ok || len(to.Ended)+len(to.Cut) == mostOwn:
+		case r.End == live.Won:
+			to.Ended = append(to.Ended, whole)
+		case r.End == live.Lost && whole > 0:
+			to.Cut = append(to.Cut, whole)
+		}
+	}
+	return own
+}
+
+// Played takes in the chance of meeting the deadline that a server has played; nil for none.
+func (p *Prepared) Played(chance *float64) {
+	if chance != nil {
+		p.foresight.played = chance
+	}
+}
