@@ -14,7 +14,7 @@ import (
 
 func newPlanDeadline() *cobra.Command {
 	var r deadline.Request
-	var utility, atLeast, earliest string
+	var utility, atLeast, earliest, job string
 	masterSlots := choice{value: "0", valid: []string{"0", "1"}}
 	cmd := &cobra.Command{
 		Use: "deadline FILE|-", Short: "Divide the slots of a cluster among jobs with deadlines", Args: cobra.ExactArgs(1),
@@ -48,6 +48,7 @@ func newPlanDeadline() *cobra.Command {
 	flags.StringVar(&utility, "utility", "maxmin", "what to maximize: maxmin (the worst job), sum (the number of jobs on time), log, or alpha=A in between")
 	flags.StringVar(&atLeast, "for", "", "instead of --capacity: find the fewest slots for this `probability` of each job, such as 99%")
 	flags.StringVar(&earliest, "earliest", "", "show the earliest deadline of each job with this `probability`, such as 99%")
+	flags.StringVar(&job, "job", "", "with --for: only the job of this `name`")
 	flags.Var(&masterSlots, "master-slots", "extra slots that each job needs for its master")
 	format := addFormat(cmd)
 	for flag, values := range map[string][]string{"utility": {"maxmin", "sum", "log", "alpha=2"}, "master-slots": masterSlots.valid} {
@@ -64,11 +65,14 @@ func newPlanDeadline() *cobra.Command {
 			}
 		}
 		if flags.Changed("for") {
-			needs, err := fewestSlots(cmd, args[0], r, atLeast)
+			needs, err := fewestSlots(cmd, args[0], r, atLeast, job)
 			if err != nil {
 				return err
 			}
 			return format.write(cmd.OutOrStdout(), needs)
+		}
+		if job != "" {
+			return fmt.Errorf("--job chooses what --for answers: add --for, such as --for 99%%")
 		}
 		if err := r.Check(); err != nil {
 			return fmt.Errorf("--%w", err)
@@ -82,7 +86,7 @@ func newPlanDeadline() *cobra.Command {
 }
 
 // fewestSlots answers --for.
-func fewestSlots(cmd *cobra.Command, path string, r deadline.Request, atLeast string) (*deadline.Needs, error) {
+func fewestSlots(cmd *cobra.Command, path string, r deadline.Request, atLeast, job string) (*deadline.Needs, error) {
 	chance, err := deadline.ParseChance(atLeast)
 	if err != nil {
 		return nil, fmt.Errorf("--for: %w", err)
@@ -98,6 +102,11 @@ func fewestSlots(cmd *cobra.Command, path string, r deadline.Request, atLeast st
 	}
 	if r.Jobs, err = openDeadlineJobs(cmd.InOrStdin(), path); err != nil {
 		return nil, err
+	}
+	if job != "" {
+		if r.Jobs, err = deadline.Named(r.Jobs, job); err != nil {
+			return nil, fmt.Errorf("--job: %w", err)
+		}
 	}
 	return deadline.Fewest(r, chance), nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/plan"
@@ -49,6 +50,20 @@ func ParseChance(text string) (float64, error) {
 		return 0, fmt.Errorf("expected a probability between 0 and 1, such as 99%% or 0.99, got %q", text)
 	}
 	return p, nil
+}
+
+// Named returns the jobs of a name; it is an error if there are none.
+func Named(jobs []Entry, name string) (found []Entry, err error) {
+	var names []string
+	for _, j := range jobs {
+		if names = append(names, j.Name); j.Name == name {
+			found = append(found, j)
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, fmt.Errorf("expected one of the jobs %s, not %q", show.Trim(strings.Join(names, ", "), 100), name)
 }
 
 // Fewest answers how many slots give each job a chance. Of the request it does not look at the slots of the cluster and
