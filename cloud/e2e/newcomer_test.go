@@ -40,6 +40,9 @@ func (c *cluster) says(text string, parts ...string) {
 // One command installs the chart, a Job runs, kubectl tailcut tells why its pods run and wait, the chart is upgraded and rolled back while Jobs run, and
 // is uninstalled as the documentation says, after which nothing is left.
 func TestNewcomer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes")
+	}
 	c := newCluster(t)
 	before := c.ours()
 	// The nodes share their network, so there are no ports.
