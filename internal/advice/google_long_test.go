@@ -155,7 +155,8 @@ func simulateGoogle(t *testing.T, values []float64, l laws.Law, specs []string) 
 const googleIntro = `# Spark's settings on 77 real jobs
 
 How much do the settings save that ` + "`" + `tailcut plan fork` + "`" + ` prints for Spark? On 77 heavy-tailed jobs of the Google trace
-of 2011 (CC-BY 4.0), in the simulator, %d repetitions per job:
+of 2011 (CC-BY 4.0), in the simulator, %d repetitions per job, with a machine for each attempt
+([with fewer slots](plan-google-slots.md)):
 
 - **With no more machine time than Spark's defaults**, the planner has better settings for %d of the 77 jobs. %d of
   them are faster (their 95 %% interval is above 0), %d slower, and %d take more machine time. The latency of these jobs
