@@ -9,10 +9,10 @@ package policy
 //	saved     E[r] - E[min(r, n)]
 //	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m
 //	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain
-//	chance    that a new attempt draws a new duration, instead of that of its task: learned from clones, see redraws
+//	cause     why a task is slow, and so what n is: learned from clones, see causes. late and saved are means over the causes
 //
-//	a clone is worth its slot while  sure chance (late + price saved) > price E[min(r, n)]
-//	so it is worth any price up to   bid = sure chance late / (E[min(r, n)] - sure chance saved)
+//	a clone is worth its slot while  sure (late + price saved) > price E[min(r, n)]
+//	so it is worth any price up to   bid = sure late / (E[min(r, n)] - sure saved)
 //
 //	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
 //	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: a clone, or an original
@@ -55,16 +55,18 @@ type auto struct {
 	order      kit.Order
 	idle, part float64
 
-	quiet  kit.Silence
-	trust  trust
-	redraw redraws
-	start  starts
-	stages kit.PerStage[autoStage]
-	due    kit.Heap[kit.Rising[sched.Time]] // stages by their next look
-	ripe   []sched.StageID                  // whose look is due when a clone may start
-	bids   kit.Heap[kit.Falling[float64]]   // stages by the bid of the best clone that they want
-	held   kit.Heap[kit.Rising[float64]]    // rows of attempts that may be ended, by their bids
-	owners []sched.AttemptID                // by row: of what is in held
+	quiet   kit.Silence
+	trust   trust
+	redraw  redraws
+	causes  causes
+	start   starts
+	unknown unknown
+	stages  kit.PerStage[autoStage]
+	due     kit.Heap[kit.Rising[sched.Time]] // stages by their next look
+	ripe    []sched.StageID                  // whose look is due when a clone may start
+	bids    kit.Heap[kit.Falling[float64]]   // stages by the bid of the best clone that they want
+	held    kit.Heap[kit.Rising[float64]]    // rows of attempts that may be ended, by their bids
+	owners  []sched.AttemptID                // by row: of what is in held
 
 	anew  []sched.AttemptID // whose tasks had better begin anew, as the latest looks have found
 	begun begunAnew
@@ -117,11 +119,15 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptDone:
 		p.done(v, ev)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
+		if ev.Kind == sched.StageDone {
+			p.unknown.ends(&p.stages.Of(ev.Stage).past)
+		}
 		p.due.End(v, ev)
 		p.bids.End(v, ev)
 		p.stages.End(v, ev)
 	case sched.JobRetired:
-		p.redraw.forget(ev.Job)
+		p.redraw.forget()
+		p.causes.forget(ev.Job)
 		p.begun.forget(v, ev.Job)
 	}
 }
@@ -132,15 +138,20 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	st.told = v.Now()
 	a := v.Attempt(ev.Attempt)
 	if v.Task(ev.Task).Launched > 1 {
-		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
-			p.ends(v, st, ev.Job, x, false)
+		if _, ok := v.FirstAttempt(ev.Task); ok && len(st.past.sorted) == 0 {
+			p.unknown.race(a.Clone)
 		}
-		p.ends(v, st, ev.Job, ev.Attempt, true)
+		since := min(a.Started, oldest(v, ev.Task))
+		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
+			p.ends(v, st, ev.Job, x, false, rival{since, a.Started == since})
+		}
+		p.ends(v, st, ev.Job, ev.Attempt, true, rival{since: since})
 	}
 	st.cost += (v.Now() - a.Started).Seconds()
 	p.begun.wins(ev.Task, &a)
 	if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
 		st.past.add(d)
+		p.unknown.learns(d)
 	}
 	if !p.due.Has(int(st.id)) {
 		p.schedule(v, st)
@@ -164,6 +175,9 @@ func (p *auto) schedule(v *sched.View, st *autoStage) {
 	}
 	if typical == 0 {
 		typical, _ = p.quiet.Interval(st.id)
+	}
+	if typical == 0 {
+		typical = p.unknown.typical()
 	}
 	if typical == 0 {
 		p.due.Drop(int(st.id))
@@ -207,7 +221,7 @@ func (p *auto) watch(v *sched.View) {
 	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
 		st := p.stages.Of(sched.StageID(p.due.Top()))
 		stage := v.Stage(st.id)
-		if room || stage.Live > stage.Running || st.says && p.redraw.all.wins > 0 {
+		if room || stage.Live > stage.Running || st.says && p.redraw.wins > 0 {
 			p.look(v, st)
 			p.schedule(v, st)
 		} else {
@@ -280,7 +294,7 @@ func (p *auto) end(v *sched.View, act *sched.Actions) bool {
 		}
 		t := v.Rows().TaskOf(a)
 		st := p.stages.Of(v.Task(t).Stage)
-		p.ends(v, st, v.Rows().JobOf(t), a, false)
+		p.ends(v, st, v.Rows().JobOf(t), a, false, rival{since: oldest(v, t)})
 		kit.Kill(act, a, sched.Share)
 		p.order.Touch(v, v.Rows().JobOf(t))
 		return true

@@ -11,6 +11,15 @@ func (t *timeLeft) clear() { t.x, t.w = t.x[:0], t.w[:0] }
 
 func (t *timeLeft) put(x, w float64) { t.x, t.w = append(t.x, x), append(t.w, w) }
 
+// insert puts a value where it belongs.
+func (t *timeLeft) insert(x, w float64) {
+	t.put(x, w)
+	for i := len(t.x) - 1; i > 0 && t.x[i-1] > x; i-- {
+		t.x[i], t.x[i-1] = t.x[i-1], t.x[i]
+		t.w[i], t.w[i-1] = t.w[i-1], t.w[i]
+	}
+}
+
 func (t *timeLeft) mean() float64 {
 	sum := 0.0
 	for i, x := range t.x {

@@ -15,6 +15,7 @@ type autoEye struct {
 	laws       [mostLaws]timeLeft // of a task's attempts
 	ids        [mostLaws]sched.AttemptID
 	best, next timeLeft
+	paced      timeLeft
 	fewer      []fewer
 	past       *sample // durations of the stage, as far as they are known
 	known      sample  // memory for them
@@ -33,10 +34,10 @@ const (
 // runner is a running task.
 type runner struct {
 	id       sched.TaskID
-	seems    float64 // how slow, at a glance
-	until    float64 // how long it takes at the worst of as many tasks as run
-	cloned   float64 // and if it had another attempt
-	saved    float64
+	seems    float64         // how slow, at a glance
+	until    float64         // how long it takes at the worst of as many tasks as run
+	cloned   [bySize]float64 // and if it had another attempt, by cause
+	saved    [bySize]float64
 	mean     float64 // E[r]
 	quicker  float64 // E[min(r, n)]
 	takes    float64 // of a slot until it is done, see perSuccess
@@ -51,6 +52,9 @@ type fewer struct {
 	attempt sched.AttemptID
 	until   float64
 	mean    float64
+	age     float64
+	oldest  float64 // age of the oldest attempt
+	paced   float64 // what this attempt saves if it is of another pace
 	ahead   float64 // head start over the next of them, of the oldest; else 0
 }
 
@@ -59,22 +63,36 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.bids.Drop(int(st.id))
 	st.best, st.next = st.best[:0], 0
 	stage := v.Stage(st.id)
-	if stage.Running == 0 || !p.renew(v, st, &stage) {
+	if stage.Running == 0 {
+		return
+	}
+	if !p.renew(v, st, &stage) {
+		p.guess(v, st, &stage)
 		return
 	}
 	p.survey(v, st, &stage)
-	sure, chance := p.eye.past.certainty(&stage), p.redraw.chance(stage.Job)
+	sure, cause := p.eye.past.certainty(&stage), p.cause(stage.Job)
 	rest := p.rest(&stage)
-	late, many := p.quicken(rest)
+	late, many := p.late(rest, &cause)
 	start := p.start.cost()
-	worth := sure * chance
-	p.rate(v, st, &stage, sure, chance, rest)
-	p.sift(v, st, sure*p.begun.chance(&p.redraw, stage.Job), start)
-	for i := range p.eye.seen[:many] {
+	late -= (cause[byChance] + cause[byPace]) * start
+	p.rate(v, st, &stage, sure, &cause, rest)
+	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
+	blind := p.blind(st, &stage)
+	for i := range p.eye.seen {
 		x := &p.eye.seen[i]
+		if i >= many && (blind == 0 || x.attempts > 1) {
+			continue
+		}
 		if v.AttemptRoom(x.id) > 0 {
-			price := bid(worth, late-start, x.saved, x.quicker+start)
-			if p.restarts(v, x, worth, chance, start) {
+			price := 0.0
+			if i < many {
+				price = bid(sure, late, cause[byChance]*x.saved[byChance]+cause[byPace]*x.saved[byPace], x.quicker+start)
+			}
+			if x.attempts == 1 {
+				price = max(price, blind)
+			}
+			if i < many && p.restarts(v, x, sure, cause[byChance], start) {
 				price = math.Inf(1)
 			}
 			st.best = append(st.best, want{x.id, price, int(v.Task(x.id).Live)})
@@ -236,13 +254,21 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	left := p.merge(n, -1)
 	x.until, x.mean, x.takes = left.quantile(e.share), left.mean(), left.perSuccess()
 	e.next.first(left, &e.renewal)
-	x.cloned = e.next.quantile(e.share)
+	x.cloned[byChance] = e.next.quantile(e.share)
 	x.quicker = e.next.mean()
-	x.saved = x.mean - x.quicker
+	x.saved[byChance] = x.mean - x.quicker
+	e.next.paced(left, (v.Now() - x.started).Seconds(), 0)
+	x.cloned[byPace] = e.next.quantile(e.share)
+	x.saved[byPace] = x.mean - e.next.mean()
 	first := len(e.fewer)
 	for k := range n - 1 {
 		left := p.merge(n, k)
-		e.fewer = append(e.fewer, fewer{attempt: e.ids[k], until: left.quantile(e.share), mean: left.mean()})
+		f := fewer{attempt: e.ids[k], until: left.quantile(e.share), mean: left.mean()}
+		f.age = (v.Now() - v.Rows().Started(e.ids[k])).Seconds()
+		f.oldest = (v.Now() - v.Rows().Started(e.ids[n-1])).Seconds()
+		e.paced.paced(left, f.oldest, f.age)
+		f.paced = max(0, f.mean-e.paced.mean())
+		e.fewer = append(e.fewer, f)
 	}
 	if n > 1 && !p.redraw.futile() {
 		p.passed(v, n)
@@ -261,7 +287,7 @@ func (p *auto) passed(v *sched.View, n int) {
 	}
 	ahead := v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])
 	left := p.merge(n, oldest)
-	e.fewer = append(e.fewer, fewer{e.ids[oldest], left.quantile(e.share), left.mean(), ahead.Seconds()})
+	e.fewer = append(e.fewer, fewer{attempt: e.ids[oldest], until: left.quantile(e.share), mean: left.mean(), ahead: ahead.Seconds()})
 }
 
 // laws finds what is left of each attempt of a task, the youngest first, and returns how many there are.
@@ -303,13 +329,35 @@ func (p *auto) rest(stage *sched.Stage) float64 {
 	return p.eye.renewal.mean() * (1 + float64(stage.Pending)/float64(max(1, stage.Live)))
 }
 
-// quicken returns by how much earlier the stage is done for each of the tasks that it is best to clone, and how many
-// these are: the first of those seen.
-func (p *auto) quicken(rest float64) (late float64, many int) {
+// cause returns how likely each cause is for a slow task of the job.
+func (p *auto) cause(j sched.JobID) tally {
+	if p.redraw.futile() {
+		return tally{bySize: 1} // a slot that costs next to nothing is not free
+	}
+	return p.causes.of(j)
+}
+
+// late returns by how much earlier the stage is done for each of the tasks that it is best to clone, as far as the cause
+// is known, and how many these are.
+func (p *auto) late(rest float64, cause *tally) (late float64, many int) {
+	most := 0.0
+	for by := range bySize {
+		each, n := p.quicken(rest, by)
+		if each *= cause[by]; each > most || by == 0 {
+			most, many = each, n
+		}
+		late += each
+	}
+	return late, many
+}
+
+// quicken returns by how much earlier the stage is done for each of the tasks that it is best to clone, if they are slow
+// by one cause, and how many these are: the first of those seen.
+func (p *auto) quicken(rest float64, cause int) (late float64, many int) {
 	seen := p.eye.seen
 	many = len(seen)
 	for j := range seen {
-		rest = max(rest, seen[j].cloned)
+		rest = max(rest, seen[j].cloned[cause])
 		others := rest
 		switch {
 		case j+1 < len(seen):
@@ -325,7 +373,7 @@ func (p *auto) quicken(rest float64) (late float64, many int) {
 }
 
 // rate finds the bids of the attempts of a stage that may be ended.
-func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chance, rest float64) {
+func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float64, cause *tally, rest float64) {
 	e := &p.eye
 	if stage.Live == stage.Running || len(e.seen) == 0 {
 		return
@@ -335,18 +383,29 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure, chan
 		x := &e.seen[i]
 		for _, f := range x.fewer {
 			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
-				c := sure * chance
+				c := sure * cause[byChance]
 				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-x.mean)+(1-c)*f.ahead, x.mean))
 				continue
 			}
-			h, _ := p.redraw.lives(v, st, stage.Job, f.attempt)
+			h, _ := p.redraw.lives(v, st, f.attempt)
 			if p.redraw.futile() {
 				p.hold(f.attempt, hopeless)
 				continue
 			}
-			lived := chance * math.Exp(-h)
-			worth := sure * lived / (lived + 1 - chance)
+			worth := sure * f.worth(cause, h, x.mean)
 			p.hold(f.attempt, bid(worth, max(0, f.until-over), f.mean-x.mean, x.mean))
 		}
 	}
+}
+
+// worth returns what an attempt saves, as a part of what it saves if it has drawn a new duration: by how likely each cause
+// is after it has outlived the hazard h. mean is what is left of the task with it.
+func (f *fewer) worth(cause *tally, h, mean float64) float64 {
+	chance := cause[byChance] * math.Exp(-h)
+	pace := cause[byPace] * quicker(f.oldest+f.mean, max(1e-9, f.age))
+	part := 0.0
+	if f.mean > mean {
+		part = min(1, f.paced/(f.mean-mean))
+	}
+	return (chance + pace*part) / (chance + pace + cause[bySize])
 }

@@ -11,9 +11,9 @@ import (
 // restarts tells whether a clone shortens what a task takes of slots although it is not expected to be done in half of
 // the time left: its only attempt can end as soon as the clone is ahead of it. If the clone does not draw a new
 // duration, what that attempt has done so far is lost.
-func (p *auto) restarts(v *sched.View, x *runner, worth, chance, start float64) bool {
+func (p *auto) restarts(v *sched.View, x *runner, sure, chance, start float64) bool {
 	age := (v.Now() - x.started).Seconds()
-	return x.attempts == 1 && worth*(x.mean-p.eye.renewal.mean()-start) > (1-chance)*age
+	return x.attempts == 1 && sure*chance*(x.mean-p.eye.renewal.mean()-start) > (1-chance)*age
 }
 
 // begunAnew learns whether an attempt in the place of one that has ended draws a new duration. Where the machine is
@@ -57,13 +57,13 @@ func (b *begunAnew) slow() float64 { return (b.first.ended + 1) / (b.first.won +
 // chance returns how likely it is that an attempt draws a new duration in the place of another: as likely as for a
 // clone, as if ownWeight attempts had shown that. As all that the other one has done is at stake, what is known of few
 // clones that have won is not certain.
-func (b *begunAnew) chance(r *redraws, j sched.JobID) float64 {
-	if r.all.wins == 0 || r.futile() {
+func (b *begunAnew) chance(r *redraws, clones float64) float64 {
+	if r.wins == 0 || r.futile() {
 		return 0
 	}
 	quick := 1 - b.slow()
-	won := (b.later.won + ownWeight*quick*r.chance(j)) / (b.later.won + b.later.ended + ownWeight)
-	return (1 - 1/math.Sqrt(1+r.all.wins)) * min(1, won/quick)
+	won := (b.later.won + ownWeight*quick*clones) / (b.later.won + b.later.ended + ownWeight)
+	return (1 - 1/math.Sqrt(1+r.wins)) * min(1, won/quick)
 }
 
 // ofTask is the chance once that has happened to a task as often as it has.
@@ -110,7 +110,7 @@ func (p *auto) beginAnew(v *sched.View, act *sched.Actions) bool {
 		}
 		t := v.Rows().TaskOf(a)
 		j := v.Rows().JobOf(t)
-		p.ends(v, p.stages.Of(v.Task(t).Stage), j, a, false)
+		p.ends(v, p.stages.Of(v.Task(t).Stage), j, a, false, rival{since: v.Now()})
 		p.begun.again(t)
 		kit.Kill(act, a, sched.Share)
 		p.order.Touch(v, j)
@@ -120,15 +120,30 @@ func (p *auto) beginAnew(v *sched.View, act *sched.Actions) bool {
 }
 
 // ends takes in an attempt that ends with its task or before it.
-func (p *auto) ends(v *sched.View, st *autoStage, j sched.JobID, x sched.AttemptID, won bool) {
+func (p *auto) ends(v *sched.View, st *autoStage, j sched.JobID, x sched.AttemptID, won bool, beside rival) {
 	a := v.Attempt(x)
 	if a.Waiting {
 		return
 	}
+	age := v.Now() - a.Started
 	if !won {
-		st.cost += (v.Now() - a.Started).Seconds()
+		st.cost += age.Seconds()
 	}
 	if a.Clone {
-		p.redraw.ends(v, st, j, x, won)
+		p.redraw.ends(v, st, x, won)
 	}
+	if a.Started > beside.since {
+		p.causes.ends(&st.past, j, age.Seconds(), (v.Now() - beside.since).Seconds(), won, beside.done)
+	}
+}
+
+// oldest returns when the first of the attempts of a task started that run.
+func oldest(v *sched.View, t sched.TaskID) sched.Time {
+	since := v.Now()
+	for x, ok := v.FirstAttempt(t); ok; x, ok = v.NextAttempt(x) {
+		if a := v.Attempt(x); !a.Waiting {
+			since = min(since, a.Started)
+		}
+	}
+	return since
 }

@@ -9,15 +9,22 @@ import (
 // redrawn learns whether another attempt of a task draws a new duration or has that of its task again, from what
 // attempts foretell. When one gives way that would have taken y for the whole task, the next one of the task has won
 // if it foretells less than redrawnBelow y, which it does with chance P(X < redrawnBelow y) if durations are drawn
-// anew. The chance of that is how many have won over the sum of these chances; for what holds beforehand, and for what
-// all jobs tell of one, see redraws.
+// anew. The chance of that is how many have won over the sum of these chances, as if before the first one priorWins of
+// priorHazard had won. What all jobs have shown counts for a job as much as ownWeight attempts of its own.
 type redrawn struct {
 	jobs  sched.Table[sched.JobID, drawn]
 	all   drawn
 	tasks sched.Table[sched.TaskID, float32] // the y of the task's attempt that gave way last, in seconds; 0 for none
 }
 
-const redrawnBelow = 0.8
+// drawn counts attempts that have won, and sums the chances that they had.
+type drawn struct{ wins, hazard float64 }
+
+const (
+	redrawnBelow = 0.8
+	priorWins    = 3
+	priorHazard  = 4
+)
 
 // gives notes that an attempt gives way.
 func (r *redrawn) gives(t sched.TaskID, y float64) { *r.tasks.At(t) = float32(y) }

@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tailcut/tailcut/policy/policytest"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// TestCauses: in worlds in which tasks are slow for one cause the clones show which.
+func TestCauses(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	pareto := func() float64 { return math.Pow(1-r.Float64(), -1/1.5) }
+	own := map[sched.TaskID]float64{}
+	size := func(t sched.TaskID) float64 {
+		if own[t] == 0 {
+			own[t] = pareto()
+		}
+		return own[t]
+	}
+	for _, c := range []struct {
+		name   string
+		lasts  func(sched.TaskID) float64
+		cause  int
+		least  float64
+		futile bool
+	}{
+		{"anew", func(sched.TaskID) float64 { return pareto() }, byChance, 0.4, false},
+		{"pace", func(t sched.TaskID) float64 {
+			if r.Float64() < 0.3 {
+				return 8 * size(t)
+			}
+			return size(t)
+		}, byPace, 0.4, false},
+		{"again", size, bySize, 0.4, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clear(own)
+			p := autoOn(t, "auto")
+			w := policytest.NewWorld(t, p, sched.NoLimits())
+			w.Fate = func(d *sched.Decision) policytest.Fate {
+				return policytest.Fate{Lasts: sched.FromSeconds(c.lasts(d.Task))}
+			}
+			w.Machines(20)
+			for range 40 {
+				w.Submit(0, policytest.Tasks(30))
+			}
+			w.Run()
+			got := p.causes.of(39)
+			t.Logf("by chance, by pace, by size: %.2f; %+v", got, p.causes.all)
+			if got[c.cause] < c.least {
+				t.Errorf("cause %d has %.2f, want at least %v", c.cause, got[c.cause], c.least)
+			}
+			if sum := got[byChance] + got[byPace] + got[bySize]; math.Abs(sum-1) > 1e-9 {
+				t.Errorf("the causes sum to %v", sum)
+			}
+			if c.futile && p.redraw.wins > 0 || !c.futile && p.redraw.futile() {
+				t.Errorf("futile %v after %v wins", p.redraw.futile(), p.redraw.wins)
+			}
+		})
+	}
+}
+
+// TestCauseOfOne: what a single clone says.
+func TestCauseOfOne(t *testing.T) {
+	var past sample
+	past.reset()
+	for i := range 31 {
+		past.add(1 + float64(i)/100)
+	}
+	for _, c := range []struct {
+		name      string
+		y, d      float64
+		won, done bool
+		more      int // the cause that it speaks for
+		less      int // and that it speaks against
+	}{
+		{"a winner as long as other tasks", 1.1, 20, true, false, byChance, bySize},
+		{"a winner that is a part of a long task", 10, 50, true, false, byPace, bySize},
+		{"as long as its task, longer than others", 15, 16, false, true, bySize, byChance},
+		{"it would have won if it were as others", 3, 60, false, true, bySize, byChance},
+	} {
+		var own causes
+		before := own.of(0)
+		own.ends(&past, 0, c.y, c.d, c.won, c.done)
+		after := own.of(0)
+		if after[c.more] <= before[c.more] || after[c.less] >= before[c.less] {
+			t.Errorf("%s: causes from %.3f to %.3f", c.name, before, after)
+		}
+	}
+	var own causes
+	own.ends(&past, 0, 0.01, 50, false, true)
+	if own.all != (tally{}) {
+		t.Errorf("a clone that has just begun says %v", own.all)
+	}
+}
+
+// TestPaced compares with all pairs of a time left and a pace.
+func TestPaced(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 200 {
+		var left, got timeLeft
+		n := 1 + r.IntN(8)
+		x := 0.0
+		for range n {
+			x += r.ExpFloat64()
+			left.put(x, 1/float64(n))
+		}
+		age, young := 3*r.Float64(), r.Float64()
+		mean, weight := 0.0, 0.0
+		for i, x := range left.x {
+			for _, share := range paceAt {
+				if clone := (age+x)*share - young; clone > 0 {
+					mean += left.w[i] * min(x, clone)
+					weight += left.w[i]
+				}
+			}
+		}
+		if mean /= weight; weight == 0 {
+			mean = left.mean()
+		}
+		got.paced(&left, age, young)
+		if math.Abs(got.mean()-mean) > 1e-9 {
+			t.Fatalf("mean %v, want %v", got.mean(), mean)
+		}
+		for i := 1; i < len(got.x); i++ {
+			if got.x[i] < got.x[i-1] {
+				t.Fatalf("not ascending: %v", got.x)
+			}
+		}
+	}
+}

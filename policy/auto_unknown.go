@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// unknown is what is taken of a stage in which nothing has won yet, and whose attempts do not report.
+//
+// Its tasks are taken to last as long as those that have won lately in all stages, d on average, and to differ as much as
+// those of a stage do: two attempts of a task are alike, so a clone saves g d of d, where g is Gini's coefficient of the
+// durations in a stage, which is 1 - E[min(a, b)] / E[a] for a and b drawn from them. It is 0 where all are equal, and 1/2
+// for a law that does not age. Each of the n tasks is as likely to be the last of the stage, so the stage saves g d / n.
+type unknown struct {
+	n, sum      float64 // winners, and seconds that they took
+	stages, own float64 // stages, and the sum of their coefficients
+	races, won  float64 // of clones that were started before their stage had a winner
+}
+
+// Gini's coefficient before any is known, as if of so many stages.
+const (
+	usualGini  = 0.5
+	giniCounts = 1
+)
+
+// For each winner, and each stage, what was learned fades; races fade with each winner, so that where clones have the
+// duration of their task again, one is tried now and then.
+const (
+	unknownFade = 0.99
+	racesFade   = 0.9999
+	fewWins     = 0.25 // of the races that clones should win
+)
+
+// learns takes in a winner of any stage, which took d seconds.
+func (u *unknown) learns(d float64) {
+	u.n, u.sum = unknownFade*u.n+1, unknownFade*u.sum+d
+	u.races, u.won = racesFade*u.races, racesFade*u.won
+}
+
+// race takes in that a task is done which had a clone, before its stage had a winner.
+func (u *unknown) race(won bool) {
+	u.races++
+	if won {
+		u.won++
+	}
+}
+
+// chance returns how likely it is that a clone draws a new duration. Then it wins half of the races, and else none.
+func (u *unknown) chance() float64 { return min(1, 2*(u.won+1)/(u.races+2)) }
+
+// ends takes in the durations of a stage that is done.
+func (u *unknown) ends(past *sample) {
+	if g, ok := past.gini(); ok {
+		u.stages, u.own = unknownFade*u.stages+1, unknownFade*u.own+g
+	}
+}
+
+// gini returns Gini's coefficient of the durations, from 0 to 1; ok is false if there are not two.
+func (s *sample) gini() (g float64, ok bool) {
+	n := float64(len(s.sorted))
+	sum, less := 0.0, 0.0 // less is the sum of the lesser of each pair
+	for i, x := range s.sorted {
+		sum += x
+		less += x * (n - 1 - float64(i))
+	}
+	if n < 2 || sum == 0 {
+		return 0, false
+	}
+	return 1 - less/(n*(n-1)/2)/(sum/n), true
+}
+
+// differ returns Gini's coefficient of the durations in a stage.
+func (u *unknown) differ() float64 {
+	return (u.own + giniCounts*usualGini) / (u.stages + giniCounts)
+}
+
+// typical returns the mean duration in seconds, 0 if it is not known.
+func (u *unknown) typical() float64 {
+	if u.n == 0 {
+		return 0
+	}
+	return u.sum / u.n
+}
+
+// blind returns the bid of a first clone in a stage in which nothing has won, 0 if that is no reason for one. What other
+// stages have shown counts like a mean that was told beforehand. Tasks that wait come first.
+func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
+	chance := min(p.unknown.chance(), p.cause(stage.Job)[byChance])
+	if st.past.n > 0 || st.says || stage.Pending > 0 || chance < fewWins {
+		return 0
+	}
+	sure := 1 - 1/math.Sqrt(1+toldCounts)
+	d, start := p.unknown.typical(), p.start.cost()
+	saved := p.unknown.differ() * d
+	return bid(sure*chance, saved/float64(max(1, stage.Running))-start, saved, d-saved+start)
+}
+
+// guess finds the bids of a stage's clones where no law is known: of those that it wants, and of those that it has.
+func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
+	price := p.blind(st, stage)
+	for t, ok := v.RunningTask(st.id, 0); ok && len(st.best) < mostSeen; t, ok = v.RunningTask(st.id, t+1) {
+		switch live := int(v.Task(t).Live); {
+		case live > 1:
+			a, _ := v.FirstAttempt(t)
+			if p.redraw.futile() {
+				p.hold(a, hopeless)
+			} else {
+				p.hold(a, price)
+			}
+		case price > 0 && v.AttemptRoom(t) > 0:
+			st.best = append(st.best, want{t, price, live})
+		}
+	}
+	slices.SortFunc(st.best, func(a, b want) int { return cmp.Compare(a.task, b.task) })
+	p.bid(st)
+}
