@@ -9,24 +9,24 @@ import (
 // A task is slow for one of three causes, and what a clone of it takes depends on which.
 const (
 	byChance = iota // a clone draws a new duration
-	byPace          // its attempt is slow: a clone takes d / k, where k is from 1 to mostPace and its logarithm is uniform
+	byPace          // its attempt is slow: a clone takes d / k, with k from 1 to mostPace, log-uniform
 	bySize          // a clone takes as long
 	numCauses
 )
 
 const mostPace = 10
 
-// causes learns how often slow tasks have each cause: a mixture, whose weights it finds as the EM algorithm does, one clone
-// after the other. A clone that ends counts for each cause by how well that cause explains it, at the age y at which it
-// ended, while the oldest attempt of its task took d:
+// causes learns how often slow tasks have each cause: a mixture, whose weights it finds as the EM algorithm does, one
+// clone after the other. A clone that ends counts for each cause by how well that cause explains it, at the age y at
+// which it ended, while the oldest attempt of its task took d:
 //
 //	            it won                            it ended otherwise
 //	byChance    P(n is about y)                   P(n > y)
 //	byPace      P(d/k is about y)                 P(d/k > y) = log10(d/y)
 //	bySize      hardly ever                       1
 //
-// A clone that ended so early that all causes explain it alike says nothing and counts nothing. What all jobs have shown
-// counts for a job as much as ownWeight clones of its own.
+// A clone that ended so early that all causes explain it alike says nothing and counts nothing. What all jobs have
+// shown counts for a job as much as ownWeight clones of its own.
 type causes struct {
 	jobs sched.Table[sched.JobID, tally]
 	all  tally
@@ -69,8 +69,8 @@ type rival struct {
 	done  bool
 }
 
-// ends takes in a clone that ends at the age of y seconds, when the oldest attempt of its task is of age d. done tells
-// that this is all that one takes.
+// ends takes in a clone that ends at the age of y seconds, when the oldest attempt of its task is of age d. done
+// tells that this is all that one takes.
 func (c *causes) ends(past *sample, j sched.JobID, y, d float64, won, done bool) {
 	if len(past.sorted) == 0 || y <= 0 {
 		return
@@ -117,8 +117,8 @@ func (c *causes) forget(j sched.JobID) {
 // paceAt is 1/k at the middle of each quarter of its law.
 var paceAt = [...]float64{0.750, 0.422, 0.237, 0.133}
 
-// paced is the law of what is left of a task of age a, of which r is left, and whose clone is of age y and has another
-// pace. Of the clone it takes the mean for each r.
+// paced is the law of what is left of a task of age a, of which r is left, and whose clone is of age y and has
+// another pace. Of the clone it takes the mean for each r.
 func (t *timeLeft) paced(r *timeLeft, a, y float64) {
 	t.clear()
 	total := 0.0

@@ -114,8 +114,8 @@ func bid(worth, late, saved, quicker float64) float64 {
 	}
 }
 
-// renew finds the law of a new attempt. It returns false if nothing is known of one. While there are fewer winners than
-// tasks that run, what these report counts, too: the first winners are the quickest.
+// renew finds the law of a new attempt. It returns false if nothing is known of one. While there are fewer winners
+// than tasks that run, what these report counts, too: the first winners are the quickest.
 func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	e := &p.eye
 	e.bias, e.sd = p.trust.miss()
@@ -239,8 +239,8 @@ func (p *auto) glance(v *sched.View, x *runner) {
 	}
 }
 
-// judge finds what is left of a task, without and with one attempt more. Single attempts that are of an age and report
-// nothing are alike.
+// judge finds what is left of a task, without and with one attempt more. Single attempts that are of an age and
+// report nothing are alike.
 func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	e := &p.eye
 	x := &e.seen[i]
@@ -276,8 +276,8 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	x.fewer = e.fewer[first:]
 }
 
-// passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done before
-// it: to end it then is a restart.
+// passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done
+// before it: to end it then is a restart.
 func (p *auto) passed(v *sched.View, n int) {
 	e := &p.eye
 	oldest := n - 1
@@ -337,8 +337,8 @@ func (p *auto) cause(j sched.JobID) tally {
 	return p.causes.of(j)
 }
 
-// late returns by how much earlier the stage is done for each of the tasks that it is best to clone, as far as the cause
-// is known, and how many these are.
+// late returns by how much earlier the stage is done for each of the tasks that it is best to clone, as far as the
+// cause is known, and how many these are.
 func (p *auto) late(rest float64, cause *tally) (late float64, many int) {
 	most := 0.0
 	for by := range bySize {
@@ -351,8 +351,8 @@ func (p *auto) late(rest float64, cause *tally) (late float64, many int) {
 	return late, many
 }
 
-// quicken returns by how much earlier the stage is done for each of the tasks that it is best to clone, if they are slow
-// by one cause, and how many these are: the first of those seen.
+// quicken returns by how much earlier the stage is done for each of the tasks that it is best to clone, if they are
+// slow by one cause, and how many these are: the first of those seen.
 func (p *auto) quicken(rest float64, cause int) (late float64, many int) {
 	seen := p.eye.seen
 	many = len(seen)
@@ -398,8 +398,8 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float
 	}
 }
 
-// worth returns what an attempt saves, as a part of what it saves if it has drawn a new duration: by how likely each cause
-// is after it has outlived the hazard h. mean is what is left of the task with it.
+// worth returns what an attempt saves, as a part of what it saves if it has drawn a new duration: by how likely each
+// cause is after it has outlived the hazard h. mean is what is left of the task with it.
 func (f *fewer) worth(cause *tally, h, mean float64) float64 {
 	chance := cause[byChance] * math.Exp(-h)
 	pace := cause[byPace] * quicker(f.oldest+f.mean, max(1e-9, f.age))

@@ -7,9 +7,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// redraws tells whether clones have the duration of their task again, by all that clones have shown: the number of those
-// that won, and the sum of all clones' cumulative hazards H(y) = -ln P(n > y), y the age at which a clone ended or that
-// it has. It fades with each job: where clones are futile, one tries again now and then.
+// redraws tells whether clones have the duration of their task again, by all that clones have shown: the number of
+// those that won, and the sum of all clones' cumulative hazards H(y) = -ln P(n > y), y the age at which a clone ended
+// or that it has. It fades with each job: where clones are futile, one tries again now and then.
 type redraws struct {
 	wins, hazard float64
 	rows         []outlived // by row
@@ -50,9 +50,9 @@ func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID) (hazard
 	return hazard, true
 }
 
-// futile tells whether clones have the duration of their task again, by all that is known: where that is so, none ever
-// wins. A few wins speak against it much more than many more clones that lost speak for it. So where a part of
-// a duration is the task's own, and one clone in a hundred wins what is worth a hundred, clones are not given up.
+// futile tells whether clones have the duration of their task again, by all that is known: where that is so, none
+// ever wins. A few wins speak against it much more than many more clones that lost speak for it. So where a part of a
+// duration is the task's own, and one clone in a hundred wins what is worth a hundred, clones are not given up.
 func (r *redraws) futile() bool {
 	won := 1 + r.wins
 	return won*won*futile < r.hazard

@@ -10,10 +10,11 @@ import (
 
 // unknown is what is taken of a stage in which nothing has won yet, and whose attempts do not report.
 //
-// Its tasks are taken to last as long as those that have won lately in all stages, d on average, and to differ as much as
-// those of a stage do: two attempts of a task are alike, so a clone saves g d of d, where g is Gini's coefficient of the
-// durations in a stage, which is 1 - E[min(a, b)] / E[a] for a and b drawn from them. It is 0 where all are equal, and 1/2
-// for a law that does not age. Each of the n tasks is as likely to be the last of the stage, so the stage saves g d / n.
+// Its tasks are taken to last as long as those that have won lately in all stages, d on average, and to differ as
+// much as those of a stage do: two attempts of a task are alike, so a clone saves g d of d, where g is Gini's
+// coefficient of the durations in a stage, which is 1 - E[min(a, b)] / E[a] for a and b drawn from them. It is 0
+// where all are equal, and 1/2 for a law that does not age. Each of the n tasks is as likely to be the last of the
+// stage, so the stage saves g d / n.
 type unknown struct {
 	n, sum      float64 // winners, and seconds that they took
 	stages, own float64 // stages, and the sum of their coefficients
@@ -85,8 +86,8 @@ func (u *unknown) typical() float64 {
 	return u.sum / u.n
 }
 
-// blind returns the bid of a first clone in a stage in which nothing has won, 0 if that is no reason for one. What other
-// stages have shown counts like a mean that was told beforehand. Tasks that wait come first.
+// blind returns the bid of a first clone in a stage in which nothing has won, 0 if that is no reason for one. What
+// other stages have shown counts like a mean that was told beforehand. Tasks that wait come first.
 func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
 	chance := min(p.unknown.chance(), p.cause(stage.Job)[byChance])
 	if st.past.n > 0 || st.says || stage.Pending > 0 || chance < fewWins {
