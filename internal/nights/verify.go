@@ -211,9 +211,9 @@ func weigh(predicted []float64, walls [2][]float64, bytes *float64) (c Compariso
 
 // saving is what a logarithm of times, after less before, comes to; margin is NaN if there is no interval.
 func saving(d, margin float64) Saving {
-	s := Saving{Ratio: -math.Expm1(d)}
+	s := Saving{Ratio: 0 - math.Expm1(d)} // no saving is 0, not -0
 	if !math.IsNaN(margin) {
-		low, high := -math.Expm1(d+margin), -math.Expm1(d-margin)
+		low, high := 0-math.Expm1(d+margin), 0-math.Expm1(d-margin)
 		s.Low, s.High = &low, &high
 	}
 	return s
