@@ -29,7 +29,7 @@ func newPlanExplain() *cobra.Command {
 			"are slow every time, what the best settings would have saved over all runs, and which stages have changed.",
 		Example: "  tailcut plan explain application_1472176676028_407508_1.zstd\n" +
 			"  tailcut plan explain eventlog_v2_application_1472176676028_407508 --format csv\n" +
-			"  sacct --parsable2 --format=JobID,JobName,State,Elapsed,NodeList | tailcut plan explain -\n" +
+			"  sacct --parsable2 --format=JobID,JobName,State,Start,Elapsed,NodeList,AllocCPUS | tailcut plan explain -\n" +
 			"  tailcut plan explain --from-history 'nightly-*' --last 30d\n" +
 			"  tailcut plan explain application_1472176676028_407508_1.zstd --report page.html\n" +
 			"  tailcut plan explain /var/log/spark-events --since 30d\n" +

@@ -21,7 +21,7 @@ import (
 // is 7; of a plain job Job is "" and Task its number, so that jobs of one name are one stage; of the step 123.4 Job is
 // 123 and Task is 4. The component 123+2 of a heterogeneous job is the job 125, as Slurm counts. The steps batch,
 // extern and interactive are parts of their job and passed over, and so are elements 123_[8-20] that never started. Of
-// a requeued job that is listed with --duplicates every row counts.
+// a requeued job that is listed with --duplicates every row counts. See sacctSlots for slots.
 //
 // A job's name may have a |: then the row has more cells than the first line, and they are the name's. Names of
 // states are cut to the width of their column: OUT_OF_ME+. A row that cannot be read is passed over and counted.
@@ -33,6 +33,7 @@ type sacct struct {
 	edges    [][2]int // of the columns of fixed width, if that is what they are
 	by       string   // what parts the columns otherwise
 	a        Record
+	slots    sacctSlots
 
 	id, name, state, raw, elapsed, start, end, nodes int
 }
@@ -111,6 +112,7 @@ func (s *sacct) header() error {
 	t := &s.t
 	s.id, s.name, s.state, s.nodes = t.find("JobID", "JobIDRaw"), t.find("JobName"), t.find("State"), t.find("NodeList")
 	s.raw, s.elapsed, s.start, s.end = t.find("ElapsedRaw"), t.find("Elapsed"), t.find("Start"), t.find("End")
+	s.slots.cpus = t.find("AllocCPUS", "NCPUS")
 	switch {
 	case s.id < 0 || s.state < 0:
 		return t.lacks("the columns JobID and State")
@@ -163,7 +165,10 @@ func (s *sacct) row(line []byte, emit emit) error {
 	switch {
 	case !known:
 		return t.expected(s.state, "a state of a job, such as COMPLETED or TIMEOUT")
-	case waiting || bytes.Contains(t.cell(s.id), []byte("_[")):
+	case bytes.Contains(t.cell(s.id), []byte("_[")):
+		s.slots.waits(t.cell(s.id))
+		return nil
+	case waiting:
 		return nil
 	}
 	job, task, part := s.parseID(t.cell(s.id))
@@ -181,6 +186,9 @@ func (s *sacct) row(line []byte, emit emit) error {
 	key := sacctTask{s.a.Job, s.a.Stage, task}
 	s.a.Number = s.attempts[key]
 	s.attempts[key]++
+	if held, err := s.slots.row(t.cell(s.id), s.count(s.slots.cpus), &s.a, emit); held || err != nil {
+		return err
+	}
 	return emit(&s.a)
 }
 
@@ -295,4 +303,4 @@ func sacctSpan(text []byte) (sched.Time, bool) {
 	return sched.FromSeconds(seconds + clock), true
 }
 
-func (s *sacct) finish(emit) error { return nil }
+func (s *sacct) finish(emit emit) error { return s.slots.finish(emit) }
