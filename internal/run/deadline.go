@@ -77,7 +77,7 @@ func (p *Prepared) deadlineOf(c *course) *Deadline {
 		return nil
 	}
 	over := (c.end - c.deadline).Seconds()
-	d := &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.first, Over: over, dropped: c.Dropped}
+	d := &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.firstKnown(), Over: over, dropped: c.Dropped}
 	if p.Value > 0 || p.Late.Kind == sched.LateSoft {
 		job := sched.Job{Deadline: c.deadline, Value: cmp.Or(p.Value, p.o.Weight, 1), Late: p.Late}
 		if d.Value, d.Won = job.Value, new(0.0); c.State == "succeeded" {

@@ -10,9 +10,9 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// foresight reckons how likely a job is to meet its deadline, every now and then. The rest of the job is played, beside
-// the loop, under the policy and on the slots that it has (package promise). Until enough is known to play, a formula
-// that looks at the job alone says something (package outlook).
+// foresight reckons how likely a job is to meet its deadline, every now and then. The rest of the job is played,
+// beside the loop, under the policy and on the slots that it has (package promise). Until enough is known to play, a
+// formula that looks at the job alone says something (package outlook).
 type foresight struct {
 	outlook *outlook.Outlook
 	state   func() *promise.State // to play from, asked on the loop; nil if the rest is not played here
@@ -75,6 +75,19 @@ func (f *foresight) look(v *sched.View, id sched.JobID) (atRisk bool) {
 	}
 	f.warned = true
 	return true
+}
+
+// firstKnown returns the chance as it was first known, nil if it never was. A job that is over sooner than the first
+// play of its rest waits for that.
+func (f *foresight) firstKnown() *float64 {
+	if f.first == nil && f.playing != nil {
+		select {
+		case p := <-f.playing:
+			f.playing, f.first = nil, p.chance
+		case <-time.After(lookEvery):
+		}
+	}
+	return f.first
 }
 
 // hear takes in what was played, and tells whether there was something.
