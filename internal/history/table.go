@@ -55,7 +55,8 @@ func (t *table) expected(column int, what string) error {
 
 // lacks complains about columns that are not there.
 func (t *table) lacks(what string) error {
-	return t.in.wrong("", fmt.Errorf("expected %s; there are: %s", what, abridged([]byte(strings.Join(t.columns, " ")))))
+	names := strings.Fields(strings.Join(t.columns, " ")) // a name may have an end of line in it
+	return t.in.wrong("", fmt.Errorf("expected %s; there are: %s", what, abridged([]byte(strings.Join(names, " ")))))
 }
 
 // appendSplit is bytes.Split without a new slice.
