@@ -2,8 +2,10 @@ package trace
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/tailcut/tailcut/sched"
@@ -90,6 +92,9 @@ func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 func WriteTR(out io.Writer, w *Workload) error {
 	b := bufio.NewWriterSize(out, 1<<16)
 	var line []byte
+	if !slices.ContainsFunc(w.Stages, func(st StageRow) bool { return st.Tasks > 0 }) {
+		return errors.New("expected a task: a .tr file has no jobs without tasks")
+	}
 	for j := range w.Jobs {
 		d := w.durationsOfJob(j)
 		if len(d) == 0 {
