@@ -85,12 +85,27 @@ func TestManifestsOfOneNamespace(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	all, _ = manifestsOf(t, "--history-namespace=", "--clone-priority-class=", "--metrics-address=127.0.0.1:9", "--namespace=team")
-	if !slices.Contains(named(all), "ClusterRole tailcut-controller-nodes") {
+	if !slices.Contains(named(all), "ClusterRole tailcut-controller-nodes-tailcut-system") {
 		t.Error(named(all))
 	}
 	for _, name := range named(all) {
 		if strings.Contains(name, "history") || strings.Contains(name, "metrics") || strings.Contains(name, "Priority") {
 			t.Error(name)
+		}
+	}
+}
+
+// Two installations, each for a namespace of its own, share no object: whoever upgrades or uninstalls one of them leaves
+// the other its rights.
+func TestManifestsOfTwoNamespaces(t *testing.T) {
+	a, _ := manifestsOf(t, "--namespace=a", "--leader-election-namespace=a", "--metrics-address=:9")
+	b, _ := manifestsOf(t, "--namespace=b", "--leader-election-namespace=b", "--metrics-address=:9")
+	if len(a) < 12 || len(a) != len(b) {
+		t.Fatalf("%q, %q", named(a), named(b))
+	}
+	for _, name := range named(a) {
+		if slices.Contains(named(b), name) {
+			t.Errorf("both have %s", name)
 		}
 	}
 }
