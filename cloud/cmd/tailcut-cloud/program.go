@@ -109,6 +109,7 @@ func (p *program) pods(ctx context.Context, out *store.Output, r *remote.Request
 		return nil, err
 	}
 	cfg.Limits = o.Limits
+	pods.Own(ctx, &cfg)
 	results, err := store.NewResults(ctx, out, o.Run, o.Work)
 	if err != nil {
 		return nil, remote.Fail(err)

@@ -30,10 +30,11 @@ type Config struct {
 	Client    kubernetes.Interface
 	Namespace string
 	Run       string
-	Image     string           // "": the template's, or else DefaultImage
-	Template  *corev1.Pod      // never nil; its first container is the attempt's
-	Limits    []jobfile.Limits // of attempts, by stage
-	Log       io.Writer        // for what the user should know
+	Image     string                 // "": the template's, or else DefaultImage
+	Template  *corev1.Pod            // never nil; its first container is the attempt's
+	Limits    []jobfile.Limits       // of attempts, by stage
+	Owner     *metav1.OwnerReference // with which Kubernetes deletes the pods; nil for none
+	Log       io.Writer              // for what the user should know
 }
 
 // Results is what the executor needs of a store: *store.Results.

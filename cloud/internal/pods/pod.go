@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
@@ -39,6 +40,9 @@ func podName(run string, a live.Attempt) string {
 func (e *Executor) podFor(a live.Attempt, args []string, before []string) *corev1.Pod {
 	pod := podtemplate.New(&e.cfg.Template.ObjectMeta, &e.cfg.Template.Spec, a.Number, a.Clone)
 	pod.Name, pod.Namespace = podName(e.cfg.Run, a), e.cfg.Namespace
+	if e.cfg.Owner != nil {
+		pod.OwnerReferences = []metav1.OwnerReference{*e.cfg.Owner}
+	}
 	for name, value := range map[string]string{
 		"app.kubernetes.io/managed-by": "tailcut", RunLabel: e.cfg.Run, StageLabel: strconv.Itoa(a.Stage), podtemplate.TaskLabel: strconv.Itoa(a.Index),
 	} {
