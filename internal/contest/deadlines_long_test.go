@@ -82,12 +82,14 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "labour" {
 		labour(os.Args[2:])
 		return
+	} else if len(os.Args) > 1 && os.Args[1] == "chore" {
+		chore(os.Args[2:])
+		return
 	}
 	os.Exit(m.Run())
 }
 
-// labour waits for as long as its attempt takes, in steps which another attempt can go on from if it may report them. An
-// offset is a millionth of the task.
+// labour waits for as long as its attempt takes, in steps which another attempt can go on from if it may report them.
 func labour(args []string) {
 	var of [4]uint64 // draw, job, task, whether it is silent
 	for i := range of {
@@ -100,6 +102,12 @@ func labour(args []string) {
 		time.Sleep(time.Duration(whole * 1e9))
 		return
 	}
+	work(whole, step)
+}
+
+// work waits for so many seconds of a whole task, from where the attempt goes on, and reports after each step. An offset
+// is a millionth of the task.
+func work(whole float64, step time.Duration) {
 	progress, err := os.OpenFile(os.Getenv("TAILCUT_PROGRESS"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
