@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -79,12 +80,15 @@ var lawful = map[string]string{
 
 // This program is also what the tasks run.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "labour" {
-		labour(os.Args[2:])
-		return
-	} else if len(os.Args) > 1 && os.Args[1] == "chore" {
-		chore(os.Args[2:])
-		return
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "labour":
+			labour(os.Args[2:])
+			return
+		case "chore":
+			chore(os.Args[2:])
+			return
+		}
 	}
 	os.Exit(m.Run())
 }
@@ -153,18 +157,29 @@ func (x tool) together(t *testing.T, policy string, draw int) (inTime int) {
 	for i := range errands {
 		x.run(t, x.errand(draw, i, "submit")...)
 	}
-	x.run(t, "wait", "0", "1", "2")
-	var answer struct {
-		Jobs []struct {
-			ID   int
-			Flow float64 `json:"flow_seconds"`
-		}
+	return x.finish(t, server, len(errands), func(j finished) float64 { return errands[j.ID].limit() })
+}
+
+// finished is a job of a server that is over.
+type finished struct {
+	ID   int
+	Name string
+	Flow float64 `json:"flow_seconds"`
+}
+
+// finish waits for the n jobs of a server, stops it, and returns how many took no longer than their limit in seconds.
+func (x tool) finish(t *testing.T, server *exec.Cmd, n int, limit func(finished) float64) (inTime int) {
+	wait := []string{"wait"}
+	for i := range n {
+		wait = append(wait, fmt.Sprint(i))
 	}
-	if err := json.Unmarshal(x.run(t, "jobs", "--format", "json"), &answer); err != nil || len(answer.Jobs) != len(errands) {
+	x.run(t, wait...)
+	var answer struct{ Jobs []finished }
+	if err := json.Unmarshal(x.run(t, "jobs", "--format", "json"), &answer); err != nil || len(answer.Jobs) != n {
 		t.Errorf("%v: %d jobs", err, len(answer.Jobs))
 	}
 	for _, j := range answer.Jobs {
-		if j.Flow > 0 && j.Flow <= errands[j.ID].limit() {
+		if j.Flow > 0 && j.Flow <= limit(j) {
 			inTime++
 		}
 	}
@@ -231,17 +246,21 @@ func TestThreeDeadlines(t *testing.T) {
 	ours := inTime[order[0]]
 	for _, name := range order {
 		mean, half := laws.MeanInterval(inTime[name], 0.95)
-		more := make([]float64, len(ours))
-		for i := range more {
-			more[i] = ours[i] - inTime[name][i]
-		}
-		gain, about := laws.MeanInterval(more, 0.95)
+		gain, about := laws.MeanInterval(differences(ours, inTime[name]), 0.95)
 		t.Logf("%-16s %.2f ± %.2f of %d in time; shed together has %+.2f ± %.2f more %v", name, mean, half, len(errands), gain, about, inTime[name])
 		var policy, how string
 		if _, _ = fmt.Sscan(name, &policy, &how); how == "apart" && slices.Contains(rivals(*silent, *draws), policy) && !(gain-about > 0) {
 			t.Errorf("shed together has not more jobs in time than %s", name)
 		}
 	}
+}
+
+// differences subtracts draw by draw.
+func differences(a, b []float64) (all []float64) {
+	for i := range a {
+		all = append(all, a[i]-b[i])
+	}
+	return all
 }
 
 // TestDeadlinesSwept plays the same in the simulator for deadlines from three tenths of the paper's on, with other seeds.
@@ -268,18 +287,15 @@ func (x tool) swept(t *testing.T, law string, mute bool) {
 		if ours == nil {
 			ours = together
 		}
-		apart, more := make([]float64, runs), make([]float64, runs)
+		apart := make([]float64, runs)
 		for i := range errands {
 			for k, met := range x.chances(t, lawful[policy], *wide/len(errands), runs, law, mute, errands[i]) {
 				apart[k] += met
 			}
 		}
-		for k := range more {
-			more[k] = ours[k] - apart[k]
-		}
 		mean, half := laws.MeanInterval(together, 0.95)
 		alone, about := laws.MeanInterval(apart, 0.95)
-		gain, unsure := laws.MeanInterval(more, 0.95)
+		gain, unsure := laws.MeanInterval(differences(ours, apart), 0.95)
 		text += fmt.Sprintf("  %s %.2f ± %.2f, apart %.2f ± %.2f (%+.2f ± %.2f)", policy, mean, half, alone, about, gain, unsure)
 		if *tight > 0.3 && slices.Contains(rivals(mute, runs), policy) && !(gain-unsure > 0) {
 			t.Errorf("%d slots, silent %v, deadlines %.2f: shed together has not more jobs in time than %s apart", *wide, mute, *tight, policy)

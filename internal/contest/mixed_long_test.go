@@ -3,7 +3,6 @@
 package contest
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -84,8 +82,8 @@ func chore(args []string) {
 	work(whole, 500*time.Millisecond)
 }
 
-// mixedRun returns the share of the jobs that are in time, by id.
-func (x tool) mixedRun(t *testing.T, policy string, draw int) (inTime float64) {
+// mixedRun returns how many jobs are in time in one server.
+func (x tool) mixedRun(t *testing.T, policy string, draw int) (inTime int) {
 	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprint(mixedSlots), "--policy", policy)
 	listening(t, server)
 	self, _ := os.Executable()
@@ -101,31 +99,14 @@ func (x tool) mixedRun(t *testing.T, policy string, draw int) (inTime float64) {
 		})
 	}
 	all.Wait()
-	wait := []string{"wait"}
-	for i := range jobs {
-		wait = append(wait, fmt.Sprint(i))
-	}
-	x.run(t, wait...)
-	var answer struct {
-		Jobs []struct {
-			Name string
-			Flow float64 `json:"flow_seconds"`
-		}
-	}
-	if err := json.Unmarshal(x.run(t, "jobs", "--format", "json"), &answer); err != nil || len(answer.Jobs) != len(jobs) {
-		t.Errorf("%v: %d jobs", err, len(answer.Jobs))
-	}
-	for _, a := range answer.Jobs {
+	return x.finish(t, server, len(jobs), func(f finished) float64 {
 		var i int
-		if _, err := fmt.Sscanf(a.Name, "job%d", &i); err != nil {
-			t.Errorf("a job named %q", a.Name)
-		} else if a.Flow > 0 && a.Flow <= jobs[i].limit {
-			inTime++
+		if _, err := fmt.Sscanf(f.Name, "job%d", &i); err != nil {
+			t.Errorf("a job named %q", f.Name)
+			return 0
 		}
-	}
-	_ = server.Process.Signal(syscall.SIGTERM)
-	_ = server.Wait()
-	return inTime
+		return jobs[i].limit
+	})
 }
 
 func TestMixedDeadlines(t *testing.T) {
@@ -139,19 +120,15 @@ func TestMixedDeadlines(t *testing.T) {
 		for k := range mixedPolicies {
 			name := mixedPolicies[(k+draw)%len(mixedPolicies)] // so that the load of the neighbours hits all
 			x, to := tool{bin, t.TempDir()}, inTime[name]
-			all.Go(func() { to[draw] = x.mixedRun(t, name, draw) })
+			all.Go(func() { to[draw] = float64(x.mixedRun(t, name, draw)) })
 			time.Sleep(*mixedSpace)
 		}
 	}
 	all.Wait()
 	ours := inTime["laxity"]
 	for _, name := range mixedPolicies {
-		more := make([]float64, len(ours))
-		for i := range more {
-			more[i] = ours[i] - inTime[name][i]
-		}
 		mean, half := laws.MeanInterval(inTime[name], 0.95)
-		gain, about := laws.MeanInterval(more, 0.95)
+		gain, about := laws.MeanInterval(differences(ours, inTime[name]), 0.95)
 		t.Logf("%-7s %.1f ± %.1f of %d in time; laxity has %+.1f ± %.1f more %v", name, mean, half, mixedJobs, gain, about, inTime[name])
 		if gain+about < 0 {
 			t.Errorf("laxity has fewer jobs in time than %s", name)
