@@ -107,7 +107,8 @@ func (p *page) run() {
 	defer cancel()
 	sh := exec.CommandContext(ctx, "sh")
 	sh.Dir, sh.Stdin = work, strings.NewReader(p.script())
-	sh.Env = append(os.Environ(), "HOME="+p.dir, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "LC_ALL=C", "TERM=dumb")
+	sh.Env = append(os.Environ(), "HOME="+p.dir, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "LC_ALL=C", "TERM=dumb",
+		"TAILCUT_TRACES=") // the pages show what one who has no traces sees
 	sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := sh.CombinedOutput()
 	if err != nil {
