@@ -31,7 +31,12 @@ type Options struct {
 	Seed        uint64
 	Check       bool            // check the core's invariants after every step; slow
 	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
+	Watch       Watch           // sees every step; may be nil
 }
+
+// Watch sees what the core was told at an instant and what it decided, with the core as it is then. It may keep none of
+// them.
+type Watch func(v *sched.View, facts []sched.Event, decisions []sched.Decision)
 
 // Run replays a workload under a policy on machines that are all there when the first job arrives, and returns when
 // the last job is over. It fails if the policy leaves jobs unfinished for ever, or if ctx is cancelled.
@@ -257,6 +262,9 @@ func (s *Simulator) step() error {
 	decisions, err := s.core.Advance(t, s.facts)
 	if err != nil {
 		return err
+	}
+	if s.o.Watch != nil {
+		s.o.Watch(s.core.View(), s.facts, decisions)
 	}
 	for i := range decisions {
 		if decisions[i].Kind == sched.Kill { // before somebody is launched who goes on from there

@@ -15,7 +15,13 @@ import (
 )
 
 // reportSuffixes are what the names of report's files end with, by format.
-var reportSuffixes = map[string]string{"html": ".html", "json": ".json", "perfetto": ".pftrace"}
+var reportSuffixes = map[string]string{"html": ".html", "json": ".json", "csv": ".csv", "perfetto": ".pftrace"}
+
+// reportWriters write a timeline by format; html writes its page.
+func reportWriters(t *timeline.Timeline, html func(io.Writer) error) map[string]func(io.Writer) error {
+	table := func(w io.Writer) error { return audit.WriteAttempts(w, t) }
+	return map[string]func(io.Writer) error{"html": html, "json": t.WriteJSON, "csv": table, "perfetto": t.WritePerfetto}
+}
 
 func newReport() *cobra.Command {
 	cmd := &cobra.Command{
@@ -23,10 +29,11 @@ func newReport() *cobra.Command {
 		Long: "Writes what every attempt of a run did as one HTML file that opens without a network: a timeline to\n" +
 			"zoom in, with the reason of each clone, and tables of stages and attempts.\n" +
 			"OUT is the output folder of a run, finished or not, or its journal.\n\n" +
-			"--format perfetto writes a trace for https://ui.perfetto.dev, --format json the data (tailcut.timeline/v1).",
+			"--format perfetto writes a trace for https://ui.perfetto.dev, --format json the data (tailcut.timeline/v1),\n" +
+			"--format csv a line for each attempt.",
 		Example: "  tailcut report counts\n  tailcut report counts -o page.html\n  tailcut report counts --format perfetto -o counts.pftrace\n  tailcut report counts --format json -o - | jq .stages",
 	}
-	format := addFormatOf(cmd, "html", "json", "perfetto")
+	format := addFormatOf(cmd, "html", "json", "csv", "perfetto")
 	out := outFile{called: "--output"}
 	cmd.Flags().StringVarP(&out.path, "output", "o", "", "`file` to write, - for standard output; default: named after OUT, in this folder")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -46,7 +53,7 @@ func newReport() *cobra.Command {
 				return underWay(cmd.Context(), args[0], err)
 			}
 		}
-		write := map[string]func(io.Writer) error{"html": audit.Page(t).WriteHTML, "json": t.WriteJSON, "perfetto": t.WritePerfetto}[format.value]
+		write := reportWriters(t, audit.Page(t).WriteHTML)[format.value]
 		if toStdout {
 			return write(bareOut(cmd))
 		}

@@ -63,6 +63,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
 	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
 	fl.StringVar(&f.jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
+	f.attempts = addAttemptsOut(cmd)
 	f.input = addWorkloadFlags(cmd)
 	format := addFormat(cmd)
 	fl.StringVar(&f.cluster, "cluster", "", "YAML `file` with sites, machines and links, or a generator")
@@ -71,14 +72,18 @@ func newSimulate() *cobra.Command {
 	completeSimulate(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), exclusive(cmd, "from-history", "cluster"),
-			f.history.check(args, "WORKLOAD"), checkOut(append(args, f.cluster, f.input.Drop), f.jobs))
+			f.history.check(args, "WORKLOAD"), checkOut(append(args, f.cluster, f.input.Drop), f.jobs, f.attempts.outFile))
 		if err != nil {
 			return err
 		}
 		if err := f.read(cmd, args); err != nil {
 			return err
 		}
+		f.attempts.follow(r)
 		result, err := simulate(cmd, r, f.jobs)
+		if err == nil {
+			err = f.attempts.write()
+		}
 		if err != nil {
 			return err
 		}
@@ -96,6 +101,7 @@ type simulateFlags struct {
 	input                                    *workload.Source
 	history                                  *fromHistory
 	jobs                                     outFile
+	attempts                                 *attemptsOut
 }
 
 // read completes the request by what the flags say, and loads the workload.

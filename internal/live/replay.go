@@ -128,12 +128,6 @@ func All(r *trace.JournalReader, policies Policies, visit func(*sched.Core, *tra
 	return h.jobs[job].lived(), err
 }
 
-// Known is a job as a journal last knows it. Of the job only what the journal says may be asked, and Records.
-type Known struct {
-	*Job
-	Row sched.Job
-}
-
 // JobsOf replays a journal, of a run or one segment of many jobs, and returns all jobs that it has known at some time,
 // and the instant of its end.
 func JobsOf(r *trace.JournalReader, policies Policies) (map[sched.JobID]Known, sched.Time, error) {
@@ -141,27 +135,12 @@ func JobsOf(r *trace.JournalReader, policies Policies) (map[sched.JobID]Known, s
 	if err != nil {
 		return nil, 0, err
 	}
-	all := map[sched.JobID]Known{}
-	core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) {
-		for i := range b.Facts {
-			if f := &b.Facts[i]; f.Kind == sched.JobRetired && h.jobs[f.Job] != nil {
-				all[f.Job] = Known{h.jobs[f.Job], all[f.Job].Row}
-			}
-		}
-		h.add(c.View(), b, nil)
-		for i := range b.Decisions {
-			if d := &b.Decisions[i]; d.Kind == sched.Close && h.jobs[d.Job] != nil {
-				all[d.Job] = Known{h.jobs[d.Job], c.View().Job(d.Job)}
-			}
-		}
-	})
+	all := &Chronicle{h: h, known: map[sched.JobID]Known{}}
+	core, err := Replay(r, policies, func(c *sched.Core, b *trace.Batch) { all.Add(c.View(), b) })
 	if err != nil {
 		return nil, 0, err
 	}
-	for id, j := range h.jobs {
-		all[id] = Known{j, core.View().Job(id)}
-	}
-	return all, core.View().Now(), nil
+	return all.Jobs(core.View()), core.View().Now(), nil
 }
 
 // Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after

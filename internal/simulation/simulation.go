@@ -50,6 +50,9 @@ type Request struct {
 
 	Jobs io.Writer // gets a CSV line for each job of each run, in order; nil for none
 	Tick func(tasks int)
+
+	Watch sim.Watch // sees every step of the only run of the only policy; nil for nobody
+
 	Warn func(field, text string) // is told before the runs of what may make them endless; nil for nobody
 }
 
@@ -154,7 +157,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 // read reads what can be read without the workload.
 func (r *Request) read() (*question, error) {
 	q := &question{Request: r, slots: slotsPerMachine{each: []int{1}}, options: sim.Options{
-		Machines: r.Machines, Cluster: r.Cluster, Seed: r.Seed, Speed: r.Speed, Limits: r.Limits, Model: sim.Resample, Tick: r.Tick,
+		Machines: r.Machines, Cluster: r.Cluster, Seed: r.Seed, Speed: r.Speed, Limits: r.Limits, Model: sim.Resample, Tick: r.Tick, Watch: r.Watch,
 	}}
 	if r.Cluster != nil {
 		q.options.Machines, q.options.Model = r.Cluster.Machines(), sim.Intrinsic
@@ -173,6 +176,8 @@ func (r *Request) read() (*question, error) {
 		return nil, wrong("machines", "expected a number between 1 and %d, not %d", 1<<24, o.Machines)
 	case r.Runs < 0 || r.Runs > 1<<20:
 		return nil, wrong("runs", "expected a number between 1 and %d, not %d", 1<<20, r.Runs)
+	case r.Watch != nil && (r.Runs > 1 || len(r.Policies) > 1):
+		return nil, wrong("attempts-out", "expected one policy and one repetition, got %d and %d", max(1, len(r.Policies)), max(1, r.Runs))
 	case !(r.Noise >= 0) || math.IsInf(r.Noise, 0):
 		return nil, wrong("progress-noise", "expected a number of at least 0, not %v", r.Noise)
 	case r.NoiseKind != "" && r.NoiseKind != Independent && r.NoiseKind != Persistent:

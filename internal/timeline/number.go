@@ -15,6 +15,9 @@ type Seconds sched.Time
 // MarshalJSON writes the number.
 func (s Seconds) MarshalJSON() ([]byte, error) { return appendSeconds(nil, sched.Time(s)), nil }
 
+// String is the number as JSON has it.
+func (s Seconds) String() string { return string(appendSeconds(nil, sched.Time(s))) }
+
 // UnmarshalJSON reads it without rounding.
 func (s *Seconds) UnmarshalJSON(text []byte) error {
 	t, err := parseSeconds(string(text))
