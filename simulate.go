@@ -29,6 +29,9 @@ type Simulation struct {
 	LaunchDelay   string  // a duration, or a law of seconds, that an attempt holds its slot before it begins
 	Progress      string  // what policies are told of the progress of attempts, as sim.ParseProgress reads it, or auto
 	DeadlineSlack float64 // jobs without a deadline get so many times what they take alone; 0 for none
+
+	// What a cluster takes beside the work, such as heartbeat=3s,kill=500ms; see sim.ParseOverheads. Default none.
+	Overheads string
 }
 
 // Comparison is what came of a simulation.
@@ -54,7 +57,7 @@ func Simulate(ctx context.Context, s Simulation) (*Comparison, error) {
 	r := simulation.Request{
 		Workload: s.Workload, Policies: s.Policies, Runs: s.Runs, Seed: s.Seed,
 		Machines: s.Machines, Slots: s.SlotsPerMachine, Cluster: s.Cluster, Speed: s.SpeedFactor, Failures: s.Failures, Limits: s.Limits,
-		Service: s.Service, LaunchDelay: s.LaunchDelay, Progress: s.Progress, DeadlineSlack: s.DeadlineSlack,
+		Service: s.Service, LaunchDelay: s.LaunchDelay, Overheads: s.Overheads, Progress: s.Progress, DeadlineSlack: s.DeadlineSlack,
 	}
 	res, err := r.Run(ctx)
 	if err != nil {

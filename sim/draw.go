@@ -21,6 +21,8 @@ const (
 	forOddity   purpose = 9  // whether an attempt's reports are odd: job, task, attempt number
 	forHang     purpose = 10 // where an attempt hangs: job, task, attempt number
 	forWait     purpose = 11 // how long an attempt waits before it begins: job, task, attempt number
+	forBeat     purpose = 12 // when a machine's heartbeats begin: machine
+	forPause    purpose = 13 // when an attempt pauses first: job, task, attempt number
 
 	forSite     purpose = 16 // how much slower an attempt is than its machine: job, task, attempt number
 	forSpeed    purpose = 17 // how fast a machine is: machine

@@ -148,7 +148,7 @@ func (s *Simulator) lasts(r *running, a *Attempt) sched.Time {
 			}
 			return sched.Never
 		}
-		return s.interrupt(r, span)
+		return s.interrupt(r, span+s.pauses(r, span))
 	}
 	work := float64(a.size()) * a.Share * factor
 	end, at := s.varying.through(a.Machine, a.At, a.Asked, work)

@@ -44,13 +44,14 @@ func (s *Simulator) conclude(j sched.JobID) {
 	row := s.core.View().Job(j)
 	s.jobs[j] = JobResult{
 		Number: s.w.Jobs[j].Number, Tasks: row.Tasks, Attempts: row.Attempts, Clones: row.Clones, Failed: row.State != sched.JobSucceeded,
-		Arrival: row.Arrived, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(s.path.Alone(s.w, int(j)), 1/s.o.Speed),
+		Arrival: s.w.Jobs[j].Arrival, Completion: row.Closed, Deadline: row.Deadline, Alone: scaled(s.path.Alone(s.w, int(j)), 1/s.o.Speed),
 		Fruitful: row.Fruitful, Fruitless: row.Fruitless,
 		Value: row.Value, Soft: row.Late.Kind == sched.LateSoft, Dropped: row.State == sched.JobStopped && row.Deadline < sched.Never,
 	}
 	if row.State == sched.JobSucceeded {
 		s.jobs[j].Won = row.Worth(row.Closed)
 	}
+	delete(s.warm, s.w.Jobs[j].Number)
 	s.over = append(s.over, j)
 }
 

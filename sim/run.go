@@ -23,11 +23,13 @@ type Options struct {
 	Model    Model        // how long attempts last; nil means Resample
 	Cluster  *Cluster     // of several sites, which have Machines and Slots of their own; nil if there are no sites
 	Faults   Faults
+	Outages  []Outage // of machines, instead of Faults
 	Progress Progress
 	// of the machines: durations, and what is known of them beforehand, are divided by it; 0 means 1
 	Speed       float64
 	LaunchDelay sched.Time // that an attempt holds its slot before it begins
 	Wait        laws.Law   // likewise, in seconds, and policies are told when attempts begin; nil for none
+	Overheads   Overheads  // beside these
 	Seed        uint64
 	Check       bool            // check the core's invariants after every step; slow
 	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
@@ -77,6 +79,7 @@ type Simulator struct {
 	crews   map[sched.TaskID]*crew // of tasks that are not done, if they do
 	changed []*crew                // to be planned anew
 	faults  *faultPlan             // nil if machines do not fail
+	outages *outagePlan            // nil if it is not known when they do
 	present *presence              // nil if machines neither come nor go
 	geo     *geo                   // nil if there are no sites
 	paced   bool                   // the policy sets the speed of the machines
@@ -86,6 +89,9 @@ type Simulator struct {
 	resumable bool                     // some stage is
 	headways  []headway                // by row, if the pace varies and attempts are remembered
 	reached   map[sched.TaskID]float64 // share that attempts which were killed had done, if stages are resumable
+
+	dying map[sched.MachineID][]sched.Time    // when slots of killed attempts will be free, if that takes time
+	warm  map[uint32]map[sched.MachineID]bool // by number of the job: machines that it has begun on, if that matters
 
 	start, now sched.Time // of the first arrival, and of the step
 	wake       sched.Time // that the core has asked for
@@ -154,15 +160,8 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(w.Jobs) == 0:
-		return errors.New("expected a workload of at least one job")
-	case o.Machines < 1:
-		return fmt.Errorf("expected at least one machine, got %d", o.Machines)
-	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
-		return fmt.Errorf("expected a positive speed, got %v", o.Speed)
-	case o.LaunchDelay < 0 || !(o.Progress.Noise >= 0):
-		return errors.New("expected a launch delay and noise of at least 0")
+	if err := o.check(w); err != nil {
+		return err
 	}
 	o.Progress.Every = min(o.Progress.Every, sched.Never/4) // so that a sum with it does not overflow
 	if o.Model == nil {
@@ -185,6 +184,9 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		return err
 	}
 	paced := sched.Paces(p)
+	if err := o.canTake(paced, service, shared != nil); err != nil {
+		return err
+	}
 	if paced {
 		if err := canPace(&o, service); err != nil {
 			return err
@@ -194,13 +196,17 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		return errors.New("expected a service under which the pace of an attempt does not change, since its reports are odd")
 	}
 	start := w.Jobs[0].Arrival
+	outages, err := newOutagePlan(&o, start)
+	if err != nil {
+		return err
+	}
 	present, err := newPresence(&o, start)
 	if err != nil {
 		return err
 	}
 	*s = Simulator{
 		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
-		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), present: present, start: start, now: start, wake: sched.Never,
+		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), outages: outages, present: present, start: start, now: start, wake: sched.Never,
 		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages, over: s.over[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
 		paced: paced, speed: 1, efforts: s.efforts[:0], headways: s.headways[:0], reached: s.reached,
@@ -223,6 +229,21 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		s.crews = map[sched.TaskID]*crew{}
 	}
 	return s.addMachines()
+}
+
+// check says what is wrong with options whatever the service and the policy, nil if nothing is.
+func (o *Options) check(w *trace.Workload) error {
+	switch {
+	case len(w.Jobs) == 0:
+		return errors.New("expected a workload of at least one job")
+	case o.Machines < 1:
+		return fmt.Errorf("expected at least one machine, got %d", o.Machines)
+	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
+		return fmt.Errorf("expected a positive speed, got %v", o.Speed)
+	case o.LaunchDelay < 0 || !(o.Progress.Noise >= 0):
+		return errors.New("expected a launch delay and noise of at least 0")
+	}
+	return nil
 }
 
 // step moves to the next instant at which anything happens, tells the core, and does what it says.
@@ -295,7 +316,7 @@ func (s *Simulator) next() sched.Time {
 	if len(s.told) > 0 || len(s.back) > 0 {
 		return s.now
 	}
-	t := min(s.ends.next(), s.wake, s.present.next())
+	t := min(s.ends.next(), s.wake, s.present.next(), s.outages.next())
 	if s.arrived < len(s.w.Jobs) {
 		t = min(t, s.w.Jobs[s.arrived].Arrival)
 	}
@@ -308,7 +329,7 @@ func (s *Simulator) next() sched.Time {
 	if busy := s.busy(); busy != nil {
 		t = min(t, busy.next.next())
 	}
-	return t
+	return s.decides(t)
 }
 
 // collect gathers all facts of the present instant, in the core's canonical order as far as that is cheap, and
@@ -320,6 +341,9 @@ func (s *Simulator) collect() error {
 	}
 	if s.faults != nil {
 		s.back, s.gone = s.faults.due(s.now, s.back, s.gone[:0])
+	}
+	if s.outages != nil {
+		s.back, s.gone = s.outages.due(s.now, s.back, s.gone[:0])
 	}
 	if wan := s.wan(); wan != nil {
 		wan.advance(s.now, s.came, s.fetched)
@@ -333,7 +357,7 @@ func (s *Simulator) collect() error {
 	}
 	s.tell(sched.MachineJoined, s.back)
 	s.back = s.back[:0]
-	for s.ends.next() == s.now {
+	for s.ends.next() <= s.now {
 		id := sched.AttemptID(s.ends.pop())
 		s.warmed += s.core.Warm(s.ends.ahead)
 		if s.keeps() && s.goesOn(&s.rows[id.Row()]) {
@@ -360,7 +384,7 @@ func (s *Simulator) collect() error {
 	s.facts = append(s.facts, s.told...)
 	s.facts = append(s.facts, s.reports...)
 	s.tell(sched.MachineLost, s.gone)
-	for s.arrived < len(s.w.Jobs) && s.w.Jobs[s.arrived].Arrival == s.now {
+	for s.arrived < len(s.w.Jobs) && s.w.Jobs[s.arrived].Arrival <= s.now {
 		if err := s.submit(); err != nil {
 			return err
 		}
@@ -408,6 +432,7 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 			s.killed++
 		}
 		s.ends.remove(uint32(d.Attempt.Row()))
+		s.dies(d)
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), d.Attempt, s.now, s.o.LaunchDelay)
 		}
@@ -449,9 +474,11 @@ func (s *Simulator) goesOn(r *running) bool {
 func (s *Simulator) launch(d *sched.Decision) {
 	st := s.stages.Of(d.Stage)
 	r := running{
-		id: d.Attempt, start: s.now, begun: s.now + s.o.LaunchDelay, end: sched.Never, from: d.From,
+		id: d.Attempt, start: s.now, end: sched.Never, from: d.From,
 		job: st.job, task: st.offset + uint32(d.Task-st.first), number: d.Number, machine: d.Machine, stage: d.Stage, of: d.Task,
 	}
+	ready := s.speaks(r.machine, s.now+s.held(&r))
+	r.begun = ready + s.o.LaunchDelay
 	s.ends.grow(d.Attempt.Row() + 1)
 	if s.shared != nil {
 		s.join(d, &r, s.describe(&r))
@@ -462,8 +489,8 @@ func (s *Simulator) launch(d *sched.Decision) {
 	}
 	if s.o.Wait != nil {
 		wait := s.wait(&r)
-		if r.begun = sched.Never; wait < sched.Never-s.now {
-			r.begun = s.now + wait
+		if r.begun = sched.Never; wait < sched.Never-ready {
+			r.begun = ready + wait
 		}
 		s.told = s.tellBegun(&r, s.told)
 	}
@@ -482,7 +509,7 @@ func (s *Simulator) launch(d *sched.Decision) {
 // keeps tells whether attempts have something to say before they end, may end otherwise than planned, or leave behind
 // what others go on from, so that they have to be remembered.
 func (s *Simulator) keeps() bool {
-	return s.paced || s.resumable || s.o.Wait != nil || s.o.Progress.Every > 0 || s.o.Progress.Exact && (s.o.LaunchDelay > 0 || s.geo != nil || s.varying != nil)
+	return s.paced || s.resumable || s.o.Wait != nil || s.o.Progress.Every > 0 || s.o.Progress.Exact && (s.o.LaunchDelay > 0 || s.o.Overheads != (Overheads{}) || s.geo != nil || s.varying != nil)
 }
 
 // keep remembers what is known about an attempt.
@@ -510,7 +537,7 @@ func (s *Simulator) schedule(r *running) {
 		due = min(due, s.paceChanges(r))
 	}
 	if due < sched.Never {
-		s.ends.push(uint64(r.id), due)
+		s.ends.push(uint64(r.id), max(s.now, s.speaks(r.machine, due)))
 	}
 }
 

@@ -126,7 +126,7 @@ func TestParseService(t *testing.T) {
 }
 
 func TestParseFaultsAndProgress(t *testing.T) {
-	if f, err := ParseFaults("mttr=5m,mtbf=24h"); err != nil || f != (Faults{86400 * sched.Second, 300 * sched.Second}) {
+	if f, err := ParseFaults("mttr=5m,mtbf=24h"); err != nil || f != (Faults{MTBF: 86400 * sched.Second, MTTR: 300 * sched.Second}) {
 		t.Errorf("%v, %v", f, err)
 	}
 	for _, spec := range []string{"mtbf=1h", "mtbf=1h,mttr=0s", "mtbf", "x=1h", "mtbf=1h,mttr=1"} {

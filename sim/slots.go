@@ -45,6 +45,7 @@ func (s *Simulator) tell(kind sched.EventKind, machines []sched.MachineID) {
 		switch {
 		case class == 0 || s.present == nil:
 			for _, m := range machines {
+				delete(s.dying, m+sched.MachineID(class*s.o.Machines))
 				s.facts = append(s.facts, sched.Event{At: s.now, Kind: kind, Machine: m + sched.MachineID(class*s.o.Machines)})
 			}
 		case s.steps == 1 && kind == sched.MachineJoined:

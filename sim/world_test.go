@@ -151,6 +151,17 @@ func drawOptions(t *rapid.T) Options {
 	if rapid.Bool().Draw(t, "faults") {
 		o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}
 	}
+	if spec != shared && rapid.Bool().Draw(t, "overheads") {
+		o.Overheads = Overheads{
+			Interval:  rapid.SampledFrom([]sched.Time{0, sched.Second, 700 * sched.Second / 1000}).Draw(t, "interval"),
+			Heartbeat: rapid.SampledFrom([]sched.Time{0, sched.Second}).Draw(t, "heartbeat"),
+			Kill:      rapid.SampledFrom([]sched.Time{0, sched.Second / 3}).Draw(t, "kill"),
+			WarmUp:    rapid.SampledFrom([]sched.Time{0, sched.Second}).Draw(t, "warm-up"),
+		}
+		if !strings.HasPrefix(spec, "machine") && !strings.HasPrefix(spec, "capacity") {
+			o.Overheads.Pause, o.Overheads.PauseEvery = sched.Second/5, sched.Second
+		}
+	}
 	o.Progress = rapid.SampledFrom([]Progress{{}, {Exact: true, Noise: 0.3}, {Every: sched.Second / 2, Noise: 0.3}}).Draw(t, "progress")
 	return o
 }

@@ -54,7 +54,8 @@ type RunFigures struct {
 	Durations         string   `json:"durations"`              // that it went by: finished, all, known
 	ClonesWithheld    int      `json:"clones_withheld"`        // by the limits, from policies that bound themselves
 	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
-	ValuePossible     *float64 `json:"value_possible"`         // of jobs with deadlines, nil if no job has one
+	Overheads         string   `json:"overheads,omitempty"`
+	ValuePossible     *float64 `json:"value_possible"` // of jobs with deadlines, nil if no job has one
 	ValueWon          *float64 `json:"value_won"`
 	TardinessCost     *float64 `json:"tardiness_cost"`
 	JobsDropped       int      `json:"jobs_dropped"` // at their deadlines, or given up by the policy
@@ -100,7 +101,7 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 	f := RunFigures{
 		Policy: r.Policies[c.Policy], Run: c.Run, MeanFlowSeconds: show.Finite(c.MeanFlow), MedianFlowSeconds: show.Finite(c.MedianFlow),
 		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
-		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], ClonesWithheld: c.Withheld, LaunchDelay: r.LaunchDelay,
+		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], ClonesWithheld: c.Withheld, LaunchDelay: r.LaunchDelay, Overheads: r.Overheads,
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
 		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),

@@ -43,6 +43,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	r.printTold(w)
 	r.printDurations(w)
 	r.printWithheld(w)
+	if r.Overheads != "" {
+		fmt.Fprintf(w, "Overheads: %s.\n", strings.ReplaceAll(r.Overheads, ",", ", "))
+	}
 	if r.LaunchDelay != "" {
 		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
 	}
@@ -122,6 +125,9 @@ func (r *Result) WriteJSON(w io.Writer) error {
 // WriteCSV writes a row for each run.
 func (r *Result) WriteCSV(w io.Writer) error {
 	var without []string
+	if r.Overheads == "" {
+		without = append(without, "overheads")
+	}
 	if r.LaunchDelay == "" {
 		without = append(without, "launch_delay")
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -38,11 +39,12 @@ type Request struct {
 	Slots    string       // of a machine: a number, or NAME=N,NAME=N for each class; default 1; unused with a Cluster
 	Cluster  *sim.Cluster // of several sites
 	Speed    float64      // of the machines; default 1
-	Failures string       // of machines, see sim.ParseFaults; default none
+	Failures string       // of machines, see sim.ParseFaults, or a file for sim.LoadOutages; default none
 	Limits   sched.Limits // default sched.DefaultLimits
 
 	Service       string  // how long attempts last, see sim.ParseService; default resample, or recorded with a Cluster
 	LaunchDelay   string  // a duration, or a law of seconds; default 0s
+	Overheads     string  // beside it, see sim.ParseOverheads; default none
 	Progress      string  // that policies are told, see sim.ParseProgress; default Auto
 	Noise         float64 // relative error of the remaining time that reports imply
 	NoiseKind     string  // Independent, which is the default, or Persistent
@@ -65,6 +67,7 @@ type Result struct {
 	Durations       []string // by policy: what it takes the durations of attempts from, see policy.Told
 	Machines, Slots int      // Slots of all machines together
 	LaunchDelay     string   // the law of launch delays; "" if none was asked for
+	Overheads       string   // as asked for; "" if none are
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
 	uses            []bool   // by policy: progress
 }
@@ -145,6 +148,9 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
 	}
+	if q.options.Overheads != (sim.Overheads{}) {
+		res.Overheads = r.Overheads
+	}
 	if r.Cluster != nil {
 		res.Machines, res.Slots = r.Cluster.Machines(), r.Cluster.Slots()
 	}
@@ -194,7 +200,8 @@ func (r *Request) read() (*question, error) {
 	}{
 		{"slots-per-machine", r.Slots, q.readSlots},
 		{"launch-delay", r.LaunchDelay, q.readDelay},
-		{"failures", r.Failures, func(text string) (err error) { o.Faults, err = sim.ParseFaults(text); return err }},
+		{"overheads", r.Overheads, func(text string) (err error) { o.Overheads, err = sim.ParseOverheads(text); return err }},
+		{"failures", r.Failures, q.readFailures},
 		{"service", r.Service, func(text string) (err error) { o.Model, err = sim.ParseService(text); return err }},
 		{"progress", r.Progress, q.readProgress},
 	} {
@@ -218,6 +225,17 @@ func (r *Request) read() (*question, error) {
 		}
 	}
 	return q, nil
+}
+
+// readFailures reads how machines fail by chance, or the file that says when.
+func (q *question) readFailures(text string) (err error) {
+	o := &q.options
+	if text == "none" || strings.Contains(text, "=") {
+		o.Faults, err = sim.ParseFaults(text)
+	} else if o.Outages, err = sim.LoadOutages(text, o.Machines); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("expected none, mtbf=SPAN,mttr=SPAN,rack=N, or a file: %w", err)
+	}
+	return err
 }
 
 func (q *question) readSlots(text string) (err error) {
