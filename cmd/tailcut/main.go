@@ -164,7 +164,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newReport(), newVerify(), newTrace(), newOverlap(),
+	root.AddCommand(newRun(), newSimulate(), newPlan(), newReplay(), newTimeline(), newReport(), newCompare(), newVerify(), newTrace(), newOverlap(),
 		newReproduce(), newPolicies(), newController(), newVersion(), manual.NewCommand(headingOf))
 	root.AddCommand(newResults(), newLogs())
 	root.AddCommand(newServe(), newSubmit(), newJobs(), newShow(), newWait(), newCancel(), newPause(), newResume(), newPriority(), newPolicy(), newDrain())

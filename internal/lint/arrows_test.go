@@ -48,6 +48,7 @@ const arrows = `
 	internal/past        -> internal/live internal/live/remote internal/promise sched
 	internal/promise     -> laws sched
 	internal/page        -> internal/timeline
+	internal/parting     -> internal/live internal/show internal/timeline sched trace
 	internal/whatif      -> internal/grammar internal/past internal/show internal/simulation laws sched sim trace
 	internal/cputime     ->
 	internal/disk        ->

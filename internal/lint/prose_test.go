@@ -141,10 +141,10 @@ func checkPhrases(p text, phrases []phrase) (found []string) {
 	return found
 }
 
-// checkSentences finds sentences that are too long.
+// checkSentences finds sentences that are too long. A list of code alone, such as what a package imports, is none.
 func checkSentences(p text) (found []string) {
 	for _, s := range sentences(p.words) {
-		if n := len(strings.Fields(s)); n > longWords {
+		if n := len(strings.Fields(s)); n > longWords && strings.Trim(s, "X, ") != "" {
 			found = append(found, fmt.Sprintf("%s: a sentence of %d words, at most %d: %s", p.where, n, longWords, s))
 		}
 	}
