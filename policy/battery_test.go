@@ -35,7 +35,7 @@ var variants = []string{
 	"ese:slot=0s,eta=10", "ese:slot=1s,sigma=0.2,xi=0",
 	"sew:strict=true", "sew:maps=1,lambda=0", "sew:maps=0.1,strict=true",
 	"flink:lower_bound=0s,multiplier=0.5,order=fair", "flink:ratio=0,lower_bound=5s,block=0s,interval=3s,order=srpt",
-	"laps:beta=0.1", "laps:beta=1,slot=5s", "wlaps:beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=5s",
+	"laps:beta=0.1", "laps:servers=2", "srpt:preempt=true", "laps:beta=1,slot=5s", "wlaps:beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=5s",
 	"capacity:queues=3,first=0,cap=0.6", "capacity:queues=1,user_limit=0.3,user_check=reached",
 	"chronos-clone:clones=2,order=srpt", "chronos-restart:detect=0.05,kill=0.1,clones=2,order=fair", "chronos-resume:detect=0,law=(pareto:alpha=1.2,xm=3)", "chronos-resume:detect=0.1,clones=3",
 	"laxity:late=kill", "laxity:late=demote,judge=0s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",

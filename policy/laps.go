@@ -28,9 +28,13 @@ var lapsEntry = kit.Entry{
 	Source:  "Edmonds and Pruhs, SODA 2009: LAPS(beta)",
 	Params: []kit.Param{
 		{Name: "beta", Kind: kit.Float, Default: "0.5", Min: 1.0 / decimals, Max: 1, Help: "fraction of the active jobs that share the slots"},
+		{Name: "servers", Kind: kit.Int, Default: "0", Max: 1 << 24, Help: "simulated only, processor sharing: all tasks run at once and share the speed of N machines; 0 leaves the speed alone"},
 		kit.SlotOf("0s", "the paper's shares change with every arrival and end"),
 	},
 	New: func(a kit.Args) sched.Policy {
+		if n := a.Int("servers"); n > 0 {
+			return &sharedSpeed{servers: n, order: kit.OrderOf(kit.ByArrival)}
+		}
 		return &kit.Splitter{Clock: kit.Clock{Slot: a.Span("slot")}, Weigh: laps(toRatio(a.Float("beta"))), Prefix: true}
 	},
 }

@@ -17,7 +17,7 @@ import (
 const synthPrefix = "synth:"
 
 // SynthUsage lists the keys of a generator, for help texts.
-const SynthUsage = `synth:jobs=100;tasks=LAW|N;law=LAW;scale=LAW;arrivals=poisson:rate=R|batch|LAW;deadline=SPAN;value=LAW|N;late=hard|drop|soft:COST;known=true|false;seed=N`
+const SynthUsage = `synth:jobs=100;tasks=LAW|N;law=LAW;scale=LAW;arrivals=poisson:rate=R|batch|LAW;deadline=SPAN;value=LAW|N;late=hard|drop|soft:COST;known=true|false;resumable=true|false;seed=N`
 
 // generator is a parsed spec.
 type generator struct {
@@ -30,6 +30,7 @@ type generator struct {
 	value    laws.Law // of a job by its deadline, nil for its weight
 	late     sched.Late
 	known    bool // mean and deviation of a job's durations are told beforehand
+	resumes  bool // tasks are resumable
 	seed     uint64
 }
 
@@ -141,6 +142,10 @@ func (g *generator) set(key, value string) (err error) {
 		if g.known, err = strconv.ParseBool(value); err != nil {
 			return fmt.Errorf("expected true or false, got %q", value)
 		}
+	case "resumable":
+		if g.resumes, err = strconv.ParseBool(value); err != nil {
+			return fmt.Errorf("expected true or false, got %q", value)
+		}
 	case "seed":
 		if g.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
 			return fmt.Errorf("expected a whole number of at least 0, got %q", value)
@@ -231,7 +236,7 @@ func (g *generator) job(w *Workload, k uint32, arrival sched.Time) error {
 		}
 		w.Durations = append(w.Durations, d)
 	}
-	st := StageRow{FirstTask: uint32(first), Tasks: uint32(n), Law: -1}
+	st := StageRow{FirstTask: uint32(first), Tasks: uint32(n), Law: -1, Resumable: g.resumes}
 	if g.known {
 		st.Mean, st.SD = moments(w.Durations[first:])
 	}
