@@ -6,11 +6,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -94,12 +96,34 @@ func newAttempt(started *bool) *cobra.Command {
 				Assignment: task, Buckets: &buckets, Output: out, Scratch: scratch, Stderr: cmd.ErrOrStderr(),
 				Progress: func(x float64) { fmt.Fprintf(cmd.OutOrStdout(), "%.4f\n", x) },
 			}
-			return a.Run(cmd.Context())
+			return untilTerminated(cmd.Context(), a.Run)
 		},
 	}
 	cmd.Flags().BoolVar(&attended, "attended", false, "end, with the process group, when standard input does")
 	return cmd
 }
+
+// untilTerminated does an attempt's work. When a pod is deleted, Kubernetes sends SIGTERM: the work ends, and has a
+// moment to remove what nobody will read.
+func untilTerminated(ctx context.Context, work func(context.Context) error) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- work(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(moment): // processes that a command has left may hold what the work waits for
+		return errors.New("terminated")
+	}
+}
+
+const moment = 5 * time.Second
 
 // dieWith ends the process group when the engine, which holds the other end, has ended.
 func dieWith(stdin io.Reader) {

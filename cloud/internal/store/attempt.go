@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/mapreduce"
@@ -24,6 +26,9 @@ const (
 	stdoutObject = "stdout"
 	filesObjects = "files"
 )
+
+// withdrawTime is less than the grace period of a pod.
+const withdrawTime = 10 * time.Second
 
 // Assignment is what an attempt has to be told besides its output's URL.
 type Assignment struct {
@@ -71,7 +76,7 @@ func ParseTask(args []string) (t Assignment, err error) {
 
 // Worker does an attempt's work. It reads the input and the results of earlier stages from their stores, works in a
 // folder of this machine, which must be empty, and puts what came of it into the output. When it returns nil, all of it
-// is there.
+// is there. Of an attempt that outlives its run nothing is there.
 type Worker struct {
 	Assignment
 	Buckets  *Buckets
@@ -101,15 +106,39 @@ func (a *Worker) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	put, err := a.upload(ctx, dir)
-	if err != nil || !isPublished(w, a.Stage) {
+	return errors.Join(a.put(ctx, dir, isPublished(w, a.Stage)), a.withdraw())
+}
+
+// put uploads all files of a folder, and their sums if they are to be published.
+func (a *Worker) put(ctx context.Context, dir string, published bool) error {
+	files, err := a.upload(ctx, dir)
+	if err != nil || !published {
 		return err
 	}
-	if data, err = json.Marshal(&sums{sumsSchema, put}); err != nil {
+	data, err := json.Marshal(&sums{sumsSchema, files})
+	if err != nil {
 		return err
 	}
 	return a.Output.buckets.write(ctx, a.Output.sums(a.Assignment.Run, a.Stage, a.Index, a.Number), bytes.NewReader(data), false)
 }
+
+// withdraw removes what the attempt has put into the store if the run is over. The run may have listed what it removes
+// before that was there, but it removes what attempts are to do before it lists.
+func (a *Worker) withdraw() error {
+	ctx, cancel := context.WithTimeout(context.Background(), withdrawTime) // whoever ended the attempt did not end this
+	defer cancel()
+	o := a.Output
+	if _, over, err := o.buckets.read(ctx, o.work(a.Assignment.Run)); err != nil || !over {
+		return nil // a store that does not answer is no reason to do the work again
+	}
+	return errors.Join(
+		o.buckets.remove(ctx, o.attempt(a.Assignment.Run, a.Stage, a.Index, a.Number)),
+		o.buckets.drop(ctx, o.sums(a.Assignment.Run, a.Stage, a.Index, a.Number)),
+		errOver,
+	)
+}
+
+var errOver = errors.New("the run is over")
 
 func (a *Worker) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir string) error {
 	if a.Stage >= len(plan.Stages) {

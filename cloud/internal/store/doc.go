@@ -19,5 +19,7 @@
 //	_MANIFEST.json                   what the result consists of, as mapreduce.Manifest
 //	_SUCCESS                         lists the parts
 //
-// Below _tailcut/ all but the first is removed when the job has succeeded.
+// Below _tailcut/ all but the first is removed when the job has succeeded, _tailcut/RUN/work before the rest is
+// listed. An attempt that finds it gone after its last object removes what it wrote. So nothing of a late attempt
+// stays, unless it is killed between the two, or a store cannot be reached then.
 package store

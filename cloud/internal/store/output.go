@@ -187,7 +187,7 @@ func (o *Output) clear(ctx context.Context, c *Claim) (removed bool, err error) 
 		}
 	}
 	if c != nil {
-		if err := o.buckets.remove(ctx, o.of(c.Run)); err != nil {
+		if err := o.Tidy(ctx, c.Run); err != nil {
 			return true, err
 		}
 	}
@@ -271,5 +271,11 @@ func folders(w *jobfile.Work) []string {
 	return names
 }
 
-// Tidy removes what a run that has succeeded needs no more.
-func (o *Output) Tidy(ctx context.Context, run string) error { return o.buckets.remove(ctx, o.of(run)) }
+// Tidy removes what a run that has succeeded needs no more: first what its attempts are to do, by whose absence those
+// that still end know that it is over.
+func (o *Output) Tidy(ctx context.Context, run string) error {
+	if err := o.buckets.drop(ctx, o.work(run)); err != nil {
+		return err
+	}
+	return o.buckets.remove(ctx, o.of(run))
+}

@@ -3,13 +3,16 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -251,6 +254,54 @@ func TestWordCount(t *testing.T) {
 	files, err := Files{&b}.List(t.Context(), url+"/out")
 	if err != nil || len(files) != 2 {
 		t.Errorf("the result is listed as %v, %v", files, err)
+	}
+}
+
+// An attempt that outlives its run leaves nothing: it works while the run's objects are removed, and writes afterwards.
+func TestLateAttempt(t *testing.T) {
+	url, dir := shared(t)
+	var b Buckets
+	defer b.Close()
+	out, err := OpenOutput(&b, url+"/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, over := filepath.Join(dir, "started"), filepath.Join(dir, "over")
+	script := fmt.Sprintf("touch %s; until test -e %s; do sleep 0.01; done; echo late", started, over)
+	w := &jobfile.Work{Dir: dir, Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "a", Tasks: 1, Command: []string{"sh", "-c", script}}}}}
+	r, err := NewResults(t.Context(), out, "run1", w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := r.Prepare(t.Context(), live.Attempt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Worker{Assignment: task, Buckets: &b, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr}
+	ended := make(chan error, 1)
+	go func() { ended <- x.Run(t.Context()) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(started); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command does not start")
+		}
+	}
+	if err := r.Tidy(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, over, "")
+	if err := <-ended; !errors.Is(err, errOver) {
+		t.Errorf("the attempt ends with %v, want %v", err, errOver)
+	}
+	if err := filepath.WalkDir(filepath.Join(dir, "out/_tailcut"), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && d.Name() != "run" {
+			t.Errorf("%s is left", name)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }
 
