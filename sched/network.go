@@ -13,6 +13,12 @@ type Network struct {
 	// matter
 	Bandwidth []float64
 	Latency   []Time // likewise, until the first byte is there; nil for none
+
+	// fetches at the same time share what links and sites carry; otherwise each has its link to itself
+	Shared bool `json:",omitempty"`
+	// by SiteID where Shared: bytes per second that all fetches together bring out of a site and into it, 0 for no
+	// bound; nil for none anywhere
+	Up, Down []float64 `json:",omitempty"`
 }
 
 // Sites returns the number of sites.
@@ -44,6 +50,18 @@ func (n *Network) Fetch(from, to SiteID, bytes int64) Time {
 	return Never
 }
 
+// Ends returns how many bytes per second leave and enter a site at most: +Inf where nobody bounds them.
+func (n *Network) Ends(k SiteID) (up, down float64) {
+	up, down = math.Inf(1), math.Inf(1)
+	if int(k) < len(n.Up) && n.Up[k] > 0 {
+		up = n.Up[k]
+	}
+	if int(k) < len(n.Down) && n.Down[k] > 0 {
+		down = n.Down[k]
+	}
+	return up, down
+}
+
 // maxSites bounds the sites of a cluster: a task's row keeps that of its result in 16 bits.
 const maxSites = 1 << 16
 
@@ -64,6 +82,19 @@ func (n *Network) Validate() error {
 	for i, l := range n.Latency {
 		if l < 0 || l > Never/4 {
 			return fmt.Errorf("latency from %s to %s: %v is not between 0 and %v", n.Names[i/k], n.Names[i%k], l, Never/4)
+		}
+	}
+	return n.validateEnds()
+}
+
+func (n *Network) validateEnds() error {
+	k := len(n.Names)
+	if len(n.Up)+len(n.Down) > 0 && (!n.Shared || n.Up != nil && len(n.Up) != k || n.Down != nil && len(n.Down) != k) {
+		return fmt.Errorf("%d bounds of what leaves sites and %d of what enters them: expected one for each of %d sites that share links", len(n.Up), len(n.Down), k)
+	}
+	for i := range k {
+		if up, down := n.Ends(SiteID(i)); !(up > 0 && down > 0) || i < len(n.Up) && !(n.Up[i] >= 0) || i < len(n.Down) && !(n.Down[i] >= 0) {
+			return fmt.Errorf("site %s: bounds of what leaves and enters it are at least 0, not %v and %v", n.Names[i], n.Up, n.Down)
 		}
 	}
 	return nil

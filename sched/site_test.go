@@ -41,6 +41,9 @@ func TestNetworksThatMakeNoSense(t *testing.T) {
 		{Network{Names: two, Bandwidth: []float64{0, 0, 1, 0}}, "bandwidth from a to b: 0 is not a positive number"},
 		{Network{Names: two, Bandwidth: []float64{0, 1, math.NaN(), 0}}, "bandwidth from b to a: NaN"},
 		{Network{Names: two, Bandwidth: []float64{0, 1, 1, 0}, Latency: []Time{0, -1, 0, 0}}, "latency from a to b: -1ns"},
+		{Network{Names: two, Bandwidth: []float64{0, 1, 1, 0}, Up: []float64{1, 1}}, "expected one for each of 2 sites that share links"},
+		{Network{Names: two, Bandwidth: []float64{0, 1, 1, 0}, Shared: true, Down: []float64{1}}, "0 bounds of what leaves sites and 1 of what enters them"},
+		{Network{Names: two, Bandwidth: []float64{0, 1, 1, 0}, Shared: true, Up: []float64{1, -1}}, "site b: bounds of what leaves and enters it are at least 0"},
 	} {
 		if err := c.n.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v gives %v, want %q", c.n, err, c.want)

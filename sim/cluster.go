@@ -21,10 +21,7 @@ import (
 type Cluster struct {
 	Name    string // where it comes from, for messages
 	Sites   []Site
-	Network *sched.Network // names are those of Sites; nil only before it is complete
-	// fetches at the same time share what links and sites carry, by max-min fairness; otherwise each has its links to
-	// itself
-	Shared bool
+	Network *sched.Network // names are those of Sites; where it is Shared, by max-min fairness; nil only before it is complete
 }
 
 // Site is machines that are equally good on average and have each other's data at hand.
@@ -33,7 +30,6 @@ type Site struct {
 	Machines int
 	Slots    int      // per machine
 	Speed    Speed    // of its machines
-	Up, Down float64  // bytes per second that leave and enter it, if fetches share; 0 for no bound
 	Slowdown laws.Law // of its attempts, each draws its own; nil for none
 	Busy     Busy     // with work that is not ours
 	Line     int      // of the cluster file where it is described; 0 if there is none
@@ -123,9 +119,6 @@ func (c *Cluster) validate() error {
 		s := &c.Sites[i]
 		if s.Machines < 1 || s.Slots < 1 {
 			return fmt.Errorf("site %s: expected machines and slots, got %d with %d each", s.Name, s.Machines, s.Slots)
-		}
-		if !(s.Up >= 0 && s.Down >= 0) {
-			return fmt.Errorf("site %s: expected bounds of at least 0, got %v and %v", s.Name, s.Up, s.Down)
 		}
 		if err := s.Busy.validate(); err != nil {
 			return fmt.Errorf("site %s: busy: %w", s.Name, err)

@@ -69,6 +69,8 @@ type clusterReader struct {
 	c     *Cluster
 	index map[string]int // of sites
 	bound clusterField   // the last field up or down, if there is one
+	up    []float64      // by site; 0 for no bound
+	down  []float64      // likewise
 
 	open     func(path string) (io.ReadCloser, error)
 	measured []measurement // by link; zero where nothing was measured
@@ -85,6 +87,7 @@ func (r *clusterReader) readSites(f clusterField) error {
 	machines := 0
 	for _, item := range items {
 		site := Site{Slots: 1, Speed: Steady(1), Line: item.node.Line}
+		r.up, r.down = append(r.up, 0), append(r.down, 0)
 		if err := r.readSite(item, &site); err != nil {
 			return err
 		}
@@ -118,8 +121,8 @@ func (r *clusterReader) readSite(f clusterField, site *Site) error {
 		"machines": func(f clusterField) error { return f.count(maxMachines, &site.Machines) },
 		"slots":    func(f clusterField) error { return f.count(maxSlots, &site.Slots) },
 		"speed":    func(f clusterField) error { return readSpeed(f, &site.Speed) },
-		"up":       bound(&site.Up),
-		"down":     bound(&site.Down),
+		"up":       bound(&r.up[len(r.up)-1]),
+		"down":     bound(&r.down[len(r.down)-1]),
 		"busy":     func(f clusterField) error { return readBusy(f, &site.Busy) },
 		"slowdown": func(f clusterField) (err error) {
 			site.Slowdown, err = readSlowdown(f)

@@ -33,14 +33,17 @@ func (r *clusterReader) readLinks(f, sites clusterField) error {
 			"latency":   func(f clusterField) (err error) { all.latency, err = readSpan(f); return err },
 			"between":   func(f clusterField) error { between = f; return nil },
 			"measured":  r.readTables,
-			"shared":    func(f clusterField) error { return readBool(f, &r.c.Shared) },
+			"shared":    func(f clusterField) error { return readBool(f, &n.Shared) },
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if r.bound.node != nil && !r.c.Shared {
-		return r.bound.expected("links.shared: true beside it; otherwise nothing is shared")
+	if r.bound.node != nil {
+		if !n.Shared {
+			return r.bound.expected("links.shared: true beside it; otherwise nothing is shared")
+		}
+		n.Up, n.Down = r.up, r.down
 	}
 	for i := range n.Bandwidth {
 		n.Bandwidth[i], n.Latency[i] = all.bandwidth, all.latency

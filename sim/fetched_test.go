@@ -57,7 +57,7 @@ func TestFetchesAreTold(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster := twoSites()
-			cluster.Shared = c.shared
+			cluster.Network.Shared = c.shared
 			p := &fetchSpy{clones: c.clones}
 			if _, err := new(Simulator).Run(t.Context(), load(t, c.jobs), p, Options{Cluster: cluster, Limits: sched.NoLimits()}); err != nil {
 				t.Fatal(err)

@@ -239,7 +239,7 @@ func TestFetchingIsNoWork(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		for name, progress := range map[string]Progress{"every 10 s": {Every: 10 * sched.Second}, "exact": {Exact: true}} {
 			cluster := twoSites()
-			cluster.Shared = shared
+			cluster.Network.Shared = shared
 			p := &watch{}
 			w := load(t, `{"stages":[{"durations_seconds":[40,40],"inputs":[[{"site":"a","bytes":1000}]]}]}`)
 			p.check = func(now sched.Time, done float64) {

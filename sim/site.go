@@ -50,7 +50,7 @@ func newGeo(w *trace.Workload, o *Options) (*geo, error) {
 		o.Model = Intrinsic
 	}
 	g := &geo{Cluster: c, at: at, speed: make([]float64, o.Machines), data: w.HasData()}
-	if c.Shared && g.data {
+	if c.Network.Shared && g.data {
 		g.wan = newTransfers(c)
 	}
 	if len(w.Jobs) > 0 {

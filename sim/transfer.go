@@ -128,7 +128,7 @@ func (x *transfers) settle() {
 		}
 		return false
 	})
-	x.maxMin.share(x.Sites, x.streams)
+	x.maxMin.share(x.Network, x.streams)
 	x.next = sched.Never
 	for _, s := range x.streams {
 		left := s.left(s.fetches[len(s.fetches)-1]) / s.rate

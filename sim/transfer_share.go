@@ -33,8 +33,8 @@ type maxMin struct {
 }
 
 // share sets the rates of streams that each have a fetch.
-func (m *maxMin) share(sites []Site, streams []*stream) {
-	m.reset(sites)
+func (m *maxMin) share(n *sched.Network, streams []*stream) {
+	m.reset(n)
 	for _, s := range streams {
 		m.out[s.from] += len(s.fetches)
 		m.in[s.to] += len(s.fetches)
@@ -62,23 +62,15 @@ func (m *maxMin) share(sites []Site, streams []*stream) {
 	}
 }
 
-func (m *maxMin) reset(sites []Site) {
+func (m *maxMin) reset(n *sched.Network) {
 	if m.up == nil {
-		m.up, m.down = make([]float64, len(sites)), make([]float64, len(sites))
-		m.out, m.in = make([]int, len(sites)), make([]int, len(sites))
+		m.up, m.down = make([]float64, n.Sites()), make([]float64, n.Sites())
+		m.out, m.in = make([]int, n.Sites()), make([]int, n.Sites())
 	}
-	for i := range sites {
-		m.up[i], m.down[i] = carries(sites[i].Up), carries(sites[i].Down)
+	for i := range m.up {
+		m.up[i], m.down[i] = n.Ends(sched.SiteID(i))
 		m.out[i], m.in[i] = 0, 0
 	}
-}
-
-// carries returns a bound, which is 0 if there is none.
-func carries(bound float64) float64 {
-	if bound == 0 {
-		return math.Inf(1)
-	}
-	return bound
 }
 
 // bound returns how far the rate of a stream's fetches can rise if those of all that are open rise alike.

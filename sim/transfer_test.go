@@ -11,7 +11,7 @@ import (
 
 // naiveShare raises the rates of all fetches one by one: each round finds the tightest of all links and sites by looking at every one, and settles the fetches there. It
 // works on single fetches and knows nothing of streams.
-func naiveShare(sites []Site, streams []*stream) []float64 {
+func naiveShare(sites *sched.Network, streams []*stream) []float64 {
 	type user struct{ stream, from, to int }
 	var users []user
 	for i, s := range streams {
@@ -31,12 +31,12 @@ func naiveShare(sites []Site, streams []*stream) []float64 {
 	for i, s := range streams {
 		all = append(all, resource{s.most, func(u user) bool { return u.stream == i }})
 	}
-	for k := range sites {
-		if sites[k].Up > 0 {
-			all = append(all, resource{sites[k].Up, func(u user) bool { return u.from == k }})
+	for k := range sites.Up {
+		if sites.Up[k] > 0 {
+			all = append(all, resource{sites.Up[k], func(u user) bool { return u.from == k }})
 		}
-		if sites[k].Down > 0 {
-			all = append(all, resource{sites[k].Down, func(u user) bool { return u.to == k }})
+		if sites.Down[k] > 0 {
+			all = append(all, resource{sites.Down[k], func(u user) bool { return u.to == k }})
 		}
 	}
 	for {
@@ -74,10 +74,10 @@ func TestMaxMinAgainstNaive(t *testing.T) {
 	var m maxMin
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.SampledFrom([]float64{1, 2, 3, 5, 10, 100})
-		sites := make([]Site, 5)
-		for i := range sites {
+		sites := &sched.Network{Names: make([]string, 5), Up: make([]float64, 5), Down: make([]float64, 5)}
+		for i := range sites.Up {
 			if rapid.Bool().Draw(t, "bounded") {
-				sites[i].Up, sites[i].Down = capacity.Draw(t, "up"), capacity.Draw(t, "down")
+				sites.Up[i], sites.Down[i] = capacity.Draw(t, "up"), capacity.Draw(t, "down")
 			}
 		}
 		var streams []*stream
@@ -102,7 +102,7 @@ func TestMaxMinAgainstNaive(t *testing.T) {
 // latency. One that is alone takes 13 s, shared or not.
 func TestFetchesShareALink(t *testing.T) {
 	c := twoSites()
-	c.Shared = true
+	c.Network.Shared = true
 	c.Sites[0].Machines, c.Sites[1].Machines = 1, 3
 	one := load(t, `{"stages":[{"durations_seconds":[100,2],"inputs":[[{"site":"a","bytes":1000}]]}]}`)
 	three := load(t, `{"stages":[{"durations_seconds":[100,2,2,2],"inputs":[[{"site":"a","bytes":1000}]]}]}`)
@@ -119,7 +119,7 @@ func TestFetchesShareALink(t *testing.T) {
 			t.Errorf("%s: machines worked %v, want %v", c2.name, c2.got, c2.want)
 		}
 	}
-	c.Sites[0].Up = 50 // and so twice as long
+	c.Network.Up = []float64{50, 0} // and so twice as long
 	got, want := runGeo(t, three, Options{Cluster: c}).Jobs[0].Fruitful, (50+3*(60+3+2))*sched.Second
 	if math.Abs(float64(got-want)) > 10 {
 		t.Errorf("with a bound on what leaves a: machines worked %v, want %v", got, want)
@@ -132,8 +132,8 @@ func TestSharedLinksInAWorldOfJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := *c
-	shared.Shared = true
+	shared, network := *c, *c.Network
+	shared.Network, network.Shared = &network, true
 	w := load(t, `{"stages":[{"tasks":30,"law":"exp:mu=0.1","inputs":[[{"bytes":100000000}]]},{"tasks":5,"law":"exp:mu=1","after":[{"stage":"0","bytes":[3000000]}]}]}
 {"arrival_seconds":3,"stages":[{"tasks":30,"law":"exp:mu=0.1","inputs":[[{"bytes":100000000}]]},{"tasks":5,"law":"exp:mu=1","after":[{"stage":"0","bytes":[3000000]}]}]}`)
 	lonely := load(t, `{"stages":[{"durations_seconds":[4],"inputs":[[{"site":"site3","bytes":100000000}]]},{"durations_seconds":[2],"after":[{"stage":"0","bytes":[3000000]}]}]}

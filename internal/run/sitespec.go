@@ -143,7 +143,7 @@ func loadRunCluster(arg string, seed uint64) (string, *sim.Cluster, error) {
 	if err != nil && !strings.HasPrefix(arg, "synth:") {
 		return "", nil, err
 	}
-	if c.Shared {
+	if c.Network.Shared {
 		return "", nil, fmt.Errorf("--cluster: %s: field links.shared: expected false or nothing: in a live run each fetch has its link to itself", c.Name)
 	}
 	for i := range c.Sites {
