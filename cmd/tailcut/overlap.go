@@ -29,6 +29,7 @@ func newOverlap() *cobra.Command {
 	var r study.Request
 	var from study.Source
 	var load float64
+	var bound bool
 	var synthetic, page string
 	ratio := choice{value: "original", valid: []string{"original", "cube-root"}}
 	jobs, fairness := outFile{called: "--jobs-out"}, outFile{called: "--fairness"}
@@ -42,6 +43,7 @@ func newOverlap() *cobra.Command {
 	flags.Float64Var(&r.Warmup, "warmup", 0, "leave this fraction of the jobs, the first to arrive, out of the results (0.1 with --synthetic)")
 	flags.Float64Var(&r.Speed, "speed", 1, "speed of both stations")
 	flags.BoolVar(&r.Batch, "batch", false, "let all jobs arrive at 0")
+	flags.BoolVar(&bound, "bound", true, "compute the lower bound; --bound=false saves a fifth of the time of maxsrpt")
 	flags.BoolVar(&from.Sort, "sort", false, "accept arrivals in any order")
 	flags.StringVar(&jobs.path, "jobs-out", "", "write every job's completion to this file, as CSV")
 	flags.StringVar(&fairness.path, "fairness", "", "write the mean slowdown by size to this file, as CSV")
@@ -54,7 +56,7 @@ func newOverlap() *cobra.Command {
 		if synthetic != "" && !flags.Changed("warmup") {
 			r.Warmup = 0.1
 		}
-		r.Load, from.CubeRoot, from.Batch = load, ratio.value == "cube-root", r.Batch
+		r.Load, r.NoBound, from.CubeRoot, from.Batch = load, !bound, ratio.value == "cube-root", r.Batch
 		if flags.Changed("load") {
 			from.Load = load
 		}

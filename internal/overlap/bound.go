@@ -1,5 +1,7 @@
 package overlap
 
+import "math"
+
 // Bound computes the lower bound of the paper's Section 5.1 on the total flow time of any policy. Two single servers
 // under SRPT, one with the map sizes and one with the shuffle sizes, are each at least as fast; in every period the
 // slower one counts. A period begins when an arrival finds both servers empty.
@@ -25,7 +27,7 @@ func NewBound(skip int64) *Bound {
 // Arrive admits the next job, which arrives no earlier than the last.
 func (b *Bound) Arrive(j Demand) {
 	b.until(j.Arrival)
-	if b.servers[0].heap.len() == 0 && b.servers[1].heap.len() == 0 {
+	if b.servers[0].empty() && b.servers[1].empty() {
 		b.close()
 	}
 	b.clock = j.Arrival
@@ -40,9 +42,7 @@ func (b *Bound) Arrive(j Demand) {
 // Drain serves all jobs that are present to their end.
 func (b *Bound) Drain() {
 	for i := range b.servers {
-		for b.servers[i].heap.len() > 0 {
-			b.period[i] += b.servers[i].finish(b.clock)
-		}
+		b.period[i] = b.servers[i].until(b.clock, math.Inf(1), b.period[i])
 	}
 	b.close()
 }
@@ -63,47 +63,110 @@ func (b *Bound) close() {
 
 func (b *Bound) until(t float64) {
 	for i := range b.servers {
-		b.period[i] += b.servers[i].until(b.clock, t)
+		b.period[i] += b.servers[i].until(b.clock, t, 0)
 	}
 }
 
-// server is a single server under SRPT.
+// server is a single server under SRPT. A job that is done before the next arrives, and goes before the others, never
+// enters the heap: most do.
 type server struct {
-	heap heap // by remaining size
-	pool pool
-	skip int64   // jobs that do not count
-	lead float64 // what of the clock the first jobs have used already since the last arrival
+	waiting []sized // a binary heap
+	last    sized   // the last to arrive, if it goes before those that wait
+	holds   bool    // whether there is such a one
+	skip    int64   // jobs that do not count
 }
+
+// sized is what a server knows of a job.
+type sized struct {
+	size, arrival float64 // what is left, and seconds
+	index         int64
+}
+
+func (a *sized) before(b *sized) bool {
+	return a.size < b.size || a.size == b.size && a.index < b.index
+}
+
+func (s *server) empty() bool { return !s.holds && len(s.waiting) == 0 }
 
 func (s *server) admit(j Demand, size float64, index int64) {
 	if size == 0 {
 		return // its flow time is 0
 	}
-	s.heap.push(s.pool.get(j, index), size)
+	e := sized{size, j.Arrival, index}
+	if len(s.waiting) == 0 || size < s.waiting[0].size {
+		s.last, s.holds = e, true
+		return
+	}
+	s.push(e)
 }
 
-// until serves from clock to t, and returns the flow times of the jobs that count and are done by then.
-func (s *server) until(clock, t float64) (flow float64) {
-	s.lead = 0
-	for s.heap.len() > 0 {
-		if first := &s.heap.entries[0]; clock+s.lead+first.key > t {
-			first.key = max(0, first.key-(t-clock-s.lead)) // stays first: it only fell
+// until serves from clock to t, and adds the flow times of the jobs that count and are done by then.
+func (s *server) until(clock, t, flow float64) float64 {
+	lead := 0.0 // what of the time the first jobs have used already
+	if s.holds {
+		s.holds = false
+		if lead = s.last.size; clock+lead > t {
+			s.last.size = max(0, lead-(t-clock))
+			s.push(s.last)
+			return flow
+		}
+		flow += s.flow(&s.last, clock+lead)
+	}
+	for len(s.waiting) > 0 {
+		first := &s.waiting[0]
+		if clock+lead+first.size > t {
+			first.size = max(0, first.size-(t-clock-lead)) // stays first: it only fell
 			break
 		}
-		flow += s.finish(clock)
+		lead += first.size
+		flow += s.flow(first, clock+lead)
+		s.pop()
 	}
-	s.lead = 0
 	return flow
 }
 
-// finish serves the first job to its end, and returns its flow time if it counts.
-func (s *server) finish(clock float64) (flow float64) {
-	first := s.heap.entries[0]
-	s.lead += first.key
-	s.heap.pop()
-	s.pool.put(first.job)
-	if first.job.index < s.skip {
+// flow is the flow time of a job that is done, if it counts.
+func (s *server) flow(j *sized, now float64) float64 {
+	if j.index < s.skip {
 		return 0
 	}
-	return clock + s.lead - first.job.Arrival
+	return now - j.arrival
+}
+
+func (s *server) push(e sized) {
+	s.waiting = append(s.waiting, e)
+	h, i := s.waiting, len(s.waiting)-1
+	for i > 0 {
+		parent := int(uint(i-1) / 2)
+		if !e.before(&h[parent]) {
+			break
+		}
+		h[i] = h[parent]
+		i = parent
+	}
+	h[i] = e
+}
+
+func (s *server) pop() {
+	last := len(s.waiting) - 1
+	e, h, i := s.waiting[last], s.waiting[:last], 0
+	s.waiting = h
+	if last == 0 {
+		return
+	}
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			break
+		}
+		if child+1 < len(h) && h[child+1].before(&h[child]) {
+			child++
+		}
+		if !h[child].before(&e) {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = e
 }

@@ -1,6 +1,12 @@
 package overlap
 
-import "testing"
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // study runs the workload of Section 5.3 and leaves out the first tenth of the jobs.
 func study(spec string, t testing.TB, n int64, load float64) (*Summary, *Fairness) {
@@ -67,6 +73,45 @@ func TestBound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The bound by definition: two servers, each a station that serves one of the two sizes alone, and a period ends where
+// both are idle when a job arrives.
+func TestBoundTwin(t *testing.T) {
+	check := func(t *rapid.T, jobs []Demand) {
+		only := [2][]Demand{slices.Clone(jobs), slices.Clone(jobs)}
+		for i := range jobs {
+			only[0][i].Shuffle, only[1][i].Map = 0, 0
+		}
+		skip := rapid.IntRange(0, 3).Draw(t, "skip")
+		b := NewBound(int64(skip))
+		sum, latest := 0.0, 0.0
+		var flow [2]float64
+		var ends [2][]float64
+		for s := range ends {
+			ends[s] = runTwin(&twin{policy: Discipline{Kind: MaxSRPT}}, only[s])
+		}
+		for i, j := range jobs {
+			b.Arrive(j)
+			if j.Arrival >= latest {
+				sum += max(flow[0], flow[1])
+				flow = [2]float64{}
+			}
+			for s := range flow {
+				latest = max(latest, ends[s][i])
+				if i >= skip {
+					flow[s] += ends[s][i] - j.Arrival
+				}
+			}
+		}
+		b.Drain()
+		want := (sum + max(flow[0], flow[1])) / float64(max(1, len(jobs)-skip))
+		if math.Abs(b.Mean()-want) > 1e-9*max(1, want) {
+			t.Fatalf("%v, skip %d: got %v, want %v", jobs, skip, b.Mean(), want)
+		}
+	}
+	t.Run("ties", rapid.MakeCheck(func(t *rapid.T) { check(t, dyadic(t)) }))
+	t.Run("real", rapid.MakeCheck(func(t *rapid.T) { check(t, realJobs(t)) }))
 }
 
 // Memory depends on the queue: once it has been as long as it gets, more jobs allocate next to nothing.

@@ -24,23 +24,32 @@ type Quantiles struct {
 
 // Add counts a value.
 func (q *Quantiles) Add(v float64) {
-	q.n++
+	if q.n++; q.n > exactValues && q.exact == nil {
+		q.count(v)
+		return
+	}
+	q.keep(v)
+}
+
+// keep keeps a value as it is, while they are few.
+func (q *Quantiles) keep(v float64) {
 	if q.n <= exactValues {
 		q.exact = append(q.exact, v)
 		return
 	}
-	if q.exact != nil {
-		for _, e := range q.exact {
-			q.count(e)
-		}
-		q.exact = nil
+	for _, e := range q.exact {
+		q.count(e)
 	}
+	q.exact = nil
 	q.count(v)
 }
 
 // count puts a value into its bucket: the exponent and the leading bits of its significand.
 func (q *Quantiles) count(v float64) {
-	place := math.Float64bits(max(0, v)) >> (52 - octaveBits)
+	if !(v > 0) {
+		v = 0
+	}
+	place := math.Float64bits(v) >> (52 - octaveBits)
 	octave := q.octaves[place>>octaveBits]
 	if octave == nil {
 		octave = new([1 << octaveBits]int64)

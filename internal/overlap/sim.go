@@ -19,10 +19,11 @@ type Sim struct {
 	pool    pool
 	out     done
 	done    func(Completion)
+	batch   []Completion // what was completed since it was taken last, without done
 }
 
 // New returns an empty system. It calls done for every completed job, in order of completion, jobs that complete
-// together in order of their index.
+// together in order of their index. Without done, which costs a call for each job, [Sim.Take] has them.
 func New(p Discipline, done func(Completion)) *Sim {
 	return &Sim{engine: p.engine(), clock: math.Inf(-1), done: done}
 }
@@ -34,6 +35,22 @@ func Run(p Discipline, jobs iter.Seq[Demand], done func(Completion)) {
 		s.Arrive(j)
 	}
 	s.Drain()
+}
+
+// Take returns what was completed since the last call, in the order that [New] says. The caller may read it until it
+// calls another method.
+func (s *Sim) Take() []Completion {
+	batch := s.batch
+	s.batch = s.batch[:0]
+	return batch
+}
+
+func (s *Sim) report(j *Demand, index int64) {
+	if s.done == nil {
+		s.batch = append(s.batch, Completion{Job: *j, Index: index, Time: s.clock})
+		return
+	}
+	s.done(Completion{Job: *j, Index: index, Time: s.clock})
 }
 
 // Present is the number of jobs that have arrived and are not done.
@@ -50,7 +67,7 @@ func (s *Sim) Arrive(j Demand) {
 	s.clock = j.Arrival
 	s.arrived++
 	if j.Map == 0 && j.Shuffle == 0 {
-		s.done(Completion{Job: j, Index: s.arrived - 1, Time: s.clock})
+		s.report(&j, s.arrived-1)
 		return
 	}
 	s.present++
@@ -71,7 +88,7 @@ func (s *Sim) until(t float64) {
 		if s.engine.pass(s.last, t-s.clock) {
 			s.clock += s.last.Alone()
 			s.present--
-			s.done(Completion{Job: s.last, Index: index, Time: s.clock})
+			s.report(&s.last, index)
 		} else {
 			s.engine.admit(s.pool.get(s.last, index))
 		}
@@ -98,7 +115,7 @@ func (s *Sim) complete() {
 		slices.SortFunc(jobs, func(a, b *present) int { return cmp.Compare(a.index, b.index) })
 	}
 	for _, j := range jobs {
-		s.done(Completion{Job: j.Demand, Index: j.index, Time: s.clock})
+		s.report(&j.Demand, j.index)
 		s.pool.put(j)
 	}
 	s.present -= len(jobs)

@@ -13,15 +13,37 @@ type Summary struct {
 }
 
 // Add counts a completion.
-func (s *Summary) Add(c Completion) {
+func (s *Summary) Add(c Completion) { s.add(&c) }
+
+// AddAll counts completions.
+func (s *Summary) AddAll(all []Completion) {
+	for i := range all {
+		s.add(&all[i])
+	}
+}
+
+func (s *Summary) add(c *Completion) {
 	if c.Index < s.Skip {
 		return
 	}
-	flow := c.Flow()
+	flow := c.Time - c.Job.Arrival // [Completion.Flow] and slowdown, without max and its look for NaN
+	if flow < 0 {
+		flow = 0
+	}
+	alone := c.Job.Map
+	if c.Job.Shuffle > alone {
+		alone = c.Job.Shuffle
+	}
 	s.jobs++
 	s.flow += flow
-	s.slowdown += slowdown(flow, c.Job)
-	s.longest = max(s.longest, flow)
+	if alone > 0 {
+		s.slowdown += flow / alone
+	} else {
+		s.slowdown++
+	}
+	if flow > s.longest {
+		s.longest = flow
+	}
 	s.flows.Add(flow)
 }
 

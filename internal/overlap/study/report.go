@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/tailcut/tailcut/internal/overlap"
@@ -33,7 +34,10 @@ type Figures struct {
 }
 
 func (s *study) result(jobs int64) *Result {
-	bound := s.bound.Mean()
+	bound := math.NaN()
+	if s.bound != nil {
+		bound = s.bound.Mean()
+	}
 	r := &Result{Schema: "tailcut.overlap/v1", Jobs: jobs, LowerBound: show.Finite(bound), lines: s.lines}
 	for _, l := range s.lines {
 		if l.sim == nil {
@@ -59,8 +63,17 @@ func (r *Result) WriteText(w io.Writer) error {
 		t.Row(f.Policy, show.OrDash(f.MeanFlow, show.Seconds), show.OrDash(f.MedianFlow, show.Seconds), show.OrDash(f.P99Flow, show.Seconds),
 			show.OrDash(f.MaxFlow, show.Seconds), show.OrDash(f.MeanSlowdown, ratio), show.OrDash(f.Relative, ratio))
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s; no policy has a mean flow time below %s\n", t, show.Count(int(r.Jobs), "job"), show.OrDash(r.LowerBound, show.Seconds))
+	_, err := fmt.Fprintf(w, "%s\n\n%s\n", t, r.atLeast())
 	return err
+}
+
+// atLeast says how many jobs there are, and the lower bound if it is known.
+func (r *Result) atLeast() string {
+	jobs := show.Count(int(r.Jobs), "job")
+	if r.LowerBound == nil {
+		return jobs
+	}
+	return jobs + "; no policy has a mean flow time below " + show.Seconds(*r.LowerBound)
 }
 
 // WriteJSON writes the figures for programs.
@@ -118,9 +131,7 @@ func (r *Result) Page() *report.Page {
 		t.Add(row...)
 	}
 	page := &report.Page{
-		Name: "overlap", Title: "Overlapping map and shuffle", Intro: []string{
-			fmt.Sprintf("%d jobs in the fluid model; no policy has a mean flow time below %s.", r.Jobs, show.OrDash(r.LowerBound, show.Seconds)),
-		},
+		Name: "overlap", Title: "Overlapping map and shuffle", Intro: []string{"The fluid model. " + r.atLeast() + "."},
 		Sections: []report.Section{{Title: "Flow times", Tables: []report.Table{t}}},
 	}
 	var policies []string

@@ -33,6 +33,7 @@ type Request struct {
 	Warmup   float64  // fraction of the jobs, the first to arrive, that does not count
 	Speed    float64  // of both stations
 	Batch    bool     // all jobs arrive at 0
+	NoBound  bool     // leaves the lower bound out
 
 	Completions io.Writer // gets a CSV line for each job and policy, in order of completion; nil for none
 	Fair        bool      // measures the mean slowdown by size, for WriteFairness and Page
@@ -52,6 +53,8 @@ func (r *Request) Check() error {
 		return grammar.Wrong("speed", fmt.Errorf("expected a number from 1e-6 to 1e6, not %v", r.Speed))
 	case len(r.Policies) == 0:
 		err = errors.New("expected a policy")
+	case r.NoBound && slices.ContainsFunc(r.Policies, func(p string) bool { return strings.TrimSpace(p) == LowerBound }):
+		err = errors.New(LowerBound + ": the bound is switched off; remove one of the two")
 	}
 	if err != nil {
 		return grammar.Wrong("policy", err)
@@ -65,8 +68,7 @@ type line struct {
 	sim     *overlap.Sim
 	summary overlap.Summary
 	fair    overlap.Fairness
-	done    []overlap.Completion // of the present block, so that spent is without what is made of them
-	spent   time.Duration        // of a processor
+	spent   time.Duration // of a processor, without what is made of completions
 }
 
 func (r *Request) lines() (all []*line, err error) {
@@ -80,7 +82,7 @@ func (r *Request) lines() (all []*line, err error) {
 		if err != nil {
 			return nil, err
 		}
-		l.sim = overlap.New(p, func(c overlap.Completion) { l.done = append(l.done, c) })
+		l.sim = overlap.New(p, nil)
 	}
 	return all, nil
 }
@@ -89,7 +91,7 @@ func (r *Request) lines() (all []*line, err error) {
 type study struct {
 	*Request
 	lines []*line
-	bound *overlap.Bound
+	bound *overlap.Bound // nil to leave it out
 	log   *bufio.Writer // of completions; nil for none
 	row   []byte
 }
@@ -111,7 +113,9 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	for _, l := range s.lines {
 		l.summary.Skip, l.fair.Skip = skip, skip
 	}
-	s.bound = overlap.NewBound(skip)
+	if !r.NoBound {
+		s.bound = overlap.NewBound(skip)
+	}
 	if r.Completions != nil {
 		s.log = bufio.NewWriterSize(r.Completions, 1<<16)
 		_, _ = s.log.WriteString("policy,job,arrival,completion\n")
@@ -128,10 +132,12 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 }
 
 func (s *study) run(ctx context.Context, jobs iter.Seq[overlap.Demand]) error {
-	block := make([]overlap.Demand, 0, 1<<13)
+	block := make([]overlap.Demand, 0, 1<<10) // stays in the processor's cache, with what it completes
 	for j := range jobs {
-		j.Map /= s.Speed
-		j.Shuffle /= s.Speed
+		if s.Speed != 1 {
+			j.Map /= s.Speed
+			j.Shuffle /= s.Speed
+		}
 		if s.Batch {
 			j.Arrival = 0
 		}
@@ -147,7 +153,9 @@ func (s *study) run(ctx context.Context, jobs iter.Seq[overlap.Demand]) error {
 	for _, l := range s.lines {
 		s.timed(l, func() { l.sim.Drain() })
 	}
-	s.bound.Drain()
+	if s.bound != nil {
+		s.bound.Drain()
+	}
 	return nil
 }
 
@@ -158,6 +166,9 @@ func (s *study) feed(block []overlap.Demand) {
 				l.sim.Arrive(j)
 			}
 		})
+	}
+	if s.bound == nil {
+		return
 	}
 	for _, j := range block {
 		s.bound.Arrive(j)
@@ -172,8 +183,12 @@ func (s *study) timed(l *line, work func()) {
 	start := cputime.Used()
 	work()
 	l.spent += cputime.Used() - start
-	for _, c := range l.done {
-		l.summary.Add(c)
+	done := l.sim.Take()
+	l.summary.AddAll(done)
+	if !s.Fair && s.log == nil {
+		return
+	}
+	for _, c := range done {
 		if s.Fair {
 			l.fair.Add(c, c.Job.Alone()*s.Speed)
 		}
@@ -181,7 +196,6 @@ func (s *study) timed(l *line, work func()) {
 			s.write(l.name, c)
 		}
 	}
-	l.done = l.done[:0]
 }
 
 // write writes a completion. The first error is kept until the end.

@@ -93,6 +93,32 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Without the bound nothing else changes.
+func TestWithoutBound(t *testing.T) {
+	r := Request{Policies: []string{"maxsrpt", "klps"}, Drawn: 3000, Load: 0.8, Speed: 1, Seed: 1}
+	with, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.NoBound = true
+	without, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with.LowerBound == nil || without.LowerBound != nil {
+		t.Errorf("bounds %v and %v", with.LowerBound, without.LowerBound)
+	}
+	for i, f := range without.Results {
+		if *f.MeanFlow != *with.Results[i].MeanFlow || f.Relative != nil || with.Results[i].Relative == nil {
+			t.Errorf("%+v, with the bound %+v", f, with.Results[i])
+		}
+	}
+	var text strings.Builder
+	if err := without.WriteText(&text); err != nil || strings.Contains(text.String(), "below") || !strings.Contains(text.String(), "3,000 jobs\n") && !strings.Contains(text.String(), "3000 jobs\n") {
+		t.Error(text.String(), err)
+	}
+}
+
 func TestWrong(t *testing.T) {
 	for field, r := range map[string]Request{
 		"policy": {Policies: []string{"lifo"}, Load: 1, Speed: 1},
@@ -105,6 +131,9 @@ func TestWrong(t *testing.T) {
 		if err := r.Check(); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+	if err := (&Request{Policies: []string{LowerBound}, NoBound: true, Load: 1, Speed: 1}).Check(); err == nil || !strings.Contains(err.Error(), "switched off") {
+		t.Errorf("the bound alone, switched off: %v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
