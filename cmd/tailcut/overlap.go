@@ -20,7 +20,7 @@ func newOverlap() *cobra.Command {
 			"JOBS.csv has the columns arrival, map and shuffle, in seconds of a whole station; - reads standard input.\n" +
 			"The policy wps reads a column weight, from 0.001 to 1000. Other columns are ignored.\n" +
 			"A SWIM workload, with map input and shuffle in bytes, needs --load. Both formats may be compressed with gzip.\n\n" +
-			"Policies: fcfs, maxsrpt, splitsrpt (both with :conserving=false), klps:k=100, wps, lower-bound.\n\n" +
+			"Policies: fcfs, maxsrpt, splitsrpt (both with :conserving=false), fillsrpt, klps:k=100, wps, lower-bound.\n\n" +
 			"Exit status: 0 done, 2 wrong usage or bad input.",
 		Example: "  tailcut overlap jobs.csv --policy maxsrpt,splitsrpt,klps:k=100\n" +
 			"  tailcut overlap --synthetic lognormal --jobs 1e6 --load 0.9 --policy maxsrpt --format json\n" +

@@ -11,7 +11,7 @@ import (
 // One thread at load 0.9; the drawing of jobs is not measured. An operation is a job. CPU time is what counts on a machine with others.
 func BenchmarkPolicies(b *testing.B) {
 	jobs := slices.Collect(Synthetic(1_000_000, 0.9, 1))
-	for _, spec := range []string{"fcfs", "maxsrpt", "splitsrpt", "klps", "wps"} {
+	for _, spec := range []string{"fcfs", "maxsrpt", "splitsrpt", "klps", "wps", "fillsrpt"} {
 		p := mustParse(b, spec)
 		b.Run(spec, func(b *testing.B) {
 			b.ReportAllocs()

@@ -15,6 +15,7 @@ type exact struct {
 	policy Discipline
 	jobs   []*exactJob
 	clock  *big.Rat
+	fills  exactFill // under FillSRPT
 }
 
 type exactJob struct {
@@ -95,6 +96,7 @@ func (e *exact) step() bool {
 			present = append(present, j)
 		}
 	}
+	e.fills.catches = nil
 	e.rates(present)
 	for _, j := range present {
 		if j.mapRate.Sign() > 0 {
@@ -104,6 +106,7 @@ func (e *exact) step() bool {
 			dt = lesser(dt, quo(j.backlog(), falls))
 		}
 	}
+	dt = lesser(dt, e.fills.catches)
 	if dt == nil {
 		return false
 	}
@@ -133,6 +136,8 @@ func (e *exact) rates(present []*exactJob) {
 		e.split(present)
 	case KLPS, WPS:
 		e.sharing(present)
+	case FillSRPT:
+		e.fill(present)
 	}
 }
 

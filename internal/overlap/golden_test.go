@@ -114,8 +114,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 func TestParse(t *testing.T) {
 	for spec, want := range map[string]string{
 		"fcfs": "fcfs", "maxsrpt:conserving=false": "maxsrpt:conserving=false", "splitsrpt:conserving=true": "splitsrpt",
-		"klps": "klps:k=100", "klps:k=7": "klps:k=7", "wps": "wps",
-		"srpt":                  `unknown policy "srpt"; valid: fcfs, maxsrpt, splitsrpt, klps, wps`,
+		"klps": "klps:k=100", "klps:k=7": "klps:k=7", "wps": "wps", "fillsrpt": "fillsrpt",
+		"srpt":                  `unknown policy "srpt"; valid: fcfs, maxsrpt, splitsrpt, klps, wps, fillsrpt`,
 		"klps:k=0":              `policy klps: k: expected an integer of 1 or more, not "0"`,
 		"fcfs:k=1":              `policy fcfs has no parameter "k"`,
 		"maxsrpt:conserving=no": `policy maxsrpt: conserving: expected true or false, not "no"`,

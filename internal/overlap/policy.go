@@ -17,9 +17,10 @@ const (
 	SplitSRPT             // map-heavy and shuffle-heavy jobs in parallel: Algorithm 2
 	KLPS                  // the first K jobs share the map station equally, all share the shuffle station: Section 5.1
 	WPS                   // all jobs share both stations by weight: Section 5.1
+	FillSRPT              // MaxSRPT that shares the map station when the shuffle station would idle and it pays; not the paper's
 )
 
-var kindNames = [...]string{"fcfs", "maxsrpt", "splitsrpt", "klps", "wps"}
+var kindNames = [...]string{"fcfs", "maxsrpt", "splitsrpt", "klps", "wps", "fillsrpt"}
 
 // String returns the name in policy specs.
 func (k Kind) String() string { return kindNames[k] }
@@ -34,7 +35,7 @@ type Discipline struct {
 	K       int  // KLPS: jobs at the map station at once, 1 or more
 }
 
-// Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps or wps, and after a colon conserving=true|false for the SRPTs and
+// Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps, wps or fillsrpt, and after a colon conserving=true|false for the SRPTs and
 // k=N for klps.
 func Parse(spec string) (Discipline, error) {
 	name, params, has := strings.Cut(spec, ":")
@@ -98,6 +99,8 @@ func (p Discipline) engine() engine {
 		return newSharing(max(1, p.K), false)
 	case WPS:
 		return newSharing(0, true)
+	case FillSRPT:
+		return newFill()
 	}
 	panic(fmt.Sprintf("overlap: policy of kind %d", int(p.Kind)))
 }

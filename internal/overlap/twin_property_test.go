@@ -11,7 +11,7 @@ import (
 // battery has every policy, with the parameters that change what it does.
 var battery = []string{
 	"fcfs", "maxsrpt", "maxsrpt:conserving=false", "splitsrpt", "splitsrpt:conserving=false",
-	"klps", "klps:k=1", "klps:k=2", "klps:k=3", "wps",
+	"klps", "klps:k=1", "klps:k=2", "klps:k=3", "wps", "fillsrpt",
 }
 
 func completions(p Discipline, jobs []Demand) []float64 {

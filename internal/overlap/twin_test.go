@@ -12,6 +12,7 @@ type twin struct {
 	policy         Discipline
 	maps, shuffles []int // the orders to serve in instead, by index
 	jobs           []*twinJob
+	filling        *twinFill // under FillSRPT
 	clock          float64
 }
 
@@ -95,6 +96,7 @@ func (t *twin) step(present []*twinJob, arrival float64) {
 		if j.mapRate > 0 {
 			dt = min(dt, j.x/j.mapRate)
 		}
+		dt = min(dt, t.filling.catches())
 		if fall := j.take - j.released(); j.stock() && fall > 1e-12*j.take {
 			dt = min(dt, j.backlog()/fall)
 		}
@@ -145,6 +147,8 @@ func (t *twin) rates(present []*twinJob) {
 		t.split(present)
 	case KLPS, WPS:
 		t.sharing(present)
+	case FillSRPT:
+		t.fill(present)
 	}
 }
 
