@@ -20,7 +20,7 @@ const arrows = `
 	laws       -> internal/grammar
 	sched      ->
 	plan       -> laws plan/rule
-	policy     -> sched laws plan plan/rule internal/grammar policy/kit policy/internal/geo policy/internal/tandem policy/internal/resume
+	policy     -> sched laws plan plan/rule internal/grammar policy/kit policy/internal/geo policy/internal/tandem policy/internal/resume policy/internal/probes
 	plan/rule  ->
 	policy/kit -> sched laws internal/grammar
 	trace      -> sched laws internal/grammar internal/disk internal/unpack
@@ -30,6 +30,7 @@ const arrows = `
 	policy/internal/geo    -> sched laws policy/kit
 	policy/internal/resume -> sched policy/kit
 	policy/internal/tandem -> sched policy/kit
+	policy/internal/probes -> sched policy/kit
 
 	internal/grammar     ->
 	internal/outlook     -> sched laws plan

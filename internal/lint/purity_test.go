@@ -17,7 +17,7 @@ import (
 
 // pure packages are functions of what they are given: no clock, no I/O, no goroutine, no lock, no variable that changes, no luck
 // but that of a seed, no iteration over a map where order can matter. A run that cannot be repeated cannot be replayed.
-var pure = []string{"sched", "policy", "policy/kit", "policy/internal/geo", "policy/internal/resume", "policy/internal/tandem", "laws", "plan", "plan/rule"}
+var pure = []string{"sched", "policy", "policy/kit", "policy/internal/geo", "policy/internal/resume", "policy/internal/tandem", "policy/internal/probes", "laws", "plan", "plan/rule"}
 
 // registryFile alone holds a variable that changes, under a lock: the policies that a program has registered by name. They are the same for
 // the whole program from its beginning on, as drivers of database/sql are, so what a policy decides does not depend on it.

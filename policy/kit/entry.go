@@ -45,6 +45,7 @@ const (
 	Deadlines  Family = "deadlines"
 	Sites      Family = "several sites"
 	Stations   Family = "map and shuffle slots"
+	Probes     Family = "queues at machines"
 )
 
 // Needs is what a policy has to be given to decide anything, beyond tasks and slots.

@@ -19,6 +19,9 @@ func (q *Queue[T]) Push(x T) {
 	q.items = append(q.items, x)
 }
 
+// First returns the first item; there must be one.
+func (q *Queue[T]) First() T { return q.items[q.head] }
+
 // Pop takes the first item; there must be one.
 func (q *Queue[T]) Pop() T {
 	x := q.items[q.head]
