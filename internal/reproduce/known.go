@@ -57,3 +57,5 @@ var geoQuickKnown = []report.Known{
 			"window of a quick run is a quarter of that.",
 	},
 }
+
+var probesKnown []report.Known

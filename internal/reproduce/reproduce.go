@@ -40,7 +40,7 @@ type Experiment struct {
 }
 
 // Experiments is all of them, in the order in which they are listed. It does not change.
-var Experiments = []Experiment{overlapPaper, forkPaper, srewPaper, shedPaper, geoclonePaper}
+var Experiments = []Experiment{overlapPaper, forkPaper, srewPaper, shedPaper, geoclonePaper, probesPaper}
 
 // Find returns the experiment of that name.
 func Find(name string) (Experiment, bool) {

@@ -23,6 +23,10 @@ type series struct {
 	workload  func(seed uint64) (*trace.Workload, error)
 	// what policies that look at progress are told of it; nil for the end of an attempt at its launch
 	reports *sim.Progress
+	slots   int          // of a machine; 0 means 1
+	limits  sched.Limits // none, unless the experiment sets them
+	// is shown the jobs of each run, whose results are those of one workload; nil if nobody looks
+	seen func(policy, at int, w *trace.Workload, jobs []sim.JobResult)
 
 	sim.Comparison
 	shares [][][]float64 // by policy and run: of jobs with a flow time of at most flowGrid[i]
@@ -32,7 +36,7 @@ type series struct {
 func newSeries(seed uint64, machines, workloads, runs int, policies []string, w func(uint64) (*trace.Workload, error)) *series {
 	all := workloads * runs
 	s := &series{
-		policies: policies, machines: machines, workloads: workloads, runs: runs, seed: seed, workload: w,
+		policies: policies, machines: machines, workloads: workloads, runs: runs, seed: seed, workload: w, limits: sched.NoLimits(),
 		Comparison: sim.Comparison{Cells: make([]sim.Cell, len(policies)*all), Runs: all}, shares: make([][][]float64, len(policies)),
 	}
 	for p := range s.shares {
@@ -56,7 +60,7 @@ func (s *series) run(ctx context.Context, k int) error {
 	if err != nil {
 		return err
 	}
-	e := sim.Experiment{Workload: w, Runs: s.runs, Options: sim.Options{Machines: s.machines, Limits: sched.NoLimits(), Seed: seed}}
+	e := sim.Experiment{Workload: w, Runs: s.runs, Options: sim.Options{Machines: s.machines, Slots: s.slots, Limits: s.limits, Seed: seed}}
 	for _, spec := range s.policies {
 		looks, err := policy.UsesProgress(spec)
 		if err != nil {
@@ -73,6 +77,9 @@ func (s *series) run(ctx context.Context, k int) error {
 		at := k*s.runs + c.Run
 		s.Of(c.Policy)[at] = *c
 		s.shares[c.Policy][at] = flowShares(jobs)
+		if s.seen != nil {
+			s.seen(c.Policy, at, w, jobs)
+		}
 		return nil
 	}
 	_, err = e.Run(ctx)
