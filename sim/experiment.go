@@ -50,8 +50,9 @@ type Cell struct {
 
 // Comparison is what came out of an experiment.
 type Comparison struct {
-	Cells []Cell // by policy, then run
-	Runs  int    // of each policy
+	Cells []Cell  // by policy, then run
+	Runs  int     // of each policy
+	Tail  float64 // exponent of the heaviest law by which attempts last, see ServiceTail; 0 for not known, which is +Inf
 }
 
 // Run runs everything on as many goroutines as there are processors. The result does not depend on how many these
@@ -148,11 +149,7 @@ func (x *Comparison) Of(policy int) []Cell { return x.Cells[policy*x.Runs:][:x.R
 
 // Mean estimates a policy's mean of what a run shows.
 func (x *Comparison) Mean(policy int, of func(*Cell) float64) Estimate {
-	all := make([]float64, x.Runs)
-	for k := range all {
-		all[k] = of(&x.Of(policy)[k])
-	}
-	return EstimateOf(all)
+	return EstimateOf(x.shown(policy, of))
 }
 
 // Difference estimates by how much more a policy shows than a reference does, from the differences between runs that

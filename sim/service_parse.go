@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // ServiceUsage lists the specs that [ParseService] reads.
@@ -72,6 +74,38 @@ func ParseService(spec string) (Model, error) {
 		return nil, err
 	}
 	return OneLaw(law), nil
+}
+
+// ServiceTail returns the exponent of the heaviest tail among the laws by which attempts of the workload last under a
+// service, see [laws.TailExponent]: +Inf where what they last is bounded, as recorded durations are, or if the spec is
+// wrong.
+func ServiceTail(spec string, w *trace.Workload) float64 {
+	name, rest, _ := strings.Cut(spec, ":")
+	var law laws.Law
+	switch name {
+	case "", "resample", "recorded", "capacity":
+	case "law":
+		return WorkloadTail(w)
+	case "sx":
+		law, _, _ = slowdownParams(rest, Dolly, false)
+	case "machine":
+		law, _, _ = slowdownParams(rest, defaultMachineSlowdown, true)
+	default:
+		law, _ = laws.Parse(spec)
+	}
+	if law == nil {
+		return math.Inf(1)
+	}
+	return laws.TailExponent(law)
+}
+
+// WorkloadTail is the least exponent of the laws that a workload states.
+func WorkloadTail(w *trace.Workload) float64 {
+	least := math.Inf(1)
+	for _, law := range w.Laws {
+		least = min(least, laws.TailExponent(law))
+	}
+	return least
 }
 
 // slowdownParams reads slowdown=LAW and, where it is allowed, keep=SPAN.

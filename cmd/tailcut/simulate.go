@@ -51,6 +51,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&r.Slot, "slot", "", "time between decisions, for policies with a parameter slot; 0s decides at every event (default: each policy's own)")
 	fl.StringVar(&r.Service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
 	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed")
+	fl.BoolVar(&r.Intervals, "intervals", false, "add a table of the intervals of means, medians over repetitions and differences, also of quantiles")
 	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
 	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")

@@ -70,7 +70,7 @@ type Figures struct {
 	MeanFlowCI95      *float64 `json:"mean_flow_ci95_seconds"`
 	DifferenceSeconds *float64 `json:"difference_seconds"`
 	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
-	DifferenceRatio   *float64 `json:"difference_ratio"` // of the first policy's mean flow time of the same jobs
+	DifferenceRatio   *float64 `json:"difference_ratio"` // that of its means, of the first policy's mean flow time of the same jobs
 	DifferenceJobs    *float64 `json:"difference_jobs"`  // of a run, on average: those that succeeded under both
 	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
 	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
@@ -87,6 +87,8 @@ type Figures struct {
 	TardinessCost     *float64 `json:"tardiness_cost"`
 	TardinessCostCI95 *float64 `json:"tardiness_cost_ci95"`
 	JobsDropped       float64  `json:"jobs_dropped"`
+
+	Intervals []FigureIntervals `json:"intervals"`
 }
 
 // RunFigures returns what each run has shown, by policy and run.
@@ -129,9 +131,9 @@ func withheld(c *sim.Cell) float64 { return float64(c.Withheld) }
 // Figures returns what a policy has shown, by its index.
 func (r *Result) Figures(policy int) Figures {
 	mean := func(of func(*sim.Cell) float64) float64 { return r.Mean(policy, of).Mean }
-	flow := r.Mean(policy, sim.MeanFlow)
+	flow := r.Interval(policy, sim.MeanFlow)
 	f := Figures{
-		Policy: r.Policies[policy], Runs: r.Runs, MeanFlowSeconds: show.Finite(flow.Mean), MeanFlowCI95: show.Finite(flow.Half),
+		Policy: r.Policies[policy], Runs: r.Runs, MeanFlowSeconds: show.Finite(flow.Value), MeanFlowCI95: show.Finite((flow.High - flow.Low) / 2),
 		MedianFlowSeconds: show.Finite(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
 		P99FlowSeconds:    show.Finite(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
 		JobsFailed:        mean(failed), Progress: r.Told[policy], Durations: r.Durations[policy], ClonesWithheld: mean(withheld),
@@ -146,10 +148,12 @@ func (r *Result) Figures(policy int) Figures {
 		f.TardinessCost, f.TardinessCostCI95 = new(cost.Mean), show.Finite(cost.Half)
 	}
 	if v := r.Versus(policy); policy > 0 && v.Jobs > 0 {
-		f.DifferenceSeconds, f.DifferenceCI95, f.DifferenceJobs = show.Finite(v.Difference.Mean), show.Finite(v.Difference.Half), show.Finite(v.Jobs)
+		d := r.VersusDifference(policy)
+		f.DifferenceSeconds, f.DifferenceCI95, f.DifferenceJobs = show.Finite(d.Value), show.Finite((d.High-d.Low)/2), show.Finite(v.Jobs)
 		if v.First > 0 {
 			f.DifferenceRatio = show.Finite(v.Difference.Mean / v.First)
 		}
 	}
+	f.Intervals = r.intervals(policy)
 	return f
 }

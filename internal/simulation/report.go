@@ -50,10 +50,14 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
 	}
 	if r.Runs > 1 {
-		fmt.Fprintf(w, "Means of %d repetitions; ± is the 95 %% interval, for differences that of the paired differences.\n", r.Runs)
+		fmt.Fprintf(w, "Means of %d repetitions; in brackets is the 95 %% interval, for differences that of the paired ratios.\n", r.Runs)
 		if r.equal() {
-			fmt.Fprintln(w, "Where a mean flow time has no ±, all repetitions gave the same.")
+			fmt.Fprintln(w, "Where a mean flow time has no brackets, all repetitions gave the same.")
 		}
+		r.printDoubts(w)
+	}
+	if r.Intervals {
+		fmt.Fprintf(w, "\n%s\n", r.intervalTable())
 	}
 	return nil
 }
@@ -157,11 +161,7 @@ func (r *Result) table() show.Table {
 func (r *Result) row(policy int) []any {
 	mean := func(of func(*sim.Cell) float64) float64 { return r.Mean(policy, of).Mean }
 	span := func(of func(*sim.Cell) float64) string { return show.Seconds(mean(of)) }
-	flow := r.Mean(policy, sim.MeanFlow)
-	row := []any{r.Policies[policy], show.Seconds(flow.Mean)}
-	if r.Runs > 1 && flow.Half > 0 {
-		row[1] = show.Margin(flow.Mean, flow.Half)
-	}
+	row := []any{r.Policies[policy], spanOf(r.Interval(policy, sim.MeanFlow))}
 	if len(r.Policies) > 1 {
 		row = append(row, r.versus(policy))
 	}
@@ -218,10 +218,7 @@ func (r *Result) versus(policy int) string {
 	if policy == 0 || v.Jobs == 0 || v.First == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%+.1f %%", 100*v.Difference.Mean/v.First)
-	if v.Difference.N > 1 && v.Difference.Half > 0 {
-		text = fmt.Sprintf("%+.1f ± %.1f %%", 100*v.Difference.Mean/v.First, 100*v.Difference.Half/v.First)
-	}
+	text := changeOf(r.VersusRatio(policy))
 	if all := len(r.Workload.Jobs); v.Jobs < float64(all) {
 		text += fmt.Sprintf(", %s of %d jobs", strconv.FormatFloat(math.Round(10*v.Jobs)/10, 'f', -1, 64), all)
 	}

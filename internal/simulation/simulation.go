@@ -50,6 +50,8 @@ type Request struct {
 	NoiseKind     string  // Independent, which is the default, or Persistent
 	DeadlineSlack float64 // jobs without a deadline get so many times what they take alone; default none
 
+	Intervals bool // the report for people gets a table of all intervals
+
 	Jobs io.Writer // gets a CSV line for each job of each run, in order; nil for none
 	Tick func(tasks int)
 
@@ -69,7 +71,9 @@ type Result struct {
 	LaunchDelay     string   // the law of launch delays; "" if none was asked for
 	Overheads       string   // as asked for; "" if none are
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
+	Intervals       bool     // the report for people has a table of all intervals
 	uses            []bool   // by policy: progress
+	draws           bool     // durations, failures or reports are drawn for all attempts, also for originals
 }
 
 func wrong(field, format string, args ...any) error {
@@ -144,7 +148,9 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	}
 	res := &Result{
 		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
+		Intervals: r.Intervals, draws: q.draws(),
 	}
+	res.Tail = q.tail()
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
 	}
@@ -225,6 +231,23 @@ func (r *Request) read() (*question, error) {
 		}
 	}
 	return q, nil
+}
+
+// draws tells whether something is drawn for each attempt or machine, so that no two runs are equal for certain.
+func (q *question) draws() bool {
+	o := &q.options
+	name, _, _ := strings.Cut(q.Service, ":")
+	return q.Cluster != nil || name != "" && name != "resample" && name != "recorded" || o.Faults != (sim.Faults{}) || o.Wait != nil ||
+		o.Overheads != (sim.Overheads{}) || q.Noise > 0 || o.Progress.Odd != (sim.Oddity{})
+}
+
+// tail is the exponent of the heaviest law that attempts last or wait by.
+func (q *question) tail() float64 {
+	tail := sim.ServiceTail(q.Service, q.Workload)
+	if q.options.Wait != nil {
+		tail = min(tail, laws.TailExponent(q.options.Wait))
+	}
+	return tail
 }
 
 // readFailures reads how machines fail by chance, or the file that says when.
