@@ -46,7 +46,7 @@ func least(a, b *big.Rat, first func(int) bool) *big.Rat {
 	return b
 }
 
-func runExact(p Discipline, jobs []Demand) []float64 {
+func newExact(p Discipline, jobs []Demand) *exact {
 	e := &exact{policy: p, clock: rat(jobs[0].Arrival)}
 	for i, j := range jobs {
 		weight := one
@@ -57,11 +57,13 @@ func runExact(p Discipline, jobs []Demand) []float64 {
 			index: i, arrival: rat(j.Arrival), size: rat(j.Map), work: rat(j.Shuffle), x: rat(j.Map), y: rat(j.Shuffle), weight: weight,
 		})
 	}
-	for e.step() {
-	}
+	return e
+}
+
+func runExact(p Discipline, jobs []Demand) []float64 {
 	out := make([]float64, len(jobs))
-	for i, j := range e.jobs {
-		out[i], _ = j.finish.Float64()
+	for i, finish := range exactFinishes(p, jobs) {
+		out[i], _ = finish.Float64()
 	}
 	return out
 }

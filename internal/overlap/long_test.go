@@ -36,3 +36,6 @@ func TestTwinOnLongRunsLong(t *testing.T) {
 		}
 	}
 }
+
+// 10,000 instances with ties for each policy, in rational numbers.
+func TestExactInstancesLong(t *testing.T) { exactInstances(t, 10_000) }
