@@ -46,7 +46,7 @@ for p in policies:
     rows = []
     for _ in range(rounds):
         ours = [tmp + "/tailcut", "overlap", "--synthetic", "lognormal", "--jobs", jobs, "--load", load, "--policy", p]
-        rows.append((spent(tmp + "/fluid", p, jobs, load, "1"), spent(*ours, "--bound=false"), spent(*ours)))
+        rows.append((spent(tmp + "/fluid", p, jobs, load, "1"), spent(*ours, "--bound", "none"), spent(*ours)))
     mid = [statistics.median(r[i] for r in rows) for i in range(3)]
     ratios = "  ".join(" ".join(f"{r[0] / r[i]:.2f}" for r in rows) for i in (1, 2))
     print(f"{p:10} {mid[0]:8.2f} {mid[1]:8.2f} {mid[2]:8.2f}   {ratios}")

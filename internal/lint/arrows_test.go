@@ -105,7 +105,7 @@ const outsiders = `
 	gocloud.dev          -> cloud/internal/store
 	modernc.org          -> history/internal/database
 	github.com/spf13     -> cmd/* cloud/cmd/* history/cmd/* internal/manual
-	gonum.org/v1/gonum   -> laws
+	gonum.org/v1/gonum   -> laws internal/overlap
 `
 
 func TestArrows(t *testing.T) { everywhere(t, checkArrows) }

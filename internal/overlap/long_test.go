@@ -39,3 +39,6 @@ func TestTwinOnLongRunsLong(t *testing.T) {
 
 // 10,000 instances with ties for each policy, in rational numbers.
 func TestExactInstancesLong(t *testing.T) { exactInstances(t, 10_000) }
+
+// Both bounds and all policies against the best of all schedules of up to four jobs.
+func TestOptimumLong(t *testing.T) { checkOptimum(t, 4) }

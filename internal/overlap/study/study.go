@@ -23,6 +23,28 @@ import (
 // LowerBound stands for the lower bound among policies.
 const LowerBound = "lower-bound"
 
+// Bounds are the lower bounds: the paper's, with which its figures divide; a tighter one, at several times the cost; or
+// none.
+var Bounds = []string{"paper", "tight", "none"}
+
+// bound is overlap.Bound or overlap.Tight.
+type bound interface {
+	Arrive(j overlap.Demand)
+	Drain()
+	Mean() float64
+}
+
+// newBound is nil for none.
+func (r *Request) newBound(skip int64) bound {
+	switch r.Bound {
+	case "none":
+		return nil
+	case "tight":
+		return overlap.NewTight(skip)
+	}
+	return overlap.NewBound(skip)
+}
+
 // Request is a question.
 type Request struct {
 	Policies []string // see overlap.Parse, and LowerBound
@@ -33,7 +55,7 @@ type Request struct {
 	Warmup   float64  // fraction of the jobs, the first to arrive, that does not count
 	Speed    float64  // of both stations
 	Batch    bool     // all jobs arrive at 0
-	NoBound  bool     // leaves the lower bound out
+	Bound    string   // one of Bounds; empty is the first
 
 	Completions io.Writer // gets a CSV line for each job and policy, in order of completion; nil for none
 	Fair        bool      // measures the mean slowdown by size, for WriteFairness and Page
@@ -53,7 +75,9 @@ func (r *Request) Check() error {
 		return grammar.Wrong("speed", fmt.Errorf("expected a number from 1e-6 to 1e6, not %v", r.Speed))
 	case len(r.Policies) == 0:
 		err = errors.New("expected a policy")
-	case r.NoBound && slices.ContainsFunc(r.Policies, func(p string) bool { return strings.TrimSpace(p) == LowerBound }):
+	case r.Bound != "" && !slices.Contains(Bounds, r.Bound):
+		return grammar.Wrong("bound", fmt.Errorf("expected one of %s, not %q", strings.Join(Bounds, ", "), r.Bound))
+	case r.Bound == "none" && slices.ContainsFunc(r.Policies, func(p string) bool { return strings.TrimSpace(p) == LowerBound }):
 		err = errors.New(LowerBound + ": the bound is switched off; remove one of the two")
 	}
 	if err != nil {
@@ -91,7 +115,7 @@ func (r *Request) lines() (all []*line, err error) {
 type study struct {
 	*Request
 	lines []*line
-	bound *overlap.Bound // nil to leave it out
+	bound bound         // nil for none
 	log   *bufio.Writer // of completions; nil for none
 	row   []byte
 }
@@ -113,9 +137,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	for _, l := range s.lines {
 		l.summary.Skip, l.fair.Skip = skip, skip
 	}
-	if !r.NoBound {
-		s.bound = overlap.NewBound(skip)
-	}
+	s.bound = r.newBound(skip)
 	if r.Completions != nil {
 		s.log = bufio.NewWriterSize(r.Completions, 1<<16)
 		_, _ = s.log.WriteString("policy,job,arrival,completion\n")

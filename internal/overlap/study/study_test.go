@@ -100,7 +100,7 @@ func TestWithoutBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.NoBound = true
+	r.Bound = "none"
 	without, err := r.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +112,11 @@ func TestWithoutBound(t *testing.T) {
 		if *f.MeanFlow != *with.Results[i].MeanFlow || f.Relative != nil || with.Results[i].Relative == nil {
 			t.Errorf("%+v, with the bound %+v", f, with.Results[i])
 		}
+	}
+	r.Bound = "tight"
+	tight, err := r.Run(t.Context())
+	if err != nil || *tight.LowerBound < *with.LowerBound || *tight.Results[0].Relative < 1 {
+		t.Errorf("the tight bound is %v, the paper's %v, %v", tight, *with.LowerBound, err)
 	}
 	var text strings.Builder
 	if err := without.WriteText(&text); err != nil || strings.Contains(text.String(), "below") || !strings.Contains(text.String(), "3,000 jobs\n") && !strings.Contains(text.String(), "3000 jobs\n") {
@@ -126,13 +131,14 @@ func TestWrong(t *testing.T) {
 		"load":   {Speed: 1},
 		"warmup": {Load: 1, Speed: 1, Warmup: 1},
 		"speed":  {Load: 1},
+		"bound":  {Policies: []string{"fcfs"}, Load: 1, Speed: 1, Bound: "best"},
 	} {
 		var wrong *grammar.FieldError
 		if err := r.Check(); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if err := (&Request{Policies: []string{LowerBound}, NoBound: true, Load: 1, Speed: 1}).Check(); err == nil || !strings.Contains(err.Error(), "switched off") {
+	if err := (&Request{Policies: []string{LowerBound}, Bound: "none", Load: 1, Speed: 1}).Check(); err == nil || !strings.Contains(err.Error(), "switched off") {
 		t.Errorf("the bound alone, switched off: %v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
