@@ -15,6 +15,7 @@ type largeJobs struct {
 	seed   uint64
 	runs   []*largeRun
 	bounds [len(largeLoads)]float64
+	tight  [len(largeLoads)]float64
 }
 
 var largeLoads = [...]float64{0.75, 0.90}
@@ -63,10 +64,14 @@ func (l *largeJobs) steps() (steps []func(context.Context) error) {
 	}
 	for i, load := range largeLoads {
 		steps = append(steps, func(ctx context.Context) error {
-			b := overlap.NewBound(l.n / 10)
-			err := l.stream(ctx, load, b.Arrive)
+			b, tight := overlap.NewBound(l.n/10), overlap.NewTight(l.n/10)
+			err := l.stream(ctx, load, func(j overlap.Demand) {
+				b.Arrive(j)
+				tight.Arrive(j)
+			})
 			b.Drain()
-			l.bounds[i] = b.Mean()
+			tight.Drain()
+			l.bounds[i], l.tight[i] = b.Mean(), tight.Mean()
 			return err
 		})
 	}
@@ -117,23 +122,24 @@ func (r *largeRun) interval() float64 {
 
 func (l *largeJobs) meansSection() report.Section {
 	table := report.Table{Name: "means", Caption: "Mean response times (s)", Columns: []string{
-		"load", "policy", "published", "measured", "95 % ±", "difference (%)", "of lower bound", "mean slowdown",
+		"load", "policy", "published", "measured", "95 % ±", "difference (%)", "of lower bound", "of tight bound", "mean slowdown",
 	}}
 	s := report.Section{
 		Title: "Section 5.3: mean response times",
 		Text: []string{fmt.Sprintf("%.0e jobs arrive in a Poisson process. Map sizes are lognormal with mean 1 and standard deviation 3.65, shuffle sizes "+
 			"are map sizes times a lognormal ratio with mean 1 and standard deviation 3.28. The first tenth does not count. The lower bound is that of "+
-			"Section 5.1; the paper does not print it for this workload. Sizes are heavy-tailed, so that the intervals, from the means of %d batches, "+
+			"Section 5.1; the paper does not print it for this workload. The tight bound is ours: the optimum is between it and the best policy. Sizes are heavy-tailed, so that the intervals, from the means of %d batches, "+
 			"are hints.", float64(l.n), batches)},
 	}
 	for i, load := range largeLoads {
 		for _, r := range l.at(i) {
 			mean := r.summary.MeanFlow()
 			off := mean/r.published - 1
-			table.Add(load, r.policy.Kind.String(), r.published, mean, r.interval(), 100*off, mean/l.bounds[i], r.summary.MeanSlowdown())
+			table.Add(load, r.policy.Kind.String(), r.published, mean, r.interval(), 100*off, mean/l.bounds[i], mean/l.tight[i], r.summary.MeanSlowdown())
 			s.Claims = append(s.Claims, l.claim(load, r))
 		}
-		table.Add(load, "lower bound", nil, l.bounds[i], nil, nil, 1.0, nil)
+		table.Add(load, "lower bound", nil, l.bounds[i], nil, nil, 1.0, l.bounds[i]/l.tight[i], nil)
+		table.Add(load, "tight bound", nil, l.tight[i], nil, nil, l.tight[i]/l.bounds[i], 1.0, nil)
 		s.Claims = append(s.Claims, l.order(i))
 	}
 	s.Tables = []report.Table{table}

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tailcut/tailcut/internal/overlap"
 	"github.com/tailcut/tailcut/internal/report"
@@ -30,9 +31,12 @@ func progressSection() report.Section {
 		Title:  "Figures 2 and 3: workload progression",
 		Text:   []string{"Jobs (1,2), (3,1) and (2,2) arrive at 0. In an ordinary tandem queue a job is shuffled when it is mapped, and not before."},
 		Tables: []report.Table{t},
-		Plots:  []report.Plot{progression("figure2plot", "Figure 2: work that is left", fcfs, jobs)},
+		Plots: slices.Concat(
+			course{jobs, fluidLeft(fcfs, jobs), 6}.plots("figure2", "Figure 2"),
+			course{jobs, tandemLeft(jobs), 8}.plots("figure3", "Figure 3, ordinary tandem queue")),
 		Claims: []report.Claim{
 			report.Check(near(got, 2, 4, 6), "Section 2.1: completions in the overlapping tandem queue", "2, 4, 6", list(got)),
+			report.Check(near(tandem, 3, 5, 8), "Figure 3: completions in the ordinary tandem queue, by hand", "3, 5, 8", list(tandem)),
 			report.Check(math.Abs(empty-2.5) < 1e-9, "the buffered shuffle work is drained at", "2.5 s", fmt.Sprintf("%.4g s", empty)),
 			report.Check(math.Abs(rate-1.0/3) < 1e-9, "rate of the shuffle station from then until 4 s", "1/3", fmt.Sprintf("%.4g", rate)),
 		},
@@ -84,31 +88,7 @@ func hadoopSection() report.Section {
 
 // progression plots what is left at both stations.
 func progression(name, title string, p overlap.Discipline, jobs []overlap.Demand) report.Plot {
-	s := overlap.New(p, func(overlap.Completion) {})
-	total := 0.0
-	for _, j := range jobs {
-		s.Arrive(j)
-		total += j.Map + j.Shuffle
-	}
-	series := []report.Series{
-		{Name: "map work", Kind: report.Line},
-		{Name: "shuffle work", Kind: report.Line},
-		{Name: "of it available", Kind: report.Line},
-	}
-	for t := 0.0; ; t += total / 880 {
-		s.Advance(t)
-		var sum [3]float64
-		for _, l := range s.Left() {
-			sum[0], sum[1], sum[2] = sum[0]+l.Map, sum[1]+l.Shuffle, sum[2]+l.Backlog
-		}
-		for i := range series {
-			series[i].X, series[i].Y = append(series[i].X, t), append(series[i].Y, sum[i])
-		}
-		if s.Present() == 0 {
-			break
-		}
-	}
-	return report.Plot{Name: name, Title: title, X: "time", Y: "work left", Series: series}
+	return course{jobs: jobs, left: fluidLeft(p, jobs), end: slices.Max(fluidRun(p, jobs))}.totals(name, title)
 }
 
 // tandemRun is an ordinary tandem queue: FIFO at the map station, and jobs are shuffled under the policy when their map

@@ -10,12 +10,44 @@ import (
 
 // What the paper says of single instances holds: Figures 2 to 4, Corollaries 4 and 6.
 func TestOverlapInstances(t *testing.T) {
-	p := report.Page{Sections: []report.Section{progressSection(), hadoopSection(), worstCaseSection()}}
+	p := report.Page{Sections: []report.Section{progressSection(), hadoopSection(), worstCaseSection(), hardSection()}}
 	for _, c := range p.Failed() {
 		t.Errorf("%s: published %s, measured %s", c.What, c.Published, c.Measured)
 	}
 	if got := tandemRun(fcfs, []overlap.Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}}); !near(got, 3, 5, 8) {
 		t.Errorf("ordinary tandem queue, Figure 3: completions %v, want 3, 5, 8", got)
+	}
+}
+
+// The proof of Theorem 2 names which stream defeats which policy, and the least streams tell its schedule from the policies.
+func TestAdversary(t *testing.T) {
+	for which, p := range []overlap.Discipline{split, maxSRPT} {
+		const k = 8
+		if got := adversaryChoice(p, k); got != which {
+			t.Errorf("%v: the adversary chooses %q", p, adversaries[got])
+		}
+		jobs := adversaryJobs(k, which)
+		if n := k*k + k + k*k*k + 1; len(jobs) != n {
+			t.Errorf("%s: %d jobs, want %d", adversaries[which], len(jobs), n)
+		}
+		best, policy := adversaryBest(k, which), totalFlow(p, jobs)
+		if bound := tightBound(jobs) * float64(len(jobs)); !(bound <= best && best < 0.6*policy) {
+			t.Errorf("%s: bound %v, the proof's schedule %v, %v %v", adversaries[which], bound, best, p, policy)
+		}
+	}
+}
+
+// In the ordinary tandem queue of Figure 3 the first job is shuffled from 1 to 3, the second from 4 to 5, the third from 6 to 8.
+func TestTandemCourse(t *testing.T) {
+	at := tandemLeft([]overlap.Demand{{Map: 1, Shuffle: 2}, {Map: 3, Shuffle: 1}, {Map: 2, Shuffle: 2}})()
+	for _, c := range []struct{ t, maps, shuffles, ready float64 }{{0, 6, 5, 0}, {0.5, 5.5, 5, 0}, {1, 5, 5, 2}, {2, 4, 4, 1}, {3.5, 2.5, 3, 0}, {4, 2, 3, 1}, {5.5, 0.5, 2, 0}, {7, 0, 1, 1}, {8, 0, 0, 0}} {
+		var got [3]float64
+		for _, l := range at(c.t) {
+			got[0], got[1], got[2] = got[0]+l.Map, got[1]+l.Shuffle, got[2]+l.Backlog
+		}
+		if want := [3]float64{c.maps, c.shuffles, c.ready}; got != want {
+			t.Errorf("at %v %v is left, want %v", c.t, got, want)
+		}
 	}
 }
 
