@@ -12,7 +12,7 @@ type course struct {
 	jobs []overlap.Demand
 	// begins at 0, and tells of the jobs that are present at t, which does not fall from call to call
 	left func() func(t float64) []overlap.Left
-	end  float64                               // when the last is done
+	end  float64 // when the last is done
 }
 
 // moments is the number of points of a plot.
