@@ -49,7 +49,7 @@ func runOverlap(ctx context.Context, o Options) (*report.Page, error) {
 	if len(notes) > 0 {
 		page.Sections[len(page.Sections)-1].Text = append(page.Sections[len(page.Sections)-1].Text, notes...)
 	}
-	page.Sections = append(page.Sections, large.meansSection(), large.slowdownSection(), worstCaseSection(), hardSection(), adversarySection(),
+	page.Sections = append(page.Sections, large.meansSection(), large.slowdownSection(), worstCaseSection(), hardSection(), theorem2Section(),
 		speedSection(o.Seed))
 	return page, nil
 }

@@ -124,7 +124,7 @@ func speeded(jobs []overlap.Demand, speed float64) []overlap.Demand {
 // bestKnown is the least total response time of all policies here, and of all orders of a small batch.
 func bestKnown(jobs []overlap.Demand) float64 {
 	best := math.Inf(1)
-	for _, p := range adversaryAgainst {
+	for _, p := range theorem2Against {
 		best = min(best, totalFlow(p, jobs))
 	}
 	if n := len(jobs); n <= 6 && jobs[n-1].Arrival == jobs[0].Arrival {

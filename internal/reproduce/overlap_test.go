@@ -23,16 +23,16 @@ func TestOverlapInstances(t *testing.T) {
 func TestAdversary(t *testing.T) {
 	for which, p := range []overlap.Discipline{split, maxSRPT} {
 		const k = 8
-		if got := adversaryChoice(p, k); got != which {
-			t.Errorf("%v: the adversary chooses %q", p, adversaries[got])
+		if got := theorem2Choice(p, k); got != which {
+			t.Errorf("%v: the adversary chooses %q", p, theorem2Streams[got])
 		}
-		jobs := adversaryJobs(k, which)
+		jobs := theorem2Jobs(k, which)
 		if n := k*k + k + k*k*k + 1; len(jobs) != n {
-			t.Errorf("%s: %d jobs, want %d", adversaries[which], len(jobs), n)
+			t.Errorf("%s: %d jobs, want %d", theorem2Streams[which], len(jobs), n)
 		}
-		best, policy := adversaryBest(k, which), totalFlow(p, jobs)
+		best, policy := theorem2Best(k, which), totalFlow(p, jobs)
 		if bound := tightBound(jobs) * float64(len(jobs)); !(bound <= best && best < 0.6*policy) {
-			t.Errorf("%s: bound %v, the proof's schedule %v, %v %v", adversaries[which], bound, best, p, policy)
+			t.Errorf("%s: bound %v, the proof's schedule %v, %v %v", theorem2Streams[which], bound, best, p, policy)
 		}
 	}
 }

@@ -13,13 +13,13 @@ import (
 // station behind with small ones. Otherwise large jobs follow from 2k² on, and find the shuffle station behind.
 
 var (
-	adversaries      = [...]string{"small jobs follow", "large jobs follow"}
-	adversarySizes   = [...]int{8, 16, 32, 64}
-	adversaryAgainst = [...]overlap.Discipline{maxSRPT, split, {Kind: overlap.KLPS, K: 100}, allPS, fcfs}
+	theorem2Streams = [...]string{"small jobs follow", "large jobs follow"}
+	theorem2Sizes   = [...]int{8, 16, 32, 64}
+	theorem2Against = [...]overlap.Discipline{maxSRPT, split, {Kind: overlap.KLPS, K: 100}, allPS, fcfs, {Kind: overlap.FillSRPT}}
 )
 
-// adversaryJobs is one of the two streams.
-func adversaryJobs(k, which int) []overlap.Demand {
+// theorem2Jobs is one of the two streams.
+func theorem2Jobs(k, which int) []overlap.Demand {
 	small, large := overlap.Demand{Map: 1, Shuffle: 0.5}, overlap.Demand{Map: float64(k), Shuffle: 1.5 * float64(k)}
 	jobs := append(slices.Repeat([]overlap.Demand{small}, k*k), slices.Repeat([]overlap.Demand{large}, k)...)
 	for i := range k*k*k + 1 {
@@ -34,10 +34,10 @@ func adversaryJobs(k, which int) []overlap.Demand {
 	return jobs
 }
 
-// adversaryBest is the total response time of the proof's own schedule, which knows what comes: small jobs before large
+// theorem2Best is the total response time of the proof's own schedule, which knows what comes: small jobs before large
 // ones throughout, or the large ones before the small ones and then in order of arrival.
-func adversaryBest(k, which int) float64 {
-	jobs := adversaryJobs(k, which)
+func theorem2Best(k, which int) float64 {
+	jobs := theorem2Jobs(k, which)
 	if which == 0 {
 		return totalFlow(maxSRPT, jobs)
 	}
@@ -46,10 +46,10 @@ func adversaryBest(k, which int) float64 {
 	return totalFlow(fcfs, jobs)
 }
 
-// adversaryChoice is the stream that the adversary chooses against a policy.
-func adversaryChoice(p overlap.Discipline, k int) int {
+// theorem2Choice is the stream that the adversary chooses against a policy.
+func theorem2Choice(p overlap.Discipline, k int) int {
 	s := overlap.New(p, func(overlap.Completion) {})
-	for _, j := range adversaryJobs(k, 0)[:k*k+k] {
+	for _, j := range theorem2Jobs(k, 0)[:k*k+k] {
 		s.Arrive(j)
 	}
 	s.Advance(float64(k * k))
@@ -65,7 +65,7 @@ func adversaryChoice(p overlap.Discipline, k int) int {
 	return 1
 }
 
-func adversarySection() report.Section {
+func theorem2Section() report.Section {
 	s := report.Section{
 		Title: "Theorem 2: no online policy is within a constant of the optimum",
 		Text: []string{
@@ -75,27 +75,27 @@ func adversarySection() report.Section {
 			"The last column is the gap: the total of the best known schedule over the tight lower bound.",
 		},
 	}
-	table := report.Table{Name: "theorem2", Caption: "Total response time over that of the proof's schedule; the stream that the adversary chooses is marked *",
+	table := report.Table{Name: "theorem2_proof", Caption: "Total response time over that of the proof's schedule; the stream that the adversary chooses is marked *",
 		Columns: []string{"stream", "k", "jobs"}}
-	for _, p := range adversaryAgainst {
+	for _, p := range theorem2Against {
 		table.Columns = append(table.Columns, p.Kind.String())
 	}
 	table.Columns = append(table.Columns, "best known over bound")
-	var worst [len(adversaryAgainst)][len(adversarySizes)]float64 // of the chosen stream
-	var ratios [len(adversaries)][len(adversaryAgainst)][]float64
-	for which, stream := range adversaries {
-		for n, k := range adversarySizes {
-			jobs := adversaryJobs(k, which)
-			best := adversaryBest(k, which)
+	var worst [len(theorem2Against)][len(theorem2Sizes)]float64 // of the chosen stream
+	var ratios [len(theorem2Streams)][len(theorem2Against)][]float64
+	for which, stream := range theorem2Streams {
+		for n, k := range theorem2Sizes {
+			jobs := theorem2Jobs(k, which)
+			best := theorem2Best(k, which)
 			least := best
 			row := []any{stream, k, len(jobs)}
-			for i, p := range adversaryAgainst {
+			for i, p := range theorem2Against {
 				total := totalFlow(p, jobs)
 				least = min(least, total)
 				ratio := total / best
 				ratios[which][i] = append(ratios[which][i], ratio)
 				cell := fmt.Sprintf("%.3g", ratio)
-				if adversaryChoice(p, k) == which {
+				if theorem2Choice(p, k) == which {
 					cell += " *"
 					worst[i][n] = ratio
 				}
@@ -105,24 +105,24 @@ func adversarySection() report.Section {
 		}
 	}
 	s.Tables = []report.Table{table}
-	for which, stream := range adversaries {
+	for which, stream := range theorem2Streams {
 		s.Plots = append(s.Plots, ratioPlot(which, stream, ratios[which][:]), presentPlot(which, stream))
 	}
-	last := len(adversarySizes) - 1
-	for i, p := range adversaryAgainst {
+	last := len(theorem2Sizes) - 1
+	for i, p := range theorem2Against {
 		grows := worst[i][last] / worst[i][last-1]
 		s.Claims = append(s.Claims, report.Check(grows > 1.5, fmt.Sprintf("Theorem 2: from k = %d to %d the ratio of %v grows by, on its stream",
-			adversarySizes[last-1], adversarySizes[last], p.Kind), "→ 2", fmt.Sprintf("%.3g (to %.3g)", grows, worst[i][last])))
+			theorem2Sizes[last-1], theorem2Sizes[last], p.Kind), "→ 2", fmt.Sprintf("%.3g (to %.3g)", grows, worst[i][last])))
 	}
 	return s
 }
 
 // ratioPlot has the ratio of every policy against k.
 func ratioPlot(which int, stream string, ratios [][]float64) report.Plot {
-	p := report.Plot{Name: fmt.Sprintf("theorem2_%d", which), Title: "Theorem 2: " + stream, X: "k", Y: "total over that of the proof's schedule", LogX: true, LogY: true}
-	for i, d := range adversaryAgainst {
+	p := report.Plot{Name: fmt.Sprintf("theorem2_stream%d", which), Title: "Theorem 2: " + stream, X: "k", Y: "total over that of the proof's schedule", LogX: true, LogY: true}
+	for i, d := range theorem2Against {
 		series := report.Series{Name: d.Kind.String(), Kind: report.Line}
-		for n, k := range adversarySizes {
+		for n, k := range theorem2Sizes {
 			series.X, series.Y = append(series.X, float64(k)), append(series.Y, ratios[i][n])
 		}
 		p.Series = append(p.Series, series)
@@ -132,10 +132,10 @@ func ratioPlot(which int, stream string, ratios [][]float64) report.Plot {
 
 // presentPlot has the number of present jobs against time for the least k.
 func presentPlot(which int, stream string) report.Plot {
-	k := adversarySizes[0]
-	p := report.Plot{Name: fmt.Sprintf("theorem2_%d_present", which), Title: fmt.Sprintf("Theorem 2, k = %d: %s", k, stream), X: "time", Y: "jobs present"}
-	jobs := adversaryJobs(k, which)
-	for _, d := range adversaryAgainst[:3] {
+	k := theorem2Sizes[0]
+	p := report.Plot{Name: fmt.Sprintf("theorem2_stream%d_present", which), Title: fmt.Sprintf("Theorem 2, k = %d: %s", k, stream), X: "time", Y: "jobs present"}
+	jobs := theorem2Jobs(k, which)
+	for _, d := range theorem2Against[:3] {
 		done := fluidRun(d, jobs)
 		end := slices.Max(done)
 		series := report.Series{Name: d.Kind.String(), Kind: report.Steps}
