@@ -76,14 +76,16 @@ type auto struct {
 
 // autoStage is what is known of a stage.
 type autoStage struct {
-	id   sched.StageID
-	past sample
-	cost float64    // seconds of all attempts of tasks that are done, and of those that were begun anew
-	told sched.Time // something happened to it last
-	says bool       // its attempts report how far they are
-	ripe bool       // its look is due when a clone may start
-	best []want     // clones that it wants since the last look, the highest bid first
-	next int        // of best, what it bids for
+	id    sched.StageID
+	past  sample
+	cost  float64      // seconds of all attempts of tasks that are done, and of those that were begun anew
+	told  sched.Time   // something happened to it last
+	says  bool         // its attempts report how far they are
+	mixed bool         // tasks may have begun in another order than that of their ids
+	last  sched.TaskID // that has begun
+	ripe  bool         // its look is due when a clone may start
+	best  []want       // clones that it wants since the last look, the highest bid first
+	next  int          // of best, what it bids for
 }
 
 // want is a task that is to have a clone.
@@ -102,7 +104,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.told = ev.Stage, v.Now()
-		st.ripe, st.says = false, false
+		st.ripe, st.says, st.mixed, st.last = false, false, false, 0
 		if st.best == nil {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
 		}
@@ -113,6 +115,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
 		st := p.stages.Of(ev.Stage)
 		st.says = st.says || ev.Kind == sched.AttemptProgress
+		st.mixed = st.mixed || ev.Kind != sched.AttemptProgress
 		if st.told = v.Now(); !p.due.Has(int(st.id)) {
 			p.schedule(v, st)
 		}
@@ -238,6 +241,10 @@ func (p *auto) watch(v *sched.View) {
 func (p *auto) launch(v *sched.View, act *sched.Actions) bool {
 	t, m, ok := p.order.Next(v)
 	if ok {
+		if task := v.Task(t); task.Launched == 0 {
+			st := p.stages.Of(task.Stage)
+			st.mixed, st.last = st.mixed || t < st.last, t
+		}
 		p.order.Launch(v, act, t, m)
 	}
 	return ok

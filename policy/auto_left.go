@@ -1,6 +1,9 @@
 package policy
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // timeLeft is the law of a time in seconds: a few values with weights that sum to 1, ascending.
 type timeLeft struct {
@@ -10,6 +13,11 @@ type timeLeft struct {
 func (t *timeLeft) clear() { t.x, t.w = t.x[:0], t.w[:0] }
 
 func (t *timeLeft) put(x, w float64) { t.x, t.w = append(t.x, x), append(t.w, w) }
+
+// set makes it a copy.
+func (t *timeLeft) set(o *timeLeft) {
+	t.x, t.w = append(t.x[:0], o.x...), append(t.w[:0], o.w...)
+}
 
 // insert puts a value where it belongs.
 func (t *timeLeft) insert(x, w float64) {
@@ -51,22 +59,51 @@ func (t *timeLeft) quantile(share float64) float64 {
 	return t.x[len(t.x)-1]
 }
 
+// room makes room for n values, which are to be set.
+func (t *timeLeft) room(n int) (x, w []float64) {
+	t.x, t.w = slices.Grow(t.x[:0], n)[:n], slices.Grow(t.w[:0], n)[:n]
+	return t.x, t.w
+}
+
+// cut keeps the first n values.
+func (t *timeLeft) cut(n int) { t.x, t.w = t.x[:n], t.w[:n] }
+
 // first is the law of the earlier of two times that do not depend on each other.
 func (t *timeLeft) first(a, b *timeLeft) {
-	t.clear()
-	left, right, i, k := 1.0, 1.0, 0, 0
-	for i < len(a.x) && k < len(b.x) {
+	x, w := t.room(len(a.x) + len(b.x))
+	n, i, k := 0, 0, 0
+	for left, right := 1.0, 1.0; i < len(a.x) && k < len(b.x); n++ {
 		was := left * right
 		if a.x[i] <= b.x[k] {
 			left -= a.w[i]
-			t.put(a.x[i], was-left*right)
+			x[n] = a.x[i]
 			i++
 		} else {
 			right -= b.w[k]
-			t.put(b.x[k], was-left*right)
+			x[n] = b.x[k]
+			k++
+		}
+		w[n] = was - left*right
+	}
+	t.cut(n)
+}
+
+// meanOfFirst is the mean of first, of this time and another one.
+func (t *timeLeft) meanOfFirst(o *timeLeft) float64 {
+	sum, left, right, i, k := 0.0, 1.0, 1.0, 0, 0
+	for i < len(t.x) && k < len(o.x) {
+		was := left * right
+		if t.x[i] <= o.x[k] {
+			left -= t.w[i]
+			sum += t.x[i] * (was - left*right)
+			i++
+		} else {
+			right -= o.w[k]
+			sum += o.x[k] * (was - left*right)
 			k++
 		}
 	}
+	return sum
 }
 
 // kernel is how wide each value stands for its neighbourhood when a report is weighed against it, as a deviation of the

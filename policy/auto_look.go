@@ -16,12 +16,15 @@ type autoEye struct {
 	ids        [mostLaws]sched.AttemptID
 	best, next timeLeft
 	paced      timeLeft
+	remains    [mostSeen]remains
 	fewer      []fewer
 	past       *sample // durations of the stage, as far as they are known
 	known      sample  // memory for them
 	untold     bool    // fewer winners are known than the mean told beforehand counts as
 	tail       tail    // of past
+	usual      float64 // mean of renewal
 	share      float64 // 1 / (1 + running tasks)
+	hope       [mostSeen]float64
 	bias, sd   float64 // of reports, see trust
 	crowded    bool    // there are more tasks than seen
 }
@@ -34,17 +37,29 @@ const (
 // runner is a running task.
 type runner struct {
 	id       sched.TaskID
-	seems    float64         // how slow, at a glance
-	until    float64         // how long it takes at the worst of as many tasks as run
-	cloned   [bySize]float64 // and if it had another attempt, by cause
-	saved    [bySize]float64
-	mean     float64 // E[r]
-	quicker  float64 // E[min(r, n)]
-	takes    float64 // of a slot until it is done, see perSuccess
+	seems    float64 // how slow, at a glance
+	until    float64 // how long it takes at the worst of as many tasks as run
+	left     *remains
 	attempts int
 	fewer    []fewer    // of each attempt that may be ended
 	started  sched.Time // of the oldest
 	told     bool       // one has reported
+	first    bool       // the oldest is the first that the task has had
+}
+
+// remains is what is left of a task. Single attempts that are of an age and report nothing share it.
+type remains struct {
+	timeLeft
+	age   float64 // of the oldest attempt
+	until float64 // see runner
+	mean  float64
+	more  [bySize]oneMore // by cause
+}
+
+// oneMore is what is left of a task if it had another attempt. Few tasks are asked for it.
+type oneMore struct {
+	known       bool
+	until, mean float64
 }
 
 // fewer is what is left of a task without one of its attempts.
@@ -73,7 +88,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.survey(v, st, &stage)
 	sure, cause := p.eye.past.certainty(&stage), p.cause(stage.Job)
 	rest := p.rest(&stage)
-	late, many := p.late(rest, &cause)
+	late, many := p.eye.late(rest, &cause)
 	start := p.start.cost()
 	late -= (cause[byChance] + cause[byPace]) * start
 	p.rate(v, st, &stage, sure, &cause, rest)
@@ -81,25 +96,39 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	blind := p.blind(st, &stage)
 	for i := range p.eye.seen {
 		x := &p.eye.seen[i]
-		if i >= many && (blind == 0 || x.attempts > 1) {
+		if i >= many && (blind == 0 || x.attempts > 1) || v.AttemptRoom(x.id) == 0 {
 			continue
 		}
-		if v.AttemptRoom(x.id) > 0 {
-			price := 0.0
-			if i < many {
-				price = bid(sure, late, cause[byChance]*x.saved[byChance]+cause[byPace]*x.saved[byPace], x.quicker+start)
-			}
-			if x.attempts == 1 {
-				price = max(price, blind)
-			}
-			if i < many && p.restarts(v, x, sure, cause[byChance], start) {
-				price = math.Inf(1)
-			}
+		price := 0.0
+		if i < many {
+			price = p.eye.bid(x.left, sure, late, start, &cause)
+		}
+		if x.attempts == 1 {
+			price = max(price, blind)
+		}
+		if i < many && p.restarts(v, x, sure, cause[byChance], start) {
+			price = math.Inf(1)
+		}
+		if price > 0 {
 			st.best = append(st.best, want{x.id, price, int(v.Task(x.id).Live)})
 		}
 	}
 	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(a.task, b.task)) })
 	p.bid(st)
+}
+
+// bid returns that of a clone of a task.
+func (e *autoEye) bid(x *remains, sure, late, start float64, cause *tally) float64 {
+	quicker := e.quicker(x)
+	chance := cause[byChance] * (x.mean - quicker)
+	if sure*late <= 0 {
+		// All that matters is whether it costs nothing. Another pace saves at most this, and few tasks pass that test.
+		most := chance + cause[byPace]*pacedSaves*x.mean
+		if quicker+start-sure*most > 0 {
+			return 0
+		}
+	}
+	return bid(sure, late, chance+cause[byPace]*(x.mean-e.cloned(x, byPace).mean), quicker+start)
 }
 
 // bid returns the highest price at which a clone is worth its slot.
@@ -145,6 +174,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
+	e.usual = e.renewal.mean()
 	e.share = 1 / float64(stage.Running+1)
 	return true
 }
@@ -200,6 +230,9 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 		}
 		if len(e.seen) == mostSeen {
 			if e.crowded = true; x.seems <= e.seen[mostSeen-1].seems {
+				if x.first && !st.says && !st.mixed {
+					break // those after it are younger
+				}
 				continue
 			}
 			e.seen = e.seen[:mostSeen-1]
@@ -227,7 +260,7 @@ func (p *auto) glance(v *sched.View, x *runner) {
 			continue
 		}
 		x.attempts++
-		x.started = row.Started
+		x.started, x.first = row.Started, row.Number == 0
 		if rem, ok := row.Remaining(v.Now()); ok {
 			reported = min(reported, max(rem, v.Now()-row.ProgressAt).Seconds())
 		}
@@ -239,27 +272,29 @@ func (p *auto) glance(v *sched.View, x *runner) {
 	}
 }
 
-// judge finds what is left of a task, without and with one attempt more. Single attempts that are of an age and
-// report nothing are alike.
+// judge finds what is left of a task.
 func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	e := &p.eye
 	x := &e.seen[i]
 	if i > 0 {
 		if y := &e.seen[i-1]; x.attempts == 1 && y.attempts == 1 && !x.told && !y.told && x.started == y.started {
-			x.until, x.cloned, x.mean, x.saved, x.quicker, x.takes = y.until, y.cloned, y.mean, y.saved, y.quicker, y.takes
+			x.until, x.left = y.until, y.left
 			return
 		}
 	}
-	n := p.laws(v, stage, x.id)
-	left := p.merge(n, -1)
-	x.until, x.mean, x.takes = left.quantile(e.share), left.mean(), left.perSuccess()
-	e.next.first(left, &e.renewal)
-	x.cloned[byChance] = e.next.quantile(e.share)
-	x.quicker = e.next.mean()
-	x.saved[byChance] = x.mean - x.quicker
-	e.next.paced(left, (v.Now() - x.started).Seconds(), 0)
-	x.cloned[byPace] = e.next.quantile(e.share)
-	x.saved[byPace] = x.mean - e.next.mean()
+	j := &e.remains[i]
+	x.left = j
+	n := 1
+	if a, _ := v.FirstAttempt(x.id); v.Task(x.id).Live == 1 {
+		p.left(v, stage, a, &j.timeLeft)
+	} else {
+		n = p.laws(v, stage, x.id)
+		j.set(p.merge(n, -1))
+	}
+	j.age = (v.Now() - x.started).Seconds()
+	j.until, j.mean = j.quantile(e.share), j.timeLeft.mean()
+	j.more = [bySize]oneMore{}
+	x.until = j.until
 	first := len(e.fewer)
 	for k := range n - 1 {
 		left := p.merge(n, k)
@@ -274,6 +309,28 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 		p.passed(v, n)
 	}
 	x.fewer = e.fewer[first:]
+}
+
+// cloned finds what is left of a task if it had another attempt.
+func (e *autoEye) cloned(x *remains, cause int) *oneMore {
+	more := &x.more[cause]
+	if !more.known {
+		if cause == byChance {
+			e.next.first(&x.timeLeft, &e.renewal)
+		} else {
+			e.next.paced(&x.timeLeft, x.age, 0)
+		}
+		*more = oneMore{true, e.next.quantile(e.share), e.next.mean()}
+	}
+	return more
+}
+
+// quicker returns the mean of what is left of a task if it had another attempt that draws a new duration.
+func (e *autoEye) quicker(x *remains) float64 {
+	if more := &x.more[byChance]; more.known {
+		return more.mean
+	}
+	return x.meanOfFirst(&e.renewal)
 }
 
 // passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done
@@ -326,7 +383,7 @@ func (p *auto) rest(stage *sched.Stage) float64 {
 	if stage.Pending == 0 {
 		return 0
 	}
-	return p.eye.renewal.mean() * (1 + float64(stage.Pending)/float64(max(1, stage.Live)))
+	return p.eye.usual * (1 + float64(stage.Pending)/float64(max(1, stage.Live)))
 }
 
 // cause returns how likely each cause is for a slow task of the job.
@@ -339,10 +396,11 @@ func (p *auto) cause(j sched.JobID) tally {
 
 // late returns by how much earlier the stage is done for each of the tasks that it is best to clone, as far as the
 // cause is known, and how many these are.
-func (p *auto) late(rest float64, cause *tally) (late float64, many int) {
+func (e *autoEye) late(rest float64, cause *tally) (late float64, many int) {
+	e.hopes()
 	most := 0.0
 	for by := range bySize {
-		each, n := p.quicken(rest, by)
+		each, n := e.quicken(rest, by)
 		if each *= cause[by]; each > most || by == 0 {
 			most, many = each, n
 		}
@@ -351,18 +409,35 @@ func (p *auto) late(rest float64, cause *tally) (late float64, many int) {
 	return late, many
 }
 
+// hopes finds for each of the tasks that are seen the most that quicken can find from there on, if clones take no time.
+func (e *autoEye) hopes() {
+	most := math.Inf(-1)
+	for j := len(e.seen) - 1; j >= 0; j-- {
+		switch {
+		case j+1 < len(e.seen):
+			most = max(most, (e.seen[0].until-e.seen[j+1].until)/float64(j+1))
+		case !e.crowded:
+			most = math.Inf(1)
+		}
+		e.hope[j] = most
+	}
+}
+
 // quicken returns by how much earlier the stage is done for each of the tasks that it is best to clone, if they are
 // slow by one cause, and how many these are: the first of those seen.
-func (p *auto) quicken(rest float64, cause int) (late float64, many int) {
-	seen := p.eye.seen
+func (e *autoEye) quicken(rest float64, cause int) (late float64, many int) {
+	seen := e.seen
 	many = len(seen)
 	for j := range seen {
-		rest = max(rest, seen[j].cloned[cause])
+		if e.hope[j] <= late || (seen[0].until-rest)/float64(j+1) <= late {
+			break // the others are no better
+		}
+		rest = max(rest, e.cloned(seen[j].left, cause).until)
 		others := rest
 		switch {
 		case j+1 < len(seen):
 			others = max(others, seen[j+1].until)
-		case p.eye.crowded:
+		case e.crowded:
 			continue // those that are not seen take as long
 		}
 		if each := (seen[0].until - others) / float64(j+1); each > late {
@@ -381,10 +456,11 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float
 	over := max(rest, e.seen[0].until)
 	for i := range e.seen {
 		x := &e.seen[i]
+		mean := x.left.mean
 		for _, f := range x.fewer {
 			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
 				c := sure * cause[byChance]
-				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-x.mean)+(1-c)*f.ahead, x.mean))
+				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, mean))
 				continue
 			}
 			h, _ := p.redraw.lives(v, st, f.attempt)
@@ -392,8 +468,8 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float
 				p.hold(f.attempt, hopeless)
 				continue
 			}
-			worth := sure * f.worth(cause, h, x.mean)
-			p.hold(f.attempt, bid(worth, max(0, f.until-over), f.mean-x.mean, x.mean))
+			worth := sure * f.worth(cause, h, mean)
+			p.hold(f.attempt, bid(worth, max(0, f.until-over), f.mean-mean, mean))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // duration, what that attempt has done so far is lost.
 func (p *auto) restarts(v *sched.View, x *runner, sure, chance, start float64) bool {
 	age := (v.Now() - x.started).Seconds()
-	return x.attempts == 1 && sure*chance*(x.mean-p.eye.renewal.mean()-start) > (1-chance)*age
+	return x.attempts == 1 && sure*chance*(x.left.mean-p.eye.usual-start) > (1-chance)*age
 }
 
 // begunAnew learns whether an attempt in the place of one that has ended draws a new duration. Where the machine is
@@ -89,10 +89,14 @@ func (p *auto) sift(v *sched.View, st *autoStage, chance, start float64) {
 	usual := st.cost/float64(st.past.n) + start
 	for i := range slices.Backward(p.eye.seen) {
 		x := &p.eye.seen[i]
-		if x.attempts != 1 || !x.told || x.takes <= usual {
+		if x.attempts != 1 || !x.told {
 			continue
 		}
-		if c := p.begun.ofTask(chance, x.id); c*(x.takes-usual) > (1-c)*(v.Now()-x.started).Seconds() {
+		takes := x.left.perSuccess()
+		if takes <= usual {
+			continue
+		}
+		if c := p.begun.ofTask(chance, x.id); c*(takes-usual) > (1-c)*(v.Now()-x.started).Seconds() {
 			a, _ := v.FirstAttempt(x.id)
 			p.anew = append(p.anew, a)
 		}

@@ -17,6 +17,9 @@ type sample struct {
 	other  int // of two values the one that stays when the sample is thinned: in turns, so that it is fair
 	n      int
 	older  float64 // sum of ln(age / longest winner) of the attempts that run longer than any winner did
+
+	logs   float64 // 1, and the sum of ln(x / median) of what is above the median; if summed
+	summed bool
 }
 
 const mostKept = 32
@@ -42,6 +45,7 @@ func (s *sample) add(x float64) {
 }
 
 func (s *sample) insert(x float64) {
+	s.summed = false
 	at, _ := slices.BinarySearch(s.sorted, x)
 	s.sorted = slices.Insert(s.sorted, at, x)
 }
@@ -67,15 +71,19 @@ const toldCounts = 4
 // index of the tail: Hill's estimator over what is above the median, drawn towards 2 as if by two values, and with the
 // ages of attempts that run on as what the tail exceeds.
 func (s *sample) index() float64 {
-	m := s.median()
-	sum, n := 1.0, 2.0
-	if m > 0 {
-		for _, x := range s.sorted[len(s.sorted)/2:] {
-			sum += math.Log(x / m)
-			n++
+	if !s.summed {
+		s.logs, s.summed = 1, true
+		if m := s.median(); m > 0 {
+			for _, x := range s.sorted[len(s.sorted)/2:] {
+				s.logs += math.Log(x / m)
+			}
 		}
 	}
-	return min(20, max(0.5, 1/(max(1./20, sum/n)+s.older)))
+	n := 2.0
+	if s.median() > 0 {
+		n += float64(len(s.sorted) - len(s.sorted)/2)
+	}
+	return min(20, max(0.5, 1/(max(1./20, s.logs/n)+s.older)))
 }
 
 // exceeds returns the chance that an attempt takes longer than that. There must be a winner.
@@ -106,17 +114,19 @@ func tailOf(alpha float64) (t tail) {
 // left is the law of what is left at an age: of the winners that took longer, and beyond the longest of them the tail,
 // which counts as one value.
 func (s *sample) left(beyondAll *tail, age float64, to *timeLeft) {
-	to.clear()
 	first := sort.SearchFloat64s(s.sorted, age)
 	over := s.sorted[first:]
 	beyond := 1 / float64(s.every)
 	total := float64(len(over)) + beyond
-	for _, x := range over {
-		to.put(x-age, 1/total)
+	x, w := to.room(len(over) + len(beyondAll))
+	each := 1 / total
+	for i, lasts := range over {
+		x[i], w[i] = lasts-age, each
 	}
 	from := max(age, s.sorted[len(s.sorted)-1])
-	for _, times := range beyondAll {
-		to.put(from*times-age, beyond/total/float64(len(tailAt)))
+	each = beyond / total / float64(len(tailAt))
+	for i, times := range beyondAll {
+		x[len(over)+i], w[len(over)+i] = from*times-age, each
 	}
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -158,30 +159,84 @@ func TestBid(t *testing.T) {
 // TestQuicken compares with all ways to clone the slowest.
 func TestQuicken(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
-	for range 500 {
-		p := &auto{}
-		for range 1 + r.IntN(6) {
-			until := 10 * r.Float64()
-			p.eye.seen = append(p.eye.seen, runner{until: until, cloned: [bySize]float64{byPace: until * r.Float64()}})
+	unasked := 0
+	for range 2000 {
+		e := &autoEye{crowded: r.IntN(4) == 0}
+		for range 1 + r.IntN(12) {
+			until := math.Round(20*r.Float64()) / 2
+			x := &remains{until: until}
+			x.more[byPace] = oneMore{known: true, until: until * r.Float64()}
+			e.seen = append(e.seen, runner{until: until, left: x})
 		}
-		slices.SortFunc(p.eye.seen, func(a, b runner) int { return int(math.Copysign(1, b.until-a.until)) })
-		rest, best, at := 5*r.Float64(), 0.0, len(p.eye.seen)
-		for m := 1; m <= len(p.eye.seen); m++ {
+		slices.SortFunc(e.seen, func(a, b runner) int { return cmp.Compare(b.until, a.until) })
+		rest, best, at := max(0, 8*r.Float64()-3), 0.0, len(e.seen)
+		for m := 1; m <= len(e.seen); m++ {
 			end := rest
-			for i, x := range p.eye.seen {
+			for i, x := range e.seen {
 				if i < m {
-					end = max(end, x.cloned[byPace])
+					end = max(end, x.left.more[byPace].until)
 				} else {
 					end = max(end, x.until)
 				}
 			}
-			if each := (p.eye.seen[0].until - end) / float64(m); each > best {
+			if each := (e.seen[0].until - end) / float64(m); each > best && !(e.crowded && m == len(e.seen)) {
 				best, at = each, m
 			}
 		}
-		if late, many := p.quicken(rest, byPace); math.Abs(late-best) > 1e-9 || many != at {
-			t.Fatalf("%+v, rest %v: %v for %d, want %v for %d", p.eye.seen, rest, late, many, best, at)
+		e.hopes()
+		if late, many := e.quicken(rest, byPace); late != best || many != at {
+			t.Fatalf("%+v, rest %v: %v for %d, want %v for %d", e.seen, rest, late, many, best, at)
 		}
+		if late := e.seen[0].until - rest; late <= 0 {
+			e.seen[0].left.more[byPace].known = false // to ask would panic, as there is no law
+			e.quicken(rest, byPace)
+			unasked++
+		}
+	}
+	if unasked == 0 {
+		t.Error("quicken always asked")
+	}
+}
+
+// random makes it any law.
+func (t *timeLeft) random(r *rand.Rand) {
+	t.clear()
+	n := 1 + r.IntN(12)
+	for range n {
+		t.insert(20*math.Pow(1-r.Float64(), -1/(0.8+2*r.Float64())), 1/float64(n))
+	}
+}
+
+// TestBidOfTask: what is left out where a bid is 0 anyway changes no bid.
+func TestBidOfTask(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	var e autoEye
+	zeros, free := 0, 0
+	for range 20_000 {
+		x := &remains{age: 20 * r.Float64()}
+		x.random(r)
+		e.renewal.random(r)
+		x.mean, e.share = x.timeLeft.mean(), r.Float64()
+		late, start, sure := 5*r.NormFloat64(), max(0, r.NormFloat64()), r.Float64()
+		cause := tally{r.Float64(), r.Float64(), r.Float64()}
+		sum := cause[byChance] + cause[byPace] + cause[bySize]
+		for i := range cause {
+			cause[i] /= sum
+		}
+		got := e.bid(x, sure, late, start, &cause)
+		chance, pace := e.cloned(x, byChance).mean, e.cloned(x, byPace).mean
+		want := bid(sure, late, cause[byChance]*(x.mean-chance)+cause[byPace]*(x.mean-pace), chance+start)
+		if got != want {
+			t.Fatalf("%v, want %v: %+v, late %v", got, want, x, late)
+		}
+		if want == 0 {
+			zeros++
+		} else if late < 0 {
+			free++
+		}
+	}
+	if zeros == 0 || free == 0 {
+		t.Errorf("%d bids of 0, %d of clones that cost nothing", zeros, free)
 	}
 }
 
