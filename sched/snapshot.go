@@ -125,6 +125,13 @@ type Reported struct {
 	Rate float64 `json:"rate,omitempty"`
 }
 
+// Keep has what runs in the snapshot run on: no policy can kill it. So that another policy goes on ends no attempt.
+func (s *Snapshot) Keep() {
+	for i := range s.Attempts {
+		s.Attempts[i].Owed = true
+	}
+}
+
 // Snapshot returns what the core knows. It shares nothing with the core but the network, and takes time and memory in
 // proportion to all tables.
 func (c *Core) Snapshot() *Snapshot {

@@ -36,6 +36,7 @@ type Candidate struct {
 	New   func(seed uint64) (sched.Policy, error) // called for each run, by several goroutines at once
 	Exact bool                                    // is told at each launch when the attempt will end, others or not
 	Every sched.Time                              // so often it is told how far attempts are; 0 for as Options say
+	Steer func(seed uint64) Steer                 // of each run, see Options; nil for as they say
 }
 
 // Cell is one run of one policy.
@@ -89,6 +90,9 @@ func (e *Experiment) cell(ctx context.Context, s *Simulator, c *Cell) (*Result, 
 	o.Progress.Exact = o.Progress.Exact || who.Exact
 	if who.Every > 0 {
 		o.Progress.Every = who.Every
+	}
+	if who.Steer != nil {
+		o.Steer = who.Steer(o.Seed)
 	}
 	p, err := who.New(o.Seed)
 	if err != nil {

@@ -34,7 +34,12 @@ type Options struct {
 	Check       bool            // check the core's invariants after every step; slow
 	Tick        func(tasks int) // called now and then with the number of tasks finished since the last call; may be nil
 	Watch       Watch           // sees every step; may be nil
+	Steer       Steer           // may have another policy go on; may be nil
 }
+
+// Steer sees the core after a step, and what it was told in it. If it returns a policy, that one decides from here on,
+// and no attempt that runs ends by its doing. It may keep nothing of what it sees but snapshots.
+type Steer func(c *sched.Core, facts []sched.Event) (sched.Policy, error)
 
 // Watch sees what the core was told at an instant and what it decided, with the core as it is then. It may keep none of
 // them.
@@ -299,10 +304,28 @@ func (s *Simulator) step() error {
 	if wan := s.wan(); wan != nil {
 		wan.settle()
 	}
+	if err := s.steer(); err != nil {
+		return err
+	}
 	if s.o.Check {
 		return s.core.Check()
 	}
 	return nil
+}
+
+// steer lets another policy go on, which is asked at once.
+func (s *Simulator) steer() error {
+	if s.o.Steer == nil {
+		return nil
+	}
+	p, err := s.o.Steer(&s.core, s.facts)
+	if p == nil || err != nil {
+		return err
+	}
+	now := s.core.Snapshot()
+	now.Keep()
+	s.wake = s.now
+	return s.core.Restore(now, p, s.o.Limits)
 }
 
 // maxIdle bounds the steps in which a policy may keep itself busy while nothing else happens.

@@ -20,6 +20,8 @@ import (
 type JournalSegment struct {
 	Number int `json:"number"` // from 1
 	State  int `json:"state"`  // records between the header and the first batch
+	// what runs at its beginning ends by no decision of the policy, see sched.Snapshot.Keep
+	Keeps bool `json:"keeps,omitempty"`
 }
 
 // SegmentPath returns the name of a segment's file.

@@ -127,10 +127,11 @@ func (f *serveFlags) config(log io.Writer) (cfg serve.Config, err error) {
 	if cfg.Classes, cfg.Machines, err = serve.ParseSlots(f.slots); err != nil {
 		return cfg, wrongFlag("slots", err)
 	}
-	notice := ""
-	if cfg.Policy, notice, err = serve.FitPolicy(f.policy, len(cfg.Classes)); err != nil {
+	specs, notice, err := serve.FitPortfolio(f.policy, len(cfg.Classes))
+	if err != nil {
 		return cfg, wrongFlag("policy", err)
 	}
+	cfg.Policy, cfg.Others = specs[0], specs[1:]
 	if notice != "" {
 		fmt.Fprintf(log, "tailcut: warning: %s\n", notice)
 	}

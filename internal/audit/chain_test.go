@@ -37,12 +37,13 @@ func serve(t *testing.T) (folder, archive string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- e.Loop(ctx) }()
+	change := map[string]func(context.Context, string, uint64, sched.Limits) error{"srpt": e.SetPolicy, "fair": e.HandTo, "late": e.SetPolicy}
 	for i, policy := range []string{"srpt", "fair", "late"} {
 		spec := sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 3}}}
 		if _, err := e.Submit(ctx, &trace.JournalJob{Name: fmt.Sprint(i), Run: fmt.Sprint(i), Spec: spec, Stages: []string{"only"}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.SetPolicy(ctx, policy, 1, sched.DefaultLimits()); err != nil {
+		if err := change[policy](ctx, policy, 1, sched.DefaultLimits()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -45,9 +45,10 @@ const arrows = `
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/run         -> internal/hindsight internal/notify internal/past internal/promise internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show laws plan policy sched sim trace internal/disk
 	internal/timeline    -> internal/live sched trace
-	internal/serve       -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/past internal/promise internal/whatif internal/results internal/run internal/timeline policy sched trace internal/disk
+	internal/serve       -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/past internal/portfolio internal/promise internal/whatif internal/results internal/run internal/timeline policy sched trace internal/disk
 	internal/past        -> internal/live internal/live/remote internal/promise sched
 	internal/promise     -> laws sched
+	internal/portfolio   -> internal/promise laws sched
 	internal/page        -> internal/timeline
 	internal/parting     -> internal/live internal/show internal/timeline sched trace
 	internal/whatif      -> internal/grammar internal/past internal/show internal/simulation laws sched sim trace
@@ -66,7 +67,7 @@ const arrows = `
 	internal/results     -> internal/grammar internal/inputs internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
 	internal/workload    -> internal/grammar internal/history internal/replay internal/show trace
-	internal/simulation  -> internal/grammar internal/show laws policy sched sim trace
+	internal/simulation  -> internal/grammar internal/portfolio internal/show laws policy sched sim trace
 	internal/report      -> internal/show
 	internal/durations   -> internal/history internal/live internal/show laws
 	internal/replay      -> internal/history laws policy sched sim trace

@@ -268,6 +268,15 @@ func (e *Engine) settled(ctx context.Context, id sched.JobID) error {
 
 // SetPolicy has another policy go on, or the same with other limits. It is told of what is there, and that runs on.
 func (e *Engine) SetPolicy(ctx context.Context, policy string, seed uint64, l sched.Limits) error {
+	return e.setPolicy(ctx, policy, seed, l, false)
+}
+
+// HandTo is SetPolicy, but no attempt that runs will end by a decision of the policy: see [sched.Snapshot.Keep].
+func (e *Engine) HandTo(ctx context.Context, policy string, seed uint64, l sched.Limits) error {
+	return e.setPolicy(ctx, policy, seed, l, true)
+}
+
+func (e *Engine) setPolicy(ctx context.Context, policy string, seed uint64, l sched.Limits, keep bool) error {
 	var refused error
 	err := e.ask(ctx, func() error {
 		set := func(h *trace.JournalHeader) { h.Policy, h.Seed, h.Limits = policy, seed, l }
@@ -280,7 +289,7 @@ func (e *Engine) SetPolicy(ctx context.Context, policy string, seed uint64, l sc
 		if sched.Paces(p) {
 			return ErrPaces
 		}
-		e.next, e.crowded.refused = set, &refused
+		e.next, e.keep, e.crowded.refused = set, keep, &refused
 		return nil
 	}, nil)
 	return cmp.Or(err, refused)

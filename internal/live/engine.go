@@ -85,6 +85,7 @@ type Engine struct {
 	crowded  crowded
 	born     int64                      // size of the journal's segment when it was begun
 	next     func(*trace.JournalHeader) // what the next segment has otherwise; nil for nothing
+	keep     bool                       // no attempt that runs may end by the policy of the next segment
 }
 
 // OpenEngine takes up the journal of a folder, or begins one.
@@ -203,7 +204,7 @@ func (e *Engine) stepped() error {
 		} else if err == nil {
 			err = e.advance(e.now()) // a fresh policy decides
 		}
-		if e.next = nil; err != nil {
+		if e.next, e.keep = nil, false; err != nil {
 			return err
 		}
 	}

@@ -144,7 +144,7 @@ func (e *Engine) rotate(change func(*trace.JournalHeader)) error {
 	if err := e.journal.Sync(); err != nil {
 		return err
 	}
-	state, err := stateOf(e.core, e.past)
+	state, err := stateOf(e.core, e.past, e.keep)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (e *Engine) rotate(change func(*trace.JournalHeader)) error {
 		change(&h)
 	}
 	h.Version, h.Rules = e.cfg.Version, trace.JournalRules
-	h.Segment = &trace.JournalSegment{Number: e.header.Segment.Number + 1, State: len(state)}
+	h.Segment = &trace.JournalSegment{Number: e.header.Segment.Number + 1, State: len(state), Keeps: e.keep}
 	core, err := firstCore(&h, state, e.cfg.Policies)
 	if err != nil {
 		return err
@@ -235,13 +235,18 @@ type attemptColumns struct {
 // ends are numbered in journals: a new one comes last.
 var ends = []End{Running, Won, Lost, Failed, Killed, Refused, Crashed}
 
-// stateOf returns the records with which a segment begins: a snapshot of the core, and each job.
-func stateOf(core *sched.Core, past *history) (state [][]byte, err error) {
+// stateOf returns the records with which a segment begins: a snapshot of the core, and each job. keeps is that of
+// [trace.JournalSegment].
+func stateOf(core *sched.Core, past *history, keeps bool) (state [][]byte, err error) {
 	add := func(x any) {
 		text, e := json.Marshal(x)
 		state, err = append(state, text), errors.Join(err, e)
 	}
-	add(core.Snapshot())
+	now := core.Snapshot()
+	if keeps {
+		now.Keep()
+	}
+	add(now)
 	v := core.View()
 	for _, id := range slices.Sorted(maps.Keys(past.jobs)) {
 		j := past.jobs[id]
@@ -384,7 +389,7 @@ func stageOf(spec *sched.JobSpec, task sched.TaskID) (stage, index int) {
 // what the next begins with. visit, if not nil, sees every batch after the core has. torn tells whether bytes of an
 // unfinished record follow the last whole one.
 func Chain(paths []string, policies Policies, visit func(*sched.Core, *trace.Batch)) (torn bool, err error) {
-	var end [][]byte
+	var end func(keeps bool) ([][]byte, error)
 	for i, path := range paths {
 		r, err := trace.OpenJournalReader(path)
 		if err != nil {
@@ -393,8 +398,14 @@ func Chain(paths []string, policies Policies, visit func(*sched.Core, *trace.Bat
 		if r.Header.Segment == nil {
 			return false, fmt.Errorf("%s: it is of a run, not of a server with many jobs", path)
 		}
-		if i > 0 && !slices.EqualFunc(end, r.State, bytes.Equal) {
-			return false, fmt.Errorf("%s: it begins otherwise than %s ends", path, paths[i-1])
+		if i > 0 {
+			state, err := end(r.Header.Segment.Keeps)
+			if err != nil {
+				return false, fmt.Errorf("%s: %w", paths[i-1], err)
+			}
+			if !slices.EqualFunc(state, r.State, bytes.Equal) {
+				return false, fmt.Errorf("%s: it begins otherwise than %s ends", path, paths[i-1])
+			}
 		}
 		past, err := pastOf(r)
 		if err != nil {
@@ -412,9 +423,7 @@ func Chain(paths []string, policies Policies, visit func(*sched.Core, *trace.Bat
 		if torn = r.Torn(); torn && i < len(paths)-1 {
 			return false, fmt.Errorf("%s: it ends with an unfinished record: %w", path, trace.ErrCorrupt)
 		}
-		if end, err = stateOf(core, past); err != nil {
-			return false, fmt.Errorf("%s: %w", path, err)
-		}
+		end = func(keeps bool) ([][]byte, error) { return stateOf(core, past, keeps) }
 	}
 	return torn, nil
 }

@@ -97,11 +97,13 @@ type game struct {
 	place    map[sched.JobID]int   // positions in jobs
 	next     map[sched.JobID][]int // positions of the jobs that wait for one
 
-	rng   *rand.Rand
-	core  sched.Core
-	queue ends
-	alive map[sched.AttemptID]bool
-	facts []sched.Event
+	luck   rand.PCG
+	rng    *rand.Rand // of luck
+	paired bool       // an attempt lasts as long under each policy, see State.Compare
+	core   sched.Core
+	queue  ends
+	alive  map[sched.AttemptID]bool
+	facts  []sched.Event
 }
 
 // player is a job of a game.
@@ -211,7 +213,8 @@ func (q *ends) Pop() any {
 
 // play plays the rest once.
 func (g *game) play(number int) error {
-	g.rng = rand.New(rand.NewPCG(g.Seed, uint64(number)))
+	g.luck.Seed(g.Seed, uint64(number))
+	g.rng = rand.New(&g.luck)
 	p, err := g.Policy(g.rng.Uint64())
 	if err != nil {
 		return err
@@ -219,7 +222,7 @@ func (g *game) play(number int) error {
 	if err = g.core.Restore(g.snapshot, p, g.Limits); err != nil {
 		return fmt.Errorf("promise: %w", err)
 	}
-	g.begin()
+	g.begin(number)
 	wake, idle := sched.Never, 0
 	now := g.snapshot.At
 	for range mostSteps {
@@ -263,7 +266,7 @@ func (g *game) play(number int) error {
 }
 
 // begin readies the jobs and the attempts that run for a play.
-func (g *game) begin() {
+func (g *game) begin(play int) {
 	g.queue, g.alive, g.facts = g.queue[:0], map[sched.AttemptID]bool{}, g.facts[:0]
 	for i := range g.jobs {
 		j := &g.jobs[i]
@@ -297,6 +300,7 @@ func (g *game) begin() {
 		if a.Reported != nil {
 			from = a.Reported.From
 		}
+		g.rearm(play, a.Task, a.Number)
 		g.start(started, a.ID, a.Task, job, stage, from)
 	}
 }
@@ -313,6 +317,7 @@ func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
 		if g.snapshot.Waits {
 			g.facts = append(g.facts, sched.Event{At: now, Kind: sched.AttemptBegan, Attempt: d.Attempt})
 		}
+		g.rearm(play, d.Task, d.Number)
 		g.start(now, d.Attempt, d.Task, d.Job, d.Stage, d.From)
 	case sched.Kill:
 		delete(g.alive, d.Attempt)

@@ -202,7 +202,7 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 			f.take(id, p)
 		}
 	}
-	return nil
+	return s.judge(ctx, &state)
 }
 
 // knownOf returns what earlier jobs of a job's name took in a stage, for what its tasks read; nil for nothing.

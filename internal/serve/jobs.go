@@ -302,19 +302,20 @@ func instant(text string, now time.Time) (time.Time, error) {
 
 // setPolicy has another policy decide from now on.
 func (s *Server) setPolicy(ctx context.Context, c *call) (any, error) {
-	spec, _, err := FitPolicy(c.body.(*PolicyChange).Policy, len(s.cfg.Classes))
+	specs, _, err := FitPortfolio(c.body.(*PolicyChange).Policy, len(s.cfg.Classes))
 	if err != nil {
 		return nil, wrong(Mistake{"policy", err.Error()})
 	}
-	if err := s.engine.SetPolicy(ctx, spec, s.cfg.Seed, s.cfg.Limits); err != nil {
+	s.handing.Lock()
+	defer s.handing.Unlock()
+	if err := s.engine.SetPolicy(ctx, specs[0], s.cfg.Seed, s.cfg.Limits); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.policy = spec
+	s.rivals = newRivals(specs, len(s.cfg.Classes))
 	s.mu.Unlock()
-	s.times.Decides(spec)
-	s.news.tell(Event{Kind: "server", Job: -1})
-	return PolicyNow{PolicySchema, spec}, nil
+	s.decides(specs[0])
+	return PolicyNow{PolicySchema, specs[0]}, nil
 }
 
 func (s *Server) isDraining() bool {

@@ -64,6 +64,10 @@ func (s *Server) fitClasses(to *live.Config, h *trace.JournalHeader, needed int)
 	}
 	s.cfg.Classes, s.cfg.Machines, s.cfg.Policy = names, machines, policy.Reorder(s.cfg.Policy, from)
 	s.policy = s.cfg.Policy
+	for i := range s.cfg.Others {
+		s.cfg.Others[i] = policy.Reorder(s.cfg.Others[i], from)
+	}
+	s.rivals = newRivals(s.cfg.policies(), len(names))
 	to.ClassNames, to.Machines, to.Policy = names, machines, s.cfg.Policy
 	fmt.Fprintf(s.cfg.Log, "tailcut: the classes of slots keep the order in which unfinished jobs know them: %s, under %s\n", strings.Join(names, ", "), s.policy)
 	return nil

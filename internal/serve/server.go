@@ -28,7 +28,8 @@ type Config struct {
 	Listen   string // loopback address and port, "" for none
 	Machines []trace.JournalMachine
 	Classes  []string // names of the classes of slots, by sched.Class
-	Policy   string
+	Policy   string   // that decides, at first
+	Others   []string // with which it is a portfolio; nil for none
 	Seed     uint64
 	Limits   sched.Limits
 	Memory   int64         // bytes that attempts may need together, 0 for no bound
@@ -95,6 +96,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	policy   string
+	rivals   *rivals    // nil where one policy decides
+	handing  sync.Mutex // held while another policy is made to decide
 	draining bool
 	busy     map[sched.AttemptID]struct{} // attempts that run
 }
@@ -108,6 +111,7 @@ type socket struct {
 // newServer takes up the server of a folder, or begins one, with the workshop that shop makes.
 func newServer(cfg Config, shop func(*Server) (Workshop, error)) (*Server, error) {
 	s := &Server{cfg: cfg, news: newNews(), watchers: newWatchers(), began: time.Now(), policy: cfg.Policy, busy: map[sched.AttemptID]struct{}{}, past: cfg.History, forecast: newForecast(cfg.History)}
+	s.rivals = newRivals(cfg.policies(), len(cfg.Classes))
 	if s.past == nil {
 		s.past = past.None{}
 	}
@@ -259,6 +263,9 @@ func (s *Server) Run(ctx context.Context) error {
 	err := s.engine.Loop(ctx)
 	stop()
 	all.Wait()
+	if said := s.rivals.regrets(); said != "" {
+		s.say("%s", said)
+	}
 	select {
 	case broken := <-failed:
 		err = errors.Join(err, broken)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/grammar"
+	"github.com/tailcut/tailcut/internal/portfolio"
 	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy"
@@ -64,16 +65,17 @@ type Request struct {
 type Result struct {
 	*sim.Comparison
 	Workload        *trace.Workload
-	Policies        []string // as they were called
-	Told            []string // by policy: what it was told of progress; "unused" if it does not use it
-	Durations       []string // by policy: what it takes the durations of attempts from, see policy.Told
-	Machines, Slots int      // Slots of all machines together
-	LaunchDelay     string   // the law of launch delays; "" if none was asked for
-	Overheads       string   // as asked for; "" if none are
-	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
-	Intervals       bool     // the report for people has a table of all intervals
-	uses            []bool   // by policy: progress
-	draws           bool     // durations, failures or reports are drawn for all attempts, also for originals
+	Policies        []string     // as they were called
+	Told            []string     // by policy: what it was told of progress; "unused" if it does not use it
+	Durations       []string     // by policy: what it takes the durations of attempts from, see policy.Told
+	Machines, Slots int          // Slots of all machines together
+	LaunchDelay     string       // the law of launch delays; "" if none was asked for
+	Overheads       string       // as asked for; "" if none are
+	LowerBound      float64      // of the mean flow time of any policy in seconds; 0 if nothing is known
+	Intervals       bool         // the report for people has a table of all intervals
+	uses            []bool       // by policy: progress
+	draws           bool         // durations, failures or reports are drawn for all attempts, also for originals
+	Portfolios      []*Portfolio // by policy; nil for those that are none
 }
 
 func wrong(field, format string, args ...any) error {
@@ -102,7 +104,8 @@ type question struct {
 	uses     []bool   // by policy: progress
 	told     []string // by policy: what it is told of progress
 	law      []string // by policy: what it takes durations from
-	paces    bool     // one of the policies sets the speed of the machines, so that no bound is known
+	pilots   pilots
+	paces    bool // one of the policies sets the speed of the machines, so that no bound is known
 }
 
 // Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is a
@@ -151,6 +154,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 		Intervals: r.Intervals, draws: q.draws(),
 	}
 	res.Tail = q.tail()
+	res.Portfolios = q.pilots.all(len(q.policies))
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
 	}
@@ -295,11 +299,49 @@ func (q *question) readProgress(text string) (err error) {
 	return err
 }
 
-// add adds a policy as the experiment needs it. It is called what the user calls it.
+// add adds a policy as the experiment needs it, or a portfolio. It is called what the user calls it.
 func (q *question) add(given string) error {
+	specs := portfolio.Split(given)
+	var members []policyOf
+	for _, spec := range specs {
+		m, err := q.policyOf(spec)
+		if err != nil {
+			return err
+		}
+		members = append(members, m)
+	}
+	all := members[0]
+	c := sim.Candidate{Name: given, New: all.make}
+	if len(members) > 1 {
+		if q.Cluster != nil || len(q.slots.each) > 1 {
+			return fmt.Errorf("%s: expected one class of slots and no sites for a portfolio", given)
+		}
+		for _, m := range members[1:] {
+			all.paces, all.uses, all.law = all.paces || m.paces, all.uses || m.uses, all.law+"+"+m.law
+		}
+		if all.paces {
+			return fmt.Errorf("%s: a policy that sets the speed of the machines cannot be one of several", given)
+		}
+		c.Steer = q.steered(len(q.policies), specs, members)
+	}
+	q.law = append(q.law, all.law)
+	q.paces = q.paces || all.paces
+	q.uses = append(q.uses, all.uses)
+	q.policies = append(q.policies, c)
+	return nil
+}
+
+// policyOf is what is to be known of a policy.
+type policyOf struct {
+	make  func(seed uint64) (sched.Policy, error)
+	law   string // what it takes durations from
+	uses  bool   // progress
+	paces bool
+}
+
+func (q *question) policyOf(given string) (p policyOf, err error) {
 	specs := strings.Split(given, "/")
 	for k := range specs {
-		var err error
 		if q.Slot != "" {
 			specs[k], err = policy.WithDefault(specs[k], "slot", q.Slot)
 		}
@@ -307,12 +349,11 @@ func (q *question) add(given string) error {
 			specs[k], err = policy.Live(specs[k])
 		}
 		if err != nil {
-			return err
+			return p, err
 		}
 	}
-	law, err := policy.Told(strings.Join(specs, "/"))
-	if err != nil {
-		return err
+	if p.law, err = policy.Told(strings.Join(specs, "/")); err != nil {
+		return p, err
 	}
 	classes := len(q.slots.each)
 	if q.drivers {
@@ -322,28 +363,22 @@ func (q *question) add(given string) error {
 		specs = append(specs, "fifo")
 	}
 	spec := strings.Join(specs, "/")
-	progress, err := policy.ProgressPerClass(spec, classes)
-	if err != nil {
-		return err
+	if p.uses, err = policy.ProgressPerClass(spec, classes); err != nil {
+		return p, err
 	}
-	p, err := policy.NewPerClass(spec, 0, classes)
+	built, err := policy.NewPerClass(spec, 0, classes)
 	if err != nil {
-		return err
+		return p, err
 	}
-	q.law = append(q.law, law)
-	q.paces = q.paces || sched.Paces(p)
-	q.uses = append(q.uses, progress)
-	q.policies = append(q.policies, sim.Candidate{
-		Name: given,
-		New: func(seed uint64) (sched.Policy, error) {
-			p, err := policy.NewPerClass(spec, seed, classes)
-			if err == nil && q.Cluster != nil {
-				policy.Tell(p, q.Cluster.Law) // for truth=true
-			}
-			return p, err
-		},
-	})
-	return nil
+	p.paces = sched.Paces(built)
+	p.make = func(seed uint64) (sched.Policy, error) {
+		p, err := policy.NewPerClass(spec, seed, classes)
+		if err == nil && q.Cluster != nil {
+			policy.Tell(p, q.Cluster.Law) // for truth=true
+		}
+		return p, err
+	}
+	return p, nil
 }
 
 // fit fits question and workload to each other.
