@@ -14,7 +14,7 @@ import (
 func (s *State) Compare(ctx context.Context, policies []func(seed uint64) (sched.Policy, error), plays int) (flows [][]float64, jobs int, err error) {
 	state := *s
 	g := newGame(&state, MostTasks)
-	g.paired = true
+	g.paired, g.every = true, g.interval()
 	for i := range g.jobs {
 		if g.jobs[i].known {
 			jobs++

@@ -100,6 +100,8 @@ type game struct {
 	luck   rand.PCG
 	rng    *rand.Rand // of luck
 	paired bool       // an attempt lasts as long under each policy, see State.Compare
+	every  sched.Time // so often attempts report, 0 for never
+	spells map[sched.AttemptID]spell
 	core   sched.Core
 	queue  ends
 	alive  map[sched.AttemptID]bool
@@ -190,8 +192,9 @@ func (g *game) locate(t sched.TaskID) (job sched.JobID, stage sched.StageID) {
 type ends []end
 
 type end struct {
-	at sched.Time
-	id sched.AttemptID
+	at    sched.Time
+	id    sched.AttemptID
+	every sched.Time // it is no end but a report, and the next one comes so much later; 0 for an end
 }
 
 func (q ends) Len() int { return len(q) }
@@ -227,7 +230,15 @@ func (g *game) play(number int) error {
 	now := g.snapshot.At
 	for range mostSteps {
 		for len(g.queue) > 0 && g.queue[0].at <= now {
-			if e := heap.Pop(&g.queue).(end); g.alive[e.id] {
+			e := heap.Pop(&g.queue).(end)
+			if !g.alive[e.id] {
+				continue
+			}
+			if e.every > 0 {
+				if f, ok := g.reported(now, e); ok {
+					g.facts = append(g.facts, f)
+				}
+			} else {
 				delete(g.alive, e.id)
 				g.facts = append(g.facts, sched.Event{At: now, Kind: sched.AttemptDone, Attempt: e.id})
 			}
@@ -268,6 +279,7 @@ func (g *game) play(number int) error {
 // begin readies the jobs and the attempts that run for a play.
 func (g *game) begin(play int) {
 	g.queue, g.alive, g.facts = g.queue[:0], map[sched.AttemptID]bool{}, g.facts[:0]
+	g.spells = map[sched.AttemptID]spell{}
 	for i := range g.jobs {
 		j := &g.jobs[i]
 		j.ends = append(j.ends, sched.Never)
@@ -353,7 +365,8 @@ func (g *game) start(began sched.Time, id sched.AttemptID, task sched.TaskID, jo
 	seconds := factor * g.draw(of, j.sizeOf(k, task), max(0, age)/factor/max(1e-9, 1-from)) * (1 - from)
 	at := max(g.core.View().Now(), began+sched.FromSeconds(seconds))
 	g.alive[id] = true
-	heap.Push(&g.queue, end{at, id})
+	heap.Push(&g.queue, end{at: at, id: id})
+	g.report(id, began, at, from)
 }
 
 // draw returns how long an attempt lasts that has lasted for age, in seconds: a bundle of so many tasks.

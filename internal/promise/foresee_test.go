@@ -69,7 +69,7 @@ func (w *world) advance(facts []sched.Event) {
 		switch d.Kind {
 		case sched.Launch:
 			seconds := laws.Sample(w.law[d.Job], w.rng.Float64()) * (1 - d.From)
-			heap.Push(&w.queue, end{w.now + sched.FromSeconds(seconds), d.Attempt})
+			heap.Push(&w.queue, end{at: w.now + sched.FromSeconds(seconds), id: d.Attempt})
 			w.alive[d.Attempt] = true
 		case sched.Kill:
 			w.note(d.Attempt, false)

@@ -2,10 +2,14 @@ package simulation
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tailcut/tailcut/internal/portfolio"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/sim"
 )
 
@@ -80,4 +84,19 @@ func (x *pilots) all(policies int) []*Portfolio {
 		}
 	}
 	return all
+}
+
+// printPortfolios says what portfolios have done, and their regret against each of their policies.
+func (r *Result) printPortfolios(w io.Writer) {
+	for k, p := range r.Portfolios {
+		if p == nil || p.Verdicts == 0 {
+			continue
+		}
+		var parts []string
+		for _, m := range p.Members {
+			parts = append(parts, fmt.Sprintf("%s %+.1f%%", m.Policy, 100*m.Regret))
+		}
+		fmt.Fprintf(w, "%s: %s, %s of policy. By how much longer jobs took than under each, as played at each verdict: %s.\n",
+			r.Policies[k], show.Count(p.Verdicts, "verdict"), show.Count(p.Changes, "change"), strings.Join(parts, ", "))
+	}
 }

@@ -43,6 +43,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	r.printTold(w)
 	r.printDurations(w)
 	r.printWithheld(w)
+	r.printPortfolios(w)
 	if r.Overheads != "" {
 		fmt.Fprintf(w, "Overheads: %s.\n", strings.ReplaceAll(r.Overheads, ",", ", "))
 	}
