@@ -49,10 +49,10 @@ const (
 )
 
 var probesFull = probesScale{
-	machines: 2500, jobs: 3000, sampling: []float64{0.3, 0.5, 0.7, 0.8, 0.9}, loads: []float64{0.5, 0.7, 0.8, 0.9, 1}, runs: 5, surrogate: 1500, rows: probesRows,
+	machines: 2500, jobs: 6000, sampling: []float64{0.3, 0.5, 0.7, 0.8, 0.9}, loads: []float64{0.5, 0.7, 0.8, 0.9, 1}, runs: 5, surrogate: 1500, rows: probesRows,
 }
 
-var probesQuick = probesScale{machines: 500, jobs: 500, sampling: []float64{0.8}, loads: []float64{0.9}, runs: 3, window: 7200, rows: probesRows[:4]}
+var probesQuick = probesScale{machines: 1000, jobs: 2000, sampling: []float64{0.8}, loads: []float64{0.9}, runs: 3, window: 7200, rows: probesRows[:4]}
 
 func runProbes(ctx context.Context, o Options) (*report.Page, error) {
 	scale := probesFull
