@@ -15,6 +15,11 @@ import (
 // checkTwins lets policies and their naive twins decide in random worlds where jobs come and go, attempts fail, machines are lost and progress is reported, under
 // several limits. They must decide the same, but for when they want to be called.
 func checkTwins(t *testing.T, draw func(t *rapid.T) (spec string, twin sched.Policy)) {
+	checkTwinsOf(t, 10, draw)
+}
+
+// checkTwinsOf is checkTwins for policies of which there should be so many clones.
+func checkTwinsOf(t *testing.T, want int, draw func(t *rapid.T) (spec string, twin sched.Policy)) {
 	clones, launched := 0, 0
 	for _, l := range []sched.Limits{sched.NoLimits(), sched.DefaultLimits(), {Attempts: 2, Clones: sched.CloneBudget{Floor: 2}}} {
 		rapid.Check(t, func(r *rapid.T) {
@@ -32,7 +37,7 @@ func checkTwins(t *testing.T, draw func(t *rapid.T) (spec string, twin sched.Pol
 			clones, launched = clones+x.cloned, launched+x.launched
 		})
 	}
-	if clones < 10 && !testing.Short() { // by chance of the worlds; more than a hundred are usual
+	if clones < want && !testing.Short() { // by chance of the worlds; more than a hundred are usual
 		t.Errorf("%d clones of %d attempts: the worlds are too tame", clones, launched)
 	}
 }

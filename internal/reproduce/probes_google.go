@@ -20,7 +20,6 @@ type probesGoogle struct {
 	judged      bool // the published numbers are about such a workload
 	rows        []probesRow
 	loads       []float64
-	reports     sched.Time  // of progress, so often
 	tables      []*byLength // by load
 }
 
@@ -44,13 +43,13 @@ type byLength struct {
 	flows [][][2][2]float64 // by policy and run: seconds by length and percentile
 }
 
-func newByLength(s *series, every sched.Time) *byLength {
+func newByLength(s *series) *byLength {
 	b := &byLength{series: s, flows: make([][][2][2]float64, len(s.policies))}
 	for p := range b.flows {
 		b.flows[p] = make([][2][2]float64, s.Runs)
 	}
 	s.limits = sched.DefaultLimits()
-	s.reports = &sim.Progress{Every: every}
+	s.reports = &sim.Progress{}
 	s.seen = func(policy, at int, w *trace.Workload, jobs []sim.JobResult) {
 		var all [2][]float64
 		for i := range jobs {
@@ -187,15 +186,13 @@ func (x *probesGoogle) describe(w *trace.Workload, format string) {
 		fmt.Sprintf("A job is long if its tasks take longer than 1,129 s on average, as in the paper: %.1f %% of the jobs, with %.1f %% of the work. In the paper it is 10 %% and 83.65 %%.",
 			100*jobs[long]/float64(len(w.Jobs)), 100*work[long]/(work[short]+work[long])),
 		"The load is the slots that would be in use on average while jobs arrive, if no task had to wait, by the slots of the cluster. After the last arrival the cluster runs empty. " +
-			"Policies with clones run under the default limits. auto is told how far attempts are every twentieth of the mean duration of a task, as by default. " +
-			"A clone lasts as long as a random task of its job.",
+			"Policies with clones run under the default limits, and nobody reports progress. A clone lasts as long as a random task of its job.",
 	}
-	x.reports = sched.FromSeconds((work[short] + work[long]) / float64(w.Tasks()) / 20)
 }
 
 func (x *probesGoogle) simulate(sc *probesScale, o *Options, used float64, workloads, runs int, draw func(uint64) (*trace.Workload, error)) {
 	for _, load := range sc.loads {
-		x.tables = append(x.tables, newByLength(newSeries(o.Seed, int(math.Round(used/load)), workloads, runs, specsOf(sc.rows), draw), x.reports))
+		x.tables = append(x.tables, newByLength(newSeries(o.Seed, int(math.Round(used/load)), workloads, runs, specsOf(sc.rows), draw)))
 	}
 }
 
