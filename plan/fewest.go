@@ -29,7 +29,7 @@ func (w Work) FewestSlots(chance float64, maxAttempts int) (best Seats, ok bool)
 		if ok && clones+1 >= best.Slots || w.Slots > 0 && w.Slots <= clones {
 			break
 		}
-		if clones > 0 && (w.Hopeless() || clones > w.odds().enough()) {
+		if clones > 0 && (w.Hopeless() || len(w.Stages) == 0 && clones > w.odds().enough()) {
 			break
 		}
 		at, found := w.fewestAtOnce(clones, chance, screened, seedChoose)
@@ -58,6 +58,9 @@ func (w Work) fewestAtOnce(clones int, chance float64, n int, seed uint64) (_ in
 	if w.Slots > 0 {
 		best = min(best, max(1, w.Slots/(clones+1)))
 	}
+	if len(w.Stages) > 0 {
+		return w.fewestOfStages(clones, best, chance, n, seed)
+	}
 	if w.PoCD(clones) < chance {
 		return best, false // fewer at once are no likelier
 	}
@@ -85,6 +88,15 @@ func (w Work) fewestAtOnce(clones int, chance float64, n int, seed uint64) (_ in
 	if s.tasks > played {
 		return best, found
 	}
+	if g := s.fewestFor(chance, n, seed); g != never {
+		enter(g)
+	}
+	return best, found
+}
+
+// fewestFor returns the fewest tasks at once with which a share of n played jobs is in time; if it is to be told, the
+// lower end of the share's interval. It is never if there are none.
+func (s shift) fewestFor(chance float64, n int, seed uint64) int {
 	needs := s.fewestAtOnce(n, seed)
 	k := sort.Search(n, func(i int) bool {
 		share := float64(i+1) / float64(n)
@@ -93,10 +105,20 @@ func (w Work) fewestAtOnce(clones int, chance float64, n int, seed uint64) (_ in
 		}
 		return share >= chance
 	})
-	if k < n && needs[k] != never {
-		enter(needs[k])
+	if k == n {
+		return never
 	}
-	return best, found
+	return needs[k]
+}
+
+// fewestOfStages is fewestAtOnce of a job of several stages, with no more than most tasks at once.
+func (w Work) fewestOfStages(clones, most int, chance float64, n int, seed uint64) (_ int, found bool) {
+	s := w.shift(clones)
+	if s.left <= 0 || s.atLeast(most) > s.left {
+		return most, false
+	}
+	g := min(s.certain(most), s.fewestFor(chance, n, seed))
+	return min(g, most), g <= most
 }
 
 // Within returns the time from now within which a job is done with a chance between 0 and 1, with these clones of each
@@ -107,6 +129,9 @@ func (w Work) Within(chance float64, clones, atOnce int) float64 {
 		return 0
 	}
 	s := w.shift(clones)
+	if len(w.Stages) > 0 {
+		return min(s.atMost(atOnce)/1e9, s.ends(atOnce, chance))
+	}
 	if atOnce >= w.Tasks {
 		return rest * laws.Max(s.law, w.Tasks).Quantile(chance)
 	}

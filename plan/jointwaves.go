@@ -1,12 +1,19 @@
 package plan
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // rungDraws are the durations to draw for the rungs of all jobs together, about.
 const rungDraws = 2_000_000
 
-// fits says that all originals can run at once, those of hopeless jobs aside that may wait.
+// fits says that no job has several stages, and all originals can run at once, those of hopeless jobs aside that may
+// wait.
 func (p Pool) fits(jobs []Work) bool {
+	if slices.ContainsFunc(jobs, func(w Work) bool { return len(w.Stages) > 0 }) {
+		return false
+	}
 	need, bounded := 0, false
 	for _, w := range jobs {
 		need += p.need(w)
@@ -38,7 +45,7 @@ func (j *Joint) admitWaves(pool Pool, jobs []Work) (left int) {
 		case w.Tasks == 0:
 			j.clones[i] = 0
 		case w.Hopeless() && pool.HopelessLast:
-		case begun && need <= left && (w.Slots == 0 || w.Slots >= w.Tasks):
+		case begun && len(w.Stages) == 0 && need <= left && (w.Slots == 0 || w.Slots >= w.Tasks):
 			left -= need
 			j.claims = append(j.claims, claim{odds: w.odds(), job: i, slots: w.Tasks, value: cmp.Or(w.Value, 1)})
 		default:

@@ -41,6 +41,9 @@ type Work struct {
 	// counts, 0 for 1.
 	Slots int
 	Value float64
+	// Stages of a job that has several, nil for one; Law is then not looked at. Such a job runs in waves, if with all
+	// its tasks at once: [Work.Waves], [Work.FewestSlots], [Work.Within] and [Joint] know what it can expect.
+	Stages []Phase
 }
 
 // Validate returns an error that names the first field out of range.
@@ -56,6 +59,11 @@ func (w Work) Validate() error {
 			return fmt.Errorf("the %s of a job is a number of seconds, and not negative, got %g", f.name, f.value)
 		}
 	}
+	if len(w.Stages) > 0 {
+		if err := w.validateStages(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case w.Tasks < 0:
 		return fmt.Errorf("a job has no fewer than 0 tasks, got %d", w.Tasks)
@@ -65,7 +73,7 @@ func (w Work) Validate() error {
 		return fmt.Errorf("the value of a job is a number, and not negative, got %g", w.Value)
 	case w.Held < 0:
 		return fmt.Errorf("a task has no fewer than 0 clones, got %d", w.Held)
-	case w.Law == nil:
+	case w.Law == nil && len(w.Stages) == 0:
 		return fmt.Errorf("a job wants a law of its tasks' durations")
 	case !(w.Progress >= 0 && w.Progress <= 1):
 		return fmt.Errorf("the progress of a job is from 0 to 1, got %g", w.Progress)
@@ -93,7 +101,13 @@ func (w Work) Miss(clones int) float64 { return -math.Expm1(w.odds().log(clones)
 func (w Work) LogPoCD(clones int) float64 { return w.odds().log(clones) }
 
 // Hopeless says that no number of clones gives the job a chance to meet its deadline.
-func (w Work) Hopeless() bool { return w.odds().hopeless() }
+func (w Work) Hopeless() bool {
+	if len(w.Stages) > 0 {
+		s := w.shift(0)
+		return s.left <= 0 || s.atLeast(w.Tasks) > s.left
+	}
+	return w.odds().hopeless()
+}
 
 // LogLate returns the natural logarithm of the probability that an attempt is late that has run for an age and reports
 // nothing.

@@ -36,13 +36,23 @@ func (s shift) play(g, n int) Chance {
 // increases with the random number, so that more tasks at once, more clones and a later deadline make no job later.
 type wavePlay struct {
 	lasts        []float64 // of each task, whole nanoseconds
-	sum, longest float64
+	sum, longest float64   // of several stages the longest is that of a path
 	free         []float64 // when each place is free: a heap, the earliest first
+
+	// of a job of several stages: of each where its tasks begin, how many stages it waits for, its next task, and its
+	// tasks that are not done; and the stages that have begun and have tasks that have not
+	stages                           []Phase
+	first, before, next, open, ready []int
+	running                          stageEnds
 }
 
 func (p *wavePlay) draw(s shift, seed uint64, number int) {
 	p.lasts, p.sum, p.longest = p.lasts[:0], 0, 0
 	key := scatter(seed) ^ scatter(uint64(number)+1)
+	if p.stages = s.stages; len(s.stages) > 0 {
+		p.drawStages(key)
+		return
+	}
 	for i := range s.tasks {
 		y := nanoseconds(laws.Sample(s.law, uniform(key, 0, i)))
 		p.lasts = append(p.lasts, y)
@@ -51,10 +61,27 @@ func (p *wavePlay) draw(s shift, seed uint64, number int) {
 	}
 }
 
+func (p *wavePlay) drawStages(key uint64) {
+	p.first = p.first[:0]
+	p.longest = path(p.stages, func(k int) (longest float64) {
+		p.first = append(p.first, len(p.lasts))
+		for i := range p.stages[k].Tasks {
+			y := nanoseconds(laws.Sample(p.stages[k].Law, uniform(key, k, i)))
+			p.lasts = append(p.lasts, y)
+			p.sum += y
+			longest = max(longest, y)
+		}
+		return longest
+	})
+}
+
 // done returns when the job is done with g tasks at once.
 func (p *wavePlay) done(g int) (end float64) {
 	if g >= len(p.lasts) {
 		return p.longest
+	}
+	if len(p.stages) > 0 {
+		return p.doneStages(g)
 	}
 	p.free = append(p.free[:0], p.lasts[:g]...)
 	slices.Sort(p.free)
@@ -89,7 +116,7 @@ func (p *wavePlay) sink() {
 const never = math.MaxInt32
 
 // fewest returns the fewest tasks at once with which the played job is done within a time. Graham's bounds leave little
-// to search.
+// to search. Of stages side by side, more at once may for once be later, and there may be fewer than these.
 func (p *wavePlay) fewest(left float64) int {
 	if p.longest > left {
 		return never

@@ -38,6 +38,9 @@ func (w Work) rungs(slots, maxAttempts, n int) []rung {
 
 // rungsOf returns the ways with a number of clones and up to so many tasks at once.
 func (w Work) rungsOf(clones, most, n int) (all []rung) {
+	if len(w.Stages) > 0 {
+		return w.rungsOfStages(clones, most, n)
+	}
 	enter := func(atOnce int, log float64) {
 		all = append(all, rung{slots: atOnce * (clones + 1), atOnce: atOnce, clones: clones, log: log})
 	}
@@ -59,13 +62,8 @@ func (w Work) rungsOf(clones, most, n int) (all []rung) {
 	}
 	misses := []float64{proven, 1e-3, 0.01, 0.1, 0.5}
 	if s.tasks <= played {
-		needs := s.fewestAtOnce(n, seedChoose)
-		for i, g := range needs {
-			if g <= most && (i == n-1 || needs[i+1] > g) {
-				enter(g, math.Log((float64(i)+0.5)/float64(n)))
-			}
-		}
-		if needs[n-1] > most { // then nothing is proven
+		some, ever := s.playedRungs(clones, most, n)
+		if all = append(all, some...); !ever { // then nothing is proven
 			return all
 		}
 		misses = misses[:1]
@@ -77,6 +75,17 @@ func (w Work) rungsOf(clones, most, n int) (all []rung) {
 		}
 	}
 	return all
+}
+
+// playedRungs returns the ways by which some of n played jobs are in time, and whether each of them is by the last.
+func (s shift) playedRungs(clones, most, n int) (all []rung, ever bool) {
+	needs := s.fewestAtOnce(n, seedChoose)
+	for i, g := range needs {
+		if g <= most && (i == n-1 || needs[i+1] > g) {
+			all = append(all, rung{slots: g * (clones + 1), atOnce: g, clones: clones, log: math.Log((float64(i) + 0.5) / float64(n))})
+		}
+	}
+	return all, needs[n-1] <= most
 }
 
 // ceilDiv returns ⌈n/d⌉, 1 at least.

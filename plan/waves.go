@@ -30,10 +30,15 @@ const proven = 1e-6
 //	a miss below 1e-6 by Bernstein's inequality        a bound
 //	other jobs of up to 20,000 tasks                   played, 200 to 10,000 times
 //	other jobs                                         bounds
+//	several stages one after the other, all at once    exact up to a bound of the error: [ChainPoCD]
+//	other jobs of several stages                       played, unless the durations settle it
 //
 // A job is played plays times at most, if that is not 0. The Age, Held and Launch of a job in waves are taken as 0:
 // each attempt has 1-Progress of a task to do.
 func (w Work) Waves(clones, atOnce, plays int) Chance {
+	if len(w.Stages) > 0 {
+		return w.stagesInWaves(clones, atOnce, plays)
+	}
 	if atOnce >= w.Tasks {
 		return exactly(w.PoCD(clones))
 	}
@@ -68,9 +73,10 @@ func (w Work) Waves(clones, atOnce, plays int) Chance {
 
 // shift is a job whose tasks take turns.
 type shift struct {
-	tasks int
-	law   laws.Law // of what a task with its clones takes, seconds
-	left  float64  // whole nanoseconds until the deadline, for a job of which nothing is done
+	tasks  int
+	law    laws.Law // of what a task with its clones takes, seconds
+	left   float64  // whole nanoseconds until the deadline, for a job of which nothing is done
+	stages []Phase  // with such laws, of a job of several; its law is nil
 }
 
 func (w Work) shift(clones int) shift {
@@ -78,7 +84,15 @@ func (w Work) shift(clones int) shift {
 	if rest := 1 - min(max(w.Progress, 0), 1); left > 0 {
 		left /= rest
 	}
-	return shift{w.Tasks, laws.Min(w.Law, clones+1), nanoseconds(left)}
+	s := shift{tasks: w.Tasks, left: nanoseconds(left)}
+	if len(w.Stages) == 0 {
+		s.law = laws.Min(w.Law, clones+1)
+	}
+	for _, t := range w.Stages {
+		t.Law = laws.Min(t.Law, clones+1)
+		s.stages = append(s.stages, t)
+	}
+	return s
 }
 
 // nanoseconds rounds a time in seconds; sums of them are exact up to 2⁵³, three months.

@@ -29,7 +29,8 @@ func newPlanDeadline() *cobra.Command {
 			"List running jobs first, then the others in order of arrival. A law describes the duration of one attempt of a whole\n" +
 			"task; a string such as \"pareto:alpha=2,xm=2\" works too. The progress of a job is that of its least advanced task.\n" +
 			"If not all tasks fit, jobs run in waves: the next task starts when one ends. \"slots\" in a job is the most slots it may\n" +
-			"take. A job that cannot meet its deadline waits for slots that the others leave free.\n\n" +
+			"take. A job that cannot meet its deadline waits for slots that the others leave free. A job may have \"stages\" instead of\n" +
+			"tasks and law: [{\"name\": \"map\", \"tasks\": 9, \"law\": ...}, {..., \"after\": [\"map\"]}].\n\n" +
 			"--for asks the inverse: the fewest slots on which each job has this probability, and how many more slots a deadline\n" +
 			"one minute earlier costs. --earliest shows the earliest deadline with this probability, on the slots that a job gets.",
 		Example: "  tailcut plan deadline jobs.json --capacity 120\n" +

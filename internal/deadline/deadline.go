@@ -175,7 +175,7 @@ func (a *Answer) WriteText(out io.Writer) error {
 	t := show.NewTable("job", "tasks", "time left", "on time without clones", "at once", "attempts of each task", "on time", within, "")
 	t.AlignRight(2, 8)
 	t.HideEmptyColumns()
-	inexact := false
+	var chances []plan.Chance
 	for i, f := range a.Jobs {
 		j := a.jobs[i]
 		row := []any{show.Trim(f.Name, 32), j.Tasks, show.Seconds(max(0, j.Deadline-j.Elapsed)), shownChance(f.without, false), "", f.Attempts, shownChance(f.chance, true), "", f.Reason}
@@ -187,7 +187,7 @@ func (a *Answer) WriteText(out io.Writer) error {
 		if a.earliest > 0 {
 			row[7] = show.OrDash(f.Within, show.Seconds)
 		}
-		inexact = inexact || f.chance.High-f.chance.Low > visible
+		chances = append(chances, f.chance)
 		t.Row(row...)
 	}
 	before := 0.0
@@ -201,14 +201,33 @@ func (a *Answer) WriteText(out io.Writer) error {
 	if err == nil && a.Gap > 0 {
 		_, err = fmt.Fprintf(out, "A better division may exist, but it gains at most %.2g in utility.\n", a.Gap)
 	}
-	if err == nil && inexact {
-		_, err = fmt.Fprintln(out, bracketed)
+	if text := inBrackets(a.jobs, chances); err == nil && text != "" {
+		_, err = fmt.Fprintln(out, text)
 	}
 	return err
 }
 
 // bracketed says what shownChance adds to a chance that is not exact.
 const bracketed = "In brackets: intervals of 95 % confidence, from simulations of the job; bounds for jobs of more than 20,000 tasks."
+
+// bounded is added to that for stages in a row.
+const bounded = " Bounds for stages in a row that run all their tasks at once, too."
+
+// inBrackets explains chances, "" if all are exact.
+func inBrackets(jobs []Entry, chances []plan.Chance) (text string) {
+	for i, c := range chances {
+		if c.High-c.Low <= visible {
+			continue
+		}
+		if text == "" {
+			text = bracketed
+		}
+		if len(jobs[i].Stages) > 0 && c.Samples == 0 {
+			return bracketed + bounded
+		}
+	}
+	return text
+}
 
 // visible is the width of the narrowest interval that shownChance shows.
 const visible = 1e-4

@@ -15,6 +15,8 @@ func FuzzReadDeadlineJobs(f *testing.F) {
 		`{"jobs":[{"name":"c","tasks":1,"law":"exp:mean=3","deadline_seconds":2}]}`, `{"jobs":[]}`, `{"jobs":[{}]}`, `[]`, `{`, `null`, ``, `{"jobs":null}`,
 		`{"jobs":[{"law":{"name":"pareto","name":"pareto"}}]}`, `{"jobs":[{"tasks":-1}]}`, `{"jobs":[{"tasks":1e999}]}`, "{\"jobs\":[\n{\"x\\n\":1}]}",
 		`{"jobs":[{"law":{"name":"det","value_seconds":-1}}]}`, `{"jobs":[{"name":"d","tasks":9,"law":"det:value=0","deadline_seconds":1e-300}]} {}`,
+		`{"jobs":[{"name":"e","stages":[{"name":"m","tasks":9,"law":"exp:mean=3"},{"tasks":2,"law":"det:value=1","after":["m"]}],"deadline_seconds":20},` + job + `]}`,
+		`{"jobs":[{"name":"f","tasks":2,"stages":[{"tasks":9,"law":"exp:mean=3","after":["x"]}],"deadline_seconds":20}]}`,
 	} {
 		f.Add(seed)
 	}
@@ -41,4 +43,25 @@ func FuzzReadDeadlineJobs(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is wrong with stages is told in one line, at its place.
+func TestStagesThatAreWrong(t *testing.T) {
+	const law = `"law":"exp:mean=3"`
+	for _, c := range []struct{ name, job, want string }{
+		{"none", `"stages":[],"deadline_seconds":9`, "stages: expected at least one stage"},
+		{"no tasks", `"stages":[{` + law + `}],"deadline_seconds":9`, "stages[0].tasks: missing in the stage that ends here"},
+		{"no law", `"stages":[{"tasks":1}],"deadline_seconds":9`, "stages[0].law: missing in the stage that ends here"},
+		{"after a later one", `"stages":[{"tasks":1,` + law + `,"after":["b"]},{"name":"b","tasks":1,` + law + `}],"deadline_seconds":9`, `stages[0].after[0]: expected the name of an earlier stage, each once, got "b"`},
+		{"one name twice", `"stages":[{"name":"b","tasks":1,` + law + `},{"name":"b","tasks":1,` + law + `}],"deadline_seconds":9`, `stages[1].name: two stages are called "b"`},
+		{"tasks beside them", `"tasks":3,"stages":[{"tasks":1,` + law + `}],"deadline_seconds":9`, "tasks: unexpected beside stages, of which each has its own tasks, those that are not done, and law"},
+		{"progress beside them", `"progress":0.5,"stages":[{"tasks":1,` + law + `}],"deadline_seconds":9`, "progress: unexpected beside stages, of which each has its own tasks, those that are not done, and law"},
+		{"no deadline", `"stages":[{"tasks":1,` + law + `}]`, "deadline_seconds: missing in the job that ends here"},
+		{"too many", `"stages":[{"tasks":30000,` + law + `}],"deadline_seconds":9`, "stages: a job of several stages has up to 20000 tasks and 100 stages, got 30000 and 1"},
+	} {
+		_, err := Read("f", []byte(`{"jobs":[{"name":"a",`+c.job+`}]}`))
+		if want := "f:1: jobs[0]." + c.want; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", c.name, err, want)
+		}
+	}
 }

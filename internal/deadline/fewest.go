@@ -148,17 +148,13 @@ func (a *Needs) WriteText(out io.Writer) error {
 		who = fmt.Sprintf("%d of %s can have", len(a.Jobs)-cannot, show.Count(len(a.Jobs), "job"))
 	}
 	_, err := fmt.Fprintf(out, "%s\n\n%s at least %s %% on %s.\n", t, who, strconv.FormatFloat(100*a.Chance, 'g', 10, 64), show.Count(a.Capacity, "slot"))
-	if err == nil && a.inexact() {
-		_, err = fmt.Fprintln(out, bracketed)
+	var jobs []Entry
+	var chances []plan.Chance
+	for _, n := range a.Jobs {
+		jobs, chances = append(jobs, n.job), append(chances, n.chance)
+	}
+	if text := inBrackets(jobs, chances); err == nil && text != "" {
+		_, err = fmt.Fprintln(out, text)
 	}
 	return err
-}
-
-func (a *Needs) inexact() bool {
-	for _, n := range a.Jobs {
-		if n.chance.High-n.chance.Low > visible {
-			return true
-		}
-	}
-	return false
 }

@@ -197,15 +197,11 @@ func (r *reader) job() (j Entry, err error) {
 	err = r.object(jobFields, func(field string) error {
 		switch field {
 		case "name":
-			t, err := r.d.Token()
-			name, ok := t.(string)
-			if err != nil || !ok || name == "" {
-				return r.fail("expected a non-empty string, got %s", shown(t))
-			}
-			j.Name = name
-			return nil
+			return r.name(&j.Name)
 		case "tasks":
 			return r.whole(&j.Tasks)
+		case "stages":
+			return r.stages(&j.Work)
 		case "value":
 			return r.number(&j.Value, "a number of more than 0 and at most 1000000", func(x float64) bool { return x > 0 && x <= 1e6 })
 		case "slots":
@@ -221,6 +217,9 @@ func (r *reader) job() (j Entry, err error) {
 	})
 	if err != nil {
 		return j, err
+	}
+	if len(j.Stages) > 0 {
+		return j, r.staged(&j)
 	}
 	missing := ""
 	switch {
@@ -252,7 +251,7 @@ var lawFields = func() []string {
 }()
 
 // jobFields are the fields of a job.
-var jobFields = []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots", "value"}
+var jobFields = []string{"name", "tasks", "law", "deadline_seconds", "elapsed_seconds", "progress", "slots", "value", "stages"}
 
 // law reads a law: an object of its name and parameters, one of samples, or the text of a spec.
 func (r *reader) law(to *laws.Law) error {
