@@ -2,6 +2,7 @@ package promise
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tailcut/tailcut/laws"
 )
@@ -17,6 +18,27 @@ type Durations struct {
 type Run struct {
 	Ended []float64 // attempts that succeeded
 	Cut   []float64 // attempts that were cut off: what they would have taken is longer
+}
+
+// lawRuns and lawDraws are as how many earlier runs of how many tasks a law counts that is stated.
+const lawRuns, lawDraws = 10, 100
+
+// Stated returns what a law says, as [laws.Parse] reads it, in seconds, as if earlier jobs had taken that long.
+func Stated(law string) ([]Run, error) {
+	l, err := laws.Parse(law)
+	if err != nil {
+		return nil, err
+	}
+	r := Run{}
+	for i := range lawDraws {
+		r.Ended = append(r.Ended, l.Quantile((float64(i)+0.5)/lawDraws))
+	}
+	return slices.Repeat([]Run{r}, lawRuns), nil
+}
+
+// Tell returns whether enough is known to play a stage.
+func (d *Durations) Tell() bool {
+	return len(d.Own.Ended) >= leastOwn || slices.ContainsFunc(d.Past, func(r Run) bool { return len(r.Ended) > 0 })
 }
 
 // leastOwn is from how many ends of its own on a job is judged by itself.

@@ -6,7 +6,6 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/promise"
-	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -41,26 +40,17 @@ func (p *Prepared) foretell(run *live.Run) error {
 	return nil
 }
 
-// lawRuns and lawDraws are as how many earlier runs of how many tasks a law counts that is stated.
-const lawRuns, lawDraws = 10, 100
-
 // earlier returns what is known beforehand of each stage's attempts: what a law says, or what earlier jobs of the name
 // took.
 func (p *Prepared) earlier() ([][]promise.Run, error) {
 	known := make([][]promise.Run, len(p.Header.Stages))
 	if p.Law != "" {
-		l, err := laws.Parse(p.Law)
+		stated, err := promise.Stated(p.Law)
 		if err != nil {
 			return nil, err
 		}
-		r := promise.Run{}
-		for i := range lawDraws {
-			r.Ended = append(r.Ended, l.Quantile((float64(i)+0.5)/lawDraws))
-		}
 		for i := range known {
-			for range lawRuns {
-				known[i] = append(known[i], r)
-			}
+			known[i] = stated
 		}
 		return known, nil
 	}

@@ -5,18 +5,20 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tailcut/tailcut/sched"
 )
 
 // lookEvery is how often the chance to meet a deadline is reckoned if nothing happens.
 const lookEvery = 2 * time.Second
 
-// watchDeadline warns once that a Job's deadline is at risk, as soon as it is.
+// watchDeadline warns once that a Job's deadline is at risk, as soon as it is. Its pool is locked.
 func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
 	m := s.member
 	if s.warned || m.deadline.IsZero() {
 		return
 	}
-	p, ok := c.chance(m.run.core.View(), m.job, m.law)
+	p, ok := c.chanceOf(m, now)
 	if !ok || p >= c.atRisk {
 		s.comeBack(now.Add(lookEvery))
 		return
@@ -24,4 +26,35 @@ func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
 	s.warned = true
 	left := m.deadline.Sub(now).Round(time.Second)
 	c.events.Eventf(job, nil, corev1.EventTypeWarning, "DeadlineAtRisk", "Reconcile", "the deadline is in %v, and the chance to meet it is %.0f %%", left, 100*p)
+}
+
+// mostPlayed is how many tasks a Job may have whose chance is played: what is known of them is copied while its pool is
+// locked.
+const mostPlayed = 20_000
+
+// chanceOf returns how likely a Job is to meet its deadline. Where its durations are known the rest of its pool is
+// played, and until the first play is over nothing is said. Else a formula looks at the Job alone.
+func (c *reconciler) chanceOf(m *member, now time.Time) (p float64, ok bool) {
+	r := m.run
+	if r.core.View().Job(m.job).Deadline <= r.now() {
+		return 0, true
+	}
+	f := &r.forecast
+	f.hear()
+	said, played := f.chances[m.job]
+	if played && said != nil && now.Before(f.next) {
+		return *said, true
+	}
+	playable := r.newPolicy != nil && len(m.tasks) <= mostPlayed && m.known().Tell()
+	if playable && f.playing == nil && c.plays.enter() {
+		f.playing, f.next = make(chan map[sched.JobID]*float64, 1), now.Add(lookEvery)
+		go c.plays.play(r.state(), f.playing)
+	}
+	switch {
+	case said != nil:
+		return *said, true
+	case playable && !played:
+		return 0, false
+	}
+	return c.chance(r.core.View(), m.job, m.law)
 }

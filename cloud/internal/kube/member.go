@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -25,6 +26,8 @@ type member struct {
 	idle    int            // pods that may go on although no attempt stands for them
 	touched bool           // it is in run.touched
 	gaveUp  atomic.Bool    // by the policy
+	past    *live.Past     // of earlier runs; nil for none
+	cut     []cutOff       // attempts that were ended before they were done
 }
 
 // history is what happened to an index.

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -39,6 +41,8 @@ type entry struct {
 	want   settings
 	sights []sight
 	over   indexSet
+	past   *live.Past // of earlier runs; nil for none
+	cut    []cutOff
 	m      *member
 	active int64 // what pods take that run, come to run, or were made and not seen yet
 }
@@ -64,18 +68,14 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPoli
 	p.active -= p.guests[uid]
 	delete(p.guests, uid)
 	changed := e.m != nil && e.want != seen.want
-	e.want, e.sights, e.over = seen.want, seen.sights, seen.over
+	e.want, e.sights, e.over, e.past, e.cut = seen.want, seen.sights, seen.over, seen.past, seen.cut
 	wake, p.slots = p.count(e, seen.active), slots
 	if p.run == nil && p.expected.Len() > 0 && now.Sub(p.latest) < patience {
 		return nil, wake, nil
 	}
 	switch {
 	case p.run == nil || p.run.rules != how || changed:
-		policy, err := newPolicy()
-		if err != nil {
-			return nil, wake, err
-		}
-		if err := p.remake(how, policy); err != nil {
+		if err := p.remake(how, newPolicy); err != nil {
 			return nil, wake, err
 		}
 		for _, x := range p.entries {
@@ -88,6 +88,7 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPoli
 		}
 	default:
 		e.m.look(e.sights, e.over)
+		e.m.cut = e.cut
 	}
 	if err := p.run.step(now, p.seats()); err != nil {
 		p.run = nil // and the next one is made from what there is
@@ -106,7 +107,11 @@ func (p *pool) seats() int64 {
 }
 
 // remake makes the core anew, which lives through the past of all Jobs.
-func (p *pool) remake(how rules, policy sched.Policy) error {
+func (p *pool) remake(how rules, newPolicy func() (sched.Policy, error)) error {
+	policy, err := newPolicy()
+	if err != nil {
+		return fmt.Errorf("%w%w", errAnnotation, err)
+	}
 	all := make([]*entry, 0, len(p.entries))
 	for _, e := range p.entries {
 		all = append(all, e)
@@ -115,6 +120,7 @@ func (p *pool) remake(how rules, policy sched.Policy) error {
 		return cmp.Or(a.want.start.Compare(b.want.start), cmp.Compare(a.name.Namespace, b.name.Namespace), cmp.Compare(a.name.Name, b.name.Name))
 	})
 	p.run, p.expected = newRun(how, policy, all[0].want.start), sets.New[types.UID]()
+	p.run.newPolicy = newPolicy
 	for _, e := range all {
 		if err := p.join(e); err != nil {
 			p.run = nil
@@ -127,6 +133,7 @@ func (p *pool) remake(how rules, policy sched.Policy) error {
 func (p *pool) join(e *entry) error {
 	e.m = newMember(e.name, e.want)
 	e.m.look(e.sights, e.over)
+	e.m.past, e.m.cut = e.past, e.cut
 	return p.run.join(e.m)
 }
 

@@ -40,6 +40,7 @@ type reconciler struct {
 	grace     time.Duration // of losers; 0 for that of their pods
 	nodeLost  time.Duration // after which a node that is not ready has no say any more; 0 for never
 	clones    *cloneGate
+	plays     playGate
 	now       func() time.Time
 	everyone  bool                       // Jobs of all namespaces are reconciled, so that they may be in pools
 	pooling   atomic.Bool                // there are SlotPools
@@ -329,16 +330,12 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		}
 		return nil, err
 	}
-	var invalid error
-	newPolicy := func() (sched.Policy, error) {
-		q, err := c.newPolicy(how.policy, law, resumable)
-		invalid = err
-		return q, err
-	}
+	spec := how.policy
+	newPolicy := func() (sched.Policy, error) { return c.newPolicy(spec, law, resumable) }
 	if how.shared {
 		want.size = sizeOf(job, how.unit)
 	}
-	seen := &entry{name: client.ObjectKeyFromObject(job), want: want, sights: sc.sights, over: over}
+	seen := &entry{name: client.ObjectKeyFromObject(job), want: want, sights: sc.sights, over: over, past: s.past, cut: slices.Clone(s.cut)}
 	seen.active = int64(s.counted(sc)) * seen.size()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -346,8 +343,6 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 	c.wakeAll(wake)
 	c.wakePool(p.name)
 	switch s.member = m; {
-	case invalid != nil:
-		return nil, fmt.Errorf("%w%w", errAnnotation, invalid)
 	case err != nil:
 		return nil, err
 	case m == nil:

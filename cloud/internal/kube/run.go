@@ -80,6 +80,9 @@ type run struct {
 	shrunk         bool      // there is less capacity than pods have already
 	fits           int64     // size of the pods that free seats are for
 	bySize         []*member // the largest pods first
+
+	newPolicy func() (sched.Policy, error) // makes policies to play the rest under; nil if it is not played
+	forecast  forecast
 }
 
 // fate is what became of an attempt. Only one whose fate is open can stand for an attempt of the core.
