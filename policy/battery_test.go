@@ -50,7 +50,7 @@ var variants = []string{
 var siteSpecs = []string{
 	"geoclone", "geoclone:slot=0s,epsilon=0.5", "geoclone:first=printed,slots=free,slot=1s,copies=3", "geoclone:tasks=unfinished,round=quota,slot=2s",
 	"geoclone:prior=,memory=1s,weight=1", "flutter:truth=true", "iridium:truth=true", "iridium:memory=20ms,bandwidth=1e9,weight=0.1",
-	"flutter", "flutter:order=fifo,weight=1", "iridium", "iridium:order=srpt", "spark-geo", "spark-geo:wait=0s", "fifo:sites=delay,wait=20s", "srpt:sites=delay",
+	"flutter", "flutter:order=fifo,weight=1", "iridium", "iridium:place=slots", "iridium:order=srpt", "spark-geo", "spark-geo:wait=0s", "fifo:sites=delay,wait=20s", "srpt:sites=delay",
 	"spark-geo+late:min_age=1s,slow_task=0.5", "flutter+mantri", "flutter+mantri:period=1s,rho=0,restarts=1", "mantri:sites=iridium,order=srpt", "flutter+dolly",
 	"flutter+dolly:budget=1,threshold=1,p=0.4", "dolly:sites=iridium,budget=1,threshold=1,p=0.3",
 }

@@ -11,7 +11,8 @@ package policy
 // The first two levels are solved exactly: the least time of the slowest task, and under that the least sum
 // (geo.Transport); they decide when a stage ends and how soon its slots are free again. Tasks of a stage that read the
 // same are one group. If there are more tasks than free slots, those that read most go first and the others wait.
-// Between jobs Flutter says nothing: order, fair by default; a job that is served is served as a whole.
+// Where links are shared, a task that would spill waits for a slot at its data if that is sooner: see
+// geo.SiteWatch.Goes. Between jobs Flutter says nothing: order, fair by default; a job that is served is served as a whole.
 
 import (
 	"cmp"
@@ -41,6 +42,7 @@ type flutter struct {
 	batch   geo.Batch
 	problem geo.Transport
 	fetch   geo.FetchTimes
+	kept    []kit.Placement
 }
 
 func newFlutter(w *geo.SiteWatch) *flutter { return &flutter{watch: w} }
@@ -54,6 +56,7 @@ func (p *flutter) Wake() sched.Time { return sched.Never }
 
 func (p *flutter) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.Placement {
 	p.watch.Refresh(v)
+	p.watch.Survey(v)
 	p.batch.Empty()
 	job := v.Job(j)
 	for s, ok := v.WaitingStage(job.FirstStage); ok && s < job.FirstStage+sched.StageID(job.Stages); s, ok = v.WaitingStage(s + 1) {
@@ -62,7 +65,9 @@ func (p *flutter) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.P
 	p.batch.Cut(v.FreeSlots())
 	p.pose(v)
 	p.problem.Solve()
-	return p.answer(to)
+	from := len(to)
+	to = p.answer(to)
+	return p.hold(v, to, from)
 }
 
 // pose writes the problem down: the tasks sorted into groups.
@@ -101,4 +106,24 @@ func (p *flutter) answer(to []kit.Placement) []kit.Placement {
 		}
 	}
 	return to
+}
+
+// hold takes out of an answer, which begins at an index, the tasks that had better wait for a slot at their data, where
+// links are shared. Those that start where they read go before the others.
+func (p *flutter) hold(v *sched.View, to []kit.Placement, from int) []kit.Placement {
+	if !p.watch.Weighs(v) {
+		return to
+	}
+	p.kept = p.kept[:0]
+	for _, away := range []bool{false, true} {
+		for i, x := range to[from:] {
+			task := &p.batch.Tasks[i]
+			stage := v.Stage(task.Stage)
+			mean, _, _ := stage.Estimate()
+			if (p.batch.At(task, x.Site) == 0) == away && p.watch.Goes(v, p.batch.Of(task), mean, x.Site) {
+				p.kept = append(p.kept, x)
+			}
+		}
+	}
+	return append(to[:from], p.kept...)
 }

@@ -123,6 +123,7 @@ func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
 		return
 	}
 	p.watch.Refresh(v)
+	p.watch.Survey(v)
 	p.look(v)
 	p.races.empty()
 	p.estimate(v)
@@ -304,13 +305,18 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	if x.best < 0 || x.tied || p.room[x.best] == 0 {
 		p.search(v, x)
 	}
+	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
+	if task.Live > 0 {
+		p.watch.Starts(v, p.sources, x.p, sched.SiteID(x.best))
+	} else if !p.watch.Goes(v, p.sources, x.p, sched.SiteID(x.best)) {
+		return false
+	}
 	m, _ := v.Sites().FreeMachine(sched.SiteID(x.best), 0)
 	if task.Live == 0 {
 		kit.Start(v, act, x.id, m)
 	} else {
 		kit.Launch(act, x.id, m, 0, sched.Cloning)
 	}
-	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 	x.race = p.races.join(x.race, p.watch.Laws[x.best].Stair, x.p, p.watch.Links.Fetch(&p.fetch, v, p.sources)[x.best])
 	x.quota--
 	p.room[x.best]--

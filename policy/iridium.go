@@ -3,79 +3,118 @@ package policy
 // Iridium: Pu, Ananthanarayanan, Bodik, Kandula, Akella, Bahl, Stoica, "Low Latency Geo-distributed Data Analytics",
 // SIGCOMM 2015, section 3.
 //
-//	S_i       bytes at site i that the waiting tasks of a stage read, S their sum
-//	U_i, D_i  uplink and downlink: bandwidth of what has left and entered the site so far, see geo.LinkWatch
-//	r_i       share of the tasks that start at site i
+//	S_i       bytes at site i that the tasks of a stage read, S their sum
+//	U_i, D_i  uplink and downlink: see geo.LinkWatch.Ends
+//	n, n_i    tasks of the stage, those that start at site i; the paper's share r_i is n_i/n
 //
-//	min z: (1-r_i) S_i <= z U_i, r_i (S-S_i) <= z D_i, sum of r = 1, r >= 0
+//	min z: (1 - n_i/n) S_i <= z U_i, n_i/n (S - S_i) <= z D_i, sum of n_i = n
 //
-// Solved by bisection: for a z, r_i is between max(0, 1 - z U_i/S_i) and min(1, z D_i/(S-S_i), free_i/n), and there is
-// an answer if the sums of the bounds have 1 between them. Shares are rounded by largest remainder; a site gets the
-// tasks that read most there.
+// Solved exactly in whole tasks: for a z, n_i is at least ceil(n (1 - z U_i/S_i)) and at most floor(n z D_i/(S - S_i)),
+// and there is an answer if n is between the sums; the least such z is found by bisection over the floating-point
+// numbers. Of the answers with that z the one that moves least bytes is taken, and a site gets the tasks that read most
+// there, the site with the most tasks first.
 //
-// Readings. The original takes slots for granted; the bound by free slots is ours, tasks beyond them wait. A task that
-// reads at a single site starts there if it can: that is where the stages that read a job's input run. Computing times
-// do not matter. Moving data before jobs come is left out: here it comes with the job. Between jobs: order.
+//	place=stage  as published: divided once, when the stage begins; tasks wait for a slot at their site. A task that
+//	             reads at a single site runs there: that is where the stages run that read a job's input
+//	place=slots  a reading of ours: no more than the free slots are divided, again whenever slots are free; n_i is at most
+//	             what is free at site i, and a task that reads at a single site goes elsewhere where that is full
+//
+// Readings. Tasks of one stage that become runnable one after the other are divided as they come. A site without slots,
+// for now, gets no tasks, and those that wait for it are divided anew. A task that reads nothing starts anywhere. Between
+// jobs: order.
 
 import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/tailcut/tailcut/policy/internal/geo"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
+var iridiumParams = append([]kit.Param{
+	{Name: "place", Kind: kit.Choice, Default: "stage", Choices: []string{"stage", "slots"}, Help: "stage: a stage is divided once and its tasks wait for a slot at their site; slots: only the free slots are divided"},
+}, geo.LinkParams...)
+
 var iridiumEntry = kit.Entry{
-	Name:           "iridium",
-	Family:         kit.Sites,
-	Cost:           "of a stage that becomes runnable: a bisection over the sites",
-	Summary:        "divide a stage's tasks among sites so that the slowest link finishes first; no clones",
-	Needs:          kit.Needs{Sites: true, Lacking: fifoAlone},
-	Source:         "Pu et al., SIGCOMM 2015, section 3",
-	Params:         append([]kit.Param{kit.OrderBy("fair")}, geo.LinkParams...),
-	WorkConserving: true,
+	Name:    "iridium",
+	Family:  kit.Sites,
+	Cost:    "of a stage that becomes runnable: a bisection over the sites",
+	Summary: "divide a stage's tasks among sites so that the slowest link finishes first; no clones",
+	Needs:   kit.Needs{Sites: true, Lacking: fifoAlone},
+	Source:  "Pu et al., SIGCOMM 2015, section 3",
+	Params:  append([]kit.Param{kit.OrderBy("fair")}, iridiumParams...),
 	New: func(a kit.Args) sched.Policy {
-		return &plain{kit.NewOrder(a).PlacedBy(newIridium(geo.NewLinkWatch(a)), true)}
+		return &plain{kit.NewOrder(a).PlacedBy(newIridium(a), true)}
 	},
 }
 
 type iridium struct {
 	watch    geo.LinkWatch
 	batch    geo.Batch
+	slots    bool      // place=slots
 	up, down []float64 // by site, bytes per second
 	data     []float64 // S_i
-	room     []float64 // free slots
-	lo, hi   []float64
-	shares   []remainder
+	total    float64   // S
+	room     []int     // tasks that a site can have
+	lo, hi   []int
+	shares   []share
+
+	stages  kit.PerStage[iridiumStage] // of place=stage, and so is what follows
+	places  sched.Table[sched.TaskID, iridiumPlace]
+	planned []kit.Placement
+	free    []int // slots by site
+	sources []sched.Source
 }
 
-// remainder is a site's share in tasks, rounded down, and what was lost thereby.
-type remainder struct {
+// share is how many tasks a site gets.
+type share struct {
 	site sched.SiteID
 	n    int
-	lost float64
 }
 
-func newIridium(w geo.LinkWatch) *iridium { return &iridium{watch: w} }
+func newIridium(a kit.Args) *iridium {
+	return &iridium{watch: geo.NewLinkWatch(a), slots: a.Choice("place") == "slots"}
+}
 
 func (p *iridium) Observe(v *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.DataFetched {
 		p.watch.Observe(v, ev)
 	}
-	p.batch.Observe(v, ev)
+	if p.slots {
+		p.batch.Observe(v, ev)
+	} else {
+		p.note(v, ev)
+	}
 }
 
 func (p *iridium) Wake() sched.Time { return sched.Never }
 
 func (p *iridium) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.Placement {
+	from := len(to)
+	p.watch.Survey(v)
+	if p.slots {
+		to = p.planFree(v, j, to)
+	} else {
+		to = p.planStages(v, j, to)
+	}
+	for _, x := range to[from:] {
+		p.sources = v.Sites().AppendSources(p.sources[:0], x.Task)
+		p.watch.Join(v, p.sources, x.Site)
+	}
+	return to
+}
+
+// planFree is place=slots.
+func (p *iridium) planFree(v *sched.View, j sched.JobID, to []kit.Placement) []kit.Placement {
 	p.links(v)
 	p.room = kit.Zeroed(p.room, v.Sites().Len())
 	free := 0
 	for k := range p.room {
-		p.room[k] = float64(v.Sites().FreeSlots(sched.SiteID(k)))
-		free += int(p.room[k])
+		p.room[k] = v.Sites().FreeSlots(sched.SiteID(k))
+		free += p.room[k]
 	}
 	job := v.Job(j)
 	for s, ok := v.WaitingStage(job.FirstStage); ok && free > 0 && s < job.FirstStage+sched.StageID(job.Stages); s, ok = v.WaitingStage(s + 1) {
@@ -115,103 +154,93 @@ func (p *iridium) atHome(to []kit.Placement) []kit.Placement {
 	return to
 }
 
-// share places the tasks of the batch by the shares that make the slowest link fastest.
+// share places the tasks of the batch such that the slowest link is fastest.
 func (p *iridium) share(to []kit.Placement) []kit.Placement {
 	n := len(p.batch.Tasks)
 	if n == 0 {
 		return to
 	}
-	p.data = kit.Zeroed(p.data, len(p.room))
-	total := 0.0
+	p.data, p.total = kit.Zeroed(p.data, len(p.room)), 0
 	for i := range p.batch.Tasks {
 		for _, y := range p.batch.Of(&p.batch.Tasks[i]) {
 			p.data[y.Site] += float64(y.Bytes)
-			total += float64(y.Bytes)
+			p.total += float64(y.Bytes)
 		}
 	}
-	p.solve(n, total)
-	p.round(n)
+	p.solve(n)
+	p.divide(n)
 	for _, x := range p.shares {
 		to = p.fill(to, x)
 	}
 	return to
 }
 
-// solve leaves bounds of shares in lo and hi for a z that is the least, within a factor of 1 + 1e-9. It returns that z.
-func (p *iridium) solve(n int, total float64) (z float64) {
-	p.lo, p.hi = kit.Zeroed(p.lo, len(p.room)), kit.Zeroed(p.hi, len(p.room))
-	if p.feasible(0, n, total) {
-		return 0
+// leaves and enters say for how long a site sends what others read, and receives what is read there, where m of n tasks
+// start at it.
+func (p *iridium) leaves(k, m, n int) float64 {
+	return float64(n-m) / float64(n) * (p.data[k] / p.up[k])
+}
+
+func (p *iridium) enters(k, m, n int) float64 {
+	return float64(m) / float64(n) * ((p.total - p.data[k]) / p.down[k])
+}
+
+// solve leaves bounds of the numbers of n tasks in lo and hi for the least z that there is, which it returns. The room
+// of all sites is n at least.
+func (p *iridium) solve(n int) (z float64) {
+	for k := range p.room {
+		z = max(z, p.leaves(k, 0, n), p.enters(k, n, n))
 	}
-	least, most := 0.0, 1e-9
-	for !p.feasible(most, n, total) && most < 1e300 {
-		least, most = most, most*2
-	}
-	for most-least > 1e-9*most {
-		if middle := (least + most) / 2; p.feasible(middle, n, total) {
+	least, most := uint64(0), math.Float64bits(z)
+	for least < most {
+		if middle := least + (most-least)/2; p.feasible(math.Float64frombits(middle), n) {
 			most = middle
 		} else {
-			least = middle
+			least = middle + 1
 		}
 	}
-	p.feasible(most, n, total)
-	return most
+	z = math.Float64frombits(most)
+	p.feasible(z*(1+1e-12), n) // numbers that differ by rounding alone are as good
+	return z
 }
 
-// feasible computes the bounds of the shares for a z and tells whether shares within them can add up to 1.
-func (p *iridium) feasible(z float64, n int, total float64) bool {
-	least, most, ok := 0.0, 0.0, true
-	for k := range p.room {
-		p.lo[k], p.hi[k] = 0, min(1, p.room[k]/float64(n))
-		if s := p.data[k]; s > 0 {
-			p.lo[k] = max(0, 1-z/s*p.up[k])
+// feasible computes the bounds for a z and tells whether numbers within them can add up to n.
+func (p *iridium) feasible(z float64, n int) bool {
+	p.lo, p.hi = kit.Zeroed(p.lo, len(p.room)), kit.Zeroed(p.hi, len(p.room))
+	least, most := 0, 0
+	for k, room := range p.room {
+		room = min(room, n)
+		lo := sort.Search(room, func(m int) bool { return p.leaves(k, m, n) <= z })
+		hi := sort.Search(room, func(m int) bool { return !(p.enters(k, m+1, n) <= z) })
+		if lo > hi || p.leaves(k, lo, n) > z {
+			return false
 		}
-		if s := total - p.data[k]; s > 1e-9*total {
-			p.hi[k] = min(p.hi[k], z/s*p.down[k])
-		}
-		if math.IsNaN(p.lo[k]) || p.data[k] > 0 && math.IsInf(p.up[k], 1) {
-			p.lo[k] = 0
-		}
-		if math.IsNaN(p.hi[k]) {
-			p.hi[k] = min(1, p.room[k]/float64(n))
-		}
-		ok = ok && p.lo[k] <= p.hi[k]
-		least, most = least+p.lo[k], most+p.hi[k]
+		p.lo[k], p.hi[k] = lo, hi
+		least, most = least+lo, most+hi
 	}
-	return ok && least <= 1+1e-12 && most >= 1-1e-12
+	return least <= n && n <= most
 }
 
-// round turns the bounds into numbers of tasks: each site its lower bound and of what is left a part in proportion to
-// the room between its bounds.
-func (p *iridium) round(n int) {
-	least, width := 0.0, 0.0
-	for k := range p.lo {
-		least, width = least+p.lo[k], width+p.hi[k]-p.lo[k]
-	}
-	part := 0.0
-	if width > 0 {
-		part = (1 - least) / width
-	}
+// divide chooses numbers within the bounds: those that move least.
+func (p *iridium) divide(n int) {
 	p.shares = p.shares[:0]
-	given := 0
-	for k := range p.lo {
-		exact := min(float64(n)*(p.lo[k]+part*(p.hi[k]-p.lo[k])), p.room[k])
-		whole := math.Floor(exact + 1e-9)
-		given += int(whole)
-		p.shares = append(p.shares, remainder{sched.SiteID(k), int(whole), exact - whole})
+	for k, lo := range p.lo {
+		p.shares = append(p.shares, share{sched.SiteID(k), lo})
+		n -= lo
 	}
-	slices.SortFunc(p.shares, func(a, b remainder) int { return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(a.site, b.site)) })
-	for i := 0; given < n; i = (i + 1) % len(p.shares) {
-		if x := &p.shares[i]; float64(x.n) < p.room[x.site] {
-			x.n++
-			given++
-		}
+	slices.SortFunc(p.shares, func(a, b share) int {
+		return cmp.Or(cmp.Compare(p.data[b.site], p.data[a.site]), cmp.Compare(a.site, b.site))
+	})
+	for i := range p.shares {
+		x := &p.shares[i]
+		more := min(n, p.hi[x.site]-x.n)
+		x.n, n = x.n+more, n-more
 	}
-	slices.SortFunc(p.shares, func(a, b remainder) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.site, b.site)) })
+	slices.SortFunc(p.shares, func(a, b share) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.site, b.site)) })
 }
 
 // fill gives a site its number of tasks, those first that read most there.
-func (p *iridium) fill(to []kit.Placement, x remainder) []kit.Placement {
+func (p *iridium) fill(to []kit.Placement, x share) []kit.Placement {
 	if x.n = min(x.n, len(p.batch.Tasks)); x.n == 0 {
 		return to
 	}
@@ -222,7 +251,7 @@ func (p *iridium) fill(to []kit.Placement, x remainder) []kit.Placement {
 	for _, t := range tasks[:x.n] {
 		to = append(to, kit.Placement{Task: t.ID, Site: x.site})
 	}
-	p.room[x.site] -= float64(x.n)
+	p.room[x.site] -= x.n
 	p.batch.Tasks = tasks[:copy(tasks, tasks[x.n:])]
 	return to
 }

@@ -23,7 +23,7 @@ type siteOracle struct {
 
 var siteOracles = []siteOracle{
 	{"flutter", []string{"flutter", "flutter:order=fifo", "flutter:truth=true,order=srpt", "flutter:prior=(exp:mean=2),memory=20s,weight=1", "flutter:bandwidth=1e6"}, judgeFlutter},
-	{"iridium", []string{"iridium", "iridium:order=fifo", "iridium:truth=true,order=srpt", "iridium:memory=20s,weight=1", "iridium:bandwidth=1e6"}, judgeIridium},
+	{"iridium", []string{"iridium:place=slots", "iridium:place=slots,order=fifo", "iridium:place=slots,truth=true,order=srpt", "iridium:place=slots,memory=20s,weight=1", "iridium:place=slots,bandwidth=1e6"}, judgeIridium},
 }
 
 // siteJudge sees all events, and judges the places of a job's tasks; free are the slots that the job could have.
@@ -233,7 +233,7 @@ func leastOf(times [][]float64, room []int, bound float64, both func(a, b float6
 	return rest(0)
 }
 
-// iridiumJudge is section 28 of the digest, in the slots that are free now: tasks that read at one site start there
+// iridiumJudge is section 28 of the digest with place=slots, in the slots that are free now: tasks that read at one site start there
 // while there is room, and the others of a stage are divided so that the slowest link ends first.
 type iridiumJudge struct{ watch geo.LinkWatch }
 
@@ -298,81 +298,32 @@ func (p *iridiumJudge) atHome(t *testing.T, v *sched.View, stage []siteTask, fre
 	return others
 }
 
-// divided checks that the numbers of tasks at the sites are within one of shares that have the least z, and that each
-// site, the one with the most tasks first, got those that read most there.
+// divided checks that the numbers of tasks at the sites have the least z and move least, and that each site, the one with
+// the most tasks first, got those that read most there.
 func (p *iridiumJudge) divided(t *testing.T, v *sched.View, tasks []siteTask, free []int) {
-	n, data, total, count := float64(len(tasks)), make([]float64, len(free)), 0.0, make([]int, len(free))
-	if n == 0 {
+	data, count := make([]float64, len(free)), make([]int, len(free))
+	if len(tasks) == 0 {
 		return
 	}
 	for _, x := range tasks {
 		for k := range data {
 			data[k] += x.at(sched.SiteID(k))
 		}
-		total += x.bytes()
 		count[x.site]++
 	}
 	up, down := make([]float64, len(free)), make([]float64, len(free))
 	for k := range free {
 		up[k], down[k] = p.watch.Ends(v, k)
 	}
-	room := func(k int) float64 { return min(1, float64(free[k])/n) }
-	bounds := func(z float64, k int) (lo, hi float64) {
-		lo, hi = 0, room(k)
-		if data[k] > 0 {
-			lo = max(0, 1-z*up[k]/data[k])
-		}
-		if rest := total - data[k]; rest > 0 {
-			hi = min(hi, z*down[k]/rest)
-		}
-		return lo, hi
+	w := division{data, up, down, slices.Clone(free), len(tasks)}
+	z, moved := w.best()
+	if got, bytes := w.of(count); got > z*(1+1e-9) || bytes > moved*(1+1e-9) {
+		t.Errorf("%v: %v has z = %v and moves %v bytes, but %v and %v can be had: %+v", v.Now(), count, got, bytes, z, moved, w)
 	}
-	z := leastZ(data, total, up, down, room, bounds)
 	for k := range free {
-		if lo, hi := bounds(z*(1+1e-6), k); float64(count[k]) < n*lo-1-1e-6 || float64(count[k]) > n*hi+1+1e-6 || count[k] > free[k] {
-			t.Errorf("%v: %d of %v tasks at site %d, which should have %v to %v: data %v, up %v, down %v, free %v", v.Now(), count[k], n, k, n*lo, n*hi, data, up, down, free)
-		}
 		free[k] -= count[k]
 	}
 	p.chosen(t, v, tasks, count)
-}
-
-// leastZ returns the least z. Each condition holds from some z on. Sums of bounds are lines between the values of z where
-// one of the bounds has a corner, so that where they reach 1 can be computed.
-func leastZ(data []float64, total float64, up, down []float64, room func(int) float64, bounds func(float64, int) (float64, float64)) (z float64) {
-	corners := []float64{0}
-	for k := range data {
-		if data[k] > 0 {
-			corners = append(corners, data[k]/up[k])
-			z = max(z, (1-room(k))*data[k]/up[k]) // lo <= room
-		}
-		if rest := total - data[k]; rest > 0 {
-			corners = append(corners, room(k)*rest/down[k])
-			if data[k] > 0 {
-				z = max(z, 1/(up[k]/data[k]+down[k]/rest)) // lo <= hi
-			}
-		}
-	}
-	slices.Sort(corners)
-	sums := func(z float64) (lo, hi float64) {
-		for k := range data {
-			l, h := bounds(z, k)
-			lo, hi = lo+l, hi+h
-		}
-		return lo - 1e-12, hi + 1e-12
-	}
-	for i := range corners[1:] {
-		a, b := corners[i], corners[i+1]
-		loA, hiA := sums(a)
-		loB, hiB := sums(b)
-		if loA > 1 && loB <= 1 {
-			z = max(z, a+(b-a)*(loA-1)/(loA-loB))
-		}
-		if hiA < 1 && hiB >= 1 {
-			z = max(z, a+(b-a)*(1-hiA)/(hiB-hiA))
-		}
-	}
-	return z
 }
 
 func (p *iridiumJudge) chosen(t *testing.T, v *sched.View, tasks []siteTask, count []int) {

@@ -25,7 +25,7 @@ func sited(o kit.Order, a kit.Args) kit.Order {
 	case "flutter":
 		return o.PlacedBy(newFlutter(geo.NewSiteWatch(kit.Defaults(geo.WatchParams))), true)
 	case "iridium":
-		return o.PlacedBy(newIridium(geo.NewLinkWatch(kit.Defaults(geo.LinkParams))), true)
+		return o.PlacedBy(newIridium(kit.Defaults(iridiumParams)), true)
 	}
 	return o
 }

@@ -21,7 +21,7 @@ import (
 type Cluster struct {
 	Name    string // where it comes from, for messages
 	Sites   []Site
-	Network *sched.Network // names are those of Sites; where it is Shared, by max-min fairness; nil only before it is complete
+	Network *sched.Network // names are those of Sites; if Shared, by max-min fairness; nil only before it is complete
 }
 
 // Site is machines that are equally good on average and have each other's data at hand.

@@ -36,7 +36,8 @@ func Of(tb testing.TB, e *kit.Entry, params string) *Subject {
 	}
 	return &Subject{
 		Name: name, New: func() sched.Policy { return e.New(args.WithSeed(1)) }, Progress: e.Progress || e.ProgressIf != nil && e.ProgressIf(args),
-		WorkConserving: e.WorkConserving && sites != "delay", // which lets a slot wait for a task that is at home there
+		// delay and iridium let a slot wait for a task that is to run there
+		WorkConserving: e.WorkConserving && sites != "delay" && sites != "iridium",
 		AtSites:        e.Needs.Sites || sites != "" && sites != "any",
 	}
 }

@@ -66,7 +66,7 @@ func (b *Batch) Gather(v *sched.View, s sched.StageID, most int) {
 	stage, from := v.Stage(s), len(b.Tasks)
 	if int(stage.Pending) <= most {
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
-			b.add(v, s, t)
+			b.Add(v, s, t)
 		}
 		return
 	}
@@ -75,7 +75,7 @@ func (b *Batch) Gather(v *sched.View, s sched.StageID, most int) {
 		t := stage.First + sched.TaskID(q.Top())
 		q.Drop(q.Top())
 		if v.Task(t).State == sched.TaskPending {
-			b.add(v, s, t)
+			b.Add(v, s, t)
 		}
 	}
 	for i := range b.Tasks[from:] {
@@ -84,7 +84,8 @@ func (b *Batch) Gather(v *sched.View, s sched.StageID, most int) {
 	}
 }
 
-func (b *Batch) add(v *sched.View, s sched.StageID, t sched.TaskID) {
+// Add puts a pending task of a stage into the batch.
+func (b *Batch) Add(v *sched.View, s sched.StageID, t sched.TaskID) {
 	x := Batched{ID: t, Stage: s, from: int32(len(b.sources))}
 	b.sources = v.Sites().AppendSources(b.sources, t)
 	x.to = int32(len(b.sources))

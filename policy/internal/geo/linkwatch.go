@@ -14,6 +14,8 @@ package geo
 // the parameter bandwidth. A prior is worth weight fetches of mean size. Old observations fade, as those of sites do. A
 // fetch of many bytes tells more than one of few, which may be but a round trip.
 //
+// Where links are shared (sched.Network.Shared), traffic.go says what a fetch is to expect beside others.
+//
 // What is learned is the mean pace, not a law: of several sources the slowest is expected to take the largest of the
 // means, which is too little where links vary much.
 
@@ -32,15 +34,18 @@ var LinkParams = []kit.Param{
 	{Name: "truth", Kind: kit.Bool, Default: "false", Help: "use the true speeds of sites (if the driver knows them) and links, instead of learning them"},
 	{Name: "memory", Kind: kit.Span, Default: "1h", Min: 1e-3, Max: 1e9, Help: "half-life of observations"},
 	{Name: "weight", Kind: kit.Float, Default: "5", Min: 1e-3, Max: 1e6, Help: "weight of the prior, in observations"},
+	{Name: "contention", Kind: kit.Choice, Default: "weighed", Choices: []string{"weighed", "ignored"}, Help: "where links are shared: whether fetches under way count; for policies that know how long tasks run, also whether a task waits for a slot at its data if it is sooner done there"},
 	{Name: "bandwidth", Kind: kit.Float, Default: "12.5e6", Min: 1, Max: 1e15, Help: "bytes per second assumed of a link until it has carried data"},
 }
 
 // LinkWatch learns how fast links are.
 type LinkWatch struct {
 	Truth  bool
+	Weighs bool // the other fetches, where links are shared
 	weight float64
 	prior  float64 // seconds per byte
 	fading
+	traffic traffic
 
 	all    haul
 	count  float64 // fetches in all, by weight
@@ -73,7 +78,7 @@ type gate struct {
 // NewLinkWatch returns a profiler of links with the parameters LinkParams.
 func NewLinkWatch(a kit.Args) LinkWatch {
 	return LinkWatch{
-		Truth: a.Bool("truth"), weight: a.Float("weight"), prior: 1 / a.Float("bandwidth"), fading: fading{memory: a.Span("memory").Seconds(), one: 1},
+		Truth: a.Bool("truth"), Weighs: a.Choice("contention") == "weighed", weight: a.Float("weight"), prior: 1 / a.Float("bandwidth"), fading: fading{memory: a.Span("memory").Seconds(), one: 1},
 	}
 }
 
@@ -96,6 +101,9 @@ func (w *LinkWatch) Observe(v *sched.View, ev *sched.Event) {
 		span = max(0, span-latency)
 	}
 	x := haul{w.one * float64(ev.Bytes), w.one * span.Seconds()}
+	if n := v.Sites().Network(); n != nil && n.Shared && w.Weighs {
+		x.seconds /= w.traffic.end(v, ev, to)
+	}
 	w.all.add(x)
 	w.count += w.one
 	w.weigh()
@@ -182,9 +190,12 @@ func (w *LinkWatch) pace(k, l int) float64 {
 
 // seconds returns how long it takes to fetch so many bytes from site k to site l, where k is not l.
 func (w *LinkWatch) seconds(n *sched.Network, k, l int, bytes int64) (s float64) {
-	if w.Truth {
+	switch {
+	case n.Shared:
+		s = float64(bytes) * w.shared(n, k, l)
+	case w.Truth:
 		s = float64(bytes) / n.Bandwidth[k*n.Sites()+l]
-	} else {
+	default:
 		s = float64(bytes) * w.pace(k, l)
 	}
 	if n.Latency != nil {
@@ -238,6 +249,12 @@ func (w *LinkWatch) paces(n *sched.Network, from int) {
 	}
 	w.rowEdit, w.rowOf = w.edit, from
 	w.row = kit.Zeroed(w.row, n.Sites())
+	if n.Shared {
+		for l := range w.row {
+			w.row[l] = w.shared(n, from, l)
+		}
+		return
+	}
 	if w.Truth {
 		for l, b := range n.Bandwidth[from*n.Sites() : (from+1)*n.Sites()] {
 			w.row[l] = 1 / b
@@ -269,8 +286,8 @@ func (w *LinkWatch) FetchTo(v *sched.View, sources []sched.Source, to sched.Site
 	return longest
 }
 
-// Ends returns what leaves and what enters a site in a second, in bytes: as was seen so far, or the means over its
-// links where they are known.
+// Ends returns what leaves and what enters a site in a second, in bytes: as was seen so far, or, where it is known,
+// what its links carry: all of them and the site's bounds if fetches share them, else their mean.
 func (w *LinkWatch) Ends(v *sched.View, k int) (up, down float64) {
 	n := v.Sites().Network()
 	if n == nil || n.Sites() == 1 {
@@ -282,11 +299,15 @@ func (w *LinkWatch) Ends(v *sched.View, k int) (up, down float64) {
 	}
 	for l := range n.Sites() {
 		if l != k {
-			up += n.Bandwidth[k*n.Sites()+l] / float64(n.Sites()-1)
-			down += n.Bandwidth[l*n.Sites()+k] / float64(n.Sites()-1)
+			up += n.Bandwidth[k*n.Sites()+l]
+			down += n.Bandwidth[l*n.Sites()+k]
 		}
 	}
-	return up, down
+	if others := float64(n.Sites() - 1); !n.Shared {
+		return up / others, down / others
+	}
+	leaves, enters := n.Ends(sched.SiteID(k))
+	return min(up, leaves), min(down, enters)
 }
 
 func same(a, b []sched.Source) bool {

@@ -58,6 +58,10 @@ type SiteWatch struct {
 	came    []delivery // by row of the attempt
 	reports int64
 	sources []sched.Source
+
+	queues [][]float64 // by site: in how many seconds those that run there are expected to end, ascending
+	room   []int       // by site: free slots
+	held   []int32     // by site: tasks that have been told to wait since Survey
 }
 
 // delivery is what an attempt has fetched so far.
@@ -134,7 +138,7 @@ func (w *SiteWatch) Observe(v *sched.View, ev *sched.Event) {
 		return
 	}
 	w.reports++
-	s := ((v.Now() - a.Started).Seconds() - w.fetched(v, ev, site)) / (p * (1 - a.From))
+	s := ((v.Now() - a.Started).Seconds() - w.fetched(v, ev.Task, ev.Attempt, site)) / (p * (1 - a.From))
 	if s <= 0 {
 		return // lost while it was fetching, or the time of fetching is not what is thought
 	}
@@ -160,10 +164,10 @@ func (w *SiteWatch) note(ev *sched.Event) {
 	x.seconds = max(x.seconds, ev.Span.Seconds())
 }
 
-// fetched returns how long an attempt that ends has been fetching, in seconds: as it has said of all its sources, or
+// fetched returns how long an attempt has been fetching or will be, in seconds: as it has said of all its sources, or
 // else as is to be expected.
-func (w *SiteWatch) fetched(v *sched.View, ev *sched.Event, site sched.SiteID) float64 {
-	w.sources = v.Sites().AppendSources(w.sources[:0], ev.Task)
+func (w *SiteWatch) fetched(v *sched.View, t sched.TaskID, a sched.AttemptID, site sched.SiteID) float64 {
+	w.sources = v.Sites().AppendSources(w.sources[:0], t)
 	far := 0
 	for i := range w.sources {
 		if w.sources[i].Site != site {
@@ -173,7 +177,7 @@ func (w *SiteWatch) fetched(v *sched.View, ev *sched.Event, site sched.SiteID) f
 	if far == 0 {
 		return 0
 	}
-	if row := ev.Attempt.Row(); row < len(w.came) && w.came[row].id == ev.Attempt && w.came[row].sources >= far {
+	if row := a.Row(); row < len(w.came) && w.came[row].id == a && w.came[row].sources >= far {
 		return w.came[row].seconds
 	}
 	return w.Links.FetchTo(v, w.sources, site)

@@ -4,6 +4,24 @@ package geo
 // Values ascend strictly, tails descend to 0.
 type Stair struct{ Value, Tail []float64 }
 
+// Left returns the expectation of X - x given that X > x, 0 where no value is above x.
+func (s Stair) Left(x float64) float64 {
+	sum, above, all := 0.0, 1.0, 0.0
+	for i, value := range s.Value {
+		if value > x {
+			if all == 0 {
+				all = above
+			}
+			sum += (value - x) * (above - s.Tail[i])
+		}
+		above = s.Tail[i]
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum / all
+}
+
 // Mean returns the expectation, the sum of value times probability.
 func (s Stair) Mean() (sum float64) {
 	above := 1.0
