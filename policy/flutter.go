@@ -12,7 +12,8 @@ package policy
 // (geo.Transport); they decide when a stage ends and how soon its slots are free again. Tasks of a stage that read the
 // same are one group. If there are more tasks than free slots, those that read most go first and the others wait.
 // Where links are shared, a task that would spill waits for a slot at its data if that is sooner: see
-// geo.SiteWatch.Goes. Between jobs Flutter says nothing: order, fair by default; a job that is served is served as a whole.
+// geo.SiteWatch.Goes. Between jobs Flutter says nothing: order, fair by default; a job that is served is served as a
+// whole.
 
 import (
 	"cmp"

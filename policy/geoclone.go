@@ -77,7 +77,7 @@ type geoclone struct {
 	room    []int32   // free slots by site
 	left    int       // free slots
 	races   races
-	fetch   geo.FetchTimes
+	byMean  []int32 // sites, those first whose attempts take least
 	sources []sched.Source
 }
 
@@ -154,6 +154,13 @@ func (p *geoclone) look(v *sched.View) {
 		p.room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
 		p.left += int(p.room[k])
 	}
+	p.byMean = kit.Zeroed(p.byMean, len(p.room))
+	for k := range p.byMean {
+		p.byMean[k] = int32(k)
+	}
+	slices.SortFunc(p.byMean, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(p.watch.Laws[a].Mean, p.watch.Laws[b].Mean), cmp.Compare(a, b))
+	})
 }
 
 // estimate is step 1: it cuts the jobs to those chosen that have something to start, and says how many attempts their
@@ -210,10 +217,9 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 // rejoin puts the attempts that a task has into its race.
 func (p *geoclone) rejoin(v *sched.View, x *geoTask) {
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	fetch := p.watch.Links.Fetch(&p.fetch, v, p.sources)
 	for a, ok := v.FirstAttempt(x.id); ok; a, ok = v.NextAttempt(a) {
 		k := v.Machine(v.Attempt(a).Machine).Site
-		x.race = p.races.join(x.race, p.watch.Laws[k].Stair, x.p, fetch[k])
+		x.race = p.races.join(x.race, p.watch.Laws[k].Stair, x.p, p.watch.Links.FetchTo(v, p.sources, k))
 	}
 }
 
@@ -317,7 +323,7 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	} else {
 		kit.Launch(act, x.id, m, 0, sched.Cloning)
 	}
-	x.race = p.races.join(x.race, p.watch.Laws[x.best].Stair, x.p, p.watch.Links.Fetch(&p.fetch, v, p.sources)[x.best])
+	x.race = p.races.join(x.race, p.watch.Laws[x.best].Stair, x.p, p.watch.Links.FetchTo(v, p.sources, sched.SiteID(x.best)))
 	x.quota--
 	p.room[x.best]--
 	p.left--
@@ -326,24 +332,46 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 
 // search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
 // within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
-// slot.
+// slot. It looks at the sites where the task reads, and then at the others until, by the mean of their laws and the
+// least time of fetching, none of those left can be better.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	fetch := p.watch.Links.Fetch(&p.fetch, v, p.sources)
-	best, least, tied := -1, math.Inf(1), false
-	for k, room := range p.room {
-		if room == 0 {
-			continue
+	found := candidate{site: -1}
+	for _, y := range p.sources {
+		p.try(v, x, y.Site, &found)
+	}
+	atLeast := p.watch.Links.AtLeast(v, p.sources)
+	for _, k := range p.byMean {
+		if found.site >= 0 && x.p*p.watch.Laws[k].Mean+atLeast > found.expected {
+			break
 		}
-		e := x.p*p.watch.Laws[k].Mean + fetch[k]
-		switch {
-		case best < 0 || e < least:
-			best, least, tied = k, e, false
-		case e == least:
-			if tied = true; room > p.room[best] {
-				best = k
-			}
+		if !slices.ContainsFunc(p.sources, func(y sched.Source) bool { return y.Site == sched.SiteID(k) }) {
+			p.try(v, x, sched.SiteID(k), &found)
 		}
 	}
-	x.best, x.tied = int32(best), tied
+	x.best, x.tied = found.site, found.tied
+}
+
+// candidate is the best site that a search has found so far, -1 before there is one.
+type candidate struct {
+	site     int32
+	expected float64
+	tied     bool // with another
+}
+
+// try looks at a site: of those alike that with more room is better, then the first.
+func (p *geoclone) try(v *sched.View, x *geoTask, k sched.SiteID, found *candidate) {
+	room := p.room[k]
+	if room == 0 {
+		return
+	}
+	e, best := x.p*p.watch.Laws[k].Mean+p.watch.Links.FetchTo(v, p.sources, k), found.site
+	switch {
+	case best < 0 || e < found.expected:
+		*found = candidate{int32(k), e, false}
+	case e == found.expected:
+		if found.tied = true; room > p.room[best] || room == p.room[best] && int32(k) < best {
+			found.site = int32(k)
+		}
+	}
 }

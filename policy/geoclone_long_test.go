@@ -14,7 +14,7 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// stopwatch is a policy whose decisions are timed until an instant: when jobs come no more there is less and less to decide.
+// stopwatch is a policy whose decisions are timed, in processor time, until an instant: when jobs come no more there is less and less to decide.
 type stopwatch struct {
 	sched.Policy
 	until   sched.Time
@@ -26,9 +26,9 @@ type stopwatch struct {
 }
 
 func (p *stopwatch) Decide(v *sched.View, act *sched.Actions) {
-	begin := time.Now()
+	begin := cputime.Used()
 	p.Policy.Decide(v, act)
-	took := time.Since(begin)
+	took := cputime.Used() - begin
 	if v.Now() > p.until {
 		return
 	}
@@ -40,7 +40,7 @@ func (p *stopwatch) Decide(v *sched.View, act *sched.Actions) {
 }
 
 // TestGeocloneAtScale checks what GeoClone's decisions cost in the largest world of its paper (section VI-A): 500 sites, 150,000 slots, Facebook-like jobs at the highest rate, 0.15 jobs
-// per second for each 30,000 slots. Between decisions are 5 s; one may take 50 ms in the mean while jobs arrive, and a run of 2,000 jobs 60 s of one processor. The printed rule, which starts
+// per second for each 30,000 slots. Between decisions are 5 s; while jobs arrive one may take 2 ms of processor time in the mean and 100 ms at most, and a run of 2,000 jobs 60 s. The printed rule, which starts
 // hundreds of attempts of a task, and the one with four at most.
 func TestGeocloneAtScale(t *testing.T) {
 	const jobs = 2000
@@ -77,8 +77,8 @@ func TestGeocloneAtScale(t *testing.T) {
 		if n := res.Stats().Clones; len(res.Jobs) != jobs || p.slots < 500 || n < x.clones*len(w.Durations) {
 			t.Errorf("%s: %d jobs, %d decisions, %d clones of %d tasks: too little happened to be measured", x.spec, len(res.Jobs), p.slots, n, len(w.Durations))
 		}
-		if mean > 50*time.Millisecond || took > time.Minute {
-			t.Errorf("%s: a decision takes %v in the mean, want at most 50 ms; the run %v, want at most 60 s", x.spec, mean, took)
+		if mean > 2*time.Millisecond || p.longest > 100*time.Millisecond || took > time.Minute {
+			t.Errorf("%s: a decision takes %v in the mean and %v at most, want 2 ms and 100 ms; the run %v, want at most 60 s", x.spec, mean, p.longest, took)
 		}
 	}
 }

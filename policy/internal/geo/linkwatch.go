@@ -64,6 +64,14 @@ type LinkWatch struct {
 	row     []float64 // paces of the links from one site, of which a task often reads after another
 	rowOf   int
 	rowEdit uint32 // edit when they were looked up
+	floors  []floor
+}
+
+// floor is the least pace of the links from a site, as edit was when they were looked up.
+type floor struct {
+	known bool
+	edit  uint32
+	pace  float64
 }
 
 // haul is what was fetched, by weight.
@@ -194,7 +202,7 @@ func (w *LinkWatch) seconds(n *sched.Network, k, l int, bytes int64) (s float64)
 	case n.Shared:
 		s = float64(bytes) * w.shared(n, k, l)
 	case w.Truth:
-		s = float64(bytes) / n.Bandwidth[k*n.Sites()+l]
+		s = float64(bytes) * (1 / n.Bandwidth[k*n.Sites()+l]) // as paces has it
 	default:
 		s = float64(bytes) * w.pace(k, l)
 	}
@@ -269,6 +277,30 @@ func (w *LinkWatch) paces(n *sched.Network, from int) {
 			w.row[l] = prior
 		}
 	}
+}
+
+// AtLeast returns a time, in seconds, below which no site is that fetches all a task reads from others.
+func (w *LinkWatch) AtLeast(v *sched.View, sources []sched.Source) (longest float64) {
+	n := v.Sites().Network()
+	if n == nil || n.Shared {
+		return 0
+	}
+	w.settle(v)
+	w.floors = kit.Grown(w.floors, n.Sites()-1)
+	for _, x := range sources {
+		f := &w.floors[x.Site]
+		if !f.known || f.edit != w.edit {
+			w.paces(n, int(x.Site))
+			*f = floor{known: true, edit: w.edit, pace: math.Inf(1)}
+			for k, pace := range w.row {
+				if k != int(x.Site) {
+					f.pace = min(f.pace, pace)
+				}
+			}
+		}
+		longest = max(longest, float64(x.Bytes)*f.pace)
+	}
+	return longest
 }
 
 // FetchTo is fetch for one site.
