@@ -69,7 +69,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("--runs: expected 2 to 10000 repetitions, not %d", f.runs)
 	}
 	if f.runs > 0 && (!e.Repeats || f.real) {
-		return fmt.Errorf("--runs: this experiment does not repeat simulations; srew, shed and geoclone do")
+		return fmt.Errorf("--runs: this experiment does not repeat simulations; srew, shed, geoclone and probes do")
 	}
 	for _, part := range f.only {
 		if err := checkPart(e, part); err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/tailcut/tailcut/internal/report"
 )
 
-// Schedulers with queues at machines: Sparrow's comparison of ways to place tasks (section 3), and Hawk's with Sparrow by
-// the size of the cluster (section 4). Eagle and what schedulers with a view of the whole cluster do stand beside them.
+// Schedulers with queues at machines: Sparrow's comparison of ways to place tasks (section 3), and Hawk's with Sparrow
+// by the size of the cluster (section 4). Eagle and what schedulers with a view of the whole cluster do stand beside
+// them.
 var probesPaper = Experiment{
 	Name: "probes",
 	Paper: "Ousterhout et al.: Sparrow: Distributed, Low Latency Scheduling, SOSP 2013; Delgado et al.: Hawk: Hybrid Datacenter Scheduling, USENIX ATC 2015; " +
@@ -52,7 +53,7 @@ var probesFull = probesScale{
 	machines: 2500, jobs: 4000, sampling: []float64{0.5, 0.8, 0.9}, loads: []float64{0.5, 0.7, 0.9, 1}, runs: 3, surrogate: 600, rows: probesRows,
 }
 
-var probesQuick = probesScale{machines: 1000, jobs: 2000, sampling: []float64{0.8}, loads: []float64{0.9}, runs: 3, window: 7200, rows: probesRows[:4]}
+var probesQuick = probesScale{machines: 1000, jobs: 2000, sampling: []float64{0.8}, loads: []float64{0.5, 0.7, 0.9, 1}, runs: 3, window: 7200, rows: probesRows}
 
 func runProbes(ctx context.Context, o Options) (*report.Page, error) {
 	scale := probesFull
@@ -98,8 +99,7 @@ func (sc *probesScale) run(ctx context.Context, o Options) (*report.Page, error)
 		page.Intro = append(page.Intro, "Only these parts were run: "+strings.Join(o.Only, ", ")+".")
 	}
 	if o.Quick {
-		page.Intro = append(page.Intro, fmt.Sprintf("A quick run: one load, %d repetitions, two of the trace's seven hours, and a smaller cluster for Sparrow's comparison. "+
-			"Left out: the surrogate, and the policies srpt, SREW and auto.", sc.runs))
+		page.Intro = append(page.Intro, fmt.Sprintf("A quick run: %d repetitions, two of the trace's seven hours, and one load and a smaller cluster for Sparrow's comparison. Left out: the surrogate.", sc.runs))
 	}
 	for _, p := range parts {
 		page.Sections = append(page.Sections, p.sections()...)
