@@ -58,4 +58,11 @@ var geoQuickKnown = []report.Known{
 	},
 }
 
-var probesKnown []report.Known
+var probesKnown = []report.Known{
+	{
+		What: "Hawk's largest gain on Sparrow is the published one",
+		Why: "The published 80 and 90 % are of a month of the trace. Here jobs of one stretch of hours arrive at an empty cluster, and many tasks outlast it. In the quick run Hawk's " +
+			"short jobs gain most at a load of 0.7. Above it few machines become idle, so few steal. One queue for the whole cluster in order of arrival, which no probe can beat, " +
+			"gains 47.0 ± 3.0 % at p50 and 66.2 ± 2.0 % at p90 at a load of 0.9. Eagle, whose short tasks never wait behind long ones, gains 75.5 ± 1.2 and 73.9 ± 1.6 % there.",
+	},
+}
