@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/internal/cputime"
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy/policytest"
 )
 
@@ -30,20 +31,20 @@ func BenchmarkAutoBySpark(b *testing.B) {
 					}
 					return float64(cputime.Used()-from) / float64(s.Events)
 				}
-				perEvent("spark") // grows the heap
-				var n, sum, sqrs, auto float64
+				perEvent("spark")    // grows the heap
+				var ratios []float64 // logarithms
+				auto := 0.0
 				for b.Loop() {
 					spark := perEvent("spark")
 					ns := perEvent("auto")
-					x := math.Log(ns / spark)
-					n, sum, sqrs, auto = n+1, sum+x, sqrs+x*x, auto+ns
+					ratios, auto = append(ratios, math.Log(ns/spark)), auto+ns
 				}
-				b.ReportMetric(math.Exp(sum/n), "by")
-				if n > 1 {
-					half := 2 * math.Sqrt(max(0, sqrs-sum*sum/n)/(n-1)/n)
+				mean, half := laws.MeanInterval(ratios, 0.95)
+				b.ReportMetric(math.Exp(mean), "by")
+				if len(ratios) > 1 {
 					b.ReportMetric(math.Exp(half), "95%")
 				}
-				b.ReportMetric(auto/n, "ns")
+				b.ReportMetric(auto/float64(len(ratios)), "ns")
 			})
 		}
 	}

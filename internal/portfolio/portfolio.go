@@ -2,8 +2,8 @@
 // when their rest is played on from the present state. The plays are those of package promise.
 //
 // To change policies is to go on with a core that is restored from a snapshot, with a fresh policy. So it is a fact in
-// a journal, as any other change of a server's policy is, and a replay does not play anything. No attempt ends because
-// of it: see [sched.Snapshot.Keep].
+// a journal, as any other change of a server's policy is, and a replay does not play anything. A change ends no
+// attempt: see [sched.Snapshot.Keep].
 package portfolio
 
 import (
