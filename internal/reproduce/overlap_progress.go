@@ -66,7 +66,7 @@ func kinks(jobs []overlap.Demand) (empty, rate float64) {
 }
 
 func hadoopSection() report.Section {
-	jobs := []overlap.Demand{{Map: 7, Shuffle: 11}, {Map: 10, Shuffle: 3}, {Map: 7, Shuffle: 11}}
+	jobs := figure4
 	got, tandem := fluidRun(fifoPS, jobs), tandemRun(allPS, jobs)
 	t := report.Table{
 		Name: "figure4", Caption: "Completions (min) under FIFO at the map station and processor sharing at the shuffle station",
