@@ -1,7 +1,10 @@
 package reproduce
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/tailcut/tailcut/internal/overlap"
@@ -49,6 +52,35 @@ func TestTandemCourse(t *testing.T) {
 			t.Errorf("at %v %v is left, want %v", c.t, got, want)
 		}
 	}
+}
+
+// The table of the docs is this one.
+func TestTaskTableOfDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/howto/overlap.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r taskRuns
+	for i, p := range taskPolicies {
+		cells := []any{p.spec, minutes(fluidRun(p.fluid, figure4))}
+		for n := range taskCounts {
+			if err := r.run(t.Context(), i, n); err != nil {
+				t.Fatal(err)
+			}
+			cells = append(cells, minutes(r.done[i][n]))
+		}
+		if row := fmt.Sprintf("| %[2]s | %[3]s | %[4]s | %[5]s |", cells...); !strings.Contains(string(page), row) {
+			t.Errorf("docs/howto/overlap.md lacks, for %s, %s", p.spec, row)
+		}
+	}
+}
+
+func minutes(times []float64) string {
+	var words []string
+	for _, m := range times {
+		words = append(words, fmt.Sprintf("%.2f", m))
+	}
+	return strings.Join(words, ", ")
 }
 
 // The month has the paper's 110 jobs an hour on average and 300 in the busiest hour, up to the luck of a Poisson process.
