@@ -394,6 +394,12 @@ func TestOrders(t *testing.T) {
 	if spec, err := r.SetPolicy(ctx, "srpt"); err != nil || spec != "srpt" {
 		t.Errorf("another policy: %s %v", spec, err)
 	}
+	if spec, err := r.SetPolicy(ctx, "fair+srpt"); err != nil || spec != "fair" || len(r.s.contest().Members) != 2 {
+		t.Errorf("a portfolio: %s %v", spec, err)
+	}
+	if _, err := r.SetPolicy(ctx, "fair+maxsrpt"); !errors.As(err, &p) || len(p.Mistakes) != 1 {
+		t.Errorf("a portfolio with a policy that needs classes: %v", err)
+	}
 	if _, err := r.SetPolicy(ctx, "maxsrpt"); !errors.As(err, &p) || len(p.Mistakes) != 1 {
 		t.Errorf("a policy that needs classes: %v", err)
 	}
