@@ -41,3 +41,47 @@ func TestChance(t *testing.T) {
 		}
 	}
 }
+
+// TestChanceOfReported: an attempt that has reported a half after 10 s ends after 20, whatever the law says of others.
+// One that stands still takes as long again. A policy that judges attempts by their reports does so in plays, too: it
+// replaces a slow one, of which the plays of fifo wait for the end.
+func TestChanceOfReported(t *testing.T) {
+	l := mustParse(t, "uniform:lo=8,hi=12")
+	rng := rand.New(rand.NewPCG(1, 3))
+	past := runs(rng, l, 20, 100)
+	s := sched.Second
+	for _, c := range []struct {
+		name     string
+		policy   string
+		slots    int
+		done     float64
+		silent   sched.Time
+		deadline sched.Time
+		low      float64
+		high     float64
+	}{
+		{"as fast as it reports", "fifo", 1, 0.5, 0, 21 * s, 0.99, 1},
+		{"no faster", "fifo", 1, 0.5, 0, 19 * s, 0, 0.01},
+		{"it stands still", "fifo", 1, 0.5, 8 * s, 25 * s, 0, 0.01},
+		{"for shorter", "fifo", 1, 0.5, 4 * s, 25 * s, 0.99, 1},
+		{"slow, and nobody helps", "fifo", 2, 0.1, 0, 40 * s, 0, 0.01},
+		{"slow, and replaced", "laxity:judge=1s", 2, 0.1, 0, 40 * s, 0.95, 1},
+	} {
+		spec := sched.JobSpec{Deadline: c.deadline, Stages: []sched.StageSpec{{Tasks: 1, Resumable: true, Mean: 10 * s, SD: s}}}
+		w := newWorld(t, 1, "fifo", c.slots, []sched.JobSpec{spec}, []laws.Law{mustParse(t, "det:value=1000")})
+		w.now = 10 * s
+		for id := range w.alive {
+			w.advance([]sched.Event{{Kind: sched.AttemptProgress, Attempt: id, Progress: c.done}})
+		}
+		w.now += c.silent
+		w.advance(nil)
+		state := w.state(c.policy, []*Durations{past})
+		p, err := state.Foresee(t.Context(), 1e12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := *p[0].Chance; got < c.low || got > c.high {
+			t.Errorf("%s: %.3f, not between %v and %v", c.name, got, c.low, c.high)
+		}
+	}
+}

@@ -111,8 +111,9 @@ type game struct {
 // player is a job of a game.
 type player struct {
 	*sched.SavedJob
-	known  bool   // enough to promise
-	laws   []*law // by stage; nil where nothing is known
+	known  bool         // enough to promise
+	laws   []*law       // by stage; nil where nothing is known
+	every  []sched.Time // likewise, between two reports of an attempt; 0 for none
 	bundle []bundle
 	ends   []sched.Time // of each play, sched.Never if it did not end
 	met    int          // plays in which it was done by its deadline
@@ -127,7 +128,7 @@ const unknownMean = 60
 func newGame(s *State, most int) *game {
 	g := &game{State: s, place: map[sched.JobID]int{}, next: map[sched.JobID][]int{}}
 	bundles := g.bundle(most)
-	ages := g.ages()
+	ages, reporting := g.ages(), g.reporting()
 	cache := map[*Durations]*law{}
 	for i := range g.snapshot.Jobs {
 		j := &g.snapshot.Jobs[i]
@@ -151,6 +152,7 @@ func newGame(s *State, most int) *game {
 		for _, before := range s.After[j.ID] {
 			g.next[before] = append(g.next[before], len(g.jobs))
 		}
+		p.intervals(reporting)
 		g.place[j.ID] = len(g.jobs)
 		g.jobs = append(g.jobs, p)
 	}
@@ -313,6 +315,10 @@ func (g *game) begin(play int) {
 			from = a.Reported.From
 		}
 		g.rearm(play, a.Task, a.Number)
+		if left, ok := g.foretold(a); ok && !g.paired {
+			g.run(a.ID, job, stage, a.Reported.Done, g.snapshot.At, left)
+			continue
+		}
 		g.start(started, a.ID, a.Task, job, stage, from)
 	}
 }
@@ -363,10 +369,7 @@ func (g *game) start(began sched.Time, id sched.AttemptID, task sched.TaskID, jo
 	}
 	age := (g.core.View().Now() - began).Seconds()
 	seconds := factor * g.draw(of, j.sizeOf(k, task), max(0, age)/factor/max(1e-9, 1-from)) * (1 - from)
-	at := max(g.core.View().Now(), began+sched.FromSeconds(seconds))
-	g.alive[id] = true
-	heap.Push(&g.queue, end{at: at, id: id})
-	g.report(id, began, at, from)
+	g.run(id, job, stage, from, began, max(0, sched.FromSeconds(seconds)-(g.core.View().Now()-began)))
 }
 
 // draw returns how long an attempt lasts that has lasted for age, in seconds: a bundle of so many tasks.

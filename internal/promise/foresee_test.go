@@ -24,14 +24,22 @@ type world struct {
 	law   []laws.Law // by job
 	queue ends
 	alive map[sched.AttemptID]bool
+	every sched.Time // between two reports of an attempt; 0 for none
+	lives map[sched.AttemptID]life
 	wake  sched.Time
 	now   sched.Time
 	own   map[sched.StageID]*Run
 	ended map[sched.JobID]sched.Time
 }
 
+// life is an attempt that reports.
+type life struct {
+	from        float64
+	since, ends sched.Time
+}
+
 func newWorld(t testing.TB, seed uint64, spec string, slots int, jobs []sched.JobSpec, law []laws.Law) *world {
-	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), law: law, alive: map[sched.AttemptID]bool{}, wake: sched.Never, own: map[sched.StageID]*Run{}, ended: map[sched.JobID]sched.Time{}}
+	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), law: law, alive: map[sched.AttemptID]bool{}, lives: map[sched.AttemptID]life{}, wake: sched.Never, own: map[sched.StageID]*Run{}, ended: map[sched.JobID]sched.Time{}}
 	p, err := policy.New(spec, seed)
 	if err != nil {
 		t.Fatal(err)
@@ -41,16 +49,24 @@ func newWorld(t testing.TB, seed uint64, spec string, slots int, jobs []sched.Jo
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := []sched.Event{{Kind: sched.MachineJoined, Machine: m}}
+	w.advance([]sched.Event{{Kind: sched.MachineJoined, Machine: m}})
+	if len(jobs) > 0 {
+		w.submit(jobs)
+	}
+	return w
+}
+
+// submit lets jobs arrive.
+func (w *world) submit(jobs []sched.JobSpec) {
+	var facts []sched.Event
 	for i := range jobs {
 		id, err := w.core.Submit(&jobs[i])
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		facts = append(facts, sched.Event{Kind: sched.JobArrived, Job: id})
 	}
 	w.advance(facts)
-	return w
 }
 
 func (w *world) advance(facts []sched.Event) {
@@ -69,8 +85,12 @@ func (w *world) advance(facts []sched.Event) {
 		switch d.Kind {
 		case sched.Launch:
 			seconds := laws.Sample(w.law[d.Job], w.rng.Float64()) * (1 - d.From)
-			heap.Push(&w.queue, end{at: w.now + sched.FromSeconds(seconds), id: d.Attempt})
-			w.alive[d.Attempt] = true
+			l := life{d.From, w.now, w.now + sched.FromSeconds(seconds)}
+			heap.Push(&w.queue, end{at: l.ends, id: d.Attempt})
+			w.alive[d.Attempt], w.lives[d.Attempt] = true, l
+			if w.every > 0 && w.now+w.every < l.ends {
+				heap.Push(&w.queue, end{at: w.now + w.every, id: d.Attempt})
+			}
 		case sched.Kill:
 			w.note(d.Attempt, false)
 		case sched.Wake:
@@ -90,7 +110,7 @@ func (w *world) note(id sched.AttemptID, won bool) {
 		r = &Run{}
 		w.own[st] = r
 	}
-	if ran := (w.now - a.Started).Seconds(); won {
+	if ran := (w.now - a.Started).Seconds() / (1 - a.From); won {
 		r.Ended = append(r.Ended, ran)
 	} else {
 		r.Cut = append(r.Cut, ran)
@@ -114,7 +134,14 @@ func (w *world) until(at sched.Time) {
 		w.now = next
 		var facts []sched.Event
 		for len(w.queue) > 0 && w.queue[0].at == w.now {
-			if e := heap.Pop(&w.queue).(end); w.alive[e.id] {
+			e := heap.Pop(&w.queue).(end)
+			if l := w.lives[e.id]; w.alive[e.id] && e.at < l.ends {
+				done := l.from + (1-l.from)*float64(w.now-l.since)/float64(l.ends-l.since)
+				facts = append(facts, sched.Event{Kind: sched.AttemptProgress, Attempt: e.id, Progress: done})
+				if w.now+w.every < l.ends {
+					heap.Push(&w.queue, end{at: w.now + w.every, id: e.id})
+				}
+			} else if w.alive[e.id] {
 				w.note(e.id, true)
 				facts = append(facts, sched.Event{Kind: sched.AttemptDone, Attempt: e.id})
 			}

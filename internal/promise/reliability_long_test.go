@@ -50,30 +50,60 @@ func (r *reliability) wrong() (sum float64) {
 	return sum / float64(all)
 }
 
-// TestReliability: six jobs with deadlines share four slots, 400 times under each policy. At a random instant each job that runs
+// setting is a policy, the law of attempts, and whether they report their progress and can be resumed.
+type setting struct {
+	policy, law string
+	reports     bool
+}
+
+const fewSlow = "mixture:w1=0.95,of1=(uniform:lo=8,hi=12),w2=0.05,of2=(uniform:lo=60,hi=90)"
+
+// TestReliability: attempts report nothing, so nothing but their ages is known.
+func TestReliability(t *testing.T) {
+	a, b := reliable(t, 400, []setting{
+		{"fifo", "exp:mean=20", false}, {"srpt", "lognormal:mean=20,sd=20", false}, {"edf", "uniform:lo=5,hi=15", false}, {"laxity", fewSlow, false},
+	})
+	if *rewrite {
+		if err := os.WriteFile("../../docs/pictures/chance.svg", []byte(drawReliability(&a, &b)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReliabilityOfReports: attempts report a twentieth of their mean apart and can be resumed, also under policies that
+// judge them by that.
+func TestReliabilityOfReports(t *testing.T) {
+	reliable(t, 300, []setting{
+		{"laxity", fewSlow, true}, {"laxity", "pareto:alpha=1.5,xm=5", true}, {"fifo", "exp:mean=20", true}, {"chronos-resume", fewSlow, true},
+	})
+}
+
+// reliable: six jobs with deadlines share four slots, so many times in each setting. At a random instant each job that runs
 // or waits is given a chance by playing the rest, and by the formula that looks at the job alone. One job of each world
 // counts, so that they are independent.
-func TestReliability(t *testing.T) {
-	const worlds, jobs = 400, 6
+func reliable(t *testing.T, worlds int, settings []setting) (a, b reliability) {
+	const jobs = 6
 	var played, formula []said
-	for _, c := range []struct{ policy, law string }{
-		{"fifo", "exp:mean=20"}, {"srpt", "lognormal:mean=20,sd=20"}, {"edf", "uniform:lo=5,hi=15"},
-		{"laxity", "mixture:w1=0.95,of1=(uniform:lo=8,hi=12),w2=0.05,of2=(uniform:lo=60,hi=90)"},
-	} {
+	for _, c := range settings {
 		l := mustParse(t, c.law)
+		mean := sched.FromSeconds(l.Mean())
 		for k := range uint64(worlds) {
 			rng := rand.New(rand.NewPCG(k, 7))
 			specs, law, past := make([]sched.JobSpec, jobs), make([]laws.Law, jobs), make([]*Durations, jobs)
 			for i := range specs {
 				specs[i] = sched.JobSpec{
 					Deadline: sched.FromSeconds(l.Mean() * (1 + 20*rng.Float64())),
-					Stages:   []sched.StageSpec{{Tasks: 1 + rng.IntN(20), Mean: sched.FromSeconds(l.Mean()), SD: sched.FromSeconds(laws.StdDev(l))}},
+					Stages:   []sched.StageSpec{{Tasks: 1 + rng.IntN(20), Mean: mean, SD: min(3*mean, sched.FromSeconds(laws.StdDev(l))), Resumable: c.reports}},
 				}
 				law[i], past[i] = l, runs(rng, l, 10, 40)
 			}
-			w := newWorld(t, k, c.policy, 4, specs, law)
+			w := newWorld(t, k, c.policy, 4, nil, law)
+			if c.reports {
+				w.every = mean / 20
+			}
+			w.submit(specs)
 			w.until(sched.FromSeconds(rng.Float64() * 2 * l.Mean()))
-			promises, err := w.state(c.policy, past).Foresee(t.Context(), 1e9)
+			promises, err := w.state(c.policy, past).Foresee(t.Context(), 2e8)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +121,7 @@ func TestReliability(t *testing.T) {
 			}
 		}
 	}
-	a, b := sumUp(played), sumUp(formula)
+	a, b = sumUp(played), sumUp(formula)
 	for _, x := range []struct {
 		name string
 		all  []said
@@ -110,11 +140,7 @@ func TestReliability(t *testing.T) {
 	if len(played) < 1000 || a.wrong() > 0.05 {
 		t.Errorf("%d chances, error of calibration %.3f", len(played), a.wrong())
 	}
-	if *rewrite {
-		if err := os.WriteFile("../../docs/pictures/chance.svg", []byte(drawReliability(&a, &b)), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return a, b
 }
 
 func sumUp(all []said) (r reliability) {

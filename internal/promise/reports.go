@@ -9,7 +9,7 @@ import (
 )
 
 // Reports of progress are a part of what policies are compared by: without them those that decide by reports would seem
-// no better than others. Who plays a promise has none.
+// no better than others. In promises, too, attempts that report go on to do so (foretold.go).
 
 // reportError is the deviation of the logarithm of what a report says of the time left, one for each attempt.
 const reportError = 0.3
@@ -40,14 +40,23 @@ func (g *game) interval() sched.Time {
 	return max(1, 2*since[len(since)/2])
 }
 
-// report has an attempt report from now on.
-func (g *game) report(id sched.AttemptID, began, until sched.Time, from float64) {
+// report has an attempt report from now on: where policies are compared as often as attempts did and with errors, else
+// every so often.
+func (g *game) report(id sched.AttemptID, began, until sched.Time, from float64, every sched.Time) {
+	if g.paired && g.every > 0 {
+		every = max(g.every, (until-began)/mostReports)
+	} else if g.paired {
+		every = 0
+	}
 	now := g.core.View().Now()
-	every := max(g.every, (until-began)/mostReports)
-	if g.every == 0 || now+every >= until {
+	if every == 0 || now+every >= until {
 		return
 	}
-	g.spells[id] = spell{began, until, from, math.Exp(reportError * g.rng.NormFloat64())}
+	wrong := 1.0
+	if g.paired {
+		wrong = math.Exp(reportError * g.rng.NormFloat64())
+	}
+	g.spells[id] = spell{began, until, from, wrong}
 	heap.Push(&g.queue, end{at: now + every, id: id, every: every})
 }
 
