@@ -9,8 +9,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// lookEvery is how often the chance to meet a deadline is reckoned if nothing happens.
-const lookEvery = 2 * time.Second
+// lookEvery is how often the chance to meet a deadline is reckoned if nothing happens; lookSoon, while the first play has
+// not told it.
+const (
+	lookEvery = 2 * time.Second
+	lookSoon  = lookEvery / 5
+)
 
 // watchDeadline warns once that a Job's deadline is at risk, as soon as it is. Its pool is locked.
 func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
@@ -18,9 +22,9 @@ func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
 	if s.warned || m.deadline.IsZero() {
 		return
 	}
-	p, ok := c.chanceOf(m, now)
+	p, ok, again := c.chanceOf(m, now)
 	if !ok || p >= c.atRisk {
-		s.comeBack(now.Add(lookEvery))
+		s.comeBack(now.Add(again))
 		return
 	}
 	s.warned = true
@@ -33,17 +37,18 @@ func (c *reconciler) watchDeadline(job *batchv1.Job, s *state, now time.Time) {
 const mostPlayed = 20_000
 
 // chanceOf returns how likely a Job is to meet its deadline. Where its durations are known the rest of its pool is
-// played, and until the first play is over nothing is said. Else a formula looks at the Job alone.
-func (c *reconciler) chanceOf(m *member, now time.Time) (p float64, ok bool) {
+// played, and until the first play is over nothing is said. Else a formula looks at the Job alone. It is to be asked
+// again after a time.
+func (c *reconciler) chanceOf(m *member, now time.Time) (p float64, ok bool, again time.Duration) {
 	r := m.run
 	if r.core.View().Job(m.job).Deadline <= r.now() {
-		return 0, true
+		return 0, true, lookEvery
 	}
 	f := &r.forecast
 	f.hear()
 	said, played := f.chances[m.job]
 	if played && said != nil && now.Before(f.next) {
-		return *said, true
+		return *said, true, lookEvery
 	}
 	playable := r.newPolicy != nil && len(m.tasks) <= mostPlayed && m.known().Tell()
 	if playable && f.playing == nil && c.plays.enter() {
@@ -52,9 +57,10 @@ func (c *reconciler) chanceOf(m *member, now time.Time) (p float64, ok bool) {
 	}
 	switch {
 	case said != nil:
-		return *said, true
+		return *said, true, lookEvery
 	case playable && !played:
-		return 0, false
+		return 0, false, lookSoon
 	}
-	return c.chance(r.core.View(), m.job, m.law)
+	p, ok = c.chance(r.core.View(), m.job, m.law)
+	return p, ok, lookEvery
 }

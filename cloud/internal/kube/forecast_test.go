@@ -57,9 +57,12 @@ func TestChanceOfWaitingJob(t *testing.T) {
 			}
 			asked := 0
 			r := &reconciler{chance: func(*sched.View, sched.JobID, string) (float64, bool) { asked++; return formula, true }}
-			got, ok := r.chanceOf(last, epoch)
+			got, ok, again := r.chanceOf(last, epoch)
+			if c.want == erlang && (ok || again != lookSoon) {
+				t.Errorf("before the first play: %v, %v, again after %v", got, ok, again)
+			}
 			for begin := time.Now(); !ok && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
-				got, ok = r.chanceOf(last, epoch)
+				got, ok, _ = r.chanceOf(last, epoch)
 			}
 			if math.Abs(got-c.want) > 0.15 { // three standard errors of 39 plays are 0.23 at a half, and of 199 are 0.1
 				t.Errorf("%.3f, want %.3f", got, c.want)
