@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// In a promise attempts that report are played as such: those that run end when their reports foretell it, and all go on
-// to report, for policies that judge attempts by that. See docs/decisions/0088-plays-hear-reports.md.
+// In a promise attempts that report are played as such: those that run end when their reports foretell it, and all go
+// on to report, for policies that judge attempts by that. See docs/decisions/0088-plays-hear-reports.md.
 
 // reportsEach is how often an attempt reports that takes as long as the mean of its stage.
 const reportsEach = 10

@@ -9,8 +9,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// lookEvery is how often the chance to meet a deadline is reckoned if nothing happens; lookSoon, while the first play has
-// not told it.
+// lookEvery is how often the chance to meet a deadline is reckoned if nothing happens; lookSoon, while the first play
+// has not told it.
 const (
 	lookEvery = 2 * time.Second
 	lookSoon  = lookEvery / 5
