@@ -9,10 +9,11 @@ import "math"
 // ratio y/x that it came with. Let h be the first by max(x(t), y(t)), with ratio r_h, and g the first of the jobs with
 // y > x, with ratio r_g. If r_h >= 1, or there is no g, or g is h, fill again does what MaxSRPT does. Otherwise h alone
 // keeps the shuffle station busy for r_h of the time, and a share q = (1-r_h)/(r_g-r_h) of the map station for g, the
-// rest for h, keeps it busy all the time. While it does so jobs with x >= y end later by q, and what comes after them at
-// the shuffle station ends sooner by q(r_g-1). So g gets
+// rest for h, keeps it busy all the time. While it does so n1 jobs with x >= y that come before g end later by q a
+// second. The n2 jobs with y > x end sooner: by q(r_g-1) if no more jobs come, as their map work has to wait for the
+// n1 jobs; by q r_g if jobs come all the time, and shuffle work is all that holds them up. So g gets
 //
-//	q    if n2 (r_g-1) > n1: n2 jobs have y > x, and n1 of the others come before g
+//	q    if n2 (r_g-1/2) > n1
 //	q/2  otherwise, if the jobs since the system was last empty brought at least as much shuffle as map work
 //	0    otherwise
 //
@@ -102,7 +103,7 @@ func (f *fill) advance(now, until float64, out *done) (at float64, ok bool) {
 
 // settle finds how much of q goes to g.
 func (f *fill) settle(g *present) {
-	gain := float64(f.heavy.len()) * (g.Shuffle - g.Map)
+	gain := float64(f.heavy.len()) * (g.Shuffle - g.Map/2)
 	switch most := gain / g.Map; {
 	case float64(f.class.mapping.countBefore(f.heavy.entries[0].key, most))*g.Map < gain:
 		f.lot = 1

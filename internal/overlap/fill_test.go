@@ -84,7 +84,7 @@ func (t *twin) lot(sorted []*twinJob, g int) float64 {
 			others++
 		}
 	}
-	if float64(heavy)*(sorted[g].Shuffle-sorted[g].Map) > float64(others)*sorted[g].Map {
+	if float64(heavy)*(sorted[g].Shuffle-sorted[g].Map/2) > float64(others)*sorted[g].Map {
 		return 1
 	}
 	// The system was last empty when the last job came that found all before it done.
@@ -158,7 +158,7 @@ func (e *exact) lot(present []*exactJob, g *exactJob) *big.Rat {
 			others++
 		}
 	}
-	if mul(big.NewRat(heavies, 1), sub(g.work, g.size)).Cmp(mul(big.NewRat(others, 1), g.size)) > 0 {
+	if mul(big.NewRat(heavies, 1), sub(g.work, quo(g.size, big.NewRat(2, 1)))).Cmp(mul(big.NewRat(others, 1), g.size)) > 0 {
 		return one
 	}
 	x, y := zero, zero
@@ -184,16 +184,17 @@ func TestFillExamples(t *testing.T) {
 		jobs []Demand
 		want []float64
 	}{
-		// q = (1-1/4)/(17/4-1/4) = 3/16, and 1*(17/4-1) > 1: the first is mapped in 4/(13/16), and the shuffle station never idles.
+		// q = (1-1/4)/(17/4-1/4) = 3/16, and 1*(17/4-1/2) > 1: the first is mapped in 4/(13/16), and the shuffle station never idles.
 		// MaxSRPT takes 4 and 8.25.
 		{"it pays", []Demand{{Map: 4, Shuffle: 1}, {Map: 1, Shuffle: 4.25}}, []float64{64. / 13, 5.25}},
 		// Equal in max(x, y): the one with y > x goes first, is mapped in 1 and shuffled until 4; the other is mapped from 1 to 5.
 		{"a tie", []Demand{{Map: 4, Shuffle: 1}, {Map: 1, Shuffle: 4}}, []float64{5, 4}},
-		// 1*(2-1) is not more than 2, and 3 of shuffle work came with 6 of map work: as under MaxSRPT.
-		{"it does not", []Demand{{Map: 2, Shuffle: 0.5}, {Map: 2, Shuffle: 0.5}, {Map: 1.5, Shuffle: 3}}, []float64{2, 4, 7}},
-		// The same, but as much shuffle work came: q = (1-1/4)/(2-1/4) = 3/7, half of it is for the third,
-		// which has 12 - 2*12/11 of shuffle work left when the second is done.
-		{"half", []Demand{{Map: 2, Shuffle: 0.5}, {Map: 2, Shuffle: 0.5}, {Map: 6, Shuffle: 12}}, []float64{28. / 11, 56. / 11, 164. / 11}},
+		// 1*(2-1/2) is not more than 2, and 4 of shuffle work came with 5.5 of map work: at first as under MaxSRPT. From 2 on it is more
+		// than 1: q = (1-1/4)/(2-1/4) = 3/7, and both end after 2/(4/7) = 1.5/(3/7) seconds.
+		{"it does not", []Demand{{Map: 2, Shuffle: 0.5}, {Map: 2, Shuffle: 0.5}, {Map: 1.5, Shuffle: 3}}, []float64{2, 5.5, 5.5}},
+		// The same, but as much shuffle work came: half of q, 3/14, is for the third until 2/(11/14), and then q for 3.5 s. By then
+		// 6/11+3/2 of it is mapped and twice that shuffled, which leaves 87/11.
+		{"half", []Demand{{Map: 2, Shuffle: 0.5}, {Map: 2, Shuffle: 0.5}, {Map: 6, Shuffle: 12}}, []float64{28. / 11, 133. / 22, 307. / 22}},
 	} {
 		got := completions(Discipline{Kind: FillSRPT}, c.jobs)
 		for i, want := range c.want {

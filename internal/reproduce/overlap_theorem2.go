@@ -15,7 +15,7 @@ import (
 var (
 	theorem2Streams = [...]string{"small jobs follow", "large jobs follow"}
 	theorem2Sizes   = [...]int{8, 16, 32, 64}
-	theorem2Against = [...]overlap.Discipline{maxSRPT, split, {Kind: overlap.KLPS, K: 100}, allPS, fcfs, {Kind: overlap.FillSRPT}}
+	theorem2Against = [...]overlap.Discipline{maxSRPT, split, {Kind: overlap.KLPS, K: 100}, allPS, fcfs, fillSRPT}
 )
 
 // theorem2Jobs is one of the two streams.
