@@ -47,13 +47,14 @@ var autoEntry = kit.Entry{
 	Progress:       true,
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), part: a.Float("look")}
+		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), part: a.Float("look"), fades: sched.JobRetired}
 	},
 }
 
 type auto struct {
 	order      kit.Order
 	idle, part float64
+	fades      sched.EventKind // after which what clones have shown counts for less
 
 	quiet   kit.Silence
 	trust   trust
@@ -129,9 +130,13 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		p.bids.End(v, ev)
 		p.stages.End(v, ev)
 	case sched.JobRetired:
-		p.redraw.forget()
 		p.causes.forget(ev.Job)
 		p.begun.forget(v, ev.Job)
+	}
+	if ev.Kind == p.fades {
+		p.redraw.over()
+		p.causes.over()
+		p.begun.over()
 	}
 }
 

@@ -107,8 +107,9 @@ func quicker(d, y float64) float64 {
 	return max(0, min(1, math.Log(d/y)/math.Log(mostPace)))
 }
 
-func (c *causes) forget(j sched.JobID) {
-	c.jobs.Drop(j)
+func (c *causes) forget(j sched.JobID) { c.jobs.Drop(j) }
+
+func (c *causes) over() {
 	for i := range c.all {
 		c.all[i] *= fade
 	}

@@ -58,7 +58,7 @@ func (r *redraws) futile() bool {
 	return won*won*futile < r.hazard
 }
 
-func (r *redraws) forget() {
+func (r *redraws) over() {
 	r.wins *= fade
 	r.hazard *= fade
 }

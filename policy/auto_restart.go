@@ -74,6 +74,9 @@ func (b *begunAnew) ofTask(chance float64, t sched.TaskID) float64 {
 
 func (b *begunAnew) forget(v *sched.View, j sched.JobID) {
 	kit.DropTasks(&b.times, v, j)
+}
+
+func (b *begunAnew) over() {
 	b.first.fade()
 	b.later.fade()
 }

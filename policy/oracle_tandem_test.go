@@ -228,3 +228,153 @@ func (p *slowSplitSRPT) Decide(v *sched.View, act *sched.Actions) {
 		startOf(v, act, p.first(waiting[kind]).id)
 	}
 }
+
+var fillsrptOracle = oracle{
+	name:  "fillsrpt",
+	specs: []string{"fillsrpt", "fillsrpt:size=first", "fillsrpt:size=history"},
+	slow: func(a kit.Args) sched.Policy {
+		return &slowFillSRPT{slowTandem: slowTandem{size: a.Choice("size"), prior: map[sched.StageID]float64{}}}
+	},
+	fate: soon, plain: true, two: true,
+}
+
+// slowFillSRPT is docs/explain/fillsrpt.md with tasks: MaxSRPT, but a map slot goes to g, the first job with y > x, while
+// the shuffle station is short of work and fewer than its share of slots map for such jobs.
+type slowFillSRPT struct {
+	slowTandem
+	brought [2]float64
+}
+
+func (p *slowFillSRPT) Observe(v *sched.View, ev *sched.Event) {
+	if ev.Kind == sched.MachineJoined {
+		p.class = v.Machine(ev.Machine).Class
+	}
+	p.Overhear(v, ev)
+}
+
+func (p *slowFillSRPT) Overhear(v *sched.View, ev *sched.Event) {
+	p.slowTandem.Overhear(v, ev)
+	if ev.Kind != sched.JobArrived {
+		return
+	}
+	alone := true
+	for j := range sched.JobID(v.Rows().Jobs()) {
+		alone = alone && (j == ev.Job || v.Job(j).State != sched.JobActive)
+	}
+	if alone {
+		p.brought = [2]float64{}
+	}
+	_, all := p.sizes(v, ev.Job)
+	p.brought[0] += all[0]
+	p.brought[1] += all[1]
+}
+
+// slowFillJob is a job that is present.
+type slowFillJob struct {
+	tandemJob
+	all   [2]float64
+	heavy bool
+}
+
+func (p *slowFillSRPT) Decide(v *sched.View, act *sched.Actions) {
+	for v.FreeSlots() > 0 {
+		var light, heavy, both []slowFillJob
+		live, ready := 0, sched.Time(0)
+		for j := range sched.JobID(v.Rows().Jobs()) {
+			job := v.Job(j)
+			left, all := p.sizes(v, j)
+			x := slowFillJob{tandemJob{id: j, arrived: job.Arrived, by: [2]float64{max(left[0], left[1]), 1}}, all, all[0] < all[1]}
+			if job.State != sched.JobActive {
+				continue
+			}
+			if !job.Paused {
+				ready += p.readyOf(v, j, all[1])
+			}
+			if x.heavy {
+				x.by[1] = 0
+				live += int(job.Live)
+			}
+			if _, waits := pendingOf(v, j); waits {
+				both = append(both, x)
+				if x.heavy {
+					heavy = append(heavy, x)
+				} else {
+					light = append(light, x)
+				}
+			}
+		}
+		if len(both) == 0 {
+			return
+		}
+		next := p.firstOf(both)
+		if p.class == 0 && !next.heavy && len(heavy) > 0 && ready < p.takes(v, next, 0)+p.takes(v, p.firstOf(heavy), 1) && live < p.share(v, next, p.firstOf(heavy), light, len(heavy)) {
+			next = p.firstOf(heavy)
+		}
+		startOf(v, act, next.id)
+	}
+}
+
+func (p *slowFillSRPT) firstOf(jobs []slowFillJob) slowFillJob {
+	var plain []tandemJob
+	for _, j := range jobs {
+		plain = append(plain, j.tandemJob)
+	}
+	id := p.first(plain).id
+	return jobs[slices.IndexFunc(jobs, func(j slowFillJob) bool { return j.id == id })]
+}
+
+// share is q of the slots, half of it, or none.
+func (p *slowFillSRPT) share(v *sched.View, h, g slowFillJob, light []slowFillJob, n2 int) int {
+	if h.all[0] <= h.all[1] || g.all[0] == 0 {
+		return 0
+	}
+	n1, part := 0, 0.0
+	for _, j := range light {
+		if j.by[0] < g.by[0] {
+			n1++
+		}
+	}
+	switch {
+	case float64(n2)*(g.all[1]-g.all[0]/2) > float64(n1)*g.all[0]:
+		part = 1
+	case p.brought[1] >= p.brought[0]:
+		part = 0.5
+	}
+	rh, rg := h.all[1]/h.all[0], g.all[1]/g.all[0]
+	return int(math.Round(part * (1 - rh) / (rg - rh) * float64(v.Slots())))
+}
+
+// takes is how long a task of a job at a station takes.
+func (p *slowFillSRPT) takes(v *sched.View, j slowFillJob, class sched.Class) sched.Time {
+	slots, tasks := 0.0, 0.0
+	for m := range sched.MachineID(v.Rows().Machines()) {
+		if x := v.Machine(m); x.Up && x.Class == class {
+			slots += float64(x.Slots)
+		}
+	}
+	for s := range sched.StageID(v.Rows().Stages()) {
+		if st := v.Stage(s); st.Job == j.id && st.Class == class {
+			tasks += float64(st.Need)
+		}
+	}
+	return sched.FromSeconds(j.all[class] * slots / max(1, tasks))
+}
+
+// readyOf is the part of a job's shuffle work y that is left, without that of maps that are: as much of all as there are maps left of all maps.
+func (p *slowFillSRPT) readyOf(v *sched.View, j sched.JobID, y float64) sched.Time {
+	var maps, left, shuffles, ready float64
+	for s := range sched.StageID(v.Rows().Stages()) {
+		if st := v.Stage(s); st.Job == j && st.Class == 0 {
+			maps, left = maps+float64(st.Need), left+float64(st.Unfinished())
+		} else if st.Job == j {
+			shuffles, ready = shuffles+float64(st.Need), ready+float64(st.Unfinished())
+		}
+	}
+	if shuffles == 0 {
+		return 0
+	}
+	if maps > 0 {
+		ready -= math.Ceil(left * shuffles / maps)
+	}
+	return sched.FromSeconds(max(0, ready) * y / shuffles)
+}

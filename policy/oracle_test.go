@@ -29,7 +29,7 @@ type oracle struct {
 }
 
 var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, forkLearnOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
-	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, geocloneOracle,
+	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, fillsrptOracle, geocloneOracle,
 	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle, laxityOracle, shedOracle}
 
 // TestOracles compares the decisions of policies with those of their oracles, instants included, in 40 messy worlds

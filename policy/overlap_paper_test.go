@@ -59,6 +59,8 @@ func TestOverlapPaperTasks(t *testing.T) {
 		// S1 = {(4, 1)}, S2 = {(1, 4)}, B = 4: mu1 = 1/5, mu2 = 4/5. The second gets 1/5 of the map station and 4/5 of the shuffle station, the first the other
 		// shares: both maps are done at 5, and both shuffles with them.
 		{"SplitSRPT", "splitsrpt", []tandem.Sizes{{X: 4, Y: 1}, {X: 1, Y: 4}}, []float64{5, 5}},
+		// q = (1-1/4)/(17/4-1/4) = 3/16 of the map slots keep the shuffle slots busy: the first is mapped in 4/(13/16), and all shuffled in 5.25.
+		{"FillSRPT", "fillsrpt", []tandem.Sizes{{X: 4, Y: 1}, {X: 1, Y: 4.25}}, []float64{64. / 13, 5.25}},
 		// L is equal; the first goes first at both stations, in 4 and 1; the second begins its shuffle at 4.
 		{"MaxSRPT on the same", "maxsrpt", []tandem.Sizes{{X: 4, Y: 1}, {X: 1, Y: 4}}, []float64{4, 8}},
 	} {

@@ -24,6 +24,7 @@ var builtin = []*kit.Entry{
 	&eseEntry,
 	&fairEntry,
 	&fifoEntry,
+	&fillsrptEntry,
 	&flinkEntry,
 	&flutterEntry,
 	&forkEntry,

@@ -26,6 +26,7 @@ func TestFluidAndTasks(t *testing.T) {
 		{"fcfs", "fifo"},
 		{"maxsrpt", "maxsrpt"},
 		{"splitsrpt", "splitsrpt"},
+		{"fillsrpt", "fillsrpt"},
 	} {
 		t.Run(c.tasks, func(t *testing.T) {
 			want := fluid(t, c.fluid)

@@ -17,7 +17,7 @@ const (
 	SplitSRPT             // map-heavy and shuffle-heavy jobs in parallel: Algorithm 2
 	KLPS                  // the first K jobs share the map station equally, all share the shuffle station: Section 5.1
 	WPS                   // all jobs share both stations by weight: Section 5.1
-	FillSRPT              // MaxSRPT that shares the map station when the shuffle station would idle and it pays; not the paper's
+	FillSRPT              // MaxSRPT that keeps the shuffle station busy when it pays; not the paper's
 )
 
 var kindNames = [...]string{"fcfs", "maxsrpt", "splitsrpt", "klps", "wps", "fillsrpt"}
@@ -35,8 +35,8 @@ type Discipline struct {
 	K       int  // KLPS: jobs at the map station at once, 1 or more
 }
 
-// Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps, wps or fillsrpt, and after a colon conserving=true|false for the SRPTs and
-// k=N for klps.
+// Parse reads a spec: fcfs, maxsrpt, splitsrpt, klps, wps or fillsrpt, and after a colon conserving=true|false for
+// maxsrpt and splitsrpt, and k=N for klps.
 func Parse(spec string) (Discipline, error) {
 	name, params, has := strings.Cut(spec, ":")
 	p := Discipline{Kind: -1}

@@ -21,6 +21,7 @@ type Order struct {
 	last   bool           // clones after the fresh tasks of all jobs
 	siting *siting        // nil where a task starts at the first free slot
 	lead   Lead           // nil where nobody leads
+	choice Chooser        // nil where the order itself chooses
 }
 
 // Lead is a policy that another one works under, with the same order: it starts the tasks that wait, and the other
@@ -34,6 +35,19 @@ type Lead interface {
 	// Clones returns how many clones run that the lead has launched.
 	Clones() int
 }
+
+// Chooser is a policy with an order of jobs of its own, that another one works under: it chooses the job that gets a
+// slot, and the other adds clones.
+type Chooser interface {
+	// Choose returns a job with a task that waits; ok is false if there is none.
+	Choose(v *sched.View) (j sched.JobID, ok bool)
+
+	// Touch looks at a job again, after an order about it.
+	Touch(v *sched.View, j sched.JobID)
+}
+
+// ChosenBy has a policy choose the job that gets the next slot. The order then only knows which jobs wait.
+func (o *Order) ChosenBy(c Chooser) { o.choice = c }
 
 // LedBy has a policy start the tasks that wait.
 func (o *Order) LedBy(l Lead) { o.lead = l }
@@ -156,6 +170,9 @@ func (o *Order) Observe(v *sched.View, ev *sched.Event) {
 
 // Touch looks at a job again, after an order that was given past this one.
 func (o *Order) Touch(v *sched.View, j sched.JobID) {
+	if o.choice != nil {
+		o.choice.Touch(v, j)
+	}
 	job := v.Job(j)
 	if o.clones.Has(int(j)) {
 		if job.State != sched.JobActive {
@@ -208,6 +225,9 @@ func (o *Order) Next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool)
 		return 0, 0, false
 	}
 	j := sched.JobID(o.jobs.Top())
+	if o.choice != nil {
+		j, _ = o.choice.Choose(v)
+	}
 	s, _ := v.WaitingStage(v.Job(j).FirstStage)
 	t, ok = v.PendingTask(s, 0)
 	if !ok || v.Stage(s).Job != j {

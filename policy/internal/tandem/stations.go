@@ -2,6 +2,7 @@ package tandem
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
@@ -133,6 +134,39 @@ func (p *Stations) Of(v *sched.View, job *sched.Job) (left, original Sizes) {
 		}
 	}
 	return Sizes{now[0], now[1]}, Sizes{all[0], all[1]}
+}
+
+// Ready returns how long the shuffle tasks of a job that run or may run keep the whole station busy: those that are
+// left, but for their part of the map tasks that are left. A policy at the map station does not see which of them wait.
+func (p *Stations) Ready(v *sched.View, job *sched.Job) sched.Time {
+	left, all := tasks(v, job)
+	if all[1] == 0 {
+		return 0
+	}
+	ready := float64(left[1])
+	if all[0] > 0 {
+		ready = max(0, ready-math.Ceil(float64(left[0]*all[1])/float64(all[0])))
+	}
+	_, original := p.Of(v, job)
+	return sched.FromSeconds(ready * original.Y / float64(all[1]))
+}
+
+// Takes returns how long a job's task at a station takes, 0 if there is none.
+func (p *Stations) Takes(v *sched.View, job *sched.Job, at int) sched.Time {
+	_, all := tasks(v, job)
+	_, original := p.Of(v, job)
+	return sched.FromSeconds([2]float64{original.X, original.Y}[at] * p.slots[at] / float64(max(1, all[at])))
+}
+
+// tasks counts a job's tasks at the stations: what is left, and what there was.
+func tasks(v *sched.View, job *sched.Job) (left, all [2]uint64) {
+	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
+		st := v.Stage(s)
+		at := station(st.Class)
+		left[at] += uint64(st.Unfinished())
+		all[at] += uint64(st.Need)
+	}
+	return left, all
 }
 
 // mean returns the duration of a task, in seconds.
