@@ -18,8 +18,9 @@ package policy
 //	                              brought at least as much shuffle as map work; else 0
 //	                 else to h
 //
-// n2 and n1 are the jobs of S2 with map tasks waiting and those of S1 that come before g. Ties by S2, arrival, id. Slots
-// are rounded to whole ones, and tasks are not preempted. Work that jobs brought is what was known at their arrival.
+// n2 and n1 are the jobs of S2 with map tasks waiting and those of S1 that come before g. Ties by S2, arrival, id.
+// Slots are rounded to whole ones, and tasks are not preempted. Work that jobs brought is what was known at their
+// arrival.
 //
 // With clones=auto, auto adds its clones and chooses between a clone and the task that is next here. An event costs
 // O(stages of the job + log jobs), a map slot O(jobs of S1 before g); a change of machines O(jobs).

@@ -19,9 +19,9 @@ package policy
 //	place=slots  a reading of ours: no more than the free slots are divided, again whenever slots are free; n_i is at
 //	             most what is free at site i, and a task that reads at a single site goes elsewhere where that is full
 //
-// Readings. Tasks of one stage that become runnable one after the other are divided as they come. A site without slots,
-// for now, gets no tasks, and those that wait for it are divided anew. A task that reads nothing starts anywhere. Between
-// jobs: order.
+// Readings. Tasks of one stage that become runnable one after the other are divided as they come. A site without
+// slots, for now, gets no tasks, and those that wait for it are divided anew. A task that reads nothing starts
+// anywhere. Between jobs: order.
 
 import (
 	"cmp"
