@@ -53,7 +53,7 @@ type Cell struct {
 type Comparison struct {
 	Cells []Cell  // by policy, then run
 	Runs  int     // of each policy
-	Tail  float64 // exponent of the heaviest law by which attempts last, see ServiceTail; 0 for not known, which is +Inf
+	Tail  float64 // exponent of the heaviest law by which attempts last, see ServiceTail; 0 if not known
 }
 
 // Run runs everything on as many goroutines as there are processors. The result does not depend on how many these

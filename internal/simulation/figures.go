@@ -62,7 +62,7 @@ type RunFigures struct {
 }
 
 // Figures is a policy over its runs. An interval is the half of its width; nil where there is one run only,
-// and in differences of the first policy.
+// and in differences of the first policy. DifferenceRatio is the difference as a share of the first policy's mean.
 type Figures struct {
 	Policy            string   `json:"policy"`
 	Runs              int      `json:"runs"`
@@ -70,7 +70,7 @@ type Figures struct {
 	MeanFlowCI95      *float64 `json:"mean_flow_ci95_seconds"`
 	DifferenceSeconds *float64 `json:"difference_seconds"`
 	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
-	DifferenceRatio   *float64 `json:"difference_ratio"` // that of its means, of the first policy's mean flow time of the same jobs
+	DifferenceRatio   *float64 `json:"difference_ratio"`
 	DifferenceJobs    *float64 `json:"difference_jobs"`  // of a run, on average: those that succeeded under both
 	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
 	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`

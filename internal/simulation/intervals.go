@@ -15,7 +15,7 @@ type IntervalFigures struct {
 	Value *float64 `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
-	Doubt string   `json:"doubt"`       // why the interval may cover less often than 95 %; empty if nothing is known against it
+	Doubt string   `json:"doubt"`       // why the interval may cover less often than 95 %; may be empty
 	Runs  int      `json:"enough_runs"` // repetitions that would do; 0 if no number is known, or there are enough
 }
 

@@ -65,17 +65,16 @@ type Request struct {
 type Result struct {
 	*sim.Comparison
 	Workload        *trace.Workload
-	Policies        []string     // as they were called
-	Told            []string     // by policy: what it was told of progress; "unused" if it does not use it
-	Durations       []string     // by policy: what it takes the durations of attempts from, see policy.Told
-	Machines, Slots int          // Slots of all machines together
-	LaunchDelay     string       // the law of launch delays; "" if none was asked for
-	Overheads       string       // as asked for; "" if none are
-	LowerBound      float64      // of the mean flow time of any policy in seconds; 0 if nothing is known
-	Intervals       bool         // the report for people has a table of all intervals
-	uses            []bool       // by policy: progress
-	draws           bool         // durations, failures or reports are drawn for all attempts, also for originals
-	Portfolios      []*Portfolio // by policy; nil for those that are none
+	Policies        []string // as they were called
+	Told            []string // by policy: what it was told of progress; "unused" if it does not use it
+	Durations       []string // by policy: what it takes the durations of attempts from, see policy.Told
+	Machines, Slots int      // Slots of all machines together
+	LaunchDelay     string   // the law of launch delays; "" if none was asked for
+	Overheads       string   // as asked for; "" if none are
+	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
+	Intervals       bool     // the report for people has a table of all intervals
+	uses            []bool   // by policy: progress
+	draws           bool     // durations, failures or reports are drawn for all attempts, also for originals
 }
 
 func wrong(field, format string, args ...any) error {
@@ -154,7 +153,6 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 		Intervals: r.Intervals, draws: q.draws(),
 	}
 	res.Tail = q.tail()
-	res.Portfolios = q.pilots.all(len(q.policies))
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
 	}
