@@ -25,6 +25,12 @@ type Experiment struct {
 	// goroutines at once.
 	Options Options
 
+	// Redraw gives the workload of a run, by the run's seed; it may be called several times for one run, by several
+	// goroutines at once, and gives the same each time. Nil if all runs have Workload. With SameLuck all runs have the
+	// seed of the first but for that.
+	Redraw   func(seed uint64) (*trace.Workload, error)
+	SameLuck bool
+
 	// Done is shown every run as it is done, with what became of each job: one call at a time, in order of policy and
 	// run whoever was faster. Both are the caller's to keep. An error ends the experiment. May be nil.
 	Done func(c *Cell, jobs []JobResult) error
@@ -86,7 +92,16 @@ func (e *Experiment) cell(ctx context.Context, s *Simulator, c *Cell) (*Result, 
 	begin := time.Now()
 	who := &e.Policies[c.Policy]
 	o := e.Options
-	o.Seed = RunSeed(o.Seed, c.Run)
+	seed, w := o.Seed, e.Workload
+	if o.Seed = RunSeed(seed, c.Run); e.Redraw != nil {
+		var err error
+		if w, err = e.Redraw(o.Seed); err != nil {
+			return nil, err
+		}
+	}
+	if e.SameLuck {
+		o.Seed = RunSeed(seed, 0)
+	}
 	o.Progress.Exact = o.Progress.Exact || who.Exact
 	if who.Every > 0 {
 		o.Progress.Every = who.Every
@@ -98,7 +113,7 @@ func (e *Experiment) cell(ctx context.Context, s *Simulator, c *Cell) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.Run(ctx, e.Workload, p, o)
+	res, err := s.Run(ctx, w, p, o)
 	if errors.Is(err, ErrStuck) {
 		return nil, fmt.Errorf("%s: %w", who.Name, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 func candidate(name string, p sched.Policy) Candidate {
@@ -92,6 +93,44 @@ func TestPairedDifferences(t *testing.T) {
 	}
 	if self := x.Difference(0, 0, MeanFlow); self.Mean != 0 || self.Half != 0 {
 		t.Errorf("a policy differs from itself by %v", self)
+	}
+}
+
+// TestRedraw: runs have workloads of their own, the same for all policies; with SameLuck they differ in nothing else.
+func TestRedraw(t *testing.T) {
+	e := experiment(t)
+	e.Runs = 3
+	var used [2][3]uint64
+	e.Policies = []Candidate{candidate("plain", greedy{}), candidate("plain again", greedy{})}
+	e.Redraw = func(seed uint64) (*trace.Workload, error) { return e.Workload.Resample(seed), nil }
+	for k, same := range []bool{false, true} {
+		e.SameLuck = same
+		x, err := e.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for run := range 3 {
+			a, b := x.Of(0)[run], x.Of(1)[run]
+			if a.Stats != b.Stats {
+				t.Errorf("run %d: policies met different workloads: %+v and %+v", run, a.Stats, b.Stats)
+			}
+			used[k][run] = math.Float64bits(a.MeanFlow)
+			o := e.Options
+			if o.Seed = RunSeed(9, run); same {
+				o.Seed = RunSeed(9, 0)
+			}
+			if alone := simulate(t, e.Workload.Resample(RunSeed(9, run)), greedy{}, o); alone.Stats() != a.Stats {
+				t.Errorf("run %d: %+v, want %+v", run, a.Stats, alone.Stats())
+			}
+		}
+		if used[k][0] == used[k][1] || used[k][1] == used[k][2] {
+			t.Errorf("runs have the same workload")
+		}
+	}
+	wrong := errors.New("no workload")
+	e.Redraw = func(uint64) (*trace.Workload, error) { return nil, wrong }
+	if _, err := e.Run(t.Context()); err != wrong {
+		t.Errorf("%v, want %v", err, wrong)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/tailcut/tailcut/internal/workload"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 const simulateLong = `Replays a workload on a simulated cluster under one or more policies, and compares them.
@@ -42,7 +43,7 @@ func newSimulate() *cobra.Command {
 		Use: "simulate (WORKLOAD (--machines M | --cluster CLUSTER) | --from-history NAME)", Short: "Replay a workload on a simulated cluster and compare policies",
 		Long: simulateLong, Example: simulateExample, Args: cobra.MaximumNArgs(1),
 	}
-	f := simulateFlags{jobs: outFile{called: "--jobs-out"}}
+	f := simulateFlags{jobs: outFile{called: "--jobs-out"}, manifest: outFile{called: "--manifest-out"}}
 	r := &f.Request
 	fl := cmd.Flags()
 	wholeVar(fl, &r.Machines, "machines", 0, "`number` of machines (required without --cluster)")
@@ -64,6 +65,10 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
 	fl.StringVar(&r.Overheads, "overheads", "none", "`what` a real cluster takes beside the work: some of "+strings.ReplaceAll(sim.OverheadsUsage, ",", ", ")+", with commas and no spaces")
 	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
+	fl.StringVar(&r.Replicate, "replicate", simulation.Luck, "what differs between repetitions: luck (durations, failures, reports), workload (the jobs: a generator draws them anew, those of a file are drawn with replacement), or both")
+	fl.BoolVar(&r.NoTiming, "no-timing", false, "leave out the time that the simulation itself took, so that the same command prints the same bytes")
+	fl.StringVar(&f.again.path, "manifest", "", "repeat the simulation of this `file`, which --manifest-out or --format json has written")
+	fl.StringVar(&f.manifest.path, "manifest-out", "", "write what the result depends on to `file`, as JSON for --manifest")
 	fl.StringVar(&f.jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
 	f.attempts = addAttemptsOut(cmd)
 	f.input = addWorkloadFlags(cmd)
@@ -73,8 +78,12 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.deadline, "deadline", "", "with --from-history: give every job a deadline this `span` after its submission, such as 2h (default: the deadlines they had)")
 	completeSimulate(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), exclusive(cmd, "from-history", "cluster"),
-			f.history.check(args, "WORKLOAD"), checkOut(append(args, f.cluster, f.input.Drop), f.jobs, f.attempts.outFile))
+		args, err := f.again.read(cmd, args)
+		if err != nil {
+			return err
+		}
+		err = cmp.Or(exclusive(cmd, "machines", "cluster"), exclusive(cmd, "slots-per-machine", "cluster"), exclusive(cmd, "from-history", "cluster"),
+			f.history.check(args, "WORKLOAD"), checkOut(append(args, f.cluster, f.input.Drop, f.again.path), f.jobs, f.attempts.outFile, f.manifest))
 		if err != nil {
 			return err
 		}
@@ -84,7 +93,10 @@ func newSimulate() *cobra.Command {
 		f.attempts.follow(r)
 		result, err := simulate(cmd, r, f.jobs)
 		if err == nil {
-			err = f.attempts.write()
+			err = f.attempts.write(result.Manifest)
+		}
+		if err == nil {
+			err = writeManifest(f.manifest, result.Manifest)
 		}
 		if err != nil {
 			return err
@@ -102,7 +114,8 @@ type simulateFlags struct {
 	deadline                                 string
 	input                                    *workload.Source
 	history                                  *fromHistory
-	jobs                                     outFile
+	jobs, manifest                           outFile
+	again                                    repetition
 	attempts                                 *attemptsOut
 }
 
@@ -151,7 +164,31 @@ func (f *simulateFlags) read(cmd *cobra.Command, args []string) (err error) {
 	} else {
 		r.Workload, err = loadWorkload(cmd, f.input, args[0], r.Seed)
 	}
-	return err
+	if err == nil && r.Replicate != simulation.Luck {
+		err = f.replicate(cmd, args)
+	}
+	if err == nil {
+		r.Origin, err = originOf(cmd, args)
+	}
+	if err != nil {
+		return err
+	}
+	return f.again.check(f)
+}
+
+// replicate has the repetitions draw jobs of their own: anew from a generator, else from the jobs that there are.
+func (f *simulateFlags) replicate(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || !strings.HasPrefix(args[0], "synth:") {
+		return nil
+	}
+	if strings.Contains(args[0], "seed=") {
+		return wrongFlag("replicate", errors.New("the workload names its seed, so all repetitions would have the same jobs; remove seed= from it"))
+	}
+	f.Redraw = func(seed uint64) (*trace.Workload, error) {
+		w, _, err := f.input.Load(cmd.Context(), args[0], nil, seed)
+		return w, err
+	}
+	return nil
 }
 
 // asTheyHad sets what the user leaves open to what past jobs had: policy, slots, and the laws of their durations.
@@ -195,6 +232,7 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 // completeSimulate completes the values of the flags; of a comma-separated list the last.
 func completeSimulate(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	complete(cmd, "replicate", simulation.Luck, simulation.NewWorkload, simulation.Both)
 	complete(cmd, "progress-error", simulation.Independent, simulation.Persistent)
 	complete(cmd, "progress", simulation.Auto, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s")
 	_ = cmd.RegisterFlagCompletionFunc("cluster", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -36,13 +36,14 @@ func (a *attemptsOut) follow(r *simulation.Request) {
 }
 
 // write writes the file, if it was asked for.
-func (a *attemptsOut) write() error {
+func (a *attemptsOut) write(m *simulation.Manifest) error {
 	if a.recorder == nil {
 		return nil
 	}
 	t := a.recorder.Timeline()
 	sheet := audit.Page(t)
-	sheet.Subtitle = fmt.Sprintf("Policy %s, simulated", t.Policy)
+	sheet.Subtitle = fmt.Sprintf("Policy %s, simulated by version %s with seed %d: %s (SHA-256 %.12s...), %d slots, service %s, failures %s, overheads %s, progress %s",
+		m.Policies[0].Full, m.Version, m.Seed, m.Workload.Name, m.Workload.SHA256, m.Slots, m.Service, m.Failures, m.Overheads, m.Policies[0].Progress)
 	writers := reportWriters(t, sheet.WriteHTML)
 	for format, suffix := range reportSuffixes {
 		if filepath.Ext(a.path) == suffix {

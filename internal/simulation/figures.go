@@ -14,6 +14,7 @@ type resultJSON struct {
 
 	Summary    []Figures `json:"summary"`
 	LowerBound float64   `json:"lower_bound_mean_flow_seconds"` // 0 if nothing is known
+	Manifest   *Manifest `json:"manifest"`
 }
 
 type workloadJSON struct {
@@ -46,8 +47,8 @@ type RunFigures struct {
 	UtilisationRatio  float64  `json:"utilisation_ratio"`
 	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"` // nil if no job has a deadline
 	Events            int64    `json:"events"`
-	WallSeconds       float64  `json:"wall_seconds"`
-	EventsPerSecond   float64  `json:"events_per_second"`
+	WallSeconds       *float64 `json:"wall_seconds"`
+	EventsPerSecond   *float64 `json:"events_per_second"`
 	JobsSucceeded     int      `json:"jobs_succeeded"`
 	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
 	Progress          string   `json:"progress"`               // that the policy was told
@@ -71,7 +72,7 @@ type Figures struct {
 	DifferenceSeconds *float64 `json:"difference_seconds"`
 	DifferenceCI95    *float64 `json:"difference_ci95_seconds"`
 	DifferenceRatio   *float64 `json:"difference_ratio"`
-	DifferenceJobs    *float64 `json:"difference_jobs"`  // of a run, on average: those that succeeded under both
+	DifferenceJobs    *float64 `json:"difference_jobs"` // of a run, on average: those that succeeded under both
 	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
 	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
 	FruitlessSeconds  float64  `json:"fruitless_seconds"`
@@ -105,9 +106,11 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 		P90FlowSeconds: show.Finite(c.P90Flow), P99FlowSeconds: show.Finite(c.P99Flow), MaxFlowSeconds: show.Finite(c.MaxFlow), MeanSlowdown: show.Finite(c.MeanSlowdown),
 		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], ClonesWithheld: c.Withheld, LaunchDelay: r.LaunchDelay, Overheads: r.Overheads,
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
-		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events, WallSeconds: c.Wall.Seconds(),
-		EventsPerSecond: float64(c.Events) / max(c.Wall.Seconds(), 1e-9),
-		JobsDropped:     c.Dropped,
+		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events,
+		JobsDropped: c.Dropped,
+	}
+	if !r.NoTiming {
+		f.WallSeconds, f.EventsPerSecond = new(c.Wall.Seconds()), new(float64(c.Events)/max(c.Wall.Seconds(), 1e-9))
 	}
 	if c.Deadlines > 0 {
 		f.ValuePossible, f.ValueWon, f.TardinessCost = new(c.ValuePossible), new(c.ValueWon), new(c.TardinessCost)

@@ -119,7 +119,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Workload: workloadJSON{
 			Jobs: len(r.Workload.Jobs), Tasks: tasks, WorkSeconds: work, HorizonSeconds: r.Workload.Horizon().Seconds(),
 		},
-		Cluster: clusterJSON{Machines: r.Machines, Slots: r.Slots}, Results: r.RunFigures(), LowerBound: r.LowerBound,
+		Cluster: clusterJSON{Machines: r.Machines, Slots: r.Slots}, Results: r.RunFigures(), LowerBound: r.LowerBound, Manifest: r.Manifest,
 	}
 	for k := range r.Policies {
 		v.Summary = append(v.Summary, r.Figures(k))
@@ -136,7 +136,15 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	if r.LaunchDelay == "" {
 		without = append(without, "launch_delay")
 	}
-	return show.WriteRecords(w, r.RunFigures(), without...)
+	type row struct {
+		RunFigures
+		Identity
+	}
+	var rows []row
+	for i, f := range r.RunFigures() {
+		rows = append(rows, row{f, r.Manifest.identity(r.Cells[i].Policy)})
+	}
+	return show.WriteRecords(w, rows, without...)
 }
 
 // table has a row per policy, with means over its runs.

@@ -51,6 +51,14 @@ type Request struct {
 	NoiseKind     string  // Independent, which is the default, or Persistent
 	DeadlineSlack float64 // jobs without a deadline get so many times what they take alone; default none
 
+	// What differs between repetitions: Luck, which is the default, NewWorkload, or Both. Redraw gives the workload of a
+	// seed for the latter two; without it jobs are drawn from those of the workload, see trace.Workload.Resample.
+	Replicate string
+	Redraw    func(seed uint64) (*trace.Workload, error)
+
+	Origin   Origin // for the manifest
+	NoTiming bool   // results have no wall time, so that the same request gives the same bytes
+
 	Intervals bool // the report for people gets a table of all intervals
 
 	Jobs io.Writer // gets a CSV line for each job of each run, in order; nil for none
@@ -72,9 +80,11 @@ type Result struct {
 	LaunchDelay     string   // the law of launch delays; "" if none was asked for
 	Overheads       string   // as asked for; "" if none are
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
-	Intervals       bool     // the report for people has a table of all intervals
-	uses            []bool   // by policy: progress
-	draws           bool     // durations, failures or reports are drawn for all attempts, also for originals
+	Manifest        *Manifest
+	NoTiming        bool   // see Request
+	Intervals       bool   // the report for people has a table of all intervals
+	uses            []bool // by policy: progress
+	draws           bool   // durations, failures or reports are drawn for all attempts, also for originals
 }
 
 func wrong(field, format string, args ...any) error {
@@ -83,6 +93,13 @@ func wrong(field, format string, args ...any) error {
 
 // Auto is the default of Request.Progress: policies that use progress get reports, 20 in the mean task's duration.
 const Auto = "auto"
+
+// What differs between repetitions: the random draws of durations, failures and reports, the jobs, or both.
+const (
+	Luck        = "luck"
+	NewWorkload = "workload"
+	Both        = "both"
+)
 
 // Kinds of errors of reports: each report has one of its own, or all of an attempt's have the same.
 const (
@@ -103,8 +120,8 @@ type question struct {
 	uses     []bool   // by policy: progress
 	told     []string // by policy: what it is told of progress
 	law      []string // by policy: what it takes durations from
-	pilots   pilots
-	paces    bool // one of the policies sets the speed of the machines, so that no bound is known
+	full     []string // by policy: it, with all its parameters
+	paces    bool     // one of the policies sets the speed of the machines, so that no bound is known
 }
 
 // Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is a
@@ -124,16 +141,18 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	if r.Workload == nil {
 		return nil, wrong("workload", "expected one")
 	}
+	hash := r.Workload.Hash()
 	if err := q.fit(); err != nil {
 		return nil, err
 	}
-	bound := 0.0
-	if !q.paces {
-		if bound, err = sim.LowerBound(r.Workload, q.options); err != nil {
-			return nil, err
-		}
+	bound, err := q.bound()
+	if err != nil {
+		return nil, err
 	}
-	e := sim.Experiment{Workload: r.Workload, Policies: q.policies, Runs: r.Runs, Options: q.options}
+	e := sim.Experiment{Workload: r.Workload, Policies: q.policies, Runs: r.Runs, Options: q.options, SameLuck: r.Replicate == NewWorkload}
+	if q.redraws() {
+		e.Redraw = q.redraw
+	}
 	var jobs *jobsFile
 	if r.Jobs != nil {
 		jobs = newJobsFile(r.Jobs)
@@ -150,7 +169,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	}
 	res := &Result{
 		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
-		Intervals: r.Intervals, draws: q.draws(),
+		Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(),
 	}
 	res.Tail = q.tail()
 	if q.options.Wait != nil {
@@ -165,6 +184,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	for i := range q.policies {
 		res.Policies = append(res.Policies, q.policies[i].Name)
 	}
+	res.Manifest = q.manifest(hash, res.Machines, res.Slots)
 	return res, nil
 }
 
@@ -192,6 +212,8 @@ func (r *Request) read() (*question, error) {
 		return nil, wrong("runs", "expected a number between 1 and %d, not %d", 1<<20, r.Runs)
 	case r.Watch != nil && (r.Runs > 1 || len(r.Policies) > 1):
 		return nil, wrong("attempts-out", "expected one policy and one repetition, got %d and %d", max(1, len(r.Policies)), max(1, r.Runs))
+	case r.Replicate != "" && r.Replicate != Luck && r.Replicate != NewWorkload && r.Replicate != Both:
+		return nil, wrong("replicate", "expected %s, %s or %s, not %q", Luck, NewWorkload, Both, r.Replicate)
 	case !(r.Noise >= 0) || math.IsInf(r.Noise, 0):
 		return nil, wrong("progress-noise", "expected a number of at least 0, not %v", r.Noise)
 	case r.NoiseKind != "" && r.NoiseKind != Independent && r.NoiseKind != Persistent:
@@ -239,13 +261,16 @@ func (r *Request) read() (*question, error) {
 func (q *question) draws() bool {
 	o := &q.options
 	name, _, _ := strings.Cut(q.Service, ":")
-	return q.Cluster != nil || name != "" && name != "resample" && name != "recorded" || o.Faults != (sim.Faults{}) || o.Wait != nil ||
+	return q.redraws() || q.Cluster != nil || name != "" && name != "resample" && name != "recorded" || o.Faults != (sim.Faults{}) || o.Wait != nil ||
 		o.Overheads != (sim.Overheads{}) || q.Noise > 0 || o.Progress.Odd != (sim.Oddity{})
 }
 
 // tail is the exponent of the heaviest law that attempts last or wait by.
 func (q *question) tail() float64 {
 	tail := sim.ServiceTail(q.Service, q.Workload)
+	if q.redraws() {
+		tail = min(tail, sim.WorkloadTail(q.Workload))
+	}
 	if q.options.Wait != nil {
 		tail = min(tail, laws.TailExponent(q.options.Wait))
 	}
@@ -368,15 +393,21 @@ func (q *question) policyOf(given string) (p policyOf, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.paces = sched.Paces(built)
-	p.make = func(seed uint64) (sched.Policy, error) {
-		p, err := policy.NewPerClass(spec, seed, classes)
-		if err == nil && q.Cluster != nil {
-			policy.Tell(p, q.Cluster.Law) // for truth=true
-		}
-		return p, err
-	}
-	return p, nil
+	q.law = append(q.law, law)
+	q.full = append(q.full, fullOf(strings.Join(specs, "/")))
+	q.paces = q.paces || sched.Paces(p)
+	q.uses = append(q.uses, progress)
+	q.policies = append(q.policies, sim.Candidate{
+		Name: given,
+		New: func(seed uint64) (sched.Policy, error) {
+			p, err := policy.NewPerClass(spec, seed, classes)
+			if err == nil && q.Cluster != nil {
+				policy.Tell(p, q.Cluster.Law) // for truth=true
+			}
+			return p, err
+		},
+	})
+	return nil
 }
 
 // fit fits question and workload to each other.
@@ -394,6 +425,11 @@ func (q *question) fit() error {
 			return grammar.Wrong("cluster", err)
 		}
 	}
+	return q.fitWorkload(w)
+}
+
+// fitWorkload gives a workload its classes of slots, and deadlines.
+func (q *question) fitWorkload(w *trace.Workload) error {
 	if err := w.SetClasses(q.slots.names); err != nil {
 		return grammar.Wrong("slots-per-machine", err)
 	}
