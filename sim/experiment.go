@@ -20,6 +20,7 @@ type Experiment struct {
 	Workload *trace.Workload
 	Policies []Candidate
 	Runs     int // of each policy; 0 means 1
+	First    int // number of the first of them: those before it are of another experiment, see Comparison.Join
 
 	// Options are those of every run, but for the seed, which is RunSeed(Options.Seed, run). Tick is called by several
 	// goroutines at once.
@@ -69,11 +70,11 @@ func (e *Experiment) Run(ctx context.Context) (*Comparison, error) {
 	x := &Comparison{Cells: make([]Cell, len(e.Policies)*runs), Runs: runs}
 	workers := runtime.GOMAXPROCS(0)
 	simulators := make([]Simulator, workers)
-	pairs := newPairing(len(e.Policies), runs)
+	pairs := newPairing(len(e.Policies), e.First, runs)
 	d := delivery{done: e.Done, waiting: map[int]*Result{}, cells: x.Cells}
 	err := each(ctx, len(x.Cells), workers, func(worker, i int) error {
 		c := &x.Cells[i]
-		c.Policy, c.Run = i/runs, i%runs
+		c.Policy, c.Run = i/runs, e.First+i%runs
 		res, err := e.cell(ctx, &simulators[worker], c)
 		if err != nil {
 			return err
@@ -161,6 +162,18 @@ type Estimate struct {
 func EstimateOf(x []float64) Estimate {
 	mean, half := laws.MeanInterval(x, 0.95)
 	return Estimate{mean, half, len(x)}
+}
+
+// Join returns the runs of both, of the same policies.
+func (x *Comparison) Join(more *Comparison) *Comparison {
+	if x == nil {
+		return more
+	}
+	all := &Comparison{Runs: x.Runs + more.Runs, Tail: x.Tail}
+	for policy := range len(x.Cells) / x.Runs {
+		all.Cells = append(append(all.Cells, x.Of(policy)...), more.Of(policy)...)
+	}
+	return all
 }
 
 // Of returns the runs of a policy.

@@ -146,6 +146,41 @@ func (x *Comparison) pairs(policy int) (first, all []float64) {
 	return first, all
 }
 
+// Within tells whether the interval's bounds are that close to the figure, as a share of it, and its runs not skewed
+// for their number. An interval whose law has no variance is never sound; there only the bounds count.
+func (i *Interval) Within(share float64) bool {
+	wide := max(i.High-i.Value, i.Value-i.Low)
+	return i.Doubt != Skewed && (i.Doubt != Heavy || i.Enough == 0) && wide <= share*math.Abs(i.Value)
+}
+
+// Narrow tells whether the mean flow times of all policies are known within a share of themselves, and their ratios to
+// the first within a share of the first.
+func (x *Comparison) Narrow(share float64) bool {
+	for policy := range len(x.Cells) / x.Runs {
+		mean := x.Interval(policy, MeanFlow)
+		if !mean.Within(share) {
+			return false
+		}
+		if ratio := x.VersusRatio(policy); policy > 0 && ratio.N > 0 && (!ratio.Within(math.Inf(1)) || max(ratio.High-ratio.Value, ratio.Value-ratio.Low) > share) {
+			return false
+		}
+	}
+	return true
+}
+
+// FirstLook is how many runs an experiment has before it may stop because its intervals are narrow. Who looks after
+// each run stops where chance has made them so, see docs/explain/coverage.md. So one looks again only when the number
+// of runs has doubled.
+const FirstLook = 20
+
+// NextLook is the number of runs after which to look again, at most so many.
+func NextLook(runs, most int) int {
+	if runs == 0 {
+		return min(FirstLook, most)
+	}
+	return min(2*runs, most)
+}
+
 // Middle is the median over runs of what a run of a policy shows, and the interval of the median run: whatever the law
 // of the runs is, it covers at least 95 %. There is none of fewer than 6 runs.
 func (x *Comparison) Middle(policy int, of func(*Cell) float64) Interval {

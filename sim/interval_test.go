@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/tailcut/tailcut/laws"
@@ -118,6 +120,52 @@ func TestServiceTail(t *testing.T) {
 		"sx": math.Inf(1), "machine": math.Inf(1), "capacity:law=(uniform:lo=0,hi=2)": math.Inf(1), "nonsense": math.Inf(1)} {
 		if got := ServiceTail(spec, w); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%q: %v, want %v", spec, got, want)
+		}
+	}
+}
+
+// An experiment in parts is the same as at once, and ends by what its intervals are.
+func TestJoin(t *testing.T) {
+	e := experiment(t)
+	e.Runs = 5
+	whole, err := e.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts *Comparison
+	for _, runs := range []int{2, 3} {
+		e.Runs = runs
+		more, err := e.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = parts.Join(more)
+		e.First += runs
+	}
+	if d := cmp.Diff(whole, parts, cmpopts.IgnoreFields(Cell{}, "Wall")); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	close := []float64{100, 101, 99, 100, 102, 98, 100, 101}
+	far := []float64{100, 150, 60, 100, 140, 80, 120, 70}
+	if x := comparisonOf(0, close, close); !x.Narrow(0.02) || x.Narrow(0.001) {
+		t.Error("runs that differ by 1 % are narrow at 2 %, not at 0.1 %")
+	}
+	if x := comparisonOf(0, close, far); x.Narrow(0.02) || !x.Narrow(0.5) {
+		t.Error("one policy whose runs are far apart is enough")
+	}
+	wild := []float64{100, 100.1, 99.9, 100, 100.2, 99.8, 100, 100.1, 100, 110}
+	if x := comparisonOf(0, wild); x.Narrow(0.5) {
+		t.Error("runs that are skewed want more of them, however narrow the interval is")
+	}
+	if x := comparisonOf(1.5, far); !x.Narrow(0.5) {
+		t.Error("without a variance there is no number of runs to wait for")
+	}
+	for runs, want := range map[int]int{0: 20, 20: 40, 80: 100} {
+		if got := NextLook(runs, 100); got != want {
+			t.Errorf("after %d runs at %d, want %d", runs, got, want)
 		}
 	}
 }

@@ -48,8 +48,9 @@ func flowsOf(jobs []JobResult) []sched.Time {
 
 // pairing sets Cell.Paired of all runs, whichever end first.
 type pairing struct {
-	mu   sync.Mutex
-	runs []pairingRun
+	mu    sync.Mutex
+	first int // number of the first of the runs
+	runs  []pairingRun
 }
 
 // pairingRun is the runs of all policies that meet the same luck.
@@ -64,8 +65,8 @@ type pairingCell struct {
 	flows []sched.Time
 }
 
-func newPairing(policies, runs int) *pairing {
-	p := &pairing{runs: make([]pairingRun, runs)}
+func newPairing(policies, first, runs int) *pairing {
+	p := &pairing{first: first, runs: make([]pairingRun, runs)}
 	for k := range p.runs {
 		p.runs[k].left = policies
 	}
@@ -77,7 +78,7 @@ func (p *pairing) add(c *Cell, jobs []JobResult) {
 	flows := flowsOf(jobs)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	run := &p.runs[c.Run]
+	run := &p.runs[c.Run-p.first]
 	if c.Policy == 0 {
 		run.first = flows
 	}

@@ -17,7 +17,7 @@ func TestPaired(t *testing.T) {
 	none := []JobResult{job(1, true), job(1, true), job(1, false), job(1, true)}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		x := Comparison{Cells: []Cell{{Policy: 0}, {Policy: 1}, {Policy: 2}}, Runs: 1}
-		p := newPairing(3, 1)
+		p := newPairing(3, 0, 1)
 		for _, i := range order {
 			p.add(&x.Cells[i], [][]JobResult{first, other, none}[i])
 		}

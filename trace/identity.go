@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Hash returns the SHA-256 of what the workload says, in hexadecimal digits: jobs, stages, edges, durations, laws, names,
-// data. It is the same for a file and its compressed copy, and does not depend on the file's name or on Notes.
+// Hash returns the SHA-256 of what the workload says, in hexadecimal digits: jobs, stages, edges, durations, laws,
+// names, data. It is the same for a file and its compressed copy, and does not depend on the file's name or on Notes.
 func (w *Workload) Hash() string {
 	h := sha256.New()
 	hashRows(h, w.Jobs)

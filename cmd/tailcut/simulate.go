@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,9 +53,7 @@ func newSimulate() *cobra.Command {
 	fl.StringArrayVar(&f.policies, "policy", []string{policy.Default}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair names one for each class of slots")
 	fl.StringVar(&r.Slot, "slot", "", "time between decisions, for policies with a parameter slot; 0s decides at every event (default: each policy's own)")
 	fl.StringVar(&r.Service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)
-	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed")
-	fl.BoolVar(&r.Intervals, "intervals", false, "add a table of the intervals of means, medians over repetitions and differences, also of quantiles")
-	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
+	f.addRuns(fl)
 	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "default", "maximum number of concurrent attempts of a task (`N`, none, or default: 4, or more if the policy bounds them itself)")
@@ -65,10 +65,6 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
 	fl.StringVar(&r.Overheads, "overheads", "none", "`what` a real cluster takes beside the work: some of "+strings.ReplaceAll(sim.OverheadsUsage, ",", ", ")+", with commas and no spaces")
 	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
-	fl.StringVar(&r.Replicate, "replicate", simulation.Luck, "what differs between repetitions: luck (durations, failures, reports), workload (the jobs: a generator draws them anew, those of a file are drawn with replacement), or both")
-	fl.BoolVar(&r.NoTiming, "no-timing", false, "leave out the time that the simulation itself took, so that the same command prints the same bytes")
-	fl.StringVar(&f.again.path, "manifest", "", "repeat the simulation of this `file`, which --manifest-out or --format json has written")
-	fl.StringVar(&f.manifest.path, "manifest-out", "", "write what the result depends on to `file`, as JSON for --manifest")
 	fl.StringVar(&f.jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")
 	f.attempts = addAttemptsOut(cmd)
 	f.input = addWorkloadFlags(cmd)
@@ -111,12 +107,38 @@ type simulateFlags struct {
 	simulation.Request
 	policies, let                            []string
 	cluster, speed, maxAttempts, cloneBudget string
-	deadline                                 string
+	deadline, until                          string
 	input                                    *workload.Source
 	history                                  *fromHistory
 	jobs, manifest                           outFile
 	again                                    repetition
 	attempts                                 *attemptsOut
+}
+
+// addRuns adds the flags of repetitions and of the manifest.
+func (f *simulateFlags) addRuns(fl *pflag.FlagSet) {
+	r := &f.Request
+	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed; with --until the most (default 10240)")
+	fl.StringVar(&f.until, "until", "", "repeat until the 95 % intervals are within this `share` of the mean flow times, such as 2%")
+	fl.StringVar(&r.Replicate, "replicate", simulation.Luck, "what differs between repetitions: luck (durations, failures, reports), workload (the jobs: a generator draws them anew, those of a file are drawn with replacement), or both")
+	fl.BoolVar(&r.Intervals, "intervals", false, "add a table of the intervals of means, medians over repetitions and differences, also of quantiles")
+	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
+	fl.BoolVar(&r.NoTiming, "no-timing", false, "leave out the time that the simulation itself took, so that the same command prints the same bytes")
+	fl.StringVar(&f.again.path, "manifest", "", "repeat the simulation of this `file`, which --manifest-out or --format json has written")
+	fl.StringVar(&f.manifest.path, "manifest-out", "", "write what the result depends on to `file`, as JSON for --manifest")
+}
+
+// readUntil reads --until, a share in percent.
+func (f *simulateFlags) readUntil(fl *pflag.FlagSet) error {
+	number, percent := strings.CutSuffix(f.until, "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !percent || !(share > 0 && share < 100) {
+		return wrongFlag("until", fmt.Errorf("expected a share between 0%% and 100%%, such as 2%%, not %q", f.until))
+	}
+	if f.Until = share / 100; !fl.Changed("runs") {
+		f.Runs = simulation.MostRuns
+	}
+	return nil
 }
 
 // read completes the request by what the flags say, and loads the workload.
@@ -145,6 +167,11 @@ func (f *simulateFlags) read(cmd *cobra.Command, args []string) (err error) {
 	}
 	if r.Runs == 0 {
 		return wrongFlag("runs", errors.New("expected a number between 1 and 1048576, not 0"))
+	}
+	if f.until != "" {
+		if err = f.readUntil(fl); err != nil {
+			return err
+		}
 	}
 	if r.Speed, err = simulation.SpeedFactor(f.speed, f.let); err != nil {
 		return ofFlag(err)

@@ -42,8 +42,8 @@ func (a *attemptsOut) write(m *simulation.Manifest) error {
 	}
 	t := a.recorder.Timeline()
 	sheet := audit.Page(t)
-	sheet.Subtitle = fmt.Sprintf("Policy %s, simulated by version %s with seed %d: %s (SHA-256 %.12s...), %d slots, service %s, failures %s, overheads %s, progress %s",
-		m.Policies[0].Full, m.Version, m.Seed, m.Workload.Name, m.Workload.SHA256, m.Slots, m.Service, m.Failures, m.Overheads, m.Policies[0].Progress)
+	sheet.Subtitle = fmt.Sprintf("Policy %s, simulated by version %s with seed %d: %s (SHA-256 %.12s...), %d slots, service %s, failures %s, overheads %s, progress %s; parameters %s",
+		t.Policy, m.Version, m.Seed, m.Workload.Name, m.Workload.SHA256, m.Slots, m.Service, m.Failures, m.Overheads, m.Policies[0].Progress, m.Policies[0].Full)
 	writers := reportWriters(t, sheet.WriteHTML)
 	for format, suffix := range reportSuffixes {
 		if filepath.Ext(a.path) == suffix {

@@ -34,6 +34,7 @@ type Manifest struct {
 	Workload  WorkloadIdentity `json:"workload"`
 	Seed      uint64           `json:"seed"`
 	Runs      int              `json:"runs"`
+	Until     float64          `json:"until"`     // share at which repetitions were to end; 0 for a number of them
 	Replicate string           `json:"replicate"` // what differs between repetitions
 	Policies  []PolicyIdentity `json:"policies"`
 
@@ -74,12 +75,12 @@ type PolicyIdentity struct {
 }
 
 // manifest describes a question. The hash is that of the workload before it was fitted to the request.
-func (q *question) manifest(hash string, machines, slots int) *Manifest {
+func (q *question) manifest(hash string, runs, machines, slots int) *Manifest {
 	o := &q.options
 	m := &Manifest{
 		Schema: ManifestSchema, Version: q.Origin.Version, Arguments: q.Origin.Arguments, Files: q.Origin.Files,
 		Workload: WorkloadIdentity{Name: q.Workload.Name, SHA256: hash, Jobs: len(q.Workload.Jobs), Tasks: q.Workload.Tasks()},
-		Seed:     q.Seed, Runs: max(1, q.Runs), Replicate: cmp.Or(q.Replicate, Luck),
+		Seed:     q.Seed, Runs: runs, Until: q.Until, Replicate: cmp.Or(q.Replicate, Luck),
 		Machines: machines, SlotsPerMachine: cmp.Or(q.Slots, "1"), Slots: slots, Speed: o.Speed, Failures: cmp.Or(q.Failures, "none"),
 		MaxAttempts: bounded(o.Limits.Attempts), MoreAttempts: o.Limits.OwnAttempts, CloneFloor: bounded(o.Limits.Clones.Floor),
 		CloneOfTasks: o.Limits.Clones.TaskShare, CloneOfRunning: o.Limits.Clones.RunningShare,

@@ -20,7 +20,11 @@ func (q *question) redraw(seed uint64) (*trace.Workload, error) {
 	return w, q.fitWorkload(w)
 }
 
-// bound is the lower bound of the mean flow time of any policy, in the mean over repetitions; 0 if none is known.
+// boundRuns is over how many workloads at most the bound is averaged.
+const boundRuns = 100
+
+// bound is the lower bound of the mean flow time of any policy, in the mean over the first repetitions; 0 if none is
+// known.
 func (q *question) bound() (bound float64, err error) {
 	if q.paces {
 		return 0, nil
@@ -28,7 +32,7 @@ func (q *question) bound() (bound float64, err error) {
 	if !q.redraws() {
 		return sim.LowerBound(q.Workload, q.options)
 	}
-	runs := max(1, q.Runs)
+	runs := min(max(1, q.Runs), boundRuns)
 	for k := range runs {
 		w, err := q.redraw(sim.RunSeed(q.Seed, k))
 		if err != nil {

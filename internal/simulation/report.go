@@ -55,6 +55,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		if r.equal() {
 			fmt.Fprintln(w, "Where a mean flow time has no brackets, all repetitions gave the same.")
 		}
+		r.printRuns(w)
 		r.printDoubts(w)
 	}
 	if r.Intervals {

@@ -33,7 +33,8 @@ type Request struct {
 	Policies []string        // specifications; A/B is a policy for each class of slots; default fifo
 	Slot     string          // duration: slots of policies that decide by slots and do not say theirs
 	Live     bool            // policies are as programs that run real tasks have them, see policy.Live
-	Runs     int             // of each policy; default 1
+	Runs     int             // of each policy; default 1; with Until the most, default MostRuns
+	Until    float64         // run until intervals are this share of the mean flow time or less; 0 for Runs runs
 	Seed     uint64          // of run 0
 
 	Machines int          // 1 to 2^24; unused with a Cluster
@@ -81,10 +82,11 @@ type Result struct {
 	Overheads       string   // as asked for; "" if none are
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
 	Manifest        *Manifest
-	NoTiming        bool   // see Request
-	Intervals       bool   // the report for people has a table of all intervals
-	uses            []bool // by policy: progress
-	draws           bool   // durations, failures or reports are drawn for all attempts, also for originals
+	Until           float64 // see Request
+	NoTiming        bool    // see Request
+	Intervals       bool    // the report for people has a table of all intervals
+	uses            []bool  // by policy: progress
+	draws           bool    // durations, failures or reports are drawn for all attempts, also for originals
 }
 
 func wrong(field, format string, args ...any) error {
@@ -160,7 +162,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 			return jobs.add(q.policies[c.Policy].Name, q.told[c.Policy], c.Run, all)
 		}
 	}
-	compared, err := e.Run(ctx)
+	compared, err := q.run(ctx, &e)
 	if err == nil && jobs != nil {
 		err = jobs.flush()
 	}
@@ -169,9 +171,8 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	}
 	res := &Result{
 		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
-		Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(),
+		Until: r.Until, Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(),
 	}
-	res.Tail = q.tail()
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
 	}
@@ -184,7 +185,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	for i := range q.policies {
 		res.Policies = append(res.Policies, q.policies[i].Name)
 	}
-	res.Manifest = q.manifest(hash, res.Machines, res.Slots)
+	res.Manifest = q.manifest(hash, res.Runs, res.Machines, res.Slots)
 	return res, nil
 }
 
@@ -214,6 +215,8 @@ func (r *Request) read() (*question, error) {
 		return nil, wrong("attempts-out", "expected one policy and one repetition, got %d and %d", max(1, len(r.Policies)), max(1, r.Runs))
 	case r.Replicate != "" && r.Replicate != Luck && r.Replicate != NewWorkload && r.Replicate != Both:
 		return nil, wrong("replicate", "expected %s, %s or %s, not %q", Luck, NewWorkload, Both, r.Replicate)
+	case !(r.Until >= 0) || r.Until >= 1:
+		return nil, wrong("until", "expected a share between 0 and 100 %%, such as 2%%, not %v", r.Until)
 	case !(r.Noise >= 0) || math.IsInf(r.Noise, 0):
 		return nil, wrong("progress-noise", "expected a number of at least 0, not %v", r.Noise)
 	case r.NoiseKind != "" && r.NoiseKind != Independent && r.NoiseKind != Persistent:
