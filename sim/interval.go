@@ -33,7 +33,7 @@ func (d Doubt) String() string { return [...]string{"", "skewed", "heavy tail", 
 // Rules of doubt. docs/explain/coverage.md shows how often intervals cover with and without them.
 const (
 	// times the square of the skewness is how many runs a skewed figure wants; Cochran 1977 has 25 without a correction
-	skewedRuns = 10
+	skewedRuns = 12
 	tameTail   = 3.5 // tails that fall more steeply are left to the skewness
 	tamed      = 0.2 // so little runs deviate from each other, by their mean, where clones cut a heavy tail off
 )

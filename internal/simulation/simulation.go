@@ -52,8 +52,8 @@ type Request struct {
 	NoiseKind     string  // Independent, which is the default, or Persistent
 	DeadlineSlack float64 // jobs without a deadline get so many times what they take alone; default none
 
-	// What differs between repetitions: Luck, which is the default, NewWorkload, or Both. Redraw gives the workload of a
-	// seed for the latter two; without it jobs are drawn from those of the workload, see trace.Workload.Resample.
+	// What differs between repetitions: Luck, which is the default, NewWorkload, or Both. Redraw gives the workload of
+	// a seed for the latter two; without it jobs are drawn from those of the workload, see trace.Workload.Resample.
 	Replicate string
 	Redraw    func(seed uint64) (*trace.Workload, error)
 
