@@ -120,7 +120,7 @@ func (f *simulateFlags) addRuns(fl *pflag.FlagSet) {
 	r := &f.Request
 	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed; with --until the most (default 10240)")
 	fl.StringVar(&f.until, "until", "", "repeat until the 95 % intervals are within this `share` of the mean flow times, such as 2%")
-	fl.StringVar(&r.Replicate, "replicate", simulation.Luck, "what differs between repetitions: luck (durations, failures, reports), workload (the jobs: a generator draws them anew, those of a file are drawn with replacement), or both")
+	fl.StringVar(&r.Replicate, "replicate", simulation.Luck, "`what` differs between repetitions: workload has each draw its jobs anew, from the generator, or with replacement from the file; both draws durations, failures and reports, too, which is all that the default draws")
 	fl.BoolVar(&r.Intervals, "intervals", false, "add a table of the intervals of means, medians over repetitions and differences, also of quantiles")
 	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
 	fl.BoolVar(&r.NoTiming, "no-timing", false, "leave out the time that the simulation itself took, so that the same command prints the same bytes")
