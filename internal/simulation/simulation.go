@@ -82,11 +82,12 @@ type Result struct {
 	Overheads       string   // as asked for; "" if none are
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
 	Manifest        *Manifest
-	Until           float64 // see Request
-	NoTiming        bool    // see Request
-	Intervals       bool    // the report for people has a table of all intervals
-	uses            []bool  // by policy: progress
-	draws           bool    // durations, failures or reports are drawn for all attempts, also for originals
+	Until           float64      // see Request
+	NoTiming        bool         // see Request
+	Intervals       bool         // the report for people has a table of all intervals
+	uses            []bool       // by policy: progress
+	draws           bool         // durations, failures or reports are drawn for all attempts, also for originals
+	Portfolios      []*Portfolio // by policy; nil for those that are none
 }
 
 func wrong(field, format string, args ...any) error {
@@ -123,7 +124,8 @@ type question struct {
 	told     []string // by policy: what it is told of progress
 	law      []string // by policy: what it takes durations from
 	full     []string // by policy: it, with all its parameters
-	paces    bool     // one of the policies sets the speed of the machines, so that no bound is known
+	pilots   pilots
+	paces    bool // one of the policies sets the speed of the machines, so that no bound is known
 }
 
 // Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is a
@@ -185,6 +187,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	for i := range q.policies {
 		res.Policies = append(res.Policies, q.policies[i].Name)
 	}
+	res.Portfolios = q.pilots.all(len(q.policies))
 	res.Manifest = q.manifest(hash, res.Runs, res.Machines, res.Slots)
 	return res, nil
 }
@@ -344,6 +347,7 @@ func (q *question) add(given string) error {
 		}
 		for _, m := range members[1:] {
 			all.paces, all.uses, all.law = all.paces || m.paces, all.uses || m.uses, all.law+"+"+m.law
+			all.full += "+" + m.full
 		}
 		if all.paces {
 			return fmt.Errorf("%s: a policy that sets the speed of the machines cannot be one of several", given)
@@ -351,6 +355,7 @@ func (q *question) add(given string) error {
 		c.Steer = q.steered(len(q.policies), specs, members)
 	}
 	q.law = append(q.law, all.law)
+	q.full = append(q.full, all.full)
 	q.paces = q.paces || all.paces
 	q.uses = append(q.uses, all.uses)
 	q.policies = append(q.policies, c)
@@ -361,6 +366,7 @@ func (q *question) add(given string) error {
 type policyOf struct {
 	make  func(seed uint64) (sched.Policy, error)
 	law   string // what it takes durations from
+	full  string // it, with all its parameters
 	uses  bool   // progress
 	paces bool
 }
@@ -396,21 +402,16 @@ func (q *question) policyOf(given string) (p policyOf, err error) {
 	if err != nil {
 		return p, err
 	}
-	q.law = append(q.law, law)
-	q.full = append(q.full, fullOf(strings.Join(specs, "/")))
-	q.paces = q.paces || sched.Paces(p)
-	q.uses = append(q.uses, progress)
-	q.policies = append(q.policies, sim.Candidate{
-		Name: given,
-		New: func(seed uint64) (sched.Policy, error) {
-			p, err := policy.NewPerClass(spec, seed, classes)
-			if err == nil && q.Cluster != nil {
-				policy.Tell(p, q.Cluster.Law) // for truth=true
-			}
-			return p, err
-		},
-	})
-	return nil
+	p.paces = sched.Paces(built)
+	p.full = fullOf(strings.Join(specs, "/"))
+	p.make = func(seed uint64) (sched.Policy, error) {
+		p, err := policy.NewPerClass(spec, seed, classes)
+		if err == nil && q.Cluster != nil {
+			policy.Tell(p, q.Cluster.Law) // for truth=true
+		}
+		return p, err
+	}
+	return p, nil
 }
 
 // fit fits question and workload to each other.
