@@ -10,17 +10,16 @@ package policy
 //
 //	a shuffle slot   goes to the job with the least L that has a shuffle task waiting
 //	a map slot       goes to g    if g comes before h, or there is no h
-//	                 else to h    if there is no g, or r_h >= 1, or the shuffle tasks that run or may run keep the shuffle slots
-//	                              busy for as long as a map task of h and a shuffle task of g take: those that run count in
-//	                              full
+//	                 else to h    if there is no g, or r_h >= 1, or the shuffle tasks that run or may run keep the
+//	                              shuffle slots busy for as long as a map task of h and a shuffle task of g take:
+//	                              those that run count in full
 //	                 else to g    while fewer than q of the slots run map tasks of S2:
-//	                              q if n2 (r_g - 1/2) > n1; else q/2 if the jobs since the cluster was last empty
-//	                              brought at least as much shuffle as map work; else 0
+//	                              q if n2 (r_g - 1/2) > n1; else q/2 if the jobs since the cluster was last
+//	                              empty brought at least as much shuffle as map work; else 0
 //	                 else to h
 //
 // n2 and n1 are the jobs of S2 with map tasks waiting and those of S1 that come before g. Ties by S2, arrival, id.
-// Slots are rounded to whole ones, and tasks are not preempted. Work that jobs brought is what was known at their
-// arrival.
+// Slots are rounded to whole ones, and tasks are not preempted. Work that jobs brought is what was known at their arrival.
 //
 // With clones=auto, auto adds its clones and chooses between a clone and the task that is next here. An event costs
 // O(stages of the job + log jobs), a map slot O(jobs of S1 before g); a change of machines O(jobs).
