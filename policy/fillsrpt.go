@@ -19,7 +19,8 @@ package policy
 //	                 else to h
 //
 // n2 and n1 are the jobs of S2 with map tasks waiting and those of S1 that come before g. Ties by S2, arrival, id.
-// Slots are rounded to whole ones, and tasks are not preempted. Work that jobs brought is what was known at their arrival.
+// Slots are rounded to whole ones, and tasks are not preempted. Work that jobs brought is what was known at their
+// arrival.
 //
 // With clones=auto, auto adds its clones and chooses between a clone and the task that is next here. An event costs
 // O(stages of the job + log jobs), a map slot O(jobs of S1 before g); a change of machines O(jobs).
