@@ -20,15 +20,17 @@ package policy
 //	  c >= sigma_j: floor(c/sigma_j) attempts for each task of S_j; else one for c tasks drawn at random
 //	step 2, where:
 //	  the jobs in the order of their progress, in rounds; a round offers one slot to each task of S_j, after the first round those with the largest e_l(x) first
-//	  a task that has its number of attempts, or e_l(x) <= p_l/alpha, is done with; else it gets the free slot with the smallest E[e_lk]
+//	  a task that has its number of attempts, or e_l(x) <= p/alpha, is done with; else it gets the free slot with the smallest E[e_lk]
 //
 // Readings, each with a switch. first: line 1 of step 2 sorts "in ascending order of progress", the text wants the most
 // advanced first; more finished stages is more progress, then fewer tasks left in the open ones. slots: M_k is
 // "available slots" in step 1's input list and total elsewhere; as c subtracts what the job occupies, it is total.
-// tasks: start times are set once, so tasks that run get no more. round: a visit gives one slot, or with round=quota
-// all that the task may have. copies bounds the attempts of a task; the paper has no such bound, and where slots are
-// plenty (u < 1/(1+eps), and nothing is quicker than p) the threshold never holds, so that chosen tasks get attempts
-// until all slots of their jobs' shares are used. Sites alike: the one with more free slots, then the first.
+// tasks: start times are set once, so tasks that run get no more, unless a clone budget kept them from what they were
+// to have. round: a visit gives one slot, or with round=quota all that the task may have. stop: p of line 10 is E[e_lk]
+// of the task's first attempt at its site, or least, the smallest E[e_lk] of all sites, or best, p_l, which nothing is
+// quicker than: that threshold cannot hold while u < 1/(1+eps), and Theorem 2 is about u < 1/2; see
+// docs/decisions/0070. left, kill: see geoclone_left.go. copies bounds the attempts of a task and gain what a further
+// one has to save; the paper has neither. Sites alike: the one with more free slots, then the first.
 //
 // A decision costs O(jobs log jobs + slots given x (sites + values of the laws)); a slot that goes to where the task's
 // last one went does not look at other sites.
@@ -56,28 +58,40 @@ var geocloneEntry = kit.Entry{
 		{Name: "slot", Kind: kit.Span, Default: "5s", Help: "time between decisions; 0s decides whenever something happens"},
 		{Name: "first", Kind: kit.Choice, Default: "advanced", Choices: []string{"advanced", "printed"}, Help: "jobs served first: the most advanced, or the least, as printed"},
 		{Name: "slots", Kind: kit.Choice, Default: "total", Choices: []string{"total", "free"}, Help: "slots that jobs share"},
-		{Name: "tasks", Kind: kit.Choice, Default: "fresh", Choices: []string{"fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, or also those that run"},
+		{Name: "tasks", Kind: kit.Choice, Default: "limited", Choices: []string{"limited", "fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, and also those that run always (unfinished), never (fresh), or while it is the clone budget that leaves slots idle"},
 		{Name: "round", Kind: kit.Choice, Default: "slot", Choices: []string{"slot", "quota"}, Help: "what a task is offered in a round"},
+		{Name: "stop", Kind: kit.Choice, Default: "site", Choices: []string{"site", "least", "best"}, Help: "no further attempt once a task is expected to take (1+epsilon) u times: what its first attempt alone is expected to take at its site; the least that one is at any site; what it takes at best"},
+		{Name: "left", Kind: kit.Choice, Default: "age", Choices: []string{"fresh", "age", "progress"}, Help: "with tasks=unfinished, what a running attempt still takes: as much as a fresh one, what is left of those of its age, or what its reports say"},
+		{Name: "gain", Kind: kit.Float, Default: "0", Min: 0, Max: 1e6, Help: "a further attempt has to save at least this times the time that it is expected to run"},
+		{Name: "kill", Kind: kit.Float, Default: "0", Min: 0, Max: 1e6, Help: "with tasks=unfinished, a task's only attempt is replaced if it is expected to take more than this times as long as a fresh one; 0 for never"},
+		{Name: "budget", Kind: kit.Float, Default: "0.6", Min: 0, Max: 65535, Help: "clones that run at once, for each task that runs, where no limits are given"},
 		{Name: "copies", Kind: kit.Int, Default: "0", Min: 0, Max: 65535, Help: "attempts of a task at most; 0 for no bound"},
 	}, geo.WatchParams...),
 	New: newGeoclone,
+
+	ProgressIf: func(a kit.Args) bool { return a.Choice("left") == "progress" && a.Choice("tasks") == "unfinished" },
 }
 
 type geoclone struct {
-	epsilon                         float64
-	printed, free, unfinished, full bool
-	copies                          int32
-	seed                            uint64
+	epsilon             float64
+	printed, free, full bool
+	copies              int32
+	tasks, stop, left   string
+	gain, kill, budget  float64
+	seed                uint64
 
 	clock kit.Clock
 	watch *geo.SiteWatch
+	quiet *kit.Silence // nil unless left=progress
 
+	running bool // tasks that run may get attempts now
 	jobs    []geoJob
 	open    []geoTask // of chosen jobs
 	room    []int32   // free slots by site
-	left    int       // free slots
+	spare   int       // free slots
 	races   races
-	byMean  []int32 // sites, those first whose attempts take least
+	byMean  []int32   // sites, those first whose attempts take least
+	rest    geo.Stair // of an attempt that runs
 	sources []sched.Source
 }
 
@@ -97,27 +111,57 @@ type geoTask struct {
 	id    sched.TaskID
 	quota int32
 	p     float64
+	alone float64 // expected time of its first attempt, from beginning to end
+	least float64 // of one attempt at any site; 0 before anybody asked
 	race  race
-	best  int32 // site with the smallest expected time among those with room, -1 before there is one
-	tied  bool  // with another
+	best  int32   // site with the smallest expected time among those with room, -1 before there is one
+	cost  float64 // that time
+	tied  bool    // with another
 }
 
 func newGeoclone(a kit.Args) sched.Policy {
-	return &geoclone{
-		epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
-		unfinished: a.Choice("tasks") == "unfinished", full: a.Choice("round") == "quota", copies: int32(a.Int("copies")), seed: a.Seed(),
+	p := &geoclone{
+		stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), budget: a.Float("budget"), epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
+		tasks: a.Choice("tasks"), full: a.Choice("round") == "quota", copies: int32(a.Int("copies")), seed: a.Seed(),
 		clock: kit.Clock{Slot: a.Span("slot")}, watch: geo.NewSiteWatch(a),
 	}
+	if p.tasks != "unfinished" {
+		p.kill = 0
+	} else if p.left == "progress" {
+		p.quiet = &kit.Silence{}
+	}
+	return p
+}
+
+// Bounds are its own: attempts of a task by line 10, and clones by budget. Attempts that start together run until the
+// first ends, so that with a clone for each task half of the machine time is fruitless; clones that start later win
+// less often in less time. At 0.6 a little less than half is; see docs/decisions/0072.
+func (p *geoclone) Bounds() sched.Bounds {
+	b := sched.Bounds{Attempts: sched.Unlimited, Running: p.budget}
+	if p.copies > 0 {
+		b.Attempts = int(p.copies)
+	}
+	return b
 }
 
 func (p *geoclone) watching() *geo.SiteWatch { return p.watch }
 
-func (p *geoclone) Observe(v *sched.View, ev *sched.Event) { p.watch.Observe(v, ev) }
+func (p *geoclone) Observe(v *sched.View, ev *sched.Event) {
+	p.watch.Observe(v, ev)
+	if p.quiet != nil {
+		p.quiet.Observe(v, ev)
+	}
+}
 
 func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
-	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 {
+	if p.quiet != nil {
+		p.quiet.Look(v, func(sched.StageID, sched.TaskID) {})
+		kit.WakeFor(act, &p.quiet.Due)
+	}
+	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 && p.kill == 0 {
 		return
 	}
+	p.running = p.tasks == "unfinished" || p.tasks == "limited" && v.CloneRoom() < v.FreeSlots()
 	p.choose(v)
 	if len(p.jobs) == 0 {
 		return
@@ -128,6 +172,7 @@ func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
 	p.races.empty()
 	p.estimate(v)
 	p.arrange()
+	p.replace(v, act)
 	p.place(v, act)
 }
 
@@ -149,10 +194,10 @@ func (p *geoclone) choose(v *sched.View) {
 // look counts the free slots of each site.
 func (p *geoclone) look(v *sched.View) {
 	p.room = kit.Zeroed(p.room, v.Sites().Len())
-	p.left = 0
+	p.spare = 0
 	for k := range p.room {
 		p.room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
-		p.left += int(p.room[k])
+		p.spare += int(p.room[k])
 	}
 	p.byMean = kit.Zeroed(p.byMean, len(p.room))
 	for k := range p.byMean {
@@ -207,19 +252,10 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
 			p.open = append(p.open, geoTask{id: t, p: mean, best: -1})
 		}
-		for t, ok := v.RunningTask(s, 0); ok && p.unfinished; t, ok = v.RunningTask(s, t+1) {
+		for t, ok := v.RunningTask(s, 0); ok && p.running; t, ok = v.RunningTask(s, t+1) {
 			p.open = append(p.open, geoTask{id: t, p: mean, best: -1})
 			p.rejoin(v, &p.open[len(p.open)-1])
 		}
-	}
-}
-
-// rejoin puts the attempts that a task has into its race.
-func (p *geoclone) rejoin(v *sched.View, x *geoTask) {
-	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	for a, ok := v.FirstAttempt(x.id); ok; a, ok = v.NextAttempt(a) {
-		k := v.Machine(v.Attempt(a).Machine).Site
-		x.race = p.races.join(x.race, p.watch.Laws[k].Stair, x.p, p.watch.Links.FetchTo(v, p.sources, k))
 	}
 }
 
@@ -268,7 +304,7 @@ func (p *geoclone) place(v *sched.View, act *sched.Actions) {
 			if job.to = job.from + p.visit(v, act, tasks); job.to > job.from {
 				kept = append(kept, job)
 			}
-			if p.left == 0 {
+			if p.spare == 0 {
 				return
 			}
 		}
@@ -285,7 +321,7 @@ func (p *geoclone) visit(v *sched.View, act *sched.Actions, tasks []geoTask) (op
 		for p.full && goes {
 			goes = p.launch(v, act, x)
 		}
-		if p.left == 0 {
+		if p.spare == 0 {
 			return open
 		}
 		if goes {
@@ -299,17 +335,21 @@ func (p *geoclone) visit(v *sched.View, act *sched.Actions, tasks []geoTask) (op
 // launch gives a task a slot unless it is done with, which it tells.
 func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes bool) {
 	task := v.Task(x.id)
-	limit := x.p * (1 + p.epsilon) * float64(v.Cluster().Live()) / float64(v.Slots())
 	switch {
-	case x.quota == 0 || p.left == 0 || p.copies > 0 && int32(task.Live) >= p.copies:
+	case x.quota == 0 || p.spare == 0 || p.copies > 0 && int32(task.Live) >= p.copies:
 		return false
-	case x.race.n > 0 && x.race.expected <= limit:
+	case x.race.n > 0 && x.race.expected <= p.bar(v, x)*(1+p.epsilon)*float64(v.Cluster().Live())/float64(v.Slots()):
 		return false
 	case v.AttemptRoom(x.id) == 0 || task.Live > 0 && v.CloneRoom() == 0:
 		return false
 	}
 	if x.best < 0 || x.tied || p.room[x.best] == 0 {
 		p.search(v, x)
+	}
+	if x.race.n > 0 && p.gain > 0 {
+		if e := p.joined(v, x).expected; x.race.expected-e < p.gain*e {
+			return false
+		}
 	}
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 	if task.Live > 0 {
@@ -323,11 +363,25 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	} else {
 		kit.Launch(act, x.id, m, 0, sched.Cloning)
 	}
-	x.race = p.races.join(x.race, p.watch.Laws[x.best].Stair, x.p, p.watch.Links.FetchTo(v, p.sources, sched.SiteID(x.best)))
+	p.took(x, p.joined(v, x))
+	return true
+}
+
+// joined returns the race of a task with one more attempt at the best site.
+func (p *geoclone) joined(v *sched.View, x *geoTask) race {
+	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
+	return p.races.join(x.race, p.watch.Laws[x.best].Stair, x.p, p.watch.Links.FetchTo(v, p.sources, sched.SiteID(x.best)))
+}
+
+// took notes that a task has taken a slot at the best site.
+func (p *geoclone) took(x *geoTask, joined race) {
+	if x.race.n == 0 {
+		x.alone = x.cost
+	}
+	x.race = joined
 	x.quota--
 	p.room[x.best]--
-	p.left--
-	return true
+	p.spare--
 }
 
 // search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
@@ -349,7 +403,7 @@ func (p *geoclone) search(v *sched.View, x *geoTask) {
 			p.try(v, x, sched.SiteID(k), &found)
 		}
 	}
-	x.best, x.tied = found.site, found.tied
+	x.best, x.cost, x.tied = found.site, found.expected, found.tied
 }
 
 // candidate is the best site that a search has found so far, -1 before there is one.

@@ -41,7 +41,7 @@ func competitiveBound(u float64) float64 { return (1 + u) / (boundEps * (1 - 2*u
 // boundedRun returns the mean flow time of 200 jobs under GeoClone, in seconds, and the largest share of slots in use.
 func boundedRun(t *testing.T, copies, slots, tasks int, every sched.Time) (flow, busiest float64) {
 	const jobs = 200
-	w := on(t, fmt.Sprintf("geoclone:epsilon=%g,copies=%d", boundEps, copies), sched.NoLimits())
+	w := on(t, fmt.Sprintf("geoclone:stop=best,epsilon=%g,copies=%d", boundEps, copies), sched.NoLimits())
 	for range slots {
 		w.Machine(0, 1)
 	}

@@ -60,7 +60,7 @@ func TestGeocloneAtScale(t *testing.T) {
 		clones int // at least, per task
 
 		mean, longest, launch time.Duration // at most; 0 for no bound
-	}{{"geoclone", 20, 0, 0, 20 * time.Microsecond}, {"geoclone:copies=4", 2, 2 * time.Millisecond, 100 * time.Millisecond, 0}} {
+	}{{"geoclone:stop=best", 20, 0, 0, 20 * time.Microsecond}, {"geoclone:stop=best,copies=4", 2, 2 * time.Millisecond, 100 * time.Millisecond, 0}} {
 		inner, err := policy.New(x.spec, 1)
 		if err != nil {
 			t.Fatal(err)

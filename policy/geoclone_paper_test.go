@@ -58,7 +58,7 @@ func tasksOf(n int) *sched.JobSpec {
 // TestQuota checks step 1 (Replica Number Estimation): N = 2 jobs, eps = 0.5, 12 slots: one job is chosen, that with fewer tasks, h = 12, so 4 attempts for each of 3 tasks; with
 // slots all taken by it, the other job has none. The threshold is p(1+eps)u <= 1.5 p < e = 2 p, for site 0 is known to take 20 s.
 func TestQuota(t *testing.T) {
-	w := geoWorld(t, "geoclone:epsilon=0.5,prior=(det:value=2)", []int{12}, []float64{20})
+	w := geoWorld(t, "geoclone:stop=best,epsilon=0.5,prior=(det:value=2)", []int{12}, []float64{20})
 	w.Submit(0, tasksOf(5))
 	w.Submit(0, tasksOf(3))
 	w.Step()
@@ -98,7 +98,7 @@ func TestQuotaBelowOne(t *testing.T) {
 // TestThreshold checks line 10 of step 2: no further attempt once e(x) <= p(1+eps)u. 10 slots, eps = 1, one task of p = 10 s that takes exactly p: after one attempt u = 0.1 and the threshold is 2 s; it is reached when
 // 2u >= 1, with 5 slots.
 func TestThreshold(t *testing.T) {
-	w := geoWorld(t, "geoclone:epsilon=1,prior=(det:value=1),weight=1e6", []int{10}, []float64{10})
+	w := geoWorld(t, "geoclone:stop=best,epsilon=1,prior=(det:value=1),weight=1e6", []int{10}, []float64{10})
 	w.Submit(0, tasksOf(1))
 	w.Step()
 	if n := len(startsAt(w, 0)); n < 5 || n > 6 {
@@ -109,7 +109,7 @@ func TestThreshold(t *testing.T) {
 // TestAdvancedFirst checks the order of step 2, with slots=total and two jobs chosen that want all: the one whose first stage is done goes first, or last as printed.
 func TestAdvancedFirst(t *testing.T) {
 	for first, want := range map[string]sched.JobID{"advanced": 1, "printed": 0} {
-		w := geoWorld(t, "geoclone:epsilon=1,slot=5s,first="+first, []int{2}, []float64{7})
+		w := geoWorld(t, "geoclone:stop=best,epsilon=1,slot=5s,first="+first, []int{2}, []float64{7})
 		two := &sched.JobSpec{
 			Stages: []sched.StageSpec{{Tasks: 1, Mean: 10 * sched.Second}, {Tasks: 2, Mean: 10 * sched.Second}}, Edges: []sched.Edge{{From: 0, To: 1}},
 		}

@@ -6,49 +6,80 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/tailcut/tailcut/policy/internal/geo"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
 var geocloneOracle = oracle{
-	name: "geoclone", sites: true,
+	name: "geoclone", sites: true, most: 500, rounded: func(p sched.Policy) sched.Time { return p.(*slowGeoClone).close },
 	specs: []string{
 		"geoclone", "geoclone:slot=0s,epsilon=0.3", "geoclone:first=printed,round=quota,epsilon=1", "geoclone:slots=free,slot=1s,epsilon=0.5",
 		"geoclone:tasks=unfinished,slot=2s", "geoclone:copies=2,prior=(exp:mean=2)", "geoclone:truth=true,slot=1s,epsilon=0.1",
 		"geoclone:tasks=unfinished,round=quota,memory=20s,epsilon=0.6", "geoclone:prior=(det:value=1),slot=1s",
+		"geoclone:stop=best", "geoclone:tasks=fresh", "geoclone:stop=least,slot=1s", "geoclone:stop=site,tasks=unfinished,left=fresh,slot=1s", "geoclone:stop=least,tasks=unfinished,slot=2s,gain=0.2",
+		"geoclone:stop=best,tasks=unfinished,left=progress,slot=1s", "geoclone:tasks=unfinished,stop=site,kill=1.2,slot=1s,copies=2", "geoclone:tasks=unfinished,left=progress,kill=1.5,gain=0.1,slot=1s,stop=site",
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowGeoClone{
-			clock: kit.Clock{Slot: a.Span("slot")}, watch: geo.NewSiteWatch(a), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"),
-			printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free", running: a.Choice("tasks") == "unfinished", quota: a.Choice("round") == "quota",
+			close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"),
+			printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free", running: a.Choice("tasks") == "unfinished", limited: a.Choice("tasks") == "limited", quota: a.Choice("round") == "quota",
 		}
 	},
 }
 
-// slowGeoClone is section 27 of the digest, with all that it asks for reckoned anew at each visit. It shares with the
-// policy what is known of sites and links (geo.SiteWatch, geo.LinkWatch) and how tasks are drawn.
+// slowGeoClone is Algorithm 1 of the paper and its readings, with all that they ask for reckoned anew at each visit, the
+// profiler included. It shares with the policy how tasks are drawn, the clock, and which attempts stand still.
 type slowGeoClone struct {
 	clock                         kit.Clock
-	watch                         *geo.SiteWatch
+	watch                         *slowSites
+	quiet                         *kit.Silence
+	stop, left                    string
+	gain, kill                    float64
 	eps                           float64
 	seed                          uint64
 	copies                        int
 	printed, free, running, quota bool
+	limited                       bool // running is so while the clone budget leaves slots idle
+
+	close sched.Time // when numbers first differed by so little that rounding may have decided
+}
+
+// compare compares two numbers of seconds.
+func (p *slowGeoClone) compare(v *sched.View, a, b float64) int {
+	if a != b && math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) {
+		p.close = min(p.close, v.Now())
+	}
+	return cmp.Compare(a, b)
 }
 
 // slowGeoTask is a task that may get so many more attempts.
 type slowGeoTask struct {
 	id    sched.TaskID
 	quota int
-	at    []sched.SiteID // of its attempts, as they joined
+	at    []slowGeoAttempt // as they joined
 }
 
-func (p *slowGeoClone) Observe(v *sched.View, ev *sched.Event) { p.watch.Observe(v, ev) }
+// slowGeoAttempt is an attempt of a task: one that ran before, or one that starts now, whose id is 0.
+type slowGeoAttempt struct {
+	site sched.SiteID
+	id   sched.AttemptID
+}
+
+func (p *slowGeoClone) Observe(v *sched.View, ev *sched.Event) {
+	p.watch.Observe(v, ev)
+	p.quiet.Observe(v, ev)
+}
 
 func (p *slowGeoClone) Decide(v *sched.View, act *sched.Actions) {
-	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 {
+	if p.running && !p.limited && p.left == "progress" {
+		p.quiet.Look(v, func(sched.StageID, sched.TaskID) {})
+		kit.WakeFor(act, &p.quiet.Due)
+	}
+	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 && (p.kill == 0 || !p.running || p.limited) {
 		return
+	}
+	if p.limited {
+		p.running = v.CloneRoom() < v.FreeSlots()
 	}
 	var jobs []sched.JobID
 	for j := range sched.JobID(v.Rows().Jobs()) {
@@ -59,7 +90,7 @@ func (p *slowGeoClone) Decide(v *sched.View, act *sched.Actions) {
 	if len(jobs) == 0 {
 		return
 	}
-	p.watch.Refresh(v)
+	p.watch.refresh(v)
 	earlier := func(a, b sched.JobID) int {
 		return cmp.Or(cmp.Compare(v.Job(a).Arrived, v.Job(b).Arrived), cmp.Compare(a, b))
 	}
@@ -74,12 +105,17 @@ func (p *slowGeoClone) Decide(v *sched.View, act *sched.Actions) {
 	}
 	slices.SortFunc(jobs, func(a, b sched.JobID) int {
 		x, y := v.Job(a).StagesLeft, v.Job(b).StagesLeft
-		c := cmp.Or(cmp.Compare(x, y), cmp.Compare(p.left(v, a), p.left(v, b)))
+		c := cmp.Or(cmp.Compare(x, y), cmp.Compare(p.remain(v, a), p.remain(v, b)))
 		if p.printed {
 			c = -c
 		}
 		return cmp.Or(c, earlier(a, b))
 	})
+	for _, j := range jobs {
+		for _, x := range open[j] {
+			p.renew(v, act, x)
+		}
+	}
 	for first := true; len(open) > 0; first = false {
 		for _, j := range jobs {
 			if open[j] = p.round(v, act, open[j], first); len(open[j]) == 0 {
@@ -89,8 +125,8 @@ func (p *slowGeoClone) Decide(v *sched.View, act *sched.Actions) {
 	}
 }
 
-// left returns how many tasks of the open stages of a job are not done.
-func (p *slowGeoClone) left(v *sched.View, j sched.JobID) (n int) {
+// remain returns how many tasks of the open stages of a job are not done.
+func (p *slowGeoClone) remain(v *sched.View, j sched.JobID) (n int) {
 	for _, s := range stagesOf(v, j) {
 		if st := v.Stage(s); st.Pending+st.Running > 0 {
 			n += int(st.Unfinished())
@@ -109,7 +145,7 @@ func (p *slowGeoClone) quotas(v *sched.View, j sched.JobID, n float64) (tasks []
 				}
 				x := &slowGeoTask{id: t}
 				for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
-					x.at = append(x.at, v.Machine(v.Attempt(a).Machine).Site)
+					x.at = append(x.at, slowGeoAttempt{v.Machine(v.Attempt(a).Machine).Site, a})
 				}
 				tasks = append(tasks, x)
 			}
@@ -141,7 +177,7 @@ func (p *slowGeoClone) round(v *sched.View, act *sched.Actions, tasks []*slowGeo
 		for _, x := range tasks {
 			e[x.id] = p.expected(v, x)
 		}
-		slices.SortFunc(tasks, func(a, b *slowGeoTask) int { return cmp.Or(cmp.Compare(e[b.id], e[a.id]), cmp.Compare(a.id, b.id)) })
+		slices.SortFunc(tasks, func(a, b *slowGeoTask) int { return cmp.Or(p.compare(v, e[b.id], e[a.id]), cmp.Compare(a.id, b.id)) })
 	}
 	for _, x := range tasks {
 		goes := p.give(v, act, x)
@@ -158,18 +194,17 @@ func (p *slowGeoClone) round(v *sched.View, act *sched.Actions, tasks []*slowGeo
 // give gives a task a slot at the site where it is expected to be quickest, unless it is to be closed.
 func (p *slowGeoClone) give(v *sched.View, act *sched.Actions, x *slowGeoTask) bool {
 	live, u := int(v.Task(x.id).Live), float64(v.Cluster().Live())/float64(v.Slots())
-	if x.quota == 0 || v.FreeSlots() == 0 || p.expected(v, x) <= p.intrinsic(v, x)*(1+p.eps)*u {
+	if x.quota == 0 || v.FreeSlots() == 0 || len(x.at) > 0 && p.compare(v, p.expected(v, x), p.bar(v, x)*(1+p.eps)*u) <= 0 {
 		return false
 	}
 	if p.copies > 0 && live >= p.copies || v.AttemptRoom(x.id) == 0 || live > 0 && v.CloneRoom() == 0 {
 		return false
 	}
-	best, found := sched.SiteID(0), false
-	e := func(k sched.SiteID) float64 { return p.intrinsic(v, x)*p.watch.Laws[k].Mean + p.fetch(v, x, k) }
-	for k := range sched.SiteID(v.Sites().Len()) {
-		if v.Sites().FreeSlots(k) > 0 && (!found || e(k) < e(best) || e(k) == e(best) && v.Sites().FreeSlots(k) > v.Sites().FreeSlots(best)) {
-			best, found = k, true
-		}
+	best := p.best(v, x, -1)
+	with := *x
+	with.at = append(slices.Clone(x.at), slowGeoAttempt{site: best})
+	if e := p.expected(v, &with); len(x.at) > 0 && p.compare(v, p.expected(v, x)-e, p.gain*e) < 0 {
+		return false
 	}
 	m, _ := v.Sites().FreeMachine(best, 0)
 	if live == 0 {
@@ -177,9 +212,64 @@ func (p *slowGeoClone) give(v *sched.View, act *sched.Actions, x *slowGeoTask) b
 	} else {
 		kit.Launch(act, x.id, m, 0, sched.Cloning)
 	}
-	x.at = append(x.at, best)
+	x.at = with.at
 	x.quota--
 	return true
+}
+
+// renew kills a task's only attempt that is expected to take more than kill times as long as another would at the best
+// site, and starts that one.
+func (p *slowGeoClone) renew(v *sched.View, act *sched.Actions, x *slowGeoTask) {
+	a, ok := v.FirstAttempt(x.id)
+	if p.kill == 0 || p.limited || !ok || v.Task(x.id).Live != 1 || x.quota == 0 || !v.Rows().MayKill(a) {
+		return
+	}
+	best := p.best(v, x, int(v.Machine(v.Attempt(a).Machine).Site))
+	other := slowGeoTask{id: x.id, at: []slowGeoAttempt{{site: best}}}
+	if p.compare(v, p.expected(v, x), p.kill*p.expected(v, &other)) <= 0 {
+		return
+	}
+	kit.Kill(act, a, sched.Replaced)
+	m, _ := v.Sites().FreeMachine(best, 0)
+	kit.Start(v, act, x.id, m)
+	x.at = other.at
+	x.quota--
+}
+
+// best returns the site with a free slot where a fresh attempt is expected to be quickest, then that with more free
+// slots. One site may have a slot more.
+func (p *slowGeoClone) best(v *sched.View, x *slowGeoTask, more int) (best sched.SiteID) {
+	found := false
+	free := func(k sched.SiteID) int {
+		if int(k) == more {
+			return v.Sites().FreeSlots(k) + 1
+		}
+		return v.Sites().FreeSlots(k)
+	}
+	for k := range sched.SiteID(v.Sites().Len()) {
+		if free(k) == 0 {
+			continue
+		}
+		if c := p.compare(v, p.one(v, x, k), p.one(v, x, best)); !found || c < 0 || c == 0 && free(k) > free(best) {
+			best, found = k, true
+		}
+	}
+	return best
+}
+
+// bar returns p of line 10.
+func (p *slowGeoClone) bar(v *sched.View, x *slowGeoTask) float64 {
+	switch p.stop {
+	case "site":
+		return p.one(v, x, x.at[0].site)
+	case "least":
+		least := math.Inf(1)
+		for k := range sched.SiteID(v.Sites().Len()) {
+			least = min(least, p.one(v, x, k))
+		}
+		return least
+	}
+	return p.intrinsic(v, x)
 }
 
 // intrinsic returns p.
@@ -191,28 +281,40 @@ func (p *slowGeoClone) intrinsic(v *sched.View, x *slowGeoTask) float64 {
 	return 1
 }
 
-// fetch returns d at a site.
-func (p *slowGeoClone) fetch(v *sched.View, x *slowGeoTask, k sched.SiteID) float64 {
-	return p.watch.Links.FetchTo(v, v.Sites().AppendSources(nil, x.id), k)
+// one returns E[p s + d], of a fresh attempt at a site.
+func (p *slowGeoClone) one(v *sched.View, x *slowGeoTask, k sched.SiteID) float64 {
+	return p.intrinsic(v, x)*p.watch.mean(k) + p.fetch(v, x, k)
 }
 
-// expected returns E[min over its attempts], of P(min > y) = product of P(p s + d > y); infinite without attempts.
+// fetch returns d at a site.
+func (p *slowGeoClone) fetch(v *sched.View, x *slowGeoTask, k sched.SiteID) float64 {
+	return p.watch.fetchTo(v, v.Sites().AppendSources(nil, x.id), k)
+}
+
+// expected returns E[min over its attempts of what they still take], of P(min > y) = product of P(each > y); infinite
+// without attempts.
 func (p *slowGeoClone) expected(v *sched.View, x *slowGeoTask) (e float64) {
 	if len(x.at) == 0 {
 		return math.Inf(1)
 	}
 	var at []float64
-	for _, k := range x.at {
-		for _, s := range p.watch.Laws[k].Value {
-			at = append(at, p.intrinsic(v, x)*s+p.fetch(v, x, k))
-		}
+	var values, tails [][]float64
+	for _, a := range x.at {
+		value, tail := p.rest(v, x, a)
+		values, tails, at = append(values, value), append(tails, tail), append(at, value...)
 	}
 	slices.Sort(at)
 	above := 1.0
 	for _, y := range slices.Compact(at) {
 		tail := 1.0
-		for _, k := range x.at {
-			tail *= p.above(v, x, k, y)
+		for k := range values {
+			its := 1.0
+			for i, z := range values[k] {
+				if z <= y {
+					its = tails[k][i]
+				}
+			}
+			tail *= its
 		}
 		if tail < 1e-18 {
 			tail = 0
@@ -223,13 +325,27 @@ func (p *slowGeoClone) expected(v *sched.View, x *slowGeoTask) (e float64) {
 	return e
 }
 
-// above returns P(p s + d > y) at a site.
-func (p *slowGeoClone) above(v *sched.View, x *slowGeoTask, k sched.SiteID, y float64) float64 {
-	tail := 1.0
-	for i, s := range p.watch.Laws[k].Value {
-		if p.intrinsic(v, x)*s+p.fetch(v, x, k) <= y {
-			tail = p.watch.Laws[k].Tail[i]
+// rest returns what an attempt still takes: values, and the probabilities that it takes more.
+func (p *slowGeoClone) rest(v *sched.View, x *slowGeoTask, a slowGeoAttempt) (values, tails []float64) {
+	size, age := p.intrinsic(v, x), 0.0
+	if a.id != 0 && p.left != "fresh" {
+		row := p.quiet.Attempt(v, a.id)
+		if rem, ok := row.Remaining(v.Now()); ok && p.left == "progress" {
+			return []float64{rem.Seconds()}, []float64{0}
 		}
+		size, age = size*(1-row.From), (v.Now() - row.Started).Seconds()
 	}
-	return tail
+	older := 1.0 // P(it takes longer than its age)
+	for i, s := range p.watch.laws[a.site].values {
+		takes := size*s + p.fetch(v, x, a.site)
+		if takes <= age {
+			older = p.watch.above(a.site, i)
+			continue
+		}
+		values, tails = append(values, takes-age), append(tails, p.watch.above(a.site, i)/older)
+	}
+	if len(values) == 0 || older <= 0 {
+		return []float64{age}, []float64{0}
+	}
+	return values, tails
 }

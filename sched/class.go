@@ -37,7 +37,7 @@ func (p *perClass) Bounds() (most Bounds) {
 	for _, q := range p.policies {
 		if q, ok := q.(Bounded); ok {
 			b := q.Bounds()
-			most.Clones = max(most.Clones, b.Clones)
+			most.Clones, most.Running = max(most.Clones, b.Clones), max(most.Running, b.Running)
 			if most.Attempts = max(most.Attempts, b.Attempts); b.Attempts < 0 {
 				most.Attempts = maxLive
 			}

@@ -43,6 +43,7 @@ type Bounded interface {
 type Bounds struct {
 	Attempts int     // attempts of one task running at once; Unlimited if other bounds bound them
 	Clones   float64 // clones running at once, as a fraction of the slots
+	Running  float64 // likewise, as a fraction of the tasks that run; the larger of the two counts
 }
 
 // following returns the limits as they are for a policy.
@@ -57,6 +58,7 @@ func (l Limits) following(p Policy) Limits {
 	}
 	if l.Clones.Own {
 		l.Clones.SlotShare = max(l.Clones.SlotShare, b.Clones)
+		l.Clones.RunningShare = max(l.Clones.RunningShare, b.Running)
 	}
 	return l
 }

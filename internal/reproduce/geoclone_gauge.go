@@ -84,6 +84,14 @@ func (g *gauge) fetched(v *sched.View, ev *sched.Event) {
 	}
 }
 
+// Bounds are those of the policy, none if it keeps none.
+func (g *gauge) Bounds() (b sched.Bounds) {
+	if p, ok := g.Policy.(sched.Bounded); ok {
+		b = p.Bounds()
+	}
+	return b
+}
+
 // Decide measures how long as many slots were busy as the last call left.
 func (g *gauge) Decide(v *sched.View, act *sched.Actions) {
 	if span := (min(v.Now(), g.to) - max(g.last, g.from)).Seconds(); span > 0 {

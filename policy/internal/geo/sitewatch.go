@@ -124,7 +124,7 @@ func (w *SiteWatch) Received() int64 { return w.reports*ReportBytes + w.Links.se
 func (w *SiteWatch) Observe(v *sched.View, ev *sched.Event) {
 	if ev.Kind == sched.DataFetched {
 		w.Links.Observe(v, ev)
-		w.note(ev)
+		w.note(v, ev)
 		return
 	}
 	won := ev.Kind == sched.AttemptDone
@@ -149,9 +149,9 @@ func (w *SiteWatch) Observe(v *sched.View, ev *sched.Event) {
 	w.sites[site].add(s, w.one, won)
 }
 
-// note remembers what an attempt has fetched, for when it ends.
-func (w *SiteWatch) note(ev *sched.Event) {
-	if ev.Attempt == 0 {
+// note remembers what an attempt has fetched, for when it ends. A report may come after that: its row may be another's.
+func (w *SiteWatch) note(v *sched.View, ev *sched.Event) {
+	if ev.Attempt == 0 || !v.Rows().Alive(ev.Attempt) {
 		return
 	}
 	row := ev.Attempt.Row()

@@ -31,3 +31,25 @@ func (s Stair) Mean() (sum float64) {
 	}
 	return sum
 }
+
+// After returns the law of p X + d - age given that it is positive: what is left of something that has lasted for age.
+// What is older than p X + d can be lasts as long again. It uses the memory of to.
+func (s Stair) After(to Stair, p, d, age float64) Stair {
+	to.Value, to.Tail = to.Value[:0], to.Tail[:0]
+	alive := 1.0
+	for i, x := range s.Value {
+		at := p*x + d
+		if at <= age {
+			alive = s.Tail[i]
+			continue
+		}
+		if alive <= 0 {
+			break
+		}
+		to.Value, to.Tail = append(to.Value, at-age), append(to.Tail, s.Tail[i]/alive)
+	}
+	if len(to.Value) == 0 {
+		to.Value, to.Tail = append(to.Value, age), append(to.Tail, 0)
+	}
+	return to
+}
