@@ -48,7 +48,7 @@ const arrows = `
 	internal/serve       -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/past internal/portfolio internal/promise internal/whatif internal/results internal/run internal/timeline policy sched trace internal/disk
 	internal/past        -> internal/live internal/live/remote internal/promise sched
 	internal/promise     -> laws sched
-	internal/portfolio   -> internal/promise laws sched
+	internal/portfolio   -> internal/promise laws policy sched
 	internal/page        -> internal/timeline
 	internal/parting     -> internal/live internal/show internal/timeline sched trace
 	internal/whatif      -> internal/grammar internal/past internal/show internal/simulation laws sched sim trace

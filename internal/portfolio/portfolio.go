@@ -9,10 +9,12 @@ package portfolio
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -46,11 +48,20 @@ func (p *Portfolio) Regret(member int) float64 {
 	return p.Sums[member].Gap / float64(p.Verdicts)
 }
 
-// Split splits a specification of several policies, A+B. A plus before a number is a part of that.
+// Split splits a specification of several policies, A+B. A plus before a number is a part of that, and a plus in the
+// name of a policy, as in flutter+mantri, a part of the name.
 func Split(spec string) (all []string) {
+	names := policy.Names()
 	from := 0
 	for i := 1; i+1 < len(spec); i++ {
-		if c := spec[i+1]; spec[i] == '+' && c >= 'a' && c <= 'z' {
+		if c := spec[i+1]; spec[i] != '+' || c < 'a' || c > 'z' {
+			continue
+		}
+		next := spec[i+1:]
+		if end := strings.IndexAny(next, ":+"); end >= 0 {
+			next = next[:end]
+		}
+		if !slices.Contains(names, spec[from:i]+"+"+next) {
 			all = append(all, spec[from:i])
 			from = i + 1
 		}

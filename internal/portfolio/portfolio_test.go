@@ -13,6 +13,10 @@ func TestSplit(t *testing.T) {
 		"auto+srew:slot=0s+maxsrpt":  {"auto", "srew:slot=0s", "maxsrpt"},
 		"spark:multiplier=1e+3+srpt": {"spark:multiplier=1e+3", "srpt"},
 		"srpt/fair+fifo":             {"srpt/fair", "fifo"},
+		"flutter+mantri":             {"flutter+mantri"},
+		"auto+flutter+mantri:rho=0":  {"auto", "flutter+mantri:rho=0"},
+		"spark-geo+late+srpt":        {"spark-geo+late", "srpt"},
+		"mantri+flutter":             {"mantri", "flutter"},
 		"auto+":                      {"auto+"},
 		"":                           {""},
 	} {
