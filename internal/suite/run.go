@@ -23,9 +23,14 @@ const (
 	tasksToRun = 60_000
 )
 
-// apart are policies that have nothing to decide in a suite without deadlines and sites, and the one that nobody has
-// published.
-var apart = []string{"auto", "chronos-clone", "chronos-restart", "chronos-resume", "edf", "laxity", "shed", "flutter", "geoclone", "iridium"}
+// apart are policies that have nothing to decide in a suite without deadlines and sites, those that nobody has
+// published, and those that came after the suite was run: probes place tasks without a central scheduler.
+var apart = []string{
+	"auto", "fillsrpt",
+	"chronos-clone", "chronos-restart", "chronos-resume", "edf", "laxity", "shed",
+	"flutter", "geoclone", "iridium",
+	"sparrow", "hawk", "eagle", "power-of-two",
+}
 
 // sited tells presets for several sites.
 func sited(name string) bool {
