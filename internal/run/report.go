@@ -71,13 +71,14 @@ type mapped struct {
 	Mapped int64 `json:"mapped_bytes"` // of lines with their ends, so a byte more for a file whose last line has none
 }
 
-// mappedBy reads the account of a run. It is nil for commands, and with an error.
+// mappedBy reads the account of a run. It is nil for commands, where no attempt kept one (as in pods), and with an
+// error.
 func mappedBy(work *jobfile.Work, folders proc.Folders) (*mapped, error) {
 	if work.MapReduce == nil {
 		return nil, nil
 	}
 	account, err := mapreduce.ReadAccount(folders.Account())
-	if err != nil {
+	if err != nil || len(account) == 0 {
 		return nil, err
 	}
 	m := &mapped{Input: work.MapReduce.InputBytes}
