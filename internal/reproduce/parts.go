@@ -22,3 +22,13 @@ func chosen(o *Options, all []work, names []string) (parts []work) {
 	}
 	return parts
 }
+
+// runParts does the steps of parts one by one: each is a sim.Experiment, which uses all processors.
+func (o *Options) runParts(ctx context.Context, parts []work) error {
+	var steps []func(context.Context) error
+	for _, p := range parts {
+		steps = append(steps, p.steps()...)
+	}
+	o.Workers = 1
+	return o.each(ctx, steps)
+}

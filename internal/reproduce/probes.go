@@ -76,12 +76,7 @@ func (sc *probesScale) run(ctx context.Context, o Options) (*report.Page, error)
 		return nil, err
 	}
 	parts := chosen(&o, []work{newProbesSampling(sc, &o), real, surrogate}, probesParts)
-	var steps []func(context.Context) error
-	for _, p := range parts {
-		steps = append(steps, p.steps()...)
-	}
-	o.Workers = 1 // a step is a sim.Experiment, which uses all processors
-	if err := o.each(ctx, steps); err != nil {
+	if err := o.runParts(ctx, parts); err != nil {
 		return nil, err
 	}
 	page := &report.Page{

@@ -89,12 +89,7 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 	parts := chosen(&o, []work{
 		newTable3(sc, &o), newSREWSaved(sc, &o), newSREWJobs(sc, &o), newSREWTold(sc, &o), newSREWFigure2(sc, &o), newSREWFigure3(sc, &o), newSREWSpeed(sc, &o), reality,
 	}, srewParts)
-	var steps []func(context.Context) error
-	for _, p := range parts {
-		steps = append(steps, p.steps()...)
-	}
-	o.Workers = 1 // a step is a sim.Experiment, which uses all processors
-	if err := o.each(ctx, steps); err != nil {
+	if err := o.runParts(ctx, parts); err != nil {
 		return nil, err
 	}
 	page := &report.Page{
