@@ -91,12 +91,12 @@ func (r *repetition) check(f *simulateFlags) error {
 		return nil
 	}
 	if got, want := f.Workload.Hash(), r.of.Workload.SHA256; got != want {
-		return wrongFlag("manifest", fmt.Errorf("%s has changed since %s: its SHA-256 is %.12s..., not %.12s...", f.Workload.Name, r.path, got, want))
+		return wrongFlag("manifest", fmt.Errorf("%s has changed since %s: its SHA-256 begins with %.12s, not %.12s", f.Workload.Name, r.path, got, want))
 	}
 	for _, was := range r.of.Files {
 		for _, is := range f.Origin.Files {
 			if is.Path == was.Path && is.SHA256 != was.SHA256 {
-				return wrongFlag("manifest", fmt.Errorf("%s has changed since %s: its SHA-256 is %.12s..., not %.12s...", is.Path, r.path, is.SHA256, was.SHA256))
+				return wrongFlag("manifest", fmt.Errorf("%s has changed since %s: its SHA-256 begins with %.12s, not %.12s", is.Path, r.path, is.SHA256, was.SHA256))
 			}
 		}
 	}
