@@ -212,7 +212,7 @@ func (c *Core) checkFact(f *Event, now Time) error {
 	v := &c.view
 	ok := true
 	switch f.Kind {
-	case MachineJoined, MachineLost:
+	case MachineJoined, MachineLost, MachineStopped:
 		ok = int(f.Machine) < len(v.machines)
 	case DataFetched:
 		ok = int(f.Machine) < len(v.machines) && int(f.Site) < len(v.sites) && f.Bytes > 0 && f.Span >= 0 && (f.Attempt == 0 || v.issued(f.Attempt))

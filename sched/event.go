@@ -47,6 +47,9 @@ const (
 	JobContinued // [Job] what JobPaused said holds no longer
 	// [Job, Priority, Weight, Deadline] the job has these from now on; zero values mean what they do in a JobSpec
 	JobChanged
+	// [Machine] like MachineLost, but what attempts in resumable stages have saved is still there, as it is when the
+	// driver died and not the machine; policies see MachineLost
+	MachineStopped
 )
 
 // Consequences of facts, which only policies see. The core fills in every id that applies.
@@ -74,6 +77,7 @@ var eventNames = map[EventKind]string{
 	AttemptDoomed: "attempt-doomed", AttemptRefused: "attempt-refused", MachineResized: "machine-resized",
 	AttemptBegan: "attempt-began",
 	JobRetired:   "job-retired", JobPaused: "job-paused", JobContinued: "job-continued", JobChanged: "job-changed",
+	MachineStopped: "machine-stopped",
 	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
 	TaskGivenUp: "task-given-up", AttemptTaken: "attempt-taken",

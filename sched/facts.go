@@ -13,9 +13,9 @@ func (c *Core) apply(f *Event) {
 			v.join(f.Machine)
 			c.observe(Event{Kind: MachineJoined, Machine: f.Machine})
 		}
-	case MachineLost:
+	case MachineLost, MachineStopped:
 		if v.machines[f.Machine].Up {
-			c.loseMachine(f.Machine)
+			c.loseMachine(f.Machine, f.Kind == MachineStopped)
 		}
 	case DataFetched:
 		ev := *f
@@ -240,8 +240,8 @@ func (c *Core) orphan(t TaskID, k kin) {
 }
 
 // loseMachine ends everything on a machine. A lost attempt does not count as a failure of its task. Should the machine
-// come back, it has all its slots.
-func (c *Core) loseMachine(m MachineID) {
+// come back, it has all its slots. What attempts had saved may be kept.
+func (c *Core) loseMachine(m MachineID, keep bool) {
 	v := &c.view
 	mc := &v.machines[m]
 	mc.Up = false
@@ -252,8 +252,11 @@ func (c *Core) loseMachine(m MachineID) {
 	for mc.first >= 0 {
 		row := mc.first
 		t := v.attempts[row].task
-		k := v.kinOf(row)
+		k, at := v.kinOf(row), v.Attempt(attemptID(row, v.attempts[row].gen))
 		c.kill(row, k, MachineGone)
+		if keep {
+			c.keep(&at, k)
+		}
 		c.observe(c.about(row, AttemptLost))
 		c.orphan(t, k)
 	}

@@ -20,7 +20,7 @@ func TestNames(t *testing.T) {
 		{"decision.go", "DecisionKind", func(i int) string { return DecisionKind(i).String() }, span(Launch, Pace)},
 		{"decision.go", "Reason", func(i int) string { return Reason(i).String() }, span(Unexplained, Waited)},
 		{"event.go", "EventKind", func(i int) string { return EventKind(i).String() },
-			append(span(MachineJoined, JobChanged), span(AttemptLost, AttemptTaken)...)},
+			append(span(MachineJoined, MachineStopped), span(AttemptLost, AttemptTaken)...)},
 	} {
 		t.Run(c.typ, func(t *testing.T) {
 			constants := constantsOf(t, c.file, c.typ)

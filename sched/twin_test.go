@@ -308,10 +308,13 @@ func (w *twin) apply(f Event) {
 	case f.Kind == MachineJoined && !w.machines[f.Machine].up:
 		w.machines[f.Machine].up = true
 		w.tell(Event{Kind: MachineJoined, Machine: f.Machine})
-	case f.Kind == MachineLost && w.machines[f.Machine].up:
+	case (f.Kind == MachineLost || f.Kind == MachineStopped) && w.machines[f.Machine].up:
 		w.machines[f.Machine].up = false
 		for here := w.live(w.on(f.Machine)); len(here) > 0; here = w.live(w.on(f.Machine)) {
 			w.end(here[0], MachineGone)
+			if f.Kind == MachineStopped {
+				w.keep(here[0])
+			}
 			w.orphan(here[0].Task)
 		}
 		w.machines[f.Machine].room = w.machines[f.Machine].slots

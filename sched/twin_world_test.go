@@ -183,7 +183,7 @@ func (w *chaos) step() {
 	if w.oneIn(20, "impossible") {
 		bad := rapid.SampledFrom([]Event{
 			{At: now + 1, Kind: TimerFired}, {At: was - 1, Kind: TimerFired}, {At: now, Kind: JobFailed},
-			{At: now, Kind: JobArrived, Job: 99}, {At: now, Kind: MachineLost, Machine: 99}, {At: now, Kind: AttemptDone},
+			{At: now, Kind: JobArrived, Job: 99}, {At: now, Kind: MachineLost, Machine: 99}, {At: now, Kind: MachineStopped, Machine: 99}, {At: now, Kind: AttemptDone},
 			{At: now, Kind: AttemptDone, Attempt: attemptID(999, 1)}, {At: now, Kind: DataFetched}, {At: now, Kind: DataFetched, Bytes: 1, Site: 99},
 			{At: now, Kind: DataFetched, Bytes: 1, Machine: 99}, {At: now, Kind: DataFetched, Bytes: 1, Attempt: attemptID(999, 1)},
 			{At: now, Kind: DataFetched, Bytes: 1, Span: -1}, {At: now, Kind: MachineResized, Slots: maxSlots + 1}, {At: now, Kind: MachineResized, Slots: 1, Machine: 99},
@@ -204,7 +204,7 @@ func (w *chaos) step() {
 func (w *chaos) fact() Event {
 	kind := rapid.SampledFrom([]EventKind{
 		AttemptDone, AttemptDone, AttemptDone, AttemptFailed, AttemptFailed, AttemptProgress, AttemptProgress,
-		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, TimerFired, DataFetched,
+		JobArrived, JobArrived, JobCancelled, JobRetried, JobRetried, MachineJoined, MachineJoined, MachineLost, MachineStopped, TimerFired, DataFetched,
 		AttemptDoomed, AttemptRefused, AttemptRefused, MachineResized, MachineResized, AttemptBegan, AttemptBegan, AttemptBegan,
 		JobPaused, JobContinued, JobContinued, JobChanged, JobRetired, JobRetired,
 	}).Draw(w.T, "kind")
@@ -235,7 +235,7 @@ func (w *chaos) fact() Event {
 		f.Machine = MachineID(rapid.IntRange(0, len(w.twin.machines)-1).Draw(w.T, "machine"))
 		f.Site = SiteID(rapid.IntRange(0, w.core.View().Sites().Len()-1).Draw(w.T, "site"))
 		f.Bytes, f.Span = rapid.Int64Range(1, 3).Draw(w.T, "bytes"), Time(rapid.IntRange(0, 3).Draw(w.T, "span"))
-	case MachineJoined, MachineLost, MachineResized:
+	case MachineJoined, MachineLost, MachineStopped, MachineResized:
 		if kind == MachineResized {
 			f.Slots = uint32(rapid.IntRange(0, 6).Draw(w.T, "resized"))
 		}

@@ -68,7 +68,7 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 			j.forget(f.Attempt)
 		case sched.MachineJoined:
 			j.machine(f, true)
-		case sched.MachineLost:
+		case sched.MachineLost, sched.MachineStopped:
 			j.machine(f, false)
 			for _, id := range slices.SortedFunc(maps.Keys(j.running), cmp.Compare) {
 				if err == nil && j.running[id].Machine == f.Machine {
