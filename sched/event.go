@@ -78,7 +78,7 @@ var eventNames = map[EventKind]string{
 	AttemptBegan: "attempt-began",
 	JobRetired:   "job-retired", JobPaused: "job-paused", JobContinued: "job-continued", JobChanged: "job-changed",
 	MachineStopped: "machine-stopped",
-	AttemptLost: "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
+	AttemptLost:    "attempt-lost", TaskReady: "task-ready", StageReady: "stage-ready",
 	StageDone: "stage-done", JobDone: "job-done", JobFailed: "job-failed",
 	TaskGivenUp: "task-given-up", AttemptTaken: "attempt-taken",
 }

@@ -27,7 +27,6 @@ import (
 // mapping is what a map attempt did, as journal and account have it. Offsets are in bytes of its split.
 type mapping struct {
 	live.Record
-	engine int     // which of the run's engines started it
 	from   int64   // where it began
 	bytes  int64   // that it mapped
 	saves  []int64 // the points that it saved, in order
@@ -64,19 +63,11 @@ func (s *story) mappings() (all []mapping, sizes []int64) {
 		mapped[m.Attempt] = m
 	}
 	policies := func(h *trace.JournalHeader) (sched.Policy, error) { return policy.New(h.Policy, h.Seed) }
-	saved, engines, engine := map[sched.AttemptID][]float64{}, map[sched.AttemptID]int{}, 0
+	saved := map[sched.AttemptID][]float64{}
 	lives, err := live.Lives(r, policies, func(_ *sched.Core, b *trace.Batch) {
 		for _, f := range b.Facts {
-			switch f.Kind {
-			case sched.MachineLost: // each engine begins with it
-				engine++
-			case sched.AttemptProgress:
+			if f.Kind == sched.AttemptProgress {
 				saved[f.Attempt] = append(saved[f.Attempt], f.Progress)
-			}
-		}
-		for _, d := range b.Decisions {
-			if d.Kind == sched.Launch {
-				engines[d.Attempt] = engine
 			}
 		}
 	})
@@ -87,7 +78,7 @@ func (s *story) mappings() (all []mapping, sizes []int64) {
 		if l.Stage > 0 {
 			continue
 		}
-		m := mapping{Record: l, engine: engines[l.ID]}
+		m := mapping{Record: l}
 		x := mapped[proc.AttemptName(l.Attempt)]
 		m.from, m.bytes = x.From, x.Bytes
 		for _, f := range saved[l.ID] {
@@ -111,7 +102,7 @@ func splitSizes(t *testing.T, h *trace.JournalHeader) (sizes []int64) {
 }
 
 // Every byte is mapped once, but for less than a segment for each attempt that ended without result: attempts are slow, preempted, killed at
-// random, and engines die. What attempts had saved dies with their engine, so this is about the tasks that each engine finished.
+// random, and engines die. What attempts had saved outlives their engine.
 func TestMappedOnceThroughDeaths(t *testing.T) {
 	input := prose(t, 24<<20)
 	sort := []string{"run", "sort", input, "--reducers", "1", "--split-size", "8MiB"}
@@ -150,18 +141,13 @@ func TestMappedOnceThroughDeaths(t *testing.T) {
 // mappedOnce holds the bytes that were mapped against those of the input, and returns how many attempts went on in the middle.
 func (s *story) mappedOnce() (resumed int) {
 	all, sizes := s.mappings()
-	type work struct{ task, engine int }
-	mapped, attempts, won := map[work]int64{}, map[work]int64{}, map[work]bool{}
+	mapped, attempts := map[int]int64{}, map[int]int64{}
 	var total, input, longest int64
 	for i := range all {
 		m := &all[i]
-		w := work{m.Index, m.engine}
-		mapped[w] += m.bytes
-		attempts[w]++
+		mapped[m.Index] += m.bytes
+		attempts[m.Index]++
 		total += m.bytes
-		if m.End == live.Won {
-			won[w] = true
-		}
 		if m.From > 0 {
 			resumed++
 			if begin := int64(math.Round(m.From * float64(sizes[m.Index]))); m.bytes > 0 && m.from != begin {
@@ -170,12 +156,12 @@ func (s *story) mappedOnce() (resumed int) {
 		}
 		longest = max(longest, slices.Max(append(m.segments(), 0)))
 	}
-	for w := range won {
+	for task, size := range sizes {
 		// a line that a range's end cuts belongs to the task in which it begins
 		const line = 1 << 10
-		input += sizes[w.task]
-		if twice := mapped[w] - sizes[w.task]; twice < -line || twice > line+(attempts[w]-1)*longest {
-			s.t.Errorf("task %d: %d bytes in %d attempts, and it has %d; the longest segment has %d", w.task, mapped[w], attempts[w], sizes[w.task], longest)
+		input += size
+		if twice := mapped[task] - size; twice < -line || twice > line+(attempts[task]-1)*longest {
+			s.t.Errorf("task %d: %d bytes in %d attempts, and it has %d; the longest segment has %d", task, mapped[task], attempts[task], size, longest)
 		}
 	}
 	s.t.Logf("%d attempts mapped %d bytes of %d, %+.1f %%; %d went on in the middle; the longest segment has %d", len(all), total, input,

@@ -169,7 +169,7 @@ func (s *story) halfway(engine int) (saved, resumed []int) {
 		for _, f := range b.Facts {
 			d, ok := launched[f.Attempt]
 			switch {
-			case f.Kind == sched.MachineLost:
+			case f.Kind == sched.MachineStopped:
 				engine-- // each engine begins with it
 				saved, resumed = nil, nil
 			case !ok || f.Kind != sched.AttemptProgress:
@@ -192,7 +192,7 @@ func (s *story) halfway(engine int) (saved, resumed []int) {
 
 // Whatever dies at the worst moment, attempts go on from what others have saved: the test waits until the journal says that original and clone have
 // saved half, kills the original, for a task whose clone has failed is cloned no more, waits until a successor has gone on from there, and kills the
-// engine, twice.
+// engine. The next one goes on from there at once, and is killed, too. What the first saved is all that was ever saved.
 func TestOnlyResumedFinish(t *testing.T) {
 	s := newStory(t)
 	pids := t.TempDir()
@@ -215,20 +215,25 @@ func TestOnlyResumedFinish(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		await("original and clone have saved half", func(saved, _ []int) bool { return len(saved) == 2 })
-		saved, _ := s.halfway(engine)
-		text, err := os.ReadFile(filepath.Join(pids, strconv.Itoa(slices.Min(saved))))
-		if err != nil {
-			t.Fatal(err)
+		if engine == 1 {
+			await("original and clone have saved half", func(saved, _ []int) bool { return len(saved) == 2 })
+			saved, _ := s.halfway(engine)
+			text, err := os.ReadFile(filepath.Join(pids, strconv.Itoa(slices.Min(saved))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
 		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		if err != nil {
-			t.Fatal(err)
+		await("a successor has gone on", func(_, resumed []int) bool { return len(resumed) > 0 })
+		if saved, _ := s.halfway(engine); engine > 1 && len(saved) > 0 {
+			t.Errorf("engine %d: attempts %v began at the beginning", engine, saved)
 		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		await("a successor has gone on", func(_, resumed []int) bool { return len(resumed) == 1 })
 		if engine < 3 {
 			_ = cmd.Process.Kill()
 		} else if err := os.WriteFile(filepath.Join(pids, "finish"), nil, 0o666); err != nil {
@@ -244,7 +249,7 @@ func TestOnlyResumedFinish(t *testing.T) {
 	if want := fmt.Sprintf("first\nsecond\nby %d\n", number); err != nil || string(got) != want {
 		t.Errorf("the part is %q, %v; want %q", got, err, want)
 	}
-	if from := s.resumed(); len(from) != 3 {
+	if from := s.resumed(); len(from) < 3 {
 		t.Errorf("attempts went on from %v, want one for each engine", from)
 	}
 }

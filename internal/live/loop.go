@@ -130,8 +130,8 @@ func (l *loop) look() {
 	}
 }
 
-// begins gives the core its first facts. If the journal was taken up, the machines were lost at the last instant at
-// which the engine is known to have been alive, with all that ran there; in a new one, that says nothing new.
+// begins gives the core its first facts. If the journal was taken up, the machines stopped at the last instant at which
+// the engine is known to have been alive, with all that ran there; in a new one, that says nothing new.
 func (l *loop) begins() error {
 	last := max(l.core.View().Now(), l.pulse.last())
 	l.start = time.Now()
@@ -142,8 +142,12 @@ func (l *loop) begins() error {
 	}
 	l.rearm() // the core asked for it before the engine died
 	now := max(l.now(), last)
+	gone := sched.MachineStopped
+	if l.change != nil && l.change.Work != nil { // what was saved is of other work
+		gone = sched.MachineLost
+	}
 	for m := range l.header.Machines {
-		l.fact(sched.Event{At: last, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
+		l.fact(sched.Event{At: last, Kind: gone, Machine: sched.MachineID(m)})
 	}
 	if l.change != nil { // while nothing runs
 		if err := l.advance(last); err != nil || l.over {
@@ -179,7 +183,7 @@ func (l *loop) begins() error {
 func (l *loop) leave() error {
 	now := l.now()
 	for m := range l.header.Machines {
-		l.fact(sched.Event{At: now, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
+		l.fact(sched.Event{At: now, Kind: sched.MachineStopped, Machine: sched.MachineID(m)})
 	}
 	return l.advance(now)
 }

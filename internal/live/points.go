@@ -29,8 +29,8 @@ func (p points) before(t sched.TaskID, from float64) (best *point) {
 	return best
 }
 
-// know takes in the facts of a batch. A machine takes what was saved on it along. The last attempt that a task may have
-// begins at the beginning, lest something in what was saved let all of them fail.
+// know takes in the facts of a batch. A machine that is lost takes what was saved on it along. The last attempt that a
+// task may have begins at the beginning, lest something in what was saved let all of them fail.
 func (h *history) know(v *sched.View, facts []sched.Event) {
 	for i := range facts {
 		f := &facts[i]

@@ -82,14 +82,16 @@ func New(cfg Config) (*Executor, error) {
 	if _, err := os.Lstat(cfg.Folders.attempts()); err == nil {
 		sweep(cfg.Run)
 	}
+	_, unsaved := os.Lstat(cfg.Folders.allSaved())
 	if err := cfg.Folders.create(cfg.Stages); err != nil {
 		return nil, err
 	}
 	e := &Executor{
 		cfg: cfg, work: work{cfg.Work}, host: cfg.Host, threads: threadsOfArray, procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		limits: newLimits(cfg.Limits, cfg.Stages), won: make(winners, cfg.Stages), resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{tasks: map[[2]int]map[place]*stride{}},
+		limits: newLimits(cfg.Limits, cfg.Stages), won: make(winners, cfg.Stages), resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{folders: cfg.Folders, tasks: map[[2]int]map[place]*stride{}},
 		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()}, patience: 5 * time.Second,
 	}
+	e.saves.left = unsaved == nil
 	if e.host == nil {
 		var err error
 		if e.host, err = newHost(cfg.Run); err != nil {

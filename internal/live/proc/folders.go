@@ -106,10 +106,9 @@ func (f Folders) commit(a live.Attempt) error {
 	return nil
 }
 
-// clean drops what attempts left that were not committed, and what they saved: it was not synced.
+// clean drops what attempts left that were not committed, but not what they saved for others.
 func (f Folders) clean() error {
 	entries, err := os.ReadDir(f.attempts())
-	err = errors.Join(err, mapreduce.RemoveAll(f.allSaved()))
 	for _, e := range entries {
 		err = errors.Join(err, mapreduce.RemoveAll(filepath.Join(f.attempts(), e.Name())))
 	}

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,14 +17,17 @@ import (
 // An attempt in a resumable stage works in strides. At the end of each it says, in one line to TAILCUT_PROGRESS, which
 // fraction of the work is done and at which offset the stride ends, and what came of it is in a file that it does not
 // touch again. The executor links that file into a folder of the task, and only then tells the loop. So whatever the
-// journal knows to be saved outlives the attempt that made it, and is there for others until the task is done. It need
-// not survive the system: after a restart nothing of it is used.
+// journal knows to be saved outlives the attempt that made it, and the engine, and is there for others until the task
+// is done. What is damaged when the engine is back, for it was never synced, is known by its checksum and not used.
 
 // stride is a stretch of a task's work that an attempt has done and saved.
 type stride struct {
 	before     *stride // nil for the first
+	number     int     // of the attempt
 	begin, end int64   // offsets, in whatever the attempt counts
 	fraction   float64 // of the work, up to the end
+	sum        uint32  // of the bytes
+	left       bool    // by an earlier engine, and to be checked
 	path       string  // the link
 }
 
@@ -61,8 +63,25 @@ type place struct {
 
 // saves are the strides of tasks, by stage and index; nil for a task that is done, of which nothing is kept any more.
 type saves struct {
-	mu    sync.Mutex // also held while a stride is linked, so that nothing comes into the folder of a task that is done
-	tasks map[[2]int]map[place]*stride
+	folders Folders
+	left    bool       // an earlier engine has been here
+	mu      sync.Mutex // also held while a stride is linked: nothing comes into the folder of a task that is done
+	tasks   map[[2]int]map[place]*stride
+}
+
+// of returns the strides of a task, and whether it is done. s.mu is held.
+func (s *saves) of(stage, index int) (all map[place]*stride, done bool) {
+	task := [2]int{stage, index}
+	all, known := s.tasks[task]
+	if known {
+		return all, all == nil
+	}
+	all = map[place]*stride{}
+	if s.left {
+		all = leftStrides(s.folders.saved(stage, index))
+	}
+	s.tasks[task] = all
+	return all, false
 }
 
 // find returns what an attempt goes on from; nil for the beginning.
@@ -71,17 +90,17 @@ func (s *saves) find(a live.Attempt) *stride {
 		return nil
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tasks[[2]int{a.Stage, a.Index}][place{a.Source, a.From}]
+	all, _ := s.of(a.Stage, a.Index)
+	s.mu.Unlock()
+	return all[place{a.Source, a.From}].sound()
 }
 
 // add links what came of a stride to its path and keeps it, unless the task is done or that cannot be.
 func (s *saves) add(a live.Attempt, x *stride, from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	task := [2]int{a.Stage, a.Index}
-	all, known := s.tasks[task]
-	if known && all == nil {
+	all, done := s.of(a.Stage, a.Index)
+	if done {
 		return false
 	}
 	err := os.MkdirAll(filepath.Dir(x.path), 0o777)
@@ -91,10 +110,6 @@ func (s *saves) add(a live.Attempt, x *stride, from string) bool {
 	if err != nil {
 		return false
 	}
-	if all == nil {
-		all = map[place]*stride{}
-		s.tasks[task] = all
-	}
 	all[place{a.Number, x.fraction}] = x
 	return true
 }
@@ -103,10 +118,9 @@ func (s *saves) add(a live.Attempt, x *stride, from string) bool {
 func (s *saves) drop(stage, index int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	task := [2]int{stage, index}
-	all := s.tasks[task]
-	s.tasks[task] = nil
-	return all != nil
+	all, _ := s.of(stage, index)
+	s.tasks[[2]int{stage, index}] = nil
+	return len(all) > 0
 }
 
 // save keeps the stride that an attempt has just ended at an offset. It returns nil if that makes no sense or cannot be
@@ -115,10 +129,14 @@ func (e *Executor) save(p *process, fraction float64, offset int64) *stride {
 	if offset <= p.last.offset() || fraction <= p.last.progress() || fraction >= 1 {
 		return nil
 	}
-	begin := p.last.offset()
-	to := filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), fmt.Sprintf("%d.%d", begin, p.attempt.Number))
-	next := &stride{before: p.last, begin: begin, end: offset, fraction: fraction, path: to}
-	if !e.saves.add(p.attempt, next, e.work.saved(p.dir, begin)) {
+	next := &stride{before: p.last, number: p.attempt.Number, begin: p.last.offset(), end: offset, fraction: fraction}
+	from := e.work.saved(p.dir, next.begin)
+	var err error
+	if next.sum, err = checksum(from); err != nil {
+		return nil
+	}
+	next.path = filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), next.name())
+	if !e.saves.add(p.attempt, next, from) {
 		return nil
 	}
 	p.last = next
