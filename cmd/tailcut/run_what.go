@@ -29,7 +29,7 @@ func (f *runFlags) addWhat(cmd *cobra.Command) {
 		fl.Var(&f.splitSize, "split-size", "bytes of input per map task (of compressed files: compressed bytes)")
 		f.maxLine = mapreduce.DefaultMaxLine
 		fl.Var(&f.maxLine, "max-line", "longest line or word of an operator's input; at most 1GiB")
-		fl.BoolVar(&f.resumable, "resumable", false, "let clones resume an attempt's work: the command reads TAILCUT_RESUME_OFFSET")
+		fl.BoolVar(&f.resumable, "resumable", false, "let attempts resume others' work: the command after -- reads TAILCUT_RESUME_OFFSET; the mapper treats each line by itself")
 		rare(fl, "combiner", "split-size", "max-line", "resumable")
 	})
 }
@@ -93,8 +93,8 @@ func (f *runFlags) job(cmd *cobra.Command, args []string) (*jobfile.Job, error) 
 	switch {
 	case f.tasks != 0 && streaming:
 		return nil, fmt.Errorf("--tasks and --mapper: give one of them")
-	case f.resumable && f.tasks == 0 && f.dash < 0 && !slices.ContainsFunc(args, isSeparator):
-		return nil, fmt.Errorf("--resumable is about a command after --; built-in operators resume anyway, mappers cannot")
+	case f.resumable && f.tasks == 0 && f.mapper == "" && f.dash < 0 && !slices.ContainsFunc(args, isSeparator):
+		return nil, fmt.Errorf("--resumable is about a command after --, or a --mapper; built-in operators resume anyway")
 	case f.given("tasks") && (f.tasks < 1 || f.tasks > mapreduce.MaxTasks):
 		return nil, fmt.Errorf("--tasks: expected a number between 1 and %d, not %d", mapreduce.MaxTasks, f.tasks)
 	case f.tasks > 0 && (f.dash < 0 && !slices.ContainsFunc(args, isSeparator) || len(args) == f.dash):
@@ -113,7 +113,7 @@ func (f *runFlags) job(cmd *cobra.Command, args []string) (*jobfile.Job, error) 
 			return nil, f.misplaced(cmd, name)
 		}
 	}
-	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner}
+	op := mapreduce.Operator{Name: "streaming", Mapper: f.mapper, Reducer: f.reducer, Combiner: f.combiner, ByLine: streaming && f.resumable}
 	if streaming {
 		if f.mapper == "" {
 			return nil, fmt.Errorf("--reducer and --combiner need a --mapper; use --mapper cat to pass lines through")

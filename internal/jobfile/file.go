@@ -106,6 +106,7 @@ var jobFields = []struct {
 	{name: "mapper"},
 	{name: "reducer", forms: []string{mapperForm}},
 	{name: "combiner", forms: []string{mapperForm}},
+	{name: "resumable", forms: []string{mapperForm}},
 	{name: "input", forms: []string{operatorForm, mapperForm}},
 	{name: "split_size", forms: []string{operatorForm, mapperForm}, check: (*parser).text},
 	{name: "max_line", forms: []string{operatorForm, mapperForm}, check: (*parser).text},
@@ -243,6 +244,11 @@ func (p *parser) mapReduce(form field, fields fieldList, odd bool) *mapreduce.Re
 			*part.text, err = p.text(f)
 			good = !p.note(err) && good
 		}
+	}
+	if f := fields.get("resumable"); f.given() {
+		var err error
+		op.ByLine, err = p.yesNo(f)
+		p.note(err)
 	}
 	if good {
 		p.note(p.checkOperator(form, fields, &op))

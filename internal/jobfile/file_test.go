@@ -46,6 +46,10 @@ func TestFileForms(t *testing.T) {
 				Operator: mapreduce.Operator{Name: "streaming", Mapper: "cut -f2", Reducer: "uniq -c", Combiner: "cat"}, Inputs: []string{"/jobs/x"},
 			}},
 		},
+		"by line": {
+			"mapper: cut -f2\nresumable: true\ninput: x\n",
+			Job{Name: "job", MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "streaming", Mapper: "cut -f2", ByLine: true}, Inputs: []string{"/jobs/x"}}},
+		},
 		"stages": {
 			`
 stages:
@@ -127,7 +131,7 @@ max_line: 1MiB
 
 // Every mistake is one line with the file, the line and the field.
 func TestFileMistakes(t *testing.T) {
-	const top = "name, operator, pattern, mapper, reducer, combiner, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, keep_going, max_failed, halt, timeout, " +
+	const top = "name, operator, pattern, mapper, reducer, combiner, resumable, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, keep_going, max_failed, halt, timeout, " +
 		"memory, memfree, load, delay, nice, max_attempts, clone_budget, seed, deadline, value, late, law, disturb, notify, priority, weight, after"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
 	for name, c := range map[string]struct{ text, want string }{
@@ -156,6 +160,8 @@ func TestFileMistakes(t *testing.T) {
 		"pattern elsewhere":   {"operator: sort\npattern: x\ninput: x\n", "2: field pattern: expected only beside operator: grep"},
 		"reducer elsewhere":   {"operator: sort\nreducer: x\ninput: x\n", "2: field reducer: expected only beside mapper, not beside operator"},
 		"input elsewhere":     {"stages: [{name: a, command: b}]\ninput: x\n", "2: field input: expected only beside operator or mapper, not beside stages"},
+		"resumable operator":  {"operator: sort\ninput: x\nresumable: true\n", "3: field resumable: expected only beside mapper, not beside operator"},
+		"resumable how":       {"mapper: cat\ninput: x\nresumable: maybe\n", `3: field resumable: expected true or false, not "maybe"`},
 		"combiner alone":      {"mapper: a\ncombiner: b\ninput: x\n", "2: field combiner: expected a field reducer beside it"},
 		"slots is octal":      {"operator: sort\ninput: x\nslots: 010\n", `3: field slots: expected a whole number such as 4, not "010"`},
 		"retries is text":     {"operator: sort\ninput: x\nretries: four\n", `3: field retries: expected a whole number such as 4, not "four"`},

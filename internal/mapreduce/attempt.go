@@ -77,6 +77,9 @@ func (a *worker) pieces(into collector, fn func([]byte) error) error {
 	r := newSplitReader(a.ctx, filesOr(a.spec.Files), split)
 	defer r.close()
 	for {
+		if m, ok := into.(*lineMapper); ok {
+			r.most = m.appetite()
+		}
 		at := start + r.offset()
 		piece, err := r.next()
 		if err == io.EOF {

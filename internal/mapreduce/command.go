@@ -22,7 +22,7 @@ const (
 
 // command runs a script through sh -c. Feed writes its standard input while read consumes its standard output; a
 // command that exits with status 0 need not have read all, so feed never fails for a reader that went away.
-func (a *worker) command(role, script string, feed func(io.Writer) error, read func(io.Reader) error) error {
+func (a *worker) command(role, script string, feed func(*os.File) error, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
 	stderr := &tail{also: a.spec.Stderr}
@@ -101,17 +101,24 @@ func startPiped(cmd *exec.Cmd) (stdin, stdout *os.File, err error) {
 }
 
 // write has feed fill a pipe and closes it. That nobody reads the pipe any more is no error.
-func write(pipe *os.File, feed func(io.Writer) error) error {
-	w := bufio.NewWriterSize(pipe, 64<<10)
-	err := feed(w)
-	if err == nil {
-		err = w.Flush()
-	}
+func write(pipe *os.File, feed func(*os.File) error) error {
+	err := feed(pipe)
 	pipe.Close()
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
 		return nil
 	}
 	return err
+}
+
+// buffered lets feed write as little at once as it likes.
+func buffered(feed func(io.Writer) error) func(*os.File) error {
+	return func(pipe *os.File) error {
+		w := bufio.NewWriterSize(pipe, 64<<10)
+		if err := feed(w); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
 }
 
 // tail keeps the end of what is written to it and passes everything on.

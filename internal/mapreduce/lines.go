@@ -30,6 +30,7 @@ type splitReader struct {
 	files Files
 	split Split // the ranges not yet opened
 	buf   []byte
+	most  int64 // bytes that one read of the input asks for, up to chunkSize
 
 	file     Input // open while a range is being read
 	cur      Range
@@ -41,7 +42,7 @@ type splitReader struct {
 }
 
 func newSplitReader(ctx context.Context, files Files, split Split) *splitReader {
-	return &splitReader{ctx: ctx, files: files, split: split, buf: make([]byte, chunkSize+1)}
+	return &splitReader{ctx: ctx, files: files, split: split, buf: make([]byte, chunkSize+1), most: chunkSize}
 }
 
 // next returns the next piece of the split's lines, valid until the next call, and io.EOF after the last. A piece may
@@ -146,7 +147,7 @@ func (r *splitReader) unchanged() error {
 // read returns the next bytes of the current range and whether they are its last.
 func (r *splitReader) read() (data []byte, done bool, err error) {
 	end := r.cur.Offset + r.cur.Length
-	want := int64(chunkSize)
+	want := r.most
 	switch {
 	case r.skipping:
 		want = min(want, end-1-r.pos) // a line that starts at end or later is another range's

@@ -16,6 +16,7 @@ type Operator struct {
 	Mapper   string `json:"mapper,omitempty"`   // streaming: for sh -c
 	Combiner string `json:"combiner,omitempty"` // streaming, optional: for sh -c; see streaming.go
 	Reducer  string `json:"reducer,omitempty"`  // streaming: for sh -c; without one the mappers' output is the result
+	ByLine   bool   `json:"by_line,omitempty"`  // streaming: the mapper treats each line by itself, so attempts resume
 }
 
 // operator is a built-in: the stages of its jobs and the work of its attempts.
@@ -76,6 +77,9 @@ func (op Operator) lookup() (operator, error) {
 		if !utf8.ValidString(arg.text) {
 			return operator{}, fmt.Errorf("%s: the %s is not valid UTF-8", op.Name, arg.name)
 		}
+	}
+	if op.ByLine && op.Name != "streaming" {
+		return operator{}, fmt.Errorf("%s takes no by_line", op.Name)
 	}
 	if def.check == nil {
 		return def, nil

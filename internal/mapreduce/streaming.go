@@ -21,7 +21,7 @@ import (
 // of it, whose output is parsed like a mapper's. It is run once, always, so it may do what a reducer may.
 //
 // A mapper sees its whole split: what it does with a line may depend on the lines before, so its attempts cannot
-// resume.
+// resume. One that is said to treat each line by itself is run for each stride, see byline.go.
 //
 // Mappers and reducers run even when they have nothing to read. An exit status other than 0 fails the attempt.
 func streaming() operator {
@@ -37,10 +37,10 @@ func streaming() operator {
 		},
 		stages: func(op Operator, reducers int) []shape {
 			if op.Reducer == "" {
-				return []shape{{kind: KindMap, tasks: perSplit}}
+				return []shape{{kind: KindMap, tasks: perSplit, resumes: op.ByLine}}
 			}
 			return []shape{
-				{kind: KindMap, tasks: perSplit, segments: reducers},
+				{kind: KindMap, tasks: perSplit, segments: reducers, resumes: op.ByLine},
 				{kind: KindReduce, tasks: reducers},
 			}
 		},
@@ -53,34 +53,46 @@ func streaming() operator {
 
 func streamingMap(a *worker) error {
 	op := a.spec.Operator
-	feed := func(w io.Writer) error {
+	switch {
+	case op.Combiner != "":
+		return streamingCombine(a)
+	case op.Reducer != "":
+		out := a.newSorter(a.spec.memoryLimit(), false)
+		if err := a.mapWith(out, out.collect); err != nil {
+			return err
+		}
+		return out.writeSegments()
+	case op.ByLine:
+		out := &verbatim{a: a}
+		if err := a.mapWith(out, out.collect); err != nil {
+			return err
+		}
+		return a.part(out.writeTo)
+	default:
+		return a.part(func(w io.Writer) error { return a.mapWith(nil, copyTo(w)) })
+	}
+}
+
+// mapWith runs the mapper on the attempt's split. What it writes, read takes in, and into has it then.
+func (a *worker) mapWith(into collector, read func(io.Reader) error) error {
+	if a.spec.Operator.ByLine {
+		return a.mapLines(into, read)
+	}
+	return a.command("mapper", a.spec.Operator.Mapper, buffered(func(w io.Writer) error {
 		return a.pieces(nil, func(piece []byte) error {
 			_, err := w.Write(piece)
 			return err
 		})
-	}
-	if op.Reducer == "" {
-		return a.part(func(w io.Writer) error {
-			return a.command("mapper", op.Mapper, feed, copyTo(w))
-		})
-	}
-	if op.Combiner != "" {
-		return streamingCombine(a, feed)
-	}
-	out := a.newSorter(a.spec.memoryLimit(), false)
-	if err := a.command("mapper", op.Mapper, feed, out.collect); err != nil {
-		return err
-	}
-	return out.writeSegments()
+	}), read)
 }
 
 // streamingCombine sorts the mapper's output as a whole, so that one combiner sees every key once and in order, and
 // partitions what comes out of it.
-func streamingCombine(a *worker, feed func(io.Writer) error) error {
+func streamingCombine(a *worker) error {
 	op := a.spec.Operator
 	half := a.spec.memoryLimit() / 2
 	mapped := a.newSorter(half, false)
-	err := a.command("mapper", op.Mapper, feed, func(r io.Reader) error {
+	err := a.mapWith(mapped, func(r io.Reader) error {
 		return a.records(r, func(key, value []byte) error { return mapped.add(0, key, value) })
 	})
 	if err != nil {
@@ -93,9 +105,9 @@ func streamingCombine(a *worker, feed func(io.Writer) error) error {
 			return err
 		}
 		defer in.close()
-		err = a.command("combiner", op.Combiner, func(w io.Writer) error {
+		err = a.command("combiner", op.Combiner, buffered(func(w io.Writer) error {
 			return writeRecords(w, in, partitionSize)
-		}, combined.collect)
+		}), combined.collect)
 		if err != nil {
 			return err
 		}
@@ -110,9 +122,9 @@ func streamingReduce(a *worker) error {
 	}
 	defer in.close()
 	return a.part(func(w io.Writer) error {
-		return a.command("reducer", a.spec.Operator.Reducer, func(stdin io.Writer) error {
+		return a.command("reducer", a.spec.Operator.Reducer, buffered(func(stdin io.Writer) error {
 			return writeRecords(stdin, in, 0)
-		}, copyTo(w))
+		}), copyTo(w))
 	})
 }
 

@@ -47,7 +47,8 @@ func SavedPath(dir string, begin int64) string {
 type collector interface {
 	ripen() error // does what is no loss, for there is less to do in the end
 	drain() error // into the sorter
-	runs() *sorter
+	inherit(files []string)
+	save(path string) error // what came since the last save, in a file of that name
 }
 
 // strides ends strides of a split when it is time to.
@@ -64,9 +65,7 @@ type strides struct {
 // strides begins the first stride of an attempt and takes in what it inherits. It returns nil if none are wanted.
 func (a *worker) strides(into collector) *strides {
 	if from := a.spec.Resume; from != nil {
-		s := into.runs()
-		s.spilled = append(s.spilled, from.Runs...)
-		s.saved = len(s.spilled)
+		into.inherit(from.Runs)
 	}
 	if a.spec.SaveEvery == 0 || into == nil {
 		return nil
@@ -107,7 +106,7 @@ func (s *strides) end(offset int64) error {
 	if err := s.into.drain(); err != nil {
 		return err
 	}
-	if err := s.into.runs().save(SavedPath(s.a.spec.Dir, s.begin)); err != nil {
+	if err := s.into.save(SavedPath(s.a.spec.Dir, s.begin)); err != nil {
 		return err
 	}
 	ended := processorTime()
@@ -153,12 +152,17 @@ func (s *sorter) save(path string) error {
 }
 
 // ripen spills: to merge runs that are sorted takes no longer than to sort all in the end.
-func (s *sorter) ripen() error  { return s.flush() }
-func (s *sorter) drain() error  { return nil }
-func (s *sorter) runs() *sorter { return s }
+func (s *sorter) ripen() error { return s.flush() }
+func (s *sorter) drain() error { return nil }
 
-func (t *tally) ripen() error  { return nil }
-func (t *tally) runs() *sorter { return t.sorter }
+func (s *sorter) inherit(runs []string) {
+	s.spilled = append(s.spilled, runs...)
+	s.saved = len(s.spilled)
+}
+
+func (t *tally) ripen() error           { return nil }
+func (t *tally) inherit(runs []string)  { t.sorter.inherit(runs) }
+func (t *tally) save(path string) error { return t.sorter.save(path) }
 
 // from returns what is left of the split behind its first bytes.
 func (s Split) from(offset int64) Split {

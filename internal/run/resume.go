@@ -151,6 +151,9 @@ func jobText(j *jobfile.Job) string {
 			if op.Reducer != "" {
 				words = append(words, "--reducer", pasteWord(op.Reducer))
 			}
+			if op.ByLine {
+				words = append(words, "--resumable")
+			}
 		default:
 			words = append(words, op.Name)
 			if op.Pattern != "" {

@@ -15,8 +15,12 @@ import (
 // work is what attempts do, as processes and folders of this machine.
 type work struct{ *jobfile.Work }
 
-// saveEvery is how long a map attempt works at least between two points from which another can go on.
-const saveEvery = 200 * time.Millisecond
+// How long a map attempt works at least between two points from which another can go on. A mapper's command is started
+// anew for each stride, and many need half a second for that.
+const (
+	saveEvery       = 200 * time.Millisecond
+	saveMapperEvery = 10 * time.Second
+)
 
 // command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
 // read at a pace, 0 for none.
@@ -35,7 +39,9 @@ func (w work) command(self string, f Folders, a live.Attempt, slot int, dir stri
 	}
 	spec.Account, spec.Pace = f.Account(), pace
 	if w.MapReduce.Resumes(a.Stage) {
-		spec.SaveEvery = saveEvery
+		if spec.SaveEvery = saveEvery; spec.Operator.ByLine {
+			spec.SaveEvery = saveMapperEvery
+		}
 	}
 	if from != nil {
 		spec.Resume = &mapreduce.Resume{Offset: from.end}
