@@ -151,7 +151,7 @@ func (q *Queues) serve(v *sched.View, act *sched.Actions, id sched.MachineID) {
 // unless one has been overtaken too often.
 func (q *Queues) choose(v *sched.View, m *queue) int32 {
 	best := m.first - 1
-	if q.set.Bypass < 0 || m.waiting == 1 {
+	if q.set.Bypass < 0 {
 		return best
 	}
 	least := q.left(v, best)
