@@ -27,9 +27,9 @@ import (
 // mapping is what a map attempt did, as journal and account have it. Offsets are in bytes of its split.
 type mapping struct {
 	live.Record
-	from   int64   // where it began
-	bytes  int64   // that it mapped
-	saves  []int64 // the points that it saved, in order
+	from  int64   // where it began
+	bytes int64   // that it mapped
+	saves []int64 // the points that it saved, in order
 }
 
 // segments returns the stretches between the points at which a map attempt saved, and the one behind the last, which is lost if it did not win.

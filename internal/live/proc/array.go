@@ -13,10 +13,11 @@ import (
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/show"
+	"github.com/tailcut/tailcut/internal/strides"
 )
 
 // arrayCommand returns the process of an attempt in a slot, which goes on behind the stride from.
-func (w work) arrayCommand(f Folders, a live.Attempt, slot int, dir string, from *stride) (*jobfile.Command, error) {
+func (w work) arrayCommand(f Folders, a live.Attempt, slot int, dir string, from *strides.Stride) (*jobfile.Command, error) {
 	st := &w.Array.Stages[a.Stage]
 	seat := jobfile.Seat{Number: a.Number, Slot: slot, Dir: dir}
 	for _, s := range st.After {
@@ -30,7 +31,7 @@ func (w work) arrayCommand(f Folders, a live.Attempt, slot int, dir string, from
 		return nil, err
 	}
 	if st.Resumable {
-		cmd.Env = append([]string{"TAILCUT_RESUME_OFFSET=" + strconv.FormatInt(from.offset(), 10)}, cmd.Env...)
+		cmd.Env = append([]string{"TAILCUT_RESUME_OFFSET=" + strconv.FormatInt(from.Offset(), 10)}, cmd.Env...)
 		if err := inherit(dir, from); err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/strides"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -88,7 +89,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	e := &Executor{
 		cfg: cfg, work: work{cfg.Work}, host: cfg.Host, threads: threadsOfArray, procs: map[sched.AttemptID]*process{}, paths: map[string]string{},
-		limits: newLimits(cfg.Limits, cfg.Stages), won: make(winners, cfg.Stages), resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{folders: cfg.Folders, tasks: map[[2]int]map[place]*stride{}},
+		limits: newLimits(cfg.Limits, cfg.Stages), won: make(winners, cfg.Stages), resumable: work{cfg.Work}.resumable(cfg.Stages), saves: saves{folders: cfg.Folders, tasks: map[[2]int]map[place]*strides.Stride{}},
 		inline: work{cfg.Work}.inline(cfg.Stages), left: inlineTotal, spares: spares{root: cfg.Folders.attempts()}, patience: 5 * time.Second,
 	}
 	e.saves.left = unsaved == nil
@@ -343,7 +344,7 @@ func (e *Executor) begin(p *process) bool {
 		p.timers = append(p.timers, time.AfterFunc(p.fate.after, func() { p.kill(byDisturb) }))
 	}
 	if e.resumable[p.attempt.Stage] && p.attempt.Number > 0 {
-		e.tell(p, p.last.progress()) // not always what the policy asked for
+		e.tell(p, p.last.Progress()) // not always what the policy asked for
 	}
 	if p.listen = e.listener(p); e.resumable[p.attempt.Stage] { // what it has saved is linked
 		var beside lane

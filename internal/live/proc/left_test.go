@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/strides"
 )
 
 // lineage writes strides of a task into a folder as an engine does: attempt 0 saves at 10, 20 and 30, and attempt 2,
@@ -16,8 +17,8 @@ func lineage(t *testing.T) (f Folders, paths map[string]string) {
 	t.Helper()
 	f = Folders{Root: t.TempDir(), Run: "run"}
 	paths = map[string]string{}
-	var last, fork *stride
-	save := func(number int, end int64, before *stride) *stride {
+	var last, fork *strides.Stride
+	save := func(number int, end int64, before *strides.Stride) *strides.Stride {
 		text := fmt.Sprintf("by %d up to %d", number, end)
 		file := filepath.Join(t.TempDir(), "stride")
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
@@ -27,13 +28,13 @@ func lineage(t *testing.T) (f Folders, paths map[string]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stride{before: before, number: number, begin: before.offset(), end: end, fraction: float64(end) / 40, sum: sum}
-		s.path = filepath.Join(f.saved(1, 7), s.name())
-		all := saves{folders: f, tasks: map[[2]int]map[place]*stride{}}
+		s := &strides.Stride{Before: before, Number: number, Begin: before.Offset(), End: end, Fraction: float64(end) / 40, Sum: sum}
+		s.Path = filepath.Join(f.saved(1, 7), s.Name())
+		all := saves{folders: f, tasks: map[[2]int]map[place]*strides.Stride{}}
 		if !all.add(live.Attempt{Stage: 1, Index: 7, Number: number}, s, file) {
 			t.Fatal("the stride was not saved")
 		}
-		paths[fmt.Sprintf("%d:%d", number, end)] = s.path
+		paths[fmt.Sprintf("%d:%d", number, end)] = s.Path
 		return s
 	}
 	for _, end := range []int64{10, 20, 30} {
@@ -85,14 +86,14 @@ func TestLeftStrides(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			all := saves{folders: f, left: true, tasks: map[[2]int]map[place]*stride{}}
+			all := saves{folders: f, left: true, tasks: map[[2]int]map[place]*strides.Stride{}}
 			var offsets []string
-			for _, s := range all.find(live.Attempt{Stage: 1, Index: 7, From: c.from.fraction, Source: c.from.source}).chain() {
-				text, err := os.ReadFile(s.path)
-				if want := fmt.Sprintf("by %d up to %d", s.number, s.end); err != nil || string(text) != want {
-					t.Errorf("%s says %q, %v; want %q", s.path, text, err, want)
+			for _, s := range all.find(live.Attempt{Stage: 1, Index: 7, From: c.from.fraction, Source: c.from.source}).Chain() {
+				text, err := os.ReadFile(s.Path)
+				if want := fmt.Sprintf("by %d up to %d", s.Number, s.End); err != nil || string(text) != want {
+					t.Errorf("%s says %q, %v; want %q", s.Path, text, err, want)
 				}
-				offsets = append(offsets, fmt.Sprint(s.end))
+				offsets = append(offsets, fmt.Sprint(s.End))
 			}
 			if got := strings.Join(offsets, " "); got != c.offsets {
 				t.Errorf("the attempt goes on from strides that end at %q, want %q", got, c.offsets)
@@ -104,7 +105,7 @@ func TestLeftStrides(t *testing.T) {
 // A task that is done has nothing left, whoever saved it.
 func TestLeftStridesDropped(t *testing.T) {
 	f, _ := lineage(t)
-	all := saves{folders: f, left: true, tasks: map[[2]int]map[place]*stride{}}
+	all := saves{folders: f, left: true, tasks: map[[2]int]map[place]*strides.Stride{}}
 	if !all.drop(1, 7) {
 		t.Error("what an earlier engine has saved of the task is not to be removed")
 	}
@@ -114,22 +115,4 @@ func TestLeftStridesDropped(t *testing.T) {
 	if all.drop(1, 8) {
 		t.Error("there is something of a task that has saved nothing")
 	}
-}
-
-func FuzzStrideName(f *testing.F) {
-	f.Add("0-10.0.0.3fd0000000000000.0000002a")
-	f.Add("10-20.3.1.3fe0000000000000.deadbeef")
-	f.Add("10-20.3.1.7ff8000000000000.00000000")
-	f.Add("0-9223372036854775807.1.1.0000000000000001.ffffffff")
-	f.Fuzz(func(t *testing.T, name string) {
-		s, before, ok := parseStride(name)
-		if !ok {
-			return
-		}
-		s.before = &stride{number: before}
-		again, number, ok := parseStride(s.name())
-		if again.before = s.before; !ok || number != before || *again != *s {
-			t.Fatalf("%q is %+v after %d, and %+v after %d, %v, once more", name, s, before, again, number, ok)
-		}
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/strides"
 )
 
 // killer says who ended a process before its time.
@@ -29,7 +30,7 @@ const (
 type process struct {
 	of       *Executor
 	attempt  live.Attempt
-	last     *stride // that it has saved, or goes on from
+	last     *strides.Stride // that it has saved, or goes on from
 	dir      string
 	unready  error    // why it cannot be started
 	path     string   // of the program

@@ -16,6 +16,7 @@ import (
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/strides"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -247,22 +248,22 @@ func TestSavedTooLate(t *testing.T) {
 	if err := os.WriteFile(from, []byte("work"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := saves{tasks: map[[2]int]map[place]*stride{}}
+	s := saves{tasks: map[[2]int]map[place]*strides.Stride{}}
 	a := live.Attempt{Index: 3}
-	early, late := &stride{fraction: 0.25, path: filepath.Join(dir, "saved", "0.0")}, &stride{fraction: 0.5, path: filepath.Join(dir, "saved", "10.0")}
+	early, late := &strides.Stride{Fraction: 0.25, Path: filepath.Join(dir, "saved", "0.0")}, &strides.Stride{Fraction: 0.5, Path: filepath.Join(dir, "saved", "10.0")}
 	if !s.add(a, early, from) || s.find(live.Attempt{Index: 3, From: 0.25}) != early {
 		t.Error("what was saved in time is not kept")
 	}
 	if !s.drop(0, 3) {
 		t.Error("there was nothing to drop")
 	}
-	if err := os.RemoveAll(filepath.Dir(early.path)); err != nil {
+	if err := os.RemoveAll(filepath.Dir(early.Path)); err != nil {
 		t.Fatal(err)
 	}
 	if s.add(a, late, from) || s.find(live.Attempt{Index: 3, From: 0.5}) != nil {
 		t.Error("what was saved too late is kept")
 	}
-	if _, err := os.Stat(filepath.Dir(late.path)); err == nil {
+	if _, err := os.Stat(filepath.Dir(late.Path)); err == nil {
 		t.Error("the folder is there again")
 	}
 	if s.drop(0, 4) {

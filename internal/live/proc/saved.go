@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/strides"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -19,41 +20,6 @@ import (
 // touch again. The executor links that file into a folder of the task, and only then tells the loop. So whatever the
 // journal knows to be saved outlives the attempt that made it, and the engine, and is there for others until the task
 // is done. What is damaged when the engine is back, for it was never synced, is known by its checksum and not used.
-
-// stride is a stretch of a task's work that an attempt has done and saved.
-type stride struct {
-	before     *stride // nil for the first
-	number     int     // of the attempt
-	begin, end int64   // offsets, in whatever the attempt counts
-	fraction   float64 // of the work, up to the end
-	sum        uint32  // of the bytes
-	left       bool    // by an earlier engine, and to be checked
-	path       string  // the link
-}
-
-// offset returns where the work goes on behind a stride; nil is before the first.
-func (s *stride) offset() int64 {
-	if s == nil {
-		return 0
-	}
-	return s.end
-}
-
-func (s *stride) progress() float64 {
-	if s == nil {
-		return 0
-	}
-	return s.fraction
-}
-
-// chain returns a stride and all before it, the first one first.
-func (s *stride) chain() (all []*stride) {
-	for ; s != nil; s = s.before {
-		all = append(all, s)
-	}
-	slices.Reverse(all)
-	return all
-}
 
 // place is what an attempt is told to go on from.
 type place struct {
@@ -66,17 +32,17 @@ type saves struct {
 	folders Folders
 	left    bool       // an earlier engine has been here
 	mu      sync.Mutex // also held while a stride is linked: nothing comes into the folder of a task that is done
-	tasks   map[[2]int]map[place]*stride
+	tasks   map[[2]int]map[place]*strides.Stride
 }
 
 // of returns the strides of a task, and whether it is done. s.mu is held.
-func (s *saves) of(stage, index int) (all map[place]*stride, done bool) {
+func (s *saves) of(stage, index int) (all map[place]*strides.Stride, done bool) {
 	task := [2]int{stage, index}
 	all, known := s.tasks[task]
 	if known {
 		return all, all == nil
 	}
-	all = map[place]*stride{}
+	all = map[place]*strides.Stride{}
 	if s.left {
 		all = leftStrides(s.folders.saved(stage, index))
 	}
@@ -85,32 +51,32 @@ func (s *saves) of(stage, index int) (all map[place]*stride, done bool) {
 }
 
 // find returns what an attempt goes on from; nil for the beginning.
-func (s *saves) find(a live.Attempt) *stride {
+func (s *saves) find(a live.Attempt) *strides.Stride {
 	if a.From == 0 {
 		return nil
 	}
 	s.mu.Lock()
 	all, _ := s.of(a.Stage, a.Index)
 	s.mu.Unlock()
-	return all[place{a.Source, a.From}].sound()
+	return sound(all[place{a.Source, a.From}])
 }
 
 // add links what came of a stride to its path and keeps it, unless the task is done or that cannot be.
-func (s *saves) add(a live.Attempt, x *stride, from string) bool {
+func (s *saves) add(a live.Attempt, x *strides.Stride, from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, done := s.of(a.Stage, a.Index)
 	if done {
 		return false
 	}
-	err := os.MkdirAll(filepath.Dir(x.path), 0o777)
+	err := os.MkdirAll(filepath.Dir(x.Path), 0o777)
 	if err == nil {
-		err = os.Link(from, x.path)
+		err = os.Link(from, x.Path)
 	}
 	if err != nil {
 		return false
 	}
-	all[place{a.Number, x.fraction}] = x
+	all[place{a.Number, x.Fraction}] = x
 	return true
 }
 
@@ -125,17 +91,17 @@ func (s *saves) drop(stage, index int) bool {
 
 // save keeps the stride that an attempt has just ended at an offset. It returns nil if that makes no sense or cannot be
 // done; then the attempt's next line may.
-func (e *Executor) save(p *process, fraction float64, offset int64) *stride {
-	if offset <= p.last.offset() || fraction <= p.last.progress() || fraction >= 1 {
+func (e *Executor) save(p *process, fraction float64, offset int64) *strides.Stride {
+	if offset <= p.last.Offset() || fraction <= p.last.Progress() || fraction >= 1 {
 		return nil
 	}
-	next := &stride{before: p.last, number: p.attempt.Number, begin: p.last.offset(), end: offset, fraction: fraction}
-	from := e.work.saved(p.dir, next.begin)
+	next := &strides.Stride{Before: p.last, Number: p.attempt.Number, Begin: p.last.Offset(), End: offset, Fraction: fraction}
+	from := e.work.saved(p.dir, next.Begin)
 	var err error
-	if next.sum, err = checksum(from); err != nil {
+	if next.Sum, err = checksum(from); err != nil {
 		return nil
 	}
-	next.path = filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), next.name())
+	next.Path = filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), next.Name())
 	if !e.saves.add(p.attempt, next, from) {
 		return nil
 	}
@@ -178,9 +144,9 @@ func (e *Executor) tell(p *process, progress float64) {
 }
 
 // inherit links the strides that an attempt of an array job goes on from into its folder, each under its offset.
-func inherit(dir string, from *stride) error {
-	for _, s := range from.chain() {
-		if err := os.Link(s.path, segmentPath(dir, s.begin)); err != nil {
+func inherit(dir string, from *strides.Stride) error {
+	for _, s := range from.Chain() {
+		if err := os.Link(s.Path, segmentPath(dir, s.Begin)); err != nil {
 			return err
 		}
 	}

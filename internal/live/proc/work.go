@@ -10,6 +10,7 @@ import (
 	"github.com/tailcut/tailcut/internal/jobfile"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/strides"
 )
 
 // work is what attempts do, as processes and folders of this machine.
@@ -24,7 +25,7 @@ const (
 
 // command returns the process of an attempt whose folder is dir, and which goes on behind the stride from. Map attempts
 // read at a pace, 0 for none.
-func (w work) command(self string, f Folders, a live.Attempt, slot int, dir string, from *stride, pace float64) (*jobfile.Command, error) {
+func (w work) command(self string, f Folders, a live.Attempt, slot int, dir string, from *strides.Stride, pace float64) (*jobfile.Command, error) {
 	if w.Array != nil {
 		return w.arrayCommand(f, a, slot, dir, from)
 	}
@@ -44,9 +45,9 @@ func (w work) command(self string, f Folders, a live.Attempt, slot int, dir stri
 		}
 	}
 	if from != nil {
-		spec.Resume = &mapreduce.Resume{Offset: from.end}
-		for _, s := range from.chain() {
-			spec.Resume.Runs = append(spec.Resume.Runs, s.path)
+		spec.Resume = &mapreduce.Resume{Offset: from.Offset()}
+		for _, s := range from.Chain() {
+			spec.Resume.Runs = append(spec.Resume.Runs, s.Path)
 		}
 	}
 	data, err := json.Marshal(spec)
