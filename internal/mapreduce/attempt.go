@@ -61,12 +61,10 @@ type worker struct {
 func (a *worker) pieces(into collector, fn func([]byte) error) error {
 	split, stride := a.spec.Split, a.strides(into)
 	a.meter.total = split.Bytes()
-	if stride != nil {
-		a.meter.report = nil // progress is what was saved
-	}
 	var start int64
 	if from := a.spec.Resume; from != nil {
 		start = from.Offset
+		a.meter.done = start
 		split = split.from(start)
 	}
 	book, err := a.spec.openAccount()

@@ -68,7 +68,7 @@ type AttemptSpec struct {
 	// about every MiB or 100 ms, whichever comes first, from one goroutine at a time, and 1 once all is done.
 	Progress func(fraction float64) `json:"-"`
 	// Saved, when set, hears at the end of each stride where in the split it ends, in (0, Split.Bytes()), and which
-	// fraction of the split that is. An attempt that saves tells nothing else of its progress.
+	// fraction of the split that is.
 	Saved func(offset int64, fraction float64) `json:"-"`
 	// Stderr, when set, receives what the commands of a streaming attempt write to standard error.
 	Stderr io.Writer `json:"-"`

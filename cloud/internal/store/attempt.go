@@ -84,6 +84,8 @@ type Worker struct {
 	Scratch  string
 	Progress func(fraction float64) // may be nil
 	Stderr   io.Writer              // of commands
+	// SaveEvery is how long a map attempt works at least between two strides; 0 for ten seconds
+	SaveEvery time.Duration
 }
 
 // Run does the work. Commands run in the caller's process group and are the caller's to end if ctx does.
@@ -134,6 +136,7 @@ func (a *Worker) withdraw() error {
 	return errors.Join(
 		o.buckets.remove(ctx, o.attempt(a.Assignment.Run, a.Stage, a.Index, a.Number)),
 		o.buckets.drop(ctx, o.sums(a.Assignment.Run, a.Stage, a.Index, a.Number)),
+		o.buckets.remove(ctx, o.saved(a.Assignment.Run, a.Stage, a.Index)),
 		errOver,
 	)
 }
@@ -168,6 +171,11 @@ func (a *Worker) mapReduce(ctx context.Context, plan *mapreduce.Plan, dir string
 		return err
 	}
 	spec.Files, spec.Progress, spec.Stderr = Files{a.Buckets}, a.Progress, a.Stderr
+	if plan.Resumes(a.Stage) {
+		if err := a.resumes(ctx, spec); err != nil {
+			return err
+		}
+	}
 	_, err = mapreduce.Run(ctx, spec)
 	return err
 }
