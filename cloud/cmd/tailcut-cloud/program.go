@@ -20,8 +20,8 @@ type program struct {
 	log     io.Writer
 }
 
-// Plan cuts the job into tasks. No attempt goes on from another by order of the engine: those whose strides are in a store
-// look there by themselves.
+// Plan cuts the job into tasks. No attempt goes on from another by order of the engine: those whose strides are in a
+// store look there by themselves.
 func (p *program) Plan(ctx context.Context, r *remote.Request) (*jobfile.Plan, error) {
 	job := r.Job
 	if mr := job.MapReduce; mr != nil {
