@@ -48,7 +48,7 @@ func inspect(t testing.TB, w *World, conserving bool, l sched.Limits, seed uint6
 				t.Fatalf("seed %d at %v: machine %d has a free slot, and a task of stage %d waits for one", seed, w.Now, m, st)
 			}
 		}
-		if err := withinLimits(v, l, orders); err != nil {
+		if err := withinLimits(v, l, own(w.Policy), orders); err != nil {
 			t.Fatalf("seed %d at %v: %v", seed, w.Now, err)
 		}
 	}
@@ -57,10 +57,21 @@ func inspect(t testing.TB, w *World, conserving bool, l sched.Limits, seed uint6
 	return w.Orders
 }
 
+// own returns the bounds that a policy keeps itself.
+func own(p sched.Policy) (b sched.Bounds) {
+	if bounded, ok := p.(sched.Bounded); ok {
+		b = bounded.Bounds()
+	}
+	return b
+}
+
 // withinLimits checks the attempts of each task and, where clones were launched, the clone budget, with arithmetic of
-// its own.
-func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error {
+// its own. Limits may give way to bounds of the policy's own.
+func withinLimits(v *sched.View, l sched.Limits, self sched.Bounds, orders []sched.Decision) error {
 	clones, launched := 0, false
+	if l.OwnAttempts && (self.Attempts < 0 || self.Attempts > l.Attempts) {
+		l.Attempts = self.Attempts
+	}
 	for i := range orders {
 		if d := &orders[i]; d.Kind == sched.Launch {
 			n := int(v.Task(d.Task).Live)
@@ -75,6 +86,9 @@ func withinLimits(v *sched.View, l sched.Limits, orders []sched.Decision) error 
 	}
 	b := l.Clones
 	most := max(b.Floor, int(b.TaskShare*float64(v.Cluster().Unfinished())), int(b.RunningShare*float64(v.Cluster().RunningTasks())))
+	if b.Own {
+		most = max(most, int(self.Clones*float64(v.Slots())), int(self.Running*float64(v.Cluster().RunningTasks())))
+	}
 	if launched && b.Floor >= 0 && clones > most {
 		return fmt.Errorf("%d clones run, budget %d", clones, most)
 	}
