@@ -23,6 +23,7 @@ package policy
 //	usual     what a winner of the stage has cost so far, with all attempts that were ended
 //	c         sure times the chance that the task draws a new duration in the same place, see begunAnew
 //	all clones end once hardly one has ever won
+//	a clone of a resumable task goes on from where its attempts have saved most; bids do not count that
 //
 // Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
 // O(log jobs + log stages), a look O(running tasks of the stage).
@@ -274,7 +275,7 @@ func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
 	for a, runs := v.FirstAttempt(w.task); runs; a, runs = v.NextAttempt(a) {
 		p.held.Drop(a.Row()) // what is there is of an earlier clone
 	}
-	p.order.Clone(v, act, w.task, m, sched.Straggling)
+	p.order.CloneFrom(v, act, w.task, m, kit.Furthest(v, w.task), sched.Straggling)
 	return true
 }
 

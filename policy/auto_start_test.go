@@ -78,3 +78,30 @@ func TestAutoShortTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestAutoClonesGoOn: where tasks save their work a clone begins where the original is, and elsewhere at the beginning.
+func TestAutoClonesGoOn(t *testing.T) {
+	for _, resumable := range []bool{false, true} {
+		w := on(t, "auto", sched.NoLimits())
+		w.Machines(30)
+		job := policytest.Tasks(20)
+		job.Stages[0].Resumable = resumable
+		w.Submit(0, job)
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			f := policytest.Fate{Lasts: 10 * sched.Second, Reports: sched.Second}
+			if d.Task == 7 && d.Number == 0 {
+				f.Lasts *= 10
+			}
+			return f
+		}
+		w.Run()
+		if len(w.Clones()) == 0 {
+			t.Fatal("the slow task is not cloned")
+		}
+		for _, d := range w.Orders {
+			if d.Kind == sched.Launch && d.Number > 0 && (d.From > 0) != resumable {
+				t.Errorf("resumable %v: task %d has an attempt from %g at %v", resumable, d.Task, d.From, d.At)
+			}
+		}
+	}
+}

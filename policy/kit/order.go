@@ -263,9 +263,27 @@ func Start(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID)
 
 // Clone starts another attempt of a running task from the beginning.
 func (o *Order) Clone(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, why sched.Reason) sched.AttemptID {
-	a := Launch(act, t, m, 0, why)
+	return o.CloneFrom(v, act, t, m, 0, why)
+}
+
+// CloneFrom starts another attempt of a running task, from a fraction that another has saved.
+func (o *Order) CloneFrom(v *sched.View, act *sched.Actions, t sched.TaskID, m sched.MachineID, from float64, why sched.Reason) sched.AttemptID {
+	a := Launch(act, t, m, from, why)
 	o.Touch(v, v.Rows().JobOf(t))
 	return a
+}
+
+// Furthest returns the fraction of a running task from which another attempt can go on, 0 where attempts begin anew.
+func Furthest(v *sched.View, t sched.TaskID) float64 {
+	task := v.Task(t)
+	if !v.Stage(task.Stage).Resumable {
+		return 0
+	}
+	far := task.Saved
+	for a, runs := v.FirstAttempt(t); runs; a, runs = v.NextAttempt(a) {
+		far = max(far, v.Attempt(a).Progress)
+	}
+	return min(far, NearlyDone)
 }
 
 // Fill gives every free slot to the next task while there is one.
