@@ -32,6 +32,9 @@ type Experiment struct {
 	Redraw   func(seed uint64) (*trace.Workload, error)
 	SameLuck bool
 
+	// Measure says which jobs the figures are of. Nil for all.
+	Measure *Measure
+
 	// Done is shown every run as it is done, with what became of each job: one call at a time, in order of policy and
 	// run whoever was faster. Both are the caller's to keep. An error ends the experiment. May be nil.
 	Done func(c *Cell, jobs []JobResult) error
@@ -51,9 +54,10 @@ type Cell struct {
 	Policy int // index of Experiment.Policies
 	Run    int // from 0
 	Stats
-	Paired Paired
-	Events int64         // see Result
-	Wall   time.Duration // that the run took; the only thing here that is not the same each time
+	Paired  Paired
+	Classes []ClassCell   // by class, if Experiment.Measure has any
+	Events  int64         // see Result
+	Wall    time.Duration // that the run took; the only thing here that is not the same each time
 }
 
 // Comparison is what came out of an experiment.
@@ -121,6 +125,7 @@ func (e *Experiment) cell(ctx context.Context, s *Simulator, c *Cell) (*Result, 
 	if err != nil {
 		return nil, err
 	}
+	e.Measure.apply(w, res, c)
 	c.Stats, c.Events, c.Wall = res.Stats(), res.Events, time.Since(begin)
 	return res, nil
 }

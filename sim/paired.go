@@ -15,14 +15,14 @@ type Paired struct {
 	MeanFlow, FirstMeanFlow float64
 }
 
-// paired compares two runs, job by job.
-func paired(flows, first []sched.Time) Paired {
+// paired compares two runs, job by job, over the jobs whose class is wanted.
+func paired(flows, first []flowOf, wanted func(class int16) bool) Paired {
 	var p Paired
-	for j, flow := range flows {
-		if flow != noFlow && first[j] != noFlow {
+	for j, x := range flows {
+		if flow, first := x.flow, first[j].flow; flow != noFlow && first != noFlow && wanted(x.class) {
 			p.Jobs++
 			p.MeanFlow += flow.Seconds()
-			p.FirstMeanFlow += first[j].Seconds()
+			p.FirstMeanFlow += first.Seconds()
 		}
 	}
 	if p.Jobs == 0 {
@@ -36,11 +36,17 @@ func paired(flows, first []sched.Time) Paired {
 // noFlow is the flow time of a job that failed.
 const noFlow sched.Time = -1
 
-func flowsOf(jobs []JobResult) []sched.Time {
-	flows := make([]sched.Time, len(jobs))
+// flowOf is the flow time of a job, and its class, which is the same under all policies.
+type flowOf struct {
+	flow  sched.Time
+	class int16
+}
+
+func flowsOf(jobs []JobResult) []flowOf {
+	flows := make([]flowOf, len(jobs))
 	for j := range jobs {
-		if flows[j] = jobs[j].Completion - jobs[j].Arrival; jobs[j].Failed {
-			flows[j] = noFlow
+		if flows[j] = (flowOf{jobs[j].Completion - jobs[j].Arrival, jobs[j].Class}); jobs[j].Failed {
+			flows[j].flow = noFlow
 		}
 	}
 	return flows
@@ -55,14 +61,14 @@ type pairing struct {
 
 // pairingRun is the runs of all policies that meet the same luck.
 type pairingRun struct {
-	first   []sched.Time  // flow times by job under the first policy, once they are known
+	first   []flowOf      // flow times by job under the first policy, once they are known
 	waiting []pairingCell // until then
 	left    int           // policies that are still to come
 }
 
 type pairingCell struct {
 	cell  *Cell
-	flows []sched.Time
+	flows []flowOf
 }
 
 func newPairing(policies, first, runs int) *pairing {
@@ -88,7 +94,10 @@ func (p *pairing) add(c *Cell, jobs []JobResult) {
 		return
 	}
 	for _, w := range run.waiting {
-		w.cell.Paired = paired(w.flows, run.first)
+		w.cell.Paired = paired(w.flows, run.first, func(class int16) bool { return class >= 0 })
+		for k := range w.cell.Classes {
+			w.cell.Classes[k].Paired = paired(w.flows, run.first, func(class int16) bool { return class == int16(k) })
+		}
 	}
 	if run.waiting = nil; run.left == 0 {
 		run.first = nil

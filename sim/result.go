@@ -37,6 +37,8 @@ type JobResult struct {
 	Alone     sched.Time
 	Fruitful  sched.Time // machine time of attempts whose work counted
 	Fruitless sched.Time // machine time of the others
+
+	Class int16 // see Measure; 0 outside an experiment
 }
 
 // conclude notes what became of a job that has ended. The core and the policy may forget it.
@@ -90,11 +92,11 @@ type Stats struct {
 	MeanFlow, MedianFlow, P90Flow, P99Flow, MaxFlow float64
 
 	MeanSlowdown        float64 // likewise: flow time divided by JobResult.Alone, over jobs that take any time
-	Makespan            float64 // from the first arrival to the end of the last job
+	Makespan            float64 // from the first arrival to the end of the last job, of whatever class
 	Attempts, Clones    int
 	Withheld            int // see Result
 	Fruitful, Fruitless float64
-	Utilisation         float64 // machine time divided by slots times makespan; machines under repair count as idle
+	Utilisation         float64 // machine time divided by slots times makespan, of all jobs; machines under repair count as idle
 	Deadlines           int     // jobs that have one
 	DeadlinesMet        int
 
@@ -105,13 +107,48 @@ type Stats struct {
 	TardinessCost float64 // value lost by jobs that were done late, where late is soft
 }
 
-// Stats sums a run up.
+// Stats sums a run up: the jobs that are measured, which outside an experiment are all.
 func (r *Result) Stats() Stats {
-	st := Stats{Withheld: r.Withheld}
+	st := r.statsOf(func(class int16) bool { return class >= 0 })
+	st.Withheld, st.Makespan = r.Withheld, (r.End - r.Begin).Seconds()
+	var all sched.Time
+	for i := range r.Jobs {
+		all += r.Jobs[i].Fruitful + r.Jobs[i].Fruitless
+	}
+	st.Utilisation = r.used(all.Seconds())
+	return st
+}
+
+// used is the share of all slots, from the first arrival to the last end, that so many seconds of machine time are.
+func (r *Result) used(seconds float64) float64 {
+	if span := (r.End - r.Begin).Seconds(); span > 0 {
+		return seconds / (float64(r.Slots) * span)
+	}
+	return 0
+}
+
+// classStats sums up the jobs of a class: its makespan is from the run's first arrival to its own last end, its
+// utilisation the share of the run's slots and time that it had.
+func (r *Result) classStats(class int16) Stats {
+	st := r.statsOf(func(of int16) bool { return of == class })
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.Class == class {
+			st.Makespan = max(st.Makespan, (j.Completion - r.Begin).Seconds())
+		}
+	}
+	st.Utilisation = r.used(st.Fruitful + st.Fruitless)
+	return st
+}
+
+// statsOf sums up what jobs show each.
+func (r *Result) statsOf(measured func(class int16) bool) (st Stats) {
 	flows := make([]float64, 0, len(r.Jobs))
 	slowed := 0
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
+		if !measured(j.Class) {
+			continue
+		}
 		if flow := (j.Completion - j.Arrival).Seconds(); j.Failed {
 			st.Failed++
 		} else {
@@ -148,9 +185,6 @@ func (r *Result) Stats() Stats {
 	st.MeanSlowdown /= float64(max(1, slowed))
 	slices.Sort(flows)
 	st.MedianFlow, st.P90Flow, st.P99Flow, st.MaxFlow = quantile(flows, 0.5), quantile(flows, 0.9), quantile(flows, 0.99), quantile(flows, 1)
-	if st.Makespan = (r.End - r.Begin).Seconds(); st.Makespan > 0 {
-		st.Utilisation = (st.Fruitful + st.Fruitless) / (float64(r.Slots) * st.Makespan)
-	}
 	return st
 }
 
