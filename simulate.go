@@ -32,6 +32,9 @@ type Simulation struct {
 
 	// What a cluster takes beside the work, such as heartbeat=3s,kill=500ms; see sim.ParseOverheads. Default none.
 	Overheads string
+
+	Cut string // jobs left out of all figures: auto, or numbers or spans at both ends such as 500,100 or 2h,30m
+	By  string // what divides jobs into classes that have figures of their own, such as tasks:10,100, name or priority
 }
 
 // Comparison is what came of a simulation.
@@ -44,6 +47,7 @@ type Comparison struct {
 	Durations  []string // of attempts, by policy: what it takes them from, see policy.Told
 	Slots      int      // of all machines together
 	LowerBound float64  // of the mean flow time under any policy, in seconds; 0 if none is known
+	Classes    []string // of jobs, by Simulation.By; Runs.Class compares the jobs of one
 
 	result *simulation.Result
 }
@@ -58,12 +62,13 @@ func Simulate(ctx context.Context, s Simulation) (*Comparison, error) {
 		Workload: s.Workload, Policies: s.Policies, Runs: s.Runs, Seed: s.Seed,
 		Machines: s.Machines, Slots: s.SlotsPerMachine, Cluster: s.Cluster, Speed: s.SpeedFactor, Failures: s.Failures, Limits: s.Limits,
 		Service: s.Service, LaunchDelay: s.LaunchDelay, Overheads: s.Overheads, Progress: s.Progress, DeadlineSlack: s.DeadlineSlack,
+		Cut: s.Cut, By: s.By,
 	}
 	res, err := r.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Comparison{Runs: res.Comparison, Policies: res.Policies, Told: res.Told, Durations: res.Durations, Slots: res.Slots, LowerBound: res.LowerBound, result: res}, nil
+	return &Comparison{Runs: res.Comparison, Policies: res.Policies, Told: res.Told, Durations: res.Durations, Slots: res.Slots, LowerBound: res.LowerBound, Classes: res.Classes, result: res}, nil
 }
 
 // MeanFlow estimates a policy's mean flow time, which is the time from a job's arrival to its end, in seconds.

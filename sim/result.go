@@ -96,7 +96,7 @@ type Stats struct {
 	Attempts, Clones    int
 	Withheld            int // see Result
 	Fruitful, Fruitless float64
-	Utilisation         float64 // machine time divided by slots times makespan, of all jobs; machines under repair count as idle
+	Utilisation         float64 // machine time of all jobs divided by slots times makespan; idle under repair
 	Deadlines           int     // jobs that have one
 	DeadlinesMet        int
 

@@ -120,6 +120,8 @@ func (f *simulateFlags) addRuns(fl *pflag.FlagSet) {
 	r := &f.Request
 	wholeVar(fl, &r.Runs, "runs", 1, "repetitions per policy, each with its own seed; with --until the most (default 10240)")
 	fl.StringVar(&f.until, "until", "", "repeat until the 95 % intervals are within this `share` of the mean flow times, such as 2%")
+	fl.StringVar(&r.Cut, "cut", "", "leave jobs out of all figures: auto cuts warm-up and cool-down by a rule; `FIRST,LAST` are numbers of jobs or spans of arrivals, such as 500,100 or 2h,30m (default none, with a hint where auto matters)")
+	fl.StringVar(&r.By, "by", "", "add results by class of job, divided by a `property`: "+simulation.ByUsage)
 	fl.StringVar(&r.Replicate, "replicate", simulation.Luck, "`what` differs between repetitions: workload has each draw its jobs anew, from the generator, or with replacement from the file; both draws durations, failures and reports, too, which is all that the default draws")
 	fl.BoolVar(&r.Intervals, "intervals", false, "add a table of the intervals of means, medians over repetitions and differences, also of quantiles")
 	fl.Uint64Var(&r.Seed, "seed", 1, "random seed")
@@ -259,6 +261,8 @@ func simulate(cmd *cobra.Command, r *simulation.Request, jobs outFile) (*simulat
 // completeSimulate completes the values of the flags; of a comma-separated list the last.
 func completeSimulate(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"resample", "recorded", "law", "sx", "machine", "capacity"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	complete(cmd, "cut", simulation.CutAuto, "none")
+	complete(cmd, "by", "name", "priority", "tasks", "stages", "work", "duration")
 	complete(cmd, "replicate", simulation.Luck, simulation.NewWorkload, simulation.Both)
 	complete(cmd, "progress-error", simulation.Independent, simulation.Persistent)
 	complete(cmd, "progress", simulation.Auto, "none", "exact", "hang:p=0.05", "freeze:at=0.99", "lie", "back", "late:delay=30s")

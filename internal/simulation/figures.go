@@ -12,9 +12,10 @@ type resultJSON struct {
 	Cluster  clusterJSON  `json:"cluster"`
 	Results  []RunFigures `json:"results"`
 
-	Summary    []Figures `json:"summary"`
-	LowerBound float64   `json:"lower_bound_mean_flow_seconds"` // 0 if nothing is known
-	Manifest   *Manifest `json:"manifest"`
+	Summary    []Figures   `json:"summary"`
+	LowerBound float64     `json:"lower_bound_mean_flow_seconds"` // 0 if nothing is known
+	Cut        *CutFigures `json:"left_out,omitempty"`
+	Manifest   *Manifest   `json:"manifest"`
 }
 
 type workloadJSON struct {
@@ -31,35 +32,38 @@ type clusterJSON struct {
 
 // RunFigures are what one run of a policy has shown. Nil is where there is nothing to say.
 type RunFigures struct {
-	Policy            string   `json:"policy"`
-	Run               int      `json:"run"`
-	MeanFlowSeconds   *float64 `json:"mean_flow_seconds"`
-	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
-	P90FlowSeconds    *float64 `json:"p90_flow_seconds"`
-	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
-	MaxFlowSeconds    *float64 `json:"max_flow_seconds"`
-	MeanSlowdown      *float64 `json:"mean_slowdown"`
-	MakespanSeconds   float64  `json:"makespan_seconds"`
-	Attempts          int      `json:"attempts"`
-	Clones            int      `json:"clones"`
-	FruitfulSeconds   float64  `json:"fruitful_seconds"`
-	FruitlessSeconds  float64  `json:"fruitless_seconds"`
-	UtilisationRatio  float64  `json:"utilisation_ratio"`
-	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"` // nil if no job has a deadline
-	Events            int64    `json:"events"`
-	WallSeconds       *float64 `json:"wall_seconds"`
-	EventsPerSecond   *float64 `json:"events_per_second"`
-	JobsSucceeded     int      `json:"jobs_succeeded"`
-	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
-	Progress          string   `json:"progress"`               // that the policy was told
-	Durations         string   `json:"durations"`              // that it went by: finished, all, known
-	ClonesWithheld    int      `json:"clones_withheld"`        // by the limits, from policies that bound themselves
-	LaunchDelay       string   `json:"launch_delay,omitempty"` // a law
-	Overheads         string   `json:"overheads,omitempty"`
-	ValuePossible     *float64 `json:"value_possible"` // of jobs with deadlines, nil if no job has one
-	ValueWon          *float64 `json:"value_won"`
-	TardinessCost     *float64 `json:"tardiness_cost"`
-	JobsDropped       int      `json:"jobs_dropped"` // at their deadlines, or given up by the policy
+	Policy            string       `json:"policy"`
+	Class             string       `json:"class,omitempty"` // of jobs that the row is of
+	Run               int          `json:"run"`
+	MeanFlowSeconds   *float64     `json:"mean_flow_seconds"`
+	MedianFlowSeconds *float64     `json:"median_flow_seconds"`
+	P90FlowSeconds    *float64     `json:"p90_flow_seconds"`
+	P99FlowSeconds    *float64     `json:"p99_flow_seconds"`
+	MaxFlowSeconds    *float64     `json:"max_flow_seconds"`
+	MeanSlowdown      *float64     `json:"mean_slowdown"`
+	MakespanSeconds   float64      `json:"makespan_seconds"`
+	Attempts          int          `json:"attempts"`
+	Clones            int          `json:"clones"`
+	FruitfulSeconds   float64      `json:"fruitful_seconds"`
+	FruitlessSeconds  float64      `json:"fruitless_seconds"`
+	UtilisationRatio  float64      `json:"utilisation_ratio"`
+	DeadlineMetRatio  *float64     `json:"deadline_met_ratio"` // nil if no job has a deadline
+	Events            int64        `json:"events"`
+	WallSeconds       *float64     `json:"wall_seconds"`
+	EventsPerSecond   *float64     `json:"events_per_second"`
+	JobsSucceeded     int          `json:"jobs_succeeded"`
+	JobsFailed        int          `json:"jobs_failed"`            // or were given up or cancelled
+	Progress          string       `json:"progress"`               // that the policy was told
+	Durations         string       `json:"durations"`              // that it went by: finished, all, known
+	ClonesWithheld    int          `json:"clones_withheld"`        // by the limits, from policies that bound themselves
+	LaunchDelay       string       `json:"launch_delay,omitempty"` // a law
+	Overheads         string       `json:"overheads,omitempty"`
+	ValuePossible     *float64     `json:"value_possible"` // of jobs with deadlines, nil if no job has one
+	ValueWon          *float64     `json:"value_won"`
+	TardinessCost     *float64     `json:"tardiness_cost"`
+	JobsDropped       int          `json:"jobs_dropped"`      // at their deadlines, or given up by the policy
+	Cut               string       `json:"cut,omitempty"`     // what no figure is of
+	Classes           []RunFigures `json:"classes,omitempty"` // likewise; events and wall time are the run's
 }
 
 // Figures is a policy over its runs. An interval is the half of its width; nil where there is one run only,
@@ -90,6 +94,7 @@ type Figures struct {
 	JobsDropped       float64  `json:"jobs_dropped"`
 
 	Intervals []FigureIntervals `json:"intervals"`
+	Classes   []ClassFigures    `json:"classes,omitempty"`
 }
 
 // RunFigures returns what each run has shown, by policy and run.
@@ -115,8 +120,20 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 	if c.Deadlines > 0 {
 		f.ValuePossible, f.ValueWon, f.TardinessCost = new(c.ValuePossible), new(c.ValueWon), new(c.TardinessCost)
 	}
+	if r.Cut != nil {
+		f.Cut = r.Cut.Cut
+	}
+	f.Classes = r.classRuns(c)
 	return f
 }
+
+func medianFlow(c *sim.Cell) float64     { return c.MedianFlow }
+func p90Flow(c *sim.Cell) float64        { return c.P90Flow }
+func p99Flow(c *sim.Cell) float64        { return c.P99Flow }
+func slowdown(c *sim.Cell) float64       { return c.MeanSlowdown }
+func machineSeconds(c *sim.Cell) float64 { return c.Fruitful + c.Fruitless }
+func fruitlessShare(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) }
+func failedShare(c *sim.Cell) float64    { return float64(c.Failed) / float64(c.Failed+c.Succeeded) }
 
 func valueWon(c *sim.Cell) float64      { return c.ValueWon }
 func tardinessCost(c *sim.Cell) float64 { return c.TardinessCost }
@@ -137,8 +154,8 @@ func (r *Result) Figures(policy int) Figures {
 	flow := r.Interval(policy, sim.MeanFlow)
 	f := Figures{
 		Policy: r.Policies[policy], Runs: r.Runs, MeanFlowSeconds: show.Finite(flow.Value), MeanFlowCI95: show.Finite((flow.High - flow.Low) / 2),
-		MedianFlowSeconds: show.Finite(mean(func(c *sim.Cell) float64 { return c.MedianFlow })),
-		P99FlowSeconds:    show.Finite(mean(func(c *sim.Cell) float64 { return c.P99Flow })),
+		MedianFlowSeconds: show.Finite(mean(medianFlow)),
+		P99FlowSeconds:    show.Finite(mean(p99Flow)),
 		JobsFailed:        mean(failed), Progress: r.Told[policy], Durations: r.Durations[policy], ClonesWithheld: mean(withheld),
 		FruitlessSeconds: mean(func(c *sim.Cell) float64 { return c.Fruitless }),
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
@@ -157,6 +174,7 @@ func (r *Result) Figures(policy int) Figures {
 			f.DifferenceRatio = show.Finite(v.Difference.Mean / v.First)
 		}
 	}
-	f.Intervals = r.intervals(policy)
+	f.Intervals = r.intervalsOf(r.Comparison, policy, estimated)
+	f.Classes = r.classFigures(policy)
 	return f
 }

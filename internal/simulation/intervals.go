@@ -31,11 +31,14 @@ type figure struct {
 
 var estimated = []figure{
 	{"mean_flow_seconds", sim.MeanFlow},
-	{"median_flow_seconds", func(c *sim.Cell) float64 { return c.MedianFlow }},
-	{"p90_flow_seconds", func(c *sim.Cell) float64 { return c.P90Flow }},
-	{"p99_flow_seconds", func(c *sim.Cell) float64 { return c.P99Flow }},
+	{"median_flow_seconds", medianFlow},
+	{"p90_flow_seconds", p90Flow},
+	{"p99_flow_seconds", p99Flow},
 	{"makespan_seconds", func(c *sim.Cell) float64 { return c.Makespan }},
 }
+
+// classEstimated are those of a class of jobs.
+var classEstimated = append(estimated[:4:4], figure{"mean_slowdown", slowdown}, figure{"machine_seconds", machineSeconds})
 
 // FigureIntervals is what is known of one figure of a policy: its mean over the runs, the ratio of it to the first
 // policy's, from pairs of runs, and the median over the runs.
@@ -46,13 +49,13 @@ type FigureIntervals struct {
 	Middle IntervalFigures  `json:"median_run"`
 }
 
-// intervals returns the intervals of all figures of a policy.
-func (r *Result) intervals(policy int) (all []FigureIntervals) {
-	for _, f := range estimated {
-		mean := r.Interval(policy, f.of)
-		of := FigureIntervals{Figure: f.name, Mean: intervalFigures(mean, r.doubt(policy, mean)), Middle: intervalFigures(r.Middle(policy, f.of), sim.Sound)}
+// intervalsOf returns the intervals of figures of a policy, of all jobs or of those of a class.
+func (r *Result) intervalsOf(x *sim.Comparison, policy int, figures []figure) (all []FigureIntervals) {
+	for _, f := range figures {
+		mean := x.Interval(policy, f.of)
+		of := FigureIntervals{Figure: f.name, Mean: intervalFigures(mean, r.doubt(policy, mean)), Middle: intervalFigures(x.Middle(policy, f.of), sim.Sound)}
 		if policy > 0 {
-			ratio := r.ratio(policy, f)
+			ratio := ratioOf(x, policy, f)
 			of.Ratio = new(intervalFigures(ratio, r.doubt(policy, ratio)))
 		}
 		all = append(all, of)
@@ -60,12 +63,12 @@ func (r *Result) intervals(policy int) (all []FigureIntervals) {
 	return all
 }
 
-// ratio compares a figure with the first policy's: mean flow times over the jobs that succeeded under both.
-func (r *Result) ratio(policy int, f figure) sim.Interval {
+// ratioOf compares a figure with the first policy's: mean flow times over the jobs that succeeded under both.
+func ratioOf(x *sim.Comparison, policy int, f figure) sim.Interval {
 	if f.name == estimated[0].name {
-		return r.VersusRatio(policy)
+		return x.VersusRatio(policy)
 	}
-	return r.Ratio(policy, 0, f.of)
+	return x.Ratio(policy, 0, f.of)
 }
 
 // doubt is what an interval is doubted for. Runs in which nothing was drawn are equal for certain.
@@ -81,7 +84,7 @@ func (r *Result) certain(policy int) bool {
 	if r.draws {
 		return false
 	}
-	tasks := r.Workload.Tasks()
+	tasks := r.Workload.Tasks() // with a cut the attempts are fewer, and what a failure adds may be hidden
 	for i := range r.Of(policy) {
 		if c := &r.Of(policy)[i]; c.Clones > 0 || c.Attempts > tasks {
 			return false
@@ -172,7 +175,7 @@ func (r *Result) intervalTable() show.Table {
 			if len(r.Policies) > 1 {
 				change := ""
 				if k > 0 {
-					ratio := r.ratio(k, f)
+					ratio := ratioOf(r.Comparison, k, f)
 					change = changeOf(ratio)
 					if d := r.doubt(k, ratio).String(); d != "" && d != doubts {
 						doubts = strings.TrimPrefix(doubts+"; vs first: "+d, "; ")

@@ -56,6 +56,8 @@ type Manifest struct {
 	ProgressNoise float64 `json:"progress_noise"`
 	ProgressError string  `json:"progress_error"`
 	DeadlineSlack float64 `json:"deadline_slack"`
+	Cut           string  `json:"cut"`
+	By            string  `json:"by"`
 }
 
 // WorkloadIdentity says which workload it was, after filters, and before deadlines of --deadline-slack.
@@ -85,7 +87,7 @@ func (q *question) manifest(hash string, runs, machines, slots int) *Manifest {
 		MaxAttempts: bounded(o.Limits.Attempts), MoreAttempts: o.Limits.OwnAttempts, CloneFloor: bounded(o.Limits.Clones.Floor),
 		CloneOfTasks: o.Limits.Clones.TaskShare, CloneOfRunning: o.Limits.Clones.RunningShare,
 		Service: cmp.Or(q.Service, "resample"), LaunchDelay: cmp.Or(q.LaunchDelay, "0s"), Overheads: cmp.Or(q.Overheads, "none"), Progress: cmp.Or(q.Progress, Auto),
-		ProgressNoise: q.Noise, ProgressError: cmp.Or(q.NoiseKind, Independent), DeadlineSlack: q.DeadlineSlack,
+		ProgressNoise: q.Noise, ProgressError: cmp.Or(q.NoiseKind, Independent), DeadlineSlack: q.DeadlineSlack, Cut: cmp.Or(q.Request.Cut, "none"), By: q.By,
 	}
 	if q.Cluster != nil {
 		m.SlotsPerMachine, m.Service = "", cmp.Or(q.Service, "recorded")

@@ -20,8 +20,10 @@ func (r *Result) WriteText(w io.Writer) error {
 	tasks, work := r.Workload.Slotted()
 	fmt.Fprintf(w, "%s, %s, %s of work arriving within %s; %s\n\n", show.Count(len(r.Workload.Jobs), "job"), show.Count(tasks, "task"),
 		show.Seconds(work), show.Seconds(r.Workload.Horizon().Seconds()), show.Count(r.Slots, "slot"))
-	fmt.Fprintln(w, r.table())
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "%s\n\n", r.table())
+	if len(r.Classes) > 0 {
+		fmt.Fprintf(w, "%s\n\n", r.classTable())
+	}
 	all := true
 	for k := range r.Policies {
 		all = all && r.AllSucceeded(k)
@@ -40,6 +42,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "Value possible, if all jobs with deadlines were in time: %s. Tardiness cost: the part of it that late jobs with late=soft lost.\n",
 			strconv.FormatFloat(r.Cells[0].ValuePossible, 'f', 1, 64))
 	}
+	r.printCut(w)
 	r.printTold(w)
 	r.printDurations(w)
 	r.printWithheld(w)
@@ -57,6 +60,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		}
 		r.printRuns(w)
 		r.printDoubts(w)
+		r.printClassDoubts(w)
 	}
 	if r.Intervals {
 		fmt.Fprintf(w, "\n%s\n", r.intervalTable())
@@ -120,7 +124,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Workload: workloadJSON{
 			Jobs: len(r.Workload.Jobs), Tasks: tasks, WorkSeconds: work, HorizonSeconds: r.Workload.Horizon().Seconds(),
 		},
-		Cluster: clusterJSON{Machines: r.Machines, Slots: r.Slots}, Results: r.RunFigures(), LowerBound: r.LowerBound, Manifest: r.Manifest,
+		Cluster: clusterJSON{Machines: r.Machines, Slots: r.Slots}, Results: r.RunFigures(), LowerBound: r.LowerBound, Cut: r.Cut, Manifest: r.Manifest,
 	}
 	for k := range r.Policies {
 		v.Summary = append(v.Summary, r.Figures(k))
@@ -130,7 +134,13 @@ func (r *Result) WriteJSON(w io.Writer) error {
 
 // WriteCSV writes a row for each run.
 func (r *Result) WriteCSV(w io.Writer) error {
-	var without []string
+	without := []string{"classes"}
+	if r.Cut == nil {
+		without = append(without, "cut")
+	}
+	if len(r.Classes) == 0 {
+		without = append(without, "class")
+	}
 	if r.Overheads == "" {
 		without = append(without, "overheads")
 	}
@@ -143,10 +153,20 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	}
 	var rows []row
 	for i, f := range r.RunFigures() {
-		rows = append(rows, row{f, r.Manifest.identity(r.Cells[i].Policy)})
+		of := r.Manifest.identity(r.Cells[i].Policy)
+		if len(r.Classes) > 0 {
+			f.Class = allClasses
+		}
+		rows = append(rows, row{f, of})
+		for _, f := range f.Classes {
+			rows = append(rows, row{f, of})
+		}
 	}
 	return show.WriteRecords(w, rows, without...)
 }
+
+// allClasses is the class of CSV rows that are of all jobs.
+const allClasses = "all"
 
 // table has a row per policy, with means over its runs.
 func (r *Result) table() show.Table {
@@ -176,13 +196,11 @@ func (r *Result) row(policy int) []any {
 		row = append(row, r.versus(policy))
 	}
 	row = append(row,
-		span(func(c *sim.Cell) float64 { return c.MedianFlow }), span(func(c *sim.Cell) float64 { return c.P90Flow }),
-		span(func(c *sim.Cell) float64 { return c.P99Flow }), span(func(c *sim.Cell) float64 { return c.MaxFlow }),
-		times(mean(func(c *sim.Cell) float64 { return c.MeanSlowdown })),
+		span(medianFlow), span(p90Flow), span(p99Flow), span(func(c *sim.Cell) float64 { return c.MaxFlow }), times(mean(slowdown)),
 		span(func(c *sim.Cell) float64 { return c.Makespan }),
-		show.Percent(mean(func(c *sim.Cell) float64 { return float64(c.Failed) / float64(c.Failed+c.Succeeded) })),
+		show.Percent(mean(failedShare)),
 		show.Number(mean(func(c *sim.Cell) float64 { return float64(c.Clones) })),
-		show.Percent(mean(func(c *sim.Cell) float64 { return c.Fruitless / max(c.Fruitful+c.Fruitless, 1e-9) })),
+		show.Percent(mean(fruitlessShare)),
 		show.Percent(mean(func(c *sim.Cell) float64 { return c.Utilisation })),
 	)
 	if r.Cells[0].Deadlines > 0 {
@@ -229,11 +247,14 @@ func (r *Result) versus(policy int) string {
 		return ""
 	}
 	text := changeOf(r.VersusRatio(policy))
-	if all := len(r.Workload.Jobs); v.Jobs < float64(all) {
-		text += fmt.Sprintf(", %s of %d jobs", strconv.FormatFloat(math.Round(10*v.Jobs)/10, 'f', -1, 64), all)
+	if all := r.Mean(policy, func(c *sim.Cell) float64 { return float64(c.Failed + c.Succeeded) }).Mean; v.Jobs < all {
+		text += fmt.Sprintf(", %s of %s jobs", tenths(v.Jobs), tenths(all))
 	}
 	return text
 }
+
+// tenths writes a number of jobs, which is a mean over runs.
+func tenths(x float64) string { return strconv.FormatFloat(math.Round(10*x)/10, 'f', -1, 64) }
 
 // times writes a number with two digits, - if there is none.
 func times(x float64) string {

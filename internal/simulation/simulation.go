@@ -60,6 +60,9 @@ type Request struct {
 	Origin   Origin // for the manifest
 	NoTiming bool   // results have no wall time, so that the same request gives the same bytes
 
+	Cut string // jobs that are left out of all figures, see CutUsage; default none
+	By  string // what divides jobs into classes that have figures of their own, see ByUsage; default nothing
+
 	Intervals bool // the report for people gets a table of all intervals
 
 	Jobs io.Writer // gets a CSV line for each job of each run, in order; nil for none
@@ -88,6 +91,10 @@ type Result struct {
 	uses            []bool       // by policy: progress
 	draws           bool         // durations, failures or reports are drawn for all attempts, also for originals
 	Portfolios      []*Portfolio // by policy; nil for those that are none
+	Cut             *CutFigures  // nil if none was asked for
+	By              string       // see Request
+	Classes         []string     // of jobs, see sim.Comparison.Class
+	hint            string       // of a warm-up that nobody asked to cut
 }
 
 func wrong(field, format string, args ...any) error {
@@ -125,6 +132,8 @@ type question struct {
 	law      []string // by policy: what it takes durations from
 	full     []string // by policy: it, with all its parameters
 	pilots   pilots
+	cut      cut
+	by       *grouping
 	paces    bool // one of the policies sets the speed of the machines, so that no bound is known
 }
 
@@ -157,23 +166,22 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	if q.redraws() {
 		e.Redraw = q.redraw
 	}
-	var jobs *jobsFile
-	if r.Jobs != nil {
-		jobs = newJobsFile(r.Jobs)
-		e.Done = func(c *sim.Cell, all []sim.JobResult) error {
-			return jobs.add(q.policies[c.Policy].Name, q.told[c.Policy], c.Run, all)
-		}
+	if err := q.decideCut(ctx, e); err != nil {
+		return nil, err
 	}
-	compared, err := q.run(ctx, &e)
-	if err == nil && jobs != nil {
-		err = jobs.flush()
-	}
+	compared, hint, err := q.runAll(ctx, &e)
 	if err != nil {
 		return nil, err
 	}
 	res := &Result{
 		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
-		Until: r.Until, Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(),
+		Until: r.Until, Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(), Cut: q.cut.figures(r.Workload), By: r.By, hint: hint,
+	}
+	if !q.cut.none() {
+		res.LowerBound = 0 // is of all jobs
+	}
+	if q.by != nil {
+		res.Classes = q.by.labels
 	}
 	if q.options.Wait != nil {
 		res.LaunchDelay = r.LaunchDelay
@@ -240,6 +248,8 @@ func (r *Request) read() (*question, error) {
 		{"failures", r.Failures, q.readFailures},
 		{"service", r.Service, func(text string) (err error) { o.Model, err = sim.ParseService(text); return err }},
 		{"progress", r.Progress, q.readProgress},
+		{"cut", r.Cut, q.cut.read},
+		{"by", r.By, func(text string) (err error) { q.by, err = parseBy(text); return err }},
 	} {
 		if part.text == "" {
 			continue
@@ -428,6 +438,12 @@ func (q *question) fit() error {
 		if _, err := q.Cluster.Locate(w); err != nil {
 			return grammar.Wrong("cluster", err)
 		}
+	}
+	if err := q.cut.fit(w); err != nil {
+		return grammar.Wrong("cut", err)
+	}
+	if err := q.by.fit(w); err != nil {
+		return grammar.Wrong("by", err)
 	}
 	return q.fitWorkload(w)
 }
