@@ -54,7 +54,7 @@ func (b *block) has(option string) bool {
 var (
 	markLine = regexp.MustCompile(`^\s*<!-- (.*) -->$`)
 	// marks of blocks that other tests look after
-	elsewhere = regexp.MustCompile(`^(Example[A-Za-z]+|docs/outside/[a-z_]+\.go|go run \.)$`)
+	elsewhere = regexp.MustCompile(`^(Example[A-Za-z]+|docs/outside/[a-z_]+\.go|go run \.( [a-z-]+\.svg)?)$`)
 	listItem  = regexp.MustCompile(`^\s*([-*]|\d+\.) `)
 )
 
