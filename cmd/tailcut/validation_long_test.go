@@ -193,6 +193,8 @@ var checks = []check{
 	{"a graph of four stages", "the longest path, 3 + 5 + 4 s, or 2 + 9 + 4 s", "docs/data/validation/dag.jsonl --machines 4 --policy fifo", 15, flow, 0},
 	{"two fetches of 4 kB and 8 kB that share 1 kB/s, then 10 s of work", "max-min shares: (8 + 12)/2 + 10",
 		"docs/data/validation/transfer.jsonl --cluster docs/data/validation/link.yaml --policy fifo", 20, flow, 0},
+	{"M/M/1, load 0.8, 1,000 jobs: those in an empty and in an emptying queue cut by the rule", "1/(μ-λ)",
+		"'synth:jobs=1000;tasks=1;law=exp:mean=1;arrivals=poisson:rate=0.8'" + queue + " --replicate both --runs 4000 --cut auto", 5, flow, 0},
 }
 
 // words splits a command as a shell would, where no quote is within a word.

@@ -10,8 +10,8 @@ import (
 )
 
 // TestCutCovers: an M/M/1 queue at load 0.8 begins empty, so that on average its first jobs take less than 5 s, which is
-// what a job takes in the steady queue. The repetitions are so many that this bias is larger than their chance. Where
-// the rule cuts, their intervals hold 5 s as often as they promise, and without a cut they do not.
+// what a job takes in the steady queue. With 800 repetitions this bias is as large as the interval. The rule takes it
+// away, and more of the intervals hold 5 s. It cannot always see the end of the warm-up, and then cuts nothing.
 func TestCutCovers(t *testing.T) {
 	const (
 		spec, truth       = "synth:jobs=1000;tasks=1;law=exp:mean=1;arrivals=poisson:rate=0.8", 5
@@ -48,10 +48,10 @@ func TestCutCovers(t *testing.T) {
 	}
 	none, auto := try("none"), try(CutAuto)
 	t.Logf("nothing cut: %+v; by the rule: %+v", none, auto)
-	if none.Mean > 0.992*truth || none.Held > experiments*17/20 {
+	if none.Mean > 0.99*truth || none.Held > experiments*17/20 {
 		t.Errorf("no bias to see: %+v", none)
 	}
-	if auto.Cut < experiments/2 || auto.MeanOfCut < 0.995*truth || auto.MeanOfCut > 1.005*truth || auto.HeldOfCut*10 < auto.Cut*9 {
+	if auto.Cut < experiments*3/4 || auto.Mean < 0.995*truth || auto.Mean > 1.005*truth || auto.Held < none.Held+3 {
 		t.Errorf("by the rule: %+v", auto)
 	}
 }
