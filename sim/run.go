@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
@@ -19,6 +20,7 @@ type Options struct {
 	Present []Present
 	// slots per machine of class 1, 2 and so on, for workloads with classes; Slots are of class 0
 	More     []int
+	Sizes    []int        // slots of class 0 of each machine, instead of Slots; nil if all have as many
 	Limits   sched.Limits // as they are: the zero value allows no attempt
 	Model    Model        // how long attempts last; nil means Resample
 	Cluster  *Cluster     // of several sites, which have Machines and Slots of their own; nil if there are no sites
@@ -243,6 +245,8 @@ func (o *Options) check(w *trace.Workload) error {
 		return errors.New("expected a workload of at least one job")
 	case o.Machines < 1:
 		return fmt.Errorf("expected at least one machine, got %d", o.Machines)
+	case o.Sizes != nil && (len(o.Sizes) != o.Machines || slices.ContainsFunc(o.Sizes, func(n int) bool { return n < 1 })):
+		return fmt.Errorf("expected at least one slot on each of %d machines, got %v", o.Machines, o.Sizes)
 	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
 		return fmt.Errorf("expected a positive speed, got %v", o.Speed)
 	case o.LaunchDelay < 0 || !(o.Progress.Noise >= 0):

@@ -10,11 +10,22 @@ func (o *Options) slots() int {
 	if o.Cluster != nil {
 		return o.Cluster.Slots()
 	}
-	each := max(o.Slots, 1)
-	for _, n := range o.More {
-		each += n
+	sum := 0
+	for m := range o.Machines {
+		sum += o.slotsOf(m)
 	}
-	return o.Machines * each
+	for _, n := range o.More {
+		sum += o.Machines * n
+	}
+	return sum
+}
+
+// slotsOf returns the slots of class 0 of a machine.
+func (o *Options) slotsOf(m int) int {
+	if o.Sizes != nil {
+		return o.Sizes[m]
+	}
+	return max(o.Slots, 1)
 }
 
 // addMachines makes the machines known to the core and has them join.
@@ -22,8 +33,12 @@ func (s *Simulator) addMachines() error {
 	if s.geo != nil {
 		return s.addSites()
 	}
-	for class, slots := range append([]int{s.o.Slots}, s.o.More...) {
-		for range s.o.Machines {
+	for class := range len(s.o.More) + 1 {
+		for m := range s.o.Machines {
+			slots := s.o.slotsOf(m)
+			if class > 0 {
+				slots = s.o.More[class-1]
+			}
 			if _, err := s.core.AddMachineOf(sched.Class(class), 0, slots); err != nil {
 				return err
 			}

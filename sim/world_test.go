@@ -148,6 +148,9 @@ func drawOptions(t *rapid.T) Options {
 	} else if o.LaunchDelay == 0 {
 		o.Wait = rapid.SampledFrom([]laws.Law{nil, laws.Deterministic{}, laws.TwoPoint{Lo: 0, Hi: 3, P: 0.5}}).Draw(t, "wait")
 	}
+	if rapid.Bool().Draw(t, "sizes") {
+		o.Sizes = rapid.SliceOfN(rapid.IntRange(1, 3), o.Machines, o.Machines).Draw(t, "size")
+	}
 	if rapid.Bool().Draw(t, "faults") {
 		o.Faults = Faults{MTBF: 20 * sched.Second, MTTR: 2 * sched.Second}
 	}

@@ -49,7 +49,7 @@ func newSimulate() *cobra.Command {
 	r := &f.Request
 	fl := cmd.Flags()
 	wholeVar(fl, &r.Machines, "machines", 0, "`number` of machines (required without --cluster)")
-	fl.StringVar(&r.Slots, "slots-per-machine", "1", "slots of each machine: a `number`, or one for each class of slots such as map=2,shuffle=2")
+	fl.StringVar(&r.Slots, "slots-per-machine", "1", "slots of each machine: a `number`, one for each class of slots such as map=2,shuffle=2, or machines of several sizes such as 40x2,10x16")
 	fl.StringArrayVar(&f.policies, "policy", []string{policy.Default}, "`policies` to compare, separated by commas; see 'tailcut policies'; fifo/fair names one for each class of slots")
 	fl.StringVar(&r.Slot, "slot", "", "time between decisions, for policies with a parameter slot; 0s decides at every event (default: each policy's own)")
 	fl.StringVar(&r.Service, "service", "resample", "how long attempts last: "+sim.ServiceUsage)

@@ -38,7 +38,7 @@ type Request struct {
 	Seed     uint64          // of run 0
 
 	Machines int          // 1 to 2^24; unused with a Cluster
-	Slots    string       // of a machine: a number, or NAME=N,NAME=N for each class; default 1; unused with a Cluster
+	Slots    string       // of a machine, see parseSlots; default 1; unused with a Cluster
 	Cluster  *sim.Cluster // of several sites
 	Speed    float64      // of the machines; default 1
 	Failures string       // of machines, see sim.ParseFaults, or a file for sim.LoadOutages; default none
@@ -174,7 +174,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	res := &Result{
-		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: r.Machines * q.slots.all(), LowerBound: bound, uses: q.uses,
+		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: q.slots.of(r.Machines), LowerBound: bound, uses: q.uses,
 		Until: r.Until, Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(), Cut: q.cut.figures(r.Workload), By: r.By, hint: hint,
 	}
 	if !q.cut.none() {
@@ -260,7 +260,7 @@ func (r *Request) read() (*question, error) {
 	}
 	q.drivers = r.Workload != nil && r.Cluster == nil && q.slots.drive(r.Workload, o.Machines)
 	o.Progress.Noise, o.Progress.Persists = r.Noise, r.NoiseKind == Persistent
-	o.Slots, o.More = q.slots.each[0], q.slots.each[1:]
+	o.Slots, o.More, o.Sizes = q.slots.each[0], q.slots.each[1:], q.slots.sizes
 	specs := r.Policies
 	if len(specs) == 0 {
 		specs = []string{"fifo"}

@@ -10,15 +10,22 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// slotsPerMachine is a number, or a number for each class of slots.
+// slotsPerMachine is a number, a number for each class of slots, or one for each machine.
 type slotsPerMachine struct {
 	names []string // of the classes; empty for a number
 	each  []int    // by class, at least one
+	sizes []int    // of class 0 by machine, instead of each[0]; nil if all machines have as many
 }
 
-// parseSlots reads N or NAME=N,NAME=N for so many machines.
+// mostSlots bounds those of all machines together.
+const mostSlots = 1 << 30
+
+// parseSlots reads N, NAME=N,NAME=N, or MACHINESxN,MACHINESxN for so many machines.
 func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
-	left := 1 << 30 / machines
+	if strings.Contains(text, "x") && !strings.Contains(text, "=") {
+		return parseSizes(text, machines)
+	}
+	left := mostSlots / machines
 	for part := range strings.SplitSeq(text, ",") {
 		name, number, named := strings.Cut(part, "=")
 		if !named {
@@ -27,7 +34,7 @@ func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > 1<<16 || n > left {
 			return s, fmt.Errorf("expected a number between 1 and %d, and at most %d slots in all, or one for each class such as map=2,shuffle=2, not %q",
-				1<<16, 1<<30, text)
+				1<<16, mostSlots, text)
 		}
 		left -= n
 		switch {
@@ -45,11 +52,34 @@ func parseSlots(text string, machines int) (s slotsPerMachine, err error) {
 	return s, nil
 }
 
-// all returns the slots of a machine, but for those of drivers.
-func (s slotsPerMachine) all() (n int) {
+// parseSizes reads MACHINESxN,MACHINESxN, which names every machine.
+func parseSizes(text string, machines int) (s slotsPerMachine, err error) {
+	s.each = []int{1}
+	left := mostSlots
+	for part := range strings.SplitSeq(text, ",") {
+		count, number, _ := strings.Cut(part, "x")
+		m, err := strconv.Atoi(count)
+		n, wrong := strconv.Atoi(number)
+		if err != nil || wrong != nil || m < 1 || n < 1 || n > 1<<16 || m > machines-len(s.sizes) || m*n > left {
+			return s, fmt.Errorf("expected MACHINESxSLOTS,MACHINESxSLOTS such as 40x2,10x16, which add up to %d machines, not %q", machines, text)
+		}
+		left -= m * n
+		s.sizes = append(s.sizes, slices.Repeat([]int{n}, m)...)
+	}
+	if len(s.sizes) != machines {
+		return s, fmt.Errorf("expected sizes of %d machines, not %q, which are %d", machines, text, len(s.sizes))
+	}
+	return s, nil
+}
+
+// of returns the slots of so many machines, but for those of drivers.
+func (s slotsPerMachine) of(machines int) (n int) {
+	for _, size := range s.sizes {
+		n += size
+	}
 	for class, each := range s.each {
-		if class >= len(s.names) || s.names[class] != trace.Driver {
-			n += each
+		if (class > 0 || s.sizes == nil) && (class >= len(s.names) || s.names[class] != trace.Driver) {
+			n += machines * each
 		}
 	}
 	return n
