@@ -56,7 +56,7 @@ type RunFigures struct {
 	Progress          string       `json:"progress"`               // that the policy was told
 	Durations         string       `json:"durations"`              // that it went by: finished, all, known
 	ClonesWithheld    int          `json:"clones_withheld"`        // by the limits, from policies that bound themselves
-	LaunchDelay       string       `json:"launch_delay,omitempty"` // a law
+	LaunchDelay       string       `json:"launch_delay,omitempty"` // a span, or a law of seconds
 	Overheads         string       `json:"overheads,omitempty"`
 	ValuePossible     *float64     `json:"value_possible"` // of jobs with deadlines, nil if no job has one
 	ValueWon          *float64     `json:"value_won"`

@@ -47,12 +47,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	r.printDurations(w)
 	r.printWithheld(w)
 	r.printPortfolios(w)
-	if r.Overheads != "" {
-		fmt.Fprintf(w, "Overheads: %s.\n", strings.ReplaceAll(r.Overheads, ",", ", "))
-	}
-	if r.LaunchDelay != "" {
-		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
-	}
+	r.printCluster(w)
 	if r.Runs > 1 {
 		fmt.Fprintf(w, "Means of %d repetitions; in brackets is the 95 %% interval, for differences that of the paired ratios.\n", r.Runs)
 		if r.equal() {
@@ -66,6 +61,22 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "\n%s\n", r.intervalTable())
 	}
 	return nil
+}
+
+// printCluster says what the cluster takes beside the work, and where its machines are not all alike and always there.
+func (r *Result) printCluster(w io.Writer) {
+	for _, part := range [][2]string{{"Slots of machines", r.Sizes}, {"Failures", r.Failures}, {"Overheads", r.Overheads}} {
+		if part[1] != "" {
+			fmt.Fprintf(w, "%s: %s.\n", part[0], strings.ReplaceAll(part[1], ",", ", "))
+		}
+	}
+	switch {
+	case r.LaunchDelay == "":
+	case r.told:
+		fmt.Fprintf(w, "Launch delay: %s seconds before each attempt starts; policies learn when it starts.\n", r.LaunchDelay)
+	default:
+		fmt.Fprintf(w, "Launch delay: %s before each attempt starts; policies do not see it.\n", r.LaunchDelay)
+	}
 }
 
 // printTold says what policies were told of progress, if any uses it.

@@ -81,13 +81,16 @@ type Result struct {
 	Told            []string // by policy: what it was told of progress; "unused" if it does not use it
 	Durations       []string // by policy: what it takes the durations of attempts from, see policy.Told
 	Machines, Slots int      // Slots of all machines together
-	LaunchDelay     string   // the law of launch delays; "" if none was asked for
+	LaunchDelay     string   // a span or a law of seconds; "" if none was asked for
+	Failures        string   // of machines; "" if none were asked for
+	Sizes           string   // of machines, if they differ; else ""
 	Overheads       string   // as asked for; "" if none are
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
 	Manifest        *Manifest
 	Until           float64      // see Request
 	NoTiming        bool         // see Request
 	Intervals       bool         // the report for people has a table of all intervals
+	told            bool         // policies, when attempts start after the launch delay
 	uses            []bool       // by policy: progress
 	draws           bool         // durations, failures or reports are drawn for all attempts, also for originals
 	Portfolios      []*Portfolio // by policy; nil for those that are none
@@ -183,8 +186,14 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	if q.by != nil {
 		res.Classes = q.by.labels
 	}
-	if q.options.Wait != nil {
-		res.LaunchDelay = r.LaunchDelay
+	if q.options.Wait != nil || q.options.LaunchDelay > 0 {
+		res.LaunchDelay, res.told = r.LaunchDelay, q.options.Wait != nil
+	}
+	if q.options.Faults != (sim.Faults{}) || len(q.options.Outages) > 0 {
+		res.Failures = r.Failures
+	}
+	if q.slots.sizes != nil {
+		res.Sizes = r.Slots
 	}
 	if q.options.Overheads != (sim.Overheads{}) {
 		res.Overheads = r.Overheads
