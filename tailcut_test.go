@@ -123,7 +123,7 @@ func TestSimulateRefuses(t *testing.T) {
 	}
 	for field, s := range map[string]tailcut.Simulation{
 		"machines": {Workload: w}, "policy": {Workload: w, Machines: 10, Policies: []string{"perfection"}}, "failures": {Workload: w, Machines: 10, Failures: "often"},
-		"workload": {Machines: 10},
+		"workload": {Machines: 10}, "cut": {Workload: w, Machines: 10, Cut: "some"}, "by": {Workload: w, Machines: 10, By: "size"},
 	} {
 		if _, err := tailcut.Simulate(context.Background(), s); err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
@@ -138,6 +138,14 @@ func TestSimulateRefuses(t *testing.T) {
 	}
 	if got := sim.MeanFlow(&c.Runs.Of(0)[0]); got < c.LowerBound {
 		t.Errorf("a mean flow of %v is below the bound of any, %v", got, c.LowerBound)
+	}
+	c, err = tailcut.Simulate(context.Background(), tailcut.Simulation{Workload: w, Machines: 1000, Cut: "1,1", By: "tasks:2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := c.Runs.Class(1).Of(0)[0]
+	if len(c.Classes) != 2 || of.Succeeded != len(w.Jobs)-2 || c.Runs.Class(0).Runs != 0 {
+		t.Errorf("classes %v, %d jobs of %d", c.Classes, of.Succeeded, len(w.Jobs))
 	}
 }
 
