@@ -41,10 +41,16 @@ func TestCarries(t *testing.T) {
 	if _, err := c.Advance(1, []Event{{At: 1, Kind: AttemptDone, Attempt: orders[0].Attempt, Bytes: 9}}); err != nil {
 		t.Fatal(err)
 	}
+	if got, ok := c.View().Sites().Foretold(0, 1); got != 9*2*3 || !ok { // whatever the edge says
+		t.Errorf("%v bytes are foretold from stage 0 to 1, want 54", got)
+	}
 	check(c, 36) // each of 2 reads 9 of the one result, and as much of the other as far as is known
 	again, err := Restore(c.Snapshot(), greedy{}, NoLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(again, 36)
+	if got, ok := again.View().Sites().Foretold(0, 2); got != 9*2 || !ok {
+		t.Errorf("after a restore %v bytes are foretold from stage 0 to 2, want 18", got)
+	}
 }

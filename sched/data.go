@@ -248,6 +248,35 @@ func (at *Sites) Carries(from, to StageID) (bytes float64) {
 	return bytes
 }
 
+// Foretold returns how many bytes the tasks of one stage will read of the results of another in all, as the results so
+// far let expect: as much of each of the others as of the mean one. It asks AttemptDone alone and no edge. ok is false
+// until a result is known to hold something; a result of which nobody said it counts as empty.
+func (at *Sites) Foretold(from, to StageID) (bytes float64, ok bool) {
+	v := (*View)(at)
+	st := v.stages.look(from)
+	if st.told == 0 || st.tellers == 0 {
+		return 0, false
+	}
+	for _, e := range v.edgesOf(st) {
+		if e.to == to {
+			bytes += e.reads(*v.links.Of(st.Job), st, v.stage(to))
+		}
+	}
+	return bytes * float64(st.told) / float64(st.tellers), bytes > 0
+}
+
+// reads returns how often a task reads a result over the edge.
+func (e *edge) reads(l *links, from, to *Stage) float64 {
+	switch e.kind {
+	case Barrier:
+		return float64(from.Tasks) * float64(to.Tasks)
+	case PerTask:
+		return float64(l.heads[e.base+from.Tasks] - l.heads[e.base])
+	default:
+		return float64(from.Tasks)
+	}
+}
+
 func (s *JobSpec) validateInputs(i int) error {
 	st := &s.Stages[i]
 	if n := len(st.Inputs); n > 1 && n != st.Tasks {

@@ -16,7 +16,8 @@ const (
 	// [Machine, Site, Bytes, Span, Attempt if it still runs or has run] so many bytes have come to the machine from
 	// another site
 	DataFetched
-	// [Attempt, Bytes, Span] the attempt finished its task's work; Bytes matter where an edge is Measured
+	// [Attempt, Bytes, Span] the attempt finished its task's work; Bytes say where data is if an edge is Measured, and
+	// always how much there will be, see Sites.Foretold
 	AttemptDone
 	AttemptFailed   // [Attempt] the attempt ended without result
 	AttemptProgress // [Attempt, Progress, Rate] the attempt has come this far
@@ -104,7 +105,8 @@ type Event struct {
 	Attempt  AttemptID
 	Progress float64 // AttemptProgress: fraction of the task's work done, in [0, 1]
 	Rate     float64 // AttemptProgress: fraction done per second from here on if the driver knows it, else 0
-	// DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it
+	// DataFetched: that were fetched, positive; AttemptDone: that each reader of the result reads of it,
+	// 0 where that is not known
 	Bytes int64
 	// DataFetched: from the request to the last byte, latency included; AttemptDone: from the launch, or the beginning
 	// of one that waited, until its work began; 0 where that is not known

@@ -168,7 +168,7 @@ func (c *Core) markDone(j JobID, spec *JobSpec) {
 }
 
 // finish makes the attempt the winner of its task. Its siblings are lost. Bytes are what each reader reads of its
-// result over edges that are measured.
+// result; over edges that are measured, nothing else says it.
 func (c *Core) finish(row int32, bytes int64, span Time) {
 	v := &c.view
 	a := &v.attempts[row]
@@ -182,9 +182,9 @@ func (c *Core) finish(row int32, bytes int64, span Time) {
 	at := v.machines[a.machine].Site
 	if k.task.site = uint16(at); st.feeds {
 		v.produce(s, t, at, bytes)
-		st.told = plus(st.told, bytes)
 	}
-	ev := Event{Kind: AttemptDone, Job: st.Job, Stage: s, Task: t, Machine: a.machine, Attempt: attemptID(row, a.gen), Span: span}
+	st.told, st.tellers = plus(st.told, bytes), st.tellers+1
+	ev := Event{Kind: AttemptDone, Job: st.Job, Stage: s, Task: t, Machine: a.machine, Attempt: attemptID(row, a.gen), Bytes: bytes, Span: span}
 	c.order(Decision{Kind: Commit, Job: ev.Job, Stage: s, Task: t, Machine: a.machine, Attempt: ev.Attempt, Number: a.number})
 	c.observe(ev)
 	c.loseAttempts(k, SiblingWon)

@@ -112,7 +112,10 @@ func (v *View) restoreStage(s StageID, x *SavedStage) {
 	if st.State = x.State; x.State == StageOpen {
 		st.State = StageBlocked // until the policy is told
 	}
-	st.blocked, st.count, st.mean, st.m2, st.told = x.Blocked, x.Count, x.Mean, x.M2, x.Told
+	st.blocked, st.count, st.mean, st.m2, st.told, st.tellers = x.Blocked, x.Count, x.Mean, x.M2, x.Told, x.Tellers
+	if st.told > 0 && st.tellers == 0 { // a snapshot from before there was a count
+		st.tellers = max(1, uint32(x.Count))
+	}
 	for _, e := range v.edgesOf(st) {
 		st.feeds = st.feeds || e.bytes >= 0 || e.measured
 	}

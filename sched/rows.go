@@ -121,7 +121,8 @@ type Stage struct {
 	Class     Class // of the slots that its tasks need
 	Reads     bool  // its tasks read data that is at sites, see Sites.AppendSources
 	feeds     bool  // other tasks read its tasks' results
-	told      int64 // bytes that each reader reads over measured edges, of the results that are there together
+	told      int64 // bytes that each reader reads, of the results together that came with AttemptDone
+	tellers   uint32
 	count     float64
 	mean, m2  float64 // of finished attempts' durations, seconds per whole task (Welford 1962)
 }

@@ -78,7 +78,9 @@ type SavedStage struct {
 	Count float64 `json:"count,omitempty"`
 	Mean  float64 `json:"mean,omitempty"`
 	M2    float64 `json:"m2,omitempty"`
-	Told  int64   `json:"told,omitempty"` // of its results over measured edges, see Sites.Carries
+	// bytes of its results that AttemptDone said, and of how many results; see Sites.Carries and Sites.Foretold
+	Told    int64  `json:"told,omitempty"`
+	Tellers uint32 `json:"tellers,omitempty"`
 	// what its tasks read as far as it is there: what all of them do, and then what each does alone, or nothing
 	Reads []SavedSources `json:"reads,omitempty"`
 }
@@ -232,7 +234,7 @@ func (v *View) saveJob(j JobID) SavedJob {
 	fresh := true
 	for s := job.FirstStage; s < job.FirstStage+StageID(job.Stages); s++ {
 		st := v.stage(s)
-		x.Stages = append(x.Stages, SavedStage{State: st.State, Blocked: st.blocked, Count: st.count, Mean: st.mean, M2: st.m2, Told: st.told, Reads: v.saveReads(s)})
+		x.Stages = append(x.Stages, SavedStage{State: st.State, Blocked: st.blocked, Count: st.count, Mean: st.mean, M2: st.m2, Told: st.told, Tellers: st.tellers, Reads: v.saveReads(s)})
 		fresh = fresh && st.State == StageBlocked && !st.Reads
 	}
 	if fresh && job.State != JobActive { // active, it may have been retried

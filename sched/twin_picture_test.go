@@ -19,6 +19,7 @@ type picture struct {
 
 	Results [][]SiteID // where the result of a task is, if it is done
 	Sources [][]Source // per task
+	Bytes   []float64  // that each stage will read of each before it, as far as that is foretold
 	At      []atSite   // per site
 
 	Slots, FreeSlots, Live, RunningTasks, PendingTasks, Unfinished, Clones, CloneRoom int
@@ -56,6 +57,11 @@ func pictureOf(v *View) *picture {
 		mean, sd, _ := st.Measured()
 		p.Measured = append(p.Measured, [2]float64{mean, sd})
 		p.Stages = append(p.Stages, st)
+		for from := range s {
+			if bytes, ok := v.Sites().Foretold(from, s); ok {
+				p.Bytes = append(p.Bytes, bytes)
+			}
+		}
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
 			p.Pending = append(p.Pending, t)
 		}
@@ -110,6 +116,7 @@ func (w *twin) picture(sees sight) *picture {
 			p.Waiting = append(p.Waiting, StageID(s))
 		}
 		p.Measured = append(p.Measured, w.measured(StageID(s)))
+		p.Bytes = append(p.Bytes, w.foretold(StageID(s))...)
 	}
 	for t := range w.tasks {
 		w.pictureTask(p, TaskID(t), sees)
@@ -304,6 +311,35 @@ func (w *twin) resultAt(t TaskID) (at SiteID, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// foretold multiplies, for each stage that a stage waits for, the reads by the mean result.
+func (w *twin) foretold(s StageID) (all []float64) {
+	for i := range w.stages[:s] {
+		reads, sum, n := 0.0, 0.0, 0.0
+		w.inputs(s, func(e Edge, from *twinStage) {
+			switch {
+			case from != w.stages[i] || w.jobs[from.job].state == JobGone:
+			case e.Kind == Barrier:
+				reads += float64(from.spec.Tasks * w.stages[s].spec.Tasks)
+			case e.Kind == Pointwise:
+				reads += float64(from.spec.Tasks)
+			default:
+				reads += float64(len(e.Pairs))
+			}
+		})
+		for k := range w.stages[i].spec.Tasks {
+			t := w.stages[i].first + TaskID(k)
+			if _, ok := w.resultAt(t); ok {
+				n++
+				sum += float64(w.tasks[t].result)
+			}
+		}
+		if reads*sum > 0 {
+			all = append(all, reads*sum/n)
+		}
+	}
+	return all
 }
 
 // sources adds up what a task reads at each site.

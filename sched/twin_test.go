@@ -445,6 +445,7 @@ func (w *twin) win(a *twinAttempt) {
 	w.tasks[a.Task].over = TaskDone
 	w.out = append(w.out, w.decision(a, Commit, 0))
 	w.tellOf(a, AttemptDone)
+	w.seen[len(w.seen)-1].Bytes = w.tasks[a.Task].result
 	w.endAll(a.Task, SiblingWon)
 	if w.enough(s) {
 		w.skip(s, StageOver)

@@ -65,6 +65,9 @@ func (s *Simulator) retire() {
 		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.JobRetired, Job: j})
 		job := v.Job(j)
 		s.stages.DropAll(job.FirstStage, job.Stages)
+		if len(s.w.Bytes) > 0 {
+			s.writes.DropAll(job.FirstStage, job.Stages)
+		}
 		first := v.Stage(job.FirstStage).First
 		for t := first; len(s.reached)+len(s.crews) > 0 && t < first+sched.TaskID(job.Tasks); t++ {
 			delete(s.reached, t)

@@ -114,8 +114,9 @@ type Simulator struct {
 	ends    queue     // by row of the core's attempt table: the attempt's next report or its end
 	rows    []running // likewise; kept only if attempts report as they go or share their progress
 	stages  sched.Table[sched.StageID, recording]
-	jobs    []JobResult   // of the workload, as they end
-	over    []sched.JobID // to be retired in the next step: nobody asks for them any more
+	writes  sched.Table[sched.StageID, []int64] // see trace.Workload.Writes; empty if the workload has no bytes
+	jobs    []JobResult                         // of the workload, as they end
+	over    []sched.JobID                       // to be retired in the next step: nobody asks for them any more
 	facts   []sched.Event
 	told    []sched.Event // forecasts for the next step, which follows at the same instant
 	back    []sched.MachineID
@@ -214,7 +215,7 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 	*s = Simulator{
 		w: w, o: o, core: s.core, service: service, shared: shared, crews: s.crews, changed: s.changed[:0],
 		faults: newFaultPlan(o.Faults, o.Machines, start, o.Seed), outages: outages, present: present, start: start, now: start, wake: sched.Never,
-		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages, over: s.over[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
+		ends: s.ends.emptied(), rows: s.rows[:0], stages: s.stages, writes: s.writes, over: s.over[:0], facts: s.facts[:0], told: s.told[:0], back: s.back[:0], gone: s.gone[:0],
 		reports: s.reports[:0], spec: s.spec, path: s.path, geo: sites,
 		paced: paced, speed: 1, efforts: s.efforts[:0], headways: s.headways[:0], reached: s.reached,
 	}
@@ -222,6 +223,7 @@ func (s *Simulator) begin(w *trace.Workload, p sched.Policy, o Options) error {
 		s.varying = nil
 	}
 	s.stages.Clear()
+	s.writes.Clear()
 	s.jobs = make([]JobResult, len(w.Jobs))
 	for i := range w.Stages {
 		s.resumable = s.resumable || w.Stages[i].Resumable
@@ -400,7 +402,7 @@ func (s *Simulator) collect() error {
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), id, s.now, s.o.LaunchDelay)
 		}
-		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id, Span: s.o.LaunchDelay})
+		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id, Bytes: s.written(id), Span: s.o.LaunchDelay})
 		s.done++
 		s.killed = 0
 	}
@@ -441,7 +443,9 @@ func (s *Simulator) submit() error {
 		*s.stages.At(stage + sched.StageID(i)) = recording{
 			first: first + sched.TaskID(offset), offset: offset, recorded: st.FirstTask, tasks: st.Tasks, job: s.w.Jobs[j].Number, law: st.Law,
 		}
-		offset += st.Tasks
+		if offset += st.Tasks; len(s.w.Bytes) > 0 {
+			*s.writes.At(stage + sched.StageID(i)) = s.w.Writes(j, i)
+		}
 	}
 	s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.JobArrived, Job: id})
 	s.arrived++

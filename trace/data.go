@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tailcut/tailcut/sched"
 )
@@ -33,6 +34,51 @@ func (w *Workload) SourcesOf(in Input) []Source { return w.Sources[in.First : in
 
 // BytesOf returns what tasks read over an edge, see [sched.Edge].
 func (w *Workload) BytesOf(e *Edge) []int64 { return w.Bytes[e.FirstBytes : e.FirstBytes+e.Bytes] }
+
+// Writes returns what each reader reads of the result of each task of a stage of job j, the stage counted from the job's
+// first, as [sched.AttemptDone] says it: of readers that read different amounts, their mean, rounded. It is one number for
+// each task, or one for all, or none if no edge carries bytes. The slice may be the workload's.
+func (w *Workload) Writes(j, stage int) []int64 {
+	if len(w.Bytes) == 0 {
+		return nil
+	}
+	edges := slices.Clone(w.EdgesOf(j))
+	edges = slices.DeleteFunc(edges, func(e Edge) bool { return int(e.From) != stage || e.Bytes == 0 })
+	switch {
+	case len(edges) == 0:
+		return nil
+	case len(edges) == 1 && edges[0].Kind != sched.PerTask:
+		return w.BytesOf(&edges[0])
+	}
+	stages := w.StagesOf(j)
+	sums, readers := make([]float64, stages[stage].Tasks), make([]float64, stages[stage].Tasks)
+	for _, e := range edges {
+		bytes, each := w.BytesOf(&e), 1.0
+		read := func(task, k int) {
+			sums[task] += each * float64(bytes[min(k, len(bytes)-1)])
+			readers[task] += each
+		}
+		if e.Kind == sched.Barrier {
+			each = float64(stages[e.To].Tasks)
+		}
+		if e.Kind == sched.PerTask {
+			for k, p := range w.Pairs[e.FirstPair : e.FirstPair+e.Pairs] {
+				read(int(p[0]), k)
+			}
+			continue
+		}
+		for task := range sums {
+			read(task, task)
+		}
+	}
+	means := make([]int64, len(sums))
+	for task, n := range readers {
+		if n > 0 {
+			means[task] = int64(math.Round(sums[task] / n))
+		}
+	}
+	return means
+}
 
 // Data completes the spec of job j, as Spec has made it, by what its tasks read. at returns the site of a cluster that
 // stands for an index of Workload.Sites. It shares bytes of edges with the workload and reuses the lists of inputs.
