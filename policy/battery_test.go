@@ -26,7 +26,7 @@ var variants = []string{
 	"late:clones=cluster,min_age=1s", "spark:clones=cluster,quantile=0.5,multiplier=1", "hadoop:clones=cluster,lag=0s", "hadoop2:clones=cluster,rest=1s",
 	"flink:clones=cluster,lower_bound=0s", "hadoop2:estimator=simple-exponential-first,skip=1,rest=1s",
 	"hadoop:gap=0,lag=0s,order=fair", "hadoop:lag=1s,heartbeat=500ms,order=srpt",
-	"fillsrpt:size=first", "fillsrpt:clones=auto", "grass:mode=gs,tnew=known", "grass:mode=ras,copies=2,tnew=all", "grass:switch=waves,waves=0.5,copies=8", "grass:order=fifo,sample=0.9", "grass:order=srpt,switch=size,size=5",
+	"fillsrpt:size=first", "splitsrpt:size=bytes", "fillsrpt:clones=auto", "grass:mode=gs,tnew=known", "grass:mode=ras,copies=2,tnew=all", "grass:switch=waves,waves=0.5,copies=8", "grass:order=fifo,sample=0.9", "grass:order=srpt,switch=size,size=5",
 	"hopper:beta=1,copies=4", "hopper:epsilon=0,beta=2,alpha=work", "hopper:epsilon=1,alpha=one",
 	"hadoop2:rest=1s,order=fair", "hadoop2:estimator=simple-exponential,skip=2", "hadoop2:min_allowed=0,running_cap=1,retry=3s,order=srpt",
 	"dolly:budget=1,threshold=1,min_age=1s", "dolly:budget=1,p=0.5,epsilon=0.5,under=mantri,order=fair", "dolly:budget=0.5,threshold=1,p=0.3,under=none", "dolly-shed:p=0.4,order=srpt",
@@ -96,7 +96,7 @@ func subject(t *testing.T, spec string) *policytest.Subject {
 
 // TestMixedClasses: each class of slots may have a policy of another kind.
 func TestMixedClasses(t *testing.T) {
-	for _, pair := range [][2]string{{"fifo", "fair"}, {"late", "srew"}, {"maxsrpt:size=first", "maxsrpt:size=first"}, {"splitsrpt:size=history", "splitsrpt:size=history"}, {"fillsrpt", "fillsrpt"}, {"fillsrpt:clones=auto", "fillsrpt:clones=auto"}} {
+	for _, pair := range [][2]string{{"fifo", "fair"}, {"late", "srew"}, {"maxsrpt:size=first", "maxsrpt:size=first"}, {"splitsrpt:size=history", "splitsrpt:size=history"}, {"fillsrpt", "fillsrpt"}, {"maxsrpt:size=bytes", "maxsrpt:size=bytes"}, {"fillsrpt:clones=auto", "fillsrpt:clones=auto"}} {
 		t.Run(strings.Join(pair[:], "/"), func(t *testing.T) {
 			policytest.PerClass(t, subject(t, pair[0]), subject(t, pair[1]), 30)
 		})

@@ -23,10 +23,11 @@ package policy
 // arrival.
 //
 // With clones=auto, auto adds its clones and chooses between a clone and the task that is next here. An event costs
-// O(stages of the job + log jobs), a map slot O(jobs of S1 before g); a change of machines O(jobs).
+// O(stages of the job + log jobs), with size=bytes their square, a map slot O(jobs of S1 before g); a change of machines O(jobs).
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tailcut/tailcut/policy/internal/tandem"
 	"github.com/tailcut/tailcut/policy/kit"
@@ -37,18 +38,17 @@ var fillsrptEntry = kit.Entry{
 	Name:    "fillsrpt",
 	Family:  kit.Stations,
 	Clones:  "none; with clones=auto those of auto",
-	Cost:    "O(stages of the job + log jobs), a map slot O(map-heavy jobs before the first shuffle-heavy one); a machine that comes or goes O(jobs)",
+	Cost:    "O(stages of the job + log jobs), with size=bytes their square, a map slot O(map-heavy jobs before the first shuffle-heavy one); a machine that comes or goes O(jobs)",
 	Summary: "as maxsrpt, but maps shuffle-heavy jobs too when the shuffle slots would idle and it pays",
 	Needs:   kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:  "Tailcut, after Lin et al., IFIP Performance 2013",
-	Params: []kit.Param{
-		tandem.SizeParam,
+	Params: slices.Concat(tandem.Params, []kit.Param{
 		{Name: "clones", Kind: kit.Choice, Default: "none", Choices: []string{"none", "auto"}, Help: "what clones stragglers: nothing, or auto's rule with its prices"},
-	},
+	}),
 	ProgressIf:     func(a kit.Args) bool { return a.Choice("clones") == "auto" },
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		p := &fillsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}}
+		p := &fillsrpt{stations: tandem.NewStations(a)}
 		if a.Choice("clones") == "auto" {
 			p.clones = autoEntry.New(settings(autoEntry, "")).(*auto)
 			p.clones.order.ChosenBy(p)

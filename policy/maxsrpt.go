@@ -26,13 +26,13 @@ import (
 var maxsrptEntry = kit.Entry{
 	Name:           "maxsrpt",
 	Family:         kit.Stations,
-	Cost:           "O(stages of the job + log jobs); a machine that comes or goes O(jobs)",
+	Cost:           "O(stages of the job + log jobs), with size=bytes their square; a machine that comes or goes O(jobs)",
 	Summary:        "map and shuffle slots to the job whose larger remaining phase is smallest; no clones",
 	Needs:          kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 1",
-	Params:         []kit.Param{tandem.SizeParam},
+	Params:         tandem.Params,
 	WorkConserving: true,
-	New:            func(a kit.Args) sched.Policy { return &maxsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}} },
+	New:            func(a kit.Args) sched.Policy { return &maxsrpt{stations: tandem.NewStations(a)} },
 }
 
 type maxsrpt struct {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -13,9 +14,9 @@ import (
 
 var maxsrptOracle = oracle{
 	name:  "maxsrpt",
-	specs: []string{"maxsrpt", "maxsrpt:size=first", "maxsrpt:size=history"},
+	specs: []string{"maxsrpt", "maxsrpt:size=first", "maxsrpt:size=history", "maxsrpt:size=bytes", "maxsrpt:size=bytes,bandwidth=1e5"},
 	slow: func(a kit.Args) sched.Policy {
-		return &slowMaxSRPT{slowTandem{size: a.Choice("size"), prior: map[sched.StageID]float64{}}}
+		return &slowMaxSRPT{newSlowTandem(a)}
 	},
 	fate: soon, plain: true, two: true,
 }
@@ -25,9 +26,9 @@ func soon(f *policytest.Fate) { f.Lasts /= 8 }
 
 var splitsrptOracle = oracle{
 	name:  "splitsrpt",
-	specs: []string{"splitsrpt", "splitsrpt:size=first", "splitsrpt:size=history"},
+	specs: []string{"splitsrpt", "splitsrpt:size=first", "splitsrpt:size=history", "splitsrpt:size=bytes", "splitsrpt:size=bytes,bandwidth=1e5"},
 	slow: func(a kit.Args) sched.Policy {
-		return &slowSplitSRPT{slowTandem{size: a.Choice("size"), prior: map[sched.StageID]float64{}}}
+		return &slowSplitSRPT{newSlowTandem(a)}
 	},
 	fate: soon, plain: true, two: true,
 }
@@ -40,6 +41,48 @@ type slowTandem struct {
 	lasted [2][]float64              // seconds of finished tasks
 	stages [2][][2]int64             // tasks and work in nanoseconds of finished stages
 	prior  map[sched.StageID]float64 // seconds a task, as judged at the arrival
+
+	told    float64                   // bandwidth, 0 if nobody says it
+	wrote   map[sched.StageID][]int64 // what finished tasks said that each reader reads
+	read    [2]float64                // bytes and seconds of shuffle tasks that are done
+	perByte map[sched.StageID]float64 // as judged at the arrival
+}
+
+func newSlowTandem(a kit.Args) slowTandem {
+	return slowTandem{
+		size: a.Choice("size"), prior: map[sched.StageID]float64{}, told: a.Float("bandwidth"), wrote: map[sched.StageID][]int64{},
+		perByte: map[sched.StageID]float64{},
+	}
+}
+
+// reads is what a task of a stage reads, as Section 4.3 predicts it: of each stage before it the mean result so far,
+// times the number of its tasks and of the readers of each, by the edges of the job.
+func (p *slowTandem) reads(v *sched.View, s sched.StageID) (bytes float64) {
+	st := v.Stage(s)
+	job := v.Job(st.Job)
+	for _, stage := range slices.Sorted(maps.Keys(p.wrote)) {
+		sum := int64(0)
+		for _, b := range p.wrote[stage] {
+			sum += b
+		}
+		if stage < job.FirstStage || stage >= s {
+			continue
+		}
+		times := 0.0
+		for _, e := range v.SaveJob(st.Job).Spec.Edges {
+			switch {
+			case e.From != int(stage-job.FirstStage) || e.To != int(s-job.FirstStage):
+			case e.Kind == sched.Barrier:
+				times += float64(v.Stage(stage).Tasks) * float64(st.Tasks)
+			case e.Kind == sched.Pointwise:
+				times += float64(st.Tasks)
+			default:
+				times += float64(len(e.Pairs))
+			}
+		}
+		bytes += times * float64(sum) / float64(len(p.wrote[stage]))
+	}
+	return bytes / float64(max(1, st.Tasks))
 }
 
 func (p *slowTandem) Observe(v *sched.View, ev *sched.Event) {
@@ -55,12 +98,23 @@ func (p *slowTandem) Overhear(v *sched.View, ev *sched.Event) {
 		for s := range sched.StageID(v.Rows().Stages()) {
 			if st := v.Stage(s); st.Job == ev.Job {
 				p.prior[s] = p.judge(int(st.Class), int64(st.Tasks))
+				if p.read[0] > 0 {
+					p.perByte[s] = p.read[1] / p.read[0]
+				}
+				if p.told > 0 {
+					p.perByte[s] = 1 / p.told
+				}
 			}
 		}
 	case sched.AttemptDone:
+		p.wrote[ev.Stage] = append(p.wrote[ev.Stage], ev.Bytes)
 		if a := v.Attempt(ev.Attempt); a.From <= 1-1./64 {
-			k := v.Stage(ev.Stage).Class
-			p.lasted[k] = append(p.lasted[k], (v.Now()-a.Started).Seconds()/(1-a.From))
+			k, lasted := v.Stage(ev.Stage).Class, (v.Now()-a.Started).Seconds()/(1-a.From)
+			p.lasted[k] = append(p.lasted[k], lasted)
+			if bytes := p.reads(v, ev.Stage); k == 1 && bytes > 0 {
+				p.read[0] += bytes
+				p.read[1] += lasted
+			}
 		}
 	case sched.StageDone:
 		st := v.Stage(ev.Stage)
@@ -128,6 +182,8 @@ func (p *slowTandem) sizes(v *sched.View, j sched.JobID) (left, all [2]float64) 
 		switch {
 		case p.size == "known" && st.Mean > 0:
 			mean = st.Mean.Seconds()
+		case p.size == "bytes" && st.Class == 1 && p.reads(v, s)*p.perByte[s] > 0:
+			mean = p.reads(v, s) * p.perByte[s]
 		case p.size == "history" || !measured:
 			mean = p.prior[s]
 		}
@@ -231,9 +287,9 @@ func (p *slowSplitSRPT) Decide(v *sched.View, act *sched.Actions) {
 
 var fillsrptOracle = oracle{
 	name:  "fillsrpt",
-	specs: []string{"fillsrpt", "fillsrpt:size=first", "fillsrpt:size=history"},
+	specs: []string{"fillsrpt", "fillsrpt:size=first", "fillsrpt:size=history", "fillsrpt:size=bytes", "fillsrpt:size=bytes,bandwidth=1e5"},
 	slow: func(a kit.Args) sched.Policy {
-		return &slowFillSRPT{slowTandem: slowTandem{size: a.Choice("size"), prior: map[sched.StageID]float64{}}}
+		return &slowFillSRPT{slowTandem: newSlowTandem(a)}
 	},
 	fate: soon, plain: true, two: true,
 }

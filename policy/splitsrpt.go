@@ -31,13 +31,13 @@ import (
 var splitsrptEntry = kit.Entry{
 	Name:           "splitsrpt",
 	Family:         kit.Stations,
-	Cost:           "O(stages of the job + log jobs); a machine that comes or goes O(jobs)",
+	Cost:           "O(stages of the job + log jobs), with size=bytes their square; a machine that comes or goes O(jobs)",
 	Summary:        "map-heavy and shuffle-heavy jobs side by side, each kind by its smaller phase's remaining size; no clones",
 	Needs:          kit.Needs{Jobs: true, Classes: true, Instead: "fifo, or spark for clones"},
 	Source:         "Lin et al., IFIP Performance 2013, Algorithm 2",
-	Params:         []kit.Param{tandem.SizeParam},
+	Params:         tandem.Params,
 	WorkConserving: true,
-	New:            func(a kit.Args) sched.Policy { return &splitsrpt{stations: tandem.Stations{Rule: tandem.SizedBy(a)}} },
+	New:            func(a kit.Args) sched.Policy { return &splitsrpt{stations: tandem.NewStations(a)} },
 }
 
 type splitsrpt struct {

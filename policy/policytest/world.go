@@ -32,6 +32,8 @@ type World struct {
 	Retires bool                 // jobs that have ended for good are retired at the next step
 	Bound   func(*sched.JobSpec) // bounds a job before it is submitted; nil where none is bounded
 
+	Writes func(t sched.TaskID) int64 // bytes that each reader reads of a task's result; nil for 0 to 4 MB
+
 	tb      testing.TB
 	wake    sched.Time
 	batch   []sched.Event
@@ -236,9 +238,9 @@ func (w *World) obey(d *sched.Decision) {
 				w.Facts.Push(sched.Event{At: begins, Kind: sched.AttemptBegan, Attempt: d.Attempt})
 			}
 		}
-		end := sched.Event{At: begins + f.Lasts, Kind: sched.AttemptDone, Attempt: d.Attempt, Span: f.Starts}
+		end := sched.Event{At: begins + f.Lasts, Kind: sched.AttemptDone, Attempt: d.Attempt, Span: f.Starts, Bytes: w.writes(d.Task)}
 		if f.Fails {
-			end.Kind, end.Span = sched.AttemptFailed, 0
+			end.Kind, end.Span, end.Bytes = sched.AttemptFailed, 0, 0
 		}
 		if f.Rate && f.Lasts > f.Rests {
 			rate, at := (1-d.From)/(f.Lasts-f.Rests).Seconds(), min(w.Learns, f.Lasts)
@@ -270,6 +272,14 @@ func (w *World) obey(d *sched.Decision) {
 			w.Facts.Push(end)
 		}
 	}
+}
+
+// writes returns what each reader reads of a task's result.
+func (w *World) writes(t sched.TaskID) int64 {
+	if w.Writes != nil {
+		return w.Writes(t)
+	}
+	return int64(t*7%5) * 1e6
 }
 
 // fetch reports that an attempt has fetched what it reads, as fast as links are but for a span at most. Of each

@@ -17,15 +17,25 @@ import (
 //	first    that of the stage's finished tasks; before there is one, that of all finished tasks of the station when the job arrived, else 1 s
 //	history  on the line through (tasks, work) of the stages of the same station that were done when the job arrived, by least squares; while it is not
 //	         determined, or not positive there, the mean of finished tasks of the station, else 1 s
+//	bytes    of a shuffle task: what it reads / bandwidth, see bytes.go; else as first
 //
 // What a job is told from others' fate it is told at its arrival, so that an event changes the sizes of one job.
 type Stations struct {
-	Rule  sizeRule
-	slots [2]float64                          // of machines that are up
-	prior sched.Table[sched.StageID, float64] // seconds per task as judged at the arrival
-	done  [2]spent                            // finished tasks
-	line  [2]Line                             // finished stages
-	Moved bool                                // slots have changed, and so all sizes
+	rule  sizeRule
+	slots [2]float64                        // of machines that are up
+	prior sched.Table[sched.StageID, prior] // as judged at the arrival
+	done  [2]spent                          // finished tasks
+	line  [2]Line                           // finished stages
+	Moved bool                              // slots have changed, and so all sizes
+
+	bandwidth float64 // told, bytes per second of a shuffle slot, or 0
+	read      volume  // by finished shuffle tasks
+}
+
+// prior is what a stage is judged by that has done nothing yet.
+type prior struct {
+	task float64 // seconds
+	byte float64 // seconds that a shuffle slot takes for one; 0 while nobody knows
 }
 
 type sizeRule uint8
@@ -34,24 +44,33 @@ const (
 	sizeKnown sizeRule = iota
 	sizeFirst
 	sizeHistory
+	sizeBytes
 )
 
-// SizeParam is the parameter that says what a size is judged by.
-var SizeParam = kit.Param{
-	Name: "size", Kind: kit.Choice, Default: "known", Choices: []string{"known", "first", "history"},
-	Help: "how to estimate a job's size: from known means, from its first finished tasks, or by regression over finished jobs",
+// Params say what a size is judged by.
+var Params = []kit.Param{
+	{
+		Name: "size", Kind: kit.Choice, Default: "known", Choices: []string{"known", "first", "history", "bytes"},
+		Help: "how to estimate a job's size: from known means, from its first finished tasks, by regression over finished jobs, or the shuffle from the bytes that its first map tasks wrote",
+	},
+	{
+		Name: "bandwidth", Kind: kit.Float, Default: "0", Min: 0, Max: 1e15,
+		Help: "size=bytes: bytes per second that a shuffle slot reads; 0 learns it from finished shuffle tasks",
+	},
 }
 
-// SizedBy returns the rule that the parameter size names.
-func SizedBy(a kit.Args) sizeRule {
+// NewStations returns stations that judge sizes as the parameters say.
+func NewStations(a kit.Args) Stations {
+	p := Stations{bandwidth: a.Float("bandwidth")}
 	switch a.Choice("size") {
 	case "first":
-		return sizeFirst
+		p.rule = sizeFirst
 	case "history":
-		return sizeHistory
-	default:
-		return sizeKnown
+		p.rule = sizeHistory
+	case "bytes":
+		p.rule = sizeBytes
 	}
+	return p
 }
 
 // Sizes are a job's at the two stations, in seconds: x at the map station, y at the shuffle station.
@@ -94,17 +113,19 @@ func (p *Stations) Observe(v *sched.View, ev *sched.Event) {
 		for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 			st := v.Stage(s)
 			at, prior := station(st.Class), p.prior.At(s)
-			*prior = p.done[at].mean()
-			if work, ok := p.line[at].At(float64(st.Tasks)); ok && p.Rule == sizeHistory && work > 0 {
-				*prior = work / float64(st.Tasks)
+			prior.task, prior.byte = p.done[at].mean(), p.perByte()
+			if work, ok := p.line[at].At(float64(st.Tasks)); ok && p.rule == sizeHistory && work > 0 {
+				prior.task = work / float64(st.Tasks)
 			}
 		}
 	case sched.AttemptDone:
 		a := v.Attempt(ev.Attempt)
 		if x, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
-			d := &p.done[station(v.Stage(ev.Stage).Class)]
+			st := v.Stage(ev.Stage)
+			d := &p.done[station(st.Class)]
 			d.tasks++
 			d.seconds += x
+			p.learn(v, ev.Stage, &st, x)
 		}
 	case sched.StageDone:
 		st := v.Stage(ev.Stage)
@@ -123,7 +144,7 @@ func (p *Stations) Of(v *sched.View, job *sched.Job) (left, original Sizes) {
 	var now, all [2]float64
 	for s := job.FirstStage; s < job.FirstStage+sched.StageID(job.Stages); s++ {
 		st := v.Stage(s)
-		mean, at := p.mean(&st, s), station(st.Class)
+		mean, at := p.mean(v, &st, s), station(st.Class)
 		now[at] += float64(st.Unfinished()) * mean
 		all[at] += float64(st.Need) * mean
 	}
@@ -170,17 +191,20 @@ func tasks(v *sched.View, job *sched.Job) (left, all [2]uint64) {
 }
 
 // mean returns the duration of a task, in seconds.
-func (p *Stations) mean(st *sched.Stage, s sched.StageID) float64 {
-	if p.Rule == sizeHistory {
-		return p.prior.Get(s)
+func (p *Stations) mean(v *sched.View, st *sched.Stage, s sched.StageID) float64 {
+	if p.rule == sizeHistory {
+		return p.prior.Get(s).task
 	}
-	if p.Rule == sizeKnown && st.Mean > 0 {
+	if seconds, ok := p.reading(v, st, s); ok {
+		return seconds
+	}
+	if p.rule == sizeKnown && st.Mean > 0 {
 		return st.Mean.Seconds()
 	}
 	if mean, _, ok := st.Measured(); ok {
 		return mean
 	}
-	return p.prior.Get(s)
+	return p.prior.Get(s).task
 }
 
 // Line is a least-squares line through points that only become more.
