@@ -45,6 +45,41 @@ func (v *victim) attempts(name string) (all []live.Record, machines []trace.Jour
 	return all, r.Header.Machines
 }
 
+// words is a map/reduce job of four maps.
+func (v *victim) words(name string, op mapreduce.Operator) *run.Submission {
+	v.t.Helper()
+	s, input := v.job(name, 1), filepath.Join(v.dir, name+".txt")
+	if err := os.WriteFile(input, []byte(strings.Repeat("a b c\n", 5000)), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	s.Job = jobfile.Job{Name: name, MapReduce: &mapreduce.Request{Operator: op, Inputs: []string{input}, SplitSize: 1 << 13, Reducers: 2}}
+	return s
+}
+
+// TestServeSizesByBytes: a policy that judges shuffles by what maps have written goes on with a server that was killed,
+// which decides as its journal says, and the journals of the jobs have the bytes.
+func TestServeSizesByBytes(t *testing.T) {
+	v := newVictim(t)
+	flags := []string{"--slots", "map=2,shuffle=1", "--policy", "maxsrpt:size=bytes"}
+	v.start(flags...)
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		v.submit(v.words(name, mapreduce.Operator{Name: "streaming", Mapper: "sleep 0.1; cat", Reducer: "cat"}))
+	}
+	time.Sleep(300 * time.Millisecond)
+	v.kill()
+	v.start(flags...)
+	for _, name := range names {
+		v.expect(0, `job \d \(`+name+`\): succeeded .*\n`, "wait", name)
+		all, _ := v.attempts(name)
+		for i := range all {
+			if r := &all[i]; r.End == live.Won && r.Stage < 2 && r.Bytes < 1000 {
+				t.Errorf("%s: task %d of stage %d is said to have written %d bytes for each reader", name, r.Index, r.Stage, r.Bytes)
+			}
+		}
+	}
+}
+
 // TestServeClasses: stages run in the slots that they ask for, a shuffle begins while maps run, and a server that was
 // killed goes on so. Whoever asks for slots that there are not is told at once.
 func TestServeClasses(t *testing.T) {
@@ -52,13 +87,7 @@ func TestServeClasses(t *testing.T) {
 	flags := []string{"--slots", "map=2,shuffle=1", "--policy", "fifo/fair"}
 	v.start(flags...)
 	v.submit(v.tandem("two", 8, "sleep 0.1; echo m$1", "sleep 0.05; cat $TAILCUT_INPUT/stdout"))
-	words := v.job("words", 1)
-	input := filepath.Join(v.dir, "words.txt")
-	if err := os.WriteFile(input, []byte(strings.Repeat("a b c\n", 5000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	words.Job = jobfile.Job{Name: "words", MapReduce: &mapreduce.Request{Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{input}, SplitSize: 1 << 13, Reducers: 2}}
-	v.submit(words)
+	v.submit(v.words("words", mapreduce.Operator{Name: "wordcount"}))
 	time.Sleep(150 * time.Millisecond)
 	v.kill()
 	v.start("--slots", "shuffle=1,map=2", "--policy", "fair/fifo") // which are the same
