@@ -23,8 +23,8 @@ func runOverlap(ctx context.Context, o Options) (*report.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, sizes, random := &taskRuns{}, newSizeRuns(&o), newFamilyRuns(&o)
-	steps := slices.Concat(large.steps(), tasks.steps(), sizes.steps(), random.steps())
+	tasks, sizes, random, bytes := &taskRuns{}, newSizeRuns(&o), newFamilyRuns(&o), newBytesRuns(&o, days)
+	steps := slices.Concat(large.steps(), tasks.steps(), sizes.steps(), random.steps(), bytes.steps())
 	for _, d := range days {
 		steps = append(steps, d.steps()...)
 	}
@@ -52,7 +52,7 @@ func runOverlap(ctx context.Context, o Options) (*report.Page, error) {
 		page.Sections[len(page.Sections)-1].Text = append(page.Sections[len(page.Sections)-1].Text, notes...)
 	}
 	page.Sections = append(page.Sections, large.meansSection(), large.slowdownSection(), worstCaseSection(), hardSection(), theorem2Section(o.Quick),
-		adversarySection(), random.section(), speedSection(o.Seed, o.Quick), tasks.section(), sizes.section())
+		adversarySection(), random.section(), speedSection(o.Seed, o.Quick), tasks.section(), sizes.section(), bytes.section())
 	return page, nil
 }
 

@@ -17,6 +17,7 @@ import (
 type overlapDay struct {
 	name, title, about string
 	jobs               []overlap.Demand
+	traced             bool                                                     // recorded by a cluster, not made up
 	flows              [len(dayRatios)][len(dayLoads)][len(dayPolicies)]float64 // mean flow times (s)
 	bounds, tight      [len(dayRatios)][len(dayLoads)]float64
 }
@@ -48,7 +49,7 @@ func overlapDays(o *Options) (days []*overlapDay, notes []string, err error) {
 		}
 		jobs := slices.DeleteFunc(slices.Clone(all), func(j overlap.Demand) bool { return j.Map == 0 || j.Shuffle == 0 })
 		days = append(days, &overlapDay{
-			name: "fb" + year, title: "a day at Facebook, " + year, jobs: jobs, about: fmt.Sprintf("Map input and shuffle bytes with the arrivals of a production "+
+			name: "fb" + year, title: "a day at Facebook, " + year, jobs: jobs, traced: true, about: fmt.Sprintf("Map input and shuffle bytes with the arrivals of a production "+
 				"cluster, 24 sampled hours (SWIM). As the paper does, jobs without one of the phases are left out: %d of %d are left.", len(jobs), len(all)),
 		})
 	}

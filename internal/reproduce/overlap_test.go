@@ -140,3 +140,38 @@ func TestLargeMeanClaim(t *testing.T) {
 		}
 	}
 }
+
+// A shuffle task of the estimator's jobs lasts its bytes over the bandwidth, but for noise of mean 1; and what policies are told is what came out.
+func TestBytesWorkload(t *testing.T) {
+	for _, s := range []bytesStream{{scatter: 0.5}, {scatter: 0.5, long: true}} {
+		w, err := s.workload(200, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seconds, bytes, together, longs float64
+		for j := range w.Jobs {
+			stages := w.StagesOf(j)
+			maps, shuffles, written := w.DurationsOf(&stages[0]), w.DurationsOf(&stages[1]), w.Writes(j, 0)
+			if len(written) != len(maps) || len(shuffles) != len(maps) {
+				t.Fatalf("job %d: %d maps, %d shuffle tasks, %d numbers of bytes", j, len(maps), len(shuffles), len(written))
+			}
+			for i, b := range written {
+				seconds += shuffles[i].Seconds()
+				bytes += float64(b)
+				if x := math.Log(float64(b) / bytesBandwidth / stages[1].Mean.Seconds()); len(maps) >= bytesMaps {
+					together += x * math.Log(maps[i].Seconds()/stages[0].Mean.Seconds())
+					longs += x * x
+				}
+			}
+			if off := stages[0].Mean.Seconds() * float64(len(maps)) / total(maps).Seconds(); math.Abs(off-1) > 1e-6 {
+				t.Errorf("job %d: the mean that is told is off by %v", j, off)
+			}
+		}
+		if got := bytes / bytesBandwidth / seconds; math.Abs(got-1) > 0.02 {
+			t.Errorf("long %v: shuffle tasks last %v times their bytes over the bandwidth", s.long, 1/got)
+		}
+		if got := together / longs; s.long != (got > 0.9) || !s.long && math.Abs(got) > 0.1 {
+			t.Errorf("long %v: slope of the durations of maps over what they write %v", s.long, got)
+		}
+	}
+}
