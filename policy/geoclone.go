@@ -84,15 +84,18 @@ type geoclone struct {
 	watch *geo.SiteWatch
 	quiet *kit.Silence // nil unless left=progress
 
-	running bool // tasks that run may get attempts now
-	jobs    []geoJob
-	open    []geoTask // of chosen jobs
-	room    []int32   // free slots by site
-	spare   int       // free slots
-	races   races
-	byMean  []int32   // sites, those first whose attempts take least
-	rest    geo.Stair // of an attempt that runs
-	sources []sched.Source
+	running  bool // tasks that run may get attempts now
+	jobs     []geoJob
+	open     []geoTask // of chosen jobs
+	room     []int32   // free slots by site
+	spare    int       // free slots
+	races    races
+	ties     []int32 // sites, no more than
+	mostTies int
+	found    []int32   // sites that are as good as the best that a search has seen
+	byMean   []int32   // sites, those first whose attempts take least
+	rest     geo.Stair // of an attempt that runs
+	sources  []sched.Source
 }
 
 // geoJob is a job and its tasks open[from:to].
@@ -117,13 +120,14 @@ type geoTask struct {
 	best  int32   // site with the smallest expected time among those with room, -1 before there is one
 	cost  float64 // that time
 	tied  bool    // with another
+	alike span    // in geoclone.ties: the sites that are
 }
 
 func newGeoclone(a kit.Args) sched.Policy {
 	p := &geoclone{
 		stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), budget: a.Float("budget"), epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
 		tasks: a.Choice("tasks"), full: a.Choice("round") == "quota", copies: int32(a.Int("copies")), seed: a.Seed(),
-		clock: kit.Clock{Slot: a.Span("slot")}, watch: geo.NewSiteWatch(a),
+		clock: kit.Clock{Slot: a.Span("slot")}, watch: geo.NewSiteWatch(a), mostTies: mostTies,
 	}
 	if p.tasks != "unfinished" {
 		p.kill = 0
@@ -170,6 +174,7 @@ func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
 	p.watch.Survey(v)
 	p.look(v)
 	p.races.empty()
+	p.ties = p.ties[:0]
 	p.estimate(v)
 	p.arrange()
 	p.replace(v, act)
@@ -382,50 +387,4 @@ func (p *geoclone) took(x *geoTask, joined race) {
 	x.quota--
 	p.room[x.best]--
 	p.spare--
-}
-
-// search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
-// within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
-// slot. It looks at the sites where the task reads, and then at the others until, by the mean of their laws and the
-// least time of fetching, none of those left can be better.
-func (p *geoclone) search(v *sched.View, x *geoTask) {
-	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	found := candidate{site: -1}
-	for _, y := range p.sources {
-		p.try(v, x, y.Site, &found)
-	}
-	atLeast := p.watch.Links.AtLeast(v, p.sources)
-	for _, k := range p.byMean {
-		if found.site >= 0 && x.p*p.watch.Laws[k].Mean+atLeast > found.expected {
-			break
-		}
-		if !slices.ContainsFunc(p.sources, func(y sched.Source) bool { return y.Site == sched.SiteID(k) }) {
-			p.try(v, x, sched.SiteID(k), &found)
-		}
-	}
-	x.best, x.cost, x.tied = found.site, found.expected, found.tied
-}
-
-// candidate is the best site that a search has found so far, -1 before there is one.
-type candidate struct {
-	site     int32
-	expected float64
-	tied     bool // with another
-}
-
-// try looks at a site: of those alike that with more room is better, then the first.
-func (p *geoclone) try(v *sched.View, x *geoTask, k sched.SiteID, found *candidate) {
-	room := p.room[k]
-	if room == 0 {
-		return
-	}
-	e, best := x.p*p.watch.Laws[k].Mean+p.watch.Links.FetchTo(v, p.sources, k), found.site
-	switch {
-	case best < 0 || e < found.expected:
-		*found = candidate{int32(k), e, false}
-	case e == found.expected:
-		if found.tied = true; room > p.room[best] || room == p.room[best] && int32(k) < best {
-			found.site = int32(k)
-		}
-	}
 }

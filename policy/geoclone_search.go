@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
+// within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
+// slot, for which only those that were tied are looked at. A search looks at the sites where the task reads, and then at
+// the others until, by the mean of their laws and the least time of fetching, none of those left can be better. Before
+// anything is known of sites and links nearly all of them are tied.
+func (p *geoclone) search(v *sched.View, x *geoTask) {
+	if p.among(x) {
+		return
+	}
+	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
+	found := candidate{site: -1}
+	for _, y := range p.sources {
+		p.try(v, x, y.Site, &found)
+	}
+	atLeast := p.watch.Links.AtLeast(v, p.sources)
+	for _, k := range p.byMean {
+		if found.site >= 0 && x.p*p.watch.Laws[k].Mean+atLeast > found.expected {
+			break
+		}
+		if !slices.ContainsFunc(p.sources, func(y sched.Source) bool { return y.Site == sched.SiteID(k) }) {
+			p.try(v, x, sched.SiteID(k), &found)
+		}
+	}
+	x.best, x.cost, x.tied = found.site, found.expected, found.tied
+	x.alike = span{}
+	if n := len(p.ties); found.tied && n+len(p.found) <= p.mostTies && p.kill == 0 && !p.watch.Weighs(v) {
+		p.ties = append(p.ties, p.found...)
+		x.alike = span{int32(n), int32(len(p.ties))}
+	}
+}
+
+// span is list[from:to] of some list.
+type span struct{ from, to int32 }
+
+// mostTies bounds the memory for tied sites, which is 4 bytes for each. Tasks beyond it search anew for each slot, as they
+// do where attempts are killed or fetches weigh on each other, so that what a site costs may change within a decision.
+const mostTies = 1 << 20
+
+// among finds the best of the sites that were tied at the last search; it returns false if none of them has room.
+func (p *geoclone) among(x *geoTask) bool {
+	tied := p.ties[x.alike.from:x.alike.to]
+	left, best := tied[:0], int32(-1)
+	for _, k := range tied {
+		room := p.room[k]
+		if room == 0 {
+			continue
+		}
+		left = append(left, k)
+		if best < 0 || room > p.room[best] || room == p.room[best] && k < best {
+			best = k
+		}
+	}
+	x.alike.to = x.alike.from + int32(len(left))
+	if best < 0 {
+		return false
+	}
+	x.best, x.tied = best, len(left) > 1
+	return true
+}
+
+// candidate is the best site that a search has found so far, -1 before there is one.
+type candidate struct {
+	site     int32
+	expected float64
+	tied     bool // with another
+}
+
+// try looks at a site: of those alike that with more room is better, then the first.
+func (p *geoclone) try(v *sched.View, x *geoTask, k sched.SiteID, found *candidate) {
+	room := p.room[k]
+	if room == 0 {
+		return
+	}
+	e, best := x.p*p.watch.Laws[k].Mean+p.watch.Links.FetchTo(v, p.sources, k), found.site
+	switch {
+	case best < 0 || e < found.expected:
+		*found = candidate{int32(k), e, false}
+		p.found = append(p.found[:0], int32(k))
+	case e == found.expected:
+		p.found = append(p.found, int32(k))
+		if found.tied = true; room > p.room[best] || room == p.room[best] && int32(k) < best {
+			found.site = int32(k)
+		}
+	}
+}
