@@ -23,7 +23,8 @@ package policy
 // arrival.
 //
 // With clones=auto, auto adds its clones and chooses between a clone and the task that is next here. An event costs
-// O(stages of the job + log jobs), with size=bytes their square, a map slot O(jobs of S1 before g); a change of machines O(jobs).
+// O(stages of the job + log jobs), with size=bytes their square, a map slot O(jobs of S1 before g); a change of
+// machines O(jobs).
 
 import (
 	"math"

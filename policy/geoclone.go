@@ -90,8 +90,8 @@ type geoclone struct {
 	room     []int32   // free slots by site
 	spare    int       // free slots
 	races    races
-	ties     []int32 // sites, no more than
-	mostTies int
+	ties     []int32   // sites that were tied, see search
+	mostTies int       // of them, at most
 	found    []int32   // sites that are as good as the best that a search has seen
 	byMean   []int32   // sites, those first whose attempts take least
 	rest     geo.Stair // of an attempt that runs

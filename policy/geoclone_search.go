@@ -8,9 +8,9 @@ import (
 
 // search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
 // within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
-// slot, for which only those that were tied are looked at. A search looks at the sites where the task reads, and then at
-// the others until, by the mean of their laws and the least time of fetching, none of those left can be better. Before
-// anything is known of sites and links nearly all of them are tied.
+// slot, for which only those that were tied are looked at. A search looks at the sites where the task reads, and then
+// at the others until, by the mean of their laws and the least time of fetching, none of those left can be better.
+// Before anything is known of sites and links nearly all of them are tied.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
 	if p.among(x) {
 		return
@@ -40,8 +40,9 @@ func (p *geoclone) search(v *sched.View, x *geoTask) {
 // span is list[from:to] of some list.
 type span struct{ from, to int32 }
 
-// mostTies bounds the memory for tied sites, which is 4 bytes for each. Tasks beyond it search anew for each slot, as they
-// do where attempts are killed or fetches weigh on each other, so that what a site costs may change within a decision.
+// mostTies bounds the memory for tied sites, which is 4 bytes for each. Tasks beyond it search anew for each slot, as
+// they do where attempts are killed or fetches weigh on each other, so that what a site costs may change within a
+// decision.
 const mostTies = 1 << 20
 
 // among finds the best of the sites that were tied at the last search; it returns false if none of them has room.

@@ -61,8 +61,8 @@ func (p *maxsrpt) touch(v *sched.View, j sched.JobID) {
 	p.jobs.Set(int(j), tandem.Rank{First: max(left.X, left.Y), Arrived: job.Arrived})
 }
 
-// Sizes returns how large a job was in the beginning, as far as the policy knows it now: seconds of the whole map and of
-// the whole shuffle station. Studies ask it how well it knows.
+// Sizes returns how large a job was in the beginning, as far as the policy knows it now: seconds of the whole map and
+// of the whole shuffle station. Studies ask it how well it knows.
 func (p *maxsrpt) Sizes(v *sched.View, j sched.JobID) (x, y float64) {
 	job := v.Job(j)
 	_, all := p.stations.Of(v, &job)

@@ -35,9 +35,9 @@ func (w *Workload) SourcesOf(in Input) []Source { return w.Sources[in.First : in
 // BytesOf returns what tasks read over an edge, see [sched.Edge].
 func (w *Workload) BytesOf(e *Edge) []int64 { return w.Bytes[e.FirstBytes : e.FirstBytes+e.Bytes] }
 
-// Writes returns what each reader reads of the result of each task of a stage of job j, the stage counted from the job's
-// first, as [sched.AttemptDone] says it: of readers that read different amounts, their mean, rounded. It is one number for
-// each task, or one for all, or none if no edge carries bytes. The slice may be the workload's.
+// Writes returns what each reader reads of the result of each task of a stage of job j, the stage counted from the
+// job's first, as [sched.AttemptDone] says it: of readers that read different amounts, their mean, rounded. It is one
+// number for each task, or one for all, or none if no edge carries bytes. The slice may be the workload's.
 func (w *Workload) Writes(j, stage int) []int64 {
 	if len(w.Bytes) == 0 {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/tailcut/tailcut/trace"
 )
 
-// The estimator of Section 4.3, size=bytes, beside true sizes and size=first. The paper describes it in two sentences and
-// measures nothing of it.
+// The estimator of Section 4.3, size=bytes, beside true sizes and size=first. The paper describes it in two sentences
+// and measures nothing of it.
 
 // bytesRuns is jobs of tasks that write and read bytes, under each policy with each way of knowing sizes.
 type bytesRuns struct {
@@ -118,8 +118,8 @@ func (r *bytesRuns) run(ctx context.Context, stream, seed int) error {
 	return nil
 }
 
-// workload draws the tasks of jobs at load 0.75: a map writes what the shuffle task after it reads, at the bandwidth of a
-// slot but for noise. Policies are told the mean durations as they came out.
+// workload draws the tasks of jobs at load 0.75: a map writes what the shuffle task after it reads, at the bandwidth
+// of a slot but for noise. Policies are told the mean durations as they came out.
 func (s *bytesStream) workload(n int, seed uint64) (*trace.Workload, error) {
 	const most = 3000
 	jobs, unit := slices.Clone(s.day), 1.
@@ -173,7 +173,8 @@ type sizer interface {
 	Sizes(v *sched.View, j sched.JobID) (x, y float64)
 }
 
-// sizeGauge notes how far a policy's sizes are from the truth while maps finish. The jobs of the core are those of the workload.
+// sizeGauge notes how far a policy's sizes are from the truth while maps finish. The jobs of the core are those of
+// the workload.
 type sizeGauge struct {
 	w      *trace.Workload
 	sizes  sizer
@@ -201,8 +202,8 @@ func (g *sizeGauge) watch(v *sched.View, facts []sched.Event, _ []sched.Decision
 	}
 }
 
-// off returns the median, or another quantile, of errors of a stream when so many maps were done, in percent, as a mean over
-// seeds with the half width of its 95 % interval.
+// off returns the median, or another quantile, of errors of a stream when so many maps were done, in percent, as a
+// mean over seeds with the half width of its 95 % interval.
 func (r *bytesRuns) off(stream, way, done int, quantile float64) (mean, half float64) {
 	var each []float64
 	for i := range r.runs[stream] {
@@ -267,7 +268,7 @@ func (r *bytesRuns) suffices(policy int) report.Claim {
 	return all
 }
 
-// sharper is the claim that the median error falls as maps finish, and is below that of size=first, wherever it is looked at.
+// sharper is the claim that the median error is below that of size=first, wherever it is looked at.
 func (r *bytesRuns) sharper() report.Claim {
 	all := report.Claim{
 		What: "the median error of the shuffle's size is smaller by bytes than by finished shuffle tasks, at 10, 25 and 50 % of the maps, on all streams", Verdict: report.Holds,
