@@ -7,6 +7,7 @@ var (
 	ErrNotRunnable = errors.New("sched: the task is blocked, done or given up")
 	ErrNoSlot      = errors.New("sched: the machine has no free slot")
 	ErrClass       = errors.New("sched: the machine's slots are of another class than the task needs")
+	ErrSite        = errors.New("sched: data of the task may not be at the machine's site")
 	ErrAttempts    = errors.New("sched: the task has as many attempts as the limit allows")
 	ErrCloneBudget = errors.New("sched: the clone budget is spent")
 	ErrRetries     = errors.New("sched: the task has failed more often than the job allows")
@@ -37,7 +38,7 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 	}
 	k.stage = v.stage(k.task.Stage)
 	k.job = v.job(k.stage.Job)
-	if err := v.admit(k, m, from); err != nil {
+	if err := v.admit(t, k, m, from); err != nil {
 		return 0, err
 	}
 	task, st, job := k.task, k.stage, k.job
@@ -66,13 +67,15 @@ func (x *Actions) Launch(t TaskID, m MachineID, from float64, why Reason) (Attem
 }
 
 // admit checks an order to launch a task that may run against the view and the limits.
-func (v *View) admit(k kin, m MachineID, from float64) error {
+func (v *View) admit(t TaskID, k kin, m MachineID, from float64) error {
 	task, st := k.task, k.stage
 	switch {
 	case int(m) >= len(v.machines) || !v.machines[m].Up || v.machines[m].Used == v.machines[m].Slots:
 		return ErrNoSlot
 	case v.machines[m].Class != st.Class:
 		return ErrClass
+	case !v.allows(t, v.machines[m].Site):
+		return ErrSite
 	case !(from >= 0 && from < 1) || from > 0 && !st.Resumable:
 		return ErrFrom
 	case exhausted(task, st):

@@ -22,6 +22,9 @@ func (c *Core) Check() error {
 			if class := v.stage(v.task(a.task).Stage).Class; class != v.machines[a.machine].Class {
 				return fmt.Errorf("sched: task %d needs a slot of class %d, one of class %d has it", a.task, class, v.machines[a.machine].Class)
 			}
+			if site := v.machines[a.machine].Site; !v.allows(a.task, site) {
+				return fmt.Errorf("sched: task %d runs at site %d, where its data may not be", a.task, site)
+			}
 			here[a.machine]++
 			*live.At(a.task)++
 		}

@@ -106,6 +106,9 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	if err := v.reach(spec); err != nil {
 		return 0, fmt.Errorf("sched: %w", err)
 	}
+	if err := c.mayConfine(spec); err != nil {
+		return 0, fmt.Errorf("sched: %w", err)
+	}
 	if err := v.mayIssue(spec); err != nil {
 		return 0, fmt.Errorf("sched: %w", err)
 	}
@@ -146,6 +149,7 @@ func (c *Core) Submit(spec *JobSpec) (JobID, error) {
 	v.running.grow(int(v.issuedTasks))
 	v.held.grow(int(v.issuedTasks))
 	v.connect(id, job.FirstStage, spec)
+	v.confine(id, TaskID(v.issuedTasks)-TaskID(job.Tasks), spec)
 	c.markDone(id, spec)
 	return id, nil
 }

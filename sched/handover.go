@@ -47,6 +47,11 @@ func (c *Core) HandOver(h *HandOver) error {
 		}
 	}
 	s := c.Snapshot()
+	for i := range s.Jobs {
+		if len(s.Jobs[i].Spec.Datasets) > 0 && !Confines(h.Policy) {
+			return fmt.Errorf("sched: data of job %d may not be everywhere, and the policy that is to go on does not choose sites", s.Jobs[i].ID)
+		}
+	}
 	for i, n := range h.Slots {
 		s.Machines[i].Slots, s.Machines[i].Room = uint32(n), uint32(n)
 	}

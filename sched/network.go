@@ -19,6 +19,9 @@ type Network struct {
 	// by SiteID where Shared: bytes per second that all fetches together bring out of a site and into it, 0 for no
 	// bound; nil for none anywhere
 	Up, Down []float64 `json:",omitempty"`
+
+	Price []Money `json:",omitempty"` // of a gigabyte (10^9 bytes) from site k to site l, as Bandwidth; nil for nothing
+	Rent  []Money `json:",omitempty"` // of an hour of a slot, by SiteID, while an attempt has it; nil for nothing
 }
 
 // Sites returns the number of sites.
@@ -83,6 +86,9 @@ func (n *Network) Validate() error {
 		if l < 0 || l > Never/4 {
 			return fmt.Errorf("latency from %s to %s: %v is not between 0 and %v", n.Names[i/k], n.Names[i%k], l, Never/4)
 		}
+	}
+	if err := n.validatePrices(); err != nil {
+		return err
 	}
 	return n.validateEnds()
 }

@@ -62,7 +62,8 @@ func usedCore(t *testing.T) *world {
 		}
 		arrived = append(arrived, Event{Kind: JobArrived, Job: j})
 	}
-	arrived[0], arrived[len(arrived)-1] = arrived[len(arrived)-1], arrived[0] // out of order, which takes the sorter
+	w.view.confine(0, 0, &JobSpec{Datasets: []Dataset{{"d", []SiteID{0}}}, Stages: spec.Stages}) // Submit refuses it beside MaxWait; no task reads it
+	arrived[0], arrived[len(arrived)-1] = arrived[len(arrived)-1], arrived[0]                    // out of order, which takes the sorter
 	w.at(1, arrived...)
 	a, b := w.launch(0, 0), w.launch(1, 4)
 	w.launch(0, 8) // a clone

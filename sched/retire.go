@@ -27,6 +27,7 @@ func (c *Core) retire(j JobID) {
 		v.links.Drop(j)
 	}
 	v.beside.Drop(j)
+	v.confined.Drop(j)
 	v.jobs.Drop(j)
 }
 

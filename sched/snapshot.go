@@ -299,12 +299,19 @@ func (v *View) spec(job *Job) JobSpec {
 	if job.valued {
 		x.Value = job.Value
 	}
+	c := v.confined.Get(v.stage(job.FirstStage).Job)
+	if c != nil {
+		x.Datasets = slices.Clone(c.datasets)
+	}
 	for i := range int(job.Stages) {
 		st := v.stage(job.FirstStage + StageID(i))
 		y := StageSpec{Tasks: int(st.Tasks), Need: int(st.Need), Class: st.Class, Mean: st.Mean, SD: st.SD, Resumable: st.Resumable, Waits: st.Waits}
 		y.Sample = v.Sample(job.FirstStage + StageID(i))
 		if st.Retries != job.Retries {
 			y.Retries = new(int(st.Retries))
+		}
+		if c != nil {
+			y.Datasets, y.Releases = slices.Clone(c.stages[i].reads), slices.Clone(c.stages[i].releases)
 		}
 		x.Stages = append(x.Stages, y)
 		for _, e := range v.edgesOf(st) {

@@ -22,8 +22,10 @@ type JobSpec struct {
 	// attempts of the job that may run at once, and of each of its tasks where the limits allow more; 0 for no bound
 	MaxLive     int `json:",omitempty"` // see share.go
 	MaxAttempts int `json:",omitempty"`
-	Stages      []StageSpec
-	Edges       []Edge
+	// data of the job that may be at some sites only; see residency.go for what follows for its tasks
+	Datasets []Dataset `json:",omitempty"`
+	Stages   []StageSpec
+	Edges    []Edge
 }
 
 // StageSpec describes a stage: tasks of one kind.
@@ -46,6 +48,12 @@ type StageSpec struct {
 	// Inputs say what tasks read that is there before the job: one list of sources for each task, or a single one of
 	// what every task reads, or none.
 	Inputs [][]Source
+
+	// Datasets are those of JobSpec.Datasets, by index, that tasks read: one list for each task, or a single one of
+	// what every task reads, or none.
+	Datasets [][]uint32 `json:",omitempty"`
+	// Releases are datasets that may not be everywhere although what is made of them here may: totals, for example.
+	Releases []uint32 `json:",omitempty"`
 }
 
 // EdgeKind says which tasks of the later stage wait for which of the earlier.
@@ -169,7 +177,10 @@ func (s *JobSpec) Validate() error {
 			return fmt.Errorf("edges[%d]: some of stage %d is done, and it is not known where its results are", i, e.From)
 		}
 	}
-	return s.validateAcyclic()
+	if err := s.validateAcyclic(); err != nil {
+		return err
+	}
+	return s.validateDatasets()
 }
 
 func validWeight(w float64) bool { return w >= 0 && !math.IsInf(w, 1) }

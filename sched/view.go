@@ -47,6 +47,8 @@ type tables struct {
 	sample Table[StageID, []Time] // of stages of which it is known
 	beside Table[JobID, beside]   // of jobs with stages of a class above 0
 
+	confined Table[JobID, *confined] // of jobs with datasets
+
 	spareLinks []*links
 
 	issuedJobs, issuedStages, issuedTasks uint32 // ids below these were given out
@@ -83,6 +85,7 @@ func (t *tables) empty() {
 	t.links.Clear()
 	t.sample.Clear()
 	t.beside.Clear()
+	t.confined.Clear()
 	t.jobs.blank, t.stages.blank, t.tasks.blank = Job{State: JobGone}, Stage{State: StageGone}, Task{State: TaskGone, first: -1}
 	t.issuedJobs, t.issuedStages, t.issuedTasks = 0, 0, 0
 	t.attempts, t.progress, t.here, t.machines = t.attempts[:0], t.progress[:0], t.here[:0], t.machines[:0]
