@@ -21,6 +21,7 @@ import (
 type Cluster struct {
 	Name    string // where it comes from, for messages
 	Sites   []Site
+	Money   string         // name of the unit that prices are in; "" if nobody says
 	Network *sched.Network // names are those of Sites; if Shared, by max-min fairness; nil only before it is complete
 }
 
@@ -87,7 +88,7 @@ func (c *Cluster) Slots() (n int) {
 }
 
 // Locate returns the site that each of the workload's Sites is, by name. That of index 0, which is no site, means
-// nothing. It is an error if a job reads input at a site that the cluster does not have.
+// nothing. It is an error if a job names a site that the cluster does not have, or may run a task nowhere.
 func (c *Cluster) Locate(w *trace.Workload) ([]sched.SiteID, error) {
 	index := make(map[string]sched.SiteID, len(c.Sites))
 	for i := range c.Sites {
@@ -100,9 +101,20 @@ func (c *Cluster) Locate(w *trace.Workload) ([]sched.SiteID, error) {
 		}
 		s, known := index[name]
 		if !known {
-			return nil, fmt.Errorf("%s: a job reads input at site %q, which %s does not have", w.Name, name, c.Name)
+			return nil, fmt.Errorf("%s: a job names site %q, which %s does not have", w.Name, name, c.Name)
 		}
 		at[i] = s
+	}
+	for j := range w.Jobs {
+		if w.RulesOf(j) == nil {
+			continue
+		}
+		var spec sched.JobSpec
+		w.Spec(j, &spec)
+		w.Confine(j, &spec, len(c.Sites), func(site uint32) sched.SiteID { return at[site] })
+		if err := spec.Validate(); err != nil {
+			return nil, fmt.Errorf("%s:%d: on %s: %w", w.Name, w.Jobs[j].Number+1, c.Name, err)
+		}
 	}
 	return at, nil
 }

@@ -48,6 +48,7 @@ func readCluster(file string, data []byte, open func(path string) (io.ReadCloser
 	err = doc.fields(map[string]func(clusterField) error{
 		"sites": func(f clusterField) error { sites = f; return nil },
 		"links": func(f clusterField) error { links = f; return nil },
+		"money": r.readMoney,
 	})
 	switch {
 	case err != nil:
@@ -71,6 +72,7 @@ type clusterReader struct {
 	bound clusterField   // the last field up or down, if there is one
 	up    []float64      // by site; 0 for no bound
 	down  []float64      // likewise
+	prices
 
 	open     func(path string) (io.ReadCloser, error)
 	measured []measurement // by link; zero where nothing was measured
@@ -88,6 +90,7 @@ func (r *clusterReader) readSites(f clusterField) error {
 	for _, item := range items {
 		site := Site{Slots: 1, Speed: Steady(1), Line: item.node.Line}
 		r.up, r.down = append(r.up, 0), append(r.down, 0)
+		r.egress, r.rent = append(r.egress, priceUnset), append(r.rent, 0)
 		if err := r.readSite(item, &site); err != nil {
 			return err
 		}
@@ -123,6 +126,8 @@ func (r *clusterReader) readSite(f clusterField, site *Site) error {
 		"speed":    func(f clusterField) error { return readSpeed(f, &site.Speed) },
 		"up":       bound(&r.up[len(r.up)-1]),
 		"down":     bound(&r.down[len(r.down)-1]),
+		"egress":   r.readPrice(&r.egress[len(r.egress)-1]),
+		"rent":     r.readPrice(&r.rent[len(r.rent)-1]),
 		"busy":     func(f clusterField) error { return readBusy(f, &site.Busy) },
 		"slowdown": func(f clusterField) (err error) {
 			site.Slowdown, err = readSlowdown(f)

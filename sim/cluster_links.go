@@ -19,6 +19,7 @@ func newNetwork(sites []Site) *sched.Network {
 type link struct {
 	bandwidth float64
 	latency   sched.Time
+	price     sched.Money
 }
 
 // readLinks reads the links between sites, and checks that each site can be reached from each other.
@@ -26,13 +27,14 @@ func (r *clusterReader) readLinks(f, sites clusterField) error {
 	n := newNetwork(r.c.Sites)
 	r.c.Network = n
 	r.measured = make([]measurement, len(n.Bandwidth))
-	all, between := link{0, 0}, clusterField{}
+	all, between := link{}, clusterField{}
 	if f.node != nil {
 		err := f.fields(map[string]func(clusterField) error{
 			"bandwidth": func(f clusterField) (err error) { all.bandwidth, err = readRate(f); return err },
 			"latency":   func(f clusterField) (err error) { all.latency, err = readSpan(f); return err },
 			"between":   func(f clusterField) error { between = f; return nil },
 			"measured":  r.readTables,
+			"price":     r.readPrice(&r.all),
 			"shared":    func(f clusterField) error { return readBool(f, &n.Shared) },
 		})
 		if err != nil {
@@ -49,6 +51,7 @@ func (r *clusterReader) readLinks(f, sites clusterField) error {
 		n.Bandwidth[i], n.Latency[i] = all.bandwidth, all.latency
 	}
 	r.useMeasured()
+	r.usePrices(n)
 	if between.node != nil {
 		items, err := between.items()
 		if err != nil {
@@ -80,7 +83,7 @@ func (r *clusterReader) readTables(f clusterField) error {
 // readLink reads what is said of one link, or of both directions between two sites.
 func (r *clusterReader) readLink(f clusterField) error {
 	from, to, both := -1, -1, false
-	l := link{-1, -1}
+	l := link{-1, -1, priceUnset}
 	end := func(to *int) func(clusterField) error {
 		return func(f clusterField) (err error) {
 			*to, err = r.site(f)
@@ -106,6 +109,7 @@ func (r *clusterReader) readLink(f clusterField) error {
 		},
 		"bandwidth": func(f clusterField) (err error) { l.bandwidth, err = readRate(f); return err },
 		"latency":   func(f clusterField) (err error) { l.latency, err = readSpan(f); return err },
+		"price":     r.readPrice(&l.price),
 	})
 	switch {
 	case err != nil:
@@ -130,6 +134,12 @@ func (r *clusterReader) set(from, to int, l link) {
 	}
 	if l.latency >= 0 {
 		r.c.Network.Latency[i] = l.latency
+	}
+	if l.price >= 0 {
+		if r.c.Network.Price == nil { // it is the first price of the file
+			r.usePrices(r.c.Network)
+		}
+		r.c.Network.Price[i] = l.price
 	}
 }
 

@@ -89,8 +89,8 @@ func TestClusterErrors(t *testing.T) {
 		{"slots: 2", "busy: {level: much}", `c.yaml:5: field sites[0].busy.level: expected a number or a law of the part that is busy: `},
 		{"slots: 2", "up: 3MB/s", `c.yaml:5: field sites[0].up: expected links.shared: true beside it`},
 		{"latency: 20ms", "shared: yes", `c.yaml:14: field links.shared: expected true or false, got "yes"`},
-		{"links:", "linx:", `c.yaml:12: field linx: expected one of the fields links, sites`},
-		{"sites:\n", "sites: {}\nx:\n", `c.yaml:3: field x: expected one of the fields links, sites`},
+		{"links:", "linx:", `c.yaml:12: field linx: expected one of the fields links, money, sites`},
+		{"sites:\n", "sites: {}\nx:\n", `c.yaml:3: field x: expected one of the fields links, money, sites`},
 		{clusterText, "sites: []", `c.yaml:1: field sites: expected between 1 and 4096 sites, got 0`},
 		{clusterText, "sites: 3", `c.yaml:1: field sites: expected a list`},
 		{clusterText, "", `c.yaml:1: expected a cluster, but the file is empty`},
@@ -110,6 +110,7 @@ func FuzzReadCluster(f *testing.F) {
 	f.Add(clusterText)
 	f.Add("sites: [{name: a, machines: 1, speed: {mean: 1, cv: 1, min: 1, max: 1}}]")
 	f.Add("sites: [{name: 'aws:a', machines: 1}, {name: 'gcp:b', machines: 1}]\nlinks: {measured: [x.csv], latency: 1s}")
+	f.Add(pricedText)
 	f.Add("sites: &s [{name: a, machines: 1}]\nlinks: {between: *s}")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := readCluster("f", []byte(text), func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(skyText)), nil })

@@ -37,6 +37,7 @@ type JobResult struct {
 	Alone     sched.Time
 	Fruitful  sched.Time // machine time of attempts whose work counted
 	Fruitless sched.Time // machine time of the others
+	Bill      Bill       // on a cluster of several sites
 
 	Class int16 // see Measure; 0 outside an experiment
 }
@@ -81,6 +82,11 @@ func (s *Simulator) retire() {
 func (s *Simulator) result() *Result {
 	res := &Result{Jobs: s.jobs, Begin: s.start, Slots: s.o.slots(), Events: s.events, Withheld: s.core.Withheld()}
 	s.jobs = nil // they are the caller's
+	if s.geo != nil {
+		for j := range s.geo.bills {
+			res.Jobs[j].Bill = s.geo.bills[j]
+		}
+	}
 	for i := range res.Jobs {
 		res.End = max(res.End, res.Jobs[i].Completion)
 	}
@@ -108,6 +114,8 @@ type Stats struct {
 	ValuePossible float64 // if all were done in time
 	ValueWon      float64
 	TardinessCost float64 // value lost by jobs that were done late, where late is soft
+
+	Bill Bill // of all jobs
 }
 
 // Stats sums a run up: the jobs that are measured, which outside an experiment are all.
@@ -162,6 +170,7 @@ func (r *Result) statsOf(measured func(class int16) bool) (st Stats) {
 				slowed++
 			}
 		}
+		st.Bill.add(&j.Bill)
 		st.Attempts += int(j.Attempts)
 		st.Clones += int(j.Clones)
 		st.Fruitful += j.Fruitful.Seconds()

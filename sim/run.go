@@ -401,6 +401,7 @@ func (s *Simulator) collect() error {
 		s.gone = s.present.release(s.core.View().Attempt(id).Machine, s.core.View(), s.gone)
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), id, s.now, s.o.LaunchDelay)
+			s.geo.chargeEnd(s.core.View(), id, s.now, s.o.LaunchDelay)
 		}
 		s.facts = append(s.facts, sched.Event{At: s.now, Kind: sched.AttemptDone, Attempt: id, Bytes: s.written(id), Span: s.o.LaunchDelay})
 		s.done++
@@ -466,6 +467,7 @@ func (s *Simulator) carryOut(d *sched.Decision) {
 		s.dies(d)
 		if s.geo != nil {
 			s.geo.tellFetched(s.core.View(), d.Attempt, s.now, s.o.LaunchDelay)
+			s.geo.chargeEnd(s.core.View(), d.Attempt, s.now, s.o.LaunchDelay)
 		}
 		if wan := s.wan(); wan != nil {
 			wan.cancel(uint32(d.Attempt.Row()))

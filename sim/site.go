@@ -27,6 +27,7 @@ type geo struct {
 	fetched []sched.Event  // to tell the core
 	late    int            // facts of the present step about what attempts had fetched that were killed before it
 	busy    *occupancy     // nil if no site is ever busy
+	bills   []Bill         // by job
 }
 
 // newGeo returns the sites of a run and completes its options by what they say; nil if there are none.
@@ -95,6 +96,7 @@ func (g *geo) place(w *trace.Workload, j int, spec *sched.JobSpec, seed uint64) 
 		}
 		return g.at[site]
 	})
+	w.Confine(j, spec, len(g.Sites), func(site uint32) sched.SiteID { return g.at[site] })
 }
 
 // begins returns when an attempt begins its work: it is launched and has what it reads. Never means that nobody knows
@@ -189,6 +191,7 @@ func (s *Simulator) wan() *transfers {
 
 // came tells of a fetch over links that are shared. Its last byte is there after the latency.
 func (s *Simulator) came(a *arrival, src sched.Source, span sched.Time) {
+	s.geo.charge(s.core.View(), a.id, src.Site, src.Bytes)
 	s.geo.tell(s.now, a.id, s.core.View().Attempt(a.id).Machine, src, span)
 }
 

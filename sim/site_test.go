@@ -106,7 +106,7 @@ func TestClusterOptionsThatMakeNoSense(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{w, Options{Cluster: twoSites()}, `test: a job reads input at site "c", which two does not have`},
+		{w, Options{Cluster: twoSites()}, `test: a job names site "c", which two does not have`},
 		{plain, Options{Cluster: bad}, "site b: expected machines and slots, got 0 with 1 each"},
 		{plain, Options{Cluster: twoSites(), More: []int{1}}, "a cluster of sites has slots of one class"},
 		{plain, Options{Cluster: &Cluster{}}, "expected a cluster with a network of its sites"},

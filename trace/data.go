@@ -119,8 +119,9 @@ func (w *Workload) addBytes(bytes ...int64) {
 
 // siteLine is a source in the native format.
 type siteLine struct {
-	Site  string `json:"site,omitempty"`
-	Bytes int64  `json:"bytes"`
+	Site    string `json:"site,omitempty"`
+	Bytes   int64  `json:"bytes"`
+	Dataset string `json:"dataset,omitempty"`
 }
 
 // inputs appends the inputs of the last stage. The error belongs to the field inputs.

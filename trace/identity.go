@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"hash"
 	"slices"
 )
@@ -26,6 +27,11 @@ func (w *Workload) Hash() string {
 			section(h, len(text))
 			h.Write([]byte(text))
 		}
+	}
+	if len(w.Rules) > 0 { // others have the hash that they had before there were rules
+		text, _ := json.Marshal(w.Rules)
+		section(h, len(text))
+		h.Write(text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -20,17 +20,18 @@ import (
 // The native format: one JSON object a line, which is one job. docs/reference/workloads.md describes the fields.
 
 type jobLine struct {
-	Name     string      `json:"name,omitempty"`
-	Arrival  float64     `json:"arrival_seconds"`
-	Deadline float64     `json:"deadline_seconds,omitempty"`
-	Value    float64     `json:"value,omitempty"`
-	Late     sched.Late  `json:"late,omitzero"`
-	Priority int32       `json:"priority,omitempty"`
-	Weight   float64     `json:"weight,omitempty"`
-	MinShare uint16      `json:"min_share,omitempty"`
-	MaxLive  uint32      `json:"max_live,omitempty"`
-	Retries  uint16      `json:"retries,omitempty"`
-	Stages   []stageLine `json:"stages"`
+	Name     string        `json:"name,omitempty"`
+	Arrival  float64       `json:"arrival_seconds"`
+	Deadline float64       `json:"deadline_seconds,omitempty"`
+	Value    float64       `json:"value,omitempty"`
+	Late     sched.Late    `json:"late,omitzero"`
+	Priority int32         `json:"priority,omitempty"`
+	Weight   float64       `json:"weight,omitempty"`
+	MinShare uint16        `json:"min_share,omitempty"`
+	MaxLive  uint32        `json:"max_live,omitempty"`
+	Retries  uint16        `json:"retries,omitempty"`
+	Datasets []datasetLine `json:"datasets,omitempty"`
+	Stages   []stageLine   `json:"stages"`
 }
 
 type stageLine struct {
@@ -44,6 +45,7 @@ type stageLine struct {
 	Class      string          `json:"class,omitempty"`
 	Input      int64           `json:"input_bytes,omitempty"`
 	Inputs     [][]siteLine    `json:"inputs,omitempty"`
+	Releases   []string        `json:"releases,omitempty"`
 	After      []afterLine     `json:"after,omitempty"`
 	AfterEach  []afterLine     `json:"after_each,omitempty"`
 	AfterTasks []pairsLine     `json:"after_tasks,omitempty"`
@@ -58,7 +60,7 @@ type pairsLine struct {
 
 // jsonFields returns the names of all fields.
 func jsonFields() (names []string) {
-	for _, line := range []any{jobLine{}, stageLine{}, siteLine{}, afterLine{}, pairsLine{}} {
+	for _, line := range []any{jobLine{}, stageLine{}, siteLine{}, datasetLine{}, afterLine{}, pairsLine{}} {
 		for i := range reflect.TypeOf(line).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(line).Field(i).Tag.Get("json"), ",")
 			names = append(names, name)
@@ -141,9 +143,21 @@ func (in *reader) addJob(l *jobLine) error {
 	if len(l.Stages) == 0 || len(l.Stages) > maxStages {
 		return in.wrong("stages", fmt.Errorf("expected between 1 and %d stages, got %d", maxStages, len(l.Stages)))
 	}
+	rules, field, err := in.rules(l)
+	if err != nil {
+		return in.wrong(field, err)
+	}
 	for i := range l.Stages {
 		if err := in.addStage(l, i); err != nil {
 			return err
+		}
+		if field, err := rules.stage(&l.Stages[i]); err != nil {
+			return in.wrong(fmt.Sprintf("stages[%d].%s", i, field), err)
+		}
+	}
+	if rules != nil {
+		if field, err := in.addRules(rules, l); err != nil {
+			return in.wrong(field, err)
 		}
 	}
 	job.Stages, job.Edges = uint32(len(l.Stages)), uint32(len(w.Edges))-job.FirstEdge

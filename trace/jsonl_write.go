@@ -43,7 +43,7 @@ func (w *Workload) jobLine(j int) *jobLine {
 		for _, in := range w.InputsOf(&st) {
 			list := make([]siteLine, 0, in.Sources)
 			for _, x := range w.SourcesOf(in) {
-				list = append(list, siteLine{w.Sites[x.Site], x.Bytes})
+				list = append(list, siteLine{Site: w.Sites[x.Site], Bytes: x.Bytes})
 			}
 			s.Inputs = append(s.Inputs, list)
 		}
@@ -70,6 +70,7 @@ func (w *Workload) jobLine(j int) *jobLine {
 			to.AfterTasks = append(to.AfterTasks, p)
 		}
 	}
+	w.writeRules(j, l)
 	return l
 }
 

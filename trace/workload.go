@@ -26,6 +26,7 @@ type Workload struct {
 	Sources   []Source     // of inputs, likewise
 	Sites     []string     // that sources name; Sites[0] is "", where the workload does not say
 	Bytes     []int64      // that edges carry
+	Rules     []Rules      // of jobs whose data may not be everywhere, by FirstStage
 	Notes     []string     // what was done to the input that a user may want to know, one line each
 }
 

@@ -24,6 +24,7 @@ func FuzzReadJSONLines(f *testing.F) {
 	f.Add(mapReduce)
 	f.Add(`{"stages":[{"tasks":5,"law":"exp:mu=1"},{"durations_seconds":[ 1 , 2e0],"need":1,"after":["0"]}]}`)
 	f.Add(moved)
+	f.Add(confined)
 	f.Fuzz(func(t *testing.T, text string) { roundTrip(t, text, WriteJSONLines) })
 }
 
@@ -31,6 +32,11 @@ func FuzzReadJSONLines(f *testing.F) {
 const moved = `{"stages":[{"durations_seconds":[1,2],"inputs":[[{"site":"b","bytes":3},{"bytes":4}]]},` +
 	`{"durations_seconds":[1,2],"inputs":[[{"site":"a","bytes":1}],[]],"after_each":[{"stage":"0","bytes":[7]}]},` +
 	`{"durations_seconds":[1],"after":["0",{"stage":"1","bytes":[1,2]}],"after_tasks":[{"stage":"0","pairs":[[1,0],[0,0]],"bytes":[5,6]}]}]}`
+
+// confined is a job whose data may not be everywhere.
+const confined = `{"datasets":[{"name":"p","allow":["a","b"],"deny":["b"]},{"name":"q","deny":["c"]}],"stages":[` +
+	`{"durations_seconds":[1,2],"inputs":[[{"site":"a","bytes":3,"dataset":"p"},{"bytes":4}],[]],"releases":["p"]},` +
+	`{"durations_seconds":[1],"inputs":[[{"site":"b","bytes":1,"dataset":"q"}]],"after":["0"]}]}`
 
 func FuzzSynthesize(f *testing.F) {
 	f.Add("synth:jobs=3;tasks=uniform:lo=1,hi=4;law=pareto:alpha=1.5,xm=10;scale=2;arrivals=poisson:rate=2;deadline=1m;known=false;seed=3")
@@ -87,7 +93,7 @@ func specs(w *Workload) (all []sched.JobSpec) {
 	for j := range w.Jobs {
 		var spec sched.JobSpec
 		w.Spec(j, &spec)
-		w.Data(j, &spec, func(site uint32) sched.SiteID {
+		at := func(site uint32) sched.SiteID {
 			n := sched.SiteID(0)
 			for _, name := range w.Sites {
 				if name < w.Sites[site] {
@@ -95,11 +101,13 @@ func specs(w *Workload) (all []sched.JobSpec) {
 				}
 			}
 			return n
-		})
+		}
+		w.Data(j, &spec, at)
 		if err := spec.Validate(); err != nil {
 			panic(err)
 		}
-		all = append(all, sched.JobSpec{Stages: spec.Stages, Edges: spec.Edges})
+		w.Confine(j, &spec, len(w.Sites), at)
+		all = append(all, sched.JobSpec{Datasets: spec.Datasets, Stages: spec.Stages, Edges: spec.Edges})
 	}
 	return all
 }
